@@ -1,0 +1,139 @@
+package snow
+
+import (
+	"context"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// resyncEvery is how much running time passes before the wall clock is read again.
+const resyncEvery = int64(time.Second)
+
+// A clock is running time since a layout's epoch. It is the monotonic clock,
+// anchored to the wall clock once and afterwards only ever moved forward, so
+// no step of the wall clock can make it repeat a tick.
+type clock struct {
+	base   time.Time    // where the monotonic clock is read from
+	offset atomic.Int64 // nanoseconds from the epoch to base; only grows
+	epoch  int64
+
+	tick       int64  // nanoseconds
+	reciprocal uint64 // of tick, for a division by multiplication
+	shift      uint8
+
+	nextSync atomic.Int64 // running time of the next look at the wall clock
+	lastSync atomic.Int64
+	lag      atomic.Int64 // how far the wall clock was behind at the last look
+	steps    atomic.Uint64
+
+	source timeSource
+	timers sync.Pool // of *time.Timer: a wait must not allocate
+}
+
+// A timeSource stands in for the machine's clocks. Its nil value is the machine.
+type timeSource interface {
+	mono() time.Duration          // since base
+	wall() (int64, time.Duration) // nanoseconds since 1970, and mono at the same instant
+	sleep(ctx context.Context, d time.Duration) error
+}
+
+// start anchors c at the present. It reports whether the epoch has begun.
+func (c *clock) start(l Layout, source timeSource) bool {
+	c.tick, c.epoch, c.source = l.tick, l.epoch, source
+	// Granlund and Montgomery, "Division by Invariant Integers using
+	// Multiplication" (PLDI 1994), for dividends below 2^63: with
+	// k = ceil(log2 tick), n / tick is n·m >> (63 + k), where m = 2^(63+k)/tick + 1.
+	k := bits.Len64(uint64(l.tick) - 1)
+	c.reciprocal, _ = bits.Div64(1<<(k-1), 0, uint64(l.tick))
+	c.reciprocal++
+	c.shift = uint8(k - 1)
+
+	var wall int64
+	var mono time.Duration
+	if source != nil {
+		wall, mono = source.wall()
+	} else {
+		c.base = time.Now()
+		wall = c.base.UnixNano()
+	}
+	c.offset.Store(wall - l.epoch - int64(mono))
+	c.lastSync.Store(wall - l.epoch)
+	c.nextSync.Store(wall - l.epoch + resyncEvery)
+	return wall >= l.epoch
+}
+
+// now returns running time in nanoseconds since the epoch.
+func (c *clock) now() int64 {
+	if c.source != nil {
+		return c.offset.Load() + int64(c.source.mono())
+	}
+	return c.offset.Load() + int64(time.Since(c.base))
+}
+
+// ticks returns ns in whole ticks. ns must not be negative.
+func (c *clock) ticks(ns int64) uint64 {
+	hi, _ := bits.Mul64(uint64(ns), c.reciprocal)
+	return hi >> (c.shift & 63)
+}
+
+// sync looks at the wall clock if it is time to: if that is ahead, running
+// time goes forward with it (the machine was suspended, or its clock
+// corrected); if it is behind, running time goes on as before.
+func (c *clock) sync(now int64) {
+	next := c.nextSync.Load()
+	if now < next || !c.nextSync.CompareAndSwap(next, now+resyncEvery) {
+		return
+	}
+	offset := c.offset.Load()
+	var wall int64
+	var mono time.Duration
+	if c.source != nil {
+		wall, mono = c.source.wall()
+	} else {
+		t := time.Now()
+		wall, mono = t.UnixNano(), t.Sub(c.base)
+	}
+	running := offset + int64(mono)
+	lag := running - (wall - c.epoch)
+	// Clocks are disciplined by slewing at up to 0.1 %; more than that is a step.
+	slew := int64(time.Millisecond) + (running-c.lastSync.Swap(running))/1000
+	if change := lag - c.lag.Swap(max(lag, 0)); change > slew || -change > slew {
+		c.steps.Add(1)
+	}
+	if lag < 0 {
+		c.offset.CompareAndSwap(offset, offset-lag)
+	}
+}
+
+// endsWithin reports whether ctx has a deadline that passes before d is over.
+func (c *clock) endsWithin(ctx context.Context, d int64) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && c.source == nil && time.Until(deadline) < time.Duration(d)
+}
+
+// sleep returns after d, or when ctx ends.
+func (c *clock) sleep(ctx context.Context, d time.Duration) error {
+	switch {
+	case c.source != nil:
+		return c.source.sleep(ctx, d)
+	case ctx.Done() == nil:
+		time.Sleep(d)
+		return nil
+	}
+	timer, ok := c.timers.Get().(*time.Timer)
+	if ok {
+		timer.Reset(d)
+	} else {
+		timer = time.NewTimer(d)
+	}
+	defer c.timers.Put(timer)
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		timer.Stop()
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,38 @@
+// Package snow makes 63-bit ids for the keys of SQL tables that are split over
+// several databases. They sort by time, fit a BIGINT, are known before the
+// insert, and do not clash when the databases are merged. The algorithm is
+// Twitter's Snowflake.
+//
+// # An id
+//
+// A [Layout] says what the bits of an [ID] mean. This is [Default]:
+//
+//	 63 62                                      22 21        12 11          0
+//	+--+------------------------------------------+------------+------------+
+//	| 0| timestamp: ms since 2024-01-01 (41 bits) | worker (10)| seq. (12)  |
+//	+--+------------------------------------------+------------+------------+
+//
+// Other layouts have a datacenter above the worker, and a logical shard in the
+// lowest bits, which routes an id without a look-up table.
+//
+// # Making ids
+//
+// A [Generator] makes ids for a [Worker]: a number that nobody else uses.
+// [Fixed] takes the number from its caller.
+//
+//	w, err := snow.Fixed(snow.Default(), 0, 7)
+//	g, err := snow.NewGenerator(w, snow.Config{})
+//	id, err := g.Next(ctx)
+//
+// # What is promised
+//
+// Two ids are never the same as long as no two processes use one worker number
+// at a time. That holds across clock steps while a process runs, and across
+// restarts. It does not hold for a [Fixed] worker that is restarted after its
+// wall clock was stepped back: the worker has no memory of what it stamped.
+//
+// Ids of one generator ascend. Ids of different workers are in the order of
+// their clocks.
+//
+// A generator that can't make a unique id returns an error, never an id.
+package snow

@@ -1,0 +1,186 @@
+package snow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// A Source makes ids for code that assigns keys. A [*Generator] is a Source.
+type Source interface {
+	// Fill sets every element of ids to a new id, in ascending order. If it
+	// returns an error, ids holds no id.
+	Fill(ctx context.Context, ids []ID) error
+}
+
+// Config configures a [Generator]. Its zero value is the default.
+type Config struct {
+	// MaxAhead bounds how far ids may be stamped ahead of the clock: a burst
+	// that uses up the sequence of a tick borrows from the ticks that follow,
+	// and past MaxAhead it waits. It is rounded up to whole ticks and is at
+	// most one minute. Zero means 10 ms, or one tick if that is longer.
+	//
+	// A Fixed worker waits for as long before its first id. Lowering MaxAhead
+	// of a Fixed worker takes a pause as long as the old value between the old
+	// process and the new one.
+	MaxAhead time.Duration
+}
+
+const (
+	defaultMaxAhead = 10 * time.Millisecond
+	longestMaxAhead = time.Minute
+)
+
+// A Generator makes ids. Its ids ascend: every id is greater than all ids that
+// the generator, or another one on the same [Worker], returned before. They
+// are unique as long as the Worker's number is used by nobody else.
+//
+// Time never goes back in a generator: it runs on the monotonic clock and takes
+// over forward corrections of the wall clock, while it does not follow
+// backward ones. Methods are safe for concurrent use.
+type Generator struct {
+	grant *Grant
+	ahead uint64 // positions in the present tick and in those that may be borrowed
+
+	// Before openUntil, in running time, the present tick is known to have been
+	// started, and positions below openBelow may be used at once. Both are
+	// hints, renewed once a tick, that save a look at the word.
+	openUntil atomic.Int64
+	openBelow atomic.Uint64
+}
+
+var (
+	errNoWorker    = errors.New("the worker is nil")
+	errNoGenerator = errors.New("snow: the generator is not made by NewGenerator")
+)
+
+// NewGenerator returns a generator that stamps ids for w. A MaxAhead that is
+// negative or over one minute is a [*FieldError].
+func NewGenerator(w Worker, cfg Config) (*Generator, error) {
+	g, err := newGenerator(w, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("snow: new generator: %w", err)
+	}
+	return g, nil
+}
+
+func newGenerator(w Worker, cfg Config) (*Generator, error) {
+	if w == nil {
+		return nil, errNoWorker
+	}
+	grant := w.Grant()
+	if grant == nil {
+		return nil, errNoWorker
+	}
+	maxAhead := cfg.MaxAhead
+	switch {
+	case maxAhead < 0 || maxAhead > longestMaxAhead:
+		return nil, &FieldError{"max ahead", maxAhead.String(), "want 0 to " + longestMaxAhead.String()}
+	case maxAhead == 0:
+		maxAhead = defaultMaxAhead
+	}
+	tick := grant.layout.Tick()
+	ticks := min(uint64((maxAhead+tick-1)/tick), grant.layout.lastTick()/2)
+	grant.waitOut(ticks)
+	return &Generator{grant: grant, ahead: (ticks + 1) << grant.sequenceBits}, nil
+}
+
+// Layout returns the layout of the ids.
+func (g *Generator) Layout() Layout {
+	if g == nil || g.grant == nil {
+		return Layout{}
+	}
+	return g.grant.layout
+}
+
+// Next returns an id greater than every id that was returned before. When the
+// sequence is used up as far ahead as Config.MaxAhead allows it waits its
+// turn; if ctx ends before that, or is bound to, it returns ctx's error.
+//
+// Next returns [ErrTimeExhausted] at the end of the layout and
+// [ErrLeaseExpired] at the end of the worker's granted ticks.
+func (g *Generator) Next(ctx context.Context) (ID, error) {
+	if g == nil || g.grant == nil {
+		return 0, errNoGenerator
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, fmt.Errorf("snow: next: %w", err)
+	}
+	// The common case: the tick that it is now has been opened, so the next
+	// position is a good one. An addition can't fail and so is never repeated,
+	// however many goroutines are here; whether its result may be used is
+	// looked at after it. A position that starts a tick goes the long way,
+	// which keeps count of what happens once a tick.
+	t := g.grant
+	var position uint64
+	var err error
+	if t.clock.now() < g.openUntil.Load() {
+		position = t.word.Add(1)
+		if position < g.openBelow.Load() && position&t.sequenceMask != 0 {
+			return t.id(position), nil
+		}
+		err = g.settle(ctx, position, 1)
+	} else {
+		position, _, err = g.reserve(ctx, 1)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("snow: next: %w", err)
+	}
+	return t.id(position), nil
+}
+
+// Fill sets every element of ids to a new id, in ascending order, and makes one
+// reservation for all of them as long as Config.MaxAhead allows. A longer slice
+// is filled in pieces that others can come between, each of which waits its
+// turn as [Generator.Next] does.
+//
+// If it returns an error, which is one of those that Next returns, every
+// element of ids is zero.
+func (g *Generator) Fill(ctx context.Context, ids []ID) error {
+	if g == nil || g.grant == nil {
+		return errNoGenerator
+	}
+	err := ctx.Err()
+	for rest := ids; err == nil && len(rest) > 0; {
+		var first, n uint64
+		if first, n, err = g.reserve(ctx, uint64(len(rest))); err == nil {
+			g.grant.write(rest[:n], first)
+			rest = rest[n:]
+		}
+	}
+	if err != nil {
+		clear(ids)
+		return fmt.Errorf("snow: fill %d ids: %w", len(ids), err)
+	}
+	return nil
+}
+
+// Observe makes every later id of g greater than id, which another worker made
+// with the same layout: so an answer sorts after the question, whatever the
+// clocks of the two say. An id that is not a valid one, or that is further
+// ahead than Config.MaxAhead allows ([ErrTooFarAhead]), is an error and
+// changes nothing.
+func (g *Generator) Observe(id ID) error {
+	if g == nil || g.grant == nil {
+		return errNoGenerator
+	}
+	err := g.grant.layout.check(id)
+	if err == nil {
+		err = g.grant.observe(id, g.ahead)
+	}
+	if err != nil {
+		return fmt.Errorf("snow: observe %d: %w", id, err)
+	}
+	return nil
+}
+
+// Stats returns what happened on the generator's Worker since the process
+// started. It takes no lock, and calling it slows no generator down.
+func (g *Generator) Stats() Stats {
+	if g == nil || g.grant == nil {
+		return Stats{}
+	}
+	return g.grant.stats()
+}

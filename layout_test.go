@@ -1,0 +1,457 @@
+package snow
+
+import (
+	"encoding/csv"
+	"errors"
+	"flag"
+	"io"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+var presets = map[string]func() Layout{
+	"Default": Default, "Twitter": Twitter, "Discord": Discord, "Instagram": Instagram, "UIDGenerator": UIDGenerator,
+	"ShardingSphere": ShardingSphere, "JavaScript": JavaScript, "GameServers": GameServers,
+}
+
+// The file holds ids of every preset, computed elsewhere, and ids that other
+// systems published. It is never edited: old ids keep their meaning.
+func TestGoldenIDs(t *testing.T) {
+	f, err := os.Open("testdata/golden.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[string]bool)
+	for _, row := range rows[1:] {
+		l, err := ParseLayout(row[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := row[0]; name != "" {
+			seen[name] = true
+			if presets[name]() != l {
+				t.Errorf("%s() = %v, want %v", name, presets[name](), l)
+			}
+		}
+		number := func(i int) uint64 {
+			n, err := strconv.ParseUint(row[i], 10, 63)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		at, err := time.Parse(time.RFC3339Nano, row[3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, want := ID(number(2)), Parts{at, number(4), number(5), number(6), number(7)}
+		if got, err := l.Decompose(id); got != want || err != nil {
+			t.Errorf("%v: Decompose(%d) = %v, %v, want %v", l, id, got, err, want)
+		}
+		if got, err := l.Compose(want); got != id || err != nil {
+			t.Errorf("%v: Compose(%v) = %d, %v, want %d", l, want, got, err, id)
+		}
+		if got := l.Time(id); !got.Equal(at) {
+			t.Errorf("%v: Time(%d) = %v, want %v", l, id, got, at)
+		}
+	}
+	if len(seen) != len(presets) {
+		t.Errorf("golden ids of %d presets, want %d", len(seen), len(presets))
+	}
+}
+
+func TestPresets(t *testing.T) {
+	for name, preset := range presets {
+		l := preset()
+		if back, err := ParseLayout(l.String()); back != l || err != nil {
+			t.Errorf("%s: ParseLayout(%q) = %v, %v", name, l, back, err)
+		}
+		made, err := NewLayout(l.Epoch(), l.Tick(), l.Bits())
+		if name == "UIDGenerator" {
+			var field *FieldError
+			if !errors.As(err, &field) || field.Field != "timestamp" {
+				t.Errorf("%s: NewLayout = %v, want the error that its timestamp ran out", name, err)
+			}
+		} else if made != l || err != nil {
+			t.Errorf("%s: NewLayout = %v, %v, want %v", name, made, err, l)
+		}
+	}
+	if n := JavaScript().Bits().sum(); n > 53 {
+		t.Errorf("JavaScript has %d bits", n)
+	}
+	for _, tt := range []struct {
+		l         Layout
+		workers   int64
+		perSecond float64
+		end       string
+	}{
+		{Default(), 1024, 4096000, "2093-09-06T15:47:35.552Z"},
+		{Twitter(), 32, 4096000, "2080-07-10T17:30:30.209Z"},
+		{UIDGenerator(), 4194304, 8192, "2024-11-20T13:24:16Z"},
+		{JavaScript(), 128, 25600, "2111-02-08T13:44:29.44Z"},
+		{GameServers(), 1048576, 2560, "2132-11-18T05:10:36.8Z"},
+	} {
+		if w, p, e := tt.l.Workers(), tt.l.PerSecond(), tt.l.End().Format(time.RFC3339Nano); w != tt.workers || p != tt.perSecond || e != tt.end {
+			t.Errorf("%v: workers, per second, end = %d, %v, %s, want %d, %v, %s", tt.l, w, p, e, tt.workers, tt.perSecond, tt.end)
+		}
+	}
+}
+
+func TestNewLayoutRefuses(t *testing.T) {
+	good := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	tomorrow := time.Now().Add(24 * time.Hour)
+	for _, tt := range []struct {
+		name  string
+		epoch time.Time
+		tick  time.Duration
+		bits  Bits
+		field string
+		says  string
+	}{
+		{"73 bits", good, time.Millisecond, Bits{37, 0, 20, 16, 0}, "bits", "37+0+20+16+0: 73 in all, an id has 63"},
+		{"64 bits", good, time.Millisecond, Bits{42, 5, 5, 12, 0}, "bits", "64 in all"},
+		{"widths that wrap a byte", good, time.Millisecond, Bits{255, 255, 255, 255, 255}, "bits", "1275 in all"},
+		{"no timestamp", good, time.Millisecond, Bits{0, 5, 5, 12, 0}, "bits", "the timestamp has none"},
+		{"no sequence", good, time.Millisecond, Bits{41, 5, 5, 0, 0}, "bits", "the sequence has none"},
+		{"zero tick", good, 0, Bits{41, 0, 10, 12, 0}, "tick", "0s: want at least 1µs"},
+		{"negative tick", good, -time.Second, Bits{41, 0, 10, 12, 0}, "tick", "-1s: want at least 1µs"},
+		{"short tick", good, time.Microsecond - 1, Bits{41, 0, 10, 12, 0}, "tick", "999ns: want at least 1µs"},
+		{"epoch in the future", tomorrow, time.Millisecond, Bits{41, 0, 10, 12, 0}, "epoch", "it is in the future"},
+		{"epoch too early", minEpoch.Add(-1), time.Millisecond, Bits{41, 0, 10, 12, 0}, "epoch", "want 1900-01-01 or later"},
+		{"zero epoch", time.Time{}, time.Millisecond, Bits{41, 0, 10, 12, 0}, "epoch", "want 1900-01-01 or later"},
+		{"timestamp ran out", good, time.Millisecond, Bits{30, 0, 10, 12, 0}, "timestamp", "it ran out at 2024-01-13T10:15:41.824Z"},
+	} {
+		l, err := NewLayout(tt.epoch, tt.tick, tt.bits)
+		var field *FieldError
+		if !errors.As(err, &field) || field.Field != tt.field || !strings.Contains(err.Error(), tt.says) || l != (Layout{}) {
+			t.Errorf("%s: NewLayout = %v, %v, want an error of field %q that says %q", tt.name, l, err, tt.field, tt.says)
+		}
+	}
+}
+
+func TestParseLayoutRefuses(t *testing.T) {
+	future := "41+0+10+12+0/1ms@" + time.Now().UTC().Add(time.Hour).Format(time.RFC3339Nano)
+	for in, want := range map[string]string{
+		"":                                   "want a form like",
+		"41+5+5+12":                          "want a form like",
+		"41+5+5+12/1ms@2024-01-01T00:00:00Z": "want a form like",
+		"41+0+10+12+0":                       "want a form like",
+		"41+0+10+12+0/1ms":                   "want a form like",
+		"41+0+10+12+0@2024-01-01T00:00:00Z":  "want a form like",
+		"41+0+10+12+0+0/1ms@2024-01-01T00:00:00Z":    "want a form like",
+		"041+0+10+12+0/1ms@2024-01-01T00:00:00Z":     "want a form like",
+		"41+0+10+12+0/1000us@2024-01-01T00:00:00Z":   "want a form like",
+		"41+0+10+12+0/1ms@2024-01-01T08:00:00+08:00": "want a form like",
+		"41+0+10+12+0/1ms@2024-01-01T00:00:00.000Z":  "want a form like",
+		"41+0+10+12+256/1ms@2024-01-01T00:00:00Z":    "want a form like",
+		"41+0+10+12+-1/1ms@2024-01-01T00:00:00Z":     "want a form like",
+		" 41+0+10+12+0/1ms@2024-01-01T00:00:00Z":     "want a form like",
+		"41+0+10+12+0/1ms@2024-01-01T00:00:00Z\n":    "want a form like",
+		"37+0+20+16+0/1ms@2024-01-01T00:00:00Z":      "73 in all, an id has 63",
+		"41+0+10+12+0/1ns@2024-01-01T00:00:00Z":      "want at least 1µs",
+		"41+0+10+12+0/1ms@1899-12-31T23:59:59Z":      "want 1900-01-01 or later",
+		future:                                       "it is in the future",
+		strings.Repeat("9+", 5000) + "/1ms@":         "want a form like",
+	} {
+		l, err := ParseLayout(in)
+		checkParseError(t, "ParseLayout", l, err, in, want)
+		if l != (Layout{}) {
+			t.Errorf("ParseLayout(%q) = %v beside an error", in, l)
+		}
+	}
+}
+
+func TestLayoutText(t *testing.T) {
+	var l Layout
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.TextVar(&l, "layout", Default(), "")
+	if err := flags.Parse([]string{"-layout", Twitter().String()}); l != Twitter() || err != nil {
+		t.Errorf("-layout: %v, %v, want %v", l, err, Twitter())
+	}
+	if err := flags.Parse([]string{"-layout", "41"}); l != Twitter() || err == nil {
+		t.Errorf("-layout 41: %v, %v, want an error and no change", l, err)
+	}
+}
+
+func TestZeroLayout(t *testing.T) {
+	var l Layout
+	if _, err := l.Compose(Parts{Time: time.Now()}); err == nil {
+		t.Error("Compose returned no error")
+	}
+	if _, err := l.Decompose(1); err == nil {
+		t.Error("Decompose returned no error")
+	}
+	if _, err := l.WithShard(1, 0); err == nil {
+		t.Error("WithShard returned no error")
+	}
+	if _, err := l.MarshalText(); err == nil {
+		t.Error("MarshalText returned no error")
+	}
+	if _, err := Fixed(l, 0, 0); err == nil {
+		t.Error("Fixed returned no error")
+	}
+	if got := l.String(); got != "invalid layout" {
+		t.Errorf("String() = %q", got)
+	}
+	if lo, hi := l.Between(time.Time{}, time.Now()); lo != hi {
+		t.Errorf("Between = %d, %d, want an empty range", lo, hi)
+	}
+	if got := l.Time(1); !got.IsZero() {
+		t.Errorf("Time(1) = %v, want the zero time", got)
+	}
+	if l.Shard(15) != 0 || l.PerSecond() != 0 || l.Tick() != 0 {
+		t.Error("Shard, PerSecond or Tick of the zero Layout is not 0")
+	}
+}
+
+func TestComposeRefuses(t *testing.T) {
+	l := Twitter()
+	for _, tt := range []struct {
+		parts Parts
+		says  string
+	}{
+		{Parts{Time: l.Epoch().Add(-1)}, "time 2010-11-04T01:42:54.656999999Z: want 2010-11-04T01:42:54.657Z or later"},
+		{Parts{Time: l.End()}, "time 2080-07-10T17:30:30.209Z: want"},
+		{Parts{Time: time.Unix(math.MaxInt64>>1, 0)}, "want"},
+		{Parts{Time: l.End().Add(-1), Datacenter: 32}, "datacenter 32: want at most 31"},
+		{Parts{Time: l.End().Add(-1), Worker: 32}, "worker 32: want at most 31"},
+		{Parts{Time: l.End().Add(-1), Worker: math.MaxUint64}, "worker 18446744073709551615: want at most 31"},
+		{Parts{Time: l.End().Add(-1), Sequence: 4096}, "sequence 4096: want at most 4095"},
+		{Parts{Time: l.End().Add(-1), Shard: 1}, "shard 1: want at most 0"},
+	} {
+		id, err := l.Compose(tt.parts)
+		var field *FieldError
+		if !errors.As(err, &field) || !strings.Contains(err.Error(), tt.says) || id != 0 {
+			t.Errorf("Compose(%v) = %d, %v, want an error that says %q", tt.parts, id, err, tt.says)
+		}
+	}
+	if id, err := l.Compose(Parts{Time: l.Epoch()}); id != 0 || !errors.Is(err, errUnsetID) {
+		t.Errorf("Compose of all zero = %d, %v, want %v", id, err, errUnsetID)
+	}
+}
+
+func TestDecomposeRefuses(t *testing.T) {
+	l := JavaScript()
+	for id, says := range map[ID]string{
+		-1: "no negative", math.MinInt64: "no negative", 0: "not assigned", 1 << 53: "more bits than the layout", math.MaxInt64: "more bits than the layout",
+	} {
+		if p, err := l.Decompose(id); err == nil || !strings.Contains(err.Error(), says) || p != (Parts{}) {
+			t.Errorf("Decompose(%d) = %v, %v, want an error that says %q", id, p, err, says)
+		}
+		if got := l.Time(id); !got.IsZero() {
+			t.Errorf("Time(%d) = %v, want the zero time", id, got)
+		}
+	}
+}
+
+func TestWithShard(t *testing.T) {
+	l := randomLayout(rand.New(rand.NewPCG(3, 4)), 4)
+	id := ID(12345 << 4)
+	for shard := range uint64(40) {
+		got, err := l.WithShard(id, shard)
+		if err != nil || l.Shard(got) != shard%16 || got>>4 != id>>4 {
+			t.Errorf("WithShard(%d, %d) = %d, %v", id, shard, got, err)
+		}
+	}
+	if _, err := l.WithShard(0, 3); !errors.Is(err, errUnsetID) {
+		t.Errorf("WithShard(0, 3): error %v, want %v", err, errUnsetID)
+	}
+	if got, err := l.WithShard(3, 0); !errors.Is(err, errUnsetID) {
+		t.Errorf("WithShard(3, 0) = %d, %v, want an error: it would be the zero ID", got, err)
+	}
+	var field *FieldError
+	if _, err := Default().WithShard(id, 3); !errors.As(err, &field) || field.Field != "shard" {
+		t.Errorf("WithShard of a layout without shard bits: %v, want a FieldError", err)
+	}
+}
+
+// randomLayout returns a layout with at least this many shard bits.
+func randomLayout(r *rand.Rand, shard int) Layout {
+	left := 63 - 2 - shard
+	width := func() uint8 {
+		n := r.IntN(left + 1)
+		left -= n
+		return uint8(n)
+	}
+	bits := Bits{Timestamp: 1 + width(), Sequence: 1 + width(), Datacenter: width(), Worker: width(), Shard: uint8(shard) + width()}
+	if r.IntN(2) == 0 { // half of them use all 63 bits
+		bits.Timestamp += uint8(left)
+	}
+	// Package time ends before a layout of many long ticks does.
+	tick := time.Duration(1000 + r.Int64N(1<<min(r.IntN(45), 80-int(bits.Timestamp))))
+	epoch := minEpoch.Add(time.Duration(r.Int64N(int64(100 * 365 * 24 * time.Hour))))
+	return Layout{epoch.UnixNano(), int64(tick), bits}
+}
+
+// The oracle does the same with numbers that can't overflow: nanoseconds since
+// 1970 and ids as sums of products.
+type oracle struct{ Layout }
+
+func (o oracle) nanos(t time.Time) *big.Int {
+	n := new(big.Int).Mul(big.NewInt(t.Unix()), big.NewInt(1e9))
+	return n.Add(n, big.NewInt(int64(t.Nanosecond())))
+}
+
+func (o oracle) tick(t time.Time) *big.Int {
+	n := new(big.Int).Sub(o.nanos(t), o.nanos(o.Epoch()))
+	return n.Div(n, big.NewInt(int64(o.Tick()))) // rounds down, also below zero
+}
+
+func (o oracle) compose(p Parts) *big.Int {
+	id := o.tick(p.Time)
+	b := o.Bits()
+	for _, f := range []struct {
+		value uint64
+		width uint8
+	}{{p.Datacenter, b.Datacenter}, {p.Worker, b.Worker}, {p.Sequence, b.Sequence}, {p.Shard, b.Shard}} {
+		id.Mul(id, new(big.Int).Exp(big.NewInt(2), big.NewInt(int64(f.width)), nil))
+		id.Add(id, new(big.Int).SetUint64(f.value))
+	}
+	return id
+}
+
+// randomTime returns an instant that the layout holds, mostly inside a tick.
+func randomTime(r *rand.Rand, l Layout) time.Time {
+	span := l.End().Unix() - l.Epoch().Unix()
+	t := time.Unix(l.Epoch().Unix()+r.Int64N(max(span, 1)), r.Int64N(1e9)).UTC()
+	switch {
+	case t.Before(l.Epoch()):
+		return l.Epoch()
+	case !t.Before(l.End()):
+		return l.End().Add(-1)
+	}
+	return t
+}
+
+func TestComposeAgreesWithOracle(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 20000 {
+		l := randomLayout(r, 0)
+		b := l.Bits()
+		part := func(width uint8) uint64 { return r.Uint64() & (1<<width - 1) }
+		p := Parts{randomTime(r, l), part(b.Datacenter), part(b.Worker), part(b.Sequence), part(b.Shard)}
+		want := oracle{l}.compose(p)
+		if want.Sign() == 0 {
+			continue
+		}
+		id, err := l.Compose(p)
+		if err != nil || want.Cmp(big.NewInt(int64(id))) != 0 {
+			t.Fatalf("%v: Compose(%v) = %d, %v, want %v", l, p, id, err, want)
+		}
+		back, err := l.Decompose(id)
+		if err != nil {
+			t.Fatalf("%v: Decompose(%d): %v", l, id, err)
+		}
+		late := p.Time.Sub(back.Time)
+		if back.Time.After(p.Time) || late >= l.Tick() || (oracle{l}).tick(back.Time).Cmp((oracle{l}).tick(p.Time)) != 0 {
+			t.Fatalf("%v: Decompose(Compose(%v)).Time = %v", l, p.Time, back.Time)
+		}
+		p.Time = back.Time
+		if back != p || !l.Time(id).Equal(back.Time) || l.Shard(id) != p.Shard {
+			t.Fatalf("%v: Decompose(%d) = %v, want %v", l, id, back, p)
+		}
+	}
+}
+
+// An id is in the range exactly if its time is in the interval.
+func TestBetweenAgreesWithOracle(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	inside := 0
+	for range 20000 {
+		l := randomLayout(r, 0)
+		at := func() time.Time {
+			t := randomTime(r, l)
+			switch r.IntN(8) {
+			case 0: // exactly on a tick
+				id, _ := l.Compose(Parts{Time: t, Sequence: 1})
+				return l.Time(id)
+			case 1: // outside of the layout
+				return l.Epoch().Add(-time.Duration(r.Int64N(1e18)))
+			case 2:
+				return l.End().Add(time.Duration(r.Int64N(1e18)))
+			}
+			return t
+		}
+		from, to := at(), at()
+		lo, hi := l.Between(from, to)
+		if lo < 0 || hi < lo {
+			t.Fatalf("%v: Between(%v, %v) = %d, %d", l, from, to, lo, hi)
+		}
+		sum := l.bits.sum()
+		for _, id := range []ID{lo - 1, lo, lo + 1, hi - 1, hi, hi + 1, ID(r.Uint64() & (1<<sum - 1))} {
+			if l.check(id) != nil || id == math.MaxInt64 { // the last id of all has no place in a half-open range
+				continue
+			}
+			made := oracle{l}.nanos(l.Time(id))
+			want := made.Cmp(oracle{l}.nanos(from)) >= 0 && made.Cmp(oracle{l}.nanos(to)) < 0
+			if got := lo <= id && id < hi; got != want {
+				t.Fatalf("%v: Between(%v, %v) = [%d, %d), id %d of %v is in it: %v, want %v", l, from, to, lo, hi, id, l.Time(id), got, want)
+			}
+			if want {
+				inside++
+			}
+		}
+	}
+	if inside < 1000 {
+		t.Errorf("only %d ids were inside a range: the test does not look at enough", inside)
+	}
+}
+
+// Adjacent ranges share no id and miss none.
+func TestBetweenPartitions(t *testing.T) {
+	l := Default()
+	r := rand.New(rand.NewPCG(9, 10))
+	at := l.Epoch()
+	_, end := l.Between(at, at)
+	for range 1000 {
+		next := at.Add(time.Duration(r.Int64N(5e6)))
+		lo, hi := l.Between(at, next)
+		if lo != end {
+			t.Fatalf("Between(%v, %v) starts at %d, the range before ended at %d", at, next, lo, end)
+		}
+		at, end = next, hi
+	}
+}
+
+func FuzzParseLayout(f *testing.F) {
+	for _, preset := range presets {
+		f.Add(preset().String())
+	}
+	f.Add("")
+	f.Add("41+5+5+12")
+	f.Add("37+0+20+16+0/1ms@2024-01-01T00:00:00Z")
+	f.Add("41+0+10+12+0/1m0s@1900-01-01T00:00:00.000000001Z")
+	f.Fuzz(func(t *testing.T, s string) {
+		l, err := ParseLayout(s)
+		if err != nil {
+			var parse *ParseError
+			if !errors.As(err, &parse) || l != (Layout{}) {
+				t.Fatalf("ParseLayout(%q) = %v, %v", s, l, err)
+			}
+			return
+		}
+		if l.String() != s {
+			t.Fatalf("ParseLayout(%q).String() = %q", s, l)
+		}
+		// Whatever is accepted works.
+		id, err := l.Compose(Parts{Time: l.End().Add(-1)})
+		if err != nil {
+			t.Fatalf("%v: Compose: %v", l, err)
+		}
+		if p, err := l.Decompose(id); err != nil || !p.Time.Before(l.End()) {
+			t.Fatalf("%v: Decompose(%d) = %v, %v", l, id, p, err)
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package snow
+
+import "time"
+
+// Default returns 41+0+10+12+0, 1 ms, epoch 2024-01-01: 1,024 workers with
+// 4,096 ids a millisecond each, until September 2093.
+func Default() Layout {
+	return preset(1704067200000, time.Millisecond, Bits{41, 0, 10, 12, 0})
+}
+
+// Twitter returns the layout of Twitter's Snowflake (IdWorker.scala, 2010):
+// 41+5+5+12+0, 1 ms, epoch 1288834974657 ms, until July 2080. It is also that
+// of bwmarrin/snowflake, Leaf and MyBatis-Plus with their default settings,
+// where datacenter and worker may be one number of ten bits.
+//
+// Source: https://github.com/twitter-archive/snowflake/tree/snowflake-2010
+func Twitter() Layout {
+	return preset(1288834974657, time.Millisecond, Bits{41, 5, 5, 12, 0})
+}
+
+// Discord returns 41+5+5+12+0, 1 ms, epoch 2015-01-01, until September 2084.
+// What Discord calls the worker is the datacenter here, and its process is the
+// worker. Discord's timestamp has 42 bits, of which the top one is not used
+// before 2084.
+//
+// Source: https://discord.com/developers/docs/reference#snowflakes
+func Discord() Layout {
+	return preset(1420070400000, time.Millisecond, Bits{41, 5, 5, 12, 0})
+}
+
+// Instagram returns 40+0+13+10+0, 1 ms, epoch 1314220021721 ms, until June
+// 2046. Its logical shard is the worker here, because its ids rest on it.
+// Instagram's timestamp has 41 bits, of which the top one makes the number
+// negative from 2046 on.
+//
+// Source: "Sharding & IDs at Instagram", 2012.
+func Instagram() Layout {
+	return preset(1314220021721, time.Millisecond, Bits{40, 0, 13, 10, 0})
+}
+
+// UIDGenerator returns the default of Baidu's uid-generator: 28+0+22+13+0, 1 s,
+// epoch 2016-05-20 in UTC+8. Its timestamp ran out at 2024-11-20T13:24:16Z: the
+// layout reads old ids and makes no new ones.
+//
+// Source: https://github.com/baidu/uid-generator
+func UIDGenerator() Layout {
+	return preset(1463673600000, time.Second, Bits{28, 0, 22, 13, 0})
+}
+
+// ShardingSphere returns the layout of Apache ShardingSphere's SNOWFLAKE:
+// 41+0+10+12+0, 1 ms, epoch 2016-11-01 in UTC, until July 2086. Its versions
+// before mid-2026 took the epoch in the time zone of the JVM: for ids of those
+// use [NewLayout] with that epoch.
+//
+// Source: https://github.com/apache/shardingsphere, SnowflakeKeyGenerateAlgorithm
+func ShardingSphere() Layout {
+	return preset(1477958400000, time.Millisecond, Bits{41, 0, 10, 12, 0})
+}
+
+// JavaScript returns 38+0+7+8+0, 10 ms, epoch 2024-01-01: ids of at most 53
+// bits, which a JavaScript number holds exactly. There are 128 workers with
+// 25,600 ids a second each, until February 2111.
+func JavaScript() Layout {
+	return preset(1704067200000, 10*time.Millisecond, Bits{38, 0, 7, 8, 0})
+}
+
+// GameServers returns 35+0+20+8+0, 100 ms, epoch 2024-01-01: 1,048,576 workers,
+// one for each game server there will ever be, until November 2132. It pays
+// for them with speed, 2,560 ids a second each, and with time in steps of
+// 100 ms.
+//
+// The 37+20+16 at 1 ms that articles quote for game servers has 73 bits, and
+// 37 bits of milliseconds end after 4.4 years.
+func GameServers() Layout {
+	return preset(1704067200000, 100*time.Millisecond, Bits{35, 0, 20, 8, 0})
+}
+
+func preset(epochMilli int64, tick time.Duration, bits Bits) Layout {
+	return Layout{epochMilli * 1e6, int64(tick), bits}
+}

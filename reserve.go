@@ -1,0 +1,189 @@
+package snow
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// reserve takes at most n positions that follow each other, and returns when
+// all of them may be used. It takes fewer where MaxAhead does not allow more at
+// once.
+func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64, err error) {
+	t := g.grant
+	for {
+		now := t.clock.now()
+		lo, word, limit := t.position(now), t.word.Load(), t.limit.Load()
+		if floor := t.floor.Load(); lo < floor && word < floor {
+			if floor >= limit {
+				return 0, 0, t.exhausted(limit)
+			}
+			if err := t.sleep(ctx, t.start(floor)-now); err != nil {
+				return 0, 0, err
+			}
+			continue
+		}
+		fresh := word < lo
+		first = word + 1
+		if fresh {
+			first = t.spreadStart(lo)
+		}
+		if first >= limit || limit-first < n {
+			return 0, 0, t.exhausted(limit)
+		}
+		// A wait that ctx is bound to cut short would use up positions for
+		// nothing, and push those who can wait further back.
+		if wait := g.due(first+n-1) - now; wait > 0 && t.clock.endsWithin(ctx, wait) {
+			return 0, 0, context.DeadlineExceeded
+		}
+		// A slice that is too long goes in pieces of a tick, for others to come between.
+		count = n
+		end := lo + g.ahead
+		if first+n > end {
+			count = min(n, max(end-min(first, end), t.sequenceMask+1))
+		}
+		if !fresh {
+			first = t.word.Add(count) - count + 1
+		} else if !t.jump(word, first+count-1, first-word-1) {
+			continue
+		}
+		if first < end {
+			g.openBelow.Store(min(end, limit))
+			g.openUntil.Store(t.start(lo) + t.clock.tick)
+		}
+		return first, count, g.settle(ctx, first, count)
+	}
+}
+
+// settle returns when count positions from first on, which are reserved, may be
+// used. After an error they never are.
+func (g *Generator) settle(ctx context.Context, first, count uint64) error {
+	t := g.grant
+	last := first + count - 1
+	if limit := t.limit.Load(); last >= limit {
+		g.openUntil.Store(0)
+		t.skipped.Add(count)
+		return t.exhausted(limit)
+	}
+	now := t.clock.now()
+	t.clock.sync(now)
+	if lo := t.position(now); last > lo {
+		t.noteBorrowed((last - lo) >> t.sequenceBits)
+	}
+	wait := g.due(last) - now
+	if wait <= 0 {
+		return nil
+	}
+	g.openUntil.Store(0)
+	// The positions are ours whatever others take meanwhile, so waiting is fair.
+	err := t.sleep(ctx, wait)
+	if err != nil {
+		t.skipped.Add(count)
+	}
+	return err
+}
+
+// due returns the running time at which a position may be used.
+func (g *Generator) due(position uint64) int64 {
+	if position < g.ahead {
+		return 0
+	}
+	return g.grant.start(position - g.ahead + g.grant.sequenceMask + 1)
+}
+
+// jump moves the word from old to new and counts skipped positions between
+// them. It reports false if the word is not at old.
+func (g *Grant) jump(old, new, skipped uint64) bool {
+	g.jumping.Add(1)
+	ok := g.word.CompareAndSwap(old, new)
+	if ok {
+		g.skipped.Add(skipped)
+	}
+	g.jumped.Add(1)
+	return ok
+}
+
+// start returns the running time at which the tick of a position starts.
+func (g *Grant) start(position uint64) int64 {
+	return int64(position>>g.sequenceBits) * g.clock.tick
+}
+
+// exhausted says why no position below limit is left.
+func (g *Grant) exhausted(limit uint64) error {
+	if limit >= g.end() {
+		return ErrTimeExhausted
+	}
+	return ErrLeaseExpired
+}
+
+// waitOut keeps the first id back until ticks are over that an earlier process
+// with this number may have borrowed. See Config.MaxAhead.
+func (g *Grant) waitOut(ticks uint64) {
+	floor := g.born + (ticks+1)<<g.sequenceBits
+	for old := g.floor.Load(); old < floor && !g.floor.CompareAndSwap(old, floor); old = g.floor.Load() {
+	}
+}
+
+// observe raises the word so that all later ids are greater than id.
+func (g *Grant) observe(id ID, ahead uint64) error {
+	// Within a tick, ids are in the order of their workers.
+	theirs := uint64(id) & (1<<g.timeShift - 1) >> g.shardBits
+	target := uint64(id) >> g.timeShift << g.sequenceBits
+	switch ours := g.number >> g.shardBits; {
+	case theirs&^g.sequenceMask > ours:
+		target |= g.sequenceMask
+	case theirs&^g.sequenceMask == ours:
+		target |= theirs & g.sequenceMask
+	default:
+		target--
+	}
+	lo, limit := g.position(g.clock.now()), g.limit.Load()
+	if target+1 >= limit {
+		return g.exhausted(limit)
+	}
+	if target >= lo+ahead {
+		return ErrTooFarAhead
+	}
+	for {
+		word := g.word.Load()
+		if word >= target || target < lo || target < g.floor.Load() || g.jump(word, target, target-word) {
+			return nil
+		}
+	}
+}
+
+// write sets ids to the ids at the positions from first on.
+func (g *Grant) write(ids []ID, first uint64) {
+	for len(ids) > 0 {
+		n := min(uint64(len(ids)), g.sequenceMask-first&g.sequenceMask+1)
+		next := first>>g.sequenceBits<<g.timeShift | g.number | first&g.sequenceMask<<g.shardBits
+		spread := g.spread(first)
+		for i := range ids[:n] {
+			ids[i] = ID(next | spread>>(g.shardShift&63)&g.shardMask)
+			next += 1 << (g.shardBits & 63)
+			spread += golden
+		}
+		ids, first = ids[n:], first+n
+	}
+}
+
+func (g *Grant) sleep(ctx context.Context, ns int64) error {
+	g.waits.Add(1)
+	g.waited.Add(ns)
+	return g.clock.sleep(ctx, time.Duration(ns))
+}
+
+// counters are what Stats is made of. Nothing that happens for every id is
+// counted: how many were made follows from the word.
+type counters struct {
+	jumping, jumped atomic.Uint64 // equal when skipped fits the word
+	skipped         atomic.Uint64 // positions up to the word that made no id
+	waits           atomic.Uint64
+	waited          atomic.Int64
+	borrowed        atomic.Uint64 // at most, in ticks
+}
+
+func (c *counters) noteBorrowed(ticks uint64) {
+	for old := c.borrowed.Load(); old < ticks && !c.borrowed.CompareAndSwap(old, ticks); old = c.borrowed.Load() {
+	}
+}
