@@ -109,8 +109,11 @@ func (g *Grant) position(ns int64) uint64 {
 
 // id returns the id at a position.
 func (g *Grant) id(position uint64) ID {
-	return ID(position>>(g.sequenceBits&63)<<(g.timeShift&63) | g.number |
-		position&g.sequenceMask<<(g.shardBits&63) | g.spread(position)>>(g.shardShift&63)&g.shardMask)
+	id := position>>(g.sequenceBits&63)<<(g.timeShift&63) | g.number | position&g.sequenceMask<<(g.shardBits&63)
+	if g.shardBits != 0 {
+		id |= g.spread(position) >> (g.shardShift & 63) & g.shardMask
+	}
+	return ID(id)
 }
 
 // spreadStart returns the position in the fresh tick at lo to start from. Were
@@ -118,12 +121,7 @@ func (g *Grant) id(position uint64) ID {
 // id % n would send every row to one shard. The seed keeps outsiders from
 // reading off the sequence how many ids a tick had.
 func (g *Grant) spreadStart(lo uint64) uint64 {
-	// The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-	x := lo + g.seed
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	x ^= x >> 31
-	return max(lo|x&g.sequenceMask, 1) // position 0 could be the zero ID
+	return max(lo|mix(lo+g.seed)&g.sequenceMask, 1) // position 0 could be the zero ID
 }
 
 // golden is 2^64 over the golden ratio. Its multiples are spread evenly in runs

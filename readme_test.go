@@ -1,0 +1,85 @@
+package snow_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/shardsnow/snow/internal/dbtest"
+)
+
+// The README's program runs as it stands, twice, on a real server.
+func TestReadmeProgram(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	dsn := server.DSN(server.CreateDatabase(t))
+
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(readme, -1)
+	if len(blocks) != 1 {
+		t.Fatalf("README.md has %d blocks of Go, want one program", len(blocks))
+	}
+	source := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(source, blocks[0][1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), "program")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var want []string
+	for _, printed := range regexp.MustCompile(`fmt\.Println\(.*// (.*)`).FindAllSubmatch(blocks[0][1], -1) {
+		want = append(want, string(printed[1])+"\n")
+	}
+	for range 2 {
+		out, err := exec.CommandContext(t.Context(), program, dsn).CombinedOutput()
+		if err != nil || string(out) != strings.Join(want, "") || len(want) == 0 {
+			t.Errorf("the program printed %q, %v, want %q", out, err, want)
+		}
+	}
+}
+
+// Files and tests that the documentation names exist.
+func TestReferences(t *testing.T) {
+	var code strings.Builder
+	err := filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
+		if strings.HasSuffix(path, "_test.go") {
+			b, err := os.ReadFile(path)
+			code.Write(b)
+			return err
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`).FindAllSubmatch(text, -1) {
+			checked++
+			if target := string(link[1]); !strings.Contains(target, "://") {
+				if _, err := os.Stat(target); err != nil {
+					t.Errorf("%s links to %s: %v", name, target, err)
+				}
+			}
+		}
+		for _, test := range regexp.MustCompile("`(Test[A-Z]\\w+)`").FindAllSubmatch(text, -1) {
+			checked++
+			if !strings.Contains(code.String(), "func "+string(test[1])+"(") {
+				t.Errorf("%s names %s, which is no test", name, test[1])
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("found no link and no test in the documentation")
+	}
+}

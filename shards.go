@@ -1,0 +1,126 @@
+package snow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"sync"
+)
+
+// Shards maps the logical shards of a layout, 2^Bits.Shard of them, to the
+// targets that hold them: databases, tables, or structs of both. Logical shard
+// s is on target s modulo the number of targets, so where that is a power of
+// two, id % targets in a proxy routes alike, and doubling the targets moves
+// exactly half of the shards, each from target i to target i+n.
+//
+// Shards are immutable and safe for concurrent use. They are made by [NewShards];
+// the zero Shards has no target to return.
+type Shards[T any] struct {
+	layout  Layout
+	targets []T
+}
+
+// NewShards returns the mapping to targets, whose order must never change. No
+// target, a nil target, and more targets than the layout has logical shards
+// are errors ([*FieldError]).
+func NewShards[T any](layout Layout, targets ...T) (*Shards[T], error) {
+	s := &Shards[T]{layout, append([]T(nil), targets...)}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("snow: new shards: %w", err)
+	}
+	return s, nil
+}
+
+func (s *Shards[T]) check() error {
+	n := uint64(len(s.targets))
+	switch {
+	case !s.layout.valid():
+		return errInvalidLayout
+	case n == 0:
+		return &FieldError{"targets", "0", "want at least 1"}
+	case n > 1<<s.layout.bits.Shard:
+		return &FieldError{"targets", strconv.FormatUint(n, 10), fmt.Sprintf("the layout has %d logical shards", uint64(1)<<s.layout.bits.Shard)}
+	}
+	for i := range s.targets {
+		switch v := reflect.ValueOf(&s.targets[i]).Elem(); v.Kind() {
+		case reflect.Pointer, reflect.Interface, reflect.Func, reflect.Map, reflect.Chan:
+			if v.IsNil() {
+				return &FieldError{"targets", strconv.Itoa(i), "it is nil"}
+			}
+		}
+	}
+	return nil
+}
+
+// Len returns the number of targets.
+func (s *Shards[T]) Len() int { return len(s.targets) }
+
+// Of returns the target of an id.
+func (s *Shards[T]) Of(id ID) T { return s.At(s.layout.Shard(id)) }
+
+// At returns the target of a logical shard, which is taken modulo
+// 2^Bits.Shard: pass it what you pass to [Layout.WithShard].
+func (s *Shards[T]) At(shard uint64) T { return s.targets[s.Index(shard)] }
+
+// Index returns the position of the target of a logical shard, which is taken
+// modulo 2^Bits.Shard, among the targets.
+func (s *Shards[T]) Index(shard uint64) int {
+	return int(s.layout.Shard(ID(shard)) % uint64(len(s.targets)))
+}
+
+// Each calls do for every target at the same time, with its position, and
+// returns when all calls have. One that fails does not stop the others: they
+// stop when ctx ends, if do heeds it. The error joins a [*ShardError] for each
+// call that failed, in the order of the targets.
+func (s *Shards[T]) Each(ctx context.Context, do func(ctx context.Context, index int, target T) error) error {
+	errs := make([]error, len(s.targets))
+	var group sync.WaitGroup
+	for i, target := range s.targets {
+		group.Go(func() {
+			if err := do(ctx, i, target); err != nil {
+				errs[i] = &ShardError{i, err}
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// A ShardError says on which target an operation failed.
+type ShardError struct {
+	Index int // position of the target
+	Err   error
+}
+
+// Error returns the position and the cause.
+func (e *ShardError) Error() string { return "shard " + strconv.Itoa(e.Index) + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ShardError) Unwrap() error { return e.Err }
+
+// HashShard returns a number that spreads string keys evenly over shards, for
+// [Layout.WithShard] and [Shards.At], which take it modulo the layout. It never
+// changes: FNV-1a with 64 bits (draft-eastlake-fnv), then the finalizer of
+// SplitMix64.
+func HashShard(key string) uint64 {
+	h := uint64(0xCBF29CE484222325)
+	for i := range len(key) {
+		h = (h ^ uint64(key[i])) * 0x100000001B3
+	}
+	return mix(h)
+}
+
+// HashShardInt does for integer keys what [HashShard] does for strings. It never
+// changes: the finalizer of SplitMix64. Keys that are spread evenly already,
+// such as dense ones, can be passed as shards themselves.
+func HashShardInt(key int64) uint64 { return mix(uint64(key)) }
+
+// mix is the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable
+// pseudorandom number generators", OOPSLA 2014).
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
