@@ -1,0 +1,276 @@
+// Command shard-orders tells why two databases need keys that can't collide,
+// and how GORM gets them from snow. It reads orders from a CSV file, splits
+// them by buyer over two databases, merges the databases, and checks all that
+// it claims:
+//
+//	go run ./examples/shard-orders
+//
+// This file is the story. The rest is around it: command.go and
+// csv.go read flags and orders, database.go opens the databases, merge.go and
+// check.go copy and compare what they hold, report.go and screen.go write to
+// the terminal.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow"
+)
+
+// A key has 63 bits: 41 for the time in milliseconds, 8 for the number of the
+// worker that makes it, 10 to count within a millisecond, 4 for the shard.
+var bits = snow.Bits{Timestamp: 41, Worker: 8, Sequence: 10, Shard: 4}
+
+// shardOf gives each buyer one of the 16 shards, for ever. home says where a
+// shard lives: the even ones in database A, the odd ones in B.
+func shardOf(buyer string) uint64 { return uint64(crc32.ChecksumIEEE([]byte(buyer))) % 16 }
+func home(shard uint64) int       { return int(shard % 2) }
+
+const batch = 50 // rows in one INSERT
+
+func main() {
+	signal.Ignore(syscall.SIGPIPE) // `| head` must not end the program before it cleans up
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop) // a second signal ends it at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// A story is told on a screen, about two databases and the purchases of each.
+type story struct {
+	*screen
+	layout    snow.Layout
+	dbs       [2]*database
+	purchases [2][]Purchase
+}
+
+func (s *story) tell(ctx context.Context) (err error) {
+	epoch := time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)
+	if s.layout, err = snow.NewLayout(epoch, time.Millisecond, bits); err != nil {
+		return err
+	}
+	s.introduce()
+	for _, part := range []func(context.Context) error{s.autoIncrement, s.snowKeys, s.insideAKey} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	s.end()
+	return nil
+}
+
+// autoIncrement is part 1: each database counts for itself.
+func (s *story) autoIncrement(context.Context) error {
+	s.title("1  AUTO_INCREMENT: each database counts for itself")
+	for i, d := range s.dbs {
+		orders := newAutoOrders(s.purchases[i])
+		if err := d.CreateInBatches(orders, batch).Error; err != nil {
+			return err
+		}
+		o := orders[0]
+		s.row(fmt.Sprintf("order %d in %s", o.ID, d.name), "%s: %s", o.Buyer, o.Item)
+	}
+	a, b, err := keys[int64](s, &AutoOrder{})
+	if err != nil {
+		return err
+	}
+	s.row("all keys in A", "%s", abbreviate(a, 3))
+	s.row("all keys in B", "%s", abbreviate(b, 3))
+	n := clashes(a, b)
+	s.check(countsUp(a) && countsUp(b), "Both databases hand out 1, 2, 3 and so on.")
+	s.check(n > 0, "%s keys clash: each is one order in A and another one in B.", count(n))
+
+	s.say("Now B is to be merged into A, as when two servers become one:")
+	m, err := mergeBIntoA[AutoOrder, AutoOrderLine](s)
+	if err != nil {
+		return err
+	}
+	s.check(s.dbs[0].isDuplicateKey(m.refused), "A refuses B's orders, because their keys are taken.")
+	s.check(m.after == m.before, "The refused merge changed nothing.")
+	return nil
+}
+
+// snowKeys is part 2: the program makes the keys, before the insert.
+func (s *story) snowKeys(ctx context.Context) error {
+	s.title("2  snow: the program makes the key, before the insert")
+	s.say("The same orders again. A program stands in front of each database and makes the keys. The two " +
+		"programs run at the same time and never talk to each other. But each has a worker number, which is a " +
+		"part of every key it makes, so a key of one can't be a key of the other.")
+	for i, d := range s.dbs {
+		worker, err := snow.Fixed(s.layout, 0, uint64(i+1)) // 1 for A and 2 for B
+		if err != nil {
+			return err
+		}
+		if d.gen, err = snow.NewGenerator(worker, snow.Config{}); err != nil {
+			return err
+		}
+		if err := d.Use(gormsnow.New(d.gen)); err != nil {
+			return err
+		}
+	}
+	var group sync.WaitGroup // both at the same time
+	var errs [2]error
+	for i, d := range s.dbs {
+		group.Go(func() { errs[i] = d.insert(ctx, s.purchases[i]) })
+	}
+	group.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
+	}
+	a, b, err := keys[snow.ID](s, &Order{})
+	if err != nil {
+		return err
+	}
+	lineA, lineB, err := keys[snow.ID](s, &OrderLine{})
+	if err != nil {
+		return err
+	}
+	s.row("keys in A, worker 1", "%s", abbreviate(a, 1))
+	s.row("keys in B, worker 2", "%s", abbreviate(b, 1))
+	if n := s.simultaneous(a, b); n > 0 {
+		s.row("at the same moment", "%s of these keys were made in a millisecond in which the other program made keys too", count(n))
+	}
+	n, lines := clashes(a, b), clashes(lineA, lineB)
+	s.check(n == 0, "%s of %s order keys clash.", count(n), count(len(a)+len(b)))
+	s.check(lines == 0, "%s of %s keys of order lines clash.", count(lines), count(len(lineA)+len(lineB)))
+
+	s.say("The same merge:")
+	m, err := mergeBIntoA[Order, OrderLine](s)
+	if err != nil {
+		return err
+	}
+	merged, err := s.dbs[0].readOrders()
+	if err != nil {
+		return err
+	}
+	complete, attached := s.compare(merged)
+	s.check(m.refused == nil, "The merge succeeds.")
+	s.check(complete, "All %s orders are in A, each of them once.", count(len(a)+len(b)))
+	s.check(attached, "All %s order lines still point to their own orders.", count(len(lineA)+len(lineB)))
+	return nil
+}
+
+// insert makes a key for each order, with the shard of its buyer in it, and
+// writes the orders. The plugin makes the keys of the lines.
+func (d *database) insert(ctx context.Context, purchases []Purchase) error {
+	for some := range slices.Chunk(purchases, batch) {
+		orders := make([]Order, len(some))
+		for i, p := range some {
+			id, err := d.newKey(ctx, p.Buyer)
+			if err != nil {
+				return err
+			}
+			orders[i] = newOrder(id, p)
+		}
+		if err := d.Create(&orders).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *database) newKey(ctx context.Context, buyer string) (snow.ID, error) {
+	id, err := d.gen.Next(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return d.gen.Layout().WithShard(id, shardOf(buyer))
+}
+
+// insideAKey is part 3: what a key tells, and what follows from having it early.
+func (s *story) insideAKey(ctx context.Context) error {
+	s.title("3  What a key tells, and what it is good for")
+	d := s.dbs[1]
+	var order Order
+	if err := d.Order("id DESC").First(&order).Error; err != nil {
+		return err
+	}
+	parts, err := s.layout.Decompose(order.ID)
+	if err != nil {
+		return err
+	}
+	s.anatomy(order.ID, parts)
+	s.check(time.Since(parts.Time).Abs() < time.Minute, "The key tells when it was made: just now.")
+	s.check(parts.Worker == 2, "It tells who made it: worker 2, the program in front of B.")
+	s.check(parts.Shard == shardOf(order.Buyer), "It tells the shard of its buyer, %s.", order.Buyer)
+
+	s.say("Every buyer belongs to one of 16 shards; the even ones live in A, the odd ones in B. With the shard in " +
+		"the last bits of the key, DELETE ... WHERE id %% 2 = 1 takes the orders of B out of A again, and a key " +
+		"is all it takes to find its row:")
+	if err := s.takeBOutOfA(); err != nil {
+		return err
+	}
+	found, err := s.find(order.ID)
+	if err != nil {
+		return err
+	}
+	a, b, err := keys[snow.ID](s, &Order{})
+	if err != nil {
+		return err
+	}
+	s.check(found.ID == order.ID && found.Buyer == order.Buyer, "Order %s is found in B by its key alone.", order.ID)
+	s.check(s.allLiveIn(0, a) && s.allLiveIn(1, b), "So is each of the %s orders, in A or in B.", count(len(a)+len(b)))
+
+	s.say("The key is there before the row. A program that sent an order and got no answer can send it again with " +
+		"the same key, and the order is not bought twice:")
+	return s.sendTwice(ctx, d, order.Purchase)
+}
+
+// takeBOutOfA undoes the merge. It takes no list of orders: the keys tell.
+func (s *story) takeBOutOfA() error {
+	return s.dbs[0].Transaction(func(tx *gorm.DB) error {
+		if err := tx.Where("order_id % 2 = 1").Delete(&OrderLine{}).Error; err != nil {
+			return err
+		}
+		return tx.Where("id % 2 = 1").Delete(&Order{}).Error
+	})
+}
+
+// find reads an order from the database that its key leads to.
+func (s *story) find(id snow.ID) (o Order, err error) {
+	d := s.dbs[home(s.layout.Shard(id))]
+	err = d.Preload("Lines").First(&o, "id = ?", id).Error
+	return o, err
+}
+
+// sendTwice inserts an order, and once more with the same key, as a program
+// does that got no answer.
+func (s *story) sendTwice(ctx context.Context, d *database, p Purchase) error {
+	id, err := d.newKey(ctx, p.Buyer)
+	if err != nil {
+		return err
+	}
+	before, err := d.count(&Order{})
+	if err != nil {
+		return err
+	}
+	for _, attempt := range []string{"first attempt", "second attempt"} {
+		order := newOrder(id, p)
+		err := d.Create(&order).Error
+		switch {
+		case err == nil:
+			s.row(attempt, "inserted")
+		case d.isDuplicateKey(err):
+			s.row(attempt, "refused: there is an order with this key")
+		default:
+			return err
+		}
+	}
+	after, err := d.count(&Order{})
+	if err != nil {
+		return err
+	}
+	s.check(after == before+1, "The order is in %s once, after two attempts.", d.name)
+	return nil
+}

@@ -1,0 +1,90 @@
+package gormsnow_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow"
+)
+
+type (
+	Ticket struct {
+		gormsnow.Model
+		Seat string
+	}
+	ticketByPointer struct {
+		*gormsnow.Model
+		Seat string
+	}
+	ticketWithHook struct {
+		gormsnow.Model
+	}
+	stamped struct{ Note string }
+	// Two promoted hooks of one depth cancel each other.
+	ticketWithTwoHooks struct {
+		gormsnow.Model
+		stamped
+	}
+)
+
+func (*ticketWithHook) BeforeCreate(*gorm.DB) error { return nil }
+func (*stamped) BeforeCreate(*gorm.DB) error        { return nil }
+
+func TestModelWithPlugin(t *testing.T) {
+	t.Parallel()
+	db := dry(t, newSequence())
+	for name, create := range map[string]func() (snow.ID, error){
+		"row":       func() (snow.ID, error) { r := Ticket{}; err := db.Create(&r).Error; return r.ID, err },
+		"nil Model": func() (snow.ID, error) { r := ticketByPointer{}; err := db.Create(&r).Error; return r.ID, err },
+		"own hook":  func() (snow.ID, error) { r := ticketWithHook{}; err := db.Create(&r).Error; return r.ID, err },
+		"two hooks": func() (snow.ID, error) { r := ticketWithTwoHooks{}; err := db.Create(&r).Error; return r.ID, err },
+		"map": func() (snow.ID, error) {
+			r := map[string]any{}
+			err := db.Model(&Ticket{}).Create(r).Error
+			id, _ := r["id"].(snow.ID)
+			return id, err
+		},
+		"without hooks": func() (snow.ID, error) {
+			r := Ticket{}
+			err := db.Session(&gorm.Session{SkipHooks: true}).Create(&r).Error
+			return r.ID, err
+		},
+	} {
+		if id, err := create(); err != nil || id <= 1000 {
+			t.Errorf("%s: id %d, %v; want an id", name, id, err)
+		}
+	}
+}
+
+func TestModelWithoutPlugin(t *testing.T) {
+	t.Parallel()
+	for name, rows := range map[string]any{
+		"row":              &Ticket{},
+		"slice":            []*Ticket{{}, {}},
+		"one of two rows":  []Ticket{{Model: gormsnow.Model{ID: 5}}, {}},
+		"nil Model":        &ticketByPointer{},
+		"nil Model, slice": []ticketByPointer{{}},
+	} {
+		tx := bare(t).Create(rows)
+		if want := "gormsnow: plugin not registered: call db.Use(gormsnow.New(source)) after gorm.Open"; !errors.Is(tx.Error, gormsnow.ErrNoPlugin) || !strings.HasPrefix(tx.Error.Error(), want) {
+			t.Errorf("%s: error %q, want %q", name, tx.Error, want)
+		}
+		if sql := tx.Statement.SQL.String(); sql != "" {
+			t.Errorf("%s: built %q all the same", name, sql)
+		}
+	}
+	if err := bare(t).Create(&Ticket{Model: gormsnow.Model{ID: 5}}).Error; err != nil {
+		t.Errorf("row with its own id: %v", err)
+	}
+	db := dry(t, newSequence())
+	if err := db.Callback().Create().Remove("gormsnow:assign"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Create(&Ticket{}).Error; !errors.Is(err, gormsnow.ErrNoPlugin) {
+		t.Errorf("callback removed: error %v, want ErrNoPlugin", err)
+	}
+}

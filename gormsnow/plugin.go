@@ -1,0 +1,94 @@
+package gormsnow
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+
+	"github.com/shardsnow/snow"
+)
+
+const (
+	pluginName = "gormsnow"
+	assignName = "gormsnow:assign"
+	verifyName = "gormsnow:verify"
+)
+
+// New returns the plugin that assigns the keys of new rows from src:
+//
+//	err := db.Use(gormsnow.New(generator))
+//
+// Use fails with [ErrNoSource] where src is nil and with [gorm.ErrRegistered]
+// where db has the plugin already. One plugin may serve several databases. It
+// is safe for concurrent use if src is.
+func New(src snow.Source) gorm.Plugin { return &plugin{source: src} }
+
+type plugin struct {
+	source snow.Source
+	models sync.Map // *schema.Schema → *model
+}
+
+// Name implements [gorm.Plugin].
+func (p *plugin) Name() string { return pluginName }
+
+// Initialize implements [gorm.Plugin].
+func (p *plugin) Initialize(db *gorm.DB) error {
+	if v := reflect.ValueOf(p.source); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return fmt.Errorf("gormsnow: %w", ErrNoSource)
+	}
+	if registered(db) {
+		return gorm.ErrRegistered
+	}
+	create := db.Callback().Create()
+	for _, c := range []struct {
+		name, before string
+		step         func(*gorm.Statement, *model) error
+	}{
+		// Hooks see the ids. The transaction has begun by then: what comes
+		// before it is not in every configuration.
+		{assignName, "gorm:before_create", p.assign},
+		// Hooks and belongs-to associations have set what they set.
+		{verifyName, "gorm:create", p.verify},
+	} {
+		// GORM appends a callback whose anchor is missing, after the insert.
+		if create.Get(c.before) == nil {
+			return fmt.Errorf("gormsnow: register %s: the database has no callback %s", c.name, c.before)
+		}
+		if err := create.Before(c.before).Register(c.name, p.callback(c.step)); err != nil {
+			return fmt.Errorf("gormsnow: register %s: %w", c.name, err)
+		}
+	}
+	return nil
+}
+
+// registered reports whether inserts of db pass through the plugin. It asks
+// the callbacks and not db.Plugins, which lists the plugin also where its
+// callback was removed.
+func registered(db *gorm.DB) bool {
+	return db.Callback().Create().Get(assignName) != nil
+}
+
+// callback returns step as GORM calls it. It does not run where an earlier
+// callback has failed, nor for inserts without a model.
+func (p *plugin) callback(step func(*gorm.Statement, *model) error) func(*gorm.DB) {
+	return func(db *gorm.DB) {
+		if db.Error != nil || db.Statement.Schema == nil {
+			return
+		}
+		if err := step(db.Statement, p.model(db.Statement.Schema)); err != nil {
+			_ = db.AddError(fmt.Errorf("gormsnow: %w", err))
+		}
+	}
+}
+
+// model returns what is known about a schema, analysed once.
+func (p *plugin) model(s *schema.Schema) *model {
+	if m, ok := p.models.Load(s); ok {
+		return m.(*model)
+	}
+	m, _ := p.models.LoadOrStore(s, analyse(s))
+	return m.(*model)
+}

@@ -1,0 +1,392 @@
+package gormsnow_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/utils/tests"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow"
+)
+
+// sequence is a Source that gives 1001, 1002, … and remembers its calls.
+type sequence struct {
+	mu    sync.Mutex
+	last  snow.ID
+	fills []int // ids asked for, call by call
+}
+
+func newSequence() *sequence { return &sequence{last: 1000} }
+
+func (s *sequence) Fill(ctx context.Context, ids []snow.ID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.fills = append(s.fills, len(ids))
+	for i := range ids {
+		s.last++
+		ids[i] = s.last
+	}
+	return nil
+}
+
+// sourceFunc is a Source that misbehaves.
+type sourceFunc func(ctx context.Context, ids []snow.ID) error
+
+func (f sourceFunc) Fill(ctx context.Context, ids []snow.ID) error { return f(ctx, ids) }
+
+// dry returns a database that builds statements and sends none.
+func dry(tb testing.TB, src snow.Source) *gorm.DB {
+	tb.Helper()
+	db := bare(tb)
+	if err := db.Use(gormsnow.New(src)); err != nil {
+		tb.Fatal(err)
+	}
+	return db
+}
+
+// bare is dry without the plugin.
+func bare(tb testing.TB) *gorm.DB {
+	tb.Helper()
+	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{
+		DryRun:                 true,
+		SkipDefaultTransaction: true,
+		Logger:                 logger.New(log.New(io.Discard, "", 0), logger.Config{}),
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return db
+}
+
+type Order struct {
+	ID    snow.ID
+	Buyer string
+}
+
+func TestUseRefuses(t *testing.T) {
+	t.Parallel()
+	t.Run("no source", func(t *testing.T) {
+		var generator *snow.Generator
+		for _, src := range []snow.Source{nil, generator} {
+			if err := bare(t).Use(gormsnow.New(src)); !errors.Is(err, gormsnow.ErrNoSource) {
+				t.Errorf("Use(New(%#v)) = %v, want ErrNoSource", src, err)
+			}
+		}
+	})
+	t.Run("a second plugin", func(t *testing.T) {
+		src := newSequence()
+		db := dry(t, src)
+		if err := db.Use(gormsnow.New(newSequence())); !errors.Is(err, gorm.ErrRegistered) {
+			t.Errorf("second Use = %v, want gorm.ErrRegistered", err)
+		}
+		if err := db.Session(&gorm.Session{}).Use(gormsnow.New(newSequence())); !errors.Is(err, gorm.ErrRegistered) {
+			t.Errorf("Use of a session = %v, want gorm.ErrRegistered", err)
+		}
+		order := Order{}
+		if err := db.Create(&order).Error; err != nil || order.ID != 1001 {
+			t.Errorf("Create after the second Use: id %d, %v; want 1001", order.ID, err)
+		}
+		if want := []int{1}; !slices.Equal(src.fills, want) {
+			t.Errorf("fills = %v, want %v", src.fills, want)
+		}
+	})
+	t.Run("the callback without the plugin", func(t *testing.T) {
+		db := dry(t, newSequence())
+		clear(db.Plugins)
+		if err := db.Use(gormsnow.New(newSequence())); !errors.Is(err, gorm.ErrRegistered) {
+			t.Errorf("Use = %v, want gorm.ErrRegistered", err)
+		}
+	})
+	t.Run("a database without the callbacks to run before", func(t *testing.T) {
+		for _, name := range []string{"gorm:before_create", "gorm:create"} {
+			db := bare(t)
+			if err := db.Callback().Create().Remove(name); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Use(gormsnow.New(newSequence())); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("Use without %s = %v, want an error that names it", name, err)
+			}
+		}
+	})
+	t.Run("a broken callback chain", func(t *testing.T) {
+		db := bare(t)
+		create := db.Callback().Create()
+		conflict := create.After("gorm:create").Before("gorm:before_create").Register("conflict", func(*gorm.DB) {})
+		if conflict == nil {
+			t.Fatal("want a conflict to start from")
+		}
+		if err := db.Use(gormsnow.New(newSequence())); err == nil || !strings.HasPrefix(err.Error(), "gormsnow: register gormsnow:assign: ") {
+			t.Errorf("Use = %v, want the error of Register", err)
+		}
+	})
+}
+
+func TestPluginsOfConfig(t *testing.T) {
+	t.Parallel()
+	db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{
+		DryRun:  true,
+		Plugins: map[string]gorm.Plugin{"keys": gormsnow.New(newSequence())},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row struct {
+		gormsnow.Model
+	}
+	if err := db.Table("rows").Create(&row).Error; err != nil || row.ID != 1001 {
+		t.Errorf("Create: id %d, %v; want 1001", row.ID, err)
+	}
+}
+
+func TestOnePluginForTwoDatabases(t *testing.T) {
+	t.Parallel()
+	plugin := gormsnow.New(newSequence())
+	var got []snow.ID
+	for range 2 {
+		db := bare(t)
+		if err := db.Use(plugin); err != nil {
+			t.Fatal(err)
+		}
+		order := Order{}
+		if err := db.Create(&order).Error; err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, order.ID)
+	}
+	if want := []snow.ID{1001, 1002}; !slices.Equal(got, want) {
+		t.Errorf("ids = %d, want %d", got, want)
+	}
+}
+
+type hooked struct {
+	ID   snow.ID
+	seen []snow.ID
+}
+
+func (h *hooked) BeforeSave(*gorm.DB) error   { h.seen = append(h.seen, h.ID); return nil }
+func (h *hooked) BeforeCreate(*gorm.DB) error { h.seen = append(h.seen, h.ID); return nil }
+
+func TestHooksSeeTheID(t *testing.T) {
+	t.Parallel()
+	for _, skip := range []bool{true, false} { // it adds and drops callbacks that one could register at
+		db, err := gorm.Open(tests.DummyDialector{}, &gorm.Config{DryRun: true, SkipDefaultTransaction: skip})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Use(gormsnow.New(newSequence())); err != nil {
+			t.Fatal(err)
+		}
+		row := hooked{}
+		if err := db.Create(&row).Error; err != nil {
+			t.Fatal(err)
+		}
+		if want := []snow.ID{1001, 1001}; !slices.Equal(row.seen, want) {
+			t.Errorf("SkipDefaultTransaction %t: hooks saw %d, want %d", skip, row.seen, want)
+		}
+	}
+}
+
+type forgetful struct{ ID snow.ID }
+
+func (f *forgetful) BeforeCreate(*gorm.DB) error { f.ID = 0; return nil }
+
+func TestNoInsertWithoutID(t *testing.T) {
+	t.Parallel()
+	t.Run("after a hook that clears it", func(t *testing.T) {
+		wantFieldError(t, dry(t, newSequence()).Create(&forgetful{}), "gormsnow_test.forgetful", "ID", "no id at the insert")
+	})
+	t.Run("where the callback has lost its place", func(t *testing.T) {
+		db := dry(t, newSequence())
+		if err := db.Callback().Create().Remove("gorm:before_create"); err != nil {
+			t.Fatal(err)
+		}
+		wantFieldError(t, db.Create(&Order{}), "gormsnow_test.Order", "ID", "no id at the insert")
+	})
+	t.Run("in its place after a callback was replaced", func(t *testing.T) {
+		db := dry(t, newSequence())
+		if err := db.Callback().Create().Replace("gorm:before_create", func(*gorm.DB) {}); err != nil {
+			t.Fatal(err)
+		}
+		order := Order{}
+		if err := db.Create(&order).Error; err != nil || order.ID != 1001 {
+			t.Errorf("Create: id %d, %v; want 1001", order.ID, err)
+		}
+	})
+}
+
+// wantFieldError checks that an insert was refused before it built any SQL.
+func wantFieldError(t *testing.T, tx *gorm.DB, model, field, reason string) {
+	t.Helper()
+	var fe *gormsnow.FieldError
+	switch {
+	case !errors.As(tx.Error, &fe):
+		t.Errorf("error %v is no *FieldError", tx.Error)
+	case fe.Model != model || fe.Field != field || !strings.Contains(fe.Reason, reason):
+		t.Errorf("error is about model %q, field %q: %q; want %q, %q: … %q …", fe.Model, fe.Field, fe.Reason, model, field, reason)
+	case tx.Error.Error() != "gormsnow: model "+model+", field "+field+": "+fe.Reason:
+		t.Errorf("error reads %q", tx.Error)
+	}
+	if sql := tx.Statement.SQL.String(); sql != "" {
+		t.Errorf("built %q all the same", sql)
+	}
+}
+
+func TestSourceErrors(t *testing.T) {
+	t.Parallel()
+	give := func(ids ...snow.ID) sourceFunc {
+		return func(_ context.Context, dst []snow.ID) error { copy(dst, ids); return nil }
+	}
+	down := errors.New("no worker")
+	for name, tt := range map[string]struct {
+		source sourceFunc
+		want   error
+		text   string
+	}{
+		"fails": {
+			func(context.Context, []snow.ID) error { return down }, down,
+			"gormsnow: assign 2 ids to gormsnow_test.Order: no worker",
+		},
+		"fails after it wrote": {
+			func(_ context.Context, ids []snow.ID) error { ids[0] = 7; return down }, down,
+			"gormsnow: assign 2 ids to gormsnow_test.Order: no worker",
+		},
+		"leaves all unset": {
+			give(), gormsnow.ErrBadSource,
+			"gormsnow: assign 2 ids to gormsnow_test.Order: source broke its contract: gormsnow_test.sourceFunc gave 0 after 0",
+		},
+		"leaves one unset": {
+			give(7), gormsnow.ErrBadSource,
+			"gormsnow: assign 2 ids to gormsnow_test.Order: source broke its contract: gormsnow_test.sourceFunc gave 0 after 7",
+		},
+		"gives one twice": {
+			give(7, 7), gormsnow.ErrBadSource,
+			"gormsnow: assign 2 ids to gormsnow_test.Order: source broke its contract: gormsnow_test.sourceFunc gave 7 after 7",
+		},
+		"gives a negative": {
+			give(-7, 7), gormsnow.ErrBadSource,
+			"gormsnow: assign 2 ids to gormsnow_test.Order: source broke its contract: gormsnow_test.sourceFunc gave -7 after 0",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := dry(t, tt.source)
+			orders := []Order{{Buyer: "ann"}, {Buyer: "bob"}}
+			tx := db.Create(&orders)
+			if !errors.Is(tx.Error, tt.want) || tx.Error.Error() != tt.text {
+				t.Errorf("error %q, want %q", tx.Error, tt.text)
+			}
+			if sql := tx.Statement.SQL.String(); sql != "" {
+				t.Errorf("built %q all the same", sql)
+			}
+			maps := []map[string]any{{"buyer": "ann"}, {"ID": nil}}
+			if err := db.Model(&Order{}).Create(maps).Error; !errors.Is(err, tt.want) {
+				t.Errorf("maps: error %v, want %v", err, tt.want)
+			}
+			if orders[0].ID != 0 || orders[1].ID != 0 || len(maps[0]) != 1 || maps[1]["ID"] != nil {
+				t.Errorf("keys have changed: %v, %v", orders, maps)
+			}
+		})
+	}
+}
+
+func TestContextReachesTheSource(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	src := newSequence()
+	order := Order{}
+	err := dry(t, src).WithContext(ctx).Create(&order).Error
+	if !errors.Is(err, context.Canceled) || order.ID != 0 {
+		t.Errorf("Create: id %d, %v; want context.Canceled", order.ID, err)
+	}
+}
+
+func TestConcurrentInserts(t *testing.T) {
+	t.Parallel()
+	const goroutines, inserts = 16, 20
+	db := dry(t, newSequence())
+	columns := append(make([]string, 0, 8), "Buyer") // has room for more
+	shared := db.Select(columns).Session(&gorm.Session{})
+
+	var mu sync.Mutex
+	seen := make(map[snow.ID]bool)
+	var wg sync.WaitGroup
+	for range goroutines {
+		wg.Go(func() {
+			for i := range inserts {
+				type local struct{ gormsnow.Model }
+				orders := []Order{{}, {}}
+				row, entry := local{}, map[string]any{}
+				for _, tx := range []*gorm.DB{
+					shared.Create(&orders),
+					db.Create(&row),
+					db.Model(&Order{}).Create(entry),
+				} {
+					if tx.Error != nil {
+						t.Errorf("insert %d: %v", i, tx.Error)
+						return
+					}
+				}
+				mu.Lock()
+				for _, id := range []snow.ID{orders[0].ID, orders[1].ID, row.ID, entry["id"].(snow.ID)} {
+					seen[id] = true
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if spare := columns[:2]; spare[1] != "" {
+		t.Errorf("wrote %q into the caller's slice", spare)
+	}
+	if want := goroutines * inserts * 4; len(seen) != want || seen[0] {
+		t.Errorf("%d different ids, want %d and no zero", len(seen), want)
+	}
+}
+
+// GORM writes to the schema of a child while it parses the parent's.
+func TestConcurrentAnalysis(t *testing.T) {
+	t.Parallel()
+	for range 50 {
+		db := dry(t, newSequence()) // knows no schema yet
+		var wg sync.WaitGroup
+		for _, row := range []any{&Cart{}, &Line{}, &Line{}, &Item{}} {
+			wg.Go(func() {
+				if err := db.Create(row).Error; err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+// One insert must cost no more than the slice of its ids.
+func TestAllocations(t *testing.T) {
+	for _, n := range []int{1, 100} {
+		orders := make([]Order, n)
+		insert := func(db *gorm.DB) float64 {
+			return testing.AllocsPerRun(100, func() {
+				clear(orders)
+				if err := db.Create(&orders).Error; err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+		without, with := insert(bare(t)), insert(dry(t, newSequence()))
+		if with > without+1 {
+			t.Errorf("%d rows: %v allocations, %v without the plugin; want at most 1 more", n, with, without)
+		}
+	}
+}
