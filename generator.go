@@ -142,8 +142,8 @@ func (g *Generator) Fill(ctx context.Context, ids []ID) error {
 	if g == nil || g.grant == nil {
 		return errNoGenerator
 	}
-	err := ctx.Err()
-	for rest := ids; err == nil && len(rest) > 0; {
+	err, rest := ctx.Err(), ids
+	for err == nil && len(rest) > 0 {
 		var first, n uint64
 		if first, n, err = g.reserve(ctx, uint64(len(rest))); err == nil {
 			g.grant.write(rest[:n], first)
@@ -151,6 +151,7 @@ func (g *Generator) Fill(ctx context.Context, ids []ID) error {
 		}
 	}
 	if err != nil {
+		g.grant.skipped.Add(uint64(len(ids) - len(rest)))
 		clear(ids)
 		return fmt.Errorf("snow: fill %d ids: %w", len(ids), err)
 	}

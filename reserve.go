@@ -156,12 +156,17 @@ func (g *Grant) observe(id ID, ahead uint64) error {
 func (g *Grant) write(ids []ID, first uint64) {
 	for len(ids) > 0 {
 		n := min(uint64(len(ids)), g.sequenceMask-first&g.sequenceMask+1)
-		next := first>>g.sequenceBits<<g.timeShift | g.number | first&g.sequenceMask<<g.shardBits
-		spread := g.spread(first)
-		for i := range ids[:n] {
-			ids[i] = ID(next | spread>>(g.shardShift&63)&g.shardMask)
-			next += 1 << (g.shardBits & 63)
-			spread += golden
+		run := ids[:n]
+		if g.shardBits == 0 { // ids of a tick are consecutive numbers
+			next := g.id(first)
+			for i := range run {
+				run[i] = next
+				next++
+			}
+		} else {
+			for i := range run {
+				run[i] = g.id(first + uint64(i))
+			}
 		}
 		ids, first = ids[n:], first+n
 	}

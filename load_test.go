@@ -1,0 +1,158 @@
+package snow
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A pressedTime is a machine that many goroutines sleep on: each waits until
+// its time has come, and time passes by the waits.
+type pressedTime struct{ *fakeTime }
+
+func (f pressedTime) sleep(ctx context.Context, d time.Duration) error {
+	until := f.running.Load() + int64(d)
+	for now := f.running.Load(); now < until; now = f.running.Load() {
+		f.running.CompareAndSwap(now, until)
+	}
+	runtime.Gosched() // a sleeper does not come back at once
+	return ctx.Err()
+}
+
+// 100 million ids from 64 goroutines, while time passes unevenly and the wall
+// clock is stepped forward and back.
+func TestHundredMillionIDs(t *testing.T) {
+	total := 100_000_000
+	if raceDetector || testing.Short() { // the detector makes it take minutes
+		total = 3_000_000
+	}
+	const goroutines = 64
+	time0 := newFakeTime(noon)
+	grant, err := newGrant(Default(), 0, 1, pressedTime{time0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGenerator(fakeWorker{grant}, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustNext(t, g)
+
+	// One bit for each position from here on, with room for the steps forward.
+	base := grant.word.Load()
+	seen := make([]atomic.Uint64, (2*total+200*20*4096)/64)
+	var duplicates, steps, made atomic.Int64
+	mark := func(id ID) {
+		at := uint64(id)>>22<<12 | uint64(id)&4095 - base
+		if bit := uint64(1) << (at % 64); seen[at/64].Or(bit)&bit != 0 {
+			duplicates.Add(1)
+		}
+	}
+	var group sync.WaitGroup
+	for i := range goroutines {
+		group.Go(func() {
+			r := rand.New(rand.NewPCG(13, uint64(i)))
+			var last ID
+			batch := make([]ID, 300)
+			for n := 0; n < total/goroutines; {
+				ids := batch[:1]
+				var err error
+				if r.IntN(100) == 0 {
+					ids = batch[:1+r.IntN(len(batch))]
+					err = g.Fill(t.Context(), ids)
+				} else {
+					ids[0], err = g.Next(t.Context())
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, id := range ids {
+					if id <= last {
+						t.Errorf("goroutine %d: id %d after %d", i, id, last)
+						return
+					}
+					last = id
+					mark(id)
+				}
+				n += len(ids)
+				made.Add(int64(len(ids)))
+				switch r.IntN(100_000) {
+				case 0:
+					time0.step(time.Duration(r.IntN(3_600_000)) * -time.Millisecond)
+					steps.Add(1)
+				case 1:
+					wall, mono := time0.wall() // to a little ahead of where running time is
+					running := grant.clock.offset.Load() + int64(mono) + grant.layout.epoch
+					time0.step(time.Duration(running-wall) + time.Duration(r.IntN(20))*time.Millisecond)
+					steps.Add(1)
+				case 2:
+					time0.pass(time.Duration(r.IntN(3_000_000)))
+				}
+			}
+		})
+	}
+	group.Wait()
+	if n := duplicates.Load(); n != 0 {
+		t.Errorf("%d of %d ids are duplicates", n, made.Load())
+	}
+	if steps.Load() == 0 || g.Stats().Waits == 0 {
+		t.Errorf("%d steps of the wall clock and %d waits: the test does not press", steps.Load(), g.Stats().Waits)
+	}
+	if got := g.Stats().Issued; got != uint64(made.Load())+1 {
+		t.Errorf("Stats().Issued = %d, want %d", got, made.Load()+1)
+	}
+}
+
+// Ids made at a low rate are spread evenly over n tables by id % n, for every
+// n. The seeds are fixed; each of the 8 × 3 tests has a significance of 0.001.
+func TestLowRateIDsAreEven(t *testing.T) {
+	critical := map[int]float64{2: 10.83, 3: 13.82, 4: 16.27, 7: 22.46, 8: 24.32, 16: 37.70, 64: 103.44, 100: 148.23}
+	for _, seed := range []uint64{1, 2, 3} {
+		g, f := newTest(t, Default(), Config{})
+		g.grant.seed = seed
+		counts := make(map[int][]int)
+		for n := range critical {
+			counts[n] = make([]int, n)
+		}
+		for range 10_000 {
+			f.pass(2 * time.Millisecond)
+			id := mustNext(t, g)
+			for n := range critical {
+				counts[n][int(id)%n]++
+			}
+		}
+		for n, limit := range critical {
+			if x := chiSquare(counts[n]); x > limit {
+				t.Errorf("seed %d: ids modulo %d have chi-square %.1f, want at most %.1f: %v", seed, n, x, limit, counts[n])
+			}
+		}
+	}
+}
+
+// Shard bits that nobody set are even too, at a low rate and in bursts.
+func TestUnsetShardsAreEven(t *testing.T) {
+	for name, pause := range map[string]time.Duration{"low rate": 2 * time.Millisecond, "burst": 0} {
+		g, f := newTest(t, sharded(t, 4), Config{})
+		g.grant.seed = 1
+		counts := make([]int, 16)
+		ids := make([]ID, 5)
+		for range 2000 {
+			f.pass(pause)
+			counts[g.Layout().Shard(mustNext(t, g))]++
+			if err := g.Fill(t.Context(), ids); err != nil {
+				t.Fatal(err)
+			}
+			for _, id := range ids {
+				counts[g.Layout().Shard(id)]++
+			}
+		}
+		if x := chiSquare(counts); x > 37.70 { // 15 degrees of freedom, p = 0.001
+			t.Errorf("%s: shards %v have chi-square %.1f", name, counts, x)
+		}
+	}
+}

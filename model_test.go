@@ -1,0 +1,224 @@
+package snow
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// A script is a random sequence of calls, clock readings and ceiling moves,
+// read from bytes. It runs against a generator and against this model, which
+// knows one position at a time:
+//
+//	next = the position after the last one, or any position of the present
+//	       tick if the last one is before it
+//	due  = the start of next's tick, less MaxAhead
+type script struct {
+	t     *testing.T
+	bytes []byte
+	g     *Generator
+	f     *fakeTime
+
+	last   ID     // the greatest id that was returned or observed
+	used   uint64 // the last position that may be used up
+	issued uint64
+	ended  bool // the last call was refused at a ceiling
+}
+
+const (
+	scriptAhead    = 3 // ticks
+	scriptSequence = 4 // bits
+)
+
+func (s *script) byte() byte {
+	if len(s.bytes) == 0 {
+		return 0
+	}
+	b := s.bytes[0]
+	s.bytes = s.bytes[1:]
+	return b
+}
+
+func runScript(t *testing.T, bytes []byte) {
+	l, err := NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, Bits{41, 1, 2, scriptSequence, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFakeTime(noon)
+	bytes = bytes[:min(len(bytes), 1000)]
+	s := &script{t: t, bytes: bytes, f: f, g: newOn(t, l, 1, Config{MaxAhead: scriptAhead * time.Millisecond}, f)}
+	grant := s.g.grant
+	grant.limit.Store(grant.born + 200<<scriptSequence)
+	f.pass((scriptAhead + 1) * time.Millisecond)
+	for len(s.bytes) > 0 && !t.Failed() {
+		switch op := s.byte(); op % 9 {
+		case 0, 1:
+			s.next(t.Context(), true)
+		case 2:
+			s.fill(int(s.byte()) % 100)
+		case 3:
+			f.pass(time.Duration(s.byte()) * 37 * time.Microsecond)
+		case 4:
+			f.pass(time.Duration(s.byte()) * 17 * time.Millisecond)
+		case 5:
+			f.step(time.Duration(int8(s.byte())) * 11 * time.Millisecond)
+		case 6:
+			s.observe(int64(s.byte()%10)-3, uint64(s.byte()))
+		case 7:
+			limit := grant.limit.Load() + uint64(s.byte())<<scriptSequence
+			grant.limit.Store(max(limit, grant.position(grant.clock.now()))&^grant.sequenceMask + 1<<scriptSequence)
+		case 8:
+			ctx, cancel := context.WithCancel(t.Context())
+			f.onSleep = cancel
+			s.next(ctx, false)
+			f.onSleep = nil
+			cancel()
+		}
+		if got := s.g.Stats().Issued; got != s.issued {
+			t.Fatalf("Stats().Issued = %d, want %d", got, s.issued)
+		}
+	}
+}
+
+// position reads where an id stands, from its parts.
+func (s *script) position(id ID) uint64 {
+	p, err := s.g.Layout().Decompose(id)
+	if err != nil || p.Worker != 1 || p.Datacenter != 0 {
+		s.t.Fatalf("id %d: %v, %v", id, p, err)
+	}
+	return uint64(p.Time.Sub(s.g.Layout().Epoch())/time.Millisecond)<<scriptSequence | p.Sequence
+}
+
+func (s *script) took(id ID) {
+	if id <= s.last {
+		s.t.Fatalf("id %d after %d", id, s.last)
+	}
+	s.last, s.used, s.ended = id, s.position(id), false
+	s.issued++
+}
+
+func (s *script) next(ctx context.Context, patient bool) {
+	s.t.Helper()
+	grant := s.g.grant
+	before, slept := grant.clock.now(), s.f.slept.Load()
+	lo := uint64(before) / 1e6 << scriptSequence
+	fresh := s.used < lo
+	earliest, latest := s.used+1, s.used+1
+	if s.ended {
+		latest++ // the refused call may have used up the position at the ceiling
+	}
+	if fresh {
+		earliest, latest = lo, lo|grant.sequenceMask
+	}
+	limit := grant.limit.Load()
+	id, err := s.g.Next(ctx)
+	wait := max(0, int64(earliest>>scriptSequence)-scriptAhead)*1e6 - before
+	switch {
+	case earliest >= limit || latest >= limit && err != nil:
+		if !errors.Is(err, ErrLeaseExpired) || id != 0 {
+			s.t.Fatalf("Next() = %d, %v at position %d of %d, want ErrLeaseExpired", id, err, earliest, limit)
+		}
+		s.ended = true
+		return
+	case !patient && wait > 0:
+		if !errors.Is(err, context.Canceled) || id != 0 {
+			s.t.Fatalf("Next() = %d, %v, cancelled in a wait of %d", id, err, wait)
+		}
+		if s.used = grant.word.Load(); s.used < earliest || s.used > latest {
+			s.t.Fatalf("a cancelled wait left position %d, want %d to %d", s.used, earliest, latest)
+		}
+		return
+	case err != nil:
+		s.t.Fatalf("Next(): %v", err)
+	}
+	s.took(id)
+	if s.used < earliest || s.used > latest {
+		s.t.Fatalf("position %d, want %d to %d", s.used, earliest, latest)
+	}
+	if got := s.f.slept.Load() - slept; got != max(wait, 0) {
+		s.t.Fatalf("slept %d for position %d at %d, want %d", got, s.used, before, max(wait, 0))
+	}
+}
+
+func (s *script) fill(n int) {
+	s.t.Helper()
+	grant := s.g.grant
+	ids := make([]ID, n)
+	err := s.g.Fill(s.t.Context(), ids)
+	limit := grant.limit.Load()
+	if err != nil {
+		lo := uint64(grant.clock.now())/1e6<<scriptSequence | grant.sequenceMask
+		if !errors.Is(err, ErrLeaseExpired) || max(s.used, lo)+uint64(n) < limit {
+			s.t.Fatalf("Fill(%d): %v, with the last position at %d of %d", n, err, s.used, limit)
+		}
+		for _, id := range ids {
+			if id != 0 {
+				s.t.Fatalf("Fill(%d) failed and left %d", n, id)
+			}
+		}
+		// Pieces that came before the refusal are used up.
+		s.used, s.ended = max(s.used, grant.word.Load()), true
+		return
+	}
+	for i, id := range ids {
+		before := s.used
+		s.took(id)
+		if s.used >= limit {
+			s.t.Fatalf("position %d at or past the ceiling %d", s.used, limit)
+		}
+		if i > 0 && s.used != before+1 && s.used>>scriptSequence == before>>scriptSequence {
+			s.t.Fatalf("Fill jumps from position %d to %d", before, s.used)
+		}
+	}
+	if n > 0 && int64(s.used>>scriptSequence) > grant.clock.now()/1e6+scriptAhead {
+		s.t.Fatalf("Fill(%d) returned position %d at %d", n, s.used, grant.clock.now())
+	}
+}
+
+func (s *script) observe(ticks int64, rest uint64) {
+	s.t.Helper()
+	l, grant := s.g.Layout(), s.g.grant
+	now := grant.clock.now() / 1e6
+	seen, err := l.Compose(Parts{
+		Time:   l.Epoch().Add(time.Duration(now+ticks) * time.Millisecond),
+		Worker: rest % 4, Datacenter: rest / 4 % 2, Sequence: rest / 8 % 16, Shard: rest % 3,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	err = s.g.Observe(seen)
+	switch tick := uint64(now + ticks); {
+	case (tick+2)<<scriptSequence <= grant.limit.Load() && ticks < scriptAhead && err != nil:
+		s.t.Fatalf("Observe(%d ticks ahead): %v", ticks, err)
+	case ticks > scriptAhead+1 && err == nil:
+		s.t.Fatalf("Observe(%d ticks ahead) was accepted", ticks)
+	}
+	if err == nil && seen > s.last {
+		s.last = seen
+		s.used = max(s.used, grant.word.Load())
+	}
+}
+
+func TestGeneratorAgreesWithModel(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 3000 {
+		bytes := make([]byte, r.IntN(400))
+		for i := range bytes {
+			bytes[i] = byte(r.Uint32())
+		}
+		runScript(t, bytes)
+		if t.Failed() {
+			t.Logf("script %v", bytes)
+			return
+		}
+	}
+}
+
+func FuzzGenerator(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 2, 99, 3, 200, 0})
+	f.Add([]byte{6, 9, 255, 0, 5, 200, 4, 255, 0, 7, 3, 2, 50, 2, 50})
+	f.Add([]byte{2, 48, 8, 8, 0, 4, 60, 5, 100, 0, 1})
+	f.Fuzz(runScript)
+}

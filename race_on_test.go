@@ -1,0 +1,5 @@
+//go:build race
+
+package snow
+
+const raceDetector = true
