@@ -77,7 +77,7 @@ func (s *story) simultaneous(a, b []snow.ID) (n int) {
 // allLiveIn reports whether ids all lead to this database, and none is missing.
 func (s *story) allLiveIn(i int, ids []snow.ID) bool {
 	return len(ids) == len(s.purchases[i]) && !slices.ContainsFunc(ids, func(id snow.ID) bool {
-		return home(s.layout.Shard(id)) != i
+		return s.homes.Of(id) != i
 	})
 }
 

@@ -58,8 +58,11 @@ func (s *story) perform(ctx context.Context, opt options) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := s.prepare(); err != nil {
+		return err
+	}
 	for _, p := range purchases {
-		i := home(shardOf(p.Buyer))
+		i := s.homes.At(shardOf(p.Buyer))
 		s.purchases[i] = append(s.purchases[i], p)
 	}
 	if len(s.purchases[0]) == 0 || len(s.purchases[1]) == 0 {

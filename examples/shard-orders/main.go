@@ -15,7 +15,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"os"
 	"os/signal"
 	"slices"
@@ -33,10 +32,8 @@ import (
 // worker that makes it, 10 to count within a millisecond, 4 for the shard.
 var bits = snow.Bits{Timestamp: 41, Worker: 8, Sequence: 10, Shard: 4}
 
-// shardOf gives each buyer one of the 16 shards, for ever. home says where a
-// shard lives: the even ones in database A, the odd ones in B.
-func shardOf(buyer string) uint64 { return uint64(crc32.ChecksumIEEE([]byte(buyer))) % 16 }
-func home(shard uint64) int       { return int(shard % 2) }
+// shardOf gives each buyer one of the 16 shards, for ever.
+func shardOf(buyer string) uint64 { return snow.HashShard(buyer) % 16 }
 
 const batch = 50 // rows in one INSERT
 
@@ -47,19 +44,27 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// A story is told on a screen, about two databases and the purchases of each.
-type story struct {
-	*screen
-	layout    snow.Layout
-	dbs       [2]*database
-	purchases [2][]Purchase
-}
-
-func (s *story) tell(ctx context.Context) (err error) {
+// prepare fixes what never changes: what the bits of a key mean, and where the
+// shards live.
+func (s *story) prepare() (err error) {
 	epoch := time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)
 	if s.layout, err = snow.NewLayout(epoch, time.Millisecond, bits); err != nil {
 		return err
 	}
+	s.homes, err = snow.NewShards(s.layout, 0, 1)
+	return err
+}
+
+// A story is told on a screen, about two databases and the purchases of each.
+type story struct {
+	*screen
+	layout    snow.Layout
+	homes     *snow.Shards[int] // where a shard lives: the even ones in dbs[0], the odd ones in dbs[1]
+	dbs       [2]*database
+	purchases [2][]Purchase
+}
+
+func (s *story) tell(ctx context.Context) error {
 	s.introduce()
 	for _, part := range []func(context.Context) error{s.autoIncrement, s.snowKeys, s.insideAKey} {
 		if err := part(ctx); err != nil {
@@ -239,7 +244,7 @@ func (s *story) takeBOutOfA() error {
 
 // find reads an order from the database that its key leads to.
 func (s *story) find(id snow.ID) (o Order, err error) {
-	d := s.dbs[home(s.layout.Shard(id))]
+	d := s.dbs[s.homes.Of(id)]
 	err = d.Preload("Lines").First(&o, "id = ?", id).Error
 	return o, err
 }
