@@ -105,30 +105,47 @@ func (g *Generator) Next(ctx context.Context) (ID, error) {
 	if g == nil || g.grant == nil {
 		return 0, errNoGenerator
 	}
-	if err := ctx.Err(); err != nil {
-		return 0, fmt.Errorf("snow: next: %w", err)
+	t := g.grant
+	var since time.Duration // spelled out, because clock.now is not inlined
+	if t.clock.source == nil {
+		since = time.Since(t.clock.base)
+	} else {
+		since = t.clock.source.mono()
+	}
+	if t.clock.offset.Load()+int64(since) >= g.openUntil.Load() || ctx.Err() != nil {
+		return g.nextInTurn(ctx)
 	}
 	// The common case: the tick that it is now has been opened, so the next
 	// position is a good one. An addition can't fail and so is never repeated,
 	// however many goroutines are here; whether its result may be used is
 	// looked at after it. A position that starts a tick goes the long way,
 	// which keeps count of what happens once a tick.
-	t := g.grant
-	var position uint64
-	var err error
-	if t.clock.now() < g.openUntil.Load() {
-		position = t.word.Add(1)
-		if position < g.openBelow.Load() && position&t.sequenceMask != 0 {
-			return t.id(position), nil
-		}
-		err = g.settle(ctx, position, 1)
-	} else {
-		position, _, err = g.reserve(ctx, 1)
+	position := t.word.Add(1)
+	if position < g.openBelow.Load() && position&t.sequenceMask != 0 {
+		return t.id(position), nil
 	}
-	if err != nil {
+	return g.nextAt(ctx, position)
+}
+
+// nextInTurn is Next where the present tick is not open.
+func (g *Generator) nextInTurn(ctx context.Context) (ID, error) {
+	err := ctx.Err()
+	if err == nil {
+		var position uint64
+		if position, _, err = g.reserve(ctx, 1); err == nil {
+			return g.grant.id(position), nil
+		}
+	}
+	return 0, fmt.Errorf("snow: next: %w", err)
+}
+
+// nextAt is Next where position is reserved, but may not be used before it is
+// settled.
+func (g *Generator) nextAt(ctx context.Context, position uint64) (ID, error) {
+	if err := g.settle(ctx, g.grant.clock.now(), position, 1); err != nil {
 		return 0, fmt.Errorf("snow: next: %w", err)
 	}
-	return t.id(position), nil
+	return g.grant.id(position), nil
 }
 
 // Fill sets every element of ids to a new id, in ascending order, and makes one

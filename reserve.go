@@ -51,13 +51,13 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 			g.openBelow.Store(min(end, limit))
 			g.openUntil.Store(t.start(lo) + t.clock.tick)
 		}
-		return first, count, g.settle(ctx, first, count)
+		return first, count, g.settle(ctx, now, first, count)
 	}
 }
 
 // settle returns when count positions from first on, which are reserved, may be
 // used. After an error they never are.
-func (g *Generator) settle(ctx context.Context, first, count uint64) error {
+func (g *Generator) settle(ctx context.Context, now int64, first, count uint64) error {
 	t := g.grant
 	last := first + count - 1
 	if limit := t.limit.Load(); last >= limit {
@@ -65,7 +65,6 @@ func (g *Generator) settle(ctx context.Context, first, count uint64) error {
 		t.skipped.Add(count)
 		return t.exhausted(limit)
 	}
-	now := t.clock.now()
 	t.clock.sync(now)
 	if lo := t.position(now); last > lo {
 		t.noteBorrowed((last - lo) >> t.sequenceBits)
@@ -127,13 +126,15 @@ func (g *Grant) waitOut(ticks uint64) {
 // observe raises the word so that all later ids are greater than id.
 func (g *Grant) observe(id ID, ahead uint64) error {
 	// Within a tick, ids are in the order of their workers.
-	theirs := uint64(id) & (1<<g.timeShift - 1) >> g.shardBits
-	target := uint64(id) >> g.timeShift << g.sequenceBits
-	switch ours := g.number >> g.shardBits; {
-	case theirs&^g.sequenceMask > ours:
+	shift := g.layout.timeShift()
+	sequence := uint64(id) >> g.shardBits & g.sequenceMask
+	number := uint64(id)&(1<<shift-1)>>g.shardBits - sequence
+	target := uint64(id) >> shift << g.sequenceBits
+	switch {
+	case number > g.number:
 		target |= g.sequenceMask
-	case theirs&^g.sequenceMask == ours:
-		target |= theirs & g.sequenceMask
+	case number == g.number:
+		target |= sequence
 	default:
 		target--
 	}

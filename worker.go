@@ -19,7 +19,7 @@ type Worker interface {
 // of one Worker share its Grant, so they can't repeat one another.
 type Grant struct {
 	layout Layout
-	number uint64 // datacenter and worker in their places in an id
+	number uint64 // datacenter and worker, above the sequence
 	clock  clock
 
 	// word is the last position reserved: tick << Bits.Sequence | sequence. It
@@ -33,9 +33,8 @@ type Grant struct {
 	sequenceBits uint8
 	shardBits    uint8
 	shardShift   uint8
-	timeShift    uint8
+	numberBits   uint8
 	sequenceMask uint64
-	shardMask    uint64
 	seed         uint64 // of the spread of sequences and shards
 	born         uint64 // position of the tick in which the grant was made
 
@@ -75,16 +74,14 @@ func newGrant(l Layout, datacenter, worker uint64, source timeSource) (*Grant, e
 	if err := checkWidth("worker", worker, l.bits.Worker); err != nil {
 		return nil, err
 	}
-	low := l.bits.Sequence + l.bits.Shard
 	g := &Grant{
 		layout:       l,
-		number:       (datacenter<<l.bits.Worker | worker) << low,
+		number:       (datacenter<<l.bits.Worker | worker) << l.bits.Sequence,
 		sequenceBits: l.bits.Sequence,
 		shardBits:    l.bits.Shard,
 		shardShift:   64 - l.bits.Shard,
-		timeShift:    uint8(l.timeShift()),
 		sequenceMask: 1<<l.bits.Sequence - 1,
-		shardMask:    1<<l.bits.Shard - 1,
+		numberBits:   l.bits.Datacenter + l.bits.Worker,
 		seed:         rand.Uint64(),
 	}
 	if !g.clock.start(l, source) {
@@ -109,9 +106,10 @@ func (g *Grant) position(ns int64) uint64 {
 
 // id returns the id at a position.
 func (g *Grant) id(position uint64) ID {
-	id := position>>(g.sequenceBits&63)<<(g.timeShift&63) | g.number | position&g.sequenceMask<<(g.shardBits&63)
+	sequence := position & g.sequenceMask
+	id := (position-sequence)<<(g.numberBits&63) | g.number | sequence
 	if g.shardBits != 0 {
-		id |= g.spread(position) >> (g.shardShift & 63) & g.shardMask
+		id = id<<(g.shardBits&63) | g.spread(position)>>(g.shardShift&63)
 	}
 	return ID(id)
 }

@@ -1,0 +1,333 @@
+//go:build unix
+
+package dbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// timeout bounds whatever a server is asked to do.
+const timeout = time.Minute
+
+// user and password open the private servers of this process, and nobody else on the machine knows the password.
+const user = "snow"
+
+var password = rand.Text()
+
+// engine is what differs between the products.
+type engine interface {
+	name() string
+	env() string                                 // variable that holds the DSN of a given server
+	packages() string                            // Debian packages with the programs
+	programs() []string                          // what a private server needs; the client comes first
+	account() (*syscall.Credential, error)       // whom the server runs as; nil is the user of the test
+	template() (dir string, err error)           // an initialised data directory, to be copied
+	command(dir string, port int) *exec.Cmd      // the server, in the foreground, on the data directory dir/data
+	dial(dir string, port int) (net.Conn, error) // a connection to its unix socket
+	hello(c net.Conn) error                      // nil if the server admits clients
+	quit() syscall.Signal                        // ends it at once and leaves nothing outside dir
+	release(dir string)                          // removes what a killed server left outside dir
+	base(port int) string                        // DSN of a private server
+	check(dsn string) error                      // refuses a DSN that the methods below can't read
+	addr(dsn string) string
+	withDatabase(dsn, database string) string
+	client(ctx context.Context, dsn, statement string) *exec.Cmd // runs an SQL statement, prints bare values
+	create(database string) string
+	drop(database string) string
+}
+
+// A Server is a database server. DSN and Addr are safe for concurrent use, the other methods are not. Those that take a
+// test end it when they fail, so they must be called from the test's own goroutine.
+type Server struct {
+	engine  engine
+	options []string
+	dsn     string
+	dir     string   // home of a private server, empty if the server was given
+	port    int      // of a private server
+	process *process // nil while a private server is down
+}
+
+// MariaDB starts a MariaDB server that lives as long as the test. Options are server variables as "name=value".
+//
+// Connections that the test opens later are closed earlier if tb.Cleanup closes them.
+func MariaDB(tb testing.TB, options ...string) *Server {
+	tb.Helper()
+	return open(tb, mariadb{}, options)
+}
+
+// Postgres starts a PostgreSQL server that lives as long as the test. Options are server parameters as "name=value".
+//
+// Connections that the test opens later are closed earlier if tb.Cleanup closes them.
+func Postgres(tb testing.TB, options ...string) *Server {
+	tb.Helper()
+	return open(tb, postgres{}, options)
+}
+
+func open(tb testing.TB, e engine, options []string) *Server {
+	tb.Helper()
+	s := &Server{engine: e, options: options, dsn: os.Getenv(e.env())}
+	if s.dsn != "" {
+		need(tb, e, e.programs()[:1])
+		if err := e.check(s.dsn); err != nil {
+			tb.Fatalf("dbtest: %s: %v", e.env(), err)
+		}
+		if len(options) > 0 {
+			tb.Fatalf("dbtest: options %q need a private server, but %s is set", options, e.env())
+		}
+		return s
+	}
+	need(tb, e, e.programs())
+	tb.Cleanup(func() { s.close(tb) })
+	if err := s.prepare(); err != nil {
+		tb.Fatalf("dbtest: %s: prepare: %v", e.name(), err)
+	}
+	s.start(tb)
+	s.dsn = e.base(s.port)
+	return s
+}
+
+// DSN returns the data source name of a database on the server: that of go-sql-driver for MariaDB, a URL for PostgreSQL.
+// It ends in a parameter, so that more can be appended as "&name=value". MariaDB's has parseTime=true.
+func (s *Server) DSN(database string) string { return s.engine.withDatabase(s.dsn, database) }
+
+// Addr returns the server's host and port, or the path of its socket if it was given with one.
+func (s *Server) Addr() string { return s.engine.addr(s.dsn) }
+
+// CreateDatabase creates an empty database and returns its name, which is unique. On a given server the database is
+// dropped when the test ends.
+func (s *Server) CreateDatabase(tb testing.TB) string {
+	tb.Helper()
+	name := "snow_" + strings.ToLower(rand.Text()[:16])
+	s.run(tb, s.dsn, s.engine.create(name))
+	if s.dir == "" {
+		tb.Cleanup(func() { s.run(tb, s.dsn, s.engine.drop(name)) })
+	}
+	return name
+}
+
+// Kill ends the server as a crash would: no client is told, nothing is flushed. The operating system lives on, so writes
+// that reached it survive even if they were never synced.
+func (s *Server) Kill(tb testing.TB) {
+	tb.Helper()
+	p := s.running(tb, "kill")
+	s.process = nil
+	if err := p.kill(); err != nil {
+		tb.Fatalf("dbtest: %s: kill: %v", s.engine.name(), err)
+	}
+}
+
+// Stop halts the server, with all its processes, where it stands. Connections stay open, new ones are accepted by the
+// operating system, and nobody is answered until [Server.Continue].
+func (s *Server) Stop(tb testing.TB) {
+	tb.Helper()
+	if _, err := s.running(tb, "stop").stop(); err != nil {
+		tb.Fatalf("dbtest: %s: stop: %v", s.engine.name(), err)
+	}
+}
+
+// Continue lets a stopped server go on.
+func (s *Server) Continue(tb testing.TB) {
+	tb.Helper()
+	if err := s.running(tb, "continue").resume(); err != nil {
+		tb.Fatalf("dbtest: %s: continue: %v", s.engine.name(), err)
+	}
+}
+
+// Restart starts the server again with the same data and address, and returns once it admits clients. A server that still
+// runs is killed first.
+func (s *Server) Restart(tb testing.TB) {
+	tb.Helper()
+	s.private(tb, "restart")
+	if s.process != nil {
+		s.Kill(tb)
+	}
+	s.start(tb)
+}
+
+func (s *Server) private(tb testing.TB, action string) {
+	tb.Helper()
+	if s.dir == "" {
+		tb.Fatalf("dbtest: %s: %s needs a private server, but %s is set", s.engine.name(), action, s.engine.env())
+	}
+}
+
+func (s *Server) running(tb testing.TB, action string) *process {
+	tb.Helper()
+	s.private(tb, action)
+	if s.process == nil {
+		tb.Fatalf("dbtest: %s: %s: it is down", s.engine.name(), action)
+	}
+	if s.process.ended() {
+		tb.Fatalf("dbtest: %s: %s: it has ended by itself; end of its log:\n%s", s.engine.name(), action, s.logTail())
+	}
+	return s.process
+}
+
+// prepare makes the server's home with a copy of the template.
+func (s *Server) prepare() error {
+	home, err := workdir()
+	if err != nil {
+		return err
+	}
+	template, err := s.engine.template()
+	if err != nil {
+		return err
+	}
+	if s.dir, err = os.MkdirTemp(home, ""); err != nil {
+		return err
+	}
+	data := filepath.Join(s.dir, "data")
+	if err := os.CopyFS(data, os.DirFS(template)); err != nil {
+		return err
+	}
+	// A directory of its own: servers that share one delete each other's temporary tables when they start.
+	if err := os.Mkdir(filepath.Join(s.dir, "tmp"), 0o700); err != nil {
+		return err
+	}
+	if err := os.Chmod(data, 0o700); err != nil {
+		return err
+	}
+	account, err := s.engine.account()
+	if err != nil {
+		return err
+	}
+	return give(s.dir, account)
+}
+
+// errEnded is the failure of a server that ended before it admitted clients.
+var errEnded = errors.New("ended before it was ready")
+
+// start runs the server and waits until it admits clients. A port that was free a moment ago may be taken by the time the
+// server wants it, hence the attempts; the first start also chooses the port.
+func (s *Server) start(tb testing.TB) {
+	tb.Helper()
+	choose := s.port == 0
+	var err error
+	for range 3 {
+		if choose {
+			s.port = freePort()
+		}
+		if err = s.startOnce(); !errors.Is(err, errEnded) {
+			break
+		}
+	}
+	if err != nil {
+		tb.Fatalf("dbtest: %s: start: %v; end of its log:\n%s", s.engine.name(), err, s.logTail())
+	}
+}
+
+func (s *Server) startOnce() error {
+	account, err := s.engine.account()
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(s.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := s.engine.command(s.dir, s.port)
+	for _, option := range s.options {
+		cmd.Args = append(cmd.Args, "--"+option)
+	}
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, log, log
+	cmd.SysProcAttr = attributes(account, s.engine.quit())
+	p, err := launch(cmd, s.dir, s.engine.quit())
+	if err != nil {
+		return err
+	}
+	ready := func() bool {
+		err = s.greet()
+		return err == nil
+	}
+	if !await(func() bool { return p.ended() || ready() }) {
+		return errors.Join(fmt.Errorf("not ready after %v: %w", timeout, err), p.end())
+	}
+	if p.ended() {
+		return errEnded
+	}
+	s.process = p
+	return nil
+}
+
+// greet asks through the socket in the server's own directory: the port might answer for someone else's server.
+func (s *Server) greet() error {
+	c, err := s.engine.dial(s.dir, s.port)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(timeout)); err != nil {
+		return err
+	}
+	return s.engine.hello(c)
+}
+
+func (s *Server) close(tb testing.TB) {
+	if s.dir == "" {
+		return
+	}
+	if tb.Failed() {
+		tb.Logf("dbtest: end of the log of %s:\n%s", s.engine.name(), s.logTail())
+	}
+	if s.process != nil {
+		if err := s.process.end(); err != nil {
+			tb.Errorf("dbtest: %s: end: %v", s.engine.name(), err)
+		}
+	}
+	s.engine.release(s.dir)
+	if err := os.RemoveAll(s.dir); err != nil {
+		tb.Errorf("dbtest: %s: remove files: %v", s.engine.name(), err)
+	}
+}
+
+// run executes a statement through the server's client and returns what it printed.
+func (s *Server) run(tb testing.TB, dsn, statement string) string {
+	tb.Helper()
+	// Not the test's context: that has ended when databases are dropped.
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	out, err := s.engine.client(ctx, dsn, statement).CombinedOutput()
+	if err != nil {
+		tb.Fatalf("dbtest: %s: %q: %v: %s", s.engine.name(), statement, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (s *Server) log() string { return filepath.Join(s.dir, "log") }
+
+// logTail returns the last lines that the server has written.
+func (s *Server) logTail() string {
+	text, err := os.ReadFile(s.log())
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.Join(lines[max(0, len(lines)-25):], "\n")
+}
+
+// freePort returns a loopback port that nobody listens on. It lies below those that systems give to outgoing connections, so
+// that no client takes it while the server is down.
+func freePort() int {
+	for {
+		port := 15000 + mathrand.IntN(15000)
+		if l, err := net.Listen("tcp", loopback(port)); err == nil {
+			l.Close()
+			return port
+		}
+	}
+}
+
+func loopback(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }

@@ -1,0 +1,56 @@
+//go:build unix
+
+package dbtest
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+)
+
+// guard is a shell that outlives the test process by a moment. It waits for the end of its input, which the system closes
+// when the process ends, however it ends. Then it ends the servers that are left and removes all files; a server that is
+// still dying may write more, hence the attempts.
+const guard = `
+trap '' HUP INT TERM
+read -r _
+for pid in "$0"/*/pid; do kill -$(cat "$pid"); done
+for _ in $(seq 100); do rm -rf "$0" && exit; sleep 0.1; done
+`
+
+// workdir is the directory of this process for everything that the package writes.
+var workdir = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "dbtest-")
+	if err != nil {
+		return "", err
+	}
+	// The guard is the only one to remove the directory: the first test to end does not know whether it is the last.
+	cmd := exec.Command("/bin/sh", "-c", guard, dir)
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // out of the reach of Ctrl-C
+	if _, err := cmd.StdinPipe(); err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	go func() { _ = cmd.Wait() }() // never returns, and keeps the pipe from being collected and thereby closed
+	// Others may pass through, not look: a server may run as another user than the test.
+	return dir, os.Chmod(dir, 0o711)
+})
+
+// give makes an account the owner of a directory with all that is in it.
+func give(dir string, account *syscall.Credential) error {
+	if account == nil {
+		return nil
+	}
+	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, int(account.Uid), int(account.Gid))
+	})
+}
