@@ -2,29 +2,37 @@ FUZZTIME ?= 30s
 LINT     := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 SUDO     := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help test check lint fuzz needs
+# each runs a command in every module, as those who import it do: without the workspace.
+MODULES := $(sort $(dir $(shell find . -name go.mod)))
+each     = for dir in $(MODULES); do echo "$$dir: $(1)"; (cd $$dir && export GOWORK=off && $(1)) || exit 1; done
+
+.PHONY: help test check lint fuzz bench bench-quick needs
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
 
 test: needs ## vet and test every module with databases and the race detector; installs what is missing
-	go vet work
-	SNOW_REQUIRE_DB=1 go test -race work
+	@$(call each,go vet ./...)
+	go test -run TestHundredMillionIDs .
+	@$(call each,SNOW_REQUIRE_DB=1 go test -race ./...)
 
 check: ## the same without databases, the race detector and installing anything
-	go vet work
-	SNOW_REQUIRE_DB= go test -short work
+	@$(call each,go vet ./... && SNOW_REQUIRE_DB= go test -short ./...)
 
 lint: ## check the format and the rules of .golangci.yml in every module
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt is needed on:" $$unformatted; exit 1; }
-	@bad=0; for dir in $$(go list -m -f '{{.Dir}}'); do echo "lint $$dir"; (cd "$$dir" && $(LINT) run) || bad=1; done; exit $$bad
+	@$(call each,$(LINT) run)
 
 fuzz: ## run each fuzz target for FUZZTIME
-	@for package in $$(go list work); do \
-		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
-			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
-		done; \
+	@for target in $$(go test -list '^Fuzz' . | grep '^Fuzz'); do \
+		go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) . || exit 1; \
 	done
+
+bench: ## measure generators and primary keys beside others, in about 10 minutes; writes bench/RESULTS.md
+	cd bench && GOWORK=off go run .
+
+bench-quick: ## the same in a minute
+	cd bench && GOWORK=off go run . -quick
 
 needs: ## install the Debian packages that the tests need and that are missing
 	@PATH="$$PATH:/usr/sbin"; packages=; \

@@ -114,14 +114,14 @@ func (id *ID) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil
 	}
-	text, err := b, errJSON
+	text := b
 	if n := len(b); n >= 2 && b[0] == '"' && b[n-1] == '"' {
 		text = b[1 : n-1]
 	}
-	v, cause := parseDecimal(text)
-	if cause != nil {
-		if cause != errDigit && cause != errEmpty {
-			err = cause
+	v, err := parseDecimal(text)
+	if err != nil {
+		if errors.Is(err, errDigit) || errors.Is(err, errEmpty) {
+			err = errJSON
 		}
 		return fmt.Errorf("snow: %w", &ParseError{"id", string(b), err})
 	}

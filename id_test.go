@@ -304,7 +304,7 @@ func FuzzParseBase32(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		id, err := ParseBase32(s)
-		want := len(s) == 13 && strings.Trim(strings.ToUpper(s), crockford) == "" && strings.ToLower(strings.ToUpper(s)) == strings.ToLower(s) && s[0] <= '7'
+		want := len(s) == 13 && strings.Trim(s, crockford+strings.ToLower(crockford)) == "" && s[0] <= '7'
 		if (err == nil) != want {
 			t.Fatalf("ParseBase32(%q) = %d, %v, want ok = %v", s, id, err, want)
 		}

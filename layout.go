@@ -207,8 +207,8 @@ func (l Layout) compose(p Parts) (ID, error) {
 	}
 	tick, _, ok := l.ticks(p.Time)
 	if !ok || tick > l.lastTick() {
-		return 0, &FieldError{"time", p.Time.UTC().Format(time.RFC3339Nano),
-			"want " + l.Epoch().Format(time.RFC3339Nano) + " or later and before " + l.End().Format(time.RFC3339Nano)}
+		bound := "want " + l.Epoch().Format(time.RFC3339Nano) + " or later and before " + l.End().Format(time.RFC3339Nano)
+		return 0, &FieldError{"time", p.Time.UTC().Format(time.RFC3339Nano), bound}
 	}
 	id := tick
 	for _, f := range []struct {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package snow_test
 
 import (
