@@ -43,14 +43,13 @@ func TestCountsUp(t *testing.T) {
 // smallStory has two orders of two lines each.
 func smallStory(t *testing.T) (s *story, orders func() []Order) {
 	t.Helper()
-	layout, err := snow.NewLayout(time.Unix(0, 0), time.Millisecond, bits)
-	if err != nil {
-		t.Fatal(err)
-	}
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	a := Purchase{FileLine: 2, Buyer: "bob", Item: "tea", Cents: 300, Time: at}
 	b := Purchase{FileLine: 3, Buyer: "anna", Item: "cup", Cents: 990, Time: at}
-	s = &story{layout: layout, purchases: [2][]Purchase{{a}, {b}}}
+	s = &story{purchases: [2][]Purchase{{a}, {b}}}
+	if err := s.prepare(); err != nil {
+		t.Fatal(err)
+	}
 	return s, func() []Order { return []Order{newOrder(1<<30, a), newOrder(1<<30+1, b)} }
 }
 

@@ -94,7 +94,7 @@ func wantStory(t *testing.T, stdout string) {
 		"All 3,688 order lines still point to their own orders.",
 		"The key tells when it was made: just now.",
 		"It tells who made it: worker 2, the program in front of B.",
-		"It tells the shard of its buyer, hana.bauer.",
+		"It tells the shard of its buyer, noah.okafor.",
 		"Order ID is found in B by its key alone.",
 		"So is each of the 2,000 orders, in A or in B.",
 		"The order is in B once, after two attempts.",
