@@ -3,6 +3,7 @@ package snow
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -203,15 +204,22 @@ func TestSaturationUsesEveryPosition(t *testing.T) {
 }
 
 func TestFixedWaitsOutMaxAhead(t *testing.T) {
-	for _, maxAhead := range []time.Duration{0, time.Millisecond, 10 * time.Millisecond, time.Second} {
+	for _, tt := range []struct {
+		l              Layout
+		maxAhead, wait time.Duration // and a tick, which may have begun before
+	}{
+		{Default(), 0, 11 * time.Millisecond},
+		{Default(), time.Nanosecond, 2 * time.Millisecond},
+		{Default(), time.Millisecond, 2 * time.Millisecond},
+		{Default(), 1500 * time.Microsecond, 3 * time.Millisecond},
+		{Default(), time.Second, 1001 * time.Millisecond},
+		{GameServers(), 0, 200 * time.Millisecond}, // a tick is longer than the default
+	} {
 		f := newFakeTime(noon)
-		g := newOn(t, Default(), 1, Config{MaxAhead: maxAhead}, f)
-		first := g.Layout().Time(mustNext(t, g))
-		if maxAhead == 0 {
-			maxAhead = 10 * time.Millisecond
-		}
-		if want := noon.Add(maxAhead + time.Millisecond); !first.Equal(want) || !f.now().Equal(want) {
-			t.Errorf("MaxAhead %v: the first id is stamped %v at %v, want %v", maxAhead, first, f.now(), want)
+		g := newOn(t, tt.l, 1, Config{MaxAhead: tt.maxAhead}, f)
+		first := tt.l.Time(mustNext(t, g))
+		if want := noon.Add(tt.wait); !first.Equal(want) || !f.now().Equal(want) {
+			t.Errorf("%v, MaxAhead %v: the first id is stamped %v at %v, want %v", tt.l, tt.maxAhead, first, f.now(), want)
 		}
 	}
 }
@@ -274,11 +282,33 @@ func TestWallClockSteps(t *testing.T) {
 	}
 }
 
+// A generator that is always busy but never has to wait looks at the wall clock
+// all the same.
+func TestWallClockIsSeenUnderLoad(t *testing.T) {
+	g, f := newTest(t, Default(), Config{})
+	f.step(time.Hour)
+	for range 1100 {
+		f.pass(time.Millisecond)
+		for range 4096 {
+			mustNext(t, g)
+		}
+	}
+	if s := g.Stats(); s.ClockSteps != 1 || s.MostBorrowed == 0 {
+		t.Errorf("Stats() = %+v, want one step seen, and borrowing", s)
+	}
+	if late := f.now().Sub(g.Layout().Time(mustNext(t, g))); late.Abs() > 10*time.Millisecond {
+		t.Errorf("stamped %v after the wall clock", late)
+	}
+}
+
 func TestCeiling(t *testing.T) {
 	g, f := newTest(t, Default(), Config{})
 	grant := g.grant
 	ceiling := grant.position(grant.clock.now()) + 2*4096
 	grant.limit.Store(ceiling)
+	if err := g.Fill(t.Context(), make([]ID, 2*4096+1)); !errors.Is(err, ErrLeaseExpired) || grant.word.Load() >= ceiling-2*4096 {
+		t.Errorf("a Fill beyond the ceiling returns %v and leaves position %d of %d", err, grant.word.Load(), ceiling)
+	}
 	var last ID
 	for {
 		id, err := g.Next(t.Context())
@@ -363,7 +393,7 @@ func TestTimeExhausted(t *testing.T) {
 	}
 
 	// Running into the end: all ids up to it, then errors, never a wrapped id.
-	for _, bits := range []Bits{{41, 0, 10, 12, 0}, {41, 0, 9, 12, 0}} {
+	for _, bits := range []Bits{{41, 0, 10, 12, 0}, {41, 0, 9, 12, 0}, {36, 0, 22, 5, 0}} {
 		l := Default()
 		l.bits = bits
 		f := newFakeTime(l.End().Add(-50 * time.Millisecond))
@@ -382,6 +412,9 @@ func TestTimeExhausted(t *testing.T) {
 			}
 			last = id
 		}
+		if last == math.MaxInt64 {
+			t.Errorf("%v: made the one id that no half-open range holds", l)
+		}
 		if got, want := l.Time(last), l.End().Add(-time.Millisecond); !got.Equal(want) {
 			t.Errorf("%v: the last id is stamped %v, want %v", l, got, want)
 		}
@@ -389,6 +422,13 @@ func TestTimeExhausted(t *testing.T) {
 		if id, err := g.Next(t.Context()); !errors.Is(err, ErrTimeExhausted) {
 			t.Errorf("%v: an hour after the end Next() = %d, %v", l, id, err)
 		}
+	}
+
+	// So far past the end that a position of that tick has more than 64 bits.
+	l := Default()
+	l.bits = Bits{21, 0, 0, 42, 0}
+	if id, err := newOn(t, l, 0, Config{}, newFakeTime(noon)).Next(t.Context()); !errors.Is(err, ErrTimeExhausted) {
+		t.Errorf("%v: long after the end Next() = %d, %v", l, id, err)
 	}
 }
 
@@ -429,8 +469,12 @@ func TestFill(t *testing.T) {
 		if ahead := g.Layout().Time(before).Sub(f.now()); ahead > 10*time.Millisecond {
 			t.Errorf("Fill of %d: the last id is %v ahead of the clock", n, ahead)
 		}
-		if got := g.Stats().Issued; got != uint64(n)+2 {
-			t.Errorf("Fill of %d: Stats().Issued = %d, want %d", n, got, n+2)
+		s := g.Stats()
+		if s.Issued != uint64(n)+2 {
+			t.Errorf("Fill of %d: Stats().Issued = %d, want %d", n, s.Issued, n+2)
+		}
+		if most := uint64(n)/4096 + 1; s.Waits > most { // the first id waited too
+			t.Errorf("Fill of %d waited %d times, want at most %d", n, s.Waits-1, most-1)
 		}
 	}
 }
@@ -515,11 +559,28 @@ func TestWaitsOnTheRealClock(t *testing.T) {
 		}
 
 		// A deadline that is bound to pass fails at once and uses up nothing.
+		for full := time.Now(); time.Now().Equal(full); {
+			mustNext(t, g)
+		}
+		for range 4095 { // the rest of the tick that has just become free
+			mustNext(t, g)
+		}
 		before, begin := w.Grant().word.Load(), time.Now()
 		ctx, cancel := context.WithDeadline(t.Context(), begin.Add(time.Millisecond))
 		defer cancel()
 		if err := g.Fill(ctx, ids); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != 0 || w.Grant().word.Load() != before {
 			t.Errorf("Fill = %v after %v, word moved by %d", err, time.Since(begin), w.Grant().word.Load()-before)
+		}
+
+		for range 1000 {
+			ctx, cancel := context.WithDeadline(t.Context(), begin.Add(time.Microsecond))
+			if id, err := g.Next(ctx); !errors.Is(err, context.DeadlineExceeded) || id != 0 {
+				t.Fatalf("Next = %d, %v, want context.DeadlineExceeded", id, err)
+			}
+			cancel()
+		}
+		if moved := w.Grant().word.Load() - before; moved != 0 {
+			t.Errorf("calls that were bound to fail used up %d positions", moved)
 		}
 
 		// A wait ends with ctx.

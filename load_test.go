@@ -96,7 +96,22 @@ func TestHundredMillionIDs(t *testing.T) {
 			}
 		})
 	}
+	// What Stats counts from never goes back, and never runs ahead.
+	var done atomic.Bool
+	var watcher sync.WaitGroup
+	watcher.Go(func() {
+		for last := uint64(0); !done.Load(); runtime.Gosched() {
+			issued := g.Stats().Issued
+			if issued < last || issued > uint64(total)+goroutines*300 {
+				t.Errorf("Stats().Issued = %d after %d", issued, last)
+				return
+			}
+			last = issued
+		}
+	})
 	group.Wait()
+	done.Store(true)
+	watcher.Wait()
 	if n := duplicates.Load(); n != 0 {
 		t.Errorf("%d of %d ids are duplicates", n, made.Load())
 	}

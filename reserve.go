@@ -147,7 +147,7 @@ func (g *Grant) observe(id ID, ahead uint64) error {
 	}
 	for {
 		word := g.word.Load()
-		if word >= target || target < lo || target < g.floor.Load() || g.jump(word, target, target-word) {
+		if word >= target || g.jump(word, target, target-word) {
 			return nil
 		}
 	}
