@@ -16,6 +16,7 @@ const resyncEvery = int64(time.Second)
 // no step of the wall clock can make it repeat a tick.
 type clock struct {
 	base   time.Time    // where the monotonic clock is read from
+	source timeSource   // nil for the machine's clocks
 	offset atomic.Int64 // nanoseconds from the epoch to base; only grows
 	epoch  int64
 
@@ -28,7 +29,6 @@ type clock struct {
 	lag      atomic.Int64 // how far the wall clock was behind at the last look
 	steps    atomic.Uint64
 
-	source timeSource
 	timers sync.Pool // of *time.Timer: a wait must not allocate
 }
 

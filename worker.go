@@ -18,9 +18,16 @@ type Worker interface {
 // tells which tick it is, and the last position that was used. All generators
 // of one Worker share its Grant, so they can't repeat one another.
 type Grant struct {
-	layout Layout
-	number uint64 // datacenter and worker, above the sequence
-	clock  clock
+	clock        clock
+	number       uint64 // datacenter and worker, above the sequence
+	sequenceMask uint64
+	numberBits   uint8
+	sequenceBits uint8
+	shardBits    uint8
+	shardShift   uint8
+	layout       Layout
+	seed         uint64 // of the spread of sequences and shards
+	born         uint64 // position of the tick in which the grant was made
 
 	// word is the last position reserved: tick << Bits.Sequence | sequence. It
 	// only grows. Positions from word+1 up to limit are free to be reserved.
@@ -29,14 +36,6 @@ type Grant struct {
 	_     [64]byte
 	limit atomic.Uint64 // the first position that must not be used
 	floor atomic.Uint64 // the first position that may be used
-
-	sequenceBits uint8
-	shardBits    uint8
-	shardShift   uint8
-	numberBits   uint8
-	sequenceMask uint64
-	seed         uint64 // of the spread of sequences and shards
-	born         uint64 // position of the tick in which the grant was made
 
 	counters
 }
