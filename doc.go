@@ -24,6 +24,12 @@
 //	g, err := snow.NewGenerator(w, snow.Config{})
 //	id, err := g.Next(ctx)
 //
+// # Finding the database
+//
+// [Shards] maps the logical shards of a layout to databases. [Layout.WithShard]
+// puts the shard of a buyer, [HashShard] of her name, into the id of an order,
+// so that both lead to the same database.
+//
 // # What is promised
 //
 // Two ids are never the same as long as no two processes use one worker number

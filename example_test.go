@@ -3,6 +3,7 @@ package snow_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -190,4 +191,91 @@ func ExampleGameServers() {
 	l := snow.GameServers()
 	fmt.Println(l.Workers(), l.PerSecond(), l.End().Year())
 	// Output: 1048576 2560 2132
+}
+
+func ExampleJavaScript() {
+	l := snow.JavaScript()
+	id, err := l.Compose(snow.Parts{Time: l.End().Add(-1), Worker: 127, Sequence: 255})
+	fmt.Println(id, err) // Number.MAX_SAFE_INTEGER
+	// Output: 9007199254740991 <nil>
+}
+
+func ExampleUIDGenerator() {
+	l := snow.UIDGenerator()
+	parts, err := l.Decompose(7116595918638087564)
+	fmt.Println(parts.Time, parts.Worker, err)
+	fmt.Println("ended", l.End())
+	// Output:
+	// 2022-12-11 21:23:21 +0000 UTC 189271 <nil>
+	// ended 2024-11-20 13:24:16 +0000 UTC
+}
+
+func ExampleNewShards() {
+	l, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 8, Sequence: 10, Shard: 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	databases, err := snow.NewShards(l, "db0", "db1") // or two *sql.DB, two *gorm.DB
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	buyer := snow.HashShard("ann")
+	order, err := l.WithShard(golden, buyer)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(databases.At(buyer), databases.Of(order))
+	// Output: db0 db0
+}
+
+func ExampleShards_Each() {
+	l, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 8, Sequence: 10, Shard: 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	databases, err := snow.NewShards(l, "db0", "db1", "db2", "db3")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	orders := make([]int, databases.Len())
+	err = databases.Each(context.Background(), func(_ context.Context, i int, db string) error {
+		if db == "db2" {
+			return errors.New("connection refused")
+		}
+		orders[i] = 10 * i // SELECT COUNT(*) FROM orders
+		return nil
+	})
+	fmt.Println(orders, err)
+	// Output: [0 10 0 30] shard 2: connection refused
+}
+
+func ExampleHashShard() {
+	fmt.Println(snow.HashShard("ann")%16, snow.HashShardInt(4711)%16) // for ever
+	// Output: 0 12
+}
+
+func ExampleGenerator_Stats() {
+	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	gen, err := snow.NewGenerator(worker, snow.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := gen.Fill(context.Background(), make([]snow.ID, 100)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	s := gen.Stats()
+	fmt.Println(s.Issued, s.ClockSteps, s.Left > 24*time.Hour)
+	// Output: 100 0 true
 }
