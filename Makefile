@@ -1,6 +1,5 @@
 FUZZTIME ?= 30s
 LINT     := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-SUDO     := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # each runs a command in every module, as those who import it do: without the workspace.
 MODULES := $(sort $(dir $(shell find . -name go.mod)))
@@ -35,11 +34,4 @@ bench-quick: ## the same in a minute
 	cd bench && GOWORK=off go run . -quick
 
 needs: ## install the Debian packages that the tests need and that are missing
-	@PATH="$$PATH:/usr/sbin"; packages=; \
-	{ command -v mariadbd && command -v mariadb-install-db; } >/dev/null || packages="$$packages mariadb-server-core"; \
-	command -v mariadb >/dev/null || packages="$$packages mariadb-client-core"; \
-	echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || packages="$$packages gcc libc6-dev"; \
-	[ -n "$$packages" ] || exit 0; \
-	command -v apt-get >/dev/null || { echo "Please install what Debian has in:$$packages"; exit 1; }; \
-	echo "Installing what the tests need:$$packages"; \
-	$(SUDO) apt-get update -q && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $$packages
+	@internal/dbtest/install.sh

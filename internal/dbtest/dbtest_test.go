@@ -32,10 +32,6 @@ var products = []struct {
 func each(t *testing.T, test func(t *testing.T, start func(testing.TB, ...string) *Server)) {
 	for _, p := range products {
 		t.Run(p.engine.name(), func(t *testing.T) {
-			// Not even SNOW_REQUIRE_DB demands PostgreSQL: the harness is its only user so far.
-			if _, err := find("initdb"); err != nil && p.engine == (postgres{}) {
-				t.Skip("PostgreSQL is not installed")
-			}
 			need(t, p.engine, p.engine.programs())
 			test(t, p.start)
 		})

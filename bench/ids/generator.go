@@ -1,0 +1,66 @@
+package ids
+
+// A Kind is what a row of the tables is.
+type Kind string
+
+// The kinds of rows.
+const (
+	Snow  Kind = "snow"
+	Peer  Kind = "peer"
+	Floor Kind = "floor" // no generator, but a part that every one of its kind is made of
+)
+
+// A Generator is one entry of the comparison.
+type Generator struct {
+	Name      string // unique
+	Kind      Kind
+	Module    string  // its path, for its version
+	Format    string  // the bits of an id
+	Bits      int     // how many
+	Mutex     bool    // calls exclude each other with a mutex
+	PerCall   int     // ids that a call makes; 0 is 1
+	PerSecond float64 // ids that the format allows; 0 if it does not bind in these measurements
+	Setting   *Setting
+
+	// New makes the generator, as its README says.
+	New func() (Start, error)
+
+	// Number makes one id and returns it as a number, where a Run can't do so
+	// without slowing the others down.
+	Number func() (uint64, error)
+}
+
+// A Start returns the Run of one goroutine, which no other goroutine calls. The
+// goroutines share the generator.
+type Start func() Run
+
+// A Run makes n calls to a generator one after the other and returns the last
+// id as a number: of an id with more than 64 bits, the lowest 64.
+//
+// The loop is in the Run, so that the call to the generator is the one that its
+// users write, and no indirect one.
+type Run func(n int) (uint64, error)
+
+// shared returns the Start of a Run that keeps nothing between calls.
+func shared(run Run) Start { return func() Run { return run } }
+
+// A Setting is a choice that a package makes for the whole process. It is on
+// while a generator that needs it is measured, which is alone at that time.
+type Setting struct{ On, Off func() }
+
+// use turns s on and returns what turns it off again.
+func (s *Setting) use() (off func()) {
+	if s == nil {
+		return func() {}
+	}
+	s.On()
+	return s.Off
+}
+
+// number makes one id with run and returns it as a number.
+func (g *Generator) number(run Run) (uint64, error) {
+	if g.Number != nil {
+		return g.Number()
+	}
+	return run(1)
+}

@@ -1,0 +1,130 @@
+// Bench measures package snow beside other generators of ids (-only ids), and
+// what a kind of primary key costs a database (-only rows). It prints tables
+// and writes RESULTS.md, results.json and charts.
+//
+// A part that is not measured keeps what results.json has of it.
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/shardsnow/snow/bench/ids"
+	"github.com/shardsnow/snow/bench/rows"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	quick bool
+	only  string
+	rows  int
+	limit time.Duration
+	dir   string
+}
+
+func run(args []string) error {
+	var o options
+	flags := flag.NewFlagSet("bench", flag.ExitOnError)
+	flags.BoolVar(&o.quick, "quick", false, "take about a minute, for a first look, where a full run takes about ten")
+	flags.StringVar(&o.only, "only", "", "measure only `ids` or rows, or none, to write the report of results.json again")
+	flags.IntVar(&o.rows, "rows", 0, "load `N` rows into each table; 2000000 without a limit take the better part of an hour")
+	flags.DurationVar(&o.limit, "limit", 0, "end a load after this `duration` with the rows that it has")
+	flags.StringVar(&o.dir, "dir", ".", "write results to this `directory`")
+	_ = flags.Parse(args) // it exits on an error
+	switch {
+	case flags.NArg() > 0:
+		return fmt.Errorf("argument %q: want flags only", flags.Arg(0))
+	case o.only != "" && o.only != "ids" && o.only != "rows" && o.only != "none":
+		return fmt.Errorf("-only %q: want ids, rows or none", o.only)
+	case o.rows < 0:
+		return fmt.Errorf("-rows %d: want a positive number", o.rows)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return o.measure(ctx)
+}
+
+func (o options) measure(ctx context.Context) error {
+	path := filepath.Join(o.dir, "results.json")
+	results, err := readResults(path)
+	if err != nil {
+		return err
+	}
+	if o.only == "none" {
+		return results.write(o.dir)
+	}
+	if o.only != "rows" {
+		opts := ids.Full()
+		if o.quick {
+			opts = ids.Quick()
+		}
+		opts.Progress = progress("ids")
+		s, err := measured(o.quick, func() (*ids.Result, error) { return ids.Measure(ctx, opts) })
+		if err != nil {
+			return err
+		}
+		results.IDs = s
+		if err := results.write(o.dir); err != nil {
+			return err
+		}
+		fmt.Print(idsReport(s))
+	}
+	if o.only != "ids" {
+		// Rows of an engine count even if another engine could not be started.
+		s, failed := measured(o.quick, func() ([]rows.Result, error) { return rows.Measure(ctx, o.rowsOptions()) })
+		if len(s.Result) > 0 && ctx.Err() == nil {
+			results.Rows = s
+			if err := results.write(o.dir); err != nil {
+				return err
+			}
+			fmt.Print(rowsReport(s))
+		}
+		if failed != nil {
+			return failed
+		}
+	}
+	return nil
+}
+
+// rowsOptions cuts the tables and the slow keys to what fits the time, unless
+// the number of rows was asked for.
+func (o options) rowsOptions() rows.Options {
+	opts := rows.Options{Rows: o.rows, PerKeyLimit: o.limit, Progress: progress("rows")}
+	switch {
+	case o.quick:
+		opts.Rows = cmp.Or(o.rows, 60_000)
+		opts.Engines = []string{rows.MariaDB}
+		opts.Rounds = 1
+		opts.PerKeyLimit = cmp.Or(o.limit, 4*time.Second)
+	case o.rows == 0:
+		opts.Rows = 500_000
+		opts.PerKeyLimit = cmp.Or(o.limit, 30*time.Second)
+	}
+	return opts
+}
+
+// progress returns a function that shows at most a line each second, so that
+// reports from inside a measurement cost it nothing that counts.
+func progress(part string) func(string) {
+	begin := time.Now()
+	var last time.Time
+	return func(line string) {
+		if now := time.Now(); now.Sub(last) >= time.Second {
+			last = now
+			fmt.Fprintf(os.Stderr, "%s %6s  %s\n", part, now.Sub(begin).Round(time.Second), line)
+		}
+	}
+}

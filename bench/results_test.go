@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shardsnow/snow/bench/ids"
+	"github.com/shardsnow/snow/bench/rows"
+)
+
+// idsSection is a section with made-up figures.
+func idsSection() *section[*ids.Result] {
+	speed := func(ns, cpu float64) []ids.Speed {
+		var s []ids.Speed
+		for _, n := range []int{1, 2, 64} {
+			s = append(s, ids.Speed{Goroutines: n, NS: []float64{ns, ns * 1.1, ns * 0.9}, CPU: []float64{cpu}})
+		}
+		return s
+	}
+	latency := []ids.Percentiles{
+		{Goroutines: 1, Calls: 1000, P50: 70, P99: 90, P999: 1500, P9999: 2_340_000, Max: 3 * time.Second},
+		{Goroutines: 64, Calls: 1000, P50: 70, P99: 90, P999: 1500, P9999: 2_340_000, Max: 3 * time.Second},
+	}
+	even := []ids.Evenness{{Modulus: 64, Counts: make([]int, 64), ChiSquare: 6300}}
+	even[0].Counts[0] = 100
+	return &section[*ids.Result]{
+		Date: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Took: 5 * time.Minute,
+		Machine: machine{CPU: "Some CPU", Cores: 2, MemoryMB: 8000, Kernel: "linux 6", Go: "go1.26"},
+		Modules: map[string]string{"example.org/peer": "v1.2.3", "example.org/other": "v9"},
+		Result: &ids.Result{
+			Options: ids.Full(), Goroutines: []int{1, 2, 64}, Procs: 2,
+			Rows: []ids.Row{
+				{Name: ids.SnowNext, Kind: ids.Snow, Format: "41+10+12", PerCall: 1, PerSecond: 4_096_000, Speed: speed(244.14, 0.04), Latency: latency},
+				{
+					Name: "peer", Kind: ids.Peer, PerCall: 1, Source: "example.org/peer", Speed: speed(30.5, 0.2),
+					Latency: latency, Trickle: &latency[0], Evenness: even,
+				},
+				{Name: ids.FloorID, Kind: ids.Floor, PerCall: 1, Speed: speed(28, 0.03)},
+			},
+			Texts: []ids.Text{{Name: "ID.String", Against: "strconv.FormatInt", NS: []float64{30}, Baseline: []float64{20}, Allocs: 1, Bytes: 24}},
+		},
+	}
+}
+
+func rowsSection() *section[[]rows.Result] {
+	s := &section[[]rows.Result]{
+		Date: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), Quick: true, Machine: machine{Kernel: "linux 6", Go: "go1.26"},
+	}
+	for _, engine := range []string{rows.MariaDB, rows.PostgreSQL} {
+		for i, key := range []string{rows.AutoIncrement, rows.Snow, rows.UUIDv7, rows.UUIDv4, rows.UUIDv4Text} {
+			r := rows.Result{
+				Engine: engine, Version: engine + " 10.11", Pool: 64 << 20, Key: key, Column: "BIGINT",
+				Rows: 1_000_000, Target: 1_000_000, Overall: 100_000 / float64(i+1), LastQuarter: 90_000 / float64(i+1),
+				Runs: []float64{100_000 / float64(i+1), 110_000 / float64(i+1)}, Bytes: 144_000_000, ReadP50: 120_000, ReadP99: 900_000,
+			}
+			for n := range 50 {
+				r.RowsPerSecond = append(r.RowsPerSecond, rows.Point{
+					Rows: (n + 1) * 20_000, PerSecond: r.Overall * (1.1 - float64(n)*0.004 + 0.03*math.Sin(float64(n*n))),
+				})
+			}
+			s.Result = append(s.Result, r)
+		}
+	}
+	s.Result[3].Rows = 200_000
+	return s
+}
+
+func TestEachPartIsKeptWhileTheOtherIsMeasured(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "results.json")
+	r, err := readResults(path)
+	if err != nil || r.IDs != nil || r.Rows != nil {
+		t.Fatalf("without a file there is %+v, %v", r, err)
+	}
+	r.IDs = idsSection()
+	if err := r.write(dir); err != nil {
+		t.Fatal(err)
+	}
+	r, err = readResults(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Rows = rowsSection()
+	if err := r.write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = readResults(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.write(dir); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "RESULTS.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (results{IDs: idsSection(), Rows: rowsSection()}).report(); string(got) != want {
+		t.Errorf("the report has changed on its way through results.json:\n%s", got)
+	}
+	for _, name := range []string{"serial", "speed", "cpu", "latency", "evenness", "rows-mariadb", "size-mariadb", "rows-postgresql"} {
+		checkXML(t, filepath.Join(dir, "charts", name+".svg"))
+	}
+
+	if err := os.WriteFile(path, []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := readResults(path); err == nil {
+		t.Errorf("a broken file reads as %+v", r)
+	}
+}
+
+func checkXML(t *testing.T, path string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if bytes.Contains(b, []byte("NaN")) {
+		t.Errorf("%s has coordinates that are not numbers", path)
+	}
+	d := xml.NewDecoder(bytes.NewReader(b))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Errorf("%s: %v", path, err)
+			return
+		}
+	}
+}
+
+func TestReportSaysWhatWasMeasured(t *testing.T) {
+	report := (results{IDs: idsSection(), Rows: rowsSection()}).report()
+	for _, want := range []string{
+		"Some CPU, 2 cores, 8,000 MB", "example.org/peer v1.2.3\n", "a full run", "a quick run",
+		"244 | 10 %", "100.00 %", "1.5 µs", "2.34 ms", "6,300 **fails**", "1.50×", "**no**",
+		"### MariaDB", "### PostgreSQL", "200,000 of 1,000,000", "0.50×", "godruoyi/go-snowflake",
+		"**0.50×: not met**",
+	} {
+		if !strings.Contains(report, want) {
+			t.Errorf("the report does not have %q", want)
+		}
+	}
+	for _, not := range []string{"NaN", "example.org/other", "%!", "\n\n\n"} {
+		if i := strings.Index(report, not); i >= 0 {
+			t.Errorf("the report has %q: %s", not, report[max(0, i-100):min(len(report), i+20)])
+		}
+	}
+	for _, line := range strings.Split(report, "\n") {
+		if strings.HasSuffix(line, " ") || len([]rune(line)) > 120 && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "- modules") {
+			t.Errorf("a line is too long or ends with a space: %q", line)
+		}
+	}
+}
+
+func TestAReportOfNothingIsWritten(t *testing.T) {
+	var r results
+	r.IDs = &section[*ids.Result]{Result: new(ids.Result)}
+	if err := r.write(t.TempDir()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTable(t *testing.T) {
+	tab := newTable(1, "name", "n")
+	tab.add("µ", "1,000")
+	tab.add("longer")
+	want := "" +
+		"| name   |     n |\n" +
+		"|--------|------:|\n" +
+		"| µ      | 1,000 |\n" +
+		"| longer |       |\n\n"
+	if got := tab.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for x, want := range map[float64]string{
+		0: "0.000", 0.0004: "0.000", 0.99951: "1.00", 1.234: "1.23", 9.996: "10.0", 99.96: "100", 244.14: "244", 1_234_567.8: "1,234,568",
+		-0.0325: "-0.033", -1234: "-1,234",
+	} {
+		if got := three(x); got != want {
+			t.Errorf("three(%v) is %q, want %q", x, got, want)
+		}
+	}
+	if got := three(math.NaN()); got != "–" {
+		t.Errorf("three(NaN) is %q", got)
+	}
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -100: "-100", -1_000_000: "-1,000,000"} {
+		if got := grouped(n); got != want {
+			t.Errorf("grouped(%d) is %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestFlagsAreChecked(t *testing.T) {
+	for _, args := range [][]string{{"-only", "charts"}, {"-rows", "-1"}, {"quick"}} {
+		if err := run(args); err == nil {
+			t.Errorf("bench %q runs", args)
+		}
+	}
+}
+
+func TestThisMachineIsDescribed(t *testing.T) {
+	m := thisMachine()
+	if m.Cores < 1 || m.Go == "" {
+		t.Errorf("got %+v", m)
+	}
+	if _, err := json.Marshal(m); err != nil {
+		t.Error(err)
+	}
+	before := readLoad()
+	if others, ok := before.others(); ok && (others < 0 || math.IsNaN(others)) {
+		t.Errorf("others kept %v cores busy", others)
+	}
+}

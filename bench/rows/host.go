@@ -1,0 +1,69 @@
+package rows
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"runtime"
+	"testing"
+)
+
+// A host stands in for the test that dbtest wants to start a server for, with the methods that dbtest calls.
+type host struct {
+	testing.TB // nil, for the method that nobody else can write
+	cleanups   []func()
+	err        error
+}
+
+// hosted calls do in the place of a test and returns what went wrong. What do started has ended when it returns.
+func hosted(do func(tb testing.TB) error) error {
+	// dbtest asks for -short, which there is only when this has been done. The flags are not shown by -help, because
+	// those of the program have been parsed before.
+	testing.Init()
+	if !flag.Parsed() {
+		if err := flag.CommandLine.Parse(nil); err != nil {
+			return err
+		}
+	}
+	h := new(host)
+	ended := make(chan struct{})
+	go func() { // a goroutine that Fatalf can end
+		defer close(ended)
+		defer h.cleanup()
+		if err := do(h); err != nil {
+			h.err = errors.Join(h.err, err)
+		}
+	}()
+	<-ended
+	return h.err
+}
+
+// cleanup calls all cleanups, the last one first, even if one of them ends the goroutine.
+func (h *host) cleanup() {
+	for _, f := range h.cleanups {
+		defer f()
+	}
+}
+
+func (h *host) Helper() {}
+
+func (h *host) Cleanup(f func()) { h.cleanups = append(h.cleanups, f) }
+
+// Failed reports whether the log of the server is of interest.
+func (h *host) Failed() bool { return h.err != nil && !errors.Is(h.err, context.Canceled) }
+
+func (h *host) Errorf(format string, args ...any) {
+	h.err = errors.Join(h.err, fmt.Errorf(format, args...))
+}
+
+// Logf adds to the error: dbtest logs only after a failure.
+func (h *host) Logf(format string, args ...any) { h.Errorf(format, args...) }
+
+func (h *host) Fatalf(format string, args ...any) {
+	h.Errorf(format, args...)
+	runtime.Goexit()
+}
+
+// Skipf fails: there is nothing else to go on with.
+func (h *host) Skipf(format string, args ...any) { h.Fatalf(format, args...) }

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow/bench/ids"
+	"github.com/shardsnow/snow/bench/rows"
+)
+
+// rowsReport returns the part of RESULTS.md about primary keys.
+func rowsReport(s *section[[]rows.Result]) string {
+	var b strings.Builder
+	b.WriteString("## Primary keys\n\n" + s.about([]string{
+		"github.com/go-sql-driver/mysql", "github.com/jackc/pgx/v5", "github.com/google/uuid",
+	}))
+	b.WriteString("A table of orders with two secondary indexes, loaded over one connection with INSERT statements of 500 rows, each\n" +
+		"committed and flushed to disk; the data grows past the server's buffer pool. Each load has a server and a data\n" +
+		"directory of its own. Reads are by primary key, of rows drawn evenly from all. ± is half the distance between the\n" +
+		"fastest and the slowest of several loads, and the other figures are those of the middle one. A load that did not end in\n" +
+		"the time it had is marked with the rows that it got to: its size and rates are those of a smaller table, in its favour.\n\n")
+	for _, engine := range engines(s.Result) {
+		list := of(s.Result, engine)
+		fmt.Fprintf(&b, "### %s\n\n%s, buffer pool of %s MB.\n\n%s%s",
+			engine, list[0].Version, grouped(list[0].Pool>>20), keyTarget(list), keyTable(list))
+	}
+	return b.String()
+}
+
+// keyTarget says whether snow's keys cost what those cost that the database
+// counts up.
+func keyTarget(list []rows.Result) string {
+	ratio := rateOf(list, rows.Snow) / rateOf(list, rows.AutoIncrement)
+	if !(ratio > 0) || math.IsInf(ratio, 0) {
+		return ""
+	}
+	met := "met"
+	if ratio < 1 {
+		met = "not met"
+	}
+	return fmt.Sprintf("Target: rows/s of snow at least 1.00× those of auto-increment. Measured: **%.2f×: %s**.\n\n", ratio, met)
+}
+
+// rateOf returns the rows per second of a key, or 0.
+func rateOf(list []rows.Result, key string) float64 {
+	for _, r := range list {
+		if r.Key == key {
+			return r.Overall
+		}
+	}
+	return 0
+}
+
+func keyTable(list []rows.Result) string {
+	base := rateOf(list, rows.AutoIncrement)
+	t := newTable(2, "key", "column", "rows", "rows/s", "±", "of auto-increment", "last quarter", "size", "bytes/row", "read p50", "read p99")
+	for _, r := range list {
+		n := grouped(int64(r.Rows))
+		if r.Rows < r.Target {
+			n += " of " + grouped(int64(r.Target))
+		}
+		ratio := "–"
+		if base > 0 {
+			ratio = fmt.Sprintf("%.2f×", r.Overall/base)
+		}
+		spread := "–"
+		if len(r.Runs) > 1 {
+			spread = percent((slices.Max(r.Runs)-slices.Min(r.Runs))/2/r.Overall, 0)
+		}
+		t.add(r.Key, r.Column, n, grouped(int64(r.Overall)), spread, ratio, grouped(int64(r.LastQuarter)),
+			fmt.Sprintf("%.0f MB", float64(r.Bytes)/1e6), fmt.Sprintf("%.0f", float64(r.Bytes)/float64(max(r.Rows, 1))),
+			micros(r.ReadP50), micros(r.ReadP99))
+	}
+	return t.String()
+}
+
+func micros(d time.Duration) string {
+	if d == 0 {
+		return "–"
+	}
+	return ids.Duration(d)
+}
+
+// engines returns the engines in the order of their results.
+func engines(list []rows.Result) []string {
+	var names []string
+	for _, r := range list {
+		if !slices.Contains(names, r.Engine) {
+			names = append(names, r.Engine)
+		}
+	}
+	return names
+}
+
+func of(list []rows.Result, engine string) []rows.Result {
+	return slices.DeleteFunc(slices.Clone(list), func(r rows.Result) bool { return r.Engine != engine })
+}

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that the tests need and that are missing, as root. If nothing is missing it does nothing.
+set -euo pipefail
+PATH="$PATH:/usr/sbin:$(echo /usr/lib/postgresql/*/bin | tr ' ' :)"
+has() { command -v "$1" >/dev/null; }
+
+packages=()
+{ has mariadbd && has mariadb-install-db; } || packages+=(mariadb-server-core)
+has mariadb || packages+=(mariadb-client-core)
+{ has initdb && has postgres && has psql; } || packages+=(postgresql)
+echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || packages+=(gcc libc6-dev)
+[ ${#packages[@]} -gt 0 ] || exit 0
+
+if ! has apt-get; then
+	echo "Please install what Debian has in these packages: ${packages[*]}" >&2
+	exit 1
+fi
+echo "Installing what the tests need: ${packages[*]}"
+sudo=
+[ "$(id -u)" = 0 ] || sudo=sudo
+
+# The tests start servers of their own. Debian asks this file whether a package may start one.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+	trap '$sudo rm -f "$policy"' EXIT
+	printf '#!/bin/sh\nexit 101\n' | $sudo install -m 755 /dev/stdin "$policy"
+fi
+$sudo apt-get update -q
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "${packages[@]}" </dev/null
