@@ -19,7 +19,9 @@ check: ## the same without databases, the race detector and installing anything
 	@$(call each,go vet ./... && SNOW_REQUIRE_DB= go test -short ./...)
 
 lint: ## check the format and the rules of .golangci.yml in every module
-	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt is needed on:" $$unformatted; exit 1; }
+	@unformatted=$$(gofmt -l .) && [ -z "$$unformatted" ] || { echo "gofmt is needed on:" $$unformatted; exit 1; }
+	GOARCH=386 go vet . ./gormsnow
+	GOOS=windows go vet ./...
 	@$(call each,$(LINT) run)
 
 fuzz: ## run each fuzz target for FUZZTIME

@@ -80,11 +80,12 @@ func (c *clock) ticks(ns int64) uint64 {
 
 // sync looks at the wall clock if it is time to: if that is ahead, running
 // time goes forward with it (the machine was suspended, or its clock
-// corrected); if it is behind, running time goes on as before.
-func (c *clock) sync(now int64) {
+// corrected), and sync reports true; if it is behind, running time goes on as
+// before.
+func (c *clock) sync(now int64) bool {
 	next := c.nextSync.Load()
 	if now < next || !c.nextSync.CompareAndSwap(next, now+resyncEvery) {
-		return
+		return false
 	}
 	offset := c.offset.Load()
 	var wall int64
@@ -97,14 +98,13 @@ func (c *clock) sync(now int64) {
 	}
 	running := offset + int64(mono)
 	lag := running - (wall - c.epoch)
-	// Clocks are disciplined by slewing at up to 0.1 %; more than that is a step.
-	slew := int64(time.Millisecond) + (running-c.lastSync.Swap(running))/1000
+	// Clocks are disciplined by slewing at up to 0.1 %; more than that, or more
+	// than a second, is a step.
+	slew := int64(time.Millisecond) + min((running-c.lastSync.Swap(running))/1000, int64(time.Second))
 	if change := lag - c.lag.Swap(max(lag, 0)); change > slew || -change > slew {
 		c.steps.Add(1)
 	}
-	if lag < 0 {
-		c.offset.CompareAndSwap(offset, offset-lag)
-	}
+	return lag < 0 && c.offset.CompareAndSwap(offset, offset-lag)
 }
 
 // endsWithin reports whether ctx has a deadline that passes before d is over.

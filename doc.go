@@ -32,10 +32,11 @@
 //
 // # What is promised
 //
-// Two ids are never the same as long as no two processes use one worker number
-// at a time. That holds across clock steps while a process runs, and across
-// restarts. It does not hold for a [Fixed] worker that is restarted after its
-// wall clock was stepped back: the worker has no memory of what it stamped.
+// Two ids are never the same as long as no two Workers, in one process or in
+// two, have one number at a time. That holds across clock steps while a process
+// runs, and across restarts. It does not hold for a [Fixed] worker that is
+// restarted after its wall clock was stepped back: the worker has no memory of
+// what it stamped.
 //
 // Ids of one generator ascend. Ids of different workers are in the order of
 // their clocks.

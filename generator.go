@@ -22,9 +22,11 @@ type Config struct {
 	// and past MaxAhead it waits. It is rounded up to whole ticks and is at
 	// most one minute. Zero means 10 ms, or one tick if that is longer.
 	//
-	// A Fixed worker waits for as long before its first id. Lowering MaxAhead
-	// of a Fixed worker takes a pause as long as the old value between the old
-	// process and the new one.
+	// All generators of a Worker have the same MaxAhead.
+	//
+	// A Fixed worker waits for MaxAhead and a tick, from its making on, before
+	// its first id. To lower MaxAhead of a Fixed worker, pause for the old value
+	// between the old process and the new one.
 	MaxAhead time.Duration
 }
 
@@ -34,12 +36,13 @@ const (
 )
 
 // A Generator makes ids. Its ids ascend: every id is greater than all ids that
-// the generator, or another one on the same [Worker], returned before. They
-// are unique as long as the Worker's number is used by nobody else.
+// the generator, or another one on the same [Worker], returned before the call
+// began. They are unique as long as the Worker's number is used by nobody else.
 //
 // Time never goes back in a generator: it runs on the monotonic clock and takes
-// over forward corrections of the wall clock, while it does not follow
-// backward ones. Methods are safe for concurrent use.
+// over forward corrections of the wall clock, which it looks at about once a
+// second while ids are made. It does not follow backward ones. Methods are safe
+// for concurrent use.
 type Generator struct {
 	grant *Grant
 	ahead uint64 // positions in the present tick and in those that may be borrowed
@@ -57,7 +60,8 @@ var (
 )
 
 // NewGenerator returns a generator that stamps ids for w. A MaxAhead that is
-// negative or over one minute is a [*FieldError].
+// negative, over one minute, or another one than that of an earlier generator
+// of w is a [*FieldError].
 func NewGenerator(w Worker, cfg Config) (*Generator, error) {
 	g, err := newGenerator(w, cfg)
 	if err != nil {
@@ -77,14 +81,18 @@ func newGenerator(w Worker, cfg Config) (*Generator, error) {
 	maxAhead := cfg.MaxAhead
 	switch {
 	case maxAhead < 0 || maxAhead > longestMaxAhead:
-		return nil, &FieldError{"max ahead", maxAhead.String(), "want 0 to " + longestMaxAhead.String()}
+		return nil, &FieldError{"MaxAhead", maxAhead.String(), "want 0 to " + longestMaxAhead.String()}
 	case maxAhead == 0:
 		maxAhead = defaultMaxAhead
 	}
 	tick := grant.layout.Tick()
 	ticks := min(uint64((maxAhead+tick-1)/tick), grant.layout.lastTick()/2)
-	grant.waitOut(ticks)
-	return &Generator{grant: grant, ahead: (ticks + 1) << grant.sequenceBits}, nil
+	ahead := (ticks + 1) << grant.sequenceBits
+	if !grant.ahead.CompareAndSwap(0, ahead) && grant.ahead.Load() != ahead {
+		return nil, &FieldError{"MaxAhead", maxAhead.String(), "the worker has a generator with another one"}
+	}
+	grant.floor.Store(grant.born + ahead) // the ticks that an earlier process may have borrowed are over by then
+	return &Generator{grant: grant, ahead: ahead}, nil
 }
 
 // Layout returns the layout of the ids.
@@ -95,7 +103,7 @@ func (g *Generator) Layout() Layout {
 	return g.grant.layout
 }
 
-// Next returns an id greater than every id that was returned before. When the
+// Next returns an id greater than every id that was returned before the call. When the
 // sequence is used up as far ahead as Config.MaxAhead allows it waits its
 // turn; if ctx ends before that, or is bound to, it returns ctx's error.
 //
@@ -157,6 +165,7 @@ func (g *Generator) nextAt(ctx context.Context, position uint64) (ID, error) {
 // element of ids is zero.
 func (g *Generator) Fill(ctx context.Context, ids []ID) error {
 	if g == nil || g.grant == nil {
+		clear(ids)
 		return errNoGenerator
 	}
 	err, rest := ctx.Err(), ids
@@ -195,7 +204,7 @@ func (g *Generator) Observe(id ID) error {
 }
 
 // Stats returns what happened on the generator's Worker since the process
-// started. It takes no lock, and calling it slows no generator down.
+// started. It takes no lock.
 func (g *Generator) Stats() Stats {
 	if g == nil || g.grant == nil {
 		return Stats{}

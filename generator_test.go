@@ -224,6 +224,55 @@ func TestFixedWaitsOutMaxAhead(t *testing.T) {
 	}
 }
 
+// The bound is the worker's: were it each generator's, one that borrows further
+// would stamp what a restart with the other one stamps again.
+func TestGeneratorsOfAWorkerShareMaxAhead(t *testing.T) {
+	w, err := Fixed(Default(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		maxAhead time.Duration
+		ok       bool
+	}{{0, true}, {10 * time.Millisecond, true}, {9500 * time.Microsecond, true}, {time.Second, false}, {time.Millisecond, false}} {
+		g, err := NewGenerator(w, Config{MaxAhead: tt.maxAhead})
+		var field *FieldError
+		if tt.ok != (err == nil) || !tt.ok && (g != nil || !errors.As(err, &field) || field.Field != "MaxAhead") {
+			t.Errorf("MaxAhead %v on a worker with 10ms: %v, %v", tt.maxAhead, g, err)
+		}
+	}
+}
+
+// Callers that give up waiting do not use up the future of those who don't.
+func TestCancelledWaitsDoNotUseUpTheFuture(t *testing.T) {
+	g, f := newTest(t, GameServers(), Config{})
+	ids := make([]ID, 256)
+	for range 3000 {
+		ctx, cancel := context.WithCancel(t.Context())
+		f.onSleep = cancel
+		if err := g.Fill(ctx, ids); err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	f.onSleep = nil
+	before := f.now()
+	mustNext(t, g)
+	if waited, most := f.now().Sub(before), 400*time.Millisecond; waited > most { // twice the 200 ms that may be borrowed
+		t.Errorf("after 3000 cancelled calls Next waited %v, want at most %v", waited, most)
+	}
+}
+
+// The widest sequence, with as much borrowing as can be asked for.
+func TestWidestSequence(t *testing.T) {
+	l := Default()
+	l.bits = Bits{3, 0, 0, 60, 0}
+	l.tick = int64(time.Second)
+	g := newOn(t, l, 0, Config{MaxAhead: time.Minute}, newFakeTime(l.Epoch().Add(time.Second)))
+	if id := mustNext(t, g); !l.Time(id).Before(l.End()) {
+		t.Errorf("id %d of %v", id, l.Time(id))
+	}
+}
+
 // A process that is killed while it borrows, and started again at once, again
 // and again, repeats nothing as long as the wall clock does not step back.
 func TestRestartsRepeatNothing(t *testing.T) {
@@ -275,8 +324,15 @@ func TestWallClockSteps(t *testing.T) {
 	check("the correction changes nothing", running, 2)
 	f.step(time.Hour) // also what a suspended machine looks like
 	check("an hour forward is taken over", f.now(), 3)
+	f.step(-time.Hour)
+	check("and another hour back", f.now().Add(time.Hour), 4)
+	if lag := g.Stats().ClockLag; lag != time.Hour {
+		t.Errorf("ClockLag = %v, want an hour", lag)
+	}
+	f.step(time.Hour)
+	check("is taken back", f.now(), 5)
 	f.step(-500 * time.Microsecond)
-	check("slewing is no step", f.now().Add(500*time.Microsecond), 3)
+	check("slewing is no step", f.now().Add(500*time.Microsecond), 5)
 	if f.slept.Load() != 0 {
 		t.Errorf("a step made Next wait for %v", time.Duration(f.slept.Load()))
 	}
@@ -630,6 +686,16 @@ func TestObserve(t *testing.T) {
 			}
 			f.pass(50 * time.Millisecond)
 		}
+	}
+	for _, old := range []ID{1, 4095, 1 << 22} { // also what AUTO_INCREMENT made before
+		if err := g.Observe(old); err != nil {
+			t.Errorf("Observe(%d) = %v", old, err)
+		}
+	}
+	farthest := l.End().Add(-1)
+	end, _ := l.Compose(Parts{Time: farthest, Worker: 1023, Sequence: 4095})
+	if err := g.Observe(end); !errors.Is(err, ErrTooFarAhead) {
+		t.Errorf("Observe(%v) = %v, want ErrTooFarAhead", farthest, err)
 	}
 	far, _ := l.Compose(Parts{Time: f.now().Add(11 * time.Millisecond), Worker: 3})
 	before := g.grant.word.Load()

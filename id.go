@@ -21,7 +21,7 @@ var (
 	errEmpty     = errors.New("empty")
 	errDigit     = errors.New("want decimal digits only")
 	errZeros     = errors.New("want no leading zero")
-	errRange     = errors.New("want at most " + strconv.Itoa(math.MaxInt64))
+	errRange     = errors.New("want at most " + strconv.FormatInt(math.MaxInt64, 10))
 	errNegative  = errors.New("want no negative number")
 	errLength    = errors.New("want 13 characters")
 	errAlphabet  = errors.New("want Crockford's base32 alphabet")
@@ -120,7 +120,10 @@ func (id *ID) UnmarshalJSON(b []byte) error {
 	}
 	v, err := parseDecimal(text)
 	if err != nil {
-		if errors.Is(err, errDigit) || errors.Is(err, errEmpty) {
+		switch {
+		case len(text) > 1 && text[0] == '-':
+			err = errNegative
+		case errors.Is(err, errDigit) || errors.Is(err, errEmpty):
 			err = errJSON
 		}
 		return fmt.Errorf("snow: %w", &ParseError{"id", string(b), err})

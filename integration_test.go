@@ -192,10 +192,12 @@ func openDatabase(t *testing.T) *gorm.DB {
 func sell[O, L any](t *testing.T, a, b *gorm.DB, order func(ref string, n int) *O) {
 	t.Helper()
 	var wg sync.WaitGroup
-	for name, db := range map[string]*gorm.DB{"a": a, "b": b} {
+	for _, db := range []*gorm.DB{a, b} {
 		if err := db.AutoMigrate(new(O), new(L)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for name, db := range map[string]*gorm.DB{"a": a, "b": b} {
 		for seller := range sellers {
 			wg.Go(func() {
 				for n := range ordersPerSeller {

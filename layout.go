@@ -58,7 +58,7 @@ type Parts struct {
 var minEpoch = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // NewLayout returns the layout with this epoch, tick and widths. The epoch is
-// at the earliest 1900-01-01 and not in the future, the tick at least 1 µs.
+// at the earliest 1900-01-01 and not in the future, the tick 1 µs to 1 h.
 // A layout whose timestamp has already run out is refused.
 //
 // The error is a [*FieldError] that names the field ("bits", "epoch", "tick"
@@ -83,8 +83,8 @@ func newLayout(epoch time.Time, tick time.Duration, bits Bits, now time.Time) (L
 		return Layout{}, &FieldError{"bits", bits.String(), "the timestamp has none, want at least 1"}
 	case bits.Sequence == 0:
 		return Layout{}, &FieldError{"bits", bits.String(), "the sequence has none, want at least 1"}
-	case tick < time.Microsecond:
-		return Layout{}, &FieldError{"tick", tick.String(), "want at least 1µs"}
+	case tick < time.Microsecond || tick > time.Hour:
+		return Layout{}, &FieldError{"tick", tick.String(), "want 1µs to 1h0m0s"}
 	case epoch.Before(minEpoch):
 		return Layout{}, &FieldError{"epoch", epoch.UTC().Format(time.RFC3339Nano), "want 1900-01-01 or later"}
 	case epoch.After(now):

@@ -76,6 +76,7 @@ func runScript(t *testing.T, bytes []byte) {
 			f.onSleep = nil
 			cancel()
 		}
+		grant.clock.sync(grant.clock.now()) // not in the middle of a call: the model knows one time
 		if got := s.g.Stats().Issued; got != s.issued {
 			t.Fatalf("Stats().Issued = %d, want %d", got, s.issued)
 		}
@@ -126,7 +127,10 @@ func (s *script) next(ctx context.Context, patient bool) {
 		if !errors.Is(err, context.Canceled) || id != 0 {
 			s.t.Fatalf("Next() = %d, %v, cancelled in a wait of %d", id, err, wait)
 		}
-		if s.used = grant.word.Load(); s.used < earliest || s.used > latest {
+		before := s.used
+		s.used = grant.word.Load()
+		full := before >= lo+2*(scriptAhead+1)<<scriptSequence // then it waits before it takes a position
+		if full && s.used != before || !full && (s.used < earliest || s.used > latest) {
 			s.t.Fatalf("a cancelled wait left position %d, want %d to %d", s.used, earliest, latest)
 		}
 		return
@@ -195,9 +199,22 @@ func (s *script) observe(ticks int64, rest uint64) {
 	case ticks > scriptAhead+1 && err == nil:
 		s.t.Fatalf("Observe(%d ticks ahead) was accepted", ticks)
 	}
-	if err == nil && seen > s.last {
-		s.last = seen
-		s.used = max(s.used, grant.word.Load())
+	if err == nil {
+		s.last = max(s.last, seen)
+		// Of a tick, ids are in the order of datacenter and worker: ours are 0 and 1.
+		at := uint64(now+ticks) << scriptSequence
+		switch other := rest/4%2*4 + rest%4; {
+		case other > 1:
+			at += 15
+		case other == 1:
+			at += rest / 8 % 16
+		default:
+			at--
+		}
+		s.used = max(s.used, at)
+		if word := grant.word.Load(); word != s.used && !(s.ended && word == s.used+1) {
+			s.t.Fatalf("Observe left position %d, want %d", word, s.used)
+		}
 	}
 }
 

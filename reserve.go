@@ -13,12 +13,23 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 	t := g.grant
 	for {
 		now := t.clock.now()
+		if t.clock.sync(now) {
+			now = t.clock.now()
+		}
 		lo, word, limit := t.position(now), t.word.Load(), t.limit.Load()
 		if floor := t.floor.Load(); lo < floor && word < floor {
 			if floor >= limit {
 				return 0, 0, t.exhausted(limit)
 			}
 			if err := t.sleep(ctx, t.start(floor)-now); err != nil {
+				return 0, 0, err
+			}
+			continue
+		}
+		// Those who give up waiting leave gaps. So that many of them can't use up
+		// the future, the queue ends at as much again as may be borrowed.
+		if queue := lo + 2*g.ahead; word >= queue {
+			if err := t.sleep(ctx, t.start(word-2*g.ahead)+t.clock.tick-now); err != nil {
 				return 0, 0, err
 			}
 			continue
@@ -49,7 +60,7 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 		}
 		if first < end {
 			g.openBelow.Store(min(end, limit))
-			g.openUntil.Store(t.start(lo) + t.clock.tick)
+			g.openUntil.Store(min(t.start(lo)+t.clock.tick, now+resyncEvery))
 		}
 		return first, count, g.settle(ctx, now, first, count)
 	}
@@ -65,7 +76,6 @@ func (g *Generator) settle(ctx context.Context, now int64, first, count uint64) 
 		t.skipped.Add(count)
 		return t.exhausted(limit)
 	}
-	t.clock.sync(now)
 	if lo := t.position(now); last > lo {
 		t.noteBorrowed((last - lo) >> t.sequenceBits)
 	}
@@ -75,11 +85,13 @@ func (g *Generator) settle(ctx context.Context, now int64, first, count uint64) 
 	}
 	g.openUntil.Store(0)
 	// The positions are ours whatever others take meanwhile, so waiting is fair.
-	err := t.sleep(ctx, wait)
-	if err != nil {
-		t.skipped.Add(count)
+	for ; wait > 0; wait = g.due(last) - t.clock.now() {
+		if err := t.sleep(ctx, wait); err != nil {
+			t.skipped.Add(count)
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // due returns the running time at which a position may be used.
@@ -115,14 +127,6 @@ func (g *Grant) exhausted(limit uint64) error {
 	return ErrLeaseExpired
 }
 
-// waitOut keeps the first id back until ticks are over that an earlier process
-// with this number may have borrowed. See Config.MaxAhead.
-func (g *Grant) waitOut(ticks uint64) {
-	floor := g.born + (ticks+1)<<g.sequenceBits
-	for old := g.floor.Load(); old < floor && !g.floor.CompareAndSwap(old, floor); old = g.floor.Load() {
-	}
-}
-
 // observe raises the word so that all later ids are greater than id.
 func (g *Grant) observe(id ID, ahead uint64) error {
 	// Within a tick, ids are in the order of their workers.
@@ -135,15 +139,16 @@ func (g *Grant) observe(id ID, ahead uint64) error {
 		target |= g.sequenceMask
 	case number == g.number:
 		target |= sequence
+	case target == 0:
+		return nil // in the tick of the epoch
 	default:
 		target--
 	}
-	lo, limit := g.position(g.clock.now()), g.limit.Load()
-	if target+1 >= limit {
-		return g.exhausted(limit)
-	}
-	if target >= lo+ahead {
+	if target >= g.position(g.clock.now())+ahead {
 		return ErrTooFarAhead
+	}
+	if limit := g.limit.Load(); target+1 >= limit {
+		return g.exhausted(limit)
 	}
 	for {
 		word := g.word.Load()

@@ -47,7 +47,7 @@ func (s *Shards[T]) check() error {
 		switch v := reflect.ValueOf(&s.targets[i]).Elem(); v.Kind() {
 		case reflect.Pointer, reflect.Interface, reflect.Func, reflect.Map, reflect.Chan:
 			if v.IsNil() {
-				return &FieldError{"targets", strconv.Itoa(i), "it is nil"}
+				return &FieldError{"target", strconv.Itoa(i), "it is nil"}
 			}
 		}
 	}

@@ -9,10 +9,11 @@ import (
 type Stats struct {
 	Issued       uint64        // ids made
 	Waits        uint64        // calls that waited, pieces of one Fill counted singly
-	Waited       time.Duration // what they waited for, in all
+	Waited       time.Duration // how long they were to wait, in all
 	Borrowed     time.Duration // how far the last id is ahead of the clock; past MaxAhead, callers wait for theirs
 	MostBorrowed time.Duration // the largest that Borrowed has been
 	ClockSteps   uint64        // times that the wall clock was found stepped, forward or back
+	ClockLag     time.Duration // how far the wall clock was behind the ids at the last look, which is once a second under load
 	Left         time.Duration // until the layout's timestamp runs out; at most 292 years
 }
 
@@ -26,6 +27,7 @@ func (g *Grant) stats() Stats {
 		Waited:       time.Duration(g.waited.Load()),
 		MostBorrowed: time.Duration(g.borrowed.Load()) * tick,
 		ClockSteps:   g.clock.steps.Load(),
+		ClockLag:     time.Duration(g.clock.lag.Load()),
 		Left:         max(0, g.layout.End().Sub(g.layout.Epoch().Add(time.Duration(now)))),
 	}
 	if lo := g.position(now); word > lo {

@@ -34,20 +34,25 @@ type Grant struct {
 	_     [64]byte // the word is written for every id; keep the rest out of its cache line
 	word  atomic.Uint64
 	_     [64]byte
-	limit atomic.Uint64 // the first position that must not be used
+	limit atomic.Uint64 // the first position that must not be used; only grows, for generators keep copies
 	floor atomic.Uint64 // the first position that may be used
+	ahead atomic.Uint64 // of all generators: see Generator.ahead; 0 before the first one
 
 	counters
 }
 
-// Fixed returns a Worker with a number that the caller answers for: while it
-// runs, no other process may use the same datacenter and worker number with
-// the same layout.
+// Fixed returns a Worker with a number that the caller answers for: while it is
+// in use, nobody else, in this process or another one, may use the same
+// datacenter and worker number with the same layout. Call Fixed once for a
+// number and share the Worker: its generators can't repeat one another, those
+// of a second Worker with that number can.
 //
 // A Fixed worker has no memory across restarts. Generators wait out their
 // [Config].MaxAhead before the first id, so a restart can't repeat an id as
-// long as the wall clock was not stepped back in between and MaxAhead was not
-// lowered. That step back is the limit of Fixed.
+// long as the wall clock is not behind that of the earlier process. Its limit
+// is a wall clock that was stepped back at any time since the earlier process
+// started: Stats.ClockLag of that process, while it runs, is how long to pause
+// before the next one starts.
 //
 // A number that does not fit the layout is a [*FieldError]; a clock before the
 // layout's epoch is [ErrClockBeforeEpoch].

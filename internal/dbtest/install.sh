@@ -25,5 +25,5 @@ if [ ! -e "$policy" ]; then
 	trap '$sudo rm -f "$policy"' EXIT
 	printf '#!/bin/sh\nexit 101\n' | $sudo install -m 755 /dev/stdin "$policy"
 fi
-$sudo apt-get update -q
-$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "${packages[@]}" </dev/null
+$sudo apt-get -o DPkg::Lock::Timeout=300 update -q
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qy --no-install-recommends "${packages[@]}" </dev/null
