@@ -12,10 +12,10 @@ import (
 
 // assign gives an id to every key of the statement's rows that has none.
 func (p *plugin) assign(stmt *gorm.Statement, m *model) error {
-	if m.err != nil || len(m.keys) == 0 {
+	if m.err != nil {
 		return m.err
 	}
-	if err := include(stmt, m.keys); err != nil {
+	if err := include(stmt, m); err != nil || len(m.keys) == 0 {
 		return err
 	}
 	return p.fill(stmt, m.keys)
@@ -23,6 +23,10 @@ func (p *plugin) assign(stmt *gorm.Statement, m *model) error {
 
 // verify refuses to insert a row without an id, whatever the reason.
 func (p *plugin) verify(stmt *gorm.Statement, m *model) error {
+	// Once more: hooks may have selected or omitted columns.
+	if err := include(stmt, m); err != nil {
+		return err
+	}
 	err := vacant(stmt, m.keys, func(s slot) error {
 		return fieldError(stmt.Schema, s.key, "it has no id at the insert: a hook or callback cleared it")
 	})
@@ -36,12 +40,12 @@ func (p *plugin) verify(stmt *gorm.Statement, m *model) error {
 
 // include makes the statement write the keys also where the caller selected
 // other columns: the database would otherwise make up an id of its own.
-func include(stmt *gorm.Statement, keys []*schema.Field) error {
+func include(stmt *gorm.Statement, m *model) error {
 	if len(stmt.Selects)+len(stmt.Omits) == 0 {
 		return nil
 	}
 	columns, restricted := stmt.SelectAndOmitColumns(true, false)
-	for _, key := range keys {
+	for _, key := range slices.Concat(m.keys, m.foreign) {
 		switch written, listed := columns[key.DBName]; {
 		case listed && !written:
 			return fieldError(stmt.Schema, key, "a row can't be inserted without its id: take it out of Omit")

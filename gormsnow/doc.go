@@ -42,6 +42,8 @@
 // without hooks, transactions, prepared statements and DryRun. Select includes
 // the keys without naming them. In a map, a missing, zero or nil key is filled
 // in place, under the name that the map has for it or else under the column's.
+// For an integer, the text "0" is zero as well; a [database/sql/driver.Valuer]
+// counts as its Value.
 //
 // No model is known to db.Table("orders").Create(map), Raw and Exec: their rows
 // pass as they are. Use db.Model(&Order{}).Create(map).
@@ -53,16 +55,28 @@
 //
 // An INSERT that can't get its ids is not sent to the database. A [*FieldError]
 // names the model and the field: a key that is too small, that would be
-// AUTO_INCREMENT, that has a default, or that is read-only or omitted; a struct
-// that is not passed by pointer; a value of another type than the Model of the
+// AUTO_INCREMENT, that has a default, or that is read-only or omitted; a foreign
+// key of one of the model's associations that would store another number than
+// the id, such as a string or an int32 that refers to a snow.ID; a struct that
+// is not passed by pointer; a value of another type than the Model of the
 // statement; a nil map. Any other error is the source's, or [ErrBadSource].
 //
 // # Limits
 //
 // An id is that of a row only if the row was inserted. Where ON CONFLICT or ON
 // DUPLICATE KEY keeps an existing row, the struct has the new id and the table
-// the old one. GORM uses it for upserts, and for associations, which it inserts
-// with DO NOTHING.
+// the old one. GORM inserts belongs-to and many-to-many associations with ON
+// CONFLICT DO NOTHING: where one meets an existing row, by a unique column other
+// than the key, the owner's foreign key or the join row then points to no row,
+// and there is no error. Load such a row first, or leave the association out
+// with Omit and set the foreign key.
+//
+// Save of a row whose primary key is set is an update first: where a tagged key
+// beside it is zero, that zero overwrites the stored key.
+//
+// Foreign keys are checked when a row of the model that has the association is
+// inserted. Association("Lines").Append and updates store them unchecked. An
+// association that GORM never saves, tagged ->, is not checked.
 //
 // AutoMigrate creates snow.ID columns as bigint without AUTO_INCREMENT, but does
 // not take AUTO_INCREMENT away from a table that has it.

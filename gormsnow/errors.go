@@ -17,7 +17,7 @@ var (
 )
 
 // A FieldError says why a key can't be assigned. The INSERT was not sent; what
-// associations have sent before it is rolled back with the transaction.
+// associations have sent before it is rolled back with the transaction where there is one.
 type FieldError struct {
 	Model  string // Go type of the model, for example "shop.Order"
 	Field  string // name of the field in the model

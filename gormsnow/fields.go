@@ -32,7 +32,7 @@ func analyse(s *schema.Schema) *model {
 			foreign = foreignKeys(s)
 		}
 		switch reason := refuse(f, tagged); {
-		case foreign[f.DBName]:
+		case foreign[f.DBName] && f.Creatable:
 			m.foreign = append(m.foreign, f)
 		case reason != "":
 			m.err = fieldError(s, f, reason)
@@ -41,6 +41,7 @@ func analyse(s *schema.Schema) *model {
 			m.keys = append(m.keys, f)
 		}
 	}
+	m.err = checkReferences(s)
 	return m
 }
 

@@ -345,6 +345,7 @@ type (
 	Profile struct {
 		UserID snow.ID `gorm:"primaryKey"`
 		User   *User
+		Bio    string
 	}
 	Account struct {
 		gormsnow.Model

@@ -198,34 +198,6 @@ func TestHooksSeeTheID(t *testing.T) {
 	}
 }
 
-type forgetful struct{ ID snow.ID }
-
-func (f *forgetful) BeforeCreate(*gorm.DB) error { f.ID = 0; return nil }
-
-func TestNoInsertWithoutID(t *testing.T) {
-	t.Parallel()
-	t.Run("after a hook that clears it", func(t *testing.T) {
-		wantFieldError(t, dry(t, newSequence()).Create(&forgetful{}), "gormsnow_test.forgetful", "ID", "no id at the insert")
-	})
-	t.Run("where the callback has lost its place", func(t *testing.T) {
-		db := dry(t, newSequence())
-		if err := db.Callback().Create().Remove("gorm:before_create"); err != nil {
-			t.Fatal(err)
-		}
-		wantFieldError(t, db.Create(&Order{}), "gormsnow_test.Order", "ID", "no id at the insert")
-	})
-	t.Run("in its place after a callback was replaced", func(t *testing.T) {
-		db := dry(t, newSequence())
-		if err := db.Callback().Create().Replace("gorm:before_create", func(*gorm.DB) {}); err != nil {
-			t.Fatal(err)
-		}
-		order := Order{}
-		if err := db.Create(&order).Error; err != nil || order.ID != 1001 {
-			t.Errorf("Create: id %d, %v; want 1001", order.ID, err)
-		}
-	})
-}
-
 // wantFieldError checks that an insert was refused before it built any SQL.
 func wantFieldError(t *testing.T, tx *gorm.DB, model, field, reason string) {
 	t.Helper()

@@ -1,6 +1,7 @@
 package gormsnow
 
 import (
+	"database/sql/driver"
 	"reflect"
 
 	"gorm.io/gorm"
@@ -97,7 +98,7 @@ func vacantEntries(stmt *gorm.Statement, keys []*schema.Field, row map[string]an
 			}
 			name, found = k, true
 		}
-		if !isZero(reflect.ValueOf(row[name])) {
+		if !isZeroEntry(key, row[name]) {
 			continue
 		}
 		if err := visit(slot{key: key, row: row, name: name}); err != nil {
@@ -113,6 +114,24 @@ func isZero(v reflect.Value) bool {
 		v = v.Elem()
 	}
 	return !v.IsValid() || v.IsZero()
+}
+
+// isZeroEntry is isZero for an entry of a map, whose type is the caller's: a
+// database also stores no id for NULL of a Valuer, or for the text 0.
+func isZeroEntry(key *schema.Field, entry any) bool {
+	v := reflect.ValueOf(entry)
+	if isZero(v) {
+		return true
+	}
+	if valuer, ok := entry.(driver.Valuer); ok {
+		value, err := valuer.Value()
+		if err != nil {
+			return false // the insert fails by it
+		}
+		v = reflect.ValueOf(value)
+	}
+	v = reflect.Indirect(v)
+	return isZero(v) || v.Kind() == reflect.String && v.String() == "0" && key.IndirectFieldType.Kind() != reflect.String
 }
 
 // put stores id as the type of the field.

@@ -1,6 +1,7 @@
 package gormsnow_test
 
 import (
+	"database/sql"
 	"errors"
 	"testing"
 
@@ -93,5 +94,43 @@ func TestValueWithItsID(t *testing.T) {
 	t.Parallel()
 	if err := dry(t, newSequence()).Create(Order{ID: 5}).Error; err != nil {
 		t.Error(err)
+	}
+}
+
+// The caller chooses the types in a map.
+func TestZeroEntriesOfMaps(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		model any
+		entry any
+		want  any
+	}{
+		"integer":                  {&Order{}, 0, snow.ID(1001)},
+		"pointer to zero":          {&Order{}, ptr(int64(0)), snow.ID(1001)},
+		"text":                     {&Order{}, "0", snow.ID(1001)},
+		"empty text":               {&Order{}, "", snow.ID(1001)},
+		"pointer to text":          {&Order{}, ptr("0"), snow.ID(1001)},
+		"null":                     {&Order{}, sql.NullInt64{Int64: 5}, snow.ID(1001)},
+		"valid zero":               {&Order{}, sql.NullInt64{Valid: true}, snow.ID(1001)},
+		"pointer to a valid zero":  {&Order{}, &sql.NullInt64{Valid: true}, snow.ID(1001)},
+		"valid text":               {&Order{}, sql.NullString{String: "0", Valid: true}, snow.ID(1001)},
+		"a set value":              {&Order{}, 5, 5},
+		"a set text":               {&Order{}, "5", "5"},
+		"a set Valuer":             {&Order{}, sql.NullInt64{Int64: 5, Valid: true}, sql.NullInt64{Int64: 5, Valid: true}},
+		"null for a text":          {&Coupon{}, sql.NullString{String: "a"}, "1001"},
+		"empty Valuer for a text":  {&Coupon{}, sql.NullString{Valid: true}, "1001"},
+		"the digit zero as a text": {&Coupon{}, "0", "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key := "id"
+			row := map[string]any{}
+			if _, ok := tt.model.(*Coupon); ok {
+				key, row["token"] = "code", 7
+			}
+			row[key] = tt.entry
+			if err := dry(t, newSequence()).Model(tt.model).Create(row).Error; err != nil || row[key] != tt.want {
+				t.Errorf("%s = %#v, %v; want %#v", key, row[key], err, tt.want)
+			}
+		})
 	}
 }

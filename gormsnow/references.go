@@ -1,0 +1,60 @@
+package gormsnow
+
+import (
+	"reflect"
+	"slices"
+
+	"gorm.io/gorm/schema"
+
+	"github.com/shardsnow/snow"
+)
+
+// checkReferences refuses a model with an association whose foreign key can't
+// hold an id: GORM converts what it copies there as Go does, without an error.
+// It reads the lists of relations, which are complete once s is parsed, and not
+// the map, to which parsing other models adds.
+func checkReferences(s *schema.Schema) error {
+	all := &s.Relationships
+	for _, rel := range slices.Concat(all.HasOne, all.HasMany, all.BelongsTo, all.Many2Many) {
+		if !rel.Field.Creatable && !rel.Field.Updatable {
+			continue // GORM never saves it
+		}
+		for _, ref := range rel.References {
+			// The type column of a polymorphic association refers to no key.
+			if ref.PrimaryKey == nil || !isKey(ref.PrimaryKey) {
+				continue
+			}
+			if reason := refuseReference(ref.ForeignKey, ref.PrimaryKey); reason != "" {
+				return fieldError(ref.ForeignKey.Schema, ref.ForeignKey, reason)
+			}
+		}
+	}
+	return nil
+}
+
+// isKey reports whether f, a field of any model, holds an id.
+func isKey(f *schema.Field) bool {
+	_, tagged := f.TagSettings["SNOWFLAKE"]
+	return tagged || f.IndirectFieldType == reflect.TypeFor[snow.ID]()
+}
+
+// refuseReference returns why foreign can't hold the ids of key, or nothing.
+// Structs, such as sql.NullInt64, are left to their own Scan.
+func refuseReference(foreign, key *schema.Field) string {
+	to := "the id of " + key.Schema.ModelType.String() + " that it refers to"
+	switch t, from := foreign.IndirectFieldType, key.IndirectFieldType; t.Kind() {
+	case reflect.String:
+		// The conversion of a number to a string gives one character. GORM
+		// formats the integers that it knows, which have no name of their own.
+		if from.Kind() != reflect.String && from.PkgPath() != "" {
+			return t.String() + " would get a character instead of " + to + ": make it a snow.ID, or the id an int64 or a string with the tag snowflake"
+		}
+	case reflect.Bool, reflect.Float32, reflect.Float64,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		if !assignable(t) {
+			return t.String() + " is too small for " + to + ": make it a snow.ID or a 64-bit integer"
+		}
+	}
+	return ""
+}
