@@ -271,6 +271,12 @@ func TestWidestSequence(t *testing.T) {
 	if id := mustNext(t, g); !l.Time(id).Before(l.End()) {
 		t.Errorf("id %d of %v", id, l.Time(id))
 	}
+	g.grant.clock.source.(*fakeTime).pass(time.Hour)
+	for range 2 {
+		if id, err := g.Next(t.Context()); !errors.Is(err, ErrTimeExhausted) {
+			t.Errorf("after the end Next() = %d, %v", id, err)
+		}
+	}
 }
 
 // A process that is killed while it borrows, and started again at once, again
@@ -335,6 +341,33 @@ func TestWallClockSteps(t *testing.T) {
 	check("slewing is no step", f.now().Add(500*time.Microsecond), 5)
 	if f.slept.Load() != 0 {
 		t.Errorf("a step made Next wait for %v", time.Duration(f.slept.Load()))
+	}
+}
+
+// The first id after a second without one is stamped with the corrected clock,
+// as after a suspend, also in the middle of a long tick.
+func TestForwardStepIsSeenBeforeStamping(t *testing.T) {
+	hours := Default()
+	hours.bits, hours.tick = Bits{31, 0, 10, 22, 0}, int64(time.Hour)
+	for _, l := range []Layout{Default(), hours} {
+		g, f := newTest(t, l, Config{})
+		mustNext(t, g)
+		f.step(8 * time.Hour)
+		f.pass(1001 * time.Millisecond)
+		if late := f.now().Sub(l.Time(mustNext(t, g))); late < 0 || late >= l.Tick() {
+			t.Errorf("%v: stamped %v after the wall clock", l, late)
+		}
+	}
+}
+
+// A step is told from slewing also after a day without ids.
+func TestStepAfterIdleTime(t *testing.T) {
+	g, f := newTest(t, Default(), Config{})
+	f.pass(24 * time.Hour)
+	f.step(-10 * time.Second)
+	mustNext(t, g)
+	if s := g.Stats(); s.ClockSteps != 1 || s.ClockLag != 10*time.Second {
+		t.Errorf("Stats() = %+v, want one step, 10s back", s)
 	}
 }
 

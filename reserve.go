@@ -28,7 +28,7 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 		}
 		// Those who give up waiting leave gaps. So that many of them can't use up
 		// the future, the queue ends at as much again as may be borrowed.
-		if queue := lo + 2*g.ahead; word >= queue {
+		if word >= lo && word-lo >= 2*g.ahead {
 			if err := t.sleep(ctx, t.start(word-2*g.ahead)+t.clock.tick-now); err != nil {
 				return 0, 0, err
 			}
