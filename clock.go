@@ -2,6 +2,7 @@ package snow
 
 import (
 	"context"
+	"math"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -62,6 +63,33 @@ func (c *clock) start(l Layout, source timeSource) bool {
 	c.lastSync.Store(wall - l.epoch)
 	c.nextSync.Store(wall - l.epoch + resyncEvery)
 	return wall >= l.epoch
+}
+
+// startAt anchors c at now, whatever the machine's wall clock says, which is
+// never looked at. It reports whether the epoch has begun.
+func (c *clock) startAt(l Layout, now time.Time) bool {
+	c.start(l, nil)
+	c.nextSync.Store(math.MaxInt64)
+	c.offset.Store(c.reading(now))
+	return !now.Before(l.Epoch())
+}
+
+// advance moves running time forward to now.
+func (c *clock) advance(now time.Time) {
+	for {
+		offset := c.offset.Load()
+		behind := c.reading(now) - offset - int64(time.Since(c.base))
+		c.lag.Store(max(-behind, 0))
+		if behind <= 0 || c.offset.CompareAndSwap(offset, offset+behind) {
+			return
+		}
+	}
+}
+
+// reading returns t in nanoseconds since the epoch, as far as there is room.
+func (c *clock) reading(t time.Time) int64 {
+	const century = 100 * 365 * 24 * int64(time.Hour)
+	return min(max(0, int64(t.Sub(time.Unix(0, c.epoch)))), math.MaxInt64-century)
 }
 
 // now returns running time in nanoseconds since the epoch.

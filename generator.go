@@ -31,7 +31,8 @@ type Config struct {
 }
 
 const (
-	defaultMaxAhead = 10 * time.Millisecond
+	fixedMaxAhead   = 10 * time.Millisecond
+	leasedMaxAhead  = time.Second
 	longestMaxAhead = time.Minute
 )
 
@@ -48,8 +49,8 @@ type Generator struct {
 	ahead uint64 // positions in the present tick and in those that may be borrowed
 
 	// Before openUntil, in running time, the present tick is known to have been
-	// started, and positions below openBelow may be used at once. Both are
-	// hints, renewed once a tick, that save a look at the word.
+	// started, and words of the same number that are below openBelow may be used
+	// at once. Both are hints, renewed once a tick, that save a look at the word.
 	openUntil atomic.Int64
 	openBelow atomic.Uint64
 }
@@ -82,8 +83,10 @@ func newGenerator(w Worker, cfg Config) (*Generator, error) {
 	switch {
 	case maxAhead < 0 || maxAhead > longestMaxAhead:
 		return nil, &FieldError{"MaxAhead", maxAhead.String(), "want 0 to " + longestMaxAhead.String()}
+	case maxAhead == 0 && grant.fixed:
+		maxAhead = fixedMaxAhead
 	case maxAhead == 0:
-		maxAhead = defaultMaxAhead
+		maxAhead = leasedMaxAhead
 	}
 	tick := grant.layout.Tick()
 	ticks := min(uint64((maxAhead+tick-1)/tick), grant.layout.lastTick()/2)
@@ -91,7 +94,9 @@ func newGenerator(w Worker, cfg Config) (*Generator, error) {
 	if !grant.ahead.CompareAndSwap(0, ahead) && grant.ahead.Load() != ahead {
 		return nil, &FieldError{"MaxAhead", maxAhead.String(), "the worker has a generator with another one"}
 	}
-	grant.floor.Store(grant.born + ahead) // the ticks that an earlier process may have borrowed are over by then
+	if grant.fixed {
+		grant.floor.Store(grant.born + ahead) // the ticks that an earlier process may have borrowed are over by then
+	}
 	return &Generator{grant: grant, ahead: ahead}, nil
 }
 
@@ -124,36 +129,41 @@ func (g *Generator) Next(ctx context.Context) (ID, error) {
 		return g.nextInTurn(ctx)
 	}
 	// The common case: the tick that it is now has been opened, so the next
-	// position is a good one. An addition can't fail and so is never repeated,
+	// word is a good one. An addition can't fail and so is never repeated,
 	// however many goroutines are here; whether its result may be used is
 	// looked at after it. A position that starts a tick goes the long way,
 	// which keeps count of what happens once a tick.
-	position := t.word.Add(1)
-	if position < g.openBelow.Load() && position&t.sequenceMask != 0 {
-		return t.id(position), nil
+	// Words of another number are further than ahead from openBelow.
+	word := t.word.Add(1)
+	if g.openBelow.Load()-1-word < g.ahead && word&t.sequenceMask != 0 {
+		return t.id(word), nil
 	}
-	return g.nextAt(ctx, position)
+	return g.nextAt(ctx, word)
 }
 
 // nextInTurn is Next where the present tick is not open.
 func (g *Generator) nextInTurn(ctx context.Context) (ID, error) {
 	err := ctx.Err()
 	if err == nil {
-		var position uint64
-		if position, _, err = g.reserve(ctx, 1); err == nil {
-			return g.grant.id(position), nil
+		var word uint64
+		if word, _, err = g.reserve(ctx, 1); err == nil {
+			return g.grant.id(word), nil
 		}
 	}
 	return 0, fmt.Errorf("snow: next: %w", err)
 }
 
-// nextAt is Next where position is reserved, but may not be used before it is
+// nextAt is Next where word is reserved, but may not be used before it is
 // settled.
-func (g *Generator) nextAt(ctx context.Context, position uint64) (ID, error) {
-	if err := g.settle(ctx, g.grant.clock.now(), position, 1); err != nil {
+func (g *Generator) nextAt(ctx context.Context, word uint64) (ID, error) {
+	err := g.settle(ctx, g.grant.clock.now(), word, 1)
+	if err == errMoved {
+		return g.nextInTurn(ctx)
+	}
+	if err != nil {
 		return 0, fmt.Errorf("snow: next: %w", err)
 	}
-	return g.grant.id(position), nil
+	return g.grant.id(word), nil
 }
 
 // Fill sets every element of ids to a new id, in ascending order, and makes one

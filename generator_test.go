@@ -394,9 +394,9 @@ func TestCeiling(t *testing.T) {
 	g, f := newTest(t, Default(), Config{})
 	grant := g.grant
 	ceiling := grant.position(grant.clock.now()) + 2*4096
-	grant.limit.Store(ceiling)
-	if err := g.Fill(t.Context(), make([]ID, 2*4096+1)); !errors.Is(err, ErrLeaseExpired) || grant.word.Load() >= ceiling-2*4096 {
-		t.Errorf("a Fill beyond the ceiling returns %v and leaves position %d of %d", err, grant.word.Load(), ceiling)
+	grant.tenure.Load().limit.Store(ceiling)
+	if err := g.Fill(t.Context(), make([]ID, 2*4096+1)); !errors.Is(err, ErrLeaseExpired) || grant.last() >= ceiling-2*4096 {
+		t.Errorf("a Fill beyond the ceiling returns %v and leaves position %d of %d", err, grant.last(), ceiling)
 	}
 	var last ID
 	for {
@@ -409,7 +409,7 @@ func TestCeiling(t *testing.T) {
 		}
 		last = id
 	}
-	if want := grant.id(ceiling - 1); last != want {
+	if want := grant.id(grant.tenure.Load().number | (ceiling - 1)); last != want {
 		t.Errorf("the last id below the ceiling is %d, want %d", last, want)
 	}
 	ids := make([]ID, 3)
@@ -422,10 +422,10 @@ func TestCeiling(t *testing.T) {
 		}
 		f.pass(time.Second)
 	}
-	if got := grant.word.Load(); got > ceiling { // one call finds out by trying
+	if got := grant.last(); got > ceiling { // one call finds out by trying
 		t.Errorf("refused calls moved the word %d past the ceiling", got-ceiling)
 	}
-	grant.limit.Store(ceiling + 10_000*4096)
+	grant.tenure.Load().limit.Store(ceiling + 10_000*4096)
 	if id := mustNext(t, g); id <= last {
 		t.Errorf("after the ceiling was raised: id %d after %d", id, last)
 	}
@@ -443,8 +443,8 @@ func TestCeilingUnderContention(t *testing.T) {
 	}
 	mustNext(t, g)
 	grant := w.Grant()
-	ceiling := grant.word.Load() + 100_000
-	grant.limit.Store(ceiling)
+	ceiling := grant.last() + 100_000
+	grant.tenure.Load().limit.Store(ceiling)
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
@@ -456,8 +456,8 @@ func TestCeilingUnderContention(t *testing.T) {
 					}
 					return
 				}
-				if id >= grant.id(ceiling) {
-					t.Errorf("id %d at or past the ceiling %d", id, grant.id(ceiling))
+				if id >= grant.id(grant.tenure.Load().number|ceiling) {
+					t.Errorf("id %d at or past the ceiling %d", id, grant.id(grant.tenure.Load().number|ceiling))
 				}
 			}
 		})
@@ -595,7 +595,7 @@ func TestContext(t *testing.T) {
 	g, f := newTest(t, Default(), Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	before := g.grant.word.Load()
+	before := g.grant.last()
 	if id, err := g.Next(ctx); !errors.Is(err, context.Canceled) || id != 0 || !strings.HasPrefix(err.Error(), "snow: next: ") {
 		t.Errorf("Next with a cancelled context = %d, %v", id, err)
 	}
@@ -603,7 +603,7 @@ func TestContext(t *testing.T) {
 	if err := g.Fill(ctx, ids); !errors.Is(err, context.Canceled) || ids[0] != 0 {
 		t.Errorf("Fill with a cancelled context = %v, %v", ids, err)
 	}
-	if got := g.grant.word.Load(); got != before {
+	if got := g.grant.last(); got != before {
 		t.Error("a call with a cancelled context used up positions")
 	}
 
@@ -657,11 +657,11 @@ func TestWaitsOnTheRealClock(t *testing.T) {
 		for range 4095 { // the rest of the tick that has just become free
 			mustNext(t, g)
 		}
-		before, begin := w.Grant().word.Load(), time.Now()
+		before, begin := w.Grant().last(), time.Now()
 		ctx, cancel := context.WithDeadline(t.Context(), begin.Add(time.Millisecond))
 		defer cancel()
-		if err := g.Fill(ctx, ids); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != 0 || w.Grant().word.Load() != before {
-			t.Errorf("Fill = %v after %v, word moved by %d", err, time.Since(begin), w.Grant().word.Load()-before)
+		if err := g.Fill(ctx, ids); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != 0 || w.Grant().last() != before {
+			t.Errorf("Fill = %v after %v, word moved by %d", err, time.Since(begin), w.Grant().last()-before)
 		}
 
 		for range 100 {
@@ -671,7 +671,7 @@ func TestWaitsOnTheRealClock(t *testing.T) {
 			}
 			cancel()
 		}
-		if moved := w.Grant().word.Load() - before; moved > 1 { // one finds out by trying
+		if moved := w.Grant().last() - before; moved > 1 { // one finds out by trying
 			t.Errorf("calls that were bound to fail used up %d positions", moved)
 		}
 
@@ -731,7 +731,7 @@ func TestObserve(t *testing.T) {
 		t.Errorf("Observe(%v) = %v, want ErrTooFarAhead", farthest, err)
 	}
 	far, _ := l.Compose(Parts{Time: f.now().Add(11 * time.Millisecond), Worker: 3})
-	before := g.grant.word.Load()
+	before := g.grant.last()
 	if err := g.Observe(far); !errors.Is(err, ErrTooFarAhead) {
 		t.Errorf("Observe(11ms ahead) = %v, want ErrTooFarAhead", err)
 	}
@@ -740,7 +740,7 @@ func TestObserve(t *testing.T) {
 			t.Errorf("Observe(%d) returned no error", bad)
 		}
 	}
-	if g.grant.word.Load() != before {
+	if g.grant.last() != before {
 		t.Error("a refused Observe moved the word")
 	}
 }

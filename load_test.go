@@ -43,7 +43,7 @@ func TestHundredMillionIDs(t *testing.T) {
 	mustNext(t, g)
 
 	// One bit for each position from here on, with room for the steps forward.
-	base := grant.word.Load()
+	base := grant.last()
 	seen := make([]atomic.Uint64, (2*total+200*20*4096)/64)
 	var duplicates, steps, made atomic.Int64
 	mark := func(id ID) {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// reserve takes at most n positions that follow each other, and returns when
-// all of them may be used. It takes fewer where MaxAhead does not allow more at
-// once.
+// reserve takes at most n positions that follow each other, and returns the
+// word of the first when all of them may be used. It takes fewer where MaxAhead
+// does not allow more at once.
 func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64, err error) {
 	t := g.grant
 	for {
@@ -16,8 +16,16 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 		if t.clock.sync(now) {
 			now = t.clock.now()
 		}
-		lo, word, limit := t.position(now), t.word.Load(), t.limit.Load()
-		if floor := t.floor.Load(); lo < floor && word < floor {
+		old := t.word.Load()
+		held := t.find(old)
+		if held == nil {
+			if t.word.Load() == old {
+				return 0, 0, t.ended()
+			}
+			continue
+		}
+		lo, last, limit := t.position(now), old&t.positionMask, held.limit.Load()
+		if floor := t.floor.Load(); lo < floor && last < floor {
 			if floor >= limit {
 				return 0, 0, t.exhausted(limit)
 			}
@@ -28,14 +36,14 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 		}
 		// Those who give up waiting leave gaps. So that many of them can't use up
 		// the future, the queue ends at as much again as may be borrowed.
-		if word >= lo && word-lo >= 2*g.ahead {
-			if err := t.sleep(ctx, t.start(word-2*g.ahead)+t.clock.tick-now); err != nil {
+		if last >= lo && last-lo >= 2*g.ahead {
+			if err := t.sleep(ctx, t.start(last-2*g.ahead)+t.clock.tick-now); err != nil {
 				return 0, 0, err
 			}
 			continue
 		}
-		fresh := word < lo
-		first = word + 1
+		fresh := last < lo
+		first = last + 1
 		if fresh {
 			first = t.spreadStart(lo)
 		}
@@ -55,27 +63,31 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 		}
 		if !fresh {
 			first = t.word.Add(count) - count + 1
-		} else if !t.jump(word, first+count-1, first-word-1) {
+		} else if !t.jump(old, held.number+first+count-1, first-last-1) {
 			continue
+		} else {
+			first += held.number
 		}
-		if first < end {
-			g.openBelow.Store(min(end, limit))
+		if first < held.number+end {
+			g.openBelow.Store(held.number + min(end, limit))
 			g.openUntil.Store(min(t.start(lo)+t.clock.tick, now+resyncEvery))
 		}
-		return first, count, g.settle(ctx, now, first, count)
+		if err := g.settle(ctx, now, first, count); err != errMoved {
+			return first, count, err
+		}
 	}
 }
 
-// settle returns when count positions from first on, which are reserved, may be
-// used. After an error they never are.
+// settle returns when count positions from that of the word first on, which are
+// reserved, may be used. After an error they never are.
 func (g *Generator) settle(ctx context.Context, now int64, first, count uint64) error {
 	t := g.grant
-	last := first + count - 1
-	if limit := t.limit.Load(); last >= limit {
+	if err := t.check(first, count); err != nil {
 		g.openUntil.Store(0)
 		t.skipped.Add(count)
-		return t.exhausted(limit)
+		return err
 	}
+	last := first&t.positionMask + count - 1
 	if lo := t.position(now); last > lo {
 		t.noteBorrowed((last - lo) >> t.sequenceBits)
 	}
@@ -102,8 +114,8 @@ func (g *Generator) due(position uint64) int64 {
 	return g.grant.start(position - g.ahead + g.grant.sequenceMask + 1)
 }
 
-// jump moves the word from old to new and counts skipped positions between
-// them. It reports false if the word is not at old.
+// jump moves the word from old to new, and counts the positions between them
+// that are skipped. It reports false if the word is not at old.
 func (g *Grant) jump(old, new, skipped uint64) bool {
 	g.jumping.Add(1)
 	ok := g.word.CompareAndSwap(old, new)
@@ -132,33 +144,41 @@ func (g *Grant) observe(id ID, ahead uint64) error {
 	// Within a tick, ids are in the order of their workers.
 	shift := g.layout.timeShift()
 	sequence := uint64(id) >> g.shardBits & g.sequenceMask
-	number := uint64(id)&(1<<shift-1)>>g.shardBits - sequence
-	target := uint64(id) >> shift << g.sequenceBits
-	switch {
-	case number > g.number:
-		target |= g.sequenceMask
-	case number == g.number:
-		target |= sequence
-	case target == 0:
-		return nil // in the tick of the epoch
-	default:
-		target--
-	}
-	if target >= g.position(g.clock.now())+ahead {
-		return ErrTooFarAhead
-	}
-	if limit := g.limit.Load(); target+1 >= limit {
-		return g.exhausted(limit)
-	}
+	number := uint64(id) & (1<<shift - 1) >> g.shardBits >> g.sequenceBits << g.positionBits
+	tick := uint64(id) >> shift << g.sequenceBits
 	for {
-		word := g.word.Load()
-		if word >= target || g.jump(word, target, target-word) {
+		old := g.word.Load()
+		held := g.find(old)
+		if held == nil {
+			if g.word.Load() == old {
+				return g.ended()
+			}
+			continue
+		}
+		target := tick
+		switch {
+		case number > held.number:
+			target |= g.sequenceMask
+		case number == held.number:
+			target |= sequence
+		case target == 0:
+			return nil // in the tick of the epoch
+		default:
+			target--
+		}
+		if target >= g.position(g.clock.now())+ahead {
+			return ErrTooFarAhead
+		}
+		if limit := held.limit.Load(); target+1 >= limit {
+			return g.exhausted(limit)
+		}
+		if last := old & g.positionMask; last >= target || g.jump(old, held.number+target, target-last) {
 			return nil
 		}
 	}
 }
 
-// write sets ids to the ids at the positions from first on.
+// write sets ids to the ids of the words from first on.
 func (g *Grant) write(ids []ID, first uint64) {
 	for len(ids) > 0 {
 		n := min(uint64(len(ids)), g.sequenceMask-first&g.sequenceMask+1)

@@ -18,7 +18,7 @@ type Stats struct {
 }
 
 func (g *Grant) stats() Stats {
-	issued, word := g.issued()
+	issued, last := g.issued()
 	now := g.clock.now()
 	tick := g.layout.Tick()
 	s := Stats{
@@ -30,21 +30,21 @@ func (g *Grant) stats() Stats {
 		ClockLag:     time.Duration(g.clock.lag.Load()),
 		Left:         max(0, g.layout.End().Sub(g.layout.Epoch().Add(time.Duration(now)))),
 	}
-	if lo := g.position(now); word > lo {
-		s.Borrowed = time.Duration((word-lo)>>g.sequenceBits) * tick
+	if lo := g.position(now); last > lo {
+		s.Borrowed = time.Duration((last-lo)>>g.sequenceBits) * tick
 	}
 	return s
 }
 
-// issued returns how many ids were made, and the word. The two counts of jumps
-// tell whether the word and what it skipped belong together.
-func (g *Grant) issued() (n, word uint64) {
+// issued returns how many ids were made, and the last position. The two counts
+// of jumps tell whether the position and what it skipped belong together.
+func (g *Grant) issued() (n, last uint64) {
 	for {
 		jumped := g.jumped.Load()
 		skipped := g.skipped.Load()
-		word = g.word.Load()
+		last = g.last()
 		if jumped == g.jumping.Load() {
-			return word - min(skipped, word), word
+			return last - min(skipped, last), last
 		}
 		runtime.Gosched()
 	}

@@ -3,6 +3,7 @@ package snow
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 )
 
@@ -17,26 +18,38 @@ type Worker interface {
 // A Grant is a worker number, the ticks that it may stamp, the clock that
 // tells which tick it is, and the last position that was used. All generators
 // of one Worker share its Grant, so they can't repeat one another.
+//
+// Those who implement a Worker make one with [NewGrant], and with Open, Raise,
+// Advance and Retire say what it may stamp. All methods are safe for concurrent
+// use.
 type Grant struct {
 	clock        clock
-	number       uint64 // datacenter and worker, above the sequence
+	layout       Layout
+	seed         uint64 // of the spread of sequences and shards
+	fixed        bool   // see Fixed: nothing remembers which ticks an earlier process used
+	born         uint64 // position of the tick in which the grant was made
 	sequenceMask uint64
+	positionMask uint64
+	positionBits uint8
 	numberBits   uint8
 	sequenceBits uint8
 	shardBits    uint8
 	shardShift   uint8
-	layout       Layout
-	seed         uint64 // of the spread of sequences and shards
-	born         uint64 // position of the tick in which the grant was made
 
-	// word is the last position reserved: tick << Bits.Sequence | sequence. It
-	// only grows. Positions from word+1 up to limit are free to be reserved.
-	_     [64]byte // the word is written for every id; keep the rest out of its cache line
-	word  atomic.Uint64
-	_     [64]byte
-	limit atomic.Uint64 // the first position that must not be used; only grows, for generators keep copies
-	floor atomic.Uint64 // the first position that may be used
-	ahead atomic.Uint64 // of all generators: see Generator.ahead; 0 before the first one
+	// word is the last position reserved, below the number that it is reserved
+	// for, so that the two change in one step:
+	//
+	//	retired: 1 | datacenter, worker | tick | sequence
+	//
+	// The position only grows. See tenure for which of them may be used.
+	_       [64]byte // the word is written for every id; keep the rest out of its cache line
+	word    atomic.Uint64
+	_       [64]byte
+	tenure  atomic.Pointer[tenure]
+	floor   atomic.Uint64 // the first position that may be used by a fixed worker
+	ahead   atomic.Uint64 // of all generators: see Generator.ahead; 0 before the first one
+	opening sync.Mutex    // one Open, Raise or Retire at a time
+	closed  atomic.Bool   // by Retire
 
 	counters
 }
@@ -69,37 +82,47 @@ type fixed struct{ grant *Grant }
 func (f fixed) Grant() *Grant { return f.grant }
 
 func newGrant(l Layout, datacenter, worker uint64, source timeSource) (*Grant, error) {
-	if !l.valid() {
-		return nil, errInvalidLayout
-	}
-	if err := checkWidth("datacenter", datacenter, l.bits.Datacenter); err != nil {
+	g, err := blankGrant(l)
+	if err != nil {
 		return nil, err
 	}
-	if err := checkWidth("worker", worker, l.bits.Worker); err != nil {
+	number, err := g.numberOf(datacenter, worker)
+	if err != nil {
 		return nil, err
-	}
-	g := &Grant{
-		layout:       l,
-		number:       (datacenter<<l.bits.Worker | worker) << l.bits.Sequence,
-		sequenceBits: l.bits.Sequence,
-		shardBits:    l.bits.Shard,
-		shardShift:   64 - l.bits.Shard,
-		sequenceMask: 1<<l.bits.Sequence - 1,
-		numberBits:   l.bits.Datacenter + l.bits.Worker,
-		seed:         rand.Uint64(),
 	}
 	if !g.clock.start(l, source) {
 		return nil, ErrClockBeforeEpoch
 	}
+	g.fixed = true
 	g.born = g.position(g.clock.now())
-	g.limit.Store(g.end())
+	g.install(nil, number, 0, g.end())
+	g.word.Store(number)
 	return g, nil
+}
+
+// blankGrant returns a grant without a clock or a number.
+func blankGrant(l Layout) (*Grant, error) {
+	if !l.valid() {
+		return nil, errInvalidLayout
+	}
+	b := l.bits
+	return &Grant{
+		layout:       l,
+		seed:         rand.Uint64(),
+		positionBits: b.Timestamp + b.Sequence,
+		positionMask: 1<<(b.Timestamp+b.Sequence) - 1,
+		sequenceMask: 1<<b.Sequence - 1,
+		numberBits:   b.Datacenter + b.Worker,
+		sequenceBits: b.Sequence,
+		shardBits:    b.Shard,
+		shardShift:   64 - b.Shard,
+	}, nil
 }
 
 // end is the position after the last one of the layout. The very last position
 // of all is left out: with 63 bits its id would be 2^63-1, which no half-open
 // range can hold (see Layout.Between).
-func (g *Grant) end() uint64 { return 1<<(g.layout.bits.Timestamp+g.sequenceBits) - 1 }
+func (g *Grant) end() uint64 { return g.positionMask }
 
 // position returns the first position of the tick at ns. Past the end of the
 // layout it stays at the position after the last tick, because a shift further
@@ -108,10 +131,11 @@ func (g *Grant) position(ns int64) uint64 {
 	return min(g.clock.ticks(ns), g.layout.lastTick()+1) << (g.sequenceBits & 63)
 }
 
-// id returns the id at a position.
-func (g *Grant) id(position uint64) ID {
+// id returns the id of a word.
+func (g *Grant) id(word uint64) ID {
+	position := word & g.positionMask
 	sequence := position & g.sequenceMask
-	id := (position-sequence)<<(g.numberBits&63) | g.number | sequence
+	id := (position-sequence)<<(g.numberBits&63) | word>>(g.positionBits&63)<<(g.sequenceBits&63) | sequence
 	if g.shardBits != 0 {
 		id = id<<(g.shardBits&63) | g.spread(position)>>(g.shardShift&63)
 	}
