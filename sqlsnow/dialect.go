@@ -1,0 +1,118 @@
+package sqlsnow
+
+import (
+	"context"
+	"database/sql"
+	"strconv"
+	"strings"
+
+	"github.com/shardsnow/snow"
+)
+
+// A Dialect is the SQL that a database speaks.
+type Dialect int
+
+// The dialects.
+const (
+	MySQL    Dialect = iota + 1 // also MariaDB, Galera and TiDB
+	Postgres                    // also CockroachDB
+	SQLite                      // 3.37 or later; never on a network file system
+)
+
+// String returns "MySQL", "PostgreSQL" or "SQLite".
+func (d Dialect) String() string {
+	if e, err := d.engine(); err == nil {
+		return e.name
+	}
+	return "Dialect(" + strconv.Itoa(int(d)) + ")"
+}
+
+// An engine is what differs between the dialects. The statements, which use its
+// expressions, are in statements.go.
+type engine struct {
+	name     string
+	now      string // the database's clock in microseconds since 1970 UTC, the same all through a statement
+	div      string // the operator of integer division
+	greatest string
+	least    string
+	guard    string             // what must hold for a write to be durable once it is confirmed; ends in AND
+	from     string             // what the guard reads from
+	stamp    string             // now, in an UPDATE that tells its caller
+	told     string             // what an UPDATE ends in, to tell now
+	facts    string             // see the facts type
+	number   func(n int) string // placeholders, counted from 1
+	facing   func(facts []sql.NullString) facts
+	classify func(code string) class
+	dsnHint  string
+}
+
+func (d Dialect) engine() (*engine, error) {
+	switch d {
+	case MySQL:
+		return mysqlEngine(), nil
+	case Postgres:
+		return postgresEngine(), nil
+	case SQLite:
+		return sqliteEngine(), nil
+	}
+	return nil, &snow.FieldError{Field: "dialect", Value: strconv.Itoa(int(d)), Bound: "want MySQL, Postgres or SQLite"}
+}
+
+// A statement is SQL whose parameters have names.
+type statement struct {
+	text  string
+	names []string
+}
+
+// compile replaces the expressions in braces and the :names of a text.
+func (e *engine) compile(text string) statement {
+	tick := "((" + e.now + ") * 1000 - :epoch) " + e.div + " :tick"
+	text = strings.NewReplacer(
+		"{eligible}", eligible,
+		"{guard}", e.guard,
+		"{from}", e.from,
+		"{told}", e.told,
+	).Replace(text)
+	text = strings.NewReplacer(
+		"{stamp}", e.stamp,
+		"{now}", e.now,
+		"{tick}", "("+tick+")",
+		"{div}", e.div,
+		"{greatest}", e.greatest,
+		"{least}", e.least,
+	).Replace(text)
+	var s statement
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, ":")
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		end := strings.IndexFunc(rest, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' })
+		if end < 0 {
+			end = len(rest)
+		}
+		s.names = append(s.names, rest[:end])
+		b.WriteString(e.number(len(s.names)))
+		text = rest[end:]
+	}
+	s.text = strings.Join(strings.Fields(b.String()), " ")
+	return s
+}
+
+// arguments returns the values of the statement's parameters in their order.
+func (s statement) arguments(values map[string]any) []any {
+	args := make([]any, len(s.names))
+	for i, name := range s.names {
+		args[i] = values[name]
+	}
+	return args
+}
+
+// queryer is what a *sql.DB, *sql.Conn and *sql.Tx have in common.
+type queryer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}

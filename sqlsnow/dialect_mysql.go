@@ -1,0 +1,47 @@
+package sqlsnow
+
+import (
+	"database/sql"
+	"time"
+)
+
+func mysqlEngine() *engine {
+	// UTC_TIMESTAMP is the time at which the statement began. UNIX_TIMESTAMP(NOW(6))
+	// would go through the server's time zone and repeat an hour once a year.
+	const now = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
+	return &engine{
+		name:     "MySQL",
+		now:      now,
+		div:      "DIV",
+		greatest: "GREATEST",
+		least:    "LEAST",
+		guard:    "@@autocommit = 1 AND", // or nobody would commit it
+		stamp:    "LAST_INSERT_ID(" + now + ")",
+		facts: "SELECT " + now + ", @@global.read_only, @@autocommit, @@global.innodb_flush_log_at_trx_commit," +
+			" @@global.log_bin, @@global.sync_binlog",
+		number: func(int) string { return "?" },
+		facing: func(v []sql.NullString) facts {
+			f := facts{readOnly: v[1].String != "0" && v[1].String != "OFF"}
+			switch {
+			case v[2].String != "1":
+				f.weak("autocommit", v[2].String, forgetsAll)
+			case v[4].String == "1" && v[5].String != "1":
+				f.weak("sync_binlog", v[5].String, time.Minute)
+			case v[3].String != "1":
+				f.weak("innodb_flush_log_at_trx_commit", v[3].String, 5*time.Second)
+			}
+			return f
+		},
+		classify: func(code string) class {
+			switch code {
+			case "1146": // no such table
+				return unmigrated
+			case "1290", "1792", "1836", "3989": // read-only server or transaction
+				return readOnly
+			case "1213", "1205", "1040", "1203", "1226": // deadlock, lock wait, connections
+				return busy
+			}
+			return other
+		},
+	}
+}

@@ -1,0 +1,43 @@
+package sqlsnow
+
+import (
+	"database/sql"
+	"strconv"
+)
+
+func postgresEngine() *engine {
+	const now = "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)"
+	return &engine{
+		name:     "PostgreSQL",
+		now:      now,
+		div:      "/",
+		greatest: "GREATEST",
+		least:    "LEAST",
+		// Sessions may turn synchronous_commit off. Here it is on for the statement's own transaction.
+		guard: "durable.mode <> '' AND",
+		from: "FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')" +
+			" WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable",
+		stamp:  now,
+		told:   "RETURNING " + now,
+		facts:  "SELECT " + now + ", pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('fsync')",
+		number: func(n int) string { return "$" + strconv.Itoa(n) },
+		facing: func(v []sql.NullString) facts {
+			f := facts{readOnly: v[1].String != "false" && v[1].String != "f"}
+			if v[2].String != "on" {
+				f.weak("fsync", v[2].String, forgetsAll)
+			}
+			return f
+		},
+		classify: func(code string) class {
+			switch code {
+			case "42P01": // no such table
+				return unmigrated
+			case "25006": // read-only transaction
+				return readOnly
+			case "40001", "40P01", "55P03", "53300": // serialization, deadlock, lock, connections
+				return busy
+			}
+			return other
+		},
+	}
+}

@@ -1,0 +1,2 @@
+// Package sqlsnow leases worker numbers from a database.
+package sqlsnow

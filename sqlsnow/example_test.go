@@ -1,0 +1,144 @@
+package sqlsnow_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/DATA-DOG/go-sqlmock"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A process that makes ids for the table of orders. The database is any one
+// that all such processes reach.
+func Example() {
+	ctx := context.Background()
+	db, err := sql.Open("mysql", "app@tcp(registry.internal)/snow")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := sqlsnow.Migrate(ctx, db, sqlsnow.MySQL); err != nil {
+		log.Fatal(err)
+	}
+	if err := sqlsnow.Init(ctx, db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}); err != nil {
+		log.Fatal(err)
+	}
+
+	lease, err := sqlsnow.Acquire(ctx, db, sqlsnow.MySQL, sqlsnow.LeaseConfig{Namespace: "orders"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer lease.Close(ctx) // frees the worker number for the next process
+
+	gen, err := snow.NewGenerator(lease, snow.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	id, err := gen.Next(ctx)
+	if err != nil {
+		log.Fatal(err) // snow.ErrLeaseExpired: the database was out of reach for a whole window
+	}
+	fmt.Println(id)
+}
+
+// A game server whose number is part of its name.
+func ExampleAcquire_pinned() {
+	var db *sql.DB
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // a former process may have crashed a moment ago
+	defer cancel()
+
+	number := uint64(7)
+	lease, err := sqlsnow.Acquire(ctx, db, sqlsnow.Postgres, sqlsnow.LeaseConfig{Namespace: "items", Worker: &number, Holder: "realm-7"})
+	var held *sqlsnow.HeldError
+	if errors.As(err, &held) {
+		log.Fatalf("realm 7 runs already, as %s", held.Holder)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer lease.Close(context.Background())
+}
+
+// More processes than worker numbers.
+func ExampleNoWorkerError() {
+	err := fmt.Errorf("start: %w", &sqlsnow.NoWorkerError{
+		Live: 1020, Cooling: 4, EarliestFree: time.Date(2026, 7, 1, 12, 0, 30, 0, time.UTC),
+	})
+	var none *sqlsnow.NoWorkerError
+	if errors.As(err, &none) && none.Cooling > 0 {
+		fmt.Println(none.Cooling, "numbers of processes that crashed; the first is free at", none.EarliestFree.Format(time.TimeOnly))
+	}
+	// Output: 4 numbers of processes that crashed; the first is free at 12:00:30
+}
+
+// A readiness probe. A liveness probe must not look at the lease: a restart
+// throws away the rest of the window.
+func ExampleLease_Stats() {
+	var lease *sqlsnow.Lease
+	ready := func() bool { return lease.Stats().Left > time.Minute }
+	_ = ready
+}
+
+// A process that can't do without ids ends when there is no way back.
+func ExampleLease_Done() {
+	var lease *sqlsnow.Lease
+	go func() {
+		<-lease.Done()
+		if !errors.Is(lease.Err(), sqlsnow.ErrClosed) {
+			log.Fatal(lease.Err())
+		}
+	}()
+}
+
+func ExampleInit() {
+	err := sqlsnow.Init(context.Background(), nil, sqlsnow.SQLite, sqlsnow.Namespace{Name: "orders", Layout: snow.Twitter(), Workers: 100})
+	fmt.Println(err)
+	// Output: sqlsnow: init namespace "orders": Workers 100: the layout has 32
+}
+
+// After a restore from a backup, before a process starts again.
+func ExampleFence() {
+	var db *sql.DB
+	if err := sqlsnow.Fence(context.Background(), db, sqlsnow.Postgres, "orders"); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func ExampleWorkers() {
+	db := sampleRegistry()
+	workers, err := sqlsnow.Workers(context.Background(), db, sqlsnow.MySQL, "orders")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, w := range workers {
+		fmt.Printf("%d %-8v %s\n", w.Worker, w.State, w.Holder)
+	}
+	// Output:
+	// 0 granted  shop-6f9 1
+	// 1 free     shop-6f9 17
+	// 2 reserved merge of eu-2
+}
+
+// sampleRegistry is a database with a namespace of three worker numbers.
+func sampleRegistry() *sql.DB {
+	db, mock, err := sqlmock.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	tick := at.Sub(snow.Default().Epoch()).Milliseconds()
+	mock.ExpectQuery("UTC_TIMESTAMP").WillReturnRows(mock.NewRows([]string{"now", "read_only", "autocommit", "flush", "log_bin", "sync_binlog"}).
+		AddRow(at.UnixMicro(), "0", "1", "1", "1", "1"))
+	mock.ExpectQuery("FROM snow_namespaces").WillReturnRows(mock.NewRows(make([]string, 12)).
+		AddRow(snow.Default().String(), "5f3f2e1c-8a58-4a9a-9d3a-0f6d1a2b3c4d", 3, 0, 0, 0, 600_000, 600_000, 600_000, 0, 30_000, 0))
+	mock.ExpectQuery("FROM snow_workers").WillReturnRows(mock.NewRows(make([]string, 8)).
+		AddRow(0, 2, "shop-6f9 1", 12, tick-60_000, tick+600_000, at.UnixMilli(), at.UnixMilli()).
+		AddRow(1, 0, "shop-6f9 17", 9, tick-90_000, tick-30_000, at.UnixMilli(), at.UnixMilli()).
+		AddRow(2, 3, "merge of eu-2", 0, 0, 0, 0, 0))
+	return db
+}

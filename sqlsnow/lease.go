@@ -1,0 +1,513 @@
+package sqlsnow
+
+import (
+	"context"
+	crand "crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shardsnow/snow"
+)
+
+// LeaseConfig configures [Acquire]. All but Namespace may be zero.
+type LeaseConfig struct {
+	// Namespace is the name of one that Init made.
+	Namespace string
+
+	// Datacenter goes into every id. Where several databases have a namespace of
+	// the same layout for the same tables, each needs a number of its own.
+	Datacenter uint64
+
+	// Worker, if not nil, is the only number that will do, such as that of a game
+	// server. Acquire waits for it, and a lease that loses it to another process
+	// ends.
+	Worker *uint64
+
+	// Holder tells people who has the number: up to 255 characters. Zero means
+	// the names of the host and the process id.
+	Holder string
+
+	// Logger is told what happens to the lease. Nil means slog.Default.
+	Logger *slog.Logger
+
+	// MaxSkew is how far the database's clock and this process's may be apart.
+	// Zero means 30 s. A windows's end may be that much too far in the future if
+	// the clocks are.
+	MaxSkew time.Duration
+}
+
+const (
+	defaultMaxSkew = 30 * time.Second
+	longestMaxSkew = time.Hour
+)
+
+// A Lease is the right to stamp ids with a worker number that nobody else has
+// in the same ticks: a [snow.Worker]. It renews itself until Close. If the
+// number is lost it gets another one, and ids go on ascending; callers notice
+// nothing as long as the window that was granted lasts. Methods are safe for
+// concurrent use.
+type Lease struct {
+	grant    *snow.Grant
+	registry *registry
+	machine  *machine      // whoever has the turn may use it
+	turn     chan struct{} // holds one value, which is the turn
+	wake     chan struct{} // tells run that the machine has something else to do
+	log      *slog.Logger
+	config   LeaseConfig
+	begin    time.Time // what monotonic times are counted from
+
+	ctx    context.Context // of the renewals
+	cancel context.CancelFunc
+	ended  chan struct{} // closed when no renewal is under way any more
+	done   chan struct{}
+
+	mu       sync.Mutex // of what follows
+	stats    LeaseStats
+	ceiling  int64
+	err      error
+	closing  sync.Once
+	closeErr error
+}
+
+// Acquire leases a worker number and returns when its first window is durable.
+// The lease then renews itself in the background; ctx only bounds the call.
+//
+// Without a free number it returns a [*NoWorkerError]. For a certain number
+// (LeaseConfig.Worker) it waits until ctx ends, and then returns a
+// [*HeldError]. A clock that can't be trusted is a [*ClockError], settings that
+// may lose what was confirmed are [ErrNotDurable], and what is missing is
+// [ErrNotMigrated] or [ErrNoNamespace]. Other errors of the database are a
+// [*DatabaseError]. If ctx ends while a statement is under way, the database
+// may still do it: what it takes stays taken for one window.
+func Acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Lease, error) {
+	l, err := acquire(ctx, db, d, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("sqlsnow: acquire a worker of namespace %q: %w", cfg.Namespace, err)
+	}
+	return l, nil
+}
+
+func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Lease, error) {
+	if cfg.MaxSkew < 0 || cfg.MaxSkew > longestMaxSkew {
+		return nil, &snow.FieldError{Field: "MaxSkew", Value: cfg.MaxSkew.String(), Bound: "want 0 to " + longestMaxSkew.String()}
+	}
+	if cfg.MaxSkew == 0 {
+		cfg.MaxSkew = defaultMaxSkew
+	}
+	e, t, err := open(ctx, db, d, cfg.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	if highest := uint64(1)<<t.layout.Bits().Datacenter - 1; cfg.Datacenter > highest {
+		return nil, &snow.FieldError{Field: "Datacenter", Value: strconv.FormatUint(cfg.Datacenter, 10), Bound: "the highest of the layout is " + strconv.FormatUint(highest, 10)}
+	}
+	if cfg.Worker != nil && *cfg.Worker >= uint64(t.workers) {
+		return nil, &snow.FieldError{Field: "Worker", Value: strconv.FormatUint(*cfg.Worker, 10), Bound: "the highest of the namespace is " + strconv.FormatInt(t.workers-1, 10)}
+	}
+	l := newLease(newRegistry(db, e, t), cfg)
+	for {
+		if err := l.await(ctx, nil); err != nil {
+			return nil, l.giveUp(ctx, err)
+		}
+		out := l.ask(ctx)
+		switch {
+		case out.fatal != nil:
+			return nil, out.fatal
+		case l.machine.step == stepRenew:
+			go l.run()
+			return l, nil
+		case ctx.Err() != nil:
+			return nil, l.giveUp(ctx, ctx.Err())
+		case !l.machine.temporary(e, out.err):
+			return nil, l.giveUp(ctx, out.err)
+		}
+		if out.err != nil {
+			l.setErr(out.err)
+		}
+	}
+}
+
+func newLease(r *registry, cfg LeaseConfig) *Lease {
+	m := &machine{
+		terms: r.terms, window: r.terms.window, holder: holderOf(cfg.Holder), owner: newOwner,
+		random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), clock: vote{maxSkew: cfg.MaxSkew},
+	}
+	if cfg.Worker != nil {
+		m.pinned, m.number, m.window = true, int64(*cfg.Worker), r.terms.pinned
+	}
+	log := cfg.Logger
+	if log == nil {
+		log = slog.Default()
+	}
+	l := &Lease{
+		registry: r, machine: m, config: cfg, begin: time.Now(),
+		log:   log.With("namespace", cfg.Namespace),
+		turn:  make(chan struct{}, 1),
+		wake:  make(chan struct{}, 1),
+		ended: make(chan struct{}), done: make(chan struct{}),
+	}
+	l.turn <- struct{}{}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	return l
+}
+
+// Grant returns what the lease may stamp, for [snow.NewGenerator].
+func (l *Lease) Grant() *snow.Grant { return l.grant }
+
+// run renews the lease until it ends.
+func (l *Lease) run() {
+	defer close(l.ended)
+	for l.ctx.Err() == nil {
+		if l.await(l.ctx, l.wake) != nil || l.take(l.ctx) != nil {
+			return
+		}
+		if l.read().mono >= l.machine.at { // Renew may have been here
+			if out := l.ask(l.ctx); out.fatal != nil {
+				l.end(out.fatal)
+			}
+		}
+		over := l.machine.step == stepOver
+		l.turn <- struct{}{}
+		if over {
+			return
+		}
+	}
+}
+
+// await returns when the machine has something to ask, or is to be looked at.
+func (l *Lease) await(ctx context.Context, wake <-chan struct{}) error {
+	l.mu.Lock()
+	wait := l.machine.at - l.read().mono
+	l.mu.Unlock()
+	if wait <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-wake:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// take waits for the turn to use the machine.
+func (l *Lease) take(ctx context.Context) error {
+	select {
+	case <-l.turn:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Lease) read() reading {
+	now := time.Now()
+	return reading{mono: now.Sub(l.begin), wall: now}
+}
+
+// ask lets the machine ask the database once, and carries out what follows.
+func (l *Lease) ask(ctx context.Context) outcome {
+	sent := l.read()
+	q := l.machine.request(sent)
+	r := l.do(ctx, q)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.read()
+	out := l.machine.handle(q, r, sent.mono, now)
+	l.carryOut(&out, now)
+	return out
+}
+
+// do sends a request. Nobody waits longer for it than a part of the time
+// between two renewals.
+func (l *Lease) do(ctx context.Context, q request) reply {
+	timeout := max(min(renewEvery(l.machine.window)/2, 5*time.Second), 500*time.Millisecond)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return l.registry.do(ctx, q)
+}
+
+// carryOut does what an outcome says. The caller holds mu.
+func (l *Lease) carryOut(out *outcome, now reading) {
+	s := &l.stats
+	s.Skew = l.machine.clock.skew
+	if out.now != 0 && l.grant != nil {
+		l.grant.Advance(time.UnixMicro(out.now))
+	}
+	if out.raise != 0 {
+		l.grant.Raise(uint64(out.raise))
+		l.ceiling = out.raise
+	}
+	if out.renewed {
+		s.Renewals++
+		s.Renewed = time.UnixMicro(l.machine.clock.predict(now.mono)).UTC()
+		s.Err = nil
+		l.log.Debug("worker lease renewed", "worker", s.Worker, "until", l.registry.terms.timeOf(l.ceiling))
+	}
+	if out.lost != nil {
+		s.Err = out.lost
+		l.log.Error("worker number lost", "worker", out.lost.Worker, "reason", out.lost.Reason.String(), "holder", out.lost.Holder)
+	}
+	if out.open != nil {
+		if err := l.open(out.open, now); err != nil {
+			out.err = errors.Join(out.err, err)
+		}
+	}
+	if out.err != nil {
+		s.Err = out.err
+		s.Failures++
+		if l.grant != nil {
+			l.log.Warn("worker lease not renewed", "worker", s.Worker, "until", l.registry.terms.timeOf(l.ceiling), "error", out.err)
+		}
+	}
+}
+
+// open lets the generator stamp a seat.
+func (l *Lease) open(seat *seat, now reading) error {
+	t := &l.registry.terms
+	if l.grant == nil {
+		grant, err := snow.NewGrant(t.layout, time.UnixMicro(l.machine.clock.predict(now.mono)))
+		if err != nil {
+			return err
+		}
+		l.grant = grant
+	}
+	err := l.grant.Open(snow.Window{
+		Datacenter: l.config.Datacenter, Worker: uint64(seat.worker),
+		Floor: uint64(seat.floor), Ceiling: uint64(min(seat.ceiling, t.lastTick()+1)),
+	})
+	if err != nil {
+		return err
+	}
+	s, first := &l.stats, l.machine.seat == nil
+	l.machine.opened(seat, now)
+	former := s.Worker
+	s.Datacenter, s.Worker, s.Fence, s.Err = l.config.Datacenter, uint64(seat.worker), seat.fence, nil
+	s.Renewed = time.UnixMicro(l.machine.clock.predict(now.mono)).UTC()
+	l.ceiling = seat.ceiling
+	until := t.timeOf(seat.ceiling)
+	if first {
+		l.log.Info("worker lease acquired", "worker", s.Worker, "until", until)
+		return nil
+	}
+	s.Swaps++
+	l.log.Warn("worker number swapped", "from", former, "worker", s.Worker, "until", until)
+	return nil
+}
+
+// giveUp frees what an unfinished Acquire may have taken.
+func (l *Lease) giveUp(ctx context.Context, err error) error {
+	defer l.cancel()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	m := l.machine
+	if m.step == stepUnsure || m.step == stepTake || m.step == stepClaim {
+		if r := l.registry.do(ctx, request{ask: askRow, worker: m.bid.worker}); r.row != nil && r.row.owner == m.bid.owner && m.bid.owner != "" {
+			q := request{ask: askRelease, worker: m.bid.worker, owner: m.bid.owner, fence: r.row.fence, next: r.row.floor}
+			if r.row.state == Claimed {
+				q.ask = askAbandon
+			}
+			l.registry.do(ctx, q)
+		}
+	} else if q, ok := m.release(0); ok {
+		l.registry.do(ctx, q)
+	}
+	var held *HeldError
+	if last := l.Stats().Err; errors.As(last, &held) && !errors.As(err, &held) {
+		return fmt.Errorf("%w: %w", held, err)
+	}
+	return err
+}
+
+// Renew renews the lease now instead of at its next time, and returns nil if a
+// number is held after it, be it another one than before. Renewals need no
+// call of it; it is for those who expect to be away from the database for a
+// while, or have been, and for readiness probes that want to know now. Where
+// LossWindow is not 0, a renewal that would come too early is left out.
+func (l *Lease) Renew(ctx context.Context) error {
+	if err := l.renew(ctx); err != nil {
+		return fmt.Errorf("sqlsnow: renew the lease of namespace %q: %w", l.config.Namespace, err)
+	}
+	return nil
+}
+
+func (l *Lease) renew(ctx context.Context) error {
+	if err := l.take(ctx); err != nil {
+		return err
+	}
+	defer func() {
+		l.turn <- struct{}{}
+		select {
+		case l.wake <- struct{}{}:
+		default: // it is awake
+		}
+	}()
+	m := l.machine
+	now := l.read().mono
+	if m.step == stepRenew && now < m.seat.renewed+l.registry.terms.minRenew {
+		return nil
+	}
+	l.setAt(now)
+	for m.step != stepOver {
+		if err := l.await(ctx, nil); err != nil {
+			return err
+		}
+		out := l.ask(ctx)
+		switch {
+		case out.fatal != nil:
+			l.end(out.fatal)
+		case out.err != nil:
+			return out.err
+		case m.step == stepRenew:
+			return nil
+		}
+	}
+	return l.Err()
+}
+
+func (l *Lease) setAt(at time.Duration) {
+	l.mu.Lock()
+	l.machine.at = at
+	l.mu.Unlock()
+}
+
+func (l *Lease) setErr(err error) {
+	l.mu.Lock()
+	l.stats.Err = err
+	l.mu.Unlock()
+}
+
+// end stops the generator for good.
+func (l *Lease) end(err error) {
+	l.grant.Retire()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return
+	}
+	l.err = err
+	if !errors.Is(err, ErrClosed) {
+		l.log.Error("worker lease ended", "worker", l.stats.Worker, "error", err)
+	}
+	close(l.done)
+}
+
+// Done returns a channel that is closed when no id can be made any more: after
+// Close, or when there is no way back from what happened. See Err.
+func (l *Lease) Done() <-chan struct{} { return l.done }
+
+// Err returns nil as long as Done is open. Then it says why it is not:
+// [ErrClosed], a [*LostError] of a number that had to be this one,
+// [ErrNamespaceMismatch], [ErrNoNamespace] or [snow.ErrTimeExhausted].
+func (l *Lease) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// Close ends the lease: first its generators, which from now on return
+// [snow.ErrLeaseExpired], then the renewals, for which it waits. Then it gives
+// back the number, so that another process can have it at once. If that fails,
+// or ctx ends before, Close returns an error; the number is free when its
+// window ends. Another Close returns the outcome of the first.
+func (l *Lease) Close(ctx context.Context) error {
+	l.closing.Do(func() {
+		if err := l.close(ctx); err != nil {
+			l.closeErr = fmt.Errorf("sqlsnow: close the lease of namespace %q: %w", l.config.Namespace, err)
+		}
+	})
+	return l.closeErr
+}
+
+func (l *Lease) close(ctx context.Context) error {
+	next := l.grant.Retire()
+	l.end(ErrClosed)
+	l.cancel()
+	select {
+	case <-l.ended:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := l.take(ctx); err != nil {
+		return err
+	}
+	defer func() { l.turn <- struct{}{} }()
+	q, ok := l.machine.release(next)
+	if !ok {
+		return nil
+	}
+	var r reply
+	for range 3 {
+		if r = l.do(ctx, q); r.err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if r.err != nil {
+		return r.err
+	}
+	l.log.Info("worker lease released", "worker", q.worker)
+	return nil
+}
+
+// LeaseStats tells how a lease is doing.
+type LeaseStats struct {
+	Datacenter uint64
+	Worker     uint64        // may change, see Swaps
+	Fence      int64         // how often this number was leased, this time included
+	Ceiling    time.Time     // ids end here if no renewal succeeds any more; in the database's time
+	Left       time.Duration // from the time of the next id to Ceiling
+	Renewed    time.Time     // the last renewal that succeeded; in the database's time
+	Renewals   uint64        // that succeeded
+	Failures   uint64        // statements and attempts that did not
+	Swaps      uint64        // times that the number was lost and another one taken
+	Skew       time.Duration // how far the database's clock was ahead of this process's at the last look
+	Err        error         // of the last attempt; nil after a success
+}
+
+// Stats returns how the lease is doing. It asks nobody and takes no time. A
+// readiness probe looks at Left; a liveness probe has no business here, for a
+// restart throws the rest of the window away.
+func (l *Lease) Stats() LeaseStats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.stats
+	if l.grant != nil {
+		s.Ceiling = l.registry.terms.timeOf(l.ceiling)
+		s.Left = max(0, s.Ceiling.Sub(l.grant.Now()))
+	}
+	return s
+}
+
+// newOwner returns 128 random bits as hex digits. It is what a row is
+// recognised by: a counter could be given out twice after a failover.
+func newOwner() string {
+	var b [16]byte
+	_, _ = crand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// holderOf makes a text that every database can store.
+func holderOf(name string) string {
+	if name == "" {
+		host, _ := os.Hostname()
+		name = host + "/" + strconv.Itoa(os.Getpid())
+	}
+	name = strings.ReplaceAll(strings.ToValidUTF8(name, "?"), "\x00", "?")
+	if runes := []rune(name); len(runes) > 255 {
+		name = string(runes[:255])
+	}
+	return name
+}

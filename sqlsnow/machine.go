@@ -1,0 +1,488 @@
+package sqlsnow
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/shardsnow/snow"
+)
+
+// A machine decides what a lease does: which statement to send when, and what
+// follows from its reply. It does no I/O and reads no clock, so that the same
+// code runs in a Lease, in the simulation and under fuzzing. It is not safe for
+// concurrent use.
+type machine struct {
+	terms   terms
+	pinned  bool
+	number  int64         // that is pinned
+	window  time.Duration // of the number, at most
+	holder  string
+	random  *rand.Rand
+	clock   vote
+	owner   func() string // a new one for each attempt
+	step    step
+	at      time.Duration // monotonic time of the next request
+	seat    *seat         // the number whose ticks the generator stamps, if any
+	bid     bid           // the attempt at another one
+	failed  int           // requests in a row
+	crowded int           // attempts in a row that others were faster in
+}
+
+// A step is what the machine is about to ask.
+type step int
+
+const (
+	stepFacts    step = iota // is the server fit, and what time is it
+	stepFree                 // which numbers are free
+	stepCensus               // why is none
+	stepHolder               // who has the pinned one
+	stepTake                 // may I have it: LossWindow 0
+	stepClaim                // the same: LossWindow > 0
+	stepUnsure               // did I get it
+	stepGrant                // may I have its first window
+	stepAbandon              // nothing came of the claim
+	stepRenew                // may I go on
+	stepInspect              // why not
+	stepReassert             // the database forgot, remind it
+	stepSpurn                // give back a window that is of no use
+	stepOver                 // nothing more
+)
+
+// A seat is a number that this lease holds.
+type seat struct {
+	worker  int64
+	owner   string
+	fence   int64
+	floor   int64
+	ceiling int64 // that the database has confirmed; exclusive
+	opened  bool  // the generator has it
+	renewed time.Duration
+}
+
+// A bid is an attempt at a number.
+type bid struct {
+	seat
+	seen    int64
+	start   int64         // of the search
+	around  bool          // the search went past the last number
+	ready   time.Duration // monotonic time from which the first window may be asked for
+	claimed bool
+	tries   int
+}
+
+// An outcome is what follows from a reply, for the lease to carry out.
+type outcome struct {
+	open    *seat // let the generator stamp it, then tell opened
+	raise   int64 // let the generator go up to this ceiling
+	now     int64 // the database's time, to be taken over; 0 if unknown
+	lost    *LostError
+	err     error // the attempt failed with it; another one follows
+	fatal   error // no attempt follows
+	renewed bool  // the seat
+}
+
+// renewEvery returns the time from one renewal to the next, without jitter.
+func renewEvery(window time.Duration) time.Duration { return min(30*time.Second, window/3) }
+
+func (m *machine) interval() time.Duration {
+	every := renewEvery(m.window)
+	if m.terms.loss > 0 {
+		return m.terms.minRenew + m.jitter(m.terms.minRenew/5) // sooner is refused, and raises are bounded
+	}
+	return every - every/5 + m.jitter(2*every/5)
+}
+
+// jitter returns a random duration below d.
+func (m *machine) jitter(d time.Duration) time.Duration {
+	return time.Duration(m.random.Int64N(int64(max(d, 1))))
+}
+
+// backoff grows with the failures in a row.
+func (m *machine) backoff() time.Duration {
+	longest := min(2*time.Second, max(renewEvery(m.window)/2, 10*time.Millisecond))
+	d := min(50*time.Millisecond<<min(m.failed, 6), longest)
+	return d/4 + m.jitter(d)
+}
+
+// request returns what to ask now.
+func (m *machine) request(now reading) request {
+	q := request{worker: m.bid.worker, owner: m.bid.owner, fence: m.bid.fence, holder: m.holder, seen: m.bid.seen}
+	q.window = m.terms.ticks(m.window)
+	around := m.clock.predict(now.mono)
+	q.earliest, q.latest = around-m.clock.maxSkew.Microseconds(), around+m.clock.maxSkew.Microseconds()
+	if s := m.seat; s != nil && m.step >= stepRenew && m.step < stepSpurn {
+		q.worker, q.owner, q.fence, q.acked = s.worker, s.owner, s.fence, s.ceiling
+		q.cap = m.cap(around)
+	}
+	switch m.step {
+	case stepFacts:
+		q.ask = askFacts
+	case stepFree:
+		q.ask, q.start, q.end = askFree, m.bid.start, m.terms.workers
+		if m.pinned {
+			q.start, q.end = m.number, m.number+1
+		}
+	case stepCensus:
+		q.ask = askCensus
+	case stepHolder:
+		q.ask, q.worker = askRow, m.number
+	case stepTake:
+		q.ask = askTake
+	case stepClaim:
+		q.ask = askClaim
+	case stepUnsure, stepInspect:
+		q.ask = askRow
+	case stepGrant:
+		q.ask = askGrant
+	case stepAbandon:
+		q.ask = askAbandon
+	case stepRenew:
+		q.ask = askRenew
+	case stepReassert:
+		q.ask = askReassert
+	case stepSpurn:
+		q.ask, q.next = askRelease, m.bid.floor
+	}
+	return q
+}
+
+// cap returns the highest ceiling that a renewal may ask for. A database clock
+// that is ahead can't move the ceiling far into the future with it. And where
+// the database may lose what it confirmed, the renewals that are on their way
+// at the same time, their outcome unknown, raise the ceiling once.
+func (m *machine) cap(us int64) int64 {
+	ceiling := m.terms.tickAt(us) + m.terms.ticks(m.window) + m.terms.ticks(m.clock.maxSkew)
+	if m.terms.loss > 0 {
+		ceiling = min(ceiling, m.seat.ceiling+m.terms.ticks(m.terms.raise))
+	}
+	return ceiling
+}
+
+// release returns the request that gives back what the lease has, for Close:
+// next is the first tick that was not used. Nothing follows it.
+func (m *machine) release(next uint64) (q request, ok bool) {
+	q = request{worker: m.bid.worker, owner: m.bid.owner, fence: m.bid.fence, ask: askAbandon}
+	held := m.seat
+	claimed := m.bid.claimed
+	m.step, m.seat, m.bid = stepOver, nil, bid{}
+	switch {
+	case held != nil && held.opened:
+		return request{
+			ask: askRelease, worker: held.worker, owner: held.owner, fence: held.fence,
+			next: max(held.floor, min(int64(next), held.ceiling)),
+		}, true
+	case held != nil:
+		return request{ask: askRelease, worker: held.worker, owner: held.owner, fence: held.fence, next: held.floor}, true
+	}
+	return q, claimed
+}
+
+// handle takes the reply to the request q that was sent at the monotonic time sent.
+func (m *machine) handle(q request, r reply, sent time.Duration, now reading) outcome {
+	var out outcome
+	if r.err != nil {
+		m.unknown(r.err, now, &out)
+		return out
+	}
+	if r.us != 0 {
+		if err := m.clock.take(r.us, sent, now); err != nil {
+			out.err = err
+		} else {
+			out.now = m.clock.predict(now.mono)
+		}
+	}
+	m.failed = 0
+	switch m.step {
+	case stepFacts:
+		m.search(r, now, &out)
+	case stepFree:
+		m.choose(r, now)
+	case stepCensus:
+		out.err = &NoWorkerError{
+			Live: int(r.census.live), Cooling: int(r.census.all - r.census.live), EarliestFree: m.terms.timeOf(r.census.earliest),
+		}
+		m.seek(now, 500*time.Millisecond+m.jitter(1500*time.Millisecond))
+	case stepHolder:
+		m.wait(r, now, &out)
+	case stepTake:
+		if !r.changed {
+			m.overtaken(now)
+			break
+		}
+		m.bid.fence++
+		floor := max(m.bid.seen, m.terms.tickAt(r.us))
+		m.sit(floor, floor+q.window, now, &out)
+	case stepClaim:
+		if !r.changed {
+			m.overtaken(now)
+			break
+		}
+		m.bid.fence++
+		m.stake(now)
+	case stepUnsure:
+		m.resolve(r, now, &out)
+	case stepGrant:
+		if !r.changed {
+			m.step, m.at = stepUnsure, now.mono
+			break
+		}
+		floor := max(m.bid.seen, m.terms.tickAt(r.us))
+		m.sit(floor, floor+m.terms.ticks(m.terms.first), now, &out)
+	case stepAbandon, stepSpurn:
+		m.bid = bid{}
+		m.seek(now, m.backoff())
+	case stepRenew:
+		if !r.changed {
+			m.step, m.at = stepInspect, now.mono
+			break
+		}
+		// What the statement made of the row's ceiling, which was at least the
+		// confirmed one: so this is at most what the row has.
+		m.confirm(min(m.terms.tickAt(r.us)+q.window, q.cap), now, &out)
+	case stepInspect:
+		m.inspect(r, now, &out)
+	case stepReassert:
+		m.lose(Regressed, "", now, &out)
+	}
+	return out
+}
+
+// unknown is what follows where a statement may have been done, or may not.
+func (m *machine) unknown(err error, now reading, out *outcome) {
+	out.err = err
+	m.failed++
+	if errors.Is(err, ErrNamespaceMismatch) || errors.Is(err, ErrNoNamespace) {
+		m.abort(err, out)
+		return
+	}
+	m.at = now.mono + m.backoff()
+	switch m.step {
+	case stepTake, stepClaim, stepGrant, stepUnsure:
+		m.step = stepUnsure
+		if m.bid.tries++; m.bid.tries > 8 {
+			m.bid = bid{}
+			m.step = stepFacts
+		}
+	case stepFacts, stepFree, stepCensus, stepHolder, stepAbandon, stepSpurn:
+		m.step = stepFacts
+	case stepRenew, stepInspect, stepReassert: // again
+		if m.step == stepInspect {
+			m.step = stepRenew
+		}
+	}
+}
+
+// abort ends the machine where there is no way back.
+func (m *machine) abort(err error, out *outcome) {
+	m.step, out.fatal = stepOver, err
+}
+
+// seek starts an attempt at a number after a while.
+func (m *machine) seek(now reading, after time.Duration) {
+	m.step, m.at = stepFacts, now.mono+after
+}
+
+// search looks for numbers that are free, if the server is fit.
+func (m *machine) search(r reply, now reading, out *outcome) {
+	err := out.err // of the clocks
+	if err == nil {
+		err = r.facts.check(m.terms.loss)
+	}
+	if err == nil && r.uuid != m.terms.uuid {
+		m.abort(ErrNamespaceMismatch, out)
+		return
+	}
+	if err == nil && r.us*1000 < m.terms.layout.Epoch().UnixNano() {
+		err = snow.ErrClockBeforeEpoch
+	}
+	if err == nil && m.terms.tickAt(r.us) > m.terms.lastTick() {
+		m.abort(snow.ErrTimeExhausted, out)
+		return
+	}
+	if err != nil {
+		out.err = err
+		m.failed++
+		m.seek(now, m.backoff())
+		return
+	}
+	// From a random number on, so that those who start together do not meet.
+	m.bid = bid{start: m.random.Int64N(m.terms.workers)}
+	m.step, m.at = stepFree, now.mono
+}
+
+// choose bids for one of the numbers that are free.
+func (m *machine) choose(r reply, now reading) {
+	m.at = now.mono
+	switch {
+	case len(r.free) > 0:
+		f := r.free[m.random.IntN(len(r.free))]
+		m.bid.seat = seat{worker: f.worker, fence: f.fence, owner: m.owner()}
+		m.bid.seen = f.ceiling
+		m.step = stepTake
+		if m.terms.loss > 0 {
+			m.step = stepClaim
+		}
+	case m.pinned:
+		m.step = stepHolder
+	case !m.bid.around && m.bid.start > 0:
+		m.bid.around, m.bid.start = true, 0
+	default:
+		m.step = stepCensus
+	}
+}
+
+// overtaken is what follows where somebody else was faster.
+func (m *machine) overtaken(now reading) {
+	m.crowded++
+	m.bid = bid{}
+	m.seek(now, m.jitter(time.Duration(min(m.crowded, 20))*5*time.Millisecond))
+}
+
+// wait is what follows where the pinned number is not free.
+func (m *machine) wait(r reply, now reading, out *outcome) {
+	if r.row == nil {
+		m.abort(&LostError{Worker: uint64(m.number), Reason: Vanished}, out)
+		return
+	}
+	until := m.terms.timeOf(r.row.ceiling + m.terms.ticks(m.terms.grace))
+	switch r.row.state {
+	case Free:
+		until = m.terms.timeOf(r.row.ceiling - m.terms.ticks(slack))
+	case Claimed:
+		until = time.UnixMilli(r.row.claimed).Add(m.terms.claim + m.terms.grace)
+	case Reserved:
+		until = m.terms.timeOf(m.terms.lastTick())
+	}
+	out.err = &HeldError{Worker: uint64(m.number), Holder: r.row.holder, Until: until.UTC()}
+	left := time.UnixMicro(m.clock.predict(now.mono)).Sub(until).Abs()
+	m.seek(now, min(max(left, 10*time.Millisecond), 250*time.Millisecond)+m.jitter(50*time.Millisecond))
+}
+
+// stake waits until the claim can't be forgotten by the database any more. The
+// wait starts with the confirmation of the claim, which is later than what the
+// database has for its time.
+func (m *machine) stake(now reading) {
+	m.bid.claimed = true
+	m.bid.ready = now.mono + m.terms.probation + time.Millisecond
+	m.step, m.at = stepGrant, m.bid.ready+m.jitter(50*time.Millisecond)
+}
+
+// resolve is what follows from the row of a bid whose outcome was unknown.
+func (m *machine) resolve(r reply, now reading, out *outcome) {
+	got := r.row
+	m.bid.tries++
+	switch {
+	case got == nil || got.owner != m.bid.owner:
+		// Not mine. If the statement still arrives, nobody uses what it takes.
+		m.bid = bid{}
+		m.seek(now, m.jitter(50*time.Millisecond))
+	case got.state == Granted:
+		m.bid.fence = got.fence
+		m.sit(got.floor, got.ceiling, now, out)
+	case got.state == Claimed && m.bid.tries > 30:
+		m.step, m.at = stepAbandon, now.mono
+	case got.state == Claimed:
+		m.bid.fence = got.fence
+		if !m.bid.claimed {
+			m.stake(now)
+			break
+		}
+		m.step, m.at = stepGrant, max(m.bid.ready, now.mono+500*time.Millisecond)
+	default:
+		m.bid = bid{}
+		m.seek(now, m.backoff())
+	}
+}
+
+// sit takes the number that was bid for.
+func (m *machine) sit(floor, ceiling int64, now reading, out *outcome) {
+	s := m.bid.seat
+	s.floor, s.ceiling, s.renewed = floor, ceiling, now.mono
+	m.bid.floor, m.bid.claimed = floor, false
+	m.crowded = 0
+	out.open = &s
+	m.step, m.at = stepSpurn, now.mono // unless the generator can use it
+}
+
+// opened says that the generator stamps the seat that an outcome told to open.
+func (m *machine) opened(s *seat, now reading) {
+	s.opened = true
+	m.seat, m.bid = s, bid{}
+	m.step, m.at = stepRenew, now.mono+m.interval()
+}
+
+// confirm takes a ceiling that the database has confirmed.
+func (m *machine) confirm(ceiling int64, now reading, out *outcome) {
+	s := m.seat
+	out.renewed = true
+	if ceiling > s.ceiling {
+		s.ceiling, out.raise = ceiling, ceiling
+	}
+	s.renewed = now.mono
+	m.step, m.at = stepRenew, now.mono+m.interval()
+	// Where the clock went on without this process, which was suspended, the cap was too low.
+	if out.now != 0 && m.terms.loss == 0 && s.ceiling <= m.terms.tickAt(out.now) {
+		m.at = now.mono + m.jitter(50*time.Millisecond)
+	}
+}
+
+// inspect is what follows from the row where a renewal had no effect.
+func (m *machine) inspect(r reply, now reading, out *outcome) {
+	s, got := m.seat, r.row
+	switch {
+	case got == nil:
+		m.lose(Vanished, "", now, out)
+	case got.owner != s.owner || got.fence != s.fence || got.state != Granted:
+		m.lose(Displaced, got.holder, now, out)
+	case got.ceiling < s.ceiling:
+		m.step, m.at = stepReassert, now.mono
+	case m.terms.loss > 0 && m.terms.tickAt(r.us) >= got.ceiling:
+		m.lose(Lapsed, "", now, out)
+	case got.ceiling > s.ceiling:
+		// An earlier attempt had an effect after all, its reply lost.
+		m.confirm(got.ceiling, now, out)
+	default:
+		// Too soon for the database, or its session is not fit to write.
+		m.failed++
+		out.err = errRefused
+		m.step, m.at = stepRenew, now.mono+max(m.backoff(), time.Second)
+	}
+}
+
+var errRefused = errors.New("the database did not renew a window that it has")
+
+// lose gives up the seat. The generator may finish its ticks meanwhile.
+func (m *machine) lose(reason Loss, holder string, now reading, out *outcome) {
+	out.lost = &LostError{Worker: uint64(m.seat.worker), Reason: reason, Holder: holder}
+	switch {
+	case !m.pinned:
+		m.seek(now, m.jitter(50*time.Millisecond))
+	case reason == Regressed:
+		// The row is this lease's and has its ceiling again.
+		m.step, m.at = stepRenew, now.mono+m.interval()
+	case reason == Lapsed:
+		m.seek(now, m.backoff())
+	default:
+		m.abort(out.lost, out)
+	}
+}
+
+// temporary reports whether an attempt at a number that failed with err is
+// worth another one while somebody waits for it in Acquire.
+func (m *machine) temporary(e *engine, err error) bool {
+	var held *HeldError
+	var failed *DatabaseError
+	switch {
+	case err == nil, errors.As(err, &held):
+		return true
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return false
+	case e.isBusy(err):
+		return m.failed < 30
+	case m.bid.owner != "" && errors.As(err, &failed):
+		return true // it may have the number
+	}
+	return false
+}

@@ -1,0 +1,94 @@
+// Package sqlsnowtest checks that worker leases keep their contract on a
+// database: a server, its settings and its driver. A test calls [Run].
+//
+// Time is let pass by moving rows into the past, so the suite takes seconds.
+// The contract is this, and each clause is a subtest with its number:
+//
+//  1. Migrate makes the tables, and called again, by several at once, it changes
+//     nothing.
+//  2. Without Migrate every call returns ErrNotMigrated and says what to call.
+//  3. Without Init every call returns ErrNoNamespace and says what to call.
+//  4. Init again, by several at once and while numbers are leased, changes
+//     nothing.
+//  5. Init fills in defaults: 1,024 workers or what the layout has, 10 min, 30
+//     s, no loss.
+//  6. Init with another layout or other constants returns ErrNamespaceMismatch
+//     and changes nothing.
+//  7. Init refuses bad fields with a FieldError.
+//  8. Names of namespaces differ by case, and have up to 64 characters.
+//  9. Namespaces in one database do not touch each other.
+//  10. A read-only database is ErrReadOnly, and Workers reads it.
+//  11. A database that does not sync what it confirms is ErrNotDurable.
+//  12. A window is not renewed on a session that does not sync.
+//  13. A window begins at the later of now and the number's former ceiling, and
+//     has the namespace's length.
+//  14. A number is taken only when its window, claim or release is over, a
+//     reserved one never.
+//  15. With no number free, Acquire returns a NoWorkerError with what is live,
+//     what cools and until when.
+//  16. Acquire refuses bad numbers and fields with a FieldError and takes
+//     nothing.
+//  17. Ids carry the datacenter and the worker number of the lease, which Stats
+//     shows.
+//  18. A hundred that acquire at once get different numbers and different ids.
+//  19. Of several that want the last number one gets it.
+//  20. A number that changed after it was found free is not taken on old
+//     knowledge.
+//  21. An Acquire whose context ends keeps no number.
+//  22. An Acquire whose answer is lost fails, or has a number by another
+//     statement.
+//  23. The holder's name is stored as valid UTF-8 of at most 255 characters.
+//  24. Workers shows every number with its state, holder, fence and times.
+//  25. A renewal is one statement and extends the window to its full length from
+//     now.
+//  26. A lease whose number was given to another is displaced: it swaps to a free
+//     number, and ids ascend.
+//  27. The owner, not the fence, tells whose number it is.
+//  28. A lease whose ceiling went back sets it again and swaps to another number.
+//  29. A lease that the database has forgotten swaps to another number.
+//  30. A lease whose row is gone swaps to another number.
+//  31. A lease that lost its number and finds no other makes ids to the end of
+//     its window, and again once it has one.
+//  32. A renewal whose answer is lost is not counted upon.
+//  33. A renewal that arrives late does not touch the next holder's row.
+//  34. A release that arrives late does not touch the next holder's row.
+//  35. Close ends the generator before it waits for a renewal under way, and
+//     frees the number.
+//  36. A lease that the database did not answer for longer than the window goes
+//     on if nobody took the number.
+//  37. If somebody took it, the lease swaps to another number.
+//  38. Close ends the generator, lowers the ceiling to what was used, frees the
+//     number, and again returns the same.
+//  39. Close without a single id gives the window back.
+//  40. Close keeps the ticks that were borrowed from the future.
+//  41. The next holder's ids are greater than the former one's.
+//  42. Close without a database returns an error and ends; ids flow to the end of
+//     the window until then.
+//  43. Close with a context that has ended ends the generator.
+//  44. A pinned number that is held is a HeldError when the context ends, and
+//     nobody else gets it.
+//  45. A pinned number is handed over when its holder closes.
+//  46. A pinned number is handed over when its holder is gone and the window
+//     over.
+//  47. A pinned lease that lost its number ends with its window and takes no
+//     other.
+//  48. A pinned lease whose ceiling went back sets it again and takes no other
+//     number.
+//  49. With a LossWindow, the constants cover the commits that may be lost.
+//  50. With a LossWindow, a number is claimed, granted after the probation, and
+//     raised in steps.
+//  51. With a LossWindow, the database refuses a grant before the probation is
+//     over.
+//  52. With a LossWindow, a claim that another process took is left alone.
+//  53. With a LossWindow, an Acquire whose context ends leaves a claim at most.
+//  54. With a LossWindow, a displaced lease gets another number after a
+//     probation.
+//  55. Fence raises every ceiling to a window from now or a little more; live
+//     leases go on, and nobody gets a number before that.
+//  56. Settings of driver and session make no difference.
+//  57. Whatever leases do, windows of one number never overlap, and ids stay
+//     inside them.
+//
+// What it can't see are clocks that are wrong, servers that crash and
+// failovers: those need servers that the test may kill.
+package sqlsnowtest

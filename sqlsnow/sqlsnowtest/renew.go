@@ -1,0 +1,331 @@
+package sqlsnowtest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// renew renews h's lease, which must be held still.
+func (h *holder) renew() {
+	h.Helper()
+	if err := h.Renew(h.Context()); err != nil {
+		h.Fatalf("Renew: %v", err)
+	}
+}
+
+// lose renews h's lease, which must be lost for a reason, and waits for the swap that is its nth.
+func (h *holder) lose(n uint64, j *journal, reason sqlsnow.Loss) {
+	h.Helper()
+	before := h.worker()
+	h.next()
+	if err := h.Renew(h.Context()); err != nil {
+		e := wantAs[*sqlsnow.LostError](h.suite, "Renew", err)
+		if e.Reason != reason || e.Worker != before {
+			h.Errorf("Renew: got %+v, want worker %d and reason %v", e, before, reason)
+		}
+	}
+	h.swapped(n)
+	if h.worker() == before {
+		h.Errorf("after a loss: got worker %d again, want another one", before)
+	}
+	h.awaitEvent(j, slog.LevelWarn, "lost")
+	h.awaitEvent(j, slog.LevelInfo, "swapped")
+	// The switch is at the border of a tick, and the ids before it are the old number's.
+	h.await("id with the new number", func() bool {
+		worker, _ := h.parts(h.next())
+		return worker == h.worker()
+	})
+	h.within()
+	h.renew()
+	if err := h.Err(); err != nil {
+		h.Errorf("Err of a lease that has swapped: got %v", err)
+	}
+}
+
+func renewalRaises(s *suite) {
+	sp := s.space(sqlsnow.Namespace{})
+	var writes, all atomic.Int64
+	db := s.wire(func(_ context.Context, statement string, send func() error) error {
+		if isWork(statement) {
+			all.Add(1)
+		}
+		if isWrite(statement) {
+			writes.Add(1)
+		}
+		return send()
+	})
+	h := sp.acquireOn(db, sqlsnow.LeaseConfig{})
+	before, stats := h.held(), h.Stats()
+	all.Store(0)
+	writes.Store(0)
+	for range 10 {
+		sp.await("tick", func() bool { return sp.now() > before.ceiling-sp.ticks(sp.ns.Window) })
+		earliest := sp.now()
+		h.renew()
+		latest := sp.now()
+		after, window := h.held(), sp.ticks(10*time.Minute)
+		if after.ceiling < earliest+window || after.ceiling > latest+window {
+			s.Errorf("renewal: got ceiling %d, want a window from now, in [%d, %d]", after.ceiling, earliest+window, latest+window)
+		}
+		if after.owner != before.owner || after.fence != before.fence || after.floor != before.floor || after.renewals <= before.renewals {
+			s.Errorf("renewal: got %+v after %+v, want the same owner, fence and floor, and a larger renew_seq", after, before)
+		}
+		if got := sp.tick(h.Stats().Ceiling); got > after.ceiling || got < after.ceiling-sp.ticks(time.Second) {
+			s.Errorf("Stats: got ceiling %d, want %d or a little less", got, after.ceiling)
+		}
+		before = after
+	}
+	if got := h.Stats().Renewals - stats.Renewals; got != 10 {
+		s.Errorf("Stats: got %d renewals, want 10", got)
+	}
+	if all.Load() != 10 || writes.Load() != 10 {
+		s.Errorf("10 renewals: got %d statements, %d of them writes, want 10", all.Load(), writes.Load())
+	}
+	h.within()
+}
+
+func displaced(s *suite) {
+	sp := s.space(sqlsnow.Namespace{})
+	var j journal
+	h := sp.acquire(sqlsnow.LeaseConfig{Logger: slog.New(&j)})
+	h.within()
+	given := sp.give(h.worker())
+	h.lose(1, &j, sqlsnow.Displaced)
+	sp.same("row of the other holder", sp.row(given.worker), given)
+	given = sp.give(h.worker())
+	h.lose(2, &j, sqlsnow.Displaced)
+	h.close()
+	sp.same("row of the other holder", sp.row(given.worker), given)
+}
+
+// sameFence gives the row to another owner with the fence that it had: after a failover, fences are handed out twice.
+func sameFence(s *suite) {
+	sp := s.space(sqlsnow.Namespace{})
+	var j journal
+	h := sp.acquire(sqlsnow.LeaseConfig{Logger: slog.New(&j)})
+	worker := h.worker()
+	sp.set(worker, "owner = '0123456789abcdef0123456789abcdef', holder = '"+other+"', renew_seq = renew_seq + 1")
+	given := sp.row(worker)
+	h.lose(1, &j, sqlsnow.Displaced)
+	sp.same("row of the other holder", sp.row(worker), given)
+
+	k := sp.acquire(sqlsnow.LeaseConfig{})
+	worker = k.worker()
+	sp.set(worker, "owner = '0123456789abcdef0123456789abcdef', holder = '"+other+"', renew_seq = renew_seq + 1")
+	given = sp.row(worker)
+	_ = k.Close(s.Context()) // whether that is an error is not told; the row is what counts
+	sp.same("row of the other holder", sp.row(worker), given)
+}
+
+func regressed(s *suite) {
+	sp := s.space(sqlsnow.Namespace{})
+	var j journal
+	h := sp.acquire(sqlsnow.LeaseConfig{Logger: slog.New(&j)})
+	h.within()
+	former, acked := h.held(), sp.tick(h.Stats().Ceiling)
+	sp.set(former.worker, "ceiling_tick = ?, renew_seq = renew_seq - 1", former.ceiling-sp.ticks(time.Minute))
+	h.lose(1, &j, sqlsnow.Regressed)
+	// The ids of the former number were made under a window that the database forgot: it must know of it again.
+	sp.await("ceiling that is as it was", func() bool { return sp.row(former.worker).ceiling >= acked })
+	if got := sp.row(former.worker); got.ceiling > former.ceiling {
+		s.Errorf("re-asserted row: got ceiling %d, want at most %d", got.ceiling, former.ceiling)
+	}
+}
+
+// forgotten goes back to before the lease, as a restore from a backup does.
+func forgotten(s *suite) {
+	sp := s.space(sqlsnow.Namespace{})
+	var j journal
+	h := sp.acquire(sqlsnow.LeaseConfig{Logger: slog.New(&j)})
+	h.within()
+	worker := h.worker()
+	sp.set(worker, "state = 0, owner = NULL, fence = fence - 1, ceiling_tick = ?", sp.now()-sp.ticks(time.Hour))
+	h.next()
+	if err := h.Renew(s.Context()); err != nil {
+		wantAs[*sqlsnow.LostError](s, "Renew", err)
+	}
+	h.swapped(1)
+	s.awaitEvent(&j, slog.LevelWarn, "lost")
+	h.within()
+}
+
+func vanished(s *suite) {
+	sp := s.space(sqlsnow.Namespace{})
+	var j journal
+	h := sp.acquire(sqlsnow.LeaseConfig{Logger: slog.New(&j)})
+	h.within()
+	s.exec("DELETE FROM snow_workers WHERE namespace = ? AND worker_id = ?", sp.ns.Name, h.worker())
+	h.lose(1, &j, sqlsnow.Vanished)
+	// Others go on without it, and with the number that is gone.
+	sp.acquire(sqlsnow.LeaseConfig{}).within()
+}
+
+// lostAndNoneFree keeps a lease that lost its number and finds no other one.
+func lostAndNoneFree(s *suite) {
+	sp := s.space(sqlsnow.Namespace{Workers: 1, Window: 3 * time.Second})
+	h := sp.acquire(sqlsnow.LeaseConfig{})
+	h.next()
+	given := sp.give(0)
+	if err := h.Renew(s.Context()); err == nil {
+		s.Errorf("Renew: got nil, want an error: the number is lost and no other one is free")
+	}
+	var err error
+	s.await("end of the window", func() bool {
+		var id snow.ID
+		if id, err = h.gen.Next(s.Context()); err != nil {
+			return true
+		}
+		if worker, tick := sp.parts(id); worker != 0 || tick >= given.floor {
+			s.Errorf("got an id in tick %d, want none from %d on: that is another's", tick, given.floor)
+		}
+		return false
+	})
+	s.wantIs("Next at the end of the window", err, snow.ErrLeaseExpired)
+	if err := h.Err(); err != nil {
+		s.Errorf("Err of a lease that may still find a number: got %v", err)
+	}
+	sp.age(0, time.Hour)
+	h.await("renewal", func() bool { return h.Renew(s.Context()) == nil })
+	h.await("id", func() bool {
+		_, err := h.gen.Next(s.Context())
+		return err == nil
+	})
+	h.within()
+}
+
+// unknownRenewal loses the answer of a renewal that the database has done.
+func unknownRenewal(s *suite) {
+	sp := s.space(sqlsnow.Namespace{})
+	lost := errors.New("the answer is lost")
+	var cut atomic.Bool
+	db := s.wire(func(_ context.Context, statement string, send func() error) error {
+		err := send()
+		if isWork(statement) && cut.Load() {
+			return lost
+		}
+		return err
+	})
+	h := sp.acquireOn(db, sqlsnow.LeaseConfig{})
+	stats, before := h.Stats(), h.held()
+	sp.await("tick", func() bool { return sp.now() > before.ceiling-sp.ticks(sp.ns.Window) })
+	cut.Store(true)
+	err := h.Renew(s.Context())
+	s.wantIs("Renew", err, lost)
+	wantAs[*sqlsnow.DatabaseError](s, "Renew", err)
+	got := h.Stats()
+	if !got.Ceiling.Equal(stats.Ceiling) {
+		s.Errorf("unknown renewal: got ceiling %v, want %v as before", got.Ceiling, stats.Ceiling)
+	}
+	if got.Failures <= stats.Failures || got.Renewals != stats.Renewals {
+		s.Errorf("unknown renewal: got %+v after %+v, want a failure more and no renewal", got, stats)
+	}
+	s.wantIs("Stats().Err", got.Err, lost)
+	h.within()
+	cut.Store(false)
+	h.renew()
+	if got := h.Stats(); !got.Ceiling.After(stats.Ceiling) || got.Err != nil {
+		s.Errorf("next renewal: got %+v, want a higher ceiling than %v and no error", got, stats.Ceiling)
+	}
+	if got := h.Stats(); got.Swaps != 0 || h.held().owner != before.owner {
+		s.Errorf("got %+v, want the same lease", got)
+	}
+}
+
+// held up: a statement waits on its way to the database.
+type detour struct {
+	on      atomic.Bool
+	arrived chan struct{} // closed when the statement is on its way
+	release chan struct{} // closed to let it go on
+	once    sync.Once
+}
+
+func newDetour() *detour { return &detour{arrived: make(chan struct{}), release: make(chan struct{})} }
+
+// intercept holds up the first write after the detour is on. The others pass.
+func (d *detour) intercept(_ context.Context, statement string, send func() error) error {
+	if d.on.Load() && isWrite(statement) {
+		d.once.Do(func() {
+			close(d.arrived)
+			<-d.release
+		})
+	}
+	return send()
+}
+
+// lateRenewal lets a renewal arrive when the number has another holder.
+func lateRenewal(s *suite) {
+	sp := s.space(sqlsnow.Namespace{})
+	d := newDetour()
+	h := sp.acquireOn(s.wire(d.intercept), sqlsnow.LeaseConfig{})
+	worker := h.worker()
+	d.on.Store(true)
+	renewed := make(chan error, 1)
+	go func() { renewed <- h.Renew(s.Context()) }()
+	s.ended("renewal", d.arrived)
+	given := sp.give(worker)
+	close(d.release)
+	if err := <-renewed; err != nil {
+		e := wantAs[*sqlsnow.LostError](s, "Renew", err)
+		if e.Reason != sqlsnow.Displaced || e.Holder != other {
+			s.Errorf("Renew: got %+v, want reason %v and holder %q", e, sqlsnow.Displaced, other)
+		}
+	}
+	sp.same("row of the other holder", sp.row(worker), given)
+	h.swapped(1)
+	h.within()
+	sp.same("row of the other holder", sp.row(worker), given)
+}
+
+// lateClose lets a release arrive when the number has another holder.
+func lateClose(s *suite) {
+	sp := s.space(sqlsnow.Namespace{})
+	d := newDetour()
+	h := sp.acquireOn(s.wire(d.intercept), sqlsnow.LeaseConfig{})
+	worker := h.worker()
+	h.next()
+	d.on.Store(true)
+	closed := make(chan error, 1)
+	go func() { closed <- h.Close(s.Context()) }()
+	s.ended("release", d.arrived)
+	if _, err := h.gen.Next(s.Context()); !errors.Is(err, snow.ErrLeaseExpired) {
+		s.Errorf("Next while the release is on its way: got %v, want %v", err, snow.ErrLeaseExpired)
+	}
+	given := sp.give(worker)
+	close(d.release)
+	<-closed // whether that is an error is not told; the row is what counts
+	sp.same("row of the other holder", sp.row(worker), given)
+}
+
+// closeDuringRenewal lets a renewal and a Close meet.
+func closeDuringRenewal(s *suite) {
+	sp := s.space(sqlsnow.Namespace{})
+	d := newDetour()
+	h := sp.acquireOn(s.wire(d.intercept), sqlsnow.LeaseConfig{})
+	worker, last := h.worker(), h.next()
+	d.on.Store(true)
+	renewed, closed := make(chan error, 1), make(chan error, 1)
+	go func() { renewed <- h.Renew(s.Context()) }()
+	s.ended("renewal", d.arrived)
+	go func() { closed <- h.Close(s.Context()) }()
+	s.await("end of the generator", func() bool {
+		id, err := h.gen.Next(s.Context())
+		last = max(last, id)
+		return err != nil
+	})
+	close(d.release)
+	<-renewed
+	if err := <-closed; err != nil {
+		s.Errorf("Close: got %v", err)
+	}
+	_, tick := sp.parts(last)
+	if got := sp.row(worker); got.state != free || got.owner != "" || got.ceiling <= tick || got.ceiling > sp.now()+sp.ticks(2*time.Second) {
+		s.Errorf("got %+v, want a free row with a ceiling after tick %d, at most 2 s from now", got, tick)
+	}
+}

@@ -1,0 +1,396 @@
+package sqlsnowtest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// patience bounds every wait for something that is bound to happen. Only a failing test uses it up.
+const patience = time.Minute
+
+// A suite is what one clause of the contract is checked with.
+type suite struct {
+	*testing.T
+	dialect  sqlsnow.Dialect
+	database Database
+	db       *sql.DB // the suite's own, to look at the tables and to change them
+}
+
+// open returns another handle of the database, as another process would have.
+func (s *suite) open() *sql.DB {
+	s.Helper()
+	return s.opened(s.database.Open)
+}
+
+// opened bounds a handle's connections: servers have few, and clauses run in parallel.
+func (s *suite) opened(open func(*testing.T) *sql.DB) *sql.DB {
+	s.Helper()
+	db := open(s.T)
+	db.SetMaxOpenConns(4)
+	s.Cleanup(func() { _ = db.Close() }) // a clause may have closed it
+	return db
+}
+
+// query rewrites ? to what the dialect has for it.
+func (s *suite) query(q string) string {
+	if s.dialect != sqlsnow.Postgres {
+		return q
+	}
+	parts := strings.Split(q, "?")
+	for i := range parts[1:] {
+		parts[i] += "$" + strconv.Itoa(i+1)
+	}
+	return strings.Join(parts, "")
+}
+
+func (s *suite) exec(q string, args ...any) {
+	s.Helper()
+	if _, err := s.db.ExecContext(s.Context(), s.query(q), args...); err != nil {
+		s.Fatalf("%s: %v", q, err)
+	}
+}
+
+func (s *suite) migrate() {
+	s.Helper()
+	if err := sqlsnow.Migrate(s.Context(), s.db, s.dialect); err != nil {
+		s.Fatalf("Migrate: %v", err)
+	}
+}
+
+// clockQueries read the database's clock in microseconds since 1970.
+var clockQueries = map[sqlsnow.Dialect]string{
+	sqlsnow.MySQL:    "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
+	sqlsnow.Postgres: "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint",
+	sqlsnow.SQLite:   "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000",
+}
+
+// A space is a namespace, and the suite's view of its rows.
+type space struct {
+	*suite
+	ns sqlsnow.Namespace
+}
+
+// space makes a namespace in a migrated database. Zero fields of ns get values that suit most clauses.
+func (s *suite) space(ns sqlsnow.Namespace) *space {
+	s.Helper()
+	if ns.Name == "" {
+		ns.Name = "orders"
+	}
+	if ns.Layout == (snow.Layout{}) {
+		ns.Layout = snow.Default()
+	}
+	if ns.Workers == 0 {
+		ns.Workers = 4
+	}
+	s.migrate()
+	if err := sqlsnow.Init(s.Context(), s.db, s.dialect, ns); err != nil {
+		s.Fatalf("Init: %v", err)
+	}
+	return &space{s, ns}
+}
+
+// now returns the database's clock in ticks of the layout.
+func (s *space) now() int64 {
+	s.Helper()
+	var us int64
+	if err := s.db.QueryRowContext(s.Context(), clockQueries[s.dialect]).Scan(&us); err != nil {
+		s.Fatalf("read the database's clock: %v", err)
+	}
+	return s.tick(time.UnixMicro(us))
+}
+
+func (s *space) tick(t time.Time) int64 {
+	return int64(t.Sub(s.ns.Layout.Epoch()) / s.ns.Layout.Tick())
+}
+
+func (s *space) ticks(d time.Duration) int64 { return int64(d / s.ns.Layout.Tick()) }
+
+func (s *space) time(tick int64) time.Time {
+	return s.ns.Layout.Epoch().Add(time.Duration(tick) * s.ns.Layout.Tick())
+}
+
+// constants returns columns of the namespace's row.
+func (s *space) constants(columns ...string) []int64 {
+	s.Helper()
+	values := make([]int64, len(columns))
+	targets := make([]any, len(columns))
+	for i := range values {
+		targets[i] = &values[i]
+	}
+	q := "SELECT " + strings.Join(columns, ", ") + " FROM snow_namespaces WHERE namespace = ?"
+	if err := s.db.QueryRowContext(s.Context(), s.query(q), s.ns.Name).Scan(targets...); err != nil {
+		s.Fatalf("%s: %v", q, err)
+	}
+	return values
+}
+
+func (s *space) constant(column string) time.Duration {
+	s.Helper()
+	return time.Duration(s.constants(column)[0]) * time.Millisecond
+}
+
+// States of a row.
+const (
+	free int64 = iota
+	claimed
+	granted
+	reserved
+)
+
+// A row is a row of snow_workers.
+type row struct {
+	worker                uint64
+	state                 int64
+	owner                 string // empty for NULL
+	fence, floor, ceiling int64
+	claimedAt, renewedAt  int64 // milliseconds since 1970
+	renewals              int64
+	holder                string
+}
+
+const rowQuery = "SELECT worker_id, state, owner, fence, floor_tick, ceiling_tick, claimed_at_ms, renewed_at_ms, renew_seq, holder" +
+	" FROM snow_workers WHERE namespace = ? ORDER BY worker_id"
+
+// rows returns all rows of the namespace in the order of their numbers.
+func (s *space) rows() []row {
+	s.Helper()
+	result, err := s.db.QueryContext(s.Context(), s.query(rowQuery), s.ns.Name)
+	if err != nil {
+		s.Fatalf("read the rows: %v", err)
+	}
+	defer result.Close()
+	var rows []row
+	for result.Next() {
+		var r row
+		var owner sql.NullString
+		err := result.Scan(&r.worker, &r.state, &owner, &r.fence, &r.floor, &r.ceiling, &r.claimedAt, &r.renewedAt, &r.renewals, &r.holder)
+		if err != nil {
+			s.Fatalf("read the rows: %v", err)
+		}
+		r.owner = owner.String
+		rows = append(rows, r)
+	}
+	if err := result.Err(); err != nil {
+		s.Fatalf("read the rows: %v", err)
+	}
+	return rows
+}
+
+func (s *space) row(worker uint64) row {
+	s.Helper()
+	for _, r := range s.rows() {
+		if r.worker == worker {
+			return r
+		}
+	}
+	s.Fatalf("worker %d has no row", worker)
+	return row{}
+}
+
+// set changes columns of a worker's row: "ceiling_tick = ceiling_tick - ?".
+func (s *space) set(worker uint64, assignments string, args ...any) {
+	s.Helper()
+	s.exec("UPDATE snow_workers SET "+assignments+" WHERE namespace = ? AND worker_id = ?", append(args, s.ns.Name, worker)...)
+}
+
+// age lets time pass for a worker's row, whose holder must be gone: a live one finds that the row was changed.
+func (s *space) age(worker uint64, d time.Duration) {
+	s.Helper()
+	s.set(worker, "floor_tick = floor_tick - ?, ceiling_tick = ceiling_tick - ?, claimed_at_ms = claimed_at_ms - ?, renewed_at_ms = renewed_at_ms - ?",
+		s.ticks(d), s.ticks(d), d.Milliseconds(), d.Milliseconds())
+}
+
+// other is the holder of rows that were given away.
+const other = "another process"
+
+// give gives a worker's row to another holder, as if the time of the former one were over, and returns the row.
+func (s *space) give(worker uint64) row {
+	s.Helper()
+	s.set(worker, "state = 2, owner = '0123456789abcdef0123456789abcdef', fence = fence + 1, renew_seq = renew_seq + 1, holder = '"+other+"',"+
+		" floor_tick = ceiling_tick, ceiling_tick = ceiling_tick + ?", s.ticks(10*time.Minute))
+	return s.row(worker)
+}
+
+// A holder is a lease with a generator, on a handle of its own.
+type holder struct {
+	*space
+	*sqlsnow.Lease
+	db   *sql.DB
+	gen  *snow.Generator
+	last snow.ID
+}
+
+// acquire acquires a worker number as another process would. The lease is closed when the test ends.
+func (s *space) acquire(cfg sqlsnow.LeaseConfig) *holder {
+	s.Helper()
+	return s.acquireOn(s.open(), cfg)
+}
+
+func (s *space) acquireOn(db *sql.DB, cfg sqlsnow.LeaseConfig) *holder {
+	s.Helper()
+	h, err := s.tryAcquire(s.Context(), db, cfg)
+	if err != nil {
+		s.Fatalf("Acquire: %v", err)
+	}
+	return h
+}
+
+func (s *space) tryAcquire(ctx context.Context, db *sql.DB, cfg sqlsnow.LeaseConfig) (*holder, error) {
+	cfg.Namespace = s.ns.Name
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	lease, err := sqlsnow.Acquire(ctx, db, s.dialect, cfg)
+	if err != nil {
+		if lease != nil {
+			s.Errorf("Acquire: got a lease and the error %v", err)
+		}
+		return nil, err
+	}
+	s.Cleanup(func() { _ = lease.Close(context.WithoutCancel(s.Context())) }) // clauses look at what Close returns
+	gen, err := snow.NewGenerator(lease, snow.Config{})
+	if err != nil {
+		return nil, errors.Join(err, lease.Close(ctx))
+	}
+	return &holder{space: s, Lease: lease, db: db, gen: gen}, nil
+}
+
+func (h *holder) worker() uint64 { return h.Stats().Worker }
+
+// held returns the row of the worker number that h has.
+func (h *holder) held() row {
+	h.Helper()
+	return h.row(h.worker())
+}
+
+// next makes an id and compares it with those before.
+func (h *holder) next() snow.ID {
+	h.Helper()
+	id, err := h.gen.Next(h.Context())
+	if err != nil {
+		h.Fatalf("Next: %v (%+v)", err, h.Stats())
+	}
+	if id <= h.last {
+		h.Errorf("Next: got %d after %d, want ascending ids", id, h.last)
+	}
+	h.last = id
+	return id
+}
+
+// parts returns the worker number and the tick of an id.
+func (s *space) parts(id snow.ID) (worker uint64, tick int64) {
+	s.Helper()
+	p, err := s.ns.Layout.Decompose(id)
+	if err != nil {
+		s.Fatalf("Decompose: %v", err)
+	}
+	return p.Worker, s.tick(p.Time)
+}
+
+// within makes ids and checks that they are stamped in the window that the database has for h.
+func (h *holder) within() {
+	h.Helper()
+	for range 10 {
+		id := h.next()
+		worker, tick := h.parts(id)
+		if r := h.held(); worker != r.worker || tick < r.floor || tick >= r.ceiling {
+			h.Fatalf("id %d: got worker %d and tick %d, want worker %d and a tick in [%d, %d)", id, worker, tick, r.worker, r.floor, r.ceiling)
+		}
+	}
+}
+
+// swapped waits until h has changed its worker number for the nth time. The row of the new number must be its own.
+func (h *holder) swapped(n uint64) {
+	h.Helper()
+	h.await("swap", func() bool { return h.Stats().Swaps >= n })
+	if got := h.Stats().Swaps; got != n {
+		h.Errorf("Stats: got %d swaps, want %d", got, n)
+	}
+}
+
+// close closes h's lease, which must succeed, and returns the row that it had.
+func (h *holder) close() row {
+	h.Helper()
+	worker := h.worker()
+	if err := h.Close(h.Context()); err != nil {
+		h.Fatalf("Close: %v", err)
+	}
+	return h.row(worker)
+}
+
+// crash ends h without a word to the database, and returns its row.
+func (h *holder) crash() row {
+	h.Helper()
+	worker := h.worker()
+	if err := h.db.Close(); err != nil {
+		h.Fatalf("close the handle: %v", err)
+	}
+	if err := h.Close(h.Context()); err == nil {
+		h.Errorf("Close without a database: got no error")
+	}
+	r := h.row(worker)
+	if r.state != granted {
+		h.Fatalf("after a crash: got state %d, want %d", r.state, granted)
+	}
+	return r
+}
+
+// await returns when done reports true.
+func (s *suite) await(what string, done func() bool) {
+	s.Helper()
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	end := time.After(patience)
+	for !done() {
+		select {
+		case <-look.C:
+		case <-end:
+			s.Fatalf("no %s in %v", what, patience)
+		}
+	}
+}
+
+// ended waits until c is closed.
+func (s *suite) ended(what string, c <-chan struct{}) {
+	s.Helper()
+	select {
+	case <-c:
+	case <-time.After(patience):
+		s.Fatalf("no %s in %v", what, patience)
+	}
+}
+
+// wantAs checks that err holds an error of type E, and returns it.
+func wantAs[E error](s *suite, call string, err error) E {
+	s.Helper()
+	var target E
+	if !errors.As(err, &target) {
+		s.Fatalf("%s: got %v, want a %T", call, err, target)
+	}
+	return target
+}
+
+func (s *suite) wantIs(call string, err, target error) {
+	s.Helper()
+	if !errors.Is(err, target) {
+		s.Errorf("%s: got %v, want %v", call, err, target)
+	}
+}
+
+// same checks that rows did not change.
+func (s *space) same(what string, got, want any) {
+	s.Helper()
+	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {
+		s.Errorf("%s: got\n%s, want\n%s", what, g, w)
+	}
+}
+
+func pointer[T any](v T) *T { return &v }

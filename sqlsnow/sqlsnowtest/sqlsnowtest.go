@@ -1,0 +1,123 @@
+package sqlsnowtest
+
+import (
+	"database/sql"
+	"fmt"
+	"testing"
+
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A Database is an empty database, and the ways to reach it.
+type Database struct {
+	// Open returns a new handle of the database. Every call returns another
+	// one, as in another process. Run closes it.
+	Open func(t *testing.T) *sql.DB
+
+	// ReadOnly returns a handle that takes no writes, as that of a replica. Nil
+	// skips the clause that needs it.
+	ReadOnly func(t *testing.T) *sql.DB
+
+	// NotDurable returns a handle on which the server confirms what it may
+	// forget, by its settings or the session's. Nil skips the clause.
+	NotDurable func(t *testing.T) *sql.DB
+
+	// Sessions are handles, by a name in lower case, that differ from Open's in
+	// settings of the driver or the session. The lease must not mind. They may
+	// be none.
+	Sessions map[string]func(t *testing.T) *sql.DB
+}
+
+// contract is the list in the doc comment of the package.
+var contract = []struct {
+	sentence string
+	check    func(*suite)
+}{
+	{"Migrate makes the tables, and called again, by several at once, it changes nothing.", migrateAgain},
+	{"Without Migrate every call returns ErrNotMigrated and says what to call.", unmigrated},
+	{"Without Init every call returns ErrNoNamespace and says what to call.", uninitialised},
+	{"Init again, by several at once and while numbers are leased, changes nothing.", initAgain},
+	{"Init fills in defaults: 1,024 workers or what the layout has, 10 min, 30 s, no loss.", initWithDefaults},
+	{"Init with another layout or other constants returns ErrNamespaceMismatch and changes nothing.", initMismatch},
+	{"Init refuses bad fields with a FieldError.", badNamespaces},
+	{"Names of namespaces differ by case, and have up to 64 characters.", namesOfNamespaces},
+	{"Namespaces in one database do not touch each other.", separateNamespaces},
+	{"A read-only database is ErrReadOnly, and Workers reads it.", readOnly},
+	{"A database that does not sync what it confirms is ErrNotDurable.", notDurable},
+	{"A window is not renewed on a session that does not sync.", notDurableLater},
+
+	{"A window begins at the later of now and the number's former ceiling, and has the namespace's length.", windowsBegin},
+	{"A number is taken only when its window, claim or release is over, a reserved one never.", onlyEligible},
+	{"With no number free, Acquire returns a NoWorkerError with what is live, what cools and until when.", noneFree},
+	{"Acquire refuses bad numbers and fields with a FieldError and takes nothing.", badConfigs},
+	{"Ids carry the datacenter and the worker number of the lease, which Stats shows.", idsCarryNumbers},
+	{"A hundred that acquire at once get different numbers and different ids.", manyAtOnce},
+	{"Of several that want the last number one gets it.", raceForOne},
+	{"A number that changed after it was found free is not taken on old knowledge.", staleAcquire},
+	{"An Acquire whose context ends keeps no number.", cancelledAcquire},
+	{"An Acquire whose answer is lost fails, or has a number by another statement.", unknownAcquire},
+	{"The holder's name is stored as valid UTF-8 of at most 255 characters.", holderNames},
+	{"Workers shows every number with its state, holder, fence and times.", workersShow},
+
+	{"A renewal is one statement and extends the window to its full length from now.", renewalRaises},
+	{"A lease whose number was given to another is displaced: it swaps to a free number, and ids ascend.", displaced},
+	{"The owner, not the fence, tells whose number it is.", sameFence},
+	{"A lease whose ceiling went back sets it again and swaps to another number.", regressed},
+	{"A lease that the database has forgotten swaps to another number.", forgotten},
+	{"A lease whose row is gone swaps to another number.", vanished},
+	{"A lease that lost its number and finds no other makes ids to the end of its window, and again once it has one.", lostAndNoneFree},
+	{"A renewal whose answer is lost is not counted upon.", unknownRenewal},
+	{"A renewal that arrives late does not touch the next holder's row.", lateRenewal},
+	{"A release that arrives late does not touch the next holder's row.", lateClose},
+	{"Close ends the generator before it waits for a renewal under way, and frees the number.", closeDuringRenewal},
+	{"A lease that the database did not answer for longer than the window goes on if nobody took the number.", outage},
+	{"If somebody took it, the lease swaps to another number.", outageTooLong},
+
+	{"Close ends the generator, lowers the ceiling to what was used, frees the number, and again returns the same.", closeFrees},
+	{"Close without a single id gives the window back.", closeUnused},
+	{"Close keeps the ticks that were borrowed from the future.", closeBorrowed},
+	{"The next holder's ids are greater than the former one's.", nextHolderStartsAbove},
+	{"Close without a database returns an error and ends; ids flow to the end of the window until then.", closeWithoutDatabase},
+	{"Close with a context that has ended ends the generator.", closeCancelled},
+
+	{"A pinned number that is held is a HeldError when the context ends, and nobody else gets it.", pinnedHeld},
+	{"A pinned number is handed over when its holder closes.", pinnedAfterClose},
+	{"A pinned number is handed over when its holder is gone and the window over.", pinnedAfterCrash},
+	{"A pinned lease that lost its number ends with its window and takes no other.", pinnedLost},
+	{"A pinned lease whose ceiling went back sets it again and takes no other number.", pinnedRegressed},
+
+	{"With a LossWindow, the constants cover the commits that may be lost.", lossConstants},
+	{"With a LossWindow, a number is claimed, granted after the probation, and raised in steps.", lossGrant},
+	{"With a LossWindow, the database refuses a grant before the probation is over.", lossEarlyGrant},
+	{"With a LossWindow, a claim that another process took is left alone.", lossClaimTaken},
+	{"With a LossWindow, an Acquire whose context ends leaves a claim at most.", lossCancelled},
+	{"With a LossWindow, a displaced lease gets another number after a probation.", lossDisplaced},
+
+	{"Fence raises every ceiling to a window from now or a little more; live leases go on, and nobody gets a number before that.", fence},
+	{"Settings of driver and session make no difference.", sessions},
+	{"Whatever leases do, windows of one number never overlap, and ids stay inside them.", randomHistories},
+}
+
+// Run checks that the leases of package sqlsnow keep their contract on a
+// database. Each call of create makes an empty one, which nobody else uses.
+//
+// Run has a subtest for each clause. They run in parallel, with up to four
+// connections for each handle. It returns when all of them have ended.
+func Run(t *testing.T, d sqlsnow.Dialect, create func(t *testing.T) Database) {
+	t.Helper()
+	t.Run("contract", func(t *testing.T) {
+		for i, clause := range contract {
+			t.Run(fmt.Sprintf("%d %s", i+1, clause.sentence), func(t *testing.T) {
+				t.Parallel()
+				watched(t, func() {
+					s := &suite{T: t, dialect: d, database: create(t)}
+					s.db = s.open()
+					if err := s.db.PingContext(t.Context()); err != nil {
+						t.Fatalf("ping: %v", err)
+					}
+					clause.check(s)
+				})
+			})
+		}
+	})
+}

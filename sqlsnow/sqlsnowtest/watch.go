@@ -1,0 +1,95 @@
+package sqlsnowtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// goroutineLabel marks the goroutines of a clause, and all that they start.
+const goroutineLabel = "sqlsnowtest"
+
+// watched runs check, and fails the test if goroutines of package sqlsnow are left when all is closed.
+func watched(t *testing.T, check func()) {
+	s := &suite{T: t}
+	t.Cleanup(func() {
+		var left string
+		s.await("end of the lease's goroutines", func() bool { // runs last, for it was registered first
+			left = goroutines(t.Name())
+			return left == "" || t.Failed()
+		})
+		if left != "" {
+			t.Logf("goroutines left:\n%s", left)
+		}
+	})
+	pprof.Do(t.Context(), pprof.Labels(goroutineLabel, t.Name()), func(context.Context) { check() })
+}
+
+// goroutines returns the stacks of the goroutines of package sqlsnow that bear a label.
+func goroutines(label string) string {
+	var profile bytes.Buffer
+	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
+		return err.Error()
+	}
+	mark := fmt.Sprintf("%q:%q", goroutineLabel, label)
+	code := reflect.TypeFor[sqlsnow.Lease]().PkgPath() + "."
+	var found []string
+	for stack := range strings.SplitSeq(profile.String(), "\n\n") {
+		if strings.Contains(stack, mark) && strings.Contains(stack, code) {
+			found = append(found, stack)
+		}
+	}
+	return strings.Join(found, "\n\n")
+}
+
+// A journal is a slog.Handler that keeps what it gets.
+type journal struct {
+	mu     sync.Mutex
+	events []slog.Record
+}
+
+func (j *journal) Enabled(context.Context, slog.Level) bool { return true }
+
+func (j *journal) Handle(_ context.Context, r slog.Record) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.events = append(j.events, r.Clone())
+	return nil
+}
+
+// WithAttrs and WithGroup lose what they are given: the events are told by their messages.
+func (j *journal) WithAttrs([]slog.Attr) slog.Handler { return j }
+func (j *journal) WithGroup(string) slog.Handler      { return j }
+
+// find returns the first event whose message has a word in it.
+func (j *journal) find(word string) (slog.Record, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, r := range j.events {
+		if strings.Contains(r.Message, word) {
+			return r, true
+		}
+	}
+	return slog.Record{}, false
+}
+
+// awaitEvent waits for an event of a level whose message has a word in it.
+func (s *suite) awaitEvent(j *journal, level slog.Level, word string) {
+	s.Helper()
+	var event slog.Record
+	s.await(fmt.Sprintf("event %q in the log", word), func() (ok bool) {
+		event, ok = j.find(word)
+		return ok
+	})
+	if event.Level != level {
+		s.Errorf("event %q: got level %v, want %v", event.Message, event.Level, level)
+	}
+}

@@ -1,0 +1,86 @@
+package sqlsnow
+
+// The SQL of the lease protocol, which doc.go explains. Each is one statement
+// that commits by itself. {now} is the database's clock in microseconds since
+// 1970, {tick} that clock in ticks of the layout, and {stamp} and {told} make a
+// write tell its caller what {now} was.
+//
+// In MySQL a SET is done from left to right and sees what was set before it: so
+// the right sides here only use columns that are set to their right.
+
+// eligible is true for a row that anybody may take: it is free, or its window
+// is over and nobody renewed it.
+const eligible = `(state = 0 AND ceiling_tick <= {tick} + :slack
+	OR state = 2 AND {tick} >= ceiling_tick + :grace
+	OR state = 1 AND {now} > (claimed_at_ms + :claim + :grace_ms) * 1000)`
+
+const (
+	selectNamespace = `SELECT layout, registry_uuid, workers, loss_ms, probation_ms, min_renew_ms, raise_ms, first_ms, window_ms, grace_ms,
+		pinned_ms, claim_ms FROM snow_namespaces WHERE namespace = :namespace`
+
+	insertNamespace = `INSERT INTO snow_namespaces (namespace, layout, registry_uuid, workers, loss_ms, probation_ms, min_renew_ms, raise_ms,
+		first_ms, window_ms, grace_ms, pinned_ms, claim_ms)
+		VALUES (:namespace, :layout, :uuid, :workers, :loss, :probation, :min_renew, :raise, :first, :window, :grace_ms, :pinned, :claim)`
+
+	selectFree = `SELECT worker_id, fence, ceiling_tick FROM snow_workers
+		WHERE namespace = :namespace AND worker_id >= :start AND worker_id < :end AND {eligible}
+		ORDER BY worker_id LIMIT 64`
+
+	selectRow = `SELECT state, owner, fence, floor_tick, ceiling_tick, claimed_at_ms, holder, {now} FROM snow_workers
+		WHERE namespace = :namespace AND worker_id = :worker`
+
+	selectCensus = `SELECT
+		COUNT(CASE WHEN state = 1 OR state = 2 AND {tick} < ceiling_tick AND {now} < (renewed_at_ms + :late) * 1000 THEN 1 END),
+		COUNT(CASE WHEN state <> 3 THEN 1 END),
+		MIN(CASE state WHEN 0 THEN ceiling_tick - :slack WHEN 2 THEN ceiling_tick + :grace
+			WHEN 1 THEN ((claimed_at_ms + :claim + :grace_ms) * 1000000 - :epoch) {div} :tick END)
+		FROM snow_workers WHERE namespace = :namespace`
+
+	// take is claim and grant at once, where LossWindow is 0.
+	updateTake = `UPDATE snow_workers SET
+		floor_tick = {greatest}(ceiling_tick, {tick}),
+		ceiling_tick = {greatest}(ceiling_tick, {tick}) + :window,
+		state = 2, owner = :owner, fence = fence + 1, claimed_at_ms = {now} {div} 1000, renewed_at_ms = {stamp} {div} 1000,
+		renew_seq = renew_seq + 1, holder = :holder
+		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND fence = :fence AND ceiling_tick = :seen
+		AND {now} BETWEEN :earliest AND :latest AND {eligible} {told}`
+
+	updateClaim = `UPDATE snow_workers SET
+		state = 1, owner = :owner, fence = fence + 1, claimed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1, holder = :holder
+		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND fence = :fence AND ceiling_tick = :seen
+		AND {now} BETWEEN :earliest AND :latest AND {eligible} {told}`
+
+	updateGrant = `UPDATE snow_workers SET
+		floor_tick = {greatest}(ceiling_tick, {tick}),
+		ceiling_tick = {greatest}(ceiling_tick, {tick}) + :first,
+		state = 2, renewed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1
+		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 1
+		AND ceiling_tick = :seen AND {now} BETWEEN :earliest AND :latest
+		AND {now} BETWEEN (claimed_at_ms + :probation) * 1000 AND (claimed_at_ms + :claim) * 1000 {told}`
+
+	updateRenew = `UPDATE snow_workers SET
+		ceiling_tick = {greatest}(ceiling_tick, {least}({tick} + :window, :cap)),
+		renewed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1
+		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2
+		AND ceiling_tick >= :acked AND (:loss = 0 OR {tick} < ceiling_tick)
+		AND {now} >= (renewed_at_ms + :min_renew) * 1000 {told}`
+
+	updateReassert = `UPDATE snow_workers SET ceiling_tick = {greatest}(ceiling_tick, :acked), renewed_at_ms = {stamp} {div} 1000,
+		renew_seq = renew_seq + 1
+		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2 {told}`
+
+	// release frees a granted row from the first tick that its holder did not use.
+	updateRelease = `UPDATE snow_workers SET state = 0, owner = NULL, ceiling_tick = :next, renewed_at_ms = {stamp} {div} 1000,
+		renew_seq = renew_seq + 1
+		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2 {told}`
+
+	// abandon frees a claimed row, which has had no window.
+	updateAbandon = `UPDATE snow_workers SET state = 0, owner = NULL, renewed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1
+		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 1 {told}`
+
+	updateFence = `UPDATE snow_workers SET ceiling_tick = {greatest}(ceiling_tick, {tick} + :window), renew_seq = renew_seq + 1
+		{from} WHERE {guard} namespace = :namespace`
+
+	selectWorkers = `SELECT worker_id, state, holder, fence, floor_tick, ceiling_tick, claimed_at_ms, renewed_at_ms FROM snow_workers
+		WHERE namespace = :namespace ORDER BY worker_id`
+)
