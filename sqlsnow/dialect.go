@@ -43,7 +43,20 @@ type engine struct {
 	number   func(n int) string // placeholders, counted from 1
 	facing   func(facts []sql.NullString) facts
 	classify func(code string) class
-	dsnHint  string
+
+	statements map[ask]statement
+}
+
+// newEngine compiles the statements, which all leases share.
+func newEngine(e engine) *engine {
+	e.statements = map[ask]statement{}
+	for ask, text := range map[ask]string{
+		askFree: selectFree, askCensus: selectCensus, askRow: selectRow, askTake: updateTake, askClaim: updateClaim, askGrant: updateGrant,
+		askRenew: updateRenew, askReassert: updateReassert, askRelease: updateRelease, askAbandon: updateAbandon,
+	} {
+		e.statements[ask] = e.compile(text)
+	}
+	return &e
 }
 
 func (d Dialect) engine() (*engine, error) {

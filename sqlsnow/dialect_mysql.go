@@ -2,14 +2,15 @@ package sqlsnow
 
 import (
 	"database/sql"
+	"sync"
 	"time"
 )
 
-func mysqlEngine() *engine {
+var mysqlEngine = sync.OnceValue(func() *engine {
 	// UTC_TIMESTAMP is the time at which the statement began. UNIX_TIMESTAMP(NOW(6))
 	// would go through the server's time zone and repeat an hour once a year.
 	const now = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
-	return &engine{
+	return newEngine(engine{
 		name:     "MySQL",
 		now:      now,
 		div:      "DIV",
@@ -43,5 +44,5 @@ func mysqlEngine() *engine {
 			}
 			return other
 		},
-	}
-}
+	})
+})

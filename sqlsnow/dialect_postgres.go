@@ -3,11 +3,12 @@ package sqlsnow
 import (
 	"database/sql"
 	"strconv"
+	"sync"
 )
 
-func postgresEngine() *engine {
+var postgresEngine = sync.OnceValue(func() *engine {
 	const now = "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)"
-	return &engine{
+	return newEngine(engine{
 		name:     "PostgreSQL",
 		now:      now,
 		div:      "/",
@@ -39,5 +40,5 @@ func postgresEngine() *engine {
 			}
 			return other
 		},
-	}
-}
+	})
+})

@@ -3,11 +3,12 @@ package sqlsnow
 import (
 	"database/sql"
 	"strconv"
+	"sync"
 )
 
-func sqliteEngine() *engine {
+var sqliteEngine = sync.OnceValue(func() *engine {
 	const now = "(CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)"
-	return &engine{
+	return newEngine(engine{
 		name:     "SQLite",
 		now:      now,
 		div:      "/",
@@ -38,5 +39,5 @@ func sqliteEngine() *engine {
 			}
 			return other
 		},
-	}
-}
+	})
+})

@@ -113,7 +113,7 @@ func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 	if cfg.Worker != nil && *cfg.Worker >= uint64(t.workers) {
 		return nil, &snow.FieldError{Field: "Worker", Value: strconv.FormatUint(*cfg.Worker, 10), Bound: "the highest of the namespace is " + strconv.FormatInt(t.workers-1, 10)}
 	}
-	l := newLease(newRegistry(db, e, t), cfg)
+	l := newLease(&registry{db, e, t}, cfg)
 	for {
 		if err := l.await(ctx, nil); err != nil {
 			return nil, l.giveUp(ctx, err)

@@ -80,21 +80,9 @@ type census struct {
 
 // A registry is the tables of a database, for one namespace.
 type registry struct {
-	db         *sql.DB
-	engine     *engine
-	terms      terms
-	statements map[ask]statement
-}
-
-func newRegistry(db *sql.DB, e *engine, t terms) *registry {
-	r := &registry{db: db, engine: e, terms: t, statements: map[ask]statement{}}
-	for ask, text := range map[ask]string{
-		askFree: selectFree, askCensus: selectCensus, askRow: selectRow, askTake: updateTake, askClaim: updateClaim, askGrant: updateGrant,
-		askRenew: updateRenew, askReassert: updateReassert, askRelease: updateRelease, askAbandon: updateAbandon,
-	} {
-		r.statements[ask] = e.compile(text)
-	}
-	return r
+	db     *sql.DB
+	engine *engine
+	terms  terms
 }
 
 // do sends a request and returns what became of it.
@@ -146,7 +134,7 @@ func (r *registry) values(q request) map[string]any {
 }
 
 func (r *registry) one(ctx context.Context, q request) *sql.Row {
-	s := r.statements[q.ask]
+	s := r.engine.statements[q.ask]
 	return r.db.QueryRowContext(ctx, s.text, s.arguments(r.values(q))...)
 }
 
@@ -161,7 +149,7 @@ func (r *registry) facts(ctx context.Context) (reply, error) {
 }
 
 func (r *registry) free(ctx context.Context, q request) ([]free, error) {
-	s := r.statements[q.ask]
+	s := r.engine.statements[q.ask]
 	rows, err := r.db.QueryContext(ctx, s.text, s.arguments(r.values(q))...)
 	if err != nil {
 		return nil, err
@@ -181,7 +169,7 @@ func (r *registry) free(ctx context.Context, q request) ([]free, error) {
 // write executes an UPDATE of one row, and returns the database's clock if it
 // changed the row.
 func (r *registry) write(ctx context.Context, q request) (changed bool, us int64, err error) {
-	s := r.statements[q.ask]
+	s := r.engine.statements[q.ask]
 	args := s.arguments(r.values(q))
 	if r.engine.told != "" {
 		err = r.db.QueryRowContext(ctx, s.text, args...).Scan(&us)
