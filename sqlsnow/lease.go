@@ -40,7 +40,7 @@ type LeaseConfig struct {
 	Logger *slog.Logger
 
 	// MaxSkew is how far the database's clock and this process's may be apart.
-	// Zero means 30 s. A windows's end may be that much too far in the future if
+	// Zero means 30 s. The end of a window may be that much too far in the future if
 	// the clocks are.
 	MaxSkew time.Duration
 }
@@ -231,12 +231,14 @@ func (l *Lease) ask(ctx context.Context) outcome {
 	return out
 }
 
-// do sends a request. Nobody waits longer for it than a part of the time
-// between two renewals.
+// do sends a request. Once the lease is acquired, nobody waits longer for one
+// than a part of the time between two renewals.
 func (l *Lease) do(ctx context.Context, q request) reply {
-	timeout := max(min(renewEvery(l.machine.window)/2, 5*time.Second), 500*time.Millisecond)
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
+	if l.grant != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, max(min(renewEvery(l.machine.window)/2, 5*time.Second), 500*time.Millisecond))
+		defer cancel()
+	}
 	return l.registry.do(ctx, q)
 }
 

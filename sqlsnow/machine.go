@@ -232,7 +232,7 @@ func (m *machine) handle(q request, r reply, sent time.Duration, now reading) ou
 		m.sit(floor, floor+m.terms.ticks(m.terms.first), now, &out)
 	case stepAbandon, stepSpurn:
 		m.bid = bid{}
-		m.seek(now, m.backoff())
+		m.seek(now, time.Second+m.jitter(time.Second))
 	case stepRenew:
 		if !r.changed {
 			m.step, m.at = stepInspect, now.mono
@@ -245,6 +245,10 @@ func (m *machine) handle(q request, r reply, sent time.Duration, now reading) ou
 		m.inspect(r, now, &out)
 	case stepReassert:
 		m.lose(Regressed, "", now, &out)
+		if m.pinned && r.changed {
+			// The row is this lease's, and has its ceiling again.
+			m.step, m.at, out.fatal = stepRenew, now.mono+m.interval(), nil
+		}
 	}
 	return out
 }
@@ -434,8 +438,11 @@ func (m *machine) inspect(r reply, now reading, out *outcome) {
 	switch {
 	case got == nil:
 		m.lose(Vanished, "", now, out)
-	case got.owner != s.owner || got.fence != s.fence || got.state != Granted:
+	case got.owner != s.owner && got.fence > s.fence:
 		m.lose(Displaced, got.holder, now, out)
+	case got.owner != s.owner || got.fence != s.fence || got.state != Granted:
+		// The number was never leased as often as it was to this lease.
+		m.lose(Regressed, got.holder, now, out)
 	case got.ceiling < s.ceiling:
 		m.step, m.at = stepReassert, now.mono
 	case m.terms.loss > 0 && m.terms.tickAt(r.us) >= got.ceiling:
@@ -459,9 +466,6 @@ func (m *machine) lose(reason Loss, holder string, now reading, out *outcome) {
 	switch {
 	case !m.pinned:
 		m.seek(now, m.jitter(50*time.Millisecond))
-	case reason == Regressed:
-		// The row is this lease's and has its ceiling again.
-		m.step, m.at = stepRenew, now.mono+m.interval()
 	case reason == Lapsed:
 		m.seek(now, m.backoff())
 	default:

@@ -62,8 +62,8 @@ const (
 		ceiling_tick = {greatest}(ceiling_tick, {least}({tick} + :window, :cap)),
 		renewed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1
 		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2
-		AND ceiling_tick >= :acked AND (:loss = 0 OR {tick} < ceiling_tick)
-		AND {now} >= (renewed_at_ms + :min_renew) * 1000 {told}`
+		AND ceiling_tick >= :acked
+		AND (:loss = 0 OR {tick} < ceiling_tick AND {now} >= (renewed_at_ms + :min_renew) * 1000) {told}`
 
 	updateReassert = `UPDATE snow_workers SET ceiling_tick = {greatest}(ceiling_tick, :acked), renewed_at_ms = {stamp} {div} 1000,
 		renew_seq = renew_seq + 1
