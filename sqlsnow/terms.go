@@ -64,7 +64,7 @@ func termsFor(loss, window, pinned, tick time.Duration) terms {
 // check refuses constants with which windows of a number could overlap. The
 // argument is in doc.go.
 func (t *terms) check() error {
-	sound := t.window > 0 && t.pinned > 0 && t.first > 0 && t.raise > 0 && t.grace >= 0
+	sound := t.workers > 0 && t.workers <= t.layout.Workers() && t.window > 0 && t.pinned > 0 && t.first > 0 && t.raise > 0 && t.grace >= 0
 	if t.loss > 0 {
 		tick := t.layout.Tick()
 		lost := time.Duration(t.loss/max(t.minRenew, time.Millisecond)) * (t.raise + 2*tick)

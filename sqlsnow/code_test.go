@@ -1,0 +1,94 @@
+package sqlsnow
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// Errors of the shapes that drivers have.
+type (
+	numbered     struct{ Number uint16 } // go-sql-driver/mysql
+	stated       struct{ state string }  // pgx, lib/pq
+	coded        struct{ code int }      // modernc
+	codedByValue struct{ Code int }      // mattn
+	codeType     uint8
+	typed        struct{ code codeType } // ncruces
+	misleading   struct{ Code string }
+)
+
+func (*numbered) Error() string    { return "numbered" }
+func (*stated) Error() string      { return "stated" }
+func (s *stated) SQLState() string { return s.state }
+func (*coded) Error() string       { return "coded" }
+func (c *coded) Code() int         { return c.code }
+func (codedByValue) Error() string { return "coded" }
+func (*typed) Error() string       { return "typed" }
+func (c *typed) Code() codeType    { return c.code }
+func (misleading) Error() string   { return "misleading" }
+
+func TestCodeOf(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"mysql":         {&numbered{1146}, "1146"},
+		"postgres":      {&stated{"42P01"}, "42P01"},
+		"modernc":       {&coded{8}, "8"},
+		"mattn":         {codedByValue{517}, "517"},
+		"ncruces":       {&typed{5}, "5"},
+		"wrapped":       {fmt.Errorf("a: %w", fmt.Errorf("b: %w", &numbered{1213})), "1213"},
+		"joined":        {errors.Join(context.Canceled, &coded{6}), "6"},
+		"nil in driver": {(*numbered)(nil), ""},
+		"a text":        {misleading{"1146"}, ""},
+		"none":          {driver.ErrBadConn, ""},
+		"no error":      {nil, ""},
+	} {
+		if got := codeOf(test.err); got != test.want {
+			t.Errorf("%s: code %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestClasses(t *testing.T) {
+	for _, test := range []struct {
+		dialect Dialect
+		err     error
+		want    error // nil for none of them
+		busy    bool
+	}{
+		{MySQL, &numbered{1146}, ErrNotMigrated, false},
+		{MySQL, &numbered{1290}, ErrReadOnly, false},
+		{MySQL, &numbered{1213}, nil, true},
+		{MySQL, &numbered{1045}, nil, false},
+		{Postgres, &stated{"42P01"}, ErrNotMigrated, false},
+		{Postgres, &stated{"25006"}, ErrReadOnly, false},
+		{Postgres, &stated{"40001"}, nil, true},
+		{Postgres, &stated{"28P01"}, nil, false},
+		{SQLite, &coded{8 | 3<<8}, ErrReadOnly, false},
+		{SQLite, &coded{5}, nil, true},
+		{SQLite, &coded{261}, nil, true},
+		{SQLite, &coded{1}, nil, false},
+		{SQLite, driver.ErrBadConn, nil, false},
+	} {
+		e, err := test.dialect.engine()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := e.database("renew", test.err)
+		var failed *DatabaseError
+		if !errors.As(got, &failed) || failed.Op != "renew" || !errors.Is(got, test.err) {
+			t.Errorf("%v, %v: %v is no DatabaseError", test.dialect, test.err, got)
+		}
+		for _, sentinel := range []error{ErrNotMigrated, ErrReadOnly} {
+			if is := errors.Is(got, sentinel); is != (sentinel == test.want) {
+				t.Errorf("%v, code %s: %v is %v: %t", test.dialect, failed.Code, got, sentinel, is)
+			}
+		}
+		if busy := e.isBusy(got); busy != test.busy {
+			t.Errorf("%v, code %s: busy %t", test.dialect, failed.Code, busy)
+		}
+	}
+}

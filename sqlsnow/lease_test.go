@@ -1,0 +1,282 @@
+package sqlsnow
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shardsnow/snow"
+)
+
+// A scripted database speaks MySQL: it knows one namespace whose worker 7 is
+// always free. Its clock is the test's, which synctest moves.
+type scripted struct {
+	mu     sync.Mutex
+	layout snow.Layout
+	asked  []string
+	down   error          // what it answers instead, if anything
+	row    []driver.Value // what it has for worker 7
+	refuse bool           // changes no row
+}
+
+func (s *scripted) answer(query string, args []driver.NamedValue) ([]driver.Value, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	op := strings.Fields(query)[0]
+	now := time.Now().UnixMicro()
+	switch {
+	case strings.Contains(query, "@@global.read_only"):
+		return []driver.Value{now, "0", "1", "1", "0", "1"}, nil
+	case strings.Contains(query, "FROM snow_namespaces"):
+		op = "NAMESPACE"
+	case strings.Contains(query, "SELECT worker_id"):
+		op = "FREE"
+	}
+	s.asked = append(s.asked, op)
+	switch {
+	case s.down != nil:
+		return nil, s.down
+	case op == "NAMESPACE":
+		return []driver.Value{s.layout.String(), "uuid", s.layout.Workers(), int64(0), int64(0), int64(0), int64(600_000), int64(600_000), int64(600_000), int64(0), int64(30_000), int64(0)}, nil
+	case op == "FREE":
+		return []driver.Value{int64(7), int64(3), int64(0)}, nil
+	case op == "SELECT":
+		return s.row, nil
+	case s.refuse:
+		return nil, nil
+	}
+	return []driver.Value{now}, nil
+}
+
+func (s *scripted) count(op string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, asked := range s.asked {
+		if asked == op || op == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *scripted) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+type (
+	scriptedConn struct{ *scripted }
+	scriptedRows struct {
+		row  []driver.Value
+		done bool
+	}
+	scriptedResult struct{ row []driver.Value }
+)
+
+func (s *scripted) Connect(context.Context) (driver.Conn, error) { return scriptedConn{s}, nil }
+func (s *scripted) Driver() driver.Driver                        { return nil }
+func (scriptedConn) Prepare(string) (driver.Stmt, error)         { return nil, errors.New("unexpected") }
+func (scriptedConn) Close() error                                { return nil }
+func (scriptedConn) Begin() (driver.Tx, error)                   { return nil, errors.New("unexpected") }
+func (c scriptedConn) QueryContext(_ context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	row, err := c.answer(query, args)
+	return &scriptedRows{row: row, done: row == nil}, err
+}
+
+func (c scriptedConn) ExecContext(_ context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	row, err := c.answer(query, args)
+	return scriptedResult{row}, err
+}
+func (r *scriptedRows) Columns() []string { return make([]string, len(r.row)) }
+func (r *scriptedRows) Close() error      { return nil }
+func (r *scriptedRows) Next(dest []driver.Value) error {
+	if r.done {
+		return io.EOF
+	}
+	r.done = true
+	copy(dest, r.row)
+	return nil
+}
+func (r scriptedResult) RowsAffected() (int64, error) { return int64(min(1, len(r.row))), nil }
+func (r scriptedResult) LastInsertId() (int64, error) { return r.row[0].(int64), nil }
+
+// inVirtualTime runs a test with a lease of worker 7, which is closed at its end.
+func inVirtualTime(t *testing.T, test func(t *testing.T, s *scripted, lease *Lease, keys *snow.Generator)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		l, err := snow.NewLayout(time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 12})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &scripted{layout: l}
+		db := sql.OpenDB(s)
+		defer db.Close()
+		lease, err := Acquire(t.Context(), db, MySQL, LeaseConfig{Namespace: "shop", Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys, err := snow.NewGenerator(lease, snow.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, s, lease, keys)
+		if err := lease.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := lease.Err(); !errors.Is(err, ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+	})
+}
+
+// A holder sends one statement for a renewal, about every 30 s, and none for ids.
+func TestOneStatementForARenewal(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, s *scripted, lease *Lease, keys *snow.Generator) {
+		acquired := s.count("")
+		const hours = 10
+		for range hours * 60 {
+			time.Sleep(time.Minute)
+			if _, err := keys.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sent := s.count("") - acquired
+		if updates := s.count("UPDATE") - 1; updates != sent || sent < hours*100 || sent > hours*150 {
+			t.Errorf("%d statements in %d hours, %d of them updates, want 100 to 150 an hour and all of them updates", sent, hours, updates)
+		}
+		st := lease.Stats()
+		if st.Renewals != uint64(sent) || st.Failures != 0 || st.Err != nil || st.Worker != 7 || st.Fence != 4 || st.Left < 9*time.Minute {
+			t.Errorf("stats %+v", st)
+		}
+	})
+}
+
+// Ids flow for a window without the database, then there is an error, and when
+// the database is back they flow again.
+func TestOutageLongerThanTheWindow(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, s *scripted, lease *Lease, keys *snow.Generator) {
+		down := errors.New("no route")
+		s.set(func() { s.down = down })
+		var last snow.ID
+		var flowed, refused int
+		for range 12 * 60 {
+			time.Sleep(time.Second)
+			id, err := keys.Next(t.Context())
+			switch {
+			case errors.Is(err, snow.ErrLeaseExpired):
+				refused++
+			case err != nil || id <= last || refused > 0:
+				t.Fatalf("id %d after %d and %d refusals: %v", id, last, refused, err)
+			default:
+				flowed++
+				last = id
+			}
+		}
+		if flowed < 9*60 || flowed > 10*60 || refused == 0 {
+			t.Errorf("ids flowed for %d s and were refused for %d s, want about the 600 s of the window", flowed, refused)
+		}
+		st := lease.Stats()
+		var failed *DatabaseError
+		if !errors.As(st.Err, &failed) || !errors.Is(st.Err, down) || st.Failures == 0 || st.Left != 0 {
+			t.Errorf("stats during the outage: %+v", st)
+		}
+		if n := s.count("UPDATE"); n > 12*60*2 {
+			t.Errorf("%d statements in the outage", n)
+		}
+		select {
+		case <-lease.Done():
+			t.Error("the lease ended, though there is a way back")
+		default:
+		}
+		s.set(func() { s.down = nil })
+		time.Sleep(3 * time.Second)
+		if id, err := keys.Next(t.Context()); err != nil || id <= last {
+			t.Errorf("after the outage: id %d after %d, %v", id, last, err)
+		}
+	})
+}
+
+// A pinned number that is another process's now ends the lease.
+func TestPinnedNumberIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := snow.NewLayout(time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 12})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &scripted{layout: l}
+		db := sql.OpenDB(s)
+		defer db.Close()
+		seven := uint64(7)
+		lease, err := Acquire(t.Context(), db, MySQL, LeaseConfig{Namespace: "shop", Worker: &seven, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := lease.Stats().Left; left > 30*time.Second || left < 29*time.Second {
+			t.Errorf("the window of a pinned number is %v, want 30 s", left)
+		}
+		s.set(func() {
+			s.refuse = true
+			s.row = []driver.Value{int64(Granted), "somebody", int64(5), int64(0), int64(1 << 40), int64(0), "pod 2", time.Now().UnixMicro()}
+		})
+		<-lease.Done()
+		var lost *LostError
+		if err := lease.Err(); !errors.As(err, &lost) || lost.Reason != Displaced || lost.Worker != 7 || lost.Holder != "pod 2" {
+			t.Errorf("Err = %v", err)
+		}
+		if err := lease.Renew(t.Context()); !errors.As(err, &lost) {
+			t.Errorf("Renew = %v", err)
+		}
+		keys, err := snow.NewGenerator(lease, snow.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := keys.Next(t.Context()); !errors.Is(err, snow.ErrLeaseExpired) {
+			t.Errorf("Next = %v", err)
+		}
+		if err := errors.Join(lease.Close(t.Context()), lease.Close(t.Context())); err != nil {
+			t.Errorf("Close = %v", err)
+		}
+		if s.count("SELECT") == 0 {
+			t.Error("the loss was believed without a look at the row")
+		}
+	})
+}
+
+func TestAcquireRefuses(t *testing.T) {
+	l := snow.Twitter()
+	s := &scripted{layout: l}
+	db := sql.OpenDB(s)
+	defer db.Close()
+	thousand := uint64(32)
+	for name, cfg := range map[string]LeaseConfig{
+		"namespace":  {Namespace: "a b"},
+		"MaxSkew":    {Namespace: "shop", MaxSkew: -1},
+		"Datacenter": {Namespace: "shop", Datacenter: 32},
+		"Worker":     {Namespace: "shop", Worker: &thousand},
+	} {
+		var field *snow.FieldError
+		if _, err := Acquire(t.Context(), db, MySQL, cfg); !errors.As(err, &field) || field.Field != name {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var field *snow.FieldError
+	for _, d := range []Dialect{0, 4, -1} {
+		if _, err := Acquire(t.Context(), db, d, LeaseConfig{Namespace: "shop"}); !errors.As(err, &field) || field.Field != "dialect" {
+			t.Errorf("dialect %d: %v", d, err)
+		}
+	}
+	s.down = errors.New("gone")
+	var failed *DatabaseError
+	if _, err := Acquire(t.Context(), db, MySQL, LeaseConfig{Namespace: "shop"}); !errors.As(err, &failed) || !errors.Is(err, s.down) {
+		t.Errorf("without a database: %v", err)
+	}
+}
