@@ -15,7 +15,7 @@ type Dialect int
 // The dialects.
 const (
 	MySQL    Dialect = iota + 1 // also MariaDB, Galera and TiDB
-	Postgres                    // also CockroachDB
+	Postgres                    // PostgreSQL; CockroachDB does not take the tables' collation
 	SQLite                      // 3.37 or later; never on a network file system
 )
 

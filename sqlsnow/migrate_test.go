@@ -352,10 +352,11 @@ func TestMigrateUnknownDialect(t *testing.T) {
 	}
 }
 
-// mock returns a server that has no table of ours.
-func mock(t *testing.T) (*sql.DB, sqlmock.Sqlmock) {
+// mock returns a server that has no table of ours. It tells heard what it is asked.
+func mock(t *testing.T, heard func(query string)) (*sql.DB, sqlmock.Sqlmock) {
 	t.Helper()
 	db, m, err := sqlmock.New(sqlmock.QueryMatcherOption(sqlmock.QueryMatcherFunc(func(want, got string) error {
+		heard(got)
 		if !strings.HasPrefix(got, want) {
 			return fmt.Errorf("got %q, want %q", got, want)
 		}
@@ -376,7 +377,7 @@ func mock(t *testing.T) (*sql.DB, sqlmock.Sqlmock) {
 func value(v any) *sqlmock.Rows { return sqlmock.NewRows([]string{"v"}).AddRow(v) }
 
 func TestMigrateWaitsAsLongAsContext(t *testing.T) {
-	db, m := mock(t)
+	db, m := mock(t, func(string) {})
 	m.ExpectQuery("SELECT GET_LOCK").WillReturnRows(value(0))
 	m.ExpectQuery("SELECT GET_LOCK").WillReturnRows(value(0))
 	m.ExpectQuery("SELECT GET_LOCK").WillReturnRows(value(1))
@@ -421,7 +422,7 @@ func TestMigrateDropsTheConnection(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db, m := mock(t)
+			db, m := mock(t, func(string) {})
 			test.expect(m)
 			m.ExpectClose()
 			if err := sqlsnow.Migrate(t.Context(), db, sqlsnow.MySQL); err == nil || err.Error() != test.want {
@@ -436,14 +437,21 @@ func TestMigrateDropsTheConnection(t *testing.T) {
 
 func TestMigrateNamesTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	db, m := mock(t)
+	db, m := mock(t, func(query string) {
+		if strings.HasPrefix(query, "CREATE") {
+			cancel()
+		}
+	})
 	m.ExpectQuery("SELECT GET_LOCK").WillReturnRows(value(1))
-	m.ExpectQuery("SELECT table_name").WillReturnRows(sqlmock.NewRows([]string{"t"})).WillDelayFor(time.Hour)
+	m.ExpectQuery("SELECT table_name").WillReturnRows(sqlmock.NewRows([]string{"t"}))
+	m.ExpectExec("CREATE").WillDelayFor(time.Hour).WillReturnResult(sqlmock.NewResult(0, 0))
 	m.ExpectExec("ROLLBACK").WillReturnResult(sqlmock.NewResult(0, 0))
 	m.ExpectExec("DO RELEASE_LOCK").WillReturnResult(sqlmock.NewResult(0, 0))
-	time.AfterFunc(time.Millisecond, cancel)
 	err := sqlsnow.Migrate(ctx, db, sqlsnow.MySQL)
 	if !errors.Is(err, context.Canceled) || !errors.Is(err, sqlmock.ErrCancelled) { // which says nothing of the context
 		t.Errorf("got %v, want %v and %v", err, context.Canceled, sqlmock.ErrCancelled)
+	}
+	if got := db.Stats().OpenConnections; got != 1 {
+		t.Errorf("open connections: got %d, want the 1 that was unlocked after the context had ended", got)
 	}
 }

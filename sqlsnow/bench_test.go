@@ -1,0 +1,147 @@
+package sqlsnow_test
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"runtime"
+	"sync"
+	"testing"
+
+	_ "gorm.io/driver/mysql"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// What docs/leases.md says of cost is measured by
+//
+//	go test -run '^$' -bench . -count 6 ./sqlsnow
+
+var quiet = sqlsnow.LeaseConfig{Namespace: "bench", Logger: slog.New(slog.DiscardHandler)}
+
+// openBench returns a database with a namespace on a server of its own.
+func openBench(b *testing.B, l snow.Layout, connections int) *sql.DB {
+	b.Helper()
+	server := dbtest.MariaDB(b, "max_connections=1200")
+	db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(b)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { db.Close() })
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	if err := sqlsnow.Migrate(b.Context(), db, sqlsnow.MySQL); err != nil {
+		b.Fatal(err)
+	}
+	if err := sqlsnow.Init(b.Context(), db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "bench", Layout: l}); err != nil {
+		b.Fatal(err)
+	}
+	return db
+}
+
+// Next through a lease, beside Next on a Fixed worker, where the format does
+// not bind.
+func BenchmarkNext(b *testing.B) {
+	l, err := snow.NewLayout(snow.Default().Epoch(), snow.Default().Tick(), snow.Bits{Timestamp: 41, Worker: 2, Sequence: 20})
+	if err != nil {
+		b.Fatal(err)
+	}
+	db := openBench(b, l, 4)
+	for name, worker := range map[string]func(b *testing.B) snow.Worker{
+		"fixed": func(b *testing.B) snow.Worker {
+			w, err := snow.Fixed(l, 0, 0)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return w
+		},
+		"leased": func(b *testing.B) snow.Worker {
+			lease, err := sqlsnow.Acquire(b.Context(), db, sqlsnow.MySQL, quiet)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Cleanup(func() { lease.Close(context.Background()) })
+			return lease
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			keys, err := snow.NewGenerator(worker(b), snow.Config{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			ctx := context.Background()
+			if _, err := keys.Next(ctx); err != nil { // a fixed worker waits before its first id
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := keys.Next(ctx); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// A thousand processes start at once, each with a connection, and stop at once.
+func BenchmarkThousand(b *testing.B) {
+	db := openBench(b, snow.Default(), 1000)
+	var opened sync.WaitGroup
+	conns := make([]*sql.Conn, 1000)
+	for i := range conns { // connecting is not what is measured
+		opened.Go(func() {
+			conn, err := db.Conn(b.Context())
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			conns[i] = conn
+		})
+	}
+	opened.Wait()
+	for _, conn := range conns {
+		if conn != nil {
+			conn.Close()
+		}
+	}
+	leases := make([]*sqlsnow.Lease, len(conns))
+	for b.Loop() {
+		before := memory()
+		var all sync.WaitGroup
+		for i := range leases {
+			all.Go(func() {
+				var err error
+				if leases[i], err = sqlsnow.Acquire(b.Context(), db, sqlsnow.MySQL, quiet); err != nil {
+					b.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		b.StopTimer()
+		b.ReportMetric(float64(memory()-before)/float64(len(leases)), "B/lease")
+		for _, lease := range leases {
+			all.Go(func() {
+				if lease == nil {
+					return
+				}
+				if err := lease.Close(context.Background()); err != nil {
+					b.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		clear(leases)
+		b.StartTimer()
+	}
+}
+
+// memory returns what is in use after a collection, stacks included.
+func memory() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
+}
