@@ -1,6 +1,7 @@
-// Bench measures package snow beside other generators of ids (-only ids), and
-// what a kind of primary key costs a database (-only rows). It prints tables
-// and writes RESULTS.md, results.json and charts.
+// Bench measures package snow beside other generators of ids (-only ids),
+// what a kind of primary key costs a database (-only rows), and what the plugin
+// of gormsnow costs (-only gorm). It prints tables and writes RESULTS.md,
+// results.json and charts.
 //
 // A part that is not measured keeps what results.json has of it.
 package main
@@ -13,9 +14,11 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
+	"github.com/shardsnow/snow/bench/gormcost"
 	"github.com/shardsnow/snow/bench/ids"
 	"github.com/shardsnow/snow/bench/rows"
 )
@@ -39,7 +42,7 @@ func run(args []string) error {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.BoolVar(&o.quick, "quick", false, "take about a minute, for a first look, where a full run takes about ten")
-	flags.StringVar(&o.only, "only", "", "measure only `ids` or rows, or none, to write the report of results.json again")
+	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows or gorm, or none, to write the report of results.json again")
 	flags.IntVar(&o.rows, "rows", 0, "load `N` rows into each table; 2000000 without a limit take the better part of an hour")
 	flags.DurationVar(&o.limit, "limit", 0, "end a load after this `duration` with the rows that it has")
 	flags.StringVar(&o.dir, "dir", ".", "write results to this `directory`")
@@ -47,8 +50,8 @@ func run(args []string) error {
 	switch {
 	case flags.NArg() > 0:
 		return fmt.Errorf("argument %q: want flags only", flags.Arg(0))
-	case o.only != "" && o.only != "ids" && o.only != "rows" && o.only != "none":
-		return fmt.Errorf("-only %q: want ids, rows or none", o.only)
+	case !slices.Contains([]string{"", "ids", "rows", "gorm", "none"}, o.only):
+		return fmt.Errorf("-only %q: want ids, rows, gorm or none", o.only)
 	case o.rows < 0:
 		return fmt.Errorf("-rows %d: want a positive number", o.rows)
 	}
@@ -66,7 +69,7 @@ func (o options) measure(ctx context.Context) error {
 	if o.only == "none" {
 		return results.write(o.dir)
 	}
-	if o.only != "rows" {
+	if o.part("ids") {
 		opts := ids.Full()
 		if o.quick {
 			opts = ids.Quick()
@@ -82,7 +85,7 @@ func (o options) measure(ctx context.Context) error {
 		}
 		fmt.Print(idsReport(s))
 	}
-	if o.only != "ids" {
+	if o.part("rows") {
 		// Rows of an engine count even if another engine could not be started.
 		s, failed := measured(o.quick, func() ([]rows.Result, error) { return rows.Measure(ctx, o.rowsOptions()) })
 		if len(s.Result) > 0 && ctx.Err() == nil {
@@ -96,8 +99,26 @@ func (o options) measure(ctx context.Context) error {
 			return failed
 		}
 	}
+	if o.part("gorm") {
+		opts := gormcost.Options{Progress: progress("gorm")}
+		if o.quick {
+			opts.Rounds, opts.Statements = 5, 80
+		}
+		s, err := measured(o.quick, func() (gormcost.Result, error) { return gormcost.Measure(ctx, opts) })
+		if err != nil {
+			return err
+		}
+		results.GORM = s
+		if err := results.write(o.dir); err != nil {
+			return err
+		}
+		fmt.Print(gormReport(s))
+	}
 	return nil
 }
+
+// part reports whether a part is to be measured.
+func (o options) part(name string) bool { return o.only == "" || o.only == name }
 
 // rowsOptions cuts the tables and the slow keys to what fits the time, unless
 // the number of rows was asked for.

@@ -10,14 +10,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/bench/gormcost"
 	"github.com/shardsnow/snow/bench/ids"
 	"github.com/shardsnow/snow/bench/rows"
 )
 
 // results is what results.json holds and RESULTS.md shows.
 type results struct {
-	IDs  *section[*ids.Result]   `json:"ids,omitempty"`
-	Rows *section[[]rows.Result] `json:"rows,omitempty"`
+	IDs  *section[*ids.Result]     `json:"ids,omitempty"`
+	Rows *section[[]rows.Result]   `json:"rows,omitempty"`
+	GORM *section[gormcost.Result] `json:"gorm,omitempty"`
 }
 
 // A section is one part, with what it was measured on. The parts may be from
@@ -85,6 +87,9 @@ func (r results) report() string {
 	}
 	if r.Rows != nil {
 		b.WriteString(rowsReport(r.Rows))
+	}
+	if r.GORM != nil {
+		b.WriteString(gormReport(r.GORM))
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }

@@ -16,8 +16,8 @@ type host struct {
 	err        error
 }
 
-// hosted calls do in the place of a test and returns what went wrong. What do started has ended when it returns.
-func hosted(do func(tb testing.TB) error) error {
+// Hosted calls do in the place of a test and returns what went wrong. What do started has ended when it returns.
+func Hosted(do func(tb testing.TB) error) error {
 	// dbtest asks for -short, which there is only when this has been done. The flags are not shown by -help, because
 	// those of the program have been parsed before.
 	testing.Init()

@@ -340,7 +340,7 @@ func TestMeasureEnds(t *testing.T) {
 
 func TestHosted(t *testing.T) {
 	var order []string
-	err := hosted(func(tb testing.TB) error {
+	err := Hosted(func(tb testing.TB) error {
 		tb.Cleanup(func() { order = append(order, "first") })
 		tb.Cleanup(func() { order = append(order, "second"); tb.Fatalf("cleanup: %d", 2) })
 		tb.Fatalf("body: %d", 1)
@@ -357,7 +357,7 @@ func TestHosted(t *testing.T) {
 
 func TestServerThatCannotStart(t *testing.T) {
 	private(t)
-	err := hosted(func(tb testing.TB) error {
+	err := Hosted(func(tb testing.TB) error {
 		dbtest.MariaDB(tb, "no-such-variable=1")
 		return nil
 	})

@@ -27,7 +27,7 @@ type run struct {
 // serve does the run on a server of its own.
 func (r run) serve(ctx context.Context) (result Result, err error) {
 	r.report("starting the server")
-	err = hosted(func(tb testing.TB) error {
+	err = Hosted(func(tb testing.TB) error {
 		s := r.engine.start(tb, r.engine.options(poolSize(r.batches*batch))...)
 		db, err := sql.Open(r.engine.driver, s.DSN(s.CreateDatabase(tb)))
 		if err != nil {

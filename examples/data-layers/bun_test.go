@@ -1,0 +1,68 @@
+//go:build unix
+
+package datalayers
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/mysqldialect"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+
+	"github.com/shardsnow/snow"
+)
+
+type BunOrder struct {
+	bun.BaseModel `bun:"orders"`
+
+	ID    snow.ID `bun:",pk"`
+	Buyer string
+}
+
+func TestBun(t *testing.T) {
+	ctx, keys, db := t.Context(), newKeys(t), bun.NewDB(openSQLite(t), sqlitedialect.New())
+	create(t, db.DB, table)
+	order, err := BunOrder{Buyer: "ann"}, error(nil)
+
+	if order.ID, err = keys.Next(ctx); err == nil {
+		_, err = db.NewInsert().Model(&order).Exec(ctx)
+	}
+
+	check(t, err)
+	orders := []BunOrder{{ID: order.ID + 2, Buyer: "bob"}, {ID: order.ID + 1, Buyer: "eve"}}
+	_, err = db.NewInsert().Model(&orders).Exec(ctx)
+	check(t, err)
+	wantStored(t, db.DB, Order{order.ID, "ann"}, Order{order.ID + 1, "eve"}, Order{order.ID + 2, "bob"})
+	var found BunOrder
+	err = db.NewSelect().Model(&found).Where("id = ?", order.ID).Scan(ctx)
+	if err != nil || found != order {
+		t.Errorf("got %v, %v, want %v", found, err, order)
+	}
+}
+
+// On MySQL, the tag makes bun count on from the id that the server tells, over
+// the ids that the rows were stored with.
+func TestBunAutoincrementChangesIDs(t *testing.T) {
+	type Order struct {
+		ID    snow.ID `bun:",pk,autoincrement"`
+		Buyer string
+	}
+	ctx, db := t.Context(), bun.NewDB(openMariaDB(t), mysqldialect.New())
+	create(t, db.DB, "CREATE TABLE orders (id BIGINT AUTO_INCREMENT PRIMARY KEY, buyer VARCHAR(40))")
+	orders := []Order{{ID: 500}, {ID: 900}, {ID: 700}}
+	_, err := db.NewInsert().Model(&orders).Exec(ctx)
+	check(t, err)
+	var got []snow.ID
+	for _, o := range orders {
+		got = append(got, o.ID)
+	}
+	if slices.Equal(got, []snow.ID{500, 900, 700}) {
+		t.Error("the ids are as they were: the page warns of nothing")
+	}
+	var stored []snow.ID
+	check(t, db.NewSelect().Model((*Order)(nil)).Column("id").Order("id").Scan(ctx, &stored))
+	if want := []snow.ID{500, 700, 900}; !slices.Equal(stored, want) {
+		t.Errorf("the table has %v, want %v", stored, want)
+	}
+}
