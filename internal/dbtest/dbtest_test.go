@@ -403,7 +403,8 @@ func TestGivenServer(t *testing.T) {
 			name = s.CreateDatabase(t)
 			s.run(t, s.DSN(name), "CREATE TABLE t (id BIGINT PRIMARY KEY)")
 			for action, f := range map[string]func(testing.TB){
-				"kill": s.Kill, "stop": s.Stop, "continue": s.Continue, "restart": s.Restart,
+				"kill": s.Kill, "stop": s.Stop, "continue": s.Continue, "restart": s.Restart, "put back": s.PutBack,
+				"set the clock": func(tb testing.TB) { s.SetClock(tb, time.Hour) },
 			} {
 				want := fmt.Sprintf("fatal: dbtest: %s: %s needs a private server, but %s is set", s.engine.name(), action, env)
 				if got := record(t, f); got != want {

@@ -1,4 +1,5 @@
-// Package dbtest gives tests real database servers: private ones, which a test may kill, stop and restart.
+// Package dbtest gives tests real database servers: private ones, which a test may kill, stop and restart, whose clock it may
+// set, and whose history it may undo.
 //
 // [MariaDB] and [Postgres] start a server for the test that calls them, with a fresh data directory, a free port on the
 // loopback interface and a unix socket. It syncs its log at every commit, as in production, and admits only those who
@@ -6,7 +7,7 @@
 // It ends with the test, or with the test process however that ends, and its files are removed.
 //
 // SNOW_MYSQL_DSN and SNOW_POSTGRES_DSN name a server to use instead of a private one. Databases can be created on it, but
-// it can't be killed, stopped or restarted.
+// it can't be killed, stopped, restarted and so on.
 //
 // A test whose server can't be had, because its programs are not installed or because of -short, is skipped.
 // SNOW_REQUIRE_DB=1 makes it run or fail.

@@ -43,6 +43,7 @@ func launch(cmd *exec.Cmd, dir string, quit syscall.Signal) (*process, error) {
 		}
 		_ = cmd.Wait() // how it ended is in its log
 		_ = os.Remove(note)
+		sweepClock(cmd.Process.Pid)
 		close(p.exited)
 	}()
 	if err := <-started; err != nil {

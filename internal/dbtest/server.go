@@ -57,6 +57,8 @@ type Server struct {
 	dir     string   // home of a private server, empty if the server was given
 	port    int      // of a private server
 	process *process // nil while a private server is down
+
+	environment []string // of a private server, on top of the test's
 }
 
 // MariaDB starts a MariaDB server that lives as long as the test. Options are server variables as "name=value".
@@ -243,6 +245,7 @@ func (s *Server) startOnce() error {
 		cmd.Args = append(cmd.Args, "--"+option)
 	}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, log, log
+	cmd.Env = append(os.Environ(), s.environment...)
 	cmd.SysProcAttr = attributes(account, s.engine.quit())
 	p, err := launch(cmd, s.dir, s.engine.quit())
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 const guard = `
 trap '' HUP INT TERM
 read -r _
-for pid in "$0"/*/pid; do kill -$(cat "$pid"); done
+for pid in "$0"/*/pid; do kill -$(cat "$pid"); rm -f /dev/shm/*faketime_*_"$(cut -d ' ' -f 2 "$pid")"; done
 for _ in $(seq 100); do rm -rf "$0" && exit; sleep 0.1; done
 `
 

@@ -1,0 +1,146 @@
+//go:build unix
+
+package leasefaults
+
+import (
+	"time"
+
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+func failovers() []scenario {
+	return []scenario{
+		{
+			name: "4 s of history lost, LossWindow 5 s", private: true,
+			namespace: sqlsnow.Namespace{Workers: 10, LossWindow: 5 * time.Second, Window: time.Minute},
+			play:      (*world).failOver,
+		},
+		{
+			name: "4 s of history lost, LossWindow 0", private: true, lossy: true,
+			namespace: sqlsnow.Namespace{Workers: 12, Window: 12 * time.Second},
+			play:      (*world).failOverUnprepared,
+		},
+	}
+}
+
+// lost is how much history is undone. To wait for it is the fault itself.
+const lost = 4 * time.Second
+
+// failOver undoes claims, renewals, a release, and stops those whose renewals were undone until others have their numbers,
+// which is what the constants of a namespace with a loss window are made for.
+func (w *world) failOver() {
+	holders := w.start(8)
+	w.begin(holders)
+	var before map[*process]uint64
+	var over <-chan time.Time
+	for renewed := false; !renewed; { // they renew at about the same time, so most do in the time that is lost
+		w.server.Keep(w)
+		over, before = time.After(lost), renewals(holders)
+		renewed = w.renewed(holders, before, time.After(lost/4))
+	}
+	w.start(4) // whose claims are lost
+	holders[7].leave()
+	holders[6].kill(w)
+	<-over
+	w.server.PutBack(w)
+
+	var forgotten []*process
+	holders = holders[:6]
+	for _, p := range holders {
+		if r, _ := p.report(); r.Renewals > before[p] {
+			forgotten = append(forgotten, p)
+		}
+	}
+	w.Logf("renewals of %d processes were lost", len(forgotten))
+	told := forgotten[0]
+	stopped := forgotten[1:]
+	each(stopped, func(p *process) { p.stop(w) })
+	rivals := w.start(10) // as many as there are numbers
+	told.await(w, "reported what was lost", func(r report) bool { return r.Regressed+r.OtherLosses > 0 })
+	flow(w, told)
+	w.succeeded(stopped)
+	each(stopped, func(p *process) { p.resume(w) })
+	for _, p := range stopped {
+		p.await(w, "lost its number", func(r report) bool { return r.Displaced+r.Regressed+r.OtherLosses > 0 })
+	}
+	each(rivals, func(p *process) { p.leave() })
+	w.begin(holders)
+}
+
+// renewed waits until three of the processes have renewed, or until over.
+func (w *world) renewed(processes []*process, before map[*process]uint64, over <-chan time.Time) bool {
+	for {
+		n := 0
+		for p, now := range renewals(processes) {
+			if now > before[p] {
+				n++
+			}
+		}
+		if n >= 3 {
+			return true
+		}
+		select {
+		case <-over:
+			return false
+		case <-time.After(reportTime):
+		}
+	}
+}
+
+// succeeded waits until others issue ids of the numbers that processes had.
+func (w *world) succeeded(processes []*process) {
+	w.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		all, err := sqlsnow.Workers(w.Context(), w.db, w.target.Dialect, w.job.Namespace)
+		if err != nil {
+			w.Fatal(err)
+		}
+		left := 0
+		for _, p := range processes {
+			r, _ := p.report()
+			if at := all[r.Worker]; at.State != sqlsnow.Granted || at.Holder == p.name {
+				left++
+			}
+		}
+		if left == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.Fatalf("%d numbers have not been leased again: %+v", left, all)
+		}
+		time.Sleep(reportTime) // no event tells
+	}
+}
+
+// failOverUnprepared does to a namespace without a loss window what it can't stand, and wants to be told.
+func (w *world) failOverUnprepared() {
+	holders := w.start(4)
+	w.begin(holders)
+	w.server.Keep(w)
+	over, before := time.After(lost), renewals(holders)
+	forgotten := w.start(8) // whose leases are lost
+	w.begin(forgotten)
+	for _, p := range holders {
+		p.await(w, "renewed", func(r report) bool { return r.Renewals > before[p] })
+	}
+	<-over
+	all := append(holders, forgotten...)
+	each(all, func(p *process) { p.stop(w) })
+	w.server.PutBack(w)
+	heirs := w.start(8) // who get the numbers of the forgotten, for no other is free
+	w.begin(heirs)
+	each(all, func(p *process) { p.resume(w) })
+	regressed := uint64(0)
+	for _, p := range holders {
+		r := p.await(w, "reported what was lost", func(r report) bool { return r.Regressed+r.Displaced > 0 })
+		regressed += r.Regressed
+	}
+	if regressed == 0 {
+		w.Error("no holder found that a renewal was forgotten")
+	}
+	for _, p := range forgotten {
+		p.await(w, "reported that its number was lost", func(r report) bool { return r.Regressed+r.Displaced > 0 })
+	}
+	each(heirs, func(p *process) { p.leave() })
+	flow(w, all...)
+}

@@ -1,0 +1,80 @@
+//go:build unix
+
+package leasefaults
+
+import (
+	"time"
+
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+func pins() []scenario {
+	return []scenario{
+		{
+			// The window is longer than the test would wait.
+			name:      "two processes pin one number and the first leaves",
+			namespace: sqlsnow.Namespace{Workers: 8, Window: 10 * time.Minute, PinnedWindow: 10 * time.Minute},
+			play:      (*world).handOver,
+		},
+		{
+			name:      "two processes pin one number and the first dies or is stopped",
+			namespace: sqlsnow.Namespace{Workers: 8, Window: 10 * time.Minute, PinnedWindow: 2 * time.Second},
+			play:      (*world).inherit,
+		},
+	}
+}
+
+const pinned = 5
+
+func pin(j *job) {
+	number := uint64(pinned)
+	j.Pin, j.Patient = &number, false
+}
+
+func (w *world) handOver() {
+	first := w.start(1, pin)[0]
+	w.pinned(first)
+	hasty := w.start(1, pin, func(j *job) { j.Timeout = 5 * time.Second })[0]
+	r := hasty.await(w, "was refused", func(r report) bool { return r.Refused > 0 })
+	if r.Held != 1 || r.HeldBy != first.name {
+		w.Errorf("refused with %q of holder %q, want a HeldError of %q", r.Failure, r.HeldBy, first.name)
+	}
+	second := w.start(1, pin)[0]
+	w.live([]*process{second}, 5*reportTime)
+	if r, _ := second.report(); r.Acquired+r.Refused > 0 {
+		w.Errorf("%s: did not wait for a number that is held: %v", second.name, r)
+	}
+	flow(w, first)
+	first.leave()
+	w.pinned(second)
+	if r := first.left(w); r.Closed != 1 {
+		w.Errorf("%s: not closed: %s", first.name, r.Failure)
+	}
+}
+
+func (w *world) inherit() {
+	first := w.start(1, pin)[0]
+	w.pinned(first)
+	second := w.start(1, pin)[0]
+	w.live([]*process{second}, 5*reportTime)
+	first.kill(w)
+	w.pinned(second)
+
+	third := w.start(1, pin)[0]
+	w.live([]*process{third}, 5*reportTime)
+	second.stop(w)
+	w.pinned(third)
+	second.resume(w)
+	// A pinned lease can't go on with another number.
+	second.await(w, "ended", func(r report) bool { return r.Ended == 1 && r.Displaced > 0 && r.Expired > r.Resumed })
+	flow(w, third)
+}
+
+// pinned waits until a process issues ids of the number that it asked for.
+func (w *world) pinned(p *process) {
+	w.Helper()
+	w.begin([]*process{p})
+	if r, _ := p.report(); r.Worker != pinned {
+		w.Errorf("%s: got number %d, want %d", p.name, r.Worker, pinned)
+	}
+}

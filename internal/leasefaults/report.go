@@ -1,0 +1,70 @@
+//go:build unix
+
+package leasefaults
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A job is what a worker process is to do. It travels in the environment, where only its account can read the password.
+type job struct {
+	Driver    string // of database/sql
+	Dialect   sqlsnow.Dialect
+	DSN       string
+	Namespace string
+	Pin       *uint64       // the worker number to ask for
+	Holder    string        // also names the files of ids
+	Dir       string        // of the files of ids
+	Leases    int           // to acquire, all at once; 1 if zero
+	Fixed     *uint64       // a worker number to use without a lease, to see the suite fail
+	Wait      bool          // for the command "go" before the first attempt
+	Patient   bool          // acquires again after every error
+	Timeout   time.Duration // of an attempt; zero is none
+	Limit     uint64        // how many ids each lease makes, roughly; zero is no limit
+	WallShift time.Duration // how far the process's wall clock is off from the beginning; see wall.go
+
+	program string // to run in place of the test binary
+}
+
+// A report is what a worker process says about itself, again and again: the sum over its leases, unless told otherwise.
+type report struct {
+	Serial uint64 // counts the reports
+
+	Acquired uint64 // leases that were acquired
+	Refused  uint64 // attempts to acquire that failed, by the kind of error:
+	NoWorker uint64 // *NoWorkerError
+	Held     uint64 // *HeldError
+	Clock    uint64 // *ClockError
+	Failure  string // the last error of an attempt
+
+	Issued  uint64 // ids that are in the files
+	Expired uint64 // how often ids stopped with ErrLeaseExpired
+	Resumed uint64 // how often they flowed again after it
+	Ended   uint64 // leases whose Done is closed
+	Closed  uint64 // leases whose Close returned nil
+	Broken  string // an error that must not happen
+	HeldBy  string // holder in the last HeldError
+
+	ClockErrors uint64 // reports that found a *ClockError in a lease's Stats
+	Errors      uint64 // other errors there
+	Displaced   uint64 // numbers that were lost according to the log, by the reason
+	Regressed   uint64
+	OtherLosses uint64
+
+	Renewals, Failures, Swaps uint64
+
+	// Of the last lease, or the last time that a lease expired:
+	Worker  uint64
+	Fence   int64
+	Ceiling time.Time
+	LastID  int64
+	Short   time.Duration // from the tick after the last id to the ceiling, when it expired
+}
+
+func (r report) String() string {
+	type plain report
+	return fmt.Sprintf("%+v", plain(r))
+}

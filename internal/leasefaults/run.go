@@ -1,0 +1,262 @@
+//go:build unix
+
+package leasefaults
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A Target is the kind of server and the driver to test with.
+type Target struct {
+	Dialect sqlsnow.Dialect
+	Server  func(tb testing.TB, options ...string) *dbtest.Server
+	Driver  string // name in database/sql
+	Import  string // path of the package that registers it
+}
+
+// A scenario is a story of faults. It has a world to itself.
+type scenario struct {
+	name      string
+	namespace sqlsnow.Namespace // Name and Layout are filled in
+	proxied   bool              // worker processes reach the server through a proxy
+	alone     bool              // nothing else begins meanwhile, for want of processors
+	private   bool              // it does to the server what others would not survive
+	lossy     bool              // ids may be issued twice
+	play      func(w *world)
+}
+
+func scenarios() []scenario {
+	var all []scenario
+	// The longest and the heaviest come first.
+	for _, some := range [][]scenario{failovers(), storms(), clocks(), outages(), pauses(), pins()} {
+		all = append(all, some...)
+	}
+	return all
+}
+
+// Run runs every scenario as a subtest. It is to be called once in a test binary, from a test function that does nothing
+// else: worker processes are this test again, and do not return from Run. Under -short it is skipped.
+func Run(t *testing.T, target Target) {
+	if os.Getenv(jobVariable) != "" {
+		Work()
+	}
+	if testing.Short() {
+		t.Skip("faults of leases take a minute")
+	}
+	for _, given := range []string{"SNOW_MYSQL_DSN", "SNOW_POSTGRES_DSN"} {
+		t.Setenv(given, "") // only private servers can be killed
+	}
+	shared := target.Server(t, "max_connections=400")
+	// They wait for the most part, so not by t.Parallel, which would let as many run as there are processors.
+	var all sync.WaitGroup
+	places := make(chan struct{}, 5)
+	for _, s := range scenarios() {
+		server, database := shared, ""
+		if !s.private {
+			database = shared.CreateDatabase(t)
+		}
+		run := func() {
+			t.Run(s.name, func(t *testing.T) {
+				if s.private {
+					server = target.Server(t)
+					database = server.CreateDatabase(t)
+				}
+				newWorld(t, target, s, server, database).play()
+			})
+		}
+		if s.alone {
+			run()
+			continue
+		}
+		places <- struct{}{}
+		all.Go(func() {
+			run()
+			<-places
+		})
+	}
+	all.Wait()
+}
+
+// A world is what a scenario plays in.
+type world struct {
+	*testing.T
+	scenario  scenario
+	target    Target
+	server    *dbtest.Server
+	proxy     *proxy // nil without
+	db        *sql.DB
+	job       job // of every worker process, to be completed
+	processes []*process
+}
+
+func newWorld(t *testing.T, target Target, s scenario, server *dbtest.Server, database string) *world {
+	t.Helper()
+	w := &world{T: t, scenario: s, target: target, server: server}
+	dsn := server.DSN(database)
+	var err error
+	if w.db, err = sql.Open(target.Driver, dsn); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.db.Close() })
+	if err := sqlsnow.Migrate(t.Context(), w.db, target.Dialect); err != nil {
+		t.Fatal(err)
+	}
+	s.namespace.Name, s.namespace.Layout = "faults", layout()
+	if err := sqlsnow.Init(t.Context(), w.db, target.Dialect, s.namespace); err != nil {
+		t.Fatal(err)
+	}
+	if s.proxied {
+		w.proxy = newProxy(t, server.Addr())
+		dsn = strings.Replace(dsn, server.Addr(), w.proxy.addr, 1)
+	}
+	w.job = job{Driver: target.Driver, Dialect: target.Dialect, DSN: dsn, Namespace: s.namespace.Name, Dir: t.TempDir()}
+	t.Cleanup(func() {
+		if l, err := readLedger(w.job.Dir, layout()); t.Failed() {
+			t.Logf("ledger at the end: %+v, %v", l, err)
+		}
+	})
+	return w
+}
+
+// play runs the scenario and judges it.
+func (w *world) play() {
+	w.scenario.play(w)
+	if !w.Failed() {
+		w.judge()
+	}
+}
+
+// start starts worker processes, each with the job that the changes make of the usual one: one lease, patiently acquired.
+func (w *world) start(n int, changes ...func(*job)) []*process {
+	w.Helper()
+	for range n {
+		j := w.job
+		j.Patient = true
+		j.Holder = fmt.Sprintf("w%03d", len(w.processes))
+		for _, change := range changes {
+			change(&j)
+		}
+		program := []string{j.program}
+		if j.program == "" {
+			top, _, _ := strings.Cut(w.Name(), "/")
+			program = []string{os.Args[0], "-test.run=^" + top + "$"}
+		}
+		w.processes = append(w.processes, spawn(w, program, j))
+	}
+	return w.processes[len(w.processes)-n:]
+}
+
+// judge ends all processes and looks at everything that was issued.
+func (w *world) judge() {
+	w.Helper()
+	var reported uint64
+	for _, p := range w.processes {
+		p.leave()
+	}
+	for _, p := range w.processes {
+		r := p.left(w)
+		if fault := p.fault(); fault != "" {
+			w.Errorf("%s: %s", p.name, fault)
+		}
+		reported += r.Issued
+	}
+	l, err := readLedger(w.job.Dir, layout())
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Logf("%d ids of %d leases and %d numbers; %d duplicates, %d shared ticks", l.IDs, l.Files, l.Numbers, l.Duplicates, l.Shared)
+	if l.IDs == 0 || uint64(l.IDs) < reported {
+		w.Errorf("the files hold %d ids, and %d were reported", l.IDs, reported)
+	}
+	if l.Descents > 0 || !w.scenario.lossy && l.Duplicates+l.Shared > 0 {
+		w.Errorf("%d duplicate ids, %d ticks shared by leases, %d descents:\n%s",
+			l.Duplicates, l.Shared, l.Descents, strings.Join(l.Examples, "\n"))
+	}
+}
+
+// each calls f with every process in turn.
+func each(processes []*process, f func(*process)) {
+	for _, p := range processes {
+		f(p)
+	}
+}
+
+// begin waits until each of the processes has a lease and issues ids.
+func (w *world) begin(processes []*process) {
+	w.Helper()
+	for _, p := range processes {
+		p.await(w, "acquired a lease", func(r report) bool { return r.Acquired > 0 })
+	}
+	flow(w, processes...)
+}
+
+// renew waits until each of the processes has renewed its lease twice more, and issues ids.
+func (w *world) renew(processes []*process) {
+	w.Helper()
+	before := renewals(processes)
+	for _, p := range processes {
+		p.await(w, "renewed", func(r report) bool { return r.Renewals >= before[p]+2 })
+	}
+	flow(w, processes...)
+}
+
+// renewals returns how often each of the processes has renewed its lease.
+func renewals(processes []*process) map[*process]uint64 {
+	n := make(map[*process]uint64)
+	for _, p := range processes {
+		r, _ := p.report()
+		n[p] = r.Renewals
+	}
+	return n
+}
+
+// live waits until each of the processes has run for a while.
+func (w *world) live(processes []*process, d time.Duration) {
+	w.Helper()
+	before := make(map[*process]uint64)
+	for _, p := range processes {
+		r, _ := p.report()
+		before[p] = r.Serial + uint64(d/reportTime)
+	}
+	for _, p := range processes {
+		p.await(w, "run on", func(r report) bool { return r.Serial >= before[p] })
+	}
+}
+
+// expire waits until each of the processes has used up its windows to the end, and then no more.
+func (w *world) expire(processes []*process, since map[*process]uint64) {
+	w.Helper()
+	for _, p := range processes {
+		p.await(w, "expired", func(r report) bool { return r.Expired > since[p] && r.Expired > r.Resumed })
+	}
+}
+
+// expirations returns how often each of the processes has expired by now.
+func expirations(processes []*process) map[*process]uint64 {
+	n := make(map[*process]uint64)
+	for _, p := range processes {
+		r, _ := p.report()
+		n[p] = r.Expired
+	}
+	return n
+}
+
+// toTheCeiling checks that processes that have expired used their windows up to less than a batch.
+func (w *world) toTheCeiling(processes []*process) {
+	w.Helper()
+	most := layout().Tick() * (batch/4 + 1)
+	for _, p := range processes {
+		if r, _ := p.report(); r.Short < 0 || r.Short > most {
+			w.Errorf("%s: ids stopped %v before the ceiling, want 0 to %v", p.name, r.Short, most)
+		}
+	}
+}

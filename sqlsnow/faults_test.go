@@ -1,0 +1,19 @@
+//go:build unix
+
+package sqlsnow_test
+
+import (
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql"
+
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/leasefaults"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+func TestFaults(t *testing.T) {
+	leasefaults.Run(t, leasefaults.Target{
+		Dialect: sqlsnow.MySQL, Server: dbtest.MariaDB, Driver: "mysql", Import: "github.com/go-sql-driver/mysql",
+	})
+}
