@@ -1,30 +1,35 @@
 package gormsnow
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/schema"
+	"gorm.io/gorm/clause"
 
 	"github.com/shardsnow/snow"
 )
 
 // assign gives an id to every key of the statement's rows that has none.
 func (p *plugin) assign(stmt *gorm.Statement, m *model) error {
+	delete(stmt.Clauses, issuedName) // of an earlier insert by the same *gorm.DB
 	if m.err != nil {
 		return m.err
 	}
 	if err := include(stmt, m); err != nil || len(m.keys) == 0 {
 		return err
 	}
-	return p.fill(stmt, m.keys)
+	return p.fill(stmt, m, false)
 }
 
 // verify refuses to insert a row without an id, whatever the reason.
 func (p *plugin) verify(stmt *gorm.Statement, m *model) error {
 	// Once more: hooks may have selected or omitted columns.
 	if err := include(stmt, m); err != nil {
+		return err
+	}
+	if err := p.verifyShards(stmt, m); err != nil {
 		return err
 	}
 	err := vacant(stmt, m.keys, func(s slot) error {
@@ -59,26 +64,49 @@ func include(stmt *gorm.Statement, m *model) error {
 
 // fill reserves ids for the whole statement at once, so that they ascend in
 // the order of the rows, and puts them into place. Where it fails no key has
-// changed.
-func (p *plugin) fill(stmt *gorm.Statement, keys []*schema.Field) error {
-	n := 0
-	err := vacant(stmt, keys, func(slot) error { n++; return nil })
-	if err != nil || n == 0 {
+// changed. It does nothing where the shard of a row is not known yet, unless
+// the time is last.
+func (p *plugin) fill(stmt *gorm.Statement, m *model, last bool) error {
+	n, early := 0, false
+	err := vacant(stmt, m.keys, func(s slot) error {
+		n++
+		known, err := p.checkShard(stmt, m, s, last)
+		early = early || !known
+		return err
+	})
+	if err != nil || n == 0 || early {
 		return err
 	}
-	ids := make([]snow.ID, n)
-	if err := p.source.Fill(stmt.Context, ids); err != nil {
+	made := newIssued(n)
+	if err := p.draw(stmt.Context, made.ids, p.shardBits(m)); err != nil {
 		return fmt.Errorf("assign %d ids to %s: %w", n, stmt.Schema.ModelType, err)
 	}
-	for i, last := 0, snow.ID(0); i < n; i++ {
-		if ids[i] <= last {
-			return fmt.Errorf("assign %d ids to %s: %w: %T gave %d after %d", n, stmt.Schema.ModelType, ErrBadSource, p.source, ids[i], last)
+	i := 0
+	err = vacant(stmt, m.keys, func(s slot) error {
+		id, err := p.withShard(stmt, m, s, made.ids[i])
+		if err != nil {
+			return err
+		}
+		s.put(id)
+		made.ids[i] = id
+		i++
+		return nil
+	})
+	stmt.Clauses[issuedName] = clause.Clause{Expression: made}
+	return err
+}
+
+// draw takes ids from the source and refuses those that may not be unique. The
+// shard, the lowest bits, may change: ids that differ in nothing else are the same.
+func (p *plugin) draw(ctx context.Context, ids []snow.ID, shardBits uint8) error {
+	if err := p.source.Fill(ctx, ids); err != nil {
+		return err
+	}
+	for i, last := 0, snow.ID(0); i < len(ids); i++ {
+		if ids[i] <= last || i > 0 && ids[i]>>shardBits == last>>shardBits {
+			return fmt.Errorf("%w: %T gave %d after %d", ErrBadSource, p.source, ids[i], last)
 		}
 		last = ids[i]
 	}
-	return vacant(stmt, keys, func(s slot) error {
-		s.put(ids[0])
-		ids = ids[1:]
-		return nil
-	})
+	return nil
 }

@@ -35,6 +35,25 @@
 // value from the association, and an insert without either is refused. Join
 // tables that GORM makes get no keys.
 //
+// # Shards
+//
+// The id of a key with a shard tag carries the logical shard of another field
+// of the model, named as in Go, so that both lead to the same database:
+//
+//	type Order struct {
+//		ID      snow.ID `snow:"shard=BuyerID"`
+//		BuyerID snow.ID
+//	}
+//
+// Of a snow.ID it is the shard of that id, which must be of the same layout
+// ([snow.Layout.Shard]); of another integer [snow.HashShardInt], also if ids are
+// kept in it; of a string [snow.HashShard]. The source must have a method
+// Layout() [snow.Layout] with shard bits, as [snow.Generator] has. The field may
+// be set by a hook, or by a belongs-to association that is created with the row:
+// then all ids of the statement are assigned just before the INSERT. It must not
+// be zero by then; a pointer to zero is set, unless it is to an ID. In a map the
+// same holds for its entry.
+//
 // # Which inserts assign
 //
 // All that know a model: Create and CreateInBatches of structs, slices, arrays
@@ -48,8 +67,32 @@
 // No model is known to db.Table("orders").Create(map), Raw and Exec: their rows
 // pass as they are. Use db.Model(&Order{}).Create(map).
 //
-// Hooks see the id, so a BeforeCreate can't tell a new row by a zero id. A row
-// keeps its id when the insert fails: repeating it can't store the row twice.
+// Hooks see the id, so a BeforeCreate can't tell a new row by a zero id, except
+// where the id waits for its shard. A row keeps its id when the insert fails:
+// repeating it can't store the row twice.
+//
+// # Rows that exist
+//
+// After a Create without an error each key that the plugin has set is that of a
+// row in the table, or zero. Where ON CONFLICT, ON DUPLICATE KEY, INSERT IGNORE
+// or a trigger kept the row out, it gets the keys of the row that is there
+// instead, if that is the only one with the same values in the columns of the
+// conflict target, or in those of a unique index that the model declares by its
+// tags. Otherwise nobody can tell, and its keys become zero; in a map they are
+// zeros of the type of the field. This happens before has-one, has-many and
+// many-to-many associations copy them.
+//
+// GORM itself inserts belongs-to and many-to-many associations with ON CONFLICT
+// DO NOTHING. So the foreign key of the owner, or of the join row, is that of
+// the row that exists, or zero. A zero is refused where the foreign key is a
+// key by these rules, such as the primary key, or in the join table of models
+// whose primary keys are tagged. Declare unique columns with the tag uniqueIndex.
+//
+// A plain insert costs nothing more. After one that may meet a row there is a
+// SELECT of the new ids, and if some are missing another one, in parts of up to
+// 200, of the rows that were met, which on MySQL locks them as the insert has.
+// PostgreSQL and SQLite need none where all rows are known to be new. They run
+// on the connection of the insert; an error there is the error of the insert.
 //
 // # What is refused
 //
@@ -57,19 +100,19 @@
 // names the model and the field: a key that is too small, that would be
 // AUTO_INCREMENT, that has a default, or that is read-only or omitted; a foreign
 // key of one of the model's associations that would store another number than
-// the id, such as a string or an int32 that refers to a snow.ID; a struct that
-// is not passed by pointer; a value of another type than the Model of the
-// statement; a nil map. Any other error is the source's, or [ErrBadSource].
+// the id, such as a string or an int32 that refers to a snow.ID; a shard tag
+// without a field, a layout or a value; a struct that is not passed by pointer; a
+// value of another type than the Model of the statement; a nil map. Any other
+// error is the source's, or [ErrBadSource].
 //
 // # Limits
 //
-// An id is that of a row only if the row was inserted. Where ON CONFLICT or ON
-// DUPLICATE KEY keeps an existing row, the struct has the new id and the table
-// the old one. GORM inserts belongs-to and many-to-many associations with ON
-// CONFLICT DO NOTHING: where one meets an existing row, by a unique column other
-// than the key, the owner's foreign key or the join row then points to no row,
-// and there is no error. Load such a row first, or leave the association out
-// with Omit and set the foreign key.
+// What later statements do to a row is not undone in its struct. An upsert that
+// updates keys beside the primary one, such as UpdateAll, gives a stored row new
+// ones; the structs of an earlier batch of CreateInBatches keep the old ones. On
+// MySQL, whose ON DUPLICATE KEY takes any unique key, a row that was kept out by
+// one that the model doesn't declare gets the keys of the row that it would have
+// met by one that it does.
 //
 // Save of a row whose primary key is set is an update first: where a tagged key
 // beside it is zero, that zero overwrites the stored key.

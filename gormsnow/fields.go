@@ -12,9 +12,11 @@ import (
 
 // A model is what the plugin knows about a schema.
 type model struct {
-	keys    []*schema.Field // columns that the plugin fills
-	foreign []*schema.Field // keys that a belongs-to association fills
-	err     error           // why the plugin can't serve the model
+	keys    []*schema.Field                 // columns that the plugin fills
+	foreign []*schema.Field                 // keys that a belongs-to association fills
+	sources map[*schema.Field]*schema.Field // by key: the field that its shard is taken from
+	uniques []unique                        // what tells a stored row from others
+	err     error                           // why the plugin can't serve the model
 }
 
 // analyse finds the keys of s. It reads only what GORM leaves alone once a
@@ -24,8 +26,9 @@ func analyse(s *schema.Schema) *model {
 	var foreign map[string]bool
 	for _, f := range s.Fields {
 		_, tagged := f.TagSettings["SNOWFLAKE"]
+		_, sharded := f.Tag.Lookup("snow")
 		single := len(s.PrimaryFields) == 1 && s.PrimaryFields[0] == f && f.IndirectFieldType == reflect.TypeFor[snow.ID]()
-		if !tagged && !single || f.DBName != "" && s.FieldsByDBName[f.DBName] != f {
+		if !tagged && !single && !sharded || f.DBName != "" && s.FieldsByDBName[f.DBName] != f {
 			continue // no key, or hidden by a field of an outer struct
 		}
 		if foreign == nil {
@@ -33,15 +36,25 @@ func analyse(s *schema.Schema) *model {
 		}
 		switch reason := refuse(f, tagged); {
 		case foreign[f.DBName] && f.Creatable:
-			m.foreign = append(m.foreign, f)
+			if tagged || single {
+				m.foreign = append(m.foreign, f)
+			}
 		case reason != "":
 			m.err = fieldError(s, f, reason)
+			return m
+		case !tagged && !single:
+			m.err = fieldError(s, f, "it has a shard tag but is no key: add snowflake to the gorm tag")
 			return m
 		default:
 			m.keys = append(m.keys, f)
 		}
 	}
-	m.err = checkReferences(s)
+	if m.err = m.findSources(s); m.err == nil {
+		m.err = checkReferences(s)
+	}
+	if len(m.keys) > 0 {
+		m.uniques = uniqueKeys(s)
+	}
 	return m
 }
 

@@ -24,16 +24,30 @@ type Model struct {
 	DeletedAt gorm.DeletedAt `gorm:"index" json:"-"`
 }
 
-// BeforeCreate is a GORM hook. It assigns nothing: by the time that it runs the
-// plugin has. It returns [ErrNoPlugin] for a row without an id where the
-// database has no plugin, which would otherwise store a zero id.
+// BeforeCreate is a GORM hook. By the time that Create calls it the plugin has
+// assigned the id; called with a db outside of Create, it assigns one to a row
+// that has none. It returns [ErrNoPlugin] for a row without an id where the
+// database has no plugin, which would otherwise store a zero id, and outside of
+// Create the error of the source.
 //
 // A model that defines a BeforeCreate of its own replaces this one and loses
 // only that check. GORM runs no hooks for maps and with SkipHooks.
 func (m *Model) BeforeCreate(tx *gorm.DB) error {
 	// m is nil where a model embeds *Model and nobody allocated it.
-	if m != nil && !m.ID.IsZero() || registered(tx) {
+	if m != nil && !m.ID.IsZero() {
 		return nil
 	}
-	return fmt.Errorf("gormsnow: %w", ErrNoPlugin)
+	if !registered(tx) {
+		return fmt.Errorf("gormsnow: %w", ErrNoPlugin)
+	}
+	p, _ := tx.Plugins[pluginName].(*plugin)
+	if m == nil || p == nil || tx.Statement.Schema != nil {
+		return nil // within Create an association may be about to set the id
+	}
+	var ids [1]snow.ID
+	if err := p.draw(tx.Statement.Context, ids[:], 0); err != nil {
+		return fmt.Errorf("gormsnow: assign an id: %w", err)
+	}
+	m.ID = ids[0]
+	return nil
 }

@@ -1,6 +1,7 @@
 package gormsnow_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -86,5 +87,35 @@ func TestModelWithoutPlugin(t *testing.T) {
 	}
 	if err := db.Create(&Ticket{}).Error; !errors.Is(err, gormsnow.ErrNoPlugin) {
 		t.Errorf("callback removed: error %v, want ErrNoPlugin", err)
+	}
+}
+
+// A row may get its id before it is created.
+func TestModelOutsideOfCreate(t *testing.T) {
+	t.Parallel()
+	src := newSequence()
+	db := dry(t, src)
+	row := Ticket{}
+	if err := row.BeforeCreate(db); err != nil || row.ID != 1001 {
+		t.Errorf("id %d, %v; want 1001", row.ID, err)
+	}
+	if err := db.Create(&row).Error; err != nil || row.ID != 1001 {
+		t.Errorf("after Create: id %d, %v; want 1001", row.ID, err)
+	}
+	if err := row.BeforeCreate(db); err != nil || row.ID != 1001 {
+		t.Errorf("again: id %d, %v; want 1001", row.ID, err)
+	}
+	if err := new(Ticket).BeforeCreate(bare(t)); !errors.Is(err, gormsnow.ErrNoPlugin) {
+		t.Errorf("without the plugin: %v, want ErrNoPlugin", err)
+	}
+	down := errors.New("no worker")
+	broken := dry(t, sourceFunc(func(context.Context, []snow.ID) error { return down }))
+	if err := new(Ticket).BeforeCreate(broken); !errors.Is(err, down) {
+		t.Errorf("error %v, want %v", err, down)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := new(Ticket).BeforeCreate(db.WithContext(ctx)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }

@@ -15,6 +15,7 @@ const (
 	pluginName = "gormsnow"
 	assignName = "gormsnow:assign"
 	verifyName = "gormsnow:verify"
+	settleName = "gormsnow:settle"
 )
 
 // New returns the plugin that assigns the keys of new rows from src:
@@ -52,6 +53,8 @@ func (p *plugin) Initialize(db *gorm.DB) error {
 		{assignName, "gorm:before_create", p.assign},
 		// Hooks and belongs-to associations have set what they set.
 		{verifyName, "gorm:create", p.verify},
+		// Has-one, has-many and many-to-many associations copy the ids.
+		{settleName, "gorm:save_after_associations", p.settle},
 	} {
 		// GORM appends a callback whose anchor is missing, after the insert.
 		if create.Get(c.before) == nil {
@@ -89,6 +92,10 @@ func (p *plugin) model(s *schema.Schema) *model {
 	if m, ok := p.models.Load(s); ok {
 		return m.(*model)
 	}
-	m, _ := p.models.LoadOrStore(s, analyse(s))
-	return m.(*model)
+	m := analyse(s)
+	if m.err == nil {
+		m.err = p.checkSource(s, m)
+	}
+	stored, _ := p.models.LoadOrStore(s, m)
+	return stored.(*model)
 }

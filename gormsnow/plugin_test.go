@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/DATA-DOG/go-sqlmock"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/utils/tests"
@@ -110,7 +111,7 @@ func TestUseRefuses(t *testing.T) {
 		}
 	})
 	t.Run("a database without the callbacks to run before", func(t *testing.T) {
-		for _, name := range []string{"gorm:before_create", "gorm:create"} {
+		for _, name := range []string{"gorm:before_create", "gorm:create", "gorm:save_after_associations"} {
 			db := bare(t)
 			if err := db.Callback().Create().Remove(name); err != nil {
 				t.Fatal(err)
@@ -327,6 +328,35 @@ func TestConcurrentInserts(t *testing.T) {
 	}
 }
 
+// Other plugins may take their place around the callbacks: GORM drops all
+// callbacks without an error where it can't sort them.
+func TestOtherPlugins(t *testing.T) {
+	t.Parallel()
+	for _, anchor := range []string{"gormsnow:assign", "gormsnow:verify", "gormsnow:settle"} {
+		db, expect := mock(t, newSequence(), &gorm.Config{SkipDefaultTransaction: true})
+		var order Order
+		var calls []snow.ID
+		see := func(*gorm.DB) { calls = append(calls, order.ID) }
+		if err := errors.Join(
+			db.Callback().Create().Before(anchor).Register("other:before", see),
+			db.Callback().Create().After(anchor).Register("other:after", see),
+		); err != nil {
+			t.Fatal(err)
+		}
+		expect.ExpectExec("INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)").WithArgs(1001, "").WillReturnResult(sqlmock.NewResult(0, 1))
+		if err := db.Create(&order).Error; err != nil || order.ID != 1001 {
+			t.Errorf("%s: id %d, %v; want 1001", anchor, order.ID, err)
+		}
+		want := []snow.ID{1001, 1001}
+		if anchor == "gormsnow:assign" {
+			want[0] = 0
+		}
+		if !slices.Equal(calls, want) {
+			t.Errorf("%s: others saw the ids %v, want %v", anchor, calls, want)
+		}
+	}
+}
+
 // GORM writes to the schema of a child while it parses the parent's.
 func TestConcurrentAnalysis(t *testing.T) {
 	t.Parallel()
@@ -344,7 +374,7 @@ func TestConcurrentAnalysis(t *testing.T) {
 	}
 }
 
-// One insert must cost no more than the slice of its ids.
+// One insert must cost no more than the ids and the memory of them.
 func TestAllocations(t *testing.T) {
 	for _, n := range []int{1, 100} {
 		orders := make([]Order, n)
@@ -357,8 +387,8 @@ func TestAllocations(t *testing.T) {
 			})
 		}
 		without, with := insert(bare(t)), insert(dry(t, newSequence()))
-		if with > without+1 {
-			t.Errorf("%d rows: %v allocations, %v without the plugin; want at most 1 more", n, with, without)
+		if more := min(n, 2); with > without+float64(more) {
+			t.Errorf("%d rows: %v allocations, %v without the plugin; want at most %d more", n, with, without, more)
 		}
 	}
 }

@@ -13,35 +13,46 @@ import (
 // A slot is the place of one key in one row: a field of a struct or an entry
 // of a map.
 type slot struct {
-	key   *schema.Field
-	field reflect.Value // settable; invalid in a map
-	row   map[string]any
-	name  string // in row
+	key    *schema.Field
+	record reflect.Value // the struct; invalid in a map
+	field  reflect.Value // settable, in record
+	row    map[string]any
+	name   string // in row
 }
 
 // vacant visits the keys that have no value, row by row. It stops at the first
 // error. Rows that GORM refuses by itself, such as nil elements, are skipped.
 func vacant(stmt *gorm.Statement, keys []*schema.Field, visit func(slot) error) error {
+	return each(stmt, keys, func(s slot) error {
+		if s.row != nil && isZeroEntry(s.key, s.row[s.name]) || s.row == nil && isZero(s.field) {
+			return visit(s)
+		}
+		return nil
+	})
+}
+
+// each does what vacant does for all keys that can be set.
+func each(stmt *gorm.Statement, keys []*schema.Field, visit func(slot) error) error {
 	switch rows := stmt.Dest.(type) {
 	case map[string]any:
-		return vacantEntries(stmt, keys, rows, visit)
+		return eachEntry(stmt, keys, rows, visit)
 	case *map[string]any:
-		return vacantEntries(stmt, keys, *rows, visit)
+		return eachEntry(stmt, keys, *rows, visit)
 	case []map[string]any:
-		return vacantMaps(stmt, keys, rows, visit)
+		return eachMap(stmt, keys, rows, visit)
 	case *[]map[string]any:
-		return vacantMaps(stmt, keys, *rows, visit)
+		return eachMap(stmt, keys, *rows, visit)
 	}
 	switch rows := stmt.ReflectValue; rows.Kind() {
 	case reflect.Struct:
-		return vacantFields(stmt, keys, rows, visit)
+		return eachField(stmt, keys, rows, visit)
 	case reflect.Slice, reflect.Array:
 		for i := range rows.Len() {
 			row := reflect.Indirect(rows.Index(i))
 			if !row.IsValid() {
 				continue
 			}
-			if err := vacantFields(stmt, keys, row, visit); err != nil {
+			if err := eachField(stmt, keys, row, visit); err != nil {
 				return err
 			}
 		}
@@ -49,7 +60,7 @@ func vacant(stmt *gorm.Statement, keys []*schema.Field, visit func(slot) error) 
 	return nil
 }
 
-func vacantFields(stmt *gorm.Statement, keys []*schema.Field, row reflect.Value, visit func(slot) error) error {
+func eachField(stmt *gorm.Statement, keys []*schema.Field, row reflect.Value, visit func(slot) error) error {
 	for _, key := range keys {
 		if row.Type() != stmt.Schema.ModelType {
 			return fieldError(stmt.Schema, key, "the value to insert is of type "+row.Type().String()+": pass the same type to Model and Create")
@@ -60,52 +71,53 @@ func vacantFields(stmt *gorm.Statement, keys []*schema.Field, row reflect.Value,
 			}
 			continue
 		}
-		field := key.ReflectValueOf(stmt.Context, row)
-		if !isZero(field) {
-			continue
-		}
-		if err := visit(slot{key: key, field: field}); err != nil {
+		if err := visit(slot{key: key, record: row, field: key.ReflectValueOf(stmt.Context, row)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func vacantMaps(stmt *gorm.Statement, keys []*schema.Field, rows []map[string]any, visit func(slot) error) error {
+func eachMap(stmt *gorm.Statement, keys []*schema.Field, rows []map[string]any, visit func(slot) error) error {
 	for _, row := range rows {
-		if err := vacantEntries(stmt, keys, row, visit); err != nil {
+		if err := eachEntry(stmt, keys, row, visit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func vacantEntries(stmt *gorm.Statement, keys []*schema.Field, row map[string]any, visit func(slot) error) error {
+func eachEntry(stmt *gorm.Statement, keys []*schema.Field, row map[string]any, visit func(slot) error) error {
 	for _, key := range keys {
 		if row == nil {
 			return fieldError(stmt.Schema, key, "it can't be set in a nil map")
 		}
-		// GORM takes a column under several names: its own, the field's, and
-		// what the naming strategy maps to it.
-		var found bool
-		name := key.DBName
-		for k := range row {
-			if stmt.Schema.LookUpField(k) != key {
-				continue
-			}
-			if found {
-				return fieldError(stmt.Schema, key, "the map has it under two names")
-			}
-			name, found = k, true
+		name, err := entryName(stmt, key, row)
+		if err == nil {
+			err = visit(slot{key: key, row: row, name: name})
 		}
-		if !isZeroEntry(key, row[name]) {
-			continue
-		}
-		if err := visit(slot{key: key, row: row, name: name}); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// entryName returns the name that row has for the column of f: GORM takes the
+// column's own, the field's, and what the naming strategy maps to it.
+func entryName(stmt *gorm.Statement, f *schema.Field, row map[string]any) (string, error) {
+	var found bool
+	name := f.DBName
+	for k := range row {
+		if stmt.Schema.LookUpField(k) != f {
+			continue
+		}
+		if found {
+			return "", fieldError(stmt.Schema, f, "the map has it under two names")
+		}
+		name, found = k, true
+	}
+	return name, nil
 }
 
 // isZero reports whether v, or what it points to, is unset.
@@ -136,19 +148,39 @@ func isZeroEntry(key *schema.Field, entry any) bool {
 
 // put stores id as the type of the field.
 func (s slot) put(id snow.ID) {
-	if s.row != nil {
-		v := reflect.New(s.key.IndirectFieldType).Elem()
-		setID(v, id)
-		s.row[s.name] = v.Interface()
-		return
-	}
-	if s.field.Kind() != reflect.Pointer {
+	if s.row == nil && s.field.Kind() != reflect.Pointer {
 		setID(s.field, id)
 		return
 	}
-	// A new variable: rows may share the one that they point to.
-	s.field.Set(reflect.New(s.key.IndirectFieldType))
-	setID(s.field.Elem(), id)
+	v := reflect.New(s.key.IndirectFieldType)
+	setID(v.Elem(), id)
+	s.set(v)
+}
+
+// set stores what v, a pointer to the type of the field, points to, or zero
+// where it is nil.
+func (s slot) set(v reflect.Value) {
+	switch {
+	case s.row != nil && v.IsNil():
+		s.row[s.name] = reflect.Zero(s.key.IndirectFieldType).Interface()
+	case s.row != nil:
+		s.row[s.name] = v.Elem().Interface()
+	case s.field.Kind() == reflect.Pointer:
+		// A new variable: rows may share the one that they point to.
+		s.field.Set(v)
+	case v.IsNil():
+		s.field.SetZero()
+	default:
+		s.field.Set(v.Elem())
+	}
+}
+
+// value returns what the row has.
+func (s slot) value() reflect.Value {
+	if s.row != nil {
+		return reflect.ValueOf(s.row[s.name])
+	}
+	return s.field
 }
 
 func setID(v reflect.Value, id snow.ID) {
@@ -160,4 +192,20 @@ func setID(v reflect.Value, id snow.ID) {
 	default:
 		v.SetString(id.String())
 	}
+}
+
+// idOf returns the id that setID has stored, or zero.
+func idOf(v reflect.Value) snow.ID {
+	switch v = reflect.Indirect(v); {
+	case !v.IsValid():
+	case v.CanInt():
+		return snow.ID(v.Int())
+	case v.CanUint():
+		return snow.ID(v.Uint())
+	case v.Kind() == reflect.String:
+		if id, err := snow.ParseID(v.String()); err == nil {
+			return id
+		}
+	}
+	return 0
 }

@@ -64,6 +64,14 @@ func TestSQL(t *testing.T) {
 	type sent struct {
 		sql  string
 		args []driver.Value
+		rows *sqlmock.Rows // of a query
+	}
+	ids := func(name string, ids ...int64) *sqlmock.Rows {
+		rows := sqlmock.NewRows([]string{name})
+		for _, id := range ids {
+			rows.AddRow(id)
+		}
+		return rows
 	}
 	args := func(v ...driver.Value) []driver.Value { return v }
 	for name, tt := range map[string]struct {
@@ -80,12 +88,12 @@ func TestSQL(t *testing.T) {
 				}
 				return err
 			},
-			[]sent{{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args(1001, "ann")}},
+			[]sent{{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args: args(1001, "ann")}},
 			[]int{1},
 		},
 		"a row with its own id": {
 			func(t *testing.T, db *gorm.DB) error { return db.Create(&Order{ID: 5, Buyer: "ann"}).Error },
-			[]sent{{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args(5, "ann")}},
+			[]sent{{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args: args(5, "ann")}},
 			nil,
 		},
 		"a slice, one row with its own id": {
@@ -97,7 +105,7 @@ func TestSQL(t *testing.T) {
 				}
 				return err
 			},
-			[]sent{{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?),(?,?),(?,?)", args(1001, "ann", 5, "bob", 1002, "cid")}},
+			[]sent{{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?),(?,?),(?,?)", args: args(1001, "ann", 5, "bob", 1002, "cid")}},
 			[]int{2},
 		},
 		"batches": {
@@ -112,9 +120,9 @@ func TestSQL(t *testing.T) {
 				return err
 			},
 			[]sent{
-				{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?),(?,?)", args(1001, "", 1002, "")},
-				{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?),(?,?)", args(1003, "", 1004, "")},
-				{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args(1005, "")},
+				{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?),(?,?)", args: args(1001, "", 1002, "")},
+				{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?),(?,?)", args: args(1003, "", 1004, "")},
+				{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args: args(1005, "")},
 			},
 			[]int{2, 2, 1},
 		},
@@ -127,7 +135,7 @@ func TestSQL(t *testing.T) {
 				}
 				return err
 			},
-			[]sent{{"INSERT INTO `orders` (`buyer`,`id`) VALUES (?,?)", args("ann", 1001)}},
+			[]sent{{sql: "INSERT INTO `orders` (`buyer`,`id`) VALUES (?,?)", args: args("ann", 1001)}},
 			[]int{1},
 		},
 		"maps, zero under the names that GORM takes": {
@@ -161,8 +169,8 @@ func TestSQL(t *testing.T) {
 				return err
 			},
 			[]sent{{
-				"INSERT INTO `orders` (`buyer`,`id`) VALUES (?,?),(?,?),(?,?),(?,?),(?,?),(?,?)",
-				args("ann", 1001, "bob", 1002, "cid", 1003, "dan", 1004, "eve", 5, "fay", 1005),
+				sql:  "INSERT INTO `orders` (`buyer`,`id`) VALUES (?,?),(?,?),(?,?),(?,?),(?,?),(?,?)",
+				args: args("ann", 1001, "bob", 1002, "cid", 1003, "dan", 1004, "eve", 5, "fay", 1005),
 			}},
 			[]int{5},
 		},
@@ -171,8 +179,8 @@ func TestSQL(t *testing.T) {
 				return db.Model(&Order{}).CreateInBatches([]map[string]any{{"buyer": "ann"}, {"buyer": "bob"}, {"buyer": "cid"}}, 2).Error
 			},
 			[]sent{
-				{"INSERT INTO `orders` (`buyer`,`id`) VALUES (?,?),(?,?)", args("ann", 1001, "bob", 1002)},
-				{"INSERT INTO `orders` (`buyer`,`id`) VALUES (?,?)", args("cid", 1003)},
+				{sql: "INSERT INTO `orders` (`buyer`,`id`) VALUES (?,?),(?,?)", args: args("ann", 1001, "bob", 1002)},
+				{sql: "INSERT INTO `orders` (`buyer`,`id`) VALUES (?,?)", args: args("cid", 1003)},
 			},
 			[]int{2, 1},
 		},
@@ -185,48 +193,48 @@ func TestSQL(t *testing.T) {
 				}
 				return err
 			},
-			[]sent{{"INSERT INTO `coupons` (`code`,`token`) VALUES (?,?)", args("1001", 1002)}},
+			[]sent{{sql: "INSERT INTO `coupons` (`code`,`token`) VALUES (?,?)", args: args("1001", 1002)}},
 			[]int{2},
 		},
 		"two keys in a row, row by row": {
 			func(t *testing.T, db *gorm.DB) error { return db.Create(&[2]Coupon{}).Error },
-			[]sent{{"INSERT INTO `coupons` (`code`,`token`) VALUES (?,?),(?,?)", args("1001", 1002, "1003", 1004)}},
+			[]sent{{sql: "INSERT INTO `coupons` (`code`,`token`) VALUES (?,?),(?,?)", args: args("1001", 1002, "1003", 1004)}},
 			[]int{4},
 		},
 		"a map without a model": {
 			func(t *testing.T, db *gorm.DB) error {
 				return db.Table("orders").Create(map[string]any{"buyer": "ann"}).Error
 			},
-			[]sent{{"INSERT INTO `orders` (`buyer`) VALUES (?)", args("ann")}},
+			[]sent{{sql: "INSERT INTO `orders` (`buyer`) VALUES (?)", args: args("ann")}},
 			nil,
 		},
 		"selected columns": {
 			func(t *testing.T, db *gorm.DB) error { return db.Select("Buyer").Create(&Order{Buyer: "ann"}).Error },
-			[]sent{{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args(1001, "ann")}},
+			[]sent{{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args: args(1001, "ann")}},
 			[]int{1},
 		},
 		"selected columns, a row with its own id": {
 			func(t *testing.T, db *gorm.DB) error {
 				return db.Select("Buyer").Create(&Order{ID: 5, Buyer: "ann"}).Error
 			},
-			[]sent{{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args(5, "ann")}},
+			[]sent{{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args: args(5, "ann")}},
 			nil,
 		},
 		"the id among the selected columns": {
 			func(t *testing.T, db *gorm.DB) error { return db.Select("buyer", "id").Create(&Order{}).Error },
-			[]sent{{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args(1001, "")}},
+			[]sent{{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args: args(1001, "")}},
 			[]int{1},
 		},
 		"selected columns of maps": {
 			func(t *testing.T, db *gorm.DB) error {
 				return db.Model(&Order{}).Select("Buyer").Create([]map[string]any{{"buyer": "ann", "note": "no column"}}).Error
 			},
-			[]sent{{"INSERT INTO `orders` (`buyer`,`id`) VALUES (?,?)", args("ann", 1001)}},
+			[]sent{{sql: "INSERT INTO `orders` (`buyer`,`id`) VALUES (?,?)", args: args("ann", 1001)}},
 			[]int{1},
 		},
 		"another column omitted": {
 			func(t *testing.T, db *gorm.DB) error { return db.Omit("Buyer").Create(&Order{}).Error },
-			[]sent{{"INSERT INTO `orders` (`id`) VALUES (?)", args(1001)}},
+			[]sent{{sql: "INSERT INTO `orders` (`id`) VALUES (?)", args: args(1001)}},
 			[]int{1},
 		},
 		"associations": {
@@ -234,20 +242,25 @@ func TestSQL(t *testing.T) {
 				return db.Create(&Cart{Buyer: "ann", Lines: []Line{{Item: Item{Name: "tea"}}, {Item: Item{Name: "milk"}}}}).Error
 			},
 			[]sent{
-				{"INSERT INTO `carts` (`id`,`buyer`) VALUES (?,?)", args(1001, "ann")},
-				{"INSERT INTO `items` (`id`,`name`) VALUES (?,?),(?,?) ON DUPLICATE KEY UPDATE `id`=`id`", args(1004, "tea", 1005, "milk")},
-				{"INSERT INTO `lines` (`id`,`cart_id`,`item_id`) VALUES (?,?,?),(?,?,?) ON DUPLICATE KEY UPDATE `cart_id`=VALUES(`cart_id`)", args(1002, 1001, 1004, 1003, 1001, 1005)},
+				{sql: "INSERT INTO `carts` (`id`,`buyer`) VALUES (?,?)", args: args(1001, "ann")},
+				{sql: "INSERT INTO `items` (`id`,`name`) VALUES (?,?),(?,?) ON DUPLICATE KEY UPDATE `id`=`id`", args: args(1004, "tea", 1005, "milk")},
+				{sql: "SELECT `id` FROM `items` WHERE `id` IN (?,?)", args: args(1004, 1005), rows: ids("id", 1004, 1005)},
+				{sql: "INSERT INTO `lines` (`id`,`cart_id`,`item_id`) VALUES (?,?,?),(?,?,?) ON DUPLICATE KEY UPDATE `cart_id`=VALUES(`cart_id`)", args: args(1002, 1001, 1004, 1003, 1001, 1005)},
+				{sql: "SELECT `id` FROM `lines` WHERE `id` IN (?,?)", args: args(1002, 1003), rows: ids("id", 1003, 1002)},
 			},
 			[]int{1, 2, 2},
 		},
 		"Save of a row without id": {
 			func(t *testing.T, db *gorm.DB) error { return db.Save(&Order{Buyer: "ann"}).Error },
-			[]sent{{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args(1001, "ann")}},
+			[]sent{{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args: args(1001, "ann")}},
 			[]int{1},
 		},
 		"Save of a slice": {
 			func(t *testing.T, db *gorm.DB) error { return db.Save([]Order{{Buyer: "ann"}, {ID: 5}}).Error },
-			[]sent{{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?),(?,?) ON DUPLICATE KEY UPDATE `buyer`=VALUES(`buyer`)", args(1001, "ann", 5, "")}},
+			[]sent{
+				{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?),(?,?) ON DUPLICATE KEY UPDATE `buyer`=VALUES(`buyer`)", args: args(1001, "ann", 5, "")},
+				{sql: "SELECT `id` FROM `orders` WHERE `id` IN (?)", args: args(1001), rows: ids("id", 1001)},
+			},
 			[]int{1},
 		},
 		"generics": {
@@ -261,10 +274,10 @@ func TestSQL(t *testing.T) {
 				)
 			},
 			[]sent{
-				{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args(1001, "ann")},
-				{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?),(?,?)", args(1002, "bob", 1003, "cid")},
-				{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args(1004, "dan")},
-				{"INSERT INTO `orders` (`buyer`,`id`) VALUES (?,?)", args("eve", 1005)},
+				{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args: args(1001, "ann")},
+				{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?),(?,?)", args: args(1002, "bob", 1003, "cid")},
+				{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args: args(1004, "dan")},
+				{sql: "INSERT INTO `orders` (`buyer`,`id`) VALUES (?,?)", args: args("eve", 1005)},
 			},
 			[]int{1, 2, 1, 1},
 		},
@@ -272,12 +285,12 @@ func TestSQL(t *testing.T) {
 			func(t *testing.T, db *gorm.DB) error {
 				return db.Session(&gorm.Session{SkipHooks: true}).Create(&Order{}).Error
 			},
-			[]sent{{"INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args(1001, "")}},
+			[]sent{{sql: "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?)", args: args(1001, "")}},
 			[]int{1},
 		},
 		"another table": {
 			func(t *testing.T, db *gorm.DB) error { return db.Table("orders_7").Create(&Order{}).Error },
-			[]sent{{"INSERT INTO `orders_7` (`id`,`buyer`) VALUES (?,?)", args(1001, "")}},
+			[]sent{{sql: "INSERT INTO `orders_7` (`id`,`buyer`) VALUES (?,?)", args: args(1001, "")}},
 			[]int{1},
 		},
 		"one pointer for two rows": {
@@ -289,7 +302,7 @@ func TestSQL(t *testing.T) {
 				}
 				return err
 			},
-			[]sent{{"INSERT INTO `t` (`id`) VALUES (?),(?)", args(1001, 1002)}},
+			[]sent{{sql: "INSERT INTO `t` (`id`) VALUES (?),(?)", args: args(1001, 1002)}},
 			[]int{2},
 		},
 	} {
@@ -301,6 +314,10 @@ func TestSQL(t *testing.T) {
 					if n, ok := a.(int); ok {
 						s.args[i] = int64(n)
 					}
+				}
+				if s.rows != nil {
+					expect.ExpectQuery(s.sql).WithArgs(s.args...).WillReturnRows(s.rows)
+					continue
 				}
 				// An AUTO_INCREMENT column would report an id of its own.
 				expect.ExpectExec(s.sql).WithArgs(s.args...).WillReturnResult(sqlmock.NewResult(77, 1))

@@ -1,0 +1,326 @@
+package gormsnow
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+
+	"github.com/shardsnow/snow"
+)
+
+// A CheckError is one finding of [Check].
+type CheckError struct {
+	Model   string // Go type of the model, for example "shop.Order"
+	Field   string // field of the model; empty where the finding is about its table
+	Column  string // "orders.id", or "orders" for the table; empty where the finding is about the model alone
+	Problem string // what is wrong
+	Remedy  string // what to do about it
+}
+
+// Error returns the place, the problem and the remedy.
+func (e *CheckError) Error() string {
+	text := "gormsnow: check: model " + e.Model
+	if e.Field != "" {
+		text += ", field " + e.Field
+	}
+	if e.Column != "" {
+		text += ", column " + e.Column
+	}
+	text += ": " + e.Problem
+	if e.Remedy != "" {
+		text += ": " + e.Remedy
+	}
+	return text
+}
+
+// Check compares models with their live tables, and returns what would make
+// inserts go wrong later, most of it silently. Run it when a program starts,
+// after its migrations:
+//
+//	err := gormsnow.Check(db, &Order{}, &Customer{})
+//
+// It finds
+//   - what the plugin refuses: tags, and foreign keys that can't hold an id; the
+//     first of each model
+//   - a primary key that GORM infers to be AUTO_INCREMENT, or that is
+//     AUTO_INCREMENT, serial, identity or AUTOINCREMENT in the table. AutoMigrate
+//     does not take that away
+//   - a column that holds ids but is missing, is narrower than 64 bits, loses
+//     digits, or is a text where the model has a number, which then sorts and
+//     compares as a text
+//   - a many-to-many join table where nothing makes its pairs unique, so that
+//     saving an association again adds its rows again
+//   - a primary key, a unique field or a unique index of the model that the table
+//     does not have, partial indexes aside
+//   - an id in the table above all that the generators can make now, so that new
+//     rows sort before old ones or meet them. This looks at the largest primary
+//     key, if that is a number, and allows for clocks that differ by a minute.
+//     It needs a plugin whose source has a Layout, as [snow.Generator] has, and is
+//     left out otherwise
+//   - a table that does not exist, or that this user may not see.
+//
+// The tables are the models' and those of their many-to-many associations. With
+// db.Table, or where the models' names give a schema, it is that table;
+// otherwise the database finds it as it does for queries. Scopes do not count.
+//
+// The error joins all findings, each a [*CheckError], with the errors of
+// queries and of models that GORM can't parse, and with [ErrNoPlugin] where db
+// has no plugin; its Unwrap() []error lists them. It is
+// [gorm.ErrDryRunModeUnsupported] in a dry run and [errors.ErrUnsupported]
+// where the dialect is not one of MySQL, PostgreSQL and SQLite.
+//
+// Check only reads: the catalogue, and one MAX for each table. It works in a
+// transaction, and is as safe for concurrent use as db is.
+func Check(db *gorm.DB, models ...any) error {
+	if db.DryRun {
+		return fmt.Errorf("gormsnow: check: %w", gorm.ErrDryRunModeUnsupported)
+	}
+	read, ok := map[string]tableReader{"mysql": readMySQL, "postgres": readPostgres, "sqlite": readSQLite}[db.Name()]
+	if !ok {
+		return fmt.Errorf("gormsnow: check: %w: dialect %q", errors.ErrUnsupported, db.Name())
+	}
+	c := &check{
+		db:    db.Session(&gorm.Session{NewDB: true}),
+		read:  read,
+		joins: make(map[string]bool),
+	}
+	if expr := db.Statement.TableExpr; expr != nil {
+		c.table = strings.NewReplacer("`", "", `"`, "").Replace(expr.SQL)
+	}
+	if !registered(db) {
+		c.fail(ErrNoPlugin)
+	}
+	for _, p := range db.Plugins {
+		if p, ok := p.(*plugin); ok {
+			c.layout = p.layout()
+		}
+	}
+	for _, m := range models {
+		c.model(m)
+	}
+	return errors.Join(c.errs...)
+}
+
+// A check is one run of Check.
+type check struct {
+	db     *gorm.DB
+	read   tableReader
+	table  string // what all models are looked up in, if set
+	layout snow.Layout
+	joins  map[string]bool // join tables that were looked at
+	errs   []error
+}
+
+func (c *check) fail(err error) { c.errs = append(c.errs, fmt.Errorf("gormsnow: check: %w", err)) }
+
+func (c *check) find(e CheckError) { c.errs = append(c.errs, &e) }
+
+func (c *check) model(value any) {
+	stmt := &gorm.Statement{DB: c.db}
+	if err := stmt.Parse(value); err != nil {
+		c.fail(fmt.Errorf("model %T: %w", value, err))
+		return
+	}
+	s := stmt.Schema
+	var refused *FieldError
+	if err := c.analyse(s).err; errors.As(err, &refused) {
+		problem, remedy, ok := strings.Cut(refused.Reason, ": ")
+		if !ok {
+			remedy = "correct the tag or the field"
+		}
+		c.find(CheckError{Model: refused.Model, Field: refused.Field, Problem: problem, Remedy: remedy})
+	} else if err != nil {
+		c.fail(err)
+	}
+	for _, f := range s.PrimaryFields {
+		if f.AutoIncrement && (refused == nil || refused.Field != f.Name) {
+			c.find(CheckError{
+				Model: s.ModelType.String(), Field: f.Name, Problem: "GORM makes it AUTO_INCREMENT, so each database counts for itself",
+				Remedy: "make it a snow.ID, or add autoIncrement:false and snowflake to the gorm tag",
+			})
+		}
+	}
+	table := s.Table
+	if c.table != "" {
+		table = c.table
+	}
+	live, ok := c.live(s, table)
+	if ok {
+		c.columns(s, live)
+		c.uniques(s, live)
+		c.largest(s, live)
+	}
+	for _, rel := range s.Relationships.Many2Many {
+		if j := rel.JoinTable; j != nil && !c.joins[j.Table] {
+			c.joins[j.Table] = true
+			c.join(s, rel)
+		}
+	}
+}
+
+// analyse returns what the plugin knows about s, or would know.
+func (c *check) analyse(s *schema.Schema) *model {
+	for _, p := range c.db.Plugins {
+		if p, ok := p.(*plugin); ok {
+			return p.model(s)
+		}
+	}
+	return analyse(s)
+}
+
+// live reads a table of s. Where it can't, that is a finding or an error.
+func (c *check) live(s *schema.Schema, name string) (*liveTable, bool) {
+	live := &liveTable{name: name, columns: make(map[string]liveColumn)}
+	live.schema, live.table, _ = strings.Cut(name, ".")
+	if live.table == "" {
+		live.schema, live.table = "", name
+	}
+	if err := c.read(c.db, live); err != nil {
+		c.fail(fmt.Errorf("model %s: read the columns and indexes of %s: %w", s.ModelType, name, err))
+		return nil, false
+	}
+	if len(live.columns) == 0 {
+		c.find(CheckError{
+			Model: s.ModelType.String(), Column: name, Problem: "the table does not exist, or this user may not see it",
+			Remedy: "migrate before the check, or grant the user a privilege on it",
+		})
+		return nil, false
+	}
+	return live, true
+}
+
+// columns checks what holds ids in the table of s.
+func (c *check) columns(s *schema.Schema, live *liveTable) {
+	refers := make(map[*schema.Field]bool)
+	for _, rel := range s.Relationships.BelongsTo {
+		for _, ref := range rel.References {
+			refers[ref.ForeignKey] = ref.PrimaryKey != nil && isKey(ref.PrimaryKey)
+		}
+	}
+	for _, f := range s.Fields {
+		if f.DBName == "" || s.FieldsByDBName[f.DBName] != f {
+			continue
+		}
+		if isKey(f) || refers[f] {
+			c.column(s, f.Name, f, live)
+		} else if column := live.columns[f.DBName]; f.PrimaryKey && column.auto != "" {
+			c.automatic(s, f.Name, column, live)
+		}
+	}
+}
+
+func (c *check) column(s *schema.Schema, field string, f *schema.Field, live *liveTable) {
+	column, ok := live.columns[f.DBName]
+	if !ok && (f.IgnoreMigration || !f.Creatable && !f.Updatable) {
+		return // computed by queries
+	}
+	if !ok {
+		c.find(CheckError{
+			Model: s.ModelType.String(), Field: field, Column: live.name + "." + f.DBName,
+			Problem: "the table has no such column", Remedy: "migrate before the check",
+		})
+		return
+	}
+	if column.auto != "" {
+		c.automatic(s, field, column, live)
+	}
+	if problem, remedy := column.refuse(f.IndirectFieldType); problem != "" {
+		c.find(CheckError{s.ModelType.String(), field, live.name + "." + f.DBName, problem, remedy})
+	}
+}
+
+func (c *check) automatic(s *schema.Schema, field string, column liveColumn, live *liveTable) {
+	c.find(CheckError{
+		Model: s.ModelType.String(), Field: field, Column: live.name + "." + column.name,
+		Problem: "the table makes up its own numbers where an id is missing: it is " + column.auto,
+		Remedy:  column.cure,
+	})
+}
+
+// uniques checks that the table refuses the duplicates that the model does.
+func (c *check) uniques(s *schema.Schema, live *liveTable) {
+	for _, u := range uniqueKeys(s) {
+		if u.where == "" && !live.distinct(u.columns) {
+			c.find(CheckError{
+				Model: s.ModelType.String(), Column: live.name + "." + strings.Join(u.columns, ","),
+				Problem: "the model says that it is unique, but no primary key or unique index of the table is within it",
+				Remedy:  "create a unique index",
+			})
+		}
+	}
+}
+
+// join checks the join table of a many-to-many association of s.
+func (c *check) join(s *schema.Schema, rel *schema.Relationship) {
+	live, ok := c.live(s, rel.JoinTable.Table)
+	if !ok {
+		return
+	}
+	var pair []string
+	for _, ref := range rel.References {
+		if ref.ForeignKey.Schema != rel.JoinTable {
+			continue
+		}
+		pair = append(pair, ref.ForeignKey.DBName)
+		if ref.PrimaryKey != nil && isKey(ref.PrimaryKey) {
+			c.column(s, rel.Name, ref.ForeignKey, live)
+		}
+	}
+	if !live.distinct(pair) {
+		c.find(CheckError{
+			Model: s.ModelType.String(), Field: rel.Name, Column: live.name + "." + strings.Join(pair, ","),
+			Problem: "nothing makes the pairs of the join table unique, so saving the association again adds its rows again",
+			Remedy:  "create a unique index on these columns",
+		})
+	}
+}
+
+// aheadOfClock is how far ahead of the clock an id may be that was made just
+// now: a generator's MaxAhead is a minute at most. See [snow.Config].
+const aheadOfClock = time.Minute
+
+// largest compares the largest id of the table with those that are made now.
+func (c *check) largest(s *schema.Schema, live *liveTable) {
+	key := s.PrioritizedPrimaryField
+	if key == nil || c.layout == (snow.Layout{}) || !isKey(key) || key.IndirectFieldType.Kind() == reflect.String {
+		return
+	}
+	column, ok := live.columns[key.DBName]
+	if !ok || column.kind != integerColumn {
+		return
+	}
+	largest, err := c.max(live, column)
+	if err != nil {
+		c.fail(fmt.Errorf("model %s: read the largest %s.%s: %w", s.ModelType, live.name, key.DBName, err))
+		return
+	}
+	now := time.Now()
+	_, end := c.layout.Between(now, now.Add(aheadOfClock+c.layout.Tick()))
+	if largest < uint64(end) {
+		return
+	}
+	what := "which the layout " + c.layout.String() + " can't make"
+	if id := snow.ID(largest); id > 0 {
+		if parts, err := c.layout.Decompose(id); err == nil {
+			what = "an id of " + parts.Time.Format(time.RFC3339)
+		}
+	}
+	c.find(CheckError{
+		Model: s.ModelType.String(), Field: key.Name, Column: live.name + "." + column.name,
+		Problem: fmt.Sprintf("its largest value is %d, %s, above all that is made now, which is below %d", largest, what, end),
+		Remedy:  "make ids with the layout of those rows, or give those rows new ids: new ones would sort before them and meet them",
+	})
+}
+
+// distinct reports whether no two rows have the same values in columns.
+func (t *liveTable) distinct(columns []string) bool {
+	return slices.ContainsFunc(t.unique, func(index []string) bool {
+		return !slices.ContainsFunc(index, func(column string) bool { return !slices.Contains(columns, column) })
+	})
+}

@@ -1,0 +1,120 @@
+package gormsnow
+
+import (
+	"database/sql"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// A liveTable is what a database knows about a table.
+type liveTable struct {
+	name    string // as the model has it, perhaps with a schema
+	schema  string // empty for that of the connection
+	table   string
+	columns map[string]liveColumn // none where there is no such table
+	unique  [][]string            // columns of the primary key and of unique indexes for all rows
+}
+
+// A tableReader reads the columns and unique indexes of a table that is named.
+type tableReader func(db *gorm.DB, t *liveTable) error
+
+// A liveColumn is a column of a table.
+type liveColumn struct {
+	name string
+	typ  string // as the database calls it
+	kind columnKind
+	size int64  // bits of an integer; characters of a text, 0 for no bound
+	auto string // AUTO_INCREMENT or what else makes up values, or empty
+	cure string // what takes that away
+}
+
+type columnKind int
+
+const (
+	otherColumn columnKind = iota // holds no ids
+	integerColumn
+	textColumn
+	anyColumn // keeps integers and texts as they are
+)
+
+// digits is the length of the longest id as a text.
+const digits = 19
+
+// refuse returns why the column can't hold the ids of a field of type t, and
+// what to do, or nothing. Structs may store numbers or texts.
+func (c liveColumn) refuse(t reflect.Type) (problem, remedy string) {
+	text := t.Kind() == reflect.String
+	switch {
+	case c.kind == anyColumn:
+		return "", ""
+	case c.kind == integerColumn && c.size < 64:
+		return "it is " + c.typ + ", of " + strconv.FormatInt(c.size, 10) + " bits; an id has 63 and no sign", "change its type to bigint"
+	case c.kind == textColumn && !text && t.Kind() != reflect.Struct:
+		return "it is " + c.typ + ", which sorts and compares ids as texts", "change its type to bigint"
+	case c.kind == textColumn && c.size > 0 && c.size < digits:
+		return fmt.Sprintf("it is %s; an id has up to %d digits", c.typ, digits), "make it longer"
+	case c.kind == otherColumn && text:
+		return "it is " + c.typ + ", which does not keep ids as they are", "change its type to varchar(20)"
+	case c.kind == otherColumn:
+		return "it is " + c.typ + ", which does not keep ids as they are", "change its type to bigint"
+	}
+	return "", ""
+}
+
+// max returns the largest value of a column, or 0 where there is none above it.
+func (c *check) max(t *liveTable, column liveColumn) (largest uint64, err error) {
+	name := clause.Expr{SQL: c.db.Statement.Quote(t.name)}
+	// As a text, because PostgreSQL refuses a statement that it has prepared once the type of its result has changed.
+	err = eachRow(c.db, func(rows *sql.Rows) error {
+		var value sql.Null[string]
+		if err := rows.Scan(&value); err != nil || !value.Valid || strings.HasPrefix(value.V, "-") {
+			return err
+		}
+		largest, err = strconv.ParseUint(strings.TrimRight(value.V, " "), 10, 64)
+		return err
+	}, "SELECT CAST(MAX(?) AS CHAR(20)) FROM ?", clause.Column{Name: column.name}, name)
+	return largest, err
+}
+
+// eachRow calls scan for each row.
+func eachRow(db *gorm.DB, scan func(*sql.Rows) error, statement string, args ...any) (err error) {
+	rows, err := db.Raw(statement, args...).Rows()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// readUnique adds the unique indexes that a query lists as rows of index and column. NULL is an expression: no column has
+// its empty name, so such an index is within no set of columns.
+func readUnique(db *gorm.DB, t *liveTable, statement string, args ...any) error {
+	last := ""
+	return eachRow(db, func(rows *sql.Rows) error {
+		var name string
+		var column sql.Null[string]
+		if err := rows.Scan(&name, &column); err != nil {
+			return err
+		}
+		if name != last || len(t.unique) == 0 {
+			t.unique, last = append(t.unique, nil), name
+		}
+		index := &t.unique[len(t.unique)-1]
+		*index = append(*index, column.V)
+		return nil
+	}, statement, args...)
+}

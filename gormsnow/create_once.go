@@ -1,0 +1,219 @@
+package gormsnow
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// CreateOnce inserts row, or loads the row that is stored already: the one with
+// its primary key, or, where on names fields or columns of a unique index, the
+// one with their values. So whoever got no answer may ask again, from another
+// process too, and there is one row:
+//
+//	id, err := generator.Next(ctx) // once for each request, kept by the client
+//	order := Order{ID: id, Buyer: buyer}
+//	created, err := gormsnow.CreateOnce(db, &order)
+//
+// A nil error means that the row is stored. At most one call for a row returns
+// created; none does where its answer was lost. Where created is false, *row is
+// what the table has, which may differ from what was passed; its associations
+// are those of the stored row if db has Preload, and empty otherwise. A
+// soft-deleted row counts as stored and is loaded as such. After an error
+// nothing that the call did is stored, unless the connection broke at the
+// commit: that is the case to repeat.
+//
+// A row without an id gets one from the plugin and keeps it after an error.
+// Without on, repeat with the same id: a new id is a new row.
+//
+// Row and associations are created in a transaction, or in a savepoint of the
+// one that db is in, which therefore goes on after a duplicate, on PostgreSQL
+// too. Table, Scopes, Select and Omit of db apply to the insert; Table, Scopes
+// and Preload to the load. A caller's transaction that PostgreSQL isolates by
+// REPEATABLE READ or more can't load a row that is newer than its snapshot, and
+// gets the error of another key; a deadlock may end it on any database. Repeat
+// the transaction then.
+//
+// The error is [gorm.ErrDuplicatedKey], with the driver's, where another unique
+// key than the one asked for is taken. It is a [*FieldError] where the model has
+// no such field, where it declares no primary key, unique field or unique index
+// within on, or where a value of on is NULL, which is never a duplicate. A
+// partial unique index counts; [Check] tells whether the table has what the
+// model declares. It is [gorm.ErrDryRunModeUnsupported] in a dry run. An ON
+// CONFLICT clause is refused. Duplicates are told by the codes that the GORM
+// dialect knows ([gorm.ErrorTranslator]); where it doesn't, they stay errors.
+//
+// CreateOnce is as safe for concurrent use as db is; row must not be shared.
+func CreateOnce[T any](db *gorm.DB, row *T, on ...string) (created bool, err error) {
+	created, err = createOnce(db, row, on)
+	if err != nil {
+		return false, fmt.Errorf("gormsnow: create once: %w", err)
+	}
+	return created, nil
+}
+
+func createOnce[T any](db *gorm.DB, row *T, on []string) (created bool, err error) {
+	if row == nil {
+		return false, gorm.ErrInvalidValue
+	}
+	if db.DryRun {
+		return false, gorm.ErrDryRunModeUnsupported
+	}
+	key, err := keyFields(db, row, on)
+	if err != nil {
+		return false, err
+	}
+	_, outer := db.Statement.ConnPool.(gorm.TxCommitter)
+	db = db.Session(&gorm.Session{})
+	db.DisableNestedTransaction = false // of this session, whose Config is its own
+	var values []clause.Expression
+	err = db.Transaction(func(tx *gorm.DB) error {
+		tx = tx.Create(row)
+		// The row has the values that its hooks and associations gave it.
+		var null error
+		values, null = keyValues(tx.Statement, key, row)
+		switch {
+		case tx.Error != nil:
+			return tx.Error
+		case null != nil:
+			return null
+		}
+		return inserted(tx)
+	})
+	if err == nil || !duplicate(db, err) {
+		return err == nil, err
+	}
+	stored, loadErr := load[T](db, values, outer && db.Name() == "mysql")
+	if loadErr != nil {
+		return false, errors.Join(loadErr, err)
+	}
+	if stored == nil {
+		names := make([]string, len(key))
+		for i, f := range key {
+			names[i] = f.DBName
+		}
+		return false, fmt.Errorf("%w: not on %s: %w", gorm.ErrDuplicatedKey, strings.Join(names, ", "), err)
+	}
+	*row = *stored
+	return false, nil
+}
+
+// keyFields returns the fields that identify the row.
+func keyFields(db *gorm.DB, row any, on []string) ([]*schema.Field, error) {
+	if reflect.TypeOf(row).Elem().Kind() != reflect.Struct {
+		return nil, fmt.Errorf("%w: %T is no pointer to a struct", gorm.ErrInvalidValue, row)
+	}
+	stmt := &gorm.Statement{DB: db}
+	if err := stmt.Parse(row); err != nil {
+		return nil, err
+	}
+	if len(on) == 0 {
+		if len(stmt.Schema.PrimaryFields) == 0 {
+			return nil, &FieldError{stmt.Schema.ModelType.String(), "ID", "the model has no primary key: name the columns of a unique index"}
+		}
+		return stmt.Schema.PrimaryFields, nil
+	}
+	key := make([]*schema.Field, len(on))
+	for i, name := range on {
+		key[i] = stmt.Schema.LookUpField(name)
+		if key[i] == nil || key[i].DBName == "" {
+			return nil, &FieldError{stmt.Schema.ModelType.String(), name, "the model has no such column"}
+		}
+	}
+	for _, u := range uniqueKeys(stmt.Schema) {
+		if !slices.ContainsFunc(u.columns, func(column string) bool {
+			return !slices.ContainsFunc(key, func(f *schema.Field) bool { return f.DBName == column })
+		}) {
+			return key, nil
+		}
+	}
+	return nil, fieldError(stmt.Schema, key[0], "nothing makes "+strings.Join(on, ", ")+" unique: declare it with the tag uniqueIndex")
+}
+
+// keyValues returns the condition that a row has the key of this one.
+func keyValues(stmt *gorm.Statement, key []*schema.Field, row any) ([]clause.Expression, error) {
+	exprs := make([]clause.Expression, len(key))
+	for i, f := range key {
+		value, _ := f.ValueOf(stmt.Context, reflect.ValueOf(row))
+		null := value == nil
+		if v := reflect.ValueOf(value); v.Kind() == reflect.Pointer {
+			null = v.IsNil()
+		}
+		if valuer, ok := value.(driver.Valuer); ok && !null {
+			plain, err := valuer.Value()
+			null = err == nil && plain == nil // where it fails the insert does too
+		}
+		if null {
+			return nil, fieldError(f.Schema, f, "it is NULL, which is never a duplicate: set it")
+		}
+		exprs[i] = clause.Eq{Column: clause.Column{Table: clause.CurrentTable, Name: f.DBName}, Value: value}
+	}
+	return exprs, nil
+}
+
+// inserted returns an error unless a create that has no error has certainly
+// inserted the row.
+func inserted(tx *gorm.DB) error {
+	if _, ok := tx.Statement.Clauses["ON CONFLICT"]; ok {
+		return errors.New("the statement has an ON CONFLICT clause: drop it")
+	}
+	if tx.RowsAffected != 1 {
+		return fmt.Errorf("the database reports %d rows inserted, want 1", tx.RowsAffected)
+	}
+	return nil
+}
+
+// duplicate reports whether err means that a unique key is taken.
+func duplicate(db *gorm.DB, err error) bool {
+	if errors.Is(err, gorm.ErrDuplicatedKey) {
+		return true
+	}
+	translator, ok := db.Dialector.(gorm.ErrorTranslator)
+	for ; ok && err != nil; err = errors.Unwrap(err) {
+		if errors.Is(translator.Translate(err), gorm.ErrDuplicatedKey) {
+			return true
+		}
+	}
+	return false
+}
+
+// load returns the one row with these values, or nil. It runs in a transaction
+// because queries outside may go to a replica that has not heard of the row.
+func load[T any](db *gorm.DB, values []clause.Expression, lock bool) (stored *T, err error) {
+	err = db.Transaction(func(tx *gorm.DB) error {
+		// Rows that are soft-deleted come second: the index may be for the others only.
+		for _, deleted := range []bool{false, true} {
+			query := tx.Limit(2)
+			query.Statement.Selects, query.Statement.Omits = nil, nil
+			// Conditions of the caller's, joined by OR, might let in another row.
+			query.Statement.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: values}}
+			if lock {
+				// The snapshot of the caller's transaction may be older than the row.
+				query = query.Clauses(clause.Locking{Strength: clause.LockingStrengthShare})
+			}
+			if deleted {
+				query = query.Unscoped()
+			}
+			var rows []T
+			if err := query.Find(&rows).Error; err != nil {
+				return err
+			}
+			switch len(rows) {
+			case 1:
+				stored = &rows[0]
+				return nil
+			case 2:
+				return errors.New("several rows have the key: it is not unique")
+			}
+		}
+		return nil
+	})
+	return stored, err
+}

@@ -1,0 +1,196 @@
+package gormsnow
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/shardsnow/snow"
+)
+
+// CreatedBetween is the condition that a row's primary key was made in
+// [from, to), as [snow.Layout.Between] has it: a range of the primary key, which
+// needs no index on a time column. Adjacent ranges share no row and miss none.
+//
+//	db.Where(gormsnow.CreatedBetween(layout, from, to)).Find(&orders)
+//	gorm.G[Order](db).Where(gormsnow.CreatedBetween(layout, from, to)).Find(ctx)
+//
+// It works where GORM takes conditions: Where, Or, Not, Clauses, the conditions
+// of Find, Update and Delete, and Preload. The column is that of the statement's
+// model, with its table; in a composite primary key, the member called id.
+//
+// The statement fails with [gorm.ErrModelValueRequired] without a model, with a
+// [*FieldError] where the primary key is not a 64-bit integer, and with an error
+// where l is the zero Layout.
+func CreatedBetween(l snow.Layout, from, to time.Time) clause.Expression {
+	lo, hi := l.Between(from, to)
+	return between{l, lo, hi}
+}
+
+type between struct {
+	layout snow.Layout
+	lo, hi snow.ID
+}
+
+// Build implements [clause.Expression].
+func (b between) Build(builder clause.Builder) { b.write(builder, "(", " >= ", " AND ", " < ") }
+
+// NegationBuild is what GORM builds within Not.
+func (b between) NegationBuild(builder clause.Builder) { b.write(builder, "(", " < ", " OR ", " >= ") }
+
+func (b between) write(builder clause.Builder, open, lower, and, upper string) {
+	_, key, err := keyOf(builder)
+	if err == nil && b.layout == (snow.Layout{}) {
+		err = errors.New("the layout is the zero Layout")
+	}
+	if err != nil {
+		_ = builder.AddError(fmt.Errorf("gormsnow: created between: %w", err))
+		return
+	}
+	text(builder, open)
+	builder.WriteQuoted(key)
+	text(builder, lower)
+	builder.AddVar(builder, int64(b.lo))
+	text(builder, and)
+	builder.WriteQuoted(key)
+	text(builder, upper)
+	builder.AddVar(builder, int64(b.hi))
+	text(builder, ")")
+}
+
+// After is the page of at most limit rows whose primary key follows id, oldest
+// first. The page after it starts at the id of its last row; the zero ID is the
+// start of the first page. Unlike OFFSET it reads only the rows of the page, and
+// rows that come or go elsewhere don't shift it. A row that another worker
+// inserts with an id of a moment ago may land behind a page that was read.
+//
+//	db.Clauses(gormsnow.After(last, 50)).Find(&orders)
+//	gorm.G[Order](db, gormsnow.After(last, 50)).Find(ctx)
+//
+// Where takes it as well. FindInBatches needs Clauses: its batches then end
+// with the page. The column is that of [CreatedBetween]. A smaller Limit of the
+// statement stays.
+//
+// The statement fails as with CreatedBetween, and where limit is under 1, where
+// id is negative, where the rows are ordered by something else before the key,
+// in Count, and in an Update or Delete of a database that has no LIMIT there. A
+// limit or an id out of bounds is a [*snow.FieldError].
+func After(id snow.ID, limit int) clause.Expression { return page{id: id, limit: limit} }
+
+// Before is [After] in the other direction: the page of at most limit rows whose
+// primary key precedes id, newest first. The zero ID is the start of the first
+// page, which has the newest rows. It is not for FindInBatches, which goes up.
+func Before(id snow.ID, limit int) clause.Expression {
+	return page{id: id, limit: limit, newest: true}
+}
+
+// A page is one expression that brings a condition, an order and a limit. As a
+// modifier it adds the three at once. As a condition it can add the others only
+// when it is built, which is early enough: WHERE comes before them.
+type page struct {
+	id     snow.ID
+	limit  int
+	newest bool
+	placed bool // order and limit are in the statement
+}
+
+// ModifyStatement implements [gorm.StatementModifier].
+func (p page) ModifyStatement(stmt *gorm.Statement) {
+	p.place(stmt)
+	p.placed = true
+	stmt.AddClause(clause.Where{Exprs: []clause.Expression{p}})
+}
+
+func (p page) place(stmt *gorm.Statement) {
+	// An expression that orders would be lost by adding a column. It stays, to be refused.
+	if old, ok := stmt.Clauses["ORDER BY"].Expression.(clause.OrderBy); !ok || old.Expression == nil {
+		stmt.AddClause(clause.OrderBy{Columns: []clause.OrderByColumn{p.order()}})
+	}
+	if old, ok := stmt.Clauses["LIMIT"].Expression.(clause.Limit); ok && old.Limit != nil && *old.Limit < p.limit {
+		return
+	}
+	stmt.AddClause(clause.Limit{Limit: &p.limit})
+}
+
+func (p page) order() clause.OrderByColumn {
+	return clause.OrderByColumn{Column: clause.Column{Table: clause.CurrentTable, Name: clause.PrimaryKey}, Desc: p.newest}
+}
+
+// Build implements [clause.Expression].
+func (p page) Build(builder clause.Builder) {
+	stmt, key, err := keyOf(builder)
+	if err == nil {
+		if !p.placed {
+			p.place(stmt)
+		}
+		err = p.check(stmt)
+	}
+	if err != nil {
+		name := "after"
+		if p.newest {
+			name = "before"
+		}
+		_ = builder.AddError(fmt.Errorf("gormsnow: page of %d rows %s %d: %w", p.limit, name, p.id, err))
+		return
+	}
+	builder.WriteQuoted(key)
+	switch {
+	case p.newest && p.id == 0:
+		text(builder, " <= ")
+		builder.AddVar(builder, int64(math.MaxInt64))
+		return
+	case p.newest:
+		text(builder, " < ")
+	default:
+		text(builder, " > ")
+	}
+	builder.AddVar(builder, int64(p.id))
+}
+
+// check refuses what would not be the page that was asked for.
+func (p page) check(stmt *gorm.Statement) error {
+	order, _ := stmt.Clauses["ORDER BY"].Expression.(clause.OrderBy)
+	count, _ := stmt.Clauses["SELECT"].Expression.(clause.Expr)
+	switch {
+	case p.limit < 1:
+		return &snow.FieldError{Field: "limit", Value: strconv.Itoa(p.limit), Bound: "want at least 1"}
+	case p.id < 0:
+		return &snow.FieldError{Field: "id", Value: p.id.String(), Bound: "it is negative"}
+	case strings.HasPrefix(strings.ToUpper(count.SQL), "COUNT("):
+		return errors.New("a count ignores the limit: count the rows that are found")
+	case order.Expression != nil || len(order.Columns) == 0 || order.Columns[0] != p.order():
+		return errors.New("the statement has an order of its own: drop it")
+	case !slices.Contains(stmt.BuildClauses, "LIMIT"):
+		return errors.New("the statement takes no limit: select the rows first")
+	}
+	return nil
+}
+
+// keyOf returns the statement that is being built and the primary key of its
+// model. GORM's own placeholder falls back on another column where there is none.
+func keyOf(builder clause.Builder) (*gorm.Statement, clause.Column, error) {
+	stmt, ok := builder.(*gorm.Statement)
+	if !ok || stmt.Schema == nil {
+		return nil, clause.Column{}, gorm.ErrModelValueRequired
+	}
+	key := stmt.Schema.PrioritizedPrimaryField
+	if key == nil {
+		return nil, clause.Column{}, &FieldError{stmt.Schema.ModelType.String(), "ID", "the model has no single primary key, nor one called id"}
+	}
+	// Texts don't sort as the numbers that they hold.
+	if !assignable(key.FieldType) || key.IndirectFieldType.Kind() == reflect.String {
+		return nil, clause.Column{}, fieldError(stmt.Schema, key, key.FieldType.String()+" doesn't sort as ids do: make it a snow.ID or a 64-bit integer")
+	}
+	return stmt, clause.Column{Table: clause.CurrentTable, Name: key.DBName}, nil
+}
+
+// text writes SQL. A builder's writer never fails.
+func text(builder clause.Builder, sql string) { _, _ = builder.WriteString(sql) }

@@ -1,0 +1,378 @@
+package gormsnow_test
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow"
+)
+
+// Models with keys of several names and types.
+type (
+	letter struct {
+		Number   snow.ID `gorm:"column:letter_no;primaryKey"`
+		Sender   string
+		BoxID    snow.ID
+		Box      *box
+		ReadOnce bool
+	}
+	box struct {
+		ID   *snow.ID
+		Name string
+	}
+	unsigned struct {
+		ID uint64 `gorm:"primaryKey;autoIncrement:false;snowflake"`
+	}
+	partitioned struct {
+		ID   snow.ID `gorm:"primaryKey"`
+		Year int     `gorm:"primaryKey"`
+	}
+	byText struct {
+		ID string `gorm:"primaryKey;snowflake"`
+	}
+	byInt32 struct {
+		ID int32
+	}
+	byPair struct {
+		A snow.ID `gorm:"primaryKey"`
+		B snow.ID `gorm:"primaryKey"`
+	}
+)
+
+// day returns the bounds of the ids of a day, and the day.
+func day(t *testing.T) (from, to time.Time, lo, hi int64) {
+	t.Helper()
+	from = time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
+	to = from.AddDate(0, 0, 1)
+	first, end := snow.Default().Between(from, to)
+	if first <= 0 || end <= first {
+		t.Fatalf("the day's ids are in [%d, %d)", first, end)
+	}
+	return from, to, int64(first), int64(end)
+}
+
+func TestQuerySQL(t *testing.T) {
+	t.Parallel()
+	from, to, lo, hi := day(t)
+	created := gormsnow.CreatedBetween(snow.Default(), from, to)
+	const top = int64(math.MaxInt64)
+	for name, tt := range map[string]struct {
+		find func(db *gorm.DB) *gorm.DB
+		want string
+		vars []any
+	}{
+		"range": {
+			func(db *gorm.DB) *gorm.DB { return db.Where(created).Find(&[]Order{}) },
+			"SELECT * FROM `orders` WHERE (`orders`.`id` >= ? AND `orders`.`id` < ?)",
+			[]any{lo, hi},
+		},
+		"range in Clauses": {
+			func(db *gorm.DB) *gorm.DB { return db.Clauses(created).Find(&[]Order{}) },
+			"SELECT * FROM `orders` WHERE (`orders`.`id` >= ? AND `orders`.`id` < ?)",
+			[]any{lo, hi},
+		},
+		"range in Find": {
+			func(db *gorm.DB) *gorm.DB { return db.Find(&[]Order{}, created) },
+			"SELECT * FROM `orders` WHERE (`orders`.`id` >= ? AND `orders`.`id` < ?)",
+			[]any{lo, hi},
+		},
+		"range among others": {
+			func(db *gorm.DB) *gorm.DB {
+				return db.Where("buyer = ?", "ann").Or(created).Where(created).Find(&[]Order{})
+			},
+			"SELECT * FROM `orders` WHERE buyer = ? OR (`orders`.`id` >= ? AND `orders`.`id` < ?) AND (`orders`.`id` >= ? AND `orders`.`id` < ?)",
+			[]any{"ann", lo, hi, lo, hi},
+		},
+		"not in the range": {
+			func(db *gorm.DB) *gorm.DB { return db.Not(created).Find(&[]Order{}) },
+			"SELECT * FROM `orders` WHERE (`orders`.`id` < ? OR `orders`.`id` >= ?)",
+			[]any{lo, hi},
+		},
+		"empty range": {
+			func(db *gorm.DB) *gorm.DB {
+				return db.Where(gormsnow.CreatedBetween(snow.Default(), to, from)).Find(&[]Order{})
+			},
+			"SELECT * FROM `orders` WHERE (`orders`.`id` >= ? AND `orders`.`id` < ?)",
+			[]any{hi, hi},
+		},
+		"another key column": {
+			func(db *gorm.DB) *gorm.DB { return db.Where(created).Find(&[]letter{}) },
+			"SELECT * FROM `letters` WHERE (`letters`.`letter_no` >= ? AND `letters`.`letter_no` < ?)",
+			[]any{lo, hi},
+		},
+		"an integer key": {
+			func(db *gorm.DB) *gorm.DB { return db.Where(created).Find(&[]unsigned{}) },
+			"SELECT * FROM `unsigneds` WHERE (`unsigneds`.`id` >= ? AND `unsigneds`.`id` < ?)",
+			[]any{lo, hi},
+		},
+		"a key of several columns": {
+			func(db *gorm.DB) *gorm.DB { return db.Where(created).Find(&[]partitioned{}) },
+			"SELECT * FROM `partitioneds` WHERE (`partitioneds`.`id` >= ? AND `partitioneds`.`id` < ?)",
+			[]any{lo, hi},
+		},
+		"another table": {
+			func(db *gorm.DB) *gorm.DB { return db.Table("orders_3").Where(created).Find(&[]Order{}) },
+			"SELECT * FROM `orders_3` WHERE (`orders_3`.`id` >= ? AND `orders_3`.`id` < ?)",
+			[]any{lo, hi},
+		},
+		"an alias": {
+			func(db *gorm.DB) *gorm.DB { return db.Table("orders AS o").Where(created).Find(&[]Order{}) },
+			"SELECT * FROM orders AS o WHERE (`o`.`id` >= ? AND `o`.`id` < ?)",
+			[]any{lo, hi},
+		},
+		"a join": {
+			func(db *gorm.DB) *gorm.DB {
+				return db.Select("sender").InnerJoins("Box", db.Select("name")).Clauses(gormsnow.After(7, 2)).Find(&[]letter{})
+			},
+			"SELECT `sender`,`Box`.`name` AS `Box__name` FROM `letters` INNER JOIN `boxes` `Box` ON `letters`.`box_id` = `Box`.`id`" +
+				" WHERE `letters`.`letter_no` > ? ORDER BY `letters`.`letter_no` LIMIT ?",
+			[]any{int64(7), 2},
+		},
+		"delete": {
+			func(db *gorm.DB) *gorm.DB { return db.Where(created).Delete(&Order{}) },
+			"DELETE FROM `orders` WHERE (`orders`.`id` >= ? AND `orders`.`id` < ?)",
+			[]any{lo, hi},
+		},
+		"update": {
+			func(db *gorm.DB) *gorm.DB { return db.Model(&Order{}).Where(created).Update("buyer", "bob") },
+			"UPDATE `orders` SET `buyer`=? WHERE (`orders`.`id` >= ? AND `orders`.`id` < ?)",
+			[]any{"bob", lo, hi},
+		},
+		"subquery": {
+			func(db *gorm.DB) *gorm.DB {
+				page := db.Model(&Order{}).Select("id").Where(gormsnow.After(7, 2))
+				return db.Where("box_id IN (?)", page).Where(created).Find(&[]letter{})
+			},
+			"SELECT * FROM `letters` WHERE box_id IN (SELECT `id` FROM `orders` WHERE `orders`.`id` > ? ORDER BY `orders`.`id` LIMIT ?)" +
+				" AND (`letters`.`letter_no` >= ? AND `letters`.`letter_no` < ?)",
+			[]any{int64(7), 2, lo, hi},
+		},
+		"first page": {
+			func(db *gorm.DB) *gorm.DB { return db.Clauses(gormsnow.After(0, 50)).Find(&[]Order{}) },
+			"SELECT * FROM `orders` WHERE `orders`.`id` > ? ORDER BY `orders`.`id` LIMIT ?",
+			[]any{int64(0), 50},
+		},
+		"first page, newest first": {
+			func(db *gorm.DB) *gorm.DB { return db.Clauses(gormsnow.Before(0, 50)).Find(&[]Order{}) },
+			"SELECT * FROM `orders` WHERE `orders`.`id` <= ? ORDER BY `orders`.`id` DESC LIMIT ?",
+			[]any{top, 50},
+		},
+		"next page, newest first": {
+			func(db *gorm.DB) *gorm.DB { return db.Clauses(gormsnow.Before(7, 50)).Find(&[]Order{}) },
+			"SELECT * FROM `orders` WHERE `orders`.`id` < ? ORDER BY `orders`.`id` DESC LIMIT ?",
+			[]any{int64(7), 50},
+		},
+		"page in Where": {
+			func(db *gorm.DB) *gorm.DB {
+				return db.Where(gormsnow.Before(7, 50)).Where("buyer = ?", "ann").Find(&[]Order{})
+			},
+			"SELECT * FROM `orders` WHERE `orders`.`id` < ? AND buyer = ? ORDER BY `orders`.`id` DESC LIMIT ?",
+			[]any{int64(7), "ann", 50},
+		},
+		"page in Find": {
+			func(db *gorm.DB) *gorm.DB { return db.Find(&[]Order{}, gormsnow.After(7, 50)) },
+			"SELECT * FROM `orders` WHERE `orders`.`id` > ? ORDER BY `orders`.`id` LIMIT ?",
+			[]any{int64(7), 50},
+		},
+		"a second order": {
+			func(db *gorm.DB) *gorm.DB { return db.Clauses(gormsnow.After(7, 50)).Order("buyer").Find(&[]Order{}) },
+			"SELECT * FROM `orders` WHERE `orders`.`id` > ? ORDER BY `orders`.`id`,buyer LIMIT ?",
+			[]any{int64(7), 50},
+		},
+		"a smaller limit before": {
+			func(db *gorm.DB) *gorm.DB { return db.Limit(3).Clauses(gormsnow.After(7, 50)).Find(&[]Order{}) },
+			"SELECT * FROM `orders` WHERE `orders`.`id` > ? ORDER BY `orders`.`id` LIMIT ?",
+			[]any{int64(7), 3},
+		},
+		"a larger limit before": {
+			func(db *gorm.DB) *gorm.DB { return db.Limit(99).Where(gormsnow.After(7, 50)).Find(&[]Order{}) },
+			"SELECT * FROM `orders` WHERE `orders`.`id` > ? ORDER BY `orders`.`id` LIMIT ?",
+			[]any{int64(7), 50},
+		},
+		"first of a page": {
+			func(db *gorm.DB) *gorm.DB { return db.Where(gormsnow.After(7, 50)).First(&Order{}) },
+			"SELECT * FROM `orders` WHERE `orders`.`id` > ? ORDER BY `orders`.`id`,`orders`.`id` LIMIT ?",
+			[]any{int64(7), 1},
+		},
+		"a range of pages": {
+			func(db *gorm.DB) *gorm.DB { return db.Clauses(created, gormsnow.After(7, 50)).Find(&[]Order{}) },
+			"SELECT * FROM `orders` WHERE `orders`.`id` > ? AND (`orders`.`id` >= ? AND `orders`.`id` < ?) ORDER BY `orders`.`id` LIMIT ?",
+			[]any{int64(7), lo, hi, 50},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tx := tt.find(dry(t, newSequence()))
+			if tx.Error != nil {
+				t.Fatal(tx.Error)
+			}
+			if got := tx.Statement.SQL.String(); got != tt.want {
+				t.Errorf("SQL:\ngot  %s\nwant %s", got, tt.want)
+			}
+			if !reflect.DeepEqual(tx.Statement.Vars, tt.vars) {
+				t.Errorf("vars = %v, want %v", tx.Statement.Vars, tt.vars)
+			}
+		})
+	}
+}
+
+// A session that holds a page can be used again and again.
+func TestPageInSession(t *testing.T) {
+	t.Parallel()
+	for name, db := range map[string]*gorm.DB{
+		"Clauses": dry(t, newSequence()).Clauses(gormsnow.After(7, 50)).Session(&gorm.Session{}),
+		"Where":   dry(t, newSequence()).Where(gormsnow.After(7, 50)).Session(&gorm.Session{}),
+	} {
+		for range 3 {
+			tx := db.Find(&[]Order{})
+			if got, want := tx.Statement.SQL.String(), "SELECT * FROM `orders` WHERE `orders`.`id` > ? ORDER BY `orders`.`id` LIMIT ?"; got != want || tx.Error != nil {
+				t.Errorf("%s: %s, %v; want %s", name, got, tx.Error, want)
+			}
+		}
+	}
+}
+
+func TestQueryGenerics(t *testing.T) {
+	t.Parallel()
+	from, to, _, _ := day(t)
+	created := gormsnow.CreatedBetween(snow.Default(), from, to)
+	const page = "SELECT * FROM `orders` WHERE `orders`.`id` > ? ORDER BY `orders`.`id` LIMIT ?"
+	for name, tt := range map[string]struct {
+		find func(db *gorm.DB) error
+		want string
+	}{
+		"range in Where": {
+			func(db *gorm.DB) error {
+				_, err := gorm.G[Order](db).Where(created).Find(t.Context())
+				return err
+			}, "SELECT * FROM `orders` WHERE (`orders`.`id` >= ? AND `orders`.`id` < ?)",
+		},
+		"page in G": {
+			func(db *gorm.DB) error {
+				_, err := gorm.G[Order](db, gormsnow.After(7, 50)).Find(t.Context())
+				return err
+			}, page,
+		},
+		"page in Where": {
+			func(db *gorm.DB) error {
+				_, err := gorm.G[Order](db).Where(gormsnow.After(7, 50)).Find(t.Context())
+				return err
+			}, page,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := dry(t, newSequence())
+			var got string
+			err := db.Callback().Query().After("gorm:query").Register("see", func(tx *gorm.DB) { got = tx.Statement.SQL.String() })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := tt.find(db); err != nil || got != tt.want {
+				t.Errorf("%v\ngot  %s\nwant %s", err, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestQueryRefuses(t *testing.T) {
+	t.Parallel()
+	from, to, _, _ := day(t)
+	created := gormsnow.CreatedBetween(snow.Default(), from, to)
+	is := func(want error) func(error) bool { return func(err error) bool { return errors.Is(err, want) } }
+	field := func(model, field string) func(error) bool {
+		return func(err error) bool {
+			var e *gormsnow.FieldError
+			return errors.As(err, &e) && e.Model == "gormsnow_test."+model && e.Field == field
+		}
+	}
+	bound := func(field, value string) func(error) bool {
+		return func(err error) bool {
+			var e *snow.FieldError
+			return errors.As(err, &e) && e.Field == field && e.Value == value
+		}
+	}
+	says := func(text string) func(error) bool {
+		return func(err error) bool { return strings.Contains(err.Error(), text) }
+	}
+	for name, tt := range map[string]struct {
+		find func(db *gorm.DB) *gorm.DB
+		want func(error) bool
+	}{
+		"no model": {
+			func(db *gorm.DB) *gorm.DB { return db.Table("orders").Where(created).Find(&[]map[string]any{}) },
+			is(gorm.ErrModelValueRequired),
+		},
+		"a page without a model": {
+			func(db *gorm.DB) *gorm.DB {
+				return db.Table("orders").Clauses(gormsnow.After(0, 1)).Find(&[]map[string]any{})
+			},
+			is(gorm.ErrModelValueRequired),
+		},
+		"conditions of a join": {
+			func(db *gorm.DB) *gorm.DB { return db.Joins("Box", db.Where(gormsnow.After(0, 1))).Find(&[]letter{}) },
+			is(gorm.ErrModelValueRequired),
+		},
+		"the zero layout": {
+			func(db *gorm.DB) *gorm.DB {
+				return db.Where(gormsnow.CreatedBetween(snow.Layout{}, from, to)).Find(&[]Order{})
+			},
+			says("zero Layout"),
+		},
+		"a text key":   {func(db *gorm.DB) *gorm.DB { return db.Where(created).Find(&[]byText{}) }, field("byText", "ID")},
+		"a small key":  {func(db *gorm.DB) *gorm.DB { return db.Where(created).Find(&[]byInt32{}) }, field("byInt32", "ID")},
+		"a pair":       {func(db *gorm.DB) *gorm.DB { return db.Clauses(gormsnow.After(0, 1)).Find(&[]byPair{}) }, field("byPair", "ID")},
+		"no limit":     {func(db *gorm.DB) *gorm.DB { return db.Clauses(gormsnow.After(7, 0)).Find(&[]Order{}) }, bound("limit", "0")},
+		"a bad limit":  {func(db *gorm.DB) *gorm.DB { return db.Where(gormsnow.Before(7, -1)).Find(&[]Order{}) }, bound("limit", "-1")},
+		"a bad cursor": {func(db *gorm.DB) *gorm.DB { return db.Where(gormsnow.Before(-7, 1)).Find(&[]Order{}) }, bound("id", "-7")},
+		"another order": {
+			func(db *gorm.DB) *gorm.DB { return db.Order("buyer").Clauses(gormsnow.After(7, 50)).Find(&[]Order{}) },
+			says("order of its own"),
+		},
+		"an order expression": {
+			func(db *gorm.DB) *gorm.DB {
+				return db.Order(clause.OrderBy{Expression: clause.Expr{SQL: "RAND()"}}).Where(gormsnow.After(7, 50)).Find(&[]Order{})
+			},
+			says("order of its own"),
+		},
+		"the other direction": {
+			func(db *gorm.DB) *gorm.DB { return db.Where(gormsnow.After(7, 50)).Last(&Order{}) },
+			says("order of its own"),
+		},
+		"count of a page": {
+			func(db *gorm.DB) *gorm.DB {
+				return db.Model(&Order{}).Where(gormsnow.After(7, 50)).Count(new(int64))
+			},
+			says("a count ignores"),
+		},
+		"count of a column of a page": {
+			func(db *gorm.DB) *gorm.DB {
+				return db.Model(&Order{}).Clauses(gormsnow.After(7, 50)).Distinct("buyer").Count(new(int64))
+			},
+			says("a count ignores"),
+		},
+		"delete of a page": {
+			func(db *gorm.DB) *gorm.DB { return db.Clauses(gormsnow.After(7, 50)).Delete(&Order{}) },
+			says("takes no limit"),
+		},
+		"update of a page": {
+			func(db *gorm.DB) *gorm.DB {
+				return db.Model(&Order{}).Where(gormsnow.After(7, 50)).Update("buyer", "")
+			},
+			says("takes no limit"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := tt.find(dry(t, newSequence())).Error
+			if err == nil || !strings.HasPrefix(err.Error(), "gormsnow: ") || !tt.want(err) {
+				t.Errorf("error = %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,182 @@
+package gormsnow
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/shardsnow/snow"
+)
+
+// issuedName is the entry of a statement's clauses that remembers what the
+// plugin has put into its rows. GORM builds no clause of this name.
+const issuedName = "gormsnow:issued"
+
+// issued are the ids that the rows of a statement got.
+type issued struct {
+	ids []snow.ID // ascending
+	one [1]snow.ID
+}
+
+func newIssued(n int) *issued {
+	made := new(issued)
+	if made.ids = made.one[:]; n > 1 {
+		made.ids = make([]snow.ID, n)
+	}
+	return made
+}
+
+// Build implements [clause.Expression].
+func (*issued) Build(clause.Builder) {}
+
+func (i *issued) has(id snow.ID) bool {
+	_, found := slices.BinarySearch(i.ids, id)
+	return found
+}
+
+// issuedTo returns what the statement got, or nil.
+func issuedTo(stmt *gorm.Statement) *issued {
+	made, _ := stmt.Clauses[issuedName].Expression.(*issued)
+	return made
+}
+
+// A doubt is a row that the database may have skipped or merged into another.
+type doubt struct {
+	slots   []slot          // the keys that the plugin has filled
+	sent    map[string]any  // what the INSERT had, by column
+	stored  []reflect.Value // keys of the row that it met, in the order of the model's; pointers
+	matches int             // how many rows it may have met
+}
+
+// settle makes the keys true after the insert. One that it assigned to a row
+// that was not inserted becomes the key of the row that is there instead, or
+// zero where it can't tell which that is. It sends nothing where every row must
+// have been inserted.
+func (p *plugin) settle(stmt *gorm.Statement, m *model) error {
+	made := issuedTo(stmt)
+	if made == nil || stmt.DB.DryRun {
+		return nil
+	}
+	on := conflictOf(stmt)
+	if on.impossible() {
+		return nil
+	}
+	doubts, err := on.doubts(stmt, m, made)
+	if err == nil {
+		doubts, err = on.dropInserted(stmt, m, doubts)
+	}
+	if err == nil {
+		err = on.find(stmt, m, doubts)
+	}
+	if err != nil {
+		// The rows are unknown, and so is whether the insert is undone: like
+		// every insert that fails it leaves the ids.
+		return fmt.Errorf("look for the ids of %s after the insert: %w", stmt.Schema.ModelType, err)
+	}
+	for _, d := range doubts {
+		for _, s := range d.slots {
+			if d.matches == 1 {
+				s.set(d.stored[slices.Index(m.keys, s.key)].Elem())
+			} else {
+				s.set(reflect.Zero(reflect.PointerTo(s.key.IndirectFieldType)))
+			}
+		}
+	}
+	return nil
+}
+
+// A conflict is what a statement does where a row meets an existing one.
+type conflict struct {
+	clause.OnConflict
+	upsert    bool
+	modified  bool // INSERT IGNORE and the like
+	returning bool
+	anyKey    bool // a conflict with any unique key counts, whatever the target is
+	rows      clause.Values
+	affected  int64
+}
+
+func conflictOf(stmt *gorm.Statement) conflict {
+	on := conflict{affected: stmt.DB.RowsAffected}
+	var c clause.Clause
+	c, on.upsert = stmt.Clauses["ON CONFLICT"]
+	on.OnConflict, _ = c.Expression.(clause.OnConflict)
+	_, on.returning = stmt.Clauses["RETURNING"]
+	insert, _ := stmt.Clauses["INSERT"].Expression.(clause.Insert)
+	on.modified = insert.Modifier != ""
+	on.rows, _ = stmt.Clauses["VALUES"].Expression.(clause.Values)
+	switch stmt.Dialector.Name() {
+	case "postgres", "sqlite":
+	default: // ON DUPLICATE KEY has no target
+		on.anyKey = true
+	}
+	return on
+}
+
+// impossible reports whether all rows have been inserted, by what is known
+// without asking.
+func (on *conflict) impossible() bool {
+	switch {
+	case on.modified || on.dropped():
+		return false
+	case !on.upsert:
+		return true
+	default:
+		// MySQL may count rows that it found, and GORM counts rows of RETURNING
+		// that it has not seen.
+		return on.DoNothing && !on.anyKey && (len(on.rows.Values) == 1 || !on.returning)
+	}
+}
+
+// dropped reports whether the database says that it inserted fewer rows than it
+// got: a trigger may drop some, which MySQL doesn't have.
+func (on *conflict) dropped() bool { return !on.anyKey && on.affected < int64(len(on.rows.Values)) }
+
+// doubts returns the rows that have one of our ids and may not be stored.
+func (on *conflict) doubts(stmt *gorm.Statement, m *model, made *issued) ([]*doubt, error) {
+	placed := make(map[snow.ID]slot, len(made.ids))
+	err := each(stmt, m.keys, func(s slot) error {
+		if id := idOf(s.value()); made.has(id) {
+			placed[id] = s
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []*doubt
+	for _, row := range on.rows.Values {
+		d := &doubt{sent: make(map[string]any, len(row))}
+		for i, value := range row {
+			d.sent[on.rows.Columns[i].Name] = value
+		}
+		fresh := false
+		for _, key := range m.keys {
+			if s, ok := placed[idOf(reflect.ValueOf(d.sent[key.DBName]))]; ok {
+				d.slots = append(d.slots, s)
+				fresh = fresh || on.targets(key.DBName)
+			}
+		}
+		if len(d.slots) > 0 && (!fresh || on.dropped()) {
+			all = append(all, d)
+		}
+	}
+	return all, nil
+}
+
+// targets reports whether only rows with the same value in column can conflict.
+// There is none for an id that was just made.
+func (on *conflict) targets(column string) bool {
+	return !on.anyKey && !on.modified && on.upsert && on.OnConstraint == "" &&
+		slices.Contains(on.Columns, clause.Column{Name: column})
+}
+
+// changes reports whether a row that is met gets a new value in column.
+func (on *conflict) changes(column string) bool {
+	return slices.ContainsFunc(on.DoUpdates, func(a clause.Assignment) bool {
+		return a.Column.Name == column && a.Value != any(a.Column) // DO NOTHING is id = id in MySQL
+	})
+}

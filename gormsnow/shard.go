@@ -1,0 +1,227 @@
+package gormsnow
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+
+	"github.com/shardsnow/snow"
+)
+
+// findSources reads the shard tags of the keys. A key that takes its shard from
+// another one comes after it.
+func (m *model) findSources(s *schema.Schema) error {
+	for _, key := range m.keys {
+		tag, tagged := key.Tag.Lookup("snow")
+		if !tagged {
+			continue
+		}
+		name, ok := strings.CutPrefix(tag, "shard=")
+		if !ok {
+			return fieldError(s, key, "the snow tag is shard=Field, not "+strconv.Quote(tag))
+		}
+		source := sourceField(s, key, name)
+		if source == nil {
+			return fieldError(s, key, "its shard tag names "+strconv.Quote(name)+", which is no field of the model")
+		}
+		if reason := refuseSource(source); reason != "" {
+			return fieldError(s, key, "its shard can't be taken from "+name+": "+reason)
+		}
+		if m.sources == nil {
+			m.sources = make(map[*schema.Field]*schema.Field)
+		}
+		m.sources[key] = source
+	}
+	slices.SortStableFunc(m.keys, func(a, b *schema.Field) int {
+		switch {
+		case m.sources[a] == nil && m.sources[b] != nil:
+			return -1
+		case m.sources[a] != nil && m.sources[b] == nil:
+			return 1
+		}
+		return 0
+	})
+	return nil
+}
+
+// sourceField returns the field that key's tag calls name: one of the struct
+// that has the key comes before one of the model around it.
+func sourceField(s *schema.Schema, key *schema.Field, name string) *schema.Field {
+	path := append(slices.Clone(key.BindNames[:len(key.BindNames)-1]), name)
+	for _, f := range s.Fields {
+		if slices.Equal(f.BindNames, path) {
+			return f
+		}
+	}
+	return s.FieldsByName[name]
+}
+
+// refuseSource returns why f gives no shard, or nothing.
+func refuseSource(f *schema.Field) string {
+	_, chained := f.Tag.Lookup("snow")
+	t := f.FieldType
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	v := reflect.Zero(t)
+	switch {
+	case chained:
+		return "it has a shard tag itself: name the field of that one"
+	case f.DBName == "":
+		return "it is no column"
+	case !v.CanInt() && !v.CanUint() && t.Kind() != reflect.String:
+		return f.FieldType.String() + " gives no shard: use a snow.ID, an integer, a string, or a pointer to one"
+	case f.Serializer != nil:
+		return "it has a serializer"
+	}
+	return ""
+}
+
+// shardBits returns how many bits of an id of m are its shard's, and 0 where no
+// key of m has a shard tag.
+func (p *plugin) shardBits(m *model) uint8 {
+	if len(m.sources) == 0 {
+		return 0
+	}
+	return p.layout().Bits().Shard
+}
+
+// layout returns the layout of the source, or one without any bits.
+func (p *plugin) layout() snow.Layout {
+	if src, ok := p.source.(interface{ Layout() snow.Layout }); ok {
+		return src.Layout()
+	}
+	return snow.Layout{}
+}
+
+// checkSource refuses shard tags that the source of ids can't serve.
+func (p *plugin) checkSource(s *schema.Schema, m *model) error {
+	for _, key := range m.keys {
+		if m.sources[key] != nil && p.shardBits(m) == 0 {
+			return fieldError(s, key, "its shard tag needs a source of ids whose Layout has shard bits, unlike this "+reflect.TypeOf(p.source).String())
+		}
+	}
+	return nil
+}
+
+// checkShard reports whether the shard of s is known. Where it isn't although
+// the time is last, that is an error.
+func (p *plugin) checkShard(stmt *gorm.Statement, m *model, s slot, last bool) (known bool, err error) {
+	source := m.sources[s.key]
+	if source == nil || slices.Contains(m.keys, source) {
+		return true, nil // needs none, or is about to be known
+	}
+	_, known, err = p.shardOf(stmt, s, source)
+	if err == nil && !known && last {
+		err = fieldError(stmt.Schema, s.key, "its shard is that of "+source.Name+", which is not set")
+	}
+	return known, err
+}
+
+// withShard returns id with the shard that s takes from elsewhere, if any.
+func (p *plugin) withShard(stmt *gorm.Statement, m *model, s slot, id snow.ID) (snow.ID, error) {
+	source := m.sources[s.key]
+	if source == nil {
+		return id, nil
+	}
+	shard, _, err := p.shardOf(stmt, s, source)
+	if err != nil {
+		return 0, err
+	}
+	return p.layout().WithShard(id, shard)
+}
+
+// verifyShards assigns what had to wait for hooks and belongs-to associations,
+// and refuses ids whose shard was changed by them.
+func (p *plugin) verifyShards(stmt *gorm.Statement, m *model) error {
+	if len(m.sources) == 0 {
+		return nil
+	}
+	made := issuedTo(stmt)
+	if made == nil {
+		return p.fill(stmt, m, true)
+	}
+	return each(stmt, m.keys, func(s slot) error {
+		id := idOf(s.value())
+		if !made.has(id) {
+			return nil
+		}
+		if _, err := p.checkShard(stmt, m, s, true); err != nil {
+			return err
+		}
+		if now, err := p.withShard(stmt, m, s, id); err != nil || now != id {
+			return fieldError(stmt.Schema, s.key, "its shard is that of "+m.sources[s.key].Name+
+				", which a hook or an association has changed: set it before Create, or not at all")
+		}
+		return nil
+	})
+}
+
+// shardOf returns the logical shard that source has in the row of s, and false
+// where source is unset there. A pointer to zero is set, unless it is an id.
+func (p *plugin) shardOf(stmt *gorm.Statement, s slot, source *schema.Field) (shard uint64, set bool, err error) {
+	var v reflect.Value
+	if s.row != nil {
+		v, err = sourceEntry(stmt, s, source)
+	} else {
+		value, _ := source.ValueOf(stmt.Context, s.record)
+		v = reflect.ValueOf(value)
+	}
+	pointer := v.Kind() == reflect.Pointer
+	v = reflect.Indirect(v)
+	switch {
+	case err != nil || !v.IsValid():
+		return 0, false, err
+	case v.Type() == reflect.TypeFor[snow.ID]():
+		return p.layout().Shard(snow.ID(v.Int())), v.Int() != 0, nil
+	case v.CanInt():
+		shard = snow.HashShardInt(v.Int())
+	case v.CanUint():
+		shard = snow.HashShardInt(int64(v.Uint()))
+	default:
+		shard = snow.HashShard(v.String())
+	}
+	return shard, pointer || !v.IsZero(), nil
+}
+
+// sourceEntry returns what the row of a map will have in the column of source,
+// as a value of one of the types that shardOf takes.
+func sourceEntry(stmt *gorm.Statement, s slot, source *schema.Field) (reflect.Value, error) {
+	name, err := entryName(stmt, source, s.row)
+	if err != nil {
+		return reflect.Value{}, err
+	}
+	entry := s.row[name]
+	value, err := driver.DefaultParameterConverter.ConvertValue(entry)
+	if err != nil {
+		return reflect.Value{}, fieldError(stmt.Schema, s.key, "its shard can't be taken from "+strconv.Quote(name)+" of the map: "+err.Error())
+	}
+	if value == nil {
+		return reflect.Value{}, nil
+	}
+	var v reflect.Value
+	switch t := source.IndirectFieldType; {
+	case t == reflect.TypeFor[snow.ID]():
+		id := new(snow.ID)
+		err, v = id.Scan(value), reflect.ValueOf(id)
+	case t.Kind() == reflect.String:
+		text := new(sql.Null[string])
+		err, v = text.Scan(value), reflect.ValueOf(&text.V)
+	default:
+		number := new(sql.Null[int64])
+		err, v = number.Scan(value), reflect.ValueOf(&number.V)
+	}
+	if err != nil {
+		return reflect.Value{}, fieldError(stmt.Schema, s.key, "its shard can't be taken from "+strconv.Quote(name)+" of the map: "+err.Error())
+	}
+	if reflect.ValueOf(entry).Kind() != reflect.Pointer {
+		v = v.Elem()
+	}
+	return v, nil
+}

@@ -1,0 +1,274 @@
+package gormsnow
+
+import (
+	"database/sql"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+
+	"github.com/shardsnow/snow"
+)
+
+// A unique is a set of columns that at most one row has the same values in.
+type unique struct {
+	columns []string
+	primary bool
+	where   string // the condition of a partial index
+}
+
+// uniqueKeys returns the primary key of s, if any, and what its tags declare.
+func uniqueKeys(s *schema.Schema) (all []unique) {
+	if len(s.PrimaryFields) > 0 {
+		all = append(all, unique{columns: s.PrimaryFieldDBNames, primary: true})
+	}
+	// ParseIndexes writes to the fields, which other goroutines read.
+	var copied schema.Schema
+	for _, f := range s.Fields {
+		if f.DBName == "" || s.FieldsByDBName[f.DBName] != f {
+			continue
+		}
+		if f.Unique {
+			all = append(all, unique{columns: []string{f.DBName}})
+		}
+		copied.Fields = append(copied.Fields, &schema.Field{
+			Name: f.Name, DBName: f.DBName, Tag: f.Tag, TagSettings: f.TagSettings, Schema: f.Schema,
+		})
+	}
+	for _, index := range copied.ParseIndexes() {
+		u := unique{where: index.Where}
+		for _, f := range index.Fields {
+			if f.Expression == "" {
+				u.columns = append(u.columns, f.DBName)
+			}
+		}
+		if index.Class == "UNIQUE" && len(u.columns) == len(index.Fields) {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// soleKey returns the primary key if it is a single column that the plugin
+// fills and if a row that has ours was inserted and has our other keys as well;
+// otherwise nil.
+func (on *conflict) soleKey(stmt *gorm.Statement, m *model) *schema.Field {
+	pks := stmt.Schema.PrimaryFields
+	if len(pks) != 1 || !slices.Contains(m.keys, pks[0]) {
+		return nil
+	}
+	// Rows of one statement may meet each other.
+	if slices.ContainsFunc(m.keys, func(key *schema.Field) bool { return on.changes(key.DBName) }) {
+		return nil
+	}
+	return pks[0]
+}
+
+func (d *doubt) has(key *schema.Field) bool {
+	return slices.ContainsFunc(d.slots, func(s slot) bool { return s.key == key })
+}
+
+// dropInserted takes the rows out of doubts whose primary key, which we made,
+// is in the table.
+func (on *conflict) dropInserted(stmt *gorm.Statement, m *model, doubts []*doubt) ([]*doubt, error) {
+	key := on.soleKey(stmt, m)
+	var ids []any
+	for _, d := range doubts {
+		if d.has(key) {
+			ids = append(ids, d.sent[key.DBName])
+		}
+	}
+	if len(ids) == 0 || on.affected == 0 {
+		return doubts, nil
+	}
+	q := newQuery(stmt)
+	q.write("SELECT ", clause.Column{Name: key.DBName}, " FROM ", on.table(stmt), " WHERE ", clause.Column{Name: key.DBName}, " IN ")
+	q.AddVar(q, ids)
+	found := make(map[snow.ID]bool, len(ids))
+	err := q.each(func(rows *sql.Rows) error {
+		id := reflect.New(key.IndirectFieldType)
+		err := rows.Scan(id.Interface())
+		found[idOf(id.Elem())] = true
+		return err
+	})
+	return slices.DeleteFunc(doubts, func(d *doubt) bool {
+		return d.has(key) && found[idOf(reflect.ValueOf(d.sent[key.DBName]))]
+	}), err
+}
+
+// find looks for the rows that doubts have met, by the values that they have in
+// columns that are unique.
+func (on *conflict) find(stmt *gorm.Statement, m *model, doubts []*doubt) error {
+	var columns []string // that tell rows apart, beside the keys
+	for _, f := range stmt.Schema.PrimaryFields {
+		if !slices.Contains(m.keys, f) {
+			columns = append(columns, f.DBName)
+		}
+	}
+	uniques, sole := on.uniques(m), on.soleKey(stmt, m)
+	// SQLite takes at most 500 SELECTs, one for each row and unique key.
+	for chunk := range slices.Chunk(doubts, max(1, 200/max(1, len(uniques)))) {
+		q := newQuery(stmt)
+		for n, d := range chunk {
+			for _, u := range uniques {
+				absent := u.primary && d.has(sole) // or dropInserted would have found it
+				if !absent && u.in(d) {
+					on.selectRow(stmt, m, q, columns, u, d, n)
+				}
+			}
+		}
+		if q.SQL.Len() == 0 {
+			continue
+		}
+		err := q.each(func(rows *sql.Rows) error {
+			var n int
+			dest := []any{&n}
+			var stored []reflect.Value
+			for _, key := range m.keys {
+				v := reflect.New(reflect.PointerTo(key.IndirectFieldType)) // for NULL
+				stored, dest = append(stored, v), append(dest, v.Interface())
+			}
+			for range columns {
+				dest = append(dest, new(any))
+			}
+			if err := rows.Scan(dest...); err != nil {
+				return err
+			}
+			d := chunk[n]
+			d.stored = stored
+			d.matches++
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// uniques returns what may have conflicted.
+func (on *conflict) uniques(m *model) []unique {
+	if len(on.Columns) == 0 || on.modified {
+		return m.uniques
+	}
+	var all []unique
+	for _, u := range m.uniques {
+		if u.primary || on.anyKey { // by its primary key a row is found that was inserted after all
+			all = append(all, u)
+		}
+	}
+	var target unique
+	for _, c := range on.Columns {
+		if c.Raw {
+			return all // an expression
+		}
+		target.columns = append(target.columns, c.Name)
+	}
+	if slices.ContainsFunc(all, func(u unique) bool { return slices.Equal(u.columns, target.columns) && u.where == "" }) {
+		return all
+	}
+	return append(all, target)
+}
+
+// in reports whether d was sent with a value in each of the columns.
+func (u unique) in(d *doubt) bool {
+	for _, c := range u.columns {
+		value := d.sent[c]
+		_, computed := value.(clause.Expression) // such as DEFAULT
+		if v := reflect.ValueOf(value); computed || !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+			return false
+		}
+	}
+	return true
+}
+
+// selectRow adds to q a SELECT of the row that is equal to d in u. UNION makes
+// one of a row that is found by several.
+func (on *conflict) selectRow(stmt *gorm.Statement, m *model, q *query, columns []string, u unique, d *doubt, n int) {
+	// MySQL would read an old snapshot otherwise. It has locked the row already.
+	before, after := "SELECT ", ""
+	if stmt.Dialector.Name() == "mysql" {
+		before, after = "(SELECT ", " FOR UPDATE)"
+	}
+	if q.SQL.Len() > 0 {
+		before = " UNION " + before
+	}
+	q.write(before, strconv.Itoa(n))
+	for _, key := range m.keys {
+		q.write(",", clause.Column{Name: key.DBName})
+	}
+	for _, c := range columns {
+		q.write(",", clause.Column{Name: c})
+	}
+	q.write(" FROM ", on.table(stmt))
+	sep := " WHERE "
+	for _, c := range u.columns {
+		q.write(sep, clause.Column{Name: c}, " = ")
+		q.AddVar(q, d.sent[c])
+		sep = " AND "
+	}
+	if u.where != "" {
+		q.write(" AND (", u.where, ")")
+	}
+	q.write(after)
+}
+
+// table returns the table that the rows went to.
+func (on *conflict) table(stmt *gorm.Statement) clause.Table {
+	if insert, _ := stmt.Clauses["INSERT"].Expression.(clause.Insert); insert.Table.Name != "" {
+		return insert.Table
+	}
+	return clause.Table{Name: clause.CurrentTable}
+}
+
+// A query runs on the connection of an INSERT and as part of it: no callback
+// sees it, which could send it elsewhere.
+type query struct{ *gorm.Statement }
+
+func newQuery(stmt *gorm.Statement) *query {
+	return &query{&gorm.Statement{
+		DB: stmt.DB, ConnPool: stmt.ConnPool, Context: stmt.Context,
+		Schema: stmt.Schema, Table: stmt.Table, TableExpr: stmt.TableExpr,
+	}}
+}
+
+// write appends SQL, and columns and tables in quotes.
+func (q *query) write(parts ...any) {
+	for _, part := range parts {
+		if text, ok := part.(string); ok {
+			q.SQL.WriteString(text)
+		} else {
+			q.WriteQuoted(part)
+		}
+	}
+}
+
+// each calls scan for each row.
+func (q *query) each(scan func(*sql.Rows) error) (err error) {
+	text, begin, n := q.SQL.String(), time.Now(), int64(0)
+	defer func() {
+		q.Logger.Trace(q.Context, begin, func() (string, int64) {
+			text, vars := text, q.Vars
+			if filter, ok := q.Logger.(gorm.ParamsFilter); ok {
+				text, vars = filter.ParamsFilter(q.Context, text, vars...)
+			}
+			return q.Dialector.Explain(text, vars...), n
+		}, err)
+	}()
+	rows, err := q.ConnPool.QueryContext(q.Context, text, q.Vars...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+		n++
+	}
+	return rows.Err()
+}
