@@ -20,13 +20,15 @@ check: ## the same without databases, the race detector and installing anything
 
 lint: ## check the format and the rules of .golangci.yml in every module
 	@unformatted=$$(gofmt -l .) && [ -z "$$unformatted" ] || { echo "gofmt is needed on:" $$unformatted; exit 1; }
-	GOARCH=386 go vet . ./gormsnow
+	GOARCH=386 go vet . ./gormsnow ./sqlsnow/...
 	GOOS=windows go vet ./...
 	@$(call each,$(LINT) run)
 
 fuzz: ## run each fuzz target for FUZZTIME
-	@for target in $$(go test -list '^Fuzz' . | grep '^Fuzz'); do \
-		go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) . || exit 1; \
+	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' .); do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$file); do \
+			(cd $$(dirname $$file) && GOWORK=off go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) .) || exit 1; \
+		done; \
 	done
 
 bench: ## measure generators and primary keys beside others, in about 10 minutes; writes bench/RESULTS.md

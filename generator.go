@@ -157,7 +157,7 @@ func (g *Generator) nextInTurn(ctx context.Context) (ID, error) {
 // settled.
 func (g *Generator) nextAt(ctx context.Context, word uint64) (ID, error) {
 	err := g.settle(ctx, g.grant.clock.now(), word, 1)
-	if err == errMoved {
+	if errors.Is(err, errMoved) {
 		return g.nextInTurn(ctx)
 	}
 	if err != nil {

@@ -39,7 +39,9 @@ func TestReadmeProgram(t *testing.T) {
 		want = append(want, string(printed[1])+"\n")
 	}
 	for range 2 {
-		out, err := exec.CommandContext(t.Context(), program, dsn).CombinedOutput()
+		run := exec.CommandContext(t.Context(), program, dsn)
+		run.Stderr = os.Stderr // the log of the lease
+		out, err := run.Output()
 		if err != nil || string(out) != strings.Join(want, "") || len(want) == 0 {
 			t.Errorf("the program printed %q, %v, want %q", out, err, want)
 		}
@@ -61,7 +63,11 @@ func TestReferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	checked := 0
-	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(pages, "README.md", "CONTRIBUTING.md", "CHANGELOG.md") {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +75,7 @@ func TestReferences(t *testing.T) {
 		for _, link := range regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`).FindAllSubmatch(text, -1) {
 			checked++
 			if target := string(link[1]); !strings.Contains(target, "://") {
-				if _, err := os.Stat(target); err != nil {
+				if _, err := os.Stat(filepath.Join(filepath.Dir(name), target)); err != nil {
 					t.Errorf("%s links to %s: %v", name, target, err)
 				}
 			}

@@ -2,6 +2,7 @@ package snow
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 )
@@ -72,7 +73,7 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 			g.openBelow.Store(held.number + min(end, limit))
 			g.openUntil.Store(min(t.start(lo)+t.clock.tick, now+resyncEvery))
 		}
-		if err := g.settle(ctx, now, first, count); err != errMoved {
+		if err := g.settle(ctx, now, first, count); !errors.Is(err, errMoved) {
 			return first, count, err
 		}
 	}

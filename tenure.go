@@ -26,7 +26,7 @@ type tenure struct {
 	prev   atomic.Pointer[tenure] // whose last words may still be on their way
 }
 
-const retired = 1 << 63 // in the word
+const retired = 1 << 63 // in the word: nothing may be taken from it
 
 var (
 	errTooLate = errors.New("the window is over before it could begin")
@@ -74,7 +74,7 @@ func (g *Grant) open(number, floor, ceiling uint64) error {
 	for !g.closed.Load() {
 		tick := floor
 		if former != nil {
-			if g.find(g.word.Load()) == nil {
+			if g.find(g.word.Load()&^retired) == nil { // it ran into the number
 				return ErrTimeExhausted
 			}
 			tick = max(tick, g.last()>>g.sequenceBits+1)
@@ -124,6 +124,15 @@ func (g *Grant) Raise(ceiling uint64) {
 	}
 }
 
+// Suspend ends the open window at once, where it may be somebody else's: from
+// now on generators return [ErrLeaseExpired], until the next Open. Ids that were
+// reserved before may still be on their way to their callers.
+func (g *Grant) Suspend() {
+	g.opening.Lock()
+	defer g.opening.Unlock()
+	g.word.Or(retired)
+}
+
 // Retire ends the grant: from now on its generators return [ErrLeaseExpired],
 // and it can't be opened again. It returns the first tick that none of them has
 // reserved an id in; ids of earlier ticks may still be on their way to callers
@@ -132,11 +141,14 @@ func (g *Grant) Retire() (next uint64) {
 	g.opening.Lock()
 	defer g.opening.Unlock()
 	g.closed.Store(true)
-	g.word.Or(retired)
-	if g.tenure.Load() == nil {
+	word := g.word.Or(retired)
+	switch {
+	case g.tenure.Load() == nil:
 		return 0
+	case g.find(word&^retired) == nil: // it ran into the number
+		return g.layout.lastTick() + 1
 	}
-	return g.last()>>g.sequenceBits + 1
+	return word&g.positionMask>>g.sequenceBits + 1
 }
 
 // Advance moves running time forward to now, as of this call. It never moves
@@ -165,7 +177,7 @@ func (g *Grant) numberOf(datacenter, worker uint64) (uint64, error) {
 func (g *Grant) last() uint64 { return g.word.Load() & g.positionMask }
 
 // find returns the tenure that a word belongs to. It is nil for a word of a
-// tenure long over, for one taken after Retire, and past the end of the layout,
+// tenure long over, for one taken after Suspend or Retire, and past the end of the layout,
 // where positions run into the number.
 func (g *Grant) find(word uint64) *tenure {
 	for t := g.tenure.Load(); t != nil; t = t.prev.Load() {
@@ -190,7 +202,7 @@ func (g *Grant) check(word, count uint64) error {
 
 // ended says why the grant's word belongs to no tenure.
 func (g *Grant) ended() error {
-	if t := g.tenure.Load(); t != nil && !g.closed.Load() {
+	if t := g.tenure.Load(); t != nil && g.find(g.word.Load()&^retired) == nil {
 		return g.exhausted(t.limit.Load())
 	}
 	return ErrLeaseExpired

@@ -273,6 +273,70 @@ func TestRetire(t *testing.T) {
 	}
 }
 
+// A suspended grant makes no ids until it is opened again, and then goes on
+// where it was.
+func TestSuspend(t *testing.T) {
+	grant, g := newLeased(t, Default(), Config{})
+	now := tick(grant)
+	if err := grant.Open(Window{Worker: 5, Floor: now, Ceiling: now + 100_000}); err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]ID, 5000)
+	if err := g.Fill(t.Context(), ids); err != nil {
+		t.Fatal(err)
+	}
+	grant.Suspend()
+	g.openUntil.Store(1 << 62) // as a call that took the common path just before
+	for range 3 {
+		if id, err := g.Next(t.Context()); !errors.Is(err, ErrLeaseExpired) || id != 0 {
+			t.Errorf("Next = %d, %v, want ErrLeaseExpired", id, err)
+		}
+		if err := g.Fill(t.Context(), make([]ID, 3)); !errors.Is(err, ErrLeaseExpired) {
+			t.Errorf("Fill = %v, want ErrLeaseExpired", err)
+		}
+	}
+	grant.Raise(now + 200_000)
+	if _, err := g.Next(t.Context()); !errors.Is(err, ErrLeaseExpired) {
+		t.Errorf("Next after Raise = %v, want ErrLeaseExpired", err)
+	}
+	if err := grant.Open(Window{Worker: 6, Floor: now, Ceiling: now + 100_000}); err != nil {
+		t.Fatal(err)
+	}
+	if id, err := g.Next(t.Context()); err != nil || id <= ids[4999] || id>>12&1023 != 6 {
+		t.Errorf("Next after Open = %d, %v, want one of worker 6 above %d", id, err, ids[4999])
+	}
+	if got := g.Stats().Issued; got != 5001 {
+		t.Errorf("Stats().Issued = %d, want 5001", got)
+	}
+	grant.Suspend()
+	if next := grant.Retire(); next <= uint64(ids[4999])>>22 {
+		t.Errorf("Retire after Suspend = %d, want more than %d", next, ids[4999]>>22)
+	}
+}
+
+// Past the end of the layout positions run into the number. Such a word is of
+// no worker.
+func TestWordPastTheEnd(t *testing.T) {
+	grant, g := newLeased(t, mustLayout(t, Bits{41, 0, 10, 12, 0}), Config{})
+	end := uint64(1) << 41
+	if err := grant.Open(Window{Worker: 1023, Floor: end - 2, Ceiling: end}); err != nil {
+		t.Fatal(err)
+	}
+	grant.word.Store(1023<<53 | 1<<53 - 3)
+	g.openUntil.Store(1 << 62)
+	for range 10 {
+		if id, err := g.Next(t.Context()); !errors.Is(err, ErrTimeExhausted) || id != 0 {
+			t.Fatalf("Next = %d, %v, want ErrTimeExhausted", id, err)
+		}
+	}
+	if err := grant.Open(Window{Worker: 1, Floor: 5, Ceiling: end}); !errors.Is(err, ErrTimeExhausted) {
+		t.Errorf("Open = %v, want ErrTimeExhausted", err)
+	}
+	if next := grant.Retire(); next != end {
+		t.Errorf("Retire = %d, want %d", next, end)
+	}
+}
+
 // A word that was taken two windows ago can't be told from one past its
 // ceiling. It is dropped, and another one taken.
 func TestWordOfFormerWindow(t *testing.T) {

@@ -39,7 +39,7 @@ type Grant struct {
 	// word is the last position reserved, below the number that it is reserved
 	// for, so that the two change in one step:
 	//
-	//	retired: 1 | datacenter, worker | tick | sequence
+	//	suspended or retired: 1 | datacenter, worker | tick | sequence
 	//
 	// The position only grows. See tenure for which of them may be used.
 	_       [64]byte // the word is written for every id; keep the rest out of its cache line

@@ -52,7 +52,7 @@ func newEngine(e engine) *engine {
 	e.statements = map[ask]statement{}
 	for ask, text := range map[ask]string{
 		askFree: selectFree, askCensus: selectCensus, askRow: selectRow, askTake: updateTake, askClaim: updateClaim, askGrant: updateGrant,
-		askRenew: updateRenew, askReassert: updateReassert, askRelease: updateRelease, askAbandon: updateAbandon,
+		askRenew: updateRenew, askReassert: updateReassert, askConfirm: updateConfirm, askRelease: updateRelease, askAbandon: updateAbandon,
 	} {
 		e.statements[ask] = e.compile(text)
 	}

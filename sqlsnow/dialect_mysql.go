@@ -2,6 +2,7 @@ package sqlsnow
 
 import (
 	"database/sql"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -19,7 +20,7 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 		guard:    "@@autocommit = 1 AND", // or nobody would commit it
 		stamp:    "LAST_INSERT_ID(" + now + ")",
 		facts: "SELECT " + now + ", @@global.read_only, @@autocommit, @@global.innodb_flush_log_at_trx_commit," +
-			" @@global.log_bin, @@global.sync_binlog",
+			" @@global.log_bin, @@global.sync_binlog, @@global.innodb_flush_log_at_timeout",
 		number: func(int) string { return "?" },
 		facing: func(v []sql.NullString) facts {
 			f := facts{readOnly: v[1].String != "0" && v[1].String != "OFF"}
@@ -28,8 +29,12 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 				f.weak("autocommit", v[2].String, forgetsAll)
 			case v[4].String == "1" && v[5].String != "1":
 				f.weak("sync_binlog", v[5].String, time.Minute)
-			case v[3].String != "1":
-				f.weak("innodb_flush_log_at_trx_commit", v[3].String, 5*time.Second)
+			case v[3].String != "1" && v[3].String != "3": // 3 is MariaDB's, and as good
+				every, err := strconv.Atoi(v[6].String)
+				if err != nil {
+					every = 2700 // the highest
+				}
+				f.weak("innodb_flush_log_at_trx_commit", v[3].String, max(5, time.Duration(3*every))*time.Second)
 			}
 			return f
 		},

@@ -14,15 +14,20 @@ var sqliteEngine = sync.OnceValue(func() *engine {
 		div:      "/",
 		greatest: "MAX",
 		least:    "MIN",
-		guard:    "(SELECT synchronous FROM pragma_synchronous) >= 2 AND", // FULL; it is a connection's own
-		stamp:    now,
-		told:     "RETURNING " + now,
-		facts:    "SELECT " + now + ", (SELECT COUNT(*) FROM sqlite_master WHERE name IN ('snow_namespaces', 'snow_workers')), (SELECT synchronous FROM pragma_synchronous)",
-		number:   func(n int) string { return "?" + strconv.Itoa(n) },
+		// FULL is enough but where a commit is the deletion of a file. Both are a connection's own.
+		guard: "((SELECT synchronous FROM pragma_synchronous) = 3 OR (SELECT synchronous FROM pragma_synchronous) = 2" +
+			" AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND",
+		stamp:  now,
+		told:   "RETURNING " + now,
+		facts:  "SELECT " + now + ", (SELECT COUNT(*) FROM sqlite_master WHERE name IN ('snow_namespaces', 'snow_workers')), (SELECT synchronous FROM pragma_synchronous), (SELECT journal_mode FROM pragma_journal_mode)",
+		number: func(n int) string { return "?" + strconv.Itoa(n) },
 		facing: func(v []sql.NullString) facts {
 			f := facts{unmigrated: v[1].String != "2"}
-			if v[2].String != "2" && v[2].String != "3" {
-				f.weak("PRAGMA synchronous", v[2].String, forgetsAll)
+			switch sync, mode := v[2].String, v[3].String; {
+			case mode == "memory" || mode == "off":
+				f.weak("PRAGMA journal_mode", mode, forgetsAll)
+			case sync != "3" && (sync != "2" || mode == "delete"):
+				f.weak("PRAGMA synchronous", sync+", with journal_mode "+mode+",", forgetsAll)
 			}
 			return f
 		},

@@ -38,20 +38,25 @@
 //
 // A row names its owner by 128 random bits that are new for each attempt. Floor
 // and ceiling are computed by the database from its own clock. A statement whose
-// reply is lost may have been done: it counts as not done until the row has been
-// read again. A renewal that changes no row is followed by a look at the row:
+// reply is lost may have been done: it counts as not done until a later write of
+// the same row is confirmed. Reading it proves nothing, for some databases show
+// a commit before it is durable. A renewal that changes no row is followed by a
+// look at the row:
 //
-//   - displaced: it has another owner. The process was away for longer than its
-//     window, which is used up or will be.
-//   - regressed: its ceiling is lower than what was confirmed. The database was
-//     restored or lost history. The ceiling is first put back.
-//   - lapsed: with LossWindow > 0, its window was over before it was renewed.
+//   - displaced: it has another owner, whose window begins after this one. The
+//     process was away for longer than its window.
+//   - regressed: the database forgot what it had confirmed. It was restored or
+//     lost history. If the row is still this lease's, its ceiling is put back.
+//   - lapsed: the window was over before it was renewed (with LossWindow > 0, or
+//     after Fence).
 //   - vanished: it is gone.
 //
-// In all four, generators may finish the ticks that they have. Meanwhile the
-// lease acquires another number and goes over to it at the start of a tick, so
-// ids go on ascending. A lease of a certain number (LeaseConfig.Worker) ends
-// when that is displaced or has vanished.
+// The lease then acquires another number and goes over to it at the start of a
+// tick, so ids go on ascending. Until then generators finish the ticks that they
+// have, unless somebody else may have been granted them: where the row is gone,
+// or is not this lease's any more in a database that was to lose nothing, they
+// return [snow.ErrLeaseExpired] at once. A lease of a certain number
+// (LeaseConfig.Worker) ends when another process has it.
 //
 // # Databases that may lose what they confirmed
 //
@@ -92,4 +97,7 @@
 //   - With LossWindow 0, a database that loses what it confirmed. It is noticed
 //     at the next renewal of a number whose window was lost (regressed), not
 //     before. After a restore from a backup call [Fence] first.
+//
+// How durable the database's commits are is looked at in [Init], and whenever a
+// number is acquired: settings that are changed in between go unnoticed.
 package sqlsnow

@@ -63,7 +63,8 @@ type Lease struct {
 	wake     chan struct{} // tells run that the machine has something else to do
 	log      *slog.Logger
 	config   LeaseConfig
-	begin    time.Time // what monotonic times are counted from
+	held     *HeldError // why Acquire waits
+	begin    time.Time  // what monotonic times are counted from
 
 	ctx    context.Context // of the renewals
 	cancel context.CancelFunc
@@ -104,6 +105,10 @@ func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 		cfg.MaxSkew = defaultMaxSkew
 	}
 	e, t, err := open(ctx, db, d, cfg.Namespace)
+	for tries := 0; err != nil && e != nil && e.isBusy(err) && tries < 30 && ctx.Err() == nil; tries++ {
+		time.Sleep(rand.N(100 * time.Millisecond))
+		e, t, err = open(ctx, db, d, cfg.Namespace)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -130,9 +135,7 @@ func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 		case !l.machine.temporary(e, out.err):
 			return nil, l.giveUp(ctx, out.err)
 		}
-		if out.err != nil {
-			l.setErr(out.err)
-		}
+		errors.As(out.err, &l.held)
 	}
 }
 
@@ -170,7 +173,7 @@ func (l *Lease) run() {
 		if l.await(l.ctx, l.wake) != nil || l.take(l.ctx) != nil {
 			return
 		}
-		if l.read().mono >= l.machine.at { // Renew may have been here
+		if l.machine.step != stepOver && l.read().mono >= l.machine.at { // Renew may have been here
 			if out := l.ask(l.ctx); out.fatal != nil {
 				l.end(out.fatal)
 			}
@@ -259,6 +262,9 @@ func (l *Lease) carryOut(out *outcome, now reading) {
 		s.Err = nil
 		l.log.Debug("worker lease renewed", "worker", s.Worker, "until", l.registry.terms.timeOf(l.ceiling))
 	}
+	if out.suspend {
+		l.grant.Suspend()
+	}
 	if out.lost != nil {
 		s.Err = out.lost
 		l.log.Error("worker number lost", "worker", out.lost.Worker, "reason", out.lost.Reason.String(), "holder", out.lost.Holder)
@@ -316,7 +322,7 @@ func (l *Lease) giveUp(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	m := l.machine
-	if m.step == stepUnsure || m.step == stepTake || m.step == stepClaim {
+	if m.step == stepUnsure || m.step == stepConfirm || m.step == stepTake || m.step == stepClaim {
 		if r := l.registry.do(ctx, request{ask: askRow, worker: m.bid.worker}); r.row != nil && r.row.owner == m.bid.owner && m.bid.owner != "" {
 			q := request{ask: askRelease, worker: m.bid.worker, owner: m.bid.owner, fence: r.row.fence, next: r.row.floor}
 			if r.row.state == Claimed {
@@ -327,9 +333,8 @@ func (l *Lease) giveUp(ctx context.Context, err error) error {
 	} else if q, ok := m.release(0); ok {
 		l.registry.do(ctx, q)
 	}
-	var held *HeldError
-	if last := l.Stats().Err; errors.As(last, &held) && !errors.As(err, &held) {
-		return fmt.Errorf("%w: %w", held, err)
+	if l.held != nil && !errors.As(err, new(*HeldError)) {
+		return fmt.Errorf("%w: %w", l.held, err)
 	}
 	return err
 }
@@ -358,11 +363,16 @@ func (l *Lease) renew(ctx context.Context) error {
 		}
 	}()
 	m := l.machine
+	if err := l.Err(); err != nil {
+		return err
+	}
 	now := l.read().mono
 	if m.step == stepRenew && now < m.seat.renewed+l.registry.terms.minRenew {
 		return nil
 	}
-	l.setAt(now)
+	l.mu.Lock()
+	m.hurry(now)
+	l.mu.Unlock()
 	for m.step != stepOver {
 		if err := l.await(ctx, nil); err != nil {
 			return err
@@ -378,18 +388,6 @@ func (l *Lease) renew(ctx context.Context) error {
 		}
 	}
 	return l.Err()
-}
-
-func (l *Lease) setAt(at time.Duration) {
-	l.mu.Lock()
-	l.machine.at = at
-	l.mu.Unlock()
-}
-
-func (l *Lease) setErr(err error) {
-	l.mu.Lock()
-	l.stats.Err = err
-	l.mu.Unlock()
 }
 
 // end stops the generator for good.

@@ -1,6 +1,7 @@
 package sqlsnow
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -25,6 +26,10 @@ type scripted struct {
 	down   error          // what it answers instead, if anything
 	row    []driver.Value // what it has for worker 7
 	refuse bool           // changes no row
+
+	autocommit string        // "1" if empty
+	ahead      time.Duration // of its clock
+	before     func()        // each reply
 }
 
 func (s *scripted) answer(query string, args []driver.NamedValue) ([]driver.Value, error) {
@@ -34,13 +39,16 @@ func (s *scripted) answer(query string, args []driver.NamedValue) ([]driver.Valu
 	now := time.Now().UnixMicro()
 	switch {
 	case strings.Contains(query, "@@global.read_only"):
-		return []driver.Value{now, "0", "1", "1", "0", "1"}, nil
+		return []driver.Value{now + s.ahead.Microseconds(), "0", cmp.Or(s.autocommit, "1"), "1", "0", "1", "1"}, nil
 	case strings.Contains(query, "FROM snow_namespaces"):
 		op = "NAMESPACE"
 	case strings.Contains(query, "SELECT worker_id"):
 		op = "FREE"
 	}
 	s.asked = append(s.asked, op)
+	if s.before != nil {
+		s.before()
+	}
 	switch {
 	case s.down != nil:
 		return nil, s.down
@@ -87,6 +95,7 @@ func (s *scripted) Driver() driver.Driver                        { return nil }
 func (scriptedConn) Prepare(string) (driver.Stmt, error)         { return nil, errors.New("unexpected") }
 func (scriptedConn) Close() error                                { return nil }
 func (scriptedConn) Begin() (driver.Tx, error)                   { return nil, errors.New("unexpected") }
+
 func (c scriptedConn) QueryContext(_ context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	row, err := c.answer(query, args)
 	return &scriptedRows{row: row, done: row == nil}, err
@@ -225,7 +234,7 @@ func TestPinnedNumberIsLost(t *testing.T) {
 		}
 		s.set(func() {
 			s.refuse = true
-			s.row = []driver.Value{int64(Granted), "somebody", int64(5), int64(0), int64(1 << 40), int64(0), "pod 2", time.Now().UnixMicro()}
+			s.row = []driver.Value{int64(Granted), "somebody", int64(5), int64(1 << 40), int64(1 << 41), int64(0), "pod 2", time.Now().UnixMicro()}
 		})
 		<-lease.Done()
 		var lost *LostError

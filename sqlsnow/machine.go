@@ -41,6 +41,7 @@ const (
 	stepTake                 // may I have it: LossWindow 0
 	stepClaim                // the same: LossWindow > 0
 	stepUnsure               // did I get it
+	stepConfirm              // will the database remember that I have
 	stepGrant                // may I have its first window
 	stepAbandon              // nothing came of the claim
 	stepRenew                // may I go on
@@ -68,6 +69,8 @@ type bid struct {
 	start   int64         // of the search
 	around  bool          // the search went past the last number
 	ready   time.Duration // monotonic time from which the first window may be asked for
+	state   WorkerState   // of the row, as it was read
+	asked   int64         // the ceiling that was asked for
 	claimed bool
 	tries   int
 }
@@ -75,6 +78,7 @@ type bid struct {
 // An outcome is what follows from a reply, for the lease to carry out.
 type outcome struct {
 	open    *seat // let the generator stamp it, then tell opened
+	suspend bool  // the generator must stop until the next open: somebody else may have its ticks
 	raise   int64 // let the generator go up to this ceiling
 	now     int64 // the database's time, to be taken over; 0 if unknown
 	lost    *LostError
@@ -106,6 +110,16 @@ func (m *machine) backoff() time.Duration {
 	return d/4 + m.jitter(d)
 }
 
+// hurry brings the next request forward, unless it is one that must not come
+// too soon.
+func (m *machine) hurry(now time.Duration) {
+	switch {
+	case m.step == stepGrant, m.step == stepRenew && now < m.seat.renewed+m.terms.minRenew:
+	default:
+		m.at = min(m.at, now)
+	}
+}
+
 // request returns what to ask now.
 func (m *machine) request(now reading) request {
 	q := request{worker: m.bid.worker, owner: m.bid.owner, fence: m.bid.fence, holder: m.holder, seen: m.bid.seen}
@@ -134,6 +148,8 @@ func (m *machine) request(now reading) request {
 		q.ask = askClaim
 	case stepUnsure, stepInspect:
 		q.ask = askRow
+	case stepConfirm:
+		q.ask, q.state, q.seen = askConfirm, m.bid.state, m.bid.ceiling
 	case stepGrant:
 		q.ask = askGrant
 	case stepAbandon:
@@ -164,8 +180,11 @@ func (m *machine) cap(us int64) int64 {
 // next is the first tick that was not used. Nothing follows it.
 func (m *machine) release(next uint64) (q request, ok bool) {
 	q = request{worker: m.bid.worker, owner: m.bid.owner, fence: m.bid.fence, ask: askAbandon}
-	held := m.seat
-	claimed := m.bid.claimed
+	held, claimed := m.seat, m.bid.claimed
+	var unused seat
+	if m.step == stepSpurn {
+		unused = m.bid.seat
+	}
 	m.step, m.seat, m.bid = stepOver, nil, bid{}
 	switch {
 	case held != nil && held.opened:
@@ -173,8 +192,8 @@ func (m *machine) release(next uint64) (q request, ok bool) {
 			ask: askRelease, worker: held.worker, owner: held.owner, fence: held.fence,
 			next: max(held.floor, min(int64(next), held.ceiling)),
 		}, true
-	case held != nil:
-		return request{ask: askRelease, worker: held.worker, owner: held.owner, fence: held.fence, next: held.floor}, true
+	case unused.owner != "":
+		return request{ask: askRelease, worker: unused.worker, owner: unused.owner, fence: unused.fence, next: unused.floor}, true
 	}
 	return q, claimed
 }
@@ -193,7 +212,6 @@ func (m *machine) handle(q request, r reply, sent time.Duration, now reading) ou
 			out.now = m.clock.predict(now.mono)
 		}
 	}
-	m.failed = 0
 	switch m.step {
 	case stepFacts:
 		m.search(r, now, &out)
@@ -208,7 +226,7 @@ func (m *machine) handle(q request, r reply, sent time.Duration, now reading) ou
 		m.wait(r, now, &out)
 	case stepTake:
 		if !r.changed {
-			m.overtaken(now)
+			m.step, m.at = stepUnsure, now.mono // a proxy may have sent it twice
 			break
 		}
 		m.bid.fence++
@@ -216,13 +234,22 @@ func (m *machine) handle(q request, r reply, sent time.Duration, now reading) ou
 		m.sit(floor, floor+q.window, now, &out)
 	case stepClaim:
 		if !r.changed {
-			m.overtaken(now)
+			m.step, m.at = stepUnsure, now.mono
 			break
 		}
 		m.bid.fence++
 		m.stake(now)
 	case stepUnsure:
-		m.resolve(r, now, &out)
+		m.resolve(r, now)
+	case stepConfirm:
+		switch {
+		case !r.changed:
+			m.step, m.at = stepUnsure, now.mono+m.backoff()
+		case m.bid.state == Claimed:
+			m.stake(now)
+		default:
+			m.sit(m.bid.floor, min(m.bid.ceiling, m.bid.asked), now, &out)
+		}
 	case stepGrant:
 		if !r.changed {
 			m.step, m.at = stepUnsure, now.mono
@@ -244,6 +271,7 @@ func (m *machine) handle(q request, r reply, sent time.Duration, now reading) ou
 	case stepInspect:
 		m.inspect(r, now, &out)
 	case stepReassert:
+		m.seat.renewed = now.mono
 		m.lose(Regressed, "", now, &out)
 		if m.pinned && r.changed {
 			// The row is this lease's, and has its ceiling again.
@@ -263,7 +291,7 @@ func (m *machine) unknown(err error, now reading, out *outcome) {
 	}
 	m.at = now.mono + m.backoff()
 	switch m.step {
-	case stepTake, stepClaim, stepGrant, stepUnsure:
+	case stepTake, stepClaim, stepGrant, stepUnsure, stepConfirm:
 		m.step = stepUnsure
 		if m.bid.tries++; m.bid.tries > 8 {
 			m.bid = bid{}
@@ -337,13 +365,6 @@ func (m *machine) choose(r reply, now reading) {
 	}
 }
 
-// overtaken is what follows where somebody else was faster.
-func (m *machine) overtaken(now reading) {
-	m.crowded++
-	m.bid = bid{}
-	m.seek(now, m.jitter(time.Duration(min(m.crowded, 20))*5*time.Millisecond))
-}
-
 // wait is what follows where the pinned number is not free.
 func (m *machine) wait(r reply, now reading, out *outcome) {
 	if r.row == nil {
@@ -356,6 +377,9 @@ func (m *machine) wait(r reply, now reading, out *outcome) {
 		until = m.terms.timeOf(r.row.ceiling - m.terms.ticks(slack))
 	case Claimed:
 		until = time.UnixMilli(r.row.claimed).Add(m.terms.claim + m.terms.grace)
+		if fenced := m.terms.timeOf(r.row.ceiling - m.terms.ticks(slack)); fenced.After(until) {
+			until = fenced
+		}
 	case Reserved:
 		until = m.terms.timeOf(m.terms.lastTick())
 	}
@@ -373,30 +397,34 @@ func (m *machine) stake(now reading) {
 	m.step, m.at = stepGrant, m.bid.ready+m.jitter(50*time.Millisecond)
 }
 
-// resolve is what follows from the row of a bid whose outcome was unknown.
-func (m *machine) resolve(r reply, now reading, out *outcome) {
+// resolve is what follows from the row of a bid whose outcome is not known. What
+// it says is not yet what the database will remember: some show a commit
+// before it is durable. A write of the same row that is confirmed is proof.
+func (m *machine) resolve(r reply, now reading) {
 	got := r.row
 	m.bid.tries++
+	mine := got != nil && got.owner == m.bid.owner
 	switch {
-	case got == nil || got.owner != m.bid.owner:
-		// Not mine. If the statement still arrives, nobody uses what it takes.
-		m.bid = bid{}
-		m.seek(now, m.jitter(50*time.Millisecond))
-	case got.state == Granted:
-		m.bid.fence = got.fence
-		m.sit(got.floor, got.ceiling, now, out)
-	case got.state == Claimed && m.bid.tries > 30:
-		m.step, m.at = stepAbandon, now.mono
-	case got.state == Claimed:
-		m.bid.fence = got.fence
-		if !m.bid.claimed {
-			m.stake(now)
-			break
+	case mine && got.state == Granted:
+		asked := m.terms.ticks(m.window)
+		if m.terms.loss > 0 {
+			asked = m.terms.ticks(m.terms.first)
 		}
+		m.bid.fence, m.bid.state, m.bid.floor, m.bid.ceiling = got.fence, Granted, got.floor, got.ceiling
+		m.bid.asked = got.floor + asked
+		m.step, m.at = stepConfirm, now.mono
+	case mine && got.state == Claimed && (m.bid.tries > 30 || got.ceiling != m.bid.seen):
+		m.step, m.at = stepAbandon, now.mono
+	case mine && got.state == Claimed && m.bid.claimed: // too soon for the database
 		m.step, m.at = stepGrant, max(m.bid.ready, now.mono+500*time.Millisecond)
+	case mine && got.state == Claimed:
+		m.bid.fence, m.bid.state, m.bid.ceiling = got.fence, Claimed, got.ceiling
+		m.step, m.at = stepConfirm, now.mono
 	default:
+		// Not mine. If a statement still arrives, nobody uses what it takes.
 		m.bid = bid{}
-		m.seek(now, m.backoff())
+		m.crowded++
+		m.seek(now, m.jitter(time.Duration(min(m.crowded, 20))*5*time.Millisecond))
 	}
 }
 
@@ -413,14 +441,14 @@ func (m *machine) sit(floor, ceiling int64, now reading, out *outcome) {
 // opened says that the generator stamps the seat that an outcome told to open.
 func (m *machine) opened(s *seat, now reading) {
 	s.opened = true
-	m.seat, m.bid = s, bid{}
+	m.seat, m.bid, m.failed = s, bid{}, 0
 	m.step, m.at = stepRenew, now.mono+m.interval()
 }
 
 // confirm takes a ceiling that the database has confirmed.
 func (m *machine) confirm(ceiling int64, now reading, out *outcome) {
 	s := m.seat
-	out.renewed = true
+	out.renewed, m.failed = true, 0
 	if ceiling > s.ceiling {
 		s.ceiling, out.raise = ceiling, ceiling
 	}
@@ -437,28 +465,29 @@ func (m *machine) inspect(r reply, now reading, out *outcome) {
 	s, got := m.seat, r.row
 	switch {
 	case got == nil:
+		out.suspend = true
 		m.lose(Vanished, "", now, out)
-	case got.owner != s.owner && got.fence > s.fence:
+	case got.owner != s.owner && got.fence > s.fence && (m.terms.loss > 0 || got.floor >= s.ceiling):
 		m.lose(Displaced, got.holder, now, out)
 	case got.owner != s.owner || got.fence != s.fence || got.state != Granted:
-		// The number was never leased as often as it was to this lease.
+		// The database forgot that this lease has the number, and may have granted
+		// its ticks again.
+		out.suspend = m.terms.loss == 0
 		m.lose(Regressed, got.holder, now, out)
 	case got.ceiling < s.ceiling:
 		m.step, m.at = stepReassert, now.mono
-	case m.terms.loss > 0 && m.terms.tickAt(r.us) >= got.ceiling:
+	case m.terms.loss > 0 && m.terms.tickAt(r.us) >= got.ceiling, got.floor >= s.ceiling && m.terms.tickAt(r.us) >= s.ceiling:
 		m.lose(Lapsed, "", now, out)
-	case got.ceiling > s.ceiling:
-		// An earlier attempt had an effect after all, its reply lost.
-		m.confirm(got.ceiling, now, out)
-	default:
-		// Too soon for the database, or its session is not fit to write.
+	case m.terms.loss > 0: // too soon: an earlier attempt, its reply lost, had an effect
+		m.step, m.at = stepRenew, now.mono+time.Second
+	default: // the session is not fit to write
 		m.failed++
 		out.err = errRefused
 		m.step, m.at = stepRenew, now.mono+max(m.backoff(), time.Second)
 	}
 }
 
-var errRefused = errors.New("the database did not renew a window that it has")
+var errRefused = errors.New("the database changed nothing, its session not being fit to write")
 
 // lose gives up the seat. The generator may finish its ticks meanwhile.
 func (m *machine) lose(reason Loss, holder string, now reading, out *outcome) {
@@ -483,6 +512,8 @@ func (m *machine) temporary(e *engine, err error) bool {
 		return true
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return false
+	case errors.Is(err, ErrReadOnly):
+		return false // giveUp looks whether it has the number
 	case e.isBusy(err):
 		return m.failed < 30
 	case m.bid.owner != "" && errors.As(err, &failed):

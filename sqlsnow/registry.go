@@ -19,13 +19,14 @@ const (
 	askGrant                   // the first window of a claimed row
 	askRenew                   // a higher ceiling
 	askReassert                // the ceiling that was confirmed before
+	askConfirm                 // nothing, but that the row is remembered as it is
 	askRelease                 // nothing more: the row is free
 	askAbandon                 // the same, of a claimed row
 )
 
 var askNames = [...]string{
 	askFacts: "read the server's settings", askFree: "find a worker", askCensus: "count the workers", askRow: "read the worker",
-	askTake: "acquire", askClaim: "claim", askGrant: "begin the window", askRenew: "renew", askReassert: "reassert the window",
+	askTake: "acquire", askClaim: "claim", askGrant: "begin the window", askRenew: "renew", askReassert: "reassert the window", askConfirm: "confirm the window",
 	askRelease: "release", askAbandon: "release",
 }
 
@@ -39,13 +40,14 @@ type request struct {
 	owner            string
 	fence            int64
 	holder           string
-	start, end       int64 // of the workers to look at
-	seen             int64 // the ceiling, as it was read
-	acked            int64 // the ceiling that was confirmed
-	cap              int64 // of the ceiling that is asked for
-	window           int64 // in ticks
-	next             int64 // the first tick that was not used
-	earliest, latest int64 // when the statement may have an effect
+	start, end       int64       // of the workers to look at
+	state            WorkerState // as it was read
+	seen             int64       // the ceiling, as it was read
+	acked            int64       // the ceiling that was confirmed
+	cap              int64       // of the ceiling that is asked for
+	window           int64       // in ticks
+	next             int64       // the first tick that was not used
+	earliest, latest int64       // when the statement may have an effect
 }
 
 // A reply is what became of a request. With an error, that is unknown: the
@@ -129,7 +131,7 @@ func (r *registry) values(q request) map[string]any {
 		"probation": t.probation.Milliseconds(), "min_renew": t.minRenew.Milliseconds(), "loss": t.loss.Milliseconds(),
 		"first": t.ticks(t.first), "late": 2*renewEvery(t.window).Milliseconds() + 1000,
 		"start": q.start, "end": q.end, "worker": q.worker, "owner": q.owner, "fence": q.fence, "holder": q.holder,
-		"seen": q.seen, "acked": q.acked, "cap": q.cap, "window": q.window, "next": q.next, "earliest": q.earliest, "latest": q.latest,
+		"state": int64(q.state), "seen": q.seen, "acked": q.acked, "cap": q.cap, "window": q.window, "next": q.next, "earliest": q.earliest, "latest": q.latest,
 	}
 }
 
@@ -172,13 +174,36 @@ func (r *registry) write(ctx context.Context, q request) (changed bool, us int64
 	s := r.engine.statements[q.ask]
 	args := s.arguments(r.values(q))
 	if r.engine.told != "" {
-		err = r.db.QueryRowContext(ctx, s.text, args...).Scan(&us)
-		if errors.Is(err, sql.ErrNoRows) {
-			return false, 0, nil
-		}
-		return err == nil, us, err
+		changed, us, err = r.told(ctx, s.text, args)
+	} else {
+		changed, us, err = r.counted(ctx, s.text, args)
 	}
-	result, err := r.db.ExecContext(ctx, s.text, args...)
+	if err == nil && ctx.Err() != nil {
+		// Some drivers and servers answer a cancelled wait for a replica as if it had been one.
+		err = ctx.Err()
+	}
+	return changed, us, err
+}
+
+// told executes an UPDATE that returns the clock.
+func (r *registry) told(ctx context.Context, query string, args []any) (changed bool, us int64, err error) {
+	rows, err := r.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return false, 0, err
+	}
+	defer rows.Close()
+	for rows.Next() { // to the end: SQLite commits there
+		if err := rows.Scan(&us); err != nil {
+			return false, 0, err
+		}
+		changed = true
+	}
+	return changed, us, errors.Join(rows.Err(), rows.Close())
+}
+
+// counted executes an UPDATE that has the clock as its insert id.
+func (r *registry) counted(ctx context.Context, query string, args []any) (changed bool, us int64, err error) {
+	result, err := r.db.ExecContext(ctx, query, args...)
 	if err != nil {
 		return false, 0, err
 	}

@@ -12,7 +12,7 @@ package sqlsnow
 // is over and nobody renewed it.
 const eligible = `(state = 0 AND ceiling_tick <= {tick} + :slack
 	OR state = 2 AND {tick} >= ceiling_tick + :grace
-	OR state = 1 AND {now} > (claimed_at_ms + :claim + :grace_ms) * 1000)`
+	OR state = 1 AND {now} > (claimed_at_ms + :claim + :grace_ms) * 1000 AND ceiling_tick <= {tick} + :slack)`
 
 const (
 	selectNamespace = `SELECT layout, registry_uuid, workers, loss_ms, probation_ms, min_renew_ms, raise_ms, first_ms, window_ms, grace_ms,
@@ -33,7 +33,7 @@ const (
 		COUNT(CASE WHEN state = 1 OR state = 2 AND {tick} < ceiling_tick AND {now} < (renewed_at_ms + :late) * 1000 THEN 1 END),
 		COUNT(CASE WHEN state <> 3 THEN 1 END),
 		MIN(CASE state WHEN 0 THEN ceiling_tick - :slack WHEN 2 THEN ceiling_tick + :grace
-			WHEN 1 THEN ((claimed_at_ms + :claim + :grace_ms) * 1000000 - :epoch) {div} :tick END)
+			WHEN 1 THEN {greatest}(((claimed_at_ms + :claim + :grace_ms) * 1000000 - :epoch) {div} :tick, ceiling_tick - :slack) END)
 		FROM snow_workers WHERE namespace = :namespace`
 
 	// take is claim and grant at once, where LossWindow is 0.
@@ -62,23 +62,36 @@ const (
 		ceiling_tick = {greatest}(ceiling_tick, {least}({tick} + :window, :cap)),
 		renewed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1
 		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2
-		AND ceiling_tick >= :acked
+		AND ceiling_tick >= :acked AND (:acked > floor_tick OR {tick} < :acked)
 		AND (:loss = 0 OR {tick} < ceiling_tick AND {now} >= (renewed_at_ms + :min_renew) * 1000) {told}`
 
 	updateReassert = `UPDATE snow_workers SET ceiling_tick = {greatest}(ceiling_tick, :acked), renewed_at_ms = {stamp} {div} 1000,
 		renew_seq = renew_seq + 1
 		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2 {told}`
 
+	// confirm changes nothing, and is proof that the row will be remembered.
+	updateConfirm = `UPDATE snow_workers SET renewed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1
+		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = :state
+		AND ceiling_tick = :seen {told}`
+
 	// release frees a granted row from the first tick that its holder did not use.
 	updateRelease = `UPDATE snow_workers SET state = 0, owner = NULL, ceiling_tick = :next, renewed_at_ms = {stamp} {div} 1000,
 		renew_seq = renew_seq + 1
-		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2 {told}`
+		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2
+		AND floor_tick <= :next {told}`
 
-	// abandon frees a claimed row, which has had no window.
-	updateAbandon = `UPDATE snow_workers SET state = 0, owner = NULL, renewed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1
+	// abandon frees a claimed row, which has had no window. A free row has no
+	// grace: the one that the claim came after must not be lost with it.
+	updateAbandon = `UPDATE snow_workers SET state = 0, owner = NULL,
+		ceiling_tick = {greatest}(ceiling_tick, ((claimed_at_ms + :probation) * 1000000 - :epoch) {div} :tick),
+		renewed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1
 		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 1 {told}`
 
-	updateFence = `UPDATE snow_workers SET ceiling_tick = {greatest}(ceiling_tick, {tick} + :window), renew_seq = renew_seq + 1
+	// fence moves the floor as well: whoever has the row by an old backup alone, because
+	// its window is over, can't renew it, nor give back ticks that others had since.
+	updateFence = `UPDATE snow_workers SET
+		floor_tick = {greatest}(ceiling_tick, {tick} + :window),
+		ceiling_tick = {greatest}(ceiling_tick, {tick} + :window), renew_seq = renew_seq + 1
 		{from} WHERE {guard} namespace = :namespace`
 
 	selectWorkers = `SELECT worker_id, state, holder, fence, floor_tick, ceiling_tick, claimed_at_ms, renewed_at_ms FROM snow_workers

@@ -3,6 +3,7 @@ package sqlsnow
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -35,7 +36,7 @@ type WorkerInfo struct {
 	State   WorkerState
 	Holder  string    // see LeaseConfig.Holder; the last one, of a number that is free
 	Fence   int64     // how often the number was leased
-	Floor   time.Time // the start of the last window
+	Floor   time.Time // the start of the last window; after Fence, the earliest start of the next one
 	Ceiling time.Time // its end: no id of this number is stamped later. In a Granted row that is past, the holder is gone or can't reach the database
 	Claimed time.Time // when the holder took the number; zero if nobody ever did
 	Renewed time.Time // when the holder last wrote the row; zero if nobody ever did
@@ -91,7 +92,9 @@ func workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]Wo
 // that hold a number go on. New ones get [*NoWorkerError], or wait for the
 // number that they asked for, until the window is over.
 //
-// Call it after the restore, before the first Acquire reaches the database.
+// Call it after the restore, before the first Acquire reaches the database. It
+// goes by the database's clock, and returns a [*ClockError] where that is more
+// than 30 s from this process's.
 func Fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
 	if err := fence(ctx, db, d, namespace); err != nil {
 		return fmt.Errorf("sqlsnow: fence namespace %q: %w", namespace, err)
@@ -104,12 +107,28 @@ func fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
 	if err != nil {
 		return err
 	}
+	f, err := e.askFacts(ctx, db)
+	if err != nil {
+		return e.database("fence", err)
+	}
+	if err := f.check(t.loss); err != nil {
+		return err
+	}
+	now := time.Now()
+	clock := vote{maxSkew: defaultMaxSkew}
+	if err := clock.take(f.us, 0, reading{0, now}); err != nil {
+		return err
+	}
 	s := e.compile(updateFence)
 	r := registry{engine: e, terms: t}
 	// The clock of the database that is gone may have been ahead of this one's.
 	values := r.values(request{window: t.ticks(max(t.window, t.pinned) + defaultMaxSkew)})
-	if _, err := db.ExecContext(ctx, s.text, s.arguments(values)...); err != nil {
+	result, err := db.ExecContext(ctx, s.text, s.arguments(values)...)
+	if err != nil {
 		return e.database("fence", err)
+	}
+	if n, err := result.RowsAffected(); err != nil || n < t.workers {
+		return fmt.Errorf("%d of %d numbers were fenced: %w", n, t.workers, errors.Join(errRefused, err))
 	}
 	return nil
 }
@@ -125,10 +144,10 @@ func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*engine
 	}
 	f, err := e.askFacts(ctx, db)
 	if err == nil && f.unmigrated {
-		return nil, terms{}, ErrNotMigrated
+		return e, terms{}, ErrNotMigrated
 	}
 	if err != nil {
-		return nil, terms{}, e.database("open", err)
+		return e, terms{}, e.database("open", err)
 	}
 	t, err := e.readTerms(ctx, db, namespace)
 	return e, t, err

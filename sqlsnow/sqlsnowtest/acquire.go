@@ -42,12 +42,11 @@ func onlyEligible(s *suite) {
 	grace := int64(sp.constant("grace_ms")) / int64(sp.ns.Layout.Tick())
 	claim := sp.constant("claim_ms")
 	now := sp.now()
-	owner := strings.Repeat("a", 32)
 	soon := sp.ticks(30 * time.Second)
-	sp.set(0, "state = 2, owner = ?, ceiling_tick = ?", owner, now+soon)
-	sp.set(1, "state = 2, owner = ?, ceiling_tick = ?", owner, now-grace+soon)
+	sp.set(0, "state = 2, owner = ?, ceiling_tick = ?", owner(), now+soon)
+	sp.set(1, "state = 2, owner = ?, ceiling_tick = ?", owner(), now-grace+soon)
 	sp.set(2, "state = 0, ceiling_tick = ?", now+soon)
-	sp.set(3, "state = 1, owner = ?, claimed_at_ms = ?", owner, sp.time(now).UnixMilli()-claim.Milliseconds()+soon)
+	sp.set(3, "state = 1, owner = ?, claimed_at_ms = ?", owner(), sp.time(now).UnixMilli()-claim.Milliseconds()+soon)
 	sp.set(4, "state = 3")
 	before := sp.rows()
 	h := sp.acquire(sqlsnow.LeaseConfig{})
@@ -70,7 +69,7 @@ func onlyEligible(s *suite) {
 		s.Errorf("got workers %v, want 0 to 3", taken)
 	}
 	_, err := sp.tryAcquire(s.Context(), s.db, sqlsnow.LeaseConfig{})
-	wantAs[*sqlsnow.NoWorkerError](s, "Acquire", err)
+	_ = wantAs[*sqlsnow.NoWorkerError](s, "Acquire", err)
 	pinned, cancel := context.WithTimeout(s.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := sp.tryAcquire(pinned, s.db, sqlsnow.LeaseConfig{Worker: pointer(uint64(4))}); err == nil {
@@ -114,10 +113,10 @@ func badConfigs(s *suite) {
 		"a negative skew":                         {MaxSkew: -1},
 	} {
 		_, err := sp.tryAcquire(s.Context(), s.db, cfg)
-		wantAs[*snow.FieldError](s, "Acquire with "+what, err)
+		_ = wantAs[*snow.FieldError](s, "Acquire with "+what, err)
 	}
 	_, err := sqlsnow.Acquire(s.Context(), s.db, 0, sqlsnow.LeaseConfig{Namespace: sp.ns.Name})
-	wantAs[*snow.FieldError](s, "Acquire with an unknown dialect", err)
+	_ = wantAs[*snow.FieldError](s, "Acquire with an unknown dialect", err)
 	_, err = sqlsnow.Acquire(s.Context(), s.db, s.dialect, sqlsnow.LeaseConfig{})
 	if err == nil {
 		s.Errorf("Acquire without a namespace: got no error")
@@ -245,28 +244,52 @@ func unknownAcquire(s *suite) {
 	h.close()
 }
 
-// staleAcquire changes the row between the statement that found it free and the one that takes it.
-func staleAcquire(s *suite) {
-	sp := s.space(sqlsnow.Namespace{Workers: 1})
+// stale acquires the only number of sp, which is changed between the statement that finds it free and the one that takes it.
+func stale(sp *space, change func()) (*holder, error) {
+	sp.Helper()
 	var once sync.Once
-	var ceiling int64
-	db := s.wire(func(_ context.Context, statement string, send func() error) error {
+	db := sp.wire(func(_ context.Context, statement string, send func() error) error {
 		if isWrite(statement) {
-			once.Do(func() {
-				ceiling = sp.now() + sp.ticks(1500*time.Millisecond)
-				sp.set(0, "fence = fence + 2, renew_seq = renew_seq + 2, ceiling_tick = ?", ceiling)
-			})
+			once.Do(change)
 		}
 		return send()
 	})
-	h := sp.acquireOn(db, sqlsnow.LeaseConfig{})
-	if got := h.held(); got.floor < ceiling || got.fence < 3 {
-		s.Errorf("got %+v, want a floor of at least %d and a fence of at least 3", got, ceiling)
+	return sp.tryAcquire(sp.Context(), db, sqlsnow.LeaseConfig{})
+}
+
+func staleAcquire(s *suite) {
+	for name, ns := range map[string]sqlsnow.Namespace{
+		"at-once": {Name: "at-once", Workers: 1},
+		"claimed": {Name: "claimed", Workers: 1, LossWindow: time.Millisecond},
+	} {
+		sp := s.space(ns)
+		for what, change := range map[string]func(){
+			"fence":   func() { sp.set(0, "fence = fence + 2") },
+			"ceiling": func() { sp.set(0, "ceiling_tick = ?", sp.now()+sp.ticks(1500*time.Millisecond)) },
+			"both":    func() { sp.set(0, "fence = fence + 2, ceiling_tick = ceiling_tick + 1") },
+		} {
+			h, err := stale(sp, change)
+			if err != nil {
+				_ = wantAs[*sqlsnow.NoWorkerError](s, name+": Acquire after another "+what, err)
+				continue
+			}
+			if got, r := h.Stats(), h.held(); got.Fence != r.fence || sp.tick(got.Ceiling) > r.ceiling {
+				s.Errorf("%s: another %s: got %+v, want what the row has: %+v", name, what, got, r)
+			}
+			h.within()
+			if err := h.Renew(s.Context()); err != nil || h.Stats().Swaps != 0 {
+				s.Errorf("%s: another %s: Renew: got %v and %+v", name, what, err, h.Stats())
+			}
+			h.close()
+		}
+		var before row
+		_, err := stale(sp, func() {
+			sp.set(0, "state = 3")
+			before = sp.row(0)
+		})
+		_ = wantAs[*sqlsnow.NoWorkerError](s, name+": Acquire of a number that was reserved meanwhile", err)
+		sp.same(name+": reserved row", sp.row(0), before)
 	}
-	if got, r := sp.tick(h.Stats().Ceiling), h.held(); got > r.ceiling {
-		s.Errorf("Stats: got ceiling %d, want at most %d", got, r.ceiling)
-	}
-	h.within()
 }
 
 // raceForOne has one of several get the only number, however often it changes hands.
@@ -294,7 +317,7 @@ func raceForOne(s *suite) {
 			o := <-outcomes
 			switch {
 			case o.err != nil:
-				wantAs[*sqlsnow.NoWorkerError](s, "Acquire", o.err)
+				_ = wantAs[*sqlsnow.NoWorkerError](s, "Acquire", o.err)
 			case winner != nil:
 				s.Fatalf("two holders of one number")
 			default:
@@ -337,7 +360,7 @@ func workersShow(s *suite) {
 	now := sp.now()
 	h := sp.acquire(sqlsnow.LeaseConfig{Worker: pointer(uint64(1)), Holder: "pod-1"})
 	sp.set(2, "state = 3, holder = 'lane'")
-	sp.set(3, "state = 1, owner = ?, holder = 'pod-3', fence = 7, claimed_at_ms = ?", strings.Repeat("c", 32), sp.time(now).UnixMilli())
+	sp.set(3, "state = 1, owner = ?, holder = 'pod-3', fence = 7, claimed_at_ms = ?", owner(), sp.time(now).UnixMilli())
 	got, err := sqlsnow.Workers(s.Context(), s.db, s.dialect, sp.ns.Name)
 	if err != nil || len(got) != 4 {
 		s.Fatalf("Workers: got %+v and %v, want 4 rows", got, err)

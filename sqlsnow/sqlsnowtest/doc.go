@@ -19,7 +19,8 @@
 //  9. Namespaces in one database do not touch each other.
 //  10. A read-only database is ErrReadOnly, and Workers reads it.
 //  11. A database that does not sync what it confirms is ErrNotDurable.
-//  12. A window is not renewed on a session that does not sync.
+//  12. No number is taken and no window renewed on a session that does not sync,
+//     whatever earlier ones did.
 //  13. A window begins at the later of now and the number's former ceiling, and
 //     has the namespace's length.
 //  14. A number is taken only when its window, claim or release is over, a
@@ -45,48 +46,57 @@
 //     number, and ids ascend.
 //  27. The owner, not the fence, tells whose number it is.
 //  28. A lease whose ceiling went back sets it again and swaps to another number.
-//  29. A lease that the database has forgotten swaps to another number.
-//  30. A lease whose row is gone swaps to another number.
-//  31. A lease that lost its number and finds no other makes ids to the end of
+//  29. It does not set a ceiling that is higher by then, or another holder's.
+//  30. A lease that the database has forgotten, or whose number was reserved,
+//     swaps to another number.
+//  31. A lease whose row is gone swaps to another number.
+//  32. A lease that lost its number and finds no other makes ids to the end of
 //     its window, and again once it has one.
-//  32. A renewal whose answer is lost is not counted upon.
-//  33. A renewal that arrives late does not touch the next holder's row.
-//  34. A release that arrives late does not touch the next holder's row.
-//  35. Close ends the generator before it waits for a renewal under way, and
+//  33. A renewal whose answer is lost is not counted upon.
+//  34. A renewal that arrives late does not touch the next holder's row.
+//  35. A release that arrives late does not touch the next holder's row.
+//  36. Close ends the generator before it waits for a renewal under way, and
 //     frees the number.
-//  36. A lease that the database did not answer for longer than the window goes
+//  37. A lease that the database did not answer for longer than the window goes
 //     on if nobody took the number.
-//  37. If somebody took it, the lease swaps to another number.
-//  38. Close ends the generator, lowers the ceiling to what was used, frees the
+//  38. If somebody took it, the lease swaps to another number.
+//  39. Close ends the generator, lowers the ceiling to what was used, frees the
 //     number, and again returns the same.
-//  39. Close without a single id gives the window back.
-//  40. Close keeps the ticks that were borrowed from the future.
-//  41. The next holder's ids are greater than the former one's.
-//  42. Close without a database returns an error and ends; ids flow to the end of
+//  40. Close without a single id gives the window back.
+//  41. Close keeps the ticks that were borrowed from the future.
+//  42. The next holder's ids are greater than the former one's.
+//  43. Close without a database returns an error and ends; ids flow to the end of
 //     the window until then.
-//  43. Close with a context that has ended ends the generator.
-//  44. A pinned number that is held is a HeldError when the context ends, and
+//  44. Close with a context that has ended ends the generator.
+//  45. A pinned number that is held is a HeldError when the context ends, and
 //     nobody else gets it.
-//  45. A pinned number is handed over when its holder closes.
-//  46. A pinned number is handed over when its holder is gone and the window
+//  46. A pinned number is handed over when its holder closes.
+//  47. A pinned number is handed over when its holder is gone and the window
 //     over.
-//  47. A pinned lease that lost its number ends with its window and takes no
+//  48. A pinned lease that lost its number ends with its window and takes no
 //     other.
-//  48. A pinned lease whose ceiling went back sets it again and takes no other
+//  49. A pinned lease whose ceiling went back sets it again and takes no other
 //     number.
-//  49. With a LossWindow, the constants cover the commits that may be lost.
-//  50. With a LossWindow, a number is claimed, granted after the probation, and
+//  50. With a LossWindow, the constants cover the commits that may be lost.
+//  51. With a LossWindow, a number is claimed, granted after the probation, and
 //     raised in steps.
-//  51. With a LossWindow, the database refuses a grant before the probation is
-//     over.
-//  52. With a LossWindow, a claim that another process took is left alone.
-//  53. With a LossWindow, an Acquire whose context ends leaves a claim at most.
-//  54. With a LossWindow, a displaced lease gets another number after a
+//  52. With a LossWindow, the database grants after the probation and within the
+//     time of a claim.
+//  53. With a LossWindow, a claim that another process took is left alone.
+//  54. With a LossWindow, a claim that Fence came upon does not begin before the
+//     fence.
+//  55. With a LossWindow, an Acquire whose context ends leaves a claim at most,
+//     and no other's.
+//  56. With a LossWindow, the database refuses a renewal that comes too soon
+//     after another one.
+//  57. With a LossWindow, a displaced lease gets another number after a
 //     probation.
-//  55. Fence raises every ceiling to a window from now or a little more; live
+//  58. With a LossWindow, a window that is over is not renewed: the lease gets
+//     another number.
+//  59. Fence raises every ceiling to a window from now or a little more; live
 //     leases go on, and nobody gets a number before that.
-//  56. Settings of driver and session make no difference.
-//  57. Whatever leases do, windows of one number never overlap, and ids stay
+//  60. Settings of driver and session make no difference.
+//  61. Whatever leases do, windows of one number never overlap, and ids stay
 //     inside them.
 //
 // What it can't see are clocks that are wrong, servers that crash and

@@ -14,9 +14,9 @@ func closeFrees(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Workers: 1})
 	var j journal
 	h := sp.acquire(sqlsnow.LeaseConfig{Logger: slog.New(&j)})
-	s.awaitEvent(&j, slog.LevelInfo, "acquired")
+	s.awaitEvent(&j, "acquired", 1)
 	h.renew()
-	s.awaitEvent(&j, slog.LevelDebug, "renewed")
+	s.awaitEvent(&j, "renewed", 1)
 	if err := h.Err(); err != nil {
 		s.Errorf("Err of a live lease: got %v", err)
 	}
@@ -43,7 +43,7 @@ func closeFrees(s *suite) {
 		s.Errorf("Next after Close: got %d and %v, want %v", id, err, snow.ErrLeaseExpired)
 	}
 	sp.same("row after Next and Renew on a closed lease", sp.row(0), got)
-	s.awaitEvent(&j, slog.LevelInfo, "released")
+	s.awaitEvent(&j, "released", 1)
 }
 
 // closeUnused gives back a window without an id in it.
@@ -250,13 +250,17 @@ func fence(s *suite) {
 		if low, high := max(was.ceiling, earliest+window), max(was.ceiling, latest+window+sp.ticks(time.Minute)); r.ceiling < low || r.ceiling > high {
 			s.Errorf("worker %d: got ceiling %d, want one in [%d, %d]", i, r.ceiling, low, high)
 		}
-		if r.state != was.state || r.owner != was.owner || r.floor != was.floor {
-			s.Errorf("worker %d: got %+v after %+v, want nothing but the ceiling changed", i, r, was)
+		if r.state != was.state || r.owner != was.owner || r.floor != r.ceiling {
+			s.Errorf("worker %d: got %+v after %+v, want its floor at the ceiling, and the rest as it was", i, r, was)
 		}
 	}
-	h.within()
+	fenced := h.held()
+	h.next()
 	h.renew()
-	h.within()
+	h.next()
+	if got := h.held(); got.ceiling < fenced.ceiling {
+		s.Errorf("renewal after Fence: got ceiling %d after %d", got.ceiling, fenced.ceiling)
+	}
 	if got := h.Stats(); got.Swaps != 0 || got.Err != nil {
 		s.Errorf("Stats of a live lease after Fence: got %+v", got)
 	}

@@ -2,7 +2,7 @@ package sqlsnowtest
 
 import (
 	"context"
-	"strings"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,10 +10,13 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// lossy is a namespace in a database that may lose what it has confirmed, with the shortest probation that there is.
+// lossy is a namespace in a database that may lose what it has confirmed, with the shortest probation that there is. Leases
+// take the constants from the namespace's row, where a smaller spacing does no harm with a loss window as short as that.
 func (s *suite) lossy() *space {
 	s.Helper()
-	return s.space(sqlsnow.Namespace{LossWindow: time.Millisecond})
+	sp := s.space(sqlsnow.Namespace{LossWindow: time.Millisecond})
+	s.exec("UPDATE snow_namespaces SET min_renew_ms = 1000 WHERE namespace = ?", sp.ns.Name)
+	return sp
 }
 
 func lossConstants(s *suite) {
@@ -91,24 +94,49 @@ func lossGrant(s *suite) {
 	}
 }
 
-// lossEarlyGrant makes a claim younger than its holder believes.
-func lossEarlyGrant(s *suite) {
-	sp := s.lossy()
-	probation := sp.constant("probation_ms").Milliseconds()
+// meddle acquires a number, whose rows are changed between the claim and its grant. After a few attempts it gives up.
+func (s *space) meddle(change func(claim row)) (*holder, error) {
+	s.Helper()
+	ctx, cancel := context.WithCancel(s.Context())
+	defer cancel()
 	var n atomic.Int64
 	db := s.wire(func(_ context.Context, statement string, send func() error) error {
-		if isWrite(statement) && n.Add(1) == 2 {
-			s.exec("UPDATE snow_workers SET claimed_at_ms = claimed_at_ms + 800 WHERE namespace = ? AND state = 1", sp.ns.Name)
+		if isWrite(statement) {
+			switch n.Add(1) {
+			case 2:
+				for _, r := range s.rows() {
+					if r.state == claimed {
+						change(r)
+					}
+				}
+			case 5:
+				cancel()
+			}
 		}
 		return send()
 	})
-	h, err := sp.tryAcquire(s.Context(), db, sqlsnow.LeaseConfig{})
+	h, err := s.tryAcquire(ctx, db, sqlsnow.LeaseConfig{})
+	if n.Load() < 2 {
+		s.Fatalf("no grant was asked for: %v", err)
+	}
 	if err == nil {
 		h.within()
 	}
-	for _, r := range sp.rows() {
-		if r.state == granted && r.renewedAt-r.claimedAt < probation {
-			s.Errorf("got a grant %d ms after the claim, want at least %d ms", r.renewedAt-r.claimedAt, probation)
+	return h, err
+}
+
+// lossGrantTime makes a claim younger or older than its holder believes.
+func lossGrantTime(s *suite) {
+	sp := s.lossy()
+	probation, claim := sp.constant("probation_ms").Milliseconds(), sp.constant("claim_ms").Milliseconds()
+	for _, shift := range []int64{800, -2 * claim} {
+		if h, err := sp.meddle(func(r row) { sp.set(r.worker, "claimed_at_ms = claimed_at_ms + ?", shift) }); err == nil {
+			defer h.close()
+		}
+		for _, r := range sp.rows() {
+			if waited := r.renewedAt - r.claimedAt; r.state == granted && (waited < probation || waited > claim) {
+				s.Errorf("got a grant %d ms after the claim, want %d to %d ms", waited, probation, claim)
+			}
 		}
 	}
 }
@@ -117,50 +145,99 @@ func lossEarlyGrant(s *suite) {
 func lossClaimTaken(s *suite) {
 	sp := s.lossy()
 	var given row
-	var n atomic.Int64
-	db := s.wire(func(_ context.Context, statement string, send func() error) error {
-		if isWrite(statement) && n.Add(1) == 2 {
-			for _, r := range sp.rows() {
-				if r.state == claimed {
-					sp.set(r.worker, "fence = fence + 1, owner = ?, holder = ?", strings.Repeat("b", 32), other)
-					given = sp.row(r.worker)
-				}
-			}
-		}
-		return send()
+	h, err := sp.meddle(func(r row) {
+		sp.set(r.worker, "fence = fence + 1, owner = ?, holder = ?", owner(), other)
+		given = sp.row(r.worker)
 	})
-	h, err := sp.tryAcquire(s.Context(), db, sqlsnow.LeaseConfig{})
 	sp.same("row of the other holder", sp.row(given.worker), given)
-	if given.owner == "" {
-		s.Fatalf("no claim was seen")
+	if err == nil && h.worker() == given.worker {
+		s.Errorf("got number %d, which another process claims", given.worker)
 	}
+}
+
+// lossClaimFenced calls Fence while a claim is on probation.
+func lossClaimFenced(s *suite) {
+	sp := s.lossy()
+	var fenced row
+	h, err := sp.meddle(func(r row) {
+		if err := sqlsnow.Fence(s.Context(), s.db, s.dialect, sp.ns.Name); err != nil {
+			s.Errorf("Fence: %v", err)
+		}
+		fenced = sp.row(r.worker)
+	})
 	if err == nil {
-		h.within()
-		if h.worker() == given.worker {
-			s.Errorf("got number %d, which another process claims", given.worker)
+		if _, tick := sp.parts(h.last); tick < fenced.ceiling {
+			s.Errorf("got an id in tick %d, want none before %d", tick, fenced.ceiling)
 		}
 	}
 }
 
-// lossCancelled ends Acquire's context on probation.
+// lossCancelled ends Acquire's context on probation. The second time another process takes the claim at that moment.
 func lossCancelled(s *suite) {
 	sp := s.lossy()
-	ctx, cancel := context.WithCancel(s.Context())
-	defer cancel()
-	db := s.wire(func(_ context.Context, statement string, send func() error) error {
-		err := send()
-		if isWrite(statement) {
-			cancel() // the claim is made
+	for _, taken := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(s.Context())
+		var given row
+		var writes atomic.Int64
+		db := s.wire(func(_ context.Context, statement string, send func() error) error {
+			if !isWrite(statement) {
+				return send()
+			}
+			if writes.Add(1) == 1 {
+				defer cancel() // the claim is made
+			} else if taken {
+				for _, r := range sp.rows() {
+					if r.state == claimed {
+						sp.set(r.worker, "fence = fence + 1, owner = ?, holder = ?", owner(), other)
+						given = sp.row(r.worker)
+					}
+				}
+			}
+			return send()
+		})
+		_, err := sp.tryAcquire(ctx, db, sqlsnow.LeaseConfig{})
+		cancel()
+		s.wantIs("Acquire whose context ends on probation", err, context.Canceled)
+		for _, r := range sp.rows() {
+			if r.state != free && r.state != claimed {
+				s.Errorf("got %+v, want it free or claimed", r)
+			}
 		}
-		return err
-	})
-	_, err := sp.tryAcquire(ctx, db, sqlsnow.LeaseConfig{})
-	s.wantIs("Acquire whose context ends on probation", err, context.Canceled)
-	for _, r := range sp.rows() {
-		if r.state != free && r.state != claimed {
-			s.Errorf("got %+v, want it free or claimed", r)
+		if given.owner != "" {
+			sp.same("row of the other holder", sp.row(given.worker), given)
 		}
 	}
+}
+
+// lossRenewedTwice has another renewal, whose answer was lost, arrive just before one.
+func lossRenewedTwice(s *suite) {
+	sp := s.lossy()
+	var mu sync.Mutex
+	var before, after row
+	db := s.wire(func(_ context.Context, statement string, send func() error) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if before.state != granted || !isWrite(statement) || after.state == granted {
+			return send()
+		}
+		sp.set(before.worker, "renewed_at_ms = ?", sp.time(sp.now()).UnixMilli())
+		before = sp.row(before.worker)
+		err := send()
+		after = sp.row(before.worker)
+		return err
+	})
+	h := sp.acquireOn(db, sqlsnow.LeaseConfig{})
+	mu.Lock()
+	before = h.held()
+	mu.Unlock()
+	s.await("renewal", func() bool {
+		_ = h.Renew(s.Context()) // whether it is an error that it was not done is not told
+		mu.Lock()
+		defer mu.Unlock()
+		return after.state == granted
+	})
+	sp.same("row renewed twice", after, before)
+	h.within()
 }
 
 func lossDisplaced(s *suite) {
@@ -183,4 +260,40 @@ func lossDisplaced(s *suite) {
 		s.Errorf("got %+v, want a grant after the probation", r)
 	}
 	sp.same("row of the other holder", sp.row(given.worker), given)
+}
+
+// lossLapsed has the database answer nobody until the window is over.
+func lossLapsed(s *suite) {
+	sp := s.lossy()
+	s.exec("UPDATE snow_namespaces SET first_ms = 3000, raise_ms = 3000 WHERE namespace = ?", sp.ns.Name)
+	db := s.open()
+	db.SetMaxOpenConns(1)
+	var j journal
+	h := sp.acquireOn(db, sqlsnow.LeaseConfig{Logger: slog.New(&j)})
+	h.next()
+	former := h.worker()
+	conn, err := db.Conn(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer conn.Close()
+	s.await("end of the window", func() bool {
+		_, err := h.gen.Next(s.Context())
+		return err != nil
+	})
+	r := sp.row(former)
+	s.await("end of the window in the database", func() bool { return sp.now() >= r.ceiling })
+	if err := conn.Close(); err != nil {
+		s.Fatal(err)
+	}
+	h.await("swap", func() bool {
+		_ = h.Renew(s.Context())
+		return h.Stats().Swaps == 1
+	})
+	s.awaitLoss(&j, 1, sqlsnow.Lapsed)
+	sp.same("row of the former number", sp.row(former), r)
+	h.next()
+	if h.worker() == former {
+		s.Errorf("got number %d again, within its grace", former)
+	}
 }

@@ -45,20 +45,19 @@ func randomHistories(s *suite) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		seed := uint64(time.Now().UnixNano())
 		h := &history{
 			space:   s.space(sqlsnow.Namespace{Name: strings.ReplaceAll(name, " ", "-"), Layout: l, Workers: 6}),
-			random:  rand.New(rand.NewPCG(seed, 0)),
+			random:  rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 			current: map[string]int{},
 			leases:  map[string]*holder{},
 			ids:     map[snow.ID]bool{},
 		}
 		h.before, h.passed = h.rows(), make([]int64, h.ns.Workers)
-		for range 150 {
+		for range 200 {
 			h.step()
 			h.observe()
 			if s.Failed() {
-				s.Fatalf("layout %s, seed %d, after:\n%s", name, seed, strings.Join(h.trace, "\n"))
+				s.Fatalf("layout of %s, after:\n%s", name, strings.Join(h.trace, "\n"))
 			}
 		}
 		if len(h.windows) < 10 || len(h.ids) < 100 {
@@ -79,7 +78,9 @@ func (h *history) note(format string, args ...any) {
 func (h *history) step() {
 	h.Helper()
 	if len(h.leases) == 0 || h.random.IntN(4) == 0 {
-		h.acquireAny()
+		if !h.acquireAny() {
+			h.pass()
+		}
 		return
 	}
 	names := slices.Sorted(maps.Keys(h.leases))
@@ -87,22 +88,25 @@ func (h *history) step() {
 	l := h.leases[name]
 	l.next()
 	worker := l.worker()
-	switch h.random.IntN(9) {
-	case 0, 1, 2:
+	switch h.random.IntN(12) {
+	case 0, 1:
 		h.note("%s renews", name)
 		l.renew()
-	case 3:
+	case 2, 3:
 		h.note("%s closes %d", name, worker)
 		delete(h.leases, name)
 		_, last := h.parts(l.last)
 		if got := l.close(); got.ceiling <= last && got.worker == worker && got.owner == "" {
 			h.Errorf("closed with the ceiling %d and an id in tick %d", got.ceiling, last)
 		}
-	case 4:
+		_ = l.db.Close()
+		return
+	case 4, 5:
 		h.note("%s crashes with %d", name, worker)
 		delete(h.leases, name)
 		l.crash()
-	case 5:
+		return
+	case 6:
 		h.note("%s is displaced from %d", name, worker)
 		if h.eligible(h.now()-h.ticks(time.Minute)) == 0 {
 			h.note("not, for there is no other number")
@@ -110,7 +114,7 @@ func (h *history) step() {
 		}
 		h.give(worker)
 		h.afterLoss(l)
-	case 6:
+	case 7:
 		h.note("%s finds %d gone back", name, worker)
 		if h.eligible(h.now()-h.ticks(time.Minute)) == 0 {
 			h.note("not, for there is no other number")
@@ -134,29 +138,33 @@ func (h *history) afterLoss(l *holder) {
 	h.Helper()
 	swaps := l.Stats().Swaps
 	if err := l.Renew(h.Context()); err != nil {
-		wantAs[*sqlsnow.LostError](h.suite, "Renew", err)
+		_ = wantAs[*sqlsnow.LostError](h.suite, "Renew", err)
 	}
 	l.swapped(swaps + 1)
 	h.note("and has %d now", l.worker())
 }
 
-func (h *history) acquireAny() {
+// acquireAny acquires a number for a new lease, if one is free.
+func (h *history) acquireAny() bool {
 	h.Helper()
 	h.n++
 	cfg := sqlsnow.LeaseConfig{Holder: fmt.Sprintf("holder-%d", h.n)}
 	surely := h.eligible(h.now() - h.ticks(100*time.Millisecond))
-	l, err := h.tryAcquire(h.Context(), h.open(), cfg)
+	db := h.open()
+	l, err := h.tryAcquire(h.Context(), db, cfg)
 	if err != nil {
+		_ = db.Close() // servers have few connections
 		h.note("%s gets no number", cfg.Holder)
-		wantAs[*sqlsnow.NoWorkerError](h.suite, "Acquire", err)
+		_ = wantAs[*sqlsnow.NoWorkerError](h.suite, "Acquire", err)
 		if surely > 0 {
 			h.Errorf("Acquire: got %v, and %d numbers are free", err, surely)
 		}
-		return
+		return false
 	}
 	h.note("%s acquires %d", cfg.Holder, l.worker())
 	h.leases[cfg.Holder] = l
 	h.makeID(l)
+	return true
 }
 
 // eligible counts the numbers that are free at a tick.
@@ -266,6 +274,7 @@ func (h *history) observe() {
 		for m, w := range h.windows {
 			if g := h.windows[n]; m != n && w.worker == g.worker && w.floor < g.until && g.floor < w.until {
 				h.Errorf("windows of one number overlap: %+v and %+v", w, g)
+				return
 			}
 		}
 	}

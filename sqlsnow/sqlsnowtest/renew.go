@@ -20,7 +20,8 @@ func (h *holder) renew() {
 	}
 }
 
-// lose renews h's lease, which must be lost for a reason, and waits for the swap that is its nth.
+// lose renews h's lease, which must be lost for a reason, and waits for the swap that is its nth. A row that is free may be
+// taken again.
 func (h *holder) lose(n uint64, j *journal, reason sqlsnow.Loss) {
 	h.Helper()
 	before := h.worker()
@@ -32,11 +33,8 @@ func (h *holder) lose(n uint64, j *journal, reason sqlsnow.Loss) {
 		}
 	}
 	h.swapped(n)
-	if h.worker() == before {
-		h.Errorf("after a loss: got worker %d again, want another one", before)
-	}
-	h.awaitEvent(j, slog.LevelWarn, "lost")
-	h.awaitEvent(j, slog.LevelInfo, "swapped")
+	h.awaitLoss(j, n, reason)
+	h.awaitEvent(j, "swapped", n)
 	// The switch is at the border of a tick, and the ids before it are the old number's.
 	h.await("id with the new number", func() bool {
 		worker, _ := h.parts(h.next())
@@ -111,14 +109,14 @@ func sameFence(s *suite) {
 	var j journal
 	h := sp.acquire(sqlsnow.LeaseConfig{Logger: slog.New(&j)})
 	worker := h.worker()
-	sp.set(worker, "owner = '0123456789abcdef0123456789abcdef', holder = '"+other+"', renew_seq = renew_seq + 1")
+	sp.set(worker, "owner = ?, holder = ?, renew_seq = renew_seq + 1", owner(), other)
 	given := sp.row(worker)
-	h.lose(1, &j, sqlsnow.Displaced)
+	h.lose(1, &j, sqlsnow.Regressed)
 	sp.same("row of the other holder", sp.row(worker), given)
 
 	k := sp.acquire(sqlsnow.LeaseConfig{})
 	worker = k.worker()
-	sp.set(worker, "owner = '0123456789abcdef0123456789abcdef', holder = '"+other+"', renew_seq = renew_seq + 1")
+	sp.set(worker, "owner = ?, holder = ?, renew_seq = renew_seq + 1", owner(), other)
 	given = sp.row(worker)
 	_ = k.Close(s.Context()) // whether that is an error is not told; the row is what counts
 	sp.same("row of the other holder", sp.row(worker), given)
@@ -139,21 +137,53 @@ func regressed(s *suite) {
 	}
 }
 
-// forgotten goes back to before the lease, as a restore from a backup does.
+// lateReassertion changes the row between the look at it, which finds the ceiling too low, and the statement that sets it.
+func lateReassertion(s *suite) {
+	sp := s.space(sqlsnow.Namespace{Workers: 8})
+	for what, change := range map[string]func(worker uint64){
+		"raised":    func(worker uint64) { sp.set(worker, "ceiling_tick = ceiling_tick + ?", sp.ticks(time.Hour)) },
+		"displaced": func(worker uint64) { sp.give(worker) },
+	} {
+		var writes atomic.Int64
+		var worker uint64
+		var before row
+		db := s.wire(func(_ context.Context, statement string, send func() error) error {
+			if isWrite(statement) && writes.Add(1) == 3 { // after those of Acquire and of the renewal
+				change(worker)
+				before = sp.row(worker)
+			}
+			return send()
+		})
+		h := sp.acquireOn(db, sqlsnow.LeaseConfig{})
+		h.next()
+		worker = h.worker()
+		sp.set(worker, "ceiling_tick = ceiling_tick - ?", sp.ticks(9*time.Minute))
+		if err := h.Renew(s.Context()); err != nil {
+			_ = wantAs[*sqlsnow.LostError](s, what+": Renew", err)
+		}
+		h.swapped(1)
+		if got := sp.row(worker); writes.Load() < 3 || got.ceiling != before.ceiling || got.owner != before.owner || got.fence != before.fence {
+			s.Errorf("%s: got %+v after %+v, want the same owner, fence and ceiling", what, got, before)
+		} else if what == "displaced" {
+			sp.same("row of the other holder", got, before)
+		}
+		h.within()
+	}
+}
+
+// forgotten goes back to before the lease, as a restore from a backup does, or to when the number was another thing.
 func forgotten(s *suite) {
 	sp := s.space(sqlsnow.Namespace{})
 	var j journal
 	h := sp.acquire(sqlsnow.LeaseConfig{Logger: slog.New(&j)})
 	h.within()
+	sp.set(h.worker(), "state = 0, owner = NULL, fence = fence - 1, ceiling_tick = ?", sp.now()-sp.ticks(time.Hour))
+	h.lose(1, &j, sqlsnow.Regressed)
 	worker := h.worker()
-	sp.set(worker, "state = 0, owner = NULL, fence = fence - 1, ceiling_tick = ?", sp.now()-sp.ticks(time.Hour))
-	h.next()
-	if err := h.Renew(s.Context()); err != nil {
-		wantAs[*sqlsnow.LostError](s, "Renew", err)
-	}
-	h.swapped(1)
-	s.awaitEvent(&j, slog.LevelWarn, "lost")
-	h.within()
+	sp.set(worker, "state = 3")
+	before := sp.row(worker)
+	h.lose(2, &j, sqlsnow.Regressed)
+	sp.same("reserved row", sp.row(worker), before)
 }
 
 func vanished(s *suite) {
@@ -218,7 +248,7 @@ func unknownRenewal(s *suite) {
 	cut.Store(true)
 	err := h.Renew(s.Context())
 	s.wantIs("Renew", err, lost)
-	wantAs[*sqlsnow.DatabaseError](s, "Renew", err)
+	_ = wantAs[*sqlsnow.DatabaseError](s, "Renew", err)
 	got := h.Stats()
 	if !got.Ceiling.Equal(stats.Ceiling) {
 		s.Errorf("unknown renewal: got ceiling %v, want %v as before", got.Ceiling, stats.Ceiling)
@@ -238,22 +268,28 @@ func unknownRenewal(s *suite) {
 	}
 }
 
-// held up: a statement waits on its way to the database.
+// A detour holds up a statement on its way to the database.
 type detour struct {
 	on      atomic.Bool
-	arrived chan struct{} // closed when the statement is on its way
-	release chan struct{} // closed to let it go on
+	arrived chan struct{}   // closed when the statement is on its way
+	release chan struct{}   // closed to let it go on
+	over    <-chan struct{} // closed when the test ends
 	once    sync.Once
 }
 
-func newDetour() *detour { return &detour{arrived: make(chan struct{}), release: make(chan struct{})} }
+func (s *suite) detour() *detour {
+	return &detour{arrived: make(chan struct{}), release: make(chan struct{}), over: s.Context().Done()}
+}
 
 // intercept holds up the first write after the detour is on. The others pass.
 func (d *detour) intercept(_ context.Context, statement string, send func() error) error {
 	if d.on.Load() && isWrite(statement) {
 		d.once.Do(func() {
 			close(d.arrived)
-			<-d.release
+			select {
+			case <-d.release:
+			case <-d.over:
+			}
 		})
 	}
 	return send()
@@ -262,7 +298,7 @@ func (d *detour) intercept(_ context.Context, statement string, send func() erro
 // lateRenewal lets a renewal arrive when the number has another holder.
 func lateRenewal(s *suite) {
 	sp := s.space(sqlsnow.Namespace{})
-	d := newDetour()
+	d := s.detour()
 	h := sp.acquireOn(s.wire(d.intercept), sqlsnow.LeaseConfig{})
 	worker := h.worker()
 	d.on.Store(true)
@@ -286,7 +322,7 @@ func lateRenewal(s *suite) {
 // lateClose lets a release arrive when the number has another holder.
 func lateClose(s *suite) {
 	sp := s.space(sqlsnow.Namespace{})
-	d := newDetour()
+	d := s.detour()
 	h := sp.acquireOn(s.wire(d.intercept), sqlsnow.LeaseConfig{})
 	worker := h.worker()
 	h.next()
@@ -299,14 +335,14 @@ func lateClose(s *suite) {
 	}
 	given := sp.give(worker)
 	close(d.release)
-	<-closed // whether that is an error is not told; the row is what counts
+	s.Logf("Close: %v", <-closed) // whether that is an error is not told; the row is what counts
 	sp.same("row of the other holder", sp.row(worker), given)
 }
 
 // closeDuringRenewal lets a renewal and a Close meet.
 func closeDuringRenewal(s *suite) {
 	sp := s.space(sqlsnow.Namespace{})
-	d := newDetour()
+	d := s.detour()
 	h := sp.acquireOn(s.wire(d.intercept), sqlsnow.LeaseConfig{})
 	worker, last := h.worker(), h.next()
 	d.on.Store(true)
@@ -320,7 +356,7 @@ func closeDuringRenewal(s *suite) {
 		return err != nil
 	})
 	close(d.release)
-	<-renewed
+	s.Logf("Renew: %v", <-renewed)
 	if err := <-closed; err != nil {
 		s.Errorf("Close: got %v", err)
 	}

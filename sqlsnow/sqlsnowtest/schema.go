@@ -165,13 +165,13 @@ func badNamespaces(s *suite) {
 	} {
 		ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}
 		change(&ns)
-		wantAs[*snow.FieldError](s, "Init with "+what, sqlsnow.Init(s.Context(), s.db, s.dialect, ns))
+		_ = wantAs[*snow.FieldError](s, "Init with "+what, sqlsnow.Init(s.Context(), s.db, s.dialect, ns))
 	}
 	for call, err := range map[string]error{
 		"Migrate": sqlsnow.Migrate(s.Context(), s.db, 0),
 		"Init":    sqlsnow.Init(s.Context(), s.db, 9, sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}),
 	} {
-		wantAs[*snow.FieldError](s, call+" with an unknown dialect", err)
+		_ = wantAs[*snow.FieldError](s, call+" with an unknown dialect", err)
 	}
 	for call, err := range s.calls(sqlsnow.Namespace{Name: "orders"}) {
 		s.wantIs(call+" after refused calls of Init", err, sqlsnow.ErrNoNamespace)
@@ -255,25 +255,41 @@ func notDurable(s *suite) {
 	s.wantIs("Workers of a namespace that was refused", err, sqlsnow.ErrNoNamespace)
 }
 
-// notDurableLater has the sessions of a handle change after Acquire.
+// notDurableLater has the sessions of a handle change during Acquire, and after it.
 func notDurableLater(s *suite) {
 	if s.database.NotDurable == nil {
 		s.Skip("the caller of Run has no handle that is not durable")
 	}
 	sp := s.space(sqlsnow.Namespace{})
+	durable, forgetful := s.open(), s.opened(s.database.NotDurable)
 	var under atomic.Pointer[sql.DB]
-	under.Store(s.open())
-	db := s.wireTo(under.Load, func(_ context.Context, _ string, send func() error) error { return send() })
-	db.SetMaxIdleConns(-1) // every statement has a connection of its own
-	h := sp.acquireOn(db, sqlsnow.LeaseConfig{})
+	var hurry atomic.Bool // to change sessions before a number is taken
+	under.Store(durable)
+	db := s.wireTo(under.Load, func(_ context.Context, statement string, send func() error) error {
+		if hurry.Load() && strings.Contains(statement, "FROM snow_workers") {
+			under.Store(forgetful)
+		}
+		return send()
+	})
+	for _, handle := range []*sql.DB{db, durable, forgetful} {
+		handle.SetMaxIdleConns(-1) // every statement has a session of its own
+	}
 	before := sp.rows()
-	under.Store(s.opened(s.database.NotDurable))
+	hurry.Store(true)
+	_, err := sp.tryAcquire(s.Context(), db, sqlsnow.LeaseConfig{})
+	s.wantIs("Acquire", err, sqlsnow.ErrNotDurable)
+	sp.same("rows", sp.rows(), before)
+	hurry.Store(false)
+	under.Store(durable)
+	h := sp.acquireOn(db, sqlsnow.LeaseConfig{})
+	before = sp.rows()
+	under.Store(forgetful)
 	if err := h.Renew(s.Context()); err == nil {
 		s.Errorf("Renew on a session that is not durable: got no error")
 	}
 	sp.same("rows", sp.rows(), before)
 	h.within()
-	under.Store(s.open())
+	under.Store(durable)
 	h.await("renewal", func() bool { return h.Renew(s.Context()) == nil })
 	if got := h.Stats(); got.Swaps != 0 {
 		s.Errorf("Stats: got %+v, want no swap", got)

@@ -1,8 +1,9 @@
 package sqlsnowtest
 
 import (
-	"context"
+	crand "crypto/rand"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -70,7 +71,7 @@ func (s *suite) migrate() {
 var clockQueries = map[sqlsnow.Dialect]string{
 	sqlsnow.MySQL:    "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
 	sqlsnow.Postgres: "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint",
-	sqlsnow.SQLite:   "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000",
+	sqlsnow.SQLite:   "SELECT CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER) * 1000",
 }
 
 // A space is a namespace, and the suite's view of its rows.
@@ -90,6 +91,9 @@ func (s *suite) space(ns sqlsnow.Namespace) *space {
 	}
 	if ns.Workers == 0 {
 		ns.Workers = 4
+	}
+	if ns.Window == 0 {
+		ns.Window = 10 * time.Minute
 	}
 	s.migrate()
 	if err := sqlsnow.Init(s.Context(), s.db, s.dialect, ns); err != nil {
@@ -215,137 +219,28 @@ const other = "another process"
 // give gives a worker's row to another holder, as if the time of the former one were over, and returns the row.
 func (s *space) give(worker uint64) row {
 	s.Helper()
-	s.set(worker, "state = 2, owner = '0123456789abcdef0123456789abcdef', fence = fence + 1, renew_seq = renew_seq + 1, holder = '"+other+"',"+
-		" floor_tick = ceiling_tick, ceiling_tick = ceiling_tick + ?", s.ticks(10*time.Minute))
+	s.set(worker, "state = 2, owner = ?, fence = fence + 1, renew_seq = renew_seq + 1, holder = ?,"+
+		" floor_tick = ceiling_tick, ceiling_tick = ceiling_tick + ?", owner(), other, s.ticks(10*time.Minute))
 	return s.row(worker)
 }
 
-// A holder is a lease with a generator, on a handle of its own.
-type holder struct {
-	*space
-	*sqlsnow.Lease
-	db   *sql.DB
-	gen  *snow.Generator
-	last snow.ID
-}
-
-// acquire acquires a worker number as another process would. The lease is closed when the test ends.
-func (s *space) acquire(cfg sqlsnow.LeaseConfig) *holder {
-	s.Helper()
-	return s.acquireOn(s.open(), cfg)
-}
-
-func (s *space) acquireOn(db *sql.DB, cfg sqlsnow.LeaseConfig) *holder {
-	s.Helper()
-	h, err := s.tryAcquire(s.Context(), db, cfg)
-	if err != nil {
-		s.Fatalf("Acquire: %v", err)
-	}
-	return h
-}
-
-func (s *space) tryAcquire(ctx context.Context, db *sql.DB, cfg sqlsnow.LeaseConfig) (*holder, error) {
-	cfg.Namespace = s.ns.Name
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	lease, err := sqlsnow.Acquire(ctx, db, s.dialect, cfg)
-	if err != nil {
-		if lease != nil {
-			s.Errorf("Acquire: got a lease and the error %v", err)
-		}
-		return nil, err
-	}
-	s.Cleanup(func() { _ = lease.Close(context.WithoutCancel(s.Context())) }) // clauses look at what Close returns
-	gen, err := snow.NewGenerator(lease, snow.Config{})
-	if err != nil {
-		return nil, errors.Join(err, lease.Close(ctx))
-	}
-	return &holder{space: s, Lease: lease, db: db, gen: gen}, nil
-}
-
-func (h *holder) worker() uint64 { return h.Stats().Worker }
-
-// held returns the row of the worker number that h has.
-func (h *holder) held() row {
-	h.Helper()
-	return h.row(h.worker())
-}
-
-// next makes an id and compares it with those before.
-func (h *holder) next() snow.ID {
-	h.Helper()
-	id, err := h.gen.Next(h.Context())
-	if err != nil {
-		h.Fatalf("Next: %v (%+v)", err, h.Stats())
-	}
-	if id <= h.last {
-		h.Errorf("Next: got %d after %d, want ascending ids", id, h.last)
-	}
-	h.last = id
-	return id
-}
-
-// parts returns the worker number and the tick of an id.
-func (s *space) parts(id snow.ID) (worker uint64, tick int64) {
-	s.Helper()
-	p, err := s.ns.Layout.Decompose(id)
-	if err != nil {
-		s.Fatalf("Decompose: %v", err)
-	}
-	return p.Worker, s.tick(p.Time)
-}
-
-// within makes ids and checks that they are stamped in the window that the database has for h.
-func (h *holder) within() {
-	h.Helper()
-	for range 10 {
-		id := h.next()
-		worker, tick := h.parts(id)
-		if r := h.held(); worker != r.worker || tick < r.floor || tick >= r.ceiling {
-			h.Fatalf("id %d: got worker %d and tick %d, want worker %d and a tick in [%d, %d)", id, worker, tick, r.worker, r.floor, r.ceiling)
-		}
-	}
-}
-
-// swapped waits until h has changed its worker number for the nth time. The row of the new number must be its own.
-func (h *holder) swapped(n uint64) {
-	h.Helper()
-	h.await("swap", func() bool { return h.Stats().Swaps >= n })
-	if got := h.Stats().Swaps; got != n {
-		h.Errorf("Stats: got %d swaps, want %d", got, n)
-	}
-}
-
-// close closes h's lease, which must succeed, and returns the row that it had.
-func (h *holder) close() row {
-	h.Helper()
-	worker := h.worker()
-	if err := h.Close(h.Context()); err != nil {
-		h.Fatalf("Close: %v", err)
-	}
-	return h.row(worker)
-}
-
-// crash ends h without a word to the database, and returns its row.
-func (h *holder) crash() row {
-	h.Helper()
-	worker := h.worker()
-	if err := h.db.Close(); err != nil {
-		h.Fatalf("close the handle: %v", err)
-	}
-	if err := h.Close(h.Context()); err == nil {
-		h.Errorf("Close without a database: got no error")
-	}
-	r := h.row(worker)
-	if r.state != granted {
-		h.Fatalf("after a crash: got state %d, want %d", r.state, granted)
-	}
-	return r
+// owner returns an owner that no row has had.
+func owner() string {
+	var b [16]byte
+	_, _ = crand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }
 
 // await returns when done reports true.
 func (s *suite) await(what string, done func() bool) {
 	s.Helper()
+	if !s.reached(done) {
+		s.Fatalf("no %s in %v", what, patience)
+	}
+}
+
+// reached waits until done reports true. It gives up, and reports false, after a long while.
+func (s *suite) reached(done func() bool) bool {
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
 	end := time.After(patience)
@@ -353,9 +248,10 @@ func (s *suite) await(what string, done func() bool) {
 		select {
 		case <-look.C:
 		case <-end:
-			s.Fatalf("no %s in %v", what, patience)
+			return false
 		}
 	}
+	return true
 }
 
 // ended waits until c is closed.

@@ -20,14 +20,13 @@ const goroutineLabel = "sqlsnowtest"
 // watched runs check, and fails the test if goroutines of package sqlsnow are left when all is closed.
 func watched(t *testing.T, check func()) {
 	s := &suite{T: t}
-	t.Cleanup(func() {
-		var left string
-		s.await("end of the lease's goroutines", func() bool { // runs last, for it was registered first
+	t.Cleanup(func() { // runs last, for it is registered first
+		left := ""
+		if !s.reached(func() bool {
 			left = goroutines(t.Name())
 			return left == "" || t.Failed()
-		})
-		if left != "" {
-			t.Logf("goroutines left:\n%s", left)
+		}) {
+			t.Errorf("goroutines are left:\n%s", left)
 		}
 	})
 	pprof.Do(t.Context(), pprof.Labels(goroutineLabel, t.Name()), func(context.Context) { check() })
@@ -69,27 +68,44 @@ func (j *journal) Handle(_ context.Context, r slog.Record) error {
 func (j *journal) WithAttrs([]slog.Attr) slog.Handler { return j }
 func (j *journal) WithGroup(string) slog.Handler      { return j }
 
-// find returns the first event whose message has a word in it.
-func (j *journal) find(word string) (slog.Record, bool) {
+// find returns the nth event whose message has a word in it.
+func (j *journal) find(word string, n uint64) (slog.Record, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, r := range j.events {
 		if strings.Contains(r.Message, word) {
-			return r, true
+			if n--; n == 0 {
+				return r, true
+			}
 		}
 	}
 	return slog.Record{}, false
 }
 
-// awaitEvent waits for an event of a level whose message has a word in it.
-func (s *suite) awaitEvent(j *journal, level slog.Level, word string) {
+// awaitEvent waits for the nth event whose message has a word in it.
+func (s *suite) awaitEvent(j *journal, word string, n uint64) (event slog.Record) {
 	s.Helper()
-	var event slog.Record
 	s.await(fmt.Sprintf("event %q in the log", word), func() (ok bool) {
-		event, ok = j.find(word)
+		event, ok = j.find(word, n)
 		return ok
 	})
-	if event.Level != level {
-		s.Errorf("event %q: got level %v, want %v", event.Message, event.Level, level)
+	if debug := word == "renewed"; (event.Level < slog.LevelInfo) != debug {
+		s.Errorf("event %q: got level %v", event.Message, event.Level)
+	}
+	return event
+}
+
+// awaitLoss waits for the nth loss in the log.
+func (s *suite) awaitLoss(j *journal, n uint64, reason sqlsnow.Loss) {
+	s.Helper()
+	var got string
+	s.awaitEvent(j, "lost", n).Attrs(func(a slog.Attr) bool {
+		if a.Key == "reason" {
+			got = a.Value.String()
+		}
+		return true
+	})
+	if got != reason.String() {
+		s.Errorf("got reason %q in the log, want %q", got, reason)
 	}
 }

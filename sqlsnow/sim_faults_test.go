@@ -1,0 +1,117 @@
+package sqlsnow
+
+import "time"
+
+func (w *simWorld) outage(d time.Duration) {
+	w.tracef("database down for %v", d)
+	w.down = true
+	w.after(d, func() {
+		w.down = false
+		w.tracef("database up")
+	})
+}
+
+func (w *simWorld) stepTo(step time.Duration) {
+	if w.calm {
+		return
+	}
+	w.tracef("database clock from %v to %v", w.step, step)
+	w.step = step
+}
+
+// stepAside moves the database's clock by less than anybody would mind, for a while.
+func (w *simWorld) stepAside() {
+	was := w.step
+	w.stepTo(w.symmetric(w.plan.skew))
+	if w.chance(0.7) {
+		w.after(w.upTo(15*time.Second), func() { w.stepTo(was) })
+	}
+}
+
+func (w *simWorld) failover() {
+	if w.calm {
+		return
+	}
+	lost := w.plan.faults.losing
+	if w.chance(0.5) {
+		lost = w.upTo(lost)
+	}
+	n := w.registry.lose(w.now - lost - 1)
+	w.counts.failovers++
+	w.counts.undone += n
+	w.off = w.symmetric(eps / 2)
+	w.tracef("FAILOVER loses %d writes of the last %v; its clock is %v off", n, lost, w.off)
+}
+
+// restore puts back a backup. Nobody reaches the database before Fence is done.
+func (w *simWorld) restore() {
+	age := w.long()
+	n := w.registry.lose(w.now - age)
+	w.epoch++
+	w.tracef("RESTORE undoes %d writes of the last %v", n, age)
+	w.fence()
+}
+
+func (w *simWorld) fence() {
+	w.registry.fence(w.us())
+	for i := range w.registry.rows {
+		w.extend(&w.registry.rows[i], int64(i))
+	}
+	w.tracef("Fence at tick %d", w.plan.terms.tickAt(w.us()))
+}
+
+// hunt is what an enemy would do who saw a write.
+func (w *simWorld) hunt(p *simProc) {
+	f := &w.plan.faults
+	attacks := []func(){
+		func() { p.partition(w.long()) }, func() { p.pause(w.long(), false) }, p.leave, p.giveUp, p.crash,
+	}
+	if f.failover > 0 {
+		attacks = append(attacks, w.failover, w.failover)
+	}
+	if f.step > 0 {
+		attacks = append(attacks, w.stepAside)
+	}
+	for range 1 + w.random.IntN(3) {
+		var when time.Duration
+		if w.chance(0.7) {
+			when = w.upTo(f.losing + 200*time.Millisecond)
+		}
+		do := attacks[w.random.IntN(len(attacks))]
+		w.after(when, func() {
+			if !w.calm {
+				do()
+			}
+		})
+	}
+}
+
+// rest ends all faults and looks at what the processes make of it.
+func (w *simWorld) rest() {
+	w.calm, w.down, w.step = true, false, 0
+	t := &w.plan.terms
+	w.tracef("CALM")
+	for _, p := range w.procs {
+		p.recover()
+	}
+	settle := t.window + t.grace + t.claim + t.probation + 2*w.plan.skew + time.Minute
+	w.until(w.now + 3*settle)
+	if w.failure != "" {
+		return
+	}
+	losses := w.counts.losses
+	w.until(w.now + settle)
+	if n := w.counts.losses - losses; n > 0 && w.failure == "" {
+		w.fail("L2: %d numbers were lost in calm", n)
+	}
+	for i, row := range w.registry.rows {
+		if !w.registry.eligible(row, w.us()) {
+			continue
+		}
+		for _, p := range w.procs {
+			if p.alive && (!p.pinned || p.pin == int64(i)) && (!p.open || p.limit <= t.tickAt(w.us())) {
+				w.fail("L1: process %d has no window while worker %d is free; it is at step %d with %v", p.name, i, p.machine.step, p.lastErr)
+			}
+		}
+	}
+}

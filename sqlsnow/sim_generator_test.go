@@ -1,0 +1,98 @@
+package sqlsnow
+
+import (
+	"slices"
+	"time"
+)
+
+func (p *simProc) raise(ceiling int64) {
+	w := p.world
+	if ceiling <= p.limit {
+		return
+	}
+	p.limit = ceiling
+	w.counts.raises++
+	w.tracef("#%d may stamp %d up to %d", p.id, p.worker, p.limit)
+	p.granted()
+	w.clash(p)
+}
+
+// begin is Grant.Open.
+func (p *simProc) begin(s *seat, now reading) {
+	w := p.world
+	floor := s.floor
+	if w.plan.flaws.inclusive {
+		floor--
+	}
+	from := max(floor, p.last+1)
+	if from >= s.ceiling {
+		w.tracef("#%d can't use [%d, %d) of %d", p.id, s.floor, s.ceiling, s.worker)
+		return
+	}
+	w.unhold(p)
+	p.machine.opened(s, now)
+	p.open, p.everHad, p.worker, p.owner, p.from, p.limit = true, true, s.worker, s.owner, from, s.ceiling
+	w.holders[p.worker] = append(w.holders[p.worker], p)
+	w.counts.windows++
+	w.tracef("#%d opens [%d, %d) of %d", p.id, p.from, p.limit, p.worker)
+	p.granted()
+	w.clash(p)
+}
+
+// granted checks that the database had granted what is used.
+func (p *simProc) granted() {
+	got := p.world.committed[simClaim{p.owner, p.worker}]
+	if got == nil || p.from < got.floor && !p.world.plan.flaws.inclusive || p.limit > got.ceiling {
+		p.world.fail("I2: #%d stamps [%d, %d) of worker %d, where the database granted %v", p.id, p.from, p.limit, p.worker, got)
+	}
+}
+
+func (p *simProc) stampOn() {
+	p.stamp()
+	p.later(time.Duration(p.world.random.ExpFloat64()*float64(2*time.Second)), p.stampOn)
+}
+
+// stamp stamps a tick: the time's, or any other that the window has.
+func (p *simProc) stamp() {
+	w := p.world
+	first := max(p.from, p.last+1)
+	if !p.open || first >= p.limit {
+		return
+	}
+	tick := max(first, w.plan.terms.tickAt(p.machine.clock.predict(p.read().mono)))
+	if !w.calm && w.chance(p.eager) {
+		tick = []int64{first, p.limit - 1, first + w.random.Int64N(p.limit-first)}[w.random.IntN(3)]
+	}
+	if tick >= p.limit {
+		return
+	}
+	i, found := slices.BinarySearch(w.stamped[p.worker], tick)
+	if found {
+		w.fail("I1: #%d stamps tick %d of worker %d, which was stamped before", p.id, tick, p.worker)
+	}
+	w.stamped[p.worker] = slices.Insert(w.stamped[p.worker], i, tick)
+	if tick <= p.last {
+		w.fail("I4: #%d stamps tick %d after %d", p.id, tick, p.last)
+	}
+	p.last = tick
+	w.counts.ids++
+}
+
+// clash checks that nobody else may stamp what p may.
+func (w *simWorld) clash(p *simProc) {
+	from := max(p.from, p.last+1)
+	for _, o := range w.holders[p.worker] {
+		lo, hi := max(from, o.from, o.last+1), min(p.limit, o.limit)
+		if o != p && lo < hi {
+			w.fail("I1: both #%d and #%d may stamp the ticks %d to %d of worker %d", p.id, o.id, lo, hi, p.worker)
+		}
+	}
+	ticks := w.stamped[p.worker]
+	if i, _ := slices.BinarySearch(ticks, from); i < len(ticks) && ticks[i] < p.limit {
+		w.fail("I1: #%d may stamp tick %d of worker %d, which was stamped before", p.id, ticks[i], p.worker)
+	}
+}
+
+func (w *simWorld) unhold(p *simProc) {
+	w.holders[p.worker] = slices.DeleteFunc(w.holders[p.worker], func(o *simProc) bool { return o == p })
+}

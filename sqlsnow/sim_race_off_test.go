@@ -1,0 +1,5 @@
+//go:build !race
+
+package sqlsnow
+
+const simRace = false

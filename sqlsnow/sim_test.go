@@ -1,0 +1,70 @@
+package sqlsnow
+
+import (
+	"flag"
+	"testing"
+	"time"
+)
+
+var (
+	simSeed = flag.Uint64("sim.seed", 0, "simulate this seed only")
+	simTime = flag.Duration("sim.time", 0, "how long to simulate; 0 is 15 s, or 2 s with -short and -race")
+)
+
+// TestSimulation runs worlds of random seeds for a while. A violation prints its
+// seed, which -sim.seed replays, and what happened in a small world like it.
+func TestSimulation(t *testing.T) {
+	budget := 15 * time.Second
+	if testing.Short() || simRace {
+		budget = 2 * time.Second
+	}
+	if *simTime != 0 {
+		budget = *simTime
+	}
+	if *simSeed != 0 {
+		budget = 0
+	}
+	var sum simCounts
+	seed := max(*simSeed, 1)
+	for begin := time.Now(); ; seed++ {
+		w := newSimWorld(seed, simDraw(seed, seed%2 == 0))
+		w.tracing = *simSeed != 0
+		if w.run(); w.failure != "" {
+			t.Fatalf("-sim.seed=%d: %s\n%s", seed, w.failure, simSmallest(w, seed).story())
+		}
+		sum.add(&w.counts)
+		if time.Since(begin) >= budget {
+			break
+		}
+	}
+	t.Logf("up to seed %d: %+v", seed, sum)
+}
+
+// TestSimulationOfThousands has thousands of processes in one world.
+func TestSimulationOfThousands(t *testing.T) {
+	if testing.Short() || simRace {
+		t.Skip("takes seconds")
+	}
+	const procs = 2000
+	for _, loss := range []time.Duration{0, 5 * time.Second} {
+		plan := simDraw(*simSeed, loss > 0)
+		ns := Namespace{Name: "n", Layout: simLayout(time.Millisecond), Workers: procs + 100, LossWindow: loss, Window: time.Minute}
+		terms, err := ns.terms()
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan.terms, plan.procs, plan.pinned, plan.duration = terms, procs, 0, 90*time.Second
+		plan.faults = simFaults{
+			crash: time.Second / 5, stop: time.Second / 2, leave: time.Second / 2, partition: time.Second, outage: 30 * time.Second,
+			message: 0.02, hunt: 0.0002, losing: loss, failover: loss * 4,
+		}
+		w := newSimWorld(*simSeed+1, plan)
+		if w.run(); w.failure != "" {
+			t.Fatalf("LossWindow %v: %s", loss, w.failure)
+		}
+		if w.counts.windows < procs {
+			t.Errorf("LossWindow %v: only %d windows for %d processes", loss, w.counts.windows, procs)
+		}
+		t.Logf("LossWindow %v: %+v", loss, w.counts)
+	}
+}

@@ -1,0 +1,316 @@
+package sqlsnow
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// simEvent is something that happens at a time.
+type simEvent struct {
+	at  time.Duration
+	seq int
+	do  func()
+}
+
+type simQueue []simEvent
+
+func (q simQueue) Len() int { return len(q) }
+func (q simQueue) Less(i, j int) bool {
+	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].seq < q[j].seq
+}
+func (q simQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *simQueue) Push(e any)   { *q = append(*q, e.(simEvent)) }
+func (q *simQueue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
+
+// A simWorld is a database, the processes that lease numbers from it, and what
+// is between them. It has one thread, one source of chance and a true time that
+// nobody in it can read.
+type simWorld struct {
+	plan   simPlan
+	random *rand.Rand
+	now    time.Duration
+	queue  simQueue
+	seq    int
+
+	registry  *simRegistry
+	epoch     int           // of the database, which a restore begins anew: messages to the former one are lost
+	step      time.Duration // of the database's clock from true time
+	off       time.Duration // of this primary's clock, within eps
+	down      bool
+	calm      bool
+	procs     []*simProc
+	incarnate int
+
+	holders   map[int64][]*simProc   // who may stamp a number
+	stamped   map[int64][]int64      // of each number the ticks that were, in their order
+	committed map[simClaim]*simRange // what the database granted to an owner, ever
+	tenures   int
+
+	counts  simCounts
+	trace   []string
+	tracing bool
+	failure string
+}
+
+type simClaim struct {
+	owner  string
+	worker int64
+}
+
+type simRange struct{ floor, ceiling int64 }
+
+const simStart = 1_792_888_200_000_000 // microseconds since 1970, when true time is 0
+
+func newSimWorld(seed uint64, plan simPlan) *simWorld {
+	w := &simWorld{
+		plan: plan, random: rand.New(rand.NewPCG(seed, 1)), registry: newSimRegistry(plan.terms),
+		holders: map[int64][]*simProc{}, stamped: map[int64][]int64{}, committed: map[simClaim]*simRange{},
+	}
+	w.registry.flaws = plan.flaws
+	w.registry.wrote = w.wrote
+	for i := range plan.procs {
+		p := &simProc{world: w, name: i}
+		if i < plan.pinned {
+			p.pin = int64(i) % plan.terms.workers
+			p.pinned = true
+		}
+		w.procs = append(w.procs, p)
+		w.after(w.upTo(2*time.Second), p.start)
+	}
+	return w
+}
+
+// run lets everything happen, and returns the first violation.
+func (w *simWorld) run() string {
+	f := &w.plan.faults
+	for _, fault := range []struct {
+		every time.Duration
+		do    func()
+	}{
+		{f.crash, func() { w.any().crash() }},
+		{f.stop, func() { w.any().pause(w.long(), false) }},
+		{f.suspend, func() { w.any().pause(w.long(), true) }},
+		{f.leave, func() { w.any().leave() }},
+		{f.abandon, func() { w.any().giveUp() }},
+		{f.partition, func() { w.any().partition(w.long()) }},
+		{f.outage, func() { w.outage(w.long()) }},
+		{f.wall, func() { w.any().stepWall() }},
+		{f.step, w.stepAside},
+		{f.jump, func() {
+			w.stepTo(w.step + w.symmetric(2*time.Hour))
+			w.after(w.long(), func() { w.stepTo(w.symmetric(time.Second)) })
+		}},
+		{f.failover, w.failover},
+		{f.restore, w.restore},
+		{f.fence, w.fence},
+	} {
+		if fault.every > 0 {
+			w.repeat(fault.every, fault.do)
+		}
+	}
+	w.until(w.plan.duration)
+	if w.plan.rests && w.failure == "" {
+		w.rest()
+	}
+	return w.failure
+}
+
+func (w *simWorld) repeat(every time.Duration, do func()) {
+	w.after(time.Duration(w.random.ExpFloat64()*float64(every)), func() {
+		if w.calm {
+			return
+		}
+		do()
+		w.repeat(every, do)
+	})
+}
+
+func (w *simWorld) until(end time.Duration) {
+	for w.failure == "" && len(w.queue) > 0 && w.queue[0].at <= end {
+		e := heap.Pop(&w.queue).(simEvent)
+		w.now = e.at
+		e.do()
+	}
+	w.now = max(w.now, end)
+}
+
+func (w *simWorld) after(d time.Duration, do func()) {
+	w.seq++
+	heap.Push(&w.queue, simEvent{w.now + max(d, 0), w.seq, do})
+}
+
+// us is what the database's clock says.
+func (w *simWorld) us() int64 { return simStart + (w.now + w.step + w.off).Microseconds() }
+
+func (w *simWorld) any() *simProc         { return w.procs[w.random.IntN(len(w.procs))] }
+func (w *simWorld) chance(p float64) bool { return w.random.Float64() < p }
+func (w *simWorld) upTo(d time.Duration) time.Duration {
+	return time.Duration(w.random.Int64N(int64(d) + 1))
+}
+func (w *simWorld) symmetric(d time.Duration) time.Duration { return w.upTo(2*d) - d }
+
+// long is a time that matters to the protocol: a part of a window, or more.
+func (w *simWorld) long() time.Duration {
+	t := &w.plan.terms
+	all := []time.Duration{time.Second, 10 * time.Second, t.window, t.first + t.grace, t.window + t.grace + 20*time.Second}
+	return w.upTo(all[w.random.IntN(len(all))])
+}
+
+// extend notes what the database has granted.
+func (w *simWorld) extend(row *simRow, worker int64) {
+	if row.state != Granted {
+		return
+	}
+	key := simClaim{row.owner, worker}
+	if got := w.committed[key]; got == nil {
+		w.committed[key] = &simRange{row.floor, row.ceiling}
+	} else {
+		got.floor, got.ceiling = min(got.floor, row.floor), max(got.ceiling, row.ceiling)
+	}
+}
+
+// wrote checks a write of the database, and may have faults follow it.
+func (w *simWorld) wrote(q request, by int, before, after simRow, us int64) {
+	if w.tracing {
+		w.tracef("database: %v of %d by #%d: %v [%d, %d) fence %d -> %v [%d, %d) fence %d, tick %d", q.ask, q.worker, by,
+			before.state, before.floor, before.ceiling, before.fence,
+			after.state, after.floor, after.ceiling, after.fence, w.plan.terms.tickAt(us))
+	}
+	w.extend(&after, q.worker)
+	t := &w.plan.terms
+	if after.ceiling < before.ceiling && q.ask != askRelease {
+		w.fail("I3: %v lowered the ceiling of %d from %d to %d", q.ask, q.worker, before.ceiling, after.ceiling)
+	}
+	// q.latest is what the client expects of the clock, and the skew.
+	farthest := t.tickAt(min(us, q.latest)) + t.ticks(max(t.window, t.first)) + t.ticks(slack) + 1
+	if after.ceiling > max(before.ceiling, farthest) && q.ask <= askRenew {
+		w.fail("I5: %v moved the ceiling of %d to %d, beyond %d", q.ask, q.worker, after.ceiling, farthest)
+	}
+	if q.ask != askTake && q.ask != askClaim && by != before.by {
+		w.fail("I7: %v of #%d changed worker %d, which #%d had taken", q.ask, by, q.worker, before.by)
+	}
+	if !w.calm && w.chance(w.plan.faults.hunt) {
+		w.hunt(w.process(by))
+	}
+}
+
+func (w *simWorld) process(incarnation int) *simProc {
+	for _, p := range w.procs {
+		if p.id == incarnation {
+			return p
+		}
+	}
+	return w.any()
+}
+
+// send carries a request to the database, and a reply back, or neither.
+func (w *simWorld) send(p *simProc, q request, done func(reply)) {
+	epoch, by := w.epoch, p.id
+	copies := 1
+	bad := func() bool { return !w.calm && w.chance(w.plan.faults.message) }
+	if bad() {
+		copies = w.random.IntN(4)
+	}
+	for range copies {
+		w.after(w.delay(bad()), func() {
+			if w.epoch != epoch {
+				return
+			}
+			if w.down || p.away && p.id == by && !w.chance(0.1) { // what is on its way may arrive late
+				if w.chance(0.5) {
+					w.after(w.delay(false), func() { done(reply{err: errSimDown}) })
+				}
+				return
+			}
+			r := w.registry.do(q, w.us(), w.now, by)
+			if w.tracing && q.ask > askRow && !r.changed {
+				row := w.registry.rows[q.worker].row
+				w.tracef("database: %v of %d by #%d refused; %v, tick %d", q.ask, q.worker, by, row, w.plan.terms.tickAt(w.us()))
+			}
+			if bad() {
+				return
+			}
+			w.after(w.delay(bad()), func() {
+				if !p.away {
+					done(r)
+				}
+			})
+		})
+	}
+}
+
+var (
+	errSimDown    = errors.New("connection refused")
+	errSimTimeout = errors.New("timeout")
+)
+
+func (w *simWorld) delay(bad bool) time.Duration {
+	if bad {
+		return w.upTo([]time.Duration{time.Second, 8 * time.Second, 40 * time.Second, 3 * time.Minute}[w.random.IntN(4)])
+	}
+	return time.Millisecond/4 + w.upTo(4*time.Millisecond)
+}
+
+func (w *simWorld) fail(format string, args ...any) {
+	if w.failure == "" && strings.HasPrefix(format, w.plan.only) {
+		w.failure = fmt.Sprintf(format, args...)
+		w.tracef("VIOLATION %s", w.failure)
+	}
+}
+
+func (w *simWorld) tracef(format string, args ...any) {
+	if w.tracing {
+		w.trace = append(w.trace, fmt.Sprintf("%12s  ", w.now.Round(time.Microsecond))+fmt.Sprintf(format, args...))
+	}
+}
+
+// story returns the last events.
+func (w *simWorld) story() string {
+	return fmt.Sprintf("%+v\n%s", w.plan, strings.Join(w.trace[max(0, len(w.trace)-120):], "\n"))
+}
+
+// simSmallest returns a world with the same violation as w's, but few
+// processes, if there is one nearby. Else it is w again.
+func simSmallest(w *simWorld, seed uint64) *simWorld {
+	plan := w.plan
+	plan.only = w.failure[:2]
+	try := func(seed uint64) *simWorld {
+		small := newSimWorld(seed, plan)
+		small.tracing = true
+		small.run()
+		return small
+	}
+	for n := range min(w.plan.procs, 8) {
+		plan.procs, plan.pinned = n+1, min(w.plan.pinned, n/2)
+		plan.terms.workers = min(w.plan.terms.workers, int64(n/3)+1)
+		for i := range uint64(40) {
+			if small := try(seed*1000 + i); small.failure != "" {
+				return small
+			}
+		}
+	}
+	plan = w.plan
+	return try(seed)
+}
+
+// simCounts tells how much there was to go wrong.
+type simCounts struct{ processes, ids, windows, raises, losses, releases, failovers, undone int }
+
+func (c *simCounts) add(o *simCounts) {
+	c.processes += o.processes
+	c.ids += o.ids
+	c.windows += o.windows
+	c.raises += o.raises
+	c.losses += o.losses
+	c.releases += o.releases
+	c.failovers += o.failovers
+	c.undone += o.undone
+}
