@@ -9,7 +9,9 @@ require (
 	github.com/shardsnow/snow v0.0.0
 	gorm.io/driver/mysql v1.6.0
 	gorm.io/driver/postgres v1.6.3
+	gorm.io/gorm v1.31.2
 	gorm.io/plugin/dbresolver v1.6.2
+	gorm.io/sharding v0.6.2
 )
 
 require (
@@ -28,8 +30,6 @@ require (
 	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/text v0.41.0 // indirect
-	gorm.io/gorm v1.31.2 // indirect
-	gorm.io/sharding v0.6.2 // indirect
 )
 
 replace github.com/shardsnow/snow => ../

@@ -83,7 +83,7 @@ func TestClasses(t *testing.T) {
 			t.Errorf("%v, %v: %v is no DatabaseError", test.dialect, test.err, got)
 		}
 		for _, sentinel := range []error{ErrNotMigrated, ErrReadOnly} {
-			if is := errors.Is(got, sentinel); is != (sentinel == test.want) {
+			if is, want := errors.Is(got, sentinel), test.want != nil && errors.Is(test.want, sentinel); is != want {
 				t.Errorf("%v, code %s: %v is %v: %t", test.dialect, failed.Code, got, sentinel, is)
 			}
 		}
