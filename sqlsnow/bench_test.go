@@ -90,27 +90,22 @@ func BenchmarkNext(b *testing.B) {
 // A thousand processes start at once, each with a connection, and stop at once.
 func BenchmarkThousand(b *testing.B) {
 	db := openBench(b, snow.Default(), 1000)
-	var opened sync.WaitGroup
 	conns := make([]*sql.Conn, 1000)
 	for i := range conns { // connecting is not what is measured
-		opened.Go(func() {
-			conn, err := db.Conn(b.Context())
-			if err != nil {
-				b.Error(err)
-				return
-			}
-			conns[i] = conn
-		})
-	}
-	opened.Wait()
-	for _, conn := range conns {
-		if conn != nil {
-			conn.Close()
+		conn, err := db.Conn(b.Context())
+		if err != nil {
+			b.Fatal(err)
 		}
+		conns[i] = conn
+	}
+	for _, conn := range conns {
+		conn.Close()
 	}
 	leases := make([]*sqlsnow.Lease, len(conns))
 	for b.Loop() {
+		b.StopTimer()
 		before := memory()
+		b.StartTimer()
 		var all sync.WaitGroup
 		for i := range leases {
 			all.Go(func() {
