@@ -43,6 +43,24 @@ func (w *simWorld) failover() {
 	w.tracef("FAILOVER loses %d writes of the last %v; its clock is %v off", n, lost, w.off)
 }
 
+// stall lets writes be seen, but not become durable, for a while.
+func (w *simWorld) stall() {
+	d := w.upTo(10 * time.Second)
+	w.tracef("writes are not durable for %v", d)
+	w.registry.stalled = w.now + d
+}
+
+// powerCut loses what is not durable. Nobody was told that it is.
+func (w *simWorld) powerCut() {
+	if w.calm {
+		return
+	}
+	n := w.registry.lose(w.now)
+	w.registry.stalled, w.registry.durable = w.now, w.now
+	w.epoch++
+	w.tracef("POWER CUT undoes %d writes", n)
+}
+
 // restore puts back a backup. Nobody reaches the database before Fence is done.
 func (w *simWorld) restore() {
 	age := w.long()

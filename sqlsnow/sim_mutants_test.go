@@ -31,6 +31,25 @@ var simMutants = []simMutant{
 		p.flaws.future, p.flaws.tellsRow = p.terms.ticks(p.terms.raise+p.terms.loss), true
 		p.terms.probation = 0
 	}},
+	{"C5 the same, and not far enough", false, "", func(p *simPlan) {
+		p.faults.failover, p.faults.losing = 10*time.Second, 5*time.Second
+		p.flaws.future, p.flaws.tellsRow = p.terms.ticks(p.terms.window), true
+	}},
+	{"D2 the first window starts in the future, by its length and the loss", true, "", func(p *simPlan) {
+		p.flaws.future, p.flaws.tellsRow = p.terms.ticks(p.terms.first+p.terms.loss), true
+		p.terms.probation = 0
+	}},
+	{"D3 the same without grace", true, "", func(p *simPlan) {
+		p.flaws.future, p.flaws.tellsRow = p.terms.ticks(p.terms.first+p.terms.loss), true
+		p.terms.probation, p.terms.grace = 0, 0
+	}},
+	{"D4 the same far in the future, ceilings put back", true, "", func(p *simPlan) {
+		p.flaws.future, p.flaws.tellsRow = p.terms.ticks(2*p.terms.window), true
+		p.terms.probation = 0
+	}},
+	{"a row that is read counts as confirmed", false, "", func(p *simPlan) {
+		p.flaws.trustsReads, p.faults.stall, p.faults.power = true, 5*time.Second, 10*time.Second
+	}},
 	{"E2 no probation", true, "", func(p *simPlan) { p.terms.probation = 0 }},
 	{"E3 a probation as long as the loss window", true, "", func(p *simPlan) {
 		p.terms.probation, p.flaws.noWait = p.terms.loss, true
@@ -86,7 +105,7 @@ func TestMutantsAreCaught(t *testing.T) {
 					f := &plan.faults
 					*f = simFaults{
 						losing: f.losing, failover: min(f.losing*10, 20*time.Second), message: f.message, hunt: []float64{0.5, 0.05}[seed/2%2],
-						step: 20 * time.Second, stop: 20 * time.Second, partition: 20 * time.Second, leave: 10 * time.Second,
+						stall: f.stall, power: f.power, step: 20 * time.Second, stop: 20 * time.Second, partition: 20 * time.Second, leave: 10 * time.Second,
 					}
 				}
 				mutant.plant(&plan)

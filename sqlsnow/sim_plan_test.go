@@ -29,6 +29,7 @@ type simFaults struct {
 	failover                             time.Duration // that loses up to losing
 	losing                               time.Duration
 	restore, fence                       time.Duration // of a backup, followed by Fence; Fence alone
+	stall, power                         time.Duration // the database shows writes that are not durable; it loses them
 	message                              float64       // share of messages that are lost, late or doubled
 	hunt                                 float64       // share of writes that faults follow at once
 }
@@ -53,6 +54,7 @@ type simFlaws struct {
 	afterlife   bool  // ids are made after the release was sent
 	shortRetire bool  // a release lowers the ceiling to the floor
 	noWait      bool  // the client leaves the probation to the database
+	trustsReads bool  // a row that is read counts as confirmed
 }
 
 // simDraw draws a world from a seed, whose database loses history, or does not.
@@ -99,6 +101,7 @@ func simDraw(seed uint64, lossy bool) simPlan {
 		restore: every(2 * time.Minute), fence: every(4 * time.Minute),
 		message: []float64{0, 0.02, 0.1, 0.3}[r.IntN(4)], hunt: []float64{0, 0.05, 0.3}[r.IntN(3)],
 	}
+	p.faults.stall, p.faults.power = every(20*time.Second), every(20*time.Second)
 	if p.faults.restore > 0 {
 		// Fence goes by the database's clock.
 		p.faults.step, p.faults.jump = 0, 0

@@ -129,6 +129,11 @@ func (p *simProc) schedule() {
 func (p *simProc) ask() {
 	p.sent = p.read()
 	p.asked = p.machine.request(p.sent)
+	if p.world.plan.flaws.trustsReads && p.asked.ask == askConfirm {
+		p.take(reply{changed: true, us: p.machine.clock.predict(p.sent.mono)})
+		p.schedule()
+		return
+	}
 	p.await(p.asked, func(r reply) {
 		p.take(r)
 		if p.alive {

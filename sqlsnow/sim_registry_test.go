@@ -12,11 +12,11 @@ type simRow struct {
 	by      int // the incarnation that took the row; 0 if nobody did
 }
 
-// A simCommit undoes a write: a failover may lose it.
+// A simCommit undoes a write: a failover or a power cut may lose it.
 type simCommit struct {
-	at     time.Duration // true time
-	worker int64
-	before simRow
+	durable time.Duration // true time from which on a power cut does not lose it
+	worker  int64
+	before  simRow
 }
 
 // A simRegistry is the tables in memory, with the semantics of statements.go.
@@ -26,6 +26,9 @@ type simRegistry struct {
 	rows  []simRow
 	log   []simCommit
 	flaws simFlaws
+
+	stalled time.Duration // until when no write becomes durable, though all are seen
+	durable time.Duration // the true time at which the last write is
 
 	// wrote is told of each write, if not nil.
 	wrote func(q request, by int, before, after simRow, us int64)
@@ -72,7 +75,8 @@ func (r *simRegistry) do(q request, us int64, at time.Duration, by int) reply {
 	if !r.update(&after, q, us, by) {
 		return reply{}
 	}
-	r.log = append(r.log, simCommit{at, q.worker, before})
+	r.durable = max(r.durable, r.stalled, at) // one after the other
+	r.log = append(r.log, simCommit{r.durable, q.worker, before})
 	r.rows[q.worker] = after
 	if r.wrote != nil {
 		r.wrote(q, by, before, after, us)
@@ -205,10 +209,11 @@ func (r *simRegistry) fence(us int64) {
 	r.log = nil // Fence is in every backup from now on
 }
 
-// lose undoes the writes after a true time, and returns how many there were.
+// lose undoes the writes that became durable after a true time, and returns how
+// many there were.
 func (r *simRegistry) lose(after time.Duration) int {
 	n := 0
-	for len(r.log) > 0 && r.log[len(r.log)-1].at > after {
+	for len(r.log) > 0 && r.log[len(r.log)-1].durable > after {
 		last := r.log[len(r.log)-1]
 		r.log = r.log[:len(r.log)-1]
 		r.rows[last.worker] = last.before

@@ -41,7 +41,7 @@ type simWorld struct {
 	seq    int
 
 	registry  *simRegistry
-	epoch     int           // of the database, which a restore begins anew: messages to the former one are lost
+	epoch     int           // of the database, which a restore or a power cut begins anew: messages to and from the former one are lost
 	step      time.Duration // of the database's clock from true time
 	off       time.Duration // of this primary's clock, within eps
 	down      bool
@@ -111,6 +111,8 @@ func (w *simWorld) run() string {
 		{f.failover, w.failover},
 		{f.restore, w.restore},
 		{f.fence, w.fence},
+		{f.stall, w.stall},
+		{f.power, w.powerCut},
 	} {
 		if fault.every > 0 {
 			w.repeat(fault.every, fault.do)
@@ -238,8 +240,12 @@ func (w *simWorld) send(p *simProc, q request, done func(reply)) {
 			if bad() {
 				return
 			}
-			w.after(w.delay(bad()), func() {
-				if !p.away {
+			var confirmed time.Duration
+			if r.changed {
+				confirmed = w.registry.durable - w.now
+			}
+			w.after(max(confirmed, 0)+w.delay(bad()), func() {
+				if !p.away && w.epoch == epoch {
 					done(r)
 				}
 			})
