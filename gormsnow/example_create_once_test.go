@@ -28,7 +28,7 @@ func openUnreliable() (*gorm.DB, func()) {
 	server.ExpectExec("INSERT INTO `orders`").WillReturnError(&mysqldriver.MySQLError{Number: 1062, Message: "Duplicate entry"})
 	server.ExpectRollback()
 	server.ExpectBegin()
-	server.ExpectQuery("SELECT (.+) FROM `orders`").WillReturnRows(sqlmock.NewRows([]string{"id", "buyer"}).AddRow(154014842880000000, "ann"))
+	server.ExpectQuery("SELECT (.+) FROM `orders`").WillReturnRows(sqlmock.NewRows([]string{"id", "buyer"}).AddRow(int64(154014842880000000), "ann"))
 	server.ExpectCommit()
 	server.ExpectClose()
 	db, err := gorm.Open(mysql.New(mysql.Config{Conn: conn, SkipInitializeWithVersion: true}), &gorm.Config{Logger: logger.Discard})
