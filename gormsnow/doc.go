@@ -78,7 +78,8 @@
 // or a trigger kept the row out, it gets the keys of the row that is there
 // instead, if that is the only one with the same values in the columns of the
 // conflict target, or in those of a unique index that the model declares by its
-// tags. Otherwise nobody can tell, and its keys become zero; in a map they are
+// tags, and, where a key is a member of a composite primary key, in the rest of
+// that. Otherwise nobody can tell, and its keys become zero; in a map they are
 // zeros of the type of the field. This happens before has-one, has-many and
 // many-to-many associations copy them.
 //

@@ -18,7 +18,8 @@ import (
 type unique struct {
 	columns []string
 	primary bool
-	where   string // the condition of a partial index
+	where   string              // the condition of a partial index
+	target  []clause.Expression // the same, of a conflict target
 }
 
 // uniqueKeys returns the primary key of s, if any, and what its tags declare.
@@ -110,12 +111,23 @@ func (on *conflict) find(stmt *gorm.Statement, m *model, doubts []*doubt) error 
 		}
 	}
 	uniques, sole := on.uniques(m), on.soleKey(stmt, m)
+	// A member of a composite primary key is no row's without the rest of it.
+	if len(columns) < len(stmt.Schema.PrimaryFields) {
+		for i, u := range uniques {
+			if !u.primary {
+				uniques[i].columns = slices.Concat(u.columns, columns)
+			}
+		}
+		columns = nil
+	}
 	// SQLite takes at most 500 SELECTs, one for each row and unique key.
 	for chunk := range slices.Chunk(doubts, max(1, 200/max(1, len(uniques)))) {
 		q := newQuery(stmt)
 		for n, d := range chunk {
 			for _, u := range uniques {
-				absent := u.primary && d.has(sole) // or dropInserted would have found it
+				// Or dropInserted would have found it, but for a plain insert that
+				// a trigger has led to another table, which nobody counts.
+				absent := u.primary && d.has(sole) && (on.affected > 0 || on.upsert || on.modified)
 				if !absent && u.in(d) {
 					on.selectRow(stmt, m, q, columns, u, d, n)
 				}
@@ -153,7 +165,7 @@ func (on *conflict) find(stmt *gorm.Statement, m *model, doubts []*doubt) error 
 // uniques returns what may have conflicted.
 func (on *conflict) uniques(m *model) []unique {
 	if len(on.Columns) == 0 || on.modified {
-		return m.uniques
+		return slices.Clone(m.uniques)
 	}
 	var all []unique
 	for _, u := range m.uniques {
@@ -168,7 +180,10 @@ func (on *conflict) uniques(m *model) []unique {
 		}
 		target.columns = append(target.columns, c.Name)
 	}
-	if slices.ContainsFunc(all, func(u unique) bool { return slices.Equal(u.columns, target.columns) && u.where == "" }) {
+	if !on.anyKey {
+		target.target = on.TargetWhere.Exprs
+	}
+	if len(target.target) == 0 && slices.ContainsFunc(all, func(u unique) bool { return slices.Equal(u.columns, target.columns) && u.where == "" }) {
 		return all
 	}
 	return append(all, target)
@@ -213,6 +228,11 @@ func (on *conflict) selectRow(stmt *gorm.Statement, m *model, q *query, columns 
 	}
 	if u.where != "" {
 		q.write(" AND (", u.where, ")")
+	}
+	if len(u.target) > 0 {
+		q.write(" AND (")
+		clause.Where{Exprs: slices.Clone(u.target)}.Build(q) // which sorts them
+		q.write(")")
 	}
 	q.write(after)
 }

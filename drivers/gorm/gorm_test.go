@@ -3,7 +3,9 @@
 package gorm_test
 
 import (
+	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/ncruces/go-sqlite3/gormlite"
@@ -106,6 +108,42 @@ func TestTriggers(t *testing.T) {
 		server := dbtest.Postgres(t)
 		drops(t, open(t, postgres.Open(server.DSN(server.CreateDatabase(t))), &gorm.Config{Logger: logger.Discard}),
 			"CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF NEW.name = ''dropped'' THEN RETURN NULL; END IF; RETURN NEW; END'",
+			"CREATE TRIGGER t BEFORE INSERT ON drops FOR EACH ROW EXECUTE FUNCTION f()")
+	})
+	// One that stores the row elsewhere makes it look dropped.
+	elsewhere := func(t *testing.T, db *gorm.DB, statements ...string) {
+		if err := db.Use(gormsnow.New(gormtest.NewGenerator(t))); err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range statements {
+			if err := db.Exec(statement).Error; err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows, entry := []Drop{{Name: "a"}, {Name: "b"}}, map[string]any{"name": "c"}
+		if err := errors.Join(db.Create(&rows).Error, db.Model(&Drop{}).Create(entry).Error); err != nil {
+			t.Fatal(err)
+		}
+		var stored []snow.ID
+		if err := db.Table("partition").Order("name").Pluck("id", &stored).Error; err != nil {
+			t.Fatal(err)
+		}
+		if want := []snow.ID{rows[0].ID, rows[1].ID, entry["id"].(snow.ID)}; !slices.Equal(stored, want) {
+			t.Errorf("stored ids %d, the rows have %d", stored, want)
+		}
+	}
+	t.Run("SQLite, a view", func(t *testing.T) {
+		elsewhere(t, openSQLite(t, &gorm.Config{Logger: logger.Discard}),
+			"CREATE TABLE partition (id bigint PRIMARY KEY, name text)",
+			"CREATE VIEW drops AS SELECT id, name FROM partition",
+			"CREATE TRIGGER t INSTEAD OF INSERT ON drops BEGIN INSERT INTO partition VALUES (NEW.id, NEW.name); END")
+	})
+	t.Run("PostgreSQL, a partition", func(t *testing.T) {
+		server := dbtest.Postgres(t)
+		elsewhere(t, open(t, postgres.Open(server.DSN(server.CreateDatabase(t))), &gorm.Config{Logger: logger.Discard}),
+			"CREATE TABLE drops (id bigint PRIMARY KEY, name text)",
+			"CREATE TABLE partition () INHERITS (drops)",
+			"CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO partition VALUES (NEW.*); RETURN NULL; END'",
 			"CREATE TRIGGER t BEFORE INSERT ON drops FOR EACH ROW EXECUTE FUNCTION f()")
 	})
 }

@@ -29,7 +29,9 @@ var (
 )
 
 // TestRandomCreates compares rows with structs and maps after random inserts of
-// random models.
+// random models. It is no fuzz target, because go test -fuzz also instruments
+// the database, which is WebAssembly as Go and starts for minutes then; and
+// there is no coverage that a seed could follow.
 func TestRandomCreates(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -52,14 +54,6 @@ func TestRandomCreates(t *testing.T) {
 	}
 }
 
-func FuzzCreate(f *testing.F) {
-	w := newWorld(f)
-	for seed := range uint64(20) {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, seed uint64) { w.try(t, seed) })
-}
-
 // An Owner is the parent of random models.
 type Owner struct {
 	ID   snow.ID
@@ -79,14 +73,14 @@ type world struct {
 	errors         map[string]int
 }
 
-func newWorld(tb testing.TB) *world {
-	db := openSQLite(tb, &gorm.Config{TranslateError: true, Logger: logger.Discard, IgnoreRelationshipsWhenMigrating: true})
-	w := &world{db: db, source: gormtest.NewGenerator(tb), errors: make(map[string]int)}
+func newWorld(t *testing.T) *world {
+	db := openSQLite(t, &gorm.Config{TranslateError: true, Logger: logger.Discard, IgnoreRelationshipsWhenMigrating: true})
+	w := &world{db: db, source: gormtest.NewGenerator(t), errors: make(map[string]int)}
 	if err := db.Use(gormsnow.New(w.source)); err != nil {
-		tb.Fatal(err)
+		t.Fatal(err)
 	}
 	if err := db.AutoMigrate(&Owner{}); err != nil {
-		tb.Fatal(err)
+		t.Fatal(err)
 	}
 	return w
 }
@@ -426,8 +420,8 @@ func (w *world) check(t *testing.T, m *model, rows []*row, tx *gorm.DB, mayMeet,
 			case was != "" && now != was:
 				t.Errorf("%s: row %d: %s was %s, is %s", what, i, c.name, was, now)
 				continue
-			case now == "" && mayMeet && (len(m.unique) > 1 || partial):
-				w.errors["unknown"]++ // it may have met two, or one by a column that was not sent
+			case now == "" && mayMeet && (len(m.unique) > 1 || len(m.pk) > 1 || partial):
+				w.errors["unknown"]++ // it may have met two, or one of another tenant, or one by a column that was not sent
 				continue
 			case now == "":
 				t.Errorf("%s: row %d: %s is not set", what, i, c.name)

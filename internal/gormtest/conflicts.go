@@ -407,14 +407,14 @@ func (s *suite) composite(t *testing.T) {
 	if err := s.db.Create(&first).Error; err != nil {
 		t.Fatal(err)
 	}
-	rows := []Lot{{Tenant: 2, Name: "lot"}, {Tenant: 2, Name: "another lot"}}
+	rows := []Lot{{Tenant: 1, Name: "lot"}, {Tenant: 2, Name: "lot"}, {Tenant: 2, Name: "another lot"}}
 	if err := s.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&rows).Error; err != nil {
 		t.Fatal(err)
 	}
-	if rows[0].ID != first.ID {
-		t.Errorf("id %v, want %v", rows[0].ID, first.ID)
+	if rows[0].ID != first.ID || rows[1].ID != 0 { // the stored id is none of tenant 2
+		t.Errorf("ids %v and %v, want %v and 0", rows[0].ID, rows[1].ID, first.ID)
 	}
-	column("lots", "id", first.ID, rows[1].ID).check(t, s.db)
+	column("lots", "id", first.ID, rows[2].ID).check(t, s.db)
 }
 
 func (s *suite) dryRun(t *testing.T) {
