@@ -18,7 +18,8 @@
 // # Making ids
 //
 // A [Generator] makes ids for a [Worker]: a number that nobody else uses.
-// [Fixed] takes the number from its caller.
+// [Fixed] takes the number from its caller; sqlsnow.Acquire leases one from a
+// database, so that nobody else can use it.
 //
 //	w, err := snow.Fixed(snow.Default(), 0, 7)
 //	g, err := snow.NewGenerator(w, snow.Config{})
@@ -33,10 +34,10 @@
 // # What is promised
 //
 // Two ids are never the same as long as no two Workers, in one process or in
-// two, have one number at a time. That holds across clock steps while a process
-// runs, and across restarts. It does not hold for a [Fixed] worker that is
-// restarted after its wall clock was stepped back: the worker has no memory of
-// what it stamped.
+// two, may stamp one number in the same ticks. Leases see to that. For [Fixed]
+// workers the caller does: no two of them have one number at a time, and none is
+// restarted after its wall clock was stepped back, for it has no memory of what
+// it stamped. Clock steps while a process runs do no harm.
 //
 // Ids of one generator ascend. Ids of different workers are in the order of
 // their clocks.

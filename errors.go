@@ -12,7 +12,7 @@ var (
 	ErrTimeExhausted = errors.New("the layout's timestamp is exhausted")
 
 	// ErrLeaseExpired is returned by Generator methods when every tick that
-	// was granted to the worker is used up.
+	// was granted to the worker is used up, or the lease is closed.
 	ErrLeaseExpired = errors.New("the worker's granted ticks are used up")
 
 	// ErrTooFarAhead is returned by [Generator.Observe] for an id further in
