@@ -13,6 +13,7 @@ help: ## list the targets
 test: needs ## vet and test every module with databases and the race detector; installs what is missing
 	@$(call each,go vet ./...)
 	go test -run TestHundredMillionIDs .
+	go test -run 'TestSimulation|TestMutantsAreCaught' ./sqlsnow
 	@$(call each,SNOW_REQUIRE_DB=1 go test -race ./...)
 
 check: ## the same without databases, the race detector and installing anything
