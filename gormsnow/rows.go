@@ -23,36 +23,38 @@ type slot struct {
 // vacant visits the keys that have no value, row by row. It stops at the first
 // error. Rows that GORM refuses by itself, such as nil elements, are skipped.
 func vacant(stmt *gorm.Statement, keys []*schema.Field, visit func(slot) error) error {
-	return each(stmt, keys, func(s slot) error {
-		if s.row != nil && isZeroEntry(s.key, s.row[s.name]) || s.row == nil && isZero(s.field) {
-			return visit(s)
-		}
-		return nil
-	})
+	return walk(stmt, keys, true, visit)
 }
 
 // each does what vacant does for all keys that can be set.
 func each(stmt *gorm.Statement, keys []*schema.Field, visit func(slot) error) error {
+	return walk(stmt, keys, false, visit)
+}
+
+func walk(stmt *gorm.Statement, keys []*schema.Field, vacant bool, visit func(slot) error) error {
+	if len(keys) == 0 {
+		return nil
+	}
 	switch rows := stmt.Dest.(type) {
 	case map[string]any:
-		return eachEntry(stmt, keys, rows, visit)
+		return eachEntry(stmt, keys, rows, vacant, visit)
 	case *map[string]any:
-		return eachEntry(stmt, keys, *rows, visit)
+		return eachEntry(stmt, keys, *rows, vacant, visit)
 	case []map[string]any:
-		return eachMap(stmt, keys, rows, visit)
+		return eachMap(stmt, keys, rows, vacant, visit)
 	case *[]map[string]any:
-		return eachMap(stmt, keys, *rows, visit)
+		return eachMap(stmt, keys, *rows, vacant, visit)
 	}
 	switch rows := stmt.ReflectValue; rows.Kind() {
 	case reflect.Struct:
-		return eachField(stmt, keys, rows, visit)
+		return eachField(stmt, keys, rows, vacant, visit)
 	case reflect.Slice, reflect.Array:
 		for i := range rows.Len() {
 			row := reflect.Indirect(rows.Index(i))
 			if !row.IsValid() {
 				continue
 			}
-			if err := eachField(stmt, keys, row, visit); err != nil {
+			if err := eachField(stmt, keys, row, vacant, visit); err != nil {
 				return err
 			}
 		}
@@ -60,40 +62,54 @@ func each(stmt *gorm.Statement, keys []*schema.Field, visit func(slot) error) er
 	return nil
 }
 
-func eachField(stmt *gorm.Statement, keys []*schema.Field, row reflect.Value, visit func(slot) error) error {
+func eachField(stmt *gorm.Statement, keys []*schema.Field, row reflect.Value, vacant bool, visit func(slot) error) error {
+	if row.Type() != stmt.Schema.ModelType {
+		return fieldError(stmt.Schema, keys[0], "the value to insert is of type "+row.Type().String()+": pass the same type to Model and Create")
+	}
 	for _, key := range keys {
-		if row.Type() != stmt.Schema.ModelType {
-			return fieldError(stmt.Schema, key, "the value to insert is of type "+row.Type().String()+": pass the same type to Model and Create")
-		}
 		if !row.CanAddr() {
 			if v, _ := key.ValueOf(stmt.Context, row); isZero(reflect.ValueOf(v)) {
 				return fieldError(stmt.Schema, key, "it can't be set in a copy: pass a pointer to Create")
 			}
 			continue
 		}
-		if err := visit(slot{key: key, record: row, field: key.ReflectValueOf(stmt.Context, row)}); err != nil {
+		field := fieldOf(stmt, key, row)
+		if vacant && !isZero(field) {
+			continue
+		}
+		if err := visit(slot{key: key, record: row, field: field}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func eachMap(stmt *gorm.Statement, keys []*schema.Field, rows []map[string]any, visit func(slot) error) error {
+// fieldOf returns the field of a row that can be set. Where it has to go through
+// a nil pointer to an embedded struct, it makes that one.
+func fieldOf(stmt *gorm.Statement, key *schema.Field, row reflect.Value) reflect.Value {
+	// What GORM does in this case, for a fifth of the time.
+	if path := key.StructField.Index; len(path) == 1 && path[0] >= 0 {
+		return row.Field(path[0])
+	}
+	return key.ReflectValueOf(stmt.Context, row)
+}
+
+func eachMap(stmt *gorm.Statement, keys []*schema.Field, rows []map[string]any, vacant bool, visit func(slot) error) error {
 	for _, row := range rows {
-		if err := eachEntry(stmt, keys, row, visit); err != nil {
+		if err := eachEntry(stmt, keys, row, vacant, visit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func eachEntry(stmt *gorm.Statement, keys []*schema.Field, row map[string]any, visit func(slot) error) error {
+func eachEntry(stmt *gorm.Statement, keys []*schema.Field, row map[string]any, vacant bool, visit func(slot) error) error {
 	for _, key := range keys {
 		if row == nil {
 			return fieldError(stmt.Schema, key, "it can't be set in a nil map")
 		}
 		name, err := entryName(stmt, key, row)
-		if err == nil {
+		if err == nil && !(vacant && !isZeroEntry(key, row[name])) {
 			err = visit(slot{key: key, row: row, name: name})
 		}
 		if err != nil {
