@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -24,24 +23,33 @@ func rowsReport(s *section[[]rows.Result]) string {
 		"the time it had is marked with the rows that it got to: its size and rates are those of a smaller table, in its favour.\n\n")
 	for _, engine := range engines(s.Result) {
 		list := of(s.Result, engine)
-		fmt.Fprintf(&b, "### %s\n\n%s, buffer pool of %s MB.\n\n%s%s",
-			engine, list[0].Version, grouped(list[0].Pool>>20), keyTarget(list), keyTable(list))
+		fmt.Fprintf(&b, "### %s\n\n%s, buffer pool of %s MB.\n\n%s",
+			engine, list[0].Version, grouped(list[0].Pool>>20), keyTable(list))
 	}
 	return b.String()
 }
 
-// keyTarget says whether snow's keys cost what those cost that the database
-// counts up.
-func keyTarget(list []rows.Result) string {
-	ratio := rateOf(list, rows.Snow) / rateOf(list, rows.AutoIncrement)
-	if !(ratio > 0) || math.IsInf(ratio, 0) {
-		return ""
+// turnsReport returns the part of RESULTS.md about snow's keys and those that
+// the database counts up.
+func turnsReport(s *section[[]rows.Turn]) string {
+	var b strings.Builder
+	b.WriteString("## Snow's keys beside AUTO_INCREMENT\n\n" + s.about([]string{"github.com/go-sql-driver/mysql", "github.com/jackc/pgx/v5"}))
+	b.WriteString("The same table twice in one server, once with each key; INSERT statements of 500 rows take turns, so that whatever else\n" +
+		"happens to the machine happens to both. The ratio is of the time of all statements. The range is that of the ratios of\n" +
+		"each twentieth of the load, without the highest and the lowest two.\n\n")
+	t := newTable(1, "server", "pool", "rows, each", "rows/s of snow over auto-increment", "range", "wanted", "met")
+	for _, r := range s.Result {
+		met, sorted := "yes", slices.Sorted(slices.Values(r.Blocks))
+		if r.Ratio < 1 {
+			met = "**no**"
+		}
+		span := "–"
+		if n := len(sorted); n > 4 {
+			span = fmt.Sprintf("%.2f–%.2f", sorted[2], sorted[n-3])
+		}
+		t.add(r.Engine+" "+r.Version, fmt.Sprintf("%d MB", r.Pool>>20), grouped(int64(r.Rows)), fmt.Sprintf("%.3f×", r.Ratio), span, "≥ 1.00×", met)
 	}
-	met := "met"
-	if ratio < 1 {
-		met = "not met"
-	}
-	return fmt.Sprintf("Target: rows/s of snow at least 1.00× those of auto-increment. Measured: **%.2f×: %s**.\n\n", ratio, met)
+	return b.String() + t.String()
 }
 
 // rateOf returns the rows per second of a key, or 0.

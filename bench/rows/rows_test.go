@@ -325,6 +325,20 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+func TestTurns(t *testing.T) {
+	private(t)
+	got, err := Turns(t.Context(), Options{Rows: 9_900, Engines: []string{"mariadb"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 1 || got[0].Engine != MariaDB || got[0].Rows != 10_000 || got[0].Pool != 16<<20 || len(got[0].Blocks) != 20 {
+		t.Fatalf("got %+v", got)
+	}
+	if lo, hi := slices.Min(got[0].Blocks), slices.Max(got[0].Blocks); got[0].Ratio < lo || got[0].Ratio > hi || lo <= 0 {
+		t.Errorf("the ratio is %v, those of its parts %v to %v", got[0].Ratio, lo, hi)
+	}
+}
+
 func TestMeasureEnds(t *testing.T) {
 	private(t)
 	ctx, cancel := context.WithCancel(t.Context())
