@@ -28,6 +28,14 @@ type Config struct {
 	// its first id. To lower MaxAhead of a Fixed worker, pause for the old value
 	// between the old process and the new one.
 	MaxAhead time.Duration
+
+	// OnWait, if not nil, is told of waits, for traces and measurements: it is
+	// called before a wait in Next or Fill with the ctx of that call and the time
+	// that the wait is to take. What it returns, if not nil, is called after the
+	// wait with nil, or with the error of ctx. A call may wait more than once.
+	// Calls that need not wait don't look at it. It must be safe for concurrent
+	// use, and callers wait for it.
+	OnWait func(ctx context.Context, d time.Duration) (done func(err error))
 }
 
 const (
@@ -53,6 +61,8 @@ type Generator struct {
 	// at once. Both are hints, renewed once a tick, that save a look at the word.
 	openUntil atomic.Int64
 	openBelow atomic.Uint64
+
+	onWait func(context.Context, time.Duration) func(error) // see Config
 }
 
 var (
@@ -97,7 +107,7 @@ func newGenerator(w Worker, cfg Config) (*Generator, error) {
 	if grant.fixed {
 		grant.floor.Store(grant.born + ahead) // the ticks that an earlier process may have borrowed are over by then
 	}
-	return &Generator{grant: grant, ahead: ahead}, nil
+	return &Generator{grant: grant, ahead: ahead, onWait: cfg.OnWait}, nil
 }
 
 // Layout returns the layout of the ids.

@@ -30,7 +30,7 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 			if floor >= limit {
 				return 0, 0, t.exhausted(limit)
 			}
-			if err := t.sleep(ctx, t.start(floor)-now); err != nil {
+			if err := g.sleep(ctx, t.start(floor)-now); err != nil {
 				return 0, 0, err
 			}
 			continue
@@ -38,7 +38,7 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 		// Those who give up waiting leave gaps. So that many of them can't use up
 		// the future, the queue ends at as much again as may be borrowed.
 		if last >= lo && last-lo >= 2*g.ahead {
-			if err := t.sleep(ctx, t.start(last-2*g.ahead)+t.clock.tick-now); err != nil {
+			if err := g.sleep(ctx, t.start(last-2*g.ahead)+t.clock.tick-now); err != nil {
 				return 0, 0, err
 			}
 			continue
@@ -99,7 +99,7 @@ func (g *Generator) settle(ctx context.Context, now int64, first, count uint64) 
 	g.openUntil.Store(0)
 	// The positions are ours whatever others take meanwhile, so waiting is fair.
 	for ; wait > 0; wait = g.due(last) - t.clock.now() {
-		if err := t.sleep(ctx, wait); err != nil {
+		if err := g.sleep(ctx, wait); err != nil {
 			t.skipped.Add(count)
 			return err
 		}
@@ -199,10 +199,19 @@ func (g *Grant) write(ids []ID, first uint64) {
 	}
 }
 
-func (g *Grant) sleep(ctx context.Context, ns int64) error {
-	g.waits.Add(1)
-	g.waited.Add(ns)
-	return g.clock.sleep(ctx, time.Duration(ns))
+func (g *Generator) sleep(ctx context.Context, ns int64) error {
+	t := g.grant
+	t.waits.Add(1)
+	t.waited.Add(ns)
+	if g.onWait == nil {
+		return t.clock.sleep(ctx, time.Duration(ns))
+	}
+	done := g.onWait(ctx, time.Duration(ns))
+	err := t.clock.sleep(ctx, time.Duration(ns))
+	if done != nil {
+		done(err)
+	}
+	return err
 }
 
 // counters are what Stats is made of. Nothing that happens for every id is

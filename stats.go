@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// Stats tells what happened on a [Worker] since the process started.
+// Stats tells what happened on a [Worker] since the process started. In JSON,
+// for expvar and logs, durations are whole nanoseconds.
 type Stats struct {
-	Issued       uint64        // ids made
-	Waits        uint64        // calls that waited, pieces of one Fill counted singly
-	Waited       time.Duration // how long they were to wait, in all
-	Borrowed     time.Duration // how far the last id is ahead of the clock; past MaxAhead, callers wait for theirs
-	MostBorrowed time.Duration // the largest that Borrowed has been
-	ClockSteps   uint64        // times that the wall clock was found stepped, forward or back
-	ClockLag     time.Duration // how far the wall clock was behind the ids at the last look, which is once a second under load
-	Left         time.Duration // until the layout's timestamp runs out; at most 292 years
+	Issued       uint64        `json:"issued"`           // ids made
+	Waits        uint64        `json:"waits"`            // calls that waited, pieces of one Fill counted singly
+	Waited       time.Duration `json:"waited_ns"`        // how long they were to wait, in all
+	Borrowed     time.Duration `json:"borrowed_ns"`      // how far the last id is ahead of the clock; past MaxAhead, callers wait for theirs
+	MostBorrowed time.Duration `json:"most_borrowed_ns"` // the largest that Borrowed has been
+	ClockSteps   uint64        `json:"clock_steps"`      // times that the wall clock was found stepped, forward or back
+	ClockLag     time.Duration `json:"clock_lag_ns"`     // how far the wall clock was behind the ids at the last look, which is once a second under load
+	Left         time.Duration `json:"left_ns"`          // until the layout's timestamp runs out; at most 292 years
 }
 
 func (g *Grant) stats() Stats {

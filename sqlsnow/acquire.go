@@ -38,6 +38,13 @@ type LeaseConfig struct {
 	// Logger is told what happens to the lease. Nil means slog.Default.
 	Logger *slog.Logger
 
+	// OnEvent, if not nil, is told the same as typed events, for traces and
+	// measurements. ctx is that of the call that the event belongs to, Acquire,
+	// Renew or Close, and one that ends with Close for what happens in the
+	// background. The next renewal waits for OnEvent to return: it may call Stats
+	// of the lease, but not Renew or Close.
+	OnEvent func(ctx context.Context, e LeaseEvent)
+
 	// MaxSkew is how far the database's clock and this process's may be apart.
 	// Zero means 30 s. The end of a window may be that much too far in the future if
 	// the clocks are.

@@ -40,9 +40,12 @@ type Lease struct {
 	mu       sync.Mutex // of what follows
 	stats    LeaseStats
 	ceiling  int64
+	took     time.Duration // by the last request
+	events   []LeaseEvent  // that OnEvent is not told of yet
 	err      error
 	closing  sync.Once
 	closeErr error
+	telling  sync.Mutex // one event at a time
 }
 
 // Grant returns what the lease may stamp, for [snow.NewGenerator].
@@ -57,7 +60,7 @@ func (l *Lease) run() {
 		}
 		if l.machine.step != stepOver && l.read().mono >= l.machine.at { // Renew may have been here
 			if out := l.ask(l.ctx); out.fatal != nil {
-				l.end(out.fatal)
+				l.end(l.ctx, out.fatal)
 			}
 		}
 		over := l.machine.step == stepOver
@@ -109,10 +112,12 @@ func (l *Lease) ask(ctx context.Context) outcome {
 	q := l.machine.request(sent)
 	r := l.do(ctx, q)
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	now := l.read()
+	l.took = now.mono - sent.mono
 	out := l.machine.handle(q, r, sent.mono, now)
 	l.carryOut(&out, now)
+	l.mu.Unlock()
+	l.tell(ctx)
 	return out
 }
 
@@ -142,6 +147,7 @@ func (l *Lease) carryOut(out *outcome, now reading) {
 		s.Renewals++
 		s.Renewed = time.UnixMicro(l.machine.clock.predict(now.mono)).UTC()
 		s.Err = nil
+		l.note(LeaseEvent{Kind: Renewed, Worker: s.Worker})
 		l.log.Debug("worker lease renewed", "worker", s.Worker, "until", l.registry.terms.timeOf(l.ceiling))
 	}
 	if out.suspend {
@@ -149,6 +155,7 @@ func (l *Lease) carryOut(out *outcome, now reading) {
 	}
 	if out.lost != nil {
 		s.Err = out.lost
+		l.note(LeaseEvent{Kind: Lost, Worker: out.lost.Worker, Err: out.lost})
 		l.log.Error("worker number lost", "worker", out.lost.Worker, "reason", out.lost.Reason.String(), "holder", out.lost.Holder)
 	}
 	if out.open != nil {
@@ -159,6 +166,7 @@ func (l *Lease) carryOut(out *outcome, now reading) {
 	if out.err != nil {
 		s.Err = out.err
 		s.Failures++
+		l.note(LeaseEvent{Kind: Failed, Worker: s.Worker, Err: out.err})
 		if l.grant != nil {
 			l.log.Warn("worker lease not renewed", "worker", s.Worker, "until", l.registry.terms.timeOf(l.ceiling), "error", out.err)
 		}
@@ -190,10 +198,12 @@ func (l *Lease) open(seat *seat, now reading) error {
 	l.ceiling = seat.ceiling
 	until := t.timeOf(seat.ceiling)
 	if first {
+		l.note(LeaseEvent{Kind: Acquired, Worker: s.Worker})
 		l.log.Info("worker lease acquired", "worker", s.Worker, "until", until)
 		return nil
 	}
 	s.Swaps++
+	l.note(LeaseEvent{Kind: Swapped, Worker: s.Worker, From: former})
 	l.log.Warn("worker number swapped", "from", former, "worker", s.Worker, "until", until)
 	return nil
 }
@@ -239,7 +249,7 @@ func (l *Lease) renew(ctx context.Context) error {
 		out := l.ask(ctx)
 		switch {
 		case out.fatal != nil:
-			l.end(out.fatal)
+			l.end(ctx, out.fatal)
 		case out.err != nil:
 			return out.err
 		case m.step == stepRenew:
@@ -250,18 +260,19 @@ func (l *Lease) renew(ctx context.Context) error {
 }
 
 // end stops the generator for good.
-func (l *Lease) end(err error) {
+func (l *Lease) end(ctx context.Context, err error) {
 	l.grant.Retire()
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.err != nil {
-		return
+	if l.err == nil {
+		l.err = err
+		l.note(LeaseEvent{Kind: Ended, Worker: l.stats.Worker, Err: err})
+		if !errors.Is(err, ErrClosed) {
+			l.log.Error("worker lease ended", "worker", l.stats.Worker, "error", err)
+		}
+		close(l.done)
 	}
-	l.err = err
-	if !errors.Is(err, ErrClosed) {
-		l.log.Error("worker lease ended", "worker", l.stats.Worker, "error", err)
-	}
-	close(l.done)
+	l.mu.Unlock()
+	l.tell(ctx)
 }
 
 // Done returns a channel that is closed when no id can be made any more: after
@@ -293,7 +304,7 @@ func (l *Lease) Close(ctx context.Context) error {
 
 func (l *Lease) close(ctx context.Context) error {
 	next := l.grant.Retire()
-	l.end(ErrClosed)
+	l.end(ctx, ErrClosed)
 	l.cancel()
 	select {
 	case <-l.ended:
@@ -319,33 +330,4 @@ func (l *Lease) close(ctx context.Context) error {
 	}
 	l.log.Info("worker lease released", "worker", q.worker)
 	return nil
-}
-
-// LeaseStats tells how a lease is doing.
-type LeaseStats struct {
-	Datacenter uint64
-	Worker     uint64        // may change, see Swaps
-	Fence      int64         // how often this number was leased, this time included
-	Ceiling    time.Time     // ids end here if no renewal succeeds any more; in the database's time
-	Left       time.Duration // from the time of the next id to Ceiling
-	Renewed    time.Time     // the last renewal that succeeded; in the database's time
-	Renewals   uint64        // that succeeded
-	Failures   uint64        // statements and attempts that did not
-	Swaps      uint64        // times that the number was lost and another one taken
-	Skew       time.Duration // how far the database's clock was ahead of this process's at the last look
-	Err        error         // of the last attempt; nil after a success
-}
-
-// Stats returns how the lease is doing. It asks nobody and takes no time. A
-// readiness probe looks at Left; a liveness probe has no business here, for a
-// restart throws the rest of the window away.
-func (l *Lease) Stats() LeaseStats {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := l.stats
-	if l.grant != nil {
-		s.Ceiling = l.registry.terms.timeOf(l.ceiling)
-		s.Left = max(0, s.Ceiling.Sub(l.grant.Now()))
-	}
-	return s
 }

@@ -1,0 +1,84 @@
+package promsnow
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// Generator returns a collector of the statistics of g, which is a
+// [*snow.Generator] or has the like. Without a g, scrapes fail with an error.
+func Generator(name string, g interface{ Stats() snow.Stats }) prometheus.Collector {
+	c := &collector[snow.Stats]{name: name}
+	if g != nil {
+		c.stats = g.Stats
+	}
+	c.counter("snow_ids_issued_total", "Ids made.", func(s snow.Stats) float64 { return float64(s.Issued) })
+	c.counter("snow_waits_total", "Calls of Next and Fill that waited.", func(s snow.Stats) float64 { return float64(s.Waits) })
+	c.counter("snow_wait_seconds_total", "How long they were to wait, in all.", func(s snow.Stats) float64 { return s.Waited.Seconds() })
+	c.gauge("snow_borrowed_seconds", "How far the last id is ahead of the clock.", func(s snow.Stats) float64 { return s.Borrowed.Seconds() })
+	c.gauge("snow_borrowed_peak_seconds", "The largest that snow_borrowed_seconds has been.", func(s snow.Stats) float64 { return s.MostBorrowed.Seconds() })
+	c.counter("snow_clock_steps_total", "Times that the wall clock was found stepped.", func(s snow.Stats) float64 { return float64(s.ClockSteps) })
+	c.gauge("snow_clock_lag_seconds", "How far the wall clock is behind the ids.", func(s snow.Stats) float64 { return s.ClockLag.Seconds() })
+	c.gauge("snow_layout_left_seconds", "Until the timestamp of the layout runs out.", func(s snow.Stats) float64 { return s.Left.Seconds() })
+	return c
+}
+
+// Lease returns a collector of the statistics of l, which is a
+// [*sqlsnow.Lease] or has the like. Without an l, scrapes fail with an error.
+func Lease(name string, l interface{ Stats() sqlsnow.LeaseStats }) prometheus.Collector {
+	c := &collector[sqlsnow.LeaseStats]{name: name}
+	if l != nil {
+		c.stats = l.Stats
+	}
+	c.add("snow_lease_info", "1, with the number that is leased.", prometheus.GaugeValue, func(s sqlsnow.LeaseStats) []sample {
+		return []sample{{1, []string{strconv.FormatUint(s.Datacenter, 10), strconv.FormatUint(s.Worker, 10)}}}
+	}, "datacenter", "worker")
+	c.gauge("snow_lease_left_seconds", "Until ids end if no renewal succeeds any more.", func(s sqlsnow.LeaseStats) float64 { return s.Left.Seconds() })
+	c.gauge("snow_lease_renewed_timestamp_seconds", "The last renewal that succeeded, in the time of the database.", func(s sqlsnow.LeaseStats) float64 {
+		return float64(s.Renewed.UnixMilli()) / 1000
+	})
+	c.counter("snow_lease_renewals_total", "Renewals that succeeded.", func(s sqlsnow.LeaseStats) float64 { return float64(s.Renewals) })
+	c.counter("snow_lease_failures_total", "Statements and attempts that failed.", func(s sqlsnow.LeaseStats) float64 { return float64(s.Failures) })
+	c.counter("snow_lease_swaps_total", "Times that the number was lost and another one taken.", func(s sqlsnow.LeaseStats) float64 { return float64(s.Swaps) })
+	c.gauge("snow_lease_skew_seconds", "How far the clock of the database was ahead of that of the process.", func(s sqlsnow.LeaseStats) float64 { return s.Skew.Seconds() })
+	c.gauge("snow_lease_failing", "1 if the last attempt failed, else 0.", func(s sqlsnow.LeaseStats) float64 { return truth(s.Err != nil) })
+	return c
+}
+
+// Segments returns a collector of the statistics of s, which is a
+// [*sqlsnow.Segments] or has the like. Without an s, scrapes fail with an error.
+func Segments(name string, s interface{ Stats() sqlsnow.SegmentStats }) prometheus.Collector {
+	c := &collector[sqlsnow.SegmentStats]{name: name}
+	if s != nil {
+		c.stats = s.Stats
+	}
+	c.counter("snow_segments_issued_total", "Ids given out.", func(s sqlsnow.SegmentStats) float64 { return float64(s.Issued) })
+	c.gauge("snow_segments_left", "Numbers at hand.", func(s sqlsnow.SegmentStats) float64 { return float64(s.Left) })
+	c.gauge("snow_segments_step", "How many numbers are taken at once.", func(s sqlsnow.SegmentStats) float64 { return float64(s.Step) })
+	c.counter("snow_segments_refills_total", "Times that numbers were taken in the background.", func(s sqlsnow.SegmentStats) float64 { return float64(s.Refills) })
+	c.counter("snow_segments_waits_total", "Calls that had to wait for numbers.", func(s sqlsnow.SegmentStats) float64 { return float64(s.Waits) })
+	c.counter("snow_segments_regressions_total", "Times that a row was found to have gone back.", func(s sqlsnow.SegmentStats) float64 {
+		return float64(s.Regressions)
+	})
+	each := func(value func(sqlsnow.SegmentDatabase) float64) func(sqlsnow.SegmentStats) []sample {
+		return func(s sqlsnow.SegmentStats) (all []sample) {
+			for i, d := range s.Databases {
+				all = append(all, sample{value(d), []string{strconv.Itoa(i)}})
+			}
+			return all
+		}
+	}
+	c.add("snow_segments_database_up", "1 if the database answered when it was asked last, else 0.", prometheus.GaugeValue,
+		each(func(d sqlsnow.SegmentDatabase) float64 { return truth(d.Up) }), "database")
+	c.add("snow_segments_database_left", "Numbers of the database at hand.", prometheus.GaugeValue,
+		each(func(d sqlsnow.SegmentDatabase) float64 { return float64(d.Left) }), "database")
+	c.add("snow_segments_database_takes_total", "Times that the database gave numbers.", prometheus.CounterValue,
+		each(func(d sqlsnow.SegmentDatabase) float64 { return float64(d.Takes) }), "database")
+	c.add("snow_segments_database_failures_total", "Times that it did not.", prometheus.CounterValue,
+		each(func(d sqlsnow.SegmentDatabase) float64 { return float64(d.Failures) }), "database")
+	return c
+}
