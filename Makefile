@@ -5,7 +5,7 @@ LINT     := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.
 MODULES := $(sort $(dir $(shell find . -name go.mod)))
 each     = for dir in $(MODULES); do echo "$$dir: $(1)"; (cd $$dir && export GOWORK=off && $(1)) || exit 1; done
 
-.PHONY: help test check lint fuzz bench bench-quick needs
+.PHONY: help test check lint fuzz bench bench-quick release-check needs
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -37,6 +37,10 @@ bench: ## measure generators and primary keys beside others, in about 10 minutes
 
 bench-quick: ## the same in a minute
 	cd bench && GOWORK=off go run . -quick
+
+release-check: ## look for what must not be in a release; FRESH=no leaves out the README's commands in a bare Debian (20 minutes)
+	go run ./internal/releasecheck
+	@[ "$(FRESH)" = no ] || .ci/fresh-clone
 
 needs: ## install the Debian packages that the tests need and that are missing
 	@internal/dbtest/install.sh

@@ -18,18 +18,38 @@
 // # Making ids
 //
 // A [Generator] makes ids for a [Worker]: a number that nobody else uses.
-// [Fixed] takes the number from its caller; sqlsnow.Acquire leases one from a
-// database, so that nobody else can use it.
+// [Fixed] takes the number from its caller;
+// [github.com/shardsnow/snow/sqlsnow.Acquire] leases one from a database, so that
+// nobody else can use it.
 //
 //	w, err := snow.Fixed(snow.Default(), 0, 7)
 //	g, err := snow.NewGenerator(w, snow.Config{})
 //	id, err := g.Next(ctx)
 //
+// [Generator.Next] makes one id and [Generator.Fill] many at once. A burst
+// borrows from the near future, as far as [Config].MaxAhead allows, and then
+// waits. [Generator.Observe] makes answers sort after their questions. Code that
+// assigns keys asks for a [Source], which is a Generator or
+// [github.com/shardsnow/snow/sqlsnow.Segments].
+//
+// # Reading ids
+//
+// An [ID] is an int64 and is stored as one. It is a string in JSON, has a form of
+// 13 characters ([ID.Base32]), and scans from what drivers return.
+// [Layout.Decompose] takes it apart, and [Layout.Between] turns a time range into
+// a range of ids.
+//
 // # Finding the database
 //
 // [Shards] maps the logical shards of a layout to databases. [Layout.WithShard]
 // puts the shard of a buyer, [HashShard] of her name, into the id of an order,
-// so that both lead to the same database.
+// so that both lead to the same database. [Shards.Each] asks all of them.
+//
+// # Watching
+//
+// [Generator.Stats] says how many ids were made, who waited, and what the clock
+// did, for [expvar] and the like; [github.com/shardsnow/snow/promsnow] shows it to
+// Prometheus. [Config].OnWait is told of each wait, for traces.
 //
 // # What is promised
 //
@@ -42,5 +62,15 @@
 // Ids of one generator ascend. Ids of different workers are in the order of
 // their clocks.
 //
-// A generator that can't make a unique id returns an error, never an id.
+// A generator that can't make a unique id returns an error, never an id:
+// [ErrLeaseExpired] or [ErrTimeExhausted].
+//
+// # Other packages
+//
+//   - [github.com/shardsnow/snow/sqlsnow] leases worker numbers from MySQL,
+//     MariaDB, PostgreSQL and SQLite, and takes dense numbers from them.
+//   - [github.com/shardsnow/snow/gormsnow] assigns keys to the rows of GORM.
+//   - [github.com/shardsnow/snow/migrations] has the tables' SQL files.
+//   - [github.com/shardsnow/snow/sqlsnow/sqlsnowtest] checks a database.
+//   - [github.com/shardsnow/snow/promsnow] is a module of its own.
 package snow

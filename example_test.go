@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"expvar"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/shardsnow/snow"
@@ -99,6 +101,79 @@ func ExampleFixed() {
 	// Output: snow: fixed worker: worker 32: want at most 31
 }
 
+func ExampleNewGenerator() {
+	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, ahead := range []time.Duration{0, time.Second} { // 0 is the default, 10 ms
+		_, err := snow.NewGenerator(worker, snow.Config{MaxAhead: ahead})
+		fmt.Println(err)
+	}
+	// Output:
+	// <nil>
+	// snow: new generator: MaxAhead 1s: the worker has a generator with another one
+}
+
+// A hook that measures waits. With a tracer it starts a span and returns its end.
+func ExampleConfig_onWait() {
+	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var waits atomic.Int64
+	gen, err := snow.NewGenerator(worker, snow.Config{OnWait: func(ctx context.Context, d time.Duration) func(error) {
+		waits.Add(1)
+		return nil
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = gen.Next(context.Background()) // the first id of a Fixed worker waits for 11 ms
+	fmt.Println(waits.Load() > 0, err)
+	// Output: true <nil>
+}
+
+// Those who lease numbers from elsewhere implement a Worker with a Grant.
+func ExampleNewGrant() {
+	l := snow.Default()
+	grant, err := snow.NewGrant(l, time.Now()) // or the time of whoever grants the windows
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	gen, err := snow.NewGenerator(leased{grant}, snow.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = gen.Next(context.Background())
+	fmt.Println(err)
+
+	tick := uint64(time.Since(l.Epoch()) / l.Tick())
+	if err := grant.Open(snow.Window{Worker: 7, Floor: tick, Ceiling: tick + 60_000}); err != nil { // a minute
+		fmt.Println(err)
+		return
+	}
+	id, err := gen.Next(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	parts, err := l.Decompose(id)
+	fmt.Println(parts.Worker, err)
+	// Output:
+	// snow: next: the worker's granted ticks are used up
+	// 7 <nil>
+}
+
+type leased struct{ grant *snow.Grant }
+
+func (l leased) Grant() *snow.Grant { return l.grant }
+
 func ExampleParseID() {
 	id, err := snow.ParseID("286467607756828714")
 	fmt.Println(id, err)
@@ -116,6 +191,16 @@ func ExampleID_Base32() {
 	// Output:
 	// 07YDWRP000W1A
 	// 286467607756828714 <nil>
+}
+
+func ExampleParseBase32() {
+	id, err := snow.ParseBase32("07YDWRP000W1A") // either case
+	fmt.Println(id, err)
+	_, err = snow.ParseBase32("07YDWRP000W1U")
+	fmt.Println(err)
+	// Output:
+	// 286467607756828714 <nil>
+	// snow: parse base32 id "07YDWRP000W1U": want Crockford's base32 alphabet
 }
 
 func ExampleID_MarshalJSON() {
@@ -180,6 +265,32 @@ func ExampleLayout_WithShard() {
 	order, err := l.WithShard(golden, buyer) // taken modulo 2^4
 	fmt.Println(l.Shard(order), buyer%16, err)
 	// Output: 7 7 <nil>
+}
+
+func ExampleDefault() {
+	l := snow.Default()
+	fmt.Println(l, l.Workers(), l.PerSecond(), l.End().Year())
+	// Output: 41+0+10+12+0/1ms@2024-01-01T00:00:00Z 1024 4.096e+06 2093
+}
+
+// An id from Discord's documentation.
+func ExampleDiscord() {
+	p, err := snow.Discord().Decompose(175928847299117063)
+	fmt.Println(p.Time, p.Datacenter, p.Worker, p.Sequence, err)
+	// Output: 2016-04-30 11:18:25.796 +0000 UTC 1 0 7 <nil>
+}
+
+func ExampleInstagram() {
+	l := snow.Instagram()
+	id, err := l.Compose(snow.Parts{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Worker: 1341, Sequence: 1})
+	fmt.Println(id, err)
+	// Output: 3843210374003618817 <nil>
+}
+
+func ExampleShardingSphere() {
+	l := snow.ShardingSphere()
+	fmt.Println(l.Epoch().Format(time.DateOnly), l.End().Year())
+	// Output: 2016-11-01 2086
 }
 
 func ExampleTwitter() {
@@ -258,6 +369,31 @@ func ExampleShards_Each() {
 func ExampleHashShard() {
 	fmt.Println(snow.HashShard("ann")%16, snow.HashShardInt(4711)%16) // for ever
 	// Output: 0 12
+}
+
+func ExampleHashShardInt() {
+	fmt.Println(snow.HashShardInt(4711)%16, snow.HashShardInt(4712)%16)
+	// Output: 12 3
+}
+
+// In one line, /debug/vars shows what a generator does.
+func ExampleStats() {
+	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	gen, err := snow.NewGenerator(worker, snow.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	stats := expvar.Func(func() any { return gen.Stats() }) // expvar.Publish("snow", stats)
+
+	var shown struct{ Issued *int }
+	err = json.Unmarshal([]byte(stats.String()), &shown)
+	fmt.Println(*shown.Issued, err)
+	// Output: 0 <nil>
 }
 
 func ExampleGenerator_Stats() {

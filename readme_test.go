@@ -22,9 +22,9 @@ func TestReadmeProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(readme, -1)
+	blocks := regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindAllSubmatch(readme, -1)
 	if len(blocks) != 1 {
-		t.Fatalf("README.md has %d blocks of Go, want one program", len(blocks))
+		t.Fatalf("README.md has %d programs, want one", len(blocks))
 	}
 	source := filepath.Join(t.TempDir(), "main.go")
 	if err := os.WriteFile(source, blocks[0][1], 0o600); err != nil {
@@ -46,6 +46,52 @@ func TestReadmeProgram(t *testing.T) {
 			t.Errorf("the program printed %q, %v, want %q", out, err, want)
 		}
 	}
+}
+
+// All other code in the documentation is that of Examples and tests, which
+// compile, line by line. examples/data-layers holds its page to more than Go.
+func TestReadmeCode(t *testing.T) {
+	var source strings.Builder
+	err := filepath.WalkDir(".", func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && strings.HasSuffix(path, ".go") {
+			text, err := os.ReadFile(path)
+			source.WriteString("\n" + unindented(string(text)) + "\n")
+			return err
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, name := range append(pages, "README.md") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+			if checked++; !strings.HasPrefix(block[1], "package ") && !strings.Contains(source.String(), "\n"+unindented(block[1])) {
+				t.Errorf("%s has code that is in no Go file:\n%s", name, block[1])
+			}
+		}
+	}
+	if checked < 10 {
+		t.Errorf("found %d blocks of code, want more", checked)
+	}
+}
+
+// unindented returns text without the spaces and comments around its lines.
+func unindented(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		line, _, _ = strings.Cut(line, " // ")
+		lines[i] = strings.TrimSpace(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Files and tests that the documentation names exist.

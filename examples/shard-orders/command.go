@@ -8,14 +8,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/go-sql-driver/mysql"
 )
 
-const usage = `Usage: shard-orders [-orders FILE] [-mysql DSN -mysql DSN]
+const usage = `Usage: shard-orders [-orders FILE] [-mysql DSN -mysql DSN] [-report FILE]
 
 Splits orders by buyer over two databases, first with AUTO_INCREMENT keys and
-then with snow keys, merges the databases, and checks what it shows.
+then with snow keys, which two processes make at once while one of them is
+killed, merges the databases, and checks what it shows.
 
   -orders FILE  CSV file with the header buyer,item,amount,time: the amount in
                 cents, the time like 2026-03-01T18:30:00Z. Default: 2,000 orders
@@ -24,6 +26,8 @@ then with snow keys, merges the databases, and checks what it shows.
                 user:password@tcp(127.0.0.1:3306)/shop_a. Tables with the prefix
                 ` + tablePrefix + ` are made in it and dropped at the end.
                 Default: two SQLite files in a temporary folder.
+  -report FILE  write a page with charts of what happened, in HTML; FILE is
+                overwritten.
 `
 
 //go:generate go run ./gen orders.csv
@@ -32,7 +36,14 @@ var defaultOrders []byte
 
 // run returns the exit status: 1 for an error or a claim that does not hold, 2
 // for wrong flags.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) == 1 && args[0] == workerFlag {
+		if err := work(ctx, stdin, stdout); err != nil {
+			_, _ = fmt.Fprintln(stderr, "shard-orders:", err)
+			return 1
+		}
+		return 0
+	}
 	opt, err := parseFlags(args, stdout, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
@@ -68,18 +79,27 @@ func (s *story) perform(ctx context.Context, opt options) (err error) {
 	if len(s.purchases[0]) == 0 || len(s.purchases[1]) == 0 {
 		return errors.New("the buyers of all orders belong to one database: want buyers for both")
 	}
-	dbs, closeAll, err := openDatabases(ctx, opt.mysql)
+	dir, err := os.MkdirTemp("", "shard-orders-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	dbs, closeAll, err := openDatabases(ctx, dir, opt.mysql)
 	defer func() { err = errors.Join(err, closeAll()) }()
 	if err != nil {
 		return err
 	}
-	s.dbs = dbs
-	return s.tell(ctx)
+	s.dbs, s.registry = dbs, filepath.Join(dir, "registry.db")
+	if err := s.tell(ctx); err != nil || opt.report == "" {
+		return err
+	}
+	return os.WriteFile(opt.report, s.page(), 0o644)
 }
 
 type options struct {
 	orders string
 	mysql  []*mysql.Config // none or two
+	report string
 }
 
 // errUsage is returned for flags that parseFlags has complained about.
@@ -93,6 +113,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (options, error) {
 	fs := flag.NewFlagSet("shard-orders", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.StringVar(&opt.orders, "orders", "", "")
+	fs.StringVar(&opt.report, "report", "", "")
 	fs.Func("mysql", "", func(dsn string) error {
 		dsns = append(dsns, dsn)
 		return nil

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -17,8 +15,6 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/schema"
-
-	"github.com/shardsnow/snow"
 )
 
 const (
@@ -29,19 +25,24 @@ const (
 // tables lists the models, those that others refer to first.
 var tables = []any{&AutoOrder{}, &AutoOrderLine{}, &Order{}, &OrderLine{}}
 
-// A database is one of the two, with the generator of the program that owns it.
-type database struct {
-	*gorm.DB
-	name  string // A or B
-	place string // for the reader
-	gen   *snow.Generator
-
-	made []any // tables to drop at the end
+// A place is where a database is.
+type place struct {
+	Name string // A or B
+	File string // of SQLite, if not empty
+	DSN  string // of MySQL
 }
 
-// openDatabases opens the two databases and makes the tables. The caller calls
-// closeAll in any case, also after an error.
-func openDatabases(ctx context.Context, cfgs []*gomysql.Config) (dbs [2]*database, closeAll func() error, err error) {
+// A database is one of the two.
+type database struct {
+	*gorm.DB
+	place
+	shown string // what the reader sees of its place
+	made  []any  // tables to drop at the end
+}
+
+// openDatabases opens the two databases and makes the tables. Those of SQLite
+// are files in dir. The caller calls closeAll in any case, also after an error.
+func openDatabases(ctx context.Context, dir string, cfgs []*gomysql.Config) (dbs [2]*database, closeAll func() error, err error) {
 	var closers []func() error
 	closeAll = func() (err error) {
 		for _, f := range slices.Backward(closers) {
@@ -49,50 +50,59 @@ func openDatabases(ctx context.Context, cfgs []*gomysql.Config) (dbs [2]*databas
 		}
 		return err
 	}
-	dir := ""
-	if cfgs == nil {
-		if dir, err = os.MkdirTemp("", "shard-orders-"); err != nil {
-			return dbs, closeAll, err
-		}
-		closers = append(closers, func() error { return os.RemoveAll(dir) })
-	}
 	for i, name := range []string{"A", "B"} {
-		d := &database{name: name}
-		if cfgs == nil {
-			err = d.openSQLite(filepath.Join(dir, name+".db"))
-		} else {
-			err = d.openMySQL(ctx, cfgs[i])
+		at := place{Name: name, File: filepath.Join(dir, name+".db")}
+		if cfgs != nil {
+			at.File, at.DSN = "", cfgs[i].FormatDSN()
 		}
+		d, err := openDatabase(ctx, at)
 		if err != nil {
 			return dbs, closeAll, fmt.Errorf("database %s: %w", name, err)
 		}
-		pool, err := d.DB.DB()
-		if err != nil {
-			return dbs, closeAll, fmt.Errorf("database %s: %w", name, err)
-		}
-		closers = append(closers, pool.Close, func() error { return d.dropTables(ctx) })
-		d.DB = d.WithContext(ctx)
+		closers = append(closers, d.close, func() error { return d.dropTables(ctx) })
 		dbs[i] = d
 	}
 	return dbs, closeAll, makeTables(dbs)
 }
 
-func (d *database) openSQLite(file string) error {
-	d.place = "SQLite, a temporary file"
-	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(file), RawQuery: url.Values{
-		"_txlock": {"immediate"}, // a transaction that becomes a writer halfway can't wait for its turn
-		"_pragma": {"busy_timeout(10000)", "journal_mode(wal)", "foreign_keys(on)"},
-	}.Encode()}
-	return d.open(gormlite.Open(dsn.String()))
+func openDatabase(ctx context.Context, at place) (*database, error) {
+	d := &database{place: at}
+	open := d.openSQLite
+	if at.File == "" {
+		open = func() error { return d.openMySQL(ctx) }
+	}
+	if err := open(); err != nil {
+		return nil, err
+	}
+	d.DB = d.WithContext(ctx)
+	return d, nil
 }
 
-func (d *database) openMySQL(ctx context.Context, cfg *gomysql.Config) error {
-	d.place = fmt.Sprintf("%s on %s", cfg.DBName, cfg.Addr)
+func (d *database) close() error {
+	pool, err := d.DB.DB()
+	if err != nil {
+		return err
+	}
+	return pool.Close()
+}
+
+func (d *database) openSQLite() error {
+	d.shown = "SQLite, a temporary file"
+	return d.open(gormlite.Open(sqliteDSN(d.File)))
+}
+
+func (d *database) openMySQL(ctx context.Context) error {
+	errAddress := errors.New("the -mysql address is not usable") // the cause can quote the password
+	cfg, err := gomysql.ParseDSN(d.DSN)
+	if err != nil {
+		return errAddress
+	}
+	d.shown = fmt.Sprintf("%s on %s", cfg.DBName, cfg.Addr)
 	cfg.ParseTime, cfg.Loc = true, time.UTC
 	cfg.Logger = &gomysql.NopLogger{} // errors are returned as well
 	connector, err := gomysql.NewConnector(cfg)
 	if err != nil {
-		return errors.New("the -mysql address is not usable") // the cause can quote the password
+		return errAddress
 	}
 	pool := sql.OpenDB(connector)
 	ping, cancel := context.WithTimeout(ctx, patience)
@@ -120,7 +130,7 @@ func makeTables(dbs [2]*database) error {
 	for _, d := range dbs {
 		for _, t := range tables {
 			if d.Migrator().HasTable(t) {
-				return fmt.Errorf("database %s: table %s exists already: this program does not touch tables that it has not made", d.name, d.tableName(t))
+				return fmt.Errorf("database %s: table %s exists already: this program does not touch tables that it has not made", d.place.Name, d.tableName(t))
 			}
 		}
 	}
@@ -134,7 +144,7 @@ func makeTables(dbs [2]*database) error {
 				d.made = append(d.made, t)
 			}
 			if err != nil {
-				return fmt.Errorf("database %s: create table %s: %w", d.name, d.tableName(t), err)
+				return fmt.Errorf("database %s: create table %s: %w", d.place.Name, d.tableName(t), err)
 			}
 		}
 	}
@@ -142,7 +152,7 @@ func makeTables(dbs [2]*database) error {
 }
 
 func (d *database) tableOptions() string {
-	if d.Name() == "mysql" {
+	if d.Dialector.Name() == "mysql" {
 		return "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
 	}
 	return ""
@@ -154,7 +164,7 @@ func (d *database) dropTables(ctx context.Context) (err error) {
 	defer cancel()
 	for _, t := range slices.Backward(d.made) {
 		if e := d.WithContext(ctx).Migrator().DropTable(t); e != nil {
-			err = errors.Join(err, fmt.Errorf("database %s: drop table %s: %w", d.name, d.tableName(t), e))
+			err = errors.Join(err, fmt.Errorf("database %s: drop table %s: %w", d.place.Name, d.tableName(t), e))
 		}
 	}
 	d.made = nil

@@ -1,14 +1,15 @@
 // Command shard-orders tells why two databases need keys that can't collide,
 // and how GORM gets them from snow. It reads orders from a CSV file, splits
-// them by buyer over two databases, merges the databases, and checks all that
-// it claims:
+// them by buyer over two databases, lets two processes insert at once and kills
+// one of them, merges the databases, and checks all that it claims:
 //
-//	go run ./examples/shard-orders
+//	go run ./examples/shard-orders -report report.html
 //
-// This file is the story. The rest is around it: command.go and
-// csv.go read flags and orders, database.go opens the databases, merge.go and
-// check.go copy and compare what they hold, report.go and screen.go write to
-// the terminal.
+// This file is the story. worker.go is what the processes do, lease.go where
+// they get their keys from. The rest is around it: command.go and csv.go read
+// flags and orders, process.go starts and kills processes, database.go opens
+// the databases, merge.go and check.go copy and compare what they hold,
+// report.go and screen.go write to the terminal, page.go and chart.go the page.
 package main
 
 import (
@@ -17,8 +18,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -41,7 +40,7 @@ func main() {
 	signal.Ignore(syscall.SIGPIPE) // `| head` must not end the program before it cleans up
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop) // a second signal ends it at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // prepare fixes what never changes: what the bits of a key mean, and where the
@@ -62,6 +61,8 @@ type story struct {
 	homes     *snow.Shards[int] // where a shard lives: the even ones in dbs[0], the odd ones in dbs[1]
 	dbs       [2]*database
 	purchases [2][]Purchase
+	registry  string // the file with the leases
+	seen      findings
 }
 
 func (s *story) tell(ctx context.Context) error {
@@ -84,7 +85,7 @@ func (s *story) autoIncrement(context.Context) error {
 			return err
 		}
 		o := orders[0]
-		s.row(fmt.Sprintf("order %d in %s", o.ID, d.name), "%s: %s", o.Buyer, o.Item)
+		s.row(fmt.Sprintf("order %d in %s", o.ID, d.place.Name), "%s: %s", o.Buyer, o.Item)
 	}
 	a, b, err := keys[int64](s, &AutoOrder{})
 	if err != nil {
@@ -94,6 +95,7 @@ func (s *story) autoIncrement(context.Context) error {
 	s.row("all keys in B", "%s", abbreviate(b, 3))
 	n := clashes(a, b)
 	s.check(countsUp(a) && countsUp(b), "Both databases hand out 1, 2, 3 and so on.")
+	s.seen.before = [2]tally{{2 * n, len(a) + len(b)}}
 	s.check(n > 0, "%s keys clash: each is one order in A and another one in B.", count(n))
 
 	s.say("Now B is to be merged into A, as when two servers become one:")
@@ -106,31 +108,17 @@ func (s *story) autoIncrement(context.Context) error {
 	return nil
 }
 
-// snowKeys is part 2: the program makes the keys, before the insert.
+// snowKeys is part 2: processes make the keys, before the insert.
 func (s *story) snowKeys(ctx context.Context) error {
 	s.title("2  snow: the program makes the key, before the insert")
-	s.say("The same orders again. A program stands in front of each database and makes the keys. The two " +
-		"programs run at the same time and never talk to each other. But each has a worker number, which is a " +
-		"part of every key it makes, so a key of one can't be a key of the other.")
-	for i, d := range s.dbs {
-		worker, err := snow.Fixed(s.layout, 0, uint64(i+1)) // 1 for A and 2 for B
-		if err != nil {
-			return err
-		}
-		if d.gen, err = snow.NewGenerator(worker, snow.Config{}); err != nil {
-			return err
-		}
-		if err := d.Use(gormsnow.New(d.gen)); err != nil {
-			return err
-		}
+	s.say("The same orders again. A process of its own stands in front of each database and makes the keys. The two " +
+		"run at the same time and never talk to each other. But each has leased a worker number from a registry, here " +
+		"a third SQLite file. The number is a part of every key it makes, and nobody else has it meanwhile, so a key of " +
+		"one can't be a key of the other.")
+	if err := makeRegistry(ctx, s.registry, s.layout); err != nil {
+		return err
 	}
-	var group sync.WaitGroup // both at the same time
-	var errs [2]error
-	for i, d := range s.dbs {
-		group.Go(func() { errs[i] = d.insert(ctx, s.purchases[i]) })
-	}
-	group.Wait()
-	if err := errors.Join(errs[:]...); err != nil {
+	if err := s.insertAtOnce(ctx); err != nil {
 		return err
 	}
 	a, b, err := keys[snow.ID](s, &Order{})
@@ -141,12 +129,14 @@ func (s *story) snowKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.row("keys in A, worker 1", "%s", abbreviate(a, 1))
-	s.row("keys in B, worker 2", "%s", abbreviate(b, 1))
+	s.seen.orders, s.seen.lines = [2][]snow.ID{a, b}, [2][]snow.ID{lineA, lineB}
+	s.row("keys in A", "%s", abbreviate(a, 1))
+	s.row("keys in B", "%s", abbreviate(b, 1))
 	if n := s.simultaneous(a, b); n > 0 {
-		s.row("at the same moment", "%s of these keys were made in a millisecond in which the other program made keys too", count(n))
+		s.row("at the same moment", "%s of these keys were made in a millisecond in which another process made keys too", count(n))
 	}
 	n, lines := clashes(a, b), clashes(lineA, lineB)
+	s.seen.after = [2]tally{{2 * n, len(a) + len(b)}, {2 * lines, len(lineA) + len(lineB)}}
 	s.check(n == 0, "%s of %s order keys clash.", count(n), count(len(a)+len(b)))
 	s.check(lines == 0, "%s of %s keys of order lines clash.", count(lines), count(len(lineA)+len(lineB)))
 
@@ -166,31 +156,58 @@ func (s *story) snowKeys(ctx context.Context) error {
 	return nil
 }
 
-// insert makes a key for each order, with the shard of its buyer in it, and
-// writes the orders. The plugin makes the keys of the lines.
-func (d *database) insert(ctx context.Context, purchases []Purchase) error {
-	for some := range slices.Chunk(purchases, batch) {
-		orders := make([]Order, len(some))
-		for i, p := range some {
-			id, err := d.newKey(ctx, p.Buyer)
-			if err != nil {
-				return err
-			}
-			orders[i] = newOrder(id, p)
+// insertAtOnce starts a process for each database, kills that of B halfway, and
+// lets another one take over.
+func (s *story) insertAtOnce(ctx context.Context) (err error) {
+	var running [2]*process
+	for i, d := range s.dbs {
+		j := job{Registry: s.registry, Database: d.place, Purchases: s.purchases[i], Halt: -1}
+		if i == 1 {
+			j.Halt = len(s.purchases[1]) / 2
 		}
-		if err := d.Create(&orders).Error; err != nil {
+		if running[i], err = startProcess(ctx, j); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, running[i].kill()) }()
+		s.row("process for "+d.place.Name, "pid %d, worker number %d", running[i].cmd.Process.Pid, running[i].worker)
+	}
+	for _, p := range running {
+		if err := p.begin(); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func (d *database) newKey(ctx context.Context, buyer string) (snow.ID, error) {
-	id, err := d.gen.Next(ctx)
+	halfway, err := running[1].next()
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return d.gen.Layout().WithShard(id, shardOf(buyer))
+	if err := running[1].kill(); err != nil {
+		return err
+	}
+	s.seen.killed = time.Now()
+	stored, err := s.dbs[1].count(&Order{})
+	if err != nil {
+		return err
+	}
+	s.row("killed", "pid %d, in the middle of a transaction", running[1].cmd.Process.Pid)
+
+	heir, err := startProcess(ctx, job{Registry: s.registry, Database: s.dbs[1].place, Purchases: s.purchases[1], Halt: -1})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, heir.kill()) }()
+	s.row("takes over for B", "pid %d, worker number %d", heir.cmd.Process.Pid, heir.worker)
+	if err := heir.begin(); err != nil {
+		return err
+	}
+	for _, p := range []*process{running[0], heir} {
+		if _, err := p.finish(); err != nil {
+			return err
+		}
+	}
+	s.seen.workers = []uint64{running[0].worker, running[1].worker, heir.worker}
+	s.check(stored == halfway.Stored && stored < len(s.purchases[1]), "B has the %s orders that the killed process had committed, no more.", count(stored))
+	s.check(heir.worker != running[1].worker && heir.worker != running[0].worker, "Its successor has another number: the dead one's stays taken.")
+	return nil
 }
 
 // insideAKey is part 3: what a key tells, and what follows from having it early.
@@ -207,7 +224,7 @@ func (s *story) insideAKey(ctx context.Context) error {
 	}
 	s.anatomy(order.ID, parts)
 	s.check(time.Since(parts.Time).Abs() < time.Minute, "The key tells when it was made: just now.")
-	s.check(parts.Worker == 2, "It tells who made it: worker 2, the program in front of B.")
+	s.check(parts.Worker == s.seen.workers[2], "It tells who made it: the process that took over.")
 	s.check(parts.Shard == shardOf(order.Buyer), "It tells the shard of its buyer, %s.", order.Buyer)
 
 	s.say("Every buyer belongs to one of 16 shards; the even ones live in A, the odd ones in B. With the shard in " +
@@ -229,7 +246,15 @@ func (s *story) insideAKey(ctx context.Context) error {
 
 	s.say("The key is there before the row. A program that sent an order and got no answer can send it again with " +
 		"the same key, and the order is not bought twice:")
-	return s.sendTwice(ctx, d, order.Purchase)
+	keys, err := newMaker(ctx, s.registry)
+	if err != nil {
+		return err
+	}
+	err = d.Use(gormsnow.New(keys))
+	if err == nil {
+		err = s.sendTwice(ctx, d, keys, order.Purchase)
+	}
+	return errors.Join(err, keys.close(ctx))
 }
 
 // takeBOutOfA undoes the merge. It takes no list of orders: the keys tell.
@@ -251,8 +276,8 @@ func (s *story) find(id snow.ID) (o Order, err error) {
 
 // sendTwice inserts an order, and once more with the same key, as a program
 // does that got no answer.
-func (s *story) sendTwice(ctx context.Context, d *database, p Purchase) error {
-	id, err := d.newKey(ctx, p.Buyer)
+func (s *story) sendTwice(ctx context.Context, d *database, keys *maker, p Purchase) error {
+	id, err := keys.newKey(ctx, p.Buyer)
 	if err != nil {
 		return err
 	}
@@ -276,6 +301,6 @@ func (s *story) sendTwice(ctx context.Context, d *database, p Purchase) error {
 	if err != nil {
 		return err
 	}
-	s.check(after == before+1, "The order is in %s once, after two attempts.", d.name)
+	s.check(after == before+1, "The order is in %s once, after two attempts.", d.place.Name)
 	return nil
 }

@@ -53,7 +53,7 @@ func TestMySQL(t *testing.T) {
 		if failed := marked(got.stdout, "✗"); got.code != 1 || got.stderr != "" || !slices.Equal(failed, want) {
 			t.Errorf("exit status %d, stderr %q, failed claims %q, want %q", got.code, got.stderr, failed, want)
 		}
-		if !strings.HasSuffix(got.stdout, "\n4 of 15 claims do not hold.\n") {
+		if !strings.HasSuffix(got.stdout, "\n4 of 17 claims do not hold.\n") {
 			t.Errorf("the output does not end in the number of claims:\n%s", got.stdout)
 		}
 		wantTables(t, dsnA)
@@ -72,12 +72,12 @@ func TestMySQL(t *testing.T) {
 	t.Run("a table of the user", func(t *testing.T) {
 		for _, model := range tables {
 			dsnA, dsnB := databases(t)
-			d := &database{}
-			if err := d.openSQLite(t.TempDir() + "/names.db"); err != nil {
+			d, err := openDatabase(t.Context(), place{File: t.TempDir() + "/names.db"})
+			if err != nil {
 				t.Fatal(err)
 			}
 			table := d.tableName(model)
-			if pool, err := d.DB.DB(); err != nil || pool.Close() != nil {
+			if err := d.close(); err != nil {
 				t.Fatal(err)
 			}
 			pool := open(t, dsnB)
@@ -103,7 +103,7 @@ func TestMySQL(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			stdout, stderr := &interrupter{text: text, cancel: cancel}, &bytes.Buffer{}
-			code := run(ctx, []string{"-mysql", dsnA, "-mysql", dsnB}, stdout, stderr)
+			code := run(ctx, []string{"-mysql", dsnA, "-mysql", dsnB}, nil, stdout, stderr)
 			if code != 1 || !strings.HasPrefix(stderr.String(), "shard-orders: interrupted: ") {
 				t.Errorf("%s: exit status %d, stderr %q", text, code, stderr)
 			}

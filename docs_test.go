@@ -1,0 +1,145 @@
+package snow_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// public returns the directories of the packages that others import.
+func public(t *testing.T) (dirs []string) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := entry.Name(); entry.IsDir() && name != "." &&
+			(strings.HasPrefix(name, ".") || slices.Contains([]string{"internal", "testdata", "bench", "drivers", "examples"}, name)) {
+			return fs.SkipDir
+		}
+		if dir := filepath.Dir(path); strings.HasSuffix(path, ".go") && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(dirs, "sqlsnow") || !slices.Contains(dirs, "promsnow") {
+		t.Fatalf("the packages found are %v", dirs)
+	}
+	return dirs
+}
+
+// Every package has its documentation in doc.go, and every exported function
+// has an Example.
+func TestPackagesAreDocumented(t *testing.T) {
+	for _, dir := range public(t) {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var functions, examples []string
+		documented := false
+		for _, name := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if filepath.Base(name) == "doc.go" {
+				documented = file.Doc != nil && strings.HasPrefix(file.Doc.Text(), "Package "+file.Name.Name+" ")
+			} else if file.Doc != nil && !strings.HasSuffix(name, "_test.go") {
+				t.Errorf("%s: the comment above package belongs into doc.go", name)
+			}
+			for _, d := range file.Decls {
+				f, ok := d.(*ast.FuncDecl)
+				switch {
+				case !ok || f.Recv != nil:
+				case strings.HasSuffix(name, "_test.go"):
+					examples = append(examples, f.Name.Name)
+				case f.Name.IsExported():
+					functions = append(functions, f.Name.Name)
+				}
+			}
+		}
+		if !documented {
+			t.Errorf("%s has no documentation in doc.go", dir)
+		}
+		for _, f := range functions {
+			if !slices.ContainsFunc(examples, func(e string) bool { return e == "Example"+f || strings.HasPrefix(e, "Example"+f+"_") }) {
+				t.Errorf("%s.%s has no Example", dir, f)
+			}
+		}
+	}
+}
+
+// Links from one package to another lead to something that is there.
+func TestDocLinks(t *testing.T) {
+	const module = "github.com/shardsnow/snow"
+	checked := 0
+	for _, dir := range public(t) {
+		text, err := os.ReadFile(filepath.Join(dir, "doc.go"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for part := range strings.SplitSeq(string(text), "["+module) {
+			if part == string(text) || strings.HasPrefix(string(text), part) {
+				continue // before the first link
+			}
+			link, _, _ := strings.Cut(part, "]")
+			path, name, _ := strings.Cut(strings.TrimPrefix(link, "/"), ".")
+			checked++
+			if !declares(t, filepath.FromSlash("./"+path), name) {
+				t.Errorf("%s links to %s%s, which is not there", dir, module, link)
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("found no link")
+	}
+}
+
+// declares reports whether the package in dir has an exported declaration of
+// this name. Every package has the empty one.
+func declares(t *testing.T, dir, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil && d.Name.Name == name {
+					return true
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					switch s := s.(type) {
+					case *ast.TypeSpec:
+						if s.Name.Name == name {
+							return true
+						}
+					case *ast.ValueSpec:
+						if slices.ContainsFunc(s.Names, func(n *ast.Ident) bool { return n.Name == name }) {
+							return true
+						}
+					}
+				}
+			}
+		}
+	}
+	return name == "" && len(files) > 0
+}
