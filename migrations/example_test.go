@@ -17,3 +17,15 @@ func ExamplePostgres() {
 	fmt.Print(string(text))
 	// Output: DROP TABLE IF EXISTS snow_namespaces;
 }
+
+func ExampleMySQL() {
+	files, err := fs.Glob(migrations.MySQL(), "0001_*")
+	fmt.Println(files, err)
+	// Output: [0001_snow_namespaces.down.sql 0001_snow_namespaces.up.sql] <nil>
+}
+
+func ExampleSQLite() {
+	files, err := fs.Glob(migrations.SQLite(), "0002_*")
+	fmt.Println(files, err)
+	// Output: [0002_snow_workers.down.sql 0002_snow_workers.up.sql] <nil>
+}

@@ -1,12 +1,3 @@
-// Package migrations holds the SQL files that make the tables of package sqlsnow, for golang-migrate and other tools that
-// read numbered pairs of up and down files. sqlsnow.Migrate applies them without a tool.
-//
-// Every dialect has the same numbers and names. A file holds one statement, and an up file can run again on a database
-// that has its table, so that a tool and sqlsnow.Migrate can take turns. Once released a file never changes or goes away:
-// what differs later is another number.
-//
-// The last down file drops the registry of worker windows. Ids that are made after the tables are made anew can repeat
-// earlier ones for as long as a window that was granted before reaches into the future.
 package migrations
 
 import (

@@ -40,11 +40,14 @@ type engine struct {
 	stamp    string             // now, in an UPDATE that tells its caller
 	told     string             // what an UPDATE ends in, to tell now
 	facts    string             // see the facts type
+	durable  string             // what else must hold for numbers of a segment; ends in AND where there is something
+	segments string             // counts the table of segments, where its absence has no code
 	number   func(n int) string // placeholders, counted from 1
 	facing   func(facts []sql.NullString) facts
 	classify func(code string) class
 
 	statements map[ask]statement
+	take       statement // of a segment
 }
 
 // newEngine compiles the statements, which all leases share.
@@ -56,6 +59,7 @@ func newEngine(e engine) *engine {
 	} {
 		e.statements[ask] = e.compile(text)
 	}
+	e.take = e.compile(updateSegment)
 	return &e
 }
 
@@ -80,7 +84,14 @@ type statement struct {
 // compile replaces the expressions in braces and the :names of a text.
 func (e *engine) compile(text string) statement {
 	tick := "((" + e.now + ") * 1000 - :epoch) " + e.div + " :tick"
+	next, taken := "next_id", "RETURNING next_id, residue, space_uuid"
+	if e.told == "" {
+		next, taken = "LAST_INSERT_ID(next_id)", ""
+	}
 	text = strings.NewReplacer(
+		"{next}", next,
+		"{taken}", taken,
+		"{durable}", e.durable,
 		"{eligible}", eligible,
 		"{guard}", e.guard,
 		"{from}", e.from,

@@ -19,6 +19,9 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 		least:    "LEAST",
 		guard:    "@@autocommit = 1 AND", // or nobody would commit it
 		stamp:    "LAST_INSERT_ID(" + now + ")",
+		// The rights of an administrator reach beyond read_only, which is a word or a number.
+		durable: "@@global.innodb_flush_log_at_trx_commit IN (1, 3) AND (@@global.log_bin = 0 OR @@global.sync_binlog = 1)" +
+			" AND CAST(@@global.read_only AS CHAR) IN ('0', 'OFF') AND",
 		facts: "SELECT " + now + ", @@global.read_only, @@autocommit, @@global.innodb_flush_log_at_trx_commit," +
 			" @@global.log_bin, @@global.sync_binlog, @@global.innodb_flush_log_at_timeout",
 		number: func(int) string { return "?" },

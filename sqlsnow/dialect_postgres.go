@@ -18,10 +18,11 @@ var postgresEngine = sync.OnceValue(func() *engine {
 		guard: "durable.mode <> '' AND",
 		from: "FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')" +
 			" WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable",
-		stamp:  now,
-		told:   "RETURNING " + now,
-		facts:  "SELECT " + now + ", pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('fsync')",
-		number: func(n int) string { return "$" + strconv.Itoa(n) },
+		durable: "current_setting('fsync') = 'on' AND",
+		stamp:   now,
+		told:    "RETURNING " + now,
+		facts:   "SELECT " + now + ", pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('fsync')",
+		number:  func(n int) string { return "$" + strconv.Itoa(n) },
 		facing: func(v []sql.NullString) facts {
 			f := facts{readOnly: v[1].String != "false" && v[1].String != "f"}
 			if v[2].String != "on" {

@@ -17,10 +17,11 @@ var sqliteEngine = sync.OnceValue(func() *engine {
 		// FULL is enough but where a commit is the deletion of a file. Both are a connection's own.
 		guard: "((SELECT synchronous FROM pragma_synchronous) = 3 OR (SELECT synchronous FROM pragma_synchronous) = 2" +
 			" AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND",
-		stamp:  now,
-		told:   "RETURNING " + now,
-		facts:  "SELECT " + now + ", (SELECT COUNT(*) FROM sqlite_master WHERE name IN ('snow_namespaces', 'snow_workers')), (SELECT synchronous FROM pragma_synchronous), (SELECT journal_mode FROM pragma_journal_mode)",
-		number: func(n int) string { return "?" + strconv.Itoa(n) },
+		segments: "SELECT COUNT(*) FROM sqlite_master WHERE name = 'snow_segments'",
+		stamp:    now,
+		told:     "RETURNING " + now,
+		facts:    "SELECT " + now + ", (SELECT COUNT(*) FROM sqlite_master WHERE name IN ('snow_namespaces', 'snow_workers')), (SELECT synchronous FROM pragma_synchronous), (SELECT journal_mode FROM pragma_journal_mode)",
+		number:   func(n int) string { return "?" + strconv.Itoa(n) },
 		facing: func(v []sql.NullString) facts {
 			f := facts{unmigrated: v[1].String != "2"}
 			switch sync, mode := v[2].String, v[3].String; {

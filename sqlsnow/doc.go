@@ -1,11 +1,20 @@
 // Package sqlsnow leases worker numbers from a database, through database/sql,
-// so that no two processes can make the same id.
+// so that no two processes can make the same id. With [Segments] it also gives
+// out dense numbers, which need no clock.
 //
 //	err := sqlsnow.Migrate(ctx, db, sqlsnow.MySQL)
 //	err = sqlsnow.Init(ctx, db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "shop", Layout: snow.Default()})
 //	lease, err := sqlsnow.Acquire(ctx, db, sqlsnow.MySQL, sqlsnow.LeaseConfig{Namespace: "shop"})
 //	defer lease.Close(context.Background())
 //	keys, err := snow.NewGenerator(lease, snow.Config{})
+//
+// A [Lease] is a [snow.Worker]. [Workers] tells who has which number, and
+// [Lease.Stats] how a lease is doing; LeaseConfig.OnEvent is told of what happens to
+// it. The tables are made by [Migrate] or by the files of
+// [github.com/shardsnow/snow/migrations], and the constants of a space of ids by
+// [Init]. [github.com/shardsnow/snow/sqlsnow/sqlsnowtest] checks that a database
+// keeps the contract of a lease. What the person on call needs is in docs/leases.md
+// of the repository.
 //
 // The database is asked when a number is acquired and about twice a minute
 // after that, never for an id. It need not be one of those that the ids are

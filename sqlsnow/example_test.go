@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"expvar"
 	"fmt"
 	"log"
+	"sync/atomic"
 	"time"
 
 	"github.com/DATA-DOG/go-sqlmock"
@@ -46,6 +48,25 @@ func Example() {
 	fmt.Println(id)
 }
 
+func ExampleAcquire() {
+	var db *sql.DB
+	lease, err := sqlsnow.Acquire(context.Background(), db, sqlsnow.MySQL, sqlsnow.LeaseConfig{Namespace: "orders", MaxSkew: -1})
+	fmt.Println(lease == nil, err)
+	// Output: true sqlsnow: acquire a worker of namespace "orders": MaxSkew -1ns: want 0 to 1h0m0s
+}
+
+// Where another account than the application's may create tables, in a step of
+// the deployment.
+func ExampleMigrate() {
+	db, err := sql.Open("mysql", "owner@tcp(registry.internal)/snow")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := sqlsnow.Migrate(context.Background(), db, sqlsnow.MySQL); err != nil {
+		log.Fatal(err)
+	}
+}
+
 // A game server whose number is part of its name.
 func ExampleAcquire_pinned() {
 	var db *sql.DB
@@ -84,6 +105,39 @@ func ExampleLease_Stats() {
 	_ = ready
 }
 
+// In one line, /debug/vars shows how a lease is doing.
+func ExampleLeaseStats() {
+	var lease *sqlsnow.Lease
+	expvar.Publish("snow.lease", expvar.Func(func() any { return lease.Stats() }))
+}
+
+// Events for measurements; with a tracer each becomes a span.
+func ExampleLeaseEvent() {
+	var db *sql.DB
+	var swaps atomic.Int64
+	lease, err := sqlsnow.Acquire(context.Background(), db, sqlsnow.MySQL, sqlsnow.LeaseConfig{
+		Namespace: "orders",
+		OnEvent: func(ctx context.Context, e sqlsnow.LeaseEvent) {
+			if e.Kind == sqlsnow.Swapped {
+				swaps.Add(1)
+			}
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer lease.Close(context.Background())
+}
+
+// Before it goes away from the database for a while, a process renews its
+// window to the full length.
+func ExampleLease_Renew() {
+	var lease *sqlsnow.Lease
+	if err := lease.Renew(context.Background()); err != nil {
+		log.Print(err) // ids go on for lease.Stats().Left
+	}
+}
+
 // A process that can't do without ids ends when there is no way back.
 func ExampleLease_Done() {
 	var lease *sqlsnow.Lease
@@ -107,6 +161,22 @@ func ExampleFence() {
 	if err := sqlsnow.Fence(context.Background(), db, sqlsnow.Postgres, "orders"); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// A number for rows that are older than the namespace: the id of a row has the
+// time of the row.
+func ExampleReserve() {
+	var db *sql.DB
+	r, err := sqlsnow.Reserve(context.Background(), db, sqlsnow.MySQL, "orders", "orders before 2026")
+	if err != nil {
+		log.Fatal(err)
+	}
+	row := time.Date(2025, 12, 24, 18, 30, 0, 0, time.UTC)
+	id, err := r.Layout.Compose(snow.Parts{Time: row, Worker: r.Worker, Sequence: 0}) // the caller counts the sequence
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(id)
 }
 
 func ExampleWorkers() {

@@ -55,7 +55,7 @@ func answer(t *testing.T, db *sql.DB, query string) (text string) {
 
 const (
 	applied  = "SELECT COALESCE(GROUP_CONCAT(version, ' ', name ORDER BY version), '') FROM snow_migrations"
-	both     = "1 0001_snow_namespaces,2 0002_snow_workers"
+	all      = "1 0001_snow_namespaces,2 0002_snow_workers,3 0003_snow_segments"
 	lock     = "CONCAT(DATABASE(), '.snow_migrations')"
 	lockFree = "SELECT IS_FREE_LOCK(" + lock + ")"
 	ours     = "SELECT COALESCE(GROUP_CONCAT(table_name ORDER BY table_name), '') FROM information_schema.tables WHERE table_schema = DATABASE()"
@@ -68,13 +68,13 @@ func migrate(t *testing.T, db *sql.DB) {
 	}
 }
 
-// wantMigrated checks that both tables can be read, what is recorded, and that the lock was given back.
+// wantMigrated checks that all tables can be read, what is recorded, and that the lock was given back.
 func wantMigrated(t *testing.T, db *sql.DB) {
 	t.Helper()
-	if got := answer(t, db, applied); got != both {
-		t.Errorf("snow_migrations: got %q, want %q", got, both)
+	if got := answer(t, db, applied); got != all {
+		t.Errorf("snow_migrations: got %q, want %q", got, all)
 	}
-	if got := answer(t, db, "SELECT (SELECT COUNT(*) FROM snow_namespaces) + (SELECT COUNT(*) FROM snow_workers)"); got != "0" {
+	if got := answer(t, db, "SELECT (SELECT COUNT(*) FROM snow_namespaces) + (SELECT COUNT(*) FROM snow_workers) + (SELECT COUNT(*) FROM snow_segments)"); got != "0" {
 		t.Errorf("%s rows in new tables", got)
 	}
 	if answer(t, db, lockFree) != "1" {
@@ -123,6 +123,8 @@ func migrateColumns(t *testing.T, _ *dbtest.Server, dsn string) {
 		"snow_workers.ceiling_tick":     "bigint ",
 		"snow_workers.renewed_at_ms":    "bigint ",
 		"snow_workers.holder":           "varchar 255 utf8mb4_bin ",
+		"snow_segments.tag":             "varchar 64 ascii_bin PRI",
+		"snow_segments.next_id":         "bigint ",
 	} {
 		if got := answer(t, db, fmt.Sprintf(query, column)); got != want {
 			t.Errorf("%s: got %q, want %q", column, got, want)
@@ -258,8 +260,8 @@ func migrateGoesOn(t *testing.T, server *dbtest.Server, dsn string) {
 	}
 	exec(t, admin, "INSERT INTO snow_namespaces VALUES ('orders', 'l', 'u', 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)")
 	migrate(t, admin)
-	if got := answer(t, admin, applied); got != both {
-		t.Errorf("snow_migrations: got %q, want %q", got, both)
+	if got := answer(t, admin, applied); got != all {
+		t.Errorf("snow_migrations: got %q, want %q", got, all)
 	}
 	if got := answer(t, admin, "SELECT COUNT(*) FROM snow_namespaces"); got != "1" {
 		t.Errorf("namespaces: got %s, want the 1 that was there", got)
@@ -271,7 +273,7 @@ func migrateNewer(t *testing.T, _ *dbtest.Server, dsn string) {
 	migrate(t, db)
 	exec(t, db, "INSERT INTO snow_migrations VALUES (9999, '9999_later', UTC_TIMESTAMP())", "DROP TABLE snow_workers")
 	migrate(t, db)
-	if got, want := answer(t, db, applied), both+",9999 9999_later"; got != want {
+	if got, want := answer(t, db, applied), all+",9999 9999_later"; got != want {
 		t.Errorf("snow_migrations: got %q, want %q", got, want)
 	}
 }
@@ -282,8 +284,8 @@ func migrateAfterTool(t *testing.T, _ *dbtest.Server, dsn string) {
 		"made all tables":          {"DELETE FROM snow_migrations"},
 		"made all before":          {"DROP TABLE snow_migrations"},
 		"made the first":           {"DELETE FROM snow_migrations", "DROP TABLE snow_workers"},
-		"dropped all":              {"DROP TABLE snow_workers, snow_namespaces"},
-		"dropped the last":         {"DROP TABLE snow_workers"},
+		"dropped all":              {"DROP TABLE snow_segments, snow_workers, snow_namespaces"},
+		"dropped the last":         {"DROP TABLE snow_segments"},
 		"dropped and made one":     {"DROP TABLE snow_workers, snow_namespaces", "CREATE TABLE snow_workers LIKE kept"},
 		"recorded the second only": {"DELETE FROM snow_migrations WHERE version = 1"},
 	} {
@@ -388,6 +390,8 @@ func TestMigrateWaitsAsLongAsContext(t *testing.T) {
 	m.ExpectExec("REPLACE INTO snow_migrations").WithArgs(1, "0001_snow_namespaces").WillReturnResult(ok)
 	m.ExpectExec("CREATE TABLE IF NOT EXISTS snow_workers").WillReturnResult(ok)
 	m.ExpectExec("REPLACE INTO snow_migrations").WithArgs(2, "0002_snow_workers").WillReturnResult(ok)
+	m.ExpectExec("CREATE TABLE IF NOT EXISTS snow_segments").WillReturnResult(ok)
+	m.ExpectExec("REPLACE INTO snow_migrations").WithArgs(3, "0003_snow_segments").WillReturnResult(ok)
 	m.ExpectExec("COMMIT").WillReturnResult(ok)
 	m.ExpectExec("DO RELEASE_LOCK").WillReturnResult(ok)
 	migrate(t, db)

@@ -59,7 +59,7 @@ const (
 
 // terms checks n and fills in what is left out.
 func (n Namespace) terms() (terms, error) {
-	if err := checkName(n.Name); err != nil {
+	if err := checkName("namespace", n.Name); err != nil {
 		return terms{}, err
 	}
 	if n.Layout == (snow.Layout{}) {
@@ -107,13 +107,13 @@ func (n Namespace) terms() (terms, error) {
 	return t, nil
 }
 
-func checkName(name string) error {
+func checkName(field, name string) error {
 	bad := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-:/", r)
 	}
 	if name == "" || len(name) > 64 || strings.ContainsFunc(name, bad) {
 		return &snow.FieldError{
-			Field: "namespace", Value: strconv.Quote(name[:min(len(name), 80)]),
+			Field: field, Value: strconv.Quote(name[:min(len(name), 80)]),
 			Bound: "want 1 to 64 letters, digits, dots, underscores, hyphens, colons or slashes of ASCII",
 		}
 	}

@@ -96,4 +96,30 @@ const (
 
 	selectWorkers = `SELECT worker_id, state, holder, fence, floor_tick, ceiling_tick, claimed_at_ms, renewed_at_ms FROM snow_workers
 		WHERE namespace = :namespace ORDER BY worker_id`
+
+	// Of segments. {next} and {taken} tell what next_id was, or is; {durable} holds where the server syncs what it confirms and is
+	// no replica. A row that went back, was fenced for it or does not fit what was read before is left alone.
+	updateSegment = `UPDATE snow_segments SET next_id = {next} + :span, takes = takes + 1
+		{from} WHERE {guard} {durable} tag = :tag AND state = 1 AND modulus = :modulus AND next_id % modulus = residue
+		AND (:residue < 0 OR residue = :residue) AND (:space = '' OR space_uuid = :space)
+		AND next_id >= :least AND next_id <= :most {taken}`
+
+	selectSegment = `SELECT space_uuid, modulus, residue, state, next_id FROM snow_segments WHERE tag = :tag`
+
+	insertSegment = `INSERT INTO snow_segments (tag, space_uuid, modulus, residue, state, next_id, takes)
+		VALUES (:tag, :space, :modulus, :residue, 0, :next, 0)`
+
+	// seal opens a row whose like in the other databases were all seen to fit.
+	updateSegmentSeal = `UPDATE snow_segments SET state = 1, takes = takes + 1
+		{from} WHERE {guard} {durable} tag = :tag AND space_uuid = :space AND modulus = :modulus AND residue = :residue AND state = 0`
+
+	// fence stops everybody from taking numbers of a row that is below what one of them was given.
+	updateSegmentFence = `UPDATE snow_segments SET state = 2, takes = takes + 1
+		{from} WHERE {guard} tag = :tag AND space_uuid = :space AND state = 1 AND next_id < :least`
+
+	// raise moves a row to the first of its numbers from :next on, and opens it again.
+	updateSegmentRaise = `UPDATE snow_segments SET
+		next_id = {greatest}(next_id, :next + (residue - :next % modulus + modulus) % modulus),
+		state = CASE state WHEN 2 THEN 1 ELSE state END, takes = takes + 1
+		{from} WHERE {guard} {durable} tag = :tag AND modulus > 0`
 )

@@ -34,6 +34,13 @@ func TestStatements(t *testing.T) {
 				}
 			}
 			fmt.Fprintf(&b, "\n-- fence\n%s;\n", e.compile(updateFence).text)
+			for _, text := range []string{updateSegment, selectSegment, insertSegment, updateSegmentSeal, updateSegmentFence, updateSegmentRaise} {
+				s := e.compile(text)
+				fmt.Fprintf(&b, "\n-- segments: %s\n%s;\n", strings.Join(s.names, ", "), s.text)
+				if strings.ContainsAny(s.text, "{}:") {
+					t.Errorf("segments: not compiled: %s", s.text)
+				}
+			}
 			file := filepath.Join("testdata", "statements-"+strings.ToLower(d.String())+".sql")
 			if *update {
 				if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {

@@ -139,7 +139,7 @@ func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*engine
 	if err != nil {
 		return nil, terms{}, err
 	}
-	if err := checkName(namespace); err != nil {
+	if err := checkName("namespace", namespace); err != nil {
 		return nil, terms{}, err
 	}
 	f, err := e.askFacts(ctx, db)

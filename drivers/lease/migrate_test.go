@@ -85,22 +85,22 @@ func list(t *testing.T, db *sql.DB, query string) (texts []string) {
 	return texts
 }
 
-var released = []string{"0001_snow_namespaces", "0002_snow_workers"}
+var released = []string{"0001_snow_namespaces", "0002_snow_workers", "0003_snow_segments"}
 
-// wantMigrated checks what is recorded and that both tables are there and empty.
+// wantMigrated checks what is recorded and that all tables are there and empty.
 func wantMigrated(t *testing.T, db *sql.DB) {
 	t.Helper()
 	if got := list(t, db, "SELECT name FROM snow_migrations ORDER BY version"); !slices.Equal(got, released) {
 		t.Errorf("snow_migrations: got %q, want %q", got, released)
 	}
-	if got := list(t, db, "SELECT namespace FROM snow_namespaces UNION ALL SELECT namespace FROM snow_workers"); len(got) != 0 {
+	if got := list(t, db, "SELECT namespace FROM snow_namespaces UNION ALL SELECT namespace FROM snow_workers UNION ALL SELECT tag FROM snow_segments"); len(got) != 0 {
 		t.Errorf("namespaces %q in new tables", got)
 	}
 }
 
 func wantNothing(t *testing.T, db *sql.DB) {
 	t.Helper()
-	for _, table := range []string{"snow_migrations", "snow_namespaces", "snow_workers"} {
+	for _, table := range []string{"snow_migrations", "snow_namespaces", "snow_workers", "snow_segments"} {
 		var n int
 		if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+table).Scan(&n); err == nil {
 			t.Errorf("%s is there, with %d rows", table, n)
@@ -268,7 +268,7 @@ func TestMigratePostgresColumns(t *testing.T) {
 	migrate(t, db, sqlsnow.Postgres)
 	const query = `SELECT concat_ws(' ', c.relname || '.' || a.attname, format_type(a.atttypid, a.atttypmod), l.collname, CASE WHEN a.attnotnull THEN NULL ELSE 'NULL' END)
 		FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid LEFT JOIN pg_collation l ON l.oid = a.attcollation
-		WHERE c.relkind = 'r' AND a.attnum > 0 AND c.relname IN ('snow_namespaces', 'snow_workers')`
+		WHERE c.relkind = 'r' AND a.attnum > 0 AND c.relname IN ('snow_namespaces', 'snow_workers', 'snow_segments')`
 	got := list(t, db, query)
 	for _, want := range []string{
 		"snow_namespaces.namespace character varying(64) C", "snow_namespaces.layout character varying(128) C",
@@ -276,6 +276,7 @@ func TestMigratePostgresColumns(t *testing.T) {
 		"snow_workers.namespace character varying(64) C", "snow_workers.worker_id integer", "snow_workers.state smallint",
 		"snow_workers.owner character(32) C NULL", "snow_workers.fence bigint", "snow_workers.ceiling_tick bigint",
 		"snow_workers.holder character varying(255) default",
+		"snow_segments.tag character varying(64) C", "snow_segments.next_id bigint",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)

@@ -24,6 +24,7 @@ type job struct {
 	Patient   bool          // acquires again after every error
 	Timeout   time.Duration // of an attempt; zero is none
 	Limit     uint64        // how many ids each lease makes, roughly; zero is no limit
+	Segments  *segmentJob   // makes ids of segments, without a lease
 	WallShift time.Duration // how far the process's wall clock is off from the beginning; see wall.go
 
 	program string // to run in place of the test binary

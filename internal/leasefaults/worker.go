@@ -72,7 +72,7 @@ func work() (err error) {
 	if err := shiftWall(w.WallShift); err != nil {
 		return err
 	}
-	if w.Fixed == nil {
+	if w.Fixed == nil && w.Segments == nil {
 		if w.db, err = sql.Open(w.Driver, w.DSN); err != nil {
 			return err
 		}
@@ -212,6 +212,9 @@ func (w *worker) live(i int) error {
 		return err
 	}
 	defer file.Close()
+	if w.Segments != nil {
+		return w.loadSegments(file)
+	}
 	if w.Fixed != nil {
 		fixed, err := snow.Fixed(layout(), 0, *w.Fixed)
 		if err != nil {

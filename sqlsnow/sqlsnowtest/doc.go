@@ -1,5 +1,6 @@
-// Package sqlsnowtest checks that worker leases keep their contract on a
-// database: a server, its settings and its driver. A test calls [Run].
+// Package sqlsnowtest checks that worker leases of
+// [github.com/shardsnow/snow/sqlsnow] keep their contract on a database: a server,
+// its settings and its driver. A test calls [Run].
 //
 // Time is let pass by moving rows into the past, so the suite takes seconds.
 // The contract is this, and each clause is a subtest with its number:
@@ -98,6 +99,16 @@
 //  60. Settings of driver and session make no difference.
 //  61. Whatever leases do, windows of one number never overlap, and ids stay
 //     inside them.
+//  62. Reserve takes the highest number that was never leased nor fenced, for
+//     ever, and the same one for the same holder.
+//  63. Of many that reserve at once, those for one holder get one number, and each
+//     holder another one.
+//  64. A Reserve whose answer is lost fails, and the next one for the holder has
+//     one number.
+//  65. Reserve on a replica is ErrReadOnly, on a session that does not sync
+//     ErrNotDurable.
+//  66. With a LossWindow, Reserve returns after a probation what the database
+//     still remembers.
 //
 // What it can't see are clocks that are wrong, servers that crash and
 // failovers: those need servers that the test may kill.

@@ -100,6 +100,12 @@ var contract = []struct {
 	{"Fence raises every ceiling to a window from now or a little more; live leases go on, and nobody gets a number before that.", fence},
 	{"Settings of driver and session make no difference.", sessions},
 	{"Whatever leases do, windows of one number never overlap, and ids stay inside them.", randomHistories},
+
+	{"Reserve takes the highest number that was never leased nor fenced, for ever, and the same one for the same holder.", reserveUnused},
+	{"Of many that reserve at once, those for one holder get one number, and each holder another one.", reserveAtOnce},
+	{"A Reserve whose answer is lost fails, and the next one for the holder has one number.", reserveUnknown},
+	{"Reserve on a replica is ErrReadOnly, on a session that does not sync ErrNotDurable.", reserveRefused},
+	{"With a LossWindow, Reserve returns after a probation what the database still remembers.", lossReserve},
 }
 
 // Run checks that the leases of package sqlsnow keep their contract on a

@@ -36,3 +36,21 @@ UPDATE snow_workers SET state = 0, owner = NULL, ceiling_tick = GREATEST(ceiling
 
 -- fence
 UPDATE snow_workers SET floor_tick = GREATEST(ceiling_tick, (((TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))) * 1000 - ?) DIV ?) + ?), ceiling_tick = GREATEST(ceiling_tick, (((TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))) * 1000 - ?) DIV ?) + ?), renew_seq = renew_seq + 1 WHERE @@autocommit = 1 AND namespace = ?;
+
+-- segments: span, tag, modulus, residue, residue, space, space, least, most
+UPDATE snow_segments SET next_id = LAST_INSERT_ID(next_id) + ?, takes = takes + 1 WHERE @@autocommit = 1 AND @@global.innodb_flush_log_at_trx_commit IN (1, 3) AND (@@global.log_bin = 0 OR @@global.sync_binlog = 1) AND CAST(@@global.read_only AS CHAR) IN ('0', 'OFF') AND tag = ? AND state = 1 AND modulus = ? AND next_id % modulus = residue AND (? < 0 OR residue = ?) AND (? = '' OR space_uuid = ?) AND next_id >= ? AND next_id <= ?;
+
+-- segments: tag
+SELECT space_uuid, modulus, residue, state, next_id FROM snow_segments WHERE tag = ?;
+
+-- segments: tag, space, modulus, residue, next
+INSERT INTO snow_segments (tag, space_uuid, modulus, residue, state, next_id, takes) VALUES (?, ?, ?, ?, 0, ?, 0);
+
+-- segments: tag, space, modulus, residue
+UPDATE snow_segments SET state = 1, takes = takes + 1 WHERE @@autocommit = 1 AND @@global.innodb_flush_log_at_trx_commit IN (1, 3) AND (@@global.log_bin = 0 OR @@global.sync_binlog = 1) AND CAST(@@global.read_only AS CHAR) IN ('0', 'OFF') AND tag = ? AND space_uuid = ? AND modulus = ? AND residue = ? AND state = 0;
+
+-- segments: tag, space, least
+UPDATE snow_segments SET state = 2, takes = takes + 1 WHERE @@autocommit = 1 AND tag = ? AND space_uuid = ? AND state = 1 AND next_id < ?;
+
+-- segments: next, next, tag
+UPDATE snow_segments SET next_id = GREATEST(next_id, ? + (residue - ? % modulus + modulus) % modulus), state = CASE state WHEN 2 THEN 1 ELSE state END, takes = takes + 1 WHERE @@autocommit = 1 AND @@global.innodb_flush_log_at_trx_commit IN (1, 3) AND (@@global.log_bin = 0 OR @@global.sync_binlog = 1) AND CAST(@@global.read_only AS CHAR) IN ('0', 'OFF') AND tag = ? AND modulus > 0;

@@ -36,3 +36,21 @@ UPDATE snow_workers SET state = 0, owner = NULL, ceiling_tick = GREATEST(ceiling
 
 -- fence
 UPDATE snow_workers SET floor_tick = GREATEST(ceiling_tick, (((CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)) * 1000 - $1) / $2) + $3), ceiling_tick = GREATEST(ceiling_tick, (((CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)) * 1000 - $4) / $5) + $6), renew_seq = renew_seq + 1 FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable WHERE durable.mode <> '' AND namespace = $7;
+
+-- segments: span, tag, modulus, residue, residue, space, space, least, most
+UPDATE snow_segments SET next_id = next_id + $1, takes = takes + 1 FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable WHERE durable.mode <> '' AND current_setting('fsync') = 'on' AND tag = $2 AND state = 1 AND modulus = $3 AND next_id % modulus = residue AND ($4 < 0 OR residue = $5) AND ($6 = '' OR space_uuid = $7) AND next_id >= $8 AND next_id <= $9 RETURNING next_id, residue, space_uuid;
+
+-- segments: tag
+SELECT space_uuid, modulus, residue, state, next_id FROM snow_segments WHERE tag = $1;
+
+-- segments: tag, space, modulus, residue, next
+INSERT INTO snow_segments (tag, space_uuid, modulus, residue, state, next_id, takes) VALUES ($1, $2, $3, $4, 0, $5, 0);
+
+-- segments: tag, space, modulus, residue
+UPDATE snow_segments SET state = 1, takes = takes + 1 FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable WHERE durable.mode <> '' AND current_setting('fsync') = 'on' AND tag = $1 AND space_uuid = $2 AND modulus = $3 AND residue = $4 AND state = 0;
+
+-- segments: tag, space, least
+UPDATE snow_segments SET state = 2, takes = takes + 1 FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable WHERE durable.mode <> '' AND tag = $1 AND space_uuid = $2 AND state = 1 AND next_id < $3;
+
+-- segments: next, next, tag
+UPDATE snow_segments SET next_id = GREATEST(next_id, $1 + (residue - $2 % modulus + modulus) % modulus), state = CASE state WHEN 2 THEN 1 ELSE state END, takes = takes + 1 FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable WHERE durable.mode <> '' AND current_setting('fsync') = 'on' AND tag = $3 AND modulus > 0;

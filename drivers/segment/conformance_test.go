@@ -1,0 +1,82 @@
+//go:build unix
+
+// Package segment_test runs the contract of segments on PostgreSQL and SQLite.
+package segment_test
+
+import (
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "github.com/ncruces/go-sqlite3/driver"
+
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/sqlsnowtest"
+)
+
+func TestSegmentsOnPostgreSQL(t *testing.T) {
+	server := dbtest.Postgres(t, "max_connections=400")
+	sqlsnowtest.RunSegments(t, sqlsnow.Postgres, func(t *testing.T) sqlsnowtest.Database {
+		dsn := server.DSN(server.CreateDatabase(t))
+		open := func(parameters string) func(*testing.T) *sql.DB { return opener("pgx", dsn+parameters) }
+		return sqlsnowtest.Database{
+			Open:     open(""),
+			ReadOnly: open("&default_transaction_read_only=on"),
+			Sessions: map[string]func(*testing.T) *sql.DB{
+				"serializable": open("&default_transaction_isolation=serializable"),
+				"asynchronous": open("&synchronous_commit=off"),
+				"simple":       open("&default_query_exec_mode=simple_protocol"),
+				"unprepared":   open("&default_query_exec_mode=exec"),
+			},
+		}
+	})
+}
+
+func TestSegmentsOnPostgreSQLWithoutSync(t *testing.T) {
+	server := dbtest.Postgres(t, "fsync=off")
+	db := opener("pgx", server.DSN(server.CreateDatabase(t)))(t)
+	defer db.Close()
+	if err := sqlsnow.Migrate(t.Context(), db, sqlsnow.Postgres); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{"", "INSERT INTO snow_segments VALUES ('orders', 's', 1, 0, 1, 1, 0)"} {
+		if _, err := db.ExecContext(t.Context(), row); err != nil {
+			t.Fatal(err)
+		}
+		_, err := sqlsnow.OpenSegments(t.Context(), []*sql.DB{db}, sqlsnow.Postgres, sqlsnow.SegmentConfig{Tag: "orders"})
+		if !errors.Is(err, sqlsnow.ErrNotDurable) {
+			t.Errorf("after %q: got %v, want %v", row, err, sqlsnow.ErrNotDurable)
+		}
+	}
+}
+
+func TestSegmentsOnSQLite(t *testing.T) {
+	sqlsnowtest.RunSegments(t, sqlsnow.SQLite, func(t *testing.T) sqlsnowtest.Database {
+		const usual = "&_pragma=journal_mode(wal)&_pragma=synchronous(full)"
+		dsn := "file:" + filepath.Join(t.TempDir(), "snow.db") + "?_pragma=busy_timeout(30000)"
+		open := func(parameters string) func(*testing.T) *sql.DB { return opener("sqlite3", dsn+parameters) }
+		return sqlsnowtest.Database{
+			Open:       open(usual),
+			ReadOnly:   open("&_pragma=synchronous(full)&mode=ro"),
+			NotDurable: open("&_pragma=journal_mode(wal)&_pragma=synchronous(normal)"),
+			Sessions: map[string]func(*testing.T) *sql.DB{
+				"immediate": open(usual + "&_txlock=immediate"),
+				"extra":     open("&_pragma=journal_mode(wal)&_pragma=synchronous(extra)"),
+			},
+		}
+	})
+}
+
+func opener(driver, dsn string) func(*testing.T) *sql.DB {
+	return func(t *testing.T) *sql.DB {
+		t.Helper()
+		db, err := sql.Open(driver, dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+}

@@ -1,0 +1,19 @@
+//go:build unix
+
+package segment_test
+
+import (
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/leasefaults"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+func TestSegmentFaults(t *testing.T) {
+	leasefaults.RunSegments(t, leasefaults.Target{
+		Dialect: sqlsnow.Postgres, Server: dbtest.Postgres, Driver: "pgx", Import: "github.com/jackc/pgx/v5/stdlib",
+	})
+}

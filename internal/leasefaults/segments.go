@@ -1,0 +1,338 @@
+//go:build unix
+
+package leasefaults
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A segmentJob is that of a worker process that makes ids of segments.
+type segmentJob struct {
+	DSNs []string
+	Step int64
+}
+
+const (
+	segmentTag  = "faults"
+	segmentPace = 4 * time.Millisecond // between two batches: they have no format that would bind them
+)
+
+// loadSegments makes ids of segments until the command "close". What a lease calls expired is here that no numbers are left.
+func (w *worker) loadSegments(file io.Writer) error {
+	dbs := make([]*sql.DB, len(w.Segments.DSNs))
+	for i, dsn := range w.Segments.DSNs {
+		var err error
+		if dbs[i], err = sql.Open(w.Driver, dsn); err != nil {
+			return err
+		}
+		dbs[i].SetMaxOpenConns(2)
+	}
+	var s *sqlsnow.Segments
+	for s == nil {
+		ctx, cancel := context.WithTimeout(w.issue, 10*time.Second)
+		var err error
+		s, err = sqlsnow.OpenSegments(ctx, dbs, w.Dialect, sqlsnow.SegmentConfig{
+			Tag: segmentTag, Step: w.Segments.Step, MaxStep: w.Segments.Step, Logger: slog.New(w),
+		})
+		cancel()
+		if err == nil {
+			break
+		}
+		w.update(func(r *report) { r.refuse(err) })
+		select {
+		case <-w.issue.Done():
+			return nil
+		case <-time.After(retryTime):
+		}
+	}
+	w.update(func(r *report) { r.Acquired++ })
+	err := w.drain(s, file)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	return errors.Join(err, s.Close(ctx))
+}
+
+func (w *worker) drain(s *sqlsnow.Segments, file io.Writer) error {
+	ids := make([]snow.ID, batch)
+	var issued uint64
+	expired := false
+	for round := 1; w.Limit == 0 || issued < w.Limit; round++ {
+		n, err := 0, error(nil)
+		if round%2 == 0 {
+			if err = s.Fill(w.issue, ids); err == nil {
+				n = batch
+			}
+		} else {
+			for ; n < batch && err == nil; n++ {
+				ids[n], err = s.Next(w.issue)
+			}
+			if err != nil {
+				n--
+			}
+		}
+		if n > 0 {
+			if err := write(file, ids[:n]); err != nil {
+				return err
+			}
+			issued += uint64(n)
+		}
+		back := s.Stats().Regressions
+		w.update(func(r *report) {
+			r.Issued += uint64(n)
+			r.Regressed = back
+			if expired && n > 0 {
+				r.Resumed++
+			}
+		})
+		expired = expired && n == 0
+		switch {
+		case w.issue.Err() != nil:
+			return nil
+		case errors.Is(err, sqlsnow.ErrSegmentsEmpty):
+			if !expired {
+				expired = true
+				w.update(func(r *report) { r.Expired++; r.Failure = err.Error() })
+			}
+		case err != nil:
+			return err
+		}
+		select {
+		case <-w.issue.Done():
+			return nil
+		case <-time.After(segmentPace):
+		}
+	}
+	<-w.issue.Done()
+	return nil
+}
+
+// A segmentWorld is servers, and processes that take numbers from all of them.
+type segmentWorld struct {
+	*world
+	servers []*dbtest.Server
+	dbs     []*sql.DB
+	proxies []*proxy
+	step    int64
+	skips   bool // ids of a process may descend, for there are several databases
+}
+
+// RunSegments plays faults of segments, as [Run] does for leases: to be called once in a test binary, from a test function
+// that does nothing else. What must hold is that no id is issued twice, and that ids flow when they can.
+func RunSegments(t *testing.T, target Target) {
+	if os.Getenv(jobVariable) != "" {
+		Work()
+	}
+	if testing.Short() {
+		t.Skip("faults of segments take a minute")
+	}
+	for _, given := range []string{"SNOW_MYSQL_DSN", "SNOW_POSTGRES_DSN"} {
+		t.Setenv(given, "") // only private servers can be killed
+	}
+	var all sync.WaitGroup // they wait for the most part
+	defer all.Wait()
+	for _, s := range []struct {
+		name    string
+		alone   bool
+		servers int
+		step    int64
+		play    func(w *segmentWorld)
+	}{
+		{"200 processes on one tag, killed", true, 1, 50, (*segmentWorld).crowd},
+		{"database killed", false, 1, 200, (*segmentWorld).crash},
+		{"database stopped until numbers run out", false, 1, 200, (*segmentWorld).halt},
+		{"connections cut in the middle of takes, and answers late", false, 2, 50, (*segmentWorld).cut},
+		{"two of three databases down", false, 3, 100, (*segmentWorld).twoDown},
+		{"database restored", false, 1, 50, (*segmentWorld).restore},
+	} {
+		run := func(t *testing.T) {
+			w := &segmentWorld{world: &world{T: t, target: target}, step: s.step, skips: s.servers > 1}
+			w.job = job{
+				Driver: target.Driver, Dialect: target.Dialect, Dir: t.TempDir(), Segments: &segmentJob{Step: s.step},
+			}
+			for range s.servers {
+				w.add()
+			}
+			s.play(w)
+		}
+		if s.alone {
+			t.Run(s.name, run)
+			continue
+		}
+		all.Go(func() { t.Run(s.name, run) })
+	}
+}
+
+// add starts a server.
+func (w *segmentWorld) add() {
+	w.Helper()
+	server := w.target.Server(w, "max_connections=450")
+	dsn := server.DSN(server.CreateDatabase(w))
+	db, err := sql.Open(w.target.Driver, dsn)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { _ = db.Close() })
+	if err := sqlsnow.Migrate(w.Context(), db, w.target.Dialect); err != nil {
+		w.Fatal(err)
+	}
+	p := newProxy(w, server.Addr())
+	w.servers, w.dbs, w.proxies = append(w.servers, server), append(w.dbs, db), append(w.proxies, p)
+	w.job.Segments.DSNs = append(w.job.Segments.DSNs, strings.Replace(dsn, server.Addr(), p.addr, 1))
+}
+
+// judge ends all processes, merges what was issued, and returns how many numbers were taken for nothing.
+func (w *segmentWorld) judge() (skipped int64) {
+	w.Helper()
+	each(w.processes, func(p *process) { p.leave() })
+	each(w.processes, func(p *process) {
+		p.left(w)
+		if fault := p.fault(); fault != "" {
+			w.Errorf("%s: %s", p.name, fault)
+		}
+	})
+	l, err := readLedger(w.job.Dir, layout())
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, db := range w.dbs {
+		var next, modulus, takes int64
+		if err := db.QueryRowContext(w.Context(), "SELECT next_id, modulus, takes FROM snow_segments").Scan(&next, &modulus, &takes); err != nil {
+			w.Fatal(err)
+		}
+		skipped += (next - 1) / modulus
+	}
+	skipped -= int64(l.IDs)
+	w.Logf("%d ids of %d processes, %d duplicates, %d numbers skipped", l.IDs, l.Files, l.Duplicates, skipped)
+	if l.IDs == 0 || l.Duplicates > 0 && !w.scenario.lossy || l.Descents > 0 && !w.skips {
+		w.Errorf("%d ids, %d of them twice, %d descents:\n%s", l.IDs, l.Duplicates, l.Descents, strings.Join(l.Examples, "\n"))
+	}
+	return skipped
+}
+
+// crowd kills a part of many processes. What each skips is less than two steps and what it had not written.
+func (w *segmentWorld) crowd() {
+	const limit = 400
+	processes := w.start(200, func(j *job) { j.Limit = limit })
+	each(processes[:50], func(p *process) {
+		p.await(w, "issued ids", func(r report) bool { return r.Issued > 0 })
+		p.kill(w)
+	})
+	each(processes[50:], func(p *process) { p.await(w, "issued all its ids", func(r report) bool { return r.Issued >= limit }) })
+	if skipped := w.judge(); skipped < 0 || skipped > 200*(2*w.step+batch) {
+		w.Errorf("%d numbers were skipped by 200 processes, want %d of each at most", skipped, 2*w.step+batch)
+	}
+}
+
+// crash kills the database under load.
+func (w *segmentWorld) crash() {
+	processes := w.start(6)
+	flow(w, processes...)
+	for range 3 {
+		fresh := w.start(2)
+		w.servers[0].Kill(w)
+		each(processes, func(p *process) {
+			p.await(w, "ran out of numbers", func(r report) bool { return r.Expired > r.Resumed })
+		})
+		w.servers[0].Restart(w)
+		flow(w, append(fresh, processes...)...)
+		each(fresh, func(p *process) { p.kill(w) })
+	}
+	w.judge()
+}
+
+// halt stops the database where it stands.
+func (w *segmentWorld) halt() {
+	processes := w.start(6)
+	flow(w, processes...)
+	w.servers[0].Stop(w)
+	each(processes, func(p *process) {
+		p.await(w, "ran out of numbers", func(r report) bool { return r.Expired > r.Resumed })
+	})
+	w.servers[0].Continue(w)
+	flow(w, processes...)
+	w.judge()
+}
+
+// cut leaves processes in the dark about what became of their takes, some of which are executed long after.
+func (w *segmentWorld) cut() {
+	processes := w.start(8)
+	flow(w, processes...)
+	for _, p := range w.proxies {
+		p.odds.Store(30)
+	}
+	for _, p := range w.proxies {
+		processes[0].await(w, "saw all kinds of cuts", func(report) bool {
+			for kind := range p.cuts {
+				if p.cuts[kind].Load() < 10 {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	for _, p := range w.proxies {
+		p.odds.Store(0)
+	}
+	flow(w, processes...)
+	w.judge()
+}
+
+// twoDown kills one of three databases and stops another. Ids come from the third, at once and to the end.
+func (w *segmentWorld) twoDown() {
+	processes := w.start(6)
+	flow(w, processes...)
+	for down := range 3 {
+		w.servers[down].Kill(w)
+		w.servers[(down+1)%3].Stop(w)
+		late := w.start(2)
+		for range 5 {
+			flow(w, append(late, processes...)...)
+		}
+		for _, p := range processes {
+			if r, _ := p.report(); r.Expired > 0 {
+				w.Errorf("%s: had no numbers, though one database was up: %s", p.name, r.Failure)
+			}
+		}
+		w.servers[(down+1)%3].Continue(w)
+		w.servers[down].Restart(w)
+		each(late, func(p *process) { p.kill(w) })
+		flow(w, processes...)
+	}
+	w.judge()
+}
+
+// restore sets the database back. Whoever has seen more finds out and stops everybody, until the row is raised.
+func (w *segmentWorld) restore() {
+	w.scenario.lossy = true // those who take before that
+	processes := w.start(4)
+	flow(w, processes...)
+	w.servers[0].Keep(w)
+	flow(w, processes...)
+	flow(w, processes...)
+	w.servers[0].PutBack(w)
+	each(processes, func(p *process) {
+		p.await(w, "ran out of numbers", func(r report) bool { return r.Regressed > 0 && r.Expired > r.Resumed })
+	})
+	var state int
+	if err := w.dbs[0].QueryRowContext(w.Context(), "SELECT state FROM snow_segments").Scan(&state); err != nil || state != 2 {
+		w.Fatalf("state: got %d and %v, want 2", state, err)
+	}
+	if err := sqlsnow.RaiseSegments(w.Context(), w.dbs[0], w.target.Dialect, segmentTag, 10_000_000); err != nil {
+		w.Fatal(err)
+	}
+	flow(w, processes...)
+	w.judge()
+}

@@ -1,0 +1,247 @@
+package sqlsnow
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/shardsnow/snow"
+)
+
+// Segments are numbers that are taken from counters in databases, many at a time, and given out in memory: dense ids, that do
+// not depend on a clock. They are a [snow.Source].
+//
+// Every id is given once. With one database the ids of one process ascend; others' lie between them. With several databases,
+// each gives the numbers of one residue, and ids ascend within one Fill only. Ids that a process took and did not give out
+// before it ended are skipped: up to two steps, one more for each of several databases, and what a Fill waited for.
+//
+// All methods are safe for concurrent use.
+type Segments struct {
+	pool pool // first, so that current has a cache line of its own
+
+	mu      sync.Mutex    // of pool and what follows
+	err     error         // why it is at its end
+	changed chan struct{} // closed when those who wait should look again
+	waits   uint64
+	refills uint64
+
+	tables  []*segmentTable
+	tag     string
+	begin   time.Time // what times of the pool are counted from
+	log     *slog.Logger
+	wake    chan struct{} // asks run to look at the pool
+	ctx     context.Context
+	cancel  context.CancelFunc
+	ended   chan struct{} // closed when nothing runs any more
+	asking  sync.WaitGroup
+	closing sync.Once
+	close   error
+}
+
+var _ snow.Source = (*Segments)(nil)
+
+func (s *Segments) now() time.Duration { return time.Since(s.begin) }
+
+// Next returns an id that nobody else was or will be given. It asks no database as long as numbers are left, and waits for
+// one, or until ctx ends, when they are not. Where no database gives numbers it is [ErrSegmentsEmpty] at once, after Close
+// [ErrSegmentsClosed]. It never returns a guess.
+func (s *Segments) Next(ctx context.Context) (snow.ID, error) {
+	b := s.pool.current.Load()
+	if i := b.reserved.Add(1) - 1; i < b.count {
+		return snow.ID(b.first + i*b.stride), nil
+	}
+	return s.next(ctx)
+}
+
+// next is Next where the current block has no number left.
+func (s *Segments) next(ctx context.Context) (snow.ID, error) {
+	var one [1]snow.ID
+	if err := s.Fill(ctx, one[:]); err != nil {
+		return 0, err
+	}
+	return one[0], nil
+}
+
+// Fill sets all of ids as Next would, ascending, or returns an error and takes none. A Fill that is longer than the numbers
+// at hand waits until enough are there.
+func (s *Segments) Fill(ctx context.Context, ids []snow.ID) error {
+	if s.pool.current.Load().fill(ids) {
+		return nil
+	}
+	if err := s.wait(ctx, ids); err != nil {
+		clear(ids)
+		return fmt.Errorf("sqlsnow: segments of tag %q: %w", s.tag, err)
+	}
+	return nil
+}
+
+func (s *Segments) wait(ctx context.Context, ids []snow.ID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for waited := false; ; waited = true {
+		if s.err != nil {
+			return s.err
+		}
+		ok := s.pool.fill(ids)
+		if !ok {
+			s.pool.wanted = max(s.pool.wanted, int64(len(ids)))
+		}
+		if s.pool.needs() {
+			select {
+			case s.wake <- struct{}{}:
+			default: // it is awake
+			}
+		}
+		if ok {
+			return nil
+		}
+		if err := s.pool.hopeless(); err != nil {
+			return err
+		}
+		if !waited {
+			s.waits++
+		}
+		changed := s.changed
+		s.mu.Unlock()
+		select {
+		case <-changed:
+			s.mu.Lock()
+		case <-ctx.Done():
+			s.mu.Lock()
+			return ctx.Err()
+		}
+	}
+}
+
+// run takes numbers until Close.
+func (s *Segments) run() {
+	defer close(s.ended)
+	defer s.asking.Wait()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		select {
+		case <-s.wake:
+		case <-timer.C:
+		case <-s.ctx.Done():
+			return
+		}
+		for {
+			s.mu.Lock()
+			q, ok, again := s.pool.ask(s.now())
+			s.mu.Unlock()
+			if !ok {
+				timer.Stop()
+				if again > 0 {
+					timer.Reset(max(again-s.now(), 0))
+				}
+				break
+			}
+			s.asking.Go(func() { s.ask(q) })
+		}
+	}
+}
+
+// ask asks a database for numbers and takes in what it says.
+func (s *Segments) ask(q segmentTake) {
+	ctx, cancel := context.WithTimeout(s.ctx, takeTimeout)
+	defer cancel()
+	r := s.tables[q.counter].take(ctx, q)
+	s.mu.Lock()
+	var turn turnOf
+	if s.err == nil {
+		turn = s.pool.handle(q, r, s.now(), false)
+		if r.err == nil {
+			s.refills++
+		}
+		close(s.changed)
+		s.changed = make(chan struct{})
+	}
+	left := s.pool.left()
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	switch turn {
+	case turnDown:
+		s.log.Warn("segments: a database gives no numbers", "database", q.counter, "left", left, "error", r.err)
+	case turnUp:
+		s.log.Info("segments: a database gives numbers again", "database", q.counter)
+	case turnBack:
+		s.log.Error("segments: a row went back", "database", q.counter, "left", left, "error", r.err)
+	}
+}
+
+// Close ends the segments: from now on Next and Fill return [ErrSegmentsClosed]. It ends what is under way in the background
+// and waits for it. The numbers that are left are skipped. If ctx ends before, Close returns its error and the rest ends
+// by itself. Another Close returns the outcome of the first.
+func (s *Segments) Close(ctx context.Context) error {
+	s.closing.Do(func() {
+		s.mu.Lock()
+		s.err = ErrSegmentsClosed
+		s.pool.retire()
+		s.pool.queue = nil
+		close(s.changed)
+		s.changed = make(chan struct{})
+		s.mu.Unlock()
+		s.cancel()
+		select {
+		case <-s.ended:
+		case <-ctx.Done():
+			s.close = fmt.Errorf("sqlsnow: close segments of tag %q: %w", s.tag, ctx.Err())
+		}
+	})
+	return s.close
+}
+
+// SegmentStats tells how segments are doing.
+type SegmentStats struct {
+	Issued      uint64 // ids given out
+	Left        int64  // numbers at hand
+	Step        int64  // how many are taken at once
+	Refills     uint64 // times that numbers were taken in the background
+	Waits       uint64 // calls that had to wait for them
+	Regressions uint64 // times that a row was found to have gone back
+	Databases   []SegmentDatabase
+}
+
+// A SegmentDatabase tells how one of several databases is doing.
+type SegmentDatabase struct {
+	Up       bool   // it answered when it was asked last; it is asked only when numbers are needed
+	Err      error  // of the last attempt; nil after a success
+	Residue  int64  // its numbers have this residue modulo the number of databases; -1 until it has answered
+	Left     int64  // its numbers at hand
+	Takes    uint64 // successes
+	Failures uint64
+}
+
+// Stats returns how the segments are doing. It asks nobody.
+func (s *Segments) Stats() SegmentStats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := &s.pool
+	b := p.current.Load()
+	left := b.left()
+	stats := SegmentStats{
+		Issued: p.issued + uint64(b.count-left), Left: left, Step: p.step, Refills: s.refills, Waits: s.waits,
+		Databases: make([]SegmentDatabase, len(p.counters)),
+	}
+	for i := range p.counters {
+		c := &p.counters[i]
+		d := SegmentDatabase{Up: c.known && !c.down, Err: c.err, Residue: -1, Takes: c.takes, Failures: c.failures}
+		if c.known {
+			d.Residue = c.residue
+		}
+		stats.Regressions += c.regressions
+		stats.Databases[i] = d
+	}
+	stats.Databases[b.counter].Left = left
+	for _, span := range p.queue {
+		stats.Databases[span.counter].Left += span.count
+		stats.Left += span.count
+	}
+	return stats
+}

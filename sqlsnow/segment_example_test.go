@@ -1,0 +1,57 @@
+package sqlsnow_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log"
+
+	"github.com/DATA-DOG/go-sqlmock"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// Dense ids from a counter in a database, a thousand at a time.
+func ExampleOpenSegments() {
+	db, mock, err := sqlmock.New() // in place of sql.Open
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	mock.ExpectExec("UPDATE snow_segments").WillReturnResult(sqlmock.NewResult(5001, 1)) // earlier processes took 5,000
+
+	ctx := context.Background()
+	keys, err := sqlsnow.OpenSegments(ctx, []*sql.DB{db}, sqlsnow.MySQL, sqlsnow.SegmentConfig{Tag: "orders"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer keys.Close(ctx)
+
+	id, err := keys.Next(ctx)
+	if err != nil {
+		log.Fatal(err) // sqlsnow.ErrSegmentsEmpty: all numbers are used up, and no database is in reach
+	}
+	lines := make([]snow.ID, 3)
+	if err := keys.Fill(ctx, lines); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(id, lines)
+	// Output: 5001 [5002 5003 5004]
+}
+
+// After a restore from a backup: no process may have been given an id above this one.
+func ExampleRaiseSegments() {
+	db, mock, err := sqlmock.New() // in place of sql.Open
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	mock.ExpectExec("UPDATE snow_segments").WillReturnResult(sqlmock.NewResult(0, 1))
+
+	const highest = 812_345 // of the tables that have the ids
+	const held = 1_000_000  // what running processes may have, generously
+	err = sqlsnow.RaiseSegments(context.Background(), db, sqlsnow.MySQL, "orders", highest+held)
+	fmt.Println(err)
+	// Output: <nil>
+}

@@ -1,0 +1,44 @@
+package sqlsnow
+
+import (
+	"testing"
+	"time"
+)
+
+// TestMutantsAreCaughtInSegments plants bugs, and asserts that the simulation finds each.
+func TestMutantsAreCaughtInSegments(t *testing.T) {
+	if simRace {
+		t.Skip("one thread: slow, and nothing to find")
+	}
+	for name, plant := range map[string]func(p *segmentPlan){
+		"a take whose answer is lost is believed in": func(p *segmentPlan) { p.flaws.trusts, p.message = true, 0.3 },
+		"a take is answered before it is durable": func(p *segmentPlan) {
+			p.flaws.early, p.stall, p.power, p.procs, p.databases = true, time.Second/10, time.Second/10, 3, 1
+		},
+		"numbers are used again after an error":      func(p *segmentPlan) { p.flaws.again, p.message, p.outage = true, 0.3, time.Second/2 },
+		"rows are not compared":                      func(p *segmentPlan) { p.flaws.unfit, p.overlap, p.databases = true, true, 3 },
+		"the number of databases is not compared":    func(p *segmentPlan) { p.flaws.anyN, p.otherN, p.databases, p.procs = true, true, 2, 2 },
+		"the row is not compared with what was seen": func(p *segmentPlan) { p.flaws.backwards, p.alone, p.procs, p.restore = true, true, 1, time.Second/2 },
+		"the row is not compared with the tables": func(p *segmentPlan) {
+			p.flaws.noFloor, p.alone, p.procs, p.restore, p.crash = true, true, 1, time.Second/2, time.Second/2
+		},
+		"a number past the end of the block is used": func(p *segmentPlan) { p.flaws.unbound = true },
+		"a take is a read and a write":               func(p *segmentPlan) { p.flaws.split, p.procs = true, 3 },
+		"a take moves the row too little":            func(p *segmentPlan) { p.flaws.short = true },
+		"a restored row is raised too little":        func(p *segmentPlan) { p.flaws.lowRaise, p.procs, p.alone, p.restore = true, 4, false, time.Second/2 },
+		"a block is used when another is current":    func(p *segmentPlan) { p.flaws.stale = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(1000) {
+				plan := drawSegments(seed)
+				plan.otherN, plan.overlap = false, false
+				plant(&plan)
+				if failure := newSegmentSim(seed, plan).run(); failure != "" {
+					t.Logf("seed %d: %s", seed, failure)
+					return
+				}
+			}
+			t.Error("not caught in 1000 seeds")
+		})
+	}
+}

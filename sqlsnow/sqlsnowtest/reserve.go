@@ -1,0 +1,135 @@
+package sqlsnowtest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+func (s *space) reserve(db *sql.DB, holder string) (uint64, error) {
+	r, err := sqlsnow.Reserve(s.Context(), db, s.dialect, s.ns.Name, holder)
+	if err == nil && r.Layout != s.ns.Layout {
+		s.Errorf("Reserve: got layout %v, want %v", r.Layout, s.ns.Layout)
+	}
+	return r.Worker, err
+}
+
+func reserveUnused(s *suite) {
+	sp := s.space(sqlsnow.Namespace{Workers: 6})
+	h := sp.acquire(sqlsnow.LeaseConfig{Worker: pointer(uint64(5))})
+	sp.set(4, "ceiling_tick = 1") // fenced
+	sp.set(3, "state = 1, owner = ?, fence = 1", owner())
+	h.close() // its number has made ids
+	for i, holder := range []string{"s1", "s2", "s1", "s2"} {
+		worker, err := sp.reserve(s.db, holder)
+		if want := uint64(2 - i%2); err != nil || worker != want {
+			s.Errorf("Reserve for %s: got %d and %v, want %d", holder, worker, err, want)
+		}
+		if r := sp.row(worker); r.state != reserved || r.holder != holder || r.fence != 1 || r.owner == "" {
+			s.Errorf("the row of %s: %+v", holder, r)
+		}
+	}
+	if worker, err := sp.reserve(s.db, "s3"); err != nil || worker != 0 {
+		s.Errorf("Reserve for s3: got %d and %v, want the last one, 0", worker, err)
+	}
+	before := sp.rows()
+	_, err := sp.reserve(s.db, "s4")
+	s.wantIs("Reserve with no number left", err, sqlsnow.ErrNoUnusedWorker)
+	sp.same("rows", sp.rows(), before)
+	for range 3 { // none of them is leased
+		if h, err := sp.tryAcquire(s.Context(), s.db, sqlsnow.LeaseConfig{}); err == nil && h.worker() < 3 {
+			s.Errorf("worker %d is leased", h.worker())
+		}
+	}
+	for _, holder := range []string{"", string(make([]byte, 256))} {
+		_, err := sp.reserve(s.db, holder)
+		wantAs[*snow.FieldError](s, "Reserve for a bad name", err)
+	}
+}
+
+func reserveAtOnce(s *suite) {
+	sp := s.space(sqlsnow.Namespace{Workers: 16})
+	var group sync.WaitGroup
+	got := make([]uint64, 12)
+	errs := make([]error, len(got))
+	for i := range got {
+		db := s.open()
+		group.Go(func() { got[i], errs[i] = sp.reserve(db, fmt.Sprint("holder ", i%3)) })
+	}
+	group.Wait()
+	for i, worker := range got {
+		if errs[i] != nil || worker != got[i%3] || i < 3 && (worker == got[(i+1)%3] || worker < 13) {
+			s.Errorf("holder %d: got %d and %v of %v", i%3, worker, errs[i], got)
+		}
+	}
+}
+
+func reserveUnknown(s *suite) {
+	sp := s.space(sqlsnow.Namespace{})
+	for done, want := range map[bool]uint64{true: 3, false: 3} {
+		var once atomic.Bool
+		lost := fmt.Errorf("lost")
+		db := s.wire(func(_ context.Context, statement string, send func() error) error {
+			if !isWrite(statement) || !once.CompareAndSwap(false, true) {
+				return send()
+			}
+			if done {
+				if err := send(); err != nil {
+					return err
+				}
+			}
+			return lost
+		})
+		_, err := sp.reserve(db, "s1")
+		s.wantIs("Reserve whose answer is lost", err, lost)
+		if worker, err := sp.reserve(s.db, "s1"); err != nil || worker != want {
+			s.Errorf("Reserve again: got %d and %v, want %d", worker, err, want)
+		}
+	}
+}
+
+func reserveRefused(s *suite) {
+	sp := s.space(sqlsnow.Namespace{})
+	before := sp.rows()
+	if s.database.ReadOnly != nil {
+		_, err := sp.reserve(s.opened(s.database.ReadOnly), "s1")
+		s.wantIs("Reserve on a replica", err, sqlsnow.ErrReadOnly)
+	}
+	if s.database.NotDurable != nil {
+		_, err := sp.reserve(s.opened(s.database.NotDurable), "s1")
+		s.wantIs("Reserve on a session that does not sync", err, sqlsnow.ErrNotDurable)
+	}
+	_, err := sqlsnow.Reserve(s.Context(), s.db, s.dialect, "other", "s1")
+	s.wantIs("Reserve of a namespace that is none", err, sqlsnow.ErrNoNamespace)
+	sp.same("rows", sp.rows(), before)
+}
+
+// lossReserve has the database forget a reservation before the probation is over.
+func lossReserve(s *suite) {
+	sp := s.lossy()
+	var writes atomic.Int32
+	db := s.wire(func(_ context.Context, statement string, send func() error) error {
+		err := send()
+		if isWrite(statement) && writes.Add(1) == 1 {
+			sp.set(3, "state = 0, owner = NULL, fence = 0, claimed_at_ms = 0, holder = ''")
+			sp.give(3)
+		}
+		return err
+	})
+	start := sp.now()
+	worker, err := sp.reserve(db, "s1")
+	if err != nil || worker != 2 {
+		s.Fatalf("Reserve: got %d and %v, want 2, for 3 is another process's by now", worker, err)
+	}
+	if waited, want := sp.now()-start, sp.ticks(sp.constant("probation_ms")); waited < want {
+		s.Errorf("Reserve returned after %d ticks, before the probation of %d was over", waited, want)
+	}
+	if r := sp.row(2); r.state != reserved || r.renewals != 2 {
+		s.Errorf("the row was not confirmed: %+v", r)
+	}
+}

@@ -1,0 +1,200 @@
+package sqlsnowtest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// segmentContract is what segments must keep on every database.
+var segmentContract = []struct {
+	sentence string
+	check    func(*segments)
+}{
+	{"Without Migrate every call returns ErrNotMigrated.", segmentsUnmigrated},
+	{"OpenSegments refuses bad fields with a FieldError and makes no row.", segmentsBadFields},
+	{"A read-only database is ErrReadOnly, one that does not sync what it confirms is ErrNotDurable.", segmentsRefuse},
+	{"Ids of one process and one database begin at 1, ascend and leave nothing out, one at a time and many at once.", segmentsDense},
+	{"A start is one statement for a database; with several there is one read more where a write can't tell the row.", segmentsStart},
+	{"Numbers are taken before the last is given out.", segmentsAhead},
+	{"A hundred that open at once, as the first ever, make no id twice.", segmentsAtOnce},
+	{"Several databases give disjoint residues, in whatever order they are named later.", segmentsResidues},
+	{"The first open needs every database.", segmentsFirstNeedsAll},
+	{"One of several databases may be down: ids go on, Stats says so, and it is used again when it is back.", segmentsOneDown},
+	{"A database that is named twice, rows that overlap or are of other spaces, and another number of databases are ErrSegmentsMismatch.", segmentsMismatch},
+	{"A row that is gone is not made again beside others that are in use.", segmentsGone},
+	{"A row that went back is a RegressedError for everybody, its numbers at hand are dropped, and RaiseSegments repairs it.", segmentsRegressed},
+	{"A row that went back below ids in named tables is refused at the start, and new rows begin above them.", segmentsTables},
+	{"What a statement took whose answer is lost, or that is sent twice, is never used, nor given to others.", segmentsUnknown},
+	{"Ids end at Last, with ErrSegmentsExhausted.", segmentsExhausted},
+	{"A call ends with its context and takes nothing; after Close it is ErrSegmentsClosed.", segmentsEnd},
+	{"Settings of driver and session make no difference.", segmentsSessions},
+}
+
+// RunSegments checks that segments keep their contract on a database, as [Run] does for leases: the subtests are its clauses.
+// create is called several times for clauses that need several databases.
+func RunSegments(t *testing.T, d sqlsnow.Dialect, create func(t *testing.T) Database) {
+	t.Helper()
+	t.Run("segments", func(t *testing.T) {
+		for i, clause := range segmentContract {
+			t.Run(fmt.Sprintf("%d %s", i+1, clause.sentence), func(t *testing.T) {
+				t.Parallel()
+				watched(t, func() {
+					s := &segments{dialect: d, create: create, T: t}
+					s.suite = s.another()
+					clause.check(s)
+				})
+			})
+		}
+	})
+}
+
+// segments is what one clause is checked with.
+type segments struct {
+	*testing.T
+	*suite  // the first database
+	dialect sqlsnow.Dialect
+	create  func(t *testing.T) Database
+}
+
+// another makes another empty database.
+func (s *segments) another() *suite {
+	s.T.Helper()
+	one := &suite{T: s.T, dialect: s.dialect, database: s.create(s.T)}
+	one.db = one.open()
+	return one
+}
+
+// databases makes n databases with the tables, the first of which is the clause's own.
+func (s *segments) databases(n int) []*suite {
+	s.T.Helper()
+	all := []*suite{s.suite}
+	for range n - 1 {
+		all = append(all, s.another())
+	}
+	for _, one := range all {
+		one.migrate()
+	}
+	return all
+}
+
+func handles(databases []*suite) []*sql.DB {
+	all := make([]*sql.DB, len(databases))
+	for i, one := range databases {
+		all[i] = one.open()
+	}
+	return all
+}
+
+var silent = slog.New(slog.DiscardHandler)
+
+// try opens segments with few numbers at a time. Zero fields of cfg get values that suit most clauses.
+func (s *segments) try(dbs []*sql.DB, cfg sqlsnow.SegmentConfig) (*sqlsnow.Segments, error) {
+	if cfg.Tag == "" {
+		cfg.Tag = "orders"
+	}
+	if cfg.Step == 0 {
+		cfg.Step = 10
+	}
+	if cfg.MaxStep == 0 {
+		cfg.MaxStep = cfg.Step
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = silent
+	}
+	got, err := sqlsnow.OpenSegments(s.T.Context(), dbs, s.dialect, cfg)
+	if got != nil {
+		s.T.Cleanup(func() {
+			if err := got.Close(context.Background()); err != nil {
+				s.T.Errorf("Close: %v", err)
+			}
+		})
+	}
+	return got, err
+}
+
+func (s *segments) start(dbs []*sql.DB, cfg sqlsnow.SegmentConfig) *sqlsnow.Segments {
+	s.T.Helper()
+	got, err := s.try(dbs, cfg)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return got
+}
+
+func (s *segments) next(from *sqlsnow.Segments) snow.ID {
+	s.T.Helper()
+	id, err := from.Next(s.T.Context())
+	if err != nil {
+		s.T.Fatalf("Next: %v", err)
+	}
+	return id
+}
+
+// ids are all that were made in a clause.
+type ids struct {
+	mu   sync.Mutex
+	seen map[snow.ID]bool
+}
+
+// add checks that ids are new.
+func (all *ids) add(t *testing.T, some ...snow.ID) {
+	t.Helper()
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.seen == nil {
+		all.seen = map[snow.ID]bool{}
+	}
+	for _, id := range some {
+		if id <= 0 || all.seen[id] {
+			t.Fatalf("id %d was made twice, or is none", id)
+		}
+		all.seen[id] = true
+	}
+}
+
+// rowText is the row of the tag, without what counts.
+func (s *suite) rowText() (text string) {
+	s.Helper()
+	var modulus, residue, state, next int64
+	err := s.db.QueryRowContext(s.Context(), "SELECT modulus, residue, state, next_id FROM snow_segments WHERE tag = 'orders'").
+		Scan(&modulus, &residue, &state, &next)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%d mod %d, state %d, next %d", residue, modulus, state, next)
+}
+
+func (s *suite) wantRow(want string) {
+	s.Helper()
+	if got := s.rowText(); got != want {
+		s.Errorf("row: got %q, want %q", got, want)
+	}
+}
+
+// A switchboard is a wire that can be cut.
+type switchboard struct {
+	cut   atomic.Bool
+	reads atomic.Int64
+	all   atomic.Int64
+}
+
+func (b *switchboard) intercept(_ context.Context, statement string, send func() error) error {
+	if b.cut.Load() {
+		return errLine
+	}
+	b.all.Add(1)
+	if !isWrite(statement) {
+		b.reads.Add(1)
+	}
+	return send()
+}
+
+var errLine = fmt.Errorf("the line is cut")
