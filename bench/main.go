@@ -1,7 +1,8 @@
 // Bench measures package snow beside other generators of ids (-only ids),
-// what a kind of primary key costs a database (-only rows), and what the plugin
-// of gormsnow costs (-only gorm). It prints tables and writes RESULTS.md,
-// results.json and charts.
+// what a kind of primary key costs a database (-only rows, and -only turns for
+// snow's beside numbers that the database counts), what the plugin of
+// gormsnow costs (-only gorm), and how fast tables are merged (-only merge). It
+// prints tables and writes RESULTS.md, results.json and charts.
 //
 // A part that is not measured keeps what results.json has of it.
 package main
@@ -20,10 +21,12 @@ import (
 
 	"github.com/shardsnow/snow/bench/gormcost"
 	"github.com/shardsnow/snow/bench/ids"
+	"github.com/shardsnow/snow/bench/merge"
 	"github.com/shardsnow/snow/bench/rows"
 )
 
 func main() {
+	merge.Process()
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -42,16 +45,16 @@ func run(args []string) error {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.BoolVar(&o.quick, "quick", false, "take about a minute, for a first look, where a full run takes about ten")
-	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows or gorm, or none, to write the report of results.json again")
-	flags.IntVar(&o.rows, "rows", 0, "load `N` rows into each table; 2000000 without a limit take the better part of an hour")
+	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows, turns, gorm or merge, or none, to write the report of results.json again")
+	flags.IntVar(&o.rows, "rows", 0, "load `N` rows into each table, or merge them; 2000000 without a limit take the better part of an hour")
 	flags.DurationVar(&o.limit, "limit", 0, "end a load after this `duration` with the rows that it has")
 	flags.StringVar(&o.dir, "dir", ".", "write results to this `directory`")
 	_ = flags.Parse(args) // it exits on an error
 	switch {
 	case flags.NArg() > 0:
 		return fmt.Errorf("argument %q: want flags only", flags.Arg(0))
-	case !slices.Contains([]string{"", "ids", "rows", "gorm", "none"}, o.only):
-		return fmt.Errorf("-only %q: want ids, rows, gorm or none", o.only)
+	case !slices.Contains([]string{"", "ids", "rows", "turns", "gorm", "merge", "none"}, o.only):
+		return fmt.Errorf("-only %q: want ids, rows, turns, gorm, merge or none", o.only)
 	case o.rows < 0:
 		return fmt.Errorf("-rows %d: want a positive number", o.rows)
 	}
@@ -99,6 +102,17 @@ func (o options) measure(ctx context.Context) error {
 			return failed
 		}
 	}
+	if o.part("turns") {
+		s, err := measured(o.quick, func() ([]rows.Turn, error) { return rows.Turns(ctx, o.rowsOptions()) })
+		if err != nil {
+			return err
+		}
+		results.Turns = s
+		if err := results.write(o.dir); err != nil {
+			return err
+		}
+		fmt.Print(turnsReport(s))
+	}
 	if o.part("gorm") {
 		opts := gormcost.Options{Progress: progress("gorm")}
 		if o.quick {
@@ -113,6 +127,17 @@ func (o options) measure(ctx context.Context) error {
 			return err
 		}
 		fmt.Print(gormReport(s))
+	}
+	if o.part("merge") {
+		s, err := measured(o.quick, func() (merge.Result, error) { return merge.Measure(ctx, o.mergeOptions()) })
+		if err != nil {
+			return err
+		}
+		results.Merge = s
+		if err := results.write(o.dir); err != nil {
+			return err
+		}
+		fmt.Print(mergeReport(s))
 	}
 	return nil
 }
@@ -133,6 +158,14 @@ func (o options) rowsOptions() rows.Options {
 	case o.rows == 0:
 		opts.Rows = 500_000
 		opts.PerKeyLimit = cmp.Or(o.limit, 30*time.Second)
+	}
+	return opts
+}
+
+func (o options) mergeOptions() merge.Options {
+	opts := merge.Options{Rows: cmp.Or(o.rows, 500_000), Rounds: 3, Memory: []int{1_000_000, 4_000_000}, Progress: progress("merge")}
+	if o.quick {
+		opts.Rows, opts.Rounds, opts.Memory = cmp.Or(o.rows, 100_000), 1, []int{100_000, 400_000}
 	}
 	return opts
 }

@@ -12,14 +12,17 @@ import (
 
 	"github.com/shardsnow/snow/bench/gormcost"
 	"github.com/shardsnow/snow/bench/ids"
+	"github.com/shardsnow/snow/bench/merge"
 	"github.com/shardsnow/snow/bench/rows"
 )
 
 // results is what results.json holds and RESULTS.md shows.
 type results struct {
-	IDs  *section[*ids.Result]     `json:"ids,omitempty"`
-	Rows *section[[]rows.Result]   `json:"rows,omitempty"`
-	GORM *section[gormcost.Result] `json:"gorm,omitempty"`
+	IDs   *section[*ids.Result]     `json:"ids,omitempty"`
+	Rows  *section[[]rows.Result]   `json:"rows,omitempty"`
+	Turns *section[[]rows.Turn]     `json:"turns,omitempty"`
+	GORM  *section[gormcost.Result] `json:"gorm,omitempty"`
+	Merge *section[merge.Result]    `json:"merge,omitempty"`
 }
 
 // A section is one part, with what it was measured on. The parts may be from
@@ -88,8 +91,14 @@ func (r results) report() string {
 	if r.Rows != nil {
 		b.WriteString(rowsReport(r.Rows))
 	}
+	if r.Turns != nil {
+		b.WriteString(turnsReport(r.Turns))
+	}
 	if r.GORM != nil {
 		b.WriteString(gormReport(r.GORM))
+	}
+	if r.Merge != nil {
+		b.WriteString(mergeReport(r.Merge))
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }

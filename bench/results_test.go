@@ -140,12 +140,15 @@ func checkXML(t *testing.T, path string) {
 }
 
 func TestReportSaysWhatWasMeasured(t *testing.T) {
-	report := (results{IDs: idsSection(), Rows: rowsSection()}).report()
+	turns := &section[[]rows.Turn]{Result: []rows.Turn{{Engine: rows.MariaDB, Version: "10.11", Pool: 128 << 20, Rows: 2_000_000, Ratio: 0.5, Blocks: []float64{
+		9, 8, 0.52, 0.51, 0.5, 0.49, 0.2, 0.1,
+	}}}}
+	report := (results{IDs: idsSection(), Rows: rowsSection(), Turns: turns}).report()
 	for _, want := range []string{
 		"Some CPU, 2 cores, 8,000 MB", "example.org/peer v1.2.3\n", "a full run", "a quick run",
 		"244 | 10 %", "100.00 %", "1.5 µs", "2.34 ms", "6,300 **fails**", "1.50×", "**no**",
 		"### MariaDB", "### PostgreSQL", "200,000 of 1,000,000", "0.50×", "godruoyi/go-snowflake",
-		"**0.50×: not met**",
+		"| MariaDB 10.11 | 128 MB |  2,000,000 |                             0.500× | 0.49–0.52 | ≥ 1.00× | **no** |",
 	} {
 		if !strings.Contains(report, want) {
 			t.Errorf("the report does not have %q", want)

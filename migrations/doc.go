@@ -7,6 +7,6 @@
 // that has its table, so that a tool and sqlsnow.Migrate can take turns. Once released a file never changes or goes away:
 // what differs later is another number.
 //
-// The last down file drops the registry of worker windows. Ids that are made after the tables are made anew can repeat
-// earlier ones for as long as a window that was granted before reaches into the future.
+// The down files drop the registry of worker windows and the counters of segments. When the tables are made anew, a lease can
+// repeat ids for as long as a window that was granted before reaches into the future, and segments begin at 1 again.
 package migrations

@@ -48,9 +48,10 @@ func (s *Segments) now() time.Duration { return time.Since(s.begin) }
 // one, or until ctx ends, when they are not. Where no database gives numbers it is [ErrSegmentsEmpty] at once, after Close
 // [ErrSegmentsClosed]. It never returns a guess.
 func (s *Segments) Next(ctx context.Context) (snow.ID, error) {
-	b := s.pool.current.Load()
-	if i := b.reserved.Add(1) - 1; i < b.count {
-		return snow.ID(b.first + i*b.stride), nil
+	if b := s.pool.current.Load(); b != nil {
+		if i := b.reserved.Add(1) - 1; i < b.count {
+			return snow.ID(b.first + i*b.stride), nil
+		}
 	}
 	return s.next(ctx)
 }
@@ -67,7 +68,12 @@ func (s *Segments) next(ctx context.Context) (snow.ID, error) {
 // Fill sets all of ids as Next would, ascending, or returns an error and takes none. A Fill that is longer than the numbers
 // at hand waits until enough are there.
 func (s *Segments) Fill(ctx context.Context, ids []snow.ID) error {
-	if s.pool.current.Load().fill(ids) {
+	b := s.pool.current.Load()
+	if b == nil {
+		clear(ids)
+		return errNotOpened
+	}
+	if b.fill(ids) {
 		return nil
 	}
 	if err := s.wait(ctx, ids); err != nil {
@@ -179,6 +185,9 @@ func (s *Segments) ask(q segmentTake) {
 // and waits for it. The numbers that are left are skipped. If ctx ends before, Close returns its error and the rest ends
 // by itself. Another Close returns the outcome of the first.
 func (s *Segments) Close(ctx context.Context) error {
+	if s.pool.current.Load() == nil {
+		return errNotOpened
+	}
 	s.closing.Do(func() {
 		s.mu.Lock()
 		s.err = ErrSegmentsClosed
@@ -224,6 +233,9 @@ func (s *Segments) Stats() SegmentStats {
 	defer s.mu.Unlock()
 	p := &s.pool
 	b := p.current.Load()
+	if b == nil {
+		return SegmentStats{}
+	}
 	left := b.left()
 	stats := SegmentStats{
 		Issued: p.issued + uint64(b.count-left), Left: left, Step: p.step, Refills: s.refills, Waits: s.waits,

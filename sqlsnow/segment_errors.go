@@ -45,3 +45,5 @@ var (
 	errNotSealed = fmt.Errorf("%w: the row was not compared with the others yet", ErrSegmentsMismatch)
 	errMoved     = errors.New("the row changed meanwhile")
 )
+
+var errNotOpened = errors.New("sqlsnow: the segments were not made by OpenSegments")

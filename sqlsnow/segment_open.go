@@ -19,8 +19,7 @@ const (
 	defaultMaxStep = 1 << 24
 	defaultTarget  = time.Minute
 
-	takeTimeout = 5 * time.Second // of a request in the background
-	openGrace   = time.Second     // for the others, when one database has answered
+	takeTimeout = 5 * time.Second // of a request in the background, and of the others at the start when one database has answered
 
 	// highestSegmentID leaves room for what a row says is the next number.
 	highestSegmentID = math.MaxInt64 - mostCounters
@@ -62,7 +61,7 @@ type SegmentTable struct {
 }
 
 // OpenSegments takes the first numbers from each of dbs and returns when they are durable. It returns without those that can't
-// be reached or do not answer within a second of another one, and asks them later. ctx only bounds the call.
+// be reached or do not answer within 5 s of another one, and asks them later. ctx only bounds the call.
 //
 // Where the table has no row for the tag in any of dbs, rows are made, which needs all of dbs: with N databases that of dbs[i]
 // gives the numbers that are i modulo N. After that the rows count, not the order of dbs, but their number stays N for good.
@@ -208,7 +207,7 @@ func (s *Segments) contact(ctx context.Context, which []int) {
 				s.mu.Unlock()
 				r := s.tables[i].take(slow, q)
 				if r.err != nil && slow.Err() != nil && ctx.Err() == nil {
-					r = segmentTaken{err: fmt.Errorf("no answer within %v of another database: %w", openGrace, r.err)}
+					r = segmentTaken{err: fmt.Errorf("no answer within %v of another database: %w", takeTimeout, r.err)}
 				}
 				s.mu.Lock()
 				s.pool.handle(q, r, s.now(), true)
@@ -217,7 +216,7 @@ func (s *Segments) contact(ctx context.Context, which []int) {
 				s.mu.Unlock()
 				switch {
 				case r.err == nil:
-					time.AfterFunc(openGrace, cancel)
+					time.AfterFunc(takeTimeout, cancel)
 					return
 				case !again || tries == 30 || slow.Err() != nil:
 					return

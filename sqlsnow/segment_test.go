@@ -238,3 +238,17 @@ func TestSegmentsAtOnce(t *testing.T) {
 		t.Errorf("Stats: got %+v, want %d issued", stats, len(ids))
 	}
 }
+
+func TestSegmentsOfNoDatabase(t *testing.T) {
+	var s Segments
+	ids := []snow.ID{1}
+	_, err := s.Next(t.Context())
+	for _, err := range []error{err, s.Fill(t.Context(), ids), s.Close(t.Context())} {
+		if !errors.Is(err, errNotOpened) {
+			t.Errorf("got %v, want %v", err, errNotOpened)
+		}
+	}
+	if got := s.Stats(); ids[0] != 0 || got.Left != 0 || got.Databases != nil {
+		t.Errorf("got %v and %+v", ids, got)
+	}
+}

@@ -48,7 +48,7 @@ func reserveUnused(s *suite) {
 	}
 	for _, holder := range []string{"", string(make([]byte, 256))} {
 		_, err := sp.reserve(s.db, holder)
-		wantAs[*snow.FieldError](s, "Reserve for a bad name", err)
+		_ = wantAs[*snow.FieldError](s, "Reserve for a bad name", err)
 	}
 }
 

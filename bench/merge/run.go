@@ -1,0 +1,194 @@
+package merge
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/sqlsnow"
+	snowmerge "github.com/shardsnow/snow/sqlsnow/merge"
+)
+
+// run merges the source into a new database and verifies it.
+func (s scenario) run(ctx context.Context, tb testing.TB, server *dbtest.Server, source *sql.DB) (time.Duration, []Phase, error) {
+	plan, err := s.plan(ctx, source)
+	if err != nil {
+		return 0, nil, err
+	}
+	target, name, err := world(ctx, tb, server, plan)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer target.Close()
+	begin := time.Now()
+	phases, err := do(ctx, target, source, plan)
+	if err != nil {
+		return 0, nil, err
+	}
+	took := time.Since(begin)
+	_, err = target.ExecContext(ctx, "DROP DATABASE "+name)
+	return took, phases, err
+}
+
+// do runs a merge and times its phases.
+func do(ctx context.Context, target, source *sql.DB, plan *snowmerge.Plan) ([]Phase, error) {
+	var phases []Phase
+	var begin time.Time
+	m, err := snowmerge.New(sqlsnow.MySQL, target, []snowmerge.Source{{Name: "s1", DB: source}}, plan, snowmerge.Config{
+		Namespace: "bench",
+		Events: func(e snowmerge.Event) {
+			now := time.Now()
+			if n := len(phases); n == 0 || phases[n-1].Name != string(e.Phase) {
+				if n > 0 {
+					phases[n-1].Took = now.Sub(begin)
+				}
+				phases, begin = append(phases, Phase{Name: string(e.Phase)}), now
+			}
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	report, err := m.Run(ctx)
+	if n := len(phases); n > 0 {
+		phases[n-1].Took = time.Since(begin)
+	}
+	if err == nil {
+		err = report.Err()
+	}
+	return phases, err
+}
+
+// jobVariable holds the job of a process whose memory is measured.
+const jobVariable = "SNOW_BENCH_MERGE"
+
+type job struct {
+	Source, Target string // DSNs
+	Plan           []byte // JSON
+}
+
+// peak measures how much memory a process takes that merges the rows of the last
+// scenario, and nothing else.
+func peak(ctx context.Context, tb testing.TB, server *dbtest.Server, rows int) (p Peak, err error) {
+	all := scenarios()
+	s := all[len(all)-1]
+	source, err := s.source(ctx, tb, server, rows)
+	if err != nil {
+		return p, err
+	}
+	defer source.Close()
+	plan, err := s.plan(ctx, source)
+	if err != nil {
+		return p, err
+	}
+	target, name, err := world(ctx, tb, server, plan)
+	if err != nil {
+		return p, err
+	}
+	defer target.Close()
+	var from string
+	if err := source.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&from); err != nil {
+		return p, err
+	}
+	var text bytes.Buffer
+	if err := plan.WriteJSON(&text); err != nil {
+		return p, err
+	}
+	j, err := json.Marshal(job{Source: server.DSN(from), Target: server.DSN(name), Plan: text.Bytes()})
+	if err != nil {
+		return p, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return p, err
+	}
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Env = append(os.Environ(), jobVariable+"="+string(j))
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	begin := time.Now()
+	out, err := cmd.Output()
+	if err != nil {
+		return p, fmt.Errorf("%w: %s", err, said.Bytes())
+	}
+	p = Peak{Rows: rows + s.parents(rows), Took: time.Since(begin)}
+	if p.Bytes, err = strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64); err != nil {
+		return p, err
+	}
+	for _, db := range []string{from, name} {
+		if _, err := target.ExecContext(ctx, "DROP DATABASE "+db); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// Process does the job of a process whose memory is measured, if this is one,
+// and ends it. Otherwise it returns.
+func Process() {
+	text := os.Getenv(jobVariable)
+	if text == "" {
+		return
+	}
+	if err := process(text); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func process(text string) error {
+	ctx := context.Background()
+	var j job
+	if err := json.Unmarshal([]byte(text), &j); err != nil {
+		return err
+	}
+	plan, err := snowmerge.ReadPlan(bytes.NewReader(j.Plan))
+	if err != nil {
+		return err
+	}
+	source, err := sql.Open("mysql", j.Source)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := sql.Open("mysql", j.Target)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	if _, err := do(ctx, target, source, plan); err != nil {
+		return err
+	}
+	n, err := residentPeak()
+	if err != nil {
+		return err
+	}
+	fmt.Println(n)
+	return nil
+}
+
+// residentPeak asks Linux for the most memory that this process had at a time.
+func residentPeak() (int64, error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			return n << 10, err
+		}
+	}
+	return 0, errors.New("/proc/self/status has no VmHWM")
+}

@@ -1,0 +1,33 @@
+//go:build unix
+
+package merge_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/mergetest"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+func TestProofOnPostgreSQL(t *testing.T) { mergetest.Proof(t, postgres(t)) }
+
+func TestClashesOnPostgreSQL(t *testing.T) { mergetest.Clashes(t, postgres(t)) }
+
+func TestProofOnSQLite(t *testing.T) { mergetest.Proof(t, sqlite) }
+
+func TestClashesOnSQLite(t *testing.T) { mergetest.Clashes(t, sqlite) }
+
+func postgres(t *testing.T) mergetest.Engine {
+	server := dbtest.Postgres(t)
+	return mergetest.Engine{Dialect: sqlsnow.Postgres, Open: func(tb testing.TB) *sql.DB {
+		return mergetest.Open(tb, "pgx", server.DSN(server.CreateDatabase(tb)))
+	}}
+}
+
+var sqlite = mergetest.Engine{Dialect: sqlsnow.SQLite, Open: func(tb testing.TB) *sql.DB {
+	const settings = "?_txlock=immediate&_pragma=busy_timeout(30000)&_pragma=journal_mode(wal)&_pragma=synchronous(full)"
+	return mergetest.Open(tb, "sqlite3", "file:"+filepath.Join(tb.TempDir(), "snow.db")+settings)
+}}

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/merge"
+)
+
+const usage = `Usage: merge-servers [-rows N] [-kill-after N] [-mysql DSN | -postgres DSN]
+       merge-servers COMMAND -dialect sqlite|mysql|postgres FLAGS
+
+Without a command it shows how game servers are merged: it makes some, merges
+them, and checks the result.
+
+  -rows N        rows of each server. Default 100000.
+  -kill-after N  kill the first merge after N rows, and let it resume.
+  -mysql DSN     use this MySQL or MariaDB server instead of SQLite files in a
+                 temporary folder. Databases named ` + demoPrefix + `… are made on
+                 it and dropped at the end, such as user:password@tcp(host:3306)/
+  -postgres DSN  the same on PostgreSQL: postgres://user:password@host/postgres
+
+Commands, in the order of a merge. Sources are only read.
+
+  inspect    -source NAME=DSN … -plan FILE   write a plan, to be reviewed and edited
+  schema     -plan FILE [-target DSN]        print the target's tables, or make them
+  namespace  -target DSN -namespace NAME [-layout LAYOUT] [-workers N]
+                                             make the id space of the new keys
+  dry-run    -source … -target DSN -plan FILE [-namespace NAME]
+                                             tell what would happen; writes nothing
+  run        the same flags                  merge and verify; resumes what was interrupted
+  verify     the same flags                  verify again
+  lookup     -target DSN SOURCE TABLE ID     the new id of a row
+  export     -target DSN                     all new ids as CSV: source,table,old_id,new_id
+
+A DSN may be env:NAME, for one in the environment that the list of processes does
+not show. For SQLite it is a file; for MySQL user:password@tcp(host:port)/database;
+for PostgreSQL postgres://user:password@host:port/database. The exit status is 1
+for a failed check or any other error, 2 for wrong flags. Flags of one command:
+merge-servers COMMAND -help.
+`
+
+// A command is a step of a merge.
+type command struct {
+	*flag.FlagSet
+	name           string
+	stdout, stderr io.Writer
+
+	dialect    sqlsnow.Dialect
+	sources    []namedDSN
+	target     string
+	plan       string
+	namespace  string
+	registry   string
+	layout     string
+	workers    int
+	writers    int
+	batchTime  time.Duration
+	batchRows  int
+	lease      time.Duration
+	wait       time.Duration
+	pauseFile  string
+	assertions []merge.Assertion
+	noFKs      bool
+	json       bool
+	killAfter  int64
+	seen       int64 // rows, for killAfter
+
+	open []*sql.DB
+}
+
+type namedDSN struct{ name, dsn string }
+
+// commands by name, with the flags that each has and what it does.
+var commands = map[string]struct {
+	flags string
+	do    func(*command, context.Context) error
+}{
+	"inspect":   {"dialect source plan", (*command).inspect},
+	"schema":    {"dialect plan target", (*command).schema},
+	"namespace": {"dialect target namespace registry layout workers", (*command).makeNamespace},
+	"dry-run":   {"dialect source target plan namespace registry json", (*command).dryRun},
+	"run":       {"dialect source target plan namespace registry assert writers batch-time batch-rows lease wait pause-file without-foreign-keys json kill-after", (*command).run},
+	"verify":    {"dialect source target plan namespace registry assert json", (*command).verify},
+	"lookup":    {"dialect target", (*command).lookup},
+	"export":    {"dialect target", (*command).export},
+}
+
+// errUsage is returned for flags that were complained about already.
+var errUsage = errors.New("usage")
+
+// run returns the exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var err error
+	switch {
+	case len(args) > 0 && (args[0] == "help" || args[0] == "-help" || args[0] == "--help" || args[0] == "-h"):
+		_, _ = fmt.Fprint(stdout, usage)
+	case len(args) > 0 && !strings.HasPrefix(args[0], "-"):
+		err = runCommand(ctx, args[0], args[1:], stdout, stderr)
+	default:
+		err = demonstrate(ctx, args, stdout, stderr)
+	}
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, errUsage):
+		return 2
+	case ctx.Err() != nil:
+		err = fmt.Errorf("interrupted: %w", err)
+	}
+	_, _ = fmt.Fprintln(stderr, "merge-servers:", err)
+	return 1
+}
+
+func runCommand(ctx context.Context, name string, args []string, stdout, stderr io.Writer) (err error) {
+	what, ok := commands[name]
+	if !ok { // not quoted further: it could be a DSN
+		_, _ = fmt.Fprintf(stderr, "merge-servers: no such command; there are %s\n\n%s", strings.Join(slices.Sorted(maps.Keys(commands)), ", "), usage)
+		return errUsage
+	}
+	c := newCommand(name, what.flags, stdout, stderr)
+	if err := c.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			_, _ = fmt.Fprintf(stdout, "Flags of merge-servers %s:\n", name)
+			c.SetOutput(stdout)
+			c.PrintDefaults()
+			return err
+		}
+		text := err.Error()
+		if _, after, ok := strings.Cut(text, " for flag "); ok {
+			text = after // without the value, which may be a DSN
+		}
+		_, _ = fmt.Fprintf(stderr, "merge-servers %s: %s\n", name, text)
+		return errUsage
+	}
+	if err := c.check(what.flags); err != nil {
+		_, _ = fmt.Fprintf(stderr, "merge-servers %s: %v\n", name, err)
+		return errUsage
+	}
+	defer func() {
+		for _, db := range c.open {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	return what.do(c, ctx)
+}
+
+func newCommand(name, flags string, stdout, stderr io.Writer) *command {
+	c := &command{FlagSet: flag.NewFlagSet("merge-servers "+name, flag.ContinueOnError), name: name, stdout: stdout, stderr: stderr}
+	c.SetOutput(io.Discard)
+	c.Usage = func() {} // it is called for each wrong flag as well
+	for _, f := range strings.Fields(flags) {
+		switch f {
+		case "dialect":
+			c.Func(f, "`sqlite`, mysql (also MariaDB) or postgres", func(s string) error {
+				var ok bool
+				if c.dialect, ok = dialects[s]; !ok {
+					return errors.New("want sqlite, mysql or postgres")
+				}
+				return nil
+			})
+		case "source":
+			c.Func(f, "`NAME=DSN` of a database to merge; once for each", func(s string) error {
+				name, dsn, ok := strings.Cut(s, "=")
+				if !ok || name == "" || dsn == "" {
+					return errors.New("want NAME=DSN")
+				}
+				c.sources = append(c.sources, namedDSN{name, dsn})
+				return nil
+			})
+		case "target":
+			c.StringVar(&c.target, f, "", "`DSN` of the database to merge into")
+		case "plan":
+			c.StringVar(&c.plan, f, "", "`FILE` of the plan, .yaml or .json")
+		case "namespace":
+			c.StringVar(&c.namespace, f, "", "`NAME` of the id space of the new keys; not needed where no row gets one")
+		case "registry":
+			c.StringVar(&c.registry, f, "", "`DSN` of the database that has the namespace, if it is not the target")
+		case "layout":
+			c.StringVar(&c.layout, f, "35+0+20+8+0/100ms@2024-01-01T00:00:00Z", "`BITS` of the keys: timestamp+datacenter+worker+sequence+shard/tick@epoch")
+		case "workers":
+			c.IntVar(&c.workers, f, 0, "`N` worker numbers; 0 for all that the layout has, at most 1024")
+		case "assert":
+			c.Func(f, "`NAME=SQL` of one number; those of the sources and of the target before must add up to that of the target after", func(s string) error {
+				name, query, ok := strings.Cut(s, "=")
+				if !ok || name == "" || query == "" {
+					return errors.New("want NAME=SQL")
+				}
+				c.assertions = append(c.assertions, merge.Assertion{Name: name, SQL: query})
+				return nil
+			})
+		case "writers":
+			c.IntVar(&c.writers, f, 0, "`N` batches are written at once; 0 for the default")
+		case "batch-time":
+			c.DurationVar(&c.batchTime, f, 0, "how long a batch should take; 0 for the default")
+		case "batch-rows":
+			c.IntVar(&c.batchRows, f, 0, "at most `N` rows in a batch; 0 for the default")
+		case "lease":
+			c.DurationVar(&c.lease, f, 0, "how long a run that died blocks the next one; 0 for the default")
+		case "wait":
+			c.DurationVar(&c.wait, f, 0, "wait so long for the end of another run, such as one that was killed; 0 for not at all")
+		case "pause-file":
+			c.StringVar(&c.pauseFile, f, "", "pause as long as this `FILE` exists; the signal USR1 pauses as well, and the next one lets it go on")
+		case "without-foreign-keys":
+			c.BoolVar(&c.noFKs, f, false, "switch the target's foreign-key checks off while copying; for cycles of references that can't be NULL")
+		case "json":
+			c.BoolVar(&c.json, f, false, "print JSON")
+		case "kill-after":
+			c.Int64Var(&c.killAfter, f, 0, "kill this process after `N` rows, as a power cut would; to try the resumption")
+		}
+	}
+	return c
+}
+
+// check says which flag is missing.
+func (c *command) check(flags string) error {
+	has := func(f string) bool { return slices.Contains(strings.Fields(flags), f) }
+	switch {
+	case c.dialect == 0:
+		return errors.New("-dialect is missing")
+	case has("source") && len(c.sources) == 0:
+		return errors.New("-source is missing")
+	case has("plan") && c.plan == "":
+		return errors.New("-plan is missing")
+	case has("target") && c.target == "" && c.name != "schema":
+		return errors.New("-target is missing")
+	case c.name == "namespace" && c.namespace == "":
+		return errors.New("-namespace is missing")
+	case c.name == "lookup" && c.NArg() != 3:
+		return errors.New("want SOURCE TABLE ID after the flags")
+	case c.name != "lookup" && c.NArg() > 0:
+		return errors.New("there are arguments after the flags") // not quoted: they could be a DSN
+	}
+	return nil
+}
+
+// database opens the database of a flag. It is closed when the command ends.
+func (c *command) database(ctx context.Context, what, dsn string, a access) (*sql.DB, error) {
+	if name, ok := strings.CutPrefix(dsn, "env:"); ok {
+		if dsn = os.Getenv(name); dsn == "" {
+			return nil, fmt.Errorf("%s: the environment has no %s", what, name)
+		}
+	}
+	db, err := open(ctx, c.dialect, dsn, a)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	c.open = append(c.open, db)
+	return db, nil
+}
+
+func (c *command) openSources(ctx context.Context) ([]merge.Source, error) {
+	var all []merge.Source
+	for _, s := range c.sources {
+		db, err := c.database(ctx, "source "+s.name, s.dsn, readOnly)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, merge.Source{Name: s.name, DB: db})
+	}
+	return all, nil
+}

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/merge"
+)
+
+type options struct {
+	rows            int
+	killAfter       int64
+	mysql, postgres string
+}
+
+func parseOptions(args []string, stdout, stderr io.Writer) (opt options, err error) {
+	fs := flag.NewFlagSet("merge-servers", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.IntVar(&opt.rows, "rows", 100_000, "")
+	fs.Int64Var(&opt.killAfter, "kill-after", 0, "")
+	fs.StringVar(&opt.mysql, "mysql", "", "")
+	fs.StringVar(&opt.postgres, "postgres", "", "")
+	err = fs.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		_, _ = fmt.Fprint(stdout, usage)
+		return opt, err
+	case err != nil:
+	case fs.NArg() > 0:
+		err = errors.New("there are arguments after the flags") // not quoted: they could be a DSN
+	case opt.rows < 200:
+		err = fmt.Errorf("-rows %d: want at least 200", opt.rows)
+	case opt.killAfter < 0:
+		err = fmt.Errorf("-kill-after %d: want a positive number", opt.killAfter)
+	case opt.mysql != "" && opt.postgres != "":
+		err = errors.New("want -mysql or -postgres, not both")
+	}
+	if err != nil {
+		text := err.Error()
+		if _, after, ok := strings.Cut(text, " for flag "); ok {
+			text = after
+		}
+		_, _ = fmt.Fprintf(stderr, "merge-servers: %s\n\n%s", text, usage)
+		return opt, errUsage
+	}
+	return opt, nil
+}
+
+const (
+	world = "world" // the database that the servers are merged into
+	game1 = "game"  // the namespace of its ids
+)
+
+// A demo shows how servers are merged, with the commands of this program.
+type demo struct {
+	*places
+	opt            options
+	stdout, stderr io.Writer
+	failed         bool
+}
+
+func demonstrate(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+	opt, err := parseOptions(args, stdout, stderr)
+	if err != nil {
+		return err
+	}
+	d := &demo{opt: opt, stdout: stdout, stderr: stderr}
+	d.places, err = openPlaces(ctx, opt, []string{"s1", "s2", "s3", world})
+	defer func() { err = errors.Join(err, d.close(ctx)) }()
+	if err != nil {
+		return err
+	}
+	for _, part := range []func(context.Context) error{d.makeServers, d.first, d.second} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	if d.failed {
+		return errors.New("not all of what was claimed is true")
+	}
+	return nil
+}
+
+// makeServers makes three game servers and the id space of the world.
+func (d *demo) makeServers(ctx context.Context) error {
+	d.title("Three game servers of %s rows each", count(int64(d.opt.rows)))
+	d.say("s1 and s3 count their own rows with AUTO_INCREMENT. s2 has keys from snow, for which it leased a worker number.\n" +
+		"Players and guilds have names that are taken elsewhere, and refer to each other in a circle. Mails have ids in JSON,\n" +
+		"parties in a list, and the journal in a column that means another table in each row.\n")
+	if err := d.command(ctx, "namespace", "-dialect", d.name, "-target", "DSN:world", "-namespace", game1, "-layout", snow.GameServers().String()); err != nil {
+		return err
+	}
+	worker, err := d.lease(ctx)
+	if err != nil {
+		return err
+	}
+	for i, s := range []server{
+		{name: "s1", counts: true, opened: time.Date(2024, 2, 1, 8, 0, 0, 0, time.UTC)},
+		{name: "s2", worker: worker, opened: time.Date(2025, 1, 15, 8, 0, 0, 0, time.UTC)},
+		{name: "s3", counts: true, opened: time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)},
+	} {
+		s.rows, s.seed = d.opt.rows, uint64(i+1)
+		db, err := open(ctx, d.dialect, d.dsn[s.name], readWrite)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(fillServer(ctx, db, d.dialect, s), db.Close()); err != nil {
+			return fmt.Errorf("make server %s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// lease returns the worker number of s2, from the namespace that the world's
+// own servers will use as well.
+func (d *demo) lease(ctx context.Context) (worker uint64, err error) {
+	db, err := open(ctx, d.dialect, d.dsn[world], readWrite)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	lease, err := sqlsnow.Acquire(ctx, db, d.dialect, sqlsnow.LeaseConfig{Namespace: game1, Holder: "server s2", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return 0, err
+	}
+	return lease.Stats().Worker, lease.Close(ctx)
+}
+
+// first merges s1 and s2 into the world.
+func (d *demo) first(ctx context.Context) error {
+	d.title("s1 and s2 become the world")
+	report, err := d.merge(ctx, []string{"s1", "s2"}, []string{"s1"}, true)
+	if err != nil {
+		return err
+	}
+	rows, kept := int64(0), int64(0)
+	for _, t := range report.Tables {
+		if t.Source == "s2" && t.Table != "item_kinds" {
+			rows, kept = rows+t.Rows, kept+t.Rows-t.Rekeyed
+		}
+	}
+	d.claim(rows > 0 && kept == rows, "s2 had keys from snow: none of its %s rows got another one.", count(rows))
+	player := strconv.FormatInt(counted(min(1000, d.opt.rows/5)-1), 10)
+	d.say("Support asks what has become of player %s of s1:", player)
+	return d.command(ctx, "lookup", "-dialect", d.name, "-target", "DSN:world", "s1", "players", player)
+}
+
+// second merges a third server into the same world.
+func (d *demo) second(ctx context.Context) error {
+	d.title("A year later, s3 joins the world")
+	_, err := d.merge(ctx, []string{"s3"}, []string{"s3"}, false)
+	return err
+}
+
+// merge goes through the commands of a merge.
+func (d *demo) merge(ctx context.Context, sources, counts []string, first bool) (*merge.Report, error) {
+	file := filepath.Join(d.dir, "plan-"+sources[0]+".yaml")
+	flags := []string{"-dialect", d.name}
+	for _, s := range sources {
+		flags = append(flags, "-source", s+"=DSN:"+s)
+	}
+	if err := d.command(ctx, "inspect", append(flags, "-plan", file)...); err != nil {
+		return nil, err
+	}
+	plan, err := readPlan(file)
+	if err != nil {
+		return nil, err
+	}
+	d.say("People read the plan and answer its questions in it:")
+	for _, answer := range decide(plan, counts) {
+		d.say("  %s", answer)
+	}
+	d.say("")
+	if err := writePlan(file, plan, os.O_TRUNC); err != nil {
+		return nil, err
+	}
+	if first {
+		if err := d.command(ctx, "schema", "-dialect", d.name, "-plan", file, "-target", "DSN:world"); err != nil {
+			return nil, err
+		}
+	}
+	flags = append(flags, "-target", "DSN:world", "-plan", file, "-namespace", game1, "-assert", "gold=SELECT SUM(gold) FROM players",
+		"-assert", "items=SELECT SUM(amount) FROM items")
+	if err := d.command(ctx, "dry-run", slices.DeleteFunc(slices.Clone(flags), func(s string) bool { return strings.HasPrefix(s, "-assert") || strings.Contains(s, "SELECT") })...); err != nil {
+		return nil, err
+	}
+	if first && d.opt.killAfter > 0 {
+		if err := d.killed(ctx, flags); err != nil {
+			return nil, err
+		}
+	}
+	return d.run(ctx, append(flags, "-wait", "10s"))
+}
+
+// run runs the merge to its end, and shows its report.
+func (d *demo) run(ctx context.Context, flags []string) (*merge.Report, error) {
+	d.show("run", flags)
+	var out bytes.Buffer
+	failed := runCommand(ctx, "run", append(d.reveal(flags), "-json"), &out, d.stderr)
+	if out.Len() == 0 {
+		return nil, failed
+	}
+	report := new(merge.Report)
+	if err := json.Unmarshal(out.Bytes(), report); err != nil {
+		return nil, err
+	}
+	return report, errors.Join(report.WriteText(d.stdout), failed)
+}
+
+// killed starts the merge in a process of its own, which dies halfway.
+func (d *demo) killed(ctx context.Context, flags []string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	flags = append(slices.Clone(flags), "-kill-after", strconv.FormatInt(d.opt.killAfter, 10), "-lease", "1s")
+	d.show("run", flags)
+	args := []string{"run"}
+	environment := os.Environ()
+	for _, f := range flags {
+		if before, name, ok := strings.Cut(f, "DSN:"); ok {
+			variable := "MERGE_SERVERS_" + strings.ToUpper(name)
+			environment = append(environment, variable+"="+d.dsn[name])
+			f = before + "env:" + variable
+		}
+		args = append(args, f)
+	}
+	child := exec.CommandContext(ctx, program, args...)
+	child.Env, child.Stdout, child.Stderr = environment, d.stdout, d.stderr
+	if err := child.Run(); err == nil {
+		d.say("It was faster than that: there were fewer rows to write.\n")
+	} else {
+		d.say("%v. What it had done is in the ledger of the world, and the next one goes on from there:\n", err)
+	}
+	return nil
+}
+
+// command shows a command and runs it. Flags of the form DSN:name are those of databases.
+func (d *demo) command(ctx context.Context, name string, flags ...string) error {
+	d.show(name, flags)
+	defer d.say("")
+	return runCommand(ctx, name, d.reveal(flags), d.stdout, d.stderr)
+}
+
+func (d *demo) reveal(flags []string) []string {
+	flags = slices.Clone(flags)
+	for i, f := range flags {
+		if before, name, ok := strings.Cut(f, "DSN:"); ok {
+			flags[i] = before + d.dsn[name]
+		}
+	}
+	return flags
+}
+
+func (d *demo) show(name string, flags []string) {
+	line := "$ merge-servers " + name
+	for _, f := range flags {
+		f = strings.ReplaceAll(f, d.dir+string(filepath.Separator), "")
+		if before, name, ok := strings.Cut(f, "DSN:"); ok {
+			f = before + "env:" + strings.ToUpper(name)
+		}
+		if strings.Contains(f, " ") {
+			f = "'" + f + "'"
+		}
+		line += " " + f
+	}
+	d.say("%s", line)
+}
+
+func (d *demo) title(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	d.say("\n%s\n%s\n", text, strings.Repeat("=", len(text)))
+}
+
+func (d *demo) say(format string, args ...any) { _, _ = fmt.Fprintf(d.stdout, format+"\n", args...) }
+
+func (d *demo) claim(holds bool, format string, args ...any) {
+	mark := "✓ "
+	if !holds {
+		mark, d.failed = "✗ ", true
+	}
+	d.say(mark+format+"\n", args...)
+}
+
+// count writes a number with commas between thousands.
+func count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

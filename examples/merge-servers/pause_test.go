@@ -1,0 +1,25 @@
+//go:build unix
+
+package main
+
+import (
+	"slices"
+	"syscall"
+	"testing"
+)
+
+func TestPauseOnSignal(t *testing.T) {
+	told := make(chan bool)
+	stop := pauseOnSignal(func(on bool) { told <- on })
+	var got []bool
+	for range 3 {
+		if err := syscall.Kill(syscall.Getpid(), syscall.SIGUSR1); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, <-told)
+	}
+	stop()
+	if want := []bool{true, false, true}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

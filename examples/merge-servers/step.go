@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/merge"
+)
+
+// inspect writes a plan. It does not write over one that somebody may have edited.
+func (c *command) inspect(ctx context.Context) error {
+	sources, err := c.openSources(ctx)
+	if err != nil {
+		return err
+	}
+	plan, err := merge.Inspect(ctx, c.dialect, sources...)
+	if err != nil {
+		return err
+	}
+	if err := writePlan(c.plan, plan, os.O_EXCL); err != nil {
+		return err
+	}
+	var undecided []error
+	if err := plan.Check(); err != nil {
+		undecided = parts(err)
+	}
+	c.say("%s: %s tables of %s, with %s decisions to take", filepath.Base(c.plan), count(int64(len(plan.Tables))), strings.Join(plan.Sources, ", "), count(int64(len(undecided))))
+	for _, err := range undecided {
+		c.say("  %v", err)
+	}
+	return nil
+}
+
+// parts returns what was joined to one error.
+func parts(err error) []error {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+func readPlan(file string) (*merge.Plan, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	plan, err := merge.ReadPlan(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return plan, nil
+}
+
+// writePlan writes JSON if the file's name says so, else YAML.
+func writePlan(file string, plan *merge.Plan, flags int) (err error) {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|flags, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if filepath.Ext(file) == ".json" {
+		return plan.WriteJSON(f)
+	}
+	return plan.WriteYAML(f)
+}
+
+func (c *command) schema(ctx context.Context) error {
+	plan, err := readPlan(c.plan)
+	if err != nil {
+		return err
+	}
+	statements, err := plan.Schema()
+	if err != nil {
+		return err
+	}
+	if c.target == "" {
+		for _, s := range statements {
+			c.say("%s;", s)
+		}
+		return nil
+	}
+	target, err := c.database(ctx, "target", c.target, readWrite)
+	if err != nil {
+		return err
+	}
+	for _, s := range statements {
+		if _, err := target.ExecContext(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", s, err)
+		}
+	}
+	c.say("%d statements executed", len(statements))
+	return nil
+}
+
+func (c *command) makeNamespace(ctx context.Context) error {
+	layout, err := snow.ParseLayout(c.layout)
+	if err != nil {
+		return err
+	}
+	db, err := c.registryDatabase(ctx)
+	if err != nil {
+		return err
+	}
+	if err := sqlsnow.Migrate(ctx, db, c.dialect); err != nil {
+		return err
+	}
+	if err := sqlsnow.Init(ctx, db, c.dialect, sqlsnow.Namespace{Name: c.namespace, Layout: layout, Workers: c.workers}); err != nil {
+		return err
+	}
+	c.say("namespace %s: ids of %s", c.namespace, layout)
+	return nil
+}
+
+func (c *command) registryDatabase(ctx context.Context) (*sql.DB, error) {
+	if c.registry == "" {
+		return c.database(ctx, "target", c.target, readWrite)
+	}
+	return c.database(ctx, "registry", c.registry, readWrite)
+}
+
+// merge opens all that a merge needs.
+func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, *merge.Plan, error) {
+	plan, err := readPlan(c.plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	sources, err := c.openSources(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	target, err := c.database(ctx, "target", c.target, readWrite)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.registry != "" {
+		if cfg.Registry, err = c.database(ctx, "registry", c.registry, readWrite); err != nil {
+			return nil, nil, err
+		}
+	}
+	cfg.Namespace, cfg.Assertions = c.namespace, c.assertions
+	m, err := merge.New(c.dialect, target, sources, plan, cfg)
+	return m, plan, err
+}
+
+func (c *command) dryRun(ctx context.Context) error {
+	m, _, err := c.merge(ctx, merge.Config{})
+	if err != nil {
+		return err
+	}
+	forecast, err := m.DryRun(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.print(forecast); err != nil {
+		return err
+	}
+	return forecast.Err()
+}
+
+func (c *command) run(ctx context.Context) error {
+	p := newProgress(c.stderr)
+	defer p.close()
+	m, _, err := c.merge(ctx, merge.Config{
+		Lease: c.lease, Writers: c.writers, BatchTime: c.batchTime, BatchRows: c.batchRows, PauseFile: c.pauseFile,
+		WithoutForeignKeys: c.noFKs,
+		Events: func(e merge.Event) {
+			p.event(e)
+			c.kill(e)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	defer pauseOnSignal(m.Pause)()
+	report, err := c.runOrWait(ctx, m)
+	p.close()
+	if err != nil {
+		return err
+	}
+	if err := c.print(report); err != nil {
+		return err
+	}
+	return report.Err()
+}
+
+// kill ends this process after so many rows, without a word to anybody.
+func (c *command) kill(e merge.Event) {
+	if c.killAfter == 0 || e.Kind != merge.EventBatch || e.Phase == "verify" {
+		return
+	}
+	if c.seen += int64(e.Batch); c.seen < c.killAfter {
+		return
+	}
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Kill()
+	}
+}
+
+// runOrWait tries again as long as another run may end.
+func (c *command) runOrWait(ctx context.Context, m *merge.Merge) (*merge.Report, error) {
+	for end := time.Now().Add(c.wait); ; {
+		report, err := m.Run(ctx)
+		var held *merge.HeldError
+		if !errors.As(err, &held) || time.Now().After(end) {
+			return report, err
+		}
+		timer := time.NewTimer(min(time.Until(end), 100*time.Millisecond))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (c *command) verify(ctx context.Context) error {
+	m, _, err := c.merge(ctx, merge.Config{})
+	if err != nil {
+		return err
+	}
+	report, err := m.Verify(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.print(report); err != nil {
+		return err
+	}
+	return report.Err()
+}
+
+func (c *command) lookup(ctx context.Context) error {
+	old, err := strconv.ParseInt(c.Arg(2), 10, 64)
+	if err != nil {
+		return fmt.Errorf("id %q: want a number", c.Arg(2))
+	}
+	target, err := c.database(ctx, "target", c.target, readOnly)
+	if err != nil {
+		return err
+	}
+	id, err := merge.Lookup(ctx, c.dialect, target, c.Arg(0), c.Arg(1), old)
+	if err != nil {
+		return err
+	}
+	c.say("%d", id)
+	return nil
+}
+
+func (c *command) export(ctx context.Context) error {
+	target, err := c.database(ctx, "target", c.target, readOnly)
+	if err != nil {
+		return err
+	}
+	return merge.Export(ctx, c.dialect, target, c.stdout)
+}
+
+// A text is what can be printed for people.
+type text interface{ WriteText(io.Writer) error }
+
+func (c *command) print(t text) error {
+	if !c.json {
+		return t.WriteText(c.stdout)
+	}
+	e := json.NewEncoder(c.stdout)
+	e.SetIndent("", "  ")
+	return e.Encode(t)
+}
+
+// say writes a line. A reader who went away, as `| head` does, must not keep the
+// program from its work.
+func (c *command) say(format string, args ...any) { _, _ = fmt.Fprintf(c.stdout, format+"\n", args...) }

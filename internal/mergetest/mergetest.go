@@ -1,0 +1,182 @@
+// Package mergetest tests package merge on a database: it makes random schemas
+// and data, merges them, and takes the result apart again.
+//
+// Each row has a tag, a text that tells where it comes from and that no merge
+// changes. So the new ids are known without asking the program that made them.
+//
+// The package imports no driver: the tests that run it open the databases.
+package mergetest
+
+import (
+	"database/sql"
+	"flag"
+	"math/rand/v2"
+	"reflect"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/merge"
+)
+
+// An Engine is a kind of database.
+type Engine struct {
+	Dialect sqlsnow.Dialect
+	Open    func(tb testing.TB) *sql.DB // an empty database, which is closed at the end of the test
+}
+
+var (
+	seed   = flag.Uint64("merge.seed", 0, "merge only the random world of this seed")
+	worlds = flag.Int("merge.worlds", 20, "merge so many random worlds on each database")
+)
+
+// Open opens a database, and closes it at the end of the test.
+func Open(tb testing.TB, driver, dsn string) *sql.DB {
+	tb.Helper()
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return db
+}
+
+// Run merges random worlds: those of some fixed seeds, and new ones. A failure
+// tells its seed, for -merge.seed.
+func Run(t *testing.T, e Engine) {
+	if *seed != 0 {
+		random(t, e, *seed)
+		return
+	}
+	for i := range *worlds {
+		seed := uint64(i + 1)
+		if i >= *worlds/2 {
+			seed = rand.Uint64()
+		}
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { random(t, e, seed) })
+	}
+}
+
+// namespace is where minted ids belong to.
+const namespace = "mergetest"
+
+// layout is that of all ids: those that sources have kept, and minted ones.
+func layout(tb testing.TB) snow.Layout {
+	tb.Helper()
+	l, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 8, Sequence: 10, Shard: 4})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return l
+}
+
+// random merges the random world of a seed, in one merge or in two, and compares
+// what comes of it with what there was.
+func random(t *testing.T, e Engine, seed uint64) {
+	l := layout(t)
+	w := newWorld(seed, l)
+	t.Logf("seed %d: %v", seed, w)
+	target := w.start(t, e)
+	for i, sources := range w.merges {
+		w.merge(t, e, target, sources, i == 0)
+	}
+	o := newOracle(t, e, w, target)
+	o.check()
+	for _, s := range w.sources {
+		before := s.rows
+		if err := w.read(t.Context(), e.Dialect, s); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(before, s.rows) {
+			t.Errorf("source %s is not what it was", s.name)
+		}
+	}
+}
+
+// start opens a target, and makes and reads the sources.
+func (w *world) start(t *testing.T, e Engine) *sql.DB {
+	t.Helper()
+	l := layout(t)
+	target := e.Open(t)
+	if err := sqlsnow.Migrate(t.Context(), target, e.Dialect); err != nil {
+		t.Fatal(err)
+	}
+	if err := sqlsnow.Init(t.Context(), target, e.Dialect, sqlsnow.Namespace{Name: namespace, Layout: l, Workers: 32}); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range w.sources {
+		s.db = e.Open(t)
+		if err := w.build(t.Context(), e.Dialect, s); err != nil {
+			t.Fatalf("source %s: %v", s.name, err)
+		}
+		if err := w.read(t.Context(), e.Dialect, s); err != nil {
+			t.Fatalf("source %s: %v", s.name, err)
+		}
+	}
+	return target
+}
+
+// merge does one merge of some sources.
+func (w *world) merge(t *testing.T, e Engine, target *sql.DB, names []*source, first bool) {
+	t.Helper()
+	sources, plan := w.inspect(t, e, names)
+	if first {
+		w.schema(t, target, plan)
+	}
+	m, err := merge.New(e.Dialect, target, sources, plan, merge.Config{
+		Namespace: namespace, BatchRows: 1 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight,
+	})
+	if err != nil {
+		t.Fatalf("new: %v", err)
+	}
+	if _, err := m.DryRun(t.Context()); err != nil {
+		t.Errorf("dry run: %v", err)
+	}
+	report, err := m.Run(t.Context())
+	if err != nil {
+		t.Fatalf("run: %v", err)
+	}
+	if err := report.Err(); err != nil {
+		t.Errorf("the report of the run: %v", err)
+	}
+}
+
+// inspect returns the plan for some sources, as people would decide on it.
+func (w *world) inspect(t *testing.T, e Engine, names []*source) ([]merge.Source, *merge.Plan) {
+	t.Helper()
+	var sources []merge.Source
+	for _, s := range names {
+		sources = append(sources, merge.Source{Name: s.name, DB: s.db})
+	}
+	plan, err := merge.Inspect(t.Context(), e.Dialect, sources...)
+	if err != nil {
+		t.Fatalf("inspect: %v", err)
+	}
+	w.missed(t, plan, names)
+	w.decide(t, plan, names)
+	plan = reread(t, plan, w.random)
+	if err := plan.Check(); err != nil {
+		t.Fatalf("check: %v", err)
+	}
+	return sources, plan
+}
+
+// schema makes the target's tables.
+func (w *world) schema(t *testing.T, target *sql.DB, plan *merge.Plan) {
+	t.Helper()
+	statements, err := plan.Schema()
+	if err != nil {
+		t.Fatalf("schema: %v", err)
+	}
+	for _, s := range statements {
+		if _, err := target.ExecContext(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}

@@ -1,0 +1,407 @@
+package mergetest
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow/merge"
+)
+
+// An oracle knows what must have become of each row of the sources.
+type oracle struct {
+	*testing.T
+	w      *world
+	e      Engine
+	target *sql.DB
+	rows   map[string][]row                       // of the target
+	found  map[string]map[string]row              // of the target, by table and tag, or by code in a dictionary
+	ids    map[*source]map[string]map[int64]int64 // new ones, by table and old id
+	gone   map[string]bool                        // tags of rows that gave way to others
+	order  []*source                              // by precedence
+}
+
+func newOracle(t *testing.T, e Engine, w *world, target *sql.DB) *oracle {
+	t.Helper()
+	o := &oracle{
+		T: t, w: w, e: e, target: target, rows: make(map[string][]row), found: make(map[string]map[string]row),
+		ids: make(map[*source]map[string]map[int64]int64), gone: make(map[string]bool), order: slices.Concat(w.merges...),
+	}
+	for _, t := range w.tables {
+		rows, err := readTable(o.Context(), e.Dialect, target, t, t.columns)
+		if err != nil {
+			o.Fatal(err)
+		}
+		o.rows[t.name], o.found[t.name] = rows, make(map[string]row)
+		for _, r := range rows {
+			mark := t.mark(r)
+			if o.found[t.name][mark] != nil {
+				o.Errorf("%s: %s is in the target twice", t.name, mark)
+			}
+			o.found[t.name][mark] = r
+		}
+	}
+	return o
+}
+
+// mark is what tells a row in all databases.
+func (t *table) mark(r row) string {
+	if t.shape == dictionary {
+		return *r["code"]
+	}
+	return *r["tag"]
+}
+
+func (o *oracle) check() {
+	o.Helper()
+	for _, s := range o.order {
+		o.ids[s] = make(map[string]map[int64]int64)
+	}
+	for _, t := range o.w.tables {
+		if t.ids() {
+			o.learn(t)
+		}
+	}
+	for _, t := range o.w.tables {
+		if !t.ids() {
+			o.giveWay(t)
+		}
+		o.count(t)
+		for _, s := range o.order {
+			o.compareTable(s, t)
+		}
+	}
+	o.minted()
+	o.exported()
+}
+
+// learn finds the new ids of a table.
+func (o *oracle) learn(t *table) {
+	o.Helper()
+	winners := make(map[string]row) // by name
+	for _, s := range o.order {
+		ids := make(map[int64]int64)
+		o.ids[s][t.name] = ids
+		for _, r := range s.rows[t.name] {
+			old, there := number(r["id"]), o.found[t.name][t.mark(r)]
+			for _, u := range t.unique {
+				if u.rule != merge.RuleKeep {
+					continue
+				}
+				if winner := winners[*r["name"]]; winner != nil {
+					if there != nil {
+						o.Errorf("%s: %s should have given way to %s", t.name, t.mark(r), t.mark(winner))
+					}
+					o.gone[t.mark(r)], there = true, winner
+				} else {
+					winners[*r["name"]] = there
+				}
+			}
+			if there == nil {
+				o.Errorf("%s: %s is lost", t.name, t.mark(r))
+				continue
+			}
+			ids[old] = number(there["id"])
+		}
+	}
+}
+
+// giveWay finds the rows of a table without ids that gave way to others.
+func (o *oracle) giveWay(t *table) {
+	taken := make(map[string]bool)
+	for _, u := range t.unique {
+		if u.rule != merge.RuleKeep {
+			continue
+		}
+		for _, s := range o.order {
+			for _, r := range s.rows[t.name] {
+				key := ""
+				for _, name := range u.columns {
+					v := *r[name]
+					if c := t.column(name); c.role == merge.RoleReference {
+						v = *o.mapped(s, c, r)
+					}
+					key += v + "/"
+				}
+				if taken[key] {
+					o.gone[t.mark(r)] = true
+				}
+				taken[key] = true
+			}
+		}
+	}
+}
+
+// count compares how many rows there are.
+func (o *oracle) count(t *table) {
+	o.Helper()
+	want := make(map[string]bool)
+	for _, s := range o.order {
+		for _, r := range s.rows[t.name] {
+			if !o.gone[t.mark(r)] {
+				want[t.mark(r)] = true
+			}
+		}
+	}
+	if len(o.rows[t.name]) != len(want) {
+		o.Errorf("%s: the target has %d rows, want %d", t.name, len(o.rows[t.name]), len(want))
+	}
+}
+
+// compareTable compares the rows of a source with those of the target.
+func (o *oracle) compareTable(s *source, t *table) {
+	o.Helper()
+	for _, r := range s.rows[t.name] {
+		got := o.found[t.name][t.mark(r)]
+		switch {
+		case o.gone[t.mark(r)]:
+			if got != nil {
+				o.Errorf("%s: %s is there, and should have given way", t.name, t.mark(r))
+			}
+			continue
+		case got == nil:
+			o.Errorf("%s: %s is lost", t.name, t.mark(r))
+			continue
+		}
+		for _, c := range t.columns {
+			if c.role == merge.RoleKey || t.shape == dictionary && s.lacks[t.name+"."+c.name] {
+				continue // what is learned from here, or what another source knows
+			}
+			want := o.mapped(s, c, r)
+			switch {
+			case c.role == merge.RoleJSON && want != nil && got[c.name] != nil:
+				if !reflect.DeepEqual(parse(*want), parse(*got[c.name])) {
+					o.Errorf("%s.%s of %s: got %s, want %s", t.name, c.name, t.mark(r), *got[c.name], *want)
+				}
+			case t.renamed(c):
+				o.compareName(s, t, c, *r[c.name], *got[c.name])
+			case show(want) != show(got[c.name]):
+				o.Errorf("%s.%s of %s: got %s, want %s", t.name, c.name, t.mark(r), show(got[c.name]), show(want))
+			}
+		}
+	}
+}
+
+// renamed reports whether values of a column get a suffix where they clash.
+func (t *table) renamed(c *column) bool {
+	return slices.ContainsFunc(t.unique, func(u *unique) bool { return u.rule == merge.RuleSuffix && u.rename == c.name })
+}
+
+// compareName allows another name where an earlier source has the same one.
+func (o *oracle) compareName(s *source, t *table, c *column, old, got string) {
+	o.Helper()
+	taken := false
+	for _, earlier := range o.order[:slices.Index(o.order, s)] {
+		taken = taken || slices.ContainsFunc(earlier.rows[t.name], func(r row) bool { return *r[c.name] == old })
+	}
+	if taken != (got != old) || taken && !strings.HasPrefix(got, old+"_"+s.name) {
+		o.Errorf("%s.%s of source %s: got %q for %q, which is taken: %v", t.name, c.name, s.name, got, old, taken)
+	}
+}
+
+// mapped is what the value of a column must be in the target.
+func (o *oracle) mapped(s *source, c *column, r row) *string {
+	o.Helper()
+	v := r[c.name]
+	if v == nil || c.zero && *v == "0" {
+		return v
+	}
+	switch c.role {
+	case merge.RoleReference:
+		return o.newID(s, c, c.refers[0], *v)
+	case merge.RolePolymorphic:
+		for _, ref := range c.refers {
+			if kind := r[c.by]; kind != nil && *kind == ref.Value {
+				return o.newID(s, c, ref, *v)
+			}
+		}
+	case merge.RoleList:
+		var parts []string
+		for _, part := range strings.Split(*v, c.separation()) {
+			if part == "" {
+				continue
+			}
+			if id := o.newID(s, c, c.refers[0], part); id != nil {
+				parts = append(parts, *id)
+			}
+		}
+		list := strings.Join(parts, c.separation())
+		return &list
+	case merge.RoleJSON:
+		return o.mappedJSON(s, c, *v)
+	}
+	return v
+}
+
+// newID returns the new id as text, or nil of one that no row has.
+func (o *oracle) newID(s *source, c *column, ref *merge.Reference, old string) *string {
+	o.Helper()
+	id, ok := o.ids[s][ref.Table][number(&old)]
+	if !ok {
+		if c.orphans != merge.OrphansNull {
+			o.Errorf("source %s: %s refers to %s %s, which is lost", s.name, c.name, ref.Table, old)
+		}
+		return nil
+	}
+	text := strconv.FormatInt(id, 10)
+	return &text
+}
+
+func (o *oracle) mappedJSON(s *source, c *column, v string) *string {
+	o.Helper()
+	doc := parse(v).(map[string]any)
+	change := func(ref *merge.Reference, old any) any {
+		switch old := old.(type) {
+		case json.Number:
+			if id := o.newID(s, c, ref, old.String()); id != nil {
+				return json.Number(*id)
+			}
+		case string:
+			if id := o.newID(s, c, ref, old); id != nil {
+				return *id
+			}
+		}
+		return nil
+	}
+	if old, ok := doc["owner"]; ok {
+		doc["owner"] = change(c.refers[0], old)
+	}
+	if items, ok := doc["items"].([]any); ok {
+		for _, item := range items {
+			item := item.(map[string]any)
+			item["id"] = change(c.refers[1], item["id"])
+		}
+	}
+	if ids, ok := doc["ids"].([]any); ok {
+		kept := []any{}
+		for _, old := range ids {
+			if id := change(c.refers[2], old); id != nil {
+				kept = append(kept, id)
+			}
+		}
+		doc["ids"] = kept
+	}
+	b, err := json.Marshal(doc)
+	if err != nil {
+		o.Fatal(err)
+	}
+	text := string(b)
+	return &text
+}
+
+// minted checks the ids themselves: rows that had ids of snow keep them, the
+// others' come from a number that no source has, in the order of the old ones.
+func (o *oracle) minted() {
+	o.Helper()
+	used, lanes := make(map[uint64]bool), make(map[uint64]string)
+	for _, s := range o.order {
+		used[s.worker] = !s.mints
+	}
+	for _, s := range o.order {
+		for _, t := range o.w.tables {
+			last := int64(0)
+			for _, old := range slices.Sorted(maps.Keys(o.ids[s][t.name])) {
+				id := o.ids[s][t.name][old]
+				merged := t.shape == dictionary || slices.ContainsFunc(t.unique, func(u *unique) bool { return u.rule == merge.RuleKeep })
+				if merged && !o.own(s, t, id) {
+					continue
+				}
+				if !s.mints {
+					if id != old {
+						o.Errorf("source %s: %s %d has become %d", s.name, t.name, old, id)
+					}
+					continue
+				}
+				p, err := o.w.layout.Decompose(snow.ID(id))
+				if err != nil {
+					o.Fatalf("source %s: %s %d has become %d: %v", s.name, t.name, old, id, err)
+				}
+				if holder, ok := lanes[p.Worker]; used[p.Worker] || ok && holder != s.name {
+					o.Errorf("source %s: %s %d has become %d of worker %d, which is that of others", s.name, t.name, old, id, p.Worker)
+				}
+				lanes[p.Worker] = s.name
+				if id>>4 <= last>>4 { // but for the shard
+					o.Errorf("source %s: %s %d has become %d, after %d", s.name, t.name, old, id, last)
+				}
+				last = id
+			}
+		}
+	}
+}
+
+// own reports whether a row of the target came from source s, and not from
+// another one that it was merged with.
+func (o *oracle) own(s *source, t *table, id int64) bool {
+	for _, earlier := range o.order[:slices.Index(o.order, s)] {
+		for _, other := range o.ids[earlier][t.name] {
+			if other == id {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// exported compares the map that the program tells with the one that was learned.
+func (o *oracle) exported() {
+	o.Helper()
+	var b strings.Builder
+	if err := merge.Export(o.Context(), o.e.Dialect, o.target, &b); err != nil {
+		o.Fatal(err)
+	}
+	var want []string
+	for _, s := range o.order {
+		for table, ids := range o.ids[s] {
+			for old, id := range ids {
+				if old != id {
+					want = append(want, fmt.Sprintf("%s,%s,%d,%d", s.name, table, old, id))
+				}
+				if o.w.random.IntN(20) > 0 {
+					continue
+				}
+				if got, err := merge.Lookup(o.Context(), o.e.Dialect, o.target, s.name, table, old); err != nil || int64(got) != id {
+					o.Errorf("look up %s %s %d: got %d, %v; want %d", s.name, table, old, got, err, id)
+				}
+			}
+		}
+	}
+	got := strings.Split(strings.TrimSpace(b.String()), "\n")[1:]
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		o.Errorf("the exported map has %d rows, want %d:\n%s\nwant:\n%s", len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func parse(text string) any {
+	var v any
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return err.Error()
+	}
+	return v
+}
+
+// number reads an id that a database wrote.
+func number(text *string) int64 {
+	n, err := strconv.ParseInt(*text, 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+func show(v *string) string {
+	if v == nil {
+		return "NULL"
+	}
+	return strconv.Quote(*v)
+}

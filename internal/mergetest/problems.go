@@ -1,0 +1,158 @@
+package mergetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/merge"
+)
+
+// A problem is something that a dry run must tell of.
+type problem struct {
+	name     string
+	do, undo string // in source old
+	edit     func(players, items *merge.Table)
+	typed    bool // only where columns have types
+	problems int64
+	err      any
+	orphans  string
+	misfits  string
+	dropped  int64
+}
+
+// problems sees whether dry runs tell of problems, and runs stop for them.
+func (g *game) problems(t *testing.T) {
+	column := func(t *merge.Table, name string) *merge.Column {
+		for _, c := range t.Columns {
+			if c.Name == name {
+				return c
+			}
+		}
+		return nil
+	}
+	for _, p := range []problem{
+		{
+			name: "an orphan", do: "UPDATE items SET owner_id = 99 WHERE id = 3", undo: "UPDATE items SET owner_id = 4 WHERE id = 3",
+			problems: 1, err: new(*merge.OrphanError), orphans: `items.owner_id old 1 [row [3]: "99"]`,
+		}, {
+			name: "orphans in JSON", do: `UPDATE players SET bag = '{"seen": [3, 98, "97"]}' WHERE id = 3`, undo: "UPDATE players SET bag = '[]' WHERE id = 3",
+			problems: 2, err: new(*merge.OrphanError), orphans: `players.bag old 2 [row [3]: "98" row [3]: "97"]`,
+		}, {
+			name: "an orphan in a list that has a rule", do: `UPDATE players SET friends = '1,96' WHERE id = 4`, undo: "UPDATE players SET friends = '1' WHERE id = 4",
+			edit:    func(players, _ *merge.Table) { column(players, "friends").Orphans = merge.OrphansNull },
+			orphans: `players.friends old 1 [row [4]: "96"]`,
+		}, {
+			name: "a row that is dropped", do: "UPDATE items SET owner_id = 99 WHERE id = 3", undo: "UPDATE items SET owner_id = 4 WHERE id = 3",
+			edit:    func(_, items *merge.Table) { column(items, "owner_id").Orphans = merge.OrphansDrop },
+			orphans: `items.owner_id old 1 [row [3]: "99"]`, dropped: 1,
+		}, {
+			name: "no JSON", do: `UPDATE players SET bag = '{' WHERE id = 3`, undo: "UPDATE players SET bag = '[]' WHERE id = 3",
+			problems: 1, err: new(*merge.RowError), misfits: "players.bag old 1",
+		}, {
+			name: "NULL", edit: func(players, _ *merge.Table) { column(players, "created_at").Nullable = false },
+			problems: 1, err: new(*merge.RowError), misfits: "players.created_at old 1",
+		}, {
+			name: "a text that is too long", typed: true, edit: func(_, items *merge.Table) { column(items, "kind").Type = "varchar(4)" },
+			problems: 2, err: new(*merge.RowError), misfits: "items.kind new 1, items.kind old 1",
+		}, {
+			name: "a list that becomes too long", typed: true, edit: func(players, _ *merge.Table) { column(players, "friends").Type = "varchar(30)" },
+			problems: 1, err: new(*merge.RowError), misfits: "players.friends old 1",
+		},
+	} {
+		if p.typed && g.Dialect == sqlsnow.SQLite {
+			continue
+		}
+		t.Run(p.name, func(t *testing.T) {
+			m := g.merge(t, func(plan *merge.Plan) {
+				if p.edit != nil {
+					p.edit(plan.Tables[1], plan.Tables[0])
+				}
+			})
+			if p.do != "" {
+				g.exec(t, g.old, p.do)
+				defer g.exec(t, g.old, p.undo)
+			}
+			f, err := m.DryRun(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Problems != p.problems || p.problems > 0 && !errors.As(f.Err(), p.err) {
+				t.Errorf("got %d problems and %v, want %d and a %T", f.Problems, f.Err(), p.problems, p.err)
+			}
+			list := func(values []merge.ValueForecast, samples bool) (text string) {
+				for i, v := range values {
+					if i > 0 {
+						text += ", "
+					}
+					text += fmt.Sprintf("%s.%s %s %d", v.Table, v.Column, v.Source, v.Rows)
+					if samples {
+						text += fmt.Sprint(" ", v.Samples)
+					}
+				}
+				return text
+			}
+			if got := list(f.Orphans, true); got != p.orphans {
+				t.Errorf("orphans: got %s, want %s", got, p.orphans)
+			}
+			if got := list(f.Misfits, false); got != p.misfits {
+				t.Errorf("misfits: got %s, want %s", got, p.misfits)
+			}
+			for _, row := range f.Tables {
+				if row.Table == "items" && row.Source == "old" && row.Dropped != p.dropped {
+					t.Errorf("got %d dropped, want %d", row.Dropped, p.dropped)
+				}
+			}
+		})
+	}
+	t.Run("dates", func(t *testing.T) {
+		g.exec(t, g.old, "UPDATE players SET created_at = '2024-02-29 10:00:00' WHERE id = 3", "UPDATE players SET created_at = '2199-01-01 00:00:00' WHERE id = 4")
+		defer g.exec(t, g.old, "UPDATE players SET created_at = NULL WHERE id = 3", "UPDATE players SET created_at = '2024-03-02 10:00:00' WHERE id = 4")
+		f, err := g.merge(t, nil).DryRun(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := merge.DateForecast{Table: "players", Source: "old", Column: "created_at", Future: 1, Inversions: 1, Largest: 24 * time.Hour}
+		if len(f.Dates) != 1 || f.Dates[0] != want {
+			t.Errorf("got %+v, want %+v", f.Dates, want)
+		}
+	})
+}
+
+// droppedWinner has a row that clashes with one which is not copied.
+func (g *game) droppedWinner(t *testing.T) {
+	g.exec(t, g.new, "UPDATE players SET account_id = 99 WHERE id = 2000002")
+	m := g.merge(t, func(plan *merge.Plan) {
+		for _, c := range plan.Tables[1].Columns {
+			switch c.Name {
+			case "account_id":
+				c.Orphans = merge.OrphansDrop
+			case "friends":
+				c.Orphans = merge.OrphansNull
+			}
+		}
+	})
+	f, err := m.DryRun(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := m.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range report.Tables {
+		want := int64(0)
+		if row.Table == "players" && row.Source == "new" {
+			want = 1
+		}
+		if row.Renamed != 0 || row.Dropped != want {
+			t.Errorf("got %+v, want no names changed and %d rows dropped", row, want)
+		}
+		if i := slices.IndexFunc(f.Tables, func(f merge.TableForecast) bool { return f.Table == row.Table && f.Source == row.Source }); f.Tables[i].Renamed != 0 || f.Tables[i].Dropped != want {
+			t.Errorf("dry run: got %+v, want no names changed and %d rows dropped", f.Tables[i], want)
+		}
+	}
+}

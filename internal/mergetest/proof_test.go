@@ -1,0 +1,26 @@
+//go:build unix
+
+package mergetest_test
+
+import (
+	"database/sql"
+	"testing"
+
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/mergetest"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+func TestProofOnMariaDB(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	mergetest.Proof(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
+		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
+	}})
+}
+
+func TestClashesOnMariaDB(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	mergetest.Clashes(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
+		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
+	}})
+}

@@ -1,0 +1,383 @@
+package merge
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A PlanError says why nothing can be merged by a plan.
+type PlanError struct {
+	Table  string // empty where it is the plan as a whole
+	Column string // empty where it is the table as a whole
+	Reason string
+}
+
+func (e *PlanError) Error() string {
+	switch {
+	case e.Table == "":
+		return "plan: " + e.Reason
+	case e.Column == "":
+		return "plan: table " + strconv.Quote(e.Table) + ": " + e.Reason
+	}
+	return "plan: column " + strconv.Quote(e.Table+"."+e.Column) + ": " + e.Reason
+}
+
+// Check returns what is wrong with the plan as a join of [*PlanError], or nil:
+// suspects and columns that nobody has decided on, names of nothing, roles that
+// do not fit the types or the foreign keys, unique keys whose rule can't be
+// followed. It asks no database: whether the sources are as the plan says is
+// for [New] to find out.
+func (p *Plan) Check() error {
+	if err := p.check(); err != nil {
+		return fmt.Errorf("merge: %w", err)
+	}
+	return nil
+}
+
+func (p *Plan) check() error {
+	c := &checker{plan: p, dialect: dialectOf(p.Dialect)}
+	if p.Version != 1 {
+		c.fault("", "", "version %d: want 1", p.Version)
+	}
+	if c.dialect == 0 {
+		c.fault("", "", "dialect %q: want MySQL, PostgreSQL or SQLite", p.Dialect)
+	}
+	if err := checkSourceNames(p.Sources); err != nil {
+		c.fault("", "", "%v", err)
+	}
+	if err := p.checkNil(); err != nil {
+		c.fault("", "", "%v", err)
+		return errors.Join(c.errs...)
+	}
+	for i, t := range p.Tables {
+		switch {
+		case t.Name == "":
+			c.fault("", "", "a table has no name")
+		case p.table(t.Name) != p.Tables[i]:
+			c.fault(t.Name, "", "there are two of it")
+		case !t.Skip:
+			c.table(t)
+			if _, err := p.precedence(t); err != nil {
+				c.errs = append(c.errs, err)
+			}
+		}
+	}
+	if _, err := p.mintOrder(); err != nil {
+		c.errs = append(c.errs, err)
+	}
+	return errors.Join(c.errs...)
+}
+
+type checker struct {
+	plan    *Plan
+	dialect sqlsnow.Dialect
+	errs    []error
+}
+
+func (c *checker) fault(table, column, format string, args ...any) {
+	c.errs = append(c.errs, &PlanError{Table: table, Column: column, Reason: fmt.Sprintf(format, args...)})
+}
+
+// sources complains of names in field that are not among those of what.
+func (c *checker) sources(t *Table, column, field string, names []string) {
+	for i, name := range names {
+		switch {
+		case !slices.Contains(c.plan.Sources, name):
+			c.fault(t.Name, column, "%s names %q, which is no source", field, name)
+		case !t.in(name):
+			c.fault(t.Name, column, "%s names %q, which does not have the table", field, name)
+		case slices.Contains(names[:i], name):
+			c.fault(t.Name, column, "%s names %q twice", field, name)
+		}
+	}
+}
+
+func (c *checker) undecided(t *Table, column string, suspects []string, decided bool) {
+	if decided || len(suspects) == 0 {
+		return
+	}
+	more := ""
+	if len(suspects) > 1 {
+		more = fmt.Sprintf(" (and %d more)", len(suspects)-1)
+	}
+	c.fault(t.Name, column, "not decided: %s%s", suspects[0], more)
+}
+
+func (c *checker) table(t *Table) {
+	c.sources(t, "", "sources", t.Sources)
+	c.sources(t, "", "mint", t.Mint)
+	if len(t.PrimaryKey) == 0 {
+		c.fault(t.Name, "", "no primary key: name columns that tell its rows apart, or skip it")
+	}
+	c.columns(t, "primary_key", t.PrimaryKey)
+	for _, name := range t.PrimaryKey {
+		if column := t.column(name); column != nil && len(column.Sources) > 0 {
+			c.fault(t.Name, name, "is in the primary key, so all the sources of the table must have it")
+		}
+	}
+	if len(t.Mint) > 0 && t.key() == nil {
+		c.fault(t.Name, "", "mint names sources, but no column is a key")
+	}
+	for i, column := range t.Columns {
+		switch {
+		case column.Name == "":
+			c.fault(t.Name, "", "a column has no name")
+		case t.column(column.Name) != t.Columns[i]:
+			c.fault(t.Name, column.Name, "there are two of it")
+		default:
+			c.column(t, column)
+		}
+	}
+	c.created(t)
+	for _, u := range t.Unique {
+		c.unique(t, u)
+	}
+	for _, k := range t.ForeignKeys {
+		c.foreignKey(t, k)
+	}
+	for _, i := range t.Indexes {
+		if i.Statement == "" && len(i.Columns) == 0 {
+			c.fault(t.Name, "", "index %q has neither columns nor a statement", i.Name)
+		}
+	}
+}
+
+// columns complains of names in field that the table does not have.
+func (c *checker) columns(t *Table, field string, names []string) {
+	for i, name := range names {
+		if t.column(name) == nil {
+			c.fault(t.Name, "", "%s names %q, which is no column", field, name)
+		} else if slices.Contains(names[:i], name) {
+			c.fault(t.Name, "", "%s names %q twice", field, name)
+		}
+	}
+}
+
+func (c *checker) created(t *Table) {
+	if t.Zone != "" {
+		if _, err := time.LoadLocation(t.Zone); err != nil {
+			c.fault(t.Name, "", "zone %q: %v", t.Zone, err)
+		}
+	}
+	if t.Created == "" {
+		return
+	}
+	column := t.column(t.Created)
+	if column == nil {
+		c.fault(t.Name, "", "created names %q, which is no column", t.Created)
+		return
+	}
+	if s := shapeOf(c.dialect, column.Type); c.dialect != sqlsnow.SQLite && s.kind != kindTime && s.kind != kindInteger {
+		c.fault(t.Name, column.Name, "is what dates ids, but type %q is neither a time nor an integer", column.Type)
+	}
+	for _, source := range t.Mint {
+		if !column.in(source) {
+			c.fault(t.Name, column.Name, "is what dates ids, but source %q does not have it", source)
+		}
+	}
+}
+
+func (c *checker) column(t *Table, column *Column) {
+	fault := func(format string, args ...any) { c.fault(t.Name, column.Name, format, args...) }
+	c.sources(t, column.Name, "sources", column.Sources)
+	if column.Type == "" && c.dialect != sqlsnow.SQLite {
+		fault("no type")
+	}
+	if column.Generated != "" && column.Role != RolePlain {
+		fault("is generated, so it must be plain")
+	}
+	if len(column.Sources) > 0 && len(column.Sources) < len(c.sourcesOf(t)) && !column.Nullable && column.Default == nil && column.Generated == "" {
+		fault("some sources do not have it: it must be nullable or have a default")
+	}
+	c.undecided(t, column.Name, column.Suspects, column.Decided)
+	s := shapeOf(c.dialect, column.Type)
+	typed := c.dialect != sqlsnow.SQLite // where the type says what values are
+	switch column.Role {
+	case RolePlain:
+		return
+	case RoleUndecided:
+		if column.Decided || len(column.Suspects) == 0 {
+			fault("role is undecided")
+		}
+		return
+	case RoleKey:
+		if !slices.Equal(t.PrimaryKey, []string{column.Name}) {
+			fault("is a key, but not the whole primary key")
+		}
+		if typed && (s.kind != kindInteger || s.bits < 64) {
+			fault("is a key, but type %q is no integer of 64 bits", column.Type)
+		}
+		return
+	case RoleReference:
+		c.holder(t, column, s)
+		if len(column.Refers) != 1 || column.Refers[0].Path != "" || column.Refers[0].Value != "" {
+			fault("a reference refers to one table, without path and value")
+		}
+	case RoleList:
+		if typed && s.kind != kindText {
+			fault("is a list, but type %q is no text", column.Type)
+		}
+		if len(column.Refers) != 1 || column.Refers[0].Path != "" || column.Refers[0].Value != "" {
+			fault("a list refers to one table, without path and value")
+		}
+	case RoleJSON:
+		if typed && s.kind != kindJSON && s.kind != kindText {
+			fault("is JSON, but type %q is neither that nor a text", column.Type)
+		}
+		c.distinct(t, column, "path", func(r *Reference) string { return r.Path })
+		for _, r := range column.Refers {
+			if _, err := parsePath(r.Path); err != nil {
+				fault("%v", err)
+			}
+		}
+	case RolePolymorphic:
+		c.holder(t, column, s)
+		c.distinct(t, column, "value", func(r *Reference) string { return r.Value })
+		if by := t.column(column.By); by == nil || by == column || by.Role != RolePlain {
+			fault("by is %q: want another column of role plain", column.By)
+		}
+	default:
+		fault("role %q: want plain, key, reference, json, list or polymorphic", column.Role)
+		return
+	}
+	for _, r := range column.Refers {
+		if r.Table == "" && column.Role == RolePolymorphic {
+			continue
+		}
+		switch parent := c.plan.table(r.Table); {
+		case parent == nil:
+			fault("refers to table %q, which does not exist", r.Table)
+		case parent.Skip:
+			fault("refers to table %q, which is skipped", r.Table)
+		case parent.key() == nil:
+			fault("refers to table %q, which has no key", r.Table)
+		}
+	}
+	switch column.Orphans {
+	case OrphansFail, OrphansDrop:
+	case OrphansNull:
+		if !column.Nullable && (column.Role == RoleReference || column.Role == RolePolymorphic) {
+			fault("orphans become null, but it is not nullable")
+		}
+	default:
+		fault("orphans %q: want null, drop or nothing", column.Orphans)
+	}
+}
+
+// holder complains of a type that minted ids of what the column refers to do not fit.
+func (c *checker) holder(t *Table, column *Column, s shape) {
+	if c.dialect == sqlsnow.SQLite {
+		return
+	}
+	if s.kind != kindInteger && s.kind != kindText || c.mintsFor(column) {
+		if reason := s.holdsIDs(column.Type); reason != "" {
+			c.fault(t.Name, column.Name, "%s", reason)
+		}
+	}
+}
+
+// mintsFor reports whether the column may hold minted ids.
+func (c *checker) mintsFor(column *Column) bool {
+	return slices.ContainsFunc(column.Refers, func(r *Reference) bool {
+		parent := c.plan.table(r.Table)
+		return parent != nil && len(parent.Mint) > 0
+	})
+}
+
+// distinct complains of references that lack what tells them apart.
+func (c *checker) distinct(t *Table, column *Column, field string, of func(*Reference) string) {
+	if len(column.Refers) == 0 {
+		c.fault(t.Name, column.Name, "refers to nothing")
+	}
+	for i, r := range column.Refers {
+		switch {
+		case slices.ContainsFunc(column.Refers[:i], func(other *Reference) bool { return of(other) == of(r) }):
+			c.fault(t.Name, column.Name, "two references have the %s %q", field, of(r))
+		}
+	}
+}
+
+func (c *checker) sourcesOf(t *Table) []string {
+	if len(t.Sources) > 0 {
+		return t.Sources
+	}
+	return c.plan.Sources
+}
+
+func (c *checker) unique(t *Table, u *Unique) {
+	name := fmt.Sprintf("unique key %q", u.Columns)
+	if len(u.Columns) == 0 {
+		c.fault(t.Name, "", "a unique key has no columns")
+		return
+	}
+	c.columns(t, name, u.Columns)
+	c.undecided(t, u.Columns[0], u.Suspects, u.Decided)
+	c.sources(t, "", name+": prefer", u.Prefer)
+	switch u.Rule {
+	case RuleFail, RuleKeep, RuleMatch:
+		return
+	case RuleSuffix:
+	default:
+		c.fault(t.Name, "", "%s: rule %q: want fail, suffix, keep or match", name, u.Rule)
+		return
+	}
+	column := t.renamed(u, c.dialect)
+	switch {
+	case column == nil:
+		c.fault(t.Name, "", "%s: rename: want one of its columns that is a text", name)
+	case column.Role != RolePlain || column.Generated != "" || !slices.Contains(u.Columns, column.Name) ||
+		c.dialect != sqlsnow.SQLite && shapeOf(c.dialect, column.Type).kind != kindText:
+		c.fault(t.Name, column.Name, "%s: can't be renamed: it is no plain text of the key", name)
+	}
+}
+
+// renamed returns the column that RuleSuffix changes, or nil.
+func (t *Table) renamed(u *Unique, d sqlsnow.Dialect) (found *Column) {
+	if u.Rename != "" {
+		return t.column(u.Rename)
+	}
+	for _, name := range u.Columns {
+		if c := t.column(name); c != nil && c.Role == RolePlain && shapeOf(d, c.Type).kind == kindText {
+			if found != nil {
+				return nil
+			}
+			found = c
+		}
+	}
+	return found
+}
+
+func (c *checker) foreignKey(t *Table, k *ForeignKey) {
+	name := fmt.Sprintf("foreign key %q", k.Columns)
+	c.columns(t, name, k.Columns)
+	parent := c.plan.table(k.Table)
+	switch {
+	case len(k.Columns) == 0 || len(k.Columns) != len(k.Refers):
+		c.fault(t.Name, "", "%s has %d columns that refer to %d", name, len(k.Columns), len(k.Refers))
+		return
+	case parent == nil:
+		c.fault(t.Name, "", "%s refers to table %q, which does not exist", name, k.Table)
+		return
+	case parent.Skip:
+		return
+	}
+	c.columns(parent, name+" of "+strconv.Quote(t.Name), k.Refers)
+	for i, column := range k.Columns {
+		if t.column(column) == nil || parent.column(k.Refers[i]) == nil || t.column(column).Role == RoleUndecided {
+			continue
+		}
+		got, want := t.idsOf(column), parent.idsOf(k.Refers[i])
+		switch {
+		case got == want:
+		case want == "":
+			c.fault(t.Name, column, "is a reference to %q, but its foreign key is to %q, which holds no ids", got, k.Table+"."+k.Refers[i])
+		default:
+			c.fault(t.Name, column, "its foreign key is to %q, so it must be a reference to table %q", k.Table+"."+k.Refers[i], want)
+		}
+	}
+}

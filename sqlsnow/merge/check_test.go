@@ -1,0 +1,160 @@
+package merge_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/shardsnow/snow/sqlsnow/merge"
+)
+
+// goodPlan returns a plan with a column of every role.
+func goodPlan() *merge.Plan {
+	return &merge.Plan{
+		Version: 1, Dialect: "MySQL", Sources: []string{"a", "b"},
+		Tables: []*merge.Table{
+			{
+				Name: "players", PrimaryKey: []string{"id"}, Mint: []string{"a"}, Created: "born", Zone: "Asia/Shanghai",
+				Columns: []*merge.Column{
+					{Name: "id", Type: "bigint unsigned", Role: merge.RoleKey},
+					{Name: "name", Type: "varchar(20)", Role: merge.RolePlain},
+					{Name: "born", Type: "datetime", Role: merge.RolePlain},
+					{Name: "boss", Type: "bigint unsigned", Nullable: true, Role: merge.RoleReference, Refers: []*merge.Reference{{Table: "players"}}, Orphans: merge.OrphansNull},
+					{Name: "friends", Type: "text", Role: merge.RoleList, Refers: []*merge.Reference{{Table: "players"}}},
+					{Name: "bag", Type: "json", Role: merge.RoleJSON, Refers: []*merge.Reference{{Table: "players", Path: "$[*].from"}}},
+					{Name: "kind", Type: "varchar(20)", Role: merge.RolePlain},
+					{Name: "of", Type: "varchar(20)", Role: merge.RolePolymorphic, By: "kind", Refers: []*merge.Reference{{Table: "players", Value: "p"}, {Value: "none"}}},
+				},
+				Unique: []*merge.Unique{{Columns: []string{"id"}, Rule: merge.RuleFail}, {Columns: []string{"name"}, Rule: merge.RuleSuffix, Suspects: []string{"3 clash"}, Decided: true}},
+			},
+			{
+				Name: "scores", PrimaryKey: []string{"player"},
+				Columns:     []*merge.Column{{Name: "player", Type: "bigint unsigned", Role: merge.RoleReference, Refers: []*merge.Reference{{Table: "players"}}}},
+				ForeignKeys: []*merge.ForeignKey{{Columns: []string{"player"}, Table: "players", Refers: []string{"id"}}},
+				Indexes:     []*merge.Index{{Name: "i", Columns: []string{"player"}}},
+			},
+			{Name: "trash", Skip: true},
+		},
+	}
+}
+
+func TestCheck(t *testing.T) {
+	if err := goodPlan().Check(); err != nil {
+		t.Fatalf("a good plan: %v", err)
+	}
+	type broken struct {
+		name          string
+		how           func(p *merge.Plan)
+		table, column string
+		want          string
+	}
+	table := func(p *merge.Plan) *merge.Table { return p.Tables[0] }
+	column := func(p *merge.Plan, n int) *merge.Column { return p.Tables[0].Columns[n] }
+	for _, test := range []broken{
+		{"version", func(p *merge.Plan) { p.Version = 2 }, "", "", "version 2"},
+		{"dialect", func(p *merge.Plan) { p.Dialect = "Oracle" }, "", "", `dialect "Oracle"`},
+		{"no source", func(p *merge.Plan) { p.Sources = nil }, "", "", "no sources"},
+		{"source twice", func(p *merge.Plan) { p.Sources = []string{"a", "b", "a"} }, "", "", `"a": there are two`},
+		{"nil table", func(p *merge.Plan) { p.Tables[1] = nil }, "", "", "empty"},
+		{"table without name", func(p *merge.Plan) { p.Tables[2].Name = "" }, "", "", "no name"},
+		{"table twice", func(p *merge.Plan) { p.Tables[2].Name = "scores" }, "scores", "", "two of it"},
+		{"table of no source", func(p *merge.Plan) { table(p).Sources = []string{"c"} }, "players", "", `"c", which is no source`},
+		{"minting elsewhere", func(p *merge.Plan) { table(p).Sources = []string{"b"} }, "players", "", `mint names "a", which does not have the table`},
+		{"minting twice", func(p *merge.Plan) { table(p).Mint = []string{"a", "a"} }, "players", "", "twice"},
+		{"minting without a key", func(p *merge.Plan) { p.Tables[1].Mint = []string{"a"} }, "scores", "", "no column is a key"},
+		{"no primary key", func(p *merge.Plan) { p.Tables[1].PrimaryKey = nil }, "scores", "", "no primary key"},
+		{"primary key of nothing", func(p *merge.Plan) { p.Tables[1].PrimaryKey = []string{"x"} }, "scores", "", `"x", which is no column`},
+		{"primary key of some", func(p *merge.Plan) { column(p, 0).Sources = []string{"a"} }, "players", "id", "all the sources"},
+		{"column without name", func(p *merge.Plan) { column(p, 1).Name = "" }, "players", "", "no name"},
+		{"column twice", func(p *merge.Plan) { column(p, 1).Name = "born" }, "players", "born", "two of it"},
+		{"column without type", func(p *merge.Plan) { column(p, 1).Type = "" }, "players", "name", "no type"},
+		{"column without a value", func(p *merge.Plan) { column(p, 6).Sources = []string{"a"} }, "players", "kind", "nullable or have a default"},
+		{"undecided", func(p *merge.Plan) { column(p, 1).Suspects = []string{"who?", "what?"} }, "players", "name", "not decided: who? (and 1 more)"},
+		{"role undecided", func(p *merge.Plan) { column(p, 1).Role = merge.RoleUndecided }, "players", "name", "role is undecided"},
+		{"decided, but not how", func(p *merge.Plan) {
+			c := column(p, 1)
+			c.Role, c.Suspects, c.Decided = merge.RoleUndecided, []string{"who?"}, true
+		}, "players", "name", "role is undecided"},
+		{"no role", func(p *merge.Plan) { column(p, 1).Role = "" }, "players", "name", `role ""`},
+		{"narrow key", func(p *merge.Plan) { column(p, 0).Type = "int(11)" }, "players", "id", "no integer of 64 bits"},
+		{"part of a key", func(p *merge.Plan) { table(p).PrimaryKey = []string{"id", "name"} }, "players", "id", "not the whole primary key"},
+		{"narrow reference", func(p *merge.Plan) { column(p, 3).Type = "int unsigned" }, "players", "boss", "64 bits"},
+		{"short reference", func(p *merge.Plan) { column(p, 7).Type = "varchar(18)" }, "players", "of", "19 digits"},
+		{"reference in a date", func(p *merge.Plan) { column(p, 3).Type = "date" }, "players", "boss", "neither an integer nor a text"},
+		{"reference to nothing", func(p *merge.Plan) { column(p, 3).Refers = nil }, "players", "boss", "refers to one table"},
+		{"reference to no table", func(p *merge.Plan) { column(p, 3).Refers[0].Table = "x" }, "players", "boss", `"x", which does not exist`},
+		{"reference to a skipped table", func(p *merge.Plan) { column(p, 3).Refers[0].Table = "trash" }, "players", "boss", "which is skipped"},
+		{"reference to no key", func(p *merge.Plan) { column(p, 3).Refers[0].Table = "scores" }, "players", "boss", "which has no key"},
+		{"reference with a path", func(p *merge.Plan) { column(p, 3).Refers[0].Path = "$" }, "players", "boss", "without path"},
+		{"orphans in what can't be null", func(p *merge.Plan) { column(p, 3).Nullable = false }, "players", "boss", "not nullable"},
+		{"orphans", func(p *merge.Plan) { column(p, 3).Orphans = "keep" }, "players", "boss", `orphans "keep"`},
+		{"list of no text", func(p *merge.Plan) { column(p, 4).Type = "bigint" }, "players", "friends", "no text"},
+		{"JSON in a date", func(p *merge.Plan) { column(p, 5).Type = "date" }, "players", "bag", "neither that nor a text"},
+		{"no path", func(p *merge.Plan) { column(p, 5).Refers[0].Path = "" }, "players", "bag", `path ""`},
+		{"bad path", func(p *merge.Plan) { column(p, 5).Refers[0].Path = "$.a[x]" }, "players", "bag", "$.a[x]"},
+		{"path twice", func(p *merge.Plan) { column(p, 5).Refers = append(column(p, 5).Refers, column(p, 5).Refers[0]) }, "players", "bag", "two references"},
+		{"polymorphic by nothing", func(p *merge.Plan) { column(p, 7).By = "x" }, "players", "of", `by is "x"`},
+		{"polymorphic by itself", func(p *merge.Plan) { column(p, 7).By = "of" }, "players", "of", `by is "of"`},
+		{"generated reference", func(p *merge.Plan) { column(p, 3).Generated = "(1) STORED" }, "players", "boss", "generated"},
+		{"dated by nothing", func(p *merge.Plan) { table(p).Created = "x" }, "players", "", `created names "x"`},
+		{"dated by a name", func(p *merge.Plan) { table(p).Created = "name" }, "players", "name", "neither a time nor an integer"},
+		{"dated in some sources", func(p *merge.Plan) {
+			c := column(p, 2)
+			c.Nullable, c.Sources = true, []string{"b"}
+		}, "players", "born", `source "a" does not have it`},
+		{"zone", func(p *merge.Plan) { table(p).Zone = "Mars" }, "players", "", `zone "Mars"`},
+		{"unique of nothing", func(p *merge.Plan) { table(p).Unique[0].Columns = nil }, "players", "", "no columns"},
+		{"unique of no column", func(p *merge.Plan) { table(p).Unique[0].Columns = []string{"x"} }, "players", "", `"x", which is no column`},
+		{"undecided clash", func(p *merge.Plan) { table(p).Unique[1].Decided = false }, "players", "name", "not decided: 3 clash"},
+		{"rule", func(p *merge.Plan) { table(p).Unique[0].Rule = "maybe" }, "players", "", `rule "maybe"`},
+		{"suffix of a number", func(p *merge.Plan) { table(p).Unique[0].Rule = merge.RuleSuffix }, "players", "", "that is a text"},
+		{"suffix elsewhere", func(p *merge.Plan) { table(p).Unique[1].Rename = "kind" }, "players", "kind", "can't be renamed"},
+		{"prefers nobody", func(p *merge.Plan) { table(p).Unique[0].Prefer = []string{"x"} }, "players", "", `"x", which is no source`},
+		{"prefers two", func(p *merge.Plan) {
+			table(p).Unique[0].Rule, table(p).Unique[1].Rule = merge.RuleKeep, merge.RuleKeep
+			table(p).Unique[0].Prefer = []string{"b"}
+		}, "players", "", "different orders"},
+		{"foreign key of nothing", func(p *merge.Plan) { p.Tables[1].ForeignKeys[0].Columns = nil }, "scores", "", "0 columns"},
+		{"foreign key to no table", func(p *merge.Plan) { p.Tables[1].ForeignKeys[0].Table = "x" }, "scores", "", `"x", which does not exist`},
+		{"foreign key of a plain column", func(p *merge.Plan) { p.Tables[1].Columns[0].Role = merge.RolePlain }, "scores", "player", `must be a reference to table "players"`},
+		{"foreign key to a plain column", func(p *merge.Plan) { p.Tables[1].ForeignKeys[0].Refers[0] = "name" }, "scores", "player", "which holds no ids"},
+		{"index of nothing", func(p *merge.Plan) { p.Tables[1].Indexes[0].Columns = nil }, "scores", "", `index "i"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := goodPlan()
+			test.how(p)
+			err := p.Check()
+			for _, fault := range faults(err) {
+				if fault.Table == test.table && fault.Column == test.column && strings.Contains(fault.Reason, test.want) {
+					return
+				}
+			}
+			t.Errorf("got %v, want a fault of %q.%q with %q", err, test.table, test.column, test.want)
+		})
+	}
+}
+
+// faults returns the errors that are joined in err.
+func faults(err error) (found []*merge.PlanError) {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		for _, err := range joined.Unwrap() {
+			var fault *merge.PlanError
+			if errors.As(err, &fault) {
+				found = append(found, fault)
+			}
+		}
+	}
+	return found
+}
+
+func TestCheckAllowsWhatIsDecided(t *testing.T) {
+	p := goodPlan()
+	c := p.Tables[0].Columns[1]
+	c.Suspects, c.Decided = []string{"ids?"}, true
+	c.Refers = []*merge.Reference{{Table: "gone"}} // of a proposal that was turned down
+	p.Tables[2].Columns = []*merge.Column{{Name: "x", Suspects: []string{"ids?"}}}
+	if err := p.Check(); err != nil {
+		t.Error(err)
+	}
+}

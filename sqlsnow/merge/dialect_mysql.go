@@ -1,0 +1,78 @@
+package merge
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+var mysqlEngine = sync.OnceValue(func() *engine {
+	return &engine{
+		dialect:   sqlsnow.MySQL,
+		quotation: "`",
+		number:    func(int) string { return "?" },
+		now:       "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
+		maxParams: 65535,
+		writers:   16,
+		read: func(column string, c *Column) string {
+			switch {
+			case shapeOf(sqlsnow.MySQL, c.Type).kind == kindTime:
+				return "CAST(" + column + " AS CHAR)" // drivers may make times of them, which have no zero date
+			case mysqlType(c) == "float":
+				return column + " * 1e0" // a FLOAT is written with 6 digits
+			}
+			return column
+		},
+		carrier: func(c *Column) carrier {
+			switch mysqlType(c) {
+			case "bit", "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "vector":
+				return carryBytes
+			case "float", "double", "real":
+				return carryFloat
+			case "year":
+				return carryInteger // the text '0' would be 2000
+			}
+			switch shapeOf(sqlsnow.MySQL, c.Type).kind {
+			case kindBytes:
+				return carryBytes
+			case kindInteger:
+				return carryInteger
+			}
+			return carryText
+		},
+		held:  "SELECT fence FROM snow_merge_lease WHERE id = 1 AND fence = ? LOCK IN SHARE MODE",
+		begin: "START TRANSACTION",
+		source: []string{
+			"SET SESSION time_zone = '+00:00', autocommit = 1, sql_mode = ''", "SET NAMES utf8mb4",
+			"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+		},
+		// Zero dates and keys of zero are copied as they are; anything that does not fit is an error.
+		target: []string{
+			"SET SESSION time_zone = '+00:00', autocommit = 1, sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'," +
+				" foreign_key_checks = 1, unique_checks = 1", "SET NAMES utf8mb4",
+			"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE",
+		},
+		unchecked: "SET SESSION foreign_key_checks = 0",
+		absent:    func(code string) bool { return code == "1146" || code == "1054" },
+		busy: func(code string) bool {
+			return code == "1213" || code == "1205" || code == "1020" // deadlock, lock wait, MariaDB's snapshot isolation
+		},
+		types: map[string]string{
+			"name":      "VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+			"code":      "VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin",
+			"text":      "LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+			"end":       "ENGINE=InnoDB",
+			"clustered": "ENGINE=InnoDB",
+		},
+	}
+})
+
+// mysqlType returns the first word of a column's type.
+func mysqlType(c *Column) string {
+	typ := strings.ToLower(c.Type)
+	if end := strings.IndexAny(typ, " ("); end >= 0 {
+		typ = typ[:end]
+	}
+	return typ
+}

@@ -1,0 +1,52 @@
+// Package merge brings the tables of several databases into one, and gives
+// rows whose keys would clash new ids, with every reference to them rewritten.
+// It merges game servers, and moves tables from keys that a database counts up
+// to those of package snow. What to do when, and when it goes wrong, is in
+// docs/merge.md; examples/merge-servers is a program around it.
+//
+//	plan, err := merge.Inspect(ctx, sqlsnow.MySQL, sources...) // proposes; writes nothing
+//	err = plan.WriteYAML(file)                                 // for people to review and edit
+//	plan, err = merge.ReadPlan(file)
+//	err = plan.Check()                                         // is everything decided?
+//	statements, err := plan.Schema()                           // make the target's tables
+//	m, err := merge.New(sqlsnow.MySQL, target, sources, plan, merge.Config{Namespace: "game"})
+//	forecast, err := m.DryRun(ctx)                             // writes nothing
+//	report, err := m.Run(ctx)                                  // mint, copy, link, verify
+//	id, err := merge.Lookup(ctx, sqlsnow.MySQL, target, "eu", "players", 1234)
+//
+// # The plan
+//
+// A [Plan] gives each column a [Role], and each unique key a [Rule] for rows of
+// several sources that clash in it. [Inspect] makes it of the schemas and of
+// samples of the rows. What it can't be sure of is a suspect, and a suspect
+// that nobody has decided on is an error that names table and column.
+//
+// # The run
+//
+// Run goes through the sources' tables three times. Phase mint decides what
+// becomes of each row: a new id, another row that stands for it, a new name.
+// Phase copy writes the rows, tables before those that refer to them, with the
+// target's foreign keys on; where they go round in a circle, references are
+// NULL until phase link. Then everything is verified.
+//
+// What was decided and done is in a ledger of tables snow_merge_… in the target.
+// A transaction that copies rows writes what the ledger says of them too, so
+// a run that is killed at any statement goes on behind the last transaction,
+// and copies nothing twice. A lease refuses a second run at the same time, and
+// a fence in every transaction one that was taken for dead.
+//
+// # Ids
+//
+// A row keeps its id if its source is not among [Table.Mint], which is what
+// rows with ids of package snow do: they can't clash. The others get one whose
+// time is that of the column [Table.Created] and whose order is that of the old
+// ones, on a worker number that [sqlsnow.Reserve] took out of the namespace for
+// the source. So no generator will ever make it.
+//
+// # Limits
+//
+// Sources and target are of one product, and nobody else writes to them: a
+// source that changes is detected, but not waited for. Only keys of one integer
+// column get new ids. Ids in free text, in binary and in the names of JSON's
+// members are copied as they are.
+package merge

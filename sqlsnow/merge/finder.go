@@ -1,0 +1,223 @@
+package merge
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A finder finds the ids in one column of a scope.
+type finder struct {
+	scope   *scope
+	column  *Column
+	at      int
+	by      int      // of the column that says what a polymorphic reference refers to
+	parents []*scope // for each of the column's references; nil if the source does not have the table
+	routes  []route
+	exact   bool // whether rows that keep their id must be seen to exist
+	none    map[string]bool
+}
+
+func newFinder(w *rewriter, s *scope, at int) (*finder, error) {
+	c := s.columns[at]
+	f := &finder{scope: s, column: c, at: at, by: s.position(c.By), exact: c.Orphans != OrphansFail}
+	for i, r := range c.Refers {
+		f.parents = append(f.parents, w.scopes[r.Table])
+		if c.Role != RoleJSON {
+			continue
+		}
+		steps, err := parsePath(r.Path)
+		if err != nil {
+			return nil, &PlanError{Table: s.table.Name, Column: c.Name, Reason: err.Error()}
+		}
+		f.routes = append(f.routes, route{i, steps})
+	}
+	if len(c.None) > 0 {
+		f.none = map[string]bool{}
+		for _, text := range c.None {
+			f.none[text] = true
+		}
+	}
+	return f, nil
+}
+
+// idle reports whether all ids stay as they are without a look at them.
+func (f *finder) idle() bool {
+	if f.exact {
+		return false
+	}
+	for i, r := range f.column.Refers {
+		if p := f.parents[i]; (p == nil || p.maps) && (r.Table != "" || f.column.Role != RolePolymorphic) {
+			return false
+		}
+	}
+	return true
+}
+
+// each calls visit for each id of a row.
+func (f *finder) each(r *row, visit func(parent *scope, id int64)) error {
+	_, _, err := f.edit(r, func(ref int, text string) (string, bool) {
+		if parent := f.parents[ref]; parent != nil {
+			if id, ok := parseID(text); ok {
+				visit(parent, id)
+			}
+		}
+		return text, true
+	})
+	return err
+}
+
+// replace puts successors in the place of ids.
+func (f *finder) replace(r *row, after func(parent *scope, id int64) successor) error {
+	var orphan string
+	value, lost, err := f.edit(r, func(ref int, text string) (string, bool) {
+		if parent := f.parents[ref]; parent != nil {
+			if id, ok := parseID(text); ok {
+				if s := after(parent, id); s.fate == kept {
+					return text, true
+				} else if s.fate == minted || s.fate == merged {
+					return strconv.FormatInt(s.id, 10), true
+				}
+			}
+		}
+		if orphan == "" {
+			orphan = text
+		}
+		return "", false
+	})
+	switch {
+	case err != nil:
+		return err
+	case !lost:
+		r.new[f.at] = value
+	case f.column.Orphans == OrphansNull:
+		r.new[f.at] = value
+	case f.column.Orphans == OrphansDrop:
+		r.new, r.fate = nil, dropped
+	default:
+		return &OrphanError{Source: f.scope.source, Table: f.scope.table.Name, Column: f.column.Name, Row: keyText(r.key), Value: orphan}
+	}
+	return nil
+}
+
+// edit calls by for each id in the column's value, as text and with the number
+// of the reference that it is of, and returns the value with what by returned
+// in their places, and whether any was lost.
+func (f *finder) edit(r *row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
+	v := r.old[f.at]
+	if v == nil {
+		return nil, false, nil
+	}
+	text := textOf(v)
+	if f.none[text] {
+		return v, false, nil
+	}
+	one := func(ref int) (any, bool, error) {
+		after, keep := by(ref, text)
+		switch {
+		case !keep:
+			return nil, true, nil
+		case after == text:
+			return v, false, nil
+		}
+		if _, ok := v.(int64); ok {
+			n, _ := parseID(after)
+			return n, false, nil
+		}
+		return after, false, nil
+	}
+	switch f.column.Role {
+	case RoleReference:
+		return one(0)
+	case RolePolymorphic:
+		if f.by < 0 || r.old[f.by] == nil {
+			return v, false, nil
+		}
+		name := textOf(r.old[f.by])
+		for i, ref := range f.column.Refers {
+			if ref.Value == name {
+				if ref.Table == "" {
+					return v, false, nil
+				}
+				return one(i)
+			}
+		}
+		return nil, true, &RowError{
+			Source: f.scope.source, Table: f.scope.table.Name, Row: keyText(r.key),
+			Err: &PlanError{Table: f.scope.table.Name, Column: f.column.Name, Reason: "no reference has the value " + strconv.Quote(name)},
+		}
+	case RoleList:
+		text, lost = f.list(text, by)
+	case RoleJSON:
+		if strings.TrimSpace(text) == "" {
+			return v, false, nil
+		}
+		text, err = editJSON(text, f.routes, func(ref int, value string) (string, bool) {
+			digits, quoted := strings.CutPrefix(value, `"`)
+			if digits = strings.TrimSuffix(digits, `"`); value == "null" || f.none[digits] {
+				return value, true
+			}
+			after, keep := by(ref, digits)
+			if !keep {
+				lost = true
+				return "", false
+			}
+			if quoted {
+				after = `"` + after + `"`
+			}
+			return after, true
+		})
+		if err != nil {
+			err = &RowError{Source: f.scope.source, Table: f.scope.table.Name, Row: keyText(r.key), Err: columnError(f.column.Name, err)}
+		}
+	}
+	if b, ok := v.([]byte); ok && b != nil {
+		return []byte(text), lost, err
+	}
+	return text, lost, err
+}
+
+// list edits a delimited text. Space around an id, and what is empty, stays.
+func (f *finder) list(text string, by func(int, string) (string, bool)) (string, bool) {
+	separator := f.column.Separator
+	if separator == "" {
+		separator = ","
+	}
+	lost := false
+	var out []string
+	for _, part := range strings.Split(text, separator) {
+		id := strings.TrimSpace(part)
+		if id == "" || f.none[id] {
+			out = append(out, part)
+			continue
+		}
+		after, keep := by(0, id)
+		if !keep {
+			lost = true
+			continue
+		}
+		start := strings.Index(part, id)
+		out = append(out, part[:start]+after+part[start+len(id):])
+	}
+	return strings.Join(out, separator), lost
+}
+
+// parseID parses the decimal text of an id, which has one spelling only.
+func parseID(text string) (int64, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil && strconv.FormatInt(n, 10) == text
+}
+
+// textOf returns a value as people write it.
+func textOf(v any) string {
+	switch v := v.(type) {
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case []byte:
+		return string(v)
+	case string:
+		return v
+	}
+	return ""
+}

@@ -1,0 +1,69 @@
+package merge
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// misfit says why a column of the target does not take a value, or "".
+func misfit(d sqlsnow.Dialect, c *Column, v any) string {
+	if v == nil {
+		if !c.Nullable {
+			return "NULL"
+		}
+		return ""
+	}
+	if d == sqlsnow.SQLite {
+		return "" // takes anything
+	}
+	text := textOf(v)
+	s := shapeOf(d, c.Type)
+	switch s.kind {
+	case kindInteger:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if s.unsigned {
+			var u uint64
+			if u, err = strconv.ParseUint(text, 10, 64); err == nil && s.bits < 64 && u >= 1<<s.bits {
+				err = strconv.ErrRange
+			}
+		} else if err == nil && s.bits < 64 && (n >= 1<<(s.bits-1) || n < -1<<(s.bits-1)) {
+			err = strconv.ErrRange
+		}
+		if err != nil {
+			return sampleOf(v) + " is not in the range of " + c.Type
+		}
+	case kindText:
+		if n := textLength(d, c, text); s.length > 0 && n > s.length {
+			return fmt.Sprintf("%d characters, and %s takes %d", n, c.Type, s.length)
+		}
+	}
+	if whole, scale, ok := decimalOf(c.Type); ok && !fitsDecimal(text, whole, scale) {
+		return sampleOf(v) + " is not in the range of " + c.Type
+	}
+	if strings.HasPrefix(strings.ToLower(c.Type), "enum(") && !strings.Contains(c.Type, "'"+strings.ReplaceAll(text, "'", "''")+"'") {
+		return sampleOf(v) + " is none of " + c.Type
+	}
+	return ""
+}
+
+// decimalOf returns how many digits a decimal has before and after the point.
+func decimalOf(typ string) (whole, scale int, ok bool) {
+	name, rest, found := strings.Cut(strings.ToLower(typ), "(")
+	if name = strings.TrimSpace(name); !found || name != "decimal" && name != "numeric" && name != "dec" {
+		return 0, 0, false
+	}
+	rest, _, _ = strings.Cut(rest, ")")
+	precision, digits, _ := strings.Cut(rest, ",")
+	p, err := strconv.Atoi(strings.TrimSpace(precision))
+	scale, _ = strconv.Atoi(strings.TrimSpace(digits))
+	return p - scale, scale, err == nil
+}
+
+func fitsDecimal(text string, whole, scale int) bool {
+	before, after, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
+	before, after = strings.TrimLeft(before, "0"), strings.TrimRight(after, "0")
+	return len(before) <= whole && len(after) <= scale
+}

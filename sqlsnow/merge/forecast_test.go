@@ -1,0 +1,129 @@
+package merge
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestForecastAsText(t *testing.T) {
+	s := &scope{source: "old", table: &Table{Name: "items"}}
+	f := &Forecast{Sources: []string{"new", "old"}, Took: 1500 * time.Millisecond, Estimate: 7500 * time.Millisecond}
+	f.Tables = []TableForecast{{Table: "items", Source: "old", Rows: 3, Rekeyed: 2, Merged: 1}}
+	if err := f.Err(); err != nil {
+		t.Errorf("got %v, want nil", err)
+	}
+	u := &Unique{Columns: []string{"name"}, Rule: RuleFail}
+	for _, row := range []string{"[1]", "[2]"} {
+		f.clash(u, &ClashError{Table: "items", Unique: u.Columns, Values: []string{"Bob"}, Source: "old", Row: row}, true)
+	}
+	for range 7 {
+		addValue(&f.Orphans, s, &Column{Name: "owner"}, OrphansNull, `row [1]: "9"`)
+	}
+	addValue(&f.Misfits, s, &Column{Name: "kind"}, "", "row [1]: NULL")
+	f.Dates = []DateForecast{{Table: "items", Source: "old", Column: "made", Inversions: 2, Largest: time.Minute}}
+	f.Notes = []string{"no table"}
+	var b strings.Builder
+	if err := f.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = `Dry run of the merge of new, old
+
+Table  Source  Rows  Re-keyed  Merged  Dropped  Renamed  In the target
+items  old     3     2         1       0        0        0
+
+Clash         Source  With      Rule  Rows  Failing  Such as
+items (name)  old     (target)  fail  2     2        row [1]: "Bob"; row [2]: "Bob"
+
+Orphans             Source  Rows  Such as
+items.owner (null)  old     7     row [1]: "9"; row [1]: "9"
+
+Do not fit  Source  Rows  Such as
+items.kind  old     1     row [1]: NULL
+
+Dates       Source  Undated  Future  Inversions  Largest
+items.made  old     0        0       2           1m0s
+
+Note: no table
+This took 1.5s. A run may take about 8s.
+2 rows would stop a run.
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+	if len(f.Orphans) != 1 || len(f.Orphans[0].Samples) != mostSampleTexts {
+		t.Errorf("got %+v, want one column with %d samples", f.Orphans, mostSampleTexts)
+	}
+	var clash *ClashError
+	if err := f.Err(); !errors.As(err, &clash) || !strings.HasPrefix(err.Error(), "merge: dry run: 2 rows would stop a run: ") {
+		t.Errorf("got %v, want 2 rows and a *ClashError", err)
+	}
+}
+
+func TestOrderOfMinting(t *testing.T) {
+	column := func(name, table string) *Column {
+		c := &Column{Name: name, Role: RolePlain}
+		if table != "" {
+			c.Role, c.Refers = RoleReference, []*Reference{{Table: table}}
+		}
+		return c
+	}
+	keep := func(columns ...string) []*Unique { return []*Unique{{Columns: columns, Rule: RuleKeep}} }
+	players := &Table{Name: "players", Columns: []*Column{column("account", "accounts"), column("name", "")}, Unique: keep("account")}
+	accounts := &Table{Name: "accounts", Columns: []*Column{column("email", ""), column("best", "players")}, Unique: keep("email")}
+	p := &Plan{Sources: []string{"a", "b"}, Tables: []*Table{{Name: "gone", Skip: true}, players, accounts}}
+	order, err := p.mintOrder()
+	if err != nil || len(order) != 2 || order[0] != accounts || order[1] != players {
+		t.Errorf("got %v (%v), want accounts, then players", order, err)
+	}
+	accounts.Unique = keep("best")
+	var bad *PlanError
+	if _, err := p.mintOrder(); !errors.As(err, &bad) {
+		t.Errorf("a circle: got %v, want a *PlanError", err)
+	}
+	accounts.Unique = append(keep("email"), &Unique{Columns: []string{"best"}, Rule: RuleKeep, Prefer: []string{"b"}}, &Unique{Rule: RuleSuffix, Prefer: []string{"b"}})
+	if _, err := p.precedence(accounts); !errors.As(err, &bad) {
+		t.Errorf("two orders: got %v, want a *PlanError", err)
+	}
+	accounts.Unique[0].Prefer = []string{"b", "a"}
+	if order, err := p.precedence(accounts); err != nil || strings.Join(order, "") != "ba" {
+		t.Errorf("got %v (%v), want b, a", order, err)
+	}
+}
+
+func TestContestsOfASource(t *testing.T) {
+	table := &Table{
+		Name: "players", PrimaryKey: []string{"id"}, Mint: []string{"b"},
+		Columns: []*Column{
+			{Name: "id", Role: RoleKey},
+			{Name: "name", Role: RolePlain},
+			{Name: "lower", Role: RolePlain, Generated: "lower(name)"},
+			{Name: "tag", Role: RolePlain, Sources: []string{"a", "c"}},
+		},
+		Unique: []*Unique{
+			{Columns: []string{"name"}, Rule: RuleSuffix, Prefer: []string{"c"}},
+			{Columns: []string{"lower"}, Rule: RuleFail},
+			{Columns: []string{"tag"}, Rule: RuleFail},
+		},
+	}
+	c := &clasher{plan: &Plan{Sources: []string{"a", "b", "c"}, Tables: []*Table{table}}}
+	for source, want := range map[string]string{
+		"a": "id: target; name: target c; tag: target",
+		"b": "name: target c a", // its ids are new, and it has no tags
+		"c": "id: target a; name: target; tag: target a",
+	} {
+		var got []string
+		for _, k := range c.contests(table, source) {
+			got = append(got, k.unique.Columns[0]+": "+strings.TrimSpace("target "+strings.TrimSpace(strings.Join(k.ahead, " "))))
+		}
+		if text := strings.Join(got, "; "); text != want {
+			t.Errorf("source %s: got %s, want %s", source, text, want)
+		}
+		for _, column := range c.needs(table, source) {
+			if column.Generated != "" || !column.in(source) {
+				t.Errorf("source %s needs column %s, which it does not have", source, column.Name)
+			}
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// Inspect reads the schemas and samples of the rows of sources, the first of
+// which has precedence, and returns a plan to merge them:
+//
+//   - A primary key of one integer is a key. Sources whose keys are small, as
+//     those are that a database counts up, mint new ones; those whose keys are
+//     2^40 or more, as snowflakes are, keep them.
+//   - Columns of foreign keys are references. Those that are not declared are
+//     proposed by their name, type and values, and so are ids in JSON, in
+//     delimited texts and beside a column that names their table.
+//   - Unique keys in which sources clash, tables that look like dictionaries,
+//     and what differs between the schemas.
+//
+// Whatever is not certain is a suspect, for people to decide on before
+// [Plan.Check] passes. Values are sampled, about a thousand rows of a table, so
+// a plan without suspects is no proof: [Merge.DryRun] looks at all rows.
+//
+// Inspect only reads, and may be called while the sources are in use. It
+// returns a [*sqlsnow.DatabaseError] where a source can't be read.
+func Inspect(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (*Plan, error) {
+	p, err := inspect(ctx, d, sources)
+	if err != nil {
+		return nil, fmt.Errorf("merge: inspect: %w", err)
+	}
+	return p, nil
+}
+
+// An inspector is one call of Inspect.
+type inspector struct {
+	*engine
+	names    []string
+	sessions map[string]*session
+	catalogs map[string]*catalog
+	plan     *Plan
+	ranges   map[tableOf]keyRange
+	samples  map[tableOf]*sample
+}
+
+// tableOf is a table of a source.
+type tableOf struct{ source, table string }
+
+func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *Plan, err error) {
+	e, err := engineOf(d)
+	if err != nil {
+		return nil, err
+	}
+	i := &inspector{
+		engine: e, sessions: map[string]*session{}, catalogs: map[string]*catalog{},
+		ranges: map[tableOf]keyRange{}, samples: map[tableOf]*sample{},
+	}
+	for _, s := range sources {
+		i.names = append(i.names, s.Name)
+	}
+	if err := checkSourceNames(i.names); err != nil {
+		return nil, err
+	}
+	defer func() {
+		for _, s := range i.sessions {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	var catalogs []*catalog
+	for _, s := range sources {
+		if s.DB == nil {
+			return nil, fmt.Errorf("source %q has no database", s.Name)
+		}
+		if i.sessions[s.Name], err = e.openSession(ctx, s.DB, e.source); err != nil {
+			delete(i.sessions, s.Name)
+			return nil, fmt.Errorf("source %q: %w", s.Name, err)
+		}
+		if i.catalogs[s.Name], err = e.catalog(ctx, i.sessions[s.Name]); err != nil {
+			return nil, fmt.Errorf("source %q: %w", s.Name, err)
+		}
+		catalogs = append(catalogs, i.catalogs[s.Name])
+	}
+	i.plan = unite(d, i.names, catalogs)
+	i.keys()
+	for _, step := range []func(context.Context) error{
+		i.survey, i.mint, i.dates, i.suspects, i.dictionaries, i.clashes,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	i.widen()
+	return i.plan, nil
+}
+
+// keys sets the roles that the schemas declare: keys, and references by foreign
+// keys to them.
+func (i *inspector) keys() {
+	var waiting []*Table // those whose primary key may be a reference
+	for _, t := range i.plan.Tables {
+		if len(t.PrimaryKey) != 1 {
+			continue
+		}
+		c := t.column(t.PrimaryKey[0])
+		if c == nil || c.Generated != "" || shapeOf(i.dialect, c.Type).kind != kindInteger {
+			continue
+		}
+		if slices.ContainsFunc(t.ForeignKeys, func(k *ForeignKey) bool { return slices.Contains(k.Columns, c.Name) }) {
+			waiting = append(waiting, t)
+		} else {
+			c.Role = RoleKey
+		}
+	}
+	for {
+		i.follow()
+		at := slices.IndexFunc(waiting, func(t *Table) bool { return t.column(t.PrimaryKey[0]).Role == RolePlain })
+		if at < 0 {
+			return
+		}
+		// Its foreign key leads to no key, or around in a circle.
+		waiting[at].column(waiting[at].PrimaryKey[0]).Role = RoleKey
+		waiting = slices.Delete(waiting, at, at+1)
+	}
+}
+
+// follow makes references of the columns of foreign keys to keys and to other references.
+func (i *inspector) follow() {
+	for changed := true; changed; {
+		changed = false
+		for _, t := range i.plan.Tables {
+			for _, k := range t.ForeignKeys {
+				parent := i.plan.table(k.Table)
+				if parent == nil {
+					continue
+				}
+				for n, name := range k.Columns {
+					c := t.column(name)
+					if c == nil || c.Role != RolePlain || c.Generated != "" {
+						continue
+					}
+					if of := parent.idsOf(k.Refers[n]); of != "" {
+						c.Role, c.Refers = RoleReference, []*Reference{{Table: of}}
+						changed = true
+					}
+				}
+			}
+		}
+	}
+}
+
+// mint decides which sources get new ids.
+func (i *inspector) mint(context.Context) error {
+	for _, t := range i.plan.Tables {
+		key := t.key()
+		for _, source := range i.plan.sourceNames(t) {
+			numbered := i.catalogs[source].table(t.Name).numbered
+			if numbered != "" && (key == nil || key.Name != numbered) {
+				t.note("column %s: source %s counts it up; the target does not", numbered, source)
+			}
+			if key == nil {
+				continue
+			}
+			r := i.ranges[tableOf{source, t.Name}]
+			switch {
+			case !r.any:
+				if numbered == key.Name {
+					t.Mint = append(t.Mint, source)
+				}
+				continue
+			case r.max < bigID:
+				t.Mint = append(t.Mint, source)
+			case r.min < bigID:
+				t.Mint = append(t.Mint, source)
+				key.suspect("ids of source %q are of two kinds, from %d to %d: if all of them get new ones, those that are snowflakes change too", source, r.min, r.max)
+			}
+			if r.min < 0 {
+				key.suspect("ids of source %q begin at %d: negative ones are no ids elsewhere", source, r.min)
+			}
+			if r.min == r.max && r.max <= 1 {
+				key.suspect("source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of mint, and say what to do with the clash", source, r.max)
+			}
+		}
+	}
+	return nil
+}
+
+// dates finds the column that tells when a row was made.
+func (i *inspector) dates(context.Context) error {
+	rank := func(name string) int {
+		return slices.Index([]string{
+			"created at", "created", "create time", "created time", "creation time", "createtime", "createdat", "ctime", "create date", "created on", "date created",
+			"created date", "registered at", "register time", "reg time", "registered", "inserted at", "insert time", "added at", "sent at", "send time", "add time", "joined at", "time",
+		}, strings.Join(words(name), " "))
+	}
+	for _, t := range i.plan.Tables {
+		if len(t.Mint) == 0 {
+			continue
+		}
+		best := -1
+		for _, c := range t.Columns {
+			s := shapeOf(i.dialect, c.Type)
+			everywhere := !slices.ContainsFunc(t.Mint, func(source string) bool { return !c.in(source) })
+			dates := s.kind == kindTime || s.kind == kindInteger && s.bits >= 32 || i.dialect == sqlsnow.SQLite && s.kind == kindText
+			at := rank(c.Name)
+			if c.Role == RolePlain && c.Generated == "" && dates && everywhere && at >= 0 && (best < 0 || at < best) {
+				best, t.Created = at, c.Name
+			}
+		}
+		if c := t.column(t.Created); c != nil && shapeOf(i.dialect, c.Type).kind != kindInteger && !knowsZone(i.dialect, c.Type) {
+			t.note("column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
+		}
+	}
+	return nil
+}
+
+// knowsZone reports whether values of a type are the same instant everywhere.
+func knowsZone(d sqlsnow.Dialect, typ string) bool {
+	typ = strings.ToLower(typ)
+	switch d {
+	case sqlsnow.MySQL:
+		return strings.HasPrefix(typ, "timestamp")
+	case sqlsnow.Postgres:
+		return strings.HasSuffix(typ, "with time zone")
+	}
+	return false
+}
+
+// widen gives the columns that hold ids, or may, a type for 64 bits, and that
+// of the key to what refers to it, as foreign keys want.
+func (i *inspector) widen() {
+	for _, t := range i.plan.Tables {
+		for _, c := range t.Columns {
+			if c.Role == RoleKey {
+				c.Type = wide(i.dialect, c.Type)
+			}
+		}
+	}
+	for _, t := range i.plan.Tables {
+		for _, c := range t.Columns {
+			if c.Role == RoleReference || c.Role == RolePolymorphic || c.Role == RoleUndecided {
+				c.Type = wide(i.dialect, c.Type)
+			}
+			if c.Role == RoleReference && len(c.Refers) == 1 && shapeOf(i.dialect, c.Type).kind == kindInteger {
+				c.Type = i.plan.table(c.Refers[0].Table).key().Type
+			}
+		}
+	}
+}
+
+// wide returns the type for ids that takes the place of a narrower one.
+func wide(d sqlsnow.Dialect, typ string) string {
+	s := shapeOf(d, typ)
+	switch {
+	case d == sqlsnow.SQLite || s.holdsIDs(typ) == "":
+		return typ
+	case s.kind == kindInteger && s.unsigned:
+		return "bigint unsigned"
+	case s.kind == kindInteger:
+		return "bigint"
+	case s.kind == kindText && d == sqlsnow.Postgres:
+		return fmt.Sprintf("character varying(%d)", idDigits)
+	case s.kind == kindText:
+		return fmt.Sprintf("varchar(%d)", idDigits)
+	}
+	return typ
+}

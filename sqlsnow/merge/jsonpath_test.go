@@ -1,0 +1,191 @@
+package merge
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestParsePath(t *testing.T) {
+	for path, want := range map[string][]step{
+		"$":                         nil,
+		"$.a":                       {{"a", stepMember}},
+		"$.items[*].id":             {{"items", stepMember}, {"", stepEach}, {"id", stepMember}},
+		"$[*]":                      {{"", stepEach}},
+		"$.*":                       {{"", stepEach}},
+		"$[0][12]":                  {{"", 0}, {"", 12}},
+		`$."a.b"["c]"].d`:           {{"a.b", stepMember}, {"c]", stepMember}, {"d", stepMember}},
+		`$["\u0041"]`:               {{"A", stepMember}},
+		"$.snow ❄.x":                {{"snow ❄", stepMember}, {"x", stepMember}},
+		"":                          nil,
+		"a":                         nil,
+		"$a":                        nil,
+		"$.":                        nil,
+		"$..a":                      nil,
+		"$[":                        nil,
+		"$[x]":                      nil,
+		"$[-1]":                     nil,
+		"$[01]":                     nil,
+		`$["a`:                      nil,
+		`$["a"`:                     nil,
+		`$."a`:                      nil,
+		"$.a[99999999999999999999]": nil,
+	} {
+		got, err := parsePath(path)
+		if (err == nil) != (want != nil || path == "$") || !reflect.DeepEqual(got, want) && err == nil {
+			t.Errorf("%q: got %v, %v; want %v", path, got, err, want)
+		}
+	}
+}
+
+func routesOf(t testing.TB, paths ...string) []route {
+	t.Helper()
+	var all []route
+	for i, p := range paths {
+		steps, err := parsePath(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, route{i, steps})
+	}
+	return all
+}
+
+func TestEditJSON(t *testing.T) {
+	paths := []string{"$.owner", "$.items[*].id", "$.ids[*]", "$.by.*", "$.pair[1]"}
+	for in, want := range map[string]string{
+		`{}`:                      `{}`,
+		` {"owner" : 1 , "x":1} `: ` {"owner" : <0:1> , "x":1} `,
+		`{"owner":1,"owner":"2"}`: `{"owner":<0:1>,"owner":<0:"2">}`,
+		`{"ow\u006eer":1}`:        `{"ow\u006eer":<0:1>}`,
+		`{"items":[{"id":1,"n":{"id":2}},{"n":3}, 4, [ {"id":5} ] ]}`: `{"items":[{"id":<1:1>,"n":{"id":2}},{"n":3}, 4, [ {"id":5} ] ]}`,
+		`{"ids":[1, 2,3 ]}`:                   `{"ids":[<2:1>, <2:2>,<2:3> ]}`,
+		`{"ids":{"a":1}}`:                     `{"ids":{"a":<2:1>}}`,
+		`{"by":{"a":1,"b":[1]},"pair":[1,2]}`: `{"by":{"a":<3:1>,"b":<3:[1]>},"pair":[1,<4:2>]}`,
+		`[1]`:                                 `[1]`,
+		`"}{"`:                                `"}{"`,
+		`{"a":"\"]","owner":1}`:               `{"a":"\"]","owner":<0:1>}`,
+	} {
+		got, err := editJSON(in, routesOf(t, paths...), func(ref int, value string) (string, bool) {
+			return "<" + string(rune('0'+ref)) + ":" + value + ">", true
+		})
+		if err != nil || got != want {
+			t.Errorf("%s:\n got %s, %v\nwant %s", in, got, err, want)
+		}
+	}
+	for in, want := range map[string]string{
+		`{"ids":[1]}`:                `{"ids":[]}`,
+		`{"ids":[7,1,7, 1 ,7]}`:      `{"ids":[7,7,7]}`,
+		`{"ids":[ 1 , 7]}`:           `{"ids":[ 7]}`,
+		`{"owner":1,"b":2}`:          `{"owner":null,"b":2}`,
+		`{"items":[{"id":1,"n":2}]}`: `{"items":[{"id":null,"n":2}]}`,
+		`{"by":{"a":1,"b":7}}`:       `{"by":{"a":null,"b":7}}`,
+	} {
+		got, err := editJSON(in, routesOf(t, paths...), func(_ int, value string) (string, bool) { return value, value == "7" })
+		if err != nil || got != want {
+			t.Errorf("%s without ones:\n got %s, %v\nwant %s", in, got, err, want)
+		}
+	}
+	if got, err := editJSON("1", routesOf(t, "$"), func(int, string) (string, bool) { return "", false }); err != nil || got != "null" {
+		t.Errorf("a lost document: got %s, %v; want null", got, err)
+	}
+	for _, in := range []string{"", "{", "[1,]", "nul", "1 2", `{"a":1,}`} {
+		if got, err := editJSON(in, nil, nil); err == nil {
+			t.Errorf("%q: got %s, want an error", in, got)
+		}
+	}
+}
+
+// An edit that changes nothing returns the same bytes, and one that does what
+// an edit of the decoded value does.
+func FuzzEditJSON(f *testing.F) {
+	for _, in := range []string{`{"a":[1,2,{"b":"3"}]}`, `[[1],[2, 3]]`, `{"a":{"b":1},"a":2}`, ` [ ] `, `"\u00e9\ud83d"`, "1e5", `{"":[null,true]}`} {
+		f.Add(in, "$.a[*].b")
+		f.Add(in, "$[*][*]")
+		f.Add(in, `$.*[1]`)
+	}
+	f.Fuzz(func(t *testing.T, in, path string) {
+		steps, err := parsePath(path)
+		if err != nil || !json.Valid([]byte(in)) || strings.Count(in, `"`) > 40 {
+			return
+		}
+		routes := []route{{0, steps}}
+		same, err := editJSON(in, routes, func(_ int, v string) (string, bool) { return v, true })
+		if err != nil || same != in {
+			t.Fatalf("%q at %q: got %q, %v", in, path, same, err)
+		}
+		for _, keep := range []bool{true, false} {
+			got, err := editJSON(in, routes, func(int, string) (string, bool) { return `"new"`, keep })
+			if err != nil {
+				t.Fatal(err)
+			}
+			var decoded, want any
+			if err := json.Unmarshal([]byte(got), &decoded); err != nil {
+				t.Fatalf("%q at %q: got %q: %v", in, path, got, err)
+			}
+			if err := json.Unmarshal([]byte(in), &want); err != nil {
+				t.Fatal(err)
+			}
+			if hasTwins(in) {
+				continue // the decoder knows the last of two members of one name only
+			}
+			want, kept := slowEdit(want, steps, keep)
+			if !kept {
+				want = nil
+			}
+			if !reflect.DeepEqual(decoded, want) {
+				t.Fatalf("%q at %q: got %q, want %v", in, path, got, want)
+			}
+		}
+	})
+}
+
+func slowEdit(v any, steps []step, keep bool) (any, bool) {
+	if len(steps) == 0 {
+		return "new", keep
+	}
+	s := steps[0]
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if s.index == stepEach || s.index == stepMember && s.name == name {
+				after, kept := slowEdit(member, steps[1:], keep)
+				if v[name] = after; !kept {
+					v[name] = nil
+				}
+			}
+		}
+	case []any:
+		out := []any{}
+		for i, element := range v {
+			kept := true
+			if s.index == stepEach || s.index == i {
+				element, kept = slowEdit(element, steps[1:], keep)
+			}
+			if kept {
+				out = append(out, element)
+			}
+		}
+		return out, true
+	}
+	return v, true
+}
+
+// hasTwins reports whether some object may have two members of one name.
+func hasTwins(in string) bool {
+	d := json.NewDecoder(strings.NewReader(in))
+	seen := map[string]bool{}
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		if text, ok := token.(string); ok {
+			if seen[text] {
+				return true
+			}
+			seen[text] = true
+		}
+	}
+}

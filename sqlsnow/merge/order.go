@@ -1,0 +1,158 @@
+package merge
+
+import "slices"
+
+// A stage is a table in the order in which tables are copied.
+type stage struct {
+	table *Table
+
+	// deferred are the columns that are NULL at first, for the rows that they
+	// refer to may not be there yet. The phase link sets them.
+	deferred []*Column
+}
+
+// stages returns the tables so that each comes after those that its foreign
+// keys refer to, where need be with columns that are NULL at first. A circle
+// of foreign keys that can't be NULL is a [*PlanError], unless the database is
+// not to look at foreign keys.
+func (p *Plan) stages(unchecked bool) ([]stage, error) {
+	var tables []*Table
+	for _, t := range p.Tables {
+		if !t.Skip {
+			tables = append(tables, t)
+		}
+	}
+	if unchecked {
+		all := make([]stage, len(tables))
+		for i, t := range tables {
+			all[i].table = t
+		}
+		return all, nil
+	}
+	var order []*Table
+	for _, component := range p.components(tables) {
+		strict, circle := p.sort(component, func(t *Table, k *ForeignKey) bool { return k.breaks(p, t) != nil })
+		if circle != nil {
+			return nil, &PlanError{
+				Table:  circle.Name,
+				Reason: "its foreign keys go round in a circle, and none can be NULL: it takes Config.WithoutForeignKeys",
+			}
+		}
+		order = append(order, strict...)
+	}
+	all := make([]stage, len(order))
+	for i, t := range order {
+		all[i].table = t
+		for _, k := range t.ForeignKeys {
+			if to := slices.Index(order, p.table(k.Table)); to < i {
+				continue // skipped tables are not there
+			}
+			if c := k.breaks(p, t); c != nil && !slices.Contains(all[i].deferred, c) {
+				all[i].deferred = append(all[i].deferred, c)
+			}
+		}
+	}
+	return all, nil
+}
+
+// breaks returns a column of a foreign key without which the database does not
+// look at it, or nil.
+func (k *ForeignKey) breaks(p *Plan, t *Table) *Column {
+	for _, name := range k.Columns {
+		if c := t.column(name); c != nil && c.Nullable && c.Generated == "" && !slices.Contains(t.PrimaryKey, name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// parents returns the tables that must come before t.
+func (p *Plan) parents(t *Table, without func(*Table, *ForeignKey) bool) []*Table {
+	var all []*Table
+	for _, k := range t.ForeignKeys {
+		if parent := p.table(k.Table); parent != nil && !parent.Skip && (without == nil || !without(t, k)) {
+			all = append(all, parent)
+		}
+	}
+	return all
+}
+
+// components returns the strongly connected components of the graph of foreign
+// keys, each after those that it refers to (Tarjan, "Depth-first search and
+// linear graph algorithms", 1972).
+func (p *Plan) components(tables []*Table) [][]*Table {
+	index, low := map[*Table]int{}, map[*Table]int{}
+	var stack []*Table
+	var all [][]*Table
+	var visit func(t *Table)
+	visit = func(t *Table) {
+		index[t] = len(index) + 1
+		low[t] = index[t]
+		stack = append(stack, t)
+		for _, parent := range p.parents(t, nil) {
+			if index[parent] == 0 {
+				visit(parent)
+				low[t] = min(low[t], low[parent])
+			} else if slices.Contains(stack, parent) {
+				low[t] = min(low[t], index[parent])
+			}
+		}
+		if low[t] == index[t] {
+			at := slices.Index(stack, t)
+			all = append(all, slices.Clone(stack[at:]))
+			stack = stack[:at]
+		}
+	}
+	for _, t := range tables {
+		if index[t] == 0 {
+			visit(t)
+		}
+	}
+	return all
+}
+
+// sort returns tables so that each comes after its parents among them, or a
+// table that is on a circle.
+func (p *Plan) sort(tables []*Table, without func(*Table, *ForeignKey) bool) (order []*Table, circle *Table) {
+	state := map[*Table]int{} // 1: on the way, 2: done
+	var visit func(t *Table) bool
+	visit = func(t *Table) bool {
+		switch {
+		case state[t] == 2 || !slices.Contains(tables, t):
+			return true
+		case state[t] == 1:
+			circle = t
+			return false
+		}
+		state[t] = 1
+		for _, parent := range p.parents(t, without) {
+			if !visit(parent) {
+				return false
+			}
+		}
+		state[t] = 2
+		order = append(order, t)
+		return true
+	}
+	for _, t := range tables {
+		if !visit(t) {
+			return nil, circle
+		}
+	}
+	return order, nil
+}
+
+// looksBack reports whether unique keys hold references to rows that may be
+// merged, so that old ids must be found by new ones.
+func (p *Plan) looksBack() bool {
+	return slices.ContainsFunc(p.Tables, func(t *Table) bool {
+		return !t.Skip && slices.ContainsFunc(t.Unique, func(u *Unique) bool {
+			return slices.ContainsFunc(u.Columns, func(name string) bool {
+				return slices.ContainsFunc(t.column(name).Refers, func(r *Reference) bool {
+					parent := p.table(r.Table)
+					return parent != nil && parent.merges()
+				})
+			})
+		})
+	})
+}

@@ -1,0 +1,122 @@
+package merge
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// randomGraph returns a plan of tables with foreign keys in all directions.
+func randomGraph(r *rand.Rand) *Plan {
+	p := &Plan{}
+	n := 1 + r.IntN(7)
+	for i := range n {
+		t := &Table{Name: fmt.Sprintf("t%d", i), PrimaryKey: []string{"id"}, Skip: r.IntN(12) == 0}
+		t.Columns = append(t.Columns, &Column{Name: "id", Role: RoleKey})
+		for k := range r.IntN(3) {
+			c := &Column{Name: fmt.Sprintf("r%d", k), Nullable: r.IntN(2) == 0}
+			t.Columns = append(t.Columns, c)
+			t.ForeignKeys = append(t.ForeignKeys, &ForeignKey{Columns: []string{c.Name}, Table: fmt.Sprintf("t%d", r.IntN(n)), Refers: []string{"id"}})
+		}
+		p.Tables = append(p.Tables, t)
+	}
+	return p
+}
+
+// impossible reports whether foreign keys that can't be NULL go round in a circle.
+func impossible(p *Plan) bool {
+	reach := map[[2]*Table]bool{}
+	for _, t := range p.Tables {
+		for _, k := range t.ForeignKeys {
+			if parent := p.table(k.Table); !t.Skip && !parent.Skip && !t.column(k.Columns[0]).Nullable {
+				reach[[2]*Table{t, parent}] = true
+			}
+		}
+	}
+	for _, via := range p.Tables {
+		for _, a := range p.Tables {
+			for _, b := range p.Tables {
+				if reach[[2]*Table{a, via}] && reach[[2]*Table{via, b}] {
+					reach[[2]*Table{a, b}] = true
+				}
+			}
+		}
+	}
+	return slices.ContainsFunc(p.Tables, func(t *Table) bool { return reach[[2]*Table{t, t}] })
+}
+
+func TestStages(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	failed := 0
+	for range 3000 {
+		p := randomGraph(r)
+		stages, err := p.stages(false)
+		if impossible(p) {
+			failed++
+			if !errors.As(err, new(*PlanError)) {
+				t.Fatalf("a circle that can't be broken: got %v", err)
+			}
+			if stages, err = p.stages(true); err != nil {
+				t.Fatal(err)
+			}
+			for _, st := range stages {
+				if len(st.deferred) > 0 {
+					t.Fatal("columns are NULL at first without need")
+				}
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := map[*Table]bool{}
+		for _, st := range stages {
+			for _, k := range st.table.ForeignKeys {
+				parent, c := p.table(k.Table), st.table.column(k.Columns[0])
+				deferred := slices.Contains(st.deferred, c)
+				if deferred && (!c.Nullable || done[parent] || parent.Skip) || !deferred && !done[parent] && !parent.Skip {
+					t.Fatalf("%s.%s to %s: deferred %t, which is there %t", st.table.Name, c.Name, k.Table, deferred, done[parent])
+				}
+			}
+			done[st.table] = true
+		}
+		for _, table := range p.Tables {
+			if done[table] == table.Skip {
+				t.Fatalf("table %s: skip %t, copied %t", table.Name, table.Skip, done[table])
+			}
+		}
+	}
+	if failed < 100 {
+		t.Errorf("only %d plans had a circle", failed)
+	}
+}
+
+// Only what a circle needs is NULL at first.
+func TestDeferredColumns(t *testing.T) {
+	column := func(name string, nullable bool) *Column { return &Column{Name: name, Nullable: nullable} }
+	key := func(column, table string) *ForeignKey {
+		return &ForeignKey{Columns: []string{column}, Table: table, Refers: []string{"id"}}
+	}
+	p := &Plan{Tables: []*Table{
+		{Name: "items", Columns: []*Column{column("owner", true)}, ForeignKeys: []*ForeignKey{key("owner", "players")}},
+		{Name: "players", Columns: []*Column{column("guild", true), column("friend", true)}, ForeignKeys: []*ForeignKey{key("guild", "guilds"), key("friend", "players")}},
+		{Name: "guilds", Columns: []*Column{column("leader", false)}, ForeignKeys: []*ForeignKey{key("leader", "players")}},
+	}}
+	stages, err := p.stages(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, st := range stages {
+		got += st.table.Name + ":"
+		for _, c := range st.deferred {
+			got += " " + c.Name
+		}
+		got += "; "
+	}
+	if want := "players: guild friend; guilds:; items:; "; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,285 @@
+package merge
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// readRange returns rows of a table in the order of its primary key: those
+// above after and up to and including upto, at most limit of them. Nil is no
+// bound, and a limit of 0 none. A row has a value for each of columns, carried
+// as [carrier] says.
+func (e *engine) readRange(ctx context.Context, q queryer, t *Table, columns []*Column, after, upto []any, limit int) ([][]any, error) {
+	var text strings.Builder
+	text.WriteString("SELECT " + e.selectList(columns) + " FROM " + e.quote(t.Name))
+	var args []any
+	word := " WHERE "
+	if after != nil {
+		condition, values := e.compare(t.PrimaryKey, ">", ">", after, 0)
+		text.WriteString(word + condition)
+		args, word = append(args, values...), " AND "
+	}
+	if upto != nil {
+		condition, values := e.compare(t.PrimaryKey, "<", "<=", upto, len(args))
+		text.WriteString(word + condition)
+		args = append(args, values...)
+	}
+	text.WriteString(" ORDER BY " + e.quoteAll(t.PrimaryKey))
+	if limit > 0 {
+		text.WriteString(" LIMIT " + strconv.Itoa(limit))
+	}
+	return e.readAll(ctx, q, text.String(), columns, args)
+}
+
+// compare returns a condition on columns in their order, as one value. before
+// parameters come ahead of its own.
+func (e *engine) compare(names []string, strict, last string, values []any, before int) (string, []any) {
+	if len(names) == 1 || e.rowValues {
+		left, right := e.quoteAll(names), e.places(before+1, len(names))
+		if len(names) > 1 {
+			left = "(" + left + ")"
+		}
+		return left + " " + last + " " + right, values
+	}
+	// MySQL finds no range for a comparison of rows.
+	var args []any
+	condition := ""
+	for i := range slices.Backward(names) {
+		name := e.quote(names[i])
+		if i == len(names)-1 {
+			condition = name + " " + last + " ?"
+			args = []any{values[i]}
+			continue
+		}
+		condition = "(" + name + " " + strict + " ? OR " + name + " = ? AND " + condition + ")"
+		args = append([]any{values[i], values[i]}, args...)
+	}
+	return condition, args
+}
+
+// readKeys returns those rows whose values in the columns named by are among
+// keys, in any order. It asks for as many at a time as a statement can take.
+func (e *engine) readKeys(ctx context.Context, q queryer, table string, columns []*Column, by []string, keys [][]any) ([][]any, error) {
+	var all [][]any
+	for chunk := range slices.Chunk(keys, min(maxIn, e.maxParams/max(1, len(by)))) {
+		condition, args := e.in(by, chunk, 0)
+		rows, err := e.readAll(ctx, q, "SELECT "+e.selectList(columns)+" FROM "+e.quote(table)+" WHERE "+condition, columns, args)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+// maxIn is how many keys one statement looks for.
+const maxIn = 500
+
+// in returns the condition that the values of columns are among keys. before
+// parameters come ahead of its own.
+func (e *engine) in(names []string, keys [][]any, before int) (string, []any) {
+	args := make([]any, 0, len(keys)*len(names))
+	for _, key := range keys {
+		args = append(args, key...)
+	}
+	left := e.quoteAll(names)
+	if len(names) == 1 {
+		return left + " IN " + e.places(before+1, len(keys)), args
+	}
+	var b strings.Builder
+	b.WriteString("(" + left + ") IN (")
+	if e.valuesInIn {
+		b.WriteString("VALUES ")
+	}
+	for i := range keys {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(e.places(before+1+i*len(names), len(names)))
+	}
+	b.WriteByte(')')
+	return b.String(), args
+}
+
+// readAll returns what a query returns.
+func (e *engine) readAll(ctx context.Context, q queryer, text string, columns []*Column, args []any) ([][]any, error) {
+	rows, err := q.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	cells := make([]cell, len(columns))
+	places := make([]any, len(columns))
+	for i, c := range columns {
+		cells[i].carrier = e.carrier(c)
+		places[i] = &cells[i]
+	}
+	var all [][]any
+	for rows.Next() {
+		if err := rows.Scan(places...); err != nil {
+			return nil, err
+		}
+		row := make([]any, len(cells))
+		for i := range cells {
+			row[i] = cells[i].value
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
+}
+
+// A cell takes a value from a driver and makes it one of a carrier.
+type cell struct {
+	carrier carrier
+	value   any
+}
+
+// Scan implements sql.Scanner.
+func (c *cell) Scan(src any) error {
+	v, err := carry(src, c.carrier)
+	c.value = v
+	return err
+}
+
+func carry(src any, as carrier) (any, error) {
+	switch v := src.(type) {
+	case nil:
+		return nil, nil
+	case []byte:
+		if as == carryBytes || as == carryNative {
+			return slices.Clone(v), nil
+		}
+		src = string(v)
+	case bool: // of PostgreSQL where the plan has another type
+		src = strconv.FormatBool(v)
+	case time.Time:
+		form := "2006-01-02 15:04:05.999999999" // of a column that the source has as a date, and the plan as a text
+		if as == carryNative {
+			form = time.RFC3339Nano // ncruces makes times of the texts that it would make of times
+		}
+		src = v.Format(form)
+	case uint64:
+		if v > math.MaxInt64 {
+			src = strconv.FormatUint(v, 10)
+			break
+		}
+		src = int64(v)
+	case float32:
+		src = float64(v)
+	case string, int64, float64:
+	default:
+		return nil, fmt.Errorf("a driver's value has type %T", src)
+	}
+	switch v := src.(type) {
+	case string:
+		switch as {
+		case carryBytes:
+			return []byte(v), nil
+		case carryInteger:
+			if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+				return n, nil
+			}
+		case carryFloat:
+			if f, err := strconv.ParseFloat(v, 64); err == nil {
+				return f, nil
+			}
+		}
+	case int64:
+		if as == carryText {
+			return strconv.FormatInt(v, 10), nil
+		}
+	case float64:
+		if as == carryText {
+			return strconv.FormatFloat(v, 'g', -1, 64), nil
+		}
+	}
+	return src, nil
+}
+
+// fit returns a value as a parameter for a column: the source's may have
+// another type than the target's.
+func (e *engine) fit(v any, c *Column) any {
+	if n, ok := v.(int64); ok && e.carrier(c) == carryText {
+		return strconv.FormatInt(n, 10)
+	}
+	return v
+}
+
+// keyText returns the values of a primary key as JSON, for the ledger and for
+// people: an array of numbers, strings and, for bytes, {"hex": "…"}. Texts that
+// are not UTF-8, which SQLite may have, are {"texthex": "…"}.
+func keyText(key []any) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, v := range key {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		switch v := v.(type) {
+		case nil:
+			b.WriteString("null")
+		case int64:
+			b.WriteString(strconv.FormatInt(v, 10))
+		case float64:
+			// With a fraction or an exponent, so that it is read as no integer.
+			b.WriteString(strconv.FormatFloat(v, 'e', -1, 64))
+		case []byte:
+			fmt.Fprintf(&b, `{"hex":"%x"}`, v)
+		case string:
+			if !utf8.ValidString(v) {
+				fmt.Fprintf(&b, `{"texthex":"%x"}`, v)
+				continue
+			}
+			b.Write(appendString(nil, v))
+		}
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// parseKey returns what keyText was given.
+func parseKey(text string) ([]any, error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var key []any
+	if err := d.Decode(&key); err != nil {
+		return nil, fmt.Errorf("key %q: %w", text, err)
+	}
+	for i, v := range key {
+		switch v := v.(type) {
+		case nil, string:
+			continue
+		case json.Number:
+			if n, err := v.Int64(); err == nil {
+				key[i] = n
+				continue
+			}
+			f, err := v.Float64()
+			if key[i] = f; err == nil {
+				continue
+			}
+		case map[string]any:
+			digits, isBytes := v["hex"].(string)
+			if !isBytes {
+				digits, _ = v["texthex"].(string)
+			}
+			b, err := hex.DecodeString(digits)
+			if key[i] = b; !isBytes {
+				key[i] = string(b)
+			}
+			if err == nil && digits != "" || isBytes && err == nil {
+				continue
+			}
+		}
+		return nil, fmt.Errorf("key %q: %v is no value of a key", text, v)
+	}
+	return key, nil
+}

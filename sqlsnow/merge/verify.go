@@ -1,0 +1,305 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Verify compares the target with what the sources, the plan and the ledger of
+// [Merge.Run] say, and returns what it found: it writes nothing. It reads each
+// row of the sources and its row in the target, and counts the others. What is
+// wrong is in the report, whose Err returns a [*VerifyError]; an error of
+// Verify itself says why nobody could look.
+func (m *Merge) Verify(ctx context.Context) (*Report, error) {
+	v := &verifier{Merge: m, report: &Report{Run: m.run, Sources: m.plan.Sources, Started: time.Now().UTC()}}
+	if err := v.verify(ctx); err != nil {
+		return nil, fmt.Errorf("merge: verify: %w", ended(ctx, err))
+	}
+	v.report.Finished = time.Now().UTC()
+	return v.report, nil
+}
+
+// ended returns err with what ended ctx: drivers may hide that.
+func ended(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
+}
+
+// A verifier fills a report.
+type verifier struct {
+	*Merge
+	ran     *run
+	report  *Report
+	later   map[string]int64 // rows that later runs have copied, by table
+	first   *worker          // for what one goroutine asks
+	provers []*prover        // for rows: one for each writer, or the same as first
+}
+
+var errNotRun = errors.New("the plan was never run on the target")
+
+func (v *verifier) verify(ctx context.Context) (err error) {
+	if v.first, err = v.newWorker(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, v.first.close()) }()
+	target := v.first.target
+	if v.ran, err = v.load(ctx, target); err != nil {
+		return err
+	}
+	if v.ran == nil {
+		return errNotRun
+	}
+	if v.ran.state != stateCopied {
+		v.report.fail(Failure{Check: CheckComplete, Reason: "the run has not ended: it is in phase " + v.ran.phase})
+		return nil
+	}
+	sound, err := v.sound(ctx, target)
+	if err != nil {
+		return err
+	}
+	for range v.config.Writers {
+		w := v.first // of SQLite there may be one connection only
+		if v.config.Writers > 1 {
+			if w, err = v.newWorker(ctx); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, w.close()) }()
+		}
+		v.provers = append(v.provers, &prover{worker: w, engine: v.engine, plan: v.plan, sound: sound, presence: presence{engine: v.engine, target: w.target}})
+	}
+	v.teller.tell(Event{Kind: EventPhase, Phase: phaseVerify, Total: -1})
+	proofs := make([]*proof, len(v.ran.scopes))
+	for i, s := range v.ran.scopes {
+		if s.changed, err = v.hasChanges(ctx, target, s.id); err != nil {
+			return err
+		}
+		if proofs[i], err = v.scope(ctx, target, s); err != nil {
+			return err
+		}
+	}
+	if err := v.tables(ctx, target, proofs); err != nil {
+		return err
+	}
+	v.references(proofs)
+	if err := v.leftovers(ctx, target, proofs); err != nil {
+		return err
+	}
+	return v.assert(ctx, target)
+}
+
+// linked sees to it that the references which were NULL at first are set.
+func (v *verifier) linked(ctx context.Context, target queryer, s *scope, total *proof) error {
+	if !slices.ContainsFunc(v.stages, func(st stage) bool { return st.table == s.table && len(st.deferred) > 0 }) {
+		return nil
+	}
+	open, err := v.engine.pending(ctx, target, s.id, phaseLink, 0, 1)
+	if err == nil && len(open) > 0 {
+		total.fail(Failure{
+			Check: CheckComplete, Source: s.source, Table: s.table.Name, Row: keyText(open[0].hi), Reason: "references of the rows up to this one are not set",
+		})
+	}
+	return err
+}
+
+// scope compares the rows of one table of one source.
+func (v *verifier) scope(ctx context.Context, target *session, s *scope) (*proof, error) {
+	total := newProof()
+	totals, err := v.totals(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	v.teller.tell(Event{Kind: EventTable, Phase: phaseVerify, Source: s.source, Table: s.table.Name, Total: totals.read})
+	last, err := v.ranges(ctx, s, totals.read, total)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.beyond(ctx, s, last, total); err != nil {
+		return nil, err
+	}
+	if err := v.linked(ctx, target, s, total); err != nil {
+		return nil, err
+	}
+	if s.key >= 0 {
+		if err := v.mapOf(ctx, target, s, total); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range total.failures {
+		v.report.fail(f)
+	}
+	v.report.Failed += total.failed - int64(len(total.failures))
+	row := TableReport{
+		Table: s.table.Name, Source: s.source, Rows: total.read, Copied: total.copied, Rekeyed: total.rekeyed, Merged: total.merged,
+		Dropped: total.dropped, Renamed: total.renamed, Displacement: time.Duration(totals.late) * time.Microsecond,
+		Hash: total.want.String(), Found: total.found.String(),
+	}
+	if s.mints {
+		row.Worker = &s.lane.worker
+	}
+	v.report.Tables = append(v.report.Tables, row)
+	v.teller.tell(Event{Kind: EventEnd, Phase: phaseVerify, Source: s.source, Table: s.table.Name, Rows: total.read, Total: total.read})
+	return total, nil
+}
+
+// totals sums up phase mint, in which each row was read first.
+func (v *verifier) totals(ctx context.Context, s *scope) (b batch, err error) {
+	err = v.first.target.QueryRowContext(ctx, v.engine.sql(`SELECT COALESCE(SUM(rows_read), 0), COALESCE(MAX(displaced_us), 0)
+		FROM snow_merge_batches WHERE scope = ? AND phase = ?`), s.id, phaseMint).Scan(&b.read, &b.late)
+	return b, v.engine.failed("read the ledger", err)
+}
+
+// A task is a range of rows, with what the copy saw in it.
+type task struct{ mint, copied batch }
+
+// A collector adds up the proofs of a scope's ranges. It is safe for concurrent use.
+type collector struct {
+	mu    sync.Mutex
+	total *proof
+	edges map[int64][2]int64 // the first and the last new id of a range
+	tell  func(rows int64, batch int)
+}
+
+func (c *collector) add(seq int64, p *proof) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total.add(p)
+	if p.first != 0 {
+		c.edges[seq] = [2]int64{p.first, p.last}
+	}
+	if p.read > 0 {
+		c.tell(c.total.read, int(p.read))
+	}
+}
+
+// ranges compares the ranges of a scope, several at a time, and returns the last.
+func (v *verifier) ranges(ctx context.Context, s *scope, rows int64, total *proof) (last batch, err error) {
+	all := &collector{total: total, edges: map[int64][2]int64{}, tell: func(n int64, batch int) {
+		v.teller.tell(Event{Kind: EventBatch, Phase: phaseVerify, Source: s.source, Table: s.table.Name, Rows: n, Total: rows, Batch: batch})
+	}}
+	for _, p := range v.provers {
+		if p.rewriter, err = p.worker.rewriter(ctx, v.ran, s); err != nil {
+			return last, err
+		}
+	}
+	if v.provers[0].worker == v.first {
+		last, err = v.feed(ctx, s, all, func(t task) error { return v.provers[0].check(ctx, s, t, all) })
+	} else {
+		last, err = v.parallel(ctx, s, all)
+	}
+	if err != nil {
+		return last, err
+	}
+	var above int64
+	for _, seq := range sortedKeys(all.edges) {
+		if edge := all.edges[seq]; edge[0] <= above {
+			total.fail(Failure{
+				Check: CheckOrder, Source: s.source, Table: s.table.Name, Target: keyText([]any{edge[0]}),
+				Reason: fmt.Sprintf("the id is not above that of the row before, %d", above),
+			})
+		}
+		above = max(above, all.edges[seq][1])
+	}
+	return last, nil
+}
+
+func (v *verifier) parallel(ctx context.Context, s *scope, all *collector) (last batch, err error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	tasks := make(chan task, len(v.provers))
+	var group sync.WaitGroup
+	for _, p := range v.provers {
+		group.Go(func() {
+			for t := range tasks {
+				if err := p.check(ctx, s, t, all); err != nil {
+					stop(err) // the first one counts: the others follow from it
+				}
+			}
+		})
+	}
+	last, err = v.feed(ctx, s, all, func(t task) error {
+		select {
+		case tasks <- t:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	close(tasks)
+	group.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return last, cause
+	}
+	return last, err
+}
+
+// feed sends the ranges of a scope.
+func (v *verifier) feed(ctx context.Context, s *scope, all *collector, send func(task) error) (last batch, err error) {
+	for {
+		mint, err := v.engine.batches(ctx, v.first.target, s.id, phaseMint, last.seq, 100)
+		if err != nil || len(mint) == 0 {
+			return last, err
+		}
+		copied, err := v.engine.batches(ctx, v.first.target, s.id, phaseCopy, last.seq, 100)
+		if err != nil {
+			return last, err
+		}
+		for _, m := range mint {
+			last = m
+			i := slices.IndexFunc(copied, func(c batch) bool { return c.seq == m.seq })
+			if i < 0 {
+				open := newProof()
+				open.fail(Failure{
+					Check: CheckComplete, Source: s.source, Table: s.table.Name, Row: keyText(m.hi), Reason: "the rows up to this one are not copied",
+				})
+				all.add(m.seq, open)
+				continue
+			}
+			if err := v.brake.wait(ctx, v.teller.tell); err != nil {
+				return last, err
+			}
+			if err := send(task{m, copied[i]}); err != nil {
+				return last, err
+			}
+		}
+	}
+}
+
+// check compares a range, and looks whether the source has changed in it.
+func (p *prover) check(ctx context.Context, s *scope, t task, all *collector) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	found, err := p.prove(ctx, s, t.mint.lo, t.mint.hi)
+	if err != nil {
+		return err
+	}
+	if found.source != t.copied.hash || found.read != t.copied.read {
+		found.fail(Failure{
+			Check: CheckSource, Source: s.source, Table: s.table.Name, Row: keyText(t.mint.hi),
+			Reason: fmt.Sprintf("the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
+				keyText(t.mint.lo), t.copied.read, found.read),
+		})
+	}
+	all.add(t.mint.seq, found)
+	return nil
+}
+
+// beyond looks for rows of a source that the run has never seen.
+func (v *verifier) beyond(ctx context.Context, s *scope, last batch, total *proof) error {
+	rows, err := v.first.read(ctx, s, last.hi, nil, 1)
+	if err != nil {
+		return err
+	}
+	if len(rows) > 0 {
+		total.fail(Failure{
+			Check: CheckSource, Source: s.source, Table: s.table.Name, Row: keyText(s.rowKey(rows[0])), Reason: "the row is new since the run began",
+		})
+	}
+	return nil
+}
