@@ -2,6 +2,7 @@ package merge
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"strings"
@@ -12,7 +13,7 @@ import (
 // The ledger is these tables in the target. What a transaction writes to the
 // plan's tables and what the ledger says of it are committed together.
 //
-//	snow_merge_lease    one row: which process may write, and the fence that tells it from those before
+//	snow_merge_lease    one row: which process may write, the fence that tells it from those before, and a random name of the target
 //	snow_merge_runs     a row for each plan that was run
 //	snow_merge_scopes   a row for each run, source and table: the numbers that the others go by
 //	snow_merge_map      the rows with a Role key whose id changed: minted, merged into another row or dropped
@@ -20,7 +21,8 @@ import (
 //	snow_merge_changes  values that were changed to avoid a clash, and rows of tables without a Role key that were left out
 const ledgerTables = `
 CREATE TABLE IF NOT EXISTS snow_merge_lease (
-	id INT NOT NULL PRIMARY KEY, run {code} NOT NULL, fence BIGINT NOT NULL, holder {name} NOT NULL, until_us BIGINT NOT NULL
+	id INT NOT NULL PRIMARY KEY, run {code} NOT NULL, fence BIGINT NOT NULL, holder {name} NOT NULL, until_us BIGINT NOT NULL,
+	target {code} NOT NULL
 ) {end};
 CREATE TABLE IF NOT EXISTS snow_merge_runs (
 	run {code} NOT NULL PRIMARY KEY, plan {text} NOT NULL, config {text} NOT NULL, state {code} NOT NULL, phase {code} NOT NULL,
@@ -76,8 +78,8 @@ const (
 // makeLedger creates the tables that do not exist.
 func (e *engine) makeLedger(ctx context.Context, q queryer) error {
 	statements := strings.Split(e.sql(ledgerTables), ";")
-	statements = append(statements, `INSERT INTO snow_merge_lease (id, run, fence, holder, until_us)
-		SELECT 1, '', 0, '', 0 FROM (SELECT COUNT(*) AS n FROM snow_merge_lease) AS found WHERE n = 0`)
+	statements = append(statements, `INSERT INTO snow_merge_lease (id, run, fence, holder, until_us, target)
+		SELECT 1, '', 0, '', 0, '`+rand.Text()+`' FROM (SELECT COUNT(*) AS n FROM snow_merge_lease) AS found WHERE n = 0`)
 	for _, text := range statements {
 		_, err := q.ExecContext(ctx, text)
 		if err != nil && ctx.Err() == nil { // another process may do the same at the same time

@@ -20,8 +20,9 @@ import (
 // Config configures [New]. All of it may be zero where the plan mints no ids.
 type Config struct {
 	// Namespace is the id space that minted ids belong to, see [sqlsnow.Init]. Each
-	// source that mints gets a worker number of it that is never leased, by the
-	// source's name: in all merges with one namespace a name must be one database's.
+	// source that mints takes a worker number of it out of the lease for good. A run
+	// that is resumed has the one that it had; on a target that was made anew it
+	// takes another one.
 	Namespace string
 
 	// Registry is the database that has the namespace. Nil means the target.

@@ -297,18 +297,17 @@ func (m *Merge) holders(ctx context.Context) (all []string, err error) {
 	return all, nil
 }
 
-// holder is who a worker number is reserved for. It is one run's alone, for
-// another one would begin at the same ticks.
+// holder is who a worker number is reserved for. It is one run's on one target
+// alone, for another one would begin at the same ticks.
 func (m *Merge) holder(ctx context.Context, q queryer, source string) (string, error) {
+	var target string
 	var before int
-	err := q.QueryRowContext(ctx, m.engine.sql("SELECT COUNT(DISTINCT run) FROM snow_merge_scopes WHERE source = ? AND worker IS NOT NULL AND run IN (SELECT run FROM snow_merge_runs WHERE state = ?)"), source, stateCopied).Scan(&before)
+	err := q.QueryRowContext(ctx, m.engine.sql(`SELECT target, (SELECT COUNT(DISTINCT run) FROM snow_merge_scopes WHERE source = ? AND worker IS NOT NULL
+		AND run IN (SELECT run FROM snow_merge_runs WHERE state = ?)) FROM snow_merge_lease WHERE id = 1`), source, stateCopied).Scan(&target, &before)
 	if err != nil {
 		return "", m.engine.failed("read the ledger", err)
 	}
-	if before == 0 {
-		return "merge " + source, nil
-	}
-	return "merge " + source + " #" + strconv.Itoa(before+1), nil
+	return "merge " + source + " #" + strconv.Itoa(before+1) + " into " + target, nil
 }
 
 // enter writes down that the run has come to a phase.
