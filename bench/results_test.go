@@ -140,7 +140,7 @@ func checkXML(t *testing.T, path string) {
 }
 
 func TestReportSaysWhatWasMeasured(t *testing.T) {
-	turns := &section[[]rows.Turn]{Result: []rows.Turn{{Engine: rows.MariaDB, Version: "10.11", Pool: 128 << 20, Rows: 2_000_000, Ratio: 0.5, Blocks: []float64{
+	turns := &section[[]rows.Turn]{Machine: machine{Kernel: "linux 6", Go: "go1.26"}, Result: []rows.Turn{{Engine: rows.MariaDB, Version: "10.11", Pool: 128 << 20, Rows: 2_000_000, Ratio: 0.5, Blocks: []float64{
 		9, 8, 0.52, 0.51, 0.5, 0.49, 0.2, 0.1,
 	}}}}
 	report := (results{IDs: idsSection(), Rows: rowsSection(), Turns: turns}).report()
