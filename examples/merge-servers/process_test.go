@@ -102,9 +102,14 @@ func (s *stage) do(t *testing.T, args ...string) {
 func (s *stage) world(t *testing.T) string {
 	t.Helper()
 	dsn := s.create(t)
+	s.prepare(t, dsn)
+	return dsn
+}
+
+func (s *stage) prepare(t *testing.T, dsn string) {
+	t.Helper()
 	s.do(t, "namespace", "-dialect", s.name, "-target", dsn, "-namespace", "game", "-workers", "8")
 	s.do(t, "schema", "-dialect", s.name, "-plan", s.plan, "-target", dsn)
-	return dsn
 }
 
 // run returns the arguments of a run.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/shardsnow/snow/sqlsnow"
@@ -221,4 +222,20 @@ func expression(d sqlsnow.Dialect, c *column) string {
 		return "HEX(" + c.name + ")"
 	}
 	return "CAST(" + c.name + " AS CHAR)"
+}
+
+// number reads an id that a database wrote.
+func number(text *string) int64 {
+	n, err := strconv.ParseInt(*text, 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+func show(v *string) string {
+	if v == nil {
+		return "NULL"
+	}
+	return strconv.Quote(*v)
 }

@@ -389,19 +389,3 @@ func parse(text string) any {
 	}
 	return v
 }
-
-// number reads an id that a database wrote.
-func number(text *string) int64 {
-	n, err := strconv.ParseInt(*text, 10, 64)
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
-func show(v *string) string {
-	if v == nil {
-		return "NULL"
-	}
-	return strconv.Quote(*v)
-}

@@ -1,0 +1,121 @@
+package merge_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"strings"
+
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/merge"
+)
+
+// A step in which people review what Inspect proposes, and one that merges.
+func Example() {
+	ctx := context.Background()
+	var target *sql.DB
+	var sources []merge.Source // such as {Name: "eu", DB: eu}, {Name: "us", DB: us}
+
+	propose := func() error {
+		plan, err := merge.Inspect(ctx, sqlsnow.MySQL, sources...)
+		if err != nil {
+			return err
+		}
+		return plan.WriteYAML(os.Stdout)
+	}
+	unite := func(reviewed *os.File) error {
+		plan, err := merge.ReadPlan(reviewed)
+		if err != nil {
+			return err
+		}
+		m, err := merge.New(sqlsnow.MySQL, target, sources, plan, merge.Config{
+			Namespace:  "game",
+			Assertions: []merge.Assertion{{Name: "gold", SQL: "SELECT SUM(gold) FROM players"}},
+		})
+		if err != nil {
+			return err
+		}
+		report, err := m.Run(ctx) // again, if it was interrupted
+		if err != nil {
+			return err
+		}
+		return errors.Join(report.WriteText(os.Stdout), report.Err())
+	}
+	_, _ = propose, unite
+}
+
+// A plan that nobody has reviewed.
+func ExampleReadPlan() {
+	plan, err := merge.ReadPlan(strings.NewReader(`
+version: 1
+dialect: MySQL
+sources: [eu, us]
+tables:
+- name: players
+  primary_key: [id]
+  mint: [eu, us]
+  columns:
+  - {name: id, type: bigint, role: key}
+  - name: invited_by
+    type: bigint
+    nullable: true
+    role: reference
+    refers: [{table: players}]
+    suspects: ['a reference without a foreign key? 998 of 1000 sampled values are ids of players']
+`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(plan.Check())
+	// Output: merge: plan: column "players.invited_by": not decided: a reference without a foreign key? 998 of 1000 sampled values are ids of players
+}
+
+func ExampleInspect() {
+	_, err := merge.Inspect(context.Background(), sqlsnow.MySQL, merge.Source{Name: "eu 1"})
+	fmt.Println(err)
+	// Output: merge: inspect: source name "eu 1": want 1 to 40 letters, digits, dots, underscores or hyphens of ASCII
+}
+
+// A plan that is not complete is refused before any database is asked.
+func ExampleNew() {
+	plan := &merge.Plan{Version: 1, Dialect: "MySQL", Sources: []string{"eu"}, Tables: []*merge.Table{{
+		Name: "guilds", PrimaryKey: []string{"id"}, Columns: []*merge.Column{{Name: "id", Type: "bigint", Role: merge.RoleUndecided}},
+	}}}
+	_, err := merge.New(sqlsnow.MySQL, new(sql.DB), []merge.Source{{Name: "eu", DB: new(sql.DB)}}, plan, merge.Config{})
+	var wrong *merge.PlanError
+	if errors.As(err, &wrong) {
+		fmt.Println(wrong.Table, wrong.Column, wrong.Reason)
+	}
+	// Output: guilds id role is undecided
+}
+
+// A player asks about a mail that names her by the number of her old server.
+func ExampleLookup() {
+	var target *sql.DB
+	id, err := merge.Lookup(context.Background(), sqlsnow.MySQL, target, "eu", "players", 1234)
+	if errors.Is(err, merge.ErrNotFound) {
+		log.Fatal("nobody had that number on eu")
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(id)
+}
+
+// The search index goes by old ids.
+func ExampleExport() {
+	var target *sql.DB
+	file, err := os.Create("ids.csv")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := merge.Export(context.Background(), sqlsnow.MySQL, target, file); err != nil {
+		log.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		log.Fatal(err)
+	}
+}
