@@ -62,6 +62,7 @@ func TestClasses(t *testing.T) {
 		{MySQL, &numbered{1146}, ErrNotMigrated, false},
 		{MySQL, &numbered{1290}, ErrReadOnly, false},
 		{MySQL, &numbered{1213}, nil, true},
+		{MySQL, &numbered{1020}, nil, true},
 		{MySQL, &numbered{1045}, nil, false},
 		{Postgres, &stated{"42P01"}, ErrNotMigrated, false},
 		{Postgres, &stated{"25006"}, ErrReadOnly, false},

@@ -47,7 +47,7 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 				return unmigrated
 			case "1290", "1792", "1836", "3989": // read-only server or transaction
 				return readOnly
-			case "1213", "1205", "1040", "1203", "1226": // deadlock, lock wait, connections
+			case "1213", "1020", "1205", "1040", "1203", "1226": // deadlock, row changed since the snapshot, lock wait, connections
 				return busy
 			}
 			return other

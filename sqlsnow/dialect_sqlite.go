@@ -15,7 +15,8 @@ var sqliteEngine = sync.OnceValue(func() *engine {
 		greatest: "MAX",
 		least:    "MIN",
 		// FULL is enough but where a commit is the deletion of a file. Both are a connection's own.
-		guard: "((SELECT synchronous FROM pragma_synchronous) = 3 OR (SELECT synchronous FROM pragma_synchronous) = 2" +
+		guard: "((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off')" +
+			" OR (SELECT synchronous FROM pragma_synchronous) = 2" +
 			" AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND",
 		segments: "SELECT COUNT(*) FROM sqlite_master WHERE name = 'snow_segments'",
 		stamp:    now,

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/shardsnow/snow"
 )
@@ -26,7 +29,9 @@ type Reservation struct {
 // use for ever, the highest first, and gives it to holder: all of its ticks,
 // those of the past too, are the holder's, to give ids to rows that are older
 // than the namespace. Who calls it again with the same holder gets the same
-// number, so a holder's name must belong to one use alone: up to 255 characters.
+// number, so a holder's name must belong to one use alone: 1 to 255 bytes of
+// UTF-8 without control characters, and without a space at its end, which MySQL
+// does not tell from the name without it. Another name is a [*snow.FieldError].
 //
 // What ids are made with the number is for the caller to see to. Where the
 // namespace has a LossWindow, Reserve returns when the database can't forget
@@ -45,7 +50,7 @@ func Reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 }
 
 const (
-	selectReserved = `SELECT worker_id, owner, fence, claimed_at_ms FROM snow_workers
+	selectReserved = `SELECT worker_id, owner, fence, claimed_at_ms, ceiling_tick FROM snow_workers
 		WHERE namespace = :namespace AND state = 3 AND holder = :holder ORDER BY worker_id DESC LIMIT 1`
 
 	// A ceiling above its start is that of a number that was leased or fenced.
@@ -57,8 +62,11 @@ const (
 )
 
 func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string) (Reservation, error) {
-	if holder == "" || len(holder) > 255 {
-		return Reservation{}, &snow.FieldError{Field: "holder", Value: fmt.Sprintf("%q", holder[:min(len(holder), 80)]), Bound: "want 1 to 255 characters"}
+	if holder == "" || len(holder) > 255 || !utf8.ValidString(holder) || strings.ContainsFunc(holder, unicode.IsControl) || strings.HasSuffix(holder, " ") {
+		return Reservation{}, &snow.FieldError{
+			Field: "holder", Value: fmt.Sprintf("%q", holder[:min(len(holder), 80)]),
+			Bound: "want 1 to 255 bytes of UTF-8 without control characters, and no space at the end",
+		}
 	}
 	e, t, err := open(ctx, db, d, namespace)
 	if err != nil {
@@ -105,9 +113,9 @@ func (r *registry) reserve(ctx context.Context, holder string, us int64) (worker
 		return 0, 0, err
 	}
 	var owner sql.NullString
-	var fence, claimed int64
+	var fence, claimed, ceiling int64
 	s = r.engine.compile(selectReserved)
-	err = r.db.QueryRowContext(ctx, s.text, s.arguments(values)...).Scan(&worker, &owner, &fence, &claimed)
+	err = r.db.QueryRowContext(ctx, s.text, s.arguments(values)...).Scan(&worker, &owner, &fence, &claimed, &ceiling)
 	if errors.Is(err, sql.ErrNoRows) {
 		if !highest.Valid {
 			return 0, 0, ErrNoUnusedWorker
@@ -122,7 +130,7 @@ func (r *registry) reserve(ctx context.Context, holder string, us int64) (worker
 	if ready := (claimed+r.terms.probation.Milliseconds())*1000 + 1000; r.terms.loss > 0 && us < ready {
 		return 0, time.Duration(ready-us) * time.Microsecond, nil
 	}
-	out := r.do(ctx, request{ask: askConfirm, worker: worker, owner: owner.String, fence: fence, state: Reserved})
+	out := r.do(ctx, request{ask: askConfirm, worker: worker, owner: owner.String, fence: fence, state: Reserved, seen: ceiling})
 	if out.err != nil {
 		return 0, 0, out.err
 	}

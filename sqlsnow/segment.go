@@ -37,7 +37,6 @@ type Segments struct {
 	ended   chan struct{} // closed when nothing runs any more
 	asking  sync.WaitGroup
 	closing sync.Once
-	close   error
 }
 
 var _ snow.Source = (*Segments)(nil)
@@ -66,7 +65,8 @@ func (s *Segments) next(ctx context.Context) (snow.ID, error) {
 }
 
 // Fill sets all of ids as Next would, ascending, or returns an error and takes none. A Fill that is longer than the numbers
-// at hand waits until enough are there.
+// at hand waits until enough are there at once: where MaxStep is so low that others use up each step at once, that can be
+// until ctx ends.
 func (s *Segments) Fill(ctx context.Context, ids []snow.ID) error {
 	b := s.pool.current.Load()
 	if b == nil {
@@ -183,7 +183,7 @@ func (s *Segments) ask(q segmentTake) {
 
 // Close ends the segments: from now on Next and Fill return [ErrSegmentsClosed]. It ends what is under way in the background
 // and waits for it. The numbers that are left are skipped. If ctx ends before, Close returns its error and the rest ends
-// by itself. Another Close returns the outcome of the first.
+// by itself, for which another Close can wait.
 func (s *Segments) Close(ctx context.Context) error {
 	if s.pool.current.Load() == nil {
 		return errNotOpened
@@ -197,13 +197,18 @@ func (s *Segments) Close(ctx context.Context) error {
 		s.changed = make(chan struct{})
 		s.mu.Unlock()
 		s.cancel()
-		select {
-		case <-s.ended:
-		case <-ctx.Done():
-			s.close = fmt.Errorf("sqlsnow: close segments of tag %q: %w", s.tag, ctx.Err())
-		}
 	})
-	return s.close
+	select {
+	case <-s.ended:
+		return nil
+	default:
+	}
+	select {
+	case <-s.ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("sqlsnow: close segments of tag %q: %w", s.tag, ctx.Err())
+	}
 }
 
 // SegmentStats tells how segments are doing.

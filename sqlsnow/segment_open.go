@@ -64,7 +64,8 @@ type SegmentTable struct {
 // be reached or do not answer within 5 s of another one, and asks them later. ctx only bounds the call.
 //
 // Where the table has no row for the tag in any of dbs, rows are made, which needs all of dbs: with N databases that of dbs[i]
-// gives the numbers that are i modulo N. After that the rows count, not the order of dbs, but their number stays N for good.
+// gives the numbers that are i modulo N. Processes that begin it at the same moment must have the same order, or may all be
+// refused, until somebody removes the rows. After that the rows count, not the order of dbs, but their number stays N for good.
 // [ErrSegmentsMismatch] is returned if rows do not fit together, as when one database is there twice or two are copies.
 //
 // It is one statement for each database. On MySQL, where there are several, it is followed by one read of the row. Later, a
@@ -174,7 +175,12 @@ func (s *Segments) first(ctx context.Context) error {
 		return errors.Join(errs...)
 	}
 	if len(fresh) > 0 {
-		err := prepareSegments(ctx, s.tables)
+		bound, cancel := ctx, func() {}
+		if s.pool.left() > 0 { // then one that hangs is done without, too
+			bound, cancel = context.WithTimeout(ctx, takeTimeout)
+		}
+		err := prepareSegments(bound, s.tables)
+		cancel()
 		if err == nil {
 			s.contact(ctx, fresh)
 		} else if s.pool.left() == 0 || errors.Is(err, ErrSegmentsMismatch) && !errors.Is(err, errNoRow) {

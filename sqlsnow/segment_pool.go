@@ -55,6 +55,7 @@ type counter struct {
 	down    bool
 	err     error
 	fails   int
+	blocked time.Duration // since when other statements are in the way; 0 when the last was not refused for that
 	retry   time.Duration // not before
 
 	takes, failures, regressions uint64
@@ -221,7 +222,7 @@ func (p *pool) handle(q segmentTake, r segmentTaken, now time.Duration, opening 
 	if r.err == nil {
 		p.accept(q, r, now, opening)
 		was := c.down
-		c.down, c.err, c.fails, c.retry = false, nil, 0, 0
+		c.down, c.err, c.fails, c.blocked, c.retry = false, nil, 0, 0, 0
 		c.takes++
 		if was {
 			return turnUp
@@ -232,7 +233,13 @@ func (p *pool) handle(q segmentTake, r segmentTaken, now time.Duration, opening 
 	var back, before *RegressedError
 	wasBack := errors.As(c.err, &before)
 	c.err = r.err
-	if r.busy {
+	switch {
+	case !r.busy:
+		c.blocked = 0
+	case c.blocked == 0:
+		c.blocked = max(now, 1)
+		fallthrough
+	case now-c.blocked < takeTimeout:
 		c.retry = now + p.random(firstRetry)
 		return turnNone
 	}

@@ -179,7 +179,7 @@ func (t *segmentTable) reach(ctx context.Context, q *segmentTake) error {
 	return nil
 }
 
-// highest returns the highest id in use that has a residue, or 0.
+// highest returns the highest id in use that has a residue, or 0; highestSegmentID for all that are beyond it.
 func (t *segmentTable) highest(ctx context.Context, modulus, residue int64) (highest int64, err error) {
 	for _, table := range t.tables {
 		id := t.engine.quote(table.Column)
@@ -194,7 +194,7 @@ func (t *segmentTable) highest(ctx context.Context, modulus, residue int64) (hig
 		if err := table.DB.QueryRowContext(ctx, s.text, s.arguments(args)...).Scan(&got); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return 0, t.engine.database("read the highest of "+table.Name, err)
 		}
-		highest = max(highest, got.Int64)
+		highest = max(highest, min(got.Int64, highestSegmentID)) // what follows it can be stored
 	}
 	return highest, nil
 }
@@ -368,8 +368,9 @@ func raiseSegments(ctx context.Context, db *sql.DB, d Dialect, tag string, above
 			if err := f.check(0); err != nil {
 				return err
 			}
-			if _, err = t.read(ctx); err == nil {
-				return errMoved
+			var row segmentRow
+			if row, err = t.read(ctx); err == nil {
+				return fmt.Errorf("%w: the row has modulus %d", ErrSegmentsMismatch, row.modulus)
 			}
 		}
 	}

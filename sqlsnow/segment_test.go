@@ -1,11 +1,17 @@
 package sqlsnow
 
 import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/shardsnow/snow"
@@ -251,4 +257,116 @@ func TestSegmentsOfNoDatabase(t *testing.T) {
 	if got := s.Stats(); ids[0] != 0 || got.Left != 0 || got.Databases != nil {
 		t.Errorf("got %v and %+v", ids, got)
 	}
+}
+
+// A database where other statements are in the way for long is one that gives no numbers.
+func TestSegmentsThatAreBlocked(t *testing.T) {
+	p := testPool(1, SegmentConfig{})
+	answer := func(now time.Duration, r segmentTaken) (turnOf, error) {
+		return p.handle(p.begin(0, now), r, now, false), p.hopeless()
+	}
+	blocked := segmentTaken{err: errSimDown, busy: true}
+	start := time.Second
+	for now := start; now < start+takeTimeout; now += firstRetry {
+		if turn, err := answer(now, blocked); turn != turnNone || err != nil {
+			t.Fatalf("after %v: got %v and %v, want another try", now-start, turn, err)
+		}
+	}
+	for i, want := range []turnOf{turnDown, turnNone} {
+		if turn, err := answer(start+takeTimeout, blocked); turn != want || !errors.Is(err, errSimDown) {
+			t.Errorf("after %v, %d: got %v and %v, want it down", takeTimeout, i, turn, err)
+		}
+	}
+	q := p.begin(0, time.Minute)
+	if turn, err := answer(time.Minute, give(q, 1)); turn != turnUp || err != nil {
+		t.Errorf("with numbers: got %v and %v, want it up", turn, err)
+	}
+	if turn, err := answer(time.Hour, blocked); turn != turnNone || err != nil {
+		t.Errorf("in the way again: got %v and %v, want another try", turn, err)
+	}
+}
+
+// A Close whose context ends leaves it to another to wait. None waits for that of another.
+func TestSegmentsCloseTwice(t *testing.T) {
+	s := &Segments{tag: "t", changed: make(chan struct{}), ended: make(chan struct{}), cancel: func() {}}
+	s.pool.open(1, SegmentConfig{Step: 1})
+	var first sync.WaitGroup
+	first.Go(func() {
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Close(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("while it ends: got %v, want %v", err, context.Canceled)
+	}
+	close(s.ended)
+	first.Wait()
+	if err := s.Close(ctx); err != nil {
+		t.Errorf("at its end: got %v", err)
+	}
+}
+
+// An answering is a database with an answer to every statement that tells something.
+type (
+	answering     func(ctx context.Context, query string) ([]driver.Value, error)
+	answeringConn struct {
+		scriptedConn
+		ask answering
+	}
+)
+
+func (a answering) Connect(context.Context) (driver.Conn, error) { return answeringConn{ask: a}, nil }
+func (a answering) Driver() driver.Driver                        { return nil }
+
+func (c answeringConn) QueryContext(ctx context.Context, query string, _ []driver.NamedValue) (driver.Rows, error) {
+	row, err := c.ask(ctx, query)
+	return &scriptedRows{row: row, done: row == nil}, err
+}
+
+// One of three databases has numbers, one hangs and one has lost its row: the start waits for neither.
+func TestSegmentsOpenBesideOneThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var dbs []*sql.DB
+		for _, answer := range []answering{
+			func(_ context.Context, query string) ([]driver.Value, error) {
+				switch {
+				case strings.HasPrefix(query, "UPDATE"):
+					return []driver.Value{int64(33), int64(0), "space"}, nil
+				case strings.Contains(query, "FROM snow_segments"):
+					return []driver.Value{"space", int64(3), int64(0), int64(segmentOpen), int64(33)}, nil
+				}
+				return []driver.Value{int64(1), "f", "on"}, nil
+			},
+			func(ctx context.Context, _ string) ([]driver.Value, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			},
+			func(_ context.Context, query string) ([]driver.Value, error) {
+				if strings.Contains(query, "snow_segments") {
+					return nil, nil
+				}
+				return []driver.Value{int64(1), "f", "on"}, nil
+			},
+		} {
+			db := sql.OpenDB(answer)
+			defer db.Close()
+			dbs = append(dbs, db)
+		}
+		begin := time.Now()
+		s, err := OpenSegments(context.Background(), dbs, Postgres, SegmentConfig{Tag: "t", Step: 10, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id, err := s.Next(t.Context()); id != 3 || err != nil {
+			t.Errorf("got %d and %v, want 3", id, err)
+		}
+		if took := time.Since(begin); took != 2*takeTimeout {
+			t.Errorf("the start took %v, want %v for the first numbers and as much for the row", took, takeTimeout)
+		}
+		if err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -6,6 +6,7 @@ package segment_test
 import (
 	"database/sql"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"testing"
 
@@ -68,6 +69,35 @@ func TestSegmentsOnSQLite(t *testing.T) {
 			},
 		}
 	})
+}
+
+// A journal that a crash takes with it is made good by no setting of synchronous.
+func TestSegmentsOnSQLiteWithoutJournal(t *testing.T) {
+	dsn := "file:" + filepath.Join(t.TempDir(), "snow.db") + "?_pragma=synchronous(extra)&_pragma=journal_mode"
+	cfg := sqlsnow.SegmentConfig{Tag: "orders", Logger: slog.New(slog.DiscardHandler)}
+	for _, test := range []struct {
+		mode string
+		want error
+	}{
+		{"memory", sqlsnow.ErrNotDurable}, // without a row
+		{"delete", nil},
+		{"memory", sqlsnow.ErrNotDurable},
+		{"off", sqlsnow.ErrNotDurable},
+		{"truncate", nil},
+	} {
+		db := opener("sqlite3", dsn+"("+test.mode+")")(t)
+		defer db.Close()
+		if err := sqlsnow.Migrate(t.Context(), db, sqlsnow.SQLite); err != nil {
+			t.Fatal(err)
+		}
+		s, err := sqlsnow.OpenSegments(t.Context(), []*sql.DB{db}, sqlsnow.SQLite, cfg)
+		if !errors.Is(err, test.want) {
+			t.Errorf("%s: got %v, want %v", test.mode, err, test.want)
+		}
+		if err == nil {
+			defer s.Close(t.Context())
+		}
+	}
 }
 
 func opener(driver, dsn string) func(*testing.T) *sql.DB {

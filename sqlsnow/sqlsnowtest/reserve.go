@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -46,9 +47,18 @@ func reserveUnused(s *suite) {
 			s.Errorf("worker %d is leased", h.worker())
 		}
 	}
-	for _, holder := range []string{"", string(make([]byte, 256))} {
+	before = sp.rows()
+	for _, holder := range []string{"", strings.Repeat("a", 256), "s1 ", "s1\x00", "s1\xff"} {
 		_, err := sp.reserve(s.db, holder)
-		_ = wantAs[*snow.FieldError](s, "Reserve for a bad name", err)
+		_ = wantAs[*snow.FieldError](s, fmt.Sprintf("Reserve for %q", holder), err)
+	}
+	sp.same("rows", sp.rows(), before)
+	// Fence moves the windows of all numbers. Those that are reserved stay so.
+	if err := sqlsnow.Fence(s.Context(), s.db, s.dialect, sp.ns.Name); err != nil {
+		s.Fatal(err)
+	}
+	if worker, err := sp.reserve(s.db, "s1"); err != nil || worker != 2 {
+		s.Errorf("Reserve for s1 after Fence: got %d and %v, want 2", worker, err)
 	}
 }
 

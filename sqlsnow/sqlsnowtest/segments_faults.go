@@ -333,7 +333,16 @@ func segmentsTables(s *segments) {
 	s.exec("UPDATE snow_segments SET next_id = 50")
 	_, err := s.try(handles(databases), sqlsnow.SegmentConfig{Tables: tables})
 	_ = wantAs[*sqlsnow.RegressedError](s.suite, "OpenSegments", err)
-	_, err = s.try(handles(databases), sqlsnow.SegmentConfig{Tables: []sqlsnow.SegmentTable{{DB: s.db, Name: "no such", Column: `i"d`}}})
+	// Behind the highest id of all comes none, be there a row or not.
+	s.exec("INSERT INTO things VALUES (9223372036854775807)")
+	s.exec("UPDATE snow_segments SET tag = 'alone', modulus = 1, residue = 0, state = 1")
+	one, alone := []*sql.DB{s.open()}, sqlsnow.SegmentConfig{Tag: "alone", Tables: tables}
+	_, err = s.try(one, alone)
+	_ = wantAs[*sqlsnow.RegressedError](s.suite, "behind the highest id of all", err)
+	alone.Tag = "new"
+	_, err = s.try(one, alone)
+	s.wantIs("behind the highest id of all, without a row", err, sqlsnow.ErrSegmentsExhausted)
+	_, err = s.try(handles(databases), sqlsnow.SegmentConfig{Tag: "bad", Tables: []sqlsnow.SegmentTable{{DB: s.db, Name: "no such", Column: `i"d`}}})
 	_ = wantAs[*sqlsnow.DatabaseError](s.suite, "no such table", err)
 }
 

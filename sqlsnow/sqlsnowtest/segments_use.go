@@ -56,6 +56,8 @@ func segmentsBadFields(s *segments) {
 	if err := s.db.QueryRowContext(s.T.Context(), "SELECT COUNT(*) FROM snow_segments").Scan(&n); err != nil || n != 0 {
 		s.T.Errorf("got %d rows and %v, want none", n, err)
 	}
+	s.exec("INSERT INTO snow_segments VALUES ('orders', 'space', 0, 0, 1, 1, 0)")
+	s.wantIs("RaiseSegments of modulus 0", sqlsnow.RaiseSegments(s.T.Context(), s.db, s.dialect, "orders", 1), sqlsnow.ErrSegmentsMismatch)
 }
 
 func segmentsRefuse(s *segments) {
