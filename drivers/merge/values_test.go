@@ -38,6 +38,9 @@ func transfer(t *testing.T, d sqlsnow.Dialect, open func() *sql.DB, statements .
 	for _, table := range plan.Tables {
 		for _, c := range table.Columns {
 			c.Decided = true
+			if c.Role == merge.RoleUndecided {
+				c.Role = merge.RolePlain
+			}
 			if c.Role == merge.RoleKey {
 				table.Mint = []string{"s1"}
 			}

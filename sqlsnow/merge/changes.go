@@ -11,7 +11,10 @@ import (
 	"strings"
 )
 
-var errKey = errors.New("its key is no integer of 64 bits")
+var (
+	errKey  = errors.New("its key is no integer of 64 bits")
+	errNull = errors.New("its primary key has a NULL, as SQLite allows: no row can be found by that")
+)
 
 func columnError(name string, err error) error { return fmt.Errorf("column %q: %w", name, err) }
 

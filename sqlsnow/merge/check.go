@@ -219,7 +219,14 @@ func (c *checker) column(t *Table, column *Column) {
 			fault("a reference refers to one table, without path and value")
 		}
 	case RoleList:
-		if typed && s.kind != kindText {
+		if element, array := elementOf(c.dialect, column.Type); array {
+			if reason := element.holdsIDs(column.Type); reason != "" {
+				fault("%s", reason)
+			}
+			if column.Separator != "" {
+				fault("is an array, which has no separator")
+			}
+		} else if typed && s.kind != kindText {
 			fault("is a list, but type %q is no text", column.Type)
 		}
 		if len(column.Refers) != 1 || column.Refers[0].Path != "" || column.Refers[0].Value != "" {
@@ -240,6 +247,12 @@ func (c *checker) column(t *Table, column *Column) {
 		c.distinct(t, column, "value", func(r *Reference) string { return r.Value })
 		if by := t.column(column.By); by == nil || by == column || by.Role != RolePlain {
 			fault("by is %q: want another column of role plain", column.By)
+		} else {
+			for _, source := range c.sourcesOf(t) {
+				if column.in(source) && !by.in(source) {
+					fault("by is %q, which source %q does not have", column.By, source)
+				}
+			}
 		}
 	default:
 		fault("role %q: want plain, key, reference, json, list or polymorphic", column.Role)

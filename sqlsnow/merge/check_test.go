@@ -94,6 +94,9 @@ func TestCheck(t *testing.T) {
 		{"bad path", func(p *merge.Plan) { column(p, 5).Refers[0].Path = "$.a[x]" }, "players", "bag", "$.a[x]"},
 		{"path twice", func(p *merge.Plan) { column(p, 5).Refers = append(column(p, 5).Refers, column(p, 5).Refers[0]) }, "players", "bag", "two references"},
 		{"polymorphic by nothing", func(p *merge.Plan) { column(p, 7).By = "x" }, "players", "of", `by is "x"`},
+		{"polymorphic by what is not everywhere", func(p *merge.Plan) {
+			column(p, 6).Sources, column(p, 6).Nullable = []string{"a"}, true
+		}, "players", "of", `which source "b" does not have`},
 		{"polymorphic by itself", func(p *merge.Plan) { column(p, 7).By = "of" }, "players", "of", `by is "of"`},
 		{"generated reference", func(p *merge.Plan) { column(p, 3).Generated = "(1) STORED" }, "players", "boss", "generated"},
 		{"dated by nothing", func(p *merge.Plan) { table(p).Created = "x" }, "players", "", `created names "x"`},

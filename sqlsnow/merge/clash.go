@@ -319,6 +319,9 @@ func (r *round) run(ctx context.Context) error {
 			}
 		}
 	}
+	if err := r.joined(ctx, pending, &renamed); err != nil {
+		return err
+	}
 	slices.Sort(renamed)
 	return r.rename(ctx, renamed, tuples)
 }

@@ -136,6 +136,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 	if err != nil {
 		return nil, err
 	}
+	s.joined = len(members) > 0
 	for _, i := range sortedKeys(tuples) {
 		for _, tuple := range r.translate(tuples[i], members) {
 			s.tuples, s.owners = append(s.tuples, tuple), append(s.owners, i)
@@ -156,7 +157,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 // alive takes out of hits the rows of a source that are not copied because of
 // what they refer to.
 func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error {
-	if place == inTarget || len(hits) == 0 || r.table.key() == nil || !slices.ContainsFunc(r.table.Columns, drops) {
+	if place == inTarget || place == r.source || len(hits) == 0 || r.table.key() == nil || !slices.ContainsFunc(r.table.Columns, drops) {
 		return nil
 	}
 	var keys []int64
@@ -256,6 +257,7 @@ type search struct {
 	hasher  *hasher
 	place   string
 	columns []*Column // those of the key, the primary key, then the others that the place has
+	joined  bool      // tuples may be equal to each other, for they refer to rows that were merged
 	tuples  [][]any
 	owners  []int // the rows that have them
 	hits    map[int]hit
@@ -269,19 +271,25 @@ func (s *search) run(ctx context.Context, part []int) error {
 	if err != nil {
 		return err
 	}
-	exact := map[sum]int{}
+	exact := map[sum][]int{}
 	for _, n := range part {
-		exact[s.hasher.row(s.tuples[n])] = n
+		is := s.hasher.row(s.tuples[n])
+		exact[is] = append(exact[is], n)
 	}
 	strange := map[string][]any{} // by primary key
 	rest := slices.Clone(part)
 	for _, row := range rows {
-		if n, ok := exact[s.hasher.row(s.values(row))]; ok {
+		same := exact[s.hasher.row(s.values(row))]
+		for _, n := range same {
 			s.hit(n, row)
-			rest = slices.DeleteFunc(rest, func(other int) bool { return other == n })
-		} else {
+		}
+		rest = slices.DeleteFunc(rest, func(other int) bool { return slices.Contains(same, other) })
+		if len(same) == 0 {
 			strange[s.rowKey(row)] = row
 		}
+	}
+	if len(rest) < len(part) && len(rest) > 0 && s.joined {
+		return s.run(ctx, rest) // several tuples may be equal to one row
 	}
 	if len(strange) == 0 || len(rest) == 0 {
 		return nil
@@ -367,6 +375,9 @@ func fold(tuple []any) string {
 }
 
 func (s *search) hit(n int, row []any) {
+	if s.place == s.source && s.rowKey(row) == keyText(s.key(s.owners[n])) {
+		return // itself
+	}
 	row = row[len(s.contest.columns):]
 	h := hit{key: row[:len(s.table.PrimaryKey)], others: make([]any, len(s.others))}
 	row = row[len(h.key):]

@@ -95,6 +95,11 @@ func (m *Merge) work(ctx context.Context, g *guard, f *feed, w *worker) error {
 		return err
 	}
 	p := &porter{feed: f, worker: w, guard: g, rewriter: rewriter, hasher: newHasher(f.scope.columns, m.engine.dialect == sqlsnow.SQLite)}
+	if f.phase == phaseCopy {
+		if p.direct, err = w.direct(ctx, f.run, f.scope); err != nil {
+			return err
+		}
+	}
 	for {
 		if err := m.brake.wait(ctx, m.teller.tell); err != nil {
 			return err
@@ -182,11 +187,18 @@ type porter struct {
 	guard    *guard
 	rewriter *rewriter
 	hasher   *hasher
+	direct   *direct // if the server can copy the rows itself
 }
 
 // carry does what the phase does for the rows of some ranges, in one
 // transaction, and returns how many they were and about how many bytes.
 func (p *porter) carry(ctx context.Context, ranges []batch) (rows, bytes int, err error) {
+	if p.direct != nil {
+		size := p.direct.bytes
+		if rows, ok, err := p.handOver(ctx, ranges); ok || err != nil {
+			return rows, rows * size, err
+		}
+	}
 	values, err := p.read(ctx, ranges)
 	if err != nil {
 		return 0, 0, err

@@ -35,6 +35,10 @@
 // and copies nothing twice. A lease refuses a second run at the same time, and
 // a fence in every transaction one that was taken for dead.
 //
+// Where a source is on the MySQL or MariaDB server of the target, and its
+// account may read it, that server copies and compares the rows of tables with
+// plain values and integer references itself.
+//
 // # Ids
 //
 // A row keeps its id if its source is not among [Table.Mint], which is what

@@ -90,7 +90,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *Table) error {
 		return nil
 	}
 	q := i.sessions[source]
-	from := &Table{Name: t.Name, PrimaryKey: primary}
+	from := &Table{Name: t.Name, PrimaryKey: primary, Columns: found.Columns}
 	seen := map[string]bool{}
 	size := 0
 	take := func(rows [][]any) {

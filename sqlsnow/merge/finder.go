@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 )
@@ -152,16 +153,21 @@ func (f *finder) edit(r *row, by func(ref int, text string) (string, bool)) (val
 			return v, false, nil
 		}
 		text, err = editJSON(text, f.routes, func(ref int, value string) (string, bool) {
-			digits, quoted := strings.CutPrefix(value, `"`)
-			if digits = strings.TrimSuffix(digits, `"`); value == "null" || f.none[digits] {
+			digits, quoted := value, value[0] == '"'
+			if quoted {
+				_ = json.Unmarshal([]byte(value), &digits) // its digits may be escaped
+			}
+			if value == "null" || f.none[digits] {
 				return value, true
 			}
 			after, keep := by(ref, digits)
-			if !keep {
+			switch {
+			case !keep:
 				lost = true
 				return "", false
-			}
-			if quoted {
+			case after == digits:
+				return value, true
+			case quoted:
 				after = `"` + after + `"`
 			}
 			return after, true
@@ -182,6 +188,9 @@ func (f *finder) list(text string, by func(int, string) (string, bool)) (string,
 	if separator == "" {
 		separator = ","
 	}
+	if strings.HasSuffix(f.column.Type, "[]") {
+		return f.array(text, by)
+	}
 	lost := false
 	var out []string
 	for _, part := range strings.Split(text, separator) {
@@ -199,6 +208,33 @@ func (f *finder) list(text string, by func(int, string) (string, bool)) (string,
 		out = append(out, part[:start]+after+part[start+len(id):])
 	}
 	return strings.Join(out, separator), lost
+}
+
+// array edits an array as PostgreSQL writes it. What is lost becomes NULL.
+func (f *finder) array(text string, by func(int, string) (string, bool)) (string, bool) {
+	var out strings.Builder
+	if start := strings.IndexByte(text, '='); start >= 0 { // its bounds
+		out.WriteString(text[:start+1])
+		text = text[start+1:]
+	}
+	lost := false
+	for text != "" {
+		end := strings.IndexAny(text, "{},")
+		if end < 0 {
+			end = len(text)
+		}
+		if id := text[:end]; id == "" || id == "NULL" || f.none[id] {
+			out.WriteString(id)
+		} else if after, keep := by(0, id); keep {
+			out.WriteString(after)
+		} else {
+			lost = true
+			out.WriteString("NULL")
+		}
+		out.WriteString(text[end:min(end+1, len(text))])
+		text = text[min(end+1, len(text)):]
+	}
+	return out.String(), lost
 }
 
 // parseID parses the decimal text of an id, which has one spelling only.

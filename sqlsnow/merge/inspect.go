@@ -241,7 +241,8 @@ func (i *inspector) widen() {
 	}
 	for _, t := range i.plan.Tables {
 		for _, c := range t.Columns {
-			if c.Role == RoleReference || c.Role == RolePolymorphic || c.Role == RoleUndecided {
+			if c.Role == RoleReference || c.Role == RolePolymorphic || c.Role == RoleUndecided ||
+				c.Role == RoleList && strings.HasSuffix(c.Type, "[]") {
 				c.Type = wide(i.dialect, c.Type)
 			}
 			if c.Role == RoleReference && len(c.Refers) == 1 && shapeOf(i.dialect, c.Type).kind == kindInteger {
@@ -257,6 +258,8 @@ func wide(d sqlsnow.Dialect, typ string) string {
 	switch {
 	case d == sqlsnow.SQLite || s.holdsIDs(typ) == "":
 		return typ
+	case strings.HasSuffix(typ, "[]"):
+		return wide(d, strings.TrimSuffix(typ, "[]")) + "[]"
 	case s.kind == kindInteger && s.unsigned:
 		return "bigint unsigned"
 	case s.kind == kindInteger:

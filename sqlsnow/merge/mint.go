@@ -259,6 +259,9 @@ func (p *pass) settle(r row, v verdict, b *batch) error {
 	if v.failed != nil {
 		return v.failed
 	}
+	if slices.Contains(r.key, nil) {
+		return &RowError{Source: p.source, Table: p.table.Name, Row: keyText(r.key), Err: errNull}
+	}
 	left := func(kind string, after any) {
 		p.changes = append(p.changes, change{row: rowText(r.key), kind: kind, seq: p.seq, before: keyText(r.key), after: after})
 	}

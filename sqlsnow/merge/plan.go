@@ -92,7 +92,7 @@ const (
 	RoleKey         Role = "key"         // the ids of the table's rows: the only column of the primary key
 	RoleReference   Role = "reference"   // the id of a row, in an integer or a text
 	RoleJSON        Role = "json"        // ids at paths in JSON
-	RoleList        Role = "list"        // ids in a delimited text
+	RoleList        Role = "list"        // ids in a delimited text, or in an array of PostgreSQL
 	RolePolymorphic Role = "polymorphic" // the id of a row of the table that another column names
 	RoleUndecided   Role = "undecided"   // an error in [Plan.Check]
 )
@@ -110,7 +110,7 @@ type Orphans string
 // The ways to treat orphans.
 const (
 	OrphansFail Orphans = ""     // an error
-	OrphansNull Orphans = "null" // NULL, or left out of a list or of JSON's arrays and null elsewhere
+	OrphansNull Orphans = "null" // NULL, or left out of a list or of JSON's arrays and null elsewhere; an array of PostgreSQL has NULL in its place
 	OrphansDrop Orphans = "drop" // the row is not copied, nor what refers to it by references that drop
 )
 

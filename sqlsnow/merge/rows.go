@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // readRange returns rows of a table in the order of its primary key: those
@@ -23,26 +25,35 @@ func (e *engine) readRange(ctx context.Context, q queryer, t *Table, columns []*
 	var args []any
 	word := " WHERE "
 	if after != nil {
-		condition, values := e.compare(t.PrimaryKey, ">", ">", after, 0)
+		condition, values := e.compare(t, ">", ">", after, 0)
 		text.WriteString(word + condition)
 		args, word = append(args, values...), " AND "
 	}
 	if upto != nil {
-		condition, values := e.compare(t.PrimaryKey, "<", "<=", upto, len(args))
+		condition, values := e.compare(t, "<", "<=", upto, len(args))
 		text.WriteString(word + condition)
 		args = append(args, values...)
 	}
-	text.WriteString(" ORDER BY " + e.quoteAll(t.PrimaryKey))
+	for i, name := range t.PrimaryKey {
+		// With the table's name: PostgreSQL takes the name alone for the text that is selected.
+		text.WriteString([]string{" ORDER BY ", ", "}[min(i, 1)] + e.quote(t.Name) + "." + e.quote(name))
+	}
 	if limit > 0 {
 		text.WriteString(" LIMIT " + strconv.Itoa(limit))
 	}
 	return e.readAll(ctx, q, text.String(), columns, args)
 }
 
-// compare returns a condition on columns in their order, as one value. before
+// compare returns a condition on the primary key as one value. before
 // parameters come ahead of its own.
-func (e *engine) compare(names []string, strict, last string, values []any, before int) (string, []any) {
-	if len(names) == 1 || e.rowValues {
+func (e *engine) compare(t *Table, strict, last string, key []any, before int) (string, []any) {
+	names, columns := t.PrimaryKey, columnsOf(t, t.PrimaryKey)
+	values := make([]any, len(key))
+	for i, v := range key {
+		values[i] = e.comparand(columns[i], v)
+	}
+	listed := e.dialect == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *Column) bool { return mysqlType(c) == "enum" || mysqlType(c) == "set" })
+	if !listed && (len(names) == 1 || e.rowValues) {
 		left, right := e.quoteAll(names), e.places(before+1, len(names))
 		if len(names) > 1 {
 			left = "(" + left + ")"
@@ -54,23 +65,49 @@ func (e *engine) compare(names []string, strict, last string, values []any, befo
 	condition := ""
 	for i := range slices.Backward(names) {
 		name := e.quote(names[i])
+		place, bound := "?", values[i:i+1]
+		if typ := mysqlType(columns[i]); typ == "enum" || typ == "set" {
+			// They sort by number, but are compared with a text as texts: so with the number of the row.
+			var match []string
+			for _, name := range names {
+				match = append(match, e.quote(name)+" = ?")
+			}
+			place, bound = "(SELECT "+name+" + 0 FROM "+e.quote(t.Name)+" WHERE "+strings.Join(match, " AND ")+" LIMIT 1)", values
+		}
 		if i == len(names)-1 {
-			condition = name + " " + last + " ?"
-			args = []any{values[i]}
+			condition, args = name+" "+last+" "+place, slices.Clone(bound)
 			continue
 		}
-		condition = "(" + name + " " + strict + " ? OR " + name + " = ? AND " + condition + ")"
-		args = append([]any{values[i], values[i]}, args...)
+		condition = "(" + name + " " + strict + " " + place + " OR " + name + " = ? AND " + condition + ")"
+		args = slices.Concat(bound, values[i:i+1], args)
 	}
 	return condition, args
+}
+
+// comparand returns a value as a parameter that is compared with a column.
+func (e *engine) comparand(c *Column, v any) any {
+	if b, ok := v.([]byte); ok && c != nil && e.dialect == sqlsnow.MySQL && mysqlType(c) == "bit" {
+		var n uint64
+		for _, digit := range b {
+			n = n<<8 | uint64(digit)
+		}
+		return n
+	}
+	return v
 }
 
 // readKeys returns those rows whose values in the columns named by are among
 // keys, in any order. It asks for as many at a time as a statement can take.
 func (e *engine) readKeys(ctx context.Context, q queryer, table string, columns []*Column, by []string, keys [][]any) ([][]any, error) {
 	var all [][]any
+	of := make([]*Column, len(by))
+	for i, name := range by {
+		if at := slices.IndexFunc(columns, func(c *Column) bool { return c.Name == name }); at >= 0 {
+			of[i] = columns[at]
+		}
+	}
 	for chunk := range slices.Chunk(keys, min(maxIn, e.maxParams/max(1, len(by)))) {
-		condition, args := e.in(by, chunk, 0)
+		condition, args := e.in(of, by, chunk)
 		rows, err := e.readAll(ctx, q, "SELECT "+e.selectList(columns)+" FROM "+e.quote(table)+" WHERE "+condition, columns, args)
 		if err != nil {
 			return nil, err
@@ -83,16 +120,26 @@ func (e *engine) readKeys(ctx context.Context, q queryer, table string, columns 
 // maxIn is how many keys one statement looks for.
 const maxIn = 500
 
-// in returns the condition that the values of columns are among keys. before
-// parameters come ahead of its own.
-func (e *engine) in(names []string, keys [][]any, before int) (string, []any) {
+// in returns the condition that the values of columns are among keys.
+func (e *engine) in(columns []*Column, names []string, keys [][]any) (string, []any) {
 	args := make([]any, 0, len(keys)*len(names))
 	for _, key := range keys {
-		args = append(args, key...)
+		for i, v := range key {
+			args = append(args, e.comparand(columns[i], v))
+		}
 	}
 	left := e.quoteAll(names)
 	if len(names) == 1 {
-		return left + " IN " + e.places(before+1, len(keys)), args
+		return left + " IN " + e.places(1, len(keys)), args
+	}
+	if e.dialect == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *Column) bool { return e.carrier(c) == carryText }) {
+		// MariaDB does not find texts of some character sets in a list of rows.
+		parts := make([]string, len(names))
+		for i, name := range names {
+			parts[i] = e.quote(name) + " = ?"
+		}
+		match := "(" + strings.Join(parts, " AND ") + ")"
+		return match + strings.Repeat(" OR "+match, len(keys)-1), args
 	}
 	var b strings.Builder
 	b.WriteString("(" + left + ") IN (")
@@ -103,7 +150,7 @@ func (e *engine) in(names []string, keys [][]any, before int) (string, []any) {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(e.places(before+1+i*len(names), len(names)))
+		b.WriteString(e.places(1+i*len(names), len(names)))
 	}
 	b.WriteByte(')')
 	return b.String(), args

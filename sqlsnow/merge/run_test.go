@@ -29,6 +29,7 @@ type fixture struct {
 	sources []merge.Source
 	plan    *merge.Plan
 	config  merge.Config
+	dsn     func(database string) string // of their server
 }
 
 // newFixture makes a source of each list of statements, after those of the
@@ -45,7 +46,7 @@ func newFixture(t *testing.T, parameters string, schema []string, sources ...[]s
 		t.Cleanup(func() { db.Close() })
 		return db
 	}
-	f := &fixture{T: t, target: open(parameters), config: merge.Config{Namespace: "game", Registry: open(""), BatchRows: 100}}
+	f := &fixture{T: t, target: open(parameters), dsn: server.DSN, config: merge.Config{Namespace: "game", Registry: open(""), BatchRows: 100}}
 	for i, statements := range sources {
 		s := merge.Source{Name: fmt.Sprintf("s%d", i+1), DB: open(parameters)}
 		f.exec(s.DB, append(schema[:len(schema):len(schema)], statements...)...)

@@ -281,7 +281,8 @@ func (i *inspector) polymorphic(ctx context.Context, t *Table, c *Column) error 
 
 // list looks for several ids in one text.
 func (i *inspector) list(ctx context.Context, t *Table, c *Column) error {
-	if shapeOf(i.dialect, c.Type).kind != kindText {
+	element, array := elementOf(i.dialect, c.Type)
+	if shapeOf(i.dialect, c.Type).kind != kindText && !(array && (element.kind == kindInteger || element.kind == kindText)) {
 		return nil
 	}
 	for _, separator := range []string{",", ";", "|", " ", ":", "/"} {
@@ -290,7 +291,11 @@ func (i *inspector) list(ctx context.Context, t *Table, c *Column) error {
 		for _, source := range i.plan.sourceNames(t) {
 			var all []any
 			for _, v := range i.samples[tableOf{source, t.Name}].values(c.Name) {
-				parts := strings.Split(textOf(v), separator)
+				text := textOf(v)
+				if array { // as it is written: {3,17,NULL}
+					text = strings.NewReplacer("{", "", "}", "", "NULL", "").Replace(text)
+				}
+				parts := strings.Split(text, separator)
 				for _, part := range parts {
 					part = strings.TrimSpace(part)
 					if _, ok := parseID(part); ok {
@@ -299,7 +304,7 @@ func (i *inspector) list(ctx context.Context, t *Table, c *Column) error {
 						fits = false
 					}
 				}
-				if len(parts) > 1 {
+				if array || len(parts) > 1 {
 					several++
 				}
 			}

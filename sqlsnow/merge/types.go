@@ -79,6 +79,15 @@ func shapeOf(d sqlsnow.Dialect, typ string) shape {
 	return shape{}
 }
 
+// elementOf returns the shape of an array's elements, and false for another type.
+func elementOf(d sqlsnow.Dialect, typ string) (shape, bool) {
+	element, array := strings.CutSuffix(strings.TrimSpace(typ), "[]")
+	if d != sqlsnow.Postgres || !array {
+		return shape{}, false
+	}
+	return shapeOf(d, strings.TrimRight(element, "[] ")), true
+}
+
 // affinity goes by SQLite's rules, which know neither lengths nor widths.
 func affinity(name string) shape {
 	switch {

@@ -17,6 +17,7 @@ type prover struct {
 	plan     *Plan
 	worker   *worker
 	rewriter *rewriter // of the scope that is compared
+	direct   *direct   // of the same scope, if the server can compare the rows itself
 	presence presence
 	sound    map[*Column]bool // references all of which are known to be ids of rows
 }
@@ -25,8 +26,9 @@ type prover struct {
 type proof struct {
 	read, copied, rekeyed, merged, dropped, renamed int64
 
-	source      sum // of the rows of the source, as they are
-	want, found sum // of those that should be in the target, and of those that are
+	unhashed    bool // the server has compared rows, so that the sums are not of all of them
+	source      sum  // of the rows of the source, as they are
+	want, found sum  // of those that should be in the target, and of those that are
 	first, last int64
 	references  map[refKey]*ReferenceReport
 	samples     map[*Column]map[int64]bool
@@ -54,6 +56,7 @@ func (p *proof) fail(f Failure) {
 func (p *proof) add(o *proof) {
 	p.read, p.copied, p.rekeyed = p.read+o.read, p.copied+o.copied, p.rekeyed+o.rekeyed
 	p.merged, p.dropped, p.renamed = p.merged+o.merged, p.dropped+o.dropped, p.renamed+o.renamed
+	p.unhashed = p.unhashed || o.unhashed
 	p.source.add(o.source)
 	p.want.add(o.want)
 	p.found.add(o.found)
@@ -264,7 +267,7 @@ func (p *prover) sample(s *scope, rows [][]any, found *proof) {
 		if c.Role != RolePlain || c.Decided || shapeOf(p.engine.dialect, c.Type).kind > kindText {
 			continue
 		}
-		for _, row := range rows[:min(len(rows), 50)] {
+		for _, row := range rows[:min(len(rows), sampledRows)] {
 			if id, ok := idOf(row[n]); ok && id > 0 {
 				found.sample(c, id)
 			}

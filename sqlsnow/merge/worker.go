@@ -13,9 +13,10 @@ type worker struct {
 	target  *session
 	sources map[string]*session
 
-	resolver *resolver
-	insert   inserter
-	mapped   *sql.Stmt // inserts as many rows of the map as one takes
+	databases map[string]string // of sources on the target's server; "" for those that are not
+	resolver  *resolver
+	insert    inserter
+	mapped    *sql.Stmt // inserts as many rows of the map as one takes
 }
 
 // newWorker connects to the target; sources follow when they are asked for.

@@ -1,0 +1,317 @@
+package merge
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// near returns the name of a source's database, if the session of the target
+// reads that very database: both are on one server. Else it returns "".
+func (w *worker) near(ctx context.Context, source string) (string, error) {
+	if w.merge.engine.dialect != sqlsnow.MySQL {
+		return "", nil
+	}
+	if name, known := w.databases[source]; known {
+		return name, nil
+	}
+	s, err := w.source(ctx, source)
+	if err != nil {
+		return "", err
+	}
+	name, err := sameServer(ctx, s, w.target)
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if err != nil { // the server has no such locks, or none for this account
+		name = ""
+	}
+	if w.databases == nil {
+		w.databases = map[string]string{}
+	}
+	w.databases[source] = name
+	return name, nil
+}
+
+// sameServer returns the name of the source's database if both sessions are on
+// one server. Addresses prove nothing: so one session takes a lock with a name
+// that nobody else knows, and the other one must see who has it.
+func sameServer(ctx context.Context, source, target *session) (string, error) {
+	lock := "'snow_merge_" + rand.Text() + "'"
+	var taken, holder, seen sql.NullInt64
+	var name, own sql.NullString
+	err := source.QueryRowContext(ctx, "SELECT GET_LOCK("+lock+", 0), CONNECTION_ID(), DATABASE()").Scan(&taken, &holder, &name)
+	if err != nil || taken.Int64 != 1 {
+		return "", err
+	}
+	err = target.QueryRowContext(ctx, "SELECT IS_USED_LOCK("+lock+"), DATABASE()").Scan(&seen, &own)
+	if undo := source.QueryRowContext(ctx, "SELECT RELEASE_LOCK("+lock+")").Scan(&taken); err == nil {
+		err = undo
+	}
+	if err != nil || !seen.Valid || seen.Int64 != holder.Int64 || !name.Valid || name == own {
+		return "", err
+	}
+	// At this level nothing in the source is locked, and replicas are sent rows, for
+	// they may not have the source.
+	var logs int
+	var format string
+	if err := target.QueryRowContext(ctx, "SELECT @@log_bin, @@binlog_format").Scan(&logs, &format); err != nil || logs != 0 && format == "STATEMENT" {
+		return "", err
+	}
+	_, err = target.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE")
+	return name.String, err
+}
+
+// A direct is how the server itself makes rows of the target out of rows of a
+// source, where the target's session can read both and each column is one of
+// plain values, or of integers that are keys or refer to rows. It means the
+// same as [rewriter.rewrite].
+type direct struct {
+	engine *engine
+	scope  *scope
+	table  string   // of the source, as the target's session calls it
+	joins  string   // what is looked up for a row of the source, s
+	values []string // for each column of the scope, what becomes of it
+	exact  []string // the same values in a form whose equality is that of bytes, with % for the column
+	alive  string   // whether a row is copied; "" if all are
+	sound  []string // what must be so of each row that is copied, or people must be told of it
+	bytes  int      // of a row, about
+}
+
+// direct returns nil if rows of a scope must go through this process.
+func (w *worker) direct(ctx context.Context, r *run, s *scope) (*direct, error) {
+	database, err := w.near(ctx, s.source)
+	if err != nil || database == "" || s.changed {
+		return nil, err
+	}
+	e := w.merge.engine
+	d := &direct{engine: e, scope: s, table: e.quote(database) + "." + e.quote(s.table.Name)}
+	from, err := e.tableIn(ctx, w.target, "'"+strings.NewReplacer(`\`, `\\`, "'", "''").Replace(database)+"'", s.table.Name)
+	if err != nil {
+		return nil, err
+	}
+	to, err := e.tableIn(ctx, w.target, "DATABASE()", s.table.Name)
+	if err != nil || from == nil || to == nil || !slices.Equal(from.primary, s.table.PrimaryKey) || !slices.Equal(to.primary, s.table.PrimaryKey) {
+		return nil, err
+	}
+	d.bytes = from.bytes
+	if s.maps {
+		d.joins = " LEFT JOIN snow_merge_map AS m FORCE INDEX (PRIMARY) ON m.scope = " + strconv.FormatInt(s.id, 10) + " AND m.old_id = s." + e.quote(s.columns[s.key].Name)
+		if d.alive = "m.old_id IS NULL"; s.mints {
+			d.alive = "m.kind = 0"
+		}
+	}
+	scopes := r.of(s.source)
+	for at, c := range s.columns {
+		is, becomes := from.columns[c.Name], to.columns[c.Name]
+		exact, ok := exactly(is, becomes)
+		integer := countable(is.typ) && shapeOf(sqlsnow.MySQL, becomes.typ).kind == kindInteger
+		if !integer && (!ok || c.Role != RolePlain || slices.Contains(s.primary, at)) {
+			return nil, nil
+		}
+		value := "s." + e.quote(c.Name)
+		switch c.Role {
+		case RolePlain:
+			if !ok {
+				return nil, nil
+			}
+		case RoleKey:
+			if s.mints {
+				value = "m.new_id"
+			}
+		case RoleReference:
+			if value = d.reference(c, at, database, scopes); value == "" {
+				return nil, nil
+			}
+		default:
+			return nil, nil
+		}
+		if integer {
+			exact = "%"
+		}
+		d.values, d.exact = append(d.values, value), append(d.exact, exact)
+	}
+	// The account of the target may be another one, which can't read this.
+	_, err = w.target.ExecContext(ctx, "SELECT "+strings.Join(d.values, ", ")+d.from()+" LIMIT 0")
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, nil
+	}
+	return d, nil
+}
+
+// reference returns what becomes of a reference, and looks up what it takes. It
+// returns "" if that can't be said.
+func (d *direct) reference(c *Column, at int, database string, scopes map[string]*scope) string {
+	e := d.engine
+	parent := scopes[c.Refers[0].Table]
+	if parent == nil || parent.key < 0 {
+		return ""
+	}
+	n := strconv.Itoa(at)
+	value := "s." + e.quote(c.Name)
+	found := value // what becomes of it if the row is not in the map
+	if c.Orphans != OrphansFail && !parent.mints {
+		key := parent.columns[parent.key]
+		if !slices.Equal(parent.table.PrimaryKey, []string{key.Name}) || !countable(key.Type) {
+			return ""
+		}
+		found = "p" + n + "." + e.quote(key.Name)
+		d.joins += " LEFT JOIN " + e.quote(database) + "." + e.quote(parent.table.Name) + " AS p" + n + " FORCE INDEX (PRIMARY) ON " + found + " = " + value
+	}
+	after := found
+	switch {
+	case parent.mints:
+		after = "m" + n + ".new_id"
+	case parent.maps:
+		after = "CAST(CASE WHEN m" + n + ".old_id IS NULL THEN " + found + " ELSE m" + n + ".new_id END AS SIGNED)"
+	}
+	if parent.maps {
+		d.joins += " LEFT JOIN snow_merge_map AS m" + n + " FORCE INDEX (PRIMARY) ON m" + n + ".scope = " + strconv.FormatInt(parent.id, 10) + " AND m" + n + ".old_id = " + value
+	}
+	if after == value {
+		return value
+	}
+	none := d.none(value, c)
+	if c.Orphans != OrphansNull {
+		d.sound = append(d.sound, "("+value+" IS NULL OR "+none+after+" IS NOT NULL)")
+	}
+	if none == "" {
+		return after
+	}
+	return "CAST(CASE WHEN " + strings.TrimSuffix(none, " OR ") + " THEN " + value + " ELSE " + after + " END AS SIGNED)"
+}
+
+// none returns the condition that a reference stands for no row, with OR after
+// it, or "" if no number does so.
+func (d *direct) none(value string, c *Column) string {
+	var ids []int64
+	for _, text := range c.None {
+		if id, ok := parseID(text); ok {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return ""
+	}
+	condition, _ := d.engine.anyOf(value, ids)
+	return condition + " OR "
+}
+
+// from returns the rows of the source with what is looked up for them, row by
+// row: the optimizer knows little of tables that were filled just now.
+func (d *direct) from() string {
+	return " FROM " + d.table + " AS s FORCE INDEX (PRIMARY)" + d.joins
+}
+
+// within returns the condition that a row of the source is above lo and up to
+// hi, and false if those are no integers. Nil is no bound.
+func (d *direct) within(lo, hi []any) (string, bool) {
+	conditions := []string{"TRUE"}
+	for _, bound := range []struct {
+		key    []any
+		before string
+		last   string
+	}{{lo, " > ", " > "}, {hi, " < ", " <= "}} {
+		text := ""
+		for i, v := range slices.Backward(bound.key) {
+			id, ok := v.(int64)
+			if !ok {
+				return "", false
+			}
+			name, number := "s."+d.engine.quote(d.scope.table.PrimaryKey[i]), strconv.FormatInt(id, 10)
+			if text == "" {
+				text = name + bound.last + number
+			} else {
+				text = "(" + name + bound.before + number + " OR " + name + " = " + number + " AND " + text + ")"
+			}
+		}
+		if text != "" {
+			conditions = append(conditions, text)
+		}
+	}
+	return strings.Join(conditions, " AND "), true
+}
+
+// A storedTable is what a server says of a table.
+type storedTable struct {
+	primary []string
+	columns map[string]storedColumn
+	bytes   int // of a row, about
+}
+
+type storedColumn struct{ typ, charset string }
+
+// tableIn returns a table, or nil if it is no ordinary one. The name of the
+// schema is an expression.
+func (e *engine) tableIn(ctx context.Context, q queryer, schema, table string) (*storedTable, error) {
+	t := &storedTable{columns: map[string]storedColumn{}}
+	where := " WHERE TABLE_SCHEMA = " + schema + " AND TABLE_NAME = ?"
+	var kind, form string
+	err := q.QueryRowContext(ctx, "SELECT TABLE_TYPE, COALESCE(ENGINE, ''), COALESCE(AVG_ROW_LENGTH, 0) FROM information_schema.TABLES"+where, table).Scan(&kind, &form, &t.bytes)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && (kind != "BASE TABLE" || form != "InnoDB") {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, e.failed("look at table "+strconv.Quote(table), err)
+	}
+	err = e.names(ctx, q, "SELECT COLUMN_NAME, COLUMN_TYPE, COALESCE(CHARACTER_SET_NAME, '') FROM information_schema.COLUMNS"+where, table, func(name, typ, charset string) {
+		t.columns[name] = storedColumn{strings.ToLower(typ), charset}
+	})
+	if err == nil {
+		err = e.names(ctx, q, "SELECT COLUMN_NAME, '', '' FROM information_schema.STATISTICS"+where+" AND INDEX_NAME = 'PRIMARY' AND SUB_PART IS NULL ORDER BY SEQ_IN_INDEX",
+			table, func(name, _, _ string) { t.primary = append(t.primary, name) })
+	}
+	return t, e.failed("look at table "+strconv.Quote(table), err)
+}
+
+func (e *engine) names(ctx context.Context, q queryer, text, table string, take func(name, typ, charset string)) error {
+	rows, err := q.QueryContext(ctx, text, table)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name, typ, charset string
+		if err := rows.Scan(&name, &typ, &charset); err != nil {
+			return err
+		}
+		take(name, typ, charset)
+	}
+	return rows.Err()
+}
+
+// countable reports whether a type has integers only, all of which are int64.
+func countable(typ string) bool {
+	s := shapeOf(sqlsnow.MySQL, typ)
+	return s.kind == kindInteger && !(s.unsigned && s.bits == 64)
+}
+
+// exactly returns what to make of two values so that they are equal if each
+// byte is, with % for the value, and whether a column holds all values of the
+// other one as they are.
+func exactly(is, becomes storedColumn) (string, bool) {
+	if is != becomes {
+		from, to := shapeOf(sqlsnow.MySQL, is.typ), shapeOf(sqlsnow.MySQL, becomes.typ)
+		wider := from.unsigned == to.unsigned && from.bits <= to.bits || from.unsigned && !to.unsigned && from.bits < to.bits
+		return "%", from.kind == kindInteger && to.kind == kindInteger && wider
+	}
+	switch name := mysqlType(&Column{Type: is.typ}); name {
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "date", "datetime", "timestamp", "time", "year", "bit",
+		"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
+		return "%", true
+	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set":
+		return "CAST(% AS BINARY)", true
+	case "json":
+		return "CAST(CAST(% AS CHAR) AS BINARY)", true
+	}
+	return "", false
+}
