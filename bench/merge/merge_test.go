@@ -35,8 +35,8 @@ func TestMeasure(t *testing.T) {
 }
 
 func TestRatio(t *testing.T) {
-	c := CaseResult{Floor: 2 * time.Second, Phases: []Phase{{"mint", time.Second}, {"copy", 3 * time.Second}, {"verify", time.Hour}}}
-	if got := c.Ratio(); got != 0.5 {
-		t.Errorf("got %v, want 0.5", got)
+	c := CaseResult{Floor: 2 * time.Second, Run: 8 * time.Second, Phases: []Phase{{"mint", time.Second}, {"copy", 3 * time.Second}, {"verify", 4 * time.Second}}}
+	if got, copying := c.Ratio(), c.Copying(); got != 0.25 || copying != 4*time.Second {
+		t.Errorf("got %v and %v, want 0.25 and 4 s", got, copying)
 	}
 }
