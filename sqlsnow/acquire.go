@@ -35,7 +35,8 @@ type LeaseConfig struct {
 	// the names of the host and the process id.
 	Holder string
 
-	// Logger is told what happens to the lease. Nil means slog.Default.
+	// Logger is told what happens to the lease. Nil means slog.Default. Its handler
+	// may call Stats of the lease, but not Renew or Close.
 	Logger *slog.Logger
 
 	// OnEvent, if not nil, is told the same as typed events, for traces and

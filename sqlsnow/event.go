@@ -2,6 +2,7 @@ package sqlsnow
 
 import (
 	"context"
+	"log/slog"
 	"strconv"
 	"time"
 )
@@ -39,32 +40,40 @@ func (k EventKind) String() string {
 	return names[k]
 }
 
+// A note is an event and what the log says of it, if anything.
+type note struct {
+	event   LeaseEvent
+	level   slog.Level
+	message string
+	args    []any
+}
+
 // note keeps an event for tell. The caller holds mu.
-func (l *Lease) note(e LeaseEvent) {
-	if l.config.OnEvent == nil {
-		return
-	}
+func (l *Lease) note(e LeaseEvent, level slog.Level, message string, args ...any) {
 	if l.grant != nil {
 		e.Ceiling = l.registry.terms.timeOf(l.ceiling)
 	}
 	if e.Kind != Ended {
 		e.Took = l.took
 	}
-	l.events = append(l.events, e)
+	l.notes = append(l.notes, note{e, level, message, args})
 }
 
-// tell passes the events on, without mu, so that the hook may call Stats.
+// tell passes the notes on, without mu, so that the log's handler and the hook
+// may call Stats, or wait for those who do.
 func (l *Lease) tell(ctx context.Context) {
-	if l.config.OnEvent == nil {
-		return
-	}
 	l.telling.Lock()
 	defer l.telling.Unlock()
 	l.mu.Lock()
-	events := l.events
-	l.events = nil
+	notes := l.notes
+	l.notes = nil
 	l.mu.Unlock()
-	for _, e := range events {
-		l.config.OnEvent(ctx, e)
+	for _, n := range notes {
+		if n.message != "" {
+			l.log.Log(ctx, n.level, n.message, n.args...)
+		}
+		if l.config.OnEvent != nil {
+			l.config.OnEvent(ctx, n.event)
+		}
 	}
 }

@@ -40,7 +40,7 @@ func TestEvents(t *testing.T) {
 		var callers []any
 		var held atomic.Pointer[Lease]
 		happened := make(chan EventKind, 100)
-		cfg := LeaseConfig{Namespace: "shop", Logger: slog.New(slog.DiscardHandler)}
+		cfg := LeaseConfig{Namespace: "shop", Logger: slog.New(asking{slog.DiscardHandler, &held})}
 		cfg.OnEvent = func(ctx context.Context, e LeaseEvent) {
 			if n := len(events); n > 0 && e.Kind == Renewed && events[n-1].Kind == Renewed {
 				return
@@ -191,3 +191,20 @@ func TestLeaseStatsJSON(t *testing.T) {
 		t.Errorf("without an error: %s, %v", got, err)
 	}
 }
+
+// asking is the handler of a log that looks at the lease whose log it is.
+type asking struct {
+	slog.Handler
+	held *atomic.Pointer[Lease]
+}
+
+func (asking) Enabled(context.Context, slog.Level) bool { return true }
+
+func (a asking) Handle(context.Context, slog.Record) error {
+	if lease := a.held.Load(); lease != nil {
+		lease.Stats()
+	}
+	return nil
+}
+
+func (a asking) WithAttrs([]slog.Attr) slog.Handler { return a }

@@ -41,11 +41,11 @@ type Lease struct {
 	stats    LeaseStats
 	ceiling  int64
 	took     time.Duration // by the last request
-	events   []LeaseEvent  // that OnEvent is not told of yet
+	notes    []note        // that the log and OnEvent are not told of yet
 	err      error
 	closing  sync.Once
 	closeErr error
-	telling  sync.Mutex // one event at a time
+	telling  sync.Mutex // one note at a time
 }
 
 // Grant returns what the lease may stamp, for [snow.NewGenerator].
@@ -147,16 +147,16 @@ func (l *Lease) carryOut(out *outcome, now reading) {
 		s.Renewals++
 		s.Renewed = time.UnixMicro(l.machine.clock.predict(now.mono)).UTC()
 		s.Err = nil
-		l.note(LeaseEvent{Kind: Renewed, Worker: s.Worker})
-		l.log.Debug("worker lease renewed", "worker", s.Worker, "until", l.registry.terms.timeOf(l.ceiling))
+		l.note(LeaseEvent{Kind: Renewed, Worker: s.Worker}, slog.LevelDebug, "worker lease renewed",
+			"worker", s.Worker, "until", l.registry.terms.timeOf(l.ceiling))
 	}
 	if out.suspend {
 		l.grant.Suspend()
 	}
 	if out.lost != nil {
 		s.Err = out.lost
-		l.note(LeaseEvent{Kind: Lost, Worker: out.lost.Worker, Err: out.lost})
-		l.log.Error("worker number lost", "worker", out.lost.Worker, "reason", out.lost.Reason.String(), "holder", out.lost.Holder)
+		l.note(LeaseEvent{Kind: Lost, Worker: out.lost.Worker, Err: out.lost}, slog.LevelError, "worker number lost",
+			"worker", out.lost.Worker, "reason", out.lost.Reason.String(), "holder", out.lost.Holder)
 	}
 	if out.open != nil {
 		if err := l.open(out.open, now); err != nil {
@@ -166,10 +166,12 @@ func (l *Lease) carryOut(out *outcome, now reading) {
 	if out.err != nil {
 		s.Err = out.err
 		s.Failures++
-		l.note(LeaseEvent{Kind: Failed, Worker: s.Worker, Err: out.err})
+		message := "" // before there is a lease, Acquire returns it
 		if l.grant != nil {
-			l.log.Warn("worker lease not renewed", "worker", s.Worker, "until", l.registry.terms.timeOf(l.ceiling), "error", out.err)
+			message = "worker lease not renewed"
 		}
+		l.note(LeaseEvent{Kind: Failed, Worker: s.Worker, Err: out.err}, slog.LevelWarn, message,
+			"worker", s.Worker, "until", l.registry.terms.timeOf(l.ceiling), "error", out.err)
 	}
 }
 
@@ -198,13 +200,12 @@ func (l *Lease) open(seat *seat, now reading) error {
 	l.ceiling = seat.ceiling
 	until := t.timeOf(seat.ceiling)
 	if first {
-		l.note(LeaseEvent{Kind: Acquired, Worker: s.Worker})
-		l.log.Info("worker lease acquired", "worker", s.Worker, "until", until)
+		l.note(LeaseEvent{Kind: Acquired, Worker: s.Worker}, slog.LevelInfo, "worker lease acquired", "worker", s.Worker, "until", until)
 		return nil
 	}
 	s.Swaps++
-	l.note(LeaseEvent{Kind: Swapped, Worker: s.Worker, From: former})
-	l.log.Warn("worker number swapped", "from", former, "worker", s.Worker, "until", until)
+	l.note(LeaseEvent{Kind: Swapped, Worker: s.Worker, From: former}, slog.LevelWarn, "worker number swapped",
+		"from", former, "worker", s.Worker, "until", until)
 	return nil
 }
 
@@ -265,10 +266,11 @@ func (l *Lease) end(ctx context.Context, err error) {
 	l.mu.Lock()
 	if l.err == nil {
 		l.err = err
-		l.note(LeaseEvent{Kind: Ended, Worker: l.stats.Worker, Err: err})
+		message := ""
 		if !errors.Is(err, ErrClosed) {
-			l.log.Error("worker lease ended", "worker", l.stats.Worker, "error", err)
+			message = "worker lease ended"
 		}
+		l.note(LeaseEvent{Kind: Ended, Worker: l.stats.Worker, Err: err}, slog.LevelError, message, "worker", l.stats.Worker, "error", err)
 		close(l.done)
 	}
 	l.mu.Unlock()
