@@ -122,7 +122,16 @@ func (g *guard) release() {
 // transaction does something in one transaction of a session, if the lease is
 // still held. It does it again if another transaction was in the way.
 func (g *guard) transaction(ctx context.Context, s *session, do func() error) error {
-	return g.engine.transaction(ctx, s, g.mu.RLocker(), func() error {
+	return g.engine.transaction(ctx, s, g.mu.RLocker(), g.fenced(ctx, s, do))
+}
+
+// attempt is transaction without another try.
+func (g *guard) attempt(ctx context.Context, s *session, do func() error) error {
+	return g.engine.try(ctx, s, g.mu.RLocker(), g.fenced(ctx, s, do))
+}
+
+func (g *guard) fenced(ctx context.Context, s *session, do func() error) func() error {
+	return func() error {
 		err := s.QueryRowContext(ctx, g.engine.held, g.fence).Scan(new(int64))
 		if errors.Is(err, sql.ErrNoRows) {
 			return &LostError{}
@@ -131,7 +140,7 @@ func (g *guard) transaction(ctx context.Context, s *session, do func() error) er
 			return err
 		}
 		return do()
-	})
+	}
 }
 
 // mostTries is how often a transaction is tried that others are in the way of.

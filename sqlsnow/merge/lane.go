@@ -29,6 +29,44 @@ func (l lane) part(i, n int) (lane, bool) {
 	return l, width > 0
 }
 
+// width is how many ids of a tick there are.
+func (l lane) width() int64 { return int64(l.end - l.first) }
+
+// id returns the lowest id of a tick and a sequence.
+func (l lane) id(tick int64, sequence uint64) uint64 {
+	b := l.layout.Bits()
+	id := uint64(tick)
+	id = id<<b.Datacenter | l.datacenter
+	id = id<<b.Worker | l.worker
+	id = id<<b.Sequence | sequence
+	return id << b.Shard
+}
+
+// stride returns how far the ids of a tick are from those of the next one.
+func (l lane) stride() uint64 { return l.id(1, 0) - l.id(0, 0) }
+
+// own returns what the ids of the lane have in common: id & mask == value. No
+// two lanes of a run have the same.
+func (l lane) own() (mask, value uint64) {
+	return l.stride() - uint64(l.width())<<l.layout.Bits().Shard, l.id(0, l.first)
+}
+
+// place returns the number of an id among those of the lane, in their order; 0
+// for a tick of -1, which is before the first id that there may be.
+func (l lane) place(tick, sequence int64) int64 {
+	return max(0, tick*l.width()+sequence-int64(l.first))
+}
+
+// at returns the tick and the sequence of a place.
+func (l lane) at(place int64) (tick, sequence int64) {
+	return place / l.width(), int64(l.first) + place%l.width()
+}
+
+// since returns the tick of a time, or the first one.
+func (l lane) since(t time.Time) int64 {
+	return int64(max(0, t.Sub(l.layout.Epoch())) / l.layout.Tick()) // Sub saturates
+}
+
 // A minter makes the ids of a lane, in ascending order. It is used by one
 // goroutine at a time.
 type minter struct {
@@ -56,11 +94,7 @@ func (m *minter) next(old int64, created time.Time, dated bool) (snow.ID, error)
 	if m.tick >= 1<<b.Timestamp {
 		return 0, snow.ErrTimeExhausted
 	}
-	id := uint64(m.tick)
-	id = id<<b.Datacenter | m.datacenter
-	id = id<<b.Worker | m.worker
-	id = id<<b.Sequence | m.sequence
-	id = id<<b.Shard | snow.HashShardInt(old)&(1<<b.Shard-1)
+	id := m.id(m.tick, m.sequence) | snow.HashShardInt(old)&(1<<b.Shard-1)
 	if id>>b.Shard == 0 {
 		return m.next(old, created, dated) // zero means "not assigned"
 	}
@@ -71,13 +105,7 @@ func (m *minter) next(old int64, created time.Time, dated bool) (snow.ID, error)
 }
 
 // tickAt returns the tick of a date, or the nearest one that there may be.
-func (m *minter) tickAt(t time.Time) int64 {
-	since := t.Sub(m.layout.Epoch()) // saturates
-	if since < 0 {
-		return 0
-	}
-	return min(int64(since/m.layout.Tick()), m.now)
-}
+func (m *minter) tickAt(t time.Time) int64 { return min(m.since(t), m.now) }
 
 // dateForms are how databases and people write dates; a zone may follow.
 var dateForms = []string{"2006-01-02 15:04:05.999999999", "2006-01-02", "2006-01-02 15:04"}

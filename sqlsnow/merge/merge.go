@@ -311,8 +311,5 @@ func (m *Merge) phases(ctx context.Context, g *guard, first *worker, numbers map
 	if err := m.fill(ctx, g, r, first, phaseLink); err != nil {
 		return err
 	}
-	if err := m.engine.indexMap(ctx, first.target); err != nil {
-		return err
-	}
 	return m.enter(ctx, g, first.target, r, stateCopied, phaseVerify)
 }

@@ -63,6 +63,32 @@ func (m *Merge) mintScope(ctx context.Context, g *guard, r *run, w *worker, clas
 	if err != nil {
 		return err
 	}
+	seen, err := m.rowsOf(ctx, w.target, phaseMint, s.id)
+	if err != nil {
+		return err
+	}
+	event := Event{Kind: EventTable, Phase: phaseMint, Source: s.source, Table: s.table.Name, Rows: seen, Total: -1}
+	m.teller.tell(event)
+	end := func() {
+		event.Kind, event.Batch, event.Took, event.Total = EventEnd, 0, 0, event.Rows
+		m.teller.tell(event)
+	}
+	if c, err := m.cutter(ctx, g, r, w, clashes, whole); err != nil {
+		return err
+	} else if c != nil {
+		c.event = event
+		done, err := c.all(ctx, last)
+		if event = c.event; err != nil {
+			return err
+		}
+		if done {
+			end()
+			return nil
+		}
+		if last, _, err = m.engine.lastBatch(ctx, w.target, s.id); err != nil {
+			return err
+		}
+	}
 	p, err := m.newPass(r, s, last)
 	if err != nil {
 		return err
@@ -71,13 +97,6 @@ func (m *Merge) mintScope(ctx context.Context, g *guard, r *run, w *worker, clas
 	if p.rewriter, err = w.rewriter(ctx, r, s); err != nil {
 		return err
 	}
-	seen, err := m.rowsOf(ctx, w.target, phaseMint, s.id)
-	if err != nil {
-		return err
-	}
-	event := Event{Phase: phaseMint, Source: s.source, Table: s.table.Name, Rows: seen, Total: -1}
-	event.Kind = EventTable
-	m.teller.tell(event)
 	pace := newThrottle(m.config.BatchRows, m.config.BatchTime)
 	ahead := &ahead{worker: w, scope: s}
 	defer ahead.wait()
@@ -112,9 +131,7 @@ func (m *Merge) mintScope(ctx context.Context, g *guard, r *run, w *worker, clas
 			break
 		}
 	}
-	event.Kind, event.Batch, event.Took = EventEnd, 0, 0
-	event.Total = event.Rows
-	m.teller.tell(event)
+	end()
 	return nil
 }
 
@@ -191,7 +208,7 @@ func (m *Merge) newPass(r *run, s *scope, last batch) (*pass, error) {
 		return p, nil
 	}
 	p.minter = minter{lane: s.lane, tick: -1}
-	p.minter.now = int64(max(0, time.UnixMicro(r.facts.Now).Sub(s.lane.layout.Epoch())/s.lane.layout.Tick()))
+	p.minter.now = s.lane.since(time.UnixMicro(r.facts.Now))
 	if last.seq > 0 {
 		p.minter.tick, p.minter.sequence = last.tick, uint64(last.sequence)
 	}

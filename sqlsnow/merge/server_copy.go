@@ -30,7 +30,7 @@ func (p *porter) handOver(ctx context.Context, ranges []batch) (rows int, ok boo
 		want += done[i].written
 		rows += int(r.read)
 	}
-	insert := p.insertion(where)
+	insert := p.insertion(where, first.lo, last.hi)
 	err = p.guard.transaction(ctx, w.target, func() error {
 		result, err := w.target.ExecContext(ctx, insert)
 		if err != nil {
@@ -56,7 +56,7 @@ func (p *porter) handOver(ctx context.Context, ranges []batch) (rows int, ok boo
 
 // insertion returns the statement that copies those rows that a condition is
 // true of. A row that something is wrong with is left out, and missed then.
-func (p *porter) insertion(where string) string {
+func (p *porter) insertion(where string, lo, hi []any) string {
 	d := p.direct
 	names, values := make([]string, len(d.values)), slices.Clone(d.values)
 	for i, c := range p.scope.columns {
@@ -68,8 +68,8 @@ func (p *porter) insertion(where string) string {
 	if d.alive != "" {
 		conditions = append(conditions, d.alive)
 	}
-	return "INSERT INTO " + p.engine.quote(p.scope.table.Name) + " (" + p.engine.quoteAll(names) + ") SELECT STRAIGHT_JOIN " + strings.Join(values, ", ") +
-		d.from() + " WHERE " + strings.Join(conditions, " AND ")
+	return d.hash + "INSERT INTO " + p.engine.quote(p.scope.table.Name) + " (" + p.engine.quoteAll(names) + ") SELECT STRAIGHT_JOIN " + strings.Join(values, ", ") +
+		d.from(lo, hi) + " WHERE " + strings.Join(conditions, " AND ")
 }
 
 // count sees to it that there are as many rows as there were in each range, of

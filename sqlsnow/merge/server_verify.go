@@ -3,7 +3,9 @@ package merge
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -31,8 +33,7 @@ func (p *prover) compared(ctx context.Context, s *scope, tasks []task) (*proof, 
 	if d == nil || tasks[0].copied.hash != (sum{}) {
 		return nil, nil
 	}
-	where, ok := d.within(tasks[0].mint.lo, tasks[len(tasks)-1].mint.hi)
-	if !ok {
+	if _, ok := d.within(tasks[0].mint.lo, tasks[len(tasks)-1].mint.hi); !ok {
 		return nil, nil
 	}
 	var want [6]int64 // as they are selected
@@ -43,20 +44,8 @@ func (p *prover) compared(ctx context.Context, s *scope, tasks []task) (*proof, 
 		want[3] += t.mint.dropped
 		want[4] += t.copied.written
 	}
-	var got [6]int64
-	into := []any{&got[0], &got[1], &got[2], &got[3], &got[4], &got[5]}
-	var first, last sql.NullInt64
-	into = append(into, &first, &last)
-	text, refs := d.comparison(where)
-	checked := make([]int64, len(refs))
-	for i := range checked {
-		into = append(into, &checked[i])
-	}
 	want[5] = want[4]
-	_, err := p.worker.target.ExecContext(ctx, "SET @snow_merge_last = -1")
-	if err == nil {
-		err = p.worker.target.QueryRowContext(ctx, text).Scan(into...)
-	}
+	got, found, err := p.inServer(ctx, tasks)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -65,39 +54,84 @@ func (p *prover) compared(ctx context.Context, s *scope, tasks []task) (*proof, 
 		return nil, nil
 	}
 	if got != want {
+
 		return nil, nil
-	}
-	found := newProof()
-	found.read, found.rekeyed, found.merged, found.dropped, found.copied = got[0], got[1], got[2], got[3], got[4]
-	found.unhashed = true
-	if s.mints {
-		found.first, found.last = first.Int64, last.Int64
-	}
-	for i, ref := range refs {
-		found.reference(refKey{ref, 0}).Checked += checked[i]
 	}
 	return found, p.look(ctx, s, tasks[0].mint.lo, found)
 }
 
+// inServer returns what the server counts, and the same as a proof.
+func (p *prover) inServer(ctx context.Context, tasks []task) (got [6]int64, found *proof, err error) {
+	d, target := p.direct, p.worker.target
+	first, last := tasks[0], tasks[len(tasks)-1].mint
+	found = newProof()
+	found.unhashed = true
+	var least, most sql.NullInt64
+	if _, err := target.ExecContext(ctx, "SET @snow_merge_last = -1"); err != nil {
+		return got, nil, err
+	}
+	text, refs := d.comparison(first, last)
+	into := []any{&got[0], &got[5]}
+	if d.hash == "" {
+		into = []any{&got[0], &got[5], &got[4], &got[1], &got[2], &got[3], &least, &most}
+	}
+	checked := make([]int64, len(refs))
+	for i := range checked {
+		into = append(into, &checked[i])
+	}
+	if err := target.QueryRowContext(ctx, text).Scan(into...); err != nil {
+		return got, nil, err
+	}
+	if d.hash != "" {
+		if got[4] = got[0]; d.own != "" { // rows do not come in their order where they are found by hashes
+			var astray int64
+			text := "SELECT " + disorder + ", " + kinds + ", " + edges + " FROM snow_merge_map AS m FORCE INDEX (PRIMARY) WHERE m.scope = " +
+				strconv.FormatInt(d.scope.id, 10) + d.between("m.old_id", first.mint.lo, last.hi)
+			if err := target.QueryRowContext(ctx, text).Scan(&astray, &got[1], &got[2], &got[3], &least, &most); err != nil {
+				return got, nil, err
+			}
+			got[4], got[5] = got[1], got[5]-astray
+		}
+		found.counted = true
+	}
+	found.read, found.rekeyed, found.merged, found.dropped, found.copied = got[0], got[1], got[2], got[3], got[4]
+	if d.scope.mints {
+		found.first, found.last = least.Int64, most.Int64
+	}
+	for i, ref := range refs {
+		found.reference(refKey{ref, 0}).Checked += checked[i]
+	}
+	return got, found, nil
+}
+
+// What is counted in the rows of the map, m. Both sides of the sum in disorder
+// are evaluated, for neither is NULL.
+const (
+	kinds    = "COALESCE(SUM(m.kind = 0), 0), COALESCE(SUM(m.kind = 1), 0), COALESCE(SUM(m.kind = 2), 0)"
+	edges    = "MIN(CASE WHEN m.kind = 0 THEN m.new_id END), MAX(CASE WHEN m.kind = 0 THEN m.new_id END)"
+	disorder = "COALESCE(SUM(CASE WHEN m.kind = 0 THEN (m.new_id <= @snow_merge_last) + 0 * (@snow_merge_last := m.new_id) ELSE 0 END), 0)"
+)
+
 // comparison returns the statement that compares rows: how many there are in
-// the source, minted, merged, dropped, to be copied, and as they should be with
-// ids above those before; the first and the last new id; and how many
-// references there are in each of the columns that it returns.
-func (d *direct) comparison(where string) (string, []*Column) {
+// the source, and how many of them are as they should be in the target, with
+// ids above those before; unless rows are found by hashes also how many are to
+// be copied, minted, merged and dropped, and the first and the last new id; and
+// how many references there are in each of the columns that it returns.
+func (d *direct) comparison(first task, last batch) (string, []*Column) {
 	e, s := d.engine, d.scope
-	alive, kinds := "TRUE", "0, 0, 0"
+	alive := "TRUE"
 	if d.alive != "" {
 		alive = d.alive
-		kinds = "COALESCE(SUM(m.kind = 0), 0), COALESCE(SUM(m.kind = 1), 0), COALESCE(SUM(m.kind = 2), 0)"
 	}
-	var keys, checks, counts []string
+	var keys, counts []string
 	var refs []*Column
+	right := append([]string{alive}, d.sound...)
 	for i, c := range s.columns {
 		is := "t." + e.quote(c.Name)
 		if slices.Contains(s.primary, i) {
 			keys = append(keys, is+" = "+d.values[i])
 		} else {
-			checks = append(checks, strings.ReplaceAll(d.exact[i], "%", is)+" <=> "+strings.ReplaceAll(d.exact[i], "%", d.values[i]))
+			right = append(right, strings.ReplaceAll(d.exact[i], "%", is)+" <=> "+strings.ReplaceAll(d.exact[i], "%", d.values[i]))
 		}
 		if c.Role == RoleReference {
 			refs = append(refs, c)
@@ -108,19 +142,31 @@ func (d *direct) comparison(where string) (string, []*Column) {
 			counts = append(counts, ", COALESCE(SUM("+alive+" AND "+is+" IS NOT NULL"+none+"), 0)")
 		}
 	}
-	right := append([]string{alive, "t." + e.quote(s.table.PrimaryKey[0]) + " IS NOT NULL"}, append(checks, d.sound...)...)
-	edges := ", NULL, NULL"
 	if s.mints {
-		edges = ", MIN(CASE WHEN " + alive + " THEN m.new_id END), MAX(CASE WHEN " + alive + " THEN m.new_id END)"
+		mask, value := s.lane.own()
+		right = append(right, fmt.Sprintf("m.new_id & %d = %d", mask, value))
 	}
-	good := "SUM(" + strings.Join(right, " AND ") + ")"
-	if s.mints {
-		// The rows come in the order of the primary key. Both sides of the sum are
-		// evaluated, for neither is NULL.
-		good += " - SUM(CASE WHEN " + alive + " THEN (m.new_id <= @snow_merge_last) + 0 * (@snow_merge_last := m.new_id) ELSE 0 END)"
+	key := "t." + e.quote(s.table.PrimaryKey[0])
+	lo, hi := first.mint.lo, last.hi
+	where, _ := d.within(lo, hi)
+	target := " JOIN " + e.quote(s.table.Name) + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ")
+	if d.hash != "" {
+		bounds := d.between(key, lo, hi)
+		if s.mints {
+			bounds = fmt.Sprintf(" AND %[1]s >= %[2]d AND %[1]s < %[3]d", key, s.lane.id(max(0, first.before.tick), 0), s.lane.id(last.tick+1, 0))
+		}
+		return d.hash + "SELECT STRAIGHT_JOIN (SELECT COUNT(*) FROM " + d.table + " AS s FORCE INDEX (PRIMARY) WHERE " + where + "), COUNT(*)" + strings.Join(counts, "") +
+			d.from(lo, hi) + target + bounds + " WHERE " + where + " AND " + strings.Join(right, " AND "), refs
 	}
-	return "SELECT STRAIGHT_JOIN COUNT(*), " + kinds + ", COALESCE(SUM(" + alive + "), 0), COALESCE(" + good + ", 0)" + edges + strings.Join(counts, "") +
-		d.from() + " LEFT JOIN " + e.quote(s.table.Name) + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ") + " WHERE " + where, refs
+	mapped, around, good := "0, 0, 0", "NULL, NULL", "COALESCE(SUM("+strings.Join(append(right, key+" IS NOT NULL"), " AND ")+"), 0)"
+	if d.own != "" {
+		mapped = kinds
+	}
+	if s.mints { // the rows come in the order of the primary key
+		around, good = edges, good+" - "+disorder
+	}
+	return "SELECT STRAIGHT_JOIN COUNT(*), " + good + ", COALESCE(SUM(" + alive + "), 0), " + mapped + ", " + around + strings.Join(counts, "") +
+		d.from(lo, hi) + " LEFT" + target + " WHERE " + where, refs
 }
 
 // look takes samples of plain columns that nobody has decided on.

@@ -110,6 +110,7 @@ func (v *verifier) linked(ctx context.Context, target queryer, s *scope, total *
 // scope compares the rows of one table of one source.
 func (v *verifier) scope(ctx context.Context, target *session, s *scope) (*proof, error) {
 	total := newProof()
+	total.counted = true
 	totals, err := v.totals(ctx, s)
 	if err != nil {
 		return nil, err
@@ -122,14 +123,16 @@ func (v *verifier) scope(ctx context.Context, target *session, s *scope) (*proof
 	if err := v.beyond(ctx, s, last, total); err != nil {
 		return nil, err
 	}
-	if err := v.whole(ctx, s, total); err != nil {
-		return nil, err
+	if !total.counted { // by integers, of which there is but one order
+		if err := v.whole(ctx, s, total); err != nil {
+			return nil, err
+		}
 	}
 	if err := v.linked(ctx, target, s, total); err != nil {
 		return nil, err
 	}
 	if s.key >= 0 {
-		if err := v.mapOf(ctx, target, s, total); err != nil {
+		if err := v.mapOf(ctx, target, s, last, total); err != nil {
 			return nil, err
 		}
 	}
@@ -159,8 +162,8 @@ func (v *verifier) totals(ctx context.Context, s *scope) (b batch, err error) {
 	return b, v.engine.failed("read the ledger", err)
 }
 
-// A task is a range of rows, with what the copy saw in it.
-type task struct{ mint, copied batch }
+// A task is a range of rows, with the one before and what the copy saw in it.
+type task struct{ before, mint, copied batch }
 
 // A collector adds up the proofs of a scope's ranges. It is safe for concurrent use.
 type collector struct {
@@ -278,6 +281,7 @@ func (v *verifier) feed(ctx context.Context, s *scope, all *collector, send func
 			return last, err
 		}
 		for _, m := range mint {
+			before := last
 			last = m
 			i := slices.IndexFunc(copied, func(c batch) bool { return c.seq == m.seq })
 			if i < 0 {
@@ -291,7 +295,7 @@ func (v *verifier) feed(ctx context.Context, s *scope, all *collector, send func
 				}
 				continue
 			}
-			t := task{m, copied[i]}
+			t := task{before, m, copied[i]}
 			if len(group) > 0 && !(direct && together(group, t)) {
 				if err := flush(); err != nil {
 					return last, err

@@ -27,6 +27,7 @@ type proof struct {
 	read, copied, rekeyed, merged, dropped, renamed int64
 
 	unhashed    bool // the server has compared rows, so that the sums are not of all of them
+	counted     bool // the server has counted the rows of the source and of the map, by keys that are integers
 	source      sum  // of the rows of the source, as they are
 	want, found sum  // of those that should be in the target, and of those that are
 	first, last int64
@@ -57,6 +58,7 @@ func (p *proof) add(o *proof) {
 	p.read, p.copied, p.rekeyed = p.read+o.read, p.copied+o.copied, p.rekeyed+o.rekeyed
 	p.merged, p.dropped, p.renamed = p.merged+o.merged, p.dropped+o.dropped, p.renamed+o.renamed
 	p.unhashed = p.unhashed || o.unhashed
+	p.counted = p.counted && o.counted
 	p.source.add(o.source)
 	p.want.add(o.want)
 	p.found.add(o.found)
@@ -213,7 +215,8 @@ func (p *prover) fitted(s *scope, key []any) []any {
 	return key
 }
 
-// order sees to it that minted ids sort as the old ones.
+// order sees to it that minted ids sort as the old ones, and are those that
+// nobody else can have got.
 func (p *prover) order(s *scope, r row, found *proof) {
 	id, ok := idOf(r.new[s.key])
 	if !ok {
@@ -228,6 +231,11 @@ func (p *prover) order(s *scope, r row, found *proof) {
 		})
 	}
 	found.last = id
+	if mask, value := s.lane.own(); uint64(id)&mask != value {
+		found.fail(Failure{
+			Check: CheckMap, Source: s.source, Table: s.table.Name, Row: keyText(r.key), Target: keyText([]any{id}), Reason: "its id is not one of those that were reserved",
+		})
+	}
 }
 
 func (p *prover) differences(s *scope, r row, got []any, found *proof, h *hasher) {

@@ -1,0 +1,340 @@
+package merge
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shardsnow/snow"
+)
+
+// cutRows is how many rows the ranges have that the server cuts, at most.
+const cutRows = 2000
+
+// A cutter is how phase mint goes through a scope whose rows need not be seen:
+// none of them can clash or is left out, and the target's session can read
+// them. It cuts the scope into ranges, and lets the server make the ids, which
+// are those that a [minter] may make: above the one before, in the tick of the
+// row's date if the lane has an id left there.
+//
+// A range is cut with a bound of its last id, so that several can be filled at
+// the same time. Their transactions end in the order of their ranges.
+type cutter struct {
+	merge *Merge
+	guard *guard
+	scope *scope
+	first *worker
+	table string // as the target's session calls it
+	key   string
+	date  string // of a row, or NULL
+	tick  string // expression: that of a date, %, before or after the lane's time too
+	now   int64  // no date is after this tick
+	pace  *throttle
+	event Event
+}
+
+// cutter returns nil if rows of the scope must be seen.
+func (m *Merge) cutter(ctx context.Context, g *guard, r *run, w *worker, clashes *clasher, s *scope) (*cutter, error) {
+	database, err := w.near(ctx, s.source)
+	if err != nil || database == "" || len(s.primary) != 1 || s.maps != s.mints || s.mints && s.primary[0] != s.key || slices.ContainsFunc(s.columns, drops) {
+		return nil, err
+	}
+	if calm, err := clashes.calm(ctx, s.table, s.source); err != nil || !calm {
+		return nil, err
+	}
+	e := m.engine
+	c := &cutter{merge: m, guard: g, scope: s, first: w, date: "NULL", tick: "%", pace: newThrottle(m.config.BatchRows, m.config.BatchTime)}
+	c.table, c.key = e.quote(database)+"."+e.quote(s.table.Name), "s."+e.quote(s.table.PrimaryKey[0])
+	from, err := e.tableIn(ctx, w.target, literal(database), s.table.Name)
+	if err != nil || from == nil || !slices.Equal(from.primary, s.table.PrimaryKey) || !countable(from.columns[s.table.PrimaryKey[0]].typ) {
+		return nil, err
+	}
+	if s.mints && !c.dates(r, from) {
+		return nil, nil
+	}
+	// The account of the target may be another one, which can't read this.
+	_, err = w.target.ExecContext(ctx, "SELECT "+c.key+", "+c.tickOf(c.date)+" FROM "+c.table+" AS s FORCE INDEX (PRIMARY) LIMIT 0")
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, nil
+	}
+	return c, nil
+}
+
+// dates sets how rows are dated, and reports whether the server can do so.
+func (c *cutter) dates(r *run, from *storedTable) bool {
+	s := c.scope
+	l := s.lane.layout
+	if l.Bits().Shard != 0 || l.Tick()%time.Microsecond != 0 || l.Epoch().Nanosecond()%int(time.Microsecond) != 0 {
+		return false
+	}
+	c.now = s.lane.since(time.UnixMicro(r.facts.Now))
+	at := s.position(s.table.Created)
+	if at < 0 {
+		return true
+	}
+	column := s.columns[at]
+	switch mysqlType(&Column{Type: from.columns[column.Name].typ}) {
+	case "timestamp":
+	case "datetime", "date":
+		if s.table.Zone != "" {
+			return false
+		}
+	default:
+		return false
+	}
+	c.date = "s." + c.merge.engine.quote(column.Name)
+	c.tick = fmt.Sprintf("TIMESTAMPDIFF(MICROSECOND, '%s', %%) DIV %d", l.Epoch().UTC().Format("2006-01-02 15:04:05.000000"), l.Tick().Microseconds())
+	return true
+}
+
+func (c *cutter) tickOf(date string) string { return strings.Replace(c.tick, "%", date, 1) }
+
+// A cut is some ranges that follow on each other.
+type cut struct {
+	number int // from 1 on
+	ranges []batch
+	rows   int
+	from   int64           // the place of the last id before
+	before <-chan struct{} // closed when the cut before is written
+	done   chan struct{}
+}
+
+// all goes through the rows after a range, and reports whether it came to the
+// end. If not, the ledger says how far it came, and the other rows must be seen.
+func (c *cutter) all(ctx context.Context, last batch) (bool, error) {
+	// Statements do not end with it, so that the connections can be used on.
+	going, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	cuts := make(chan *cut)
+	var group sync.WaitGroup
+	write := func(w *worker) {
+		group.Go(func() {
+			for each := range cuts {
+				if err := c.write(ctx, going, w, each); err != nil {
+					stop(err) // the first one counts: the others follow from it
+				}
+			}
+		})
+	}
+	write(c.first)
+	var others []*worker
+	err := c.feed(ctx, last, func(each *cut) error {
+		if each.number > 1 && each.number <= c.merge.config.Writers { // small tables are done by one
+			w, err := c.merge.newWorker(ctx)
+			if err != nil {
+				return err
+			}
+			others = append(others, w)
+			if database, err := w.near(ctx, c.scope.source); err == nil && database != "" {
+				write(w)
+			}
+		}
+		select {
+		case cuts <- each:
+			return nil
+		case <-going.Done():
+			return context.Cause(going)
+		}
+	})
+	if err != nil {
+		stop(err)
+	}
+	close(cuts)
+	group.Wait()
+	err = context.Cause(going)
+	for _, w := range others {
+		if closed := w.close(); closed != nil && err == nil {
+			err = closed
+		}
+	}
+	if ctx.Err() != nil || errors.As(err, new(*LostError)) {
+		return false, err
+	}
+	return err == nil, nil
+}
+
+// feed cuts the rest of the scope.
+func (c *cutter) feed(ctx context.Context, last batch, send func(*cut) error) error {
+	bound := int64(0)
+	if c.scope.mints && last.seq > 0 {
+		bound = c.scope.lane.place(last.tick, last.sequence)
+	}
+	before := make(chan struct{})
+	close(before)
+	for number := 1; ; number++ {
+		if err := c.merge.brake.wait(ctx, c.merge.teller.tell); err != nil {
+			return err
+		}
+		each := &cut{number: number, from: bound, before: before, done: make(chan struct{})}
+		before = each.done
+		size, ended := c.pace.size(), false
+		for rows := min(size, cutRows); !ended && (each.rows == 0 || each.rows+rows <= size); {
+			b, err := c.cut(ctx, last, rows, &bound)
+			if err != nil {
+				return err
+			}
+			if ended = b.read < int64(rows); b.read > 0 {
+				each.ranges, each.rows, last = append(each.ranges, b), each.rows+int(b.read), b
+			}
+		}
+		if each.rows > 0 {
+			if err := send(each); err != nil {
+				return err
+			}
+		}
+		if ended {
+			return nil
+		}
+	}
+}
+
+// cut returns the next range, of so many rows if there are as many, and moves
+// the bound of the last id on.
+func (c *cutter) cut(ctx context.Context, last batch, rows int, bound *int64) (batch, error) {
+	b := batch{scope: c.scope.id, phase: phaseMint, seq: last.seq + 1, lo: last.hi}
+	source, err := c.first.source(ctx, c.scope.source)
+	if err != nil {
+		return b, err
+	}
+	var hi, tick sql.NullInt64
+	err = source.QueryRowContext(ctx, "SELECT COUNT(*), MAX(k), "+c.tickOf("MAX(created)")+" FROM (SELECT "+c.key+" AS k, "+c.date+" AS created FROM "+c.table+
+		" AS s FORCE INDEX (PRIMARY) WHERE "+c.within(b.lo, nil)+" ORDER BY "+c.key+" LIMIT "+strconv.Itoa(rows)+") AS found").Scan(&b.read, &hi, &tick)
+	if err != nil || !hi.Valid {
+		return b, err
+	}
+	b.hi = []any{hi.Int64}
+	if !c.scope.mints {
+		return b, nil
+	}
+	l := c.scope.lane
+	if tick.Valid {
+		*bound = max(*bound, min(max(tick.Int64, 0), c.now)*l.width()+max(1, l.width()/2)-1)
+	}
+	*bound += b.read
+	b.minted = b.read
+	if b.tick, b.sequence = l.at(*bound); b.tick >= 1<<l.layout.Bits().Timestamp {
+		return b, snow.ErrTimeExhausted
+	}
+	return b, nil
+}
+
+func (c *cutter) within(lo, hi []any) string {
+	text := "TRUE"
+	if lo != nil {
+		text += " AND " + c.key + " > " + textOf(lo[0])
+	}
+	if hi != nil {
+		text += " AND " + c.key + " <= " + textOf(hi[0])
+	}
+	return text
+}
+
+// write writes one cut, as soon as that before is written.
+func (c *cutter) write(ctx, going context.Context, w *worker, each *cut) error {
+	if going.Err() != nil {
+		return context.Cause(going)
+	}
+	start := time.Now()
+	err := c.guard.attempt(ctx, w.target, func() error {
+		if c.scope.mints {
+			if err := c.mint(ctx, w, each); err != nil {
+				return err
+			}
+		}
+		if err := c.merge.engine.insertBatches(ctx, w.target, each.ranges); err != nil {
+			return err
+		}
+		select {
+		case <-each.before:
+			return nil
+		case <-going.Done():
+			return context.Cause(going)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	took := time.Since(start)
+	c.pace.observe(each.rows, 0, took)
+	c.event.Kind, c.event.Batch, c.event.Took = EventBatch, each.rows, took
+	c.event.Rows += int64(each.rows)
+	c.merge.teller.tell(c.event)
+	close(each.done) // the next one may use the event now
+	return nil
+}
+
+// mint lets the server fill the map. A place is an id without the parts that
+// all of the lane have in common. That variables are evaluated from left to
+// right, row by row, is what servers do and no manual says: so that is looked at.
+func (c *cutter) mint(ctx context.Context, w *worker, each *cut) error {
+	l, last := c.scope.lane, each.ranges[len(each.ranges)-1]
+	_, err := w.target.ExecContext(ctx, fmt.Sprintf("SET @snow_merge_place = %d, @snow_merge_tick = 0, @snow_merge_late = 0", each.from))
+	if err != nil {
+		return err
+	}
+	width := l.width()
+	text := fmt.Sprintf(`INSERT INTO snow_merge_map (scope, old_id, new_id, kind) SELECT %d, %s,
+		(@snow_merge_place := GREATEST(@snow_merge_place + 1, IFNULL(LEAST(GREATEST((@snow_merge_tick := %s), 0), %d) * %d + ABS(%[2]s %% %[6]d), 0)))
+		+ (@snow_merge_place DIV %[5]d) * %[7]d + %[8]d
+		+ 0 * (@snow_merge_late := GREATEST(@snow_merge_late, IFNULL(@snow_merge_place DIV %[5]d - @snow_merge_tick, 0))), %[9]d
+		FROM %[10]s AS s FORCE INDEX (PRIMARY) WHERE %[11]s ORDER BY %[2]s`,
+		c.scope.id, c.key, c.tickOf(c.date), c.now, width, max(1, width/2), int64(l.stride())-width, l.id(0, l.first), kindMinted,
+		c.table, c.within(each.ranges[0].lo, last.hi))
+	result, err := w.target.ExecContext(ctx, text)
+	if err != nil {
+		return err
+	}
+	n, err := result.RowsAffected()
+	if err != nil {
+		return err
+	}
+	var place, late int64
+	if err := w.target.QueryRowContext(ctx, "SELECT @snow_merge_place, @snow_merge_late").Scan(&place, &late); err != nil {
+		return err
+	}
+	if n != int64(each.rows) || place < each.from+n || place > l.place(last.tick, last.sequence) {
+		return errUnlike
+	}
+	return c.settle(ctx, w, each, place, late*l.layout.Tick().Microseconds())
+}
+
+// settle puts the true last id of each range into the place of its bound.
+func (c *cutter) settle(ctx context.Context, w *worker, each *cut, place, late int64) error {
+	l := c.scope.lane
+	keys := make([]int64, len(each.ranges))
+	for i, b := range each.ranges {
+		keys[i] = b.hi[0].(int64)
+	}
+	condition, args := c.merge.engine.anyOf("old_id", keys)
+	rows, err := w.target.QueryContext(ctx, "SELECT new_id FROM snow_merge_map WHERE scope = "+strconv.FormatInt(c.scope.id, 10)+" AND "+condition+" ORDER BY old_id", args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	at := 0
+	for ; rows.Next() && at < len(each.ranges); at++ {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		b := &each.ranges[at]
+		b.tick = id / int64(l.stride())
+		b.sequence, b.late = id%int64(l.stride())-int64(l.id(0, 0)), late
+		if here := l.place(b.tick, b.sequence); here > place || at == len(each.ranges)-1 && here != place || id != int64(l.id(b.tick, uint64(b.sequence))) {
+			return errUnlike
+		}
+	}
+	if err := rows.Err(); err != nil || at < len(each.ranges) {
+		return errors.Join(errUnlike, err)
+	}
+	return nil
+}

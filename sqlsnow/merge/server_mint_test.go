@@ -1,0 +1,171 @@
+//go:build unix
+
+package merge_test
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/merge"
+)
+
+// The server mints ids as rows are dated, whatever the dates are, and as they
+// are ordered.
+func TestServerMints(t *testing.T) {
+	const rows = 9000
+	for typ, date := range map[string]string{
+		"DATETIME(6)":       "TIMESTAMPADD(MICROSECOND, seq * 7001 % 1000003, '2024-03-01')", // not in order
+		"DATETIME":          "TIMESTAMPADD(SECOND, seq DIV 50, '2023-12-31 23:59:00')",       // from before the epoch on
+		"DATE":              "TIMESTAMPADD(DAY, seq DIV 3000, '2024-03-01')",                 // more in a tick than it has ids
+		"TIMESTAMP(3) NULL": "IF(seq % 3 = 0, NULL, TIMESTAMPADD(HOUR, seq, '2024-01-01'))",
+		"DATETIME(3)":       "IF(seq % 3 = 0, '0000-00-00', TIMESTAMPADD(YEAR, seq, '1990-01-01'))", // up to far in the future
+	} {
+		t.Run(typ, func(t *testing.T) {
+			f := newFixture(t, "", []string{"CREATE TABLE orders (id BIGINT PRIMARY KEY, created_at " + typ + ")"}, []string{
+				"SET SESSION sql_mode = '', time_zone = '+00:00'",
+				fmt.Sprintf("INSERT INTO orders SELECT CAST(seq AS SIGNED) * 3 - 2000, %s FROM seq_1_to_%d", date, rows),
+			})
+			f.plan.Tables[0].Created = "created_at"
+			f.config.BatchRows, f.config.Writers = 1000, 3
+			f.tables()
+			begun := time.Now()
+			report, err := f.merge().Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			layout := snow.Default()
+			const width = 1 << 12
+			last, exact, late := int64(0), 0, time.Duration(0)
+			old := strings.Split(f.rows(f.sources[0].DB, "SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', created_at) FROM orders ORDER BY id"), "\n")
+			minted := strings.Split(f.rows(f.target, "SELECT old_id, new_id FROM snow_merge_map ORDER BY old_id"), "\n")
+			if len(minted) != rows || len(old) != rows {
+				t.Fatalf("%d rows have %d ids", len(old), len(minted))
+			}
+			for i := range old {
+				before, after := strings.Fields(old[i]), strings.Fields(minted[i])
+				if before[0] != after[0] {
+					t.Fatalf("row %s: got the id of %s", before[0], after[0])
+				}
+				n, _ := strconv.ParseInt(after[1], 10, 64)
+				parts, err := layout.Decompose(snow.ID(n))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if parts.Worker != uint64(*report.Tables[0].Worker) {
+					t.Fatalf("row %s: got worker %d, want %d", before[0], parts.Worker, *report.Tables[0].Worker)
+				}
+				place, least := n>>22*width+int64(parts.Sequence), last+1
+				if micros, err := strconv.ParseInt(before[1], 10, 64); err == nil {
+					created := time.UnixMicro(micros)
+					key, _ := strconv.ParseInt(before[0], 10, 64)
+					start := max(0, created.Sub(layout.Epoch()).Milliseconds())*width + max(key%(width/2), -key%(width/2))
+					if created.After(begun) { // its id is of today
+						if least = max(least, begun.Sub(layout.Epoch()).Milliseconds()*width); time.Since(parts.Time) < 0 {
+							t.Fatalf("row %s, date %s: got an id of %v", before[0], before[1], parts.Time)
+						}
+					} else {
+						least = max(least, start)
+					}
+					if place == start {
+						exact++
+					}
+					late = max(late, parts.Time.Sub(created))
+				}
+				if last >= place || place < least || place > least+2000+width && !parts.Time.After(begun) {
+					t.Fatalf("row %s, date %s: got place %d after %d, want %d or a little more", before[0], before[1], place, last, least)
+				}
+				last = place
+			}
+			if exact == 0 {
+				t.Error("no id is as the server would make it")
+			}
+			if got := report.Tables[0].Displacement; got < late || got >= late+layout.Tick() {
+				t.Errorf("got a displacement of %v, want %v", got, late)
+			}
+		})
+	}
+}
+
+// layout makes another namespace for what the plan mints.
+func (f *fixture) layout(bits snow.Bits) {
+	f.Helper()
+	layout, err := snow.NewLayout(snow.Default().Epoch(), time.Millisecond, bits)
+	if err == nil {
+		f.config.Namespace = "other"
+		err = sqlsnow.Init(f.Context(), f.config.Registry, sqlsnow.MySQL, sqlsnow.Namespace{Name: f.config.Namespace, Layout: layout, Workers: 16})
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+// What the server can't mint, this process does: the ids are those of a
+// [minter], whose sequences do not begin with the old id.
+func TestServerDoesNotMint(t *testing.T) {
+	byServer := func(f *fixture) bool {
+		return f.rows(f.target, "SELECT MIN(new_id & 4095 = old_id % 2048) FROM snow_merge_map JOIN snow_merge_scopes USING (scope) WHERE tbl = 'orders' AND old_id < 3") == "1"
+	}
+	for name, test := range map[string]struct {
+		column string
+		change func(f *fixture)
+		want   bool
+	}{
+		"server":      {"DATETIME", func(*fixture) {}, true},
+		"seconds":     {"INT", func(*fixture) {}, false},
+		"time zone":   {"DATETIME", func(f *fixture) { f.plan.Tables[0].Zone = "Asia/Tokyo" }, false},
+		"shard":       {"DATETIME", func(f *fixture) { f.layout(snow.Bits{Timestamp: 41, Worker: 10, Sequence: 8, Shard: 4}) }, false},
+		"rows before": {"DATETIME", func(f *fixture) { f.exec(f.target, "INSERT INTO orders VALUES (1, '2024-03-01 12:00:00', 77)") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, created_at " + test.column + ", number INT, UNIQUE (number))"}, []string{
+				"INSERT INTO orders SELECT seq, IF('" + test.column + "' = 'INT', 1714521600 + seq, TIMESTAMPADD(SECOND, seq, '2024-05-01')), seq FROM seq_1_to_50",
+			})
+			f.plan.Tables[0].Created = "created_at"
+			f.tables()
+			test.change(f)
+			if err := f.run(); err != nil {
+				t.Fatal(err)
+			}
+			if got := byServer(f); got != test.want {
+				t.Errorf("by the server: got %t", got)
+			}
+		})
+	}
+}
+
+// A source whose rows go while the server mints is read on, and ids ascend.
+func TestServerMintsChangingSource(t *testing.T) {
+	f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, created_at DATETIME(3))"}, []string{
+		"INSERT INTO orders SELECT seq, TIMESTAMPADD(SECOND, seq, '2024-05-01') FROM seq_1_to_20000",
+	})
+	f.plan.Tables[0].Created = "created_at"
+	f.config.BatchRows = 500
+	f.tables()
+	var once atomic.Bool
+	f.config.Events = func(e merge.Event) {
+		if e.Kind == merge.EventBatch && e.Phase == "mint" && e.Rows > 3000 && once.CompareAndSwap(false, true) {
+			f.exec(f.sources[0].DB, "DELETE FROM orders WHERE id BETWEEN 3100 AND 19000 AND id % 7 = 0")
+		}
+	}
+	err := f.run() // what was minted for rows that are gone now is found when they are copied
+	var changed *merge.ChangedError
+	if err != nil && !errors.As(err, &changed) {
+		t.Fatal(err)
+	}
+	if got := f.rows(f.target, `SELECT COUNT(*) FROM (SELECT new_id, LAG(new_id) OVER (ORDER BY old_id) AS last FROM snow_merge_map) AS ids WHERE new_id <= last`); got != "0" {
+		t.Errorf("%s ids are not above those before", got)
+	}
+	const holes = `SELECT COUNT(*), MAX(seq), SUM(rows_read) = (SELECT COUNT(*) FROM snow_merge_map),
+		(SELECT COUNT(*) FROM snow_merge_batches AS a LEFT JOIN snow_merge_batches AS b ON b.phase = 'mint' AND b.seq = a.seq - 1 WHERE a.phase = 'mint' AND NOT (a.lo <=> b.hi))
+		FROM snow_merge_batches WHERE phase = 'mint'`
+	if got := strings.Fields(f.rows(f.target, holes)); got[0] != got[1] || got[2] != "1" || got[3] != "0" {
+		t.Errorf("the ranges do not follow on each other: %s", got)
+	}
+}
