@@ -19,14 +19,16 @@ type scenario struct {
 	name   string
 	mint   bool // rows get new ids; otherwise they keep theirs
 	refers bool // each row refers to three others
+	found  bool // rows are found by two more columns
 	target float64
 }
 
 func scenarios() []scenario {
 	return []scenario{
-		{"ids kept, no references", false, false, 0.5},
-		{"ids minted, no references", true, false, 0.5},
-		{"ids minted, three references rewritten", true, true, 0.25},
+		{"ids kept, no references", false, false, false, 0.5},
+		{"ids minted, no references", true, false, false, 0.5},
+		{"ids minted, no references, two indexes", true, false, true, 0.5},
+		{"ids minted, three references rewritten", true, true, false, 0.25},
 	}
 }
 
@@ -73,8 +75,12 @@ func (s scenario) source(ctx context.Context, tb testing.TB, server *dbtest.Serv
 			references += ", FOREIGN KEY (" + column + ") REFERENCES " + p + " (id)"
 		}
 	}
+	indexes := ""
+	if s.found {
+		indexes = ", INDEX (item), INDEX (created_at)"
+	}
 	statements = append(statements,
-		"CREATE TABLE orders ("+strings.Join(columns, ", ")+references+")",
+		"CREATE TABLE orders ("+strings.Join(columns, ", ")+indexes+references+")",
 		fmt.Sprintf("INSERT INTO orders SELECT %s FROM seq_1_to_%d", strings.Join(values, ", "), rows))
 	for _, text := range statements {
 		if _, err := db.ExecContext(ctx, text); err != nil {

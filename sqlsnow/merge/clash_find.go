@@ -200,21 +200,6 @@ func (r *round) isEmpty(ctx context.Context) (bool, error) {
 	return len(rows) == 0, nil
 }
 
-// calm reports whether no row of a source can clash, whatever its values: there
-// are no rows that come first.
-func (c *clasher) calm(ctx context.Context, t *Table, source string) (bool, error) {
-	for _, k := range c.contests(t, source) {
-		if len(k.ahead) > 1 || slices.ContainsFunc(k.columns, (*Column).refers) {
-			return false, nil
-		}
-		r := &round{clasher: c, contest: k}
-		if empty, err := r.isEmpty(ctx); err != nil || !empty {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 // members returns the ids that the identities in tuples have in a place. There
 // may be none, and in a source several.
 func (r *round) members(ctx context.Context, place string, tuples map[int][]any) (map[identity][]int64, error) {

@@ -36,8 +36,8 @@
 // a fence in every transaction one that was taken for dead.
 //
 // Where a source is on the MySQL or MariaDB server of the target, and its
-// account may read it, that server copies and compares the rows of tables with
-// plain values and integer references itself.
+// account may read it, that server mints, copies and compares the rows of
+// tables with plain values and integer references itself.
 //
 // # Ids
 //

@@ -6,8 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
-
-	"github.com/shardsnow/snow/sqlsnow/internal/dbcode"
 )
 
 // The ledger is these tables in the target. What a transaction writes to the
@@ -90,16 +88,6 @@ func (e *engine) makeLedger(ctx context.Context, q queryer) error {
 		}
 	}
 	return nil
-}
-
-// indexMap makes it fast to find the old id of a new one. Without the index,
-// the map is filled in half the time.
-func (e *engine) indexMap(ctx context.Context, q queryer) error {
-	_, err := q.ExecContext(ctx, "CREATE INDEX "+e.ifMissing+" snow_merge_map_new_id ON snow_merge_map (scope, new_id)")
-	if dbcode.Of(err) == "1061" { // MySQL, where it is there
-		return nil
-	}
-	return e.failed("index the map", err)
 }
 
 // A batch is a row of snow_merge_batches: what a phase did with a range of rows.

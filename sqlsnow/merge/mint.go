@@ -3,8 +3,6 @@ package merge
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -196,12 +194,6 @@ type pass struct {
 	ranges  []batch
 }
 
-// An entry is a row of snow_merge_map.
-type entry struct {
-	old, new int64
-	kind     int
-}
-
 func (m *Merge) newPass(r *run, s *scope, last batch) (*pass, error) {
 	p := &pass{scope: s, engine: m.engine, created: -1, zone: time.UTC, after: last.hi, seq: last.seq}
 	if !s.mints {
@@ -335,68 +327,4 @@ func (p *pass) write(ctx context.Context, w *worker) error {
 		return err
 	}
 	return p.engine.insertBatches(ctx, w.target, p.ranges)
-}
-
-// insertMap writes rows of snow_merge_map.
-func (w *worker) insertMap(ctx context.Context, scope int64, entries []entry) error {
-	e := w.merge.engine
-	if e.dialect == sqlsnow.Postgres {
-		return w.insertArrays(ctx, scope, entries)
-	}
-	const width = 4
-	for part := range slices.Chunk(entries, mostInserted) {
-		args := make([]any, 0, width*len(part))
-		for _, entry := range part {
-			var id any = entry.new
-			if entry.kind == kindDropped {
-				id = nil
-			}
-			args = append(args, scope, entry.old, id, entry.kind)
-		}
-		text := func() string {
-			return "INSERT INTO snow_merge_map (scope, old_id, new_id, kind) VALUES " + e.manyPlaces(len(part), width)
-		}
-		if len(part) < mostInserted {
-			if _, err := w.target.ExecContext(ctx, text(), args...); err != nil {
-				return err
-			}
-			continue
-		}
-		if w.mapped == nil {
-			var err error
-			if w.mapped, err = w.target.PrepareContext(ctx, text()); err != nil {
-				return err
-			}
-		}
-		if _, err := w.mapped.ExecContext(ctx, args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// insertArrays does the same with three parameters.
-func (w *worker) insertArrays(ctx context.Context, scope int64, entries []entry) error {
-	const text = "INSERT INTO snow_merge_map (scope, old_id, new_id, kind) SELECT CAST($1 AS INT), old, new, kind" +
-		" FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS SMALLINT[])) AS rows (old, new, kind)"
-	for part := range slices.Chunk(entries, 2000) {
-		var columns [3][]string
-		for _, entry := range part {
-			id := strconv.FormatInt(entry.new, 10)
-			if entry.kind == kindDropped {
-				id = "NULL"
-			}
-			columns[0] = append(columns[0], strconv.FormatInt(entry.old, 10))
-			columns[1] = append(columns[1], id)
-			columns[2] = append(columns[2], strconv.Itoa(entry.kind))
-		}
-		args := []any{scope}
-		for _, c := range columns {
-			args = append(args, "{"+strings.Join(c, ",")+"}")
-		}
-		if _, err := w.target.ExecContext(ctx, text, args...); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -69,6 +69,21 @@ func (m *Merge) cutter(ctx context.Context, g *guard, r *run, w *worker, clashes
 	return c, nil
 }
 
+// calm reports whether no row of a source can clash, whatever its values: there
+// are no rows that come first.
+func (c *clasher) calm(ctx context.Context, t *Table, source string) (bool, error) {
+	for _, k := range c.contests(t, source) {
+		if len(k.ahead) > 1 || slices.ContainsFunc(k.columns, (*Column).refers) {
+			return false, nil
+		}
+		r := &round{clasher: c, contest: k}
+		if empty, err := r.isEmpty(ctx); err != nil || !empty {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // dates sets how rows are dated, and reports whether the server can do so.
 func (c *cutter) dates(r *run, from *storedTable) bool {
 	s := c.scope
