@@ -80,6 +80,7 @@ type direct struct {
 	joins  string   // what else is looked up for it
 	single bool     // the primary key is the scope's key, or there is no map: it is one integer
 	hash   string   // what goes before a statement so that rows are found by hashes and not one by one
+	dense  bool     // most of the target's rows are of this source, or there are few
 	values []string // for each column of the scope, what becomes of it
 	exact  []string // the same values in a form whose equality is that of bytes, with % for the column
 	alive  string   // whether a row is copied; "" if all are
@@ -112,6 +113,7 @@ func (w *worker) direct(ctx context.Context, r *run, s *scope) (*direct, error) 
 			d.alive = "m.kind = 0"
 		}
 	}
+	d.dense = to.rows <= 4*from.rows+100_000
 	scopes := r.of(s.source)
 	for at, c := range s.columns {
 		is, becomes := from.columns[c.Name], to.columns[c.Name]
@@ -288,6 +290,7 @@ func literal(text string) string {
 type storedTable struct {
 	primary []string
 	columns map[string]storedColumn
+	rows    int // about
 	bytes   int // of a row, about
 }
 
@@ -299,7 +302,8 @@ func (e *engine) tableIn(ctx context.Context, q queryer, schema, table string) (
 	t := &storedTable{columns: map[string]storedColumn{}}
 	where := " WHERE TABLE_SCHEMA = " + schema + " AND TABLE_NAME = ?"
 	var kind, form string
-	err := q.QueryRowContext(ctx, "SELECT TABLE_TYPE, COALESCE(ENGINE, ''), COALESCE(AVG_ROW_LENGTH, 0) FROM information_schema.TABLES"+where, table).Scan(&kind, &form, &t.bytes)
+	err := q.QueryRowContext(ctx, "SELECT TABLE_TYPE, COALESCE(ENGINE, ''), COALESCE(TABLE_ROWS, 0), COALESCE(AVG_ROW_LENGTH, 0) FROM information_schema.TABLES"+where,
+		table).Scan(&kind, &form, &t.rows, &t.bytes)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && (kind != "BASE TABLE" || form != "InnoDB") {
 		return nil, nil
 	}

@@ -199,6 +199,9 @@ func (v *verifier) ranges(ctx context.Context, s *scope, rows int64, total *proo
 			if p.direct, err = p.worker.direct(ctx, v.ran, s); err != nil {
 				return last, err
 			}
+			if p.direct != nil && !p.direct.dense {
+				p.direct.hash = "" // or others' rows between these would be read as well
+			}
 		}
 	}
 	if v.provers[0].worker == v.first {
