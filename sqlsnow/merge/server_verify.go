@@ -54,7 +54,6 @@ func (p *prover) compared(ctx context.Context, s *scope, tasks []task) (*proof, 
 		return nil, nil
 	}
 	if got != want {
-
 		return nil, nil
 	}
 	return found, p.look(ctx, s, tasks[0].mint.lo, found)
