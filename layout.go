@@ -94,13 +94,13 @@ func newLayout(epoch time.Time, tick time.Duration, bits Bits, now time.Time) (L
 }
 
 // String returns the layout as "41+5+5+12+0/1ms@2010-11-04T01:42:54.657Z": the
-// widths in the order of [Bits], the tick, and the epoch in UTC. [ParseLayout]
-// reads it.
+// widths in the order of [Bits], the tick, and the epoch in UTC. It is ASCII: a
+// microsecond is "us". [ParseLayout] reads it.
 func (l Layout) String() string {
 	if !l.valid() {
 		return "invalid layout"
 	}
-	return l.bits.String() + "/" + l.Tick().String() + "@" + l.Epoch().Format(time.RFC3339Nano)
+	return l.bits.String() + "/" + strings.ReplaceAll(l.Tick().String(), "µ", "u") + "@" + l.Epoch().Format(time.RFC3339Nano)
 }
 
 var errLayoutForm = errors.New(`want a form like "41+0+10+12+0/1ms@2024-01-01T00:00:00Z"`)

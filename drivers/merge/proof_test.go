@@ -31,3 +31,7 @@ var sqlite = mergetest.Engine{Dialect: sqlsnow.SQLite, Open: func(tb testing.TB)
 	const settings = "?_txlock=immediate&_pragma=busy_timeout(30000)&_pragma=journal_mode(wal)&_pragma=synchronous(full)"
 	return mergetest.Open(tb, "sqlite3", "file:"+filepath.Join(tb.TempDir(), "snow.db")+settings)
 }}
+
+func TestPreflightOnPostgreSQL(t *testing.T) { mergetest.Preflight(t, postgres(t)) }
+
+func TestPreflightOnSQLite(t *testing.T) { mergetest.Preflight(t, sqlite) }

@@ -89,9 +89,9 @@ var commands = map[string]struct {
 	"inspect":   {"dialect source plan", (*command).inspect},
 	"schema":    {"dialect plan target", (*command).schema},
 	"namespace": {"dialect target namespace registry layout workers", (*command).makeNamespace},
-	"dry-run":   {"dialect source target plan namespace registry json", (*command).dryRun},
+	"dry-run":   {"dialect source target plan namespace registry without-foreign-keys json", (*command).dryRun},
 	"run":       {"dialect source target plan namespace registry assert writers batch-time batch-rows lease wait pause-file without-foreign-keys json kill-after", (*command).run},
-	"verify":    {"dialect source target plan namespace registry assert json", (*command).verify},
+	"verify":    {"dialect source target plan namespace registry assert without-foreign-keys json", (*command).verify},
 	"lookup":    {"dialect target", (*command).lookup},
 	"export":    {"dialect target", (*command).export},
 }
@@ -212,7 +212,7 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 		case "pause-file":
 			c.StringVar(&c.pauseFile, f, "", "pause as long as this `FILE` exists; the signal USR1 pauses as well, and the next one lets it go on")
 		case "without-foreign-keys":
-			c.BoolVar(&c.noFKs, f, false, "switch the target's foreign-key checks off while copying; for cycles of references that can't be NULL")
+			c.BoolVar(&c.noFKs, f, false, "switch the target's foreign-key checks off while copying, for cycles of references that can't be NULL; dry-run, run and verify take it alike")
 		case "json":
 			c.BoolVar(&c.json, f, false, "print JSON")
 		case "kill-after":

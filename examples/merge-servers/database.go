@@ -29,14 +29,15 @@ var dialects = map[string]sqlsnow.Dialect{"sqlite": sqlsnow.SQLite, "mysql": sql
 type access int
 
 const (
-	readWrite access = iota
-	readOnly         // for sources: the database itself refuses to write
+	readWrite access = iota // a file of SQLite that does not exist is made
+	existing                // no file is made: a mistyped path is an error
+	readOnly                // the same, for sources: the database itself refuses to write
 )
 
 // open opens a database and asks it for an answer. No error shows the DSN,
-// because it holds a password.
+// because it holds a password, but for the path of a SQLite file.
 func open(ctx context.Context, d sqlsnow.Dialect, dsn string, a access) (*sql.DB, error) {
-	c, err := connector(d, dsn)
+	c, err := connector(d, dsn, a)
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +52,16 @@ func open(ctx context.Context, d sqlsnow.Dialect, dsn string, a access) (*sql.DB
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := db.PingContext(ctx); err != nil {
+		if d == sqlsnow.SQLite {
+			path, _, _ := strings.Cut(dsn, "?") // what follows can have a key
+			err = fmt.Errorf("%q: %w", path, err)
+		}
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
-func connector(d sqlsnow.Dialect, dsn string) (driver.Connector, error) {
+func connector(d sqlsnow.Dialect, dsn string, a access) (driver.Connector, error) {
 	switch d {
 	case sqlsnow.MySQL:
 		cfg, err := mysql.ParseDSN(dsn)
@@ -72,19 +77,23 @@ func connector(d sqlsnow.Dialect, dsn string) (driver.Connector, error) {
 		}
 		return stdlib.GetConnector(*cfg), nil
 	case sqlsnow.SQLite:
-		return (&sqlite.SQLite{}).OpenConnector(sqliteDSN(dsn))
+		return (&sqlite.SQLite{}).OpenConnector(sqliteDSN(dsn, a))
 	}
 	return nil, fmt.Errorf("dialect %v is unknown", d)
 }
 
 // sqliteDSN takes the path of a file, or a URI, and adds what a merge needs.
-func sqliteDSN(dsn string) string {
+func sqliteDSN(dsn string, a access) string {
 	if !strings.HasPrefix(dsn, "file:") {
 		dsn = (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(dsn)}).String()
 	}
 	separator := "?"
 	if strings.Contains(dsn, "?") {
 		separator = "&"
+	}
+	_, query, _ := strings.Cut(dsn, "?")
+	if a != readWrite && !strings.Contains("&"+query, "&mode=ro") { // which makes no file either, and can't become rw
+		dsn, separator = dsn+separator+"mode=rw", "&"
 	}
 	// A transaction that becomes a writer halfway can't wait for its turn. What is confirmed must be on disk in any mode
 	// of the journal.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +28,11 @@ func (c *command) inspect(ctx context.Context) error {
 	plan, err := merge.Inspect(ctx, c.dialect, sources...)
 	if err != nil {
 		return err
+	}
+	for _, source := range plan.Sources {
+		if !slices.ContainsFunc(plan.Tables, func(t *merge.Table) bool { return len(t.Sources) == 0 || slices.Contains(t.Sources, source) }) {
+			return fmt.Errorf("source %s has no tables: is its DSN right?", source)
+		}
 	}
 	if err := writePlan(c.plan, plan, os.O_EXCL); err != nil {
 		return err
@@ -132,31 +138,34 @@ func (c *command) registryDatabase(ctx context.Context) (*sql.DB, error) {
 }
 
 // merge opens all that a merge needs.
-func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, *merge.Plan, error) {
+func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, error) {
 	plan, err := readPlan(c.plan)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	sources, err := c.openSources(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	target, err := c.database(ctx, "target", c.target, readWrite)
+	target, err := c.database(ctx, "target", c.target, existing)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if c.registry != "" {
-		if cfg.Registry, err = c.database(ctx, "registry", c.registry, readWrite); err != nil {
-			return nil, nil, err
+		if cfg.Registry, err = c.database(ctx, "registry", c.registry, existing); err != nil {
+			return nil, err
 		}
 	}
-	cfg.Namespace, cfg.Assertions = c.namespace, c.assertions
+	cfg.Namespace, cfg.Assertions, cfg.WithoutForeignKeys = c.namespace, c.assertions, c.noFKs
 	m, err := merge.New(c.dialect, target, sources, plan, cfg)
-	return m, plan, err
+	if err != nil { // people give a flag, not a field
+		return nil, errors.New(strings.ReplaceAll(err.Error(), "Config.WithoutForeignKeys", "-without-foreign-keys"))
+	}
+	return m, nil
 }
 
 func (c *command) dryRun(ctx context.Context) error {
-	m, _, err := c.merge(ctx, merge.Config{})
+	m, err := c.merge(ctx, merge.Config{})
 	if err != nil {
 		return err
 	}
@@ -173,9 +182,8 @@ func (c *command) dryRun(ctx context.Context) error {
 func (c *command) run(ctx context.Context) error {
 	p := newProgress(c.stderr)
 	defer p.close()
-	m, _, err := c.merge(ctx, merge.Config{
+	m, err := c.merge(ctx, merge.Config{
 		Lease: c.lease, Writers: c.writers, BatchTime: c.batchTime, BatchRows: c.batchRows, PauseFile: c.pauseFile,
-		WithoutForeignKeys: c.noFKs,
 		Events: func(e merge.Event) {
 			p.event(e)
 			c.kill(e)
@@ -187,13 +195,10 @@ func (c *command) run(ctx context.Context) error {
 	defer pauseOnSignal(m.Pause)()
 	report, err := c.runOrWait(ctx, m)
 	p.close()
-	if err != nil {
+	if report == nil {
 		return err
 	}
-	if err := c.print(report); err != nil {
-		return err
-	}
-	return report.Err()
+	return errors.Join(c.print(report), err)
 }
 
 // kill ends this process after so many rows, without a word to anybody.
@@ -228,7 +233,7 @@ func (c *command) runOrWait(ctx context.Context, m *merge.Merge) (*merge.Report,
 }
 
 func (c *command) verify(ctx context.Context) error {
-	m, _, err := c.merge(ctx, merge.Config{})
+	m, err := c.merge(ctx, merge.Config{})
 	if err != nil {
 		return err
 	}

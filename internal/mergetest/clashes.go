@@ -197,6 +197,11 @@ func splitNames(s string) (names []string) {
 // been interrupted many times before.
 func (c clashCase) merge(t *testing.T, a *arena, stutter bool) (m *merge.Merge, table string) {
 	t.Helper()
+	for _, db := range a.sources { // or the plan would have to name it
+		if _, err := db.ExecContext(t.Context(), fmt.Sprintf("DROP TABLE IF EXISTS players_%d", a.tables)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	a.tables++
 	table = fmt.Sprintf("players_%d", a.tables)
 	length := cmp.Or(c.length, 20)

@@ -24,3 +24,10 @@ func TestClashesOnMariaDB(t *testing.T) {
 		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
 	}})
 }
+
+func TestPreflightOnMariaDB(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	mergetest.Preflight(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
+		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
+	}})
+}

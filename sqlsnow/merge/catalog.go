@@ -21,7 +21,8 @@ type catalog struct {
 // A found is a table of a source.
 type found struct {
 	*Table
-	numbered string // the column whose values the database counts up by itself, or ""
+	numbered string   // the column whose values the database counts up by itself, or ""
+	heirs    []string // PostgreSQL: tables whose rows are read with its own, because they inherit from it
 }
 
 func (c *catalog) table(name string) *found {
@@ -31,6 +32,25 @@ func (c *catalog) table(name string) *found {
 		}
 	}
 	return nil
+}
+
+// doubled returns an error for each two tables of a plan whose rows would be
+// merged twice, because one inherits from the other.
+func (c *catalog) doubled(p *Plan, source string) (errs []error) {
+	copied := func(name string) bool {
+		t := p.table(name)
+		return t != nil && !t.Skip && t.in(source)
+	}
+	for _, t := range c.tables {
+		for _, heir := range t.heirs {
+			if copied(t.Name) && copied(heir) {
+				errs = append(errs, &PlanError{
+					Table: t.Name, Reason: fmt.Sprintf("in source %q table %q inherits from it, so that its rows would be merged twice: skip one of the two", source, heir),
+				})
+			}
+		}
+	}
+	return errs
 }
 
 // reader is what reads: a *sql.DB, *sql.Conn or *sql.Tx.

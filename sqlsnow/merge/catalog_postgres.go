@@ -8,7 +8,7 @@ import (
 
 func (c *catalog) loadPostgres(ctx context.Context, r reader) error {
 	for _, load := range []func(context.Context, reader) error{
-		c.postgresTables, c.postgresTypes, c.postgresColumns, c.postgresIndexes, c.postgresForeignKeys, c.postgresRest,
+		c.postgresTables, c.postgresHeirs, c.postgresTypes, c.postgresColumns, c.postgresIndexes, c.postgresForeignKeys, c.postgresRest,
 	} {
 		if err := load(ctx, r); err != nil {
 			return err
@@ -44,9 +44,28 @@ func (c *catalog) postgresTables(ctx context.Context, r reader) error {
 			t.note("partitioned: Schema makes a table without partitions")
 		}
 		if security {
-			t.note("row level security: only rows that the source's account may see are merged")
+			t.note("row level security: the source's account must be one that it lets see all rows")
 		}
 		c.tables = append(c.tables, t)
+		return nil
+	})
+}
+
+// postgresHeirs finds the tables that inherit from others, which are no partitions.
+func (c *catalog) postgresHeirs(ctx context.Context, r reader) error {
+	const query = `WITH RECURSIVE heirs(elder, heir) AS (
+			SELECT inhparent, inhrelid FROM pg_inherits UNION SELECT h.elder, i.inhrelid FROM heirs h JOIN pg_inherits i ON i.inhparent = h.heir
+		)
+		SELECT e.relname::text, k.relname::text FROM heirs h JOIN pg_class e ON e.oid = h.elder JOIN pg_class k ON k.oid = h.heir
+		WHERE e.relnamespace = current_schema()::regnamespace AND k.relnamespace = e.relnamespace AND e.relkind = 'r' AND k.relkind = 'r' ORDER BY 1, 2`
+	return each(ctx, r, query, nil, func(scan func(...any) error) error {
+		var elder, heir string
+		if err := scan(&elder, &heir); err != nil {
+			return err
+		}
+		if t := c.table(elder); t != nil && c.table(heir) != nil {
+			t.heirs = append(t.heirs, heir)
+		}
 		return nil
 	})
 }

@@ -22,7 +22,7 @@ func (m *Merge) fill(ctx context.Context, g *guard, r *run, first *worker, phase
 		}
 	}()
 	for len(workers) < m.config.Writers {
-		w, err := m.newWorker(ctx)
+		w, err := m.newWriter(ctx)
 		if err != nil {
 			return err
 		}

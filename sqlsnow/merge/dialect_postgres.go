@@ -40,6 +40,7 @@ var postgresEngine = sync.OnceValue(func() *engine {
 		begin:   "BEGIN",
 		source: append([]string{
 			"SET default_transaction_isolation = 'repeatable read'", "SET default_transaction_read_only = on",
+			"SET row_security = off", // which is an error where rows would be left out
 		}, plain...),
 		target: append([]string{
 			"SET default_transaction_isolation = 'read committed'", "SET default_transaction_read_only = off",

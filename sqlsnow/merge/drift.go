@@ -46,6 +46,16 @@ func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog) *Plan {
 			}
 		}
 	}
+	for _, c := range catalogs {
+		for _, t := range c.tables {
+			for _, heir := range t.heirs {
+				text := fmt.Sprintf("table %q inherits from this one, so that its rows would be merged twice: skip one of the two", heir)
+				if of := p.table(t.Name).Columns; len(of) > 0 && !slices.Contains(of[0].Suspects, text) {
+					of[0].suspect("%s", text)
+				}
+			}
+		}
+	}
 	slices.SortFunc(p.Tables, func(a, b *Table) int { return strings.Compare(a.Name, b.Name) })
 	return p
 }

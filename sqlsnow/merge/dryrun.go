@@ -43,6 +43,9 @@ func (m *Merge) dryRun(ctx context.Context) (_ *Forecast, err error) {
 			return nil, err
 		}
 	}
+	if err := m.preflight(ctx, w); err != nil {
+		return nil, err
+	}
 	m.teller.tell(Event{Kind: EventPhase, Phase: phaseDryRun, Total: -1})
 	merged := newRemembering()
 	d := &dryRun{Merge: m, worker: w, forecast: f, merged: merged, clashes: newClasher(m.engine, m.plan, w.target, sources, merged)}

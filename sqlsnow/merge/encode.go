@@ -22,6 +22,7 @@ const guide = `# What a merge does to every column. Read the roles, and settle e
 #   undecided    must be changed to another one
 #
 # none: values that stand for no row. orphans: what becomes of ids of no row: an error, or null, or drop (the row).
+# What is no id at all, and not in none, is an error.
 # unique.rule: fail, suffix (rename the later one), keep (the first one; the rest is not copied, references to it follow),
 # match (keep, and an error where the rows differ).
 `
@@ -65,7 +66,7 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 		if text := bytes.TrimSpace(data); len(text) > 0 && text[0] == '{' {
 			err = readJSON(data, p)
 		} else {
-			err = yaml.Load(data, p, yaml.WithKnownFields())
+			err = readYAML(data, p)
 		}
 	}
 	if err == nil {
@@ -75,6 +76,26 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 		return nil, fmt.Errorf("merge: read plan: %w", err)
 	}
 	return p, nil
+}
+
+func readYAML(data []byte, p *Plan) error {
+	var root yaml.Node
+	if err := yaml.Load(data, &root); err != nil {
+		return err
+	}
+	spellNull(&root)
+	return root.Load(p, yaml.WithKnownFields())
+}
+
+// spellNull makes a text of the null in "orphans: null", which people write
+// without quotes. Where there is nothing after the colon, it stays nothing.
+func spellNull(n *yaml.Node) {
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == "orphans" && child.Kind == yaml.ScalarNode && child.ShortTag() == "!!null" && child.Value != "" {
+			child.SetString(string(OrphansNull))
+		}
+		spellNull(child)
+	}
 }
 
 func readJSON(data []byte, p *Plan) error {

@@ -39,6 +39,26 @@ func TestPlanReadsBack(t *testing.T) {
 	}
 }
 
+// In YAML null is not a text, but people write it as they do drop.
+func TestReadPlanOrphans(t *testing.T) {
+	for text, want := range map[string]merge.Orphans{
+		"orphans: null": merge.OrphansNull, "orphans: 'null'": merge.OrphansNull, `orphans: "null"`: merge.OrphansNull, "orphans: Null": merge.OrphansNull,
+		"orphans: ~": merge.OrphansNull, "{orphans: null, name: b}": merge.OrphansNull, "orphans: drop": merge.OrphansDrop,
+		"orphans:": merge.OrphansFail, "orphans: ''": merge.OrphansFail, "name: b": merge.OrphansFail, "default: null": merge.OrphansFail,
+	} {
+		p, err := merge.ReadPlan(strings.NewReader("tables:\n- name: a\n  columns:\n  - " + text + "\n"))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if c := p.Tables[0].Columns[0]; c.Orphans != want || c.Default != nil {
+			t.Errorf("%s: got %+v, want orphans %q", text, c, want)
+		}
+	}
+	p, err := merge.ReadPlan(strings.NewReader(`{"tables": [{"name": "a", "columns": [{"name": "b", "orphans": null}]}]}`))
+	if err != nil || p.Tables[0].Columns[0].Orphans != merge.OrphansFail {
+		t.Errorf("JSON's null: got %v, want nothing", err)
+	}
+}
+
 func TestReadPlanErrors(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"nothing", "", ""},

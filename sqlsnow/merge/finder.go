@@ -2,6 +2,7 @@ package merge
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -16,11 +17,15 @@ type finder struct {
 	routes  []route
 	exact   bool // whether rows that keep their id must be seen to exist
 	none    map[string]bool
+	reached []bool // for each of the references of RoleJSON, whether its path led to a value; nil until there was JSON
 }
 
 func newFinder(w *rewriter, s *scope, at int) (*finder, error) {
 	c := s.columns[at]
 	f := &finder{scope: s, column: c, at: at, by: s.position(c.By), exact: c.Orphans != OrphansFail}
+	if c.Role == RolePolymorphic && f.by < 0 {
+		return nil, &PlanError{Table: s.table.Name, Column: c.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", c.By, s.source)}
+	}
 	for i, r := range c.Refers {
 		f.parents = append(f.parents, w.scopes[r.Table])
 		if c.Role != RoleJSON {
@@ -102,8 +107,30 @@ func (f *finder) replace(r *row, after func(parent *scope, id int64) successor) 
 
 // edit calls by for each id in the column's value, as text and with the number
 // of the reference that it is of, and returns the value with what by returned
-// in their places, and whether any was lost.
+// in their places, and whether any was lost. What is no id is an error, except
+// where all orphans are: then it is for by to say.
 func (f *finder) edit(r *row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
+	var bad error
+	value, lost, err = f.change(r, func(ref int, text string) (string, bool) {
+		if _, ok := parseID(text); !ok && f.column.Orphans != OrphansFail {
+			if bad == nil {
+				bad = fmt.Errorf("%s is no id, so it can't be the id of no row either: if it stands for no row, name it under none", sampleOf(text))
+			}
+			return text, true
+		}
+		return by(ref, text)
+	})
+	if err == nil && bad != nil {
+		err = columnError(f.column.Name, bad)
+	}
+	if err != nil {
+		return nil, false, &RowError{Source: f.scope.source, Table: f.scope.table.Name, Row: keyText(r.key), Err: err}
+	}
+	return value, lost, nil
+}
+
+// change does the same with whatever is in the place of an id.
+func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
 	v := r.old[f.at]
 	if v == nil {
 		return nil, false, nil
@@ -130,10 +157,7 @@ func (f *finder) edit(r *row, by func(ref int, text string) (string, bool)) (val
 	case RoleReference:
 		return one(0)
 	case RolePolymorphic:
-		if f.by < 0 || r.old[f.by] == nil {
-			return v, false, nil
-		}
-		name := textOf(r.old[f.by])
+		name := textOf(r.old[f.by]) // of NULL it is empty
 		for i, ref := range f.column.Refers {
 			if ref.Value == name {
 				if ref.Table == "" {
@@ -142,22 +166,32 @@ func (f *finder) edit(r *row, by func(ref int, text string) (string, bool)) (val
 				return one(i)
 			}
 		}
-		return nil, true, &RowError{
-			Source: f.scope.source, Table: f.scope.table.Name, Row: keyText(r.key),
-			Err: &PlanError{Table: f.scope.table.Name, Column: f.column.Name, Reason: "no reference has the value " + strconv.Quote(name)},
+		reason := "no reference has the value " + strconv.Quote(name)
+		if r.old[f.by] == nil {
+			reason += ", which NULL counts as"
 		}
+		return nil, false, &PlanError{Table: f.scope.table.Name, Column: f.column.Name, Reason: reason}
 	case RoleList:
 		text, lost = f.list(text, by)
 	case RoleJSON:
 		if strings.TrimSpace(text) == "" {
 			return v, false, nil
 		}
+		if f.reached == nil {
+			f.reached = make([]bool, len(f.routes))
+		}
+		var structure error
 		text, err = editJSON(text, f.routes, func(ref int, value string) (string, bool) {
+			f.reached[ref] = true
 			digits, quoted := value, value[0] == '"'
 			if quoted {
 				_ = json.Unmarshal([]byte(value), &digits) // its digits may be escaped
 			}
 			if value == "null" || f.none[digits] {
+				return value, true
+			}
+			if value[0] == '{' || value[0] == '[' {
+				structure = fmt.Errorf("at path %q it is %s, which is no id: say what is in it that is one", f.column.Refers[ref].Path, sampleOf(value))
 				return value, true
 			}
 			after, keep := by(ref, digits)
@@ -172,8 +206,11 @@ func (f *finder) edit(r *row, by func(ref int, text string) (string, bool)) (val
 			}
 			return after, true
 		})
+		if err == nil {
+			err = structure
+		}
 		if err != nil {
-			err = &RowError{Source: f.scope.source, Table: f.scope.table.Name, Row: keyText(r.key), Err: columnError(f.column.Name, err)}
+			return nil, false, columnError(f.column.Name, err)
 		}
 	}
 	if b, ok := v.([]byte); ok && b != nil {

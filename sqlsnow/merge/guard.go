@@ -14,7 +14,8 @@ import (
 // they end, so a process whose lease was taken over commits nothing any more.
 type guard struct {
 	engine *engine
-	q      *session // for renewals; SQLite's is the writer's
+	open   func(context.Context) (*session, error) // nil where the writer's connection renews, as SQLite's does
+	q      *session                                // for renewals
 	fence  int64
 	lease  time.Duration
 
@@ -27,12 +28,24 @@ type guard struct {
 }
 
 // takeLease takes the lease of the target, if its holder has not renewed it in
-// time, and renews it until release. It returns the context of what may only
-// be done with the lease.
-func (e *engine) takeLease(ctx context.Context, s, q *session, run, holder string, lease time.Duration) (context.Context, *guard, error) {
-	g := &guard{engine: e, q: q, lease: lease, stop: make(chan struct{}), done: make(chan struct{})}
+// time, and renews it until release, by a connection that open returns, if it is
+// not nil. It returns the context of what may only be done with the lease.
+func (e *engine) takeLease(
+	ctx context.Context, s *session, open func(context.Context) (*session, error), run, holder string, lease time.Duration,
+) (_ context.Context, _ *guard, err error) {
+	g := &guard{engine: e, open: open, q: s, lease: lease, stop: make(chan struct{}), done: make(chan struct{})}
+	if open != nil {
+		if g.q, err = open(ctx); err != nil {
+			return nil, nil, err
+		}
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, g.q.close())
+			}
+		}()
+	}
 	held := &HeldError{}
-	err := e.transaction(ctx, s, nil, func() error {
+	err = e.transaction(ctx, s, nil, func() error {
 		result, err := s.ExecContext(ctx, e.sql(`UPDATE snow_merge_lease SET fence = fence + 1, run = ?, holder = ?, until_us = {now} + ?
 			WHERE id = 1 AND until_us < {now}`), run, holder, lease.Microseconds())
 		if err != nil {
@@ -89,7 +102,17 @@ func (g *guard) extend(ctx context.Context) error {
 	defer g.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, g.lease)
 	defer cancel()
-	result, err := g.q.ExecContext(ctx, g.engine.sql("UPDATE snow_merge_lease SET until_us = {now} + ? WHERE id = 1 AND fence = ?"), g.lease.Microseconds(), g.fence)
+	text := g.engine.sql("UPDATE snow_merge_lease SET until_us = {now} + ? WHERE id = 1 AND fence = ?")
+	result, err := g.q.ExecContext(ctx, text, g.lease.Microseconds(), g.fence)
+	if err != nil && g.open != nil { // the connection may be gone
+		_ = g.q.close()
+		s, failed := g.open(ctx)
+		if failed != nil {
+			return nil
+		}
+		g.q = s
+		result, err = g.q.ExecContext(ctx, text, g.lease.Microseconds(), g.fence)
+	}
 	if err != nil {
 		return nil
 	}
@@ -117,6 +140,9 @@ func (g *guard) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	_, _ = g.q.ExecContext(ctx, g.engine.sql("UPDATE snow_merge_lease SET until_us = 0 WHERE id = 1 AND fence = ?"), g.fence)
+	if g.open != nil {
+		_ = g.q.close()
+	}
 }
 
 // transaction does something in one transaction of a session, if the lease is

@@ -20,6 +20,11 @@ const (
 	stepEach   = -2
 )
 
+// goesInto reports whether a value that begins so may have what the step goes to.
+func (s step) goesInto(first byte) bool {
+	return first == '{' && s.index < 0 || first == '[' && s.index != stepMember
+}
+
 // parsePath parses a path such as $.items[*].id: members as .name, ."name" or
 // ["name"], elements as [0], and all of them as [*] or .*
 func parsePath(path string) ([]step, error) {
@@ -89,7 +94,8 @@ type route struct {
 // editJSON calls edit for each value at the end of a route, with its text, and
 // returns the whole with what edit returned in its place. Where edit returns
 // false, an element is left out of its array, and anything else becomes null.
-// All else stays as it is, to the byte.
+// All else stays as it is, to the byte. An array or object at the end of a
+// route is none where other routes go on into it.
 func editJSON(text string, routes []route, edit func(ref int, value string) (string, bool)) (string, error) {
 	if !json.Valid([]byte(text)) {
 		return "", errors.New("it is not JSON")
@@ -123,26 +129,29 @@ func (e *editor) space() {
 // value copies a value. It returns false if it is to be left out, and has
 // written nothing then.
 func (e *editor) value(routes []route) bool {
-	if len(routes) == 0 {
-		e.take(valueEnd(e.in))
-		return true
-	}
+	var deeper []route
+	ref := -1 // of the first route that ends here
 	for _, r := range routes {
-		if len(r.steps) == 0 {
-			end := valueEnd(e.in)
-			text, keep := e.edit(r.ref, e.in[:end])
-			e.in = e.in[end:]
-			if keep {
-				e.out = append(e.out, text...)
-			}
-			return keep
+		switch {
+		case len(r.steps) > 0 && r.steps[0].goesInto(e.in[0]):
+			deeper = append(deeper, r)
+		case len(r.steps) == 0 && ref < 0:
+			ref = r.ref
 		}
 	}
-	switch e.in[0] {
-	case '{':
-		e.object(routes)
-	case '[':
-		e.array(routes)
+	switch {
+	case len(deeper) > 0 && e.in[0] == '{':
+		e.object(deeper)
+	case len(deeper) > 0:
+		e.array(deeper)
+	case ref >= 0:
+		end := valueEnd(e.in)
+		text, keep := e.edit(ref, e.in[:end])
+		e.in = e.in[end:]
+		if keep {
+			e.out = append(e.out, text...)
+		}
+		return keep
 	default:
 		e.take(valueEnd(e.in))
 	}

@@ -87,6 +87,27 @@ func TestEditJSON(t *testing.T) {
 			t.Errorf("%s without ones:\n got %s, %v\nwant %s", in, got, err, want)
 		}
 	}
+	// What can be gone into is gone into, whatever other paths end there.
+	deep := []string{"$.p", "$.p[0].*", "$.p.p", "$.p[*]"}
+	for in, want := range map[string]string{
+		`{"p":[3,"4",null,[],{"p":[5]}]}`: `{"p":[<3:3>,<3:"4">,<3:null>,<3:[]>,<3:{"p":[5]}>]}`,
+		`{"p":{"p":7,"q":8}}`:             `{"p":{"p":<2:7>,"q":<3:8>}}`,
+		`{"p":[{"a":1,"b":[2]},{"a":3}]}`: `{"p":[{"a":<1:1>,"b":<1:[2]>},<3:{"a":3}>]}`,
+		`{"p":[]}`:                        `{"p":[]}`,
+		`{"p":{}}`:                        `{"p":{}}`,
+		`{"p":"[7]"}`:                     `{"p":<0:"[7]">}`,
+		`{"p":7}`:                         `{"p":<0:7>}`,
+	} {
+		got, err := editJSON(in, routesOf(t, deep...), func(ref int, value string) (string, bool) {
+			return "<" + string(rune('0'+ref)) + ":" + value + ">", true
+		})
+		if err != nil || got != want {
+			t.Errorf("%s:\n got %s, %v\nwant %s", in, got, err, want)
+		}
+	}
+	if got, err := editJSON(`{"p":{"p":7}}`, routesOf(t, "$.p", "$.p[0]"), func(_ int, value string) (string, bool) { return "7", value == `{"p":7}` }); err != nil || got != `{"p":7}` {
+		t.Errorf("an object that only a path for arrays is below: got %s, %v", got, err)
+	}
 	if got, err := editJSON("1", routesOf(t, "$"), func(int, string) (string, bool) { return "", false }); err != nil || got != "null" {
 		t.Errorf("a lost document: got %s, %v; want null", got, err)
 	}

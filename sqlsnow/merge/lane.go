@@ -67,6 +67,17 @@ func (l lane) since(t time.Time) int64 {
 	return int64(max(0, t.Sub(l.layout.Epoch())) / l.layout.Tick()) // Sub saturates
 }
 
+// least returns the first tick that is used. Its ids are big, if that is not
+// long after the epoch: those below are of databases that count, and rows that
+// keep such an id may be in the target.
+func (l lane) least() int64 {
+	ticks := int64((bigID + l.stride() - 1) / l.stride())
+	if ticks > int64(time.Hour/l.layout.Tick()) {
+		return 0
+	}
+	return ticks
+}
+
 // A minter makes the ids of a lane, in ascending order. It is used by one
 // goroutine at a time.
 type minter struct {
@@ -85,7 +96,7 @@ func (m *minter) next(old int64, created time.Time, dated bool) (snow.ID, error)
 	if dated {
 		want = m.tickAt(created)
 	}
-	if want = max(want, 0); want > m.tick {
+	if want = max(want, m.least()); want > m.tick {
 		// Not always the first, so that id % n is even for every n.
 		m.tick, m.sequence = want, m.first+snow.HashShardInt(old)%max(1, (m.end-m.first)/2)
 	} else if m.sequence++; m.sequence >= m.end {

@@ -230,17 +230,18 @@ func (m *Merge) source(name string) *sql.DB {
 // read and which should be kept for as long as anybody asks for old ids. Sources
 // are only read. Nobody may write to them, nor to the target's tables.
 //
-// What stops a run: another one ([*HeldError], [*LostError], [ErrUnfinished],
+// What stops a run: databases that are one ([ErrSameDatabase]), a target's clock
+// that is wrong ([*sqlsnow.ClockError]), another run ([*HeldError], [*LostError], [ErrUnfinished],
 // [ErrMerged]), a clash without a rule ([*ClashError]), a reference to nothing
 // ([*OrphanError]), a source that changes ([*ChangedError]), a row that the
 // target does not take ([*RowError]), tables that are not as the plan says
-// ([*PlanError]), the end of ctx, or the databases ([*sqlsnow.DatabaseError]).
+// or with more than it says ([*PlanError]), the end of ctx, or the databases ([*sqlsnow.DatabaseError]).
 // Once that is mended, another call goes on. As long as nothing was copied the
 // plan may be changed for that too. Where verification fails, the error is
 // a [*VerifyError], and the report is there all the same.
 func (m *Merge) Run(ctx context.Context) (*Report, error) {
 	if err := m.copyAll(ctx); err != nil {
-		return nil, fmt.Errorf("merge: run: %w", err)
+		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
 	}
 	report, err := m.Verify(ctx)
 	if err == nil {
@@ -251,21 +252,21 @@ func (m *Merge) Run(ctx context.Context) (*Report, error) {
 
 func (m *Merge) copyAll(ctx context.Context) (err error) {
 	e := m.engine
+	if err := m.lookFirst(ctx); err != nil {
+		return err
+	}
 	numbers, err := m.reserve(ctx)
 	if err != nil {
 		return err
 	}
-	first, err := m.newWorker(ctx)
+	first, err := m.newWriter(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, first.close()) }()
-	renewer := first.target
+	var renewer func(context.Context) (*session, error)
 	if e.writers > 1 {
-		if renewer, err = e.openSession(ctx, m.target, e.target); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, renewer.close()) }()
+		renewer = func(ctx context.Context) (*session, error) { return e.openSession(ctx, m.target, e.target) }
 	}
 	ctx, g, err := e.takeLease(ctx, first.target, renewer, m.run, m.config.Holder, m.config.Lease)
 	if err != nil {
@@ -277,6 +278,17 @@ func (m *Merge) copyAll(ctx context.Context) (err error) {
 		return cause
 	}
 	return err
+}
+
+// lookFirst does so with connections of its own, for the registry, which is next,
+// may be the target, whose pool may have only one.
+func (m *Merge) lookFirst(ctx context.Context) (err error) {
+	w, err := m.newWorker(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	return m.preflight(ctx, w)
 }
 
 func (m *Merge) phases(ctx context.Context, g *guard, first *worker, numbers map[string]sqlsnow.Reservation) error {

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -53,6 +54,55 @@ func (m *Merge) mint(ctx context.Context, g *guard, r *run, w *worker) error {
 
 // mintScope goes through one table of one source.
 func (m *Merge) mintScope(ctx context.Context, g *guard, r *run, w *worker, clashes *clasher, whole *scope) error {
+	seen, err := m.rowsOf(ctx, w.target, phaseMint, whole.id)
+	if err != nil {
+		return err
+	}
+	event := Event{Kind: EventTable, Phase: phaseMint, Source: whole.source, Table: whole.table.Name, Rows: seen, Total: -1}
+	m.teller.tell(event)
+	byServer, err := m.mintByServer(ctx, g, r, w, clashes, whole, &event)
+	if err != nil {
+		return err
+	}
+	if byServer != nil {
+		if err := m.mintRows(ctx, g, r, w, clashes, whole, &event); err != nil {
+			if errors.Is(byServer, errUnlike) {
+				return err
+			}
+			return errors.Join(m.engine.failed("mint", byServer), err) // it may be what follows from the first
+		}
+	}
+	event.Kind, event.Batch, event.Took, event.Total = EventEnd, 0, 0, event.Rows
+	m.teller.tell(event)
+	return nil
+}
+
+// mintByServer returns why the server did not mint all of a scope, or nil if it
+// did. An error is one that ends the run.
+func (m *Merge) mintByServer(ctx context.Context, g *guard, r *run, w *worker, clashes *clasher, s *scope, event *Event) (why, err error) {
+	c, err := m.cutter(ctx, g, r, w, clashes, s)
+	if err != nil || c == nil {
+		return errUnlike, err
+	}
+	for tries := 1; ; tries++ {
+		last, _, err := m.engine.lastBatch(ctx, w.target, s.id)
+		if err != nil {
+			return nil, err
+		}
+		c.event = *event
+		why = c.all(ctx, last)
+		*event = c.event
+		if ctx.Err() != nil || errors.As(why, new(*LostError)) {
+			return nil, why
+		}
+		if why == nil || tries == mostTries || !m.engine.isBusy(why) {
+			return why, nil
+		}
+	}
+}
+
+// mintRows goes through the rest of a scope, row by row.
+func (m *Merge) mintRows(ctx context.Context, g *guard, r *run, w *worker, clashes *clasher, whole *scope, event *Event) error {
 	needs := clashes.needs(whole.table, whole.source)
 	s := whole.only(func(c *Column) bool {
 		return slices.Contains(needs, c) || drops(c) || whole.mints && c.Name == whole.table.Created
@@ -60,32 +110,6 @@ func (m *Merge) mintScope(ctx context.Context, g *guard, r *run, w *worker, clas
 	last, _, err := m.engine.lastBatch(ctx, w.target, s.id)
 	if err != nil {
 		return err
-	}
-	seen, err := m.rowsOf(ctx, w.target, phaseMint, s.id)
-	if err != nil {
-		return err
-	}
-	event := Event{Kind: EventTable, Phase: phaseMint, Source: s.source, Table: s.table.Name, Rows: seen, Total: -1}
-	m.teller.tell(event)
-	end := func() {
-		event.Kind, event.Batch, event.Took, event.Total = EventEnd, 0, 0, event.Rows
-		m.teller.tell(event)
-	}
-	if c, err := m.cutter(ctx, g, r, w, clashes, whole); err != nil {
-		return err
-	} else if c != nil {
-		c.event = event
-		done, err := c.all(ctx, last)
-		if event = c.event; err != nil {
-			return err
-		}
-		if done {
-			end()
-			return nil
-		}
-		if last, _, err = m.engine.lastBatch(ctx, w.target, s.id); err != nil {
-			return err
-		}
 	}
 	p, err := m.newPass(r, s, last)
 	if err != nil {
@@ -124,12 +148,11 @@ func (m *Merge) mintScope(ctx context.Context, g *guard, r *run, w *worker, clas
 		pace.observe(len(rows), 0, took)
 		event.Kind, event.Batch, event.Took = EventBatch, len(rows), took
 		event.Rows += int64(len(rows))
-		m.teller.tell(event)
+		m.teller.tell(*event)
 		if !more {
 			break
 		}
 	}
-	end()
 	return nil
 }
 

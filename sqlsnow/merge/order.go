@@ -56,14 +56,23 @@ func (p *Plan) stages(unchecked bool) ([]stage, error) {
 }
 
 // breaks returns a column of a foreign key without which the database does not
-// look at it, or nil.
+// look at it, or nil. It is none that other rows refer to.
 func (k *ForeignKey) breaks(p *Plan, t *Table) *Column {
 	for _, name := range k.Columns {
-		if c := t.column(name); c != nil && c.Nullable && c.Generated == "" && !slices.Contains(t.PrimaryKey, name) {
+		if c := t.column(name); c != nil && c.Nullable && c.Generated == "" && !slices.Contains(t.PrimaryKey, name) && !p.referred(t, name) {
 			return c
 		}
 	}
 	return nil
+}
+
+// referred reports whether a foreign key refers to a column.
+func (p *Plan) referred(t *Table, column string) bool {
+	return slices.ContainsFunc(p.Tables, func(child *Table) bool {
+		return !child.Skip && slices.ContainsFunc(child.ForeignKeys, func(k *ForeignKey) bool {
+			return k.Table == t.Name && slices.Contains(k.Refers, column)
+		})
+	})
 }
 
 // parents returns the tables that must come before t.

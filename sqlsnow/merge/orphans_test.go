@@ -130,3 +130,89 @@ func TestOrphansDrop(t *testing.T) {
 		}
 	}
 }
+
+// Only the ids of no row become NULL.
+func TestOrphansAreIDs(t *testing.T) {
+	f := orphaned(t, false, merge.OrphansNull)
+	for _, run := range []bool{false, true} {
+		for _, test := range []struct{ column, bad, good string }{
+			{"doc", `{"g":[1],"boss":{"id":3}}`, `{"boss":3}`},
+			{"doc", `{"g":[1],"boss":[3]}`, `{"boss":3}`},
+			{"doc", `{"g":[1],"boss":"007"}`, `{"boss":"7"}`},
+			{"doc", `{"g":[1,1e1]}`, `{"g":[10]}`},
+			{"doc", `{"g":[true]}`, `{"g":{"all":1}}`},
+			{"tags", "1,x", "1,7"},
+		} {
+			f.exec(f.sources[0].DB, "UPDATE members SET "+test.column+" = '"+test.bad+"' WHERE id = 3")
+			var err error
+			if run {
+				err = f.run()
+			} else if forecast, failed := f.merge().DryRun(t.Context()); failed != nil {
+				t.Fatal(failed)
+			} else {
+				err = forecast.Err()
+			}
+			var bad *merge.RowError
+			if !errors.As(err, &bad) || bad.Table != "members" || bad.Row != "[3]" || !strings.Contains(bad.Error(), `"`+test.column+`"`) {
+				t.Errorf("%s %s, run %t: got %v, want a RowError", test.column, test.bad, run, err)
+			}
+			f.exec(f.sources[0].DB, "UPDATE members SET "+test.column+" = '"+test.good+"' WHERE id = 3")
+		}
+	}
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := f.names(f.rows(f.target, "SELECT tags, doc FROM members WHERE guild_id IS NULL AND kind = 'guild' AND thing_id = 0")), `a {"g":{"all":a}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A polymorphic id whose kind is NULL is of the kind that is empty.
+func TestPolymorphicNull(t *testing.T) {
+	for _, named := range []bool{false, true} {
+		f := orphaned(t, false, merge.OrphansNull)
+		f.exec(f.sources[0].DB, "UPDATE members SET kind = NULL WHERE id IN (1, 3)") // of things 2 and 0, which is none
+		if named {
+			thing := f.column("members", "thing_id")
+			thing.Refers = append(thing.Refers, &merge.Reference{Table: "guilds"})
+		}
+		err := f.run()
+		var plan *merge.PlanError
+		if !named && (!errors.As(err, &plan) || plan.Column != "thing_id" || !strings.Contains(plan.Reason, "NULL")) {
+			t.Errorf("got %v, want a PlanError", err)
+		}
+		if named && err != nil {
+			t.Fatal(err)
+		}
+		if got, want := f.names(f.rows(f.target, "SELECT thing_id FROM members WHERE kind IS NULL ORDER BY id")), "b\n0"; named && got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// A path that leads to nothing is told of, for ids may be elsewhere.
+func TestPathToNothing(t *testing.T) {
+	f := orphaned(t, false, merge.OrphansNull)
+	doc := f.column("members", "doc")
+	doc.Refers = append(doc.Refers, &merge.Reference{Table: "guilds", Path: "$.chief"})
+	report, err := f.merge().Run(f.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := report.Warnings; len(got) != 1 || !strings.Contains(got[0], `"members.doc"`) || !strings.Contains(got[0], `"$.chief"`) {
+		t.Errorf("got warnings %q, want one of the path $.chief", got)
+	}
+	for _, nothing := range []string{"DELETE FROM members", "UPDATE members SET doc = NULL", `UPDATE members SET doc = '{"chief": null, "boss": 92, "g": [1]}' WHERE id = 1`} {
+		f := orphaned(t, false, merge.OrphansNull)
+		f.exec(f.sources[0].DB, "DELETE FROM badges", nothing)
+		doc := f.column("members", "doc")
+		doc.Refers = append(doc.Refers, &merge.Reference{Table: "guilds", Path: "$.chief"})
+		report, err := f.merge().Run(f.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(report.Warnings) > 0 {
+			t.Errorf("%s: got warnings %q, want none", nothing, report.Warnings)
+		}
+	}
+}

@@ -43,6 +43,10 @@ type Table struct {
 	Created string `json:"created,omitempty" yaml:"created,omitempty"`
 	Zone    string `json:"zone,omitempty" yaml:"zone,omitempty"`
 
+	// Without are columns that are left out: sources have them, and the plan does
+	// not. A column that is in neither is an error of the run.
+	Without []string `json:"without,omitempty" yaml:"without,omitempty,flow"`
+
 	Columns []*Column `json:"columns,omitempty" yaml:"columns,omitempty"`
 	Unique  []*Unique `json:"unique,omitempty" yaml:"unique,omitempty"` // the unique keys, with the primary key where it is not minted
 
@@ -72,7 +76,7 @@ type Column struct {
 	// RolePolymorphic.
 	Refers []*Reference `json:"refers,omitempty" yaml:"refers,omitempty"`
 
-	By        string   `json:"by,omitempty" yaml:"by,omitempty"`               // RolePolymorphic: the column that says which Reference it is
+	By        string   `json:"by,omitempty" yaml:"by,omitempty"`               // RolePolymorphic: the column that says which Reference it is; its NULL counts as the empty text
 	Separator string   `json:"separator,omitempty" yaml:"separator,omitempty"` // RoleList: between the ids; none means a comma
 	None      []string `json:"none,omitempty" yaml:"none,omitempty,flow"`      // values that stand for no row, such as 0
 	Orphans   Orphans  `json:"orphans,omitempty" yaml:"orphans,omitempty"`     // what to do with an id of no row
@@ -104,7 +108,9 @@ type Reference struct {
 	Value string `json:"value,omitempty" yaml:"value,omitempty"` // RolePolymorphic: the value of the column By
 }
 
-// Orphans say what becomes of a reference to a row that does not exist.
+// Orphans say what becomes of a reference to a row that does not exist. What
+// is no id (an integer of 64 bits, without a plus sign or leading zeros) and not
+// in None is an error whatever they say.
 type Orphans string
 
 // The ways to treat orphans.

@@ -82,7 +82,11 @@ func (m *Merge) load(ctx context.Context, q queryer) (*run, error) {
 		if err := rows.Scan(&id, &source, &name, &layout, &datacenter, &worker, &first, &end); err != nil {
 			return nil, e.failed("read the ledger", err)
 		}
-		s := newScope(id, source, m.plan.table(name))
+		t := m.plan.table(name)
+		if t == nil {
+			return nil, fmt.Errorf("%w: table %q is not in the plan", errLedger, name)
+		}
+		s := newScope(id, source, t)
 		if layout.Valid {
 			s.lane = lane{datacenter: uint64(datacenter.Int64), worker: uint64(worker.Int64), first: uint64(first.Int64), end: uint64(end.Int64)}
 			if s.lane.layout, err = snow.ParseLayout(layout.String); err != nil {
@@ -91,8 +95,21 @@ func (m *Merge) load(ctx context.Context, q queryer) (*run, error) {
 		}
 		r.scopes = append(r.scopes, s)
 	}
-	return r, e.failed("read the ledger", rows.Err())
+	if err := rows.Err(); err != nil {
+		return nil, e.failed("read the ledger", err)
+	}
+	for _, t := range m.plan.Tables {
+		for _, source := range m.plan.sourceNames(t) {
+			if !t.Skip && r.scope(source, t.Name) == nil {
+				return nil, fmt.Errorf("%w: nothing of table %q of source %q", errLedger, t.Name, source)
+			}
+		}
+	}
+	return r, nil
 }
+
+// errLedger says that somebody else has written to the ledger.
+var errLedger = errors.New("the ledger in the target is damaged")
 
 // begin returns the run as an earlier process left it, or a new one.
 func (m *Merge) begin(ctx context.Context, g *guard, w *worker, numbers map[string]sqlsnow.Reservation) (*run, error) {

@@ -40,21 +40,16 @@ func (w *worker) near(ctx context.Context, source string) (string, error) {
 }
 
 // sameServer returns the name of the source's database if both sessions are on
-// one server. Addresses prove nothing: so one session takes a lock with a name
-// that nobody else knows, and the other one must see who has it.
+// one server, in different databases.
 func sameServer(ctx context.Context, source, target *session) (string, error) {
-	lock := "'snow_merge_" + rand.Text() + "'"
-	var taken, holder, seen sql.NullInt64
 	var name, own sql.NullString
-	err := source.QueryRowContext(ctx, "SELECT GET_LOCK("+lock+", 0), CONNECTION_ID(), DATABASE()").Scan(&taken, &holder, &name)
-	if err != nil || taken.Int64 != 1 {
+	if err := source.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&name); err != nil {
 		return "", err
 	}
-	err = target.QueryRowContext(ctx, "SELECT IS_USED_LOCK("+lock+"), DATABASE()").Scan(&seen, &own)
-	if undo := source.QueryRowContext(ctx, "SELECT RELEASE_LOCK("+lock+")").Scan(&taken); err == nil {
-		err = undo
+	if err := target.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&own); err != nil {
+		return "", err
 	}
-	if err != nil || !seen.Valid || seen.Int64 != holder.Int64 || !name.Valid || name == own {
+	if same, _, err := seesLock(ctx, source, target); err != nil || !same || !name.Valid || name == own {
 		return "", err
 	}
 	// At this level nothing in the source is locked, and replicas are sent rows, for
@@ -64,8 +59,25 @@ func sameServer(ctx context.Context, source, target *session) (string, error) {
 	if err := target.QueryRowContext(ctx, "SELECT @@log_bin, @@binlog_format").Scan(&logs, &format); err != nil || logs != 0 && format == "STATEMENT" {
 		return "", err
 	}
-	_, err = target.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE")
+	_, err := target.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE")
 	return name.String, err
+}
+
+// seesLock reports whether two sessions are on one MySQL server. Addresses
+// prove nothing: so one session takes a lock with a name that nobody else knows,
+// and the other one must see who has it. It is not known if there are no locks.
+func seesLock(ctx context.Context, a, b *session) (same, known bool, err error) {
+	lock := "'snow_merge_" + rand.Text() + "'"
+	var taken, holder, seen sql.NullInt64
+	err = a.QueryRowContext(ctx, "SELECT GET_LOCK("+lock+", 0), CONNECTION_ID()").Scan(&taken, &holder)
+	if err != nil || taken.Int64 != 1 {
+		return false, false, err
+	}
+	err = b.QueryRowContext(ctx, "SELECT IS_USED_LOCK("+lock+")").Scan(&seen)
+	if undo := a.QueryRowContext(ctx, "SELECT RELEASE_LOCK("+lock+")").Scan(&taken); err == nil {
+		err = undo
+	}
+	return seen.Valid && seen.Int64 == holder.Int64, err == nil, err
 }
 
 // A direct is how the server itself makes rows of the target out of rows of a
@@ -104,7 +116,7 @@ func (w *worker) direct(ctx context.Context, r *run, s *scope) (*direct, error) 
 	if err != nil || from == nil || to == nil || !slices.Equal(from.primary, s.table.PrimaryKey) || !slices.Equal(to.primary, s.table.PrimaryKey) {
 		return nil, err
 	}
-	d.bytes = from.bytes
+	d.bytes = e.sampleBytes(ctx, w.target, d.table, from)
 	key := s.table.PrimaryKey[0]
 	d.single = len(s.primary) == 1 && countable(from.columns[key].typ) && (!s.maps || s.primary[0] == s.key)
 	if s.maps {
@@ -318,6 +330,31 @@ func (e *engine) tableIn(ctx context.Context, q queryer, schema, table string) (
 			table, func(name, _, _ string) { t.primary = append(t.primary, name) })
 	}
 	return t, e.failed("look at table "+strconv.Quote(table), err)
+}
+
+// sampleBytes returns about how many bytes a row has, or many if that can't be
+// read. What the server says may be of a time before the rows came.
+func (e *engine) sampleBytes(ctx context.Context, q queryer, name string, t *storedTable) int {
+	var lengths []string
+	for _, column := range sortedKeys(t.columns) {
+		if kind := shapeOf(sqlsnow.MySQL, t.columns[column].typ).kind; kind != kindInteger {
+			lengths = append(lengths, "COALESCE(LENGTH(s."+e.quote(column)+"), 0)")
+		}
+	}
+	most := t.bytes
+	for _, order := range []string{"", " DESC"} {
+		if len(lengths) == 0 {
+			break
+		}
+		var bytes sql.NullFloat64
+		err := q.QueryRowContext(ctx, "SELECT AVG(n) FROM (SELECT "+strings.Join(lengths, " + ")+" AS n FROM "+name+" AS s FORCE INDEX (PRIMARY) ORDER BY "+
+			e.quoteAll(t.primary[:1])+order+" LIMIT 100) AS rows_").Scan(&bytes)
+		if err != nil {
+			return mostBytes
+		}
+		most = max(most, int(bytes.Float64)+8*len(t.columns))
+	}
+	return most
 }
 
 func (e *engine) names(ctx context.Context, q queryer, text, table string, take func(name, typ, charset string)) error {

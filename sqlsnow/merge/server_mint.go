@@ -32,9 +32,10 @@ type cutter struct {
 	first *worker
 	table string // as the target's session calls it
 	key   string
-	date  string // of a row, or NULL
+	date  string // of a row, or NULL, an integer, or the sum would be none
 	tick  string // expression: that of a date, %, before or after the lane's time too
 	now   int64  // no date is after this tick
+	rows  int    // of a range, at most
 	pace  *throttle
 	event Event
 }
@@ -49,7 +50,7 @@ func (m *Merge) cutter(ctx context.Context, g *guard, r *run, w *worker, clashes
 		return nil, err
 	}
 	e := m.engine
-	c := &cutter{merge: m, guard: g, scope: s, first: w, date: "NULL", tick: "%", pace: newThrottle(m.config.BatchRows, m.config.BatchTime)}
+	c := &cutter{merge: m, guard: g, scope: s, first: w, date: "CAST(NULL AS SIGNED)", tick: "%", pace: newThrottle(m.config.BatchRows, m.config.BatchTime)}
 	c.table, c.key = e.quote(database)+"."+e.quote(s.table.Name), "s."+e.quote(s.table.PrimaryKey[0])
 	from, err := e.tableIn(ctx, w.target, literal(database), s.table.Name)
 	if err != nil || from == nil || !slices.Equal(from.primary, s.table.PrimaryKey) || !countable(from.columns[s.table.PrimaryKey[0]].typ) {
@@ -58,6 +59,7 @@ func (m *Merge) cutter(ctx context.Context, g *guard, r *run, w *worker, clashes
 	if s.mints && !c.dates(r, from) {
 		return nil, nil
 	}
+	c.rows = max(1, min(cutRows, mostBytes/max(1, e.sampleBytes(ctx, w.target, c.table, from)))) // ranges are read at once if need be
 	// The account of the target may be another one, which can't read this.
 	_, err = w.target.ExecContext(ctx, "SELECT "+c.key+", "+c.tickOf(c.date)+" FROM "+c.table+" AS s FORCE INDEX (PRIMARY) LIMIT 0")
 	if ctx.Err() != nil {
@@ -118,14 +120,30 @@ type cut struct {
 	number int // from 1 on
 	ranges []batch
 	rows   int
-	from   int64           // the place of the last id before
-	before <-chan struct{} // closed when the cut before is written
-	done   chan struct{}
+	from   int64         // the place of the last id before
+	before *cut          // nil for the first
+	held   chan struct{} // closed when it has looked at the lease: others wait for that, lest one of a later cut stands in the way
+	done   chan struct{} // closed when it is committed
+	told   chan struct{} // closed when the caller knows
 }
 
-// all goes through the rows after a range, and reports whether it came to the
-// end. If not, the ledger says how far it came, and the other rows must be seen.
-func (c *cutter) all(ctx context.Context, last batch) (bool, error) {
+// await waits for a step of the cut before.
+func (c *cut) await(ctx context.Context, step func(*cut) chan struct{}) error {
+	if c.before == nil {
+		return nil
+	}
+	select {
+	case <-step(c.before):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// all goes through the rows after a range, to the end. If it returns an error
+// that is none of a lost lease or of ctx, the ledger says how far it came, and
+// the other rows must be seen.
+func (c *cutter) all(ctx context.Context, last batch) error {
 	// Statements do not end with it, so that the connections can be used on.
 	going, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -144,7 +162,7 @@ func (c *cutter) all(ctx context.Context, last batch) (bool, error) {
 	var others []*worker
 	err := c.feed(ctx, last, func(each *cut) error {
 		if each.number > 1 && each.number <= c.merge.config.Writers { // small tables are done by one
-			w, err := c.merge.newWorker(ctx)
+			w, err := c.merge.newWriter(ctx)
 			if err != nil {
 				return err
 			}
@@ -171,28 +189,26 @@ func (c *cutter) all(ctx context.Context, last batch) (bool, error) {
 			err = closed
 		}
 	}
-	if ctx.Err() != nil || errors.As(err, new(*LostError)) {
-		return false, err
-	}
-	return err == nil, nil
+	return err
 }
 
 // feed cuts the rest of the scope.
 func (c *cutter) feed(ctx context.Context, last batch, send func(*cut) error) error {
 	bound := int64(0)
-	if c.scope.mints && last.seq > 0 {
-		bound = c.scope.lane.place(last.tick, last.sequence)
+	if l := c.scope.lane; c.scope.mints {
+		if bound = max(0, l.least()*l.width()-1); last.seq > 0 {
+			bound = max(bound, l.place(last.tick, last.sequence))
+		}
 	}
-	before := make(chan struct{})
-	close(before)
+	var before *cut
 	for number := 1; ; number++ {
 		if err := c.merge.brake.wait(ctx, c.merge.teller.tell); err != nil {
 			return err
 		}
-		each := &cut{number: number, from: bound, before: before, done: make(chan struct{})}
-		before = each.done
+		each := &cut{number: number, from: bound, before: before, held: make(chan struct{}), done: make(chan struct{}), told: make(chan struct{})}
+		before = each
 		size, ended := c.pace.size(), false
-		for rows := min(size, cutRows); !ended && (each.rows == 0 || each.rows+rows <= size); {
+		for rows := min(size, c.rows); !ended && (each.rows == 0 || each.rows+rows <= size); {
 			b, err := c.cut(ctx, last, rows, &bound)
 			if err != nil {
 				return err
@@ -232,7 +248,7 @@ func (c *cutter) cut(ctx context.Context, last batch, rows int, bound *int64) (b
 	}
 	l := c.scope.lane
 	if tick.Valid {
-		*bound = max(*bound, min(max(tick.Int64, 0), c.now)*l.width()+max(1, l.width()/2)-1)
+		*bound = max(*bound, max(min(tick.Int64, c.now), l.least())*l.width()+max(1, l.width()/2)-1)
 	}
 	*bound += b.read
 	b.minted = b.read
@@ -258,8 +274,12 @@ func (c *cutter) write(ctx, going context.Context, w *worker, each *cut) error {
 	if going.Err() != nil {
 		return context.Cause(going)
 	}
+	if err := each.await(going, func(c *cut) chan struct{} { return c.held }); err != nil {
+		return err
+	}
 	start := time.Now()
 	err := c.guard.attempt(ctx, w.target, func() error {
+		close(each.held)
 		if c.scope.mints {
 			if err := c.mint(ctx, w, each); err != nil {
 				return err
@@ -268,22 +288,22 @@ func (c *cutter) write(ctx, going context.Context, w *worker, each *cut) error {
 		if err := c.merge.engine.insertBatches(ctx, w.target, each.ranges); err != nil {
 			return err
 		}
-		select {
-		case <-each.before:
-			return nil
-		case <-going.Done():
-			return context.Cause(going)
-		}
+		return each.await(going, func(c *cut) chan struct{} { return c.done })
 	})
 	if err != nil {
 		return err
 	}
+	close(each.done)
 	took := time.Since(start)
+	if err := each.await(going, func(c *cut) chan struct{} { return c.told }); err != nil {
+		return err
+	}
+	defer close(each.told) // the next one may use the event then
+	each.before = nil      // or all would be kept
 	c.pace.observe(each.rows, 0, took)
 	c.event.Kind, c.event.Batch, c.event.Took = EventBatch, each.rows, took
 	c.event.Rows += int64(each.rows)
 	c.merge.teller.tell(c.event)
-	close(each.done) // the next one may use the event now
 	return nil
 }
 
@@ -298,12 +318,12 @@ func (c *cutter) mint(ctx context.Context, w *worker, each *cut) error {
 	}
 	width := l.width()
 	text := fmt.Sprintf(`INSERT INTO snow_merge_map (scope, old_id, new_id, kind) SELECT %d, %s,
-		(@snow_merge_place := GREATEST(@snow_merge_place + 1, IFNULL(LEAST(GREATEST((@snow_merge_tick := %s), 0), %d) * %d + ABS(%[2]s %% %[6]d), 0)))
+		(@snow_merge_place := GREATEST(@snow_merge_place + 1, IFNULL(GREATEST(LEAST((@snow_merge_tick := %s), %d), %[12]d) * %[5]d + ABS(%[2]s %% %[6]d), 0)))
 		+ (@snow_merge_place DIV %[5]d) * %[7]d + %[8]d
 		+ 0 * (@snow_merge_late := GREATEST(@snow_merge_late, IFNULL(@snow_merge_place DIV %[5]d - @snow_merge_tick, 0))), %[9]d
 		FROM %[10]s AS s FORCE INDEX (PRIMARY) WHERE %[11]s ORDER BY %[2]s`,
 		c.scope.id, c.key, c.tickOf(c.date), c.now, width, max(1, width/2), int64(l.stride())-width, l.id(0, l.first), kindMinted,
-		c.table, c.within(each.ranges[0].lo, last.hi))
+		c.table, c.within(each.ranges[0].lo, last.hi), l.least())
 	result, err := w.target.ExecContext(ctx, text)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ type verifier struct {
 	ran     *run
 	report  *Report
 	later   map[string]int64 // rows that later runs have copied, by table
-	first   *worker          // for what one goroutine asks
+	first   *worker          // for what one goroutine asks of the target: a source's connections are all the provers'
 	provers []*prover        // for rows: one for each writer, or the same as first
 }
 
@@ -286,6 +286,13 @@ func (v *verifier) feed(ctx context.Context, s *scope, all *collector, send func
 		for _, m := range mint {
 			before := last
 			last = m
+			if m.seq != before.seq+1 || keyText(m.lo) != keyText(before.hi) {
+				hole := newProof()
+				hole.fail(Failure{
+					Check: CheckComplete, Source: s.source, Table: s.table.Name, Row: keyText(m.hi), Reason: "the ledger has lost the rows before those up to this one",
+				})
+				all.add(m.seq, hole)
+			}
 			i := slices.IndexFunc(copied, func(c batch) bool { return c.seq == m.seq })
 			if i < 0 {
 				open := newProof()
@@ -345,7 +352,7 @@ func (p *prover) check(ctx context.Context, s *scope, tasks []task, all *collect
 
 // beyond looks for rows of a source that the run has never seen.
 func (v *verifier) beyond(ctx context.Context, s *scope, last batch, total *proof) error {
-	rows, err := v.first.read(ctx, s, last.hi, nil, 1)
+	rows, err := v.provers[0].worker.read(ctx, s, last.hi, nil, 1)
 	if err != nil {
 		return err
 	}
@@ -360,7 +367,7 @@ func (v *verifier) beyond(ctx context.Context, s *scope, last batch, total *proo
 // whole sees to it that the ranges have all rows of a source, whatever the
 // database's order of them is.
 func (v *verifier) whole(ctx context.Context, s *scope, total *proof) error {
-	source, err := v.first.source(ctx, s.source)
+	source, err := v.provers[0].worker.source(ctx, s.source)
 	if err != nil {
 		return err
 	}

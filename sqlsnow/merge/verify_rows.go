@@ -32,6 +32,7 @@ type proof struct {
 	want, found sum  // of those that should be in the target, and of those that are
 	first, last int64
 	references  map[refKey]*ReferenceReport
+	paths       map[refKey]bool // in JSON that was looked at: whether they led to a value
 	samples     map[*Column]map[int64]bool
 	failures    []Failure
 	failed      int64
@@ -44,7 +45,7 @@ type refKey struct {
 }
 
 func newProof() *proof {
-	return &proof{references: map[refKey]*ReferenceReport{}, samples: map[*Column]map[int64]bool{}}
+	return &proof{references: map[refKey]*ReferenceReport{}, paths: map[refKey]bool{}, samples: map[*Column]map[int64]bool{}}
 }
 
 // fail keeps a failure, if there are not many of the check already.
@@ -65,6 +66,9 @@ func (p *proof) add(o *proof) {
 	for key, ref := range o.references {
 		p.reference(key).Checked += ref.Checked
 		p.reference(key).Orphans += ref.Orphans
+	}
+	for key, reached := range o.paths {
+		p.paths[key] = p.paths[key] || reached
 	}
 	for c, values := range o.samples {
 		for v := range values {
@@ -322,6 +326,9 @@ func (p *prover) references(ctx context.Context, s *scope, rows []row, there [][
 			} else if err != nil {
 				return err
 			}
+		}
+		for ref, reached := range f.reached {
+			found.paths[refKey{c, ref}] = reached
 		}
 	}
 	exists := map[*Table]map[int64]bool{}

@@ -168,13 +168,17 @@ func (v *verifier) sound(ctx context.Context, target queryer) (map[*Column]bool,
 	return sound, nil
 }
 
-// references reports what was looked up on the way.
+// references reports what was looked up on the way, and warns of paths that
+// led to nothing.
 func (v *verifier) references(proofs []*proof) {
 	all := newProof()
 	for _, p := range proofs {
 		for key, ref := range p.references {
 			all.reference(key).Checked += ref.Checked
 			all.reference(key).Orphans += ref.Orphans
+		}
+		for key, reached := range p.paths {
+			all.paths[key] = all.paths[key] || reached
 		}
 	}
 	for _, t := range v.plan.Tables {
@@ -189,6 +193,10 @@ func (v *verifier) references(proofs []*proof) {
 				row := *all.reference(refKey{c, i})
 				row.Table, row.Column, row.Path, row.Value, row.Refers = t.Name, c.Name, ref.Path, ref.Value, ref.Table
 				v.report.References = append(v.report.References, row)
+				if reached, looked := all.paths[refKey{c, i}]; looked && !reached {
+					v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(
+						"column %q: no JSON that was copied has anything at path %q: if it is misspelt, old ids were copied as they are", t.Name+"."+c.Name, ref.Path))
+				}
 			}
 		}
 	}
@@ -287,7 +295,7 @@ func (v *verifier) assert(ctx context.Context, target queryer) error {
 }
 
 func (v *verifier) measure(ctx context.Context, source string, a Assertion) (*big.Rat, error) {
-	s, err := v.first.source(ctx, source)
+	s, err := v.provers[0].worker.source(ctx, source)
 	if err != nil {
 		return nil, err
 	}

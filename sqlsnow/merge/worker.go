@@ -27,10 +27,17 @@ func (m *Merge) newWorker(ctx context.Context) (*worker, error) {
 	}
 	w := &worker{merge: m, target: target, sources: map[string]*session{}, resolver: newResolver(m.engine)}
 	w.insert.worker = w
-	if m.config.WithoutForeignKeys {
-		if _, err := target.ExecContext(ctx, m.engine.unchecked); err != nil {
-			return nil, errors.Join(m.engine.failed("turn foreign keys off", err), w.close())
-		}
+	return w, nil
+}
+
+// newWriter returns a worker that may write.
+func (m *Merge) newWriter(ctx context.Context) (*worker, error) {
+	w, err := m.newWorker(ctx)
+	if err != nil || !m.config.WithoutForeignKeys {
+		return w, err
+	}
+	if _, err := w.target.ExecContext(ctx, m.engine.unchecked); err != nil {
+		return nil, errors.Join(m.engine.failed("turn foreign keys off", err), w.close())
 	}
 	return w, nil
 }
@@ -91,11 +98,12 @@ func (w *worker) read(ctx context.Context, s *scope, after, upto []any, limit in
 }
 
 func (w *worker) close() error {
-	errs := []error{w.insert.close()}
+	// Nothing depends on statements any more, and of a connection that was lost they only say so once more.
+	_ = w.insert.close()
 	if w.mapped != nil {
-		errs = append(errs, w.mapped.Close())
+		_ = w.mapped.Close()
 	}
-	errs = append(errs, w.target.close())
+	errs := []error{w.target.close()}
 	for _, s := range w.sources {
 		errs = append(errs, s.close())
 	}

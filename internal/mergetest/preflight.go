@@ -1,0 +1,133 @@
+package mergetest
+
+import (
+	"database/sql"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/shardsnow/snow/sqlsnow/merge"
+)
+
+// Preflight sees to it that runs stop, before they write, for what would lose
+// or double rows: databases that are one, and what plans do not have.
+func Preflight(t *testing.T, e Engine) {
+	open := func(t *testing.T, statements ...string) *sql.DB {
+		db := e.Open(t)
+		for _, text := range statements {
+			if _, err := db.ExecContext(t.Context(), text); err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+		}
+		return db
+	}
+	schema := []string{"CREATE TABLE shops (id BIGINT PRIMARY KEY, name VARCHAR(20))", "CREATE TABLE clerks (id BIGINT PRIMARY KEY, name VARCHAR(20))"}
+	rows := append(schema[:2:2], "INSERT INTO shops VALUES (2000000000000, 'a'), (2000000000001, 'b')")
+	inspect := func(t *testing.T, sources ...merge.Source) *merge.Plan {
+		plan, err := merge.Inspect(t.Context(), e.Dialect, sources...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range plan.Tables {
+			table.Mint = nil
+			for _, c := range table.Columns {
+				c.Decided = true
+			}
+			for _, u := range table.Unique {
+				u.Decided = true
+			}
+		}
+		return plan
+	}
+	run := func(t *testing.T, target *sql.DB, plan *merge.Plan, sources ...merge.Source) error {
+		m, err := merge.New(e.Dialect, target, sources, plan, merge.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, dry := m.DryRun(t.Context())
+		report, err := m.Run(t.Context())
+		if (dry == nil) != (err == nil) {
+			t.Errorf("the dry run says %v, and the run %v", dry, err)
+		}
+		if err == nil && report.Err() != nil {
+			t.Error(report.Err())
+		}
+		return err
+	}
+	count := func(t *testing.T, db *sql.DB, query string) (n int) {
+		if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		return n
+	}
+
+	t.Run("a source is the target", func(t *testing.T) {
+		db := open(t, rows...)
+		source := merge.Source{Name: "s", DB: db}
+		if err := run(t, db, inspect(t, source), source); !errors.Is(err, merge.ErrSameDatabase) {
+			t.Errorf("got %v, want %v", err, merge.ErrSameDatabase)
+		}
+		if n := count(t, db, "SELECT COUNT(*) FROM shops"); n != 2 {
+			t.Errorf("the source has %d rows now", n)
+		}
+	})
+	t.Run("a source is another one", func(t *testing.T) {
+		db, target := open(t, rows...), open(t, schema...)
+		sources := []merge.Source{{Name: "a", DB: db}, {Name: "b", DB: db}}
+		if err := run(t, target, inspect(t, sources...), sources...); !errors.Is(err, merge.ErrSameDatabase) {
+			t.Errorf("got %v, want %v", err, merge.ErrSameDatabase)
+		}
+	})
+	for name, test := range map[string]struct {
+		edit   func(p *merge.Plan)
+		column string
+	}{
+		"a table that is not in the plan": {func(p *merge.Plan) {
+			p.Tables = slices.DeleteFunc(p.Tables, func(t *merge.Table) bool { return t.Name == "shops" })
+		}, ""},
+		"a column that is not in the plan": {func(p *merge.Plan) {
+			for _, t := range p.Tables {
+				if t.Name == "shops" {
+					t.Columns = slices.DeleteFunc(t.Columns, func(c *merge.Column) bool { return c.Name == "name" })
+				}
+			}
+		}, "name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			source, target := merge.Source{Name: "s", DB: open(t, rows...)}, open(t, schema...)
+			plan := inspect(t, source)
+			test.edit(plan)
+			var wrong *merge.PlanError
+			if err := run(t, target, plan, source); !errors.As(err, &wrong) || wrong.Table != "shops" || wrong.Column != test.column {
+				t.Errorf("got %v, want a PlanError of shops.%s", err, test.column)
+			}
+			if test.column == "" {
+				return
+			}
+			for _, table := range plan.Tables {
+				if table.Name == "shops" {
+					table.Without = []string{test.column}
+				}
+			}
+			if err := run(t, target, plan, source); err != nil {
+				t.Fatal(err)
+			}
+			if n := count(t, target, "SELECT COUNT(*) FROM shops WHERE name IS NULL"); n != 2 {
+				t.Errorf("%d rows are without the column, want 2", n)
+			}
+		})
+	}
+	t.Run("a foreign key of two columns, one of which others refer to", func(t *testing.T) {
+		const table = "CREATE TABLE people (id BIGINT PRIMARY KEY, tenant BIGINT, boss BIGINT, UNIQUE (tenant, id), FOREIGN KEY (tenant, boss) REFERENCES people (tenant, id))"
+		source, target := merge.Source{Name: "s", DB: open(t, table,
+			"INSERT INTO people VALUES (2000000000004, 1, NULL)", "INSERT INTO people VALUES (2000000000003, 1, 2000000000004)",
+			"INSERT INTO people VALUES (2000000000002, 1, 2000000000003)", "INSERT INTO people VALUES (2000000000001, 1, 2000000000002)",
+		)}, open(t, table)
+		if err := run(t, target, inspect(t, source), source); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, target, "SELECT COUNT(*) FROM people AS a JOIN people AS b ON b.tenant = a.tenant AND b.id = a.boss"); n != 3 {
+			t.Errorf("%d people have a boss, want 3", n)
+		}
+	})
+}

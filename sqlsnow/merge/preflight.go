@@ -1,0 +1,182 @@
+package merge
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// ErrSameDatabase is returned where a source is the target, or another source.
+// It arrives wrapped: use errors.Is.
+var ErrSameDatabase = errors.New("two of the databases are one")
+
+// maxSkew is how far the target's clock may be from this process's: no minted
+// id is of a later date than the target's.
+const maxSkew = 10 * time.Minute
+
+// preflight sees to what must be so before anything is written, or counted.
+func (m *Merge) preflight(ctx context.Context, w *worker) error {
+	if err := m.distinct(ctx, w); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(m.minting, func(t *Table) bool { return len(t.Mint) > 0 }) {
+		var micros int64
+		if err := w.target.QueryRowContext(ctx, "SELECT "+m.engine.now).Scan(&micros); err != nil {
+			return m.engine.failed("read the clock", err)
+		}
+		here, there := time.Now(), time.UnixMicro(micros)
+		if skew := here.Sub(there); skew.Abs() > maxSkew {
+			return fmt.Errorf("the target: %w", &sqlsnow.ClockError{Database: there, Local: here, MaxSkew: maxSkew})
+		}
+	}
+	var errs []error
+	for _, source := range m.plan.Sources {
+		missing, err := m.missing(ctx, w, source)
+		if err != nil {
+			return err
+		}
+		errs = append(errs, missing...)
+	}
+	return errors.Join(errs...)
+}
+
+// missing returns what a source has and the plan does not: it would be lost.
+func (m *Merge) missing(ctx context.Context, w *worker, source string) (errs []error, err error) {
+	s, err := w.source(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	c, err := m.engine.catalog(ctx, s)
+	if err != nil {
+		return nil, sourceError(source, err)
+	}
+	errs = c.doubled(m.plan, source)
+	for _, found := range c.tables {
+		t := m.plan.table(found.Name)
+		if t != nil && t.Skip {
+			continue
+		}
+		if t == nil || !t.in(source) {
+			errs = append(errs, &PlanError{Table: found.Name, Reason: fmt.Sprintf("source %q has it, and the plan does not: inspect again, or add it with skip", source)})
+			continue
+		}
+		for _, column := range found.Columns {
+			if c := t.column(column.Name); (c == nil || !c.in(source)) && !slices.Contains(t.Without, column.Name) {
+				errs = append(errs, &PlanError{
+					Table: t.Name, Column: column.Name,
+					Reason: fmt.Sprintf("source %q has it, and the plan does not: inspect again, or name it in the table's without", source),
+				})
+			}
+		}
+	}
+	return errs, nil
+}
+
+// distinct returns [ErrSameDatabase] where two of the databases are one.
+func (m *Merge) distinct(ctx context.Context, w *worker) error {
+	names, sessions := []string{"the target"}, []*session{w.target}
+	for _, source := range m.plan.Sources {
+		s, err := w.source(ctx, source)
+		if err != nil {
+			return err
+		}
+		for i, other := range sessions {
+			same, err := m.engine.same(ctx, s, other)
+			if err != nil {
+				return m.engine.failed("tell databases apart", err)
+			}
+			if same {
+				return fmt.Errorf("%w: source %q is %s", ErrSameDatabase, source, names[i])
+			}
+		}
+		names, sessions = append(names, fmt.Sprintf("source %q", source)), append(sessions, s)
+	}
+	return nil
+}
+
+// same reports whether two sessions are in one database.
+func (e *engine) same(ctx context.Context, a, b *session) (bool, error) {
+	switch e.dialect {
+	case sqlsnow.Postgres:
+		return samePostgres(ctx, a, b)
+	case sqlsnow.SQLite:
+		return sameSQLite(ctx, a, b)
+	}
+	// Only a lock proves that servers are one, but if there are none, names must do.
+	var one, other [4]sql.NullString
+	for _, s := range []struct {
+		*session
+		into *[4]sql.NullString
+	}{{a, &one}, {b, &other}} {
+		err := s.QueryRowContext(ctx, "SELECT DATABASE(), @@hostname, @@port, @@datadir").Scan(&s.into[0], &s.into[1], &s.into[2], &s.into[3])
+		if err != nil {
+			return false, err
+		}
+	}
+	if one[0] != other[0] {
+		return false, nil
+	}
+	seen, known, err := seesLock(ctx, a, b)
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	if err == nil && known {
+		return seen, nil
+	}
+	return one == other, nil
+}
+
+// samePostgres goes by a lock, which is of one database.
+func samePostgres(ctx context.Context, a, b *session) (same bool, err error) {
+	var one, other [2]sql.NullString
+	for _, s := range []struct {
+		*session
+		into *[2]sql.NullString
+	}{{a, &one}, {b, &other}} {
+		if err := s.QueryRowContext(ctx, "SELECT current_database(), current_schema()").Scan(&s.into[0], &s.into[1]); err != nil {
+			return false, err
+		}
+	}
+	if one != other {
+		return false, nil
+	}
+	lock := strconv.FormatInt(rand.Int64(), 10)
+	if _, err := a.ExecContext(ctx, "SELECT pg_advisory_lock("+lock+")"); err != nil {
+		return false, err
+	}
+	var taken bool
+	err = b.QueryRowContext(ctx, "SELECT pg_try_advisory_lock("+lock+")").Scan(&taken)
+	for _, s := range []*session{a, b} {
+		if s == a || taken {
+			if _, undo := s.ExecContext(ctx, "SELECT pg_advisory_unlock("+lock+")"); err == nil {
+				err = undo
+			}
+		}
+	}
+	return !taken, err
+}
+
+// sameSQLite goes by the file. A database in memory is nobody else's.
+func sameSQLite(ctx context.Context, a, b *session) (bool, error) {
+	var files [2]os.FileInfo
+	for i, s := range []*session{a, b} {
+		var name string
+		if err := s.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&name); err != nil {
+			return false, err
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			return false, nil
+		}
+		files[i] = info
+	}
+	return os.SameFile(files[0], files[1]), nil
+}
