@@ -25,6 +25,7 @@ const guide = `# What a merge does to every column. Read the roles, and settle e
 # What is no id at all, and not in none, is an error.
 # unique.rule: fail, suffix (rename the later one), keep (the first one; the rest is not copied, references to it follow),
 # match (keep, and an error where the rows differ).
+# A table with "skip: true" is left out, and so is a column that is deleted here and named in the table's "without: [column]".
 `
 
 // WriteYAML writes the plan as YAML, under a comment on how to edit it. It
