@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -291,111 +290,4 @@ func (d *direct) within(lo, hi []any) (string, bool) {
 		}
 	}
 	return strings.Join(conditions, " AND "), true
-}
-
-// literal returns a text as SQL of MySQL.
-func literal(text string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
-}
-
-// A storedTable is what a server says of a table.
-type storedTable struct {
-	primary []string
-	columns map[string]storedColumn
-	rows    int // about
-	bytes   int // of a row, about
-}
-
-type storedColumn struct{ typ, charset string }
-
-// tableIn returns a table, or nil if it is no ordinary one. The name of the
-// schema is an expression.
-func (e *engine) tableIn(ctx context.Context, q queryer, schema, table string) (*storedTable, error) {
-	t := &storedTable{columns: map[string]storedColumn{}}
-	where := " WHERE TABLE_SCHEMA = " + schema + " AND TABLE_NAME = ?"
-	var kind, form string
-	err := q.QueryRowContext(ctx, "SELECT TABLE_TYPE, COALESCE(ENGINE, ''), COALESCE(TABLE_ROWS, 0), COALESCE(AVG_ROW_LENGTH, 0) FROM information_schema.TABLES"+where,
-		table).Scan(&kind, &form, &t.rows, &t.bytes)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && (kind != "BASE TABLE" || form != "InnoDB") {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, e.failed("look at table "+strconv.Quote(table), err)
-	}
-	err = e.names(ctx, q, "SELECT COLUMN_NAME, COLUMN_TYPE, COALESCE(CHARACTER_SET_NAME, '') FROM information_schema.COLUMNS"+where, table, func(name, typ, charset string) {
-		t.columns[name] = storedColumn{strings.ToLower(typ), charset}
-	})
-	if err == nil {
-		err = e.names(ctx, q, "SELECT COLUMN_NAME, '', '' FROM information_schema.STATISTICS"+where+" AND INDEX_NAME = 'PRIMARY' AND SUB_PART IS NULL ORDER BY SEQ_IN_INDEX",
-			table, func(name, _, _ string) { t.primary = append(t.primary, name) })
-	}
-	return t, e.failed("look at table "+strconv.Quote(table), err)
-}
-
-// sampleBytes returns about how many bytes a row has, or many if that can't be
-// read. What the server says may be of a time before the rows came.
-func (e *engine) sampleBytes(ctx context.Context, q queryer, name string, t *storedTable) int {
-	var lengths []string
-	for _, column := range sortedKeys(t.columns) {
-		if kind := shapeOf(sqlsnow.MySQL, t.columns[column].typ).kind; kind != kindInteger {
-			lengths = append(lengths, "COALESCE(LENGTH(s."+e.quote(column)+"), 0)")
-		}
-	}
-	most := t.bytes
-	for _, order := range []string{"", " DESC"} {
-		if len(lengths) == 0 {
-			break
-		}
-		var bytes sql.NullFloat64
-		err := q.QueryRowContext(ctx, "SELECT AVG(n) FROM (SELECT "+strings.Join(lengths, " + ")+" AS n FROM "+name+" AS s FORCE INDEX (PRIMARY) ORDER BY "+
-			e.quoteAll(t.primary[:1])+order+" LIMIT 100) AS rows_").Scan(&bytes)
-		if err != nil {
-			return mostBytes
-		}
-		most = max(most, int(bytes.Float64)+8*len(t.columns))
-	}
-	return most
-}
-
-func (e *engine) names(ctx context.Context, q queryer, text, table string, take func(name, typ, charset string)) error {
-	rows, err := q.QueryContext(ctx, text, table)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var name, typ, charset string
-		if err := rows.Scan(&name, &typ, &charset); err != nil {
-			return err
-		}
-		take(name, typ, charset)
-	}
-	return rows.Err()
-}
-
-// countable reports whether a type has integers only, all of which are int64.
-func countable(typ string) bool {
-	s := shapeOf(sqlsnow.MySQL, typ)
-	return s.kind == kindInteger && !(s.unsigned && s.bits == 64)
-}
-
-// exactly returns what to make of two values so that they are equal if each
-// byte is, with % for the value, and whether a column holds all values of the
-// other one as they are.
-func exactly(is, becomes storedColumn) (string, bool) {
-	if is != becomes {
-		from, to := shapeOf(sqlsnow.MySQL, is.typ), shapeOf(sqlsnow.MySQL, becomes.typ)
-		wider := from.unsigned == to.unsigned && from.bits <= to.bits || from.unsigned && !to.unsigned && from.bits < to.bits
-		return "%", from.kind == kindInteger && to.kind == kindInteger && wider
-	}
-	switch name := mysqlType(&Column{Type: is.typ}); name {
-	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "date", "datetime", "timestamp", "time", "year", "bit",
-		"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
-		return "%", true
-	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set":
-		return "CAST(% AS BINARY)", true
-	case "json":
-		return "CAST(CAST(% AS CHAR) AS BINARY)", true
-	}
-	return "", false
 }
