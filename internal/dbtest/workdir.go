@@ -12,12 +12,12 @@ import (
 )
 
 // guard is a shell that outlives the test process by a moment. It waits for the end of its input, which the system closes
-// when the process ends, however it ends. Then it ends the servers that are left and removes all files; a server that is
-// still dying may write more, hence the attempts.
+// when the process ends, however it ends. Then it ends the servers that are left, which may have been stopped, and removes
+// all files; a server that is still dying may write more, hence the attempts.
 const guard = `
 trap '' HUP INT TERM
 read -r _
-for pid in "$0"/*/pid; do kill -$(cat "$pid"); rm -f /dev/shm/*faketime_*_"$(cut -d ' ' -f 2 "$pid")"; done
+for note in "$0"/*/pid; do pid=$(cut -d ' ' -f 2 "$note"); kill -$(cat "$note"); kill -CONT "$pid"; rm -f /dev/shm/*faketime_*_"$pid"; done
 for _ in $(seq 100); do rm -rf "$0" && exit; sleep 0.1; done
 `
 
