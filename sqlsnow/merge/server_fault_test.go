@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -95,5 +96,27 @@ func TestRivalsWhileServerMints(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A ledger that somebody has deleted from stops the next run, by name.
+func TestDamagedLedger(t *testing.T) {
+	f := newFixture(t, "", players, somePlayers("a", 300))
+	f.tables()
+	f.config.Events = func(e merge.Event) {
+		if e.Kind == merge.EventPhase && e.Phase == "copy" {
+			f.exec(f.sources[0].DB, "DELETE FROM items WHERE id = 7") // so that the run ends here
+		}
+	}
+	if err := f.run(); err == nil {
+		t.Fatal("the run did not end")
+	}
+	f.config.Events = nil
+	f.exec(f.target, "DELETE FROM snow_merge_scopes WHERE tbl = 'items'")
+	if err := f.run(); err == nil || !strings.Contains(err.Error(), `damaged: nothing of table "items"`) {
+		t.Errorf("got %v, want an error of the ledger", err)
+	}
+	if _, err := f.merge().Verify(t.Context()); err == nil {
+		t.Error("Verify goes by a ledger without a table")
 	}
 }
