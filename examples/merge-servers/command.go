@@ -67,6 +67,7 @@ type command struct {
 	writers    int
 	batchTime  time.Duration
 	batchRows  int
+	packRows   int
 	lease      time.Duration
 	wait       time.Duration
 	pauseFile  string
@@ -90,7 +91,7 @@ var commands = map[string]struct {
 	"schema":    {"dialect plan target", (*command).schema},
 	"namespace": {"dialect target namespace registry layout workers", (*command).makeNamespace},
 	"dry-run":   {"dialect source target plan namespace registry without-foreign-keys json", (*command).dryRun},
-	"run":       {"dialect source target plan namespace registry assert writers batch-time batch-rows lease wait pause-file without-foreign-keys json kill-after", (*command).run},
+	"run":       {"dialect source target plan namespace registry assert writers batch-time batch-rows pack-rows lease wait pause-file without-foreign-keys json kill-after", (*command).run},
 	"verify":    {"dialect source target plan namespace registry assert without-foreign-keys json", (*command).verify},
 	"lookup":    {"dialect target", (*command).lookup},
 	"export":    {"dialect target", (*command).export},
@@ -205,6 +206,8 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 			c.DurationVar(&c.batchTime, f, 0, "how long a batch should take; 0 for the default")
 		case "batch-rows":
 			c.IntVar(&c.batchRows, f, 0, "at most `N` rows in a batch; 0 for the default")
+		case "pack-rows":
+			c.IntVar(&c.packRows, f, 0, "tables that nothing refers to have lists of ids from `N` rows on, and not a row of snow_merge_map each; 0 for the default, -1 for never")
 		case "lease":
 			c.DurationVar(&c.lease, f, 0, "how long a run that died blocks the next one; 0 for the default")
 		case "wait":

@@ -183,7 +183,7 @@ func (c *command) run(ctx context.Context) error {
 	p := newProgress(c.stderr)
 	defer p.close()
 	m, err := c.merge(ctx, merge.Config{
-		Lease: c.lease, Writers: c.writers, BatchTime: c.batchTime, BatchRows: c.batchRows, PauseFile: c.pauseFile,
+		Lease: c.lease, Writers: c.writers, BatchTime: c.batchTime, BatchRows: c.batchRows, PackRows: c.packRows, PauseFile: c.pauseFile,
 		Events: func(e merge.Event) {
 			p.event(e)
 			c.kill(e)

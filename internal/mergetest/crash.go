@@ -19,14 +19,14 @@ func Crash(t *testing.T, e Engine) {
 }
 
 func crash(t *testing.T, e Engine, seed uint64) {
-	w := newWorld(seed, layout(t))
+	w := newWorld(t, seed)
 	w.merges = [][]*source{w.sources}
 	t.Logf("seed %d: %v", seed, w)
 	target := w.start(t, e)
 	sources, plan := w.inspect(t, e, w.sources)
 	w.schema(t, target, plan)
 	cfg := merge.Config{
-		Namespace: namespace, BatchRows: 20 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight, Lease: time.Hour,
+		Namespace: namespace, BatchRows: 20 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight, PackRows: w.packRows, Lease: time.Hour,
 	}
 	refused := false
 	for n := 1; ; n++ {

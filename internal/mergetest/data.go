@@ -124,7 +124,7 @@ func (w *world) newKeys(s *source, t *table, n int) []int64 {
 		key := next
 		if !s.mints {
 			at = at.Add(time.Duration(1+w.random.IntN(1e6)) * time.Millisecond)
-			id, err := w.layout.Compose(snow.Parts{Time: at, Worker: s.worker, Sequence: uint64(w.random.IntN(1024)), Shard: uint64(w.random.IntN(16))})
+			id, err := w.layout.Compose(snow.Parts{Time: at, Worker: s.worker, Sequence: uint64(w.random.IntN(1024)), Shard: uint64(w.random.IntN(16)) & (1<<w.layout.Bits().Shard - 1)})
 			if err != nil {
 				panic(err) // the arguments are constants
 			}

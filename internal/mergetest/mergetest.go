@@ -67,9 +67,13 @@ func Run(t *testing.T, e Engine) {
 const namespace = "mergetest"
 
 // layout is that of all ids: those that sources have kept, and minted ones.
-func layout(tb testing.TB) snow.Layout {
+func layout(tb testing.TB) snow.Layout { return layoutOf(tb, 4) }
+
+// layoutOf is the same with so many bits of the shard. Servers mint only where
+// there are none.
+func layoutOf(tb testing.TB, shard uint8) snow.Layout {
 	tb.Helper()
-	l, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 8, Sequence: 10, Shard: 4})
+	l, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 8, Sequence: 14 - shard, Shard: shard})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -79,8 +83,7 @@ func layout(tb testing.TB) snow.Layout {
 // random merges the random world of a seed, in one merge or in two, and compares
 // what comes of it with what there was.
 func random(t *testing.T, e Engine, seed uint64) {
-	l := layout(t)
-	w := newWorld(seed, l)
+	w := newWorld(t, seed)
 	t.Logf("seed %d: %v", seed, w)
 	target := w.start(t, e)
 	for i, sources := range w.merges {
@@ -102,12 +105,11 @@ func random(t *testing.T, e Engine, seed uint64) {
 // start opens a target, and makes and reads the sources.
 func (w *world) start(t *testing.T, e Engine) *sql.DB {
 	t.Helper()
-	l := layout(t)
 	target := e.Open(t)
 	if err := sqlsnow.Migrate(t.Context(), target, e.Dialect); err != nil {
 		t.Fatal(err)
 	}
-	if err := sqlsnow.Init(t.Context(), target, e.Dialect, sqlsnow.Namespace{Name: namespace, Layout: l, Workers: 32}); err != nil {
+	if err := sqlsnow.Init(t.Context(), target, e.Dialect, sqlsnow.Namespace{Name: namespace, Layout: w.layout, Workers: 32}); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range w.sources {
@@ -130,7 +132,7 @@ func (w *world) merge(t *testing.T, e Engine, target *sql.DB, names []*source, f
 		w.schema(t, target, plan)
 	}
 	m, err := merge.New(e.Dialect, target, sources, plan, merge.Config{
-		Namespace: namespace, BatchRows: 1 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight,
+		Namespace: namespace, BatchRows: 1 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight, PackRows: w.packRows,
 	})
 	if err != nil {
 		t.Fatalf("new: %v", err)

@@ -327,7 +327,7 @@ func (o *oracle) minted() {
 					o.Errorf("source %s: %s %d has become %d of worker %d, which is that of others", s.name, t.name, old, id, p.Worker)
 				}
 				lanes[p.Worker] = s.name
-				if id>>4 <= last>>4 { // but for the shard
+				if shard := o.w.layout.Bits().Shard; id>>shard <= last>>shard {
 					o.Errorf("source %s: %s %d has become %d, after %d", s.name, t.name, old, id, last)
 				}
 				last = id

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/sqlsnow/merge"
@@ -13,12 +14,14 @@ import (
 
 // A world is some databases of one schema, to be merged.
 type world struct {
-	random  *rand.Rand
-	layout  snow.Layout
-	tables  []*table
-	sources []*source
-	merges  [][]*source // the sources of each merge, in the order of their precedence
-	tight   bool        // there are cycles of references that can't be NULL
+	random *rand.Rand
+	layout snow.Layout
+
+	packRows int // of the runs
+	tables   []*table
+	sources  []*source
+	merges   [][]*source // the sources of each merge, in the order of their precedence
+	tight    bool        // there are cycles of references that can't be NULL
 }
 
 // A source is one database, and by table what was inserted into it and what it
@@ -45,6 +48,7 @@ const (
 	linking                 // by two references
 	dictionary              // by an id, but the word in code is one thing in all sources
 	natural                 // by a text
+	leaf                    // by an id that nothing refers to
 )
 
 type table struct {
@@ -109,14 +113,17 @@ func (w *world) String() string {
 	return b.String()
 }
 
-func newWorld(seed uint64, l snow.Layout) *world {
-	w := &world{random: rand.New(rand.NewPCG(seed, 99)), layout: l}
+func newWorld(tb testing.TB, seed uint64) *world {
+	w := &world{random: rand.New(rand.NewPCG(seed, 99)), layout: layoutOf(tb, uint8(seed/2%4/3*4)), packRows: []int{1, 1, 1, 1, -1}[seed%5]}
 	w.tight = w.random.IntN(8) == 0
 	for i := range 2 + w.random.IntN(5) {
 		w.tables = append(w.tables, &table{name: fmt.Sprintf("t%d", i), shape: []shape{keyed, keyed, keyed, linking, dictionary, natural}[w.random.IntN(6)]})
 	}
 	if !slices.ContainsFunc(w.tables, func(t *table) bool { return t.shape == keyed }) {
 		w.tables[0].shape = keyed
+	}
+	if w.random.IntN(3) > 0 {
+		w.tables = append(w.tables, &table{name: "leaf", shape: leaf})
 	}
 	for i, t := range w.tables {
 		if t.shape == linking && len(w.before(i)) == 0 {
@@ -159,10 +166,10 @@ func (w *world) leaveOut(s *source) {
 
 // before are the tables before the i-th that have ids.
 func (w *world) before(i int) []*table {
-	return slices.DeleteFunc(slices.Clone(w.tables[:i]), func(t *table) bool { return !t.ids() })
+	return slices.DeleteFunc(slices.Clone(w.tables[:i]), func(t *table) bool { return !t.ids() || t.shape == leaf })
 }
 
-func (t *table) ids() bool { return t.shape == keyed || t.shape == dictionary }
+func (t *table) ids() bool { return t.shape == keyed || t.shape == dictionary || t.shape == leaf }
 
 func (t *table) column(name string) *column {
 	for _, c := range t.columns {
@@ -219,6 +226,18 @@ func (w *world) fillIn(i int, t *table) {
 		add(&column{name: fmt.Sprintf("v%d", j), role: merge.RolePlain, value: value(r.IntN(int(values))), nullable: r.IntN(2) == 0})
 	}
 	add(&column{name: "made", role: merge.RolePlain, value: moment, nullable: true})
+	if before := w.before(i); t.shape == leaf {
+		for j := range r.IntN(3) {
+			c := add(&column{name: fmt.Sprintf("r%d_id", j), role: merge.RoleReference, refers: []*merge.Reference{{Table: before[r.IntN(len(before))].name}}})
+			c.declared, c.zero, c.nullable = r.IntN(2) == 0, r.IntN(4) == 0, r.IntN(2) == 0
+			c.zero = c.zero && !c.declared
+		}
+		if r.IntN(3) == 0 {
+			add(&column{name: "name", role: merge.RolePlain, value: text})
+			t.unique = append(t.unique, &unique{columns: []string{"name"}, rule: merge.RuleSuffix, rename: "name"})
+		}
+		return
+	}
 	for j := range r.IntN(4) {
 		w.addReference(i, t, fmt.Sprintf("r%d", j))
 	}
@@ -242,7 +261,7 @@ func (w *world) addReference(i int, t *table, name string) {
 	any := func() *table {
 		var all []*table
 		for _, t := range w.tables {
-			if t.ids() {
+			if t.ids() && t.shape != leaf {
 				all = append(all, t)
 			}
 		}

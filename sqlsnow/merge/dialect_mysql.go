@@ -62,6 +62,7 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 			"name":      "VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
 			"code":      "VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin",
 			"text":      "LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+			"list":      "LONGBLOB", // of digits: whatever it is compared with is compared byte by byte
 			"end":       "ENGINE=InnoDB",
 			"clustered": "ENGINE=InnoDB",
 		},

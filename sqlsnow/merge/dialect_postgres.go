@@ -56,6 +56,7 @@ var postgresEngine = sync.OnceValue(func() *engine {
 			"name":      `VARCHAR(255) COLLATE "C"`,
 			"code":      `VARCHAR(255) COLLATE "C"`,
 			"text":      `TEXT COLLATE "C"`,
+			"list":      "TEXT",
 			"end":       "",
 			"clustered": "",
 		},

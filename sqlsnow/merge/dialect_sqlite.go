@@ -34,6 +34,6 @@ var sqliteEngine = sync.OnceValue(func() *engine {
 			return err == nil && (n&0xff == 5 || n&0xff == 6) // SQLITE_BUSY, SQLITE_LOCKED
 		},
 		ifMissing: "IF NOT EXISTS",
-		types:     map[string]string{"name": "TEXT", "code": "TEXT", "text": "TEXT", "end": "", "clustered": "WITHOUT ROWID"},
+		types:     map[string]string{"name": "TEXT", "code": "TEXT", "text": "TEXT", "list": "TEXT", "end": "", "clustered": "WITHOUT ROWID"},
 	}
 })

@@ -27,6 +27,9 @@ func (m *mapped) identify(ctx context.Context, source string, t *Table, keys []i
 			found[old] = ident{key: *id}
 		}
 	})
+	if scope, ok := m.scope(source, t.Name); err == nil && ok && t.mints(source) {
+		err = m.e.inPacks(ctx, m.ledger, scope, keys, func(old, id int64) { found[old] = ident{key: id} })
+	}
 	return found, err
 }
 

@@ -15,6 +15,7 @@ import (
 //	snow_merge_runs     a row for each plan that was run
 //	snow_merge_scopes   a row for each run, source and table: the numbers that the others go by
 //	snow_merge_map      the rows with a Role key whose id changed: minted, merged into another row or dropped
+//	snow_merge_packs    in place of such rows, where a MySQL server mints for a large table that nothing refers to: the ids of a range in two lists
 //	snow_merge_batches  for each phase the ranges of rows that are done. The ranges are those of phase mint
 //	snow_merge_changes  values that were changed to avoid a clash, and rows of tables without a Role key that were left out
 const ledgerTables = `
@@ -33,6 +34,10 @@ CREATE TABLE IF NOT EXISTS snow_merge_scopes (
 CREATE TABLE IF NOT EXISTS snow_merge_map (
 	scope INT NOT NULL, old_id BIGINT NOT NULL, new_id BIGINT, kind SMALLINT NOT NULL, PRIMARY KEY (scope, old_id)
 ) {clustered};
+CREATE TABLE IF NOT EXISTS snow_merge_packs (
+	scope INT NOT NULL, seq BIGINT NOT NULL, last_old BIGINT NOT NULL, size BIGINT NOT NULL, old_ids {list} NOT NULL, new_ids {list} NOT NULL,
+	places BIGINT NOT NULL, PRIMARY KEY (scope, seq), UNIQUE (scope, last_old)
+) {end};
 CREATE TABLE IF NOT EXISTS snow_merge_batches (
 	scope INT NOT NULL, phase {code} NOT NULL, seq BIGINT NOT NULL, lo {text}, hi {text} NOT NULL,
 	rows_read BIGINT NOT NULL, rows_written BIGINT NOT NULL, minted BIGINT NOT NULL, merged BIGINT NOT NULL, dropped BIGINT NOT NULL,

@@ -3,11 +3,8 @@ package merge
 import (
 	"context"
 	"database/sql"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
-	"strconv"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -75,53 +72,4 @@ func (e *engine) lookup(ctx context.Context, target queryer, source, table strin
 		}
 	}
 	return id.key, nil
-}
-
-// Export writes the map from old to new ids as CSV with a header: source,
-// table, old_id, new_id, ordered by source and table as they were merged, then
-// by old_id. A row that was merged into another one has that one's id, a row
-// that was dropped has none, and rows that kept their id have no line. It holds
-// one line at a time in memory.
-func Export(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
-	e, err := engineOf(d)
-	if err != nil {
-		return err
-	}
-	if err := e.export(ctx, target, w); err != nil {
-		return fmt.Errorf("merge: export: %w", err)
-	}
-	return nil
-}
-
-func (e *engine) export(ctx context.Context, target queryer, w io.Writer) error {
-	rows, err := target.QueryContext(ctx, `SELECT scopes.source, scopes.tbl, map.old_id, map.new_id FROM snow_merge_scopes AS scopes
-		JOIN snow_merge_map AS map ON map.scope = scopes.scope ORDER BY scopes.scope, map.old_id`)
-	if err != nil {
-		return e.failed("read the map", err)
-	}
-	defer rows.Close()
-	out := csv.NewWriter(w)
-	if err := out.Write([]string{"source", "table", "old_id", "new_id"}); err != nil {
-		return err
-	}
-	for rows.Next() {
-		var source, table string
-		var oldID int64
-		var newID sql.NullInt64
-		if err := rows.Scan(&source, &table, &oldID, &newID); err != nil {
-			return e.failed("read the map", err)
-		}
-		line := []string{source, table, strconv.FormatInt(oldID, 10), ""}
-		if newID.Valid {
-			line[3] = strconv.FormatInt(newID.Int64, 10)
-		}
-		if err := out.Write(line); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return e.failed("read the map", err)
-	}
-	out.Flush()
-	return out.Error()
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -48,6 +49,13 @@ type Config struct {
 	// follows from that, up to BatchRows. Zero means 500 ms and 10,000 rows.
 	BatchTime time.Duration
 	BatchRows int
+
+	// PackRows is how many rows a table has at least whose ids are kept in lists, a
+	// row of snow_merge_packs for each range of the table, and not in a row of
+	// snow_merge_map each. That is done where a MySQL server mints ids for a table
+	// that nothing refers to, and takes less time and room. [Lookup] and [Export]
+	// know both. Zero means 100,000, and -1 that there are no lists.
+	PackRows int
 
 	// PauseFile stops the run, between two transactions, for as long as a file of
 	// this name exists. See also [Merge.Pause].
@@ -172,11 +180,11 @@ func (c *Config) check(m *Merge) error {
 		name         string
 		value        *int
 		initial, max int
-	}{{"Writers", &c.Writers, 2, 16}, {"BatchRows", &c.BatchRows, 10_000, 1_000_000}} {
+	}{{"Writers", &c.Writers, 2, 16}, {"BatchRows", &c.BatchRows, 10_000, 1_000_000}, {"PackRows", &c.PackRows, 100_000, math.MaxInt}} {
 		if *f.value == 0 {
 			*f.value = f.initial
 		}
-		if *f.value < 1 || *f.value > f.max {
+		if never := f.value == &c.PackRows && c.PackRows == -1; !never && (*f.value < 1 || *f.value > f.max) {
 			return &snow.FieldError{Field: f.name, Value: strconv.Itoa(*f.value), Bound: fmt.Sprintf("want 1 to %d", f.max)}
 		}
 	}

@@ -129,6 +129,9 @@ func (r *resolver) between(ctx context.Context, target queryer, s *scope, from, 
 	found := map[int64]successor{}
 	condition := "old_id BETWEEN " + r.engine.number(1) + " AND " + r.engine.number(2)
 	err := r.entries(ctx, target, s, condition, []any{from, to}, func(old int64, after successor) { found[old] = after })
+	if err == nil && s.packs {
+		err = r.engine.packsBetween(ctx, target, s.id, from, to, func(old, id int64) { found[old] = successor{id, minted} })
+	}
 	return found, err
 }
 

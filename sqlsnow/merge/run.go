@@ -93,6 +93,7 @@ func (m *Merge) load(ctx context.Context, q queryer) (*run, error) {
 				return nil, fmt.Errorf("read the ledger: %w", err)
 			}
 		}
+		s.packs = m.packable(s)
 		r.scopes = append(r.scopes, s)
 	}
 	if err := rows.Err(); err != nil {
@@ -160,7 +161,8 @@ func (m *Merge) clear(ctx context.Context, g *guard, s *session) error {
 	for _, id := range old {
 		const scopes = " WHERE scope IN (SELECT scope FROM snow_merge_scopes WHERE run = ?)"
 		for _, text := range []string{
-			"DELETE FROM snow_merge_changes" + scopes, "DELETE FROM snow_merge_map" + scopes, "DELETE FROM snow_merge_batches" + scopes,
+			"DELETE FROM snow_merge_changes" + scopes, "DELETE FROM snow_merge_map" + scopes, "DELETE FROM snow_merge_packs" + scopes,
+			"DELETE FROM snow_merge_batches" + scopes,
 			"DELETE FROM snow_merge_scopes WHERE run = ?", "DELETE FROM snow_merge_runs WHERE run = ?",
 		} {
 			if err := g.transaction(ctx, s, func() error { _, err := s.ExecContext(ctx, e.sql(text), id); return err }); err != nil {
@@ -243,6 +245,7 @@ func (m *Merge) newScopes(ctx context.Context, s *session, source string, next i
 			return nil, fmt.Errorf("%w: source %q, table %q", ErrMerged, source, t.Name)
 		}
 		sc := newScope(next+int64(len(all)), source, t)
+		sc.packs = m.packable(sc)
 		all = append(all, sc)
 		if sc.mints {
 			minting = append(minting, sc)

@@ -17,6 +17,9 @@ type scope struct {
 	// them must be looked up. It is so before the rows are known.
 	maps bool
 
+	// packs is whether its part of the map may have packs, besides rows.
+	packs bool
+
 	// changed is whether snow_merge_changes may have rows of it. It is known when
 	// the phase mint is over.
 	changed bool
@@ -37,10 +40,7 @@ func newScope(id int64, source string, t *Table) *scope {
 	for _, name := range t.PrimaryKey {
 		s.primary = append(s.primary, s.position(name))
 	}
-	for _, u := range t.Unique {
-		s.maps = s.maps || u.Rule == RuleKeep || u.Rule == RuleMatch
-	}
-	s.maps = s.key >= 0 && (s.maps || s.mints)
+	s.maps = s.key >= 0 && (s.maps || s.mints || t.merges())
 	return s
 }
 

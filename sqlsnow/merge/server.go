@@ -59,6 +59,9 @@ func sameServer(ctx context.Context, source, target *session) (string, error) {
 		return "", err
 	}
 	_, err := target.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE")
+	if err == nil { // a list that is cut off is worse than one that is too long
+		_, err = target.ExecContext(ctx, "SET SESSION group_concat_max_len = 1073741824")
+	}
 	return name.String, err
 }
 
@@ -96,6 +99,8 @@ type direct struct {
 	exact  []string // the same values in a form whose equality is that of bytes, with % for the column
 	alive  string   // whether a row is copied; "" if all are
 	sound  []string // what must be so of each row that is copied, or people must be told of it
+	texts  []string // the values as texts that can be put in a row, or nil
+	dating *dating  // how the ids of packs are made, or nil
 	bytes  int      // of a row, about
 }
 
@@ -154,6 +159,15 @@ func (w *worker) direct(ctx context.Context, r *run, s *scope) (*direct, error) 
 			exact = "%"
 		}
 		d.values, d.exact = append(d.values, value), append(d.exact, exact)
+		if text, ok := textual(is, becomes.nullable || c.Role == RoleReference); ok {
+			d.texts = append(d.texts, text)
+		}
+	}
+	if len(d.texts) < len(d.values) {
+		d.texts = nil
+	}
+	if s.packs {
+		d.dating = e.dating(r, s, from)
 	}
 	// The account of the target may be another one, which can't read this.
 	_, err = w.target.ExecContext(ctx, "SELECT "+strings.Join(d.values, ", ")+d.from(nil, nil)+" LIMIT 0")
@@ -249,6 +263,12 @@ func (d *direct) from(lo, hi []any) string {
 		own = strings.Replace(own, " LEFT JOIN", " JOIN", 1) // rows that are not in the map are not copied
 	}
 	return " FROM " + d.table + " AS s FORCE INDEX (PRIMARY)" + own + d.joins
+}
+
+// rows returns the same without what is looked up of the row itself, as it is
+// not there where the map has packs.
+func (d *direct) rows() string {
+	return " FROM " + d.table + " AS s FORCE INDEX (PRIMARY)" + d.joins
 }
 
 // between returns the condition that a column which is equal to the primary key

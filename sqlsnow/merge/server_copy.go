@@ -30,13 +30,8 @@ func (p *porter) handOver(ctx context.Context, ranges []batch) (rows int, ok boo
 		want += done[i].written
 		rows += int(r.read)
 	}
-	insert := p.insertion(where, first.lo, last.hi)
 	err = p.guard.transaction(ctx, w.target, func() error {
-		result, err := w.target.ExecContext(ctx, insert)
-		if err != nil {
-			return err
-		}
-		if n, err := result.RowsAffected(); err != nil || n != want {
+		if n, err := p.insertRanges(ctx, ranges, where); err != nil || n != want {
 			return errors.Join(errUnlike, err)
 		}
 		if err := p.count(ctx, ranges); err != nil {
@@ -54,9 +49,27 @@ func (p *porter) handOver(ctx context.Context, ranges []batch) (rows int, ok boo
 	return 0, false, nil
 }
 
+// insertRanges copies rows, and returns how many.
+func (p *porter) insertRanges(ctx context.Context, ranges []batch, where string) (int64, error) {
+	target := p.worker.target
+	heads, err := p.engine.packHeads(ctx, target, p.scope, ranges)
+	if err != nil {
+		return 0, err
+	}
+	if len(heads) > 0 {
+		return p.insertPacked(ctx, ranges, heads)
+	}
+	result, err := target.ExecContext(ctx, p.insertion(where, ranges[0].lo, ranges[len(ranges)-1].hi, false))
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 // insertion returns the statement that copies those rows that a condition is
-// true of. A row that something is wrong with is left out, and missed then.
-func (p *porter) insertion(where string, lo, hi []any) string {
+// true of, with the ids of rows of the map or with those that are made once
+// more. A row that something is wrong with is left out, and missed then.
+func (p *porter) insertion(where string, lo, hi []any, packed bool) string {
 	d := p.direct
 	names, values := make([]string, len(d.values)), slices.Clone(d.values)
 	for i, c := range p.scope.columns {
@@ -65,20 +78,28 @@ func (p *porter) insertion(where string, lo, hi []any) string {
 		}
 	}
 	conditions := append([]string{where}, d.sound...)
+	into := "INSERT INTO " + p.engine.quote(p.scope.table.Name) + " (" + p.engine.quoteAll(names) + ") SELECT STRAIGHT_JOIN "
+	if packed {
+		key := "s." + p.engine.quote(p.scope.columns[p.scope.key].Name)
+		values[p.scope.key] = d.dating.summedID(key)
+		return into + strings.Join(values, ", ") + d.rows() + " WHERE " + strings.Join(conditions, " AND ") + " ORDER BY " + key
+	}
 	if d.alive != "" {
 		conditions = append(conditions, d.alive)
 	}
-	return d.hash + "INSERT INTO " + p.engine.quote(p.scope.table.Name) + " (" + p.engine.quoteAll(names) + ") SELECT STRAIGHT_JOIN " + strings.Join(values, ", ") +
-		d.from(lo, hi) + " WHERE " + strings.Join(conditions, " AND ")
+	return d.hash + into + strings.Join(values, ", ") + d.from(lo, hi) + " WHERE " + strings.Join(conditions, " AND ")
 }
 
 // count sees to it that there are as many rows as there were in each range, of
 // which the last one is the same, and none after the table's last range.
 func (p *porter) count(ctx context.Context, ranges []batch) error {
-	d := p.direct
+	d, last := p.direct, ranges[len(ranges)-1]
 	counts := func(where string) string { return "(SELECT COUNT(*) FROM " + d.table + " AS s WHERE " + where + ")" }
 	var parts []string
 	var want []int64
+	if full(ranges) && d.single {
+		ranges = nil // as many rows as there can be were copied
+	}
 	for _, r := range ranges {
 		all, ok := d.within(r.lo, r.hi)
 		if !ok {
@@ -91,12 +112,15 @@ func (p *porter) count(ctx context.Context, ranges []batch) error {
 		parts = append(parts, counts(all), counts(strings.Join(same, " AND ")))
 		want = append(want, r.read, 1)
 	}
-	if last := ranges[len(ranges)-1]; last.seq == p.end {
+	if last.seq == p.end {
 		beyond, ok := d.within(last.hi, nil)
 		if !ok {
 			return errUnlike
 		}
 		parts, want = append(parts, "EXISTS (SELECT 1 FROM "+d.table+" AS s WHERE "+beyond+")"), append(want, 0)
+	}
+	if len(want) == 0 {
+		return nil
 	}
 	got := make([]int64, len(want))
 	into := make([]any, len(want))
@@ -110,4 +134,23 @@ func (p *porter) count(ctx context.Context, ranges []batch) error {
 		return errUnlike
 	}
 	return nil
+}
+
+// full reports whether ranges, all of whose rows are copied, have every integer
+// there is from the first one on to the last one.
+func full(ranges []batch) bool {
+	first, last := ranges[0], ranges[len(ranges)-1]
+	if first.lo == nil {
+		return false
+	}
+	lo, ok := first.lo[0].(int64)
+	hi, also := last.hi[0].(int64)
+	var rows int64
+	for _, r := range ranges {
+		if r.merged+r.dropped > 0 {
+			return false
+		}
+		rows += r.read
+	}
+	return ok && also && hi-lo == rows
 }

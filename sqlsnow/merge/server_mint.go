@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +20,7 @@ const cutRows = 2000
 
 // A cutter is how phase mint goes through a scope whose rows need not be seen:
 // none of them can clash or is left out, and the target's session can read
-// them. It cuts the scope into ranges, and lets the server make the ids, which
-// are those that a [minter] may make: above the one before, in the tick of the
-// row's date if the lane has an id left there.
+// them. It cuts the scope into ranges, and lets the server make the ids.
 //
 // A range is cut with a bound of its last id, so that several can be filled at
 // the same time. Their transactions end in the order of their ranges.
@@ -32,12 +31,13 @@ type cutter struct {
 	first *worker
 	table string // as the target's session calls it
 	key   string
-	date  string // of a row, or NULL, an integer, or the sum would be none
-	tick  string // expression: that of a date, %, before or after the lane's time too
-	now   int64  // no date is after this tick
-	rows  int    // of a range, at most
+	rows  int // of a range, at most
 	pace  *throttle
 	event Event
+
+	dating *dating // if the scope mints
+	packed bool    // the map gets packs
+	sparse bool    // keys do not count up, or have large gaps
 }
 
 // cutter returns nil if rows of the scope must be seen.
@@ -50,25 +50,30 @@ func (m *Merge) cutter(ctx context.Context, g *guard, r *run, w *worker, clashes
 		return nil, err
 	}
 	e := m.engine
-	c := &cutter{merge: m, guard: g, scope: s, first: w, date: "CAST(NULL AS SIGNED)", tick: "%", pace: newThrottle(m.config.BatchRows, m.config.BatchTime)}
+	c := &cutter{merge: m, guard: g, scope: s, first: w, pace: newThrottle(m.config.BatchRows, m.config.BatchTime)}
 	c.table, c.key = e.quote(database)+"."+e.quote(s.table.Name), "s."+e.quote(s.table.PrimaryKey[0])
 	from, err := e.tableIn(ctx, w.target, literal(database), s.table.Name)
 	if err != nil || from == nil || !slices.Equal(from.primary, s.table.PrimaryKey) || !countable(from.columns[s.table.PrimaryKey[0]].typ) {
 		return nil, err
 	}
-	if s.mints && !c.dates(r, from) {
-		return nil, nil
+	date := "NULL"
+	if s.mints {
+		if c.dating = e.dating(r, s, from); c.dating == nil {
+			return nil, nil
+		}
+		date = c.dating.tickOf(c.dating.date)
 	}
 	c.rows = max(1, min(cutRows, mostBytes/max(1, e.sampleBytes(ctx, w.target, c.table, from)))) // ranges are read at once if need be
 	// The account of the target may be another one, which can't read this.
-	_, err = w.target.ExecContext(ctx, "SELECT "+c.key+", "+c.tickOf(c.date)+" FROM "+c.table+" AS s FORCE INDEX (PRIMARY) LIMIT 0")
+	_, err = w.target.ExecContext(ctx, "SELECT "+c.key+", "+date+" FROM "+c.table+" AS s FORCE INDEX (PRIMARY) LIMIT 0")
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
 		return nil, nil
 	}
-	return c, nil
+	c.packed, err = c.packs(ctx, r, w)
+	return c, err
 }
 
 // calm reports whether no row of a source can clash, whatever its values: there
@@ -85,35 +90,6 @@ func (c *clasher) calm(ctx context.Context, t *Table, source string) (bool, erro
 	}
 	return true, nil
 }
-
-// dates sets how rows are dated, and reports whether the server can do so.
-func (c *cutter) dates(r *run, from *storedTable) bool {
-	s := c.scope
-	l := s.lane.layout
-	if l.Bits().Shard != 0 || l.Tick()%time.Microsecond != 0 || l.Epoch().Nanosecond()%int(time.Microsecond) != 0 {
-		return false
-	}
-	c.now = s.lane.since(time.UnixMicro(r.facts.Now))
-	at := s.position(s.table.Created)
-	if at < 0 {
-		return true
-	}
-	column := s.columns[at]
-	switch mysqlType(&Column{Type: from.columns[column.Name].typ}) {
-	case "timestamp":
-	case "datetime", "date":
-		if s.table.Zone != "" {
-			return false
-		}
-	default:
-		return false
-	}
-	c.date = "s." + c.merge.engine.quote(column.Name)
-	c.tick = fmt.Sprintf("TIMESTAMPDIFF(MICROSECOND, '%s', %%) DIV %d", l.Epoch().UTC().Format("2006-01-02 15:04:05.000000"), l.Tick().Microseconds())
-	return true
-}
-
-func (c *cutter) tickOf(date string) string { return strings.Replace(c.tick, "%", date, 1) }
 
 // A cut is some ranges that follow on each other.
 type cut struct {
@@ -196,7 +172,7 @@ func (c *cutter) all(ctx context.Context, last batch) error {
 func (c *cutter) feed(ctx context.Context, last batch, send func(*cut) error) error {
 	bound := int64(0)
 	if l := c.scope.lane; c.scope.mints {
-		if bound = max(0, l.least()*l.width()-1); last.seq > 0 {
+		if bound = c.dating.first(); last.seq > 0 {
 			bound = max(bound, l.place(last.tick, last.sequence))
 		}
 	}
@@ -213,7 +189,7 @@ func (c *cutter) feed(ctx context.Context, last batch, send func(*cut) error) er
 			if err != nil {
 				return err
 			}
-			if ended = b.read < int64(rows); b.read > 0 {
+			if ended = b.read == 0; !ended {
 				each.ranges, each.rows, last = append(each.ranges, b), each.rows+int(b.read), b
 			}
 		}
@@ -228,30 +204,44 @@ func (c *cutter) feed(ctx context.Context, last batch, send func(*cut) error) er
 	}
 }
 
-// cut returns the next range, of so many rows if there are as many, and moves
-// the bound of the last id on.
+// cut returns the next range, of about so many rows at most, and moves the bound
+// of the last id on. No rows are after the last one.
 func (c *cutter) cut(ctx context.Context, last batch, rows int, bound *int64) (batch, error) {
 	b := batch{scope: c.scope.id, phase: phaseMint, seq: last.seq + 1, lo: last.hi}
 	source, err := c.first.source(ctx, c.scope.source)
 	if err != nil {
 		return b, err
 	}
+	date, latest := "NULL", "NULL"
+	if c.scope.mints {
+		date, latest = c.dating.date, c.dating.tickOf("MAX(created)")
+	}
 	var hi, tick sql.NullInt64
-	err = source.QueryRowContext(ctx, "SELECT COUNT(*), MAX(k), "+c.tickOf("MAX(created)")+" FROM (SELECT "+c.key+" AS k, "+c.date+" AS created FROM "+c.table+
-		" AS s FORCE INDEX (PRIMARY) WHERE "+c.within(b.lo, nil)+" ORDER BY "+c.key+" LIMIT "+strconv.Itoa(rows)+") AS found").Scan(&b.read, &hi, &tick)
-	if err != nil || !hi.Valid {
-		return b, err
+	look := func(text string) error { return source.QueryRowContext(ctx, text).Scan(&b.read, &hi, &tick) }
+	from := " FROM " + c.table + " AS s FORCE INDEX (PRIMARY) WHERE "
+	found := false
+	if !c.sparse && last.hi != nil && last.hi[0].(int64) <= math.MaxInt64-int64(rows) {
+		guess := []any{last.hi[0].(int64) + int64(rows)} // to count is faster than to look for the last one
+		if err := look("SELECT COUNT(*), MAX(" + c.key + "), " + strings.Replace(latest, "created", date, 1) + from + c.within(b.lo, guess)); err != nil {
+			return b, err
+		}
+		found = b.read > int64(rows/2)
+		c.sparse = !found
+	}
+	if !found {
+		err := look("SELECT COUNT(*), MAX(k), " + latest + " FROM (SELECT " + c.key + " AS k, " + date + " AS created" + from + c.within(b.lo, nil) +
+			" ORDER BY " + c.key + " LIMIT " + strconv.Itoa(rows) + ") AS found")
+		if err != nil || !hi.Valid {
+			return b, err
+		}
 	}
 	b.hi = []any{hi.Int64}
 	if !c.scope.mints {
 		return b, nil
 	}
-	l := c.scope.lane
-	if tick.Valid {
-		*bound = max(*bound, max(min(tick.Int64, c.now), l.least())*l.width()+max(1, l.width()/2)-1)
-	}
-	*bound += b.read
+	*bound = c.dating.bound(*bound, b.read, tick.Int64, tick.Valid)
 	b.minted = b.read
+	l := c.scope.lane
 	if b.tick, b.sequence = l.at(*bound); b.tick >= 1<<l.layout.Bits().Timestamp {
 		return b, snow.ErrTimeExhausted
 	}
@@ -280,8 +270,12 @@ func (c *cutter) write(ctx, going context.Context, w *worker, each *cut) error {
 	start := time.Now()
 	err := c.guard.attempt(ctx, w.target, func() error {
 		close(each.held)
+		mint := c.mint
+		if c.packed {
+			mint = c.pack
+		}
 		if c.scope.mints {
-			if err := c.mint(ctx, w, each); err != nil {
+			if err := mint(ctx, w, each); err != nil {
 				return err
 			}
 		}
@@ -307,23 +301,15 @@ func (c *cutter) write(ctx, going context.Context, w *worker, each *cut) error {
 	return nil
 }
 
-// mint lets the server fill the map. A place is an id without the parts that
-// all of the lane have in common. That variables are evaluated from left to
-// right, row by row, is what servers do and no manual says: so that is looked at.
+// mint lets the server fill the map, and looks whether it did so row by row.
 func (c *cutter) mint(ctx context.Context, w *worker, each *cut) error {
 	l, last := c.scope.lane, each.ranges[len(each.ranges)-1]
 	_, err := w.target.ExecContext(ctx, fmt.Sprintf("SET @snow_merge_place = %d, @snow_merge_tick = 0, @snow_merge_late = 0", each.from))
 	if err != nil {
 		return err
 	}
-	width := l.width()
-	text := fmt.Sprintf(`INSERT INTO snow_merge_map (scope, old_id, new_id, kind) SELECT %d, %s,
-		(@snow_merge_place := GREATEST(@snow_merge_place + 1, IFNULL(GREATEST(LEAST((@snow_merge_tick := %s), %d), %[12]d) * %[5]d + ABS(%[2]s %% %[6]d), 0)))
-		+ (@snow_merge_place DIV %[5]d) * %[7]d + %[8]d
-		+ 0 * (@snow_merge_late := GREATEST(@snow_merge_late, IFNULL(@snow_merge_place DIV %[5]d - @snow_merge_tick, 0))), %[9]d
-		FROM %[10]s AS s FORCE INDEX (PRIMARY) WHERE %[11]s ORDER BY %[2]s`,
-		c.scope.id, c.key, c.tickOf(c.date), c.now, width, max(1, width/2), int64(l.stride())-width, l.id(0, l.first), kindMinted,
-		c.table, c.within(each.ranges[0].lo, last.hi), l.least())
+	text := fmt.Sprintf("INSERT INTO snow_merge_map (scope, old_id, new_id, kind) SELECT %d, %s, %s, %d FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s ORDER BY %[2]s",
+		c.scope.id, c.key, c.dating.lateID(c.key), kindMinted, c.table, c.within(each.ranges[0].lo, last.hi))
 	result, err := w.target.ExecContext(ctx, text)
 	if err != nil {
 		return err

@@ -28,74 +28,101 @@ func TestServerMints(t *testing.T) {
 		"DATETIME(3)":       "IF(seq % 3 = 0, '0000-00-00', TIMESTAMPADD(YEAR, seq, '1990-01-01'))", // up to far in the future
 		"DATETIME(1)":       "'2024-03-01'",                                                         // and does not date ids
 	} {
-		t.Run(typ, func(t *testing.T) {
-			f := newFixture(t, "", []string{"CREATE TABLE orders (id BIGINT PRIMARY KEY, created_at " + typ + ")"}, []string{
-				"SET SESSION sql_mode = '', time_zone = '+00:00'",
-				fmt.Sprintf("INSERT INTO orders SELECT CAST(seq AS SIGNED) * 3 - 2000, %s FROM seq_1_to_%d", date, rows),
-			})
-			dated := typ != "DATETIME(1)"
-			if f.plan.Tables[0].Created = ""; dated {
-				f.plan.Tables[0].Created = "created_at"
-			}
-			f.config.BatchRows, f.config.Writers = 1000, 3
-			f.tables()
-			begun := time.Now()
-			report, err := f.merge().Run(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			layout := snow.Default()
-			const width = 1 << 12
-			last, exact, late := int64(1<<18*width-1), 0, time.Duration(0) // ids are 2^40 at least
-			old := strings.Split(f.rows(f.sources[0].DB, "SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', created_at) FROM orders ORDER BY id"), "\n")
-			minted := strings.Split(f.rows(f.target, "SELECT old_id, new_id FROM snow_merge_map ORDER BY old_id"), "\n")
-			if len(minted) != rows || len(old) != rows {
-				t.Fatalf("%d rows have %d ids", len(old), len(minted))
-			}
-			for i := range old {
-				before, after := strings.Fields(old[i]), strings.Fields(minted[i])
-				if before[0] != after[0] {
-					t.Fatalf("row %s: got the id of %s", before[0], after[0])
+		for _, packRows := range []int{-1, rows} {
+			t.Run(fmt.Sprint(typ, packRows), func(t *testing.T) {
+				f := newFixture(t, "", []string{"CREATE TABLE orders (id BIGINT PRIMARY KEY, created_at " + typ + ")"}, []string{
+					"SET SESSION sql_mode = '', time_zone = '+00:00'",
+					fmt.Sprintf("INSERT INTO orders SELECT CAST(seq AS SIGNED) * 3 - 2000, %s FROM seq_1_to_%d", date, rows),
+				})
+				dated := typ != "DATETIME(1)"
+				if f.plan.Tables[0].Created = ""; dated {
+					f.plan.Tables[0].Created = "created_at"
 				}
-				n, _ := strconv.ParseInt(after[1], 10, 64)
-				parts, err := layout.Decompose(snow.ID(n))
+				f.config.BatchRows, f.config.Writers, f.config.PackRows = 1000, 3, packRows
+				f.tables()
+				begun := time.Now()
+				report, err := f.merge().Run(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
-				if parts.Worker != uint64(*report.Tables[0].Worker) {
-					t.Fatalf("row %s: got worker %d, want %d", before[0], parts.Worker, *report.Tables[0].Worker)
+				layout := snow.Default()
+				const width = 1 << 12
+				last, exact, late := int64(1<<18*width-1), 0, time.Duration(0) // ids are 2^40 at least
+				old := strings.Split(f.rows(f.sources[0].DB, "SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', created_at) FROM orders ORDER BY id"), "\n")
+				minted := f.exported()
+				f.wantPacks(packRows > 0)
+				if len(minted) != rows || len(old) != rows {
+					t.Fatalf("%d rows have %d ids", len(old), len(minted))
 				}
-				place, least := n>>22*width+int64(parts.Sequence), last+1
-				if micros, err := strconv.ParseInt(before[1], 10, 64); err == nil && dated {
-					created := time.UnixMicro(micros)
-					key, _ := strconv.ParseInt(before[0], 10, 64)
-					start := max(1<<18, created.Sub(layout.Epoch()).Milliseconds())*width + max(key%(width/2), -key%(width/2))
-					if created.After(begun) { // its id is of today
-						if least = max(least, begun.Sub(layout.Epoch()).Milliseconds()*width); time.Since(parts.Time) < 0 {
-							t.Fatalf("row %s, date %s: got an id of %v", before[0], before[1], parts.Time)
-						}
-					} else {
-						least = max(least, start)
+				for i := range old {
+					before, after := strings.Fields(old[i]), strings.Fields(minted[i])
+					if before[0] != after[0] {
+						t.Fatalf("row %s: got the id of %s", before[0], after[0])
 					}
-					if place == start {
+					n, _ := strconv.ParseInt(after[1], 10, 64)
+					parts, err := layout.Decompose(snow.ID(n))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if parts.Worker != uint64(*report.Tables[0].Worker) {
+						t.Fatalf("row %s: got worker %d, want %d", before[0], parts.Worker, *report.Tables[0].Worker)
+					}
+					place, least := n>>22*width+int64(parts.Sequence), last+1
+					if micros, err := strconv.ParseInt(before[1], 10, 64); err == nil && dated {
+						created := time.UnixMicro(micros)
+						key, _ := strconv.ParseInt(before[0], 10, 64)
+						start := max(1<<18, created.Sub(layout.Epoch()).Milliseconds())*width + max(key%(width/2), -key%(width/2))
+						if created.After(begun) { // its id is of today
+							if least = max(least, begun.Sub(layout.Epoch()).Milliseconds()*width); time.Since(parts.Time) < 0 {
+								t.Fatalf("row %s, date %s: got an id of %v", before[0], before[1], parts.Time)
+							}
+						} else {
+							least = max(least, start)
+						}
+						if place == start {
+							exact++
+						}
+						late = max(late, parts.Time.Sub(created))
+					} else if place == 1<<18*width {
 						exact++
 					}
-					late = max(late, parts.Time.Sub(created))
-				} else if place == 1<<18*width {
-					exact++
+					if last >= place || place < least || place > least+2000+width && !parts.Time.After(begun) {
+						t.Fatalf("row %s, date %s: got place %d after %d, want %d or a little more", before[0], before[1], place, last, least)
+					}
+					last = place
 				}
-				if last >= place || place < least || place > least+2000+width && !parts.Time.After(begun) {
-					t.Fatalf("row %s, date %s: got place %d after %d, want %d or a little more", before[0], before[1], place, last, least)
+				if exact == 0 {
+					t.Error("no id is as the server would make it")
 				}
-				last = place
-			}
-			if exact == 0 {
-				t.Error("no id is as the server would make it")
-			}
-			if got := report.Tables[0].Displacement; got < late || got > max(0, late+layout.Tick()-1) {
-				t.Errorf("got a displacement of %v, want %v", got, late)
-			}
-		})
+				if got := report.Tables[0].Displacement; got < late || got > max(0, late+layout.Tick()-1) {
+					t.Errorf("got a displacement of %v, want %v", got, late)
+				}
+			})
+		}
+	}
+}
+
+// exported returns the old and the new ids of the map.
+func (f *fixture) exported() []string {
+	f.Helper()
+	var text strings.Builder
+	if err := merge.Export(f.Context(), sqlsnow.MySQL, f.target, &text); err != nil {
+		f.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(text.String()), "\n")[1:]
+	for i, line := range lines {
+		fields := strings.Split(line, ",")
+		lines[i] = fields[2] + " " + fields[3]
+	}
+	return lines
+}
+
+// wantPacks sees to it that the map has packs and no rows, or rows and no packs.
+func (f *fixture) wantPacks(want bool) {
+	f.Helper()
+	got := f.rows(f.target, "SELECT EXISTS (SELECT 1 FROM snow_merge_packs), EXISTS (SELECT 1 FROM snow_merge_map)")
+	if got != "1 0" && want || got != "0 1" && !want {
+		f.Errorf("packs and rows of the map: got %s, want packs: %t", got, want)
 	}
 }
 
@@ -148,11 +175,17 @@ func TestServerDoesNotMint(t *testing.T) {
 
 // A source whose rows go while the server mints is read on, and ids ascend.
 func TestServerMintsChangingSource(t *testing.T) {
+	for _, packRows := range []int{-1, 1} {
+		t.Run(strconv.Itoa(packRows), func(t *testing.T) { mintChangingSource(t, packRows) })
+	}
+}
+
+func mintChangingSource(t *testing.T, packRows int) {
 	f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, created_at DATETIME(3))"}, []string{
 		"INSERT INTO orders SELECT seq, TIMESTAMPADD(SECOND, seq, '2024-05-01') FROM seq_1_to_20000",
 	})
 	f.plan.Tables[0].Created = "created_at"
-	f.config.BatchRows = 500
+	f.config.BatchRows, f.config.PackRows = 500, packRows
 	f.tables()
 	var once atomic.Bool
 	f.config.Events = func(e merge.Event) {
@@ -165,10 +198,17 @@ func TestServerMintsChangingSource(t *testing.T) {
 	if err != nil && !errors.As(err, &changed) {
 		t.Fatal(err)
 	}
-	if got := f.rows(f.target, `SELECT COUNT(*) FROM (SELECT new_id, LAG(new_id) OVER (ORDER BY old_id) AS last FROM snow_merge_map) AS ids WHERE new_id <= last`); got != "0" {
-		t.Errorf("%s ids are not above those before", got)
+	ids := f.exported()
+	last := int64(0)
+	for _, line := range ids {
+		_, text, _ := strings.Cut(line, " ")
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || id <= last {
+			t.Fatalf("%s: got %v, and the id before is %d", line, err, last)
+		}
+		last = id
 	}
-	const holes = `SELECT COUNT(*), MAX(seq), SUM(rows_read) = (SELECT COUNT(*) FROM snow_merge_map),
+	holes := `SELECT COUNT(*), MAX(seq), SUM(rows_read) = ` + strconv.Itoa(len(ids)) + `,
 		(SELECT COUNT(*) FROM snow_merge_batches AS a LEFT JOIN snow_merge_batches AS b ON b.phase = 'mint' AND b.seq = a.seq - 1 WHERE a.phase = 'mint' AND NOT (a.lo <=> b.hi))
 		FROM snow_merge_batches WHERE phase = 'mint'`
 	if got := strings.Fields(f.rows(f.target, holes)); got[0] != got[1] || got[2] != "1" || got[3] != "0" {

@@ -23,7 +23,10 @@ type storedTable struct {
 	bytes   int // of a row, about
 }
 
-type storedColumn struct{ typ, charset string }
+type storedColumn struct {
+	typ, charset string
+	nullable     bool
+}
 
 // tableIn returns a table, or nil if it is no ordinary one. The name of the
 // schema is an expression.
@@ -39,12 +42,12 @@ func (e *engine) tableIn(ctx context.Context, q queryer, schema, table string) (
 	if err != nil {
 		return nil, e.failed("look at table "+strconv.Quote(table), err)
 	}
-	err = e.names(ctx, q, "SELECT COLUMN_NAME, COLUMN_TYPE, COALESCE(CHARACTER_SET_NAME, '') FROM information_schema.COLUMNS"+where, table, func(name, typ, charset string) {
-		t.columns[name] = storedColumn{strings.ToLower(typ), charset}
+	err = e.names(ctx, q, "SELECT COLUMN_NAME, COLUMN_TYPE, COALESCE(CHARACTER_SET_NAME, ''), IS_NULLABLE FROM information_schema.COLUMNS"+where, table, func(name, typ, charset, null string) {
+		t.columns[name] = storedColumn{strings.ToLower(typ), charset, null != "NO"}
 	})
 	if err == nil {
-		err = e.names(ctx, q, "SELECT COLUMN_NAME, '', '' FROM information_schema.STATISTICS"+where+" AND INDEX_NAME = 'PRIMARY' AND SUB_PART IS NULL ORDER BY SEQ_IN_INDEX",
-			table, func(name, _, _ string) { t.primary = append(t.primary, name) })
+		err = e.names(ctx, q, "SELECT COLUMN_NAME, '', '', '' FROM information_schema.STATISTICS"+where+" AND INDEX_NAME = 'PRIMARY' AND SUB_PART IS NULL ORDER BY SEQ_IN_INDEX",
+			table, func(name, _, _, _ string) { t.primary = append(t.primary, name) })
 	}
 	return t, e.failed("look at table "+strconv.Quote(table), err)
 }
@@ -74,18 +77,18 @@ func (e *engine) sampleBytes(ctx context.Context, q queryer, name string, t *sto
 	return most
 }
 
-func (e *engine) names(ctx context.Context, q queryer, text, table string, take func(name, typ, charset string)) error {
+func (e *engine) names(ctx context.Context, q queryer, text, table string, take func(name, typ, charset, null string)) error {
 	rows, err := q.QueryContext(ctx, text, table)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var name, typ, charset string
-		if err := rows.Scan(&name, &typ, &charset); err != nil {
+		var name, typ, charset, null string
+		if err := rows.Scan(&name, &typ, &charset, &null); err != nil {
 			return err
 		}
-		take(name, typ, charset)
+		take(name, typ, charset, null)
 	}
 	return rows.Err()
 }
@@ -100,7 +103,7 @@ func countable(typ string) bool {
 // byte is, with % for the value, and whether a column holds all values of the
 // other one as they are.
 func exactly(is, becomes storedColumn) (string, bool) {
-	if is != becomes {
+	if is.typ != becomes.typ || is.charset != becomes.charset {
 		from, to := shapeOf(sqlsnow.MySQL, is.typ), shapeOf(sqlsnow.MySQL, becomes.typ)
 		wider := from.unsigned == to.unsigned && from.bits <= to.bits || from.unsigned && !to.unsigned && from.bits < to.bits
 		return "%", from.kind == kindInteger && to.kind == kindInteger && wider

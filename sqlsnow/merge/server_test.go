@@ -148,7 +148,7 @@ func TestServerWithOtherAccount(t *testing.T) {
 			dsn = config.FormatDSN()
 		} else {
 			f.exec(admin, grant)
-			f.exec(admin, "DELETE FROM items", "DELETE FROM players", "DROP TABLE snow_merge_lease, snow_merge_runs, snow_merge_scopes, snow_merge_map, snow_merge_batches, snow_merge_changes")
+			f.exec(admin, "DELETE FROM items", "DELETE FROM players", "DROP TABLE snow_merge_lease, snow_merge_runs, snow_merge_scopes, snow_merge_map, snow_merge_packs, snow_merge_batches, snow_merge_changes")
 		}
 		db, err := sql.Open("mysql", dsn)
 		if err != nil {
@@ -358,13 +358,16 @@ func TestServerCopiesChangedSource(t *testing.T) {
 		"less": "DELETE FROM items WHERE id = 150", "more": "INSERT INTO items (player_id) VALUES (1)", "before": "INSERT INTO items VALUES (-1, 1, 'x')",
 		"another": "UPDATE items SET id = 100000 WHERE id = 10", "last of a range": "UPDATE items SET id = 250 WHERE id = 301",
 	} {
-		for _, kept := range []bool{false, true} {
-			t.Run(name, func(t *testing.T) {
+		for _, how := range []string{"map", "packs", "kept"} {
+			t.Run(name+" "+how, func(t *testing.T) {
 				f := newFixture(t, "", players, append(somePlayers("a", 1000), "DELETE FROM items WHERE id = 250"))
 				for _, table := range f.plan.Tables {
-					if kept {
+					if how == "kept" {
 						table.Mint = nil
 					}
+				}
+				if how == "packs" {
+					f.config.PackRows = 1
 				}
 				f.tables()
 				var once atomic.Bool

@@ -45,7 +45,26 @@ func (p *prover) compared(ctx context.Context, s *scope, tasks []task) (*proof, 
 		want[4] += t.copied.written
 	}
 	want[5] = want[4]
-	got, found, err := p.inServer(ctx, tasks)
+	ranges := make([]batch, len(tasks))
+	for i, t := range tasks {
+		ranges[i] = t.mint
+	}
+	heads, err := p.engine.packHeads(ctx, p.worker.target, s, ranges)
+	var got [6]int64
+	var found *proof
+	switch {
+	case err != nil:
+	case len(heads) == 0:
+		got, found, err = p.inServer(ctx, tasks)
+	case want[1] != want[0] || want[4] != want[0] || d.texts == nil || !d.dense:
+		return nil, nil
+	default:
+		got = want
+		found, err = p.inPacks(ctx, ranges, heads)
+		if err == nil && found == nil {
+			return nil, nil
+		}
+	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -57,6 +76,34 @@ func (p *prover) compared(ctx context.Context, s *scope, tasks []task) (*proof, 
 		return nil, nil
 	}
 	return found, p.look(ctx, s, tasks[0].mint.lo, found)
+}
+
+// inPacks returns what likePacks finds as a proof, or nil if something is wrong.
+func (p *prover) inPacks(ctx context.Context, ranges []batch, heads []packHead) (*proof, error) {
+	found := newProof()
+	found.unhashed, found.counted = true, true
+	found.first, found.last = heads[0].first, heads[len(heads)-1].last
+	for len(heads) > 0 {
+		n := slices.IndexFunc(heads, func(h packHead) bool { return h.dense != heads[0].dense })
+		if n < 0 {
+			n = len(heads)
+		} else if heads[n].first <= heads[n-1].last {
+			return nil, nil
+		}
+		alike, checked, err := p.likePacks(ctx, ranges[:n], heads[:n])
+		if err != nil || !alike {
+			return nil, err
+		}
+		for _, h := range heads[:n] {
+			found.read += h.size
+		}
+		for i, ref := range p.direct.referring() {
+			found.reference(refKey{ref, 0}).Checked += checked[i]
+		}
+		ranges, heads = ranges[n:], heads[n:]
+	}
+	found.rekeyed, found.copied = found.read, found.read
+	return found, nil
 }
 
 // inServer returns what the server counts, and the same as a proof.
@@ -122,8 +169,7 @@ func (d *direct) comparison(first task, last batch) (string, []*Column) {
 	if d.alive != "" {
 		alive = d.alive
 	}
-	var keys, counts []string
-	var refs []*Column
+	var keys []string
 	right := append([]string{alive}, d.sound...)
 	for i, c := range s.columns {
 		is := "t." + e.quote(c.Name)
@@ -132,14 +178,10 @@ func (d *direct) comparison(first task, last batch) (string, []*Column) {
 		} else {
 			right = append(right, strings.ReplaceAll(d.exact[i], "%", is)+" <=> "+strings.ReplaceAll(d.exact[i], "%", d.values[i]))
 		}
-		if c.Role == RoleReference {
-			refs = append(refs, c)
-			none := ""
-			if others := d.none(is, c); others != "" {
-				none = " AND NOT (" + strings.TrimSuffix(others, " OR ") + ")"
-			}
-			counts = append(counts, ", COALESCE(SUM("+alive+" AND "+is+" IS NOT NULL"+none+"), 0)")
-		}
+	}
+	refs, counts := d.referring(), ""
+	for _, count := range d.references(alive) {
+		counts += ", " + count
 	}
 	if s.mints {
 		mask, value := s.lane.own()
@@ -154,7 +196,7 @@ func (d *direct) comparison(first task, last batch) (string, []*Column) {
 		if s.mints {
 			bounds = fmt.Sprintf(" AND %[1]s >= %[2]d AND %[1]s < %[3]d", key, s.lane.id(max(0, first.before.tick), 0), s.lane.id(last.tick+1, 0))
 		}
-		return d.hash + "SELECT STRAIGHT_JOIN (SELECT COUNT(*) FROM " + d.table + " AS s FORCE INDEX (PRIMARY) WHERE " + where + "), COUNT(*)" + strings.Join(counts, "") +
+		return d.hash + "SELECT STRAIGHT_JOIN (SELECT COUNT(*) FROM " + d.table + " AS s FORCE INDEX (PRIMARY) WHERE " + where + "), COUNT(*)" + counts +
 			d.from(lo, hi) + target + bounds + " WHERE " + where + " AND " + strings.Join(right, " AND "), refs
 	}
 	mapped, around, good := "0, 0, 0", "NULL, NULL", "COALESCE(SUM("+strings.Join(append(right, key+" IS NOT NULL"), " AND ")+"), 0)"
@@ -164,8 +206,31 @@ func (d *direct) comparison(first task, last batch) (string, []*Column) {
 	if s.mints { // the rows come in the order of the primary key
 		around, good = edges, good+" - "+disorder
 	}
-	return "SELECT STRAIGHT_JOIN COUNT(*), " + good + ", COALESCE(SUM(" + alive + "), 0), " + mapped + ", " + around + strings.Join(counts, "") +
+	return "SELECT STRAIGHT_JOIN COUNT(*), " + good + ", COALESCE(SUM(" + alive + "), 0), " + mapped + ", " + around + counts +
 		d.from(lo, hi) + " LEFT" + target + " WHERE " + where, refs
+}
+
+// referring returns the columns that refer to rows.
+func (d *direct) referring() (refs []*Column) {
+	for _, c := range d.scope.columns {
+		if c.Role == RoleReference {
+			refs = append(refs, c)
+		}
+	}
+	return refs
+}
+
+// references returns how many of the rows of the target, t, that a condition is
+// true of refer to rows, for each column that does.
+func (d *direct) references(alive string) (counts []string) {
+	for _, c := range d.referring() {
+		is, none := "t."+d.engine.quote(c.Name), ""
+		if others := d.none(is, c); others != "" {
+			none = " AND NOT (" + strings.TrimSuffix(others, " OR ") + ")"
+		}
+		counts = append(counts, "COALESCE(SUM("+alive+" AND "+is+" IS NOT NULL"+none+"), 0)")
+	}
+	return counts
 }
 
 // look takes samples of plain columns that nobody has decided on.

@@ -32,6 +32,17 @@ func (v *verifier) mapOf(ctx context.Context, target queryer, s *scope, last bat
 	if err != nil {
 		return err
 	}
+	if s.packs {
+		others := "TRUE"
+		if total.counted {
+			others = "NOT EXISTS (SELECT 1 FROM snow_merge_batches AS ranges WHERE ranges.scope = packs.scope AND ranges.phase = 'mint' AND ranges.seq = packs.seq)"
+		}
+		n, _, err := v.engine.packedRows(ctx, target, s.id, others)
+		if err != nil {
+			return err
+		}
+		counts[kindMinted] += n
+	}
 	for _, kind := range []struct {
 		name      string
 		got, want int64
@@ -256,7 +267,14 @@ func (v *verifier) oldIDs(ctx context.Context, target queryer, s *scope, values 
 	condition, args := v.engine.anyOf("old_id", values)
 	err = target.QueryRowContext(ctx, fmt.Sprintf("SELECT COUNT(*), COALESCE((SELECT MAX(old_id) FROM snow_merge_map WHERE scope = %d), 0)"+
 		" FROM snow_merge_map WHERE scope = %[1]d AND %s", s.id, condition), args...).Scan(&n, &most)
-	return n, most, v.engine.failed("look for old ids", err)
+	if err != nil || !s.packs {
+		return n, most, v.engine.failed("look for old ids", err)
+	}
+	_, last, err := v.engine.packedRows(ctx, target, s.id, "TRUE")
+	if err != nil {
+		return n, most, err
+	}
+	return n, max(most, last), v.engine.inPacks(ctx, target, s.id, values, func(int64, int64) { n++ })
 }
 
 // assert compares the caller's numbers.

@@ -1,0 +1,285 @@
+//go:build unix
+
+package merge_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/merge"
+)
+
+// packed is a table without gaps in its first rows, and with some in the others.
+func packed(t *testing.T) *fixture {
+	f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, created_at DATETIME, note VARCHAR(9))"}, []string{
+		"INSERT INTO orders SELECT IF(seq < 1500, seq, seq * 2), TIMESTAMPADD(MINUTE, seq, '2024-05-01'), seq FROM seq_1_to_3000",
+	})
+	f.plan.Tables[0].Created = "created_at"
+	f.config.PackRows = 3000
+	f.tables()
+	return f
+}
+
+// Lookup and Verify know what is in packs.
+func TestPacks(t *testing.T) {
+	f := packed(t)
+	report, err := f.merge().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.wantPacks(true)
+	f.wantByServer("orders", "")
+	if got := f.rows(f.target, "SELECT SUM(old_ids = '') > 0, SUM(old_ids = '') < COUNT(*), SUM(size) FROM snow_merge_packs"); got != "1 1 3000" {
+		t.Errorf("packs without a list of old ids, with one, and all ids: got %s", got)
+	}
+	if row := report.Tables[0]; row.Rows != 3000 || row.Copied != 3000 || row.Rekeyed != 3000 || row.Hash != "" {
+		t.Errorf("got %+v", row)
+	}
+	ids := f.exported()
+	notes := strings.Split(f.rows(f.target, "SELECT id, IF(note < 1500, note + 0, note * 2) FROM orders ORDER BY id"), "\n")
+	for i, line := range ids {
+		old, id, _ := strings.Cut(line, " ")
+		if notes[i] != id+" "+old {
+			t.Fatalf("row %s: got id %s, want %s", old, id, notes[i])
+		}
+		n, _ := strconv.ParseInt(old, 10, 64)
+		if got, err := merge.Lookup(t.Context(), sqlsnow.MySQL, f.target, "s1", "orders", n); i%100 == 0 && (err != nil || got.String() != id) {
+			t.Errorf("lookup of %s: got %v, %v, want %s", old, got, err, id)
+		}
+	}
+	for _, none := range []int64{-1 << 63, 0, 3001, 6001, 1<<63 - 1} {
+		if got, err := merge.Lookup(t.Context(), sqlsnow.MySQL, f.target, "s1", "orders", none); !errors.Is(err, merge.ErrNotFound) {
+			t.Errorf("lookup of %d: got %v, %v, want ErrNotFound", none, got, err)
+		}
+	}
+}
+
+// What is wrong with packs, or with rows by them, is found.
+func TestVerifyPacks(t *testing.T) {
+	f := packed(t)
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	id := func(old string) string {
+		for _, line := range f.exported() {
+			if o, id, _ := strings.Cut(line, " "); o == old {
+				return id
+			}
+		}
+		t.Fatalf("no row %s", old)
+		return ""
+	}
+	// With its row, so that nothing else is wrong.
+	move := func(old, to string) [2]string {
+		was := id(old)
+		to = f.rows(f.target, "SELECT "+to)
+		const text = "UPDATE orders, snow_merge_packs SET orders.id = %[2]s, new_ids = REPLACE(new_ids, '%[1]s', '%[2]s') WHERE orders.id = %[1]s"
+		return [2]string{fmt.Sprintf(text, was, to), fmt.Sprintf(text, to, was)}
+	}
+	swap := [2]string{"UPDATE orders SET id = 7 WHERE id = " + id("20"), ""}
+	swap[0] += "; UPDATE orders SET id = " + id("20") + " WHERE id = " + id("21") + "; UPDATE orders SET id = " + id("21") + " WHERE id = 7"
+	swap[1] = swap[0]
+	for name, test := range map[string]struct {
+		do    [2]string // and undo
+		check merge.Check
+		row   string
+		text  string
+	}{
+		"another worker": {move("20", id("20")+" + 4096"), merge.CheckMap, "[20]", "not one of those that were reserved"},
+		"two rows":       {swap, merge.CheckRows, "[20]", `want "20", got "21"`},
+		"a value":        {[2]string{"UPDATE orders SET note = 'x' WHERE note = '500'", "UPDATE orders SET note = '500' WHERE note = 'x'"}, merge.CheckRows, "[500]", `got "x"`},
+		"a gap's value":  {[2]string{"UPDATE orders SET note = 'x' WHERE note = '2000'", "UPDATE orders SET note = '2000' WHERE note = 'x'"}, merge.CheckRows, "[4000]", `got "x"`},
+		"no row":         {[2]string{"UPDATE orders SET id = 9 WHERE note = '500'", "UPDATE orders SET id = " + id("500") + " WHERE note = '500'"}, merge.CheckRows, "[500]", "missing"},
+		"a row of the map too": {
+			[2]string{"INSERT INTO snow_merge_map SELECT scope, 3001, 3, 0 FROM snow_merge_scopes", "DELETE FROM snow_merge_map"}, merge.CheckMap, "", "3001 rows have a new id",
+		},
+		"a row of the map instead": {
+			[2]string{"INSERT INTO snow_merge_map SELECT scope, 20, " + id("20") + ", 0 FROM snow_merge_scopes", "DELETE FROM snow_merge_map"}, merge.CheckMap, "", "3001 rows have a new id",
+		},
+		"a pack of no range": {[2]string{
+			"INSERT INTO snow_merge_packs SELECT scope, 999, 9999, 1, '9999', '3', 0 FROM snow_merge_scopes", "DELETE FROM snow_merge_packs WHERE seq = 999",
+		}, merge.CheckMap, "", "3001 rows have a new id"},
+		"no pack": {[2]string{
+			"UPDATE snow_merge_packs SET scope = 99 WHERE seq = 2", "UPDATE snow_merge_packs SET scope = 1 WHERE seq = 2",
+		}, merge.CheckSource, "", "the row is new"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f.exec(f.target, strings.Split(test.do[0], "; ")...)
+			report, err := f.merge().Verify(t.Context())
+			f.exec(f.target, strings.Split(test.do[1], "; ")...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(report.Failures, func(got merge.Failure) bool {
+				return got.Check == test.check && (got.Row == test.row || test.row == "") && strings.Contains(got.Reason, test.text)
+			}) {
+				t.Errorf("got %v, want %s at %s: %s", report.Failures, test.check, test.row, test.text)
+			}
+			if report, err = f.merge().Verify(t.Context()); err != nil || report.Err() != nil || report.Tables[0].Hash != "" {
+				t.Fatalf("after it is undone: got %v, %v", err, report.Err())
+			}
+		})
+	}
+	for name, do := range map[string][2]string{
+		"no ids":         {"UPDATE snow_merge_packs SET new_ids = CONCAT('x', new_ids) WHERE seq = 2", "UPDATE snow_merge_packs SET new_ids = SUBSTR(new_ids, 2) WHERE seq = 2"},
+		"one id too few": {"UPDATE snow_merge_packs SET size = size + 1 WHERE seq = 2", "UPDATE snow_merge_packs SET size = size - 1 WHERE seq = 2"},
+		"order":          {move("20", id("19")+" - 1")[0], move("20", id("19")+" - 1")[1]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f.exec(f.target, do[0])
+			report, err := f.merge().Verify(t.Context())
+			f.exec(f.target, do[1])
+			if err == nil || !strings.Contains(err.Error(), "the ledger in the target is damaged: pack") {
+				t.Errorf("got %v, %v, want an error of the ledger", report, err)
+			}
+			if report, err = f.merge().Verify(t.Context()); err != nil || report.Err() != nil {
+				t.Fatalf("after it is undone: got %v, %v", err, report.Err())
+			}
+		})
+	}
+}
+
+// Values of all types are compared as texts that others do not have, however
+// they look.
+func TestPacksCompareValues(t *testing.T) {
+	f := newFixture(t, "", []string{
+		`CREATE TABLE kinds (id INT AUTO_INCREMENT PRIMARY KEY, created_at DATETIME NOT NULL DEFAULT '2024-05-01', n INT, z INT(5) ZEROFILL NOT NULL DEFAULT 7,
+		a VARCHAR(40), b VARCHAR(40) NOT NULL DEFAULT '', la VARCHAR(20) CHARACTER SET latin1, vb VARBINARY(20), bl BLOB NOT NULL DEFAULT '', de DECIMAL(20,4), bi BIT(20) NOT NULL DEFAULT 44,
+		yr YEAR, da DATE, ts TIMESTAMP(3) NULL, tm TIME(2), ch CHAR(5), tx LONGTEXT, en ENUM('x', '-', 'it''s'), st SET('a','b'), js JSON) CHARACTER SET utf8mb4`,
+	}, []string{
+		"SET SESSION sql_mode = ''",
+		`INSERT INTO kinds (n, a, b, la, vb, bl, de, yr, da, ts, tm, ch, tx, en, st, js) VALUES
+		(1, 'x', 'y', 'é', x'00ff2c', ';', 1.5, 0, '0000-00-00', '2024-05-01 10:00:00.123', '-10:00:00.25', 'a', '1:x,1:y', 'it''s', 'a,b', '{"a": [1, 2]}'),
+		(2, NULL, '-', NULL, NULL, '', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+		(NULL, '-', '', '-', '-', '-', -0.0001, 2024, '2024-02-29', NULL, '00:00:00', '', '-', '-', '', '[]'),
+		(-1, '', ',-,1:x', '', '', '/', 0, 1901, '2024-02-29', NULL, '838:59:59', '-', ';1;/2/', 'x', 'a', 'null')`,
+		"INSERT INTO kinds (n, a) SELECT seq, REPEAT('ü', seq) FROM seq_1_to_40",
+	})
+	f.plan.Tables[0].Created, f.config.PackRows = "created_at", 1
+	f.tables()
+	report, err := f.merge().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.wantPacks(true)
+	f.wantByServer("kinds", "")
+	if report.Tables[0].Hash != "" {
+		t.Error("the server could not compare the rows")
+	}
+	ids := strings.Fields(f.rows(f.target, "SELECT id FROM kinds ORDER BY id LIMIT 5"))
+	f.exec(f.target, "SET SESSION sql_mode = ''", "CREATE TABLE was AS SELECT * FROM kinds")
+	var same []string
+	for _, name := range strings.Fields("created_at n z a b la vb bl de bi yr da ts tm ch tx en st js") {
+		same = append(same, "CAST(kinds."+name+" AS BINARY) <=> CAST(was."+name+" AS BINARY)")
+	}
+	differs := "SELECT NOT (" + strings.Join(same, " AND ") + ") FROM kinds JOIN was USING (id) WHERE id = "
+	for _, set := range []string{
+		"n = -1", "n = NULL", "z = 8", "a = NULL", "a = '-'", "a = 'X'", "a = 'x '", "a = 'x,1:'", "a = ''", "b = ''", "b = '-'", "b = 'Y'", "b = 'y;'", "la = 'e'", "la = NULL", "vb = x'00ff'", "vb = '-'",
+		"vb = x'00ff2c00'", "bl = ''", "bl = ','", "de = 1.4999", "de = 0", "bi = 45", "yr = 1901", "yr = NULL", "da = NULL", "da = '2024-03-01'", "ts = '2024-05-01 10:00:00.124'", "ts = NULL",
+		"tm = '10:00:00.25'", "ch = 'A'", "ch = NULL", "tx = '1:x,1:Y'", "tx = NULL", "tx = '-'", "en = 'x'", "en = '-'", "st = 'a'", "st = ''", "st = NULL", `js = '{"a": [1, 3]}'`, "js = NULL",
+		"a = 'x', b = 'y,'", "a = 'x,1:y', b = ''", "created_at = '2024-05-01 00:00:01'",
+	} {
+		for _, id := range ids {
+			f.exec(f.target, "SET SESSION sql_mode = ''", "UPDATE kinds SET "+set+" WHERE id = "+id)
+			changed := f.rows(f.target, differs+id) == "1"
+			report, err := f.merge().Verify(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if failed := report.Err() != nil; failed != changed {
+				t.Errorf("row %s, %s: got %v, want an error: %t", id, set, report.Err(), changed)
+			}
+			f.exec(f.target, "SET SESSION sql_mode = ''", "REPLACE INTO kinds SELECT * FROM was WHERE id = "+id)
+		}
+	}
+	if report, err := f.merge().Verify(t.Context()); err != nil || report.Err() != nil || report.Tables[0].Hash != "" {
+		t.Errorf("after all is undone: got %v, %v", err, report.Err())
+	}
+}
+
+// Who has to read the rows goes by packs too.
+func TestPacksRowByRow(t *testing.T) {
+	f := packed(t)
+	f.config.Events = func(e merge.Event) {
+		if e.Kind == merge.EventPhase && e.Phase == "copy" {
+			f.exec(f.target, "ALTER TABLE orders MODIFY note VARCHAR(9) CHARACTER SET latin1")
+		}
+	}
+	report, err := f.merge().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.wantPacks(true)
+	f.wantByServer("", "orders")
+	if row := report.Tables[0]; row.Hash == "" || row.Rekeyed != 3000 {
+		t.Errorf("got %+v", row)
+	}
+}
+
+// A run that goes on, or one of another plan, is not in the way of packs that
+// are there already; nor are those in its way.
+func TestPacksOfUnfinishedRun(t *testing.T) {
+	f := packed(t)
+	for _, packRows := range []int{3000, -1} {
+		t.Run(strconv.Itoa(packRows), func(t *testing.T) {
+			f := packed(t)
+			f.interrupt("mint", 1000)
+			before := f.rows(f.target, "SELECT COUNT(*) FROM snow_merge_packs")
+			f.config.PackRows = packRows
+			if err := f.run(); err != nil {
+				t.Fatal(err)
+			}
+			if got := f.rows(f.target, "SELECT COUNT(*) >= "+before+", SUM(size) < 3000, (SELECT COUNT(*) FROM snow_merge_map) > 0 FROM snow_merge_packs"); packRows < 0 && got != "1 1 1" {
+				t.Errorf("there were %s packs, and then: %s", before, got)
+			}
+			if got := len(f.exported()); got != 3000 {
+				t.Errorf("%d ids are exported", got)
+			}
+		})
+	}
+	f.interrupt("mint", 1000)
+	f.column("orders", "note").Decided = true
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.rows(f.target, "SELECT SUM(size), COUNT(DISTINCT scope) FROM snow_merge_packs"); got != "3000 1" {
+		t.Errorf("rows and scopes: got %s", got)
+	}
+}
+
+// A row whose date changes between the phases keeps the id that it has got.
+func TestPacksOfChangedDates(t *testing.T) {
+	f := packed(t)
+	f.config.Events = func(e merge.Event) {
+		if e.Kind == merge.EventPhase && e.Phase == "copy" {
+			f.exec(f.sources[0].DB, "UPDATE orders SET created_at = TIMESTAMPADD(YEAR, 1, created_at) WHERE id = 700")
+		}
+	}
+	if _, err := f.merge().Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.wantPacks(true)
+	f.wantByServer("orders", "orders")
+}
+
+// interrupt runs until a phase has done so many rows.
+func (f *fixture) interrupt(phase string, rows int64) {
+	f.Helper()
+	ctx, stop := context.WithCancel(f.Context())
+	defer stop()
+	f.config.Events = func(e merge.Event) {
+		if e.Kind == merge.EventBatch && e.Phase == phase && e.Rows >= rows {
+			stop()
+		}
+	}
+	if _, err := f.merge().Run(ctx); !errors.Is(err, context.Canceled) {
+		f.Fatalf("got %v, want the run to end", err)
+	}
+	f.config.Events = nil
+}
