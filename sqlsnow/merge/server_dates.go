@@ -39,11 +39,15 @@ func (e *engine) dating(r *run, s *scope, from *storedTable) *dating {
 		return nil
 	}
 	d.date = "s." + e.quote(column.Name)
-	d.tick = fmt.Sprintf("TIMESTAMPDIFF(MICROSECOND, '%s', %%) DIV %d", l.Epoch().UTC().Format("2006-01-02 15:04:05.000000"), l.Tick().Microseconds())
+	epoch := l.Epoch().UTC()
+	d.tick = fmt.Sprintf("((TO_SECONDS(%%) - %d) * 1000000 + MICROSECOND(%%) - %d) DIV %d", epoch.Unix()+secondsAt1970, epoch.Nanosecond()/1000, l.Tick().Microseconds())
 	return d
 }
 
-func (d *dating) tickOf(date string) string { return strings.Replace(d.tick, "%", date, 1) }
+// secondsAt1970 is TO_SECONDS('1970-01-01').
+const secondsAt1970 = 719528 * 86400
+
+func (d *dating) tickOf(date string) string { return strings.ReplaceAll(d.tick, "%", date) }
 
 // bound returns the highest place of the last of so many rows, after those up to
 // another place; tick is that of the latest date if one of them has one.

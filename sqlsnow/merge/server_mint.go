@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -212,9 +211,9 @@ func (c *cutter) cut(ctx context.Context, last batch, rows int, bound *int64) (b
 	if err != nil {
 		return b, err
 	}
-	date, latest := "NULL", "NULL"
+	date, latest := "NULL", func(string) string { return "NULL" }
 	if c.scope.mints {
-		date, latest = c.dating.date, c.dating.tickOf("MAX(created)")
+		date, latest = c.dating.date, c.dating.tickOf
 	}
 	var hi, tick sql.NullInt64
 	look := func(text string) error { return source.QueryRowContext(ctx, text).Scan(&b.read, &hi, &tick) }
@@ -222,14 +221,14 @@ func (c *cutter) cut(ctx context.Context, last batch, rows int, bound *int64) (b
 	found := false
 	if !c.sparse && last.hi != nil && last.hi[0].(int64) <= math.MaxInt64-int64(rows) {
 		guess := []any{last.hi[0].(int64) + int64(rows)} // to count is faster than to look for the last one
-		if err := look("SELECT COUNT(*), MAX(" + c.key + "), " + strings.Replace(latest, "created", date, 1) + from + c.within(b.lo, guess)); err != nil {
+		if err := look("SELECT COUNT(*), MAX(" + c.key + "), " + latest("MAX("+date+")") + from + c.within(b.lo, guess)); err != nil {
 			return b, err
 		}
 		found = b.read > int64(rows/2)
 		c.sparse = !found
 	}
 	if !found {
-		err := look("SELECT COUNT(*), MAX(k), " + latest + " FROM (SELECT " + c.key + " AS k, " + date + " AS created" + from + c.within(b.lo, nil) +
+		err := look("SELECT COUNT(*), MAX(k), " + latest("MAX(created)") + " FROM (SELECT " + c.key + " AS k, " + date + " AS created" + from + c.within(b.lo, nil) +
 			" ORDER BY " + c.key + " LIMIT " + strconv.Itoa(rows) + ") AS found")
 		if err != nil || !hi.Valid {
 			return b, err
