@@ -157,6 +157,7 @@ var errNoPack = errors.New("some of the ranges have packs and some have not")
 // A packHead is a pack without its ids but the first and the last new one.
 type packHead struct {
 	seq, size, first, last int64
+	begins                 int64 // the place that its first one is after
 	places                 int64 // all of its places, by exclusive or
 	dense                  bool  // there is no list of old ids
 }
@@ -167,7 +168,7 @@ func (e *engine) packHeads(ctx context.Context, q queryer, s *scope, ranges []ba
 	if !s.packs {
 		return nil, nil
 	}
-	rows, err := q.QueryContext(ctx, fmt.Sprintf(`SELECT seq, size, last_old, places, old_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
+	rows, err := q.QueryContext(ctx, fmt.Sprintf(`SELECT seq, size, last_old, begins, places, old_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
 		FROM snow_merge_packs WHERE scope = %d AND seq BETWEEN %d AND %d ORDER BY seq`, s.id, ranges[0].seq, ranges[len(ranges)-1].seq))
 	if err != nil {
 		return nil, err
@@ -177,7 +178,7 @@ func (e *engine) packHeads(ctx context.Context, q queryer, s *scope, ranges []ba
 	for rows.Next() {
 		var h packHead
 		var lastOld int64
-		if err := rows.Scan(&h.seq, &h.size, &lastOld, &h.places, &h.dense, &h.first, &h.last); err != nil {
+		if err := rows.Scan(&h.seq, &h.size, &lastOld, &h.begins, &h.places, &h.dense, &h.first, &h.last); err != nil {
 			return nil, err
 		}
 		r := ranges[min(len(heads), len(ranges)-1)]

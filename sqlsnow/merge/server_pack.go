@@ -38,9 +38,9 @@ func (c *cutter) pack(ctx context.Context, w *worker, each *cut) error {
 		if b.lo != nil && b.hi[0].(int64)-b.lo[0].(int64) == b.read {
 			olds = "''"
 		}
-		text := fmt.Sprintf(`INSERT INTO snow_merge_packs (scope, seq, last_old, size, old_ids, new_ids, places)
-			SELECT %d, %d, %s, COUNT(*), %s, GROUP_CONCAT(%s), BIT_XOR(@snow_merge_place) FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s`,
-			b.scope, b.seq, textOf(b.hi[0]), olds, c.dating.lateID(c.key), c.table, c.within(b.lo, b.hi))
+		text := fmt.Sprintf(`INSERT INTO snow_merge_packs (scope, seq, last_old, size, old_ids, new_ids, begins, places)
+			SELECT %d, %d, %s, COUNT(*), %s, GROUP_CONCAT(%s), %d, BIT_XOR(@snow_merge_place) FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s`,
+			b.scope, b.seq, textOf(b.hi[0]), olds, c.dating.lateID(c.key), place, c.table, c.within(b.lo, b.hi))
 		if _, err := w.target.ExecContext(ctx, text); err != nil {
 			return err
 		}
@@ -67,14 +67,14 @@ func (p *porter) insertPacked(ctx context.Context, ranges []batch, heads []packH
 	place := func(id int64) int64 { return l.place(id/int64(l.stride()), id%int64(l.stride())-int64(l.id(0, 0))) }
 	for len(ranges) > 0 {
 		n := 1 // ranges up to the end of the cut
-		for n < len(ranges) && place(heads[n].first) == place(heads[n-1].last)+1 {
+		for n < len(ranges) && heads[n].begins == place(heads[n-1].last) {
 			n++
 		}
 		where, ok := d.within(ranges[0].lo, ranges[n-1].hi)
 		if !ok {
 			return 0, errUnlike
 		}
-		if _, err := target.ExecContext(ctx, fmt.Sprintf("SET @snow_merge_place = %d, @snow_merge_sum = 0", place(heads[0].first)-1)); err != nil {
+		if _, err := target.ExecContext(ctx, fmt.Sprintf("SET @snow_merge_place = %d, @snow_merge_sum = 0", heads[0].begins)); err != nil {
 			return 0, err
 		}
 		result, err := target.ExecContext(ctx, p.insertion(where, nil, nil, true))

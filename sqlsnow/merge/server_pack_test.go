@@ -103,7 +103,7 @@ func TestVerifyPacks(t *testing.T) {
 			[2]string{"INSERT INTO snow_merge_map SELECT scope, 20, " + id("20") + ", 0 FROM snow_merge_scopes", "DELETE FROM snow_merge_map"}, merge.CheckMap, "", "3001 rows have a new id",
 		},
 		"a pack of no range": {[2]string{
-			"INSERT INTO snow_merge_packs SELECT scope, 999, 9999, 1, '9999', '3', 0 FROM snow_merge_scopes", "DELETE FROM snow_merge_packs WHERE seq = 999",
+			"INSERT INTO snow_merge_packs SELECT scope, 999, 9999, 1, '9999', '3', 0, 0 FROM snow_merge_scopes", "DELETE FROM snow_merge_packs WHERE seq = 999",
 		}, merge.CheckMap, "", "3001 rows have a new id"},
 		"no pack": {[2]string{
 			"UPDATE snow_merge_packs SET scope = 99 WHERE seq = 2", "UPDATE snow_merge_packs SET scope = 1 WHERE seq = 2",
