@@ -164,7 +164,7 @@ func (o options) rowsOptions() rows.Options {
 }
 
 func (o options) mergeOptions() merge.Options {
-	opts := merge.Options{Rows: cmp.Or(o.rows, 500_000), Rounds: 3, Memory: []int{1_000_000, 4_000_000}, Progress: progress("merge")}
+	opts := merge.Options{Rows: cmp.Or(o.rows, 500_000), Rounds: 9, Memory: []int{1_000_000, 4_000_000}, Progress: progress("merge")}
 	if o.quick {
 		opts.Rows, opts.Rounds, opts.Memory = cmp.Or(o.rows, 100_000), 1, nil // memory has found its level after a million
 	}

@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS snow_merge_map (
 ) {clustered};
 CREATE TABLE IF NOT EXISTS snow_merge_packs (
 	scope INT NOT NULL, seq BIGINT NOT NULL, last_old BIGINT NOT NULL, size BIGINT NOT NULL, old_ids {list} NOT NULL, new_ids {list} NOT NULL,
-	begins BIGINT NOT NULL, places BIGINT NOT NULL, PRIMARY KEY (scope, seq), UNIQUE (scope, last_old)
+	begins BIGINT NOT NULL, PRIMARY KEY (scope, seq), UNIQUE (scope, last_old)
 ) {end};
 CREATE TABLE IF NOT EXISTS snow_merge_batches (
 	scope INT NOT NULL, phase {code} NOT NULL, seq BIGINT NOT NULL, lo {text}, hi {text} NOT NULL,

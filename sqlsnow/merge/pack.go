@@ -152,14 +152,13 @@ func (e *engine) packedRows(ctx context.Context, q queryer, scope int64, conditi
 	return rows, last, e.failed("read packs of the map", err)
 }
 
-var errNoPack = errors.New("some of the ranges have packs and some have not")
+var errPacks = errors.New("the packs are not those of the ranges")
 
 // A packHead is a pack without its ids but the first and the last new one.
 type packHead struct {
 	seq, size, first, last int64
 	begins                 int64 // the place that its first one is after
-	places                 int64 // all of its places, by exclusive or
-	dense                  bool  // there is no list of old ids
+	gapless                bool  // there is no list of old ids
 }
 
 // packHeads returns those of ranges, which follow on each other: one for each,
@@ -168,7 +167,7 @@ func (e *engine) packHeads(ctx context.Context, q queryer, s *scope, ranges []ba
 	if !s.packs {
 		return nil, nil
 	}
-	rows, err := q.QueryContext(ctx, fmt.Sprintf(`SELECT seq, size, last_old, begins, places, old_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
+	rows, err := q.QueryContext(ctx, fmt.Sprintf(`SELECT seq, size, last_old, begins, old_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
 		FROM snow_merge_packs WHERE scope = %d AND seq BETWEEN %d AND %d ORDER BY seq`, s.id, ranges[0].seq, ranges[len(ranges)-1].seq))
 	if err != nil {
 		return nil, err
@@ -178,17 +177,17 @@ func (e *engine) packHeads(ctx context.Context, q queryer, s *scope, ranges []ba
 	for rows.Next() {
 		var h packHead
 		var lastOld int64
-		if err := rows.Scan(&h.seq, &h.size, &lastOld, &h.begins, &h.places, &h.dense, &h.first, &h.last); err != nil {
+		if err := rows.Scan(&h.seq, &h.size, &lastOld, &h.begins, &h.gapless, &h.first, &h.last); err != nil {
 			return nil, err
 		}
 		r := ranges[min(len(heads), len(ranges)-1)]
 		if h.seq != r.seq || h.size != r.minted || h.size != r.read || len(r.hi) != 1 || r.hi[0] != any(lastOld) {
-			return nil, errNoPack
+			return nil, errPacks
 		}
 		heads = append(heads, h)
 	}
 	if len(heads) > 0 && len(heads) < len(ranges) {
-		return nil, errors.Join(errNoPack, rows.Err())
+		return nil, errors.Join(errPacks, rows.Err())
 	}
 	return heads, rows.Err()
 }

@@ -53,12 +53,13 @@ func sameServer(ctx context.Context, source, target *session) (string, error) {
 	}
 	// At this level nothing in the source is locked, and replicas are sent rows, for
 	// they may not have the source.
-	var logs int
+	var logs, longest int
 	var format string
-	if err := target.QueryRowContext(ctx, "SELECT @@log_bin, @@binlog_format").Scan(&logs, &format); err != nil || logs != 0 && format == "STATEMENT" {
+	err := target.QueryRowContext(ctx, "SELECT @@log_bin, @@binlog_format, @@max_allowed_packet").Scan(&logs, &format, &longest)
+	if err != nil || logs != 0 && format == "STATEMENT" || longest < 1<<20 { // functions return NULL for texts that are longer
 		return "", err
 	}
-	_, err := target.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE")
+	_, err = target.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE")
 	if err == nil { // a list that is cut off is worse than one that is too long
 		_, err = target.ExecContext(ctx, "SET SESSION group_concat_max_len = 1073741824")
 	}
@@ -99,8 +100,8 @@ type direct struct {
 	exact  []string // the same values in a form whose equality is that of bytes, with % for the column
 	alive  string   // whether a row is copied; "" if all are
 	sound  []string // what must be so of each row that is copied, or people must be told of it
-	texts  []string // the values as texts that can be put in a row, or nil
-	dating *dating  // how the ids of packs are made, or nil
+	texts  []string // the values as texts that can be put in a row, or nil if packs are of no use to the server
+	dating *dating  // how the ids of packs are made, if texts is not nil
 	bytes  int      // of a row, about
 }
 
@@ -159,15 +160,15 @@ func (w *worker) direct(ctx context.Context, r *run, s *scope) (*direct, error) 
 			exact = "%"
 		}
 		d.values, d.exact = append(d.values, value), append(d.exact, exact)
-		if text, ok := textual(is, becomes.nullable || c.Role == RoleReference); ok {
+		if text, ok := textual(is, becomes, c.Role == RoleReference); ok {
 			d.texts = append(d.texts, text)
 		}
 	}
-	if len(d.texts) < len(d.values) {
-		d.texts = nil
-	}
 	if s.packs {
 		d.dating = e.dating(r, s, from)
+	}
+	if len(d.texts) < len(d.values) || d.dating == nil || !from.ordered || !to.ordered || d.bytes > hashedBytes {
+		d.texts = nil
 	}
 	// The account of the target may be another one, which can't read this.
 	_, err = w.target.ExecContext(ctx, "SELECT "+strings.Join(d.values, ", ")+d.from(nil, nil)+" LIMIT 0")

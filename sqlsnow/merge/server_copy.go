@@ -81,7 +81,7 @@ func (p *porter) insertion(where string, lo, hi []any, packed bool) string {
 	into := "INSERT INTO " + p.engine.quote(p.scope.table.Name) + " (" + p.engine.quoteAll(names) + ") SELECT STRAIGHT_JOIN "
 	if packed {
 		key := "s." + p.engine.quote(p.scope.columns[p.scope.key].Name)
-		values[p.scope.key] = d.dating.summedID(key)
+		values[p.scope.key] = d.dating.id(key, d.dating.tickOf(d.dating.date))
 		return into + strings.Join(values, ", ") + d.rows() + " WHERE " + strings.Join(conditions, " AND ") + " ORDER BY " + key
 	}
 	if d.alive != "" {

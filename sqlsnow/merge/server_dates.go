@@ -71,12 +71,6 @@ func (d *dating) id(key, tick string) string {
 		tick, d.now, d.lane.least(), width, key, max(1, width/2), int64(d.lane.stride())-width, d.lane.id(0, d.lane.first))
 }
 
-// summedID is the same, and puts together in @snow_merge_sum which places there
-// were.
-func (d *dating) summedID(key string) string {
-	return d.id(key, d.tickOf(d.date)) + "\n\t\t+ 0 * (@snow_merge_sum := @snow_merge_sum ^ @snow_merge_place)"
-}
-
 // lateID is the same as id, and sees to it that @snow_merge_late is how many ticks an
 // id was ahead of its row's date, at most.
 func (d *dating) lateID(key string) string {

@@ -15,7 +15,7 @@ import (
 )
 
 // cutRows is how many rows the ranges have that the server cuts, at most.
-const cutRows = 2000
+const cutRows = 5000
 
 // A cutter is how phase mint goes through a scope whose rows need not be seen:
 // none of them can clash or is left out, and the target's session can read

@@ -51,6 +51,7 @@ func TestServerMints(t *testing.T) {
 				old := strings.Split(f.rows(f.sources[0].DB, "SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', created_at) FROM orders ORDER BY id"), "\n")
 				minted := f.exported()
 				f.wantPacks(packRows > 0)
+				f.wantByServer("orders", "")
 				if len(minted) != rows || len(old) != rows {
 					t.Fatalf("%d rows have %d ids", len(old), len(minted))
 				}

@@ -4,11 +4,13 @@ package merge_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/shardsnow/snow/sqlsnow"
@@ -82,6 +84,13 @@ func TestVerifyPacks(t *testing.T) {
 		const text = "UPDATE orders, snow_merge_packs SET orders.id = %[2]s, new_ids = REPLACE(new_ids, '%[1]s', '%[2]s') WHERE orders.id = %[1]s"
 		return [2]string{fmt.Sprintf(text, was, to), fmt.Sprintf(text, to, was)}
 	}
+	shift := func(sign, from string) string { // the ranges with gaps as a whole, with their rows
+		const days = "1006632960000000"
+		return fmt.Sprintf("UPDATE snow_merge_packs SET new_ids = (SELECT GROUP_CONCAT(id %[1]s %[2]s ORDER BY id) FROM orders WHERE id BETWEEN"+
+			" CAST(SUBSTRING_INDEX(new_ids, ',', 1) AS SIGNED) AND CAST(SUBSTRING_INDEX(new_ids, ',', -1) AS SIGNED)) WHERE seq > 1 AND old_ids <> ''; "+
+			"UPDATE orders SET id = id %[1]s %[2]s WHERE note >= %[3]s", sign, days, from)
+	}
+	gaps := f.rows(f.target, "SELECT note FROM orders WHERE id = (SELECT MIN(CAST(SUBSTRING_INDEX(new_ids, ',', 1) AS SIGNED)) FROM snow_merge_packs WHERE seq > 1 AND old_ids <> '')")
 	swap := [2]string{"UPDATE orders SET id = 7 WHERE id = " + id("20"), ""}
 	swap[0] += "; UPDATE orders SET id = " + id("20") + " WHERE id = " + id("21") + "; UPDATE orders SET id = " + id("21") + " WHERE id = 7"
 	swap[1] = swap[0]
@@ -103,8 +112,13 @@ func TestVerifyPacks(t *testing.T) {
 			[2]string{"INSERT INTO snow_merge_map SELECT scope, 20, " + id("20") + ", 0 FROM snow_merge_scopes", "DELETE FROM snow_merge_map"}, merge.CheckMap, "", "3001 rows have a new id",
 		},
 		"a pack of no range": {[2]string{
-			"INSERT INTO snow_merge_packs SELECT scope, 999, 9999, 1, '9999', '3', 0, 0 FROM snow_merge_scopes", "DELETE FROM snow_merge_packs WHERE seq = 999",
+			"INSERT INTO snow_merge_packs SELECT scope, 999, 9999, 1, '9999', '3', 0 FROM snow_merge_scopes", "DELETE FROM snow_merge_packs WHERE seq = 999",
 		}, merge.CheckMap, "", "3001 rows have a new id"},
+		"no list of old ids": {[2]string{
+			"ALTER TABLE snow_merge_packs ADD was LONGBLOB; UPDATE snow_merge_packs SET was = old_ids; UPDATE snow_merge_packs SET old_ids = ''",
+			"UPDATE snow_merge_packs SET old_ids = was; ALTER TABLE snow_merge_packs DROP was",
+		}, merge.CheckSource, "[3000]", "the row is new"},
+		"ranges out of order": {[2]string{shift("-", gaps), shift("+", gaps)}, merge.CheckOrder, "", "not above"},
 		"no pack": {[2]string{
 			"UPDATE snow_merge_packs SET scope = 99 WHERE seq = 2", "UPDATE snow_merge_packs SET scope = 1 WHERE seq = 2",
 		}, merge.CheckSource, "", "the row is new"},
@@ -127,14 +141,20 @@ func TestVerifyPacks(t *testing.T) {
 		})
 	}
 	for name, do := range map[string][2]string{
-		"no ids":         {"UPDATE snow_merge_packs SET new_ids = CONCAT('x', new_ids) WHERE seq = 2", "UPDATE snow_merge_packs SET new_ids = SUBSTR(new_ids, 2) WHERE seq = 2"},
+		"no ids": {"UPDATE snow_merge_packs SET new_ids = CONCAT('x', new_ids) WHERE seq = 2", "UPDATE snow_merge_packs SET new_ids = SUBSTR(new_ids, 2) WHERE seq = 2"},
+		"another pack's": {
+			"UPDATE snow_merge_packs SET new_ids = CONCAT(new_ids, ',', SUBSTRING_INDEX((SELECT new_ids FROM snow_merge_packs WHERE seq = 3), ',', 1)) WHERE seq = 2; " +
+				"UPDATE snow_merge_packs SET new_ids = SUBSTR(new_ids, LOCATE(',', new_ids) + 1) WHERE seq = 3",
+			"UPDATE snow_merge_packs SET new_ids = CONCAT(SUBSTRING_INDEX((SELECT new_ids FROM snow_merge_packs WHERE seq = 2), ',', -1), ',', new_ids) WHERE seq = 3; " +
+				"UPDATE snow_merge_packs SET new_ids = LEFT(new_ids, LENGTH(new_ids) - LENGTH(SUBSTRING_INDEX(new_ids, ',', -1)) - 1) WHERE seq = 2",
+		},
 		"one id too few": {"UPDATE snow_merge_packs SET size = size + 1 WHERE seq = 2", "UPDATE snow_merge_packs SET size = size - 1 WHERE seq = 2"},
 		"order":          {move("20", id("19")+" - 1")[0], move("20", id("19")+" - 1")[1]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f.exec(f.target, do[0])
+			f.exec(f.target, strings.Split(do[0], "; ")...)
 			report, err := f.merge().Verify(t.Context())
-			f.exec(f.target, do[1])
+			f.exec(f.target, strings.Split(do[1], "; ")...)
 			if err == nil || !strings.Contains(err.Error(), "the ledger in the target is damaged: pack") {
 				t.Errorf("got %v, %v, want an error of the ledger", report, err)
 			}
@@ -151,7 +171,7 @@ func TestPacksCompareValues(t *testing.T) {
 	f := newFixture(t, "", []string{
 		`CREATE TABLE kinds (id INT AUTO_INCREMENT PRIMARY KEY, created_at DATETIME NOT NULL DEFAULT '2024-05-01', n INT, z INT(5) ZEROFILL NOT NULL DEFAULT 7,
 		a VARCHAR(40), b VARCHAR(40) NOT NULL DEFAULT '', la VARCHAR(20) CHARACTER SET latin1, vb VARBINARY(20), bl BLOB NOT NULL DEFAULT '', de DECIMAL(20,4), bi BIT(20) NOT NULL DEFAULT 44,
-		yr YEAR, da DATE, ts TIMESTAMP(3) NULL, tm TIME(2), ch CHAR(5), tx LONGTEXT, en ENUM('x', '-', 'it''s'), st SET('a','b'), js JSON) CHARACTER SET utf8mb4`,
+		yr YEAR, da DATE, ts TIMESTAMP(3) NULL, tm TIME(2), ch CHAR(5), tx TEXT, en ENUM('x', '-', 'it''s'), st SET('a','b'), js TEXT) CHARACTER SET utf8mb4`,
 	}, []string{
 		"SET SESSION sql_mode = ''",
 		`INSERT INTO kinds (n, a, b, la, vb, bl, de, yr, da, ts, tm, ch, tx, en, st, js) VALUES
@@ -200,6 +220,42 @@ func TestPacksCompareValues(t *testing.T) {
 	}
 	if report, err := f.merge().Verify(t.Context()); err != nil || report.Err() != nil || report.Tables[0].Hash != "" {
 		t.Errorf("after all is undone: got %v, %v", err, report.Err())
+	}
+}
+
+// Tables that others refer to, small ones, and those with values that are not
+// written in full have rows of the map.
+func TestNoPacks(t *testing.T) {
+	for name, test := range map[string]struct {
+		columns  string
+		rows     int
+		packRows int
+		before   string
+	}{
+		"referred to": {"parent INT, PRIMARY KEY (id), FOREIGN KEY (parent) REFERENCES orders (id)", 50, 50, ""},
+		"small":       {"v INT, PRIMARY KEY (id)", 49, 50, ""},
+		"never":       {"v INT, PRIMARY KEY (id)", 50, -1, ""},
+		"by default":  {"v INT, PRIMARY KEY (id)", 50, 0, ""},
+		"float":       {"v FLOAT, PRIMARY KEY (id)", 50, 50, ""},
+		"double":      {"v DOUBLE, PRIMARY KEY (id)", 50, 50, ""},
+		"long texts":  {"v LONGTEXT, PRIMARY KEY (id)", 50, 50, ""},
+		"descending":  {"v INT, PRIMARY KEY (id DESC)", 50, 50, ""},
+		"few of all":  {"v INT, PRIMARY KEY (id)", 50, 50, "INSERT INTO orders SELECT (1 << 60) + seq * 4096, NULL FROM seq_1_to_110000; ANALYZE TABLE orders"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, "", []string{"CREATE TABLE orders (id INT, " + test.columns + ")"}, []string{
+				fmt.Sprintf("INSERT INTO orders (id) SELECT seq FROM seq_1_to_%d", test.rows),
+			})
+			f.config.PackRows = test.packRows
+			f.tables()
+			if test.before != "" {
+				f.exec(f.target, strings.Split(test.before, "; ")...)
+			}
+			if err := f.run(); err != nil {
+				t.Fatal(err)
+			}
+			f.wantPacks(false)
+		})
 	}
 }
 
@@ -253,12 +309,26 @@ func TestPacksOfUnfinishedRun(t *testing.T) {
 	}
 }
 
-// A row whose date changes between the phases keeps the id that it has got.
+// Rows of several cuts, whose ids did not begin where those before ended, are
+// copied together.
+func TestPacksOfSeveralCuts(t *testing.T) {
+	f := packed(t)
+	f.exec(f.sources[0].DB, "UPDATE orders SET created_at = '2024-05-01'")
+	f.interrupt("copy", 0)
+	f.config.BatchRows = 1000
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	f.wantPacks(true)
+	f.wantByServer("orders", "")
+}
+
+// Rows whose dates change between the phases keep the ids that they have got.
 func TestPacksOfChangedDates(t *testing.T) {
 	f := packed(t)
 	f.config.Events = func(e merge.Event) {
 		if e.Kind == merge.EventPhase && e.Phase == "copy" {
-			f.exec(f.sources[0].DB, "UPDATE orders SET created_at = TIMESTAMPADD(YEAR, 1, created_at) WHERE id = 700")
+			f.exec(f.sources[0].DB, "UPDATE orders SET created_at = TIMESTAMPADD(SECOND, 1, created_at) WHERE id IN (620, 630)")
 		}
 	}
 	if _, err := f.merge().Run(t.Context()); err != nil {
@@ -268,13 +338,66 @@ func TestPacksOfChangedDates(t *testing.T) {
 	f.wantByServer("orders", "orders")
 }
 
+// Another row does not get the id of one that is gone.
+func TestPacksOfChangedKeys(t *testing.T) {
+	f := packed(t)
+	f.plan.Tables[0].Created = ""
+	f.config.Events = func(e merge.Event) {
+		if e.Kind == merge.EventPhase && e.Phase == "copy" {
+			f.exec(f.sources[0].DB, "UPDATE orders SET id = 4001, note = 'other' WHERE id = 4000")
+		}
+	}
+	var changed *merge.ChangedError
+	if err := f.run(); !errors.As(err, &changed) {
+		t.Fatalf("got %v, want a ChangedError", err)
+	}
+	f.config.Events = nil
+	f.exec(f.sources[0].DB, "UPDATE orders SET id = 4000, note = '2000' WHERE id = 4001")
+	if err := f.run(); err != nil {
+		t.Errorf("after it is undone: %v", err)
+	}
+}
+
+// Rows that move while the server mints are in the ledger as they were minted.
+func TestPacksOfMovingKeys(t *testing.T) {
+	f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, v INT)"}, []string{"INSERT INTO orders SELECT seq * 2, seq FROM seq_1_to_20000"})
+	f.config.PackRows, f.config.BatchRows, f.config.Writers = 1, 500, 1
+	f.tables()
+	var once atomic.Bool
+	f.config.Events = func(e merge.Event) {
+		if e.Kind == merge.EventBatch && e.Phase == "mint" && e.Rows > 3000 && once.CompareAndSwap(false, true) {
+			f.exec(f.sources[0].DB, "UPDATE orders SET id = id - 1 WHERE id > 7000 ORDER BY id")
+		}
+	}
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(f.exported()); got != 20000 {
+		t.Errorf("%d rows are exported", got)
+	}
+}
+
+// A table that is altered between the phases so that the server can't make the
+// ids of packs any more is read row by row.
+func TestPacksOfAlteredTable(t *testing.T) {
+	f := packed(t)
+	f.interrupt("copy", 1)
+	for _, db := range []*sql.DB{f.sources[0].DB, f.target} {
+		f.exec(db, "ALTER TABLE orders MODIFY created_at VARCHAR(30)")
+	}
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	f.wantByServer("orders", "orders")
+}
+
 // interrupt runs until a phase has done so many rows.
 func (f *fixture) interrupt(phase string, rows int64) {
 	f.Helper()
 	ctx, stop := context.WithCancel(f.Context())
 	defer stop()
 	f.config.Events = func(e merge.Event) {
-		if e.Kind == merge.EventBatch && e.Phase == phase && e.Rows >= rows {
+		if (e.Kind == merge.EventBatch || e.Kind == merge.EventPhase) && e.Phase == phase && e.Rows >= rows {
 			stop()
 		}
 	}

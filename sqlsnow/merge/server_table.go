@@ -18,6 +18,7 @@ func literal(text string) string {
 // A storedTable is what a server says of a table.
 type storedTable struct {
 	primary []string
+	ordered bool // rows come by ascending primary keys, even if nobody says so
 	columns map[string]storedColumn
 	rows    int // about
 	bytes   int // of a row, about
@@ -34,8 +35,8 @@ func (e *engine) tableIn(ctx context.Context, q queryer, schema, table string) (
 	t := &storedTable{columns: map[string]storedColumn{}}
 	where := " WHERE TABLE_SCHEMA = " + schema + " AND TABLE_NAME = ?"
 	var kind, form string
-	err := q.QueryRowContext(ctx, "SELECT TABLE_TYPE, COALESCE(ENGINE, ''), COALESCE(TABLE_ROWS, 0), COALESCE(AVG_ROW_LENGTH, 0) FROM information_schema.TABLES"+where,
-		table).Scan(&kind, &form, &t.rows, &t.bytes)
+	err := q.QueryRowContext(ctx, `SELECT TABLE_TYPE, COALESCE(ENGINE, ''), COALESCE(TABLE_ROWS, 0), COALESCE(AVG_ROW_LENGTH, 0), COALESCE(CREATE_OPTIONS, '') NOT LIKE '%partitioned%'
+		FROM information_schema.TABLES`+where, table).Scan(&kind, &form, &t.rows, &t.bytes, &t.ordered)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && (kind != "BASE TABLE" || form != "InnoDB") {
 		return nil, nil
 	}
@@ -46,8 +47,10 @@ func (e *engine) tableIn(ctx context.Context, q queryer, schema, table string) (
 		t.columns[name] = storedColumn{strings.ToLower(typ), charset, null != "NO"}
 	})
 	if err == nil {
-		err = e.names(ctx, q, "SELECT COLUMN_NAME, '', '', '' FROM information_schema.STATISTICS"+where+" AND INDEX_NAME = 'PRIMARY' AND SUB_PART IS NULL ORDER BY SEQ_IN_INDEX",
-			table, func(name, _, _, _ string) { t.primary = append(t.primary, name) })
+		err = e.names(ctx, q, "SELECT COLUMN_NAME, '', '', COALESCE(COLLATION, '') FROM information_schema.STATISTICS"+where+" AND INDEX_NAME = 'PRIMARY' AND SUB_PART IS NULL ORDER BY SEQ_IN_INDEX",
+			table, func(name, _, _, direction string) {
+				t.primary, t.ordered = append(t.primary, name), t.ordered && direction == "A"
+			})
 	}
 	return t, e.failed("look at table "+strconv.Quote(table), err)
 }
@@ -77,18 +80,18 @@ func (e *engine) sampleBytes(ctx context.Context, q queryer, name string, t *sto
 	return most
 }
 
-func (e *engine) names(ctx context.Context, q queryer, text, table string, take func(name, typ, charset, null string)) error {
+func (e *engine) names(ctx context.Context, q queryer, text, table string, take func(name, typ, charset, more string)) error {
 	rows, err := q.QueryContext(ctx, text, table)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var name, typ, charset, null string
-		if err := rows.Scan(&name, &typ, &charset, &null); err != nil {
+		var name, typ, charset, more string
+		if err := rows.Scan(&name, &typ, &charset, &more); err != nil {
 			return err
 		}
-		take(name, typ, charset, null)
+		take(name, typ, charset, more)
 	}
 	return rows.Err()
 }

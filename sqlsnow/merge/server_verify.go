@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -53,16 +54,17 @@ func (p *prover) compared(ctx context.Context, s *scope, tasks []task) (*proof, 
 	var got [6]int64
 	var found *proof
 	switch {
+	case errors.Is(err, errPacks), len(heads) > 0 && (d.texts == nil || !d.dense):
+		return nil, nil
 	case err != nil:
 	case len(heads) == 0:
 		got, found, err = p.inServer(ctx, tasks)
-	case want[1] != want[0] || want[4] != want[0] || d.texts == nil || !d.dense:
-		return nil, nil
 	default:
-		got = want
-		found, err = p.inPacks(ctx, ranges, heads)
-		if err == nil && found == nil {
+		if found, err = p.byPacks(ctx, ranges, heads); err == nil && found == nil {
 			return nil, nil
+		}
+		if err == nil {
+			got = [6]int64{found.read, found.rekeyed, 0, 0, found.copied, found.copied}
 		}
 	}
 	if ctx.Err() != nil {
@@ -78,16 +80,14 @@ func (p *prover) compared(ctx context.Context, s *scope, tasks []task) (*proof, 
 	return found, p.look(ctx, s, tasks[0].mint.lo, found)
 }
 
-// inPacks returns what likePacks finds as a proof, or nil if something is wrong.
-func (p *prover) inPacks(ctx context.Context, ranges []batch, heads []packHead) (*proof, error) {
+// byPacks returns what likePacks finds as a proof, or nil if something is wrong.
+func (p *prover) byPacks(ctx context.Context, ranges []batch, heads []packHead) (*proof, error) {
 	found := newProof()
 	found.unhashed, found.counted = true, true
 	found.first, found.last = heads[0].first, heads[len(heads)-1].last
 	for len(heads) > 0 {
-		n := slices.IndexFunc(heads, func(h packHead) bool { return h.dense != heads[0].dense })
-		if n < 0 {
-			n = len(heads)
-		} else if heads[n].first <= heads[n-1].last {
+		n := alike(heads)
+		if n < len(heads) && heads[n].first <= heads[n-1].last {
 			return nil, nil
 		}
 		alike, checked, err := p.likePacks(ctx, ranges[:n], heads[:n])
