@@ -391,6 +391,30 @@ func TestPacksOfAlteredTable(t *testing.T) {
 	f.wantByServer("orders", "orders")
 }
 
+// Values of a column that nobody has decided on, all of which are old ids in
+// packs, are told of.
+func TestPacksOfSuspects(t *testing.T) {
+	f := packed(t)
+	f.exec(f.sources[0].DB, "ALTER TABLE orders ADD other INT", "UPDATE orders SET other = IF(id < 1500, 6000 - 2 * id, id)")
+	plan, err := merge.Inspect(t.Context(), sqlsnow.MySQL, f.sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.plan = plan
+	f.plan.Tables[0].Mint, f.plan.Tables[0].Created = []string{"s1"}, "created_at"
+	other := f.column("orders", "other")
+	other.Role, other.Refers = merge.RolePlain, nil
+	f.exec(f.target, "ALTER TABLE orders ADD other INT")
+	report, err := f.merge().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.wantPacks(true)
+	if text := strings.Join(report.Warnings, "\n"); !strings.Contains(text, `column "orders.other" is plain, but all of`) {
+		t.Errorf("got %q, want a warning of the column", text)
+	}
+}
+
 // interrupt runs until a phase has done so many rows.
 func (f *fixture) interrupt(phase string, rows int64) {
 	f.Helper()

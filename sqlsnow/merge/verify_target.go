@@ -274,7 +274,8 @@ func (v *verifier) oldIDs(ctx context.Context, target queryer, s *scope, values 
 	if err != nil {
 		return n, most, err
 	}
-	return n, max(most, last), v.engine.inPacks(ctx, target, s.id, values, func(int64, int64) { n++ })
+	err = v.engine.inPacks(ctx, target, s.id, values, func(int64, int64) { n++ })
+	return n, max(most, last), err
 }
 
 // assert compares the caller's numbers.
