@@ -54,8 +54,8 @@ type Config struct {
 	// row of snow_merge_packs for each range of the table, and not in a row of
 	// snow_merge_map each. That takes less time and room. It is done where a MySQL
 	// server itself mints ids for a table that nothing refers to, and that has no
-	// LONGTEXT, no FLOAT and no rows that are merged. [Lookup] and [Export] know both.
-	// Zero means 100,000, and -1 that there are no lists.
+	// JSON, no texts above 64 kB, no FLOAT and no rows that are merged. [Lookup] and
+	// [Export] know both. Zero means 100,000, and -1 that there are no lists.
 	PackRows int
 
 	// PauseFile stops the run, between two transactions, for as long as a file of
