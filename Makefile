@@ -1,20 +1,30 @@
 FUZZTIME ?= 30s
+PKG      ?= .
+RUN      ?= .
+N        ?= 10
+BUSY     ?= 16
 LINT     := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # each runs a command in every module, as those who import it do: without the workspace.
 MODULES := $(sort $(dir $(shell find . -name go.mod)))
 each     = for dir in $(MODULES); do echo "$$dir: $(1)"; (cd $$dir && export GOWORK=off && $(1)) || exit 1; done
 
-.PHONY: help test check lint fuzz bench bench-quick release-check needs
+.PHONY: help test test-long stress check lint fuzz bench bench-quick release-check needs
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
 
-test: needs ## vet and test every module with databases and the race detector; installs what is missing
-	@$(call each,go vet ./...)
-	go test -run TestHundredMillionIDs .
-	go test -run 'TestSimulation|TestMutantsAreCaught' ./sqlsnow
-	@$(call each,SNOW_REQUIRE_DB=1 go test -race ./...)
+test: needs ## test every module on real databases with the race detector, in about 5 minutes; installs what is missing
+	@go run ./internal/testrun
+
+test-long: needs ## the tests that take long: kills by the hundred, random worlds, long simulations; about 20 minutes
+	@go run ./internal/testrun -long
+
+stress: export RUN := $(RUN)
+stress: needs ## run the tests RUN of the folder PKG as often as N says, beside BUSY busy processes and a busy disk
+	@red=0; for i in $$(seq $(N)); do \
+		go run ./internal/busy -n $(BUSY) sh -c 'cd $(PKG) && GOWORK=off SNOW_REQUIRE_DB=1 go test -race -count=1 -timeout=60m -run "$$RUN" .' || red=$$((red + 1)); \
+	done; echo "$$red of $(N) runs failed"; [ $$red = 0 ]
 
 check: ## the same without databases, the race detector and installing anything
 	@$(call each,go vet ./... && SNOW_REQUIRE_DB= go test -short ./...)

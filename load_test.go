@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/shardsnow/snow/internal/testscale"
 )
 
 // A pressedTime is a machine that many goroutines sleep on: each waits until
@@ -26,10 +28,7 @@ func (f pressedTime) sleep(ctx context.Context, d time.Duration) error {
 // 100 million ids from 64 goroutines, while time passes unevenly and the wall
 // clock is stepped forward and back.
 func TestHundredMillionIDs(t *testing.T) {
-	total := 100_000_000
-	if raceDetector || testing.Short() { // the detector makes it take minutes
-		total = 3_000_000
-	}
+	total := testscale.Of(3_000_000, 100_000_000)
 	const goroutines = 64
 	time0 := newFakeTime(noon)
 	grant, err := newGrant(Default(), 0, 1, pressedTime{time0})

@@ -39,7 +39,7 @@ func TestSegmentsOnMariaDB(t *testing.T) {
 
 // Nothing is taken from a server that may forget it, be it set so while a process runs, nor from a replica as its administrator.
 func TestSegmentsOnMariaDBThatForgets(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.MariaDB(t, "read_only=0") // of its own, for it is about to be set
 	db := openMariaDB(t, server.DSN(server.CreateDatabase(t)))
 	ctx := t.Context()
 	if err := sqlsnow.Migrate(ctx, db, sqlsnow.MySQL); err != nil {

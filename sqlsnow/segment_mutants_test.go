@@ -3,13 +3,13 @@ package sqlsnow
 import (
 	"testing"
 	"time"
+
+	"github.com/shardsnow/snow/internal/testscale"
 )
 
 // TestMutantsAreCaughtInSegments plants bugs, and asserts that the simulation finds each.
 func TestMutantsAreCaughtInSegments(t *testing.T) {
-	if simRace {
-		t.Skip("one thread: slow, and nothing to find")
-	}
+	testscale.NeedLong(t)
 	for name, plant := range map[string]func(p *segmentPlan){
 		"a take whose answer is lost is believed in": func(p *segmentPlan) { p.flaws.trusts, p.message = true, 0.3 },
 		"a take is answered before it is durable": func(p *segmentPlan) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/testscale"
 )
 
 // A segmentPlan is what happens in a simulation of segments, apart from chance.
@@ -453,10 +454,7 @@ func (w *segmentSim) raise(d *segmentSimDatabase) {
 
 // TestSimulationOfSegments runs worlds of random seeds.
 func TestSimulationOfSegments(t *testing.T) {
-	budget := 5 * time.Second
-	if testing.Short() || simRace {
-		budget = time.Second
-	}
+	budget := testscale.Of(time.Second, 30*time.Second)
 	if *simTime != 0 {
 		budget = *simTime
 	}

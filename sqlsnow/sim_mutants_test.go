@@ -3,6 +3,8 @@ package sqlsnow
 import (
 	"testing"
 	"time"
+
+	"github.com/shardsnow/snow/internal/testscale"
 )
 
 // A simMutant is a bug of the protocol, or of its use.
@@ -87,9 +89,7 @@ var simMutants = []simMutant{
 
 // TestMutantsAreCaught plants bugs, and asserts that the simulation finds each.
 func TestMutantsAreCaught(t *testing.T) {
-	if simRace {
-		t.Skip("one thread: slow, and nothing to find")
-	}
+	testscale.NeedLong(t)
 	for _, mutant := range simMutants {
 		t.Run(mutant.name, func(t *testing.T) {
 			t.Parallel()

@@ -4,20 +4,19 @@ import (
 	"flag"
 	"testing"
 	"time"
+
+	"github.com/shardsnow/snow/internal/testscale"
 )
 
 var (
 	simSeed = flag.Uint64("sim.seed", 0, "simulate this seed only")
-	simTime = flag.Duration("sim.time", 0, "how long to simulate; 0 is 15 s, or 2 s with -short and -race")
+	simTime = flag.Duration("sim.time", 0, "how long to simulate; 0 is 2 s, or a minute where tests may take long")
 )
 
 // TestSimulation runs worlds of random seeds for a while. A violation prints its
 // seed, which -sim.seed replays, and what happened in a small world like it.
 func TestSimulation(t *testing.T) {
-	budget := 15 * time.Second
-	if testing.Short() || simRace {
-		budget = 2 * time.Second
-	}
+	budget := testscale.Of(2*time.Second, time.Minute)
 	if *simTime != 0 {
 		budget = *simTime
 	}
@@ -42,9 +41,7 @@ func TestSimulation(t *testing.T) {
 
 // TestSimulationOfThousands has thousands of processes in one world.
 func TestSimulationOfThousands(t *testing.T) {
-	if testing.Short() || simRace {
-		t.Skip("takes seconds")
-	}
+	testscale.NeedLong(t)
 	const procs = 2000
 	for _, loss := range []time.Duration{0, 5 * time.Second} {
 		plan := simDraw(*simSeed, loss > 0)

@@ -21,10 +21,11 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/gormsnow"
 	"github.com/shardsnow/snow/internal/gormtest"
+	"github.com/shardsnow/snow/internal/testscale"
 )
 
 var (
-	randomFor  = flag.Duration("random", time.Minute, "how long TestRandomCreates runs; a tenth of it with -short")
+	randomFor  = flag.Duration("random", testscale.Of(4*time.Second, time.Minute), "how long TestRandomCreates runs")
 	randomSeed = flag.Uint64("seed", 0, "the only model that TestRandomCreates tries, if not 0")
 )
 
@@ -39,12 +40,8 @@ func TestRandomCreates(t *testing.T) {
 		w.try(t, *randomSeed)
 		return
 	}
-	limit := *randomFor
-	if testing.Short() {
-		limit /= 10
-	}
 	tries := 0
-	for start, seed := time.Now(), rand.Uint64(); time.Since(start) < limit && !t.Failed(); seed++ {
+	for start, seed := time.Now(), rand.Uint64(); time.Since(start) < *randomFor && !t.Failed(); seed++ {
 		w.try(t, max(seed, 1))
 		tries++
 	}

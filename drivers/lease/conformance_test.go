@@ -19,6 +19,7 @@ import (
 )
 
 func TestLeasesOnPostgreSQL(t *testing.T) {
+	t.Parallel()
 	server := dbtest.Postgres(t, "max_connections=300")
 	sqlsnowtest.Run(t, sqlsnow.Postgres, func(t *testing.T) sqlsnowtest.Database {
 		dsn := server.DSN(server.CreateDatabase(t))
@@ -53,6 +54,7 @@ func TestPostgreSQLWithoutSync(t *testing.T) {
 }
 
 func TestLeasesOnSQLite(t *testing.T) {
+	t.Parallel()
 	sqlsnowtest.Run(t, sqlsnow.SQLite, func(t *testing.T) sqlsnowtest.Database {
 		const usual = "&_pragma=journal_mode(wal)&_pragma=synchronous(full)"
 		dsn := "file:" + filepath.Join(t.TempDir(), "snow.db") + "?_pragma=busy_timeout(30000)"

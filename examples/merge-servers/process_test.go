@@ -20,9 +20,10 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testscale"
 )
 
-var kills = flag.Int("kills", 200, "kill the process that merges as often on each database")
+var kills = flag.Int("kills", testscale.Of(8, 200), "kill the process that merges as often on each database")
 
 // asProgram makes the test binary the program itself.
 const asProgram = "MERGE_SERVERS_IS_THE_TEST"
@@ -210,13 +211,10 @@ func dumpTable(ctx context.Context, db *sql.DB, table string, b *strings.Builder
 // The program is killed at random points and started again until it ends by itself. What
 // comes of it is, row for row and id for id, what comes of a run that nobody killed.
 func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes minutes")
-	}
 	for _, name := range []string{"sqlite", "mysql", "postgres"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, name, 1000)
+			s := newStage(t, name, testscale.Of(300, 1000))
 			calm := s.world(t)
 			begin := time.Now()
 			s.do(t, s.run(calm)...)

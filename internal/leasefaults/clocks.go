@@ -11,12 +11,12 @@ import (
 func clocks() []scenario {
 	return []scenario{
 		{
-			name: "the database's clock steps by an hour", private: true,
+			name: "the database's clock steps by an hour", private: true, long: true,
 			namespace: sqlsnow.Namespace{Workers: 14, Window: 3 * time.Second},
 			play:      (*world).stepDatabase,
 		},
 		{
-			name:      "a process's clock is wrong by a day",
+			name: "a process's clock is wrong by a day", long: true,
 			namespace: sqlsnow.Namespace{Workers: 12, Window: 2 * time.Second},
 			play:      (*world).stepProcess,
 		},

@@ -11,12 +11,12 @@ import (
 func failovers() []scenario {
 	return []scenario{
 		{
-			name: "4 s of history lost, LossWindow 5 s", private: true,
-			namespace: sqlsnow.Namespace{Workers: 10, LossWindow: 5 * time.Second, Window: time.Minute},
+			name: "4 s of history lost, LossWindow 5 s", private: true, long: true,
+			namespace: sqlsnow.Namespace{Workers: 20, LossWindow: 5 * time.Second, Window: time.Minute},
 			play:      (*world).failOver,
 		},
 		{
-			name: "4 s of history lost, LossWindow 0", private: true, lossy: true,
+			name: "4 s of history lost, LossWindow 0", private: true, lossy: true, long: true,
 			namespace: sqlsnow.Namespace{Workers: 12, Window: 12 * time.Second},
 			play:      (*world).failOverUnprepared,
 		},
@@ -55,9 +55,10 @@ func (w *world) failOver() {
 	told := forgotten[0]
 	stopped := forgotten[1:]
 	each(stopped, func(p *process) { p.stop(w) })
-	rivals := w.start(10) // as many as there are numbers
 	told.await(w, "reported what was lost", func(r report) bool { return r.Regressed+r.OtherLosses > 0 })
+	told.await(w, "has another number", func(r report) bool { return r.Swaps > 0 }) // some are free until the rivals come
 	flow(w, told)
+	rivals := w.start(2, func(j *job) { j.Leases = 10 }) // as many leases as there are numbers
 	w.succeeded(stopped)
 	each(stopped, func(p *process) { p.resume(w) })
 	for _, p := range stopped {
@@ -90,7 +91,7 @@ func (w *world) renewed(processes []*process, before map[*process]uint64, over <
 // succeeded waits until others issue ids of the numbers that processes had.
 func (w *world) succeeded(processes []*process) {
 	w.Helper()
-	for deadline := time.Now().Add(patience); ; {
+	for looks := 0; ; looks++ {
 		all, err := sqlsnow.Workers(w.Context(), w.db, w.target.Dialect, w.job.Namespace)
 		if err != nil {
 			w.Fatal(err)
@@ -105,7 +106,7 @@ func (w *world) succeeded(processes []*process) {
 		if left == 0 {
 			return
 		}
-		if time.Now().After(deadline) {
+		if looks > patience {
 			w.Fatalf("%d numbers have not been leased again: %+v", left, all)
 		}
 		time.Sleep(reportTime) // no event tells

@@ -18,12 +18,12 @@ func outages() []scenario {
 			},
 		},
 		{
-			name: "packets lost for longer than the window", proxied: true,
+			name: "packets lost for longer than the window", proxied: true, long: true,
 			namespace: sqlsnow.Namespace{Workers: 8, Window: 3 * time.Second},
 			play:      func(w *world) { w.outage(w.proxy.silence, w.proxy.speak) },
 		},
 		{
-			name: "database stopped for longer than the window", private: true,
+			name: "database stopped for longer than the window", private: true, long: true,
 			namespace: sqlsnow.Namespace{Workers: 8, Window: 3 * time.Second},
 			play: func(w *world) {
 				w.outage(func() { w.server.Stop(w) }, func() { w.server.Continue(w) })
@@ -35,7 +35,7 @@ func outages() []scenario {
 			play:      (*world).crash,
 		},
 		{
-			name: "connections cut in the middle of renewals", proxied: true,
+			name: "connections cut in the middle of renewals", proxied: true, long: true,
 			namespace: sqlsnow.Namespace{Workers: 12, Window: 2 * time.Second},
 			play:      (*world).cut,
 		},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testscale"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -42,12 +43,10 @@ func (w *worker) loadSegments(file io.Writer) error {
 	}
 	var s *sqlsnow.Segments
 	for s == nil {
-		ctx, cancel := context.WithTimeout(w.issue, 10*time.Second)
 		var err error
-		s, err = sqlsnow.OpenSegments(ctx, dbs, w.Dialect, sqlsnow.SegmentConfig{
+		s, err = sqlsnow.OpenSegments(w.issue, dbs, w.Dialect, sqlsnow.SegmentConfig{
 			Tag: segmentTag, Step: w.Segments.Step, MaxStep: w.Segments.Step, Logger: slog.New(w),
 		})
-		cancel()
 		if err == nil {
 			break
 		}
@@ -60,9 +59,7 @@ func (w *worker) loadSegments(file io.Writer) error {
 	}
 	w.update(func(r *report) { r.Acquired++ })
 	err := w.drain(s, file)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	return errors.Join(err, s.Close(ctx))
+	return errors.Join(err, s.Close(context.Background())) // the process ends with its parent
 }
 
 func (w *worker) drain(s *sqlsnow.Segments, file io.Writer) error {
@@ -135,9 +132,6 @@ func RunSegments(t *testing.T, target Target) {
 	if os.Getenv(jobVariable) != "" {
 		Work()
 	}
-	if testing.Short() {
-		t.Skip("faults of segments take a minute")
-	}
 	for _, given := range []string{"SNOW_MYSQL_DSN", "SNOW_POSTGRES_DSN"} {
 		t.Setenv(given, "") // only private servers can be killed
 	}
@@ -146,18 +140,22 @@ func RunSegments(t *testing.T, target Target) {
 	for _, s := range []struct {
 		name    string
 		alone   bool
+		long    bool
 		servers int
 		step    int64
 		play    func(w *segmentWorld)
 	}{
-		{"200 processes on one tag, killed", true, 1, 50, (*segmentWorld).crowd},
-		{"database killed", false, 1, 200, (*segmentWorld).crash},
-		{"database stopped until numbers run out", false, 1, 200, (*segmentWorld).halt},
-		{"connections cut in the middle of takes, and answers late", false, 2, 50, (*segmentWorld).cut},
-		{"two of three databases down", false, 3, 100, (*segmentWorld).twoDown},
-		{"database restored", false, 1, 50, (*segmentWorld).restore},
+		{"200 processes on one tag, killed", true, true, 1, 50, (*segmentWorld).crowd},
+		{"database killed", false, false, 1, 200, (*segmentWorld).crash},
+		{"database stopped until numbers run out", false, true, 1, 200, (*segmentWorld).halt},
+		{"connections cut in the middle of takes, and answers late", false, false, 2, 50, (*segmentWorld).cut},
+		{"two of three databases down", false, true, 3, 100, (*segmentWorld).twoDown},
+		{"database restored", false, false, 1, 50, (*segmentWorld).restore},
 	} {
 		run := func(t *testing.T) {
+			if s.long {
+				testscale.NeedLong(t)
+			}
 			w := &segmentWorld{world: &world{T: t, target: target}, step: s.step, skips: s.servers > 1}
 			w.job = job{
 				Driver: target.Driver, Dialect: target.Dialect, Dir: t.TempDir(), Segments: &segmentJob{Step: s.step},

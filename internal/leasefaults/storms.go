@@ -13,22 +13,22 @@ import (
 func storms() []scenario {
 	return []scenario{
 		{
-			name: "1000 acquirers for 1024 numbers", alone: true,
+			name: "1000 acquirers for 1024 numbers", alone: true, long: true,
 			namespace: sqlsnow.Namespace{Workers: 1024},
 			play:      func(w *world) { w.storm(1000, 1024) },
 		},
 		{
-			name: "1100 acquirers for 1024 numbers", alone: true,
+			name: "1100 acquirers for 1024 numbers", alone: true, long: true,
 			namespace: sqlsnow.Namespace{Workers: 1024},
 			play:      func(w *world) { w.storm(1100, 1024) },
 		},
 		{
-			name: "rolling restart of 50 processes", alone: true,
+			name: "rolling restart of 50 processes", alone: true, long: true,
 			namespace: sqlsnow.Namespace{Workers: 64},
 			play:      (*world).roll,
 		},
 		{
-			name:      "SIGKILL and restart at once",
+			name: "SIGKILL and restart at once", long: true,
 			namespace: sqlsnow.Namespace{Workers: 12, Window: 2 * time.Second},
 			play:      (*world).killAll,
 		},

@@ -291,14 +291,15 @@ func (w *worker) load(from snow.Worker, done <-chan struct{}, file io.Writer) er
 	ids := make([]snow.ID, batch)
 	var issued uint64
 	expired := false
-	one := false // at a time
+	made := time.Now() // the last id
+	one := false       // at a time
 	for round := 1; w.Limit == 0 || issued < w.Limit; round++ {
 		n, err := fill(g, ids, one)
 		if n > 0 {
 			if err := write(file, ids[:n]); err != nil {
 				return err
 			}
-			issued += uint64(n)
+			issued, made = issued+uint64(n), time.Now()
 			w.update(func(r *report) {
 				r.Issued += uint64(n)
 				r.LastID = int64(ids[n-1])
@@ -320,7 +321,8 @@ func (w *worker) load(from snow.Worker, done <-chan struct{}, file io.Writer) er
 			continue // less than a batch may be left
 		case !expired:
 			expired = true
-			w.update(func(r *report) { r.expire(from) })
+			idle := time.Since(made)
+			w.update(func(r *report) { r.Idle = idle; r.expire(from) })
 		}
 		wait := time.Duration(0)
 		if expired {
@@ -379,12 +381,10 @@ func (w *worker) close() {
 	w.mu.Lock()
 	held := w.held
 	w.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
 	var all sync.WaitGroup
 	for _, l := range held {
 		all.Go(func() {
-			err := l.Close(ctx)
+			err := l.Close(context.Background()) // the process ends with its parent
 			w.update(func(r *report) {
 				if err == nil {
 					r.Closed++

@@ -7,13 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shardsnow/snow/internal/testscale"
 	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // Crash merges random worlds in processes that die: the first one at its first
 // statement, the next one at its second, and so on until one comes to the end.
+// Where tests are not to take long, they die at later and later statements.
 func Crash(t *testing.T, e Engine) {
-	for seed := range uint64(*worlds / 5) {
+	for seed := range uint64(testscale.Of(1, 10)) {
 		t.Run(strconv.FormatUint(seed+1, 10), func(t *testing.T) { crash(t, e, seed+1) })
 	}
 }
@@ -29,8 +31,9 @@ func crash(t *testing.T, e Engine, seed uint64) {
 		Namespace: namespace, BatchRows: 20 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight, PackRows: w.packRows, Lease: time.Hour,
 	}
 	refused := false
-	for n := 1; ; n++ {
-		f := &fuse{left: n, done: n%2 == 0}
+	died := 0
+	for n := 1; ; n += testscale.Of(1+n/4, 1) {
+		f := &fuse{left: n, done: died%2 == 1}
 		dying := f.pool(target)
 		m, err := merge.New(e.Dialect, dying, sources, plan, cfg)
 		if err != nil {
@@ -44,12 +47,13 @@ func crash(t *testing.T, e Engine, seed uint64) {
 			if err := report.Err(); err != nil {
 				t.Error(err)
 			}
-			t.Logf("%d processes died", n-1)
+			t.Logf("%d processes died", died)
 			break
 		}
 		if !errors.Is(err, errBlown) {
 			t.Fatalf("process %d: %v", n, err)
 		}
+		died++
 		// The lease of a dead process outlives it.
 		var until int64
 		if err := target.QueryRowContext(t.Context(), "SELECT until_us FROM snow_merge_lease").Scan(&until); err != nil {

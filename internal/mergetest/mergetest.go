@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/testscale"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/merge"
 )
@@ -29,7 +30,7 @@ type Engine struct {
 
 var (
 	seed   = flag.Uint64("merge.seed", 0, "merge only the random world of this seed")
-	worlds = flag.Int("merge.worlds", 20, "merge so many random worlds on each database")
+	worlds = flag.Int("merge.worlds", testscale.Of(4, 100), "merge so many random worlds on each database")
 )
 
 // Open opens a database, and closes it at the end of the test.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shardsnow/snow/internal/testscale"
 	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
@@ -65,6 +66,7 @@ func TestSmallPools(t *testing.T) {
 // Others who want the lease, and whoever is told of the run, keep it neither
 // from going on nor from renewing.
 func TestRivalsWhileServerMints(t *testing.T) {
+	testscale.NeedLong(t)
 	f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, v INT)"}, []string{"INSERT INTO orders SELECT seq, seq FROM seq_1_to_2000"})
 	f.tables()
 	f.config.BatchRows, f.config.Writers, f.config.Lease = 1, 4, time.Second

@@ -1,0 +1,103 @@
+// Command busy runs another command while the machine is busy: beside processes that use the processor and nothing else, and one
+// that writes to the disk and syncs. It ends with the command's exit code.
+//
+//	go run ./internal/busy -n 16 make test
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+)
+
+const (
+	variable = "SNOW_BUSY" // says what a process of the load is to do
+	written  = 64 << 20    // bytes between two syncs
+)
+
+func main() {
+	switch os.Getenv(variable) {
+	case "spin":
+		go whileParentLives()
+		for {
+		}
+	case "write":
+		go whileParentLives()
+		if err := write(); err != nil {
+			fmt.Fprintln(os.Stderr, "busy: write:", err)
+			os.Exit(1)
+		}
+	}
+	n := flag.Int("n", 16, "processes that use the processor; 0 is no load at all")
+	flag.Parse()
+	code, err := run(*n, flag.Args())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "busy:", err)
+		os.Exit(1)
+	}
+	os.Exit(code)
+}
+
+func run(n int, command []string) (code int, err error) {
+	if len(command) == 0 {
+		return 0, errors.New("no command")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	for i := range n + min(n, 1) {
+		job := "spin"
+		if i == n {
+			job = "write"
+		}
+		load := exec.Command(self)
+		load.Env = append(os.Environ(), variable+"="+job, "GOMAXPROCS=2") // the second for whileParentLives
+		load.Stderr = os.Stderr
+		if _, err := load.StdinPipe(); err != nil { // which the system closes when this process ends, however it ends
+			return 0, err
+		}
+		if err := load.Start(); err != nil {
+			return 0, err
+		}
+		defer func() { _ = load.Process.Kill(); _ = load.Wait() }()
+	}
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode(), nil
+	}
+	return 0, err
+}
+
+// whileParentLives ends the process when its standard input ends.
+func whileParentLives() {
+	_, _ = os.Stdin.Read(make([]byte, 1))
+	os.Exit(0)
+}
+
+// write writes and syncs a file again and again.
+func write() error {
+	f, err := os.CreateTemp("", "busy-")
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(f.Name()); err != nil { // it goes with the process
+		return err
+	}
+	block := make([]byte, 1<<20)
+	for {
+		for at := int64(0); at < written; at += int64(len(block)) {
+			if _, err := f.WriteAt(block, at); err != nil {
+				return err
+			}
+		}
+		if err := f.Sync(); err != nil {
+			return err
+		}
+	}
+}

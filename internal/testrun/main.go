@@ -1,0 +1,215 @@
+// Command testrun runs the tests of every module of the repository, whatever fails, and sums up. With -long it runs those that
+// take their time instead: kills by the hundred, random worlds, long simulations.
+//
+// What the tests and the servers say goes to a file for each package, in test-logs.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+func main() {
+	long := flag.Bool("long", false, "run the tests that take long")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	failed, err := run(ctx, *long)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testrun:", err)
+	}
+	if failed || err != nil {
+		os.Exit(1)
+	}
+}
+
+const (
+	logs   = "test-logs" // the folder of the output, in the repository's root
+	atOnce = 2           // modules: tests wait for the most part
+)
+
+func run(ctx context.Context, long bool) (failed bool, err error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return false, err
+	}
+	folder := filepath.Join(root, logs)
+	if err := os.RemoveAll(folder); err != nil {
+		return false, err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return false, err
+	}
+	modules, err := modules(root)
+	if err != nil {
+		return false, err
+	}
+	jobs := usual(modules)
+	if long {
+		jobs = longJobs
+	}
+	if err := announce(os.Stdout, root, modules, long); err != nil {
+		return false, err
+	}
+	temp, err := os.MkdirTemp(memory(), "snow-test-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(temp)
+	begin := time.Now()
+	all := newResults(folder)
+	places := make(chan struct{}, atOnce)
+	var group sync.WaitGroup
+	for _, j := range jobs {
+		places <- struct{}{}
+		group.Go(func() {
+			if err := j.run(ctx, root, folder, temp, all); err != nil {
+				all.broke(j, err)
+			}
+			<-places
+		})
+	}
+	group.Wait()
+	return all.sumUp(os.Stdout, time.Since(begin)), ctx.Err()
+}
+
+// modules returns the folders with a go.mod, the root first.
+func modules(root string) (dirs []string, err error) {
+	err = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || path != root && strings.HasPrefix(d.Name(), ".")):
+			return filepath.SkipDir
+		case d.Name() == "go.mod":
+			dir, err := filepath.Rel(root, filepath.Dir(path))
+			dirs = append(dirs, dir)
+			return err
+		}
+		return nil
+	})
+	slices.Sort(dirs) // the root, which is ".", comes first
+	return dirs, err
+}
+
+// A job is one go test in a module.
+type job struct {
+	dir  string   // of the module
+	args []string // of go test
+}
+
+// usual returns a job for each module. A package that hangs is ended by -timeout, which is far beyond what it takes
+// on a busy machine.
+func usual(modules []string) (jobs []job) {
+	for _, dir := range modules {
+		jobs = append(jobs, job{dir, []string{"-race", "-p=3", "-timeout=45m", "./..."}})
+	}
+	return jobs
+}
+
+// run executes the tests. An error is one of this program; failures are among the results.
+func (j job) run(ctx context.Context, root, folder, temp string, all *results) error {
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1"}, j.args...)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.Dir = filepath.Join(root, j.dir)
+	// Databases live in TMPDIR. The go command has a folder of its own, for programs may not be started from every TMPDIR.
+	cmd.Env = append(os.Environ(), "GOWORK=off", "SNOW_REQUIRE_DB=1", "SNOW_TEST_LOGS="+folder, "GOTMPDIR="+os.TempDir(), "TMPDIR="+temp)
+	if j.long() {
+		cmd.Env = append(cmd.Env, "SNOW_TEST_LONG=1")
+	}
+	said, err := os.CreateTemp(folder, fileName(j.dir)+"-*.stderr.log")
+	if err != nil {
+		return err
+	}
+	defer said.Close()
+	cmd.Stderr = said
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if err := all.read(j, out); err != nil {
+		_ = cmd.Process.Kill()
+		return err
+	}
+	if err := cmd.Wait(); err != nil {
+		all.ended(j, said.Name(), err)
+	}
+	return nil
+}
+
+// announce says what the tests will take, before they take it.
+func announce(w io.Writer, root string, modules []string, long bool) error {
+	what, minutes := "the tests", 5
+	if long {
+		what, minutes = "the tests that take long", 20
+	}
+	missing, all, err := downloads(root, modules)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "This runs %s of %d Go modules, with the race detector, on private MariaDB, PostgreSQL and SQLite databases.\n", what, len(modules))
+	fmt.Fprintf(w, "  downloads: %d of %d Go modules\n", missing, all)
+	fmt.Fprintf(w, "  takes:     about %d minutes on 2 idle cores (here: %d); the first time about 10 more, to compile\n", minutes, runtime.NumCPU())
+	fmt.Fprintf(w, "  logs:      %s, a file for each package\n", logs)
+	return nil
+}
+
+// downloads counts the Go modules that go.sum files name, and those of them that are not in the module cache.
+func downloads(root string, modules []string) (missing, all int, err error) {
+	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		return 0, 0, err
+	}
+	cache := filepath.Join(strings.TrimSpace(string(out)), "cache", "download")
+	seen := make(map[string]bool)
+	for _, dir := range modules {
+		sums, err := os.ReadFile(filepath.Join(root, dir, "go.sum"))
+		if os.IsNotExist(err) {
+			continue
+		} else if err != nil {
+			return 0, 0, err
+		}
+		for line := range strings.Lines(string(sums)) {
+			fields := strings.Fields(line)
+			if len(fields) != 3 || strings.HasSuffix(fields[1], "/go.mod") {
+				continue
+			}
+			zip := filepath.Join(cache, escape(fields[0]), "@v", escape(fields[1])+".zip")
+			if !seen[zip] {
+				seen[zip] = true
+				if _, err := os.Stat(zip); err != nil {
+					missing++
+				}
+			}
+		}
+	}
+	return missing, len(seen), nil
+}
+
+// escape spells a module's path as the module cache does, where upper case counts for nothing in some file systems.
+func escape(path string) string {
+	var b strings.Builder
+	for _, r := range path {
+		if 'A' <= r && r <= 'Z' {
+			b.WriteByte('!')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// An event is a line of go test -json: see go doc test2json.
+type event struct {
+	Action      string
+	Package     string
+	ImportPath  string // of build-output and build-fail
+	Test        string
+	Elapsed     float64
+	Output      string
+	FailedBuild string
+}
+
+// A failure is a test, or a package, that failed.
+type failure struct {
+	job   job
+	pkg   string
+	test  string // empty for the package itself
+	cause string
+	log   string
+}
+
+// A name is a test of a package; the package itself where test is empty.
+type name struct{ pkg, test string }
+
+// results are what became of the tests of all jobs.
+type results struct {
+	folder string
+
+	mu               sync.Mutex
+	passed, packages int
+	failures         []failure
+	skipped          map[string]int    // by reason
+	output           map[name][]string // of tests that have not ended
+	builds           map[string]string // the first line of a failed build
+	files            map[string]*os.File
+}
+
+func newResults(folder string) *results {
+	return &results{
+		folder: folder, skipped: make(map[string]int), output: make(map[name][]string),
+		builds: make(map[string]string), files: make(map[string]*os.File),
+	}
+}
+
+// read takes in the events of a job.
+func (all *results) read(j job, r io.Reader) error {
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		var e event
+		if json.Unmarshal(line, &e) != nil {
+			continue // not a test's: go's own words are in the file of its standard error
+		}
+		if err := all.take(j, e); err != nil {
+			return err
+		}
+	}
+}
+
+func (all *results) take(j job, e event) error {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	at := name{e.Package, e.Test}
+	switch e.Action {
+	case "build-output":
+		if text := strings.TrimSpace(e.Output); all.builds[e.ImportPath] == "" && !strings.HasPrefix(text, "#") {
+			all.builds[e.ImportPath] = text
+		}
+		return all.write(e.ImportPath, e.Output)
+	case "output":
+		all.output[at] = append(all.output[at], e.Output)
+		return all.write(e.Package, e.Output)
+	case "pass":
+		delete(all.output, at)
+		if e.Test != "" {
+			all.passed++
+		}
+	case "skip":
+		if e.Test != "" {
+			all.skipped[reason(all.output[at])]++
+		}
+		delete(all.output, at)
+	case "fail":
+		all.fail(j, e, at)
+	}
+	if e.Test == "" && (e.Action == "pass" || e.Action == "fail") {
+		all.packages++
+		word := map[string]string{"pass": "ok  ", "fail": "FAIL"}[e.Action]
+		fmt.Printf("%s  %-55s %6.1fs\n", word, e.Package, e.Elapsed)
+		if f := all.files[e.Package]; f != nil {
+			delete(all.files, e.Package)
+			return f.Close()
+		}
+	}
+	return nil
+}
+
+// fail notes a failure, unless it only repeats that of a subtest or, for a package, that of its tests.
+func (all *results) fail(j job, e event, at name) {
+	output := all.output[at]
+	delete(all.output, at)
+	for _, f := range all.failures {
+		if f.pkg == at.pkg && (at.test == "" || strings.HasPrefix(f.test, at.test+"/")) {
+			return
+		}
+	}
+	cause := cause(output)
+	if e.FailedBuild != "" {
+		cause = all.builds[e.FailedBuild]
+	}
+	if at.test == "" {
+		for running, output := range all.output { // it ended in the middle of them
+			if running.pkg == at.pkg && running.test != "" {
+				cause = running.test + ": " + firstOf(causeOf(output), cause)
+			}
+		}
+	}
+	all.failures = append(all.failures, failure{j, at.pkg, at.test, cause, all.path(at.pkg)})
+}
+
+// ended is told where go test ended with an error. Mostly a test has failed, and that is known.
+func (all *results) ended(j job, said string, err error) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, f := range all.failures {
+		if f.job.dir == j.dir {
+			return
+		}
+	}
+	text, _ := os.ReadFile(said)
+	first, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	all.failures = append(all.failures, failure{j, j.dir, "", firstOf(first, err.Error()), said})
+}
+
+// broke is told of a job whose tests could not be run.
+func (all *results) broke(j job, err error) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.failures = append(all.failures, failure{j, j.dir, "", err.Error(), all.folder})
+}
+
+// write appends to the log of a package.
+func (all *results) write(pkg, text string) error {
+	f := all.files[pkg]
+	if f == nil {
+		var err error
+		if f, err = os.OpenFile(all.path(pkg), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
+			return err
+		}
+		all.files[pkg] = f
+	}
+	_, err := f.WriteString(text)
+	return err
+}
+
+func (all *results) path(pkg string) string { return filepath.Join(all.folder, fileName(pkg)+".log") }
+
+// fileName makes a package's path the name of a file.
+func fileName(pkg string) string {
+	pkg, _, _ = strings.Cut(pkg, " ") // the go command adds [pkg.test]
+	pkg = strings.TrimPrefix(pkg, "github.com/shardsnow/")
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`/\:`, r) {
+			return '-'
+		}
+		return r
+	}, pkg)
+}
+
+// cause returns the line that says most about a failure.
+func cause(output []string) string {
+	return firstOf(causeOf(output), "no test failed, and the package did: see its log")
+}
+
+// causeOf returns the first line of a panic or a race, or the first that a test logged, or nothing.
+func causeOf(output []string) (said string) {
+	for i, line := range output {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "fatal error: "), strings.Contains(line, "WARNING: DATA RACE"):
+			return line
+		case said == "" && strings.Contains(line, ".go:") && !strings.HasPrefix(line, "goroutine "):
+			said = line
+			if strings.HasSuffix(line, ":") && i+1 < len(output) {
+				said += " " + strings.TrimSpace(output[i+1])
+			}
+		}
+	}
+	return said
+}
+
+// reason returns what a skipped test said.
+func reason(output []string) string {
+	for _, line := range output {
+		if _, after, ok := strings.Cut(line, ".go:"); ok {
+			_, text, _ := strings.Cut(after, ": ")
+			return strings.TrimSpace(text)
+		}
+	}
+	return "no reason given"
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+const most = 6 // failures, and reasons to skip, that a summary of about ten lines has room for
+
+// sumUp prints what became of everything, and reports whether anything failed.
+func (all *results) sumUp(w io.Writer, took time.Duration) (failed bool) {
+	fmt.Fprintf(w, "\n%d packages in %v. Logs: %s\n", all.packages, took.Round(time.Second), logs)
+	for i, f := range all.failures {
+		if i == most {
+			fmt.Fprintf(w, "FAIL  %d more: grep -- '--- FAIL' %s/*.log\n", len(all.failures)-most, logs)
+			break
+		}
+		title := strings.TrimSpace(f.pkg + " " + f.test)
+		fmt.Fprintf(w, "FAIL  %s: %s | again: %s | log: %s\n", title, shorten(f.cause, 160), f.again(), filepath.Join(logs, filepath.Base(f.log)))
+	}
+	skipped := 0
+	for reason, n := range all.skipped {
+		skipped += n
+		fmt.Fprintf(w, "skip  %d: %s\n", n, shorten(reason, 120))
+	}
+	fmt.Fprintf(w, "%d passed, %d failed, %d skipped\n", all.passed, len(all.failures), skipped)
+	return len(all.failures) > 0
+}
+
+// again returns the command that runs what failed, and nothing else.
+func (f failure) again() string {
+	pkg := strings.TrimPrefix(strings.TrimPrefix(f.pkg, "github.com/shardsnow/snow"), "/")
+	command := "make stress N=1 BUSY=0 PKG=" + firstOf(pkg, ".")
+	if f.test != "" {
+		parts := strings.Split(f.test, "/")
+		for i := range parts {
+			parts[i] = "^" + regexp.QuoteMeta(parts[i]) + "$"
+		}
+		// Make takes a dollar sign for a variable, and the shell ends at a quote.
+		run := strings.NewReplacer("$", "$$", "'", ".").Replace(strings.Join(parts, "/"))
+		command += " RUN='" + run + "'"
+	}
+	if f.job.long() {
+		command = "SNOW_TEST_LONG=1 " + command
+	}
+	return command
+}
+
+func shorten(s string, n int) string {
+	if len(s) > n {
+		return s[:n] + "…"
+	}
+	return s
+}

@@ -1,5 +1,0 @@
-//go:build race
-
-package snow
-
-const raceDetector = true

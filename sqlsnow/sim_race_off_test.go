@@ -1,5 +1,0 @@
-//go:build !race
-
-package sqlsnow
-
-const simRace = false
