@@ -214,7 +214,6 @@ var migrationTests = map[string]func(*testing.T, migration){
 
 func TestMigratePostgres(t *testing.T) {
 	t.Parallel()
-	t.Parallel()
 	server := dbtest.Postgres(t)
 	for name, test := range migrationTests {
 		for _, isolation := range []string{"read committed", "serializable"} {

@@ -68,6 +68,9 @@ func run(ctx context.Context, long bool) (failed bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(temp)
+	if err := os.Chmod(temp, 0o711); err != nil { // a server may run as another user
+		return false, err
+	}
 	begin := time.Now()
 	all := newResults(folder)
 	places := make(chan struct{}, atOnce)

@@ -200,7 +200,7 @@ func causeOf(output []string) (said string) {
 			return line
 		case said == "" && strings.Contains(line, ".go:") && !strings.HasPrefix(line, "goroutine "):
 			said = line
-			if strings.HasSuffix(line, ":") && i+1 < len(output) {
+			if strings.HasSuffix(line, ":") && i+1 < len(output) && !strings.Contains(output[i+1], "--- FAIL") {
 				said += " " + strings.TrimSpace(output[i+1])
 			}
 		}
