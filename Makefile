@@ -14,10 +14,10 @@ each     = for dir in $(MODULES); do echo "$$dir: $(1)"; (cd $$dir && export GOW
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
 
-test: needs ## test every module on real databases with the race detector, in about 5 minutes; installs what is missing
+test: ## test every module on real databases with the race detector, in about 5 minutes; installs what is missing
 	@go run ./internal/testrun
 
-test-long: needs ## the tests that take long: kills by the hundred, random worlds, long simulations; about 20 minutes
+test-long: ## the tests that take long: kills by the hundred, random worlds, long simulations; about 15 minutes
 	@go run ./internal/testrun -long
 
 stress: export RUN := $(RUN)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the tests need and that are missing, as root. If nothing is missing it does nothing.
+# With -n it prints their names and installs nothing.
 set -euo pipefail
 PATH="$PATH:/usr/sbin:$(echo /usr/lib/postgresql/*/bin | tr ' ' :)"
 has() { command -v "$1" >/dev/null; }
@@ -10,6 +11,7 @@ has mariadb || packages+=(mariadb-client-core)
 { has initdb && has postgres && has psql; } || packages+=(postgresql)
 compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || packages+=(libfaketime)
 echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || packages+=(gcc libc6-dev)
+[ "${1:-}" != -n ] || { echo "${packages[*]}"; exit 0; }
 [ ${#packages[@]} -gt 0 ] || exit 0
 
 if ! has apt-get; then

@@ -26,7 +26,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	failed, err := run(ctx, *long)
+	failed, err := run(ctx, os.Stdout, *long)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testrun:", err)
 	}
@@ -40,7 +40,7 @@ const (
 	atOnce = 2           // modules: tests wait for the most part
 )
 
-func run(ctx context.Context, long bool) (failed bool, err error) {
+func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
 	root, err := os.Getwd()
 	if err != nil {
 		return false, err
@@ -60,7 +60,10 @@ func run(ctx context.Context, long bool) (failed bool, err error) {
 	if long {
 		jobs = longJobs
 	}
-	if err := announce(os.Stdout, root, modules, long); err != nil {
+	if err := announce(w, root, modules, long); err != nil {
+		return false, err
+	}
+	if err := install(root, w); err != nil {
 		return false, err
 	}
 	temp, err := os.MkdirTemp(memory(), "snow-test-")
@@ -72,7 +75,7 @@ func run(ctx context.Context, long bool) (failed bool, err error) {
 		return false, err
 	}
 	begin := time.Now()
-	all := newResults(folder)
+	all := newResults(folder, w)
 	places := make(chan struct{}, atOnce)
 	var group sync.WaitGroup
 	for _, j := range jobs {
@@ -85,7 +88,7 @@ func run(ctx context.Context, long bool) (failed bool, err error) {
 		})
 	}
 	group.Wait()
-	return all.sumUp(os.Stdout, time.Since(begin)), ctx.Err()
+	return all.sumUp(time.Since(begin)), ctx.Err()
 }
 
 // modules returns the folders with a go.mod, the root first.
@@ -165,10 +168,27 @@ func announce(w io.Writer, root string, modules []string, long bool) error {
 	if err != nil {
 		return err
 	}
+	packages, err := exec.Command(filepath.Join(root, installer), "-n").Output()
+	if err != nil {
+		return fmt.Errorf("%s -n: %w", installer, err)
+	}
 	fmt.Fprintf(w, "This runs %s of %d Go modules, with the race detector, on private MariaDB, PostgreSQL and SQLite databases.\n", what, len(modules))
-	fmt.Fprintf(w, "  downloads: %d of %d Go modules\n", missing, all)
+	fmt.Fprintf(w, "  installs:  %s\n", firstOf(strings.TrimSpace(string(packages)), "nothing"))
+	fmt.Fprintf(w, "  downloads: %d of %d Go modules, at most\n", missing, all)
 	fmt.Fprintf(w, "  takes:     about %d minutes on 2 idle cores (here: %d); the first time about 10 more, to compile\n", minutes, runtime.NumCPU())
 	fmt.Fprintf(w, "  logs:      %s, a file for each package\n", logs)
+	return nil
+}
+
+// installer is the script that installs the servers.
+const installer = "internal/dbtest/install.sh"
+
+func install(root string, w io.Writer) error {
+	cmd := exec.Command(filepath.Join(root, installer))
+	cmd.Stdout, cmd.Stderr = w, w
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", installer, err)
+	}
 	return nil
 }
 

@@ -39,6 +39,7 @@ type name struct{ pkg, test string }
 // results are what became of the tests of all jobs.
 type results struct {
 	folder string
+	w      io.Writer // of the summary
 
 	mu               sync.Mutex
 	passed, packages int
@@ -49,9 +50,9 @@ type results struct {
 	files            map[string]*os.File
 }
 
-func newResults(folder string) *results {
+func newResults(folder string, w io.Writer) *results {
 	return &results{
-		folder: folder, skipped: make(map[string]int), output: make(map[name][]string),
+		folder: folder, w: w, skipped: make(map[string]int), output: make(map[name][]string),
 		builds: make(map[string]string), files: make(map[string]*os.File),
 	}
 }
@@ -105,7 +106,7 @@ func (all *results) take(j job, e event) error {
 	if e.Test == "" && (e.Action == "pass" || e.Action == "fail") {
 		all.packages++
 		word := map[string]string{"pass": "ok  ", "fail": "FAIL"}[e.Action]
-		fmt.Printf("%s  %-55s %6.1fs\n", word, e.Package, e.Elapsed)
+		fmt.Fprintf(all.w, "%s  %-55s %6.1fs\n", word, e.Package, e.Elapsed)
 		if f := all.files[e.Package]; f != nil {
 			delete(all.files, e.Package)
 			return f.Close()
@@ -191,21 +192,31 @@ func cause(output []string) string {
 	return firstOf(causeOf(output), "no test failed, and the package did: see its log")
 }
 
-// causeOf returns the first line of a panic or a race, or the first that a test logged, or nothing.
-func causeOf(output []string) (said string) {
+// complains are words of messages that tell of a failure: go test does not tell those of Error from those of Log.
+var complains = regexp.MustCompile(`(?i)got|want|not|error|fail|refused`)
+
+// causeOf returns the first line of a panic or a race, or the first message that sounds like a failure, or the first, or
+// nothing.
+func causeOf(output []string) string {
+	var first, complaint string
 	for i, line := range output {
 		line = strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "fatal error: "), strings.Contains(line, "WARNING: DATA RACE"):
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.Contains(line, "WARNING: DATA RACE") {
 			return line
-		case said == "" && strings.Contains(line, ".go:") && !strings.HasPrefix(line, "goroutine "):
-			said = line
-			if strings.HasSuffix(line, ":") && i+1 < len(output) && !strings.Contains(output[i+1], "--- FAIL") {
-				said += " " + strings.TrimSpace(output[i+1])
-			}
+		}
+		if !strings.Contains(line, ".go:") || strings.HasPrefix(line, "goroutine ") {
+			continue
+		}
+		if strings.HasSuffix(line, ":") && i+1 < len(output) && !strings.Contains(output[i+1], "--- FAIL") {
+			line += " " + strings.TrimSpace(output[i+1])
+		}
+		_, message, _ := strings.Cut(line, ".go:")
+		first = firstOf(first, line)
+		if complains.MatchString(message) {
+			complaint = firstOf(complaint, line)
 		}
 	}
-	return said
+	return firstOf(complaint, first)
 }
 
 // reason returns what a skipped test said.
@@ -229,7 +240,8 @@ func firstOf(a, b string) string {
 const most = 6 // failures, and reasons to skip, that a summary of about ten lines has room for
 
 // sumUp prints what became of everything, and reports whether anything failed.
-func (all *results) sumUp(w io.Writer, took time.Duration) (failed bool) {
+func (all *results) sumUp(took time.Duration) (failed bool) {
+	w := all.w
 	fmt.Fprintf(w, "\n%d packages in %v. Logs: %s\n", all.packages, took.Round(time.Second), logs)
 	for i, f := range all.failures {
 		if i == most {
