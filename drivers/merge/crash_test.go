@@ -6,8 +6,15 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/internal/mergetest"
+	"github.com/shardsnow/snow/internal/testscale"
 )
 
-func TestCrashOnPostgreSQL(t *testing.T) { mergetest.Crash(t, postgres(t)) }
+func TestCrashOnPostgreSQL(t *testing.T) {
+	testscale.NeedLong(t)
+	mergetest.Crash(t, postgres(t))
+}
 
-func TestCrashOnSQLite(t *testing.T) { mergetest.Crash(t, sqlite) }
+func TestCrashOnSQLite(t *testing.T) {
+	testscale.NeedLong(t)
+	mergetest.Crash(t, sqlite)
+}

@@ -10,12 +10,16 @@ import (
 
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/internal/mergetest"
+	"github.com/shardsnow/snow/internal/testscale"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
 func TestProofOnPostgreSQL(t *testing.T) { mergetest.Proof(t, postgres(t)) }
 
-func TestClashesOnPostgreSQL(t *testing.T) { mergetest.Clashes(t, postgres(t)) }
+func TestClashesOnPostgreSQL(t *testing.T) {
+	testscale.NeedLong(t)
+	mergetest.Clashes(t, postgres(t))
+}
 
 func TestProofOnSQLite(t *testing.T) { mergetest.Proof(t, sqlite) }
 

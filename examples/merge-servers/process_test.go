@@ -23,7 +23,7 @@ import (
 	"github.com/shardsnow/snow/internal/testscale"
 )
 
-var kills = flag.Int("kills", testscale.Of(8, 200), "kill the process that merges as often on each database")
+var kills = flag.Int("kills", testscale.Of(4, 200), "kill the process that merges as often on each database")
 
 // asProgram makes the test binary the program itself.
 const asProgram = "MERGE_SERVERS_IS_THE_TEST"
@@ -213,6 +213,9 @@ func dumpTable(ctx context.Context, db *sql.DB, table string, b *strings.Builder
 func TestKilled(t *testing.T) {
 	for _, name := range []string{"sqlite", "mysql", "postgres"} {
 		t.Run(name, func(t *testing.T) {
+			if name != "sqlite" {
+				testscale.NeedLong(t)
+			}
 			t.Parallel()
 			s := newStage(t, name, testscale.Of(300, 1000))
 			calm := s.world(t)

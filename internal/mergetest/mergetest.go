@@ -30,7 +30,7 @@ type Engine struct {
 
 var (
 	seed   = flag.Uint64("merge.seed", 0, "merge only the random world of this seed")
-	worlds = flag.Int("merge.worlds", testscale.Of(4, 100), "merge so many random worlds on each database")
+	worlds = flag.Int("merge.worlds", testscale.Of(2, 100), "merge so many random worlds on each database")
 )
 
 // Open opens a database, and closes it at the end of the test.

@@ -8,9 +8,9 @@ var longJobs = []job{
 	{".", []string{"-timeout=30m", "-run=^(TestSimulation|TestMutantsAreCaught)", "./sqlsnow"}},
 	{".", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults)$", "./sqlsnow"}},
 	{".", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash)", "./internal/mergetest"}},
-	{".", []string{"-timeout=30m", "-race", "-run=^TestRivals", "./sqlsnow/merge"}},
+	{".", []string{"-timeout=30m", "-race", "-run=^(TestRivals|TestServerMints)", "./sqlsnow/merge"}},
 	{"drivers", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults|TestRandomCreates)$", "./lease", "./segment", "./gorm"}},
-	{"drivers", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash)", "./merge"}},
+	{"drivers", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash|TestClashes)", "./merge"}},
 	{"examples/merge-servers", []string{"-timeout=60m", "-run=^TestKilled$", "."}},
 }
 
