@@ -21,14 +21,12 @@ func main() {
 	switch os.Getenv(variable) {
 	case "spin":
 		go whileParentLives()
-		for {
+		for n := 0; ; n++ {
 		}
 	case "write":
 		go whileParentLives()
-		if err := write(); err != nil {
-			fmt.Fprintln(os.Stderr, "busy: write:", err)
-			os.Exit(1)
-		}
+		fmt.Fprintln(os.Stderr, "busy: write:", write())
+		os.Exit(1)
 	}
 	n := flag.Int("n", 16, "processes that use the processor; 0 is no load at all")
 	flag.Parse()
@@ -80,7 +78,7 @@ func whileParentLives() {
 	os.Exit(0)
 }
 
-// write writes and syncs a file again and again.
+// write writes and syncs a file again and again, until an error.
 func write() error {
 	f, err := os.CreateTemp("", "busy-")
 	if err != nil {
