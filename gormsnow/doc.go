@@ -50,6 +50,10 @@
 //		BuyerID snow.ID
 //	}
 //
+// The tag of an embedded struct is for the keys in it that have none of their
+// own, so gormsnow.Model `snow:"shard=BuyerID"` does the same. A snow tag that
+// no key takes is refused.
+//
 // Of a snow.ID it is the shard of that id, which must be of the same layout
 // ([snow.Layout.Shard]); of another integer [snow.HashShardInt], also if ids are
 // kept in it; of a string [snow.HashShard]. The source must have a method

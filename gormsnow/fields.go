@@ -26,9 +26,8 @@ func analyse(s *schema.Schema) *model {
 	var foreign map[string]bool
 	for _, f := range s.Fields {
 		_, tagged := f.TagSettings["SNOWFLAKE"]
-		_, sharded := f.Tag.Lookup("snow")
 		single := len(s.PrimaryFields) == 1 && s.PrimaryFields[0] == f && f.IndirectFieldType == reflect.TypeFor[snow.ID]()
-		if !tagged && !single && !sharded || f.DBName != "" && s.FieldsByDBName[f.DBName] != f {
+		if !tagged && !single || f.DBName != "" && s.FieldsByDBName[f.DBName] != f {
 			continue // no key, or hidden by a field of an outer struct
 		}
 		if foreign == nil {
@@ -36,14 +35,13 @@ func analyse(s *schema.Schema) *model {
 		}
 		switch reason := refuse(f, tagged); {
 		case foreign[f.DBName] && f.Creatable:
-			if tagged || single {
-				m.foreign = append(m.foreign, f)
+			if _, path := shardTag(s, f); path != nil && !madeByGORM(s) {
+				m.err = fieldError(s, f, "it is the foreign key of an association, so its shard is that of the row it refers to: drop the shard tag")
+				return m
 			}
+			m.foreign = append(m.foreign, f)
 		case reason != "":
 			m.err = fieldError(s, f, reason)
-			return m
-		case !tagged && !single:
-			m.err = fieldError(s, f, "it has a shard tag but is no key: add snowflake to the gorm tag")
 			return m
 		default:
 			m.keys = append(m.keys, f)

@@ -16,7 +16,13 @@ import (
 //		Amount int64
 //	}
 //
-// The plugin assigns the key; it must be registered with db.Use.
+// The plugin assigns the key; it must be registered with db.Use. A shard tag
+// stands on the embedded field:
+//
+//	type Order struct {
+//		gormsnow.Model `snow:"shard=BuyerID"`
+//		BuyerID        snow.ID
+//	}
 type Model struct {
 	ID        snow.ID `gorm:"primaryKey;snowflake"`
 	CreatedAt time.Time
@@ -26,7 +32,7 @@ type Model struct {
 
 // BeforeCreate is a GORM hook. By the time that Create calls it the plugin has
 // assigned the id; called with a db outside of Create, it assigns one to a row
-// that has none. It returns [ErrNoPlugin] for a row without an id where the
+// that has none, which knows of no shard tag around it. It returns [ErrNoPlugin] for a row without an id where the
 // database has no plugin, which would otherwise store a zero id, and outside of
 // Create the error of the source.
 //
