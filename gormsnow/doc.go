@@ -131,6 +131,12 @@
 // inserted. Association("Lines").Append and updates store them unchecked. An
 // association that GORM never saves, tagged ->, is not checked.
 //
+// GORM passes over nil where a pointer is a [database/sql.Scanner], as *snow.ID
+// is. So its Association("Company").Delete leaves a foreign key of that type in
+// the struct: use [Association], or set it to nil before the next Save. And a row
+// that is read into a struct that has been used leaves the old value where the
+// column is NULL: read into a new one.
+//
 // AutoMigrate creates snow.ID columns as bigint without AUTO_INCREMENT, but does
 // not take AUTO_INCREMENT away from a table that has it.
 package gormsnow
