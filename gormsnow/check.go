@@ -51,6 +51,8 @@ func (e *CheckError) Error() string {
 //   - a primary key that GORM infers to be AUTO_INCREMENT, or that is
 //     AUTO_INCREMENT, serial, identity or AUTOINCREMENT in the table. AutoMigrate
 //     does not take that away
+//   - a snow.ID in a composite primary key that nobody is said to fill: it has
+//     neither the tag snowflake nor snowflake:false, and no association
 //   - a column that holds ids but is missing, is narrower than 64 bits, loses
 //     digits, or is a text where the model has a number, which then sorts and
 //     compares as a text
@@ -96,10 +98,8 @@ func Check(db *gorm.DB, models ...any) error {
 	if !registered(db) {
 		c.fail(ErrNoPlugin)
 	}
-	for _, p := range db.Plugins {
-		if p, ok := p.(*plugin); ok {
-			c.layout = p.layout()
-		}
+	if p := pluginOf(db); p != nil {
+		c.layout = p.layout()
 	}
 	for _, m := range models {
 		c.model(m)
@@ -129,7 +129,8 @@ func (c *check) model(value any) {
 	}
 	s := stmt.Schema
 	var refused *FieldError
-	if err := c.analyse(s).err; errors.As(err, &refused) {
+	known := c.analyse(s)
+	if err := known.err; errors.As(err, &refused) {
 		problem, remedy, ok := strings.Cut(refused.Reason, ": ")
 		if !ok {
 			remedy = "correct the tag or the field"
@@ -143,6 +144,14 @@ func (c *check) model(value any) {
 			c.find(CheckError{
 				Model: s.ModelType.String(), Field: f.Name, Problem: "GORM makes it AUTO_INCREMENT, so each database counts for itself",
 				Remedy: "make it a snow.ID, or add autoIncrement:false and snowflake to the gorm tag",
+			})
+		}
+	}
+	for _, f := range known.given {
+		if known.missing[f] == missingMember {
+			c.find(CheckError{
+				Model: s.ModelType.String(), Field: f.Name, Problem: "it is a member of the primary key, and the plugin does not fill it",
+				Remedy: "add snowflake to the gorm tag, or snowflake:false if the program sets it",
 			})
 		}
 	}
@@ -166,10 +175,8 @@ func (c *check) model(value any) {
 
 // analyse returns what the plugin knows about s, or would know.
 func (c *check) analyse(s *schema.Schema) *model {
-	for _, p := range c.db.Plugins {
-		if p, ok := p.(*plugin); ok {
-			return p.model(s)
-		}
+	if p := pluginOf(c.db); p != nil {
+		return p.model(s)
 	}
 	return analyse(s)
 }

@@ -35,7 +35,13 @@
 //	}
 //
 // A member of a composite primary key is a key only if it is tagged, as that of
-// Model is. Keys in embedded structs, with or without a prefix, are keys of the
+// Model is. A snow.ID in a primary key that the plugin does not fill must be set:
+// zero is refused. The tag snowflake:false leaves a key to the program. A type
+// that is defined as snow.ID has none of its methods, so GORM makes a primary key
+// of it AUTO_INCREMENT, and nothing tells it from other types of int64 with a name:
+// a zero of these is refused unless the tag says autoIncrement.
+//
+// Keys in embedded structs, with or without a prefix, are keys of the
 // model. A key that is also the foreign key of a belongs-to association gets its
 // value from the association, and an insert without either is refused. Join
 // tables that GORM makes get no keys.
@@ -95,8 +101,7 @@
 // GORM itself inserts belongs-to and many-to-many associations with ON CONFLICT
 // DO NOTHING. So the foreign key of the owner, or of the join row, is that of
 // the row that exists, or zero. A zero is refused where the foreign key is a
-// key by these rules, such as the primary key, or in the join table of models
-// whose primary keys are tagged. Declare unique columns with the tag uniqueIndex.
+// key by these rules or in the primary key, and so in join tables. Declare unique columns with the tag uniqueIndex.
 //
 // A plain insert costs nothing more. After one that may meet a row there is a
 // SELECT of the new ids, and if some are missing another one, in parts of up to

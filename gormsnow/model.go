@@ -46,7 +46,7 @@ func (m *Model) BeforeCreate(tx *gorm.DB) error {
 	if !registered(tx) {
 		return fmt.Errorf("gormsnow: %w", ErrNoPlugin)
 	}
-	p, _ := tx.Plugins[pluginName].(*plugin)
+	p := pluginOf(tx)
 	if m == nil || p == nil || tx.Statement.Schema != nil {
 		return nil // within Create an association may be about to set the id
 	}

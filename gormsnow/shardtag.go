@@ -72,7 +72,7 @@ func checkTags(s *schema.Schema, paths [][]string) error {
 		return ""
 	}
 	if at := unread(s.ModelType, "", nil); at != "" {
-		return &FieldError{s.ModelType.String(), at, "nothing reads its shard tag, because it is no key and embeds none: add snowflake to the gorm tag, or drop the shard tag"}
+		return &FieldError{modelName(s), at, "nothing reads its shard tag, because it is no key and embeds none: add snowflake to the gorm tag, or drop the shard tag"}
 	}
 	return nil
 }

@@ -57,7 +57,6 @@ func (s *suite) pitfalls(t *testing.T) {
 		"maps keep their ids in auto-increment tables": s.autoIncrement,
 		"a slice of maps does not grow":                s.slicesOfMaps,
 		"no model, no id":                              s.noModel,
-		"composite keys are never picked":              s.neverPicked,
 		"the context of the statement":                 s.context,
 		"a retry stores one row":                       s.retry,
 		"a duplicate id is an error":                   s.duplicate,
@@ -177,13 +176,6 @@ func (s *suite) noModel(t *testing.T) {
 	}
 	if err == nil && s.db.Name() != "sqlite" { // whose keys may be NULL
 		t.Error("the database took a row without an id")
-	}
-}
-
-func (s *suite) neverPicked(t *testing.T) {
-	pair := Pair{}
-	if err := s.db.Create(&pair).Error; err != nil || pair.LeftID != 0 || pair.RightID != 0 {
-		t.Errorf("%+v, %v; want zeros", pair, err)
 	}
 }
 
