@@ -4,16 +4,13 @@ package gormcheck_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/gormsnow"
 )
 
@@ -57,37 +54,4 @@ func TestCreateOnceLogs(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Where MariaDB ends the caller's transaction CreateOnce says so, and nothing of
-// it is stored if the caller heeds that.
-func TestCreateOnceWhereTheSnapshotEnds(t *testing.T) {
-	t.Parallel()
-	d := newDatabase(t, "mariadb")
-	d.dsn += "&innodb_snapshot_isolation=ON"
-	db := d.open(t, gorm.Config{})
-	migrate(t, db, &order{}, &line{})
-	id := snow.ID(5)
-	attempt := func(between func()) error {
-		return db.Transaction(func(tx *gorm.DB) error {
-			count(t, tx, &order{}) // takes the snapshot
-			between()
-			if err := tx.Create(&line{Text: "of the transaction"}).Error; err != nil {
-				return err
-			}
-			_, err := gormsnow.CreateOnce(tx, &order{ID: id})
-			return err
-		})
-	}
-	err := attempt(func() { once(t, db, true, &order{ID: id, Buyer: "ann"}) })
-	var ended *mysql.MySQLError
-	if !errors.As(err, &ended) || ended.Number != 1020 {
-		t.Errorf("error %v, want 1020", err)
-	}
-	if n := count(t, db, &line{}); n != 0 {
-		t.Errorf("%d lines are stored, want none", n)
-	}
-	if err := attempt(func() {}); err != nil || count(t, db, &line{}) != 1 {
-		t.Errorf("repeated: %v", err)
-	}
 }
