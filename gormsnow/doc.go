@@ -143,5 +143,7 @@
 // column is NULL: read into a new one.
 //
 // AutoMigrate creates snow.ID columns as bigint without AUTO_INCREMENT, but does
-// not take AUTO_INCREMENT away from a table that has it.
+// not take AUTO_INCREMENT away from a table that has it, nor change the type of
+// its key; docs/coming-from-gorm-model.md has the order of steps. SQLite takes NULL
+// in such a primary key unless the tag says not null, as that of Model does.
 package gormsnow

@@ -24,7 +24,7 @@ import (
 //		BuyerID        snow.ID
 //	}
 type Model struct {
-	ID        snow.ID `gorm:"primaryKey;snowflake"`
+	ID        snow.ID `gorm:"primaryKey;snowflake;not null"`
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	DeletedAt gorm.DeletedAt `gorm:"index" json:"-"`
