@@ -7,7 +7,7 @@
 // A generator whose number is its own comes from
 // [github.com/shardsnow/snow/sqlsnow.Acquire]. [Check] looks for what is left of
 // AUTO_INCREMENT at start-up, [CreateOnce] makes a retry safe, [After] and [Before]
-// page by key, and [CreatedBetween] asks for a time range.
+// page by key, [FindAcross] does over all shards, and [Created] asks for a time range.
 //
 // Rows whose key is zero, or points to zero, get an id before the insert, by one
 // call of the source for each INSERT statement; ids ascend in the order of the
