@@ -41,9 +41,12 @@ func (p *plugin) verify(stmt *gorm.Statement, m *model) error {
 	err = vacant(stmt, m.given, func(s slot) error {
 		return fieldError(stmt.Schema, s.key, m.missing[s.key])
 	})
-	if made := issuedTo(stmt); err == nil && made != nil && replacesRows(stmt) {
-		made.rows, err = made.place(stmt, m)
+	made := issuedTo(stmt)
+	if err != nil || made == nil || !replacesRows(stmt) {
+		return err
 	}
+	places, err := made.place(stmt, m)
+	places.keep(stmt)
 	return err
 }
 

@@ -17,9 +17,8 @@ const issuedName = "gormsnow:issued"
 
 // issued are the ids that the rows of a statement got.
 type issued struct {
-	ids  []snow.ID // ascending
-	one  [1]snow.ID
-	rows map[snow.ID]slot // where they are, if GORM may put other rows into the place of these
+	ids []snow.ID // ascending
+	one [1]snow.ID
 }
 
 func newIssued(n int) *issued {
@@ -44,6 +43,19 @@ func issuedTo(stmt *gorm.Statement) *issued {
 	return made
 }
 
+// placed are the rows that have the ids of a statement.
+type placed map[snow.ID]slot
+
+// Build implements [clause.Expression].
+func (placed) Build(clause.Builder) {}
+
+// keep remembers the rows until they settle.
+func (p placed) keep(stmt *gorm.Statement) {
+	c := stmt.Clauses[issuedName]
+	c.AfterExpression = p
+	stmt.Clauses[issuedName] = c
+}
+
 // replacesRows reports whether GORM may put the rows that come back from the
 // insert into the caller's slice, from its start on: it does for RETURNING *, and
 // a field may still ask for it.
@@ -53,8 +65,8 @@ func replacesRows(stmt *gorm.Statement) bool {
 }
 
 // place finds the ids in the rows of the statement.
-func (i *issued) place(stmt *gorm.Statement, m *model) (map[snow.ID]slot, error) {
-	rows := make(map[snow.ID]slot, len(i.ids))
+func (i *issued) place(stmt *gorm.Statement, m *model) (placed, error) {
+	rows := make(placed, len(i.ids))
 	err := each(stmt, m.keys, func(s slot) error {
 		if id := idOf(s.value()); i.has(id) {
 			rows[id] = s
@@ -158,10 +170,10 @@ func (on *conflict) dropped() bool { return !on.anyKey && on.affected < int64(le
 
 // doubts returns the rows that have one of our ids and may not be stored.
 func (on *conflict) doubts(stmt *gorm.Statement, m *model, made *issued) ([]*doubt, error) {
-	placed := made.rows
-	if placed == nil {
+	places, kept := stmt.Clauses[issuedName].AfterExpression.(placed)
+	if !kept {
 		var err error
-		if placed, err = made.place(stmt, m); err != nil {
+		if places, err = made.place(stmt, m); err != nil {
 			return nil, err
 		}
 	}
@@ -175,7 +187,7 @@ func (on *conflict) doubts(stmt *gorm.Statement, m *model, made *issued) ([]*dou
 		for _, key := range m.keys {
 			id := idOf(reflect.ValueOf(d.sent[key.DBName]))
 			// Another row may be in its place by now.
-			if s, ok := placed[id]; ok && idOf(s.value()) == id {
+			if s, ok := places[id]; ok && idOf(s.value()) == id {
 				d.slots = append(d.slots, s)
 				fresh = fresh || on.targets(key.DBName)
 			}
