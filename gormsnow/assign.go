@@ -38,9 +38,16 @@ func (p *plugin) verify(stmt *gorm.Statement, m *model) error {
 	if err != nil {
 		return err
 	}
-	return vacant(stmt, m.foreign, func(s slot) error {
-		return fieldError(stmt.Schema, s.key, "it is the foreign key of an association, and neither is set")
+	err = vacant(stmt, m.given, func(s slot) error {
+		return fieldError(stmt.Schema, s.key, m.missing[s.key])
 	})
+	made := issuedTo(stmt)
+	if err != nil || made == nil || !replacesRows(stmt) {
+		return err
+	}
+	places, err := made.place(stmt, m)
+	places.keep(stmt)
+	return err
 }
 
 // include makes the statement write the keys also where the caller selected
@@ -50,7 +57,7 @@ func include(stmt *gorm.Statement, m *model) error {
 		return nil
 	}
 	columns, restricted := stmt.SelectAndOmitColumns(true, false)
-	for _, key := range slices.Concat(m.keys, m.foreign) {
+	for _, key := range slices.Concat(m.keys, m.given) {
 		switch written, listed := columns[key.DBName]; {
 		case listed && !written:
 			return fieldError(stmt.Schema, key, "a row can't be inserted without its id: take it out of Omit")
@@ -79,7 +86,7 @@ func (p *plugin) fill(stmt *gorm.Statement, m *model, last bool) error {
 	}
 	made := newIssued(n)
 	if err := p.draw(stmt.Context, made.ids, p.shardBits(m)); err != nil {
-		return fmt.Errorf("assign %d ids to %s: %w", n, stmt.Schema.ModelType, err)
+		return fmt.Errorf("assign %d ids to %s: %w", n, modelName(stmt.Schema), err)
 	}
 	i := 0
 	err = vacant(stmt, m.keys, func(s slot) error {

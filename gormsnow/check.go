@@ -41,7 +41,7 @@ func (e *CheckError) Error() string {
 
 // Check compares models with their live tables, and returns what would make
 // inserts go wrong later, most of it silently. Run it when a program starts,
-// after its migrations:
+// after its migrations, and once before them where tables were made for other keys:
 //
 //	err := gormsnow.Check(db, &Order{}, &Customer{})
 //
@@ -51,9 +51,14 @@ func (e *CheckError) Error() string {
 //   - a primary key that GORM infers to be AUTO_INCREMENT, or that is
 //     AUTO_INCREMENT, serial, identity or AUTOINCREMENT in the table. AutoMigrate
 //     does not take that away
+//   - a snow.ID in a composite primary key that nobody is said to fill: it has
+//     neither the tag snowflake nor snowflake:false, and no association
 //   - a column that holds ids but is missing, is narrower than 64 bits, loses
 //     digits, or is a text where the model has a number, which then sorts and
 //     compares as a text
+//   - on MySQL a key that is unsigned in its table, as that of gorm.Model is, while
+//     the foreign keys that AutoMigrate creates to it have a sign, or the other way
+//     round: run Check before the migration for this
 //   - a many-to-many join table where nothing makes its pairs unique, so that
 //     saving an association again adds its rows again
 //   - a primary key, a unique field or a unique index of the model that the table
@@ -86,9 +91,10 @@ func Check(db *gorm.DB, models ...any) error {
 		return fmt.Errorf("gormsnow: check: %w: dialect %q", errors.ErrUnsupported, db.Name())
 	}
 	c := &check{
-		db:    db.Session(&gorm.Session{NewDB: true}),
-		read:  read,
-		joins: make(map[string]bool),
+		db:     db.Session(&gorm.Session{NewDB: true}),
+		read:   read,
+		joins:  make(map[string]bool),
+		signed: make(map[string]bool),
 	}
 	if expr := db.Statement.TableExpr; expr != nil {
 		c.table = strings.NewReplacer("`", "", `"`, "").Replace(expr.SQL)
@@ -96,10 +102,8 @@ func Check(db *gorm.DB, models ...any) error {
 	if !registered(db) {
 		c.fail(ErrNoPlugin)
 	}
-	for _, p := range db.Plugins {
-		if p, ok := p.(*plugin); ok {
-			c.layout = p.layout()
-		}
+	if p := pluginOf(db); p != nil {
+		c.layout = p.layout()
 	}
 	for _, m := range models {
 		c.model(m)
@@ -114,6 +118,7 @@ type check struct {
 	table  string // what all models are looked up in, if set
 	layout snow.Layout
 	joins  map[string]bool // join tables that were looked at
+	signed map[string]bool // foreign keys whose sign was
 	errs   []error
 }
 
@@ -129,7 +134,8 @@ func (c *check) model(value any) {
 	}
 	s := stmt.Schema
 	var refused *FieldError
-	if err := c.analyse(s).err; errors.As(err, &refused) {
+	known := c.analyse(s)
+	if err := known.err; errors.As(err, &refused) {
 		problem, remedy, ok := strings.Cut(refused.Reason, ": ")
 		if !ok {
 			remedy = "correct the tag or the field"
@@ -146,6 +152,15 @@ func (c *check) model(value any) {
 			})
 		}
 	}
+	for _, f := range known.given {
+		if known.missing[f] == missingMember {
+			c.find(CheckError{
+				Model: s.ModelType.String(), Field: f.Name, Problem: "it is a member of the primary key, and the plugin does not fill it",
+				Remedy: "add snowflake to the gorm tag, or snowflake:false if the program sets it",
+			})
+		}
+	}
+	c.signs(s)
 	table := s.Table
 	if c.table != "" {
 		table = c.table
@@ -166,21 +181,15 @@ func (c *check) model(value any) {
 
 // analyse returns what the plugin knows about s, or would know.
 func (c *check) analyse(s *schema.Schema) *model {
-	for _, p := range c.db.Plugins {
-		if p, ok := p.(*plugin); ok {
-			return p.model(s)
-		}
+	if p := pluginOf(c.db); p != nil {
+		return p.model(s)
 	}
 	return analyse(s)
 }
 
 // live reads a table of s. Where it can't, that is a finding or an error.
 func (c *check) live(s *schema.Schema, name string) (*liveTable, bool) {
-	live := &liveTable{name: name, columns: make(map[string]liveColumn)}
-	live.schema, live.table, _ = strings.Cut(name, ".")
-	if live.table == "" {
-		live.schema, live.table = "", name
-	}
+	live := newLiveTable(name)
 	if err := c.read(c.db, live); err != nil {
 		c.fail(fmt.Errorf("model %s: read the columns and indexes of %s: %w", s.ModelType, name, err))
 		return nil, false

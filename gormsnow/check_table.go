@@ -20,6 +20,16 @@ type liveTable struct {
 	unique  [][]string            // columns of the primary key and of unique indexes for all rows
 }
 
+// newLiveTable returns a table that is to be read, named as in a model.
+func newLiveTable(name string) *liveTable {
+	t := &liveTable{name: name, columns: make(map[string]liveColumn)}
+	t.schema, t.table, _ = strings.Cut(name, ".")
+	if t.table == "" {
+		t.schema, t.table = "", name
+	}
+	return t
+}
+
 // A tableReader reads the columns and unique indexes of a table that is named.
 type tableReader func(db *gorm.DB, t *liveTable) error
 

@@ -1,15 +1,18 @@
 package gormsnow
 
 import (
+	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+	"gorm.io/gorm/logger"
 	"gorm.io/gorm/schema"
 )
 
@@ -38,8 +41,10 @@ import (
 // too. Table, Scopes, Select and Omit of db apply to the insert; Table, Scopes
 // and Preload to the load. A caller's transaction that PostgreSQL isolates by
 // REPEATABLE READ or more can't load a row that is newer than its snapshot, and
-// gets the error of another key; a deadlock may end it on any database. Repeat
-// the transaction then.
+// gets the error of another key; a deadlock may end it on any database. So may a
+// MariaDB with innodb_snapshot_isolation, which is on from 11.6: error 1020 means
+// that the transaction is over, and what is sent in it after that commits by
+// itself. Return such an error from the transaction, and repeat all of it.
 //
 // The error is [gorm.ErrDuplicatedKey], with the driver's, where another unique
 // key than the one asked for is taken. It is a [*FieldError] where the model has
@@ -72,6 +77,8 @@ func createOnce[T any](db *gorm.DB, row *T, on []string) (created bool, err erro
 	}
 	_, outer := db.Statement.ConnPool.(gorm.TxCommitter)
 	db = db.Session(&gorm.Session{})
+	log := db.Logger
+	db.Logger = quiet{log, db}
 	db.DisableNestedTransaction = false // of this session, whose Config is its own
 	var values []clause.Expression
 	err = db.Transaction(func(tx *gorm.DB) error {
@@ -90,6 +97,7 @@ func createOnce[T any](db *gorm.DB, row *T, on []string) (created bool, err erro
 	if err == nil || !duplicate(db, err) {
 		return err == nil, err
 	}
+	db.Logger = log
 	stored, loadErr := load[T](db, values, outer && db.Name() == "mysql")
 	if loadErr != nil {
 		return false, errors.Join(loadErr, err)
@@ -168,6 +176,34 @@ func inserted(tx *gorm.DB) error {
 		return fmt.Errorf("the database reports %d rows inserted, want 1", tx.RowsAffected)
 	}
 	return nil
+}
+
+// quiet is a logger to which a duplicate is no error: it is what a repeated call
+// meets, and where it is another key's the caller gets it.
+type quiet struct {
+	logger.Interface
+	db *gorm.DB
+}
+
+// LogMode implements [logger.Interface].
+func (q quiet) LogMode(level logger.LogLevel) logger.Interface {
+	return quiet{q.Interface.LogMode(level), q.db}
+}
+
+// Trace implements [logger.Interface].
+func (q quiet) Trace(ctx context.Context, begin time.Time, sql func() (string, int64), err error) {
+	if err != nil && duplicate(q.db, err) {
+		err = nil
+	}
+	q.Interface.Trace(ctx, begin, sql, err)
+}
+
+// ParamsFilter implements [gorm.ParamsFilter] as the logger below does.
+func (q quiet) ParamsFilter(ctx context.Context, sql string, params ...any) (string, []any) {
+	if filter, ok := q.Interface.(gorm.ParamsFilter); ok {
+		return filter.ParamsFilter(ctx, sql, params...)
+	}
+	return sql, params
 }
 
 // duplicate reports whether err means that a unique key is taken.

@@ -7,7 +7,7 @@
 // A generator whose number is its own comes from
 // [github.com/shardsnow/snow/sqlsnow.Acquire]. [Check] looks for what is left of
 // AUTO_INCREMENT at start-up, [CreateOnce] makes a retry safe, [After] and [Before]
-// page by key, and [CreatedBetween] asks for a time range.
+// page by key, [FindAcross] does over all shards, and [Created] asks for a time range.
 //
 // Rows whose key is zero, or points to zero, get an id before the insert, by one
 // call of the source for each INSERT statement; ids ascend in the order of the
@@ -35,7 +35,13 @@
 //	}
 //
 // A member of a composite primary key is a key only if it is tagged, as that of
-// Model is. Keys in embedded structs, with or without a prefix, are keys of the
+// Model is. A snow.ID in a primary key that the plugin does not fill must be set:
+// zero is refused. The tag snowflake:false leaves a key to the program. A type
+// that is defined as snow.ID has none of its methods, so GORM makes a primary key
+// of it AUTO_INCREMENT, and nothing tells it from other types of int64 with a name:
+// a zero of these is refused unless the tag says autoIncrement.
+//
+// Keys in embedded structs, with or without a prefix, are keys of the
 // model. A key that is also the foreign key of a belongs-to association gets its
 // value from the association, and an insert without either is refused. Join
 // tables that GORM makes get no keys.
@@ -49,6 +55,10 @@
 //		ID      snow.ID `snow:"shard=BuyerID"`
 //		BuyerID snow.ID
 //	}
+//
+// The tag of an embedded struct is for the keys in it that have none of their
+// own, so gormsnow.Model `snow:"shard=BuyerID"` does the same. A snow tag that
+// no key takes is refused.
 //
 // Of a snow.ID it is the shard of that id, which must be of the same layout
 // ([snow.Layout.Shard]); of another integer [snow.HashShardInt], also if ids are
@@ -91,8 +101,7 @@
 // GORM itself inserts belongs-to and many-to-many associations with ON CONFLICT
 // DO NOTHING. So the foreign key of the owner, or of the join row, is that of
 // the row that exists, or zero. A zero is refused where the foreign key is a
-// key by these rules, such as the primary key, or in the join table of models
-// whose primary keys are tagged. Declare unique columns with the tag uniqueIndex.
+// key by these rules or in the primary key, and so in join tables. Declare unique columns with the tag uniqueIndex.
 //
 // A plain insert costs nothing more. After one that may meet a row there is a
 // SELECT of the new ids, and if some are missing another one, in parts of up to
@@ -127,6 +136,14 @@
 // inserted. Association("Lines").Append and updates store them unchecked. An
 // association that GORM never saves, tagged ->, is not checked.
 //
+// GORM passes over nil where a pointer is a [database/sql.Scanner], as *snow.ID
+// is. So its Association("Company").Delete leaves a foreign key of that type in
+// the struct: use [Association], or set it to nil before the next Save. And a row
+// that is read into a struct that has been used leaves the old value where the
+// column is NULL: read into a new one.
+//
 // AutoMigrate creates snow.ID columns as bigint without AUTO_INCREMENT, but does
-// not take AUTO_INCREMENT away from a table that has it.
+// not take AUTO_INCREMENT away from a table that has it, nor change the type of
+// its key; docs/coming-from-gorm-model.md has the order of steps. SQLite takes NULL
+// in such a primary key unless the tag says not null, as that of Model does.
 package gormsnow

@@ -19,7 +19,7 @@ var (
 // A FieldError says why a key can't be assigned. The INSERT was not sent; what
 // associations have sent before it is rolled back with the transaction where there is one.
 type FieldError struct {
-	Model  string // Go type of the model, for example "shop.Order"
+	Model  string // Go type of the model, for example "shop.Order"; "many2many:" and the table for a join table without one
 	Field  string // name of the field in the model
 	Reason string // what is wrong and what to do about it
 }

@@ -1,9 +1,12 @@
 package gormsnow_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"time"
+
+	"gorm.io/gorm"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/gormsnow"
@@ -27,6 +30,26 @@ func ExampleCreatedBetween() {
 	// Output:
 	// SELECT * FROM `orders` WHERE buyer = ? AND (`orders`.`id` >= ? AND `orders`.`id` < ?)
 	// [154014842880000000 165248866713600000]
+}
+
+func ExampleCreated() {
+	type Order struct {
+		ID    snow.ID
+		Buyer string
+	}
+
+	db := openDryRun()
+	if err := db.Use(gormsnow.New(newGenerator())); err != nil { // which has a layout
+		log.Fatal(err)
+	}
+	from := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
+	tx := db.Where(gormsnow.Created(from, from.AddDate(0, 1, 0))).Find(&[]Order{})
+	if tx.Error != nil {
+		log.Fatal(tx.Error)
+	}
+	fmt.Println(db.Explain(tx.Statement.SQL.String(), tx.Statement.Vars...))
+	// Output:
+	// SELECT * FROM `orders` WHERE (`orders`.`id` >= 154014842880000000 AND `orders`.`id` < 165248866713600000)
 }
 
 func ExampleAfter() {
@@ -64,4 +87,53 @@ func ExampleBefore() {
 	fmt.Println(tx.Statement.SQL.String())
 	// Output:
 	// SELECT * FROM `orders` WHERE buyer = ? AND `orders`.`id` < ? ORDER BY `orders`.`id` DESC LIMIT ?
+}
+
+func ExampleFindAcross() {
+	type Order struct {
+		ID    snow.ID
+		Buyer string
+	}
+
+	// newestOf returns the page of orders before last, of whatever shard they are.
+	newestOf := func(ctx context.Context, shards *snow.Shards[*gorm.DB], buyer string, last snow.ID) ([]Order, error) {
+		return gormsnow.FindAcross[Order](ctx, shards, gormsnow.Before(last, 50), func(db *gorm.DB) *gorm.DB {
+			return db.Where("buyer = ?", buyer)
+		})
+	}
+
+	layout, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond,
+		snow.Bits{Timestamp: 41, Worker: 8, Sequence: 11, Shard: 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	shards, err := snow.NewShards(layout, openDryRun(), openDryRun()) // two databases, really
+	if err != nil {
+		log.Fatal(err)
+	}
+	orders, err := newestOf(context.Background(), shards, "ann", 0)
+	fmt.Println(len(orders), err)
+	// Output:
+	// 0 <nil>
+}
+
+func ExampleAssociation() {
+	type Company struct {
+		ID   snow.ID
+		Name string
+	}
+	type Employee struct {
+		ID        snow.ID
+		CompanyID *snow.ID
+		Company   Company
+	}
+
+	company := Company{ID: 3, Name: "Acme"}
+	employee := Employee{ID: 4, CompanyID: &company.ID, Company: company}
+	if err := gormsnow.Association(openDryRun().Model(&employee), "Company").Delete(&company); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(employee.CompanyID)
+	// Output:
+	// <nil>
 }

@@ -2,6 +2,7 @@ package gormsnow
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 // A model is what the plugin knows about a schema.
 type model struct {
 	keys    []*schema.Field                 // columns that the plugin fills
-	foreign []*schema.Field                 // keys that a belongs-to association fills
+	given   []*schema.Field                 // keys that an association or the program fills
+	missing map[*schema.Field]string        // why a row of ours can't be without one of given
 	sources map[*schema.Field]*schema.Field // by key: the field that its shard is taken from
 	uniques []unique                        // what tells a stored row from others
 	err     error                           // why the plugin can't serve the model
@@ -22,28 +24,36 @@ type model struct {
 // analyse finds the keys of s. It reads only what GORM leaves alone once a
 // schema is parsed: data types and relations change when other models are.
 func analyse(s *schema.Schema) *model {
-	m := new(model)
+	m := &model{missing: make(map[*schema.Field]string)}
 	var foreign map[string]bool
 	for _, f := range s.Fields {
-		_, tagged := f.TagSettings["SNOWFLAKE"]
-		_, sharded := f.Tag.Lookup("snow")
-		single := len(s.PrimaryFields) == 1 && s.PrimaryFields[0] == f && f.IndirectFieldType == reflect.TypeFor[snow.ID]()
-		if !tagged && !single && !sharded || f.DBName != "" && s.FieldsByDBName[f.DBName] != f {
+		tagged, off := keyTag(f)
+		primary := slices.Contains(s.PrimaryFields, f)
+		typed := primary && f.IndirectFieldType == reflect.TypeFor[snow.ID]()
+		if !tagged && !typed && !(primary && counted(f)) || f.DBName != "" && s.FieldsByDBName[f.DBName] != f {
 			continue // no key, or hidden by a field of an outer struct
 		}
 		if foreign == nil {
 			foreign = foreignKeys(s)
 		}
+		ours := tagged || typed && len(s.PrimaryFields) == 1 && !off
 		switch reason := refuse(f, tagged); {
-		case foreign[f.DBName] && f.Creatable:
-			if tagged || single {
-				m.foreign = append(m.foreign, f)
+		case foreign[f.DBName] && f.Creatable && (tagged || typed):
+			if _, path := shardTag(s, f); path != nil && !madeByGORM(s) {
+				m.err = fieldError(s, f, "it is the foreign key of an association, so its shard is that of the row it refers to: drop the shard tag")
+				return m
 			}
+			m.give(f, missingForeign)
+		case !ours && !f.Creatable, typed && !ours && f.HasDefaultValue, !tagged && !typed && foreign[f.DBName]:
+			// The database or an association fills it.
+		case typed && off:
+			m.give(f, "it has no id, and the tag snowflake:false leaves it to the program: set it")
+		case typed && !ours:
+			m.give(f, missingMember)
+		case !ours:
+			m.give(f, f.FieldType.String()+" is a number without an id, and the column would be AUTO_INCREMENT: add autoIncrement:false and snowflake to the gorm tag, or autoIncrement if the database is to count")
 		case reason != "":
 			m.err = fieldError(s, f, reason)
-			return m
-		case !tagged && !single:
-			m.err = fieldError(s, f, "it has a shard tag but is no key: add snowflake to the gorm tag")
 			return m
 		default:
 			m.keys = append(m.keys, f)
@@ -58,6 +68,33 @@ func analyse(s *schema.Schema) *model {
 	return m
 }
 
+const (
+	missingForeign = "it is the foreign key of an association, and neither is set"
+	missingMember  = "it is a member of the primary key and has no id: add snowflake to the gorm tag, or set it"
+)
+
+func (m *model) give(f *schema.Field, missing string) {
+	m.given = append(m.given, f)
+	m.missing[f] = missing
+}
+
+// keyTag reports whether f has the tag snowflake, or has it turned off. The tag
+// of a struct around f counts as well.
+func keyTag(f *schema.Field) (on, off bool) {
+	value, on := f.TagSettings["SNOWFLAKE"]
+	off = strings.EqualFold(value, "false")
+	return on && !off, off
+}
+
+// counted reports whether GORM makes f AUTO_INCREMENT without being asked,
+// although its type may be one that was defined as a [snow.ID]: such a type has
+// none of its methods, and nothing tells it from others of 64 bits.
+func counted(f *schema.Field) bool {
+	_, asked := f.TagSettings["AUTOINCREMENT"]
+	t := f.IndirectFieldType
+	return f.AutoIncrement && !asked && t.Kind() == reflect.Int64 && t.PkgPath() != ""
+}
+
 // refuse returns why f can't be a key, or nothing.
 func refuse(f *schema.Field, tagged bool) string {
 	// TagSettings has the tags of the structs around f as well.
@@ -65,8 +102,8 @@ func refuse(f *schema.Field, tagged bool) string {
 	switch {
 	case tagged && !own:
 		return "the tag snowflake is on a struct around it: tag the field itself"
-	case own && value != "SNOWFLAKE":
-		return "the tag is snowflake without a value, not " + strconv.Quote("snowflake:"+value)
+	case tagged && value != "SNOWFLAKE" && !strings.EqualFold(value, "true"):
+		return "the tag is snowflake, true or false, not " + strconv.Quote("snowflake:"+value)
 	case f.DBName == "":
 		return "it is tagged snowflake but is no column"
 	case !assignable(f.FieldType):
@@ -118,5 +155,14 @@ func foreignKeys(s *schema.Schema) map[string]bool {
 }
 
 func fieldError(s *schema.Schema, f *schema.Field, reason string) error {
-	return &FieldError{s.ModelType.String(), f.Name, reason}
+	return &FieldError{modelName(s), f.Name, reason}
+}
+
+// modelName returns the Go type of a model, or the tag of the join table that
+// GORM makes: its type is all of a struct.
+func modelName(s *schema.Schema) string {
+	if madeByGORM(s) {
+		return "many2many:" + s.Table
+	}
+	return s.ModelType.String()
 }

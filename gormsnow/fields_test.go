@@ -86,7 +86,25 @@ type (
 		ID   uint64
 		Name string
 	}
+	taggedTrue struct {
+		ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake:true"`
+	}
+	untagged struct {
+		ID     int64   `gorm:"primaryKey;snowflake:false"`
+		Public snow.ID `gorm:"snowflake:FALSE"`
+	}
+	byProgram struct {
+		ID snow.ID `gorm:"snowflake:false"`
+	}
+	counting struct {
+		ID OrderID `gorm:"autoIncrement"`
+	}
 )
+
+func (m *taggedTrue) keys() []any { return []any{m.ID} }
+func (m *untagged) keys() []any   { return []any{m.ID, m.Public} }
+func (m *byProgram) keys() []any  { return []any{m.ID} }
+func (m *counting) keys() []any   { return []any{m.ID} }
 
 func (m *byType) keys() []any        { return []any{m.ID} }
 func (m *byTypePointer) keys() []any { return []any{*m.ID} }
@@ -117,7 +135,11 @@ func TestWhichFieldsAreKeys(t *testing.T) {
 		"tagged integer":                 {&tagged{}, []any{int64(1001)}},
 		"every kind, only what is zero":  {&kinds{Int: ptr(int64(-5))}, []any{uint64(1001), snow.ID(1002), snow.ID(1003), int64(-5), uint64(1004), "1005", "1006", OrderID(1007), snow.ID(0), int64(0)}},
 		"tagged member of composite key": {&composite{Tenant: 4}, []any{int64(4), snow.ID(1001)}},
-		"untagged composite key":         {&pair{}, []any{snow.ID(0), snow.ID(0)}},
+		"untagged composite key":         {&pair{4, 5}, []any{snow.ID(4), snow.ID(5)}},
+		"tag with a truth":               {&taggedTrue{}, []any{int64(1001)}},
+		"tag that is turned off":         {&untagged{}, []any{int64(0), snow.ID(0)}},
+		"key that is turned off":         {&byProgram{ID: 6}, []any{snow.ID(6)}},
+		"a number that is told apart":    {&counting{}, []any{OrderID(0)}},
 		"Model in a composite key":       {&modelOfTenant{Tenant: 4}, []any{snow.ID(1001), int64(4)}},
 		"nil embedded pointer":           {&embedsPointer{}, []any{snow.ID(1001)}},
 		"named embedded":                 {&embedsNamed{}, []any{snow.ID(1001), "1002"}},

@@ -16,9 +16,15 @@ import (
 //		Amount int64
 //	}
 //
-// The plugin assigns the key; it must be registered with db.Use.
+// The plugin assigns the key; it must be registered with db.Use. A shard tag
+// stands on the embedded field:
+//
+//	type Order struct {
+//		gormsnow.Model `snow:"shard=BuyerID"`
+//		BuyerID        snow.ID
+//	}
 type Model struct {
-	ID        snow.ID `gorm:"primaryKey;snowflake"`
+	ID        snow.ID `gorm:"primaryKey;snowflake;not null"`
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	DeletedAt gorm.DeletedAt `gorm:"index" json:"-"`
@@ -26,7 +32,7 @@ type Model struct {
 
 // BeforeCreate is a GORM hook. By the time that Create calls it the plugin has
 // assigned the id; called with a db outside of Create, it assigns one to a row
-// that has none. It returns [ErrNoPlugin] for a row without an id where the
+// that has none, which knows of no shard tag around it. It returns [ErrNoPlugin] for a row without an id where the
 // database has no plugin, which would otherwise store a zero id, and outside of
 // Create the error of the source.
 //
@@ -40,7 +46,7 @@ func (m *Model) BeforeCreate(tx *gorm.DB) error {
 	if !registered(tx) {
 		return fmt.Errorf("gormsnow: %w", ErrNoPlugin)
 	}
-	p, _ := tx.Plugins[pluginName].(*plugin)
+	p := pluginOf(tx)
 	if m == nil || p == nil || tx.Statement.Schema != nil {
 		return nil // within Create an association may be about to set the id
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"sync/atomic"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
@@ -30,10 +31,12 @@ func New(src snow.Source) gorm.Plugin { return &plugin{source: src} }
 type plugin struct {
 	source snow.Source
 	models sync.Map // *schema.Schema → *model
+	named  atomic.Int64
 }
 
-// Name implements [gorm.Plugin].
-func (p *plugin) Name() string { return pluginName }
+// Name implements [gorm.Plugin]. It differs each time: to a name that it knows
+// GORM answers with one word, where Initialize can say what is registered.
+func (p *plugin) Name() string { return fmt.Sprintf("%s %p %d", pluginName, p, p.named.Add(1)) }
 
 // Initialize implements [gorm.Plugin].
 func (p *plugin) Initialize(db *gorm.DB) error {
@@ -41,7 +44,7 @@ func (p *plugin) Initialize(db *gorm.DB) error {
 		return fmt.Errorf("gormsnow: %w", ErrNoSource)
 	}
 	if registered(db) {
-		return gorm.ErrRegistered
+		return fmt.Errorf("gormsnow: the database has this plugin, or another one by gormsnow.New, already: %w", gorm.ErrRegistered)
 	}
 	create := db.Callback().Create()
 	for _, c := range []struct {
@@ -62,6 +65,16 @@ func (p *plugin) Initialize(db *gorm.DB) error {
 		}
 		if err := create.Before(c.before).Register(c.name, p.callback(c.step)); err != nil {
 			return fmt.Errorf("gormsnow: register %s: %w", c.name, err)
+		}
+	}
+	return nil
+}
+
+// pluginOf returns the plugin of db, or nil.
+func pluginOf(db *gorm.DB) *plugin {
+	for _, p := range db.Plugins {
+		if p, ok := p.(*plugin); ok {
+			return p
 		}
 	}
 	return nil

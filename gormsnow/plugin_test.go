@@ -92,6 +92,16 @@ func TestUseRefuses(t *testing.T) {
 		if err := db.Use(gormsnow.New(newSequence())); !errors.Is(err, gorm.ErrRegistered) {
 			t.Errorf("second Use = %v, want gorm.ErrRegistered", err)
 		}
+		plugin := gormsnow.New(newSequence())
+		one, two := bare(t), bare(t) // one plugin may serve both, but each once
+		if err := errors.Join(one.Use(plugin), two.Use(plugin)); err != nil {
+			t.Error(err)
+		}
+		for _, db := range []*gorm.DB{db, one, two} {
+			if err := db.Use(plugin); !errors.Is(err, gorm.ErrRegistered) || !strings.HasPrefix(err.Error(), "gormsnow: the database has this plugin") {
+				t.Errorf("second Use = %v, want an error that names the plugin", err)
+			}
+		}
 		if err := db.Session(&gorm.Session{}).Use(gormsnow.New(newSequence())); !errors.Is(err, gorm.ErrRegistered) {
 			t.Errorf("Use of a session = %v, want gorm.ErrRegistered", err)
 		}

@@ -31,13 +31,39 @@ import (
 // [*FieldError] where the primary key is not a 64-bit integer, and with an error
 // where l is the zero Layout.
 func CreatedBetween(l snow.Layout, from, to time.Time) clause.Expression {
-	lo, hi := l.Between(from, to)
-	return between{l, lo, hi}
+	return between{layout: l, from: from, to: to}
+}
+
+// Created is [CreatedBetween] with the layout of the source of the plugin that
+// the database has:
+//
+//	db.Where(gormsnow.Created(from, to)).Find(&orders)
+//
+// The statement also fails with [ErrNoPlugin] where it has none, and with an error
+// where the source has no method Layout() [snow.Layout], as [snow.Generator] has.
+func Created(from, to time.Time) clause.Expression {
+	return between{ofPlugin: true, from: from, to: to}
 }
 
 type between struct {
-	layout snow.Layout
-	lo, hi snow.ID
+	layout   snow.Layout
+	ofPlugin bool // the layout is that of the plugin instead
+	from, to time.Time
+}
+
+func (b between) findLayout(stmt *gorm.Statement) (snow.Layout, error) {
+	layout, none := b.layout, "the layout is the zero Layout"
+	if b.ofPlugin {
+		p := pluginOf(stmt.DB)
+		if p == nil {
+			return layout, ErrNoPlugin
+		}
+		layout, none = p.layout(), "the source of the plugin has no Layout: pass one to CreatedBetween"
+	}
+	if layout == (snow.Layout{}) {
+		return layout, errors.New(none)
+	}
+	return layout, nil
 }
 
 // Build implements [clause.Expression].
@@ -47,22 +73,24 @@ func (b between) Build(builder clause.Builder) { b.write(builder, "(", " >= ", "
 func (b between) NegationBuild(builder clause.Builder) { b.write(builder, "(", " < ", " OR ", " >= ") }
 
 func (b between) write(builder clause.Builder, open, lower, and, upper string) {
-	_, key, err := keyOf(builder)
-	if err == nil && b.layout == (snow.Layout{}) {
-		err = errors.New("the layout is the zero Layout")
+	stmt, key, err := keyOf(builder)
+	var layout snow.Layout
+	if err == nil {
+		layout, err = b.findLayout(stmt)
 	}
 	if err != nil {
 		_ = builder.AddError(fmt.Errorf("gormsnow: created between: %w", err))
 		return
 	}
+	lo, hi := layout.Between(b.from, b.to)
 	text(builder, open)
 	builder.WriteQuoted(key)
 	text(builder, lower)
-	builder.AddVar(builder, int64(b.lo))
+	builder.AddVar(builder, int64(lo))
 	text(builder, and)
 	builder.WriteQuoted(key)
 	text(builder, upper)
-	builder.AddVar(builder, int64(b.hi))
+	builder.AddVar(builder, int64(hi))
 	text(builder, ")")
 }
 

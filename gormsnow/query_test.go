@@ -281,6 +281,31 @@ func TestQueryGenerics(t *testing.T) {
 	}
 }
 
+// The layout is that of the plugin's source.
+func TestCreated(t *testing.T) {
+	t.Parallel()
+	from, to, lo, hi := day(t)
+	tx := dry(t, &sharded{layout: snow.Default()}).Not(gormsnow.Created(from, to)).Where(gormsnow.Created(from, to)).Find(&[]Order{})
+	want := "SELECT * FROM `orders` WHERE (`orders`.`id` < ? OR `orders`.`id` >= ?) AND (`orders`.`id` >= ? AND `orders`.`id` < ?)"
+	if got := tx.Statement.SQL.String(); tx.Error != nil || got != want || !reflect.DeepEqual(tx.Statement.Vars, []any{lo, hi, lo, hi}) {
+		t.Errorf("%v, vars %v\ngot  %s\nwant %s", tx.Error, tx.Statement.Vars, got, want)
+	}
+	for name, tt := range map[string]struct {
+		db   *gorm.DB
+		dest any
+		want string
+	}{
+		"no plugin": {bare(t), &[]Order{}, gormsnow.ErrNoPlugin.Error()},
+		"no layout": {dry(t, newSequence()), &[]Order{}, "pass one to CreatedBetween"},
+		"no model":  {dry(t, &sharded{layout: snow.Default()}).Table("orders"), &map[string]any{}, gorm.ErrModelValueRequired.Error()},
+	} {
+		err := tt.db.Where(gormsnow.Created(from, to)).Find(tt.dest).Error
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "gormsnow: created between: ") {
+			t.Errorf("%s: error %v, want one that says %q", name, err, tt.want)
+		}
+	}
+}
+
 func TestQueryRefuses(t *testing.T) {
 	t.Parallel()
 	from, to, _, _ := day(t)

@@ -34,14 +34,14 @@ func checkReferences(s *schema.Schema) error {
 
 // isKey reports whether f, a field of any model, holds an id.
 func isKey(f *schema.Field) bool {
-	_, tagged := f.TagSettings["SNOWFLAKE"]
+	tagged, _ := keyTag(f)
 	return tagged || f.IndirectFieldType == reflect.TypeFor[snow.ID]()
 }
 
 // refuseReference returns why foreign can't hold the ids of key, or nothing.
 // Structs, such as sql.NullInt64, are left to their own Scan.
 func refuseReference(foreign, key *schema.Field) string {
-	to := "the id of " + key.Schema.ModelType.String() + " that it refers to"
+	to := "the id of " + modelName(key.Schema) + " that it refers to"
 	switch t, from := foreign.IndirectFieldType, key.IndirectFieldType; t.Kind() {
 	case reflect.String:
 		// The conversion of a number to a string gives one character. GORM

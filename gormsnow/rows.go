@@ -2,6 +2,7 @@ package gormsnow
 
 import (
 	"database/sql/driver"
+	"fmt"
 	"reflect"
 
 	"gorm.io/gorm"
@@ -21,7 +22,7 @@ type slot struct {
 }
 
 // vacant visits the keys that have no value, row by row. It stops at the first
-// error. Rows that GORM refuses by itself, such as nil elements, are skipped.
+// error.
 func vacant(stmt *gorm.Statement, keys []*schema.Field, visit func(slot) error) error {
 	return walk(stmt, keys, true, visit)
 }
@@ -52,7 +53,8 @@ func walk(stmt *gorm.Statement, keys []*schema.Field, vacant bool, visit func(sl
 		for i := range rows.Len() {
 			row := reflect.Indirect(rows.Index(i))
 			if !row.IsValid() {
-				continue
+				// As GORM has it, but for models with hooks, such as Model.
+				return fmt.Errorf("slice data #%d is nil: %w", i, gorm.ErrInvalidData)
 			}
 			if err := eachField(stmt, keys, row, vacant, visit); err != nil {
 				return err

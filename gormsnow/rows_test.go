@@ -58,12 +58,13 @@ func TestRowsLeftToGORM(t *testing.T) {
 		create func(db *gorm.DB) *gorm.DB
 		want   error
 	}{
-		"a nil pointer":          {func(db *gorm.DB) *gorm.DB { return db.Create(none) }, gorm.ErrInvalidValue},
-		"a nil pointer to a map": {func(db *gorm.DB) *gorm.DB { return db.Model(Order{}).Create(noMap) }, gorm.ErrInvalidValue},
-		"a nil element":          {func(db *gorm.DB) *gorm.DB { return db.Create([]*Order{{}, nil}) }, gorm.ErrInvalidData},
-		"no rows":                {func(db *gorm.DB) *gorm.DB { return db.Create(&[]Order{}) }, gorm.ErrEmptySlice},
-		"no maps":                {func(db *gorm.DB) *gorm.DB { return db.Model(Order{}).Create([]map[string]any{}) }, gorm.ErrEmptySlice},
-		"a map of another type":  {func(db *gorm.DB) *gorm.DB { return db.Model(Order{}).Create(strange{}) }, gorm.ErrInvalidData},
+		"a nil pointer":                        {func(db *gorm.DB) *gorm.DB { return db.Create(none) }, gorm.ErrInvalidValue},
+		"a nil pointer to a map":               {func(db *gorm.DB) *gorm.DB { return db.Model(Order{}).Create(noMap) }, gorm.ErrInvalidValue},
+		"a nil element":                        {func(db *gorm.DB) *gorm.DB { return db.Create([]*Order{{}, nil}) }, gorm.ErrInvalidData},
+		"a nil element of a model with a hook": {func(db *gorm.DB) *gorm.DB { return db.Create([]*Ticket{{}, nil}) }, gorm.ErrInvalidData},
+		"no rows":                              {func(db *gorm.DB) *gorm.DB { return db.Create(&[]Order{}) }, gorm.ErrEmptySlice},
+		"no maps":                              {func(db *gorm.DB) *gorm.DB { return db.Model(Order{}).Create([]map[string]any{}) }, gorm.ErrEmptySlice},
+		"a map of another type":                {func(db *gorm.DB) *gorm.DB { return db.Model(Order{}).Create(strange{}) }, gorm.ErrInvalidData},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db, _ := mock(t, newSequence(), &gorm.Config{SkipDefaultTransaction: true})

@@ -43,6 +43,39 @@ func issuedTo(stmt *gorm.Statement) *issued {
 	return made
 }
 
+// placed are the rows that have the ids of a statement.
+type placed map[snow.ID]slot
+
+// Build implements [clause.Expression].
+func (placed) Build(clause.Builder) {}
+
+// keep remembers the rows until they settle.
+func (p placed) keep(stmt *gorm.Statement) {
+	c := stmt.Clauses[issuedName]
+	c.AfterExpression = p
+	stmt.Clauses[issuedName] = c
+}
+
+// replacesRows reports whether GORM may put the rows that come back from the
+// insert into the caller's slice, from its start on: it does for RETURNING *, and
+// a field may still ask for it.
+func replacesRows(stmt *gorm.Statement) bool {
+	_, returning := stmt.Clauses["RETURNING"]
+	return returning || len(stmt.Schema.CreateClauses) > 0
+}
+
+// place finds the ids in the rows of the statement.
+func (i *issued) place(stmt *gorm.Statement, m *model) (placed, error) {
+	rows := make(placed, len(i.ids))
+	err := each(stmt, m.keys, func(s slot) error {
+		if id := idOf(s.value()); i.has(id) {
+			rows[id] = s
+		}
+		return nil
+	})
+	return rows, err
+}
+
 // A doubt is a row that the database may have skipped or merged into another.
 type doubt struct {
 	slots   []slot          // the keys that the plugin has filled
@@ -74,7 +107,7 @@ func (p *plugin) settle(stmt *gorm.Statement, m *model) error {
 	if err != nil {
 		// The rows are unknown, and so is whether the insert is undone: like
 		// every insert that fails it leaves the ids.
-		return fmt.Errorf("look for the ids of %s after the insert: %w", stmt.Schema.ModelType, err)
+		return fmt.Errorf("look for the ids of %s after the insert: %w", modelName(stmt.Schema), err)
 	}
 	for _, d := range doubts {
 		for _, s := range d.slots {
@@ -137,15 +170,12 @@ func (on *conflict) dropped() bool { return !on.anyKey && on.affected < int64(le
 
 // doubts returns the rows that have one of our ids and may not be stored.
 func (on *conflict) doubts(stmt *gorm.Statement, m *model, made *issued) ([]*doubt, error) {
-	placed := make(map[snow.ID]slot, len(made.ids))
-	err := each(stmt, m.keys, func(s slot) error {
-		if id := idOf(s.value()); made.has(id) {
-			placed[id] = s
+	places, kept := stmt.Clauses[issuedName].AfterExpression.(placed)
+	if !kept {
+		var err error
+		if places, err = made.place(stmt, m); err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	var all []*doubt
 	for _, row := range on.rows.Values {
@@ -155,7 +185,9 @@ func (on *conflict) doubts(stmt *gorm.Statement, m *model, made *issued) ([]*dou
 		}
 		fresh := false
 		for _, key := range m.keys {
-			if s, ok := placed[idOf(reflect.ValueOf(d.sent[key.DBName]))]; ok {
+			id := idOf(reflect.ValueOf(d.sent[key.DBName]))
+			// Another row may be in its place by now.
+			if s, ok := places[id]; ok && idOf(s.value()) == id {
 				d.slots = append(d.slots, s)
 				fresh = fresh || on.targets(key.DBName)
 			}

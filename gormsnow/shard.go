@@ -17,26 +17,31 @@ import (
 // findSources reads the shard tags of the keys. A key that takes its shard from
 // another one comes after it.
 func (m *model) findSources(s *schema.Schema) error {
+	var read [][]string
 	for _, key := range m.keys {
-		tag, tagged := key.Tag.Lookup("snow")
-		if !tagged {
+		tag, path := shardTag(s, key)
+		if path == nil {
 			continue
 		}
+		read = append(read, path)
 		name, ok := strings.CutPrefix(tag, "shard=")
 		if !ok {
 			return fieldError(s, key, "the snow tag is shard=Field, not "+strconv.Quote(tag))
 		}
-		source := sourceField(s, key, name)
+		source := sourceField(s, path, name)
 		if source == nil {
 			return fieldError(s, key, "its shard tag names "+strconv.Quote(name)+", which is no field of the model")
 		}
-		if reason := refuseSource(source); reason != "" {
+		if reason := m.refuseSource(s, source); reason != "" {
 			return fieldError(s, key, "its shard can't be taken from "+name+": "+reason)
 		}
 		if m.sources == nil {
 			m.sources = make(map[*schema.Field]*schema.Field)
 		}
 		m.sources[key] = source
+	}
+	if err := checkTags(s, read); err != nil {
+		return err
 	}
 	slices.SortStableFunc(m.keys, func(a, b *schema.Field) int {
 		switch {
@@ -50,10 +55,10 @@ func (m *model) findSources(s *schema.Schema) error {
 	return nil
 }
 
-// sourceField returns the field that key's tag calls name: one of the struct
-// that has the key comes before one of the model around it.
-func sourceField(s *schema.Schema, key *schema.Field, name string) *schema.Field {
-	path := append(slices.Clone(key.BindNames[:len(key.BindNames)-1]), name)
+// sourceField returns the field that the tag at path calls name: one of the
+// struct that has the tag comes before one of the model around it.
+func sourceField(s *schema.Schema, path []string, name string) *schema.Field {
+	path = append(slices.Clone(path[:len(path)-1]), name)
 	for _, f := range s.Fields {
 		if slices.Equal(f.BindNames, path) {
 			return f
@@ -63,8 +68,9 @@ func sourceField(s *schema.Schema, key *schema.Field, name string) *schema.Field
 }
 
 // refuseSource returns why f gives no shard, or nothing.
-func refuseSource(f *schema.Field) string {
-	_, chained := f.Tag.Lookup("snow")
+func (m *model) refuseSource(s *schema.Schema, f *schema.Field) string {
+	_, path := shardTag(s, f)
+	chained := path != nil && slices.Contains(m.keys, f)
 	t := f.FieldType
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

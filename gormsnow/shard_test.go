@@ -67,6 +67,29 @@ type (
 		SellerID snow.ID
 		Seller   *Item
 	}
+	// A Lodger takes the shard for the key of the struct that it embeds.
+	Lodger struct {
+		gormsnow.Model `snow:"shard=City"`
+		City           string
+	}
+	LodgerAround struct {
+		Lodger
+		Note string
+	}
+	LodgerByPointer struct {
+		*Base `snow:"shard=City"`
+		City  string
+	}
+	// One key in the struct has a tag of its own.
+	LodgerOfTwo struct {
+		ID  snow.ID
+		Own struct {
+			Left  snow.ID `gorm:"snowflake"`
+			Right snow.ID `gorm:"snowflake" snow:"shard=Zone"`
+			Zone  int
+		} `gorm:"embedded;embeddedPrefix:own_" snow:"shard=City"`
+		City string
+	}
 	moving struct {
 		ID   snow.ID `snow:"shard=City"`
 		City string
@@ -79,6 +102,12 @@ func (m *moving) BeforeCreate(*gorm.DB) error {
 		m.City = m.to
 	}
 	return nil
+}
+
+func lodgerOfTwo() *LodgerOfTwo {
+	row := &LodgerOfTwo{City: "ulm"}
+	row.Own.Zone = 5
+	return row
 }
 
 func TestShardOf(t *testing.T) {
@@ -110,9 +139,14 @@ func TestShardOf(t *testing.T) {
 			id, _ := snow.ParseID(r.(*GroupOutside).Mark.Code)
 			return id
 		}, 8},
-		"copied into a join table": {&Seller{City: "ulm", Goods: []Item{{}}}, func(r any) snow.ID { return r.(*Seller).ID }, text},
-		"set by a hook":            {&moving{to: "ulm"}, func(r any) snow.ID { return r.(*moving).ID }, text},
-		"of the parent":            {&Sale{Seller: &Item{}}, func(r any) snow.ID { return r.(*Sale).ID }, 0},
+		"tag on an embedded Model":       {&Lodger{City: "ulm"}, func(r any) snow.ID { return r.(*Lodger).ID }, text},
+		"the same in an embedded struct": {&LodgerAround{Lodger: Lodger{City: "ulm"}}, func(r any) snow.ID { return r.(*LodgerAround).ID }, text},
+		"tag on an embedded pointer":     {&LodgerByPointer{City: "ulm"}, func(r any) snow.ID { return r.(*LodgerByPointer).ID }, text},
+		"tag on a named embedded struct": {lodgerOfTwo(), func(r any) snow.ID { return r.(*LodgerOfTwo).Own.Left }, text},
+		"a key in it that has its own":   {lodgerOfTwo(), func(r any) snow.ID { return r.(*LodgerOfTwo).Own.Right }, hash},
+		"copied into a join table":       {&Seller{City: "ulm", Goods: []Item{{}}}, func(r any) snow.ID { return r.(*Seller).ID }, text},
+		"set by a hook":                  {&moving{to: "ulm"}, func(r any) snow.ID { return r.(*moving).ID }, text},
+		"of the parent":                  {&Sale{Seller: &Item{}}, func(r any) snow.ID { return r.(*Sale).ID }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := newSharded(t)
@@ -215,7 +249,47 @@ func TestShardsRefused(t *testing.T) {
 			ID    snow.ID `snow:"shard=Owner"`
 			Owner string  `gorm:"serializer:json"`
 		}
+		around struct {
+			ID   snow.ID
+			Mark struct{ City string } `gorm:"embedded" snow:"shard=Owner"`
+		}
+		aroundTagged struct {
+			Stamp `snow:"shard=Owner"`
+			ID    snow.ID
+			Owner int
+		}
+		onAssociation struct {
+			ID      snow.ID
+			OwnerID snow.ID
+			Owner   *Item `snow:"shard=OwnerID"`
+		}
+		onIgnored struct {
+			ID   snow.ID
+			Memo string `gorm:"-" snow:"shard=ID"`
+		}
+		onUnexported struct {
+			ID   snow.ID
+			memo string `snow:"shard=ID"`
+		}
+		small struct {
+			*small         // GORM passes over it
+			Zone   snow.ID `snow:"shard=ID"`
+		}
+		inUnexported struct {
+			small
+			ID snow.ID
+		}
+		hidden struct {
+			Lodger
+			ID snow.ID `gorm:"primaryKey"`
+		}
+		foreign struct {
+			UserID snow.ID `gorm:"primaryKey" snow:"shard=City"`
+			User   *User
+			City   string
+		}
 	)
+	_ = onUnexported{memo: ""}
 	const pkg = "gormsnow_test."
 	for name, tt := range map[string]struct {
 		row    any
@@ -223,26 +297,34 @@ func TestShardsRefused(t *testing.T) {
 		field  string
 		reason string
 	}{
-		"no field":                  {&noField{}, pkg + "noField", "ID", `"Nobody", which is no field`},
-		"a column":                  {&column{}, pkg + "column", "ID", `"buyer_id", which is no field`},
-		"an empty name":             {&empty{}, pkg + "empty", "ID", "no field"},
-		"another tag":               {&typo{}, pkg + "typo", "ID", `shard=Field, not "shrad=Owner"`},
-		"itself":                    {&itself{}, pkg + "itself", "ID", "shard tag itself"},
-		"on no key":                 {&noKey{}, pkg + "noKey", "Other", "no key"},
-		"a field that is no column": {&ignored{}, pkg + "ignored", "ID", "no column"},
-		"an association":            {&association{}, pkg + "association", "ID", "no column"},
-		"a serializer":              {&serialized{}, pkg + "serialized", "ID", "serializer"},
-		"float":                     {&Bid[float64]{}, pkg + "Bid[float64]", "ID", "float64 gives no shard"},
-		"bool":                      {&Bid[bool]{}, pkg + "Bid[bool]", "ID", "bool gives no shard"},
-		"time":                      {&Bid[time.Time]{}, pkg + "Bid[time.Time]", "ID", "time.Time gives no shard"},
-		"bytes":                     {&Bid[[]byte]{}, pkg + "Bid[[]uint8]", "ID", "gives no shard"},
-		"no value":                  {&Bid[snow.ID]{}, pkg + "Bid[github.com/shardsnow/snow.ID]", "ID", "Owner, which is not set"},
-		"no pointer":                {&Bid[*int]{}, pkg + "Bid[*int]", "ID", "not set"},
-		"pointer to no id":          {&Bid[*snow.ID]{Owner: new(snow.ID)}, pkg + "Bid[*github.com/shardsnow/snow.ID]", "ID", "not set"},
-		"zero":                      {&Bid[int]{}, pkg + "Bid[int]", "ID", "not set"},
-		"no text":                   {&Bid[string]{}, pkg + "Bid[string]", "ID", "not set"},
-		"changed by a hook":         {&moving{City: "ulm", to: "bonn"}, pkg + "moving", "ID", "has changed"},
-		"another parent":            {&Sale{SellerID: 5, Seller: &Item{ID: 6}}, pkg + "Sale", "ID", "has changed"},
+		"no field":                         {&noField{}, pkg + "noField", "ID", `"Nobody", which is no field`},
+		"a column":                         {&column{}, pkg + "column", "ID", `"buyer_id", which is no field`},
+		"an empty name":                    {&empty{}, pkg + "empty", "ID", "no field"},
+		"another tag":                      {&typo{}, pkg + "typo", "ID", `shard=Field, not "shrad=Owner"`},
+		"itself":                           {&itself{}, pkg + "itself", "ID", "shard tag itself"},
+		"on no key":                        {&noKey{}, pkg + "noKey", "Other", "no key"},
+		"a field that is no column":        {&ignored{}, pkg + "ignored", "ID", "no column"},
+		"an association":                   {&association{}, pkg + "association", "ID", "no column"},
+		"a serializer":                     {&serialized{}, pkg + "serialized", "ID", "serializer"},
+		"an embedded struct without a key": {&around{}, pkg + "around", "Mark", "no key"},
+		"around a key that has its own":    {&aroundTagged{}, pkg + "aroundTagged", "Stamp", "no key"},
+		"on an association":                {&onAssociation{}, pkg + "onAssociation", "Owner", "no key"},
+		"on no column":                     {&onIgnored{}, pkg + "onIgnored", "Memo", "no key"},
+		"on a field with a small letter":   {&onUnexported{}, pkg + "onUnexported", "memo", "no key"},
+		"in a struct with a small letter":  {&inUnexported{}, pkg + "inUnexported", "small.Zone", "no key"},
+		"around a hidden key":              {&hidden{}, pkg + "hidden", "Lodger.Model", "no key"},
+		"on a foreign key":                 {&foreign{UserID: 5, City: "ulm"}, pkg + "foreign", "UserID", "foreign key"},
+		"float":                            {&Bid[float64]{}, pkg + "Bid[float64]", "ID", "float64 gives no shard"},
+		"bool":                             {&Bid[bool]{}, pkg + "Bid[bool]", "ID", "bool gives no shard"},
+		"time":                             {&Bid[time.Time]{}, pkg + "Bid[time.Time]", "ID", "time.Time gives no shard"},
+		"bytes":                            {&Bid[[]byte]{}, pkg + "Bid[[]uint8]", "ID", "gives no shard"},
+		"no value":                         {&Bid[snow.ID]{}, pkg + "Bid[github.com/shardsnow/snow.ID]", "ID", "Owner, which is not set"},
+		"no pointer":                       {&Bid[*int]{}, pkg + "Bid[*int]", "ID", "not set"},
+		"pointer to no id":                 {&Bid[*snow.ID]{Owner: new(snow.ID)}, pkg + "Bid[*github.com/shardsnow/snow.ID]", "ID", "not set"},
+		"zero":                             {&Bid[int]{}, pkg + "Bid[int]", "ID", "not set"},
+		"no text":                          {&Bid[string]{}, pkg + "Bid[string]", "ID", "not set"},
+		"changed by a hook":                {&moving{City: "ulm", to: "bonn"}, pkg + "moving", "ID", "has changed"},
+		"another parent":                   {&Sale{SellerID: 5, Seller: &Item{ID: 6}}, pkg + "Sale", "ID", "has changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := newSharded(t)

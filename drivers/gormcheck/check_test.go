@@ -33,7 +33,21 @@ type (
 		ID   snow.ID
 		Name string
 	}
-	counted  struct{ ID int64 }
+	counted struct{ ID int64 }
+	// Its id has lost what an id knows.
+	renamedID snow.ID
+	renamed   struct{ ID renamedID }
+	// Nobody is said to fill these members of a primary key, or somebody is.
+	member struct {
+		Tenant int64   `gorm:"primaryKey;autoIncrement:false"`
+		ID     snow.ID `gorm:"primaryKey"`
+	}
+	memberTold struct {
+		Tenant   int64   `gorm:"primaryKey;autoIncrement:false"`
+		ID       snow.ID `gorm:"primaryKey;snowflake:false"`
+		ParentID snow.ID `gorm:"primaryKey"`
+		Parent   *live
+	}
 	badShard struct {
 		ID snow.ID `gorm:"primaryKey" snow:"shard=BuyerID"`
 	}
@@ -124,6 +138,19 @@ func TestCheck(t *testing.T) {
 				tables: map[string][]string{"": {"CREATE TABLE counteds (id BIGINT PRIMARY KEY)"}},
 				models: []any{&counted{}},
 				want:   []string{"counted ID "}, problem: "AUTO_INCREMENT",
+			},
+			"inferred for a type that was defined as an id": {
+				tables: map[string][]string{"": {"CREATE TABLE renameds (id BIGINT PRIMARY KEY)"}},
+				models: []any{&renamed{}},
+				want:   []string{"renamed ID "}, problem: "AUTO_INCREMENT",
+			},
+			"a member of the primary key that nobody fills": {
+				tables: map[string][]string{"": {
+					"CREATE TABLE members (tenant BIGINT, id BIGINT, PRIMARY KEY (tenant, id))",
+					"CREATE TABLE member_tolds (tenant BIGINT, id BIGINT, parent_id BIGINT, PRIMARY KEY (tenant, id, parent_id))",
+				}},
+				models: []any{&member{}, &memberTold{}},
+				want:   []string{"member ID "}, problem: "snowflake:false",
 			},
 			"inferred and live": {
 				migrate: []any{&counted{}}, models: []any{&counted{}},
@@ -298,7 +325,7 @@ func TestCheck(t *testing.T) {
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				for _, model := range []any{&sound{}, &tag{}, "sound_tags", &counted{}, &live{}, &liveInt{}, &liveText{}, &liveUnique{}, "writer_books", &writer{}, &book{}, &liveForeign{}, &nickname{}, "talls", "bad_shards"} {
+				for _, model := range []any{&sound{}, &tag{}, "sound_tags", &counted{}, &live{}, &liveInt{}, &liveText{}, &liveUnique{}, "writer_books", &writer{}, &book{}, &liveForeign{}, &nickname{}, "talls", "bad_shards", "renameds", "members", "member_tolds"} {
 					if err := db.Migrator().DropTable(model); err != nil {
 						t.Fatal(err)
 					}

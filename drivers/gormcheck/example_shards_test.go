@@ -156,6 +156,16 @@ func Example_shards() {
 		index := shards.Index(layout.Shard(order.ID))
 		fmt.Printf("buyer %d, %-4s database %d, table orders_%d\n", order.BuyerID, order.Item, index/4, index%4)
 	}
+	// In pages: the newest two of all tables, and the two before them.
+	var last snow.ID
+	for range 2 {
+		page, err := gormsnow.FindAcross[Order](ctx, shards, gormsnow.Before(last, 2))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("page:", page[0].Item, page[1].Item)
+		last = page[1].ID
+	}
 	// Output:
 	// order 2 is rum
 	// buyer 102 has rum and oats
@@ -165,4 +175,6 @@ func Example_shards() {
 	// buyer 100, salt database 1, table orders_0
 	// buyer 101, rice database 1, table orders_3
 	// buyer 102, oats database 0, table orders_3
+	// page: oats rice
+	// page: salt rum
 }

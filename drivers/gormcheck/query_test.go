@@ -69,9 +69,11 @@ func TestQueries(t *testing.T) {
 				find func(dest *[]parcel) error
 				keep func(snow.ID) bool
 			}{
-				"Where": {func(dest *[]parcel) error { return db.Where(created).Find(dest).Error }, inside},
-				"Not":   {func(dest *[]parcel) error { return db.Not(created).Find(dest).Error }, func(id snow.ID) bool { return !inside(id) }},
-				"join":  {func(dest *[]parcel) error { return db.InnerJoins("Owner").Where(created).Find(dest).Error }, inside},
+				"Where":       {func(dest *[]parcel) error { return db.Where(created).Find(dest).Error }, inside},
+				"Created":     {func(dest *[]parcel) error { return db.Where(gormsnow.Created(from, to)).Find(dest).Error }, inside},
+				"Not Created": {func(dest *[]parcel) error { return db.Not(gormsnow.Created(from, to)).Find(dest).Error }, func(id snow.ID) bool { return !inside(id) }},
+				"Not":         {func(dest *[]parcel) error { return db.Not(created).Find(dest).Error }, func(id snow.ID) bool { return !inside(id) }},
+				"join":        {func(dest *[]parcel) error { return db.InnerJoins("Owner").Where(created).Find(dest).Error }, inside},
 				"generics": {func(dest *[]parcel) (err error) {
 					*dest, err = gorm.G[parcel](db).Where(created).Find(t.Context())
 					return err

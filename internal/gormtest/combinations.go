@@ -106,11 +106,13 @@ func (s *suite) combinations(t *testing.T) {
 		"self references":                   s.selfReferences,
 		"hooks, versions and defaults":      s.documents,
 		"all columns returned":              s.returned,
+		"rows returned in place of rows":    s.replaced,
 		"batches of upserts":                s.upsertBatches,
 		"a table with its schema":           s.schemaTable,
 		"savepoints":                        s.savepoints,
 		"references to a composite key":     s.compositeReferences,
 		"association mode, self reference":  s.associationMode,
+		"association mode, delete":          s.associationDelete,
 	} {
 		t.Run(name, test)
 	}

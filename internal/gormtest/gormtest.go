@@ -45,6 +45,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("associations that exist", s.associations)
 	t.Run("shards", s.shards)
 	t.Run("pitfalls", s.pitfalls)
+	t.Run("keys of zero", s.zeros)
 	t.Run("combinations", s.combinations)
 	t.Run("goroutines", s.goroutines)
 }

@@ -214,6 +214,11 @@ type (
 		ID     snow.ID `snow:"shard=Public"`
 		Public snow.ID `gorm:"snowflake"`
 	}
+	// A Lodger takes the shard for the key of the struct that it embeds.
+	Lodger struct {
+		gormsnow.Model `snow:"shard=BuyerID"`
+		BuyerID        snow.ID
+	}
 	// A CityRow is in the shard of a string.
 	CityRow struct {
 		ID   *snow.ID `snow:"shard=City"`
@@ -230,5 +235,5 @@ func (p *Purchase) BeforeCreate(*gorm.DB) error {
 var models = []any{
 	&Customer{}, &Basket{}, &Topic{}, &Voucher{}, &Visit{}, &Parcel{}, &Lot{}, &Pair{}, &Shed{}, &Barn{}, &Tool{},
 	&Student{}, &Course{}, &Company{}, &Employee{}, &Badge{}, &Secret{}, &Keeper{}, &Part{}, &Album{}, &Fan{}, &Gadget{}, &Country{}, &Profile{}, &Login{},
-	&Buyer{}, &Purchase{}, &OptionalPurchase{}, &TenantRow{}, &CityRow{}, &Twin{},
+	&Buyer{}, &Purchase{}, &OptionalPurchase{}, &TenantRow{}, &CityRow{}, &Twin{}, &Lodger{},
 }

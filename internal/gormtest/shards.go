@@ -121,6 +121,21 @@ func (s *suite) shards(t *testing.T) {
 			same(t, "twins", row.ID, uint64(row.Public))
 		}
 	})
+	t.Run("of the struct around the key", func(t *testing.T) {
+		rows := make([]Lodger, 64)
+		for i := range rows {
+			rows[i].BuyerID = snow.ID(64000 + i)
+		}
+		create(t, &rows)
+		for _, row := range rows {
+			same(t, "lodgers", row.ID, uint64(row.BuyerID))
+		}
+		entry := map[string]any{"BuyerID": 71}
+		if err := s.db.Model(&Lodger{}).Create(entry).Error; err != nil {
+			t.Fatal(err)
+		}
+		same(t, "lodgers", entry["id"].(snow.ID), 71)
+	})
 	t.Run("of maps", func(t *testing.T) {
 		number, text := int32(9), "Bonn"
 		rows := []map[string]any{{"BuyerID": 71}, {"buyer_id": snow.ID(72)}, {"buyer_id": "73"}, {"buyer_id": uint64(74)}, {"BuyerID": ptr(snow.ID(75))}}

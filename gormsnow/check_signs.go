@@ -1,0 +1,69 @@
+package gormsnow
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm/schema"
+)
+
+// signs finds foreign keys that AutoMigrate can't create, because MySQL wants
+// both columns to have a sign or neither: a key that was a uint still is unsigned
+// in its table, where AutoMigrate leaves it.
+func (c *check) signs(s *schema.Schema) {
+	if c.db.Name() != "mysql" || c.db.DisableForeignKeyConstraintWhenMigrating || c.db.IgnoreRelationshipsWhenMigrating {
+		return
+	}
+	all := &s.Relationships
+	for _, rel := range slices.Concat(all.BelongsTo, all.HasOne, all.HasMany, all.Many2Many) {
+		if rel.Polymorphic != nil || rel.Field.IgnoreMigration || rel.Field.TagSettings["CONSTRAINT"] == "-" {
+			continue
+		}
+		for _, ref := range rel.References {
+			if ref.PrimaryKey != nil && isKey(ref.PrimaryKey) {
+				c.sign(s, rel, ref)
+			}
+		}
+	}
+}
+
+func (c *check) sign(s *schema.Schema, rel *schema.Relationship, ref *schema.Reference) {
+	key, foreign := ref.PrimaryKey, ref.ForeignKey
+	name := foreign.Schema.Table + "." + foreign.DBName
+	column, ok := c.columnOf(key)
+	if !ok || c.signed[name] {
+		return // a table that AutoMigrate is about to create, or the other side of a relation
+	}
+	c.signed[name] = true
+	unsigned := func(typ string) bool { return strings.Contains(strings.ToLower(typ), "unsigned") }
+	// GORM gives a new foreign key the type that the model has for the key.
+	typ := "bigint"
+	if kind := key.IndirectFieldType.Kind(); kind == reflect.Uint64 || kind == reflect.Uint {
+		typ = "bigint unsigned"
+	}
+	if live, ok := c.columnOf(foreign); ok {
+		typ = live.typ
+	}
+	if column.kind != integerColumn || unsigned(column.typ) == unsigned(typ) {
+		return
+	}
+	at := key.Schema.Table + "." + key.DBName
+	c.find(CheckError{
+		Model: s.ModelType.String(), Field: rel.Name, Column: at,
+		Problem: "it is " + column.typ + ", and AutoMigrate creates a foreign key to it from " + name + ", which is " + typ +
+			": MySQL refuses that with error 3780 or errno 150",
+		Remedy: "before AutoMigrate drop the foreign keys to " + at + ", make it and the columns that refer to it " +
+			"BIGINT, and create them again; or migrate with DisableForeignKeyConstraintWhenMigrating",
+	})
+}
+
+// columnOf returns the live column of a field, and false where there is none.
+func (c *check) columnOf(f *schema.Field) (liveColumn, bool) {
+	live := newLiveTable(f.Schema.Table)
+	if err := c.read(c.db, live); err != nil {
+		return liveColumn{}, false // the check of its own model tells
+	}
+	column, ok := live.columns[f.DBName]
+	return column, ok
+}

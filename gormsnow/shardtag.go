@@ -1,0 +1,81 @@
+package gormsnow
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm/schema"
+)
+
+// shardTag returns the snow tag that f has, or else that of the innermost
+// embedded struct around it that has one, and the path to where it stands.
+func shardTag(s *schema.Schema, f *schema.Field) (text string, path []string) {
+	t := s.ModelType
+	for i, name := range f.BindNames {
+		field, ok := t.FieldByName(name)
+		if !ok {
+			break
+		}
+		if tag, ok := field.Tag.Lookup("snow"); ok {
+			text, path = tag, f.BindNames[:i+1]
+		}
+		if t = structOf(field.Type); t == nil {
+			break
+		}
+	}
+	return text, path
+}
+
+// structOf returns the struct that t is or points to, or nil.
+func structOf(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	return t
+}
+
+// checkTags refuses snow tags that no key has read: whoever wrote one counts on
+// shards that the ids would not have. paths are those that were read.
+func checkTags(s *schema.Schema, paths [][]string) error {
+	if madeByGORM(s) {
+		return nil // with the tags of the keys that it refers to
+	}
+	read, embedded := make(map[string]bool), make(map[string]bool)
+	for _, path := range paths {
+		read[strings.Join(path, ".")] = true
+	}
+	for _, f := range s.Fields {
+		for i := 1; i < len(f.BindNames); i++ {
+			embedded[strings.Join(f.BindNames[:i], ".")] = true
+		}
+	}
+	var unread func(t reflect.Type, path string, around []reflect.Type) string
+	unread = func(t reflect.Type, path string, around []reflect.Type) string {
+		for i := range t.NumField() {
+			field := t.Field(i)
+			at := path + field.Name
+			if _, tagged := field.Tag.Lookup("snow"); tagged && !read[at] {
+				return at
+			}
+			// GORM passes over an embedded struct whose type has a small letter.
+			inner := structOf(field.Type)
+			if inner != nil && !slices.Contains(around, inner) && (embedded[at] || field.Anonymous && !field.IsExported()) {
+				if found := unread(inner, at+".", append(slices.Clip(around), inner)); found != "" {
+					return found
+				}
+			}
+		}
+		return ""
+	}
+	if at := unread(s.ModelType, "", nil); at != "" {
+		return &FieldError{modelName(s), at, "nothing reads its shard tag, because it is no key and embeds none: add snowflake to the gorm tag, or drop the shard tag"}
+	}
+	return nil
+}
+
+// madeByGORM reports whether s is of a join table that has no model.
+func madeByGORM(s *schema.Schema) bool { return s.ModelType.Name() == "" && s.Name != "" }
