@@ -48,10 +48,18 @@ func TestInspect(t *testing.T) {
 		"free":                               {0, &row{state: Free, fence: 4, floor: -900, ceiling: -100}, Regressed, true, stepFacts},
 		"reserved":                           {0, &row{state: Reserved, owner: "me", fence: 5, floor: -1000, ceiling: 100}, Regressed, true, stepFacts},
 		"gone":                               {0, nil, Vanished, true, stepFacts},
-		"mine, lower":                        {0, &row{state: Granted, owner: "me", fence: 5, floor: -1000, ceiling: 50}, 0, false, stepReassert},
+		"mine, lower":                        {0, &row{state: Granted, owner: "me", fence: 5, floor: -1000, ceiling: 50}, 0, true, stepReassert},
 		"mine, as it was":                    {0, &row{state: Granted, owner: "me", fence: 5, floor: -1000, ceiling: 100}, 0, false, stepRenew},
-		"loss: another, inside my window":    {5 * time.Second, &row{state: Granted, owner: "other", fence: 6, floor: 99, ceiling: 900}, Displaced, false, stepFacts},
-		"loss: another, with an older fence": {5 * time.Second, &row{state: Granted, owner: "other", fence: 2, floor: -900, ceiling: -100}, Regressed, false, stepFacts},
+		"loss: another, after my window":     {5 * time.Second, &row{state: Granted, owner: "other", fence: 6, floor: 100, ceiling: 900}, Displaced, false, stepFacts},
+		"loss: another, inside my window":    {5 * time.Second, &row{state: Granted, owner: "other", fence: 6, floor: 99, ceiling: 900}, Regressed, true, stepFacts},
+		"loss: another, with an older fence": {5 * time.Second, &row{state: Granted, owner: "other", fence: 2, floor: -900, ceiling: -100}, Regressed, true, stepFacts},
+		"loss: another's claim, in time":     {5 * time.Second, &row{state: Claimed, owner: "other", fence: 6, floor: -1000, ceiling: -26_000, claimed: -5_000}, Displaced, false, stepFacts},
+		"loss: another's claim, too early":   {5 * time.Second, &row{state: Claimed, owner: "other", fence: 6, floor: -1000, ceiling: -26_000, claimed: -6_000}, Regressed, true, stepFacts},
+		"loss: another's claim, abandoned":   {5 * time.Second, &row{state: Free, fence: 6, floor: -1000, ceiling: 100}, Displaced, false, stepFacts},
+		"loss: the same, too early":          {5 * time.Second, &row{state: Free, fence: 6, floor: -1000, ceiling: 99}, Regressed, true, stepFacts},
+		"loss: another's window, released":   {5 * time.Second, &row{state: Free, fence: 6, floor: 50, ceiling: 900}, Regressed, true, stepFacts},
+		"loss: my window forgotten":          {5 * time.Second, &row{state: Claimed, owner: "me", fence: 5, floor: -9000, ceiling: -8000, claimed: -10_000}, Regressed, false, stepFacts},
+		"loss: mine, far lower":              {5 * time.Second, &row{state: Granted, owner: "me", fence: 5, floor: -90_000, ceiling: -40_000}, 0, true, stepReassert},
 		"loss: gone":                         {5 * time.Second, nil, Vanished, true, stepFacts},
 		"loss: mine, higher":                 {5 * time.Second, &row{state: Granted, owner: "me", fence: 5, floor: -1000, ceiling: 200}, 0, false, stepRenew},
 		"loss: mine, over":                   {5 * time.Second, &row{state: Granted, owner: "me", fence: 5, floor: -1000, ceiling: 0}, 0, false, stepReassert},
@@ -65,6 +73,7 @@ func TestInspect(t *testing.T) {
 			if test.row != nil {
 				test.row.floor += tick
 				test.row.ceiling += tick
+				test.row.claimed += now.wall.UnixMilli()
 			}
 			out := m.handle(m.request(now), reply{row: test.row, us: now.wall.UnixMicro()}, now.mono, now)
 			switch {

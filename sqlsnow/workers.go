@@ -116,7 +116,7 @@ func fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
 	}
 	now := time.Now()
 	clock := vote{maxSkew: defaultMaxSkew}
-	if err := clock.take(f.us, 0, reading{0, now}); err != nil {
+	if err := clock.take(f.us, 0, reading{wall: now}); err != nil {
 		return err
 	}
 	s := e.compile(updateFence)
