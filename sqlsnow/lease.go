@@ -172,6 +172,8 @@ func (l *Lease) carryOut(out *outcome, now reading) {
 			"worker", s.Worker, "until", l.registry.terms.timeOf(l.ceiling))
 	}
 	if out.suspend {
+		l.gone = &LostError{Worker: s.Worker, Reason: Regressed} // until it turns out to be another, or not at all
+		l.grant.Explain(l.gone)
 		l.grant.Suspend()
 	}
 	if out.lost != nil {
@@ -239,6 +241,9 @@ func (l *Lease) open(seat *seat, now reading) error {
 		Floor: uint64(seat.floor), Ceiling: uint64(min(seat.ceiling, t.lastTick()+1)),
 	})
 	s, first, again := &l.stats, l.machine.seat == nil, seat.opened
+	if err != nil && again && seat.lost { // its window is over
+		return nil
+	}
 	if err != nil && !first && !errors.Is(err, snow.ErrTimeExhausted) && !errors.Is(err, snow.ErrLeaseExpired) {
 		l.machine.keep(seat, now)
 		return l.machine.ahead(now, l.running().UnixMicro())
@@ -249,6 +254,9 @@ func (l *Lease) open(seat *seat, now reading) error {
 	l.machine.opened(seat, now)
 	if again {
 		l.ceiling = seat.ceiling
+		if !seat.lost {
+			l.gone = nil
+		}
 		return nil
 	}
 	l.gone = nil

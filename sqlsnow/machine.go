@@ -260,9 +260,7 @@ func (m *machine) handle(q request, r reply, sent time.Duration, now reading) ou
 			m.step, m.at = stepInspect, now.mono
 			break
 		}
-		// What the statement made of the row's ceiling, which was at least the
-		// confirmed one: so this is at most what the row has.
-		m.confirm(min(m.terms.tickAt(r.us)+q.window, q.cap), now, &out)
+		m.confirm(q, r.us, now, &out)
 	case stepInspect:
 		m.inspect(r, now, &out)
 	case stepReassert:

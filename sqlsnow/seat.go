@@ -29,10 +29,13 @@ func (m *machine) stop(out *outcome) {
 	}
 }
 
-// confirm takes a ceiling that the database has confirmed.
-func (m *machine) confirm(ceiling int64, now reading, out *outcome) {
+// confirm takes the ceiling of a renewal that was done when the database's clock said us.
+func (m *machine) confirm(q request, us int64, now reading, out *outcome) {
 	s := m.seat
 	out.renewed, m.failed = true, 0
+	// What the statement made of the row's ceiling, which was at least the
+	// confirmed one: so this is at most what the row has.
+	ceiling := min(m.terms.tickAt(us)+q.window, q.cap)
 	raised := ceiling > s.ceiling
 	s.ceiling, s.renewed = max(s.ceiling, ceiling), now.mono
 	switch {
@@ -45,8 +48,8 @@ func (m *machine) confirm(ceiling int64, now reading, out *outcome) {
 	if out.now == 0 { // its clock is not believed, and the window ends if that lasts
 		return
 	}
-	around := m.clock.predict(now.mono)
-	next := min(m.terms.tickAt(around)+m.terms.ticks(m.window)+m.lead(now), m.cap(around))
+	// What the statement would have been asked for, had all that is known now been known.
+	next := min(m.terms.tickAt(us)+m.terms.ticks(m.window)+m.lead(now), m.cap(us))
 	switch running := max(now.running, out.now); {
 	case m.terms.loss == 0 && next-s.ceiling > m.terms.ticks(m.window)/4:
 		// The cap was too low, or the lead not known: the clock went on without this process, which was

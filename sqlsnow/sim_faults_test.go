@@ -150,7 +150,7 @@ func (w *simWorld) rest() {
 			if p.alive && (!p.pinned || p.pin == int64(i)) && (!p.open || p.limit <= t.tickAt(w.us())) {
 				w.fail("L1: process %d has no window while worker %d is free; it is at step %d with %v", p.name, i, p.machine.step, p.lastErr)
 			}
-			if s := p.machine.seat; p.alive && s != nil && !s.lost && p.limit <= max(p.last+1, t.tickAt(p.running(p.read().mono))) {
+			if s := p.machine.seat; p.alive && s != nil && !s.lost && p.limit <= max(p.last, t.tickAt(p.running(p.read().mono))) {
 				w.fail("L1: process %d is ahead of its window, which ends at %d; it is at step %d with %v", p.name, p.limit, p.machine.step, p.lastErr)
 			}
 		}
