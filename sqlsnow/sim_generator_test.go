@@ -5,6 +5,40 @@ import (
 	"time"
 )
 
+// running is what the next id is stamped with, at the earliest: see Lease.running.
+func (p *simProc) running(mono time.Duration) int64 {
+	return max((mono + p.ahead).Microseconds(), p.reached)
+}
+
+// advance is what Lease does with Grant.Advance and Grant.Retreat.
+func (p *simProc) advance(out *outcome, now reading) {
+	if !p.everHad {
+		return
+	}
+	if out.now != 0 {
+		p.ahead = max(p.ahead, time.Duration(out.now)*time.Microsecond-now.mono)
+	}
+	if back := time.Duration(out.retreat) * time.Microsecond; out.retreat != 0 && p.ahead > back-now.mono && !p.world.plan.flaws.noRetreat {
+		p.ahead = back - now.mono
+		p.reached = max(p.reached, p.world.plan.terms.timeOf(p.last).UnixMicro())
+		p.world.tracef("#%d: running time goes back to tick %d", p.id, p.world.plan.terms.tickAt(out.retreat))
+	}
+}
+
+// look is what everybody can see in the row: that somebody else's window begins
+// before the end of this one, or that it could.
+func (p *simProc) look(row *row) {
+	t := &p.world.plan.terms
+	switch s := p.machine.seat; {
+	case row == nil:
+		p.knows = true
+	case s.has(row):
+		p.knows = row.ceiling+t.ticks(t.grace+t.probation) < s.ceiling
+	case row.state == Granted:
+		p.knows = row.floor < s.ceiling
+	}
+}
+
 func (p *simProc) raise(ceiling int64) {
 	w := p.world
 	if ceiling <= p.limit {

@@ -100,26 +100,6 @@ func (p *simProc) read() reading {
 	return r
 }
 
-// running is what the next id is stamped with, at the earliest: see Lease.running.
-func (p *simProc) running(mono time.Duration) int64 {
-	return max((mono + p.ahead).Microseconds(), p.reached)
-}
-
-// advance is what Lease does with Grant.Advance and Grant.Retreat.
-func (p *simProc) advance(out *outcome, now reading) {
-	if !p.everHad {
-		return
-	}
-	if out.now != 0 {
-		p.ahead = max(p.ahead, time.Duration(out.now)*time.Microsecond-now.mono)
-	}
-	if back := time.Duration(out.retreat) * time.Microsecond; out.retreat != 0 && p.ahead > back-now.mono && !p.world.plan.flaws.noRetreat {
-		p.ahead = back - now.mono
-		p.reached = max(p.reached, p.world.plan.terms.timeOf(p.last).UnixMicro())
-		p.world.tracef("#%d: running time goes back to tick %d", p.id, p.world.plan.terms.tickAt(out.retreat))
-	}
-}
-
 // later does something in this incarnation, not before it is able to.
 func (p *simProc) later(d time.Duration, do func()) {
 	id := p.id
@@ -250,20 +230,6 @@ func (p *simProc) take(r reply, losses int) {
 		p.giveUp()
 	case w.chance(0.1):
 		p.stamp()
-	}
-}
-
-// look is what everybody can see in the row: that somebody else's window begins
-// before the end of this one, or that it could.
-func (p *simProc) look(row *row) {
-	t := &p.world.plan.terms
-	switch s := p.machine.seat; {
-	case row == nil:
-		p.knows = true
-	case s.has(row):
-		p.knows = row.ceiling+t.ticks(t.grace+t.probation) < s.ceiling
-	case row.state == Granted:
-		p.knows = row.floor < s.ceiling
 	}
 }
 
