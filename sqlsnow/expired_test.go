@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,12 +44,15 @@ func leased(t *testing.T, pinned bool, test func(t *testing.T, s *scripted, leas
 // lines are what a log was told, but for its debugging.
 type lines struct {
 	slog.Handler
+	mu      sync.Mutex
 	records []slog.Record
 }
 
 func (j *lines) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 func (j *lines) WithAttrs([]slog.Attr) slog.Handler           { return j }
 func (j *lines) Handle(_ context.Context, r slog.Record) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.records = append(j.records, r)
 	return nil
 }
@@ -75,6 +79,8 @@ func TestOutageIsTold(t *testing.T) {
 		if _, err := keys.Next(t.Context()); err != nil {
 			t.Error(err)
 		}
+		j.mu.Lock()
+		defer j.mu.Unlock()
 		var got []string
 		for _, r := range j.records {
 			got = append(got, r.Level.String()+" "+r.Message)
