@@ -18,7 +18,7 @@ const resyncEvery = int64(time.Second)
 type clock struct {
 	base   time.Time    // where the monotonic clock is read from
 	source timeSource   // nil for the machine's clocks
-	offset atomic.Int64 // nanoseconds from the epoch to base; only grows
+	offset atomic.Int64 // nanoseconds from the epoch to base; only grows, but for retreat
 	epoch  int64
 
 	tick       int64  // nanoseconds
@@ -81,6 +81,17 @@ func (c *clock) advance(now time.Time) {
 		behind := c.reading(now) - offset - int64(time.Since(c.base))
 		c.lag.Store(max(-behind, 0))
 		if behind <= 0 || c.offset.CompareAndSwap(offset, offset+behind) {
+			return
+		}
+	}
+}
+
+// retreat moves running time back to now.
+func (c *clock) retreat(now time.Time) {
+	for {
+		offset := c.offset.Load()
+		ahead := offset + int64(time.Since(c.base)) - c.reading(now)
+		if ahead <= 0 || c.offset.CompareAndSwap(offset, offset-ahead) {
 			return
 		}
 	}

@@ -12,7 +12,8 @@ var (
 	ErrTimeExhausted = errors.New("the layout's timestamp is exhausted")
 
 	// ErrLeaseExpired is returned by Generator methods when every tick that
-	// was granted to the worker is used up, or the lease is closed.
+	// was granted to the worker is used up, lost, or given back because the lease is
+	// closed. It wraps which of these it was, where the worker says it: see [Grant.Explain].
 	ErrLeaseExpired = errors.New("the worker's granted ticks are used up")
 
 	// ErrTooFarAhead is returned by [Generator.Observe] for an id further in

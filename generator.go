@@ -20,7 +20,8 @@ type Config struct {
 	// MaxAhead bounds how far ids may be stamped ahead of the clock: a burst
 	// that uses up the sequence of a tick borrows from the ticks that follow,
 	// and past MaxAhead it waits. It is rounded up to whole ticks and is at
-	// most one minute. Zero means 10 ms, or one tick if that is longer.
+	// most one minute. Zero means 10 ms on a Fixed worker and 1 s on any other, such
+	// as a lease, or one tick if that is longer.
 	//
 	// All generators of a Worker have the same MaxAhead.
 	//

@@ -38,6 +38,9 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 		// Those who give up waiting leave gaps. So that many of them can't use up
 		// the future, the queue ends at as much again as may be borrowed.
 		if last >= lo && last-lo >= 2*g.ahead {
+			if last+1 >= limit { // no wait helps
+				return 0, 0, t.exhausted(limit)
+			}
 			if err := g.sleep(ctx, t.start(last-2*g.ahead)+t.clock.tick-now); err != nil {
 				return 0, 0, err
 			}
@@ -137,7 +140,7 @@ func (g *Grant) exhausted(limit uint64) error {
 	if limit >= g.end() {
 		return ErrTimeExhausted
 	}
-	return ErrLeaseExpired
+	return g.expired()
 }
 
 // observe raises the word so that all later ids are greater than id.

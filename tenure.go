@@ -152,7 +152,7 @@ func (g *Grant) Retire() (next uint64) {
 }
 
 // Advance moves running time forward to now, as of this call. It never moves
-// it back: how far it is ahead of now is Stats.ClockLag.
+// it back, for which there is Retreat: how far it is ahead of now is Stats.ClockLag.
 func (g *Grant) Advance(now time.Time) {
 	g.clock.advance(now)
 }
@@ -160,6 +160,40 @@ func (g *Grant) Advance(now time.Time) {
 // Now returns running time, which ids are stamped with.
 func (g *Grant) Now() time.Time {
 	return g.layout.Epoch().Add(time.Duration(g.clock.now()))
+}
+
+// Retreat moves running time back to now, as of this call, where it is ahead of
+// it: the clock that it was advanced by was wrong. Ids do not go back. Until the
+// time of the last one is reached again, generators go as far ahead of it as
+// Config.MaxAhead lets them, and then wait, or return [ErrLeaseExpired] where the window ends
+// before. Retreat returns that time.
+func (g *Grant) Retreat(now time.Time) (last time.Time) {
+	g.clock.retreat(now)
+	return g.layout.Epoch().Add(time.Duration(g.start(g.last())))
+}
+
+// Explain says why the window is not a longer one: the [ErrLeaseExpired] of
+// generators wraps why from now on. It does not end the window.
+func (g *Grant) Explain(why error) {
+	if why == nil {
+		g.why.Store(nil)
+		return
+	}
+	g.why.Store(&expiredError{why})
+}
+
+// An expiredError is ErrLeaseExpired, and why.
+type expiredError struct{ why error }
+
+func (e *expiredError) Error() string   { return ErrLeaseExpired.Error() + ": " + e.why.Error() }
+func (e *expiredError) Unwrap() []error { return []error{ErrLeaseExpired, e.why} }
+
+// expired returns ErrLeaseExpired, with what explains it.
+func (g *Grant) expired() error {
+	if e := g.why.Load(); e != nil {
+		return e
+	}
+	return ErrLeaseExpired
 }
 
 // numberOf returns a number as the word has it.
@@ -205,5 +239,5 @@ func (g *Grant) ended() error {
 	if t := g.tenure.Load(); t != nil && g.find(g.word.Load()&^retired) == nil {
 		return g.exhausted(t.limit.Load())
 	}
-	return ErrLeaseExpired
+	return g.expired()
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -390,5 +391,76 @@ func TestAdvance(t *testing.T) {
 	grant.Advance(start.AddDate(900, 0, 0))
 	if now := grant.Now(); now.Before(start) {
 		t.Errorf("Now = %v: it overflowed", now)
+	}
+}
+
+// Running time goes back, and ids wait for it: what MaxAhead allows is made at once, and what is past the window not at all.
+func TestRetreat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		early, err := NewLayout(time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		grant, g := newLeased(t, early, Config{MaxAhead: 10 * time.Millisecond})
+		now := tick(grant)
+		if err := grant.Open(Window{Worker: 3, Floor: now, Ceiling: now + 20_000}); err != nil {
+			t.Fatal(err)
+		}
+		before := grant.Now()
+		grant.Advance(before.Add(10 * time.Second))
+		last, err := g.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reached := grant.Retreat(before); !reached.Equal(before.Add(10*time.Second)) || !grant.Now().Equal(before) {
+			t.Errorf("ids reached %v and running time is %v, want 10 s after %v and that", reached, grant.Now(), before)
+		}
+		begin := time.Now()
+		for range 300 { // more than what MaxAhead holds
+			id, err := g.Next(t.Context())
+			if err != nil || id <= last {
+				t.Fatalf("id %d after %d, %v", id, last, err)
+			}
+			last = id
+		}
+		if waited := time.Since(begin); waited < 9900*time.Millisecond || waited > 10*time.Second+100*time.Millisecond {
+			t.Errorf("ids waited for %v, want about 10 s", waited)
+		}
+		grant.Retreat(grant.Now().Add(time.Hour))
+		if got := grant.Now(); got.After(before.Add(11 * time.Second)) {
+			t.Errorf("Retreat moved running time forward, to %v", got)
+		}
+		// Beyond the window no wait helps.
+		grant.Advance(before.Add(19_999 * time.Millisecond))
+		for err == nil {
+			_, err = g.Next(t.Context())
+		}
+		grant.Retreat(before)
+		begin = time.Now()
+		if _, err := g.Next(t.Context()); !errors.Is(err, ErrLeaseExpired) || time.Since(begin) > 0 {
+			t.Errorf("Next = %v after %v, want ErrLeaseExpired at once", err, time.Since(begin))
+		}
+	})
+}
+
+// ErrLeaseExpired wraps what explains it.
+func TestExplain(t *testing.T) {
+	grant, g := newLeased(t, Default(), Config{})
+	first, second := errors.New("no window yet"), errors.New("closed")
+	for i, why := range []error{first, nil, second} {
+		grant.Explain(why)
+		if i == 2 {
+			grant.Retire()
+		}
+		for what, err := range map[string]error{
+			"Next": func() error { _, err := g.Next(t.Context()); return err }(), "Fill": g.Fill(t.Context(), make([]ID, 2)), "Observe": g.Observe(1 << 40),
+		} {
+			if !errors.Is(err, ErrLeaseExpired) || why != nil && !errors.Is(err, why) {
+				t.Errorf("%s: got %v, want ErrLeaseExpired and %v", what, err, why)
+			}
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { _ = grant.expired() }); n != 0 {
+		t.Errorf("%v allocations to say why", n)
 	}
 }

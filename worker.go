@@ -20,7 +20,7 @@ type Worker interface {
 // of one Worker share its Grant, so they can't repeat one another.
 //
 // Those who implement a Worker make one with [NewGrant], and with Open, Raise,
-// Advance and Retire say what it may stamp. All methods are safe for concurrent
+// Suspend, Advance, Retreat and Retire say what it may stamp, and with Explain why not. All methods are safe for concurrent
 // use.
 type Grant struct {
 	clock        clock
@@ -50,6 +50,7 @@ type Grant struct {
 	ahead   atomic.Uint64 // of all generators: see Generator.ahead; 0 before the first one
 	opening sync.Mutex    // one Open, Raise or Retire at a time
 	closed  atomic.Bool   // by Retire
+	why     atomic.Pointer[expiredError]
 
 	counters
 }

@@ -52,8 +52,8 @@
 // a commit before it is durable. A renewal that changes no row is followed by a
 // look at the row:
 //
-//   - displaced: it has another owner, whose window begins after this one. The
-//     process was away for longer than its window.
+//   - displaced: it has another owner, whose window begins after this one, or
+//     will. The process was away for longer than its window.
 //   - regressed: the database forgot what it had confirmed. It was restored or
 //     lost history. If the row is still this lease's, its ceiling is put back.
 //   - lapsed: the window was over before it was renewed (with LossWindow > 0, or
@@ -62,9 +62,12 @@
 //
 // The lease then acquires another number and goes over to it at the start of a
 // tick, so ids go on ascending. Until then generators finish the ticks that they
-// have, unless somebody else may have been granted them: where the row is gone,
-// or is not this lease's any more in a database that was to lose nothing, they
-// return [snow.ErrLeaseExpired] at once. A lease of a certain number
+// have, unless somebody else may have been granted them, or may be, as far as the row
+// tells: then they return [snow.ErrLeaseExpired] at once. That is where the row is gone or
+// reserved, has an older fence, or has another owner whose window begins before the
+// end of this one. A row that is still this lease's, its ceiling too low, can be taken from its
+// ceiling, grace and probation on: if that is before the end of the window, no
+// id is made until the ceiling is back. A lease of a certain number
 // (LeaseConfig.Worker) ends when another process has it.
 //
 // # Databases that may lose what they confirmed
@@ -96,6 +99,14 @@
 // much beyond what the process itself expects, so that one wrong clock can't
 // push a number's windows far into the future.
 //
+// Running time goes forward with every reading that is taken over, and not back
+// with the next one, for ids don't. While it is ahead of the database's clock, windows are asked for
+// that much longer, since they are to last for ids; the ceiling stays within the bound
+// above, and within what [Fence] allows for. No window overlaps another for
+// it: floors and ceilings are still the row's, and confirmed before they are used. Where running
+// time is further ahead than such a window reaches, it is put back, ids wait
+// until it is where they were, and Stats and Renew tell it with a [*ClockError].
+//
 // # What no protocol can cure
 //
 //   - Two servers that both take writes as the same database at the same time.
@@ -105,7 +116,8 @@
 //     made again while its ids live.
 //   - With LossWindow 0, a database that loses what it confirmed. It is noticed
 //     at the next renewal of a number whose window was lost (regressed), not
-//     before. After a restore from a backup call [Fence] first.
+//     before. After a restore from a backup call [Fence] first. The same holds
+//     for one that loses more than LossWindow.
 //
 // How durable the database's commits are is looked at in [Init], and whenever a
 // number is acquired: settings that are changed in between go unnoticed.

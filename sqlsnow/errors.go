@@ -28,21 +28,33 @@ var (
 	// ErrReadOnly is returned by a database that takes no writes, such as a replica.
 	ErrReadOnly = errors.New("the database is read-only")
 
+	// ErrBadReply is returned where a reply of the database can't be true: on MySQL
+	// and MariaDB, a trigger on one of the tables takes away the number that a
+	// statement returns.
+	ErrBadReply = errors.New("the database's reply can't be true")
+
 	// ErrClosed is what [Lease.Err] returns after Close.
 	ErrClosed = errors.New("the lease is closed")
 )
 
 // A ClockError says that the database's clock can't be trusted: it is further
-// than LeaseConfig.MaxSkew from the clocks of this process.
+// than LeaseConfig.MaxSkew from the clocks of this process. Or, where it has a
+// Running, that it could not be trusted before: ids carry a time that no window
+// reaches, and there are none until one does.
 type ClockError struct {
 	Database  time.Time     // what the database says
 	Local     time.Time     // this process's wall clock
 	Predicted time.Time     // the database's time when last trusted, plus monotonic time since; zero where there is none
 	MaxSkew   time.Duration // how far apart they may be
+	Running   time.Time     // the time that the next id has, where that is beyond the window; else zero
 }
 
 func (e *ClockError) Error() string {
 	const format = "2006-01-02T15:04:05.000Z"
+	if !e.Running.IsZero() {
+		return fmt.Sprintf("ids are ahead of the database's clock, which went back: the next one is of %s, the database's clock says %s, and this process's %s",
+			e.Running.UTC().Format(format), e.Database.UTC().Format(format), e.Local.UTC().Format(format))
+	}
 	predicted := "nothing"
 	if !e.Predicted.IsZero() {
 		predicted = e.Predicted.UTC().Format(format)
@@ -92,6 +104,24 @@ func (e *LostError) Error() string {
 	}
 	return fmt.Sprintf("worker %d is lost: its row is gone", e.Worker)
 }
+
+// A NotRenewedError says why a window is over that was not renewed. The
+// [snow.ErrLeaseExpired] of generators wraps it.
+type NotRenewedError struct {
+	Since time.Time // the last renewal that succeeded; in the database's time
+	Err   error     // of the last attempt since then; nil if there was none
+}
+
+func (e *NotRenewedError) Error() string {
+	text := "not renewed since " + e.Since.UTC().Format(time.RFC3339)
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns the error of the last attempt.
+func (e *NotRenewedError) Unwrap() error { return e.Err }
 
 // Loss is the way in which a worker number was lost.
 type Loss int

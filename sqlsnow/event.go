@@ -40,7 +40,25 @@ func (k EventKind) String() string {
 	return names[k]
 }
 
-// A note is an event and what the log says of it, if anything.
+// An outage is a time in which attempts fail.
+type outage struct {
+	since    time.Duration // the first of them
+	told     time.Duration // the last that the log was told of
+	failures int
+}
+
+// fail counts a failure, and reports whether it is one for the log: the first, and one a minute.
+func (o *outage) fail(now time.Duration) bool {
+	if o.failures++; o.failures == 1 {
+		o.since = now
+	} else if now < o.told+time.Minute {
+		return false
+	}
+	o.told = now
+	return true
+}
+
+// A note is an event and what the log says of it, if either is there.
 type note struct {
 	event   LeaseEvent
 	level   slog.Level
@@ -72,7 +90,7 @@ func (l *Lease) tell(ctx context.Context) {
 		if n.message != "" {
 			l.log.Log(ctx, n.level, n.message, n.args...)
 		}
-		if l.config.OnEvent != nil {
+		if l.config.OnEvent != nil && n.event.Kind != 0 {
 			l.config.OnEvent(ctx, n.event)
 		}
 	}

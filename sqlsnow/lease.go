@@ -39,6 +39,9 @@ type Lease struct {
 
 	mu       sync.Mutex // of what follows
 	stats    LeaseStats
+	outage   outage
+	gone     *LostError // the number that the generator has is lost
+	reached  time.Time  // of ids, when running time had to go back
 	ceiling  int64
 	took     time.Duration // by the last request
 	notes    []note        // that the log and OnEvent are not told of yet
@@ -103,7 +106,19 @@ func (l *Lease) take(ctx context.Context) error {
 
 func (l *Lease) read() reading {
 	now := time.Now()
-	return reading{mono: now.Sub(l.begin), wall: now}
+	r := reading{mono: now.Sub(l.begin), wall: now}
+	if l.grant != nil {
+		r.running = l.running().UnixMicro()
+	}
+	return r
+}
+
+// running returns the time that the next id is stamped with, at the earliest.
+func (l *Lease) running() time.Time {
+	if now := l.grant.Now(); now.After(l.reached) {
+		return now
+	}
+	return l.reached
 }
 
 // ask lets the machine ask the database once, and carries out what follows.
@@ -139,6 +154,11 @@ func (l *Lease) carryOut(out *outcome, now reading) {
 	if out.now != 0 && l.grant != nil {
 		l.grant.Advance(time.UnixMicro(out.now))
 	}
+	if out.retreat != 0 {
+		if last := l.grant.Retreat(time.UnixMicro(out.retreat)); last.After(l.reached) {
+			l.reached = last
+		}
+	}
 	if out.raise != 0 {
 		l.grant.Raise(uint64(out.raise))
 		l.ceiling = out.raise
@@ -146,33 +166,64 @@ func (l *Lease) carryOut(out *outcome, now reading) {
 	if out.renewed {
 		s.Renewals++
 		s.Renewed = time.UnixMicro(l.machine.clock.predict(now.mono)).UTC()
-		s.Err = nil
+		s.Err, l.gone = nil, nil
+		l.explain(nil)
 		l.note(LeaseEvent{Kind: Renewed, Worker: s.Worker}, slog.LevelDebug, "worker lease renewed",
 			"worker", s.Worker, "until", l.registry.terms.timeOf(l.ceiling))
 	}
 	if out.suspend {
+		l.gone = &LostError{Worker: s.Worker, Reason: Regressed} // until it turns out to be another, or not at all
+		l.grant.Explain(l.gone)
 		l.grant.Suspend()
 	}
 	if out.lost != nil {
-		s.Err = out.lost
-		l.note(LeaseEvent{Kind: Lost, Worker: out.lost.Worker, Err: out.lost}, slog.LevelError, "worker number lost",
-			"worker", out.lost.Worker, "reason", out.lost.Reason.String(), "holder", out.lost.Holder)
+		l.lost(out.lost)
 	}
 	if out.open != nil {
-		if err := l.open(out.open, now); err != nil {
-			out.err = errors.Join(out.err, err)
+		if err := l.open(out.open, now); err != nil && out.err == nil {
+			out.err = err
 		}
 	}
-	if out.err != nil {
+	switch {
+	case out.err != nil:
 		s.Err = out.err
 		s.Failures++
 		message := "" // before there is a lease, Acquire returns it
 		if l.grant != nil {
-			message = "worker lease not renewed"
+			l.explain(out.err)
+			if l.outage.fail(now.mono) {
+				message = "worker lease not renewed"
+			}
 		}
 		l.note(LeaseEvent{Kind: Failed, Worker: s.Worker, Err: out.err}, slog.LevelWarn, message,
 			"worker", s.Worker, "until", l.registry.terms.timeOf(l.ceiling), "error", out.err)
+	case l.outage.failures > 0 && l.machine.step == stepRenew && (out.renewed || out.open != nil):
+		l.note(LeaseEvent{}, slog.LevelInfo, "worker lease outage over", "worker", s.Worker,
+			"outage", now.mono-l.outage.since, "failures", l.outage.failures, "until", l.registry.terms.timeOf(l.ceiling))
+		l.outage = outage{}
 	}
+}
+
+// explain tells generators why the window will be over, should no renewal be in
+// time. The caller holds mu.
+func (l *Lease) explain(err error) {
+	switch {
+	case l.err != nil: // it is told already
+	case l.gone != nil && err != nil:
+		l.grant.Explain(fmt.Errorf("%w, and no other one is had: %w", l.gone, err))
+	case l.gone == nil:
+		l.grant.Explain(&NotRenewedError{Since: l.stats.Renewed, Err: err})
+	}
+}
+
+// lost tells of a loss. The caller holds mu.
+func (l *Lease) lost(e *LostError) {
+	l.stats.Err, l.gone = e, e
+	if l.err == nil {
+		l.grant.Explain(e)
+	}
+	l.note(LeaseEvent{Kind: Lost, Worker: e.Worker, Err: e}, slog.LevelError, "worker number lost",
+		"worker", e.Worker, "reason", e.Reason.String(), "holder", e.Holder)
 }
 
 // open lets the generator stamp a seat.
@@ -189,15 +240,31 @@ func (l *Lease) open(seat *seat, now reading) error {
 		Datacenter: l.config.Datacenter, Worker: uint64(seat.worker),
 		Floor: uint64(seat.floor), Ceiling: uint64(min(seat.ceiling, t.lastTick()+1)),
 	})
+	s, first, again := &l.stats, l.machine.seat == nil, seat.opened
+	if err != nil && again && seat.lost { // its window is over
+		return nil
+	}
+	if err != nil && !first && !errors.Is(err, snow.ErrTimeExhausted) && !errors.Is(err, snow.ErrLeaseExpired) {
+		l.machine.keep(seat, now)
+		return l.machine.ahead(now, l.running().UnixMicro())
+	}
 	if err != nil {
 		return err
 	}
-	s, first := &l.stats, l.machine.seat == nil
 	l.machine.opened(seat, now)
+	if again {
+		l.ceiling = seat.ceiling
+		if !seat.lost {
+			l.gone = nil
+		}
+		return nil
+	}
+	l.gone = nil
 	former := s.Worker
 	s.Datacenter, s.Worker, s.Fence, s.Err = l.config.Datacenter, uint64(seat.worker), seat.fence, nil
 	s.Renewed = time.UnixMicro(l.machine.clock.predict(now.mono)).UTC()
 	l.ceiling = seat.ceiling
+	l.explain(nil)
 	until := t.timeOf(seat.ceiling)
 	if first {
 		l.note(LeaseEvent{Kind: Acquired, Worker: s.Worker}, slog.LevelInfo, "worker lease acquired", "worker", s.Worker, "until", until)
@@ -210,7 +277,7 @@ func (l *Lease) open(seat *seat, now reading) error {
 }
 
 // Renew renews the lease now instead of at its next time, and returns nil if a
-// number is held after it, be it another one than before. Renewals need no
+// number is held after it, be it another one than before, and ids can be made. Renewals need no
 // call of it; it is for those who expect to be away from the database for a
 // while, or have been, and for readiness probes that want to know now. Where
 // LossWindow is not 0, a renewal that would come too early is left out.
@@ -253,17 +320,20 @@ func (l *Lease) renew(ctx context.Context) error {
 			l.end(ctx, out.fatal)
 		case out.err != nil:
 			return out.err
-		case m.step == stepRenew:
+		case m.step == stepRenew && !out.again:
 			return nil
 		}
 	}
 	return l.Err()
 }
 
-// end stops the generator for good.
-func (l *Lease) end(ctx context.Context, err error) {
-	l.grant.Retire()
+// end stops the generator for good, and returns the first tick that it did not use.
+func (l *Lease) end(ctx context.Context, err error) (next uint64) {
 	l.mu.Lock()
+	if l.err == nil {
+		l.grant.Explain(err)
+	}
+	next = l.grant.Retire()
 	if l.err == nil {
 		l.err = err
 		message := ""
@@ -275,6 +345,7 @@ func (l *Lease) end(ctx context.Context, err error) {
 	}
 	l.mu.Unlock()
 	l.tell(ctx)
+	return next
 }
 
 // Done returns a channel that is closed when no id can be made any more: after
@@ -288,48 +359,4 @@ func (l *Lease) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
-}
-
-// Close ends the lease: first its generators, which from now on return
-// [snow.ErrLeaseExpired], then the renewals, for which it waits. Then it gives
-// back the number, so that another process can have it at once. If that fails,
-// or ctx ends before, Close returns an error; the number is free when its
-// window ends. Another Close returns the outcome of the first.
-func (l *Lease) Close(ctx context.Context) error {
-	l.closing.Do(func() {
-		if err := l.close(ctx); err != nil {
-			l.closeErr = fmt.Errorf("sqlsnow: close the lease of namespace %q: %w", l.config.Namespace, err)
-		}
-	})
-	return l.closeErr
-}
-
-func (l *Lease) close(ctx context.Context) error {
-	next := l.grant.Retire()
-	l.end(ctx, ErrClosed)
-	l.cancel()
-	select {
-	case <-l.ended:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if err := l.take(ctx); err != nil {
-		return err
-	}
-	defer func() { l.turn <- struct{}{} }()
-	q, ok := l.machine.release(next)
-	if !ok {
-		return nil
-	}
-	var r reply
-	for range 3 {
-		if r = l.do(ctx, q); r.err == nil || ctx.Err() != nil {
-			break
-		}
-	}
-	if r.err != nil {
-		return r.err
-	}
-	l.log.Info("worker lease released", "worker", q.worker)
-	return nil
 }

@@ -36,10 +36,10 @@ func (s *scripted) answer(query string, args []driver.NamedValue) ([]driver.Valu
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	op := strings.Fields(query)[0]
-	now := time.Now().UnixMicro()
+	now := time.Now().Add(s.ahead).UnixMicro()
 	switch {
 	case strings.Contains(query, "@@global.read_only"):
-		return []driver.Value{now + s.ahead.Microseconds(), "0", cmp.Or(s.autocommit, "1"), "1", "0", "1", "1"}, nil
+		return []driver.Value{now, "0", cmp.Or(s.autocommit, "1"), "1", "0", "1", "1"}, nil
 	case strings.Contains(query, "FROM snow_namespaces"):
 		op = "NAMESPACE"
 	case strings.Contains(query, "SELECT worker_id"):

@@ -3,6 +3,7 @@ package sqlsnow
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 )
@@ -24,6 +25,7 @@ type machine struct {
 	at      time.Duration // monotonic time of the next request
 	seat    *seat         // the number whose ticks the generator stamps, if any
 	bid     bid           // the attempt at another one
+	parted  *seat         // that release gives back
 	failed  int           // requests in a row
 	crowded int           // attempts in a row that others were faster in
 }
@@ -56,16 +58,25 @@ type seat struct {
 	fence   int64
 	floor   int64
 	ceiling int64 // that the database has confirmed; exclusive
-	opened  bool  // the generator has it
+	opened  bool  // the generator has it, or had
+	stopped bool  // and must not stamp it until the next open
+	lost    bool  // and that is told
 	renewed time.Duration
+}
+
+// has says whether a row is the seat's, with a window.
+func (s *seat) has(got *row) bool {
+	return got != nil && got.owner == s.owner && got.fence == s.fence && got.state == Granted
 }
 
 // An outcome is what follows from a reply, for the lease to carry out.
 type outcome struct {
-	open    *seat // let the generator stamp it, then tell opened
+	open    *seat // let the generator stamp it, then tell opened; keep if it can't and has another one
 	suspend bool  // the generator must stop until the next open: somebody else may have its ticks
 	raise   int64 // let the generator go up to this ceiling
 	now     int64 // the database's time, to be taken over; 0 if unknown
+	retreat int64 // running time is to go back to this one; 0 if not
+	again   bool  // another renewal, at once, gets more
 	lost    *LostError
 	err     error // the attempt failed with it; another one follows
 	fatal   error // no attempt follows
@@ -114,6 +125,7 @@ func (m *machine) request(now reading) request {
 	if s := m.seat; s != nil && m.step >= stepRenew && m.step < stepSpurn {
 		q.worker, q.owner, q.fence, q.acked = s.worker, s.owner, s.fence, s.ceiling
 		q.cap = m.cap(around)
+		q.window += m.lead(now)
 	}
 	switch m.step {
 	case stepFacts:
@@ -129,6 +141,8 @@ func (m *machine) request(now reading) request {
 		q.ask, q.worker = askRow, m.number
 	case stepTake:
 		q.ask = askTake
+		q.window += m.lead(now)
+		q.latest -= m.lead(now) * m.terms.layout.Tick().Microseconds() // the end of the window is as far away as ever
 	case stepClaim:
 		q.ask = askClaim
 	case stepUnsure, stepInspect:
@@ -161,31 +175,23 @@ func (m *machine) cap(us int64) int64 {
 	return ceiling
 }
 
-// release returns the request that gives back what the lease has, for Close:
-// next is the first tick that was not used. Nothing follows it.
-func (m *machine) release(next uint64) (q request, ok bool) {
-	q = request{worker: m.bid.worker, owner: m.bid.owner, fence: m.bid.fence, ask: askAbandon}
-	held, claimed := m.seat, m.bid.claimed
-	var unused seat
-	if m.step == stepSpurn {
-		unused = m.bid.seat
-	}
-	m.step, m.seat, m.bid = stepOver, nil, bid{}
-	switch {
-	case held != nil && held.opened:
-		return request{
-			ask: askRelease, worker: held.worker, owner: held.owner, fence: held.fence,
-			next: max(held.floor, min(int64(next), held.ceiling)),
-		}, true
-	case unused.owner != "":
-		return request{ask: askRelease, worker: unused.worker, owner: unused.owner, fence: unused.fence, next: unused.floor}, true
-	}
-	return q, claimed
+// lead returns by how many ticks ids are ahead of the database's clock, which
+// went back or was thought to be further than it is. Windows are that much
+// longer: they count for ids, not for the database. It stays below the skew that
+// Fence allows for, so no window ends later than Fence takes into account.
+func (m *machine) lead(now reading) int64 {
+	ahead := time.Duration(now.running-m.clock.predict(now.mono)) * time.Microsecond
+	return int64(max(0, min(ahead, m.longestLead())) / m.terms.layout.Tick())
 }
+
+func (m *machine) longestLead() time.Duration { return min(m.clock.maxSkew, defaultMaxSkew) / 4 * 3 }
 
 // handle takes the reply to the request q that was sent at the monotonic time sent.
 func (m *machine) handle(q request, r reply, sent time.Duration, now reading) outcome {
 	var out outcome
+	if r.changed && q.ask >= askTake && q.ask <= askGrant && (r.us < q.earliest || r.us > q.latest) {
+		r.err = fmt.Errorf("%w: it was done at %v, though not to be done then", ErrBadReply, time.UnixMicro(r.us).UTC())
+	}
 	if r.err != nil {
 		m.unknown(r.err, now, &out)
 		return out
@@ -195,6 +201,10 @@ func (m *machine) handle(q request, r reply, sent time.Duration, now reading) ou
 			out.err = err
 		} else {
 			out.now = m.clock.predict(now.mono)
+			// Where ids are further ahead than a longer window can make up for, they wait for the clock.
+			if most := out.now + (m.longestLead() + m.window/2).Microseconds(); now.running > most {
+				out.retreat = most
+			}
 		}
 	}
 	switch m.step {
@@ -250,18 +260,11 @@ func (m *machine) handle(q request, r reply, sent time.Duration, now reading) ou
 			m.step, m.at = stepInspect, now.mono
 			break
 		}
-		// What the statement made of the row's ceiling, which was at least the
-		// confirmed one: so this is at most what the row has.
-		m.confirm(min(m.terms.tickAt(r.us)+q.window, q.cap), now, &out)
+		m.confirm(q, r.us, now, &out)
 	case stepInspect:
 		m.inspect(r, now, &out)
 	case stepReassert:
-		m.seat.renewed = now.mono
-		m.lose(Regressed, "", now, &out)
-		if m.pinned && r.changed {
-			// The row is this lease's, and has its ceiling again.
-			m.step, m.at, out.fatal = stepRenew, now.mono+m.interval(), nil
-		}
+		m.reasserted(r, now, &out)
 	}
 	return out
 }
@@ -301,70 +304,6 @@ func (m *machine) seek(now reading, after time.Duration) {
 	m.step, m.at = stepFacts, now.mono+after
 }
 
-// opened says that the generator stamps the seat that an outcome told to open.
-func (m *machine) opened(s *seat, now reading) {
-	s.opened = true
-	m.seat, m.bid, m.failed = s, bid{}, 0
-	m.step, m.at = stepRenew, now.mono+m.interval()
-}
-
-// confirm takes a ceiling that the database has confirmed.
-func (m *machine) confirm(ceiling int64, now reading, out *outcome) {
-	s := m.seat
-	out.renewed, m.failed = true, 0
-	if ceiling > s.ceiling {
-		s.ceiling, out.raise = ceiling, ceiling
-	}
-	s.renewed = now.mono
-	m.step, m.at = stepRenew, now.mono+m.interval()
-	// Where the clock went on without this process, which was suspended, the cap was too low.
-	if out.now != 0 && m.terms.loss == 0 && s.ceiling <= m.terms.tickAt(out.now) {
-		m.at = now.mono + m.jitter(50*time.Millisecond)
-	}
-}
-
-// inspect is what follows from the row where a renewal had no effect.
-func (m *machine) inspect(r reply, now reading, out *outcome) {
-	s, got := m.seat, r.row
-	switch {
-	case got == nil:
-		out.suspend = true
-		m.lose(Vanished, "", now, out)
-	case got.owner != s.owner && got.fence > s.fence && (m.terms.loss > 0 || got.floor >= s.ceiling):
-		m.lose(Displaced, got.holder, now, out)
-	case got.owner != s.owner || got.fence != s.fence || got.state != Granted:
-		// The database forgot that this lease has the number, and may have granted
-		// its ticks again.
-		out.suspend = m.terms.loss == 0
-		m.lose(Regressed, got.holder, now, out)
-	case got.ceiling < s.ceiling:
-		m.step, m.at = stepReassert, now.mono
-	case m.terms.loss > 0 && m.terms.tickAt(r.us) >= got.ceiling, got.floor >= s.ceiling && m.terms.tickAt(r.us) >= s.ceiling:
-		m.lose(Lapsed, "", now, out)
-	case m.terms.loss > 0: // too soon: an earlier attempt, its reply lost, had an effect
-		m.step, m.at = stepRenew, now.mono+time.Second
-	default: // the session is not fit to write
-		m.failed++
-		out.err = errRefused
-		m.step, m.at = stepRenew, now.mono+max(m.backoff(), time.Second)
-	}
-}
-
-var errRefused = errors.New("the database changed nothing, its session not being fit to write")
-
-// lose gives up the seat. The generator may finish its ticks meanwhile.
-func (m *machine) lose(reason Loss, holder string, now reading, out *outcome) {
-	out.lost = &LostError{Worker: uint64(m.seat.worker), Reason: reason, Holder: holder}
-	switch {
-	case !m.pinned:
-		m.seek(now, m.jitter(50*time.Millisecond))
-	case reason == Lapsed:
-		m.seek(now, m.backoff())
-	default:
-		m.abort(out.lost, out)
-	}
-}
-
 // temporary reports whether an attempt at a number that failed with err is
 // worth another one while somebody waits for it in Acquire.
 func (m *machine) temporary(e *engine, err error) bool {
@@ -375,7 +314,7 @@ func (m *machine) temporary(e *engine, err error) bool {
 		return true
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return false
-	case errors.Is(err, ErrReadOnly):
+	case errors.Is(err, ErrReadOnly), errors.Is(err, ErrBadReply):
 		return false // giveUp looks whether it has the number
 	case e.isBusy(err):
 		return m.failed < 30

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 	"time"
 
@@ -48,10 +49,18 @@ func TestInspect(t *testing.T) {
 		"free":                               {0, &row{state: Free, fence: 4, floor: -900, ceiling: -100}, Regressed, true, stepFacts},
 		"reserved":                           {0, &row{state: Reserved, owner: "me", fence: 5, floor: -1000, ceiling: 100}, Regressed, true, stepFacts},
 		"gone":                               {0, nil, Vanished, true, stepFacts},
-		"mine, lower":                        {0, &row{state: Granted, owner: "me", fence: 5, floor: -1000, ceiling: 50}, 0, false, stepReassert},
+		"mine, lower":                        {0, &row{state: Granted, owner: "me", fence: 5, floor: -1000, ceiling: 50}, 0, true, stepReassert},
 		"mine, as it was":                    {0, &row{state: Granted, owner: "me", fence: 5, floor: -1000, ceiling: 100}, 0, false, stepRenew},
-		"loss: another, inside my window":    {5 * time.Second, &row{state: Granted, owner: "other", fence: 6, floor: 99, ceiling: 900}, Displaced, false, stepFacts},
-		"loss: another, with an older fence": {5 * time.Second, &row{state: Granted, owner: "other", fence: 2, floor: -900, ceiling: -100}, Regressed, false, stepFacts},
+		"loss: another, after my window":     {5 * time.Second, &row{state: Granted, owner: "other", fence: 6, floor: 100, ceiling: 900}, Displaced, false, stepFacts},
+		"loss: another, inside my window":    {5 * time.Second, &row{state: Granted, owner: "other", fence: 6, floor: 99, ceiling: 900}, Regressed, true, stepFacts},
+		"loss: another, with an older fence": {5 * time.Second, &row{state: Granted, owner: "other", fence: 2, floor: -900, ceiling: -100}, Regressed, true, stepFacts},
+		"loss: another's claim, in time":     {5 * time.Second, &row{state: Claimed, owner: "other", fence: 6, floor: -1000, ceiling: -26_000, claimed: -5_000}, Displaced, false, stepFacts},
+		"loss: another's claim, too early":   {5 * time.Second, &row{state: Claimed, owner: "other", fence: 6, floor: -1000, ceiling: -26_000, claimed: -6_000}, Regressed, true, stepFacts},
+		"loss: another's claim, abandoned":   {5 * time.Second, &row{state: Free, fence: 6, floor: -1000, ceiling: 100}, Displaced, false, stepFacts},
+		"loss: the same, too early":          {5 * time.Second, &row{state: Free, fence: 6, floor: -1000, ceiling: 99}, Regressed, true, stepFacts},
+		"loss: another's window, released":   {5 * time.Second, &row{state: Free, fence: 6, floor: 50, ceiling: 900}, Regressed, true, stepFacts},
+		"loss: my window forgotten":          {5 * time.Second, &row{state: Claimed, owner: "me", fence: 5, floor: -9000, ceiling: -8000, claimed: -10_000}, Regressed, false, stepFacts},
+		"loss: mine, far lower":              {5 * time.Second, &row{state: Granted, owner: "me", fence: 5, floor: -90_000, ceiling: -40_000}, 0, true, stepReassert},
 		"loss: gone":                         {5 * time.Second, nil, Vanished, true, stepFacts},
 		"loss: mine, higher":                 {5 * time.Second, &row{state: Granted, owner: "me", fence: 5, floor: -1000, ceiling: 200}, 0, false, stepRenew},
 		"loss: mine, over":                   {5 * time.Second, &row{state: Granted, owner: "me", fence: 5, floor: -1000, ceiling: 0}, 0, false, stepReassert},
@@ -65,6 +74,7 @@ func TestInspect(t *testing.T) {
 			if test.row != nil {
 				test.row.floor += tick
 				test.row.ceiling += tick
+				test.row.claimed += now.wall.UnixMilli()
 			}
 			out := m.handle(m.request(now), reply{row: test.row, us: now.wall.UnixMicro()}, now.mono, now)
 			switch {
@@ -76,6 +86,73 @@ func TestInspect(t *testing.T) {
 				t.Errorf("step %d, want %d", m.step, test.step)
 			case out.raise != 0:
 				t.Errorf("a look at the row raised the ceiling to %d", out.raise)
+			}
+		})
+	}
+}
+
+// A number whose first window ids are ahead of is kept, and the generator has it when the window has grown beyond them. Until
+// then nothing is done to the window that it has.
+func TestKeep(t *testing.T) {
+	m, now, tick := holding(t, 5*time.Second)
+	m.bid = bid{seat: seat{worker: 9, owner: "mine", fence: 1, floor: tick, ceiling: tick + 20_000}}
+	fresh := m.bid.seat
+	m.keep(&fresh, now)
+	if m.step != stepRenew || m.at < now.mono+m.terms.minRenew || m.bid.owner != "" {
+		t.Errorf("step %d in %v, bid %+v", m.step, m.at-now.mono, m.bid)
+	}
+	now.running = now.wall.Add(45 * time.Second).UnixMicro()
+	for i, usable := range []bool{false, true, true} {
+		m.at = now.mono
+		out := m.handle(m.request(now), reply{changed: true, us: now.wall.UnixMicro()}, now.mono, now)
+		if want := tick + 40_000 + int64(i)*20_000; out.open != &fresh || fresh.ceiling != want || out.raise != 0 || (out.err == nil) != usable {
+			t.Errorf("renewal %d: %+v, %v; ceiling %d, want %d", i, out, out.err, fresh.ceiling, want)
+		}
+		if i == 0 {
+			var ahead *ClockError
+			if !errors.As(out.err, &ahead) || ahead.Running.IsZero() {
+				t.Errorf("renewal %d: %v", i, out.err)
+			}
+		}
+	}
+	q, ok := m.release(uint64(tick + 10_000)) // of the number before
+	if !ok || q.ask != askRelease || q.owner != "mine" || q.next != tick {
+		t.Errorf("releases %+v", q)
+	}
+	if released, err := m.left(q, nil, false); released || err != nil {
+		t.Errorf("a number that made no id is lost: %v", err)
+	}
+}
+
+// What Close makes of a row that it could not release.
+func TestLeft(t *testing.T) {
+	for name, test := range map[string]struct {
+		row      *row // floor and ceiling from the tick that it is now; ids were made up to 10 ticks from there
+		unknown  bool
+		released bool
+		err      error
+	}{
+		"gone":                           {nil, false, false, &LostError{Worker: 3, Reason: Vanished}},
+		"released before":                {&row{state: Free, fence: 5, floor: -1000, ceiling: 10}, false, true, nil},
+		"fenced":                         {&row{state: Granted, owner: "me", fence: 5, floor: 900, ceiling: 900}, false, false, nil},
+		"mine":                           {&row{state: Granted, owner: "me", fence: 5, floor: -1000, ceiling: 100}, false, false, errRefused},
+		"another, after my window":       {&row{state: Granted, owner: "other", fence: 6, floor: 100, ceiling: 900, holder: "h"}, false, false, &LostError{Worker: 3, Reason: Displaced, Holder: "h"}},
+		"another, inside my window":      {&row{state: Granted, owner: "other", fence: 6, floor: 10, ceiling: 900}, false, false, &LostError{Worker: 3, Reason: Regressed}},
+		"the same, after a lost answer":  {&row{state: Granted, owner: "other", fence: 6, floor: 10, ceiling: 900}, true, true, nil},
+		"where I had made ids":           {&row{state: Granted, owner: "other", fence: 6, floor: 9, ceiling: 900}, true, false, &LostError{Worker: 3, Reason: Regressed}},
+		"free, with an older fence":      {&row{state: Free, fence: 4, floor: -1000, ceiling: 10}, true, false, &LostError{Worker: 3, Reason: Regressed}},
+		"free for others inside my time": {&row{state: Free, fence: 5, floor: -1000, ceiling: 9}, false, false, &LostError{Worker: 3, Reason: Regressed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, _, tick := holding(t, 0)
+			if test.row != nil {
+				test.row.floor += tick
+				test.row.ceiling += tick
+			}
+			q, _ := m.release(uint64(tick + 10))
+			released, err := m.left(q, test.row, test.unknown)
+			if released != test.released || !reflect.DeepEqual(err, test.err) {
+				t.Errorf("released %t, %v, want %t, %v", released, err, test.released, test.err)
 			}
 		})
 	}

@@ -32,7 +32,7 @@ import (
 // ever taken away: what an older version needs stays there.
 //
 // The error names the file, as in "sqlsnow: migrate: 0002_snow_workers: …".
-// An unknown Dialect is a [*snow.FieldError].
+// An unknown Dialect, or that of another server, is a [*snow.FieldError].
 func Migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 	err := migrate(ctx, db, d)
 	if err == nil {
@@ -56,7 +56,7 @@ func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 	}
 	defer conn.Close()
 	if missing, err := m.missing(ctx, conn); err != nil || len(missing) == 0 {
-		return err
+		return d.mistaken(ctx, conn, err)
 	}
 	if err := m.lock(ctx, conn); err != nil {
 		discard(conn) // it may have the lock all the same

@@ -98,6 +98,7 @@ func TestMigrateMariaDB(t *testing.T) {
 		"context that has ended":       migrateEnded,
 		"connection without database":  migrateNowhere,
 		"where all are named the same": migrateTwoDatabases,
+		"dialect of another server":    otherDialect,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, server, server.DSN(server.CreateDatabase(t))) })
 	}
@@ -342,6 +343,25 @@ func migrateTwoDatabases(t *testing.T, server *dbtest.Server, dsn string) {
 	other := openMySQL(t, server.DSN(server.CreateDatabase(t)))
 	migrate(t, other)
 	wantMigrated(t, other)
+}
+
+func otherDialect(t *testing.T, _ *dbtest.Server, dsn string) {
+	db := openMySQL(t, dsn)
+	ctx := t.Context()
+	for _, d := range []sqlsnow.Dialect{sqlsnow.Postgres, sqlsnow.SQLite} {
+		_, acquired := sqlsnow.Acquire(ctx, db, d, sqlsnow.LeaseConfig{Namespace: "orders"})
+		for call, err := range map[string]error{
+			"Migrate": sqlsnow.Migrate(ctx, db, d),
+			"Init":    sqlsnow.Init(ctx, db, d, sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}),
+			"Acquire": acquired,
+		} {
+			var field *snow.FieldError
+			if !errors.As(err, &field) || field.Field != "dialect" || field.Value != d.String() || !strings.Contains(field.Bound, "MySQL") ||
+				!strings.Contains(field.Bound, answer(t, db, "SELECT VERSION()")) {
+				t.Errorf("%s with the dialect %v: got %v, want a FieldError that names the server", call, d, err)
+			}
+		}
+	}
 }
 
 func TestMigrateUnknownDialect(t *testing.T) {

@@ -149,7 +149,7 @@ func initNamespace(ctx context.Context, db *sql.DB, d Dialect, ns Namespace) err
 	}
 	f, err := e.askFacts(ctx, db)
 	if err != nil {
-		return e.database("init", err)
+		return d.mistaken(ctx, db, e.database("init", err))
 	}
 	if err := f.check(want.loss); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 )
 
 // An ask is a kind of request.
@@ -196,6 +197,9 @@ func (r *registry) told(ctx context.Context, query string, args []any) (changed 
 		if err := rows.Scan(&us); err != nil {
 			return false, 0, err
 		}
+		if changed || us <= 0 {
+			return false, 0, fmt.Errorf("%w: the time is %d", ErrBadReply, us)
+		}
 		changed = true
 	}
 	return changed, us, errors.Join(rows.Err(), rows.Close())
@@ -211,6 +215,8 @@ func (r *registry) counted(ctx context.Context, query string, args []any) (chang
 	if err != nil || n == 0 {
 		return false, 0, err
 	}
-	us, err = result.LastInsertId()
+	if us, err = result.LastInsertId(); err == nil && (n != 1 || us <= 0) {
+		err = fmt.Errorf("%w: %d rows were changed and the time is %d; is there a trigger on snow_workers?", ErrBadReply, n, us)
+	}
 	return err == nil, us, err
 }

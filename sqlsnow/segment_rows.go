@@ -86,7 +86,9 @@ func (t *segmentTable) write(ctx context.Context, q segmentTake) (r segmentTaken
 		if n, err := result.RowsAffected(); err != nil || n == 0 {
 			return r, errors.Join(err, sql.ErrNoRows)
 		}
-		r.start, err = result.LastInsertId()
+		if r.start, err = result.LastInsertId(); err == nil && r.start <= 0 {
+			err = fmt.Errorf("%w: the number is %d; is there a trigger on snow_segments?", ErrBadReply, r.start)
+		}
 		// The statement holds for rows only whose next number has the row's residue.
 		r.residue, r.space = r.start%q.modulus, q.space
 		return r, err

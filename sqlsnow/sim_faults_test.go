@@ -28,6 +28,22 @@ func (w *simWorld) stepAside() {
 	}
 }
 
+// stepAll moves all clocks alike, as where all are those of one machine.
+func (w *simWorld) stepAll() {
+	d := w.symmetric(3 * time.Minute)
+	shift := func(d time.Duration) {
+		if w.calm {
+			return
+		}
+		w.stepTo(w.step + d)
+		for _, p := range w.procs {
+			p.wall += d
+		}
+	}
+	shift(d)
+	w.after(w.long(), func() { shift(-d) })
+}
+
 func (w *simWorld) failover() {
 	if w.calm {
 		return
@@ -38,6 +54,10 @@ func (w *simWorld) failover() {
 	}
 	n := w.registry.lose(w.now - lost - 1)
 	w.counts.failovers++
+	for _, p := range w.procs { // what they know is of the time before
+		p.knows = false
+	}
+	clear(w.doubtful)
 	w.counts.undone += n
 	w.off = w.symmetric(eps / 2)
 	w.tracef("FAILOVER loses %d writes of the last %v; its clock is %v off", n, lost, w.off)
@@ -129,6 +149,9 @@ func (w *simWorld) rest() {
 		for _, p := range w.procs {
 			if p.alive && (!p.pinned || p.pin == int64(i)) && (!p.open || p.limit <= t.tickAt(w.us())) {
 				w.fail("L1: process %d has no window while worker %d is free; it is at step %d with %v", p.name, i, p.machine.step, p.lastErr)
+			}
+			if s := p.machine.seat; p.alive && s != nil && !s.lost && p.limit <= max(p.last, t.tickAt(p.running(p.read().mono))) {
+				w.fail("L1: process %d is ahead of its window, which ends at %d; it is at step %d with %v", p.name, p.limit, p.machine.step, p.lastErr)
 			}
 		}
 	}

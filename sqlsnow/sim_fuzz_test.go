@@ -145,9 +145,11 @@ func FuzzMachine(f *testing.F) {
 			case step == stepUnsure && m.step == stepConfirm &&
 				(rep.row == nil || rep.row.owner != q.owner || rep.row.ceiling != m.bid.ceiling):
 				t.Fatalf("wants to confirm %+v of %+v", m.bid, rep.row)
-			case out.open != nil && (out.open.worker != q.worker || out.open.owner != q.owner || step >= stepRenew):
+			case out.open != nil && (out.open.worker != q.worker || out.open.owner != q.owner):
 				t.Fatalf("%v: opens %+v", q.ask, *out.open)
-			case out.open != nil && (!ok || out.open.floor < low || out.open.ceiling > high):
+			case out.open != nil && step >= stepRenew && (out.open != held || out.open.ceiling > max(acked, high) || rep.err != nil || !rep.changed):
+				t.Fatalf("%v: opens %+v again; confirmed were %d and %d", q.ask, *out.open, acked, high)
+			case out.open != nil && step < stepRenew && (!ok || out.open.floor < low || out.open.ceiling > high):
 				t.Fatalf("%v: opens %+v; confirmed were %d to %d, %v", q.ask, *out.open, low, high, ok)
 			case out.raise != 0 && (!ok || held == nil || out.raise > high || out.raise < acked || q.owner != held.owner):
 				t.Fatalf("%v: raises to %d; confirmed was %d, %v", q.ask, out.raise, high, ok)
@@ -155,13 +157,15 @@ func FuzzMachine(f *testing.F) {
 				t.Fatalf("raises from %d to %d at once", acked, out.raise)
 			case m.seat != held:
 				t.Fatalf("changed the seat by itself")
-			case held != nil && held.ceiling != acked && held.ceiling != out.raise:
+			case held != nil && held.ceiling != acked && held.ceiling != out.raise && out.open != held:
 				t.Fatalf("the seat has %d, of %d and %d", held.ceiling, acked, out.raise)
 			case (out.fatal != nil) != (m.step == stepOver):
 				t.Fatalf("step %d after %v", m.step, out.fatal)
 			}
 			if out.open != nil && out.open.floor >= 0 && out.open.floor < out.open.ceiling && s.byte() < 200 {
 				m.opened(out.open, now)
+			} else if out.open != nil && held != nil && s.byte() < 100 {
+				m.keep(out.open, now)
 			}
 		}
 		if held := m.seat; held != nil {

@@ -5,6 +5,40 @@ import (
 	"time"
 )
 
+// running is what the next id is stamped with, at the earliest: see Lease.running.
+func (p *simProc) running(mono time.Duration) int64 {
+	return max((mono + p.ahead).Microseconds(), p.reached)
+}
+
+// advance is what Lease does with Grant.Advance and Grant.Retreat.
+func (p *simProc) advance(out *outcome, now reading) {
+	if !p.everHad {
+		return
+	}
+	if out.now != 0 {
+		p.ahead = max(p.ahead, time.Duration(out.now)*time.Microsecond-now.mono)
+	}
+	if back := time.Duration(out.retreat) * time.Microsecond; out.retreat != 0 && p.ahead > back-now.mono && !p.world.plan.flaws.noRetreat {
+		p.ahead = back - now.mono
+		p.reached = max(p.reached, p.world.plan.terms.timeOf(p.last).UnixMicro())
+		p.world.tracef("#%d: running time goes back to tick %d", p.id, p.world.plan.terms.tickAt(out.retreat))
+	}
+}
+
+// look is what everybody can see in the row: that somebody else's window begins
+// before the end of this one, or that it could.
+func (p *simProc) look(row *row) {
+	t := &p.world.plan.terms
+	switch s := p.machine.seat; {
+	case row == nil:
+		p.knows = true
+	case s.has(row):
+		p.knows = row.ceiling+t.ticks(t.grace+t.probation) < s.ceiling
+	case row.state == Granted:
+		p.knows = row.floor < s.ceiling
+	}
+}
+
 func (p *simProc) raise(ceiling int64) {
 	w := p.world
 	if ceiling <= p.limit {
@@ -27,10 +61,17 @@ func (p *simProc) begin(s *seat, now reading) {
 	from := max(floor, p.last+1)
 	if from >= s.ceiling {
 		w.tracef("#%d can't use [%d, %d) of %d", p.id, s.floor, s.ceiling, s.worker)
+		if p.everHad {
+			p.machine.keep(s, now)
+		}
 		return
 	}
 	w.unhold(p)
 	p.machine.opened(s, now)
+	p.knows = false
+	if !p.everHad {
+		p.ahead = time.Duration(p.machine.clock.predict(now.mono))*time.Microsecond - now.mono
+	}
 	p.open, p.everHad, p.worker, p.owner, p.from, p.limit = true, true, s.worker, s.owner, from, s.ceiling
 	w.holders[p.worker] = append(w.holders[p.worker], p)
 	w.counts.windows++
@@ -59,16 +100,24 @@ func (p *simProc) stamp() {
 	if !p.open || first >= p.limit {
 		return
 	}
-	tick := max(first, w.plan.terms.tickAt(p.machine.clock.predict(p.read().mono)))
+	now := w.plan.terms.tickAt((p.read().mono + p.ahead).Microseconds())
+	tick := max(first, now)
 	if !w.calm && w.chance(p.eager) {
 		tick = []int64{first, p.limit - 1, first + w.random.Int64N(p.limit-first)}[w.random.IntN(3)]
 	}
-	if tick >= p.limit {
+	if tick >= p.limit || tick == first && first > now+w.plan.terms.ticks(time.Second) { // see snow.Config.MaxAhead
 		return
 	}
 	i, found := slices.BinarySearch(w.stamped[p.worker], tick)
 	if found {
 		w.fail("I1: #%d stamps tick %d of worker %d, which was stamped before", p.id, tick, p.worker)
+	}
+	key := simTick{p.worker, tick}
+	if found && (p.knows || w.doubtful[key]) {
+		w.fail("I8: #%d stamps tick %d of worker %d, and of the two who did one knew of the loss", p.id, tick, p.worker)
+	}
+	if p.knows {
+		w.doubtful[key] = true
 	}
 	w.stamped[p.worker] = slices.Insert(w.stamped[p.worker], i, tick)
 	if tick <= p.last {

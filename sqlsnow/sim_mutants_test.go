@@ -85,6 +85,16 @@ var simMutants = []simMutant{
 	{"grant does not compare the ceiling that was read", true, "I2", func(p *simPlan) {
 		p.flaws.blindGrant, p.faults.fence = true, 20*time.Second
 	}},
+	{"windows follow the database's clock where ids are ahead of it", false, "L1", func(p *simPlan) { p.flaws.databaseTime = true; p.excursions() }},
+	{"ids that are far ahead don't wait for the clock", false, "L1", func(p *simPlan) { p.flaws.noRetreat = true; p.excursions() }},
+	{"a generator that is told to stop goes on", false, "I8", func(p *simPlan) { p.flaws.deaf = true; p.forget() }},
+	{"it goes on while the database is reminded of the ceiling", false, "I8", func(p *simPlan) {
+		p.flaws.hopes = true
+		p.forget()
+		p.procs, p.pinned, p.terms.workers, p.terms.window, p.terms.raise = 4, 0, 1, time.Minute, time.Minute
+		p.faults = simFaults{failover: 20 * time.Second, losing: time.Minute, partition: 4 * time.Second, message: 0.3}
+	}},
+	{"with a LossWindow, a generator that is told to stop goes on", true, "I8", func(p *simPlan) { p.flaws.deafToLoss = true; p.forget() }},
 }
 
 // TestMutantsAreCaught plants bugs, and asserts that the simulation finds each.

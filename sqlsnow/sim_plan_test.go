@@ -25,7 +25,7 @@ type simPlan struct {
 type simFaults struct {
 	crash, stop, suspend, leave, abandon time.Duration // a process: dies, pauses, sleeps with its clock, closes, gives up
 	partition, outage                    time.Duration // of one process, of all
-	wall, step, jump                     time.Duration // clocks: a process's, the database's within and beyond the skew
+	wall, step, jump, all                time.Duration // clocks: a process's, the database's within and beyond the skew, all alike
 	failover                             time.Duration // that loses up to losing
 	losing                               time.Duration
 	restore, fence                       time.Duration // of a backup, followed by Fence; Fence alone
@@ -37,24 +37,29 @@ type simFaults struct {
 // simFlaws are bugs that the simulation must find. Each is built into the
 // registry, the harness or the terms; the code under test has none of them.
 type simFlaws struct {
-	anyOwner    bool  // a renewal does not compare the owner
-	sameOwner   bool  // owners are not random: only the fence tells attempts apart
-	blindGrant  bool  // grant does not compare the ceiling that was read
-	lapsedToo   bool  // a lapsed window can be renewed with LossWindow > 0
-	unspaced    bool  // renewals are not spaced, by neither side
-	raiseOnRow  bool  // a renewal raises the row's ceiling, not the confirmed one
-	uncapped    bool  // a renewal is not bounded by what the client expects of the clock
-	tellsRow    bool  // writes return the row, and the client believes in it
-	future      int64 // ticks by which a first window starts in the future
-	earlyClaim  bool  // a claimed row is claimed again though Fence moved its ceiling
-	bareAbandon bool  // an abandoned row has no grace
-	flatFence   bool  // Fence leaves the floor where it is
-	assumes     bool  // a renewal that timed out counts as granted
-	inclusive   bool  // the floor is the ceiling before, less one tick
-	afterlife   bool  // ids are made after the release was sent
-	shortRetire bool  // a release lowers the ceiling to the floor
-	noWait      bool  // the client leaves the probation to the database
-	trustsReads bool  // a row that is read counts as confirmed
+	anyOwner     bool  // a renewal does not compare the owner
+	sameOwner    bool  // owners are not random: only the fence tells attempts apart
+	blindGrant   bool  // grant does not compare the ceiling that was read
+	lapsedToo    bool  // a lapsed window can be renewed with LossWindow > 0
+	unspaced     bool  // renewals are not spaced, by neither side
+	raiseOnRow   bool  // a renewal raises the row's ceiling, not the confirmed one
+	uncapped     bool  // a renewal is not bounded by what the client expects of the clock
+	tellsRow     bool  // writes return the row, and the client believes in it
+	future       int64 // ticks by which a first window starts in the future
+	earlyClaim   bool  // a claimed row is claimed again though Fence moved its ceiling
+	bareAbandon  bool  // an abandoned row has no grace
+	flatFence    bool  // Fence leaves the floor where it is
+	assumes      bool  // a renewal that timed out counts as granted
+	inclusive    bool  // the floor is the ceiling before, less one tick
+	afterlife    bool  // ids are made after the release was sent
+	shortRetire  bool  // a release lowers the ceiling to the floor
+	noWait       bool  // the client leaves the probation to the database
+	trustsReads  bool  // a row that is read counts as confirmed
+	databaseTime bool  // windows follow the database's clock, not that of ids
+	noRetreat    bool  // running time never goes back
+	deaf         bool  // a generator that is told to stop goes on
+	deafToLoss   bool  // the same with LossWindow > 0
+	hopes        bool  // it goes on while the database is reminded of the ceiling
 }
 
 // simDraw draws a world from a seed, whose database loses history, or does not.
@@ -105,11 +110,27 @@ func simDraw(seed uint64, lossy bool) simPlan {
 	if p.faults.restore > 0 {
 		// Fence goes by the database's clock.
 		p.faults.step, p.faults.jump = 0, 0
+	} else {
+		p.faults.all = every(2 * time.Minute)
 	}
 	if lossy {
 		p.faults.failover, p.faults.losing = every(20*time.Second), ns.LossWindow
 	}
 	return p
+}
+
+// excursions makes clocks go forward and back, within the skew and far beyond it.
+func (p *simPlan) excursions() {
+	p.faults = simFaults{step: 5 * time.Second, all: 20 * time.Second}
+	p.rests, p.skew = true, 30*time.Second
+	p.terms.window, p.terms.pinned = 10*time.Second, 10*time.Second
+	p.terms.first, p.terms.raise = 10*time.Second, 10*time.Second
+}
+
+// forget makes failovers lose more than they may.
+func (p *simPlan) forget() {
+	p.faults.failover, p.faults.losing = 20*time.Second, p.terms.loss+p.terms.grace+time.Minute
+	p.faults.restore, p.faults.fence = 0, 0
 }
 
 // simLayout has room for thousands of workers, whatever its tick is.

@@ -43,12 +43,15 @@ type simProc struct {
 	// What its generator may stamp: see snow.Grant.
 	open    bool
 	everHad bool
+	knows   bool // that the database lost its window, by a reply after the last loss
 	worker  int64
 	owner   string
 	from    int64
 	last    int64
 	limit   int64
-	eager   float64 // share of ids that are stamped as late as the window allows
+	ahead   time.Duration // of running time to the monotonic clock
+	reached int64         // by ids, when running time had to go back; in microseconds
+	eager   float64       // share of ids that are stamped as late as the window allows
 }
 
 func (p *simProc) start() {
@@ -62,7 +65,7 @@ func (p *simProc) start() {
 		p.wall = w.symmetric(48 * time.Hour)
 	}
 	p.paused, p.backlog, p.waiting = 0, nil, false
-	p.open, p.everHad, p.last = false, false, math.MinInt64
+	p.open, p.everHad, p.knows, p.last, p.reached = false, false, false, math.MinInt64, 0
 	p.eager = []float64{0, 0, 0.1, 1}[w.random.IntN(4)]
 	t := w.plan.terms
 	m := &machine{
@@ -90,7 +93,11 @@ func (p *simProc) read() reading {
 	if !p.suspended {
 		now += time.Duration(float64(p.world.now-p.monoAt) * p.rate)
 	}
-	return reading{mono: now, wall: time.UnixMicro(simStart + (p.world.now + p.wall).Microseconds())}
+	r := reading{mono: now, wall: time.UnixMicro(simStart + (p.world.now + p.wall).Microseconds())}
+	if p.everHad && !p.world.plan.flaws.databaseTime {
+		r.running = p.running(now)
+	}
+	return r
 }
 
 // later does something in this incarnation, not before it is able to.
@@ -130,12 +137,12 @@ func (p *simProc) ask() {
 	p.sent = p.read()
 	p.asked = p.machine.request(p.sent)
 	if p.world.plan.flaws.trustsReads && p.asked.ask == askConfirm {
-		p.take(reply{changed: true, us: p.machine.clock.predict(p.sent.mono)})
+		p.take(reply{changed: true, us: p.machine.clock.predict(p.sent.mono)}, 0)
 		p.schedule()
 		return
 	}
-	p.await(p.asked, func(r reply) {
-		p.take(r)
+	p.await(p.asked, func(r reply, losses int) {
+		p.take(r, losses)
 		if p.alive {
 			p.schedule()
 		}
@@ -143,26 +150,27 @@ func (p *simProc) ask() {
 }
 
 // await sends a request, and calls done once: with the reply, or after a time.
-func (p *simProc) await(q request, done func(reply)) {
+func (p *simProc) await(q request, done func(r reply, losses int)) {
 	p.serial++
 	serial := p.serial
 	p.waiting = true
-	first := func(r reply) {
+	first := func(r reply, losses int) {
 		if p.serial == serial && p.waiting {
 			p.waiting = false
-			done(r)
+			done(r, losses)
 		}
 	}
-	p.world.send(p, q, func(r reply) { p.later(0, func() { first(r) }) })
+	p.world.send(p, q, func(r reply, losses int) { p.later(0, func() { first(r, losses) }) })
 	timeout := 15 * time.Second
 	if p.everHad {
 		timeout = max(min(renewEvery(p.machine.window)/2, 5*time.Second), 500*time.Millisecond)
 	}
-	p.later(timeout, func() { first(reply{err: errSimTimeout}) })
+	p.later(timeout, func() { first(reply{err: errSimTimeout}, 0) })
 }
 
-// take lets the machine handle a reply, and does what follows: see Lease.carryOut.
-func (p *simProc) take(r reply) {
+// take lets the machine handle a reply that the database gave after that many
+// losses, and does what follows: see Lease.carryOut.
+func (p *simProc) take(r reply, losses int) {
 	w, m := p.world, p.machine
 	now := p.read()
 	step := m.step
@@ -172,6 +180,9 @@ func (p *simProc) take(r reply) {
 	told := r.row
 	if step != stepUnsure && step != stepInspect && step != stepHolder {
 		r.row = nil // a flaw's
+	}
+	if step == stepInspect && r.err == nil && losses == w.counts.failovers {
+		p.look(r.row)
 	}
 	out := m.handle(p.asked, r, p.sent.mono, now)
 	if w.plan.flaws.tellsRow && told != nil && r.changed {
@@ -188,6 +199,7 @@ func (p *simProc) take(r reply) {
 	if w.plan.flaws.noWait && m.step == stepGrant {
 		m.at, m.bid.ready = min(m.at, now.mono+500*time.Millisecond), 0
 	}
+	p.advance(&out, now)
 	if out.raise != 0 && p.open {
 		p.raise(out.raise)
 	}
@@ -195,7 +207,8 @@ func (p *simProc) take(r reply) {
 		w.counts.losses++
 		w.tracef("#%d lost %d: %v", p.id, p.worker, out.lost)
 	}
-	if out.suspend {
+	if out.suspend && !w.plan.flaws.deaf && (m.terms.loss == 0 || !w.plan.flaws.deafToLoss) &&
+		(step != stepInspect || out.lost != nil || !w.plan.flaws.hopes) {
 		w.tracef("#%d stops stamping %d", p.id, p.worker)
 		w.unhold(p)
 		p.open = false
@@ -289,7 +302,7 @@ func (p *simProc) interrupt() {
 
 // finish sends a last request up to a number of times.
 func (p *simProc) finish(q request, tries int) {
-	p.await(q, func(r reply) {
+	p.await(q, func(r reply, _ int) {
 		if r.err == nil || tries == 1 {
 			p.gone()
 			return
@@ -309,7 +322,7 @@ func (p *simProc) giveUp() {
 	if m.step == stepUnsure || step == stepTake || step == stepClaim || step == stepConfirm {
 		worker, owner := m.bid.worker, m.bid.owner
 		m.step = stepOver
-		p.await(request{ask: askRow, worker: worker}, func(r reply) {
+		p.await(request{ask: askRow, worker: worker}, func(r reply, _ int) {
 			if r.row == nil || r.row.owner != owner || owner == "" {
 				p.gone()
 				return

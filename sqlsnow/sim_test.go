@@ -39,6 +39,32 @@ func TestSimulation(t *testing.T) {
 	t.Logf("up to seed %d: %+v", seed, sum)
 }
 
+// TestSimulationOfLosses runs worlds whose databases lose more than they may. A
+// process that has seen it makes no id that somebody else makes.
+func TestSimulationOfLosses(t *testing.T) {
+	budget := 5 * time.Second
+	if testing.Short() || simRace {
+		budget = time.Second
+	}
+	var sum simCounts
+	seed := max(*simSeed, 1)
+	for begin := time.Now(); ; seed++ {
+		plan := simDraw(seed, seed%2 == 0)
+		plan.rests, plan.only = false, "I8"
+		plan.forget()
+		w := newSimWorld(seed, plan)
+		w.tracing = *simSeed != 0
+		if w.run(); w.failure != "" {
+			t.Fatalf("-sim.seed=%d: %s\n%s", seed, w.failure, simSmallest(w, seed).story())
+		}
+		sum.add(&w.counts)
+		if time.Since(begin) >= budget || *simSeed != 0 {
+			break
+		}
+	}
+	t.Logf("up to seed %d: %+v", seed, sum)
+}
+
 // TestSimulationOfThousands has thousands of processes in one world.
 func TestSimulationOfThousands(t *testing.T) {
 	testscale.NeedLong(t)

@@ -51,6 +51,7 @@ type simWorld struct {
 
 	holders   map[int64][]*simProc   // who may stamp a number
 	stamped   map[int64][]int64      // of each number the ticks that were, in their order
+	doubtful  map[simTick]bool       // those that were by a process that knew of a loss
 	committed map[simClaim]*simRange // what the database granted to an owner, ever
 	tenures   int
 
@@ -67,12 +68,14 @@ type simClaim struct {
 
 type simRange struct{ floor, ceiling int64 }
 
+type simTick struct{ worker, tick int64 }
+
 const simStart = 1_792_888_200_000_000 // microseconds since 1970, when true time is 0
 
 func newSimWorld(seed uint64, plan simPlan) *simWorld {
 	w := &simWorld{
 		plan: plan, random: rand.New(rand.NewPCG(seed, 1)), registry: newSimRegistry(plan.terms),
-		holders: map[int64][]*simProc{}, stamped: map[int64][]int64{}, committed: map[simClaim]*simRange{},
+		holders: map[int64][]*simProc{}, stamped: map[int64][]int64{}, doubtful: map[simTick]bool{}, committed: map[simClaim]*simRange{},
 	}
 	w.registry.flaws = plan.flaws
 	w.registry.wrote = w.wrote
@@ -108,6 +111,7 @@ func (w *simWorld) run() string {
 			w.stepTo(w.step + w.symmetric(2*time.Hour))
 			w.after(w.long(), func() { w.stepTo(w.symmetric(time.Second)) })
 		}},
+		{f.all, w.stepAll},
 		{f.failover, w.failover},
 		{f.restore, w.restore},
 		{f.fence, w.fence},
@@ -191,8 +195,10 @@ func (w *simWorld) wrote(q request, by int, before, after simRow, us int64) {
 	if after.ceiling < before.ceiling && q.ask != askRelease {
 		w.fail("I3: %v lowered the ceiling of %d from %d to %d", q.ask, q.worker, before.ceiling, after.ceiling)
 	}
-	// q.latest is what the client expects of the clock, and the skew.
-	farthest := t.tickAt(min(us, q.latest)) + t.ticks(max(t.window, t.first)) + t.ticks(slack) + 1
+	// The client expects the clock to be in the middle of the skew, and adds what its ids are ahead.
+	skew := w.plan.skew.Microseconds()
+	lead := min(w.plan.skew, defaultMaxSkew).Microseconds()
+	farthest := t.tickAt(min(us+lead, q.earliest+2*skew)) + t.ticks(max(t.window, t.first)) + t.ticks(slack) + 1
 	if after.ceiling > max(before.ceiling, farthest) && q.ask <= askRenew {
 		w.fail("I5: %v moved the ceiling of %d to %d, beyond %d", q.ask, q.worker, after.ceiling, farthest)
 	}
@@ -214,7 +220,7 @@ func (w *simWorld) process(incarnation int) *simProc {
 }
 
 // send carries a request to the database, and a reply back, or neither.
-func (w *simWorld) send(p *simProc, q request, done func(reply)) {
+func (w *simWorld) send(p *simProc, q request, done func(r reply, losses int)) {
 	epoch, by := w.epoch, p.id
 	copies := 1
 	bad := func() bool { return !w.calm && w.chance(w.plan.faults.message) }
@@ -228,11 +234,12 @@ func (w *simWorld) send(p *simProc, q request, done func(reply)) {
 			}
 			if w.down || p.away && p.id == by && !w.chance(0.1) { // what is on its way may arrive late
 				if w.chance(0.5) {
-					w.after(w.delay(false), func() { done(reply{err: errSimDown}) })
+					w.after(w.delay(false), func() { done(reply{err: errSimDown}, 0) })
 				}
 				return
 			}
 			r := w.registry.do(q, w.us(), w.now, by)
+			losses := w.counts.failovers
 			if w.tracing && q.ask > askRow && !r.changed {
 				row := w.registry.rows[q.worker].row
 				w.tracef("database: %v of %d by #%d refused; %v, tick %d", q.ask, q.worker, by, row, w.plan.terms.tickAt(w.us()))
@@ -246,7 +253,7 @@ func (w *simWorld) send(p *simProc, q request, done func(reply)) {
 			}
 			w.after(max(confirmed, 0)+w.delay(bad()), func() {
 				if !p.away && w.epoch == epoch {
-					done(r)
+					done(r, losses)
 				}
 			})
 		})

@@ -44,7 +44,7 @@ func (l *Lease) Stats() LeaseStats {
 	s := l.stats
 	if l.grant != nil {
 		s.Ceiling = l.registry.terms.timeOf(l.ceiling)
-		s.Left = max(0, s.Ceiling.Sub(l.grant.Now()))
+		s.Left = max(0, s.Ceiling.Sub(l.running()))
 	}
 	return s
 }

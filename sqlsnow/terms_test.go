@@ -153,12 +153,12 @@ func TestVote(t *testing.T) {
 		"the local clock just at the bound": {database: time.Hour, local: time.Hour + 30*time.Second},
 	} {
 		v := vote{maxSkew: 30 * time.Second}
-		if err := v.take(start.UnixMicro(), 0, reading{0, start}); err != nil {
+		if err := v.take(start.UnixMicro(), 0, reading{mono: 0, wall: start}); err != nil {
 			t.Fatal(err)
 		}
 		later := start.Add(time.Minute + test.slept)
 		mono := time.Minute + 20*time.Millisecond
-		now := reading{mono, later.Add(test.local + 10*time.Millisecond)}
+		now := reading{mono: mono, wall: later.Add(test.local + 10*time.Millisecond)}
 		err := v.take(later.Add(test.database).UnixMicro(), time.Minute, now)
 		var clock *ClockError
 		if refused := errors.As(err, &clock); refused != test.refused {
@@ -178,7 +178,7 @@ func TestVote(t *testing.T) {
 	var v vote
 	v.maxSkew = 30 * time.Second
 	var clock *ClockError
-	if err := v.take(start.UnixMicro(), 0, reading{0, start.Add(time.Minute)}); !errors.As(err, &clock) || !clock.Predicted.IsZero() {
+	if err := v.take(start.UnixMicro(), 0, reading{mono: 0, wall: start.Add(time.Minute)}); !errors.As(err, &clock) || !clock.Predicted.IsZero() {
 		t.Errorf("the first look, a minute apart: %v", err)
 	}
 	for range 2 {

@@ -4,8 +4,9 @@ import "time"
 
 // A reading is what the clocks of this process say.
 type reading struct {
-	mono time.Duration // since an arbitrary start; never goes back
-	wall time.Time
+	mono    time.Duration // since an arbitrary start; never goes back
+	wall    time.Time
+	running int64 // what the next id is stamped with, at the earliest, in microseconds since 1970; 0 before there is a generator
 }
 
 // A vote tells the database's time while the database is not asked: it was us

@@ -116,7 +116,7 @@ func fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
 	}
 	now := time.Now()
 	clock := vote{maxSkew: defaultMaxSkew}
-	if err := clock.take(f.us, 0, reading{0, now}); err != nil {
+	if err := clock.take(f.us, 0, reading{wall: now}); err != nil {
 		return err
 	}
 	s := e.compile(updateFence)
@@ -147,7 +147,7 @@ func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*engine
 		return e, terms{}, ErrNotMigrated
 	}
 	if err != nil {
-		return e, terms{}, e.database("open", err)
+		return e, terms{}, d.mistaken(ctx, db, e.database("open", err))
 	}
 	t, err := e.readTerms(ctx, db, namespace)
 	return e, t, err

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,6 +70,27 @@ func TestLeasesOnSQLite(t *testing.T) {
 			},
 		}
 	})
+}
+
+// Who asks a server in another dialect is told which server it is.
+func TestOtherDialect(t *testing.T) {
+	server := dbtest.Postgres(t)
+	for found, db := range map[sqlsnow.Dialect]*sql.DB{
+		sqlsnow.Postgres: opener("pgx", server.DSN(server.CreateDatabase(t)))(t),
+		sqlsnow.SQLite:   opener("sqlite3", "file:"+filepath.Join(t.TempDir(), "snow.db"))(t),
+	} {
+		defer db.Close()
+		for _, d := range []sqlsnow.Dialect{sqlsnow.MySQL, sqlsnow.Postgres, sqlsnow.SQLite} {
+			err := sqlsnow.Migrate(t.Context(), db, d)
+			var field *snow.FieldError
+			if d == found && err == nil {
+				continue
+			}
+			if d == found || !errors.As(err, &field) || field.Field != "dialect" || !strings.Contains(field.Bound, found.String()) {
+				t.Errorf("Migrate of %v with the dialect %v: %v", found, d, err)
+			}
+		}
+	}
 }
 
 func opener(driver, dsn string) func(*testing.T) *sql.DB {

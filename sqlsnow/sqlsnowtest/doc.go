@@ -109,6 +109,15 @@
 //     ErrNotDurable.
 //  66. With a LossWindow, Reserve returns after a probation what the database
 //     still remembers.
+//  67. Between the look at a ceiling that went back and its reassertion no id is
+//     made, and none if another has the number by then.
+//  68. Where the ceiling is set again and no other number is free, ids go on to
+//     the end of the window.
+//  69. With a LossWindow, a lease whose number was given to another inside its
+//     window makes no more ids.
+//  70. Close of a lease whose number is not its own any more returns a LostError,
+//     and is not told as a release.
+//  71. A release that the database did though its answer was lost is no loss.
 //
 // What it can't see are clocks that are wrong, servers that crash and
 // failovers: those need servers that the test may kill.

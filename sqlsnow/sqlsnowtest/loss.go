@@ -14,7 +14,12 @@ import (
 // take the constants from the namespace's row, where a smaller spacing does no harm with a loss window as short as that.
 func (s *suite) lossy() *space {
 	s.Helper()
-	sp := s.space(sqlsnow.Namespace{LossWindow: time.Millisecond})
+	return s.lossyCalled("")
+}
+
+func (s *suite) lossyCalled(name string) *space {
+	s.Helper()
+	sp := s.space(sqlsnow.Namespace{Name: name, LossWindow: time.Millisecond})
 	s.exec("UPDATE snow_namespaces SET min_renew_ms = 1000 WHERE namespace = ?", sp.ns.Name)
 	return sp
 }

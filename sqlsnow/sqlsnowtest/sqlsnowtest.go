@@ -106,6 +106,12 @@ var contract = []struct {
 	{"A Reserve whose answer is lost fails, and the next one for the holder has one number.", reserveUnknown},
 	{"Reserve on a replica is ErrReadOnly, on a session that does not sync ErrNotDurable.", reserveRefused},
 	{"With a LossWindow, Reserve returns after a probation what the database still remembers.", lossReserve},
+
+	{"Between the look at a ceiling that went back and its reassertion no id is made, and none if another has the number by then.", seizedBeforeReassertion},
+	{"Where the ceiling is set again and no other number is free, ids go on to the end of the window.", reassertedAndNoneFree},
+	{"With a LossWindow, a lease whose number was given to another inside its window makes no more ids.", lossSeized},
+	{"Close of a lease whose number is not its own any more returns a LostError, and is not told as a release.", closeLost},
+	{"A release that the database did though its answer was lost is no loss.", closeTwice},
 }
 
 // Run checks that the leases of package sqlsnow keep their contract on a

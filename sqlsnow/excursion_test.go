@@ -1,0 +1,55 @@
+//go:build unix
+
+package sqlsnow_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// The database's clock goes forward by what is believed, and back. Ids stay ahead of it, and their windows with them.
+func TestExcursionOfTheClock(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	db := openMariaDB(t, server.DSN(server.CreateDatabase(t)))
+	server.SetClock(t, 0)
+	ctx := t.Context()
+	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 2, PinnedWindow: 3 * time.Second}
+	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
+		t.Fatal(err)
+	}
+	one := uint64(1)
+	lease, err := sqlsnow.Acquire(ctx, db, sqlsnow.MySQL, sqlsnow.LeaseConfig{Namespace: "orders", Worker: &one, MaxSkew: 6 * time.Second, Logger: quiet.Logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Close(ctx)
+	keys, err := snow.NewGenerator(lease, snow.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	flow := func(when string) {
+		t.Helper()
+		if err := lease.Renew(ctx); err != nil {
+			t.Errorf("%s: Renew: %v", when, err)
+		}
+		if _, err := keys.Next(ctx); err != nil {
+			t.Errorf("%s: Next: %v (%+v)", when, err, lease.Stats())
+		}
+	}
+	flow("at first")
+	server.SetClock(t, 4*time.Second)
+	flow("ahead")
+	ceiling := lease.Stats().Ceiling
+	server.SetClock(t, 0)
+	for !t.Failed() && !lease.Stats().Ceiling.After(ceiling) { // or ids would end there
+		flow("back again")
+	}
+	if got := lease.Stats(); got.Left < 2*time.Second {
+		t.Errorf("%v left of a window of 3 s", got.Left)
+	}
+}
