@@ -42,10 +42,7 @@ func TestSimulation(t *testing.T) {
 // TestSimulationOfLosses runs worlds whose databases lose more than they may. A
 // process that has seen it makes no id that somebody else makes.
 func TestSimulationOfLosses(t *testing.T) {
-	budget := 5 * time.Second
-	if testing.Short() || simRace {
-		budget = time.Second
-	}
+	budget := testscale.Of(time.Second, 30*time.Second)
 	var sum simCounts
 	seed := max(*simSeed, 1)
 	for begin := time.Now(); ; seed++ {
