@@ -15,6 +15,7 @@ const (
 	other class = iota
 	unmigrated
 	readOnly
+	inTransaction
 	busy // worth another try at once
 )
 
@@ -28,8 +29,25 @@ func (e *engine) database(op string, err error) error {
 		return fmt.Errorf("%w (%w)", ErrNotMigrated, failed)
 	case readOnly:
 		return fmt.Errorf("%w (%w)", ErrReadOnly, failed)
+	case inTransaction:
+		return fmt.Errorf("%w (%w)", ErrInTransaction, failed)
 	}
 	return failed
+}
+
+// named makes err a *DatabaseError, as database does, unless it is one of this package's already.
+func (e *engine) named(op string, err error) error {
+	var failed *DatabaseError
+	var back *RegressedError
+	if err == nil || errors.As(err, &failed) || errors.As(err, &back) {
+		return err
+	}
+	for _, own := range []error{ErrNotMigrated, ErrNoNamespace, ErrNamespaceMismatch, ErrNotDurable, ErrReadOnly, ErrInTransaction, ErrSegmentsMismatch, errRefused} {
+		if errors.Is(err, own) {
+			return err
+		}
+	}
+	return e.database(op, err)
 }
 
 // isBusy reports whether err is one of another statement in the way.

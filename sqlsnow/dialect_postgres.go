@@ -6,6 +6,9 @@ import (
 	"sync"
 )
 
+// postgresBegun is when the session's transaction began. A statement outside of one begins its own.
+const postgresBegun = "CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT)"
+
 var postgresEngine = sync.OnceValue(func() *engine {
 	const now = "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)"
 	return newEngine(engine{
@@ -14,12 +17,16 @@ var postgresEngine = sync.OnceValue(func() *engine {
 		div:      "/",
 		greatest: "GREATEST",
 		least:    "LEAST",
+		bound:    postgresBegun + " <> :mark AND",
+		look:     lookPostgres,
+		apart:    apartPostgres,
 		// Sessions may turn synchronous_commit off. Here it is on for the statement's own transaction.
 		guard: "durable.mode <> '' AND",
 		from: "FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')" +
 			" WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable",
 		durable: "current_setting('fsync') = 'on' AND",
-		stamp:   now,
+		one:     "1",
+		oneNext: "1",
 		told:    "RETURNING " + now,
 		facts:   "SELECT " + now + ", pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('fsync')",
 		number:  func(n int) string { return "$" + strconv.Itoa(n) },
@@ -36,6 +43,8 @@ var postgresEngine = sync.OnceValue(func() *engine {
 				return unmigrated
 			case "25006": // read-only transaction
 				return readOnly
+			case "25P02": // of a transaction that failed
+				return inTransaction
 			case "40001", "40P01", "55P03", "53300": // serialization, deadlock, lock, connections
 				return busy
 			}

@@ -28,6 +28,10 @@ var (
 	// ErrReadOnly is returned by a database that takes no writes, such as a replica.
 	ErrReadOnly = errors.New("the database is read-only")
 
+	// ErrInTransaction is returned where every connection that the pool gives was left in a transaction by somebody, so that
+	// what is written there may be rolled back. Nothing was written.
+	ErrInTransaction = errors.New("the connection was left in a transaction")
+
 	// ErrClosed is what [Lease.Err] returns after Close.
 	ErrClosed = errors.New("the lease is closed")
 )

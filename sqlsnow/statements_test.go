@@ -70,6 +70,7 @@ func TestStatementValues(t *testing.T) {
 	}
 	r := registry{engine: e, terms: want}
 	values := r.values(request{})
+	values["mark"] = int64(0) // of a session
 	for ask, s := range e.statements {
 		for _, name := range s.names {
 			if _, ok := values[name]; !ok {

@@ -41,8 +41,8 @@
 //     statement.
 //  23. The holder's name is stored as valid UTF-8 of at most 255 characters.
 //  24. Workers shows every number with its state, holder, fence and times.
-//  25. A renewal is one statement and extends the window to its full length from
-//     now.
+//  25. A renewal is one statement, after a look at the session, and extends the
+//     window to its full length from now.
 //  26. A lease whose number was given to another is displaced: it swaps to a free
 //     number, and ids ascend.
 //  27. The owner, not the fence, tells whose number it is.
@@ -109,6 +109,12 @@
 //     ErrNotDurable.
 //  66. With a LossWindow, Reserve returns after a probation what the database
 //     still remembers.
+//  67. On a connection that was left in a transaction nothing is written: another
+//     one is taken, or it is ErrInTransaction.
+//  68. Migrate on a connection that was left in a transaction is
+//     ErrInTransaction, and leaves none in one.
+//  69. Rows that were deleted and are made anew by Init give no number before the
+//     longest window is over.
 //
 // What it can't see are clocks that are wrong, servers that crash and
 // failovers: those need servers that the test may kill.

@@ -59,7 +59,7 @@ var contract = []struct {
 	{"The holder's name is stored as valid UTF-8 of at most 255 characters.", holderNames},
 	{"Workers shows every number with its state, holder, fence and times.", workersShow},
 
-	{"A renewal is one statement and extends the window to its full length from now.", renewalRaises},
+	{"A renewal is one statement, after a look at the session, and extends the window to its full length from now.", renewalRaises},
 	{"A lease whose number was given to another is displaced: it swaps to a free number, and ids ascend.", displaced},
 	{"The owner, not the fence, tells whose number it is.", sameFence},
 	{"A lease whose ceiling went back sets it again and swaps to another number.", regressed},
@@ -106,6 +106,10 @@ var contract = []struct {
 	{"A Reserve whose answer is lost fails, and the next one for the holder has one number.", reserveUnknown},
 	{"Reserve on a replica is ErrReadOnly, on a session that does not sync ErrNotDurable.", reserveRefused},
 	{"With a LossWindow, Reserve returns after a probation what the database still remembers.", lossReserve},
+
+	{"On a connection that was left in a transaction nothing is written: another one is taken, or it is ErrInTransaction.", leftInTransaction},
+	{"Migrate on a connection that was left in a transaction is ErrInTransaction, and leaves none in one.", migrateLeft},
+	{"Rows that were deleted and are made anew by Init give no number before the longest window is over.", rowsMadeAnew},
 }
 
 // Run checks that the leases of package sqlsnow keep their contract on a
