@@ -16,7 +16,9 @@ const (
 	unmigrated
 	readOnly
 	inTransaction
-	busy // worth another try at once
+	noQuorum
+	pooled // a prepared statement is not there, or is another session's
+	busy   // worth another try at once
 )
 
 // database makes err, which a driver returned, a *DatabaseError, with the
@@ -31,6 +33,11 @@ func (e *engine) database(op string, err error) error {
 		return fmt.Errorf("%w (%w)", ErrReadOnly, failed)
 	case inTransaction:
 		return fmt.Errorf("%w (%w)", ErrInTransaction, failed)
+	case noQuorum:
+		return fmt.Errorf("%w: the node is not in the primary component of its Galera cluster", failed)
+	case pooled:
+		return fmt.Errorf("%w: behind a pooler in transaction mode connect with default_query_exec_mode=cache_describe, exec or simple_protocol,"+
+			" or let it keep prepared statements, as PgBouncer does from 1.21 on with max_prepared_statements", failed)
 	}
 	return failed
 }

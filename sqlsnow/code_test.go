@@ -64,6 +64,11 @@ func TestClasses(t *testing.T) {
 		{MySQL, &numbered{1213}, nil, true},
 		{MySQL, &numbered{1020}, nil, true},
 		{MySQL, &numbered{1045}, nil, false},
+		{MySQL, &numbered{1047}, nil, false},
+		{MySQL, &numbered{1180}, nil, false},
+		{MySQL, &numbered{1568}, ErrInTransaction, false},
+		{Postgres, &stated{"25P02"}, ErrInTransaction, false},
+		{Postgres, &stated{"42P05"}, nil, false},
 		{Postgres, &stated{"42P01"}, ErrNotMigrated, false},
 		{Postgres, &stated{"25006"}, ErrReadOnly, false},
 		{Postgres, &stated{"40001"}, nil, true},
@@ -83,7 +88,7 @@ func TestClasses(t *testing.T) {
 		if !errors.As(got, &failed) || failed.Op != "renew" || !errors.Is(got, test.err) {
 			t.Errorf("%v, %v: %v is no DatabaseError", test.dialect, test.err, got)
 		}
-		for _, sentinel := range []error{ErrNotMigrated, ErrReadOnly} {
+		for _, sentinel := range []error{ErrNotMigrated, ErrReadOnly, ErrInTransaction} {
 			if is, want := errors.Is(got, sentinel), test.want != nil && errors.Is(test.want, sentinel); is != want {
 				t.Errorf("%v, code %s: %v is %v: %t", test.dialect, failed.Code, got, sentinel, is)
 			}

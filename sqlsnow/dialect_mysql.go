@@ -69,6 +69,8 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 				return readOnly
 			case "1568": // what only the start of a transaction can change
 				return inTransaction
+			case "1047", "1180": // of Galera: not ready, commit refused
+				return noQuorum
 			case "1213", "1020", "1205", "1040", "1203", "1226": // deadlock, row changed since the snapshot, lock wait, connections
 				return busy
 			}

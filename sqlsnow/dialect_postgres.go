@@ -43,6 +43,8 @@ var postgresEngine = sync.OnceValue(func() *engine {
 				return unmigrated
 			case "25006": // read-only transaction
 				return readOnly
+			case "42P05", "26000":
+				return pooled
 			case "25P02": // of a transaction that failed
 				return inTransaction
 			case "40001", "40P01", "55P03", "53300": // serialization, deadlock, lock, connections

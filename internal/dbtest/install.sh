@@ -8,6 +8,7 @@ packages=()
 { has mariadbd && has mariadb-install-db; } || packages+=(mariadb-server-core)
 has mariadb || packages+=(mariadb-client-core)
 { has initdb && has postgres && has psql; } || packages+=(postgresql)
+has pgbouncer || packages+=(pgbouncer)
 compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || packages+=(libfaketime)
 echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || packages+=(gcc libc6-dev)
 [ ${#packages[@]} -gt 0 ] || exit 0
