@@ -46,6 +46,7 @@ type engine struct {
 	facts    string                                      // see the facts type
 	durable  string                                      // what else must hold for numbers of a segment; ends in AND where there is something
 	look     func(ctx context.Context, s *session) error // at a session, see there
+	settle   func(ctx context.Context, s *session) error // waits until what was written is durable; nil where that is what its confirmation says
 	apart    func(ctx context.Context, s *session) error // see session.apart; nil where look will do
 	segments string                                      // counts the table of segments, where its absence has no code
 	number   func(n int) string                          // placeholders, counted from 1

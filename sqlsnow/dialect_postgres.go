@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // postgresBegun is when the session's transaction began. A statement outside of one begins its own.
@@ -20,6 +21,7 @@ var postgresEngine = sync.OnceValue(func() *engine {
 		bound:    postgresBegun + " <> :mark AND",
 		look:     lookPostgres,
 		apart:    apartPostgres,
+		settle:   settlePostgres,
 		// Sessions may turn synchronous_commit off. Here it is on for the statement's own transaction.
 		guard: "durable.mode <> '' AND",
 		from: "FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')" +
@@ -28,12 +30,16 @@ var postgresEngine = sync.OnceValue(func() *engine {
 		one:     "1",
 		oneNext: "1",
 		told:    "RETURNING " + now,
-		facts:   "SELECT " + now + ", pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('fsync')",
-		number:  func(n int) string { return "$" + strconv.Itoa(n) },
+		facts: "SELECT " + now + ", pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('fsync')," +
+			" current_setting('synchronous_standby_names'), pg_has_role('pg_read_all_stats', 'USAGE')",
+		number: func(n int) string { return "$" + strconv.Itoa(n) },
 		facing: func(v []sql.NullString) facts {
 			f := facts{readOnly: v[1].String != "false" && v[1].String != "f"}
-			if v[2].String != "on" {
+			switch {
+			case v[2].String != "on":
 				f.weak("fsync", v[2].String, forgetsAll)
+			case v[3].String != "" && v[4].String != "true" && v[4].String != "t":
+				f.weak("synchronous_standby_names", v[3].String+", and whether they have a commit is hidden from the account, which needs GRANT pg_read_all_stats,", time.Millisecond)
 			}
 			return f
 		},

@@ -54,17 +54,21 @@ func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 		return err
 	}
 	for tries := 0; ; tries++ {
+		begun := false
 		err := e.alone(ctx, db, toMigrate, func(on *session) (bool, error) {
 			if err := on.apart(ctx); err != nil {
 				return false, err
 			}
+			begun = true
 			return true, m.migrate(ctx, on.Conn)
 		})
 		if err == nil {
 			return nil
 		}
+		if !begun {
+			err = e.named("begin", err)
+		}
 		// Locks of MySQL are a node's own: others of a Galera cluster may do the same at the same time.
-		err = e.named("begin", err)
 		if !e.isBusy(err) && !errors.Is(err, ErrNotMigrated) || tries == mostTries || pause(ctx, 100*time.Millisecond) != nil {
 			return err
 		}

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
 )
 
 // A need is what a session must be fit for.
@@ -36,6 +39,8 @@ type session struct {
 	engine *engine
 	need   need
 	mark   int64
+
+	standbys string // of PostgreSQL: synchronous_standby_names
 }
 
 const (
@@ -57,11 +62,13 @@ func (e *engine) alone(ctx context.Context, db *sql.DB, n need, do func(*session
 		if err != nil {
 			return err
 		}
-		s := &session{conn, e, n, 0}
+		s := &session{Conn: conn, engine: e, need: n}
 		if err = e.look(ctx, s); err == nil {
 			var changed bool
 			if changed, err = do(s); err == nil && !changed {
 				err = s.apart(ctx)
+			} else if err == nil && e.settle != nil {
+				err = e.settle(ctx, s)
 			}
 		} else if errors.Is(err, driver.ErrBadConn) && stale < mostStale {
 			stale++
@@ -198,7 +205,43 @@ func lookMySQL(ctx context.Context, s *session) error {
 
 // lookPostgres is VALUES and not SELECT, which proxies send to replicas.
 func lookPostgres(ctx context.Context, s *session) error {
-	return s.QueryRowContext(ctx, "VALUES ("+postgresBegun+")").Scan(&s.mark)
+	return s.QueryRowContext(ctx, "VALUES ("+postgresBegun+", current_setting('synchronous_standby_names'))").Scan(&s.mark, &s.standbys)
+}
+
+// settlePostgres waits until the synchronous standbys have what was written, where there are some. The server waits for them
+// before it confirms a commit, but a wait that is cancelled, with pg_cancel_backend, is confirmed as well, with a warning.
+func settlePostgres(ctx context.Context, s *session) error {
+	if s.standbys == "" || s.need == toMigrate || s.need == toLeaseLossy {
+		return nil
+	}
+	var position string
+	if err := s.QueryRowContext(ctx, "VALUES (CAST(pg_current_wal_flush_lsn() AS text))").Scan(&position); err != nil {
+		return err
+	}
+	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		var have int
+		err := s.QueryRowContext(ctx, "SELECT COUNT(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum') AND flush_lsn >= CAST($1 AS pg_lsn)", position).Scan(&have)
+		if err == nil && have < standbys(s.standbys) {
+			err = pause(ctx, wait)
+		} else {
+			return err
+		}
+		if err != nil {
+			return fmt.Errorf("%d of the %d standbys that synchronous_standby_names asks for have it: %w", have, standbys(s.standbys), err)
+		}
+	}
+}
+
+// standbys returns how many standbys synchronous_standby_names asks for, as in "FIRST 2 (a, b, c)", "ANY 1 (*)", "2 (a, b)" and "a, b".
+func standbys(names string) int {
+	before, _, listed := strings.Cut(names, "(")
+	words := strings.Fields(before)
+	if n := len(words); listed && n > 0 {
+		if count, err := strconv.Atoi(words[n-1]); err == nil {
+			return max(count, 1)
+		}
+	}
+	return 1
 }
 
 func apartPostgres(ctx context.Context, s *session) error {
