@@ -9,6 +9,7 @@ packages=()
 has mariadb || packages+=(mariadb-client-core)
 { has initdb && has postgres && has psql; } || packages+=(postgresql)
 has pgbouncer || packages+=(pgbouncer)
+compgen -G '/usr/lib/galera/libgalera_smm.so' >/dev/null || packages+=(galera-4)
 compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || packages+=(libfaketime)
 echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || packages+=(gcc libc6-dev)
 [ ${#packages[@]} -gt 0 ] || exit 0
