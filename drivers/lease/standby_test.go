@@ -27,23 +27,20 @@ func TestSynchronousStandby(t *testing.T) {
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.Postgres), sqlsnow.Init(ctx, db, sqlsnow.Postgres, ns)); err != nil {
 		t.Fatal(err)
 	}
+	quiet := sqlsnow.LeaseConfig{Namespace: "orders", Logger: slog.New(slog.DiscardHandler)}
+	lease, err := sqlsnow.Acquire(ctx, db, sqlsnow.Postgres, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
 	execute(t, admin, "CREATE USER app PASSWORD 'app'", "GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO app",
 		"ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
 	settled := "SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' THEN 'set' ELSE '' END"
 	for list(t, admin, settled)[0] == "" && ctx.Err() == nil {
 	}
-	quiet := sqlsnow.LeaseConfig{Namespace: "orders", Logger: slog.New(slog.DiscardHandler)}
 	segment := sqlsnow.SegmentConfig{Tag: "orders", Logger: quiet.Logger}
 
 	for call, begin := range map[string]func(context.Context) error{
-		"Acquire": func(ctx context.Context) error {
-			lease, err := sqlsnow.Acquire(ctx, db, sqlsnow.Postgres, quiet)
-			if err == nil {
-				err = errors.New("it returned a lease")
-				go lease.Close(ctx)
-			}
-			return err
-		},
+		"Renew": lease.Renew,
 		"OpenSegments": func(ctx context.Context) error {
 			_, err := sqlsnow.OpenSegments(ctx, []*sql.DB{db}, sqlsnow.Postgres, segment)
 			return err
@@ -85,14 +82,15 @@ func TestSynchronousStandby(t *testing.T) {
 	server.Standby(t)
 	execute(t, admin, "ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (walreceiver, other)'", "SELECT pg_reload_conf()")
 	execute(t, admin, "GRANT pg_read_all_stats TO app") // waits for the standby
-	lease, err := sqlsnow.Acquire(ctx, app, sqlsnow.Postgres, quiet)
+	other, err := sqlsnow.Acquire(ctx, app, sqlsnow.Postgres, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sqlsnow.OpenSegments(ctx, []*sql.DB{app}, sqlsnow.Postgres, segment); err != nil {
-		t.Error(err)
+	segments, err := sqlsnow.OpenSegments(ctx, []*sql.DB{app}, sqlsnow.Postgres, segment)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := errors.Join(lease.Renew(ctx), lease.Close(ctx)); err != nil {
+	if err := errors.Join(other.Renew(ctx), lease.Renew(ctx), other.Close(ctx), lease.Close(ctx), segments.Close(ctx)); err != nil {
 		t.Error(err)
 	}
 }
