@@ -181,9 +181,5 @@ func (r *registry) update(ctx context.Context, s statement, values map[string]an
 		changed = n > 0
 		return changed, err
 	})
-	if err == nil && ctx.Err() != nil {
-		// Some drivers and servers answer a cancelled wait for a replica as if it had been one.
-		err = ctx.Err()
-	}
 	return changed && err == nil, us, err
 }

@@ -44,9 +44,6 @@ func (t *segmentTable) take(ctx context.Context, q segmentTake) (r segmentTaken)
 		row, err = t.read(ctx)
 		r.space = row.space
 	}
-	if err == nil && ctx.Err() != nil {
-		err = ctx.Err() // see registry.write
-	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return t.diagnose(ctx, q)
 	}

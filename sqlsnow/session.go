@@ -70,6 +70,9 @@ func (e *engine) alone(ctx context.Context, db *sql.DB, n need, do func(*session
 			} else if err == nil && e.settle != nil {
 				err = e.settle(ctx, s)
 			}
+			if err == nil {
+				err = ctx.Err() // some drivers and servers answer a cancelled wait for a replica as if it had been one
+			}
 		} else if errors.Is(err, driver.ErrBadConn) && stale < mostStale {
 			stale++
 			_ = conn.Close()

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -58,6 +60,21 @@ func TestChainedTransactions(t *testing.T) {
 		t.Errorf("got %s windows after the connections were closed, want 2", got)
 	}
 	lease.Close(ctx)
+}
+
+// MySQL has no @@in_transaction. What the look does there instead fails within a transaction, which MariaDB, where the variable
+// has another name, shows as well.
+func TestIsolationInATransaction(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	db := openMariaDB(t, server.DSN(""))
+	db.SetMaxOpenConns(1)
+	const look = "SET @@tx_isolation = @@tx_isolation, @snow = 1"
+	exec(t, db, look, "BEGIN")
+	var failed *mysql.MySQLError
+	if _, err := db.ExecContext(t.Context(), look); !errors.As(err, &failed) || failed.Number != 1568 {
+		t.Errorf("in a transaction: got %v, want code 1568", err)
+	}
+	exec(t, db, "ROLLBACK", look)
 }
 
 // A session that keeps its writes from the replicas is not durable.
