@@ -177,15 +177,7 @@ var errUntold = errors.New("the server did not tell what it wrote: the table has
 // changes nothing, fails within a transaction, which only MariaDB has a variable for.
 func lookMySQL(ctx context.Context, s *session) error {
 	s.mark = 1 + rand.Int64N(1<<53)
-	only, fit := "/*!50720 @@transaction_isolation = @@transaction_isolation, */ ", mysqlLone+" AND "+mysqlLogged
-	switch s.need {
-	case toMigrate: // which also is for those who connect with autocommit=0
-		only, fit = "", mysqlMigrates
-	case toNumber:
-		fit += " AND " + mysqlDurable
-	}
-	text := fmt.Sprintf("SET %s@snow = %d + IF(%s AND %s, 0, 9223372036854775807)", only, s.mark, fit, mysqlWrites)
-	_, err := s.ExecContext(ctx, text)
+	_, err := s.ExecContext(ctx, setMark(s.need, s.mark))
 	if err == nil || codeOf(err) != "1690" {
 		return err
 	}
@@ -204,6 +196,17 @@ func lookMySQL(ctx context.Context, s *session) error {
 		return err
 	}
 	return errRefused
+}
+
+func setMark(n need, mark int64) string {
+	only, fit := "/*!50720 @@transaction_isolation = @@transaction_isolation, */ ", mysqlLone+" AND "+mysqlLogged
+	switch n {
+	case toMigrate: // which also is for those who connect with autocommit=0
+		only, fit = "", mysqlMigrates
+	case toNumber:
+		fit += " AND " + mysqlDurable
+	}
+	return fmt.Sprintf("SET %s@snow = %d + IF(%s AND %s, 0, 9223372036854775807)", only, mark, fit, mysqlWrites)
 }
 
 // lookPostgres is VALUES and not SELECT, which proxies send to replicas.

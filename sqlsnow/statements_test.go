@@ -23,6 +23,11 @@ func TestStatements(t *testing.T) {
 			}
 			var b strings.Builder
 			fmt.Fprintf(&b, "-- facts\n%s;\n", e.facts)
+			if d == MySQL {
+				for _, n := range []need{toMigrate, toLease, toNumber} {
+					fmt.Fprintf(&b, "\n-- look at a session\n%s;\n", setMark(n, 1))
+				}
+			}
 			for ask := askFree; ask <= askAbandon; ask++ {
 				s := e.statements[ask]
 				fmt.Fprintf(&b, "\n-- %s: %s\n%s;\n", ask, strings.Join(s.names, ", "), s.text)

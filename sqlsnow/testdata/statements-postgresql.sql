@@ -1,5 +1,5 @@
 -- facts
-SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT), pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('fsync');
+SELECT CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT), pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('fsync'), current_setting('synchronous_standby_names'), pg_has_role('pg_read_all_stats', 'USAGE');
 
 -- find a worker: namespace, start, end, epoch, tick, slack, epoch, tick, grace, claim, grace_ms, epoch, tick, slack
 SELECT worker_id, fence, ceiling_tick FROM snow_workers WHERE namespace = $1 AND worker_id >= $2 AND worker_id < $3 AND (state = 0 AND ceiling_tick <= (((CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)) * 1000 - $4) / $5) + $6 OR state = 2 AND (((CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)) * 1000 - $7) / $8) >= ceiling_tick + $9 OR state = 1 AND CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT) > (claimed_at_ms + $10 + $11) * 1000 AND ceiling_tick <= (((CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)) * 1000 - $12) / $13) + $14) ORDER BY worker_id LIMIT 64;
