@@ -15,7 +15,10 @@ const (
 	other class = iota
 	unmigrated
 	readOnly
-	busy // worth another try at once
+	inTransaction
+	noQuorum
+	pooled // a prepared statement is not there, or is another session's
+	busy   // worth another try at once
 )
 
 // database makes err, which a driver returned, a *DatabaseError, with the
@@ -28,8 +31,30 @@ func (e *engine) database(op string, err error) error {
 		return fmt.Errorf("%w (%w)", ErrNotMigrated, failed)
 	case readOnly:
 		return fmt.Errorf("%w (%w)", ErrReadOnly, failed)
+	case inTransaction:
+		return fmt.Errorf("%w (%w)", ErrInTransaction, failed)
+	case noQuorum:
+		return fmt.Errorf("%w: the node is not in the primary component of its Galera cluster", failed)
+	case pooled:
+		return fmt.Errorf("%w: behind a pooler in transaction mode connect with default_query_exec_mode=cache_describe, exec or simple_protocol,"+
+			" or let it keep prepared statements, as PgBouncer does from 1.21 on with max_prepared_statements", failed)
 	}
 	return failed
+}
+
+// named makes err a *DatabaseError, as database does, unless it is one of this package's already.
+func (e *engine) named(op string, err error) error {
+	var failed *DatabaseError
+	var back *RegressedError
+	if err == nil || errors.As(err, &failed) || errors.As(err, &back) {
+		return err
+	}
+	for _, own := range []error{ErrNotMigrated, ErrNoNamespace, ErrNamespaceMismatch, ErrNotDurable, ErrReadOnly, ErrInTransaction, ErrSegmentsMismatch, errRefused} {
+		if errors.Is(err, own) {
+			return err
+		}
+	}
+	return e.database(op, err)
 }
 
 // isBusy reports whether err is one of another statement in the way.

@@ -52,6 +52,16 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
+func TestStandbys(t *testing.T) {
+	for names, want := range map[string]int{
+		"a": 1, "a, b": 1, "*": 1, "FIRST 2 (a, b, c)": 2, "first 2(a, b)": 2, "ANY 3 (*)": 3, "2 (a, b)": 2, "(a)": 1, "ANY 0 (a)": 1,
+	} {
+		if got := standbys(names); got != want {
+			t.Errorf("%q: got %d standbys, want %d", names, got, want)
+		}
+	}
+}
+
 func TestClasses(t *testing.T) {
 	for _, test := range []struct {
 		dialect Dialect
@@ -64,6 +74,11 @@ func TestClasses(t *testing.T) {
 		{MySQL, &numbered{1213}, nil, true},
 		{MySQL, &numbered{1020}, nil, true},
 		{MySQL, &numbered{1045}, nil, false},
+		{MySQL, &numbered{1047}, nil, false},
+		{MySQL, &numbered{1180}, nil, false},
+		{MySQL, &numbered{1568}, ErrInTransaction, false},
+		{Postgres, &stated{"25P02"}, ErrInTransaction, false},
+		{Postgres, &stated{"42P05"}, nil, false},
 		{Postgres, &stated{"42P01"}, ErrNotMigrated, false},
 		{Postgres, &stated{"25006"}, ErrReadOnly, false},
 		{Postgres, &stated{"40001"}, nil, true},
@@ -83,7 +98,7 @@ func TestClasses(t *testing.T) {
 		if !errors.As(got, &failed) || failed.Op != "renew" || !errors.Is(got, test.err) {
 			t.Errorf("%v, %v: %v is no DatabaseError", test.dialect, test.err, got)
 		}
-		for _, sentinel := range []error{ErrNotMigrated, ErrReadOnly} {
+		for _, sentinel := range []error{ErrNotMigrated, ErrReadOnly, ErrInTransaction} {
 			if is, want := errors.Is(got, sentinel), test.want != nil && errors.Is(test.want, sentinel); is != want {
 				t.Errorf("%v, code %s: %v is %v: %t", test.dialect, failed.Code, got, sentinel, is)
 			}

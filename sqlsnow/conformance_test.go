@@ -61,6 +61,7 @@ func TestMariaDBThatForgets(t *testing.T) {
 	for setting, loss := range map[string]time.Duration{
 		"innodb_flush_log_at_trx_commit=2": 5 * time.Second,
 		"innodb_flush_log_at_trx_commit=0": 5 * time.Second,
+		"innodb_flush_method=nosync":       -1, // with none
 	} {
 		t.Run(setting, func(t *testing.T) {
 			server := dbtest.MariaDB(t, setting)
@@ -72,7 +73,17 @@ func TestMariaDBThatForgets(t *testing.T) {
 			if err := sqlsnow.Init(t.Context(), db, sqlsnow.MySQL, ns); !errors.Is(err, sqlsnow.ErrNotDurable) {
 				t.Errorf("Init without a LossWindow: got %v, want %v", err, sqlsnow.ErrNotDurable)
 			}
-			ns.LossWindow = loss
+			if ns.LossWindow = loss; loss < 0 {
+				ns.LossWindow = time.Minute
+				if err := sqlsnow.Init(t.Context(), db, sqlsnow.MySQL, ns); !errors.Is(err, sqlsnow.ErrNotDurable) {
+					t.Errorf("Init with a LossWindow: got %v, want %v", err, sqlsnow.ErrNotDurable)
+				}
+				_, err := sqlsnow.OpenSegments(t.Context(), []*sql.DB{db}, sqlsnow.MySQL, sqlsnow.SegmentConfig{Tag: "orders", Logger: quiet.Logger})
+				if !errors.Is(err, sqlsnow.ErrNotDurable) {
+					t.Errorf("OpenSegments: got %v, want %v", err, sqlsnow.ErrNotDurable)
+				}
+				return
+			}
 			if err := sqlsnow.Init(t.Context(), db, sqlsnow.MySQL, ns); err != nil {
 				t.Errorf("Init with a LossWindow of %v: %v", loss, err)
 			}
@@ -107,6 +118,8 @@ func TestLeasesOnMariaDB(t *testing.T) {
 				"kolkata":      open("&time_zone=%27%2B05:30%27&loc=Asia%2FKolkata"),
 				"serializable": open("&tx_isolation=%27SERIALIZABLE%27"),
 				"sloppy":       open("&sql_mode=%27%27"),
+				"few-rows":     open("&sql_select_limit=1"),
+				"chained":      open("&completion_type=CHAIN"),
 				"ansi":         open("&sql_mode=%27ANSI,TRADITIONAL%27"),
 			},
 		}

@@ -3,8 +3,10 @@ package sqlsnow
 import (
 	"context"
 	"database/sql"
+	"math/rand/v2"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shardsnow/snow"
 )
@@ -35,14 +37,19 @@ type engine struct {
 	div      string // the operator of integer division
 	greatest string
 	least    string
-	guard    string             // what must hold for a write to be durable once it is confirmed; ends in AND
-	from     string             // what the guard reads from
-	stamp    string             // now, in an UPDATE that tells its caller
-	told     string             // what an UPDATE ends in, to tell now
-	facts    string             // see the facts type
-	durable  string             // what else must hold for numbers of a segment; ends in AND where there is something
-	segments string             // counts the table of segments, where its absence has no code
-	number   func(n int) string // placeholders, counted from 1
+	bound    string                                      // what binds a write to the look at its session; ends in AND where there is something
+	guard    string                                      // what must hold for a write to be durable once it is confirmed; ends in AND where there is something
+	from     string                                      // what the guard reads from
+	one      string                                      // 1, in an UPDATE that tells its caller now
+	oneNext  string                                      // 1, in an UPDATE that tells its caller next_id
+	told     string                                      // what an UPDATE ends in, to tell now
+	facts    string                                      // see the facts type
+	durable  string                                      // what else must hold for numbers of a segment; ends in AND where there is something
+	look     func(ctx context.Context, s *session) error // at a session, see there
+	settle   func(ctx context.Context, s *session) error // waits until what was written is durable; nil where that is what its confirmation says
+	apart    func(ctx context.Context, s *session) error // see session.apart; nil where look will do
+	segments string                                      // counts the table of segments, where its absence has no code
+	number   func(n int) string                          // placeholders, counted from 1
 	facing   func(facts []sql.NullString) facts
 	classify func(code string) class
 
@@ -84,21 +91,22 @@ type statement struct {
 // compile replaces the expressions in braces and the :names of a text.
 func (e *engine) compile(text string) statement {
 	tick := "((" + e.now + ") * 1000 - :epoch) " + e.div + " :tick"
-	next, taken := "next_id", "RETURNING next_id, residue, space_uuid"
-	if e.told == "" {
-		next, taken = "LAST_INSERT_ID(next_id)", ""
+	taken := ""
+	if e.told != "" {
+		taken = "RETURNING next_id, residue, space_uuid"
 	}
 	text = strings.NewReplacer(
-		"{next}", next,
 		"{taken}", taken,
+		"{one}", e.one,
+		"{one next}", e.oneNext,
 		"{durable}", e.durable,
 		"{eligible}", eligible,
+		"{bound}", e.bound,
 		"{guard}", e.guard,
 		"{from}", e.from,
 		"{told}", e.told,
 	).Replace(text)
 	text = strings.NewReplacer(
-		"{stamp}", e.stamp,
 		"{now}", e.now,
 		"{tick}", "("+tick+")",
 		"{div}", e.div,
@@ -132,6 +140,21 @@ func (s statement) arguments(values map[string]any) []any {
 		args[i] = values[name]
 	}
 	return args
+}
+
+// mostTries is how often something is tried again that other statements were in the way of.
+const mostTries = 30
+
+// pause waits for a random time below most.
+func pause(ctx context.Context, most time.Duration) error {
+	timer := time.NewTimer(rand.N(most))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // queryer is what a *sql.DB, *sql.Conn and *sql.Tx have in common.

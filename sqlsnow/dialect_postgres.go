@@ -4,7 +4,11 @@ import (
 	"database/sql"
 	"strconv"
 	"sync"
+	"time"
 )
+
+// postgresBegun is when the session's transaction began. A statement outside of one begins its own.
+const postgresBegun = "CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT)"
 
 var postgresEngine = sync.OnceValue(func() *engine {
 	const now = "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)"
@@ -14,19 +18,28 @@ var postgresEngine = sync.OnceValue(func() *engine {
 		div:      "/",
 		greatest: "GREATEST",
 		least:    "LEAST",
+		bound:    postgresBegun + " <> :mark AND",
+		look:     lookPostgres,
+		apart:    apartPostgres,
+		settle:   settlePostgres,
 		// Sessions may turn synchronous_commit off. Here it is on for the statement's own transaction.
 		guard: "durable.mode <> '' AND",
 		from: "FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')" +
 			" WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable",
 		durable: "current_setting('fsync') = 'on' AND",
-		stamp:   now,
+		one:     "1",
+		oneNext: "1",
 		told:    "RETURNING " + now,
-		facts:   "SELECT " + now + ", pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('fsync')",
-		number:  func(n int) string { return "$" + strconv.Itoa(n) },
+		facts: "SELECT " + now + ", pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('fsync')," +
+			" current_setting('synchronous_standby_names'), pg_has_role('pg_read_all_stats', 'USAGE')",
+		number: func(n int) string { return "$" + strconv.Itoa(n) },
 		facing: func(v []sql.NullString) facts {
 			f := facts{readOnly: v[1].String != "false" && v[1].String != "f"}
-			if v[2].String != "on" {
+			switch {
+			case v[2].String != "on":
 				f.weak("fsync", v[2].String, forgetsAll)
+			case v[3].String != "" && v[4].String != "true" && v[4].String != "t":
+				f.weak("synchronous_standby_names", v[3].String+", and whether they have a commit is hidden from the account, which needs GRANT pg_read_all_stats,", time.Millisecond)
 			}
 			return f
 		},
@@ -36,6 +49,10 @@ var postgresEngine = sync.OnceValue(func() *engine {
 				return unmigrated
 			case "25006": // read-only transaction
 				return readOnly
+			case "42P05", "26000":
+				return pooled
+			case "25P02": // of a transaction that failed
+				return inTransaction
 			case "40001", "40P01", "55P03", "53300": // serialization, deadlock, lock, connections
 				return busy
 			}

@@ -19,7 +19,9 @@ var sqliteEngine = sync.OnceValue(func() *engine {
 			" OR (SELECT synchronous FROM pragma_synchronous) = 2" +
 			" AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND",
 		segments: "SELECT COUNT(*) FROM sqlite_master WHERE name = 'snow_segments'",
-		stamp:    now,
+		one:      "1",
+		oneNext:  "1",
+		look:     lookSQLite,
 		told:     "RETURNING " + now,
 		facts:    "SELECT " + now + ", (SELECT COUNT(*) FROM sqlite_master WHERE name IN ('snow_namespaces', 'snow_workers')), (SELECT synchronous FROM pragma_synchronous), (SELECT journal_mode FROM pragma_journal_mode)",
 		number:   func(n int) string { return "?" + strconv.Itoa(n) },

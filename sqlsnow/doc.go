@@ -39,6 +39,9 @@
 //
 // Each is one statement that commits by itself, finds its row by the primary
 // key, and has an effect only if the row is as it was read (see statements.go).
+// That it commits by itself is looked at on its connection before: somebody may
+// have left it in a transaction, which is [ErrInTransaction] if no other
+// connection is to be had (see session.go).
 //
 //	free ── acquire ──────────────► granted ── renew ──► granted …
 //	free ── claim ──► claimed ── grant ──► granted       (LossWindow > 0)
@@ -112,8 +115,8 @@
 //   - Two servers that both take writes as the same database at the same time.
 //   - A process whose memory is copied or set back: a snapshot of a virtual
 //     machine that is started twice, or a checkpoint of a process.
-//   - Rows of snow_workers that are edited, or a namespace that is deleted and
-//     made again while its ids live.
+//   - Rows of snow_workers that are edited, or a namespace that is deleted with
+//     all of its rows and made again while its ids live, without [Fence].
 //   - With LossWindow 0, a database that loses what it confirmed. It is noticed
 //     at the next renewal of a number whose window was lost (regressed), not
 //     before. After a restore from a backup call [Fence] first. The same holds

@@ -33,6 +33,10 @@ var (
 	// statement returns.
 	ErrBadReply = errors.New("the database's reply can't be true")
 
+	// ErrInTransaction is returned where every connection that the pool gives was left in a transaction by somebody, so that
+	// what is written there may be rolled back. Nothing was written.
+	ErrInTransaction = errors.New("the connection was left in a transaction")
+
 	// ErrClosed is what [Lease.Err] returns after Close.
 	ErrClosed = errors.New("the lease is closed")
 )

@@ -10,12 +10,13 @@ import (
 
 // facts are what a database server says of itself.
 type facts struct {
-	us         int64 // its clock
-	readOnly   bool
-	unmigrated bool
-	setting    string        // that weakens what it confirms
-	value      string        // of setting
-	loses      time.Duration // how much it may lose for that
+	us            int64 // its clock
+	readOnly      bool
+	unmigrated    bool
+	inTransaction bool          // the session, where that is known
+	setting       string        // that weakens what it confirms
+	value         string        // of setting
+	loses         time.Duration // how much it may lose for that
 }
 
 func (f *facts) weak(setting, value string, loses time.Duration) {

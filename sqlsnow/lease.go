@@ -310,7 +310,7 @@ func (l *Lease) renew(ctx context.Context) error {
 	l.mu.Lock()
 	m.hurry(now)
 	l.mu.Unlock()
-	for m.step != stepOver {
+	for tries := 0; m.step != stepOver; tries++ {
 		if err := l.await(ctx, nil); err != nil {
 			return err
 		}
@@ -319,7 +319,9 @@ func (l *Lease) renew(ctx context.Context) error {
 		case out.fatal != nil:
 			l.end(ctx, out.fatal)
 		case out.err != nil:
-			return out.err
+			if !l.registry.engine.isBusy(out.err) || tries >= mostTries {
+				return out.err
+			}
 		case m.step == stepRenew && !out.again:
 			return nil
 		}

@@ -38,8 +38,13 @@ func (s *scripted) answer(query string, args []driver.NamedValue) ([]driver.Valu
 	op := strings.Fields(query)[0]
 	now := time.Now().Add(s.ahead).UnixMicro()
 	switch {
-	case strings.Contains(query, "@@global.read_only"):
-		return []driver.Value{now, "0", cmp.Or(s.autocommit, "1"), "1", "0", "1", "1"}, nil
+	case op == "SET": // the look before a write
+		if s.down != nil && s.before != nil {
+			s.before()
+		}
+		return nil, s.down
+	case op == "SELECT" && strings.Contains(query, "@@global.read_only"):
+		return []driver.Value{now, "0", cmp.Or(s.autocommit, "1"), "1", "0", "1", "1", "0", "1", "fsync"}, nil
 	case strings.Contains(query, "FROM snow_namespaces"):
 		op = "NAMESPACE"
 	case strings.Contains(query, "SELECT worker_id"):

@@ -50,22 +50,41 @@ func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 		return err
 	}
 	m := e.migrator(d)
-	conn, err := db.Conn(ctx) // locks and transactions are a connection's
-	if err != nil {
-		return e.database("connect", err)
+	if missing, err := m.missing(ctx, db); err != nil || len(missing) == 0 {
+		return d.mistaken(ctx, db, err)
 	}
-	defer conn.Close()
-	if missing, err := m.missing(ctx, conn); err != nil || len(missing) == 0 {
-		return d.mistaken(ctx, conn, err)
+	for tries := 0; ; tries++ {
+		begun := false
+		err := e.alone(ctx, db, toMigrate, func(on *session) (bool, error) {
+			if err := on.apart(ctx); err != nil {
+				return false, err
+			}
+			begun = true
+			return true, m.migrate(ctx, on.Conn)
+		})
+		if err == nil {
+			return nil
+		}
+		if !begun {
+			err = e.named("begin", err)
+		}
+		// Locks of MySQL are a node's own: others of a Galera cluster may do the same at the same time.
+		if !e.isBusy(err) && !errors.Is(err, ErrNotMigrated) || tries == mostTries || pause(ctx, 100*time.Millisecond) != nil {
+			return err
+		}
 	}
+}
+
+// migrate applies what is missing. Locks and transactions are a connection's.
+func (m migrator) migrate(ctx context.Context, conn *sql.Conn) error {
 	if err := m.lock(ctx, conn); err != nil {
 		discard(conn) // it may have the lock all the same
 		return err
 	}
 	end := m.unlock
-	err = m.apply(ctx, conn)
+	err := m.apply(ctx, conn)
 	if err != nil {
-		end = append([]string{"ROLLBACK"}, end...)
+		end = append([]string{"ROLLBACK" + m.ending}, end...)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -86,6 +105,7 @@ type migrator struct {
 	table  string // makes snow_migrations
 	record string
 	begin  []string // takes the lock, with a transaction where tables can be made in one; empty on MySQL
+	ending string   // of COMMIT and ROLLBACK: after it the connection is in no transaction, be completion_type CHAIN
 	unlock []string // after the end of the transaction
 }
 
@@ -102,6 +122,7 @@ func (e *engine) migrator(d Dialect) migrator {
 			table: "CREATE TABLE IF NOT EXISTS snow_migrations (version INT NOT NULL PRIMARY KEY," +
 				" name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, applied_at DATETIME NOT NULL) ENGINE=InnoDB",
 			record: "REPLACE INTO snow_migrations (version, name, applied_at) VALUES (?, ?, UTC_TIMESTAMP())",
+			ending: " AND NO CHAIN NO RELEASE",
 			unlock: []string{"DO RELEASE_LOCK(" + lockName + ")"},
 		}
 	case Postgres:
@@ -163,7 +184,7 @@ func (m migrator) apply(ctx context.Context, conn *sql.Conn) error {
 			return m.database(f.name+": record", err)
 		}
 	}
-	return m.run(ctx, conn, "commit", "COMMIT") // on MySQL for those who connect with autocommit=0
+	return m.run(ctx, conn, "commit", "COMMIT"+m.ending) // on MySQL for those who connect with autocommit=0
 }
 
 // run executes statements. The error names op.
@@ -185,7 +206,7 @@ type migration struct {
 }
 
 // missing returns the first migration that is not there, and all that follow.
-func (m migrator) missing(ctx context.Context, conn *sql.Conn) ([]migration, error) {
+func (m migrator) missing(ctx context.Context, conn queryer) ([]migration, error) {
 	all, err := readMigrations(m.files)
 	if err != nil {
 		return nil, err
@@ -232,8 +253,8 @@ func readMigrations(files fs.FS) (all []migration, err error) {
 }
 
 // column returns the single column of a query's rows.
-func column[T any](ctx context.Context, conn *sql.Conn, query string) (values []T, err error) {
-	rows, err := conn.QueryContext(ctx, query)
+func column[T any](ctx context.Context, conn queryer, query string) (values []T, err error) {
+	rows, err := conn.QueryContext(ctx, query+noLimit)
 	if err != nil {
 		return nil, err
 	}

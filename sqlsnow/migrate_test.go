@@ -393,6 +393,7 @@ func mock(t *testing.T, heard func(query string)) (*sql.DB, sqlmock.Sqlmock) {
 		}
 	})
 	m.ExpectQuery("SELECT table_name").WillReturnRows(sqlmock.NewRows([]string{"t"}))
+	m.ExpectExec("SET @snow").WillReturnResult(sqlmock.NewResult(0, 0)) // a look at the session
 	return db, m
 }
 

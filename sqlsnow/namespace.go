@@ -125,6 +125,12 @@ func checkName(field, name string) error {
 // and returns nil: so every process may call it at its start. With others it
 // returns [ErrNamespaceMismatch].
 //
+// Rows that are missing in a namespace that is there, or whose other rows are,
+// were deleted while their windows may go on: they are made so that nobody gets
+// them before the longest window is over. Of a namespace that is gone with all of
+// its rows the database knows nothing: call [Fence] right after Init where it is
+// made again and processes may still use it.
+//
 // A database that may forget what it has confirmed, by its settings of
 // innodb_flush_log_at_trx_commit, sync_binlog (where the binary log is on),
 // fsync or PRAGMA synchronous, for longer than LossWindow allows, is
@@ -154,54 +160,90 @@ func initNamespace(ctx context.Context, db *sql.DB, d Dialect, ns Namespace) err
 	if err := f.check(want.loss); err != nil {
 		return err
 	}
-	got, err := e.readTerms(ctx, db, ns.Name)
-	if errors.Is(err, ErrNoNamespace) {
-		values := want.row()
-		values["uuid"] = newUUID()
-		s := e.compile(insertNamespace)
-		_, failed := db.ExecContext(ctx, s.text, s.arguments(values)...)
-		// Another process may have been faster: what counts is the row.
-		if got, err = e.readTerms(ctx, db, ns.Name); errors.Is(err, ErrNoNamespace) && failed != nil {
-			err = e.database("init", failed)
+	for tries := 0; ; tries++ {
+		if err = e.named("init", e.initRows(ctx, db, want, f.us)); !e.isBusy(err) || tries == mostTries || pause(ctx, 100*time.Millisecond) != nil {
+			return err
 		}
 	}
-	if err != nil {
-		return err
-	}
-	if err := want.compare(got); err != nil {
-		return err
-	}
-	if err := e.insertRows(ctx, db, got); err != nil {
-		return e.database("init", err)
-	}
-	return nil
 }
 
-// insertRows adds the rows of worker numbers that have none.
-func (e *engine) insertRows(ctx context.Context, db *sql.DB, t terms) error {
+// initRows makes the rows of a namespace, its own after those of the worker numbers: so where it is there, all of them were,
+// and those that are missing have been used. They begin when the windows that they may have had are over, and so do those
+// of a namespace whose own row is gone.
+func (e *engine) initRows(ctx context.Context, db *sql.DB, want terms, us int64) error {
+	got, err := e.readTerms(ctx, db, want.name)
+	fresh, used := errors.Is(err, ErrNoNamespace), int64(0)
+	switch {
+	case fresh:
+		s := e.compile("SELECT COUNT(*) FROM snow_workers WHERE namespace = :namespace AND (state <> 0 OR fence > 0 OR ceiling_tick > 0)")
+		if err := db.QueryRowContext(ctx, s.text, s.arguments(map[string]any{"namespace": want.name})...).Scan(&used); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	default:
+		if err := want.compare(got); err != nil {
+			return err
+		}
+		want = got
+	}
+	if err := e.insertRows(ctx, db, want, !fresh || used > 0, us); err != nil || !fresh {
+		return err
+	}
+	values := want.row()
+	values["uuid"] = newUUID()
+	failed := e.insert(ctx, db, want.need(), e.compile(insertNamespace), values)
+	// Another process may have been faster: what counts is the row.
+	got, err = e.readTerms(ctx, db, want.name)
+	switch {
+	case errors.Is(err, ErrNoNamespace) && failed != nil:
+		return failed
+	case err != nil:
+		return err
+	case errors.Is(failed, ErrInTransaction): // which is where the row was read
+		return failed
+	}
+	return want.compare(got)
+}
+
+// insertRows adds the rows of worker numbers that have none. Used ones begin when the longest window is over that could have
+// been granted before, as after Fence.
+func (e *engine) insertRows(ctx context.Context, db *sql.DB, t terms, used bool, us int64) error {
 	const batch = 500
+	values := map[string]any{
+		"namespace": t.name, "used": int64(0), "epoch": t.layout.Epoch().UnixNano(), "tick": int64(t.layout.Tick()),
+		"window": t.ticks(max(t.window, t.pinned) + defaultMaxSkew),
+	}
+	if used {
+		values["used"] = int64(1)
+	}
 	for first := int64(0); first < t.workers; first += batch {
 		end := min(first+batch, t.workers)
 		missing, err := e.missingRows(ctx, db, t.name, first, end)
 		if err != nil {
 			return err
 		}
-		for tries := 0; len(missing) > 0; tries++ {
-			var text strings.Builder
-			text.WriteString("INSERT INTO snow_workers (namespace, worker_id, state, fence, floor_tick, ceiling_tick, claimed_at_ms, renewed_at_ms, renew_seq, holder) VALUES ")
-			for i, worker := range missing {
-				if i > 0 {
-					text.WriteString(", ")
-				}
-				text.WriteString("(:namespace, " + strconv.FormatInt(worker, 10) + ", 0, 0, 0, 0, 0, 0, 0, '')")
+		if len(missing) > 0 && used {
+			clock := vote{maxSkew: defaultMaxSkew}
+			if err := clock.take(us, 0, reading{wall: time.Now()}); err != nil {
+				return err
 			}
-			s := e.compile(text.String())
-			_, failed := db.ExecContext(ctx, s.text, s.arguments(map[string]any{"namespace": t.name})...)
+		}
+		for tries := 0; len(missing) > 0; tries++ {
+			numbers := make([]string, len(missing))
+			for i, worker := range missing {
+				numbers[i] = "SELECT " + strconv.FormatInt(worker, 10) + " AS worker_id"
+			}
+			s := e.compile(strings.ReplaceAll(insertWorkers, "{numbers}", strings.Join(numbers, " UNION ALL ")))
+			failed := e.insert(ctx, db, t.need(), s, values)
+			if errors.Is(failed, ErrInTransaction) {
+				return failed
+			}
 			// Others may insert the same rows: see what is still missing.
 			if missing, err = e.missingRows(ctx, db, t.name, first, end); err != nil {
 				return err
 			}
-			if len(missing) > 0 && failed != nil && (tries == 10 || ctx.Err() != nil) {
+			if len(missing) > 0 && failed != nil && (tries == 10 || ctx.Err() != nil || e.isBusy(e.named("init", failed))) {
 				return failed
 			}
 		}
@@ -210,7 +252,7 @@ func (e *engine) insertRows(ctx context.Context, db *sql.DB, t terms) error {
 }
 
 func (e *engine) missingRows(ctx context.Context, db *sql.DB, name string, first, end int64) ([]int64, error) {
-	s := e.compile("SELECT worker_id FROM snow_workers WHERE namespace = :namespace AND worker_id >= :start AND worker_id < :end")
+	s := e.compile("SELECT worker_id FROM snow_workers WHERE namespace = :namespace AND worker_id >= :start AND worker_id < :end" + noLimit)
 	rows, err := db.QueryContext(ctx, s.text, s.arguments(map[string]any{"namespace": name, "start": first, "end": end})...)
 	if err != nil {
 		return nil, err

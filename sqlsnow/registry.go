@@ -115,11 +115,7 @@ func (r *registry) do(ctx context.Context, q request) reply {
 		out.changed, out.us, err = r.write(ctx, q)
 	}
 	if err != nil {
-		var own *DatabaseError
-		if !errors.As(err, &own) && !errors.Is(err, ErrNoNamespace) && !errors.Is(err, ErrNamespaceMismatch) {
-			err = r.engine.database(q.ask.String(), err)
-		}
-		return reply{err: err}
+		return reply{err: r.engine.named(q.ask.String(), err)}
 	}
 	return out
 }
@@ -172,51 +168,22 @@ func (r *registry) free(ctx context.Context, q request) ([]free, error) {
 // write executes an UPDATE of one row, and returns the database's clock if it
 // changed the row.
 func (r *registry) write(ctx context.Context, q request) (changed bool, us int64, err error) {
-	s := r.engine.statements[q.ask]
-	args := s.arguments(r.values(q))
-	if r.engine.told != "" {
-		changed, us, err = r.told(ctx, s.text, args)
-	} else {
-		changed, us, err = r.counted(ctx, s.text, args)
-	}
-	if err == nil && ctx.Err() != nil {
-		// Some drivers and servers answer a cancelled wait for a replica as if it had been one.
-		err = ctx.Err()
-	}
-	return changed, us, err
+	return r.update(ctx, r.engine.statements[q.ask], r.values(q))
 }
 
-// told executes an UPDATE that returns the clock.
-func (r *registry) told(ctx context.Context, query string, args []any) (changed bool, us int64, err error) {
-	rows, err := r.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return false, 0, err
-	}
-	defer rows.Close()
-	for rows.Next() { // to the end: SQLite commits there
-		if err := rows.Scan(&us); err != nil {
-			return false, 0, err
+func (r *registry) update(ctx context.Context, s statement, values map[string]any) (changed bool, us int64, err error) {
+	err = r.engine.alone(ctx, r.db, r.terms.need(), func(on *session) (_ bool, err error) {
+		if r.engine.told != "" {
+			changed, err = on.query(ctx, s, values, &us)
+			return changed, err
 		}
-		if changed || us <= 0 {
-			return false, 0, fmt.Errorf("%w: the time is %d", ErrBadReply, us)
-		}
-		changed = true
+		var n int64
+		n, us, err = on.exec(ctx, s, values)
+		changed = n > 0
+		return changed, err
+	})
+	if err == nil && changed && us <= 0 {
+		err = fmt.Errorf("%w: the time is %d", ErrBadReply, us)
 	}
-	return changed, us, errors.Join(rows.Err(), rows.Close())
-}
-
-// counted executes an UPDATE that has the clock as its insert id.
-func (r *registry) counted(ctx context.Context, query string, args []any) (changed bool, us int64, err error) {
-	result, err := r.db.ExecContext(ctx, query, args...)
-	if err != nil {
-		return false, 0, err
-	}
-	n, err := result.RowsAffected()
-	if err != nil || n == 0 {
-		return false, 0, err
-	}
-	if us, err = result.LastInsertId(); err == nil && (n != 1 || us <= 0) {
-		err = fmt.Errorf("%w: %d rows were changed and the time is %d; is there a trigger on snow_workers?", ErrBadReply, n, us)
-	}
-	return err == nil, us, err
+	return changed && err == nil, us, err
 }

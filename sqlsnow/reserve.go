@@ -57,8 +57,8 @@ const (
 	selectUnused = `SELECT MAX(worker_id) FROM snow_workers WHERE namespace = :namespace AND state = 0 AND fence = 0 AND ceiling_tick = 0`
 
 	updateReserve = `UPDATE snow_workers SET
-		state = 3, owner = :owner, fence = fence + 1, claimed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1, holder = :holder
-		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND state = 0 AND fence = 0 AND ceiling_tick = 0 {told}`
+		state = 3, owner = :owner, fence = fence + 1, claimed_at_ms = {now} {div} 1000, renew_seq = renew_seq + {one}, holder = :holder
+		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND state = 0 AND fence = 0 AND ceiling_tick = 0 {told}`
 )
 
 func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string) (Reservation, error) {
@@ -89,7 +89,7 @@ func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 			if errors.Is(err, ErrNoUnusedWorker) {
 				return Reservation{}, err
 			}
-			if err = e.database("reserve", err); !e.isBusy(err) || tries >= 30 {
+			if err = e.named("reserve", err); !e.isBusy(err) || tries >= 30 {
 				return Reservation{}, err
 			}
 			pause = rand.N(100 * time.Millisecond)
@@ -144,10 +144,6 @@ func (r *registry) reserve(ctx context.Context, holder string, us int64) (worker
 func (r *registry) take(ctx context.Context, holder string, worker int64) error {
 	s := r.engine.compile(updateReserve)
 	values := r.values(request{worker: worker, owner: newOwner(), holder: holder})
-	ask := r.counted
-	if r.engine.told != "" {
-		ask = r.told
-	}
-	_, _, err := ask(ctx, s.text, s.arguments(values))
+	_, _, err := r.update(ctx, s, values)
 	return err
 }

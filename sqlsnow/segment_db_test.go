@@ -31,6 +31,8 @@ func TestSegmentsOnMariaDB(t *testing.T) {
 				"interpolated": open("&interpolateParams=true"),
 				"serializable": open("&tx_isolation=%27SERIALIZABLE%27"),
 				"sloppy":       open("&sql_mode=%27%27"),
+				"few-rows":     open("&sql_select_limit=1"),
+				"chained":      open("&completion_type=CHAIN"),
 				"ansi":         open("&sql_mode=%27ANSI,TRADITIONAL%27"),
 			},
 		}

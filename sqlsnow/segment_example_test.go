@@ -19,6 +19,7 @@ func ExampleOpenSegments() {
 		log.Fatal(err)
 	}
 	defer db.Close()
+	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 0))                     // a look at the session
 	mock.ExpectExec("UPDATE snow_segments").WillReturnResult(sqlmock.NewResult(5001, 1)) // earlier processes took 5,000
 
 	ctx := context.Background()
@@ -47,7 +48,8 @@ func ExampleRaiseSegments() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	mock.ExpectExec("UPDATE snow_segments").WillReturnResult(sqlmock.NewResult(0, 1))
+	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 1)) // a look at the session
+	mock.ExpectExec("UPDATE snow_segments").WillReturnResult(sqlmock.NewResult(1, 1))
 
 	const highest = 812_345 // of the tables that have the ids
 	const held = 1_000_000  // what running processes may have, generously

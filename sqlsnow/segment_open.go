@@ -180,6 +180,9 @@ func (s *Segments) first(ctx context.Context) error {
 			bound, cancel = context.WithTimeout(ctx, takeTimeout)
 		}
 		err := prepareSegments(bound, s.tables)
+		for tries := 0; err != nil && s.tables[0].engine.isBusy(err) && tries < mostTries && pause(bound, firstRetry) == nil; tries++ {
+			err = prepareSegments(bound, s.tables)
+		}
 		cancel()
 		if err == nil {
 			s.contact(ctx, fresh)
@@ -207,7 +210,7 @@ func (s *Segments) contact(ctx context.Context, which []int) {
 	var all sync.WaitGroup
 	for _, i := range which {
 		all.Go(func() {
-			for tries := 0; ; tries++ {
+			for begin := s.now(); ; {
 				s.mu.Lock()
 				q := s.pool.begin(i, s.now())
 				s.mu.Unlock()
@@ -224,7 +227,7 @@ func (s *Segments) contact(ctx context.Context, which []int) {
 				case r.err == nil:
 					time.AfterFunc(takeTimeout, cancel)
 					return
-				case !again || tries == 30 || slow.Err() != nil:
+				case !again || s.now()-begin > takeTimeout || slow.Err() != nil:
 					return
 				}
 				select {

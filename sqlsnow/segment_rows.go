@@ -44,9 +44,6 @@ func (t *segmentTable) take(ctx context.Context, q segmentTake) (r segmentTaken)
 		row, err = t.read(ctx)
 		r.space = row.space
 	}
-	if err == nil && ctx.Err() != nil {
-		err = ctx.Err() // see registry.write
-	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return t.diagnose(ctx, q)
 	}
@@ -58,11 +55,8 @@ func (t *segmentTable) take(ctx context.Context, q segmentTake) (r segmentTaken)
 
 // failed returns what a driver's error means.
 func (t *segmentTable) failed(ctx context.Context, err error) segmentTaken {
+	err = t.engine.named("take numbers", err)
 	var own *DatabaseError
-	var back *RegressedError
-	if !errors.As(err, &own) && !errors.As(err, &back) && !errors.Is(err, ErrSegmentsMismatch) {
-		err = t.engine.database("take numbers", err)
-	}
 	if e := t.engine; e.segments != "" && errors.As(err, &own) && e.classify(own.Code) == other {
 		var n int
 		if t.db.QueryRowContext(ctx, e.segments).Scan(&n) == nil && n == 0 {
@@ -75,41 +69,38 @@ func (t *segmentTable) failed(ctx context.Context, err error) segmentTaken {
 // write executes the statement. Where it changed nothing, the error is sql.ErrNoRows.
 func (t *segmentTable) write(ctx context.Context, q segmentTake) (r segmentTaken, err error) {
 	span := q.count * q.modulus
-	args := t.engine.take.arguments(map[string]any{
+	values := map[string]any{
 		"tag": t.tag, "span": span, "modulus": q.modulus, "least": q.least, "most": q.most, "residue": q.residue, "space": q.space,
-	})
-	if t.engine.told == "" {
-		result, err := t.db.ExecContext(ctx, t.engine.take.text, args...)
-		if err != nil {
-			return r, err
-		}
-		if n, err := result.RowsAffected(); err != nil || n == 0 {
-			return r, errors.Join(err, sql.ErrNoRows)
-		}
-		if r.start, err = result.LastInsertId(); err == nil && r.start <= 0 {
-			err = fmt.Errorf("%w: the number is %d; is there a trigger on snow_segments?", ErrBadReply, r.start)
-		}
-		// The statement holds for rows only whose next number has the row's residue.
-		r.residue, r.space = r.start%q.modulus, q.space
-		return r, err
 	}
-	rows, err := t.db.QueryContext(ctx, t.engine.take.text, args...)
-	if err != nil {
-		return r, err
-	}
-	defer rows.Close()
 	none := sql.ErrNoRows
-	for rows.Next() { // to the end: SQLite commits there
-		var next int64
-		if err := rows.Scan(&next, &r.residue, &r.space); err != nil {
-			return r, err
+	err = t.engine.alone(ctx, t.db, toNumber, func(on *session) (changed bool, err error) {
+		if t.engine.told != "" {
+			changed, err = on.query(ctx, t.engine.take, values, &r.start, &r.residue, &r.space)
+			r.start -= span
+		} else {
+			var n int64
+			n, r.start, err = on.exec(ctx, t.engine.take, values)
+			// The statement holds for rows only whose next number has the row's residue.
+			changed, r.residue, r.space = n > 0, r.start%q.modulus, q.space
 		}
-		r.start, none = next-span, nil
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return r, err
+		if changed {
+			none = nil
+		}
+		return changed, err
+	})
+	if err != nil {
+		return segmentTaken{}, err
 	}
 	return r, none
+}
+
+// change executes another UPDATE and returns how many rows it changed.
+func (t *segmentTable) change(ctx context.Context, s statement, values map[string]any) (n int64, err error) {
+	err = t.engine.alone(ctx, t.db, toNumber, func(on *session) (_ bool, err error) {
+		n, _, err = on.exec(ctx, s, values)
+		return n > 0, err
+	})
+	return n, err
 }
 
 // read returns the row, or errNoRow.
@@ -144,7 +135,7 @@ func (t *segmentTable) diagnose(ctx context.Context, q segmentTake) segmentTaken
 	case row.nextID < q.least:
 		// Nobody shall take from it, be they those who have not seen more. Next time this is tried again.
 		s := t.engine.compile(updateSegmentFence)
-		_, _ = t.db.ExecContext(ctx, s.text, s.arguments(map[string]any{"tag": t.tag, "space": row.space, "least": q.least})...)
+		_, _ = t.change(ctx, s, map[string]any{"tag": t.tag, "space": row.space, "least": q.least})
 		back.Least = snow.ID(q.least)
 		return segmentTaken{err: back}
 	case row.nextID > q.most:
@@ -270,9 +261,9 @@ func prepareSegments(ctx context.Context, tables []*segmentTable) error {
 			continue
 		}
 		s := t.engine.compile(updateSegmentSeal)
-		_, err := t.db.ExecContext(ctx, s.text, s.arguments(map[string]any{
+		_, err := t.change(ctx, s, map[string]any{
 			"tag": t.tag, "space": rows[i].space, "modulus": rows[i].modulus, "residue": rows[i].residue,
-		})...)
+		})
 		if err != nil {
 			return ofDatabase(i, t.failed(ctx, err).err)
 		}
@@ -300,9 +291,12 @@ func (t *segmentTable) insert(ctx context.Context, space string, others []segmen
 	next := used + 1
 	next += ((residue-next)%modulus + modulus) % modulus
 	s := t.engine.compile(insertSegment)
-	_, failed := t.db.ExecContext(ctx, s.text, s.arguments(map[string]any{
+	failed := t.engine.insert(ctx, t.db, toNumber, s, map[string]any{
 		"tag": t.tag, "space": space, "modulus": modulus, "residue": residue, "next": next,
-	})...)
+	})
+	if errors.Is(failed, ErrInTransaction) {
+		return segmentRow{}, failed
+	}
 	// Another process may have been faster: what counts is the row.
 	row, err := t.read(ctx)
 	if errors.Is(err, errNoRow) && failed != nil {
@@ -359,11 +353,7 @@ func raiseSegments(ctx context.Context, db *sql.DB, d Dialect, tag string, above
 	}
 	t := &segmentTable{db: db, engine: e, tag: tag}
 	s := e.compile(updateSegmentRaise)
-	result, err := db.ExecContext(ctx, s.text, s.arguments(map[string]any{"tag": tag, "next": int64(above) + 1})...)
-	var n int64
-	if err == nil {
-		n, err = result.RowsAffected()
-	}
+	n, err := t.change(ctx, s, map[string]any{"tag": tag, "next": int64(above) + 1})
 	if err == nil && n == 0 {
 		var f facts
 		if f, err = e.askFacts(ctx, db); err == nil {

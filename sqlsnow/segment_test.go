@@ -329,25 +329,32 @@ func (c answeringConn) QueryContext(ctx context.Context, query string, _ []drive
 func TestSegmentsOpenBesideOneThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dbs []*sql.DB
+		var looks int64
 		for _, answer := range []answering{
 			func(_ context.Context, query string) ([]driver.Value, error) {
 				switch {
+				case strings.HasPrefix(query, "VALUES"):
+					return []driver.Value{time.Now().UnixMicro(), ""}, nil
 				case strings.HasPrefix(query, "UPDATE"):
 					return []driver.Value{int64(33), int64(0), "space"}, nil
 				case strings.Contains(query, "FROM snow_segments"):
 					return []driver.Value{"space", int64(3), int64(0), int64(segmentOpen), int64(33)}, nil
 				}
-				return []driver.Value{int64(1), "f", "on"}, nil
+				return []driver.Value{int64(1), "f", "on", "", "f"}, nil
 			},
 			func(ctx context.Context, _ string) ([]driver.Value, error) {
 				<-ctx.Done()
 				return nil, ctx.Err()
 			},
 			func(_ context.Context, query string) ([]driver.Value, error) {
-				if strings.Contains(query, "snow_segments") {
+				switch {
+				case strings.HasPrefix(query, "VALUES"):
+					looks++
+					return []driver.Value{looks, ""}, nil
+				case strings.Contains(query, "snow_segments"):
 					return nil, nil
 				}
-				return []driver.Value{int64(1), "f", "on"}, nil
+				return []driver.Value{int64(1), "f", "on", "", "f"}, nil
 			},
 		} {
 			db := sql.OpenDB(answer)

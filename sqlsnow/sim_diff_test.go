@@ -126,7 +126,6 @@ func (d *simDiff) compare(us int64) request {
 
 	e := *mysqlEngine()
 	e.now = strconv.FormatInt(us, 10)
-	e.stamp = "LAST_INSERT_ID(" + e.now + ")"
 	engine := newEngine(e)
 	got := (&registry{d.db, engine, *m}).do(t.Context(), q)
 	want := d.memory.do(q, us, 0, 1)
@@ -172,7 +171,11 @@ func (d *simDiff) fence(e *engine, us int64) {
 	m := &d.memory.terms
 	s := e.compile(updateFence)
 	values := (&registry{engine: e, terms: *m}).values(request{window: m.ticks(max(m.window, m.pinned) + defaultMaxSkew)})
-	if _, err := d.db.ExecContext(d.t.Context(), s.text, s.arguments(values)...); err != nil {
+	err := e.alone(d.t.Context(), d.db, toLease, func(on *session) (bool, error) {
+		n, _, err := on.exec(d.t.Context(), s, values)
+		return n > 0, err
+	})
+	if err != nil {
 		d.t.Fatal(err)
 	}
 	d.memory.fence(us)

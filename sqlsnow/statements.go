@@ -2,17 +2,23 @@ package sqlsnow
 
 // The SQL of the lease protocol, which doc.go explains. Each is one statement
 // that commits by itself. {now} is the database's clock in microseconds since
-// 1970, {tick} that clock in ticks of the layout, and {stamp} and {told} make a
-// write tell its caller what {now} was.
+// 1970, and {tick} that clock in ticks of the layout. {bound} binds a write to
+// the look at its session, see there. {one} is 1, and makes MySQL tell {now} as
+// the insert id; {told} does it elsewhere.
 //
 // In MySQL a SET is done from left to right and sees what was set before it: so
-// the right sides here only use columns that are set to their right.
+// the right sides here only use columns that are set to their right. What they
+// are set to must not depend on the server: its binary log may have the
+// statement, for replicas to do again.
 
 // eligible is true for a row that anybody may take: it is free, or its window
 // is over and nobody renewed it.
 const eligible = `(state = 0 AND ceiling_tick <= {tick} + :slack
 	OR state = 2 AND {tick} >= ceiling_tick + :grace
 	OR state = 1 AND {now} > (claimed_at_ms + :claim + :grace_ms) * 1000 AND ceiling_tick <= {tick} + :slack)`
+
+// noLimit makes a SELECT return all rows, whatever the session's sql_select_limit of MySQL is.
+const noLimit = " LIMIT 9223372036854775807"
 
 const (
 	selectNamespace = `SELECT layout, registry_uuid, workers, loss_ms, probation_ms, min_renew_ms, raise_ms, first_ms, window_ms, grace_ms,
@@ -21,6 +27,12 @@ const (
 	insertNamespace = `INSERT INTO snow_namespaces (namespace, layout, registry_uuid, workers, loss_ms, probation_ms, min_renew_ms, raise_ms,
 		first_ms, window_ms, grace_ms, pinned_ms, claim_ms)
 		VALUES (:namespace, :layout, :uuid, :workers, :loss, :probation, :min_renew, :raise, :first, :window, :grace_ms, :pinned, :claim)`
+
+	// New rows begin at 0, or when the longest window is over. Whether the namespace is there is asked in the statement: it may
+	// be made, and its rows be used and deleted, while this process is away.
+	insertWorkers = `INSERT INTO snow_workers (namespace, worker_id, state, fence, floor_tick, ceiling_tick, claimed_at_ms, renewed_at_ms, renew_seq, holder)
+		SELECT :namespace, numbers.worker_id, 0, 0, start.tick, start.tick, 0, 0, 0, '' FROM ({numbers}) AS numbers,
+		(SELECT CASE WHEN :used = 1 OR EXISTS (SELECT 1 FROM snow_namespaces WHERE namespace = :namespace) THEN {tick} + :window ELSE 0 END AS tick) AS start`
 
 	selectFree = `SELECT worker_id, fence, ceiling_tick FROM snow_workers
 		WHERE namespace = :namespace AND worker_id >= :start AND worker_id < :end AND {eligible}
@@ -40,67 +52,67 @@ const (
 	updateTake = `UPDATE snow_workers SET
 		floor_tick = {greatest}(ceiling_tick, {tick}),
 		ceiling_tick = {greatest}(ceiling_tick, {tick}) + :window,
-		state = 2, owner = :owner, fence = fence + 1, claimed_at_ms = {now} {div} 1000, renewed_at_ms = {stamp} {div} 1000,
-		renew_seq = renew_seq + 1, holder = :holder
-		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND fence = :fence AND ceiling_tick = :seen
+		state = 2, owner = :owner, fence = fence + 1, claimed_at_ms = {now} {div} 1000, renewed_at_ms = {now} {div} 1000,
+		renew_seq = renew_seq + {one}, holder = :holder
+		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND fence = :fence AND ceiling_tick = :seen
 		AND {now} BETWEEN :earliest AND :latest AND {eligible} {told}`
 
 	updateClaim = `UPDATE snow_workers SET
-		state = 1, owner = :owner, fence = fence + 1, claimed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1, holder = :holder
-		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND fence = :fence AND ceiling_tick = :seen
+		state = 1, owner = :owner, fence = fence + 1, claimed_at_ms = {now} {div} 1000, renew_seq = renew_seq + {one}, holder = :holder
+		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND fence = :fence AND ceiling_tick = :seen
 		AND {now} BETWEEN :earliest AND :latest AND {eligible} {told}`
 
 	updateGrant = `UPDATE snow_workers SET
 		floor_tick = {greatest}(ceiling_tick, {tick}),
 		ceiling_tick = {greatest}(ceiling_tick, {tick}) + :first,
-		state = 2, renewed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1
-		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 1
+		state = 2, renewed_at_ms = {now} {div} 1000, renew_seq = renew_seq + {one}
+		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 1
 		AND ceiling_tick = :seen AND {now} BETWEEN :earliest AND :latest
 		AND {now} BETWEEN (claimed_at_ms + :probation) * 1000 AND (claimed_at_ms + :claim) * 1000 {told}`
 
 	updateRenew = `UPDATE snow_workers SET
 		ceiling_tick = {greatest}(ceiling_tick, {least}({tick} + :window, :cap)),
-		renewed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1
-		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2
+		renewed_at_ms = {now} {div} 1000, renew_seq = renew_seq + {one}
+		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2
 		AND ceiling_tick >= :acked AND (:acked > floor_tick OR {tick} < :acked)
 		AND (:loss = 0 OR {tick} < ceiling_tick AND {now} >= (renewed_at_ms + :min_renew) * 1000) {told}`
 
-	updateReassert = `UPDATE snow_workers SET ceiling_tick = {greatest}(ceiling_tick, :acked), renewed_at_ms = {stamp} {div} 1000,
-		renew_seq = renew_seq + 1
-		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2 {told}`
+	updateReassert = `UPDATE snow_workers SET ceiling_tick = {greatest}(ceiling_tick, :acked), renewed_at_ms = {now} {div} 1000,
+		renew_seq = renew_seq + {one}
+		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2 {told}`
 
 	// confirm changes nothing, and is proof that the row will be remembered.
-	updateConfirm = `UPDATE snow_workers SET renewed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1
-		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = :state
+	updateConfirm = `UPDATE snow_workers SET renewed_at_ms = {now} {div} 1000, renew_seq = renew_seq + {one}
+		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = :state
 		AND ceiling_tick = :seen {told}`
 
 	// release frees a granted row from the first tick that its holder did not use.
-	updateRelease = `UPDATE snow_workers SET state = 0, owner = NULL, ceiling_tick = :next, renewed_at_ms = {stamp} {div} 1000,
-		renew_seq = renew_seq + 1
-		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2
+	updateRelease = `UPDATE snow_workers SET state = 0, owner = NULL, ceiling_tick = :next, renewed_at_ms = {now} {div} 1000,
+		renew_seq = renew_seq + {one}
+		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2
 		AND floor_tick <= :next {told}`
 
 	// abandon frees a claimed row, which has had no window. A free row has no
 	// grace: the one that the claim came after must not be lost with it.
 	updateAbandon = `UPDATE snow_workers SET state = 0, owner = NULL,
 		ceiling_tick = {greatest}(ceiling_tick, ((claimed_at_ms + :probation) * 1000000 - :epoch) {div} :tick),
-		renewed_at_ms = {stamp} {div} 1000, renew_seq = renew_seq + 1
-		{from} WHERE {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 1 {told}`
+		renewed_at_ms = {now} {div} 1000, renew_seq = renew_seq + {one}
+		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 1 {told}`
 
 	// fence moves the floor as well: whoever has the row by an old backup alone, because
 	// its window is over, can't renew it, nor give back ticks that others had since.
 	updateFence = `UPDATE snow_workers SET
 		floor_tick = {greatest}(ceiling_tick, {tick} + :window),
-		ceiling_tick = {greatest}(ceiling_tick, {tick} + :window), renew_seq = renew_seq + 1
-		{from} WHERE {guard} namespace = :namespace`
+		ceiling_tick = {greatest}(ceiling_tick, {tick} + :window), renew_seq = renew_seq + {one}
+		{from} WHERE {bound} {guard} namespace = :namespace`
 
 	selectWorkers = `SELECT worker_id, state, holder, fence, floor_tick, ceiling_tick, claimed_at_ms, renewed_at_ms FROM snow_workers
-		WHERE namespace = :namespace ORDER BY worker_id`
+		WHERE namespace = :namespace ORDER BY worker_id` + noLimit
 
-	// Of segments. {next} and {taken} tell what next_id was, or is; {durable} holds where the server syncs what it confirms and is
+	// Of segments. {one next} and {taken} tell what next_id was, or is; {durable} holds where the server syncs what it confirms and is
 	// no replica. A row that went back, was fenced for it or does not fit what was read before is left alone.
-	updateSegment = `UPDATE snow_segments SET next_id = {next} + :span, takes = takes + 1
-		{from} WHERE {guard} {durable} tag = :tag AND state = 1 AND modulus = :modulus AND next_id % modulus = residue
+	updateSegment = `UPDATE snow_segments SET takes = takes + {one next}, next_id = next_id + :span
+		{from} WHERE {bound} {guard} {durable} tag = :tag AND state = 1 AND modulus = :modulus AND next_id % modulus = residue
 		AND (:residue < 0 OR residue = :residue) AND (:space = '' OR space_uuid = :space)
 		AND next_id >= :least AND next_id <= :most {taken}`
 
@@ -110,16 +122,16 @@ const (
 		VALUES (:tag, :space, :modulus, :residue, 0, :next, 0)`
 
 	// seal opens a row whose like in the other databases were all seen to fit.
-	updateSegmentSeal = `UPDATE snow_segments SET state = 1, takes = takes + 1
-		{from} WHERE {guard} {durable} tag = :tag AND space_uuid = :space AND modulus = :modulus AND residue = :residue AND state = 0`
+	updateSegmentSeal = `UPDATE snow_segments SET state = 1, takes = takes + {one}
+		{from} WHERE {bound} {guard} {durable} tag = :tag AND space_uuid = :space AND modulus = :modulus AND residue = :residue AND state = 0`
 
 	// fence stops everybody from taking numbers of a row that is below what one of them was given.
-	updateSegmentFence = `UPDATE snow_segments SET state = 2, takes = takes + 1
-		{from} WHERE {guard} tag = :tag AND space_uuid = :space AND state = 1 AND next_id < :least`
+	updateSegmentFence = `UPDATE snow_segments SET state = 2, takes = takes + {one}
+		{from} WHERE {bound} {guard} tag = :tag AND space_uuid = :space AND state = 1 AND next_id < :least`
 
 	// raise moves a row to the first of its numbers from :next on, and opens it again.
 	updateSegmentRaise = `UPDATE snow_segments SET
 		next_id = {greatest}(next_id, :next + (residue - :next % modulus + modulus) % modulus),
-		state = CASE state WHEN 2 THEN 1 ELSE state END, takes = takes + 1
-		{from} WHERE {guard} {durable} tag = :tag AND modulus > 0`
+		state = CASE state WHEN 2 THEN 1 ELSE state END, takes = takes + {one}
+		{from} WHERE {bound} {guard} {durable} tag = :tag AND modulus > 0`
 )

@@ -23,6 +23,11 @@ func TestStatements(t *testing.T) {
 			}
 			var b strings.Builder
 			fmt.Fprintf(&b, "-- facts\n%s;\n", e.facts)
+			if d == MySQL {
+				for _, n := range []need{toMigrate, toLease, toNumber} {
+					fmt.Fprintf(&b, "\n-- look at a session\n%s;\n", setMark(n, 1))
+				}
+			}
 			for ask := askFree; ask <= askAbandon; ask++ {
 				s := e.statements[ask]
 				fmt.Fprintf(&b, "\n-- %s: %s\n%s;\n", ask, strings.Join(s.names, ", "), s.text)
@@ -70,6 +75,7 @@ func TestStatementValues(t *testing.T) {
 	}
 	r := registry{engine: e, terms: want}
 	values := r.values(request{})
+	values["mark"] = int64(0) // of a session
 	for ask, s := range e.statements {
 		for _, name := range s.names {
 			if _, ok := values[name]; !ok {

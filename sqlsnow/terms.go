@@ -98,3 +98,11 @@ func (t *terms) timeOf(tick int64) time.Time {
 }
 
 func (t *terms) lastTick() int64 { return 1<<t.layout.Bits().Timestamp - 1 }
+
+// need is what a session must be fit for.
+func (t *terms) need() need {
+	if t.loss > 0 {
+		return toLeaseLossy
+	}
+	return toLease
+}

@@ -3,7 +3,6 @@ package sqlsnow
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -123,12 +122,16 @@ func fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
 	r := registry{engine: e, terms: t}
 	// The clock of the database that is gone may have been ahead of this one's.
 	values := r.values(request{window: t.ticks(max(t.window, t.pinned) + defaultMaxSkew)})
-	result, err := db.ExecContext(ctx, s.text, s.arguments(values)...)
+	var n int64
+	err = e.alone(ctx, db, t.need(), func(on *session) (_ bool, err error) {
+		n, _, err = on.exec(ctx, s, values)
+		return n > 0, err
+	})
 	if err != nil {
-		return e.database("fence", err)
+		return e.named("fence", err)
 	}
-	if n, err := result.RowsAffected(); err != nil || n < t.workers {
-		return fmt.Errorf("%d of %d numbers were fenced: %w", n, t.workers, errors.Join(errRefused, err))
+	if n < t.workers {
+		return fmt.Errorf("%d of %d numbers were fenced: %w", n, t.workers, errRefused)
 	}
 	return nil
 }

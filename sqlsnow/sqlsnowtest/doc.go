@@ -41,8 +41,8 @@
 //     statement.
 //  23. The holder's name is stored as valid UTF-8 of at most 255 characters.
 //  24. Workers shows every number with its state, holder, fence and times.
-//  25. A renewal is one statement and extends the window to its full length from
-//     now.
+//  25. A renewal is one statement, after a look at the session, and extends the
+//     window to its full length from now.
 //  26. A lease whose number was given to another is displaced: it swaps to a free
 //     number, and ids ascend.
 //  27. The owner, not the fence, tells whose number it is.
@@ -118,6 +118,12 @@
 //  70. Close of a lease whose number is not its own any more returns a LostError,
 //     and is not told as a release.
 //  71. A release that the database did though its answer was lost is no loss.
+//  72. On a connection that was left in a transaction nothing is written: another
+//     one is taken, or it is ErrInTransaction.
+//  73. Migrate on a connection that was left in a transaction is
+//     ErrInTransaction, and leaves none in one.
+//  74. Rows that were deleted and are made anew by Init give no number before the
+//     longest window is over.
 //
 // What it can't see are clocks that are wrong, servers that crash and
 // failovers: those need servers that the test may kill.

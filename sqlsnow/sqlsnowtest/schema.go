@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -293,5 +294,43 @@ func notDurableLater(s *suite) {
 	h.await("renewal", func() bool { return h.Renew(s.Context()) == nil })
 	if got := h.Stats(); got.Swaps != 0 {
 		s.Errorf("Stats: got %+v, want no swap", got)
+	}
+}
+
+// rowsMadeAnew deletes rows whose windows go on.
+func rowsMadeAnew(s *suite) {
+	sp := s.space(sqlsnow.Namespace{Name: "new", Workers: 4})
+	one, two := sp.acquire(sqlsnow.LeaseConfig{Logger: silent}).crash(), sp.acquire(sqlsnow.LeaseConfig{Logger: silent}).crash() // at once
+	window := sp.ticks(10 * time.Minute)
+	again := func(what string, want int, statements ...string) {
+		s.Helper()
+		for _, q := range statements {
+			s.exec(q)
+		}
+		earliest := sp.now()
+		if err := sqlsnow.Init(s.Context(), s.db, s.dialect, sp.ns); err != nil {
+			s.Fatalf("%s: Init: %v", what, err)
+		}
+		made := 0
+		for _, r := range sp.rows() {
+			if r.state == free && r.ceiling >= earliest+window && r.floor == r.ceiling && r.fence == 0 {
+				made++
+			}
+		}
+		if len(sp.rows()) != 4 || made != want {
+			s.Errorf("%s: got rows %+v, want %d new ones that begin after a window", what, sp.rows(), want)
+		}
+	}
+	again("the row of a lease", 1, fmt.Sprintf("DELETE FROM snow_workers WHERE worker_id = %d", one.worker))
+	again("the namespace and two rows", 2, "DELETE FROM snow_namespaces",
+		fmt.Sprintf("DELETE FROM snow_workers WHERE worker_id = %d OR fence = 0 AND floor_tick = 0 AND worker_id = (SELECT most FROM"+
+			" (SELECT MAX(worker_id) AS most FROM snow_workers WHERE worker_id NOT IN (%d, %d)) AS other)", one.worker, one.worker, two.worker))
+	again("all rows", 4, "DELETE FROM snow_workers")
+	_, err := sp.tryAcquire(s.Context(), s.open(), sqlsnow.LeaseConfig{Logger: silent})
+	if none := wantAs[*sqlsnow.NoWorkerError](s, "Acquire", err); none.EarliestFree.Before(sp.time(sp.now() + window/2)) {
+		s.Errorf("Acquire: got %v, want a number in a window", none)
+	}
+	if _, err := sqlsnow.Reserve(s.Context(), s.db, s.dialect, sp.ns.Name, "merge"); !errors.Is(err, sqlsnow.ErrNoUnusedWorker) {
+		s.Errorf("Reserve: got %v, want %v", err, sqlsnow.ErrNoUnusedWorker)
 	}
 }

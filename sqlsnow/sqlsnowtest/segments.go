@@ -22,7 +22,7 @@ var segmentContract = []struct {
 	{"OpenSegments refuses bad fields with a FieldError and makes no row.", segmentsBadFields},
 	{"A read-only database is ErrReadOnly, one that does not sync what it confirms is ErrNotDurable.", segmentsRefuse},
 	{"Ids of one process and one database begin at 1, ascend and leave nothing out, one at a time and many at once.", segmentsDense},
-	{"A start is one statement for a database; with several there is one read more where a write can't tell the row.", segmentsStart},
+	{"A start is one statement for a database, after a look at the session; with several there is one read more where a write can't tell the row.", segmentsStart},
 	{"Numbers are taken before the last is given out.", segmentsAhead},
 	{"A hundred that open at once, as the first ever, make no id twice.", segmentsAtOnce},
 	{"Several databases give disjoint residues, in whatever order they are named later.", segmentsResidues},
@@ -36,6 +36,7 @@ var segmentContract = []struct {
 	{"Ids end at Last, with ErrSegmentsExhausted.", segmentsExhausted},
 	{"A call ends with its context and takes nothing; after Close it is ErrSegmentsClosed.", segmentsEnd},
 	{"Settings of driver and session make no difference.", segmentsSessions},
+	{"On a connection that was left in a transaction no number is taken: it is ErrInTransaction.", segmentsLeft},
 }
 
 // RunSegments checks that segments keep their contract on a database, as [Run] does for leases: the subtests are its clauses.
@@ -190,9 +191,11 @@ func (b *switchboard) intercept(_ context.Context, statement string, send func()
 	if b.cut.Load() {
 		return errLine
 	}
-	b.all.Add(1)
-	if !isWrite(statement) {
-		b.reads.Add(1)
+	if isWork(statement) {
+		b.all.Add(1)
+		if !isWrite(statement) {
+			b.reads.Add(1)
+		}
 	}
 	return send()
 }

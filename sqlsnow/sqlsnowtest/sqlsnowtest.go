@@ -59,7 +59,7 @@ var contract = []struct {
 	{"The holder's name is stored as valid UTF-8 of at most 255 characters.", holderNames},
 	{"Workers shows every number with its state, holder, fence and times.", workersShow},
 
-	{"A renewal is one statement and extends the window to its full length from now.", renewalRaises},
+	{"A renewal is one statement, after a look at the session, and extends the window to its full length from now.", renewalRaises},
 	{"A lease whose number was given to another is displaced: it swaps to a free number, and ids ascend.", displaced},
 	{"The owner, not the fence, tells whose number it is.", sameFence},
 	{"A lease whose ceiling went back sets it again and swaps to another number.", regressed},
@@ -112,6 +112,9 @@ var contract = []struct {
 	{"With a LossWindow, a lease whose number was given to another inside its window makes no more ids.", lossSeized},
 	{"Close of a lease whose number is not its own any more returns a LostError, and is not told as a release.", closeLost},
 	{"A release that the database did though its answer was lost is no loss.", closeTwice},
+	{"On a connection that was left in a transaction nothing is written: another one is taken, or it is ErrInTransaction.", leftInTransaction},
+	{"Migrate on a connection that was left in a transaction is ErrInTransaction, and leaves none in one.", migrateLeft},
+	{"Rows that were deleted and are made anew by Init give no number before the longest window is over.", rowsMadeAnew},
 }
 
 // Run checks that the leases of package sqlsnow keep their contract on a

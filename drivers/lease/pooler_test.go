@@ -1,0 +1,61 @@
+//go:build unix
+
+package lease_test
+
+import (
+	"database/sql"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// Behind a pooler in transaction mode the driver's prepared statements clash, and the error says what to do. In the modes
+// that it names, leases and segments are as without.
+func TestPgBouncer(t *testing.T) {
+	server := dbtest.Postgres(t)
+	name := server.CreateDatabase(t)
+	direct := opener("pgx", server.DSN(name))(t)
+	defer direct.Close()
+	ctx := t.Context()
+	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 16}
+	if err := errors.Join(sqlsnow.Migrate(ctx, direct, sqlsnow.Postgres), sqlsnow.Init(ctx, direct, sqlsnow.Postgres, ns)); err != nil {
+		t.Fatal(err)
+	}
+	dsn := server.Pooled(t, name, 1)
+	silent := slog.New(slog.DiscardHandler)
+	live := func(parameters string) error {
+		db := opener("pgx", dsn+parameters)(t)
+		defer db.Close()
+		err := sqlsnow.Init(ctx, db, sqlsnow.Postgres, ns)
+		if err != nil {
+			return err
+		}
+		lease, err := sqlsnow.Acquire(ctx, db, sqlsnow.Postgres, sqlsnow.LeaseConfig{Namespace: "orders", Logger: silent})
+		if err != nil {
+			return err
+		}
+		segments, err := sqlsnow.OpenSegments(ctx, []*sql.DB{db}, sqlsnow.Postgres, sqlsnow.SegmentConfig{Tag: "orders", Logger: silent})
+		if err == nil {
+			_, err = segments.Next(ctx)
+			err = errors.Join(err, segments.Close(ctx))
+		}
+		return errors.Join(err, lease.Renew(ctx), lease.Close(ctx))
+	}
+	for _, mode := range []string{"cache_describe", "exec", "simple_protocol"} {
+		for range 3 {
+			if err := live("&default_query_exec_mode=" + mode); err != nil {
+				t.Errorf("%s: %v", mode, err)
+			}
+		}
+	}
+	var failed *sqlsnow.DatabaseError
+	err := errors.Join(live(""), live("")) // the second meets what the first has prepared
+	if !errors.As(err, &failed) || failed.Code != "42P05" || !strings.Contains(err.Error(), "cache_describe") {
+		t.Errorf("in the usual mode: got %v, want code 42P05 with what to do", err)
+	}
+}

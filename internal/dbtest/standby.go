@@ -1,0 +1,48 @@
+//go:build unix
+
+package dbtest
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Standby starts a standby of a private PostgreSQL server, which lives as long as the test. Where it is named by the server's
+// synchronous_standby_names, it is "walreceiver".
+func (s *Server) Standby(tb testing.TB) *Server {
+	tb.Helper()
+	s.private(tb, "have a standby")
+	copied := &Server{engine: s.engine}
+	tb.Cleanup(func() { copied.close(tb) })
+	home, err := workdir()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if copied.dir, err = os.MkdirTemp(home, ""); err != nil {
+		tb.Fatal(err)
+	}
+	account, err := s.engine.account()
+	if err == nil {
+		err = give(copied.dir, account)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	host, port, err := net.SplitHostPort(s.Addr())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.Command(program("pg_basebackup"), "--pgdata="+filepath.Join(copied.dir, "data"), "--host="+host, "--port="+port,
+		"--username="+user, "--checkpoint=fast", "--write-recovery-conf", "--no-sync")
+	cmd.Dir, cmd.Env = copied.dir, append(os.Environ(), "PGPASSWORD="+password)
+	cmd.SysProcAttr = attributes(account, s.engine.quit())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		tb.Fatalf("dbtest: pg_basebackup: %v: %s", err, out)
+	}
+	copied.start(tb)
+	copied.dsn = s.engine.base(copied.port)
+	return copied
+}

@@ -1,0 +1,142 @@
+//go:build unix
+
+package sqlsnow_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// With completion_type=CHAIN each COMMIT begins a transaction, on whose connection nothing is written; Migrate leaves none.
+func TestChainedTransactions(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	dsn := server.DSN(server.CreateDatabase(t))
+	db := openMariaDB(t, dsn+"&completion_type=CHAIN")
+	db.SetMaxOpenConns(1)
+	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
+	cfg := sqlsnow.LeaseConfig{Namespace: "orders", Logger: slog.New(slog.DiscardHandler)}
+	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
+		t.Fatal(err)
+	}
+	lease, err := sqlsnow.Acquire(ctx, db, sqlsnow.MySQL, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit := func() {
+		t.Helper()
+		tx, err := db.BeginTx(ctx, nil)
+		if err == nil {
+			err = tx.Commit()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit()
+	for call, err := range map[string]error{
+		"Renew": lease.Renew(ctx), "Fence": sqlsnow.Fence(ctx, db, sqlsnow.MySQL, "orders"), "Close": lease.Close(ctx),
+	} {
+		if !errors.Is(err, sqlsnow.ErrInTransaction) {
+			t.Errorf("%s: got %v, want %v", call, err, sqlsnow.ErrInTransaction)
+		}
+	}
+	db.SetMaxOpenConns(2) // another connection is in no transaction
+	if lease, err = sqlsnow.Acquire(ctx, db, sqlsnow.MySQL, cfg); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	held := "SELECT COUNT(*) FROM snow_workers WHERE state = 2 AND ceiling_tick > floor_tick"
+	if got := answer(t, openMariaDB(t, dsn), held); got != "2" {
+		t.Errorf("got %s windows after the connections were closed, want 2", got)
+	}
+	lease.Close(ctx)
+}
+
+// MySQL has no @@in_transaction. What the look does there instead fails within a transaction, which MariaDB, where the variable
+// has another name, shows as well.
+func TestIsolationInATransaction(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	db := openMariaDB(t, server.DSN(""))
+	db.SetMaxOpenConns(1)
+	const look = "SET @@tx_isolation = @@tx_isolation, @snow = 1"
+	exec(t, db, look, "BEGIN")
+	var failed *mysql.MySQLError
+	if _, err := db.ExecContext(t.Context(), look); !errors.As(err, &failed) || failed.Number != 1568 {
+		t.Errorf("in a transaction: got %v, want code 1568", err)
+	}
+	exec(t, db, "ROLLBACK", look)
+}
+
+// A session that keeps its writes from the replicas is not durable.
+func TestSessionWithoutBinaryLog(t *testing.T) {
+	server := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog")
+	dsn := server.DSN(server.CreateDatabase(t))
+	db, ns := openMariaDB(t, dsn), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
+	if err := errors.Join(sqlsnow.Migrate(t.Context(), db, sqlsnow.MySQL), sqlsnow.Init(t.Context(), db, sqlsnow.MySQL, ns)); err != nil {
+		t.Fatal(err)
+	}
+	unlogged := openMariaDB(t, dsn+"&sql_log_bin=0")
+	_, err := sqlsnow.Acquire(t.Context(), unlogged, sqlsnow.MySQL, quietly("orders"))
+	_, segmentsErr := sqlsnow.OpenSegments(t.Context(), []*sql.DB{unlogged}, sqlsnow.MySQL, sqlsnow.SegmentConfig{Tag: "orders", Logger: quiet.Logger})
+	for call, err := range map[string]error{"Acquire": err, "OpenSegments": segmentsErr} {
+		if !errors.Is(err, sqlsnow.ErrNotDurable) || !strings.Contains(err.Error(), "sql_log_bin") {
+			t.Errorf("%s: got %v, want %v for sql_log_bin", call, err, sqlsnow.ErrNotDurable)
+		}
+	}
+}
+
+func quietly(namespace string) sqlsnow.LeaseConfig {
+	return sqlsnow.LeaseConfig{Namespace: namespace, Logger: slog.New(slog.DiscardHandler)}
+}
+
+// A pool whose connections are all in use says so.
+func TestStarvedPool(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	db := openMariaDB(t, server.DSN(server.CreateDatabase(t)))
+	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
+	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(2)
+	lease, err := sqlsnow.Acquire(ctx, db, sqlsnow.MySQL, quietly("orders"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Close(ctx)
+	held := make([]*sql.Conn, 2)
+	for i := range held {
+		if held[i], err = db.Conn(ctx); err != nil {
+			t.Fatal(err)
+		}
+		defer held[i].Close()
+	}
+	waiting, cancel := context.WithCancel(ctx)
+	done := make(chan error)
+	go func() {
+		_, err := sqlsnow.OpenSegments(waiting, []*sql.DB{db}, sqlsnow.MySQL, sqlsnow.SegmentConfig{Tag: "orders", Logger: quiet.Logger})
+		done <- err
+	}()
+	for db.Stats().WaitCount == 0 {
+		if ctx.Err() != nil {
+			t.Fatal("nobody waits for a connection")
+		}
+	}
+	cancel()
+	const want = "no connection, all 2 of the pool are in use"
+	if err := <-done; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), want) {
+		t.Errorf("OpenSegments: got %v, want %q", err, want)
+	}
+	for _, conn := range held {
+		conn.Close()
+	}
+}
