@@ -41,6 +41,7 @@ type Lease struct {
 	stats    LeaseStats
 	outage   outage
 	gone     *LostError // the number that the generator has is lost
+	stopped  bool       // the generator must not stamp it any more
 	reached  time.Time  // of ids, when running time had to go back
 	ceiling  int64
 	took     time.Duration // by the last request
@@ -175,6 +176,7 @@ func (l *Lease) carryOut(out *outcome, now reading) {
 		l.gone = &LostError{Worker: s.Worker, Reason: Regressed} // until it turns out to be another, or not at all
 		l.grant.Explain(l.gone)
 		l.grant.Suspend()
+		l.stopped = true
 	}
 	if out.lost != nil {
 		l.lost(out.lost)
@@ -252,6 +254,7 @@ func (l *Lease) open(seat *seat, now reading) error {
 		return err
 	}
 	l.machine.opened(seat, now)
+	l.stopped = false
 	if again {
 		l.ceiling = seat.ceiling
 		if !seat.lost {

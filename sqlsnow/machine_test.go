@@ -275,6 +275,9 @@ func TestRegressedLeaseSuspends(t *testing.T) {
 		if _, err := keys.Next(t.Context()); !errors.Is(err, snow.ErrLeaseExpired) {
 			t.Errorf("Next = %v, want ErrLeaseExpired", err)
 		}
+		if st := lease.Stats(); st.Left != 0 || st.Err == nil {
+			t.Errorf("no ids, and stats are %+v", st)
+		}
 		s.set(func() { s.refuse = false })
 		time.Sleep(5 * time.Second)
 		if id, err := keys.Next(t.Context()); err != nil || id <= first {

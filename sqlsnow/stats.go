@@ -13,7 +13,7 @@ type LeaseStats struct {
 	Worker     uint64        `json:"worker"`   // may change, see Swaps
 	Fence      int64         `json:"fence"`    // how often this number was leased, this time included
 	Ceiling    time.Time     `json:"ceiling"`  // ids end here if no renewal succeeds any more; in the database's time
-	Left       time.Duration `json:"left_ns"`  // from the time of the next id to Ceiling
+	Left       time.Duration `json:"left_ns"`  // from the time of the next id to Ceiling; 0 where there is none
 	Renewed    time.Time     `json:"renewed"`  // the last renewal that succeeded; in the database's time
 	Renewals   uint64        `json:"renewals"` // that succeeded
 	Failures   uint64        `json:"failures"` // statements and attempts that did not
@@ -44,7 +44,9 @@ func (l *Lease) Stats() LeaseStats {
 	s := l.stats
 	if l.grant != nil {
 		s.Ceiling = l.registry.terms.timeOf(l.ceiling)
-		s.Left = max(0, s.Ceiling.Sub(l.running()))
+		if s.Left = max(0, s.Ceiling.Sub(l.running())); l.stopped || l.err != nil {
+			s.Left = 0
+		}
 	}
 	return s
 }

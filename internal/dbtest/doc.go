@@ -6,6 +6,9 @@
 // have the password in its [Server.DSN]. The first server of a kind takes about a second, the next ones a fifth of that.
 // It ends with the test, or with the test process however that ends, and its files are removed.
 //
+// [Galera] starts a cluster, [Server.Follow] makes a server a replica of another one, [Server.Standby] starts a standby, and
+// [Server.Pooled] a PgBouncer.
+//
 // SNOW_MYSQL_DSN and SNOW_POSTGRES_DSN name a server to use instead of a private one. Databases can be created on it, but
 // it can't be killed, stopped, restarted and so on.
 //
