@@ -209,7 +209,7 @@ func (e *engine) initRows(ctx context.Context, db *sql.DB, want terms, us int64)
 // insertRows adds the rows of worker numbers that have none. Used ones begin when the longest window is over that could have
 // been granted before, as after Fence.
 func (e *engine) insertRows(ctx context.Context, db *sql.DB, t terms, used bool, us int64) error {
-	const batch = 500
+	const batch = 500 // of the thousand that the statement can count
 	values := map[string]any{
 		"namespace": t.name, "used": int64(0), "epoch": t.layout.Epoch().UnixNano(), "tick": int64(t.layout.Tick()),
 		"window": t.ticks(max(t.window, t.pinned) + defaultMaxSkew),
@@ -232,9 +232,10 @@ func (e *engine) insertRows(ctx context.Context, db *sql.DB, t terms, used bool,
 		for tries := 0; len(missing) > 0; tries++ {
 			numbers := make([]string, len(missing))
 			for i, worker := range missing {
-				numbers[i] = "SELECT " + strconv.FormatInt(worker, 10) + " AS worker_id"
+				numbers[i] = strconv.FormatInt(worker, 10)
 			}
-			s := e.compile(strings.ReplaceAll(insertWorkers, "{numbers}", strings.Join(numbers, " UNION ALL ")))
+			text := strings.NewReplacer("{digits}", digits, "{first}", strconv.FormatInt(first, 10), "{missing}", strings.Join(numbers, ", ")).Replace(insertWorkers)
+			s := e.compile(text)
 			failed := e.insert(ctx, db, t.need(), s, values)
 			if errors.Is(failed, ErrInTransaction) {
 				return failed

@@ -31,8 +31,13 @@ const (
 	// New rows begin at 0, or when the longest window is over. Whether the namespace is there is asked in the statement: it may
 	// be made, and its rows be used and deleted, while this process is away.
 	insertWorkers = `INSERT INTO snow_workers (namespace, worker_id, state, fence, floor_tick, ceiling_tick, claimed_at_ms, renewed_at_ms, renew_seq, holder)
-		SELECT :namespace, numbers.worker_id, 0, 0, start.tick, start.tick, 0, 0, 0, '' FROM ({numbers}) AS numbers,
-		(SELECT CASE WHEN :used = 1 OR EXISTS (SELECT 1 FROM snow_namespaces WHERE namespace = :namespace) THEN {tick} + :window ELSE 0 END AS tick) AS start`
+		SELECT :namespace, numbers.worker_id, 0, 0, start.tick, start.tick, 0, 0, 0, ''
+		FROM (SELECT {first} + a.d + 10 * b.d + 100 * c.d AS worker_id FROM {digits} AS a, {digits} AS b, {digits} AS c) AS numbers,
+		(SELECT CASE WHEN :used = 1 OR EXISTS (SELECT 1 FROM snow_namespaces WHERE namespace = :namespace) THEN {tick} + :window ELSE 0 END AS tick) AS start
+		WHERE numbers.worker_id IN ({missing})`
+
+	digits = `(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4
+		UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)`
 
 	selectFree = `SELECT worker_id, fence, ceiling_tick FROM snow_workers
 		WHERE namespace = :namespace AND worker_id >= :start AND worker_id < :end AND {eligible}
