@@ -131,6 +131,9 @@ func (t *segmentTable) diagnose(ctx context.Context, q segmentTake) segmentTaken
 	case row.state == segmentNew:
 		return segmentTaken{err: errNotSealed}
 	case row.state != segmentOpen:
+		if row.nextID < q.least { // this process has seen it as well
+			back.Least = snow.ID(q.least)
+		}
 		return segmentTaken{err: back}
 	case row.nextID < q.least:
 		// Nobody shall take from it, be they those who have not seen more. Next time this is tried again.

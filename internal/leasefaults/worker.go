@@ -294,12 +294,12 @@ func (w *worker) load(from snow.Worker, done <-chan struct{}, file io.Writer) er
 	made := time.Now() // the last id
 	one := false       // at a time
 	for round := 1; w.Limit == 0 || issued < w.Limit; round++ {
-		n, err := fill(g, ids, one)
+		n, last, err := fill(g, ids, one)
 		if n > 0 {
 			if err := write(file, ids[:n]); err != nil {
 				return err
 			}
-			issued, made = issued+uint64(n), time.Now()
+			issued, made = issued+uint64(n), last
 			w.update(func(r *report) {
 				r.Issued += uint64(n)
 				r.LastID = int64(ids[n-1])
@@ -347,22 +347,22 @@ func (r *report) expire(from snow.Worker) {
 	r.Short = lease.Stats().Ceiling.Sub(layout().Time(snow.ID(r.LastID)).Add(layout().Tick()))
 }
 
-// fill returns how many of ids it made before the error.
-func fill(g *snow.Generator, ids []snow.ID, one bool) (int, error) {
+// fill returns how many of ids it made before the error, and when it had the last.
+func fill(g *snow.Generator, ids []snow.ID, one bool) (n int, last time.Time, err error) {
 	if !one {
 		if err := g.Fill(context.Background(), ids); err != nil {
-			return 0, err
+			return 0, last, err
 		}
-		return len(ids), nil
+		return len(ids), time.Now(), nil
 	}
 	for n := range ids {
 		id, err := g.Next(context.Background())
 		if err != nil {
-			return n, err
+			return n, last, err
 		}
-		ids[n] = id
+		ids[n], last = id, time.Now()
 	}
-	return len(ids), nil
+	return len(ids), last, nil
 }
 
 // write appends ids in one system call, so that a kill can tear nothing but the end.
