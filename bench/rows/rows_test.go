@@ -254,7 +254,7 @@ func testLoad(t *testing.T, e *engine, k key, dsn string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	r := run{engine: e, key: k, batches: 4, report: t.Logf}
+	r := run{engine: e, key: k, batches: 4, reading: time.Hour, report: t.Logf}
 	got, err := r.measure(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
@@ -283,7 +283,7 @@ func TestLimitEndsTheLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	r := run{engine: &mariadb, key: testKeys(t)[1], batches: 4, limit: 1, report: t.Logf}
+	r := run{engine: &mariadb, key: testKeys(t)[1], batches: 4, limit: 1, reading: time.Hour, report: t.Logf}
 	got, err := r.measure(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)

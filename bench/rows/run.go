@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -21,6 +22,7 @@ type run struct {
 	key     key
 	batches int
 	limit   time.Duration // of the load; 0 for none
+	reading time.Duration // the limit of all reads; 0 for readLimit
 	report  func(format string, args ...any)
 }
 
@@ -168,7 +170,7 @@ func (r run) read(ctx context.Context, conn *sql.Conn, ids []any) ([]time.Durati
 		item          string
 		took          []time.Duration
 	)
-	for end := time.Now().Add(readLimit); len(took) < len(ids) && time.Now().Before(end); {
+	for end := time.Now().Add(cmp.Or(r.reading, readLimit)); len(took) < len(ids) && time.Now().Before(end); {
 		start := time.Now()
 		if err := stmt.QueryRowContext(ctx, ids[len(took)]).Scan(&buyer, &status, &created, &amount, &item); err != nil {
 			return nil, err
