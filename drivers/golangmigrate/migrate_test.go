@@ -175,7 +175,7 @@ func TestSQLite(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T) product {
 		return product{
-			sqlsnow.SQLite, migrations.SQLite(), "sqlite", filepath.Join(t.TempDir(), "snow.db") + "?_pragma=busy_timeout(10000)",
+			sqlsnow.SQLite, migrations.SQLite(), "sqlite", filepath.Join(t.TempDir(), "snow.db") + "?_pragma=busy_timeout(600000)",
 			func(db *sql.DB) (database.Driver, error) { return sqlite.WithInstance(db, &sqlite.Config{}) },
 		}
 	})

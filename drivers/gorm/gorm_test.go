@@ -44,7 +44,7 @@ func open(tb testing.TB, dialector gorm.Dialector, cfg *gorm.Config) *gorm.DB {
 func openSQLite(tb testing.TB, cfg *gorm.Config) *gorm.DB {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), "snow.db")
-	return open(tb, gormlite.Open("file:"+file+"?_txlock=immediate&_pragma=busy_timeout(30000)&_pragma=journal_mode(wal)&_pragma=synchronous(off)"), cfg)
+	return open(tb, gormlite.Open("file:"+file+"?_txlock=immediate&_pragma=busy_timeout(600000)&_pragma=journal_mode(wal)&_pragma=synchronous(off)"), cfg)
 }
 
 func TestSQLite(t *testing.T) {

@@ -65,7 +65,7 @@ func newDatabase(t *testing.T, product string) database {
 		server := dbtest.Postgres(t)
 		return database{product, server.DSN(server.CreateDatabase(t)), server.Addr()}
 	}
-	return database{product, "file:" + filepath.Join(t.TempDir(), "test.db") + "?_pragma=busy_timeout(60000)&_pragma=journal_mode(wal)", ""}
+	return database{product, "file:" + filepath.Join(t.TempDir(), "test.db") + "?_pragma=busy_timeout(600000)&_pragma=journal_mode(wal)", ""}
 }
 
 func (d database) dialector() gorm.Dialector {

@@ -58,7 +58,7 @@ func TestLeasesOnSQLite(t *testing.T) {
 	t.Parallel()
 	sqlsnowtest.Run(t, sqlsnow.SQLite, func(t *testing.T) sqlsnowtest.Database {
 		const usual = "&_pragma=journal_mode(wal)&_pragma=synchronous(full)"
-		dsn := "file:" + filepath.Join(t.TempDir(), "snow.db") + "?_pragma=busy_timeout(30000)"
+		dsn := "file:" + filepath.Join(t.TempDir(), "snow.db") + "?_pragma=busy_timeout(600000)"
 		open := func(parameters string) func(*testing.T) *sql.DB { return opener("sqlite3", dsn+parameters) }
 		return sqlsnowtest.Database{
 			Open:       open(usual),

@@ -242,7 +242,7 @@ func TestMigrateSQLite(t *testing.T) {
 				test(t, migration{
 					dialect:  sqlsnow.SQLite,
 					driver:   "sqlite3",
-					dsn:      file + "?_pragma=busy_timeout(60000)&_pragma=journal_mode(" + journal + ")",
+					dsn:      file + "?_pragma=busy_timeout(600000)&_pragma=journal_mode(" + journal + ")",
 					readOnly: "&mode=ro",
 					lock:     []string{"BEGIN IMMEDIATE"},
 					obstacle: "CREATE TABLE other (id INT); CREATE INDEX snow_workers ON other (id)",

@@ -41,7 +41,7 @@ func postgres(t *testing.T) mergetest.Engine {
 }
 
 var sqlite = mergetest.Engine{Dialect: sqlsnow.SQLite, Open: func(tb testing.TB) *sql.DB {
-	const settings = "?_txlock=immediate&_pragma=busy_timeout(30000)&_pragma=journal_mode(wal)&_pragma=synchronous(full)"
+	const settings = "?_txlock=immediate&_pragma=busy_timeout(600000)&_pragma=journal_mode(wal)&_pragma=synchronous(full)"
 	return mergetest.Open(tb, "sqlite3", "file:"+filepath.Join(tb.TempDir(), "snow.db")+settings)
 }}
 
