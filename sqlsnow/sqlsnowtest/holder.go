@@ -60,6 +60,15 @@ func (s *space) tryAcquire(ctx context.Context, db *sql.DB, cfg sqlsnow.LeaseCon
 	return &holder{space: s, Lease: lease, db: db, gen: gen}, nil
 }
 
+// Renew is that of the lease, once more where the machine was too busy for it to be answered in time.
+func (h *holder) Renew(ctx context.Context) error {
+	for {
+		if err := h.Lease.Renew(ctx); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
 func (h *holder) worker() uint64 { return h.Stats().Worker }
 
 // held returns the row of the worker number that h has.
