@@ -47,9 +47,8 @@ func (w *world) outage(begin, end func()) {
 	holders := w.start(6)
 	w.begin(holders)
 	for range 2 {
-		before := expirations(holders)
 		begin()
-		w.expire(holders, before)
+		w.expire(holders)
 		w.toTheCeiling(holders)
 		late := w.start(2) // can't begin in an outage
 		each(late, func(p *process) { p.await(w, "started", func(r report) bool { return r.Serial > 1 }) })
@@ -76,10 +75,9 @@ func (w *world) crash() {
 	w.begin(holders)
 	for round := range 3 {
 		fresh := w.start(2) // are anywhere in their first statements when it happens
-		before := expirations(holders)
 		w.server.Kill(w)
 		if round == 2 {
-			w.expire(holders, before)
+			w.expire(holders)
 		}
 		w.server.Restart(w)
 		w.begin(fresh)

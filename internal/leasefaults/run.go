@@ -235,22 +235,18 @@ func (w *world) live(processes []*process, d time.Duration) {
 	}
 }
 
-// expire waits until each of the processes has used up its windows to the end, and then no more.
-func (w *world) expire(processes []*process, since map[*process]uint64) {
+// expire waits until none of the processes has a tick left, in an outage that has begun. One may have been so slow to renew that
+// it had none before.
+func (w *world) expire(processes []*process) {
 	w.Helper()
-	for _, p := range processes {
-		p.await(w, "expired", func(r report) bool { return r.Expired > since[p] && r.Expired > r.Resumed })
-	}
-}
-
-// expirations returns how often each of the processes has expired by now.
-func expirations(processes []*process) map[*process]uint64 {
-	n := make(map[*process]uint64)
+	begun := make(map[*process]uint64)
 	for _, p := range processes {
 		r, _ := p.report()
-		n[p] = r.Expired
+		begun[p] = r.Serial
 	}
-	return n
+	for _, p := range processes {
+		p.await(w, "expired", func(r report) bool { return r.Serial > begun[p]+1 && r.Expired > r.Resumed })
+	}
 }
 
 // toTheCeiling checks that processes that have expired used their windows up to less than a batch, and what they missed
