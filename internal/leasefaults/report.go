@@ -17,6 +17,7 @@ type job struct {
 	Namespace string
 	Pin       *uint64       // the worker number to ask for
 	Holder    string        // also names the files of ids
+	Every     time.Duration // between two reports; reportTime if zero
 	Dir       string        // of the files of ids
 	Leases    int           // to acquire, all at once; 1 if zero
 	Fixed     *uint64       // a worker number to use without a lease, to see the suite fail

@@ -144,6 +144,7 @@ func (w *world) start(n int, changes ...func(*job)) []*process {
 	for range n {
 		j := w.job
 		j.Patient = true
+		j.Every = reportTime * time.Duration(max(1, n/10)) // reports of a crowd would take all of the machine
 		j.Holder = fmt.Sprintf("w%03d", len(w.processes))
 		for _, change := range changes {
 			change(&j)

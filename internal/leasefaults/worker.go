@@ -4,6 +4,7 @@ package leasefaults
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/binary"
@@ -91,7 +92,7 @@ func work() (err error) {
 	for i := range max(1, w.Leases) {
 		w.leases.Go(func() { w.run(i) })
 	}
-	for tick := time.NewTicker(reportTime); ; {
+	for tick := time.NewTicker(cmp.Or(w.Every, reportTime)); ; {
 		select {
 		case <-tick.C:
 			w.tell()
