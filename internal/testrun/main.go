@@ -162,7 +162,7 @@ func (j job) run(ctx context.Context, root, folder, temp string, all *results) e
 func announce(w io.Writer, root string, modules []string, long bool) error {
 	what, minutes := "the tests", 5
 	if long {
-		what, minutes = "the tests that take long", 20
+		what, minutes = "the tests that take long", 15
 	}
 	missing, all, err := downloads(root, modules)
 	if err != nil {
