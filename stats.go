@@ -2,19 +2,20 @@ package snow
 
 import (
 	"runtime"
+	"sync/atomic"
 	"time"
 )
 
-// Stats tells what happened on a [Worker] since the process started. In JSON,
-// for expvar and logs, durations are whole nanoseconds.
+// Stats says what happened on a [Worker] since it was made. In JSON, for expvar
+// and logs, durations are whole nanoseconds.
 type Stats struct {
 	Issued       uint64        `json:"issued"`           // ids made
-	Waits        uint64        `json:"waits"`            // calls that waited, pieces of one Fill counted singly
-	Waited       time.Duration `json:"waited_ns"`        // how long they were to wait, in all
-	Borrowed     time.Duration `json:"borrowed_ns"`      // how far the last id is ahead of the clock; past MaxAhead, callers wait for theirs
-	MostBorrowed time.Duration `json:"most_borrowed_ns"` // the largest that Borrowed has been
-	ClockSteps   uint64        `json:"clock_steps"`      // times that the wall clock was found stepped, forward or back
-	ClockLag     time.Duration `json:"clock_lag_ns"`     // how far the wall clock was behind the ids at the last look, which is once a second under load
+	Waits        uint64        `json:"waits"`            // waits of Next and Fill; one Fill may wait several times
+	Waited       time.Duration `json:"waited_ns"`        // total time that these waits were to take
+	Borrowed     time.Duration `json:"borrowed_ns"`      // how far the last id is ahead of the clock; beyond MaxAhead, calls wait
+	MostBorrowed time.Duration `json:"most_borrowed_ns"` // the largest value of Borrowed so far
+	ClockSteps   uint64        `json:"clock_steps"`      // how often the wall clock was found to have been stepped, forward or back
+	ClockLag     time.Duration `json:"clock_lag_ns"`     // how far the wall clock was behind the ids when it was last read, once a second under load
 	Left         time.Duration `json:"left_ns"`          // until the layout's timestamp runs out; at most 292 years
 }
 
@@ -37,8 +38,8 @@ func (g *Grant) stats() Stats {
 	return s
 }
 
-// issued returns how many ids were made, and the last position. The two counts
-// of jumps tell whether the position and what it skipped belong together.
+// issued returns how many ids were made, and the last position. If the two
+// counts of jumps are equal, skipped belongs to that position.
 func (g *Grant) issued() (n, last uint64) {
 	for {
 		jumped := g.jumped.Load()
@@ -48,5 +49,20 @@ func (g *Grant) issued() (n, last uint64) {
 			return last - min(skipped, last), last
 		}
 		runtime.Gosched()
+	}
+}
+
+// counters are what Stats is made of. Ids are not counted one by one: how many
+// were made follows from the word.
+type counters struct {
+	jumping, jumped atomic.Uint64 // equal when skipped belongs to the word
+	skipped         atomic.Uint64 // positions up to the word that made no id
+	waits           atomic.Uint64
+	waited          atomic.Int64
+	borrowed        atomic.Uint64 // the most ever, in ticks
+}
+
+func (c *counters) noteBorrowed(ticks uint64) {
+	for old := c.borrowed.Load(); old < ticks && !c.borrowed.CompareAndSwap(old, ticks); old = c.borrowed.Load() {
 	}
 }
