@@ -42,10 +42,8 @@ func (f *fakeTime) sleep(ctx context.Context, d time.Duration) error {
 }
 
 func (f *fakeTime) pass(d time.Duration) { f.running.Add(int64(d)) }
-
 func (f *fakeTime) step(d time.Duration) { f.ahead.Add(int64(d)) } // of the wall clock
-
-func (f *fakeTime) now() time.Time { wall, _ := f.wall(); return time.Unix(0, wall).UTC() }
+func (f *fakeTime) now() time.Time       { wall, _ := f.wall(); return time.Unix(0, wall).UTC() }
 
 type fakeWorker struct{ grant *Grant }
 

@@ -17,8 +17,8 @@ import (
 // and Retire change the ticks, Advance and Retreat correct the clock, and
 // Explain says why the ticks end. All methods are safe for concurrent use.
 type Grant struct {
-	clock clock
 	positions
+	clock clock
 	fixed bool   // see Fixed: nothing remembers which ticks an earlier process used
 	born  uint64 // position of the tick in which the grant was made
 
