@@ -13,7 +13,7 @@ import (
 )
 
 type (
-	// OrderID has the kind of an id but not the methods.
+	// OrderID has the kind of snow.ID but not its methods.
 	OrderID int64
 
 	Base struct {
@@ -28,7 +28,7 @@ type keyed interface{ keys() []any }
 
 func ptr[T any](v T) *T { return &v }
 
-// Models and the keys that the plugin gives them, in order.
+// Models, and the keys that the plugin assigns, in order.
 type (
 	byType        struct{ ID snow.ID }
 	byTypePointer struct{ ID *snow.ID }
@@ -160,7 +160,7 @@ func TestWhichFieldsAreKeys(t *testing.T) {
 	}
 }
 
-// A largest id must survive every kind of field.
+// Every kind of field must hold the largest id.
 func TestKindsHoldTheLargestID(t *testing.T) {
 	t.Parallel()
 	src := sourceFunc(func(_ context.Context, ids []snow.ID) error { ids[0] = math.MaxInt64; return nil })

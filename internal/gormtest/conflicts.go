@@ -16,7 +16,7 @@ func on(c clause.OnConflict, columns ...string) clause.OnConflict {
 	return c
 }
 
-// companies inserts companies of these names and returns the ids that they got.
+// companies are functions that insert companies with these names and return their ids.
 var companies = map[string]func(db *gorm.DB, names ...string) ([]any, *gorm.DB){
 	"structs": func(db *gorm.DB, names ...string) ([]any, *gorm.DB) {
 		rows := make([]Company, len(names))
@@ -137,7 +137,7 @@ func (s *suite) conflicts(t *testing.T) {
 	t.Run("dry run", s.dryRun)
 }
 
-// Inserts count as without the plugin.
+// RowsAffected is the same as without the plugin.
 func (s *suite) rowsAffected(t *testing.T) {
 	nothing := s.db.Clauses(clause.OnConflict{DoNothing: true})
 	for shape, create := range companies {

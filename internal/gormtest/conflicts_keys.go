@@ -54,7 +54,7 @@ func (s *suite) undeclared(t *testing.T) {
 	if want := id(t, s.db, "secrets", "word", "unknown"); rows[1].ID != want {
 		t.Errorf("id %d, want %d", rows[1].ID, want)
 	}
-	// The target tells.
+	// The conflict target identifies the row.
 	one = Secret{Word: "known"}
 	if err := s.db.Clauses(on(clause.OnConflict{DoNothing: true}, "word")).Create(&one).Error; err != nil {
 		t.Fatal(err)

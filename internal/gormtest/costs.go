@@ -7,7 +7,7 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// plain asserts that inserts that can meet no row cost one statement each.
+// plain checks that an insert that can meet no row costs one statement.
 func (s *suite) plain(t *testing.T) {
 	plain := s.db.Session(&gorm.Session{})
 	for name, tt := range map[string]struct {
@@ -34,7 +34,7 @@ func (s *suite) plain(t *testing.T) {
 	if s.db.Name() == "mysql" {
 		return
 	}
-	// Other databases tell what they did to a fresh key.
+	// Other databases report whether they inserted a row with a new key.
 	for name, create := range map[string]func(db *gorm.DB) error{
 		"a new row that may exist": func(db *gorm.DB) error { return db.Clauses(clause.OnConflict{DoNothing: true}).Create(&Topic{}).Error },
 		"new rows that may exist": func(db *gorm.DB) error {
