@@ -2,7 +2,6 @@ package snow
 
 import (
 	"runtime"
-	"sync/atomic"
 	"time"
 )
 
@@ -49,20 +48,5 @@ func (g *Grant) issued() (n, last uint64) {
 			return last - min(skipped, last), last
 		}
 		runtime.Gosched()
-	}
-}
-
-// counters are what Stats is made of. Ids are not counted one by one: how many
-// were made follows from the word.
-type counters struct {
-	jumping, jumped atomic.Uint64 // equal when skipped belongs to the word
-	skipped         atomic.Uint64 // positions up to the word that made no id
-	waits           atomic.Uint64
-	waited          atomic.Int64
-	borrowed        atomic.Uint64 // the most ever, in ticks
-}
-
-func (c *counters) noteBorrowed(ticks uint64) {
-	for old := c.borrowed.Load(); old < ticks && !c.borrowed.CompareAndSwap(old, ticks); old = c.borrowed.Load() {
 	}
 }
