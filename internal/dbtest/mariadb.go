@@ -83,6 +83,10 @@ func (mariadb) command(dir string, port int) *exec.Cmd {
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--port=%d", port),
 		"--skip-name-resolve",
+		// Otherwise the server refuses some of a hundred clients at the same time, and on a busy machine those that log in slowly.
+		"--back-log=1000",
+		"--max-connections=1000",
+		"--connect-timeout=600",
 		"--character-set-server=utf8mb4",
 		"--default-time-zone=+00:00",
 		"--innodb-flush-log-at-trx-commit=1",
