@@ -180,8 +180,8 @@ func evennessTables(r *ids.Result) string {
 		"row differs from run to run. A package that starts each tick at sequence 0 puts all ids into one residue of the powers\n"+
 		"of two.\n\nShare of the fullest residue; results.json has all of them:\n\n",
 		grouped(int64(r.Options.EvennessIDs))) + shares.String() +
-		"Chi-square, and whether it fails at p = 0.01. Truly random ids fail one modulus in a hundred. A counter is more even than\n" +
-		"random ids, and passes:\n\n" + chis.String()
+		"Chi-square, and whether it fails at p = 0.01. Truly random ids fail one modulus in a hundred. A counter is more even\n" +
+		"than random ids, and passes:\n\n" + chis.String()
 }
 
 func textTable(r *ids.Result) string {

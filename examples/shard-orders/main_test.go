@@ -96,7 +96,7 @@ func wantStory(t *testing.T, stdout string) {
 		"A refuses B's orders, because their keys are taken.",
 		"The refused merge changed nothing.",
 		"B has the 550 orders that the killed process had committed, no more.",
-		"Its successor has another number: that of the killed process stays leased.",
+		"Its successor has another number: the old one is still leased.",
 		"0 of 2,000 order keys clash.",
 		"0 of 3,688 keys of order lines clash.",
 		"The merge succeeds.",
