@@ -36,9 +36,9 @@ func (id ID) Base32() string {
 	return string(b[:])
 }
 
-// ParseBase32 parses the 13 characters that [ID.Base32] returns, in either
-// case. Crockford's look-alikes (I and L for 1, O for 0) and hyphens are not
-// accepted, so that an id has one spelling but for its case. The error is a
+// ParseBase32 parses the 13 characters that [ID.Base32] returns, in upper or
+// lower case. Crockford's look-alikes (I and L for 1, O for 0) and hyphens are
+// not accepted, so an id has only one spelling apart from case. The error is a
 // [*ParseError].
 func ParseBase32(s string) (ID, error) {
 	id, err := parseBase32(s)

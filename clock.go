@@ -12,22 +12,22 @@ import (
 // resyncEvery is how much running time passes before the wall clock is read again.
 const resyncEvery = int64(time.Second)
 
-// A clock is running time since a layout's epoch. It is the monotonic clock,
-// anchored to the wall clock once and afterwards only ever moved forward, so
-// no step of the wall clock can make it repeat a tick.
+// A clock tells running time since a layout's epoch. It is the monotonic clock,
+// set to the wall clock once and afterwards only moved forward (but for
+// retreat), so no step of the wall clock makes it repeat a tick.
 type clock struct {
 	base   time.Time    // where the monotonic clock is read from
 	source timeSource   // nil for the machine's clocks
-	offset atomic.Int64 // nanoseconds from the epoch to base; only grows, but for retreat
+	offset atomic.Int64 // nanoseconds from the epoch to base; only retreat lowers it
 	epoch  int64
 
 	tick       int64  // nanoseconds
 	reciprocal uint64 // of tick, for a division by multiplication
 	shift      uint8
 
-	nextSync atomic.Int64 // running time of the next look at the wall clock
+	nextSync atomic.Int64 // running time at which the wall clock is read again
 	lastSync atomic.Int64
-	lag      atomic.Int64 // how far the wall clock was behind at the last look
+	lag      atomic.Int64 // how far the wall clock was behind when it was last read
 	steps    atomic.Uint64
 
 	timers sync.Pool // of *time.Timer: a wait must not allocate
@@ -40,7 +40,7 @@ type timeSource interface {
 	sleep(ctx context.Context, d time.Duration) error
 }
 
-// start anchors c at the present. It reports whether the epoch has begun.
+// start sets c to the present. It reports whether the epoch has begun.
 func (c *clock) start(l Layout, source timeSource) bool {
 	c.tick, c.epoch, c.source = l.tick, l.epoch, source
 	// Granlund and Montgomery, "Division by Invariant Integers using
@@ -65,8 +65,8 @@ func (c *clock) start(l Layout, source timeSource) bool {
 	return wall >= l.epoch
 }
 
-// startAt anchors c at now, whatever the machine's wall clock says, which is
-// never looked at. It reports whether the epoch has begun.
+// startAt sets c to now. The machine's wall clock is never read again. It
+// reports whether the epoch has begun.
 func (c *clock) startAt(l Layout, now time.Time) bool {
 	c.start(l, nil)
 	c.nextSync.Store(math.MaxInt64)
@@ -97,7 +97,8 @@ func (c *clock) retreat(now time.Time) {
 	}
 }
 
-// reading returns t in nanoseconds since the epoch, as far as there is room.
+// reading returns t in nanoseconds since the epoch, bounded so that running time
+// can't overflow.
 func (c *clock) reading(t time.Time) int64 {
 	const century = 100 * 365 * 24 * int64(time.Hour)
 	return min(max(0, int64(t.Sub(time.Unix(0, c.epoch)))), math.MaxInt64-century)
@@ -117,10 +118,9 @@ func (c *clock) ticks(ns int64) uint64 {
 	return hi >> (c.shift & 63)
 }
 
-// sync looks at the wall clock if it is time to: if that is ahead, running
-// time goes forward with it (the machine was suspended, or its clock
-// corrected), and sync reports true; if it is behind, running time goes on as
-// before.
+// sync reads the wall clock if it is time to. If the wall clock is ahead, because
+// the machine was suspended or its clock corrected, sync moves running time
+// forward and reports true. If it is behind, running time goes on as before.
 func (c *clock) sync(now int64) bool {
 	next := c.nextSync.Load()
 	if now < next || !c.nextSync.CompareAndSwap(next, now+resyncEvery) {
@@ -137,8 +137,8 @@ func (c *clock) sync(now int64) bool {
 	}
 	running := offset + int64(mono)
 	lag := running - (wall - c.epoch)
-	// Clocks are disciplined by slewing at up to 0.1 %; more than that, or more
-	// than a second, is a step.
+	// Clocks are corrected by slewing at up to 0.1 %; a change of more than that,
+	// or of more than a second, is a step.
 	slew := int64(time.Millisecond) + min((running-c.lastSync.Swap(running))/1000, int64(time.Second))
 	if change := lag - c.lag.Swap(max(lag, 0)); change > slew || -change > slew {
 		c.steps.Add(1)

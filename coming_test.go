@@ -7,8 +7,8 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// What the README says to those who come from something else, for their default
-// settings: from 2026 on, new ids are above the old ones.
+// What docs/coming-from.md says about the default settings of others: from 2026 on,
+// new ids are above the old ones.
 func TestComingFrom(t *testing.T) {
 	year := func(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
 	twitter := func(at time.Time, number, sequence int64) snow.ID { // of bwmarrin, Leaf, MyBatis-Plus and PKSnowflake

@@ -5,24 +5,17 @@ import (
 	"strconv"
 )
 
-// Errors that callers branch on. They arrive wrapped: use errors.Is.
+// Errors that callers branch on. They are wrapped: use errors.Is.
 var (
-	// ErrTimeExhausted is returned by Generator methods once the layout's
+	// ErrTimeExhausted is returned by Generator methods when the layout's
 	// timestamp has no tick left. See [Layout.End].
 	ErrTimeExhausted = errors.New("the layout's timestamp is exhausted")
 
-	// ErrLeaseExpired is returned by Generator methods when every tick that
-	// was granted to the worker is used up, lost, or given back because the lease is
-	// closed. It wraps which of these it was, where the worker says it: see [Grant.Explain].
+	// ErrLeaseExpired is returned by Generator methods when the worker has no
+	// tick left: its ticks are used up, lost, or given back because the lease is
+	// closed. The error also wraps the reason, if the worker gave one with
+	// [Grant.Explain].
 	ErrLeaseExpired = errors.New("the worker's granted ticks are used up")
-
-	// ErrTooFarAhead is returned by [Generator.Observe] for an id further in
-	// the future than Config.MaxAhead.
-	ErrTooFarAhead = errors.New("the id is too far ahead of the clock")
-
-	// ErrClockBeforeEpoch is returned by [Fixed] when the clock shows a time
-	// before the layout's epoch.
-	ErrClockBeforeEpoch = errors.New("the clock is before the epoch")
 )
 
 // A ParseError says why a text or a database value is not an [ID] or a [Layout].

@@ -17,25 +17,25 @@ type Source interface {
 
 // Config configures a [Generator]. Its zero value is the default.
 type Config struct {
-	// MaxAhead bounds how far ids may be stamped ahead of the clock: a burst
-	// that uses up the sequence of a tick borrows from the ticks that follow,
-	// and past MaxAhead it waits. It is rounded up to whole ticks and is at
-	// most one minute. Zero means 10 ms on a Fixed worker and 1 s on any other, such
-	// as a lease, or one tick if that is longer.
+	// MaxAhead is how far the time of an id may be ahead of the clock: a burst
+	// that uses up the sequence of a tick borrows from the following ticks, and
+	// waits when it has borrowed MaxAhead. It is rounded up to whole ticks and is
+	// at most one minute. Zero means 10 ms on a Fixed worker and 1 s on any other,
+	// such as a lease, or one tick if that is longer.
 	//
-	// All generators of a Worker have the same MaxAhead.
+	// All generators of a Worker need the same MaxAhead.
 	//
-	// A Fixed worker waits for MaxAhead and a tick, from its making on, before
-	// its first id. To lower MaxAhead of a Fixed worker, pause for the old value
+	// The first id of a Fixed worker is made MaxAhead and one tick after the call
+	// of Fixed. To lower the MaxAhead of a Fixed worker, pause for the old value
 	// between the old process and the new one.
 	MaxAhead time.Duration
 
-	// OnWait, if not nil, is told of waits, for traces and measurements: it is
-	// called before a wait in Next or Fill with the ctx of that call and the time
-	// that the wait is to take. What it returns, if not nil, is called after the
-	// wait with nil, or with the error of ctx. A call may wait more than once.
-	// Calls that need not wait don't look at it. It must be safe for concurrent
-	// use, and callers wait for it.
+	// OnWait, if not nil, is called before each wait in Next or Fill, for traces
+	// and measurements, with the ctx of that call and the time that the wait will
+	// take. The function that it returns, if not nil, is called after the wait
+	// with nil or with the error of ctx. One call of Next or Fill may wait more
+	// than once; one that does not wait does not call OnWait. OnWait must be safe
+	// for concurrent use, and Next and Fill wait until it returns.
 	OnWait func(ctx context.Context, d time.Duration) (done func(err error))
 }
 
@@ -46,20 +46,20 @@ const (
 )
 
 // A Generator makes ids. Its ids ascend: every id is greater than all ids that
-// the generator, or another one on the same [Worker], returned before the call
-// began. They are unique as long as the Worker's number is used by nobody else.
+// this generator, or another one of the same [Worker], returned before the call
+// began. They are unique as long as nobody else uses the Worker's number.
 //
-// Time never goes back in a generator: it runs on the monotonic clock and takes
-// over forward corrections of the wall clock, which it looks at about once a
-// second while ids are made. It does not follow backward ones. Methods are safe
-// for concurrent use.
+// Time never goes back in a generator. It follows the monotonic clock and is
+// moved forward when the wall clock is: the wall clock is read about once a
+// second while ids are made. A wall clock that is moved back changes nothing.
+// Methods are safe for concurrent use.
 type Generator struct {
 	grant *Grant
 	ahead uint64 // positions in the present tick and in those that may be borrowed
 
-	// Before openUntil, in running time, the present tick is known to have been
-	// started, and words of the same number that are below openBelow may be used
-	// at once. Both are hints, renewed once a tick, that save a look at the word.
+	// Until openUntil, in running time, the present tick is known to be open, and
+	// words of the same number that are below openBelow may be used at once. Both
+	// are hints, renewed once a tick, so that the fast path need not load the word.
 	openUntil atomic.Int64
 	openBelow atomic.Uint64
 
@@ -68,12 +68,12 @@ type Generator struct {
 
 var (
 	errNoWorker    = errors.New("the worker is nil")
-	errNoGenerator = errors.New("snow: the generator is not made by NewGenerator")
+	errNoGenerator = errors.New("snow: the generator was not made by NewGenerator")
 )
 
-// NewGenerator returns a generator that stamps ids for w. A MaxAhead that is
-// negative, over one minute, or another one than that of an earlier generator
-// of w is a [*FieldError].
+// NewGenerator returns a generator of ids for w. A MaxAhead that is negative,
+// more than one minute, or different from that of an earlier generator of w is a
+// [*FieldError].
 func NewGenerator(w Worker, cfg Config) (*Generator, error) {
 	g, err := newGenerator(w, cfg)
 	if err != nil {
@@ -103,10 +103,10 @@ func newGenerator(w Worker, cfg Config) (*Generator, error) {
 	ticks := min(uint64((maxAhead+tick-1)/tick), grant.layout.lastTick()/2)
 	ahead := (ticks + 1) << grant.sequenceBits
 	if !grant.ahead.CompareAndSwap(0, ahead) && grant.ahead.Load() != ahead {
-		return nil, &FieldError{"MaxAhead", maxAhead.String(), "the worker has a generator with another one"}
+		return nil, &FieldError{"MaxAhead", maxAhead.String(), "want that of the worker's other generators"}
 	}
 	if grant.fixed {
-		grant.floor.Store(grant.born + ahead) // the ticks that an earlier process may have borrowed are over by then
+		grant.floor.Store(grant.born + ahead) // after all ticks that an earlier process may have borrowed
 	}
 	return &Generator{grant: grant, ahead: ahead, onWait: cfg.OnWait}, nil
 }
@@ -119,9 +119,10 @@ func (g *Generator) Layout() Layout {
 	return g.grant.layout
 }
 
-// Next returns an id greater than every id that was returned before the call. When the
-// sequence is used up as far ahead as Config.MaxAhead allows it waits its
-// turn; if ctx ends before that, or is bound to, it returns ctx's error.
+// Next returns an id greater than every id that was returned before the call. If
+// the sequence is used up as far ahead as Config.MaxAhead allows, it waits for
+// its turn. If ctx ends before that, it returns ctx's error, and it returns
+// [context.DeadlineExceeded] at once if ctx has a deadline before that.
 //
 // Next returns [ErrTimeExhausted] at the end of the layout and
 // [ErrLeaseExpired] at the end of the worker's granted ticks.
@@ -129,30 +130,29 @@ func (g *Generator) Next(ctx context.Context) (ID, error) {
 	if g == nil || g.grant == nil {
 		return 0, errNoGenerator
 	}
-	t := g.grant
+	grant := g.grant
 	var since time.Duration // spelled out, because clock.now is not inlined
-	if t.clock.source == nil {
-		since = time.Since(t.clock.base)
+	if grant.clock.source == nil {
+		since = time.Since(grant.clock.base)
 	} else {
-		since = t.clock.source.mono()
+		since = grant.clock.source.mono()
 	}
-	if t.clock.offset.Load()+int64(since) >= g.openUntil.Load() || ctx.Err() != nil {
+	if grant.clock.offset.Load()+int64(since) >= g.openUntil.Load() || ctx.Err() != nil {
 		return g.nextInTurn(ctx)
 	}
-	// The common case: the tick that it is now has been opened, so the next
-	// word is a good one. An addition can't fail and so is never repeated,
-	// however many goroutines are here; whether its result may be used is
-	// looked at after it. A position that starts a tick goes the long way,
-	// which keeps count of what happens once a tick.
-	// Words of another number are further than ahead from openBelow.
-	word := t.word.Add(1)
-	if g.openBelow.Load()-1-word < g.ahead && word&t.sequenceMask != 0 {
-		return t.id(word), nil
+	// The common case: the present tick is open, so the next word may be used.
+	// An addition can't fail and is never repeated, however many goroutines are
+	// here; whether its result may be used is checked afterwards. A position
+	// that starts a tick takes the slow path, which counts what happens once a
+	// tick. Words of another number are further than ahead from openBelow.
+	word := grant.word.Add(1)
+	if g.openBelow.Load()-1-word < g.ahead && word&grant.sequenceMask != 0 {
+		return grant.id(word), nil
 	}
 	return g.nextAt(ctx, word)
 }
 
-// nextInTurn is Next where the present tick is not open.
+// nextInTurn is Next when the present tick is not open.
 func (g *Generator) nextInTurn(ctx context.Context) (ID, error) {
 	err := ctx.Err()
 	if err == nil {
@@ -164,10 +164,9 @@ func (g *Generator) nextInTurn(ctx context.Context) (ID, error) {
 	return 0, fmt.Errorf("snow: next: %w", err)
 }
 
-// nextAt is Next where word is reserved, but may not be used before it is
-// settled.
+// nextAt is Next when word is reserved and may not be used yet, or not at all.
 func (g *Generator) nextAt(ctx context.Context, word uint64) (ID, error) {
-	err := g.settle(ctx, g.grant.clock.now(), word, 1)
+	err := g.await(ctx, g.grant.clock.now(), word, 1)
 	if errors.Is(err, errMoved) {
 		return g.nextInTurn(ctx)
 	}
@@ -177,13 +176,12 @@ func (g *Generator) nextAt(ctx context.Context, word uint64) (ID, error) {
 	return g.grant.id(word), nil
 }
 
-// Fill sets every element of ids to a new id, in ascending order, and makes one
-// reservation for all of them as long as Config.MaxAhead allows. A longer slice
-// is filled in pieces that others can come between, each of which waits its
-// turn as [Generator.Next] does.
+// Fill sets every element of ids to a new id, in ascending order, with one
+// reservation for all of them if Config.MaxAhead allows it. A longer slice is
+// filled in pieces, each of which waits for its turn as [Generator.Next] does;
+// ids between the pieces may go to other calls.
 //
-// If it returns an error, which is one of those that Next returns, every
-// element of ids is zero.
+// Fill returns the same errors as Next, and every element of ids is zero then.
 func (g *Generator) Fill(ctx context.Context, ids []ID) error {
 	if g == nil || g.grant == nil {
 		clear(ids)
@@ -206,17 +204,18 @@ func (g *Generator) Fill(ctx context.Context, ids []ID) error {
 }
 
 // Observe makes every later id of g greater than id, which another worker made
-// with the same layout: so an answer sorts after the question, whatever the
-// clocks of the two say. An id that is not a valid one, or that is further
-// ahead than Config.MaxAhead allows ([ErrTooFarAhead]), is an error and
-// changes nothing.
+// with the same layout. So an answer sorts after its question even if the clocks
+// of the two workers differ. If id is not valid, or its time is further ahead of
+// the clock than Config.MaxAhead (a [*FieldError] of the field "time"), Observe
+// returns an error and changes nothing. When the worker has no tick left, it
+// returns the errors of Next.
 func (g *Generator) Observe(id ID) error {
 	if g == nil || g.grant == nil {
 		return errNoGenerator
 	}
 	err := g.grant.layout.check(id)
 	if err == nil {
-		err = g.grant.observe(id, g.ahead)
+		err = g.observe(id)
 	}
 	if err != nil {
 		return fmt.Errorf("snow: observe %d: %w", id, err)
@@ -224,8 +223,8 @@ func (g *Generator) Observe(id ID) error {
 	return nil
 }
 
-// Stats returns what happened on the generator's Worker since the process
-// started. It takes no lock.
+// Stats returns what happened on the generator's Worker since the Worker was
+// made. It takes no lock.
 func (g *Generator) Stats() Stats {
 	if g == nil || g.grant == nil {
 		return Stats{}

@@ -10,8 +10,8 @@ import (
 
 type traced struct{}
 
-// Each wait is told with the ctx of its call, before and after it, and nothing
-// else is.
+// OnWait is called before each wait with the ctx of the call, and for nothing
+// else. What it returns is called after the wait.
 func TestOnWait(t *testing.T) {
 	const ahead = 4 * time.Millisecond
 	var waits, ended int
@@ -28,7 +28,7 @@ func TestOnWait(t *testing.T) {
 		slept := f.slept.Load()
 		return func(err error) {
 			if err == nil && f.slept.Load() != slept+int64(d) {
-				t.Error("told of the end before it")
+				t.Error("called at the end before the wait was over")
 			}
 			ended++
 			outcome = err
@@ -51,22 +51,22 @@ func TestOnWait(t *testing.T) {
 	}
 	s := g.Stats()
 	if s.Waits != uint64(waits) || s.Waited != total || ended != waits || outcome != nil {
-		t.Errorf("told of %d waits of %v in all, %d of them over, the last with %v; stats %+v", waits, total, ended, outcome, s)
+		t.Errorf("called for %d waits of %v in all, %d of them over, the last with %v; stats %+v", waits, total, ended, outcome, s)
 	}
 
 	// A ctx that ends in the wait.
 	ctx, cancel := context.WithCancel(ctx)
 	f.onSleep = cancel
 	if err := g.Fill(ctx, make([]ID, 10*4096)); !errors.Is(err, context.Canceled) || !errors.Is(outcome, context.Canceled) || ended != waits {
-		t.Errorf("Fill = %v, told %v, %d waits and %d of them over", err, outcome, waits, ended)
+		t.Errorf("Fill = %v, the hook got %v, %d waits and %d of them over", err, outcome, waits, ended)
 	}
 }
 
 func TestOnWaitMayReturnNil(t *testing.T) {
-	told := 0
-	g := newOn(t, Default(), 1, Config{OnWait: func(context.Context, time.Duration) func(error) { told++; return nil }}, newFakeTime(noon))
-	if mustNext(t, g); told == 0 {
-		t.Error("not told")
+	calls := 0
+	g := newOn(t, Default(), 1, Config{OnWait: func(context.Context, time.Duration) func(error) { calls++; return nil }}, newFakeTime(noon))
+	if mustNext(t, g); calls == 0 {
+		t.Error("not called")
 	}
 }
 

@@ -8,13 +8,13 @@ import (
 	"strconv"
 )
 
-// An ID is a 63-bit identifier that sorts by the time of its making, up to the
-// clock difference between workers. It is an int64: it is stored in a BIGINT
-// column and compared with == and <.
+// An ID is a 63-bit identifier that sorts by the time at which it was made, up
+// to the clock difference between workers. It is an int64: it is stored in a
+// BIGINT column and compared with == and <.
 //
 // The zero ID means "not assigned" and is never generated. Negative numbers
-// are not IDs: every method that can return an error refuses them. What the
-// bits mean is known only to the [Layout] that made them.
+// are not IDs: every method that can return an error refuses them. Only the
+// [Layout] that an ID was made with knows what its bits mean.
 type ID int64
 
 var (
@@ -186,8 +186,8 @@ func (id *ID) Scan(src any) error {
 	return fmt.Errorf("snow: scan: %w", &ParseError{"id", fmt.Sprint(src), err})
 }
 
-// GormDataType tells GORM the column type, and so that the column is not
-// AUTO_INCREMENT.
+// GormDataType returns GORM's type of the column, "bigint". Without it GORM would
+// make the column AUTO_INCREMENT.
 func (ID) GormDataType() string { return "bigint" }
 
 func (id ID) negative() error {

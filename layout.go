@@ -21,7 +21,7 @@ type Bits struct {
 	Datacenter uint8 // any constant that separates workers: data centre, region, business line
 	Worker     uint8 // one number for each process that makes ids
 	Sequence   uint8 // ids within a tick
-	Shard      uint8 // logical shard; no part of what makes an id unique
+	Shard      uint8 // logical shard; ids are unique without it
 }
 
 func (b Bits) sum() int {
@@ -34,11 +34,11 @@ func (b Bits) String() string {
 
 // A Layout says what the bits of an [ID] mean: the width of each part, the
 // epoch, and the length of a tick. All programs that share an id space must
-// use one layout for ever.
+// use the same layout, for ever.
 //
 // A Layout is immutable and comparable with ==. The zero Layout is not valid:
-// it composes and decomposes nothing, and no generator accepts it. Methods
-// are safe for concurrent use.
+// Compose, Decompose and generators refuse it. Methods are safe for concurrent
+// use.
 type Layout struct {
 	epoch int64 // nanoseconds since 1970, UTC
 	tick  int64 // nanoseconds
@@ -57,9 +57,9 @@ type Parts struct {
 // minEpoch keeps nanoseconds since an epoch within an int64 until 2192.
 var minEpoch = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// NewLayout returns the layout with this epoch, tick and widths. The epoch is
-// at the earliest 1900-01-01 and not in the future, the tick 1 µs to 1 h.
-// A layout whose timestamp has already run out is refused.
+// NewLayout returns the layout with this epoch, tick and widths. The epoch must
+// be 1900-01-01 or later and not in the future, and the tick 1 µs to 1 h. A
+// layout whose timestamp has run out is refused.
 //
 // The error is a [*FieldError] that names the field ("bits", "epoch", "tick"
 // or "timestamp"), its value and its bound.
@@ -106,9 +106,9 @@ func (l Layout) String() string {
 var errLayoutForm = errors.New(`want a form like "41+0+10+12+0/1ms@2024-01-01T00:00:00Z"`)
 
 // ParseLayout parses exactly what [Layout.String] returns. Unlike [NewLayout]
-// it accepts a layout whose timestamp has run out, because ids that were made
-// with it are still there to be read. The error is a [*ParseError]; where a
-// value is out of bounds it wraps a [*FieldError].
+// it accepts a layout whose timestamp has run out, because the ids that were
+// made with it must still be readable. The error is a [*ParseError]; if a value
+// is out of bounds, it wraps a [*FieldError].
 func ParseLayout(s string) (Layout, error) {
 	l, err := parseLayout(s)
 	if err != nil {
@@ -173,14 +173,14 @@ func (l Layout) Epoch() time.Time { return time.Unix(0, l.epoch).UTC() }
 // Tick returns the length of a tick.
 func (l Layout) Tick() time.Duration { return time.Duration(l.tick) }
 
-// End returns the first instant that the timestamp can't hold, in UTC. It is
-// at most about a thousand million years after the epoch.
+// End returns the first instant that the timestamp can't represent, in UTC. It
+// is at most about a thousand million years after the epoch.
 func (l Layout) End() time.Time { return l.tickTime(1 << l.bits.Timestamp) }
 
 // Workers returns how many worker numbers a datacenter has.
 func (l Layout) Workers() int64 { return 1 << l.bits.Worker }
 
-// PerSecond returns how many ids one worker can make in a second, sustained.
+// PerSecond returns how many ids a second one worker can make in the long run.
 func (l Layout) PerSecond() float64 {
 	if !l.valid() {
 		return 0
@@ -253,8 +253,8 @@ func (l Layout) Decompose(id ID) (Parts, error) {
 	return p, nil
 }
 
-// Time returns the start of the tick in which id was made, in UTC. It is the
-// zero time where [Layout.Decompose] returns an error.
+// Time returns the start of the tick of id, in UTC. It is the zero time if
+// [Layout.Decompose] returns an error.
 func (l Layout) Time(id ID) time.Time {
 	if l.check(id) != nil {
 		return time.Time{}
@@ -262,12 +262,12 @@ func (l Layout) Time(id ID) time.Time {
 	return l.tickTime(uint64(id) >> l.timeShift())
 }
 
-// Between returns the bounds of the ids whose [Layout.Time] is in [from, to):
-// they are those in [lo, hi). So adjacent ranges share no id and miss none.
-// With from and to on tick boundaries these are the ids made in [from, to).
+// Between returns lo and hi such that the ids in [lo, hi) are those whose
+// [Layout.Time] is in [from, to). Adjacent time ranges share no id and miss none.
+// If from and to are tick boundaries, these are the ids made in [from, to).
 //
-// Instants before the epoch and after [Layout.End] are moved there. If to is
-// not after from the range is empty.
+// An instant before the epoch counts as the epoch, and one after [Layout.End] as
+// the end. If to is not after from, the range is empty.
 func (l Layout) Between(from, to time.Time) (lo, hi ID) {
 	lo, hi = l.firstID(from), l.firstID(to)
 	return lo, max(lo, hi)
@@ -287,7 +287,7 @@ func (l Layout) firstID(t time.Time) ID {
 	} else if end := uint64(l.lastTick()+1) << shift; end <= math.MaxInt64 {
 		return ID(end)
 	}
-	// Of 63-bit layouts this bound leaves out the very last id: no generator makes it.
+	// With 63 bits this bound leaves out the very last id, which no generator makes.
 	return math.MaxInt64
 }
 
@@ -295,9 +295,8 @@ func (l Layout) firstID(t time.Time) ID {
 func (l Layout) Shard(id ID) uint64 { return uint64(id) & (1<<l.bits.Shard - 1) }
 
 // WithShard returns id with its logical shard replaced by shard modulo
-// 2^Bits.Shard. Uniqueness rests on the other bits alone, so ids that differ
-// still differ unless they differed in nothing but the shard, as no two
-// generated ids do.
+// 2^Bits.Shard. Generated ids differ in their other bits, so they still differ
+// after WithShard.
 //
 // A layout without shard bits, and an id that [Layout.Decompose] refuses, are
 // errors.
@@ -345,8 +344,9 @@ func checkWidth(field string, value uint64, width uint8) error {
 }
 
 // ticks returns how many whole ticks t is after the epoch, whether t is inside
-// a tick rather than at its start, and ok = false before the epoch. It takes
-// 128 bits because a layout of long ticks outlives an int64 of nanoseconds.
+// a tick rather than at its start, and ok = false if t is before the epoch. It
+// computes with 128 bits, because a layout with long ticks lasts longer than an
+// int64 of nanoseconds.
 func (l Layout) ticks(t time.Time) (n uint64, inside, ok bool) {
 	epoch := l.Epoch()
 	if !l.valid() || t.Before(epoch) {

@@ -31,7 +31,7 @@ func TestHundredMillionIDs(t *testing.T) {
 	total := testscale.Of(3_000_000, 100_000_000)
 	const goroutines = 64
 	time0 := newFakeTime(noon)
-	grant, err := newGrant(Default(), 0, 1, pressedTime{time0})
+	grant, err := newFixed(Default(), 0, 1, pressedTime{time0})
 	if err != nil {
 		t.Fatal(err)
 	}

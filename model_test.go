@@ -50,7 +50,7 @@ func runScript(t *testing.T, bytes []byte) {
 	bytes = bytes[:min(len(bytes), 1000)]
 	s := &script{t: t, bytes: bytes, f: f, g: newOn(t, l, 1, Config{MaxAhead: scriptAhead * time.Millisecond}, f)}
 	grant := s.g.grant
-	grant.tenure.Load().limit.Store(grant.born + 200<<scriptSequence)
+	grant.term.Load().limit.Store(grant.born + 200<<scriptSequence)
 	f.pass((scriptAhead + 1) * time.Millisecond)
 	for len(s.bytes) > 0 && !t.Failed() {
 		switch op := s.byte(); op % 9 {
@@ -67,8 +67,8 @@ func runScript(t *testing.T, bytes []byte) {
 		case 6:
 			s.observe(int64(s.byte()%10)-3, uint64(s.byte()))
 		case 7:
-			limit := grant.tenure.Load().limit.Load() + uint64(s.byte())<<scriptSequence
-			grant.tenure.Load().limit.Store(max(limit, grant.position(grant.clock.now()))&^grant.sequenceMask + 1<<scriptSequence)
+			limit := grant.term.Load().limit.Load() + uint64(s.byte())<<scriptSequence
+			grant.term.Load().limit.Store(max(limit, grant.position(grant.clock.now()))&^grant.sequenceMask + 1<<scriptSequence)
 		case 8:
 			ctx, cancel := context.WithCancel(t.Context())
 			f.onSleep = cancel
@@ -113,7 +113,7 @@ func (s *script) next(ctx context.Context, patient bool) {
 	if fresh {
 		earliest, latest = lo, lo|grant.sequenceMask
 	}
-	limit := grant.tenure.Load().limit.Load()
+	limit := grant.term.Load().limit.Load()
 	id, err := s.g.Next(ctx)
 	wait := max(0, int64(earliest>>scriptSequence)-scriptAhead)*1e6 - before
 	switch {
@@ -151,7 +151,7 @@ func (s *script) fill(n int) {
 	grant := s.g.grant
 	ids := make([]ID, n)
 	err := s.g.Fill(s.t.Context(), ids)
-	limit := grant.tenure.Load().limit.Load()
+	limit := grant.term.Load().limit.Load()
 	if err != nil {
 		lo := uint64(grant.clock.now())/1e6<<scriptSequence | grant.sequenceMask
 		if !errors.Is(err, ErrLeaseExpired) || max(s.used, lo)+uint64(n) < limit {
@@ -194,7 +194,7 @@ func (s *script) observe(ticks int64, rest uint64) {
 	}
 	err = s.g.Observe(seen)
 	switch tick := uint64(now + ticks); {
-	case (tick+2)<<scriptSequence <= grant.tenure.Load().limit.Load() && ticks < scriptAhead && err != nil:
+	case (tick+2)<<scriptSequence <= grant.term.Load().limit.Load() && ticks < scriptAhead && err != nil:
 		s.t.Fatalf("Observe(%d ticks ahead): %v", ticks, err)
 	case ticks > scriptAhead+1 && err == nil:
 		s.t.Fatalf("Observe(%d ticks ahead) was accepted", ticks)

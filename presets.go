@@ -29,9 +29,9 @@ func Discord() Layout {
 }
 
 // Instagram returns 40+0+13+10+0, 1 ms, epoch 1314220021721 ms, until June
-// 2046. Its logical shard is the worker here, because its ids rest on it.
-// Instagram's timestamp has 41 bits, of which the top one makes the number
-// negative from 2046 on.
+// 2046. Instagram's logical shard is the worker here, because it makes ids
+// unique. Instagram's timestamp has 41 bits, of which the top one makes the
+// number negative from 2046 on.
 //
 // Source: "Sharding & IDs at Instagram", 2012.
 func Instagram() Layout {
@@ -39,8 +39,8 @@ func Instagram() Layout {
 }
 
 // UIDGenerator returns the default of Baidu's uid-generator: 28+0+22+13+0, 1 s,
-// epoch 2016-05-20 in UTC+8. Its timestamp ran out at 2024-11-20T13:24:16Z: the
-// layout reads old ids and makes no new ones.
+// epoch 2016-05-20 in UTC+8. Its timestamp ran out at 2024-11-20T13:24:16Z, so
+// the layout reads old ids and makes no new ones.
 //
 // Source: https://github.com/baidu/uid-generator
 func UIDGenerator() Layout {
@@ -48,9 +48,9 @@ func UIDGenerator() Layout {
 }
 
 // ShardingSphere returns the layout of Apache ShardingSphere's SNOWFLAKE:
-// 41+0+10+12+0, 1 ms, epoch 2016-11-01 in UTC, until July 2086. Its versions
-// before mid-2026 took the epoch in the time zone of the JVM: for ids of those
-// use [NewLayout] with that epoch.
+// 41+0+10+12+0, 1 ms, epoch 2016-11-01 in UTC, until July 2086. Versions before
+// mid-2026 used midnight in the time zone of the JVM as the epoch: for their ids
+// call [NewLayout] with that epoch.
 //
 // Source: https://github.com/apache/shardingsphere, SnowflakeKeyGenerateAlgorithm
 func ShardingSphere() Layout {
@@ -58,19 +58,18 @@ func ShardingSphere() Layout {
 }
 
 // JavaScript returns 38+0+7+8+0, 10 ms, epoch 2024-01-01: ids of at most 53
-// bits, which a JavaScript number holds exactly. There are 128 workers with
+// bits, which a JavaScript number represents exactly. It has 128 workers with
 // 25,600 ids a second each, until February 2111.
 func JavaScript() Layout {
 	return preset(1704067200000, 10*time.Millisecond, Bits{38, 0, 7, 8, 0})
 }
 
 // GameServers returns 35+0+20+8+0, 100 ms, epoch 2024-01-01: 1,048,576 workers,
-// one for each game server there will ever be, until November 2132. It pays
-// for them with speed, 2,560 ids a second each, and with time in steps of
-// 100 ms.
+// enough for every game server there will ever be, until November 2132. In
+// exchange a worker makes only 2,560 ids a second, and time has steps of 100 ms.
 //
-// The 37+20+16 at 1 ms that articles quote for game servers has 73 bits, and
-// 37 bits of milliseconds end after 4.4 years.
+// The layout 37+20+16 at 1 ms, which articles quote for game servers, is
+// impossible: it has 73 bits, and 37 bits of milliseconds end after 4.4 years.
 func GameServers() Layout {
 	return preset(1704067200000, 100*time.Millisecond, Bits{35, 0, 20, 8, 0})
 }

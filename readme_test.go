@@ -13,21 +13,15 @@ import (
 	"github.com/shardsnow/snow/internal/dbtest"
 )
 
-// The README's program runs as it stands, twice, on a real server.
+// The program of the documentation, of which the README shows a part, runs as it
+// stands, twice, on a real server.
 func TestReadmeProgram(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	dsn := server.DSN(server.CreateDatabase(t))
 
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindAllSubmatch(readme, -1)
-	if len(blocks) != 1 {
-		t.Fatalf("README.md has %d programs, want one", len(blocks))
-	}
+	text := theProgram(t)
 	source := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(source, blocks[0][1], 0o600); err != nil {
+	if err := os.WriteFile(source, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), "program")
@@ -35,7 +29,7 @@ func TestReadmeProgram(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var want []string
-	for _, printed := range regexp.MustCompile(`fmt\.Println\(.*// (.*)`).FindAllSubmatch(blocks[0][1], -1) {
+	for _, printed := range regexp.MustCompile(`fmt\.Println\(.*// (.*)`).FindAllSubmatch(text, -1) {
 		want = append(want, string(printed[1])+"\n")
 	}
 	for range 2 {
@@ -49,11 +43,35 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// slowSQL is what GORM prints of a statement that took long, as any may on a busy machine.
+// slowSQL is what GORM prints about a slow statement, which any statement may be on a busy machine.
 var slowSQL = regexp.MustCompile(`(?s)\r\n[^\n]*SLOW SQL [^\n]*\n.*?\x1b\[35m.*?\x1b\[0m\n`)
 
-// All other code in the documentation is that of Examples and tests, which
-// compile, line by line. examples/data-layers holds its page to more than Go.
+// theProgram returns the one program of the documentation.
+func theProgram(t *testing.T) []byte {
+	t.Helper()
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var programs [][]byte
+	for _, name := range append(pages, "README.md") {
+		page, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindAllSubmatch(page, -1) {
+			programs = append(programs, block[1])
+		}
+	}
+	if len(programs) != 1 {
+		t.Fatalf("the documentation has %d programs, want one", len(programs))
+	}
+	return programs[0]
+}
+
+// All code in the documentation is, line by line, that of Examples and tests,
+// which compile, or of the program that runs. examples/data-layers checks more
+// than the Go of its page.
 func TestReadmeCode(t *testing.T) {
 	var source strings.Builder
 	err := filepath.WalkDir(".", func(path string, entry os.DirEntry, err error) error {
@@ -67,6 +85,7 @@ func TestReadmeCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	source.WriteString(unindented(string(theProgram(t))))
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +97,7 @@ func TestReadmeCode(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-			if checked++; !strings.HasPrefix(block[1], "package ") && !strings.Contains(source.String(), "\n"+unindented(block[1])) {
+			if checked++; !strings.Contains(source.String(), "\n"+unindented(block[1])) {
 				t.Errorf("%s has code that is in no Go file:\n%s", name, block[1])
 			}
 		}

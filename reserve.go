@@ -3,45 +3,44 @@ package snow
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"time"
 )
 
-// reserve takes at most n positions that follow each other, and returns the
-// word of the first when all of them may be used. It takes fewer where MaxAhead
+// reserve reserves at most n consecutive positions, and returns the word of the
+// first one when all of them may be used. It reserves fewer than n if MaxAhead
 // does not allow more at once.
 func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64, err error) {
-	t := g.grant
+	grant := g.grant
 	for {
-		now := t.clock.now()
-		if t.clock.sync(now) {
-			now = t.clock.now()
+		now := grant.clock.now()
+		if grant.clock.sync(now) {
+			now = grant.clock.now()
 		}
-		old := t.word.Load()
-		held := t.find(old)
-		if held == nil {
-			if t.word.Load() == old {
-				return 0, 0, t.ended()
+		old := grant.word.Load()
+		present := grant.find(old)
+		if present == nil {
+			if grant.word.Load() == old {
+				return 0, 0, grant.ended()
 			}
 			continue
 		}
-		lo, last, limit := t.position(now), old&t.positionMask, held.limit.Load()
-		if floor := t.floor.Load(); lo < floor && last < floor {
+		lo, last, limit := grant.position(now), old&grant.positionMask, present.limit.Load()
+		if floor := grant.floor.Load(); lo < floor && last < floor {
 			if floor >= limit {
-				return 0, 0, t.exhausted(limit)
+				return 0, 0, grant.exhausted(limit)
 			}
-			if err := g.sleep(ctx, t.start(floor)-now); err != nil {
+			if err := g.sleep(ctx, grant.start(floor)-now); err != nil {
 				return 0, 0, err
 			}
 			continue
 		}
-		// Those who give up waiting leave gaps. So that many of them can't use up
-		// the future, the queue ends at as much again as may be borrowed.
+		// Calls that give up waiting leave gaps. The queue is bounded by twice
+		// MaxAhead, so that many such calls can't use up the future.
 		if last >= lo && last-lo >= 2*g.ahead {
-			if last+1 >= limit { // no wait helps
-				return 0, 0, t.exhausted(limit)
+			if last+1 >= limit { // waiting would not help
+				return 0, 0, grant.exhausted(limit)
 			}
-			if err := g.sleep(ctx, t.start(last-2*g.ahead)+t.clock.tick-now); err != nil {
+			if err := g.sleep(ctx, grant.start(last-2*g.ahead)+grant.clock.tick-now); err != nil {
 				return 0, 0, err
 			}
 			continue
@@ -49,61 +48,62 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 		fresh := last < lo
 		first = last + 1
 		if fresh {
-			first = t.spreadStart(lo)
+			first = grant.spreadStart(lo)
 		}
 		if first >= limit || limit-first < n {
-			return 0, 0, t.exhausted(limit)
+			return 0, 0, grant.exhausted(limit)
 		}
-		// A wait that ctx is bound to cut short would use up positions for
-		// nothing, and push those who can wait further back.
-		if wait := g.due(first+n-1) - now; wait > 0 && t.clock.endsWithin(ctx, wait) {
+		// If ctx is going to end during the wait, the positions would be used
+		// up for nothing, and later calls would wait longer.
+		if wait := g.due(first+n-1) - now; wait > 0 && grant.clock.endsWithin(ctx, wait) {
 			return 0, 0, context.DeadlineExceeded
 		}
-		// A slice that is too long goes in pieces of a tick, for others to come between.
+		// A slice that is too long is filled in pieces of a tick, so that other
+		// calls get their turn in between.
 		count = n
 		end := lo + g.ahead
 		if first+n > end {
-			count = min(n, max(end-min(first, end), t.sequenceMask+1))
+			count = min(n, max(end-min(first, end), grant.sequenceMask+1))
 		}
 		if !fresh {
-			first = t.word.Add(count) - count + 1
-		} else if !t.jump(old, held.number+first+count-1, first-last-1) {
+			first = grant.word.Add(count) - count + 1
+		} else if !grant.jump(old, present.number+first+count-1, first-last-1) {
 			continue
 		} else {
-			first += held.number
+			first += present.number
 		}
-		if first < held.number+end {
-			g.openBelow.Store(held.number + min(end, limit))
-			g.openUntil.Store(min(t.start(lo)+t.clock.tick, now+resyncEvery))
+		if first < present.number+end {
+			g.openBelow.Store(present.number + min(end, limit))
+			g.openUntil.Store(min(grant.start(lo)+grant.clock.tick, now+resyncEvery))
 		}
-		if err := g.settle(ctx, now, first, count); !errors.Is(err, errMoved) {
+		if err := g.await(ctx, now, first, count); !errors.Is(err, errMoved) {
 			return first, count, err
 		}
 	}
 }
 
-// settle returns when count positions from that of the word first on, which are
-// reserved, may be used. After an error they never are.
-func (g *Generator) settle(ctx context.Context, now int64, first, count uint64) error {
-	t := g.grant
-	if err := t.check(first, count); err != nil {
+// await returns when the count words that start with first, which are reserved,
+// may be used. After an error they are never used.
+func (g *Generator) await(ctx context.Context, now int64, first, count uint64) error {
+	grant := g.grant
+	if err := grant.check(first, count); err != nil {
 		g.openUntil.Store(0)
-		t.skipped.Add(count)
+		grant.skipped.Add(count)
 		return err
 	}
-	last := first&t.positionMask + count - 1
-	if lo := t.position(now); last > lo {
-		t.noteBorrowed((last - lo) >> t.sequenceBits)
+	last := first&grant.positionMask + count - 1
+	if lo := grant.position(now); last > lo {
+		grant.noteBorrowed((last - lo) >> grant.sequenceBits)
 	}
 	wait := g.due(last) - now
 	if wait <= 0 {
 		return nil
 	}
 	g.openUntil.Store(0)
-	// The positions are ours whatever others take meanwhile, so waiting is fair.
-	for ; wait > 0; wait = g.due(last) - t.clock.now() {
+	// The positions are ours whatever other calls reserve meanwhile.
+	for ; wait > 0; wait = g.due(last) - grant.clock.now() {
 		if err := g.sleep(ctx, wait); err != nil {
-			t.skipped.Add(count)
+			grant.skipped.Add(count)
 			return err
 		}
 	}
@@ -118,116 +118,61 @@ func (g *Generator) due(position uint64) int64 {
 	return g.grant.start(position - g.ahead + g.grant.sequenceMask + 1)
 }
 
-// jump moves the word from old to new, and counts the positions between them
-// that are skipped. It reports false if the word is not at old.
-func (g *Grant) jump(old, new, skipped uint64) bool {
-	g.jumping.Add(1)
-	ok := g.word.CompareAndSwap(old, new)
-	if ok {
-		g.skipped.Add(skipped)
-	}
-	g.jumped.Add(1)
-	return ok
-}
-
-// start returns the running time at which the tick of a position starts.
-func (g *Grant) start(position uint64) int64 {
-	return int64(position>>g.sequenceBits) * g.clock.tick
-}
-
-// exhausted says why no position below limit is left.
-func (g *Grant) exhausted(limit uint64) error {
-	if limit >= g.end() {
-		return ErrTimeExhausted
-	}
-	return g.expired()
-}
-
 // observe raises the word so that all later ids are greater than id.
-func (g *Grant) observe(id ID, ahead uint64) error {
-	// Within a tick, ids are in the order of their workers.
-	shift := g.layout.timeShift()
-	sequence := uint64(id) >> g.shardBits & g.sequenceMask
-	number := uint64(id) & (1<<shift - 1) >> g.shardBits >> g.sequenceBits << g.positionBits
-	tick := uint64(id) >> shift << g.sequenceBits
+func (g *Generator) observe(id ID) error {
+	grant := g.grant
+	// Within a tick, ids sort by worker number first.
+	shift := grant.layout.timeShift()
+	sequence := uint64(id) >> grant.shardBits & grant.sequenceMask
+	number := uint64(id) & (1<<shift - 1) >> grant.shardBits >> grant.sequenceBits << grant.positionBits
+	tick := uint64(id) >> shift << grant.sequenceBits
 	for {
-		old := g.word.Load()
-		held := g.find(old)
-		if held == nil {
-			if g.word.Load() == old {
-				return g.ended()
+		old := grant.word.Load()
+		present := grant.find(old)
+		if present == nil {
+			if grant.word.Load() == old {
+				return grant.ended()
 			}
 			continue
 		}
 		target := tick
 		switch {
-		case number > held.number:
-			target |= g.sequenceMask
-		case number == held.number:
+		case number > present.number:
+			target |= grant.sequenceMask
+		case number == present.number:
 			target |= sequence
 		case target == 0:
 			return nil // in the tick of the epoch
 		default:
 			target--
 		}
-		if target >= g.position(g.clock.now())+ahead {
-			return ErrTooFarAhead
+		if target >= grant.position(grant.clock.now())+g.ahead {
+			return tooFarAhead(grant.layout.Time(id))
 		}
-		if limit := held.limit.Load(); target+1 >= limit {
-			return g.exhausted(limit)
+		if limit := present.limit.Load(); target+1 >= limit {
+			return grant.exhausted(limit)
 		}
-		if last := old & g.positionMask; last >= target || g.jump(old, held.number+target, target-last) {
+		if last := old & grant.positionMask; last >= target || grant.jump(old, present.number+target, target-last) {
 			return nil
 		}
 	}
 }
 
-// write sets ids to the ids of the words from first on.
-func (g *Grant) write(ids []ID, first uint64) {
-	for len(ids) > 0 {
-		n := min(uint64(len(ids)), g.sequenceMask-first&g.sequenceMask+1)
-		run := ids[:n]
-		if g.shardBits == 0 { // ids of a tick are consecutive numbers
-			next := g.id(first)
-			for i := range run {
-				run[i] = next
-				next++
-			}
-		} else {
-			for i := range run {
-				run[i] = g.id(first + uint64(i))
-			}
-		}
-		ids, first = ids[n:], first+n
-	}
+func tooFarAhead(t time.Time) error {
+	return &FieldError{"time", t.Format(time.RFC3339Nano), "it is further ahead of the clock than MaxAhead"}
 }
 
 func (g *Generator) sleep(ctx context.Context, ns int64) error {
-	t := g.grant
-	t.waits.Add(1)
-	t.waited.Add(ns)
+	grant := g.grant
+	grant.waits.Add(1)
+	grant.waited.Add(ns)
 	if g.onWait == nil {
-		return t.clock.sleep(ctx, time.Duration(ns))
+		return grant.clock.sleep(ctx, time.Duration(ns))
 	}
 	done := g.onWait(ctx, time.Duration(ns))
-	err := t.clock.sleep(ctx, time.Duration(ns))
+	err := grant.clock.sleep(ctx, time.Duration(ns))
 	if done != nil {
 		done(err)
 	}
 	return err
-}
-
-// counters are what Stats is made of. Nothing that happens for every id is
-// counted: how many were made follows from the word.
-type counters struct {
-	jumping, jumped atomic.Uint64 // equal when skipped fits the word
-	skipped         atomic.Uint64 // positions up to the word that made no id
-	waits           atomic.Uint64
-	waited          atomic.Int64
-	borrowed        atomic.Uint64 // at most, in ticks
-}
-
-func (c *counters) noteBorrowed(ticks uint64) {
-	for old := c.borrowed.Load(); old < ticks && !c.borrowed.CompareAndSwap(old, ticks); old = c.borrowed.Load() {
-	}
 }

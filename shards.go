@@ -9,22 +9,22 @@ import (
 	"sync"
 )
 
-// Shards maps the logical shards of a layout, 2^Bits.Shard of them, to the
-// targets that hold them: databases, tables, or structs of both. Logical shard
-// s is on target s modulo the number of targets, so where that is a power of
-// two, id % targets in a proxy routes alike, and doubling the targets moves
-// exactly half of the shards, each from target i to target i+n.
+// Shards maps the logical shards of a layout, 2^Bits.Shard of them, to targets:
+// databases, tables, or structs of both. Logical shard s is on target s modulo
+// the number n of targets. If n is a power of two, a proxy that routes by id % n
+// agrees with Shards, and doubling the targets moves exactly half of the logical
+// shards, from target i to target i+n.
 //
-// Shards are immutable and safe for concurrent use. They are made by [NewShards];
-// the zero Shards has no target to return.
+// Shards are immutable and safe for concurrent use. Make them with [NewShards];
+// the zero Shards has no targets, and Of and At panic.
 type Shards[T any] struct {
 	layout  Layout
 	targets []T
 }
 
-// NewShards returns the mapping to targets, whose order must never change. No
-// target, a nil target, and more targets than the layout has logical shards
-// are errors ([*FieldError]).
+// NewShards returns the mapping to targets, whose order must never change. It
+// returns a [*FieldError] if there is no target, if a target is nil, and if there
+// are more targets than logical shards.
 func NewShards[T any](layout Layout, targets ...T) (*Shards[T], error) {
 	s := &Shards[T]{layout, append([]T(nil), targets...)}
 	if err := s.check(); err != nil {
@@ -70,10 +70,10 @@ func (s *Shards[T]) Index(shard uint64) int {
 	return int(s.layout.Shard(ID(shard)) % uint64(len(s.targets)))
 }
 
-// Each calls do for every target at the same time, with its position, and
-// returns when all calls have. One that fails does not stop the others: they
-// stop when ctx ends, if do heeds it. The error joins a [*ShardError] for each
-// call that failed, in the order of the targets.
+// Each calls do for every target concurrently, with the target's position, and
+// returns when all calls have returned. A call that fails does not stop the
+// others. The error joins a [*ShardError] for each call that failed, in the order
+// of the targets.
 func (s *Shards[T]) Each(ctx context.Context, do func(ctx context.Context, index int, target T) error) error {
 	errs := make([]error, len(s.targets))
 	var group sync.WaitGroup
@@ -100,10 +100,10 @@ func (e *ShardError) Error() string { return "shard " + strconv.Itoa(e.Index) + 
 // Unwrap returns the cause.
 func (e *ShardError) Unwrap() error { return e.Err }
 
-// HashShard returns a number that spreads string keys evenly over shards, for
-// [Layout.WithShard] and [Shards.At], which take it modulo the layout. It never
-// changes: FNV-1a with 64 bits (draft-eastlake-fnv), then the finalizer of
-// SplitMix64.
+// HashShard returns a hash of a string key, for [Layout.WithShard] and
+// [Shards.At], which take it modulo the number of logical shards. It spreads keys
+// evenly and will never change: FNV-1a with 64 bits (draft-eastlake-fnv), then
+// the finalizer of SplitMix64.
 func HashShard(key string) uint64 {
 	h := uint64(0xCBF29CE484222325)
 	for i := range len(key) {
@@ -112,9 +112,9 @@ func HashShard(key string) uint64 {
 	return mix(h)
 }
 
-// HashShardInt does for integer keys what [HashShard] does for strings. It never
-// changes: the finalizer of SplitMix64. Keys that are spread evenly already,
-// such as dense ones, can be passed as shards themselves.
+// HashShardInt does for integer keys what [HashShard] does for strings. It will
+// never change: it is the finalizer of SplitMix64. Keys that are already evenly
+// spread, such as dense numbers, can be used as shards without it.
 func HashShardInt(key int64) uint64 { return mix(uint64(key)) }
 
 // mix is the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable

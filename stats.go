@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Stats tells what happened on a [Worker] since the process started. In JSON,
-// for expvar and logs, durations are whole nanoseconds.
+// Stats says what happened on a [Worker] since it was made. In JSON, for expvar
+// and logs, durations are whole nanoseconds.
 type Stats struct {
 	Issued       uint64        `json:"issued"`           // ids made
-	Waits        uint64        `json:"waits"`            // calls that waited, pieces of one Fill counted singly
-	Waited       time.Duration `json:"waited_ns"`        // how long they were to wait, in all
-	Borrowed     time.Duration `json:"borrowed_ns"`      // how far the last id is ahead of the clock; past MaxAhead, callers wait for theirs
-	MostBorrowed time.Duration `json:"most_borrowed_ns"` // the largest that Borrowed has been
-	ClockSteps   uint64        `json:"clock_steps"`      // times that the wall clock was found stepped, forward or back
-	ClockLag     time.Duration `json:"clock_lag_ns"`     // how far the wall clock was behind the ids at the last look, which is once a second under load
+	Waits        uint64        `json:"waits"`            // waits of Next and Fill; one Fill may wait several times
+	Waited       time.Duration `json:"waited_ns"`        // total time that these waits were to take
+	Borrowed     time.Duration `json:"borrowed_ns"`      // how far the last id is ahead of the clock; beyond MaxAhead, calls wait
+	MostBorrowed time.Duration `json:"most_borrowed_ns"` // the largest value of Borrowed so far
+	ClockSteps   uint64        `json:"clock_steps"`      // how often the wall clock was found to have been stepped, forward or back
+	ClockLag     time.Duration `json:"clock_lag_ns"`     // how far the wall clock was behind the ids when it was last read, once a second under load
 	Left         time.Duration `json:"left_ns"`          // until the layout's timestamp runs out; at most 292 years
 }
 
@@ -37,8 +37,8 @@ func (g *Grant) stats() Stats {
 	return s
 }
 
-// issued returns how many ids were made, and the last position. The two counts
-// of jumps tell whether the position and what it skipped belong together.
+// issued returns how many ids were made, and the last position. If the two
+// counts of jumps are equal, skipped belongs to that position.
 func (g *Grant) issued() (n, last uint64) {
 	for {
 		jumped := g.jumped.Load()

@@ -42,7 +42,7 @@ func (r results) writeCharts(dir string) error {
 	return nil
 }
 
-// An idsChart shows one figure of each row that has it.
+// An idsChart shows one figure of each row.
 type idsChart struct {
 	file, title, below string
 	linear             bool
@@ -100,7 +100,7 @@ var idsCharts = []idsChart{
 	},
 }
 
-// ifShown returns x, or NaN for floors that would only fill the chart.
+// ifShown returns x, or NaN for floors that are not worth a bar.
 func ifShown(row *ids.Row, x float64) float64 {
 	if row.Kind == ids.Floor && row.Name != ids.FloorID && row.Name != ids.FloorWrite {
 		return math.NaN()
@@ -129,7 +129,7 @@ func (ch idsChart) write(dir string, r *ids.Result) error {
 	low, high := bars[0].value, bars[len(bars)-1].value
 	norm := func(x float64) float64 { return x / high }
 	if !ch.linear {
-		low /= 2 // for the shortest bar to be seen
+		low /= 2 // so that the shortest bar is visible
 		norm = func(x float64) float64 { return math.Log(x/low) / math.Log(high/low) }
 	}
 	return writeChart(filepath.Join(dir, ch.file), ch.title, ch.below, barsHeight(len(bars)), func(c draw.Canvas) {
@@ -183,8 +183,7 @@ var keyColors = map[string]color.Color{
 	rows.UUIDv4Text:    color.RGBA{0xb3, 0x5b, 0xc9, 0xff},
 }
 
-// paintRates draws a line for each key, and what they stand for beside them,
-// where no line can run into it.
+// paintRates draws a line for each key, and the legend to the right of the lines.
 func paintRates(c draw.Canvas, list []rows.Result) {
 	const legend, pitch vg.Length = 110, 18
 	p := plot.New()

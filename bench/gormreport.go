@@ -17,8 +17,8 @@ func gormReport(s *section[gormcost.Result]) string {
 	fmt.Fprintf(&b, "Rows created through GORM with the plugin, and with ids that the caller set, from the same generator. The server is\n"+
 		"%s. Statements of both take turns. The ratio is the median, over %d rounds, of the\n"+
 		"ratio of the median times in a round; ± is half the distance between the rounds' extremes. The control is the variant\n"+
-		"without the plugin over itself: what it differs from 1 is error. Dry runs send nothing, so there the plugin is\n"+
-		"compared with GORM alone. Allocations and bytes are those of a statement, by hand and what the plugin adds.\n\n",
+		"without the plugin over itself: its difference from 1 is error. Dry runs send nothing, so there the plugin is\n"+
+		"compared with GORM alone. Allocations and bytes are those of a statement by hand, and what the plugin adds.\n\n",
 		orUnknown(s.Result.Version), rounds(s.Result))
 	b.WriteString("### Targets\n\n" + gormTargets(s.Result.Cases))
 	b.WriteString("### Cost of a statement\n\n")
@@ -34,7 +34,7 @@ func gormReport(s *section[gormcost.Result]) string {
 	return b.String()
 }
 
-// gormTargets says whether the plugin costs what it may.
+// gormTargets says whether the plugin costs no more than its targets allow.
 func gormTargets(cases []gormcost.Case) string {
 	t := newTable(1, "target", "wanted", "measured", "met")
 	add := func(name, wanted, measured string, met bool) {
@@ -53,7 +53,7 @@ func gormTargets(cases []gormcost.Case) string {
 			ratio, _ := c.Ratio()
 			add("time of "+statement(c)+" over ids set by hand", "≤ "+times(wanted), times(ratio), ratio <= wanted)
 		}
-		// A tenth is for what the rest of the program allocates meanwhile.
+		// A tenth more, because the rest of the program allocates at the same time.
 		extra := c.PluginAllocs - c.Allocs
 		add("allocations of the plugin, "+statement(c), "≤ 2", fmt.Sprintf("%.1f", extra), extra <= 2.1)
 	}

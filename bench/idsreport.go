@@ -44,12 +44,12 @@ func targetTable(r *ids.Result) string {
 			t.add(x.What, x.Want, x.Measured, "**no**")
 		}
 	}
-	return "Computed from the medians in the tables below. \"20 bits\" and \"24 bits\" of sequence are layouts that do not bind; where\n" +
-		"nothing is said the layout is 41+10+12 (timestamp, worker, sequence), which allows 4,096 ids a millisecond. `Next` is\n" +
-		"measured against its floor, and against peers whose format does not bind, with 20 bits; `Fill(1000)` over the slice\n" +
-		"with 24, because 20 allow no more than an id per 0.95 ns. The floor is a reading of the monotonic clock and an atomic\n" +
-		"addition to one word, both inlined in the loop. sony/sonyflake v1 has a fixed format of 25,600 ids/s and stands in no\n" +
-		"target.\n\n" + t.String()
+	return "Computed from the medians in the tables below. A format binds if it limits the rate. \"20 bits\" and \"24 bits\" of sequence\n" +
+		"are layouts that do not bind; all other rows of snow have the layout 41+10+12 (timestamp, worker, sequence), which\n" +
+		"allows 4,096 ids a millisecond. `Next` with 20 bits is compared with its floor, and with peers whose format does not\n" +
+		"bind. `Fill(1000)` is compared with writing the slice, and has 24 bits, because 20 allow no more than an id per\n" +
+		"0.95 ns. The floor is a reading of the monotonic clock and an atomic addition to one word, both inlined in the loop.\n" +
+		"No target includes sony/sonyflake v1, whose fixed format allows 25,600 ids/s.\n\n" + t.String()
 }
 
 func speedTable(r *ids.Result) string {
@@ -66,9 +66,9 @@ func speedTable(r *ids.Result) string {
 		}
 		t.add(append(cells, grouped(row.Allocs), grouped(row.Bytes))...)
 	}
-	return fmt.Sprintf("Nanoseconds of wall time for one id while so many goroutines make as many as they can, GOMAXPROCS %d: with several\n"+
-		"goroutines it is the inverse of their rate together. Medians of %d rounds of %v (%d of %v where the format binds),\n"+
-		"after a warm-up that also uses up what a generator may borrow from the future; rounds go over all generators in turn.\n"+
+	return fmt.Sprintf("Nanoseconds of wall time for one id while that number of goroutines make as many ids as they can, GOMAXPROCS %d: with\n"+
+		"several goroutines it is the inverse of their common rate. Medians of %d rounds of %v (%d of %v where the format\n"+
+		"binds), after a warm-up that also uses up what a generator may borrow from the future. A round measures all generators.\n"+
 		"± is half the distance from the fastest round to the slowest. Allocations and bytes are those of a call.\n\n",
 		r.Procs, r.Options.Rounds, r.Options.Speed, r.Options.Rounds/max(r.Options.BoundEvery, 1), r.Options.SpeedBound) + t.String()
 }
@@ -105,8 +105,8 @@ func saturationTable(r *ids.Result) string {
 	}
 	return fmt.Sprintf("From the same rounds: seconds of CPU time of the whole process, in its code and in the kernel, for a million ids; ids in\n"+
 		"a second; and their share of what the format allows. The number of goroutines is in the heading. Ids come a tick at a\n"+
-		"time, and a tick of 1 ms more or less is %.2f %% of a round. influxdb/pkg/snowflake goes on into the future when its\n"+
-		"format is used up, so its format does not bind.\n\n", 100*ratio(time.Millisecond, r.Options.SpeedBound)) + t.String()
+		"time, and a tick of 1 ms more or less is %.2f %% of a round. influxdb/pkg/snowflake borrows from the future without\n"+
+		"bound, so its format does not bind.\n\n", 100*ratio(time.Millisecond, r.Options.SpeedBound)) + t.String()
 }
 
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(max(b, 1)) }
@@ -137,15 +137,15 @@ func latencyTables(r *ids.Result) string {
 	return fmt.Sprintf("Each call timed by itself for %v, after the warm-up. Nothing is subtracted: the empty call shows what timing costs. A\n"+
 		"percentile is at most 3 %% too high. A call of `Fill` makes as many ids as its name says.\n\n1 goroutine:\n\n", r.Options.Latency) +
 		latencyTable(r, at(1)) +
-		"64 goroutines. Where the format does not bind they never wait, and Go's scheduler interrupts a goroutine that does not\n" +
-		"wait after 10 ms for as long as the others take; the maximum, and sometimes p99.99, is then that pause and says nothing\n" +
-		"about the generator, as the empty call shows. Where the format binds, goroutines sleep, and the maximum counts.\n\n" +
+		"64 goroutines. If the format does not bind, they never wait. Go's scheduler interrupts a goroutine that does not wait\n" +
+		"after 10 ms, and lets the others run. The maximum, and sometimes p99.99, is then that pause and says nothing about the\n" +
+		"generator, as the empty call shows. If the format binds, goroutines sleep, and the maximum is that of the generator.\n\n" +
 		latencyTable(r, at(64))
 }
 
 func trickleTable(r *ids.Result) string {
-	return fmt.Sprintf("%s calls, one each millisecond, of a new generator. All generators are called in one goroutine, one after the\n"+
-		"other in an order that turns, so the processor's caches are cold.\n\n", grouped(int64(r.Options.TrickleCalls))) +
+	return fmt.Sprintf("%s calls of a new generator, one each millisecond. All generators are called in one goroutine, one after the\n"+
+		"other in an order that rotates, so the processor's caches are cold.\n\n", grouped(int64(r.Options.TrickleCalls))) +
 		latencyTable(r, func(row *ids.Row) *ids.Percentiles { return row.Trickle })
 }
 
@@ -175,13 +175,13 @@ func evennessTables(r *ids.Result) string {
 		shares.add(share...)
 		chis.add(chi...)
 	}
-	return fmt.Sprintf("%s ids, one each two milliseconds, of a new generator. An id is taken as a number: of those with more than 64\n"+
-		"bits the lowest 64, of nuid's text the part that counts, in base 62; it counts in a step that a process draws when it\n"+
-		"starts, so its row differs from run to run. A package that starts each tick at sequence 0 puts all ids into one\n"+
-		"residue of the powers of two.\n\nShare of the fullest residue; results.json has all of them:\n\n",
+	return fmt.Sprintf("%s ids of a new generator, one each two milliseconds. An id is read as a number: the lowest 64 bits of longer ids,\n"+
+		"and the counting part of nuid's text, in base 62. A process of nuid chooses its step at random when it starts, so its\n"+
+		"row differs from run to run. A package that starts each tick at sequence 0 puts all ids into one residue of the powers\n"+
+		"of two.\n\nShare of the fullest residue; results.json has all of them:\n\n",
 		grouped(int64(r.Options.EvennessIDs))) + shares.String() +
-		"Chi-square, and whether it fails at p = 0.01. Of truly random ids one in a hundred fails a modulus; a counter has less\n" +
-		"than random, and passes:\n\n" + chis.String()
+		"Chi-square, and whether it fails at p = 0.01. Truly random ids fail one modulus in a hundred. A counter is more even\n" +
+		"than random ids, and passes:\n\n" + chis.String()
 }
 
 func textTable(r *ids.Result) string {
@@ -194,7 +194,7 @@ func textTable(r *ids.Result) string {
 		"as many decimal digits.\n\n", r.Options.Rounds, r.Options.Text) + t.String()
 }
 
-// earlier quotes what is not in this program.
+// earlier quotes figures that are not measured by this program.
 var earlier = func() string {
 	t := newTable(1, "generator", "ns, 1 goroutine", "2", "64", "allocs", "CPU s/M, 2", "64", "p99.9, 64", "max, 64", "fullest residue mod 64")
 	t.add("godruoyi/go-snowflake", "244", "244", "244", "0", "0.483", "0.485", "381 ns", "912 ms", "100 %")
@@ -204,8 +204,8 @@ var earlier = func() string {
 	t.add("gorm.io/sharding", "244", "243", "245", "0", "0.259", "0.243", "624 µs", "423 ms", "100 %")
 	t.add("*bwmarrin/snowflake*", "244", "244", "243", "0", "0.258", "0.279", "4.1 ms", "60.0 ms", "100 %")
 	t.add("*floor: time.Since and atomic Add*", "30.2", "25.5", "24.3", "0", "–", "–", "–", "–", "–")
-	return "These packages are not part of this program. Their figures are from another run, of another program, on a machine\n" +
-		"with two cores, with Go 1.26.8; a package and a floor of the same run stand below them for scale. Don't compare them\n" +
-		"with the tables above. wuid has no time in its ids and takes blocks of numbers from a store; gorm.io/sharding calls\n" +
+	return "These packages are not part of this program. Their figures are from a run of another program, on a machine with two\n" +
+		"cores, with Go 1.26.8. For scale, the last two rows are a package and a floor of the same run. Don't compare the figures\n" +
+		"with the tables above. The ids of wuid have no time; it reserves blocks of numbers in a store. gorm.io/sharding calls\n" +
 		"bwmarrin/snowflake.\n\n" + t.String()
 }()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A machine is what a part was measured on. What the system does not tell is
-// left empty.
+// A machine is what a part was measured on. A field is empty if the system does
+// not provide it.
 type machine struct {
 	CPU      string `json:"cpu"`
 	Cores    int    `json:"cores"`
@@ -36,7 +36,7 @@ func thisMachine() machine {
 	}
 }
 
-// field returns what a file of lines such as "name : value" says of a name.
+// field returns the value of a name in a file of lines such as "name : value".
 func field(path, name string) string { return fieldOf(path, name, ":") }
 
 func fieldOf(path, name, separator string) string {
@@ -65,8 +65,8 @@ func modules() map[string]string {
 	return versions
 }
 
-// A load is how much the processors of the machine have worked since it
-// started, and this process with those that it waited for.
+// A load is the processor time that was used since the machine started, by all
+// processes, and by this process with its children that have ended.
 type load struct {
 	at   time.Time
 	busy time.Duration
@@ -103,8 +103,8 @@ func readLoad() load {
 	return l
 }
 
-// others returns how many cores others kept busy since l, on average, and
-// false where the system does not tell.
+// others returns how many cores other processes kept busy since l, on average, and
+// false if the system does not say.
 func (l load) others() (float64, bool) {
 	now := readLoad()
 	if !l.ok || !now.ok {

@@ -1,11 +1,11 @@
-// Bench measures package snow beside other generators of ids (-only ids),
-// what a kind of primary key costs a database (-only rows, and -only turns for
-// snow's beside numbers that the database counts), and what the plugin of
-// gormsnow costs (-only gorm). It prints tables and writes RESULTS.md,
-// results.json and charts. How fast tables are merged is measured by -only merge
-// alone, in about 15 minutes more.
+// Bench compares package snow with other generators of ids (-only ids), and
+// measures what a kind of primary key costs a database (-only rows, and -only
+// turns for snow keys next to AUTO_INCREMENT) and what the plugin of gormsnow
+// costs (-only gorm). It prints tables and writes RESULTS.md, results.json and
+// charts. -only merge measures how fast tables are merged, which takes 15 minutes
+// and is never part of another run.
 //
-// A part that is not measured keeps what results.json has of it.
+// A part that is not measured keeps its results in results.json.
 package main
 
 import (
@@ -90,7 +90,7 @@ func (o options) measure(ctx context.Context) error {
 		fmt.Print(idsReport(s))
 	}
 	if o.part("rows") {
-		// Rows of an engine count even if another engine could not be started.
+		// The rows of an engine are valid even if another engine could not be started.
 		s, failed := measured(o.quick, func() ([]rows.Result, error) { return rows.Measure(ctx, o.rowsOptions()) })
 		if len(s.Result) > 0 && ctx.Err() == nil {
 			results.Rows = s
@@ -129,7 +129,7 @@ func (o options) measure(ctx context.Context) error {
 		}
 		fmt.Print(gormReport(s))
 	}
-	if o.only == "merge" { // or all of it would take twice as long
+	if o.only == "merge" { // otherwise a full run would take twice as long
 		s, err := measured(o.quick, func() (merge.Result, error) { return merge.Measure(ctx, o.mergeOptions()) })
 		if err != nil {
 			return err
@@ -146,8 +146,8 @@ func (o options) measure(ctx context.Context) error {
 // part reports whether a part is to be measured.
 func (o options) part(name string) bool { return o.only == "" || o.only == name }
 
-// rowsOptions cuts the tables and the slow keys to what fits the time, unless
-// the number of rows was asked for.
+// rowsOptions limits the tables and the slow keys to what fits the time, unless a
+// flag sets the number of rows.
 func (o options) rowsOptions() rows.Options {
 	opts := rows.Options{Rows: o.rows, PerKeyLimit: o.limit, Progress: progress("rows")}
 	switch {
@@ -166,13 +166,13 @@ func (o options) rowsOptions() rows.Options {
 func (o options) mergeOptions() merge.Options {
 	opts := merge.Options{Rows: cmp.Or(o.rows, 500_000), Rounds: 9, Memory: []int{1_000_000, 4_000_000}, Progress: progress("merge")}
 	if o.quick {
-		opts.Rows, opts.Rounds, opts.Memory = cmp.Or(o.rows, 100_000), 1, nil // memory has found its level after a million
+		opts.Rows, opts.Rounds, opts.Memory = cmp.Or(o.rows, 100_000), 1, nil // after a million rows memory no longer grows
 	}
 	return opts
 }
 
-// progress returns a function that shows at most a line each second, so that
-// reports from inside a measurement cost it nothing that counts.
+// progress returns a function that shows at most one line a second, so that
+// reports from inside a measurement don't change it.
 func progress(part string) func(string) {
 	begin := time.Now()
 	var last time.Time

@@ -57,12 +57,12 @@ func writeChart(path, title, below string, height vg.Length, paint func(draw.Can
 	if _, err := svg.WriteTo(&b); err != nil {
 		return err
 	}
-	// Those who don't have the font get one of the same widths, or any without serifs.
+	// Without the font a viewer uses one of the same widths, or any without serifs.
 	out := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
 	return os.WriteFile(path, out, 0o666)
 }
 
-// A bar is one line of a chart: a name, a bar and what it stands for.
+// A bar is one line of a chart: a name, a bar and its value.
 type bar struct {
 	name  string
 	value float64

@@ -83,8 +83,8 @@ func (r results) write(dir string) error {
 func (r results) report() string {
 	var b strings.Builder
 	b.WriteString("# Results\n\n" +
-		"Written by `make bench`, from results.json, which also has what the tables leave out. Times depend on the machine:\n" +
-		"compare figures of one part with each other, not with those of another run.\n\n")
+		"Written by `make bench` from results.json, which has more than the tables. Times depend on the machine: compare figures\n" +
+		"of one part with each other, not with those of another run.\n\n")
 	if r.IDs != nil {
 		b.WriteString(idsReport(r.IDs))
 	}

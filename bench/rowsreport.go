@@ -19,8 +19,9 @@ func rowsReport(s *section[[]rows.Result]) string {
 	b.WriteString("A table of orders with two secondary indexes, loaded over one connection with INSERT statements of 500 rows, each\n" +
 		"committed and flushed to disk; the data grows past the server's buffer pool. Each load has a server and a data\n" +
 		"directory of its own. Reads are by primary key, of rows drawn evenly from all. ± is half the distance between the\n" +
-		"fastest and the slowest of several loads, and the other figures are those of the middle one. A load that did not end in\n" +
-		"the time it had is marked with the rows that it got to: its size and rates are those of a smaller table, in its favour.\n\n")
+		"fastest and the slowest of several loads, and the other figures are those of the middle one. A load that was not\n" +
+		"finished when its time was over shows the rows that it had reached: its size and rates are those of a smaller table,\n" +
+		"which is an advantage.\n\n")
 	for _, engine := range engines(s.Result) {
 		list := of(s.Result, engine)
 		fmt.Fprintf(&b, "### %s\n\n%s, buffer pool of %s MB.\n\n%s",
@@ -36,8 +37,8 @@ func turnsReport(s *section[[]rows.Turn]) string {
 	b.WriteString("## Snow's keys beside AUTO_INCREMENT\n\n" + s.about([]string{"github.com/go-sql-driver/mysql", "github.com/jackc/pgx/v5"}))
 	b.WriteString("The same table twice in one server, once with each key; INSERT statements of 500 rows take turns, so that whatever else\n" +
 		"happens to the machine happens to both. The ratio is of the time of all statements. The range is that of the ratios of\n" +
-		"each twentieth of the load, without the highest and the lowest two. The database is not asked which numbers it gave,\n" +
-		"which MySQL tells for nothing and PostgreSQL by RETURNING: so the target is for MariaDB alone.\n\n")
+		"each twentieth of the load, without the two highest and the two lowest. The numbers that the database has assigned are\n" +
+		"not read back. MySQL returns them at no cost, PostgreSQL only with RETURNING, so the target is for MariaDB only.\n\n")
 	t := newTable(1, "server", "pool", "rows, each", "rows/s of snow over auto-increment", "range", "wanted", "met")
 	for _, r := range s.Result {
 		wanted, met, sorted := "≥ 1.00×", "yes", slices.Sorted(slices.Values(r.Blocks))

@@ -14,27 +14,27 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// FindAcross returns one page over the rows of all shards: that of [After] or
-// [Before]. It asks all databases at the same time, merges what they answer by
-// primary key and cuts it to the page's limit.
+// FindAcross returns a page of [After] or [Before] over the rows of all shards. It
+// asks all databases concurrently, merges their rows by primary key and cuts the
+// result to the page's limit.
 //
 //	orders, err := gormsnow.FindAcross[Order](ctx, shards, gormsnow.After(last, 50))
 //
-// The next page starts at the id of its last row, as with one database. Scopes
-// narrow the query or add Preload, for each database alike:
+// For the next page pass the id of the last row, as with one database. Scopes
+// apply to the query of each database, for conditions and Preload:
 //
 //	open := func(db *gorm.DB) *gorm.DB { return db.Where("state = ?", "open") }
 //	orders, err := gormsnow.FindAcross[Order](ctx, shards, gormsnow.Before(0, 50), open)
 //
-// T is a model, or a pointer to one. Each database reads a whole page, so what a
-// page costs grows with the number of shards. A row that is in two of them for a
-// while, as when it moves, is found twice.
+// T is a model, or a pointer to one. Each database reads a whole page, so the cost
+// of a page grows with the number of shards. A row that is in two databases for a
+// while, because it is being moved, is found twice.
 //
-// There are no rows where a database fails, because a page without its rows would
-// have the next one skip them: the error joins a [*snow.ShardError] for each. It
-// is an error as well where page is something else, where a scope sets a limit or
-// an offset or leaves out the key, and where After has one. FindAcross is as safe
-// for concurrent use as the databases are.
+// If a database fails, FindAcross returns no rows, because the next page would
+// skip those of that database; the error joins a [*snow.ShardError] for each. It
+// also returns an error if page was not made by After or Before, if a scope sets a
+// limit or an offset or leaves out the key, and the errors of After. FindAcross is
+// as safe for concurrent use as the databases are.
 func FindAcross[T any](ctx context.Context, shards *snow.Shards[*gorm.DB], page clause.Expression, scopes ...func(*gorm.DB) *gorm.DB) ([]T, error) {
 	rows, err := findAcross[T](ctx, shards, page, scopes)
 	if err != nil {
@@ -43,7 +43,7 @@ func FindAcross[T any](ctx context.Context, shards *snow.Shards[*gorm.DB], page 
 	return rows, nil
 }
 
-// A ranked row has a number that sorts as its key does.
+// A ranked row has a rank, which sorts as its key does.
 type ranked[T any] struct {
 	row  T
 	rank uint64
@@ -94,7 +94,7 @@ func rank[T any](stmt *gorm.Statement, rows []T) ([]ranked[T], error) {
 	if t := structOf(reflect.TypeFor[T]()); t != stmt.Schema.ModelType {
 		return nil, fmt.Errorf("the rows are %s, but the model of the statement is %s: leave Model out", reflect.TypeFor[T](), stmt.Schema.ModelType)
 	}
-	key := stmt.Schema.PrioritizedPrimaryField // After has looked at it
+	key := stmt.Schema.PrioritizedPrimaryField // an integer, or After would have failed
 	all := make([]ranked[T], len(rows))
 	for i := range rows {
 		value, zero := key.ValueOf(stmt.Context, reflect.ValueOf(&rows[i]).Elem())

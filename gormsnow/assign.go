@@ -25,7 +25,7 @@ func (p *plugin) assign(stmt *gorm.Statement, m *model) error {
 
 // verify refuses to insert a row without an id, whatever the reason.
 func (p *plugin) verify(stmt *gorm.Statement, m *model) error {
-	// Once more: hooks may have selected or omitted columns.
+	// Again, because hooks may have selected or omitted columns.
 	if err := include(stmt, m); err != nil {
 		return err
 	}
@@ -45,13 +45,13 @@ func (p *plugin) verify(stmt *gorm.Statement, m *model) error {
 	if err != nil || made == nil || !replacesRows(stmt) {
 		return err
 	}
-	places, err := made.place(stmt, m)
-	places.keep(stmt)
+	rows, err := made.locate(stmt, m)
+	rows.keep(stmt)
 	return err
 }
 
-// include makes the statement write the keys also where the caller selected
-// other columns: the database would otherwise make up an id of its own.
+// include makes the statement write the keys even if the caller selected other
+// columns: the database would otherwise choose an id of its own.
 func include(stmt *gorm.Statement, m *model) error {
 	if len(stmt.Selects)+len(stmt.Omits) == 0 {
 		return nil
@@ -70,9 +70,9 @@ func include(stmt *gorm.Statement, m *model) error {
 }
 
 // fill reserves ids for the whole statement at once, so that they ascend in
-// the order of the rows, and puts them into place. Where it fails no key has
-// changed. It does nothing where the shard of a row is not known yet, unless
-// the time is last.
+// the order of the rows, and stores them in the rows. If it fails before that, no
+// key has changed. If the shard of a row is not known yet, it does nothing, unless
+// last says that this is the last chance.
 func (p *plugin) fill(stmt *gorm.Statement, m *model, last bool) error {
 	n, early := 0, false
 	err := vacant(stmt, m.keys, func(s slot) error {
@@ -103,8 +103,8 @@ func (p *plugin) fill(stmt *gorm.Statement, m *model, last bool) error {
 	return err
 }
 
-// draw takes ids from the source and refuses those that may not be unique. The
-// shard, the lowest bits, may change: ids that differ in nothing else are the same.
+// draw gets ids from the source and refuses those that may not be unique. The
+// shard, in the lowest bits, may still change, so ids must differ in other bits.
 func (p *plugin) draw(ctx context.Context, ids []snow.ID, shardBits uint8) error {
 	if err := p.source.Fill(ctx, ids); err != nil {
 		return err

@@ -13,7 +13,7 @@ type forgetful struct{ ID snow.ID }
 
 func (f *forgetful) BeforeCreate(*gorm.DB) error { f.ID = 0; return nil }
 
-// Models whose keys a statement or a hook of theirs leaves out.
+// Models whose keys are left out by a statement or by their hooks.
 type (
 	selective struct {
 		ID   snow.ID

@@ -8,21 +8,22 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Association is db.Association(name), whose Delete is right also where the
-// foreign key is a *[snow.ID], or another pointer to a [database/sql.Scanner]:
+// Association is db.Association(name) with a Delete that also works if the foreign
+// key is a *[snow.ID], or another pointer to a [database/sql.Scanner]:
 //
 //	err := gormsnow.Association(db.Model(&employee), "Company").Delete(&company)
 //
-// GORM's own Delete stores NULL but leaves such a pointer in the struct, and so
-// the next Save stores it again. Where Company is a pointer, GORM empties what it
-// points to, which Save then creates; here the field becomes nil, as it does not
-// with Clear.
+// GORM's own Delete stores NULL but leaves such a pointer in the struct, so that
+// the next Save stores it again. If Company is a pointer, GORM's Delete also
+// zeroes the struct that it points to, and the next Save creates an empty company;
+// here the field becomes nil. Clear
+// does neither.
 func Association(db *gorm.DB, name string) *gorm.Association {
 	a := db.Association(name)
 	if a.Error != nil || a.Relationship.JoinTable != nil {
 		return a
 	}
-	// Copies: others use the schema at the same time.
+	// Copies, because other goroutines use the schema.
 	rel := *a.Relationship
 	rel.Field = nullable(rel.Field)
 	rel.References = make([]*schema.Reference, len(a.Relationship.References))
@@ -35,9 +36,9 @@ func Association(db *gorm.DB, name string) *gorm.Association {
 	return a
 }
 
-// nullable returns f, where it is a pointer with a Set to which nil and an empty
-// struct are nil. Of the copy it has what GORM reads of associations and never
-// changes.
+// nullable returns f, or if f is a pointer, a copy of it whose Set turns nil and an
+// empty struct into nil. The copy has those members that associations read and
+// GORM never changes.
 func nullable(f *schema.Field) *schema.Field {
 	if f.FieldType.Kind() != reflect.Pointer {
 		return f

@@ -17,8 +17,8 @@ import (
 // A CheckError is one finding of [Check].
 type CheckError struct {
 	Model   string // Go type of the model, for example "shop.Order"
-	Field   string // field of the model; empty where the finding is about its table
-	Column  string // "orders.id", or "orders" for the table; empty where the finding is about the model alone
+	Field   string // field of the model; empty if the finding is about its table
+	Column  string // "orders.id", or "orders" for the table; empty if the finding is about the model alone
 	Problem string // what is wrong
 	Remedy  string // what to do about it
 }
@@ -40,45 +40,46 @@ func (e *CheckError) Error() string {
 }
 
 // Check compares models with their live tables, and returns what would make
-// inserts go wrong later, most of it silently. Run it when a program starts,
-// after its migrations, and once before them where tables were made for other keys:
+// inserts go wrong later, often silently. Run it when a program starts, after its
+// migrations. If the tables were made for other keys, also run it once before the
+// migrations:
 //
 //	err := gormsnow.Check(db, &Order{}, &Customer{})
 //
 // It finds
-//   - what the plugin refuses: tags, and foreign keys that can't hold an id; the
-//     first of each model
+//   - what the plugin refuses, which is tags, and foreign keys that can't hold an
+//     id; only the first of each model
 //   - a primary key that GORM infers to be AUTO_INCREMENT, or that is
-//     AUTO_INCREMENT, serial, identity or AUTOINCREMENT in the table. AutoMigrate
-//     does not take that away
-//   - a snow.ID in a composite primary key that nobody is said to fill: it has
-//     neither the tag snowflake nor snowflake:false, and no association
-//   - a column that holds ids but is missing, is narrower than 64 bits, loses
-//     digits, or is a text where the model has a number, which then sorts and
-//     compares as a text
-//   - on MySQL a key that is unsigned in its table, as that of gorm.Model is, while
-//     the foreign keys that AutoMigrate creates to it have a sign, or the other way
-//     round: run Check before the migration for this
-//   - a many-to-many join table where nothing makes its pairs unique, so that
-//     saving an association again adds its rows again
+//     AUTO_INCREMENT, serial, identity or AUTOINCREMENT in the table, which
+//     AutoMigrate does not change
+//   - a snow.ID in a composite primary key that has neither the tag snowflake nor
+//     snowflake:false, and no association that fills it
+//   - a column that should hold ids but is missing, is narrower than 64 bits,
+//     loses digits, or is a text although the model has a number, so that it sorts
+//     and compares as a text
+//   - on MySQL, a key that is unsigned in its table, as that of gorm.Model is,
+//     although the foreign keys to it that AutoMigrate creates are signed, or the
+//     reverse; run Check before the migration to find this
+//   - a many-to-many join table whose pairs are not unique, so that saving an
+//     association again adds its rows again
 //   - a primary key, a unique field or a unique index of the model that the table
-//     does not have, partial indexes aside
-//   - an id in the table above all that the generators can make now, so that new
-//     rows sort before old ones or meet them. This looks at the largest primary
-//     key, if that is a number, and allows for clocks that differ by a minute.
-//     It needs a plugin whose source has a Layout, as [snow.Generator] has, and is
-//     left out otherwise
+//     does not have, except partial indexes
+//   - an id in the table that is greater than any id that the generators can make
+//     now, so that new rows sort before old ones or clash with them. This reads the
+//     largest primary key, if that is a number, and tolerates clocks that differ by
+//     a minute. It needs a plugin whose source has a Layout, as [snow.Generator]
+//     has, and is left out otherwise
 //   - a table that does not exist, or that this user may not see.
 //
-// The tables are the models' and those of their many-to-many associations. With
-// db.Table, or where the models' names give a schema, it is that table;
-// otherwise the database finds it as it does for queries. Scopes do not count.
+// The tables are those of the models and of their many-to-many associations. If
+// db.Table is set, or a model's table name has a schema, it is that table;
+// otherwise the database finds it as it does for queries. Scopes are ignored.
 //
 // The error joins all findings, each a [*CheckError], with the errors of
-// queries and of models that GORM can't parse, and with [ErrNoPlugin] where db
-// has no plugin; its Unwrap() []error lists them. It is
+// queries and of models that GORM can't parse, and with [ErrNoPlugin] if db has no
+// plugin; its Unwrap() []error lists them. It is
 // [gorm.ErrDryRunModeUnsupported] in a dry run and [errors.ErrUnsupported]
-// where the dialect is not one of MySQL, PostgreSQL and SQLite.
+// if the dialect is not MySQL, PostgreSQL or SQLite.
 //
 // Check only reads: the catalogue, and one MAX for each table. It works in a
 // transaction, and is as safe for concurrent use as db is.
@@ -117,8 +118,8 @@ type check struct {
 	read   tableReader
 	table  string // what all models are looked up in, if set
 	layout snow.Layout
-	joins  map[string]bool // join tables that were looked at
-	signed map[string]bool // foreign keys whose sign was
+	joins  map[string]bool // join tables that were checked
+	signed map[string]bool // foreign keys whose sign was checked
 	errs   []error
 }
 
@@ -179,7 +180,7 @@ func (c *check) model(value any) {
 	}
 }
 
-// analyse returns what the plugin knows about s, or would know.
+// analyse returns what the plugin knows about s, or would know if db had one.
 func (c *check) analyse(s *schema.Schema) *model {
 	if p := pluginOf(c.db); p != nil {
 		return p.model(s)
@@ -187,7 +188,7 @@ func (c *check) analyse(s *schema.Schema) *model {
 	return analyse(s)
 }
 
-// live reads a table of s. Where it can't, that is a finding or an error.
+// live reads a table of s. If it can't, it adds a finding or an error.
 func (c *check) live(s *schema.Schema, name string) (*liveTable, bool) {
 	live := newLiveTable(name)
 	if err := c.read(c.db, live); err != nil {
@@ -252,7 +253,7 @@ func (c *check) automatic(s *schema.Schema, field string, column liveColumn, liv
 	})
 }
 
-// uniques checks that the table refuses the duplicates that the model does.
+// uniques checks that the table refuses the duplicates that the model says it does.
 func (c *check) uniques(s *schema.Schema, live *liveTable) {
 	for _, u := range uniqueKeys(s) {
 		if u.where == "" && !live.distinct(u.columns) {
@@ -290,11 +291,11 @@ func (c *check) join(s *schema.Schema, rel *schema.Relationship) {
 	}
 }
 
-// aheadOfClock is how far ahead of the clock an id may be that was made just
-// now: a generator's MaxAhead is a minute at most. See [snow.Config].
+// aheadOfClock is how far the time of a new id may be ahead of the clock: a
+// generator's MaxAhead is at most a minute. See [snow.Config].
 const aheadOfClock = time.Minute
 
-// largest compares the largest id of the table with those that are made now.
+// largest compares the largest id of the table with the ids that are made now.
 func (c *check) largest(s *schema.Schema, live *liveTable) {
 	key := s.PrioritizedPrimaryField
 	if key == nil || c.layout == (snow.Layout{}) || !isKey(key) || key.IndirectFieldType.Kind() == reflect.String {
@@ -322,8 +323,8 @@ func (c *check) largest(s *schema.Schema, live *liveTable) {
 	}
 	c.find(CheckError{
 		Model: s.ModelType.String(), Field: key.Name, Column: live.name + "." + column.name,
-		Problem: fmt.Sprintf("its largest value is %d, %s, above all that is made now, which is below %d", largest, what, end),
-		Remedy:  "make ids with the layout of those rows, or give those rows new ids: new ones would sort before them and meet them",
+		Problem: fmt.Sprintf("its largest value is %d, %s, above all that is made now: new ids are below %d", largest, what, end),
+		Remedy:  "make ids with the layout of those rows, or give those rows new ids: otherwise new rows sort before them and may clash with them",
 	})
 }
 

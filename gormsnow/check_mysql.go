@@ -7,8 +7,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// readMySQL asks information_schema, which shows only what the user has a
-// privilege on.
+// readMySQL reads information_schema, which shows only tables on which the user
+// has a privilege.
 func readMySQL(db *gorm.DB, t *liveTable) error {
 	const table = " WHERE table_schema = COALESCE(NULLIF(?, ''), DATABASE()) AND table_name = ?"
 	err := eachRow(db, func(rows *sql.Rows) error {

@@ -7,7 +7,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// readPostgres asks the catalogue. A name without a schema is looked up along
+// readPostgres reads the catalogue. A name without a schema is looked up along
 // the search_path, as in queries.
 func readPostgres(db *gorm.DB, t *liveTable) error {
 	name := db.Statement.Quote(t.name)
@@ -25,7 +25,7 @@ func readPostgres(db *gorm.DB, t *liveTable) error {
 			c.kind, c.size = integerColumn, 32
 		case "int2":
 			c.kind, c.size = integerColumn, 16
-		case "numeric": // a modifier has precision and scale, four more than they are
+		case "numeric": // a modifier is precision << 16 | scale, plus four
 			if precision, scale := (modifier-4)>>16, (modifier-4)&0x7FF; modifier < 0 || precision-scale >= digits {
 				c.kind = anyColumn
 			}

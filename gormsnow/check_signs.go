@@ -8,9 +8,9 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// signs finds foreign keys that AutoMigrate can't create, because MySQL wants
-// both columns to have a sign or neither: a key that was a uint still is unsigned
-// in its table, where AutoMigrate leaves it.
+// signs finds foreign keys that AutoMigrate can't create, because MySQL requires
+// both columns to be signed or both to be unsigned. A key that was a uint is still
+// unsigned in its table, because AutoMigrate does not change it.
 func (c *check) signs(s *schema.Schema) {
 	if c.db.Name() != "mysql" || c.db.DisableForeignKeyConstraintWhenMigrating || c.db.IgnoreRelationshipsWhenMigrating {
 		return
@@ -33,7 +33,7 @@ func (c *check) sign(s *schema.Schema, rel *schema.Relationship, ref *schema.Ref
 	name := foreign.Schema.Table + "." + foreign.DBName
 	column, ok := c.columnOf(key)
 	if !ok || c.signed[name] {
-		return // a table that AutoMigrate is about to create, or the other side of a relation
+		return // AutoMigrate will create the table, or the other side of the relation was checked
 	}
 	c.signed[name] = true
 	unsigned := func(typ string) bool { return strings.Contains(strings.ToLower(typ), "unsigned") }
@@ -58,11 +58,11 @@ func (c *check) sign(s *schema.Schema, rel *schema.Relationship, ref *schema.Ref
 	})
 }
 
-// columnOf returns the live column of a field, and false where there is none.
+// columnOf returns the live column of a field, and false if there is none.
 func (c *check) columnOf(f *schema.Field) (liveColumn, bool) {
 	live := newLiveTable(f.Schema.Table)
 	if err := c.read(c.db, live); err != nil {
-		return liveColumn{}, false // the check of its own model tells
+		return liveColumn{}, false // the check of its own model reports the error
 	}
 	column, ok := live.columns[f.DBName]
 	return column, ok

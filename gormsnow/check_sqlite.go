@@ -9,12 +9,12 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// autoincrement is how SQLite's grammar has it; only an INTEGER primary key can.
+// autoincrement matches SQLite's grammar, which allows it only for an INTEGER primary key.
 var autoincrement = regexp.MustCompile(`(?i)\bPRIMARY\s+KEY(\s+(ASC|DESC))?(\s+ON\s+CONFLICT\s+\w+)?\s+AUTOINCREMENT\b`)
 
-// readSQLite asks the pragmas. An INTEGER primary key without AUTOINCREMENT
-// makes up values too where one is NULL; GORM creates it for an int64 whatever
-// its tags are, and it is not reported.
+// readSQLite reads the pragmas. An INTEGER primary key without AUTOINCREMENT also
+// generates a value for NULL. It is not reported, because GORM creates one for an
+// int64 whatever its tags are.
 func readSQLite(db *gorm.DB, t *liveTable) error {
 	catalogue := "sqlite_master"
 	if t.schema != "" {

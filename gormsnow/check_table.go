@@ -13,14 +13,14 @@ import (
 
 // A liveTable is what a database knows about a table.
 type liveTable struct {
-	name    string // as the model has it, perhaps with a schema
+	name    string // as in the model, perhaps with a schema
 	schema  string // empty for that of the connection
 	table   string
-	columns map[string]liveColumn // none where there is no such table
+	columns map[string]liveColumn // empty if there is no such table
 	unique  [][]string            // columns of the primary key and of unique indexes for all rows
 }
 
-// newLiveTable returns a table that is to be read, named as in a model.
+// newLiveTable returns a table that is yet to be read. name is that of a model.
 func newLiveTable(name string) *liveTable {
 	t := &liveTable{name: name, columns: make(map[string]liveColumn)}
 	t.schema, t.table, _ = strings.Cut(name, ".")
@@ -30,7 +30,7 @@ func newLiveTable(name string) *liveTable {
 	return t
 }
 
-// A tableReader reads the columns and unique indexes of a table that is named.
+// A tableReader reads the columns and unique indexes of t.
 type tableReader func(db *gorm.DB, t *liveTable) error
 
 // A liveColumn is a column of a table.
@@ -39,8 +39,8 @@ type liveColumn struct {
 	typ  string // as the database calls it
 	kind columnKind
 	size int64  // bits of an integer; characters of a text, 0 for no bound
-	auto string // AUTO_INCREMENT or what else makes up values, or empty
-	cure string // what takes that away
+	auto string // AUTO_INCREMENT or what else generates values, or empty
+	cure string // the statement that removes it
 }
 
 type columnKind int
@@ -55,8 +55,8 @@ const (
 // digits is the length of the longest id as a text.
 const digits = 19
 
-// refuse returns why the column can't hold the ids of a field of type t, and
-// what to do, or nothing. Structs may store numbers or texts.
+// refuse returns why the column can't hold the ids of a field of type t and what
+// to do about it, or nothing. Structs may store numbers or texts.
 func (c liveColumn) refuse(t reflect.Type) (problem, remedy string) {
 	text := t.Kind() == reflect.String
 	switch {
@@ -76,7 +76,7 @@ func (c liveColumn) refuse(t reflect.Type) (problem, remedy string) {
 	return "", ""
 }
 
-// max returns the largest value of a column, or 0 where there is none above it.
+// max returns the largest value of a column, or 0 if none is greater.
 func (c *check) max(t *liveTable, column liveColumn) (largest uint64, err error) {
 	name := clause.Expr{SQL: c.db.Statement.Quote(t.name)}
 	// As a text, because PostgreSQL refuses a statement that it has prepared once the type of its result has changed.
@@ -110,8 +110,9 @@ func eachRow(db *gorm.DB, scan func(*sql.Rows) error, statement string, args ...
 	return rows.Err()
 }
 
-// readUnique adds the unique indexes that a query lists as rows of index and column. NULL is an expression: no column has
-// its empty name, so such an index is within no set of columns.
+// readUnique adds the unique indexes that a query lists in rows of index and
+// column. NULL stands for an expression. Its name is empty, as that of no column
+// is, so such an index is a subset of no set of columns.
 func readUnique(db *gorm.DB, t *liveTable, statement string, args ...any) error {
 	last := ""
 	return eachRow(db, func(rows *sql.Rows) error {

@@ -25,7 +25,7 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
-// A query that fails is an error of its own, and the other models are checked.
+// A query that fails is a separate error, and the other models are still checked.
 func TestCheckQueryFails(t *testing.T) {
 	t.Parallel()
 	db, expect := mockOnce(t, &gorm.Config{})

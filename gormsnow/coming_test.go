@@ -18,7 +18,7 @@ import (
 	"github.com/shardsnow/snow/internal/gormtest"
 )
 
-// A shop before and after its keys became ours, and two tables that are new then.
+// A shop before and after the change to snow keys, and two tables that are created after it.
 type (
 	memberBefore struct {
 		gorm.Model
@@ -88,9 +88,9 @@ func TestComingFromGormModel(t *testing.T) {
 	if err := db.Use(gormsnow.New(gormtest.NewGenerator(t))); err != nil {
 		t.Fatal(err)
 	}
-	// Where the model of the old table is as it was, so is the type of what refers to it.
+	// If the model of the old table has not changed, foreign keys to it have the old type.
 	if err := db.AutoMigrate(&fineBefore{}); err != nil {
-		t.Errorf("a new table beside an old model: %v", err)
+		t.Errorf("a new table with an old model: %v", err)
 	}
 	models := []any{&member{}, &loan{}, &fine{}, &club{}}
 

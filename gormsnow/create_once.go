@@ -16,44 +16,47 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// CreateOnce inserts row, or loads the row that is stored already: the one with
-// its primary key, or, where on names fields or columns of a unique index, the
-// one with their values. So whoever got no answer may ask again, from another
-// process too, and there is one row:
+// CreateOnce inserts row, or loads the row that is already stored: the one with
+// the same primary key, or if on names fields or columns of a unique index, the
+// one with the same values there. So a caller that got no answer may repeat the
+// call, also in another process, and there is only one row:
 //
 //	id, err := generator.Next(ctx) // once for each request, kept by the client
 //	order := Order{ID: id, Buyer: buyer}
 //	created, err := gormsnow.CreateOnce(db, &order)
 //
-// A nil error means that the row is stored. At most one call for a row returns
-// created; none does where its answer was lost. Where created is false, *row is
-// what the table has, which may differ from what was passed; its associations
-// are those of the stored row if db has Preload, and empty otherwise. A
-// soft-deleted row counts as stored and is loaded as such. After an error
-// nothing that the call did is stored, unless the connection broke at the
-// commit: that is the case to repeat.
+// If the error is nil, the row is stored. At most one call for a row returns
+// created; if the answer to that call was lost, none does. If created is false,
+// *row is the row of the table, which may differ from what was passed; its
+// associations are loaded if db has Preload, and empty otherwise. A soft-deleted
+// row counts as stored and is loaded. After an error nothing that the call did is
+// stored, unless the connection broke during the commit: that is the case in which
+// to repeat the call.
 //
-// A row without an id gets one from the plugin and keeps it after an error.
-// Without on, repeat with the same id: a new id is a new row.
+// A row without an id gets one from the plugin and keeps it after an error. If on
+// is empty, repeat the call with the same id: a new id would be a new row.
 //
-// Row and associations are created in a transaction, or in a savepoint of the
-// one that db is in, which therefore goes on after a duplicate, on PostgreSQL
-// too. Table, Scopes, Select and Omit of db apply to the insert; Table, Scopes
-// and Preload to the load. A caller's transaction that PostgreSQL isolates by
-// REPEATABLE READ or more can't load a row that is newer than its snapshot, and
-// gets the error of another key; a deadlock may end it on any database. So may a
-// MariaDB with innodb_snapshot_isolation, which is on from 11.6: error 1020 means
-// that the transaction is over, and what is sent in it after that commits by
-// itself. Return such an error from the transaction, and repeat all of it.
+// The row and its associations are created in a transaction, or in a savepoint if
+// db is in a transaction, which can therefore go on after a duplicate, even on
+// PostgreSQL. Table, Scopes, Select and Omit of db apply to the insert; Table,
+// Scopes and Preload apply to the load.
 //
-// The error is [gorm.ErrDuplicatedKey], with the driver's, where another unique
-// key than the one asked for is taken. It is a [*FieldError] where the model has
-// no such field, where it declares no primary key, unique field or unique index
-// within on, or where a value of on is NULL, which is never a duplicate. A
-// partial unique index counts; [Check] tells whether the table has what the
-// model declares. It is [gorm.ErrDryRunModeUnsupported] in a dry run. An ON
-// CONFLICT clause is refused. Duplicates are told by the codes that the GORM
-// dialect knows ([gorm.ErrorTranslator]); where it doesn't, they stay errors.
+// If db is in a transaction with REPEATABLE READ or SERIALIZABLE on PostgreSQL,
+// CreateOnce can't load a row that is newer than the transaction's snapshot, and
+// returns the error for another key. On any database a deadlock may end the
+// transaction, and so may error 1020 of MariaDB with innodb_snapshot_isolation,
+// which is on by default from 11.6: statements that are sent after it commit one
+// by one. Return such an error from the transaction, and repeat all of it.
+//
+// The error is [gorm.ErrDuplicatedKey], and wraps the driver's, if a stored row has
+// the same values in another unique key than the one asked for. It is a
+// [*FieldError] if the model has no such field, if no primary key, unique field or
+// unique index that it declares is a subset of on, or if a value of on is NULL,
+// which is never a duplicate. A partial unique index counts; [Check] says whether
+// the table has what the model declares. It is [gorm.ErrDryRunModeUnsupported] in
+// a dry run. An ON CONFLICT clause is refused. CreateOnce recognises duplicates by
+// the error codes that the GORM dialect knows ([gorm.ErrorTranslator]); with other
+// dialects they stay errors.
 //
 // CreateOnce is as safe for concurrent use as db is; row must not be shared.
 func CreateOnce[T any](db *gorm.DB, row *T, on ...string) (created bool, err error) {
@@ -83,7 +86,7 @@ func createOnce[T any](db *gorm.DB, row *T, on []string) (created bool, err erro
 	var values []clause.Expression
 	err = db.Transaction(func(tx *gorm.DB) error {
 		tx = tx.Create(row)
-		// The row has the values that its hooks and associations gave it.
+		// By now hooks and associations have set their values.
 		var null error
 		values, null = keyValues(tx.Statement, key, row)
 		switch {
@@ -145,7 +148,7 @@ func keyFields(db *gorm.DB, row any, on []string) ([]*schema.Field, error) {
 	return nil, fieldError(stmt.Schema, key[0], "nothing makes "+strings.Join(on, ", ")+" unique: declare it with the tag uniqueIndex")
 }
 
-// keyValues returns the condition that a row has the key of this one.
+// keyValues returns the condition that a row has the same key as this one.
 func keyValues(stmt *gorm.Statement, key []*schema.Field, row any) ([]clause.Expression, error) {
 	exprs := make([]clause.Expression, len(key))
 	for i, f := range key {
@@ -156,7 +159,7 @@ func keyValues(stmt *gorm.Statement, key []*schema.Field, row any) ([]clause.Exp
 		}
 		if valuer, ok := value.(driver.Valuer); ok && !null {
 			plain, err := valuer.Value()
-			null = err == nil && plain == nil // where it fails the insert does too
+			null = err == nil && plain == nil // if it fails, so does the insert
 		}
 		if null {
 			return nil, fieldError(f.Schema, f, "it is NULL, which is never a duplicate: set it")
@@ -166,7 +169,7 @@ func keyValues(stmt *gorm.Statement, key []*schema.Field, row any) ([]clause.Exp
 	return exprs, nil
 }
 
-// inserted returns an error unless a create that has no error has certainly
+// inserted returns an error unless the create, which returned none, has certainly
 // inserted the row.
 func inserted(tx *gorm.DB) error {
 	if _, ok := tx.Statement.Clauses["ON CONFLICT"]; ok {
@@ -178,8 +181,8 @@ func inserted(tx *gorm.DB) error {
 	return nil
 }
 
-// quiet is a logger to which a duplicate is no error: it is what a repeated call
-// meets, and where it is another key's the caller gets it.
+// quiet is a logger that does not log duplicates as errors: a repeated call meets
+// one, and a duplicate of another key is returned to the caller.
 type quiet struct {
 	logger.Interface
 	db *gorm.DB
@@ -220,15 +223,15 @@ func duplicate(db *gorm.DB, err error) bool {
 	return false
 }
 
-// load returns the one row with these values, or nil. It runs in a transaction
-// because queries outside may go to a replica that has not heard of the row.
+// load returns the one row with these values, or nil. It runs in a transaction,
+// because other queries may go to a replica that does not have the row yet.
 func load[T any](db *gorm.DB, values []clause.Expression, lock bool) (stored *T, err error) {
 	err = db.Transaction(func(tx *gorm.DB) error {
-		// Rows that are soft-deleted come second: the index may be for the others only.
+		// Soft-deleted rows come second: a partial index may exclude them.
 		for _, deleted := range []bool{false, true} {
 			query := tx.Limit(2)
 			query.Statement.Selects, query.Statement.Omits = nil, nil
-			// Conditions of the caller's, joined by OR, might let in another row.
+			// A condition of the caller, joined by OR, could match another row.
 			query.Statement.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: values}}
 			if lock {
 				// The snapshot of the caller's transaction may be older than the row.

@@ -176,7 +176,7 @@ func TestCreateOnceStatements(t *testing.T) {
 	}
 }
 
-// What was not certainly inserted is rolled back.
+// A row that was perhaps not inserted is rolled back.
 func TestCreateOnceDoubts(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -2,22 +2,22 @@ package gormsnow
 
 import "errors"
 
-// Errors that callers branch on. They arrive wrapped: use errors.Is.
+// Errors that callers branch on. They are wrapped: use errors.Is.
 var (
-	// ErrNoPlugin is returned by the BeforeCreate hook of [Model] where the
-	// database has no plugin to assign the key.
+	// ErrNoPlugin is returned by the BeforeCreate hook of [Model], and by [Check]
+	// and [Created], if the database has no plugin.
 	ErrNoPlugin = errors.New("plugin not registered: call db.Use(gormsnow.New(source)) after gorm.Open")
 
 	// ErrNoSource is returned by db.Use for a plugin made without a source.
 	ErrNoSource = errors.New("the plugin has no source of ids: pass one to gormsnow.New")
 
-	// ErrBadSource is returned by an insert whose source reported success but
-	// left ids unset, or gave ids that are not positive and ascending.
+	// ErrBadSource is returned by an insert if the source reported success but
+	// returned ids that are not positive and ascending.
 	ErrBadSource = errors.New("source broke its contract")
 )
 
-// A FieldError says why a key can't be assigned. The INSERT was not sent; what
-// associations have sent before it is rolled back with the transaction where there is one.
+// A FieldError says why a key can't be assigned. The INSERT was not sent. What
+// associations sent before it is rolled back with the transaction, if there is one.
 type FieldError struct {
 	Model  string // Go type of the model, for example "shop.Order"; "many2many:" and the table for a join table without one
 	Field  string // name of the field in the model

@@ -14,8 +14,9 @@ import (
 	"github.com/shardsnow/snow/gormsnow"
 )
 
-// openUnreliable returns a database that stores the first order and then loses
-// the reply to its commit, and what closes it. Elsewhere this is gorm.Open(mysql.Open(dsn)).
+// openUnreliable returns a database that stores the first order and then loses the
+// reply to its commit, and a function that closes it. In a program this is
+// gorm.Open(mysql.Open(dsn)).
 func openUnreliable() (*gorm.DB, func()) {
 	conn, server, err := sqlmock.New()
 	if err != nil {

@@ -95,7 +95,7 @@ func ExampleFindAcross() {
 		Buyer string
 	}
 
-	// newestOf returns the page of orders before last, of whatever shard they are.
+	// newestOf returns the page of orders before last, from all shards.
 	newestOf := func(ctx context.Context, shards *snow.Shards[*gorm.DB], buyer string, last snow.ID) ([]Order, error) {
 		return gormsnow.FindAcross[Order](ctx, shards, gormsnow.Before(last, 50), func(db *gorm.DB) *gorm.DB {
 			return db.Where("buyer = ?", buyer)

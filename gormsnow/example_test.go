@@ -12,7 +12,7 @@ import (
 )
 
 // openDryRun returns a MySQL database that builds statements and sends none.
-// Elsewhere this is gorm.Open(mysql.Open(dsn)).
+// In a program this is gorm.Open(mysql.Open(dsn)).
 func openDryRun() *gorm.DB {
 	db, err := gorm.Open(
 		mysql.New(mysql.Config{DSN: "root@/shop", SkipInitializeWithVersion: true}),
@@ -24,8 +24,8 @@ func openDryRun() *gorm.DB {
 	return db
 }
 
-// newGenerator returns a generator for worker 7. Every process that inserts
-// needs a number of its own.
+// newGenerator returns a generator for worker 7. Every process that inserts needs
+// its own number.
 func newGenerator() *snow.Generator {
 	worker, err := snow.Fixed(snow.Default(), 0, 7)
 	if err != nil {

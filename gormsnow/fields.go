@@ -15,14 +15,14 @@ import (
 type model struct {
 	keys    []*schema.Field                 // columns that the plugin fills
 	given   []*schema.Field                 // keys that an association or the program fills
-	missing map[*schema.Field]string        // why a row of ours can't be without one of given
-	sources map[*schema.Field]*schema.Field // by key: the field that its shard is taken from
-	uniques []unique                        // what tells a stored row from others
-	err     error                           // why the plugin can't serve the model
+	missing map[*schema.Field]string        // the error for a row without one of given
+	sources map[*schema.Field]*schema.Field // by key: the field that has its shard
+	uniques []unique                        // what identifies a stored row
+	err     error                           // why the plugin can't assign keys of the model
 }
 
-// analyse finds the keys of s. It reads only what GORM leaves alone once a
-// schema is parsed: data types and relations change when other models are.
+// analyse finds the keys of s. It reads only what GORM no longer changes once a
+// schema is parsed: data types and relations change when other models are parsed.
 func analyse(s *schema.Schema) *model {
 	m := &model{missing: make(map[*schema.Field]string)}
 	var foreign map[string]bool
@@ -31,7 +31,7 @@ func analyse(s *schema.Schema) *model {
 		primary := slices.Contains(s.PrimaryFields, f)
 		typed := primary && f.IndirectFieldType == reflect.TypeFor[snow.ID]()
 		if !tagged && !typed && !(primary && counted(f)) || f.DBName != "" && s.FieldsByDBName[f.DBName] != f {
-			continue // no key, or hidden by a field of an outer struct
+			continue // not a key, or hidden by a field of an outer struct
 		}
 		if foreign == nil {
 			foreign = foreignKeys(s)
@@ -86,9 +86,9 @@ func keyTag(f *schema.Field) (on, off bool) {
 	return on && !off, off
 }
 
-// counted reports whether GORM makes f AUTO_INCREMENT without being asked,
-// although its type may be one that was defined as a [snow.ID]: such a type has
-// none of its methods, and nothing tells it from others of 64 bits.
+// counted reports whether GORM makes f AUTO_INCREMENT without a tag, although its
+// type may be defined as [snow.ID]: such a type does not have its methods and looks
+// like any other named type of int64.
 func counted(f *schema.Field) bool {
 	_, asked := f.TagSettings["AUTOINCREMENT"]
 	t := f.IndirectFieldType
@@ -135,15 +135,15 @@ func assignable(t reflect.Type) bool {
 }
 
 // foreignKeys returns the columns of s that belongs-to associations fill. The
-// join table of a many-to-many relation has them too: GORM copies the key
-// fields of both sides into it, tags included.
+// join table of a many-to-many relation has such columns too: GORM copies the key
+// fields of both sides into it, with their tags.
 func foreignKeys(s *schema.Schema) map[string]bool {
 	s.Relationships.Mux.RLock()
 	defer s.Relationships.Mux.RUnlock()
 	columns := make(map[string]bool)
 	for name, rel := range s.Relationships.Relations {
-		// Under these names parsing a parent files its has-one and has-many
-		// relations, and goes on writing to them.
+		// GORM adds relations with such names when it parses a parent with a
+		// has-one or has-many association, and goes on writing to them.
 		if strings.HasPrefix(name, "_") || rel.Type != schema.BelongsTo {
 			continue
 		}
@@ -158,8 +158,8 @@ func fieldError(s *schema.Schema, f *schema.Field, reason string) error {
 	return &FieldError{modelName(s), f.Name, reason}
 }
 
-// modelName returns the Go type of a model, or the tag of the join table that
-// GORM makes: its type is all of a struct.
+// modelName returns the Go type of a model, or for a join table that GORM makes,
+// whose type has no name, its tag.
 func modelName(s *schema.Schema) string {
 	if madeByGORM(s) {
 		return "many2many:" + s.Table

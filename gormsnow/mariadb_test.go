@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { gormtest.Main(m) }
 
-// openMariaDB returns an empty database on server, through the driver's path
-// for MariaDB, with RETURNING, or for MySQL, without.
+// openMariaDB returns an empty database on server. The driver treats it as MariaDB,
+// with RETURNING, or as MySQL, without.
 func openMariaDB(tb testing.TB, server *dbtest.Server, returning bool, cfg *gorm.Config) *gorm.DB {
 	tb.Helper()
 	cfg.DisableForeignKeyConstraintWhenMigrating = true // as in sharded tables
@@ -53,8 +53,8 @@ func TestMariaDB(t *testing.T) {
 	}
 }
 
-// A transaction that has read sees rows that are gone, but an insert meets the
-// ones that are there.
+// A transaction with an old snapshot sees rows that are gone, but its insert meets
+// the present ones.
 func TestMariaDBSnapshot(t *testing.T) {
 	t.Parallel()
 	db := openMariaDB(t, dbtest.MariaDB(t), false, &gorm.Config{})
@@ -87,7 +87,7 @@ func TestMariaDBSnapshot(t *testing.T) {
 	}
 }
 
-// AutoMigrate must make keys wide enough and not AUTO_INCREMENT.
+// AutoMigrate must create keys that are wide enough and not AUTO_INCREMENT.
 func TestMariaDBColumns(t *testing.T) {
 	t.Parallel()
 	db := openMariaDB(t, dbtest.MariaDB(t), true, &gorm.Config{})

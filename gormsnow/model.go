@@ -16,8 +16,8 @@ import (
 //		Amount int64
 //	}
 //
-// The plugin assigns the key; it must be registered with db.Use. A shard tag
-// stands on the embedded field:
+// The plugin assigns the key; register it with db.Use. A shard tag goes on the
+// embedded field:
 //
 //	type Order struct {
 //		gormsnow.Model `snow:"shard=BuyerID"`
@@ -30,16 +30,17 @@ type Model struct {
 	DeletedAt gorm.DeletedAt `gorm:"index" json:"-"`
 }
 
-// BeforeCreate is a GORM hook. By the time that Create calls it the plugin has
-// assigned the id; called with a db outside of Create, it assigns one to a row
-// that has none, which knows of no shard tag around it. It returns [ErrNoPlugin] for a row without an id where the
-// database has no plugin, which would otherwise store a zero id, and outside of
-// Create the error of the source.
+// BeforeCreate is a GORM hook. When Create calls it, the plugin has assigned the
+// id. It returns [ErrNoPlugin] for a row without an id if the database has no
+// plugin; the row would be stored with a zero id otherwise.
 //
-// A model that defines a BeforeCreate of its own replaces this one and loses
-// only that check. GORM runs no hooks for maps and with SkipHooks.
+// Called outside of Create, it assigns an id to a row that has none, without regard
+// to a shard tag on the struct around it, or returns the error of the source.
+//
+// A model that defines its own BeforeCreate replaces this one and loses only that
+// check. GORM runs no hooks for maps and with SkipHooks.
 func (m *Model) BeforeCreate(tx *gorm.DB) error {
-	// m is nil where a model embeds *Model and nobody allocated it.
+	// m is nil if a model embeds *Model and nobody allocated it.
 	if m != nil && !m.ID.IsZero() {
 		return nil
 	}

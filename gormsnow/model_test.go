@@ -25,7 +25,7 @@ type (
 		gormsnow.Model
 	}
 	stamped struct{ Note string }
-	// Two promoted hooks of one depth cancel each other.
+	// Two promoted hooks of the same depth hide each other.
 	ticketWithTwoHooks struct {
 		gormsnow.Model
 		stamped
@@ -90,7 +90,7 @@ func TestModelWithoutPlugin(t *testing.T) {
 	}
 }
 
-// A row may get its id before it is created.
+// BeforeCreate, called by the program, assigns an id before the insert.
 func TestModelOutsideOfCreate(t *testing.T) {
 	t.Parallel()
 	src := newSequence()

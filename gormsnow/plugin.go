@@ -23,9 +23,9 @@ const (
 //
 //	err := db.Use(gormsnow.New(generator))
 //
-// Use fails with [ErrNoSource] where src is nil and with [gorm.ErrRegistered]
-// where db has the plugin already. One plugin may serve several databases. It
-// is safe for concurrent use if src is.
+// Use fails with [ErrNoSource] if src is nil, and with [gorm.ErrRegistered] if db
+// already has such a plugin. One plugin may serve several databases. It is safe
+// for concurrent use if src is.
 func New(src snow.Source) gorm.Plugin { return &plugin{source: src} }
 
 type plugin struct {
@@ -34,8 +34,8 @@ type plugin struct {
 	named  atomic.Int64
 }
 
-// Name implements [gorm.Plugin]. It differs each time: to a name that it knows
-// GORM answers with one word, where Initialize can say what is registered.
+// Name implements [gorm.Plugin]. It differs at each call, because for a name that it knows Use returns a bare
+// [gorm.ErrRegistered] and does not call Initialize, which says what is registered.
 func (p *plugin) Name() string { return fmt.Sprintf("%s %p %d", pluginName, p, p.named.Add(1)) }
 
 // Initialize implements [gorm.Plugin].
@@ -44,22 +44,21 @@ func (p *plugin) Initialize(db *gorm.DB) error {
 		return fmt.Errorf("gormsnow: %w", ErrNoSource)
 	}
 	if registered(db) {
-		return fmt.Errorf("gormsnow: the database has this plugin, or another one by gormsnow.New, already: %w", gorm.ErrRegistered)
+		return fmt.Errorf("gormsnow: the database has this plugin, or another one made by gormsnow.New: %w", gorm.ErrRegistered)
 	}
 	create := db.Callback().Create()
 	for _, c := range []struct {
 		name, before string
 		step         func(*gorm.Statement, *model) error
 	}{
-		// Hooks see the ids. The transaction has begun by then: what comes
-		// before it is not in every configuration.
+		// Hooks see the ids. Callbacks before this one are not registered in every configuration.
 		{assignName, "gorm:before_create", p.assign},
-		// Hooks and belongs-to associations have set what they set.
+		// Hooks and belongs-to associations are done by then.
 		{verifyName, "gorm:create", p.verify},
 		// Has-one, has-many and many-to-many associations copy the ids.
 		{settleName, "gorm:save_after_associations", p.settle},
 	} {
-		// GORM appends a callback whose anchor is missing, after the insert.
+		// If the anchor is missing, GORM would run the callback last, after the insert.
 		if create.Get(c.before) == nil {
 			return fmt.Errorf("gormsnow: register %s: the database has no callback %s", c.name, c.before)
 		}
@@ -80,15 +79,15 @@ func pluginOf(db *gorm.DB) *plugin {
 	return nil
 }
 
-// registered reports whether inserts of db pass through the plugin. It asks
-// the callbacks and not db.Plugins, which lists the plugin also where its
-// callback was removed.
+// registered reports whether inserts of db pass through the plugin. It looks at
+// the callbacks, because db.Plugins lists the plugin even if its callback was
+// removed.
 func registered(db *gorm.DB) bool {
 	return db.Callback().Create().Get(assignName) != nil
 }
 
-// callback returns step as GORM calls it. It does not run where an earlier
-// callback has failed, nor for inserts without a model.
+// callback returns step as a GORM callback, which does nothing if an earlier
+// callback has failed, or if the insert has no model.
 func (p *plugin) callback(step func(*gorm.Statement, *model) error) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		if db.Error != nil || db.Statement.Schema == nil {
@@ -100,7 +99,7 @@ func (p *plugin) callback(step func(*gorm.Statement, *model) error) func(*gorm.D
 	}
 }
 
-// model returns what is known about a schema, analysed once.
+// model returns what is known about a schema, which is analysed once.
 func (p *plugin) model(s *schema.Schema) *model {
 	if m, ok := p.models.Load(s); ok {
 		return m.(*model)

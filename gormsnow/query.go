@@ -17,30 +17,33 @@ import (
 )
 
 // CreatedBetween is the condition that a row's primary key was made in
-// [from, to), as [snow.Layout.Between] has it: a range of the primary key, which
-// needs no index on a time column. Adjacent ranges share no row and miss none.
+// [from, to), as [snow.Layout.Between] computes it. It is a range of the primary
+// key, so it needs no time column and no index on one. Adjacent ranges share no
+// row and miss none.
 //
 //	db.Where(gormsnow.CreatedBetween(layout, from, to)).Find(&orders)
 //	gorm.G[Order](db).Where(gormsnow.CreatedBetween(layout, from, to)).Find(ctx)
 //
-// It works where GORM takes conditions: Where, Or, Not, Clauses, the conditions
-// of Find, Update and Delete, and Preload. The column is that of the statement's
-// model, with its table; in a composite primary key, the member called id.
+// GORM accepts it wherever it accepts conditions: in Where, Or, Not, Clauses, the
+// conditions of Find, Update and Delete, and Preload. The column is the primary
+// key of the statement's model, qualified by the table; in a composite primary
+// key, it is the member called id.
 //
-// The statement fails with [gorm.ErrModelValueRequired] without a model, with a
-// [*FieldError] where the primary key is not a 64-bit integer, and with an error
-// where l is the zero Layout.
+// The statement fails with [gorm.ErrModelValueRequired] if it has no model, with a
+// [*FieldError] if the primary key is not a 64-bit integer, and with an error if l
+// is the zero Layout.
 func CreatedBetween(l snow.Layout, from, to time.Time) clause.Expression {
 	return between{layout: l, from: from, to: to}
 }
 
-// Created is [CreatedBetween] with the layout of the source of the plugin that
-// the database has:
+// Created is [CreatedBetween] with the layout of the source that the database's
+// plugin has:
 //
 //	db.Where(gormsnow.Created(from, to)).Find(&orders)
 //
-// The statement also fails with [ErrNoPlugin] where it has none, and with an error
-// where the source has no method Layout() [snow.Layout], as [snow.Generator] has.
+// The statement also fails with [ErrNoPlugin] if the database has no plugin, and
+// with an error if the source has no method Layout() [snow.Layout], as
+// [snow.Generator] has.
 func Created(from, to time.Time) clause.Expression {
 	return between{ofPlugin: true, from: from, to: to}
 }
@@ -69,7 +72,7 @@ func (b between) findLayout(stmt *gorm.Statement) (snow.Layout, error) {
 // Build implements [clause.Expression].
 func (b between) Build(builder clause.Builder) { b.write(builder, "(", " >= ", " AND ", " < ") }
 
-// NegationBuild is what GORM builds within Not.
+// NegationBuild builds the condition within Not.
 func (b between) NegationBuild(builder clause.Builder) { b.write(builder, "(", " < ", " OR ", " >= ") }
 
 func (b between) write(builder clause.Builder, open, lower, and, upper string) {
@@ -94,51 +97,53 @@ func (b between) write(builder clause.Builder, open, lower, and, upper string) {
 	text(builder, ")")
 }
 
-// After is the page of at most limit rows whose primary key follows id, oldest
-// first. The page after it starts at the id of its last row; the zero ID is the
-// start of the first page. Unlike OFFSET it reads only the rows of the page, and
-// rows that come or go elsewhere don't shift it. A row that another worker
-// inserts with an id of a moment ago may land behind a page that was read.
+// After is the page of at most limit rows whose primary key is greater than id,
+// oldest first. For the first page pass the zero ID, and for each further page the
+// id of the last row. Unlike OFFSET, the database reads only the rows of the page,
+// and rows that are inserted or deleted elsewhere don't shift it. A row that
+// another worker inserts late, with an id of a moment ago, may belong to a page
+// that was already read.
 //
 //	db.Clauses(gormsnow.After(last, 50)).Find(&orders)
 //	gorm.G[Order](db, gormsnow.After(last, 50)).Find(ctx)
 //
-// Where takes it as well. FindInBatches needs Clauses: its batches then end
-// with the page. The column is that of [CreatedBetween]. A smaller Limit of the
-// statement stays.
+// Where accepts it as well. FindInBatches needs Clauses: its batches then end
+// with the page. The column is that of [CreatedBetween]. If the statement has a
+// smaller Limit, that one counts.
 //
-// The statement fails as with CreatedBetween, and where limit is under 1, where
-// id is negative, where the rows are ordered by something else before the key,
-// in Count, and in an Update or Delete of a database that has no LIMIT there. A
-// limit or an id out of bounds is a [*snow.FieldError].
+// The statement fails as with CreatedBetween. It also fails if limit is less than
+// 1 or id is negative (a [*snow.FieldError]), if the rows are ordered by something
+// else first, in Count, and in an Update or Delete if the database has no LIMIT
+// there.
 func After(id snow.ID, limit int) clause.Expression { return page{id: id, limit: limit} }
 
 // Before is [After] in the other direction: the page of at most limit rows whose
-// primary key precedes id, newest first. The zero ID is the start of the first
-// page, which has the newest rows. It is not for FindInBatches, which goes up.
+// primary key is less than id, newest first. For the first page, which has the
+// newest rows, pass the zero ID. It can't be used with FindInBatches, which goes
+// from small keys to large ones.
 func Before(id snow.ID, limit int) clause.Expression {
 	return page{id: id, limit: limit, newest: true}
 }
 
-// A page is one expression that brings a condition, an order and a limit. As a
-// modifier it adds the three at once. As a condition it can add the others only
-// when it is built, which is early enough: WHERE comes before them.
+// A page is an expression with a condition, an order and a limit. As a modifier
+// it adds all three at once. As a condition it adds order and limit when it is
+// built, which is early enough, because WHERE is built before them.
 type page struct {
 	id     snow.ID
 	limit  int
 	newest bool
-	placed bool // order and limit are in the statement
+	added  bool // order and limit are in the statement
 }
 
 // ModifyStatement implements [gorm.StatementModifier].
 func (p page) ModifyStatement(stmt *gorm.Statement) {
-	p.place(stmt)
-	p.placed = true
+	p.addOrderAndLimit(stmt)
+	p.added = true
 	stmt.AddClause(clause.Where{Exprs: []clause.Expression{p}})
 }
 
-func (p page) place(stmt *gorm.Statement) {
-	// An expression that orders would be lost by adding a column. It stays, to be refused.
+func (p page) addOrderAndLimit(stmt *gorm.Statement) {
+	// Adding a column would drop an expression that orders: keep it, so that check refuses it.
 	if old, ok := stmt.Clauses["ORDER BY"].Expression.(clause.OrderBy); !ok || old.Expression == nil {
 		stmt.AddClause(clause.OrderBy{Columns: []clause.OrderByColumn{p.order()}})
 	}
@@ -156,8 +161,8 @@ func (p page) order() clause.OrderByColumn {
 func (p page) Build(builder clause.Builder) {
 	stmt, key, err := keyOf(builder)
 	if err == nil {
-		if !p.placed {
-			p.place(stmt)
+		if !p.added {
+			p.addOrderAndLimit(stmt)
 		}
 		err = p.check(stmt)
 	}
@@ -183,7 +188,7 @@ func (p page) Build(builder clause.Builder) {
 	builder.AddVar(builder, int64(p.id))
 }
 
-// check refuses what would not be the page that was asked for.
+// check refuses a statement that would not return the page.
 func (p page) check(stmt *gorm.Statement) error {
 	order, _ := stmt.Clauses["ORDER BY"].Expression.(clause.OrderBy)
 	count, _ := stmt.Clauses["SELECT"].Expression.(clause.Expr)
@@ -203,7 +208,7 @@ func (p page) check(stmt *gorm.Statement) error {
 }
 
 // keyOf returns the statement that is being built and the primary key of its
-// model. GORM's own placeholder falls back on another column where there is none.
+// model. GORM's own placeholder would use another column if there is none.
 func keyOf(builder clause.Builder) (*gorm.Statement, clause.Column, error) {
 	stmt, ok := builder.(*gorm.Statement)
 	if !ok || stmt.Schema == nil {
@@ -213,7 +218,7 @@ func keyOf(builder clause.Builder) (*gorm.Statement, clause.Column, error) {
 	if key == nil {
 		return nil, clause.Column{}, &FieldError{stmt.Schema.ModelType.String(), "ID", "the model has no single primary key, nor one called id"}
 	}
-	// Texts don't sort as the numbers that they hold.
+	// Texts don't sort as numbers do.
 	if !assignable(key.FieldType) || key.IndirectFieldType.Kind() == reflect.String {
 		return nil, clause.Column{}, fieldError(stmt.Schema, key, key.FieldType.String()+" doesn't sort as ids do: make it a snow.ID or a 64-bit integer")
 	}

@@ -10,9 +10,9 @@ import (
 )
 
 // checkReferences refuses a model with an association whose foreign key can't
-// hold an id: GORM converts what it copies there as Go does, without an error.
-// It reads the lists of relations, which are complete once s is parsed, and not
-// the map, to which parsing other models adds.
+// hold an id: GORM would convert the id without an error. It reads the lists of
+// relations, which are complete once s is parsed; GORM adds to the map of
+// relations when it parses other models.
 func checkReferences(s *schema.Schema) error {
 	all := &s.Relationships
 	for _, rel := range slices.Concat(all.HasOne, all.HasMany, all.BelongsTo, all.Many2Many) {
@@ -44,8 +44,8 @@ func refuseReference(foreign, key *schema.Field) string {
 	to := "the id of " + modelName(key.Schema) + " that it refers to"
 	switch t, from := foreign.IndirectFieldType, key.IndirectFieldType; t.Kind() {
 	case reflect.String:
-		// The conversion of a number to a string gives one character. GORM
-		// formats the integers that it knows, which have no name of their own.
+		// Go converts a number to a string of one character. GORM formats only
+		// the predeclared integer types.
 		if from.Kind() != reflect.String && from.PkgPath() != "" {
 			return t.String() + " would get a character instead of " + to + ": make it a snow.ID, or the id an int64 or a string with the tag snowflake"
 		}

@@ -27,7 +27,7 @@ func vacant(stmt *gorm.Statement, keys []*schema.Field, visit func(slot) error) 
 	return walk(stmt, keys, true, visit)
 }
 
-// each does what vacant does for all keys that can be set.
+// each visits all keys that can be set, row by row. It stops at the first error.
 func each(stmt *gorm.Statement, keys []*schema.Field, visit func(slot) error) error {
 	return walk(stmt, keys, false, visit)
 }
@@ -53,7 +53,7 @@ func walk(stmt *gorm.Statement, keys []*schema.Field, vacant bool, visit func(sl
 		for i := range rows.Len() {
 			row := reflect.Indirect(rows.Index(i))
 			if !row.IsValid() {
-				// As GORM has it, but for models with hooks, such as Model.
+				// GORM's own error, which it returns only for models without hooks.
 				return fmt.Errorf("slice data #%d is nil: %w", i, gorm.ErrInvalidData)
 			}
 			if err := eachField(stmt, keys, row, vacant, visit); err != nil {
@@ -86,10 +86,10 @@ func eachField(stmt *gorm.Statement, keys []*schema.Field, row reflect.Value, va
 	return nil
 }
 
-// fieldOf returns the field of a row that can be set. Where it has to go through
-// a nil pointer to an embedded struct, it makes that one.
+// fieldOf returns the settable field of a row. If a pointer to an embedded struct
+// on the way is nil, it allocates the struct.
 func fieldOf(stmt *gorm.Statement, key *schema.Field, row reflect.Value) reflect.Value {
-	// What GORM does in this case, for a fifth of the time.
+	// The same as below for a field that is not embedded, in a fifth of the time.
 	if path := key.StructField.Index; len(path) == 1 && path[0] >= 0 {
 		return row.Field(path[0])
 	}
@@ -121,8 +121,9 @@ func eachEntry(stmt *gorm.Statement, keys []*schema.Field, row map[string]any, v
 	return nil
 }
 
-// entryName returns the name that row has for the column of f: GORM takes the
-// column's own, the field's, and what the naming strategy maps to it.
+// entryName returns the name that row has for the column of f: GORM accepts the
+// name of the column, that of the field, and any that the naming strategy maps to
+// the column.
 func entryName(stmt *gorm.Statement, f *schema.Field, row map[string]any) (string, error) {
 	var found bool
 	name := f.DBName
@@ -146,8 +147,8 @@ func isZero(v reflect.Value) bool {
 	return !v.IsValid() || v.IsZero()
 }
 
-// isZeroEntry is isZero for an entry of a map, whose type is the caller's: a
-// database also stores no id for NULL of a Valuer, or for the text 0.
+// isZeroEntry is isZero for an entry of a map, which can have any type: NULL of a
+// Valuer and the text "0" are no ids either.
 func isZeroEntry(key *schema.Field, entry any) bool {
 	v := reflect.ValueOf(entry)
 	if isZero(v) {
@@ -156,7 +157,7 @@ func isZeroEntry(key *schema.Field, entry any) bool {
 	if valuer, ok := entry.(driver.Valuer); ok {
 		value, err := valuer.Value()
 		if err != nil {
-			return false // the insert fails by it
+			return false // the insert will fail with it
 		}
 		v = reflect.ValueOf(value)
 	}
@@ -175,8 +176,8 @@ func (s slot) put(id snow.ID) {
 	s.set(v)
 }
 
-// set stores what v, a pointer to the type of the field, points to, or zero
-// where it is nil.
+// set stores what v points to, or zero if v is nil. v is a pointer to the type of
+// the field.
 func (s slot) set(v reflect.Value) {
 	switch {
 	case s.row != nil && v.IsNil():
@@ -184,7 +185,7 @@ func (s slot) set(v reflect.Value) {
 	case s.row != nil:
 		s.row[s.name] = v.Elem().Interface()
 	case s.field.Kind() == reflect.Pointer:
-		// A new variable: rows may share the one that they point to.
+		// Not into the old variable, which other rows may share.
 		s.field.Set(v)
 	case v.IsNil():
 		s.field.SetZero()
@@ -193,7 +194,7 @@ func (s slot) set(v reflect.Value) {
 	}
 }
 
-// value returns what the row has.
+// value returns the value of the slot.
 func (s slot) value() reflect.Value {
 	if s.row != nil {
 		return reflect.ValueOf(s.row[s.name])

@@ -15,7 +15,7 @@ import (
 // plugin has put into its rows. GORM builds no clause of this name.
 const issuedName = "gormsnow:issued"
 
-// issued are the ids that the rows of a statement got.
+// issued are the ids that the plugin gave to the rows of a statement.
 type issued struct {
 	ids []snow.ID // ascending
 	one [1]snow.ID
@@ -43,30 +43,30 @@ func issuedTo(stmt *gorm.Statement) *issued {
 	return made
 }
 
-// placed are the rows that have the ids of a statement.
-type placed map[snow.ID]slot
+// holders says which slot holds an id of a statement.
+type holders map[snow.ID]slot
 
 // Build implements [clause.Expression].
-func (placed) Build(clause.Builder) {}
+func (holders) Build(clause.Builder) {}
 
-// keep remembers the rows until they settle.
-func (p placed) keep(stmt *gorm.Statement) {
+// keep remembers the holders until settle.
+func (h holders) keep(stmt *gorm.Statement) {
 	c := stmt.Clauses[issuedName]
-	c.AfterExpression = p
+	c.AfterExpression = h
 	stmt.Clauses[issuedName] = c
 }
 
-// replacesRows reports whether GORM may put the rows that come back from the
-// insert into the caller's slice, from its start on: it does for RETURNING *, and
-// a field may still ask for it.
+// replacesRows reports whether GORM may write the rows that the insert returns to
+// the start of the caller's slice: it does for RETURNING *, which the clauses of a
+// field may still add.
 func replacesRows(stmt *gorm.Statement) bool {
 	_, returning := stmt.Clauses["RETURNING"]
 	return returning || len(stmt.Schema.CreateClauses) > 0
 }
 
-// place finds the ids in the rows of the statement.
-func (i *issued) place(stmt *gorm.Statement, m *model) (placed, error) {
-	rows := make(placed, len(i.ids))
+// locate finds the ids in the rows of the statement.
+func (i *issued) locate(stmt *gorm.Statement, m *model) (holders, error) {
+	rows := make(holders, len(i.ids))
 	err := each(stmt, m.keys, func(s slot) error {
 		if id := idOf(s.value()); i.has(id) {
 			rows[id] = s
@@ -79,15 +79,15 @@ func (i *issued) place(stmt *gorm.Statement, m *model) (placed, error) {
 // A doubt is a row that the database may have skipped or merged into another.
 type doubt struct {
 	slots   []slot          // the keys that the plugin has filled
-	sent    map[string]any  // what the INSERT had, by column
-	stored  []reflect.Value // keys of the row that it met, in the order of the model's; pointers
+	sent    map[string]any  // the values of the INSERT, by column
+	stored  []reflect.Value // pointers to the keys of the row that it met, in the model's order
 	matches int             // how many rows it may have met
 }
 
-// settle makes the keys true after the insert. One that it assigned to a row
-// that was not inserted becomes the key of the row that is there instead, or
-// zero where it can't tell which that is. It sends nothing where every row must
-// have been inserted.
+// settle corrects the keys after the insert. A key that the plugin assigned to a
+// row that was not inserted becomes the key of the row that is there instead, or
+// zero if settle can't tell which row that is. It sends no statement if every row
+// must have been inserted.
 func (p *plugin) settle(stmt *gorm.Statement, m *model) error {
 	made := issuedTo(stmt)
 	if made == nil || stmt.DB.DryRun {
@@ -105,8 +105,8 @@ func (p *plugin) settle(stmt *gorm.Statement, m *model) error {
 		err = on.find(stmt, m, doubts)
 	}
 	if err != nil {
-		// The rows are unknown, and so is whether the insert is undone: like
-		// every insert that fails it leaves the ids.
+		// Nobody knows the rows, nor whether the insert is rolled back. As after
+		// every insert that fails, the rows keep their ids.
 		return fmt.Errorf("look for the ids of %s after the insert: %w", modelName(stmt.Schema), err)
 	}
 	for _, d := range doubts {
@@ -121,7 +121,7 @@ func (p *plugin) settle(stmt *gorm.Statement, m *model) error {
 	return nil
 }
 
-// A conflict is what a statement does where a row meets an existing one.
+// A conflict is what a statement does with a row that meets an existing one.
 type conflict struct {
 	clause.OnConflict
 	upsert    bool
@@ -149,8 +149,7 @@ func conflictOf(stmt *gorm.Statement) conflict {
 	return on
 }
 
-// impossible reports whether all rows have been inserted, by what is known
-// without asking.
+// impossible reports whether all rows are known to be inserted, without a query.
 func (on *conflict) impossible() bool {
 	switch {
 	case on.modified || on.dropped():
@@ -158,22 +157,22 @@ func (on *conflict) impossible() bool {
 	case !on.upsert:
 		return true
 	default:
-		// MySQL may count rows that it found, and GORM counts rows of RETURNING
-		// that it has not seen.
+		// MySQL may count rows that it only found, and GORM counts more rows of
+		// RETURNING than came back.
 		return on.DoNothing && !on.anyKey && (len(on.rows.Values) == 1 || !on.returning)
 	}
 }
 
 // dropped reports whether the database says that it inserted fewer rows than it
-// got: a trigger may drop some, which MySQL doesn't have.
+// was sent: a trigger may drop some, except on MySQL.
 func (on *conflict) dropped() bool { return !on.anyKey && on.affected < int64(len(on.rows.Values)) }
 
 // doubts returns the rows that have one of our ids and may not be stored.
 func (on *conflict) doubts(stmt *gorm.Statement, m *model, made *issued) ([]*doubt, error) {
-	places, kept := stmt.Clauses[issuedName].AfterExpression.(placed)
+	rows, kept := stmt.Clauses[issuedName].AfterExpression.(holders)
 	if !kept {
 		var err error
-		if places, err = made.place(stmt, m); err != nil {
+		if rows, err = made.locate(stmt, m); err != nil {
 			return nil, err
 		}
 	}
@@ -186,8 +185,8 @@ func (on *conflict) doubts(stmt *gorm.Statement, m *model, made *issued) ([]*dou
 		fresh := false
 		for _, key := range m.keys {
 			id := idOf(reflect.ValueOf(d.sent[key.DBName]))
-			// Another row may be in its place by now.
-			if s, ok := places[id]; ok && idOf(s.value()) == id {
+			// GORM may have put another row there by now.
+			if s, ok := rows[id]; ok && idOf(s.value()) == id {
 				d.slots = append(d.slots, s)
 				fresh = fresh || on.targets(key.DBName)
 			}
@@ -200,7 +199,7 @@ func (on *conflict) doubts(stmt *gorm.Statement, m *model, made *issued) ([]*dou
 }
 
 // targets reports whether only rows with the same value in column can conflict.
-// There is none for an id that was just made.
+// No row has the value of an id that was just made.
 func (on *conflict) targets(column string) bool {
 	return !on.anyKey && !on.modified && on.upsert && on.OnConstraint == "" &&
 		slices.Contains(on.Columns, clause.Column{Name: column})

@@ -14,8 +14,8 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// findSources reads the shard tags of the keys. A key that takes its shard from
-// another one comes after it.
+// findSources reads the shard tags of the keys, and sorts the keys so that a key
+// comes after the key that has its shard.
 func (m *model) findSources(s *schema.Schema) error {
 	var read [][]string
 	for _, key := range m.keys {
@@ -55,8 +55,8 @@ func (m *model) findSources(s *schema.Schema) error {
 	return nil
 }
 
-// sourceField returns the field that the tag at path calls name: one of the
-// struct that has the tag comes before one of the model around it.
+// sourceField returns the field that the tag at path names: a field of the struct
+// that has the tag, or else one of the model around it.
 func sourceField(s *schema.Schema, path []string, name string) *schema.Field {
 	path = append(slices.Clone(path[:len(path)-1]), name)
 	for _, f := range s.Fields {
@@ -67,7 +67,7 @@ func sourceField(s *schema.Schema, path []string, name string) *schema.Field {
 	return s.FieldsByName[name]
 }
 
-// refuseSource returns why f gives no shard, or nothing.
+// refuseSource returns why f can't give the shard, or nothing.
 func (m *model) refuseSource(s *schema.Schema, f *schema.Field) string {
 	_, path := shardTag(s, f)
 	chained := path != nil && slices.Contains(m.keys, f)
@@ -89,8 +89,8 @@ func (m *model) refuseSource(s *schema.Schema, f *schema.Field) string {
 	return ""
 }
 
-// shardBits returns how many bits of an id of m are its shard's, and 0 where no
-// key of m has a shard tag.
+// shardBits returns how many bits of an id of m hold its shard. It is 0 if no key
+// of m has a shard tag.
 func (p *plugin) shardBits(m *model) uint8 {
 	if len(m.sources) == 0 {
 		return 0
@@ -106,7 +106,7 @@ func (p *plugin) layout() snow.Layout {
 	return snow.Layout{}
 }
 
-// checkSource refuses shard tags that the source of ids can't serve.
+// checkSource refuses shard tags if the layout of the source has no shard bits.
 func (p *plugin) checkSource(s *schema.Schema, m *model) error {
 	for _, key := range m.keys {
 		if m.sources[key] != nil && p.shardBits(m) == 0 {
@@ -116,12 +116,12 @@ func (p *plugin) checkSource(s *schema.Schema, m *model) error {
 	return nil
 }
 
-// checkShard reports whether the shard of s is known. Where it isn't although
-// the time is last, that is an error.
+// checkShard reports whether the shard of s is known. If last, a shard that is not
+// known is an error.
 func (p *plugin) checkShard(stmt *gorm.Statement, m *model, s slot, last bool) (known bool, err error) {
 	source := m.sources[s.key]
 	if source == nil || slices.Contains(m.keys, source) {
-		return true, nil // needs none, or is about to be known
+		return true, nil // it needs none, or will have the shard of a key that fill is about to set
 	}
 	_, known, err = p.shardOf(stmt, s, source)
 	if err == nil && !known && last {
@@ -130,7 +130,7 @@ func (p *plugin) checkShard(stmt *gorm.Statement, m *model, s slot, last bool) (
 	return known, err
 }
 
-// withShard returns id with the shard that s takes from elsewhere, if any.
+// withShard returns id with the shard of s, if s has a shard tag.
 func (p *plugin) withShard(stmt *gorm.Statement, m *model, s slot, id snow.ID) (snow.ID, error) {
 	source := m.sources[s.key]
 	if source == nil {
@@ -143,8 +143,8 @@ func (p *plugin) withShard(stmt *gorm.Statement, m *model, s slot, id snow.ID) (
 	return p.layout().WithShard(id, shard)
 }
 
-// verifyShards assigns what had to wait for hooks and belongs-to associations,
-// and refuses ids whose shard was changed by them.
+// verifyShards assigns the ids that had to wait for hooks and belongs-to
+// associations, and refuses ids whose shard these have changed.
 func (p *plugin) verifyShards(stmt *gorm.Statement, m *model) error {
 	if len(m.sources) == 0 {
 		return nil
@@ -169,8 +169,8 @@ func (p *plugin) verifyShards(stmt *gorm.Statement, m *model) error {
 	})
 }
 
-// shardOf returns the logical shard that source has in the row of s, and false
-// where source is unset there. A pointer to zero is set, unless it is an id.
+// shardOf returns the logical shard of source in the row of s, and whether source
+// is set there. A pointer to zero counts as set, unless it points to an ID.
 func (p *plugin) shardOf(stmt *gorm.Statement, s slot, source *schema.Field) (shard uint64, set bool, err error) {
 	var v reflect.Value
 	if s.row != nil {

@@ -8,8 +8,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// shardTag returns the snow tag that f has, or else that of the innermost
-// embedded struct around it that has one, and the path to where it stands.
+// shardTag returns the snow tag of f, or else that of the innermost embedded
+// struct around it that has one, and the path to the field with the tag.
 func shardTag(s *schema.Schema, f *schema.Field) (text string, path []string) {
 	t := s.ModelType
 	for i, name := range f.BindNames {
@@ -38,11 +38,11 @@ func structOf(t reflect.Type) reflect.Type {
 	return t
 }
 
-// checkTags refuses snow tags that no key has read: whoever wrote one counts on
-// shards that the ids would not have. paths are those that were read.
+// checkTags refuses snow tags that apply to no key: their author expects shards
+// that the ids would not have. paths are those of the tags that apply.
 func checkTags(s *schema.Schema, paths [][]string) error {
 	if madeByGORM(s) {
-		return nil // with the tags of the keys that it refers to
+		return nil // its fields have the tags of the keys that they refer to
 	}
 	read, embedded := make(map[string]bool), make(map[string]bool)
 	for _, path := range paths {

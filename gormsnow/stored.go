@@ -14,12 +14,12 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A unique is a set of columns that at most one row has the same values in.
+// A unique is a set of columns in which no two rows have the same values.
 type unique struct {
 	columns []string
 	primary bool
 	where   string              // the condition of a partial index
-	target  []clause.Expression // the same, of a conflict target
+	target  []clause.Expression // that of a conflict target
 }
 
 // uniqueKeys returns the primary key of s, if any, and what its tags declare.
@@ -54,9 +54,9 @@ func uniqueKeys(s *schema.Schema) (all []unique) {
 	return all
 }
 
-// soleKey returns the primary key if it is a single column that the plugin
-// fills and if a row that has ours was inserted and has our other keys as well;
-// otherwise nil.
+// soleKey returns the primary key if it is a single column that the plugin fills,
+// and if a row in the table with our id there was certainly inserted by us, with
+// our other keys. Otherwise it returns nil.
 func (on *conflict) soleKey(stmt *gorm.Statement, m *model) *schema.Field {
 	pks := stmt.Schema.PrimaryFields
 	if len(pks) != 1 || !slices.Contains(m.keys, pks[0]) {
@@ -73,7 +73,7 @@ func (d *doubt) has(key *schema.Field) bool {
 	return slices.ContainsFunc(d.slots, func(s slot) bool { return s.key == key })
 }
 
-// dropInserted takes the rows out of doubts whose primary key, which we made,
+// dropInserted removes from doubts the rows whose primary key, which we assigned,
 // is in the table.
 func (on *conflict) dropInserted(stmt *gorm.Statement, m *model, doubts []*doubt) ([]*doubt, error) {
 	key := on.soleKey(stmt, m)
@@ -101,17 +101,17 @@ func (on *conflict) dropInserted(stmt *gorm.Statement, m *model, doubts []*doubt
 	}), err
 }
 
-// find looks for the rows that doubts have met, by the values that they have in
-// columns that are unique.
+// find looks for the rows that the doubts have met, by their values in unique
+// columns.
 func (on *conflict) find(stmt *gorm.Statement, m *model, doubts []*doubt) error {
-	var columns []string // that tell rows apart, beside the keys
+	var columns []string // members of the primary key that the plugin does not fill
 	for _, f := range stmt.Schema.PrimaryFields {
 		if !slices.Contains(m.keys, f) {
 			columns = append(columns, f.DBName)
 		}
 	}
 	uniques, sole := on.uniques(m), on.soleKey(stmt, m)
-	// A member of a composite primary key is no row's without the rest of it.
+	// A member of a composite primary key identifies a row only with the others.
 	if len(columns) < len(stmt.Schema.PrimaryFields) {
 		for i, u := range uniques {
 			if !u.primary {
@@ -125,8 +125,9 @@ func (on *conflict) find(stmt *gorm.Statement, m *model, doubts []*doubt) error 
 		q := newQuery(stmt)
 		for n, d := range chunk {
 			for _, u := range uniques {
-				// Or dropInserted would have found it, but for a plain insert that
-				// a trigger has led to another table, which nobody counts.
+				// A row with our primary key would have been found by dropInserted,
+				// unless a trigger sent a plain insert to another table, where
+				// affected is 0.
 				absent := u.primary && d.has(sole) && (on.affected > 0 || on.upsert || on.modified)
 				if !absent && u.in(d) {
 					on.selectRow(stmt, m, q, columns, u, d, n)
@@ -169,7 +170,7 @@ func (on *conflict) uniques(m *model) []unique {
 	}
 	var all []unique
 	for _, u := range m.uniques {
-		if u.primary || on.anyKey { // by its primary key a row is found that was inserted after all
+		if u.primary || on.anyKey { // by the primary key a row is found that was inserted after all
 			all = append(all, u)
 		}
 	}
@@ -189,7 +190,7 @@ func (on *conflict) uniques(m *model) []unique {
 	return append(all, target)
 }
 
-// in reports whether d was sent with a value in each of the columns.
+// in reports whether d was sent with a value in each column.
 func (u unique) in(d *doubt) bool {
 	for _, c := range u.columns {
 		value := d.sent[c]
@@ -201,10 +202,10 @@ func (u unique) in(d *doubt) bool {
 	return true
 }
 
-// selectRow adds to q a SELECT of the row that is equal to d in u. UNION makes
-// one of a row that is found by several.
+// selectRow adds to q a SELECT of the row that equals d in u. UNION returns a row
+// once that several of them find.
 func (on *conflict) selectRow(stmt *gorm.Statement, m *model, q *query, columns []string, u unique, d *doubt, n int) {
-	// MySQL would read an old snapshot otherwise. It has locked the row already.
+	// Without the lock MySQL would read an old snapshot. The insert has locked the row already.
 	before, after := "SELECT ", ""
 	if stmt.Dialector.Name() == "mysql" {
 		before, after = "(SELECT ", " FOR UPDATE)"
@@ -245,8 +246,8 @@ func (on *conflict) table(stmt *gorm.Statement) clause.Table {
 	return clause.Table{Name: clause.CurrentTable}
 }
 
-// A query runs on the connection of an INSERT and as part of it: no callback
-// sees it, which could send it elsewhere.
+// A query runs on the connection of an INSERT and as a part of it. It passes no
+// callbacks, which could send it to another connection.
 type query struct{ *gorm.Statement }
 
 func newQuery(stmt *gorm.Statement) *query {

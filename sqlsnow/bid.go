@@ -29,8 +29,8 @@ func (m *machine) search(r reply, now reading, out *outcome) {
 		m.abort(ErrNamespaceMismatch, out)
 		return
 	}
-	if err == nil && r.us*1000 < m.terms.layout.Epoch().UnixNano() {
-		err = snow.ErrClockBeforeEpoch
+	if epoch := m.terms.layout.Epoch(); err == nil && r.us*1000 < epoch.UnixNano() {
+		err = &snow.FieldError{Field: "clock", Value: time.UnixMicro(r.us).UTC().Format(time.RFC3339Nano), Bound: "want the layout's epoch or later, which is " + epoch.Format(time.RFC3339Nano)}
 	}
 	if err == nil && m.terms.tickAt(r.us) > m.terms.lastTick() {
 		m.abort(snow.ErrTimeExhausted, out)

@@ -1,8 +1,8 @@
-// Package gormcost measures what the plugin of gormsnow costs: creating rows through GORM with the plugin, beside creating
-// the same rows with ids that the caller has set, made by the same generator.
+// Package gormcost measures what the plugin of gormsnow costs. It compares creating rows through GORM with the plugin, and
+// creating the same rows with ids that the caller has set, from the same generator.
 //
-// Statements of the variants take turns, one by one, so that whatever else happens to the machine happens to all alike.
-// One variant is there twice: by how much its two figures differ is what the measurement can't tell from nothing.
+// Statements of the variants take turns, so that whatever else happens to the machine happens to all alike. One variant is
+// measured twice: the difference between its two figures is the error of the measurement.
 package gormcost
 
 import (
@@ -47,7 +47,7 @@ type Result struct {
 // A Case is one way to create.
 type Case struct {
 	Rows   int  // in each statement
-	DryRun bool // no server takes part: what is measured is GORM, and the plugin's share of it
+	DryRun bool // without a server: GORM alone is measured, and the plugin's share of it
 
 	// One figure for each round: the median time of a statement, in nanoseconds.
 	ByHand, Plugin, ByHandAgain []float64
@@ -57,11 +57,11 @@ type Case struct {
 	Bytes, PluginBytes   float64
 }
 
-// Ratio returns the time with the plugin over that without, and half the distance between the smallest and the largest of
-// the rounds. They are not numbers where nothing was measured.
+// Ratio returns the time with the plugin over that without, and half the distance between the smallest and the largest ratio
+// of the rounds. Both are NaN if nothing was measured.
 func (c Case) Ratio() (median, spread float64) { return ratio(c.Plugin, c.ByHand) }
 
-// Control returns the same of the variant without the plugin, over itself. What it differs from 1 is error.
+// Control returns the same for the variant without the plugin over itself. Its difference from 1 is error.
 func (c Case) Control() (median, spread float64) { return ratio(c.ByHandAgain, c.ByHand) }
 
 func ratio(a, b []float64) (mid, spread float64) {

@@ -16,16 +16,16 @@ var Moduli = [...]int{2, 3, 4, 7, 8, 16, 64, 100}
 // modulus.
 const Significance = 0.01
 
-// Evenness tells how ids that are made slowly spread over the residues of a
+// Evenness says how ids that are made slowly spread over the residues of a
 // modulus.
 type Evenness struct {
 	Modulus   int     `json:"modulus"`
 	Counts    []int   `json:"counts"` // ids in each residue
 	ChiSquare float64 `json:"chi_square"`
-	P         float64 `json:"p"` // of a ChiSquare as large or larger, if the residues were random
+	P         float64 `json:"p"` // probability of such a ChiSquare or a larger one, if residues were random
 }
 
-// Passes reports whether the residues may well be even.
+// Passes reports whether the residues can be called even.
 func (e Evenness) Passes() bool { return e.P >= Significance }
 
 // Largest returns the share of the fullest residue.
@@ -51,9 +51,8 @@ func evennessOf(ids []uint64, modulus int) Evenness {
 	return e
 }
 
-// measureEvenness makes one id of each generator every two milliseconds. A
-// Setting does not change how ids spread, so generators that need one are left
-// out.
+// measureEvenness makes one id of each generator every two milliseconds. It leaves
+// out generators that need a Setting, which does not change how ids spread.
 func (b *bench) measureEvenness(ctx context.Context) error {
 	group := b.groups(func(s *subject) bool { return s.Kind != Floor && s.PerCall == 1 })[nil]
 	runs, err := fresh(group)

@@ -13,7 +13,7 @@ const (
 	FloorWrite = "floor: writing 1,000 ids to a slice"
 )
 
-// floors are what ids can't be made without.
+// floors are operations without which no id can be made.
 func floors() []Generator {
 	base := time.Now()
 	list := []Generator{
@@ -103,7 +103,7 @@ func floors() []Generator {
 	return list
 }
 
-// A word is what all goroutines write. Nothing else is in its cache lines.
+// A word is written by all goroutines. Nothing else is in its cache lines.
 type word struct {
 	_  [128]byte
 	n  atomic.Uint64

@@ -7,7 +7,7 @@ type Kind string
 const (
 	Snow  Kind = "snow"
 	Peer  Kind = "peer"
-	Floor Kind = "floor" // no generator, but a part that every one of its kind is made of
+	Floor Kind = "floor" // not a generator, but an operation that every generator needs
 )
 
 // A Generator is one entry of the comparison.
@@ -25,8 +25,8 @@ type Generator struct {
 	// New makes the generator, as its README says.
 	New func() (Start, error)
 
-	// Number makes one id and returns it as a number, where a Run can't do so
-	// without slowing the others down.
+	// Number makes one id and returns it as a number, if a Run would be slower
+	// if it did that.
 	Number func() (uint64, error)
 }
 
@@ -37,18 +37,18 @@ type Start func() Run
 // A Run makes n calls to a generator one after the other and returns the last
 // id as a number: of an id with more than 64 bits, the lowest 64.
 //
-// The loop is in the Run, so that the call to the generator is the one that its
-// users write, and no indirect one.
+// The loop is in the Run, so that it calls the generator as its users do, and not
+// indirectly.
 type Run func(n int) (uint64, error)
 
 // shared returns the Start of a Run that keeps nothing between calls.
 func shared(run Run) Start { return func() Run { return run } }
 
-// A Setting is a choice that a package makes for the whole process. It is on
-// while a generator that needs it is measured, which is alone at that time.
+// A Setting is an option of a package that is valid for the whole process. It is
+// on only while a generator that needs it is measured.
 type Setting struct{ On, Off func() }
 
-// use turns s on and returns what turns it off again.
+// use turns s on and returns a function that turns it off.
 func (s *Setting) use() (off func()) {
 	if s == nil {
 		return func() {}

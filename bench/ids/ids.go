@@ -1,6 +1,6 @@
-// Package ids measures generators of ids beside each other: time, CPU time and
-// allocations for an id, the latency of single calls, how evenly the ids
-// spread, and what it costs to write and read them as text.
+// Package ids compares generators of ids: time, CPU time and allocations for an
+// id, the latency of single calls, how evenly the ids spread, and what it costs to
+// write and read them as text.
 //
 // A generator is an entry in a table: see peers.go.
 package ids
@@ -23,7 +23,7 @@ type Options struct {
 	TrickleCalls int // one per millisecond
 	EvennessIDs  int // one per two milliseconds
 	Text         time.Duration
-	Progress     func(string) `json:"-"` // told what is being measured; may be nil
+	Progress     func(string) `json:"-"` // called with what is being measured; may be nil
 }
 
 // Full returns the options of a run of about five minutes.
@@ -168,8 +168,8 @@ func (b *bench) add(ctx context.Context, g Generator) error {
 	return nil
 }
 
-// each calls measure for every subject that want accepts, starting with
-// another one each time, and reports what it is at.
+// each calls measure for every subject that want accepts, starting with another
+// one each time, and reports progress.
 func (b *bench) each(ctx context.Context, round int, what string, want func(*subject) bool, measure func(*subject) error) error {
 	n := len(b.subjects)
 	for i := range n {

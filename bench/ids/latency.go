@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Percentiles tell how long single calls took. Nothing is subtracted: two
-// readings of the clock are in it, as the row of the empty call shows.
+// Percentiles say how long single calls took. Nothing is subtracted: they include
+// two readings of the clock, as the row of the empty call shows.
 type Percentiles struct {
 	Goroutines int           `json:"goroutines"`
 	Calls      uint64        `json:"calls"`
@@ -89,9 +89,9 @@ func timeCalls(runs []Run, d time.Duration) (*histogram, error) {
 	return sum, errors.Join(errs...)
 }
 
-// measureTrickle times calls of a program that has little to do: one call to
-// each generator every millisecond. All of them are called in one goroutine,
-// in an order that turns, so the caches are as cold for one as for another.
+// measureTrickle times calls of a program with little to do: one call of each
+// generator every millisecond. It calls all of them in one goroutine, in an order
+// that rotates, so the caches are equally cold for all.
 func (b *bench) measureTrickle(ctx context.Context) error {
 	for setting, group := range b.groups((*subject).timed) {
 		b.Progress("latency at 1,000 ids/s")

@@ -9,8 +9,8 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A Text is what it costs to write or read an id as text, beside what package
-// strconv takes for the same.
+// A Text is the cost of writing or reading an id as text, compared with package
+// strconv.
 type Text struct {
 	Name     string    `json:"name"`
 	Against  string    `json:"against"` // of package strconv
@@ -30,7 +30,7 @@ func (t Text) Ratio() float64 { return median(t.NS) / median(t.Baseline) }
 // as a part of the median.
 func (t Text) Spread() float64 { return spread(t.NS) }
 
-// sink keeps what is made, so that it is made.
+// sink keeps results, so that the compiler does not drop the calls.
 var sink struct {
 	text   string
 	bytes  []byte
@@ -67,8 +67,7 @@ func newTextBench(ctx context.Context) (*textBench, error) {
 	return t, nil
 }
 
-// A textCall is one row. The loop is in run, so that the call is the one that
-// users write.
+// A textCall is one row. The loop is in run, so that it calls as users do.
 type textCall struct {
 	name    string
 	against string // another name, or nothing

@@ -32,8 +32,8 @@ var mariadb = engine{
 	options: func(pool int64) []string {
 		return []string{
 			fmt.Sprintf("innodb-buffer-pool-size=%d", pool),
-			// How many pages are kept free is a number, not a share: the default, which goes with a pool of 128 MiB, would
-			// keep a small pool almost empty.
+			// The number of pages to keep free does not depend on the size of the pool: the default, which fits a pool of
+			// 128 MiB, would keep a small pool almost empty.
 			fmt.Sprintf("innodb-lru-scan-depth=%d", max(100, 1536*pool/(128<<20))),
 			"innodb-log-file-size=96M", // the server's default, which dbtest makes smaller
 		}
@@ -60,7 +60,7 @@ var mariadb = engine{
 	facts: `SELECT VERSION(), @@innodb_buffer_pool_size`,
 	// FOR EXPORT returns when the last page of the table is in its file.
 	settle: []string{`ANALYZE TABLE orders`, `FLUSH TABLES orders FOR EXPORT`, `UNLOCK TABLES`},
-	// The file is up to some megabytes larger: it grows ahead of what is used.
+	// The file is up to some megabytes larger, because it grows in advance.
 	size: `SELECT DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES
 		WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'orders'`,
 }

@@ -9,17 +9,17 @@ import (
 	"testing"
 )
 
-// A host stands in for the test that dbtest wants to start a server for, with the methods that dbtest calls.
+// A host takes the place of a test, because dbtest starts servers only for tests. It has the methods that dbtest calls.
 type host struct {
-	testing.TB // nil, for the method that nobody else can write
+	testing.TB // nil; it has the unexported method
 	cleanups   []func()
 	err        error
 }
 
-// Hosted calls do in the place of a test and returns what went wrong. What do started has ended when it returns.
+// Hosted calls do in the place of a test and returns its failure. When it returns, everything that do started has ended.
 func Hosted(do func(tb testing.TB) error) error {
-	// dbtest asks for -short, which there is only when this has been done. The flags are not shown by -help, because
-	// those of the program have been parsed before.
+	// dbtest reads -short, which exists only after this. -help does not show these flags, because those of the program
+	// have been parsed before.
 	testing.Init()
 	if !flag.Parsed() {
 		if err := flag.CommandLine.Parse(nil); err != nil {
@@ -50,7 +50,7 @@ func (h *host) Helper() {}
 
 func (h *host) Cleanup(f func()) { h.cleanups = append(h.cleanups, f) }
 
-// Failed reports whether the log of the server is of interest.
+// Failed reports whether the log of the server is needed.
 func (h *host) Failed() bool { return h.err != nil && !errors.Is(h.err, context.Canceled) }
 
 func (h *host) Errorf(format string, args ...any) {
@@ -65,5 +65,5 @@ func (h *host) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// Skipf fails: there is nothing else to go on with.
+// Skipf fails: nothing can be measured without a server.
 func (h *host) Skipf(format string, args ...any) { h.Fatalf(format, args...) }

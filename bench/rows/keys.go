@@ -13,8 +13,8 @@ type key struct {
 	random   bool // the keys are not in the order of the rows
 	database bool // the database makes the keys
 
-	// fill sets values to the keys of the rows that follow the first done ones. If the database makes the keys, it tells
-	// which they will be.
+	// fill sets values to the keys of the rows that follow the first done rows. If the database makes the keys, these are the
+	// keys that it will make.
 	fill fill
 }
 
@@ -31,7 +31,7 @@ func keys(gen *snow.Generator) []key {
 	}
 }
 
-// count is how databases number the rows of a new table if nobody else inserts.
+// count makes the numbers that a database gives to the rows of a new table if nobody else inserts.
 func count(_ context.Context, done int, values []any) error {
 	for i := range values {
 		values[i] = int64(done + i + 1)

@@ -5,11 +5,11 @@
 // statements, each its own transaction and flushed to disk when it commits. It has a private server with a fresh data
 // directory to itself, so that nothing is left of the run before. The rows are the same for all keys but for the key.
 //
-// Buyers are drawn at random, so the index on the buyer grows in random order whatever the primary key is. It is the one
-// cost that rises with the table for all keys alike: towards the end of a load it outgrows the buffer pool.
+// Buyers are drawn at random, so the index on the buyer grows in random order for every primary key. It is the only cost
+// that grows with the table for all keys alike: towards the end of a load the index is larger than the buffer pool.
 //
-// MariaDB reads its files past the cache of the operating system, PostgreSQL reads them through it. So a page that is not
-// in the buffer pool may still be in memory for PostgreSQL, and the engines can't be compared with one another by this.
+// MariaDB bypasses the cache of the operating system, and PostgreSQL uses it. So a page that is not in the buffer pool may
+// still be in memory for PostgreSQL. Don't compare the engines with each other.
 package rows
 
 import (
@@ -32,7 +32,7 @@ const (
 
 // The keys, as in [Result].Key.
 const (
-	AutoIncrement = "auto-increment" // numbers that the database counts up; they are not asked back
+	AutoIncrement = "auto-increment" // numbers that the database counts; they are not read back
 	Snow          = "snow"           // snow.Default(), a Fill for each statement
 	UUIDv7        = "UUIDv7"         // google/uuid NewV7, 16 bytes, ascending within a process
 	UUIDv4        = "UUIDv4"         // google/uuid NewRandom, 16 bytes
@@ -43,16 +43,16 @@ const (
 type Options struct {
 	// Rows is how many rows each table gets, rounded up to whole statements of 500. Zero means 2 million.
 	//
-	// The buffer pool is 64 MiB for 2 million rows or more, and less in proportion for fewer, down to 8 MiB. Below some
-	// 60,000 rows the data fits into it, which shows what the program does but not what a key costs.
+	// The buffer pool is 64 MiB for 2 million rows or more, and proportionally less for fewer rows, down to 8 MiB. With fewer
+	// than about 60,000 rows the data fits into it, which tests the program but does not show the cost of a key.
 	Rows int
 
 	// Engines are the databases to measure. None means all.
 	Engines []string
 
-	// Rounds is how often the keys that ascend are measured, each time in another order, so that a machine that slows
-	// down or speeds up meanwhile does so for all alike. Zero means 3. The random keys are measured once: they take many
-	// times as long and differ by more than what the rounds are to settle.
+	// Rounds is how often the ascending keys are measured, each time in another order, so that changes in the machine's speed
+	// affect all of them alike. Zero means 3. The random keys are measured once: they take much longer, and their differences
+	// are larger than those that need several rounds.
 	Rounds int
 
 	// PerKeyLimit is how long one load may take. At its end the load stops with the rows that it has. Zero means no limit.
@@ -97,9 +97,9 @@ const (
 	defaultRounds = 3
 )
 
-// Measure runs everything that opts ask for, one thing after the other. An engine that fails is given up; the results are
-// those of the keys that were finished, by engine and key, and the error joins what went wrong. When ctx ends it ends the
-// servers and returns.
+// Measure runs the measurements of opts, one after the other. After an error it goes on with the next engine. It returns the
+// results of the keys that were finished, by engine and key, and joins all errors. When ctx ends it ends the servers and
+// returns.
 //
 // It needs the programs of the servers, and Linux or macOS, and refuses a server named by SNOW_MYSQL_DSN or
 // SNOW_POSTGRES_DSN. Measurements at the same time disturb each other. Servers keep their files in the directory for temporary
@@ -186,8 +186,8 @@ func choose(names []string) ([]*engine, error) {
 	return chosen, nil
 }
 
-// schedule returns the keys in the order that they run: the ascending ones round by round, each round starting with
-// another one, and then the random ones.
+// schedule returns the keys in the order of their runs: first the ascending ones, in rounds that each start with another key,
+// and then the random ones.
 func schedule(keys []key, rounds int) []key {
 	var ascending, random []key
 	for _, k := range keys {

@@ -106,7 +106,7 @@ func (r run) load(ctx context.Context, conn *sql.Conn) (marks []time.Duration, s
 	defer stmt.Close()
 	orders, pick := newOrders(r.batches*batch), newReservoir(reads)
 	ids, args := make([]any, batch), make([]any, 0, batch*columns)
-	// Keys for nothing: a new generator may wait or gather entropy before its first one.
+	// Make some keys first: a new generator may wait or gather entropy before its first one.
 	if err := r.key.fill(ctx, 0, ids); err != nil {
 		return nil, nil, err
 	}

@@ -21,8 +21,8 @@ func rate(marks []time.Duration, from int) float64 {
 	return float64((len(marks)-from)*batch) / took.Seconds()
 }
 
-// points returns the rate of each that many statements. What is left at the end is part of the last point, which so is of
-// up to twice as many.
+// points returns the rate for each group of that many statements. The rest at the end belongs to the last group, which has up
+// to twice as many.
 func points(marks []time.Duration, statements int) []Point {
 	var points []Point
 	for from := 0; from < len(marks); {
@@ -40,7 +40,7 @@ func points(marks []time.Duration, statements int) []Point {
 	return points
 }
 
-// percentile returns the smallest value that p percent of them, which are sorted, don't exceed.
+// percentile returns the smallest of the sorted values that p percent of them don't exceed.
 func percentile(sorted []time.Duration, p int) time.Duration {
 	if len(sorted) == 0 {
 		return 0

@@ -11,16 +11,15 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A Turn compares snow's keys with those that the database counts up, on one engine, more closely than two loads one after
-// the other can: a server has a table of each, and their statements take turns, so that whatever else happens to the
-// machine happens to both alike.
+// A Turn compares snow's keys with auto-increment on one engine, more precisely than two loads one after the other can: one
+// server has a table of each, and their statements take turns, so that whatever else happens to the machine happens to both.
 type Turn struct {
 	Engine  string
 	Version string
 	Pool    int64     // size of the buffer pool in bytes, for the two tables
 	Rows    int       // in each table
 	Ratio   float64   // rows/s of snow over those of auto-increment
-	Blocks  []float64 // the same of each twentieth of the load
+	Blocks  []float64 // the same for each twentieth of the load
 }
 
 const blocks = 20
@@ -78,7 +77,7 @@ func (o Options) turn(ctx context.Context, e *engine) (t Turn, err error) {
 	return t, err
 }
 
-// load inserts into both tables by turns.
+// load inserts into both tables in turns.
 func (t *Turn) load(ctx context.Context, sides *[2]side, progress func(string)) error {
 	var took, block [2]time.Duration
 	for n, done := t.Rows/batch, 0; done < n; {
@@ -126,7 +125,7 @@ func (s *side) prepare(ctx context.Context, e *engine, k key, db *sql.DB, rows i
 	return err
 }
 
-// insert sends the next statement, and tells how long it and the making of its keys took.
+// insert sends the next statement, and returns how long it took, including the making of its keys.
 func (s *side) insert(ctx context.Context, done int) (time.Duration, error) {
 	start := time.Now()
 	if err := s.key.fill(ctx, done*batch, s.ids); err != nil {

@@ -41,8 +41,8 @@ func TestBun(t *testing.T) {
 	}
 }
 
-// On MySQL, the tag makes bun count on from the id that the server tells, over
-// the ids that the rows were stored with.
+// On MySQL, the tag makes bun overwrite the ids of the stored rows with numbers
+// that it counts from the server's answer.
 func TestBunAutoincrementChangesIDs(t *testing.T) {
 	type Order struct {
 		ID    snow.ID `bun:",pk,autoincrement"`

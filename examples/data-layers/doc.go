@@ -1,4 +1,4 @@
-// Package datalayers shows, in its tests, how rows get their keys with data
-// layers other than GORM, and what goes wrong with each. The page
-// docs/data-layers.md takes its code from here.
+// Package datalayers shows in its tests how rows get their keys with data layers
+// other than GORM, and what can go wrong with each. The code in
+// docs/data-layers.md is from here.
 package datalayers

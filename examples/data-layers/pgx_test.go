@@ -53,8 +53,8 @@ func TestPgx(t *testing.T) {
 	}
 }
 
-// Modes without prepared statements, as poolers need them, can't encode a
-// slice of a type that pgx doesn't know.
+// Modes without prepared statements, which poolers need, can't encode a slice of a
+// type that pgx doesn't know.
 func TestPgxArrays(t *testing.T) {
 	ctx, open := t.Context(), connect(t)
 	ids := []snow.ID{10, 20}

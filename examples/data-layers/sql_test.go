@@ -35,7 +35,7 @@ func TestCheckRefusesAForgottenKey(t *testing.T) {
 	}
 }
 
-// The column is not AUTO_INCREMENT, so the server has no id to tell.
+// The column is not AUTO_INCREMENT, so the server returns no id.
 func TestLastInsertIDIsNotTheKey(t *testing.T) {
 	ctx, db := t.Context(), openMariaDB(t)
 	create(t, db, table)

@@ -34,7 +34,7 @@ func TestSqlc(t *testing.T) {
 		t.Errorf("got %+v, %v, want an order with parent %d", got, err, order.ID)
 	}
 
-	// The parameter is []int64, whatever the overrides say.
+	// The parameter is []int64 in spite of the overrides.
 	ids := []snow.ID{order.ID, child}
 	found, err := queries.Orders(ctx, snow.Int64s(ids))
 

@@ -34,7 +34,7 @@ func TestSQLX(t *testing.T) {
 	}
 }
 
-// A field without a tag is its name in lower case, without an underscore.
+// sqlx maps a field without a tag to its name in lower case, without underscores.
 func TestSQLXNamesOfForeignKeys(t *testing.T) {
 	ctx, db := t.Context(), sqlx.NewDb(openSQLite(t), "sqlite3")
 	create(t, db.DB, table)

@@ -1,4 +1,3 @@
-// Package observe shows, in its tests, how expvar, Prometheus and
-// OpenTelemetry get to know what generators and leases do. The page
-// docs/metrics.md takes its code from here.
+// Package observe shows in its tests how generators and leases report to expvar,
+// Prometheus and OpenTelemetry. The code in docs/metrics.md is from here.
 package observe

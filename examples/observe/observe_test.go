@@ -101,8 +101,8 @@ func TestPrometheus(t *testing.T) {
 	}
 }
 
-// A wait is a span below that of the request that waits, what happens to a
-// lease is one below the call that it belongs to.
+// A wait is a child span of the request that waits, and an event of a lease is a
+// child span of the call that caused it.
 func TestOpenTelemetry(t *testing.T) {
 	spans := tracetest.NewSpanRecorder()
 	tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)).Tracer("shop")

@@ -35,7 +35,7 @@ func (d *database) readOrders() (all []Order, err error) {
 	return all, err
 }
 
-// clashes returns how many keys are both in a and in b, which are sorted.
+// clashes returns how many keys are in a and in b, which are sorted.
 func clashes[K cmp.Ordered](a, b []K) (n int) {
 	for _, k := range a {
 		if _, found := slices.BinarySearch(b, k); found {
@@ -74,7 +74,7 @@ func (s *story) simultaneous(a, b []snow.ID) (n int) {
 	return n
 }
 
-// allLiveIn reports whether ids all lead to this database, and none is missing.
+// allLiveIn reports whether all ids belong to this database, and none is missing.
 func (s *story) allLiveIn(i int, ids []snow.ID) bool {
 	return len(ids) == len(s.purchases[i]) && !slices.ContainsFunc(ids, func(id snow.ID) bool {
 		return s.homes.Of(id) != i
@@ -82,7 +82,7 @@ func (s *story) allLiveIn(i int, ids []snow.ID) bool {
 }
 
 // compare reports whether orders are exactly those of the file, each of them
-// once, and whether each of them has its own lines and no others.
+// once, and whether each order has exactly its own lines.
 func (s *story) compare(orders []Order) (complete, attached bool) {
 	want := make(map[int]Purchase)
 	for _, p := range slices.Concat(s.purchases[:]...) {

@@ -16,15 +16,15 @@ import (
 const usage = `Usage: shard-orders [-orders FILE] [-mysql DSN -mysql DSN] [-report FILE]
 
 Splits orders by buyer over two databases, first with AUTO_INCREMENT keys and
-then with snow keys, which two processes make at once while one of them is
-killed, merges the databases, and checks what it shows.
+then with snow keys. Two processes make these at the same time, and one of them
+is killed. Merges the databases, and checks what it shows.
 
   -orders FILE  CSV file with the header buyer,item,amount,time: the amount in
                 cents, the time like 2026-03-01T18:30:00Z. Default: 2,000 orders
                 that are part of the program.
   -mysql DSN    MySQL or MariaDB database, given twice, for example
                 user:password@tcp(127.0.0.1:3306)/shop_a. Tables with the prefix
-                ` + tablePrefix + ` are made in it and dropped at the end.
+                ` + tablePrefix + ` are created in it and dropped at the end.
                 Default: two SQLite files in a temporary folder.
   -report FILE  write a page with charts of what happened, in HTML; FILE is
                 overwritten.
@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 // perform tells the story. It reads all orders before it opens a database, and
-// leaves nothing behind.
+// removes everything that it created.
 func (s *story) perform(ctx context.Context, opt options) (err error) {
 	purchases, err := opt.readPurchases()
 	if err != nil {
@@ -102,7 +102,7 @@ type options struct {
 	report string
 }
 
-// errUsage is returned for flags that parseFlags has complained about.
+// errUsage is returned for flags about which parseFlags has printed a message.
 var errUsage = errors.New("usage")
 
 // parseFlags returns [flag.ErrHelp] if the user asked for help. No message
@@ -149,7 +149,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (options, error) {
 	return opt, nil
 }
 
-// readPurchases reads the file that was asked for, or the one in the program.
+// readPurchases reads the file of the flag, or the one in the program.
 func (opt options) readPurchases() ([]Purchase, error) {
 	if opt.orders == "" {
 		return readPurchases("orders.csv", defaultOrders)

@@ -24,16 +24,16 @@ type Purchase struct {
 }
 
 const (
-	longestText = 100             // characters, as the columns hold
-	mostCents   = 100_000_000_000 // far from where sums overflow
+	longestText = 100             // characters, which is the size of the columns
+	mostCents   = 100_000_000_000 // sums of these do not overflow
 )
 
 var columns = []string{"buyer", "item", "amount", "time"}
 
 // readPurchases parses a CSV file with the header buyer,item,amount,time:
-// the amount in cents, the time as in RFC 3339. The first line that does not
-// parse is an error that names the file and the line; there are no purchases
-// then. A byte order mark at the start is skipped.
+// the amount in cents, the time as in RFC 3339. If a line does not parse, it
+// returns an error that names the file and the line, and no purchases. A byte
+// order mark at the start is skipped.
 func readPurchases(name string, text []byte) ([]Purchase, error) {
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
 	r.FieldsPerRecord = -1 // counted below, for a clearer message
@@ -85,14 +85,14 @@ func parsePurchase(record []string) (p Purchase, err error) {
 		return p, fmt.Errorf("amount %.40q: want whole cents from 0 to %d", record[2], int64(mostCents))
 	}
 	p.Time, err = time.Parse(time.RFC3339, record[3])
-	p.Time = p.Time.UTC().Truncate(time.Millisecond) // as exact as the column
+	p.Time = p.Time.UTC().Truncate(time.Millisecond) // the precision of the column
 	if err != nil || p.Time.Year() < 1970 || p.Time.Year() > 9999 {
 		return p, fmt.Errorf("time %.40q: want a form like 2026-03-01T18:30:00Z, from 1970 to 9999", record[3])
 	}
 	return p, nil
 }
 
-// parseText refuses what a column could not hold and what a terminal should not get.
+// parseText refuses what does not fit a column or should not be sent to a terminal.
 func parseText(column, s string) (string, error) {
 	text := strings.TrimSpace(s)
 	switch {

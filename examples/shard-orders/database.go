@@ -19,13 +19,13 @@ import (
 
 const (
 	tablePrefix = "shard_orders_demo_"
-	patience    = 10 * time.Second // with a database that does not answer
+	patience    = 10 * time.Second // how long to wait for a database that does not answer
 )
 
-// tables lists the models, those that others refer to first.
+// tables lists the models. A model comes after those that it refers to.
 var tables = []any{&AutoOrder{}, &AutoOrderLine{}, &Order{}, &OrderLine{}}
 
-// A place is where a database is.
+// A place says where a database is.
 type place struct {
 	Name string // A or B
 	File string // of SQLite, if not empty
@@ -36,12 +36,12 @@ type place struct {
 type database struct {
 	*gorm.DB
 	place
-	shown string // what the reader sees of its place
+	shown string // its place, as the reader sees it
 	made  []any  // tables to drop at the end
 }
 
-// openDatabases opens the two databases and makes the tables. Those of SQLite
-// are files in dir. The caller calls closeAll in any case, also after an error.
+// openDatabases opens the two databases and creates the tables. SQLite databases
+// are files in dir. The caller calls closeAll in any case, even after an error.
 func openDatabases(ctx context.Context, dir string, cfgs []*gomysql.Config) (dbs [2]*database, closeAll func() error, err error) {
 	var closers []func() error
 	closeAll = func() (err error) {
@@ -92,7 +92,7 @@ func (d *database) openSQLite() error {
 }
 
 func (d *database) openMySQL(ctx context.Context) error {
-	errAddress := errors.New("the -mysql address is not usable") // the cause can quote the password
+	errAddress := errors.New("the -mysql address is not valid") // the cause can quote the password
 	cfg, err := gomysql.ParseDSN(d.DSN)
 	if err != nil {
 		return errAddress
@@ -124,13 +124,13 @@ func (d *database) open(dialect gorm.Dialector) (err error) {
 	return err
 }
 
-// makeTables makes the tables in both databases. It leaves alone what is there
-// already: a table with the name of one of ours is an error.
+// makeTables creates the tables in both databases. If a table with such a name
+// exists, it changes nothing and returns an error.
 func makeTables(dbs [2]*database) error {
 	for _, d := range dbs {
 		for _, t := range tables {
 			if d.Migrator().HasTable(t) {
-				return fmt.Errorf("database %s: table %s exists already: this program does not touch tables that it has not made", d.place.Name, d.tableName(t))
+				return fmt.Errorf("database %s: table %s exists already: this program does not touch tables that it did not create", d.place.Name, d.tableName(t))
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func makeTables(dbs [2]*database) error {
 		}
 		for _, t := range tables {
 			err := d.Set("gorm:table_options", d.tableOptions()).Migrator().CreateTable(t)
-			if err == nil || d.Statement.Context.Err() != nil { // an interrupted server may have made it all the same
+			if err == nil || d.Statement.Context.Err() != nil { // a server that was interrupted may have created it
 				d.made = append(d.made, t)
 			}
 			if err != nil {
@@ -179,9 +179,9 @@ func (d *database) tableName(model any) string {
 	return stmt.Table
 }
 
-// isDuplicateKey reports whether d refused a row because its key is taken.
-// Programs that don't show the database's own message set
-// gorm.Config.TranslateError and compare with gorm.ErrDuplicatedKey.
+// isDuplicateKey reports whether d refused a row because its key exists. Programs
+// that need not show the database's own message set gorm.Config.TranslateError
+// and compare with gorm.ErrDuplicatedKey.
 func (d *database) isDuplicateKey(err error) bool {
 	t, ok := d.Dialector.(gorm.ErrorTranslator)
 	return ok && err != nil && errors.Is(t.Translate(err), gorm.ErrDuplicatedKey)

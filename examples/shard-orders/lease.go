@@ -24,8 +24,8 @@ type maker struct {
 	pool  *sql.DB
 }
 
-// sqliteDSN has what a database of several processes needs: writers that wait
-// for their turn, and commits that last.
+// sqliteDSN returns a DSN for a database that several processes use: writers wait
+// for their turn, and commits are durable.
 func sqliteDSN(file string) string {
 	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(file), RawQuery: url.Values{
 		"_txlock": {"immediate"}, // a transaction that becomes a writer halfway can't wait for its turn
@@ -34,8 +34,8 @@ func sqliteDSN(file string) string {
 	return dsn.String()
 }
 
-// makeRegistry makes the database of the leases. In production it is one that
-// all processes reach, such as that of the shop.
+// makeRegistry creates the database of the leases. In production it is a database
+// that all processes can reach, such as that of the shop.
 func makeRegistry(ctx context.Context, file string, layout snow.Layout) error {
 	pool, err := sql.Open("sqlite3", sqliteDSN(file))
 	if err != nil {
@@ -68,7 +68,7 @@ func newMaker(ctx context.Context, registry string) (*maker, error) {
 	return m, nil
 }
 
-// newKey makes the key of an order, with the shard of its buyer in it.
+// newKey makes the key of an order, which carries the shard of its buyer.
 func (m *maker) newKey(ctx context.Context, buyer string) (snow.ID, error) {
 	id, err := m.Next(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (m *maker) newKey(ctx context.Context, buyer string) (snow.ID, error) {
 	return m.Layout().WithShard(id, shardOf(buyer))
 }
 
-// close gives the number back, so that the next process can have it at once.
+// close hands the number back, so that another process can lease it at once.
 func (m *maker) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()

@@ -1,15 +1,15 @@
-// Command shard-orders tells why two databases need keys that can't collide,
+// Command shard-orders shows why two databases need keys that can't collide,
 // and how GORM gets them from snow. It reads orders from a CSV file, splits
-// them by buyer over two databases, lets two processes insert at once and kills
-// one of them, merges the databases, and checks all that it claims:
+// them by buyer over two databases, lets two processes insert at the same time
+// and kills one of them, merges the databases, and checks everything it claims:
 //
 //	go run ./examples/shard-orders -report report.html
 //
-// This file is the story. worker.go is what the processes do, lease.go where
-// they get their keys from. The rest is around it: command.go and csv.go read
+// This file is the story. worker.go has what the processes do, and lease.go where
+// they get their keys from. The rest supports it: command.go and csv.go read
 // flags and orders, process.go starts and kills processes, database.go opens
-// the databases, merge.go and check.go copy and compare what they hold,
-// report.go and screen.go write to the terminal, page.go and chart.go the page.
+// the databases, merge.go and check.go copy and compare their rows, report.go and
+// screen.go write to the terminal, page.go and chart.go write the page.
 package main
 
 import (
@@ -43,8 +43,8 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// prepare fixes what never changes: what the bits of a key mean, and where the
-// shards live.
+// prepare sets what never changes: the meaning of the bits of a key, and the
+// database of each shard.
 func (s *story) prepare() (err error) {
 	epoch := time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)
 	if s.layout, err = snow.NewLayout(epoch, time.Millisecond, bits); err != nil {
@@ -58,7 +58,7 @@ func (s *story) prepare() (err error) {
 type story struct {
 	*screen
 	layout    snow.Layout
-	homes     *snow.Shards[int] // where a shard lives: the even ones in dbs[0], the odd ones in dbs[1]
+	homes     *snow.Shards[int] // the database of each shard: dbs[0] for the even ones, dbs[1] for the odd ones
 	dbs       [2]*database
 	purchases [2][]Purchase
 	registry  string // the file with the leases
@@ -111,10 +111,10 @@ func (s *story) autoIncrement(context.Context) error {
 // snowKeys is part 2: processes make the keys, before the insert.
 func (s *story) snowKeys(ctx context.Context) error {
 	s.title("2  snow: the program makes the key, before the insert")
-	s.say("The same orders again. A process of its own stands in front of each database and makes the keys. The two " +
-		"run at the same time and never talk to each other. But each has leased a worker number from a registry, here " +
-		"a third SQLite file. The number is a part of every key it makes, and nobody else has it meanwhile, so a key of " +
-		"one can't be a key of the other.")
+	s.say("The same orders again. Now each database has a process that makes the keys. The two processes run at the " +
+		"same time and never talk to each other. But each has leased a worker number from a registry, here " +
+		"a third SQLite file. The number is a part of every key that the process makes, and nobody else has the number at " +
+		"that time, so the two never make the same key.")
 	if err := makeRegistry(ctx, s.registry, s.layout); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (s *story) snowKeys(ctx context.Context) error {
 	s.row("keys in A", "%s", abbreviate(a, 1))
 	s.row("keys in B", "%s", abbreviate(b, 1))
 	if n := s.simultaneous(a, b); n > 0 {
-		s.row("at the same moment", "%s of these keys were made in a millisecond in which another process made keys too", count(n))
+		s.row("at the same moment", "%s of these keys were made in a millisecond in which another process made keys, too", count(n))
 	}
 	n, lines := clashes(a, b), clashes(lineA, lineB)
 	s.seen.after = [2]tally{{2 * n, len(a) + len(b)}, {2 * lines, len(lineA) + len(lineB)}}
@@ -156,7 +156,7 @@ func (s *story) snowKeys(ctx context.Context) error {
 	return nil
 }
 
-// insertAtOnce starts a process for each database, kills that of B halfway, and
+// insertAtOnce starts a process for each database, kills the one of B halfway, and
 // lets another one take over.
 func (s *story) insertAtOnce(ctx context.Context) (err error) {
 	var running [2]*process
@@ -206,13 +206,13 @@ func (s *story) insertAtOnce(ctx context.Context) (err error) {
 	}
 	s.seen.workers = []uint64{running[0].worker, running[1].worker, heir.worker}
 	s.check(stored == halfway.Stored && stored < len(s.purchases[1]), "B has the %s orders that the killed process had committed, no more.", count(stored))
-	s.check(heir.worker != running[1].worker && heir.worker != running[0].worker, "Its successor has another number: the dead one's stays taken.")
+	s.check(heir.worker != running[1].worker && heir.worker != running[0].worker, "Its successor has another number: the old one is still leased.")
 	return nil
 }
 
-// insideAKey is part 3: what a key tells, and what follows from having it early.
+// insideAKey is part 3: what a key says, and what a key before the insert is good for.
 func (s *story) insideAKey(ctx context.Context) error {
-	s.title("3  What a key tells, and what it is good for")
+	s.title("3  What a key says, and what it is good for")
 	d := s.dbs[1]
 	var order Order
 	if err := d.Order("id DESC").First(&order).Error; err != nil {
@@ -223,13 +223,13 @@ func (s *story) insideAKey(ctx context.Context) error {
 		return err
 	}
 	s.anatomy(order.ID, parts)
-	s.check(time.Since(parts.Time).Abs() < time.Minute, "The key tells when it was made: just now.")
-	s.check(parts.Worker == s.seen.workers[2], "It tells who made it: the process that took over.")
-	s.check(parts.Shard == shardOf(order.Buyer), "It tells the shard of its buyer, %s.", order.Buyer)
+	s.check(time.Since(parts.Time).Abs() < time.Minute, "The key says when it was made: just now.")
+	s.check(parts.Worker == s.seen.workers[2], "It says who made it: the process that took over.")
+	s.check(parts.Shard == shardOf(order.Buyer), "It says which shard its buyer has, %s.", order.Buyer)
 
-	s.say("Every buyer belongs to one of 16 shards; the even ones live in A, the odd ones in B. With the shard in " +
-		"the last bits of the key, DELETE ... WHERE id %% 2 = 1 takes the orders of B out of A again, and a key " +
-		"is all it takes to find its row:")
+	s.say("Every buyer belongs to one of 16 shards; the even ones are in A, the odd ones in B. Because the shard is in " +
+		"the last bits of the key, DELETE ... WHERE id %% 2 = 1 removes the orders of B from A again, and the key " +
+		"alone is enough to find its row:")
 	if err := s.takeBOutOfA(); err != nil {
 		return err
 	}
@@ -244,8 +244,8 @@ func (s *story) insideAKey(ctx context.Context) error {
 	s.check(found.ID == order.ID && found.Buyer == order.Buyer, "Order %s is found in B by its key alone.", order.ID)
 	s.check(s.allLiveIn(0, a) && s.allLiveIn(1, b), "So is each of the %s orders, in A or in B.", count(len(a)+len(b)))
 
-	s.say("The key is there before the row. A program that sent an order and got no answer can send it again with " +
-		"the same key, and the order is not bought twice:")
+	s.say("The key exists before the row. A program that sent an order and got no answer can send it again with " +
+		"the same key, and the order is stored only once:")
 	keys, err := newMaker(ctx, s.registry)
 	if err != nil {
 		return err
@@ -257,7 +257,7 @@ func (s *story) insideAKey(ctx context.Context) error {
 	return errors.Join(err, keys.close(ctx))
 }
 
-// takeBOutOfA undoes the merge. It takes no list of orders: the keys tell.
+// takeBOutOfA undoes the merge. It needs no list of orders: the keys say which they are.
 func (s *story) takeBOutOfA() error {
 	return s.dbs[0].Transaction(func(tx *gorm.DB) error {
 		if err := tx.Where("order_id % 2 = 1").Delete(&OrderLine{}).Error; err != nil {
@@ -267,15 +267,15 @@ func (s *story) takeBOutOfA() error {
 	})
 }
 
-// find reads an order from the database that its key leads to.
+// find reads an order from the database of its shard.
 func (s *story) find(id snow.ID) (o Order, err error) {
 	d := s.dbs[s.homes.Of(id)]
 	err = d.Preload("Lines").First(&o, "id = ?", id).Error
 	return o, err
 }
 
-// sendTwice inserts an order, and once more with the same key, as a program
-// does that got no answer.
+// sendTwice inserts an order twice with the same key, like a program that got no
+// answer to its first attempt.
 func (s *story) sendTwice(ctx context.Context, d *database, keys *maker, p Purchase) error {
 	id, err := keys.newKey(ctx, p.Buyer)
 	if err != nil {

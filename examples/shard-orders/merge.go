@@ -2,10 +2,10 @@ package main
 
 import "gorm.io/gorm"
 
-// A merger is what came of copying the rows of B into A.
+// A merger is the result of copying the rows of B into A.
 type merger struct {
 	before, after int   // orders in A
-	refused       error // what A said, if it did not take them
+	refused       error // that of A, if it refused them
 }
 
 // mergeBIntoA copies orders and their lines in one transaction: all or nothing.
@@ -31,7 +31,7 @@ func mergeBIntoA[O, L any](s *story) (m merger, err error) {
 	return m, nil
 }
 
-// copyRows copies a table, some rows at a time.
+// copyRows copies a table in batches.
 func copyRows[T any](from, to *gorm.DB) error {
 	var rows []T
 	return from.FindInBatches(&rows, batch, func(*gorm.DB, int) error {

@@ -16,7 +16,7 @@ type OrderLine struct {
 	Charge
 }
 
-// An AutoOrder is the same with AUTO_INCREMENT: the database makes the key.
+// An AutoOrder is an order with AUTO_INCREMENT: the database makes the key.
 type AutoOrder struct {
 	ID int64
 	Purchase

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A process is another one of the operating system, which does a job.
+// A process is another process of the operating system, which does a job.
 type process struct {
 	cmd    *exec.Cmd
 	job    job
@@ -24,8 +24,8 @@ type process struct {
 	worker uint64 // the number that it has leased
 }
 
-// startProcess returns when the process has its number and waits for the word
-// to start. It is killed when ctx ends; the caller calls kill in any case.
+// startProcess returns when the process has its number and waits for begin. It is
+// killed when ctx ends; the caller calls kill in any case.
 func startProcess(ctx context.Context, j job) (*process, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -56,7 +56,7 @@ func startProcess(ctx context.Context, j job) (*process, error) {
 	return p, nil
 }
 
-// next returns what the process says next.
+// next returns the next message of the process.
 func (p *process) next() (n news, err error) {
 	if err := p.out.Decode(&n); err != nil {
 		return n, p.failed()
@@ -64,7 +64,7 @@ func (p *process) next() (n news, err error) {
 	return n, nil
 }
 
-// failed waits for the end of a process that said nothing more, and returns why.
+// failed waits until a process that sends nothing more has ended, and returns the reason.
 func (p *process) failed() error {
 	_ = p.stdin.Close()
 	err := p.cmd.Wait()
@@ -74,7 +74,7 @@ func (p *process) failed() error {
 	return fmt.Errorf("the process of database %s: %w", p.job.Database.Name, err)
 }
 
-// begin gives the word to start.
+// begin tells the process to start.
 func (p *process) begin() error {
 	if err := p.in.Encode("start"); err != nil {
 		return p.failed()
@@ -96,8 +96,7 @@ func (p *process) finish() (stored int, err error) {
 
 var errUnfinished = errors.New("it ended before its job was done")
 
-// kill ends the process at once, if there is one that has not ended, and waits
-// for that.
+// kill ends the process at once, if it has not ended, and waits until it is gone.
 func (p *process) kill() error {
 	if p == nil || p.cmd.ProcessState != nil {
 		return nil

@@ -16,8 +16,7 @@ const (
 	indent = "    "
 )
 
-// A screen writes what the reader sees, and keeps count of the claims that it
-// was asked to show.
+// A screen writes what the reader sees, and counts the claims that it shows.
 type screen struct {
 	w      io.Writer
 	colour bool
@@ -26,7 +25,7 @@ type screen struct {
 	last   block // what was written last
 }
 
-// A block is a kind of output. An empty line sets it off from other kinds.
+// A block is a kind of output. An empty line separates different kinds.
 type block int
 
 const (
@@ -69,8 +68,8 @@ func (s *screen) paint(st style, text string) string {
 	return "\x1b[" + string(st) + "m" + text + "\x1b[0m"
 }
 
-// printf does not report errors: a reader who went away, as `| head` does,
-// must not keep the program from cleaning up.
+// printf does not report errors: if the reader has gone away, as `| head` does,
+// the program must still clean up.
 func (s *screen) printf(format string, args ...any) { _, _ = fmt.Fprintf(s.w, format, args...) }
 
 func (s *screen) begin(b block) {
@@ -94,7 +93,7 @@ func (s *screen) say(format string, args ...any) {
 	}
 }
 
-// row writes a value beside its label.
+// row writes a value next to its label.
 func (s *screen) row(label, format string, args ...any) {
 	const labels = 22
 	s.begin(rows)
@@ -175,7 +174,7 @@ func abbreviate[K int64 | snow.ID](keys []K, n int) string {
 	return text + strconv.FormatInt(int64(keys[len(keys)-1]), 10)
 }
 
-// count writes a number with its thousands set apart: 2,000.
+// count writes a number with commas between thousands: 2,000.
 func count(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {

@@ -12,30 +12,30 @@ import (
 	"github.com/shardsnow/snow/gormsnow"
 )
 
-// workerFlag, alone, makes this program one of the processes that insert.
+// workerFlag, as the only argument, makes this program one of the processes that insert.
 const workerFlag = "-insert-for-another-process"
 
-// A job is what such a process is told to do, as JSON in its standard input:
-// not in its arguments, which everybody on the machine can read.
+// A job says what such a process has to do. It is sent as JSON to its standard
+// input, because everybody on the machine can read arguments.
 type job struct {
 	Registry  string // the file with the leases
 	Database  place
 	Purchases []Purchase // those that are stored already are left out
-	Halt      int        // wait to be killed when so many are inserted; negative: never
+	Halt      int        // after so many inserts, wait to be killed; never if negative
 }
 
-// News is what it answers, when it is ready, when it waits to be killed, and
-// when it is done.
+// News is what the process sends back when it is ready, when it waits to be
+// killed, and when it is done.
 type news struct {
 	Worker uint64
 	Stored int // orders that it has committed
 	Done   bool
 }
 
-var errLeft = errors.New("whoever gave the job is gone")
+var errLeft = errors.New("the program that gave the job is gone")
 
-// work does one job. It leases a worker number, says so, and waits for a word to
-// start, so that two processes can start at the same time.
+// work does one job. It leases a worker number, reports it, and waits for the
+// signal to start, so that two processes start at the same time.
 func work(ctx context.Context, stdin io.Reader, stdout io.Writer) (err error) {
 	in, out := json.NewDecoder(stdin), json.NewEncoder(stdout)
 	var j job
@@ -81,8 +81,8 @@ type inserter struct {
 	waitForDeath func(stored int) error
 }
 
-// insert makes a key for each order, with the shard of its buyer in it, and
-// writes those that are not there yet. The plugin makes the keys of the lines.
+// insert inserts the orders that are not stored yet. It makes a key for each of
+// them, with the shard of its buyer. The plugin makes the keys of the lines.
 func (i *inserter) insert(ctx context.Context, purchases []Purchase) error {
 	var there []int
 	if err := i.Model(&Order{}).Pluck("file_line", &there).Error; err != nil {

@@ -1,5 +1,5 @@
-// Command busy runs another command while the machine is busy: beside processes that use the processor and nothing else, and one
-// that writes to the disk and syncs. It ends with the command's exit code.
+// Command busy runs another command on a busy machine: next to processes that only use the processor, and one that writes
+// to the disk and syncs. Its exit code is that of the command.
 //
 //	go run ./internal/busy -n 16 make test
 package main
@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	variable = "SNOW_BUSY" // says what a process of the load is to do
+	variable = "SNOW_BUSY" // says what a process of the load does
 	written  = 64 << 20    // bytes between two syncs
 )
 
@@ -54,7 +54,7 @@ func run(n int, command []string) (code int, err error) {
 		load := exec.Command(self)
 		load.Env = append(os.Environ(), variable+"="+job, "GOMAXPROCS=2") // the second for whileParentLives
 		load.Stderr = os.Stderr
-		if _, err := load.StdinPipe(); err != nil { // which the system closes when this process ends, however it ends
+		if _, err := load.StdinPipe(); err != nil { // the system closes it when this process ends, for whatever reason
 			return 0, err
 		}
 		if err := load.Start(); err != nil {
@@ -84,7 +84,7 @@ func write() error {
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(f.Name()); err != nil { // it goes with the process
+	if err := os.Remove(f.Name()); err != nil { // the file disappears with the process
 		return err
 	}
 	block := make([]byte, 1<<20)

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// galeraProvider is where Debian keeps the library that makes MariaDB servers a cluster.
+// galeraProvider is the path of Debian's library that makes a cluster of MariaDB servers.
 const galeraProvider = "/usr/lib/galera/libgalera_smm.so"
 
 // Galera starts MariaDB servers that are the nodes of a cluster, which lives as long as the test.
 //
-// It needs Debian's package galera-4 and is skipped without, or fails if databases are required.
+// Without Debian's package galera-4 the test is skipped, or fails if databases are required.
 func Galera(tb testing.TB, nodes int) []*Server {
 	tb.Helper()
 	if _, err := os.Stat(galeraProvider); err != nil {
@@ -41,7 +41,7 @@ func Galera(tb testing.TB, nodes int) []*Server {
 			tb.Fatalf("dbtest: %s: prepare: %v", s.engine.name(), err)
 		}
 		if i > 0 {
-			// Nothing was written yet, and all nodes were made with the same data: so those that join need no copy.
+			// Nothing was written yet, and all nodes have the same data, so the nodes that join need no copy.
 			state := fmt.Sprintf("# GALERA saved state\nversion: 2.1\nuuid:    %s\nseqno:   %s\nsafe_to_bootstrap: 0\n", uuid, position)
 			if err := os.WriteFile(filepath.Join(s.dir, "data", "grastate.dat"), []byte(state), 0o600); err != nil {
 				tb.Fatal(err)

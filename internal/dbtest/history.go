@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Keep copies the server's data as it is on disk at this instant, which is what a crash now would leave, for
-// [Server.PutBack]. The server is halted while the copy is made. Only the last copy is kept.
+// Keep copies the server's data for [Server.PutBack], as a crash would leave it on disk at this instant. The server is halted
+// while the copy is made. Only the last copy is kept.
 func (s *Server) Keep(tb testing.TB) {
 	tb.Helper()
 	s.Stop(tb)
@@ -20,8 +20,8 @@ func (s *Server) Keep(tb testing.TB) {
 	}
 }
 
-// PutBack kills the server and starts it again with the data that [Server.Keep] copied: whatever was committed since is lost,
-// as in a failover to a replica that lags.
+// PutBack kills the server and starts it again with the data that [Server.Keep] copied. Later commits are lost, as in a
+// failover to a replica that lags behind.
 func (s *Server) PutBack(tb testing.TB) {
 	tb.Helper()
 	s.private(tb, "put back")
@@ -49,7 +49,7 @@ func (s *Server) copyData(from, to string) error {
 	return s.own(target)
 }
 
-// own closes a data directory to others and gives it to the server's account.
+// own makes a data directory private and gives it to the server's account.
 func (s *Server) own(data string) error {
 	if err := os.Chmod(data, 0o700); err != nil {
 		return err

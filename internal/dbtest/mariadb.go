@@ -26,7 +26,7 @@ func (mariadb) programs() []string {
 	return []string{"mariadb", "mariadbd", "mariadb-install-db"}
 }
 
-// account is that of the test: unlike PostgreSQL, MariaDB runs as root if told so.
+// account is that of the test: unlike PostgreSQL, MariaDB runs as root if an option says so.
 func (mariadb) account() (*syscall.Credential, error) { return nil, nil }
 
 func (mariadb) quit() syscall.Signal { return syscall.SIGKILL }
@@ -35,7 +35,7 @@ func (mariadb) release(string) {}
 
 func (mariadb) template() (string, error) { return mariadbTemplate() }
 
-// mariadbLog is small to keep the template small. It must be the same for all who use the directory.
+// mariadbLog is small to keep the template small. All servers with a copy of the template need the same size.
 const mariadbLog = "--innodb-log-file-size=32M"
 
 var mariadbTemplate = sync.OnceValues(func() (string, error) {
@@ -56,7 +56,7 @@ var mariadbTemplate = sync.OnceValues(func() (string, error) {
 	}
 	args := append(asRoot(), "--datadir="+data, "--tmpdir="+tmp, "--extra-file="+accounts, "--skip-test-db",
 		"--skip-name-resolve", mariadbLog,
-		// Nothing is lost if the machine crashes here, and syncing takes four times as long as the rest.
+		// A crash of the machine loses nothing of value here, and syncing would take four times as long as the rest.
 		"--debug-no-sync", "--innodb-flush-method=nosync", "--innodb-doublewrite=0")
 	out, err := exec.Command(program("mariadb-install-db"), args...).CombinedOutput()
 	if err != nil {
@@ -83,7 +83,7 @@ func (mariadb) command(dir string, port int) *exec.Cmd {
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--port=%d", port),
 		"--skip-name-resolve",
-		// On a busy machine a hundred clients at once are refused, or too slow to say who they are.
+		// Otherwise the server refuses some of a hundred clients at the same time, and on a busy machine those that log in slowly.
 		"--back-log=1000",
 		"--max-connections=1000",
 		"--connect-timeout=600",
@@ -104,8 +104,8 @@ func mariadbSocket(dir string) string { return filepath.Join(dir, "socket") }
 
 func (mariadb) dial(dir string, _ int) (net.Conn, error) { return net.Dial("unix", mariadbSocket(dir)) }
 
-// hello reads the first packet: three bytes of length, a sequence number, and the version of the protocol in front of the
-// greeting.
+// hello reads the first packet: three bytes of length, a sequence number, and a greeting that starts with the version of the
+// protocol.
 func (mariadb) hello(c net.Conn) error {
 	var head [4]byte
 	if _, err := io.ReadFull(c, head[:]); err != nil {
@@ -126,7 +126,7 @@ func (mariadb) base(port int) string {
 	return fmt.Sprintf("%s:%s@tcp(%s)/", user, password, loopback(port))
 }
 
-// mariadbDSN is a DSN of go-sql-driver taken apart: user:password@network(address)/database?parameters.
+// mariadbDSN is a parsed DSN of go-sql-driver: user:password@network(address)/database?parameters.
 type mariadbDSN struct{ login, user, password, network, address, database, params string }
 
 func parseMariaDB(dsn string) (d mariadbDSN, err error) {

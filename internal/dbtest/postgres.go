@@ -27,7 +27,7 @@ func (postgres) env() string        { return "SNOW_POSTGRES_DSN" }
 func (postgres) packages() string   { return "postgresql" }
 func (postgres) programs() []string { return []string{"psql", "initdb", "postgres"} }
 
-// account is somebody else if the test runs as root, which PostgreSQL refuses.
+// account is another account if the test runs as root, because PostgreSQL refuses to run as root.
 func (postgres) account() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -47,8 +47,8 @@ func (postgres) account() (*syscall.Credential, error) {
 // quit is PostgreSQL's immediate shutdown: the server kills its children and frees its shared memory.
 func (postgres) quit() syscall.Signal { return syscall.SIGQUIT }
 
-// release frees the shared memory of a server that was killed. Its lock file is still there then, and names the segment at
-// the end of the seventh line.
+// release frees the shared memory of a server that was killed. The server's lock file, which is still there, names the segment
+// at the end of its seventh line.
 func (postgres) release(dir string) {
 	lock, err := os.ReadFile(filepath.Join(dir, "data", "postmaster.pid"))
 	if err != nil {
@@ -56,7 +56,7 @@ func (postgres) release(dir string) {
 	}
 	if lines := strings.Split(string(lock), "\n"); len(lines) > 6 {
 		if memory := strings.Fields(lines[6]); len(memory) == 2 {
-			_ = exec.Command("ipcrm", "-m", memory[1]).Run() // a few bytes: no reason to fail a test
+			_ = exec.Command("ipcrm", "-m", memory[1]).Run() // it is only a few bytes, so an error does not matter
 		}
 	}
 }
@@ -113,8 +113,8 @@ func (postgres) dial(dir string, port int) (net.Conn, error) {
 	return net.Dial("unix", filepath.Join(dir, fmt.Sprintf(".s.PGSQL.%d", port)))
 }
 
-// hello asks for a session. A server that admits clients wants to see the password then, one that is still starting or
-// recovering sends an error.
+// hello asks for a session. A server that accepts clients asks for the password; one that is still starting or recovering
+// sends an error.
 func (postgres) hello(c net.Conn) error {
 	params := "user\x00" + user + "\x00\x00"
 	request := binary.BigEndian.AppendUint32(nil, uint32(8+len(params)))
@@ -122,7 +122,7 @@ func (postgres) hello(c net.Conn) error {
 	if _, err := c.Write(append(request, params...)); err != nil {
 		return err
 	}
-	var head [5]byte // a letter, and a length that counts itself
+	var head [5]byte // a letter, and a length that includes itself
 	if _, err := io.ReadFull(c, head[:]); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (postgres) base(port int) string {
 	return u.String()
 }
 
-// check keeps the error of [url.Parse] to itself: it quotes the password.
+// check does not return the error of [url.Parse], because it quotes the password.
 func (postgres) check(dsn string) error {
 	u, err := url.Parse(dsn)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
@@ -172,7 +172,7 @@ func (postgres) withDatabase(dsn, database string) string {
 func (postgres) client(ctx context.Context, dsn, statement string) *exec.Cmd {
 	u, _ := url.Parse(dsn)
 	env := os.Environ()
-	if secret, ok := u.User.Password(); ok { // in the arguments others could read it
+	if secret, ok := u.User.Password(); ok { // arguments could be read by others
 		env = append(env, "PGPASSWORD="+secret)
 		u.User = url.User(u.User.Username())
 	}

@@ -21,7 +21,7 @@ type process struct {
 	exited chan struct{}  // closed when the process is gone
 }
 
-// launch starts a command. While the process lives, a note in the directory tells the guard how to end it.
+// launch starts a command. While the process lives, a file in the directory tells the guard how to end it.
 func launch(cmd *exec.Cmd, dir string, quit syscall.Signal) (*process, error) {
 	p := &process{cmd: cmd, quit: quit, exited: make(chan struct{})}
 	note := filepath.Join(dir, "pid")
@@ -62,8 +62,8 @@ func (p *process) ended() bool {
 	}
 }
 
-// stop halts the process, so that it can't fork, and then its children, whose ids it returns. None of them executes
-// anything any more when it returns.
+// stop halts the process, so that it can't fork, and then its children, whose ids it returns. When stop returns, none of them
+// runs.
 func (p *process) stop() (family []int, err error) {
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		return nil, err
@@ -87,8 +87,8 @@ func (p *process) resume() error {
 	return p.cmd.Process.Signal(syscall.SIGCONT)
 }
 
-// kill ends the process and its children, and returns when all are gone. The children go first: while their parent
-// is stopped, nobody collects them and their ids can't be reused.
+// kill ends the process and its children, and returns when all are gone. It ends the children first: while their parent is
+// stopped, it can't reap them, so their ids can't be reused.
 func (p *process) kill() error {
 	family, err := p.stop()
 	signal(family, syscall.SIGKILL)
@@ -104,7 +104,7 @@ func (p *process) kill() error {
 	return err
 }
 
-// end makes the process end in an orderly way, and kills it if it does not.
+// end shuts the process down in an orderly way, and kills it if that fails.
 func (p *process) end() error {
 	if p.ended() {
 		return nil
@@ -130,7 +130,7 @@ func signal(pids []int, sig syscall.Signal) {
 // allIn reports whether all states, one letter for each thread, are among those allowed. A process that is gone has none.
 func allIn(states, allowed string) bool { return strings.Trim(states, allowed) == "" }
 
-// await polls for what the operating system has no event for.
+// await polls, because the operating system has no event for this.
 func await(condition func() bool) bool {
 	for deadline := time.Now().Add(timeout); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// attributes puts a server into its own process group, where Ctrl-C does not reach it, and has the system signal it when
+// attributes puts a server into its own process group, so that Ctrl-C does not reach it, and has the system signal it when
 // the test process ends.
 func attributes(account *syscall.Credential, death syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Credential: account, Pdeathsig: death}
@@ -41,7 +41,7 @@ func states(pid int) string {
 	return string(states)
 }
 
-// stat reads "pid (name) state parent …"; zeros if the process is gone. The name may hold anything, even brackets.
+// stat reads "pid (name) state parent …"; zeros if the process is gone. The name may contain anything, even brackets.
 func stat(path string) (state byte, parent int) {
 	text, err := os.ReadFile(path)
 	if err != nil {

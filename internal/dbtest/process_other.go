@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// attributes puts a server into its own process group, where Ctrl-C does not reach it.
+// attributes puts a server into its own process group, so that Ctrl-C does not reach it.
 func attributes(account *syscall.Credential, _ syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Credential: account}
 }
@@ -32,7 +32,7 @@ func states(pid int) string {
 
 // ps returns the second column that ps prints by the process id in the first.
 func ps(args ...string) map[int]string {
-	out, _ := exec.Command("ps", args...).Output() // fails where no process is found
+	out, _ := exec.Command("ps", args...).Output() // it fails if no process is found
 	column := make(map[int]string)
 	for line := range bytes.Lines(out) {
 		fields := bytes.Fields(line)

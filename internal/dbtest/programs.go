@@ -13,11 +13,11 @@ import (
 	"testing"
 )
 
-// programDirs are searched before PATH: Debian keeps servers out of an ordinary user's PATH, and puts wrappers there that
-// take longer than the clients they wrap.
+// programDirs are searched before PATH: in Debian, servers are not in the PATH of ordinary users, and the clients there are
+// slow wrappers.
 var programDirs = []string{"/usr/lib/postgresql/*/bin", "/usr/sbin"}
 
-// find returns the path of a program, that of the newest version where there are several.
+// find returns the path of a program, or of its newest version.
 func find(program string) (string, error) {
 	for _, dir := range programDirs {
 		found, err := filepath.Glob(filepath.Join(dir, program))
@@ -28,13 +28,13 @@ func find(program string) (string, error) {
 	return exec.LookPath(program)
 }
 
-// version reads the 15 in /usr/lib/postgresql/15/bin/initdb; 0 where there is none.
+// version returns the 15 in /usr/lib/postgresql/15/bin/initdb, or 0.
 func version(path string) float64 {
 	v, _ := strconv.ParseFloat(filepath.Base(filepath.Dir(filepath.Dir(path))), 64)
 	return v
 }
 
-// program is find for those who have called need before.
+// program is find after a call of need.
 func program(name string) string {
 	path, err := find(name)
 	if err != nil {
@@ -43,8 +43,8 @@ func program(name string) string {
 	return path
 }
 
-// need skips the test under -short and where programs are missing. If databases are required, the first does not count and
-// the second fails the test.
+// need skips the test with -short, and if programs are missing. If databases are required, it ignores -short, and missing
+// programs fail the test.
 func need(tb testing.TB, e engine, programs []string) {
 	tb.Helper()
 	if testing.Short() && !required() {
@@ -66,5 +66,5 @@ func need(tb testing.TB, e engine, programs []string) {
 	end("dbtest: %s: %s not found: apt-get install %s", e.name(), strings.Join(missing, ", "), e.packages())
 }
 
-// required reports whether tests must not be skipped for want of a database.
+// required reports whether a missing database fails a test instead of skipping it.
 func required() bool { return os.Getenv("SNOW_REQUIRE_DB") == "1" }

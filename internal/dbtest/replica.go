@@ -9,7 +9,7 @@ import (
 )
 
 // Follow makes a private MariaDB server a replica of another one, which was started with the options log-bin and server-id; the
-// replica needs a server-id of its own. It does again what the other one has done since its start.
+// replica needs its own server-id. It repeats everything that the other server has done since its start.
 func (s *Server) Follow(tb testing.TB, primary *Server) {
 	tb.Helper()
 	s.private(tb, "follow")
@@ -21,7 +21,7 @@ func (s *Server) Follow(tb testing.TB, primary *Server) {
 		" START SLAVE", host, port, user, password))
 }
 
-// CatchUp waits until a replica has done all that the server that it follows has done up to now.
+// CatchUp waits until a replica has repeated everything that its primary has done up to now.
 func (s *Server) CatchUp(tb testing.TB, primary *Server) {
 	tb.Helper()
 	position := primary.run(tb, primary.dsn, "SELECT @@global.gtid_binlog_pos")

@@ -18,10 +18,10 @@ import (
 	"time"
 )
 
-// timeout bounds whatever a server is asked to do.
+// timeout bounds everything that a server is asked to do.
 const timeout = 10 * time.Minute
 
-// user and password open the private servers of this process, and nobody else on the machine knows the password.
+// user and password are those of the private servers of this process. Nobody else on the machine knows the password.
 const user = "snow"
 
 var password = rand.Text()
@@ -32,12 +32,12 @@ type engine interface {
 	env() string                                 // variable that holds the DSN of a given server
 	packages() string                            // Debian packages with the programs
 	programs() []string                          // what a private server needs; the client comes first
-	account() (*syscall.Credential, error)       // whom the server runs as; nil is the user of the test
+	account() (*syscall.Credential, error)       // of the server; nil is the user of the test
 	template() (dir string, err error)           // an initialised data directory, to be copied
 	command(dir string, port int) *exec.Cmd      // the server, in the foreground, on the data directory dir/data
 	dial(dir string, port int) (net.Conn, error) // a connection to its unix socket
-	hello(c net.Conn) error                      // nil if the server admits clients
-	quit() syscall.Signal                        // ends it at once and leaves nothing outside dir
+	hello(c net.Conn) error                      // nil if the server accepts clients
+	quit() syscall.Signal                        // ends the server at once, and leaves nothing outside dir
 	release(dir string)                          // removes what a killed server left outside dir
 	base(port int) string                        // DSN of a private server
 	check(dsn string) error                      // refuses a DSN that the methods below can't read
@@ -48,8 +48,8 @@ type engine interface {
 	drop(database string) string
 }
 
-// A Server is a database server. DSN and Addr are safe for concurrent use, the other methods are not. Those that take a
-// test end it when they fail, so they must be called from the test's own goroutine.
+// A Server is a database server. DSN and Addr are safe for concurrent use, the other methods are not. A method with a test as
+// a parameter ends the test when it fails, so call it in the test's own goroutine.
 type Server struct {
 	engine  engine
 	options []string
@@ -62,9 +62,9 @@ type Server struct {
 }
 
 // MariaDB starts a MariaDB server that lives as long as the test. Options are server variables as "name=value". A server
-// with options is private even where one is given: a test that changes a global setting asks for one.
+// with options is always private: a test that changes a global setting asks for one with options.
 //
-// Connections that the test opens later are closed earlier if tb.Cleanup closes them.
+// The server ends after the cleanups that the test registers later, such as those that close connections.
 func MariaDB(tb testing.TB, options ...string) *Server {
 	tb.Helper()
 	return open(tb, mariadb{}, options)
@@ -73,7 +73,7 @@ func MariaDB(tb testing.TB, options ...string) *Server {
 // Postgres starts a PostgreSQL server that lives as long as the test. Options are server parameters as "name=value", as for
 // [MariaDB].
 //
-// Connections that the test opens later are closed earlier if tb.Cleanup closes them.
+// The server ends after the cleanups that the test registers later, such as those that close connections.
 func Postgres(tb testing.TB, options ...string) *Server {
 	tb.Helper()
 	return open(tb, postgres{}, options)
@@ -82,7 +82,7 @@ func Postgres(tb testing.TB, options ...string) *Server {
 func open(tb testing.TB, e engine, options []string) *Server {
 	tb.Helper()
 	s := &Server{engine: e, options: options}
-	if len(options) == 0 { // nobody sets up a given server as this test wants it
+	if len(options) == 0 { // a given server does not have the options of this test
 		s.dsn = os.Getenv(e.env())
 	}
 	if s.dsn != "" {
@@ -102,8 +102,8 @@ func open(tb testing.TB, e engine, options []string) *Server {
 	return s
 }
 
-// DSN returns the data source name of a database on the server: that of go-sql-driver for MariaDB, a URL for PostgreSQL.
-// It ends in a parameter, so that more can be appended as "&name=value". MariaDB's has parseTime=true.
+// DSN returns the data source name of a database on the server: that of go-sql-driver for MariaDB, a URL for PostgreSQL. It
+// ends with a parameter, so that more can be appended as "&name=value". That of MariaDB has parseTime=true.
 func (s *Server) DSN(database string) string { return s.engine.withDatabase(s.dsn, database) }
 
 // Addr returns the server's host and port, or the path of its socket if it was given with one.
@@ -121,8 +121,8 @@ func (s *Server) CreateDatabase(tb testing.TB) string {
 	return name
 }
 
-// Kill ends the server as a crash would: no client is told, nothing is flushed. The operating system lives on, so writes
-// that reached it survive even if they were never synced.
+// Kill ends the server as a crash would: clients get no message, and nothing is flushed. Writes that reached the operating
+// system survive even if they were never synced.
 func (s *Server) Kill(tb testing.TB) {
 	tb.Helper()
 	p := s.running(tb, "kill")
@@ -132,8 +132,8 @@ func (s *Server) Kill(tb testing.TB) {
 	}
 }
 
-// Stop halts the server, with all its processes, where it stands. Connections stay open, new ones are accepted by the
-// operating system, and nobody is answered until [Server.Continue].
+// Stop halts the server and all its processes. Connections stay open, the operating system accepts new ones, and no client gets
+// an answer until [Server.Continue].
 func (s *Server) Stop(tb testing.TB) {
 	tb.Helper()
 	if _, err := s.running(tb, "stop").stop(); err != nil {
@@ -141,7 +141,7 @@ func (s *Server) Stop(tb testing.TB) {
 	}
 }
 
-// Continue lets a stopped server go on.
+// Continue resumes a stopped server.
 func (s *Server) Continue(tb testing.TB) {
 	tb.Helper()
 	if err := s.running(tb, "continue").resume(); err != nil {
@@ -149,8 +149,8 @@ func (s *Server) Continue(tb testing.TB) {
 	}
 }
 
-// Restart starts the server again with the same data and address, and returns once it admits clients. A server that still
-// runs is killed first.
+// Restart starts the server again with the same data and address, and returns when it accepts clients. If the server is
+// running, it is killed first.
 func (s *Server) Restart(tb testing.TB) {
 	tb.Helper()
 	s.private(tb, "restart")
@@ -196,7 +196,7 @@ func (s *Server) prepare() error {
 	if err := os.CopyFS(data, os.DirFS(template)); err != nil {
 		return err
 	}
-	// A directory of its own: servers that share one delete each other's temporary tables when they start.
+	// Not a shared directory: servers delete each other's temporary tables when they start.
 	if err := os.Mkdir(filepath.Join(s.dir, "tmp"), 0o700); err != nil {
 		return err
 	}
@@ -210,11 +210,11 @@ func (s *Server) prepare() error {
 	return give(s.dir, account)
 }
 
-// errEnded is the failure of a server that ended before it admitted clients.
+// errEnded is the error of a server that ended before it accepted clients.
 var errEnded = errors.New("ended before it was ready")
 
-// start runs the server and waits until it admits clients. A port that was free a moment ago may be taken by the time the
-// server wants it, hence the attempts; the first start also chooses the port.
+// start runs the server and waits until it accepts clients. It tries several times, because a port that was free may be taken
+// when the server asks for it. The first start also chooses the port.
 func (s *Server) start(tb testing.TB) {
 	tb.Helper()
 	choose := s.port == 0
@@ -267,7 +267,7 @@ func (s *Server) startOnce() error {
 	return nil
 }
 
-// greet asks through the socket in the server's own directory: the port might answer for someone else's server.
+// greet uses the socket in the server's directory, because the port could belong to another server.
 func (s *Server) greet() error {
 	c, err := s.engine.dial(s.dir, s.port)
 	if err != nil {
@@ -301,7 +301,7 @@ func (s *Server) close(tb testing.TB) {
 // run executes a statement through the server's client and returns what it printed.
 func (s *Server) run(tb testing.TB, dsn, statement string) string {
 	tb.Helper()
-	// Not the test's context: that has ended when databases are dropped.
+	// Not with the test's context, which has ended when databases are dropped.
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	out, err := s.engine.client(ctx, dsn, statement).CombinedOutput()
@@ -313,7 +313,8 @@ func (s *Server) run(tb testing.TB, dsn, statement string) string {
 
 func (s *Server) log() string { return filepath.Join(s.dir, "log") }
 
-// logged puts the log where the runner of all tests wants it, and says where. Without a runner it returns the end of it.
+// logged copies the log to the folder that the runner of all tests has given, and says so. Without a runner it returns the
+// end of the log.
 func (s *Server) logged() string {
 	folder := os.Getenv("SNOW_TEST_LOGS")
 	if folder == "" {
@@ -337,8 +338,8 @@ func (s *Server) logTail() string {
 	return strings.Join(lines[max(0, len(lines)-25):], "\n")
 }
 
-// freePort returns a loopback port that nobody listens on. It lies below those that systems give to outgoing connections, so
-// that no client takes it while the server is down.
+// freePort returns a loopback port on which nobody listens. It is below the ports that systems use for outgoing connections, so
+// that no client gets it while the server is down.
 func freePort() int {
 	for {
 		port := 15000 + mathrand.IntN(15000)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Standby starts a standby of a private PostgreSQL server, which lives as long as the test. Where it is named by the server's
-// synchronous_standby_names, it is "walreceiver".
+// Standby starts a standby of a private PostgreSQL server, which lives as long as the test. Its name in the server's
+// synchronous_standby_names is "walreceiver".
 func (s *Server) Standby(tb testing.TB) *Server {
 	tb.Helper()
 	s.private(tb, "have a standby")

@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// guard is a shell that outlives the test process by a moment. It waits for the end of its input, which the system closes
-// when the process ends, however it ends. Then it ends the servers that are left, which may have been stopped, and removes
-// all files; a server that is still dying may write more, hence the attempts.
+// guard is a shell that outlives the test process for a moment. It waits for the end of its input, which the system closes
+// when the process ends for any reason. Then it ends the servers that are left, which may be stopped, and removes all files. It
+// tries that several times, because a server that is still ending may write more.
 const guard = `
 trap '' HUP INT TERM
 read -r _
@@ -21,24 +21,24 @@ for note in "$0"/*/pid; do pid=$(cut -d ' ' -f 2 "$note"); kill -$(cat "$note");
 for _ in $(seq 100); do rm -rf "$0" && exit; sleep 0.1; done
 `
 
-// workdir is the directory of this process for everything that the package writes.
+// workdir is the directory of this process. The package writes all its files there.
 var workdir = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "dbtest-")
 	if err != nil {
 		return "", err
 	}
-	// The guard is the only one to remove the directory: the first test to end does not know whether it is the last.
+	// Only the guard removes the directory: a test that ends does not know whether it is the last one.
 	cmd := exec.Command("/bin/sh", "-c", guard, dir)
 	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // out of the reach of Ctrl-C
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that Ctrl-C does not reach it
 	if _, err := cmd.StdinPipe(); err != nil {
 		return "", err
 	}
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	go func() { _ = cmd.Wait() }() // never returns, and keeps the pipe from being collected and thereby closed
-	// Others may pass through, not look: a server may run as another user than the test.
+	go func() { _ = cmd.Wait() }() // never returns, so that the pipe is not garbage-collected, which would close it
+	// Others may enter, but not list it: a server may run as another user than the test.
 	return dir, os.Chmod(dir, 0o711)
 })
 

@@ -11,8 +11,8 @@ import (
 	"github.com/shardsnow/snow/gormsnow"
 )
 
-// associations inserts rows together with rows that are stored already, by a
-// unique column: GORM inserts them with ON CONFLICT DO NOTHING.
+// associations inserts rows together with associated rows that a unique column
+// shows to be stored already: GORM inserts these with ON CONFLICT DO NOTHING.
 func (s *suite) associations(t *testing.T) {
 	create := func(t *testing.T, row any) {
 		t.Helper()
@@ -70,7 +70,7 @@ func (s *suite) associations(t *testing.T) {
 		first := Employee{Email: &email}
 		create(t, &first)
 		c := Company{Name: "hires ann", Staff: []Employee{{Email: &email}}}
-		// Where the conflict is on the key alone, a second row for the address is an error.
+		// If only the key is a conflict target, a second row for the address is an error.
 		if err := s.db.Create(&c).Error; err == nil {
 			want(t, "employee", c.Staff[0].ID, first.ID)
 			want(t, "company", id(t, s.db, "employees", "company_id", c.ID), first.ID)
@@ -138,7 +138,7 @@ func (s *suite) associations(t *testing.T) {
 			err := s.db.Raw("SELECT COUNT(*) FROM ? AS o WHERE o.? <> 0 AND NOT EXISTS (SELECT 1 FROM ? AS r WHERE r.id = o.?)",
 				clause.Table{Name: fk[0]}, clause.Column{Name: fk[1]}, clause.Table{Name: fk[2]}, clause.Column{Name: fk[1]}).Scan(&n).Error
 			if err != nil || n != 0 {
-				t.Errorf("%d rows of %s have a %s that is no row's (%v)", n, fk[0], fk[1], err)
+				t.Errorf("%d rows of %s have a %s that refers to no row (%v)", n, fk[0], fk[1], err)
 			}
 		}
 	})

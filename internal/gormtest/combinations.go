@@ -13,10 +13,10 @@ import (
 	"github.com/shardsnow/snow/gormsnow"
 )
 
-// Models that combine what GORM has.
+// Models that combine features of GORM.
 type (
-	// An Account has a name that is unique among those that are not deleted,
-	// where the database has partial indexes.
+	// An Account has a name that is unique among the accounts that are not
+	// deleted, if the database has partial indexes.
 	Account struct {
 		gormsnow.Model
 		Name  string  `gorm:"size:40;uniqueIndex:live_account,where:deleted_at IS NULL"`
@@ -31,8 +31,8 @@ type (
 		Twigs    []Branch `gorm:"foreignKey:ParentID"`
 		Friends  []Branch `gorm:"many2many:branch_friends"`
 	}
-	// A Document counts its versions, is partly made by the database, and logs
-	// that it was created.
+	// A Document counts its versions, has a column that the database fills, and
+	// logs that it was created.
 	Document struct {
 		gormsnow.Model
 		Title   string `gorm:"size:40;uniqueIndex"`
@@ -42,7 +42,7 @@ type (
 		Logs    []DocumentLog  `gorm:"polymorphic:Subject"`
 		Origin  DocumentOrigin `gorm:"embedded;embeddedPrefix:origin_"`
 	}
-	// A DocumentOrigin is unique where it has a page.
+	// A DocumentOrigin is unique if it has a page.
 	DocumentOrigin struct {
 		Site string `gorm:"size:20;uniqueIndex:document_origin"`
 		Page *int   `gorm:"uniqueIndex:document_origin"`
@@ -54,7 +54,7 @@ type (
 		SubjectType string `gorm:"size:20"`
 		Line        string `gorm:"size:40;unique"`
 	}
-	// A Region has a composite key, one of which is ours.
+	// A Region has a composite key, of which the plugin fills one member.
 	Region struct {
 		Tenant int64   `gorm:"primaryKey;autoIncrement:false"`
 		ID     snow.ID `gorm:"primaryKey;snowflake"`
@@ -118,7 +118,7 @@ func (s *suite) combinations(t *testing.T) {
 	}
 }
 
-// created fails the test on an error, and where a company has not the id of the
+// created fails the test on an error, and if the id of a company is not that of the
 // row with its name.
 func (s *suite) created(t *testing.T, err error, companies ...Company) {
 	t.Helper()
@@ -339,7 +339,7 @@ func (s *suite) compositeReferences(t *testing.T) {
 	if err := s.db.Create(&offices).Error; err != nil {
 		t.Fatal(err)
 	}
-	// North is none of tenant 5.
+	// North does not belong to tenant 5.
 	for i, want := range []snow.ID{north.ID, 0, id(t, s.db, "regions", "name", "south")} {
 		if got := offices[i]; got.RegionID != want || got.Region.ID != want {
 			t.Errorf("office %d: region %d, %d, want %d", i, got.RegionID, got.Region.ID, want)

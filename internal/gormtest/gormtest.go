@@ -25,7 +25,7 @@ import (
 // Open returns an empty database. It closes it when the test ends.
 type Open func(tb testing.TB, cfg *gorm.Config) *gorm.DB
 
-// Run runs the suite: the keys of every kind of insert are those of rows.
+// Run runs the suite: after every kind of insert, the keys are those of rows.
 func Run(t *testing.T, open Open) {
 	log := new(statements)
 	db := open(t, &gorm.Config{Logger: log, TranslateError: true})
@@ -79,8 +79,8 @@ func NewGenerator(tb testing.TB) *snow.Generator {
 	return generator
 }
 
-// Main runs the tests of a package and fails where they leave goroutines behind,
-// such as those of rows and databases that nobody closed.
+// Main runs the tests of a package and fails if they leave goroutines behind, such
+// as those of rows and databases that were not closed.
 func Main(m *testing.M) {
 	code := m.Run()
 	var left []string
@@ -93,9 +93,9 @@ func Main(m *testing.M) {
 	os.Exit(max(code, 1))
 }
 
-// goroutines returns the stacks of those that use a database, but not of the
-// caller's, of a server that lives as long as the process, and of a DB that
-// nobody has closed but that has no connection, as in examples.
+// goroutines returns the stacks of goroutines that use a database, except the
+// caller's, that of a server that lives as long as the process, and those of an
+// open DB without connections, as in examples.
 func goroutines() []string {
 	stacks := make([]byte, 1<<20)
 	all := strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n")
@@ -123,7 +123,7 @@ func (s *statements) Trace(_ context.Context, _ time.Time, sql func() (string, i
 	s.sql = append(s.sql, text)
 }
 
-// of returns what do sends.
+// of returns the statements that do sends.
 func (s *statements) of(do func()) []string {
 	s.mu.Lock()
 	s.sql = nil
@@ -142,7 +142,7 @@ type stored struct {
 
 func column(table, column string, ids ...any) stored { return stored{table, column, ids} }
 
-// check compares what was claimed with the table.
+// check compares these ids with the table.
 func (s stored) check(t *testing.T, db *gorm.DB) {
 	t.Helper()
 	seen := make(map[any]bool)

@@ -54,13 +54,13 @@ type (
 		Box   *Base `gorm:"embedded;embeddedPrefix:box_"`
 		Label string
 	}
-	// A Lot has a composite key, one of which is ours.
+	// A Lot has a composite key, of which the plugin fills one member.
 	Lot struct {
 		Tenant int64   `gorm:"primaryKey;autoIncrement:false"`
 		ID     snow.ID `gorm:"primaryKey;autoIncrement:false;snowflake"`
 		Name   string  `gorm:"size:40;uniqueIndex"`
 	}
-	// A Pair has a composite key that is never picked.
+	// A Pair has a composite key that the plugin does not fill.
 	Pair struct {
 		LeftID  snow.ID `gorm:"primaryKey"`
 		RightID snow.ID `gorm:"primaryKey"`
@@ -91,7 +91,7 @@ type (
 		Base
 		Title string `gorm:"size:40"`
 	}
-	// An Enrolment is that join table.
+	// An Enrolment is the model of that join table.
 	Enrolment struct {
 		ID        snow.ID
 		StudentID int64   `gorm:"uniqueIndex:enrolled"`
@@ -99,7 +99,7 @@ type (
 	}
 )
 
-// Models with unique columns beside the key.
+// Models with unique columns in addition to the key.
 type (
 	// A Company has a unique name.
 	Company struct {
@@ -121,7 +121,7 @@ type (
 		Base
 		Label string `gorm:"size:40;uniqueIndex"`
 	}
-	// A Secret is unique in the table but not in the model.
+	// A Secret is unique in the table, which the model does not declare.
 	Secret struct {
 		ID   snow.ID
 		Word string `gorm:"size:40"`
@@ -164,7 +164,7 @@ type (
 		Trace  *snow.ID `gorm:"snowflake"`
 		Note   string   `gorm:"size:40"`
 	}
-	// A Country has a key of its own and one of ours beside it.
+	// A Country has its own primary key, and another key that the plugin fills.
 	Country struct {
 		Code   string  `gorm:"primaryKey;size:2"`
 		Public snow.ID `gorm:"snowflake"`
@@ -209,12 +209,12 @@ type (
 		ID     string `gorm:"primaryKey;snowflake;size:20" snow:"shard=Tenant"`
 		Tenant int
 	}
-	// A Twin takes the shard of another key of the row, which is made with it.
+	// A Twin has the shard of another key of the row, which is made with it.
 	Twin struct {
 		ID     snow.ID `snow:"shard=Public"`
 		Public snow.ID `gorm:"snowflake"`
 	}
-	// A Lodger takes the shard for the key of the struct that it embeds.
+	// A Lodger has the shard tag on the struct that it embeds.
 	Lodger struct {
 		gormsnow.Model `snow:"shard=BuyerID"`
 		BuyerID        snow.ID

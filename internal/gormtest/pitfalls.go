@@ -40,7 +40,7 @@ type (
 		gormsnow.Model
 		Tenant int64 `gorm:"primaryKey;autoIncrement:false"`
 	}
-	// Auto is the model of a table that was AUTO_INCREMENT once.
+	// Auto is the model of a table that once was AUTO_INCREMENT.
 	Auto struct {
 		ID   snow.ID
 		Name string `gorm:"size:40"`
@@ -53,7 +53,7 @@ func (w *witness) AfterCreate(*gorm.DB) error  { w.after = w.ID; return nil }
 func (*shadowed) BeforeCreate(*gorm.DB) error  { return nil }
 func (*stamp) BeforeCreate(*gorm.DB) error     { return nil }
 
-// pitfalls are what goes wrong with GORM and keys that are made by the client.
+// pitfalls are known problems of GORM with keys that the client makes.
 func (s *suite) pitfalls(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"hooks see the id":                             s.hooksSee,
@@ -129,11 +129,11 @@ func (s *suite) columns(t *testing.T) {
 				}
 			}
 		}
-		// A column that makes up numbers would take a row without an id.
+		// A column that generates numbers would accept a row without an id.
 		if err := s.db.Session(&gorm.Session{}).Exec("INSERT INTO ? (?) VALUES (?)", clause.Table{Name: "topics"}, clause.Column{Name: "name"}, "no id").Error; err == nil && s.db.Name() != "sqlite" {
 			t.Error("topics takes rows without an id")
 		}
-		// Model says NOT NULL, which SQLite needs to hear.
+		// Model declares NOT NULL, which SQLite does not imply.
 		if err := s.db.Session(&gorm.Session{}).Exec("INSERT INTO ? (?) VALUES (?)", clause.Table{Name: "tenancies"}, clause.Column{Name: "tenant"}, 1).Error; err == nil {
 			t.Error("tenancies takes rows without an id")
 		}
@@ -239,7 +239,7 @@ func (s *suite) deleted(t *testing.T) {
 		t.Errorf("id %d, %v; want a new one", again.ID, err)
 	}
 	column("customers", "id", c.ID, again.ID).check(t, s.db)
-	// Save of a row that has an id writes all of it, also that it is not deleted.
+	// Save of a row with an id writes all columns, including that it is not deleted.
 	c.DeletedAt = gorm.DeletedAt{}
 	if err := s.db.Save(&c).Error; err != nil {
 		t.Fatal(err)
@@ -255,7 +255,7 @@ func (s *suite) saveUpdates(t *testing.T) {
 	if err := s.db.Create(&g).Error; err != nil {
 		t.Fatal(err)
 	}
-	// An update has no row to make keys for: zeros beside the id are stored.
+	// An update makes no keys: zeros in other keys than the id are stored.
 	part := Gadget{ID: g.ID, Maker: "saved", Serial: "saved"}
 	if err := s.db.Save(&part).Error; err != nil {
 		t.Fatal(err)
@@ -264,7 +264,7 @@ func (s *suite) saveUpdates(t *testing.T) {
 	if err := s.db.First(&stored, g.ID).Error; err != nil || stored.Public != "" || stored.Trace != nil {
 		t.Errorf("stored %+v, %v; want no keys but the id", stored, err)
 	}
-	// Where there is no such row Save inserts, and that makes keys.
+	// If there is no such row, Save inserts it, which makes keys.
 	fresh, err := nextID(s.db)
 	if err != nil {
 		t.Fatal(err)

@@ -10,16 +10,16 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A replacing asks for all columns back only in the statement that GORM builds.
+// A replacing adds RETURNING * only when GORM builds the statement.
 type replacing struct {
 	ID   snow.ID
 	Name string  `gorm:"size:40;uniqueIndex"`
 	Back allBack `gorm:"size:9"`
 }
 
-// replaced inserts rows with RETURNING *, where GORM puts the rows that come
-// back into the slice, from its start on, and forgets those that don't. What is
-// left of these must not have the ids that they would have got.
+// replaced inserts rows with RETURNING *: GORM writes the rows that come back to
+// the start of the slice, over other rows. What is left of the rows that did not
+// come back must not keep the ids that they would have had.
 func (s *suite) replaced(t *testing.T) {
 	if err := s.db.AutoMigrate(&replacing{}); err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/shardsnow/snow/gormsnow"
 )
 
-// associationDelete takes a parent and a child away, which a later Save must not
-// bring back.
+// associationDelete removes a parent and a child, which a later Save must not
+// restore.
 func (s *suite) associationDelete(t *testing.T) {
 	name := func(n string) string { return "unlinked " + n }
 	reload := func(t *testing.T, branch *Branch) (stored Branch) {

@@ -20,27 +20,27 @@ type (
 		ID     snow.ID `gorm:"primaryKey"`
 		Name   string  `gorm:"size:40"`
 	}
-	// TicketID has lost the methods of an id.
+	// TicketID does not have the methods of an id.
 	TicketID snow.ID
 	// A Ticket would get its key from the database.
 	Ticket struct {
 		ID   TicketID
 		Name string `gorm:"size:40"`
 	}
-	// A Vault has words that are unique in the table but not in the model.
+	// A Vault has words that are unique in the table, which the model does not declare.
 	Vault struct {
 		ID     snow.ID
 		Word   string  `gorm:"size:40"`
 		Topics []Topic `gorm:"many2many:vault_topics"`
 	}
-	// A Chosen has a key that is left to the program.
+	// A Chosen has a key that the program sets.
 	Chosen struct {
 		ID   snow.ID `gorm:"snowflake:false"`
 		Name string  `gorm:"size:40"`
 	}
 )
 
-// zeros inserts rows whose keys of our type nobody has set: none may be stored.
+// zeros inserts rows with keys of type snow.ID that nobody has set: none may be stored.
 func (s *suite) zeros(t *testing.T) {
 	if err := s.db.AutoMigrate(&Seat{}, &Ticket{}, &Chosen{}, &Vault{}); err != nil {
 		t.Fatal(err)

@@ -42,8 +42,8 @@ func brokenAPI(ctx context.Context, r *repository) (found []string, err error) {
 	return incompatible(changes), nil
 }
 
-// incompatible returns the changes that apidiff calls so, without those of
-// packages that nobody else can import.
+// incompatible returns the changes that apidiff calls incompatible, except those of
+// internal packages.
 func incompatible(changes string) (found []string) {
 	below := false
 	for line := range strings.Lines(changes) {

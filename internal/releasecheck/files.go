@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// marks are notes to oneself. context.TODO is none.
+// marks matches notes of unfinished work, but not context.TODO.
 var marks = regexp.MustCompile(`(?:^|[^.\w])(` + strings.Join([]string{"TO" + "DO", "FIX" + "ME"}, "|") + `)\b`)
 
-// leftovers finds lines that say that something is yet to be done.
+// leftovers finds lines with such marks.
 func leftovers(_ context.Context, r *repository) (found []string, err error) {
 	for _, name := range r.files {
 		text, err := r.read(name)
@@ -37,8 +37,8 @@ var (
 	fenced  = regexp.MustCompile("(?ms)^```.*?^```$")
 )
 
-// brokenLinks finds links of pages to files and headings that are not there.
-// Those that lead elsewhere are not followed.
+// brokenLinks finds links of pages to files and headings that do not exist. It
+// does not follow links to other sites.
 func brokenLinks(_ context.Context, r *repository) (found []string, err error) {
 	pages := make(map[string]string)
 	for _, name := range r.files {
@@ -70,7 +70,7 @@ func brokenLinks(_ context.Context, r *repository) (found []string, err error) {
 	return found, nil
 }
 
-// anchors returns what the headings of a page are linked by.
+// anchors returns the anchors of the headings of a page.
 func anchors(page string) (all []string) {
 	for _, h := range heading.FindAllStringSubmatch(page, -1) {
 		anchor := strings.Map(func(c rune) rune {
@@ -87,10 +87,10 @@ func anchors(page string) (all []string) {
 	return all
 }
 
-// golden are the files that promises rest on: a line of them never changes.
+// golden are files to which lines may only be added.
 var golden = []string{"testdata/golden.csv", "testdata/hashshard.csv", "migrations/frozen.sum"}
 
-// changedGolden finds lines of golden files that are gone.
+// changedGolden finds lines that are missing from golden files.
 func changedGolden(ctx context.Context, r *repository) (found []string, err error) {
 	for _, name := range golden {
 		before, err := r.run(ctx, "", "git", "show", r.base()+":"+name)

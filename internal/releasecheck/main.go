@@ -1,11 +1,11 @@
-// Command releasecheck looks for what must not be in a release. It is run by
-// make release-check, in the root of the repository:
+// Command releasecheck finds what must not be in a release. make release-check runs
+// it in the root of the repository:
 //
 //	go run ./internal/releasecheck
 //
 // It compares with the last tag, or with the last commit where there is no tag.
-// The one check that takes long, what the README says in a bare Debian, is
-// .ci/fresh-clone.
+// .ci/fresh-clone has the one check that takes long: the commands of the README in
+// a bare Debian.
 package main
 
 import (
@@ -57,6 +57,7 @@ func check(ctx context.Context, dir string) error {
 		{"nothing is left to do", leftovers},
 		{"links lead to files and headings that exist", brokenLinks},
 		{"golden files are only added to", changedGolden},
+		{"files and folders keep their limits", oversized},
 		{"modules build without the workspace", brokenModules},
 		{"the API is compatible with the last tag", brokenAPI},
 	} {

@@ -22,10 +22,9 @@ func (r *repository) modules() (dirs []string) {
 // neverTagged are the modules that nobody imports.
 var neverTagged = []string{"bench", "drivers", "examples"}
 
-// brokenModules finds modules that do not build, or whose go.mod is not that of
-// their code, when the workspace is off, as it is for those who import them. One
-// that is imported must not require a version that was never tagged, once there
-// are tags.
+// brokenModules finds modules that do not build without the workspace, which their
+// users don't have, or whose go.mod is not tidy. If there are tags, it also finds
+// modules for import that require another version of the root than the last tag.
 func brokenModules(ctx context.Context, r *repository) (found []string, err error) {
 	for _, dir := range r.modules() {
 		for _, command := range [][]string{{"go", "build", "-o", os.DevNull, "./..."}, {"go", "vet", "./..."}, {"go", "mod", "tidy", "-diff"}} {
@@ -60,8 +59,8 @@ func firstLines(text string, n int) string {
 	return strings.Join(lines[:min(n, len(lines))], "")
 }
 
-// untaggedRequire says which version of the root a go.mod in JSON requires, if
-// that is not the last tag.
+// untaggedRequire returns a problem if a go.mod, in JSON, requires another version
+// of the root than the last tag.
 func untaggedRequire(text, tag string) (string, error) {
 	var file struct {
 		Module  struct{ Path string }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,6 +102,20 @@ func TestChangedGolden(t *testing.T) {
 	want(t, changedGolden, r, golden[1]+": since HEAD this line is gone: b,2")
 	git(t, r.dir, "tag", "v1.2.3")
 	want(t, changedGolden, reopen(t, r), golden[1]+": since v1.2.3 this line is gone: b,2")
+}
+
+func TestOversized(t *testing.T) {
+	files := map[string]string{
+		"a.go": strings.Repeat("\n", 400), "b.go": strings.Repeat("\n", 401), "c.md": strings.Repeat("\n", 600),
+		"a_test.go": strings.Repeat("\n", 500), "b_test.go": strings.Repeat("\n", 501), "empty.go": "",
+	}
+	for i := range 26 {
+		files[fmt.Sprintf("many/%d.go", i)] = "package many\n"
+		files[fmt.Sprintf("tests/%d_test.go", i)] = "package tests\n"
+		files[fmt.Sprintf("full/%d/a.go", i)] = "package full\n"
+	}
+	want(t, oversized, newRepository(t, files),
+		"b.go has 401 lines, want at most 400", "b_test.go has 501 lines, want at most 500", "many has 26 files without tests, want at most 25")
 }
 
 func TestBrokenModules(t *testing.T) {

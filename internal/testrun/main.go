@@ -1,7 +1,7 @@
-// Command testrun runs the tests of every module of the repository, whatever fails, and sums up. With -long it runs those that
-// take their time instead: kills by the hundred, random worlds, long simulations.
+// Command testrun runs the tests of every module of the repository, even if one fails, and prints a summary. With -long it
+// runs the tests that take long instead: hundreds of kills, random databases, long simulations.
 //
-// What the tests and the servers say goes to a file for each package, in test-logs.
+// The output of tests and servers goes to test-logs, to a file for each package.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 
 const (
 	logs   = "test-logs" // the folder of the output, in the repository's root
-	atOnce = 2           // modules: tests wait for the most part
+	atOnce = 2           // modules at the same time: tests mostly wait
 )
 
 func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
@@ -116,8 +116,8 @@ type job struct {
 	args []string // of go test
 }
 
-// usual returns a job for each module. A package that hangs is ended by -timeout, which is far beyond what it takes
-// on a busy machine.
+// usual returns a job for each module. -timeout ends a package that hangs; it is far longer than a package takes on a busy
+// machine.
 func usual(modules []string) (jobs []job) {
 	for _, dir := range modules {
 		jobs = append(jobs, job{dir, []string{"-race", "-p=3", "-timeout=45m", "./..."}})
@@ -125,12 +125,12 @@ func usual(modules []string) (jobs []job) {
 	return jobs
 }
 
-// run executes the tests. An error is one of this program; failures are among the results.
+// run executes the tests. Failures of tests are in the results; an error is one of this program.
 func (j job) run(ctx context.Context, root, folder, temp string, all *results) error {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1"}, j.args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Dir = filepath.Join(root, j.dir)
-	// Databases live in TMPDIR. The go command has a folder of its own, for programs may not be started from every TMPDIR.
+	// Databases are in TMPDIR. The go command has a folder of its own, because TMPDIR may not allow programs to be executed.
 	cmd.Env = append(os.Environ(), "GOWORK=off", "SNOW_REQUIRE_DB=1", "SNOW_TEST_LOGS="+folder, "GOTMPDIR="+os.TempDir(), "TMPDIR="+temp)
 	if j.long() {
 		cmd.Env = append(cmd.Env, "SNOW_TEST_LONG=1")
@@ -158,7 +158,7 @@ func (j job) run(ctx context.Context, root, folder, temp string, all *results) e
 	return nil
 }
 
-// announce says what the tests will take, before they take it.
+// announce says what the tests will install and how long they will take.
 func announce(w io.Writer, root string, modules []string, long bool) error {
 	what, minutes := "the tests", 5
 	if long {
@@ -192,7 +192,7 @@ func install(root string, w io.Writer) error {
 	return nil
 }
 
-// downloads counts the Go modules that go.sum files name, and those of them that are not in the module cache.
+// downloads counts the Go modules in the go.sum files, and those of them that are not in the module cache.
 func downloads(root string, modules []string) (missing, all int, err error) {
 	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	if err != nil {
@@ -224,7 +224,7 @@ func downloads(root string, modules []string) (missing, all int, err error) {
 	return missing, len(seen), nil
 }
 
-// escape spells a module's path as the module cache does, where upper case counts for nothing in some file systems.
+// escape returns a module's path as the module cache spells it, because some file systems ignore case.
 func escape(path string) string {
 	var b strings.Builder
 	for _, r := range path {

@@ -36,7 +36,7 @@ type failure struct {
 // A name is a test of a package; the package itself where test is empty.
 type name struct{ pkg, test string }
 
-// results are what became of the tests of all jobs.
+// results are the outcomes of the tests of all jobs.
 type results struct {
 	folder string
 	w      io.Writer // of the summary
@@ -57,7 +57,7 @@ func newResults(folder string, w io.Writer) *results {
 	}
 }
 
-// read takes in the events of a job.
+// read reads the events of a job.
 func (all *results) read(j job, r io.Reader) error {
 	lines := bufio.NewReader(r)
 	for {
@@ -69,15 +69,15 @@ func (all *results) read(j job, r io.Reader) error {
 		}
 		var e event
 		if json.Unmarshal(line, &e) != nil {
-			continue // not a test's: go's own words are in the file of its standard error
+			continue // not from a test; messages of the go command are in the file of its standard error
 		}
-		if err := all.take(j, e); err != nil {
+		if err := all.add(j, e); err != nil {
 			return err
 		}
 	}
 }
 
-func (all *results) take(j job, e event) error {
+func (all *results) add(j job, e event) error {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	at := name{e.Package, e.Test}
@@ -115,7 +115,7 @@ func (all *results) take(j job, e event) error {
 	return nil
 }
 
-// fail notes a failure, unless it only repeats that of a subtest or, for a package, that of its tests.
+// fail records a failure, unless it only repeats that of a subtest or, for a package, that of one of its tests.
 func (all *results) fail(j job, e event, at name) {
 	output := all.output[at]
 	delete(all.output, at)
@@ -129,7 +129,7 @@ func (all *results) fail(j job, e event, at name) {
 		cause = all.builds[e.FailedBuild]
 	}
 	if at.test == "" {
-		for running, output := range all.output { // it ended in the middle of them
+		for running, output := range all.output { // the package ended while they were running
 			if running.pkg == at.pkg && running.test != "" {
 				cause = running.test + ": " + firstOf(causeOf(output), cause)
 			}
@@ -138,7 +138,7 @@ func (all *results) fail(j job, e event, at name) {
 	all.failures = append(all.failures, failure{j, at.pkg, at.test, cause, all.path(at.pkg)})
 }
 
-// ended is told where go test ended with an error. Mostly a test has failed, and that is known.
+// ended records that go test ended with an error, unless a test of the job has failed.
 func (all *results) ended(j job, said string, err error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -152,7 +152,7 @@ func (all *results) ended(j job, said string, err error) {
 	all.failures = append(all.failures, failure{j, j.dir, "", firstOf(first, err.Error()), said})
 }
 
-// broke is told of a job whose tests could not be run.
+// broke records a job whose tests could not be run.
 func (all *results) broke(j job, err error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -175,7 +175,7 @@ func (all *results) write(pkg, text string) error {
 
 func (all *results) path(pkg string) string { return filepath.Join(all.folder, fileName(pkg)+".log") }
 
-// fileName makes a package's path the name of a file.
+// fileName returns the name of a file for a package's path.
 func fileName(pkg string) string {
 	pkg, _, _ = strings.Cut(pkg, " ") // the go command adds [pkg.test]
 	pkg = strings.TrimPrefix(pkg, "github.com/shardsnow/")
@@ -187,16 +187,16 @@ func fileName(pkg string) string {
 	}, pkg)
 }
 
-// cause returns the line that says most about a failure.
+// cause returns the line that explains a failure best.
 func cause(output []string) string {
-	return firstOf(causeOf(output), "no test failed, and the package did: see its log")
+	return firstOf(causeOf(output), "the package failed, but none of its tests: see its log")
 }
 
-// complains are words of messages that tell of a failure: go test does not tell those of Error from those of Log.
+// complains matches messages of a failure: the output of go test does not distinguish those of Error from those of Log.
 var complains = regexp.MustCompile(`(?i)got|want|not|error|fail|refused`)
 
-// causeOf returns the first line of a panic or a race, or the first message that sounds like a failure, or the first, or
-// nothing.
+// causeOf returns the first line of a panic or a race, or else the first message that sounds like a failure, or else the
+// first message, or nothing.
 func causeOf(output []string) string {
 	var first, complaint string
 	for i, line := range output {
@@ -219,7 +219,7 @@ func causeOf(output []string) string {
 	return firstOf(complaint, first)
 }
 
-// reason returns what a skipped test said.
+// reason returns the message of a skipped test.
 func reason(output []string) string {
 	for _, line := range output {
 		if _, after, ok := strings.Cut(line, ".go:"); ok {
@@ -237,9 +237,9 @@ func firstOf(a, b string) string {
 	return b
 }
 
-const most = 6 // failures, and reasons to skip, that a summary of about ten lines has room for
+const most = 6 // failures in a summary of about ten lines
 
-// sumUp prints what became of everything, and reports whether anything failed.
+// sumUp prints a summary, and reports whether anything failed.
 func (all *results) sumUp(took time.Duration) (failed bool) {
 	w := all.w
 	fmt.Fprintf(w, "\n%d packages in %v. Logs: %s\n", all.packages, took.Round(time.Second), logs)
@@ -260,7 +260,7 @@ func (all *results) sumUp(took time.Duration) (failed bool) {
 	return len(all.failures) > 0
 }
 
-// again returns the command that runs what failed, and nothing else.
+// again returns the command that runs only the failed test.
 func (f failure) again() string {
 	pkg := strings.TrimPrefix(strings.TrimPrefix(f.pkg, "github.com/shardsnow/snow"), "/")
 	command := "make stress N=1 BUSY=0 PKG=" + firstOf(pkg, ".")
@@ -269,7 +269,7 @@ func (f failure) again() string {
 		for i := range parts {
 			parts[i] = "^" + regexp.QuoteMeta(parts[i]) + "$"
 		}
-		// Make takes a dollar sign for a variable, and the shell ends at a quote.
+		// Make reads a dollar sign as a variable, and the shell reads a quote as the end.
 		run := strings.NewReplacer("$", "$$", "'", ".").Replace(strings.Join(parts, "/"))
 		command += " RUN='" + run + "'"
 	}

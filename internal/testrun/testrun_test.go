@@ -92,7 +92,7 @@ func TestJobsOfOnePackage(t *testing.T) {
 	one, other := job{"sub", []string{"-run=A", "."}}, job{"sub", []string{"-run=B", "."}}
 	for _, j := range []job{one, other} {
 		for _, test := range []string{"Test" + j.args[0][5:], ""} {
-			if err := all.take(j, event{Action: "fail", Package: "sub", Test: test}); err != nil {
+			if err := all.add(j, event{Action: "fail", Package: "sub", Test: test}); err != nil {
 				t.Fatal(err)
 			}
 		}

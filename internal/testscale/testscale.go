@@ -1,5 +1,5 @@
-// Package testscale says how much a test is to do: what a newcomer waits for, or with SNOW_TEST_LONG=1, which make test-long
-// sets, as much as it takes to find what is rare.
+// Package testscale says how much a test does: as much as a newcomer will wait for, or with SNOW_TEST_LONG=1, which
+// make test-long sets, as much as it takes to find rare failures.
 package testscale
 
 import (
@@ -10,7 +10,7 @@ import (
 // Long reports whether tests may take minutes.
 func Long() bool { return os.Getenv("SNOW_TEST_LONG") == "1" }
 
-// Of returns the first of two sizes, or the second where tests may take minutes.
+// Of returns the first of two sizes, or the second if tests may take minutes.
 func Of[T any](usual, long T) T {
 	if Long() {
 		return long

@@ -1,0 +1,163 @@
+package snow
+
+import (
+	"errors"
+	"math"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestCeiling(t *testing.T) {
+	g, f := newTest(t, Default(), Config{})
+	grant := g.grant
+	ceiling := grant.position(grant.clock.now()) + 2*4096
+	grant.term.Load().limit.Store(ceiling)
+	if err := g.Fill(t.Context(), make([]ID, 2*4096+1)); !errors.Is(err, ErrLeaseExpired) || grant.last() >= ceiling-2*4096 {
+		t.Errorf("a Fill beyond the ceiling returns %v and leaves position %d of %d", err, grant.last(), ceiling)
+	}
+	var last ID
+	for {
+		id, err := g.Next(t.Context())
+		if err != nil {
+			if !errors.Is(err, ErrLeaseExpired) || id != 0 {
+				t.Fatalf("at the ceiling Next() = %d, %v, want ErrLeaseExpired", id, err)
+			}
+			break
+		}
+		last = id
+	}
+	if want := grant.id(grant.term.Load().number | (ceiling - 1)); last != want {
+		t.Errorf("the last id below the ceiling is %d, want %d", last, want)
+	}
+	ids := make([]ID, 3)
+	for range 3 {
+		if err := g.Fill(t.Context(), ids); !errors.Is(err, ErrLeaseExpired) {
+			t.Errorf("past the ceiling Fill returns %v", err)
+		}
+		if _, err := g.Next(t.Context()); !errors.Is(err, ErrLeaseExpired) {
+			t.Errorf("past the ceiling Next returns %v", err)
+		}
+		f.pass(time.Second)
+	}
+	if got := grant.last(); got > ceiling { // one call finds out by trying
+		t.Errorf("refused calls moved the word %d past the ceiling", got-ceiling)
+	}
+	grant.term.Load().limit.Store(ceiling + 10_000*4096)
+	if id := mustNext(t, g); id <= last {
+		t.Errorf("after the ceiling was raised: id %d after %d", id, last)
+	}
+}
+
+// However many goroutines race for the ceiling, none gets past it.
+func TestCeilingUnderContention(t *testing.T) {
+	w, err := Fixed(Default(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGenerator(w, Config{MaxAhead: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustNext(t, g)
+	grant := w.Grant()
+	ceiling := grant.last() + 100_000
+	grant.term.Load().limit.Store(ceiling)
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for {
+				id, err := g.Next(t.Context())
+				if err != nil {
+					if !errors.Is(err, ErrLeaseExpired) {
+						t.Error(err)
+					}
+					return
+				}
+				if id >= grant.id(grant.term.Load().number|ceiling) {
+					t.Errorf("id %d at or past the ceiling %d", id, grant.id(grant.term.Load().number|ceiling))
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestTimeExhausted(t *testing.T) {
+	w, err := Fixed(UIDGenerator(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGenerator(w, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, err := g.Next(t.Context()); !errors.Is(err, ErrTimeExhausted) || id != 0 {
+		t.Errorf("Next() = %d, %v, want ErrTimeExhausted", id, err)
+	}
+	if left := g.Stats().Left; left != 0 {
+		t.Errorf("Stats().Left = %v, want 0", left)
+	}
+
+	// Running into the end: all ids up to it, then errors, never a wrapped id.
+	for _, bits := range []Bits{{41, 0, 10, 12, 0}, {41, 0, 9, 12, 0}, {36, 0, 22, 5, 0}} {
+		l := Default()
+		l.bits = bits
+		f := newFakeTime(l.End().Add(-50 * time.Millisecond))
+		g := newOn(t, l, uint64(l.Workers()-1), Config{}, f)
+		var last ID
+		for {
+			id, err := g.Next(t.Context())
+			if err != nil {
+				if !errors.Is(err, ErrTimeExhausted) {
+					t.Fatal(err)
+				}
+				break
+			}
+			if id <= last {
+				t.Fatalf("%v: id %d after %d", l, id, last)
+			}
+			last = id
+		}
+		if last == math.MaxInt64 {
+			t.Errorf("%v: made the one id that no half-open range holds", l)
+		}
+		if got, want := l.Time(last), l.End().Add(-time.Millisecond); !got.Equal(want) {
+			t.Errorf("%v: the last id has the time %v, want %v", l, got, want)
+		}
+		f.pass(time.Hour)
+		if id, err := g.Next(t.Context()); !errors.Is(err, ErrTimeExhausted) {
+			t.Errorf("%v: an hour after the end Next() = %d, %v", l, id, err)
+		}
+	}
+
+	// So far past the end that a position of that tick has more than 64 bits.
+	l := Default()
+	l.bits = Bits{21, 0, 0, 42, 0}
+	for _, late := range []time.Duration{0, 1 << 21} {
+		g := newOn(t, l, 0, Config{}, newFakeTime(noon.Add(late*time.Millisecond)))
+		if id, err := g.Next(t.Context()); !errors.Is(err, ErrTimeExhausted) {
+			t.Errorf("%v: long after the end Next() = %d, %v", l, id, err)
+		}
+	}
+}
+
+func TestLayoutThatEndsSoonWorks(t *testing.T) {
+	// 2^35 ticks of a millisecond are 397 days: this one ends in a week.
+	l, err := NewLayout(time.Now().Add(-(1<<35)*time.Millisecond+7*24*time.Hour), time.Millisecond, Bits{35, 0, 10, 12, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := Fixed(l, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGenerator(w, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustNext(t, g)
+	if left := g.Stats().Left.Round(time.Hour); left != 7*24*time.Hour {
+		t.Errorf("Stats().Left = %v, want a week", left)
+	}
+}
