@@ -30,7 +30,7 @@
 // borrows from the near future, as far as [Config].MaxAhead allows, and then
 // waits. [Generator.Observe] makes answers sort after their questions. Code that
 // assigns keys asks for a [Source], which is a Generator or
-// [github.com/shardsnow/snow/sqlsnow.Segments].
+// [github.com/shardsnow/snow/sqlsnow/segments.Segments].
 //
 // # Reading ids
 //
