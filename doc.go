@@ -30,7 +30,7 @@
 // borrows ids from the near future, up to [Config].MaxAhead, and then waits.
 // [Generator.Observe] makes later ids greater than an id from elsewhere, so that
 // answers sort after their questions. Code that assigns keys takes a [Source]: a
-// Generator, or [github.com/shardsnow/snow/sqlsnow.Segments].
+// Generator, or [github.com/shardsnow/snow/sqlsnow/segments.Segments].
 //
 // # Reading ids
 //

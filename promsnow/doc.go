@@ -47,7 +47,7 @@
 //
 // The statistics are those of [github.com/shardsnow/snow.Stats],
 // [github.com/shardsnow/snow/sqlsnow.LeaseStats] and
-// [github.com/shardsnow/snow/sqlsnow.SegmentStats]. All
+// [github.com/shardsnow/snow/sqlsnow/segments.Stats]. All
 // generators of one Worker have the same: register one of them.
 //
 // What to alert on is in docs/metrics.md of the repository.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
 // Generator returns a collector of the statistics of g, which is a
@@ -50,22 +51,22 @@ func Lease(name string, l interface{ Stats() sqlsnow.LeaseStats }) prometheus.Co
 }
 
 // Segments returns a collector of the statistics of s, which is a
-// [*sqlsnow.Segments] or has the like. Without an s, scrapes fail with an error.
-func Segments(name string, s interface{ Stats() sqlsnow.SegmentStats }) prometheus.Collector {
-	c := &collector[sqlsnow.SegmentStats]{name: name}
+// [*segments.Segments] or has the like. Without an s, scrapes fail with an error.
+func Segments(name string, s interface{ Stats() segments.Stats }) prometheus.Collector {
+	c := &collector[segments.Stats]{name: name}
 	if s != nil {
 		c.stats = s.Stats
 	}
-	c.counter("snow_segments_issued_total", "Ids given out.", func(s sqlsnow.SegmentStats) float64 { return float64(s.Issued) })
-	c.gauge("snow_segments_left", "Numbers at hand.", func(s sqlsnow.SegmentStats) float64 { return float64(s.Left) })
-	c.gauge("snow_segments_step", "How many numbers are taken at once.", func(s sqlsnow.SegmentStats) float64 { return float64(s.Step) })
-	c.counter("snow_segments_refills_total", "Times that numbers were taken in the background.", func(s sqlsnow.SegmentStats) float64 { return float64(s.Refills) })
-	c.counter("snow_segments_waits_total", "Calls that had to wait for numbers.", func(s sqlsnow.SegmentStats) float64 { return float64(s.Waits) })
-	c.counter("snow_segments_regressions_total", "Times that a row was found to have gone back.", func(s sqlsnow.SegmentStats) float64 {
+	c.counter("snow_segments_issued_total", "Ids given out.", func(s segments.Stats) float64 { return float64(s.Issued) })
+	c.gauge("snow_segments_left", "Numbers at hand.", func(s segments.Stats) float64 { return float64(s.Left) })
+	c.gauge("snow_segments_step", "How many numbers are taken at once.", func(s segments.Stats) float64 { return float64(s.Step) })
+	c.counter("snow_segments_refills_total", "Times that numbers were taken in the background.", func(s segments.Stats) float64 { return float64(s.Refills) })
+	c.counter("snow_segments_waits_total", "Calls that had to wait for numbers.", func(s segments.Stats) float64 { return float64(s.Waits) })
+	c.counter("snow_segments_regressions_total", "Times that a row was found to have gone back.", func(s segments.Stats) float64 {
 		return float64(s.Regressions)
 	})
-	each := func(value func(sqlsnow.SegmentDatabase) float64) func(sqlsnow.SegmentStats) []sample {
-		return func(s sqlsnow.SegmentStats) (all []sample) {
+	each := func(value func(segments.Database) float64) func(segments.Stats) []sample {
+		return func(s segments.Stats) (all []sample) {
 			for i, d := range s.Databases {
 				all = append(all, sample{value(d), []string{strconv.Itoa(i)}})
 			}
@@ -73,12 +74,12 @@ func Segments(name string, s interface{ Stats() sqlsnow.SegmentStats }) promethe
 		}
 	}
 	c.add("snow_segments_database_up", "1 if the database answered when it was asked last, else 0.", prometheus.GaugeValue,
-		each(func(d sqlsnow.SegmentDatabase) float64 { return truth(d.Up) }), "database")
+		each(func(d segments.Database) float64 { return truth(d.Up) }), "database")
 	c.add("snow_segments_database_left", "Numbers of the database at hand.", prometheus.GaugeValue,
-		each(func(d sqlsnow.SegmentDatabase) float64 { return float64(d.Left) }), "database")
+		each(func(d segments.Database) float64 { return float64(d.Left) }), "database")
 	c.add("snow_segments_database_takes_total", "Times that the database gave numbers.", prometheus.CounterValue,
-		each(func(d sqlsnow.SegmentDatabase) float64 { return float64(d.Takes) }), "database")
+		each(func(d segments.Database) float64 { return float64(d.Takes) }), "database")
 	c.add("snow_segments_database_failures_total", "Times that it did not.", prometheus.CounterValue,
-		each(func(d sqlsnow.SegmentDatabase) float64 { return float64(d.Failures) }), "database")
+		each(func(d segments.Database) float64 { return float64(d.Failures) }), "database")
 	return c
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/promsnow"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
 type stats[S any] struct{ now S }
@@ -34,17 +35,17 @@ func full() (*stats[snow.Stats], *stats[sqlsnow.LeaseStats]) {
 	return &stats[snow.Stats]{keys}, &stats[sqlsnow.LeaseStats]{lease}
 }
 
-func segments() *stats[sqlsnow.SegmentStats] {
-	return &stats[sqlsnow.SegmentStats]{sqlsnow.SegmentStats{
+func numbers() *stats[segments.Stats] {
+	return &stats[segments.Stats]{segments.Stats{
 		Issued: 1, Left: 2, Step: 3, Refills: 4, Waits: 5, Regressions: 6,
-		Databases: []sqlsnow.SegmentDatabase{{Up: true, Left: 7, Takes: 8, Failures: 9}, {Err: errors.New("no route"), Residue: -1, Failures: 10}},
+		Databases: []segments.Database{{Up: true, Left: 7, Takes: 8, Failures: 9}, {Err: errors.New("no route"), Residue: -1, Failures: 10}},
 	}}
 }
 
 // collectors are one of each.
 func collectors() []prometheus.Collector {
 	keys, lease := full()
-	return []prometheus.Collector{promsnow.Generator("orders", keys), promsnow.Lease("orders", lease), promsnow.Segments("orders", segments())}
+	return []prometheus.Collector{promsnow.Generator("orders", keys), promsnow.Lease("orders", lease), promsnow.Segments("orders", numbers())}
 }
 
 func TestValues(t *testing.T) {
@@ -71,7 +72,7 @@ func TestValues(t *testing.T) {
 			snow_lease_swaps_total{source="orders"} counter 12
 			snow_lease_skew_seconds{source="orders"} gauge -0.013
 			snow_lease_failing{source="orders"} gauge 1`},
-		{promsnow.Segments("orders", segments()), `
+		{promsnow.Segments("orders", numbers()), `
 			snow_segments_issued_total{source="orders"} counter 1
 			snow_segments_left{source="orders"} gauge 2
 			snow_segments_step{source="orders"} gauge 3
@@ -146,7 +147,7 @@ func TestSeveralSources(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	keys, lease := full()
 	for _, name := range []string{"orders", "items"} {
-		registry.MustRegister(promsnow.Generator(name, keys), promsnow.Lease(name, lease), promsnow.Segments(name, segments()))
+		registry.MustRegister(promsnow.Generator(name, keys), promsnow.Lease(name, lease), promsnow.Segments(name, numbers()))
 	}
 	var twice prometheus.AlreadyRegisteredError
 	if err := registry.Register(promsnow.Generator("orders", keys)); !errors.As(err, &twice) {
@@ -237,6 +238,6 @@ func ExampleLease() {
 
 // Segments over two databases.
 func ExampleSegments() {
-	fmt.Println(testutil.CollectAndCount(promsnow.Segments("invoices", segments())))
+	fmt.Println(testutil.CollectAndCount(promsnow.Segments("invoices", numbers())))
 	// Output: 14
 }

@@ -2,19 +2,19 @@ package sqlsnow
 
 import (
 	"context"
-	crand "crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
+	"github.com/shardsnow/snow/sqlsnow/internal/registry"
 )
 
 // LeaseConfig configures [Acquire]. All but Namespace may be zero.
@@ -46,9 +46,9 @@ type LeaseConfig struct {
 	// of the lease, but not Renew or Close.
 	OnEvent func(ctx context.Context, e LeaseEvent)
 
-	// MaxSkew is how far the database's clock and this process's may be apart.
-	// Zero means 30 s. The end of a window may be that much too far in the future if
-	// the clocks are.
+	// MaxSkew is how far the database's clock and this process's may be apart: 0 to
+	// an hour, where zero means 30 s. If the clocks are wrong, the end of a window
+	// may be that much too far in the future.
 	MaxSkew time.Duration
 }
 
@@ -70,101 +70,89 @@ func Acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 	return l, nil
 }
 
+const longestMaxSkew = time.Hour
+
 func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Lease, error) {
 	if cfg.MaxSkew < 0 || cfg.MaxSkew > longestMaxSkew {
 		return nil, &snow.FieldError{Field: "MaxSkew", Value: cfg.MaxSkew.String(), Bound: "want 0 to " + longestMaxSkew.String()}
 	}
 	if cfg.MaxSkew == 0 {
-		cfg.MaxSkew = defaultMaxSkew
+		cfg.MaxSkew = protocol.DefaultMaxSkew
 	}
-	e, t, err := open(ctx, db, d, cfg.Namespace)
-	for tries := 0; err != nil && e != nil && e.isBusy(err) && tries < 30 && ctx.Err() == nil; tries++ {
-		time.Sleep(rand.N(100 * time.Millisecond))
-		e, t, err = open(ctx, db, d, cfg.Namespace)
+	e, err := dbserver.For(d)
+	if err != nil {
+		return nil, err
+	}
+	r, err := open(ctx, db, d, cfg.Namespace)
+	for tries := 0; e.IsBusy(err) && tries < dbserver.MaxTries && dbserver.Pause(ctx, 100*time.Millisecond) == nil; tries++ {
+		r, err = open(ctx, db, d, cfg.Namespace)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if highest := uint64(1)<<t.layout.Bits().Datacenter - 1; cfg.Datacenter > highest {
+	if highest := uint64(1)<<r.Params.Layout.Bits().Datacenter - 1; cfg.Datacenter > highest {
 		return nil, &snow.FieldError{Field: "Datacenter", Value: strconv.FormatUint(cfg.Datacenter, 10), Bound: "the highest of the layout is " + strconv.FormatUint(highest, 10)}
 	}
-	if cfg.Worker != nil && *cfg.Worker >= uint64(t.workers) {
-		return nil, &snow.FieldError{Field: "Worker", Value: strconv.FormatUint(*cfg.Worker, 10), Bound: "the highest of the namespace is " + strconv.FormatInt(t.workers-1, 10)}
+	if cfg.Worker != nil && *cfg.Worker >= uint64(r.Params.Workers) {
+		return nil, &snow.FieldError{Field: "Worker", Value: strconv.FormatUint(*cfg.Worker, 10), Bound: "the highest of the namespace is " + strconv.FormatInt(r.Params.Workers-1, 10)}
 	}
-	l := newLease(&registry{db, e, t}, cfg)
+	l := newLease(r, cfg)
+	var held *HeldError // why it waits
 	for {
 		if err := l.await(ctx, nil); err != nil {
-			return nil, l.giveUp(ctx, err)
+			return nil, giveUp(ctx, l, held, err)
 		}
 		out := l.ask(ctx)
 		switch {
-		case out.fatal != nil:
-			return nil, out.fatal
-		case l.machine.step == stepRenew:
+		case out.Fatal != nil:
+			return nil, out.Fatal
+		case l.machine.Holds():
 			go l.run()
 			return l, nil
 		case ctx.Err() != nil:
-			return nil, l.giveUp(ctx, ctx.Err())
-		case !l.machine.temporary(e, out.err):
-			return nil, l.giveUp(ctx, out.err)
+			return nil, giveUp(ctx, l, held, ctx.Err())
+		case !out.Retry:
+			return nil, giveUp(ctx, l, held, out.Err)
 		}
-		errors.As(out.err, &l.held)
+		errors.As(out.Err, &held)
 	}
 }
 
-func newLease(r *registry, cfg LeaseConfig) *Lease {
-	m := &machine{
-		terms: r.terms, window: r.terms.window, holder: holderOf(cfg.Holder), owner: newOwner,
-		random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), clock: vote{maxSkew: cfg.MaxSkew},
-	}
-	if cfg.Worker != nil {
-		m.pinned, m.number, m.window = true, int64(*cfg.Worker), r.terms.pinned
-	}
+func newLease(r *registry.Registry, cfg LeaseConfig) *Lease {
 	log := cfg.Logger
 	if log == nil {
 		log = slog.Default()
 	}
 	l := &Lease{
-		registry: r, machine: m, config: cfg, begin: time.Now(),
-		log:   log.With("namespace", cfg.Namespace),
-		turn:  make(chan struct{}, 1),
-		wake:  make(chan struct{}, 1),
-		ended: make(chan struct{}), done: make(chan struct{}),
+		registry: r, config: cfg, begin: time.Now(),
+		machine: protocol.NewMachine(r.Params, cfg.Worker, holderOf(cfg.Holder), cfg.MaxSkew),
+		log:     log.With("namespace", cfg.Namespace),
+		turn:    make(chan struct{}, 1),
+		wake:    make(chan struct{}, 1),
+		ended:   make(chan struct{}), done: make(chan struct{}),
 	}
 	l.turn <- struct{}{}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
 
-// giveUp frees what an unfinished Acquire may have taken.
-func (l *Lease) giveUp(ctx context.Context, err error) error {
+// giveUp frees what an unfinished Acquire may have taken, and returns err with
+// the reason why Acquire waited, if it did.
+func giveUp(ctx context.Context, l *Lease, held *HeldError, err error) error {
 	defer l.cancel()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	m := l.machine
-	if m.step == stepUnsure || m.step == stepConfirm || m.step == stepTake || m.step == stepClaim {
-		if r := l.registry.do(ctx, request{ask: askRow, worker: m.bid.worker}); r.row != nil && r.row.owner == m.bid.owner && m.bid.owner != "" {
-			q := request{ask: askRelease, worker: m.bid.worker, owner: m.bid.owner, fence: r.row.fence, next: r.row.floor}
-			if r.row.state == Claimed {
-				q.ask = askAbandon
-			}
-			l.registry.do(ctx, q)
-		}
-	} else if q, ok := m.release(0); ok {
-		l.registry.do(ctx, q)
+	q, ok := l.machine.GiveUp()
+	if ok && q.Ask == protocol.AskRow {
+		q, ok = l.machine.Free(l.registry.Do(ctx, q).Row)
 	}
-	if l.held != nil && !errors.As(err, new(*HeldError)) {
-		return fmt.Errorf("%w: %w", l.held, err)
+	if ok {
+		l.registry.Do(ctx, q)
+	}
+	if held != nil && !errors.As(err, new(*HeldError)) {
+		return fmt.Errorf("%w: %w", held, err)
 	}
 	return err
-}
-
-// newOwner returns 128 random bits as hex digits. It is what a row is
-// recognised by: a counter could be given out twice after a failover.
-func newOwner() string {
-	var b [16]byte
-	_, _ = crand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }
 
 // holderOf makes a text that every database can store.

@@ -15,6 +15,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 	"github.com/shardsnow/snow/sqlsnow/sqlsnowtest"
 )
 
@@ -78,9 +79,9 @@ func TestMariaDBThatForgets(t *testing.T) {
 				if err := sqlsnow.Init(t.Context(), db, sqlsnow.MySQL, ns); !errors.Is(err, sqlsnow.ErrNotDurable) {
 					t.Errorf("Init with a LossWindow: got %v, want %v", err, sqlsnow.ErrNotDurable)
 				}
-				_, err := sqlsnow.OpenSegments(t.Context(), []*sql.DB{db}, sqlsnow.MySQL, sqlsnow.SegmentConfig{Tag: "orders", Logger: quiet.Logger})
+				_, err := segments.Open(t.Context(), []*sql.DB{db}, sqlsnow.MySQL, segments.Config{Tag: "orders", Logger: quiet.Logger})
 				if !errors.Is(err, sqlsnow.ErrNotDurable) {
-					t.Errorf("OpenSegments: got %v, want %v", err, sqlsnow.ErrNotDurable)
+					t.Errorf("segments.Open: got %v, want %v", err, sqlsnow.ErrNotDurable)
 				}
 				return
 			}

@@ -1,7 +1,6 @@
 package sqlsnow
 
 import (
-	"context"
 	"log/slog"
 	"strconv"
 	"time"
@@ -43,7 +42,7 @@ func (k EventKind) String() string {
 // An outage is a time in which attempts fail.
 type outage struct {
 	since    time.Duration // the first of them
-	told     time.Duration // the last that the log was told of
+	logged   time.Duration // when the log last had a failure
 	failures int
 }
 
@@ -51,10 +50,10 @@ type outage struct {
 func (o *outage) fail(now time.Duration) bool {
 	if o.failures++; o.failures == 1 {
 		o.since = now
-	} else if now < o.told+time.Minute {
+	} else if now < o.logged+time.Minute {
 		return false
 	}
-	o.told = now
+	o.logged = now
 	return true
 }
 
@@ -64,34 +63,4 @@ type note struct {
 	level   slog.Level
 	message string
 	args    []any
-}
-
-// note keeps an event for tell. The caller holds mu.
-func (l *Lease) note(e LeaseEvent, level slog.Level, message string, args ...any) {
-	if l.grant != nil {
-		e.Ceiling = l.registry.terms.timeOf(l.ceiling)
-	}
-	if e.Kind != Ended {
-		e.Took = l.took
-	}
-	l.notes = append(l.notes, note{e, level, message, args})
-}
-
-// tell passes the notes on, without mu, so that the log's handler and the hook
-// may call Stats, or wait for those who do.
-func (l *Lease) tell(ctx context.Context) {
-	l.telling.Lock()
-	defer l.telling.Unlock()
-	l.mu.Lock()
-	notes := l.notes
-	l.notes = nil
-	l.mu.Unlock()
-	for _, n := range notes {
-		if n.message != "" {
-			l.log.Log(ctx, n.level, n.message, n.args...)
-		}
-		if l.config.OnEvent != nil && n.event.Kind != 0 {
-			l.config.OnEvent(ctx, n.event)
-		}
-	}
 }

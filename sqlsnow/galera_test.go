@@ -12,6 +12,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
 // On a cluster each process may have a node of its own: what clashes is tried again, and no id is made twice. A node without a
@@ -82,7 +83,7 @@ func TestGalera(t *testing.T) {
 	})
 	clear(made)
 	each("segments", func(_ int, db *sql.DB) error {
-		s, err := sqlsnow.OpenSegments(ctx, []*sql.DB{db}, sqlsnow.MySQL, sqlsnow.SegmentConfig{Tag: "orders", Step: 10, MaxStep: 10, Logger: quiet.Logger})
+		s, err := segments.Open(ctx, []*sql.DB{db}, sqlsnow.MySQL, segments.Config{Tag: "orders", Step: 10, MaxStep: 10, Logger: quiet.Logger})
 		if err != nil {
 			return err
 		}

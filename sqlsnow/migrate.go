@@ -3,7 +3,6 @@ package sqlsnow
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/migrations"
+	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // Migrate makes the tables of this package, for those who run no migration
@@ -45,18 +45,18 @@ func Migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 }
 
 func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
-	e, err := d.engine()
+	e, err := dbserver.For(d)
 	if err != nil {
 		return err
 	}
-	m := e.migrator(d)
+	m := migratorOf(e)
 	if missing, err := m.missing(ctx, db); err != nil || len(missing) == 0 {
-		return d.mistaken(ctx, db, err)
+		return checkDialect(ctx, db, d, err)
 	}
 	for tries := 0; ; tries++ {
 		begun := false
-		err := e.alone(ctx, db, toMigrate, func(on *session) (bool, error) {
-			if err := on.apart(ctx); err != nil {
+		err := e.Write(ctx, db, dbserver.ForMigration, func(on *dbserver.Session) (bool, error) {
+			if err := on.Apart(ctx); err != nil {
 				return false, err
 			}
 			begun = true
@@ -66,10 +66,10 @@ func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 			return nil
 		}
 		if !begun {
-			err = e.named("begin", err)
+			err = exported(e, "begin", err)
 		}
 		// Locks of MySQL are a node's own: others of a Galera cluster may do the same at the same time.
-		if !e.isBusy(err) && !errors.Is(err, ErrNotMigrated) || tries == mostTries || pause(ctx, 100*time.Millisecond) != nil {
+		if !e.IsBusy(err) && !errors.Is(err, ErrNotMigrated) || tries == dbserver.MaxTries || dbserver.Pause(ctx, 100*time.Millisecond) != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 // migrate applies what is missing. Locks and transactions are a connection's.
 func (m migrator) migrate(ctx context.Context, conn *sql.Conn) error {
 	if err := m.lock(ctx, conn); err != nil {
-		discard(conn) // it may have the lock all the same
+		dbserver.Discard(conn) // it may have the lock all the same
 		return err
 	}
 	end := m.unlock
@@ -89,17 +89,14 @@ func (m migrator) migrate(ctx context.Context, conn *sql.Conn) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if m.run(ctx, conn, "unlock", end...) != nil {
-		discard(conn)
+		dbserver.Discard(conn)
 	}
 	return err
 }
 
-// discard keeps a connection from the pool; closed, it holds no lock.
-func discard(conn *sql.Conn) { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }
-
 // A migrator migrates databases of one dialect.
 type migrator struct {
-	*engine
+	engine *dbserver.Engine
 	files  fs.FS
 	tables string // lists tables; others than ours are no harm
 	table  string // makes snow_migrations
@@ -112,8 +109,8 @@ type migrator struct {
 // lockName is of MySQL, whose locks are the server's and have names of at most 64 characters.
 const lockName = "CONCAT(LEFT(IFNULL(DATABASE(), ''), 48), '.snow_migrations')"
 
-func (e *engine) migrator(d Dialect) migrator {
-	switch d {
+func migratorOf(e *dbserver.Engine) migrator {
+	switch e.Dialect {
 	case MySQL:
 		return migrator{
 			engine: e,
@@ -157,7 +154,7 @@ func (m migrator) lock(ctx context.Context, conn *sql.Conn) error {
 		got, err := column[sql.NullInt64](ctx, conn, "SELECT GET_LOCK("+lockName+", 5)")
 		switch {
 		case err != nil:
-			return m.database("lock", err)
+			return databaseError(m.engine, "lock", err)
 		case len(got) != 1 || !got[0].Valid:
 			return errors.New("lock: the server can't take it")
 		case got[0].Int64 == 1:
@@ -181,7 +178,7 @@ func (m migrator) apply(ctx context.Context, conn *sql.Conn) error {
 			return err
 		}
 		if _, err := conn.ExecContext(ctx, m.record, f.version, f.name); err != nil {
-			return m.database(f.name+": record", err)
+			return databaseError(m.engine, f.name+": record", err)
 		}
 	}
 	return m.run(ctx, conn, "commit", "COMMIT"+m.ending) // on MySQL for those who connect with autocommit=0
@@ -191,7 +188,7 @@ func (m migrator) apply(ctx context.Context, conn *sql.Conn) error {
 func (m migrator) run(ctx context.Context, conn *sql.Conn, op string, statements ...string) error {
 	for _, s := range statements {
 		if _, err := conn.ExecContext(ctx, s); err != nil {
-			return m.database(op, err)
+			return databaseError(m.engine, op, err)
 		}
 	}
 	return nil
@@ -206,21 +203,21 @@ type migration struct {
 }
 
 // missing returns the first migration that is not there, and all that follow.
-func (m migrator) missing(ctx context.Context, conn queryer) ([]migration, error) {
+func (m migrator) missing(ctx context.Context, conn dbserver.Queryer) ([]migration, error) {
 	all, err := readMigrations(m.files)
 	if err != nil {
 		return nil, err
 	}
 	tables, err := column[string](ctx, conn, m.tables)
 	if err != nil {
-		return nil, m.database("list tables", err)
+		return nil, databaseError(m.engine, "list tables", err)
 	}
 	if !slices.Contains(tables, "snow_migrations") {
 		return all, nil
 	}
 	versions, err := column[int](ctx, conn, "SELECT version FROM snow_migrations")
 	if err != nil {
-		return nil, m.database("snow_migrations", err)
+		return nil, databaseError(m.engine, "snow_migrations", err)
 	}
 	for i, f := range all {
 		if !slices.Contains(versions, f.version) || !slices.Contains(tables, f.table) {
@@ -253,8 +250,8 @@ func readMigrations(files fs.FS) (all []migration, err error) {
 }
 
 // column returns the single column of a query's rows.
-func column[T any](ctx context.Context, conn queryer, query string) (values []T, err error) {
-	rows, err := conn.QueryContext(ctx, query+noLimit)
+func column[T any](ctx context.Context, conn dbserver.Queryer, query string) (values []T, err error) {
+	rows, err := conn.QueryContext(ctx, query+dbserver.NoLimit)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
 // A replica that does the statements of its primary again has the same rows, whatever its own settings.
@@ -58,22 +59,22 @@ func TestReplicasOfStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	same("Reserve")
-	segments, err := sqlsnow.OpenSegments(ctx, []*sql.DB{db}, sqlsnow.MySQL, sqlsnow.SegmentConfig{Tag: "orders", Step: 10, MaxStep: 10, Logger: quiet.Logger})
+	numbers, err := segments.Open(ctx, []*sql.DB{db}, sqlsnow.MySQL, segments.Config{Tag: "orders", Step: 10, MaxStep: 10, Logger: quiet.Logger})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer segments.Close(ctx)
+	defer numbers.Close(ctx)
 	for range 50 {
-		if _, err := segments.Next(ctx); err != nil {
+		if _, err := numbers.Next(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
-	segments.Close(ctx)
+	numbers.Close(ctx)
 	same("segments")
-	if err := errors.Join(sqlsnow.RaiseSegments(ctx, db, sqlsnow.MySQL, "orders", 5000), sqlsnow.Fence(ctx, db, sqlsnow.MySQL, "orders")); err != nil {
+	if err := errors.Join(segments.Raise(ctx, db, sqlsnow.MySQL, "orders", 5000), sqlsnow.Fence(ctx, db, sqlsnow.MySQL, "orders")); err != nil {
 		t.Fatal(err)
 	}
-	same("RaiseSegments and Fence")
+	same("segments.Raise and Fence")
 }
 
 // contents returns all rows of a table.
@@ -121,11 +122,11 @@ func TestReadOnlyForAdministrators(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	segments, err := sqlsnow.OpenSegments(ctx, []*sql.DB{db}, sqlsnow.MySQL, sqlsnow.SegmentConfig{Tag: "orders", Logger: quiet.Logger})
+	numbers, err := segments.Open(ctx, []*sql.DB{db}, sqlsnow.MySQL, segments.Config{Tag: "orders", Logger: quiet.Logger})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer segments.Close(ctx)
+	defer numbers.Close(ctx)
 	exec(t, db, "SET GLOBAL read_only = 1")
 	before := answer(t, db, "SELECT @@gtid_binlog_pos")
 	if err := lease.Renew(ctx); !errors.Is(err, sqlsnow.ErrReadOnly) {
@@ -136,11 +137,11 @@ func TestReadOnlyForAdministrators(t *testing.T) {
 	}
 	_, reserved := sqlsnow.Reserve(ctx, db, sqlsnow.MySQL, "orders", "merge")
 	for call, err := range map[string]error{
-		"Close":         lease.Close(ctx),
-		"Reserve":       reserved,
-		"Fence":         sqlsnow.Fence(ctx, db, sqlsnow.MySQL, "orders"),
-		"Init":          sqlsnow.Init(ctx, db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "other", Layout: snow.Default()}),
-		"RaiseSegments": sqlsnow.RaiseSegments(ctx, db, sqlsnow.MySQL, "orders", 5000),
+		"Close":          lease.Close(ctx),
+		"Reserve":        reserved,
+		"Fence":          sqlsnow.Fence(ctx, db, sqlsnow.MySQL, "orders"),
+		"Init":           sqlsnow.Init(ctx, db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "other", Layout: snow.Default()}),
+		"segments.Raise": segments.Raise(ctx, db, sqlsnow.MySQL, "orders", 5000),
 	} {
 		if !errors.Is(err, sqlsnow.ErrReadOnly) {
 			t.Errorf("%s: got %v, want %v", call, err, sqlsnow.ErrReadOnly)

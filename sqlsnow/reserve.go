@@ -3,7 +3,6 @@ package sqlsnow
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -12,12 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
-
-// ErrNoUnusedWorker is returned by [Reserve] where every worker number of the
-// namespace was leased before, or its row was fenced. It arrives wrapped: use
-// errors.Is.
-var ErrNoUnusedWorker = errors.New("no worker number of the namespace is unused: each may have made ids already")
 
 // A Reservation is a worker number that is never leased.
 type Reservation struct {
@@ -37,7 +32,7 @@ type Reservation struct {
 // namespace has a LossWindow, Reserve returns when the database can't forget
 // the reservation any more: after that time and a second.
 //
-// Without a number it returns [ErrNoUnusedWorker]; what is missing is
+// If every number was leased or fenced before, it returns a [*NoWorkerError] whose EarliestFree is zero; what is missing is
 // [ErrNotMigrated] or [ErrNoNamespace], a database that may forget more than
 // LossWindow [ErrNotDurable], and a replica [ErrReadOnly]. Other errors of the
 // database are a [*DatabaseError].
@@ -49,18 +44,6 @@ func Reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 	return r, nil
 }
 
-const (
-	selectReserved = `SELECT worker_id, owner, fence, claimed_at_ms, ceiling_tick FROM snow_workers
-		WHERE namespace = :namespace AND state = 3 AND holder = :holder ORDER BY worker_id DESC LIMIT 1`
-
-	// A ceiling above its start is that of a number that was leased or fenced.
-	selectUnused = `SELECT MAX(worker_id) FROM snow_workers WHERE namespace = :namespace AND state = 0 AND fence = 0 AND ceiling_tick = 0`
-
-	updateReserve = `UPDATE snow_workers SET
-		state = 3, owner = :owner, fence = fence + 1, claimed_at_ms = {now} {div} 1000, renew_seq = renew_seq + {one}, holder = :holder
-		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND state = 0 AND fence = 0 AND ceiling_tick = 0 {told}`
-)
-
 func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string) (Reservation, error) {
 	if holder == "" || len(holder) > 255 || !utf8.ValidString(holder) || strings.ContainsFunc(holder, unicode.IsControl) || strings.HasSuffix(holder, " ") {
 		return Reservation{}, &snow.FieldError{
@@ -68,82 +51,30 @@ func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 			Bound: "want 1 to 255 bytes of UTF-8 without control characters, and no space at the end",
 		}
 	}
-	e, t, err := open(ctx, db, d, namespace)
+	r, err := open(ctx, db, d, namespace)
 	if err != nil {
 		return Reservation{}, err
 	}
-	r := &registry{db, e, t}
 	for tries := 0; ; tries++ {
-		var pause time.Duration
-		f, err := e.askFacts(ctx, db)
+		var wait time.Duration
+		info, err := r.Engine.Info(ctx, db)
 		if err == nil {
-			if err := f.check(t.loss); err != nil {
+			if err := info.Check(r.Params.Loss); err != nil {
 				return Reservation{}, err
 			}
 			var worker int64
-			if worker, pause, err = r.reserve(ctx, holder, f.us); err == nil && pause == 0 {
-				return Reservation{uint64(worker), t.layout}, nil
+			if worker, wait, err = r.Reserve(ctx, holder, info.Now); err == nil && wait == 0 {
+				return Reservation{uint64(worker), r.Params.Layout}, nil
 			}
 		}
 		if err != nil {
-			if errors.Is(err, ErrNoUnusedWorker) {
-				return Reservation{}, err
+			if !r.Engine.IsBusy(err) || tries >= dbserver.MaxTries {
+				return Reservation{}, exported(r.Engine, "reserve", err)
 			}
-			if err = e.named("reserve", err); !e.isBusy(err) || tries >= 30 {
-				return Reservation{}, err
-			}
-			pause = rand.N(100 * time.Millisecond)
+			wait = rand.N(100 * time.Millisecond)
 		}
-		select {
-		case <-ctx.Done():
-			return Reservation{}, ctx.Err()
-		case <-time.After(pause):
+		if err := dbserver.Sleep(ctx, wait); err != nil {
+			return Reservation{}, err
 		}
 	}
-}
-
-// reserve returns the number of a holder that the database will remember, or
-// for how long to wait before it is asked again.
-func (r *registry) reserve(ctx context.Context, holder string, us int64) (worker int64, pause time.Duration, err error) {
-	values := r.values(request{holder: holder})
-	// First the highest, then whether the holder has one: a process that takes one for the same holder in between takes this one.
-	var highest sql.NullInt64
-	s := r.engine.compile(selectUnused)
-	if err := r.db.QueryRowContext(ctx, s.text, s.arguments(values)...).Scan(&highest); err != nil {
-		return 0, 0, err
-	}
-	var owner sql.NullString
-	var fence, claimed, ceiling int64
-	s = r.engine.compile(selectReserved)
-	err = r.db.QueryRowContext(ctx, s.text, s.arguments(values)...).Scan(&worker, &owner, &fence, &claimed, &ceiling)
-	if errors.Is(err, sql.ErrNoRows) {
-		if !highest.Valid {
-			return 0, 0, ErrNoUnusedWorker
-		}
-		return 0, time.Millisecond, r.take(ctx, holder, highest.Int64)
-	}
-	if err != nil {
-		return 0, 0, err
-	}
-	// The wait starts with what the database has for the time of the claim. A write that
-	// finds the row unchanged is proof that the claim is remembered.
-	if ready := (claimed+r.terms.probation.Milliseconds())*1000 + 1000; r.terms.loss > 0 && us < ready {
-		return 0, time.Duration(ready-us) * time.Microsecond, nil
-	}
-	out := r.do(ctx, request{ask: askConfirm, worker: worker, owner: owner.String, fence: fence, state: Reserved, seen: ceiling})
-	if out.err != nil {
-		return 0, 0, out.err
-	}
-	if !out.changed {
-		return 0, time.Millisecond, nil
-	}
-	return worker, 0, nil
-}
-
-// take reserves a number, if no other process was faster.
-func (r *registry) take(ctx context.Context, holder string, worker int64) error {
-	s := r.engine.compile(updateReserve)
-	values := r.values(request{worker: worker, owner: newOwner(), holder: holder})
-	_, _, err := r.update(ctx, s, values)
-	return err
 }

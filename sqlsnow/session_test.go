@@ -15,6 +15,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
 // With completion_type=CHAIN each COMMIT begins a transaction, on whose connection nothing is written; Migrate leaves none.
@@ -46,8 +47,9 @@ func TestChainedTransactions(t *testing.T) {
 	for call, err := range map[string]error{
 		"Renew": lease.Renew(ctx), "Fence": sqlsnow.Fence(ctx, db, sqlsnow.MySQL, "orders"), "Close": lease.Close(ctx),
 	} {
-		if !errors.Is(err, sqlsnow.ErrInTransaction) {
-			t.Errorf("%s: got %v, want %v", call, err, sqlsnow.ErrInTransaction)
+		var failed *sqlsnow.DatabaseError
+		if !errors.As(err, &failed) || !failed.InTransaction {
+			t.Errorf("%s: got %v, want a DatabaseError with InTransaction", call, err)
 		}
 	}
 	db.SetMaxOpenConns(2) // another connection is in no transaction
@@ -87,8 +89,8 @@ func TestSessionWithoutBinaryLog(t *testing.T) {
 	}
 	unlogged := openMariaDB(t, dsn+"&sql_log_bin=0")
 	_, err := sqlsnow.Acquire(t.Context(), unlogged, sqlsnow.MySQL, quietly("orders"))
-	_, segmentsErr := sqlsnow.OpenSegments(t.Context(), []*sql.DB{unlogged}, sqlsnow.MySQL, sqlsnow.SegmentConfig{Tag: "orders", Logger: quiet.Logger})
-	for call, err := range map[string]error{"Acquire": err, "OpenSegments": segmentsErr} {
+	_, segmentsErr := segments.Open(t.Context(), []*sql.DB{unlogged}, sqlsnow.MySQL, segments.Config{Tag: "orders", Logger: quiet.Logger})
+	for call, err := range map[string]error{"Acquire": err, "segments.Open": segmentsErr} {
 		if !errors.Is(err, sqlsnow.ErrNotDurable) || !strings.Contains(err.Error(), "sql_log_bin") {
 			t.Errorf("%s: got %v, want %v for sql_log_bin", call, err, sqlsnow.ErrNotDurable)
 		}
@@ -123,7 +125,7 @@ func TestStarvedPool(t *testing.T) {
 	waiting, cancel := context.WithCancel(ctx)
 	done := make(chan error)
 	go func() {
-		_, err := sqlsnow.OpenSegments(waiting, []*sql.DB{db}, sqlsnow.MySQL, sqlsnow.SegmentConfig{Tag: "orders", Logger: quiet.Logger})
+		_, err := segments.Open(waiting, []*sql.DB{db}, sqlsnow.MySQL, segments.Config{Tag: "orders", Logger: quiet.Logger})
 		done <- err
 	}()
 	for db.Stats().WaitCount == 0 {
@@ -134,7 +136,7 @@ func TestStarvedPool(t *testing.T) {
 	cancel()
 	const want = "no connection, all 2 of the pool are in use"
 	if err := <-done; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), want) {
-		t.Errorf("OpenSegments: got %v, want %q", err, want)
+		t.Errorf("segments.Open: got %v, want %q", err, want)
 	}
 	for _, conn := range held {
 		conn.Close()

@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
+	"github.com/shardsnow/snow/sqlsnow/internal/registry"
 )
 
 // A WorkerState is what a worker number is used for.
@@ -13,10 +17,10 @@ type WorkerState int
 
 // The states.
 const (
-	Free     WorkerState = iota // nobody has it; the next window begins at Ceiling or later
-	Claimed                     // a process waits for its first window (LossWindow > 0)
-	Granted                     // a process has, or had, the window from Floor to Ceiling
-	Reserved                    // never leased
+	Free     = WorkerState(protocol.Free)     // nobody has it; the next window begins at Ceiling or later
+	Claimed  = WorkerState(protocol.Claimed)  // a process waits for its first window (LossWindow > 0)
+	Granted  = WorkerState(protocol.Granted)  // a process has, or had, the window from Floor to Ceiling
+	Reserved = WorkerState(protocol.Reserved) // never leased
 )
 
 // String returns "free", "claimed", "granted" or "reserved".
@@ -52,106 +56,49 @@ func Workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]Wo
 }
 
 func workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]WorkerInfo, error) {
-	e, t, err := open(ctx, db, d, namespace)
+	r, err := open(ctx, db, d, namespace)
 	if err != nil {
 		return nil, err
 	}
-	s := e.compile(selectWorkers)
-	rows, err := db.QueryContext(ctx, s.text, s.arguments(map[string]any{"namespace": namespace})...)
+	rows, err := r.Workers(ctx)
 	if err != nil {
-		return nil, e.database("workers", err)
+		return nil, databaseError(r.Engine, "workers", err)
 	}
-	defer rows.Close()
-	all := make([]WorkerInfo, 0, t.workers)
-	for rows.Next() {
-		var w WorkerInfo
-		var floor, ceiling, claimed, renewed int64
-		if err := rows.Scan(&w.Worker, &w.State, &w.Holder, &w.Fence, &floor, &ceiling, &claimed, &renewed); err != nil {
-			return nil, e.database("workers", err)
+	all := make([]WorkerInfo, len(rows))
+	for i, row := range rows {
+		all[i] = WorkerInfo{
+			Worker: uint64(row.Number), State: WorkerState(row.State), Holder: row.Holder, Fence: row.Fence,
+			Floor: r.Params.TimeOf(row.Floor), Ceiling: r.Params.TimeOf(row.Ceiling),
 		}
-		w.Floor, w.Ceiling = t.timeOf(floor), t.timeOf(ceiling)
-		if claimed != 0 {
-			w.Claimed = time.UnixMilli(claimed).UTC()
+		if row.Claimed != 0 {
+			all[i].Claimed = time.UnixMilli(row.Claimed).UTC()
 		}
-		if renewed != 0 {
-			w.Renewed = time.UnixMilli(renewed).UTC()
+		if row.Renewed != 0 {
+			all[i].Renewed = time.UnixMilli(row.Renewed).UTC()
 		}
-		all = append(all, w)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, e.database("workers", err)
 	}
 	return all, nil
 }
 
-// Fence makes it safe to lease worker numbers again after the database was
-// restored from a backup, which has forgotten windows that processes still
-// use: it moves the ceiling of every number to the end of the longest window
-// that could have been granted before the call. Stop nothing for it: processes
-// that hold a number go on. New ones get [*NoWorkerError], or wait for the
-// number that they asked for, until the window is over.
-//
-// Call it after the restore, before the first Acquire reaches the database. It
-// goes by the database's clock, and returns a [*ClockError] where that is more
-// than 30 s from this process's.
-func Fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
-	if err := fence(ctx, db, d, namespace); err != nil {
-		return fmt.Errorf("sqlsnow: fence namespace %q: %w", namespace, err)
-	}
-	return nil
-}
-
-func fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
-	e, t, err := open(ctx, db, d, namespace)
-	if err != nil {
-		return err
-	}
-	f, err := e.askFacts(ctx, db)
-	if err != nil {
-		return e.database("fence", err)
-	}
-	if err := f.check(t.loss); err != nil {
-		return err
-	}
-	now := time.Now()
-	clock := vote{maxSkew: defaultMaxSkew}
-	if err := clock.take(f.us, 0, reading{wall: now}); err != nil {
-		return err
-	}
-	s := e.compile(updateFence)
-	r := registry{engine: e, terms: t}
-	// The clock of the database that is gone may have been ahead of this one's.
-	values := r.values(request{window: t.ticks(max(t.window, t.pinned) + defaultMaxSkew)})
-	var n int64
-	err = e.alone(ctx, db, t.need(), func(on *session) (_ bool, err error) {
-		n, _, err = on.exec(ctx, s, values)
-		return n > 0, err
-	})
-	if err != nil {
-		return e.named("fence", err)
-	}
-	if n < t.workers {
-		return fmt.Errorf("%d of %d numbers were fenced: %w", n, t.workers, errRefused)
-	}
-	return nil
-}
-
 // open reads the constants of a namespace.
-func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*engine, terms, error) {
-	e, err := d.engine()
+func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*registry.Registry, error) {
+	e, err := dbserver.For(d)
 	if err != nil {
-		return nil, terms{}, err
+		return nil, err
 	}
-	if err := checkName("namespace", namespace); err != nil {
-		return nil, terms{}, err
+	if err := dbserver.CheckName("namespace", namespace); err != nil {
+		return nil, err
 	}
-	f, err := e.askFacts(ctx, db)
-	if err == nil && f.unmigrated {
-		return e, terms{}, ErrNotMigrated
+	info, err := e.Info(ctx, db)
+	if err == nil && info.Unmigrated {
+		return nil, ErrNotMigrated
 	}
 	if err != nil {
-		return e, terms{}, d.mistaken(ctx, db, e.database("open", err))
+		return nil, checkDialect(ctx, db, d, databaseError(e, "open", err))
 	}
-	t, err := e.readTerms(ctx, db, namespace)
-	return e, t, err
+	p, err := registry.Read(ctx, e, db, namespace)
+	if err != nil {
+		return nil, exported(e, "read the namespace", err)
+	}
+	return &registry.Registry{DB: db, Engine: e, Params: p}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
 // Behind a pooler in transaction mode the driver's prepared statements clash, and the error says what to do. In the modes
@@ -39,10 +40,10 @@ func TestPgBouncer(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		segments, err := sqlsnow.OpenSegments(ctx, []*sql.DB{db}, sqlsnow.Postgres, sqlsnow.SegmentConfig{Tag: "orders", Logger: silent})
+		numbers, err := segments.Open(ctx, []*sql.DB{db}, sqlsnow.Postgres, segments.Config{Tag: "orders", Logger: silent})
 		if err == nil {
-			_, err = segments.Next(ctx)
-			err = errors.Join(err, segments.Close(ctx))
+			_, err = numbers.Next(ctx)
+			err = errors.Join(err, numbers.Close(ctx))
 		}
 		return errors.Join(err, lease.Renew(ctx), lease.Close(ctx))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
 // A wait for a synchronous standby that somebody cancels is no confirmation, though the server says that it is.
@@ -37,12 +38,12 @@ func TestSynchronousStandby(t *testing.T) {
 	settled := "SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' THEN 'set' ELSE '' END"
 	for list(t, admin, settled)[0] == "" && ctx.Err() == nil {
 	}
-	segment := sqlsnow.SegmentConfig{Tag: "orders", Logger: quiet.Logger}
+	segment := segments.Config{Tag: "orders", Logger: quiet.Logger}
 
 	for call, begin := range map[string]func(context.Context) error{
 		"Renew": lease.Renew,
 		"OpenSegments": func(ctx context.Context) error {
-			_, err := sqlsnow.OpenSegments(ctx, []*sql.DB{db}, sqlsnow.Postgres, segment)
+			_, err := segments.Open(ctx, []*sql.DB{db}, sqlsnow.Postgres, segment)
 			return err
 		},
 	} {
@@ -86,11 +87,11 @@ func TestSynchronousStandby(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	segments, err := sqlsnow.OpenSegments(ctx, []*sql.DB{app}, sqlsnow.Postgres, segment)
+	numbers, err := segments.Open(ctx, []*sql.DB{app}, sqlsnow.Postgres, segment)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(other.Renew(ctx), lease.Renew(ctx), other.Close(ctx), lease.Close(ctx), segments.Close(ctx)); err != nil {
+	if err := errors.Join(other.Renew(ctx), lease.Renew(ctx), other.Close(ctx), lease.Close(ctx), numbers.Close(ctx)); err != nil {
 		t.Error(err)
 	}
 }

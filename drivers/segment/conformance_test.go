@@ -15,6 +15,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 	"github.com/shardsnow/snow/sqlsnow/sqlsnowtest"
 )
 
@@ -47,7 +48,7 @@ func TestSegmentsOnPostgreSQLWithoutSync(t *testing.T) {
 		if _, err := db.ExecContext(t.Context(), row); err != nil {
 			t.Fatal(err)
 		}
-		_, err := sqlsnow.OpenSegments(t.Context(), []*sql.DB{db}, sqlsnow.Postgres, sqlsnow.SegmentConfig{Tag: "orders"})
+		_, err := segments.Open(t.Context(), []*sql.DB{db}, sqlsnow.Postgres, segments.Config{Tag: "orders"})
 		if !errors.Is(err, sqlsnow.ErrNotDurable) {
 			t.Errorf("after %q: got %v, want %v", row, err, sqlsnow.ErrNotDurable)
 		}
@@ -74,7 +75,7 @@ func TestSegmentsOnSQLite(t *testing.T) {
 // A journal that a crash takes with it is made good by no setting of synchronous.
 func TestSegmentsOnSQLiteWithoutJournal(t *testing.T) {
 	dsn := "file:" + filepath.Join(t.TempDir(), "snow.db") + "?_pragma=synchronous(extra)&_pragma=journal_mode"
-	cfg := sqlsnow.SegmentConfig{Tag: "orders", Logger: slog.New(slog.DiscardHandler)}
+	cfg := segments.Config{Tag: "orders", Logger: slog.New(slog.DiscardHandler)}
 	for _, test := range []struct {
 		mode string
 		want error
@@ -90,7 +91,7 @@ func TestSegmentsOnSQLiteWithoutJournal(t *testing.T) {
 		if err := sqlsnow.Migrate(t.Context(), db, sqlsnow.SQLite); err != nil {
 			t.Fatal(err)
 		}
-		s, err := sqlsnow.OpenSegments(t.Context(), []*sql.DB{db}, sqlsnow.SQLite, cfg)
+		s, err := segments.Open(t.Context(), []*sql.DB{db}, sqlsnow.SQLite, cfg)
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: got %v, want %v", test.mode, err, test.want)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/internal/testscale"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
 // A segmentJob is that of a worker process that makes ids of segments.
@@ -41,10 +42,10 @@ func (w *worker) loadSegments(file io.Writer) error {
 		}
 		dbs[i].SetMaxOpenConns(2)
 	}
-	var s *sqlsnow.Segments
+	var s *segments.Segments
 	for s == nil {
 		var err error
-		s, err = sqlsnow.OpenSegments(w.issue, dbs, w.Dialect, sqlsnow.SegmentConfig{
+		s, err = segments.Open(w.issue, dbs, w.Dialect, segments.Config{
 			Tag: segmentTag, Step: w.Segments.Step, MaxStep: w.Segments.Step, Logger: slog.New(w),
 		})
 		if err == nil {
@@ -62,7 +63,7 @@ func (w *worker) loadSegments(file io.Writer) error {
 	return errors.Join(err, s.Close(context.Background())) // the process ends with its parent
 }
 
-func (w *worker) drain(s *sqlsnow.Segments, file io.Writer) error {
+func (w *worker) drain(s *segments.Segments, file io.Writer) error {
 	ids := make([]snow.ID, batch)
 	var issued uint64
 	expired := false
@@ -98,7 +99,7 @@ func (w *worker) drain(s *sqlsnow.Segments, file io.Writer) error {
 		switch {
 		case w.issue.Err() != nil:
 			return nil
-		case errors.Is(err, sqlsnow.ErrSegmentsEmpty):
+		case errors.Is(err, segments.ErrEmpty):
 			if !expired {
 				expired = true
 				w.update(func(r *report) { r.Expired++; r.Failure = err.Error() })
@@ -328,7 +329,7 @@ func (w *segmentWorld) restore() {
 	if err := w.dbs[0].QueryRowContext(w.Context(), "SELECT state FROM snow_segments").Scan(&state); err != nil || state != 2 {
 		w.Fatalf("state: got %d and %v, want 2", state, err)
 	}
-	if err := sqlsnow.RaiseSegments(w.Context(), w.dbs[0], w.target.Dialect, segmentTag, 10_000_000); err != nil {
+	if err := segments.Raise(w.Context(), w.dbs[0], w.target.Dialect, segmentTag, 10_000_000); err != nil {
 		w.Fatal(err)
 	}
 	flow(w, processes...)

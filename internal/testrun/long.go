@@ -5,8 +5,8 @@ import "slices"
 // longJobs are the tests that take long. A simulation has only one goroutine, so the race detector would only slow it down.
 var longJobs = []job{
 	{".", []string{"-timeout=30m", "-run=^TestHundredMillionIDs$", "."}},
-	{".", []string{"-timeout=30m", "-run=^(TestSimulation|TestMutantsAreCaught)", "./sqlsnow"}},
-	{".", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults)$", "./sqlsnow"}},
+	{".", []string{"-timeout=30m", "-run=^(TestSimulation|TestMutantsAreCaught)", "./sqlsnow/internal/protocol", "./sqlsnow/segments"}},
+	{".", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults)$", "./sqlsnow", "./sqlsnow/segments"}},
 	{".", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash)", "./internal/mergetest"}},
 	{".", []string{"-timeout=30m", "-race", "-run=^(TestRivals|TestServerMints)", "./sqlsnow/merge"}},
 	{"drivers", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults|TestRandomCreates)$", "./lease", "./segment", "./gorm"}},

@@ -11,16 +11,17 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
 // segmentContract is what segments must keep on every database.
 var segmentContract = []struct {
 	sentence string
-	check    func(*segments)
+	check    func(*segmentSuite)
 	alone    bool // before all others, which would wait for it
 }{
 	{"Without Migrate every call returns ErrNotMigrated.", segmentsUnmigrated, false},
-	{"OpenSegments refuses bad fields with a FieldError and makes no row.", segmentsBadFields, false},
+	{"Open refuses bad fields with a FieldError and makes no row.", segmentsBadFields, false},
 	{"A read-only database is ErrReadOnly, one that does not sync what it confirms is ErrNotDurable.", segmentsRefuse, false},
 	{"Ids of one process and one database begin at 1, ascend and leave nothing out, one at a time and many at once.", segmentsDense, false},
 	{"A start is one statement for a database, after a look at the session; with several there is one read more where a write can't tell the row.", segmentsStart, false},
@@ -29,15 +30,15 @@ var segmentContract = []struct {
 	{"Several databases give disjoint residues, in whatever order they are named later.", segmentsResidues, false},
 	{"The first open needs every database.", segmentsFirstNeedsAll, false},
 	{"One of several databases may be down: ids go on, Stats says so, and it is used again when it is back.", segmentsOneDown, false},
-	{"A database that is named twice, rows that overlap or are of other spaces, and another number of databases are ErrSegmentsMismatch.", segmentsMismatch, false},
+	{"A database that is named twice, rows that overlap or are of other spaces, and another number of databases are ErrMismatch.", segmentsMismatch, false},
 	{"A row that is gone is not made again beside others that are in use.", segmentsGone, false},
-	{"A row that went back is a RegressedError for everybody, its numbers at hand are dropped, and RaiseSegments repairs it.", segmentsRegressed, false},
+	{"A row that went back is a RegressedError for everybody, its numbers at hand are dropped, and Raise repairs it.", segmentsRegressed, false},
 	{"A row that went back below ids in named tables is refused at the start, and new rows begin above them.", segmentsTables, false},
 	{"What a statement took whose answer is lost, or that is sent twice, is never used, nor given to others.", segmentsUnknown, false},
-	{"Ids end at Last, with ErrSegmentsExhausted.", segmentsExhausted, false},
-	{"A call ends with its context and takes nothing; after Close it is ErrSegmentsClosed.", segmentsEnd, false},
+	{"Ids end at Last, with ErrExhausted.", segmentsExhausted, false},
+	{"A call ends with its context and takes nothing; after Close it is ErrClosed.", segmentsEnd, false},
 	{"Settings of driver and session make no difference.", segmentsSessions, false},
-	{"On a connection that was left in a transaction no number is taken: it is ErrInTransaction.", segmentsLeft, false},
+	{"On a connection that was left in a transaction no number is taken: it is a DatabaseError with InTransaction.", segmentsLeft, false},
 }
 
 // RunSegments checks that segments keep their contract on a database, as [Run] does for leases: the subtests are its clauses.
@@ -51,7 +52,7 @@ func RunSegments(t *testing.T, d sqlsnow.Dialect, create func(t *testing.T) Data
 					t.Parallel()
 				}
 				watched(t, func() {
-					s := &segments{dialect: d, create: create, T: t}
+					s := &segmentSuite{dialect: d, create: create, T: t}
 					s.suite = s.another()
 					clause.check(s)
 				})
@@ -61,7 +62,7 @@ func RunSegments(t *testing.T, d sqlsnow.Dialect, create func(t *testing.T) Data
 }
 
 // segments is what one clause is checked with.
-type segments struct {
+type segmentSuite struct {
 	*testing.T
 	*suite  // the first database
 	dialect sqlsnow.Dialect
@@ -69,7 +70,7 @@ type segments struct {
 }
 
 // another makes another empty database.
-func (s *segments) another() *suite {
+func (s *segmentSuite) another() *suite {
 	s.T.Helper()
 	one := &suite{T: s.T, dialect: s.dialect, database: s.create(s.T)}
 	one.db = one.open()
@@ -77,7 +78,7 @@ func (s *segments) another() *suite {
 }
 
 // databases makes n databases with the tables, the first of which is the clause's own.
-func (s *segments) databases(n int) []*suite {
+func (s *segmentSuite) databases(n int) []*suite {
 	s.T.Helper()
 	all := []*suite{s.suite}
 	for range n - 1 {
@@ -100,7 +101,7 @@ func handles(databases []*suite) []*sql.DB {
 var silent = slog.New(slog.DiscardHandler)
 
 // try opens segments with few numbers at a time. Zero fields of cfg get values that suit most clauses.
-func (s *segments) try(dbs []*sql.DB, cfg sqlsnow.SegmentConfig) (*sqlsnow.Segments, error) {
+func (s *segmentSuite) try(dbs []*sql.DB, cfg segments.Config) (*segments.Segments, error) {
 	if cfg.Tag == "" {
 		cfg.Tag = "orders"
 	}
@@ -113,7 +114,7 @@ func (s *segments) try(dbs []*sql.DB, cfg sqlsnow.SegmentConfig) (*sqlsnow.Segme
 	if cfg.Logger == nil {
 		cfg.Logger = silent
 	}
-	got, err := sqlsnow.OpenSegments(s.T.Context(), dbs, s.dialect, cfg)
+	got, err := segments.Open(s.T.Context(), dbs, s.dialect, cfg)
 	if got != nil {
 		s.T.Cleanup(func() {
 			if err := got.Close(context.Background()); err != nil {
@@ -124,7 +125,7 @@ func (s *segments) try(dbs []*sql.DB, cfg sqlsnow.SegmentConfig) (*sqlsnow.Segme
 	return got, err
 }
 
-func (s *segments) start(dbs []*sql.DB, cfg sqlsnow.SegmentConfig) *sqlsnow.Segments {
+func (s *segmentSuite) start(dbs []*sql.DB, cfg segments.Config) *segments.Segments {
 	s.T.Helper()
 	got, err := s.try(dbs, cfg)
 	if err != nil {
@@ -133,7 +134,7 @@ func (s *segments) start(dbs []*sql.DB, cfg sqlsnow.SegmentConfig) *sqlsnow.Segm
 	return got
 }
 
-func (s *segments) next(from *sqlsnow.Segments) snow.ID {
+func (s *segmentSuite) next(from *segments.Segments) snow.ID {
 	s.T.Helper()
 	id, err := from.Next(s.T.Context())
 	if err != nil {

@@ -11,11 +11,12 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
-func segmentsResidues(s *segments) {
+func segmentsResidues(s *segmentSuite) {
 	databases := s.databases(3)
-	got := s.start(handles(databases), sqlsnow.SegmentConfig{Step: 2})
+	got := s.start(handles(databases), segments.Config{Step: 2})
 	var all ids
 	counts := map[snow.ID]int{}
 	for range 60 {
@@ -33,7 +34,7 @@ func segmentsResidues(s *segments) {
 	}
 	dbs := handles(databases)
 	dbs[0], dbs[2] = dbs[2], dbs[0]
-	other := s.start(dbs, sqlsnow.SegmentConfig{Step: 2})
+	other := s.start(dbs, segments.Config{Step: 2})
 	for range 60 {
 		all.add(s.T, s.next(other), s.next(got))
 	}
@@ -44,30 +45,30 @@ func segmentsResidues(s *segments) {
 	}
 }
 
-func segmentsFirstNeedsAll(s *segments) {
+func segmentsFirstNeedsAll(s *segmentSuite) {
 	databases := s.databases(2)
 	var board switchboard
 	dbs := []*sql.DB{s.open(), databases[1].wire(board.intercept)}
 	board.cut.Store(true)
-	_, err := s.try(dbs, sqlsnow.SegmentConfig{})
+	_, err := s.try(dbs, segments.Config{})
 	s.wantIs("without the second", err, errLine)
 	// The same with the row of the first there, but not compared.
 	s.exec("INSERT INTO snow_segments VALUES ('orders', 'space', 2, 0, 0, 2, 0)")
-	_, err = s.try(dbs, sqlsnow.SegmentConfig{})
+	_, err = s.try(dbs, segments.Config{})
 	s.wantIs("without the second", err, errLine)
 	s.wantRow("0 mod 2, state 0, next 2")
 	board.cut.Store(false)
 	var all ids
-	all.add(s.T, s.next(s.start(dbs, sqlsnow.SegmentConfig{})))
+	all.add(s.T, s.next(s.start(dbs, segments.Config{})))
 	s.wantRow("0 mod 2, state 1, next 22")
 	databases[1].wantRow("1 mod 2, state 1, next 21")
 	// A process may have ended when it had opened one of them.
 	databases[1].exec("UPDATE snow_segments SET state = 0")
-	all.add(s.T, s.next(s.start(dbs, sqlsnow.SegmentConfig{})))
+	all.add(s.T, s.next(s.start(dbs, segments.Config{})))
 	databases[1].wantRow("1 mod 2, state 1, next 41")
 }
 
-func segmentsOneDown(s *segments) {
+func segmentsOneDown(s *segmentSuite) {
 	databases := s.databases(3)
 	var boards [3]switchboard
 	dbs := make([]*sql.DB, 3)
@@ -75,15 +76,15 @@ func segmentsOneDown(s *segments) {
 		dbs[i] = databases[i].wire(boards[i].intercept)
 	}
 	var all ids
-	s.start(dbs, sqlsnow.SegmentConfig{})
+	s.start(dbs, segments.Config{})
 	var j journal
-	running := s.start(dbs, sqlsnow.SegmentConfig{Step: 4, Logger: slog.New(&j)})
+	running := s.start(dbs, segments.Config{Step: 4, Logger: slog.New(&j)})
 	for _, down := range [][]int{{1}, {0, 2}} {
 		for _, i := range down {
 			boards[i].cut.Store(true)
 		}
-		late := s.start(dbs, sqlsnow.SegmentConfig{Step: 4})
-		for _, got := range []*sqlsnow.Segments{running, late} {
+		late := s.start(dbs, segments.Config{Step: 4})
+		for _, got := range []*segments.Segments{running, late} {
 			for range 100 {
 				all.add(s.T, s.next(got))
 			}
@@ -97,7 +98,7 @@ func segmentsOneDown(s *segments) {
 		for _, i := range down {
 			boards[i].cut.Store(false)
 		}
-		for _, got := range []*sqlsnow.Segments{running, late} {
+		for _, got := range []*segments.Segments{running, late} {
 			s.await("all databases", func() bool {
 				all.add(s.T, s.next(got))
 				up := true
@@ -116,7 +117,7 @@ func segmentsOneDown(s *segments) {
 	for {
 		id, err := running.Next(s.T.Context())
 		if err != nil {
-			s.wantIs("with none", err, sqlsnow.ErrSegmentsEmpty)
+			s.wantIs("with none", err, segments.ErrEmpty)
 			s.wantIs("with none", err, errLine)
 			break
 		}
@@ -132,12 +133,12 @@ func segmentsOneDown(s *segments) {
 	})
 }
 
-func segmentsMismatch(s *segments) {
+func segmentsMismatch(s *segmentSuite) {
 	databases := s.databases(2)
 	mismatch := func(what string, dbs []*sql.DB) {
 		s.T.Helper()
-		_, err := s.try(dbs, sqlsnow.SegmentConfig{})
-		s.wantIs(what, err, sqlsnow.ErrSegmentsMismatch)
+		_, err := s.try(dbs, segments.Config{})
+		s.wantIs(what, err, segments.ErrMismatch)
 	}
 	// The same database, before there are rows, and after.
 	for range 2 {
@@ -147,7 +148,7 @@ func segmentsMismatch(s *segments) {
 		}
 	}
 	s.exec("DELETE FROM snow_segments")
-	s.start(handles(databases), sqlsnow.SegmentConfig{})
+	s.start(handles(databases), segments.Config{})
 	mismatch("the same twice, in use", []*sql.DB{s.open(), s.open()})
 	mismatch("another number", []*sql.DB{s.open()})
 	mismatch("another number", append(handles(databases), databases[1].open()))
@@ -174,14 +175,14 @@ func segmentsMismatch(s *segments) {
 			}
 			databases[1].exec("UPDATE snow_segments SET state = 1, " + edit[1])
 			if state == "1" {
-				s.start(handles(databases), sqlsnow.SegmentConfig{}) // it was that
+				s.start(handles(databases), segments.Config{}) // it was that
 			}
 		}
 	}
 	// A database that comes later is compared as well.
 	var board switchboard
 	board.cut.Store(true)
-	got := s.start([]*sql.DB{s.open(), databases[1].wire(board.intercept)}, sqlsnow.SegmentConfig{})
+	got := s.start([]*sql.DB{s.open(), databases[1].wire(board.intercept)}, segments.Config{})
 	databases[1].exec("UPDATE snow_segments SET residue = 0, next_id = 1000")
 	board.cut.Store(false)
 	var all ids
@@ -191,7 +192,7 @@ func segmentsMismatch(s *segments) {
 		if id%2 != 0 {
 			s.T.Fatalf("got %d of the other database", id)
 		}
-		return errors.Is(got.Stats().Databases[1].Err, sqlsnow.ErrSegmentsMismatch)
+		return errors.Is(got.Stats().Databases[1].Err, segments.ErrMismatch)
 	})
 	for range 50 {
 		all.add(s.T, s.next(got))
@@ -203,19 +204,19 @@ func segmentsMismatch(s *segments) {
 	}
 }
 
-func segmentsGone(s *segments) {
+func segmentsGone(s *segmentSuite) {
 	databases := s.databases(2)
 	dbs := handles(databases)
-	s.start(dbs, sqlsnow.SegmentConfig{})
-	running := s.start(dbs, sqlsnow.SegmentConfig{})
+	s.start(dbs, segments.Config{})
+	running := s.start(dbs, segments.Config{})
 	databases[1].exec("DELETE FROM snow_segments")
-	late := s.start(dbs, sqlsnow.SegmentConfig{})
+	late := s.start(dbs, segments.Config{})
 	var all ids
-	for _, got := range []*sqlsnow.Segments{running, late} {
+	for _, got := range []*segments.Segments{running, late} {
 		for range 100 {
 			all.add(s.T, s.next(got))
 		}
-		if d := got.Stats().Databases[1]; d.Up || !errors.Is(d.Err, sqlsnow.ErrSegmentsMismatch) {
+		if d := got.Stats().Databases[1]; d.Up || !errors.Is(d.Err, segments.ErrMismatch) {
 			s.T.Errorf("Stats of the database without a row: got %+v", d)
 		}
 	}
@@ -224,11 +225,11 @@ func segmentsGone(s *segments) {
 	}
 }
 
-func segmentsRegressed(s *segments) {
+func segmentsRegressed(s *segmentSuite) {
 	databases := s.databases(2)
 	dbs := handles(databases)
 	var j journal
-	got := s.start(dbs, sqlsnow.SegmentConfig{Logger: slog.New(&j)})
+	got := s.start(dbs, segments.Config{Logger: slog.New(&j)})
 	var all ids
 	for range 100 {
 		all.add(s.T, s.next(got))
@@ -239,7 +240,7 @@ func segmentsRegressed(s *segments) {
 		return got.Stats().Regressions == 1
 	})
 	s.awaitEvent(&j, "went back", 1)
-	back := wantAs[*sqlsnow.RegressedError](s.suite, "Stats", got.Stats().Databases[0].Err)
+	back := wantAs[*segments.RegressedError](s.suite, "Stats", got.Stats().Databases[0].Err)
 	if back.Database != 0 || back.Next != 42 || back.Least <= 42 {
 		s.T.Errorf("got %+v, want database 0 at 42", back)
 	}
@@ -253,13 +254,13 @@ func segmentsRegressed(s *segments) {
 		}
 	}
 	s.wantRow("0 mod 2, state 2, next 42")
-	late := s.start(dbs, sqlsnow.SegmentConfig{}) // which has not seen more
-	back = wantAs[*sqlsnow.RegressedError](s.suite, "Stats of another", late.Stats().Databases[0].Err)
+	late := s.start(dbs, segments.Config{}) // which has not seen more
+	back = wantAs[*segments.RegressedError](s.suite, "Stats of another", late.Stats().Databases[0].Err)
 	if back.Next != 42 || back.Least != 0 {
 		s.T.Errorf("another: got %+v, want 42", back)
 	}
 	// Too little is found out by those who have seen more.
-	if err := sqlsnow.RaiseSegments(s.T.Context(), s.db, s.dialect, "orders", 43); err != nil {
+	if err := segments.Raise(s.T.Context(), s.db, s.dialect, "orders", 43); err != nil {
 		s.T.Fatal(err)
 	}
 	s.wantRow("0 mod 2, state 1, next 44")
@@ -268,7 +269,7 @@ func segmentsRegressed(s *segments) {
 		return strings.Contains(s.rowText(), "state 2")
 	})
 	for range 2 {
-		if err := sqlsnow.RaiseSegments(s.T.Context(), s.db, s.dialect, "orders", 100_000); err != nil {
+		if err := segments.Raise(s.T.Context(), s.db, s.dialect, "orders", 100_000); err != nil {
 			s.T.Fatal(err)
 		}
 	}
@@ -281,26 +282,26 @@ func segmentsRegressed(s *segments) {
 	})
 	// Alone, it is an error at once.
 	s.exec("UPDATE snow_segments SET tag = 'alone', modulus = 1, residue = 0")
-	alone := s.start(dbs[:1], sqlsnow.SegmentConfig{Tag: "alone"})
+	alone := s.start(dbs[:1], segments.Config{Tag: "alone"})
 	s.exec("UPDATE snow_segments SET next_id = 7")
 	for {
 		if _, err := alone.Next(s.T.Context()); err != nil {
-			_ = wantAs[*sqlsnow.RegressedError](s.suite, "Next", err)
+			_ = wantAs[*segments.RegressedError](s.suite, "Next", err)
 			break
 		}
 	}
-	_, err := s.try(dbs[:1], sqlsnow.SegmentConfig{Tag: "alone"})
-	_ = wantAs[*sqlsnow.RegressedError](s.suite, "OpenSegments", err)
+	_, err := s.try(dbs[:1], segments.Config{Tag: "alone"})
+	_ = wantAs[*segments.RegressedError](s.suite, "Open", err)
 }
 
-func segmentsTables(s *segments) {
+func segmentsTables(s *segmentSuite) {
 	databases := s.databases(2)
 	for _, name := range []string{"things", "others"} {
 		s.exec("CREATE TABLE " + name + " (id BIGINT PRIMARY KEY)")
 	}
 	s.exec("INSERT INTO others VALUES (41), (70)")
-	tables := []sqlsnow.SegmentTable{{DB: s.db, Name: "things", Column: "id"}, {DB: s.db, Name: "others", Column: "id"}}
-	got := s.start(handles(databases), sqlsnow.SegmentConfig{Tables: tables})
+	tables := []segments.Table{{DB: s.db, Name: "things", Column: "id"}, {DB: s.db, Name: "others", Column: "id"}}
+	got := s.start(handles(databases), segments.Config{Tables: tables})
 	var all ids
 	for range 100 {
 		id := s.next(got)
@@ -311,45 +312,45 @@ func segmentsTables(s *segments) {
 	// Each row is compared with the ids of its own residue: one may be far behind the other.
 	s.exec("INSERT INTO things VALUES (1001), (60)")
 	databases[1].exec("UPDATE snow_segments SET next_id = 1003")
-	late := s.start(handles(databases), sqlsnow.SegmentConfig{Tables: tables})
+	late := s.start(handles(databases), segments.Config{Tables: tables})
 	for range 30 {
 		all.add(s.T, s.next(late))
 	}
 	if d := late.Stats().Databases; !d[0].Up || !d[1].Up {
 		s.T.Errorf("Stats: got %+v, want both up", d)
 	}
-	for _, running := range []*sqlsnow.Segments{got, late} { // or they would find out first
+	for _, running := range []*segments.Segments{got, late} { // or they would find out first
 		if err := running.Close(s.T.Context()); err != nil {
 			s.T.Fatal(err)
 		}
 	}
 	databases[1].exec("UPDATE snow_segments SET next_id = 1001")
-	after := s.start(handles(databases), sqlsnow.SegmentConfig{Tables: tables})
-	back := wantAs[*sqlsnow.RegressedError](s.suite, "Stats", after.Stats().Databases[1].Err)
+	after := s.start(handles(databases), segments.Config{Tables: tables})
+	back := wantAs[*segments.RegressedError](s.suite, "Stats", after.Stats().Databases[1].Err)
 	if back.Next != 1001 || back.Least != 1002 || back.Database != 1 {
 		s.T.Errorf("got %+v, want 1001, at least 1002", back)
 	}
 	databases[1].wantRow("1 mod 2, state 2, next 1001")
 	s.exec("UPDATE snow_segments SET next_id = 50")
-	_, err := s.try(handles(databases), sqlsnow.SegmentConfig{Tables: tables})
-	_ = wantAs[*sqlsnow.RegressedError](s.suite, "OpenSegments", err)
+	_, err := s.try(handles(databases), segments.Config{Tables: tables})
+	_ = wantAs[*segments.RegressedError](s.suite, "Open", err)
 	// Behind the highest id of all comes none, be there a row or not.
 	s.exec("INSERT INTO things VALUES (9223372036854775807)")
 	s.exec("UPDATE snow_segments SET tag = 'alone', modulus = 1, residue = 0, state = 1")
-	one, alone := []*sql.DB{s.open()}, sqlsnow.SegmentConfig{Tag: "alone", Tables: tables}
+	one, alone := []*sql.DB{s.open()}, segments.Config{Tag: "alone", Tables: tables}
 	_, err = s.try(one, alone)
-	_ = wantAs[*sqlsnow.RegressedError](s.suite, "behind the highest id of all", err)
+	_ = wantAs[*segments.RegressedError](s.suite, "behind the highest id of all", err)
 	alone.Tag = "new"
 	_, err = s.try(one, alone)
-	s.wantIs("behind the highest id of all, without a row", err, sqlsnow.ErrSegmentsExhausted)
-	_, err = s.try(handles(databases), sqlsnow.SegmentConfig{Tag: "bad", Tables: []sqlsnow.SegmentTable{{DB: s.db, Name: "no such", Column: `i"d`}}})
+	s.wantIs("behind the highest id of all, without a row", err, segments.ErrExhausted)
+	_, err = s.try(handles(databases), segments.Config{Tag: "bad", Tables: []segments.Table{{DB: s.db, Name: "no such", Column: `i"d`}}})
 	_ = wantAs[*sqlsnow.DatabaseError](s.suite, "no such table", err)
 }
 
-func segmentsUnknown(s *segments) {
+func segmentsUnknown(s *segmentSuite) {
 	databases := s.databases(2)
 	var all ids
-	honest := s.start(handles(databases), sqlsnow.SegmentConfig{})
+	honest := s.start(handles(databases), segments.Config{})
 	var fault atomic.Int64
 	wires := make([]*sql.DB, 2)
 	for i := range wires {
@@ -368,9 +369,9 @@ func segmentsUnknown(s *segments) {
 			return send()
 		})
 	}
-	var got *sqlsnow.Segments
+	var got *segments.Segments
 	for got == nil {
-		got, _ = s.try(wires, sqlsnow.SegmentConfig{})
+		got, _ = s.try(wires, segments.Config{})
 	}
 	for range 500 {
 		all.add(s.T, s.next(honest))

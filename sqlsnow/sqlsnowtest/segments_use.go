@@ -10,37 +10,38 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
-func segmentsUnmigrated(s *segments) {
-	_, err := s.try([]*sql.DB{s.open()}, sqlsnow.SegmentConfig{})
+func segmentsUnmigrated(s *segmentSuite) {
+	_, err := s.try([]*sql.DB{s.open()}, segments.Config{})
 	for call, err := range map[string]error{
-		"OpenSegments":  err,
-		"RaiseSegments": sqlsnow.RaiseSegments(s.T.Context(), s.db, s.dialect, "orders", 5),
+		"Open":  err,
+		"Raise": segments.Raise(s.T.Context(), s.db, s.dialect, "orders", 5),
 	} {
 		s.wantIs(call, err, sqlsnow.ErrNotMigrated)
 	}
 }
 
-func segmentsBadFields(s *segments) {
+func segmentsBadFields(s *segmentSuite) {
 	s.migrate()
 	db := s.open()
 	one := []*sql.DB{db}
 	for name, test := range map[string]struct {
 		dbs []*sql.DB
-		cfg sqlsnow.SegmentConfig
+		cfg segments.Config
 	}{
-		"no databases":  {nil, sqlsnow.SegmentConfig{}},
-		"a nil":         {[]*sql.DB{db, nil}, sqlsnow.SegmentConfig{}},
-		"tag":           {one, sqlsnow.SegmentConfig{Tag: "a b"}},
-		"long tag":      {one, sqlsnow.SegmentConfig{Tag: strings.Repeat("a", 65)}},
-		"negative step": {one, sqlsnow.SegmentConfig{Step: -1}},
-		"huge step":     {one, sqlsnow.SegmentConfig{Step: 1 << 60}},
-		"max step":      {one, sqlsnow.SegmentConfig{Step: 10, MaxStep: 9}},
-		"target":        {one, sqlsnow.SegmentConfig{Target: -1}},
-		"last":          {one, sqlsnow.SegmentConfig{Last: 1<<63 - 1}},
-		"negative last": {one, sqlsnow.SegmentConfig{Last: -1}},
-		"table":         {one, sqlsnow.SegmentConfig{Tables: []sqlsnow.SegmentTable{{DB: db, Name: "orders"}}}},
+		"no databases":  {nil, segments.Config{}},
+		"a nil":         {[]*sql.DB{db, nil}, segments.Config{}},
+		"tag":           {one, segments.Config{Tag: "a b"}},
+		"long tag":      {one, segments.Config{Tag: strings.Repeat("a", 65)}},
+		"negative step": {one, segments.Config{Step: -1}},
+		"huge step":     {one, segments.Config{Step: 1 << 60}},
+		"max step":      {one, segments.Config{Step: 10, MaxStep: 9}},
+		"target":        {one, segments.Config{Target: -1}},
+		"last":          {one, segments.Config{Last: 1<<63 - 1}},
+		"negative last": {one, segments.Config{Last: -1}},
+		"table":         {one, segments.Config{Tables: []segments.Table{{DB: db, Name: "orders"}}}},
 	} {
 		_, err := s.try(test.dbs, test.cfg)
 		var field *snow.FieldError
@@ -48,31 +49,31 @@ func segmentsBadFields(s *segments) {
 			s.T.Errorf("%s: got %v, want a FieldError", name, err)
 		}
 	}
-	_, err := sqlsnow.OpenSegments(s.T.Context(), one, s.dialect, sqlsnow.SegmentConfig{})
+	_, err := segments.Open(s.T.Context(), one, s.dialect, segments.Config{})
 	_ = wantAs[*snow.FieldError](s.suite, "no tag", err)
-	_ = wantAs[*snow.FieldError](s.suite, "RaiseSegments", sqlsnow.RaiseSegments(s.T.Context(), s.db, s.dialect, "orders", -1))
-	s.wantIs("RaiseSegments of no row", sqlsnow.RaiseSegments(s.T.Context(), s.db, s.dialect, "orders", 1), sqlsnow.ErrSegmentsMismatch)
+	_ = wantAs[*snow.FieldError](s.suite, "Raise", segments.Raise(s.T.Context(), s.db, s.dialect, "orders", -1))
+	s.wantIs("RaiseSegments of no row", segments.Raise(s.T.Context(), s.db, s.dialect, "orders", 1), segments.ErrMismatch)
 	var n int
 	if err := s.db.QueryRowContext(s.T.Context(), "SELECT COUNT(*) FROM snow_segments").Scan(&n); err != nil || n != 0 {
 		s.T.Errorf("got %d rows and %v, want none", n, err)
 	}
 	s.exec("INSERT INTO snow_segments VALUES ('orders', 'space', 0, 0, 1, 1, 0)")
-	s.wantIs("RaiseSegments of modulus 0", sqlsnow.RaiseSegments(s.T.Context(), s.db, s.dialect, "orders", 1), sqlsnow.ErrSegmentsMismatch)
+	s.wantIs("RaiseSegments of modulus 0", segments.Raise(s.T.Context(), s.db, s.dialect, "orders", 1), segments.ErrMismatch)
 }
 
-func segmentsRefuse(s *segments) {
+func segmentsRefuse(s *segmentSuite) {
 	s.migrate()
 	for name, test := range map[string]struct {
-		open func(s *segments) *sql.DB
+		open func(s *segmentSuite) *sql.DB
 		want error
 	}{
-		"read-only": {func(s *segments) *sql.DB {
+		"read-only": {func(s *segmentSuite) *sql.DB {
 			if s.database.ReadOnly == nil {
 				return nil
 			}
 			return s.opened(s.database.ReadOnly)
 		}, sqlsnow.ErrReadOnly},
-		"not durable": {func(s *segments) *sql.DB {
+		"not durable": {func(s *segmentSuite) *sql.DB {
 			if s.database.NotDurable == nil {
 				return nil
 			}
@@ -84,22 +85,22 @@ func segmentsRefuse(s *segments) {
 			continue
 		}
 		for _, when := range []string{"without a row", "with a row"} {
-			_, err := s.try([]*sql.DB{db}, sqlsnow.SegmentConfig{})
+			_, err := s.try([]*sql.DB{db}, segments.Config{})
 			s.wantIs(name+" "+when, err, test.want)
 			before := s.rowText()
-			s.start([]*sql.DB{s.open()}, sqlsnow.SegmentConfig{})
+			s.start([]*sql.DB{s.open()}, segments.Config{})
 			if when == "with a row" && before == s.rowText() {
 				s.T.Error("nothing was taken on a good session")
 			}
 		}
-		s.wantIs("RaiseSegments "+name, sqlsnow.RaiseSegments(s.T.Context(), db, s.dialect, "orders", 5), test.want)
+		s.wantIs("RaiseSegments "+name, segments.Raise(s.T.Context(), db, s.dialect, "orders", 5), test.want)
 		s.exec("DELETE FROM snow_segments")
 	}
 }
 
-func segmentsDense(s *segments) {
+func segmentsDense(s *segmentSuite) {
 	s.migrate()
-	got := s.start([]*sql.DB{s.open()}, sqlsnow.SegmentConfig{Step: 7})
+	got := s.start([]*sql.DB{s.open()}, segments.Config{Step: 7})
 	want := snow.ID(1)
 	for _, n := range []int{1, 1, 3, 2, 30, 0, 1, 500, 5} {
 		some := make([]snow.ID, n)
@@ -121,22 +122,22 @@ func segmentsDense(s *segments) {
 		stats.Databases[0].Left != stats.Left || stats.Waits == 0 || stats.Step != 7 || stats.Refills != stats.Databases[0].Takes-1 {
 		s.T.Errorf("Stats: got %+v after %d ids", stats, want-1)
 	}
-	other := s.start([]*sql.DB{s.open()}, sqlsnow.SegmentConfig{Tag: "Orders"})
+	other := s.start([]*sql.DB{s.open()}, segments.Config{Tag: "Orders"})
 	if id := s.next(other); id != 1 {
 		s.T.Errorf("another tag: got %d, want 1", id)
 	}
 }
 
-func segmentsStart(s *segments) {
+func segmentsStart(s *segmentSuite) {
 	for _, n := range []int{1, 3} {
 		databases := s.databases(n)
-		s.start(handles(databases), sqlsnow.SegmentConfig{Tag: "orders"})
+		s.start(handles(databases), segments.Config{Tag: "orders"})
 		boards := make([]switchboard, n)
 		dbs := make([]*sql.DB, n)
 		for i, one := range databases {
 			dbs[i] = one.wire(boards[i].intercept)
 		}
-		s.start(dbs, sqlsnow.SegmentConfig{Tag: "orders"})
+		s.start(dbs, segments.Config{Tag: "orders"})
 		reads := int64(0)
 		if n > 1 && s.dialect == sqlsnow.MySQL {
 			reads = 1
@@ -150,9 +151,9 @@ func segmentsStart(s *segments) {
 	}
 }
 
-func segmentsAhead(s *segments) {
+func segmentsAhead(s *segmentSuite) {
 	s.migrate()
-	got := s.start([]*sql.DB{s.open()}, sqlsnow.SegmentConfig{Step: 100})
+	got := s.start([]*sql.DB{s.open()}, segments.Config{Step: 100})
 	for range 51 { // half, and one
 		s.next(got)
 	}
@@ -163,14 +164,14 @@ func segmentsAhead(s *segments) {
 	s.wantRow("0 mod 1, state 1, next 201")
 }
 
-func segmentsAtOnce(s *segments) {
+func segmentsAtOnce(s *segmentSuite) {
 	databases := s.databases(2)
 	var all ids
 	var wait sync.WaitGroup
 	dbs := [][]*sql.DB{handles(databases), handles(databases), handles(databases)}
 	for i := range 100 {
 		wait.Go(func() {
-			got, err := s.try(dbs[i%3], sqlsnow.SegmentConfig{})
+			got, err := s.try(dbs[i%3], segments.Config{})
 			if err != nil {
 				s.T.Error(err)
 				return
@@ -178,7 +179,7 @@ func segmentsAtOnce(s *segments) {
 			some := make([]snow.ID, 20)
 			for n := 0; n < 3; {
 				err := got.Fill(s.T.Context(), some)
-				if errors.Is(err, sqlsnow.ErrSegmentsEmpty) {
+				if errors.Is(err, segments.ErrEmpty) {
 					continue // the databases are slow under such a load
 				}
 				if err != nil {
@@ -199,15 +200,15 @@ func segmentsAtOnce(s *segments) {
 	}
 }
 
-func segmentsExhausted(s *segments) {
+func segmentsExhausted(s *segmentSuite) {
 	databases := s.databases(2)
-	got := s.start(handles(databases), sqlsnow.SegmentConfig{Step: 8, Last: 25})
+	got := s.start(handles(databases), segments.Config{Step: 8, Last: 25})
 	var all ids
 	for {
 		id, err := got.Next(s.T.Context())
 		if err != nil {
-			s.wantIs("Next", err, sqlsnow.ErrSegmentsExhausted)
-			s.wantIs("Next", err, sqlsnow.ErrSegmentsEmpty)
+			s.wantIs("Next", err, segments.ErrExhausted)
+			s.wantIs("Next", err, segments.ErrEmpty)
 			break
 		}
 		if all.add(s.T, id); id > 25 {
@@ -217,19 +218,19 @@ func segmentsExhausted(s *segments) {
 	if len(all.seen) != 25 {
 		s.T.Errorf("got %d ids, want 25", len(all.seen))
 	}
-	_, err := s.try(handles(databases), sqlsnow.SegmentConfig{Last: 25})
-	s.wantIs("OpenSegments", err, sqlsnow.ErrSegmentsExhausted)
+	_, err := s.try(handles(databases), segments.Config{Last: 25})
+	s.wantIs("Open", err, segments.ErrExhausted)
 	// At the end of 63 bits a row says a number that can be stored.
 	s.exec("UPDATE snow_segments SET next_id = 9223372036854774000")
 	var last []*sql.DB
 	last = append(last, s.open(), databases[1].open())
 	databases[1].exec("UPDATE snow_segments SET next_id = 9223372036854774001")
-	far := s.start(last, sqlsnow.SegmentConfig{Step: 100})
+	far := s.start(last, segments.Config{Step: 100})
 	var end []snow.ID
 	for {
 		id, err := far.Next(s.T.Context())
 		if err != nil {
-			s.wantIs("Next", err, sqlsnow.ErrSegmentsExhausted)
+			s.wantIs("Next", err, segments.ErrExhausted)
 			break
 		}
 		end = append(end, id)
@@ -239,7 +240,7 @@ func segmentsExhausted(s *segments) {
 	}
 }
 
-func segmentsEnd(s *segments) {
+func segmentsEnd(s *segmentSuite) {
 	s.migrate()
 	var board switchboard
 	got := s.start([]*sql.DB{s.wire(func(ctx context.Context, statement string, send func() error) error {
@@ -248,7 +249,7 @@ func segmentsEnd(s *segments) {
 			return ctx.Err()
 		}
 		return send()
-	})}, sqlsnow.SegmentConfig{Step: 4})
+	})}, segments.Config{Step: 4})
 	if id := s.next(got); id != 1 {
 		s.T.Fatalf("got %d, want 1", id)
 	}
@@ -276,36 +277,36 @@ func segmentsEnd(s *segments) {
 	if err := got.Close(s.T.Context()); err != nil {
 		s.T.Errorf("Close: %v", err)
 	}
-	s.wantIs("Next under way", <-failed, sqlsnow.ErrSegmentsClosed)
+	s.wantIs("Next under way", <-failed, segments.ErrClosed)
 	_, err := got.Next(s.T.Context())
-	s.wantIs("Next", err, sqlsnow.ErrSegmentsClosed)
-	s.wantIs("Fill", got.Fill(s.T.Context(), some), sqlsnow.ErrSegmentsClosed)
-	full := s.start([]*sql.DB{s.open()}, sqlsnow.SegmentConfig{})
+	s.wantIs("Next", err, segments.ErrClosed)
+	s.wantIs("Fill", got.Fill(s.T.Context(), some), segments.ErrClosed)
+	full := s.start([]*sql.DB{s.open()}, segments.Config{})
 	for range 2 {
 		if err := full.Close(s.T.Context()); err != nil {
 			s.T.Errorf("Close: %v", err)
 		}
 	}
 	_, err = full.Next(s.T.Context())
-	s.wantIs("Next with numbers left", err, sqlsnow.ErrSegmentsClosed)
-	s.wantIs("Fill with numbers left", full.Fill(s.T.Context(), some[:1]), sqlsnow.ErrSegmentsClosed)
+	s.wantIs("Next with numbers left", err, segments.ErrClosed)
+	s.wantIs("Fill with numbers left", full.Fill(s.T.Context(), some[:1]), segments.ErrClosed)
 	if left := full.Stats().Left; left != 0 {
 		s.T.Errorf("Stats after Close: %d numbers left", left)
 	}
 	ended, end := context.WithCancel(s.T.Context())
 	end()
-	_, err = sqlsnow.OpenSegments(ended, []*sql.DB{s.open()}, s.dialect, sqlsnow.SegmentConfig{Tag: "orders", Logger: silent})
-	s.wantIs("OpenSegments", err, context.Canceled)
+	_, err = segments.Open(ended, []*sql.DB{s.open()}, s.dialect, segments.Config{Tag: "orders", Logger: silent})
+	s.wantIs("Open", err, context.Canceled)
 	board.cut.Store(false)
 }
 
-func segmentsSessions(s *segments) {
+func segmentsSessions(s *segmentSuite) {
 	s.migrate()
 	var all ids
 	want := snow.ID(1)
 	for name, open := range s.database.Sessions {
 		db := s.opened(open)
-		got := s.start([]*sql.DB{db}, sqlsnow.SegmentConfig{})
+		got := s.start([]*sql.DB{db}, segments.Config{})
 		for range 35 {
 			id := s.next(got)
 			all.add(s.T, id)
@@ -317,13 +318,13 @@ func segmentsSessions(s *segments) {
 		if err := got.Close(s.T.Context()); err != nil {
 			s.T.Error(err)
 		}
-		if err := sqlsnow.RaiseSegments(s.T.Context(), db, s.dialect, "orders", 2*want); err != nil {
+		if err := segments.Raise(s.T.Context(), db, s.dialect, "orders", 2*want); err != nil {
 			s.T.Errorf("%s: RaiseSegments: %v", name, err)
 		}
 		want = 2*want + 1
 		two := s.another()
 		two.migrate()
-		pair := s.start([]*sql.DB{db, two.opened(two.database.Sessions[name])}, sqlsnow.SegmentConfig{Tag: name})
+		pair := s.start([]*sql.DB{db, two.opened(two.database.Sessions[name])}, segments.Config{Tag: name})
 		var some ids
 		for range 50 {
 			some.add(s.T, s.next(pair))

@@ -112,7 +112,7 @@ var contract = []struct {
 	{"With a LossWindow, a lease whose number was given to another inside its window makes no more ids.", lossSeized},
 	{"Close of a lease whose number is not its own any more returns a LostError, and is not told as a release.", closeLost},
 	{"A release that the database did though its answer was lost is no loss.", closeTwice},
-	{"On a connection that was left in a transaction nothing is written: another one is taken, or it is ErrInTransaction.", leftInTransaction},
+	{"On a connection that was left in a transaction nothing is written: another one is taken, or it is a DatabaseError with InTransaction.", leftInTransaction},
 	{"Migrate on a connection that was left in a transaction is ErrInTransaction, and leaves none in one.", migrateLeft},
 	{"Rows that were deleted and are made anew by Init give no number before the longest window is over.", rowsMadeAnew},
 }

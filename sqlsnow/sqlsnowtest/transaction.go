@@ -2,8 +2,10 @@ package sqlsnowtest
 
 import (
 	"database/sql"
+	"errors"
 
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
 // left returns a handle of one connection, which somebody left in a transaction, and the end of that transaction.
@@ -21,6 +23,15 @@ func (s *suite) execOn(db *sql.DB, q string) {
 	s.Helper()
 	if _, err := db.ExecContext(s.Context(), q); err != nil {
 		s.Fatalf("%s: %v", q, err)
+	}
+}
+
+// wantInTransaction reports an error that does not say that the connection was left in a transaction.
+func (s *suite) wantInTransaction(call string, err error) {
+	s.Helper()
+	var failed *sqlsnow.DatabaseError
+	if !errors.As(err, &failed) || !failed.InTransaction {
+		s.Errorf("%s: got %v, want a DatabaseError with InTransaction", call, err)
 	}
 }
 
@@ -44,7 +55,7 @@ func leftInTransaction(s *suite) {
 		"Fence":   sqlsnow.Fence(s.Context(), db, s.dialect, sp.ns.Name),
 		"Init":    sqlsnow.Init(s.Context(), db, s.dialect, other),
 	} {
-		s.wantIs(call, err, sqlsnow.ErrInTransaction)
+		s.wantInTransaction(call, err)
 	}
 	s.execOn(db, "COMMIT") // if there is something
 	sp.same("rows", sp.rows(), before)
@@ -55,7 +66,7 @@ func leftInTransaction(s *suite) {
 	h := sp.acquireOn(db, sqlsnow.LeaseConfig{Logger: silent})
 	held := h.held()
 	s.execOn(db, "BEGIN")
-	s.wantIs("Renew", h.Renew(s.Context()), sqlsnow.ErrInTransaction)
+	s.wantInTransaction("Renew", h.Renew(s.Context()))
 	inside := *sp
 	inside.db = db // sees what was written in the transaction; after its end the lease may renew by itself
 	sp.same("row", inside.row(h.worker()), held)
@@ -64,7 +75,7 @@ func leftInTransaction(s *suite) {
 	h.await("renewal", func() bool { return h.Renew(s.Context()) == nil })
 	h.within()
 	s.execOn(db, "BEGIN")
-	s.wantIs("Close", h.Close(s.Context()), sqlsnow.ErrInTransaction)
+	s.wantInTransaction("Close", h.Close(s.Context()))
 	end()
 	if got := h.held(); got.state != granted {
 		s.Errorf("row after a Close that failed: got %+v, want it granted", got)
@@ -85,7 +96,7 @@ func leftInTransaction(s *suite) {
 // migrateLeft has Migrate meet a connection that is in a transaction.
 func migrateLeft(s *suite) {
 	db, end := s.left()
-	s.wantIs("Migrate", sqlsnow.Migrate(s.Context(), db, s.dialect), sqlsnow.ErrInTransaction)
+	s.wantInTransaction("Migrate", sqlsnow.Migrate(s.Context(), db, s.dialect))
 	end()
 	if err := sqlsnow.Migrate(s.Context(), db, s.dialect); err != nil {
 		s.Fatalf("Migrate: %v", err)
@@ -99,22 +110,22 @@ func migrateLeft(s *suite) {
 }
 
 // segmentsLeft has takes of numbers meet a connection that is in a transaction.
-func segmentsLeft(s *segments) {
+func segmentsLeft(s *segmentSuite) {
 	s.migrate()
 	db, end := s.left()
-	_, err := s.try([]*sql.DB{db}, sqlsnow.SegmentConfig{})
-	s.wantIs("OpenSegments", err, sqlsnow.ErrInTransaction)
+	_, err := s.try([]*sql.DB{db}, segments.Config{})
+	s.wantInTransaction("Open", err)
 	end()
 	var all ids
-	got := s.start([]*sql.DB{db}, sqlsnow.SegmentConfig{})
+	got := s.start([]*sql.DB{db}, segments.Config{})
 	all.add(s.T, s.next(got))
 	s.execOn(db, "BEGIN")
-	s.wantIs("RaiseSegments", sqlsnow.RaiseSegments(s.T.Context(), db, s.dialect, "orders", 5000), sqlsnow.ErrInTransaction)
+	s.wantInTransaction("Raise", segments.Raise(s.T.Context(), db, s.dialect, "orders", 5000))
 	for range 100 {
 		id, err := got.Next(s.T.Context())
 		if err != nil {
-			s.wantIs("Next", err, sqlsnow.ErrSegmentsEmpty)
-			s.wantIs("Next", err, sqlsnow.ErrInTransaction)
+			s.wantIs("Next", err, segments.ErrEmpty)
+			s.wantInTransaction("Next", err)
 			break
 		}
 		all.add(s.T, id)
@@ -129,7 +140,7 @@ func segmentsLeft(s *segments) {
 			return err == nil
 		})
 	}
-	after := s.start([]*sql.DB{s.open()}, sqlsnow.SegmentConfig{})
+	after := s.start([]*sql.DB{s.open()}, segments.Config{})
 	for range 50 {
 		all.add(s.T, s.next(after))
 	}

@@ -1,0 +1,76 @@
+package sqlsnow
+
+import (
+	"errors"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
+	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
+)
+
+// exported returns the error that users see for an error of the internal
+// packages: a typed error of this package, the error itself if it needs no
+// change, or else a *DatabaseError of op.
+func exported(e *dbserver.Engine, op string, err error) error {
+	if err == nil || errors.As(err, new(*DatabaseError)) || dberrors.IsVerdict(err) {
+		return err
+	}
+	if own := typed(err); own != nil {
+		return own
+	}
+	return databaseError(e, op, err)
+}
+
+// decided returns the error that users see for one that the machine decided on
+// when it had asked op.
+func decided(e *dbserver.Engine, op string, err error) error {
+	if errors.Is(err, dberrors.ErrBadReply) {
+		return exported(e, op, err)
+	}
+	if own := typed(err); own != nil {
+		return own
+	}
+	return err
+}
+
+// typed returns an error of package protocol as the type that this package
+// exports, or nil if err is none of them.
+func typed(err error) error {
+	switch own := err.(type) {
+	case *protocol.ClockError:
+		return (*ClockError)(own)
+	case *protocol.HeldError:
+		return (*HeldError)(own)
+	case *protocol.NoWorkerError:
+		return (*NoWorkerError)(own)
+	case *protocol.LostError:
+		return exportedLoss(own)
+	}
+	return nil
+}
+
+func exportedLoss(e *protocol.LostError) *LostError {
+	return &LostError{Worker: e.Worker, Reason: Loss(e.Reason), Holder: e.Holder}
+}
+
+// databaseError returns a *DatabaseError of err, with the sentinel that it
+// means, or with what to do about it.
+func databaseError(e *dbserver.Engine, op string, err error) error {
+	return e.Explain(&DatabaseError{
+		Op: op, Code: sqldialect.Code(err), Err: err,
+		InTransaction: e.IsInTransaction(err), BadReply: errors.Is(err, dberrors.ErrBadReply),
+	})
+}
+
+// failureOf says what an exported error means for another attempt.
+func failureOf(e *dbserver.Engine, err error) protocol.Failure {
+	var failed *DatabaseError
+	switch {
+	case !errors.As(err, &failed), failed.InTransaction, failed.BadReply, errors.Is(err, ErrReadOnly):
+		return protocol.Lasting
+	case e.IsBusy(err):
+		return protocol.Busy
+	}
+	return protocol.Unclear
+}

@@ -1,0 +1,105 @@
+package dbserver
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
+)
+
+// What a session must be like, which is looked at before a write and not in it: see the Session type. MySQL does not know
+// @@in_transaction, and MariaDB alone reads what follows /*M!.
+const (
+	mysqlLone     = "@@autocommit = 1 /*M! AND @@in_transaction = 0 */"
+	mysqlMigrates = "(@@autocommit = 0 /*M! OR @@in_transaction = 0 */ /*!50720 OR @@autocommit = 1 */)"
+
+	// The rights of an administrator reach beyond read_only, which is a word or a number, and let a session keep its writes
+	// from the replicas.
+	mysqlWrites = "CAST(@@global.read_only AS CHAR) IN ('0', 'OFF')"
+	mysqlLogged = "(@@global.log_bin = 0 OR @@sql_log_bin = 1)"
+
+	mysqlDurable = "@@global.innodb_flush_log_at_trx_commit IN (1, 3) AND (@@global.log_bin = 0 OR @@global.sync_binlog = 1)" +
+		" AND COALESCE(@@global.innodb_flush_method, '') NOT IN ('nosync', 'littlesync')"
+)
+
+func mysqlEngine() *Engine {
+	// UTC_TIMESTAMP is the time at which the statement began. UNIX_TIMESTAMP(NOW(6))
+	// would go through the server's time zone and repeat an hour once a year.
+	const now = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
+	return &Engine{
+		Dialect:  sqldialect.MySQL,
+		Now:      now,
+		div:      "DIV",
+		greatest: "GREATEST",
+		least:    "LEAST",
+		bound:    "@snow = :mark AND",
+		insertID: func(expression string) string { // whatever it is, what is written is the same
+			return "1 + 0 * LAST_INSERT_ID(IF(" + mysqlWrites + ", " + expression + ", 0))"
+		},
+		look: lookMySQL,
+		info: "SELECT " + now + ", @@global.read_only, @@autocommit, @@global.innodb_flush_log_at_trx_commit," +
+			" @@global.log_bin, @@global.sync_binlog, @@global.innodb_flush_log_at_timeout, 0 /*M! + @@in_transaction */," +
+			" @@sql_log_bin, @@global.innodb_flush_method",
+		readInfo: func(v []sql.NullString) Info {
+			info := Info{ReadOnly: v[1].String != "0" && v[1].String != "OFF", InTransaction: v[7].String == "1"}
+			switch {
+			case v[2].String != "1":
+				info.weaken("autocommit", v[2].String, Forever)
+			case v[4].String == "1" && v[8].String != "1":
+				info.weaken("sql_log_bin", v[8].String, Forever)
+			case v[9].String == "nosync" || v[9].String == "littlesync":
+				info.weaken("innodb_flush_method", v[9].String, Forever)
+			case v[4].String == "1" && v[5].String != "1":
+				info.weaken("sync_binlog", v[5].String, time.Minute)
+			case v[3].String != "1" && v[3].String != "3": // 3 is MariaDB's, and as good
+				every, err := strconv.Atoi(v[6].String)
+				if err != nil {
+					every = 2700 // the highest
+				}
+				info.weaken("innodb_flush_log_at_trx_commit", v[3].String, max(5, time.Duration(3*every))*time.Second)
+			}
+			return info
+		},
+	}
+}
+
+// lookMySQL sets the mark in the session. It fails with "out of range" where the session is not fit; the first assignment, which
+// changes nothing, fails within a transaction, which only MariaDB has a variable for.
+func lookMySQL(ctx context.Context, s *Session) error {
+	s.mark = 1 + rand.Int64N(1<<53)
+	_, err := s.ExecContext(ctx, setMark(s.use, s.mark))
+	if err == nil || sqldialect.Code(err) != "1690" {
+		return err
+	}
+	info, failed := s.engine.Info(ctx, s.Conn)
+	if failed != nil {
+		return failed
+	}
+	if info.InTransaction {
+		return dberrors.ErrInTransaction
+	}
+	loss := LongestLoss
+	if s.use == ForSegments {
+		loss = 0
+	}
+	if err := info.Check(loss); err != nil {
+		return err
+	}
+	return dberrors.ErrRefused
+}
+
+func setMark(use Use, mark int64) string {
+	only, fit := "/*!50720 @@transaction_isolation = @@transaction_isolation, */ ", mysqlLone+" AND "+mysqlLogged
+	switch use {
+	case ForMigration: // which also is for those who connect with autocommit=0
+		only, fit = "", mysqlMigrates
+	case ForSegments:
+		fit += " AND " + mysqlDurable
+	}
+	return fmt.Sprintf("SET %s@snow = %d + IF(%s AND %s, 0, 9223372036854775807)", only, mark, fit, mysqlWrites)
+}

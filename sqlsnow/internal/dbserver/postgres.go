@@ -1,0 +1,100 @@
+package dbserver
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
+)
+
+// postgresBegun is when the session's transaction began. A statement outside of one begins its own.
+const postgresBegun = "CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT)"
+
+func postgresEngine() *Engine {
+	const now = "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)"
+	return &Engine{
+		Dialect:     sqldialect.Postgres,
+		Now:         now,
+		div:         "/",
+		greatest:    "GREATEST",
+		least:       "LEAST",
+		bound:       postgresBegun + " <> :mark AND",
+		look:        lookPostgres,
+		apart:       apartPostgres,
+		waitDurable: waitForStandbys,
+		// Sessions may turn synchronous_commit off. Here it is on for the statement's own transaction.
+		guard: "durable.mode <> '' AND",
+		from: "FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')" +
+			" WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable",
+		durable: "current_setting('fsync') = 'on' AND",
+		info: "SELECT " + now + ", pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('fsync')," +
+			" current_setting('synchronous_standby_names'), pg_has_role('pg_read_all_stats', 'USAGE')",
+		readInfo: func(v []sql.NullString) Info {
+			info := Info{ReadOnly: v[1].String != "false" && v[1].String != "f"}
+			switch {
+			case v[2].String != "on":
+				info.weaken("fsync", v[2].String, Forever)
+			case v[3].String != "" && v[4].String != "true" && v[4].String != "t":
+				info.weaken("synchronous_standby_names", v[3].String+", and whether they have a commit is hidden from the account, which needs GRANT pg_read_all_stats,", time.Millisecond)
+			}
+			return info
+		},
+	}
+}
+
+// lookPostgres is VALUES and not SELECT, which proxies send to replicas.
+func lookPostgres(ctx context.Context, s *Session) error {
+	return s.QueryRowContext(ctx, "VALUES ("+postgresBegun+", current_setting('synchronous_standby_names'))").Scan(&s.mark, &s.standbys)
+}
+
+// waitForStandbys waits until the synchronous standbys have what was written, where there are some. The server waits for them
+// before it confirms a commit, but a wait that is cancelled, with pg_cancel_backend, is confirmed as well, with a warning.
+func waitForStandbys(ctx context.Context, s *Session) error {
+	if s.standbys == "" || s.use == ForMigration || s.use == ForLossyLease {
+		return nil
+	}
+	var flushed string
+	if err := s.QueryRowContext(ctx, "VALUES (CAST(pg_current_wal_flush_lsn() AS text))").Scan(&flushed); err != nil {
+		return err
+	}
+	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		var have int
+		err := s.QueryRowContext(ctx, "SELECT COUNT(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum') AND flush_lsn >= CAST($1 AS pg_lsn)", flushed).Scan(&have)
+		if err == nil && have < standbys(s.standbys) {
+			err = Pause(ctx, wait)
+		} else {
+			return err
+		}
+		if err != nil {
+			return fmt.Errorf("%d of the %d standbys that synchronous_standby_names asks for have it: %w", have, standbys(s.standbys), err)
+		}
+	}
+}
+
+// standbys returns how many standbys synchronous_standby_names asks for, as in "FIRST 2 (a, b, c)", "ANY 1 (*)", "2 (a, b)" and "a, b".
+func standbys(names string) int {
+	before, _, listed := strings.Cut(names, "(")
+	words := strings.Fields(before)
+	if n := len(words); listed && n > 0 {
+		if count, err := strconv.Atoi(words[n-1]); err == nil {
+			return max(count, 1)
+		}
+	}
+	return 1
+}
+
+func apartPostgres(ctx context.Context, s *Session) error {
+	before := s.mark
+	if err := lookPostgres(ctx, s); err != nil {
+		return err
+	}
+	if s.mark == before {
+		return dberrors.ErrInTransaction
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package dbserver
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
+)
+
+// A Use is what a session is needed for.
+type Use int
+
+// The uses.
+const (
+	ForMigration  Use = iota // making tables
+	ForLease                 // rows of worker numbers
+	ForLossyLease            // the same, of a namespace with a LossWindow
+	ForSegments              // rows of segments, which have no LossWindow: the server's settings count as well
+)
+
+// LongestLoss is the longest LossWindow of a namespace.
+const LongestLoss = 10 * time.Minute
+
+// A Session is a connection that was looked at, on which a write commits by itself.
+//
+// A connection of a pool may be in a transaction that somebody left open, and what is written there may be rolled back after
+// it was confirmed. So each write comes after a look at its connection, which nobody else uses in between, and is bound by
+// mark to what the look has found:
+//
+//   - MySQL: the look sets the variable @snow to a random number, and fails where the session or the server is not fit. The
+//     write finds its row only where @snow is this number. A binary log of statements has the variable's value in front of
+//     the write, so replicas, and everybody who replays the log, do the same, whatever their own settings are. The insert id
+//     of the write says what the server was like during the write itself: it is 0 on a server that has become read-only.
+//   - PostgreSQL: the look reads now(), which is the start of the transaction. A write in the same transaction has the same.
+//   - SQLite: the look begins a transaction and ends it, which fails within another one.
+type Session struct {
+	*sql.Conn
+	engine *Engine
+	use    Use
+	mark   int64
+
+	standbys string // of PostgreSQL: synchronous_standby_names
+}
+
+const (
+	maxLeft  = 8  // connections in a transaction that are passed over
+	maxStale = 10 // connections that turn out to be closed
+)
+
+// Write calls do with a session; do reports whether it changed something. Connections that are in a transaction are passed
+// over, and kept meanwhile, so that the pool gives another one.
+func (e *Engine) Write(ctx context.Context, db *sql.DB, use Use, do func(*Session) (changed bool, err error)) error {
+	var left []*sql.Conn
+	defer func() {
+		for _, conn := range left {
+			_ = conn.Close()
+		}
+	}()
+	for stale := 0; ; {
+		conn, err := connect(ctx, db)
+		if err != nil {
+			return err
+		}
+		s := &Session{Conn: conn, engine: e, use: use}
+		if err = e.look(ctx, s); err == nil {
+			var changed bool
+			if changed, err = do(s); err == nil && !changed {
+				err = s.Apart(ctx)
+			} else if err == nil && e.waitDurable != nil {
+				err = e.waitDurable(ctx, s)
+			}
+			if err == nil {
+				err = ctx.Err() // some drivers and servers answer a cancelled wait for a replica as if it had been one
+			}
+		} else if errors.Is(err, driver.ErrBadConn) && stale < maxStale {
+			stale++
+			_ = conn.Close()
+			continue
+		}
+		if !e.IsInTransaction(err) || len(left) == maxLeft || isFull(db) {
+			_ = conn.Close()
+			return err
+		}
+		left = append(left, conn)
+	}
+}
+
+// connect is db.Conn with an error that says whose fault it is.
+func connect(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil && ctx.Err() != nil && isFull(db) {
+		err = fmt.Errorf("no connection, all %d of the pool are in use: %w", db.Stats().MaxOpenConnections, err)
+	}
+	return conn, err
+}
+
+// isFull reports whether a pool has no connection to spare.
+func isFull(db *sql.DB) bool {
+	s := db.Stats()
+	return s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections
+}
+
+// Discard closes a connection that must not go back to the pool. The server then ends its locks and its transaction.
+func Discard(conn *sql.Conn) { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }
+
+// Apart returns ErrInTransaction if the session is still in the transaction that it was in at the look. It is for statements
+// that are not bound to the mark, and for those that changed nothing.
+func (s *Session) Apart(ctx context.Context) error {
+	if s.engine.apart == nil {
+		return nil
+	}
+	return s.engine.apart(ctx, s)
+}
+
+// Exec executes an UPDATE and returns how many rows it changed.
+func (s *Session) Exec(ctx context.Context, st Statement, values map[string]any) (n int64, err error) {
+	n, _, err = s.exec(ctx, st, values)
+	return n, err
+}
+
+// Update executes an UPDATE of one row and reports whether it changed the row. What the statement gives to its caller goes to
+// targets; on a server without RETURNING that is a single number.
+func (s *Session) Update(ctx context.Context, st Statement, values map[string]any, targets ...any) (changed bool, err error) {
+	if s.engine.HasReturning() {
+		return s.query(ctx, st, values, targets)
+	}
+	n, id, err := s.exec(ctx, st, values)
+	if number, ok := targets[0].(*int64); ok {
+		*number = id
+	}
+	return n > 0, err
+}
+
+// HasReturning reports whether an UPDATE can return columns of its row.
+func (e *Engine) HasReturning() bool { return e.insertID == nil }
+
+// args returns the values of a statement's parameters, the mark among them.
+func (s *Session) args(st Statement, values map[string]any) []any {
+	values["mark"] = s.mark
+	return st.Args(values)
+}
+
+// exec executes a statement and returns how many rows it changed, and its insert id if the server has no RETURNING.
+func (s *Session) exec(ctx context.Context, st Statement, values map[string]any) (n, id int64, err error) {
+	result, err := s.ExecContext(ctx, st.Text, s.args(st, values)...)
+	if err != nil {
+		return 0, 0, err
+	}
+	if n, err = result.RowsAffected(); err != nil || n == 0 || s.engine.HasReturning() {
+		return n, 0, err
+	}
+	if id, err = result.LastInsertId(); err == nil && id == 0 {
+		if err = errNoInsertID; s.isReadOnly(ctx) {
+			err = fmt.Errorf("%w, and became so during the write", dberrors.ErrReadOnly)
+		}
+	}
+	return n, id, err
+}
+
+// query executes a statement that returns a row if it changed one.
+func (s *Session) query(ctx context.Context, st Statement, values map[string]any, targets []any) (changed bool, err error) {
+	rows, err := s.QueryContext(ctx, st.Text, s.args(st, values)...)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	for rows.Next() { // to the end: SQLite commits there
+		if err := rows.Scan(targets...); err != nil {
+			return false, err
+		}
+		changed = true
+	}
+	return changed, errors.Join(rows.Err(), rows.Close())
+}
+
+// Insert executes an INSERT, which has no mark, on a connection on which it commits by itself.
+func (e *Engine) Insert(ctx context.Context, db *sql.DB, use Use, st Statement, values map[string]any) error {
+	return e.Write(ctx, db, use, func(on *Session) (bool, error) {
+		if err := on.Apart(ctx); err != nil {
+			return false, err
+		}
+		_, err := on.ExecContext(ctx, st.Text, on.args(st, values)...)
+		return true, err
+	})
+}
+
+func (s *Session) isReadOnly(ctx context.Context) bool {
+	info, err := s.engine.Info(ctx, s.Conn)
+	return err == nil && info.ReadOnly
+}

@@ -1,0 +1,70 @@
+package dbserver
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+)
+
+var update = flag.Bool("update", false, "write the files in testdata")
+
+// What servers are asked about themselves and their sessions is in testdata, for people to read and for changes to show.
+func TestQuestions(t *testing.T) {
+	for _, d := range []sqldialect.Dialect{sqldialect.MySQL, sqldialect.Postgres, sqldialect.SQLite} {
+		t.Run(d.String(), func(t *testing.T) {
+			e, err := For(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			fmt.Fprintf(&b, "-- server info\n%s;\n", e.info)
+			if d == sqldialect.MySQL {
+				for _, use := range []Use{ForMigration, ForLease, ForSegments} {
+					fmt.Fprintf(&b, "\n-- look at a session\n%s;\n", setMark(use, 1))
+				}
+			}
+			file := filepath.Join("testdata", "questions-"+strings.ToLower(d.String())+".sql")
+			if *update {
+				if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := b.String(); got != string(want) {
+				t.Errorf("%s differs: see what changed with go test -run TestQuestions -update", file)
+			}
+		})
+	}
+}
+
+func TestCompile(t *testing.T) {
+	for _, test := range []struct {
+		dialect    sqldialect.Dialect
+		text, want string
+		names      []string
+	}{
+		{sqldialect.MySQL, "a = :b AND c = ':' || :long_name", "a = ? AND c = '?' || ?", []string{"b", "", "long_name"}},
+		{sqldialect.SQLite, "SET n = n + {one next_id} WHERE x = :x {returning next_id, y}", "SET n = n + 1 WHERE x = ?1 RETURNING next_id, y", []string{"x"}},
+		{
+			sqldialect.MySQL, "SET n = n + {one next_id} WHERE x = :x {returning next_id, y}",
+			"SET n = n + 1 + 0 * LAST_INSERT_ID(IF(" + mysqlWrites + ", next_id, 0)) WHERE x = ?", []string{"x"},
+		},
+	} {
+		e, err := For(test.dialect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := e.Compile(test.text); s.Text != test.want || !slices.Equal(s.Names(), test.names) {
+			t.Errorf("%v: compiled %q with %q, want %q with %q", test.dialect, s.Text, s.Names(), test.want, test.names)
+		}
+	}
+}

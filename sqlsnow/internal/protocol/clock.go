@@ -1,0 +1,53 @@
+package protocol
+
+import "time"
+
+// A Reading is what the clocks of this process say.
+type Reading struct {
+	Mono    time.Duration // since an arbitrary start; never goes back
+	Wall    time.Time
+	Running int64 // the earliest time that the next id can have, in microseconds since 1970; 0 before there is a generator
+}
+
+// A serverClock tells the database's time between two replies: it was us at
+// the monotonic time at, and goes on from there. The local wall clock is only
+// asked whether it agrees.
+type serverClock struct {
+	maxSkew time.Duration
+	us      int64 // microseconds since 1970; 0 before the first reading that was trusted
+	at      time.Duration
+	skew    time.Duration // database's less local, at the last reading
+}
+
+// CheckClock returns a [*ClockError] if the database's clock says us, in
+// microseconds since 1970, when the local one says wall, and the two are more
+// than DefaultMaxSkew apart.
+func CheckClock(us int64, wall time.Time) error {
+	clock := serverClock{maxSkew: DefaultMaxSkew}
+	return clock.observe(us, 0, Reading{Wall: wall})
+}
+
+// observe takes over a reading of the database's clock, made between sent and
+// now, if it is near to the prediction or to the local wall clock. If it is
+// near to neither, observe returns a *ClockError and changes nothing.
+func (c *serverClock) observe(us int64, sent time.Duration, now Reading) error {
+	middle := sent + (now.Mono-sent)/2
+	database := time.UnixMicro(us)
+	local := now.Wall.Add(middle - now.Mono)
+	near := func(t time.Time) bool { return database.Sub(t).Abs() <= c.maxSkew }
+	var predicted time.Time
+	if c.us != 0 {
+		predicted = time.UnixMicro(c.predict(middle))
+	}
+	c.skew = database.Sub(local)
+	if !near(local) && (c.us == 0 || !near(predicted)) {
+		return &ClockError{Database: database.UTC(), Local: local.Round(0).UTC(), Predicted: predicted.UTC(), MaxSkew: c.maxSkew}
+	}
+	c.us, c.at = us, middle
+	return nil
+}
+
+// predict returns the database's time at a monotonic time, in microseconds since 1970.
+func (c *serverClock) predict(mono time.Duration) int64 {
+	return c.us + (mono - c.at).Microseconds()
+}

@@ -1,0 +1,15 @@
+package protocol
+
+// What the comparison of the simulation with the SQL needs, which imports packages that import this one.
+type (
+	SimRegistry = simRegistry
+	SimRow      = simRow
+)
+
+const SimStart = simStart
+
+var (
+	SimSeed        = simSeed
+	SimLayout      = simLayout
+	NewSimRegistry = newSimRegistry
+)

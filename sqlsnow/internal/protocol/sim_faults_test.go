@@ -1,0 +1,158 @@
+package protocol
+
+import "time"
+
+func (w *simWorld) outage(d time.Duration) {
+	w.tracef("database down for %v", d)
+	w.down = true
+	w.after(d, func() {
+		w.down = false
+		w.tracef("database up")
+	})
+}
+
+func (w *simWorld) stepTo(step time.Duration) {
+	if w.calm {
+		return
+	}
+	w.tracef("database clock from %v to %v", w.step, step)
+	w.step = step
+}
+
+// stepAside moves the database's clock by less than anybody would mind, for a while.
+func (w *simWorld) stepAside() {
+	was := w.step
+	w.stepTo(w.symmetric(w.plan.skew))
+	if w.chance(0.7) {
+		w.after(w.upTo(15*time.Second), func() { w.stepTo(was) })
+	}
+}
+
+// stepAll moves all clocks alike, as where all are those of one machine.
+func (w *simWorld) stepAll() {
+	d := w.symmetric(3 * time.Minute)
+	shift := func(d time.Duration) {
+		if w.calm {
+			return
+		}
+		w.stepTo(w.step + d)
+		for _, p := range w.procs {
+			p.wall += d
+		}
+	}
+	shift(d)
+	w.after(w.long(), func() { shift(-d) })
+}
+
+func (w *simWorld) failover() {
+	if w.calm {
+		return
+	}
+	lost := w.plan.faults.losing
+	if w.chance(0.5) {
+		lost = w.upTo(lost)
+	}
+	n := w.registry.lose(w.now - lost - 1)
+	w.counts.failovers++
+	for _, p := range w.procs { // what they know is of the time before
+		p.knows = false
+	}
+	clear(w.doubtful)
+	w.counts.undone += n
+	w.off = w.symmetric(eps / 2)
+	w.tracef("FAILOVER loses %d writes of the last %v; its clock is %v off", n, lost, w.off)
+}
+
+// stall lets writes be seen, but not become durable, for a while.
+func (w *simWorld) stall() {
+	d := w.upTo(10 * time.Second)
+	w.tracef("writes are not durable for %v", d)
+	w.registry.stalled = w.now + d
+}
+
+// powerCut loses what is not durable. Nobody was told that it is.
+func (w *simWorld) powerCut() {
+	if w.calm {
+		return
+	}
+	n := w.registry.lose(w.now)
+	w.registry.stalled, w.registry.durable = w.now, w.now
+	w.epoch++
+	w.tracef("POWER CUT undoes %d writes", n)
+}
+
+// restore puts back a backup. Nobody reaches the database before Fence is done.
+func (w *simWorld) restore() {
+	age := w.long()
+	n := w.registry.lose(w.now - age)
+	w.epoch++
+	w.tracef("RESTORE undoes %d writes of the last %v", n, age)
+	w.fence()
+}
+
+func (w *simWorld) fence() {
+	w.registry.Fence(w.us())
+	for i := range w.registry.Rows {
+		w.extend(&w.registry.Rows[i], int64(i))
+	}
+	w.tracef("Fence at tick %d", w.plan.params.TickAt(w.us()))
+}
+
+// hunt is what an enemy would do who saw a write.
+func (w *simWorld) hunt(p *simProc) {
+	f := &w.plan.faults
+	attacks := []func(){
+		func() { p.partition(w.long()) }, func() { p.pause(w.long(), false) }, p.leave, p.giveUp, p.crash,
+	}
+	if f.failover > 0 {
+		attacks = append(attacks, w.failover, w.failover)
+	}
+	if f.step > 0 {
+		attacks = append(attacks, w.stepAside)
+	}
+	for range 1 + w.random.IntN(3) {
+		var when time.Duration
+		if w.chance(0.7) {
+			when = w.upTo(f.losing + 200*time.Millisecond)
+		}
+		do := attacks[w.random.IntN(len(attacks))]
+		w.after(when, func() {
+			if !w.calm {
+				do()
+			}
+		})
+	}
+}
+
+// rest ends all faults and looks at what the processes make of it.
+func (w *simWorld) rest() {
+	w.calm, w.down, w.step = true, false, 0
+	t := &w.plan.params
+	w.tracef("CALM")
+	for _, p := range w.procs {
+		p.recover()
+	}
+	settle := t.Window + t.Grace + t.Claim + t.Probation + 2*w.plan.skew + time.Minute
+	w.until(w.now + 3*settle)
+	if w.failure != "" {
+		return
+	}
+	losses := w.counts.losses
+	w.until(w.now + settle)
+	if n := w.counts.losses - losses; n > 0 && w.failure == "" {
+		w.fail("L2: %d numbers were lost in calm", n)
+	}
+	for i, row := range w.registry.Rows {
+		if !w.registry.eligible(row, w.us()) {
+			continue
+		}
+		for _, p := range w.procs {
+			if p.alive && (!p.pinned || p.pin == int64(i)) && (!p.open || p.limit <= t.TickAt(w.us())) {
+				w.fail("L1: process %d has no window while worker %d is free; it is at step %q with %v", p.name, i, p.machine.step, p.lastErr)
+			}
+			if s := p.machine.holding; p.alive && s != nil && !s.lost && p.limit <= max(p.last, t.TickAt(p.running(p.read().Mono))) {
+				w.fail("L1: process %d is ahead of its window, which ends at %d; it is at step %q with %v", p.name, p.limit, p.machine.step, p.lastErr)
+			}
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
+	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
+)
+
+// Read reads the constants of a namespace.
+func Read(ctx context.Context, e *dbserver.Engine, q dbserver.Queryer, name string) (protocol.Params, error) {
+	s := compile(e, selectNamespace)
+	p := protocol.Params{Name: name}
+	var layout string
+	durations := make([]int64, 9)
+	err := q.QueryRowContext(ctx, s.Text, s.Args(map[string]any{"namespace": name})...).Scan(&layout, &p.UUID, &p.Workers,
+		&durations[0], &durations[1], &durations[2], &durations[3], &durations[4], &durations[5], &durations[6], &durations[7], &durations[8])
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return p, dberrors.ErrNoNamespace
+	case err != nil:
+		return p, err
+	}
+	if p.Layout, err = snow.ParseLayout(layout); err != nil {
+		return p, fmt.Errorf("%w: %w", dberrors.ErrNamespaceMismatch, err)
+	}
+	for i, d := range []*time.Duration{&p.Loss, &p.Probation, &p.MinRenew, &p.Raise, &p.First, &p.Window, &p.Grace, &p.Pinned, &p.Claim} {
+		*d = time.Duration(durations[i]) * time.Millisecond
+	}
+	return p, p.Check()
+}
+
+// Create makes the rows of a namespace, its own after those of the worker numbers: so where it is there, all of them were,
+// and those that are missing have been used. They begin when the windows that they may have had are over, and so do those
+// of a namespace whose own row is gone. us is the database's clock.
+func Create(ctx context.Context, e *dbserver.Engine, db *sql.DB, want protocol.Params, us int64) error {
+	got, err := Read(ctx, e, db, want.Name)
+	fresh, used := errors.Is(err, dberrors.ErrNoNamespace), int64(0)
+	switch {
+	case fresh:
+		s := compile(e, selectUsed)
+		if err := db.QueryRowContext(ctx, s.Text, s.Args(map[string]any{"namespace": want.Name})...).Scan(&used); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	default:
+		if err := compare(want, got); err != nil {
+			return err
+		}
+		want = got
+	}
+	if err := insertRows(ctx, e, db, want, !fresh || used > 0, us); err != nil || !fresh {
+		return err
+	}
+	values := columns(&want)
+	values["uuid"] = dbserver.NewUUID()
+	failed := e.Insert(ctx, db, use(&want), compile(e, insertNamespace), values)
+	// Another process may have been faster: what counts is the row.
+	got, err = Read(ctx, e, db, want.Name)
+	switch {
+	case errors.Is(err, dberrors.ErrNoNamespace) && failed != nil:
+		return failed
+	case err != nil:
+		return err
+	case e.IsInTransaction(failed): // which is where the row was read
+		return failed
+	}
+	return compare(want, got)
+}
+
+// insertRows adds the rows of worker numbers that have none. Used ones begin when the longest window is over that could have
+// been granted before, as after Fence.
+func insertRows(ctx context.Context, e *dbserver.Engine, db *sql.DB, p protocol.Params, used bool, us int64) error {
+	const batch = 500 // of the thousand that the statement can count
+	values := map[string]any{
+		"namespace": p.Name, "used": int64(0), "epoch": p.Layout.Epoch().UnixNano(), "tick": int64(p.Layout.Tick()),
+		"window": p.LongestWindow(),
+	}
+	if used {
+		values["used"] = int64(1)
+	}
+	for first := int64(0); first < p.Workers; first += batch {
+		end := min(first+batch, p.Workers)
+		missing, err := missingRows(ctx, e, db, p.Name, first, end)
+		if err != nil {
+			return err
+		}
+		if len(missing) > 0 && used {
+			if err := protocol.CheckClock(us, time.Now()); err != nil {
+				return err
+			}
+		}
+		for tries := 0; len(missing) > 0; tries++ {
+			numbers := make([]string, len(missing))
+			for i, worker := range missing {
+				numbers[i] = strconv.FormatInt(worker, 10)
+			}
+			text := strings.NewReplacer("{digits}", digits, "{first}", strconv.FormatInt(first, 10), "{missing}", strings.Join(numbers, ", ")).Replace(insertWorkers)
+			failed := e.Insert(ctx, db, use(&p), compile(e, text), values)
+			if e.IsInTransaction(failed) {
+				return failed
+			}
+			// Others may insert the same rows: see what is still missing.
+			if missing, err = missingRows(ctx, e, db, p.Name, first, end); err != nil {
+				return err
+			}
+			if len(missing) > 0 && failed != nil && (tries == 10 || ctx.Err() != nil || e.IsBusy(failed)) {
+				return failed
+			}
+		}
+	}
+	return nil
+}
+
+func missingRows(ctx context.Context, e *dbserver.Engine, db *sql.DB, name string, first, end int64) ([]int64, error) {
+	s := compile(e, selectNumbers)
+	rows, err := db.QueryContext(ctx, s.Text, s.Args(map[string]any{"namespace": name, "start": first, "end": end})...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	there := make([]bool, end-first)
+	for rows.Next() {
+		var worker int64
+		if err := rows.Scan(&worker); err != nil {
+			return nil, err
+		}
+		there[worker-first] = true
+	}
+	var missing []int64
+	for i, ok := range there {
+		if !ok {
+			missing = append(missing, first+int64(i))
+		}
+	}
+	return missing, rows.Err()
+}
+
+// columns returns the constants as the table has them.
+func columns(p *protocol.Params) map[string]any {
+	return map[string]any{
+		"namespace": p.Name, "layout": p.Layout.String(), "uuid": p.UUID, "workers": p.Workers,
+		"loss": p.Loss.Milliseconds(), "probation": p.Probation.Milliseconds(), "min_renew": p.MinRenew.Milliseconds(),
+		"raise": p.Raise.Milliseconds(), "first": p.First.Milliseconds(), "window": p.Window.Milliseconds(),
+		"grace_ms": p.Grace.Milliseconds(), "pinned": p.Pinned.Milliseconds(), "claim": p.Claim.Milliseconds(),
+	}
+}
+
+// compare says in what got, which is in the database, differs from what a
+// caller of Init can choose. The rest is as Init once computed it.
+func compare(want, got protocol.Params) error {
+	wanted, have := columns(&want), columns(&got)
+	for _, name := range []string{"layout", "workers", "loss", "window", "pinned"} {
+		if wanted[name] != have[name] {
+			return fmt.Errorf("%w: its %s is %v, not %v", dberrors.ErrNamespaceMismatch, name, have[name], wanted[name])
+		}
+	}
+	return nil
+}

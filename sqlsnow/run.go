@@ -1,0 +1,219 @@
+package sqlsnow
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
+)
+
+// run renews the lease until it ends.
+func (l *Lease) run() {
+	defer close(l.ended)
+	for l.ctx.Err() == nil {
+		if l.await(l.ctx, l.wake) != nil || l.lock(l.ctx) != nil {
+			return
+		}
+		if !l.machine.Over() && l.read().Mono >= l.machine.At() { // Renew may have been here
+			if out := l.ask(l.ctx); out.Fatal != nil {
+				l.end(l.ctx, out.Fatal)
+			}
+		}
+		over := l.machine.Over()
+		l.unlock()
+		if over {
+			return
+		}
+	}
+}
+
+// await returns when the machine has something to ask, or is to be looked at.
+func (l *Lease) await(ctx context.Context, wake <-chan struct{}) error {
+	l.mu.Lock()
+	wait := l.machine.At() - l.read().Mono
+	l.mu.Unlock()
+	if wait <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-wake:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// lock waits for the turn to use the machine.
+func (l *Lease) lock(ctx context.Context) error {
+	select {
+	case <-l.turn:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Lease) unlock() { l.turn <- struct{}{} }
+
+func (l *Lease) read() protocol.Reading {
+	now := time.Now()
+	r := protocol.Reading{Mono: now.Sub(l.begin), Wall: now}
+	if l.grant != nil {
+		r.Running = l.running().UnixMicro()
+	}
+	return r
+}
+
+// running returns the earliest time that the next id can have.
+func (l *Lease) running() time.Time {
+	if now := l.grant.Now(); now.After(l.reached) {
+		return now
+	}
+	return l.reached
+}
+
+// ask lets the machine ask the database once, and carries out what follows.
+func (l *Lease) ask(ctx context.Context) protocol.Outcome {
+	sent := l.read()
+	q := l.machine.Request(sent)
+	r := l.send(ctx, q)
+	l.mu.Lock()
+	now := l.read()
+	l.took = now.Mono - sent.Mono
+	out := l.machine.Handle(q, r, sent.Mono, now)
+	out.Err = decided(l.registry.Engine, q.Ask.String(), out.Err)
+	out.Fatal = decided(l.registry.Engine, q.Ask.String(), out.Fatal)
+	l.carryOut(&out, now)
+	l.mu.Unlock()
+	l.publish(ctx)
+	return out
+}
+
+// send sends a request. Once the lease is acquired, nobody waits longer for the
+// reply than a part of the time between two renewals.
+func (l *Lease) send(ctx context.Context, q protocol.Request) protocol.Reply {
+	if l.grant != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, l.machine.Timeout())
+		defer cancel()
+	}
+	r := l.registry.Do(ctx, q)
+	if r.Err != nil {
+		r.Err = exported(l.registry.Engine, q.Ask.String(), r.Err)
+		r.Failure = failureOf(l.registry.Engine, r.Err)
+	}
+	return r
+}
+
+func (l *Lease) renew(ctx context.Context) error {
+	if err := l.lock(ctx); err != nil {
+		return err
+	}
+	defer func() {
+		l.unlock()
+		select {
+		case l.wake <- struct{}{}:
+		default: // it is awake
+		}
+	}()
+	m := l.machine
+	if err := l.Err(); err != nil {
+		return err
+	}
+	now := l.read().Mono
+	if m.TooSoon(now) {
+		return nil
+	}
+	l.mu.Lock()
+	m.Hurry(now)
+	l.mu.Unlock()
+	for tries := 0; !m.Over(); tries++ {
+		if err := l.await(ctx, nil); err != nil {
+			return err
+		}
+		out := l.ask(ctx)
+		switch {
+		case out.Fatal != nil:
+			l.end(ctx, out.Fatal)
+		case out.Err != nil:
+			if !l.registry.Engine.IsBusy(out.Err) || tries >= dbserver.MaxTries {
+				return out.Err
+			}
+		case m.Holds() && !out.Again:
+			return nil
+		}
+	}
+	return l.Err()
+}
+
+// end stops the generator for good, and returns the first tick that it did not use.
+func (l *Lease) end(ctx context.Context, err error) (next uint64) {
+	l.mu.Lock()
+	if l.err == nil {
+		l.grant.Explain(err)
+	}
+	next = l.grant.Retire()
+	if l.err == nil {
+		l.err = err
+		message := ""
+		if !errors.Is(err, ErrClosed) {
+			message = "worker lease ended"
+		}
+		l.note(LeaseEvent{Kind: Ended, Worker: l.stats.Worker, Err: err}, slog.LevelError, message, "worker", l.stats.Worker, "error", err)
+		close(l.done)
+	}
+	l.mu.Unlock()
+	l.publish(ctx)
+	return next
+}
+
+func (l *Lease) close(ctx context.Context) error {
+	next := l.end(ctx, ErrClosed)
+	l.cancel()
+	select {
+	case <-l.ended:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := l.lock(ctx); err != nil {
+		return err
+	}
+	defer l.unlock()
+	q, ok := l.machine.Release(next)
+	if !ok {
+		return nil
+	}
+	var r protocol.Reply
+	repeated := false // whether an earlier one may have been done
+	for range 3 {
+		if r = l.send(ctx, q); r.Err == nil || ctx.Err() != nil {
+			break
+		}
+		repeated = true
+	}
+	released := r.Changed
+	if r.Err == nil && !released {
+		if r = l.send(ctx, protocol.Request{Ask: protocol.AskRow, Worker: q.Worker}); r.Err == nil {
+			released, r.Err = l.machine.Released(q, r.Row, repeated)
+			r.Err = decided(l.registry.Engine, q.Ask.String(), r.Err)
+		}
+	}
+	var lost *LostError
+	if errors.As(r.Err, &lost) {
+		l.mu.Lock()
+		l.lost(lost)
+		l.mu.Unlock()
+		l.publish(ctx)
+	}
+	if released {
+		l.log.Info("worker lease released", "worker", q.Worker)
+	}
+	return r.Err
+}

@@ -1,0 +1,60 @@
+package segments_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log"
+
+	"github.com/DATA-DOG/go-sqlmock"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
+)
+
+// Dense ids from a counter in a database, a thousand at a time.
+func ExampleOpen() {
+	db, mock, err := sqlmock.New() // in place of sql.Open
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 0))                     // a look at the session
+	mock.ExpectExec("UPDATE snow_segments").WillReturnResult(sqlmock.NewResult(5001, 1)) // earlier processes took 5,000
+
+	ctx := context.Background()
+	keys, err := segments.Open(ctx, []*sql.DB{db}, sqlsnow.MySQL, segments.Config{Tag: "orders"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer keys.Close(ctx)
+
+	id, err := keys.Next(ctx)
+	if err != nil {
+		log.Fatal(err) // segments.ErrEmpty: all numbers are used up, and no database is in reach
+	}
+	lines := make([]snow.ID, 3)
+	if err := keys.Fill(ctx, lines); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(id, lines)
+	// Output: 5001 [5002 5003 5004]
+}
+
+// After a restore from a backup: no process may have been given an id above this one.
+func ExampleRaise() {
+	db, mock, err := sqlmock.New() // in place of sql.Open
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 1)) // a look at the session
+	mock.ExpectExec("UPDATE snow_segments").WillReturnResult(sqlmock.NewResult(1, 1))
+
+	const highest = 812_345 // of the tables that have the ids
+	const held = 1_000_000  // what running processes may have, generously
+	err = segments.Raise(context.Background(), db, sqlsnow.MySQL, "orders", highest+held)
+	fmt.Println(err)
+	// Output: <nil>
+}

@@ -1,0 +1,344 @@
+package segments
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/shardsnow/snow"
+)
+
+const (
+	hedgeAfter   = 200 * time.Millisecond // a database that has not answered by then is joined by another one
+	firstRetry   = 100 * time.Millisecond
+	longestRetry = 5 * time.Second
+	maxCounters  = 1024
+	longestStep  = 1 << 40
+)
+
+// A request is what a database is asked for: count numbers.
+type request struct {
+	counter int
+	count   int64
+	modulus int64
+	least   int64 // the row must not be below
+	most    int64 // nor above
+	contact bool  // for the first time: residue and space are not known
+	residue int64
+	space   string
+	last    int64 // Config.Last
+}
+
+// A reply is the answer. With an error that is unknown: whatever the database may have given is lost.
+type reply struct {
+	err     error
+	busy    bool  // the error is of another statement in the way
+	start   int64 // the first number
+	residue int64
+	space   string
+	room    int64 // with ErrExhausted: how many numbers there are, less than were asked for
+}
+
+// A counter is what is known of a database.
+type counter struct {
+	known   bool // its row was seen, and fits those of the others
+	residue int64
+	space   string
+	least   int64 // what follows the highest number that this process was given
+	room    int64 // the most to ask for, near the end; 0 is no limit
+	busy    bool  // a request is under way
+	since   time.Duration
+	turn    uint64 // the last request, to take turns
+	down    bool
+	err     error
+	fails   int
+	blocked time.Duration // since when other statements are in the way; 0 when the last was not refused for that
+	retry   time.Duration // not before
+
+	takes, failures, regressions uint64
+}
+
+// A pool holds the numbers that were taken, and decides which database to ask for more. It asks nobody and reads no clock.
+// Whoever calls its methods holds the lock of [Segments]; only current is read without.
+type pool struct {
+	current atomic.Pointer[block]
+	_       [128]byte
+
+	counters []counter
+	queue    []span // after current
+	step     int64
+	minStep  int64
+	maxStep  int64
+	target   time.Duration
+	last     int64
+	wanted   int64         // by those who wait
+	taken    time.Duration // when numbers came last
+	turn     uint64
+	issued   uint64 // of blocks that are not current any more
+	random   func(time.Duration) time.Duration
+}
+
+func (p *pool) open(counters int, c Config) {
+	p.counters = make([]counter, counters)
+	p.step, p.minStep, p.maxStep, p.target = c.Step, c.Step, c.MaxStep, c.Target
+	p.last, p.random = int64(c.Last), rand.N[time.Duration]
+	p.current.Store(&block{})
+}
+
+// left returns how many numbers are there.
+func (p *pool) left() int64 {
+	n := p.current.Load().left()
+	for _, s := range p.queue {
+		n += s.count
+	}
+	return n
+}
+
+// swap makes the next span current and reports whether there was one. What is left of the block before goes to the front of
+// the queue, so this is for blocks that are used up, or retired.
+func (p *pool) swap() bool {
+	p.retire()
+	if len(p.queue) == 0 {
+		return false
+	}
+	p.current.Store(&block{span: p.queue[0]})
+	p.queue = slices.Delete(p.queue, 0, 1)
+	return true
+}
+
+// retire puts what is left of the current block back.
+func (p *pool) retire() {
+	rest, issued := p.current.Load().retire()
+	p.current.Store(&block{}) // so that nothing is counted twice
+	p.issued += uint64(issued)
+	if rest.count > 0 {
+		p.queue = slices.Insert(p.queue, 0, rest)
+	}
+}
+
+// fill sets ids to numbers that ascend, or reports that there are too few.
+func (p *pool) fill(ids []snow.ID) bool {
+	if b := p.current.Load(); b.fill(ids) {
+		return true
+	}
+	p.retire()
+	if p.left() < int64(len(ids)) {
+		p.swap()
+		return false
+	}
+	for rest := ids; len(rest) > 0; {
+		s := &p.queue[0]
+		n := min(s.count, int64(len(rest)))
+		s.write(rest[:n], 0)
+		p.issued += uint64(n)
+		rest = rest[n:]
+		if *s = s.cut(n); s.count == 0 {
+			p.queue = slices.Delete(p.queue, 0, 1)
+		}
+	}
+	p.swap()
+	if !slices.IsSorted(ids) { // of several databases
+		slices.Sort(ids)
+	}
+	return true
+}
+
+// needs reports whether to ask for more.
+func (p *pool) needs() bool {
+	left := p.left()
+	return left <= p.step || left < p.wanted
+}
+
+// ask returns what to ask whom, if anything. If not, it is to be called again at a later time, which is 0 if that will be
+// after another event only.
+func (p *pool) ask(now time.Duration) (q request, ok bool, again time.Duration) {
+	if !p.needs() {
+		return q, false, 0
+	}
+	again = 1<<63 - 1
+	best := -1
+	for i := range p.counters {
+		c := &p.counters[i]
+		switch {
+		case c.busy && now < c.since+hedgeAfter:
+			return q, false, c.since + hedgeAfter
+		case c.busy:
+		case now < c.retry:
+			again = min(again, c.retry)
+		case best < 0 || c.turn < p.counters[best].turn:
+			best = i
+		}
+	}
+	if best < 0 {
+		if again == 1<<63-1 {
+			again = 0
+		}
+		return q, false, again
+	}
+	return p.begin(best, now), true, 0
+}
+
+// begin notes that a counter is asked, and returns for what.
+func (p *pool) begin(i int, now time.Duration) request {
+	c := &p.counters[i]
+	p.turn++
+	c.busy, c.since, c.turn = true, now, p.turn
+	modulus := int64(len(p.counters))
+	count := p.step
+	if c.room > 0 {
+		count = min(count, c.room)
+	}
+	q := request{
+		counter: i, count: count, modulus: modulus, least: max(c.least, 1), most: p.last - (count-1)*modulus,
+		contact: !c.known, residue: c.residue, space: c.space, last: p.last,
+	}
+	if q.contact {
+		q.residue = -1
+	}
+	return q
+}
+
+// An event says what became of a counter, for the log.
+type event int
+
+const (
+	noEvent event = iota
+	wentDown
+	cameUp
+	wentBack // it regressed
+)
+
+// handle takes in an answer. While a pool is opened, the step stays as it is.
+func (p *pool) handle(q request, r reply, now time.Duration, opening bool) event {
+	c := &p.counters[q.counter]
+	c.busy = false
+	p.wanted = 0 // those who still wait say so again
+	if r.err == nil {
+		r.err = p.fits(q, r)
+	}
+	if r.err == nil {
+		p.accept(q, r, now, opening)
+		was := c.down
+		c.down, c.err, c.fails, c.blocked, c.retry = false, nil, 0, 0, 0
+		c.takes++
+		if was {
+			return cameUp
+		}
+		return noEvent
+	}
+	c.failures++
+	var back, before *RegressedError
+	wasBack := errors.As(c.err, &before)
+	c.err = r.err
+	switch {
+	case !r.busy:
+		c.blocked = 0
+	case c.blocked == 0:
+		c.blocked = max(now, 1)
+		fallthrough
+	case now-c.blocked < takeTimeout:
+		c.retry = now + p.random(firstRetry)
+		return noEvent
+	}
+	if errors.Is(r.err, ErrExhausted) && r.room > 0 {
+		c.room = r.room
+		return noEvent
+	}
+	wait := min(firstRetry<<min(c.fails, 10), longestRetry)
+	c.retry = now + wait/2 + p.random(wait/2)
+	c.fails++
+	was := c.down
+	c.down = true
+	switch {
+	case errors.As(r.err, &back):
+		back.Database = q.counter
+		p.discard(q.counter)
+		if !wasBack {
+			c.regressions++
+			return wentBack
+		}
+	case !was:
+		return wentDown
+	}
+	return noEvent
+}
+
+// fits compares what a database gave with what was asked for and with the others.
+func (p *pool) fits(q request, r reply) error {
+	if r.start < q.least || r.start > q.most || r.residue != r.start%q.modulus || !q.contact && r.residue != q.residue {
+		return fmt.Errorf("%w: %d of residue %d modulo %d is not what was asked for", ErrMismatch, r.start, r.residue, q.modulus)
+	}
+	if !q.contact {
+		return nil
+	}
+	for i := range p.counters {
+		switch other := &p.counters[i]; {
+		case !other.known:
+		case other.residue == r.residue:
+			return fmt.Errorf("%w: databases %d and %d both have residue %d modulo %d", ErrMismatch, i, q.counter, r.residue, q.modulus)
+		case other.space != r.space:
+			return fmt.Errorf("%w: database %d is of space %q, database %d of %q", ErrMismatch, i, other.space, q.counter, r.space)
+		}
+	}
+	return nil
+}
+
+// accept adds numbers.
+func (p *pool) accept(q request, r reply, now time.Duration, opening bool) {
+	c := &p.counters[q.counter]
+	c.known, c.residue, c.space = true, r.residue, r.space
+	c.least = r.start + q.count*q.modulus
+	// Halves: when the second one becomes current, it is time to ask for more.
+	whole := span{counter: q.counter, first: r.start, stride: q.modulus, count: q.count}
+	if half := q.count / 2; half > 0 {
+		first := whole
+		first.count = half
+		p.queue = append(p.queue, first)
+		whole = whole.cut(half)
+	}
+	p.queue = append(p.queue, whole)
+	if !opening {
+		switch lasted := now - p.taken; {
+		case lasted < p.target:
+			p.step = min(2*p.step, p.maxStep)
+		case lasted > 2*p.target:
+			p.step = max(p.step/2, p.minStep)
+		}
+	}
+	p.taken = now
+	if p.current.Load().left() == 0 {
+		p.swap()
+	}
+}
+
+// discard drops the numbers of a database that somebody else may have been given.
+func (p *pool) discard(i int) {
+	p.retire()
+	p.queue = slices.DeleteFunc(p.queue, func(s span) bool { return s.counter == i })
+	p.swap()
+}
+
+// hopeless returns an error where no database gives numbers.
+func (p *pool) hopeless() error {
+	var all []error
+	for i := range p.counters {
+		c := &p.counters[i]
+		if !c.down {
+			return nil
+		}
+		all = append(all, ofDatabase(i, c.err))
+	}
+	return fmt.Errorf("%w: %w", ErrEmpty, errors.Join(all...))
+}
+
+// ofDatabase says which database an error is of.
+func ofDatabase(i int, err error) error {
+	var back *RegressedError
+	if err == nil || errors.As(err, &back) {
+		return err
+	}
+	return fmt.Errorf("database %d: %w", i, err)
+}

@@ -1,0 +1,243 @@
+package segments
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/shardsnow/snow"
+)
+
+// Segments are numbers that are taken from counters in databases, many at a time, and given out in memory: dense ids, that do
+// not depend on a clock. They are a [snow.Source].
+//
+// Every id is given once. With one database the ids of one process ascend; others' lie between them. With several databases,
+// each gives the numbers of one residue, and ids ascend within one Fill only. Ids that a process took and did not give out
+// before it ended are skipped: up to two steps, one more for each of several databases, and what a Fill waited for.
+//
+// All methods are safe for concurrent use.
+type Segments struct {
+	pool pool // first, so that current has a cache line of its own
+
+	mu      sync.Mutex    // of pool and what follows
+	err     error         // why it is at its end
+	changed chan struct{} // closed when those who wait should look again
+	waits   uint64
+	refills uint64
+
+	tables  []*table
+	tag     string
+	begin   time.Time // what times of the pool are counted from
+	log     *slog.Logger
+	wake    chan struct{} // asks run to look at the pool
+	ctx     context.Context
+	cancel  context.CancelFunc
+	ended   chan struct{} // closed when nothing runs any more
+	asking  sync.WaitGroup
+	closing sync.Once
+}
+
+var _ snow.Source = (*Segments)(nil)
+
+func (s *Segments) now() time.Duration { return time.Since(s.begin) }
+
+// Next returns an id that nobody else was or will be given. It asks no database as long as numbers are left, and waits for
+// one, or until ctx ends, when they are not. Where no database gives numbers it is [ErrEmpty] at once, after Close
+// [ErrClosed]. It never returns a guess.
+func (s *Segments) Next(ctx context.Context) (snow.ID, error) {
+	if b := s.pool.current.Load(); b != nil {
+		if i := b.reserved.Add(1) - 1; i < b.count {
+			return snow.ID(b.first + i*b.stride), nil
+		}
+	}
+	return s.next(ctx)
+}
+
+// next is Next where the current block has no number left.
+func (s *Segments) next(ctx context.Context) (snow.ID, error) {
+	var one [1]snow.ID
+	if err := s.Fill(ctx, one[:]); err != nil {
+		return 0, err
+	}
+	return one[0], nil
+}
+
+// Fill sets all of ids as Next would, ascending, or returns an error and takes none. A Fill that is longer than the numbers
+// at hand waits until enough are there at once: where MaxStep is so low that others use up each step at once, that can be
+// until ctx ends.
+func (s *Segments) Fill(ctx context.Context, ids []snow.ID) error {
+	b := s.pool.current.Load()
+	if b == nil {
+		clear(ids)
+		return errNotOpened
+	}
+	if b.fill(ids) {
+		return nil
+	}
+	if err := s.wait(ctx, ids); err != nil {
+		clear(ids)
+		return fmt.Errorf("segments: tag %q: %w", s.tag, err)
+	}
+	return nil
+}
+
+func (s *Segments) wait(ctx context.Context, ids []snow.ID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for waited := false; ; waited = true {
+		if s.err != nil {
+			return s.err
+		}
+		ok := s.pool.fill(ids)
+		if !ok {
+			s.pool.wanted = max(s.pool.wanted, int64(len(ids)))
+		}
+		if s.pool.needs() {
+			select {
+			case s.wake <- struct{}{}:
+			default: // it is awake
+			}
+		}
+		if ok {
+			return nil
+		}
+		if err := s.pool.hopeless(); err != nil {
+			return err
+		}
+		if !waited {
+			s.waits++
+		}
+		changed := s.changed
+		s.mu.Unlock()
+		select {
+		case <-changed:
+			s.mu.Lock()
+		case <-ctx.Done():
+			s.mu.Lock()
+			return ctx.Err()
+		}
+	}
+}
+
+// run takes numbers until Close.
+func (s *Segments) run() {
+	defer close(s.ended)
+	defer s.asking.Wait()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		select {
+		case <-s.wake:
+		case <-timer.C:
+		case <-s.ctx.Done():
+			return
+		}
+		for {
+			s.mu.Lock()
+			q, ok, again := s.pool.ask(s.now())
+			s.mu.Unlock()
+			if !ok {
+				timer.Stop()
+				if again > 0 {
+					timer.Reset(max(again-s.now(), 0))
+				}
+				break
+			}
+			s.asking.Go(func() { s.ask(q) })
+		}
+	}
+}
+
+// ask asks a database for numbers and takes in what it says.
+func (s *Segments) ask(q request) {
+	ctx, cancel := context.WithTimeout(s.ctx, takeTimeout)
+	defer cancel()
+	r := s.tables[q.counter].ask(ctx, q)
+	s.mu.Lock()
+	var event event
+	if s.err == nil {
+		event = s.pool.handle(q, r, s.now(), false)
+		if r.err == nil {
+			s.refills++
+		}
+		close(s.changed)
+		s.changed = make(chan struct{})
+	}
+	left := s.pool.left()
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	switch event {
+	case wentDown:
+		s.log.Warn("segments: a database gives no numbers", "database", q.counter, "left", left, "error", r.err)
+	case cameUp:
+		s.log.Info("segments: a database gives numbers again", "database", q.counter)
+	case wentBack:
+		s.log.Error("segments: a row went back", "database", q.counter, "left", left, "error", r.err)
+	}
+}
+
+// Close ends the segments: from now on Next and Fill return [ErrClosed]. It ends what is under way in the background
+// and waits for it. The numbers that are left are skipped. If ctx ends before, Close returns its error and the rest ends
+// by itself, for which another Close can wait.
+func (s *Segments) Close(ctx context.Context) error {
+	if s.pool.current.Load() == nil {
+		return errNotOpened
+	}
+	s.closing.Do(func() {
+		s.mu.Lock()
+		s.err = ErrClosed
+		s.pool.retire()
+		s.pool.queue = nil
+		close(s.changed)
+		s.changed = make(chan struct{})
+		s.mu.Unlock()
+		s.cancel()
+	})
+	select {
+	case <-s.ended:
+		return nil
+	default:
+	}
+	select {
+	case <-s.ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("segments: close tag %q: %w", s.tag, ctx.Err())
+	}
+}
+
+// Stats returns how the segments are doing. It asks nobody.
+func (s *Segments) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := &s.pool
+	b := p.current.Load()
+	if b == nil {
+		return Stats{}
+	}
+	left := b.left()
+	stats := Stats{
+		Issued: p.issued + uint64(b.count-left), Left: left, Step: p.step, Refills: s.refills, Waits: s.waits,
+		Databases: make([]Database, len(p.counters)),
+	}
+	for i := range p.counters {
+		c := &p.counters[i]
+		d := Database{Up: c.known && !c.down, Err: c.err, Residue: -1, Takes: c.takes, Failures: c.failures}
+		if c.known {
+			d.Residue = c.residue
+		}
+		stats.Regressions += c.regressions
+		stats.Databases[i] = d
+	}
+	stats.Databases[b.counter].Left = left
+	for _, span := range p.queue {
+		stats.Databases[span.counter].Left += span.count
+		stats.Left += span.count
+	}
+	return stats
+}

@@ -1,0 +1,29 @@
+package segments
+
+// The SQL of segments. Engine.Compile explains the names in braces. On MySQL, an insert id carries what next_id was before.
+const (
+	// updateTake leaves a row alone that went back, was fenced for it, or does not fit what was read before.
+	updateTake = `UPDATE snow_segments SET takes = takes + {one next_id}, next_id = next_id + :span
+		{from} WHERE {bound} {guard} {durable} tag = :tag AND state = 1 AND modulus = :modulus AND next_id % modulus = residue
+		AND (:residue < 0 OR residue = :residue) AND (:space = '' OR space_uuid = :space)
+		AND next_id >= :least AND next_id <= :most {returning next_id, residue, space_uuid}`
+
+	selectRow = `SELECT space_uuid, modulus, residue, state, next_id FROM snow_segments WHERE tag = :tag`
+
+	insertRow = `INSERT INTO snow_segments (tag, space_uuid, modulus, residue, state, next_id, takes)
+		VALUES (:tag, :space, :modulus, :residue, 0, :next, 0)`
+
+	// updateSeal opens a row that was compared with those of all other databases, and fits them.
+	updateSeal = `UPDATE snow_segments SET state = 1, takes = takes + {one now}
+		{from} WHERE {bound} {guard} {durable} tag = :tag AND space_uuid = :space AND modulus = :modulus AND residue = :residue AND state = 0`
+
+	// updateFence stops all processes from taking numbers of a row that is below what one of them was given.
+	updateFence = `UPDATE snow_segments SET state = 2, takes = takes + {one now}
+		{from} WHERE {bound} {guard} tag = :tag AND space_uuid = :space AND state = 1 AND next_id < :least`
+
+	// updateRaise moves a row to the first of its numbers from :next on, and opens it again.
+	updateRaise = `UPDATE snow_segments SET
+		next_id = {greatest}(next_id, :next + (residue - :next % modulus + modulus) % modulus),
+		state = CASE state WHEN 2 THEN 1 ELSE state END, takes = takes + {one now}
+		{from} WHERE {bound} {guard} {durable} tag = :tag AND modulus > 0`
+)
