@@ -25,6 +25,7 @@ type Lease struct {
 	grant    *snow.Grant
 	registry *registry
 	machine  *machine      // whoever has the turn may use it
+	late     int           // the same: how many requests took too long, less those that did not
 	turn     chan struct{} // holds one value, which is the turn
 	wake     chan struct{} // tells run that the machine has something else to do
 	log      *slog.Logger
@@ -138,14 +139,24 @@ func (l *Lease) ask(ctx context.Context) outcome {
 }
 
 // do sends a request. Once the lease is acquired, nobody waits longer for one
-// than a part of the time between two renewals.
+// than a part of the time between two renewals. Each that takes longer doubles
+// that for the next one, up to 5 s: a database that is slow for long is heard.
 func (l *Lease) do(ctx context.Context, q request) reply {
-	if l.grant != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, max(min(renewEvery(l.machine.window)/2, 5*time.Second), 500*time.Millisecond))
-		defer cancel()
+	if l.grant == nil {
+		return l.registry.do(ctx, q)
 	}
-	return l.registry.do(ctx, q)
+	const longest = 5 * time.Second
+	limit := min(max(renewEvery(l.machine.window)/2, 500*time.Millisecond)<<l.late, longest)
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	r := l.registry.do(bounded, q)
+	switch {
+	case bounded.Err() == nil:
+		l.late = max(l.late-1, 0)
+	case ctx.Err() == nil && limit < longest:
+		l.late++
+	}
+	return r
 }
 
 // carryOut does what an outcome says. The caller holds mu.
