@@ -21,7 +21,7 @@ const (
 // classes are the colours of A, of B, and of the process that took over.
 var classes = []string{"a", "b", "c"}
 
-// A chart is an SVG in the making.
+// A chart builds an SVG.
 type chart struct {
 	strings.Builder
 	height float64

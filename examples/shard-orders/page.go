@@ -11,7 +11,7 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// findings are what the page is made of.
+// findings are the data of the page.
 type findings struct {
 	before, after [2]tally // of orders, and after also of their lines
 	orders, lines [2][]snow.ID
@@ -19,8 +19,7 @@ type findings struct {
 	workers       []uint64 // of A, of B until it was killed, of the one that took over
 }
 
-// A tally is how many of all rows have a key that a row in the other database
-// has as well.
+// A tally says how many rows have a key that is also in the other database.
 type tally struct{ clash, all int }
 
 //go:embed page.html
@@ -28,7 +27,7 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// page returns an HTML page that needs nothing but itself.
+// page returns a self-contained HTML page.
 func (s *story) page() []byte {
 	var out bytes.Buffer
 	f := s.seen
@@ -53,7 +52,7 @@ func (s *story) page() []byte {
 }
 
 // overTime draws how many keys each process had made at each moment, as the
-// keys themselves tell.
+// keys say.
 func (s *story) overTime() template.HTML {
 	names := []string{"A", "B, killed", "B, taken over"}
 	made := make([][]time.Time, len(names))
@@ -66,8 +65,7 @@ func (s *story) overTime() template.HTML {
 	return lineChart("orders stored, by the time in their keys", names, made, s.seen.killed)
 }
 
-// places draws where the keys of both databases are between the first and the
-// last of them.
+// places draws the keys of both databases on a line from the first key to the last.
 func (s *story) places() template.HTML {
 	var auto, snows [2][]float64
 	for i, p := range s.purchases {

@@ -9,7 +9,7 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// introduce says what there is.
+// introduce says which databases and orders there are.
 func (s *story) introduce() {
 	buyers := make(map[string]bool)
 	for _, p := range slices.Concat(s.purchases[:]...) {
