@@ -43,7 +43,7 @@
 //	snow_segments_database_failures_total   times that it did not
 //
 // The last four have the label "database", its index in the call of
-// OpenSegments.
+// [segments.Open].
 //
 // The statistics are those of [github.com/shardsnow/snow.Stats],
 // [github.com/shardsnow/snow/sqlsnow.LeaseStats] and

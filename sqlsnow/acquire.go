@@ -19,31 +19,31 @@ import (
 
 // LeaseConfig configures [Acquire]. All but Namespace may be zero.
 type LeaseConfig struct {
-	// Namespace is the name of one that Init made.
+	// Namespace is the name of a namespace that Init made.
 	Namespace string
 
-	// Datacenter goes into every id. Where several databases have a namespace of
-	// the same layout for the same tables, each needs a number of its own.
+	// Datacenter goes into every id. If several databases have a namespace of the
+	// same layout for the same tables, each needs a number of its own.
 	Datacenter uint64
 
-	// Worker, if not nil, is the only number that will do, such as that of a game
-	// server. Acquire waits for it, and a lease that loses it to another process
-	// ends.
+	// Worker, if not nil, is the number that the lease must have, for example that
+	// of a game server. Acquire waits for it, and a lease that loses it to another
+	// process ends.
 	Worker *uint64
 
-	// Holder tells people who has the number: up to 255 characters. Zero means
-	// the names of the host and the process id.
+	// Holder says who has the number, for people to read: up to 255 characters.
+	// Zero means the host's name and the process id.
 	Holder string
 
-	// Logger is told what happens to the lease. Nil means slog.Default. Its handler
+	// Logger logs what happens to the lease. Nil means slog.Default. Its handler
 	// may call Stats of the lease, but not Renew or Close.
 	Logger *slog.Logger
 
-	// OnEvent, if not nil, is told the same as typed events, for traces and
-	// measurements. ctx is that of the call that the event belongs to, Acquire,
-	// Renew or Close, and one that ends with Close for what happens in the
-	// background. The next renewal waits for OnEvent to return: it may call Stats
-	// of the lease, but not Renew or Close.
+	// OnEvent, if not nil, is called for the same things, for traces and
+	// measurements. ctx is that of the call that the event belongs to: Acquire,
+	// Renew or Close. For what happens in the background, it is a context that ends
+	// with Close. The next renewal waits until OnEvent returns. OnEvent may call
+	// Stats of the lease, but not Renew or Close.
 	OnEvent func(ctx context.Context, e LeaseEvent)
 
 	// MaxSkew is how far the database's clock and this process's may be apart: 0 to
@@ -55,13 +55,15 @@ type LeaseConfig struct {
 // Acquire leases a worker number and returns when its first window is durable.
 // The lease then renews itself in the background; ctx only bounds the call.
 //
-// Without a free number it returns a [*NoWorkerError]. For a certain number
-// (LeaseConfig.Worker) it waits until ctx ends, and then returns a
-// [*HeldError]. A clock that can't be trusted is a [*ClockError], settings that
-// may lose what was confirmed are [ErrNotDurable], and what is missing is
-// [ErrNotMigrated] or [ErrNoNamespace]. Other errors of the database are a
-// [*DatabaseError]. If ctx ends while a statement is under way, the database
-// may still do it: what it takes stays taken for one window.
+// If no number is free, Acquire returns a [*NoWorkerError]. For a certain number
+// (LeaseConfig.Worker) it waits until ctx ends, and then returns a [*HeldError].
+// It returns a [*ClockError] if the database's clock can't be trusted,
+// [ErrNotDurable] if settings allow the database to lose what it confirmed,
+// [ErrNotMigrated] or [ErrNoNamespace] if something is missing, a
+// [*snow.FieldError] if a field is out of bounds, and a [*DatabaseError] for
+// other errors of the database. If ctx ends while a statement is under way, the
+// database may still execute it: a number that it takes stays taken for one
+// window.
 func Acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Lease, error) {
 	l, err := acquire(ctx, db, d, cfg)
 	if err != nil {

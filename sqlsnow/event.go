@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// A LeaseEvent is something that happened to a lease. LeaseConfig.OnEvent is
-// told of it.
+// A LeaseEvent is something that happened to a lease: see LeaseConfig.OnEvent.
 type LeaseEvent struct {
 	Kind    EventKind
-	Worker  uint64        // the number that is held; of Lost, that was
+	Worker  uint64        // the number that is held; of Lost, the number that was held
 	From    uint64        // of Swapped, the number before
 	Ceiling time.Time     // ids end here if no renewal succeeds any more; in the database's time, zero before the first window
 	Took    time.Duration // how long the database took to answer; zero for Ended
@@ -46,7 +45,7 @@ type outage struct {
 	failures int
 }
 
-// fail counts a failure, and reports whether it is one for the log: the first, and one a minute.
+// fail counts a failure, and reports whether to log it: the first one, and one a minute.
 func (o *outage) fail(now time.Duration) bool {
 	if o.failures++; o.failures == 1 {
 		o.since = now
@@ -57,7 +56,7 @@ func (o *outage) fail(now time.Duration) bool {
 	return true
 }
 
-// A note is an event and what the log says of it, if either is there.
+// A note is an event, if it has a kind, and its log line, if it has a message.
 type note struct {
 	event   LeaseEvent
 	level   slog.Level

@@ -11,15 +11,15 @@ import (
 )
 
 // Fence makes it safe to lease worker numbers again after the database was
-// restored from a backup, which has forgotten windows that processes still
-// use: it moves the ceiling of every number to the end of the longest window
-// that could have been granted before the call. Stop nothing for it: processes
-// that hold a number go on. New ones get [*NoWorkerError], or wait for the
-// number that they asked for, until the window is over.
+// restored from a backup, and has forgotten windows that processes still use. It
+// moves the ceiling of every number to the end of the longest window that could
+// have been granted before the call. Processes that hold a number go on and need
+// not be stopped. New ones get a [*NoWorkerError], or wait for the number that
+// they asked for, until that window is over.
 //
 // Call it after the restore, before the first Acquire reaches the database. It
-// goes by the database's clock, and returns a [*ClockError] where that is more
-// than 30 s from this process's.
+// uses the database's clock, and returns a [*ClockError] if that is more than
+// 30 s from this process's clock. Its other errors are those of [Init].
 func Fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
 	if err := fence(ctx, db, d, namespace); err != nil {
 		return fmt.Errorf("sqlsnow: fence namespace %q: %w", namespace, err)

@@ -10,23 +10,24 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/registry"
 )
 
-// Init makes a namespace, with a row for each of its worker numbers. Where it
-// exists already with the same constants, Init makes the rows that are missing
-// and returns nil: so every process may call it at its start. With others it
-// returns [ErrNamespaceMismatch].
+// Init makes a namespace, with a row for each of its worker numbers. If it
+// exists with the same constants, Init makes the rows that are missing and
+// returns nil, so every process may call it when it starts. If it exists with
+// other constants, Init returns [ErrNamespaceMismatch].
 //
-// Rows that are missing in a namespace that is there, or whose other rows are,
-// were deleted while their windows may go on: they are made so that nobody gets
-// them before the longest window is over. Of a namespace that is gone with all of
-// its rows the database knows nothing: call [Fence] right after Init where it is
-// made again and processes may still use it.
+// If the namespace exists, or some of its rows that were in use, then missing
+// rows were deleted while their windows may go on: Init makes them so that
+// nobody gets them before the longest window is over. If the namespace is gone
+// with all of its rows, the database knows nothing of it. If processes may still
+// use it, call [Fence] right after Init.
 //
-// A database that may forget what it has confirmed, by its settings of
-// innodb_flush_log_at_trx_commit, sync_binlog (where the binary log is on),
-// fsync or PRAGMA synchronous, for longer than LossWindow allows, is
-// [ErrNotDurable]. A field out of bounds is a [*snow.FieldError]; without the
-// tables it is [ErrNotMigrated], and on a replica [ErrReadOnly]. Any other
-// error of the database is a [*DatabaseError].
+// Init returns [ErrNotDurable] if the database may forget more than LossWindow of
+// what it has confirmed, by its settings (innodb_flush_log_at_trx_commit,
+// sync_binlog if the binary log is on, fsync, PRAGMA synchronous); a
+// [*snow.FieldError] if a field is out of bounds; [ErrNotMigrated] without the
+// tables, [ErrReadOnly] on a replica, a [*ClockError] if it has to make deleted
+// rows and the clocks are more than 30 s apart, and a [*DatabaseError] for any
+// other error of the database.
 func Init(ctx context.Context, db *sql.DB, d Dialect, ns Namespace) error {
 	if err := initNamespace(ctx, db, d, ns); err != nil {
 		return fmt.Errorf("sqlsnow: init namespace %q: %w", ns.Name, err)

@@ -50,9 +50,9 @@ type Lease struct {
 // Grant returns what [snow.NewGenerator] needs of the lease.
 func (l *Lease) Grant() *snow.Grant { return l.grant }
 
-// Stats returns how the lease is doing. It asks nobody and takes no time. A
-// readiness probe looks at Left; a liveness probe has no business here, for a
-// restart throws the rest of the window away.
+// Stats returns how the lease is doing. It does not ask the database. A
+// readiness probe should look at Left. A liveness probe should not look at the
+// lease at all, because a restart throws the rest of the window away.
 func (l *Lease) Stats() LeaseStats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,11 +66,12 @@ func (l *Lease) Stats() LeaseStats {
 	return s
 }
 
-// Renew renews the lease now instead of at its next time, and returns nil if a
-// number is held after it, be it another one than before, and ids can be made. Renewals need no
-// call of it; it is for those who expect to be away from the database for a
-// while, or have been, and for readiness probes that want to know now. Where
-// LossWindow is not 0, a renewal that would come too early is left out.
+// Renew renews the lease now instead of at its next time, and returns nil if the
+// lease then has a number, perhaps another one than before, and ids can be made.
+// A lease renews itself without it. Renew is for processes that expect to be
+// away from the database for a while, or have been, and for readiness probes
+// that want to know now. If LossWindow is not 0, Renew leaves out a renewal that
+// would come too early.
 func (l *Lease) Renew(ctx context.Context) error {
 	if err := l.renew(ctx); err != nil {
 		return fmt.Errorf("sqlsnow: renew the lease of namespace %q: %w", l.config.Namespace, err)
@@ -79,11 +80,11 @@ func (l *Lease) Renew(ctx context.Context) error {
 }
 
 // Close ends the lease: first its generators, which from now on return
-// [snow.ErrLeaseExpired], then the renewals, for which it waits. Then it gives
-// back the number, so that another process can have it at once. If that fails,
-// or ctx ends before, Close returns an error; the number is free when its
-// window ends. A [*LostError] says that it was not this lease's any more, which
-// nobody knew yet. Another Close returns the outcome of the first.
+// [snow.ErrLeaseExpired], then the renewals, whose end it waits for. Then it
+// gives back the number, so that another process can have it at once. If that
+// fails, or ctx ends first, Close returns an error; the number is free when its
+// window ends. A [*LostError] says that the number was no longer this lease's,
+// and nobody knew yet. Another Close returns the result of the first.
 func (l *Lease) Close(ctx context.Context) error {
 	l.closing.Do(func() {
 		if err := l.close(ctx); err != nil {
@@ -94,11 +95,11 @@ func (l *Lease) Close(ctx context.Context) error {
 }
 
 // Done returns a channel that is closed when no id can be made any more: after
-// Close, or when there is no way back from what happened. See Err.
+// Close, or when the lease can't get a number again. See Err.
 func (l *Lease) Done() <-chan struct{} { return l.done }
 
-// Err returns nil as long as Done is open. Then it says why it is not:
-// [ErrClosed], a [*LostError] of a number that had to be this one,
+// Err returns nil as long as Done is open, and then the reason: [ErrClosed], a
+// [*LostError] of a number that LeaseConfig.Worker asked for,
 // [ErrNamespaceMismatch], [ErrNoNamespace] or [snow.ErrTimeExhausted].
 func (l *Lease) Err() error {
 	l.mu.Lock()

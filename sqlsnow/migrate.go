@@ -15,21 +15,21 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
-// Migrate makes the tables of this package, for those who run no migration
-// tool: it applies the files of package migrations that are missing and
-// records them in a table snow_migrations. If none is missing it only reads,
-// and needs no right but to read that table.
+// Migrate makes the tables of this package and of package segments, for programs
+// without a migration tool: it applies the files of package migrations that are
+// missing and records them in a table snow_migrations. If none is missing it
+// only reads, and needs no right but to read that table.
 //
-// Any number of processes may call it at the same time: one applies, the
-// others wait, as long as ctx lets them. On SQLite that takes connections with
-// a busy timeout. A tool may apply the same files before or after: those whose
-// table is there and not recorded are recorded, and those whose table is gone
-// are applied again. Where a file fails, the ones before it stay applied on
-// MySQL, none does on PostgreSQL and SQLite, and the next call goes on from there.
+// Any number of processes may call it at the same time: one applies the files,
+// the others wait until ctx ends. On SQLite the connections need a busy timeout
+// for that. A tool may apply the same files before or after: Migrate records
+// files whose table exists, and applies files again whose table is gone. If a
+// file fails, the files before it stay applied on MySQL; on PostgreSQL and SQLite
+// none does. The next call goes on from there.
 //
-// Files that a newer version of this package has recorded are no error, so
-// that an old process can restart while a new one is rolled out. Nothing is
-// ever taken away: what an older version needs stays there.
+// Files that a newer version of this package has recorded are no error, so that
+// an old process can restart while a new version is rolled out. Nothing is ever
+// dropped: what an older version needs stays there.
 //
 // The error names the file, as in "sqlsnow: migrate: 0002_snow_workers: …".
 // An unknown Dialect, or that of another server, is a [*snow.FieldError].
@@ -75,7 +75,7 @@ func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 	}
 }
 
-// migrate applies what is missing. Locks and transactions are a connection's.
+// migrate applies what is missing. Locks and transactions belong to a connection.
 func (m migrator) migrate(ctx context.Context, conn *sql.Conn) error {
 	if err := m.lock(ctx, conn); err != nil {
 		dbserver.Discard(conn) // it may have the lock all the same
@@ -98,11 +98,11 @@ func (m migrator) migrate(ctx context.Context, conn *sql.Conn) error {
 type migrator struct {
 	engine *dbserver.Engine
 	files  fs.FS
-	tables string // lists tables; others than ours are no harm
+	tables string // lists tables, and perhaps others
 	table  string // makes snow_migrations
 	record string
 	begin  []string // takes the lock, with a transaction where tables can be made in one; empty on MySQL
-	ending string   // of COMMIT and ROLLBACK: after it the connection is in no transaction, be completion_type CHAIN
+	ending string   // of COMMIT and ROLLBACK: it leaves the connection in no transaction, even with completion_type=CHAIN
 	unlock []string // after the end of the transaction
 }
 
@@ -148,7 +148,7 @@ func migratorOf(e *dbserver.Engine) migrator {
 	}
 }
 
-// lock waits for the lock. On MySQL it does so in steps: a server notices late that the client who waits in it is gone.
+// lock waits for the lock. On MySQL it waits in steps, because a server notices late that a client which waits is gone.
 func (m migrator) lock(ctx context.Context, conn *sql.Conn) error {
 	for m.begin == nil {
 		got, err := column[sql.NullInt64](ctx, conn, "SELECT GET_LOCK("+lockName+", 5)")
@@ -164,9 +164,9 @@ func (m migrator) lock(ctx context.Context, conn *sql.Conn) error {
 	return m.run(ctx, conn, "lock", m.begin...)
 }
 
-// apply does what is to be done under the lock.
+// apply applies the files that are missing. The caller has the lock.
 func (m migrator) apply(ctx context.Context, conn *sql.Conn) error {
-	missing, err := m.missing(ctx, conn) // again: somebody may have been faster
+	missing, err := m.missing(ctx, conn) // again: another process may have been faster
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (m migrator) apply(ctx context.Context, conn *sql.Conn) error {
 			return databaseError(m.engine, f.name+": record", err)
 		}
 	}
-	return m.run(ctx, conn, "commit", "COMMIT"+m.ending) // on MySQL for those who connect with autocommit=0
+	return m.run(ctx, conn, "commit", "COMMIT"+m.ending) // on MySQL for connections with autocommit=0
 }
 
 // run executes statements. The error names op.
@@ -202,7 +202,7 @@ type migration struct {
 	statement string
 }
 
-// missing returns the first migration that is not there, and all that follow.
+// missing returns the first migration that is not applied, and all that follow it.
 func (m migrator) missing(ctx context.Context, conn dbserver.Queryer) ([]migration, error) {
 	all, err := readMigrations(m.files)
 	if err != nil {

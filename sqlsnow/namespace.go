@@ -10,14 +10,14 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
 )
 
-// A Namespace is one space of ids, whose worker numbers are leased to the
-// processes that make them. Bind it to the tables that share keys: two
-// namespaces that make ids for one table are two people with one number.
+// A Namespace is one space of ids. Its worker numbers are leased to the
+// processes that make the ids. Tables that share keys need the same namespace:
+// ids of two namespaces can be equal.
 type Namespace struct {
 	// Name has 1 to 64 characters: letters, digits, and . _ - : / of ASCII. Case counts.
 	Name string
 
-	// Layout is that of the ids. It can't change afterwards.
+	// Layout is the layout of the ids. It can't change afterwards.
 	Layout snow.Layout
 
 	// Workers is how many worker numbers there are to lease, from 0 on. Zero
@@ -25,14 +25,14 @@ type Namespace struct {
 	Workers int
 
 	// LossWindow is how much confirmed history the database may lose in a
-	// failover, as one with asynchronous replication does. It is at most ten
-	// minutes, and zero means none: a single server that syncs, a cluster that
+	// failover, for example with asynchronous replication. It is at most ten
+	// minutes. Zero means none: a single server that syncs, or a cluster that
 	// confirms what a majority has.
 	//
-	// Where it is not zero, the first id of a process comes LossWindow and a
-	// second after it has found a number, and the window of a number grows up to
-	// Window as it is renewed. It needs ticks of a second or less and a Window of
-	// at least 30 s.
+	// If it is not zero, a process makes its first id LossWindow and a second
+	// after it has found a number, and the window of a number grows up to Window
+	// as it is renewed. It needs ticks of a second or less and a Window of at least
+	// 30 s.
 	LossWindow time.Duration
 
 	// Window is how long ids can be made without reaching the database. It is
@@ -40,9 +40,9 @@ type Namespace struct {
 	// A number whose process crashed is not leased again before its window ends.
 	Window time.Duration
 
-	// PinnedWindow is Window for those who ask for a certain number, and who
-	// have to wait for it after a crash. Zero means 30 s, or 3 ticks or Window
-	// if that is longer or shorter.
+	// PinnedWindow is the Window of processes that ask for a certain number, and
+	// have to wait for it after a crash. Zero means 30 s, but at most Window and
+	// at least 3 ticks.
 	PinnedWindow time.Duration
 }
 

@@ -20,22 +20,23 @@ type Reservation struct {
 	Layout snow.Layout // of the namespace
 }
 
-// Reserve takes a worker number of a namespace that was never leased out of
-// use for ever, the highest first, and gives it to holder: all of its ticks,
-// those of the past too, are the holder's, to give ids to rows that are older
-// than the namespace. Who calls it again with the same holder gets the same
-// number, so a holder's name must belong to one use alone: 1 to 255 bytes of
-// UTF-8 without control characters, and without a space at its end, which MySQL
-// does not tell from the name without it. Another name is a [*snow.FieldError].
+// Reserve takes a worker number that was never leased, the highest first, and
+// gives it to holder for ever. All of its ticks are the holder's, also those of
+// the past, for example to give ids to rows that are older than the namespace.
+// Another call with the same holder returns the same number, so a holder's name
+// must have one use only. It is 1 to 255 bytes of UTF-8 without control
+// characters, and without a space at its end, because MySQL ignores it; another
+// name is a [*snow.FieldError].
 //
-// What ids are made with the number is for the caller to see to. Where the
-// namespace has a LossWindow, Reserve returns when the database can't forget
-// the reservation any more: after that time and a second.
+// The caller must not make an id with the number twice. If the namespace has a
+// LossWindow, Reserve returns when the database can't forget the reservation any
+// more: after that time and a second.
 //
-// If every number was leased or fenced before, it returns a [*NoWorkerError] whose EarliestFree is zero; what is missing is
-// [ErrNotMigrated] or [ErrNoNamespace], a database that may forget more than
-// LossWindow [ErrNotDurable], and a replica [ErrReadOnly]. Other errors of the
-// database are a [*DatabaseError].
+// If every number was leased or fenced before, Reserve returns a
+// [*NoWorkerError] whose EarliestFree is zero. It returns [ErrNotMigrated] or
+// [ErrNoNamespace] if something is missing, [ErrNotDurable] if the database may
+// forget more than LossWindow, [ErrReadOnly] on a replica, and a
+// [*DatabaseError] for other errors of the database.
 func Reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string) (Reservation, error) {
 	r, err := reserve(ctx, db, d, namespace, holder)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// LeaseStats tells how a lease is doing. In JSON, for expvar and logs, durations
-// are whole nanoseconds and Err is the text of the error; that of a driver may
+// LeaseStats says how a lease is doing. In JSON, for expvar and logs, durations
+// are whole nanoseconds and Err is the text of the error; a driver's error may
 // name the database's host and user.
 type LeaseStats struct {
 	Datacenter uint64        `json:"datacenter"`

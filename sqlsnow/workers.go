@@ -32,21 +32,21 @@ func (s WorkerState) String() string {
 	return names[s]
 }
 
-// A WorkerInfo says who holds a worker number until when. Times are the
+// A WorkerInfo says who holds a worker number, and until when. Times are the
 // database's.
 type WorkerInfo struct {
 	Worker  uint64
 	State   WorkerState
-	Holder  string    // see LeaseConfig.Holder; the last one, of a number that is free
+	Holder  string    // see LeaseConfig.Holder; of a free number, the last one
 	Fence   int64     // how often the number was leased
 	Floor   time.Time // the start of the last window; after Fence, the earliest start of the next one
-	Ceiling time.Time // its end: no id of this number is stamped later. In a Granted row that is past, the holder is gone or can't reach the database
+	Ceiling time.Time // its end: no id of this number is later. If it is past and the row is Granted, the holder is gone or can't reach the database
 	Claimed time.Time // when the holder took the number; zero if nobody ever did
 	Renewed time.Time // when the holder last wrote the row; zero if nobody ever did
 }
 
-// Workers returns all worker numbers of a namespace, in their order. It takes
-// no lock and may be called at any time.
+// Workers returns all worker numbers of a namespace, in ascending order. It
+// takes no lock and may be called at any time. Its errors are those of [Acquire].
 func Workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]WorkerInfo, error) {
 	all, err := workers(ctx, db, d, namespace)
 	if err != nil {

@@ -42,7 +42,7 @@ func TestSynchronousStandby(t *testing.T) {
 
 	for call, begin := range map[string]func(context.Context) error{
 		"Renew": lease.Renew,
-		"OpenSegments": func(ctx context.Context) error {
+		"segments.Open": func(ctx context.Context) error {
 			_, err := segments.Open(ctx, []*sql.DB{db}, sqlsnow.Postgres, segment)
 			return err
 		},

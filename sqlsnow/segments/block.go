@@ -6,18 +6,18 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A span is numbers of one database that nobody has: first, first+stride and so on.
+// A span is a run of numbers of one database that nobody has yet: first, first+stride and so on.
 type span struct {
 	counter              int // whose numbers they are
 	first, stride, count int64
 }
 
-// A block is a span that callers reserve numbers of, each with one addition. It has its own count and bound, so an
-// addition that comes late, when another block is current, is past the end or owns what it got.
+// A block is a span whose numbers callers reserve, each with one addition. It has its own counter and bound. So an addition that
+// comes late, when another block is current already, is past the end, or gets a number that is the caller's own.
 type block struct {
 	span
-	_        [128]byte    // the count is written for every id; keep the rest out of its cache lines
-	reserved atomic.Int64 // may go past span.count: those numbers are nobody's
+	_        [128]byte    // reserved is written for every id; keep the rest out of its cache lines
+	reserved atomic.Int64 // may go past span.count: nobody has those numbers
 	_        [128]byte
 }
 

@@ -63,7 +63,7 @@ func TestSegmentsOnMariaDBThatForgets(t *testing.T) {
 		exec(t, db, "SET GLOBAL "+setting)
 		_, err := segments.Open(ctx, []*sql.DB{db}, sqlsnow.MySQL, cfg)
 		if !errors.Is(err, want) {
-			t.Errorf("%s: OpenSegments: got %v, want %v", setting, err, want)
+			t.Errorf("%s: Open: got %v, want %v", setting, err, want)
 		}
 		for n := 0; ; n++ {
 			if _, err := running.Next(ctx); err != nil {

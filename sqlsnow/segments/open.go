@@ -33,25 +33,26 @@ type Config struct {
 	// share a tag.
 	Tag string
 
-	// Step is how many numbers to take at once to begin with, and the fewest later. Zero means 1,000.
+	// Step is how many numbers are taken at once at first, and the least later: 1 to 2⁴⁰. Zero means 1,000.
 	Step int64
 
-	// MaxStep bounds the step as it grows. Zero means 16,777,216, or Step if that is more. Equal to Step it does not grow.
+	// MaxStep bounds the step as it grows: Step to 2⁴⁰. Zero means 16,777,216, or Step if that is more. If it equals Step, the
+	// step never changes.
 	MaxStep int64
 
-	// Target is how long numbers that are taken at once should last: the step doubles when it was less, and halves when it was
-	// more than twice as much. It is also about how long ids go on without any database. Zero means a minute.
+	// Target is how long the numbers that are taken at once should last, up to 24 hours: the step doubles if they lasted less,
+	// and halves if they lasted more than twice as long. Ids go on without any database for about this time. Zero means a minute.
 	Target time.Duration
 
 	// Last is the highest id, such as 1<<53 - 1 for JavaScript. Zero means 1,024 less than the highest of 63 bits.
 	Last snow.ID
 
-	// Tables are those that the ids are stored in. Before the first numbers of a database are taken, its row is compared with
-	// the highest id there, and a row that is not beyond it is a *RegressedError; new rows begin above. It costs a statement for
-	// the row and one for each table, for which the column needs an index. Nil means that the row is believed.
+	// Tables are those that the ids are stored in. Before the first numbers are taken from a database, its row is compared with
+	// the highest id in the tables: a row that is not above it is a *RegressedError, and new rows begin above it. This costs one
+	// statement for the row and one for each table, whose column needs an index. If Tables is nil, the row is trusted.
 	Tables []Table
 
-	// Logger is told when a database goes and comes. Nil means slog.Default.
+	// Logger logs when a database stops and starts to give numbers. Nil means slog.Default.
 	Logger *slog.Logger
 }
 
@@ -62,21 +63,22 @@ type Table struct {
 	Column string  // of the ids
 }
 
-// Open takes the first numbers from each of dbs and returns when they are durable. It returns without those that can't
-// be reached or do not answer within 5 s of another one, and asks them later. ctx only bounds the call.
+// Open takes the first numbers from each of dbs and returns when they are durable. It does not wait for databases that can't be
+// reached, or that take 5 s longer to answer than another one: those are asked later. ctx only bounds the call.
 //
-// Where the table has no row for the tag in any of dbs, rows are made, which needs all of dbs: with N databases that of dbs[i]
-// gives the numbers that are i modulo N. Processes that begin it at the same moment must have the same order, or may all be
-// refused, until somebody removes the rows. After that the rows count, not the order of dbs, but their number stays N for good.
-// [ErrMismatch] is returned if rows do not fit together, as when one database is there twice or two are copies.
+// If none of dbs has a row for the tag, Open makes the rows, for which it needs all of dbs: with N databases, dbs[i] gives the
+// numbers that are i modulo N. Processes that do so at the same moment must pass dbs in the same order, or all of them may be
+// refused until somebody removes the rows. Once the rows exist, the order of dbs does not matter, but there must always be N of
+// them. If rows do not fit together, because a database is there twice or two are copies of each other, Open returns
+// [ErrMismatch].
 //
-// It is one statement for each database. On MySQL, where there are several, it is followed by one read of the row. Later, a
-// goroutine takes more before the numbers run out, until Close.
+// Open executes one statement for each database. On MySQL with several databases, it then reads the row once. Later, a goroutine
+// takes more before the numbers run out, until Close.
 //
-// A database that may lose what it confirmed, by its settings, is [sqlsnow.ErrNotDurable]; there is no LossWindow here. Without the
-// table it is [sqlsnow.ErrNotMigrated]. A row that went back is a [*RegressedError], see there and Config.Tables. Fields out
-// of bounds are a [*snow.FieldError], other errors of a database are a [*sqlsnow.DatabaseError]. If ctx ends while a statement is under
-// way, the numbers that it takes are skipped.
+// Open returns [sqlsnow.ErrNotDurable] if the settings of a database allow it to lose what it confirmed, for segments have no
+// LossWindow; [sqlsnow.ErrNotMigrated] if there is no table; a [*RegressedError] if a row went back; a [*snow.FieldError] if a
+// field is out of bounds; and a [*sqlsnow.DatabaseError] for other errors of a database. If ctx ends while a statement is under
+// way, the numbers that the statement takes are skipped.
 func Open(ctx context.Context, dbs []*sql.DB, d sqlsnow.Dialect, cfg Config) (*Segments, error) {
 	s, err := open(ctx, dbs, d, cfg)
 	if err != nil {
@@ -170,7 +172,7 @@ func (s *Segments) first(ctx context.Context) error {
 		case errors.Is(c.err, errNoRow) || errors.Is(c.err, errNotSealed):
 			fresh = append(fresh, i)
 		case errors.Is(c.err, ErrMismatch) || errors.Is(c.err, sqlsnow.ErrNotMigrated) || errors.Is(c.err, sqlsnow.ErrNotDurable):
-			errs = append(errs, ofDatabase(i, c.err)) // of somebody's making, and for all processes alike
+			errs = append(errs, ofDatabase(i, c.err)) // a mistake that somebody has to correct, the same for all processes
 		}
 	}
 	if len(errs) > 0 {
@@ -178,7 +180,7 @@ func (s *Segments) first(ctx context.Context) error {
 	}
 	if len(fresh) > 0 {
 		bound, cancel := ctx, func() {}
-		if s.pool.left() > 0 { // then one that hangs is done without, too
+		if s.pool.left() > 0 { // then a database that hangs is not waited for here either
 			bound, cancel = context.WithTimeout(ctx, takeTimeout)
 		}
 		err := prepare(bound, s.tables)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	hedgeAfter   = 200 * time.Millisecond // a database that has not answered by then is joined by another one
+	hedgeAfter   = 200 * time.Millisecond // if a database has not answered by then, another one is asked as well
 	firstRetry   = 100 * time.Millisecond
 	longestRetry = 5 * time.Second
 	maxCounters  = 1024
@@ -32,10 +32,10 @@ type request struct {
 	last    int64 // Config.Last
 }
 
-// A reply is the answer. With an error that is unknown: whatever the database may have given is lost.
+// A reply is the answer of a database. With an error, nobody knows what the database gave: it is lost.
 type reply struct {
 	err     error
-	busy    bool  // the error is of another statement in the way
+	busy    bool  // the error says that another statement was in the way
 	start   int64 // the first number
 	residue int64
 	space   string
@@ -44,25 +44,25 @@ type reply struct {
 
 // A counter is what is known of a database.
 type counter struct {
-	known   bool // its row was seen, and fits those of the others
+	known   bool // its row was seen, and fits the others
 	residue int64
 	space   string
 	least   int64 // what follows the highest number that this process was given
 	room    int64 // the most to ask for, near the end; 0 is no limit
 	busy    bool  // a request is under way
 	since   time.Duration
-	turn    uint64 // the last request, to take turns
+	turn    uint64 // of the last request: databases take turns
 	down    bool
 	err     error
 	fails   int
-	blocked time.Duration // since when other statements are in the way; 0 when the last was not refused for that
+	blocked time.Duration // since when other statements are in the way; 0 if they were not the last time
 	retry   time.Duration // not before
 
 	takes, failures, regressions uint64
 }
 
-// A pool holds the numbers that were taken, and decides which database to ask for more. It asks nobody and reads no clock.
-// Whoever calls its methods holds the lock of [Segments]; only current is read without.
+// A pool holds the numbers that were taken, and decides which database to ask for more. It does no I/O and reads no clock.
+// Callers of its methods hold the lock of Segments; only current is read without it.
 type pool struct {
 	current atomic.Pointer[block]
 	_       [128]byte
@@ -74,7 +74,7 @@ type pool struct {
 	maxStep  int64
 	target   time.Duration
 	last     int64
-	wanted   int64         // by those who wait
+	wanted   int64         // by callers that wait
 	taken    time.Duration // when numbers came last
 	turn     uint64
 	issued   uint64 // of blocks that are not current any more
@@ -97,8 +97,8 @@ func (p *pool) left() int64 {
 	return n
 }
 
-// swap makes the next span current and reports whether there was one. What is left of the block before goes to the front of
-// the queue, so this is for blocks that are used up, or retired.
+// swap makes the next span current and reports whether there was one. What is left of the former block goes to the front of the
+// queue, so swap is for blocks that are used up or retired.
 func (p *pool) swap() bool {
 	p.retire()
 	if len(p.queue) == 0 {
@@ -152,8 +152,8 @@ func (p *pool) needs() bool {
 	return left <= p.step || left < p.wanted
 }
 
-// ask returns what to ask whom, if anything. If not, it is to be called again at a later time, which is 0 if that will be
-// after another event only.
+// ask returns the next request, if there is one. If not, it has to be called again at a later time; a time of 0 means after the
+// next event.
 func (p *pool) ask(now time.Duration) (q request, ok bool, again time.Duration) {
 	if !p.needs() {
 		return q, false, 0
@@ -201,7 +201,7 @@ func (p *pool) begin(i int, now time.Duration) request {
 	return q
 }
 
-// An event says what became of a counter, for the log.
+// An event is what became of a counter, for the log.
 type event int
 
 const (
@@ -215,7 +215,7 @@ const (
 func (p *pool) handle(q request, r reply, now time.Duration, opening bool) event {
 	c := &p.counters[q.counter]
 	c.busy = false
-	p.wanted = 0 // those who still wait say so again
+	p.wanted = 0 // callers that still wait say so again
 	if r.err == nil {
 		r.err = p.fits(q, r)
 	}
@@ -314,14 +314,14 @@ func (p *pool) accept(q request, r reply, now time.Duration, opening bool) {
 	}
 }
 
-// discard drops the numbers of a database that somebody else may have been given.
+// discard drops the numbers of a database that other processes may have been given.
 func (p *pool) discard(i int) {
 	p.retire()
 	p.queue = slices.DeleteFunc(p.queue, func(s span) bool { return s.counter == i })
 	p.swap()
 }
 
-// hopeless returns an error where no database gives numbers.
+// hopeless returns an error if no database gives numbers.
 func (p *pool) hopeless() error {
 	var all []error
 	for i := range p.counters {
@@ -334,7 +334,7 @@ func (p *pool) hopeless() error {
 	return fmt.Errorf("%w: %w", ErrEmpty, errors.Join(all...))
 }
 
-// ofDatabase says which database an error is of.
+// ofDatabase adds the index of a database to its error.
 func ofDatabase(i int, err error) error {
 	var back *RegressedError
 	if err == nil || errors.As(err, &back) {

@@ -39,7 +39,7 @@ func newTable(db *sql.DB, e *dbserver.Engine, tag string, tables []Table) *table
 	return &table{db: db, engine: e, tag: tag, tables: tables, take: e.Compile(updateTake)}
 }
 
-// ask asks for numbers. What it returns without an error is durable and nobody else's.
+// ask asks for numbers. Without an error they are durable, and nobody else has them.
 func (t *table) ask(ctx context.Context, q request) (r reply) {
 	if q.contact && len(t.tables) > 0 {
 		if err := t.reach(ctx, &q); err != nil {
@@ -61,7 +61,7 @@ func (t *table) ask(ctx context.Context, q request) (r reply) {
 	return r
 }
 
-// failed returns what a driver's error means.
+// failed returns the reply for a driver's error.
 func (t *table) failed(ctx context.Context, err error) reply {
 	err = databaseError(t.engine, "take numbers", err)
 	// SQLite has no code of its own for a missing table.
@@ -137,12 +137,12 @@ func (t *table) diagnose(ctx context.Context, q request) reply {
 	case row.state == stateNew:
 		return reply{err: errNotSealed}
 	case row.state != stateOpen:
-		if row.nextID < q.least { // this process has seen it as well
+		if row.nextID < q.least { // this process knows it as well
 			back.Least = snow.ID(q.least)
 		}
 		return reply{err: back}
 	case row.nextID < q.least:
-		// Nobody shall take from it, be they those who have not seen more. Next time this is tried again.
+		// Stop all processes, also those that have not seen a higher number. If it fails, the next take tries again.
 		s := t.engine.Compile(updateFence)
 		_, _ = t.change(ctx, s, map[string]any{"tag": t.tag, "space": row.space, "least": q.least})
 		back.Least = snow.ID(q.least)
@@ -164,11 +164,11 @@ func (t *table) diagnose(ctx context.Context, q request) reply {
 	return reply{err: errMoved, busy: true}
 }
 
-// reach makes q refuse a row that is not beyond the ids that are in use.
+// reach makes q refuse a row that is not above the ids in use.
 func (t *table) reach(ctx context.Context, q *request) error {
 	row, err := t.read(ctx)
 	if errors.Is(err, errNoRow) {
-		return nil // which the statement finds out
+		return nil // the statement finds that out
 	}
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (t *table) reach(ctx context.Context, q *request) error {
 	return nil
 }
 
-// highest returns the highest id in use that has a residue, or 0; highestID for all that are beyond it.
+// highest returns the highest id in use that has a residue, at most highestID, or 0 if there is none.
 func (t *table) highest(ctx context.Context, modulus, residue int64) (highest int64, err error) {
 	for _, table := range t.tables {
 		id := t.quote(table.Column)
@@ -196,183 +196,16 @@ func (t *table) highest(ctx context.Context, modulus, residue int64) (highest in
 		if err := table.DB.QueryRowContext(ctx, s.Text, s.Args(args)...).Scan(&got); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return 0, databaseError(t.engine, "read the highest of "+table.Name, err)
 		}
-		highest = max(highest, min(got.Int64, highestID)) // what follows it can be stored
+		highest = max(highest, min(got.Int64, highestID)) // so that the next number can be stored
 	}
 	return highest, nil
 }
 
-// quote quotes a name, of which dots separate the parts.
+// quote quotes a name whose parts are separated by dots.
 func (t *table) quote(name string) string {
 	parts := strings.Split(name, ".")
 	for i, part := range parts {
 		parts[i] = t.engine.Dialect.Quote(part)
 	}
 	return strings.Join(parts, ".")
-}
-
-// prepare makes the rows that are missing, compares all and opens those that are new. It needs every database: a row that
-// was not compared with all the others gives no numbers, for it could overlap with one of them.
-func prepare(ctx context.Context, tables []*table) error {
-	rows := make([]record, len(tables))
-	var space string
-	var errs []error
-	for i, t := range tables {
-		row, err := t.read(ctx)
-		if err == nil || errors.Is(err, errNoRow) {
-			var info dbserver.Info
-			if info, err = t.engine.Info(ctx, t.db); err == nil {
-				if err := info.Check(0); err != nil {
-					return ofDatabase(i, err)
-				}
-			}
-		}
-		switch {
-		case err != nil:
-			errs = append(errs, ofDatabase(i, t.failed(ctx, err).err))
-		case space == "":
-			space = row.space
-		}
-		rows[i] = row
-	}
-	if len(errs) > 0 {
-		return fmt.Errorf("the rows are yet to be made, which needs every database: %w", errors.Join(errs...))
-	}
-	for i, t := range tables {
-		if rows[i].space != "" {
-			continue
-		}
-		if space == "" {
-			space = dbserver.NewUUID()
-		}
-		row, err := t.read(ctx)
-		if errors.Is(err, errNoRow) {
-			for j, row := range rows {
-				if row.state != stateNew { // then there was one here, and its numbers may be in use
-					return fmt.Errorf("database %d: %w, and that of database %d is in use", i, errNoRow, j)
-				}
-			}
-			row, err = t.insert(ctx, space, rows)
-		}
-		if err != nil {
-			return ofDatabase(i, err)
-		}
-		rows[i], space = row, row.space
-	}
-	if err := compare(rows); err != nil {
-		return err
-	}
-	for i, t := range tables {
-		if rows[i].state != stateNew {
-			continue
-		}
-		s := t.engine.Compile(updateSeal)
-		_, err := t.change(ctx, s, map[string]any{
-			"tag": t.tag, "space": rows[i].space, "modulus": rows[i].modulus, "residue": rows[i].residue,
-		})
-		if err != nil {
-			return ofDatabase(i, t.failed(ctx, err).err)
-		}
-	}
-	return nil
-}
-
-// insert makes a row with a residue that no other has, and returns the row that there is then.
-func (t *table) insert(ctx context.Context, space string, others []record) (record, error) {
-	modulus := int64(len(others))
-	taken := make([]bool, modulus)
-	for _, row := range others {
-		if row.space != "" && row.residue >= 0 && row.residue < modulus {
-			taken[row.residue] = true
-		}
-	}
-	residue := int64(0)
-	for taken[residue] { // one at least is this row's own
-		residue++
-	}
-	used, err := t.highest(ctx, 1, 0)
-	if err != nil {
-		return record{}, err
-	}
-	next := used + 1
-	next += ((residue-next)%modulus + modulus) % modulus
-	s := t.engine.Compile(insertRow)
-	failed := t.engine.Insert(ctx, t.db, dbserver.ForSegments, s, map[string]any{
-		"tag": t.tag, "space": space, "modulus": modulus, "residue": residue, "next": next,
-	})
-	if t.engine.IsInTransaction(failed) {
-		return record{}, t.failed(ctx, failed).err
-	}
-	// Another process may have been faster: what counts is the row.
-	row, err := t.read(ctx)
-	if errors.Is(err, errNoRow) && failed != nil {
-		err = failed
-	}
-	if err != nil {
-		return row, t.failed(ctx, err).err
-	}
-	return row, nil
-}
-
-// compare says in what rows do not fit together.
-func compare(rows []record) error {
-	seen := map[int64]int{}
-	for i, row := range rows {
-		j, twice := seen[row.residue]
-		switch {
-		case row.modulus != int64(len(rows)) || row.residue < 0 || row.residue >= row.modulus || row.nextID < 1 || row.nextID%row.modulus != row.residue:
-			return fmt.Errorf("%w: database %d has modulus %d, residue %d and next number %d, and there are %d databases",
-				ErrMismatch, i, row.modulus, row.residue, row.nextID, len(rows))
-		case row.space != rows[0].space:
-			return fmt.Errorf("%w: database 0 is of space %q, database %d of %q", ErrMismatch, rows[0].space, i, row.space)
-		case twice:
-			return fmt.Errorf("%w: databases %d and %d both have residue %d modulo %d", ErrMismatch, j, i, row.residue, row.modulus)
-		}
-		seen[row.residue] = i
-	}
-	return nil
-}
-
-// Raise moves the row of a tag in one database beyond every id up to above, and lets numbers be taken from it again
-// where it had gone back. Call it for a database that was restored or that lost history, with an id that is above all that
-// any process was given. That is more than the tables that use them have, by what processes still hold: where none runs, the
-// tables will do. It never moves a row back, and can be called again.
-//
-// The errors are those of [Open]; a row that is not there is [ErrMismatch].
-func Raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, tag string, above snow.ID) error {
-	if err := raise(ctx, db, d, tag, above); err != nil {
-		return fmt.Errorf("segments: raise tag %q: %w", tag, err)
-	}
-	return nil
-}
-
-func raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, tag string, above snow.ID) error {
-	e, err := dbserver.For(d)
-	if err != nil {
-		return err
-	}
-	if err := dbserver.CheckName("tag", tag); err != nil {
-		return err
-	}
-	if above < 0 || above > highestID {
-		return &snow.FieldError{Field: "above", Value: above.String(), Bound: "want 0 to " + snow.ID(highestID).String()}
-	}
-	t := newTable(db, e, tag, nil)
-	s := e.Compile(updateRaise)
-	n, err := t.change(ctx, s, map[string]any{"tag": tag, "next": int64(above) + 1})
-	if err == nil && n == 0 {
-		var info dbserver.Info
-		if info, err = e.Info(ctx, db); err == nil {
-			if err := info.Check(0); err != nil {
-				return err
-			}
-			var row record
-			if row, err = t.read(ctx); err == nil {
-				return fmt.Errorf("%w: the row has modulus %d", ErrMismatch, row.modulus)
-			}
-		}
-	}
-	if err != nil {
-		return t.failed(ctx, err).err
-	}
-	return nil
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// Segments are numbers that are taken from counters in databases, many at a time, and given out in memory: dense ids, that do
-// not depend on a clock. They are a [snow.Source].
+// Segments are numbers that a process takes from counters in databases, many at a time, and gives out in memory. They are a
+// [snow.Source].
 //
-// Every id is given once. With one database the ids of one process ascend; others' lie between them. With several databases,
-// each gives the numbers of one residue, and ids ascend within one Fill only. Ids that a process took and did not give out
-// before it ended are skipped: up to two steps, one more for each of several databases, and what a Fill waited for.
+// Every id is given out once. With one database, the ids of one process ascend, and those of other processes lie between them.
+// With several databases, each gives the numbers of one residue, and ids ascend within one Fill only. Numbers that a process has
+// at hand when it ends are skipped: up to two steps, one more for each of several databases, and what a Fill waited for.
 //
 // All methods are safe for concurrent use.
 type Segments struct {
 	pool pool // first, so that current has a cache line of its own
 
 	mu      sync.Mutex    // of pool and what follows
-	err     error         // why it is at its end
-	changed chan struct{} // closed when those who wait should look again
+	err     error         // after Close
+	changed chan struct{} // closed when callers that wait should look again
 	waits   uint64
 	refills uint64
 
@@ -31,7 +31,7 @@ type Segments struct {
 	tag     string
 	begin   time.Time // what times of the pool are counted from
 	log     *slog.Logger
-	wake    chan struct{} // asks run to look at the pool
+	wake    chan struct{} // makes run look at the pool
 	ctx     context.Context
 	cancel  context.CancelFunc
 	ended   chan struct{} // closed when nothing runs any more
@@ -43,9 +43,9 @@ var _ snow.Source = (*Segments)(nil)
 
 func (s *Segments) now() time.Duration { return time.Since(s.begin) }
 
-// Next returns an id that nobody else was or will be given. It asks no database as long as numbers are left, and waits for
-// one, or until ctx ends, when they are not. Where no database gives numbers it is [ErrEmpty] at once, after Close
-// [ErrClosed]. It never returns a guess.
+// Next returns an id that is given out only once. While numbers are left it asks no database; then it waits for more, until ctx
+// ends. If no database gives numbers it returns [ErrEmpty] at once, at the end of the numbers [ErrExhausted], and after Close
+// [ErrClosed].
 func (s *Segments) Next(ctx context.Context) (snow.ID, error) {
 	if b := s.pool.current.Load(); b != nil {
 		if i := b.reserved.Add(1) - 1; i < b.count {
@@ -55,7 +55,7 @@ func (s *Segments) Next(ctx context.Context) (snow.ID, error) {
 	return s.next(ctx)
 }
 
-// next is Next where the current block has no number left.
+// next is Next when the current block has no number left.
 func (s *Segments) next(ctx context.Context) (snow.ID, error) {
 	var one [1]snow.ID
 	if err := s.Fill(ctx, one[:]); err != nil {
@@ -64,8 +64,8 @@ func (s *Segments) next(ctx context.Context) (snow.ID, error) {
 	return one[0], nil
 }
 
-// Fill sets all of ids as Next would, ascending, or returns an error and takes none. A Fill that is longer than the numbers
-// at hand waits until enough are there at once: where MaxStep is so low that others use up each step at once, that can be
+// Fill sets all of ids as Next would, in ascending order, or returns an error and takes none. If ids needs more numbers than are
+// at hand, Fill waits until there are enough at once. If MaxStep is so low that other callers use up each step, that can take
 // until ctx ends.
 func (s *Segments) Fill(ctx context.Context, ids []snow.ID) error {
 	b := s.pool.current.Load()
@@ -181,9 +181,9 @@ func (s *Segments) ask(q request) {
 	}
 }
 
-// Close ends the segments: from now on Next and Fill return [ErrClosed]. It ends what is under way in the background
-// and waits for it. The numbers that are left are skipped. If ctx ends before, Close returns its error and the rest ends
-// by itself, for which another Close can wait.
+// Close ends the segments: from now on Next and Fill return [ErrClosed]. Close stops the work in the background and waits for
+// its end. The numbers that are left are skipped. If ctx ends first, Close returns its error; the work ends all the same, and
+// another Close can wait for it.
 func (s *Segments) Close(ctx context.Context) error {
 	if s.pool.current.Load() == nil {
 		return errNotOpened

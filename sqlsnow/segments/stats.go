@@ -4,13 +4,13 @@ import "encoding/json"
 
 // Stats tells how segments are doing.
 type Stats struct {
-	Issued      uint64 // ids given out
-	Left        int64  // numbers at hand
-	Step        int64  // how many are taken at once
-	Refills     uint64 // times that numbers were taken in the background
-	Waits       uint64 // calls that had to wait for them
-	Regressions uint64 // times that a row was found to have gone back
-	Databases   []Database
+	Issued      uint64     // ids given out
+	Left        int64      // numbers at hand
+	Step        int64      // how many are taken at once
+	Refills     uint64     // times that numbers were taken in the background
+	Waits       uint64     // calls that had to wait for them
+	Regressions uint64     // times that a row was found to have gone back
+	Databases   []Database // in the order that Open was called with
 }
 
 // A Database tells how one of several databases is doing.

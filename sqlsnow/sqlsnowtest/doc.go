@@ -1,18 +1,21 @@
 // Package sqlsnowtest checks that worker leases of
-// [github.com/shardsnow/snow/sqlsnow] keep their contract on a database: a server,
-// its settings and its driver. A test calls [Run].
+// [github.com/shardsnow/snow/sqlsnow], and segments of
+// [github.com/shardsnow/snow/sqlsnow/segments], keep their contract on a
+// database: a server, its settings and its driver. A test calls [Run], or
+// [RunSegments].
 //
-// Time is let pass by moving rows into the past, so the suite takes seconds.
-// The contract is this, and each clause is a subtest with its number:
+// The tests move rows into the past instead of waiting, so the suite takes
+// seconds. This is the contract of leases; each clause is a subtest with its
+// number:
 //
-//  1. Migrate makes the tables, and called again, by several at once, it changes
-//     nothing.
-//  2. Without Migrate every call returns ErrNotMigrated and says what to call.
-//  3. Without Init every call returns ErrNoNamespace and says what to call.
-//  4. Init again, by several at once and while numbers are leased, changes
-//     nothing.
-//  5. Init fills in defaults: 1,024 workers or what the layout has, 10 min, 30
-//     s, no loss.
+//  1. Migrate makes the tables. Called again, also by several at once, it
+//     changes nothing.
+//  2. Without Migrate, every call returns ErrNotMigrated and says what to call.
+//  3. Without Init, every call returns ErrNoNamespace and says what to call.
+//  4. Called again, also by several at once and while numbers are leased, Init
+//     changes nothing.
+//  5. Init fills in defaults: 1,024 workers or as many as the layout has, 10
+//     min, 30 s, no loss.
 //  6. Init with another layout or other constants returns ErrNamespaceMismatch
 //     and changes nothing.
 //  7. Init refuses bad fields with a FieldError.
@@ -21,61 +24,62 @@
 //  10. A read-only database is ErrReadOnly, and Workers reads it.
 //  11. A database that does not sync what it confirms is ErrNotDurable.
 //  12. No number is taken and no window renewed on a session that does not sync,
-//     whatever earlier ones did.
+//     whatever earlier sessions did.
 //  13. A window begins at the later of now and the number's former ceiling, and
 //     has the namespace's length.
-//  14. A number is taken only when its window, claim or release is over, a
-//     reserved one never.
-//  15. With no number free, Acquire returns a NoWorkerError with what is live,
-//     what cools and until when.
+//  14. A number is taken only when its window, claim or release is over. A
+//     reserved number is never taken.
+//  15. If no number is free, Acquire returns a NoWorkerError with how many are
+//     live and cooling, and until when.
 //  16. Acquire refuses bad numbers and fields with a FieldError and takes
 //     nothing.
 //  17. Ids carry the datacenter and the worker number of the lease, which Stats
 //     shows.
-//  18. A hundred that acquire at once get different numbers and different ids.
-//  19. Of several that want the last number one gets it.
-//  20. A number that changed after it was found free is not taken on old
-//     knowledge.
+//  18. A hundred processes that acquire at once get different numbers and
+//     different ids.
+//  19. Of several processes that want the last number, one gets it.
+//  20. A number that changed after it was found free is not taken.
 //  21. An Acquire whose context ends keeps no number.
-//  22. An Acquire whose answer is lost fails, or has a number by another
+//  22. An Acquire whose answer is lost fails, or gets a number with another
 //     statement.
 //  23. The holder's name is stored as valid UTF-8 of at most 255 characters.
 //  24. Workers shows every number with its state, holder, fence and times.
 //  25. A renewal is one statement, after a look at the session, and extends the
 //     window to its full length from now.
-//  26. A lease whose number was given to another is displaced: it swaps to a free
-//     number, and ids ascend.
-//  27. The owner, not the fence, tells whose number it is.
-//  28. A lease whose ceiling went back sets it again and swaps to another number.
-//  29. It does not set a ceiling that is higher by then, or another holder's.
+//  26. A lease whose number was given to another process is displaced: it swaps
+//     to a free number, and ids ascend.
+//  27. The owner, not the fence, says whose number it is.
+//  28. A lease whose ceiling went back sets it again and swaps to another
+//     number.
+//  29. The lease does not set the ceiling if it is higher by then, or another
+//     holder's.
 //  30. A lease that the database has forgotten, or whose number was reserved,
 //     swaps to another number.
 //  31. A lease whose row is gone swaps to another number.
-//  32. A lease that lost its number and finds no other makes ids to the end of
-//     its window, and again once it has one.
-//  33. A renewal whose answer is lost is not counted upon.
+//  32. A lease that lost its number and finds no other one makes ids to the end
+//     of its window, and again once it has a number.
+//  33. A renewal whose answer is lost does not count.
 //  34. A renewal that arrives late does not touch the next holder's row.
 //  35. A release that arrives late does not touch the next holder's row.
 //  36. Close ends the generator before it waits for a renewal under way, and
 //     frees the number.
-//  37. A lease that the database did not answer for longer than the window goes
-//     on if nobody took the number.
-//  38. If somebody took it, the lease swaps to another number.
-//  39. Close ends the generator, lowers the ceiling to what was used, frees the
-//     number, and again returns the same.
-//  40. Close without a single id gives the window back.
+//  37. A lease that got no answer for longer than its window goes on if nobody
+//     took the number.
+//  38. If another process took it, the lease swaps to another number.
+//  39. Close ends the generator, lowers the ceiling to what was used and frees
+//     the number. Called again, it returns the same.
+//  40. Close gives back a window in which no id was made.
 //  41. Close keeps the ticks that were borrowed from the future.
 //  42. The next holder's ids are greater than the former one's.
-//  43. Close without a database returns an error and ends; ids flow to the end of
-//     the window until then.
+//  43. Without the database, ids go on to the end of the window or until Close,
+//     which returns an error.
 //  44. Close with a context that has ended ends the generator.
-//  45. A pinned number that is held is a HeldError when the context ends, and
-//     nobody else gets it.
+//  45. If a pinned number is held, Acquire returns a HeldError when the context
+//     ends, and nobody else gets the number.
 //  46. A pinned number is handed over when its holder closes.
-//  47. A pinned number is handed over when its holder is gone and the window
+//  47. A pinned number is handed over when its holder is gone and the window is
 //     over.
-//  48. A pinned lease that lost its number ends with its window and takes no
-//     other.
+//  48. A pinned lease that lost its number ends and takes no other number.
 //  49. A pinned lease whose ceiling went back sets it again and takes no other
 //     number.
 //  50. With a LossWindow, the constants cover the commits that may be lost.
@@ -84,10 +88,10 @@
 //  52. With a LossWindow, the database grants after the probation and within the
 //     time of a claim.
 //  53. With a LossWindow, a claim that another process took is left alone.
-//  54. With a LossWindow, a claim that Fence came upon does not begin before the
-//     fence.
-//  55. With a LossWindow, an Acquire whose context ends leaves a claim at most,
-//     and no other's.
+//  54. With a LossWindow, the first window of a claim that was fenced does not
+//     begin before the fence.
+//  55. With a LossWindow, an Acquire whose context ends leaves at most its
+//     claim, and does not touch that of another.
 //  56. With a LossWindow, the database refuses a renewal that comes too soon
 //     after another one.
 //  57. With a LossWindow, a displaced lease gets another number after a
@@ -99,32 +103,33 @@
 //  60. Settings of driver and session make no difference.
 //  61. Whatever leases do, windows of one number never overlap, and ids stay
 //     inside them.
-//  62. Reserve takes the highest number that was never leased nor fenced, for
-//     ever, and the same one for the same holder.
-//  63. Of many that reserve at once, those for one holder get one number, and each
-//     holder another one.
-//  64. A Reserve whose answer is lost fails, and the next one for the holder has
-//     one number.
-//  65. Reserve on a replica is ErrReadOnly, on a session that does not sync
+//  62. Reserve takes the highest number that was never leased or fenced, for
+//     ever, and the same number for the same holder.
+//  63. If many processes reserve at once, all that do it for one holder get the
+//     same number, and each holder gets another one.
+//  64. A Reserve whose answer is lost fails, and the next one for the holder
+//     leaves it with one number.
+//  65. Reserve on a replica is ErrReadOnly, and on a session that does not sync
 //     ErrNotDurable.
-//  66. With a LossWindow, Reserve returns after a probation what the database
-//     still remembers.
-//  67. Between the look at a ceiling that went back and its reassertion no id is
-//     made, and none if another has the number by then.
-//  68. Where the ceiling is set again and no other number is free, ids go on to
-//     the end of the window.
-//  69. With a LossWindow, a lease whose number was given to another inside its
-//     window makes no more ids.
-//  70. Close of a lease whose number is not its own any more returns a LostError,
-//     and is not told as a release.
-//  71. A release that the database did though its answer was lost is no loss.
-//  72. On a connection that was left in a transaction nothing is written: another
-//     one is taken, or it is ErrInTransaction.
-//  73. Migrate on a connection that was left in a transaction is
-//     ErrInTransaction, and leaves none in one.
-//  74. Rows that were deleted and are made anew by Init give no number before the
-//     longest window is over.
+//  66. With a LossWindow, Reserve returns after a probation, with a number that
+//     the database still remembers.
+//  67. No id is made from the read of a ceiling that went back until the ceiling
+//     is set again, and none if another process has the number by then.
+//  68. If the ceiling is set again and no other number is free, ids go on to the
+//     end of the window.
+//  69. With a LossWindow, a lease makes no more ids if its number was given to
+//     another process inside its window.
+//  70. Close of a lease whose number is no longer its own returns a LostError,
+//     and logs no release.
+//  71. A release that the database did, but whose answer was lost, is not a
+//     loss.
+//  72. Nothing is written on a connection that was left in a transaction:
+//     another one is taken, or it is a DatabaseError with InTransaction.
+//  73. Migrate on a connection that was left in a transaction is a DatabaseError
+//     with InTransaction. Migrate leaves no connection in one.
+//  74. Rows that were deleted, and that Init makes anew, give no number before
+//     the longest window is over.
 //
-// What it can't see are clocks that are wrong, servers that crash and
-// failovers: those need servers that the test may kill.
+// The suite can't see clocks that are wrong, servers that crash and failovers:
+// they need servers that the test may kill.
 package sqlsnowtest

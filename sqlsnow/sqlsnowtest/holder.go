@@ -101,7 +101,7 @@ func (s *space) parts(id snow.ID) (worker uint64, tick int64) {
 	return p.Worker, s.tick(p.Time)
 }
 
-// within makes ids and checks that they are stamped in the window that the database has for h.
+// within makes ids and checks that their ticks are in the window that the database has for h.
 func (h *holder) within() {
 	h.Helper()
 	for range 10 {
@@ -132,7 +132,7 @@ func (h *holder) close() row {
 	return h.row(worker)
 }
 
-// crash ends h without a word to the database, and returns its row.
+// crash ends h without telling the database, and returns its row.
 func (h *holder) crash() row {
 	h.Helper()
 	worker := h.worker()

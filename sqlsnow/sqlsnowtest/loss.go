@@ -239,7 +239,7 @@ func lossRenewedTwice(s *suite) {
 	before = h.held()
 	mu.Unlock()
 	s.await("renewal", func() bool {
-		_ = h.Renew(s.Context()) // whether it is an error that it was not done is not told
+		_ = h.Renew(s.Context()) // the contract does not say whether this is an error
 		mu.Lock()
 		defer mu.Unlock()
 		return after.state == granted

@@ -149,7 +149,7 @@ func pinnedLost(s *suite) {
 	if got := h.Stats().Swaps; got != 0 {
 		s.Errorf("got %d swaps of a pinned lease", got)
 	}
-	_ = h.Close(s.Context()) // whether that is an error is not told; the row is what counts
+	_ = h.Close(s.Context()) // the contract does not say whether this is an error; the row counts
 	sp.same("row of the other holder", sp.row(2), given)
 	for worker, r := range sp.rows() {
 		if worker != 2 && r.state != free {

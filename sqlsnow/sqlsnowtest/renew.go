@@ -121,7 +121,7 @@ func sameFence(s *suite) {
 	worker = k.worker()
 	sp.set(worker, "owner = ?, holder = ?, renew_seq = renew_seq + 1", owner(), other)
 	given = sp.row(worker)
-	_ = k.Close(s.Context()) // whether that is an error is not told; the row is what counts
+	_ = k.Close(s.Context()) // the contract does not say whether this is an error; the row counts
 	sp.same("row of the other holder", sp.row(worker), given)
 }
 
@@ -338,7 +338,7 @@ func lateClose(s *suite) {
 	}
 	given := sp.give(worker)
 	close(d.release)
-	s.Logf("Close: %v", <-closed) // whether that is an error is not told; the row is what counts
+	s.Logf("Close: %v", <-closed) // the contract does not say whether this is an error; the row counts
 	sp.same("row of the other holder", sp.row(worker), given)
 }
 

@@ -18,31 +18,31 @@ import (
 var segmentContract = []struct {
 	sentence string
 	check    func(*segmentSuite)
-	alone    bool // before all others, which would wait for it
+	alone    bool // runs before all others, which would wait for it
 }{
-	{"Without Migrate every call returns ErrNotMigrated.", segmentsUnmigrated, false},
+	{"Without Migrate, every call returns ErrNotMigrated.", segmentsUnmigrated, false},
 	{"Open refuses bad fields with a FieldError and makes no row.", segmentsBadFields, false},
-	{"A read-only database is ErrReadOnly, one that does not sync what it confirms is ErrNotDurable.", segmentsRefuse, false},
+	{"A read-only database is ErrReadOnly, and one that does not sync what it confirms is ErrNotDurable.", segmentsRefuse, false},
 	{"Ids of one process and one database begin at 1, ascend and leave nothing out, one at a time and many at once.", segmentsDense, false},
-	{"A start is one statement for a database, after a look at the session; with several there is one read more where a write can't tell the row.", segmentsStart, false},
+	{"A start is one statement for each database, after a look at the session, and with several databases a read of the row if an UPDATE can't return it.", segmentsStart, false},
 	{"Numbers are taken before the last is given out.", segmentsAhead, false},
-	{"A hundred that open at once, as the first ever, make no id twice.", segmentsAtOnce, true},
-	{"Several databases give disjoint residues, in whatever order they are named later.", segmentsResidues, false},
+	{"A hundred processes that open at once, as the first ever, make no id twice.", segmentsAtOnce, true},
+	{"Several databases give disjoint residues, whatever their order is later.", segmentsResidues, false},
 	{"The first open needs every database.", segmentsFirstNeedsAll, false},
 	{"One of several databases may be down: ids go on, Stats says so, and it is used again when it is back.", segmentsOneDown, false},
-	{"A database that is named twice, rows that overlap or are of other spaces, and another number of databases are ErrMismatch.", segmentsMismatch, false},
-	{"A row that is gone is not made again beside others that are in use.", segmentsGone, false},
-	{"A row that went back is a RegressedError for everybody, its numbers at hand are dropped, and Raise repairs it.", segmentsRegressed, false},
+	{"A database that is named twice, rows that overlap or belong to other spaces, and another number of databases are ErrMismatch.", segmentsMismatch, false},
+	{"A row that is gone is not made again if rows of other databases are in use.", segmentsGone, false},
+	{"A row that went back is a RegressedError for all processes, the numbers at hand from it are dropped, and Raise repairs it.", segmentsRegressed, false},
 	{"A row that went back below ids in named tables is refused at the start, and new rows begin above them.", segmentsTables, false},
-	{"What a statement took whose answer is lost, or that is sent twice, is never used, nor given to others.", segmentsUnknown, false},
+	{"Numbers that a statement took whose answer is lost, or that was sent twice, are never used, and not given to others.", segmentsUnknown, false},
 	{"Ids end at Last, with ErrExhausted.", segmentsExhausted, false},
 	{"A call ends with its context and takes nothing; after Close it is ErrClosed.", segmentsEnd, false},
 	{"Settings of driver and session make no difference.", segmentsSessions, false},
 	{"On a connection that was left in a transaction no number is taken: it is a DatabaseError with InTransaction.", segmentsLeft, false},
 }
 
-// RunSegments checks that segments keep their contract on a database, as [Run] does for leases: the subtests are its clauses.
-// create is called several times for clauses that need several databases.
+// RunSegments checks that segments keep their contract on a database, as [Run] does for leases; its subtests are the clauses.
+// It calls create several times for clauses that need several databases.
 func RunSegments(t *testing.T, d sqlsnow.Dialect, create func(t *testing.T) Database) {
 	t.Helper()
 	t.Run("segments", func(t *testing.T) {
@@ -61,7 +61,7 @@ func RunSegments(t *testing.T, d sqlsnow.Dialect, create func(t *testing.T) Data
 	})
 }
 
-// segments is what one clause is checked with.
+// A segmentSuite is what one clause is checked with.
 type segmentSuite struct {
 	*testing.T
 	*suite  // the first database

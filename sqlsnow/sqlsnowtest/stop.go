@@ -141,8 +141,8 @@ func closeLost(s *suite) {
 		if again := h.Close(s.Context()); !errors.Is(again, err) {
 			s.Errorf("second Close: got %v, want the first outcome %v", again, err)
 		}
-		if _, told := j.find("released", 1); told {
-			s.Errorf("%v: the log tells of a release", reason)
+		if _, found := j.find("released", 1); found {
+			s.Errorf("%v: the log has a release", reason)
 		}
 		s.awaitLoss(&j, 1, reason)
 		s.wantIs("Err", h.Err(), sqlsnow.ErrClosed)

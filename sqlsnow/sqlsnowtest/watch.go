@@ -64,7 +64,7 @@ func (j *journal) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// WithAttrs and WithGroup lose what they are given: the events are told by their messages.
+// WithAttrs and WithGroup lose what they are given: the messages identify the events.
 func (j *journal) WithAttrs([]slog.Attr) slog.Handler { return j }
 func (j *journal) WithGroup(string) slog.Handler      { return j }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestVote(t *testing.T) {
+func TestServerClock(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	const hour = time.Hour
 	for name, test := range map[string]struct {

@@ -13,7 +13,7 @@ import (
 
 // What a failover can lose is never more than what the next holder waits for,
 // computed the slow way: raise by raise.
-func TestTermsOutlastALoss(t *testing.T) {
+func TestParamsOutlastALoss(t *testing.T) {
 	for _, tick := range []time.Duration{time.Millisecond, 7 * time.Millisecond, 100 * time.Millisecond, time.Second} {
 		for loss := time.Second; loss <= dbserver.LongestLoss; loss += 700 * time.Millisecond {
 			c := NewParams(loss, 10*time.Minute, 30*time.Second, tick)

@@ -1,0 +1,56 @@
+package segments
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+)
+
+// Raise moves the row of a tag in one database beyond every id up to above, and lets processes take numbers from it again if it
+// had gone back. Call it for a database that was restored or lost history, with an id that is above all that any process was
+// given. Processes hold numbers that are not in your tables yet; if none is running, the highest id in the tables will do. Raise
+// never moves a row back, and can be called again.
+//
+// The errors are those of [Open]; if there is no row, it is [ErrMismatch].
+func Raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, tag string, above snow.ID) error {
+	if err := raise(ctx, db, d, tag, above); err != nil {
+		return fmt.Errorf("segments: raise tag %q: %w", tag, err)
+	}
+	return nil
+}
+
+func raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, tag string, above snow.ID) error {
+	e, err := dbserver.For(d)
+	if err != nil {
+		return err
+	}
+	if err := dbserver.CheckName("tag", tag); err != nil {
+		return err
+	}
+	if above < 0 || above > highestID {
+		return &snow.FieldError{Field: "above", Value: above.String(), Bound: "want 0 to " + snow.ID(highestID).String()}
+	}
+	t := newTable(db, e, tag, nil)
+	s := e.Compile(updateRaise)
+	n, err := t.change(ctx, s, map[string]any{"tag": tag, "next": int64(above) + 1})
+	if err == nil && n == 0 {
+		var info dbserver.Info
+		if info, err = e.Info(ctx, db); err == nil {
+			if err := info.Check(0); err != nil {
+				return err
+			}
+			var row record
+			if row, err = t.read(ctx); err == nil {
+				return fmt.Errorf("%w: the row has modulus %d", ErrMismatch, row.modulus)
+			}
+		}
+	}
+	if err != nil {
+		return t.failed(ctx, err).err
+	}
+	return nil
+}
