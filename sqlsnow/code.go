@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dbcode"
+	"github.com/shardsnow/snow/internal/dbcode"
 )
 
 // A class is what an error of the database means for a lease. None of them

@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbcode"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbcode"
 )
 
 // A run is what the ledger says of one plan.

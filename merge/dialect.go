@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/dbcode"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbcode"
 )
 
 // An engine is what differs between the dialects. Its functions write SQL.
