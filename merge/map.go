@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shardsnow/snow/internal/dbcode"
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -85,7 +85,7 @@ func (w *worker) insertArrays(ctx context.Context, scope int64, entries []entry)
 // half the time.
 func (e *engine) indexMap(ctx context.Context, q queryer) error {
 	_, err := q.ExecContext(ctx, "CREATE INDEX "+e.ifMissing+" snow_merge_map_new_id ON snow_merge_map (scope, new_id)")
-	if dbcode.Of(err) == "1061" { // MySQL, where it is there
+	if sqldialect.Code(err) == "1061" { // MySQL, where it is there
 		return nil
 	}
 	return e.failed("index the map", err)

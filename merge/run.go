@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/internal/dbcode"
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -355,7 +355,7 @@ func (m *Merge) fits(ctx context.Context, w *worker) error {
 		look := func(q queryer, where string, columns []*Column) {
 			text := "SELECT " + m.engine.selectList(columns) + " FROM " + m.engine.quote(t.Name) + " WHERE 1 = 0"
 			_, err := m.engine.readAll(ctx, q, text, columns, nil)
-			if err != nil && m.engine.absent(dbcode.Of(err)) {
+			if err != nil && m.engine.absent(sqldialect.Code(err)) {
 				err = &PlanError{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}
 			}
 			if err = m.engine.failed("look at table "+strconv.Quote(t.Name)+" of "+where, err); err != nil {
