@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
 // phaseDryRun is the phase of a dry run's events.
@@ -346,7 +348,7 @@ func (g *glance) fits(values []any) {
 func (g *glance) longest(f *finder, values []any) any {
 	v, _, err := f.edit(&row{key: g.scope.rowKey(values), old: values}, func(ref int, text string) (string, bool) {
 		if parent := f.parents[ref]; parent != nil && parent.mints {
-			return strings.Repeat("9", idDigits-1), true
+			return strings.Repeat("9", sqltype.IDDigits-1), true
 		}
 		return text, true
 	})

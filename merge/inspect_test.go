@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	_ "github.com/go-sql-driver/mysql"
-
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/sqlsnow"

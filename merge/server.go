@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -135,7 +136,7 @@ func (w *worker) direct(ctx context.Context, r *run, s *scope) (*direct, error) 
 	for at, c := range s.columns {
 		is, becomes := from.columns[c.Name], to.columns[c.Name]
 		exact, ok := exactly(is, becomes)
-		integer := countable(is.typ) && shapeOf(sqlsnow.MySQL, becomes.typ).kind == kindInteger
+		integer := countable(is.typ) && sqltype.Of(sqlsnow.MySQL, becomes.typ).Kind == sqltype.Integer
 		if !integer && (!ok || c.Role != RolePlain || slices.Contains(s.primary, at)) {
 			return nil, nil
 		}

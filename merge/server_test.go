@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
-
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/merge"
 )

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
 // comparedRows is about how many rows the server compares in one statement.
@@ -236,7 +238,7 @@ func (d *direct) references(alive string) (counts []string) {
 // look takes samples of plain columns that nobody has decided on.
 func (p *prover) look(ctx context.Context, s *scope, after []any, found *proof) error {
 	undecided := func(c *Column) bool {
-		return c.Role == RolePlain && !c.Decided && shapeOf(p.engine.dialect, c.Type).kind <= kindText
+		return c.Role == RolePlain && !c.Decided && sqltype.Of(p.engine.dialect, c.Type).Kind <= sqltype.Text
 	}
 	if !slices.ContainsFunc(s.columns, undecided) {
 		return nil

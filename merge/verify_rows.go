@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -276,7 +277,7 @@ func sampleOf(v any) string {
 // sample keeps values of plain columns that nobody has decided on.
 func (p *prover) sample(s *scope, rows [][]any, found *proof) {
 	for n, c := range s.columns {
-		if c.Role != RolePlain || c.Decided || shapeOf(p.engine.dialect, c.Type).kind > kindText {
+		if c.Role != RolePlain || c.Decided || sqltype.Of(p.engine.dialect, c.Type).Kind > sqltype.Text {
 			continue
 		}
 		for _, row := range rows[:min(len(rows), sampledRows)] {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -150,7 +151,7 @@ func (v *verifier) sound(ctx context.Context, target queryer) (map[*Column]bool,
 	e := v.engine
 	for _, t := range v.plan.Tables {
 		for _, c := range t.Columns {
-			if t.Skip || c.Role != RoleReference || shapeOf(e.dialect, c.Type).kind != kindInteger || e.dialect == sqlsnow.SQLite {
+			if t.Skip || c.Role != RoleReference || sqltype.Of(e.dialect, c.Type).Kind != sqltype.Integer || e.dialect == sqlsnow.SQLite {
 				continue // SQLite's columns may have texts whatever their type
 			}
 			parent := v.plan.table(c.Refers[0].Table)
