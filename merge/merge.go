@@ -114,7 +114,7 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source) error {
 	if m.engine, err = engineOf(d); err != nil {
 		return err
 	}
-	if err := m.plan.check(); err != nil {
+	if err := m.plan.Check(); err != nil {
 		return err
 	}
 	if m.plan.Dialect != d.String() {
@@ -309,7 +309,7 @@ func (m *Merge) phases(ctx context.Context, g *guard, first *worker, numbers map
 		return err
 	}
 	if r.phase == phaseMint {
-		if m.plan.looksBack() {
+		if looksBack(m.plan) {
 			if err := m.engine.indexMap(ctx, first.target); err != nil {
 				return err
 			}
@@ -333,4 +333,19 @@ func (m *Merge) phases(ctx context.Context, g *guard, first *worker, numbers map
 		return err
 	}
 	return m.enter(ctx, g, first.target, r, stateCopied, phaseVerify)
+}
+
+// looksBack reports whether unique keys hold references to rows that may be
+// merged, so that old ids must be found by new ones.
+func looksBack(p *Plan) bool {
+	return slices.ContainsFunc(p.Tables, func(t *Table) bool {
+		return !t.Skip && slices.ContainsFunc(t.Unique, func(u *Unique) bool {
+			return slices.ContainsFunc(u.Columns, func(name string) bool {
+				return slices.ContainsFunc(t.column(name).Refers, func(r *Reference) bool {
+					parent := p.table(r.Table)
+					return parent != nil && parent.merges()
+				})
+			})
+		})
+	})
 }

@@ -28,11 +28,11 @@ type pack struct {
 // any, have to be found while the run goes on, and servers of the dialect can
 // fill them.
 func (m *Merge) packable(s *scope) bool {
-	return m.engine.dialect == sqlsnow.MySQL && s.mints && !s.table.merges() && !m.plan.refersTo(s.table)
+	return m.engine.dialect == sqlsnow.MySQL && s.mints && !s.table.merges() && !refersTo(m.plan, s.table)
 }
 
 // refersTo reports whether some column refers to a table.
-func (p *Plan) refersTo(t *Table) bool {
+func refersTo(p *Plan, t *Table) bool {
 	for _, other := range p.Tables {
 		for _, c := range other.Columns {
 			if c.refers() && slices.ContainsFunc(c.Refers, func(r *Reference) bool { return r.Table == t.Name }) {
