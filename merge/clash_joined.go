@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // joined looks for rows of the source itself that come to be equal, for the rows
@@ -21,7 +23,7 @@ func (r *round) joined(ctx context.Context, tuples map[int][]any, renamed *[]int
 		v := &r.verdicts[i]
 		clash := r.clash(i, r.source)
 		v.clashes = append(v.clashes, clash)
-		if r.unique.Rule == RuleSuffix {
+		if r.unique.Rule == plan.RuleSuffix {
 			*renamed = append(*renamed, i)
 			continue
 		}

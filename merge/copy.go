@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -31,11 +32,11 @@ func (m *Merge) fill(ctx context.Context, g *guard, r *run, first *worker, phase
 	total := Event{Kind: EventPhase, Phase: phase}
 	var feeds []*feed
 	for _, st := range m.stages {
-		if phase == phaseLink && len(st.deferred) == 0 {
+		if phase == phaseLink && len(st.Deferred) == 0 {
 			continue
 		}
-		for _, source := range m.plan.sourceNames(st.table) {
-			s := r.scope(source, st.table.Name)
+		for _, source := range m.plan.SourcesOf(st.Table) {
+			s := r.scope(source, st.Table.Name)
 			if s.changed, err = m.hasChanges(ctx, first.target, s.id); err != nil {
 				return err
 			}
@@ -122,7 +123,7 @@ type feed struct {
 	engine *engine
 	run    *run
 	scope  *scope // with the columns that the phase needs
-	stage  stage
+	stage  plan.Stage
 	phase  string
 	pace   *throttle
 	end    int64 // the last range of the scope
@@ -133,10 +134,10 @@ type feed struct {
 	event  Event
 }
 
-func (m *Merge) newFeed(ctx context.Context, q queryer, r *run, s *scope, st stage, phase string) (*feed, error) {
+func (m *Merge) newFeed(ctx context.Context, q queryer, r *run, s *scope, st plan.Stage, phase string) (*feed, error) {
 	f := &feed{engine: m.engine, run: r, scope: s, stage: st, phase: phase}
 	if phase == phaseLink {
-		f.scope = s.only(func(c *Column) bool { return slices.Contains(st.deferred, c) })
+		f.scope = s.only(func(c *plan.Column) bool { return slices.Contains(st.Deferred, c) })
 	}
 	last, _, err := m.engine.lastBatch(ctx, q, s.id)
 	if err != nil {
@@ -299,7 +300,7 @@ func (p *porter) account(ranges []batch, rows []row) ([]batch, error) {
 func (p *porter) copy(ctx context.Context, rows []row, done []batch) error {
 	e, w := p.engine, p.worker
 	var deferred []int
-	for _, c := range p.stage.deferred {
+	for _, c := range p.stage.Deferred {
 		if at := p.scope.position(c.Name); at >= 0 {
 			deferred = append(deferred, at)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // phaseDryRun is the phase of a dry run's events.
@@ -56,7 +57,7 @@ func (m *Merge) dryRun(ctx context.Context) (_ *Forecast, err error) {
 		if err != nil {
 			return nil, err
 		}
-		order, err := m.plan.precedence(t)
+		order, err := m.plan.Precedence(t)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +87,7 @@ type dryRun struct {
 }
 
 // before counts the rows that the target has of a table.
-func (d *dryRun) before(ctx context.Context, t *Table) (int64, error) {
+func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {
 	n, err := d.engine.count(ctx, d.worker.target, t.Name)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -162,12 +163,12 @@ func (g *glance) begin(ctx context.Context) error {
 	g.presence = presence{engine: g.engine, target: source}
 	scopes := map[string]*scope{}
 	for _, t := range g.plan.Tables {
-		if !t.Skip && t.in(s.source) {
+		if !t.Skip && t.In(s.source) {
 			scopes[t.Name] = newScope(0, s.source, t)
 		}
 	}
 	for at, c := range s.columns {
-		if c.refers() {
+		if c.HoldsReferences() {
 			f, err := newFinder(&rewriter{engine: g.engine, scopes: scopes}, s, at)
 			if err != nil {
 				return err
@@ -244,13 +245,13 @@ func (g *glance) id(values []any) (int64, bool) {
 	return idOf(values[g.scope.key])
 }
 
-func uniqueOf(t *Table, columns []string) *Unique {
+func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
 	for _, u := range t.Unique {
 		if slices.Equal(u.Columns, columns) {
 			return u
 		}
 	}
-	return &Unique{Columns: columns, Rule: RuleFail} // the primary key
+	return &plan.Unique{Columns: columns, Rule: plan.RuleFail} // the primary key
 }
 
 // references looks for references to no row, and returns which rows are
@@ -259,14 +260,14 @@ func (g *glance) references(ctx context.Context, rows [][]any) (lost []bool, err
 	lost = make([]bool, len(rows))
 	type held struct {
 		row   int
-		table *Table // nil where the source does not have it
+		table *plan.Table // nil where the source does not have it
 		id    int64
 		text  string
 		valid bool
 	}
 	for _, f := range g.finders {
 		var all []held
-		wanted := map[*Table][]int64{}
+		wanted := map[*plan.Table][]int64{}
 		for i, values := range rows {
 			_, _, err := f.edit(&row{key: g.scope.rowKey(values), old: values}, func(ref int, text string) (string, bool) {
 				h := held{row: i, text: text}
@@ -286,7 +287,7 @@ func (g *glance) references(ctx context.Context, rows [][]any) (lost []bool, err
 				return nil, err
 			}
 		}
-		exists := map[*Table]map[int64]bool{}
+		exists := map[*plan.Table]map[int64]bool{}
 		for t, ids := range wanted {
 			if exists[t], err = g.presence.of(ctx, t, ids); err != nil {
 				return nil, err
@@ -299,9 +300,9 @@ func (g *glance) references(ctx context.Context, rows [][]any) (lost []bool, err
 			key := keyText(g.scope.rowKey(rows[h.row]))
 			addValue(&g.forecast.Orphans, g.scope, f.column, f.column.Orphans, fmt.Sprintf("row %s: %q", key, h.text))
 			switch f.column.Orphans {
-			case OrphansDrop:
+			case plan.OrphansDrop:
 				lost[h.row] = true
-			case OrphansFail:
+			case plan.OrphansFail:
 				g.forecast.problem(&OrphanError{Source: g.scope.source, Table: g.scope.table.Name, Column: f.column.Name, Row: key, Value: h.text})
 			}
 		}

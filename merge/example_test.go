@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"strings"
 
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -20,18 +20,18 @@ func Example() {
 	var sources []merge.Source // such as {Name: "eu", DB: eu}, {Name: "us", DB: us}
 
 	propose := func() error {
-		plan, err := merge.Inspect(ctx, sqlsnow.MySQL, sources...)
+		p, err := merge.Inspect(ctx, sqlsnow.MySQL, sources...)
 		if err != nil {
 			return err
 		}
-		return plan.WriteYAML(os.Stdout)
+		return p.WriteYAML(os.Stdout)
 	}
 	unite := func(reviewed *os.File) error {
-		plan, err := merge.ReadPlan(reviewed)
+		p, err := plan.Read(reviewed)
 		if err != nil {
 			return err
 		}
-		m, err := merge.New(sqlsnow.MySQL, target, sources, plan, merge.Config{
+		m, err := merge.New(sqlsnow.MySQL, target, sources, p, merge.Config{
 			Namespace:  "game",
 			Assertions: []merge.Assertion{{Name: "gold", SQL: "SELECT SUM(gold) FROM players"}},
 		})
@@ -47,32 +47,6 @@ func Example() {
 	_, _ = propose, unite
 }
 
-// A plan that nobody has reviewed.
-func ExampleReadPlan() {
-	plan, err := merge.ReadPlan(strings.NewReader(`
-version: 1
-dialect: MySQL
-sources: [eu, us]
-tables:
-- name: players
-  primary_key: [id]
-  mint: [eu, us]
-  columns:
-  - {name: id, type: bigint, role: key}
-  - name: invited_by
-    type: bigint
-    nullable: true
-    role: reference
-    refers: [{table: players}]
-    suspects: ['a reference without a foreign key? 998 of 1000 sampled values are ids of players']
-`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(plan.Check())
-	// Output: plan: column "players.invited_by": not decided: a reference without a foreign key? 998 of 1000 sampled values are ids of players
-}
-
 func ExampleInspect() {
 	_, err := merge.Inspect(context.Background(), sqlsnow.MySQL, merge.Source{Name: "eu 1"})
 	fmt.Println(err)
@@ -81,11 +55,11 @@ func ExampleInspect() {
 
 // A plan that is not complete is refused before any database is asked.
 func ExampleNew() {
-	plan := &merge.Plan{Version: 1, Dialect: "MySQL", Sources: []string{"eu"}, Tables: []*merge.Table{{
-		Name: "guilds", PrimaryKey: []string{"id"}, Columns: []*merge.Column{{Name: "id", Type: "bigint", Role: merge.RoleUndecided}},
+	p := &plan.Plan{Version: 1, Dialect: "MySQL", Sources: []string{"eu"}, Tables: []*plan.Table{{
+		Name: "guilds", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id", Type: "bigint", Role: plan.RoleUndecided}},
 	}}}
-	_, err := merge.New(sqlsnow.MySQL, new(sql.DB), []merge.Source{{Name: "eu", DB: new(sql.DB)}}, plan, merge.Config{})
-	var wrong *merge.PlanError
+	_, err := merge.New(sqlsnow.MySQL, new(sql.DB), []merge.Source{{Name: "eu", DB: new(sql.DB)}}, p, merge.Config{})
+	var wrong *plan.Error
 	if errors.As(err, &wrong) {
 		fmt.Println(wrong.Table, wrong.Column, wrong.Reason)
 	}

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/jsonpath"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A finder finds the ids in one column of a scope.
 type finder struct {
 	scope   *scope
-	column  *Column
+	column  *plan.Column
 	at      int
 	by      int      // of the column that says what a polymorphic reference refers to
 	parents []*scope // for each of the column's references; nil if the source does not have the table
@@ -24,18 +25,18 @@ type finder struct {
 
 func newFinder(w *rewriter, s *scope, at int) (*finder, error) {
 	c := s.columns[at]
-	f := &finder{scope: s, column: c, at: at, by: s.position(c.By), exact: c.Orphans != OrphansFail}
-	if c.Role == RolePolymorphic && f.by < 0 {
-		return nil, &PlanError{Table: s.table.Name, Column: c.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", c.By, s.source)}
+	f := &finder{scope: s, column: c, at: at, by: s.position(c.By), exact: c.Orphans != plan.OrphansFail}
+	if c.Role == plan.RolePolymorphic && f.by < 0 {
+		return nil, &plan.Error{Table: s.table.Name, Column: c.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", c.By, s.source)}
 	}
 	for i, r := range c.Refers {
 		f.parents = append(f.parents, w.scopes[r.Table])
-		if c.Role != RoleJSON {
+		if c.Role != plan.RoleJSON {
 			continue
 		}
 		steps, err := jsonpath.Parse(r.Path)
 		if err != nil {
-			return nil, &PlanError{Table: s.table.Name, Column: c.Name, Reason: err.Error()}
+			return nil, &plan.Error{Table: s.table.Name, Column: c.Name, Reason: err.Error()}
 		}
 		f.routes = append(f.routes, jsonpath.Route{Ref: i, Steps: steps})
 	}
@@ -54,7 +55,7 @@ func (f *finder) idle() bool {
 		return false
 	}
 	for i, r := range f.column.Refers {
-		if p := f.parents[i]; (p == nil || p.maps) && (r.Table != "" || f.column.Role != RolePolymorphic) {
+		if p := f.parents[i]; (p == nil || p.maps) && (r.Table != "" || f.column.Role != plan.RolePolymorphic) {
 			return false
 		}
 	}
@@ -97,9 +98,9 @@ func (f *finder) replace(r *row, after func(parent *scope, id int64) successor) 
 		return err
 	case !lost:
 		r.new[f.at] = value
-	case f.column.Orphans == OrphansNull:
+	case f.column.Orphans == plan.OrphansNull:
 		r.new[f.at] = value
-	case f.column.Orphans == OrphansDrop:
+	case f.column.Orphans == plan.OrphansDrop:
 		r.new, r.fate = nil, dropped
 	default:
 		return &OrphanError{Source: f.scope.source, Table: f.scope.table.Name, Column: f.column.Name, Row: keyText(r.key), Value: orphan}
@@ -114,7 +115,7 @@ func (f *finder) replace(r *row, after func(parent *scope, id int64) successor) 
 func (f *finder) edit(r *row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
 	var bad error
 	value, lost, err = f.change(r, func(ref int, text string) (string, bool) {
-		if _, ok := parseID(text); !ok && f.column.Orphans != OrphansFail {
+		if _, ok := parseID(text); !ok && f.column.Orphans != plan.OrphansFail {
 			if bad == nil {
 				bad = fmt.Errorf("%s is no id, so it can't be the id of no row either: if it stands for no row, name it under none", sampleOf(text))
 			}
@@ -156,9 +157,9 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 		return after, false, nil
 	}
 	switch f.column.Role {
-	case RoleReference:
+	case plan.RoleReference:
 		return one(0)
-	case RolePolymorphic:
+	case plan.RolePolymorphic:
 		name := textOf(r.old[f.by]) // of NULL it is empty
 		for i, ref := range f.column.Refers {
 			if ref.Value == name {
@@ -172,10 +173,10 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 		if r.old[f.by] == nil {
 			reason += ", which NULL counts as"
 		}
-		return nil, false, &PlanError{Table: f.scope.table.Name, Column: f.column.Name, Reason: reason}
-	case RoleList:
+		return nil, false, &plan.Error{Table: f.scope.table.Name, Column: f.column.Name, Reason: reason}
+	case plan.RoleList:
 		text, lost = f.list(text, by)
-	case RoleJSON:
+	case plan.RoleJSON:
 		if strings.TrimSpace(text) == "" {
 			return v, false, nil
 		}

@@ -3,6 +3,8 @@ package merge
 import (
 	"context"
 	"slices"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // mapped are the identities of a run, by its ledger. Its idents are all keys of
@@ -13,9 +15,9 @@ type mapped struct {
 	scope  func(source, table string) (scope int64, ok bool)
 }
 
-func (m *mapped) identify(ctx context.Context, source string, t *Table, keys []int64) (map[int64]ident, error) {
+func (m *mapped) identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error) {
 	found := map[int64]ident{}
-	if !t.mints(source) {
+	if !t.Mints(source) {
 		for _, key := range keys {
 			found[key] = ident{key: key}
 		}
@@ -27,19 +29,19 @@ func (m *mapped) identify(ctx context.Context, source string, t *Table, keys []i
 			found[old] = ident{key: *id}
 		}
 	})
-	if scope, ok := m.scope(source, t.Name); err == nil && ok && t.mints(source) {
+	if scope, ok := m.scope(source, t.Name); err == nil && ok && t.Mints(source) {
 		err = m.e.inPacks(ctx, m.ledger, scope, keys, func(old, id int64) { found[old] = ident{key: id} })
 	}
 	return found, err
 }
 
-func (m *mapped) members(ctx context.Context, source string, t *Table, ids []ident) (map[ident][]int64, error) {
+func (m *mapped) members(ctx context.Context, source string, t *plan.Table, ids []ident) (map[ident][]int64, error) {
 	keys := make([]int64, len(ids))
 	for i, id := range ids {
 		keys[i] = id.key
 	}
 	found := map[ident][]int64{}
-	if !t.mints(source) {
+	if !t.Mints(source) {
 		same, err := m.identify(ctx, source, t, keys)
 		if err != nil {
 			return nil, err
@@ -59,7 +61,7 @@ func (m *mapped) members(ctx context.Context, source string, t *Table, ids []ide
 }
 
 // each calls do for the rows of the map that have one of the values in a column.
-func (m *mapped) each(ctx context.Context, source string, t *Table, column string, values []int64, do func(old int64, id *int64)) error {
+func (m *mapped) each(ctx context.Context, source string, t *plan.Table, column string, values []int64, do func(old int64, id *int64)) error {
 	scope, ok := m.scope(source, t.Name)
 	if !ok || len(values) == 0 {
 		return nil
@@ -111,7 +113,7 @@ func newRemembering() *remembering {
 	return &remembering{winners: map[rowsOf]map[int64]ident{}, losers: map[rowsOf]map[ident][]int64{}, dropped: map[rowsOf]map[int64]bool{}}
 }
 
-func (r *remembering) drop(source string, t *Table, id int64) {
+func (r *remembering) drop(source string, t *plan.Table, id int64) {
 	of := rowsOf{source, t.Name}
 	if r.dropped[of] == nil {
 		r.dropped[of] = map[int64]bool{}
@@ -119,7 +121,7 @@ func (r *remembering) drop(source string, t *Table, id int64) {
 	r.dropped[of][id] = true
 }
 
-func (r *remembering) add(source string, t *Table, id int64, winner ident) {
+func (r *remembering) add(source string, t *plan.Table, id int64, winner ident) {
 	of := rowsOf{source, t.Name}
 	if r.winners[of] == nil {
 		r.winners[of], r.losers[of] = map[int64]ident{}, map[ident][]int64{}
@@ -128,7 +130,7 @@ func (r *remembering) add(source string, t *Table, id int64, winner ident) {
 	r.losers[of][winner] = append(r.losers[of][winner], id)
 }
 
-func (r *remembering) identify(_ context.Context, source string, t *Table, keys []int64) (map[int64]ident, error) {
+func (r *remembering) identify(_ context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error) {
 	found := map[int64]ident{}
 	of := rowsOf{source, t.Name}
 	for _, key := range keys {
@@ -143,7 +145,7 @@ func (r *remembering) identify(_ context.Context, source string, t *Table, keys 
 	return found, nil
 }
 
-func (r *remembering) members(_ context.Context, source string, t *Table, ids []ident) (map[ident][]int64, error) {
+func (r *remembering) members(_ context.Context, source string, t *plan.Table, ids []ident) (map[ident][]int64, error) {
 	of := rowsOf{source, t.Name}
 	found := map[ident][]int64{}
 	for _, id := range ids {

@@ -16,7 +16,7 @@ func (p *porter) link(ctx context.Context, rows []row, done []batch) error {
 	var set, where []int
 	var assign, match, touched []string
 	for at, c := range p.scope.columns {
-		if slices.Contains(p.stage.deferred, c) {
+		if slices.Contains(p.stage.Deferred, c) {
 			set = append(set, at)
 			assign = append(assign, e.quote(c.Name)+" = "+e.number(len(set)))
 		}

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -44,12 +46,12 @@ func (e *engine) lookup(ctx context.Context, target queryer, source, table strin
 	if err != nil {
 		return 0, e.failed("read the ledger", err)
 	}
-	var p Plan
-	if err := readJSON([]byte(text), &p); err != nil {
+	p, err := plan.Read(strings.NewReader(text))
+	if err != nil {
 		return 0, fmt.Errorf("the run's plan: %w", err)
 	}
-	t := p.table(table)
-	if t == nil || t.key() == nil {
+	t := p.Table(table)
+	if t == nil || t.Key() == nil {
 		return 0, fmt.Errorf("%w: the table has no column of ids", ErrNotFound)
 	}
 	ids := &mapped{e: e, ledger: target, scope: func(string, string) (int64, bool) { return scope, true }}
@@ -62,7 +64,7 @@ func (e *engine) lookup(ctx context.Context, target queryer, source, table strin
 		return 0, ErrNotFound
 	}
 	if id.key == oldID { // nothing says yet that the source had it
-		key := e.quote(t.key().Name)
+		key := e.quote(t.Key().Name)
 		err := target.QueryRowContext(ctx, e.sql("SELECT "+key+" FROM "+e.quote(table)+" WHERE "+key+" = ?"), oldID).Scan(new(int64))
 		if errors.Is(err, sql.ErrNoRows) {
 			return 0, ErrNotFound

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -85,21 +86,21 @@ type Merge struct {
 	engine  *engine
 	target  *sql.DB
 	sources []Source // in the plan's order
-	plan    *Plan
+	plan    *plan.Plan
 	config  Config
 	run     string // hash of the plan
 	text    string // the plan as JSON
-	stages  []stage
-	minting []*Table // in the order in which their rows are looked at
+	stages  []plan.Stage
+	minting []*plan.Table // in the order in which their rows are looked at
 	teller  teller
 	brake   brake
 }
 
 // New returns what merges sources into target by a plan, which must not be
-// changed any more. What is wrong with the plan is a join of [*PlanError], as
-// [Plan.Check] returns; a field of cfg out of bounds is a [*snow.FieldError].
+// changed any more. What is wrong with the plan is a join of [*plan.Error], as
+// [plan.Plan.Check] returns; a field of cfg out of bounds is a [*snow.FieldError].
 // No database is asked before the first call of a method.
-func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *Plan, cfg Config) (*Merge, error) {
+func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{target: target, plan: plan, config: cfg}
 	if err := m.check(d, sources); err != nil {
 		return nil, fmt.Errorf("merge: new: %w", err)
@@ -118,17 +119,17 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source) error {
 		return err
 	}
 	if m.plan.Dialect != d.String() {
-		return &PlanError{Reason: "it is for " + m.plan.Dialect + ", not " + d.String()}
+		return &plan.Error{Reason: "it is for " + m.plan.Dialect + ", not " + d.String()}
 	}
 	for _, name := range m.plan.Sources {
 		at := slices.IndexFunc(sources, func(s Source) bool { return s.Name == name })
 		if at < 0 || sources[at].DB == nil {
-			return &PlanError{Reason: "source " + strconv.Quote(name) + " is not given"}
+			return &plan.Error{Reason: "source " + strconv.Quote(name) + " is not given"}
 		}
 		m.sources = append(m.sources, sources[at])
 	}
 	if len(sources) != len(m.sources) {
-		return &PlanError{Reason: fmt.Sprintf("it has %d sources, and %d are given", len(m.sources), len(sources))}
+		return &plan.Error{Reason: fmt.Sprintf("it has %d sources, and %d are given", len(m.sources), len(sources))}
 	}
 	if m.target == nil {
 		return &snow.FieldError{Field: "target", Value: "nil", Bound: "want a database"}
@@ -136,14 +137,14 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source) error {
 	if err := m.config.check(m); err != nil {
 		return err
 	}
-	if m.minting, err = m.plan.mintOrder(); err != nil {
+	if m.minting, err = m.plan.MintOrder(); err != nil {
 		return err
 	}
-	if m.stages, err = m.plan.stages(m.config.WithoutForeignKeys); err != nil {
+	if m.stages, err = m.plan.Stages(m.config.WithoutForeignKeys); err != nil {
 		return err
 	}
 	for _, t := range m.minting {
-		if _, err := m.plan.precedence(t); err != nil {
+		if _, err := m.plan.Precedence(t); err != nil {
 			return err
 		}
 	}
@@ -158,7 +159,7 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source) error {
 
 // check refuses what is out of bounds and fills in what is left out.
 func (c *Config) check(m *Merge) error {
-	mints := slices.ContainsFunc(m.plan.Tables, func(t *Table) bool { return !t.Skip && len(t.Mint) > 0 })
+	mints := slices.ContainsFunc(m.plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.Mint) > 0 })
 	if mints && c.Namespace == "" {
 		return &snow.FieldError{Field: "Namespace", Value: `""`, Bound: "want one: the plan mints ids"}
 	}
@@ -234,7 +235,7 @@ func (m *Merge) source(name string) *sql.DB {
 // on where an earlier run by the same plan ended, at whatever statement that
 // was, and only verifies where that run had copied everything.
 //
-// The target has the plan's tables, see [Plan.Schema], and what it has in them
+// The target has the plan's tables, see [plan.Plan.Schema], and what it has in them
 // stays. Run adds tables of its own, snow_merge_…, which [Lookup] and [Export]
 // read and which should be kept for as long as anybody asks for old ids. Sources
 // are only read. Nobody may write to them, nor to the target's tables.
@@ -244,7 +245,7 @@ func (m *Merge) source(name string) *sql.DB {
 // [ErrMerged]), a clash without a rule ([*ClashError]), a reference to nothing
 // ([*OrphanError]), a source that changes ([*ChangedError]), a row that the
 // target does not take ([*RowError]), tables that are not as the plan says
-// or with more than it says ([*PlanError]), the end of ctx, or the databases ([*sqlsnow.DatabaseError]).
+// or with more than it says ([*plan.Error]), the end of ctx, or the databases ([*sqlsnow.DatabaseError]).
 // Once that is mended, another call goes on. As long as nothing was copied the
 // plan may be changed for that too. Where verification fails, the error is
 // a [*VerifyError], and the report is there all the same.
@@ -337,13 +338,13 @@ func (m *Merge) phases(ctx context.Context, g *guard, first *worker, numbers map
 
 // looksBack reports whether unique keys hold references to rows that may be
 // merged, so that old ids must be found by new ones.
-func looksBack(p *Plan) bool {
-	return slices.ContainsFunc(p.Tables, func(t *Table) bool {
-		return !t.Skip && slices.ContainsFunc(t.Unique, func(u *Unique) bool {
+func looksBack(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Tables, func(t *plan.Table) bool {
+		return !t.Skip && slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool {
 			return slices.ContainsFunc(u.Columns, func(name string) bool {
-				return slices.ContainsFunc(t.column(name).Refers, func(r *Reference) bool {
-					parent := p.table(r.Table)
-					return parent != nil && parent.merges()
+				return slices.ContainsFunc(t.Column(name).Refers, func(r *plan.Reference) bool {
+					parent := p.Table(r.Table)
+					return parent != nil && parent.Merges()
 				})
 			})
 		})

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -32,7 +33,7 @@ func (m *Merge) mint(ctx context.Context, g *guard, r *run, w *worker) error {
 	}}
 	clashes := newClasher(m.engine, m.plan, w.target, sources, ids)
 	for _, t := range m.minting {
-		order, err := m.plan.precedence(t)
+		order, err := m.plan.Precedence(t)
 		if err != nil {
 			return err
 		}
@@ -104,8 +105,8 @@ func (m *Merge) mintByServer(ctx context.Context, g *guard, r *run, w *worker, c
 // mintRows goes through the rest of a scope, row by row.
 func (m *Merge) mintRows(ctx context.Context, g *guard, r *run, w *worker, clashes *clasher, whole *scope, event *Event) error {
 	needs := clashes.needs(whole.table, whole.source)
-	s := whole.only(func(c *Column) bool {
-		return slices.Contains(needs, c) || drops(c) || whole.mints && c.Name == whole.table.Created
+	s := whole.only(func(c *plan.Column) bool {
+		return slices.Contains(needs, c) || c.DropsRows() || whole.mints && c.Name == whole.table.Created
 	})
 	last, _, err := m.engine.lastBatch(ctx, w.target, s.id)
 	if err != nil {
@@ -187,9 +188,6 @@ func (a *ahead) take(ctx context.Context, after []any, size int) ([][]any, bool,
 	return a.rows, len(a.rows) == a.limit, a.err
 }
 
-// drops reports whether rows are left out for what the column refers to.
-func drops(c *Column) bool { return c.refers() && c.Orphans == OrphansDrop }
-
 // rowsOf returns how many rows of scopes a phase has dealt with.
 func (m *Merge) rowsOf(ctx context.Context, q queryer, phase string, scopes ...int64) (n int64, err error) {
 	condition, args := m.engine.anyOf("scope", scopes)
@@ -239,7 +237,7 @@ func (m *Merge) newPass(r *run, s *scope, last batch) (*pass, error) {
 
 // zoned reports whether the values of a column are in UTC, in sessions of ours,
 // whatever people say.
-func zoned(d sqlsnow.Dialect, c *Column) bool {
+func zoned(d sqlsnow.Dialect, c *plan.Column) bool {
 	return d == sqlsnow.MySQL && mysqlType(c) == "timestamp"
 }
 
@@ -250,7 +248,7 @@ func (p *pass) decide(ctx context.Context, rows [][]any) error {
 	for i, values := range rows {
 		all[i] = row{key: p.rowKey(values), old: values, new: slices.Clone(values), fate: kept}
 	}
-	if err := p.rewriter.references(ctx, p.scope, all, drops); err != nil {
+	if err := p.rewriter.references(ctx, p.scope, all, (*plan.Column).DropsRows); err != nil {
 		return err
 	}
 	var alive [][]any

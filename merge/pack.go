@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -28,14 +29,14 @@ type pack struct {
 // any, have to be found while the run goes on, and servers of the dialect can
 // fill them.
 func (m *Merge) packable(s *scope) bool {
-	return m.engine.dialect == sqlsnow.MySQL && s.mints && !s.table.merges() && !refersTo(m.plan, s.table)
+	return m.engine.dialect == sqlsnow.MySQL && s.mints && !s.table.Merges() && !refersTo(m.plan, s.table)
 }
 
 // refersTo reports whether some column refers to a table.
-func refersTo(p *Plan, t *Table) bool {
+func refersTo(p *plan.Plan, t *plan.Table) bool {
 	for _, other := range p.Tables {
 		for _, c := range other.Columns {
-			if c.refers() && slices.ContainsFunc(c.Refers, func(r *Reference) bool { return r.Table == t.Name }) {
+			if c.HoldsReferences() && slices.ContainsFunc(c.Refers, func(r *plan.Reference) bool { return r.Table == t.Name }) {
 				return true
 			}
 		}

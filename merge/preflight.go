@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -27,7 +28,7 @@ func (m *Merge) preflight(ctx context.Context, w *worker) error {
 	if err := m.distinct(ctx, w); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(m.minting, func(t *Table) bool { return len(t.Mint) > 0 }) {
+	if slices.ContainsFunc(m.minting, func(t *plan.Table) bool { return len(t.Mint) > 0 }) {
 		var micros int64
 		if err := w.target.QueryRowContext(ctx, "SELECT "+m.engine.now).Scan(&micros); err != nil {
 			return m.engine.failed("read the clock", err)
@@ -60,17 +61,17 @@ func (m *Merge) missing(ctx context.Context, w *worker, source string) (errs []e
 	}
 	errs = c.doubled(m.plan, source)
 	for _, found := range c.tables {
-		t := m.plan.table(found.Name)
+		t := m.plan.Table(found.Name)
 		if t != nil && t.Skip {
 			continue
 		}
-		if t == nil || !t.in(source) {
-			errs = append(errs, &PlanError{Table: found.Name, Reason: fmt.Sprintf("source %q has it, and the plan does not: inspect again, or add it with skip", source)})
+		if t == nil || !t.In(source) {
+			errs = append(errs, &plan.Error{Table: found.Name, Reason: fmt.Sprintf("source %q has it, and the plan does not: inspect again, or add it with skip", source)})
 			continue
 		}
 		for _, column := range found.Columns {
-			if c := t.column(column.Name); (c == nil || !c.in(source)) && !slices.Contains(t.Without, column.Name) {
-				errs = append(errs, &PlanError{
+			if c := t.Column(column.Name); (c == nil || !c.In(source)) && !slices.Contains(t.Without, column.Name) {
+				errs = append(errs, &plan.Error{
 					Table: t.Name, Column: column.Name,
 					Reason: fmt.Sprintf("source %q has it, and the plan does not: inspect again, or name it in the table's without", source),
 				})

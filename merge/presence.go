@@ -4,23 +4,25 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // presence remembers which rows the target has.
 type presence struct {
 	engine *engine
 	target queryer
-	known  map[*Table]map[int64]bool
+	known  map[*plan.Table]map[int64]bool
 	size   int
 }
 
 // of returns those of ids that the target has rows of.
-func (p *presence) of(ctx context.Context, t *Table, ids []int64) (map[int64]bool, error) {
+func (p *presence) of(ctx context.Context, t *plan.Table, ids []int64) (map[int64]bool, error) {
 	if p.size > remembered {
 		p.known, p.size = nil, 0
 	}
 	if p.known == nil {
-		p.known = map[*Table]map[int64]bool{}
+		p.known = map[*plan.Table]map[int64]bool{}
 	}
 	known := p.known[t]
 	if known == nil {
@@ -34,11 +36,11 @@ func (p *presence) of(ctx context.Context, t *Table, ids []int64) (map[int64]boo
 			ask = append(ask, id)
 		}
 	}
-	key := t.key()
+	key := t.Key()
 	for part := range slices.Chunk(ask, maxIDs) {
 		condition, args := p.engine.anyOf(p.engine.quote(key.Name), part)
 		text := "SELECT " + p.engine.quote(key.Name) + " FROM " + p.engine.quote(t.Name) + " WHERE " + condition
-		rows, err := p.engine.readAll(ctx, p.target, text, []*Column{key}, args)
+		rows, err := p.engine.readAll(ctx, p.target, text, []*plan.Column{key}, args)
 		if err != nil {
 			return nil, p.engine.failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
 		}

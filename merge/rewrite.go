@@ -3,6 +3,8 @@ package merge
 import (
 	"context"
 	"slices"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A row is one of a source, and what it becomes in the target.
@@ -47,7 +49,7 @@ func (w *rewriter) rewrite(ctx context.Context, s *scope, rows [][]any) ([]row, 
 	if err := w.change(ctx, s, out); err != nil {
 		return nil, err
 	}
-	return out, w.references(ctx, s, out, (*Column).refers)
+	return out, w.references(ctx, s, out, (*plan.Column).HoldsReferences)
 }
 
 // fates finds out which rows are copied, and gives them their new ids.
@@ -116,11 +118,11 @@ func (w *rewriter) change(ctx context.Context, s *scope, rows []row) error {
 
 // references puts new ids in the place of old ones, in columns that refer to
 // others and that want takes.
-func (w *rewriter) references(ctx context.Context, s *scope, rows []row, want func(*Column) bool) error {
+func (w *rewriter) references(ctx context.Context, s *scope, rows []row, want func(*plan.Column) bool) error {
 	var finders []*finder
 	wanted := map[*scope]map[bool][]int64{}
 	for at, c := range s.columns {
-		if !c.refers() || !want(c) {
+		if !c.HoldsReferences() || !want(c) {
 			continue
 		}
 		f, err := newFinder(w, s, at)

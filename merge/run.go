@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -82,7 +83,7 @@ func (m *Merge) load(ctx context.Context, q queryer) (*run, error) {
 		if err := rows.Scan(&id, &source, &name, &layout, &datacenter, &worker, &first, &end); err != nil {
 			return nil, e.failed("read the ledger", err)
 		}
-		t := m.plan.table(name)
+		t := m.plan.Table(name)
 		if t == nil {
 			return nil, fmt.Errorf("%w: table %q is not in the plan", errLedger, name)
 		}
@@ -100,7 +101,7 @@ func (m *Merge) load(ctx context.Context, q queryer) (*run, error) {
 		return nil, e.failed("read the ledger", err)
 	}
 	for _, t := range m.plan.Tables {
-		for _, source := range m.plan.sourceNames(t) {
+		for _, source := range m.plan.SourcesOf(t) {
 			if !t.Skip && r.scope(source, t.Name) == nil {
 				return nil, fmt.Errorf("%w: nothing of table %q of source %q", errLedger, t.Name, source)
 			}
@@ -234,7 +235,7 @@ func (m *Merge) newScopes(ctx context.Context, s *session, source string, next i
 	e := m.engine
 	var all, minting []*scope
 	for _, t := range m.plan.Tables {
-		if t.Skip || !t.in(source) {
+		if t.Skip || !t.In(source) {
 			continue
 		}
 		var n int
@@ -269,7 +270,7 @@ func (m *Merge) newScopes(ctx context.Context, s *session, source string, next i
 	for i, sc := range minting {
 		var ok bool
 		if sc.lane, ok = whole.part(i, len(minting)); !ok {
-			return nil, &PlanError{Reason: fmt.Sprintf("source %q mints for %d tables, and ids of layout %v have no room for more than %d", source, len(minting), reserved.Layout, 1<<reserved.Layout.Bits().Sequence)}
+			return nil, &plan.Error{Reason: fmt.Sprintf("source %q mints for %d tables, and ids of layout %v have no room for more than %d", source, len(minting), reserved.Layout, 1<<reserved.Layout.Bits().Sequence)}
 		}
 	}
 	return all, nil
@@ -305,7 +306,7 @@ func (m *Merge) holders(ctx context.Context) (all []string, err error) {
 		return nil, err
 	}
 	for _, source := range m.plan.Sources {
-		if !slices.ContainsFunc(m.minting, func(t *Table) bool { return t.in(source) && t.mints(source) }) {
+		if !slices.ContainsFunc(m.minting, func(t *plan.Table) bool { return t.In(source) && t.Mints(source) }) {
 			continue
 		}
 		holder, err := m.holder(ctx, s, source)
@@ -347,23 +348,23 @@ func (m *Merge) enter(ctx context.Context, g *guard, s *session, r *run, state, 
 	return nil
 }
 
-// fits returns a [*PlanError] if a table or a column of the plan is missing in
+// fits returns a [*plan.Error] if a table or a column of the plan is missing in
 // a source or in the target.
 func (m *Merge) fits(ctx context.Context, w *worker) error {
 	var errs []error
 	for _, t := range m.minting {
-		look := func(q queryer, where string, columns []*Column) {
+		look := func(q queryer, where string, columns []*plan.Column) {
 			text := "SELECT " + m.engine.selectList(columns) + " FROM " + m.engine.quote(t.Name) + " WHERE 1 = 0"
 			_, err := m.engine.readAll(ctx, q, text, columns, nil)
 			if err != nil && m.engine.absent(sqldialect.Code(err)) {
-				err = &PlanError{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}
+				err = &plan.Error{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}
 			}
 			if err = m.engine.failed("look at table "+strconv.Quote(t.Name)+" of "+where, err); err != nil {
 				errs = append(errs, err)
 			}
 		}
-		look(w.target, "the target", slices.DeleteFunc(slices.Clone(t.Columns), func(c *Column) bool { return c.Generated != "" }))
-		for _, source := range m.plan.sourceNames(t) {
+		look(w.target, "the target", slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Generated != "" }))
+		for _, source := range m.plan.SourcesOf(t) {
 			q, err := w.source(ctx, source)
 			if err != nil {
 				return err

@@ -1,15 +1,19 @@
 package merge
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/shardsnow/snow/merge/plan"
+)
 
 // A scope is one table of one source in a run.
 type scope struct {
 	id      int64 // of its row in snow_merge_scopes, and of its rows in the other tables
 	source  string
-	table   *Table
-	columns []*Column // that are copied: the source has them and they are not computed
-	key     int       // the one of Role key among columns; -1 if there is none
-	primary []int     // the primary key among columns
+	table   *plan.Table
+	columns []*plan.Column // that are copied: the source has them and they are not computed
+	key     int            // the one of Role key among columns; -1 if there is none
+	primary []int          // the primary key among columns
 	mints   bool
 	lane    lane // of the ids that it mints
 
@@ -25,39 +29,39 @@ type scope struct {
 	changed bool
 }
 
-func newScope(id int64, source string, t *Table) *scope {
-	s := &scope{id: id, source: source, table: t, key: -1, mints: t.mints(source), changed: true}
+func newScope(id int64, source string, t *plan.Table) *scope {
+	s := &scope{id: id, source: source, table: t, key: -1, mints: t.Mints(source), changed: true}
 	for _, c := range t.Columns {
-		if c.Generated != "" || !c.in(source) {
+		if c.Generated != "" || !c.In(source) {
 			continue
 		}
-		if c.Role == RoleKey {
+		if c.Role == plan.RoleKey {
 			s.key = len(s.columns)
 		}
-		s.maps = s.maps || c.Orphans == OrphansDrop && c.refers()
+		s.maps = s.maps || c.Orphans == plan.OrphansDrop && c.HoldsReferences()
 		s.columns = append(s.columns, c)
 	}
 	for _, name := range t.PrimaryKey {
 		s.primary = append(s.primary, s.position(name))
 	}
-	s.maps = s.key >= 0 && (s.maps || s.mints || t.merges())
+	s.maps = s.key >= 0 && (s.maps || s.mints || t.Merges())
 	return s
 }
 
 // only returns the scope with some of its columns: those of the primary key
 // and those that want takes, in their order, with those that they go by.
-func (s *scope) only(want func(c *Column) bool) *scope {
+func (s *scope) only(want func(c *plan.Column) bool) *scope {
 	part := *s
 	part.columns, part.primary, part.key = nil, nil, -1
 	by := map[string]bool{}
 	for _, c := range s.columns {
-		if want(c) && c.Role == RolePolymorphic {
+		if want(c) && c.Role == plan.RolePolymorphic {
 			by[c.By] = true
 		}
 	}
 	for _, c := range s.columns {
 		if by[c.Name] || slices.Contains(s.table.PrimaryKey, c.Name) || want(c) {
-			if c.Role == RoleKey {
+			if c.Role == plan.RoleKey {
 				part.key = len(part.columns)
 			}
 			part.columns = append(part.columns, c)
@@ -71,7 +75,7 @@ func (s *scope) only(want func(c *Column) bool) *scope {
 
 // position returns the place of a column among those that are copied, or -1.
 func (s *scope) position(column string) int {
-	return slices.IndexFunc(s.columns, func(c *Column) bool { return c.Name == column })
+	return slices.IndexFunc(s.columns, func(c *plan.Column) bool { return c.Name == column })
 }
 
 // rowKey returns the primary key of a row.
@@ -81,9 +85,4 @@ func (s *scope) rowKey(values []any) []any {
 		key[i] = values[at]
 	}
 	return key
-}
-
-// refers reports whether the column holds ids of other rows.
-func (c *Column) refers() bool {
-	return c.Role == RoleReference || c.Role == RoleJSON || c.Role == RoleList || c.Role == RolePolymorphic
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -137,20 +138,20 @@ func (w *worker) direct(ctx context.Context, r *run, s *scope) (*direct, error) 
 		is, becomes := from.columns[c.Name], to.columns[c.Name]
 		exact, ok := exactly(is, becomes)
 		integer := countable(is.typ) && sqltype.Of(sqlsnow.MySQL, becomes.typ).Kind == sqltype.Integer
-		if !integer && (!ok || c.Role != RolePlain || slices.Contains(s.primary, at)) {
+		if !integer && (!ok || c.Role != plan.RolePlain || slices.Contains(s.primary, at)) {
 			return nil, nil
 		}
 		value := "s." + e.quote(c.Name)
 		switch c.Role {
-		case RolePlain:
+		case plan.RolePlain:
 			if !ok {
 				return nil, nil
 			}
-		case RoleKey:
+		case plan.RoleKey:
 			if s.mints {
 				value = "m.new_id"
 			}
-		case RoleReference:
+		case plan.RoleReference:
 			if value = d.reference(c, at, database, scopes); value == "" {
 				return nil, nil
 			}
@@ -161,7 +162,7 @@ func (w *worker) direct(ctx context.Context, r *run, s *scope) (*direct, error) 
 			exact = "%"
 		}
 		d.values, d.exact = append(d.values, value), append(d.exact, exact)
-		if text, ok := textual(is, becomes, c.Role == RoleReference); ok {
+		if text, ok := textual(is, becomes, c.Role == plan.RoleReference); ok {
 			d.texts = append(d.texts, text)
 		}
 	}
@@ -198,7 +199,7 @@ const (
 
 // reference returns what becomes of a reference, and looks up what it takes. It
 // returns "" if that can't be said.
-func (d *direct) reference(c *Column, at int, database string, scopes map[string]*scope) string {
+func (d *direct) reference(c *plan.Column, at int, database string, scopes map[string]*scope) string {
 	e := d.engine
 	parent := scopes[c.Refers[0].Table]
 	if parent == nil || parent.key < 0 {
@@ -207,7 +208,7 @@ func (d *direct) reference(c *Column, at int, database string, scopes map[string
 	n := strconv.Itoa(at)
 	value := "s." + e.quote(c.Name)
 	found := value // what becomes of it if the row is not in the map
-	if c.Orphans != OrphansFail && !parent.mints {
+	if c.Orphans != plan.OrphansFail && !parent.mints {
 		key := parent.columns[parent.key]
 		if !slices.Equal(parent.table.PrimaryKey, []string{key.Name}) || !countable(key.Type) {
 			return ""
@@ -229,7 +230,7 @@ func (d *direct) reference(c *Column, at int, database string, scopes map[string
 		return value
 	}
 	none := d.none(value, c)
-	if c.Orphans != OrphansNull {
+	if c.Orphans != plan.OrphansNull {
 		d.sound = append(d.sound, "("+value+" IS NULL OR "+none+after+" IS NOT NULL)")
 	}
 	if none == "" {
@@ -240,7 +241,7 @@ func (d *direct) reference(c *Column, at int, database string, scopes map[string
 
 // none returns the condition that a reference stands for no row, with OR after
 // it, or "" if no number does so.
-func (d *direct) none(value string, c *Column) string {
+func (d *direct) none(value string, c *plan.Column) string {
 	var ids []int64
 	for _, text := range c.None {
 		if id, ok := parseID(text); ok {

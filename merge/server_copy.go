@@ -73,7 +73,7 @@ func (p *porter) insertion(where string, lo, hi []any, packed bool) string {
 	d := p.direct
 	names, values := make([]string, len(d.values)), slices.Clone(d.values)
 	for i, c := range p.scope.columns {
-		if names[i] = c.Name; slices.Contains(p.stage.deferred, c) {
+		if names[i] = c.Name; slices.Contains(p.stage.Deferred, c) {
 			values[i] = "NULL"
 		}
 	}

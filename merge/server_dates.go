@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A dating is how the server itself makes the ids of a scope's rows, which are
@@ -29,7 +31,7 @@ func (e *engine) dating(r *run, s *scope, from *storedTable) *dating {
 		return d
 	}
 	column := s.columns[at]
-	switch mysqlType(&Column{Type: from.columns[column.Name].typ}) {
+	switch mysqlType(&plan.Column{Type: from.columns[column.Name].typ}) {
 	case "timestamp":
 	case "datetime", "date":
 		if s.table.Zone != "" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // cutRows is how many rows the ranges have that the server cuts, at most.
@@ -42,7 +43,7 @@ type cutter struct {
 // cutter returns nil if rows of the scope must be seen.
 func (m *Merge) cutter(ctx context.Context, g *guard, r *run, w *worker, clashes *clasher, s *scope) (*cutter, error) {
 	database, err := w.near(ctx, s.source)
-	if err != nil || database == "" || len(s.primary) != 1 || s.maps != s.mints || s.mints && s.primary[0] != s.key || slices.ContainsFunc(s.columns, drops) {
+	if err != nil || database == "" || len(s.primary) != 1 || s.maps != s.mints || s.mints && s.primary[0] != s.key || slices.ContainsFunc(s.columns, (*plan.Column).DropsRows) {
 		return nil, err
 	}
 	if calm, err := clashes.calm(ctx, s.table, s.source); err != nil || !calm {
@@ -77,9 +78,9 @@ func (m *Merge) cutter(ctx context.Context, g *guard, r *run, w *worker, clashes
 
 // calm reports whether no row of a source can clash, whatever its values: there
 // are no rows that come first.
-func (c *clasher) calm(ctx context.Context, t *Table, source string) (bool, error) {
+func (c *clasher) calm(ctx context.Context, t *plan.Table, source string) (bool, error) {
 	for _, k := range c.contests(t, source) {
-		if len(k.ahead) > 1 || slices.ContainsFunc(k.columns, (*Column).refers) {
+		if len(k.ahead) > 1 || slices.ContainsFunc(k.columns, (*plan.Column).HoldsReferences) {
 			return false, nil
 		}
 		r := &round{clasher: c, contest: k}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // comparedRows is about how many rows the server compares in one statement.
@@ -165,7 +166,7 @@ const (
 // ids above those before; unless rows are found by hashes also how many are to
 // be copied, minted, merged and dropped, and the first and the last new id; and
 // how many references there are in each of the columns that it returns.
-func (d *direct) comparison(first task, last batch) (string, []*Column) {
+func (d *direct) comparison(first task, last batch) (string, []*plan.Column) {
 	e, s := d.engine, d.scope
 	alive := "TRUE"
 	if d.alive != "" {
@@ -213,9 +214,9 @@ func (d *direct) comparison(first task, last batch) (string, []*Column) {
 }
 
 // referring returns the columns that refer to rows.
-func (d *direct) referring() (refs []*Column) {
+func (d *direct) referring() (refs []*plan.Column) {
 	for _, c := range d.scope.columns {
-		if c.Role == RoleReference {
+		if c.Role == plan.RoleReference {
 			refs = append(refs, c)
 		}
 	}
@@ -237,8 +238,8 @@ func (d *direct) references(alive string) (counts []string) {
 
 // look takes samples of plain columns that nobody has decided on.
 func (p *prover) look(ctx context.Context, s *scope, after []any, found *proof) error {
-	undecided := func(c *Column) bool {
-		return c.Role == RolePlain && !c.Decided && sqltype.Of(p.engine.dialect, c.Type).Kind <= sqltype.Text
+	undecided := func(c *plan.Column) bool {
+		return c.Role == plan.RolePlain && !c.Decided && sqltype.Of(p.engine.dialect, c.Type).Kind <= sqltype.Text
 	}
 	if !slices.ContainsFunc(s.columns, undecided) {
 		return nil

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // Verify compares the target with what the sources, the plan and the ledger of
@@ -95,7 +97,7 @@ func (v *verifier) verify(ctx context.Context) (err error) {
 
 // linked sees to it that the references which were NULL at first are set.
 func (v *verifier) linked(ctx context.Context, target queryer, s *scope, total *proof) error {
-	if !slices.ContainsFunc(v.stages, func(st stage) bool { return st.table == s.table && len(st.deferred) > 0 }) {
+	if !slices.ContainsFunc(v.stages, func(st plan.Stage) bool { return st.Table == s.table && len(st.Deferred) > 0 }) {
 		return nil
 	}
 	open, err := v.engine.pending(ctx, target, s.id, phaseLink, 0, 1)
@@ -195,7 +197,7 @@ func (v *verifier) ranges(ctx context.Context, s *scope, rows int64, total *proo
 			return last, err
 		}
 		p.direct = nil
-		if !slices.ContainsFunc(s.columns, func(c *Column) bool { return c.refers() && !p.sound[c] }) {
+		if !slices.ContainsFunc(s.columns, func(c *plan.Column) bool { return c.HoldsReferences() && !p.sound[c] }) {
 			if p.direct, err = p.worker.direct(ctx, v.ran, s); err != nil {
 				return last, err
 			}

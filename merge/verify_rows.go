@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -15,12 +16,12 @@ import (
 // of them. It is used by one goroutine at a time.
 type prover struct {
 	engine   *engine
-	plan     *Plan
+	plan     *plan.Plan
 	worker   *worker
 	rewriter *rewriter // of the scope that is compared
 	direct   *direct   // of the same scope, if the server can compare the rows itself
 	presence presence
-	sound    map[*Column]bool // references all of which are known to be ids of rows
+	sound    map[*plan.Column]bool // references all of which are known to be ids of rows
 }
 
 // A proof is what a prover found in one range, or in several.
@@ -34,19 +35,19 @@ type proof struct {
 	first, last int64
 	references  map[refKey]*ReferenceReport
 	paths       map[refKey]bool // in JSON that was looked at: whether they led to a value
-	samples     map[*Column]map[int64]bool
+	samples     map[*plan.Column]map[int64]bool
 	failures    []Failure
 	failed      int64
 }
 
 // refKey is a kind of reference: a column and which of its references it is.
 type refKey struct {
-	column *Column
+	column *plan.Column
 	ref    int
 }
 
 func newProof() *proof {
-	return &proof{references: map[refKey]*ReferenceReport{}, paths: map[refKey]bool{}, samples: map[*Column]map[int64]bool{}}
+	return &proof{references: map[refKey]*ReferenceReport{}, paths: map[refKey]bool{}, samples: map[*plan.Column]map[int64]bool{}}
 }
 
 // fail keeps a failure, if there are not many of the check already.
@@ -94,7 +95,7 @@ func (p *proof) reference(key refKey) *ReferenceReport {
 // mostSamples is how many values of a plain column are kept.
 const mostSamples = 300
 
-func (p *proof) sample(c *Column, v int64) {
+func (p *proof) sample(c *plan.Column, v int64) {
 	if p.samples[c] == nil {
 		p.samples[c] = map[int64]bool{}
 	}
@@ -161,7 +162,7 @@ func (p *prover) compare(ctx context.Context, s *scope, rows []row, found *proof
 		wants[i] = h.row(r.new)
 		found.want.add(wants[i])
 		for n, c := range s.columns {
-			if s.changed && c.Role == RolePlain && !h.equal(n, r.old[n], r.new[n]) {
+			if s.changed && c.Role == plan.RolePlain && !h.equal(n, r.old[n], r.new[n]) {
 				found.renamed++
 			}
 		}
@@ -277,7 +278,7 @@ func sampleOf(v any) string {
 // sample keeps values of plain columns that nobody has decided on.
 func (p *prover) sample(s *scope, rows [][]any, found *proof) {
 	for n, c := range s.columns {
-		if c.Role != RolePlain || c.Decided || sqltype.Of(p.engine.dialect, c.Type).Kind > sqltype.Text {
+		if c.Role != plan.RolePlain || c.Decided || sqltype.Of(p.engine.dialect, c.Type).Kind > sqltype.Text {
 			continue
 		}
 		for _, row := range rows[:min(len(rows), sampledRows)] {
@@ -292,16 +293,16 @@ func (p *prover) sample(s *scope, rows [][]any, found *proof) {
 func (p *prover) references(ctx context.Context, s *scope, rows []row, there [][]any, at map[string]int, found *proof) error {
 	type held struct {
 		row    []any
-		column *Column
+		column *plan.Column
 		ref    int
 		text   string
 		id     int64
 		valid  bool
 	}
 	var all []held
-	wanted := map[*Table][]int64{}
+	wanted := map[*plan.Table][]int64{}
 	for n, c := range s.columns {
-		if !c.refers() {
+		if !c.HoldsReferences() {
 			continue
 		}
 		f, err := newFinder(p.rewriter, s, n)
@@ -316,7 +317,7 @@ func (p *prover) references(ctx context.Context, s *scope, rows []row, there [][
 				}
 				id, ok := parseID(text)
 				all = append(all, held{values, c, ref, text, id, ok})
-				if parent := p.plan.table(c.Refers[ref].Table); ok {
+				if parent := p.plan.Table(c.Refers[ref].Table); ok {
 					wanted[parent] = append(wanted[parent], id)
 				}
 				return text, true
@@ -332,7 +333,7 @@ func (p *prover) references(ctx context.Context, s *scope, rows []row, there [][
 			found.paths[refKey{c, ref}] = reached
 		}
 	}
-	exists := map[*Table]map[int64]bool{}
+	exists := map[*plan.Table]map[int64]bool{}
 	for parent, ids := range wanted {
 		has, err := p.presence.of(ctx, parent, ids)
 		if err != nil {
@@ -343,7 +344,7 @@ func (p *prover) references(ctx context.Context, s *scope, rows []row, there [][
 	for _, h := range all {
 		ref := found.reference(refKey{h.column, h.ref})
 		ref.Checked++
-		parent := p.plan.table(h.column.Refers[h.ref].Table)
+		parent := p.plan.Table(h.column.Refers[h.ref].Table)
 		if h.valid && exists[parent][h.id] {
 			continue
 		}

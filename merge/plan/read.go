@@ -1,4 +1,4 @@
-package merge
+package plan
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func (p *Plan) WriteYAML(w io.Writer) error {
 		_, err = w.Write(b.Bytes())
 	}
 	if err != nil {
-		return fmt.Errorf("merge: write plan: %w", err)
+		return fmt.Errorf("plan: write: %w", err)
 	}
 	return nil
 }
@@ -52,15 +52,15 @@ func (p *Plan) WriteJSON(w io.Writer) error {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(p); err != nil {
-		return fmt.Errorf("merge: write plan: %w", err)
+		return fmt.Errorf("plan: write: %w", err)
 	}
 	return nil
 }
 
-// ReadPlan reads what [Plan.WriteYAML] or [Plan.WriteJSON] wrote and people
+// Read reads what [Plan.WriteYAML] or [Plan.WriteJSON] wrote and people
 // edited. A field that a plan does not have is an error, so that a slip of the
 // pen is none of meaning. What the plan says is checked by [Plan.Check].
-func ReadPlan(r io.Reader) (*Plan, error) {
+func Read(r io.Reader) (*Plan, error) {
 	data, err := io.ReadAll(r)
 	p := &Plan{}
 	if err == nil {
@@ -74,7 +74,7 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 		err = p.checkNil()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("merge: read plan: %w", err)
+		return nil, fmt.Errorf("plan: read: %w", err)
 	}
 	return p, nil
 }
