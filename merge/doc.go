@@ -41,11 +41,12 @@
 //
 // # Ids
 //
-// A row keeps its id if its source is not among [github.com/shardsnow/snow/merge/plan.Table.Mint], which is what
-// rows with ids of package snow do: they can't clash. The others get one whose
-// time is that of the column [github.com/shardsnow/snow/merge/plan.Table.Created] and whose order is that of the old
-// ones, on a worker number that [sqlsnow.Reserve] took out of the namespace for
-// the source. So no generator will ever make it.
+// A row keeps its id if its source is not among Mint of its
+// [github.com/shardsnow/snow/merge/plan.Table], which is right for rows with ids
+// of package snow: they can't clash. The others get an id whose time is that of
+// the column Created and whose order is that of the old ids, on a worker number
+// that [sqlsnow.Reserve] took out of the namespace for the source. So no
+// generator will ever make it.
 //
 // # Limits
 //
