@@ -218,7 +218,7 @@ func (g *glance) look(ctx context.Context, rows [][]any) error {
 	for i, values := range alive {
 		v := verdicts[i]
 		for n, c := range v.clashes {
-			g.forecast.clash(uniqueOf(g.scope.table, c.Unique), c, v.failed == c && n == len(v.clashes)-1)
+			g.forecast.AddClash(uniqueOf(g.scope.table, c.Unique), c, v.failed == c && n == len(v.clashes)-1)
 		}
 		g.row.Renamed += int64(len(v.renames))
 		if v.merged {
@@ -281,8 +281,8 @@ func (g *glance) references(ctx context.Context, rows [][]any) (lost []bool, err
 			})
 			var bad *RowError
 			if errors.As(err, &bad) {
-				addValue(&g.forecast.Misfits, g.scope, f.column, "", "row "+bad.Row+": "+bad.Err.Error())
-				g.forecast.problem(bad)
+				g.forecast.AddMisfit(g.scope.table.Name, g.scope.source, f.column.Name, "row "+bad.Row+": "+bad.Err.Error())
+				g.forecast.AddProblem(bad)
 			} else if err != nil {
 				return nil, err
 			}
@@ -298,12 +298,12 @@ func (g *glance) references(ctx context.Context, rows [][]any) (lost []bool, err
 				continue
 			}
 			key := keyText(g.scope.rowKey(rows[h.row]))
-			addValue(&g.forecast.Orphans, g.scope, f.column, f.column.Orphans, fmt.Sprintf("row %s: %q", key, h.text))
+			g.forecast.AddOrphan(g.scope.table.Name, g.scope.source, f.column.Name, f.column.Orphans, fmt.Sprintf("row %s: %q", key, h.text))
 			switch f.column.Orphans {
 			case plan.OrphansDrop:
 				lost[h.row] = true
 			case plan.OrphansFail:
-				g.forecast.problem(&OrphanError{Source: g.scope.source, Table: g.scope.table.Name, Column: f.column.Name, Row: key, Value: h.text})
+				g.forecast.AddProblem(&OrphanError{Source: g.scope.source, Table: g.scope.table.Name, Column: f.column.Name, Row: key, Value: h.text})
 			}
 		}
 	}
@@ -338,8 +338,8 @@ func (g *glance) fits(values []any) {
 		}
 		if reason := misfit(g.engine.dialect, c, v); reason != "" {
 			key := keyText(g.scope.rowKey(values))
-			addValue(&g.forecast.Misfits, g.scope, c, "", "row "+key+": "+reason)
-			g.forecast.problem(&RowError{Source: g.scope.source, Table: g.scope.table.Name, Row: key, Err: columnError(c.Name, errors.New(reason))})
+			g.forecast.AddMisfit(g.scope.table.Name, g.scope.source, c.Name, "row "+key+": "+reason)
+			g.forecast.AddProblem(&RowError{Source: g.scope.source, Table: g.scope.table.Name, Row: key, Err: columnError(c.Name, errors.New(reason))})
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (v *verifier) verify(ctx context.Context) (err error) {
 		return errNotRun
 	}
 	if v.ran.state != stateCopied {
-		v.report.fail(Failure{Check: CheckComplete, Reason: "the run has not ended: it is in phase " + v.ran.phase})
+		v.report.Add(Failure{Check: CheckComplete, Reason: "the run has not ended: it is in phase " + v.ran.phase})
 		return nil
 	}
 	sound, err := v.sound(ctx, target)
@@ -139,7 +139,7 @@ func (v *verifier) scope(ctx context.Context, target *session, s *scope) (*proof
 		}
 	}
 	for _, f := range total.failures {
-		v.report.fail(f)
+		v.report.Add(f)
 	}
 	v.report.Failed += total.failed - int64(len(total.failures))
 	row := TableReport{

@@ -66,7 +66,7 @@ func (v *verifier) mapOf(ctx context.Context, target queryer, s *scope, last bat
 	key := v.engine.quote(s.table.Key().Name)
 	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.engine.quote(s.table.Name) + ` AS t ON t.` + key + ` = map.new_id
 		WHERE map.scope = ? AND map.kind = ? AND t.` + key + ` IS NULL ORDER BY map.old_id LIMIT ?`
-	return v.query(ctx, target, text, []any{s.id, kindMerged, mostFailures}, func(rows *sql.Rows) error {
+	return v.query(ctx, target, text, []any{s.id, kindMerged, MaxFailures}, func(rows *sql.Rows) error {
 		var was, is int64
 		if err := rows.Scan(&was, &is); err != nil {
 			return err
@@ -125,7 +125,7 @@ func (v *verifier) tables(ctx context.Context, target queryer, proofs []*proof) 
 			if more < 0 {
 				reason = fmt.Sprintf("%d rows are gone that the target had before", -more)
 			}
-			v.report.fail(Failure{Check: CheckRows, Table: t.Name, Reason: reason})
+			v.report.Add(Failure{Check: CheckRows, Table: t.Name, Reason: reason})
 		}
 		if !doubtful {
 			continue // ids that ascend, and are of lanes that have nothing in common, are not equal
@@ -135,7 +135,7 @@ func (v *verifier) tables(ctx context.Context, target queryer, proofs []*proof) 
 		if err := v.query(ctx, target, text, args, func(rows *sql.Rows) error {
 			var id, n int64
 			err := rows.Scan(&id, &n)
-			v.report.fail(Failure{Check: CheckMap, Table: t.Name, Target: keyText([]any{id}), Reason: fmt.Sprintf("%d rows have got this id", n)})
+			v.report.Add(Failure{Check: CheckMap, Table: t.Name, Target: keyText([]any{id}), Reason: fmt.Sprintf("%d rows have got this id", n)})
 			return err
 		}); err != nil {
 			return err
@@ -309,7 +309,7 @@ func (v *verifier) assert(ctx context.Context, target queryer) error {
 		row.Want, row.Got = printNumber(want), printNumber(got)
 		v.report.Assertions = append(v.report.Assertions, row)
 		if got.Cmp(want) != 0 {
-			v.report.fail(Failure{Check: CheckAssertion, Reason: fmt.Sprintf("%s: want %s, got %s", a.Name, row.Want, row.Got)})
+			v.report.Add(Failure{Check: CheckAssertion, Reason: fmt.Sprintf("%s: want %s, got %s", a.Name, row.Want, row.Got)})
 		}
 	}
 	return nil
