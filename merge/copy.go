@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -29,7 +30,7 @@ func (m *Merge) fill(ctx context.Context, g *guard, r *run, first *worker, phase
 		}
 		workers = append(workers, w)
 	}
-	total := Event{Kind: EventPhase, Phase: phase}
+	total := report.Event{Kind: report.EventPhase, Phase: phase}
 	var feeds []*feed
 	for _, st := range m.stages {
 		if phase == phaseLink && len(st.Deferred) == 0 {
@@ -69,7 +70,7 @@ func (m *Merge) hasChanges(ctx context.Context, q queryer, scope int64) (bool, e
 
 // drain lets all workers work until a feed has no more tasks.
 func (m *Merge) drain(ctx context.Context, g *guard, f *feed, workers []*worker) error {
-	f.event.Kind = EventTable
+	f.event.Kind = report.EventTable
 	m.teller.tell(f.event)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -85,7 +86,7 @@ func (m *Merge) drain(ctx context.Context, g *guard, f *feed, workers []*worker)
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	f.event.Kind, f.event.Batch, f.event.Took = EventEnd, 0, 0
+	f.event.Kind, f.event.Batch, f.event.Took = report.EventEnd, 0, 0
 	m.teller.tell(f.event)
 	return nil
 }
@@ -131,7 +132,7 @@ type feed struct {
 	mu     sync.Mutex
 	after  int64
 	buffer []batch
-	event  Event
+	event  report.Event
 }
 
 func (m *Merge) newFeed(ctx context.Context, q queryer, r *run, s *scope, st plan.Stage, phase string) (*feed, error) {
@@ -144,7 +145,7 @@ func (m *Merge) newFeed(ctx context.Context, q queryer, r *run, s *scope, st pla
 		return nil, err
 	}
 	f.end = last.seq
-	f.event = Event{Phase: phase, Source: s.source, Table: s.table.Name}
+	f.event = report.Event{Phase: phase, Source: s.source, Table: s.table.Name}
 	if f.event.Total, err = m.rowsOf(ctx, q, phaseMint, s.id); err != nil {
 		return nil, err
 	}
@@ -175,7 +176,7 @@ func (f *feed) done(m *Merge, rows, bytes int, took time.Duration) {
 	f.pace.observe(rows, bytes, took)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.event.Kind, f.event.Batch, f.event.Took = EventBatch, rows, took
+	f.event.Kind, f.event.Batch, f.event.Took = report.EventBatch, rows, took
 	f.event.Rows += int64(rows)
 	m.teller.tell(f.event)
 }
@@ -240,7 +241,7 @@ func (p *porter) read(ctx context.Context, ranges []batch) ([][]any, error) {
 		return nil, err
 	}
 	changed := func(row, reason string) error {
-		return &ChangedError{Source: p.scope.source, Table: p.scope.table.Name, Row: row, Reason: reason}
+		return &report.ChangedError{Source: p.scope.source, Table: p.scope.table.Name, Row: row, Reason: reason}
 	}
 	if len(rows) != want {
 		return nil, changed(keyText(last.hi), fmt.Sprintf("there were %d rows up to it, and now there are %s", want, atLeast(len(rows), want)))
@@ -274,7 +275,7 @@ func (p *porter) account(ranges []batch, rows []row) ([]batch, error) {
 			}
 			switch row.fate {
 			case missing:
-				return nil, &ChangedError{Source: p.scope.source, Table: p.scope.table.Name, Row: keyText(row.key), Reason: "the row is new"}
+				return nil, &report.ChangedError{Source: p.scope.source, Table: p.scope.table.Name, Row: keyText(row.key), Reason: "the row is new"}
 			case minted:
 				b.minted++
 			case merged:
@@ -287,7 +288,7 @@ func (p *porter) account(ranges []batch, rows []row) ([]batch, error) {
 			}
 		}
 		if p.phase == phaseCopy && (b.minted != r.minted || b.merged != r.merged || b.dropped != r.dropped) {
-			return nil, &ChangedError{
+			return nil, &report.ChangedError{
 				Source: p.scope.source, Table: p.scope.table.Name, Row: keyText(r.hi),
 				Reason: fmt.Sprintf("of the rows up to it %d, %d and %d were minted, merged and dropped, and now it would be %d, %d and %d", r.minted, r.merged, r.dropped, b.minted, b.merged, b.dropped),
 			}

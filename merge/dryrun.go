@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // phaseDryRun is the phase of a dry run's events.
@@ -17,10 +18,10 @@ const phaseDryRun = "dry-run"
 
 // DryRun reads all rows of the sources, and of the target those whose unique
 // keys they have, and returns what a run would do to them and what would stop
-// it: see [Forecast.Err]. It writes nothing, so the target need not even have
+// it: see [report.Forecast.Err]. It writes nothing, so the target need not even have
 // the tables yet. What it remembers of rows that would be merged or renamed is
 // kept in memory.
-func (m *Merge) DryRun(ctx context.Context) (*Forecast, error) {
+func (m *Merge) DryRun(ctx context.Context) (*report.Forecast, error) {
 	f, err := m.dryRun(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("merge: dry run: %w", ended(ctx, err))
@@ -28,7 +29,7 @@ func (m *Merge) DryRun(ctx context.Context) (*Forecast, error) {
 	return f, nil
 }
 
-func (m *Merge) dryRun(ctx context.Context) (_ *Forecast, err error) {
+func (m *Merge) dryRun(ctx context.Context) (_ *report.Forecast, err error) {
 	start := time.Now()
 	w, err := m.newWorker(ctx)
 	if err != nil {
@@ -39,7 +40,7 @@ func (m *Merge) dryRun(ctx context.Context) (_ *Forecast, err error) {
 	if r, err := m.load(ctx, w.target); err == nil && r != nil && r.phase != phaseMint {
 		return nil, errBegun
 	}
-	f := &Forecast{Sources: m.plan.Sources}
+	f := &report.Forecast{Sources: m.plan.Sources}
 	sources := map[string]queryer{}
 	for _, s := range m.sources {
 		if sources[s.Name], err = w.source(ctx, s.Name); err != nil {
@@ -49,7 +50,7 @@ func (m *Merge) dryRun(ctx context.Context) (_ *Forecast, err error) {
 	if err := m.preflight(ctx, w); err != nil {
 		return nil, err
 	}
-	m.teller.tell(Event{Kind: EventPhase, Phase: phaseDryRun, Total: -1})
+	m.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
 	merged := newRemembering()
 	d := &dryRun{Merge: m, worker: w, forecast: f, merged: merged, clashes: newClasher(m.engine, m.plan, w.target, sources, merged)}
 	for _, t := range m.minting {
@@ -81,7 +82,7 @@ const runPerDryRun = 6
 type dryRun struct {
 	*Merge
 	worker   *worker
-	forecast *Forecast
+	forecast *report.Forecast
 	clashes  *clasher
 	merged   *remembering
 }
@@ -101,12 +102,12 @@ func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {
 
 // scope goes through one table of one source.
 func (d *dryRun) scope(ctx context.Context, s *scope, before int64) error {
-	d.forecast.Tables = append(d.forecast.Tables, TableForecast{Table: s.table.Name, Source: s.source, Before: before})
+	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: s.table.Name, Source: s.source, Before: before})
 	g := &glance{dryRun: d, scope: s, row: &d.forecast.Tables[len(d.forecast.Tables)-1]}
 	if err := g.begin(ctx); err != nil {
 		return err
 	}
-	event := Event{Kind: EventTable, Phase: phaseDryRun, Source: s.source, Table: s.table.Name, Total: -1}
+	event := report.Event{Kind: report.EventTable, Phase: phaseDryRun, Source: s.source, Table: s.table.Name, Total: -1}
 	d.teller.tell(event)
 	pace := newThrottle(d.config.BatchRows, d.config.BatchTime)
 	var after []any
@@ -127,7 +128,7 @@ func (d *dryRun) scope(ctx context.Context, s *scope, before int64) error {
 			bytes += sizeOf(row)
 		}
 		pace.observe(len(rows), bytes, time.Since(start))
-		event.Kind, event.Rows, event.Batch, event.Took = EventBatch, g.row.Rows, len(rows), time.Since(start)
+		event.Kind, event.Rows, event.Batch, event.Took = report.EventBatch, g.row.Rows, len(rows), time.Since(start)
 		d.teller.tell(event)
 		if len(rows) < limit {
 			break
@@ -135,7 +136,7 @@ func (d *dryRun) scope(ctx context.Context, s *scope, before int64) error {
 		after = s.rowKey(rows[len(rows)-1])
 	}
 	g.end()
-	event.Kind, event.Total = EventEnd, g.row.Rows
+	event.Kind, event.Total = report.EventEnd, g.row.Rows
 	d.teller.tell(event)
 	return nil
 }
@@ -144,14 +145,14 @@ func (d *dryRun) scope(ctx context.Context, s *scope, before int64) error {
 type glance struct {
 	*dryRun
 	scope    *scope
-	row      *TableForecast
+	row      *report.TableForecast
 	finders  []*finder
 	presence presence // of rows in the source
 	created  int      // the column that dates ids; -1 if there is none
 	zone     *time.Location
 	now      time.Time
 	latest   time.Time
-	dates    DateForecast
+	dates    report.DateForecast
 }
 
 func (g *glance) begin(ctx context.Context) error {
@@ -179,7 +180,7 @@ func (g *glance) begin(ctx context.Context) error {
 	g.created = -1
 	if s.mints && s.table.Created != "" {
 		g.created, g.zone, g.now = s.position(s.table.Created), time.UTC, time.Now()
-		g.dates = DateForecast{Table: s.table.Name, Source: s.source, Column: s.table.Created}
+		g.dates = report.DateForecast{Table: s.table.Name, Source: s.source, Column: s.table.Created}
 		if s.table.Zone != "" && g.created >= 0 && !zoned(g.engine.dialect, s.columns[g.created]) {
 			g.zone, err = time.LoadLocation(s.table.Zone)
 		}
@@ -279,7 +280,7 @@ func (g *glance) references(ctx context.Context, rows [][]any) (lost []bool, err
 				all = append(all, h)
 				return text, true
 			})
-			var bad *RowError
+			var bad *report.RowError
 			if errors.As(err, &bad) {
 				g.forecast.AddMisfit(g.scope.table.Name, g.scope.source, f.column.Name, "row "+bad.Row+": "+bad.Err.Error())
 				g.forecast.AddProblem(bad)
@@ -303,7 +304,7 @@ func (g *glance) references(ctx context.Context, rows [][]any) (lost []bool, err
 			case plan.OrphansDrop:
 				lost[h.row] = true
 			case plan.OrphansFail:
-				g.forecast.AddProblem(&OrphanError{Source: g.scope.source, Table: g.scope.table.Name, Column: f.column.Name, Row: key, Value: h.text})
+				g.forecast.AddProblem(&report.OrphanError{Source: g.scope.source, Table: g.scope.table.Name, Column: f.column.Name, Row: key, Value: h.text})
 			}
 		}
 	}
@@ -339,7 +340,7 @@ func (g *glance) fits(values []any) {
 		if reason := misfit(g.engine.dialect, c, v); reason != "" {
 			key := keyText(g.scope.rowKey(values))
 			g.forecast.AddMisfit(g.scope.table.Name, g.scope.source, c.Name, "row "+key+": "+reason)
-			g.forecast.AddProblem(&RowError{Source: g.scope.source, Table: g.scope.table.Name, Row: key, Err: columnError(c.Name, errors.New(reason))})
+			g.forecast.AddProblem(&report.RowError{Source: g.scope.source, Table: g.scope.table.Name, Row: key, Err: columnError(c.Name, errors.New(reason))})
 		}
 	}
 }

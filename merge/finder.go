@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/jsonpath"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A finder finds the ids in one column of a scope.
@@ -103,7 +104,7 @@ func (f *finder) replace(r *row, after func(parent *scope, id int64) successor) 
 	case f.column.Orphans == plan.OrphansDrop:
 		r.new, r.fate = nil, dropped
 	default:
-		return &OrphanError{Source: f.scope.source, Table: f.scope.table.Name, Column: f.column.Name, Row: keyText(r.key), Value: orphan}
+		return &report.OrphanError{Source: f.scope.source, Table: f.scope.table.Name, Column: f.column.Name, Row: keyText(r.key), Value: orphan}
 	}
 	return nil
 }
@@ -127,7 +128,7 @@ func (f *finder) edit(r *row, by func(ref int, text string) (string, bool)) (val
 		err = columnError(f.column.Name, bad)
 	}
 	if err != nil {
-		return nil, false, &RowError{Source: f.scope.source, Table: f.scope.table.Name, Row: keyText(r.key), Err: err}
+		return nil, false, &report.RowError{Source: f.scope.source, Table: f.scope.table.Name, Row: keyText(r.key), Err: err}
 	}
 	return value, lost, nil
 }

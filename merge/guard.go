@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A guard holds the lease of the target. Its fence is a number that nobody had
@@ -44,7 +46,7 @@ func (e *engine) takeLease(
 			}
 		}()
 	}
-	held := &HeldError{}
+	held := &report.RunningError{}
 	err = e.transaction(ctx, s, nil, func() error {
 		result, err := s.ExecContext(ctx, e.sql(`UPDATE snow_merge_lease SET fence = fence + 1, run = ?, holder = ?, until_us = {now} + ?
 			WHERE id = 1 AND until_us < {now}`), run, holder, lease.Microseconds())
@@ -124,7 +126,7 @@ func (g *guard) extend(ctx context.Context) error {
 
 // lost says who has the lease now, or returns nil if it is not lost.
 func (g *guard) lost(ctx context.Context) error {
-	var lost LostError
+	var lost report.OvertakenError
 	var fence int64
 	if err := g.q.QueryRowContext(ctx, "SELECT fence, holder FROM snow_merge_lease WHERE id = 1").Scan(&fence, &lost.Holder); err == nil && fence == g.fence {
 		return nil // MySQL counts rows that change, and the clock may have stood still
@@ -160,7 +162,7 @@ func (g *guard) fenced(ctx context.Context, s *session, do func() error) func() 
 	return func() error {
 		err := s.QueryRowContext(ctx, g.engine.held, g.fence).Scan(new(int64))
 		if errors.Is(err, sql.ErrNoRows) {
-			return &LostError{}
+			return &report.OvertakenError{}
 		}
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -49,7 +50,7 @@ func (p *porter) link(ctx context.Context, rows []row, done []batch) error {
 			return e.insertBatches(ctx, w.target, done)
 		})
 		// An error names no row here: the rows are tried one by one for that.
-		if err == nil || e.isBusy(err) || ctx.Err() != nil || errors.As(err, new(*LostError)) {
+		if err == nil || e.isBusy(err) || ctx.Err() != nil || errors.As(err, new(*report.OvertakenError)) {
 			return e.failed("link", err)
 		}
 	}
@@ -58,7 +59,7 @@ func (p *porter) link(ctx context.Context, rows []row, done []batch) error {
 		return e.failed("link", err)
 	}
 	defer update.Close()
-	var refused *RowError
+	var refused *report.RowError
 	err = p.guard.transaction(ctx, w.target, func() error {
 		for _, r := range rows {
 			args := make([]any, 0, len(set)+len(where))
@@ -66,7 +67,7 @@ func (p *porter) link(ctx context.Context, rows []row, done []batch) error {
 				args = append(args, e.fit(r.new[at], p.scope.columns[at]))
 			}
 			if _, err := update.ExecContext(ctx, args...); err != nil {
-				refused = &RowError{Source: p.scope.source, Table: p.scope.table.Name, Row: keyText(r.key), Err: e.failed("link", err)}
+				refused = &report.RowError{Source: p.scope.source, Table: p.scope.table.Name, Row: keyText(r.key), Err: e.failed("link", err)}
 				return err
 			}
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -65,7 +66,7 @@ type Config struct {
 
 	// Events, if not nil, is told how the run goes on, by one goroutine at a time.
 	// The run waits for it to return.
-	Events func(Event)
+	Events func(report.Event)
 
 	// Assertions are numbers that must add up.
 	Assertions []Assertion
@@ -240,16 +241,16 @@ func (m *Merge) source(name string) *sql.DB {
 // read and which should be kept for as long as anybody asks for old ids. Sources
 // are only read. Nobody may write to them, nor to the target's tables.
 //
-// What stops a run: databases that are one ([ErrSameDatabase]), a target's clock
-// that is wrong ([*sqlsnow.ClockError]), another run ([*HeldError], [*LostError], [ErrUnfinished],
-// [ErrMerged]), a clash without a rule ([*ClashError]), a reference to nothing
-// ([*OrphanError]), a source that changes ([*ChangedError]), a row that the
-// target does not take ([*RowError]), tables that are not as the plan says
+// What stops a run: databases that are one ([report.ErrSameDatabase]), a target's clock
+// that is wrong ([*sqlsnow.ClockError]), another run ([*report.RunningError], [*report.OvertakenError], [report.ErrUnfinished],
+// [report.ErrMerged]), a clash without a rule ([*report.ClashError]), a reference to nothing
+// ([*report.OrphanError]), a source that changes ([*report.ChangedError]), a row that the
+// target does not take ([*report.RowError]), tables that are not as the plan says
 // or with more than it says ([*plan.Error]), the end of ctx, or the databases ([*sqlsnow.DatabaseError]).
 // Once that is mended, another call goes on. As long as nothing was copied the
 // plan may be changed for that too. Where verification fails, the error is
-// a [*VerifyError], and the report is there all the same.
-func (m *Merge) Run(ctx context.Context) (*Report, error) {
+// a [*report.VerifyError], and the report is there all the same.
+func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 	if err := m.copyAll(ctx); err != nil {
 		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
 	}
@@ -284,7 +285,7 @@ func (m *Merge) copyAll(ctx context.Context) (err error) {
 	}
 	defer g.release()
 	err = m.phases(ctx, g, first, numbers)
-	if cause := context.Cause(ctx); err != nil && errors.As(cause, new(*LostError)) {
+	if cause := context.Cause(ctx); err != nil && errors.As(cause, new(*report.OvertakenError)) {
 		return cause
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -15,7 +16,7 @@ import (
 // it is called there, and whether it is copied at all. It cuts tables into the
 // ranges that the later phases go by.
 func (m *Merge) mint(ctx context.Context, g *guard, r *run, w *worker) error {
-	m.teller.tell(Event{Kind: EventPhase, Phase: phaseMint, Total: -1})
+	m.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseMint, Total: -1})
 	sources := map[string]queryer{}
 	for _, s := range m.sources {
 		q, err := w.source(ctx, s.Name)
@@ -59,7 +60,7 @@ func (m *Merge) mintScope(ctx context.Context, g *guard, r *run, w *worker, clas
 	if err != nil {
 		return err
 	}
-	event := Event{Kind: EventTable, Phase: phaseMint, Source: whole.source, Table: whole.table.Name, Rows: seen, Total: -1}
+	event := report.Event{Kind: report.EventTable, Phase: phaseMint, Source: whole.source, Table: whole.table.Name, Rows: seen, Total: -1}
 	m.teller.tell(event)
 	byServer, err := m.mintByServer(ctx, g, r, w, clashes, whole, &event)
 	if err != nil {
@@ -73,14 +74,14 @@ func (m *Merge) mintScope(ctx context.Context, g *guard, r *run, w *worker, clas
 			return errors.Join(m.engine.failed("mint", byServer), err) // it may be what follows from the first
 		}
 	}
-	event.Kind, event.Batch, event.Took, event.Total = EventEnd, 0, 0, event.Rows
+	event.Kind, event.Batch, event.Took, event.Total = report.EventEnd, 0, 0, event.Rows
 	m.teller.tell(event)
 	return nil
 }
 
 // mintByServer returns why the server did not mint all of a scope, or nil if it
 // did. An error is one that ends the run.
-func (m *Merge) mintByServer(ctx context.Context, g *guard, r *run, w *worker, clashes *clasher, s *scope, event *Event) (why, err error) {
+func (m *Merge) mintByServer(ctx context.Context, g *guard, r *run, w *worker, clashes *clasher, s *scope, event *report.Event) (why, err error) {
 	c, err := m.cutter(ctx, g, r, w, clashes, s)
 	if err != nil || c == nil {
 		return errUnlike, err
@@ -93,7 +94,7 @@ func (m *Merge) mintByServer(ctx context.Context, g *guard, r *run, w *worker, c
 		c.event = *event
 		why = c.all(ctx, last)
 		*event = c.event
-		if ctx.Err() != nil || errors.As(why, new(*LostError)) {
+		if ctx.Err() != nil || errors.As(why, new(*report.OvertakenError)) {
 			return nil, why
 		}
 		if why == nil || tries == mostTries || !m.engine.isBusy(why) {
@@ -103,7 +104,7 @@ func (m *Merge) mintByServer(ctx context.Context, g *guard, r *run, w *worker, c
 }
 
 // mintRows goes through the rest of a scope, row by row.
-func (m *Merge) mintRows(ctx context.Context, g *guard, r *run, w *worker, clashes *clasher, whole *scope, event *Event) error {
+func (m *Merge) mintRows(ctx context.Context, g *guard, r *run, w *worker, clashes *clasher, whole *scope, event *report.Event) error {
 	needs := clashes.needs(whole.table, whole.source)
 	s := whole.only(func(c *plan.Column) bool {
 		return slices.Contains(needs, c) || c.DropsRows() || whole.mints && c.Name == whole.table.Created
@@ -147,7 +148,7 @@ func (m *Merge) mintRows(ctx context.Context, g *guard, r *run, w *worker, clash
 		}
 		took := time.Since(start)
 		pace.observe(len(rows), 0, took)
-		event.Kind, event.Batch, event.Took = EventBatch, len(rows), took
+		event.Kind, event.Batch, event.Took = report.EventBatch, len(rows), took
 		event.Rows += int64(len(rows))
 		m.teller.tell(*event)
 		if !more {
@@ -290,7 +291,7 @@ func (p *pass) settle(r row, v verdict, b *batch) error {
 		return v.failed
 	}
 	if slices.Contains(r.key, nil) {
-		return &RowError{Source: p.source, Table: p.table.Name, Row: keyText(r.key), Err: errNull}
+		return &report.RowError{Source: p.source, Table: p.table.Name, Row: keyText(r.key), Err: errNull}
 	}
 	left := func(kind string, after any) {
 		p.changes = append(p.changes, change{row: rowText(r.key), kind: kind, seq: p.seq, before: keyText(r.key), after: after})
@@ -299,7 +300,7 @@ func (p *pass) settle(r row, v verdict, b *batch) error {
 	if p.maps {
 		var ok bool
 		if old, ok = r.old[p.key].(int64); !ok {
-			return &RowError{Source: p.source, Table: p.table.Name, Row: keyText(r.key), Err: errKey}
+			return &report.RowError{Source: p.source, Table: p.table.Name, Row: keyText(r.key), Err: errKey}
 		}
 	}
 	switch {
@@ -334,7 +335,7 @@ func (p *pass) settle(r row, v verdict, b *batch) error {
 	}
 	id, err := p.minter.next(old, created, dated)
 	if err != nil {
-		return &RowError{Source: p.source, Table: p.table.Name, Row: keyText(r.key), Err: err}
+		return &report.RowError{Source: p.source, Table: p.table.Name, Row: keyText(r.key), Err: err}
 	}
 	p.entries = append(p.entries, entry{old, int64(id), kindMinted})
 	return nil

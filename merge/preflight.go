@@ -12,12 +12,9 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
-
-// ErrSameDatabase is returned where a source is the target, or another source.
-// It arrives wrapped: use errors.Is.
-var ErrSameDatabase = errors.New("two of the databases are one")
 
 // maxSkew is how far the target's clock may be from this process's: no minted
 // id is of a later date than the target's.
@@ -81,7 +78,7 @@ func (m *Merge) missing(ctx context.Context, w *worker, source string) (errs []e
 	return errs, nil
 }
 
-// distinct returns [ErrSameDatabase] where two of the databases are one.
+// distinct returns [report.ErrSameDatabase] where two of the databases are one.
 func (m *Merge) distinct(ctx context.Context, w *worker) error {
 	names, sessions := []string{"the target"}, []*session{w.target}
 	for _, source := range m.plan.Sources {
@@ -95,7 +92,7 @@ func (m *Merge) distinct(ctx context.Context, w *worker) error {
 				return m.engine.failed("tell databases apart", err)
 			}
 			if same {
-				return fmt.Errorf("%w: source %q is %s", ErrSameDatabase, source, names[i])
+				return fmt.Errorf("%w: source %q is %s", report.ErrSameDatabase, source, names[i])
 			}
 		}
 		names, sessions = append(names, fmt.Sprintf("source %q", source)), append(sessions, s)

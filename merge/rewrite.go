@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A row is one of a source, and what it becomes in the target.
@@ -27,8 +28,8 @@ type rewriter struct {
 }
 
 // rewrite returns what rows become, which have a value for each column of the
-// scope. A reference to a row that does not exist is an [*OrphanError], if its
-// column does not say otherwise, and JSON that is none a [*RowError].
+// scope. A reference to a row that does not exist is an [*report.OrphanError], if its
+// column does not say otherwise, and JSON that is none a [*report.RowError].
 func (w *rewriter) rewrite(ctx context.Context, s *scope, rows [][]any) ([]row, error) {
 	out := make([]row, len(rows))
 	for i, values := range rows {
@@ -61,7 +62,7 @@ func (w *rewriter) fates(ctx context.Context, s *scope, rows []row) error {
 	for _, r := range rows {
 		id, ok := r.old[s.key].(int64)
 		if !ok {
-			return &RowError{Source: s.source, Table: s.table.Name, Row: keyText(r.key), Err: errKey}
+			return &report.RowError{Source: s.source, Table: s.table.Name, Row: keyText(r.key), Err: errKey}
 		}
 		ids = append(ids, id)
 	}

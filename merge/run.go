@@ -12,6 +12,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -137,7 +138,7 @@ func (m *Merge) begin(ctx context.Context, g *guard, w *worker, numbers map[stri
 }
 
 // clear forgets the runs of other plans that have not copied anything. One that
-// has is [ErrUnfinished].
+// has is [report.ErrUnfinished].
 func (m *Merge) clear(ctx context.Context, g *guard, s *session) error {
 	e := m.engine
 	rows, err := s.QueryContext(ctx, e.sql("SELECT run, phase FROM snow_merge_runs WHERE state = ? AND run <> ?"), stateRunning, m.run)
@@ -152,7 +153,7 @@ func (m *Merge) clear(ctx context.Context, g *guard, s *session) error {
 			return e.failed("read the ledger", err)
 		}
 		if phase != phaseMint {
-			return fmt.Errorf("%w: %s", ErrUnfinished, id)
+			return fmt.Errorf("%w: %s", report.ErrUnfinished, id)
 		}
 		old = append(old, id)
 	}
@@ -243,7 +244,7 @@ func (m *Merge) newScopes(ctx context.Context, s *session, source string, next i
 			return nil, e.failed("read the ledger", err)
 		}
 		if n > 0 {
-			return nil, fmt.Errorf("%w: source %q, table %q", ErrMerged, source, t.Name)
+			return nil, fmt.Errorf("%w: source %q, table %q", report.ErrMerged, source, t.Name)
 		}
 		sc := newScope(next+int64(len(all)), source, t)
 		sc.packs = m.packable(sc)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // errUnlike says that the server did not do what phase mint decided.
@@ -42,7 +44,7 @@ func (p *porter) handOver(ctx context.Context, ranges []batch) (rows int, ok boo
 	if err == nil {
 		return rows, true, nil
 	}
-	if ctx.Err() != nil || errors.As(err, new(*LostError)) {
+	if ctx.Err() != nil || errors.As(err, new(*report.OvertakenError)) {
 		return 0, false, e.failed("copy", err)
 	}
 	p.direct = nil // this worker goes on without, in this table

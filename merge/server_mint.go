@@ -13,6 +13,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // cutRows is how many rows the ranges have that the server cuts, at most.
@@ -33,7 +34,7 @@ type cutter struct {
 	key   string
 	rows  int // of a range, at most
 	pace  *throttle
-	event Event
+	event report.Event
 
 	dating *dating // if the scope mints
 	packed bool    // the map gets packs
@@ -295,7 +296,7 @@ func (c *cutter) write(ctx, going context.Context, w *worker, each *cut) error {
 	defer close(each.told) // the next one may use the event then
 	each.before = nil      // or all would be kept
 	c.pace.observe(each.rows, 0, took)
-	c.event.Kind, c.event.Batch, c.event.Took = EventBatch, each.rows, took
+	c.event.Kind, c.event.Batch, c.event.Took = report.EventBatch, each.rows, took
 	c.event.Rows += int64(each.rows)
 	c.merge.teller.tell(c.event)
 	return nil

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A throttle says how many rows the next transaction should have: more as long
@@ -78,11 +80,11 @@ func (b *brake) on() bool {
 }
 
 // wait returns when the brake is off, or with an error when ctx ends.
-func (b *brake) wait(ctx context.Context, tell func(Event)) error {
+func (b *brake) wait(ctx context.Context, tell func(report.Event)) error {
 	if !b.on() {
 		return ctx.Err()
 	}
-	tell(Event{Kind: EventPause})
+	tell(report.Event{Kind: report.EventPause})
 	ticks := time.NewTicker(200 * time.Millisecond)
 	defer ticks.Stop()
 	for b.on() {
@@ -92,6 +94,6 @@ func (b *brake) wait(ctx context.Context, tell func(Event)) error {
 			return ctx.Err()
 		}
 	}
-	tell(Event{Kind: EventResume})
+	tell(report.Event{Kind: report.EventResume})
 	return nil
 }

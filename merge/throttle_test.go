@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // Whatever a row costs, transactions come near to the time that is aimed at.
@@ -46,8 +48,8 @@ func TestThrottleBounds(t *testing.T) {
 
 func TestBrake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []EventKind
-		tell := func(e Event) { told = append(told, e.Kind) }
+		var told []report.EventKind
+		tell := func(e report.Event) { told = append(told, e.Kind) }
 		b := &brake{}
 		if err := b.wait(t.Context(), tell); err != nil || len(told) > 0 {
 			t.Fatalf("no brake: %v, told %v", err, told)
@@ -57,7 +59,7 @@ func TestBrake(t *testing.T) {
 		go func() { done <- b.wait(t.Context(), tell) }()
 		synctest.Wait()
 		b.pulled.Store(false)
-		if err := <-done; err != nil || len(told) != 2 || told[0] != EventPause || told[1] != EventResume {
+		if err := <-done; err != nil || len(told) != 2 || told[0] != report.EventPause || told[1] != report.EventResume {
 			t.Errorf("after the brake: %v, told %v", err, told)
 		}
 		b.file = filepath.Join(t.TempDir(), "pause")

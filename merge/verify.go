@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // Verify compares the target with what the sources, the plan and the ledger of
 // [Merge.Run] say, and returns what it found: it writes nothing. It reads each
 // row of the sources and its row in the target, and counts the others. What is
-// wrong is in the report, whose Err returns a [*VerifyError]; an error of
+// wrong is in the report, whose Err returns a [*report.VerifyError]; an error of
 // Verify itself says why nobody could look.
-func (m *Merge) Verify(ctx context.Context) (*Report, error) {
-	v := &verifier{Merge: m, report: &Report{Run: m.run, Sources: m.plan.Sources, Started: time.Now().UTC()}}
+func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
+	v := &verifier{Merge: m, report: &report.Report{Run: m.run, Sources: m.plan.Sources, Started: time.Now().UTC()}}
 	if err := v.verify(ctx); err != nil {
 		return nil, fmt.Errorf("merge: verify: %w", ended(ctx, err))
 	}
@@ -37,7 +38,7 @@ func ended(ctx context.Context, err error) error {
 type verifier struct {
 	*Merge
 	ran     *run
-	report  *Report
+	report  *report.Report
 	later   map[string]int64 // rows that later runs have copied, by table
 	first   *worker          // for what one goroutine asks of the target: a source's connections are all the provers'
 	provers []*prover        // for rows: one for each writer, or the same as first
@@ -58,7 +59,7 @@ func (v *verifier) verify(ctx context.Context) (err error) {
 		return errNotRun
 	}
 	if v.ran.state != stateCopied {
-		v.report.Add(Failure{Check: CheckComplete, Reason: "the run has not ended: it is in phase " + v.ran.phase})
+		v.report.Add(report.Failure{Check: report.CheckComplete, Reason: "the run has not ended: it is in phase " + v.ran.phase})
 		return nil
 	}
 	sound, err := v.sound(ctx, target)
@@ -75,7 +76,7 @@ func (v *verifier) verify(ctx context.Context) (err error) {
 		}
 		v.provers = append(v.provers, &prover{worker: w, engine: v.engine, plan: v.plan, sound: sound, presence: presence{engine: v.engine, target: w.target}})
 	}
-	v.teller.tell(Event{Kind: EventPhase, Phase: phaseVerify, Total: -1})
+	v.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseVerify, Total: -1})
 	proofs := make([]*proof, len(v.ran.scopes))
 	for i, s := range v.ran.scopes {
 		if s.changed, err = v.hasChanges(ctx, target, s.id); err != nil {
@@ -102,8 +103,8 @@ func (v *verifier) linked(ctx context.Context, target queryer, s *scope, total *
 	}
 	open, err := v.engine.pending(ctx, target, s.id, phaseLink, 0, 1)
 	if err == nil && len(open) > 0 {
-		total.fail(Failure{
-			Check: CheckComplete, Source: s.source, Table: s.table.Name, Row: keyText(open[0].hi), Reason: "references of the rows up to this one are not set",
+		total.fail(report.Failure{
+			Check: report.CheckComplete, Source: s.source, Table: s.table.Name, Row: keyText(open[0].hi), Reason: "references of the rows up to this one are not set",
 		})
 	}
 	return err
@@ -117,7 +118,7 @@ func (v *verifier) scope(ctx context.Context, target *session, s *scope) (*proof
 	if err != nil {
 		return nil, err
 	}
-	v.teller.tell(Event{Kind: EventTable, Phase: phaseVerify, Source: s.source, Table: s.table.Name, Total: totals.read})
+	v.teller.tell(report.Event{Kind: report.EventTable, Phase: phaseVerify, Source: s.source, Table: s.table.Name, Total: totals.read})
 	last, err := v.ranges(ctx, s, totals.read, total)
 	if err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func (v *verifier) scope(ctx context.Context, target *session, s *scope) (*proof
 		v.report.Add(f)
 	}
 	v.report.Failed += total.failed - int64(len(total.failures))
-	row := TableReport{
+	row := report.Table{
 		Table: s.table.Name, Source: s.source, Rows: total.read, Copied: total.copied, Rekeyed: total.rekeyed, Merged: total.merged,
 		Dropped: total.dropped, Renamed: total.renamed, Displacement: time.Duration(totals.late) * time.Microsecond,
 	}
@@ -153,7 +154,7 @@ func (v *verifier) scope(ctx context.Context, target *session, s *scope) (*proof
 		row.Worker = &s.lane.worker
 	}
 	v.report.Tables = append(v.report.Tables, row)
-	v.teller.tell(Event{Kind: EventEnd, Phase: phaseVerify, Source: s.source, Table: s.table.Name, Rows: total.read, Total: total.read})
+	v.teller.tell(report.Event{Kind: report.EventEnd, Phase: phaseVerify, Source: s.source, Table: s.table.Name, Rows: total.read, Total: total.read})
 	return total, nil
 }
 
@@ -190,7 +191,7 @@ func (c *collector) add(seq int64, p *proof) {
 // ranges compares the ranges of a scope, several at a time, and returns the last.
 func (v *verifier) ranges(ctx context.Context, s *scope, rows int64, total *proof) (last batch, err error) {
 	all := &collector{total: total, edges: map[int64][2]int64{}, tell: func(n int64, batch int) {
-		v.teller.tell(Event{Kind: EventBatch, Phase: phaseVerify, Source: s.source, Table: s.table.Name, Rows: n, Total: rows, Batch: batch})
+		v.teller.tell(report.Event{Kind: report.EventBatch, Phase: phaseVerify, Source: s.source, Table: s.table.Name, Rows: n, Total: rows, Batch: batch})
 	}}
 	for _, p := range v.provers {
 		if p.rewriter, err = p.worker.rewriter(ctx, v.ran, s); err != nil {
@@ -217,8 +218,8 @@ func (v *verifier) ranges(ctx context.Context, s *scope, rows int64, total *proo
 	var above int64
 	for _, seq := range sortedKeys(all.edges) {
 		if edge := all.edges[seq]; edge[0] <= above {
-			total.fail(Failure{
-				Check: CheckOrder, Source: s.source, Table: s.table.Name, Target: keyText([]any{edge[0]}),
+			total.fail(report.Failure{
+				Check: report.CheckOrder, Source: s.source, Table: s.table.Name, Target: keyText([]any{edge[0]}),
 				Reason: fmt.Sprintf("the id is not above that of the row before, %d", above),
 			})
 		}
@@ -290,16 +291,16 @@ func (v *verifier) feed(ctx context.Context, s *scope, all *collector, send func
 			last = m
 			if m.seq != before.seq+1 || keyText(m.lo) != keyText(before.hi) {
 				hole := newProof()
-				hole.fail(Failure{
-					Check: CheckComplete, Source: s.source, Table: s.table.Name, Row: keyText(m.hi), Reason: "the ledger has lost the rows before those up to this one",
+				hole.fail(report.Failure{
+					Check: report.CheckComplete, Source: s.source, Table: s.table.Name, Row: keyText(m.hi), Reason: "the ledger has lost the rows before those up to this one",
 				})
 				all.add(m.seq, hole)
 			}
 			i := slices.IndexFunc(copied, func(c batch) bool { return c.seq == m.seq })
 			if i < 0 {
 				open := newProof()
-				open.fail(Failure{
-					Check: CheckComplete, Source: s.source, Table: s.table.Name, Row: keyText(m.hi), Reason: "the rows up to this one are not copied",
+				open.fail(report.Failure{
+					Check: report.CheckComplete, Source: s.source, Table: s.table.Name, Row: keyText(m.hi), Reason: "the rows up to this one are not copied",
 				})
 				all.add(m.seq, open)
 				if err := flush(); err != nil {
@@ -336,14 +337,14 @@ func (p *prover) check(ctx context.Context, s *scope, tasks []task, all *collect
 		}
 		hashed := t.copied.hash != (sum{}) // what the server copied itself is not
 		if hashed && found.source != t.copied.hash || found.read != t.copied.read {
-			found.fail(Failure{
-				Check: CheckSource, Source: s.source, Table: s.table.Name, Row: keyText(t.mint.hi),
+			found.fail(report.Failure{
+				Check: report.CheckSource, Source: s.source, Table: s.table.Name, Row: keyText(t.mint.hi),
 				Reason: fmt.Sprintf("the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
 					keyText(t.mint.lo), t.copied.read, found.read),
 			})
 		}
 		for i, f := range found.failures {
-			if !hashed && f.Check == CheckRows {
+			if !hashed && f.Check == report.CheckRows {
 				found.failures[i].Reason += ", unless it is the source that has changed since"
 			}
 		}
@@ -359,8 +360,8 @@ func (v *verifier) beyond(ctx context.Context, s *scope, last batch, total *proo
 		return err
 	}
 	if len(rows) > 0 {
-		total.fail(Failure{
-			Check: CheckSource, Source: s.source, Table: s.table.Name, Row: keyText(s.rowKey(rows[0])), Reason: "the row is new since the run began",
+		total.fail(report.Failure{
+			Check: report.CheckSource, Source: s.source, Table: s.table.Name, Row: keyText(s.rowKey(rows[0])), Reason: "the row is new since the run began",
 		})
 	}
 	return nil
@@ -378,8 +379,8 @@ func (v *verifier) whole(ctx context.Context, s *scope, total *proof) error {
 		return sourceError(s.source, err)
 	}
 	if n != total.read {
-		total.fail(Failure{
-			Check: CheckSource, Source: s.source, Table: s.table.Name,
+		total.fail(report.Failure{
+			Check: report.CheckSource, Source: s.source, Table: s.table.Name,
 			Reason: fmt.Sprintf("the source has %d rows, and %d of them were read", n, total.read),
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -33,10 +34,10 @@ type proof struct {
 	source      sum  // of the rows of the source, as they are
 	want, found sum  // of those that should be in the target, and of those that are
 	first, last int64
-	references  map[refKey]*ReferenceReport
+	references  map[refKey]*report.Reference
 	paths       map[refKey]bool // in JSON that was looked at: whether they led to a value
 	samples     map[*plan.Column]map[int64]bool
-	failures    []Failure
+	failures    []report.Failure
 	failed      int64
 }
 
@@ -47,11 +48,11 @@ type refKey struct {
 }
 
 func newProof() *proof {
-	return &proof{references: map[refKey]*ReferenceReport{}, paths: map[refKey]bool{}, samples: map[*plan.Column]map[int64]bool{}}
+	return &proof{references: map[refKey]*report.Reference{}, paths: map[refKey]bool{}, samples: map[*plan.Column]map[int64]bool{}}
 }
 
 // fail keeps a failure, if there are not many of the check already.
-func (p *proof) fail(f Failure) {
+func (p *proof) fail(f report.Failure) {
 	p.failed++
 	p.failures = f.AppendTo(p.failures)
 }
@@ -83,10 +84,10 @@ func (p *proof) add(o *proof) {
 	p.failed += o.failed - int64(len(o.failures))
 }
 
-func (p *proof) reference(key refKey) *ReferenceReport {
+func (p *proof) reference(key refKey) *report.Reference {
 	r := p.references[key]
 	if r == nil {
-		r = &ReferenceReport{}
+		r = &report.Reference{}
 		p.references[key] = r
 	}
 	return r
@@ -128,19 +129,19 @@ func (p *prover) prove(ctx context.Context, s *scope, lo, hi []any) (*proof, err
 }
 
 // failureOf returns the failure that an error of a row is.
-func failureOf(err error) (Failure, bool) {
-	var orphan *OrphanError
-	var bad *RowError
+func failureOf(err error) (report.Failure, bool) {
+	var orphan *report.OrphanError
+	var bad *report.RowError
 	switch {
 	case errors.As(err, &orphan):
-		return Failure{
-			Check: CheckReference, Source: orphan.Source, Table: orphan.Table, Column: orphan.Column, Row: orphan.Row,
+		return report.Failure{
+			Check: report.CheckReference, Source: orphan.Source, Table: orphan.Table, Column: orphan.Column, Row: orphan.Row,
 			Reason: fmt.Sprintf("%q is the id of no row of the source", orphan.Value),
 		}, true
 	case errors.As(err, &bad):
-		return Failure{Check: CheckSource, Source: bad.Source, Table: bad.Table, Row: bad.Row, Reason: bad.Err.Error()}, true
+		return report.Failure{Check: report.CheckSource, Source: bad.Source, Table: bad.Table, Row: bad.Row, Reason: bad.Err.Error()}, true
 	}
-	return Failure{}, false
+	return report.Failure{}, false
 }
 
 func (p *prover) compare(ctx context.Context, s *scope, rows []row, found *proof, h *hasher) error {
@@ -150,7 +151,7 @@ func (p *prover) compare(ctx context.Context, s *scope, rows []row, found *proof
 	for i, r := range rows {
 		switch r.fate {
 		case missing:
-			found.fail(Failure{Check: CheckSource, Source: s.source, Table: s.table.Name, Row: keyText(r.key), Reason: "the row is new since the run began"})
+			found.fail(report.Failure{Check: report.CheckSource, Source: s.source, Table: s.table.Name, Row: keyText(r.key), Reason: "the row is new since the run began"})
 		case merged:
 			found.merged++
 		case dropped:
@@ -194,8 +195,8 @@ func (p *prover) compare(ctx context.Context, s *scope, rows []row, found *proof
 	}
 	for i, r := range rows {
 		if r.new != nil && !seen[i] {
-			found.fail(Failure{
-				Check: CheckRows, Source: s.source, Table: s.table.Name, Row: keyText(r.key), Target: keyText(s.rowKey(r.new)), Reason: "the row is missing",
+			found.fail(report.Failure{
+				Check: report.CheckRows, Source: s.source, Table: s.table.Name, Row: keyText(r.key), Target: keyText(s.rowKey(r.new)), Reason: "the row is missing",
 			})
 		}
 	}
@@ -231,15 +232,15 @@ func (p *prover) order(s *scope, r row, found *proof) {
 	if found.first == 0 {
 		found.first = id
 	} else if id <= found.last {
-		found.fail(Failure{
-			Check: CheckOrder, Source: s.source, Table: s.table.Name, Row: keyText(r.key), Target: keyText([]any{id}),
+		found.fail(report.Failure{
+			Check: report.CheckOrder, Source: s.source, Table: s.table.Name, Row: keyText(r.key), Target: keyText([]any{id}),
 			Reason: fmt.Sprintf("its id is not above that of the row before, %d", found.last),
 		})
 	}
 	found.last = id
 	if mask, value := s.lane.own(); uint64(id)&mask != value {
-		found.fail(Failure{
-			Check: CheckMap, Source: s.source, Table: s.table.Name, Row: keyText(r.key), Target: keyText([]any{id}), Reason: "its id is not one of those that were reserved",
+		found.fail(report.Failure{
+			Check: report.CheckMap, Source: s.source, Table: s.table.Name, Row: keyText(r.key), Target: keyText([]any{id}), Reason: "its id is not one of those that were reserved",
 		})
 	}
 }
@@ -247,8 +248,8 @@ func (p *prover) order(s *scope, r row, found *proof) {
 func (p *prover) differences(s *scope, r row, got []any, found *proof, h *hasher) {
 	for n, c := range s.columns {
 		if !h.equal(n, r.new[n], got[n]) {
-			found.fail(Failure{
-				Check: CheckRows, Source: s.source, Table: s.table.Name, Column: c.Name, Row: keyText(r.key), Target: keyText(s.rowKey(got)),
+			found.fail(report.Failure{
+				Check: report.CheckRows, Source: s.source, Table: s.table.Name, Column: c.Name, Row: keyText(r.key), Target: keyText(s.rowKey(got)),
 				Reason: fmt.Sprintf("want %s, got %s", sampleOf(r.new[n]), sampleOf(got[n])),
 			})
 		}
@@ -323,7 +324,7 @@ func (p *prover) references(ctx context.Context, s *scope, rows []row, there [][
 				return text, true
 			})
 			if failure, ok := failureOf(err); ok {
-				failure.Row, failure.Target, failure.Check = "", failure.Row, CheckReference
+				failure.Row, failure.Target, failure.Check = "", failure.Row, report.CheckReference
 				found.fail(failure)
 			} else if err != nil {
 				return err
@@ -359,7 +360,7 @@ func (p *prover) references(ctx context.Context, s *scope, rows []row, there [][
 				reason += fmt.Sprintf(": it is an old id, whose row has %d now", a.id)
 			}
 		}
-		failure := Failure{Check: CheckReference, Source: s.source, Table: s.table.Name, Column: h.column.Name, Target: keyText(s.rowKey(h.row)), Reason: reason}
+		failure := report.Failure{Check: report.CheckReference, Source: s.source, Table: s.table.Name, Column: h.column.Name, Target: keyText(s.rowKey(h.row)), Reason: reason}
 		if i, ok := at[p.keyOf(s, s.rowKey(h.row))]; ok {
 			failure.Row = keyText(rows[i].key)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -54,8 +55,8 @@ func (v *verifier) mapOf(ctx context.Context, target queryer, s *scope, last bat
 		{"are dropped", counts[kindDropped], total.dropped},
 	} {
 		if kind.got != kind.want {
-			total.fail(Failure{
-				Check: CheckMap, Source: s.source, Table: s.table.Name,
+			total.fail(report.Failure{
+				Check: report.CheckMap, Source: s.source, Table: s.table.Name,
 				Reason: fmt.Sprintf("the map says that %d rows %s, but the source has %d such rows", kind.got, kind.name, kind.want),
 			})
 		}
@@ -66,13 +67,13 @@ func (v *verifier) mapOf(ctx context.Context, target queryer, s *scope, last bat
 	key := v.engine.quote(s.table.Key().Name)
 	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.engine.quote(s.table.Name) + ` AS t ON t.` + key + ` = map.new_id
 		WHERE map.scope = ? AND map.kind = ? AND t.` + key + ` IS NULL ORDER BY map.old_id LIMIT ?`
-	return v.query(ctx, target, text, []any{s.id, kindMerged, MaxFailures}, func(rows *sql.Rows) error {
+	return v.query(ctx, target, text, []any{s.id, kindMerged, report.MaxFailures}, func(rows *sql.Rows) error {
 		var was, is int64
 		if err := rows.Scan(&was, &is); err != nil {
 			return err
 		}
-		total.fail(Failure{
-			Check: CheckMap, Source: s.source, Table: s.table.Name, Row: keyText([]any{was}), Target: keyText([]any{is}),
+		total.fail(report.Failure{
+			Check: report.CheckMap, Source: s.source, Table: s.table.Name, Row: keyText([]any{was}), Target: keyText([]any{is}),
 			Reason: "the row that it was merged into is missing",
 		})
 		return nil
@@ -104,7 +105,7 @@ func (v *verifier) tables(ctx context.Context, target queryer, proofs []*proof) 
 		if t.Skip {
 			continue
 		}
-		row := TargetReport{Table: t.Name, Before: v.ran.facts.Rows[t.Name], Later: v.later[t.Name]}
+		row := report.Target{Table: t.Name, Before: v.ran.facts.Rows[t.Name], Later: v.later[t.Name]}
 		var minting []int64
 		doubtful := false
 		for i, s := range v.ran.scopes {
@@ -125,7 +126,7 @@ func (v *verifier) tables(ctx context.Context, target queryer, proofs []*proof) 
 			if more < 0 {
 				reason = fmt.Sprintf("%d rows are gone that the target had before", -more)
 			}
-			v.report.Add(Failure{Check: CheckRows, Table: t.Name, Reason: reason})
+			v.report.Add(report.Failure{Check: report.CheckRows, Table: t.Name, Reason: reason})
 		}
 		if !doubtful {
 			continue // ids that ascend, and are of lanes that have nothing in common, are not equal
@@ -135,7 +136,7 @@ func (v *verifier) tables(ctx context.Context, target queryer, proofs []*proof) 
 		if err := v.query(ctx, target, text, args, func(rows *sql.Rows) error {
 			var id, n int64
 			err := rows.Scan(&id, &n)
-			v.report.Add(Failure{Check: CheckMap, Table: t.Name, Target: keyText([]any{id}), Reason: fmt.Sprintf("%d rows have got this id", n)})
+			v.report.Add(report.Failure{Check: report.CheckMap, Table: t.Name, Target: keyText([]any{id}), Reason: fmt.Sprintf("%d rows have got this id", n)})
 			return err
 		}); err != nil {
 			return err
@@ -287,7 +288,7 @@ func (v *verifier) assert(ctx context.Context, target queryer) error {
 		return nil
 	}
 	for _, a := range v.config.Assertions {
-		row := AssertionReport{Name: a.Name, Sources: map[string]string{}}
+		row := report.Assertion{Name: a.Name, Sources: map[string]string{}}
 		want, known := new(big.Rat).SetString(v.ran.facts.Assertions[a.Name])
 		if !known {
 			v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("assertion %q is not checked: the target was not asked before the run", a.Name))
@@ -309,7 +310,7 @@ func (v *verifier) assert(ctx context.Context, target queryer) error {
 		row.Want, row.Got = printNumber(want), printNumber(got)
 		v.report.Assertions = append(v.report.Assertions, row)
 		if got.Cmp(want) != 0 {
-			v.report.Add(Failure{Check: CheckAssertion, Reason: fmt.Sprintf("%s: want %s, got %s", a.Name, row.Want, row.Got)})
+			v.report.Add(report.Failure{Check: report.CheckAssertion, Reason: fmt.Sprintf("%s: want %s, got %s", a.Name, row.Want, row.Got)})
 		}
 	}
 	return nil

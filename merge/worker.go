@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"strconv"
+
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A worker is the connections of one goroutine.
@@ -231,7 +233,7 @@ func (i *inserter) blame(ctx context.Context, s *scope, rows []row, values [][]a
 	if len(rows) == 0 {
 		return e.failed("insert", found)
 	}
-	return &RowError{Source: s.source, Table: s.table.Name, Row: keyText(rows[at].key), Err: e.failed("insert", found)}
+	return &report.RowError{Source: s.source, Table: s.table.Name, Row: keyText(rows[at].key), Err: e.failed("insert", found)}
 }
 
 var errRollBack = errors.New("roll back")

@@ -1,8 +1,10 @@
-package merge
+package report
 
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -15,24 +17,24 @@ var ErrUnfinished = errors.New("another run is unfinished")
 // before, by another plan. It arrives wrapped: use errors.Is.
 var ErrMerged = errors.New("the source's table was merged before")
 
-// A HeldError says that another process is merging into the target, or was
+// A RunningError says that another process is merging into the target, or was
 // until a short while ago.
-type HeldError struct {
+type RunningError struct {
 	Holder string    // see Config.Holder
 	Until  time.Time // when it counts as dead, if it does not renew its lease; in the target's time
 }
 
-func (e *HeldError) Error() string {
+func (e *RunningError) Error() string {
 	return fmt.Sprintf("%q is merging into the target, at least until %s", e.Holder, e.Until.UTC().Format(time.RFC3339Nano))
 }
 
-// A LostError says that another process has taken over the merge, because this
+// An OvertakenError says that another process has taken over the merge, because this
 // one had not renewed its lease in time. What was not committed before is undone.
-type LostError struct {
+type OvertakenError struct {
 	Holder string // of the lease now, where that is known
 }
 
-func (e *LostError) Error() string {
+func (e *OvertakenError) Error() string {
 	if e.Holder == "" {
 		return "the lease of the merge is lost"
 	}
@@ -82,3 +84,49 @@ func (e *RowError) Error() string {
 
 // Unwrap returns the cause.
 func (e *RowError) Unwrap() error { return e.Err }
+
+// A ClashError says that two rows have the same values in a unique key whose
+// rule does not allow for that.
+type ClashError struct {
+	Table  string
+	Unique []string // the columns
+	Values []string // of both rows
+	Source string   // where the later row is
+	Row    string   // its primary key there
+	With   string   // the source of the earlier row; empty means that the target had it before
+	Column string   // RuleMatch: another column in which the rows differ
+	Reason string   // what is wrong, where it is neither RuleFail nor a difference
+}
+
+func (e *ClashError) Error() string {
+	with := "the target has"
+	if e.With != "" {
+		with = "source " + strconv.Quote(e.With) + " has"
+	}
+	text := fmt.Sprintf("table %q: row %s of source %q has the %s %s that a row which %s",
+		e.Table, e.Row, e.Source, strings.Join(e.Unique, ", "), quoteTexts(e.Values), with)
+	switch {
+	case e.Column != "":
+		text += fmt.Sprintf(", but they differ in %q", e.Column)
+	case e.Reason != "":
+		text += ": " + e.Reason
+	}
+	return text
+}
+
+func quoteTexts(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = strconv.Quote(text)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// ErrNotFound is returned by [github.com/shardsnow/snow/merge.Lookup] for a row that is not in the target: the
+// source had none with the id, or it was dropped, or nothing of the source or
+// the table was merged. It arrives wrapped: use errors.Is.
+var ErrNotFound = errors.New("no such row")
+
+// ErrSameDatabase is returned where a source is the target, or another source.
+// It arrives wrapped: use errors.Is.
+var ErrSameDatabase = errors.New("two of the databases are one")
