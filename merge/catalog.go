@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
 // A catalog is what one source has, as a plan of that source alone would say
@@ -35,9 +35,9 @@ func (c *catalog) table(name string) *found {
 	return nil
 }
 
-// doubled returns an error for each two tables of a plan whose rows would be
+// CheckInheritance returns an error for each two tables of a plan whose rows would be
 // merged twice, because one inherits from the other.
-func (c *catalog) doubled(p *plan.Plan, source string) (errs []error) {
+func (c *catalog) CheckInheritance(p *plan.Plan, source string) (errs []error) {
 	copied := func(name string) bool {
 		t := p.Table(name)
 		return t != nil && !t.Skip && t.In(source)
@@ -59,31 +59,31 @@ type reader interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// catalog reads the schema that a session is in.
-func (e *engine) catalog(ctx context.Context, r reader) (*catalog, error) {
+// readCatalog reads the schema that a session is in. An error is the driver's.
+func readCatalog(ctx context.Context, d sqldialect.Dialect, r reader) (*catalog, error) {
 	c := &catalog{}
 	load := c.loadMySQL
-	switch e.dialect {
-	case sqlsnow.Postgres:
+	switch d {
+	case sqldialect.Postgres:
 		load = c.loadPostgres
-	case sqlsnow.SQLite:
+	case sqldialect.SQLite:
 		load = c.loadSQLite
 	}
 	if err := load(ctx, r); err != nil {
-		return nil, e.failed("inspect", err)
+		return nil, err
 	}
 	for _, t := range c.tables {
 		for _, k := range t.ForeignKeys {
-			c.settle(t, k)
+			c.spell(t, k)
 		}
 	}
 	return c, nil
 }
 
-// settle writes the names in a foreign key as the tables have them: SQLite
-// allows others in case, and to leave out the columns of a primary key.
-func (c *catalog) settle(t *found, k *plan.ForeignKey) {
-	spell := func(t *found, names []string) {
+// spell writes the names in a foreign key as the tables have them: SQLite
+// takes other cases, and foreign keys that leave out the columns of a primary key.
+func (c *catalog) spell(t *found, k *plan.ForeignKey) {
+	write := func(t *found, names []string) {
 		for i, name := range names {
 			for _, column := range t.Columns {
 				if strings.EqualFold(column.Name, name) {
@@ -92,7 +92,7 @@ func (c *catalog) settle(t *found, k *plan.ForeignKey) {
 			}
 		}
 	}
-	spell(t, k.Columns)
+	write(t, k.Columns)
 	for _, parent := range c.tables {
 		if strings.EqualFold(parent.Name, k.Table) && c.table(k.Table) == nil {
 			k.Table = parent.Name
@@ -102,7 +102,7 @@ func (c *catalog) settle(t *found, k *plan.ForeignKey) {
 		if slices.Contains(k.Refers, "") {
 			k.Refers = slices.Clone(parent.PrimaryKey)
 		}
-		spell(parent, k.Refers)
+		write(parent, k.Refers)
 	}
 }
 
@@ -113,12 +113,6 @@ func ours(table string) bool {
 		return true
 	}
 	return strings.HasPrefix(table, "snow_merge_")
-}
-
-func addNote(t *plan.Table, format string, args ...any) {
-	if note := fmt.Sprintf(format, args...); !slices.Contains(t.Notes, note) {
-		t.Notes = append(t.Notes, note)
-	}
 }
 
 // each calls do with the Scan of each row of a query.

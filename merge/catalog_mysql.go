@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -57,13 +58,13 @@ func (c *catalog) mysqlTables(ctx context.Context, r reader) error {
 			t.Options = "COLLATE=" + collation
 		}
 		if engine != "InnoDB" {
-			addNote(t.Table, "engine %s: Schema leaves the engine to the server's default, which must have transactions", engine)
+			t.AddNote("engine %s: Schema leaves the engine to the server's default, which must have transactions", engine)
 		}
 		if strings.Contains(options, "partitioned") {
-			addNote(t.Table, "partitioned: Schema makes a table without partitions")
+			t.AddNote("partitioned: Schema makes a table without partitions")
 		}
 		if kind == "SYSTEM VERSIONED" {
-			addNote(t.Table, "system versioned: only current rows are copied, to a table without versions")
+			t.AddNote("system versioned: only current rows are copied, to a table without versions")
 		}
 		c.tables = append(c.tables, t)
 		return nil
@@ -154,7 +155,7 @@ func (c *catalog) mysqlIndexes(ctx context.Context, r reader) error {
 			indexes = append(indexes, &index{table: t, name: name, kind: kind, plural: plural})
 		}
 		i := indexes[len(indexes)-1]
-		text := mysqlEngine().quote(column.String)
+		text := sqldialect.MySQL.Quote(column.String)
 		if part.Valid && (kind == "BTREE" || kind == "HASH") {
 			i.prefix = true
 			text += fmt.Sprintf("(%d)", part.Int64)
@@ -174,14 +175,14 @@ func (c *catalog) mysqlIndexes(ctx context.Context, r reader) error {
 		}
 		switch {
 		case i.expressed:
-			addNote(t.Table, "index %s is on an expression: make it yourself", i.name)
+			t.AddNote("index %s is on an expression: make it yourself", i.name)
 		case i.name == "PRIMARY":
 			t.PrimaryKey = i.columns
 		case i.prefix || strings.HasPrefix(kind, "F") || strings.HasPrefix(kind, "S"):
 			t.Indexes = append(t.Indexes, &plan.Index{Name: i.name, Statement: fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)",
-				kind, mysqlEngine().quote(i.name), mysqlEngine().quote(t.Name), strings.Join(i.parts, ", "))})
+				kind, sqldialect.MySQL.Quote(i.name), sqldialect.MySQL.Quote(t.Name), strings.Join(i.parts, ", "))})
 			if !i.plural {
-				addNote(t.Table, "unique index %s is on the first characters only: a clash is found when the database refuses the row", i.name)
+				t.AddNote("unique index %s is on the first characters only: a clash is found when the database refuses the row", i.name)
 			}
 		case !i.plural:
 			t.Unique = append(t.Unique, &plan.Unique{Name: i.name, Columns: i.columns, Rule: plan.RuleFail})
@@ -222,7 +223,7 @@ func (c *catalog) mysqlForeignKeys(ctx context.Context, r reader, schema string)
 			return nil
 		}
 		if other != schema {
-			addNote(t.Table, "foreign key %s refers to %s.%s, in another database", name, other, parent)
+			t.AddNote("foreign key %s refers to %s.%s, in another database", name, other, parent)
 			return nil
 		}
 		if n := len(t.ForeignKeys); n == 0 || t.ForeignKeys[n-1].Name != name {
@@ -262,11 +263,11 @@ func (c *catalog) mysqlChecks(ctx context.Context, r reader, maria bool) error {
 			return nil
 		}
 		// This is all that JSON is in MariaDB.
-		if column := t.Column(name); column != nil && clause == "json_valid("+mysqlEngine().quote(name)+")" && column.Type == "longtext" {
+		if column := t.Column(name); column != nil && clause == "json_valid("+sqldialect.MySQL.Quote(name)+")" && column.Type == "longtext" {
 			column.Type, column.Collation = "json", ""
 			return nil
 		}
-		addNote(t.Table, "check %s %s", name, clause)
+		t.AddNote("check %s %s", name, clause)
 		return nil
 	})
 }
@@ -280,7 +281,7 @@ func (c *catalog) mysqlTriggers(ctx context.Context, r reader) error {
 			return err
 		}
 		if t := c.table(table); t != nil {
-			addNote(t.Table, "trigger %s %s", name, strings.ToLower(when))
+			t.AddNote("trigger %s %s", name, strings.ToLower(when))
 		}
 		return nil
 	})

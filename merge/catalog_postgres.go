@@ -43,10 +43,10 @@ func (c *catalog) postgresTables(ctx context.Context, r reader) error {
 		}
 		t := &found{Table: &plan.Table{Name: name}}
 		if kind == "p" {
-			addNote(t.Table, "partitioned: Schema makes a table without partitions")
+			t.AddNote("partitioned: Schema makes a table without partitions")
 		}
 		if security {
-			addNote(t.Table, "row level security: the source's account must be one that it lets see all rows")
+			t.AddNote("row level security: the source's account must be one that it lets see all rows")
 		}
 		c.tables = append(c.tables, t)
 		return nil
@@ -150,11 +150,11 @@ func (c *catalog) postgresIndexes(ctx context.Context, r reader) error {
 		case primary:
 			t.PrimaryKey = columns
 		case exclusion:
-			addNote(t.Table, "exclusion constraint %s: %s", name, statement)
+			t.AddNote("exclusion constraint %s: %s", name, statement)
 		case !isSimple:
 			t.Indexes = append(t.Indexes, &plan.Index{Name: name, Statement: statement})
 			if unique {
-				addNote(t.Table, "unique index %s is not on columns alone: a clash is found when the database refuses the row", name)
+				t.AddNote("unique index %s is not on columns alone: a clash is found when the database refuses the row", name)
 			}
 		case unique:
 			t.Unique = append(t.Unique, &plan.Unique{Name: name, Columns: columns, Rule: plan.RuleFail})
@@ -186,7 +186,7 @@ func (c *catalog) postgresForeignKeys(ctx context.Context, r reader) error {
 		switch {
 		case t == nil:
 		case !here:
-			addNote(t.Table, "foreign key %s refers to %s in another schema", k.Name, k.Table)
+			t.AddNote("foreign key %s refers to %s in another schema", k.Name, k.Table)
 		default:
 			k.Columns, k.Refers, k.OnDelete, k.OnUpdate = local, remote, actions[onDelete], actions[onUpdate]
 			t.ForeignKeys = append(t.ForeignKeys, k)
@@ -208,7 +208,7 @@ func (c *catalog) postgresRest(ctx context.Context, r reader) error {
 			return err
 		}
 		if t := c.table(table); t != nil {
-			addNote(t.Table, "%s", note)
+			t.AddNote("%s", note)
 		}
 		return nil
 	})

@@ -134,7 +134,7 @@ func sqliteIndexes(ctx context.Context, r reader, t *found) error {
 		case !simple:
 			t.Indexes = append(t.Indexes, &plan.Index{Name: i.name, Statement: i.statement})
 			if i.unique {
-				addNote(t.Table, "unique index %s is not on columns alone: a clash is found when the database refuses the row", i.name)
+				t.AddNote("unique index %s is not on columns alone: a clash is found when the database refuses the row", i.name)
 			}
 		case i.origin == "u":
 			t.Unique = append(t.Unique, &plan.Unique{Columns: columns, Rule: plan.RuleFail})
@@ -173,7 +173,7 @@ func sqliteTriggers(ctx context.Context, r reader, t *found) error {
 		if err := scan(&name); err != nil {
 			return err
 		}
-		addNote(t.Table, "trigger %s", name)
+		t.AddNote("trigger %s", name)
 		return nil
 	})
 }
@@ -198,7 +198,7 @@ func (t *found) readStatement(statement string) {
 		for i := 0; i < len(definition); i++ {
 			switch word := strings.ToUpper(definition[i].text); {
 			case word == "CHECK" && (i > 0 || column == nil):
-				addNote(t.Table, "check: %s", between(0, len(definition)))
+				t.AddNote("check: %s", between(0, len(definition)))
 				i = closing(definition, i+1) - 1
 			case column == nil || i == 0:
 			case word == "COLLATE" && i+1 < len(definition):

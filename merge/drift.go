@@ -107,14 +107,14 @@ func (u *uniter) unite() *plan.Table {
 	if len(t.Sources) == len(u.names) {
 		t.Sources = nil
 	} else {
-		addNote(t.Table, "only in %s", strings.Join(t.Sources, ", "))
+		t.AddNote("only in %s", strings.Join(t.Sources, ", "))
 	}
 	for _, f := range u.found {
 		if f == nil {
 			continue
 		}
 		for _, note := range f.Notes {
-			addNote(t.Table, "%s", note)
+			t.AddNote("%s", note)
 		}
 		for _, c := range f.Columns {
 			if t.Column(c.Name) == nil {
@@ -131,7 +131,7 @@ func (u *uniter) unite() *plan.Table {
 			u.index(i)
 		}
 		if f.Options != t.Options {
-			addNote(t.Table, "options differ: %q and %q", t.Options, f.Options)
+			t.AddNote("options differ: %q and %q", t.Options, f.Options)
 		}
 	}
 	for i, f := range u.found {
@@ -156,12 +156,12 @@ func (u *uniter) substitute() {
 	for _, k := range u.into.Unique {
 		if !slices.ContainsFunc(k.Columns, func(name string) bool { return u.into.Column(name).Nullable }) {
 			u.into.PrimaryKey = slices.Clone(k.Columns)
-			addNote(u.into.Table, "no primary key: rows are told apart by %q, which Schema makes the primary key", k.Columns)
+			u.into.AddNote("no primary key: rows are told apart by %q, which Schema makes the primary key", k.Columns)
 			u.into.Unique = slices.DeleteFunc(u.into.Unique, func(other *plan.Unique) bool { return other == k })
 			return
 		}
 	}
-	addNote(u.into.Table, "no primary key, and no unique key without NULL: there is nothing to tell its rows apart by")
+	u.into.AddNote("no primary key, and no unique key without NULL: there is nothing to tell its rows apart by")
 }
 
 func (u *uniter) column(name string) *plan.Column {
@@ -194,7 +194,7 @@ func (u *uniter) column(name string) *plan.Column {
 		if !ok {
 			addSuspect(c, "type differs: %q here, %q in source %q", c.Type, other.Type, u.names[i])
 		} else if typ != c.Type {
-			addNote(u.into.Table, "column %s: type %q, for it is %q and %q in the sources", name, typ, c.Type, other.Type)
+			u.into.AddNote("column %s: type %q, for it is %q and %q in the sources", name, typ, c.Type, other.Type)
 		}
 		c.Type = typ
 		c.Nullable = c.Nullable || other.Nullable
@@ -202,14 +202,14 @@ func (u *uniter) column(name string) *plan.Column {
 			addSuspect(c, "generated differently: %q here, %q in source %q", c.Generated, other.Generated, u.names[i])
 		}
 		if text(c.Default) != text(other.Default) {
-			addNote(u.into.Table, "column %s: default %s, but %s in source %s", name, text(c.Default), text(other.Default), u.names[i])
+			u.into.AddNote("column %s: default %s, but %s in source %s", name, text(c.Default), text(other.Default), u.names[i])
 		}
 	}
 	c.Sources = u.owners(has)
 	switch {
 	case c.Sources == nil:
 	case c.Nullable || c.Default != nil || c.Generated != "":
-		addNote(u.into.Table, "column %s: only in %s; rows of others get its default", name, strings.Join(c.Sources, ", "))
+		u.into.AddNote("column %s: only in %s; rows of others get its default", name, strings.Join(c.Sources, ", "))
 	default:
 		addSuspect(c, "only in %s: give it a default, or make it nullable", strings.Join(c.Sources, ", "))
 	}
@@ -246,7 +246,7 @@ func (u *uniter) foreignKey(k *plan.ForeignKey) {
 		return
 	}
 	if owners := u.owners(func(f *found) bool { return slices.ContainsFunc(f.ForeignKeys, same) }); owners != nil {
-		addNote(u.into.Table, "foreign key %q to %s: only in %s", k.Columns, k.Table, strings.Join(owners, ", "))
+		u.into.AddNote("foreign key %q to %s: only in %s", k.Columns, k.Table, strings.Join(owners, ", "))
 	}
 	added := *k
 	for i := 2; slices.ContainsFunc(u.into.ForeignKeys, func(other *plan.ForeignKey) bool { return added.Name != "" && other.Name == added.Name }); i++ {
@@ -260,6 +260,6 @@ func (u *uniter) index(i *plan.Index) {
 	if at < 0 {
 		u.into.Indexes = append(u.into.Indexes, i)
 	} else if other := u.into.Indexes[at]; other.Statement != i.Statement || !slices.Equal(other.Columns, i.Columns) {
-		addNote(u.into.Table, "index %s differs between the sources", i.Name)
+		u.into.AddNote("index %s differs between the sources", i.Name)
 	}
 }

@@ -123,10 +123,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	}
 	name := i.quote(first.Name)
 	var low, high sql.NullString
-	err := each(ctx, q, "SELECT MIN("+name+"), MAX("+name+") FROM "+i.quote(t.Name), nil, func(scan func(...any) error) error {
-		return scan(&low, &high)
-	})
-	if err != nil {
+	if err := q.QueryRowContext(ctx, "SELECT MIN("+name+"), MAX("+name+") FROM "+i.quote(t.Name)).Scan(&low, &high); err != nil {
 		return err
 	}
 	r := keyRange{any: low.Valid}

@@ -81,8 +81,8 @@ func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *plan.
 			delete(i.sessions, s.Name)
 			return nil, fmt.Errorf("source %q: %w", s.Name, err)
 		}
-		if i.catalogs[s.Name], err = e.catalog(ctx, i.sessions[s.Name]); err != nil {
-			return nil, fmt.Errorf("source %q: %w", s.Name, err)
+		if i.catalogs[s.Name], err = readCatalog(ctx, e.dialect, i.sessions[s.Name]); err != nil {
+			return nil, fmt.Errorf("source %q: %w", s.Name, e.failed("inspect", err))
 		}
 		catalogs = append(catalogs, i.catalogs[s.Name])
 	}
@@ -161,7 +161,7 @@ func (i *inspector) mint(context.Context) error {
 		for _, source := range i.plan.SourcesOf(t) {
 			numbered := i.catalogs[source].table(t.Name).numbered
 			if numbered != "" && (key == nil || key.Name != numbered) {
-				addNote(t, "column %s: source %s counts it up; the target does not", numbered, source)
+				t.AddNote("column %s: source %s counts it up; the target does not", numbered, source)
 			}
 			if key == nil {
 				continue
@@ -213,7 +213,7 @@ func (i *inspector) dates(context.Context) error {
 			}
 		}
 		if c := t.Column(t.Created); c != nil && sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer && !knowsZone(i.dialect, c.Type) {
-			addNote(t, "column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
+			t.AddNote("column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
 		}
 	}
 	return nil

@@ -52,11 +52,11 @@ func (m *Merge) missing(ctx context.Context, w *worker, source string) (errs []e
 	if err != nil {
 		return nil, err
 	}
-	c, err := m.engine.catalog(ctx, s)
+	c, err := readCatalog(ctx, m.engine.dialect, s)
 	if err != nil {
-		return nil, sourceError(source, err)
+		return nil, sourceError(source, m.engine.failed("inspect", err))
 	}
-	errs = c.doubled(m.plan, source)
+	errs = c.CheckInheritance(m.plan, source)
 	for _, found := range c.tables {
 		t := m.plan.Table(found.Name)
 		if t != nil && t.Skip {

@@ -102,7 +102,7 @@ func (i *inspector) undeclared(ctx context.Context, t *plan.Table, c *plan.Colum
 		addSuspect(c, "a reference? %s", found.why)
 		i.none(t, c)
 	case named.named && c.Role == plan.RolePlain && values.count() > 0 && !slices.Equal(words(c.Name), []string{"id"}):
-		addNote(t, "column %s: named like a reference, but its values are ids of no table", c.Name)
+		t.AddNote("column %s: named like a reference, but its values are ids of no table", c.Name)
 	}
 	return nil
 }
