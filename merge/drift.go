@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -13,11 +14,11 @@ import (
 
 // unite makes one plan of the catalogs of the sources, with suspects where
 // they differ in a way that people have to decide on, and notes elsewhere.
-func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog) *plan.Plan {
+func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog.Catalog) *plan.Plan {
 	p := &plan.Plan{Version: 1, Dialect: d.String(), Sources: names}
 	drifted := map[string]bool{}
 	for i, c := range catalogs {
-		for _, statement := range c.types {
+		for _, statement := range c.Types {
 			name, _, _ := strings.Cut(statement, " AS ENUM ")
 			same := func(other string) bool { return strings.HasPrefix(other, name+" AS ENUM ") }
 			if at := slices.IndexFunc(p.Types, same); at < 0 {
@@ -26,16 +27,16 @@ func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog) *plan.Plan {
 				drifted[strings.TrimPrefix(name, "CREATE TYPE ")] = true
 			}
 		}
-		for _, note := range c.notes {
+		for _, note := range c.Notes {
 			if note = names[i] + ": " + note; !slices.Contains(p.Notes, note) {
 				p.Notes = append(p.Notes, note)
 			}
 		}
-		for _, t := range c.tables {
+		for _, t := range c.Tables {
 			if p.Table(t.Name) == nil {
 				u := &uniter{d: d, names: names}
 				for _, other := range catalogs {
-					u.found = append(u.found, other.table(t.Name))
+					u.found = append(u.found, other.Table(t.Name))
 				}
 				p.Tables = append(p.Tables, u.unite())
 			}
@@ -49,8 +50,8 @@ func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog) *plan.Plan {
 		}
 	}
 	for _, c := range catalogs {
-		for _, t := range c.tables {
-			for _, heir := range t.heirs {
+		for _, t := range c.Tables {
+			for _, heir := range t.Heirs {
 				text := fmt.Sprintf("table %q inherits from this one, so that its rows would be merged twice: skip one of the two", heir)
 				if of := p.Table(t.Name).Columns; len(of) > 0 && !slices.Contains(of[0].Suspects, text) {
 					addSuspect(of[0], "%s", text)
@@ -70,13 +71,13 @@ func addSuspect(c *plan.Column, format string, args ...any) {
 type uniter struct {
 	d     sqlsnow.Dialect
 	names []string
-	found []*found // of each source, nil where it does not have the table
-	into  *found
+	found []*catalog.Table // of each source, nil where it does not have the table
+	into  *catalog.Table
 }
 
 // owners returns the names of those sources that has is true for, or nil for
 // all that have the table.
-func (u *uniter) owners(has func(*found) bool) (owners []string) {
+func (u *uniter) owners(has func(*catalog.Table) bool) (owners []string) {
 	all := true
 	for i, f := range u.found {
 		switch {
@@ -94,8 +95,8 @@ func (u *uniter) owners(has func(*found) bool) (owners []string) {
 }
 
 func (u *uniter) unite() *plan.Table {
-	first := slices.IndexFunc(u.found, func(f *found) bool { return f != nil })
-	u.into = &found{Table: &plan.Table{
+	first := slices.IndexFunc(u.found, func(f *catalog.Table) bool { return f != nil })
+	u.into = &catalog.Table{Table: &plan.Table{
 		Name: u.found[first].Name, PrimaryKey: u.found[first].PrimaryKey, Options: u.found[first].Options,
 	}}
 	t := u.into
@@ -166,7 +167,7 @@ func (u *uniter) substitute() {
 
 func (u *uniter) column(name string) *plan.Column {
 	var c *plan.Column
-	has := func(f *found) bool { return f.Column(name) != nil }
+	has := func(f *catalog.Table) bool { return f.Column(name) != nil }
 	for i, f := range u.found {
 		if f == nil || !has(f) {
 			continue
@@ -231,7 +232,7 @@ func (u *uniter) unique(k *plan.Unique) {
 		return
 	}
 	added := *k
-	owners := u.owners(func(f *found) bool { return slices.ContainsFunc(f.Unique, same) })
+	owners := u.owners(func(f *catalog.Table) bool { return slices.ContainsFunc(f.Unique, same) })
 	if owners != nil {
 		added.Suspects = append(added.Suspects, fmt.Sprintf("a unique key only in %s: others may have duplicates", strings.Join(owners, ", ")))
 	}
@@ -245,7 +246,7 @@ func (u *uniter) foreignKey(k *plan.ForeignKey) {
 	if slices.ContainsFunc(u.into.ForeignKeys, same) {
 		return
 	}
-	if owners := u.owners(func(f *found) bool { return slices.ContainsFunc(f.ForeignKeys, same) }); owners != nil {
+	if owners := u.owners(func(f *catalog.Table) bool { return slices.ContainsFunc(f.ForeignKeys, same) }); owners != nil {
 		u.into.AddNote("foreign key %q to %s: only in %s", k.Columns, k.Table, strings.Join(owners, ", "))
 	}
 	added := *k

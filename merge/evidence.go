@@ -79,7 +79,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	at := tableOf{source, t.Name}
 	s := &sample{}
 	i.samples[at] = s
-	found := i.catalogs[source].table(t.Name)
+	found := i.catalogs[source].Table(t.Name)
 	for _, c := range found.Columns { // with their types in this source
 		// SQLite's types say little.
 		telling := c.Generated == "" && (sqltype.Of(i.dialect, c.Type).Kind != sqltype.Bytes || i.dialect == sqlsnow.SQLite)

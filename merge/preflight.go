@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -52,12 +53,12 @@ func (m *Merge) missing(ctx context.Context, w *worker, source string) (errs []e
 	if err != nil {
 		return nil, err
 	}
-	c, err := readCatalog(ctx, m.engine.dialect, s)
+	c, err := catalog.Read(ctx, m.engine.dialect, s)
 	if err != nil {
 		return nil, sourceError(source, m.engine.failed("inspect", err))
 	}
 	errs = c.CheckInheritance(m.plan, source)
-	for _, found := range c.tables {
+	for _, found := range c.Tables {
 		t := m.plan.Table(found.Name)
 		if t != nil && t.Skip {
 			continue

@@ -48,7 +48,7 @@ func (i *inspector) suspects(ctx context.Context) error {
 func (i *inspector) borrowed(t *plan.Table, c *plan.Column) bool {
 	named := readName(c.Name)
 	for _, source := range i.plan.SourcesOf(t) {
-		if i.catalogs[source].table(t.Name).numbered == c.Name && i.dialect != sqlsnow.SQLite {
+		if i.catalogs[source].Table(t.Name).Numbered == c.Name && i.dialect != sqlsnow.SQLite {
 			return false // SQLite counts up every integer key
 		}
 	}
