@@ -30,7 +30,7 @@ func TestFinder(t *testing.T) {
 		if c.Role == RoleJSON {
 			c.Refers[0].Path = owner
 		}
-		f, err := newFinder(&rewriter{}, &scope{table: &Table{Name: "t"}, columns: []*Column{&c}}, 0)
+		f, err := newFinder(nil, &sourceTable{table: &Table{Name: "t"}, columns: []*Column{&c}}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestFinderNoID(t *testing.T) {
 			if test.none != "" {
 				c.None = []string{test.none}
 			}
-			f, err := newFinder(&rewriter{}, &scope{table: &Table{Name: "t"}, columns: []*Column{&c}}, 0)
+			f, err := newFinder(nil, &sourceTable{table: &Table{Name: "t"}, columns: []*Column{&c}}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,8 +134,8 @@ func TestFinderPolymorphic(t *testing.T) {
 		{empty, nil, int64(3), int64(103), ""},
 		{empty, "", int64(3), int64(103), ""},
 	} {
-		s := &scope{table: &Table{Name: "t"}, columns: []*Column{&test.column, {Name: "kind"}}}
-		f, err := newFinder(&rewriter{}, s, 0)
+		s := &sourceTable{table: &Table{Name: "t"}, columns: []*Column{&test.column, {Name: "kind"}}}
+		f, err := newFinder(nil, s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestFinderPolymorphic(t *testing.T) {
 		}
 	}
 	var plan *PlanError
-	if _, err := newFinder(&rewriter{}, &scope{table: &Table{Name: "t"}, columns: []*Column{&c}}, 0); !errors.As(err, &plan) {
+	if _, err := newFinder(nil, &sourceTable{table: &Table{Name: "t"}, columns: []*Column{&c}}, 0); !errors.As(err, &plan) {
 		t.Errorf("without the column of kinds: got %v, want a PlanError", err)
 	}
 }

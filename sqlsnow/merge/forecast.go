@@ -112,7 +112,7 @@ func (f *Forecast) clash(u *Unique, c *ClashError, failing bool) {
 }
 
 // addValue counts a row in a list of forecasts.
-func addValue(list *[]ValueForecast, s *scope, c *Column, rule Orphans, sample string) {
+func addValue(list *[]ValueForecast, s *sourceTable, c *Column, rule Orphans, sample string) {
 	var row *ValueForecast
 	for i := range *list {
 		o := &(*list)[i]

@@ -8,7 +8,7 @@ import (
 )
 
 func TestForecastAsText(t *testing.T) {
-	s := &scope{source: "old", table: &Table{Name: "items"}}
+	s := &sourceTable{source: "old", table: &Table{Name: "items"}}
 	f := &Forecast{Sources: []string{"new", "old"}, Took: 1500 * time.Millisecond, Estimate: 7500 * time.Millisecond}
 	f.Tables = []TableForecast{{Table: "items", Source: "old", Rows: 3, Rekeyed: 2, Merged: 1}}
 	if err := f.Err(); err != nil {
@@ -107,7 +107,7 @@ func TestContestsOfASource(t *testing.T) {
 			{Columns: []string{"tag"}, Rule: RuleFail},
 		},
 	}
-	c := &clasher{plan: &Plan{Sources: []string{"a", "b", "c"}, Tables: []*Table{table}}}
+	c := &conflicts{plan: &Plan{Sources: []string{"a", "b", "c"}, Tables: []*Table{table}}}
 	for source, want := range map[string]string{
 		"a": "id: target; name: target c; tag: target",
 		"b": "name: target c a", // its ids are new, and it has no tags

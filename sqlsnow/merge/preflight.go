@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/internal/dbcode"
 )
 
 // ErrSameDatabase is returned where a source is the target, or another source.
@@ -22,15 +23,21 @@ var ErrSameDatabase = errors.New("two of the databases are one")
 // id is of a later date than the target's.
 const maxSkew = 10 * time.Minute
 
-// preflight sees to what must be so before anything is written, or counted.
-func (m *Merge) preflight(ctx context.Context, w *worker) error {
-	if err := m.distinct(ctx, w); err != nil {
+// A preflight looks at the databases before anything is written.
+type preflight struct {
+	*job
+	conns *conns
+}
+
+// check sees to what must be so before anything is written, or counted.
+func (p *preflight) check(ctx context.Context) error {
+	if err := p.distinct(ctx); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(m.minting, func(t *Table) bool { return len(t.Mint) > 0 }) {
+	if slices.ContainsFunc(p.order, func(t *Table) bool { return len(t.Mint) > 0 }) {
 		var micros int64
-		if err := w.target.QueryRowContext(ctx, "SELECT "+m.engine.now).Scan(&micros); err != nil {
-			return m.engine.failed("read the clock", err)
+		if err := p.conns.target.QueryRowContext(ctx, "SELECT "+p.engine.now).Scan(&micros); err != nil {
+			return p.engine.failed("read the clock", err)
 		}
 		here, there := time.Now(), time.UnixMicro(micros)
 		if skew := here.Sub(there); skew.Abs() > maxSkew {
@@ -38,8 +45,8 @@ func (m *Merge) preflight(ctx context.Context, w *worker) error {
 		}
 	}
 	var errs []error
-	for _, source := range m.plan.Sources {
-		missing, err := m.missing(ctx, w, source)
+	for _, source := range p.plan.Sources {
+		missing, err := p.missing(ctx, source)
 		if err != nil {
 			return err
 		}
@@ -49,18 +56,18 @@ func (m *Merge) preflight(ctx context.Context, w *worker) error {
 }
 
 // missing returns what a source has and the plan does not: it would be lost.
-func (m *Merge) missing(ctx context.Context, w *worker, source string) (errs []error, err error) {
-	s, err := w.source(ctx, source)
+func (p *preflight) missing(ctx context.Context, source string) (errs []error, err error) {
+	s, err := p.conns.source(ctx, source)
 	if err != nil {
 		return nil, err
 	}
-	c, err := m.engine.catalog(ctx, s)
+	c, err := p.engine.catalog(ctx, s)
 	if err != nil {
 		return nil, sourceError(source, err)
 	}
-	errs = c.doubled(m.plan, source)
+	errs = c.doubled(p.plan, source)
 	for _, found := range c.tables {
-		t := m.plan.table(found.Name)
+		t := p.plan.table(found.Name)
 		if t != nil && t.Skip {
 			continue
 		}
@@ -81,17 +88,17 @@ func (m *Merge) missing(ctx context.Context, w *worker, source string) (errs []e
 }
 
 // distinct returns [ErrSameDatabase] where two of the databases are one.
-func (m *Merge) distinct(ctx context.Context, w *worker) error {
-	names, sessions := []string{"the target"}, []*session{w.target}
-	for _, source := range m.plan.Sources {
-		s, err := w.source(ctx, source)
+func (p *preflight) distinct(ctx context.Context) error {
+	names, sessions := []string{"the target"}, []*session{p.conns.target}
+	for _, source := range p.plan.Sources {
+		s, err := p.conns.source(ctx, source)
 		if err != nil {
 			return err
 		}
 		for i, other := range sessions {
-			same, err := m.engine.same(ctx, s, other)
+			same, err := sameDatabase(ctx, s, other)
 			if err != nil {
-				return m.engine.failed("tell databases apart", err)
+				return p.engine.failed("tell databases apart", err)
 			}
 			if same {
 				return fmt.Errorf("%w: source %q is %s", ErrSameDatabase, source, names[i])
@@ -102,9 +109,36 @@ func (m *Merge) distinct(ctx context.Context, w *worker) error {
 	return nil
 }
 
-// same reports whether two sessions are in one database.
-func (e *engine) same(ctx context.Context, a, b *session) (bool, error) {
-	switch e.dialect {
+// fits returns a [*PlanError] if a table or a column of the plan is missing in
+// a source or in the target.
+func (p *preflight) fits(ctx context.Context) error {
+	var errs []error
+	for _, t := range p.order {
+		look := func(q queryer, where string, columns []*Column) {
+			text := "SELECT " + p.engine.selectList(columns) + " FROM " + p.engine.quote(t.Name) + " WHERE 1 = 0"
+			_, err := p.engine.readAll(ctx, q, text, columns, nil)
+			if err != nil && p.engine.absent(dbcode.Of(err)) {
+				err = &PlanError{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}
+			}
+			if err = p.engine.failed("look at table "+strconv.Quote(t.Name)+" of "+where, err); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		look(p.conns.target, "the target", slices.DeleteFunc(slices.Clone(t.Columns), func(c *Column) bool { return c.Generated != "" }))
+		for _, source := range p.plan.sourceNames(t) {
+			q, err := p.conns.source(ctx, source)
+			if err != nil {
+				return err
+			}
+			look(q, "source "+strconv.Quote(source), newSourceTable(0, source, t).columns)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sameDatabase reports whether two sessions are in one database.
+func sameDatabase(ctx context.Context, a, b *session) (bool, error) {
+	switch a.engine.dialect {
 	case sqlsnow.Postgres:
 		return samePostgres(ctx, a, b)
 	case sqlsnow.SQLite:

@@ -247,13 +247,13 @@ func TestLostLease(t *testing.T) {
 		t.Errorf("a second run: got %v, want a HeldError", err)
 	}
 	f.exec(f.target, "UPDATE snow_merge_lease SET fence = fence + 1, holder = 'thief'")
-	before := f.rows(f.target, "SELECT COUNT(*) FROM snow_merge_batches WHERE phase = 'copy'")
+	before := f.rows(f.target, "SELECT COUNT(*) FROM snow_merge_chunks WHERE phase = 'copy'")
 	m.Pause(false)
 	var lost *merge.LostError
 	if err := <-done; !errors.As(err, &lost) {
 		t.Errorf("the run after that: got %v, want a LostError", err)
 	}
-	if after := f.rows(f.target, "SELECT COUNT(*) FROM snow_merge_batches WHERE phase = 'copy'"); after != before {
+	if after := f.rows(f.target, "SELECT COUNT(*) FROM snow_merge_chunks WHERE phase = 'copy'"); after != before {
 		t.Errorf("%s batches were copied, and %s after the lease was lost", before, after)
 	}
 	f.exec(f.target, "UPDATE snow_merge_lease SET until_us = 0")

@@ -1,0 +1,396 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A ClashError says that two rows have the same values in a unique key whose
+// rule does not allow for that.
+type ClashError struct {
+	Table  string
+	Unique []string // the columns
+	Values []string // of both rows
+	Source string   // where the later row is
+	Row    string   // its primary key there
+	With   string   // the source of the earlier row; empty means that the target had it before
+	Column string   // RuleMatch: another column in which the rows differ
+	Reason string   // what is wrong, where it is neither RuleFail nor a difference
+}
+
+func (e *ClashError) Error() string {
+	with := "the target has"
+	if e.With != "" {
+		with = "source " + strconv.Quote(e.With) + " has"
+	}
+	text := fmt.Sprintf("merge: table %q: row %s of source %q has the %s %s that a row which %s",
+		e.Table, e.Row, e.Source, strings.Join(e.Unique, ", "), quoteTexts(e.Values), with)
+	switch {
+	case e.Column != "":
+		text += fmt.Sprintf(", but they differ in %q", e.Column)
+	case e.Reason != "":
+		text += ": " + e.Reason
+	}
+	return text
+}
+
+func quoteTexts(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = strconv.Quote(text)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// An ident is what a row is in the target: a key there, or that of a row of a
+// source whose key in the target is not known yet.
+type ident struct {
+	source string // empty for the target
+	key    int64
+}
+
+// identities tell which rows of sources are one row in the target. They are
+// asked for tables with a Role key only.
+type identities interface {
+	// identify returns what rows are in the target. Those that are not copied
+	// are absent.
+	identify(ctx context.Context, source string, t *Table, keys []int64) (map[int64]ident, error)
+
+	// members returns the rows of a source that are the given ones in the target.
+	members(ctx context.Context, source string, t *Table, ids []ident) (map[ident][]int64, error)
+}
+
+// Conflicts finds rows that clash in a unique key with rows of the target or of
+// earlier sources, and decides what becomes of them. The databases compare, by
+// the collations of their columns. It is not safe for concurrent use.
+//
+// Tables must come in the order of [Plan.mintOrder], and the sources of a table
+// in that of [Table.precedence].
+type conflicts struct {
+	e       *engine
+	plan    *Plan
+	target  queryer
+	sources map[string]queryer
+	ids     identities
+
+	empty   map[string]bool   // tables that the target has no rows of
+	renames map[uint64]uint64 // new names, and which row has them, both hashed
+	seed    maphash.Seed
+}
+
+func newConflicts(e *engine, p *Plan, target queryer, sources map[string]queryer, ids identities) *conflicts {
+	return &conflicts{
+		e: e, plan: p, target: target, sources: sources, ids: ids,
+		empty: map[string]bool{}, renames: map[uint64]uint64{}, seed: maphash.MakeSeed(),
+	}
+}
+
+// A verdict is what becomes of a row.
+type verdict struct {
+	clashes []*ClashError // all of them, whatever their rules
+	failed  *ClashError   // one that stops the run
+
+	// A merged row is not copied: winner stands for it. In a table without a
+	// Role key, winnerKey is the primary key of the winner, and winner.key is 0.
+	merged    bool
+	winner    ident
+	winnerKey []any
+
+	renames []rename
+}
+
+// A rename is a value that RuleSuffix changed.
+type rename struct {
+	column        *Column
+	before, after string
+}
+
+// merges reports whether rows of the table may come to stand for others.
+func (t *Table) merges() bool {
+	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return u.Rule == RuleKeep || u.Rule == RuleMatch })
+}
+
+// sourceNames returns the sources that have the table, in the plan's order.
+func (p *Plan) sourceNames(t *Table) []string {
+	return slices.DeleteFunc(slices.Clone(p.Sources), func(s string) bool { return !t.in(s) })
+}
+
+// precedence returns the sources of a table in the order in which they must be
+// minted: a row can't be merged into one that nothing is known of.
+func (p *Plan) precedence(t *Table) ([]string, error) {
+	var order []string
+	for _, u := range t.Unique {
+		if u.Rule != RuleKeep && u.Rule != RuleMatch {
+			continue
+		}
+		this := p.preferred(t, u)
+		if order != nil && !slices.Equal(order, this) {
+			return nil, &PlanError{Table: t.Name, Reason: "unique keys that merge rows prefer sources in different orders"}
+		}
+		order = this
+	}
+	if order == nil {
+		order = p.sourceNames(t)
+	}
+	return order, nil
+}
+
+func (p *Plan) preferred(t *Table, u *Unique) []string {
+	order := slices.Clone(u.Prefer)
+	for _, s := range p.sourceNames(t) {
+		if !slices.Contains(order, s) {
+			order = append(order, s)
+		}
+	}
+	return order
+}
+
+// mintOrder returns the tables so that those whose rows may be merged come
+// before those with unique keys that refer to them, and those whose rows may be
+// missing before those whose rows are dropped for it.
+func (p *Plan) mintOrder() ([]*Table, error) {
+	var order []*Table
+	state := map[*Table]int{} // 1: on the way, 2: done
+	var visit func(t *Table) error
+	visit = func(t *Table) error {
+		switch state[t] {
+		case 1:
+			return &PlanError{Table: t.Name, Reason: "references that drop rows, or are in unique keys that merge them, go round in a circle"}
+		case 2:
+			return nil
+		}
+		state[t] = 1
+		for _, c := range t.Columns {
+			unique := slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, c.Name) })
+			for _, r := range c.Refers {
+				parent := p.table(r.Table)
+				if parent == nil || parent.Skip || !drops(c) && !(unique && parent.merges()) {
+					continue
+				}
+				if err := visit(parent); err != nil {
+					return err
+				}
+			}
+		}
+		state[t] = 2
+		order = append(order, t)
+		return nil
+	}
+	for _, t := range p.Tables {
+		if t.Skip {
+			continue
+		}
+		if err := visit(t); err != nil {
+			return nil, err
+		}
+	}
+	return order, nil
+}
+
+// A contest is a unique key in which the rows of a source may clash.
+type contest struct {
+	table   *Table
+	unique  *Unique
+	columns []*Column
+	ahead   []string // those whose rows come first: the target, then sources
+	others  []*Column
+}
+
+const inTarget = ""
+
+// contests returns the unique keys that rows of a source may clash in.
+func (c *conflicts) contests(t *Table, source string) []*contest {
+	uniques := t.Unique
+	if !slices.ContainsFunc(uniques, func(u *Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }) {
+		uniques = append([]*Unique{{Columns: t.PrimaryKey, Rule: RuleFail}}, uniques...)
+	}
+	var all []*contest
+	for _, u := range uniques {
+		k := &contest{table: t, unique: u, columns: columnsOf(t, u.Columns)}
+		if !k.in(source) {
+			// A minted key is nobody else's. What the target computes or gives a
+			// default to is not known yet: it will refuse the row.
+			continue
+		}
+		k.ahead = []string{inTarget}
+		for _, s := range c.plan.preferred(t, u) {
+			if s == source {
+				break
+			}
+			if k.in(s) {
+				k.ahead = append(k.ahead, s)
+			}
+		}
+		if u.Rule == RuleMatch {
+			for _, column := range t.Columns {
+				if column.Role == RolePlain && column.Generated == "" && !slices.Contains(k.columns, column) {
+					k.others = append(k.others, column)
+				}
+			}
+		}
+		all = append(all, k)
+	}
+	return all
+}
+
+// in reports whether rows of the source take part.
+func (k *contest) in(source string) bool {
+	return k.table.in(source) && !slices.ContainsFunc(k.columns, func(c *Column) bool {
+		return !c.in(source) || c.Generated != "" || c.Role == RoleKey && k.table.mints(source)
+	})
+}
+
+// has reports whether a place has a column of a table that it has.
+func has(place string, c *Column) bool { return place == inTarget || c.in(place) }
+
+func columnsOf(t *Table, names []string) []*Column {
+	columns := make([]*Column, len(names))
+	for i, name := range names {
+		columns[i] = t.column(name)
+	}
+	return columns
+}
+
+// needs returns the columns whose values decide must be given.
+func (c *conflicts) needs(t *Table, source string) []*Column {
+	need := map[*Column]bool{}
+	for _, column := range columnsOf(t, t.PrimaryKey) {
+		need[column] = true
+	}
+	for _, k := range c.contests(t, source) {
+		for _, column := range slices.Concat(k.columns, k.others) {
+			need[column] = column.in(source)
+			if column.By != "" {
+				need[t.column(column.By)] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(t.Columns), func(column *Column) bool { return !need[column] })
+}
+
+// decide returns a verdict on each row of a source. The rows have values for
+// columns, among which are those that [conflicts.needs] returns. It writes nothing.
+func (c *conflicts) decide(ctx context.Context, t *Table, source string, columns []*Column, rows [][]any) ([]verdict, error) {
+	verdicts := make([]verdict, len(rows))
+	for _, k := range c.contests(t, source) {
+		r := &round{conflicts: c, contest: k, source: source, columns: columns, rows: rows, verdicts: verdicts}
+		if err := r.run(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return verdicts, nil
+}
+
+// A round is a contest in which some rows of a source take part.
+type round struct {
+	*conflicts
+	*contest
+	source   string
+	columns  []*Column
+	rows     [][]any
+	verdicts []verdict
+}
+
+func (r *round) run(ctx context.Context) error {
+	tuples, err := r.tuples(ctx)
+	if err != nil {
+		return err
+	}
+	var renamed []int
+	pending := maps.Clone(tuples)
+	for _, place := range r.ahead {
+		hits, err := r.find(ctx, place, pending)
+		if err != nil {
+			return err
+		}
+		for _, i := range sortedKeys(hits) {
+			delete(pending, i)
+			v := &r.verdicts[i]
+			v.clashes = append(v.clashes, r.clash(i, place))
+			if r.unique.Rule == RuleSuffix {
+				renamed = append(renamed, i)
+			} else if err := r.judge(ctx, i, place, hits[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.joined(ctx, pending, &renamed); err != nil {
+		return err
+	}
+	slices.Sort(renamed)
+	return r.rename(ctx, renamed, tuples)
+}
+
+// judge decides on row i, which clashes with a row that is ahead of it.
+func (r *round) judge(ctx context.Context, i int, place string, with hit) error {
+	v := &r.verdicts[i]
+	clash := v.clashes[len(v.clashes)-1]
+	if r.unique.Rule == RuleFail || r.unique.Rule == "" {
+		v.failed = clash
+		return nil
+	}
+	for n, column := range r.others {
+		if !column.in(r.source) || !has(place, column) {
+			continue
+		}
+		h := newHasher([]*Column{column}, r.blobs())
+		if !h.equal(0, r.value(i, column), with.others[n]) {
+			clash.Column, v.failed = column.Name, clash
+			return nil
+		}
+	}
+	v.merged, v.winnerKey = true, with.key
+	key := r.table.key()
+	if key == nil {
+		v.winner = ident{source: place}
+		return nil
+	}
+	id, ok := idOf(with.key[0])
+	if !ok {
+		return fmt.Errorf("table %q: %v is no id", r.table.Name, with.key[0])
+	}
+	if place == inTarget {
+		v.winner = ident{key: id}
+		return nil
+	}
+	winners, err := r.ids.identify(ctx, place, r.table, []int64{id})
+	if err != nil {
+		return err
+	}
+	if v.winner, ok = winners[id]; !ok {
+		clash.Reason, v.failed = "that row is not copied", clash
+	}
+	return nil
+}
+
+func (r *round) clash(i int, place string) *ClashError {
+	clash := &ClashError{Table: r.table.Name, Unique: r.unique.Columns, Source: r.source, With: place}
+	for _, column := range r.contest.columns {
+		clash.Values = append(clash.Values, textOf(r.value(i, column)))
+	}
+	clash.Row = keyText(r.key(i))
+	return clash
+}
+
+func (r *round) key(i int) []any {
+	key := make([]any, len(r.table.PrimaryKey))
+	for n, name := range r.table.PrimaryKey {
+		key[n] = r.value(i, r.table.column(name))
+	}
+	return key
+}
+
+// value returns a value of row i, with the name that an earlier contest gave it.
+func (r *round) value(i int, column *Column) any {
+	for _, renamed := range slices.Backward(r.verdicts[i].renames) {
+		if renamed.column == column {
+			return renamed.after
+		}
+	}
+	return r.rows[i][slices.Index(r.columns, column)]
+}
