@@ -4,21 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dbcode"
-)
-
-// A class is what an error of the database means for a lease. None of them
-// says that a statement had no effect: only a reply does.
-type class int
-
-const (
-	other class = iota
-	unmigrated
-	readOnly
-	inTransaction
-	noQuorum
-	pooled // a prepared statement is not there, or is another session's
-	busy   // worth another try at once
+	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
 // database makes err, which a driver returned, a *DatabaseError, with the
@@ -26,16 +12,16 @@ const (
 func (e *engine) database(op string, err error) error {
 	code := codeOf(err)
 	failed := &DatabaseError{Op: op, Code: code, Err: err}
-	switch e.classify(code) {
-	case unmigrated:
+	switch e.dialect.Classify(err) {
+	case sqldialect.NoTable:
 		return fmt.Errorf("%w (%w)", ErrNotMigrated, failed)
-	case readOnly:
+	case sqldialect.ReadOnly:
 		return fmt.Errorf("%w (%w)", ErrReadOnly, failed)
-	case inTransaction:
+	case sqldialect.InTransaction:
 		return fmt.Errorf("%w (%w)", ErrInTransaction, failed)
-	case noQuorum:
+	case sqldialect.NoQuorum:
 		return fmt.Errorf("%w: the node is not in the primary component of its Galera cluster", failed)
-	case pooled:
+	case sqldialect.StatementMismatch:
 		return fmt.Errorf("%w: behind a pooler in transaction mode connect with default_query_exec_mode=cache_describe, exec or simple_protocol,"+
 			" or let it keep prepared statements, as PgBouncer does from 1.21 on with max_prepared_statements", failed)
 	}
@@ -60,8 +46,15 @@ func (e *engine) named(op string, err error) error {
 // isBusy reports whether err is one of another statement in the way.
 func (e *engine) isBusy(err error) bool {
 	var failed *DatabaseError
-	return errors.As(err, &failed) && e.classify(failed.Code) == busy
+	if !errors.As(err, &failed) {
+		return false
+	}
+	switch e.dialect.Classify(failed) {
+	case sqldialect.Busy, sqldialect.TooManyConnections:
+		return true
+	}
+	return false
 }
 
 // codeOf returns the code that a driver gave its error, or "".
-func codeOf(err error) string { return dbcode.Of(err) }
+func codeOf(err error) string { return sqldialect.Code(err) }

@@ -1,22 +1,16 @@
 package sqlsnow
 
 import (
-	"context"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"testing"
 )
 
 // Errors of the shapes that drivers have.
 type (
-	numbered     struct{ Number uint16 } // go-sql-driver/mysql
-	stated       struct{ state string }  // pgx, lib/pq
-	coded        struct{ code int }      // modernc
-	codedByValue struct{ Code int }      // mattn
-	codeType     uint8
-	typed        struct{ code codeType } // ncruces
-	misleading   struct{ Code string }
+	numbered struct{ Number uint16 } // go-sql-driver/mysql
+	stated   struct{ state string }  // pgx, lib/pq
+	coded    struct{ code int }      // modernc
 )
 
 func (*numbered) Error() string    { return "numbered" }
@@ -24,33 +18,6 @@ func (*stated) Error() string      { return "stated" }
 func (s *stated) SQLState() string { return s.state }
 func (*coded) Error() string       { return "coded" }
 func (c *coded) Code() int         { return c.code }
-func (codedByValue) Error() string { return "coded" }
-func (*typed) Error() string       { return "typed" }
-func (c *typed) Code() codeType    { return c.code }
-func (misleading) Error() string   { return "misleading" }
-
-func TestCodeOf(t *testing.T) {
-	for name, test := range map[string]struct {
-		err  error
-		want string
-	}{
-		"mysql":         {&numbered{1146}, "1146"},
-		"postgres":      {&stated{"42P01"}, "42P01"},
-		"modernc":       {&coded{8}, "8"},
-		"mattn":         {codedByValue{517}, "517"},
-		"ncruces":       {&typed{5}, "5"},
-		"wrapped":       {fmt.Errorf("a: %w", fmt.Errorf("b: %w", &numbered{1213})), "1213"},
-		"joined":        {errors.Join(context.Canceled, &coded{6}), "6"},
-		"nil in driver": {(*numbered)(nil), ""},
-		"a text":        {misleading{"1146"}, ""},
-		"none":          {driver.ErrBadConn, ""},
-		"no error":      {nil, ""},
-	} {
-		if got := codeOf(test.err); got != test.want {
-			t.Errorf("%s: code %q, want %q", name, got, test.want)
-		}
-	}
-}
 
 func TestStandbys(t *testing.T) {
 	for names, want := range map[string]int{
@@ -89,7 +56,7 @@ func TestClasses(t *testing.T) {
 		{SQLite, &coded{1}, nil, false},
 		{SQLite, driver.ErrBadConn, nil, false},
 	} {
-		e, err := test.dialect.engine()
+		e, err := engineOf(test.dialect)
 		if err != nil {
 			t.Fatal(err)
 		}

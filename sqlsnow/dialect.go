@@ -9,30 +9,24 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
-// A Dialect is the SQL that a database speaks.
-type Dialect int
+// A Dialect is the SQL that a database speaks. Its String method returns
+// "MySQL", "PostgreSQL" or "SQLite".
+type Dialect = sqldialect.Dialect
 
 // The dialects.
 const (
-	MySQL    Dialect = iota + 1 // also MariaDB, Galera and TiDB
-	Postgres                    // PostgreSQL; CockroachDB does not take the tables' collation
-	SQLite                      // 3.37 or later; never on a network file system
+	MySQL    = sqldialect.MySQL    // also MariaDB, Galera and TiDB
+	Postgres = sqldialect.Postgres // PostgreSQL; CockroachDB does not take the tables' collation
+	SQLite   = sqldialect.SQLite   // 3.37 or later; never on a network file system
 )
-
-// String returns "MySQL", "PostgreSQL" or "SQLite".
-func (d Dialect) String() string {
-	if e, err := d.engine(); err == nil {
-		return e.name
-	}
-	return "Dialect(" + strconv.Itoa(int(d)) + ")"
-}
 
 // An engine is what differs between the dialects. The statements, which use its
 // expressions, are in statements.go.
 type engine struct {
-	name     string
+	dialect  Dialect
 	now      string // the database's clock in microseconds since 1970 UTC, the same all through a statement
 	div      string // the operator of integer division
 	greatest string
@@ -49,9 +43,7 @@ type engine struct {
 	settle   func(ctx context.Context, s *session) error // waits until what was written is durable; nil where that is what its confirmation says
 	apart    func(ctx context.Context, s *session) error // see session.apart; nil where look will do
 	segments string                                      // counts the table of segments, where its absence has no code
-	number   func(n int) string                          // placeholders, counted from 1
 	facing   func(facts []sql.NullString) facts
-	classify func(code string) class
 
 	statements map[ask]statement
 	take       statement // of a segment
@@ -70,7 +62,7 @@ func newEngine(e engine) *engine {
 	return &e
 }
 
-func (d Dialect) engine() (*engine, error) {
+func engineOf(d Dialect) (*engine, error) {
 	switch d {
 	case MySQL:
 		return mysqlEngine(), nil
@@ -126,7 +118,7 @@ func (e *engine) compile(text string) statement {
 			end = len(rest)
 		}
 		s.names = append(s.names, rest[:end])
-		b.WriteString(e.number(len(s.names)))
+		b.WriteString(e.dialect.Placeholder(len(s.names)))
 		text = rest[end:]
 	}
 	s.text = strings.Join(strings.Fields(b.String()), " ")

@@ -27,7 +27,7 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 	// would go through the server's time zone and repeat an hour once a year.
 	const now = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
 	return newEngine(engine{
-		name:     "MySQL",
+		dialect:  MySQL,
 		now:      now,
 		div:      "DIV",
 		greatest: "GREATEST",
@@ -40,7 +40,6 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 		facts: "SELECT " + now + ", @@global.read_only, @@autocommit, @@global.innodb_flush_log_at_trx_commit," +
 			" @@global.log_bin, @@global.sync_binlog, @@global.innodb_flush_log_at_timeout, 0 /*M! + @@in_transaction */," +
 			" @@sql_log_bin, @@global.innodb_flush_method",
-		number: func(int) string { return "?" },
 		facing: func(v []sql.NullString) facts {
 			f := facts{readOnly: v[1].String != "0" && v[1].String != "OFF", inTransaction: v[7].String == "1"}
 			switch {
@@ -60,21 +59,6 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 				f.weak("innodb_flush_log_at_trx_commit", v[3].String, max(5, time.Duration(3*every))*time.Second)
 			}
 			return f
-		},
-		classify: func(code string) class {
-			switch code {
-			case "1146": // no such table
-				return unmigrated
-			case "1290", "1792", "1836", "3989": // read-only server or transaction
-				return readOnly
-			case "1568": // what only the start of a transaction can change
-				return inTransaction
-			case "1047", "1180": // of Galera: not ready, commit refused
-				return noQuorum
-			case "1213", "1020", "1205", "1040", "1203", "1226": // deadlock, row changed since the snapshot, lock wait, connections
-				return busy
-			}
-			return other
 		},
 	})
 })

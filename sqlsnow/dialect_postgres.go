@@ -2,7 +2,6 @@ package sqlsnow
 
 import (
 	"database/sql"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -13,7 +12,7 @@ const postgresBegun = "CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT)"
 var postgresEngine = sync.OnceValue(func() *engine {
 	const now = "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)"
 	return newEngine(engine{
-		name:     "PostgreSQL",
+		dialect:  Postgres,
 		now:      now,
 		div:      "/",
 		greatest: "GREATEST",
@@ -32,7 +31,6 @@ var postgresEngine = sync.OnceValue(func() *engine {
 		told:    "RETURNING " + now,
 		facts: "SELECT " + now + ", pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('fsync')," +
 			" current_setting('synchronous_standby_names'), pg_has_role('pg_read_all_stats', 'USAGE')",
-		number: func(n int) string { return "$" + strconv.Itoa(n) },
 		facing: func(v []sql.NullString) facts {
 			f := facts{readOnly: v[1].String != "false" && v[1].String != "f"}
 			switch {
@@ -42,21 +40,6 @@ var postgresEngine = sync.OnceValue(func() *engine {
 				f.weak("synchronous_standby_names", v[3].String+", and whether they have a commit is hidden from the account, which needs GRANT pg_read_all_stats,", time.Millisecond)
 			}
 			return f
-		},
-		classify: func(code string) class {
-			switch code {
-			case "42P01": // no such table
-				return unmigrated
-			case "25006": // read-only transaction
-				return readOnly
-			case "42P05", "26000":
-				return pooled
-			case "25P02": // of a transaction that failed
-				return inTransaction
-			case "40001", "40P01", "55P03", "53300": // serialization, deadlock, lock, connections
-				return busy
-			}
-			return other
 		},
 	})
 })

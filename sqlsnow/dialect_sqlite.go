@@ -2,14 +2,13 @@ package sqlsnow
 
 import (
 	"database/sql"
-	"strconv"
 	"sync"
 )
 
 var sqliteEngine = sync.OnceValue(func() *engine {
 	const now = "(CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)"
 	return newEngine(engine{
-		name:     "SQLite",
+		dialect:  SQLite,
 		now:      now,
 		div:      "/",
 		greatest: "MAX",
@@ -24,7 +23,6 @@ var sqliteEngine = sync.OnceValue(func() *engine {
 		look:     lookSQLite,
 		told:     "RETURNING " + now,
 		facts:    "SELECT " + now + ", (SELECT COUNT(*) FROM sqlite_master WHERE name IN ('snow_namespaces', 'snow_workers')), (SELECT synchronous FROM pragma_synchronous), (SELECT journal_mode FROM pragma_journal_mode)",
-		number:   func(n int) string { return "?" + strconv.Itoa(n) },
 		facing: func(v []sql.NullString) facts {
 			f := facts{unmigrated: v[1].String != "2"}
 			switch sync, mode := v[2].String, v[3].String; {
@@ -34,19 +32,6 @@ var sqliteEngine = sync.OnceValue(func() *engine {
 				f.weak("PRAGMA synchronous", sync+", with journal_mode "+mode+",", forgetsAll)
 			}
 			return f
-		},
-		classify: func(code string) class {
-			n, err := strconv.Atoi(code)
-			if err != nil {
-				return other
-			}
-			switch n & 0xff { // the rest tells more
-			case 5, 6: // SQLITE_BUSY, SQLITE_LOCKED
-				return busy
-			case 8: // SQLITE_READONLY
-				return readOnly
-			}
-			return other
 		},
 	})
 })

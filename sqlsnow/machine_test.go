@@ -245,7 +245,7 @@ func TestReplyAfterTheEnd(t *testing.T) {
 	s := &scripted{layout: snow.Default(), before: cancel}
 	db := sql.OpenDB(s)
 	defer db.Close()
-	e, err := MySQL.engine()
+	e, err := engineOf(MySQL)
 	if err != nil {
 		t.Fatal(err)
 	}

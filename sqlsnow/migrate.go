@@ -45,13 +45,13 @@ func Migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 }
 
 func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
-	e, err := d.engine()
+	e, err := engineOf(d)
 	if err != nil {
 		return err
 	}
 	m := e.migrator(d)
 	if missing, err := m.missing(ctx, db); err != nil || len(missing) == 0 {
-		return d.mistaken(ctx, db, err)
+		return mistaken(ctx, db, d, err)
 	}
 	for tries := 0; ; tries++ {
 		begun := false

@@ -10,7 +10,7 @@ import (
 )
 
 // mistaken returns err, or a FieldError around it if the server speaks another dialect.
-func (d Dialect) mistaken(ctx context.Context, q queryer, err error) error {
+func mistaken(ctx context.Context, q queryer, d Dialect, err error) error {
 	var failed *DatabaseError
 	if !errors.As(err, &failed) || failed.Code == "" { // no server said it
 		return err

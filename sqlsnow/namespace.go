@@ -145,7 +145,7 @@ func Init(ctx context.Context, db *sql.DB, d Dialect, ns Namespace) error {
 }
 
 func initNamespace(ctx context.Context, db *sql.DB, d Dialect, ns Namespace) error {
-	e, err := d.engine()
+	e, err := engineOf(d)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func initNamespace(ctx context.Context, db *sql.DB, d Dialect, ns Namespace) err
 	}
 	f, err := e.askFacts(ctx, db)
 	if err != nil {
-		return d.mistaken(ctx, db, e.database("init", err))
+		return mistaken(ctx, db, d, e.database("init", err))
 	}
 	if err := f.check(want.loss); err != nil {
 		return err

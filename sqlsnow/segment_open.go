@@ -125,7 +125,7 @@ func (c SegmentConfig) complete() (SegmentConfig, error) {
 }
 
 func openSegments(ctx context.Context, dbs []*sql.DB, d Dialect, cfg SegmentConfig) (*Segments, error) {
-	e, err := d.engine()
+	e, err := engineOf(d)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
 // The states of a row.
@@ -57,7 +58,7 @@ func (t *segmentTable) take(ctx context.Context, q segmentTake) (r segmentTaken)
 func (t *segmentTable) failed(ctx context.Context, err error) segmentTaken {
 	err = t.engine.named("take numbers", err)
 	var own *DatabaseError
-	if e := t.engine; e.segments != "" && errors.As(err, &own) && e.classify(own.Code) == other {
+	if e := t.engine; e.segments != "" && errors.As(err, &own) && e.dialect.Classify(own) == sqldialect.Other {
 		var n int
 		if t.db.QueryRowContext(ctx, e.segments).Scan(&n) == nil && n == 0 {
 			err = fmt.Errorf("%w (%w)", ErrNotMigrated, err)
@@ -197,13 +198,9 @@ func (t *segmentTable) highest(ctx context.Context, modulus, residue int64) (hig
 
 // quote quotes a name, of which dots separate the parts.
 func (e *engine) quote(name string) string {
-	mark := `"`
-	if e.told == "" {
-		mark = "`"
-	}
 	parts := strings.Split(name, ".")
 	for i, part := range parts {
-		parts[i] = mark + strings.ReplaceAll(part, mark, mark+mark) + mark
+		parts[i] = e.dialect.Quote(part)
 	}
 	return strings.Join(parts, ".")
 }
@@ -344,7 +341,7 @@ func RaiseSegments(ctx context.Context, db *sql.DB, d Dialect, tag string, above
 }
 
 func raiseSegments(ctx context.Context, db *sql.DB, d Dialect, tag string, above snow.ID) error {
-	e, err := d.engine()
+	e, err := engineOf(d)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
 // A need is what a session must be fit for.
@@ -103,7 +105,7 @@ func isFull(db *sql.DB) bool {
 
 // isLeft reports whether an error says that the connection was left in a transaction. Nothing was done then.
 func (e *engine) isLeft(err error) bool {
-	return err != nil && (errors.Is(err, ErrInTransaction) || e.classify(codeOf(err)) == inTransaction)
+	return err != nil && (errors.Is(err, ErrInTransaction) || e.dialect.Classify(err) == sqldialect.InTransaction)
 }
 
 // apart returns ErrInTransaction where the session is still in the transaction that it was in when it was looked at. It is for

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the files in testdata")
 func TestStatements(t *testing.T) {
 	for _, d := range []Dialect{MySQL, Postgres, SQLite} {
 		t.Run(d.String(), func(t *testing.T) {
-			e, err := d.engine()
+			e, err := engineOf(d)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,7 +31,7 @@ func TestStatements(t *testing.T) {
 			for ask := askFree; ask <= askAbandon; ask++ {
 				s := e.statements[ask]
 				fmt.Fprintf(&b, "\n-- %s: %s\n%s;\n", ask, strings.Join(s.names, ", "), s.text)
-				if n := strings.Count(s.text, e.number(len(s.names))); len(s.names) == 0 || n == 0 {
+				if n := strings.Count(s.text, e.dialect.Placeholder(len(s.names))); len(s.names) == 0 || n == 0 {
 					t.Errorf("%s: %d parameters in %s", ask, len(s.names), s.text)
 				}
 				if strings.ContainsAny(s.text, "{}:") {
@@ -65,7 +65,7 @@ func TestStatements(t *testing.T) {
 
 // Every value that a statement asks for is there.
 func TestStatementValues(t *testing.T) {
-	e, err := MySQL.engine()
+	e, err := engineOf(MySQL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
 
 // open reads the constants of a namespace.
 func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*engine, terms, error) {
-	e, err := d.engine()
+	e, err := engineOf(d)
 	if err != nil {
 		return nil, terms{}, err
 	}
@@ -150,7 +150,7 @@ func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*engine
 		return e, terms{}, ErrNotMigrated
 	}
 	if err != nil {
-		return e, terms{}, d.mistaken(ctx, db, e.database("open", err))
+		return e, terms{}, mistaken(ctx, db, d, e.database("open", err))
 	}
 	t, err := e.readTerms(ctx, db, namespace)
 	return e, t, err

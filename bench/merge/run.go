@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/internal/dbtest"
+	snowmerge "github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/sqlsnow"
-	snowmerge "github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // run merges the source into a new database and verifies it.

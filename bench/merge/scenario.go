@@ -10,8 +10,8 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
+	snowmerge "github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/sqlsnow"
-	snowmerge "github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // A scenario is a kind of table.

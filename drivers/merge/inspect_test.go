@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // A game is the schema of a game server on one product.

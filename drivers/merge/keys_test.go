@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // Rows are found by keys of any type, in the order in which the server has

@@ -11,8 +11,8 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // transfer merges one source, made by statements, into a target, and returns both.

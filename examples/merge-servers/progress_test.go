@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge"
 )
 
 // Where there is no terminal, progress is a line a minute.

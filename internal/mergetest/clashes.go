@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // A clashCase is one table of names in some sources, all of which mint. Names

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/internal/testscale"
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge"
 )
 
 // Crash merges random worlds in processes that die: the first one at its first

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge"
 )
 
 // A damage is something that verification must find. Each statement of undo

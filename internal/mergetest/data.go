@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge"
 )
 
 // A value is a kind of plain values.

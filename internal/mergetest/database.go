@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // types are those of plain values.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge"
 )
 
 var idInJSON = regexp.MustCompile(`"(id|owner)": ?"?[1-9]`)

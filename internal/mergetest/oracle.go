@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge"
 )
 
 // An oracle knows what must have become of each row of the sources.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge"
 )
 
 // Preflight sees to it that runs stop, before they write, for what would lose

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // A problem is something that a dry run must tell of.

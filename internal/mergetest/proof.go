@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // Proof merges two small game servers, and sees whether verification finds each

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge"
 )
 
 // A world is some databases of one schema, to be merged.

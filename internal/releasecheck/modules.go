@@ -20,7 +20,7 @@ func (r *repository) modules() (dirs []string) {
 }
 
 // neverTagged are the modules that nobody imports.
-var neverTagged = []string{"bench", "drivers", "examples"}
+var neverTagged = []string{"bench", "drivers", "examples", "internal"}
 
 // brokenModules finds modules that do not build, or whose go.mod is not that of
 // their code, when the workspace is off, as it is for those who import them. One

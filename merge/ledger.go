@@ -7,7 +7,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dbcode"
+	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
 // The ledger is these tables in the target. What a transaction writes to the
@@ -115,7 +115,7 @@ func (l ledger) make(ctx context.Context) error {
 // half the time.
 func (l ledger) indexMap(ctx context.Context) error {
 	_, err := l.q.ExecContext(ctx, "CREATE INDEX "+l.engine.ifMissing+" snow_merge_map_new_id ON snow_merge_map (source_table, new_id)")
-	if dbcode.Of(err) == "1061" { // MySQL, where it is there
+	if sqldialect.Code(err) == "1061" { // MySQL, where it is there
 		return nil
 	}
 	return l.engine.failed("index the map", err)

@@ -9,8 +9,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // A step in which people review what Inspect proposes, and one that merges.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge"
 )
 
 // shops have categories that are merged by name or alias, so that things of

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbcode"
 )
 
 // An engine is what differs between the dialects. Its functions write SQL.
@@ -146,8 +146,8 @@ func (e *engine) failed(op string, err error) error {
 	if err == nil || errors.As(err, new(*LostError)) || errors.As(err, new(*PlanError)) || errors.As(err, new(*sqlsnow.DatabaseError)) {
 		return err
 	}
-	return &sqlsnow.DatabaseError{Op: op, Code: dbcode.Of(err), Err: err}
+	return &sqlsnow.DatabaseError{Op: op, Code: sqldialect.Code(err), Err: err}
 }
 
 // isBusy reports whether err is one of another transaction in the way.
-func (e *engine) isBusy(err error) bool { return e.busy(dbcode.Of(err)) }
+func (e *engine) isBusy(err error) bool { return e.busy(sqldialect.Code(err)) }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/internal/testscale"
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge"
 )
 
 // Ranges that the ledger has lost are not copied, and Verify says so.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge"
 )
 
 // What is wrong with rows and their new ids is found where the server compares them.

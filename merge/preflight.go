@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbcode"
 )
 
 // ErrSameDatabase is returned where a source is the target, or another source.
@@ -117,7 +117,7 @@ func (p *preflight) fits(ctx context.Context) error {
 		look := func(q queryer, where string, columns []*Column) {
 			text := "SELECT " + p.engine.selectList(columns) + " FROM " + p.engine.quote(t.Name) + " WHERE 1 = 0"
 			_, err := p.engine.readAll(ctx, q, text, columns, nil)
-			if err != nil && p.engine.absent(dbcode.Of(err)) {
+			if err != nil && p.engine.absent(sqldialect.Code(err)) {
 				err = &PlanError{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}
 			}
 			if err = p.engine.failed("look at table "+strconv.Quote(t.Name)+" of "+where, err); err != nil {

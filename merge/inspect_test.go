@@ -15,8 +15,8 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // newSource makes a database and runs statements in it.

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // TestEvidence asks Inspect about one column at a time, of a source beside which
