@@ -394,3 +394,13 @@ func (c *checker) foreignKey(t *Table, k *ForeignKey) {
 		}
 	}
 }
+
+// dialectOf returns the dialect that prints as name, or 0.
+func dialectOf(name string) sqlsnow.Dialect {
+	for _, d := range []sqlsnow.Dialect{sqlsnow.MySQL, sqlsnow.Postgres, sqlsnow.SQLite} {
+		if d.String() == name {
+			return d
+		}
+	}
+	return 0
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // A step goes from a JSON value to some of its members or elements.
@@ -254,21 +253,4 @@ func stringEnd(text string) int {
 		}
 	}
 	return -1
-}
-
-// appendString appends a text as a JSON string.
-func appendString(b []byte, text string) []byte {
-	const digits = "0123456789abcdef"
-	b = append(b, '"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case r < ' ' || r == 0x7f:
-			b = append(b, '\\', 'u', '0', '0', digits[r>>4], digits[r&15])
-		default:
-			b = utf8.AppendRune(b, r)
-		}
-	}
-	return append(b, '"')
 }

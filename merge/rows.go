@@ -347,3 +347,20 @@ func (e *engine) anyOf(column string, ids []int64) (string, []any) {
 	}
 	return strings.Join([]string{column, " IN (", string(digits), ")"}, ""), nil
 }
+
+// appendString appends a text as a JSON string.
+func appendString(b []byte, text string) []byte {
+	const digits = "0123456789abcdef"
+	b = append(b, '"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r < ' ' || r == 0x7f:
+			b = append(b, '\\', 'u', '0', '0', digits[r>>4], digits[r&15])
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return append(b, '"')
+}
