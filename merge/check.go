@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/jsonpath"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -172,7 +174,7 @@ func (c *checker) created(t *Table) {
 		c.fault(t.Name, "", "created names %q, which is no column", t.Created)
 		return
 	}
-	if s := shapeOf(c.dialect, column.Type); c.dialect != sqlsnow.SQLite && s.kind != kindTime && s.kind != kindInteger {
+	if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqlsnow.SQLite && s.Kind != sqltype.Time && s.Kind != sqltype.Integer {
 		c.fault(t.Name, column.Name, "is what dates ids, but type %q is neither a time nor an integer", column.Type)
 	}
 	for _, source := range t.Mint {
@@ -195,7 +197,7 @@ func (c *checker) column(t *Table, column *Column) {
 		fault("some sources do not have it: it must be nullable or have a default")
 	}
 	c.undecided(t, column.Name, column.Suspects, column.Decided)
-	s := shapeOf(c.dialect, column.Type)
+	s := sqltype.Of(c.dialect, column.Type)
 	typed := c.dialect != sqlsnow.SQLite // where the type says what values are
 	switch column.Role {
 	case RolePlain:
@@ -209,7 +211,7 @@ func (c *checker) column(t *Table, column *Column) {
 		if !slices.Equal(t.PrimaryKey, []string{column.Name}) {
 			fault("is a key, but not the whole primary key")
 		}
-		if typed && (s.kind != kindInteger || s.bits < 64) {
+		if typed && (s.Kind != sqltype.Integer || s.Bits < 64) {
 			fault("is a key, but type %q is no integer of 64 bits", column.Type)
 		}
 		return
@@ -219,26 +221,26 @@ func (c *checker) column(t *Table, column *Column) {
 			fault("a reference refers to one table, without path and value")
 		}
 	case RoleList:
-		if element, array := elementOf(c.dialect, column.Type); array {
-			if reason := element.holdsIDs(column.Type); reason != "" {
+		if element, array := sqltype.Element(c.dialect, column.Type); array {
+			if reason := element.UnfitForIDs(column.Type); reason != "" {
 				fault("%s", reason)
 			}
 			if column.Separator != "" {
 				fault("is an array, which has no separator")
 			}
-		} else if typed && s.kind != kindText {
+		} else if typed && s.Kind != sqltype.Text {
 			fault("is a list, but type %q is no text", column.Type)
 		}
 		if len(column.Refers) != 1 || column.Refers[0].Path != "" || column.Refers[0].Value != "" {
 			fault("a list refers to one table, without path and value")
 		}
 	case RoleJSON:
-		if typed && s.kind != kindJSON && s.kind != kindText {
+		if typed && s.Kind != sqltype.JSON && s.Kind != sqltype.Text {
 			fault("is JSON, but type %q is neither that nor a text", column.Type)
 		}
 		c.distinct(t, column, "path", func(r *Reference) string { return r.Path })
 		for _, r := range column.Refers {
-			if _, err := parsePath(r.Path); err != nil {
+			if _, err := jsonpath.Parse(r.Path); err != nil {
 				fault("%v", err)
 			}
 		}
@@ -283,12 +285,12 @@ func (c *checker) column(t *Table, column *Column) {
 }
 
 // holder complains of a type that minted ids of what the column refers to do not fit.
-func (c *checker) holder(t *Table, column *Column, s shape) {
+func (c *checker) holder(t *Table, column *Column, s sqltype.Type) {
 	if c.dialect == sqlsnow.SQLite {
 		return
 	}
-	if s.kind != kindInteger && s.kind != kindText || c.mintsFor(column) {
-		if reason := s.holdsIDs(column.Type); reason != "" {
+	if s.Kind != sqltype.Integer && s.Kind != sqltype.Text || c.mintsFor(column) {
+		if reason := s.UnfitForIDs(column.Type); reason != "" {
 			c.fault(t.Name, column.Name, "%s", reason)
 		}
 	}
@@ -344,7 +346,7 @@ func (c *checker) unique(t *Table, u *Unique) {
 	case column == nil:
 		c.fault(t.Name, "", "%s: rename: want one of its columns that is a text", name)
 	case column.Role != RolePlain || column.Generated != "" || !slices.Contains(u.Columns, column.Name) ||
-		c.dialect != sqlsnow.SQLite && shapeOf(c.dialect, column.Type).kind != kindText:
+		c.dialect != sqlsnow.SQLite && sqltype.Of(c.dialect, column.Type).Kind != sqltype.Text:
 		c.fault(t.Name, column.Name, "%s: can't be renamed: it is no plain text of the key", name)
 	}
 }
@@ -355,7 +357,7 @@ func (t *Table) renamed(u *Unique, d sqlsnow.Dialect) (found *Column) {
 		return t.column(u.Rename)
 	}
 	for _, name := range u.Columns {
-		if c := t.column(name); c != nil && c.Role == RolePlain && shapeOf(d, c.Type).kind == kindText {
+		if c := t.column(name); c != nil && c.Role == RolePlain && sqltype.Of(d, c.Type).Kind == sqltype.Text {
 			if found != nil {
 				return nil
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -75,7 +76,7 @@ func (r *round) rename(ctx context.Context, rows []int, tuples map[int][]any) er
 // shorten appends a suffix to a name, and cuts characters off the name where
 // the column has no room for both.
 func shorten(name, suffix string, column *Column, d sqlsnow.Dialect) string {
-	most := shapeOf(d, column.Type).length
+	most := sqltype.Of(d, column.Type).Length
 	for most > 0 && name != "" && textLength(d, column, name+suffix) > most {
 		_, last := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-last]

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -17,7 +18,7 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 		writers:   16,
 		read: func(column string, c *Column) string {
 			switch {
-			case shapeOf(sqlsnow.MySQL, c.Type).kind == kindTime:
+			case sqltype.Of(sqlsnow.MySQL, c.Type).Kind == sqltype.Time:
 				return "CAST(" + column + " AS CHAR)" // drivers may make times of them, which have no zero date
 			case mysqlType(c) == "float":
 				return column + " * 1e0" // a FLOAT is written with 6 digits
@@ -33,10 +34,10 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 			case "year":
 				return carryInteger // the text '0' would be 2000
 			}
-			switch shapeOf(sqlsnow.MySQL, c.Type).kind {
-			case kindBytes:
+			switch sqltype.Of(sqlsnow.MySQL, c.Type).Kind {
+			case sqltype.Bytes:
 				return carryBytes
-			case kindInteger:
+			case sqltype.Integer:
 				return carryInteger
 			}
 			return carryText

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -13,10 +14,10 @@ var postgresEngine = sync.OnceValue(func() *engine {
 		"SET bytea_output = 'hex'", "SET standard_conforming_strings = on",
 	}
 	carrier := func(c *Column) carrier {
-		switch shapeOf(sqlsnow.Postgres, c.Type).kind {
-		case kindInteger:
+		switch sqltype.Of(sqlsnow.Postgres, c.Type).Kind {
+		case sqltype.Integer:
 			return carryInteger
-		case kindBytes:
+		case sqltype.Bytes:
 			return carryBytes
 		}
 		return carryText

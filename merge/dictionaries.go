@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
 // sameShare is the share of sampled rows that must be in another source too for
@@ -29,7 +31,7 @@ func (i *inspector) dictionaries(ctx context.Context) error {
 			told := false // by more than its id
 			equal := true
 			for n, c := range of {
-				told = told || c.Name != key.Name && one[n] != nil && shapeOf(i.dialect, c.Type).kind == kindText
+				told = told || c.Name != key.Name && one[n] != nil && sqltype.Of(i.dialect, c.Type).Kind == sqltype.Text
 				equal = equal && textOf(one[n]) == textOf(other[n])
 			}
 			if told && equal {
@@ -110,15 +112,15 @@ func (i *inspector) pairs(ctx context.Context, t *Table, by []string, do func(of
 // another one, whose types may be wider.
 func (i *inspector) comparable(t *Table, by []string, key []any) bool {
 	for n, v := range key {
-		s := shapeOf(i.dialect, t.column(by[n]).Type)
+		s := sqltype.Of(i.dialect, t.column(by[n]).Type)
 		if v == nil {
 			return false
 		}
-		width := s.bits - 1
-		if s.unsigned {
-			width = s.bits
+		width := s.Bits - 1
+		if s.Unsigned {
+			width = s.Bits
 		}
-		if id, ok := v.(int64); ok && s.kind == kindInteger && width < 63 && (id >= 1<<width || id < -1<<width) {
+		if id, ok := v.(int64); ok && s.Kind == sqltype.Integer && width < 63 && (id >= 1<<width || id < -1<<width) {
 			return false
 		}
 	}

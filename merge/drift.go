@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -171,7 +172,7 @@ func (u *uniter) column(name string) *Column {
 		}
 		other := *f.column(name)
 		collation := other.Collation
-		if collation == "" && shapeOf(u.d, other.Type).kind == kindText {
+		if collation == "" && sqltype.Of(u.d, other.Type).Kind == sqltype.Text {
 			collation = strings.TrimPrefix(f.Options, "COLLATE=")
 		}
 		if c == nil {
@@ -182,13 +183,13 @@ func (u *uniter) column(name string) *Column {
 			continue
 		}
 		mine := c.Collation
-		if mine == "" && shapeOf(u.d, c.Type).kind == kindText {
+		if mine == "" && sqltype.Of(u.d, c.Type).Kind == sqltype.Text {
 			mine = strings.TrimPrefix(u.into.Options, "COLLATE=")
 		}
-		if collation != mine && shapeOf(u.d, c.Type).kind == kindText {
+		if collation != mine && sqltype.Of(u.d, c.Type).Kind == sqltype.Text {
 			c.suspect("collation differs: %q here, %q in source %q", mine, collation, u.names[i])
 		}
-		typ, ok := widest(u.d, c.Type, other.Type)
+		typ, ok := sqltype.Widest(u.d, c.Type, other.Type)
 		if !ok {
 			c.suspect("type differs: %q here, %q in source %q", c.Type, other.Type, u.names[i])
 		} else if typ != c.Type {
@@ -260,48 +261,4 @@ func (u *uniter) index(i *Index) {
 	} else if other := u.into.Indexes[at]; other.Statement != i.Statement || !slices.Equal(other.Columns, i.Columns) {
 		u.into.note("index %s differs between the sources", i.Name)
 	}
-}
-
-// widest returns a type that holds the values of both, and whether there is one.
-func widest(d sqlsnow.Dialect, a, b string) (string, bool) {
-	if strings.EqualFold(a, b) {
-		return a, true
-	}
-	x, y := shapeOf(d, a), shapeOf(d, b)
-	switch {
-	case d == sqlsnow.SQLite:
-		return a, x.kind == y.kind && x.kind != kindOther
-	case x.kind == kindInteger && y.kind == kindInteger:
-		bits := max(x.bits, y.bits)
-		switch {
-		case x == y:
-			return a, true
-		case x.unsigned == y.unsigned && x.bits == bits:
-			return a, true
-		case x.unsigned == y.unsigned:
-			return b, true
-		case x.unsigned && x.bits >= y.bits, y.unsigned && y.bits >= x.bits:
-			bits = min(2*bits, 64) // an id has 63 bits, so that it fits both
-		}
-		return integerType(d, bits), true
-	case x.kind == kindText && y.kind == kindText:
-		if y.length == 0 && x.length > 0 || x.length > 0 && y.length > x.length {
-			return b, true
-		}
-		return a, true
-	}
-	return a, false
-}
-
-// integerType returns the smallest type for signed integers of bits.
-func integerType(d sqlsnow.Dialect, bits int) string {
-	switch {
-	case bits > 32:
-		return "bigint"
-	case bits > 16 && d == sqlsnow.Postgres:
-		return "integer"
-	case bits > 16:
-		return "int"
-	}
-	return "smallint"
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -80,7 +81,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *Table) error {
 	found := i.catalogs[source].table(t.Name)
 	for _, c := range found.Columns { // with their types in this source
 		// SQLite's types say little.
-		telling := c.Generated == "" && (shapeOf(i.dialect, c.Type).kind != kindBytes || i.dialect == sqlsnow.SQLite)
+		telling := c.Generated == "" && (sqltype.Of(i.dialect, c.Type).Kind != sqltype.Bytes || i.dialect == sqlsnow.SQLite)
 		if telling || slices.Contains(t.PrimaryKey, c.Name) {
 			s.columns = append(s.columns, c)
 		}
@@ -116,7 +117,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *Table) error {
 		}
 	}
 	first := found.column(primary[0])
-	if shapeOf(i.dialect, first.Type).kind != kindInteger {
+	if sqltype.Of(i.dialect, first.Type).Kind != sqltype.Integer {
 		return nil
 	}
 	name := i.quote(first.Name)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/jsonpath"
 )
 
 // A finder finds the ids in one column of a source table.
@@ -14,7 +16,7 @@ type finder struct {
 	at      int
 	by      int            // of the column that says what a polymorphic reference refers to
 	parents []*sourceTable // for each of the column's references; nil if the source does not have the table
-	routes  []route
+	routes  []jsonpath.Route
 	exact   bool // whether rows that keep their id must be seen to exist
 	none    map[string]bool
 	reached []bool // for each of the references of RoleJSON, whether its path led to a value; nil until there was JSON
@@ -32,11 +34,11 @@ func newFinder(tables map[string]*sourceTable, t *sourceTable, at int) (*finder,
 		if c.Role != RoleJSON {
 			continue
 		}
-		steps, err := parsePath(r.Path)
+		steps, err := jsonpath.Parse(r.Path)
 		if err != nil {
 			return nil, &PlanError{Table: t.table.Name, Column: c.Name, Reason: err.Error()}
 		}
-		f.routes = append(f.routes, route{i, steps})
+		f.routes = append(f.routes, jsonpath.Route{Ref: i, Steps: steps})
 	}
 	if len(c.None) > 0 {
 		f.none = map[string]bool{}
@@ -182,7 +184,7 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 			f.reached = make([]bool, len(f.routes))
 		}
 		var structure error
-		text, err = editJSON(text, f.routes, func(ref int, value string) (string, bool) {
+		text, err = jsonpath.Edit(text, f.routes, func(ref int, value string) (string, bool) {
 			f.reached[ref] = true
 			digits, quoted := value, value[0] == '"'
 			if quoted {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -20,24 +21,24 @@ func misfit(d sqlsnow.Dialect, c *Column, v any) string {
 		return "" // takes anything
 	}
 	text := textOf(v)
-	s := shapeOf(d, c.Type)
-	switch s.kind {
-	case kindInteger:
+	s := sqltype.Of(d, c.Type)
+	switch s.Kind {
+	case sqltype.Integer:
 		n, err := strconv.ParseInt(text, 10, 64)
-		if s.unsigned {
+		if s.Unsigned {
 			var u uint64
-			if u, err = strconv.ParseUint(text, 10, 64); err == nil && s.bits < 64 && u >= 1<<s.bits {
+			if u, err = strconv.ParseUint(text, 10, 64); err == nil && s.Bits < 64 && u >= 1<<s.Bits {
 				err = strconv.ErrRange
 			}
-		} else if err == nil && s.bits < 64 && (n >= 1<<(s.bits-1) || n < -1<<(s.bits-1)) {
+		} else if err == nil && s.Bits < 64 && (n >= 1<<(s.Bits-1) || n < -1<<(s.Bits-1)) {
 			err = strconv.ErrRange
 		}
 		if err != nil {
 			return sampleOf(v) + " is not in the range of " + c.Type
 		}
-	case kindText:
-		if n := textLength(d, c, text); s.length > 0 && n > s.length {
-			return fmt.Sprintf("%d characters, and %s takes %d", n, c.Type, s.length)
+	case sqltype.Text:
+		if n := textLength(d, c, text); s.Length > 0 && n > s.Length {
+			return fmt.Sprintf("%d characters, and %s takes %d", n, c.Type, s.Length)
 		}
 	}
 	if whole, scale, ok := decimalOf(c.Type); ok && !fitsDecimal(text, whole, scale) {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
 // A tableForecast is what a dry run finds in one table of one source.
@@ -199,7 +201,7 @@ func (f *tableForecast) fits(values []any) {
 func (f *tableForecast) longest(finder *finder, values []any) any {
 	v, _, err := finder.edit(&row{key: f.of.primaryKey(values), old: values}, func(ref int, text string) (string, bool) {
 		if parent := finder.parents[ref]; parent != nil && parent.rekeys {
-			return strings.Repeat("9", idDigits-1), true
+			return strings.Repeat("9", sqltype.IDDigits-1), true
 		}
 		return text, true
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -106,7 +107,7 @@ func (i *inspector) keys() {
 			continue
 		}
 		c := t.column(t.PrimaryKey[0])
-		if c == nil || c.Generated != "" || shapeOf(i.dialect, c.Type).kind != kindInteger {
+		if c == nil || c.Generated != "" || sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer {
 			continue
 		}
 		if slices.ContainsFunc(t.ForeignKeys, func(k *ForeignKey) bool { return slices.Contains(k.Columns, c.Name) }) {
@@ -202,15 +203,15 @@ func (i *inspector) dates(context.Context) error {
 		}
 		best := -1
 		for _, c := range t.Columns {
-			s := shapeOf(i.dialect, c.Type)
+			s := sqltype.Of(i.dialect, c.Type)
 			everywhere := !slices.ContainsFunc(t.Mint, func(source string) bool { return !c.in(source) })
-			dates := s.kind == kindTime || s.kind == kindInteger && s.bits >= 32 || i.dialect == sqlsnow.SQLite && s.kind == kindText
+			dates := s.Kind == sqltype.Time || s.Kind == sqltype.Integer && s.Bits >= 32 || i.dialect == sqlsnow.SQLite && s.Kind == sqltype.Text
 			at := rank(c.Name)
 			if c.Role == RolePlain && c.Generated == "" && dates && everywhere && at >= 0 && (best < 0 || at < best) {
 				best, t.Created = at, c.Name
 			}
 		}
-		if c := t.column(t.Created); c != nil && shapeOf(i.dialect, c.Type).kind != kindInteger && !knowsZone(i.dialect, c.Type) {
+		if c := t.column(t.Created); c != nil && sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer && !knowsZone(i.dialect, c.Type) {
 			t.note("column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
 		}
 	}
@@ -235,7 +236,7 @@ func (i *inspector) widen() {
 	for _, t := range i.plan.Tables {
 		for _, c := range t.Columns {
 			if c.Role == RoleKey {
-				c.Type = wide(i.dialect, c.Type)
+				c.Type = sqltype.Wide(i.dialect, c.Type)
 			}
 		}
 	}
@@ -243,31 +244,11 @@ func (i *inspector) widen() {
 		for _, c := range t.Columns {
 			if c.Role == RoleReference || c.Role == RolePolymorphic || c.Role == RoleUndecided ||
 				c.Role == RoleList && strings.HasSuffix(c.Type, "[]") {
-				c.Type = wide(i.dialect, c.Type)
+				c.Type = sqltype.Wide(i.dialect, c.Type)
 			}
-			if c.Role == RoleReference && len(c.Refers) == 1 && shapeOf(i.dialect, c.Type).kind == kindInteger {
+			if c.Role == RoleReference && len(c.Refers) == 1 && sqltype.Of(i.dialect, c.Type).Kind == sqltype.Integer {
 				c.Type = i.plan.table(c.Refers[0].Table).key().Type
 			}
 		}
 	}
-}
-
-// wide returns the type for ids that takes the place of a narrower one.
-func wide(d sqlsnow.Dialect, typ string) string {
-	s := shapeOf(d, typ)
-	switch {
-	case d == sqlsnow.SQLite || s.holdsIDs(typ) == "":
-		return typ
-	case strings.HasSuffix(typ, "[]"):
-		return wide(d, strings.TrimSuffix(typ, "[]")) + "[]"
-	case s.kind == kindInteger && s.unsigned:
-		return "bigint unsigned"
-	case s.kind == kindInteger:
-		return "bigint"
-	case s.kind == kindText && d == sqlsnow.Postgres:
-		return fmt.Sprintf("character varying(%d)", idDigits)
-	case s.kind == kindText:
-		return fmt.Sprintf("varchar(%d)", idDigits)
-	}
-	return typ
 }

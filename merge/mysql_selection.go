@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -80,7 +81,7 @@ func newSelection(ctx context.Context, w work, database string) (*selection, err
 // column adds what becomes of a column, and reports whether the server can do it.
 func (s *selection) column(c *Column, at int, database string, is, becomes storedColumn, tables map[string]*sourceTable) bool {
 	exact, ok := exactly(is, becomes)
-	integer := countable(is.typ) && shapeOf(sqlsnow.MySQL, becomes.typ).kind == kindInteger
+	integer := countable(is.typ) && sqltype.Of(sqlsnow.MySQL, becomes.typ).Kind == sqltype.Integer
 	if !integer && (!ok || c.Role != RolePlain || slices.Contains(s.of.primary, at)) {
 		return false
 	}

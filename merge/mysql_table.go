@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -60,7 +61,7 @@ func readStoredTable(ctx context.Context, s *session, schema, table string) (*st
 func (t *storedTable) rowBytes(ctx context.Context, s *session, name string) int {
 	var lengths []string
 	for _, column := range sortedKeys(t.columns) {
-		if kind := shapeOf(sqlsnow.MySQL, t.columns[column].typ).kind; kind != kindInteger {
+		if kind := sqltype.Of(sqlsnow.MySQL, t.columns[column].typ).Kind; kind != sqltype.Integer {
 			lengths = append(lengths, "COALESCE(LENGTH(s."+s.engine.quote(column)+"), 0)")
 		}
 	}
@@ -98,8 +99,8 @@ func visitColumns(ctx context.Context, s *session, text, table string, visit fun
 
 // countable reports whether a type has integers only, all of which are int64.
 func countable(typ string) bool {
-	s := shapeOf(sqlsnow.MySQL, typ)
-	return s.kind == kindInteger && !(s.unsigned && s.bits == 64)
+	s := sqltype.Of(sqlsnow.MySQL, typ)
+	return s.Kind == sqltype.Integer && !(s.Unsigned && s.Bits == 64)
 }
 
 // exactly returns what to make of two values so that they are equal if each
@@ -107,9 +108,9 @@ func countable(typ string) bool {
 // other one as they are.
 func exactly(is, becomes storedColumn) (string, bool) {
 	if is.typ != becomes.typ || is.charset != becomes.charset {
-		from, to := shapeOf(sqlsnow.MySQL, is.typ), shapeOf(sqlsnow.MySQL, becomes.typ)
-		wider := from.unsigned == to.unsigned && from.bits <= to.bits || from.unsigned && !to.unsigned && from.bits < to.bits
-		return "%", from.kind == kindInteger && to.kind == kindInteger && wider
+		from, to := sqltype.Of(sqlsnow.MySQL, is.typ), sqltype.Of(sqlsnow.MySQL, becomes.typ)
+		wider := from.Unsigned == to.Unsigned && from.Bits <= to.Bits || from.Unsigned && !to.Unsigned && from.Bits < to.Bits
+		return "%", from.Kind == sqltype.Integer && to.Kind == sqltype.Integer && wider
 	}
 	switch name := mysqlType(&Column{Type: is.typ}); name {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "date", "datetime", "timestamp", "time", "year", "bit",

@@ -3,6 +3,8 @@ package merge
 import (
 	"errors"
 	"fmt"
+
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
 // A proof is what was found in one chunk, or in several.
@@ -108,7 +110,7 @@ func (p *proof) sampleRows(j *job, t *sourceTable, rows [][]any) {
 
 // undecided reports whether a column is plain, and nobody has decided so.
 func (j *job) undecided(c *Column) bool {
-	return c.Role == RolePlain && !c.Decided && shapeOf(j.engine.dialect, c.Type).kind <= kindText
+	return c.Role == RolePlain && !c.Decided && sqltype.Of(j.engine.dialect, c.Type).Kind <= sqltype.Text
 }
 
 // failureOf returns the failure that an error of a row is.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -104,11 +105,11 @@ func (w *schemaWriter) typeOf(c *Column) string {
 	if w.dialect == sqlsnow.SQLite {
 		return typ
 	}
-	if c.Role == RoleReference && shapeOf(w.dialect, typ).kind == kindInteger {
+	if c.Role == RoleReference && sqltype.Of(w.dialect, typ).Kind == sqltype.Integer {
 		typ = w.plan.table(c.Refers[0].Table).key().Type
 	}
 	if c.Role == RoleKey || c.Role == RoleReference || c.Role == RolePolymorphic {
-		typ = wide(w.dialect, typ)
+		typ = sqltype.Wide(w.dialect, typ)
 	}
 	return typ
 }

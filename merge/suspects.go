@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -72,8 +73,8 @@ func (i *inspector) sampled(t *Table, c *Column) (ids, bool) {
 			return nil, false
 		}
 	}
-	s := shapeOf(i.dialect, c.Type)
-	return found, s.kind == kindInteger && s.bits >= 16 || s.kind == kindText && found.count() > 0
+	s := sqltype.Of(i.dialect, c.Type)
+	return found, s.Kind == sqltype.Integer && s.Bits >= 16 || s.Kind == sqltype.Text && found.count() > 0
 }
 
 // undeclared looks for references without a foreign key.
@@ -281,8 +282,8 @@ func (i *inspector) polymorphic(ctx context.Context, t *Table, c *Column) error 
 
 // list looks for several ids in one text.
 func (i *inspector) list(ctx context.Context, t *Table, c *Column) error {
-	element, array := elementOf(i.dialect, c.Type)
-	if shapeOf(i.dialect, c.Type).kind != kindText && !(array && (element.kind == kindInteger || element.kind == kindText)) {
+	element, array := sqltype.Element(i.dialect, c.Type)
+	if sqltype.Of(i.dialect, c.Type).Kind != sqltype.Text && !(array && (element.Kind == sqltype.Integer || element.Kind == sqltype.Text)) {
 		return nil
 	}
 	for _, separator := range []string{",", ";", "|", " ", ":", "/"} {

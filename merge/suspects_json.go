@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
 // A leaf is what was found at one path of a column's JSON.
@@ -26,7 +28,7 @@ const (
 
 // json looks for ids in JSON.
 func (i *inspector) json(ctx context.Context, t *Table, c *Column) error {
-	if kind := shapeOf(i.dialect, c.Type).kind; kind != kindJSON && kind != kindText {
+	if kind := sqltype.Of(i.dialect, c.Type).Kind; kind != sqltype.JSON && kind != sqltype.Text {
 		return nil
 	}
 	leaves := map[string]*leaf{}

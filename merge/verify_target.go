@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -127,7 +128,7 @@ func (v *verifying) soundReferences(ctx context.Context, target queryer) (map[*C
 	e := v.engine
 	for _, t := range v.plan.Tables {
 		for _, c := range t.Columns {
-			if t.Skip || c.Role != RoleReference || shapeOf(e.dialect, c.Type).kind != kindInteger || e.dialect == sqlsnow.SQLite {
+			if t.Skip || c.Role != RoleReference || sqltype.Of(e.dialect, c.Type).Kind != sqltype.Integer || e.dialect == sqlsnow.SQLite {
 				continue // SQLite's columns may have texts whatever their type
 			}
 			parent := v.plan.table(c.Refers[0].Table)

@@ -1,4 +1,4 @@
-package merge
+package jsonpath
 
 import (
 	"encoding/json"
@@ -8,46 +8,46 @@ import (
 	"strings"
 )
 
-// A step goes from a JSON value to some of its members or elements.
-type step struct {
+// A Step goes from a JSON value to some of its members or elements.
+type Step struct {
 	name  string // of a member
 	index int    // of an element, where name is empty; -1 for a member, each for all of both
 }
 
 const (
-	stepMember = -1
-	stepEach   = -2
+	byName   = -1
+	wildcard = -2
 )
 
 // goesInto reports whether a value that begins so may have what the step goes to.
-func (s step) goesInto(first byte) bool {
-	return first == '{' && s.index < 0 || first == '[' && s.index != stepMember
+func (s Step) goesInto(first byte) bool {
+	return first == '{' && s.index < 0 || first == '[' && s.index != byName
 }
 
-// parsePath parses a path such as $.items[*].id: members as .name, ."name" or
+// Parse parses a path such as $.items[*].id: members as .name, ."name" or
 // ["name"], elements as [0], and all of them as [*] or .*
-func parsePath(path string) ([]step, error) {
+func Parse(path string) ([]Step, error) {
 	rest, ok := strings.CutPrefix(path, "$")
 	if !ok {
 		return nil, fmt.Errorf("path %q: want it to begin with $", path)
 	}
-	var steps []step
+	var steps []Step
 	for rest != "" {
-		var s step
+		var s Step
 		var err error
 		switch {
 		case strings.HasPrefix(rest, "[*]"):
-			s, rest = step{index: stepEach}, rest[3:]
+			s, rest = Step{index: wildcard}, rest[3:]
 		case strings.HasPrefix(rest, ".*"):
-			s, rest = step{index: stepEach}, rest[2:]
+			s, rest = Step{index: wildcard}, rest[2:]
 		case strings.HasPrefix(rest, `["`):
-			s.index = stepMember
+			s.index = byName
 			if s.name, rest, err = quotedName(rest[1:]); err == nil && !strings.HasPrefix(rest, "]") {
 				err = errors.New("want ] after a name")
 			}
 			rest = strings.TrimPrefix(rest, "]")
 		case strings.HasPrefix(rest, `."`):
-			s.index = stepMember
+			s.index = byName
 			s.name, rest, err = quotedName(rest[1:])
 		case rest[0] == '[':
 			digits, after, _ := strings.Cut(rest[1:], "]")
@@ -60,7 +60,7 @@ func parsePath(path string) ([]step, error) {
 			if end == 0 {
 				end = len(rest)
 			}
-			if s, rest = (step{rest[1:end], stepMember}), rest[end:]; s.name == "" {
+			if s, rest = (Step{rest[1:end], byName}), rest[end:]; s.name == "" {
 				err = errors.New("a name is empty")
 			}
 		default:
@@ -84,18 +84,18 @@ func quotedName(text string) (name, rest string, err error) {
 	return name, text[end:], err
 }
 
-// A route is what is left of a path, inside the value that was reached.
-type route struct {
-	ref   int // of the path
-	steps []step
+// A Route is what is left of a path, inside the value that was reached.
+type Route struct {
+	Ref   int // of the path
+	Steps []Step
 }
 
-// editJSON calls edit for each value at the end of a route, with its text, and
+// Edit calls edit for each value at the end of a route, with its text, and
 // returns the whole with what edit returned in its place. Where edit returns
 // false, an element is left out of its array, and anything else becomes null.
 // All else stays as it is, to the byte. An array or object at the end of a
 // route is none where other routes go on into it.
-func editJSON(text string, routes []route, edit func(ref int, value string) (string, bool)) (string, error) {
+func Edit(text string, routes []Route, edit func(ref int, value string) (string, bool)) (string, error) {
 	if !json.Valid([]byte(text)) {
 		return "", errors.New("it is not JSON")
 	}
@@ -127,15 +127,15 @@ func (e *editor) space() {
 
 // value copies a value. It returns false if it is to be left out, and has
 // written nothing then.
-func (e *editor) value(routes []route) bool {
-	var deeper []route
+func (e *editor) value(routes []Route) bool {
+	var deeper []Route
 	ref := -1 // of the first route that ends here
 	for _, r := range routes {
 		switch {
-		case len(r.steps) > 0 && r.steps[0].goesInto(e.in[0]):
+		case len(r.Steps) > 0 && r.Steps[0].goesInto(e.in[0]):
 			deeper = append(deeper, r)
-		case len(r.steps) == 0 && ref < 0:
-			ref = r.ref
+		case len(r.Steps) == 0 && ref < 0:
+			ref = r.Ref
 		}
 	}
 	switch {
@@ -157,7 +157,7 @@ func (e *editor) value(routes []route) bool {
 	return true
 }
 
-func (e *editor) object(routes []route) {
+func (e *editor) object(routes []Route) {
 	e.take(1)
 	for e.space(); e.in[0] != '}'; e.space() {
 		if e.in[0] == ',' {
@@ -171,14 +171,14 @@ func (e *editor) object(routes []route) {
 		e.space()
 		e.take(1) // the colon
 		e.space()
-		if !e.value(follow(routes, func(s step) bool { return s.index == stepMember && s.name == name })) {
+		if !e.value(follow(routes, func(s Step) bool { return s.index == byName && s.name == name })) {
 			e.out = append(e.out, "null"...)
 		}
 	}
 	e.take(1)
 }
 
-func (e *editor) array(routes []route) {
+func (e *editor) array(routes []Route) {
 	e.take(1)
 	written := 0
 	for i := 0; ; i++ {
@@ -190,7 +190,7 @@ func (e *editor) array(routes []route) {
 		if e.in[0] == ']' {
 			break
 		}
-		keep := e.value(follow(routes, func(s step) bool { return s.index == i }))
+		keep := e.value(follow(routes, func(s Step) bool { return s.index == i }))
 		e.space()
 		if keep {
 			written++
@@ -206,11 +206,11 @@ func (e *editor) array(routes []route) {
 }
 
 // follow returns the routes that go on into a member or element.
-func follow(routes []route, into func(step) bool) []route {
-	var next []route
+func follow(routes []Route, into func(Step) bool) []Route {
+	var next []Route
 	for _, r := range routes {
-		if s := r.steps[0]; s.index == stepEach || into(s) {
-			next = append(next, route{r.ref, r.steps[1:]})
+		if s := r.Steps[0]; s.index == wildcard || into(s) {
+			next = append(next, Route{r.Ref, r.Steps[1:]})
 		}
 	}
 	return next

@@ -1,4 +1,4 @@
-package merge
+package jsonpath
 
 import (
 	"encoding/json"
@@ -8,16 +8,16 @@ import (
 )
 
 func TestParsePath(t *testing.T) {
-	for path, want := range map[string][]step{
+	for path, want := range map[string][]Step{
 		"$":                         nil,
-		"$.a":                       {{"a", stepMember}},
-		"$.items[*].id":             {{"items", stepMember}, {"", stepEach}, {"id", stepMember}},
-		"$[*]":                      {{"", stepEach}},
-		"$.*":                       {{"", stepEach}},
+		"$.a":                       {{"a", byName}},
+		"$.items[*].id":             {{"items", byName}, {"", wildcard}, {"id", byName}},
+		"$[*]":                      {{"", wildcard}},
+		"$.*":                       {{"", wildcard}},
 		"$[0][12]":                  {{"", 0}, {"", 12}},
-		`$."a.b"["c]"].d`:           {{"a.b", stepMember}, {"c]", stepMember}, {"d", stepMember}},
-		`$["\u0041"]`:               {{"A", stepMember}},
-		"$.snow ❄.x":                {{"snow ❄", stepMember}, {"x", stepMember}},
+		`$."a.b"["c]"].d`:           {{"a.b", byName}, {"c]", byName}, {"d", byName}},
+		`$["\u0041"]`:               {{"A", byName}},
+		"$.snow ❄.x":                {{"snow ❄", byName}, {"x", byName}},
 		"":                          nil,
 		"a":                         nil,
 		"$a":                        nil,
@@ -32,22 +32,22 @@ func TestParsePath(t *testing.T) {
 		`$."a`:                      nil,
 		"$.a[99999999999999999999]": nil,
 	} {
-		got, err := parsePath(path)
+		got, err := Parse(path)
 		if (err == nil) != (want != nil || path == "$") || !reflect.DeepEqual(got, want) && err == nil {
 			t.Errorf("%q: got %v, %v; want %v", path, got, err, want)
 		}
 	}
 }
 
-func routesOf(t testing.TB, paths ...string) []route {
+func routesOf(t testing.TB, paths ...string) []Route {
 	t.Helper()
-	var all []route
+	var all []Route
 	for i, p := range paths {
-		steps, err := parsePath(p)
+		steps, err := Parse(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, route{i, steps})
+		all = append(all, Route{i, steps})
 	}
 	return all
 }
@@ -67,7 +67,7 @@ func TestEditJSON(t *testing.T) {
 		`"}{"`:                                `"}{"`,
 		`{"a":"\"]","owner":1}`:               `{"a":"\"]","owner":<0:1>}`,
 	} {
-		got, err := editJSON(in, routesOf(t, paths...), func(ref int, value string) (string, bool) {
+		got, err := Edit(in, routesOf(t, paths...), func(ref int, value string) (string, bool) {
 			return "<" + string(rune('0'+ref)) + ":" + value + ">", true
 		})
 		if err != nil || got != want {
@@ -82,7 +82,7 @@ func TestEditJSON(t *testing.T) {
 		`{"items":[{"id":1,"n":2}]}`: `{"items":[{"id":null,"n":2}]}`,
 		`{"by":{"a":1,"b":7}}`:       `{"by":{"a":null,"b":7}}`,
 	} {
-		got, err := editJSON(in, routesOf(t, paths...), func(_ int, value string) (string, bool) { return value, value == "7" })
+		got, err := Edit(in, routesOf(t, paths...), func(_ int, value string) (string, bool) { return value, value == "7" })
 		if err != nil || got != want {
 			t.Errorf("%s without ones:\n got %s, %v\nwant %s", in, got, err, want)
 		}
@@ -98,21 +98,21 @@ func TestEditJSON(t *testing.T) {
 		`{"p":"[7]"}`:                     `{"p":<0:"[7]">}`,
 		`{"p":7}`:                         `{"p":<0:7>}`,
 	} {
-		got, err := editJSON(in, routesOf(t, deep...), func(ref int, value string) (string, bool) {
+		got, err := Edit(in, routesOf(t, deep...), func(ref int, value string) (string, bool) {
 			return "<" + string(rune('0'+ref)) + ":" + value + ">", true
 		})
 		if err != nil || got != want {
 			t.Errorf("%s:\n got %s, %v\nwant %s", in, got, err, want)
 		}
 	}
-	if got, err := editJSON(`{"p":{"p":7}}`, routesOf(t, "$.p", "$.p[0]"), func(_ int, value string) (string, bool) { return "7", value == `{"p":7}` }); err != nil || got != `{"p":7}` {
+	if got, err := Edit(`{"p":{"p":7}}`, routesOf(t, "$.p", "$.p[0]"), func(_ int, value string) (string, bool) { return "7", value == `{"p":7}` }); err != nil || got != `{"p":7}` {
 		t.Errorf("an object that only a path for arrays is below: got %s, %v", got, err)
 	}
-	if got, err := editJSON("1", routesOf(t, "$"), func(int, string) (string, bool) { return "", false }); err != nil || got != "null" {
+	if got, err := Edit("1", routesOf(t, "$"), func(int, string) (string, bool) { return "", false }); err != nil || got != "null" {
 		t.Errorf("a lost document: got %s, %v; want null", got, err)
 	}
 	for _, in := range []string{"", "{", "[1,]", "nul", "1 2", `{"a":1,}`} {
-		if got, err := editJSON(in, nil, nil); err == nil {
+		if got, err := Edit(in, nil, nil); err == nil {
 			t.Errorf("%q: got %s, want an error", in, got)
 		}
 	}
@@ -127,17 +127,17 @@ func FuzzEditJSON(f *testing.F) {
 		f.Add(in, `$.*[1]`)
 	}
 	f.Fuzz(func(t *testing.T, in, path string) {
-		steps, err := parsePath(path)
+		steps, err := Parse(path)
 		if err != nil || !json.Valid([]byte(in)) || strings.Count(in, `"`) > 40 {
 			return
 		}
-		routes := []route{{0, steps}}
-		same, err := editJSON(in, routes, func(_ int, v string) (string, bool) { return v, true })
+		routes := []Route{{0, steps}}
+		same, err := Edit(in, routes, func(_ int, v string) (string, bool) { return v, true })
 		if err != nil || same != in {
 			t.Fatalf("%q at %q: got %q, %v", in, path, same, err)
 		}
 		for _, keep := range []bool{true, false} {
-			got, err := editJSON(in, routes, func(int, string) (string, bool) { return `"new"`, keep })
+			got, err := Edit(in, routes, func(int, string) (string, bool) { return `"new"`, keep })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func FuzzEditJSON(f *testing.F) {
 	})
 }
 
-func slowEdit(v any, steps []step, keep bool) (any, bool) {
+func slowEdit(v any, steps []Step, keep bool) (any, bool) {
 	if len(steps) == 0 {
 		return "new", keep
 	}
@@ -170,7 +170,7 @@ func slowEdit(v any, steps []step, keep bool) (any, bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, member := range v {
-			if s.index == stepEach || s.index == stepMember && s.name == name {
+			if s.index == wildcard || s.index == byName && s.name == name {
 				after, kept := slowEdit(member, steps[1:], keep)
 				if v[name] = after; !kept {
 					v[name] = nil
@@ -181,7 +181,7 @@ func slowEdit(v any, steps []step, keep bool) (any, bool) {
 		out := []any{}
 		for i, element := range v {
 			kept := true
-			if s.index == stepEach || s.index == i {
+			if s.index == wildcard || s.index == i {
 				element, kept = slowEdit(element, steps[1:], keep)
 			}
 			if kept {

@@ -1,4 +1,4 @@
-package merge
+package sqltype
 
 import (
 	"testing"
@@ -7,12 +7,12 @@ import (
 )
 
 func TestShapeOf(t *testing.T) {
-	integer := func(bits int, unsigned bool) shape { return shape{kind: kindInteger, bits: bits, unsigned: unsigned} }
-	characters := func(length int) shape { return shape{kind: kindText, length: length} }
+	integer := func(bits int, unsigned bool) Type { return Type{Kind: Integer, Bits: bits, Unsigned: unsigned} }
+	characters := func(length int) Type { return Type{Kind: Text, Length: length} }
 	tests := []struct {
 		dialect sqlsnow.Dialect
 		typ     string
-		want    shape
+		want    Type
 	}{
 		{sqlsnow.MySQL, "int(10) unsigned", integer(32, true)},
 		{sqlsnow.MySQL, "INT", integer(32, false)},
@@ -23,33 +23,33 @@ func TestShapeOf(t *testing.T) {
 		{sqlsnow.MySQL, "char", characters(1)},
 		{sqlsnow.MySQL, "text", characters(65535)},
 		{sqlsnow.MySQL, "longtext", characters(0)},
-		{sqlsnow.MySQL, "json", shape{kind: kindJSON}},
-		{sqlsnow.MySQL, "datetime(6)", shape{kind: kindTime}},
-		{sqlsnow.MySQL, "time", shape{}},
-		{sqlsnow.MySQL, "varbinary(16)", shape{kind: kindBytes}},
-		{sqlsnow.MySQL, "enum('int','text')", shape{}},
-		{sqlsnow.MySQL, "decimal(10,2)", shape{}},
+		{sqlsnow.MySQL, "json", Type{Kind: JSON}},
+		{sqlsnow.MySQL, "datetime(6)", Type{Kind: Time}},
+		{sqlsnow.MySQL, "time", Type{}},
+		{sqlsnow.MySQL, "varbinary(16)", Type{Kind: Bytes}},
+		{sqlsnow.MySQL, "enum('int','text')", Type{}},
+		{sqlsnow.MySQL, "decimal(10,2)", Type{}},
 		{sqlsnow.Postgres, "integer", integer(32, false)},
 		{sqlsnow.Postgres, "smallint", integer(16, false)},
-		{sqlsnow.Postgres, "bigint[]", shape{}},
-		{sqlsnow.Postgres, "interval", shape{}},
+		{sqlsnow.Postgres, "bigint[]", Type{}},
+		{sqlsnow.Postgres, "interval", Type{}},
 		{sqlsnow.Postgres, "character varying", characters(0)},
 		{sqlsnow.Postgres, "character varying(40)", characters(40)},
 		{sqlsnow.Postgres, "character(3)", characters(3)},
 		{sqlsnow.Postgres, "text", characters(0)},
-		{sqlsnow.Postgres, "jsonb", shape{kind: kindJSON}},
-		{sqlsnow.Postgres, "timestamp(3) without time zone", shape{kind: kindTime}},
-		{sqlsnow.Postgres, "bytea", shape{kind: kindBytes}},
+		{sqlsnow.Postgres, "jsonb", Type{Kind: JSON}},
+		{sqlsnow.Postgres, "timestamp(3) without time zone", Type{Kind: Time}},
+		{sqlsnow.Postgres, "bytea", Type{Kind: Bytes}},
 		{sqlsnow.SQLite, "INTEGER", integer(64, false)},
 		{sqlsnow.SQLite, "TINYINT", integer(64, false)},
 		{sqlsnow.SQLite, "VARCHAR(40)", characters(0)},
-		{sqlsnow.SQLite, "DATETIME", shape{kind: kindTime}},
-		{sqlsnow.SQLite, "JSON", shape{kind: kindJSON}},
-		{sqlsnow.SQLite, "", shape{kind: kindBytes}},
-		{sqlsnow.SQLite, "REAL", shape{}},
+		{sqlsnow.SQLite, "DATETIME", Type{Kind: Time}},
+		{sqlsnow.SQLite, "JSON", Type{Kind: JSON}},
+		{sqlsnow.SQLite, "", Type{Kind: Bytes}},
+		{sqlsnow.SQLite, "REAL", Type{}},
 	}
 	for _, test := range tests {
-		if got := shapeOf(test.dialect, test.typ); got != test.want {
+		if got := Of(test.dialect, test.typ); got != test.want {
 			t.Errorf("%v %q: got %+v, want %+v", test.dialect, test.typ, got, test.want)
 		}
 	}
@@ -80,8 +80,8 @@ func TestWidest(t *testing.T) {
 	}
 	for _, test := range tests {
 		for _, pair := range [][2]string{{test.a, test.b}, {test.b, test.a}} {
-			got, ok := widest(test.dialect, pair[0], pair[1])
-			if ok != (test.want != "") || ok && shapeOf(test.dialect, got) != shapeOf(test.dialect, test.want) {
+			got, ok := Widest(test.dialect, pair[0], pair[1])
+			if ok != (test.want != "") || ok && Of(test.dialect, got) != Of(test.dialect, test.want) {
 				t.Errorf("%v %q: got %q, %v, want %q", test.dialect, pair, got, ok, test.want)
 			}
 		}
