@@ -11,7 +11,7 @@ import (
 // A Step goes from a JSON value to some of its members or elements.
 type Step struct {
 	name  string // of a member
-	index int    // of an element, where name is empty; -1 for a member, each for all of both
+	index int    // of an element, where name is empty; byName for a member, wildcard for all of both
 }
 
 const (

@@ -4,22 +4,23 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
-// A Kind is what values of a type are to a merge.
+// A Kind is what the values of a type are.
 type Kind int
 
+// The kinds.
 const (
 	Other   Kind = iota
-	Integer      // of bits
-	Text         // of at most length characters, where there is a limit
+	Integer      // of Bits
+	Text         // of at most Length characters, where there is a limit
 	JSON         // the database's own JSON; texts may hold JSON too
 	Time         // a date with or without a time of day
 	Bytes
 )
 
-// A Type is what there is to know of a type.
+// A Type is what the name of a type says.
 type Type struct {
 	Kind     Kind
 	Bits     int // of an integer
@@ -27,15 +28,15 @@ type Type struct {
 	Length   int // of a text in characters, 0 for no limit; MySQL's texts count bytes
 }
 
-// Of takes apart a type as the database writes it, and as people do.
-func Of(d sqlsnow.Dialect, typ string) Type {
+// Of returns the Type of a type as the database writes it, or as people do.
+func Of(d sqldialect.Dialect, typ string) Type {
 	typ = strings.ToLower(strings.TrimSpace(typ))
 	name, arguments, _ := strings.Cut(typ, "(")
 	name = strings.TrimSpace(name)
 	if strings.HasSuffix(typ, "]") { // an array of PostgreSQL
 		return Type{}
 	}
-	if d == sqlsnow.SQLite {
+	if d == sqldialect.SQLite {
 		return affinity(name)
 	}
 	first, _, _ := strings.Cut(arguments, ")")
@@ -59,7 +60,7 @@ func Of(d sqlsnow.Dialect, typ string) Type {
 		}
 		return Type{Kind: Text, Length: length}
 	case "text", "citext":
-		if d == sqlsnow.MySQL {
+		if d == sqldialect.MySQL {
 			return Type{Kind: Text, Length: 1<<16 - 1}
 		}
 		return Type{Kind: Text}
@@ -79,10 +80,10 @@ func Of(d sqlsnow.Dialect, typ string) Type {
 	return Type{}
 }
 
-// Element returns the shape of an array's elements, and false for another type.
-func Element(d sqlsnow.Dialect, typ string) (Type, bool) {
+// Element returns the Type of the elements of a PostgreSQL array, and false for other types.
+func Element(d sqldialect.Dialect, typ string) (Type, bool) {
 	element, array := strings.CutSuffix(strings.TrimSpace(typ), "[]")
-	if d != sqlsnow.Postgres || !array {
+	if d != sqldialect.Postgres || !array {
 		return Type{}, false
 	}
 	return Of(d, strings.TrimRight(element, "[] ")), true

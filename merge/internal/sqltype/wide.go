@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
 // Widest returns a type that holds the values of both, and whether there is one.
-func Widest(d sqlsnow.Dialect, a, b string) (string, bool) {
+func Widest(d sqldialect.Dialect, a, b string) (string, bool) {
 	if strings.EqualFold(a, b) {
 		return a, true
 	}
 	x, y := Of(d, a), Of(d, b)
 	switch {
-	case d == sqlsnow.SQLite:
+	case d == sqldialect.SQLite:
 		return a, x.Kind == y.Kind && x.Kind != Other
 	case x.Kind == Integer && y.Kind == Integer:
 		bits := max(x.Bits, y.Bits)
@@ -39,11 +39,11 @@ func Widest(d sqlsnow.Dialect, a, b string) (string, bool) {
 }
 
 // integerType returns the smallest type for signed integers of bits.
-func integerType(d sqlsnow.Dialect, bits int) string {
+func integerType(d sqldialect.Dialect, bits int) string {
 	switch {
 	case bits > 32:
 		return "bigint"
-	case bits > 16 && d == sqlsnow.Postgres:
+	case bits > 16 && d == sqldialect.Postgres:
 		return "integer"
 	case bits > 16:
 		return "int"
@@ -52,10 +52,10 @@ func integerType(d sqlsnow.Dialect, bits int) string {
 }
 
 // Wide returns the type for ids that takes the place of a narrower one.
-func Wide(d sqlsnow.Dialect, typ string) string {
+func Wide(d sqldialect.Dialect, typ string) string {
 	s := Of(d, typ)
 	switch {
-	case d == sqlsnow.SQLite || s.UnfitForIDs(typ) == "":
+	case d == sqldialect.SQLite || s.UnfitForIDs(typ) == "":
 		return typ
 	case strings.HasSuffix(typ, "[]"):
 		return Wide(d, strings.TrimSuffix(typ, "[]")) + "[]"
@@ -63,7 +63,7 @@ func Wide(d sqlsnow.Dialect, typ string) string {
 		return "bigint unsigned"
 	case s.Kind == Integer:
 		return "bigint"
-	case s.Kind == Text && d == sqlsnow.Postgres:
+	case s.Kind == Text && d == sqldialect.Postgres:
 		return fmt.Sprintf("character varying(%d)", IDDigits)
 	case s.Kind == Text:
 		return fmt.Sprintf("varchar(%d)", IDDigits)
