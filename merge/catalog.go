@@ -114,7 +114,7 @@ func ours(table string) bool {
 	return strings.HasPrefix(table, "snow_merge_")
 }
 
-func (t *Table) note(format string, args ...any) {
+func addNote(t *Table, format string, args ...any) {
 	if note := fmt.Sprintf(format, args...); !slices.Contains(t.Notes, note) {
 		t.Notes = append(t.Notes, note)
 	}

@@ -55,13 +55,13 @@ func (c *catalog) mysqlTables(ctx context.Context, r reader) error {
 			t.Options = "COLLATE=" + collation
 		}
 		if engine != "InnoDB" {
-			t.note("engine %s: Schema leaves the engine to the server's default, which must have transactions", engine)
+			addNote(t.Table, "engine %s: Schema leaves the engine to the server's default, which must have transactions", engine)
 		}
 		if strings.Contains(options, "partitioned") {
-			t.note("partitioned: Schema makes a table without partitions")
+			addNote(t.Table, "partitioned: Schema makes a table without partitions")
 		}
 		if kind == "SYSTEM VERSIONED" {
-			t.note("system versioned: only current rows are copied, to a table without versions")
+			addNote(t.Table, "system versioned: only current rows are copied, to a table without versions")
 		}
 		c.tables = append(c.tables, t)
 		return nil
@@ -172,14 +172,14 @@ func (c *catalog) mysqlIndexes(ctx context.Context, r reader) error {
 		}
 		switch {
 		case i.expressed:
-			t.note("index %s is on an expression: make it yourself", i.name)
+			addNote(t.Table, "index %s is on an expression: make it yourself", i.name)
 		case i.name == "PRIMARY":
 			t.PrimaryKey = i.columns
 		case i.prefix || strings.HasPrefix(kind, "F") || strings.HasPrefix(kind, "S"):
 			t.Indexes = append(t.Indexes, &Index{Name: i.name, Statement: fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)",
 				kind, mysqlEngine().quote(i.name), mysqlEngine().quote(t.Name), strings.Join(i.parts, ", "))})
 			if !i.plural {
-				t.note("unique index %s is on the first characters only: a clash is found when the database refuses the row", i.name)
+				addNote(t.Table, "unique index %s is on the first characters only: a clash is found when the database refuses the row", i.name)
 			}
 		case !i.plural:
 			t.Unique = append(t.Unique, &Unique{Name: i.name, Columns: i.columns, Rule: RuleFail})
@@ -220,7 +220,7 @@ func (c *catalog) mysqlForeignKeys(ctx context.Context, r reader, schema string)
 			return nil
 		}
 		if other != schema {
-			t.note("foreign key %s refers to %s.%s, in another database", name, other, parent)
+			addNote(t.Table, "foreign key %s refers to %s.%s, in another database", name, other, parent)
 			return nil
 		}
 		if n := len(t.ForeignKeys); n == 0 || t.ForeignKeys[n-1].Name != name {
@@ -264,7 +264,7 @@ func (c *catalog) mysqlChecks(ctx context.Context, r reader, maria bool) error {
 			column.Type, column.Collation = "json", ""
 			return nil
 		}
-		t.note("check %s %s", name, clause)
+		addNote(t.Table, "check %s %s", name, clause)
 		return nil
 	})
 }
@@ -278,7 +278,7 @@ func (c *catalog) mysqlTriggers(ctx context.Context, r reader) error {
 			return err
 		}
 		if t := c.table(table); t != nil {
-			t.note("trigger %s %s", name, strings.ToLower(when))
+			addNote(t.Table, "trigger %s %s", name, strings.ToLower(when))
 		}
 		return nil
 	})

@@ -41,10 +41,10 @@ func (c *catalog) postgresTables(ctx context.Context, r reader) error {
 		}
 		t := &found{Table: &Table{Name: name}}
 		if kind == "p" {
-			t.note("partitioned: Schema makes a table without partitions")
+			addNote(t.Table, "partitioned: Schema makes a table without partitions")
 		}
 		if security {
-			t.note("row level security: the source's account must be one that it lets see all rows")
+			addNote(t.Table, "row level security: the source's account must be one that it lets see all rows")
 		}
 		c.tables = append(c.tables, t)
 		return nil
@@ -148,11 +148,11 @@ func (c *catalog) postgresIndexes(ctx context.Context, r reader) error {
 		case primary:
 			t.PrimaryKey = columns
 		case exclusion:
-			t.note("exclusion constraint %s: %s", name, statement)
+			addNote(t.Table, "exclusion constraint %s: %s", name, statement)
 		case !isSimple:
 			t.Indexes = append(t.Indexes, &Index{Name: name, Statement: statement})
 			if unique {
-				t.note("unique index %s is not on columns alone: a clash is found when the database refuses the row", name)
+				addNote(t.Table, "unique index %s is not on columns alone: a clash is found when the database refuses the row", name)
 			}
 		case unique:
 			t.Unique = append(t.Unique, &Unique{Name: name, Columns: columns, Rule: RuleFail})
@@ -184,7 +184,7 @@ func (c *catalog) postgresForeignKeys(ctx context.Context, r reader) error {
 		switch {
 		case t == nil:
 		case !here:
-			t.note("foreign key %s refers to %s in another schema", k.Name, k.Table)
+			addNote(t.Table, "foreign key %s refers to %s in another schema", k.Name, k.Table)
 		default:
 			k.Columns, k.Refers, k.OnDelete, k.OnUpdate = local, remote, actions[onDelete], actions[onUpdate]
 			t.ForeignKeys = append(t.ForeignKeys, k)
@@ -206,7 +206,7 @@ func (c *catalog) postgresRest(ctx context.Context, r reader) error {
 			return err
 		}
 		if t := c.table(table); t != nil {
-			t.note("%s", note)
+			addNote(t.Table, "%s", note)
 		}
 		return nil
 	})

@@ -132,7 +132,7 @@ func sqliteIndexes(ctx context.Context, r reader, t *found) error {
 		case !simple:
 			t.Indexes = append(t.Indexes, &Index{Name: i.name, Statement: i.statement})
 			if i.unique {
-				t.note("unique index %s is not on columns alone: a clash is found when the database refuses the row", i.name)
+				addNote(t.Table, "unique index %s is not on columns alone: a clash is found when the database refuses the row", i.name)
 			}
 		case i.origin == "u":
 			t.Unique = append(t.Unique, &Unique{Columns: columns, Rule: RuleFail})
@@ -171,7 +171,7 @@ func sqliteTriggers(ctx context.Context, r reader, t *found) error {
 		if err := scan(&name); err != nil {
 			return err
 		}
-		t.note("trigger %s", name)
+		addNote(t.Table, "trigger %s", name)
 		return nil
 	})
 }
@@ -196,7 +196,7 @@ func (t *found) readStatement(statement string) {
 		for i := 0; i < len(definition); i++ {
 			switch word := strings.ToUpper(definition[i].text); {
 			case word == "CHECK" && (i > 0 || column == nil):
-				t.note("check: %s", between(0, len(definition)))
+				addNote(t.Table, "check: %s", between(0, len(definition)))
 				i = closing(definition, i+1) - 1
 			case column == nil || i == 0:
 			case word == "COLLATE" && i+1 < len(definition):

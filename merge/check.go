@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/jsonpath"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
-	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // A PlanError says why nothing can be merged by a plan.
@@ -35,13 +36,6 @@ func (e *PlanError) Error() string {
 // followed. It asks no database: whether the sources are as the plan says is
 // for [New] to find out.
 func (p *Plan) Check() error {
-	if err := p.check(); err != nil {
-		return fmt.Errorf("merge: %w", err)
-	}
-	return nil
-}
-
-func (p *Plan) check() error {
 	c := &checker{plan: p, dialect: dialectOf(p.Dialect)}
 	if p.Version != 1 {
 		c.fault("", "", "version %d: want 1", p.Version)
@@ -49,7 +43,7 @@ func (p *Plan) check() error {
 	if c.dialect == 0 {
 		c.fault("", "", "dialect %q: want MySQL, PostgreSQL or SQLite", p.Dialect)
 	}
-	if err := checkSourceNames(p.Sources); err != nil {
+	if err := p.CheckSources(); err != nil {
 		c.fault("", "", "%v", err)
 	}
 	if err := p.checkNil(); err != nil {
@@ -75,9 +69,30 @@ func (p *Plan) check() error {
 	return errors.Join(c.errs...)
 }
 
+const longestSource = 40
+
+// CheckSources returns what is wrong with the names of the sources, or nil.
+func (p *Plan) CheckSources() error {
+	if len(p.Sources) == 0 {
+		return errors.New("no sources")
+	}
+	for i, name := range p.Sources {
+		bad := func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
+		}
+		if name == "" || len(name) > longestSource || strings.ContainsFunc(name, bad) {
+			return fmt.Errorf("source name %q: want 1 to %d letters, digits, dots, underscores or hyphens of ASCII", name, longestSource)
+		}
+		if slices.ContainsFunc(p.Sources[:i], func(other string) bool { return strings.EqualFold(other, name) }) {
+			return fmt.Errorf("source name %q: there are two of it", name)
+		}
+	}
+	return nil
+}
+
 type checker struct {
 	plan    *Plan
-	dialect sqlsnow.Dialect
+	dialect sqldialect.Dialect
 	errs    []error
 }
 
@@ -174,7 +189,7 @@ func (c *checker) created(t *Table) {
 		c.fault(t.Name, "", "created names %q, which is no column", t.Created)
 		return
 	}
-	if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqlsnow.SQLite && s.Kind != sqltype.Time && s.Kind != sqltype.Integer {
+	if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && s.Kind != sqltype.Time && s.Kind != sqltype.Integer {
 		c.fault(t.Name, column.Name, "is what dates ids, but type %q is neither a time nor an integer", column.Type)
 	}
 	for _, source := range t.Mint {
@@ -187,7 +202,7 @@ func (c *checker) created(t *Table) {
 func (c *checker) column(t *Table, column *Column) {
 	fault := func(format string, args ...any) { c.fault(t.Name, column.Name, format, args...) }
 	c.sources(t, column.Name, "sources", column.Sources)
-	if column.Type == "" && c.dialect != sqlsnow.SQLite {
+	if column.Type == "" && c.dialect != sqldialect.SQLite {
 		fault("no type")
 	}
 	if column.Generated != "" && column.Role != RolePlain {
@@ -198,7 +213,7 @@ func (c *checker) column(t *Table, column *Column) {
 	}
 	c.undecided(t, column.Name, column.Suspects, column.Decided)
 	s := sqltype.Of(c.dialect, column.Type)
-	typed := c.dialect != sqlsnow.SQLite // where the type says what values are
+	typed := c.dialect != sqldialect.SQLite // where the type says what values are
 	switch column.Role {
 	case RolePlain:
 		return
@@ -286,7 +301,7 @@ func (c *checker) column(t *Table, column *Column) {
 
 // holder complains of a type that minted ids of what the column refers to do not fit.
 func (c *checker) holder(t *Table, column *Column, s sqltype.Type) {
-	if c.dialect == sqlsnow.SQLite {
+	if c.dialect == sqldialect.SQLite {
 		return
 	}
 	if s.Kind != sqltype.Integer && s.Kind != sqltype.Text || c.mintsFor(column) {
@@ -346,13 +361,13 @@ func (c *checker) unique(t *Table, u *Unique) {
 	case column == nil:
 		c.fault(t.Name, "", "%s: rename: want one of its columns that is a text", name)
 	case column.Role != RolePlain || column.Generated != "" || !slices.Contains(u.Columns, column.Name) ||
-		c.dialect != sqlsnow.SQLite && sqltype.Of(c.dialect, column.Type).Kind != sqltype.Text:
+		c.dialect != sqldialect.SQLite && sqltype.Of(c.dialect, column.Type).Kind != sqltype.Text:
 		c.fault(t.Name, column.Name, "%s: can't be renamed: it is no plain text of the key", name)
 	}
 }
 
 // renamed returns the column that RuleSuffix changes, or nil.
-func (t *Table) renamed(u *Unique, d sqlsnow.Dialect) (found *Column) {
+func (t *Table) renamed(u *Unique, d sqldialect.Dialect) (found *Column) {
 	if u.Rename != "" {
 		return t.column(u.Rename)
 	}
@@ -398,8 +413,8 @@ func (c *checker) foreignKey(t *Table, k *ForeignKey) {
 }
 
 // dialectOf returns the dialect that prints as name, or 0.
-func dialectOf(name string) sqlsnow.Dialect {
-	for _, d := range []sqlsnow.Dialect{sqlsnow.MySQL, sqlsnow.Postgres, sqlsnow.SQLite} {
+func dialectOf(name string) sqldialect.Dialect {
+	for _, d := range []sqldialect.Dialect{sqldialect.MySQL, sqldialect.Postgres, sqldialect.SQLite} {
 		if d.String() == name {
 			return d
 		}

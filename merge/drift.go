@@ -43,7 +43,7 @@ func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog) *Plan {
 	for _, t := range p.Tables {
 		for _, c := range t.Columns {
 			if drifted[c.Type] {
-				c.suspect("type %s has other values in other sources: correct it under types", c.Type)
+				addSuspect(c, "type %s has other values in other sources: correct it under types", c.Type)
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog) *Plan {
 			for _, heir := range t.heirs {
 				text := fmt.Sprintf("table %q inherits from this one, so that its rows would be merged twice: skip one of the two", heir)
 				if of := p.table(t.Name).Columns; len(of) > 0 && !slices.Contains(of[0].Suspects, text) {
-					of[0].suspect("%s", text)
+					addSuspect(of[0], "%s", text)
 				}
 			}
 		}
@@ -61,7 +61,7 @@ func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog) *Plan {
 	return p
 }
 
-func (c *Column) suspect(format string, args ...any) {
+func addSuspect(c *Column, format string, args ...any) {
 	c.Suspects = append(c.Suspects, fmt.Sprintf(format, args...))
 }
 
@@ -106,14 +106,14 @@ func (u *uniter) unite() *Table {
 	if len(t.Sources) == len(u.names) {
 		t.Sources = nil
 	} else {
-		t.note("only in %s", strings.Join(t.Sources, ", "))
+		addNote(t.Table, "only in %s", strings.Join(t.Sources, ", "))
 	}
 	for _, f := range u.found {
 		if f == nil {
 			continue
 		}
 		for _, note := range f.Notes {
-			t.note("%s", note)
+			addNote(t.Table, "%s", note)
 		}
 		for _, c := range f.Columns {
 			if t.column(c.Name) == nil {
@@ -130,7 +130,7 @@ func (u *uniter) unite() *Table {
 			u.index(i)
 		}
 		if f.Options != t.Options {
-			t.note("options differ: %q and %q", t.Options, f.Options)
+			addNote(t.Table, "options differ: %q and %q", t.Options, f.Options)
 		}
 	}
 	for i, f := range u.found {
@@ -139,7 +139,7 @@ func (u *uniter) unite() *Table {
 		}
 		for _, name := range t.PrimaryKey {
 			if c := t.column(name); c != nil && len(c.Suspects) == 0 {
-				c.suspect("the primary key of source %q is %q, not %q", u.names[i], f.PrimaryKey, t.PrimaryKey)
+				addSuspect(c, "the primary key of source %q is %q, not %q", u.names[i], f.PrimaryKey, t.PrimaryKey)
 			}
 		}
 	}
@@ -155,12 +155,12 @@ func (u *uniter) substitute() {
 	for _, k := range u.into.Unique {
 		if !slices.ContainsFunc(k.Columns, func(name string) bool { return u.into.column(name).Nullable }) {
 			u.into.PrimaryKey = slices.Clone(k.Columns)
-			u.into.note("no primary key: rows are told apart by %q, which Schema makes the primary key", k.Columns)
+			addNote(u.into.Table, "no primary key: rows are told apart by %q, which Schema makes the primary key", k.Columns)
 			u.into.Unique = slices.DeleteFunc(u.into.Unique, func(other *Unique) bool { return other == k })
 			return
 		}
 	}
-	u.into.note("no primary key, and no unique key without NULL: there is nothing to tell its rows apart by")
+	addNote(u.into.Table, "no primary key, and no unique key without NULL: there is nothing to tell its rows apart by")
 }
 
 func (u *uniter) column(name string) *Column {
@@ -187,30 +187,30 @@ func (u *uniter) column(name string) *Column {
 			mine = strings.TrimPrefix(u.into.Options, "COLLATE=")
 		}
 		if collation != mine && sqltype.Of(u.d, c.Type).Kind == sqltype.Text {
-			c.suspect("collation differs: %q here, %q in source %q", mine, collation, u.names[i])
+			addSuspect(c, "collation differs: %q here, %q in source %q", mine, collation, u.names[i])
 		}
 		typ, ok := sqltype.Widest(u.d, c.Type, other.Type)
 		if !ok {
-			c.suspect("type differs: %q here, %q in source %q", c.Type, other.Type, u.names[i])
+			addSuspect(c, "type differs: %q here, %q in source %q", c.Type, other.Type, u.names[i])
 		} else if typ != c.Type {
-			u.into.note("column %s: type %q, for it is %q and %q in the sources", name, typ, c.Type, other.Type)
+			addNote(u.into.Table, "column %s: type %q, for it is %q and %q in the sources", name, typ, c.Type, other.Type)
 		}
 		c.Type = typ
 		c.Nullable = c.Nullable || other.Nullable
 		if c.Generated != other.Generated {
-			c.suspect("generated differently: %q here, %q in source %q", c.Generated, other.Generated, u.names[i])
+			addSuspect(c, "generated differently: %q here, %q in source %q", c.Generated, other.Generated, u.names[i])
 		}
 		if text(c.Default) != text(other.Default) {
-			u.into.note("column %s: default %s, but %s in source %s", name, text(c.Default), text(other.Default), u.names[i])
+			addNote(u.into.Table, "column %s: default %s, but %s in source %s", name, text(c.Default), text(other.Default), u.names[i])
 		}
 	}
 	c.Sources = u.owners(has)
 	switch {
 	case c.Sources == nil:
 	case c.Nullable || c.Default != nil || c.Generated != "":
-		u.into.note("column %s: only in %s; rows of others get its default", name, strings.Join(c.Sources, ", "))
+		addNote(u.into.Table, "column %s: only in %s; rows of others get its default", name, strings.Join(c.Sources, ", "))
 	default:
-		c.suspect("only in %s: give it a default, or make it nullable", strings.Join(c.Sources, ", "))
+		addSuspect(c, "only in %s: give it a default, or make it nullable", strings.Join(c.Sources, ", "))
 	}
 	return c
 }
@@ -245,7 +245,7 @@ func (u *uniter) foreignKey(k *ForeignKey) {
 		return
 	}
 	if owners := u.owners(func(f *found) bool { return slices.ContainsFunc(f.ForeignKeys, same) }); owners != nil {
-		u.into.note("foreign key %q to %s: only in %s", k.Columns, k.Table, strings.Join(owners, ", "))
+		addNote(u.into.Table, "foreign key %q to %s: only in %s", k.Columns, k.Table, strings.Join(owners, ", "))
 	}
 	added := *k
 	for i := 2; slices.ContainsFunc(u.into.ForeignKeys, func(other *ForeignKey) bool { return added.Name != "" && other.Name == added.Name }); i++ {
@@ -259,6 +259,6 @@ func (u *uniter) index(i *Index) {
 	if at < 0 {
 		u.into.Indexes = append(u.into.Indexes, i)
 	} else if other := u.into.Indexes[at]; other.Statement != i.Statement || !slices.Equal(other.Columns, i.Columns) {
-		u.into.note("index %s differs between the sources", i.Name)
+		addNote(u.into.Table, "index %s differs between the sources", i.Name)
 	}
 }

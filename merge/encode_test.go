@@ -184,5 +184,5 @@ tables:
 		panic(err)
 	}
 	_, _ = os.Stdout.WriteString(p.Check().Error())
-	// Output: merge: plan: column "players.boss_id": not decided: named like an id
+	// Output: plan: column "players.boss_id": not decided: named like an id
 }

@@ -70,7 +70,7 @@ tables:
 		log.Fatal(err)
 	}
 	fmt.Println(plan.Check())
-	// Output: merge: plan: column "players.invited_by": not decided: a reference without a foreign key? 998 of 1000 sampled values are ids of players
+	// Output: plan: column "players.invited_by": not decided: a reference without a foreign key? 998 of 1000 sampled values are ids of players
 }
 
 func ExampleInspect() {

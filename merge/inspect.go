@@ -63,7 +63,7 @@ func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *Plan,
 	for _, s := range sources {
 		i.names = append(i.names, s.Name)
 	}
-	if err := checkSourceNames(i.names); err != nil {
+	if err := (&Plan{Sources: i.names}).CheckSources(); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -160,7 +160,7 @@ func (i *inspector) mint(context.Context) error {
 		for _, source := range i.plan.sourceNames(t) {
 			numbered := i.catalogs[source].table(t.Name).numbered
 			if numbered != "" && (key == nil || key.Name != numbered) {
-				t.note("column %s: source %s counts it up; the target does not", numbered, source)
+				addNote(t, "column %s: source %s counts it up; the target does not", numbered, source)
 			}
 			if key == nil {
 				continue
@@ -176,13 +176,13 @@ func (i *inspector) mint(context.Context) error {
 				t.Mint = append(t.Mint, source)
 			case r.min < bigID:
 				t.Mint = append(t.Mint, source)
-				key.suspect("ids of source %q are of two kinds, from %d to %d: if all of them get new ones, those that are snowflakes change too", source, r.min, r.max)
+				addSuspect(key, "ids of source %q are of two kinds, from %d to %d: if all of them get new ones, those that are snowflakes change too", source, r.min, r.max)
 			}
 			if r.min < 0 {
-				key.suspect("ids of source %q begin at %d: negative ones are no ids elsewhere", source, r.min)
+				addSuspect(key, "ids of source %q begin at %d: negative ones are no ids elsewhere", source, r.min)
 			}
 			if r.min == r.max && r.max <= 1 {
-				key.suspect("source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of mint, and say what to do with the clash", source, r.max)
+				addSuspect(key, "source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of mint, and say what to do with the clash", source, r.max)
 			}
 		}
 	}
@@ -212,7 +212,7 @@ func (i *inspector) dates(context.Context) error {
 			}
 		}
 		if c := t.column(t.Created); c != nil && sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer && !knowsZone(i.dialect, c.Type) {
-			t.note("column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
+			addNote(t, "column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
 		}
 	}
 	return nil

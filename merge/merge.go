@@ -102,7 +102,7 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 	if j.engine, err = engineOf(d); err != nil {
 		return err
 	}
-	if err := j.plan.check(); err != nil {
+	if err := j.plan.Check(); err != nil {
 		return err
 	}
 	if j.plan.Dialect != d.String() {

@@ -150,18 +150,3 @@ func (p *Plan) sort(tables []*Table, without func(*Table, *ForeignKey) bool) (or
 	}
 	return order, nil
 }
-
-// looksBack reports whether unique keys hold references to rows that may be
-// merged, so that old ids must be found by new ones.
-func (p *Plan) looksBack() bool {
-	return slices.ContainsFunc(p.Tables, func(t *Table) bool {
-		return !t.Skip && slices.ContainsFunc(t.Unique, func(u *Unique) bool {
-			return slices.ContainsFunc(u.Columns, func(name string) bool {
-				return slices.ContainsFunc(t.column(name).Refers, func(r *Reference) bool {
-					parent := p.table(r.Table)
-					return parent != nil && parent.merges()
-				})
-			})
-		})
-	})
-}

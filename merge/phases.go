@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // fillTarget goes through the phases that write, from where an earlier run ended.
@@ -65,7 +66,7 @@ func (j *job) phases(ctx context.Context, s *start, lease *lease, first *conns) 
 		return nil
 	}
 	if r.phase == phaseMint {
-		if j.plan.looksBack() {
+		if looksBack(j.plan) {
 			if err := first.target.ledger().indexMap(ctx); err != nil {
 				return err
 			}
@@ -89,4 +90,19 @@ func (j *job) phases(ctx context.Context, s *start, lease *lease, first *conns) 
 		return err
 	}
 	return enter(stateCopied, phaseVerify)
+}
+
+// looksBack reports whether unique keys hold references to rows that may be
+// merged, so that old ids must be found by new ones.
+func looksBack(p *Plan) bool {
+	return slices.ContainsFunc(p.Tables, func(t *Table) bool {
+		return !t.Skip && slices.ContainsFunc(t.Unique, func(u *Unique) bool {
+			return slices.ContainsFunc(u.Columns, func(name string) bool {
+				return slices.ContainsFunc(t.column(name).Refers, func(r *Reference) bool {
+					parent := p.table(r.Table)
+					return parent != nil && parent.merges()
+				})
+			})
+		})
+	})
 }

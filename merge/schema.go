@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
-	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // Schema returns the statements that make the target's tables, in the order in
@@ -22,11 +22,7 @@ func (p *Plan) Schema() ([]string, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	e, err := engineOf(dialectOf(p.Dialect))
-	if err != nil {
-		return nil, err
-	}
-	w := &schemaWriter{engine: e, plan: p}
+	w := &schemaWriter{dialect: dialectOf(p.Dialect), plan: p}
 	statements := slices.Clone(p.Types)
 	for _, t := range p.Tables {
 		if !t.Skip {
@@ -39,16 +35,25 @@ func (p *Plan) Schema() ([]string, error) {
 		}
 	}
 	for _, t := range p.Tables {
-		if keys := w.foreignKeys(t); !t.Skip && e.dialect != sqlsnow.SQLite && len(keys) > 0 {
-			statements = append(statements, "ALTER TABLE "+e.quote(t.Name)+"\n  ADD "+strings.Join(keys, ",\n  ADD "))
+		if keys := w.foreignKeys(t); !t.Skip && w.dialect != sqldialect.SQLite && len(keys) > 0 {
+			statements = append(statements, "ALTER TABLE "+w.dialect.Quote(t.Name)+"\n  ADD "+strings.Join(keys, ",\n  ADD "))
 		}
 	}
 	return statements, nil
 }
 
 type schemaWriter struct {
-	*engine
-	plan *Plan
+	dialect sqldialect.Dialect
+	plan    *Plan
+}
+
+// list returns names as SQL, with commas.
+func (w *schemaWriter) list(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = w.dialect.Quote(name)
+	}
+	return strings.Join(quoted, ", ")
 }
 
 func (w *schemaWriter) table(t *Table) string {
@@ -56,24 +61,24 @@ func (w *schemaWriter) table(t *Table) string {
 	for _, c := range t.Columns {
 		lines = append(lines, w.column(c))
 	}
-	lines = append(lines, "PRIMARY KEY ("+w.quoteAll(t.PrimaryKey)+")")
+	lines = append(lines, "PRIMARY KEY ("+w.list(t.PrimaryKey)+")")
 	for _, u := range t.Unique {
 		if w.isInline(t, u) {
 			lines = append(lines, w.unique(u))
 		}
 	}
-	if w.dialect == sqlsnow.SQLite { // which adds none to a table that exists
+	if w.dialect == sqldialect.SQLite { // which adds none to a table that exists
 		lines = append(lines, w.foreignKeys(t)...)
 	}
 	options := ""
 	if t.Options != "" {
 		options = " " + t.Options
 	}
-	return "CREATE TABLE " + w.quote(t.Name) + " (\n  " + strings.Join(lines, ",\n  ") + "\n)" + options
+	return "CREATE TABLE " + w.dialect.Quote(t.Name) + " (\n  " + strings.Join(lines, ",\n  ") + "\n)" + options
 }
 
 func (w *schemaWriter) column(c *Column) string {
-	text := w.quote(c.Name)
+	text := w.dialect.Quote(c.Name)
 	if typ := w.typeOf(c); typ != "" {
 		text += " " + typ
 	}
@@ -86,12 +91,12 @@ func (w *schemaWriter) column(c *Column) string {
 	switch {
 	case !c.Nullable:
 		text += " NOT NULL"
-	case w.dialect == sqlsnow.MySQL:
+	case w.dialect == sqldialect.MySQL:
 		text += " NULL" // a TIMESTAMP would be NOT NULL without it
 	}
 	switch {
 	case c.Default == nil:
-	case w.dialect == sqlsnow.SQLite && !strings.HasPrefix(*c.Default, `"`):
+	case w.dialect == sqldialect.SQLite && !strings.HasPrefix(*c.Default, `"`):
 		text += " DEFAULT (" + *c.Default + ")"
 	default:
 		text += " DEFAULT " + *c.Default
@@ -102,7 +107,7 @@ func (w *schemaWriter) column(c *Column) string {
 // typeOf returns the type of a column: both sides of a reference have the same.
 func (w *schemaWriter) typeOf(c *Column) string {
 	typ := c.Type
-	if w.dialect == sqlsnow.SQLite {
+	if w.dialect == sqldialect.SQLite {
 		return typ
 	}
 	if c.Role == RoleReference && sqltype.Of(w.dialect, typ).Kind == sqltype.Integer {
@@ -116,31 +121,31 @@ func (w *schemaWriter) typeOf(c *Column) string {
 
 // isInline reports whether a unique key is part of CREATE TABLE.
 func (w *schemaWriter) isInline(t *Table, u *Unique) bool {
-	return !slices.Equal(u.Columns, t.PrimaryKey) && (w.dialect != sqlsnow.SQLite || u.Name == "")
+	return !slices.Equal(u.Columns, t.PrimaryKey) && (w.dialect != sqldialect.SQLite || u.Name == "")
 }
 
 func (w *schemaWriter) unique(u *Unique) string {
-	columns := "(" + w.quoteAll(u.Columns) + ")"
+	columns := "(" + w.list(u.Columns) + ")"
 	switch {
 	case u.Name == "":
 		return "UNIQUE " + columns
-	case w.dialect == sqlsnow.MySQL:
-		return "UNIQUE KEY " + w.quote(u.Name) + " " + columns
+	case w.dialect == sqldialect.MySQL:
+		return "UNIQUE KEY " + w.dialect.Quote(u.Name) + " " + columns
 	}
-	return "CONSTRAINT " + w.quote(u.Name) + " UNIQUE " + columns
+	return "CONSTRAINT " + w.dialect.Quote(u.Name) + " UNIQUE " + columns
 }
 
 func (w *schemaWriter) indexes(t *Table) (statements []string) {
 	for _, u := range t.Unique {
 		if !w.isInline(t, u) && !slices.Equal(u.Columns, t.PrimaryKey) {
-			statements = append(statements, fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", w.quote(u.Name), w.quote(t.Name), w.quoteAll(u.Columns)))
+			statements = append(statements, fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", w.dialect.Quote(u.Name), w.dialect.Quote(t.Name), w.list(u.Columns)))
 		}
 	}
 	for _, i := range t.Indexes {
 		if i.Statement != "" {
 			statements = append(statements, i.Statement)
 		} else {
-			statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", w.quote(i.Name), w.quote(t.Name), w.quoteAll(i.Columns)))
+			statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", w.dialect.Quote(i.Name), w.dialect.Quote(t.Name), w.list(i.Columns)))
 		}
 	}
 	return statements
@@ -152,9 +157,9 @@ func (w *schemaWriter) foreignKeys(t *Table) (keys []string) {
 		if w.plan.table(k.Table).Skip {
 			continue
 		}
-		text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", w.quoteAll(k.Columns), w.quote(k.Table), w.quoteAll(k.Refers))
+		text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", w.list(k.Columns), w.dialect.Quote(k.Table), w.list(k.Refers))
 		if k.Name != "" {
-			text = "CONSTRAINT " + w.quote(k.Name) + " " + text
+			text = "CONSTRAINT " + w.dialect.Quote(k.Name) + " " + text
 		}
 		if k.OnDelete != "" {
 			text += " ON DELETE " + k.OnDelete

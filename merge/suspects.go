@@ -94,14 +94,14 @@ func (i *inspector) undeclared(ctx context.Context, t *Table, c *Column) error {
 	switch {
 	case found.table != nil:
 		i.propose(t, c, RoleReference, &Reference{Table: found.table.Name})
-		c.suspect("a reference without a foreign key? %s", found.why)
+		addSuspect(c, "a reference without a foreign key? %s", found.why)
 		i.none(t, c)
 	case found.why != "":
 		c.Role = RoleUndecided
-		c.suspect("a reference? %s", found.why)
+		addSuspect(c, "a reference? %s", found.why)
 		i.none(t, c)
 	case named.named && c.Role == RolePlain && values.count() > 0 && !slices.Equal(words(c.Name), []string{"id"}):
-		t.note("column %s: named like a reference, but its values are ids of no table", c.Name)
+		addNote(t, "column %s: named like a reference, but its values are ids of no table", c.Name)
 	}
 	return nil
 }
@@ -272,7 +272,7 @@ func (i *inspector) polymorphic(ctx context.Context, t *Table, c *Column) error 
 		}
 		i.propose(t, c, RolePolymorphic, refers...)
 		c.By = by.Name
-		c.suspect("does %s say whose ids these are? Its values are from a sample: there may be more", by.Name)
+		addSuspect(c, "does %s say whose ids these are? Its values are from a sample: there may be more", by.Name)
 		c.Suspects = append(c.Suspects, why...)
 		i.none(t, c)
 		return nil
@@ -327,10 +327,10 @@ func (i *inspector) list(ctx context.Context, t *Table, c *Column) error {
 			if separator != "," {
 				c.Separator = separator
 			}
-			c.suspect("a list of ids? %s", found.why)
+			addSuspect(c, "a list of ids? %s", found.why)
 		case found.why != "":
 			c.Role = RoleUndecided
-			c.suspect("a list of numbers, separated by %s: %s", strconv.Quote(separator), found.why)
+			addSuspect(c, "a list of numbers, separated by %s: %s", strconv.Quote(separator), found.why)
 		}
 		return nil
 	}
