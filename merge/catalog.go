@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -20,7 +21,7 @@ type catalog struct {
 
 // A found is a table of a source.
 type found struct {
-	*Table
+	*plan.Table
 	numbered string   // the column whose values the database counts up by itself, or ""
 	heirs    []string // PostgreSQL: tables whose rows are read with its own, because they inherit from it
 }
@@ -36,15 +37,15 @@ func (c *catalog) table(name string) *found {
 
 // doubled returns an error for each two tables of a plan whose rows would be
 // merged twice, because one inherits from the other.
-func (c *catalog) doubled(p *Plan, source string) (errs []error) {
+func (c *catalog) doubled(p *plan.Plan, source string) (errs []error) {
 	copied := func(name string) bool {
-		t := p.table(name)
-		return t != nil && !t.Skip && t.in(source)
+		t := p.Table(name)
+		return t != nil && !t.Skip && t.In(source)
 	}
 	for _, t := range c.tables {
 		for _, heir := range t.heirs {
 			if copied(t.Name) && copied(heir) {
-				errs = append(errs, &PlanError{
+				errs = append(errs, &plan.Error{
 					Table: t.Name, Reason: fmt.Sprintf("in source %q table %q inherits from it, so that its rows would be merged twice: skip one of the two", source, heir),
 				})
 			}
@@ -81,7 +82,7 @@ func (e *engine) catalog(ctx context.Context, r reader) (*catalog, error) {
 
 // settle writes the names in a foreign key as the tables have them: SQLite
 // allows others in case, and to leave out the columns of a primary key.
-func (c *catalog) settle(t *found, k *ForeignKey) {
+func (c *catalog) settle(t *found, k *plan.ForeignKey) {
 	spell := func(t *found, names []string) {
 		for i, name := range names {
 			for _, column := range t.Columns {
@@ -114,7 +115,7 @@ func ours(table string) bool {
 	return strings.HasPrefix(table, "snow_merge_")
 }
 
-func addNote(t *Table, format string, args ...any) {
+func addNote(t *plan.Table, format string, args ...any) {
 	if note := fmt.Sprintf(format, args...); !slices.Contains(t.Notes, note) {
 		t.Notes = append(t.Notes, note)
 	}

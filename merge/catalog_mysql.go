@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 func (c *catalog) loadMySQL(ctx context.Context, r reader) error {
@@ -50,7 +52,7 @@ func (c *catalog) mysqlTables(ctx context.Context, r reader) error {
 			c.notes = append(c.notes, strings.ToLower(kind)+" "+name)
 			return nil
 		}
-		t := &found{Table: &Table{Name: name}}
+		t := &found{Table: &plan.Table{Name: name}}
 		if collation != "" {
 			t.Options = "COLLATE=" + collation
 		}
@@ -74,7 +76,7 @@ func (c *catalog) mysqlColumns(ctx context.Context, r reader, maria bool) error 
 	return each(ctx, r, query, nil, func(scan func(...any) error) error {
 		var table, nullable, extra, collation, generated string
 		var value sql.NullString
-		column := &Column{Role: RolePlain}
+		column := &plan.Column{Role: plan.RolePlain}
 		if err := scan(&table, &column.Name, &column.Type, &nullable, &value, &extra, &collation, &generated); err != nil {
 			return err
 		}
@@ -176,15 +178,15 @@ func (c *catalog) mysqlIndexes(ctx context.Context, r reader) error {
 		case i.name == "PRIMARY":
 			t.PrimaryKey = i.columns
 		case i.prefix || strings.HasPrefix(kind, "F") || strings.HasPrefix(kind, "S"):
-			t.Indexes = append(t.Indexes, &Index{Name: i.name, Statement: fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)",
+			t.Indexes = append(t.Indexes, &plan.Index{Name: i.name, Statement: fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)",
 				kind, mysqlEngine().quote(i.name), mysqlEngine().quote(t.Name), strings.Join(i.parts, ", "))})
 			if !i.plural {
 				addNote(t.Table, "unique index %s is on the first characters only: a clash is found when the database refuses the row", i.name)
 			}
 		case !i.plural:
-			t.Unique = append(t.Unique, &Unique{Name: i.name, Columns: i.columns, Rule: RuleFail})
+			t.Unique = append(t.Unique, &plan.Unique{Name: i.name, Columns: i.columns, Rule: plan.RuleFail})
 		default:
-			t.Indexes = append(t.Indexes, &Index{Name: i.name, Columns: i.columns})
+			t.Indexes = append(t.Indexes, &plan.Index{Name: i.name, Columns: i.columns})
 		}
 	}
 	return err
@@ -225,7 +227,7 @@ func (c *catalog) mysqlForeignKeys(ctx context.Context, r reader, schema string)
 		}
 		if n := len(t.ForeignKeys); n == 0 || t.ForeignKeys[n-1].Name != name {
 			action := actions[[2]string{table, name}]
-			t.ForeignKeys = append(t.ForeignKeys, &ForeignKey{
+			t.ForeignKeys = append(t.ForeignKeys, &plan.ForeignKey{
 				Name: name, Table: parent, OnDelete: ruleOf(action.onDelete), OnUpdate: ruleOf(action.onUpdate),
 			})
 		}
@@ -260,7 +262,7 @@ func (c *catalog) mysqlChecks(ctx context.Context, r reader, maria bool) error {
 			return nil
 		}
 		// This is all that JSON is in MariaDB.
-		if column := t.column(name); column != nil && clause == "json_valid("+mysqlEngine().quote(name)+")" && column.Type == "longtext" {
+		if column := t.Column(name); column != nil && clause == "json_valid("+mysqlEngine().quote(name)+")" && column.Type == "longtext" {
 			column.Type, column.Collation = "json", ""
 			return nil
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 func (c *catalog) loadPostgres(ctx context.Context, r reader) error {
@@ -39,7 +41,7 @@ func (c *catalog) postgresTables(ctx context.Context, r reader) error {
 			c.notes = append(c.notes, "foreign table "+name+", which is not copied")
 			return nil
 		}
-		t := &found{Table: &Table{Name: name}}
+		t := &found{Table: &plan.Table{Name: name}}
 		if kind == "p" {
 			addNote(t.Table, "partitioned: Schema makes a table without partitions")
 		}
@@ -100,7 +102,7 @@ func (c *catalog) postgresColumns(ctx context.Context, r reader) error {
 	return each(ctx, r, query, nil, func(scan func(...any) error) error {
 		var table, identity, generated string
 		var value sql.NullString
-		column := &Column{Role: RolePlain}
+		column := &plan.Column{Role: plan.RolePlain}
 		if err := scan(&table, &column.Name, &column.Type, &column.Nullable, &value, &identity, &generated, &column.Collation); err != nil {
 			return err
 		}
@@ -150,14 +152,14 @@ func (c *catalog) postgresIndexes(ctx context.Context, r reader) error {
 		case exclusion:
 			addNote(t.Table, "exclusion constraint %s: %s", name, statement)
 		case !isSimple:
-			t.Indexes = append(t.Indexes, &Index{Name: name, Statement: statement})
+			t.Indexes = append(t.Indexes, &plan.Index{Name: name, Statement: statement})
 			if unique {
 				addNote(t.Table, "unique index %s is not on columns alone: a clash is found when the database refuses the row", name)
 			}
 		case unique:
-			t.Unique = append(t.Unique, &Unique{Name: name, Columns: columns, Rule: RuleFail})
+			t.Unique = append(t.Unique, &plan.Unique{Name: name, Columns: columns, Rule: plan.RuleFail})
 		default:
-			t.Indexes = append(t.Indexes, &Index{Name: name, Columns: columns})
+			t.Indexes = append(t.Indexes, &plan.Index{Name: name, Columns: columns})
 		}
 		return nil
 	})
@@ -176,7 +178,7 @@ func (c *catalog) postgresForeignKeys(ctx context.Context, r reader) error {
 		var table, onDelete, onUpdate string
 		var here bool
 		var local, remote names
-		k := &ForeignKey{}
+		k := &plan.ForeignKey{}
 		if err := scan(&table, &k.Name, &k.Table, &here, &onDelete, &onUpdate, &local, &remote); err != nil {
 			return err
 		}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 func (c *catalog) loadSQLite(ctx context.Context, r reader) error {
@@ -24,7 +26,7 @@ func (c *catalog) loadSQLite(ctx context.Context, r reader) error {
 			c.notes = append(c.notes, kind+" "+name)
 			return nil
 		}
-		t := &found{Table: &Table{Name: name}}
+		t := &found{Table: &plan.Table{Name: name}}
 		var options []string
 		if strict {
 			options = append(options, "STRICT")
@@ -62,7 +64,7 @@ func sqliteColumns(ctx context.Context, r reader, t *found) error {
 		var notNull bool
 		var value sql.NullString
 		var at, hidden int
-		column := &Column{Role: RolePlain}
+		column := &plan.Column{Role: plan.RolePlain}
 		if err := scan(&column.Name, &column.Type, &notNull, &value, &at, &hidden); err != nil {
 			return err
 		}
@@ -83,7 +85,7 @@ func sqliteColumns(ctx context.Context, r reader, t *found) error {
 	for _, p := range primary {
 		t.PrimaryKey = append(t.PrimaryKey, p.name)
 	}
-	if len(t.PrimaryKey) == 1 && strings.EqualFold(t.column(t.PrimaryKey[0]).Type, "INTEGER") && !strings.Contains(t.Options, "WITHOUT ROWID") {
+	if len(t.PrimaryKey) == 1 && strings.EqualFold(t.Column(t.PrimaryKey[0]).Type, "INTEGER") && !strings.Contains(t.Options, "WITHOUT ROWID") {
 		t.numbered = t.PrimaryKey[0]
 	}
 	return err
@@ -130,16 +132,16 @@ func sqliteIndexes(ctx context.Context, r reader, t *found) error {
 		case err != nil:
 			return err
 		case !simple:
-			t.Indexes = append(t.Indexes, &Index{Name: i.name, Statement: i.statement})
+			t.Indexes = append(t.Indexes, &plan.Index{Name: i.name, Statement: i.statement})
 			if i.unique {
 				addNote(t.Table, "unique index %s is not on columns alone: a clash is found when the database refuses the row", i.name)
 			}
 		case i.origin == "u":
-			t.Unique = append(t.Unique, &Unique{Columns: columns, Rule: RuleFail})
+			t.Unique = append(t.Unique, &plan.Unique{Columns: columns, Rule: plan.RuleFail})
 		case i.unique:
-			t.Unique = append(t.Unique, &Unique{Name: i.name, Columns: columns, Rule: RuleFail})
+			t.Unique = append(t.Unique, &plan.Unique{Name: i.name, Columns: columns, Rule: plan.RuleFail})
 		default:
-			t.Indexes = append(t.Indexes, &Index{Name: i.name, Columns: columns})
+			t.Indexes = append(t.Indexes, &plan.Index{Name: i.name, Columns: columns})
 		}
 	}
 	return nil
@@ -156,7 +158,7 @@ func sqliteForeignKeys(ctx context.Context, r reader, t *found) error {
 		}
 		if id != last {
 			last = id
-			t.ForeignKeys = append(t.ForeignKeys, &ForeignKey{Table: parent, OnDelete: ruleOf(onDelete), OnUpdate: ruleOf(onUpdate)})
+			t.ForeignKeys = append(t.ForeignKeys, &plan.ForeignKey{Table: parent, OnDelete: ruleOf(onDelete), OnUpdate: ruleOf(onUpdate)})
 		}
 		k := t.ForeignKeys[len(t.ForeignKeys)-1]
 		k.Columns, k.Refers = append(k.Columns, column), append(k.Refers, refers)
@@ -192,7 +194,7 @@ func (t *found) readStatement(statement string) {
 			last := definition[end-1]
 			return statement[definition[from].at : last.at+len(last.text)]
 		}
-		column := t.column(unquote(definition[0].text))
+		column := t.Column(unquote(definition[0].text))
 		for i := 0; i < len(definition); i++ {
 			switch word := strings.ToUpper(definition[i].text); {
 			case word == "CHECK" && (i > 0 || column == nil):

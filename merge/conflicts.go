@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A ClashError says that two rows have the same values in a unique key whose
@@ -59,21 +61,21 @@ type ident struct {
 type identities interface {
 	// identify returns what rows are in the target. Those that are not copied
 	// are absent.
-	identify(ctx context.Context, source string, t *Table, keys []int64) (map[int64]ident, error)
+	identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error)
 
 	// members returns the rows of a source that are the given ones in the target.
-	members(ctx context.Context, source string, t *Table, ids []ident) (map[ident][]int64, error)
+	members(ctx context.Context, source string, t *plan.Table, ids []ident) (map[ident][]int64, error)
 }
 
 // Conflicts finds rows that clash in a unique key with rows of the target or of
 // earlier sources, and decides what becomes of them. The databases compare, by
 // the collations of their columns. It is not safe for concurrent use.
 //
-// Tables must come in the order of [Plan.mintOrder], and the sources of a table
-// in that of [Table.precedence].
+// Tables must come in the order of [plan.Plan.mintOrder], and the sources of a table
+// in that of [plan.Table.precedence].
 type conflicts struct {
 	e       *engine
-	plan    *Plan
+	plan    *plan.Plan
 	target  queryer
 	sources map[string]queryer
 	ids     identities
@@ -83,7 +85,7 @@ type conflicts struct {
 	seed    maphash.Seed
 }
 
-func newConflicts(e *engine, p *Plan, target queryer, sources map[string]queryer, ids identities) *conflicts {
+func newConflicts(e *engine, p *plan.Plan, target queryer, sources map[string]queryer, ids identities) *conflicts {
 	return &conflicts{
 		e: e, plan: p, target: target, sources: sources, ids: ids,
 		empty: map[string]bool{}, renames: map[uint64]uint64{}, seed: maphash.MakeSeed(),
@@ -106,108 +108,26 @@ type verdict struct {
 
 // A rename is a value that RuleSuffix changed.
 type rename struct {
-	column        *Column
+	column        *plan.Column
 	before, after string
-}
-
-// merges reports whether rows of the table may come to stand for others.
-func (t *Table) merges() bool {
-	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return u.Rule == RuleKeep || u.Rule == RuleMatch })
-}
-
-// sourceNames returns the sources that have the table, in the plan's order.
-func (p *Plan) sourceNames(t *Table) []string {
-	return slices.DeleteFunc(slices.Clone(p.Sources), func(s string) bool { return !t.in(s) })
-}
-
-// precedence returns the sources of a table in the order in which they must be
-// minted: a row can't be merged into one that nothing is known of.
-func (p *Plan) precedence(t *Table) ([]string, error) {
-	var order []string
-	for _, u := range t.Unique {
-		if u.Rule != RuleKeep && u.Rule != RuleMatch {
-			continue
-		}
-		this := p.preferred(t, u)
-		if order != nil && !slices.Equal(order, this) {
-			return nil, &PlanError{Table: t.Name, Reason: "unique keys that merge rows prefer sources in different orders"}
-		}
-		order = this
-	}
-	if order == nil {
-		order = p.sourceNames(t)
-	}
-	return order, nil
-}
-
-func (p *Plan) preferred(t *Table, u *Unique) []string {
-	order := slices.Clone(u.Prefer)
-	for _, s := range p.sourceNames(t) {
-		if !slices.Contains(order, s) {
-			order = append(order, s)
-		}
-	}
-	return order
-}
-
-// mintOrder returns the tables so that those whose rows may be merged come
-// before those with unique keys that refer to them, and those whose rows may be
-// missing before those whose rows are dropped for it.
-func (p *Plan) mintOrder() ([]*Table, error) {
-	var order []*Table
-	state := map[*Table]int{} // 1: on the way, 2: done
-	var visit func(t *Table) error
-	visit = func(t *Table) error {
-		switch state[t] {
-		case 1:
-			return &PlanError{Table: t.Name, Reason: "references that drop rows, or are in unique keys that merge them, go round in a circle"}
-		case 2:
-			return nil
-		}
-		state[t] = 1
-		for _, c := range t.Columns {
-			unique := slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, c.Name) })
-			for _, r := range c.Refers {
-				parent := p.table(r.Table)
-				if parent == nil || parent.Skip || !drops(c) && !(unique && parent.merges()) {
-					continue
-				}
-				if err := visit(parent); err != nil {
-					return err
-				}
-			}
-		}
-		state[t] = 2
-		order = append(order, t)
-		return nil
-	}
-	for _, t := range p.Tables {
-		if t.Skip {
-			continue
-		}
-		if err := visit(t); err != nil {
-			return nil, err
-		}
-	}
-	return order, nil
 }
 
 // A contest is a unique key in which the rows of a source may clash.
 type contest struct {
-	table   *Table
-	unique  *Unique
-	columns []*Column
+	table   *plan.Table
+	unique  *plan.Unique
+	columns []*plan.Column
 	ahead   []string // those whose rows come first: the target, then sources
-	others  []*Column
+	others  []*plan.Column
 }
 
 const inTarget = ""
 
 // contests returns the unique keys that rows of a source may clash in.
-func (c *conflicts) contests(t *Table, source string) []*contest {
+func (c *conflicts) contests(t *plan.Table, source string) []*contest {
 	uniques := t.Unique
-	if !slices.ContainsFunc(uniques, func(u *Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }) {
-		uniques = append([]*Unique{{Columns: t.PrimaryKey, Rule: RuleFail}}, uniques...)
+	if !slices.ContainsFunc(uniques, func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }) {
+		uniques = append([]*plan.Unique{{Columns: t.PrimaryKey, Rule: plan.RuleFail}}, uniques...)
 	}
 	var all []*contest
 	for _, u := range uniques {
@@ -218,7 +138,7 @@ func (c *conflicts) contests(t *Table, source string) []*contest {
 			continue
 		}
 		k.ahead = []string{inTarget}
-		for _, s := range c.plan.preferred(t, u) {
+		for _, s := range c.plan.Preferred(t, u) {
 			if s == source {
 				break
 			}
@@ -226,9 +146,9 @@ func (c *conflicts) contests(t *Table, source string) []*contest {
 				k.ahead = append(k.ahead, s)
 			}
 		}
-		if u.Rule == RuleMatch {
+		if u.Rule == plan.RuleMatch {
 			for _, column := range t.Columns {
-				if column.Role == RolePlain && column.Generated == "" && !slices.Contains(k.columns, column) {
+				if column.Role == plan.RolePlain && column.Generated == "" && !slices.Contains(k.columns, column) {
 					k.others = append(k.others, column)
 				}
 			}
@@ -240,42 +160,42 @@ func (c *conflicts) contests(t *Table, source string) []*contest {
 
 // in reports whether rows of the source take part.
 func (k *contest) in(source string) bool {
-	return k.table.in(source) && !slices.ContainsFunc(k.columns, func(c *Column) bool {
-		return !c.in(source) || c.Generated != "" || c.Role == RoleKey && k.table.mints(source)
+	return k.table.In(source) && !slices.ContainsFunc(k.columns, func(c *plan.Column) bool {
+		return !c.In(source) || c.Generated != "" || c.Role == plan.RoleKey && k.table.Mints(source)
 	})
 }
 
 // has reports whether a place has a column of a table that it has.
-func has(place string, c *Column) bool { return place == inTarget || c.in(place) }
+func has(place string, c *plan.Column) bool { return place == inTarget || c.In(place) }
 
-func columnsOf(t *Table, names []string) []*Column {
-	columns := make([]*Column, len(names))
+func columnsOf(t *plan.Table, names []string) []*plan.Column {
+	columns := make([]*plan.Column, len(names))
 	for i, name := range names {
-		columns[i] = t.column(name)
+		columns[i] = t.Column(name)
 	}
 	return columns
 }
 
 // needs returns the columns whose values decide must be given.
-func (c *conflicts) needs(t *Table, source string) []*Column {
-	need := map[*Column]bool{}
+func (c *conflicts) needs(t *plan.Table, source string) []*plan.Column {
+	need := map[*plan.Column]bool{}
 	for _, column := range columnsOf(t, t.PrimaryKey) {
 		need[column] = true
 	}
 	for _, k := range c.contests(t, source) {
 		for _, column := range slices.Concat(k.columns, k.others) {
-			need[column] = column.in(source)
+			need[column] = column.In(source)
 			if column.By != "" {
-				need[t.column(column.By)] = true
+				need[t.Column(column.By)] = true
 			}
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(t.Columns), func(column *Column) bool { return !need[column] })
+	return slices.DeleteFunc(slices.Clone(t.Columns), func(column *plan.Column) bool { return !need[column] })
 }
 
 // decide returns a verdict on each row of a source. The rows have values for
 // columns, among which are those that [conflicts.needs] returns. It writes nothing.
-func (c *conflicts) decide(ctx context.Context, t *Table, source string, columns []*Column, rows [][]any) ([]verdict, error) {
+func (c *conflicts) decide(ctx context.Context, t *plan.Table, source string, columns []*plan.Column, rows [][]any) ([]verdict, error) {
 	verdicts := make([]verdict, len(rows))
 	for _, k := range c.contests(t, source) {
 		r := &round{conflicts: c, contest: k, source: source, columns: columns, rows: rows, verdicts: verdicts}
@@ -291,7 +211,7 @@ type round struct {
 	*conflicts
 	*contest
 	source   string
-	columns  []*Column
+	columns  []*plan.Column
 	rows     [][]any
 	verdicts []verdict
 }
@@ -312,7 +232,7 @@ func (r *round) run(ctx context.Context) error {
 			delete(pending, i)
 			v := &r.verdicts[i]
 			v.clashes = append(v.clashes, r.clash(i, place))
-			if r.unique.Rule == RuleSuffix {
+			if r.unique.Rule == plan.RuleSuffix {
 				renamed = append(renamed, i)
 			} else if err := r.judge(ctx, i, place, hits[i]); err != nil {
 				return err
@@ -330,22 +250,22 @@ func (r *round) run(ctx context.Context) error {
 func (r *round) judge(ctx context.Context, i int, place string, with hit) error {
 	v := &r.verdicts[i]
 	clash := v.clashes[len(v.clashes)-1]
-	if r.unique.Rule == RuleFail || r.unique.Rule == "" {
+	if r.unique.Rule == plan.RuleFail || r.unique.Rule == "" {
 		v.failed = clash
 		return nil
 	}
 	for n, column := range r.others {
-		if !column.in(r.source) || !has(place, column) {
+		if !column.In(r.source) || !has(place, column) {
 			continue
 		}
-		h := newHasher([]*Column{column}, r.blobs())
+		h := newHasher([]*plan.Column{column}, r.blobs())
 		if !h.equal(0, r.value(i, column), with.others[n]) {
 			clash.Column, v.failed = column.Name, clash
 			return nil
 		}
 	}
 	v.merged, v.winnerKey = true, with.key
-	key := r.table.key()
+	key := r.table.Key()
 	if key == nil {
 		v.winner = ident{source: place}
 		return nil
@@ -380,13 +300,13 @@ func (r *round) clash(i int, place string) *ClashError {
 func (r *round) key(i int) []any {
 	key := make([]any, len(r.table.PrimaryKey))
 	for n, name := range r.table.PrimaryKey {
-		key[n] = r.value(i, r.table.column(name))
+		key[n] = r.value(i, r.table.Column(name))
 	}
 	return key
 }
 
 // value returns a value of row i, with the name that an earlier contest gave it.
-func (r *round) value(i int, column *Column) any {
+func (r *round) value(i int, column *plan.Column) any {
 	for _, renamed := range slices.Backward(r.verdicts[i].renames) {
 		if renamed.column == column {
 			return renamed.after

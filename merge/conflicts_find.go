@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -28,14 +29,14 @@ func (c *conflicts) blobs() bool { return c.e.dialect == sqlsnow.SQLite }
 // source's own.
 func (r *round) tuples(ctx context.Context) (map[int][]any, error) {
 	tuples := map[int][]any{}
-	refs := map[*Table][]int64{}
+	refs := map[*plan.Table][]int64{}
 rows:
 	for i := range r.rows {
 		if v := &r.verdicts[i]; v.failed != nil || v.merged {
 			continue
 		}
 		tuple := make([]any, len(r.contest.columns))
-		parents := map[*Table][]int64{}
+		parents := map[*plan.Table][]int64{}
 		for n, column := range r.contest.columns {
 			v := r.value(i, column)
 			if v == nil {
@@ -44,7 +45,7 @@ rows:
 			parent, held := r.parent(i, column, v)
 			if held {
 				id, ok := idOf(v)
-				if !ok || parent == nil || !parent.merges() {
+				if !ok || parent == nil || !parent.Merges() {
 					continue rows
 				}
 				parents[parent] = append(parents[parent], id)
@@ -80,34 +81,34 @@ rows:
 
 // A reference is the id of a row of a source.
 type reference struct {
-	table *Table
+	table *plan.Table
 	id    int64
 }
 
 // An identity is a row of the target.
 type identity struct {
-	table *Table
+	table *plan.Table
 	ident ident
 }
 
 // parent returns the table whose ids the column holds in row i, and whether
 // the value is an id at all.
-func (r *round) parent(i int, column *Column, v any) (parent *Table, held bool) {
+func (r *round) parent(i int, column *plan.Column, v any) (parent *plan.Table, held bool) {
 	if slices.Contains(column.None, textOf(v)) {
 		return nil, false
 	}
 	switch column.Role {
-	case RoleReference:
-		return r.plan.table(column.Refers[0].Table), true
-	case RolePolymorphic:
-		by := textOf(r.value(i, r.table.column(column.By)))
+	case plan.RoleReference:
+		return r.plan.Table(column.Refers[0].Table), true
+	case plan.RolePolymorphic:
+		by := textOf(r.value(i, r.table.Column(column.By)))
 		for _, ref := range column.Refers {
 			if ref.Value == by {
-				return r.plan.table(ref.Table), ref.Table != ""
+				return r.plan.Table(ref.Table), ref.Table != ""
 			}
 		}
 		return nil, true
-	case RoleList, RoleJSON:
+	case plan.RoleList, plan.RoleJSON:
 		return nil, textOf(v) != ""
 	}
 	return nil, false
@@ -157,7 +158,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 // alive takes out of hits the rows of a source that are not copied because of
 // what they refer to.
 func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error {
-	if place == inTarget || place == r.source || len(hits) == 0 || r.table.key() == nil || !slices.ContainsFunc(r.table.Columns, drops) {
+	if place == inTarget || place == r.source || len(hits) == 0 || r.table.Key() == nil || !slices.ContainsFunc(r.table.Columns, plan.Drops) {
 		return nil
 	}
 	var keys []int64
@@ -204,7 +205,7 @@ func (r *round) isEmpty(ctx context.Context) (bool, error) {
 // may be none, and in a source several.
 func (r *round) members(ctx context.Context, place string, tuples map[int][]any) (map[identity][]int64, error) {
 	members := map[identity][]int64{}
-	asked := map[*Table][]ident{}
+	asked := map[*plan.Table][]ident{}
 	for _, tuple := range tuples {
 		for _, v := range tuple {
 			id, ok := v.(identity)
@@ -256,8 +257,8 @@ type search struct {
 	q       queryer
 	hasher  *hasher
 	place   string
-	columns []*Column // those of the key, the primary key, then the others that the place has
-	joined  bool      // tuples may be equal to each other, for they refer to rows that were merged
+	columns []*plan.Column // those of the key, the primary key, then the others that the place has
+	joined  bool           // tuples may be equal to each other, for they refer to rows that were merged
 	tuples  [][]any
 	owners  []int // the rows that have them
 	hits    map[int]hit

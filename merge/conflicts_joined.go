@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // joined looks for rows of the source itself that come to be equal, for the rows
@@ -21,7 +23,7 @@ func (r *round) joined(ctx context.Context, tuples map[int][]any, renamed *[]int
 		v := &r.verdicts[i]
 		clash := r.clash(i, r.source)
 		v.clashes = append(v.clashes, clash)
-		if r.unique.Rule == RuleSuffix {
+		if r.unique.Rule == plan.RuleSuffix {
 			*renamed = append(*renamed, i)
 			continue
 		}
@@ -32,9 +34,9 @@ func (r *round) joined(ctx context.Context, tuples map[int][]any, renamed *[]int
 
 // none reports whether no row of a source can clash, whatever its values: there
 // are no rows that come first.
-func (c *conflicts) none(ctx context.Context, t *Table, source string) (bool, error) {
+func (c *conflicts) none(ctx context.Context, t *plan.Table, source string) (bool, error) {
 	for _, k := range c.contests(t, source) {
-		if len(k.ahead) > 1 || slices.ContainsFunc(k.columns, (*Column).refers) {
+		if len(k.ahead) > 1 || slices.ContainsFunc(k.columns, (*plan.Column).HoldsReferences) {
 			return false, nil
 		}
 		r := &round{conflicts: c, contest: k}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -21,9 +22,9 @@ const mostNames = 1000
 // rename gives some of the rows a name that nobody has: not the target, not a
 // source, the later ones and the row's own included, and not a renamed row.
 func (r *round) rename(ctx context.Context, rows []int, tuples map[int][]any) error {
-	column := r.table.renamed(r.unique, r.e.dialect)
+	column := r.table.RenameColumn(r.unique, r.e.dialect)
 	places := []string{inTarget}
-	for _, s := range r.plan.sourceNames(r.table) {
+	for _, s := range r.plan.SourcesOf(r.table) {
 		if r.in(s) {
 			places = append(places, s)
 		}
@@ -75,7 +76,7 @@ func (r *round) rename(ctx context.Context, rows []int, tuples map[int][]any) er
 
 // shorten appends a suffix to a name, and cuts characters off the name where
 // the column has no room for both.
-func shorten(name, suffix string, column *Column, d sqlsnow.Dialect) string {
+func shorten(name, suffix string, column *plan.Column, d sqlsnow.Dialect) string {
 	most := sqltype.Of(d, column.Type).Length
 	for most > 0 && name != "" && textLength(d, column, name+suffix) > most {
 		_, last := utf8.DecodeLastRuneInString(name)
@@ -85,7 +86,7 @@ func shorten(name, suffix string, column *Column, d sqlsnow.Dialect) string {
 }
 
 // textLength returns the length of a text as the limit of a column counts it.
-func textLength(d sqlsnow.Dialect, c *Column, text string) int {
+func textLength(d sqlsnow.Dialect, c *plan.Column, text string) int {
 	if d == sqlsnow.MySQL && !strings.Contains(strings.ToLower(c.Type), "char") {
 		return len(text) // a TEXT
 	}

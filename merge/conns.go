@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // Conns are the sessions of one goroutine: one in the target and one in each
@@ -62,7 +64,7 @@ func (c *conns) all(ctx context.Context) (map[string]queryer, error) {
 }
 
 // read returns rows of a table of a source, see readRange.
-func (c *conns) read(ctx context.Context, source string, t *Table, columns []*Column, after, upto []any, limit int) ([][]any, error) {
+func (c *conns) read(ctx context.Context, source string, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
 	s, err := c.source(ctx, source)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -65,6 +66,6 @@ func sinceEpoch(n int64) (time.Time, bool) {
 
 // zoned reports whether the values of a column are in UTC, in sessions of ours,
 // whatever the plan says.
-func zoned(d sqlsnow.Dialect, c *Column) bool {
+func zoned(d sqlsnow.Dialect, c *plan.Column) bool {
 	return d == sqlsnow.MySQL && mysqlType(c) == "timestamp"
 }

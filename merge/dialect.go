@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -22,9 +23,9 @@ type engine struct {
 
 	// read is the expression that selects a column so that its value is the same
 	// whatever the driver's settings are; see carrier.
-	read func(column string, c *Column) string
+	read func(column string, c *plan.Column) string
 
-	carrier func(c *Column) carrier
+	carrier func(c *plan.Column) carrier
 
 	// held reads the fence of the lease so that nobody can change it before the
 	// transaction ends.
@@ -66,7 +67,7 @@ func engineOf(d sqlsnow.Dialect) (*engine, error) {
 	case sqlsnow.SQLite:
 		return sqliteEngine(), nil
 	}
-	return nil, &PlanError{Reason: "unknown dialect " + d.String()}
+	return nil, &plan.Error{Reason: "unknown dialect " + d.String()}
 }
 
 // quote returns a name as SQL.
@@ -84,7 +85,7 @@ func (e *engine) quoteAll(names []string) string {
 }
 
 // selectList returns the expressions that read columns, with commas.
-func (e *engine) selectList(columns []*Column) string {
+func (e *engine) selectList(columns []*plan.Column) string {
 	list := make([]string, len(columns))
 	for i, c := range columns {
 		list[i] = e.read(e.quote(c.Name), c)
@@ -143,7 +144,7 @@ func (e *engine) sql(text string) string {
 
 // failed makes an error of a driver a [*sqlsnow.DatabaseError].
 func (e *engine) failed(op string, err error) error {
-	if err == nil || errors.As(err, new(*LostError)) || errors.As(err, new(*PlanError)) || errors.As(err, new(*sqlsnow.DatabaseError)) {
+	if err == nil || errors.As(err, new(*LostError)) || errors.As(err, new(*plan.Error)) || errors.As(err, new(*sqlsnow.DatabaseError)) {
 		return err
 	}
 	return &sqlsnow.DatabaseError{Op: op, Code: sqldialect.Code(err), Err: err}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -16,7 +17,7 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 		now:       "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
 		maxParams: 65535,
 		writers:   16,
-		read: func(column string, c *Column) string {
+		read: func(column string, c *plan.Column) string {
 			switch {
 			case sqltype.Of(sqlsnow.MySQL, c.Type).Kind == sqltype.Time:
 				return "CAST(" + column + " AS CHAR)" // drivers may make times of them, which have no zero date
@@ -25,7 +26,7 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 			}
 			return column
 		},
-		carrier: func(c *Column) carrier {
+		carrier: func(c *plan.Column) carrier {
 			switch mysqlType(c) {
 			case "bit", "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "vector":
 				return carryBytes
@@ -71,7 +72,7 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 })
 
 // mysqlType returns the first word of a column's type.
-func mysqlType(c *Column) string {
+func mysqlType(c *plan.Column) string {
 	typ := strings.ToLower(c.Type)
 	if end := strings.IndexAny(typ, " ("); end >= 0 {
 		typ = typ[:end]

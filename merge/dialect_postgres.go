@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -13,7 +14,7 @@ var postgresEngine = sync.OnceValue(func() *engine {
 		"SET TimeZone = 'UTC'", "SET DateStyle = 'ISO, YMD'", "SET IntervalStyle = 'postgres'", "SET extra_float_digits = 3",
 		"SET bytea_output = 'hex'", "SET standard_conforming_strings = on",
 	}
-	carrier := func(c *Column) carrier {
+	carrier := func(c *plan.Column) carrier {
 		switch sqltype.Of(sqlsnow.Postgres, c.Type).Kind {
 		case sqltype.Integer:
 			return carryInteger
@@ -30,7 +31,7 @@ var postgresEngine = sync.OnceValue(func() *engine {
 		maxParams: 65535,
 		writers:   16,
 		rowValues: true,
-		read: func(column string, c *Column) string {
+		read: func(column string, c *plan.Column) string {
 			if carrier(c) == carryText {
 				return column + "::text"
 			}

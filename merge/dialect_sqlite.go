@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -19,8 +20,8 @@ var sqliteEngine = sync.OnceValue(func() *engine {
 		rowValues:  true,
 		valuesInIn: true,
 		// An expression has no declared type, by which drivers would make times and booleans.
-		read:    func(column string, _ *Column) string { return "+" + column },
-		carrier: func(*Column) carrier { return carryNative },
+		read:    func(column string, _ *plan.Column) string { return "+" + column },
+		carrier: func(*plan.Column) carrier { return carryNative },
 		held:    "SELECT fence FROM snow_merge_lease WHERE id = 1 AND fence = ?1",
 		begin:   "BEGIN IMMEDIATE",
 		source:  []string{"PRAGMA busy_timeout = 10000", "PRAGMA query_only = ON"},

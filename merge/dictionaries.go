@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // sameShare is the share of sampled rows that must be in another source too for
@@ -17,12 +18,12 @@ const sameShare = 0.8
 // under the same ids.
 func (i *inspector) dictionaries(ctx context.Context) error {
 	for _, t := range i.plan.Tables {
-		key := t.key()
+		key := t.Key()
 		if key == nil {
 			continue
 		}
 		shared, same, sampled := 0, 0, 0
-		err := i.pairs(ctx, t, []string{key.Name}, func(of []*Column, one, other []any) {
+		err := i.pairs(ctx, t, []string{key.Name}, func(of []*plan.Column, one, other []any) {
 			if one == nil {
 				sampled++
 				return
@@ -43,7 +44,7 @@ func (i *inspector) dictionaries(ctx context.Context) error {
 		}
 		if sampled > 0 && float64(same) >= sameShare*float64(sampled) {
 			t.Mint = nil
-			u := &Unique{Columns: []string{key.Name}, Rule: RuleMatch}
+			u := &plan.Unique{Columns: []string{key.Name}, Rule: plan.RuleMatch}
 			u.Suspects = append(u.Suspects, fmt.Sprintf(
 				"a dictionary? %d of %d sampled rows are the same in two sources, under the same ids: so they keep them, and are one row each", same, sampled))
 			t.Unique = slices.Insert(t.Unique, 0, u)
@@ -55,19 +56,19 @@ func (i *inspector) dictionaries(ctx context.Context) error {
 // pairs looks for the sampled rows of each source in the earlier ones, by
 // columns. It calls do for each row that was looked for, with nil, and for each
 // that was found, with what both have in the columns that both sources have.
-func (i *inspector) pairs(ctx context.Context, t *Table, by []string, do func(of []*Column, one, other []any)) error {
-	sources := i.plan.sourceNames(t)
+func (i *inspector) pairs(ctx context.Context, t *plan.Table, by []string, do func(of []*plan.Column, one, other []any)) error {
+	sources := i.plan.SourcesOf(t)
 	for n, source := range sources {
 		mine := i.samples[tableOf{source, t.Name}]
 		for _, earlier := range sources[:n] {
-			of := slices.DeleteFunc(slices.Clone(mine.columns), func(c *Column) bool {
-				return !slices.ContainsFunc(i.samples[tableOf{earlier, t.Name}].columns, func(other *Column) bool { return other.Name == c.Name })
+			of := slices.DeleteFunc(slices.Clone(mine.columns), func(c *plan.Column) bool {
+				return !slices.ContainsFunc(i.samples[tableOf{earlier, t.Name}].columns, func(other *plan.Column) bool { return other.Name == c.Name })
 			})
 			places := make([]int, len(by)) // of the key in mine, and in of
 			shared := make([]int, len(by))
 			for k, name := range by {
-				places[k] = slices.IndexFunc(mine.columns, func(c *Column) bool { return c.Name == name })
-				shared[k] = slices.IndexFunc(of, func(c *Column) bool { return c.Name == name })
+				places[k] = slices.IndexFunc(mine.columns, func(c *plan.Column) bool { return c.Name == name })
+				shared[k] = slices.IndexFunc(of, func(c *plan.Column) bool { return c.Name == name })
 			}
 			if slices.Contains(places, -1) || slices.Contains(shared, -1) {
 				continue
@@ -98,7 +99,7 @@ func (i *inspector) pairs(ctx context.Context, t *Table, by []string, do func(of
 				one := make([]any, len(of))
 				if row := rows[keyText(key)]; row != nil {
 					for n, c := range of {
-						one[n] = row[slices.IndexFunc(mine.columns, func(m *Column) bool { return m.Name == c.Name })]
+						one[n] = row[slices.IndexFunc(mine.columns, func(m *plan.Column) bool { return m.Name == c.Name })]
 					}
 				}
 				do(of, one, other)
@@ -110,9 +111,9 @@ func (i *inspector) pairs(ctx context.Context, t *Table, by []string, do func(of
 
 // comparable reports whether the columns of a table can be asked for values of
 // another one, whose types may be wider.
-func (i *inspector) comparable(t *Table, by []string, key []any) bool {
+func (i *inspector) comparable(t *plan.Table, by []string, key []any) bool {
 	for n, v := range key {
-		s := sqltype.Of(i.dialect, t.column(by[n]).Type)
+		s := sqltype.Of(i.dialect, t.Column(by[n]).Type)
 		if v == nil {
 			return false
 		}
@@ -131,19 +132,19 @@ func (i *inspector) comparable(t *Table, by []string, key []any) bool {
 // equal, and proposes what to do with those that are.
 func (i *inspector) clashes(ctx context.Context) error {
 	for _, t := range i.plan.Tables {
-		primary := func(u *Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }
-		key := t.key()
-		minted := key != nil && len(t.Mint) == len(i.plan.sourceNames(t)) && len(key.Suspects) == 0
+		primary := func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }
+		key := t.Key()
+		minted := key != nil && len(t.Mint) == len(i.plan.SourcesOf(t)) && len(key.Suspects) == 0
 		if len(t.PrimaryKey) > 0 && !minted && !slices.ContainsFunc(t.Unique, primary) {
-			t.Unique = slices.Insert(t.Unique, 0, &Unique{Columns: slices.Clone(t.PrimaryKey), Rule: RuleFail})
+			t.Unique = slices.Insert(t.Unique, 0, &plan.Unique{Columns: slices.Clone(t.PrimaryKey), Rule: plan.RuleFail})
 		}
 	}
 	// Dictionaries by a natural key first: references to them do not tell rows apart.
 	for _, dictionary := range []bool{true, false} {
 		for _, t := range i.plan.Tables {
 			for _, u := range t.Unique {
-				ofKey := t.key() != nil && slices.Equal(u.Columns, t.PrimaryKey)
-				if u.Rule != RuleFail || i.apart(t, u) || ofKey && len(t.Mint) > 0 {
+				ofKey := t.Key() != nil && slices.Equal(u.Columns, t.PrimaryKey)
+				if u.Rule != plan.RuleFail || i.apart(t, u) || ofKey && len(t.Mint) > 0 {
 					continue
 				}
 				if err := i.clash(ctx, t, u, dictionary); err != nil {
@@ -157,24 +158,24 @@ func (i *inspector) clashes(ctx context.Context) error {
 
 // apart reports whether rows of different sources can't be equal in a unique
 // key: they refer to rows that are told apart.
-func (i *inspector) apart(t *Table, u *Unique) bool {
+func (i *inspector) apart(t *plan.Table, u *plan.Unique) bool {
 	return slices.ContainsFunc(u.Columns, func(name string) bool {
-		c := t.column(name)
-		if c.Role == RoleKey && len(t.Mint) == len(i.plan.sourceNames(t)) {
+		c := t.Column(name)
+		if c.Role == plan.RoleKey && len(t.Mint) == len(i.plan.SourcesOf(t)) {
 			return true
 		}
-		if c.Role != RoleReference || len(c.Refers) != 1 || len(c.None) > 0 { // no row is the same in all of them
+		if c.Role != plan.RoleReference || len(c.Refers) != 1 || len(c.None) > 0 { // no row is the same in all of them
 			return false
 		}
-		parent := i.plan.table(c.Refers[0].Table)
-		return len(parent.Mint) == len(i.plan.sourceNames(parent)) && !parent.merges()
+		parent := i.plan.Table(c.Refers[0].Table)
+		return len(parent.Mint) == len(i.plan.SourcesOf(parent)) && !parent.Merges()
 	})
 }
 
-func (i *inspector) clash(ctx context.Context, t *Table, u *Unique, dictionary bool) error {
+func (i *inspector) clash(ctx context.Context, t *plan.Table, u *plan.Unique, dictionary bool) error {
 	sampled, found := 0, 0
 	var examples []string
-	err := i.pairs(ctx, t, u.Columns, func(of []*Column, _, other []any) {
+	err := i.pairs(ctx, t, u.Columns, func(of []*plan.Column, _, other []any) {
 		if other == nil {
 			sampled++
 			return
@@ -183,7 +184,7 @@ func (i *inspector) clash(ctx context.Context, t *Table, u *Unique, dictionary b
 		if len(examples) < 3 {
 			var values []string
 			for _, name := range u.Columns {
-				values = append(values, textOf(other[slices.IndexFunc(of, func(c *Column) bool { return c.Name == name })]))
+				values = append(values, textOf(other[slices.IndexFunc(of, func(c *plan.Column) bool { return c.Name == name })]))
 			}
 			examples = append(examples, "("+quoteTexts(values)+")")
 		}
@@ -191,15 +192,15 @@ func (i *inspector) clash(ctx context.Context, t *Table, u *Unique, dictionary b
 	if err != nil || found == 0 {
 		return err
 	}
-	natural := t.key() != nil && t.renamed(u, i.dialect) != nil && float64(found) >= sameShare*float64(sampled)
+	natural := t.Key() != nil && t.RenameColumn(u, i.dialect) != nil && float64(found) >= sameShare*float64(sampled)
 	evidence := fmt.Sprintf("%d of %d sampled values are in two sources, such as %s", found, sampled, strings.Join(examples, ", "))
 	switch {
 	case natural:
-		u.Rule = RuleMatch
+		u.Rule = plan.RuleMatch
 		u.Suspects = append(u.Suspects, "a dictionary? "+evidence+": so rows with equal values become one")
 	case dictionary:
-	case t.renamed(u, i.dialect) != nil:
-		u.Rule = RuleSuffix
+	case t.RenameColumn(u, i.dialect) != nil:
+		u.Rule = plan.RuleSuffix
 		u.Suspects = append(u.Suspects, "clashes: "+evidence)
 	default:
 		u.Suspects = append(u.Suspects, "clashes: "+evidence)

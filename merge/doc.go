@@ -16,7 +16,7 @@
 //
 // # The plan
 //
-// A [Plan] gives each column a [Role], and each unique key a [Rule] for rows of
+// A [plan.Plan] gives each column a [plan.Role], and each unique key a [plan.Rule] for rows of
 // several sources that clash in it. [Inspect] makes it of the schemas and of
 // samples of the rows. What it can't be sure of is a suspect, and a suspect
 // that nobody has decided on is an error that names table and column.
@@ -41,9 +41,9 @@
 //
 // # Ids
 //
-// A row keeps its id if its source is not among [Table.Mint], which is what
+// A row keeps its id if its source is not among [plan.Table.Mint], which is what
 // rows with ids of package snow do: they can't clash. The others get one whose
-// time is that of the column [Table.Created] and whose order is that of the old
+// time is that of the column [plan.Table.Created] and whose order is that of the old
 // ones, on a worker number that [sqlsnow.Reserve] took out of the namespace for
 // the source. So no generator will ever make it.
 //

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // unite makes one plan of the catalogs of the sources, with suspects where
 // they differ in a way that people have to decide on, and notes elsewhere.
-func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog) *Plan {
-	p := &Plan{Version: 1, Dialect: d.String(), Sources: names}
+func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog) *plan.Plan {
+	p := &plan.Plan{Version: 1, Dialect: d.String(), Sources: names}
 	drifted := map[string]bool{}
 	for i, c := range catalogs {
 		for _, statement := range c.types {
@@ -31,7 +32,7 @@ func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog) *Plan {
 			}
 		}
 		for _, t := range c.tables {
-			if p.table(t.Name) == nil {
+			if p.Table(t.Name) == nil {
 				u := &uniter{d: d, names: names}
 				for _, other := range catalogs {
 					u.found = append(u.found, other.table(t.Name))
@@ -51,17 +52,17 @@ func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog) *Plan {
 		for _, t := range c.tables {
 			for _, heir := range t.heirs {
 				text := fmt.Sprintf("table %q inherits from this one, so that its rows would be merged twice: skip one of the two", heir)
-				if of := p.table(t.Name).Columns; len(of) > 0 && !slices.Contains(of[0].Suspects, text) {
+				if of := p.Table(t.Name).Columns; len(of) > 0 && !slices.Contains(of[0].Suspects, text) {
 					addSuspect(of[0], "%s", text)
 				}
 			}
 		}
 	}
-	slices.SortFunc(p.Tables, func(a, b *Table) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(p.Tables, func(a, b *plan.Table) int { return strings.Compare(a.Name, b.Name) })
 	return p
 }
 
-func addSuspect(c *Column, format string, args ...any) {
+func addSuspect(c *plan.Column, format string, args ...any) {
 	c.Suspects = append(c.Suspects, fmt.Sprintf(format, args...))
 }
 
@@ -92,9 +93,9 @@ func (u *uniter) owners(has func(*found) bool) (owners []string) {
 	return owners
 }
 
-func (u *uniter) unite() *Table {
+func (u *uniter) unite() *plan.Table {
 	first := slices.IndexFunc(u.found, func(f *found) bool { return f != nil })
-	u.into = &found{Table: &Table{
+	u.into = &found{Table: &plan.Table{
 		Name: u.found[first].Name, PrimaryKey: u.found[first].PrimaryKey, Options: u.found[first].Options,
 	}}
 	t := u.into
@@ -116,7 +117,7 @@ func (u *uniter) unite() *Table {
 			addNote(t.Table, "%s", note)
 		}
 		for _, c := range f.Columns {
-			if t.column(c.Name) == nil {
+			if t.Column(c.Name) == nil {
 				t.Columns = append(t.Columns, u.column(c.Name))
 			}
 		}
@@ -138,7 +139,7 @@ func (u *uniter) unite() *Table {
 			continue
 		}
 		for _, name := range t.PrimaryKey {
-			if c := t.column(name); c != nil && len(c.Suspects) == 0 {
+			if c := t.Column(name); c != nil && len(c.Suspects) == 0 {
 				addSuspect(c, "the primary key of source %q is %q, not %q", u.names[i], f.PrimaryKey, t.PrimaryKey)
 			}
 		}
@@ -153,24 +154,24 @@ func (u *uniter) unite() *Table {
 // key without NULL.
 func (u *uniter) substitute() {
 	for _, k := range u.into.Unique {
-		if !slices.ContainsFunc(k.Columns, func(name string) bool { return u.into.column(name).Nullable }) {
+		if !slices.ContainsFunc(k.Columns, func(name string) bool { return u.into.Column(name).Nullable }) {
 			u.into.PrimaryKey = slices.Clone(k.Columns)
 			addNote(u.into.Table, "no primary key: rows are told apart by %q, which Schema makes the primary key", k.Columns)
-			u.into.Unique = slices.DeleteFunc(u.into.Unique, func(other *Unique) bool { return other == k })
+			u.into.Unique = slices.DeleteFunc(u.into.Unique, func(other *plan.Unique) bool { return other == k })
 			return
 		}
 	}
 	addNote(u.into.Table, "no primary key, and no unique key without NULL: there is nothing to tell its rows apart by")
 }
 
-func (u *uniter) column(name string) *Column {
-	var c *Column
-	has := func(f *found) bool { return f.column(name) != nil }
+func (u *uniter) column(name string) *plan.Column {
+	var c *plan.Column
+	has := func(f *found) bool { return f.Column(name) != nil }
 	for i, f := range u.found {
 		if f == nil || !has(f) {
 			continue
 		}
-		other := *f.column(name)
+		other := *f.Column(name)
 		collation := other.Collation
 		if collation == "" && sqltype.Of(u.d, other.Type).Kind == sqltype.Text {
 			collation = strings.TrimPrefix(f.Options, "COLLATE=")
@@ -222,8 +223,8 @@ func text(s *string) string {
 	return *s
 }
 
-func (u *uniter) unique(k *Unique) {
-	same := func(other *Unique) bool {
+func (u *uniter) unique(k *plan.Unique) {
+	same := func(other *plan.Unique) bool {
 		return slices.Equal(slices.Sorted(slices.Values(k.Columns)), slices.Sorted(slices.Values(other.Columns)))
 	}
 	if slices.ContainsFunc(u.into.Unique, same) {
@@ -237,8 +238,8 @@ func (u *uniter) unique(k *Unique) {
 	u.into.Unique = append(u.into.Unique, &added)
 }
 
-func (u *uniter) foreignKey(k *ForeignKey) {
-	same := func(other *ForeignKey) bool {
+func (u *uniter) foreignKey(k *plan.ForeignKey) {
+	same := func(other *plan.ForeignKey) bool {
 		return slices.Equal(k.Columns, other.Columns) && slices.Equal(k.Refers, other.Refers) && k.Table == other.Table
 	}
 	if slices.ContainsFunc(u.into.ForeignKeys, same) {
@@ -248,14 +249,14 @@ func (u *uniter) foreignKey(k *ForeignKey) {
 		addNote(u.into.Table, "foreign key %q to %s: only in %s", k.Columns, k.Table, strings.Join(owners, ", "))
 	}
 	added := *k
-	for i := 2; slices.ContainsFunc(u.into.ForeignKeys, func(other *ForeignKey) bool { return added.Name != "" && other.Name == added.Name }); i++ {
+	for i := 2; slices.ContainsFunc(u.into.ForeignKeys, func(other *plan.ForeignKey) bool { return added.Name != "" && other.Name == added.Name }); i++ {
 		added.Name = k.Name + "_" + strconv.Itoa(i)
 	}
 	u.into.ForeignKeys = append(u.into.ForeignKeys, &added)
 }
 
-func (u *uniter) index(i *Index) {
-	at := slices.IndexFunc(u.into.Indexes, func(other *Index) bool { return other.Name == i.Name })
+func (u *uniter) index(i *plan.Index) {
+	at := slices.IndexFunc(u.into.Indexes, func(other *plan.Index) bool { return other.Name == i.Name })
 	if at < 0 {
 		u.into.Indexes = append(u.into.Indexes, i)
 	} else if other := u.into.Indexes[at]; other.Statement != i.Statement || !slices.Equal(other.Columns, i.Columns) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -14,9 +15,9 @@ func TestUnite(t *testing.T) {
 	a := &catalog{
 		types: []string{"CREATE TYPE mood AS ENUM ('glad')"}, notes: []string{"view v"},
 		tables: []*found{
-			{Table: &Table{
+			{Table: &plan.Table{
 				Name: "players", PrimaryKey: []string{"id"}, Options: "COLLATE=x",
-				Columns: []*Column{
+				Columns: []*plan.Column{
 					{Name: "id", Type: "int"},
 					{Name: "name", Type: "varchar(20)"},
 					{Name: "same", Type: "varchar(20)", Collation: "y"},
@@ -24,18 +25,18 @@ func TestUnite(t *testing.T) {
 					{Name: "mood", Type: "mood"},
 					{Name: "only_a", Type: "int", Default: &value},
 				},
-				Unique:  []*Unique{{Name: "u", Columns: []string{"name"}, Rule: RuleFail}},
-				Indexes: []*Index{{Name: "i", Columns: []string{"level"}}},
+				Unique:  []*plan.Unique{{Name: "u", Columns: []string{"name"}, Rule: plan.RuleFail}},
+				Indexes: []*plan.Index{{Name: "i", Columns: []string{"level"}}},
 				Notes:   []string{"trigger t"},
 			}},
-			{Table: &Table{Name: "extra", PrimaryKey: []string{"id"}, Columns: []*Column{{Name: "id", Type: "int"}}}},
+			{Table: &plan.Table{Name: "extra", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id", Type: "int"}}}},
 		},
 	}
 	b := &catalog{
 		types: []string{"CREATE TYPE mood AS ENUM ('glad', 'sad')"}, notes: []string{"view v"},
-		tables: []*found{{Table: &Table{
+		tables: []*found{{Table: &plan.Table{
 			Name: "players", PrimaryKey: []string{"id", "name"}, Options: "COLLATE=y",
-			Columns: []*Column{
+			Columns: []*plan.Column{
 				{Name: "name", Type: "varchar(30)", Nullable: true},
 				{Name: "id", Type: "bigint"},
 				{Name: "same", Type: "varchar(20)"},
@@ -43,19 +44,19 @@ func TestUnite(t *testing.T) {
 				{Name: "mood", Type: "mood"},
 				{Name: "only_b", Type: "int"},
 			},
-			Unique:      []*Unique{{Name: "w", Columns: []string{"level", "name"}, Rule: RuleFail}},
-			ForeignKeys: []*ForeignKey{{Name: "f", Columns: []string{"id"}, Table: "players", Refers: []string{"id"}}},
-			Indexes:     []*Index{{Name: "i", Columns: []string{"id"}}},
+			Unique:      []*plan.Unique{{Name: "w", Columns: []string{"level", "name"}, Rule: plan.RuleFail}},
+			ForeignKeys: []*plan.ForeignKey{{Name: "f", Columns: []string{"id"}, Table: "players", Refers: []string{"id"}}},
+			Indexes:     []*plan.Index{{Name: "i", Columns: []string{"id"}}},
 		}}},
 	}
 	p := unite(sqlsnow.MySQL, []string{"a", "b"}, []*catalog{a, b})
 	if want := []string{"a: view v", "b: view v"}; !slices.Equal(p.Notes, want) {
 		t.Errorf("got notes %q, want %q", p.Notes, want)
 	}
-	if extra := p.table("extra"); !slices.Equal(extra.Sources, []string{"a"}) {
+	if extra := p.Table("extra"); !slices.Equal(extra.Sources, []string{"a"}) {
 		t.Errorf("extra is in %q", extra.Sources)
 	}
-	players := p.table("players")
+	players := p.Table("players")
 	tests := []struct {
 		column, typ, suspect string
 		nullable             bool
@@ -70,7 +71,7 @@ func TestUnite(t *testing.T) {
 		{"only_b", "int", "give it a default", false, []string{"b"}},
 	}
 	for _, test := range tests {
-		c := players.column(test.column)
+		c := players.Column(test.column)
 		found := strings.Join(c.Suspects, "; ")
 		if c.Type != test.typ || c.Nullable != test.nullable || !slices.Equal(c.Sources, test.sources) ||
 			(test.suspect == "") != (found == "") || !strings.Contains(found, test.suspect) {
@@ -89,9 +90,9 @@ func TestUnite(t *testing.T) {
 
 // TestSubstitute finds something to tell rows apart by.
 func TestSubstitute(t *testing.T) {
-	table := &Table{
-		Name: "t", Columns: []*Column{{Name: "a", Nullable: true}, {Name: "b"}},
-		Unique: []*Unique{{Columns: []string{"a"}}, {Columns: []string{"b"}}},
+	table := &plan.Table{
+		Name: "t", Columns: []*plan.Column{{Name: "a", Nullable: true}, {Name: "b"}},
+		Unique: []*plan.Unique{{Columns: []string{"a"}}, {Columns: []string{"b"}}},
 	}
 	p := unite(sqlsnow.MySQL, []string{"s"}, []*catalog{{tables: []*found{{Table: table}}}})
 	if got := p.Tables[0]; !slices.Equal(got.PrimaryKey, []string{"b"}) || len(got.Unique) != 1 {

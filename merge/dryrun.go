@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // phaseDryRun is the phase of a dry run's events.
@@ -39,7 +41,7 @@ func (j *job) dryRun(ctx context.Context) (_ *Forecast, err error) {
 		if err != nil {
 			return nil, err
 		}
-		order, err := j.plan.precedence(t)
+		order, err := j.plan.Precedence(t)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +71,7 @@ type dryRun struct {
 }
 
 // before counts the rows that the target has of a table.
-func (d *dryRun) before(ctx context.Context, t *Table) (int64, error) {
+func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {
 	n, err := d.engine.count(ctx, d.conns.target, t.Name)
 	if err != nil {
 		if ctx.Err() != nil {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -32,14 +33,14 @@ type keyRange struct {
 
 // A sample is some rows of a table in one source.
 type sample struct {
-	columns []*Column
+	columns []*plan.Column
 	rows    [][]any
 	whole   bool // there are no others
 }
 
 // values returns what the rows have in a column, without NULL.
 func (s *sample) values(column string) (values []any) {
-	at := slices.IndexFunc(s.columns, func(c *Column) bool { return c.Name == column })
+	at := slices.IndexFunc(s.columns, func(c *plan.Column) bool { return c.Name == column })
 	if at < 0 {
 		return nil
 	}
@@ -55,7 +56,7 @@ func (s *sample) values(column string) (values []any) {
 func (s *sample) pick(columns []string, row []any) []any {
 	picked := make([]any, len(columns))
 	for n, name := range columns {
-		picked[n] = row[slices.IndexFunc(s.columns, func(c *Column) bool { return c.Name == name })]
+		picked[n] = row[slices.IndexFunc(s.columns, func(c *plan.Column) bool { return c.Name == name })]
 	}
 	return picked
 }
@@ -63,7 +64,7 @@ func (s *sample) pick(columns []string, row []any) []any {
 // survey reads the ranges of keys and the samples.
 func (i *inspector) survey(ctx context.Context) error {
 	for _, t := range i.plan.Tables {
-		for _, source := range i.plan.sourceNames(t) {
+		for _, source := range i.plan.SourcesOf(t) {
 			if err := i.sample(ctx, source, t); err != nil {
 				return fmt.Errorf("source %q: table %q: %w", source, t.Name, i.failed("sample", err))
 			}
@@ -74,7 +75,7 @@ func (i *inspector) survey(ctx context.Context) error {
 
 // sample takes rows from the beginning of the primary key and, where it begins
 // with an integer, from places that are evenly spread over it.
-func (i *inspector) sample(ctx context.Context, source string, t *Table) error {
+func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) error {
 	at := tableOf{source, t.Name}
 	s := &sample{}
 	i.samples[at] = s
@@ -86,12 +87,12 @@ func (i *inspector) sample(ctx context.Context, source string, t *Table) error {
 			s.columns = append(s.columns, c)
 		}
 	}
-	primary := slices.DeleteFunc(slices.Clone(t.PrimaryKey), func(name string) bool { return found.column(name) == nil })
+	primary := slices.DeleteFunc(slices.Clone(t.PrimaryKey), func(name string) bool { return found.Column(name) == nil })
 	if len(primary) == 0 || len(s.columns) == 0 {
 		return nil
 	}
 	q := i.sessions[source]
-	from := &Table{Name: t.Name, PrimaryKey: primary, Columns: found.Columns}
+	from := &plan.Table{Name: t.Name, PrimaryKey: primary, Columns: found.Columns}
 	seen := map[string]bool{}
 	size := 0
 	take := func(rows [][]any) {
@@ -116,7 +117,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *Table) error {
 			last = s.pick(primary, rows[portion-1])
 		}
 	}
-	first := found.column(primary[0])
+	first := found.Column(primary[0])
 	if sqltype.Of(i.dialect, first.Type).Kind != sqltype.Integer {
 		return nil
 	}
@@ -213,10 +214,10 @@ func (s ids) first(n int) ids {
 }
 
 // lookUp counts how many of the ids are keys of a table in their own source.
-func (i *inspector) lookUp(ctx context.Context, s ids, table *Table) (total inclusion, err error) {
-	key := table.key()
+func (i *inspector) lookUp(ctx context.Context, s ids, table *plan.Table) (total inclusion, err error) {
+	key := table.Key()
 	for _, source := range i.names {
-		if len(s[source]) == 0 || !table.in(source) {
+		if len(s[source]) == 0 || !table.In(source) {
 			continue
 		}
 		r := i.ranges[tableOf{source, table.Name}]
@@ -230,7 +231,7 @@ func (i *inspector) lookUp(ctx context.Context, s ids, table *Table) (total incl
 		for chunk := range slices.Chunk(within, maxIDs) {
 			condition, args := i.anyOf(i.quote(key.Name), chunk)
 			rows, err := i.readAll(ctx, i.sessions[source], "SELECT "+i.quote(key.Name)+" FROM "+i.quote(table.Name)+" WHERE "+condition,
-				[]*Column{key}, args)
+				[]*plan.Column{key}, args)
 			if err != nil {
 				return inclusion{}, fmt.Errorf("source %q: table %q: %w", source, table.Name, i.failed("look up ids", err))
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -27,7 +28,7 @@ func Example() {
 		return plan.WriteYAML(os.Stdout)
 	}
 	unite := func(reviewed *os.File) error {
-		plan, err := merge.ReadPlan(reviewed)
+		plan, err := plan.Read(reviewed)
 		if err != nil {
 			return err
 		}
@@ -49,7 +50,7 @@ func Example() {
 
 // A plan that nobody has reviewed.
 func ExampleReadPlan() {
-	plan, err := merge.ReadPlan(strings.NewReader(`
+	plan, err := plan.Read(strings.NewReader(`
 version: 1
 dialect: MySQL
 sources: [eu, us]
@@ -81,11 +82,11 @@ func ExampleInspect() {
 
 // A plan that is not complete is refused before any database is asked.
 func ExampleNew() {
-	plan := &merge.Plan{Version: 1, Dialect: "MySQL", Sources: []string{"eu"}, Tables: []*merge.Table{{
-		Name: "guilds", PrimaryKey: []string{"id"}, Columns: []*merge.Column{{Name: "id", Type: "bigint", Role: merge.RoleUndecided}},
+	p := &plan.Plan{Version: 1, Dialect: "MySQL", Sources: []string{"eu"}, Tables: []*plan.Table{{
+		Name: "guilds", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id", Type: "bigint", Role: plan.RoleUndecided}},
 	}}}
-	_, err := merge.New(sqlsnow.MySQL, new(sql.DB), []merge.Source{{Name: "eu", DB: new(sql.DB)}}, plan, merge.Config{})
-	var wrong *merge.PlanError
+	_, err := merge.New(sqlsnow.MySQL, new(sql.DB), []merge.Source{{Name: "eu", DB: new(sql.DB)}}, p, merge.Config{})
+	var wrong *plan.Error
 	if errors.As(err, &wrong) {
 		fmt.Println(wrong.Table, wrong.Column, wrong.Reason)
 	}

@@ -2,6 +2,8 @@ package merge
 
 import (
 	"context"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // An executor does the work of a phase on one table of one source, with the
@@ -40,11 +42,11 @@ type work struct {
 	progress  *progress
 
 	// Phase copy, link.
-	deferred []*Column // columns that are NULL until phase link
-	last     int64     // the number of the table's last chunk
+	deferred []*plan.Column // columns that are NULL until phase link
+	last     int64          // the number of the table's last chunk
 
 	// Verification.
-	sound map[*Column]bool // references of which all are known to be ids of rows
+	sound map[*plan.Column]bool // references of which all are known to be ids of rows
 }
 
 // A task is a chunk to verify, and what phase copy saw in it.

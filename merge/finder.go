@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/jsonpath"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A finder finds the ids in one column of a source table.
 type finder struct {
 	table   *sourceTable
-	column  *Column
+	column  *plan.Column
 	at      int
 	by      int            // of the column that says what a polymorphic reference refers to
 	parents []*sourceTable // for each of the column's references; nil if the source does not have the table
@@ -25,18 +26,18 @@ type finder struct {
 // newFinder returns one for a column, given the tables of the source by name.
 func newFinder(tables map[string]*sourceTable, t *sourceTable, at int) (*finder, error) {
 	c := t.columns[at]
-	f := &finder{table: t, column: c, at: at, by: t.position(c.By), exact: c.Orphans != OrphansFail}
-	if c.Role == RolePolymorphic && f.by < 0 {
-		return nil, &PlanError{Table: t.table.Name, Column: c.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", c.By, t.source)}
+	f := &finder{table: t, column: c, at: at, by: t.position(c.By), exact: c.Orphans != plan.OrphansFail}
+	if c.Role == plan.RolePolymorphic && f.by < 0 {
+		return nil, &plan.Error{Table: t.table.Name, Column: c.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", c.By, t.source)}
 	}
 	for i, r := range c.Refers {
 		f.parents = append(f.parents, tables[r.Table])
-		if c.Role != RoleJSON {
+		if c.Role != plan.RoleJSON {
 			continue
 		}
 		steps, err := jsonpath.Parse(r.Path)
 		if err != nil {
-			return nil, &PlanError{Table: t.table.Name, Column: c.Name, Reason: err.Error()}
+			return nil, &plan.Error{Table: t.table.Name, Column: c.Name, Reason: err.Error()}
 		}
 		f.routes = append(f.routes, jsonpath.Route{Ref: i, Steps: steps})
 	}
@@ -55,7 +56,7 @@ func (f *finder) idle() bool {
 		return false
 	}
 	for i, r := range f.column.Refers {
-		if p := f.parents[i]; (p == nil || p.mapped) && (r.Table != "" || f.column.Role != RolePolymorphic) {
+		if p := f.parents[i]; (p == nil || p.mapped) && (r.Table != "" || f.column.Role != plan.RolePolymorphic) {
 			return false
 		}
 	}
@@ -98,9 +99,9 @@ func (f *finder) replace(r *row, after func(parent *sourceTable, id int64) succe
 		return err
 	case !lost:
 		r.new[f.at] = value
-	case f.column.Orphans == OrphansNull:
+	case f.column.Orphans == plan.OrphansNull:
 		r.new[f.at] = value
-	case f.column.Orphans == OrphansDrop:
+	case f.column.Orphans == plan.OrphansDrop:
 		r.new, r.fate = nil, dropped
 	default:
 		return &OrphanError{Source: f.table.source, Table: f.table.table.Name, Column: f.column.Name, Row: keyText(r.key), Value: orphan}
@@ -115,7 +116,7 @@ func (f *finder) replace(r *row, after func(parent *sourceTable, id int64) succe
 func (f *finder) edit(r *row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
 	var bad error
 	value, lost, err = f.change(r, func(ref int, text string) (string, bool) {
-		if _, ok := parseID(text); !ok && f.column.Orphans != OrphansFail {
+		if _, ok := parseID(text); !ok && f.column.Orphans != plan.OrphansFail {
 			if bad == nil {
 				bad = fmt.Errorf("%s is no id, so it can't be the id of no row either: if it stands for no row, name it under none", sampleOf(text))
 			}
@@ -157,9 +158,9 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 		return after, false, nil
 	}
 	switch f.column.Role {
-	case RoleReference:
+	case plan.RoleReference:
 		return one(0)
-	case RolePolymorphic:
+	case plan.RolePolymorphic:
 		name := textOf(r.old[f.by]) // of NULL it is empty
 		for i, ref := range f.column.Refers {
 			if ref.Value == name {
@@ -173,10 +174,10 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 		if r.old[f.by] == nil {
 			reason += ", which NULL counts as"
 		}
-		return nil, false, &PlanError{Table: f.table.table.Name, Column: f.column.Name, Reason: reason}
-	case RoleList:
+		return nil, false, &plan.Error{Table: f.table.table.Name, Column: f.column.Name, Reason: reason}
+	case plan.RoleList:
 		text, lost = f.list(text, by)
-	case RoleJSON:
+	case plan.RoleJSON:
 		if strings.TrimSpace(text) == "" {
 			return v, false, nil
 		}

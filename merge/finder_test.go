@@ -4,33 +4,35 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 func TestFinder(t *testing.T) {
 	const owner = "$.owner"
 	for _, test := range []struct {
-		column   Column
+		column   plan.Column
 		in, want string
 		lost     bool
 	}{
-		{Column{Role: RoleList, Type: "text"}, "3, 17,,3", "103, 117,,103", false},
-		{Column{Role: RoleList, Type: "text"}, "3,99", "103", true},
-		{Column{Role: RoleList, Type: "bigint[]"}, "{3,NULL,17}", "{103,NULL,117}", false},
-		{Column{Role: RoleList, Type: "bigint[]"}, "{}", "{}", false},
-		{Column{Role: RoleList, Type: "bigint[]"}, "[0:1][1:1]={{3},{99}}", "[0:1][1:1]={{103},{NULL}}", true},
-		{Column{Role: RoleList, Type: "bigint[]", None: []string{"0"}}, "{0,3}", "{0,103}", false},
-		{Column{Role: RoleJSON, Type: "json"}, `{"owner":3}`, `{"owner":103}`, false},
-		{Column{Role: RoleJSON, Type: "json"}, `{"owner":"3"}`, `{"owner":"103"}`, false},
-		{Column{Role: RoleJSON, Type: "json"}, `{"owner":"\u0033"}`, `{"owner":"103"}`, false},
-		{Column{Role: RoleJSON, Type: "json"}, `{"owner":3.0}`, `{"owner":null}`, true},
-		{Column{Role: RoleJSON, Type: "json"}, `{"owner":null}`, `{"owner":null}`, false},
+		{plan.Column{Role: plan.RoleList, Type: "text"}, "3, 17,,3", "103, 117,,103", false},
+		{plan.Column{Role: plan.RoleList, Type: "text"}, "3,99", "103", true},
+		{plan.Column{Role: plan.RoleList, Type: "bigint[]"}, "{3,NULL,17}", "{103,NULL,117}", false},
+		{plan.Column{Role: plan.RoleList, Type: "bigint[]"}, "{}", "{}", false},
+		{plan.Column{Role: plan.RoleList, Type: "bigint[]"}, "[0:1][1:1]={{3},{99}}", "[0:1][1:1]={{103},{NULL}}", true},
+		{plan.Column{Role: plan.RoleList, Type: "bigint[]", None: []string{"0"}}, "{0,3}", "{0,103}", false},
+		{plan.Column{Role: plan.RoleJSON, Type: "json"}, `{"owner":3}`, `{"owner":103}`, false},
+		{plan.Column{Role: plan.RoleJSON, Type: "json"}, `{"owner":"3"}`, `{"owner":"103"}`, false},
+		{plan.Column{Role: plan.RoleJSON, Type: "json"}, `{"owner":"\u0033"}`, `{"owner":"103"}`, false},
+		{plan.Column{Role: plan.RoleJSON, Type: "json"}, `{"owner":3.0}`, `{"owner":null}`, true},
+		{plan.Column{Role: plan.RoleJSON, Type: "json"}, `{"owner":null}`, `{"owner":null}`, false},
 	} {
 		c := test.column
-		c.Refers = []*Reference{{Table: "players"}}
-		if c.Role == RoleJSON {
+		c.Refers = []*plan.Reference{{Table: "players"}}
+		if c.Role == plan.RoleJSON {
 			c.Refers[0].Path = owner
 		}
-		f, err := newFinder(nil, &sourceTable{table: &Table{Name: "t"}, columns: []*Column{&c}}, 0)
+		f, err := newFinder(nil, &sourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&c}}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,20 +47,20 @@ func TestFinder(t *testing.T) {
 
 // What is no id is never an orphan: it is an error where those are not.
 func TestFinderNoID(t *testing.T) {
-	json := func(paths ...string) Column {
-		c := Column{Role: RoleJSON, Type: "json"}
+	json := func(paths ...string) plan.Column {
+		c := plan.Column{Role: plan.RoleJSON, Type: "json"}
 		for _, p := range paths {
-			c.Refers = append(c.Refers, &Reference{Table: "players", Path: p})
+			c.Refers = append(c.Refers, &plan.Reference{Table: "players", Path: p})
 		}
 		return c
 	}
-	list := func(typ string) Column {
-		return Column{Role: RoleList, Type: typ, Refers: []*Reference{{Table: "players"}}}
+	list := func(typ string) plan.Column {
+		return plan.Column{Role: plan.RoleList, Type: typ, Refers: []*plan.Reference{{Table: "players"}}}
 	}
-	text := Column{Role: RoleReference, Type: "text", Refers: []*Reference{{Table: "players"}}}
+	text := plan.Column{Role: plan.RoleReference, Type: "text", Refers: []*plan.Reference{{Table: "players"}}}
 	deep := json("$.p", "$.p[*]", "$.p.p")
 	for _, test := range []struct {
-		column   Column
+		column   plan.Column
 		none, in string
 		want     string // or, where it begins so, what an error must have
 		lost     bool
@@ -88,8 +90,8 @@ func TestFinderNoID(t *testing.T) {
 		{text, "", "03", `error: "03" is no id`, false},
 		{text, "", "", `error: "" is no id`, false},
 	} {
-		for _, orphans := range []Orphans{OrphansNull, OrphansDrop, OrphansFail} {
-			if orphans == OrphansFail && strings.HasSuffix(test.want, "is no id") {
+		for _, orphans := range []plan.Orphans{plan.OrphansNull, plan.OrphansDrop, plan.OrphansFail} {
+			if orphans == plan.OrphansFail && strings.HasSuffix(test.want, "is no id") {
 				continue // an OrphanError, as any that is lost
 			}
 			c := test.column
@@ -97,7 +99,7 @@ func TestFinderNoID(t *testing.T) {
 			if test.none != "" {
 				c.None = []string{test.none}
 			}
-			f, err := newFinder(nil, &sourceTable{table: &Table{Name: "t"}, columns: []*Column{&c}}, 0)
+			f, err := newFinder(nil, &sourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&c}}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,11 +117,11 @@ func TestFinderNoID(t *testing.T) {
 }
 
 func TestFinderPolymorphic(t *testing.T) {
-	c := Column{Name: "thing", Role: RolePolymorphic, By: "kind", None: []string{"0"}, Refers: []*Reference{{Table: "players", Value: "player"}, {Value: "none"}}}
+	c := plan.Column{Name: "thing", Role: plan.RolePolymorphic, By: "kind", None: []string{"0"}, Refers: []*plan.Reference{{Table: "players", Value: "player"}, {Value: "none"}}}
 	empty := c
-	empty.Refers = []*Reference{{Table: "players", Value: ""}}
+	empty.Refers = []*plan.Reference{{Table: "players", Value: ""}}
 	for _, test := range []struct {
-		column   Column
+		column   plan.Column
 		kind, in any
 		want     any
 		reason   string
@@ -134,7 +136,7 @@ func TestFinderPolymorphic(t *testing.T) {
 		{empty, nil, int64(3), int64(103), ""},
 		{empty, "", int64(3), int64(103), ""},
 	} {
-		s := &sourceTable{table: &Table{Name: "t"}, columns: []*Column{&test.column, {Name: "kind"}}}
+		s := &sourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&test.column, {Name: "kind"}}}
 		f, err := newFinder(nil, s, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -145,8 +147,8 @@ func TestFinderPolymorphic(t *testing.T) {
 			t.Errorf("%v of %v: got %v, %v; want %v and %q", test.in, test.kind, got, err, test.want, test.reason)
 		}
 	}
-	var plan *PlanError
-	if _, err := newFinder(nil, &sourceTable{table: &Table{Name: "t"}, columns: []*Column{&c}}, 0); !errors.As(err, &plan) {
+	var p *plan.Error
+	if _, err := newFinder(nil, &sourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&c}}, 0); !errors.As(err, &p) {
 		t.Errorf("without the column of kinds: got %v, want a PlanError", err)
 	}
 }

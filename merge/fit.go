@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // misfit says why a column of the target does not take a value, or "".
-func misfit(d sqlsnow.Dialect, c *Column, v any) string {
+func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
 	if v == nil {
 		if !c.Nullable {
 			return "NULL"

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -50,12 +51,12 @@ func TestMisfits(t *testing.T) {
 		{my, "varchar(3)", nil, false},
 		{lite, "TEXT", nil, false},
 	} {
-		got := misfit(tt.d, &Column{Type: tt.typ}, tt.v)
+		got := misfit(tt.d, &plan.Column{Type: tt.typ}, tt.v)
 		if (got == "") != tt.fits {
 			t.Errorf("%v %s: %v: got %q, want that it fits %v", tt.d, tt.typ, tt.v, got, tt.fits)
 		}
 	}
-	if got := misfit(my, &Column{Type: "int", Nullable: true}, nil); got != "" {
+	if got := misfit(my, &plan.Column{Type: "int", Nullable: true}, nil); got != "" {
 		t.Errorf("NULL: got %q", got)
 	}
 }
@@ -73,7 +74,7 @@ func TestNamesAreShortened(t *testing.T) {
 		{sqlsnow.Postgres, "text", strings.Repeat("a", 300), "_a", strings.Repeat("a", 300) + "_a"},
 		{sqlsnow.SQLite, "VARCHAR(3)", "Robin", "_a", "Robin_a"},
 	} {
-		if got := shorten(tt.name, tt.suffix, &Column{Type: tt.typ}, tt.d); got != tt.want {
+		if got := shorten(tt.name, tt.suffix, &plan.Column{Type: tt.typ}, tt.d); got != tt.want {
 			t.Errorf("%v %s: got %q, want %q", tt.d, tt.typ, got, tt.want)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A Forecast is what [Merge.DryRun] expects of a run. Row numbers are of the
@@ -39,24 +41,24 @@ type TableForecast struct {
 
 // A ClashForecast counts rows of a source that clash in a unique key.
 type ClashForecast struct {
-	Table   string   `json:"table"`
-	Unique  []string `json:"unique"`
-	Source  string   `json:"source"`
-	With    string   `json:"with,omitempty"` // the source of the rows that come first; empty means the target
-	Rule    Rule     `json:"rule"`
-	Rows    int64    `json:"rows"`
-	Failing int64    `json:"failing"` // those that would stop a run
-	Samples []string `json:"samples"` // at most 5
+	Table   string    `json:"table"`
+	Unique  []string  `json:"unique"`
+	Source  string    `json:"source"`
+	With    string    `json:"with,omitempty"` // the source of the rows that come first; empty means the target
+	Rule    plan.Rule `json:"rule"`
+	Rows    int64     `json:"rows"`
+	Failing int64     `json:"failing"` // those that would stop a run
+	Samples []string  `json:"samples"` // at most 5
 }
 
 // A ValueForecast counts values of a column of a source.
 type ValueForecast struct {
-	Table   string   `json:"table"`
-	Column  string   `json:"column"`
-	Source  string   `json:"source"`
-	Rule    Orphans  `json:"rule,omitempty"` // of orphans
-	Rows    int64    `json:"rows"`
-	Samples []string `json:"samples"` // at most 5
+	Table   string       `json:"table"`
+	Column  string       `json:"column"`
+	Source  string       `json:"source"`
+	Rule    plan.Orphans `json:"rule,omitempty"` // of orphans
+	Rows    int64        `json:"rows"`
+	Samples []string     `json:"samples"` // at most 5
 }
 
 // A DateForecast is about the dates of the rows of a source that get new ids, in
@@ -89,7 +91,7 @@ func (f *Forecast) problem(err error) {
 	}
 }
 
-func (f *Forecast) clash(u *Unique, c *ClashError, failing bool) {
+func (f *Forecast) clash(u *plan.Unique, c *ClashError, failing bool) {
 	var row *ClashForecast
 	for i := range f.Clashes {
 		o := &f.Clashes[i]
@@ -112,7 +114,7 @@ func (f *Forecast) clash(u *Unique, c *ClashError, failing bool) {
 }
 
 // addValue counts a row in a list of forecasts.
-func addValue(list *[]ValueForecast, s *sourceTable, c *Column, rule Orphans, sample string) {
+func addValue(list *[]ValueForecast, s *sourceTable, c *plan.Column, rule plan.Orphans, sample string) {
 	var row *ValueForecast
 	for i := range *list {
 		o := &(*list)[i]
@@ -160,7 +162,7 @@ func (f *Forecast) WriteText(w io.Writer) error {
 		t = newTable(b, list.name, "Source", "Rows", "Such as")
 		for _, row := range list.rows {
 			name := row.Table + "." + row.Column
-			if row.Rule != OrphansFail {
+			if row.Rule != plan.OrphansFail {
 				name += " (" + string(row.Rule) + ")"
 			}
 			t.row(name, row.Source, row.Rows, strings.Join(row.Samples[:min(len(row.Samples), 2)], "; "))

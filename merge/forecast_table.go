@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A tableForecast is what a dry run finds in one table of one source.
@@ -34,12 +35,12 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	f.source = &refChecker{engine: f.engine, q: source}
 	tables := map[string]*sourceTable{}
 	for _, t := range f.plan.Tables {
-		if !t.Skip && t.in(s.source) {
+		if !t.Skip && t.In(s.source) {
 			tables[t.Name] = newSourceTable(0, s.source, t)
 		}
 	}
 	for at, c := range s.columns {
-		if c.refers() {
+		if c.HoldsReferences() {
 			finder, err := newFinder(tables, s, at)
 			if err != nil {
 				return err
@@ -116,13 +117,13 @@ func (f *tableForecast) id(values []any) (int64, bool) {
 	return idOf(values[f.of.key])
 }
 
-func uniqueOf(t *Table, columns []string) *Unique {
+func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
 	for _, u := range t.Unique {
 		if slices.Equal(u.Columns, columns) {
 			return u
 		}
 	}
-	return &Unique{Columns: columns, Rule: RuleFail} // the primary key
+	return &plan.Unique{Columns: columns, Rule: plan.RuleFail} // the primary key
 }
 
 // references looks for references to no row, and returns which rows are
@@ -130,7 +131,7 @@ func uniqueOf(t *Table, columns []string) *Unique {
 func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bool, err error) {
 	lost = make([]bool, len(rows))
 	for _, finder := range f.finders {
-		parents := make([]*Table, len(finder.parents)) // nil where the source does not have it
+		parents := make([]*plan.Table, len(finder.parents)) // nil where the source does not have it
 		for i, parent := range finder.parents {
 			if parent != nil {
 				parents[i] = parent.table
@@ -148,9 +149,9 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			key := keyText(f.of.primaryKey(rows[h.row]))
 			addValue(&f.forecast.Orphans, f.of, c, c.Orphans, fmt.Sprintf("row %s: %q", key, h.text))
 			switch c.Orphans {
-			case OrphansDrop:
+			case plan.OrphansDrop:
 				lost[h.row] = true
-			case OrphansFail:
+			case plan.OrphansFail:
 				f.forecast.problem(&OrphanError{Source: f.of.source, Table: f.of.table.Name, Column: c.Name, Row: key, Value: h.text})
 			}
 			return nil

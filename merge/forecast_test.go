@@ -5,23 +5,25 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 func TestForecastAsText(t *testing.T) {
-	s := &sourceTable{source: "old", table: &Table{Name: "items"}}
+	s := &sourceTable{source: "old", table: &plan.Table{Name: "items"}}
 	f := &Forecast{Sources: []string{"new", "old"}, Took: 1500 * time.Millisecond, Estimate: 7500 * time.Millisecond}
 	f.Tables = []TableForecast{{Table: "items", Source: "old", Rows: 3, Rekeyed: 2, Merged: 1}}
 	if err := f.Err(); err != nil {
 		t.Errorf("got %v, want nil", err)
 	}
-	u := &Unique{Columns: []string{"name"}, Rule: RuleFail}
+	u := &plan.Unique{Columns: []string{"name"}, Rule: plan.RuleFail}
 	for _, row := range []string{"[1]", "[2]"} {
 		f.clash(u, &ClashError{Table: "items", Unique: u.Columns, Values: []string{"Bob"}, Source: "old", Row: row}, true)
 	}
 	for range 7 {
-		addValue(&f.Orphans, s, &Column{Name: "owner"}, OrphansNull, `row [1]: "9"`)
+		addValue(&f.Orphans, s, &plan.Column{Name: "owner"}, plan.OrphansNull, `row [1]: "9"`)
 	}
-	addValue(&f.Misfits, s, &Column{Name: "kind"}, "", "row [1]: NULL")
+	addValue(&f.Misfits, s, &plan.Column{Name: "kind"}, "", "row [1]: NULL")
 	f.Dates = []DateForecast{{Table: "items", Source: "old", Column: "made", Inversions: 2, Largest: time.Minute}}
 	f.Notes = []string{"no table"}
 	var b strings.Builder
@@ -62,52 +64,52 @@ This took 1.5s. A run may take about 8s.
 }
 
 func TestOrderOfMinting(t *testing.T) {
-	column := func(name, table string) *Column {
-		c := &Column{Name: name, Role: RolePlain}
+	column := func(name, table string) *plan.Column {
+		c := &plan.Column{Name: name, Role: plan.RolePlain}
 		if table != "" {
-			c.Role, c.Refers = RoleReference, []*Reference{{Table: table}}
+			c.Role, c.Refers = plan.RoleReference, []*plan.Reference{{Table: table}}
 		}
 		return c
 	}
-	keep := func(columns ...string) []*Unique { return []*Unique{{Columns: columns, Rule: RuleKeep}} }
-	players := &Table{Name: "players", Columns: []*Column{column("account", "accounts"), column("name", "")}, Unique: keep("account")}
-	accounts := &Table{Name: "accounts", Columns: []*Column{column("email", ""), column("best", "players")}, Unique: keep("email")}
-	p := &Plan{Sources: []string{"a", "b"}, Tables: []*Table{{Name: "gone", Skip: true}, players, accounts}}
-	order, err := p.mintOrder()
+	keep := func(columns ...string) []*plan.Unique { return []*plan.Unique{{Columns: columns, Rule: plan.RuleKeep}} }
+	players := &plan.Table{Name: "players", Columns: []*plan.Column{column("account", "accounts"), column("name", "")}, Unique: keep("account")}
+	accounts := &plan.Table{Name: "accounts", Columns: []*plan.Column{column("email", ""), column("best", "players")}, Unique: keep("email")}
+	p := &plan.Plan{Sources: []string{"a", "b"}, Tables: []*plan.Table{{Name: "gone", Skip: true}, players, accounts}}
+	order, err := p.MintOrder()
 	if err != nil || len(order) != 2 || order[0] != accounts || order[1] != players {
 		t.Errorf("got %v (%v), want accounts, then players", order, err)
 	}
 	accounts.Unique = keep("best")
-	var bad *PlanError
-	if _, err := p.mintOrder(); !errors.As(err, &bad) {
+	var bad *plan.Error
+	if _, err := p.MintOrder(); !errors.As(err, &bad) {
 		t.Errorf("a circle: got %v, want a *PlanError", err)
 	}
-	accounts.Unique = append(keep("email"), &Unique{Columns: []string{"best"}, Rule: RuleKeep, Prefer: []string{"b"}}, &Unique{Rule: RuleSuffix, Prefer: []string{"b"}})
-	if _, err := p.precedence(accounts); !errors.As(err, &bad) {
+	accounts.Unique = append(keep("email"), &plan.Unique{Columns: []string{"best"}, Rule: plan.RuleKeep, Prefer: []string{"b"}}, &plan.Unique{Rule: plan.RuleSuffix, Prefer: []string{"b"}})
+	if _, err := p.Precedence(accounts); !errors.As(err, &bad) {
 		t.Errorf("two orders: got %v, want a *PlanError", err)
 	}
 	accounts.Unique[0].Prefer = []string{"b", "a"}
-	if order, err := p.precedence(accounts); err != nil || strings.Join(order, "") != "ba" {
+	if order, err := p.Precedence(accounts); err != nil || strings.Join(order, "") != "ba" {
 		t.Errorf("got %v (%v), want b, a", order, err)
 	}
 }
 
 func TestContestsOfASource(t *testing.T) {
-	table := &Table{
+	table := &plan.Table{
 		Name: "players", PrimaryKey: []string{"id"}, Mint: []string{"b"},
-		Columns: []*Column{
-			{Name: "id", Role: RoleKey},
-			{Name: "name", Role: RolePlain},
-			{Name: "lower", Role: RolePlain, Generated: "lower(name)"},
-			{Name: "tag", Role: RolePlain, Sources: []string{"a", "c"}},
+		Columns: []*plan.Column{
+			{Name: "id", Role: plan.RoleKey},
+			{Name: "name", Role: plan.RolePlain},
+			{Name: "lower", Role: plan.RolePlain, Generated: "lower(name)"},
+			{Name: "tag", Role: plan.RolePlain, Sources: []string{"a", "c"}},
 		},
-		Unique: []*Unique{
-			{Columns: []string{"name"}, Rule: RuleSuffix, Prefer: []string{"c"}},
-			{Columns: []string{"lower"}, Rule: RuleFail},
-			{Columns: []string{"tag"}, Rule: RuleFail},
+		Unique: []*plan.Unique{
+			{Columns: []string{"name"}, Rule: plan.RuleSuffix, Prefer: []string{"c"}},
+			{Columns: []string{"lower"}, Rule: plan.RuleFail},
+			{Columns: []string{"tag"}, Rule: plan.RuleFail},
 		},
 	}
-	c := &conflicts{plan: &Plan{Sources: []string{"a", "b", "c"}, Tables: []*Table{table}}}
+	c := &conflicts{plan: &plan.Plan{Sources: []string{"a", "b", "c"}, Tables: []*plan.Table{table}}}
 	for source, want := range map[string]string{
 		"a": "id: target; name: target c; tag: target",
 		"b": "name: target c a", // its ids are new, and it has no tags
@@ -121,7 +123,7 @@ func TestContestsOfASource(t *testing.T) {
 			t.Errorf("source %s: got %s, want %s", source, text, want)
 		}
 		for _, column := range c.needs(table, source) {
-			if column.Generated != "" || !column.in(source) {
+			if column.Generated != "" || !column.In(source) {
 				t.Errorf("source %s needs column %s, which it does not have", source, column.Name)
 			}
 		}

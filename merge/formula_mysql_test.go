@@ -10,9 +10,9 @@ import (
 	"time"
 
 	_ "github.com/go-sql-driver/mysql"
-
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A MySQL server makes the ids that this process makes, whatever the rows' keys
@@ -71,7 +71,7 @@ func TestFormulaOfServer(t *testing.T) {
 			if !ok {
 				t.Fatal("no range")
 			}
-			plan := &Table{Name: table, Created: "created", PrimaryKey: []string{"id"}, Columns: []*Column{{Name: "id", Type: "bigint", Role: RoleKey}, {Name: "created", Type: typ, Role: RolePlain}}}
+			plan := &plan.Table{Name: table, Created: "created", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id", Type: "bigint", Role: plan.RoleKey}, {Name: "created", Type: typ, Role: plan.RolePlain}}}
 			if typ == "" {
 				plan.Created = ""
 			}
@@ -121,7 +121,7 @@ func TestFormulaOfServer(t *testing.T) {
 			}
 		}
 	}
-	if d := newServerDates(c.engine, &run{}, &sourceTable{table: &Table{}, ids: idRange{layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), end: 256}}, &storedTable{}); d != nil {
+	if d := newServerDates(c.engine, &run{}, &sourceTable{table: &plan.Table{}, ids: idRange{layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), end: 256}}, &storedTable{}); d != nil {
 		t.Error("the server makes ids with a shard")
 	}
 }

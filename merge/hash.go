@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A sum is the 128-bit sum of the hashes of rows, so that their order does not
@@ -42,7 +44,7 @@ type hasher struct {
 	buf   []byte
 }
 
-func newHasher(columns []*Column, blobs bool) *hasher {
+func newHasher(columns []*plan.Column, blobs bool) *hasher {
 	h := &hasher{blobs: blobs}
 	for _, c := range columns {
 		h.forms = append(h.forms, formOf(c))
@@ -88,8 +90,8 @@ const (
 	formJSON // keys in any order, any space
 )
 
-func formOf(c *Column) form {
-	if c.Role == RoleJSON {
+func formOf(c *plan.Column) form {
+	if c.Role == plan.RoleJSON {
 		return formJSON
 	}
 	typ := strings.ToLower(c.Type)

@@ -4,46 +4,48 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 func TestFormsOfOneValue(t *testing.T) {
 	tests := []struct {
-		column Column
+		column plan.Column
 		a, b   any
 		same   bool
 	}{
-		{Column{Type: "bigint(20)"}, int64(17), []byte("17"), true},
-		{Column{Type: "int(4) unsigned zerofill"}, []byte("0017"), "17", true},
-		{Column{Type: "bigint"}, int64(-17), "-17", true},
-		{Column{Type: "bigint"}, int64(170), "17", false},
-		{Column{Type: "decimal(9,1)"}, []byte("1.5"), []byte("1.50"), true},
-		{Column{Type: "decimal(9,1)"}, []byte("-0.0"), []byte("0"), true},
-		{Column{Type: "decimal(9,1)"}, []byte("100.0"), []byte("100"), true},
-		{Column{Type: "decimal(9,1)"}, []byte("1.5"), []byte("15"), false},
-		{Column{Type: "numeric"}, "NaN", "0", false},
-		{Column{Type: "double"}, 1e21, []byte("1e21"), true},
-		{Column{Type: "double"}, 0.1, []byte("0.1"), true},
-		{Column{Type: "REAL"}, float64(1), int64(1), true},
-		{Column{Type: "REAL"}, 1.5, 1.25, false},
-		{Column{Type: "datetime(6)"}, []byte("2024-01-01 00:00:00.500000"), []byte("2024-01-01 00:00:00.5"), true},
-		{Column{Type: "datetime"}, []byte("2024-01-01 00:00:00.000"), []byte("2024-01-01 00:00:00"), true},
-		{Column{Type: "datetime"}, []byte("2024-01-01 00:00:00"), []byte("2024-01-01 00:00:0"), false},
-		{Column{Type: "varchar(9)"}, []byte("1.50"), "1.50", true},
-		{Column{Type: "varchar(9)"}, []byte("1.50"), "1.5", false},
-		{Column{Type: "varchar(9)"}, "", nil, false},
-		{Column{Type: "varchar(9)"}, nil, nil, true},
-		{Column{Type: "integer[]"}, "{1}", "{01}", false},
-		{Column{Type: "json"}, `{"a":1,"b":[2.50]}`, `{"b": [25e-1], "a": 1.0}`, true},
-		{Column{Type: "json"}, `{"a":1}`, `{"a":"1"}`, false},
-		{Column{Type: "json"}, `[1,2]`, `[2,1]`, false},
-		{Column{Type: "json"}, `[12345678901234567890]`, `[12345678901234567891]`, false},
-		{Column{Type: "longtext", Role: RoleJSON}, `[1, 2]`, `[1,2]`, true},
-		{Column{Type: "longtext"}, `[1, 2]`, `[1,2]`, false},
-		{Column{Type: "json"}, `{`, `{ `, false},
-		{Column{Type: "bool"}, true, false, false},
+		{plan.Column{Type: "bigint(20)"}, int64(17), []byte("17"), true},
+		{plan.Column{Type: "int(4) unsigned zerofill"}, []byte("0017"), "17", true},
+		{plan.Column{Type: "bigint"}, int64(-17), "-17", true},
+		{plan.Column{Type: "bigint"}, int64(170), "17", false},
+		{plan.Column{Type: "decimal(9,1)"}, []byte("1.5"), []byte("1.50"), true},
+		{plan.Column{Type: "decimal(9,1)"}, []byte("-0.0"), []byte("0"), true},
+		{plan.Column{Type: "decimal(9,1)"}, []byte("100.0"), []byte("100"), true},
+		{plan.Column{Type: "decimal(9,1)"}, []byte("1.5"), []byte("15"), false},
+		{plan.Column{Type: "numeric"}, "NaN", "0", false},
+		{plan.Column{Type: "double"}, 1e21, []byte("1e21"), true},
+		{plan.Column{Type: "double"}, 0.1, []byte("0.1"), true},
+		{plan.Column{Type: "REAL"}, float64(1), int64(1), true},
+		{plan.Column{Type: "REAL"}, 1.5, 1.25, false},
+		{plan.Column{Type: "datetime(6)"}, []byte("2024-01-01 00:00:00.500000"), []byte("2024-01-01 00:00:00.5"), true},
+		{plan.Column{Type: "datetime"}, []byte("2024-01-01 00:00:00.000"), []byte("2024-01-01 00:00:00"), true},
+		{plan.Column{Type: "datetime"}, []byte("2024-01-01 00:00:00"), []byte("2024-01-01 00:00:0"), false},
+		{plan.Column{Type: "varchar(9)"}, []byte("1.50"), "1.50", true},
+		{plan.Column{Type: "varchar(9)"}, []byte("1.50"), "1.5", false},
+		{plan.Column{Type: "varchar(9)"}, "", nil, false},
+		{plan.Column{Type: "varchar(9)"}, nil, nil, true},
+		{plan.Column{Type: "integer[]"}, "{1}", "{01}", false},
+		{plan.Column{Type: "json"}, `{"a":1,"b":[2.50]}`, `{"b": [25e-1], "a": 1.0}`, true},
+		{plan.Column{Type: "json"}, `{"a":1}`, `{"a":"1"}`, false},
+		{plan.Column{Type: "json"}, `[1,2]`, `[2,1]`, false},
+		{plan.Column{Type: "json"}, `[12345678901234567890]`, `[12345678901234567891]`, false},
+		{plan.Column{Type: "longtext", Role: plan.RoleJSON}, `[1, 2]`, `[1,2]`, true},
+		{plan.Column{Type: "longtext"}, `[1, 2]`, `[1,2]`, false},
+		{plan.Column{Type: "json"}, `{`, `{ `, false},
+		{plan.Column{Type: "bool"}, true, false, false},
 	}
 	for _, tt := range tests {
-		h := newHasher([]*Column{&tt.column}, false)
+		h := newHasher([]*plan.Column{&tt.column}, false)
 		if got := h.equal(0, tt.a, tt.b); got != tt.same {
 			t.Errorf("%s: %v and %v: got the same %v, want %v", tt.column.Type, tt.a, tt.b, got, tt.same)
 		}
@@ -51,13 +53,13 @@ func TestFormsOfOneValue(t *testing.T) {
 			t.Errorf("%s: hashes of %v and %v: got the same %v, want %v", tt.column.Type, tt.a, tt.b, got, tt.same)
 		}
 	}
-	if h := newHasher([]*Column{{Type: "BLOB"}}, true); h.equal(0, []byte("a"), "a") {
+	if h := newHasher([]*plan.Column{{Type: "BLOB"}}, true); h.equal(0, []byte("a"), "a") {
 		t.Error("SQLite: a blob is the same as a text")
 	}
 }
 
 func TestRowsHaveBorders(t *testing.T) {
-	h := newHasher([]*Column{{Type: "text"}, {Type: "text"}}, false)
+	h := newHasher([]*plan.Column{{Type: "text"}, {Type: "text"}}, false)
 	seen := map[sum][]any{}
 	for _, row := range [][]any{{"a", "b"}, {"ab", ""}, {"", "ab"}, {"ab", nil}, {nil, "ab"}, {"\x00", nil}, {nil, "\x00"}, {nil, nil}, {"", ""}, {"b", "a"}} {
 		s := h.row(row)
@@ -69,7 +71,7 @@ func TestRowsHaveBorders(t *testing.T) {
 }
 
 func TestSumsAddUpInAnyOrder(t *testing.T) {
-	h := newHasher([]*Column{{Type: "bigint"}}, false)
+	h := newHasher([]*plan.Column{{Type: "bigint"}}, false)
 	var want, got, half sum
 	order := rand.Perm(100)
 	for i := range 100 {

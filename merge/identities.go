@@ -3,6 +3,8 @@ package merge
 import (
 	"context"
 	"slices"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // mappedIdentities are the identities of a run, by its ledger. Its idents are all
@@ -12,9 +14,9 @@ type mappedIdentities struct {
 	run *run
 }
 
-func (m *mappedIdentities) identify(ctx context.Context, source string, t *Table, keys []int64) (map[int64]ident, error) {
+func (m *mappedIdentities) identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error) {
 	found := map[int64]ident{}
-	if !t.mints(source) {
+	if !t.Mints(source) {
 		for _, key := range keys {
 			found[key] = ident{key: key}
 		}
@@ -34,13 +36,13 @@ func (m *mappedIdentities) identify(ctx context.Context, source string, t *Table
 	return found, err
 }
 
-func (m *mappedIdentities) members(ctx context.Context, source string, t *Table, ids []ident) (map[ident][]int64, error) {
+func (m *mappedIdentities) members(ctx context.Context, source string, t *plan.Table, ids []ident) (map[ident][]int64, error) {
 	keys := make([]int64, len(ids))
 	for i, id := range ids {
 		keys[i] = id.key
 	}
 	found := map[ident][]int64{}
-	if !t.mints(source) {
+	if !t.Mints(source) {
 		same, err := m.identify(ctx, source, t, keys)
 		if err != nil {
 			return nil, err
@@ -77,7 +79,7 @@ func newRememberedIdentities() *rememberedIdentities {
 	return &rememberedIdentities{winners: map[rowsOf]map[int64]ident{}, losers: map[rowsOf]map[ident][]int64{}, dropped: map[rowsOf]map[int64]bool{}}
 }
 
-func (r *rememberedIdentities) drop(source string, t *Table, id int64) {
+func (r *rememberedIdentities) drop(source string, t *plan.Table, id int64) {
 	of := rowsOf{source, t.Name}
 	if r.dropped[of] == nil {
 		r.dropped[of] = map[int64]bool{}
@@ -85,7 +87,7 @@ func (r *rememberedIdentities) drop(source string, t *Table, id int64) {
 	r.dropped[of][id] = true
 }
 
-func (r *rememberedIdentities) add(source string, t *Table, id int64, winner ident) {
+func (r *rememberedIdentities) add(source string, t *plan.Table, id int64, winner ident) {
 	of := rowsOf{source, t.Name}
 	if r.winners[of] == nil {
 		r.winners[of], r.losers[of] = map[int64]ident{}, map[ident][]int64{}
@@ -94,7 +96,7 @@ func (r *rememberedIdentities) add(source string, t *Table, id int64, winner ide
 	r.losers[of][winner] = append(r.losers[of][winner], id)
 }
 
-func (r *rememberedIdentities) identify(_ context.Context, source string, t *Table, keys []int64) (map[int64]ident, error) {
+func (r *rememberedIdentities) identify(_ context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error) {
 	found := map[int64]ident{}
 	of := rowsOf{source, t.Name}
 	for _, key := range keys {
@@ -109,7 +111,7 @@ func (r *rememberedIdentities) identify(_ context.Context, source string, t *Tab
 	return found, nil
 }
 
-func (r *rememberedIdentities) members(_ context.Context, source string, t *Table, ids []ident) (map[ident][]int64, error) {
+func (r *rememberedIdentities) members(_ context.Context, source string, t *plan.Table, ids []ident) (map[ident][]int64, error) {
 	of := rowsOf{source, t.Name}
 	found := map[ident][]int64{}
 	for _, id := range ids {

@@ -3,6 +3,8 @@ package merge
 import (
 	"context"
 	"database/sql"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // An inserter inserts rows into one table, with a prepared statement for as many
@@ -10,7 +12,7 @@ import (
 type inserter struct {
 	s       *session
 	table   string
-	columns []*Column
+	columns []*plan.Column
 	full    *sql.Stmt
 	rows    int    // that full takes
 	texts   []bool // which columns of the target take no integer
@@ -23,7 +25,7 @@ const (
 	mostSent     = 1 << 20
 )
 
-func newInserter(s *session, table string, columns []*Column) *inserter {
+func newInserter(s *session, table string, columns []*plan.Column) *inserter {
 	i := &inserter{s: s, table: table, columns: columns, rows: max(1, min(mostInserted, s.engine.maxParams/len(columns)))}
 	for _, c := range columns {
 		i.texts = append(i.texts, s.engine.carrier(c) == carryText)

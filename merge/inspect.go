@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -24,12 +25,12 @@ import (
 //     and what differs between the schemas.
 //
 // Whatever is not certain is a suspect, for people to decide on before
-// [Plan.Check] passes. Values are sampled, about a thousand rows of a table, so
+// [plan.Plan.Check] passes. Values are sampled, about a thousand rows of a table, so
 // a plan without suspects is no proof: [Merge.DryRun] looks at all rows.
 //
 // Inspect only reads, and may be called while the sources are in use. It
 // returns a [*sqlsnow.DatabaseError] where a source can't be read.
-func Inspect(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (*Plan, error) {
+func Inspect(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (*plan.Plan, error) {
 	p, err := inspect(ctx, d, sources)
 	if err != nil {
 		return nil, fmt.Errorf("merge: inspect: %w", err)
@@ -43,7 +44,7 @@ type inspector struct {
 	names    []string
 	sessions map[string]*session
 	catalogs map[string]*catalog
-	plan     *Plan
+	plan     *plan.Plan
 	ranges   map[tableOf]keyRange
 	samples  map[tableOf]*sample
 }
@@ -51,7 +52,7 @@ type inspector struct {
 // tableOf is a table of a source.
 type tableOf struct{ source, table string }
 
-func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *Plan, err error) {
+func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *plan.Plan, err error) {
 	e, err := engineOf(d)
 	if err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *Plan,
 	for _, s := range sources {
 		i.names = append(i.names, s.Name)
 	}
-	if err := (&Plan{Sources: i.names}).CheckSources(); err != nil {
+	if err := (&plan.Plan{Sources: i.names}).CheckSources(); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -101,29 +102,29 @@ func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *Plan,
 // keys sets the roles that the schemas declare: keys, and references by foreign
 // keys to them.
 func (i *inspector) keys() {
-	var waiting []*Table // those whose primary key may be a reference
+	var waiting []*plan.Table // those whose primary key may be a reference
 	for _, t := range i.plan.Tables {
 		if len(t.PrimaryKey) != 1 {
 			continue
 		}
-		c := t.column(t.PrimaryKey[0])
+		c := t.Column(t.PrimaryKey[0])
 		if c == nil || c.Generated != "" || sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer {
 			continue
 		}
-		if slices.ContainsFunc(t.ForeignKeys, func(k *ForeignKey) bool { return slices.Contains(k.Columns, c.Name) }) {
+		if slices.ContainsFunc(t.ForeignKeys, func(k *plan.ForeignKey) bool { return slices.Contains(k.Columns, c.Name) }) {
 			waiting = append(waiting, t)
 		} else {
-			c.Role = RoleKey
+			c.Role = plan.RoleKey
 		}
 	}
 	for {
 		i.follow()
-		at := slices.IndexFunc(waiting, func(t *Table) bool { return t.column(t.PrimaryKey[0]).Role == RolePlain })
+		at := slices.IndexFunc(waiting, func(t *plan.Table) bool { return t.Column(t.PrimaryKey[0]).Role == plan.RolePlain })
 		if at < 0 {
 			return
 		}
 		// Its foreign key leads to no key, or around in a circle.
-		waiting[at].column(waiting[at].PrimaryKey[0]).Role = RoleKey
+		waiting[at].Column(waiting[at].PrimaryKey[0]).Role = plan.RoleKey
 		waiting = slices.Delete(waiting, at, at+1)
 	}
 }
@@ -134,17 +135,17 @@ func (i *inspector) follow() {
 		changed = false
 		for _, t := range i.plan.Tables {
 			for _, k := range t.ForeignKeys {
-				parent := i.plan.table(k.Table)
+				parent := i.plan.Table(k.Table)
 				if parent == nil {
 					continue
 				}
 				for n, name := range k.Columns {
-					c := t.column(name)
-					if c == nil || c.Role != RolePlain || c.Generated != "" {
+					c := t.Column(name)
+					if c == nil || c.Role != plan.RolePlain || c.Generated != "" {
 						continue
 					}
-					if of := parent.idsOf(k.Refers[n]); of != "" {
-						c.Role, c.Refers = RoleReference, []*Reference{{Table: of}}
+					if of := parent.IdsOf(k.Refers[n]); of != "" {
+						c.Role, c.Refers = plan.RoleReference, []*plan.Reference{{Table: of}}
 						changed = true
 					}
 				}
@@ -156,8 +157,8 @@ func (i *inspector) follow() {
 // mint decides which sources get new ids.
 func (i *inspector) mint(context.Context) error {
 	for _, t := range i.plan.Tables {
-		key := t.key()
-		for _, source := range i.plan.sourceNames(t) {
+		key := t.Key()
+		for _, source := range i.plan.SourcesOf(t) {
 			numbered := i.catalogs[source].table(t.Name).numbered
 			if numbered != "" && (key == nil || key.Name != numbered) {
 				addNote(t, "column %s: source %s counts it up; the target does not", numbered, source)
@@ -204,14 +205,14 @@ func (i *inspector) dates(context.Context) error {
 		best := -1
 		for _, c := range t.Columns {
 			s := sqltype.Of(i.dialect, c.Type)
-			everywhere := !slices.ContainsFunc(t.Mint, func(source string) bool { return !c.in(source) })
+			everywhere := !slices.ContainsFunc(t.Mint, func(source string) bool { return !c.In(source) })
 			dates := s.Kind == sqltype.Time || s.Kind == sqltype.Integer && s.Bits >= 32 || i.dialect == sqlsnow.SQLite && s.Kind == sqltype.Text
 			at := rank(c.Name)
-			if c.Role == RolePlain && c.Generated == "" && dates && everywhere && at >= 0 && (best < 0 || at < best) {
+			if c.Role == plan.RolePlain && c.Generated == "" && dates && everywhere && at >= 0 && (best < 0 || at < best) {
 				best, t.Created = at, c.Name
 			}
 		}
-		if c := t.column(t.Created); c != nil && sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer && !knowsZone(i.dialect, c.Type) {
+		if c := t.Column(t.Created); c != nil && sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer && !knowsZone(i.dialect, c.Type) {
 			addNote(t, "column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
 		}
 	}
@@ -235,19 +236,19 @@ func knowsZone(d sqlsnow.Dialect, typ string) bool {
 func (i *inspector) widen() {
 	for _, t := range i.plan.Tables {
 		for _, c := range t.Columns {
-			if c.Role == RoleKey {
+			if c.Role == plan.RoleKey {
 				c.Type = sqltype.Wide(i.dialect, c.Type)
 			}
 		}
 	}
 	for _, t := range i.plan.Tables {
 		for _, c := range t.Columns {
-			if c.Role == RoleReference || c.Role == RolePolymorphic || c.Role == RoleUndecided ||
-				c.Role == RoleList && strings.HasSuffix(c.Type, "[]") {
+			if c.Role == plan.RoleReference || c.Role == plan.RolePolymorphic || c.Role == plan.RoleUndecided ||
+				c.Role == plan.RoleList && strings.HasSuffix(c.Type, "[]") {
 				c.Type = sqltype.Wide(i.dialect, c.Type)
 			}
-			if c.Role == RoleReference && len(c.Refers) == 1 && sqltype.Of(i.dialect, c.Type).Kind == sqltype.Integer {
-				c.Type = i.plan.table(c.Refers[0].Table).key().Type
+			if c.Role == plan.RoleReference && len(c.Refers) == 1 && sqltype.Of(i.dialect, c.Type).Kind == sqltype.Integer {
+				c.Type = i.plan.Table(c.Refers[0].Table).Key().Type
 			}
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	_ "github.com/go-sql-driver/mysql"
-
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -117,16 +117,16 @@ var proposed = map[string]string{
 }
 
 // describe says what a plan makes of a column.
-func describe(c *merge.Column) string {
+func describe(c *plan.Column) string {
 	text := string(c.Role)
 	if c.By != "" {
 		text += " " + c.By
 	}
 	for _, r := range c.Refers {
 		switch c.Role {
-		case merge.RolePolymorphic:
+		case plan.RolePolymorphic:
 			text += " " + r.Value + "=" + r.Table
-		case merge.RoleJSON:
+		case plan.RoleJSON:
 			text += " " + r.Path + "=" + r.Table
 		default:
 			text += " " + r.Table
@@ -145,7 +145,7 @@ func describe(c *merge.Column) string {
 }
 
 // findTable returns a table of a plan.
-func findTable(t *testing.T, p *merge.Plan, name string) *merge.Table {
+func findTable(t *testing.T, p *plan.Plan, name string) *plan.Table {
 	t.Helper()
 	for _, table := range p.Tables {
 		if table.Name == name {
@@ -157,7 +157,7 @@ func findTable(t *testing.T, p *merge.Plan, name string) *merge.Table {
 }
 
 // findColumn returns a column of a plan.
-func findColumn(t *testing.T, p *merge.Plan, table, name string) *merge.Column {
+func findColumn(t *testing.T, p *plan.Plan, table, name string) *plan.Column {
 	t.Helper()
 	for _, c := range findTable(t, p, table).Columns {
 		if c.Name == name {
@@ -169,7 +169,7 @@ func findColumn(t *testing.T, p *merge.Plan, table, name string) *merge.Column {
 }
 
 // decide settles all suspects as they are proposed.
-func decide(p *merge.Plan) {
+func decide(p *plan.Plan) {
 	for _, t := range p.Tables {
 		for _, c := range t.Columns {
 			c.Decided = true
@@ -207,14 +207,14 @@ func TestInspect(t *testing.T) {
 		}
 		for _, u := range table.Unique {
 			key := fmt.Sprintf("%s %v", table.Name, u.Columns)
-			want, suspected := merge.RuleFail, false
+			want, suspected := plan.RuleFail, false
 			switch key {
 			case "players [name]":
-				want, suspected = merge.RuleSuffix, true
+				want, suspected = plan.RuleSuffix, true
 			case "ranks [season place]":
 				suspected = true
 			case "skills [id]":
-				want, suspected = merge.RuleMatch, true
+				want, suspected = plan.RuleMatch, true
 			}
 			if u.Rule != want || (len(u.Suspects) > 0) != suspected {
 				t.Errorf("%s: got rule %q and suspects %q, want %q", key, u.Rule, u.Suspects, want)
@@ -253,7 +253,7 @@ func TestInspect(t *testing.T) {
 	if got := strings.Count(fmt.Sprint(err), "not decided"); got != questions {
 		t.Errorf("%d of %d suspects are errors: %v", got, questions, err)
 	}
-	if fault := new(merge.PlanError); !errors.As(err, &fault) || fault.Table != "friendships" || fault.Column != "player_id" {
+	if fault := new(plan.Error); !errors.As(err, &fault) || fault.Table != "friendships" || fault.Column != "player_id" {
 		t.Errorf("got %v, want a *PlanError that names the column", fault)
 	}
 	decide(p)
@@ -373,7 +373,7 @@ func TestSchema(t *testing.T) {
 		if got, want := format(table.Indexes), format(want.Indexes); !slices.Equal(got, want) {
 			t.Errorf("got indexes %q, want %q", got, want)
 		}
-		unique := func(table *merge.Table) (keys []string) {
+		unique := func(table *plan.Table) (keys []string) {
 			for _, u := range table.Unique {
 				if !slices.Equal(u.Columns, table.PrimaryKey) {
 					keys = append(keys, fmt.Sprint(u.Name, u.Columns))

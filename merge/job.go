@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -15,11 +16,11 @@ type job struct {
 	engine  *engine
 	target  *sql.DB
 	sources []Source // in the plan's order
-	plan    *Plan
+	plan    *plan.Plan
 	id      string // of the run: hash of the plan
 	text    string // the plan as JSON
-	stages  []stage
-	order   []*Table // in which phase mint looks at rows
+	stages  []plan.Stage
+	order   []*plan.Table // in which phase mint looks at rows
 
 	namespace  string
 	registry   *sql.DB

@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // shops have categories that are merged by name or alias, so that things of
 // several categories of one source come to be in one.
-func shops(t *testing.T, rule merge.Rule, more ...string) *fixture {
+func shops(t *testing.T, rule plan.Rule, more ...string) *fixture {
 	t.Helper()
 	f := newFixture(t, "", []string{
 		"CREATE TABLE cats (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) UNIQUE, alias VARCHAR(20) UNIQUE)",
@@ -29,11 +30,11 @@ func shops(t *testing.T, rule merge.Rule, more ...string) *fixture {
 	})
 	for _, table := range f.plan.Tables {
 		for _, u := range table.Unique {
-			if u.Rule = merge.RuleKeep; table.Name == "things" {
+			if u.Rule = plan.RuleKeep; table.Name == "things" {
 				u.Rule = rule
 			}
 			if table.Name == "uses" {
-				u.Rule = merge.RuleFail
+				u.Rule = plan.RuleFail
 			}
 		}
 	}
@@ -42,7 +43,7 @@ func shops(t *testing.T, rule merge.Rule, more ...string) *fixture {
 }
 
 func TestClashesOfWhatWasMerged(t *testing.T) {
-	f := shops(t, merge.RuleKeep)
+	f := shops(t, plan.RuleKeep)
 	if err := f.run(); err != nil {
 		t.Fatal(err)
 	}
@@ -57,10 +58,10 @@ func TestClashesOfWhatWasMerged(t *testing.T) {
 func TestClashesInsideASource(t *testing.T) {
 	const twin = "INSERT INTO things VALUES (9, 7, 'NEW')"
 	var clash *merge.ClashError
-	if err := shops(t, merge.RuleKeep, twin).run(); !errors.As(err, &clash) || clash.Table != "things" || clash.Source != "s2" || clash.With != "s2" {
+	if err := shops(t, plan.RuleKeep, twin).run(); !errors.As(err, &clash) || clash.Table != "things" || clash.Source != "s2" || clash.With != "s2" {
 		t.Errorf("got %v, want a clash of two rows of s2", err)
 	}
-	f := shops(t, merge.RuleSuffix, twin)
+	f := shops(t, plan.RuleSuffix, twin)
 	if err := f.run(); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -41,12 +42,12 @@ func (e *engine) lookup(ctx context.Context, target queryer, source, table strin
 	if number == 0 {
 		return 0, fmt.Errorf("%w: the table was not merged", ErrNotFound)
 	}
-	var p Plan
-	if err := readJSON([]byte(text), &p); err != nil {
+	var p plan.Plan
+	if err := plan.ReadJSON([]byte(text), &p); err != nil {
 		return 0, fmt.Errorf("the run's plan: %w", err)
 	}
-	t := p.table(table)
-	if t == nil || t.key() == nil {
+	t := p.Table(table)
+	if t == nil || t.Key() == nil {
 		return 0, fmt.Errorf("%w: the table has no column of ids", ErrNotFound)
 	}
 	of := newSourceTable(number, source, t)

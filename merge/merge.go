@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -82,10 +83,10 @@ type Config struct {
 type Merge struct{ job job }
 
 // New returns what merges sources into target by a plan, which must not be
-// changed any more. What is wrong with the plan is a join of [*PlanError], as
-// [Plan.Check] returns; a field of cfg out of bounds is a [*snow.FieldError].
+// changed any more. What is wrong with the plan is a join of [*plan.Error], as
+// [plan.Plan.Check] returns; a field of cfg out of bounds is a [*snow.FieldError].
 // No database is asked before the first call of a method.
-func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *Plan, cfg Config) (*Merge, error) {
+func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{job{
 		target: target, plan: plan, namespace: cfg.Namespace, datacenter: cfg.Datacenter, packRows: cfg.PackRows, assertions: cfg.Assertions,
 		unchecked: cfg.WithoutForeignKeys, teller: teller{to: cfg.Events}, pauser: pauser{file: cfg.PauseFile},
@@ -106,17 +107,17 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 		return err
 	}
 	if j.plan.Dialect != d.String() {
-		return &PlanError{Reason: "it is for " + j.plan.Dialect + ", not " + d.String()}
+		return &plan.Error{Reason: "it is for " + j.plan.Dialect + ", not " + d.String()}
 	}
 	for _, name := range j.plan.Sources {
 		at := slices.IndexFunc(sources, func(s Source) bool { return s.Name == name })
 		if at < 0 || sources[at].DB == nil {
-			return &PlanError{Reason: "source " + strconv.Quote(name) + " is not given"}
+			return &plan.Error{Reason: "source " + strconv.Quote(name) + " is not given"}
 		}
 		j.sources = append(j.sources, sources[at])
 	}
 	if len(sources) != len(j.sources) {
-		return &PlanError{Reason: fmt.Sprintf("it has %d sources, and %d are given", len(j.sources), len(sources))}
+		return &plan.Error{Reason: fmt.Sprintf("it has %d sources, and %d are given", len(j.sources), len(sources))}
 	}
 	if j.target == nil {
 		return &snow.FieldError{Field: "target", Value: "nil", Bound: "want a database"}
@@ -124,14 +125,14 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 	if err := cfg.apply(j); err != nil {
 		return err
 	}
-	if j.order, err = j.plan.mintOrder(); err != nil {
+	if j.order, err = j.plan.MintOrder(); err != nil {
 		return err
 	}
-	if j.stages, err = j.plan.stages(j.unchecked); err != nil {
+	if j.stages, err = j.plan.Stages(j.unchecked); err != nil {
 		return err
 	}
 	for _, t := range j.order {
-		if _, err := j.plan.precedence(t); err != nil {
+		if _, err := j.plan.Precedence(t); err != nil {
 			return err
 		}
 	}
@@ -147,7 +148,7 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 // apply gives a job what is configured, with defaults for what is not. It
 // refuses what is out of bounds.
 func (c Config) apply(j *job) error {
-	mints := slices.ContainsFunc(j.plan.Tables, func(t *Table) bool { return !t.Skip && len(t.Mint) > 0 })
+	mints := slices.ContainsFunc(j.plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.Mint) > 0 })
 	if mints && c.Namespace == "" {
 		return &snow.FieldError{Field: "Namespace", Value: `""`, Bound: "want one: the plan mints ids"}
 	}
@@ -211,7 +212,7 @@ func (m *Merge) Pause(on bool) { m.job.pauser.paused.Store(on) }
 // on where an earlier run by the same plan ended, at whatever statement that
 // was, and only verifies where that run had copied everything.
 //
-// The target has the plan's tables, see [Plan.Schema], and what it has in them
+// The target has the plan's tables, see [plan.Plan.Schema], and what it has in them
 // stays. Run adds tables of its own, snow_merge_…, which [Lookup] and [Export]
 // read and which should be kept for as long as anybody asks for old ids. Sources
 // are only read. Nobody may write to them, nor to the target's tables.
@@ -221,7 +222,7 @@ func (m *Merge) Pause(on bool) { m.job.pauser.paused.Store(on) }
 // [ErrMerged]), a clash without a rule ([*ClashError]), a reference to nothing
 // ([*OrphanError]), a source that changes ([*ChangedError]), a row that the
 // target does not take ([*RowError]), tables that are not as the plan says
-// or with more than it says ([*PlanError]), the end of ctx, or the databases ([*sqlsnow.DatabaseError]).
+// or with more than it says ([*plan.Error]), the end of ctx, or the databases ([*sqlsnow.DatabaseError]).
 // Once that is mended, another call goes on. As long as nothing was copied the
 // plan may be changed for that too. Where verification fails, the error is
 // a [*VerifyError], and the report is there all the same.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // errUnlike says that the server did not do what phase mint decided.
@@ -29,7 +31,7 @@ func newServerExecutor(ctx context.Context, w work, rows executor) (executor, er
 	x := &serverExecutor{work: w, rows: rows}
 	if w.conflicts != nil {
 		x.minter, err = newServerMinter(ctx, w, database)
-	} else if unknown := func(c *Column) bool { return c.refers() && !w.sound[c] }; w.sound == nil || !slices.ContainsFunc(w.table.columns, unknown) {
+	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.sound[c] }; w.sound == nil || !slices.ContainsFunc(w.table.columns, unknown) {
 		x.copier, err = newServerCopier(ctx, w, database)
 	}
 	if err != nil || x.minter == nil && x.copier == nil {

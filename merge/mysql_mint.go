@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // mostMinted is how many rows the chunks have that a server mints, at most.
@@ -36,7 +38,7 @@ type serverMinter struct {
 // newServerMinter returns nil if rows of the table must be seen.
 func newServerMinter(ctx context.Context, w work, database string) (*serverMinter, error) {
 	t := w.table
-	if len(t.primary) != 1 || t.mapped != t.rekeys || t.rekeys && t.primary[0] != t.key || slices.ContainsFunc(t.columns, drops) {
+	if len(t.primary) != 1 || t.mapped != t.rekeys || t.rekeys && t.primary[0] != t.key || slices.ContainsFunc(t.columns, plan.Drops) {
 		return nil, nil
 	}
 	if none, err := w.conflicts.none(ctx, t.table, t.source); err != nil || !none {

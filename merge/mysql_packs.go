@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // packs reports whether the map of a source table gets packs: the table is large,
@@ -226,7 +228,7 @@ func (c *serverCopier) likePacks(ctx context.Context, chunks []chunk, heads []pa
 // for functions, which return NULL then.
 func textual(is, becomes storedColumn, nullable bool) (string, bool) {
 	text := ""
-	switch mysqlType(&Column{Type: is.typ}) {
+	switch mysqlType(&plan.Column{Type: is.typ}) {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "bit":
 		if text = "%"; strings.Contains(is.typ+becomes.typ, "zerofill") || strings.HasPrefix(is.typ, "bit") {
 			text = "% + 0"

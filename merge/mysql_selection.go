@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -79,23 +80,23 @@ func newSelection(ctx context.Context, w work, database string) (*selection, err
 }
 
 // column adds what becomes of a column, and reports whether the server can do it.
-func (s *selection) column(c *Column, at int, database string, is, becomes storedColumn, tables map[string]*sourceTable) bool {
+func (s *selection) column(c *plan.Column, at int, database string, is, becomes storedColumn, tables map[string]*sourceTable) bool {
 	exact, ok := exactly(is, becomes)
 	integer := countable(is.typ) && sqltype.Of(sqlsnow.MySQL, becomes.typ).Kind == sqltype.Integer
-	if !integer && (!ok || c.Role != RolePlain || slices.Contains(s.of.primary, at)) {
+	if !integer && (!ok || c.Role != plan.RolePlain || slices.Contains(s.of.primary, at)) {
 		return false
 	}
 	value := "s." + s.engine.quote(c.Name)
 	switch c.Role {
-	case RolePlain:
+	case plan.RolePlain:
 		if !ok {
 			return false
 		}
-	case RoleKey:
+	case plan.RoleKey:
 		if s.of.rekeys {
 			value = "m.new_id"
 		}
-	case RoleReference:
+	case plan.RoleReference:
 		if value = s.reference(c, at, database, tables); value == "" {
 			return false
 		}
@@ -106,7 +107,7 @@ func (s *selection) column(c *Column, at int, database string, is, becomes store
 		exact = "%"
 	}
 	s.values, s.exact = append(s.values, value), append(s.exact, exact)
-	if text, ok := textual(is, becomes, c.Role == RoleReference); ok {
+	if text, ok := textual(is, becomes, c.Role == plan.RoleReference); ok {
 		s.texts = append(s.texts, text)
 	}
 	return true
@@ -114,7 +115,7 @@ func (s *selection) column(c *Column, at int, database string, is, becomes store
 
 // reference returns what becomes of a reference, and adds what is looked up for
 // it. It returns "" if that can't be said.
-func (s *selection) reference(c *Column, at int, database string, tables map[string]*sourceTable) string {
+func (s *selection) reference(c *plan.Column, at int, database string, tables map[string]*sourceTable) string {
 	e := s.engine
 	parent := tables[c.Refers[0].Table]
 	if parent == nil || parent.key < 0 {
@@ -123,7 +124,7 @@ func (s *selection) reference(c *Column, at int, database string, tables map[str
 	n := strconv.Itoa(at)
 	value := "s." + e.quote(c.Name)
 	found := value // what becomes of it if the row is not in the map
-	if c.Orphans != OrphansFail && !parent.rekeys {
+	if c.Orphans != plan.OrphansFail && !parent.rekeys {
 		key := parent.columns[parent.key]
 		if !slices.Equal(parent.table.PrimaryKey, []string{key.Name}) || !countable(key.Type) {
 			return ""
@@ -145,7 +146,7 @@ func (s *selection) reference(c *Column, at int, database string, tables map[str
 		return value
 	}
 	none := s.none(value, c)
-	if c.Orphans != OrphansNull {
+	if c.Orphans != plan.OrphansNull {
 		s.checks = append(s.checks, "("+value+" IS NULL OR "+none+after+" IS NOT NULL)")
 	}
 	if none == "" {
@@ -156,7 +157,7 @@ func (s *selection) reference(c *Column, at int, database string, tables map[str
 
 // none returns the condition that a reference stands for no row, with OR after
 // it, or "" if no number does so.
-func (s *selection) none(value string, c *Column) string {
+func (s *selection) none(value string, c *plan.Column) string {
 	ids := noneIDs(c)
 	if len(ids) == 0 {
 		return ""
@@ -166,7 +167,7 @@ func (s *selection) none(value string, c *Column) string {
 }
 
 // noneIDs returns the numbers that stand for no row.
-func noneIDs(c *Column) (ids []int64) {
+func noneIDs(c *plan.Column) (ids []int64) {
 	for _, text := range c.None {
 		if id, ok := parseID(text); ok {
 			ids = append(ids, id)
@@ -217,9 +218,9 @@ func (s *selection) within(lo, hi []any) (string, bool) {
 }
 
 // referring returns the columns that refer to rows.
-func (s *selection) referring() (refs []*Column) {
+func (s *selection) referring() (refs []*plan.Column) {
 	for _, c := range s.of.columns {
-		if c.Role == RoleReference {
+		if c.Role == plan.RoleReference {
 			refs = append(refs, c)
 		}
 	}

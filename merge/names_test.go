@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 func TestWords(t *testing.T) {
@@ -109,7 +111,7 @@ func FuzzTokenize(f *testing.F) {
 			}
 			end = token.at + len(token.text)
 		}
-		table := &found{Table: &Table{Name: "t", Columns: []*Column{{Name: "a", Generated: "?"}, {Name: "b"}}}}
+		table := &found{Table: &plan.Table{Name: "t", Columns: []*plan.Column{{Name: "a", Generated: "?"}, {Name: "b"}}}}
 		table.readStatement(statement)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 var guilds = []string{
@@ -18,7 +19,7 @@ var guilds = []string{
 }
 
 // orphaned is a source whose members 2 and 3 refer to rows that do not exist.
-func orphaned(t *testing.T, kept bool, orphans merge.Orphans) *fixture {
+func orphaned(t *testing.T, kept bool, orphans plan.Orphans) *fixture {
 	f := newFixture(t, "", guilds, []string{
 		`INSERT INTO members VALUES (1, 1, 'guild', 2, '1, 3', '{"g":[1,2],"boss":"3"}'), (2, 99, 'guild', 98, '97,2 ,96', '{"g":[95,2,94],"boss":"93"}'),
 			(3, NULL, 'guild', 0, '3', '{"g":[],"boss":92}'), (4, 0, 'member', 2, '', NULL)`,
@@ -29,28 +30,28 @@ func orphaned(t *testing.T, kept bool, orphans merge.Orphans) *fixture {
 			table.Mint = nil
 		}
 	}
-	to := func(column string, role merge.Role, refers ...*merge.Reference) *merge.Column {
+	to := func(column string, role plan.Role, refers ...*plan.Reference) *plan.Column {
 		c := f.column("members", column)
 		c.Role, c.Refers, c.Orphans, c.Type = role, refers, orphans, "bigint"
 		return c
 	}
-	to("guild_id", merge.RoleReference, &merge.Reference{Table: "guilds"}).None = []string{"0"}
-	thing := to("thing_id", merge.RolePolymorphic, &merge.Reference{Table: "guilds", Value: "guild"}, &merge.Reference{Table: "members", Value: "member"})
+	to("guild_id", plan.RoleReference, &plan.Reference{Table: "guilds"}).None = []string{"0"}
+	thing := to("thing_id", plan.RolePolymorphic, &plan.Reference{Table: "guilds", Value: "guild"}, &plan.Reference{Table: "members", Value: "member"})
 	thing.By, thing.None = "kind", []string{"0"}
-	if orphans == merge.OrphansDrop {
-		thing.Orphans = merge.OrphansNull // members refer to themselves
+	if orphans == plan.OrphansDrop {
+		thing.Orphans = plan.OrphansNull // members refer to themselves
 	}
-	to("tags", merge.RoleList, &merge.Reference{Table: "guilds"}).Type = "varchar(100)"
-	to("doc", merge.RoleJSON, &merge.Reference{Table: "guilds", Path: "$.g[*]"}, &merge.Reference{Table: "guilds", Path: "$.boss"}).Type = "json"
+	to("tags", plan.RoleList, &plan.Reference{Table: "guilds"}).Type = "varchar(100)"
+	to("doc", plan.RoleJSON, &plan.Reference{Table: "guilds", Path: "$.g[*]"}, &plan.Reference{Table: "guilds", Path: "$.boss"}).Type = "json"
 	badge := f.column("badges", "member_id")
-	badge.Role, badge.Refers, badge.Orphans, badge.Type = merge.RoleReference, []*merge.Reference{{Table: "members"}}, merge.OrphansFail, "bigint"
-	if orphans == merge.OrphansDrop {
-		badge.Orphans = merge.OrphansDrop
+	badge.Role, badge.Refers, badge.Orphans, badge.Type = plan.RoleReference, []*plan.Reference{{Table: "members"}}, plan.OrphansFail, "bigint"
+	if orphans == plan.OrphansDrop {
+		badge.Orphans = plan.OrphansDrop
 	}
 	for _, table := range f.plan.Tables {
 		for _, c := range table.Columns {
 			c.Suspects = nil
-			if c.Role == merge.RoleKey {
+			if c.Role == plan.RoleKey {
 				c.Type = "bigint"
 			}
 		}
@@ -69,7 +70,7 @@ func (f *fixture) names(text string) string {
 }
 
 func TestOrphansFail(t *testing.T) {
-	f := orphaned(t, false, merge.OrphansFail)
+	f := orphaned(t, false, plan.OrphansFail)
 	var orphan *merge.OrphanError
 	if err := f.run(); !errors.As(err, &orphan) || *orphan != (merge.OrphanError{Source: "s1", Table: "members", Column: "guild_id", Row: "[2]", Value: "99"}) {
 		t.Fatalf("got %v, want an OrphanError", err)
@@ -86,7 +87,7 @@ func TestOrphansFail(t *testing.T) {
 
 func TestOrphansNull(t *testing.T) {
 	for _, kept := range []bool{false, true} {
-		f := orphaned(t, kept, merge.OrphansNull)
+		f := orphaned(t, kept, plan.OrphansNull)
 		if err := f.run(); err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,7 @@ func TestOrphansNull(t *testing.T) {
 // What refers to a row that was dropped, by a reference that drops, is dropped.
 func TestOrphansDrop(t *testing.T) {
 	for _, kept := range []bool{false, true} {
-		f := orphaned(t, kept, merge.OrphansDrop)
+		f := orphaned(t, kept, plan.OrphansDrop)
 		if err := f.run(); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +134,7 @@ func TestOrphansDrop(t *testing.T) {
 
 // Only the ids of no row become NULL.
 func TestOrphansAreIDs(t *testing.T) {
-	f := orphaned(t, false, merge.OrphansNull)
+	f := orphaned(t, false, plan.OrphansNull)
 	for _, run := range []bool{false, true} {
 		for _, test := range []struct{ column, bad, good string }{
 			{"doc", `{"g":[1],"boss":{"id":3}}`, `{"boss":3}`},
@@ -170,14 +171,14 @@ func TestOrphansAreIDs(t *testing.T) {
 // A polymorphic id whose kind is NULL is of the kind that is empty.
 func TestPolymorphicNull(t *testing.T) {
 	for _, named := range []bool{false, true} {
-		f := orphaned(t, false, merge.OrphansNull)
+		f := orphaned(t, false, plan.OrphansNull)
 		f.exec(f.sources[0].DB, "UPDATE members SET kind = NULL WHERE id IN (1, 3)") // of things 2 and 0, which is none
 		if named {
 			thing := f.column("members", "thing_id")
-			thing.Refers = append(thing.Refers, &merge.Reference{Table: "guilds"})
+			thing.Refers = append(thing.Refers, &plan.Reference{Table: "guilds"})
 		}
 		err := f.run()
-		var plan *merge.PlanError
+		var plan *plan.Error
 		if !named && (!errors.As(err, &plan) || plan.Column != "thing_id" || !strings.Contains(plan.Reason, "NULL")) {
 			t.Errorf("got %v, want a PlanError", err)
 		}
@@ -192,9 +193,9 @@ func TestPolymorphicNull(t *testing.T) {
 
 // A path that leads to nothing is told of, for ids may be elsewhere.
 func TestPathToNothing(t *testing.T) {
-	f := orphaned(t, false, merge.OrphansNull)
+	f := orphaned(t, false, plan.OrphansNull)
 	doc := f.column("members", "doc")
-	doc.Refers = append(doc.Refers, &merge.Reference{Table: "guilds", Path: "$.chief"})
+	doc.Refers = append(doc.Refers, &plan.Reference{Table: "guilds", Path: "$.chief"})
 	report, err := f.merge().Run(f.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -203,10 +204,10 @@ func TestPathToNothing(t *testing.T) {
 		t.Errorf("got warnings %q, want one of the path $.chief", got)
 	}
 	for _, nothing := range []string{"DELETE FROM members", "UPDATE members SET doc = NULL", `UPDATE members SET doc = '{"chief": null, "boss": 92, "g": [1]}' WHERE id = 1`} {
-		f := orphaned(t, false, merge.OrphansNull)
+		f := orphaned(t, false, plan.OrphansNull)
 		f.exec(f.sources[0].DB, "DELETE FROM badges", nothing)
 		doc := f.column("members", "doc")
-		doc.Refers = append(doc.Refers, &merge.Reference{Table: "guilds", Path: "$.chief"})
+		doc.Refers = append(doc.Refers, &plan.Reference{Table: "guilds", Path: "$.chief"})
 		report, err := f.merge().Run(f.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -26,15 +27,15 @@ type pack struct {
 
 // isPackable reports whether the map of a source table may have packs: none of its
 // rows has to be found while the run goes on, and servers of the dialect can make them.
-func isPackable(d sqlsnow.Dialect, p *Plan, t *sourceTable) bool {
-	return d == sqlsnow.MySQL && t.rekeys && !t.table.merges() && !refersTo(p, t.table)
+func isPackable(d sqlsnow.Dialect, p *plan.Plan, t *sourceTable) bool {
+	return d == sqlsnow.MySQL && t.rekeys && !t.table.Merges() && !refersTo(p, t.table)
 }
 
 // refersTo reports whether some column refers to a table.
-func refersTo(p *Plan, t *Table) bool {
+func refersTo(p *plan.Plan, t *plan.Table) bool {
 	for _, other := range p.Tables {
 		for _, c := range other.Columns {
-			if c.refers() && slices.ContainsFunc(c.Refers, func(r *Reference) bool { return r.Table == t.Name }) {
+			if c.HoldsReferences() && slices.ContainsFunc(c.Refers, func(r *plan.Reference) bool { return r.Table == t.Name }) {
 				return true
 			}
 		}

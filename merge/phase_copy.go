@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // filling is one of the phases that fill the target: copy, which copies rows, or
@@ -35,11 +37,11 @@ func (f *filling) fill(ctx context.Context, first *conns) (err error) {
 	pace := f.pace()
 	var feeds []*feed
 	for _, st := range f.stages {
-		if f.phase == phaseLink && len(st.deferred) == 0 {
+		if f.phase == phaseLink && len(st.Deferred) == 0 {
 			continue
 		}
-		for _, source := range f.plan.sourceNames(st.table) {
-			feed, err := f.feed(ctx, first.target.ledger(), f.run.table(source, st.table.Name), st, pace)
+		for _, source := range f.plan.SourcesOf(st.Table) {
+			feed, err := f.feed(ctx, first.target.ledger(), f.run.table(source, st.Table.Name), st, pace)
 			if err != nil {
 				return err
 			}
@@ -59,7 +61,7 @@ func (f *filling) fill(ctx context.Context, first *conns) (err error) {
 }
 
 // feed returns one of a source table.
-func (f *filling) feed(ctx context.Context, l ledger, t *sourceTable, st stage, pace *pace) (*feed, error) {
+func (f *filling) feed(ctx context.Context, l ledger, t *sourceTable, st plan.Stage, pace *pace) (*feed, error) {
 	var err error
 	if t.changed, err = l.hasChanges(ctx, t); err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func (f *filling) drain(ctx context.Context, feed *feed) error {
 }
 
 func (f *filling) work(ctx context.Context, feed *feed, c *conns) error {
-	w := work{job: f.job, run: f.run, table: feed.table, conns: c, lease: f.lease, deferred: feed.stage.deferred, last: feed.last}
+	w := work{job: f.job, run: f.run, table: feed.table, conns: c, lease: f.lease, deferred: feed.stage.Deferred, last: feed.last}
 	var do func(context.Context, []chunk) (int, error)
 	if f.phase == phaseLink {
 		rows, err := newRowExecutor(ctx, w)
@@ -136,7 +138,7 @@ func (f *filling) work(ctx context.Context, feed *feed, c *conns) error {
 // is safe for concurrent use.
 type feed struct {
 	table *sourceTable
-	stage stage
+	stage plan.Stage
 	phase string
 	pace  *pace
 	last  int64 // the number of the table's last chunk

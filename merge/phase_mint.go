@@ -21,7 +21,7 @@ func (m *minting) mint(ctx context.Context) error {
 	target := m.conns.target
 	conflicts := newConflicts(m.engine, m.plan, target, sources, &mappedIdentities{target.idMap(), m.run})
 	for _, t := range m.order {
-		order, err := m.plan.precedence(t)
+		order, err := m.plan.Precedence(t)
 		if err != nil {
 			return err
 		}

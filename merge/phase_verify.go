@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // verifying fills a report.
@@ -13,10 +15,10 @@ type verifying struct {
 	*job
 	run    *run
 	report *Report
-	later  map[string]int64 // rows that later runs have copied, by table
-	sound  map[*Column]bool // see work
-	first  *conns           // for what one goroutine asks of the target
-	others []*conns         // for rows: those of one goroutine each, or first alone
+	later  map[string]int64      // rows that later runs have copied, by table
+	sound  map[*plan.Column]bool // see work
+	first  *conns                // for what one goroutine asks of the target
+	others []*conns              // for rows: those of one goroutine each, or first alone
 }
 
 var errNotRun = errors.New("the plan was never run on the target")
@@ -125,7 +127,7 @@ func (v *verifying) table(ctx context.Context, t *sourceTable) (*proof, error) {
 
 // linked sees to it that the references which were NULL at first are set.
 func (v *verifying) linked(ctx context.Context, l ledger, t *sourceTable, total *proof) error {
-	if !slices.ContainsFunc(v.stages, func(st stage) bool { return st.table == t.table && len(st.deferred) > 0 }) {
+	if !slices.ContainsFunc(v.stages, func(st plan.Stage) bool { return st.Table == t.table && len(st.Deferred) > 0 }) {
 		return nil
 	}
 	open, err := l.pending(ctx, t, phaseLink, 0, 1)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // fillTarget goes through the phases that write, from where an earlier run ended.
@@ -94,13 +96,13 @@ func (j *job) phases(ctx context.Context, s *start, lease *lease, first *conns) 
 
 // looksBack reports whether unique keys hold references to rows that may be
 // merged, so that old ids must be found by new ones.
-func looksBack(p *Plan) bool {
-	return slices.ContainsFunc(p.Tables, func(t *Table) bool {
-		return !t.Skip && slices.ContainsFunc(t.Unique, func(u *Unique) bool {
+func looksBack(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Tables, func(t *plan.Table) bool {
+		return !t.Skip && slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool {
 			return slices.ContainsFunc(u.Columns, func(name string) bool {
-				return slices.ContainsFunc(t.column(name).Refers, func(r *Reference) bool {
-					parent := p.table(r.Table)
-					return parent != nil && parent.merges()
+				return slices.ContainsFunc(t.Column(name).Refers, func(r *plan.Reference) bool {
+					parent := p.Table(r.Table)
+					return parent != nil && parent.Merges()
 				})
 			})
 		})

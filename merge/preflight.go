@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -34,7 +35,7 @@ func (p *preflight) check(ctx context.Context) error {
 	if err := p.distinct(ctx); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(p.order, func(t *Table) bool { return len(t.Mint) > 0 }) {
+	if slices.ContainsFunc(p.order, func(t *plan.Table) bool { return len(t.Mint) > 0 }) {
 		var micros int64
 		if err := p.conns.target.QueryRowContext(ctx, "SELECT "+p.engine.now).Scan(&micros); err != nil {
 			return p.engine.failed("read the clock", err)
@@ -67,17 +68,17 @@ func (p *preflight) missing(ctx context.Context, source string) (errs []error, e
 	}
 	errs = c.doubled(p.plan, source)
 	for _, found := range c.tables {
-		t := p.plan.table(found.Name)
+		t := p.plan.Table(found.Name)
 		if t != nil && t.Skip {
 			continue
 		}
-		if t == nil || !t.in(source) {
-			errs = append(errs, &PlanError{Table: found.Name, Reason: fmt.Sprintf("source %q has it, and the plan does not: inspect again, or add it with skip", source)})
+		if t == nil || !t.In(source) {
+			errs = append(errs, &plan.Error{Table: found.Name, Reason: fmt.Sprintf("source %q has it, and the plan does not: inspect again, or add it with skip", source)})
 			continue
 		}
 		for _, column := range found.Columns {
-			if c := t.column(column.Name); (c == nil || !c.in(source)) && !slices.Contains(t.Without, column.Name) {
-				errs = append(errs, &PlanError{
+			if c := t.Column(column.Name); (c == nil || !c.In(source)) && !slices.Contains(t.Without, column.Name) {
+				errs = append(errs, &plan.Error{
 					Table: t.Name, Column: column.Name,
 					Reason: fmt.Sprintf("source %q has it, and the plan does not: inspect again, or name it in the table's without", source),
 				})
@@ -109,23 +110,23 @@ func (p *preflight) distinct(ctx context.Context) error {
 	return nil
 }
 
-// fits returns a [*PlanError] if a table or a column of the plan is missing in
+// fits returns a [*plan.Error] if a table or a column of the plan is missing in
 // a source or in the target.
 func (p *preflight) fits(ctx context.Context) error {
 	var errs []error
 	for _, t := range p.order {
-		look := func(q queryer, where string, columns []*Column) {
+		look := func(q queryer, where string, columns []*plan.Column) {
 			text := "SELECT " + p.engine.selectList(columns) + " FROM " + p.engine.quote(t.Name) + " WHERE 1 = 0"
 			_, err := p.engine.readAll(ctx, q, text, columns, nil)
 			if err != nil && p.engine.absent(sqldialect.Code(err)) {
-				err = &PlanError{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}
+				err = &plan.Error{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}
 			}
 			if err = p.engine.failed("look at table "+strconv.Quote(t.Name)+" of "+where, err); err != nil {
 				errs = append(errs, err)
 			}
 		}
-		look(p.conns.target, "the target", slices.DeleteFunc(slices.Clone(t.Columns), func(c *Column) bool { return c.Generated != "" }))
-		for _, source := range p.plan.sourceNames(t) {
+		look(p.conns.target, "the target", slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Generated != "" }))
+		for _, source := range p.plan.SourcesOf(t) {
 			q, err := p.conns.source(ctx, source)
 			if err != nil {
 				return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A proof is what was found in one chunk, or in several.
@@ -18,19 +19,19 @@ type proof struct {
 	first, last int64
 	references  map[refKey]*ReferenceReport
 	paths       map[refKey]bool // in JSON that was looked at: whether they led to a value
-	samples     map[*Column]map[int64]bool
+	samples     map[*plan.Column]map[int64]bool
 	failures    []Failure
 	failed      int64
 }
 
 // refKey is a kind of reference: a column and which of its references it is.
 type refKey struct {
-	column *Column
+	column *plan.Column
 	ref    int
 }
 
 func newProof() *proof {
-	return &proof{references: map[refKey]*ReferenceReport{}, paths: map[refKey]bool{}, samples: map[*Column]map[int64]bool{}}
+	return &proof{references: map[refKey]*ReferenceReport{}, paths: map[refKey]bool{}, samples: map[*plan.Column]map[int64]bool{}}
 }
 
 // fail keeps a failure, if there are not many of the check already.
@@ -82,7 +83,7 @@ func (p *proof) reference(key refKey) *ReferenceReport {
 // mostSamples is how many values of a plain column are kept.
 const mostSamples = 300
 
-func (p *proof) sample(c *Column, v int64) {
+func (p *proof) sample(c *plan.Column, v int64) {
 	if p.samples[c] == nil {
 		p.samples[c] = map[int64]bool{}
 	}
@@ -109,8 +110,8 @@ func (p *proof) sampleRows(j *job, t *sourceTable, rows [][]any) {
 }
 
 // undecided reports whether a column is plain, and nobody has decided so.
-func (j *job) undecided(c *Column) bool {
-	return c.Role == RolePlain && !c.Decided && sqltype.Of(j.engine.dialect, c.Type).Kind <= sqltype.Text
+func (j *job) undecided(c *plan.Column) bool {
+	return c.Role == plan.RolePlain && !c.Decided && sqltype.Of(j.engine.dialect, c.Type).Kind <= sqltype.Text
 }
 
 // failureOf returns the failure that an error of a row is.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A refChecker tells which ids are those of rows in one database. It remembers rows
@@ -12,17 +14,17 @@ import (
 type refChecker struct {
 	engine *engine
 	q      queryer
-	known  map[*Table]map[int64]bool
+	known  map[*plan.Table]map[int64]bool
 	size   int
 }
 
 // rows returns a set that has those of ids that are the ids of rows of a table.
-func (c *refChecker) rows(ctx context.Context, t *Table, ids []int64) (map[int64]bool, error) {
+func (c *refChecker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[int64]bool, error) {
 	if c.size > remembered {
 		c.known, c.size = nil, 0
 	}
 	if c.known == nil {
-		c.known = map[*Table]map[int64]bool{}
+		c.known = map[*plan.Table]map[int64]bool{}
 	}
 	known := c.known[t]
 	if known == nil {
@@ -31,11 +33,11 @@ func (c *refChecker) rows(ctx context.Context, t *Table, ids []int64) (map[int64
 	}
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	ask := slices.DeleteFunc(ids, func(id int64) bool { return known[id] })
-	key := t.key()
+	key := t.Key()
 	for part := range slices.Chunk(ask, maxIDs) {
 		condition, args := c.engine.anyOf(c.engine.quote(key.Name), part)
 		text := "SELECT " + c.engine.quote(key.Name) + " FROM " + c.engine.quote(t.Name) + " WHERE " + condition
-		rows, err := c.engine.readAll(ctx, c.q, text, []*Column{key}, args)
+		rows, err := c.engine.readAll(ctx, c.q, text, []*plan.Column{key}, args)
 		if err != nil {
 			return nil, c.engine.failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
 		}
@@ -63,10 +65,10 @@ type heldRef struct {
 // tables of the column's references; nil has no rows. A value in which there is
 // no id is a [*RowError] that fail may take.
 func (c *refChecker) orphans(
-	ctx context.Context, f *finder, rows [][]any, parents []*Table, fail func(row int, err *RowError), visit func(h heldRef, missing bool) error,
+	ctx context.Context, f *finder, rows [][]any, parents []*plan.Table, fail func(row int, err *RowError), visit func(h heldRef, missing bool) error,
 ) error {
 	var all []heldRef
-	wanted := map[*Table][]int64{}
+	wanted := map[*plan.Table][]int64{}
 	for i, values := range rows {
 		_, _, err := f.edit(&row{key: f.table.primaryKey(values), old: values}, func(ref int, text string) (string, bool) {
 			h := heldRef{row: i, ref: ref, text: text}
@@ -83,7 +85,7 @@ func (c *refChecker) orphans(
 			return err
 		}
 	}
-	exists := map[*Table]map[int64]bool{}
+	exists := map[*plan.Table]map[int64]bool{}
 	for parent, ids := range wanted {
 		var err error
 		if exists[parent], err = c.rows(ctx, parent, ids); err != nil {

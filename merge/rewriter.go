@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A row is one of a source, and what it becomes in the target.
@@ -50,7 +52,7 @@ func (w *rewriter) rewrite(ctx context.Context, t *sourceTable, rows [][]any) ([
 	if err := w.change(ctx, t, out); err != nil {
 		return nil, err
 	}
-	return out, w.references(ctx, t, out, (*Column).refers)
+	return out, w.references(ctx, t, out, (*plan.Column).HoldsReferences)
 }
 
 // fates finds out which rows are copied, and gives them their new ids.
@@ -118,11 +120,11 @@ func (w *rewriter) change(ctx context.Context, t *sourceTable, rows []row) error
 
 // references puts new ids in the place of old ones, in columns that refer to
 // others and that want reports true for.
-func (w *rewriter) references(ctx context.Context, t *sourceTable, rows []row, want func(*Column) bool) error {
+func (w *rewriter) references(ctx context.Context, t *sourceTable, rows []row, want func(*plan.Column) bool) error {
 	var finders []*finder
 	wanted := map[*sourceTable]map[bool][]int64{}
 	for at, c := range t.columns {
-		if !c.refers() || !want(c) {
+		if !c.HoldsReferences() || !want(c) {
 			continue
 		}
 		f, err := newFinder(w.tables, t, at)

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -19,7 +20,7 @@ import (
 // above after and up to and including upto, at most limit of them. Nil is no
 // bound, and a limit of 0 none. A row has a value for each of columns, carried
 // as [carrier] says.
-func (e *engine) readRange(ctx context.Context, q queryer, t *Table, columns []*Column, after, upto []any, limit int) ([][]any, error) {
+func (e *engine) readRange(ctx context.Context, q queryer, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
 	var text strings.Builder
 	text.WriteString("SELECT " + e.selectList(columns) + " FROM " + e.quote(t.Name))
 	var args []any
@@ -46,13 +47,13 @@ func (e *engine) readRange(ctx context.Context, q queryer, t *Table, columns []*
 
 // compare returns a condition on the primary key as one value. before
 // parameters come ahead of its own.
-func (e *engine) compare(t *Table, strict, last string, key []any, before int) (string, []any) {
+func (e *engine) compare(t *plan.Table, strict, last string, key []any, before int) (string, []any) {
 	names, columns := t.PrimaryKey, columnsOf(t, t.PrimaryKey)
 	values := make([]any, len(key))
 	for i, v := range key {
 		values[i] = e.comparand(columns[i], v)
 	}
-	listed := e.dialect == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *Column) bool { return mysqlType(c) == "enum" || mysqlType(c) == "set" })
+	listed := e.dialect == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return mysqlType(c) == "enum" || mysqlType(c) == "set" })
 	if !listed && (len(names) == 1 || e.rowValues) {
 		left, right := e.quoteAll(names), e.places(before+1, len(names))
 		if len(names) > 1 {
@@ -85,7 +86,7 @@ func (e *engine) compare(t *Table, strict, last string, key []any, before int) (
 }
 
 // comparand returns a value as a parameter that is compared with a column.
-func (e *engine) comparand(c *Column, v any) any {
+func (e *engine) comparand(c *plan.Column, v any) any {
 	if b, ok := v.([]byte); ok && c != nil && e.dialect == sqlsnow.MySQL && mysqlType(c) == "bit" {
 		var n uint64
 		for _, digit := range b {
@@ -98,11 +99,11 @@ func (e *engine) comparand(c *Column, v any) any {
 
 // readKeys returns those rows whose values in the columns named by are among
 // keys, in any order. It asks for as many at a time as a statement can take.
-func (e *engine) readKeys(ctx context.Context, q queryer, table string, columns []*Column, by []string, keys [][]any) ([][]any, error) {
+func (e *engine) readKeys(ctx context.Context, q queryer, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {
 	var all [][]any
-	of := make([]*Column, len(by))
+	of := make([]*plan.Column, len(by))
 	for i, name := range by {
-		if at := slices.IndexFunc(columns, func(c *Column) bool { return c.Name == name }); at >= 0 {
+		if at := slices.IndexFunc(columns, func(c *plan.Column) bool { return c.Name == name }); at >= 0 {
 			of[i] = columns[at]
 		}
 	}
@@ -121,7 +122,7 @@ func (e *engine) readKeys(ctx context.Context, q queryer, table string, columns 
 const maxIn = 500
 
 // in returns the condition that the values of columns are among keys.
-func (e *engine) in(columns []*Column, names []string, keys [][]any) (string, []any) {
+func (e *engine) in(columns []*plan.Column, names []string, keys [][]any) (string, []any) {
 	args := make([]any, 0, len(keys)*len(names))
 	for _, key := range keys {
 		for i, v := range key {
@@ -132,7 +133,7 @@ func (e *engine) in(columns []*Column, names []string, keys [][]any) (string, []
 	if len(names) == 1 {
 		return left + " IN " + e.places(1, len(keys)), args
 	}
-	if e.dialect == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *Column) bool { return e.carrier(c) == carryText }) {
+	if e.dialect == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return e.carrier(c) == carryText }) {
 		// MariaDB does not find texts of some character sets in a list of rows.
 		parts := make([]string, len(names))
 		for i, name := range names {
@@ -157,7 +158,7 @@ func (e *engine) in(columns []*Column, names []string, keys [][]any) (string, []
 }
 
 // readAll returns what a query returns.
-func (e *engine) readAll(ctx context.Context, q queryer, text string, columns []*Column, args []any) ([][]any, error) {
+func (e *engine) readAll(ctx context.Context, q queryer, text string, columns []*plan.Column, args []any) ([][]any, error) {
 	rows, err := q.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err
@@ -253,7 +254,7 @@ func carry(src any, as carrier) (any, error) {
 
 // fit returns a value as a parameter for a column: the source's may have
 // another type than the target's.
-func (e *engine) fit(v any, c *Column) any {
+func (e *engine) fit(v any, c *plan.Column) any {
 	if n, ok := v.(int64); ok && e.carrier(c) == carryText {
 		return strconv.FormatInt(n, 10)
 	}

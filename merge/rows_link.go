@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -19,7 +20,7 @@ type linker struct {
 }
 
 func newLinker(rows *rowCopier) *linker {
-	t := rows.table.only(func(c *Column) bool { return slices.Contains(rows.deferred, c) })
+	t := rows.table.only(func(c *plan.Column) bool { return slices.Contains(rows.deferred, c) })
 	l := &linker{rowCopier: rows, part: t}
 	for at, c := range t.columns {
 		if slices.Contains(rows.deferred, c) {

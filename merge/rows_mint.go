@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 var errNull = errors.New("its primary key has a NULL, as SQLite allows: no row can be found by that")
@@ -71,8 +73,8 @@ func (m *rowMinter) mint(ctx context.Context) error {
 func (m *rowMinter) begin(ctx context.Context) error {
 	t := m.table
 	needs := m.conflicts.needs(t.table, t.source)
-	m.part = t.only(func(c *Column) bool {
-		return slices.Contains(needs, c) || drops(c) || t.rekeys && c.Name == t.table.Created
+	m.part = t.only(func(c *plan.Column) bool {
+		return slices.Contains(needs, c) || plan.Drops(c) || t.rekeys && c.Name == t.table.Created
 	})
 	last, err := m.conns.target.ledger().lastChunk(ctx, t)
 	if err != nil {
@@ -98,7 +100,7 @@ func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 	for i, values := range rows {
 		all[i] = row{key: m.part.primaryKey(values), old: values, new: slices.Clone(values), fate: kept}
 	}
-	if err := m.rewriter.references(ctx, m.part, all, drops); err != nil {
+	if err := m.rewriter.references(ctx, m.part, all, plan.Drops); err != nil {
 		return err
 	}
 	var alive [][]any

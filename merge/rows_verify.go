@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A rowVerifier compares rows of a source table with what should have become of
@@ -82,7 +84,7 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof)
 		wants[i] = v.hasher.row(r.new)
 		found.want.add(wants[i])
 		for n, c := range t.columns {
-			if t.changed && c.Role == RolePlain && !v.hasher.equal(n, r.old[n], r.new[n]) {
+			if t.changed && c.Role == plan.RolePlain && !v.hasher.equal(n, r.old[n], r.new[n]) {
 				found.renamed++
 			}
 		}
@@ -194,17 +196,17 @@ func sampleOf(v any) string {
 func (v *rowVerifier) references(ctx context.Context, rows []row, there [][]any, at map[string]int, found *proof) error {
 	t := v.table
 	for n, c := range t.columns {
-		if !c.refers() {
+		if !c.HoldsReferences() {
 			continue
 		}
 		f, err := newFinder(v.rewriter.tables, t, n)
 		if err != nil {
 			return err
 		}
-		parents := make([]*Table, len(c.Refers))
+		parents := make([]*plan.Table, len(c.Refers))
 		for i, r := range c.Refers {
 			if !v.sound[c] { // or all are rows
-				parents[i] = v.plan.table(r.Table)
+				parents[i] = v.plan.Table(r.Table)
 			}
 		}
 		fail := func(_ int, bad *RowError) {
@@ -243,7 +245,7 @@ func (v *rowVerifier) references(ctx context.Context, rows []row, there [][]any,
 }
 
 // orphan says what is wrong with a reference.
-func (v *rowVerifier) orphan(ctx context.Context, h heldRef, parent *Table) (string, error) {
+func (v *rowVerifier) orphan(ctx context.Context, h heldRef, parent *plan.Table) (string, error) {
 	reason := fmt.Sprintf("no row of table %q has the id %q", parent.Name, h.text)
 	if !h.valid {
 		return reason, nil

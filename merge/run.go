@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -52,7 +53,7 @@ func (r *run) of(source string) map[string]*sourceTable {
 }
 
 // load reads the run of a plan. It returns nil if there is none.
-func (l ledger) load(ctx context.Context, id string, p *Plan) (*run, error) {
+func (l ledger) load(ctx context.Context, id string, p *plan.Plan) (*run, error) {
 	r := &run{id: id}
 	var text string
 	err := l.q.QueryRowContext(ctx, l.engine.sql("SELECT state, phase, config FROM snow_merge_runs WHERE run = ?"), id).Scan(&r.state, &r.phase, &text)
@@ -75,7 +76,7 @@ func (l ledger) load(ctx context.Context, id string, p *Plan) (*run, error) {
 		return nil, err
 	}
 	for _, t := range p.Tables {
-		for _, source := range p.sourceNames(t) {
+		for _, source := range p.SourcesOf(t) {
 			if !t.Skip && r.table(source, t.Name) == nil {
 				return nil, fmt.Errorf("%w: nothing of table %q of source %q", errLedger, t.Name, source)
 			}
@@ -84,7 +85,7 @@ func (l ledger) load(ctx context.Context, id string, p *Plan) (*run, error) {
 	return r, nil
 }
 
-func (l ledger) scanTable(rows *sql.Rows, p *Plan) (*sourceTable, error) {
+func (l ledger) scanTable(rows *sql.Rows, p *plan.Plan) (*sourceTable, error) {
 	var id int64
 	var source, name string
 	var layout sql.NullString
@@ -92,7 +93,7 @@ func (l ledger) scanTable(rows *sql.Rows, p *Plan) (*sourceTable, error) {
 	if err := rows.Scan(&id, &source, &name, &layout, &datacenter, &worker, &first, &end); err != nil {
 		return nil, err
 	}
-	table := p.table(name)
+	table := p.Table(name)
 	if table == nil {
 		return nil, fmt.Errorf("%w: table %q is not in the plan", errLedger, name)
 	}
@@ -122,7 +123,7 @@ func (l ledger) merged(ctx context.Context, source, table string) (id int64, pla
 // sourceTables returns the tables of all runs, with what the map needs to know of them.
 func (l ledger) sourceTables(ctx context.Context) (all []*sourceTable, err error) {
 	err = l.read(ctx, "SELECT source_table, source, tbl FROM snow_merge_source_tables ORDER BY source_table", nil, func(rows *sql.Rows) error {
-		t := &sourceTable{table: &Table{}, packable: l.engine.dialect == sqlsnow.MySQL}
+		t := &sourceTable{table: &plan.Table{}, packable: l.engine.dialect == sqlsnow.MySQL}
 		err := rows.Scan(&t.id, &t.source, &t.table.Name)
 		all = append(all, t)
 		return err

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	_ "github.com/go-sql-driver/mysql"
-
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -27,7 +27,7 @@ type fixture struct {
 	*testing.T
 	target  *sql.DB
 	sources []merge.Source
-	plan    *merge.Plan
+	plan    *plan.Plan
 	config  merge.Config
 	dsn     func(database string) string // of their server
 }
@@ -65,7 +65,7 @@ func newFixture(t *testing.T, parameters string, schema []string, sources ...[]s
 	for _, table := range f.plan.Tables {
 		for _, c := range table.Columns {
 			c.Decided = true
-			if c.Role == merge.RoleKey {
+			if c.Role == plan.RoleKey {
 				table.Mint = f.plan.Sources
 			}
 		}
@@ -91,7 +91,7 @@ func (f *fixture) exec(db *sql.DB, statements ...string) {
 }
 
 // column returns a column of the plan.
-func (f *fixture) column(table, column string) *merge.Column {
+func (f *fixture) column(table, column string) *plan.Column {
 	f.Helper()
 	for _, t := range f.plan.Tables {
 		for _, c := range t.Columns {
@@ -294,7 +294,7 @@ func TestChangedSources(t *testing.T) {
 func TestChangedPlan(t *testing.T) {
 	f := newFixture(t, "", players, somePlayers("a", 300), somePlayers("a", 200))
 	f.tables()
-	var unique *merge.Unique
+	var unique *plan.Unique
 	for _, table := range f.plan.Tables {
 		for _, u := range table.Unique {
 			if u.Columns[0] == "name" {
@@ -302,12 +302,12 @@ func TestChangedPlan(t *testing.T) {
 			}
 		}
 	}
-	unique.Rule = merge.RuleFail
+	unique.Rule = plan.RuleFail
 	var clash *merge.ClashError
 	if err := f.run(); !errors.As(err, &clash) || clash.Source != "s2" || clash.With != "s1" || clash.Table != "players" {
 		t.Fatalf("got %v, want a ClashError", err)
 	}
-	unique.Rule = merge.RuleSuffix
+	unique.Rule = plan.RuleSuffix
 	var stopped atomic.Bool
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -401,14 +402,14 @@ func TestPacksOfAlteredTable(t *testing.T) {
 func TestPacksOfSuspects(t *testing.T) {
 	f := packed(t)
 	f.exec(f.sources[0].DB, "ALTER TABLE orders ADD other INT", "UPDATE orders SET other = IF(id < 1500, 6000 - 2 * id, id)")
-	plan, err := merge.Inspect(t.Context(), sqlsnow.MySQL, f.sources...)
+	p, err := merge.Inspect(t.Context(), sqlsnow.MySQL, f.sources...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.plan = plan
+	f.plan = p
 	f.plan.Tables[0].Mint, f.plan.Tables[0].Created = []string{"s1"}, "created_at"
 	other := f.column("orders", "other")
-	other.Role, other.Refers = merge.RolePlain, nil
+	other.Role, other.Refers = plan.RolePlain, nil
 	f.exec(f.target, "ALTER TABLE orders ADD other INT")
 	report, err := f.merge().Run(t.Context())
 	if err != nil {

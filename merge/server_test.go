@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
-
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // byServer returns the tables that the server copied itself, and by those that
@@ -170,7 +170,7 @@ func TestServerWithOtherAccount(t *testing.T) {
 
 // links is a source whose rows refer to parents in all ways: minted, kept,
 // dropped and to none. The parent 2 is dropped with its own parent.
-func links(t *testing.T, kept bool, orphans merge.Orphans) *fixture {
+func links(t *testing.T, kept bool, orphans plan.Orphans) *fixture {
 	f := newFixture(t, "", []string{
 		"CREATE TABLE roots (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9))",
 		"CREATE TABLE parents (id INT AUTO_INCREMENT PRIMARY KEY, root INT, name VARCHAR(9))",
@@ -184,11 +184,11 @@ func links(t *testing.T, kept bool, orphans merge.Orphans) *fixture {
 			table.Mint = nil
 		}
 	}
-	to := func(table, column, parent string, orphans merge.Orphans, none ...string) {
+	to := func(table, column, parent string, orphans plan.Orphans, none ...string) {
 		c := f.column(table, column)
-		c.Role, c.Refers, c.Orphans, c.Type, c.None, c.Suspects = merge.RoleReference, []*merge.Reference{{Table: parent}}, orphans, "bigint", none, nil
+		c.Role, c.Refers, c.Orphans, c.Type, c.None, c.Suspects = plan.RoleReference, []*plan.Reference{{Table: parent}}, orphans, "bigint", none, nil
 	}
-	to("parents", "root", "roots", merge.OrphansDrop)
+	to("parents", "root", "roots", plan.OrphansDrop)
 	to("children", "parent", "parents", orphans, "0", "-1", "none")
 	to("children", "root", "roots", orphans)
 	f.config.BatchRows = 2
@@ -202,21 +202,21 @@ func TestServerResolves(t *testing.T) {
 	const sound = "a p1 0 r1\nb - - r3\nc - 1 r3\nd - 1 -\ne p3 0 r3"
 	for name, test := range map[string]struct {
 		kept    bool
-		orphans merge.Orphans
+		orphans plan.Orphans
 		more    string
 		want    string
 		fail    merge.OrphanError
 		read    string
 	}{
-		"fail":               {false, merge.OrphansFail, "", sound, merge.OrphanError{}, ""},
-		"fail, orphan":       {false, merge.OrphansFail, "6, 8, 1, 'f'", "", merge.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "8"}, ""},
-		"fail, dropped":      {false, merge.OrphansFail, "6, 2, 1, 'f'", "", merge.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "2"}, ""},
-		"fail, kept":         {true, merge.OrphansFail, "", sound, merge.OrphanError{}, ""},
-		"fail, kept dropped": {true, merge.OrphansFail, "6, 2, 1, 'f'", "", merge.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "2"}, ""},
-		"null":               {false, merge.OrphansNull, "6, 8, 1, 'f'), (7, 2, 7, 'g'", sound + "\nf - - r1\ng - - -", merge.OrphanError{}, ""},
-		"null, kept":         {true, merge.OrphansNull, "6, 8, 1, 'f'), (7, 2, 7, 'g'", sound + "\nf - - r1\ng - - -", merge.OrphanError{}, ""},
-		"drop":               {false, merge.OrphansDrop, "6, 8, 1, 'f'), (7, 2, 1, 'g'), (8, 3, 7, 'h'), (9, 3, 1, 'i'", sound + "\ni p3 0 r1", merge.OrphanError{}, ""},
-		"drop, kept":         {true, merge.OrphansDrop, "6, 8, 1, 'f'), (7, 2, 1, 'g'), (8, 3, 7, 'h'), (9, 3, 1, 'i'", sound + "\ni p3 0 r1", merge.OrphanError{}, ""},
+		"fail":               {false, plan.OrphansFail, "", sound, merge.OrphanError{}, ""},
+		"fail, orphan":       {false, plan.OrphansFail, "6, 8, 1, 'f'", "", merge.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "8"}, ""},
+		"fail, dropped":      {false, plan.OrphansFail, "6, 2, 1, 'f'", "", merge.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "2"}, ""},
+		"fail, kept":         {true, plan.OrphansFail, "", sound, merge.OrphanError{}, ""},
+		"fail, kept dropped": {true, plan.OrphansFail, "6, 2, 1, 'f'", "", merge.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "2"}, ""},
+		"null":               {false, plan.OrphansNull, "6, 8, 1, 'f'), (7, 2, 7, 'g'", sound + "\nf - - r1\ng - - -", merge.OrphanError{}, ""},
+		"null, kept":         {true, plan.OrphansNull, "6, 8, 1, 'f'), (7, 2, 7, 'g'", sound + "\nf - - r1\ng - - -", merge.OrphanError{}, ""},
+		"drop":               {false, plan.OrphansDrop, "6, 8, 1, 'f'), (7, 2, 1, 'g'), (8, 3, 7, 'h'), (9, 3, 1, 'i'", sound + "\ni p3 0 r1", merge.OrphanError{}, ""},
+		"drop, kept":         {true, plan.OrphansDrop, "6, 8, 1, 'f'), (7, 2, 1, 'g'), (8, 3, 7, 'h'), (9, 3, 1, 'i'", sound + "\ni p3 0 r1", merge.OrphanError{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := links(t, test.kept, test.orphans)
@@ -254,7 +254,7 @@ func TestServerMerges(t *testing.T) {
 		table.Mint = nil
 		for _, u := range table.Unique {
 			if u.Columns[0] == "name" {
-				u.Rule = merge.RuleKeep
+				u.Rule = plan.RuleKeep
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -45,7 +46,7 @@ func (s *start) holders(ctx context.Context) (all []string, err error) {
 		return nil, err
 	}
 	for _, source := range s.plan.Sources {
-		if !slices.ContainsFunc(s.order, func(t *Table) bool { return t.in(source) && t.mints(source) }) {
+		if !slices.ContainsFunc(s.order, func(t *plan.Table) bool { return t.In(source) && t.Mints(source) }) {
 			continue
 		}
 		holder, err := l.holder(ctx, source)
@@ -130,7 +131,7 @@ func (s *start) newRun(ctx context.Context, target *session) (*run, error) {
 func (s *start) sourceTables(ctx context.Context, l ledger, source string, next int64) ([]*sourceTable, error) {
 	var all, rekeyed []*sourceTable
 	for _, table := range s.plan.Tables {
-		if table.Skip || !table.in(source) {
+		if table.Skip || !table.In(source) {
 			continue
 		}
 		if other, _, err := l.merged(ctx, source, table.Name); err != nil {
@@ -162,7 +163,7 @@ func (s *start) sourceTables(ctx context.Context, l ledger, source string, next 
 	whole := idRange{layout: reserved.Layout, datacenter: s.datacenter, worker: reserved.Worker}
 	for i, t := range rekeyed {
 		if t.ids, ok = whole.part(i, len(rekeyed)); !ok {
-			return nil, &PlanError{Reason: fmt.Sprintf("source %q mints for %d tables, and ids of layout %v have no room for more than %d", source, len(rekeyed), reserved.Layout, 1<<reserved.Layout.Bits().Sequence)}
+			return nil, &plan.Error{Reason: fmt.Sprintf("source %q mints for %d tables, and ids of layout %v have no room for more than %d", source, len(rekeyed), reserved.Layout, 1<<reserved.Layout.Bits().Sequence)}
 		}
 	}
 	return all, nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -21,16 +22,16 @@ const likely = 0.9
 func (i *inspector) suspects(ctx context.Context) error {
 	// Which keys are others' comes first: they are no candidates for what follows.
 	for _, t := range i.plan.Tables {
-		if key := t.key(); key != nil && i.borrowed(t, key) {
+		if key := t.Key(); key != nil && i.borrowed(t, key) {
 			if err := i.undeclared(ctx, t, key); err != nil {
 				return err
 			}
 		}
 	}
 	for _, t := range i.plan.Tables {
-		for _, look := range []func(context.Context, *Table, *Column) error{i.polymorphic, i.undeclared, i.json, i.list} {
+		for _, look := range []func(context.Context, *plan.Table, *plan.Column) error{i.polymorphic, i.undeclared, i.json, i.list} {
 			for _, c := range t.Columns {
-				if c.Generated != "" || c.Name == t.Created || c.Role != RolePlain {
+				if c.Generated != "" || c.Name == t.Created || c.Role != plan.RolePlain {
 					continue
 				}
 				if err := look(ctx, t, c); err != nil {
@@ -44,9 +45,9 @@ func (i *inspector) suspects(ctx context.Context) error {
 
 // borrowed reports whether a key may be that of another table, as in a table
 // with more about the same rows.
-func (i *inspector) borrowed(t *Table, c *Column) bool {
+func (i *inspector) borrowed(t *plan.Table, c *plan.Column) bool {
 	named := readName(c.Name)
-	for _, source := range i.plan.sourceNames(t) {
+	for _, source := range i.plan.SourcesOf(t) {
 		if i.catalogs[source].table(t.Name).numbered == c.Name && i.dialect != sqlsnow.SQLite {
 			return false // SQLite counts up every integer key
 		}
@@ -56,9 +57,9 @@ func (i *inspector) borrowed(t *Table, c *Column) bool {
 
 // sampled returns the ids that a column of integers, or of texts that are
 // numbers, has in each source.
-func (i *inspector) sampled(t *Table, c *Column) (ids, bool) {
+func (i *inspector) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 	found := ids{}
-	for _, source := range i.plan.sourceNames(t) {
+	for _, source := range i.plan.SourcesOf(t) {
 		values := i.samples[tableOf{source, t.Name}].values(c.Name)
 		found[source] = distinct(values)
 		numbers, others := 0, 0
@@ -78,7 +79,7 @@ func (i *inspector) sampled(t *Table, c *Column) (ids, bool) {
 }
 
 // undeclared looks for references without a foreign key.
-func (i *inspector) undeclared(ctx context.Context, t *Table, c *Column) error {
+func (i *inspector) undeclared(ctx context.Context, t *plan.Table, c *plan.Column) error {
 	values, ok := i.sampled(t, c)
 	if !ok {
 		return nil
@@ -93,30 +94,30 @@ func (i *inspector) undeclared(ctx context.Context, t *Table, c *Column) error {
 	}
 	switch {
 	case found.table != nil:
-		i.propose(t, c, RoleReference, &Reference{Table: found.table.Name})
+		i.propose(t, c, plan.RoleReference, &plan.Reference{Table: found.table.Name})
 		addSuspect(c, "a reference without a foreign key? %s", found.why)
 		i.none(t, c)
 	case found.why != "":
-		c.Role = RoleUndecided
+		c.Role = plan.RoleUndecided
 		addSuspect(c, "a reference? %s", found.why)
 		i.none(t, c)
-	case named.named && c.Role == RolePlain && values.count() > 0 && !slices.Equal(words(c.Name), []string{"id"}):
+	case named.named && c.Role == plan.RolePlain && values.count() > 0 && !slices.Equal(words(c.Name), []string{"id"}):
 		addNote(t, "column %s: named like a reference, but its values are ids of no table", c.Name)
 	}
 	return nil
 }
 
 // propose gives a column a role that people have to confirm.
-func (i *inspector) propose(t *Table, c *Column, role Role, refers ...*Reference) {
-	if c.Role == RoleKey {
+func (i *inspector) propose(t *plan.Table, c *plan.Column, role plan.Role, refers ...*plan.Reference) {
+	if c.Role == plan.RoleKey {
 		t.Mint = nil
 	}
 	c.Role, c.Refers = role, refers
 }
 
 // none fills in the values that stand for no row.
-func (i *inspector) none(t *Table, c *Column) {
-	for _, source := range i.plan.sourceNames(t) {
+func (i *inspector) none(t *plan.Table, c *plan.Column) {
+	for _, source := range i.plan.SourcesOf(t) {
 		for _, v := range i.samples[tableOf{source, t.Name}].values(c.Name) {
 			text := textOf(v)
 			if id, ok := parseID(text); (!ok && text == "" || ok && id <= 0) && !slices.Contains(c.None, text) {
@@ -129,22 +130,22 @@ func (i *inspector) none(t *Table, c *Column) {
 
 // A parentage is what was found out about ids of an unknown table.
 type parentage struct {
-	table *Table // where there is a proposal
-	why   string // where there is a suspicion
+	table *plan.Table // where there is a proposal
+	why   string      // where there is a suspicion
 }
 
 // parents looks for the table whose ids values are: by name first, and by the
 // values alone where the name says that they are ids, or the ids are so big
 // that nothing else looks like them.
-func (i *inspector) parents(ctx context.Context, t *Table, c *Column, named idName, values ids) (parentage, error) {
+func (i *inspector) parents(ctx context.Context, t *plan.Table, c *plan.Column, named idName, values ids) (parentage, error) {
 	type candidate struct {
-		table *Table
+		table *plan.Table
 		score int
 		found inclusion
 	}
 	var hinted []candidate
 	for _, parent := range i.plan.Tables {
-		if parent.key() == nil || parent.key() == c {
+		if parent.Key() == nil || parent.Key() == c {
 			continue
 		}
 		score := match(named.stem, parent.Name)
@@ -169,7 +170,7 @@ func (i *inspector) parents(ctx context.Context, t *Table, c *Column, named idNa
 		}
 	}
 	// A key of its own is taken for another's only if the names say so.
-	if c != nil && c.Role == RoleKey {
+	if c != nil && c.Role == plan.RoleKey {
 		return parentage{}, nil
 	}
 	big := values.big()
@@ -180,7 +181,7 @@ func (i *inspector) parents(ctx context.Context, t *Table, c *Column, named idNa
 	}
 	var owners []candidate
 	for _, parent := range i.plan.Tables {
-		if parent.key() == nil || parent.key() == c {
+		if parent.Key() == nil || parent.Key() == c {
 			continue
 		}
 		found, err := i.lookUp(ctx, values.first(surveyedKeys), parent)
@@ -213,22 +214,22 @@ func (i *inspector) parents(ctx context.Context, t *Table, c *Column, named idNa
 }
 
 // polymorphic looks for a column beside c that names the table of its ids.
-func (i *inspector) polymorphic(ctx context.Context, t *Table, c *Column) error {
+func (i *inspector) polymorphic(ctx context.Context, t *plan.Table, c *plan.Column) error {
 	named := readName(c.Name)
 	if _, ok := i.sampled(t, c); !ok || !named.named {
 		return nil
 	}
 	for _, by := range t.Columns {
 		w := words(by.Name)
-		if by == c || by.Role != RolePlain || len(w) == 0 || !slices.Contains([]string{"type", "kind", "class", "table", "model"}, w[len(w)-1]) ||
+		if by == c || by.Role != plan.RolePlain || len(w) == 0 || !slices.Contains([]string{"type", "kind", "class", "table", "model"}, w[len(w)-1]) ||
 			!slices.Equal(w[:len(w)-1], named.stem) {
 			continue
 		}
 		groups := map[string]ids{}
-		for _, source := range i.plan.sourceNames(t) {
+		for _, source := range i.plan.SourcesOf(t) {
 			s := i.samples[tableOf{source, t.Name}]
-			at := slices.IndexFunc(s.columns, func(other *Column) bool { return other.Name == c.Name })
-			kind := slices.IndexFunc(s.columns, func(other *Column) bool { return other.Name == by.Name })
+			at := slices.IndexFunc(s.columns, func(other *plan.Column) bool { return other.Name == c.Name })
+			kind := slices.IndexFunc(s.columns, func(other *plan.Column) bool { return other.Name == by.Name })
 			if at < 0 || kind < 0 {
 				continue
 			}
@@ -248,14 +249,14 @@ func (i *inspector) polymorphic(ctx context.Context, t *Table, c *Column) error 
 		if len(groups) == 0 || len(groups) > 50 {
 			continue
 		}
-		refers, why, resolved := []*Reference{}, []string{}, 0
+		refers, why, resolved := []*plan.Reference{}, []string{}, 0
 		for _, value := range slices.Sorted(maps.Keys(groups)) {
 			name := idName{named: true, stem: thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
 			found, err := i.parents(ctx, t, c, name, groups[value])
 			if err != nil {
 				return err
 			}
-			r := &Reference{Value: value}
+			r := &plan.Reference{Value: value}
 			switch {
 			case found.table != nil:
 				r.Table = found.table.Name
@@ -270,7 +271,7 @@ func (i *inspector) polymorphic(ctx context.Context, t *Table, c *Column) error 
 		if resolved == 0 {
 			continue
 		}
-		i.propose(t, c, RolePolymorphic, refers...)
+		i.propose(t, c, plan.RolePolymorphic, refers...)
 		c.By = by.Name
 		addSuspect(c, "does %s say whose ids these are? Its values are from a sample: there may be more", by.Name)
 		c.Suspects = append(c.Suspects, why...)
@@ -281,7 +282,7 @@ func (i *inspector) polymorphic(ctx context.Context, t *Table, c *Column) error 
 }
 
 // list looks for several ids in one text.
-func (i *inspector) list(ctx context.Context, t *Table, c *Column) error {
+func (i *inspector) list(ctx context.Context, t *plan.Table, c *plan.Column) error {
 	element, array := sqltype.Element(i.dialect, c.Type)
 	if sqltype.Of(i.dialect, c.Type).Kind != sqltype.Text && !(array && (element.Kind == sqltype.Integer || element.Kind == sqltype.Text)) {
 		return nil
@@ -289,7 +290,7 @@ func (i *inspector) list(ctx context.Context, t *Table, c *Column) error {
 	for _, separator := range []string{",", ";", "|", " ", ":", "/"} {
 		values, several := ids{}, 0
 		fits := true
-		for _, source := range i.plan.sourceNames(t) {
+		for _, source := range i.plan.SourcesOf(t) {
 			var all []any
 			for _, v := range i.samples[tableOf{source, t.Name}].values(c.Name) {
 				text := textOf(v)
@@ -323,13 +324,13 @@ func (i *inspector) list(ctx context.Context, t *Table, c *Column) error {
 		}
 		switch {
 		case found.table != nil:
-			i.propose(t, c, RoleList, &Reference{Table: found.table.Name})
+			i.propose(t, c, plan.RoleList, &plan.Reference{Table: found.table.Name})
 			if separator != "," {
 				c.Separator = separator
 			}
 			addSuspect(c, "a list of ids? %s", found.why)
 		case found.why != "":
-			c.Role = RoleUndecided
+			c.Role = plan.RoleUndecided
 			addSuspect(c, "a list of numbers, separated by %s: %s", strconv.Quote(separator), found.why)
 		}
 		return nil

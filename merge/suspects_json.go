@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A leaf is what was found at one path of a column's JSON.
@@ -27,12 +28,12 @@ const (
 )
 
 // json looks for ids in JSON.
-func (i *inspector) json(ctx context.Context, t *Table, c *Column) error {
+func (i *inspector) json(ctx context.Context, t *plan.Table, c *plan.Column) error {
 	if kind := sqltype.Of(i.dialect, c.Type).Kind; kind != sqltype.JSON && kind != sqltype.Text {
 		return nil
 	}
 	leaves := map[string]*leaf{}
-	for _, source := range i.plan.sourceNames(t) {
+	for _, source := range i.plan.SourcesOf(t) {
 		structured, others := 0, 0
 		for _, v := range i.samples[tableOf{source, t.Name}].values(c.Name) {
 			text := strings.TrimSpace(textOf(v))
@@ -53,7 +54,7 @@ func (i *inspector) json(ctx context.Context, t *Table, c *Column) error {
 			return nil
 		}
 	}
-	var refers []*Reference
+	var refers []*plan.Reference
 	var why []string
 	for _, path := range slices.Sorted(maps.Keys(leaves)) {
 		l := leaves[path]
@@ -85,7 +86,7 @@ func (i *inspector) json(ctx context.Context, t *Table, c *Column) error {
 		case l.names:
 			why = append(why, fmt.Sprintf("names of members of %s: %s; they would be copied as they are", path, found.why))
 		case found.table != nil:
-			refers = append(refers, &Reference{Table: found.table.Name, Path: path})
+			refers = append(refers, &plan.Reference{Table: found.table.Name, Path: path})
 			why = append(why, path+": "+found.why)
 		default:
 			why = append(why, path+": "+found.why)
@@ -94,9 +95,9 @@ func (i *inspector) json(ctx context.Context, t *Table, c *Column) error {
 	if len(why) == 0 {
 		return nil
 	}
-	i.propose(t, c, RoleJSON, refers...)
+	i.propose(t, c, plan.RoleJSON, refers...)
 	if len(refers) == 0 {
-		c.Role = RoleUndecided
+		c.Role = plan.RoleUndecided
 	}
 	c.Suspects = append(c.Suspects, why...)
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -56,7 +57,7 @@ func (v *verifying) mapOf(ctx context.Context, t *sourceTable, last chunk, total
 	if counts[merged] == 0 {
 		return nil
 	}
-	key := v.engine.quote(t.table.key().Name)
+	key := v.engine.quote(t.table.Key().Name)
 	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.engine.quote(t.table.Name) + ` AS t ON t.` + key + ` = map.new_id
 		WHERE map.source_table = ? AND map.kind = ? AND t.` + key + ` IS NULL ORDER BY map.old_id LIMIT ?`
 	return target.ledger().read(ctx, text, []any{t.id, kindMerged, mostFailures}, func(rows *sql.Rows) error {
@@ -123,16 +124,16 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 // soundReferences returns the columns that refer to rows that exist, in all rows
 // of the target. The others are looked at row by row: they may hold more than one id,
 // or orphans that were there before the run.
-func (v *verifying) soundReferences(ctx context.Context, target queryer) (map[*Column]bool, error) {
-	sound := map[*Column]bool{}
+func (v *verifying) soundReferences(ctx context.Context, target queryer) (map[*plan.Column]bool, error) {
+	sound := map[*plan.Column]bool{}
 	e := v.engine
 	for _, t := range v.plan.Tables {
 		for _, c := range t.Columns {
-			if t.Skip || c.Role != RoleReference || sqltype.Of(e.dialect, c.Type).Kind != sqltype.Integer || e.dialect == sqlsnow.SQLite {
+			if t.Skip || c.Role != plan.RoleReference || sqltype.Of(e.dialect, c.Type).Kind != sqltype.Integer || e.dialect == sqlsnow.SQLite {
 				continue // SQLite's columns may have texts whatever their type
 			}
-			parent := v.plan.table(c.Refers[0].Table)
-			key, column := e.quote(parent.key().Name), e.quote(c.Name)
+			parent := v.plan.Table(c.Refers[0].Table)
+			key, column := e.quote(parent.Key().Name), e.quote(c.Name)
 			text := "SELECT COUNT(*) FROM (SELECT 1 FROM " + e.quote(t.Name) + " AS t LEFT JOIN " + e.quote(parent.Name) + " AS p ON p." + key + " = t." + column +
 				" WHERE t." + column + " IS NOT NULL AND p." + key + " IS NULL"
 			var args []any
@@ -160,7 +161,7 @@ func (v *verifying) references(proofs []*proof) {
 	}
 	for _, t := range v.plan.Tables {
 		for _, c := range t.Columns {
-			if t.Skip || !c.refers() {
+			if t.Skip || !c.HoldsReferences() {
 				continue
 			}
 			for i, ref := range c.Refers {

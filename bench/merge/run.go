@@ -16,6 +16,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/dbtest"
 	snowmerge "github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -41,7 +42,7 @@ func (s scenario) run(ctx context.Context, tb testing.TB, server *dbtest.Server,
 }
 
 // do runs a merge and times its phases.
-func do(ctx context.Context, target, source *sql.DB, plan *snowmerge.Plan) ([]Phase, error) {
+func do(ctx context.Context, target, source *sql.DB, plan *plan.Plan) ([]Phase, error) {
 	var phases []Phase
 	var begin time.Time
 	m, err := snowmerge.New(sqlsnow.MySQL, target, []snowmerge.Source{{Name: "s1", DB: source}}, plan, snowmerge.Config{
@@ -153,7 +154,7 @@ func process(text string) error {
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
 		return err
 	}
-	plan, err := snowmerge.ReadPlan(bytes.NewReader(j.Plan))
+	plan, err := plan.Read(bytes.NewReader(j.Plan))
 	if err != nil {
 		return err
 	}

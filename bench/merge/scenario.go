@@ -11,6 +11,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
 	snowmerge "github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -92,7 +93,7 @@ func (s scenario) source(ctx context.Context, tb testing.TB, server *dbtest.Serv
 }
 
 // plan is what people would decide on.
-func (s scenario) plan(ctx context.Context, source *sql.DB) (*snowmerge.Plan, error) {
+func (s scenario) plan(ctx context.Context, source *sql.DB) (*plan.Plan, error) {
 	plan, err := snowmerge.Inspect(ctx, sqlsnow.MySQL, snowmerge.Source{Name: "s1", DB: source})
 	if err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func (s scenario) plan(ctx context.Context, source *sql.DB) (*snowmerge.Plan, er
 }
 
 // world makes a target with the tables of a plan, and a namespace.
-func world(ctx context.Context, tb testing.TB, server *dbtest.Server, plan *snowmerge.Plan) (*sql.DB, string, error) {
+func world(ctx context.Context, tb testing.TB, server *dbtest.Server, plan *plan.Plan) (*sql.DB, string, error) {
 	name := server.CreateDatabase(tb)
 	db, err := sql.Open("mysql", server.DSN(name))
 	if err != nil {

@@ -12,15 +12,16 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // decide settles what Inspect asks, and mints all keys.
-func decide(p *merge.Plan) {
+func decide(p *plan.Plan) {
 	for _, table := range p.Tables {
 		for _, c := range table.Columns {
 			c.Decided = true
-			if c.Role == merge.RoleKey {
+			if c.Role == plan.RoleKey {
 				table.Mint = p.Sources
 			}
 		}
@@ -114,7 +115,7 @@ func TestPostgreSQLInheritance(t *testing.T) {
 		t.Fatal(err)
 	}
 	var suspects []string
-	tables := map[string]*merge.Table{}
+	tables := map[string]*plan.Table{}
 	for _, table := range plan.Tables {
 		tables[table.Name] = table
 		for _, c := range table.Columns {
@@ -165,7 +166,7 @@ func TestPostgreSQLInheritance(t *testing.T) {
 				continue
 			}
 			for _, err := range []error{dry, err} {
-				var plan *merge.PlanError
+				var plan *plan.Error
 				if text := `"` + table + `": in source "s1" table "` + want + `" inherits`; !errors.As(err, &plan) || !strings.Contains(err.Error(), text) || strings.Count(err.Error(), "inherits") != strings.Count(test.want, ",")+1 {
 					t.Errorf("without %q: got %v, want a PlanError of %s", test.skip, err, text)
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -38,10 +39,10 @@ func transfer(t *testing.T, d sqlsnow.Dialect, open func() *sql.DB, statements .
 	for _, table := range plan.Tables {
 		for _, c := range table.Columns {
 			c.Decided = true
-			if c.Role == merge.RoleUndecided {
-				c.Role = merge.RolePlain
+			if c.Role == plan.RoleUndecided {
+				c.Role = plan.RolePlain
 			}
-			if c.Role == merge.RoleKey {
+			if c.Role == plan.RoleKey {
 				table.Mint = []string{"s1"}
 			}
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -30,7 +31,7 @@ func (c *command) inspect(ctx context.Context) error {
 		return err
 	}
 	for _, source := range plan.Sources {
-		if !slices.ContainsFunc(plan.Tables, func(t *merge.Table) bool { return len(t.Sources) == 0 || slices.Contains(t.Sources, source) }) {
+		if !slices.ContainsFunc(plan.Tables, func(t *plan.Table) bool { return len(t.Sources) == 0 || slices.Contains(t.Sources, source) }) {
 			return fmt.Errorf("source %s has no tables: is its DSN right?", source)
 		}
 	}
@@ -57,13 +58,13 @@ func parts(err error) []error {
 	return []error{err}
 }
 
-func readPlan(file string) (*merge.Plan, error) {
+func readPlan(file string) (*plan.Plan, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	plan, err := merge.ReadPlan(f)
+	plan, err := plan.Read(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -71,7 +72,7 @@ func readPlan(file string) (*merge.Plan, error) {
 }
 
 // writePlan writes JSON if the file's name says so, else YAML.
-func writePlan(file string, plan *merge.Plan, flags int) (err error) {
+func writePlan(file string, plan *plan.Plan, flags int) (err error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|flags, 0o644)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -23,17 +24,17 @@ type clashCase struct {
 	length  int // of names; zero means 20
 	target  string
 	sources []string // name=names
-	unique  merge.Unique
+	unique  plan.Unique
 	want    map[string]string // what is called otherwise: source/name, or target/name
 	kept    bool              // no source mints
 	caseful bool              // only where texts that differ in case are one
 }
 
 func clashCases() []clashCase {
-	suffix := merge.Unique{Rule: merge.RuleSuffix}
+	suffix := plan.Unique{Rule: plan.RuleSuffix}
 	return []clashCase{
-		{name: "no clash", sources: []string{"a=Ann", "b=Bob"}, unique: merge.Unique{Rule: merge.RuleFail}},
-		{name: "NULL never clashes", target: ",", sources: []string{"a=,", "b=,"}, unique: merge.Unique{Rule: merge.RuleFail}},
+		{name: "no clash", sources: []string{"a=Ann", "b=Bob"}, unique: plan.Unique{Rule: plan.RuleFail}},
+		{name: "NULL never clashes", target: ",", sources: []string{"a=,", "b=,"}, unique: plan.Unique{Rule: plan.RuleFail}},
 		{
 			name: "three sources", sources: []string{"a=Bob", "b=Ann,Bob", "c=Bob,Cy"}, unique: suffix,
 			want: map[string]string{"b/Bob": "Bob_b", "c/Bob": "Bob_c"},
@@ -59,7 +60,7 @@ func clashCases() []clashCase {
 			want: map[string]string{"x_y/Bob": "Bob_x_y", "y/Bob_x": "Bob_x_y_2"},
 		},
 		{
-			name: "one suffix for all", sources: []string{"a=Bob", "b=Bob", "c=Bob"}, unique: merge.Unique{Rule: merge.RuleSuffix, Suffix: ".x"},
+			name: "one suffix for all", sources: []string{"a=Bob", "b=Bob", "c=Bob"}, unique: plan.Unique{Rule: plan.RuleSuffix, Suffix: ".x"},
 			want: map[string]string{"b/Bob": "Bob.x", "c/Bob": "Bob.x_2"},
 		},
 		{
@@ -67,7 +68,7 @@ func clashCases() []clashCase {
 			want: map[string]string{"b/雪だるま一号": "雪だるま_b", "b/雪だるま二号": "雪だ_b_2"},
 		},
 		{
-			name: "another order", sources: []string{"a=Bob", "b=Bob"}, unique: merge.Unique{Rule: merge.RuleSuffix, Prefer: []string{"b"}},
+			name: "another order", sources: []string{"a=Bob", "b=Bob"}, unique: plan.Unique{Rule: plan.RuleSuffix, Prefer: []string{"b"}},
 			want: map[string]string{"a/Bob": "Bob_a"},
 		},
 		{
@@ -75,11 +76,11 @@ func clashCases() []clashCase {
 			want: map[string]string{"a/cy": "cy_a", "b/bOB": "bOB_b_2"},
 		},
 		{
-			name: "another order, kept", sources: []string{"a=Bob,Cy", "b=Bob,Dee"}, unique: merge.Unique{Rule: merge.RuleKeep, Prefer: []string{"b"}},
+			name: "another order, kept", sources: []string{"a=Bob,Cy", "b=Bob,Dee"}, unique: plan.Unique{Rule: plan.RuleKeep, Prefer: []string{"b"}},
 			want: map[string]string{"a/Bob": ""},
 		},
 		{
-			name: "kept", target: "Ann", sources: []string{"a=Ann,Bob", "b=Ann,Bob,Cy", "c=Cy,Bob"}, unique: merge.Unique{Rule: merge.RuleKeep},
+			name: "kept", target: "Ann", sources: []string{"a=Ann,Bob", "b=Ann,Bob,Cy", "c=Cy,Bob"}, unique: plan.Unique{Rule: plan.RuleKeep},
 			want: map[string]string{"a/Ann": "", "b/Ann": "", "b/Bob": "", "c/Bob": "", "c/Cy": ""},
 		},
 	}
@@ -122,7 +123,7 @@ func leftovers(t *testing.T, a *arena) {
 		last int
 		want bool
 	}{{40, true}, {10, false}} { // 10 are too few to say anything
-		c := clashCase{sources: []string{"a="}, unique: merge.Unique{Rule: merge.RuleFail}}
+		c := clashCase{sources: []string{"a="}, unique: plan.Unique{Rule: plan.RuleFail}}
 		for i := range tt.last {
 			c.sources[0] += fmt.Sprint(tt.last-i, ",")
 		}
@@ -244,11 +245,11 @@ func (c clashCase) merge(t *testing.T, a *arena, stutter bool) (m *merge.Merge, 
 	if c.kept {
 		minting = nil
 	}
-	plan := &merge.Plan{Version: 1, Dialect: a.Dialect.String(), Sources: names, Tables: []*merge.Table{{
-		Name: table, PrimaryKey: []string{"id"}, Mint: minting, Unique: []*merge.Unique{&unique}, Columns: []*merge.Column{
-			{Name: "id", Type: "bigint", Role: merge.RoleKey},
-			{Name: "tag", Type: "varchar(80)", Role: merge.RolePlain},
-			{Name: "name", Type: fmt.Sprintf("varchar(%d)", length), Nullable: true, Role: merge.RolePlain},
+	plan := &plan.Plan{Version: 1, Dialect: a.Dialect.String(), Sources: names, Tables: []*plan.Table{{
+		Name: table, PrimaryKey: []string{"id"}, Mint: minting, Unique: []*plan.Unique{&unique}, Columns: []*plan.Column{
+			{Name: "id", Type: "bigint", Role: plan.RoleKey},
+			{Name: "tag", Type: "varchar(80)", Role: plan.RolePlain},
+			{Name: "name", Type: fmt.Sprintf("varchar(%d)", length), Nullable: true, Role: plan.RolePlain},
 		},
 	}}}
 	cfg := merge.Config{Namespace: namespace}
@@ -331,7 +332,7 @@ func manyClashes(t *testing.T, arena *arena) {
 		}
 		b = append(b, name)
 	}
-	c := clashCase{sources: []string{"a=" + strings.Join(a, ","), "b=" + strings.Join(b, ",")}, unique: merge.Unique{Rule: merge.RuleSuffix}}
+	c := clashCase{sources: []string{"a=" + strings.Join(a, ","), "b=" + strings.Join(b, ",")}, unique: plan.Unique{Rule: plan.RuleSuffix}}
 	m, table := c.merge(t, arena, false)
 	if _, err := m.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -351,23 +352,23 @@ func failingClashes(t *testing.T, a *arena) {
 		want merge.ClashError
 	}{
 		{
-			clashCase{sources: []string{"a=Ann,Bob", "b=Cy,Bob"}, unique: merge.Unique{Rule: merge.RuleFail}},
+			clashCase{sources: []string{"a=Ann,Bob", "b=Cy,Bob"}, unique: plan.Unique{Rule: plan.RuleFail}},
 			merge.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "b", Row: "[2]", With: "a"},
 		},
 		{
-			clashCase{target: "Bob", sources: []string{"a=Bob"}, unique: merge.Unique{Rule: merge.RuleFail}},
+			clashCase{target: "Bob", sources: []string{"a=Bob"}, unique: plan.Unique{Rule: plan.RuleFail}},
 			merge.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "a", Row: "[1]"},
 		},
 		{
-			clashCase{sources: []string{"a=Bob", "b=Bob"}, unique: merge.Unique{Rule: merge.RuleMatch}}, // their tags differ
+			clashCase{sources: []string{"a=Bob", "b=Bob"}, unique: plan.Unique{Rule: plan.RuleMatch}}, // their tags differ
 			merge.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "b", Row: "[1]", With: "a", Column: "tag"},
 		},
 		{
-			clashCase{kept: true, sources: []string{"a=Ann", "b=Bob"}, unique: merge.Unique{Rule: merge.RuleSuffix}},
+			clashCase{kept: true, sources: []string{"a=Ann", "b=Bob"}, unique: plan.Unique{Rule: plan.RuleSuffix}},
 			merge.ClashError{Unique: []string{"id"}, Values: []string{"1"}, Source: "b", Row: "[1]", With: "a"},
 		},
 		{
-			clashCase{kept: true, target: "Cy", sources: []string{"a=Ann"}, unique: merge.Unique{Rule: merge.RuleSuffix}},
+			clashCase{kept: true, target: "Cy", sources: []string{"a=Ann"}, unique: plan.Unique{Rule: plan.RuleSuffix}},
 			merge.ClashError{Unique: []string{"id"}, Values: []string{"1"}, Source: "a", Row: "[1]"},
 		},
 	} {

@@ -19,6 +19,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/testscale"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -151,7 +152,7 @@ func (w *world) merge(t *testing.T, e Engine, target *sql.DB, names []*source, f
 }
 
 // inspect returns the plan for some sources, as people would decide on it.
-func (w *world) inspect(t *testing.T, e Engine, names []*source) ([]merge.Source, *merge.Plan) {
+func (w *world) inspect(t *testing.T, e Engine, names []*source) ([]merge.Source, *plan.Plan) {
 	t.Helper()
 	var sources []merge.Source
 	for _, s := range names {
@@ -171,7 +172,7 @@ func (w *world) inspect(t *testing.T, e Engine, names []*source) ([]merge.Source
 }
 
 // schema makes the target's tables.
-func (w *world) schema(t *testing.T, target *sql.DB, plan *merge.Plan) {
+func (w *world) schema(t *testing.T, target *sql.DB, plan *plan.Plan) {
 	t.Helper()
 	statements, err := plan.Schema()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // Preflight sees to it that runs stop, before they write, for what would lose
@@ -23,7 +24,7 @@ func Preflight(t *testing.T, e Engine) {
 	}
 	schema := []string{"CREATE TABLE shops (id BIGINT PRIMARY KEY, name VARCHAR(20))", "CREATE TABLE clerks (id BIGINT PRIMARY KEY, name VARCHAR(20))"}
 	rows := append(schema[:2:2], "INSERT INTO shops VALUES (2000000000000, 'a'), (2000000000001, 'b')")
-	inspect := func(t *testing.T, sources ...merge.Source) *merge.Plan {
+	inspect := func(t *testing.T, sources ...merge.Source) *plan.Plan {
 		plan, err := merge.Inspect(t.Context(), e.Dialect, sources...)
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +40,7 @@ func Preflight(t *testing.T, e Engine) {
 		}
 		return plan
 	}
-	run := func(t *testing.T, target *sql.DB, plan *merge.Plan, sources ...merge.Source) error {
+	run := func(t *testing.T, target *sql.DB, plan *plan.Plan, sources ...merge.Source) error {
 		m, err := merge.New(e.Dialect, target, sources, plan, merge.Config{})
 		if err != nil {
 			t.Fatal(err)
@@ -79,16 +80,16 @@ func Preflight(t *testing.T, e Engine) {
 		}
 	})
 	for name, test := range map[string]struct {
-		edit   func(p *merge.Plan)
+		edit   func(p *plan.Plan)
 		column string
 	}{
-		"a table that is not in the plan": {func(p *merge.Plan) {
-			p.Tables = slices.DeleteFunc(p.Tables, func(t *merge.Table) bool { return t.Name == "shops" })
+		"a table that is not in the plan": {func(p *plan.Plan) {
+			p.Tables = slices.DeleteFunc(p.Tables, func(t *plan.Table) bool { return t.Name == "shops" })
 		}, ""},
-		"a column that is not in the plan": {func(p *merge.Plan) {
+		"a column that is not in the plan": {func(p *plan.Plan) {
 			for _, t := range p.Tables {
 				if t.Name == "shops" {
-					t.Columns = slices.DeleteFunc(t.Columns, func(c *merge.Column) bool { return c.Name == "name" })
+					t.Columns = slices.DeleteFunc(t.Columns, func(c *plan.Column) bool { return c.Name == "name" })
 				}
 			}
 		}, "name"},
@@ -97,7 +98,7 @@ func Preflight(t *testing.T, e Engine) {
 			source, target := merge.Source{Name: "s", DB: open(t, rows...)}, open(t, schema...)
 			plan := inspect(t, source)
 			test.edit(plan)
-			var wrong *merge.PlanError
+			var wrong *plan.Error
 			if err := run(t, target, plan, source); !errors.As(err, &wrong) || wrong.Table != "shops" || wrong.Column != test.column {
 				t.Errorf("got %v, want a PlanError of shops.%s", err, test.column)
 			}

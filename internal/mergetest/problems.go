@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -15,7 +16,7 @@ import (
 type problem struct {
 	name     string
 	do, undo string // in source old
-	edit     func(players, items *merge.Table)
+	edit     func(players, items *plan.Table)
 	typed    bool // only where columns have types
 	problems int64
 	err      any
@@ -26,7 +27,7 @@ type problem struct {
 
 // problems sees whether dry runs tell of problems, and runs stop for them.
 func (g *game) problems(t *testing.T) {
-	column := func(t *merge.Table, name string) *merge.Column {
+	column := func(t *plan.Table, name string) *plan.Column {
 		for _, c := range t.Columns {
 			if c.Name == name {
 				return c
@@ -43,23 +44,23 @@ func (g *game) problems(t *testing.T) {
 			problems: 2, err: new(*merge.OrphanError), orphans: `players.bag old 2 [row [3]: "98" row [3]: "97"]`,
 		}, {
 			name: "an orphan in a list that has a rule", do: `UPDATE players SET friends = '1,96' WHERE id = 4`, undo: "UPDATE players SET friends = '1' WHERE id = 4",
-			edit:    func(players, _ *merge.Table) { column(players, "friends").Orphans = merge.OrphansNull },
+			edit:    func(players, _ *plan.Table) { column(players, "friends").Orphans = plan.OrphansNull },
 			orphans: `players.friends old 1 [row [4]: "96"]`,
 		}, {
 			name: "a row that is dropped", do: "UPDATE items SET owner_id = 99 WHERE id = 3", undo: "UPDATE items SET owner_id = 4 WHERE id = 3",
-			edit:    func(_, items *merge.Table) { column(items, "owner_id").Orphans = merge.OrphansDrop },
+			edit:    func(_, items *plan.Table) { column(items, "owner_id").Orphans = plan.OrphansDrop },
 			orphans: `items.owner_id old 1 [row [3]: "99"]`, dropped: 1,
 		}, {
 			name: "no JSON", do: `UPDATE players SET bag = '{' WHERE id = 3`, undo: "UPDATE players SET bag = '[]' WHERE id = 3",
 			problems: 1, err: new(*merge.RowError), misfits: "players.bag old 1",
 		}, {
-			name: "NULL", edit: func(players, _ *merge.Table) { column(players, "created_at").Nullable = false },
+			name: "NULL", edit: func(players, _ *plan.Table) { column(players, "created_at").Nullable = false },
 			problems: 1, err: new(*merge.RowError), misfits: "players.created_at old 1",
 		}, {
-			name: "a text that is too long", typed: true, edit: func(_, items *merge.Table) { column(items, "kind").Type = "varchar(4)" },
+			name: "a text that is too long", typed: true, edit: func(_, items *plan.Table) { column(items, "kind").Type = "varchar(4)" },
 			problems: 2, err: new(*merge.RowError), misfits: "items.kind new 1, items.kind old 1",
 		}, {
-			name: "a list that becomes too long", typed: true, edit: func(players, _ *merge.Table) { column(players, "friends").Type = "varchar(30)" },
+			name: "a list that becomes too long", typed: true, edit: func(players, _ *plan.Table) { column(players, "friends").Type = "varchar(30)" },
 			problems: 1, err: new(*merge.RowError), misfits: "players.friends old 1",
 		},
 	} {
@@ -67,7 +68,7 @@ func (g *game) problems(t *testing.T) {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
-			m := g.merge(t, func(plan *merge.Plan) {
+			m := g.merge(t, func(plan *plan.Plan) {
 				if p.edit != nil {
 					p.edit(plan.Tables[1], plan.Tables[0])
 				}
@@ -125,13 +126,13 @@ func (g *game) problems(t *testing.T) {
 // droppedWinner has a row that clashes with one which is not copied.
 func (g *game) droppedWinner(t *testing.T) {
 	g.exec(t, g.new, "UPDATE players SET account_id = 99 WHERE id = 2000002")
-	m := g.merge(t, func(plan *merge.Plan) {
+	m := g.merge(t, func(plan *plan.Plan) {
 		for _, c := range plan.Tables[1].Columns {
 			switch c.Name {
 			case "account_id":
-				c.Orphans = merge.OrphansDrop
+				c.Orphans = plan.OrphansDrop
 			case "friends":
-				c.Orphans = merge.OrphansNull
+				c.Orphans = plan.OrphansNull
 			}
 		}
 	})

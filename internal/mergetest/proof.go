@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -95,47 +96,47 @@ func (g *game) exec(t *testing.T, db *sql.DB, statements ...string) {
 }
 
 // merge returns the merge by a plan that edit may change.
-func (g *game) merge(t *testing.T, edit func(*merge.Plan), sources ...merge.Source) *merge.Merge {
+func (g *game) merge(t *testing.T, edit func(*plan.Plan), sources ...merge.Source) *merge.Merge {
 	t.Helper()
-	column := func(name, typ string, role merge.Role, refers ...*merge.Reference) *merge.Column {
-		return &merge.Column{Name: name, Type: typ, Nullable: true, Role: role, Refers: refers}
+	column := func(name, typ string, role plan.Role, refers ...*plan.Reference) *plan.Column {
+		return &plan.Column{Name: name, Type: typ, Nullable: true, Role: role, Refers: refers}
 	}
-	to := func(table, path string) *merge.Reference { return &merge.Reference{Table: table, Path: path} }
+	to := func(table, path string) *plan.Reference { return &plan.Reference{Table: table, Path: path} }
 	moment := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "datetime", sqlsnow.Postgres: "timestamp without time zone", sqlsnow.SQLite: "DATETIME"}[g.Dialect]
 	mint := []string{"old"}
-	key := func() *merge.Column { return &merge.Column{Name: "id", Type: "bigint", Role: merge.RoleKey} }
-	plan := &merge.Plan{Version: 1, Dialect: g.Dialect.String(), Sources: []string{"new", "old"}, Tables: []*merge.Table{
+	key := func() *plan.Column { return &plan.Column{Name: "id", Type: "bigint", Role: plan.RoleKey} }
+	plan := &plan.Plan{Version: 1, Dialect: g.Dialect.String(), Sources: []string{"new", "old"}, Tables: []*plan.Table{
 		{
 			Name: "items", PrimaryKey: []string{"id"}, Mint: mint,
-			Columns: []*merge.Column{key(), column("owner_id", "bigint", merge.RoleReference, to("players", "")), column("kind", "varchar(20)", merge.RolePlain)},
+			Columns: []*plan.Column{key(), column("owner_id", "bigint", plan.RoleReference, to("players", "")), column("kind", "varchar(20)", plan.RolePlain)},
 		},
 		{
 			Name: "players", PrimaryKey: []string{"id"}, Mint: mint, Created: "created_at",
-			Columns: []*merge.Column{
+			Columns: []*plan.Column{
 				key(),
-				column("account_id", "bigint", merge.RoleReference, to("accounts", "")),
-				column("slot", "int", merge.RolePlain),
-				column("name", "varchar(9)", merge.RolePlain),
-				column("gold", "numeric(12,2)", merge.RolePlain),
-				column("inviter", "bigint", merge.RoleReference, to("players", "")),
-				column("bag", "text", merge.RoleJSON, to("players", "$.pet.from"), to("players", "$.seen[*]")),
-				column("friends", "text", merge.RoleList, to("players", "")),
-				column("created_at", moment, merge.RolePlain),
+				column("account_id", "bigint", plan.RoleReference, to("accounts", "")),
+				column("slot", "int", plan.RolePlain),
+				column("name", "varchar(9)", plan.RolePlain),
+				column("gold", "numeric(12,2)", plan.RolePlain),
+				column("inviter", "bigint", plan.RoleReference, to("players", "")),
+				column("bag", "text", plan.RoleJSON, to("players", "$.pet.from"), to("players", "$.seen[*]")),
+				column("friends", "text", plan.RoleList, to("players", "")),
+				column("created_at", moment, plan.RolePlain),
 			},
-			Unique: []*merge.Unique{
-				{Columns: []string{"account_id", "slot"}, Rule: merge.RuleKeep},
-				{Columns: []string{"name"}, Rule: merge.RuleSuffix},
+			Unique: []*plan.Unique{
+				{Columns: []string{"account_id", "slot"}, Rule: plan.RuleKeep},
+				{Columns: []string{"name"}, Rule: plan.RuleSuffix},
 			},
 		},
 		{
 			Name: "accounts", PrimaryKey: []string{"id"}, Mint: mint,
-			Columns: []*merge.Column{key(), column("email", "varchar(20)", merge.RolePlain), column("country", "varchar(2)", merge.RolePlain)},
-			Unique:  []*merge.Unique{{Columns: []string{"email"}, Rule: merge.RuleMatch}},
+			Columns: []*plan.Column{key(), column("email", "varchar(20)", plan.RolePlain), column("country", "varchar(2)", plan.RolePlain)},
+			Unique:  []*plan.Unique{{Columns: []string{"email"}, Rule: plan.RuleMatch}},
 		},
 		{
 			Name: "world", PrimaryKey: []string{"name"},
-			Columns: []*merge.Column{column("name", "varchar(20)", merge.RolePlain), column("value", "varchar(20)", merge.RolePlain)},
-			Unique:  []*merge.Unique{{Columns: []string{"name"}, Rule: merge.RuleKeep}},
+			Columns: []*plan.Column{column("name", "varchar(20)", plan.RolePlain), column("value", "varchar(20)", plan.RolePlain)},
+			Unique:  []*plan.Unique{{Columns: []string{"name"}, Rule: plan.RuleKeep}},
 		},
 	}}
 	if edit != nil {
@@ -324,7 +325,7 @@ func (g *game) later(t *testing.T, first *merge.Merge) {
 	third := g.Open(t)
 	g.exec(t, third, g.schema...)
 	g.exec(t, third, "INSERT INTO players VALUES (1, NULL, 1, 'Ann', 5, NULL, NULL, NULL, '2024-03-01 10:00:00')", "INSERT INTO items VALUES (7, 1, 'hat'), (8, 1, 'bow')")
-	m := g.merge(t, func(plan *merge.Plan) {
+	m := g.merge(t, func(plan *plan.Plan) {
 		plan.Sources = []string{"third"}
 		for _, table := range plan.Tables[:3] {
 			table.Mint = plan.Sources

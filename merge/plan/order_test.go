@@ -1,4 +1,4 @@
-package merge
+package plan
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ func impossible(p *Plan) bool {
 	reach := map[[2]*Table]bool{}
 	for _, t := range p.Tables {
 		for _, k := range t.ForeignKeys {
-			if parent := p.table(k.Table); !t.Skip && !parent.Skip && !t.column(k.Columns[0]).Nullable {
+			if parent := p.Table(k.Table); !t.Skip && !parent.Skip && !t.Column(k.Columns[0]).Nullable {
 				reach[[2]*Table{t, parent}] = true
 			}
 		}
@@ -52,17 +52,17 @@ func TestStages(t *testing.T) {
 	failed := 0
 	for range 3000 {
 		p := randomGraph(r)
-		stages, err := p.stages(false)
+		stages, err := p.Stages(false)
 		if impossible(p) {
 			failed++
-			if !errors.As(err, new(*PlanError)) {
+			if !errors.As(err, new(*Error)) {
 				t.Fatalf("a circle that can't be broken: got %v", err)
 			}
-			if stages, err = p.stages(true); err != nil {
+			if stages, err = p.Stages(true); err != nil {
 				t.Fatal(err)
 			}
 			for _, st := range stages {
-				if len(st.deferred) > 0 {
+				if len(st.Deferred) > 0 {
 					t.Fatal("columns are NULL at first without need")
 				}
 			}
@@ -73,14 +73,14 @@ func TestStages(t *testing.T) {
 		}
 		done := map[*Table]bool{}
 		for _, st := range stages {
-			for _, k := range st.table.ForeignKeys {
-				parent, c := p.table(k.Table), st.table.column(k.Columns[0])
-				deferred := slices.Contains(st.deferred, c)
+			for _, k := range st.Table.ForeignKeys {
+				parent, c := p.Table(k.Table), st.Table.Column(k.Columns[0])
+				deferred := slices.Contains(st.Deferred, c)
 				if deferred && (!c.Nullable || done[parent] || parent.Skip) || !deferred && !done[parent] && !parent.Skip {
-					t.Fatalf("%s.%s to %s: deferred %t, which is there %t", st.table.Name, c.Name, k.Table, deferred, done[parent])
+					t.Fatalf("%s.%s to %s: deferred %t, which is there %t", st.Table.Name, c.Name, k.Table, deferred, done[parent])
 				}
 			}
-			done[st.table] = true
+			done[st.Table] = true
 		}
 		for _, table := range p.Tables {
 			if done[table] == table.Skip {
@@ -104,14 +104,14 @@ func TestDeferredColumns(t *testing.T) {
 		{Name: "players", Columns: []*Column{column("guild", true), column("friend", true)}, ForeignKeys: []*ForeignKey{key("guild", "guilds"), key("friend", "players")}},
 		{Name: "guilds", Columns: []*Column{column("leader", false)}, ForeignKeys: []*ForeignKey{key("leader", "players")}},
 	}}
-	stages, err := p.stages(false)
+	stages, err := p.Stages(false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := ""
 	for _, st := range stages {
-		got += st.table.Name + ":"
-		for _, c := range st.deferred {
+		got += st.Table.Name + ":"
+		for _, c := range st.Deferred {
 			got += " " + c.Name
 		}
 		got += "; "

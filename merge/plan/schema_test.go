@@ -1,42 +1,42 @@
-package merge_test
+package plan_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // TestSchemaText compares the statements of a small plan. The reference has got
 // its role from people, who left its type as it was.
 func TestSchemaText(t *testing.T) {
 	value := "now()"
-	plan := func(dialect, options string) *merge.Plan {
-		return &merge.Plan{
+	plan := func(dialect, options string) *plan.Plan {
+		return &plan.Plan{
 			Version: 1, Dialect: dialect, Sources: []string{"a"}, Types: []string{"CREATE TYPE mood"},
-			Tables: []*merge.Table{
+			Tables: []*plan.Table{
 				{
 					Name: "items", PrimaryKey: []string{"id", "n"}, Options: options,
-					Columns: []*merge.Column{
-						{Name: "id", Type: "bigint", Role: merge.RoleReference, Refers: []*merge.Reference{{Table: "players"}}},
-						{Name: "n", Type: "int", Role: merge.RolePlain},
-						{Name: "at", Type: "timestamp", Nullable: true, Default: &value, Role: merge.RolePlain},
-						{Name: "up", Type: "text", Collation: "c", Generated: "(upper(n)) STORED", Role: merge.RolePlain},
+					Columns: []*plan.Column{
+						{Name: "id", Type: "bigint", Role: plan.RoleReference, Refers: []*plan.Reference{{Table: "players"}}},
+						{Name: "n", Type: "int", Role: plan.RolePlain},
+						{Name: "at", Type: "timestamp", Nullable: true, Default: &value, Role: plan.RolePlain},
+						{Name: "up", Type: "text", Collation: "c", Generated: "(upper(n)) STORED", Role: plan.RolePlain},
 					},
-					Unique: []*merge.Unique{
-						{Columns: []string{"id", "n"}, Rule: merge.RuleFail},
-						{Name: "u", Columns: []string{"n"}, Rule: merge.RuleFail},
-						{Columns: []string{"at"}, Rule: merge.RuleFail},
+					Unique: []*plan.Unique{
+						{Columns: []string{"id", "n"}, Rule: plan.RuleFail},
+						{Name: "u", Columns: []string{"n"}, Rule: plan.RuleFail},
+						{Columns: []string{"at"}, Rule: plan.RuleFail},
 					},
-					ForeignKeys: []*merge.ForeignKey{
+					ForeignKeys: []*plan.ForeignKey{
 						{Name: "f", Columns: []string{"id"}, Table: "players", Refers: []string{"id"}, OnDelete: "CASCADE", OnUpdate: "SET NULL"},
 						{Columns: []string{"n"}, Table: "gone", Refers: []string{"n"}},
 					},
-					Indexes: []*merge.Index{{Name: "i", Columns: []string{"n", "at"}}, {Name: "j", Statement: "CREATE INDEX j"}},
+					Indexes: []*plan.Index{{Name: "i", Columns: []string{"n", "at"}}, {Name: "j", Statement: "CREATE INDEX j"}},
 				},
 				{
 					Name: "players", PrimaryKey: []string{"id"}, Mint: []string{"a"},
-					Columns: []*merge.Column{{Name: "id", Type: "bigint unsigned", Role: merge.RoleKey}},
+					Columns: []*plan.Column{{Name: "id", Type: "bigint unsigned", Role: plan.RoleKey}},
 				},
 				{Name: "gone", Skip: true},
 			},

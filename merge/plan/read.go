@@ -1,4 +1,4 @@
-package merge
+package plan
 
 import (
 	"bytes"
@@ -57,15 +57,15 @@ func (p *Plan) WriteJSON(w io.Writer) error {
 	return nil
 }
 
-// ReadPlan reads what [Plan.WriteYAML] or [Plan.WriteJSON] wrote and people
+// Read reads what [Plan.WriteYAML] or [Plan.WriteJSON] wrote and people
 // edited. A field that a plan does not have is an error, so that a slip of the
 // pen is none of meaning. What the plan says is checked by [Plan.Check].
-func ReadPlan(r io.Reader) (*Plan, error) {
+func Read(r io.Reader) (*Plan, error) {
 	data, err := io.ReadAll(r)
 	p := &Plan{}
 	if err == nil {
 		if text := bytes.TrimSpace(data); len(text) > 0 && text[0] == '{' {
-			err = readJSON(data, p)
+			err = ReadJSON(data, p)
 		} else {
 			err = readYAML(data, p)
 		}
@@ -99,7 +99,7 @@ func spellNull(n *yaml.Node) {
 	}
 }
 
-func readJSON(data []byte, p *Plan) error {
+func ReadJSON(data []byte, p *Plan) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(p); err != nil {

@@ -1,21 +1,23 @@
-package merge
+package plan
 
-import "slices"
+import (
+	"slices"
+)
 
-// A stage is a table in the order in which tables are copied.
-type stage struct {
-	table *Table
+// A Stage is a table in the order in which tables are copied.
+type Stage struct {
+	Table *Table
 
-	// deferred are the columns that are NULL at first, for the rows that they
+	// Deferred are the columns that are NULL at first, for the rows that they
 	// refer to may not be there yet. The phase link sets them.
-	deferred []*Column
+	Deferred []*Column
 }
 
-// stages returns the tables so that each comes after those that its foreign
+// Stages returns the tables so that each comes after those that its foreign
 // keys refer to, where need be with columns that are NULL at first. A circle
 // of foreign keys that can't be NULL is a [*PlanError], unless the database is
 // not to look at foreign keys.
-func (p *Plan) stages(unchecked bool) ([]stage, error) {
+func (p *Plan) Stages(unchecked bool) ([]Stage, error) {
 	var tables []*Table
 	for _, t := range p.Tables {
 		if !t.Skip {
@@ -23,9 +25,9 @@ func (p *Plan) stages(unchecked bool) ([]stage, error) {
 		}
 	}
 	if unchecked {
-		all := make([]stage, len(tables))
+		all := make([]Stage, len(tables))
 		for i, t := range tables {
-			all[i].table = t
+			all[i].Table = t
 		}
 		return all, nil
 	}
@@ -33,22 +35,22 @@ func (p *Plan) stages(unchecked bool) ([]stage, error) {
 	for _, component := range p.components(tables) {
 		strict, circle := p.sort(component, func(t *Table, k *ForeignKey) bool { return k.breaks(p, t) != nil })
 		if circle != nil {
-			return nil, &PlanError{
+			return nil, &Error{
 				Table:  circle.Name,
 				Reason: "its foreign keys go round in a circle, and none can be NULL: it takes Config.WithoutForeignKeys",
 			}
 		}
 		order = append(order, strict...)
 	}
-	all := make([]stage, len(order))
+	all := make([]Stage, len(order))
 	for i, t := range order {
-		all[i].table = t
+		all[i].Table = t
 		for _, k := range t.ForeignKeys {
-			if to := slices.Index(order, p.table(k.Table)); to < i {
+			if to := slices.Index(order, p.Table(k.Table)); to < i {
 				continue // skipped tables are not there
 			}
-			if c := k.breaks(p, t); c != nil && !slices.Contains(all[i].deferred, c) {
-				all[i].deferred = append(all[i].deferred, c)
+			if c := k.breaks(p, t); c != nil && !slices.Contains(all[i].Deferred, c) {
+				all[i].Deferred = append(all[i].Deferred, c)
 			}
 		}
 	}
@@ -59,7 +61,7 @@ func (p *Plan) stages(unchecked bool) ([]stage, error) {
 // look at it, or nil. It is none that other rows refer to.
 func (k *ForeignKey) breaks(p *Plan, t *Table) *Column {
 	for _, name := range k.Columns {
-		if c := t.column(name); c != nil && c.Nullable && c.Generated == "" && !slices.Contains(t.PrimaryKey, name) && !p.referred(t, name) {
+		if c := t.Column(name); c != nil && c.Nullable && c.Generated == "" && !slices.Contains(t.PrimaryKey, name) && !p.referred(t, name) {
 			return c
 		}
 	}
@@ -79,7 +81,7 @@ func (p *Plan) referred(t *Table, column string) bool {
 func (p *Plan) parents(t *Table, without func(*Table, *ForeignKey) bool) []*Table {
 	var all []*Table
 	for _, k := range t.ForeignKeys {
-		if parent := p.table(k.Table); parent != nil && !parent.Skip && (without == nil || !without(t, k)) {
+		if parent := p.Table(k.Table); parent != nil && !parent.Skip && (without == nil || !without(t, k)) {
 			all = append(all, parent)
 		}
 	}
@@ -150,3 +152,78 @@ func (p *Plan) sort(tables []*Table, without func(*Table, *ForeignKey) bool) (or
 	}
 	return order, nil
 }
+
+// Precedence returns the sources of a table in the order in which they must be
+// minted: a row can't be merged into one that nothing is known of.
+func (p *Plan) Precedence(t *Table) ([]string, error) {
+	var order []string
+	for _, u := range t.Unique {
+		if u.Rule != RuleKeep && u.Rule != RuleMatch {
+			continue
+		}
+		this := p.Preferred(t, u)
+		if order != nil && !slices.Equal(order, this) {
+			return nil, &Error{Table: t.Name, Reason: "unique keys that merge rows prefer sources in different orders"}
+		}
+		order = this
+	}
+	if order == nil {
+		order = p.SourcesOf(t)
+	}
+	return order, nil
+}
+
+func (p *Plan) Preferred(t *Table, u *Unique) []string {
+	order := slices.Clone(u.Prefer)
+	for _, s := range p.SourcesOf(t) {
+		if !slices.Contains(order, s) {
+			order = append(order, s)
+		}
+	}
+	return order
+}
+
+// MintOrder returns the tables so that those whose rows may be merged come
+// before those with unique keys that refer to them, and those whose rows may be
+// missing before those whose rows are dropped for it.
+func (p *Plan) MintOrder() ([]*Table, error) {
+	var order []*Table
+	state := map[*Table]int{} // 1: on the way, 2: done
+	var visit func(t *Table) error
+	visit = func(t *Table) error {
+		switch state[t] {
+		case 1:
+			return &Error{Table: t.Name, Reason: "references that drop rows, or are in unique keys that merge them, go round in a circle"}
+		case 2:
+			return nil
+		}
+		state[t] = 1
+		for _, c := range t.Columns {
+			unique := slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, c.Name) })
+			for _, r := range c.Refers {
+				parent := p.Table(r.Table)
+				if parent == nil || parent.Skip || !Drops(c) && !(unique && parent.Merges()) {
+					continue
+				}
+				if err := visit(parent); err != nil {
+					return err
+				}
+			}
+		}
+		state[t] = 2
+		order = append(order, t)
+		return nil
+	}
+	for _, t := range p.Tables {
+		if t.Skip {
+			continue
+		}
+		if err := visit(t); err != nil {
+			return nil, err
+		}
+	}
+	return order, nil
+}
+
+// Drops reports whether rows are left out for what the column refers to.
+func Drops(c *Column) bool { return c.HoldsReferences() && c.Orphans == OrphansDrop }

@@ -1,4 +1,4 @@
-package merge
+package plan
 
 import (
 	"fmt"
@@ -111,7 +111,7 @@ func (w *schemaWriter) typeOf(c *Column) string {
 		return typ
 	}
 	if c.Role == RoleReference && sqltype.Of(w.dialect, typ).Kind == sqltype.Integer {
-		typ = w.plan.table(c.Refers[0].Table).key().Type
+		typ = w.plan.Table(c.Refers[0].Table).Key().Type
 	}
 	if c.Role == RoleKey || c.Role == RoleReference || c.Role == RolePolymorphic {
 		typ = sqltype.Wide(w.dialect, typ)
@@ -154,7 +154,7 @@ func (w *schemaWriter) indexes(t *Table) (statements []string) {
 // foreignKeys returns the constraints to tables that are merged too.
 func (w *schemaWriter) foreignKeys(t *Table) (keys []string) {
 	for _, k := range t.ForeignKeys {
-		if w.plan.table(k.Table).Skip {
+		if w.plan.Table(k.Table).Skip {
 			continue
 		}
 		text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", w.list(k.Columns), w.dialect.Quote(k.Table), w.list(k.Refers))

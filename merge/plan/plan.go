@@ -1,8 +1,10 @@
-package merge
+package plan
 
-import "slices"
+import (
+	"slices"
+)
 
-// A Plan says what to do with every column of every table. [Inspect] proposes
+// A Plan says what to do with every column of every table. [github.com/shardsnow/snow/merge.Inspect] proposes
 // one, people review and edit it, and nothing is written before each of its
 // suspects has a decision: see [Plan.Check].
 //
@@ -172,8 +174,8 @@ type Index struct {
 	Statement string   `json:"statement,omitempty" yaml:"statement,omitempty"`
 }
 
-// table returns the table of a name, or nil.
-func (p *Plan) table(name string) *Table {
+// Table returns the table of a name, or nil.
+func (p *Plan) Table(name string) *Table {
 	for _, t := range p.Tables {
 		if t.Name == name {
 			return t
@@ -182,8 +184,8 @@ func (p *Plan) table(name string) *Table {
 	return nil
 }
 
-// column returns the column of a name, or nil.
-func (t *Table) column(name string) *Column {
+// Column returns the column of a name, or nil.
+func (t *Table) Column(name string) *Column {
 	for _, c := range t.Columns {
 		if c.Name == name {
 			return c
@@ -192,8 +194,8 @@ func (t *Table) column(name string) *Column {
 	return nil
 }
 
-// key returns the column of Role key, or nil.
-func (t *Table) key() *Column {
+// Key returns the column of Role key, or nil.
+func (t *Table) Key() *Column {
 	for _, c := range t.Columns {
 		if c.Role == RoleKey {
 			return c
@@ -202,22 +204,22 @@ func (t *Table) key() *Column {
 	return nil
 }
 
-// in reports whether the source has the table.
-func (t *Table) in(source string) bool {
+// In reports whether the source has the table.
+func (t *Table) In(source string) bool {
 	return len(t.Sources) == 0 || slices.Contains(t.Sources, source)
 }
 
-// in reports whether the source has the column, if it has the table.
-func (c *Column) in(source string) bool {
+// In reports whether the source has the column, if it has the table.
+func (c *Column) In(source string) bool {
 	return len(c.Sources) == 0 || slices.Contains(c.Sources, source)
 }
 
-// mints reports whether rows of the source get new ids.
-func (t *Table) mints(source string) bool { return slices.Contains(t.Mint, source) }
+// Mints reports whether rows of the source get new ids.
+func (t *Table) Mints(source string) bool { return slices.Contains(t.Mint, source) }
 
-// idsOf returns the name of the table whose ids a column holds, or "".
-func (t *Table) idsOf(column string) string {
-	c := t.column(column)
+// IdsOf returns the name of the table whose ids a column holds, or "".
+func (t *Table) IdsOf(column string) string {
+	c := t.Column(column)
 	switch {
 	case c == nil:
 	case c.Role == RoleKey:
@@ -226,4 +228,19 @@ func (t *Table) idsOf(column string) string {
 		return c.Refers[0].Table
 	}
 	return ""
+}
+
+// Merges reports whether rows of the table may come to stand for others.
+func (t *Table) Merges() bool {
+	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return u.Rule == RuleKeep || u.Rule == RuleMatch })
+}
+
+// SourcesOf returns the sources that have the table, in the plan's order.
+func (p *Plan) SourcesOf(t *Table) []string {
+	return slices.DeleteFunc(slices.Clone(p.Sources), func(s string) bool { return !t.In(s) })
+}
+
+// HoldsReferences reports whether the column holds ids of other rows.
+func (c *Column) HoldsReferences() bool {
+	return c.Role == RoleReference || c.Role == RoleJSON || c.Role == RoleList || c.Role == RolePolymorphic
 }

@@ -1,4 +1,4 @@
-package merge_test
+package plan_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 func TestPlanReadsBack(t *testing.T) {
@@ -18,9 +18,9 @@ func TestPlanReadsBack(t *testing.T) {
 	p.Tables[0].Columns[3].None = []string{"0", "", "null", "-1", "1e3", " x", "no: #1"}
 	p.Tables[0].Columns[4].Separator = " | "
 	p.Tables[0].Notes = []string{"trigger\nin two lines", "- [a, b]: {c}"}
-	for name, write := range map[string]func(*merge.Plan, io.Writer) error{
-		"YAML": (*merge.Plan).WriteYAML,
-		"JSON": (*merge.Plan).WriteJSON,
+	for name, write := range map[string]func(*plan.Plan, io.Writer) error{
+		"YAML": (*plan.Plan).WriteYAML,
+		"JSON": (*plan.Plan).WriteJSON,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
@@ -28,7 +28,7 @@ func TestPlanReadsBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			text := b.String()
-			got, err := merge.ReadPlan(&b)
+			got, err := plan.Read(&b)
 			if err != nil {
 				t.Fatalf("%v in\n%s", err, text)
 			}
@@ -41,20 +41,20 @@ func TestPlanReadsBack(t *testing.T) {
 
 // In YAML null is not a text, but people write it as they do drop.
 func TestReadPlanOrphans(t *testing.T) {
-	for text, want := range map[string]merge.Orphans{
-		"orphans: null": merge.OrphansNull, "orphans: 'null'": merge.OrphansNull, `orphans: "null"`: merge.OrphansNull, "orphans: Null": merge.OrphansNull,
-		"orphans: ~": merge.OrphansNull, "{orphans: null, name: b}": merge.OrphansNull, "orphans: drop": merge.OrphansDrop,
-		"orphans:": merge.OrphansFail, "orphans: ''": merge.OrphansFail, "name: b": merge.OrphansFail, "default: null": merge.OrphansFail,
+	for text, want := range map[string]plan.Orphans{
+		"orphans: null": plan.OrphansNull, "orphans: 'null'": plan.OrphansNull, `orphans: "null"`: plan.OrphansNull, "orphans: Null": plan.OrphansNull,
+		"orphans: ~": plan.OrphansNull, "{orphans: null, name: b}": plan.OrphansNull, "orphans: drop": plan.OrphansDrop,
+		"orphans:": plan.OrphansFail, "orphans: ''": plan.OrphansFail, "name: b": plan.OrphansFail, "default: null": plan.OrphansFail,
 	} {
-		p, err := merge.ReadPlan(strings.NewReader("tables:\n- name: a\n  columns:\n  - " + text + "\n"))
+		p, err := plan.Read(strings.NewReader("tables:\n- name: a\n  columns:\n  - " + text + "\n"))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 		} else if c := p.Tables[0].Columns[0]; c.Orphans != want || c.Default != nil {
 			t.Errorf("%s: got %+v, want orphans %q", text, c, want)
 		}
 	}
-	p, err := merge.ReadPlan(strings.NewReader(`{"tables": [{"name": "a", "columns": [{"name": "b", "orphans": null}]}]}`))
-	if err != nil || p.Tables[0].Columns[0].Orphans != merge.OrphansFail {
+	p, err := plan.Read(strings.NewReader(`{"tables": [{"name": "a", "columns": [{"name": "b", "orphans": null}]}]}`))
+	if err != nil || p.Tables[0].Columns[0].Orphans != plan.OrphansFail {
 		t.Errorf("JSON's null: got %v, want nothing", err)
 	}
 }
@@ -76,7 +76,7 @@ func TestReadPlanErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := merge.ReadPlan(strings.NewReader(test.text))
+			_, err := plan.Read(strings.NewReader(test.text))
 			if err == nil || !strings.HasPrefix(err.Error(), "merge: read plan: ") || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}
@@ -95,7 +95,7 @@ func FuzzReadPlan(f *testing.F) {
 	f.Add(`{"version": 1, "tables": [{"name": "a", "columns": [{"name": "\u0085", "default": ""}]}]}`)
 	f.Add("tables: [{name: a, unique: [{columns: [b], rule: suffix}], primary_key: [a, b], columns: [{name: b, none: [0, ~, 2001-01-01]}]}]")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := merge.ReadPlan(strings.NewReader(text))
+		p, err := plan.Read(strings.NewReader(text))
 		if err != nil {
 			return
 		}
@@ -108,7 +108,7 @@ func FuzzReadPlan(f *testing.F) {
 		if err := p.WriteYAML(&yaml); err != nil {
 			t.Fatal(err)
 		}
-		got, err := merge.ReadPlan(&yaml)
+		got, err := plan.Read(&yaml)
 		if err != nil {
 			t.Fatalf("read back: %v", err)
 		}
@@ -122,14 +122,14 @@ func FuzzReadPlan(f *testing.F) {
 }
 
 func ExamplePlan_WriteYAML() {
-	p := &merge.Plan{
+	p := &plan.Plan{
 		Version: 1, Dialect: "SQLite", Sources: []string{"eu", "us"},
-		Tables: []*merge.Table{{
+		Tables: []*plan.Table{{
 			Name: "players", PrimaryKey: []string{"id"}, Mint: []string{"eu", "us"}, Created: "created_at",
-			Columns: []*merge.Column{
-				{Name: "id", Type: "INTEGER", Role: merge.RoleKey},
-				{Name: "friends", Type: "TEXT", Role: merge.RoleList, Refers: []*merge.Reference{{Table: "players"}}, Suspects: []string{"a list of ids?"}},
-				{Name: "created_at", Type: "TEXT", Role: merge.RolePlain},
+			Columns: []*plan.Column{
+				{Name: "id", Type: "INTEGER", Role: plan.RoleKey},
+				{Name: "friends", Type: "TEXT", Role: plan.RoleList, Refers: []*plan.Reference{{Table: "players"}}, Suspects: []string{"a list of ids?"}},
+				{Name: "created_at", Type: "TEXT", Role: plan.RolePlain},
 			},
 		}},
 	}
@@ -168,7 +168,7 @@ func ExamplePlan_WriteYAML() {
 }
 
 func ExamplePlan_Check() {
-	p, err := merge.ReadPlan(strings.NewReader(`
+	p, err := plan.Read(strings.NewReader(`
 version: 1
 dialect: SQLite
 sources: [eu, us]

@@ -1,4 +1,4 @@
-package merge
+package plan
 
 import (
 	"errors"
@@ -13,14 +13,14 @@ import (
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
-// A PlanError says why nothing can be merged by a plan.
-type PlanError struct {
+// A Error says why nothing can be merged by a plan.
+type Error struct {
 	Table  string // empty where it is the plan as a whole
 	Column string // empty where it is the table as a whole
 	Reason string
 }
 
-func (e *PlanError) Error() string {
+func (e *Error) Error() string {
 	switch {
 	case e.Table == "":
 		return "plan: " + e.Reason
@@ -34,7 +34,7 @@ func (e *PlanError) Error() string {
 // suspects and columns that nobody has decided on, names of nothing, roles that
 // do not fit the types or the foreign keys, unique keys whose rule can't be
 // followed. It asks no database: whether the sources are as the plan says is
-// for [New] to find out.
+// for [github.com/shardsnow/snow/merge.New] to find out.
 func (p *Plan) Check() error {
 	c := &checker{plan: p, dialect: dialectOf(p.Dialect)}
 	if p.Version != 1 {
@@ -54,16 +54,16 @@ func (p *Plan) Check() error {
 		switch {
 		case t.Name == "":
 			c.fault("", "", "a table has no name")
-		case p.table(t.Name) != p.Tables[i]:
+		case p.Table(t.Name) != p.Tables[i]:
 			c.fault(t.Name, "", "there are two of it")
 		case !t.Skip:
 			c.table(t)
-			if _, err := p.precedence(t); err != nil {
+			if _, err := p.Precedence(t); err != nil {
 				c.errs = append(c.errs, err)
 			}
 		}
 	}
-	if _, err := p.mintOrder(); err != nil {
+	if _, err := p.MintOrder(); err != nil {
 		c.errs = append(c.errs, err)
 	}
 	return errors.Join(c.errs...)
@@ -97,7 +97,7 @@ type checker struct {
 }
 
 func (c *checker) fault(table, column, format string, args ...any) {
-	c.errs = append(c.errs, &PlanError{Table: table, Column: column, Reason: fmt.Sprintf(format, args...)})
+	c.errs = append(c.errs, &Error{Table: table, Column: column, Reason: fmt.Sprintf(format, args...)})
 }
 
 // sources complains of names in field that are not among those of what.
@@ -106,7 +106,7 @@ func (c *checker) sources(t *Table, column, field string, names []string) {
 		switch {
 		case !slices.Contains(c.plan.Sources, name):
 			c.fault(t.Name, column, "%s names %q, which is no source", field, name)
-		case !t.in(name):
+		case !t.In(name):
 			c.fault(t.Name, column, "%s names %q, which does not have the table", field, name)
 		case slices.Contains(names[:i], name):
 			c.fault(t.Name, column, "%s names %q twice", field, name)
@@ -133,18 +133,18 @@ func (c *checker) table(t *Table) {
 	}
 	c.columns(t, "primary_key", t.PrimaryKey)
 	for _, name := range t.PrimaryKey {
-		if column := t.column(name); column != nil && len(column.Sources) > 0 {
+		if column := t.Column(name); column != nil && len(column.Sources) > 0 {
 			c.fault(t.Name, name, "is in the primary key, so all the sources of the table must have it")
 		}
 	}
-	if len(t.Mint) > 0 && t.key() == nil {
+	if len(t.Mint) > 0 && t.Key() == nil {
 		c.fault(t.Name, "", "mint names sources, but no column is a key")
 	}
 	for i, column := range t.Columns {
 		switch {
 		case column.Name == "":
 			c.fault(t.Name, "", "a column has no name")
-		case t.column(column.Name) != t.Columns[i]:
+		case t.Column(column.Name) != t.Columns[i]:
 			c.fault(t.Name, column.Name, "there are two of it")
 		default:
 			c.column(t, column)
@@ -167,7 +167,7 @@ func (c *checker) table(t *Table) {
 // columns complains of names in field that the table does not have.
 func (c *checker) columns(t *Table, field string, names []string) {
 	for i, name := range names {
-		if t.column(name) == nil {
+		if t.Column(name) == nil {
 			c.fault(t.Name, "", "%s names %q, which is no column", field, name)
 		} else if slices.Contains(names[:i], name) {
 			c.fault(t.Name, "", "%s names %q twice", field, name)
@@ -184,7 +184,7 @@ func (c *checker) created(t *Table) {
 	if t.Created == "" {
 		return
 	}
-	column := t.column(t.Created)
+	column := t.Column(t.Created)
 	if column == nil {
 		c.fault(t.Name, "", "created names %q, which is no column", t.Created)
 		return
@@ -193,7 +193,7 @@ func (c *checker) created(t *Table) {
 		c.fault(t.Name, column.Name, "is what dates ids, but type %q is neither a time nor an integer", column.Type)
 	}
 	for _, source := range t.Mint {
-		if !column.in(source) {
+		if !column.In(source) {
 			c.fault(t.Name, column.Name, "is what dates ids, but source %q does not have it", source)
 		}
 	}
@@ -262,11 +262,11 @@ func (c *checker) column(t *Table, column *Column) {
 	case RolePolymorphic:
 		c.holder(t, column, s)
 		c.distinct(t, column, "value", func(r *Reference) string { return r.Value })
-		if by := t.column(column.By); by == nil || by == column || by.Role != RolePlain {
+		if by := t.Column(column.By); by == nil || by == column || by.Role != RolePlain {
 			fault("by is %q: want another column of role plain", column.By)
 		} else {
 			for _, source := range c.sourcesOf(t) {
-				if column.in(source) && !by.in(source) {
+				if column.In(source) && !by.In(source) {
 					fault("by is %q, which source %q does not have", column.By, source)
 				}
 			}
@@ -279,12 +279,12 @@ func (c *checker) column(t *Table, column *Column) {
 		if r.Table == "" && column.Role == RolePolymorphic {
 			continue
 		}
-		switch parent := c.plan.table(r.Table); {
+		switch parent := c.plan.Table(r.Table); {
 		case parent == nil:
 			fault("refers to table %q, which does not exist", r.Table)
 		case parent.Skip:
 			fault("refers to table %q, which is skipped", r.Table)
-		case parent.key() == nil:
+		case parent.Key() == nil:
 			fault("refers to table %q, which has no key", r.Table)
 		}
 	}
@@ -314,7 +314,7 @@ func (c *checker) holder(t *Table, column *Column, s sqltype.Type) {
 // mintsFor reports whether the column may hold minted ids.
 func (c *checker) mintsFor(column *Column) bool {
 	return slices.ContainsFunc(column.Refers, func(r *Reference) bool {
-		parent := c.plan.table(r.Table)
+		parent := c.plan.Table(r.Table)
 		return parent != nil && len(parent.Mint) > 0
 	})
 }
@@ -356,7 +356,7 @@ func (c *checker) unique(t *Table, u *Unique) {
 		c.fault(t.Name, "", "%s: rule %q: want fail, suffix, keep or match", name, u.Rule)
 		return
 	}
-	column := t.renamed(u, c.dialect)
+	column := t.RenameColumn(u, c.dialect)
 	switch {
 	case column == nil:
 		c.fault(t.Name, "", "%s: rename: want one of its columns that is a text", name)
@@ -366,13 +366,13 @@ func (c *checker) unique(t *Table, u *Unique) {
 	}
 }
 
-// renamed returns the column that RuleSuffix changes, or nil.
-func (t *Table) renamed(u *Unique, d sqldialect.Dialect) (found *Column) {
+// RenameColumn returns the column that RuleSuffix changes, or nil.
+func (t *Table) RenameColumn(u *Unique, d sqldialect.Dialect) (found *Column) {
 	if u.Rename != "" {
-		return t.column(u.Rename)
+		return t.Column(u.Rename)
 	}
 	for _, name := range u.Columns {
-		if c := t.column(name); c != nil && c.Role == RolePlain && sqltype.Of(d, c.Type).Kind == sqltype.Text {
+		if c := t.Column(name); c != nil && c.Role == RolePlain && sqltype.Of(d, c.Type).Kind == sqltype.Text {
 			if found != nil {
 				return nil
 			}
@@ -385,7 +385,7 @@ func (t *Table) renamed(u *Unique, d sqldialect.Dialect) (found *Column) {
 func (c *checker) foreignKey(t *Table, k *ForeignKey) {
 	name := fmt.Sprintf("foreign key %q", k.Columns)
 	c.columns(t, name, k.Columns)
-	parent := c.plan.table(k.Table)
+	parent := c.plan.Table(k.Table)
 	switch {
 	case len(k.Columns) == 0 || len(k.Columns) != len(k.Refers):
 		c.fault(t.Name, "", "%s has %d columns that refer to %d", name, len(k.Columns), len(k.Refers))
@@ -398,10 +398,10 @@ func (c *checker) foreignKey(t *Table, k *ForeignKey) {
 	}
 	c.columns(parent, name+" of "+strconv.Quote(t.Name), k.Refers)
 	for i, column := range k.Columns {
-		if t.column(column) == nil || parent.column(k.Refers[i]) == nil || t.column(column).Role == RoleUndecided {
+		if t.Column(column) == nil || parent.Column(k.Refers[i]) == nil || t.Column(column).Role == RoleUndecided {
 			continue
 		}
-		got, want := t.idsOf(column), parent.idsOf(k.Refers[i])
+		got, want := t.IdsOf(column), parent.IdsOf(k.Refers[i])
 		switch {
 		case got == want:
 		case want == "":
