@@ -158,7 +158,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 // alive takes out of hits the rows of a source that are not copied because of
 // what they refer to.
 func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error {
-	if place == inTarget || place == r.source || len(hits) == 0 || r.table.Key() == nil || !slices.ContainsFunc(r.table.Columns, plan.Drops) {
+	if place == inTarget || place == r.source || len(hits) == 0 || r.table.Key() == nil || !slices.ContainsFunc(r.table.Columns, (*plan.Column).DropsRows) {
 		return nil
 	}
 	var keys []int64

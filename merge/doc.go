@@ -4,19 +4,19 @@
 // to those of package snow. What to do when, and when it goes wrong, is in
 // docs/merge.md; examples/merge-servers is a program around it.
 //
-//	plan, err := merge.Inspect(ctx, sqlsnow.MySQL, sources...) // proposes; writes nothing
-//	err = plan.WriteYAML(file)                                 // for people to review and edit
-//	plan, err = merge.ReadPlan(file)
-//	err = plan.Check()                                         // is everything decided?
-//	statements, err := plan.Schema()                           // make the target's tables
-//	m, err := merge.New(sqlsnow.MySQL, target, sources, plan, merge.Config{Namespace: "game"})
+//	p, err := merge.Inspect(ctx, sqlsnow.MySQL, sources...) // proposes; writes nothing
+//	err = p.WriteYAML(file)                                 // for people to review and edit
+//	p, err = plan.Read(file)
+//	err = p.Check()                                         // is everything decided?
+//	statements, err := p.Schema()                           // make the target's tables
+//	m, err := merge.New(sqlsnow.MySQL, target, sources, p, merge.Config{Namespace: "game"})
 //	forecast, err := m.DryRun(ctx)                             // writes nothing
 //	report, err := m.Run(ctx)                                  // mint, copy, link, verify
 //	id, err := merge.Lookup(ctx, sqlsnow.MySQL, target, "eu", "players", 1234)
 //
 // # The plan
 //
-// A [plan.Plan] gives each column a [plan.Role], and each unique key a [plan.Rule] for rows of
+// A [github.com/shardsnow/snow/merge/plan.Plan] gives each column a [github.com/shardsnow/snow/merge/plan.Role], and each unique key a [github.com/shardsnow/snow/merge/plan.Rule] for rows of
 // several sources that clash in it. [Inspect] makes it of the schemas and of
 // samples of the rows. What it can't be sure of is a suspect, and a suspect
 // that nobody has decided on is an error that names table and column.
@@ -41,11 +41,12 @@
 //
 // # Ids
 //
-// A row keeps its id if its source is not among [plan.Table.Mint], which is what
-// rows with ids of package snow do: they can't clash. The others get one whose
-// time is that of the column [plan.Table.Created] and whose order is that of the old
-// ones, on a worker number that [sqlsnow.Reserve] took out of the namespace for
-// the source. So no generator will ever make it.
+// A row keeps its id if its source is not among Mint of its
+// [github.com/shardsnow/snow/merge/plan.Table], which is right for rows with ids
+// of package snow: they can't clash. The others get an id whose time is that of
+// the column Created and whose order is that of the old ids, on a worker number
+// that [sqlsnow.Reserve] took out of the namespace for the source. So no
+// generator will ever make it.
 //
 // # Limits
 //

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"strings"
 
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
@@ -21,18 +20,18 @@ func Example() {
 	var sources []merge.Source // such as {Name: "eu", DB: eu}, {Name: "us", DB: us}
 
 	propose := func() error {
-		plan, err := merge.Inspect(ctx, sqlsnow.MySQL, sources...)
+		p, err := merge.Inspect(ctx, sqlsnow.MySQL, sources...)
 		if err != nil {
 			return err
 		}
-		return plan.WriteYAML(os.Stdout)
+		return p.WriteYAML(os.Stdout)
 	}
 	unite := func(reviewed *os.File) error {
-		plan, err := plan.Read(reviewed)
+		p, err := plan.Read(reviewed)
 		if err != nil {
 			return err
 		}
-		m, err := merge.New(sqlsnow.MySQL, target, sources, plan, merge.Config{
+		m, err := merge.New(sqlsnow.MySQL, target, sources, p, merge.Config{
 			Namespace:  "game",
 			Assertions: []merge.Assertion{{Name: "gold", SQL: "SELECT SUM(gold) FROM players"}},
 		})
@@ -46,32 +45,6 @@ func Example() {
 		return errors.Join(report.WriteText(os.Stdout), report.Err())
 	}
 	_, _ = propose, unite
-}
-
-// A plan that nobody has reviewed.
-func ExampleReadPlan() {
-	plan, err := plan.Read(strings.NewReader(`
-version: 1
-dialect: MySQL
-sources: [eu, us]
-tables:
-- name: players
-  primary_key: [id]
-  mint: [eu, us]
-  columns:
-  - {name: id, type: bigint, role: key}
-  - name: invited_by
-    type: bigint
-    nullable: true
-    role: reference
-    refers: [{table: players}]
-    suspects: ['a reference without a foreign key? 998 of 1000 sampled values are ids of players']
-`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(plan.Check())
-	// Output: plan: column "players.invited_by": not decided: a reference without a foreign key? 998 of 1000 sampled values are ids of players
 }
 
 func ExampleInspect() {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/plan"
@@ -42,8 +43,8 @@ func (e *engine) lookup(ctx context.Context, target queryer, source, table strin
 	if number == 0 {
 		return 0, fmt.Errorf("%w: the table was not merged", ErrNotFound)
 	}
-	var p plan.Plan
-	if err := plan.ReadJSON([]byte(text), &p); err != nil {
+	p, err := plan.Read(strings.NewReader(text))
+	if err != nil {
 		return 0, fmt.Errorf("the run's plan: %w", err)
 	}
 	t := p.Table(table)
@@ -51,7 +52,7 @@ func (e *engine) lookup(ctx context.Context, target queryer, source, table strin
 		return 0, fmt.Errorf("%w: the table has no column of ids", ErrNotFound)
 	}
 	of := newSourceTable(number, source, t)
-	of.packable = isPackable(e.dialect, &p, of)
+	of.packable = isPackable(e.dialect, p, of)
 	found, err := newResolver(idMap{e, target}).resolve(ctx, &refChecker{engine: e, q: target}, of, []int64{oldID})
 	if err != nil {
 		return 0, err

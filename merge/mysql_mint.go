@@ -38,7 +38,7 @@ type serverMinter struct {
 // newServerMinter returns nil if rows of the table must be seen.
 func newServerMinter(ctx context.Context, w work, database string) (*serverMinter, error) {
 	t := w.table
-	if len(t.primary) != 1 || t.mapped != t.rekeys || t.rekeys && t.primary[0] != t.key || slices.ContainsFunc(t.columns, plan.Drops) {
+	if len(t.primary) != 1 || t.mapped != t.rekeys || t.rekeys && t.primary[0] != t.key || slices.ContainsFunc(t.columns, (*plan.Column).DropsRows) {
 		return nil, nil
 	}
 	if none, err := w.conflicts.none(ctx, t.table, t.source); err != nil || !none {

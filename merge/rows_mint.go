@@ -74,7 +74,7 @@ func (m *rowMinter) begin(ctx context.Context) error {
 	t := m.table
 	needs := m.conflicts.needs(t.table, t.source)
 	m.part = t.only(func(c *plan.Column) bool {
-		return slices.Contains(needs, c) || plan.Drops(c) || t.rekeys && c.Name == t.table.Created
+		return slices.Contains(needs, c) || c.DropsRows() || t.rekeys && c.Name == t.table.Created
 	})
 	last, err := m.conns.target.ledger().lastChunk(ctx, t)
 	if err != nil {
@@ -100,7 +100,7 @@ func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 	for i, values := range rows {
 		all[i] = row{key: m.part.primaryKey(values), old: values, new: slices.Clone(values), fate: kept}
 	}
-	if err := m.rewriter.references(ctx, m.part, all, plan.Drops); err != nil {
+	if err := m.rewriter.references(ctx, m.part, all, (*plan.Column).DropsRows); err != nil {
 		return err
 	}
 	var alive [][]any

@@ -39,7 +39,7 @@ func newSourceTable(id int64, source string, t *plan.Table) *sourceTable {
 		if c.Role == plan.RoleKey {
 			s.key = len(s.columns)
 		}
-		s.mapped = s.mapped || plan.Drops(c)
+		s.mapped = s.mapped || c.DropsRows()
 		s.columns = append(s.columns, c)
 	}
 	for _, name := range t.PrimaryKey {

@@ -32,11 +32,11 @@ func transfer(t *testing.T, d sqlsnow.Dialect, open func() *sql.DB, statements .
 		t.Fatal(err)
 	}
 	sources := []merge.Source{{Name: "s1", DB: source}}
-	plan, err := merge.Inspect(t.Context(), d, sources...)
+	p, err := merge.Inspect(t.Context(), d, sources...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range plan.Tables {
+	for _, table := range p.Tables {
 		for _, c := range table.Columns {
 			c.Decided = true
 			if c.Role == plan.RoleUndecided {
@@ -50,7 +50,7 @@ func transfer(t *testing.T, d sqlsnow.Dialect, open func() *sql.DB, statements .
 			u.Decided = true
 		}
 	}
-	schema, err := plan.Schema()
+	schema, err := p.Schema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func transfer(t *testing.T, d sqlsnow.Dialect, open func() *sql.DB, statements .
 			t.Fatalf("%s: %v", text, err)
 		}
 	}
-	m, err := merge.New(d, target, sources, plan, merge.Config{Namespace: "game"})
+	m, err := merge.New(d, target, sources, p, merge.Config{Namespace: "game"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,9 @@ import (
 
 // decide is what people do with a plan: it answers each question that inspect
 // asks. It returns the answers as lines.
-func decide(plan *plan.Plan, counts []string) []string {
+func decide(p *plan.Plan, counts []string) []string {
 	var answers []string
-	for _, t := range plan.Tables {
+	for _, t := range p.Tables {
 		// Rows of servers that counted them get new ids, dated by when they were made.
 		if t.Mint = nil; t.Name != "friendships" && t.Name != "ranks" {
 			t.Mint = counts

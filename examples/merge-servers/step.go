@@ -26,23 +26,23 @@ func (c *command) inspect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plan, err := merge.Inspect(ctx, c.dialect, sources...)
+	p, err := merge.Inspect(ctx, c.dialect, sources...)
 	if err != nil {
 		return err
 	}
-	for _, source := range plan.Sources {
-		if !slices.ContainsFunc(plan.Tables, func(t *plan.Table) bool { return len(t.Sources) == 0 || slices.Contains(t.Sources, source) }) {
+	for _, source := range p.Sources {
+		if !slices.ContainsFunc(p.Tables, func(t *plan.Table) bool { return len(t.Sources) == 0 || slices.Contains(t.Sources, source) }) {
 			return fmt.Errorf("source %s has no tables: is its DSN right?", source)
 		}
 	}
-	if err := writePlan(c.plan, plan, os.O_EXCL); err != nil {
+	if err := writePlan(c.plan, p, os.O_EXCL); err != nil {
 		return err
 	}
 	var undecided []error
-	if err := plan.Check(); err != nil {
+	if err := p.Check(); err != nil {
 		undecided = parts(err)
 	}
-	c.say("%s: %s tables of %s, with %s decisions to take", filepath.Base(c.plan), count(int64(len(plan.Tables))), strings.Join(plan.Sources, ", "), count(int64(len(undecided))))
+	c.say("%s: %s tables of %s, with %s decisions to take", filepath.Base(c.plan), count(int64(len(p.Tables))), strings.Join(p.Sources, ", "), count(int64(len(undecided))))
 	for _, err := range undecided {
 		c.say("  %v", err)
 	}
@@ -64,32 +64,32 @@ func readPlan(file string) (*plan.Plan, error) {
 		return nil, err
 	}
 	defer f.Close()
-	plan, err := plan.Read(f)
+	p, err := plan.Read(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return plan, nil
+	return p, nil
 }
 
 // writePlan writes JSON if the file's name says so, else YAML.
-func writePlan(file string, plan *plan.Plan, flags int) (err error) {
+func writePlan(file string, p *plan.Plan, flags int) (err error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|flags, 0o644)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if filepath.Ext(file) == ".json" {
-		return plan.WriteJSON(f)
+		return p.WriteJSON(f)
 	}
-	return plan.WriteYAML(f)
+	return p.WriteYAML(f)
 }
 
 func (c *command) schema(ctx context.Context) error {
-	plan, err := readPlan(c.plan)
+	p, err := readPlan(c.plan)
 	if err != nil {
 		return err
 	}
-	statements, err := plan.Schema()
+	statements, err := p.Schema()
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (c *command) registryDatabase(ctx context.Context) (*sql.DB, error) {
 
 // merge opens all that a merge needs.
 func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, error) {
-	plan, err := readPlan(c.plan)
+	p, err := readPlan(c.plan)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, er
 		}
 	}
 	cfg.Namespace, cfg.Assertions, cfg.WithoutForeignKeys = c.namespace, c.assertions, c.noFKs
-	m, err := merge.New(c.dialect, target, sources, plan, cfg)
+	m, err := merge.New(c.dialect, target, sources, p, cfg)
 	if err != nil { // people give a flag, not a field
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "Config.WithoutForeignKeys", "-without-foreign-keys"))
 	}

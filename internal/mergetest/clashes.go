@@ -245,7 +245,7 @@ func (c clashCase) merge(t *testing.T, a *arena, stutter bool) (m *merge.Merge, 
 	if c.kept {
 		minting = nil
 	}
-	plan := &plan.Plan{Version: 1, Dialect: a.Dialect.String(), Sources: names, Tables: []*plan.Table{{
+	p := &plan.Plan{Version: 1, Dialect: a.Dialect.String(), Sources: names, Tables: []*plan.Table{{
 		Name: table, PrimaryKey: []string{"id"}, Mint: minting, Unique: []*plan.Unique{&unique}, Columns: []*plan.Column{
 			{Name: "id", Type: "bigint", Role: plan.RoleKey},
 			{Name: "tag", Type: "varchar(80)", Role: plan.RolePlain},
@@ -264,7 +264,7 @@ func (c clashCase) merge(t *testing.T, a *arena, stutter bool) (m *merge.Merge, 
 				}
 			}
 		}
-		m, err := merge.New(a.Dialect, a.target, sources, plan, cfg)
+		m, err := merge.New(a.Dialect, a.target, sources, p, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +278,7 @@ func (c clashCase) merge(t *testing.T, a *arena, stutter bool) (m *merge.Merge, 
 		}
 	}
 	cfg.Events = nil
-	m, err := merge.New(a.Dialect, a.target, sources, plan, cfg)
+	m, err := merge.New(a.Dialect, a.target, sources, p, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

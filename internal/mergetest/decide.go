@@ -15,9 +15,9 @@ var idInJSON = regexp.MustCompile(`"(id|owner)": ?"?[1-9]`)
 
 // missed fails where Inspect takes a column for plain, without a doubt, whose
 // values are ids.
-func (w *world) missed(t *testing.T, plan *plan.Plan, sources []*source) {
+func (w *world) missed(t *testing.T, p *plan.Plan, sources []*source) {
 	t.Helper()
-	for _, pt := range plan.Tables {
+	for _, pt := range p.Tables {
 		wt := w.table(pt.Name)
 		if wt == nil {
 			t.Errorf("inspect: table %s was not asked for", pt.Name)
@@ -44,14 +44,14 @@ func (w *world) missed(t *testing.T, plan *plan.Plan, sources []*source) {
 }
 
 // decide settles the plan by the truth.
-func (w *world) decide(t *testing.T, plan *plan.Plan, sources []*source) {
+func (w *world) decide(t *testing.T, p *plan.Plan, sources []*source) {
 	t.Helper()
 	for _, wt := range w.tables {
-		i := slices.IndexFunc(plan.Tables, func(pt *plan.Table) bool { return pt.Name == wt.name })
+		i := slices.IndexFunc(p.Tables, func(pt *plan.Table) bool { return pt.Name == wt.name })
 		if i < 0 {
 			t.Fatalf("the plan lacks table %s", wt.name)
 		}
-		pt := plan.Tables[i]
+		pt := p.Tables[i]
 		if !slices.Equal(pt.PrimaryKey, wt.primary) {
 			t.Errorf("%s: the plan has the primary key %v, want %v", wt.name, pt.PrimaryKey, wt.primary)
 		}
@@ -115,12 +115,12 @@ func (w *world) decideUnique(t *testing.T, wt *table, pt *plan.Table) {
 }
 
 // reread sends a plan through YAML or JSON.
-func reread(t *testing.T, plan *plan.Plan, r *rand.Rand) *plan.Plan {
+func reread(t *testing.T, p *plan.Plan, r *rand.Rand) *plan.Plan {
 	t.Helper()
 	var b bytes.Buffer
-	write := plan.WriteYAML
+	write := p.WriteYAML
 	if r.IntN(2) == 0 {
-		write = plan.WriteJSON
+		write = p.WriteJSON
 	}
 	if err := write(&b); err != nil {
 		t.Fatal(err)

@@ -25,11 +25,11 @@ func Preflight(t *testing.T, e Engine) {
 	schema := []string{"CREATE TABLE shops (id BIGINT PRIMARY KEY, name VARCHAR(20))", "CREATE TABLE clerks (id BIGINT PRIMARY KEY, name VARCHAR(20))"}
 	rows := append(schema[:2:2], "INSERT INTO shops VALUES (2000000000000, 'a'), (2000000000001, 'b')")
 	inspect := func(t *testing.T, sources ...merge.Source) *plan.Plan {
-		plan, err := merge.Inspect(t.Context(), e.Dialect, sources...)
+		p, err := merge.Inspect(t.Context(), e.Dialect, sources...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, table := range plan.Tables {
+		for _, table := range p.Tables {
 			table.Mint = nil
 			for _, c := range table.Columns {
 				c.Decided = true
@@ -38,10 +38,10 @@ func Preflight(t *testing.T, e Engine) {
 				u.Decided = true
 			}
 		}
-		return plan
+		return p
 	}
-	run := func(t *testing.T, target *sql.DB, plan *plan.Plan, sources ...merge.Source) error {
-		m, err := merge.New(e.Dialect, target, sources, plan, merge.Config{})
+	run := func(t *testing.T, target *sql.DB, p *plan.Plan, sources ...merge.Source) error {
+		m, err := merge.New(e.Dialect, target, sources, p, merge.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,21 +96,21 @@ func Preflight(t *testing.T, e Engine) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			source, target := merge.Source{Name: "s", DB: open(t, rows...)}, open(t, schema...)
-			plan := inspect(t, source)
-			test.edit(plan)
+			p := inspect(t, source)
+			test.edit(p)
 			var wrong *plan.Error
-			if err := run(t, target, plan, source); !errors.As(err, &wrong) || wrong.Table != "shops" || wrong.Column != test.column {
-				t.Errorf("got %v, want a PlanError of shops.%s", err, test.column)
+			if err := run(t, target, p, source); !errors.As(err, &wrong) || wrong.Table != "shops" || wrong.Column != test.column {
+				t.Errorf("got %v, want a *plan.Error of shops.%s", err, test.column)
 			}
 			if test.column == "" {
 				return
 			}
-			for _, table := range plan.Tables {
+			for _, table := range p.Tables {
 				if table.Name == "shops" {
 					table.Without = []string{test.column}
 				}
 			}
-			if err := run(t, target, plan, source); err != nil {
+			if err := run(t, target, p, source); err != nil {
 				t.Fatal(err)
 			}
 			if n := count(t, target, "SELECT COUNT(*) FROM shops WHERE name IS NULL"); n != 2 {

@@ -68,9 +68,9 @@ func (g *game) problems(t *testing.T) {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
-			m := g.merge(t, func(plan *plan.Plan) {
+			m := g.merge(t, func(merged *plan.Plan) {
 				if p.edit != nil {
-					p.edit(plan.Tables[1], plan.Tables[0])
+					p.edit(merged.Tables[1], merged.Tables[0])
 				}
 			})
 			if p.do != "" {
@@ -126,8 +126,8 @@ func (g *game) problems(t *testing.T) {
 // droppedWinner has a row that clashes with one which is not copied.
 func (g *game) droppedWinner(t *testing.T) {
 	g.exec(t, g.new, "UPDATE players SET account_id = 99 WHERE id = 2000002")
-	m := g.merge(t, func(plan *plan.Plan) {
-		for _, c := range plan.Tables[1].Columns {
+	m := g.merge(t, func(p *plan.Plan) {
+		for _, c := range p.Tables[1].Columns {
 			switch c.Name {
 			case "account_id":
 				c.Orphans = plan.OrphansDrop

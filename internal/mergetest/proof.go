@@ -105,7 +105,7 @@ func (g *game) merge(t *testing.T, edit func(*plan.Plan), sources ...merge.Sourc
 	moment := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "datetime", sqlsnow.Postgres: "timestamp without time zone", sqlsnow.SQLite: "DATETIME"}[g.Dialect]
 	mint := []string{"old"}
 	key := func() *plan.Column { return &plan.Column{Name: "id", Type: "bigint", Role: plan.RoleKey} }
-	plan := &plan.Plan{Version: 1, Dialect: g.Dialect.String(), Sources: []string{"new", "old"}, Tables: []*plan.Table{
+	p := &plan.Plan{Version: 1, Dialect: g.Dialect.String(), Sources: []string{"new", "old"}, Tables: []*plan.Table{
 		{
 			Name: "items", PrimaryKey: []string{"id"}, Mint: mint,
 			Columns: []*plan.Column{key(), column("owner_id", "bigint", plan.RoleReference, to("players", "")), column("kind", "varchar(20)", plan.RolePlain)},
@@ -140,12 +140,12 @@ func (g *game) merge(t *testing.T, edit func(*plan.Plan), sources ...merge.Sourc
 		},
 	}}
 	if edit != nil {
-		edit(plan)
+		edit(p)
 	}
 	if len(sources) == 0 {
 		sources = []merge.Source{{Name: "old", DB: g.old}, {Name: "new", DB: g.new}}
 	}
-	m, err := merge.New(g.Dialect, g.target, sources, plan, merge.Config{
+	m, err := merge.New(g.Dialect, g.target, sources, p, merge.Config{
 		Namespace:  namespace,
 		Assertions: []merge.Assertion{{Name: "swords", SQL: "SELECT COUNT(*) FROM items WHERE kind = 'sword'"}, {Name: "hats", SQL: "SELECT SUM(1) FROM items WHERE kind = 'hat'"}},
 	})
@@ -325,10 +325,10 @@ func (g *game) later(t *testing.T, first *merge.Merge) {
 	third := g.Open(t)
 	g.exec(t, third, g.schema...)
 	g.exec(t, third, "INSERT INTO players VALUES (1, NULL, 1, 'Ann', 5, NULL, NULL, NULL, '2024-03-01 10:00:00')", "INSERT INTO items VALUES (7, 1, 'hat'), (8, 1, 'bow')")
-	m := g.merge(t, func(plan *plan.Plan) {
-		plan.Sources = []string{"third"}
-		for _, table := range plan.Tables[:3] {
-			table.Mint = plan.Sources
+	m := g.merge(t, func(p *plan.Plan) {
+		p.Sources = []string{"third"}
+		for _, table := range p.Tables[:3] {
+			table.Mint = p.Sources
 		}
 	}, merge.Source{Name: "third", DB: third})
 	report, err := m.Run(t.Context())

@@ -202,7 +202,7 @@ func (p *Plan) MintOrder() ([]*Table, error) {
 			unique := slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, c.Name) })
 			for _, r := range c.Refers {
 				parent := p.Table(r.Table)
-				if parent == nil || parent.Skip || !Drops(c) && !(unique && parent.Merges()) {
+				if parent == nil || parent.Skip || !c.DropsRows() && !(unique && parent.Merges()) {
 					continue
 				}
 				if err := visit(parent); err != nil {
@@ -224,6 +224,3 @@ func (p *Plan) MintOrder() ([]*Table, error) {
 	}
 	return order, nil
 }
-
-// Drops reports whether rows are left out for what the column refers to.
-func Drops(c *Column) bool { return c.HoldsReferences() && c.Orphans == OrphansDrop }

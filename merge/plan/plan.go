@@ -244,3 +244,6 @@ func (p *Plan) SourcesOf(t *Table) []string {
 func (c *Column) HoldsReferences() bool {
 	return c.Role == RoleReference || c.Role == RoleJSON || c.Role == RoleList || c.Role == RolePolymorphic
 }
+
+// DropsRows reports whether rows are left out where the column refers to no row.
+func (c *Column) DropsRows() bool { return c.HoldsReferences() && c.Orphans == OrphansDrop }

@@ -41,7 +41,7 @@ func (p *Plan) WriteYAML(w io.Writer) error {
 		_, err = w.Write(b.Bytes())
 	}
 	if err != nil {
-		return fmt.Errorf("merge: write plan: %w", err)
+		return fmt.Errorf("plan: write: %w", err)
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ func (p *Plan) WriteJSON(w io.Writer) error {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(p); err != nil {
-		return fmt.Errorf("merge: write plan: %w", err)
+		return fmt.Errorf("plan: write: %w", err)
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func Read(r io.Reader) (*Plan, error) {
 	p := &Plan{}
 	if err == nil {
 		if text := bytes.TrimSpace(data); len(text) > 0 && text[0] == '{' {
-			err = ReadJSON(data, p)
+			err = readJSON(data, p)
 		} else {
 			err = readYAML(data, p)
 		}
@@ -74,7 +74,7 @@ func Read(r io.Reader) (*Plan, error) {
 		err = p.checkNil()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("merge: read plan: %w", err)
+		return nil, fmt.Errorf("plan: read: %w", err)
 	}
 	return p, nil
 }
@@ -99,7 +99,7 @@ func spellNull(n *yaml.Node) {
 	}
 }
 
-func ReadJSON(data []byte, p *Plan) error {
+func readJSON(data []byte, p *Plan) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(p); err != nil {

@@ -2,7 +2,9 @@ package plan_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"log"
 	"os"
 	"reflect"
 	"strings"
@@ -77,7 +79,7 @@ func TestReadPlanErrors(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := plan.Read(strings.NewReader(test.text))
-			if err == nil || !strings.HasPrefix(err.Error(), "merge: read plan: ") || !strings.Contains(err.Error(), test.want) {
+			if err == nil || !strings.HasPrefix(err.Error(), "plan: read: ") || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}
 		})
@@ -185,4 +187,30 @@ tables:
 	}
 	_, _ = os.Stdout.WriteString(p.Check().Error())
 	// Output: plan: column "players.boss_id": not decided: named like an id
+}
+
+// A plan that nobody has reviewed.
+func ExampleRead() {
+	p, err := plan.Read(strings.NewReader(`
+version: 1
+dialect: MySQL
+sources: [eu, us]
+tables:
+- name: players
+  primary_key: [id]
+  mint: [eu, us]
+  columns:
+  - {name: id, type: bigint, role: key}
+  - name: invited_by
+    type: bigint
+    nullable: true
+    role: reference
+    refers: [{table: players}]
+    suspects: ['a reference without a foreign key? 998 of 1000 sampled values are ids of players']
+`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Check())
+	// Output: plan: column "players.invited_by": not decided: a reference without a foreign key? 998 of 1000 sampled values are ids of players
 }
