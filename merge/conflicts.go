@@ -30,7 +30,7 @@ func (e *ClashError) Error() string {
 	if e.With != "" {
 		with = "source " + strconv.Quote(e.With) + " has"
 	}
-	text := fmt.Sprintf("merge: table %q: row %s of source %q has the %s %s that a row which %s",
+	text := fmt.Sprintf("table %q: row %s of source %q has the %s %s that a row which %s",
 		e.Table, e.Row, e.Source, strings.Join(e.Unique, ", "), quoteTexts(e.Values), with)
 	switch {
 	case e.Column != "":

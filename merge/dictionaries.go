@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
@@ -184,9 +185,9 @@ func (i *inspector) clash(ctx context.Context, t *plan.Table, u *plan.Unique, di
 		if len(examples) < 3 {
 			var values []string
 			for _, name := range u.Columns {
-				values = append(values, textOf(other[slices.IndexFunc(of, func(c *plan.Column) bool { return c.Name == name })]))
+				values = append(values, strconv.Quote(textOf(other[slices.IndexFunc(of, func(c *plan.Column) bool { return c.Name == name })])))
 			}
-			examples = append(examples, "("+quoteTexts(values)+")")
+			examples = append(examples, "("+strings.Join(values, ", ")+")")
 		}
 	})
 	if err != nil || found == 0 {

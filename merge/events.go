@@ -1,9 +1,6 @@
 package merge
 
-import (
-	"sync"
-	"time"
-)
+import "time"
 
 // An Event tells how a run goes on.
 type Event struct {
@@ -34,18 +31,3 @@ const (
 	EventResume  EventKind = "resume"  // it goes on
 	EventWarning EventKind = "warning" // something that people should know of
 )
-
-// A teller passes events on, one at a time.
-type teller struct {
-	mu sync.Mutex
-	to func(Event)
-}
-
-func (t *teller) tell(e Event) {
-	if t.to == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.to(e)
-}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ type ClashForecast struct {
 	Rule    plan.Rule `json:"rule"`
 	Rows    int64     `json:"rows"`
 	Failing int64     `json:"failing"` // those that would stop a run
-	Samples []string  `json:"samples"` // at most 5
+	Samples []string  `json:"samples"` // at most MaxSamples
 }
 
 // A ValueForecast counts values of a column of a source.
@@ -58,7 +59,7 @@ type ValueForecast struct {
 	Source  string       `json:"source"`
 	Rule    plan.Orphans `json:"rule,omitempty"` // of orphans
 	Rows    int64        `json:"rows"`
-	Samples []string     `json:"samples"` // at most 5
+	Samples []string     `json:"samples"` // at most MaxSamples
 }
 
 // A DateForecast is about the dates of the rows of a source that get new ids, in
@@ -74,7 +75,8 @@ type DateForecast struct {
 	Largest    time.Duration `json:"largest_ns"` // by how much, at most: so far is the time in an id off
 }
 
-const mostSampleTexts = 5
+// MaxSamples is how many samples a line of a forecast has.
+const MaxSamples = 5
 
 // Err returns what would stop a run, else nil: a join of some [*ClashError],
 // [*OrphanError] and [*RowError].
@@ -85,51 +87,56 @@ func (f *Forecast) Err() error {
 	return fmt.Errorf("merge: dry run: %d rows would stop a run: %w", f.Problems, errors.Join(f.problems...))
 }
 
-func (f *Forecast) problem(err error) {
-	if f.Problems++; len(f.problems) < 4*mostSampleTexts {
+// AddProblem counts a row that would stop a run.
+func (f *Forecast) AddProblem(err error) {
+	if f.Problems++; len(f.problems) < 4*MaxSamples {
 		f.problems = append(f.problems, err)
 	}
 }
 
-func (f *Forecast) clash(u *plan.Unique, c *ClashError, failing bool) {
-	var row *ClashForecast
-	for i := range f.Clashes {
-		o := &f.Clashes[i]
-		if o.Table == c.Table && o.Source == c.Source && o.With == c.With && strings.Join(o.Unique, "\x00") == strings.Join(c.Unique, "\x00") {
-			row = o
-		}
-	}
-	if row == nil {
+// AddClash counts a row that clashes in a unique key, and the problem that it is if it is failing.
+func (f *Forecast) AddClash(u *plan.Unique, c *ClashError, failing bool) {
+	at := slices.IndexFunc(f.Clashes, func(o ClashForecast) bool {
+		return o.Table == c.Table && o.Source == c.Source && o.With == c.With && slices.Equal(o.Unique, c.Unique)
+	})
+	if at < 0 {
+		at = len(f.Clashes)
 		f.Clashes = append(f.Clashes, ClashForecast{Table: c.Table, Unique: c.Unique, Source: c.Source, With: c.With, Rule: u.Rule})
-		row = &f.Clashes[len(f.Clashes)-1]
 	}
+	row := &f.Clashes[at]
 	row.Rows++
 	if failing {
 		row.Failing++
-		f.problem(c)
+		f.AddProblem(c)
 	}
-	if len(row.Samples) < mostSampleTexts {
+	if len(row.Samples) < MaxSamples {
 		row.Samples = append(row.Samples, fmt.Sprintf("row %s: %s", c.Row, quoteTexts(c.Values)))
 	}
 }
 
-// addValue counts a row in a list of forecasts.
-func addValue(list *[]ValueForecast, s *sourceTable, c *plan.Column, rule plan.Orphans, sample string) {
-	var row *ValueForecast
-	for i := range *list {
-		o := &(*list)[i]
-		if o.Table == s.table.Name && o.Column == c.Name && o.Source == s.source {
-			row = o
-		}
+// AddOrphan counts a row with a reference to no row.
+func (f *Forecast) AddOrphan(table, source, column string, rule plan.Orphans, sample string) {
+	f.Orphans = addValue(f.Orphans, ValueForecast{Table: table, Source: source, Column: column, Rule: rule}, sample)
+}
+
+// AddMisfit counts a row with a value that the target's column does not take.
+func (f *Forecast) AddMisfit(table, source, column, sample string) {
+	f.Misfits = addValue(f.Misfits, ValueForecast{Table: table, Source: source, Column: column}, sample)
+}
+
+func addValue(list []ValueForecast, row ValueForecast, sample string) []ValueForecast {
+	at := slices.IndexFunc(list, func(o ValueForecast) bool {
+		return o.Table == row.Table && o.Column == row.Column && o.Source == row.Source
+	})
+	if at < 0 {
+		at = len(list)
+		list = append(list, row)
 	}
-	if row == nil {
-		*list = append(*list, ValueForecast{Table: s.table.Name, Column: c.Name, Source: s.source, Rule: rule})
-		row = &(*list)[len(*list)-1]
+	list[at].Rows++
+	if len(list[at].Samples) < MaxSamples {
+		list[at].Samples = append(list[at].Samples, sample)
 	}
-	row.Rows++
-	if len(row.Samples) < mostSampleTexts {
-		row.Samples = append(row.Samples, sample)
-	}
+	return list
 }
 
 // WriteText writes the forecast for people.

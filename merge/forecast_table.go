@@ -90,7 +90,7 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 	for i, values := range alive {
 		v := verdicts[i]
 		for n, c := range v.clashes {
-			f.forecast.clash(uniqueOf(f.of.table, c.Unique), c, v.failed == c && n == len(v.clashes)-1)
+			f.forecast.AddClash(uniqueOf(f.of.table, c.Unique), c, v.failed == c && n == len(v.clashes)-1)
 		}
 		f.row.Renamed += int64(len(v.renames))
 		if v.merged {
@@ -139,20 +139,20 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 		}
 		c := finder.column
 		fail := func(_ int, bad *RowError) {
-			addValue(&f.forecast.Misfits, f.of, c, "", "row "+bad.Row+": "+bad.Err.Error())
-			f.forecast.problem(bad)
+			f.forecast.AddMisfit(f.of.table.Name, f.of.source, c.Name, "row "+bad.Row+": "+bad.Err.Error())
+			f.forecast.AddProblem(bad)
 		}
 		err := f.source.orphans(ctx, finder, rows, parents, fail, func(h heldRef, missing bool) error {
 			if !missing {
 				return nil
 			}
 			key := keyText(f.of.primaryKey(rows[h.row]))
-			addValue(&f.forecast.Orphans, f.of, c, c.Orphans, fmt.Sprintf("row %s: %q", key, h.text))
+			f.forecast.AddOrphan(f.of.table.Name, f.of.source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.text))
 			switch c.Orphans {
 			case plan.OrphansDrop:
 				lost[h.row] = true
 			case plan.OrphansFail:
-				f.forecast.problem(&OrphanError{Source: f.of.source, Table: f.of.table.Name, Column: c.Name, Row: key, Value: h.text})
+				f.forecast.AddProblem(&OrphanError{Source: f.of.source, Table: f.of.table.Name, Column: c.Name, Row: key, Value: h.text})
 			}
 			return nil
 		})
@@ -191,8 +191,8 @@ func (f *tableForecast) fits(values []any) {
 		}
 		if reason := misfit(f.engine.dialect, c, v); reason != "" {
 			key := keyText(f.of.primaryKey(values))
-			addValue(&f.forecast.Misfits, f.of, c, "", "row "+key+": "+reason)
-			f.forecast.problem(&RowError{Source: f.of.source, Table: f.of.table.Name, Row: key, Err: columnError(c.Name, errors.New(reason))})
+			f.forecast.AddMisfit(f.of.table.Name, f.of.source, c.Name, "row "+key+": "+reason)
+			f.forecast.AddProblem(&RowError{Source: f.of.source, Table: f.of.table.Name, Row: key, Err: columnError(c.Name, errors.New(reason))})
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 )
 
 func TestForecastAsText(t *testing.T) {
-	s := &sourceTable{source: "old", table: &plan.Table{Name: "items"}}
 	f := &Forecast{Sources: []string{"new", "old"}, Took: 1500 * time.Millisecond, Estimate: 7500 * time.Millisecond}
 	f.Tables = []TableForecast{{Table: "items", Source: "old", Rows: 3, Rekeyed: 2, Merged: 1}}
 	if err := f.Err(); err != nil {
@@ -18,12 +17,12 @@ func TestForecastAsText(t *testing.T) {
 	}
 	u := &plan.Unique{Columns: []string{"name"}, Rule: plan.RuleFail}
 	for _, row := range []string{"[1]", "[2]"} {
-		f.clash(u, &ClashError{Table: "items", Unique: u.Columns, Values: []string{"Bob"}, Source: "old", Row: row}, true)
+		f.AddClash(u, &ClashError{Table: "items", Unique: u.Columns, Values: []string{"Bob"}, Source: "old", Row: row}, true)
 	}
 	for range 7 {
-		addValue(&f.Orphans, s, &plan.Column{Name: "owner"}, plan.OrphansNull, `row [1]: "9"`)
+		f.AddOrphan("items", "old", "owner", plan.OrphansNull, `row [1]: "9"`)
 	}
-	addValue(&f.Misfits, s, &plan.Column{Name: "kind"}, "", "row [1]: NULL")
+	f.AddMisfit("items", "old", "kind", "row [1]: NULL")
 	f.Dates = []DateForecast{{Table: "items", Source: "old", Column: "made", Inversions: 2, Largest: time.Minute}}
 	f.Notes = []string{"no table"}
 	var b strings.Builder
@@ -54,43 +53,12 @@ This took 1.5s. A run may take about 8s.
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
-	if len(f.Orphans) != 1 || len(f.Orphans[0].Samples) != mostSampleTexts {
-		t.Errorf("got %+v, want one column with %d samples", f.Orphans, mostSampleTexts)
+	if len(f.Orphans) != 1 || len(f.Orphans[0].Samples) != MaxSamples {
+		t.Errorf("got %+v, want one column with %d samples", f.Orphans, MaxSamples)
 	}
 	var clash *ClashError
 	if err := f.Err(); !errors.As(err, &clash) || !strings.HasPrefix(err.Error(), "merge: dry run: 2 rows would stop a run: ") {
 		t.Errorf("got %v, want 2 rows and a *ClashError", err)
-	}
-}
-
-func TestOrderOfMinting(t *testing.T) {
-	column := func(name, table string) *plan.Column {
-		c := &plan.Column{Name: name, Role: plan.RolePlain}
-		if table != "" {
-			c.Role, c.Refers = plan.RoleReference, []*plan.Reference{{Table: table}}
-		}
-		return c
-	}
-	keep := func(columns ...string) []*plan.Unique { return []*plan.Unique{{Columns: columns, Rule: plan.RuleKeep}} }
-	players := &plan.Table{Name: "players", Columns: []*plan.Column{column("account", "accounts"), column("name", "")}, Unique: keep("account")}
-	accounts := &plan.Table{Name: "accounts", Columns: []*plan.Column{column("email", ""), column("best", "players")}, Unique: keep("email")}
-	p := &plan.Plan{Sources: []string{"a", "b"}, Tables: []*plan.Table{{Name: "gone", Skip: true}, players, accounts}}
-	order, err := p.MintOrder()
-	if err != nil || len(order) != 2 || order[0] != accounts || order[1] != players {
-		t.Errorf("got %v (%v), want accounts, then players", order, err)
-	}
-	accounts.Unique = keep("best")
-	var bad *plan.Error
-	if _, err := p.MintOrder(); !errors.As(err, &bad) {
-		t.Errorf("a circle: got %v, want a *PlanError", err)
-	}
-	accounts.Unique = append(keep("email"), &plan.Unique{Columns: []string{"best"}, Rule: plan.RuleKeep, Prefer: []string{"b"}}, &plan.Unique{Rule: plan.RuleSuffix, Prefer: []string{"b"}})
-	if _, err := p.Precedence(accounts); !errors.As(err, &bad) {
-		t.Errorf("two orders: got %v, want a *PlanError", err)
-	}
-	accounts.Unique[0].Prefer = []string{"b", "a"}
-	if order, err := p.Precedence(accounts); err != nil || strings.Join(order, "") != "ba" {
-		t.Errorf("got %v (%v), want b, a", order, err)
 	}
 }
 

@@ -36,7 +36,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 		return errNotRun
 	}
 	if v.run.state != stateCopied {
-		v.report.fail(Failure{Check: CheckComplete, Reason: "the run has not ended: it is in phase " + v.run.phase})
+		v.report.Add(Failure{Check: CheckComplete, Reason: "the run has not ended: it is in phase " + v.run.phase})
 		return nil
 	}
 	if v.sound, err = v.soundReferences(ctx, target); err != nil {
@@ -106,7 +106,7 @@ func (v *verifying) table(ctx context.Context, t *sourceTable) (*proof, error) {
 		}
 	}
 	for _, f := range total.failures {
-		v.report.fail(f)
+		v.report.Add(f)
 	}
 	v.report.Failed += total.failed - int64(len(total.failures))
 	row := TableReport{

@@ -37,7 +37,7 @@ func newProof() *proof {
 // fail keeps a failure, if there are not many of the check already.
 func (p *proof) fail(f Failure) {
 	p.failed++
-	p.failures = keep(p.failures, f)
+	p.failures = f.AppendTo(p.failures)
 }
 
 // add takes over what was found in other chunks of the same table and source.

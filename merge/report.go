@@ -108,26 +108,27 @@ func (f Failure) String() string {
 	return b.String() + ": " + f.Reason
 }
 
-// mostFailures is how many failures of one check, table and source are listed.
-const mostFailures = 10
+// MaxFailures is how many failures of one check, table and source are listed.
+const MaxFailures = 10
 
-// keep appends a failure to those that are listed, if there are not many like it.
-func keep(list []Failure, f Failure) []Failure {
+// AppendTo appends f to failures that are listed, unless [MaxFailures] like it are there.
+func (f Failure) AppendTo(list []Failure) []Failure {
 	same := 0
 	for _, other := range list {
 		if other.Check == f.Check && other.Table == f.Table && other.Source == f.Source {
 			same++
 		}
 	}
-	if same < mostFailures {
+	if same < MaxFailures {
 		list = append(list, f)
 	}
 	return list
 }
 
-func (r *Report) fail(f Failure) {
+// Add counts a failure, and lists it unless [MaxFailures] like it are listed.
+func (r *Report) Add(f Failure) {
 	r.Failed++
-	r.Failures = keep(r.Failures, f)
+	r.Failures = f.AppendTo(r.Failures)
 }
 
 // Err returns a [*VerifyError] if a check failed, else nil.

@@ -60,13 +60,13 @@ func TestReportFails(t *testing.T) {
 	if err := r.Err(); err != nil {
 		t.Errorf("got %v, want nil", err)
 	}
-	r.fail(Failure{Check: CheckReference, Source: "old", Table: "mails", Column: "body", Row: "7", Reason: "player 3 does not exist"})
+	r.Add(Failure{Check: CheckReference, Source: "old", Table: "mails", Column: "body", Row: "7", Reason: "player 3 does not exist"})
 	for range 30 {
-		r.fail(Failure{Check: CheckRows, Table: "players", Reason: "missing"})
+		r.Add(Failure{Check: CheckRows, Table: "players", Reason: "missing"})
 	}
 	var failed *VerifyError
-	if err := r.Err(); !errors.As(err, &failed) || failed.Failed != 31 || len(failed.Failures) != 1+mostFailures {
-		t.Fatalf("got %v, want 31 failures, %d of them listed", err, 1+mostFailures)
+	if err := r.Err(); !errors.As(err, &failed) || failed.Failed != 31 || len(failed.Failures) != 1+MaxFailures {
+		t.Fatalf("got %v, want 31 failures, %d of them listed", err, 1+MaxFailures)
 	}
 	const want = "merge: verify: 31 found wrong; reference, table mails, source old, column body, row 7: player 3 does not exist; "
 	if !strings.HasPrefix(failed.Error(), want) {

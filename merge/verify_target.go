@@ -60,7 +60,7 @@ func (v *verifying) mapOf(ctx context.Context, t *sourceTable, last chunk, total
 	key := v.engine.quote(t.table.Key().Name)
 	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.engine.quote(t.table.Name) + ` AS t ON t.` + key + ` = map.new_id
 		WHERE map.source_table = ? AND map.kind = ? AND t.` + key + ` IS NULL ORDER BY map.old_id LIMIT ?`
-	return target.ledger().read(ctx, text, []any{t.id, kindMerged, mostFailures}, func(rows *sql.Rows) error {
+	return target.ledger().read(ctx, text, []any{t.id, kindMerged, MaxFailures}, func(rows *sql.Rows) error {
 		var was, is int64
 		err := rows.Scan(&was, &is)
 		f := t.failure(CheckMap, []any{was}, "the row that it was merged into is missing")
@@ -102,7 +102,7 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 			if more < 0 {
 				reason = fmt.Sprintf("%d rows are gone that the target had before", -more)
 			}
-			v.report.fail(Failure{Check: CheckRows, Table: t.Name, Reason: reason})
+			v.report.Add(Failure{Check: CheckRows, Table: t.Name, Reason: reason})
 		}
 		if !doubtful {
 			continue // ids that ascend, and are of ranges that have nothing in common, are not equal
@@ -112,7 +112,7 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 		if err := target.ledger().read(ctx, text, args, func(rows *sql.Rows) error {
 			var id, n int64
 			err := rows.Scan(&id, &n)
-			v.report.fail(Failure{Check: CheckMap, Table: t.Name, Target: keyText([]any{id}), Reason: fmt.Sprintf("%d rows have got this id", n)})
+			v.report.Add(Failure{Check: CheckMap, Table: t.Name, Target: keyText([]any{id}), Reason: fmt.Sprintf("%d rows have got this id", n)})
 			return err
 		}); err != nil {
 			return err
@@ -241,7 +241,7 @@ func (v *verifying) assert(ctx context.Context, target queryer) error {
 		row.Want, row.Got = printNumber(want), printNumber(got)
 		v.report.Assertions = append(v.report.Assertions, row)
 		if got.Cmp(want) != 0 {
-			v.report.fail(Failure{Check: CheckAssertion, Reason: fmt.Sprintf("%s: want %s, got %s", a.Name, row.Want, row.Got)})
+			v.report.Add(Failure{Check: CheckAssertion, Reason: fmt.Sprintf("%s: want %s, got %s", a.Name, row.Want, row.Got)})
 		}
 	}
 	return nil

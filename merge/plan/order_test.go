@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -118,5 +119,36 @@ func TestDeferredColumns(t *testing.T) {
 	}
 	if want := "players: guild friend; guilds:; items:; "; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestOrderOfMinting(t *testing.T) {
+	column := func(name, table string) *Column {
+		c := &Column{Name: name, Role: RolePlain}
+		if table != "" {
+			c.Role, c.Refers = RoleReference, []*Reference{{Table: table}}
+		}
+		return c
+	}
+	keep := func(columns ...string) []*Unique { return []*Unique{{Columns: columns, Rule: RuleKeep}} }
+	players := &Table{Name: "players", Columns: []*Column{column("account", "accounts"), column("name", "")}, Unique: keep("account")}
+	accounts := &Table{Name: "accounts", Columns: []*Column{column("email", ""), column("best", "players")}, Unique: keep("email")}
+	p := &Plan{Sources: []string{"a", "b"}, Tables: []*Table{{Name: "gone", Skip: true}, players, accounts}}
+	order, err := p.MintOrder()
+	if err != nil || len(order) != 2 || order[0] != accounts || order[1] != players {
+		t.Errorf("got %v (%v), want accounts, then players", order, err)
+	}
+	accounts.Unique = keep("best")
+	var bad *Error
+	if _, err := p.MintOrder(); !errors.As(err, &bad) {
+		t.Errorf("a circle: got %v, want an *Error", err)
+	}
+	accounts.Unique = append(keep("email"), &Unique{Columns: []string{"best"}, Rule: RuleKeep, Prefer: []string{"b"}}, &Unique{Rule: RuleSuffix, Prefer: []string{"b"}})
+	if _, err := p.Precedence(accounts); !errors.As(err, &bad) {
+		t.Errorf("two orders: got %v, want an *Error", err)
+	}
+	accounts.Unique[0].Prefer = []string{"b", "a"}
+	if order, err := p.Precedence(accounts); err != nil || strings.Join(order, "") != "ba" {
+		t.Errorf("got %v (%v), want b, a", order, err)
 	}
 }
