@@ -6,48 +6,10 @@ import (
 	"hash/maphash"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
-
-// A ClashError says that two rows have the same values in a unique key whose
-// rule does not allow for that.
-type ClashError struct {
-	Table  string
-	Unique []string // the columns
-	Values []string // of both rows
-	Source string   // where the later row is
-	Row    string   // its primary key there
-	With   string   // the source of the earlier row; empty means that the target had it before
-	Column string   // RuleMatch: another column in which the rows differ
-	Reason string   // what is wrong, where it is neither RuleFail nor a difference
-}
-
-func (e *ClashError) Error() string {
-	with := "the target has"
-	if e.With != "" {
-		with = "source " + strconv.Quote(e.With) + " has"
-	}
-	text := fmt.Sprintf("table %q: row %s of source %q has the %s %s that a row which %s",
-		e.Table, e.Row, e.Source, strings.Join(e.Unique, ", "), quoteTexts(e.Values), with)
-	switch {
-	case e.Column != "":
-		text += fmt.Sprintf(", but they differ in %q", e.Column)
-	case e.Reason != "":
-		text += ": " + e.Reason
-	}
-	return text
-}
-
-func quoteTexts(texts []string) string {
-	quoted := make([]string, len(texts))
-	for i, text := range texts {
-		quoted[i] = strconv.Quote(text)
-	}
-	return strings.Join(quoted, ", ")
-}
 
 // An ident is what a row is in the target: a key there, or that of a row of a
 // source whose key in the target is not known yet.
@@ -94,8 +56,8 @@ func newConflicts(e *engine, p *plan.Plan, target queryer, sources map[string]qu
 
 // A verdict is what becomes of a row.
 type verdict struct {
-	clashes []*ClashError // all of them, whatever their rules
-	failed  *ClashError   // one that stops the run
+	clashes []*report.ClashError // all of them, whatever their rules
+	failed  *report.ClashError   // one that stops the run
 
 	// A merged row is not copied: winner stands for it. In a table without a
 	// Role key, winnerKey is the primary key of the winner, and winner.key is 0.
@@ -288,8 +250,8 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 	return nil
 }
 
-func (r *round) clash(i int, place string) *ClashError {
-	clash := &ClashError{Table: r.table.Name, Unique: r.unique.Columns, Source: r.source, With: place}
+func (r *round) clash(i int, place string) *report.ClashError {
+	clash := &report.ClashError{Table: r.table.Name, Unique: r.unique.Columns, Source: r.source, With: place}
 	for _, column := range r.contest.columns {
 		clash.Values = append(clash.Values, textOf(r.value(i, column)))
 	}

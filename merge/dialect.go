@@ -6,6 +6,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -144,7 +145,7 @@ func (e *engine) sql(text string) string {
 
 // failed makes an error of a driver a [*sqlsnow.DatabaseError].
 func (e *engine) failed(op string, err error) error {
-	if err == nil || errors.As(err, new(*LostError)) || errors.As(err, new(*plan.Error)) || errors.As(err, new(*sqlsnow.DatabaseError)) {
+	if err == nil || errors.As(err, new(*report.OvertakenError)) || errors.As(err, new(*plan.Error)) || errors.As(err, new(*sqlsnow.DatabaseError)) {
 		return err
 	}
 	return &sqlsnow.DatabaseError{Op: op, Code: sqldialect.Code(err), Err: err}

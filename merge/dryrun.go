@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // phaseDryRun is the phase of a dry run's events.
 const phaseDryRun = "dry-run"
 
-func (j *job) dryRun(ctx context.Context) (_ *Forecast, err error) {
+func (j *job) dryRun(ctx context.Context) (_ *report.Forecast, err error) {
 	began := time.Now()
 	c, err := j.conns(ctx)
 	if err != nil {
@@ -30,10 +31,10 @@ func (j *job) dryRun(ctx context.Context) (_ *Forecast, err error) {
 	if err := (&preflight{j, c}).check(ctx); err != nil {
 		return nil, err
 	}
-	j.teller.tell(Event{Kind: EventPhase, Phase: phaseDryRun, Total: -1})
+	j.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
 	merged := newRememberedIdentities()
 	d := &dryRun{
-		job: j, conns: c, forecast: &Forecast{Sources: j.plan.Sources}, merged: merged,
+		job: j, conns: c, forecast: &report.Forecast{Sources: j.plan.Sources}, merged: merged,
 		conflicts: newConflicts(j.engine, j.plan, c.target, sources, merged),
 	}
 	for _, t := range j.order {
@@ -65,7 +66,7 @@ const runPerDryRun = 6
 type dryRun struct {
 	*job
 	conns     *conns
-	forecast  *Forecast
+	forecast  *report.Forecast
 	conflicts *conflicts
 	merged    *rememberedIdentities
 }
@@ -85,7 +86,7 @@ func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {
 
 // table goes through one table of one source.
 func (d *dryRun) table(ctx context.Context, t *sourceTable, before int64) error {
-	d.forecast.Tables = append(d.forecast.Tables, TableForecast{Table: t.table.Name, Source: t.source, Before: before})
+	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: t.table.Name, Source: t.source, Before: before})
 	f := &tableForecast{dryRun: d, of: t, row: &d.forecast.Tables[len(d.forecast.Tables)-1]}
 	if err := f.begin(ctx); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -70,7 +71,7 @@ func ExampleNew() {
 func ExampleLookup() {
 	var target *sql.DB
 	id, err := merge.Lookup(context.Background(), sqlsnow.MySQL, target, "eu", "players", 1234)
-	if errors.Is(err, merge.ErrNotFound) {
+	if errors.Is(err, report.ErrNotFound) {
 		log.Fatal("nobody had that number on eu")
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/jsonpath"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A finder finds the ids in one column of a source table.
@@ -104,7 +105,7 @@ func (f *finder) replace(r *row, after func(parent *sourceTable, id int64) succe
 	case f.column.Orphans == plan.OrphansDrop:
 		r.new, r.fate = nil, dropped
 	default:
-		return &OrphanError{Source: f.table.source, Table: f.table.table.Name, Column: f.column.Name, Row: keyText(r.key), Value: orphan}
+		return &report.OrphanError{Source: f.table.source, Table: f.table.table.Name, Column: f.column.Name, Row: keyText(r.key), Value: orphan}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 func TestFinder(t *testing.T) {
@@ -105,7 +106,7 @@ func TestFinderNoID(t *testing.T) {
 			}
 			got, lost, err := f.edit(&row{old: []any{test.in}}, func(_ int, text string) (string, bool) { return "103", text == "3" })
 			want, fails := strings.CutPrefix(test.want, "error: ")
-			var bad *RowError
+			var bad *report.RowError
 			switch {
 			case fails && (!errors.As(err, &bad) || !strings.Contains(err.Error(), want)):
 				t.Errorf("%s of %s %v, orphans %q: got %v, want an error with %s", test.in, c.Role, c.None, orphans, err, want)
@@ -142,7 +143,7 @@ func TestFinderPolymorphic(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, _, err := f.edit(&row{old: []any{test.in, test.kind}}, func(_ int, text string) (string, bool) { return "103", text == "3" })
-		var bad *RowError
+		var bad *report.RowError
 		if test.reason != "" && (!errors.As(err, &bad) || !strings.Contains(err.Error(), test.reason)) || test.reason == "" && (err != nil || got != test.want) {
 			t.Errorf("%v of %v: got %v, %v; want %v and %q", test.in, test.kind, got, err, test.want, test.reason)
 		}

@@ -10,20 +10,21 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A tableForecast is what a dry run finds in one table of one source.
 type tableForecast struct {
 	*dryRun
 	of      *sourceTable
-	row     *TableForecast
+	row     *report.TableForecast
 	finders []*finder
 	source  *refChecker
 	created int // the column that dates ids; -1 if there is none
 	zone    *time.Location
 	now     time.Time
 	latest  time.Time
-	dates   DateForecast
+	dates   report.DateForecast
 }
 
 func (f *tableForecast) begin(ctx context.Context) error {
@@ -51,7 +52,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	f.created = -1
 	if s.rekeys && s.table.Created != "" {
 		f.created, f.zone, f.now = s.position(s.table.Created), time.UTC, time.Now()
-		f.dates = DateForecast{Table: s.table.Name, Source: s.source, Column: s.table.Created}
+		f.dates = report.DateForecast{Table: s.table.Name, Source: s.source, Column: s.table.Created}
 		if s.table.Zone != "" && f.created >= 0 && !zoned(f.engine.dialect, s.columns[f.created]) {
 			f.zone, err = time.LoadLocation(s.table.Zone)
 		}
@@ -138,7 +139,7 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			}
 		}
 		c := finder.column
-		fail := func(_ int, bad *RowError) {
+		fail := func(_ int, bad *report.RowError) {
 			f.forecast.AddMisfit(f.of.table.Name, f.of.source, c.Name, "row "+bad.Row+": "+bad.Err.Error())
 			f.forecast.AddProblem(bad)
 		}
@@ -152,7 +153,7 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			case plan.OrphansDrop:
 				lost[h.row] = true
 			case plan.OrphansFail:
-				f.forecast.AddProblem(&OrphanError{Source: f.of.source, Table: f.of.table.Name, Column: c.Name, Row: key, Value: h.text})
+				f.forecast.AddProblem(&report.OrphanError{Source: f.of.source, Table: f.of.table.Name, Column: c.Name, Row: key, Value: h.text})
 			}
 			return nil
 		})
@@ -192,7 +193,7 @@ func (f *tableForecast) fits(values []any) {
 		if reason := misfit(f.engine.dialect, c, v); reason != "" {
 			key := keyText(f.of.primaryKey(values))
 			f.forecast.AddMisfit(f.of.table.Name, f.of.source, c.Name, "row "+key+": "+reason)
-			f.forecast.AddProblem(&RowError{Source: f.of.source, Table: f.of.table.Name, Row: key, Err: columnError(c.Name, errors.New(reason))})
+			f.forecast.AddProblem(&report.RowError{Source: f.of.source, Table: f.of.table.Name, Row: key, Err: columnError(c.Name, errors.New(reason))})
 		}
 	}
 }

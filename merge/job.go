@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -66,29 +67,29 @@ func (j *job) blobs() bool { return j.engine.dialect == sqlsnow.SQLite }
 
 // A progress tells of one table of a source in one phase.
 type progress struct {
-	tell  func(Event)
-	event Event
+	tell  func(report.Event)
+	event report.Event
 }
 
 // progress begins to tell of a table. Of rows were dealt with by earlier runs;
 // total is -1 while nobody knows.
 func (j *job) progress(phase string, t *sourceTable, rows, total int64) *progress {
-	return &progress{j.teller.tell, Event{Kind: EventTable, Phase: phase, Source: t.source, Table: t.table.Name, Rows: rows, Total: total}}
+	return &progress{j.teller.tell, report.Event{Kind: report.EventTable, Phase: phase, Source: t.source, Table: t.table.Name, Rows: rows, Total: total}}
 }
 
 func (p *progress) begin() {
-	p.event.Kind = EventTable
+	p.event.Kind = report.EventTable
 	p.tell(p.event)
 }
 
 // chunk tells of rows that one transaction has dealt with.
 func (p *progress) chunk(rows int, took time.Duration) {
-	p.event.Kind, p.event.Batch, p.event.Took = EventBatch, rows, took
+	p.event.Kind, p.event.Batch, p.event.Took = report.EventBatch, rows, took
 	p.event.Rows += int64(rows)
 	p.tell(p.event)
 }
 
 func (p *progress) end() {
-	p.event.Kind, p.event.Batch, p.event.Took, p.event.Total = EventEnd, 0, 0, p.event.Rows
+	p.event.Kind, p.event.Batch, p.event.Took, p.event.Total = report.EventEnd, 0, 0, p.event.Rows
 	p.tell(p.event)
 }

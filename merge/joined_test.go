@@ -6,8 +6,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // shops have categories that are merged by name or alias, so that things of
@@ -57,7 +57,7 @@ func TestClashesOfWhatWasMerged(t *testing.T) {
 // Rows of one source may become equal, too.
 func TestClashesInsideASource(t *testing.T) {
 	const twin = "INSERT INTO things VALUES (9, 7, 'NEW')"
-	var clash *merge.ClashError
+	var clash *report.ClashError
 	if err := shops(t, plan.RuleKeep, twin).run(); !errors.As(err, &clash) || clash.Table != "things" || clash.Source != "s2" || clash.With != "s2" {
 		t.Errorf("got %v, want a clash of two rows of s2", err)
 	}

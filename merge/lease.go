@@ -6,6 +6,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A lease is the right to write to the target. Its fence is a number that no
@@ -44,7 +46,7 @@ func takeLease(
 		}()
 	}
 	e := s.engine
-	held := &HeldError{}
+	held := &report.RunningError{}
 	err = s.transaction(ctx, nil, func() error {
 		result, err := s.ExecContext(ctx, e.sql(`UPDATE snow_merge_lease SET fence = fence + 1, run = ?, holder = ?, until_us = {now} + ?
 			WHERE id = 1 AND until_us < {now}`), run, holder, ttl.Microseconds())
@@ -124,7 +126,7 @@ func (l *lease) extend(ctx context.Context) error {
 
 // lost says who has the lease now, or returns nil if it is not lost.
 func (l *lease) lost(ctx context.Context) error {
-	var lost LostError
+	var lost report.OvertakenError
 	var fence int64
 	if err := l.s.QueryRowContext(ctx, "SELECT fence, holder FROM snow_merge_lease WHERE id = 1").Scan(&fence, &lost.Holder); err == nil && fence == l.fence {
 		return nil // MySQL counts rows that change, and the clock may have stood still
@@ -160,7 +162,7 @@ func (l *lease) fenced(ctx context.Context, s *session, do func() error) func() 
 	return func() error {
 		err := s.QueryRowContext(ctx, s.engine.held, l.fence).Scan(new(int64))
 		if errors.Is(err, sql.ErrNoRows) {
-			return &LostError{}
+			return &report.OvertakenError{}
 		}
 		if err != nil {
 			return err

@@ -3,24 +3,19 @@ package merge
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
-
-// ErrNotFound is returned by [Lookup] for a row that is not in the target: the
-// source had none with the id, or it was dropped, or nothing of the source or
-// the table was merged. It arrives wrapped: use errors.Is.
-var ErrNotFound = errors.New("no such row")
 
 // Lookup returns the id in the target of the row that had oldID in a table of a
 // source, whether that is a new one, the same, or that of the row that it was
 // merged into. It goes by what runs left in the target, whose plans need not be
-// at hand, and writes nothing. It returns [ErrNotFound] where there is no such row.
+// at hand, and writes nothing. It returns [report.ErrNotFound] where there is no such row.
 // In a table whose rows kept their ids, a row that has oldID in the target is
 // taken for the source's.
 func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, table string, oldID int64) (snow.ID, error) {
@@ -41,7 +36,7 @@ func (e *engine) lookup(ctx context.Context, target queryer, source, table strin
 		return 0, err
 	}
 	if number == 0 {
-		return 0, fmt.Errorf("%w: the table was not merged", ErrNotFound)
+		return 0, fmt.Errorf("%w: the table was not merged", report.ErrNotFound)
 	}
 	p, err := plan.Read(strings.NewReader(text))
 	if err != nil {
@@ -49,7 +44,7 @@ func (e *engine) lookup(ctx context.Context, target queryer, source, table strin
 	}
 	t := p.Table(table)
 	if t == nil || t.Key() == nil {
-		return 0, fmt.Errorf("%w: the table has no column of ids", ErrNotFound)
+		return 0, fmt.Errorf("%w: the table has no column of ids", report.ErrNotFound)
 	}
 	of := newSourceTable(number, source, t)
 	of.packable = isPackable(e.dialect, p, of)
@@ -59,7 +54,7 @@ func (e *engine) lookup(ctx context.Context, target queryer, source, table strin
 	}
 	after := found[oldID]
 	if after.fate == missing || after.fate == dropped {
-		return 0, ErrNotFound
+		return 0, report.ErrNotFound
 	}
 	return after.id, nil
 }

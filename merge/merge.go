@@ -17,6 +17,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -66,7 +67,7 @@ type Config struct {
 
 	// Events, if not nil, is told how the run goes on, by one goroutine at a time.
 	// The run waits for it to return.
-	Events func(Event)
+	Events func(report.Event)
 
 	// Assertions are numbers that must add up.
 	Assertions []Assertion
@@ -217,16 +218,16 @@ func (m *Merge) Pause(on bool) { m.job.pauser.paused.Store(on) }
 // read and which should be kept for as long as anybody asks for old ids. Sources
 // are only read. Nobody may write to them, nor to the target's tables.
 //
-// What stops a run: databases that are one ([ErrSameDatabase]), a target's clock
-// that is wrong ([*sqlsnow.ClockError]), another run ([*HeldError], [*LostError], [ErrUnfinished],
-// [ErrMerged]), a clash without a rule ([*ClashError]), a reference to nothing
-// ([*OrphanError]), a source that changes ([*ChangedError]), a row that the
-// target does not take ([*RowError]), tables that are not as the plan says
+// What stops a run: databases that are one ([report.ErrSameDatabase]), a target's clock
+// that is wrong ([*sqlsnow.ClockError]), another run ([*report.RunningError], [*report.OvertakenError], [report.ErrUnfinished],
+// [report.ErrMerged]), a clash without a rule ([*report.ClashError]), a reference to nothing
+// ([*report.OrphanError]), a source that changes ([*report.ChangedError]), a row that the
+// target does not take ([*report.RowError]), tables that are not as the plan says
 // or with more than it says ([*plan.Error]), the end of ctx, or the databases ([*sqlsnow.DatabaseError]).
 // Once that is mended, another call goes on. As long as nothing was copied the
 // plan may be changed for that too. Where verification fails, the error is
-// a [*VerifyError], and the report is there all the same.
-func (m *Merge) Run(ctx context.Context) (*Report, error) {
+// a [*report.VerifyError], and the report is there all the same.
+func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 	if err := m.job.fillTarget(ctx); err != nil {
 		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
 	}
@@ -240,10 +241,10 @@ func (m *Merge) Run(ctx context.Context) (*Report, error) {
 // Verify compares the target with what the sources, the plan and the ledger of
 // [Merge.Run] say, and returns what it found: it writes nothing. It reads each
 // row of the sources and its row in the target, and counts the others. What is
-// wrong is in the report, whose Err returns a [*VerifyError]; an error of
+// wrong is in the report, whose Err returns a [*report.VerifyError]; an error of
 // Verify itself says why nobody could look.
-func (m *Merge) Verify(ctx context.Context) (*Report, error) {
-	v := &verifying{job: &m.job, report: &Report{Run: m.job.id, Sources: m.job.plan.Sources, Started: time.Now().UTC()}}
+func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
+	v := &verifying{job: &m.job, report: &report.Report{Run: m.job.id, Sources: m.job.plan.Sources, Started: time.Now().UTC()}}
 	if err := v.verify(ctx); err != nil {
 		return nil, fmt.Errorf("merge: verify: %w", ended(ctx, err))
 	}
@@ -253,10 +254,10 @@ func (m *Merge) Verify(ctx context.Context) (*Report, error) {
 
 // DryRun reads all rows of the sources, and of the target those whose unique
 // keys they have, and returns what a run would do to them and what would stop
-// it: see [Forecast.Err]. It writes nothing, so the target need not even have
+// it: see [report.Forecast.Err]. It writes nothing, so the target need not even have
 // the tables yet. What it remembers of rows that would be merged or renamed is
 // kept in memory.
-func (m *Merge) DryRun(ctx context.Context) (*Forecast, error) {
+func (m *Merge) DryRun(ctx context.Context) (*report.Forecast, error) {
 	f, err := m.job.dryRun(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("merge: dry run: %w", ended(ctx, err))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // errUnlike says that the server did not do what phase mint decided.
@@ -99,5 +100,5 @@ func (x *serverExecutor) joins() bool { return x.copier != nil }
 
 // isFinal reports whether a run ends with an error, whoever does the work.
 func isFinal(ctx context.Context, err error) bool {
-	return ctx.Err() != nil || errors.As(err, new(*LostError))
+	return ctx.Err() != nil || errors.As(err, new(*report.OvertakenError))
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 var guilds = []string{
@@ -71,8 +71,8 @@ func (f *fixture) names(text string) string {
 
 func TestOrphansFail(t *testing.T) {
 	f := orphaned(t, false, plan.OrphansFail)
-	var orphan *merge.OrphanError
-	if err := f.run(); !errors.As(err, &orphan) || *orphan != (merge.OrphanError{Source: "s1", Table: "members", Column: "guild_id", Row: "[2]", Value: "99"}) {
+	var orphan *report.OrphanError
+	if err := f.run(); !errors.As(err, &orphan) || *orphan != (report.OrphanError{Source: "s1", Table: "members", Column: "guild_id", Row: "[2]", Value: "99"}) {
 		t.Fatalf("got %v, want an OrphanError", err)
 	}
 	f.exec(f.sources[0].DB, "UPDATE members SET guild_id = 2 WHERE id = 2")
@@ -153,7 +153,7 @@ func TestOrphansAreIDs(t *testing.T) {
 			} else {
 				err = forecast.Err()
 			}
-			var bad *merge.RowError
+			var bad *report.RowError
 			if !errors.As(err, &bad) || bad.Table != "members" || bad.Row != "[3]" || !strings.Contains(bad.Error(), `"`+test.column+`"`) {
 				t.Errorf("%s %s, run %t: got %v, want a RowError", test.column, test.bad, run, err)
 			}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // Whatever a row costs, transactions come near to the time that is aimed at.
@@ -46,8 +48,8 @@ func TestPaceBounds(t *testing.T) {
 
 func TestPauser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []EventKind
-		tell := func(e Event) { told = append(told, e.Kind) }
+		var told []report.EventKind
+		tell := func(e report.Event) { told = append(told, e.Kind) }
 		p := &pauser{}
 		if err := p.wait(t.Context(), tell); err != nil || len(told) > 0 {
 			t.Fatalf("no pause: %v, told %v", err, told)
@@ -57,7 +59,7 @@ func TestPauser(t *testing.T) {
 		go func() { done <- p.wait(t.Context(), tell) }()
 		synctest.Wait()
 		p.paused.Store(false)
-		if err := <-done; err != nil || len(told) != 2 || told[0] != EventPause || told[1] != EventResume {
+		if err := <-done; err != nil || len(told) != 2 || told[0] != report.EventPause || told[1] != report.EventResume {
 			t.Errorf("after the pause: %v, told %v", err, told)
 		}
 		p.file = filepath.Join(t.TempDir(), "pause")

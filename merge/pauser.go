@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A pauser stops a run while its file exists, or while it is paused.
@@ -25,11 +27,11 @@ func (p *pauser) on() bool {
 }
 
 // wait returns when the pause is over, or with an error when ctx ends.
-func (p *pauser) wait(ctx context.Context, tell func(Event)) error {
+func (p *pauser) wait(ctx context.Context, tell func(report.Event)) error {
 	if !p.on() {
 		return ctx.Err()
 	}
-	tell(Event{Kind: EventPause})
+	tell(report.Event{Kind: report.EventPause})
 	ticks := time.NewTicker(200 * time.Millisecond)
 	defer ticks.Stop()
 	for p.on() {
@@ -39,6 +41,6 @@ func (p *pauser) wait(ctx context.Context, tell func(Event)) error {
 			return ctx.Err()
 		}
 	}
-	tell(Event{Kind: EventResume})
+	tell(report.Event{Kind: report.EventResume})
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // filling is one of the phases that fill the target: copy, which copies rows, or
@@ -33,7 +34,7 @@ func (f *filling) fill(ctx context.Context, first *conns) (err error) {
 		}
 		f.conns = append(f.conns, c)
 	}
-	total := Event{Kind: EventPhase, Phase: f.phase}
+	total := report.Event{Kind: report.EventPhase, Phase: f.phase}
 	pace := f.pace()
 	var feeds []*feed
 	for _, st := range f.stages {

@@ -1,6 +1,10 @@
 package merge
 
-import "context"
+import (
+	"context"
+
+	"github.com/shardsnow/snow/merge/report"
+)
 
 // minting is phase mint: it decides, for each row of each source, what id it has
 // in the target, what it is called there, and whether it is copied at all. It cuts
@@ -13,7 +17,7 @@ type minting struct {
 }
 
 func (m *minting) mint(ctx context.Context) error {
-	m.teller.tell(Event{Kind: EventPhase, Phase: phaseMint, Total: -1})
+	m.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseMint, Total: -1})
 	sources, err := m.conns.all(ctx)
 	if err != nil {
 		return err

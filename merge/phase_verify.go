@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // verifying fills a report.
 type verifying struct {
 	*job
 	run    *run
-	report *Report
+	report *report.Report
 	later  map[string]int64      // rows that later runs have copied, by table
 	sound  map[*plan.Column]bool // see work
 	first  *conns                // for what one goroutine asks of the target
@@ -36,7 +37,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 		return errNotRun
 	}
 	if v.run.state != stateCopied {
-		v.report.Add(Failure{Check: CheckComplete, Reason: "the run has not ended: it is in phase " + v.run.phase})
+		v.report.Add(report.Failure{Check: report.CheckComplete, Reason: "the run has not ended: it is in phase " + v.run.phase})
 		return nil
 	}
 	if v.sound, err = v.soundReferences(ctx, target); err != nil {
@@ -54,7 +55,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 			v.others = append(v.others, c)
 		}
 	}
-	v.teller.tell(Event{Kind: EventPhase, Phase: phaseVerify, Total: -1})
+	v.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseVerify, Total: -1})
 	proofs := make([]*proof, len(v.run.tables))
 	for i, t := range v.run.tables {
 		if t.changed, err = target.ledger().hasChanges(ctx, t); err != nil {
@@ -109,7 +110,7 @@ func (v *verifying) table(ctx context.Context, t *sourceTable) (*proof, error) {
 		v.report.Add(f)
 	}
 	v.report.Failed += total.failed - int64(len(total.failures))
-	row := TableReport{
+	row := report.Table{
 		Table: t.table.Name, Source: t.source, Rows: total.read, Copied: total.copied, Rekeyed: total.rekeyed, Merged: total.merged,
 		Dropped: total.dropped, Renamed: total.renamed, Displacement: time.Duration(all.late) * time.Microsecond,
 	}
@@ -132,7 +133,7 @@ func (v *verifying) linked(ctx context.Context, l ledger, t *sourceTable, total 
 	}
 	open, err := l.pending(ctx, t, phaseLink, 0, 1)
 	if err == nil && len(open) > 0 {
-		total.fail(t.failure(CheckComplete, open[0].hi, "references of the rows up to this one are not set"))
+		total.fail(t.failure(report.CheckComplete, open[0].hi, "references of the rows up to this one are not set"))
 	}
 	return err
 }
@@ -185,7 +186,7 @@ func (v *verifying) chunks(ctx context.Context, t *sourceTable, total *proof, pr
 	var above int64
 	for _, seq := range sortedKeys(all.edges) {
 		if edge := all.edges[seq]; edge[0] <= above {
-			f := t.failure(CheckOrder, nil, "the id is not above that of the row before, %d", above)
+			f := t.failure(report.CheckOrder, nil, "the id is not above that of the row before, %d", above)
 			f.Target = keyText([]any{edge[0]})
 			total.fail(f)
 		}
@@ -280,7 +281,7 @@ func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last chu
 	ledger := f.first.target.ledger()
 	broken := func(m chunk, reason string) {
 		p := newProof()
-		p.fail(f.table.failure(CheckComplete, m.hi, "%s", reason))
+		p.fail(f.table.failure(report.CheckComplete, m.hi, "%s", reason))
 		f.all.add(m.seq, p)
 	}
 	for {
@@ -319,7 +320,7 @@ func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last chu
 func (v *verifying) beyond(ctx context.Context, t *sourceTable, last chunk, total *proof) error {
 	rows, err := t.read(ctx, v.others[0], last.hi, nil, 1)
 	if err == nil && len(rows) > 0 {
-		total.fail(t.failure(CheckSource, t.primaryKey(rows[0]), "the row is new since the run began"))
+		total.fail(t.failure(report.CheckSource, t.primaryKey(rows[0]), "the row is new since the run began"))
 	}
 	return err
 }
@@ -333,7 +334,7 @@ func (v *verifying) whole(ctx context.Context, t *sourceTable, total *proof) err
 	}
 	n, err := v.engine.count(ctx, source, t.table.Name)
 	if err == nil && n != total.read {
-		total.fail(t.failure(CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.read))
+		total.fail(t.failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.read))
 	}
 	return sourceError(t.source, err)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // fillTarget goes through the phases that write, from where an earlier run ended.
@@ -34,7 +35,7 @@ func (j *job) fillTarget(ctx context.Context) (err error) {
 	}
 	defer lease.release()
 	err = j.phases(ctx, s, lease, first)
-	if cause := context.Cause(ctx); err != nil && errors.As(cause, new(*LostError)) {
+	if cause := context.Cause(ctx); err != nil && errors.As(cause, new(*report.OvertakenError)) {
 		return cause
 	}
 	return err

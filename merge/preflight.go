@@ -13,12 +13,9 @@ import (
 
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
-
-// ErrSameDatabase is returned where a source is the target, or another source.
-// It arrives wrapped: use errors.Is.
-var ErrSameDatabase = errors.New("two of the databases are one")
 
 // maxSkew is how far the target's clock may be from this process's: no minted
 // id is of a later date than the target's.
@@ -88,7 +85,7 @@ func (p *preflight) missing(ctx context.Context, source string) (errs []error, e
 	return errs, nil
 }
 
-// distinct returns [ErrSameDatabase] where two of the databases are one.
+// distinct returns [report.ErrSameDatabase] where two of the databases are one.
 func (p *preflight) distinct(ctx context.Context) error {
 	names, sessions := []string{"the target"}, []*session{p.conns.target}
 	for _, source := range p.plan.Sources {
@@ -102,7 +99,7 @@ func (p *preflight) distinct(ctx context.Context) error {
 				return p.engine.failed("tell databases apart", err)
 			}
 			if same {
-				return fmt.Errorf("%w: source %q is %s", ErrSameDatabase, source, names[i])
+				return fmt.Errorf("%w: source %q is %s", report.ErrSameDatabase, source, names[i])
 			}
 		}
 		names, sessions = append(names, fmt.Sprintf("source %q", source)), append(sessions, s)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A proof is what was found in one chunk, or in several.
@@ -17,10 +18,10 @@ type proof struct {
 	source      sum  // of the rows of the source, as they are
 	want, found sum  // of those that should be in the target, and of those that are
 	first, last int64
-	references  map[refKey]*ReferenceReport
+	references  map[refKey]*report.Reference
 	paths       map[refKey]bool // in JSON that was looked at: whether they led to a value
 	samples     map[*plan.Column]map[int64]bool
-	failures    []Failure
+	failures    []report.Failure
 	failed      int64
 }
 
@@ -31,11 +32,11 @@ type refKey struct {
 }
 
 func newProof() *proof {
-	return &proof{references: map[refKey]*ReferenceReport{}, paths: map[refKey]bool{}, samples: map[*plan.Column]map[int64]bool{}}
+	return &proof{references: map[refKey]*report.Reference{}, paths: map[refKey]bool{}, samples: map[*plan.Column]map[int64]bool{}}
 }
 
 // fail keeps a failure, if there are not many of the check already.
-func (p *proof) fail(f Failure) {
+func (p *proof) fail(f report.Failure) {
 	p.failed++
 	p.failures = f.AppendTo(p.failures)
 }
@@ -71,10 +72,10 @@ func (p *proof) addReferences(o *proof) {
 	}
 }
 
-func (p *proof) reference(key refKey) *ReferenceReport {
+func (p *proof) reference(key refKey) *report.Reference {
 	r := p.references[key]
 	if r == nil {
-		r = &ReferenceReport{}
+		r = &report.Reference{}
 		p.references[key] = r
 	}
 	return r
@@ -115,24 +116,24 @@ func (j *job) undecided(c *plan.Column) bool {
 }
 
 // failureOf returns the failure that an error of a row is.
-func failureOf(err error) (Failure, bool) {
-	var orphan *OrphanError
-	var bad *RowError
+func failureOf(err error) (report.Failure, bool) {
+	var orphan *report.OrphanError
+	var bad *report.RowError
 	switch {
 	case errors.As(err, &orphan):
-		return Failure{
-			Check: CheckReference, Source: orphan.Source, Table: orphan.Table, Column: orphan.Column, Row: orphan.Row,
+		return report.Failure{
+			Check: report.CheckReference, Source: orphan.Source, Table: orphan.Table, Column: orphan.Column, Row: orphan.Row,
 			Reason: fmt.Sprintf("%q is the id of no row of the source", orphan.Value),
 		}, true
 	case errors.As(err, &bad):
-		return Failure{Check: CheckSource, Source: bad.Source, Table: bad.Table, Row: bad.Row, Reason: bad.Err.Error()}, true
+		return report.Failure{Check: report.CheckSource, Source: bad.Source, Table: bad.Table, Row: bad.Row, Reason: bad.Err.Error()}, true
 	}
-	return Failure{}, false
+	return report.Failure{}, false
 }
 
 // failure returns one of a source table.
-func (t *sourceTable) failure(check Check, row []any, reason string, args ...any) Failure {
-	f := Failure{Check: check, Source: t.source, Table: t.table.Name, Reason: fmt.Sprintf(reason, args...)}
+func (t *sourceTable) failure(check report.Check, row []any, reason string, args ...any) report.Failure {
+	f := report.Failure{Check: check, Source: t.source, Table: t.table.Name, Reason: fmt.Sprintf(reason, args...)}
 	if row != nil {
 		f.Row = keyText(row)
 	}

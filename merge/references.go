@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A refChecker tells which ids are those of rows in one database. It remembers rows
@@ -63,9 +64,9 @@ type heldRef struct {
 // orphans calls visit for each reference in one column of some rows, in their
 // order, and says whether the row that it refers to is missing. parents are the
 // tables of the column's references; nil has no rows. A value in which there is
-// no id is a [*RowError] that fail may take.
+// no id is a [*report.RowError] that fail may take.
 func (c *refChecker) orphans(
-	ctx context.Context, f *finder, rows [][]any, parents []*plan.Table, fail func(row int, err *RowError), visit func(h heldRef, missing bool) error,
+	ctx context.Context, f *finder, rows [][]any, parents []*plan.Table, fail func(row int, err *report.RowError), visit func(h heldRef, missing bool) error,
 ) error {
 	var all []heldRef
 	wanted := map[*plan.Table][]int64{}
@@ -78,7 +79,7 @@ func (c *refChecker) orphans(
 			all = append(all, h)
 			return text, true
 		})
-		var bad *RowError
+		var bad *report.RowError
 		if errors.As(err, &bad) {
 			fail(i, bad)
 		} else if err != nil {

@@ -39,8 +39,8 @@ func newRewriter(tables map[string]*sourceTable, target, source *session) *rewri
 var errKey = errors.New("its key is no integer of 64 bits")
 
 // rewrite returns what rows become, which have a value for each column of the
-// source table. A reference to a row that does not exist is an [*OrphanError], if
-// its column does not say otherwise, and JSON that is none a [*RowError].
+// source table. A reference to a row that does not exist is an [*report.OrphanError], if
+// its column does not say otherwise, and JSON that is none a [*report.RowError].
 func (w *rewriter) rewrite(ctx context.Context, t *sourceTable, rows [][]any) ([]row, error) {
 	out := make([]row, len(rows))
 	for i, values := range rows {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A rowCopier copies rows of a source table, and sets the references that were
@@ -75,7 +77,7 @@ func (c *rowCopier) read(ctx context.Context, t *sourceTable, chunks []chunk) ([
 }
 
 func (c *rowCopier) changed(key []any, reason string) error {
-	return &ChangedError{Source: c.table.source, Table: c.table.table.Name, Row: keyText(key), Reason: reason}
+	return &report.ChangedError{Source: c.table.source, Table: c.table.table.Name, Row: keyText(key), Reason: reason}
 }
 
 // account returns what the ledger is to say of the chunks, if their rows become

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -76,7 +77,7 @@ func (l *linker) update(ctx context.Context, rows []row, done []chunk) error {
 			return target.ledger().insertChunks(ctx, done)
 		})
 		// An error names no row here: the rows are tried one by one for that.
-		if err == nil || l.engine.isBusy(err) || ctx.Err() != nil || errors.As(err, new(*LostError)) || len(l.set) == 0 {
+		if err == nil || l.engine.isBusy(err) || ctx.Err() != nil || errors.As(err, new(*report.OvertakenError)) || len(l.set) == 0 {
 			return err
 		}
 	}

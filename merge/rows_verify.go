@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A rowVerifier compares rows of a source table with what should have become of
@@ -52,12 +53,12 @@ func (v *rowVerifier) compareChunk(ctx context.Context, t task, found *proof) er
 	}
 	hashed := t.copied.hash != (sum{})
 	for i, f := range found.failures {
-		if !hashed && f.Check == CheckRows {
+		if !hashed && f.Check == report.CheckRows {
 			found.failures[i].Reason += ", unless it is the source that has changed since"
 		}
 	}
 	if hashed && found.source != t.copied.hash || found.read != t.copied.read {
-		found.fail(v.table.failure(CheckSource, t.mint.hi, "the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
+		found.fail(v.table.failure(report.CheckSource, t.mint.hi, "the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
 			keyText(t.mint.lo), t.copied.read, found.read))
 	}
 	return nil
@@ -72,7 +73,7 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof)
 	for i, r := range rows {
 		switch r.fate {
 		case missing:
-			found.fail(t.failure(CheckSource, r.key, "the row is new since the run began"))
+			found.fail(t.failure(report.CheckSource, r.key, "the row is new since the run began"))
 		case merged:
 			found.merged++
 		case dropped:
@@ -119,7 +120,7 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof)
 	}
 	for i, r := range rows {
 		if r.new != nil && !seen[i] {
-			f := t.failure(CheckRows, r.key, "the row is missing")
+			f := t.failure(report.CheckRows, r.key, "the row is missing")
 			f.Target = keyText(t.primaryKey(r.new))
 			found.fail(f)
 		}
@@ -146,7 +147,7 @@ func (v *rowVerifier) order(r row, found *proof) {
 	if !ok {
 		return
 	}
-	fail := func(check Check, reason string, args ...any) {
+	fail := func(check report.Check, reason string, args ...any) {
 		f := t.failure(check, r.key, reason, args...)
 		f.Target = keyText([]any{id})
 		found.fail(f)
@@ -154,18 +155,18 @@ func (v *rowVerifier) order(r row, found *proof) {
 	if found.first == 0 {
 		found.first = id
 	} else if id <= found.last {
-		fail(CheckOrder, "its id is not above that of the row before, %d", found.last)
+		fail(report.CheckOrder, "its id is not above that of the row before, %d", found.last)
 	}
 	found.last = id
 	if mask, value := t.ids.own(); uint64(id)&mask != value {
-		fail(CheckMap, "its id is not one of those that were reserved")
+		fail(report.CheckMap, "its id is not one of those that were reserved")
 	}
 }
 
 func (v *rowVerifier) differences(r row, got []any, found *proof) {
 	for n, c := range v.table.columns {
 		if !v.hasher.equal(n, r.new[n], got[n]) {
-			f := v.table.failure(CheckRows, r.key, "want %s, got %s", sampleOf(r.new[n]), sampleOf(got[n]))
+			f := v.table.failure(report.CheckRows, r.key, "want %s, got %s", sampleOf(r.new[n]), sampleOf(got[n]))
 			f.Column, f.Target = c.Name, keyText(v.table.primaryKey(got))
 			found.fail(f)
 		}
@@ -209,9 +210,9 @@ func (v *rowVerifier) references(ctx context.Context, rows []row, there [][]any,
 				parents[i] = v.plan.Table(r.Table)
 			}
 		}
-		fail := func(_ int, bad *RowError) {
+		fail := func(_ int, bad *report.RowError) {
 			failure, _ := failureOf(bad)
-			failure.Row, failure.Target, failure.Check = "", failure.Row, CheckReference
+			failure.Row, failure.Target, failure.Check = "", failure.Row, report.CheckReference
 			found.fail(failure)
 		}
 		err = v.target.orphans(ctx, f, there, parents, fail, func(h heldRef, missing bool) error {
@@ -226,7 +227,7 @@ func (v *rowVerifier) references(ctx context.Context, rows []row, there [][]any,
 				return err
 			}
 			key := t.primaryKey(there[h.row])
-			failure := t.failure(CheckReference, nil, "%s", reason)
+			failure := t.failure(report.CheckReference, nil, "%s", reason)
 			failure.Column, failure.Target = c.Name, keyText(key)
 			if i, ok := at[v.keyOf(key)]; ok {
 				failure.Row = keyText(rows[i].key)

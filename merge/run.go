@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -166,13 +167,13 @@ func (l ledger) enter(ctx context.Context, r *run, state, phase string) error {
 }
 
 // abandoned returns the runs of other plans that have not copied anything. One
-// that has is [ErrUnfinished].
+// that has is [report.ErrUnfinished].
 func (l ledger) abandoned(ctx context.Context, run string) (others []string, err error) {
 	err = l.read(ctx, "SELECT run, phase FROM snow_merge_runs WHERE state = ? AND run <> ?", []any{stateRunning, run}, func(rows *sql.Rows) error {
 		var id, phase string
 		err := rows.Scan(&id, &phase)
 		if err == nil && phase != phaseMint {
-			err = fmt.Errorf("%w: %s", ErrUnfinished, id)
+			err = fmt.Errorf("%w: %s", report.ErrUnfinished, id)
 		}
 		others = append(others, id)
 		return err

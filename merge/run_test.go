@@ -19,6 +19,7 @@ import (
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -232,8 +233,8 @@ func TestLostLease(t *testing.T) {
 	var m *merge.Merge
 	copied := make(chan struct{})
 	var once atomic.Bool
-	f.config.Events = func(e merge.Event) {
-		if e.Kind == merge.EventBatch && e.Phase == "copy" && once.CompareAndSwap(false, true) {
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventBatch && e.Phase == "copy" && once.CompareAndSwap(false, true) {
 			m.Pause(true)
 			close(copied)
 		}
@@ -242,14 +243,14 @@ func TestLostLease(t *testing.T) {
 	done := make(chan error)
 	go func() { _, err := m.Run(t.Context()); done <- err }()
 	<-copied
-	var held *merge.HeldError
+	var held *report.RunningError
 	if err := f.run(); !errors.As(err, &held) || held.Holder == "" || !held.Until.After(time.Now().Add(-time.Minute)) {
 		t.Errorf("a second run: got %v, want a HeldError", err)
 	}
 	f.exec(f.target, "UPDATE snow_merge_lease SET fence = fence + 1, holder = 'thief'")
 	before := f.rows(f.target, "SELECT COUNT(*) FROM snow_merge_chunks WHERE phase = 'copy'")
 	m.Pause(false)
-	var lost *merge.LostError
+	var lost *report.OvertakenError
 	if err := <-done; !errors.As(err, &lost) {
 		t.Errorf("the run after that: got %v, want a LostError", err)
 	}
@@ -277,12 +278,12 @@ func TestChangedSources(t *testing.T) {
 			f := newFixture(t, "&multiStatements=true", players, somePlayers("a", 1000))
 			f.tables()
 			var once atomic.Bool
-			f.config.Events = func(e merge.Event) {
-				if e.Kind == merge.EventPhase && e.Phase == "copy" && once.CompareAndSwap(false, true) {
+			f.config.Events = func(e report.Event) {
+				if e.Kind == report.EventPhase && e.Phase == "copy" && once.CompareAndSwap(false, true) {
 					f.exec(f.sources[0].DB, test.change)
 				}
 			}
-			var changed *merge.ChangedError
+			var changed *report.ChangedError
 			if err := f.run(); !errors.As(err, &changed) || changed.Source != "s1" || changed.Table != "items" || test.row != "" && changed.Row != test.row {
 				t.Errorf("got %v, want a ChangedError of row %s", err, test.row)
 			}
@@ -303,7 +304,7 @@ func TestChangedPlan(t *testing.T) {
 		}
 	}
 	unique.Rule = plan.RuleFail
-	var clash *merge.ClashError
+	var clash *report.ClashError
 	if err := f.run(); !errors.As(err, &clash) || clash.Source != "s2" || clash.With != "s1" || clash.Table != "players" {
 		t.Fatalf("got %v, want a ClashError", err)
 	}
@@ -311,8 +312,8 @@ func TestChangedPlan(t *testing.T) {
 	var stopped atomic.Bool
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	f.config.Events = func(e merge.Event) {
-		if e.Kind == merge.EventBatch && e.Phase == "copy" && stopped.CompareAndSwap(false, true) {
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventBatch && e.Phase == "copy" && stopped.CompareAndSwap(false, true) {
 			stop()
 		}
 	}
@@ -320,8 +321,8 @@ func TestChangedPlan(t *testing.T) {
 		t.Fatalf("an interrupted run: got %v", err)
 	}
 	unique.Suffix = "#"
-	if err := f.run(); !errors.Is(err, merge.ErrUnfinished) {
-		t.Errorf("another plan: got %v, want %v", err, merge.ErrUnfinished)
+	if err := f.run(); !errors.Is(err, report.ErrUnfinished) {
+		t.Errorf("another plan: got %v, want %v", err, report.ErrUnfinished)
 	}
 	unique.Suffix = ""
 	f.config.Namespace = "other"
@@ -336,8 +337,8 @@ func TestChangedPlan(t *testing.T) {
 		t.Errorf("players: %s", got)
 	}
 	unique.Suffix = "#"
-	if err := f.run(); !errors.Is(err, merge.ErrMerged) {
-		t.Errorf("another plan afterwards: got %v, want %v", err, merge.ErrMerged)
+	if err := f.run(); !errors.Is(err, report.ErrMerged) {
+		t.Errorf("another plan afterwards: got %v, want %v", err, report.ErrMerged)
 	}
 }
 
@@ -346,7 +347,7 @@ func TestRowThatDoesNotFit(t *testing.T) {
 	f := newFixture(t, "", players, append(somePlayers("a", 500), "UPDATE items SET kind = 'crossbow' WHERE id = 321"))
 	f.column("items", "kind").Type = "varchar(6)"
 	f.tables()
-	var refused *merge.RowError
+	var refused *report.RowError
 	if err := f.run(); !errors.As(err, &refused) || refused.Row != "[321]" || refused.Table != "items" || !errors.As(err, new(*sqlsnow.DatabaseError)) {
 		t.Fatalf("got %v, want a RowError of row [321]", err)
 	}
@@ -363,21 +364,21 @@ func TestPauseFile(t *testing.T) {
 	if err := os.WriteFile(f.config.PauseFile, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var told []merge.EventKind
-	f.config.Events = func(e merge.Event) {
-		if e.Kind == merge.EventPause {
+	var told []report.EventKind
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventPause {
 			if err := os.Remove(f.config.PauseFile); err != nil {
 				t.Error(err)
 			}
 		}
-		if e.Kind == merge.EventPause || e.Kind == merge.EventResume {
+		if e.Kind == report.EventPause || e.Kind == report.EventResume {
 			told = append(told, e.Kind)
 		}
 	}
 	if err := f.run(); err != nil {
 		t.Fatal(err)
 	}
-	if len(told) != 2 || told[0] != merge.EventPause || told[1] != merge.EventResume {
+	if len(told) != 2 || told[0] != report.EventPause || told[1] != report.EventResume {
 		t.Errorf("told %v", told)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/internal/testscale"
-	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // Ranges that the ledger has lost are not copied, and Verify says so.
@@ -26,14 +26,14 @@ func TestLostRanges(t *testing.T) {
 						f.plan.Tables[0].Mint = nil
 					}
 					f.tables()
-					f.config.Events = func(e merge.Event) {
-						if e.Kind == merge.EventPhase && e.Phase == "copy" {
+					f.config.Events = func(e report.Event) {
+						if e.Kind == report.EventPhase && e.Phase == "copy" {
 							f.exec(f.target, fmt.Sprintf("DELETE FROM snow_merge_chunks WHERE phase = 'mint' AND seq = %d", seq))
 						}
 					}
 					// What comes after the last range is found as rows that are new.
-					var failed *merge.VerifyError
-					var changed *merge.ChangedError
+					var failed *report.VerifyError
+					var changed *report.ChangedError
 					if err := f.run(); !errors.As(err, &failed) && !errors.As(err, &changed) {
 						t.Errorf("got %v, want a VerifyError or a ChangedError", err)
 					}
@@ -72,8 +72,8 @@ func TestRivalsWhileServerMints(t *testing.T) {
 	f.config.BatchRows, f.config.Writers, f.config.Lease = 1, 4, time.Second
 	rival := f.merge()
 	begun, held := make(chan struct{}), atomic.Int64{}
-	f.config.Events = func(e merge.Event) {
-		if e.Kind == merge.EventBatch && e.Phase == "mint" && e.Rows == 500 {
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventBatch && e.Phase == "mint" && e.Rows == 500 {
 			close(begun)
 			<-time.After(3 * f.config.Lease)
 		}
@@ -93,7 +93,7 @@ func TestRivalsWhileServerMints(t *testing.T) {
 			return
 		default:
 		}
-		if _, err := rival.Run(t.Context()); errors.As(err, new(*merge.HeldError)) {
+		if _, err := rival.Run(t.Context()); errors.As(err, new(*report.RunningError)) {
 			held.Add(1)
 		} else if err != nil {
 			t.Fatal(err)
@@ -105,8 +105,8 @@ func TestRivalsWhileServerMints(t *testing.T) {
 func TestDamagedLedger(t *testing.T) {
 	f := newFixture(t, "", players, somePlayers("a", 300))
 	f.tables()
-	f.config.Events = func(e merge.Event) {
-		if e.Kind == merge.EventPhase && e.Phase == "copy" {
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventPhase && e.Phase == "copy" {
 			f.exec(f.sources[0].DB, "DELETE FROM items WHERE id = 7") // so that the run ends here
 		}
 	}

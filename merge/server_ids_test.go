@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // What is wrong with rows and their new ids is found where the server compares them.
@@ -33,35 +33,35 @@ func TestServerVerifiesIDs(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		do    [2]string // and undo
-		check merge.Check
+		check report.Check
 		row   string
 		text  string
 	}{
-		"order":           {move(id("996") + " + 1"), merge.CheckOrder, "[1000]", "not above"},
-		"another worker":  {move(id("1000") + " + 4096"), merge.CheckMap, "[1000]", "not one of those that were reserved"},
-		"below the range": {move("7"), merge.CheckMap, "[1000]", "not one of those that were reserved"},
-		"a value":         {[2]string{"UPDATE orders SET note = 'x' WHERE note = '500'", "UPDATE orders SET note = '500' WHERE note = 'x'"}, merge.CheckRows, "[1000]", `got "x"`},
+		"order":           {move(id("996") + " + 1"), report.CheckOrder, "[1000]", "not above"},
+		"another worker":  {move(id("1000") + " + 4096"), report.CheckMap, "[1000]", "not one of those that were reserved"},
+		"below the range": {move("7"), report.CheckMap, "[1000]", "not one of those that were reserved"},
+		"a value":         {[2]string{"UPDATE orders SET note = 'x' WHERE note = '500'", "UPDATE orders SET note = '500' WHERE note = 'x'"}, report.CheckRows, "[1000]", `got "x"`},
 		"no row of the source": {[2]string{
 			"INSERT INTO snow_merge_map SELECT source_table, 1001, 3, 1 FROM snow_merge_source_tables", "DELETE FROM snow_merge_map WHERE old_id = 1001",
-		}, merge.CheckMap, "", "1 rows are merged"},
+		}, report.CheckMap, "", "1 rows are merged"},
 		"after the last row": {[2]string{
 			"INSERT INTO snow_merge_map SELECT source_table, 9001, 3, 0 FROM snow_merge_source_tables", "DELETE FROM snow_merge_map WHERE old_id = 9001",
-		}, merge.CheckMap, "", "3001 rows have a new id"},
+		}, report.CheckMap, "", "3001 rows have a new id"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.exec(f.target, test.do[0])
-			report, err := f.merge().Verify(t.Context())
+			found, err := f.merge().Verify(t.Context())
 			f.exec(f.target, test.do[1])
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(report.Failures, func(got merge.Failure) bool {
+			if !slices.ContainsFunc(found.Failures, func(got report.Failure) bool {
 				return got.Check == test.check && got.Row == test.row && strings.Contains(got.Reason, test.text)
 			}) {
-				t.Errorf("got %v, want %s at %s: %s", report.Failures, test.check, test.row, test.text)
+				t.Errorf("got %v, want %s at %s: %s", found.Failures, test.check, test.row, test.text)
 			}
-			if report, err = f.merge().Verify(t.Context()); err != nil || report.Err() != nil || report.Tables[0].Hash != "" {
-				t.Fatalf("after it is undone: got %v, %v", err, report.Err())
+			if found, err = f.merge().Verify(t.Context()); err != nil || found.Err() != nil || found.Tables[0].Hash != "" {
+				t.Fatalf("after it is undone: got %v, %v", err, found.Err())
 			}
 		})
 	}

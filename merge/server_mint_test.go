@@ -14,6 +14,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/testscale"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -193,13 +194,13 @@ func mintChangingSource(t *testing.T, packRows int) {
 	f.config.BatchRows, f.config.PackRows = 500, packRows
 	f.tables()
 	var once atomic.Bool
-	f.config.Events = func(e merge.Event) {
-		if e.Kind == merge.EventBatch && e.Phase == "mint" && e.Rows > 3000 && once.CompareAndSwap(false, true) {
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventBatch && e.Phase == "mint" && e.Rows > 3000 && once.CompareAndSwap(false, true) {
 			f.exec(f.sources[0].DB, "DELETE FROM orders WHERE id BETWEEN 3100 AND 19000 AND id % 7 = 0")
 		}
 	}
 	err := f.run() // what was minted for rows that are gone now is found when they are copied
-	var changed *merge.ChangedError
+	var changed *report.ChangedError
 	if err != nil && !errors.As(err, &changed) {
 		t.Fatal(err)
 	}

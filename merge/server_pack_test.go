@@ -15,6 +15,7 @@ import (
 
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -32,7 +33,7 @@ func packed(t *testing.T) *fixture {
 // Lookup and Verify know what is in packs.
 func TestPacks(t *testing.T) {
 	f := packed(t)
-	report, err := f.merge().Run(t.Context())
+	found, err := f.merge().Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func TestPacks(t *testing.T) {
 	if got := f.rows(f.target, "SELECT SUM(old_ids = '') > 0, SUM(old_ids = '') < COUNT(*), SUM(size) FROM snow_merge_packs"); got != "1 1 3000" {
 		t.Errorf("packs without a list of old ids, with one, and all ids: got %s", got)
 	}
-	if row := report.Tables[0]; row.Rows != 3000 || row.Copied != 3000 || row.Rekeyed != 3000 || row.Hash != "" {
+	if row := found.Tables[0]; row.Rows != 3000 || row.Copied != 3000 || row.Rekeyed != 3000 || row.Hash != "" {
 		t.Errorf("got %+v", row)
 	}
 	ids := f.exported()
@@ -57,7 +58,7 @@ func TestPacks(t *testing.T) {
 		}
 	}
 	for _, none := range []int64{-1 << 63, 0, 3001, 6001, 1<<63 - 1} {
-		if got, err := merge.Lookup(t.Context(), sqlsnow.MySQL, f.target, "s1", "orders", none); !errors.Is(err, merge.ErrNotFound) {
+		if got, err := merge.Lookup(t.Context(), sqlsnow.MySQL, f.target, "s1", "orders", none); !errors.Is(err, report.ErrNotFound) {
 			t.Errorf("lookup of %d: got %v, %v, want ErrNotFound", none, got, err)
 		}
 	}
@@ -97,47 +98,47 @@ func TestVerifyPacks(t *testing.T) {
 	swap[1] = swap[0]
 	for name, test := range map[string]struct {
 		do    [2]string // and undo
-		check merge.Check
+		check report.Check
 		row   string
 		text  string
 	}{
-		"another worker": {move("20", id("20")+" + 4096"), merge.CheckMap, "[20]", "not one of those that were reserved"},
-		"two rows":       {swap, merge.CheckRows, "[20]", `want "20", got "21"`},
-		"a value":        {[2]string{"UPDATE orders SET note = 'x' WHERE note = '500'", "UPDATE orders SET note = '500' WHERE note = 'x'"}, merge.CheckRows, "[500]", `got "x"`},
-		"a gap's value":  {[2]string{"UPDATE orders SET note = 'x' WHERE note = '2000'", "UPDATE orders SET note = '2000' WHERE note = 'x'"}, merge.CheckRows, "[4000]", `got "x"`},
-		"no row":         {[2]string{"UPDATE orders SET id = 9 WHERE note = '500'", "UPDATE orders SET id = " + id("500") + " WHERE note = '500'"}, merge.CheckRows, "[500]", "missing"},
+		"another worker": {move("20", id("20")+" + 4096"), report.CheckMap, "[20]", "not one of those that were reserved"},
+		"two rows":       {swap, report.CheckRows, "[20]", `want "20", got "21"`},
+		"a value":        {[2]string{"UPDATE orders SET note = 'x' WHERE note = '500'", "UPDATE orders SET note = '500' WHERE note = 'x'"}, report.CheckRows, "[500]", `got "x"`},
+		"a gap's value":  {[2]string{"UPDATE orders SET note = 'x' WHERE note = '2000'", "UPDATE orders SET note = '2000' WHERE note = 'x'"}, report.CheckRows, "[4000]", `got "x"`},
+		"no row":         {[2]string{"UPDATE orders SET id = 9 WHERE note = '500'", "UPDATE orders SET id = " + id("500") + " WHERE note = '500'"}, report.CheckRows, "[500]", "missing"},
 		"a row of the map too": {
-			[2]string{"INSERT INTO snow_merge_map SELECT source_table, 3001, 3, 0 FROM snow_merge_source_tables", "DELETE FROM snow_merge_map"}, merge.CheckMap, "", "3001 rows have a new id",
+			[2]string{"INSERT INTO snow_merge_map SELECT source_table, 3001, 3, 0 FROM snow_merge_source_tables", "DELETE FROM snow_merge_map"}, report.CheckMap, "", "3001 rows have a new id",
 		},
 		"a row of the map instead": {
-			[2]string{"INSERT INTO snow_merge_map SELECT source_table, 20, " + id("20") + ", 0 FROM snow_merge_source_tables", "DELETE FROM snow_merge_map"}, merge.CheckMap, "", "3001 rows have a new id",
+			[2]string{"INSERT INTO snow_merge_map SELECT source_table, 20, " + id("20") + ", 0 FROM snow_merge_source_tables", "DELETE FROM snow_merge_map"}, report.CheckMap, "", "3001 rows have a new id",
 		},
 		"a pack of no range": {[2]string{
 			"INSERT INTO snow_merge_packs SELECT source_table, 999, 9999, 1, '9999', '3', 0 FROM snow_merge_source_tables", "DELETE FROM snow_merge_packs WHERE seq = 999",
-		}, merge.CheckMap, "", "3001 rows have a new id"},
+		}, report.CheckMap, "", "3001 rows have a new id"},
 		"no list of old ids": {[2]string{
 			"ALTER TABLE snow_merge_packs ADD was LONGBLOB; UPDATE snow_merge_packs SET was = old_ids; UPDATE snow_merge_packs SET old_ids = ''",
 			"UPDATE snow_merge_packs SET old_ids = was; ALTER TABLE snow_merge_packs DROP was",
-		}, merge.CheckSource, "[3000]", "the row is new"},
-		"ranges out of order": {[2]string{shift("-", gaps), shift("+", gaps)}, merge.CheckOrder, "", "not above"},
+		}, report.CheckSource, "[3000]", "the row is new"},
+		"ranges out of order": {[2]string{shift("-", gaps), shift("+", gaps)}, report.CheckOrder, "", "not above"},
 		"no pack": {[2]string{
 			"UPDATE snow_merge_packs SET source_table = 99 WHERE seq = 2", "UPDATE snow_merge_packs SET source_table = 1 WHERE seq = 2",
-		}, merge.CheckSource, "", "the row is new"},
+		}, report.CheckSource, "", "the row is new"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.exec(f.target, strings.Split(test.do[0], "; ")...)
-			report, err := f.merge().Verify(t.Context())
+			found, err := f.merge().Verify(t.Context())
 			f.exec(f.target, strings.Split(test.do[1], "; ")...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(report.Failures, func(got merge.Failure) bool {
+			if !slices.ContainsFunc(found.Failures, func(got report.Failure) bool {
 				return got.Check == test.check && (got.Row == test.row || test.row == "") && strings.Contains(got.Reason, test.text)
 			}) {
-				t.Errorf("got %v, want %s at %s: %s", report.Failures, test.check, test.row, test.text)
+				t.Errorf("got %v, want %s at %s: %s", found.Failures, test.check, test.row, test.text)
 			}
-			if report, err = f.merge().Verify(t.Context()); err != nil || report.Err() != nil || report.Tables[0].Hash != "" {
-				t.Fatalf("after it is undone: got %v, %v", err, report.Err())
+			if found, err = f.merge().Verify(t.Context()); err != nil || found.Err() != nil || found.Tables[0].Hash != "" {
+				t.Fatalf("after it is undone: got %v, %v", err, found.Err())
 			}
 		})
 	}
@@ -263,8 +264,8 @@ func TestNoPacks(t *testing.T) {
 // Who has to read the rows goes by packs too.
 func TestPacksRowByRow(t *testing.T) {
 	f := packed(t)
-	f.config.Events = func(e merge.Event) {
-		if e.Kind == merge.EventPhase && e.Phase == "copy" {
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventPhase && e.Phase == "copy" {
 			f.exec(f.target, "ALTER TABLE orders MODIFY note VARCHAR(9) CHARACTER SET latin1")
 		}
 	}
@@ -332,8 +333,8 @@ func TestPacksOfSeveralCuts(t *testing.T) {
 // Rows whose dates change between the phases keep the ids that they have got.
 func TestPacksOfChangedDates(t *testing.T) {
 	f := packed(t)
-	f.config.Events = func(e merge.Event) {
-		if e.Kind == merge.EventPhase && e.Phase == "copy" {
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventPhase && e.Phase == "copy" {
 			f.exec(f.sources[0].DB, "UPDATE orders SET created_at = TIMESTAMPADD(SECOND, 1, created_at) WHERE id IN (620, 630)")
 		}
 	}
@@ -348,12 +349,12 @@ func TestPacksOfChangedDates(t *testing.T) {
 func TestPacksOfChangedKeys(t *testing.T) {
 	f := packed(t)
 	f.plan.Tables[0].Created = ""
-	f.config.Events = func(e merge.Event) {
-		if e.Kind == merge.EventPhase && e.Phase == "copy" {
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventPhase && e.Phase == "copy" {
 			f.exec(f.sources[0].DB, "UPDATE orders SET id = 4001, note = 'other' WHERE id = 4000")
 		}
 	}
-	var changed *merge.ChangedError
+	var changed *report.ChangedError
 	if err := f.run(); !errors.As(err, &changed) {
 		t.Fatalf("got %v, want a ChangedError", err)
 	}
@@ -370,8 +371,8 @@ func TestPacksOfMovingKeys(t *testing.T) {
 	f.config.PackRows, f.config.BatchRows, f.config.Writers = 1, 500, 1
 	f.tables()
 	var once atomic.Bool
-	f.config.Events = func(e merge.Event) {
-		if e.Kind == merge.EventBatch && e.Phase == "mint" && e.Rows > 3000 && once.CompareAndSwap(false, true) {
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventBatch && e.Phase == "mint" && e.Rows > 3000 && once.CompareAndSwap(false, true) {
 			f.exec(f.sources[0].DB, "UPDATE orders SET id = id - 1 WHERE id > 7000 ORDER BY id")
 		}
 	}
@@ -426,8 +427,8 @@ func (f *fixture) interrupt(phase string, rows int64) {
 	f.Helper()
 	ctx, stop := context.WithCancel(f.Context())
 	defer stop()
-	f.config.Events = func(e merge.Event) {
-		if (e.Kind == merge.EventBatch || e.Kind == merge.EventPhase) && e.Phase == phase && e.Rows >= rows {
+	f.config.Events = func(e report.Event) {
+		if (e.Kind == report.EventBatch || e.Kind == report.EventPhase) && e.Phase == phase && e.Rows >= rows {
 			stop()
 		}
 	}

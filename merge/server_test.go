@@ -12,8 +12,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/shardsnow/snow/internal/dbtest"
-	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // byServer returns the tables that the server copied itself, and by those that
@@ -205,18 +205,18 @@ func TestServerResolves(t *testing.T) {
 		orphans plan.Orphans
 		more    string
 		want    string
-		fail    merge.OrphanError
+		fail    report.OrphanError
 		read    string
 	}{
-		"fail":               {false, plan.OrphansFail, "", sound, merge.OrphanError{}, ""},
-		"fail, orphan":       {false, plan.OrphansFail, "6, 8, 1, 'f'", "", merge.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "8"}, ""},
-		"fail, dropped":      {false, plan.OrphansFail, "6, 2, 1, 'f'", "", merge.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "2"}, ""},
-		"fail, kept":         {true, plan.OrphansFail, "", sound, merge.OrphanError{}, ""},
-		"fail, kept dropped": {true, plan.OrphansFail, "6, 2, 1, 'f'", "", merge.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "2"}, ""},
-		"null":               {false, plan.OrphansNull, "6, 8, 1, 'f'), (7, 2, 7, 'g'", sound + "\nf - - r1\ng - - -", merge.OrphanError{}, ""},
-		"null, kept":         {true, plan.OrphansNull, "6, 8, 1, 'f'), (7, 2, 7, 'g'", sound + "\nf - - r1\ng - - -", merge.OrphanError{}, ""},
-		"drop":               {false, plan.OrphansDrop, "6, 8, 1, 'f'), (7, 2, 1, 'g'), (8, 3, 7, 'h'), (9, 3, 1, 'i'", sound + "\ni p3 0 r1", merge.OrphanError{}, ""},
-		"drop, kept":         {true, plan.OrphansDrop, "6, 8, 1, 'f'), (7, 2, 1, 'g'), (8, 3, 7, 'h'), (9, 3, 1, 'i'", sound + "\ni p3 0 r1", merge.OrphanError{}, ""},
+		"fail":               {false, plan.OrphansFail, "", sound, report.OrphanError{}, ""},
+		"fail, orphan":       {false, plan.OrphansFail, "6, 8, 1, 'f'", "", report.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "8"}, ""},
+		"fail, dropped":      {false, plan.OrphansFail, "6, 2, 1, 'f'", "", report.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "2"}, ""},
+		"fail, kept":         {true, plan.OrphansFail, "", sound, report.OrphanError{}, ""},
+		"fail, kept dropped": {true, plan.OrphansFail, "6, 2, 1, 'f'", "", report.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "2"}, ""},
+		"null":               {false, plan.OrphansNull, "6, 8, 1, 'f'), (7, 2, 7, 'g'", sound + "\nf - - r1\ng - - -", report.OrphanError{}, ""},
+		"null, kept":         {true, plan.OrphansNull, "6, 8, 1, 'f'), (7, 2, 7, 'g'", sound + "\nf - - r1\ng - - -", report.OrphanError{}, ""},
+		"drop":               {false, plan.OrphansDrop, "6, 8, 1, 'f'), (7, 2, 1, 'g'), (8, 3, 7, 'h'), (9, 3, 1, 'i'", sound + "\ni p3 0 r1", report.OrphanError{}, ""},
+		"drop, kept":         {true, plan.OrphansDrop, "6, 8, 1, 'f'), (7, 2, 1, 'g'), (8, 3, 7, 'h'), (9, 3, 1, 'i'", sound + "\ni p3 0 r1", report.OrphanError{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := links(t, test.kept, test.orphans)
@@ -224,8 +224,8 @@ func TestServerResolves(t *testing.T) {
 				f.exec(f.sources[0].DB, "INSERT INTO children VALUES ("+test.more+")")
 			}
 			err := f.run()
-			var orphan *merge.OrphanError
-			if test.fail != (merge.OrphanError{}) {
+			var orphan *report.OrphanError
+			if test.fail != (report.OrphanError{}) {
 				if !errors.As(err, &orphan) || *orphan != test.fail {
 					t.Errorf("got %v, want %v", err, &test.fail)
 				}
@@ -305,22 +305,22 @@ func TestServerVerifies(t *testing.T) {
 	for name, test := range map[string]struct {
 		in       *sql.DB
 		do, undo string
-		want     merge.Failure // but for the target's id; Reason is a part of it
+		want     report.Failure // but for the target's id; Reason is a part of it
 	}{
-		"case":           {f.target, "UPDATE players SET name = 'NAME 500' WHERE id = " + id("500"), "UPDATE players SET name = 'name 500' WHERE id = " + id("500"), merge.Failure{Check: merge.CheckRows, Table: "players", Column: "name", Row: "[500]", Reason: `want "name 500", got "NAME 500"`}},
-		"space":          {f.target, "UPDATE players SET name = 'name 500 ' WHERE id = " + id("500"), "UPDATE players SET name = 'name 500' WHERE id = " + id("500"), merge.Failure{Check: merge.CheckRows, Table: "players", Column: "name", Row: "[500]", Reason: `got "name 500 "`}},
-		"accent":         {f.target, "UPDATE players SET name = 'näme 500' WHERE id = " + id("500"), "UPDATE players SET name = 'name 500' WHERE id = " + id("500"), merge.Failure{Check: merge.CheckRows, Table: "players", Column: "name", Row: "[500]", Reason: `got "näme 500"`}},
-		"NULL":           {f.target, "UPDATE players SET gold = NULL WHERE id = " + id("500"), "UPDATE players SET gold = 500 / 7 WHERE id = " + id("500"), merge.Failure{Check: merge.CheckRows, Table: "players", Column: "gold", Row: "[500]", Reason: `got NULL`}},
-		"the last bit":   {f.target, "UPDATE players SET gold = gold * (1 + 2.3e-16) WHERE id = " + id("500"), "UPDATE players SET gold = 500 / 7 WHERE id = " + id("500"), merge.Failure{Check: merge.CheckRows, Table: "players", Column: "gold", Row: "[500]", Reason: `want 71.4`}},
-		"no row":         {f.target, "DELETE FROM items WHERE id = " + item, "INSERT INTO items SELECT " + item + ", " + id("501"), merge.Failure{Check: merge.CheckRows, Table: "items", Row: "[500]", Reason: "missing"}},
-		"reference":      {f.target, "UPDATE items SET player_id = " + id("502") + " WHERE id = " + item, "UPDATE items SET player_id = " + id("501") + " WHERE id = " + item, merge.Failure{Check: merge.CheckRows, Table: "items", Column: "player_id", Row: "[500]", Reason: "want "}},
-		"source":         {source, "UPDATE players SET name = 'Name 500' WHERE id = 500", "UPDATE players SET name = 'name 500' WHERE id = 500", merge.Failure{Check: merge.CheckRows, Table: "players", Column: "name", Row: "[500]", Reason: `want "Name 500", got "name 500", unless it is the source that has changed since`}},
-		"source less":    {source, "DELETE FROM items WHERE id = 500", "INSERT INTO items VALUES (500, 501)", merge.Failure{Check: merge.CheckSource, Table: "items", Row: "[500]", Reason: "there were 100 and are 99"}},
-		"source more":    {source, "INSERT INTO items VALUES (-5, 501)", "DELETE FROM items WHERE id = -5", merge.Failure{Check: merge.CheckSource, Table: "items", Row: "[-5]", Reason: "the row is new"}},
-		"source's end":   {source, "INSERT INTO items VALUES (1001, 501)", "DELETE FROM items WHERE id = 1001", merge.Failure{Check: merge.CheckSource, Table: "items", Row: "[1001]", Reason: "the row is new"}},
-		"another row":    {source, "UPDATE items SET id = -5 WHERE id = 500", "UPDATE items SET id = 500 WHERE id = -5", merge.Failure{Check: merge.CheckSource, Table: "items", Row: "[-5]", Reason: "the row is new"}},
-		"order":          {f.target, "", "", merge.Failure{Check: merge.CheckOrder, Table: "items", Row: "[500]", Reason: "not above"}},
-		"a row too many": {f.target, "INSERT INTO items VALUES (-1, NULL)", "DELETE FROM items WHERE id = -1", merge.Failure{Check: merge.CheckRows, Table: "items", Reason: "1 rows are there that no source has"}},
+		"case":           {f.target, "UPDATE players SET name = 'NAME 500' WHERE id = " + id("500"), "UPDATE players SET name = 'name 500' WHERE id = " + id("500"), report.Failure{Check: report.CheckRows, Table: "players", Column: "name", Row: "[500]", Reason: `want "name 500", got "NAME 500"`}},
+		"space":          {f.target, "UPDATE players SET name = 'name 500 ' WHERE id = " + id("500"), "UPDATE players SET name = 'name 500' WHERE id = " + id("500"), report.Failure{Check: report.CheckRows, Table: "players", Column: "name", Row: "[500]", Reason: `got "name 500 "`}},
+		"accent":         {f.target, "UPDATE players SET name = 'näme 500' WHERE id = " + id("500"), "UPDATE players SET name = 'name 500' WHERE id = " + id("500"), report.Failure{Check: report.CheckRows, Table: "players", Column: "name", Row: "[500]", Reason: `got "näme 500"`}},
+		"NULL":           {f.target, "UPDATE players SET gold = NULL WHERE id = " + id("500"), "UPDATE players SET gold = 500 / 7 WHERE id = " + id("500"), report.Failure{Check: report.CheckRows, Table: "players", Column: "gold", Row: "[500]", Reason: `got NULL`}},
+		"the last bit":   {f.target, "UPDATE players SET gold = gold * (1 + 2.3e-16) WHERE id = " + id("500"), "UPDATE players SET gold = 500 / 7 WHERE id = " + id("500"), report.Failure{Check: report.CheckRows, Table: "players", Column: "gold", Row: "[500]", Reason: `want 71.4`}},
+		"no row":         {f.target, "DELETE FROM items WHERE id = " + item, "INSERT INTO items SELECT " + item + ", " + id("501"), report.Failure{Check: report.CheckRows, Table: "items", Row: "[500]", Reason: "missing"}},
+		"reference":      {f.target, "UPDATE items SET player_id = " + id("502") + " WHERE id = " + item, "UPDATE items SET player_id = " + id("501") + " WHERE id = " + item, report.Failure{Check: report.CheckRows, Table: "items", Column: "player_id", Row: "[500]", Reason: "want "}},
+		"source":         {source, "UPDATE players SET name = 'Name 500' WHERE id = 500", "UPDATE players SET name = 'name 500' WHERE id = 500", report.Failure{Check: report.CheckRows, Table: "players", Column: "name", Row: "[500]", Reason: `want "Name 500", got "name 500", unless it is the source that has changed since`}},
+		"source less":    {source, "DELETE FROM items WHERE id = 500", "INSERT INTO items VALUES (500, 501)", report.Failure{Check: report.CheckSource, Table: "items", Row: "[500]", Reason: "there were 100 and are 99"}},
+		"source more":    {source, "INSERT INTO items VALUES (-5, 501)", "DELETE FROM items WHERE id = -5", report.Failure{Check: report.CheckSource, Table: "items", Row: "[-5]", Reason: "the row is new"}},
+		"source's end":   {source, "INSERT INTO items VALUES (1001, 501)", "DELETE FROM items WHERE id = 1001", report.Failure{Check: report.CheckSource, Table: "items", Row: "[1001]", Reason: "the row is new"}},
+		"another row":    {source, "UPDATE items SET id = -5 WHERE id = 500", "UPDATE items SET id = 500 WHERE id = -5", report.Failure{Check: report.CheckSource, Table: "items", Row: "[-5]", Reason: "the row is new"}},
+		"order":          {f.target, "", "", report.Failure{Check: report.CheckOrder, Table: "items", Row: "[500]", Reason: "not above"}},
+		"a row too many": {f.target, "INSERT INTO items VALUES (-1, NULL)", "DELETE FROM items WHERE id = -1", report.Failure{Check: report.CheckRows, Table: "items", Reason: "1 rows are there that no source has"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			do, undo := test.do, test.undo
@@ -330,7 +330,7 @@ func TestServerVerifies(t *testing.T) {
 				undo = "UPDATE items, snow_merge_map SET items.id = " + was + ", new_id = " + was + " WHERE items.id = 3 AND new_id = 3"
 			}
 			f.exec(test.in, do)
-			report, err := f.merge().Verify(t.Context())
+			found, err := f.merge().Verify(t.Context())
 			f.exec(test.in, undo)
 			if err != nil {
 				t.Fatal(err)
@@ -338,15 +338,15 @@ func TestServerVerifies(t *testing.T) {
 			if test.want.Source = "s1"; name == "a row too many" {
 				test.want.Source = ""
 			}
-			if !slices.ContainsFunc(report.Failures, func(got merge.Failure) bool {
+			if !slices.ContainsFunc(found.Failures, func(got report.Failure) bool {
 				found := strings.Contains(got.Reason, test.want.Reason)
 				got.Target, got.Reason = "", test.want.Reason
 				return found && got == test.want
 			}) {
-				t.Errorf("got %v\nwant %v", report.Failures, test.want)
+				t.Errorf("got %v\nwant %v", found.Failures, test.want)
 			}
-			if report, err = f.merge().Verify(t.Context()); err != nil || report.Err() != nil {
-				t.Fatalf("after it is undone: got %v, %v", err, report.Err())
+			if found, err = f.merge().Verify(t.Context()); err != nil || found.Err() != nil {
+				t.Fatalf("after it is undone: got %v, %v", err, found.Err())
 			}
 		})
 	}
@@ -371,12 +371,12 @@ func TestServerCopiesChangedSource(t *testing.T) {
 				}
 				f.tables()
 				var once atomic.Bool
-				f.config.Events = func(e merge.Event) {
-					if e.Kind == merge.EventPhase && e.Phase == "copy" && once.CompareAndSwap(false, true) {
+				f.config.Events = func(e report.Event) {
+					if e.Kind == report.EventPhase && e.Phase == "copy" && once.CompareAndSwap(false, true) {
 						f.exec(f.sources[0].DB, change)
 					}
 				}
-				var changed *merge.ChangedError
+				var changed *report.ChangedError
 				if err := f.run(); !errors.As(err, &changed) || changed.Source != "s1" || changed.Table != "items" {
 					t.Errorf("got %v, want a ChangedError", err)
 				}

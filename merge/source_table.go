@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A sourceTable is one table of one source in a run.
@@ -95,5 +96,5 @@ func (s *sourceTable) read(ctx context.Context, c *conns, after, upto []any, lim
 
 // rowError says that something is wrong with a row.
 func (s *sourceTable) rowError(key []any, err error) error {
-	return &RowError{Source: s.source, Table: s.table.Name, Row: keyText(key), Err: err}
+	return &report.RowError{Source: s.source, Table: s.table.Name, Row: keyText(key), Err: err}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -137,7 +138,7 @@ func (s *start) sourceTables(ctx context.Context, l ledger, source string, next 
 		if other, _, err := l.merged(ctx, source, table.Name); err != nil {
 			return nil, err
 		} else if other > 0 {
-			return nil, fmt.Errorf("%w: source %q, table %q", ErrMerged, source, table.Name)
+			return nil, fmt.Errorf("%w: source %q, table %q", report.ErrMerged, source, table.Name)
 		}
 		t := newSourceTable(next+int64(len(all)), source, table)
 		t.packable = isPackable(s.engine.dialect, s.plan, t)

@@ -1,14 +1,18 @@
 package merge
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/shardsnow/snow/merge/report"
+)
 
 // A teller passes events on, one at a time.
 type teller struct {
 	mu sync.Mutex
-	to func(Event)
+	to func(report.Event)
 }
 
-func (t *teller) tell(e Event) {
+func (t *teller) tell(e report.Event) {
 	if t.to == nil {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -51,7 +52,7 @@ func (v *verifying) mapOf(ctx context.Context, t *sourceTable, last chunk, total
 		{"are dropped", counts[dropped], total.dropped},
 	} {
 		if kind.got != kind.want {
-			total.fail(t.failure(CheckMap, nil, "the map says that %d rows %s, but the source has %d such rows", kind.got, kind.name, kind.want))
+			total.fail(t.failure(report.CheckMap, nil, "the map says that %d rows %s, but the source has %d such rows", kind.got, kind.name, kind.want))
 		}
 	}
 	if counts[merged] == 0 {
@@ -60,10 +61,10 @@ func (v *verifying) mapOf(ctx context.Context, t *sourceTable, last chunk, total
 	key := v.engine.quote(t.table.Key().Name)
 	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.engine.quote(t.table.Name) + ` AS t ON t.` + key + ` = map.new_id
 		WHERE map.source_table = ? AND map.kind = ? AND t.` + key + ` IS NULL ORDER BY map.old_id LIMIT ?`
-	return target.ledger().read(ctx, text, []any{t.id, kindMerged, MaxFailures}, func(rows *sql.Rows) error {
+	return target.ledger().read(ctx, text, []any{t.id, kindMerged, report.MaxFailures}, func(rows *sql.Rows) error {
 		var was, is int64
 		err := rows.Scan(&was, &is)
-		f := t.failure(CheckMap, []any{was}, "the row that it was merged into is missing")
+		f := t.failure(report.CheckMap, []any{was}, "the row that it was merged into is missing")
 		f.Target = keyText([]any{is})
 		total.fail(f)
 		return err
@@ -81,7 +82,7 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 		if t.Skip {
 			continue
 		}
-		row := TargetReport{Table: t.Name, Before: v.run.facts.Rows[t.Name], Later: v.later[t.Name]}
+		row := report.Target{Table: t.Name, Before: v.run.facts.Rows[t.Name], Later: v.later[t.Name]}
 		var rekeyed []int64
 		doubtful := false
 		for i, s := range v.run.tables {
@@ -102,7 +103,7 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 			if more < 0 {
 				reason = fmt.Sprintf("%d rows are gone that the target had before", -more)
 			}
-			v.report.Add(Failure{Check: CheckRows, Table: t.Name, Reason: reason})
+			v.report.Add(report.Failure{Check: report.CheckRows, Table: t.Name, Reason: reason})
 		}
 		if !doubtful {
 			continue // ids that ascend, and are of ranges that have nothing in common, are not equal
@@ -112,7 +113,7 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 		if err := target.ledger().read(ctx, text, args, func(rows *sql.Rows) error {
 			var id, n int64
 			err := rows.Scan(&id, &n)
-			v.report.Add(Failure{Check: CheckMap, Table: t.Name, Target: keyText([]any{id}), Reason: fmt.Sprintf("%d rows have got this id", n)})
+			v.report.Add(report.Failure{Check: report.CheckMap, Table: t.Name, Target: keyText([]any{id}), Reason: fmt.Sprintf("%d rows have got this id", n)})
 			return err
 		}); err != nil {
 			return err
@@ -219,7 +220,7 @@ func (v *verifying) assert(ctx context.Context, target queryer) error {
 		return nil
 	}
 	for _, a := range v.assertions {
-		row := AssertionReport{Name: a.Name, Sources: map[string]string{}}
+		row := report.Assertion{Name: a.Name, Sources: map[string]string{}}
 		want, known := new(big.Rat).SetString(v.run.facts.Assertions[a.Name])
 		if !known {
 			v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("assertion %q is not checked: the target was not asked before the run", a.Name))
@@ -241,7 +242,7 @@ func (v *verifying) assert(ctx context.Context, target queryer) error {
 		row.Want, row.Got = printNumber(want), printNumber(got)
 		v.report.Assertions = append(v.report.Assertions, row)
 		if got.Cmp(want) != 0 {
-			v.report.Add(Failure{Check: CheckAssertion, Reason: fmt.Sprintf("%s: want %s, got %s", a.Name, row.Want, row.Got)})
+			v.report.Add(report.Failure{Check: report.CheckAssertion, Reason: fmt.Sprintf("%s: want %s, got %s", a.Name, row.Want, row.Got)})
 		}
 	}
 	return nil

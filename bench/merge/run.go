@@ -17,6 +17,7 @@ import (
 	"github.com/shardsnow/snow/internal/dbtest"
 	snowmerge "github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -47,7 +48,7 @@ func do(ctx context.Context, target, source *sql.DB, p *plan.Plan) ([]Phase, err
 	var begin time.Time
 	m, err := snowmerge.New(sqlsnow.MySQL, target, []snowmerge.Source{{Name: "s1", DB: source}}, p, snowmerge.Config{
 		Namespace: "bench",
-		Events: func(e snowmerge.Event) {
+		Events: func(e report.Event) {
 			now := time.Now()
 			if n := len(phases); n == 0 || phases[n-1].Name != string(e.Phase) {
 				if n > 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -72,7 +73,7 @@ func TestSQLiteNullInKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var bad *merge.RowError
+	var bad *report.RowError
 	if _, err := m.Run(t.Context()); !errors.As(err, &bad) || bad.Table != "t" {
 		t.Errorf("got %v, want an error of a row", err)
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -168,7 +168,7 @@ func (d *demo) second(ctx context.Context) error {
 }
 
 // merge goes through the commands of a merge.
-func (d *demo) merge(ctx context.Context, sources, counts []string, first bool) (*merge.Report, error) {
+func (d *demo) merge(ctx context.Context, sources, counts []string, first bool) (*report.Report, error) {
 	file := filepath.Join(d.dir, "plan-"+sources[0]+".yaml")
 	flags := []string{"-dialect", d.name}
 	for _, s := range sources {
@@ -208,14 +208,14 @@ func (d *demo) merge(ctx context.Context, sources, counts []string, first bool) 
 }
 
 // run runs the merge to its end, and shows its report.
-func (d *demo) run(ctx context.Context, flags []string) (*merge.Report, error) {
+func (d *demo) run(ctx context.Context, flags []string) (*report.Report, error) {
 	d.show("run", flags)
 	var out bytes.Buffer
 	failed := runCommand(ctx, "run", append(d.reveal(flags), "-json"), &out, d.stderr)
 	if out.Len() == 0 {
 		return nil, failed
 	}
-	report := new(merge.Report)
+	report := new(report.Report)
 	if err := json.Unmarshal(out.Bytes(), report); err != nil {
 		return nil, err
 	}

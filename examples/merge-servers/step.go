@@ -17,6 +17,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -185,7 +186,7 @@ func (c *command) run(ctx context.Context) error {
 	defer p.close()
 	m, err := c.merge(ctx, merge.Config{
 		Lease: c.lease, Writers: c.writers, BatchTime: c.batchTime, BatchRows: c.batchRows, PackRows: c.packRows, PauseFile: c.pauseFile,
-		Events: func(e merge.Event) {
+		Events: func(e report.Event) {
 			p.event(e)
 			c.kill(e)
 		},
@@ -203,8 +204,8 @@ func (c *command) run(ctx context.Context) error {
 }
 
 // kill ends this process after so many rows, without a word to anybody.
-func (c *command) kill(e merge.Event) {
-	if c.killAfter == 0 || e.Kind != merge.EventBatch || e.Phase == "verify" {
+func (c *command) kill(e report.Event) {
+	if c.killAfter == 0 || e.Kind != report.EventBatch || e.Phase == "verify" {
 		return
 	}
 	if c.seen += int64(e.Batch); c.seen < c.killAfter {
@@ -216,10 +217,10 @@ func (c *command) kill(e merge.Event) {
 }
 
 // runOrWait tries again as long as another run may end.
-func (c *command) runOrWait(ctx context.Context, m *merge.Merge) (*merge.Report, error) {
+func (c *command) runOrWait(ctx context.Context, m *merge.Merge) (*report.Report, error) {
 	for end := time.Now().Add(c.wait); ; {
 		report, err := m.Run(ctx)
-		var held *merge.HeldError
+		var held *report.RunningError
 		if !errors.As(err, &held) || time.Now().After(end) {
 			return report, err
 		}

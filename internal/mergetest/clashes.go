@@ -14,6 +14,7 @@ import (
 
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -154,7 +155,7 @@ func (c clashCase) run(t *testing.T, a *arena) {
 	maps.DeleteFunc(want, func(_, is string) bool { return is == "" })
 	for _, stutter := range []bool{false, true} {
 		m, table := c.merge(t, a, stutter)
-		var forecast *merge.Forecast
+		var forecast *report.Forecast
 		if !stutter {
 			var err error
 			if forecast, err = m.DryRun(t.Context()); err != nil {
@@ -172,7 +173,7 @@ func (c clashCase) run(t *testing.T, a *arena) {
 			continue
 		}
 		for _, row := range report.Tables {
-			f := forecast.Tables[slices.IndexFunc(forecast.Tables, func(f merge.TableForecast) bool { return f.Source == row.Source })]
+			f := forecast.Tables[slices.IndexFunc(forecast.Tables, func(f report.TableForecast) bool { return f.Source == row.Source })]
 			if f.Merged != row.Merged || f.Renamed != row.Renamed || f.Rekeyed != row.Rekeyed {
 				t.Errorf("dry run says %+v, and the run did %+v", f, row)
 			}
@@ -257,8 +258,8 @@ func (c clashCase) merge(t *testing.T, a *arena, stutter bool) (m *merge.Merge, 
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
 		cfg.BatchRows = 1
-		cfg.Events = func(e merge.Event) {
-			if e.Kind == merge.EventBatch && e.Phase != "dry-run" {
+		cfg.Events = func(e report.Event) {
+			if e.Kind == report.EventBatch && e.Phase != "dry-run" {
 				if n++; n == 1+batches%3 {
 					cancel()
 				}
@@ -349,27 +350,27 @@ func manyClashes(t *testing.T, arena *arena) {
 func failingClashes(t *testing.T, a *arena) {
 	for _, tt := range []struct {
 		clashCase
-		want merge.ClashError
+		want report.ClashError
 	}{
 		{
 			clashCase{sources: []string{"a=Ann,Bob", "b=Cy,Bob"}, unique: plan.Unique{Rule: plan.RuleFail}},
-			merge.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "b", Row: "[2]", With: "a"},
+			report.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "b", Row: "[2]", With: "a"},
 		},
 		{
 			clashCase{target: "Bob", sources: []string{"a=Bob"}, unique: plan.Unique{Rule: plan.RuleFail}},
-			merge.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "a", Row: "[1]"},
+			report.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "a", Row: "[1]"},
 		},
 		{
 			clashCase{sources: []string{"a=Bob", "b=Bob"}, unique: plan.Unique{Rule: plan.RuleMatch}}, // their tags differ
-			merge.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "b", Row: "[1]", With: "a", Column: "tag"},
+			report.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "b", Row: "[1]", With: "a", Column: "tag"},
 		},
 		{
 			clashCase{kept: true, sources: []string{"a=Ann", "b=Bob"}, unique: plan.Unique{Rule: plan.RuleSuffix}},
-			merge.ClashError{Unique: []string{"id"}, Values: []string{"1"}, Source: "b", Row: "[1]", With: "a"},
+			report.ClashError{Unique: []string{"id"}, Values: []string{"1"}, Source: "b", Row: "[1]", With: "a"},
 		},
 		{
 			clashCase{kept: true, target: "Cy", sources: []string{"a=Ann"}, unique: plan.Unique{Rule: plan.RuleSuffix}},
-			merge.ClashError{Unique: []string{"id"}, Values: []string{"1"}, Source: "a", Row: "[1]"},
+			report.ClashError{Unique: []string{"id"}, Values: []string{"1"}, Source: "a", Row: "[1]"},
 		},
 	} {
 		m, table := tt.merge(t, a, false)
@@ -381,7 +382,7 @@ func failingClashes(t *testing.T, a *arena) {
 		before := readNames(t, a.target, table)
 		_, run := m.Run(t.Context())
 		for by, err := range map[string]error{"dry run": forecast.Err(), "run": run} {
-			var clash *merge.ClashError
+			var clash *report.ClashError
 			if !errors.As(err, &clash) || fmt.Sprint(*clash) != fmt.Sprint(tt.want) {
 				t.Errorf("%s: got %v, want %v", by, err, &tt.want)
 			}

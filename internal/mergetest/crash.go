@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/testscale"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // Crash merges random worlds in processes that die: the first one at its first
@@ -65,7 +66,7 @@ func crash(t *testing.T, e Engine, seed uint64) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := second.Run(t.Context()); !errors.As(err, new(*merge.HeldError)) {
+			if _, err := second.Run(t.Context()); !errors.As(err, new(*report.RunningError)) {
 				t.Errorf("a second run: got %v, want a HeldError", err)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // Preflight sees to it that runs stop, before they write, for what would lose
@@ -65,8 +66,8 @@ func Preflight(t *testing.T, e Engine) {
 	t.Run("a source is the target", func(t *testing.T) {
 		db := open(t, rows...)
 		source := merge.Source{Name: "s", DB: db}
-		if err := run(t, db, inspect(t, source), source); !errors.Is(err, merge.ErrSameDatabase) {
-			t.Errorf("got %v, want %v", err, merge.ErrSameDatabase)
+		if err := run(t, db, inspect(t, source), source); !errors.Is(err, report.ErrSameDatabase) {
+			t.Errorf("got %v, want %v", err, report.ErrSameDatabase)
 		}
 		if n := count(t, db, "SELECT COUNT(*) FROM shops"); n != 2 {
 			t.Errorf("the source has %d rows now", n)
@@ -75,8 +76,8 @@ func Preflight(t *testing.T, e Engine) {
 	t.Run("a source is another one", func(t *testing.T) {
 		db, target := open(t, rows...), open(t, schema...)
 		sources := []merge.Source{{Name: "a", DB: db}, {Name: "b", DB: db}}
-		if err := run(t, target, inspect(t, sources...), sources...); !errors.Is(err, merge.ErrSameDatabase) {
-			t.Errorf("got %v, want %v", err, merge.ErrSameDatabase)
+		if err := run(t, target, inspect(t, sources...), sources...); !errors.Is(err, report.ErrSameDatabase) {
+			t.Errorf("got %v, want %v", err, report.ErrSameDatabase)
 		}
 	})
 	for name, test := range map[string]struct {

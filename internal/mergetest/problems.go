@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -38,10 +38,10 @@ func (g *game) problems(t *testing.T) {
 	for _, p := range []problem{
 		{
 			name: "an orphan", do: "UPDATE items SET owner_id = 99 WHERE id = 3", undo: "UPDATE items SET owner_id = 4 WHERE id = 3",
-			problems: 1, err: new(*merge.OrphanError), orphans: `items.owner_id old 1 [row [3]: "99"]`,
+			problems: 1, err: new(*report.OrphanError), orphans: `items.owner_id old 1 [row [3]: "99"]`,
 		}, {
 			name: "orphans in JSON", do: `UPDATE players SET bag = '{"seen": [3, 98, "97"]}' WHERE id = 3`, undo: "UPDATE players SET bag = '[]' WHERE id = 3",
-			problems: 2, err: new(*merge.OrphanError), orphans: `players.bag old 2 [row [3]: "98" row [3]: "97"]`,
+			problems: 2, err: new(*report.OrphanError), orphans: `players.bag old 2 [row [3]: "98" row [3]: "97"]`,
 		}, {
 			name: "an orphan in a list that has a rule", do: `UPDATE players SET friends = '1,96' WHERE id = 4`, undo: "UPDATE players SET friends = '1' WHERE id = 4",
 			edit:    func(players, _ *plan.Table) { column(players, "friends").Orphans = plan.OrphansNull },
@@ -52,16 +52,16 @@ func (g *game) problems(t *testing.T) {
 			orphans: `items.owner_id old 1 [row [3]: "99"]`, dropped: 1,
 		}, {
 			name: "no JSON", do: `UPDATE players SET bag = '{' WHERE id = 3`, undo: "UPDATE players SET bag = '[]' WHERE id = 3",
-			problems: 1, err: new(*merge.RowError), misfits: "players.bag old 1",
+			problems: 1, err: new(*report.RowError), misfits: "players.bag old 1",
 		}, {
 			name: "NULL", edit: func(players, _ *plan.Table) { column(players, "created_at").Nullable = false },
-			problems: 1, err: new(*merge.RowError), misfits: "players.created_at old 1",
+			problems: 1, err: new(*report.RowError), misfits: "players.created_at old 1",
 		}, {
 			name: "a text that is too long", typed: true, edit: func(_, items *plan.Table) { column(items, "kind").Type = "varchar(4)" },
-			problems: 2, err: new(*merge.RowError), misfits: "items.kind new 1, items.kind old 1",
+			problems: 2, err: new(*report.RowError), misfits: "items.kind new 1, items.kind old 1",
 		}, {
 			name: "a list that becomes too long", typed: true, edit: func(players, _ *plan.Table) { column(players, "friends").Type = "varchar(30)" },
-			problems: 1, err: new(*merge.RowError), misfits: "players.friends old 1",
+			problems: 1, err: new(*report.RowError), misfits: "players.friends old 1",
 		},
 	} {
 		if p.typed && g.Dialect == sqlsnow.SQLite {
@@ -84,7 +84,7 @@ func (g *game) problems(t *testing.T) {
 			if f.Problems != p.problems || p.problems > 0 && !errors.As(f.Err(), p.err) {
 				t.Errorf("got %d problems and %v, want %d and a %T", f.Problems, f.Err(), p.problems, p.err)
 			}
-			list := func(values []merge.ValueForecast, samples bool) (text string) {
+			list := func(values []report.ValueForecast, samples bool) (text string) {
 				for i, v := range values {
 					if i > 0 {
 						text += ", "
@@ -116,7 +116,7 @@ func (g *game) problems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := merge.DateForecast{Table: "players", Source: "old", Column: "created_at", Future: 1, Inversions: 1, Largest: 24 * time.Hour}
+		want := report.DateForecast{Table: "players", Source: "old", Column: "created_at", Future: 1, Inversions: 1, Largest: 24 * time.Hour}
 		if len(f.Dates) != 1 || f.Dates[0] != want {
 			t.Errorf("got %+v, want %+v", f.Dates, want)
 		}
@@ -152,7 +152,7 @@ func (g *game) droppedWinner(t *testing.T) {
 		if row.Renamed != 0 || row.Dropped != want {
 			t.Errorf("got %+v, want no names changed and %d rows dropped", row, want)
 		}
-		if i := slices.IndexFunc(f.Tables, func(f merge.TableForecast) bool { return f.Table == row.Table && f.Source == row.Source }); f.Tables[i].Renamed != 0 || f.Tables[i].Dropped != want {
+		if i := slices.IndexFunc(f.Tables, func(f report.TableForecast) bool { return f.Table == row.Table && f.Source == row.Source }); f.Tables[i].Renamed != 0 || f.Tables[i].Dropped != want {
 			t.Errorf("dry run: got %+v, want no names changed and %d rows dropped", f.Tables[i], want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -220,7 +221,7 @@ func (g *game) dryRun(t *testing.T, m *merge.Merge) {
 	}
 }
 
-func (g *game) report(t *testing.T, r *merge.Report) {
+func (g *game) report(t *testing.T, r *report.Report) {
 	var got []tableCounts
 	for _, row := range r.Tables {
 		got = append(got, tableCounts{row.Table, row.Source, row.Rows, row.Rekeyed, row.Merged, row.Renamed, 0})
@@ -240,7 +241,7 @@ func (g *game) report(t *testing.T, r *merge.Report) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	for _, row := range r.Targets {
-		if row.Table == "players" && row != (merge.TargetReport{Table: "players", Before: 1, Copied: 5, Rows: 6}) {
+		if row.Table == "players" && row != (report.Target{Table: "players", Before: 1, Copied: 5, Rows: 6}) {
 			t.Errorf("got %+v, want 1 row before, 5 copied", row)
 		}
 	}
@@ -287,7 +288,7 @@ func (g *game) lookup(t *testing.T) {
 		{"old", "world", 3, 0},
 	} {
 		got, err := merge.Lookup(t.Context(), g.Dialect, g.target, tt.source, tt.table, tt.old)
-		if got != tt.want || (tt.want == 0) != errors.Is(err, merge.ErrNotFound) {
+		if got != tt.want || (tt.want == 0) != errors.Is(err, report.ErrNotFound) {
 			t.Errorf("%s %s %d: got %d (%v), want %d", tt.source, tt.table, tt.old, got, err, tt.want)
 		}
 	}
@@ -335,13 +336,13 @@ func (g *game) later(t *testing.T, first *merge.Merge) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row := report.Targets[0]; row != (merge.TargetReport{Table: "items", Before: 4, Copied: 2, Rows: 6}) {
+	if row := report.Targets[0]; row != (report.Target{Table: "items", Before: 4, Copied: 2, Rows: 6}) {
 		t.Errorf("got %+v, want 4 items before, 2 copied", row)
 	}
 	if report, err = first.Verify(t.Context()); err != nil || report.Err() != nil {
 		t.Fatalf("the first merge: got %v, %v", err, report.Err())
 	}
-	if row := report.Targets[0]; row != (merge.TargetReport{Table: "items", Copied: 4, Later: 2, Rows: 6}) || len(report.Warnings) != 1 {
+	if row := report.Targets[0]; row != (report.Target{Table: "items", Copied: 4, Later: 2, Rows: 6}) || len(report.Warnings) != 1 {
 		t.Errorf("the first merge: got %+v and warnings %q, want 4 items copied, 2 later, and 1 warning", row, report.Warnings)
 	}
 	g.exec(t, g.target, "INSERT INTO items VALUES (3, 2000001, 'shield')")

@@ -1,4 +1,4 @@
-package merge
+package report
 
 import (
 	"bufio"
@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// A Report is what [Merge.Verify] found. It passed if it has no Failures.
+// A Report is what [github.com/shardsnow/snow/merge.Merge.Verify] found. It passed if it has no Failures.
 type Report struct {
-	Run        string            `json:"run"` // what tells runs apart: made from the plan
-	Sources    []string          `json:"sources"`
-	Started    time.Time         `json:"started"` // when verification began and ended
-	Finished   time.Time         `json:"finished"`
-	Tables     []TableReport     `json:"tables"`     // one for each table and source
-	Targets    []TargetReport    `json:"targets"`    // one for each table
-	References []ReferenceReport `json:"references"` // one for each reference that a column may hold
-	Assertions []AssertionReport `json:"assertions,omitempty"`
-	Warnings   []string          `json:"warnings,omitempty"` // what people should look at, but no proof of a fault
-	Failures   []Failure         `json:"failures,omitempty"` // at most 10 for each check, table and source
-	Failed     int64             `json:"failed"`             // how many there are in all
+	Run        string      `json:"run"` // what tells runs apart: made from the plan
+	Sources    []string    `json:"sources"`
+	Started    time.Time   `json:"started"` // when verification began and ended
+	Finished   time.Time   `json:"finished"`
+	Tables     []Table     `json:"tables"`     // one for each table and source
+	Targets    []Target    `json:"targets"`    // one for each table
+	References []Reference `json:"references"` // one for each reference that a column may hold
+	Assertions []Assertion `json:"assertions,omitempty"`
+	Warnings   []string    `json:"warnings,omitempty"` // what people should look at, but no proof of a fault
+	Failures   []Failure   `json:"failures,omitempty"` // at most 10 for each check, table and source
+	Failed     int64       `json:"failed"`             // how many there are in all
 }
 
-// A TableReport counts what became of the rows of one table of one source.
-type TableReport struct {
+// A Table counts what became of the rows of one table of one source.
+type Table struct {
 	Table        string        `json:"table"`
 	Source       string        `json:"source"`
 	Worker       *uint64       `json:"worker,omitempty"` // the number that its ids are minted on
@@ -40,8 +40,8 @@ type TableReport struct {
 	Found        string        `json:"found"`            // the same of the rows that are there
 }
 
-// A TargetReport counts the rows of a table of the target.
-type TargetReport struct {
+// A Target counts the rows of a table of the target.
+type Target struct {
 	Table  string `json:"table"`
 	Before int64  `json:"before"` // rows before the run
 	Copied int64  `json:"copied"` // rows that sources added
@@ -49,8 +49,8 @@ type TargetReport struct {
 	Rows   int64  `json:"rows"`   // rows now
 }
 
-// A ReferenceReport counts the references of one kind.
-type ReferenceReport struct {
+// A Reference counts the references of one kind.
+type Reference struct {
 	Table   string `json:"table"`
 	Column  string `json:"column"`
 	Path    string `json:"path,omitempty"`  // in JSON
@@ -60,8 +60,8 @@ type ReferenceReport struct {
 	Orphans int64  `json:"orphans"` // ids that no row has
 }
 
-// An AssertionReport has the numbers of an [Assertion].
-type AssertionReport struct {
+// An Assertion has the numbers of an [github.com/shardsnow/snow/merge.Assertion].
+type Assertion struct {
 	Name    string            `json:"name"`
 	Sources map[string]string `json:"sources"`
 	Before  string            `json:"before"` // of the target, before the run
@@ -69,7 +69,7 @@ type AssertionReport struct {
 	Got     string            `json:"got"`    // of the target, now
 }
 
-// A Check is one thing that [Merge.Verify] looks at.
+// A Check is one thing that [github.com/shardsnow/snow/merge.Merge.Verify] looks at.
 type Check string
 
 // The checks.

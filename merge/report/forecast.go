@@ -1,4 +1,4 @@
-package merge
+package report
 
 import (
 	"bufio"
@@ -12,7 +12,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A Forecast is what [Merge.DryRun] expects of a run. Row numbers are of the
+// A Forecast is what [github.com/shardsnow/snow/merge.Merge.DryRun] expects of a run. Row numbers are of the
 // sources as they were read.
 type Forecast struct {
 	Sources  []string        `json:"sources"`
