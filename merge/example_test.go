@@ -39,11 +39,11 @@ func Example() {
 		if err != nil {
 			return err
 		}
-		report, err := m.Run(ctx) // again, if it was interrupted
+		result, err := m.Run(ctx) // again, if it was interrupted
 		if err != nil {
 			return err
 		}
-		return errors.Join(report.WriteText(os.Stdout), report.Err())
+		return errors.Join(result.WriteText(os.Stdout), result.Err())
 	}
 	_, _ = propose, unite
 }

@@ -254,7 +254,7 @@ func TestInspect(t *testing.T) {
 		t.Errorf("%d of %d suspects are errors: %v", got, questions, err)
 	}
 	if fault := new(plan.Error); !errors.As(err, &fault) || fault.Table != "friendships" || fault.Column != "player_id" {
-		t.Errorf("got %v, want a *PlanError that names the column", fault)
+		t.Errorf("got %v, want a *plan.Error that names the column", fault)
 	}
 	decide(p)
 	if err := p.Check(); err != nil {

@@ -61,12 +61,12 @@ func do(ctx context.Context, target, source *sql.DB, p *plan.Plan) ([]Phase, err
 	if err != nil {
 		return nil, err
 	}
-	report, err := m.Run(ctx)
+	found, err := m.Run(ctx)
 	if n := len(phases); n > 0 {
 		phases[n-1].Took = time.Since(begin)
 	}
 	if err == nil {
-		err = report.Err()
+		err = found.Err()
 	}
 	return phases, err
 }

@@ -195,12 +195,12 @@ func (c *command) run(ctx context.Context) error {
 		return err
 	}
 	defer pauseOnSignal(m.Pause)()
-	report, err := c.runOrWait(ctx, m)
+	found, err := c.runOrWait(ctx, m)
 	p.close()
-	if report == nil {
+	if found == nil {
 		return err
 	}
-	return errors.Join(c.print(report), err)
+	return errors.Join(c.print(found), err)
 }
 
 // kill ends this process after so many rows, without a word to anybody.
@@ -219,10 +219,10 @@ func (c *command) kill(e report.Event) {
 // runOrWait tries again as long as another run may end.
 func (c *command) runOrWait(ctx context.Context, m *merge.Merge) (*report.Report, error) {
 	for end := time.Now().Add(c.wait); ; {
-		report, err := m.Run(ctx)
+		found, err := m.Run(ctx)
 		var held *report.RunningError
 		if !errors.As(err, &held) || time.Now().After(end) {
-			return report, err
+			return found, err
 		}
 		timer := time.NewTimer(min(time.Until(end), 100*time.Millisecond))
 		select {
@@ -239,14 +239,14 @@ func (c *command) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := m.Verify(ctx)
+	found, err := m.Verify(ctx)
 	if err != nil {
 		return err
 	}
-	if err := c.print(report); err != nil {
+	if err := c.print(found); err != nil {
 		return err
 	}
-	return report.Err()
+	return found.Err()
 }
 
 func (c *command) lookup(ctx context.Context) error {

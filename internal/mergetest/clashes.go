@@ -129,11 +129,11 @@ func leftovers(t *testing.T, a *arena) {
 			c.sources[0] += fmt.Sprint(tt.last-i, ",")
 		}
 		m, table := c.merge(t, a, false)
-		report, err := m.Run(t.Context())
+		found, err := m.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(report.Warnings, "\n"); strings.Contains(got, strconv.Quote(table+".name")) != tt.want || strings.Contains(got, ".tag") {
+		if got := strings.Join(found.Warnings, "\n"); strings.Contains(got, strconv.Quote(table+".name")) != tt.want || strings.Contains(got, ".tag") {
 			t.Errorf("%d names: got warnings %q, want one of the names: %v", tt.last, got, tt.want)
 		}
 	}
@@ -162,7 +162,7 @@ func (c clashCase) run(t *testing.T, a *arena) {
 				t.Fatal(err)
 			}
 		}
-		report, err := m.Run(t.Context())
+		found, err := m.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func (c clashCase) run(t *testing.T, a *arena) {
 		if stutter {
 			continue
 		}
-		for _, row := range report.Tables {
+		for _, row := range found.Tables {
 			f := forecast.Tables[slices.IndexFunc(forecast.Tables, func(f report.TableForecast) bool { return f.Source == row.Source })]
 			if f.Merged != row.Merged || f.Renamed != row.Renamed || f.Rekeyed != row.Rekeyed {
 				t.Errorf("dry run says %+v, and the run did %+v", f, row)

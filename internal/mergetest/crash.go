@@ -40,12 +40,12 @@ func crash(t *testing.T, e Engine, seed uint64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := m.Run(t.Context())
+		found, err := m.Run(t.Context())
 		if err := dying.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if err == nil {
-			if err := report.Err(); err != nil {
+			if err := found.Err(); err != nil {
 				t.Error(err)
 			}
 			t.Logf("%d processes died", died)
@@ -67,7 +67,7 @@ func crash(t *testing.T, e Engine, seed uint64) {
 				t.Fatal(err)
 			}
 			if _, err := second.Run(t.Context()); !errors.As(err, new(*report.RunningError)) {
-				t.Errorf("a second run: got %v, want a HeldError", err)
+				t.Errorf("a second run: got %v, want a *report.RunningError", err)
 			}
 		}
 		if _, err := target.ExecContext(t.Context(), "UPDATE snow_merge_lease SET until_us = 0"); err != nil {

@@ -47,12 +47,12 @@ func Preflight(t *testing.T, e Engine) {
 			t.Fatal(err)
 		}
 		_, dry := m.DryRun(t.Context())
-		report, err := m.Run(t.Context())
+		found, err := m.Run(t.Context())
 		if (dry == nil) != (err == nil) {
 			t.Errorf("the dry run says %v, and the run %v", dry, err)
 		}
-		if err == nil && report.Err() != nil {
-			t.Error(report.Err())
+		if err == nil && found.Err() != nil {
+			t.Error(found.Err())
 		}
 		return err
 	}

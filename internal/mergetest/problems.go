@@ -140,11 +140,11 @@ func (g *game) droppedWinner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := m.Run(t.Context())
+	found, err := m.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range report.Tables {
+	for _, row := range found.Tables {
 		want := int64(0)
 		if row.Table == "players" && row.Source == "new" {
 			want = 1

@@ -22,11 +22,11 @@ func Proof(t *testing.T, e Engine) {
 	m := g.merge(t, nil)
 	t.Run("dry run", func(t *testing.T) { g.dryRun(t, m) })
 	t.Run("problems", func(t *testing.T) { g.problems(t) })
-	report, err := m.Run(t.Context())
+	found, err := m.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("report", func(t *testing.T) { g.report(t, report) })
+	t.Run("report", func(t *testing.T) { g.report(t, found) })
 	t.Run("lookup", func(t *testing.T) { g.lookup(t) })
 	t.Run("export", func(t *testing.T) { g.export(t) })
 	t.Run("damages", func(t *testing.T) { g.damages(t, m) })
@@ -332,21 +332,21 @@ func (g *game) later(t *testing.T, first *merge.Merge) {
 			table.Mint = p.Sources
 		}
 	}, merge.Source{Name: "third", DB: third})
-	report, err := m.Run(t.Context())
+	found, err := m.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row := report.Targets[0]; row != (report.Target{Table: "items", Before: 4, Copied: 2, Rows: 6}) {
+	if row := found.Targets[0]; row != (report.Target{Table: "items", Before: 4, Copied: 2, Rows: 6}) {
 		t.Errorf("got %+v, want 4 items before, 2 copied", row)
 	}
-	if report, err = first.Verify(t.Context()); err != nil || report.Err() != nil {
-		t.Fatalf("the first merge: got %v, %v", err, report.Err())
+	if found, err = first.Verify(t.Context()); err != nil || found.Err() != nil {
+		t.Fatalf("the first merge: got %v, %v", err, found.Err())
 	}
-	if row := report.Targets[0]; row != (report.Target{Table: "items", Copied: 4, Later: 2, Rows: 6}) || len(report.Warnings) != 1 {
-		t.Errorf("the first merge: got %+v and warnings %q, want 4 items copied, 2 later, and 1 warning", row, report.Warnings)
+	if row := found.Targets[0]; row != (report.Target{Table: "items", Copied: 4, Later: 2, Rows: 6}) || len(found.Warnings) != 1 {
+		t.Errorf("the first merge: got %+v and warnings %q, want 4 items copied, 2 later, and 1 warning", row, found.Warnings)
 	}
 	g.exec(t, g.target, "INSERT INTO items VALUES (3, 2000001, 'shield')")
-	if report, err = first.Verify(t.Context()); err != nil || report.Err() == nil {
-		t.Errorf("with a row too many: got %v, %v", err, report.Err())
+	if found, err = first.Verify(t.Context()); err != nil || found.Err() == nil {
+		t.Errorf("with a row too many: got %v, %v", err, found.Err())
 	}
 }

@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time" // ErrUnfinished is returned where another plan's run on the target has copied
-	// rows and has not ended: end it with its own plan, or begin with an empty
-	// target. It arrives wrapped: use errors.Is.
-	// ErrMerged is returned where a source's table was merged into the target
-	// before, by another plan. It arrives wrapped: use errors.Is.
+	"time"
 )
 
+// ErrUnfinished is returned where another plan's run on the target has copied
+// rows and has not ended: end it with its own plan, or begin with an empty
+// target. It arrives wrapped: use errors.Is.
 var ErrUnfinished = errors.New("another run is unfinished")
 
+// ErrMerged is returned where a source's table was merged into the target
+// before, by another plan. It arrives wrapped: use errors.Is.
 var ErrMerged = errors.New("the source's table was merged before")
 
 // A RunningError says that another process is merging into the target, or was
@@ -27,7 +28,7 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("%q is merging into the target, at least until %s", e.Holder, e.Until.UTC().Format(time.RFC3339Nano))
 }
 
-// A OvertakenError says that another process has taken over the merge, because this
+// An OvertakenError says that another process has taken over the merge, because this
 // one had not renewed its lease in time. What was not committed before is undone.
 type OvertakenError struct {
 	Holder string // of the lease now, where that is known
