@@ -190,7 +190,7 @@ func (r *round) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, i := range sortedKeys(hits) {
+		for _, i := range slices.Sorted(maps.Keys(hits)) {
 			delete(pending, i)
 			v := &r.verdicts[i]
 			v.clashes = append(v.clashes, r.clash(i, place))

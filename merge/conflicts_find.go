@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -18,8 +17,6 @@ type hit struct {
 	key    []any
 	others []any // of contest.others, for RuleMatch
 }
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 func (c *conflicts) blobs() bool { return c.e.dialect == sqlsnow.SQLite }
 
@@ -138,7 +135,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 		return nil, err
 	}
 	s.joined = len(members) > 0
-	for _, i := range sortedKeys(tuples) {
+	for _, i := range slices.Sorted(maps.Keys(tuples)) {
 		for _, tuple := range r.translate(tuples[i], members) {
 			s.tuples, s.owners = append(s.tuples, tuple), append(s.owners, i)
 		}

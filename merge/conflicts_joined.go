@@ -19,7 +19,7 @@ func (r *round) joined(ctx context.Context, tuples map[int][]any, renamed *[]int
 	if err != nil {
 		return err
 	}
-	for _, i := range sortedKeys(hits) {
+	for _, i := range slices.Sorted(maps.Keys(hits)) {
 		v := &r.verdicts[i]
 		clash := r.clash(i, r.source)
 		v.clashes = append(v.clashes, clash)

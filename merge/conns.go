@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/plan"
@@ -14,7 +13,7 @@ import (
 // source that it has asked for.
 type conns struct {
 	engine  *engine
-	dbs     []Source
+	dbs     map[string]*sql.DB // of sources
 	target  *session
 	sources map[string]*session
 
@@ -22,7 +21,7 @@ type conns struct {
 }
 
 // openConns connects to the target; sources follow when they are asked for.
-func openConns(ctx context.Context, e *engine, target *sql.DB, sources []Source) (*conns, error) {
+func openConns(ctx context.Context, e *engine, target *sql.DB, sources map[string]*sql.DB) (*conns, error) {
 	s, err := e.openSession(ctx, target, e.target)
 	if err != nil {
 		return nil, err
@@ -41,8 +40,7 @@ func (c *conns) source(ctx context.Context, name string) (*session, error) {
 	if s := c.sources[name]; s != nil {
 		return s, nil
 	}
-	at := slices.IndexFunc(c.dbs, func(s Source) bool { return s.Name == name })
-	s, err := c.engine.openSession(ctx, c.dbs[at].DB, c.engine.source)
+	s, err := c.engine.openSession(ctx, c.dbs[name], c.engine.source)
 	if err != nil {
 		return nil, sourceError(name, err)
 	}
@@ -53,12 +51,12 @@ func (c *conns) source(ctx context.Context, name string) (*session, error) {
 // all returns the sessions of all sources.
 func (c *conns) all(ctx context.Context) (map[string]queryer, error) {
 	all := map[string]queryer{}
-	for _, db := range c.dbs {
-		s, err := c.source(ctx, db.Name)
+	for name := range c.dbs {
+		s, err := c.source(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		all[db.Name] = s
+		all[name] = s
 	}
 	return all, nil
 }

@@ -280,24 +280,3 @@ func (f *finder) array(text string, by func(int, string) (string, bool)) (string
 }
 
 func columnError(name string, err error) error { return fmt.Errorf("column %q: %w", name, err) }
-
-// parseID parses the decimal text of an id, which has one spelling only.
-func parseID(text string) (int64, bool) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil && strconv.FormatInt(n, 10) == text
-}
-
-// textOf returns a value as people write it.
-func textOf(v any) string {
-	switch v := v.(type) {
-	case int64:
-		return strconv.FormatInt(v, 10)
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case []byte:
-		return string(v)
-	case string:
-		return v
-	}
-	return ""
-}

@@ -122,11 +122,3 @@ func (r *rememberedIdentities) members(_ context.Context, source string, t *plan
 	}
 	return found, nil
 }
-
-// idOf returns the id that a value is, an integer or its decimal text.
-func idOf(v any) (int64, bool) {
-	if id, ok := v.(int64); ok {
-		return id, true
-	}
-	return parseID(textOf(v))
-}

@@ -74,3 +74,7 @@ func (r idRange) least() int64 {
 	}
 	return ticks
 }
+
+// bigID is where ids begin that no database has counted up to: even an hour
+// after its epoch a snowflake is past it.
+const bigID = 1 << 40

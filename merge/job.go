@@ -16,7 +16,7 @@ import (
 type job struct {
 	engine  *engine
 	target  *sql.DB
-	sources []Source // in the plan's order
+	sources map[string]*sql.DB
 	plan    *plan.Plan
 	id      string // of the run: hash of the plan
 	text    string // the plan as JSON

@@ -89,7 +89,7 @@ type Merge struct{ job job }
 // No database is asked before the first call of a method.
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{job{
-		target: target, plan: plan, namespace: cfg.Namespace, datacenter: cfg.Datacenter, packRows: cfg.PackRows, assertions: cfg.Assertions,
+		target: target, sources: map[string]*sql.DB{}, plan: plan, namespace: cfg.Namespace, datacenter: cfg.Datacenter, packRows: cfg.PackRows, assertions: cfg.Assertions,
 		unchecked: cfg.WithoutForeignKeys, teller: teller{to: cfg.Events}, pauser: pauser{file: cfg.PauseFile},
 	}}
 	if err := m.check(d, sources, cfg); err != nil {
@@ -115,7 +115,7 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 		if at < 0 || sources[at].DB == nil {
 			return &plan.Error{Reason: "source " + strconv.Quote(name) + " is not given"}
 		}
-		j.sources = append(j.sources, sources[at])
+		j.sources[name] = sources[at].DB
 	}
 	if len(sources) != len(j.sources) {
 		return &plan.Error{Reason: fmt.Sprintf("it has %d sources, and %d are given", len(j.sources), len(sources))}
@@ -179,8 +179,8 @@ func (c Config) apply(j *job) error {
 		}
 	}
 	j.writers = min(j.writers, j.engine.writers)
-	for _, s := range j.sources {
-		if open := s.DB.Stats().MaxOpenConnections; open > 0 {
+	for _, db := range j.sources {
+		if open := db.Stats().MaxOpenConnections; open > 0 {
 			j.writers = min(j.writers, open)
 		}
 	}

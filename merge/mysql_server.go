@@ -2,7 +2,6 @@ package merge
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 
 	"github.com/shardsnow/snow/sqlsnow"
@@ -59,21 +58,4 @@ func sameServer(ctx context.Context, source, target *session) (string, error) {
 		_, err = target.ExecContext(ctx, "SET SESSION group_concat_max_len = 1073741824")
 	}
 	return name.String, err
-}
-
-// seesLock reports whether two sessions are on one MySQL server. Addresses
-// prove nothing: so one session takes a lock with a name that nobody else knows,
-// and the other one must see who has it. It is not known if there are no locks.
-func seesLock(ctx context.Context, a, b *session) (same, known bool, err error) {
-	lock := "'snow_merge_" + rand.Text() + "'"
-	var taken, holder, seen sql.NullInt64
-	err = a.QueryRowContext(ctx, "SELECT GET_LOCK("+lock+", 0), CONNECTION_ID()").Scan(&taken, &holder)
-	if err != nil || taken.Int64 != 1 {
-		return false, false, err
-	}
-	err = b.QueryRowContext(ctx, "SELECT IS_USED_LOCK("+lock+")").Scan(&seen)
-	if undo := a.QueryRowContext(ctx, "SELECT RELEASE_LOCK("+lock+")").Scan(&taken); err == nil {
-		err = undo
-	}
-	return seen.Valid && seen.Int64 == holder.Int64, err == nil, err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,7 +63,7 @@ func readStoredTable(ctx context.Context, s *session, schema, table string) (*st
 // read. What the server says may be of a time before the rows came.
 func (t *storedTable) rowBytes(ctx context.Context, s *session, name string) int {
 	var lengths []string
-	for _, column := range sortedKeys(t.columns) {
+	for _, column := range slices.Sorted(maps.Keys(t.columns)) {
 		if kind := sqltype.Of(sqlsnow.MySQL, t.columns[column].typ).Kind; kind != sqltype.Integer {
 			lengths = append(lengths, "COALESCE(LENGTH(s."+s.engine.quote(column)+"), 0)")
 		}

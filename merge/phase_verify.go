@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -184,7 +185,7 @@ func (v *verifying) chunks(ctx context.Context, t *sourceTable, total *proof, pr
 		return last, err
 	}
 	var above int64
-	for _, seq := range sortedKeys(all.edges) {
+	for _, seq := range slices.Sorted(maps.Keys(all.edges)) {
 		if edge := all.edges[seq]; edge[0] <= above {
 			f := t.failure(report.CheckOrder, nil, "the id is not above that of the row before, %d", above)
 			f.Target = keyText([]any{edge[0]})

@@ -173,26 +173,6 @@ func (v *rowVerifier) differences(r row, got []any, found *proof) {
 	}
 }
 
-// sampleOf returns a value for people, and not all of it if it is long.
-func sampleOf(v any) string {
-	const most = 60
-	switch v := v.(type) {
-	case nil:
-		return "NULL"
-	case []byte:
-		if len(v) > most {
-			return fmt.Sprintf("%d bytes that begin with %x", len(v), v[:most])
-		}
-		return fmt.Sprintf("x'%x'", v)
-	case string:
-		if len(v) > most {
-			return fmt.Sprintf("%d bytes that begin with %q", len(v), v[:most])
-		}
-		return fmt.Sprintf("%q", v)
-	}
-	return textOf(v)
-}
-
 // references looks for the rows that the target's rows refer to.
 func (v *rowVerifier) references(ctx context.Context, rows []row, there [][]any, at map[string]int, found *proof) error {
 	t := v.table
