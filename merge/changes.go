@@ -5,63 +5,57 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 )
-
-var (
-	errKey  = errors.New("its key is no integer of 64 bits")
-	errNull = errors.New("its primary key has a NULL, as SQLite allows: no row can be found by that")
-)
-
-func columnError(name string, err error) error { return fmt.Errorf("column %q: %w", name, err) }
-
-// hashText stands for a text that is no key of an index.
-func hashText(text string) string {
-	h := sha256.Sum256([]byte(text))
-	return "sha256:" + hex.EncodeToString(h[:])
-}
 
 // A change is a row of snow_merge_changes.
 type change struct {
 	row           string // see rowText
 	column        string // empty where it is the row as a whole
 	kind          string
-	seq           int64 // of the batch in phase mint
+	seq           int64 // of the chunk in phase mint
 	before, after any   // string or nil
 }
 
-// changes returns what was changed in rows of a scope.
-func (e *engine) changes(ctx context.Context, q queryer, scope int64, rows []string) ([]change, error) {
-	var all []change
-	for chunk := range slices.Chunk(rows, maxIn) {
-		args := []any{scope}
-		for _, row := range chunk {
+// changes returns what was changed in rows of a source table.
+func (l ledger) changes(ctx context.Context, t *sourceTable, rows []string) (all []change, err error) {
+	for part := range slices.Chunk(rows, maxIn) {
+		args := []any{t.id}
+		for _, row := range part {
 			args = append(args, row)
 		}
-		found, err := e.queryChanges(ctx, q, "WHERE scope = "+e.number(1)+" AND row_key IN "+e.places(2, len(chunk)), args)
+		all, err = l.readChanges(ctx, all, "row_key IN "+l.engine.places(2, len(part)), args)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, found...)
 	}
 	return all, nil
 }
 
-func (e *engine) queryChanges(ctx context.Context, q queryer, where string, args []any) ([]change, error) {
-	rows, err := q.QueryContext(ctx, "SELECT row_key, col, kind, seq, before_value, after_value FROM snow_merge_changes "+where, args...)
+// renames returns the new names in a source table.
+func (l ledger) renames(ctx context.Context, t *sourceTable) ([]change, error) {
+	return l.readChanges(ctx, nil, "kind = '"+changeRenamed+"'", []any{t.id})
+}
+
+// hasChanges reports whether anything was changed in a source table.
+func (l ledger) hasChanges(ctx context.Context, t *sourceTable) (bool, error) {
+	var n int
+	err := l.q.QueryRowContext(ctx, l.engine.sql("SELECT COUNT(*) FROM (SELECT 1 FROM snow_merge_changes WHERE source_table = ? LIMIT 1) AS found"), t.id).Scan(&n)
+	return n > 0, l.engine.failed("read the ledger", err)
+}
+
+func (l ledger) readChanges(ctx context.Context, all []change, where string, args []any) ([]change, error) {
+	text := "SELECT row_key, col, kind, seq, before_value, after_value FROM snow_merge_changes WHERE source_table = " + l.engine.number(1) + " AND " + where
+	rows, err := l.q.QueryContext(ctx, text, args...)
 	if err != nil {
-		return nil, e.failed("read the changes", err)
+		return nil, l.engine.failed("read the changes", err)
 	}
 	defer rows.Close()
-	var all []change
 	for rows.Next() {
 		var c change
 		var before, after sql.NullString
 		if err := rows.Scan(&c.row, &c.column, &c.kind, &c.seq, &before, &after); err != nil {
-			return nil, e.failed("read the changes", err)
+			return nil, l.engine.failed("read the changes", err)
 		}
 		if before.Valid {
 			c.before = before.String
@@ -71,22 +65,30 @@ func (e *engine) queryChanges(ctx context.Context, q queryer, where string, args
 		}
 		all = append(all, c)
 	}
-	return all, e.failed("read the changes", rows.Err())
+	return all, l.engine.failed("read the changes", rows.Err())
 }
 
-func (e *engine) insertChanges(ctx context.Context, q queryer, scope int64, changes []change) error {
+func (l ledger) insertChanges(ctx context.Context, t *sourceTable, changes []change) error {
 	const width = 7
-	for chunk := range slices.Chunk(changes, 200) {
+	for part := range slices.Chunk(changes, 200) {
 		var args []any
-		for _, c := range chunk {
-			args = append(args, scope, c.row, c.column, c.kind, c.seq, c.before, c.after)
+		for _, c := range part {
+			args = append(args, t.id, c.row, c.column, c.kind, c.seq, c.before, c.after)
 		}
-		text := strings.Join([]string{
-			"INSERT INTO snow_merge_changes (scope, row_key, col, kind, seq, before_value, after_value) VALUES ", e.manyPlaces(len(chunk), width),
-		}, "")
-		if _, err := q.ExecContext(ctx, text, args...); err != nil {
-			return e.failed("write the changes", err)
+		text := "INSERT INTO snow_merge_changes (source_table, row_key, col, kind, seq, before_value, after_value) VALUES " + l.engine.manyPlaces(len(part), width)
+		if _, err := l.q.ExecContext(ctx, text, args...); err != nil {
+			return l.engine.failed("write the changes", err)
 		}
 	}
 	return nil
+}
+
+// rowText returns a primary key as it is in snow_merge_changes.
+func rowText(key []any) string {
+	text := keyText(key)
+	if len(text) > 255 || slices.ContainsFunc([]byte(text), func(c byte) bool { return c >= 0x80 }) {
+		h := sha256.Sum256([]byte(text)) // a text that is no key of an index
+		return "sha256:" + hex.EncodeToString(h[:])
+	}
+	return text
 }

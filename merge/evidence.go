@@ -13,10 +13,6 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// bigID is where ids begin that no database has counted up to: even an hour
-// after its epoch a snowflake is past it.
-const bigID = 1 << 40
-
 const (
 	sampleRows   = 1000
 	sampleSeeks  = 10

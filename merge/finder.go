@@ -11,33 +11,34 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A finder finds the ids in one column of a scope.
+// A finder finds the ids in one column of a source table.
 type finder struct {
-	scope   *scope
+	table   *sourceTable
 	column  *plan.Column
 	at      int
-	by      int      // of the column that says what a polymorphic reference refers to
-	parents []*scope // for each of the column's references; nil if the source does not have the table
+	by      int            // of the column that says what a polymorphic reference refers to
+	parents []*sourceTable // for each of the column's references; nil if the source does not have the table
 	routes  []jsonpath.Route
 	exact   bool // whether rows that keep their id must be seen to exist
 	none    map[string]bool
 	reached []bool // for each of the references of RoleJSON, whether its path led to a value; nil until there was JSON
 }
 
-func newFinder(w *rewriter, s *scope, at int) (*finder, error) {
-	c := s.columns[at]
-	f := &finder{scope: s, column: c, at: at, by: s.position(c.By), exact: c.Orphans != plan.OrphansFail}
+// newFinder returns one for a column, given the tables of the source by name.
+func newFinder(tables map[string]*sourceTable, t *sourceTable, at int) (*finder, error) {
+	c := t.columns[at]
+	f := &finder{table: t, column: c, at: at, by: t.position(c.By), exact: c.Orphans != plan.OrphansFail}
 	if c.Role == plan.RolePolymorphic && f.by < 0 {
-		return nil, &plan.Error{Table: s.table.Name, Column: c.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", c.By, s.source)}
+		return nil, &plan.Error{Table: t.table.Name, Column: c.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", c.By, t.source)}
 	}
 	for i, r := range c.Refers {
-		f.parents = append(f.parents, w.scopes[r.Table])
+		f.parents = append(f.parents, tables[r.Table])
 		if c.Role != plan.RoleJSON {
 			continue
 		}
 		steps, err := jsonpath.Parse(r.Path)
 		if err != nil {
-			return nil, &plan.Error{Table: s.table.Name, Column: c.Name, Reason: err.Error()}
+			return nil, &plan.Error{Table: t.table.Name, Column: c.Name, Reason: err.Error()}
 		}
 		f.routes = append(f.routes, jsonpath.Route{Ref: i, Steps: steps})
 	}
@@ -56,7 +57,7 @@ func (f *finder) idle() bool {
 		return false
 	}
 	for i, r := range f.column.Refers {
-		if p := f.parents[i]; (p == nil || p.maps) && (r.Table != "" || f.column.Role != plan.RolePolymorphic) {
+		if p := f.parents[i]; (p == nil || p.mapped) && (r.Table != "" || f.column.Role != plan.RolePolymorphic) {
 			return false
 		}
 	}
@@ -64,7 +65,7 @@ func (f *finder) idle() bool {
 }
 
 // each calls visit for each id of a row.
-func (f *finder) each(r *row, visit func(parent *scope, id int64)) error {
+func (f *finder) each(r *row, visit func(parent *sourceTable, id int64)) error {
 	_, _, err := f.edit(r, func(ref int, text string) (string, bool) {
 		if parent := f.parents[ref]; parent != nil {
 			if id, ok := parseID(text); ok {
@@ -77,14 +78,14 @@ func (f *finder) each(r *row, visit func(parent *scope, id int64)) error {
 }
 
 // replace puts successors in the place of ids.
-func (f *finder) replace(r *row, after func(parent *scope, id int64) successor) error {
+func (f *finder) replace(r *row, after func(parent *sourceTable, id int64) successor) error {
 	var orphan string
 	value, lost, err := f.edit(r, func(ref int, text string) (string, bool) {
 		if parent := f.parents[ref]; parent != nil {
 			if id, ok := parseID(text); ok {
 				if s := after(parent, id); s.fate == kept {
 					return text, true
-				} else if s.fate == minted || s.fate == merged {
+				} else if s.fate == rekeyed || s.fate == merged {
 					return strconv.FormatInt(s.id, 10), true
 				}
 			}
@@ -104,7 +105,7 @@ func (f *finder) replace(r *row, after func(parent *scope, id int64) successor) 
 	case f.column.Orphans == plan.OrphansDrop:
 		r.new, r.fate = nil, dropped
 	default:
-		return &report.OrphanError{Source: f.scope.source, Table: f.scope.table.Name, Column: f.column.Name, Row: keyText(r.key), Value: orphan}
+		return &report.OrphanError{Source: f.table.source, Table: f.table.table.Name, Column: f.column.Name, Row: keyText(r.key), Value: orphan}
 	}
 	return nil
 }
@@ -128,7 +129,7 @@ func (f *finder) edit(r *row, by func(ref int, text string) (string, bool)) (val
 		err = columnError(f.column.Name, bad)
 	}
 	if err != nil {
-		return nil, false, &report.RowError{Source: f.scope.source, Table: f.scope.table.Name, Row: keyText(r.key), Err: err}
+		return nil, false, f.table.rowError(r.key, err)
 	}
 	return value, lost, nil
 }
@@ -174,7 +175,7 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 		if r.old[f.by] == nil {
 			reason += ", which NULL counts as"
 		}
-		return nil, false, &plan.Error{Table: f.scope.table.Name, Column: f.column.Name, Reason: reason}
+		return nil, false, &plan.Error{Table: f.table.table.Name, Column: f.column.Name, Reason: reason}
 	case plan.RoleList:
 		text, lost = f.list(text, by)
 	case plan.RoleJSON:
@@ -278,23 +279,4 @@ func (f *finder) array(text string, by func(int, string) (string, bool)) (string
 	return out.String(), lost
 }
 
-// parseID parses the decimal text of an id, which has one spelling only.
-func parseID(text string) (int64, bool) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil && strconv.FormatInt(n, 10) == text
-}
-
-// textOf returns a value as people write it.
-func textOf(v any) string {
-	switch v := v.(type) {
-	case int64:
-		return strconv.FormatInt(v, 10)
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case []byte:
-		return string(v)
-	case string:
-		return v
-	}
-	return ""
-}
+func columnError(name string, err error) error { return fmt.Errorf("column %q: %w", name, err) }

@@ -22,7 +22,7 @@ func TestContestsOfASource(t *testing.T) {
 			{Columns: []string{"tag"}, Rule: plan.RuleFail},
 		},
 	}
-	c := &clasher{plan: &plan.Plan{Sources: []string{"a", "b", "c"}, Tables: []*plan.Table{table}}}
+	c := &conflicts{plan: &plan.Plan{Sources: []string{"a", "b", "c"}, Tables: []*plan.Table{table}}}
 	for source, want := range map[string]string{
 		"a": "id: target; name: target c; tag: target",
 		"b": "name: target c a", // its ids are new, and it has no tags

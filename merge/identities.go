@@ -7,35 +7,36 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// mapped are the identities of a run, by its ledger. Its idents are all keys of
-// the target.
-type mapped struct {
-	e      *engine
-	ledger queryer
-	scope  func(source, table string) (scope int64, ok bool)
+// mappedIdentities are the identities of a run, by its ledger. Its idents are all
+// keys of the target.
+type mappedIdentities struct {
+	ids idMap
+	run *run
 }
 
-func (m *mapped) identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error) {
+func (m *mappedIdentities) identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error) {
 	found := map[int64]ident{}
 	if !t.Mints(source) {
 		for _, key := range keys {
 			found[key] = ident{key: key}
 		}
 	}
-	err := m.each(ctx, source, t, "old_id", keys, func(old int64, id *int64) {
-		if id == nil {
+	of := m.run.table(source, t.Name)
+	if of == nil {
+		return found, nil
+	}
+	entries, err := m.ids.find(ctx, of, keys)
+	for old, after := range entries {
+		if after.fate == dropped {
 			delete(found, old)
 		} else {
-			found[old] = ident{key: *id}
+			found[old] = ident{key: after.id}
 		}
-	})
-	if scope, ok := m.scope(source, t.Name); err == nil && ok && t.Mints(source) {
-		err = m.e.inPacks(ctx, m.ledger, scope, keys, func(old, id int64) { found[old] = ident{key: id} })
 	}
 	return found, err
 }
 
-func (m *mapped) members(ctx context.Context, source string, t *plan.Table, ids []ident) (map[ident][]int64, error) {
+func (m *mappedIdentities) members(ctx context.Context, source string, t *plan.Table, ids []ident) (map[ident][]int64, error) {
 	keys := make([]int64, len(ids))
 	for i, id := range ids {
 		keys[i] = id.key
@@ -52,68 +53,33 @@ func (m *mapped) members(ctx context.Context, source string, t *plan.Table, ids 
 			}
 		}
 	}
-	err := m.each(ctx, source, t, "new_id", keys, func(old int64, id *int64) {
-		if id != nil {
-			found[ident{key: *id}] = append(found[ident{key: *id}], old)
-		}
-	})
+	of := m.run.table(source, t.Name)
+	if of == nil {
+		return found, nil
+	}
+	olds, err := m.ids.olds(ctx, of, keys)
+	for id, old := range olds {
+		found[ident{key: id}] = append(found[ident{key: id}], old...)
+	}
 	return found, err
-}
-
-// each calls do for the rows of the map that have one of the values in a column.
-func (m *mapped) each(ctx context.Context, source string, t *plan.Table, column string, values []int64, do func(old int64, id *int64)) error {
-	scope, ok := m.scope(source, t.Name)
-	if !ok || len(values) == 0 {
-		return nil
-	}
-	values = slices.Compact(slices.Sorted(slices.Values(values)))
-	for part := range slices.Chunk(values, maxIn) {
-		args := make([]any, 0, len(part)+1)
-		args = append(args, scope)
-		for _, v := range part {
-			args = append(args, v)
-		}
-		text := "SELECT old_id, new_id FROM snow_merge_map WHERE scope = " + m.e.number(1) + " AND " + column + " IN " + m.e.places(2, len(part))
-		if err := m.query(ctx, text, args, do); err != nil {
-			return m.e.failed("read the map", err)
-		}
-	}
-	return nil
-}
-
-func (m *mapped) query(ctx context.Context, text string, args []any, do func(old int64, id *int64)) error {
-	rows, err := m.ledger.QueryContext(ctx, text, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var old int64
-		var id *int64
-		if err := rows.Scan(&old, &id); err != nil {
-			return err
-		}
-		do(old, id)
-	}
-	return rows.Err()
 }
 
 // rowsOf is a table of a source.
 type rowsOf struct{ source, table string }
 
-// remembering are the identities of a dry run: a row is itself, unless it would
+// rememberedIdentities are the identities of a dry run: a row is itself, unless it would
 // be merged into another one.
-type remembering struct {
+type rememberedIdentities struct {
 	winners map[rowsOf]map[int64]ident
 	losers  map[rowsOf]map[ident][]int64
 	dropped map[rowsOf]map[int64]bool
 }
 
-func newRemembering() *remembering {
-	return &remembering{winners: map[rowsOf]map[int64]ident{}, losers: map[rowsOf]map[ident][]int64{}, dropped: map[rowsOf]map[int64]bool{}}
+func newRememberedIdentities() *rememberedIdentities {
+	return &rememberedIdentities{winners: map[rowsOf]map[int64]ident{}, losers: map[rowsOf]map[ident][]int64{}, dropped: map[rowsOf]map[int64]bool{}}
 }
 
-func (r *remembering) drop(source string, t *plan.Table, id int64) {
+func (r *rememberedIdentities) drop(source string, t *plan.Table, id int64) {
 	of := rowsOf{source, t.Name}
 	if r.dropped[of] == nil {
 		r.dropped[of] = map[int64]bool{}
@@ -121,7 +87,7 @@ func (r *remembering) drop(source string, t *plan.Table, id int64) {
 	r.dropped[of][id] = true
 }
 
-func (r *remembering) add(source string, t *plan.Table, id int64, winner ident) {
+func (r *rememberedIdentities) add(source string, t *plan.Table, id int64, winner ident) {
 	of := rowsOf{source, t.Name}
 	if r.winners[of] == nil {
 		r.winners[of], r.losers[of] = map[int64]ident{}, map[ident][]int64{}
@@ -130,7 +96,7 @@ func (r *remembering) add(source string, t *plan.Table, id int64, winner ident) 
 	r.losers[of][winner] = append(r.losers[of][winner], id)
 }
 
-func (r *remembering) identify(_ context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error) {
+func (r *rememberedIdentities) identify(_ context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error) {
 	found := map[int64]ident{}
 	of := rowsOf{source, t.Name}
 	for _, key := range keys {
@@ -145,7 +111,7 @@ func (r *remembering) identify(_ context.Context, source string, t *plan.Table, 
 	return found, nil
 }
 
-func (r *remembering) members(_ context.Context, source string, t *plan.Table, ids []ident) (map[ident][]int64, error) {
+func (r *rememberedIdentities) members(_ context.Context, source string, t *plan.Table, ids []ident) (map[ident][]int64, error) {
 	of := rowsOf{source, t.Name}
 	found := map[ident][]int64{}
 	for _, id := range ids {
@@ -155,12 +121,4 @@ func (r *remembering) members(_ context.Context, source string, t *plan.Table, i
 		}
 	}
 	return found, nil
-}
-
-// idOf returns the id that a value is, an integer or its decimal text.
-func idOf(v any) (int64, bool) {
-	if id, ok := v.(int64); ok {
-		return id, true
-	}
-	return parseID(textOf(v))
 }

@@ -3,7 +3,6 @@ package merge
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -32,15 +31,12 @@ func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, tabl
 }
 
 func (e *engine) lookup(ctx context.Context, target queryer, source, table string, oldID int64) (int64, error) {
-	var scope int64
-	var text string
-	err := target.QueryRowContext(ctx, e.sql(`SELECT scopes.scope, runs.plan FROM snow_merge_scopes AS scopes
-		JOIN snow_merge_runs AS runs ON runs.run = scopes.run WHERE scopes.source = ? AND scopes.tbl = ?`), source, table).Scan(&scope, &text)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("%w: the table was not merged", report.ErrNotFound)
-	}
+	number, text, err := ledger{e, target}.merged(ctx, source, table)
 	if err != nil {
-		return 0, e.failed("read the ledger", err)
+		return 0, err
+	}
+	if number == 0 {
+		return 0, fmt.Errorf("%w: the table was not merged", report.ErrNotFound)
 	}
 	p, err := plan.Read(strings.NewReader(text))
 	if err != nil {
@@ -50,24 +46,15 @@ func (e *engine) lookup(ctx context.Context, target queryer, source, table strin
 	if t == nil || t.Key() == nil {
 		return 0, fmt.Errorf("%w: the table has no column of ids", report.ErrNotFound)
 	}
-	ids := &mapped{e: e, ledger: target, scope: func(string, string) (int64, bool) { return scope, true }}
-	found, err := ids.identify(ctx, source, t, []int64{oldID})
+	of := newSourceTable(number, source, t)
+	of.packable = isPackable(e.dialect, p, of)
+	found, err := newResolver(idMap{e, target}).resolve(ctx, &refChecker{engine: e, q: target}, of, []int64{oldID})
 	if err != nil {
 		return 0, err
 	}
-	id, ok := found[oldID]
-	if !ok {
+	after := found[oldID]
+	if after.fate == missing || after.fate == dropped {
 		return 0, report.ErrNotFound
 	}
-	if id.key == oldID { // nothing says yet that the source had it
-		key := e.quote(t.Key().Name)
-		err := target.QueryRowContext(ctx, e.sql("SELECT "+key+" FROM "+e.quote(table)+" WHERE "+key+" = ?"), oldID).Scan(new(int64))
-		if errors.Is(err, sql.ErrNoRows) {
-			return 0, report.ErrNotFound
-		}
-		if err != nil {
-			return 0, e.failed("look for the row", err)
-		}
-	}
-	return id.key, nil
+	return after.id, nil
 }

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -78,159 +79,135 @@ type Config struct {
 	WithoutForeignKeys bool
 }
 
-// rangeRows is how many rows the ranges have that the ledger counts in.
-const rangeRows = 500
-
 // A Merge brings sources into a target by a plan. It is safe for concurrent
 // use, but only one of its runs goes on at a time.
-type Merge struct {
-	engine  *engine
-	target  *sql.DB
-	sources []Source // in the plan's order
-	plan    *plan.Plan
-	config  Config
-	run     string // hash of the plan
-	text    string // the plan as JSON
-	stages  []plan.Stage
-	minting []*plan.Table // in the order in which their rows are looked at
-	teller  teller
-	brake   brake
-}
+type Merge struct{ job job }
 
 // New returns what merges sources into target by a plan, which must not be
 // changed any more. What is wrong with the plan is a join of [*plan.Error], as
 // [plan.Plan.Check] returns; a field of cfg out of bounds is a [*snow.FieldError].
 // No database is asked before the first call of a method.
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
-	m := &Merge{target: target, plan: plan, config: cfg}
-	if err := m.check(d, sources); err != nil {
+	m := &Merge{job{
+		target: target, sources: map[string]*sql.DB{}, plan: plan, namespace: cfg.Namespace, datacenter: cfg.Datacenter, packRows: cfg.PackRows, assertions: cfg.Assertions,
+		unchecked: cfg.WithoutForeignKeys, teller: teller{to: cfg.Events}, pauser: pauser{file: cfg.PauseFile},
+	}}
+	if err := m.check(d, sources, cfg); err != nil {
 		return nil, fmt.Errorf("merge: new: %w", err)
 	}
-	m.teller.to = cfg.Events
-	m.brake.file = cfg.PauseFile
 	return m, nil
 }
 
-func (m *Merge) check(d sqlsnow.Dialect, sources []Source) error {
+func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
+	j := &m.job
 	var err error
-	if m.engine, err = engineOf(d); err != nil {
+	if j.engine, err = engineOf(d); err != nil {
 		return err
 	}
-	if err := m.plan.Check(); err != nil {
+	if err := j.plan.Check(); err != nil {
 		return err
 	}
-	if m.plan.Dialect != d.String() {
-		return &plan.Error{Reason: "it is for " + m.plan.Dialect + ", not " + d.String()}
+	if j.plan.Dialect != d.String() {
+		return &plan.Error{Reason: "it is for " + j.plan.Dialect + ", not " + d.String()}
 	}
-	for _, name := range m.plan.Sources {
+	for _, name := range j.plan.Sources {
 		at := slices.IndexFunc(sources, func(s Source) bool { return s.Name == name })
 		if at < 0 || sources[at].DB == nil {
 			return &plan.Error{Reason: "source " + strconv.Quote(name) + " is not given"}
 		}
-		m.sources = append(m.sources, sources[at])
+		j.sources[name] = sources[at].DB
 	}
-	if len(sources) != len(m.sources) {
-		return &plan.Error{Reason: fmt.Sprintf("it has %d sources, and %d are given", len(m.sources), len(sources))}
+	if len(sources) != len(j.sources) {
+		return &plan.Error{Reason: fmt.Sprintf("it has %d sources, and %d are given", len(j.sources), len(sources))}
 	}
-	if m.target == nil {
+	if j.target == nil {
 		return &snow.FieldError{Field: "target", Value: "nil", Bound: "want a database"}
 	}
-	if err := m.config.check(m); err != nil {
+	if err := cfg.apply(j); err != nil {
 		return err
 	}
-	if m.minting, err = m.plan.MintOrder(); err != nil {
+	if j.order, err = j.plan.MintOrder(); err != nil {
 		return err
 	}
-	if m.stages, err = m.plan.Stages(m.config.WithoutForeignKeys); err != nil {
+	if j.stages, err = j.plan.Stages(j.unchecked); err != nil {
 		return err
 	}
-	for _, t := range m.minting {
-		if _, err := m.plan.Precedence(t); err != nil {
+	for _, t := range j.order {
+		if _, err := j.plan.Precedence(t); err != nil {
 			return err
 		}
 	}
-	canonical, err := json.Marshal(m.plan)
+	canonical, err := json.Marshal(j.plan)
 	if err != nil {
 		return err
 	}
 	hash := sha256.Sum256(canonical)
-	m.run, m.text = hex.EncodeToString(hash[:]), string(canonical)
+	j.id, j.text = hex.EncodeToString(hash[:]), string(canonical)
 	return nil
 }
 
-// check refuses what is out of bounds and fills in what is left out.
-func (c *Config) check(m *Merge) error {
-	mints := slices.ContainsFunc(m.plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.Mint) > 0 })
+// apply gives a job what is configured, with defaults for what is not. It
+// refuses what is out of bounds.
+func (c Config) apply(j *job) error {
+	mints := slices.ContainsFunc(j.plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.Mint) > 0 })
 	if mints && c.Namespace == "" {
 		return &snow.FieldError{Field: "Namespace", Value: `""`, Bound: "want one: the plan mints ids"}
 	}
 	for _, f := range []struct {
 		name              string
-		value             *int64
-		initial, min, max int64
+		value             time.Duration
+		into              *time.Duration
+		initial, min, max time.Duration
 	}{
-		{"Lease", (*int64)(&c.Lease), int64(10 * time.Second), int64(time.Second), int64(time.Hour)},
-		{"BatchTime", (*int64)(&c.BatchTime), int64(500 * time.Millisecond), int64(time.Millisecond), int64(time.Hour)},
+		{"Lease", c.Lease, &j.leaseTime, 10 * time.Second, time.Second, time.Hour},
+		{"BatchTime", c.BatchTime, &j.chunkTime, 500 * time.Millisecond, time.Millisecond, time.Hour},
 	} {
-		if *f.value == 0 {
-			*f.value = f.initial
-		}
-		if *f.value < f.min || *f.value > f.max {
-			return &snow.FieldError{Field: f.name, Value: time.Duration(*f.value).String(), Bound: fmt.Sprintf("want %v to %v", time.Duration(f.min), time.Duration(f.max))}
+		*f.into = cmp.Or(f.value, f.initial)
+		if *f.into < f.min || *f.into > f.max {
+			return &snow.FieldError{Field: f.name, Value: f.value.String(), Bound: fmt.Sprintf("want %v to %v", f.min, f.max)}
 		}
 	}
 	for _, f := range []struct {
 		name         string
-		value        *int
+		value        int
+		into         *int
 		initial, max int
-	}{{"Writers", &c.Writers, 2, 16}, {"BatchRows", &c.BatchRows, 10_000, 1_000_000}, {"PackRows", &c.PackRows, 100_000, math.MaxInt}} {
-		if *f.value == 0 {
-			*f.value = f.initial
-		}
-		if never := f.value == &c.PackRows && c.PackRows == -1; !never && (*f.value < 1 || *f.value > f.max) {
-			return &snow.FieldError{Field: f.name, Value: strconv.Itoa(*f.value), Bound: fmt.Sprintf("want 1 to %d", f.max)}
+	}{{"Writers", c.Writers, &j.writers, 2, 16}, {"BatchRows", c.BatchRows, &j.chunkRows, 10_000, 1_000_000}, {"PackRows", c.PackRows, &j.packRows, 100_000, math.MaxInt}} {
+		*f.into = cmp.Or(f.value, f.initial)
+		if never := f.into == &j.packRows && f.value == -1; !never && (*f.into < 1 || *f.into > f.max) {
+			return &snow.FieldError{Field: f.name, Value: strconv.Itoa(f.value), Bound: fmt.Sprintf("want 1 to %d", f.max)}
 		}
 	}
-	c.Writers = min(c.Writers, m.engine.writers)
-	for _, s := range m.sources {
-		if open := s.DB.Stats().MaxOpenConnections; open > 0 {
-			c.Writers = min(c.Writers, open)
+	j.writers = min(j.writers, j.engine.writers)
+	for _, db := range j.sources {
+		if open := db.Stats().MaxOpenConnections; open > 0 {
+			j.writers = min(j.writers, open)
 		}
 	}
-	if open := m.target.Stats().MaxOpenConnections; open > 0 && m.engine.writers > 1 {
+	if open := j.target.Stats().MaxOpenConnections; open > 0 && j.engine.writers > 1 {
 		if open < 2 {
 			return &snow.FieldError{Field: "target", Value: "of 1 connection", Bound: "want at least 2"}
 		}
-		c.Writers = min(c.Writers, open-1)
+		j.writers = min(j.writers, open-1)
 	}
-	if c.Registry == nil {
-		c.Registry = m.target
+	if j.registry = c.Registry; j.registry == nil {
+		j.registry = j.target
 	}
-	if c.Holder == "" {
+	if j.holder = c.Holder; j.holder == "" {
 		host, err := os.Hostname()
 		if err != nil {
 			host = "unknown host"
 		}
-		c.Holder = host + " pid " + strconv.Itoa(os.Getpid())
+		j.holder = host + " pid " + strconv.Itoa(os.Getpid())
 	}
-	if len(c.Holder) > 255 {
-		return &snow.FieldError{Field: "Holder", Value: strconv.Quote(c.Holder[:80]), Bound: "want at most 255 characters"}
+	if len(j.holder) > 255 {
+		return &snow.FieldError{Field: "Holder", Value: strconv.Quote(j.holder[:80]), Bound: "want at most 255 characters"}
 	}
 	return nil
 }
 
 // Pause stops a run between two transactions, or lets it go on.
-func (m *Merge) Pause(on bool) { m.brake.pulled.Store(on) }
-
-// source returns the database of a source.
-func (m *Merge) source(name string) *sql.DB {
-	for _, s := range m.sources {
-		if s.Name == name {
-			return s.DB
-		}
-	}
-	return nil
-}
+func (m *Merge) Pause(on bool) { m.job.pauser.paused.Store(on) }
 
 // Run mints, copies and verifies, and returns what verification found. It goes
 // on where an earlier run by the same plan ended, at whatever statement that
@@ -251,7 +228,7 @@ func (m *Merge) source(name string) *sql.DB {
 // plan may be changed for that too. Where verification fails, the error is
 // a [*report.VerifyError], and the report is there all the same.
 func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
-	if err := m.copyAll(ctx); err != nil {
+	if err := m.job.fillTarget(ctx); err != nil {
 		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
 	}
 	report, err := m.Verify(ctx)
@@ -261,93 +238,37 @@ func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 	return report, err
 }
 
-func (m *Merge) copyAll(ctx context.Context) (err error) {
-	e := m.engine
-	if err := m.lookFirst(ctx); err != nil {
-		return err
+// Verify compares the target with what the sources, the plan and the ledger of
+// [Merge.Run] say, and returns what it found: it writes nothing. It reads each
+// row of the sources and its row in the target, and counts the others. What is
+// wrong is in the report, whose Err returns a [*report.VerifyError]; an error of
+// Verify itself says why nobody could look.
+func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
+	v := &verifying{job: &m.job, report: &report.Report{Run: m.job.id, Sources: m.job.plan.Sources, Started: time.Now().UTC()}}
+	if err := v.verify(ctx); err != nil {
+		return nil, fmt.Errorf("merge: verify: %w", ended(ctx, err))
 	}
-	numbers, err := m.reserve(ctx)
+	v.report.Finished = time.Now().UTC()
+	return v.report, nil
+}
+
+// DryRun reads all rows of the sources, and of the target those whose unique
+// keys they have, and returns what a run would do to them and what would stop
+// it: see [report.Forecast.Err]. It writes nothing, so the target need not even have
+// the tables yet. What it remembers of rows that would be merged or renamed is
+// kept in memory.
+func (m *Merge) DryRun(ctx context.Context) (*report.Forecast, error) {
+	f, err := m.job.dryRun(ctx)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("merge: dry run: %w", ended(ctx, err))
 	}
-	first, err := m.newWriter(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, first.close()) }()
-	var renewer func(context.Context) (*session, error)
-	if e.writers > 1 {
-		renewer = func(ctx context.Context) (*session, error) { return e.openSession(ctx, m.target, e.target) }
-	}
-	ctx, g, err := e.takeLease(ctx, first.target, renewer, m.run, m.config.Holder, m.config.Lease)
-	if err != nil {
-		return err
-	}
-	defer g.release()
-	err = m.phases(ctx, g, first, numbers)
-	if cause := context.Cause(ctx); err != nil && errors.As(cause, new(*report.OvertakenError)) {
-		return cause
+	return f, nil
+}
+
+// ended returns err with what ended ctx: drivers may hide that.
+func ended(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%w: %w", cause, err)
 	}
 	return err
-}
-
-// lookFirst does so with connections of its own, for the registry, which is next,
-// may be the target, whose pool may have only one.
-func (m *Merge) lookFirst(ctx context.Context) (err error) {
-	w, err := m.newWorker(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	return m.preflight(ctx, w)
-}
-
-func (m *Merge) phases(ctx context.Context, g *guard, first *worker, numbers map[string]sqlsnow.Reservation) error {
-	if err := m.fits(ctx, first); err != nil {
-		return err
-	}
-	r, err := m.begin(ctx, g, first, numbers)
-	if err != nil || r.state == stateCopied {
-		return err
-	}
-	if r.phase == phaseMint {
-		if looksBack(m.plan) {
-			if err := m.engine.indexMap(ctx, first.target); err != nil {
-				return err
-			}
-		}
-		if err := m.mint(ctx, g, r, first); err != nil {
-			return err
-		}
-		if err := m.enter(ctx, g, first.target, r, stateRunning, phaseCopy); err != nil {
-			return err
-		}
-	}
-	if r.phase == phaseCopy {
-		if err := m.fill(ctx, g, r, first, phaseCopy); err != nil {
-			return err
-		}
-		if err := m.enter(ctx, g, first.target, r, stateRunning, phaseLink); err != nil {
-			return err
-		}
-	}
-	if err := m.fill(ctx, g, r, first, phaseLink); err != nil {
-		return err
-	}
-	return m.enter(ctx, g, first.target, r, stateCopied, phaseVerify)
-}
-
-// looksBack reports whether unique keys hold references to rows that may be
-// merged, so that old ids must be found by new ones.
-func looksBack(p *plan.Plan) bool {
-	return slices.ContainsFunc(p.Tables, func(t *plan.Table) bool {
-		return !t.Skip && slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool {
-			return slices.ContainsFunc(u.Columns, func(name string) bool {
-				return slices.ContainsFunc(t.Column(name).Refers, func(r *plan.Reference) bool {
-					parent := p.Table(r.Table)
-					return parent != nil && parent.Merges()
-				})
-			})
-		})
-	})
 }

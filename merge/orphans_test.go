@@ -62,7 +62,7 @@ func orphaned(t *testing.T, kept bool, orphans plan.Orphans) *fixture {
 
 // names puts the names of guilds and the old ids of members in the place of ids.
 func (f *fixture) names(text string) string {
-	for _, line := range strings.Split(f.rows(f.target, "SELECT id, name FROM guilds UNION SELECT new_id, CONCAT('member', old_id) FROM snow_merge_map WHERE kind = 0 AND scope = (SELECT scope FROM snow_merge_scopes WHERE tbl = 'members') ORDER BY 1 DESC"), "\n") {
+	for _, line := range strings.Split(f.rows(f.target, "SELECT id, name FROM guilds UNION SELECT new_id, CONCAT('member', old_id) FROM snow_merge_map WHERE kind = 0 AND source_table = (SELECT source_table FROM snow_merge_source_tables WHERE tbl = 'members') ORDER BY 1 DESC"), "\n") {
 		id, name, _ := strings.Cut(line, " ")
 		text = strings.ReplaceAll(text, id, name)
 	}
@@ -126,7 +126,7 @@ func TestOrphansDrop(t *testing.T) {
 		if got := f.rows(f.target, "SELECT thing_id FROM members WHERE kind = 'member'"); got != "-" {
 			t.Errorf("kept %t: a reference to a dropped row is %s", kept, got)
 		}
-		if got, want := f.rows(f.target, "SELECT phase, SUM(dropped), SUM(rows_written) FROM snow_merge_batches GROUP BY phase ORDER BY phase"), "copy 4 7\nmint 4 0"; got != want {
+		if got, want := f.rows(f.target, "SELECT phase, SUM(dropped), SUM(rows_written) FROM snow_merge_chunks GROUP BY phase ORDER BY phase"), "copy 4 7\nmint 4 0"; got != want {
 			t.Errorf("kept %t: the ledger has\n%s\nwant\n%s", kept, got, want)
 		}
 	}
@@ -180,7 +180,7 @@ func TestPolymorphicNull(t *testing.T) {
 		err := f.run()
 		var plan *plan.Error
 		if !named && (!errors.As(err, &plan) || plan.Column != "thing_id" || !strings.Contains(plan.Reason, "NULL")) {
-			t.Errorf("got %v, want a *plan.Error", err)
+			t.Errorf("got %v, want a PlanError", err)
 		}
 		if named && err != nil {
 			t.Fatal(err)

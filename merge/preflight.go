@@ -2,15 +2,13 @@ package merge
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -21,15 +19,21 @@ import (
 // id is of a later date than the target's.
 const maxSkew = 10 * time.Minute
 
-// preflight sees to what must be so before anything is written, or counted.
-func (m *Merge) preflight(ctx context.Context, w *worker) error {
-	if err := m.distinct(ctx, w); err != nil {
+// A preflight looks at the databases before anything is written.
+type preflight struct {
+	*job
+	conns *conns
+}
+
+// check sees to what must be so before anything is written, or counted.
+func (p *preflight) check(ctx context.Context) error {
+	if err := p.distinct(ctx); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(m.minting, func(t *plan.Table) bool { return len(t.Mint) > 0 }) {
+	if slices.ContainsFunc(p.order, func(t *plan.Table) bool { return len(t.Mint) > 0 }) {
 		var micros int64
-		if err := w.target.QueryRowContext(ctx, "SELECT "+m.engine.now).Scan(&micros); err != nil {
-			return m.engine.failed("read the clock", err)
+		if err := p.conns.target.QueryRowContext(ctx, "SELECT "+p.engine.now).Scan(&micros); err != nil {
+			return p.engine.failed("read the clock", err)
 		}
 		here, there := time.Now(), time.UnixMicro(micros)
 		if skew := here.Sub(there); skew.Abs() > maxSkew {
@@ -37,8 +41,8 @@ func (m *Merge) preflight(ctx context.Context, w *worker) error {
 		}
 	}
 	var errs []error
-	for _, source := range m.plan.Sources {
-		missing, err := m.missing(ctx, w, source)
+	for _, source := range p.plan.Sources {
+		missing, err := p.missing(ctx, source)
 		if err != nil {
 			return err
 		}
@@ -48,18 +52,18 @@ func (m *Merge) preflight(ctx context.Context, w *worker) error {
 }
 
 // missing returns what a source has and the plan does not: it would be lost.
-func (m *Merge) missing(ctx context.Context, w *worker, source string) (errs []error, err error) {
-	s, err := w.source(ctx, source)
+func (p *preflight) missing(ctx context.Context, source string) (errs []error, err error) {
+	s, err := p.conns.source(ctx, source)
 	if err != nil {
 		return nil, err
 	}
-	c, err := catalog.Read(ctx, m.engine.dialect, s)
+	c, err := catalog.Read(ctx, p.engine.dialect, s)
 	if err != nil {
-		return nil, sourceError(source, m.engine.failed("inspect", err))
+		return nil, sourceError(source, p.engine.failed("inspect", err))
 	}
-	errs = c.CheckInheritance(m.plan, source)
+	errs = c.CheckInheritance(p.plan, source)
 	for _, found := range c.Tables {
-		t := m.plan.Table(found.Name)
+		t := p.plan.Table(found.Name)
 		if t != nil && t.Skip {
 			continue
 		}
@@ -80,17 +84,17 @@ func (m *Merge) missing(ctx context.Context, w *worker, source string) (errs []e
 }
 
 // distinct returns [report.ErrSameDatabase] where two of the databases are one.
-func (m *Merge) distinct(ctx context.Context, w *worker) error {
-	names, sessions := []string{"the target"}, []*session{w.target}
-	for _, source := range m.plan.Sources {
-		s, err := w.source(ctx, source)
+func (p *preflight) distinct(ctx context.Context) error {
+	names, sessions := []string{"the target"}, []*session{p.conns.target}
+	for _, source := range p.plan.Sources {
+		s, err := p.conns.source(ctx, source)
 		if err != nil {
 			return err
 		}
 		for i, other := range sessions {
-			same, err := m.engine.same(ctx, s, other)
+			same, err := sameDatabase(ctx, s, other)
 			if err != nil {
-				return m.engine.failed("tell databases apart", err)
+				return p.engine.failed("tell databases apart", err)
 			}
 			if same {
 				return fmt.Errorf("%w: source %q is %s", report.ErrSameDatabase, source, names[i])
@@ -101,81 +105,29 @@ func (m *Merge) distinct(ctx context.Context, w *worker) error {
 	return nil
 }
 
-// same reports whether two sessions are in one database.
-func (e *engine) same(ctx context.Context, a, b *session) (bool, error) {
-	switch e.dialect {
-	case sqlsnow.Postgres:
-		return samePostgres(ctx, a, b)
-	case sqlsnow.SQLite:
-		return sameSQLite(ctx, a, b)
-	}
-	// Only a lock proves that servers are one, but if there are none, names must do.
-	var one, other [4]sql.NullString
-	for _, s := range []struct {
-		*session
-		into *[4]sql.NullString
-	}{{a, &one}, {b, &other}} {
-		err := s.QueryRowContext(ctx, "SELECT DATABASE(), @@hostname, @@port, @@datadir").Scan(&s.into[0], &s.into[1], &s.into[2], &s.into[3])
-		if err != nil {
-			return false, err
-		}
-	}
-	if one[0] != other[0] {
-		return false, nil
-	}
-	seen, known, err := seesLock(ctx, a, b)
-	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
-	}
-	if err == nil && known {
-		return seen, nil
-	}
-	return one == other, nil
-}
-
-// samePostgres goes by a lock, which is of one database.
-func samePostgres(ctx context.Context, a, b *session) (same bool, err error) {
-	var one, other [2]sql.NullString
-	for _, s := range []struct {
-		*session
-		into *[2]sql.NullString
-	}{{a, &one}, {b, &other}} {
-		if err := s.QueryRowContext(ctx, "SELECT current_database(), current_schema()").Scan(&s.into[0], &s.into[1]); err != nil {
-			return false, err
-		}
-	}
-	if one != other {
-		return false, nil
-	}
-	lock := strconv.FormatInt(rand.Int64(), 10)
-	if _, err := a.ExecContext(ctx, "SELECT pg_advisory_lock("+lock+")"); err != nil {
-		return false, err
-	}
-	var taken bool
-	err = b.QueryRowContext(ctx, "SELECT pg_try_advisory_lock("+lock+")").Scan(&taken)
-	for _, s := range []*session{a, b} {
-		if s == a || taken {
-			if _, undo := s.ExecContext(ctx, "SELECT pg_advisory_unlock("+lock+")"); err == nil {
-				err = undo
+// fits returns a [*plan.Error] if a table or a column of the plan is missing in
+// a source or in the target.
+func (p *preflight) fits(ctx context.Context) error {
+	var errs []error
+	for _, t := range p.order {
+		look := func(q queryer, where string, columns []*plan.Column) {
+			text := "SELECT " + p.engine.selectList(columns) + " FROM " + p.engine.quote(t.Name) + " WHERE 1 = 0"
+			_, err := p.engine.readAll(ctx, q, text, columns, nil)
+			if err != nil && p.engine.absent(sqldialect.Code(err)) {
+				err = &plan.Error{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}
+			}
+			if err = p.engine.failed("look at table "+strconv.Quote(t.Name)+" of "+where, err); err != nil {
+				errs = append(errs, err)
 			}
 		}
-	}
-	return !taken, err
-}
-
-// sameSQLite goes by the file. A database in memory is nobody else's.
-func sameSQLite(ctx context.Context, a, b *session) (bool, error) {
-	var files [2]os.FileInfo
-	for i, s := range []*session{a, b} {
-		var name string
-		if err := s.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&name); err != nil {
-			return false, err
+		look(p.conns.target, "the target", slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Generated != "" }))
+		for _, source := range p.plan.SourcesOf(t) {
+			q, err := p.conns.source(ctx, source)
+			if err != nil {
+				return err
+			}
+			look(q, "source "+strconv.Quote(source), newSourceTable(0, source, t).columns)
 		}
-		info, err := os.Stat(name)
-		if err != nil {
-			return false, nil
-		}
-		files[i] = info
 	}
-	return os.SameFile(files[0], files[1]), nil
+	return errors.Join(errs...)
 }

@@ -332,6 +332,23 @@ func parseKey(text string) ([]any, error) {
 	return key, nil
 }
 
+// anyOf returns the condition that a column of integers is one of ids. Numbers
+// are part of the text where a statement with parameters would have to be
+// prepared first.
+func (e *engine) anyOf(column string, ids []int64) (string, []any) {
+	digits := make([]byte, 0, 20*len(ids))
+	for i, id := range ids {
+		if i > 0 {
+			digits = append(digits, ',')
+		}
+		digits = strconv.AppendInt(digits, id, 10)
+	}
+	if e.dialect == sqlsnow.Postgres {
+		return column + " = ANY (CAST($1 AS BIGINT[]))", []any{"{" + string(digits) + "}"}
+	}
+	return strings.Join([]string{column, " IN (", string(digits), ")"}, ""), nil
+}
+
 // appendString appends a text as a JSON string.
 func appendString(b []byte, text string) []byte {
 	const digits = "0123456789abcdef"

@@ -245,16 +245,16 @@ func TestLostLease(t *testing.T) {
 	<-copied
 	var held *report.RunningError
 	if err := f.run(); !errors.As(err, &held) || held.Holder == "" || !held.Until.After(time.Now().Add(-time.Minute)) {
-		t.Errorf("a second run: got %v, want a *report.RunningError", err)
+		t.Errorf("a second run: got %v, want a HeldError", err)
 	}
 	f.exec(f.target, "UPDATE snow_merge_lease SET fence = fence + 1, holder = 'thief'")
-	before := f.rows(f.target, "SELECT COUNT(*) FROM snow_merge_batches WHERE phase = 'copy'")
+	before := f.rows(f.target, "SELECT COUNT(*) FROM snow_merge_chunks WHERE phase = 'copy'")
 	m.Pause(false)
 	var lost *report.OvertakenError
 	if err := <-done; !errors.As(err, &lost) {
-		t.Errorf("the run after that: got %v, want a *report.OvertakenError", err)
+		t.Errorf("the run after that: got %v, want a LostError", err)
 	}
-	if after := f.rows(f.target, "SELECT COUNT(*) FROM snow_merge_batches WHERE phase = 'copy'"); after != before {
+	if after := f.rows(f.target, "SELECT COUNT(*) FROM snow_merge_chunks WHERE phase = 'copy'"); after != before {
 		t.Errorf("%s batches were copied, and %s after the lease was lost", before, after)
 	}
 	f.exec(f.target, "UPDATE snow_merge_lease SET until_us = 0")

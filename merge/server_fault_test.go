@@ -28,7 +28,7 @@ func TestLostRanges(t *testing.T) {
 					f.tables()
 					f.config.Events = func(e report.Event) {
 						if e.Kind == report.EventPhase && e.Phase == "copy" {
-							f.exec(f.target, fmt.Sprintf("DELETE FROM snow_merge_batches WHERE phase = 'mint' AND seq = %d", seq))
+							f.exec(f.target, fmt.Sprintf("DELETE FROM snow_merge_chunks WHERE phase = 'mint' AND seq = %d", seq))
 						}
 					}
 					// What comes after the last range is found as rows that are new.
@@ -114,7 +114,7 @@ func TestDamagedLedger(t *testing.T) {
 		t.Fatal("the run did not end")
 	}
 	f.config.Events = nil
-	f.exec(f.target, "DELETE FROM snow_merge_scopes WHERE tbl = 'items'")
+	f.exec(f.target, "DELETE FROM snow_merge_source_tables WHERE tbl = 'items'")
 	if err := f.run(); err == nil || !strings.Contains(err.Error(), `damaged: nothing of table "items"`) {
 		t.Errorf("got %v, want an error of the ledger", err)
 	}

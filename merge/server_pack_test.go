@@ -108,13 +108,13 @@ func TestVerifyPacks(t *testing.T) {
 		"a gap's value":  {[2]string{"UPDATE orders SET note = 'x' WHERE note = '2000'", "UPDATE orders SET note = '2000' WHERE note = 'x'"}, report.CheckRows, "[4000]", `got "x"`},
 		"no row":         {[2]string{"UPDATE orders SET id = 9 WHERE note = '500'", "UPDATE orders SET id = " + id("500") + " WHERE note = '500'"}, report.CheckRows, "[500]", "missing"},
 		"a row of the map too": {
-			[2]string{"INSERT INTO snow_merge_map SELECT scope, 3001, 3, 0 FROM snow_merge_scopes", "DELETE FROM snow_merge_map"}, report.CheckMap, "", "3001 rows have a new id",
+			[2]string{"INSERT INTO snow_merge_map SELECT source_table, 3001, 3, 0 FROM snow_merge_source_tables", "DELETE FROM snow_merge_map"}, report.CheckMap, "", "3001 rows have a new id",
 		},
 		"a row of the map instead": {
-			[2]string{"INSERT INTO snow_merge_map SELECT scope, 20, " + id("20") + ", 0 FROM snow_merge_scopes", "DELETE FROM snow_merge_map"}, report.CheckMap, "", "3001 rows have a new id",
+			[2]string{"INSERT INTO snow_merge_map SELECT source_table, 20, " + id("20") + ", 0 FROM snow_merge_source_tables", "DELETE FROM snow_merge_map"}, report.CheckMap, "", "3001 rows have a new id",
 		},
 		"a pack of no range": {[2]string{
-			"INSERT INTO snow_merge_packs SELECT scope, 999, 9999, 1, '9999', '3', 0 FROM snow_merge_scopes", "DELETE FROM snow_merge_packs WHERE seq = 999",
+			"INSERT INTO snow_merge_packs SELECT source_table, 999, 9999, 1, '9999', '3', 0 FROM snow_merge_source_tables", "DELETE FROM snow_merge_packs WHERE seq = 999",
 		}, report.CheckMap, "", "3001 rows have a new id"},
 		"no list of old ids": {[2]string{
 			"ALTER TABLE snow_merge_packs ADD was LONGBLOB; UPDATE snow_merge_packs SET was = old_ids; UPDATE snow_merge_packs SET old_ids = ''",
@@ -122,7 +122,7 @@ func TestVerifyPacks(t *testing.T) {
 		}, report.CheckSource, "[3000]", "the row is new"},
 		"ranges out of order": {[2]string{shift("-", gaps), shift("+", gaps)}, report.CheckOrder, "", "not above"},
 		"no pack": {[2]string{
-			"UPDATE snow_merge_packs SET scope = 99 WHERE seq = 2", "UPDATE snow_merge_packs SET scope = 1 WHERE seq = 2",
+			"UPDATE snow_merge_packs SET source_table = 99 WHERE seq = 2", "UPDATE snow_merge_packs SET source_table = 1 WHERE seq = 2",
 		}, report.CheckSource, "", "the row is new"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -311,8 +311,8 @@ func TestPacksOfUnfinishedRun(t *testing.T) {
 	if err := f.run(); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.rows(f.target, "SELECT SUM(size), COUNT(DISTINCT scope) FROM snow_merge_packs"); got != "3000 1" {
-		t.Errorf("rows and scopes: got %s", got)
+	if got := f.rows(f.target, "SELECT SUM(size), COUNT(DISTINCT source_table) FROM snow_merge_packs"); got != "3000 1" {
+		t.Errorf("rows and source tables: got %s", got)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 // rows of were read for that.
 func (f *fixture) byServer() (direct, read string) {
 	f.Helper()
-	const text = `SELECT DISTINCT tbl FROM snow_merge_batches JOIN snow_merge_scopes USING (scope) WHERE phase = 'copy' AND (hash = REPEAT('0', 32)) = `
+	const text = `SELECT DISTINCT tbl FROM snow_merge_chunks JOIN snow_merge_source_tables USING (source_table) WHERE phase = 'copy' AND (hash = REPEAT('0', 32)) = `
 	return strings.ReplaceAll(f.rows(f.target, text+"1 ORDER BY tbl"), "\n", " "), strings.ReplaceAll(f.rows(f.target, text+"0 ORDER BY tbl"), "\n", " ")
 }
 
@@ -148,7 +148,7 @@ func TestServerWithOtherAccount(t *testing.T) {
 			dsn = config.FormatDSN()
 		} else {
 			f.exec(admin, grant)
-			f.exec(admin, "DELETE FROM items", "DELETE FROM players", "DROP TABLE snow_merge_lease, snow_merge_runs, snow_merge_scopes, snow_merge_map, snow_merge_packs, snow_merge_batches, snow_merge_changes")
+			f.exec(admin, "DELETE FROM items", "DELETE FROM players", "DROP TABLE snow_merge_lease, snow_merge_runs, snow_merge_source_tables, snow_merge_map, snow_merge_packs, snow_merge_chunks, snow_merge_changes")
 		}
 		db, err := sql.Open("mysql", dsn)
 		if err != nil {
@@ -299,7 +299,7 @@ func TestServerVerifies(t *testing.T) {
 	}
 	source := f.sources[0].DB
 	id := func(old string) string {
-		return "(SELECT new_id FROM snow_merge_map WHERE old_id = " + old + " AND scope = (SELECT scope FROM snow_merge_scopes WHERE tbl = 'players'))"
+		return "(SELECT new_id FROM snow_merge_map WHERE old_id = " + old + " AND source_table = (SELECT source_table FROM snow_merge_source_tables WHERE tbl = 'players'))"
 	}
 	item := strings.Replace(id("500"), "'players'", "'items'", 1)
 	for name, test := range map[string]struct {

@@ -35,18 +35,18 @@ func (g *game) damages(t *testing.T, m *merge.Merge) {
 		}
 		ids[name] = id
 	}
-	var bag, scope string
+	var bag, table string
 	if err := g.target.QueryRowContext(t.Context(), "SELECT bag FROM players WHERE name = 'Ann_old'").Scan(&bag); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.target.QueryRowContext(t.Context(), "SELECT scope FROM snow_merge_scopes WHERE source = 'old' AND tbl = 'players'").Scan(&scope); err != nil {
+	if err := g.target.QueryRowContext(t.Context(), "SELECT source_table FROM snow_merge_source_tables WHERE source = 'old' AND tbl = 'players'").Scan(&table); err != nil {
 		t.Fatal(err)
 	}
 	in := func(text string) string {
 		for name, id := range ids {
 			text = strings.ReplaceAll(text, "{"+name+"}", fmt.Sprint(id))
 		}
-		return strings.NewReplacer("{scope}", scope, "{bag}", bag).Replace(text)
+		return strings.NewReplacer("{table}", table, "{bag}", bag).Replace(text)
 	}
 	for _, d := range []damage{
 		{
@@ -85,13 +85,13 @@ func (g *game) damages(t *testing.T, m *merge.Merge) {
 			do: []string{"DELETE FROM accounts WHERE id = 1000001"}, undo: []string{"INSERT INTO accounts VALUES (1000001, 'b@x', 'fr')"},
 		}, {
 			name: "two rows with one id", in: g.target, check: report.CheckMap, table: "players", reason: "2 rows have got this id",
-			do: []string{"UPDATE snow_merge_map SET new_id = {Ann_old} WHERE scope = {scope} AND old_id = 3"}, undo: []string{"UPDATE snow_merge_map SET new_id = {Cy} WHERE scope = {scope} AND old_id = 3"},
+			do: []string{"UPDATE snow_merge_map SET new_id = {Ann_old} WHERE source_table = {table} AND old_id = 3"}, undo: []string{"UPDATE snow_merge_map SET new_id = {Cy} WHERE source_table = {table} AND old_id = 3"},
 		}, {
 			name: "ids in another order", in: g.target, check: report.CheckOrder, source: "old", table: "players", row: "[3]", reason: "not above",
-			do: []string{"UPDATE snow_merge_map SET new_id = 5 WHERE scope = {scope} AND old_id = 3"}, undo: []string{"UPDATE snow_merge_map SET new_id = {Cy} WHERE scope = {scope} AND old_id = 3"},
+			do: []string{"UPDATE snow_merge_map SET new_id = 5 WHERE source_table = {table} AND old_id = 3"}, undo: []string{"UPDATE snow_merge_map SET new_id = {Cy} WHERE source_table = {table} AND old_id = 3"},
 		}, {
 			name: "the map has too many", in: g.target, check: report.CheckMap, source: "old", table: "players", reason: "the map says that 4 rows have a new id, but the source has 3 such rows",
-			do: []string{"INSERT INTO snow_merge_map (scope, old_id, new_id, kind) VALUES ({scope}, 9, 9, 0)"}, undo: []string{"DELETE FROM snow_merge_map WHERE scope = {scope} AND old_id = 9"},
+			do: []string{"INSERT INTO snow_merge_map (source_table, old_id, new_id, kind) VALUES ({table}, 9, 9, 0)"}, undo: []string{"DELETE FROM snow_merge_map WHERE source_table = {table} AND old_id = 9"},
 		}, {
 			name: "a source changes", in: g.old, check: report.CheckSource, source: "old", table: "players", row: "[4]", reason: "have changed since they were copied",
 			do: []string{"UPDATE players SET gold = 31 WHERE id = 3"}, undo: []string{"UPDATE players SET gold = 30 WHERE id = 3"},
@@ -106,15 +106,15 @@ func (g *game) damages(t *testing.T, m *merge.Merge) {
 			do: []string{"UPDATE items SET kind = 'hat' WHERE id = 3000001"}, undo: []string{"UPDATE items SET kind = 'sword' WHERE id = 3000001"},
 		}, {
 			name: "a batch was never copied", in: g.target, check: report.CheckComplete, source: "old", table: "players", row: "[4]", reason: "not copied",
-			do:   []string{"UPDATE snow_merge_batches SET seq = 9 WHERE scope = {scope} AND phase = 'copy'"},
-			undo: []string{"UPDATE snow_merge_batches SET seq = 1 WHERE scope = {scope} AND phase = 'copy'"},
+			do:   []string{"UPDATE snow_merge_chunks SET seq = 9 WHERE source_table = {table} AND phase = 'copy'"},
+			undo: []string{"UPDATE snow_merge_chunks SET seq = 1 WHERE source_table = {table} AND phase = 'copy'"},
 		},
 	} {
 		t.Run(d.name, func(t *testing.T) {
 			for _, text := range d.do {
 				g.exec(t, d.in, in(text))
 			}
-			result, err := m.Verify(t.Context())
+			report, err := m.Verify(t.Context())
 			for _, text := range d.undo {
 				g.exec(t, d.in, in(text))
 			}
@@ -122,20 +122,20 @@ func (g *game) damages(t *testing.T, m *merge.Merge) {
 				t.Fatal(err)
 			}
 			var failed *report.VerifyError
-			if err := result.Err(); !errors.As(err, &failed) {
+			if err := report.Err(); !errors.As(err, &failed) {
 				t.Fatalf("got %v, want a *VerifyError", err)
 			}
 			found := false
-			for _, f := range result.Failures {
+			for _, f := range report.Failures {
 				found = found || f.Check == d.check && f.Table == d.table && f.Source == d.source && f.Column == d.column && f.Row == d.row &&
 					strings.Contains(f.Reason, in(d.reason))
 			}
 			if !found {
-				text, _ := json.MarshalIndent(result.Failures, "", "\t")
+				text, _ := json.MarshalIndent(report.Failures, "", "\t")
 				t.Errorf("got %s\nwant check %q, source %q, table %q, column %q, row %q, with the reason %q", text, d.check, d.source, d.table, d.column, d.row, in(d.reason))
 			}
-			if result, err = m.Verify(t.Context()); err != nil || result.Err() != nil {
-				t.Fatalf("after it is undone: got %v, %v", err, result.Err())
+			if report, err = m.Verify(t.Context()); err != nil || report.Err() != nil {
+				t.Fatalf("after it is undone: got %v, %v", err, report.Err())
 			}
 		})
 	}

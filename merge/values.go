@@ -1,0 +1,55 @@
+package merge
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// parseID parses the decimal text of an id, which has one spelling only.
+func parseID(text string) (int64, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil && strconv.FormatInt(n, 10) == text
+}
+
+// textOf returns a value as people write it.
+func textOf(v any) string {
+	switch v := v.(type) {
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case []byte:
+		return string(v)
+	case string:
+		return v
+	}
+	return ""
+}
+
+// idOf returns the id that a value is, an integer or its decimal text.
+func idOf(v any) (int64, bool) {
+	if id, ok := v.(int64); ok {
+		return id, true
+	}
+	return parseID(textOf(v))
+}
+
+// sampleOf returns a value for people, and not all of it if it is long.
+func sampleOf(v any) string {
+	const most = 60
+	switch v := v.(type) {
+	case nil:
+		return "NULL"
+	case []byte:
+		if len(v) > most {
+			return fmt.Sprintf("%d bytes that begin with %x", len(v), v[:most])
+		}
+		return fmt.Sprintf("x'%x'", v)
+	case string:
+		if len(v) > most {
+			return fmt.Sprintf("%d bytes that begin with %q", len(v), v[:most])
+		}
+		return fmt.Sprintf("%q", v)
+	}
+	return textOf(v)
+}
