@@ -59,8 +59,8 @@ type reader interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// catalog reads the schema that a session is in.
-func (e *engine) catalog(ctx context.Context, r reader) (*catalog, error) {
+// readCatalog reads the schema that a session is in.
+func readCatalog(ctx context.Context, e *engine, r reader) (*catalog, error) {
 	c := &catalog{}
 	load := c.loadMySQL
 	switch e.dialect {
