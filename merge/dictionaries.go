@@ -74,7 +74,7 @@ func (i *inspector) pairs(ctx context.Context, t *plan.Table, by []string, do fu
 			if slices.Contains(places, -1) || slices.Contains(shared, -1) {
 				continue
 			}
-			theirs := i.catalogs[earlier].table(t.Name)
+			theirs := i.catalogs[earlier].Table(t.Name)
 			rows := map[string][]any{}
 			var keys [][]any
 			for _, row := range mine.rows {

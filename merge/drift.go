@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -13,11 +14,11 @@ import (
 
 // unite makes one plan of the catalogs of the sources, with suspects where
 // they differ in a way that people have to decide on, and notes elsewhere.
-func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog) *plan.Plan {
+func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog.Catalog) *plan.Plan {
 	p := &plan.Plan{Version: 1, Dialect: d.String(), Sources: names}
 	drifted := map[string]bool{}
 	for i, c := range catalogs {
-		for _, statement := range c.types {
+		for _, statement := range c.Types {
 			name, _, _ := strings.Cut(statement, " AS ENUM ")
 			same := func(other string) bool { return strings.HasPrefix(other, name+" AS ENUM ") }
 			if at := slices.IndexFunc(p.Types, same); at < 0 {
@@ -26,16 +27,16 @@ func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog) *plan.Plan {
 				drifted[strings.TrimPrefix(name, "CREATE TYPE ")] = true
 			}
 		}
-		for _, note := range c.notes {
+		for _, note := range c.Notes {
 			if note = names[i] + ": " + note; !slices.Contains(p.Notes, note) {
 				p.Notes = append(p.Notes, note)
 			}
 		}
-		for _, t := range c.tables {
+		for _, t := range c.Tables {
 			if p.Table(t.Name) == nil {
 				u := &uniter{d: d, names: names}
 				for _, other := range catalogs {
-					u.found = append(u.found, other.table(t.Name))
+					u.found = append(u.found, other.Table(t.Name))
 				}
 				p.Tables = append(p.Tables, u.unite())
 			}
@@ -49,8 +50,8 @@ func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog) *plan.Plan {
 		}
 	}
 	for _, c := range catalogs {
-		for _, t := range c.tables {
-			for _, heir := range t.heirs {
+		for _, t := range c.Tables {
+			for _, heir := range t.Heirs {
 				text := fmt.Sprintf("table %q inherits from this one, so that its rows would be merged twice: skip one of the two", heir)
 				if of := p.Table(t.Name).Columns; len(of) > 0 && !slices.Contains(of[0].Suspects, text) {
 					addSuspect(of[0], "%s", text)
@@ -70,13 +71,13 @@ func addSuspect(c *plan.Column, format string, args ...any) {
 type uniter struct {
 	d     sqlsnow.Dialect
 	names []string
-	found []*found // of each source, nil where it does not have the table
-	into  *found
+	found []*catalog.Table // of each source, nil where it does not have the table
+	into  *catalog.Table
 }
 
 // owners returns the names of those sources that has is true for, or nil for
 // all that have the table.
-func (u *uniter) owners(has func(*found) bool) (owners []string) {
+func (u *uniter) owners(has func(*catalog.Table) bool) (owners []string) {
 	all := true
 	for i, f := range u.found {
 		switch {
@@ -94,8 +95,8 @@ func (u *uniter) owners(has func(*found) bool) (owners []string) {
 }
 
 func (u *uniter) unite() *plan.Table {
-	first := slices.IndexFunc(u.found, func(f *found) bool { return f != nil })
-	u.into = &found{Table: &plan.Table{
+	first := slices.IndexFunc(u.found, func(f *catalog.Table) bool { return f != nil })
+	u.into = &catalog.Table{Table: &plan.Table{
 		Name: u.found[first].Name, PrimaryKey: u.found[first].PrimaryKey, Options: u.found[first].Options,
 	}}
 	t := u.into
@@ -107,14 +108,14 @@ func (u *uniter) unite() *plan.Table {
 	if len(t.Sources) == len(u.names) {
 		t.Sources = nil
 	} else {
-		addNote(t.Table, "only in %s", strings.Join(t.Sources, ", "))
+		t.AddNote("only in %s", strings.Join(t.Sources, ", "))
 	}
 	for _, f := range u.found {
 		if f == nil {
 			continue
 		}
 		for _, note := range f.Notes {
-			addNote(t.Table, "%s", note)
+			t.AddNote("%s", note)
 		}
 		for _, c := range f.Columns {
 			if t.Column(c.Name) == nil {
@@ -131,7 +132,7 @@ func (u *uniter) unite() *plan.Table {
 			u.index(i)
 		}
 		if f.Options != t.Options {
-			addNote(t.Table, "options differ: %q and %q", t.Options, f.Options)
+			t.AddNote("options differ: %q and %q", t.Options, f.Options)
 		}
 	}
 	for i, f := range u.found {
@@ -156,17 +157,17 @@ func (u *uniter) substitute() {
 	for _, k := range u.into.Unique {
 		if !slices.ContainsFunc(k.Columns, func(name string) bool { return u.into.Column(name).Nullable }) {
 			u.into.PrimaryKey = slices.Clone(k.Columns)
-			addNote(u.into.Table, "no primary key: rows are told apart by %q, which Schema makes the primary key", k.Columns)
+			u.into.AddNote("no primary key: rows are told apart by %q, which Schema makes the primary key", k.Columns)
 			u.into.Unique = slices.DeleteFunc(u.into.Unique, func(other *plan.Unique) bool { return other == k })
 			return
 		}
 	}
-	addNote(u.into.Table, "no primary key, and no unique key without NULL: there is nothing to tell its rows apart by")
+	u.into.AddNote("no primary key, and no unique key without NULL: there is nothing to tell its rows apart by")
 }
 
 func (u *uniter) column(name string) *plan.Column {
 	var c *plan.Column
-	has := func(f *found) bool { return f.Column(name) != nil }
+	has := func(f *catalog.Table) bool { return f.Column(name) != nil }
 	for i, f := range u.found {
 		if f == nil || !has(f) {
 			continue
@@ -194,7 +195,7 @@ func (u *uniter) column(name string) *plan.Column {
 		if !ok {
 			addSuspect(c, "type differs: %q here, %q in source %q", c.Type, other.Type, u.names[i])
 		} else if typ != c.Type {
-			addNote(u.into.Table, "column %s: type %q, for it is %q and %q in the sources", name, typ, c.Type, other.Type)
+			u.into.AddNote("column %s: type %q, for it is %q and %q in the sources", name, typ, c.Type, other.Type)
 		}
 		c.Type = typ
 		c.Nullable = c.Nullable || other.Nullable
@@ -202,14 +203,14 @@ func (u *uniter) column(name string) *plan.Column {
 			addSuspect(c, "generated differently: %q here, %q in source %q", c.Generated, other.Generated, u.names[i])
 		}
 		if text(c.Default) != text(other.Default) {
-			addNote(u.into.Table, "column %s: default %s, but %s in source %s", name, text(c.Default), text(other.Default), u.names[i])
+			u.into.AddNote("column %s: default %s, but %s in source %s", name, text(c.Default), text(other.Default), u.names[i])
 		}
 	}
 	c.Sources = u.owners(has)
 	switch {
 	case c.Sources == nil:
 	case c.Nullable || c.Default != nil || c.Generated != "":
-		addNote(u.into.Table, "column %s: only in %s; rows of others get its default", name, strings.Join(c.Sources, ", "))
+		u.into.AddNote("column %s: only in %s; rows of others get its default", name, strings.Join(c.Sources, ", "))
 	default:
 		addSuspect(c, "only in %s: give it a default, or make it nullable", strings.Join(c.Sources, ", "))
 	}
@@ -231,7 +232,7 @@ func (u *uniter) unique(k *plan.Unique) {
 		return
 	}
 	added := *k
-	owners := u.owners(func(f *found) bool { return slices.ContainsFunc(f.Unique, same) })
+	owners := u.owners(func(f *catalog.Table) bool { return slices.ContainsFunc(f.Unique, same) })
 	if owners != nil {
 		added.Suspects = append(added.Suspects, fmt.Sprintf("a unique key only in %s: others may have duplicates", strings.Join(owners, ", ")))
 	}
@@ -245,8 +246,8 @@ func (u *uniter) foreignKey(k *plan.ForeignKey) {
 	if slices.ContainsFunc(u.into.ForeignKeys, same) {
 		return
 	}
-	if owners := u.owners(func(f *found) bool { return slices.ContainsFunc(f.ForeignKeys, same) }); owners != nil {
-		addNote(u.into.Table, "foreign key %q to %s: only in %s", k.Columns, k.Table, strings.Join(owners, ", "))
+	if owners := u.owners(func(f *catalog.Table) bool { return slices.ContainsFunc(f.ForeignKeys, same) }); owners != nil {
+		u.into.AddNote("foreign key %q to %s: only in %s", k.Columns, k.Table, strings.Join(owners, ", "))
 	}
 	added := *k
 	for i := 2; slices.ContainsFunc(u.into.ForeignKeys, func(other *plan.ForeignKey) bool { return added.Name != "" && other.Name == added.Name }); i++ {
@@ -260,6 +261,6 @@ func (u *uniter) index(i *plan.Index) {
 	if at < 0 {
 		u.into.Indexes = append(u.into.Indexes, i)
 	} else if other := u.into.Indexes[at]; other.Statement != i.Statement || !slices.Equal(other.Columns, i.Columns) {
-		addNote(u.into.Table, "index %s differs between the sources", i.Name)
+		u.into.AddNote("index %s differs between the sources", i.Name)
 	}
 }

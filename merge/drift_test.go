@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -12,9 +13,9 @@ import (
 // TestUnite merges the catalogs of two sources that differ in about everything.
 func TestUnite(t *testing.T) {
 	value := "0"
-	a := &catalog{
-		types: []string{"CREATE TYPE mood AS ENUM ('glad')"}, notes: []string{"view v"},
-		tables: []*found{
+	a := &catalog.Catalog{
+		Types: []string{"CREATE TYPE mood AS ENUM ('glad')"}, Notes: []string{"view v"},
+		Tables: []*catalog.Table{
 			{Table: &plan.Table{
 				Name: "players", PrimaryKey: []string{"id"}, Options: "COLLATE=x",
 				Columns: []*plan.Column{
@@ -32,9 +33,9 @@ func TestUnite(t *testing.T) {
 			{Table: &plan.Table{Name: "extra", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id", Type: "int"}}}},
 		},
 	}
-	b := &catalog{
-		types: []string{"CREATE TYPE mood AS ENUM ('glad', 'sad')"}, notes: []string{"view v"},
-		tables: []*found{{Table: &plan.Table{
+	b := &catalog.Catalog{
+		Types: []string{"CREATE TYPE mood AS ENUM ('glad', 'sad')"}, Notes: []string{"view v"},
+		Tables: []*catalog.Table{{Table: &plan.Table{
 			Name: "players", PrimaryKey: []string{"id", "name"}, Options: "COLLATE=y",
 			Columns: []*plan.Column{
 				{Name: "name", Type: "varchar(30)", Nullable: true},
@@ -49,7 +50,7 @@ func TestUnite(t *testing.T) {
 			Indexes:     []*plan.Index{{Name: "i", Columns: []string{"id"}}},
 		}}},
 	}
-	p := unite(sqlsnow.MySQL, []string{"a", "b"}, []*catalog{a, b})
+	p := unite(sqlsnow.MySQL, []string{"a", "b"}, []*catalog.Catalog{a, b})
 	if want := []string{"a: view v", "b: view v"}; !slices.Equal(p.Notes, want) {
 		t.Errorf("got notes %q, want %q", p.Notes, want)
 	}
@@ -94,7 +95,7 @@ func TestSubstitute(t *testing.T) {
 		Name: "t", Columns: []*plan.Column{{Name: "a", Nullable: true}, {Name: "b"}},
 		Unique: []*plan.Unique{{Columns: []string{"a"}}, {Columns: []string{"b"}}},
 	}
-	p := unite(sqlsnow.MySQL, []string{"s"}, []*catalog{{tables: []*found{{Table: table}}}})
+	p := unite(sqlsnow.MySQL, []string{"s"}, []*catalog.Catalog{{Tables: []*catalog.Table{{Table: table}}}})
 	if got := p.Tables[0]; !slices.Equal(got.PrimaryKey, []string{"b"}) || len(got.Unique) != 1 {
 		t.Errorf("got %q with %d unique keys, want b and one", got.PrimaryKey, len(got.Unique))
 	}

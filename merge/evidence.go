@@ -75,7 +75,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	at := tableOf{source, t.Name}
 	s := &sample{}
 	i.samples[at] = s
-	found := i.catalogs[source].table(t.Name)
+	found := i.catalogs[source].Table(t.Name)
 	for _, c := range found.Columns { // with their types in this source
 		// SQLite's types say little.
 		telling := c.Generated == "" && (sqltype.Of(i.dialect, c.Type).Kind != sqltype.Bytes || i.dialect == sqlsnow.SQLite)
@@ -119,10 +119,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	}
 	name := i.quote(first.Name)
 	var low, high sql.NullString
-	err := each(ctx, q, "SELECT MIN("+name+"), MAX("+name+") FROM "+i.quote(t.Name), nil, func(scan func(...any) error) error {
-		return scan(&low, &high)
-	})
-	if err != nil {
+	if err := q.QueryRowContext(ctx, "SELECT MIN("+name+"), MAX("+name+") FROM "+i.quote(t.Name)).Scan(&low, &high); err != nil {
 		return err
 	}
 	r := keyRange{any: low.Valid}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -43,7 +44,7 @@ type inspector struct {
 	*engine
 	names    []string
 	sessions map[string]*session
-	catalogs map[string]*catalog
+	catalogs map[string]*catalog.Catalog
 	plan     *plan.Plan
 	ranges   map[tableOf]keyRange
 	samples  map[tableOf]*sample
@@ -58,7 +59,7 @@ func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *plan.
 		return nil, err
 	}
 	i := &inspector{
-		engine: e, sessions: map[string]*session{}, catalogs: map[string]*catalog{},
+		engine: e, sessions: map[string]*session{}, catalogs: map[string]*catalog.Catalog{},
 		ranges: map[tableOf]keyRange{}, samples: map[tableOf]*sample{},
 	}
 	for _, s := range sources {
@@ -72,7 +73,7 @@ func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *plan.
 			err = errors.Join(err, s.close())
 		}
 	}()
-	var catalogs []*catalog
+	var catalogs []*catalog.Catalog
 	for _, s := range sources {
 		if s.DB == nil {
 			return nil, fmt.Errorf("source %q has no database", s.Name)
@@ -81,8 +82,8 @@ func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *plan.
 			delete(i.sessions, s.Name)
 			return nil, fmt.Errorf("source %q: %w", s.Name, err)
 		}
-		if i.catalogs[s.Name], err = readCatalog(ctx, e, i.sessions[s.Name]); err != nil {
-			return nil, fmt.Errorf("source %q: %w", s.Name, err)
+		if i.catalogs[s.Name], err = catalog.Read(ctx, e.dialect, i.sessions[s.Name]); err != nil {
+			return nil, fmt.Errorf("source %q: %w", s.Name, e.failed("inspect", err))
 		}
 		catalogs = append(catalogs, i.catalogs[s.Name])
 	}
@@ -159,9 +160,9 @@ func (i *inspector) mint(context.Context) error {
 	for _, t := range i.plan.Tables {
 		key := t.Key()
 		for _, source := range i.plan.SourcesOf(t) {
-			numbered := i.catalogs[source].table(t.Name).numbered
+			numbered := i.catalogs[source].Table(t.Name).Numbered
 			if numbered != "" && (key == nil || key.Name != numbered) {
-				addNote(t, "column %s: source %s counts it up; the target does not", numbered, source)
+				t.AddNote("column %s: source %s counts it up; the target does not", numbered, source)
 			}
 			if key == nil {
 				continue
@@ -213,7 +214,7 @@ func (i *inspector) dates(context.Context) error {
 			}
 		}
 		if c := t.Column(t.Created); c != nil && sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer && !knowsZone(i.dialect, c.Type) {
-			addNote(t, "column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
+			t.AddNote("column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -56,12 +57,12 @@ func (p *preflight) missing(ctx context.Context, source string) (errs []error, e
 	if err != nil {
 		return nil, err
 	}
-	c, err := readCatalog(ctx, p.engine, s)
+	c, err := catalog.Read(ctx, p.engine.dialect, s)
 	if err != nil {
-		return nil, sourceError(source, err)
+		return nil, sourceError(source, p.engine.failed("inspect", err))
 	}
-	errs = c.doubled(p.plan, source)
-	for _, found := range c.tables {
+	errs = c.CheckInheritance(p.plan, source)
+	for _, found := range c.Tables {
 		t := p.plan.Table(found.Name)
 		if t != nil && t.Skip {
 			continue

@@ -48,7 +48,7 @@ func (i *inspector) suspects(ctx context.Context) error {
 func (i *inspector) borrowed(t *plan.Table, c *plan.Column) bool {
 	named := readName(c.Name)
 	for _, source := range i.plan.SourcesOf(t) {
-		if i.catalogs[source].table(t.Name).numbered == c.Name && i.dialect != sqlsnow.SQLite {
+		if i.catalogs[source].Table(t.Name).Numbered == c.Name && i.dialect != sqlsnow.SQLite {
 			return false // SQLite counts up every integer key
 		}
 	}
@@ -102,7 +102,7 @@ func (i *inspector) undeclared(ctx context.Context, t *plan.Table, c *plan.Colum
 		addSuspect(c, "a reference? %s", found.why)
 		i.none(t, c)
 	case named.named && c.Role == plan.RolePlain && values.count() > 0 && !slices.Equal(words(c.Name), []string{"id"}):
-		addNote(t, "column %s: named like a reference, but its values are ids of no table", c.Name)
+		t.AddNote("column %s: named like a reference, but its values are ids of no table", c.Name)
 	}
 	return nil
 }

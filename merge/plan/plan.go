@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 )
 
@@ -247,3 +248,10 @@ func (c *Column) HoldsReferences() bool {
 
 // DropsRows reports whether rows are left out where the column refers to no row.
 func (c *Column) DropsRows() bool { return c.HoldsReferences() && c.Orphans == OrphansDrop }
+
+// AddNote appends a note, unless the table has it.
+func (t *Table) AddNote(format string, args ...any) {
+	if note := fmt.Sprintf(format, args...); !slices.Contains(t.Notes, note) {
+		t.Notes = append(t.Notes, note)
+	}
+}

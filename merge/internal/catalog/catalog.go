@@ -1,4 +1,4 @@
-package merge
+package catalog
 
 import (
 	"context"
@@ -8,26 +8,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A catalog is what one source has, as a plan of that source alone would say
-// it, all columns plain.
-type catalog struct {
-	tables       []*found
-	types, notes []string
+// A Catalog is the schema of one database, as a plan of that database alone would have it, all columns plain.
+type Catalog struct {
+	Tables []*Table
+	Types  []string // see plan.Plan
+	Notes  []string
 }
 
-// A found is a table of a source.
-type found struct {
+// A Table is a table of a database.
+type Table struct {
 	*plan.Table
-	numbered string   // the column whose values the database counts up by itself, or ""
-	heirs    []string // PostgreSQL: tables whose rows are read with its own, because they inherit from it
+	Numbered string   // the column that the database numbers itself, or ""
+	Heirs    []string // PostgreSQL: the tables that inherit from it, whose rows are read with its own
 }
 
-func (c *catalog) table(name string) *found {
-	for _, t := range c.tables {
+// Table returns the table of a name, or nil.
+func (c *Catalog) Table(name string) *Table {
+	for _, t := range c.Tables {
 		if t.Name == name {
 			return t
 		}
@@ -35,15 +36,15 @@ func (c *catalog) table(name string) *found {
 	return nil
 }
 
-// doubled returns an error for each two tables of a plan whose rows would be
-// merged twice, because one inherits from the other.
-func (c *catalog) doubled(p *plan.Plan, source string) (errs []error) {
+// CheckInheritance returns an error for each two tables of a plan of which one inherits from the other, so that its rows
+// would be merged twice.
+func (c *Catalog) CheckInheritance(p *plan.Plan, source string) (errs []error) {
 	copied := func(name string) bool {
 		t := p.Table(name)
 		return t != nil && !t.Skip && t.In(source)
 	}
-	for _, t := range c.tables {
-		for _, heir := range t.heirs {
+	for _, t := range c.Tables {
+		for _, heir := range t.Heirs {
 			if copied(t.Name) && copied(heir) {
 				errs = append(errs, &plan.Error{
 					Table: t.Name, Reason: fmt.Sprintf("in source %q table %q inherits from it, so that its rows would be merged twice: skip one of the two", source, heir),
@@ -54,36 +55,36 @@ func (c *catalog) doubled(p *plan.Plan, source string) (errs []error) {
 	return errs
 }
 
-// reader is what reads: a *sql.DB, *sql.Conn or *sql.Tx.
-type reader interface {
+// A Querier is a *sql.DB, *sql.Conn or *sql.Tx.
+type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// readCatalog reads the schema that a session is in.
-func readCatalog(ctx context.Context, e *engine, r reader) (*catalog, error) {
-	c := &catalog{}
+// Read reads the schema that a session is in. Its errors are those of the driver.
+func Read(ctx context.Context, d sqldialect.Dialect, r Querier) (*Catalog, error) {
+	c := &Catalog{}
 	load := c.loadMySQL
-	switch e.dialect {
-	case sqlsnow.Postgres:
+	switch d {
+	case sqldialect.Postgres:
 		load = c.loadPostgres
-	case sqlsnow.SQLite:
+	case sqldialect.SQLite:
 		load = c.loadSQLite
 	}
 	if err := load(ctx, r); err != nil {
-		return nil, e.failed("inspect", err)
+		return nil, err
 	}
-	for _, t := range c.tables {
+	for _, t := range c.Tables {
 		for _, k := range t.ForeignKeys {
-			c.settle(t, k)
+			c.spell(t, k)
 		}
 	}
 	return c, nil
 }
 
-// settle writes the names in a foreign key as the tables have them: SQLite
-// allows others in case, and to leave out the columns of a primary key.
-func (c *catalog) settle(t *found, k *plan.ForeignKey) {
-	spell := func(t *found, names []string) {
+// spell writes the names in a foreign key as the tables have them: SQLite
+// takes other cases, and foreign keys that leave out the columns of a primary key.
+func (c *Catalog) spell(t *Table, k *plan.ForeignKey) {
+	write := func(t *Table, names []string) {
 		for i, name := range names {
 			for _, column := range t.Columns {
 				if strings.EqualFold(column.Name, name) {
@@ -92,17 +93,17 @@ func (c *catalog) settle(t *found, k *plan.ForeignKey) {
 			}
 		}
 	}
-	spell(t, k.Columns)
-	for _, parent := range c.tables {
-		if strings.EqualFold(parent.Name, k.Table) && c.table(k.Table) == nil {
+	write(t, k.Columns)
+	for _, parent := range c.Tables {
+		if strings.EqualFold(parent.Name, k.Table) && c.Table(k.Table) == nil {
 			k.Table = parent.Name
 		}
 	}
-	if parent := c.table(k.Table); parent != nil {
+	if parent := c.Table(k.Table); parent != nil {
 		if slices.Contains(k.Refers, "") {
 			k.Refers = slices.Clone(parent.PrimaryKey)
 		}
-		spell(parent, k.Refers)
+		write(parent, k.Refers)
 	}
 }
 
@@ -115,14 +116,8 @@ func ours(table string) bool {
 	return strings.HasPrefix(table, "snow_merge_")
 }
 
-func addNote(t *plan.Table, format string, args ...any) {
-	if note := fmt.Sprintf(format, args...); !slices.Contains(t.Notes, note) {
-		t.Notes = append(t.Notes, note)
-	}
-}
-
 // each calls do with the Scan of each row of a query.
-func each(ctx context.Context, r reader, query string, args []any, do func(scan func(...any) error) error) error {
+func each(ctx context.Context, r Querier, query string, args []any, do func(scan func(...any) error) error) error {
 	rows, err := r.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package merge
+package catalog
 
 import (
 	"context"
@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-func (c *catalog) loadMySQL(ctx context.Context, r reader) error {
+func (c *Catalog) loadMySQL(ctx context.Context, r Querier) error {
 	var version, schema, collation sql.NullString
 	err := each(ctx, r, "SELECT VERSION(), DATABASE(), @@collation_database", nil, func(scan func(...any) error) error {
 		return scan(&version, &schema, &collation)
@@ -37,7 +38,7 @@ func (c *catalog) loadMySQL(ctx context.Context, r reader) error {
 	return nil
 }
 
-func (c *catalog) mysqlTables(ctx context.Context, r reader) error {
+func (c *Catalog) mysqlTables(ctx context.Context, r Querier) error {
 	const query = "SELECT TABLE_NAME, TABLE_TYPE, COALESCE(TABLE_COLLATION, ''), COALESCE(ENGINE, ''), COALESCE(CREATE_OPTIONS, '')" +
 		" FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME"
 	return each(ctx, r, query, nil, func(scan func(...any) error) error {
@@ -49,28 +50,28 @@ func (c *catalog) mysqlTables(ctx context.Context, r reader) error {
 		case ours(name):
 			return nil
 		case kind != "BASE TABLE" && kind != "SYSTEM VERSIONED":
-			c.notes = append(c.notes, strings.ToLower(kind)+" "+name)
+			c.Notes = append(c.Notes, strings.ToLower(kind)+" "+name)
 			return nil
 		}
-		t := &found{Table: &plan.Table{Name: name}}
+		t := &Table{Table: &plan.Table{Name: name}}
 		if collation != "" {
 			t.Options = "COLLATE=" + collation
 		}
 		if engine != "InnoDB" {
-			addNote(t.Table, "engine %s: Schema leaves the engine to the server's default, which must have transactions", engine)
+			t.AddNote("engine %s: Schema leaves the engine to the server's default, which must have transactions", engine)
 		}
 		if strings.Contains(options, "partitioned") {
-			addNote(t.Table, "partitioned: Schema makes a table without partitions")
+			t.AddNote("partitioned: Schema makes a table without partitions")
 		}
 		if kind == "SYSTEM VERSIONED" {
-			addNote(t.Table, "system versioned: only current rows are copied, to a table without versions")
+			t.AddNote("system versioned: only current rows are copied, to a table without versions")
 		}
-		c.tables = append(c.tables, t)
+		c.Tables = append(c.Tables, t)
 		return nil
 	})
 }
 
-func (c *catalog) mysqlColumns(ctx context.Context, r reader, maria bool) error {
+func (c *Catalog) mysqlColumns(ctx context.Context, r Querier, maria bool) error {
 	const query = "SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COALESCE(COLLATION_NAME, '')," +
 		" COALESCE(GENERATION_EXPRESSION, '') FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION"
 	return each(ctx, r, query, nil, func(scan func(...any) error) error {
@@ -80,7 +81,7 @@ func (c *catalog) mysqlColumns(ctx context.Context, r reader, maria bool) error 
 		if err := scan(&table, &column.Name, &column.Type, &nullable, &value, &extra, &collation, &generated); err != nil {
 			return err
 		}
-		t := c.table(table)
+		t := c.Table(table)
 		if t == nil {
 			return nil
 		}
@@ -120,18 +121,18 @@ func (c *catalog) mysqlColumns(ctx context.Context, r reader, maria bool) error 
 			column.Default = &text
 		}
 		if strings.Contains(lower, "auto_increment") {
-			t.numbered = column.Name
+			t.Numbered = column.Name
 		}
 		t.Columns = append(t.Columns, column)
 		return nil
 	})
 }
 
-func (c *catalog) mysqlIndexes(ctx context.Context, r reader) error {
+func (c *Catalog) mysqlIndexes(ctx context.Context, r Querier) error {
 	const query = "SELECT TABLE_NAME, INDEX_NAME, NON_UNIQUE, COLUMN_NAME, SUB_PART, INDEX_TYPE" +
 		" FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX"
 	type index struct {
-		table             *found
+		table             *Table
 		name, kind        string
 		columns, parts    []string
 		plural            bool
@@ -146,7 +147,7 @@ func (c *catalog) mysqlIndexes(ctx context.Context, r reader) error {
 		if err := scan(&table, &name, &plural, &column, &part, &kind); err != nil {
 			return err
 		}
-		t := c.table(table)
+		t := c.Table(table)
 		if t == nil {
 			return nil
 		}
@@ -154,7 +155,7 @@ func (c *catalog) mysqlIndexes(ctx context.Context, r reader) error {
 			indexes = append(indexes, &index{table: t, name: name, kind: kind, plural: plural})
 		}
 		i := indexes[len(indexes)-1]
-		text := mysqlEngine().quote(column.String)
+		text := sqldialect.MySQL.Quote(column.String)
 		if part.Valid && (kind == "BTREE" || kind == "HASH") {
 			i.prefix = true
 			text += fmt.Sprintf("(%d)", part.Int64)
@@ -174,14 +175,14 @@ func (c *catalog) mysqlIndexes(ctx context.Context, r reader) error {
 		}
 		switch {
 		case i.expressed:
-			addNote(t.Table, "index %s is on an expression: make it yourself", i.name)
+			t.AddNote("index %s is on an expression: make it yourself", i.name)
 		case i.name == "PRIMARY":
 			t.PrimaryKey = i.columns
 		case i.prefix || strings.HasPrefix(kind, "F") || strings.HasPrefix(kind, "S"):
 			t.Indexes = append(t.Indexes, &plan.Index{Name: i.name, Statement: fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)",
-				kind, mysqlEngine().quote(i.name), mysqlEngine().quote(t.Name), strings.Join(i.parts, ", "))})
+				kind, sqldialect.MySQL.Quote(i.name), sqldialect.MySQL.Quote(t.Name), strings.Join(i.parts, ", "))})
 			if !i.plural {
-				addNote(t.Table, "unique index %s is on the first characters only: a clash is found when the database refuses the row", i.name)
+				t.AddNote("unique index %s is on the first characters only: a clash is found when the database refuses the row", i.name)
 			}
 		case !i.plural:
 			t.Unique = append(t.Unique, &plan.Unique{Name: i.name, Columns: i.columns, Rule: plan.RuleFail})
@@ -192,7 +193,7 @@ func (c *catalog) mysqlIndexes(ctx context.Context, r reader) error {
 	return err
 }
 
-func (c *catalog) mysqlForeignKeys(ctx context.Context, r reader, schema string) error {
+func (c *Catalog) mysqlForeignKeys(ctx context.Context, r Querier, schema string) error {
 	type rules struct{ onDelete, onUpdate string }
 	actions := map[[2]string]rules{}
 	const constraints = "SELECT TABLE_NAME, CONSTRAINT_NAME, DELETE_RULE, UPDATE_RULE FROM information_schema.REFERENTIAL_CONSTRAINTS" +
@@ -217,12 +218,12 @@ func (c *catalog) mysqlForeignKeys(ctx context.Context, r reader, schema string)
 		if err := scan(&table, &name, &column, &other, &parent, &refers); err != nil {
 			return err
 		}
-		t := c.table(table)
+		t := c.Table(table)
 		if t == nil {
 			return nil
 		}
 		if other != schema {
-			addNote(t.Table, "foreign key %s refers to %s.%s, in another database", name, other, parent)
+			t.AddNote("foreign key %s refers to %s.%s, in another database", name, other, parent)
 			return nil
 		}
 		if n := len(t.ForeignKeys); n == 0 || t.ForeignKeys[n-1].Name != name {
@@ -245,7 +246,7 @@ func ruleOf(action string) string {
 	return action
 }
 
-func (c *catalog) mysqlChecks(ctx context.Context, r reader, maria bool) error {
+func (c *Catalog) mysqlChecks(ctx context.Context, r Querier, maria bool) error {
 	query := "SELECT TABLE_NAME, CONSTRAINT_NAME, '' FROM information_schema.TABLE_CONSTRAINTS" +
 		" WHERE CONSTRAINT_SCHEMA = DATABASE() AND CONSTRAINT_TYPE = 'CHECK' ORDER BY 1, 2"
 	if maria {
@@ -257,21 +258,21 @@ func (c *catalog) mysqlChecks(ctx context.Context, r reader, maria bool) error {
 		if err := scan(&table, &name, &clause); err != nil {
 			return err
 		}
-		t := c.table(table)
+		t := c.Table(table)
 		if t == nil {
 			return nil
 		}
 		// This is all that JSON is in MariaDB.
-		if column := t.Column(name); column != nil && clause == "json_valid("+mysqlEngine().quote(name)+")" && column.Type == "longtext" {
+		if column := t.Column(name); column != nil && clause == "json_valid("+sqldialect.MySQL.Quote(name)+")" && column.Type == "longtext" {
 			column.Type, column.Collation = "json", ""
 			return nil
 		}
-		addNote(t.Table, "check %s %s", name, clause)
+		t.AddNote("check %s %s", name, clause)
 		return nil
 	})
 }
 
-func (c *catalog) mysqlTriggers(ctx context.Context, r reader) error {
+func (c *Catalog) mysqlTriggers(ctx context.Context, r Querier) error {
 	const triggers = "SELECT EVENT_OBJECT_TABLE, TRIGGER_NAME, CONCAT(ACTION_TIMING, ' ', EVENT_MANIPULATION)" +
 		" FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY 1, 2"
 	err := each(ctx, r, triggers, nil, func(scan func(...any) error) error {
@@ -279,8 +280,8 @@ func (c *catalog) mysqlTriggers(ctx context.Context, r reader) error {
 		if err := scan(&table, &name, &when); err != nil {
 			return err
 		}
-		if t := c.table(table); t != nil {
-			addNote(t.Table, "trigger %s %s", name, strings.ToLower(when))
+		if t := c.Table(table); t != nil {
+			t.AddNote("trigger %s %s", name, strings.ToLower(when))
 		}
 		return nil
 	})
@@ -294,7 +295,7 @@ func (c *catalog) mysqlTriggers(ctx context.Context, r reader) error {
 		if err := scan(&kind, &name); err != nil {
 			return err
 		}
-		c.notes = append(c.notes, kind+" "+name)
+		c.Notes = append(c.Notes, kind+" "+name)
 		return nil
 	})
 }

@@ -1,4 +1,4 @@
-package merge
+package catalog
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-func (c *catalog) loadPostgres(ctx context.Context, r reader) error {
-	for _, load := range []func(context.Context, reader) error{
+func (c *Catalog) loadPostgres(ctx context.Context, r Querier) error {
+	for _, load := range []func(context.Context, Querier) error{
 		c.postgresTables, c.postgresHeirs, c.postgresTypes, c.postgresColumns, c.postgresIndexes, c.postgresForeignKeys, c.postgresRest,
 	} {
 		if err := load(ctx, r); err != nil {
@@ -19,7 +19,7 @@ func (c *catalog) loadPostgres(ctx context.Context, r reader) error {
 	return nil
 }
 
-func (c *catalog) postgresTables(ctx context.Context, r reader) error {
+func (c *Catalog) postgresTables(ctx context.Context, r Querier) error {
 	const query = `SELECT relname::text, relkind::text, relispartition, relrowsecurity FROM pg_class
 		WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY relname COLLATE "C"`
 	return each(ctx, r, query, nil, func(scan func(...any) error) error {
@@ -32,29 +32,29 @@ func (c *catalog) postgresTables(ctx context.Context, r reader) error {
 		case partition || ours(name):
 			return nil
 		case kind == "v":
-			c.notes = append(c.notes, "view "+name)
+			c.Notes = append(c.Notes, "view "+name)
 			return nil
 		case kind == "m":
-			c.notes = append(c.notes, "materialized view "+name)
+			c.Notes = append(c.Notes, "materialized view "+name)
 			return nil
 		case kind == "f":
-			c.notes = append(c.notes, "foreign table "+name+", which is not copied")
+			c.Notes = append(c.Notes, "foreign table "+name+", which is not copied")
 			return nil
 		}
-		t := &found{Table: &plan.Table{Name: name}}
+		t := &Table{Table: &plan.Table{Name: name}}
 		if kind == "p" {
-			addNote(t.Table, "partitioned: Schema makes a table without partitions")
+			t.AddNote("partitioned: Schema makes a table without partitions")
 		}
 		if security {
-			addNote(t.Table, "row level security: the source's account must be one that it lets see all rows")
+			t.AddNote("row level security: the source's account must be one that it lets see all rows")
 		}
-		c.tables = append(c.tables, t)
+		c.Tables = append(c.Tables, t)
 		return nil
 	})
 }
 
 // postgresHeirs finds the tables that inherit from others, which are no partitions.
-func (c *catalog) postgresHeirs(ctx context.Context, r reader) error {
+func (c *Catalog) postgresHeirs(ctx context.Context, r Querier) error {
 	const query = `WITH RECURSIVE heirs(elder, heir) AS (
 			SELECT inhparent, inhrelid FROM pg_inherits UNION SELECT h.elder, i.inhrelid FROM heirs h JOIN pg_inherits i ON i.inhparent = h.heir
 		)
@@ -65,14 +65,14 @@ func (c *catalog) postgresHeirs(ctx context.Context, r reader) error {
 		if err := scan(&elder, &heir); err != nil {
 			return err
 		}
-		if t := c.table(elder); t != nil && c.table(heir) != nil {
-			t.heirs = append(t.heirs, heir)
+		if t := c.Table(elder); t != nil && c.Table(heir) != nil {
+			t.Heirs = append(t.Heirs, heir)
 		}
 		return nil
 	})
 }
 
-func (c *catalog) postgresTypes(ctx context.Context, r reader) error {
+func (c *Catalog) postgresTypes(ctx context.Context, r Querier) error {
 	const query = `SELECT format_type(t.oid, NULL), t.typtype::text,
 			COALESCE((SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid), '')
 		FROM pg_type t WHERE t.typnamespace = current_schema()::regnamespace AND t.typtype IN ('e', 'd', 'r', 'c')
@@ -83,15 +83,15 @@ func (c *catalog) postgresTypes(ctx context.Context, r reader) error {
 			return err
 		}
 		if kind == "e" {
-			c.types = append(c.types, "CREATE TYPE "+name+" AS ENUM ("+labels+")")
+			c.Types = append(c.Types, "CREATE TYPE "+name+" AS ENUM ("+labels+")")
 		} else {
-			c.notes = append(c.notes, "type "+name)
+			c.Notes = append(c.Notes, "type "+name)
 		}
 		return nil
 	})
 }
 
-func (c *catalog) postgresColumns(ctx context.Context, r reader) error {
+func (c *Catalog) postgresColumns(ctx context.Context, r Querier) error {
 	const query = `SELECT k.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
 			pg_get_expr(d.adbin, d.adrelid), a.attidentity::text, a.attgenerated::text,
 			COALESCE((SELECT quote_ident(l.collname) FROM pg_collation l WHERE l.oid = a.attcollation AND a.attcollation <> t.typcollation), '')
@@ -106,7 +106,7 @@ func (c *catalog) postgresColumns(ctx context.Context, r reader) error {
 		if err := scan(&table, &column.Name, &column.Type, &column.Nullable, &value, &identity, &generated, &column.Collation); err != nil {
 			return err
 		}
-		t := c.table(table)
+		t := c.Table(table)
 		if t == nil {
 			return nil
 		}
@@ -116,7 +116,7 @@ func (c *catalog) postgresColumns(ctx context.Context, r reader) error {
 		case generated != "":
 			column.Generated = "(" + value.String + ") STORED"
 		case identity != "" || strings.HasPrefix(value.String, "nextval("):
-			t.numbered = column.Name
+			t.Numbered = column.Name
 		case value.Valid:
 			column.Default = &value.String
 		}
@@ -125,7 +125,7 @@ func (c *catalog) postgresColumns(ctx context.Context, r reader) error {
 	})
 }
 
-func (c *catalog) postgresIndexes(ctx context.Context, r reader) error {
+func (c *Catalog) postgresIndexes(ctx context.Context, r Querier) error {
 	// Whatever columns do not say comes after their list, or instead of it.
 	const query = `SELECT k.relname::text, i.relname::text, x.indisunique, x.indisprimary, x.indisexclusion, x.indisvalid,
 			pg_get_indexdef(x.indexrelid, 0, true),
@@ -143,18 +143,18 @@ func (c *catalog) postgresIndexes(ctx context.Context, r reader) error {
 		if err := scan(&table, &name, &unique, &primary, &exclusion, &valid, &statement, &simple, &columns); err != nil {
 			return err
 		}
-		t := c.table(table)
+		t := c.Table(table)
 		isSimple := strings.HasSuffix(statement, simple)
 		switch {
 		case t == nil || !valid:
 		case primary:
 			t.PrimaryKey = columns
 		case exclusion:
-			addNote(t.Table, "exclusion constraint %s: %s", name, statement)
+			t.AddNote("exclusion constraint %s: %s", name, statement)
 		case !isSimple:
 			t.Indexes = append(t.Indexes, &plan.Index{Name: name, Statement: statement})
 			if unique {
-				addNote(t.Table, "unique index %s is not on columns alone: a clash is found when the database refuses the row", name)
+				t.AddNote("unique index %s is not on columns alone: a clash is found when the database refuses the row", name)
 			}
 		case unique:
 			t.Unique = append(t.Unique, &plan.Unique{Name: name, Columns: columns, Rule: plan.RuleFail})
@@ -165,7 +165,7 @@ func (c *catalog) postgresIndexes(ctx context.Context, r reader) error {
 	})
 }
 
-func (c *catalog) postgresForeignKeys(ctx context.Context, r reader) error {
+func (c *Catalog) postgresForeignKeys(ctx context.Context, r Querier) error {
 	const columns = `(SELECT json_agg(a.attname ORDER BY u.n) FROM unnest(%) WITH ORDINALITY u(num, n)
 				JOIN pg_attribute a ON a.attrelid = @ AND a.attnum = u.num)::text`
 	query := `SELECT k.relname::text, f.conname::text, p.relname::text, p.relnamespace = k.relnamespace, f.confdeltype::text, f.confupdtype::text,
@@ -182,11 +182,11 @@ func (c *catalog) postgresForeignKeys(ctx context.Context, r reader) error {
 		if err := scan(&table, &k.Name, &k.Table, &here, &onDelete, &onUpdate, &local, &remote); err != nil {
 			return err
 		}
-		t := c.table(table)
+		t := c.Table(table)
 		switch {
 		case t == nil:
 		case !here:
-			addNote(t.Table, "foreign key %s refers to %s in another schema", k.Name, k.Table)
+			t.AddNote("foreign key %s refers to %s in another schema", k.Name, k.Table)
 		default:
 			k.Columns, k.Refers, k.OnDelete, k.OnUpdate = local, remote, actions[onDelete], actions[onUpdate]
 			t.ForeignKeys = append(t.ForeignKeys, k)
@@ -196,7 +196,7 @@ func (c *catalog) postgresForeignKeys(ctx context.Context, r reader) error {
 }
 
 // postgresRest notes what Schema does not carry over.
-func (c *catalog) postgresRest(ctx context.Context, r reader) error {
+func (c *Catalog) postgresRest(ctx context.Context, r Querier) error {
 	const onTables = `SELECT k.relname::text, 'check ' || f.conname || ' ' || pg_get_constraintdef(f.oid)
 		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid
 		WHERE f.contype = 'c' AND k.relnamespace = current_schema()::regnamespace
@@ -207,8 +207,8 @@ func (c *catalog) postgresRest(ctx context.Context, r reader) error {
 		if err := scan(&table, &note); err != nil {
 			return err
 		}
-		if t := c.table(table); t != nil {
-			addNote(t.Table, "%s", note)
+		if t := c.Table(table); t != nil {
+			t.AddNote("%s", note)
 		}
 		return nil
 	})
@@ -222,7 +222,7 @@ func (c *catalog) postgresRest(ctx context.Context, r reader) error {
 		if err := scan(&name); err != nil {
 			return err
 		}
-		c.notes = append(c.notes, "routine "+name)
+		c.Notes = append(c.Notes, "routine "+name)
 		return nil
 	})
 }

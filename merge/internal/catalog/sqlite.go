@@ -1,4 +1,4 @@
-package merge
+package catalog
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-func (c *catalog) loadSQLite(ctx context.Context, r reader) error {
+func (c *Catalog) loadSQLite(ctx context.Context, r Querier) error {
 	const query = `SELECT l.name, l.type, l.wr, l.strict, COALESCE(s.sql, '') FROM pragma_table_list l JOIN sqlite_schema s ON s.name = l.name
 		WHERE l.schema = 'main' AND s.type IN ('table', 'view') AND l.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY l.name`
 	statements := map[string]string{}
@@ -23,10 +23,10 @@ func (c *catalog) loadSQLite(ctx context.Context, r reader) error {
 		case ours(name):
 			return nil
 		case kind != "table":
-			c.notes = append(c.notes, kind+" "+name)
+			c.Notes = append(c.Notes, kind+" "+name)
 			return nil
 		}
-		t := &found{Table: &plan.Table{Name: name}}
+		t := &Table{Table: &plan.Table{Name: name}}
 		var options []string
 		if strict {
 			options = append(options, "STRICT")
@@ -35,15 +35,15 @@ func (c *catalog) loadSQLite(ctx context.Context, r reader) error {
 			options = append(options, "WITHOUT ROWID")
 		}
 		t.Options = strings.Join(options, ", ")
-		c.tables = append(c.tables, t)
+		c.Tables = append(c.Tables, t)
 		statements[name] = statement
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, t := range c.tables {
-		for _, load := range []func(context.Context, reader, *found) error{sqliteColumns, sqliteIndexes, sqliteForeignKeys, sqliteTriggers} {
+	for _, t := range c.Tables {
+		for _, load := range []func(context.Context, Querier, *Table) error{sqliteColumns, sqliteIndexes, sqliteForeignKeys, sqliteTriggers} {
 			if err := load(ctx, r, t); err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ func (c *catalog) loadSQLite(ctx context.Context, r reader) error {
 	return nil
 }
 
-func sqliteColumns(ctx context.Context, r reader, t *found) error {
+func sqliteColumns(ctx context.Context, r Querier, t *Table) error {
 	type part struct {
 		name string
 		at   int
@@ -86,12 +86,12 @@ func sqliteColumns(ctx context.Context, r reader, t *found) error {
 		t.PrimaryKey = append(t.PrimaryKey, p.name)
 	}
 	if len(t.PrimaryKey) == 1 && strings.EqualFold(t.Column(t.PrimaryKey[0]).Type, "INTEGER") && !strings.Contains(t.Options, "WITHOUT ROWID") {
-		t.numbered = t.PrimaryKey[0]
+		t.Numbered = t.PrimaryKey[0]
 	}
 	return err
 }
 
-func sqliteIndexes(ctx context.Context, r reader, t *found) error {
+func sqliteIndexes(ctx context.Context, r Querier, t *Table) error {
 	type index struct {
 		name, origin, statement string
 		unique, partial         bool
@@ -134,7 +134,7 @@ func sqliteIndexes(ctx context.Context, r reader, t *found) error {
 		case !simple:
 			t.Indexes = append(t.Indexes, &plan.Index{Name: i.name, Statement: i.statement})
 			if i.unique {
-				addNote(t.Table, "unique index %s is not on columns alone: a clash is found when the database refuses the row", i.name)
+				t.AddNote("unique index %s is not on columns alone: a clash is found when the database refuses the row", i.name)
 			}
 		case i.origin == "u":
 			t.Unique = append(t.Unique, &plan.Unique{Columns: columns, Rule: plan.RuleFail})
@@ -147,7 +147,7 @@ func sqliteIndexes(ctx context.Context, r reader, t *found) error {
 	return nil
 }
 
-func sqliteForeignKeys(ctx context.Context, r reader, t *found) error {
+func sqliteForeignKeys(ctx context.Context, r Querier, t *Table) error {
 	last := -1
 	const query = `SELECT id, "table", "from", COALESCE("to", ''), on_update, on_delete FROM pragma_foreign_key_list(?1) ORDER BY id DESC, seq`
 	return each(ctx, r, query, []any{t.Name}, func(scan func(...any) error) error {
@@ -166,21 +166,21 @@ func sqliteForeignKeys(ctx context.Context, r reader, t *found) error {
 	})
 }
 
-func sqliteTriggers(ctx context.Context, r reader, t *found) error {
+func sqliteTriggers(ctx context.Context, r Querier, t *Table) error {
 	const query = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 ORDER BY name"
 	return each(ctx, r, query, []any{t.Name}, func(scan func(...any) error) error {
 		var name string
 		if err := scan(&name); err != nil {
 			return err
 		}
-		addNote(t.Table, "trigger %s", name)
+		t.AddNote("trigger %s", name)
 		return nil
 	})
 }
 
 // readStatement takes from CREATE TABLE what no pragma tells: collations,
 // generated expressions, checks.
-func (t *found) readStatement(statement string) {
+func (t *Table) readStatement(statement string) {
 	tokens := tokenize(statement)
 	open := slices.IndexFunc(tokens, func(t token) bool { return t.text == "(" })
 	if open < 0 {
@@ -198,7 +198,7 @@ func (t *found) readStatement(statement string) {
 		for i := 0; i < len(definition); i++ {
 			switch word := strings.ToUpper(definition[i].text); {
 			case word == "CHECK" && (i > 0 || column == nil):
-				addNote(t.Table, "check: %s", between(0, len(definition)))
+				t.AddNote("check: %s", between(0, len(definition)))
 				i = closing(definition, i+1) - 1
 			case column == nil || i == 0:
 			case word == "COLLATE" && i+1 < len(definition):
