@@ -55,7 +55,7 @@ func printNumber(n *big.Rat) string {
 	return n.FloatString(digits)
 }
 
-func (e *engine) count(ctx context.Context, q queryer, table string) (n int64, err error) {
+func countRows(ctx context.Context, e *engine, q queryer, table string) (n int64, err error) {
 	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+e.quote(table)).Scan(&n)
 	return n, e.failed("count the rows of "+table, err)
 }

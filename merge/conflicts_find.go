@@ -190,7 +190,7 @@ func (r *round) isEmpty(ctx context.Context) (bool, error) {
 	if known {
 		return empty, nil
 	}
-	rows, err := r.e.readRange(ctx, r.target, r.table, columnsOf(r.table, r.table.PrimaryKey), nil, nil, 1)
+	rows, err := readRange(ctx, r.e, r.target, r.table, columnsOf(r.table, r.table.PrimaryKey), nil, nil, 1)
 	if err != nil {
 		return false, r.e.failed("look for clashes", err)
 	}
@@ -239,7 +239,7 @@ func (r *round) translate(tuple []any, members map[identity][]int64) [][]any {
 		for _, tuple := range all {
 			for _, key := range members[id] {
 				tuple = slices.Clone(tuple)
-				tuple[n] = r.e.fit(key, r.contest.columns[n])
+				tuple[n] = fitValue(r.e, key, r.contest.columns[n])
 				next = append(next, tuple)
 			}
 		}
@@ -354,7 +354,7 @@ func (s *search) ask(ctx context.Context, part []int) ([][]any, error) {
 	for i, n := range part {
 		tuples[i] = s.tuples[n]
 	}
-	return s.e.readKeys(ctx, s.q, s.table.Name, s.columns, s.unique.Columns, tuples)
+	return readKeys(ctx, s.e, s.q, s.table.Name, s.columns, s.unique.Columns, tuples)
 }
 
 func (s *search) values(row []any) []any { return row[:len(s.contest.columns)] }

@@ -22,7 +22,7 @@ type conns struct {
 
 // openConns connects to the target; sources follow when they are asked for.
 func openConns(ctx context.Context, e *engine, target *sql.DB, sources map[string]*sql.DB) (*conns, error) {
-	s, err := e.openSession(ctx, target, e.target)
+	s, err := openSession(ctx, e, target, e.target)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (c *conns) source(ctx context.Context, name string) (*session, error) {
 	if s := c.sources[name]; s != nil {
 		return s, nil
 	}
-	s, err := c.engine.openSession(ctx, c.dbs[name], c.engine.source)
+	s, err := openSession(ctx, c.engine, c.dbs[name], c.engine.source)
 	if err != nil {
 		return nil, sourceError(name, err)
 	}
@@ -67,7 +67,7 @@ func (c *conns) read(ctx context.Context, source string, t *plan.Table, columns 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := c.engine.readRange(ctx, s, t, columns, after, upto, limit)
+	rows, err := readRange(ctx, c.engine, s, t, columns, after, upto, limit)
 	if err != nil {
 		return nil, sourceError(source, c.engine.failed("read table "+strconv.Quote(t.Name), err))
 	}

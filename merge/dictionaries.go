@@ -88,7 +88,7 @@ func (i *inspector) pairs(ctx context.Context, t *plan.Table, by []string, do fu
 					do(nil, nil, nil)
 				}
 			}
-			found, err := i.readKeys(ctx, i.sessions[earlier], t.Name, of, by, keys)
+			found, err := readKeys(ctx, i.engine, i.sessions[earlier], t.Name, of, by, keys)
 			if err != nil {
 				return fmt.Errorf("source %q: table %q: %w", earlier, t.Name, i.failed("look for clashes", err))
 			}

@@ -21,7 +21,7 @@ func (j *job) dryRun(ctx context.Context) (_ *report.Forecast, err error) {
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	// Where there is no ledger, there was no run.
-	if r, err := c.target.ledger().load(ctx, j.id, j.plan); err == nil && r != nil && r.phase != phaseMint {
+	if r, err := ledgerOf(c.target).load(ctx, j.id, j.plan); err == nil && r != nil && r.phase != phaseMint {
 		return nil, errBegun
 	}
 	sources, err := c.all(ctx)
@@ -73,7 +73,7 @@ type dryRun struct {
 
 // before counts the rows that the target has of a table.
 func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {
-	n, err := d.engine.count(ctx, d.conns.target, t.Name)
+	n, err := countRows(ctx, d.engine, d.conns.target, t.Name)
 	if err != nil {
 		if ctx.Err() != nil {
 			return 0, err

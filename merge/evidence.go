@@ -103,7 +103,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	const portion = 50 // rows may be large
 	var last []any
 	for !s.whole && len(s.rows) < wholeSample && size < sampleBytes/2 {
-		rows, err := i.readRange(ctx, q, from, s.columns, last, nil, portion)
+		rows, err := readRange(ctx, i.engine, q, from, s.columns, last, nil, portion)
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	lowest = max(lowest, 0)
 	for n := range sampleSeeks {
 		after := lowest + int64(float64(highest-lowest)*float64(n+1)/(sampleSeeks+1))
-		rows, err := i.readRange(ctx, q, from, s.columns, []any{after}, nil, (sampleRows-wholeSample)/sampleSeeks)
+		rows, err := readRange(ctx, i.engine, q, from, s.columns, []any{after}, nil, (sampleRows-wholeSample)/sampleSeeks)
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func (i *inspector) lookUp(ctx context.Context, s ids, table *plan.Table) (total
 		}
 		for chunk := range slices.Chunk(within, maxIDs) {
 			condition, args := i.anyOf(i.quote(key.Name), chunk)
-			rows, err := i.readAll(ctx, i.sessions[source], "SELECT "+i.quote(key.Name)+" FROM "+i.quote(table.Name)+" WHERE "+condition,
+			rows, err := readAll(ctx, i.engine, i.sessions[source], "SELECT "+i.quote(key.Name)+" FROM "+i.quote(table.Name)+" WHERE "+condition,
 				[]*plan.Column{key}, args)
 			if err != nil {
 				return inclusion{}, fmt.Errorf("source %q: table %q: %w", source, table.Name, i.failed("look up ids", err))

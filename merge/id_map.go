@@ -41,8 +41,8 @@ type idMap struct {
 	q      queryer
 }
 
-// idMap returns the map that a session of the target has.
-func (s *session) idMap() idMap { return idMap{s.engine, s} }
+// idMapOf returns the map that a session of the target has.
+func idMapOf(s *session) idMap { return idMap{s.engine, s} }
 
 // maxIDs is how many ids one statement looks for. MariaDB makes a temporary
 // table of 1000 and more.

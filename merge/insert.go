@@ -71,7 +71,7 @@ func (i *inserter) some(ctx context.Context, rows [][]any) error {
 	for _, row := range rows {
 		for n, v := range row {
 			if i.texts[n] {
-				v = i.s.engine.fit(v, i.columns[n])
+				v = fitValue(i.s.engine, v, i.columns[n])
 			}
 			args = append(args, v)
 		}

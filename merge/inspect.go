@@ -78,7 +78,7 @@ func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *plan.
 		if s.DB == nil {
 			return nil, fmt.Errorf("source %q has no database", s.Name)
 		}
-		if i.sessions[s.Name], err = e.openSession(ctx, s.DB, e.source); err != nil {
+		if i.sessions[s.Name], err = openSession(ctx, e, s.DB, e.source); err != nil {
 			delete(i.sessions, s.Name)
 			return nil, fmt.Errorf("source %q: %w", s.Name, err)
 		}

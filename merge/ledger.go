@@ -90,8 +90,8 @@ type ledger struct {
 	q      queryer
 }
 
-// ledger returns the ledger that a session of the target has.
-func (s *session) ledger() ledger { return ledger{s.engine, s} }
+// ledgerOf returns the ledger that a session of the target has.
+func ledgerOf(s *session) ledger { return ledger{s.engine, s} }
 
 // make creates the tables that do not exist.
 func (l ledger) make(ctx context.Context) error {

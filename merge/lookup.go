@@ -23,14 +23,14 @@ func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, tabl
 	if err != nil {
 		return 0, err
 	}
-	id, err := e.lookup(ctx, target, source, table, oldID)
+	id, err := lookup(ctx, e, target, source, table, oldID)
 	if err != nil {
 		return 0, fmt.Errorf("merge: lookup: row %d of table %q of source %q: %w", oldID, table, source, err)
 	}
 	return snow.ID(id), nil
 }
 
-func (e *engine) lookup(ctx context.Context, target queryer, source, table string, oldID int64) (int64, error) {
+func lookup(ctx context.Context, e *engine, target queryer, source, table string, oldID int64) (int64, error) {
 	number, text, err := ledger{e, target}.merged(ctx, source, table)
 	if err != nil {
 		return 0, err

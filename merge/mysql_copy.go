@@ -52,7 +52,7 @@ func (c *serverCopier) copy(ctx context.Context, chunks []chunk) (bytes int, err
 		if err := c.count(ctx, chunks); err != nil {
 			return err
 		}
-		return target.ledger().insertChunks(ctx, done)
+		return ledgerOf(target).insertChunks(ctx, done)
 	})
 	return bytes, err
 }
@@ -60,7 +60,7 @@ func (c *serverCopier) copy(ctx context.Context, chunks []chunk) (bytes int, err
 // insert copies rows, and returns how many.
 func (c *serverCopier) insert(ctx context.Context, chunks []chunk, where string) (int64, error) {
 	target := c.conns.target
-	heads, err := target.idMap().packHeads(ctx, c.table, chunks)
+	heads, err := idMapOf(target).packHeads(ctx, c.table, chunks)
 	if err != nil {
 		return 0, err
 	}

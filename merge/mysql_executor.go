@@ -64,7 +64,7 @@ func (x *serverExecutor) mint(ctx context.Context) error {
 // mintAgain lets the server mint, and go on where another transaction was in the way.
 func (x *serverExecutor) mintAgain(ctx context.Context) error {
 	for tries := 1; ; tries++ {
-		last, err := x.conns.target.ledger().lastChunk(ctx, x.table)
+		last, err := ledgerOf(x.conns.target).lastChunk(ctx, x.table)
 		if err != nil {
 			return err
 		}

@@ -254,7 +254,7 @@ func (m *serverMinter) write(ctx, going context.Context, target *session, tx *mi
 				return err
 			}
 		}
-		if err := target.ledger().insertChunks(ctx, tx.chunks); err != nil {
+		if err := ledgerOf(target).insertChunks(ctx, tx.chunks); err != nil {
 			return err
 		}
 		return tx.await(going, func(tx *mintTx) chan struct{} { return tx.done })
@@ -312,7 +312,7 @@ func (m *serverMinter) setPlaces(ctx context.Context, target *session, tx *mintT
 	for i, c := range tx.chunks {
 		keys[i] = c.hi[0].(int64)
 	}
-	found, err := target.idMap().find(ctx, m.table, keys)
+	found, err := idMapOf(target).find(ctx, m.table, keys)
 	if err != nil {
 		return err
 	}

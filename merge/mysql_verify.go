@@ -37,7 +37,7 @@ func (c *serverCopier) compare(ctx context.Context, tasks []task) (*proof, error
 		want.copied += t.copied.written
 	}
 	want.right = want.copied
-	heads, err := c.conns.target.idMap().packHeads(ctx, c.table, chunks)
+	heads, err := idMapOf(c.conns.target).packHeads(ctx, c.table, chunks)
 	if errors.Is(err, errPacks) || len(heads) > 0 && (c.texts == nil || !c.dense) {
 		return nil, nil
 	}

@@ -42,7 +42,7 @@ func (f *filling) fill(ctx context.Context, first *conns) (err error) {
 			continue
 		}
 		for _, source := range f.plan.SourcesOf(st.Table) {
-			feed, err := f.feed(ctx, first.target.ledger(), f.run.table(source, st.Table.Name), st, pace)
+			feed, err := f.feed(ctx, ledgerOf(first.target), f.run.table(source, st.Table.Name), st, pace)
 			if err != nil {
 				return err
 			}
@@ -122,7 +122,7 @@ func (f *filling) work(ctx context.Context, feed *feed, c *conns) error {
 		if err := f.pause(ctx); err != nil {
 			return err
 		}
-		chunks, err := feed.next(ctx, c.target.ledger())
+		chunks, err := feed.next(ctx, ledgerOf(c.target))
 		if err != nil || len(chunks) == 0 {
 			return err
 		}

@@ -23,14 +23,14 @@ func (m *minting) mint(ctx context.Context) error {
 		return err
 	}
 	target := m.conns.target
-	conflicts := newConflicts(m.engine, m.plan, target, sources, &mappedIdentities{target.idMap(), m.run})
+	conflicts := newConflicts(m.engine, m.plan, target, sources, &mappedIdentities{idMapOf(target), m.run})
 	for _, t := range m.order {
 		order, err := m.plan.Precedence(t)
 		if err != nil {
 			return err
 		}
 		for _, source := range order {
-			if err := conflicts.resume(ctx, target.ledger(), m.run.table(source, t.Name)); err != nil {
+			if err := conflicts.resume(ctx, ledgerOf(target), m.run.table(source, t.Name)); err != nil {
 				return err
 			}
 		}
@@ -45,7 +45,7 @@ func (m *minting) mint(ctx context.Context) error {
 
 // table goes through one table of one source.
 func (m *minting) table(ctx context.Context, t *sourceTable, conflicts *conflicts) error {
-	seen, err := m.conns.target.ledger().done(ctx, t, phaseMint)
+	seen, err := ledgerOf(m.conns.target).done(ctx, t, phaseMint)
 	if err != nil {
 		return err
 	}

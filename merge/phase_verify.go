@@ -31,7 +31,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, v.first.close()) }()
 	target := v.first.target
-	if v.run, err = target.ledger().load(ctx, v.id, v.plan); err != nil {
+	if v.run, err = ledgerOf(target).load(ctx, v.id, v.plan); err != nil {
 		return err
 	}
 	if v.run == nil {
@@ -59,7 +59,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	v.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseVerify, Total: -1})
 	proofs := make([]*proof, len(v.run.tables))
 	for i, t := range v.run.tables {
-		if t.changed, err = target.ledger().hasChanges(ctx, t); err != nil {
+		if t.changed, err = ledgerOf(target).hasChanges(ctx, t); err != nil {
 			return err
 		}
 		if proofs[i], err = v.table(ctx, t); err != nil {
@@ -80,7 +80,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 func (v *verifying) table(ctx context.Context, t *sourceTable) (*proof, error) {
 	total := newProof()
 	total.counted = true
-	ledger := v.first.target.ledger()
+	ledger := ledgerOf(v.first.target)
 	all, err := ledger.done(ctx, t, phaseMint)
 	if err != nil {
 		return nil, err
@@ -279,7 +279,7 @@ func (f *verifyFeed) flush(ctx context.Context, send func([]task) error) error {
 
 // run sends all chunks, and returns the last one.
 func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last chunk, err error) {
-	ledger := f.first.target.ledger()
+	ledger := ledgerOf(f.first.target)
 	broken := func(m chunk, reason string) {
 		p := newProof()
 		p.fail(f.table.failure(report.CheckComplete, m.hi, "%s", reason))
@@ -333,7 +333,7 @@ func (v *verifying) whole(ctx context.Context, t *sourceTable, total *proof) err
 	if err != nil {
 		return err
 	}
-	n, err := v.engine.count(ctx, source, t.table.Name)
+	n, err := countRows(ctx, v.engine, source, t.table.Name)
 	if err == nil && n != total.read {
 		total.fail(t.failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.read))
 	}

@@ -26,7 +26,7 @@ func (j *job) fillTarget(ctx context.Context) (err error) {
 	var renewer func(context.Context) (*session, error)
 	if j.engine.writers > 1 {
 		renewer = func(ctx context.Context) (*session, error) {
-			return j.engine.openSession(ctx, j.target, j.engine.target)
+			return openSession(ctx, j.engine, j.target, j.engine.target)
 		}
 	}
 	ctx, lease, err := takeLease(ctx, first.target, renewer, j.id, j.holder, j.leaseTime)
@@ -61,7 +61,7 @@ func (j *job) phases(ctx context.Context, s *start, lease *lease, first *conns) 
 		return err
 	}
 	enter := func(state, phase string) error {
-		err := lease.transaction(ctx, first.target, func() error { return first.target.ledger().enter(ctx, r, state, phase) })
+		err := lease.transaction(ctx, first.target, func() error { return ledgerOf(first.target).enter(ctx, r, state, phase) })
 		if err != nil {
 			return j.engine.failed("begin a phase", err)
 		}
@@ -70,7 +70,7 @@ func (j *job) phases(ctx context.Context, s *start, lease *lease, first *conns) 
 	}
 	if r.phase == phaseMint {
 		if looksBack(j.plan) {
-			if err := first.target.ledger().indexMap(ctx); err != nil {
+			if err := ledgerOf(first.target).indexMap(ctx); err != nil {
 				return err
 			}
 		}

@@ -112,7 +112,7 @@ func (p *preflight) fits(ctx context.Context) error {
 	for _, t := range p.order {
 		look := func(q queryer, where string, columns []*plan.Column) {
 			text := "SELECT " + p.engine.selectList(columns) + " FROM " + p.engine.quote(t.Name) + " WHERE 1 = 0"
-			_, err := p.engine.readAll(ctx, q, text, columns, nil)
+			_, err := readAll(ctx, p.engine, q, text, columns, nil)
 			if err != nil && p.engine.absent(sqldialect.Code(err)) {
 				err = &plan.Error{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}
 			}

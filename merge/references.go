@@ -38,7 +38,7 @@ func (c *refChecker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[
 	for part := range slices.Chunk(ask, maxIDs) {
 		condition, args := c.engine.anyOf(c.engine.quote(key.Name), part)
 		text := "SELECT " + c.engine.quote(key.Name) + " FROM " + c.engine.quote(t.Name) + " WHERE " + condition
-		rows, err := c.engine.readAll(ctx, c.q, text, []*plan.Column{key}, args)
+		rows, err := readAll(ctx, c.engine, c.q, text, []*plan.Column{key}, args)
 		if err != nil {
 			return nil, c.engine.failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
 		}

@@ -31,8 +31,8 @@ type rewriter struct {
 // and of the source.
 func newRewriter(tables map[string]*sourceTable, target, source *session) *rewriter {
 	return &rewriter{
-		ledger: target.ledger(), ids: target.idMap(), tables: tables,
-		source: &refChecker{engine: source.engine, q: source}, resolver: newResolver(target.idMap()),
+		ledger: ledgerOf(target), ids: idMapOf(target), tables: tables,
+		source: &refChecker{engine: source.engine, q: source}, resolver: newResolver(idMapOf(target)),
 	}
 }
 

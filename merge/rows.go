@@ -20,18 +20,18 @@ import (
 // above after and up to and including upto, at most limit of them. Nil is no
 // bound, and a limit of 0 none. A row has a value for each of columns, carried
 // as [carrier] says.
-func (e *engine) readRange(ctx context.Context, q queryer, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
+func readRange(ctx context.Context, e *engine, q queryer, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
 	var text strings.Builder
 	text.WriteString("SELECT " + e.selectList(columns) + " FROM " + e.quote(t.Name))
 	var args []any
 	word := " WHERE "
 	if after != nil {
-		condition, values := e.compare(t, ">", ">", after, 0)
+		condition, values := compareKey(e, t, ">", ">", after, 0)
 		text.WriteString(word + condition)
 		args, word = append(args, values...), " AND "
 	}
 	if upto != nil {
-		condition, values := e.compare(t, "<", "<=", upto, len(args))
+		condition, values := compareKey(e, t, "<", "<=", upto, len(args))
 		text.WriteString(word + condition)
 		args = append(args, values...)
 	}
@@ -42,16 +42,16 @@ func (e *engine) readRange(ctx context.Context, q queryer, t *plan.Table, column
 	if limit > 0 {
 		text.WriteString(" LIMIT " + strconv.Itoa(limit))
 	}
-	return e.readAll(ctx, q, text.String(), columns, args)
+	return readAll(ctx, e, q, text.String(), columns, args)
 }
 
-// compare returns a condition on the primary key as one value. before
+// compareKey returns a condition on the primary key as one value. before
 // parameters come ahead of its own.
-func (e *engine) compare(t *plan.Table, strict, last string, key []any, before int) (string, []any) {
+func compareKey(e *engine, t *plan.Table, strict, last string, key []any, before int) (string, []any) {
 	names, columns := t.PrimaryKey, columnsOf(t, t.PrimaryKey)
 	values := make([]any, len(key))
 	for i, v := range key {
-		values[i] = e.comparand(columns[i], v)
+		values[i] = comparand(e, columns[i], v)
 	}
 	listed := e.dialect == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return mysqlType(c) == "enum" || mysqlType(c) == "set" })
 	if !listed && (len(names) == 1 || e.rowValues) {
@@ -86,7 +86,7 @@ func (e *engine) compare(t *plan.Table, strict, last string, key []any, before i
 }
 
 // comparand returns a value as a parameter that is compared with a column.
-func (e *engine) comparand(c *plan.Column, v any) any {
+func comparand(e *engine, c *plan.Column, v any) any {
 	if b, ok := v.([]byte); ok && c != nil && e.dialect == sqlsnow.MySQL && mysqlType(c) == "bit" {
 		var n uint64
 		for _, digit := range b {
@@ -99,7 +99,7 @@ func (e *engine) comparand(c *plan.Column, v any) any {
 
 // readKeys returns those rows whose values in the columns named by are among
 // keys, in any order. It asks for as many at a time as a statement can take.
-func (e *engine) readKeys(ctx context.Context, q queryer, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {
+func readKeys(ctx context.Context, e *engine, q queryer, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {
 	var all [][]any
 	of := make([]*plan.Column, len(by))
 	for i, name := range by {
@@ -108,8 +108,8 @@ func (e *engine) readKeys(ctx context.Context, q queryer, table string, columns 
 		}
 	}
 	for chunk := range slices.Chunk(keys, min(maxIn, e.maxParams/max(1, len(by)))) {
-		condition, args := e.in(of, by, chunk)
-		rows, err := e.readAll(ctx, q, "SELECT "+e.selectList(columns)+" FROM "+e.quote(table)+" WHERE "+condition, columns, args)
+		condition, args := keysIn(e, of, by, chunk)
+		rows, err := readAll(ctx, e, q, "SELECT "+e.selectList(columns)+" FROM "+e.quote(table)+" WHERE "+condition, columns, args)
 		if err != nil {
 			return nil, err
 		}
@@ -121,12 +121,12 @@ func (e *engine) readKeys(ctx context.Context, q queryer, table string, columns 
 // maxIn is how many keys one statement looks for.
 const maxIn = 500
 
-// in returns the condition that the values of columns are among keys.
-func (e *engine) in(columns []*plan.Column, names []string, keys [][]any) (string, []any) {
+// keysIn returns the condition that the values of columns are among keys.
+func keysIn(e *engine, columns []*plan.Column, names []string, keys [][]any) (string, []any) {
 	args := make([]any, 0, len(keys)*len(names))
 	for _, key := range keys {
 		for i, v := range key {
-			args = append(args, e.comparand(columns[i], v))
+			args = append(args, comparand(e, columns[i], v))
 		}
 	}
 	left := e.quoteAll(names)
@@ -158,7 +158,7 @@ func (e *engine) in(columns []*plan.Column, names []string, keys [][]any) (strin
 }
 
 // readAll returns what a query returns.
-func (e *engine) readAll(ctx context.Context, q queryer, text string, columns []*plan.Column, args []any) ([][]any, error) {
+func readAll(ctx context.Context, e *engine, q queryer, text string, columns []*plan.Column, args []any) ([][]any, error) {
 	rows, err := q.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err
@@ -252,9 +252,9 @@ func carry(src any, as carrier) (any, error) {
 	return src, nil
 }
 
-// fit returns a value as a parameter for a column: the source's may have
+// fitValue returns a value as a parameter for a column: the source's may have
 // another type than the target's.
-func (e *engine) fit(v any, c *plan.Column) any {
+func fitValue(e *engine, v any, c *plan.Column) any {
 	if n, ok := v.(int64); ok && e.carrier(c) == carryText {
 		return strconv.FormatInt(n, 10)
 	}

@@ -137,7 +137,7 @@ func (c *rowCopier) write(ctx context.Context, rows []row, done []chunk) error {
 		if refused = c.insert.write(ctx, values); refused != nil {
 			return refused
 		}
-		return c.conns.target.ledger().insertChunks(ctx, done)
+		return ledgerOf(c.conns.target).insertChunks(ctx, done)
 	})
 	if err != nil && refused != nil && ctx.Err() == nil && !c.engine.isBusy(err) {
 		at, cause := c.insert.blame(ctx, values, err)

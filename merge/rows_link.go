@@ -74,7 +74,7 @@ func (l *linker) update(ctx context.Context, rows []row, done []chunk) error {
 					return err
 				}
 			}
-			return target.ledger().insertChunks(ctx, done)
+			return ledgerOf(target).insertChunks(ctx, done)
 		})
 		// An error names no row here: the rows are tried one by one for that.
 		if err == nil || l.engine.isBusy(err) || ctx.Err() != nil || errors.As(err, new(*report.OvertakenError)) || len(l.set) == 0 {
@@ -104,14 +104,14 @@ func (l *linker) updateEach(ctx context.Context, rows []row, done []chunk) error
 		for _, r := range rows {
 			args := make([]any, 0, len(l.set)+len(l.part.primary))
 			for _, at := range slices.Concat(l.set, l.part.primary) {
-				args = append(args, e.fit(r.new[at], l.part.columns[at]))
+				args = append(args, fitValue(e, r.new[at], l.part.columns[at]))
 			}
 			if _, err := update.ExecContext(ctx, args...); err != nil {
 				refused = l.table.rowError(r.key, e.failed("link", err))
 				return err
 			}
 		}
-		return target.ledger().insertChunks(ctx, done)
+		return ledgerOf(target).insertChunks(ctx, done)
 	})
 	if err != nil && refused != nil && ctx.Err() == nil {
 		return refused

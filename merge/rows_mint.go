@@ -76,7 +76,7 @@ func (m *rowMinter) begin(ctx context.Context) error {
 	m.part = t.only(func(c *plan.Column) bool {
 		return slices.Contains(needs, c) || c.DropsRows() || t.rekeys && c.Name == t.table.Created
 	})
-	last, err := m.conns.target.ledger().lastChunk(ctx, t)
+	last, err := ledgerOf(m.conns.target).lastChunk(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (m *rowMinter) write(ctx context.Context) error {
 	if err := m.writer.write(ctx, m.table, m.entries); err != nil {
 		return err
 	}
-	ledger := m.conns.target.ledger()
+	ledger := ledgerOf(m.conns.target)
 	if err := ledger.insertChanges(ctx, m.table, m.changes); err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func TestKeyText(t *testing.T) {
 func TestCompare(t *testing.T) {
 	table := &plan.Table{Name: "t", PrimaryKey: []string{"a", "b", "c"}, Columns: []*plan.Column{{Name: "a", Type: "int"}, {Name: "b", Type: "bit(9)"}, {Name: "c", Type: "int"}}}
 	for _, e := range []*engine{mysqlEngine(), postgresEngine()} {
-		text, args := e.compare(table, ">", ">=", []any{1, 2, 3}, 1)
+		text, args := compareKey(e, table, ">", ">=", []any{1, 2, 3}, 1)
 		want, values := "(`a` > ? OR `a` = ? AND (`b` > ? OR `b` = ? AND `c` >= ?))", []any{1, 1, 2, 2, 3}
 		if e.rowValues {
 			want, values = `("a", "b", "c") >= ($2, $3, $4)`, []any{1, 2, 3}

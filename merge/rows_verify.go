@@ -96,11 +96,11 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof)
 		key := t.primaryKey(r.new)
 		at[v.keyOf(key)] = i
 		for n, value := range key {
-			key[n] = v.engine.fit(value, t.columns[t.primary[n]])
+			key[n] = fitValue(v.engine, value, t.columns[t.primary[n]])
 		}
 		keys = append(keys, key)
 	}
-	there, err := v.engine.readKeys(ctx, v.conns.target, t.table.Name, t.columns, t.table.PrimaryKey, keys)
+	there, err := readKeys(ctx, v.engine, v.conns.target, t.table.Name, t.columns, t.table.PrimaryKey, keys)
 	if err != nil {
 		return v.engine.failed(fmt.Sprintf("read table %q of the target", t.table.Name), err)
 	}

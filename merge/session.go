@@ -24,7 +24,7 @@ type session struct {
 }
 
 // openSession takes a connection from db. A source's is read-only.
-func (e *engine) openSession(ctx context.Context, db *sql.DB, settings []string) (*session, error) {
+func openSession(ctx context.Context, e *engine, db *sql.DB, settings []string) (*session, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, e.failed("connect", err)

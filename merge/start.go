@@ -39,7 +39,7 @@ func (s *start) holders(ctx context.Context) (all []string, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	l := c.target.ledger()
+	l := ledgerOf(c.target)
 	if err := l.make(ctx); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (s *start) holders(ctx context.Context) (all []string, err error) {
 // begin returns the run. It forgets those of other plans that have not copied
 // anything.
 func (s *start) begin(ctx context.Context, lease *lease, target *session) (*run, error) {
-	l := target.ledger()
+	l := ledgerOf(target)
 	others, err := l.abandoned(ctx, s.id)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (s *start) newRun(ctx context.Context, target *session) (*run, error) {
 		return nil, s.engine.failed("read the ledger", err)
 	}
 	for _, t := range s.order {
-		n, err := s.engine.count(ctx, target, t.Name)
+		n, err := countRows(ctx, s.engine, target, t.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +118,7 @@ func (s *start) newRun(ctx context.Context, target *session) (*run, error) {
 		r.facts.Assertions[a.Name] = printNumber(n)
 	}
 	for _, source := range s.plan.Sources {
-		tables, err := s.sourceTables(ctx, target.ledger(), source, next)
+		tables, err := s.sourceTables(ctx, ledgerOf(target), source, next)
 		if err != nil {
 			return nil, err
 		}

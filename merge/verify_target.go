@@ -19,7 +19,7 @@ import (
 // and that the rows which others were merged into are there.
 func (v *verifying) mapOf(ctx context.Context, t *sourceTable, last chunk, total *proof) error {
 	target := v.first.target
-	ids := target.idMap()
+	ids := idMapOf(target)
 	counts, after := map[fate]int64{}, any(nil)
 	if total.counted && t.mapped && last.hi != nil { // what is left is above the last chunk
 		counts = map[fate]int64{rekeyed: total.rekeyed, merged: total.merged, dropped: total.dropped}
@@ -61,7 +61,7 @@ func (v *verifying) mapOf(ctx context.Context, t *sourceTable, last chunk, total
 	key := v.engine.quote(t.table.Key().Name)
 	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.engine.quote(t.table.Name) + ` AS t ON t.` + key + ` = map.new_id
 		WHERE map.source_table = ? AND map.kind = ? AND t.` + key + ` IS NULL ORDER BY map.old_id LIMIT ?`
-	return target.ledger().read(ctx, text, []any{t.id, kindMerged, report.MaxFailures}, func(rows *sql.Rows) error {
+	return ledgerOf(target).read(ctx, text, []any{t.id, kindMerged, report.MaxFailures}, func(rows *sql.Rows) error {
 		var was, is int64
 		err := rows.Scan(&was, &is)
 		f := t.failure(report.CheckMap, []any{was}, "the row that it was merged into is missing")
@@ -75,7 +75,7 @@ func (v *verifying) mapOf(ctx context.Context, t *sourceTable, last chunk, total
 // different sources have got one id.
 func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof) error {
 	var err error
-	if v.later, err = target.ledger().writtenLater(ctx, v.run); err != nil {
+	if v.later, err = ledgerOf(target).writtenLater(ctx, v.run); err != nil {
 		return err
 	}
 	for _, t := range v.plan.Tables {
@@ -94,7 +94,7 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 				}
 			}
 		}
-		if row.Rows, err = v.engine.count(ctx, target, t.Name); err != nil {
+		if row.Rows, err = countRows(ctx, v.engine, target, t.Name); err != nil {
 			return err
 		}
 		v.report.Targets = append(v.report.Targets, row)
@@ -110,7 +110,7 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 		}
 		condition, args := v.engine.anyOf("source_table", rekeyed)
 		text := "SELECT new_id, COUNT(*) FROM snow_merge_map WHERE kind = 0 AND " + condition + " GROUP BY new_id HAVING COUNT(*) > 1"
-		if err := target.ledger().read(ctx, text, args, func(rows *sql.Rows) error {
+		if err := ledgerOf(target).read(ctx, text, args, func(rows *sql.Rows) error {
 			var id, n int64
 			err := rows.Scan(&id, &n)
 			v.report.Add(report.Failure{Check: report.CheckMap, Table: t.Name, Target: keyText([]any{id}), Reason: fmt.Sprintf("%d rows have got this id", n)})
@@ -197,7 +197,7 @@ func (v *verifying) leftovers(ctx context.Context, target *session, proofs []*pr
 				if parent.source != s.source || !parent.rekeys {
 					continue
 				}
-				n, most, err := target.idMap().has(ctx, parent, values)
+				n, most, err := idMapOf(target).has(ctx, parent, values)
 				if err != nil {
 					return err
 				}
