@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
 // packs reports whether the map of a source table gets packs: the table is large,
@@ -228,7 +228,7 @@ func (c *serverCopier) likePacks(ctx context.Context, chunks []chunk, heads []pa
 // for functions, which return NULL then.
 func textual(is, becomes storedColumn, nullable bool) (string, bool) {
 	text := ""
-	switch mysqlType(&plan.Column{Type: is.typ}) {
+	switch sqltype.Word(is.typ) {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "bit":
 		if text = "%"; strings.Contains(is.typ+becomes.typ, "zerofill") || strings.HasPrefix(is.typ, "bit") {
 			text = "% + 0"

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -53,7 +54,7 @@ func compareKey(e *engine, t *plan.Table, strict, last string, key []any, before
 	for i, v := range key {
 		values[i] = comparand(e, columns[i], v)
 	}
-	listed := e.dialect == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return mysqlType(c) == "enum" || mysqlType(c) == "set" })
+	listed := e.dialect == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return sqltype.Word(c.Type) == "enum" || sqltype.Word(c.Type) == "set" })
 	if !listed && (len(names) == 1 || e.rowValues) {
 		left, right := e.quoteAll(names), e.places(before+1, len(names))
 		if len(names) > 1 {
@@ -67,7 +68,7 @@ func compareKey(e *engine, t *plan.Table, strict, last string, key []any, before
 	for i := range slices.Backward(names) {
 		name := e.quote(names[i])
 		place, bound := "?", values[i:i+1]
-		if typ := mysqlType(columns[i]); typ == "enum" || typ == "set" {
+		if typ := sqltype.Word(columns[i].Type); typ == "enum" || typ == "set" {
 			// They sort by number, but are compared with a text as texts: so with the number of the row.
 			var match []string
 			for _, name := range names {
@@ -87,7 +88,7 @@ func compareKey(e *engine, t *plan.Table, strict, last string, key []any, before
 
 // comparand returns a value as a parameter that is compared with a column.
 func comparand(e *engine, c *plan.Column, v any) any {
-	if b, ok := v.([]byte); ok && c != nil && e.dialect == sqlsnow.MySQL && mysqlType(c) == "bit" {
+	if b, ok := v.([]byte); ok && c != nil && e.dialect == sqlsnow.MySQL && sqltype.Word(c.Type) == "bit" {
 		var n uint64
 		for _, digit := range b {
 			n = n<<8 | uint64(digit)
