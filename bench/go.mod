@@ -14,6 +14,7 @@ require (
 	github.com/rs/xid v1.6.0
 	github.com/segmentio/ksuid v1.0.4
 	github.com/shardsnow/snow v0.0.0
+	github.com/shardsnow/snow/merge v0.0.0
 	github.com/sony/sonyflake v1.2.0
 	github.com/sony/sonyflake/v2 v2.2.0
 	golang.org/x/image v0.30.0
@@ -41,4 +42,7 @@ require (
 	golang.org/x/text v0.41.0 // indirect
 )
 
-replace github.com/shardsnow/snow => ../
+replace (
+	github.com/shardsnow/snow => ../
+	github.com/shardsnow/snow/merge => ../merge
+)

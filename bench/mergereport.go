@@ -14,7 +14,7 @@ func mergeReport(s *section[merge.Result]) string {
 	var b strings.Builder
 	b.WriteString("## Merges\n\n" + s.about([]string{"github.com/go-sql-driver/mysql"}))
 	b.WriteString("MariaDB " + s.Result.Version + ".\n\n" +
-		"`sqlsnow/merge` with two writers, source and target on one server beside it. The floor is INSERT … SELECT of the same\n" +
+		"`merge` with two writers, source and target on one server beside it. The floor is INSERT … SELECT of the same\n" +
 		"rows between the same databases: a statement and a transaction for each table, in which no row leaves the server. Each\n" +
 		"round has a new target. Times are those of the middle round; ± is half the distance between the fastest and the slowest\n" +
 		"run. Rows of the tables that are referred to are counted as well.\n\n")

@@ -1,4 +1,4 @@
-// Package merge measures sqlsnow/merge on MariaDB: rows a second beside the
+// Package merge measures package merge on MariaDB: rows a second beside the
 // floor, which is INSERT … SELECT of the same rows between the same databases,
 // and memory beside the number of rows.
 package merge

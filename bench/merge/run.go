@@ -15,23 +15,25 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/internal/dbtest"
+	snowmerge "github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
-	snowmerge "github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // run merges the source into a new database and verifies it.
 func (s scenario) run(ctx context.Context, tb testing.TB, server *dbtest.Server, source *sql.DB) (time.Duration, []Phase, error) {
-	plan, err := s.plan(ctx, source)
+	p, err := s.plan(ctx, source)
 	if err != nil {
 		return 0, nil, err
 	}
-	target, name, err := world(ctx, tb, server, plan)
+	target, name, err := world(ctx, tb, server, p)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer target.Close()
 	begin := time.Now()
-	phases, err := do(ctx, target, source, plan)
+	phases, err := do(ctx, target, source, p)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -41,12 +43,12 @@ func (s scenario) run(ctx context.Context, tb testing.TB, server *dbtest.Server,
 }
 
 // do runs a merge and times its phases.
-func do(ctx context.Context, target, source *sql.DB, plan *snowmerge.Plan) ([]Phase, error) {
+func do(ctx context.Context, target, source *sql.DB, p *plan.Plan) ([]Phase, error) {
 	var phases []Phase
 	var begin time.Time
-	m, err := snowmerge.New(sqlsnow.MySQL, target, []snowmerge.Source{{Name: "s1", DB: source}}, plan, snowmerge.Config{
+	m, err := snowmerge.New(sqlsnow.MySQL, target, []snowmerge.Source{{Name: "s1", DB: source}}, p, snowmerge.Config{
 		Namespace: "bench",
-		Events: func(e snowmerge.Event) {
+		Events: func(e report.Event) {
 			now := time.Now()
 			if n := len(phases); n == 0 || phases[n-1].Name != string(e.Phase) {
 				if n > 0 {
@@ -59,12 +61,12 @@ func do(ctx context.Context, target, source *sql.DB, plan *snowmerge.Plan) ([]Ph
 	if err != nil {
 		return nil, err
 	}
-	report, err := m.Run(ctx)
+	found, err := m.Run(ctx)
 	if n := len(phases); n > 0 {
 		phases[n-1].Took = time.Since(begin)
 	}
 	if err == nil {
-		err = report.Err()
+		err = found.Err()
 	}
 	return phases, err
 }
@@ -87,11 +89,11 @@ func peak(ctx context.Context, tb testing.TB, server *dbtest.Server, rows int) (
 		return p, err
 	}
 	defer source.Close()
-	plan, err := s.plan(ctx, source)
+	proposed, err := s.plan(ctx, source)
 	if err != nil {
 		return p, err
 	}
-	target, name, err := world(ctx, tb, server, plan)
+	target, name, err := world(ctx, tb, server, proposed)
 	if err != nil {
 		return p, err
 	}
@@ -101,7 +103,7 @@ func peak(ctx context.Context, tb testing.TB, server *dbtest.Server, rows int) (
 		return p, err
 	}
 	var text bytes.Buffer
-	if err := plan.WriteJSON(&text); err != nil {
+	if err := proposed.WriteJSON(&text); err != nil {
 		return p, err
 	}
 	j, err := json.Marshal(job{Source: server.DSN(from), Target: server.DSN(name), Plan: text.Bytes()})
@@ -153,7 +155,7 @@ func process(text string) error {
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
 		return err
 	}
-	plan, err := snowmerge.ReadPlan(bytes.NewReader(j.Plan))
+	p, err := plan.Read(bytes.NewReader(j.Plan))
 	if err != nil {
 		return err
 	}
@@ -167,7 +169,7 @@ func process(text string) error {
 		return err
 	}
 	defer target.Close()
-	if _, err := do(ctx, target, source, plan); err != nil {
+	if _, err := do(ctx, target, source, p); err != nil {
 		return err
 	}
 	n, err := residentPeak()

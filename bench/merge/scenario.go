@@ -10,8 +10,9 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
+	snowmerge "github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
-	snowmerge "github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // A scenario is a kind of table.
@@ -92,12 +93,12 @@ func (s scenario) source(ctx context.Context, tb testing.TB, server *dbtest.Serv
 }
 
 // plan is what people would decide on.
-func (s scenario) plan(ctx context.Context, source *sql.DB) (*snowmerge.Plan, error) {
-	plan, err := snowmerge.Inspect(ctx, sqlsnow.MySQL, snowmerge.Source{Name: "s1", DB: source})
+func (s scenario) plan(ctx context.Context, source *sql.DB) (*plan.Plan, error) {
+	p, err := snowmerge.Inspect(ctx, sqlsnow.MySQL, snowmerge.Source{Name: "s1", DB: source})
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range plan.Tables {
+	for _, t := range p.Tables {
 		if t.Mint = nil; s.mint {
 			t.Mint, t.Created = []string{"s1"}, "created_at"
 		}
@@ -108,17 +109,17 @@ func (s scenario) plan(ctx context.Context, source *sql.DB) (*snowmerge.Plan, er
 			u.Decided = true
 		}
 	}
-	return plan, plan.Check()
+	return p, p.Check()
 }
 
 // world makes a target with the tables of a plan, and a namespace.
-func world(ctx context.Context, tb testing.TB, server *dbtest.Server, plan *snowmerge.Plan) (*sql.DB, string, error) {
+func world(ctx context.Context, tb testing.TB, server *dbtest.Server, p *plan.Plan) (*sql.DB, string, error) {
 	name := server.CreateDatabase(tb)
 	db, err := sql.Open("mysql", server.DSN(name))
 	if err != nil {
 		return nil, "", err
 	}
-	statements, err := plan.Schema()
+	statements, err := p.Schema()
 	if err == nil {
 		err = sqlsnow.Migrate(ctx, db, sqlsnow.MySQL)
 	}
@@ -139,11 +140,11 @@ func world(ctx context.Context, tb testing.TB, server *dbtest.Server, plan *snow
 
 // floor is how long INSERT … SELECT takes, a statement and a transaction for each table.
 func (s scenario) floor(ctx context.Context, tb testing.TB, server *dbtest.Server, source *sql.DB) (time.Duration, error) {
-	plan, err := s.plan(ctx, source)
+	p, err := s.plan(ctx, source)
 	if err != nil {
 		return 0, err
 	}
-	target, name, err := world(ctx, tb, server, plan)
+	target, name, err := world(ctx, tb, server, p)
 	if err != nil {
 		return 0, err
 	}

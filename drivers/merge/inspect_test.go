@@ -11,8 +11,9 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // A game is the schema of a game server on one product.
@@ -142,7 +143,7 @@ func openGame(t *testing.T, driver, dsn string, statements []string) *sql.DB {
 }
 
 // define returns what CREATE TABLE would say of a column.
-func define(c *merge.Column) string {
+func define(c *plan.Column) string {
 	text := c.Type
 	if c.Collation != "" {
 		text += " COLLATE " + c.Collation
@@ -160,7 +161,7 @@ func define(c *merge.Column) string {
 }
 
 // describe says what a plan makes of a column.
-func describe(c *merge.Column) string {
+func describe(c *plan.Column) string {
 	text := strings.TrimSpace(string(c.Role) + " " + c.By)
 	for _, r := range c.Refers {
 		text += " " + strings.TrimPrefix(r.Path+r.Value+"="+r.Table, "=")
@@ -175,7 +176,7 @@ func describe(c *merge.Column) string {
 }
 
 // shape returns what of a plan Schema makes.
-func shape(p *merge.Plan) (lines []string) {
+func shape(p *plan.Plan) (lines []string) {
 	for _, t := range p.Tables {
 		lines = append(lines, fmt.Sprintf("%s %q %s", t.Name, t.PrimaryKey, t.Options))
 		for _, c := range t.Columns {
@@ -243,8 +244,8 @@ func TestInspect(t *testing.T) {
 					t.Errorf("%s: mints %q, want %q", table.Name, table.Mint, mint)
 				}
 				for _, u := range table.Unique {
-					want := map[string]merge.Rule{"players [name]": merge.RuleSuffix, "skills [id]": merge.RuleMatch}[fmt.Sprintf("%s %v", table.Name, u.Columns)]
-					if want != "" && u.Rule != want || want == "" && u.Rule != merge.RuleFail || (len(u.Suspects) > 0) != (want != "") {
+					want := map[string]plan.Rule{"players [name]": plan.RuleSuffix, "skills [id]": plan.RuleMatch}[fmt.Sprintf("%s %v", table.Name, u.Columns)]
+					if want != "" && u.Rule != want || want == "" && u.Rule != plan.RuleFail || (len(u.Suspects) > 0) != (want != "") {
 						t.Errorf("%s %q: got rule %q and suspects %q, want %q", table.Name, u.Columns, u.Rule, u.Suspects, want)
 					}
 				}

@@ -11,8 +11,9 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // Rows are found by keys of any type, in the order in which the server has
@@ -72,7 +73,7 @@ func TestSQLiteNullInKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var bad *merge.RowError
+	var bad *report.RowError
 	if _, err := m.Run(t.Context()); !errors.As(err, &bad) || bad.Table != "t" {
 		t.Errorf("got %v, want an error of a row", err)
 	}

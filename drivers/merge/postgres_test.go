@@ -11,16 +11,17 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // decide settles what Inspect asks, and mints all keys.
-func decide(p *merge.Plan) {
+func decide(p *plan.Plan) {
 	for _, table := range p.Tables {
 		for _, c := range table.Columns {
 			c.Decided = true
-			if c.Role == merge.RoleKey {
+			if c.Role == plan.RoleKey {
 				table.Mint = p.Sources
 			}
 		}
@@ -68,12 +69,12 @@ func TestPostgreSQLRowSecurity(t *testing.T) {
 	if _, err := merge.Inspect(t.Context(), sqlsnow.Postgres, merge.Source{Name: "s1", DB: reader}); !errors.As(err, &failed) || !strings.Contains(err.Error(), "items") {
 		t.Errorf("Inspect: got %v, want a DatabaseError of table items", err)
 	}
-	plan, err := merge.Inspect(t.Context(), sqlsnow.Postgres, merge.Source{Name: "s1", DB: owner})
+	p, err := merge.Inspect(t.Context(), sqlsnow.Postgres, merge.Source{Name: "s1", DB: owner})
 	if err != nil {
 		t.Fatal(err)
 	}
-	decide(plan)
-	schema, err := plan.Schema()
+	decide(p)
+	schema, err := p.Schema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestPostgreSQLRowSecurity(t *testing.T) {
 	}{{reader, "0"}, {owner, "10"}} {
 		target := opened(t, "pgx", server.DSN(server.CreateDatabase(t)))
 		execute(t, target, true, schema...)
-		m, err := merge.New(sqlsnow.Postgres, target, []merge.Source{{Name: "s1", DB: test.source}}, plan, merge.Config{Namespace: "game"})
+		m, err := merge.New(sqlsnow.Postgres, target, []merge.Source{{Name: "s1", DB: test.source}}, p, merge.Config{Namespace: "game"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,13 +110,13 @@ func TestPostgreSQLInheritance(t *testing.T) {
 		"CREATE TABLE logs (id INT PRIMARY KEY) PARTITION BY RANGE (id)", "CREATE TABLE logs_1 PARTITION OF logs FOR VALUES FROM (1) TO (10)", "INSERT INTO logs VALUES (1), (2)",
 		"CREATE SCHEMA other", "CREATE TABLE alone (id INT PRIMARY KEY)", "CREATE TABLE other.heir () INHERITS (alone)", "INSERT INTO other.heir VALUES (7)")
 	sources := []merge.Source{{Name: "s1", DB: source}}
-	plan, err := merge.Inspect(t.Context(), sqlsnow.Postgres, sources...)
+	p, err := merge.Inspect(t.Context(), sqlsnow.Postgres, sources...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var suspects []string
-	tables := map[string]*merge.Table{}
-	for _, table := range plan.Tables {
+	tables := map[string]*plan.Table{}
+	for _, table := range p.Tables {
 		tables[table.Name] = table
 		for _, c := range table.Columns {
 			for _, s := range c.Suspects {
@@ -131,7 +132,7 @@ func TestPostgreSQLInheritance(t *testing.T) {
 	if _, ok := tables["logs_1"]; ok || len(tables) != 5 {
 		t.Errorf("got %d tables, want 5", len(tables))
 	}
-	decide(plan)
+	decide(p)
 	for _, test := range []struct {
 		skip []string
 		want string // table and heir, or how many rows are copied
@@ -144,13 +145,13 @@ func TestPostgreSQLInheritance(t *testing.T) {
 		for name, table := range tables {
 			table.Skip = slices.Contains(test.skip, name)
 		}
-		schema, err := plan.Schema()
+		schema, err := p.Schema()
 		if err != nil {
 			t.Fatal(err)
 		}
 		target := open()
 		execute(t, target, true, schema...)
-		m, err := merge.New(sqlsnow.Postgres, target, sources, plan, merge.Config{Namespace: "game"})
+		m, err := merge.New(sqlsnow.Postgres, target, sources, p, merge.Config{Namespace: "game"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,8 +166,8 @@ func TestPostgreSQLInheritance(t *testing.T) {
 				continue
 			}
 			for _, err := range []error{dry, err} {
-				var plan *merge.PlanError
-				if text := `"` + table + `": in source "s1" table "` + want + `" inherits`; !errors.As(err, &plan) || !strings.Contains(err.Error(), text) || strings.Count(err.Error(), "inherits") != strings.Count(test.want, ",")+1 {
+				var p *plan.Error
+				if text := `"` + table + `": in source "s1" table "` + want + `" inherits`; !errors.As(err, &p) || !strings.Contains(err.Error(), text) || strings.Count(err.Error(), "inherits") != strings.Count(test.want, ",")+1 {
 					t.Errorf("without %q: got %v, want a PlanError of %s", test.skip, err, text)
 				}
 			}

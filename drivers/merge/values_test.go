@@ -11,8 +11,9 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // transfer merges one source, made by statements, into a target, and returns both.
@@ -31,17 +32,17 @@ func transfer(t *testing.T, d sqlsnow.Dialect, open func() *sql.DB, statements .
 		t.Fatal(err)
 	}
 	sources := []merge.Source{{Name: "s1", DB: source}}
-	plan, err := merge.Inspect(t.Context(), d, sources...)
+	p, err := merge.Inspect(t.Context(), d, sources...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range plan.Tables {
+	for _, table := range p.Tables {
 		for _, c := range table.Columns {
 			c.Decided = true
-			if c.Role == merge.RoleUndecided {
-				c.Role = merge.RolePlain
+			if c.Role == plan.RoleUndecided {
+				c.Role = plan.RolePlain
 			}
-			if c.Role == merge.RoleKey {
+			if c.Role == plan.RoleKey {
 				table.Mint = []string{"s1"}
 			}
 		}
@@ -49,7 +50,7 @@ func transfer(t *testing.T, d sqlsnow.Dialect, open func() *sql.DB, statements .
 			u.Decided = true
 		}
 	}
-	schema, err := plan.Schema()
+	schema, err := p.Schema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func transfer(t *testing.T, d sqlsnow.Dialect, open func() *sql.DB, statements .
 			t.Fatalf("%s: %v", text, err)
 		}
 	}
-	m, err := merge.New(d, target, sources, plan, merge.Config{Namespace: "game"})
+	m, err := merge.New(d, target, sources, p, merge.Config{Namespace: "game"})
 	if err != nil {
 		t.Fatal(err)
 	}

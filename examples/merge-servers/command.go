@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 const usage = `Usage: merge-servers [-rows N] [-kill-after N] [-mysql DSN | -postgres DSN]

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // decide is what people do with a plan: it answers each question that inspect
 // asks. It returns the answers as lines.
-func decide(plan *merge.Plan, counts []string) []string {
+func decide(p *plan.Plan, counts []string) []string {
 	var answers []string
-	for _, t := range plan.Tables {
+	for _, t := range p.Tables {
 		// Rows of servers that counted them get new ids, dated by when they were made.
 		if t.Mint = nil; t.Name != "friendships" && t.Name != "ranks" {
 			t.Mint = counts
@@ -25,9 +25,9 @@ func decide(plan *merge.Plan, counts []string) []string {
 					c.Type = "bigint"
 				}
 				answers = append(answers, name+": "+string(answer.Role)+" to "+targets(c.Refers))
-			} else if c.Role == merge.RoleUndecided || len(c.Suspects) > 0 {
-				if c.Role == merge.RoleUndecided {
-					c.Role = merge.RolePlain
+			} else if c.Role == plan.RoleUndecided || len(c.Suspects) > 0 {
+				if c.Role == plan.RoleUndecided {
+					c.Role = plan.RolePlain
 				}
 				answers = append(answers, name+": "+string(c.Role))
 			}
@@ -45,26 +45,26 @@ func decide(plan *merge.Plan, counts []string) []string {
 }
 
 // references are those that the schema does not tell of.
-var references = map[string]merge.Column{
-	"mails.recipient_id": {Role: merge.RoleReference, Refers: []*merge.Reference{{Table: "players"}}},
-	"mails.body": {Role: merge.RoleJSON, Refers: []*merge.Reference{
+var references = map[string]plan.Column{
+	"mails.recipient_id": {Role: plan.RoleReference, Refers: []*plan.Reference{{Table: "players"}}},
+	"mails.body": {Role: plan.RoleJSON, Refers: []*plan.Reference{
 		{Table: "players", Path: "$.from"}, {Table: "items", Path: "$.items[*].id"},
 	}},
-	"parties.members": {Role: merge.RoleList, Refers: []*merge.Reference{{Table: "players"}}},
-	"journal.subject_id": {Role: merge.RolePolymorphic, By: "subject_type", Refers: []*merge.Reference{
+	"parties.members": {Role: plan.RoleList, Refers: []*plan.Reference{{Table: "players"}}},
+	"journal.subject_id": {Role: plan.RolePolymorphic, By: "subject_type", Refers: []*plan.Reference{
 		{Table: "players", Value: "player"}, {Table: "guilds", Value: "guild"}, {Table: "items", Value: "item"},
 	}},
 }
 
 // rules are those of the unique keys, by table.
-var rules = map[string]merge.Rule{
-	"players":    merge.RuleSuffix, // the later one is renamed
-	"guilds":     merge.RuleSuffix,
-	"item_kinds": merge.RuleMatch, // the same word is the same thing
-	"ranks":      merge.RuleKeep,  // a slot belongs to the first one who has it
+var rules = map[string]plan.Rule{
+	"players":    plan.RuleSuffix, // the later one is renamed
+	"guilds":     plan.RuleSuffix,
+	"item_kinds": plan.RuleMatch, // the same word is the same thing
+	"ranks":      plan.RuleKeep,  // a slot belongs to the first one who has it
 }
 
-func targets(refers []*merge.Reference) string {
+func targets(refers []*plan.Reference) string {
 	names := make(map[string]bool)
 	for _, r := range refers {
 		names[r.Table] = true

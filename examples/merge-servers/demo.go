@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 type options struct {
@@ -144,12 +144,12 @@ func (d *demo) lease(ctx context.Context) (worker uint64, err error) {
 // first merges s1 and s2 into the world.
 func (d *demo) first(ctx context.Context) error {
 	d.title("s1 and s2 become the world")
-	report, err := d.merge(ctx, []string{"s1", "s2"}, []string{"s1"}, true)
+	found, err := d.merge(ctx, []string{"s1", "s2"}, []string{"s1"}, true)
 	if err != nil {
 		return err
 	}
 	rows, kept := int64(0), int64(0)
-	for _, t := range report.Tables {
+	for _, t := range found.Tables {
 		if t.Source == "s2" && t.Table != "item_kinds" {
 			rows, kept = rows+t.Rows, kept+t.Rows-t.Rekeyed
 		}
@@ -168,7 +168,7 @@ func (d *demo) second(ctx context.Context) error {
 }
 
 // merge goes through the commands of a merge.
-func (d *demo) merge(ctx context.Context, sources, counts []string, first bool) (*merge.Report, error) {
+func (d *demo) merge(ctx context.Context, sources, counts []string, first bool) (*report.Report, error) {
 	file := filepath.Join(d.dir, "plan-"+sources[0]+".yaml")
 	flags := []string{"-dialect", d.name}
 	for _, s := range sources {
@@ -208,18 +208,18 @@ func (d *demo) merge(ctx context.Context, sources, counts []string, first bool) 
 }
 
 // run runs the merge to its end, and shows its report.
-func (d *demo) run(ctx context.Context, flags []string) (*merge.Report, error) {
+func (d *demo) run(ctx context.Context, flags []string) (*report.Report, error) {
 	d.show("run", flags)
 	var out bytes.Buffer
 	failed := runCommand(ctx, "run", append(d.reveal(flags), "-json"), &out, d.stderr)
 	if out.Len() == 0 {
 		return nil, failed
 	}
-	report := new(merge.Report)
-	if err := json.Unmarshal(out.Bytes(), report); err != nil {
+	found := new(report.Report)
+	if err := json.Unmarshal(out.Bytes(), found); err != nil {
 		return nil, err
 	}
-	return report, errors.Join(report.WriteText(d.stdout), failed)
+	return found, errors.Join(found.WriteText(d.stdout), failed)
 }
 
 // killed starts the merge in a process of its own, which dies halfway.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // execute changes a database of a stage.
@@ -41,9 +41,9 @@ func TestFailedVerification(t *testing.T) {
 			t.Errorf("%s: exit status %d, stderr %q, %d times items in stdout:\n%s", args[0], got.code, got.stderr, n, got.stdout)
 		}
 		got = runProgram(t, append(args, "-json")...)
-		report := new(merge.Report)
-		if err := json.Unmarshal([]byte(got.stdout), report); err != nil || got.code != 1 || len(report.Failures) < 5 || report.Failures[0].Row == "" {
-			t.Errorf("%s -json: exit status %d, %v, failures %v", args[0], got.code, err, report.Failures)
+		found := new(report.Report)
+		if err := json.Unmarshal([]byte(got.stdout), found); err != nil || got.code != 1 || len(found.Failures) < 5 || found.Failures[0].Row == "" {
+			t.Errorf("%s -json: exit status %d, %v, failures %v", args[0], got.code, err, found.Failures)
 		}
 	}
 }

@@ -7,6 +7,7 @@ require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/ncruces/go-sqlite3 v0.35.3
 	github.com/shardsnow/snow v0.0.0
+	github.com/shardsnow/snow/merge v0.0.0
 	github.com/vbauerster/mpb/v8 v8.9.3
 )
 
@@ -27,4 +28,7 @@ require (
 	golang.org/x/text v0.41.0 // indirect
 )
 
-replace github.com/shardsnow/snow => ../../
+replace (
+	github.com/shardsnow/snow => ../../
+	github.com/shardsnow/snow/merge => ../../merge
+)

@@ -4,7 +4,7 @@
 //	go run ./examples/merge-servers
 //
 // With a command it does a step of a merge on databases of yours; -help lists
-// them. The work is done by package sqlsnow/merge: this program is flags, drivers
+// them. The work is done by package merge: this program is flags, drivers
 // and progress around it.
 package main
 

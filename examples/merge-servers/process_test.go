@@ -148,7 +148,7 @@ func (s *stage) expire(t *testing.T, dsn string) (ranges int) {
 	t.Helper()
 	db := s.open(t, dsn)
 	defer db.Close()
-	for _, table := range []string{"snow_merge_lease", "snow_merge_batches"} {
+	for _, table := range []string{"snow_merge_lease", "snow_merge_chunks"} {
 		var found string
 		err := db.QueryRowContext(t.Context(), map[string]string{
 			"sqlite": "SELECT name FROM sqlite_schema WHERE name = '" + table + "'", "mysql": "SHOW TABLES LIKE '" + table + "'",
@@ -164,7 +164,7 @@ func (s *stage) expire(t *testing.T, dsn string) (ranges int) {
 	if _, err := db.ExecContext(t.Context(), "UPDATE snow_merge_lease SET until_us = 0"); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM snow_merge_batches").Scan(&ranges); err != nil {
+	if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM snow_merge_chunks").Scan(&ranges); err != nil {
 		t.Fatal(err)
 	}
 	return ranges

@@ -8,10 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // progress shows how a run goes on: a bar for each table on a terminal,
@@ -52,20 +51,20 @@ func newProgress(w io.Writer) *progress {
 }
 
 // event shows an event.
-func (p *progress) event(e merge.Event) {
+func (p *progress) event(e report.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
 		return
 	}
 	switch e.Kind {
-	case merge.EventPause:
+	case report.EventPause:
 		p.line("paused")
-	case merge.EventResume:
+	case report.EventResume:
 		p.line("goes on")
-	case merge.EventWarning:
+	case report.EventWarning:
 		p.line("look at: " + e.Text)
-	case merge.EventTable, merge.EventBatch, merge.EventEnd:
+	case report.EventTable, report.EventBatch, report.EventEnd:
 		if e.Table == "" {
 			return
 		}
@@ -82,10 +81,10 @@ func (p *progress) event(e merge.Event) {
 		}
 		s.rows.Store(e.Rows)
 		s.total.Store(e.Total)
-		if e.Kind == merge.EventEnd {
+		if e.Kind == report.EventEnd {
 			delete(p.stage, key)
 		}
-		p.show(s, e.Kind == merge.EventEnd)
+		p.show(s, e.Kind == report.EventEnd)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // Where there is no terminal, progress is a line a minute.
@@ -14,21 +14,21 @@ func TestProgressLines(t *testing.T) {
 	p := newProgress(&b)
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	p.now, p.told = func() time.Time { return now }, now
-	batch := func(kind merge.EventKind, rows int64) {
-		p.event(merge.Event{Kind: kind, Phase: "copy", Source: "s1", Table: "players", Rows: rows, Total: 100_000})
+	batch := func(kind report.EventKind, rows int64) {
+		p.event(report.Event{Kind: kind, Phase: "copy", Source: "s1", Table: "players", Rows: rows, Total: 100_000})
 	}
-	batch(merge.EventTable, 20_000) // of an earlier run
+	batch(report.EventTable, 20_000) // of an earlier run
 	for second := range 150 {
 		now = now.Add(time.Second)
-		batch(merge.EventBatch, 20_000+int64(second+1)*500)
+		batch(report.EventBatch, 20_000+int64(second+1)*500)
 	}
-	p.event(merge.Event{Kind: merge.EventPause})
-	p.event(merge.Event{Kind: merge.EventResume})
-	p.event(merge.Event{Kind: merge.EventWarning, Text: "a clock"})
-	batch(merge.EventEnd, 100_000)
+	p.event(report.Event{Kind: report.EventPause})
+	p.event(report.Event{Kind: report.EventResume})
+	p.event(report.Event{Kind: report.EventWarning, Text: "a clock"})
+	batch(report.EventEnd, 100_000)
 	p.close()
 	p.close()
-	p.event(merge.Event{Kind: merge.EventPause})
+	p.event(report.Event{Kind: report.EventPause})
 	want := "copy s1.players  50,000 of 100,000 rows, 500 rows/s, 1m40s left\n" +
 		"copy s1.players  80,000 of 100,000 rows, 500 rows/s, 40s left\n" +
 		"paused\ngoes on\nlook at: a clock\n"

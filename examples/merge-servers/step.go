@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // inspect writes a plan. It does not write over one that somebody may have edited.
@@ -25,23 +27,23 @@ func (c *command) inspect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plan, err := merge.Inspect(ctx, c.dialect, sources...)
+	p, err := merge.Inspect(ctx, c.dialect, sources...)
 	if err != nil {
 		return err
 	}
-	for _, source := range plan.Sources {
-		if !slices.ContainsFunc(plan.Tables, func(t *merge.Table) bool { return len(t.Sources) == 0 || slices.Contains(t.Sources, source) }) {
+	for _, source := range p.Sources {
+		if !slices.ContainsFunc(p.Tables, func(t *plan.Table) bool { return len(t.Sources) == 0 || slices.Contains(t.Sources, source) }) {
 			return fmt.Errorf("source %s has no tables: is its DSN right?", source)
 		}
 	}
-	if err := writePlan(c.plan, plan, os.O_EXCL); err != nil {
+	if err := writePlan(c.plan, p, os.O_EXCL); err != nil {
 		return err
 	}
 	var undecided []error
-	if err := plan.Check(); err != nil {
+	if err := p.Check(); err != nil {
 		undecided = parts(err)
 	}
-	c.say("%s: %s tables of %s, with %s decisions to take", filepath.Base(c.plan), count(int64(len(plan.Tables))), strings.Join(plan.Sources, ", "), count(int64(len(undecided))))
+	c.say("%s: %s tables of %s, with %s decisions to take", filepath.Base(c.plan), count(int64(len(p.Tables))), strings.Join(p.Sources, ", "), count(int64(len(undecided))))
 	for _, err := range undecided {
 		c.say("  %v", err)
 	}
@@ -57,38 +59,38 @@ func parts(err error) []error {
 	return []error{err}
 }
 
-func readPlan(file string) (*merge.Plan, error) {
+func readPlan(file string) (*plan.Plan, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	plan, err := merge.ReadPlan(f)
+	p, err := plan.Read(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return plan, nil
+	return p, nil
 }
 
 // writePlan writes JSON if the file's name says so, else YAML.
-func writePlan(file string, plan *merge.Plan, flags int) (err error) {
+func writePlan(file string, p *plan.Plan, flags int) (err error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|flags, 0o644)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if filepath.Ext(file) == ".json" {
-		return plan.WriteJSON(f)
+		return p.WriteJSON(f)
 	}
-	return plan.WriteYAML(f)
+	return p.WriteYAML(f)
 }
 
 func (c *command) schema(ctx context.Context) error {
-	plan, err := readPlan(c.plan)
+	p, err := readPlan(c.plan)
 	if err != nil {
 		return err
 	}
-	statements, err := plan.Schema()
+	statements, err := p.Schema()
 	if err != nil {
 		return err
 	}
@@ -139,7 +141,7 @@ func (c *command) registryDatabase(ctx context.Context) (*sql.DB, error) {
 
 // merge opens all that a merge needs.
 func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, error) {
-	plan, err := readPlan(c.plan)
+	p, err := readPlan(c.plan)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +159,7 @@ func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, er
 		}
 	}
 	cfg.Namespace, cfg.Assertions, cfg.WithoutForeignKeys = c.namespace, c.assertions, c.noFKs
-	m, err := merge.New(c.dialect, target, sources, plan, cfg)
+	m, err := merge.New(c.dialect, target, sources, p, cfg)
 	if err != nil { // people give a flag, not a field
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "Config.WithoutForeignKeys", "-without-foreign-keys"))
 	}
@@ -184,7 +186,7 @@ func (c *command) run(ctx context.Context) error {
 	defer p.close()
 	m, err := c.merge(ctx, merge.Config{
 		Lease: c.lease, Writers: c.writers, BatchTime: c.batchTime, BatchRows: c.batchRows, PackRows: c.packRows, PauseFile: c.pauseFile,
-		Events: func(e merge.Event) {
+		Events: func(e report.Event) {
 			p.event(e)
 			c.kill(e)
 		},
@@ -193,17 +195,17 @@ func (c *command) run(ctx context.Context) error {
 		return err
 	}
 	defer pauseOnSignal(m.Pause)()
-	report, err := c.runOrWait(ctx, m)
+	found, err := c.runOrWait(ctx, m)
 	p.close()
-	if report == nil {
+	if found == nil {
 		return err
 	}
-	return errors.Join(c.print(report), err)
+	return errors.Join(c.print(found), err)
 }
 
 // kill ends this process after so many rows, without a word to anybody.
-func (c *command) kill(e merge.Event) {
-	if c.killAfter == 0 || e.Kind != merge.EventBatch || e.Phase == "verify" {
+func (c *command) kill(e report.Event) {
+	if c.killAfter == 0 || e.Kind != report.EventBatch || e.Phase == "verify" {
 		return
 	}
 	if c.seen += int64(e.Batch); c.seen < c.killAfter {
@@ -215,12 +217,12 @@ func (c *command) kill(e merge.Event) {
 }
 
 // runOrWait tries again as long as another run may end.
-func (c *command) runOrWait(ctx context.Context, m *merge.Merge) (*merge.Report, error) {
+func (c *command) runOrWait(ctx context.Context, m *merge.Merge) (*report.Report, error) {
 	for end := time.Now().Add(c.wait); ; {
-		report, err := m.Run(ctx)
-		var held *merge.HeldError
+		found, err := m.Run(ctx)
+		var held *report.RunningError
 		if !errors.As(err, &held) || time.Now().After(end) {
-			return report, err
+			return found, err
 		}
 		timer := time.NewTimer(min(time.Until(end), 100*time.Millisecond))
 		select {
@@ -237,14 +239,14 @@ func (c *command) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report, err := m.Verify(ctx)
+	found, err := m.Verify(ctx)
 	if err != nil {
 		return err
 	}
-	if err := c.print(report); err != nil {
+	if err := c.print(found); err != nil {
 		return err
 	}
-	return report.Err()
+	return found.Err()
 }
 
 func (c *command) lookup(ctx context.Context) error {

@@ -12,8 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // A clashCase is one table of names in some sources, all of which mint. Names
@@ -23,17 +25,17 @@ type clashCase struct {
 	length  int // of names; zero means 20
 	target  string
 	sources []string // name=names
-	unique  merge.Unique
+	unique  plan.Unique
 	want    map[string]string // what is called otherwise: source/name, or target/name
 	kept    bool              // no source mints
 	caseful bool              // only where texts that differ in case are one
 }
 
 func clashCases() []clashCase {
-	suffix := merge.Unique{Rule: merge.RuleSuffix}
+	suffix := plan.Unique{Rule: plan.RuleSuffix}
 	return []clashCase{
-		{name: "no clash", sources: []string{"a=Ann", "b=Bob"}, unique: merge.Unique{Rule: merge.RuleFail}},
-		{name: "NULL never clashes", target: ",", sources: []string{"a=,", "b=,"}, unique: merge.Unique{Rule: merge.RuleFail}},
+		{name: "no clash", sources: []string{"a=Ann", "b=Bob"}, unique: plan.Unique{Rule: plan.RuleFail}},
+		{name: "NULL never clashes", target: ",", sources: []string{"a=,", "b=,"}, unique: plan.Unique{Rule: plan.RuleFail}},
 		{
 			name: "three sources", sources: []string{"a=Bob", "b=Ann,Bob", "c=Bob,Cy"}, unique: suffix,
 			want: map[string]string{"b/Bob": "Bob_b", "c/Bob": "Bob_c"},
@@ -59,7 +61,7 @@ func clashCases() []clashCase {
 			want: map[string]string{"x_y/Bob": "Bob_x_y", "y/Bob_x": "Bob_x_y_2"},
 		},
 		{
-			name: "one suffix for all", sources: []string{"a=Bob", "b=Bob", "c=Bob"}, unique: merge.Unique{Rule: merge.RuleSuffix, Suffix: ".x"},
+			name: "one suffix for all", sources: []string{"a=Bob", "b=Bob", "c=Bob"}, unique: plan.Unique{Rule: plan.RuleSuffix, Suffix: ".x"},
 			want: map[string]string{"b/Bob": "Bob.x", "c/Bob": "Bob.x_2"},
 		},
 		{
@@ -67,7 +69,7 @@ func clashCases() []clashCase {
 			want: map[string]string{"b/雪だるま一号": "雪だるま_b", "b/雪だるま二号": "雪だ_b_2"},
 		},
 		{
-			name: "another order", sources: []string{"a=Bob", "b=Bob"}, unique: merge.Unique{Rule: merge.RuleSuffix, Prefer: []string{"b"}},
+			name: "another order", sources: []string{"a=Bob", "b=Bob"}, unique: plan.Unique{Rule: plan.RuleSuffix, Prefer: []string{"b"}},
 			want: map[string]string{"a/Bob": "Bob_a"},
 		},
 		{
@@ -75,11 +77,11 @@ func clashCases() []clashCase {
 			want: map[string]string{"a/cy": "cy_a", "b/bOB": "bOB_b_2"},
 		},
 		{
-			name: "another order, kept", sources: []string{"a=Bob,Cy", "b=Bob,Dee"}, unique: merge.Unique{Rule: merge.RuleKeep, Prefer: []string{"b"}},
+			name: "another order, kept", sources: []string{"a=Bob,Cy", "b=Bob,Dee"}, unique: plan.Unique{Rule: plan.RuleKeep, Prefer: []string{"b"}},
 			want: map[string]string{"a/Bob": ""},
 		},
 		{
-			name: "kept", target: "Ann", sources: []string{"a=Ann,Bob", "b=Ann,Bob,Cy", "c=Cy,Bob"}, unique: merge.Unique{Rule: merge.RuleKeep},
+			name: "kept", target: "Ann", sources: []string{"a=Ann,Bob", "b=Ann,Bob,Cy", "c=Cy,Bob"}, unique: plan.Unique{Rule: plan.RuleKeep},
 			want: map[string]string{"a/Ann": "", "b/Ann": "", "b/Bob": "", "c/Bob": "", "c/Cy": ""},
 		},
 	}
@@ -122,16 +124,16 @@ func leftovers(t *testing.T, a *arena) {
 		last int
 		want bool
 	}{{40, true}, {10, false}} { // 10 are too few to say anything
-		c := clashCase{sources: []string{"a="}, unique: merge.Unique{Rule: merge.RuleFail}}
+		c := clashCase{sources: []string{"a="}, unique: plan.Unique{Rule: plan.RuleFail}}
 		for i := range tt.last {
 			c.sources[0] += fmt.Sprint(tt.last-i, ",")
 		}
 		m, table := c.merge(t, a, false)
-		report, err := m.Run(t.Context())
+		found, err := m.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(report.Warnings, "\n"); strings.Contains(got, strconv.Quote(table+".name")) != tt.want || strings.Contains(got, ".tag") {
+		if got := strings.Join(found.Warnings, "\n"); strings.Contains(got, strconv.Quote(table+".name")) != tt.want || strings.Contains(got, ".tag") {
 			t.Errorf("%d names: got warnings %q, want one of the names: %v", tt.last, got, tt.want)
 		}
 	}
@@ -153,14 +155,14 @@ func (c clashCase) run(t *testing.T, a *arena) {
 	maps.DeleteFunc(want, func(_, is string) bool { return is == "" })
 	for _, stutter := range []bool{false, true} {
 		m, table := c.merge(t, a, stutter)
-		var forecast *merge.Forecast
+		var forecast *report.Forecast
 		if !stutter {
 			var err error
 			if forecast, err = m.DryRun(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		report, err := m.Run(t.Context())
+		found, err := m.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,8 +172,8 @@ func (c clashCase) run(t *testing.T, a *arena) {
 		if stutter {
 			continue
 		}
-		for _, row := range report.Tables {
-			f := forecast.Tables[slices.IndexFunc(forecast.Tables, func(f merge.TableForecast) bool { return f.Source == row.Source })]
+		for _, row := range found.Tables {
+			f := forecast.Tables[slices.IndexFunc(forecast.Tables, func(f report.TableForecast) bool { return f.Source == row.Source })]
 			if f.Merged != row.Merged || f.Renamed != row.Renamed || f.Rekeyed != row.Rekeyed {
 				t.Errorf("dry run says %+v, and the run did %+v", f, row)
 			}
@@ -244,11 +246,11 @@ func (c clashCase) merge(t *testing.T, a *arena, stutter bool) (m *merge.Merge, 
 	if c.kept {
 		minting = nil
 	}
-	plan := &merge.Plan{Version: 1, Dialect: a.Dialect.String(), Sources: names, Tables: []*merge.Table{{
-		Name: table, PrimaryKey: []string{"id"}, Mint: minting, Unique: []*merge.Unique{&unique}, Columns: []*merge.Column{
-			{Name: "id", Type: "bigint", Role: merge.RoleKey},
-			{Name: "tag", Type: "varchar(80)", Role: merge.RolePlain},
-			{Name: "name", Type: fmt.Sprintf("varchar(%d)", length), Nullable: true, Role: merge.RolePlain},
+	p := &plan.Plan{Version: 1, Dialect: a.Dialect.String(), Sources: names, Tables: []*plan.Table{{
+		Name: table, PrimaryKey: []string{"id"}, Mint: minting, Unique: []*plan.Unique{&unique}, Columns: []*plan.Column{
+			{Name: "id", Type: "bigint", Role: plan.RoleKey},
+			{Name: "tag", Type: "varchar(80)", Role: plan.RolePlain},
+			{Name: "name", Type: fmt.Sprintf("varchar(%d)", length), Nullable: true, Role: plan.RolePlain},
 		},
 	}}}
 	cfg := merge.Config{Namespace: namespace}
@@ -256,14 +258,14 @@ func (c clashCase) merge(t *testing.T, a *arena, stutter bool) (m *merge.Merge, 
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
 		cfg.BatchRows = 1
-		cfg.Events = func(e merge.Event) {
-			if e.Kind == merge.EventBatch && e.Phase != "dry-run" {
+		cfg.Events = func(e report.Event) {
+			if e.Kind == report.EventBatch && e.Phase != "dry-run" {
 				if n++; n == 1+batches%3 {
 					cancel()
 				}
 			}
 		}
-		m, err := merge.New(a.Dialect, a.target, sources, plan, cfg)
+		m, err := merge.New(a.Dialect, a.target, sources, p, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +279,7 @@ func (c clashCase) merge(t *testing.T, a *arena, stutter bool) (m *merge.Merge, 
 		}
 	}
 	cfg.Events = nil
-	m, err := merge.New(a.Dialect, a.target, sources, plan, cfg)
+	m, err := merge.New(a.Dialect, a.target, sources, p, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +333,7 @@ func manyClashes(t *testing.T, arena *arena) {
 		}
 		b = append(b, name)
 	}
-	c := clashCase{sources: []string{"a=" + strings.Join(a, ","), "b=" + strings.Join(b, ",")}, unique: merge.Unique{Rule: merge.RuleSuffix}}
+	c := clashCase{sources: []string{"a=" + strings.Join(a, ","), "b=" + strings.Join(b, ",")}, unique: plan.Unique{Rule: plan.RuleSuffix}}
 	m, table := c.merge(t, arena, false)
 	if _, err := m.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -348,27 +350,27 @@ func manyClashes(t *testing.T, arena *arena) {
 func failingClashes(t *testing.T, a *arena) {
 	for _, tt := range []struct {
 		clashCase
-		want merge.ClashError
+		want report.ClashError
 	}{
 		{
-			clashCase{sources: []string{"a=Ann,Bob", "b=Cy,Bob"}, unique: merge.Unique{Rule: merge.RuleFail}},
-			merge.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "b", Row: "[2]", With: "a"},
+			clashCase{sources: []string{"a=Ann,Bob", "b=Cy,Bob"}, unique: plan.Unique{Rule: plan.RuleFail}},
+			report.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "b", Row: "[2]", With: "a"},
 		},
 		{
-			clashCase{target: "Bob", sources: []string{"a=Bob"}, unique: merge.Unique{Rule: merge.RuleFail}},
-			merge.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "a", Row: "[1]"},
+			clashCase{target: "Bob", sources: []string{"a=Bob"}, unique: plan.Unique{Rule: plan.RuleFail}},
+			report.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "a", Row: "[1]"},
 		},
 		{
-			clashCase{sources: []string{"a=Bob", "b=Bob"}, unique: merge.Unique{Rule: merge.RuleMatch}}, // their tags differ
-			merge.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "b", Row: "[1]", With: "a", Column: "tag"},
+			clashCase{sources: []string{"a=Bob", "b=Bob"}, unique: plan.Unique{Rule: plan.RuleMatch}}, // their tags differ
+			report.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "b", Row: "[1]", With: "a", Column: "tag"},
 		},
 		{
-			clashCase{kept: true, sources: []string{"a=Ann", "b=Bob"}, unique: merge.Unique{Rule: merge.RuleSuffix}},
-			merge.ClashError{Unique: []string{"id"}, Values: []string{"1"}, Source: "b", Row: "[1]", With: "a"},
+			clashCase{kept: true, sources: []string{"a=Ann", "b=Bob"}, unique: plan.Unique{Rule: plan.RuleSuffix}},
+			report.ClashError{Unique: []string{"id"}, Values: []string{"1"}, Source: "b", Row: "[1]", With: "a"},
 		},
 		{
-			clashCase{kept: true, target: "Cy", sources: []string{"a=Ann"}, unique: merge.Unique{Rule: merge.RuleSuffix}},
-			merge.ClashError{Unique: []string{"id"}, Values: []string{"1"}, Source: "a", Row: "[1]"},
+			clashCase{kept: true, target: "Cy", sources: []string{"a=Ann"}, unique: plan.Unique{Rule: plan.RuleSuffix}},
+			report.ClashError{Unique: []string{"id"}, Values: []string{"1"}, Source: "a", Row: "[1]"},
 		},
 	} {
 		m, table := tt.merge(t, a, false)
@@ -380,7 +382,7 @@ func failingClashes(t *testing.T, a *arena) {
 		before := readNames(t, a.target, table)
 		_, run := m.Run(t.Context())
 		for by, err := range map[string]error{"dry run": forecast.Err(), "run": run} {
-			var clash *merge.ClashError
+			var clash *report.ClashError
 			if !errors.As(err, &clash) || fmt.Sprint(*clash) != fmt.Sprint(tt.want) {
 				t.Errorf("%s: got %v, want %v", by, err, &tt.want)
 			}

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/internal/testscale"
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // Crash merges random worlds in processes that die: the first one at its first
@@ -39,12 +40,12 @@ func crash(t *testing.T, e Engine, seed uint64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := m.Run(t.Context())
+		found, err := m.Run(t.Context())
 		if err := dying.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if err == nil {
-			if err := report.Err(); err != nil {
+			if err := found.Err(); err != nil {
 				t.Error(err)
 			}
 			t.Logf("%d processes died", died)
@@ -65,8 +66,8 @@ func crash(t *testing.T, e Engine, seed uint64) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := second.Run(t.Context()); !errors.As(err, new(*merge.HeldError)) {
-				t.Errorf("a second run: got %v, want a HeldError", err)
+			if _, err := second.Run(t.Context()); !errors.As(err, new(*report.RunningError)) {
+				t.Errorf("a second run: got %v, want a *report.RunningError", err)
 			}
 		}
 		if _, err := target.ExecContext(t.Context(), "UPDATE snow_merge_lease SET until_us = 0"); err != nil {

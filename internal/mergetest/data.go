@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A value is a kind of plain values.
@@ -144,7 +144,7 @@ func (w *world) newRow(s *source, t *table, i, code int, used map[string]bool) (
 	for j, c := range t.columns {
 		var v any
 		switch {
-		case c.role == merge.RoleKey:
+		case c.role == plan.RoleKey:
 			v = strconv.FormatInt(s.keys[t.name][i], 10)
 		case c.name == "tag":
 			v = tag(s, t, i)
@@ -159,7 +159,7 @@ func (w *world) newRow(s *source, t *table, i, code int, used map[string]bool) (
 		case c.name == "fa", c.name == "fb":
 			continue // below
 		case c.nullable && r.IntN(5) == 0:
-		case c.role == merge.RolePlain:
+		case c.role == plan.RolePlain:
 			v = c.value.make(r)
 		default:
 			v = w.refer(s, c, set)
@@ -201,8 +201,8 @@ const stray = 2_000_000_000
 // refer returns the value of a column that refers to rows, or nil where there are none.
 func (w *world) refer(s *source, c *column, set map[string]any) any {
 	r := w.random
-	pick := func(ref *merge.Reference) (int64, bool) {
-		if c.orphans == merge.OrphansNull && r.IntN(10) == 0 {
+	pick := func(ref *plan.Reference) (int64, bool) {
+		if c.orphans == plan.OrphansNull && r.IntN(10) == 0 {
 			return stray, true
 		}
 		keys := s.keys[ref.Table]
@@ -212,14 +212,14 @@ func (w *world) refer(s *source, c *column, set map[string]any) any {
 		return keys[r.IntN(len(keys))], true
 	}
 	switch c.role {
-	case merge.RoleReference:
+	case plan.RoleReference:
 		if c.zero && r.IntN(5) == 0 {
 			return "0"
 		}
 		if id, ok := pick(c.refers[0]); ok {
 			return strconv.FormatInt(id, 10)
 		}
-	case merge.RolePolymorphic:
+	case plan.RolePolymorphic:
 		for _, ref := range c.refers {
 			if set[c.by] == ref.Value {
 				if id, ok := pick(ref); ok {
@@ -227,7 +227,7 @@ func (w *world) refer(s *source, c *column, set map[string]any) any {
 				}
 			}
 		}
-	case merge.RoleList:
+	case plan.RoleList:
 		var parts []string
 		for range r.IntN(5) {
 			if id, ok := pick(c.refers[0]); ok {
@@ -235,7 +235,7 @@ func (w *world) refer(s *source, c *column, set map[string]any) any {
 			}
 		}
 		return strings.Join(parts, c.separation())
-	case merge.RoleJSON:
+	case plan.RoleJSON:
 		return w.referInJSON(c, pick)
 	}
 	return nil
@@ -249,7 +249,7 @@ func (c *column) separation() string {
 }
 
 // referInJSON has ids as numbers and, as for JavaScript, as texts.
-func (w *world) referInJSON(c *column, pick func(*merge.Reference) (int64, bool)) string {
+func (w *world) referInJSON(c *column, pick func(*plan.Reference) (int64, bool)) string {
 	r := w.random
 	id := func(i int) any {
 		n, ok := pick(c.refers[i])

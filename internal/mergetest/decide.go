@@ -8,16 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 var idInJSON = regexp.MustCompile(`"(id|owner)": ?"?[1-9]`)
 
 // missed fails where Inspect takes a column for plain, without a doubt, whose
 // values are ids.
-func (w *world) missed(t *testing.T, plan *merge.Plan, sources []*source) {
+func (w *world) missed(t *testing.T, p *plan.Plan, sources []*source) {
 	t.Helper()
-	for _, pt := range plan.Tables {
+	for _, pt := range p.Tables {
 		wt := w.table(pt.Name)
 		if wt == nil {
 			t.Errorf("inspect: table %s was not asked for", pt.Name)
@@ -25,18 +25,18 @@ func (w *world) missed(t *testing.T, plan *merge.Plan, sources []*source) {
 		}
 		for _, pc := range pt.Columns {
 			c := wt.column(pc.Name)
-			if c == nil || c.role == merge.RolePlain || pc.Role != merge.RolePlain || len(pc.Suspects) > 0 {
+			if c == nil || c.role == plan.RolePlain || pc.Role != plan.RolePlain || len(pc.Suspects) > 0 {
 				continue
 			}
 			n := 0
 			for _, s := range sources {
 				for _, r := range s.rows[wt.name] {
-					if v := r[c.name]; v != nil && *v != "" && *v != "0" && (c.role != merge.RoleJSON || idInJSON.MatchString(*v)) {
+					if v := r[c.name]; v != nil && *v != "" && *v != "0" && (c.role != plan.RoleJSON || idInJSON.MatchString(*v)) {
 						n++
 					}
 				}
 			}
-			if n >= 10 && c.orphans != merge.OrphansNull {
+			if n >= 10 && c.orphans != plan.OrphansNull {
 				t.Errorf("inspect: column %s.%s of role %s passes as plain, with %d values", pt.Name, pc.Name, c.role, n)
 			}
 		}
@@ -44,14 +44,14 @@ func (w *world) missed(t *testing.T, plan *merge.Plan, sources []*source) {
 }
 
 // decide settles the plan by the truth.
-func (w *world) decide(t *testing.T, plan *merge.Plan, sources []*source) {
+func (w *world) decide(t *testing.T, p *plan.Plan, sources []*source) {
 	t.Helper()
 	for _, wt := range w.tables {
-		i := slices.IndexFunc(plan.Tables, func(pt *merge.Table) bool { return pt.Name == wt.name })
+		i := slices.IndexFunc(p.Tables, func(pt *plan.Table) bool { return pt.Name == wt.name })
 		if i < 0 {
 			t.Fatalf("the plan lacks table %s", wt.name)
 		}
-		pt := plan.Tables[i]
+		pt := p.Tables[i]
 		if !slices.Equal(pt.PrimaryKey, wt.primary) {
 			t.Errorf("%s: the plan has the primary key %v, want %v", wt.name, pt.PrimaryKey, wt.primary)
 		}
@@ -67,7 +67,7 @@ func (w *world) decide(t *testing.T, plan *merge.Plan, sources []*source) {
 			}
 		}
 		for _, c := range wt.columns {
-			i := slices.IndexFunc(pt.Columns, func(pc *merge.Column) bool { return pc.Name == c.name })
+			i := slices.IndexFunc(pt.Columns, func(pc *plan.Column) bool { return pc.Name == c.name })
 			if i < 0 {
 				if slices.ContainsFunc(sources, func(s *source) bool { return !s.lacks[wt.name+"."+c.name] }) {
 					t.Fatalf("the plan lacks column %s.%s", wt.name, c.name)
@@ -75,11 +75,11 @@ func (w *world) decide(t *testing.T, plan *merge.Plan, sources []*source) {
 				continue
 			}
 			pc := pt.Columns[i]
-			if c.declared && (pc.Role != merge.RoleReference || len(pc.Refers) != 1 || pc.Refers[0].Table != c.refers[0].Table) {
+			if c.declared && (pc.Role != plan.RoleReference || len(pc.Refers) != 1 || pc.Refers[0].Table != c.refers[0].Table) {
 				t.Errorf("%s.%s: the plan has %s %v, and the schema a foreign key to %s", wt.name, c.name, pc.Role, pc.Refers, c.refers[0].Table)
 			}
 			pc.Role, pc.Refers, pc.By, pc.Separator, pc.Orphans, pc.None, pc.Decided = c.role, c.refers, c.by, c.separator, c.orphans, nil, true
-			if !c.text && c.role != merge.RolePlain && slices.Contains([]string{"int", "int(11)", "integer"}, strings.ToLower(pc.Type)) {
+			if !c.text && c.role != plan.RolePlain && slices.Contains([]string{"int", "int(11)", "integer"}, strings.ToLower(pc.Type)) {
 				pc.Type = "bigint"
 			}
 			if c.zero {
@@ -90,11 +90,11 @@ func (w *world) decide(t *testing.T, plan *merge.Plan, sources []*source) {
 	}
 }
 
-func (w *world) decideUnique(t *testing.T, wt *table, pt *merge.Table) {
+func (w *world) decideUnique(t *testing.T, wt *table, pt *plan.Table) {
 	t.Helper()
 	for _, pu := range pt.Unique {
 		if wt.ids() && slices.Equal(pu.Columns, wt.primary) { // of rows that keep their ids
-			pu.Rule, pu.Decided = merge.RuleFail, true
+			pu.Rule, pu.Decided = plan.RuleFail, true
 			continue
 		}
 		i := slices.IndexFunc(wt.unique, func(u *unique) bool { return slices.Equal(u.columns, pu.Columns) })
@@ -103,30 +103,30 @@ func (w *world) decideUnique(t *testing.T, wt *table, pt *merge.Table) {
 			continue
 		}
 		pu.Rule, pu.Decided = wt.unique[i].rule, true
-		if pu.Rule == merge.RuleSuffix {
+		if pu.Rule == plan.RuleSuffix {
 			pu.Rename = wt.unique[i].rename
 		}
 	}
 	for _, u := range wt.unique {
-		if !slices.ContainsFunc(pt.Unique, func(pu *merge.Unique) bool { return slices.Equal(u.columns, pu.Columns) }) {
+		if !slices.ContainsFunc(pt.Unique, func(pu *plan.Unique) bool { return slices.Equal(u.columns, pu.Columns) }) {
 			t.Errorf("%s: the plan lacks the unique key %v", pt.Name, u.columns)
 		}
 	}
 }
 
 // reread sends a plan through YAML or JSON.
-func reread(t *testing.T, plan *merge.Plan, r *rand.Rand) *merge.Plan {
+func reread(t *testing.T, p *plan.Plan, r *rand.Rand) *plan.Plan {
 	t.Helper()
 	var b bytes.Buffer
-	write := plan.WriteYAML
+	write := p.WriteYAML
 	if r.IntN(2) == 0 {
-		write = plan.WriteJSON
+		write = p.WriteJSON
 	}
 	if err := write(&b); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
-	again, err := merge.ReadPlan(&b)
+	again, err := plan.Read(&b)
 	if err != nil {
 		t.Fatalf("read the plan: %v\n%s", err, text)
 	}

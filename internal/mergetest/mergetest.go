@@ -18,8 +18,9 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/testscale"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // An Engine is a kind of database.
@@ -128,11 +129,11 @@ func (w *world) start(t *testing.T, e Engine) *sql.DB {
 // merge does one merge of some sources.
 func (w *world) merge(t *testing.T, e Engine, target *sql.DB, names []*source, first bool) {
 	t.Helper()
-	sources, plan := w.inspect(t, e, names)
+	sources, p := w.inspect(t, e, names)
 	if first {
-		w.schema(t, target, plan)
+		w.schema(t, target, p)
 	}
-	m, err := merge.New(e.Dialect, target, sources, plan, merge.Config{
+	m, err := merge.New(e.Dialect, target, sources, p, merge.Config{
 		Namespace: namespace, BatchRows: 1 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight, PackRows: w.packRows,
 	})
 	if err != nil {
@@ -151,29 +152,29 @@ func (w *world) merge(t *testing.T, e Engine, target *sql.DB, names []*source, f
 }
 
 // inspect returns the plan for some sources, as people would decide on it.
-func (w *world) inspect(t *testing.T, e Engine, names []*source) ([]merge.Source, *merge.Plan) {
+func (w *world) inspect(t *testing.T, e Engine, names []*source) ([]merge.Source, *plan.Plan) {
 	t.Helper()
 	var sources []merge.Source
 	for _, s := range names {
 		sources = append(sources, merge.Source{Name: s.name, DB: s.db})
 	}
-	plan, err := merge.Inspect(t.Context(), e.Dialect, sources...)
+	p, err := merge.Inspect(t.Context(), e.Dialect, sources...)
 	if err != nil {
 		t.Fatalf("inspect: %v", err)
 	}
-	w.missed(t, plan, names)
-	w.decide(t, plan, names)
-	plan = reread(t, plan, w.random)
-	if err := plan.Check(); err != nil {
+	w.missed(t, p, names)
+	w.decide(t, p, names)
+	p = reread(t, p, w.random)
+	if err := p.Check(); err != nil {
 		t.Fatalf("check: %v", err)
 	}
-	return sources, plan
+	return sources, p
 }
 
 // schema makes the target's tables.
-func (w *world) schema(t *testing.T, target *sql.DB, plan *merge.Plan) {
+func (w *world) schema(t *testing.T, target *sql.DB, p *plan.Plan) {
 	t.Helper()
-	statements, err := plan.Schema()
+	statements, err := p.Schema()
 	if err != nil {
 		t.Fatalf("schema: %v", err)
 	}

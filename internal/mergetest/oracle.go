@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // An oracle knows what must have become of each row of the sources.
@@ -92,7 +93,7 @@ func (o *oracle) learn(t *table) {
 		for _, r := range s.rows[t.name] {
 			old, there := number(r["id"]), o.found[t.name][t.mark(r)]
 			for _, u := range t.unique {
-				if u.rule != merge.RuleKeep {
+				if u.rule != plan.RuleKeep {
 					continue
 				}
 				if winner := winners[*r["name"]]; winner != nil {
@@ -117,7 +118,7 @@ func (o *oracle) learn(t *table) {
 func (o *oracle) giveWay(t *table) {
 	taken := make(map[string]bool)
 	for _, u := range t.unique {
-		if u.rule != merge.RuleKeep {
+		if u.rule != plan.RuleKeep {
 			continue
 		}
 		for _, s := range o.order {
@@ -125,7 +126,7 @@ func (o *oracle) giveWay(t *table) {
 				key := ""
 				for _, name := range u.columns {
 					v := *r[name]
-					if c := t.column(name); c.role == merge.RoleReference {
+					if c := t.column(name); c.role == plan.RoleReference {
 						v = *o.mapped(s, c, r)
 					}
 					key += v + "/"
@@ -171,12 +172,12 @@ func (o *oracle) compareTable(s *source, t *table) {
 			continue
 		}
 		for _, c := range t.columns {
-			if c.role == merge.RoleKey || t.shape == dictionary && s.lacks[t.name+"."+c.name] {
+			if c.role == plan.RoleKey || t.shape == dictionary && s.lacks[t.name+"."+c.name] {
 				continue // what is learned from here, or what another source knows
 			}
 			want := o.mapped(s, c, r)
 			switch {
-			case c.role == merge.RoleJSON && want != nil && got[c.name] != nil:
+			case c.role == plan.RoleJSON && want != nil && got[c.name] != nil:
 				if !reflect.DeepEqual(parse(*want), parse(*got[c.name])) {
 					o.Errorf("%s.%s of %s: got %s, want %s", t.name, c.name, t.mark(r), *got[c.name], *want)
 				}
@@ -191,7 +192,7 @@ func (o *oracle) compareTable(s *source, t *table) {
 
 // renamed reports whether values of a column get a suffix where they clash.
 func (t *table) renamed(c *column) bool {
-	return slices.ContainsFunc(t.unique, func(u *unique) bool { return u.rule == merge.RuleSuffix && u.rename == c.name })
+	return slices.ContainsFunc(t.unique, func(u *unique) bool { return u.rule == plan.RuleSuffix && u.rename == c.name })
 }
 
 // compareName allows another name where an earlier source has the same one.
@@ -214,15 +215,15 @@ func (o *oracle) mapped(s *source, c *column, r row) *string {
 		return v
 	}
 	switch c.role {
-	case merge.RoleReference:
+	case plan.RoleReference:
 		return o.newID(s, c, c.refers[0], *v)
-	case merge.RolePolymorphic:
+	case plan.RolePolymorphic:
 		for _, ref := range c.refers {
 			if kind := r[c.by]; kind != nil && *kind == ref.Value {
 				return o.newID(s, c, ref, *v)
 			}
 		}
-	case merge.RoleList:
+	case plan.RoleList:
 		var parts []string
 		for _, part := range strings.Split(*v, c.separation()) {
 			if part == "" {
@@ -234,18 +235,18 @@ func (o *oracle) mapped(s *source, c *column, r row) *string {
 		}
 		list := strings.Join(parts, c.separation())
 		return &list
-	case merge.RoleJSON:
+	case plan.RoleJSON:
 		return o.mappedJSON(s, c, *v)
 	}
 	return v
 }
 
 // newID returns the new id as text, or nil of one that no row has.
-func (o *oracle) newID(s *source, c *column, ref *merge.Reference, old string) *string {
+func (o *oracle) newID(s *source, c *column, ref *plan.Reference, old string) *string {
 	o.Helper()
 	id, ok := o.ids[s][ref.Table][number(&old)]
 	if !ok {
-		if c.orphans != merge.OrphansNull {
+		if c.orphans != plan.OrphansNull {
 			o.Errorf("source %s: %s refers to %s %s, which is lost", s.name, c.name, ref.Table, old)
 		}
 		return nil
@@ -257,7 +258,7 @@ func (o *oracle) newID(s *source, c *column, ref *merge.Reference, old string) *
 func (o *oracle) mappedJSON(s *source, c *column, v string) *string {
 	o.Helper()
 	doc := parse(v).(map[string]any)
-	change := func(ref *merge.Reference, old any) any {
+	change := func(ref *plan.Reference, old any) any {
 		switch old := old.(type) {
 		case json.Number:
 			if id := o.newID(s, c, ref, old.String()); id != nil {
@@ -309,7 +310,7 @@ func (o *oracle) minted() {
 			last := int64(0)
 			for _, old := range slices.Sorted(maps.Keys(o.ids[s][t.name])) {
 				id := o.ids[s][t.name][old]
-				merged := t.shape == dictionary || slices.ContainsFunc(t.unique, func(u *unique) bool { return u.rule == merge.RuleKeep })
+				merged := t.shape == dictionary || slices.ContainsFunc(t.unique, func(u *unique) bool { return u.rule == plan.RuleKeep })
 				if merged && !o.own(s, t, id) {
 					continue
 				}

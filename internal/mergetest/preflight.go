@@ -6,7 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // Preflight sees to it that runs stop, before they write, for what would lose
@@ -23,12 +25,12 @@ func Preflight(t *testing.T, e Engine) {
 	}
 	schema := []string{"CREATE TABLE shops (id BIGINT PRIMARY KEY, name VARCHAR(20))", "CREATE TABLE clerks (id BIGINT PRIMARY KEY, name VARCHAR(20))"}
 	rows := append(schema[:2:2], "INSERT INTO shops VALUES (2000000000000, 'a'), (2000000000001, 'b')")
-	inspect := func(t *testing.T, sources ...merge.Source) *merge.Plan {
-		plan, err := merge.Inspect(t.Context(), e.Dialect, sources...)
+	inspect := func(t *testing.T, sources ...merge.Source) *plan.Plan {
+		p, err := merge.Inspect(t.Context(), e.Dialect, sources...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, table := range plan.Tables {
+		for _, table := range p.Tables {
 			table.Mint = nil
 			for _, c := range table.Columns {
 				c.Decided = true
@@ -37,20 +39,20 @@ func Preflight(t *testing.T, e Engine) {
 				u.Decided = true
 			}
 		}
-		return plan
+		return p
 	}
-	run := func(t *testing.T, target *sql.DB, plan *merge.Plan, sources ...merge.Source) error {
-		m, err := merge.New(e.Dialect, target, sources, plan, merge.Config{})
+	run := func(t *testing.T, target *sql.DB, p *plan.Plan, sources ...merge.Source) error {
+		m, err := merge.New(e.Dialect, target, sources, p, merge.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, dry := m.DryRun(t.Context())
-		report, err := m.Run(t.Context())
+		found, err := m.Run(t.Context())
 		if (dry == nil) != (err == nil) {
 			t.Errorf("the dry run says %v, and the run %v", dry, err)
 		}
-		if err == nil && report.Err() != nil {
-			t.Error(report.Err())
+		if err == nil && found.Err() != nil {
+			t.Error(found.Err())
 		}
 		return err
 	}
@@ -64,8 +66,8 @@ func Preflight(t *testing.T, e Engine) {
 	t.Run("a source is the target", func(t *testing.T) {
 		db := open(t, rows...)
 		source := merge.Source{Name: "s", DB: db}
-		if err := run(t, db, inspect(t, source), source); !errors.Is(err, merge.ErrSameDatabase) {
-			t.Errorf("got %v, want %v", err, merge.ErrSameDatabase)
+		if err := run(t, db, inspect(t, source), source); !errors.Is(err, report.ErrSameDatabase) {
+			t.Errorf("got %v, want %v", err, report.ErrSameDatabase)
 		}
 		if n := count(t, db, "SELECT COUNT(*) FROM shops"); n != 2 {
 			t.Errorf("the source has %d rows now", n)
@@ -74,42 +76,42 @@ func Preflight(t *testing.T, e Engine) {
 	t.Run("a source is another one", func(t *testing.T) {
 		db, target := open(t, rows...), open(t, schema...)
 		sources := []merge.Source{{Name: "a", DB: db}, {Name: "b", DB: db}}
-		if err := run(t, target, inspect(t, sources...), sources...); !errors.Is(err, merge.ErrSameDatabase) {
-			t.Errorf("got %v, want %v", err, merge.ErrSameDatabase)
+		if err := run(t, target, inspect(t, sources...), sources...); !errors.Is(err, report.ErrSameDatabase) {
+			t.Errorf("got %v, want %v", err, report.ErrSameDatabase)
 		}
 	})
 	for name, test := range map[string]struct {
-		edit   func(p *merge.Plan)
+		edit   func(p *plan.Plan)
 		column string
 	}{
-		"a table that is not in the plan": {func(p *merge.Plan) {
-			p.Tables = slices.DeleteFunc(p.Tables, func(t *merge.Table) bool { return t.Name == "shops" })
+		"a table that is not in the plan": {func(p *plan.Plan) {
+			p.Tables = slices.DeleteFunc(p.Tables, func(t *plan.Table) bool { return t.Name == "shops" })
 		}, ""},
-		"a column that is not in the plan": {func(p *merge.Plan) {
+		"a column that is not in the plan": {func(p *plan.Plan) {
 			for _, t := range p.Tables {
 				if t.Name == "shops" {
-					t.Columns = slices.DeleteFunc(t.Columns, func(c *merge.Column) bool { return c.Name == "name" })
+					t.Columns = slices.DeleteFunc(t.Columns, func(c *plan.Column) bool { return c.Name == "name" })
 				}
 			}
 		}, "name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			source, target := merge.Source{Name: "s", DB: open(t, rows...)}, open(t, schema...)
-			plan := inspect(t, source)
-			test.edit(plan)
-			var wrong *merge.PlanError
-			if err := run(t, target, plan, source); !errors.As(err, &wrong) || wrong.Table != "shops" || wrong.Column != test.column {
-				t.Errorf("got %v, want a PlanError of shops.%s", err, test.column)
+			p := inspect(t, source)
+			test.edit(p)
+			var wrong *plan.Error
+			if err := run(t, target, p, source); !errors.As(err, &wrong) || wrong.Table != "shops" || wrong.Column != test.column {
+				t.Errorf("got %v, want a *plan.Error of shops.%s", err, test.column)
 			}
 			if test.column == "" {
 				return
 			}
-			for _, table := range plan.Tables {
+			for _, table := range p.Tables {
 				if table.Name == "shops" {
 					table.Without = []string{test.column}
 				}
 			}
-			if err := run(t, target, plan, source); err != nil {
+			if err := run(t, target, p, source); err != nil {
 				t.Fatal(err)
 			}
 			if n := count(t, target, "SELECT COUNT(*) FROM shops WHERE name IS NULL"); n != 2 {

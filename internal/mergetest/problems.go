@@ -7,15 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // A problem is something that a dry run must tell of.
 type problem struct {
 	name     string
 	do, undo string // in source old
-	edit     func(players, items *merge.Table)
+	edit     func(players, items *plan.Table)
 	typed    bool // only where columns have types
 	problems int64
 	err      any
@@ -26,7 +27,7 @@ type problem struct {
 
 // problems sees whether dry runs tell of problems, and runs stop for them.
 func (g *game) problems(t *testing.T) {
-	column := func(t *merge.Table, name string) *merge.Column {
+	column := func(t *plan.Table, name string) *plan.Column {
 		for _, c := range t.Columns {
 			if c.Name == name {
 				return c
@@ -37,39 +38,39 @@ func (g *game) problems(t *testing.T) {
 	for _, p := range []problem{
 		{
 			name: "an orphan", do: "UPDATE items SET owner_id = 99 WHERE id = 3", undo: "UPDATE items SET owner_id = 4 WHERE id = 3",
-			problems: 1, err: new(*merge.OrphanError), orphans: `items.owner_id old 1 [row [3]: "99"]`,
+			problems: 1, err: new(*report.OrphanError), orphans: `items.owner_id old 1 [row [3]: "99"]`,
 		}, {
 			name: "orphans in JSON", do: `UPDATE players SET bag = '{"seen": [3, 98, "97"]}' WHERE id = 3`, undo: "UPDATE players SET bag = '[]' WHERE id = 3",
-			problems: 2, err: new(*merge.OrphanError), orphans: `players.bag old 2 [row [3]: "98" row [3]: "97"]`,
+			problems: 2, err: new(*report.OrphanError), orphans: `players.bag old 2 [row [3]: "98" row [3]: "97"]`,
 		}, {
 			name: "an orphan in a list that has a rule", do: `UPDATE players SET friends = '1,96' WHERE id = 4`, undo: "UPDATE players SET friends = '1' WHERE id = 4",
-			edit:    func(players, _ *merge.Table) { column(players, "friends").Orphans = merge.OrphansNull },
+			edit:    func(players, _ *plan.Table) { column(players, "friends").Orphans = plan.OrphansNull },
 			orphans: `players.friends old 1 [row [4]: "96"]`,
 		}, {
 			name: "a row that is dropped", do: "UPDATE items SET owner_id = 99 WHERE id = 3", undo: "UPDATE items SET owner_id = 4 WHERE id = 3",
-			edit:    func(_, items *merge.Table) { column(items, "owner_id").Orphans = merge.OrphansDrop },
+			edit:    func(_, items *plan.Table) { column(items, "owner_id").Orphans = plan.OrphansDrop },
 			orphans: `items.owner_id old 1 [row [3]: "99"]`, dropped: 1,
 		}, {
 			name: "no JSON", do: `UPDATE players SET bag = '{' WHERE id = 3`, undo: "UPDATE players SET bag = '[]' WHERE id = 3",
-			problems: 1, err: new(*merge.RowError), misfits: "players.bag old 1",
+			problems: 1, err: new(*report.RowError), misfits: "players.bag old 1",
 		}, {
-			name: "NULL", edit: func(players, _ *merge.Table) { column(players, "created_at").Nullable = false },
-			problems: 1, err: new(*merge.RowError), misfits: "players.created_at old 1",
+			name: "NULL", edit: func(players, _ *plan.Table) { column(players, "created_at").Nullable = false },
+			problems: 1, err: new(*report.RowError), misfits: "players.created_at old 1",
 		}, {
-			name: "a text that is too long", typed: true, edit: func(_, items *merge.Table) { column(items, "kind").Type = "varchar(4)" },
-			problems: 2, err: new(*merge.RowError), misfits: "items.kind new 1, items.kind old 1",
+			name: "a text that is too long", typed: true, edit: func(_, items *plan.Table) { column(items, "kind").Type = "varchar(4)" },
+			problems: 2, err: new(*report.RowError), misfits: "items.kind new 1, items.kind old 1",
 		}, {
-			name: "a list that becomes too long", typed: true, edit: func(players, _ *merge.Table) { column(players, "friends").Type = "varchar(30)" },
-			problems: 1, err: new(*merge.RowError), misfits: "players.friends old 1",
+			name: "a list that becomes too long", typed: true, edit: func(players, _ *plan.Table) { column(players, "friends").Type = "varchar(30)" },
+			problems: 1, err: new(*report.RowError), misfits: "players.friends old 1",
 		},
 	} {
 		if p.typed && g.Dialect == sqlsnow.SQLite {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
-			m := g.merge(t, func(plan *merge.Plan) {
+			m := g.merge(t, func(merged *plan.Plan) {
 				if p.edit != nil {
-					p.edit(plan.Tables[1], plan.Tables[0])
+					p.edit(merged.Tables[1], merged.Tables[0])
 				}
 			})
 			if p.do != "" {
@@ -83,7 +84,7 @@ func (g *game) problems(t *testing.T) {
 			if f.Problems != p.problems || p.problems > 0 && !errors.As(f.Err(), p.err) {
 				t.Errorf("got %d problems and %v, want %d and a %T", f.Problems, f.Err(), p.problems, p.err)
 			}
-			list := func(values []merge.ValueForecast, samples bool) (text string) {
+			list := func(values []report.ValueForecast, samples bool) (text string) {
 				for i, v := range values {
 					if i > 0 {
 						text += ", "
@@ -115,7 +116,7 @@ func (g *game) problems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := merge.DateForecast{Table: "players", Source: "old", Column: "created_at", Future: 1, Inversions: 1, Largest: 24 * time.Hour}
+		want := report.DateForecast{Table: "players", Source: "old", Column: "created_at", Future: 1, Inversions: 1, Largest: 24 * time.Hour}
 		if len(f.Dates) != 1 || f.Dates[0] != want {
 			t.Errorf("got %+v, want %+v", f.Dates, want)
 		}
@@ -125,13 +126,13 @@ func (g *game) problems(t *testing.T) {
 // droppedWinner has a row that clashes with one which is not copied.
 func (g *game) droppedWinner(t *testing.T) {
 	g.exec(t, g.new, "UPDATE players SET account_id = 99 WHERE id = 2000002")
-	m := g.merge(t, func(plan *merge.Plan) {
-		for _, c := range plan.Tables[1].Columns {
+	m := g.merge(t, func(p *plan.Plan) {
+		for _, c := range p.Tables[1].Columns {
 			switch c.Name {
 			case "account_id":
-				c.Orphans = merge.OrphansDrop
+				c.Orphans = plan.OrphansDrop
 			case "friends":
-				c.Orphans = merge.OrphansNull
+				c.Orphans = plan.OrphansNull
 			}
 		}
 	})
@@ -139,11 +140,11 @@ func (g *game) droppedWinner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := m.Run(t.Context())
+	found, err := m.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range report.Tables {
+	for _, row := range found.Tables {
 		want := int64(0)
 		if row.Table == "players" && row.Source == "new" {
 			want = 1
@@ -151,7 +152,7 @@ func (g *game) droppedWinner(t *testing.T) {
 		if row.Renamed != 0 || row.Dropped != want {
 			t.Errorf("got %+v, want no names changed and %d rows dropped", row, want)
 		}
-		if i := slices.IndexFunc(f.Tables, func(f merge.TableForecast) bool { return f.Table == row.Table && f.Source == row.Source }); f.Tables[i].Renamed != 0 || f.Tables[i].Dropped != want {
+		if i := slices.IndexFunc(f.Tables, func(f report.TableForecast) bool { return f.Table == row.Table && f.Source == row.Source }); f.Tables[i].Renamed != 0 || f.Tables[i].Dropped != want {
 			t.Errorf("dry run: got %+v, want no names changed and %d rows dropped", f.Tables[i], want)
 		}
 	}

@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
 )
 
 // Proof merges two small game servers, and sees whether verification finds each
@@ -20,11 +22,11 @@ func Proof(t *testing.T, e Engine) {
 	m := g.merge(t, nil)
 	t.Run("dry run", func(t *testing.T) { g.dryRun(t, m) })
 	t.Run("problems", func(t *testing.T) { g.problems(t) })
-	report, err := m.Run(t.Context())
+	found, err := m.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("report", func(t *testing.T) { g.report(t, report) })
+	t.Run("report", func(t *testing.T) { g.report(t, found) })
 	t.Run("lookup", func(t *testing.T) { g.lookup(t) })
 	t.Run("export", func(t *testing.T) { g.export(t) })
 	t.Run("damages", func(t *testing.T) { g.damages(t, m) })
@@ -95,56 +97,56 @@ func (g *game) exec(t *testing.T, db *sql.DB, statements ...string) {
 }
 
 // merge returns the merge by a plan that edit may change.
-func (g *game) merge(t *testing.T, edit func(*merge.Plan), sources ...merge.Source) *merge.Merge {
+func (g *game) merge(t *testing.T, edit func(*plan.Plan), sources ...merge.Source) *merge.Merge {
 	t.Helper()
-	column := func(name, typ string, role merge.Role, refers ...*merge.Reference) *merge.Column {
-		return &merge.Column{Name: name, Type: typ, Nullable: true, Role: role, Refers: refers}
+	column := func(name, typ string, role plan.Role, refers ...*plan.Reference) *plan.Column {
+		return &plan.Column{Name: name, Type: typ, Nullable: true, Role: role, Refers: refers}
 	}
-	to := func(table, path string) *merge.Reference { return &merge.Reference{Table: table, Path: path} }
+	to := func(table, path string) *plan.Reference { return &plan.Reference{Table: table, Path: path} }
 	moment := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "datetime", sqlsnow.Postgres: "timestamp without time zone", sqlsnow.SQLite: "DATETIME"}[g.Dialect]
 	mint := []string{"old"}
-	key := func() *merge.Column { return &merge.Column{Name: "id", Type: "bigint", Role: merge.RoleKey} }
-	plan := &merge.Plan{Version: 1, Dialect: g.Dialect.String(), Sources: []string{"new", "old"}, Tables: []*merge.Table{
+	key := func() *plan.Column { return &plan.Column{Name: "id", Type: "bigint", Role: plan.RoleKey} }
+	p := &plan.Plan{Version: 1, Dialect: g.Dialect.String(), Sources: []string{"new", "old"}, Tables: []*plan.Table{
 		{
 			Name: "items", PrimaryKey: []string{"id"}, Mint: mint,
-			Columns: []*merge.Column{key(), column("owner_id", "bigint", merge.RoleReference, to("players", "")), column("kind", "varchar(20)", merge.RolePlain)},
+			Columns: []*plan.Column{key(), column("owner_id", "bigint", plan.RoleReference, to("players", "")), column("kind", "varchar(20)", plan.RolePlain)},
 		},
 		{
 			Name: "players", PrimaryKey: []string{"id"}, Mint: mint, Created: "created_at",
-			Columns: []*merge.Column{
+			Columns: []*plan.Column{
 				key(),
-				column("account_id", "bigint", merge.RoleReference, to("accounts", "")),
-				column("slot", "int", merge.RolePlain),
-				column("name", "varchar(9)", merge.RolePlain),
-				column("gold", "numeric(12,2)", merge.RolePlain),
-				column("inviter", "bigint", merge.RoleReference, to("players", "")),
-				column("bag", "text", merge.RoleJSON, to("players", "$.pet.from"), to("players", "$.seen[*]")),
-				column("friends", "text", merge.RoleList, to("players", "")),
-				column("created_at", moment, merge.RolePlain),
+				column("account_id", "bigint", plan.RoleReference, to("accounts", "")),
+				column("slot", "int", plan.RolePlain),
+				column("name", "varchar(9)", plan.RolePlain),
+				column("gold", "numeric(12,2)", plan.RolePlain),
+				column("inviter", "bigint", plan.RoleReference, to("players", "")),
+				column("bag", "text", plan.RoleJSON, to("players", "$.pet.from"), to("players", "$.seen[*]")),
+				column("friends", "text", plan.RoleList, to("players", "")),
+				column("created_at", moment, plan.RolePlain),
 			},
-			Unique: []*merge.Unique{
-				{Columns: []string{"account_id", "slot"}, Rule: merge.RuleKeep},
-				{Columns: []string{"name"}, Rule: merge.RuleSuffix},
+			Unique: []*plan.Unique{
+				{Columns: []string{"account_id", "slot"}, Rule: plan.RuleKeep},
+				{Columns: []string{"name"}, Rule: plan.RuleSuffix},
 			},
 		},
 		{
 			Name: "accounts", PrimaryKey: []string{"id"}, Mint: mint,
-			Columns: []*merge.Column{key(), column("email", "varchar(20)", merge.RolePlain), column("country", "varchar(2)", merge.RolePlain)},
-			Unique:  []*merge.Unique{{Columns: []string{"email"}, Rule: merge.RuleMatch}},
+			Columns: []*plan.Column{key(), column("email", "varchar(20)", plan.RolePlain), column("country", "varchar(2)", plan.RolePlain)},
+			Unique:  []*plan.Unique{{Columns: []string{"email"}, Rule: plan.RuleMatch}},
 		},
 		{
 			Name: "world", PrimaryKey: []string{"name"},
-			Columns: []*merge.Column{column("name", "varchar(20)", merge.RolePlain), column("value", "varchar(20)", merge.RolePlain)},
-			Unique:  []*merge.Unique{{Columns: []string{"name"}, Rule: merge.RuleKeep}},
+			Columns: []*plan.Column{column("name", "varchar(20)", plan.RolePlain), column("value", "varchar(20)", plan.RolePlain)},
+			Unique:  []*plan.Unique{{Columns: []string{"name"}, Rule: plan.RuleKeep}},
 		},
 	}}
 	if edit != nil {
-		edit(plan)
+		edit(p)
 	}
 	if len(sources) == 0 {
 		sources = []merge.Source{{Name: "old", DB: g.old}, {Name: "new", DB: g.new}}
 	}
-	m, err := merge.New(g.Dialect, g.target, sources, plan, merge.Config{
+	m, err := merge.New(g.Dialect, g.target, sources, p, merge.Config{
 		Namespace:  namespace,
 		Assertions: []merge.Assertion{{Name: "swords", SQL: "SELECT COUNT(*) FROM items WHERE kind = 'sword'"}, {Name: "hats", SQL: "SELECT SUM(1) FROM items WHERE kind = 'hat'"}},
 	})
@@ -219,7 +221,7 @@ func (g *game) dryRun(t *testing.T, m *merge.Merge) {
 	}
 }
 
-func (g *game) report(t *testing.T, r *merge.Report) {
+func (g *game) report(t *testing.T, r *report.Report) {
 	var got []tableCounts
 	for _, row := range r.Tables {
 		got = append(got, tableCounts{row.Table, row.Source, row.Rows, row.Rekeyed, row.Merged, row.Renamed, 0})
@@ -239,7 +241,7 @@ func (g *game) report(t *testing.T, r *merge.Report) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	for _, row := range r.Targets {
-		if row.Table == "players" && row != (merge.TargetReport{Table: "players", Before: 1, Copied: 5, Rows: 6}) {
+		if row.Table == "players" && row != (report.Target{Table: "players", Before: 1, Copied: 5, Rows: 6}) {
 			t.Errorf("got %+v, want 1 row before, 5 copied", row)
 		}
 	}
@@ -286,7 +288,7 @@ func (g *game) lookup(t *testing.T) {
 		{"old", "world", 3, 0},
 	} {
 		got, err := merge.Lookup(t.Context(), g.Dialect, g.target, tt.source, tt.table, tt.old)
-		if got != tt.want || (tt.want == 0) != errors.Is(err, merge.ErrNotFound) {
+		if got != tt.want || (tt.want == 0) != errors.Is(err, report.ErrNotFound) {
 			t.Errorf("%s %s %d: got %d (%v), want %d", tt.source, tt.table, tt.old, got, err, tt.want)
 		}
 	}
@@ -324,27 +326,27 @@ func (g *game) later(t *testing.T, first *merge.Merge) {
 	third := g.Open(t)
 	g.exec(t, third, g.schema...)
 	g.exec(t, third, "INSERT INTO players VALUES (1, NULL, 1, 'Ann', 5, NULL, NULL, NULL, '2024-03-01 10:00:00')", "INSERT INTO items VALUES (7, 1, 'hat'), (8, 1, 'bow')")
-	m := g.merge(t, func(plan *merge.Plan) {
-		plan.Sources = []string{"third"}
-		for _, table := range plan.Tables[:3] {
-			table.Mint = plan.Sources
+	m := g.merge(t, func(p *plan.Plan) {
+		p.Sources = []string{"third"}
+		for _, table := range p.Tables[:3] {
+			table.Mint = p.Sources
 		}
 	}, merge.Source{Name: "third", DB: third})
-	report, err := m.Run(t.Context())
+	found, err := m.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row := report.Targets[0]; row != (merge.TargetReport{Table: "items", Before: 4, Copied: 2, Rows: 6}) {
+	if row := found.Targets[0]; row != (report.Target{Table: "items", Before: 4, Copied: 2, Rows: 6}) {
 		t.Errorf("got %+v, want 4 items before, 2 copied", row)
 	}
-	if report, err = first.Verify(t.Context()); err != nil || report.Err() != nil {
-		t.Fatalf("the first merge: got %v, %v", err, report.Err())
+	if found, err = first.Verify(t.Context()); err != nil || found.Err() != nil {
+		t.Fatalf("the first merge: got %v, %v", err, found.Err())
 	}
-	if row := report.Targets[0]; row != (merge.TargetReport{Table: "items", Copied: 4, Later: 2, Rows: 6}) || len(report.Warnings) != 1 {
-		t.Errorf("the first merge: got %+v and warnings %q, want 4 items copied, 2 later, and 1 warning", row, report.Warnings)
+	if row := found.Targets[0]; row != (report.Target{Table: "items", Copied: 4, Later: 2, Rows: 6}) || len(found.Warnings) != 1 {
+		t.Errorf("the first merge: got %+v and warnings %q, want 4 items copied, 2 later, and 1 warning", row, found.Warnings)
 	}
 	g.exec(t, g.target, "INSERT INTO items VALUES (3, 2000001, 'shield')")
-	if report, err = first.Verify(t.Context()); err != nil || report.Err() == nil {
-		t.Errorf("with a row too many: got %v, %v", err, report.Err())
+	if found, err = first.Verify(t.Context()); err != nil || found.Err() == nil {
+		t.Errorf("with a row too many: got %v, %v", err, found.Err())
 	}
 }

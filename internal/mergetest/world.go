@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A world is some databases of one schema, to be merged.
@@ -63,7 +63,7 @@ type table struct {
 
 type unique struct {
 	columns []string
-	rule    merge.Rule
+	rule    plan.Rule
 	rename  string
 }
 
@@ -71,13 +71,13 @@ type unique struct {
 type column struct {
 	name      string
 	value     value // of plain columns
-	role      merge.Role
+	role      plan.Role
 	nullable  bool
 	declared  bool // the schema has a foreign key
 	text      bool // a reference that is a text
 	zero      bool // 0 is for none
-	orphans   merge.Orphans
-	refers    []*merge.Reference
+	orphans   plan.Orphans
+	refers    []*plan.Reference
 	by        string
 	separator string
 }
@@ -156,7 +156,7 @@ func (w *world) leaveOut(s *source) {
 	}
 	for _, t := range w.tables {
 		for _, c := range t.columns {
-			free := c.role == merge.RolePlain && c.nullable && c.name != "made" && c.name != "title" && !strings.HasSuffix(c.name, "_kind") || c.role == merge.RoleReference && c.nullable && !c.declared
+			free := c.role == plan.RolePlain && c.nullable && c.name != "made" && c.name != "title" && !strings.HasSuffix(c.name, "_kind") || c.role == plan.RoleReference && c.nullable && !c.declared
 			if free && w.random.IntN(8) == 0 {
 				s.lacks[t.name+"."+c.name] = true
 			}
@@ -198,19 +198,19 @@ func (w *world) fillIn(i int, t *table) {
 	}
 	if t.ids() {
 		t.primary = []string{"id"}
-		add(&column{name: "id", role: merge.RoleKey})
+		add(&column{name: "id", role: plan.RoleKey})
 	}
 	if t.shape == dictionary {
-		add(&column{name: "code", role: merge.RolePlain, value: text})
-		add(&column{name: "title", role: merge.RolePlain, value: text, nullable: true})
-		t.unique = append(t.unique, &unique{columns: []string{"code"}, rule: merge.RuleMatch})
+		add(&column{name: "code", role: plan.RolePlain, value: text})
+		add(&column{name: "title", role: plan.RolePlain, value: text, nullable: true})
+		t.unique = append(t.unique, &unique{columns: []string{"code"}, rule: plan.RuleMatch})
 		return
 	}
-	add(&column{name: "tag", role: merge.RolePlain, value: text})
+	add(&column{name: "tag", role: plan.RolePlain, value: text})
 	if t.shape == natural {
 		t.primary = []string{"code"}
-		add(&column{name: "code", role: merge.RolePlain, value: text})
-		rule := []merge.Rule{merge.RuleKeep, merge.RuleSuffix}[r.IntN(2)]
+		add(&column{name: "code", role: plan.RolePlain, value: text})
+		rule := []plan.Rule{plan.RuleKeep, plan.RuleSuffix}[r.IntN(2)]
 		t.unique = append(t.unique, &unique{columns: t.primary, rule: rule, rename: "code"})
 	}
 	if t.shape == linking {
@@ -218,23 +218,23 @@ func (w *world) fillIn(i int, t *table) {
 		t.links = []*table{before[r.IntN(len(before))], before[r.IntN(len(before))]}
 		t.primary = []string{"a", "b"}
 		for j, name := range t.primary {
-			add(&column{name: name, role: merge.RoleReference, declared: true, refers: []*merge.Reference{{Table: t.links[j].name}}})
+			add(&column{name: name, role: plan.RoleReference, declared: true, refers: []*plan.Reference{{Table: t.links[j].name}}})
 		}
-		t.unique = append(t.unique, &unique{columns: t.primary, rule: merge.RuleKeep})
+		t.unique = append(t.unique, &unique{columns: t.primary, rule: plan.RuleKeep})
 	}
 	for j := range r.IntN(4) {
-		add(&column{name: fmt.Sprintf("v%d", j), role: merge.RolePlain, value: value(r.IntN(int(values))), nullable: r.IntN(2) == 0})
+		add(&column{name: fmt.Sprintf("v%d", j), role: plan.RolePlain, value: value(r.IntN(int(values))), nullable: r.IntN(2) == 0})
 	}
-	add(&column{name: "made", role: merge.RolePlain, value: moment, nullable: true})
+	add(&column{name: "made", role: plan.RolePlain, value: moment, nullable: true})
 	if before := w.before(i); t.shape == leaf {
 		for j := range r.IntN(3) {
-			c := add(&column{name: fmt.Sprintf("r%d_id", j), role: merge.RoleReference, refers: []*merge.Reference{{Table: before[r.IntN(len(before))].name}}})
+			c := add(&column{name: fmt.Sprintf("r%d_id", j), role: plan.RoleReference, refers: []*plan.Reference{{Table: before[r.IntN(len(before))].name}}})
 			c.declared, c.zero, c.nullable = r.IntN(2) == 0, r.IntN(4) == 0, r.IntN(2) == 0
 			c.zero = c.zero && !c.declared
 		}
 		if r.IntN(3) == 0 {
-			add(&column{name: "name", role: merge.RolePlain, value: text})
-			t.unique = append(t.unique, &unique{columns: []string{"name"}, rule: merge.RuleSuffix, rename: "name"})
+			add(&column{name: "name", role: plan.RolePlain, value: text})
+			t.unique = append(t.unique, &unique{columns: []string{"name"}, rule: plan.RuleSuffix, rename: "name"})
 		}
 		return
 	}
@@ -242,14 +242,14 @@ func (w *world) fillIn(i int, t *table) {
 		w.addReference(i, t, fmt.Sprintf("r%d", j))
 	}
 	if t.shape == keyed && r.IntN(3) == 0 {
-		add(&column{name: "name", role: merge.RolePlain, value: text})
-		rule := []merge.Rule{merge.RuleKeep, merge.RuleSuffix}[r.IntN(2)]
+		add(&column{name: "name", role: plan.RolePlain, value: text})
+		rule := []plan.Rule{plan.RuleKeep, plan.RuleSuffix}[r.IntN(2)]
 		t.unique = append(t.unique, &unique{columns: []string{"name"}, rule: rule, rename: "name"})
 	}
 	if links := slices.DeleteFunc(slices.Clone(w.tables[:i]), func(t *table) bool { return t.shape != linking }); len(links) > 0 && r.IntN(2) == 0 {
 		t.follows = links[r.IntN(len(links))]
 		for j, name := range []string{"fa", "fb"} {
-			add(&column{name: name, role: merge.RoleReference, declared: true, nullable: true, refers: []*merge.Reference{{Table: t.follows.links[j].name}}})
+			add(&column{name: name, role: plan.RoleReference, declared: true, nullable: true, refers: []*plan.Reference{{Table: t.follows.links[j].name}}})
 		}
 	}
 }
@@ -267,28 +267,28 @@ func (w *world) addReference(i int, t *table, name string) {
 		}
 		return all[r.IntN(len(all))]
 	}
-	c := &column{name: name + "_id", nullable: true, refers: []*merge.Reference{{Table: any().name}}}
+	c := &column{name: name + "_id", nullable: true, refers: []*plan.Reference{{Table: any().name}}}
 	t.columns = append(t.columns, c)
 	if r.IntN(4) == 0 {
-		c.orphans = merge.OrphansNull
+		c.orphans = plan.OrphansNull
 	}
 	switch r.IntN(8) {
 	case 0:
-		c.name, c.role, c.separator = name+"_ids", merge.RoleList, []string{"", "|", ", "}[r.IntN(3)]
+		c.name, c.role, c.separator = name+"_ids", plan.RoleList, []string{"", "|", ", "}[r.IntN(3)]
 	case 1:
-		c.name, c.role = name, merge.RoleJSON
-		c.refers = []*merge.Reference{
+		c.name, c.role = name, plan.RoleJSON
+		c.refers = []*plan.Reference{
 			{Table: any().name, Path: "$.owner"}, {Table: any().name, Path: "$.items[*].id"}, {Table: any().name, Path: "$.ids[*]"},
 		}
 	case 2:
-		c.role, c.by = merge.RolePolymorphic, name+"_kind"
-		t.columns = append(t.columns, &column{name: c.by, role: merge.RolePlain, value: text, nullable: true})
-		c.refers = []*merge.Reference{{Table: any().name, Value: "first"}, {Table: any().name, Value: "second"}}
+		c.role, c.by = plan.RolePolymorphic, name+"_kind"
+		t.columns = append(t.columns, &column{name: c.by, role: plan.RolePlain, value: text, nullable: true})
+		c.refers = []*plan.Reference{{Table: any().name, Value: "first"}, {Table: any().name, Value: "second"}}
 	case 3, 4:
-		c.role, c.text = merge.RoleReference, r.IntN(3) == 0
+		c.role, c.text = plan.RoleReference, r.IntN(3) == 0
 		c.zero = r.IntN(3) == 0
 	default:
-		c.role, c.declared, c.orphans = merge.RoleReference, true, merge.OrphansFail
+		c.role, c.declared, c.orphans = plan.RoleReference, true, plan.OrphansFail
 		before := w.before(i)
 		switch {
 		case w.tight && r.IntN(3) == 0:
@@ -297,7 +297,7 @@ func (w *world) addReference(i int, t *table, name string) {
 			c.nullable, c.refers[0].Table = false, before[r.IntN(len(before))].name
 		}
 		if r.IntN(4) == 0 && t.shape == keyed && slices.ContainsFunc(before, func(t *table) bool { return t.name == c.refers[0].Table }) {
-			t.unique = append(t.unique, &unique{columns: []string{c.name, "tag"}, rule: merge.RuleFail})
+			t.unique = append(t.unique, &unique{columns: []string{c.name, "tag"}, rule: plan.RuleFail})
 		}
 	}
 }

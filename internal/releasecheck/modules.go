@@ -20,7 +20,7 @@ func (r *repository) modules() (dirs []string) {
 }
 
 // neverTagged are the modules that nobody imports.
-var neverTagged = []string{"bench", "drivers", "examples"}
+var neverTagged = []string{"bench", "drivers", "examples", "internal"}
 
 // brokenModules finds modules that do not build without the workspace, which their
 // users don't have, or whose go.mod is not tidy. If there are tags, it also finds

@@ -65,6 +65,9 @@ func (j job) covers(folder, test string) bool {
 			run = pattern
 		}
 	}
-	return slices.ContainsFunc(j.args, func(arg string) bool { return filepath.Join(j.dir, arg) == folder }) &&
-		regexp.MustCompile(run).MatchString(test)
+	return slices.ContainsFunc(j.args, func(arg string) bool {
+		below, all := strings.CutSuffix(arg, "/...")
+		dir := filepath.Join(j.dir, below)
+		return dir == folder || all && strings.HasPrefix(folder, dir+"/")
+	}) && regexp.MustCompile(run).MatchString(test)
 }

@@ -1,0 +1,124 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// phaseDryRun is the phase of a dry run's events.
+const phaseDryRun = "dry-run"
+
+func (j *job) dryRun(ctx context.Context) (_ *report.Forecast, err error) {
+	began := time.Now()
+	c, err := j.conns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	// Where there is no ledger, there was no run.
+	if r, err := ledgerOf(c.target).load(ctx, j.id, j.plan); err == nil && r != nil && r.phase != phaseMint {
+		return nil, errBegun
+	}
+	sources, err := c.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := (&preflight{j, c}).check(ctx); err != nil {
+		return nil, err
+	}
+	j.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
+	merged := newRememberedIdentities()
+	d := &dryRun{
+		job: j, conns: c, forecast: &report.Forecast{Sources: j.plan.Sources}, merged: merged,
+		conflicts: newConflicts(j.engine, j.plan, c.target, sources, merged),
+	}
+	for _, t := range j.order {
+		before, err := d.before(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		order, err := j.plan.Precedence(t)
+		if err != nil {
+			return nil, err
+		}
+		for _, source := range order {
+			if err := d.table(ctx, newSourceTable(0, source, t), before); err != nil {
+				return nil, err
+			}
+		}
+	}
+	d.forecast.Took = time.Since(began)
+	d.forecast.Estimate = runPerDryRun * d.forecast.Took
+	return d.forecast, nil
+}
+
+var errBegun = errors.New("the plan's run has copied rows already")
+
+// runPerDryRun is about how many times as long as a dry run a run takes.
+const runPerDryRun = 6
+
+// A dryRun goes through the tables of the sources.
+type dryRun struct {
+	*job
+	conns     *conns
+	forecast  *report.Forecast
+	conflicts *conflicts
+	merged    *rememberedIdentities
+}
+
+// before counts the rows that the target has of a table.
+func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {
+	n, err := countRows(ctx, d.engine, d.conns.target, t.Name)
+	if err != nil {
+		if ctx.Err() != nil {
+			return 0, err
+		}
+		d.forecast.Notes = append(d.forecast.Notes, fmt.Sprintf("the target has no table %q yet, or it can't be read: %v", t.Name, err))
+	}
+	d.conflicts.empty[t.Name] = n == 0
+	return n, nil
+}
+
+// table goes through one table of one source.
+func (d *dryRun) table(ctx context.Context, t *sourceTable, before int64) error {
+	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: t.table.Name, Source: t.source, Before: before})
+	f := &tableForecast{dryRun: d, of: t, row: &d.forecast.Tables[len(d.forecast.Tables)-1]}
+	if err := f.begin(ctx); err != nil {
+		return err
+	}
+	progress := d.progress(phaseDryRun, t, 0, -1)
+	progress.begin()
+	pace := d.pace()
+	var after []any
+	for {
+		if err := d.pause(ctx); err != nil {
+			return err
+		}
+		start, limit := time.Now(), pace.size()
+		rows, err := t.read(ctx, d.conns, after, nil, limit)
+		if err != nil {
+			return err
+		}
+		if err := f.look(ctx, rows); err != nil {
+			return err
+		}
+		bytes := 0
+		for _, row := range rows {
+			bytes += sizeOf(row)
+		}
+		pace.observe(len(rows), bytes, time.Since(start))
+		progress.chunk(len(rows), time.Since(start))
+		if len(rows) < limit {
+			break
+		}
+		after = t.primaryKey(rows[len(rows)-1])
+	}
+	f.end()
+	progress.end()
+	return nil
+}

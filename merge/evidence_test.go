@@ -1,0 +1,134 @@
+//go:build unix
+
+package merge_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// TestEvidence asks Inspect about one column at a time, of a source beside which
+// there are 3000 players, with ids from 1 on.
+func TestEvidence(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	const fill = "INSERT INTO things SELECT seq, %s FROM seq_1_to_%d"
+	tests := []struct {
+		name   string
+		column string // definition
+		value  string // of row seq
+		rows   int
+		want   string
+		says   string // in a suspect, or in a note of the table
+	}{
+		{"a name and no values", "player_id INT", "NULL", 100, "reference players, suspect", "it has no values"},
+		{"a name and other values", "player_id INT NOT NULL", "seq + 100000", 100, "undecided, suspect", "only 0 of 100 sampled values"},
+		{"a name and some orphans", "player_id INT NOT NULL", "IF(seq % 20 = 0, 77777, seq)", 100, "reference players, suspect", "of 96 sampled values"},
+		{"a name and many orphans", "player_id INT NOT NULL", "IF(seq % 2 = 0, 77777 + seq, seq)", 100, "undecided, suspect", "only 50 of 100"},
+		{"a name of nothing", "steam_id INT NOT NULL", "seq + 100000", 100, "plain", "named like a reference, but"},
+		{"an unknown name", "mystery_id INT NOT NULL", "seq", 100, "undecided, suspect", "could be ids of players, things"},
+		{"a number", "level INT NOT NULL", "seq % 60", 100, "plain", ""},
+		{"a number of players", "max_players INT NOT NULL", "seq % 60 + 1", 100, "plain", ""},
+		{"a table's name", "player INT NOT NULL", "seq", 100, "reference players, suspect", "named like an id of players"},
+		{"itself", "parent_id INT NOT NULL", "seq DIV 2", 100, "reference things none 0, suspect", "same table"},
+		{"a text of digits", "player_id VARCHAR(10) NOT NULL", "seq", 100, "reference players, suspect", "named like"},
+		{"a text", "player_id VARCHAR(10) NOT NULL", "CONCAT('x', seq)", 100, "plain", ""},
+		{"a flag", "player_id TINYINT NOT NULL", "1", 100, "plain", ""},
+		{"late rows", "mates TEXT NOT NULL", "IF(seq < 1500, '', CONCAT(seq, ',', seq + 1))", 2500, "undecided, suspect", "a list of numbers"},
+		{"bytes", "player_id VARBINARY(20) NOT NULL", "seq", 100, "plain", ""},
+		{"a list of one", "player_ids VARCHAR(40) NOT NULL", "IF(seq = 7, '1, 2', seq)", 100, "list players, suspect", "a list of ids"},
+		{"an array", "player_ids JSON NOT NULL", "CONCAT('[', seq, ', \"', seq, '\"]')", 100, "json $[*]=players, suspect", "$[*]"},
+		{"JSON in a text", "data TEXT NOT NULL", `CONCAT('{"a b": {"player_id": ', seq, '}, "players": 12}')`, 100, `json $["a b"].player_id=players, suspect`, "player_id"},
+		{"JSON without ids", "data JSON NOT NULL", `CONCAT('{"hp": ', seq, ', "players": 12}')`, 100, "plain", ""},
+		{"broken JSON", "data TEXT NOT NULL", `CONCAT('{"player_id": ', seq)`, 100, "plain", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			source := newSource(t, server, "s",
+				"CREATE TABLE players (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, hp INT)", "INSERT INTO players SELECT seq, 1 FROM seq_1_to_3000",
+				"CREATE TABLE things (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, "+test.column+")", fmt.Sprintf(fill, test.value, test.rows))
+			p, err := merge.Inspect(t.Context(), sqlsnow.MySQL, source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			things := findTable(t, p, "things")
+			c := things.Columns[1]
+			if got := describe(c); got != test.want {
+				t.Errorf("got %q, want %q; suspects %q", got, test.want, c.Suspects)
+			}
+			if strings.HasPrefix(test.want, "reference") && c.Type != "bigint" && c.Type != "varchar(19)" {
+				t.Errorf("got type %q, want one for ids", c.Type)
+			}
+			said := func(text string) bool { return strings.Contains(text, test.says) }
+			if test.says != "" && !slices.ContainsFunc(append(c.Suspects, things.Notes...), said) {
+				t.Errorf("got suspects %q and notes %q, want one with %q", c.Suspects, things.Notes, test.says)
+			}
+		})
+	}
+}
+
+// TestKinds asks Inspect which rows get new ids.
+func TestKinds(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	const snow = "7200000000000000000"
+	tests := []struct {
+		name     string
+		key      string
+		a, b     []string // rows of (id, name)
+		mint     []string
+		suspects bool // of the key
+		unique   string
+	}{
+		{"counted", "INT NOT NULL AUTO_INCREMENT", []string{"(1, 'a'), (2, 'b')"}, []string{"(1, 'c'), (2, 'd')"}, []string{"a", "b"}, false, "[name]=fail"},
+		{"snowflakes", "BIGINT NOT NULL", []string{"(" + snow + ", 'a')"}, []string{"(" + snow + " + 1, 'b')"}, nil, false, "[id]=fail [name]=fail"},
+		{"young snowflakes", "BIGINT NOT NULL", []string{"(40000000000000, 'a')"}, []string{"(40000000000001, 'b')"}, nil, false, "[id]=fail [name]=fail"},
+		{"one of them", "BIGINT NOT NULL", []string{"(1, 'a'), (2, 'b')"}, []string{"(" + snow + ", 'c')"}, []string{"a"}, false, "[id]=fail [name]=fail"},
+		{"both in one", "BIGINT NOT NULL", []string{"(1, 'a'), (" + snow + ", 'b')"}, []string{"(2, 'c'), (3, 'd')"}, []string{"a", "b"}, true, "[id]=fail [name]=fail"},
+		{"empty and counted", "INT NOT NULL AUTO_INCREMENT", nil, nil, []string{"a", "b"}, false, "[name]=fail"},
+		{"empty", "BIGINT NOT NULL", nil, nil, nil, false, "[id]=fail [name]=fail"},
+		{"negative", "BIGINT NOT NULL", []string{"(-1, 'a'), (2, 'b')"}, []string{"(3, 'c'), (4, 'd')"}, []string{"a", "b"}, true, "[id]=fail [name]=fail"},
+		{"past 2^63", "BIGINT UNSIGNED NOT NULL", []string{"(1, 'a'), (18446744073709551615, 'b')"}, []string{"(2, 'c'), (3, 'd')"}, []string{"a", "b"}, true, "[id]=fail [name]=fail"},
+		{"one row", "INT NOT NULL", []string{"(1, 'a')"}, []string{"(1, 'b')"}, []string{"a", "b"}, true, "[id]=fail [name]=fail"},
+		{"the same rows", "INT NOT NULL", []string{"(1, 'a'), (2, 'b')"}, []string{"(2, 'b'), (1, 'a')"}, nil, false, "[id]=match, suspect [name]=match, suspect"},
+		{"the same names", "INT NOT NULL", []string{"(1, 'a'), (2, 'b')"}, []string{"(2, 'a'), (1, 'b')"}, []string{"a", "b"}, false, "[name]=match, suspect"},
+		{"some of the names", "INT NOT NULL", []string{"(1, 'a'), (2, 'b'), (3, 'c')"}, []string{"(2, 'A'), (1, 'x')"}, []string{"a", "b"}, false, "[name]=suffix, suspect"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			source := func(name string, rows []string) merge.Source {
+				statements := []string{"CREATE TABLE things (id " + test.key + " PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE)"}
+				for _, values := range rows {
+					statements = append(statements, "INSERT INTO things VALUES "+values)
+				}
+				return newSource(t, server, name, statements...)
+			}
+			p, err := merge.Inspect(t.Context(), sqlsnow.MySQL, source("a", test.a), source("b", test.b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			things := findTable(t, p, "things")
+			if !slices.Equal(things.Mint, test.mint) {
+				t.Errorf("mints %q, want %q", things.Mint, test.mint)
+			}
+			if got := things.Columns[0].Suspects; (len(got) > 0) != test.suspects {
+				t.Errorf("got suspects %q", got)
+			}
+			var unique []string
+			for _, u := range things.Unique {
+				text := fmt.Sprintf("%v=%s", u.Columns, u.Rule)
+				if len(u.Suspects) > 0 {
+					text += ", suspect"
+				}
+				unique = append(unique, text)
+			}
+			if got := strings.Join(unique, " "); got != test.unique {
+				t.Errorf("got unique keys %q, want %q", got, test.unique)
+			}
+		})
+	}
+}

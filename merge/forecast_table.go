@@ -1,0 +1,215 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// A tableForecast is what a dry run finds in one table of one source.
+type tableForecast struct {
+	*dryRun
+	of      *sourceTable
+	row     *report.TableForecast
+	finders []*finder
+	source  *refChecker
+	created int // the column that dates ids; -1 if there is none
+	zone    *time.Location
+	now     time.Time
+	latest  time.Time
+	dates   report.DateForecast
+}
+
+func (f *tableForecast) begin(ctx context.Context) error {
+	s := f.of
+	source, err := f.conns.source(ctx, s.source)
+	if err != nil {
+		return err
+	}
+	f.source = &refChecker{engine: f.engine, q: source}
+	tables := map[string]*sourceTable{}
+	for _, t := range f.plan.Tables {
+		if !t.Skip && t.In(s.source) {
+			tables[t.Name] = newSourceTable(0, s.source, t)
+		}
+	}
+	for at, c := range s.columns {
+		if c.HoldsReferences() {
+			finder, err := newFinder(tables, s, at)
+			if err != nil {
+				return err
+			}
+			f.finders = append(f.finders, finder)
+		}
+	}
+	f.created = -1
+	if s.rekeys && s.table.Created != "" {
+		f.created, f.zone, f.now = s.position(s.table.Created), time.UTC, time.Now()
+		f.dates = report.DateForecast{Table: s.table.Name, Source: s.source, Column: s.table.Created}
+		if s.table.Zone != "" && f.created >= 0 && !zoned(f.engine.dialect, s.columns[f.created]) {
+			f.zone, err = time.LoadLocation(s.table.Zone)
+		}
+	}
+	return err
+}
+
+func (f *tableForecast) end() {
+	if f.dates.Undated+f.dates.Future+f.dates.Inversions > 0 {
+		f.forecast.Dates = append(f.forecast.Dates, f.dates)
+	}
+}
+
+// look goes through some rows.
+func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
+	f.row.Rows += int64(len(rows))
+	lost, err := f.references(ctx, rows)
+	if err != nil {
+		return err
+	}
+	var alive [][]any
+	for i, values := range rows {
+		if lost[i] {
+			f.row.Dropped++
+			if id, ok := f.id(values); ok {
+				f.merged.drop(f.of.source, f.of.table, id)
+			}
+			continue
+		}
+		alive = append(alive, values)
+	}
+	verdicts, err := f.conflicts.decide(ctx, f.of.table, f.of.source, f.of.columns, alive)
+	if err != nil {
+		return err
+	}
+	for i, values := range alive {
+		v := verdicts[i]
+		for n, c := range v.clashes {
+			f.forecast.AddClash(uniqueOf(f.of.table, c.Unique), c, v.failed == c && n == len(v.clashes)-1)
+		}
+		f.row.Renamed += int64(len(v.renames))
+		if v.merged {
+			f.row.Merged++
+			if id, ok := f.id(values); ok {
+				f.merged.add(f.of.source, f.of.table, id, v.winner)
+			}
+			continue
+		}
+		if f.of.rekeys {
+			f.row.Rekeyed++
+			f.date(values)
+		}
+		f.fits(values)
+	}
+	return nil
+}
+
+// id returns the value of the column of Role key, where there is one.
+func (f *tableForecast) id(values []any) (int64, bool) {
+	if f.of.key < 0 {
+		return 0, false
+	}
+	return sqlvalue.ID(values[f.of.key])
+}
+
+func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
+	for _, u := range t.Unique {
+		if slices.Equal(u.Columns, columns) {
+			return u
+		}
+	}
+	return &plan.Unique{Columns: columns, Rule: plan.RuleFail} // the primary key
+}
+
+// references looks for references to no row, and returns which rows are
+// dropped for one.
+func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bool, err error) {
+	lost = make([]bool, len(rows))
+	for _, finder := range f.finders {
+		parents := make([]*plan.Table, len(finder.parents)) // nil where the source does not have it
+		for i, parent := range finder.parents {
+			if parent != nil {
+				parents[i] = parent.table
+			}
+		}
+		c := finder.column
+		fail := func(_ int, bad *report.RowError) {
+			f.forecast.AddMisfit(f.of.table.Name, f.of.source, c.Name, "row "+bad.Row+": "+bad.Err.Error())
+			f.forecast.AddProblem(bad)
+		}
+		err := f.source.orphans(ctx, finder, rows, parents, fail, func(h heldRef, missing bool) error {
+			if !missing {
+				return nil
+			}
+			key := sqlvalue.FormatKey(f.of.primaryKey(rows[h.row]))
+			f.forecast.AddOrphan(f.of.table.Name, f.of.source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.text))
+			switch c.Orphans {
+			case plan.OrphansDrop:
+				lost[h.row] = true
+			case plan.OrphansFail:
+				f.forecast.AddProblem(&report.OrphanError{Source: f.of.source, Table: f.of.table.Name, Column: c.Name, Row: key, Value: h.text})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return lost, nil
+}
+
+// date looks at what dates a new id.
+func (f *tableForecast) date(values []any) {
+	if f.created < 0 {
+		return
+	}
+	at, ok := parseDate(values[f.created], f.zone)
+	switch {
+	case !ok:
+		f.dates.Undated++
+	case at.After(f.now):
+		f.dates.Future++
+	case at.Before(f.latest):
+		f.dates.Inversions++
+		f.dates.Largest = max(f.dates.Largest, f.latest.Sub(at))
+	default:
+		f.latest = at
+	}
+}
+
+// fits looks for values that the target's columns do not take.
+func (f *tableForecast) fits(values []any) {
+	for n, c := range f.of.columns {
+		v := values[n]
+		if i := slices.IndexFunc(f.finders, func(finder *finder) bool { return finder.at == n }); i >= 0 && v != nil {
+			v = f.longest(f.finders[i], values)
+		}
+		if reason := misfit(f.engine.dialect, c, v); reason != "" {
+			key := sqlvalue.FormatKey(f.of.primaryKey(values))
+			f.forecast.AddMisfit(f.of.table.Name, f.of.source, c.Name, "row "+key+": "+reason)
+			f.forecast.AddProblem(&report.RowError{Source: f.of.source, Table: f.of.table.Name, Row: key, Err: columnError(c.Name, errors.New(reason))})
+		}
+	}
+}
+
+// longest returns a value with ids of the most digits in the place of those
+// that are new.
+func (f *tableForecast) longest(finder *finder, values []any) any {
+	v, _, err := finder.edit(&row{key: f.of.primaryKey(values), old: values}, func(ref int, text string) (string, bool) {
+		if parent := finder.parents[ref]; parent != nil && parent.rekeys {
+			return strings.Repeat("9", sqltype.IDDigits-1), true
+		}
+		return text, true
+	})
+	if err != nil {
+		return values[finder.at]
+	}
+	return v
+}

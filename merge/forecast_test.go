@@ -1,0 +1,44 @@
+package merge
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+func TestContestsOfASource(t *testing.T) {
+	table := &plan.Table{
+		Name: "players", PrimaryKey: []string{"id"}, Mint: []string{"b"},
+		Columns: []*plan.Column{
+			{Name: "id", Role: plan.RoleKey},
+			{Name: "name", Role: plan.RolePlain},
+			{Name: "lower", Role: plan.RolePlain, Generated: "lower(name)"},
+			{Name: "tag", Role: plan.RolePlain, Sources: []string{"a", "c"}},
+		},
+		Unique: []*plan.Unique{
+			{Columns: []string{"name"}, Rule: plan.RuleSuffix, Prefer: []string{"c"}},
+			{Columns: []string{"lower"}, Rule: plan.RuleFail},
+			{Columns: []string{"tag"}, Rule: plan.RuleFail},
+		},
+	}
+	c := &conflicts{plan: &plan.Plan{Sources: []string{"a", "b", "c"}, Tables: []*plan.Table{table}}}
+	for source, want := range map[string]string{
+		"a": "id: target; name: target c; tag: target",
+		"b": "name: target c a", // its ids are new, and it has no tags
+		"c": "id: target a; name: target; tag: target a",
+	} {
+		var got []string
+		for _, k := range c.contests(table, source) {
+			got = append(got, k.unique.Columns[0]+": "+strings.TrimSpace("target "+strings.TrimSpace(strings.Join(k.ahead, " "))))
+		}
+		if text := strings.Join(got, "; "); text != want {
+			t.Errorf("source %s: got %s, want %s", source, text, want)
+		}
+		for _, column := range c.needs(table, source) {
+			if column.Generated != "" || !column.In(source) {
+				t.Errorf("source %s needs column %s, which it does not have", source, column.Name)
+			}
+		}
+	}
+}

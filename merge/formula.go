@@ -1,0 +1,115 @@
+package merge
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow"
+)
+
+// A formula says which new id a row gets, given the place of the id before it:
+//
+//	place = max(place before + 1, max(min(tick of the date, now), least) * width + |old id % spread|)
+//	id    = (place + place div width * gap + base) << shard bits | hash of the old id
+//
+// A row without a date gets the place after the one before. [formula.next] and
+// [formula.id] compute this, and [formula.expression] writes it for MySQL. So it
+// does not matter who makes an id.
+type formula struct {
+	ids    idRange
+	now    int64 // no date is after this tick
+	least  int64 // or before this one
+	width  int64 // ids of a tick
+	spread int64 // where in its tick an id may begin: not always at the first, so that id % n is even for every n
+	gap    int64 // from the last id of a tick to the first of the next one, less 1
+	base   int64 // the id of place 0
+}
+
+// newFormula returns the formula for a range. Dates after now, in microseconds
+// since 1970, count as now.
+func newFormula(ids idRange, now int64) *formula {
+	shard := ids.layout.Bits().Shard
+	return &formula{
+		ids: ids, now: max(0, ids.tick(time.UnixMicro(now))), least: ids.least(), width: ids.width(), spread: max(1, ids.width()/2),
+		gap: int64(ids.stride()>>shard) - ids.width(), base: int64(ids.compose(0, ids.first) >> shard),
+	}
+}
+
+// start returns the place before the first one. The id of place 0 may be zero,
+// which means "not assigned": so it is not used.
+func (f *formula) start() int64 { return max(0, f.least*f.width-1) }
+
+// next returns the place of a row. dated is false where the row has no date.
+func (f *formula) next(before, old, tick int64, dated bool) int64 {
+	place := before + 1
+	if dated {
+		place = max(place, max(min(tick, f.now), f.least)*f.width+max(old%f.spread, -(old%f.spread)))
+	}
+	return place
+}
+
+// id returns the id of a place. It returns [snow.ErrTimeExhausted] after the last one.
+func (f *formula) id(place, old int64) (snow.ID, error) {
+	b := f.ids.layout.Bits()
+	if place/f.width >= 1<<b.Timestamp {
+		return 0, snow.ErrTimeExhausted
+	}
+	id := uint64(place+place/f.width*f.gap+f.base) << b.Shard
+	return snow.ID(id | snow.HashShardInt(old)&(1<<b.Shard-1)), nil
+}
+
+// bound returns the highest place that the last of so many rows may get, where
+// tick is that of the latest date, if there is one.
+func (f *formula) bound(before, rows, tick int64, dated bool) int64 {
+	if dated {
+		before = max(before, max(min(tick, f.now), f.least)*f.width+f.spread-1)
+	}
+	return before + rows
+}
+
+// ahead returns how long so many ticks are.
+func (f *formula) ahead(ticks int64) time.Duration {
+	tick := int64(f.ids.layout.Tick())
+	return time.Duration(min(ticks, math.MaxInt64/tick) * tick)
+}
+
+// expression returns the id of a row of MySQL as an expression, given those of
+// its old id and of the tick of its date. It moves @snow_merge_place on, from row
+// to row: that variables are evaluated from left to right, row by row, is what
+// servers do and no manual says. It is for layouts without a shard.
+func (f *formula) expression(old, tick string) string {
+	return strings.NewReplacer("{old}", old, "{tick}", tick, "{now}", fmt.Sprint(f.now), "{least}", fmt.Sprint(f.least),
+		"{width}", fmt.Sprint(f.width), "{spread}", fmt.Sprint(f.spread), "{gap}", fmt.Sprint(f.gap), "{base}", fmt.Sprint(f.base),
+	).Replace(`(@snow_merge_place := GREATEST(@snow_merge_place + 1, IFNULL(GREATEST(LEAST({tick}, {now}), {least}) * {width} + ABS({old} % {spread}), 0)))
+		+ (@snow_merge_place DIV {width}) * {gap} + {base}`)
+}
+
+// lateExpression is the same, and sees to it that @snow_merge_late is how many
+// ticks an id was ahead of its row's date, at most.
+func (f *formula) lateExpression(old, tick string) string {
+	return f.expression(old, "(@snow_merge_tick := "+tick+")") + fmt.Sprintf(`
+		+ 0 * (@snow_merge_late := GREATEST(@snow_merge_late, IFNULL(@snow_merge_place DIV %d - @snow_merge_tick, 0)))`, f.width)
+}
+
+// newIDs makes the new ids of a source table, one row after another. One
+// goroutine uses it.
+type newIDs struct {
+	*formula
+	place int64         // of the last id
+	late  time.Duration // how far an id was ahead of its row's date, at most
+}
+
+// make returns the new id of a row with an old id and a date.
+func (n *newIDs) make(old int64, created time.Time, dated bool) (snow.ID, error) {
+	tick := int64(0)
+	if dated {
+		tick = n.ids.tick(created)
+	}
+	n.place = n.next(n.place, old, tick, dated)
+	if dated {
+		n.late = max(n.late, n.ahead(n.place/n.width-tick))
+	}
+	return n.id(n.place, old)
+}

@@ -1,0 +1,256 @@
+package jsonpath
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Step goes from a JSON value to some of its members or elements.
+type Step struct {
+	name  string // of a member
+	index int    // of an element, where name is empty; byName for a member, wildcard for all of both
+}
+
+const (
+	byName   = -1
+	wildcard = -2
+)
+
+// goesInto reports whether a value that begins so may have what the step goes to.
+func (s Step) goesInto(first byte) bool {
+	return first == '{' && s.index < 0 || first == '[' && s.index != byName
+}
+
+// Parse parses a path such as $.items[*].id: members as .name, ."name" or
+// ["name"], elements as [0], and all of them as [*] or .*
+func Parse(path string) ([]Step, error) {
+	rest, ok := strings.CutPrefix(path, "$")
+	if !ok {
+		return nil, fmt.Errorf("path %q: want it to begin with $", path)
+	}
+	var steps []Step
+	for rest != "" {
+		var s Step
+		var err error
+		switch {
+		case strings.HasPrefix(rest, "[*]"):
+			s, rest = Step{index: wildcard}, rest[3:]
+		case strings.HasPrefix(rest, ".*"):
+			s, rest = Step{index: wildcard}, rest[2:]
+		case strings.HasPrefix(rest, `["`):
+			s.index = byName
+			if s.name, rest, err = quotedName(rest[1:]); err == nil && !strings.HasPrefix(rest, "]") {
+				err = errors.New("want ] after a name")
+			}
+			rest = strings.TrimPrefix(rest, "]")
+		case strings.HasPrefix(rest, `."`):
+			s.index = byName
+			s.name, rest, err = quotedName(rest[1:])
+		case rest[0] == '[':
+			digits, after, _ := strings.Cut(rest[1:], "]")
+			if s.index, err = strconv.Atoi(digits); err == nil && (s.index < 0 || strconv.Itoa(s.index) != digits) {
+				err = fmt.Errorf("%q is no index", digits)
+			}
+			rest = after
+		case rest[0] == '.':
+			end := strings.IndexAny(rest[1:], ".[") + 1
+			if end == 0 {
+				end = len(rest)
+			}
+			if s, rest = (Step{rest[1:end], byName}), rest[end:]; s.name == "" {
+				err = errors.New("a name is empty")
+			}
+		default:
+			err = fmt.Errorf("want . or [ before %q", rest)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("path %q: %w", path, err)
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+// quotedName returns the JSON string that a text begins with, and the rest.
+func quotedName(text string) (name, rest string, err error) {
+	end := stringEnd(text)
+	if end < 0 {
+		return "", "", errors.New("a quoted name has no end")
+	}
+	err = json.Unmarshal([]byte(text[:end]), &name)
+	return name, text[end:], err
+}
+
+// A Route is what is left of a path, inside the value that was reached.
+type Route struct {
+	Ref   int // of the path
+	Steps []Step
+}
+
+// Edit calls edit for each value at the end of a route, with its text, and
+// returns the whole with what edit returned in its place. Where edit returns
+// false, an element is left out of its array, and anything else becomes null.
+// All else stays as it is, to the byte. An array or object at the end of a
+// route is none where other routes go on into it.
+func Edit(text string, routes []Route, edit func(ref int, value string) (string, bool)) (string, error) {
+	if !json.Valid([]byte(text)) {
+		return "", errors.New("it is not JSON")
+	}
+	e := editor{in: text, edit: edit, out: make([]byte, 0, len(text)+len(text)/2)}
+	e.space()
+	if !e.value(routes) {
+		e.out = append(e.out, "null"...)
+	}
+	e.space()
+	return string(e.out), nil
+}
+
+// An editor goes through valid JSON from in to out.
+type editor struct {
+	in   string
+	out  []byte
+	edit func(int, string) (string, bool)
+}
+
+// take copies n bytes.
+func (e *editor) take(n int) {
+	e.out = append(e.out, e.in[:n]...)
+	e.in = e.in[n:]
+}
+
+func (e *editor) space() {
+	e.take(len(e.in) - len(strings.TrimLeft(e.in, " \t\r\n")))
+}
+
+// value copies a value. It returns false if it is to be left out, and has
+// written nothing then.
+func (e *editor) value(routes []Route) bool {
+	var deeper []Route
+	ref := -1 // of the first route that ends here
+	for _, r := range routes {
+		switch {
+		case len(r.Steps) > 0 && r.Steps[0].goesInto(e.in[0]):
+			deeper = append(deeper, r)
+		case len(r.Steps) == 0 && ref < 0:
+			ref = r.Ref
+		}
+	}
+	switch {
+	case len(deeper) > 0 && e.in[0] == '{':
+		e.object(deeper)
+	case len(deeper) > 0:
+		e.array(deeper)
+	case ref >= 0:
+		end := valueEnd(e.in)
+		text, keep := e.edit(ref, e.in[:end])
+		e.in = e.in[end:]
+		if keep {
+			e.out = append(e.out, text...)
+		}
+		return keep
+	default:
+		e.take(valueEnd(e.in))
+	}
+	return true
+}
+
+func (e *editor) object(routes []Route) {
+	e.take(1)
+	for e.space(); e.in[0] != '}'; e.space() {
+		if e.in[0] == ',' {
+			e.take(1)
+			e.space()
+		}
+		end := stringEnd(e.in)
+		var name string
+		_ = json.Unmarshal([]byte(e.in[:end]), &name)
+		e.take(end)
+		e.space()
+		e.take(1) // the colon
+		e.space()
+		if !e.value(follow(routes, func(s Step) bool { return s.index == byName && s.name == name })) {
+			e.out = append(e.out, "null"...)
+		}
+	}
+	e.take(1)
+}
+
+func (e *editor) array(routes []Route) {
+	e.take(1)
+	written := 0
+	for i := 0; ; i++ {
+		start := len(e.out)
+		if written > 0 {
+			e.out = append(e.out, ',')
+		}
+		e.space()
+		if e.in[0] == ']' {
+			break
+		}
+		keep := e.value(follow(routes, func(s Step) bool { return s.index == i }))
+		e.space()
+		if keep {
+			written++
+		} else {
+			e.out = e.out[:start]
+		}
+		if e.in[0] == ']' {
+			break
+		}
+		e.in = e.in[1:] // a comma
+	}
+	e.take(1)
+}
+
+// follow returns the routes that go on into a member or element.
+func follow(routes []Route, into func(Step) bool) []Route {
+	var next []Route
+	for _, r := range routes {
+		if s := r.Steps[0]; s.index == wildcard || into(s) {
+			next = append(next, Route{r.Ref, r.Steps[1:]})
+		}
+	}
+	return next
+}
+
+// valueEnd returns where the value ends that valid JSON begins with.
+func valueEnd(text string) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			i += stringEnd(text[i:]) - 1
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			depth--
+		case ',', ' ', '\t', '\r', '\n', ':':
+			continue
+		default: // a number or a word
+			for i+1 < len(text) && !strings.ContainsRune(",]} \t\r\n", rune(text[i+1])) {
+				i++
+			}
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// stringEnd returns where the JSON string ends that a text begins with, or -1.
+func stringEnd(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}

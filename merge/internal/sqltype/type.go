@@ -1,0 +1,132 @@
+package sqltype
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+)
+
+// A Kind is what the values of a type are.
+type Kind int
+
+// The kinds.
+const (
+	Other   Kind = iota
+	Integer      // of Bits
+	Text         // of at most Length characters, where there is a limit
+	JSON         // the database's own JSON; texts may hold JSON too
+	Time         // a date with or without a time of day
+	Bytes
+)
+
+// A Type is what the name of a type says.
+type Type struct {
+	Kind     Kind
+	Bits     int // of an integer
+	Unsigned bool
+	Length   int // of a text in characters, 0 for no limit; MySQL's texts count bytes
+}
+
+// Of returns the Type of a type as the database writes it, or as people do.
+func Of(d sqldialect.Dialect, typ string) Type {
+	typ = strings.ToLower(strings.TrimSpace(typ))
+	name, arguments, _ := strings.Cut(typ, "(")
+	name = strings.TrimSpace(name)
+	if strings.HasSuffix(typ, "]") { // an array of PostgreSQL
+		return Type{}
+	}
+	if d == sqldialect.SQLite {
+		return affinity(name)
+	}
+	first, _, _ := strings.Cut(arguments, ")")
+	length, _ := strconv.Atoi(strings.TrimSpace(first))
+	word, _, _ := strings.Cut(name, " ")
+	unsigned := strings.Contains(typ, "unsigned")
+	switch word {
+	case "tinyint":
+		return Type{Kind: Integer, Bits: 8, Unsigned: unsigned}
+	case "smallint", "int2":
+		return Type{Kind: Integer, Bits: 16, Unsigned: unsigned}
+	case "mediumint":
+		return Type{Kind: Integer, Bits: 24, Unsigned: unsigned}
+	case "int", "integer", "int4":
+		return Type{Kind: Integer, Bits: 32, Unsigned: unsigned}
+	case "bigint", "int8":
+		return Type{Kind: Integer, Bits: 64, Unsigned: unsigned}
+	case "char", "varchar", "character", "nchar", "nvarchar", "bpchar":
+		if strings.HasPrefix(word, "n") || word == "char" || name == "character" {
+			length = max(length, 1)
+		}
+		return Type{Kind: Text, Length: length}
+	case "text", "citext":
+		if d == sqldialect.MySQL {
+			return Type{Kind: Text, Length: 1<<16 - 1}
+		}
+		return Type{Kind: Text}
+	case "tinytext":
+		return Type{Kind: Text, Length: 255}
+	case "mediumtext":
+		return Type{Kind: Text, Length: 1<<24 - 1}
+	case "longtext":
+		return Type{Kind: Text}
+	case "json", "jsonb":
+		return Type{Kind: JSON}
+	case "date", "datetime", "timestamp", "timestamptz":
+		return Type{Kind: Time}
+	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bytea":
+		return Type{Kind: Bytes}
+	}
+	return Type{}
+}
+
+// Element returns the Type of the elements of a PostgreSQL array, and false for other types.
+func Element(d sqldialect.Dialect, typ string) (Type, bool) {
+	element, array := strings.CutSuffix(strings.TrimSpace(typ), "[]")
+	if d != sqldialect.Postgres || !array {
+		return Type{}, false
+	}
+	return Of(d, strings.TrimRight(element, "[] ")), true
+}
+
+// affinity goes by SQLite's rules, which know neither lengths nor widths.
+func affinity(name string) Type {
+	switch {
+	case strings.Contains(name, "int"):
+		return Type{Kind: Integer, Bits: 64}
+	case strings.Contains(name, "char"), strings.Contains(name, "clob"), strings.Contains(name, "text"):
+		return Type{Kind: Text}
+	case strings.HasPrefix(name, "json"):
+		return Type{Kind: JSON}
+	case strings.HasPrefix(name, "date"), strings.HasPrefix(name, "timestamp"):
+		return Type{Kind: Time}
+	case strings.Contains(name, "blob"), name == "":
+		return Type{Kind: Bytes}
+	}
+	return Type{}
+}
+
+// IDDigits is how many characters the longest id has.
+const IDDigits = 19
+
+// UnfitForIDs says why values of the shape can't be minted ids, or "".
+func (s Type) UnfitForIDs(typ string) string {
+	switch {
+	case s.Kind == Integer && s.Bits < 64:
+		return "type " + strconv.Quote(typ) + " can't hold ids of 64 bits: want bigint"
+	case s.Kind == Text && s.Length > 0 && s.Length < IDDigits:
+		return "type " + strconv.Quote(typ) + " can't hold ids of " + strconv.Itoa(IDDigits) + " digits"
+	case s.Kind != Integer && s.Kind != Text:
+		return "type " + strconv.Quote(typ) + " is neither an integer nor a text"
+	}
+	return ""
+}
+
+// Word returns the first word of a type, in lower case.
+func Word(typ string) string {
+	typ = strings.ToLower(typ)
+	if end := strings.IndexAny(typ, " ("); end >= 0 {
+		typ = typ[:end]
+	}
+	return typ
+}

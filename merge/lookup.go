@@ -1,0 +1,60 @@
+package merge
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// Lookup returns the id in the target of the row that had oldID in a table of a
+// source, whether that is a new one, the same, or that of the row that it was
+// merged into. It goes by what runs left in the target, whose plans need not be
+// at hand, and writes nothing. It returns [report.ErrNotFound] where there is no such row.
+// In a table whose rows kept their ids, a row that has oldID in the target is
+// taken for the source's.
+func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, table string, oldID int64) (snow.ID, error) {
+	e, err := engineOf(d)
+	if err != nil {
+		return 0, err
+	}
+	id, err := lookup(ctx, e, target, source, table, oldID)
+	if err != nil {
+		return 0, fmt.Errorf("merge: lookup: row %d of table %q of source %q: %w", oldID, table, source, err)
+	}
+	return snow.ID(id), nil
+}
+
+func lookup(ctx context.Context, e *engine, target queryer, source, table string, oldID int64) (int64, error) {
+	number, text, err := ledger{e, target}.merged(ctx, source, table)
+	if err != nil {
+		return 0, err
+	}
+	if number == 0 {
+		return 0, fmt.Errorf("%w: the table was not merged", report.ErrNotFound)
+	}
+	p, err := plan.Read(strings.NewReader(text))
+	if err != nil {
+		return 0, fmt.Errorf("the run's plan: %w", err)
+	}
+	t := p.Table(table)
+	if t == nil || t.Key() == nil {
+		return 0, fmt.Errorf("%w: the table has no column of ids", report.ErrNotFound)
+	}
+	of := newSourceTable(number, source, t)
+	of.packable = isPackable(e.dialect, p, of)
+	found, err := newResolver(idMap{e, target}).resolve(ctx, &refChecker{engine: e, q: target}, of, []int64{oldID})
+	if err != nil {
+		return 0, err
+	}
+	after := found[oldID]
+	if after.fate == missing || after.fate == dropped {
+		return 0, report.ErrNotFound
+	}
+	return after.id, nil
+}

@@ -1,0 +1,147 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+)
+
+// A serverCopier copies rows of a source table, and compares them, by statements
+// of the server.
+type serverCopier struct {
+	work
+	*selection
+}
+
+// newServerCopier returns nil if rows must go through this process.
+func newServerCopier(ctx context.Context, w work, database string) (*serverCopier, error) {
+	if w.table.changed {
+		return nil, nil
+	}
+	s, err := newSelection(ctx, w, database)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	return &serverCopier{w, s}, nil
+}
+
+// copy copies the rows of some chunks. If it returns an error that is none of a
+// lost lease or of ctx, nothing has happened, and to read the rows tells what is
+// the matter.
+func (c *serverCopier) copy(ctx context.Context, chunks []chunk) (bytes int, err error) {
+	where, ok := c.within(chunks[0].lo, chunks[len(chunks)-1].hi)
+	if !ok {
+		return 0, errUnlike
+	}
+	target := c.conns.target
+	var want int64
+	done := make([]chunk, len(chunks))
+	for i, m := range chunks {
+		done[i] = chunk{
+			sourceTable: m.sourceTable, phase: phaseCopy, seq: m.seq, lo: m.lo, hi: m.hi, read: m.read, written: m.read - m.merged - m.dropped,
+			rekeyed: m.rekeyed, merged: m.merged, dropped: m.dropped,
+		}
+		want += done[i].written
+		bytes += int(m.read) * c.bytes
+	}
+	err = c.lease.transaction(ctx, target, func() error {
+		if n, err := c.insert(ctx, chunks, where); err != nil || n != want {
+			return errors.Join(errUnlike, err)
+		}
+		if err := c.count(ctx, chunks); err != nil {
+			return err
+		}
+		return ledgerOf(target).insertChunks(ctx, done)
+	})
+	return bytes, err
+}
+
+// insert copies rows, and returns how many.
+func (c *serverCopier) insert(ctx context.Context, chunks []chunk, where string) (int64, error) {
+	target := c.conns.target
+	heads, err := idMapOf(target).packHeads(ctx, c.table, chunks)
+	if err != nil {
+		return 0, err
+	}
+	if len(heads) > 0 {
+		return c.insertPacked(ctx, chunks, heads)
+	}
+	conditions := append([]string{where}, c.checks...)
+	if c.alive != "" {
+		conditions = append(conditions, c.alive)
+	}
+	into, values := c.insertInto()
+	result, err := target.ExecContext(ctx, into+strings.Join(values, ", ")+c.joined()+" WHERE "+strings.Join(conditions, " AND "))
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// insertInto returns how a statement begins that copies rows, and the values that
+// it selects. A row that something is wrong with is to be left out, and missed then.
+func (c *serverCopier) insertInto() (into string, values []string) {
+	names := make([]string, len(c.values))
+	values = slices.Clone(c.values)
+	for i, column := range c.table.columns {
+		if names[i] = column.Name; slices.Contains(c.deferred, column) {
+			values[i] = "NULL"
+		}
+	}
+	e := c.engine
+	return "INSERT INTO " + e.quote(c.table.table.Name) + " (" + e.quoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
+}
+
+// count sees to it that there are as many rows as there were in each chunk, of
+// which the last one is the same, and none after the table's last chunk.
+func (c *serverCopier) count(ctx context.Context, chunks []chunk) error {
+	last := chunks[len(chunks)-1]
+	counts := func(where string) string { return "(SELECT COUNT(*) FROM " + c.from + " AS s WHERE " + where + ")" }
+	var parts []string
+	var want []int64
+	if consecutive(chunks) && c.single {
+		chunks = nil // as many rows as there can be were copied
+	}
+	for _, m := range chunks {
+		all, ok := c.within(m.lo, m.hi)
+		if !ok {
+			return errUnlike
+		}
+		var same []string
+		for i, name := range c.table.table.PrimaryKey {
+			same = append(same, "s."+c.engine.quote(name)+" = "+sqlvalue.Text(m.hi[i]))
+		}
+		parts = append(parts, counts(all), counts(strings.Join(same, " AND ")))
+		want = append(want, m.read, 1)
+	}
+	if last.seq == c.last {
+		beyond, ok := c.within(last.hi, nil)
+		if !ok {
+			return errUnlike
+		}
+		parts, want = append(parts, "EXISTS (SELECT 1 FROM "+c.from+" AS s WHERE "+beyond+")"), append(want, 0)
+	}
+	if len(want) == 0 {
+		return nil
+	}
+	got, into := scanned(len(want))
+	if err := c.conns.target.QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", ")).Scan(into...); err != nil {
+		return err
+	}
+	if !slices.Equal(got, want) {
+		return errUnlike
+	}
+	return nil
+}
+
+// scanned returns n numbers, and the same as what a row is scanned into.
+func scanned(n int) (numbers []int64, into []any) {
+	numbers = make([]int64, n)
+	for i := range numbers {
+		into = append(into, &numbers[i])
+	}
+	return numbers, into
+}

@@ -1,0 +1,55 @@
+package merge
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+)
+
+// serverDates are how a MySQL server makes the new ids of a source table's rows:
+// the formula, and the tick of a row's date as an expression.
+type serverDates struct {
+	*formula
+	column string // the date of a row, s, or NULL, an integer, or the sum would be none
+	latest string // the tick of the latest of dates, %, some of which may be none
+	tick   string // that of one date; NULL where [parseDate] takes it for none
+}
+
+// newServerDates returns nil if the server can't make ids as rows are dated.
+func newServerDates(e *engine, r *run, t *sourceTable, from *storedTable) *serverDates {
+	l := t.ids.layout
+	if l.Bits().Shard != 0 || l.Tick()%time.Microsecond != 0 || l.Epoch().Nanosecond()%int(time.Microsecond) != 0 {
+		return nil
+	}
+	d := &serverDates{formula: newFormula(t.ids, r.facts.Now), column: "CAST(NULL AS SIGNED)", latest: "%", tick: "%"}
+	at := t.position(t.table.Created)
+	if at < 0 {
+		return d
+	}
+	column := t.columns[at]
+	typ := sqltype.Word(from.columns[column.Name].typ)
+	switch {
+	case typ == "timestamp":
+	case (typ == "datetime" || typ == "date") && t.table.Zone == "":
+	default:
+		return nil
+	}
+	d.column = "s." + e.quote(column.Name)
+	epoch := l.Epoch().UTC()
+	d.latest = fmt.Sprintf("((TO_SECONDS(%%) - %d) * 1000000 + MICROSECOND(%%) - %d) DIV %d", epoch.Unix()+secondsAt1970, epoch.Nanosecond()/1000, l.Tick().Microseconds())
+	if d.tick = d.latest; typ != "timestamp" { // there may be a 0001-01-01, which is zero to Go, and a 31st of February
+		d.tick = "CASE WHEN YEAR(%) > 1 AND (DAY(%) <= 28 OR DAY(%) <= DAY(LAST_DAY(%))) THEN " + d.latest + " END"
+	}
+	return d
+}
+
+// secondsAt1970 is TO_SECONDS('1970-01-01').
+const secondsAt1970 = 719528 * 86400
+
+// latestTick returns the tick of the latest date as an expression.
+func (d *serverDates) latestTick(date string) string { return strings.ReplaceAll(d.latest, "%", date) }
+
+// rowTick returns the tick of a row's date as an expression.
+func (d *serverDates) rowTick() string { return strings.ReplaceAll(d.tick, "%", d.column) }

@@ -1,0 +1,104 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// errUnlike says that the server did not do what phase mint decided.
+var errUnlike = errors.New("the rows are not those that were counted")
+
+// A serverExecutor lets one MySQL server, which has the source and the target,
+// do the work by statements. What a statement does not do as it should is undone
+// and left to rows: they say what is wrong with which row, or do it nonetheless.
+type serverExecutor struct {
+	work
+	rows   executor
+	minter *serverMinter // nil where rows must be seen: they may clash, or be dropped
+	copier *serverCopier // nil where the server can't copy and compare all columns
+	broken bool          // the copier's statements had an error
+}
+
+// newServerExecutor returns nil if the server can't do the work.
+func newServerExecutor(ctx context.Context, w work, rows executor) (executor, error) {
+	database, err := sourceDatabase(ctx, w.conns, w.table.source)
+	if err != nil || database == "" {
+		return nil, err
+	}
+	x := &serverExecutor{work: w, rows: rows}
+	if w.conflicts != nil {
+		x.minter, err = newServerMinter(ctx, w, database)
+	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.sound[c] }; w.sound == nil || !slices.ContainsFunc(w.table.columns, unknown) {
+		x.copier, err = newServerCopier(ctx, w, database)
+	}
+	if err != nil || x.minter == nil && x.copier == nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+func (x *serverExecutor) close() { x.rows.close() }
+
+func (x *serverExecutor) mint(ctx context.Context) error {
+	if x.minter == nil {
+		return x.rows.mint(ctx)
+	}
+	err := x.mintAgain(ctx)
+	if err == nil || isFinal(ctx, err) {
+		return err
+	}
+	// The ledger says how far the server came.
+	if rows := x.rows.mint(ctx); rows != nil {
+		if errors.Is(err, errUnlike) {
+			return rows
+		}
+		return errors.Join(x.engine.failed("mint", err), rows) // it may be what follows from the first
+	}
+	return nil
+}
+
+// mintAgain lets the server mint, and go on where another transaction was in the way.
+func (x *serverExecutor) mintAgain(ctx context.Context) error {
+	for tries := 1; ; tries++ {
+		last, err := ledgerOf(x.conns.target).lastChunk(ctx, x.table)
+		if err != nil {
+			return err
+		}
+		if err = x.minter.all(ctx, last); err == nil || isFinal(ctx, err) || tries == mostTries || !x.engine.isBusy(err) {
+			return err
+		}
+	}
+}
+
+func (x *serverExecutor) copy(ctx context.Context, chunks []chunk) (bytes int, err error) {
+	if x.copier != nil && !x.broken {
+		bytes, err = x.copier.copy(ctx, chunks)
+		if err == nil || isFinal(ctx, err) {
+			return bytes, x.engine.failed("copy", err)
+		}
+		x.broken = true
+	}
+	return x.rows.copy(ctx, chunks)
+}
+
+func (x *serverExecutor) compare(ctx context.Context, tasks []task) (*proof, error) {
+	if x.copier != nil && !x.broken && tasks[0].copied.hash == (sum{}) {
+		found, err := x.copier.compare(ctx, tasks)
+		if found != nil || isFinal(ctx, err) {
+			return found, err
+		}
+		x.broken = err != nil
+	}
+	return x.rows.compare(ctx, tasks)
+}
+
+func (x *serverExecutor) joins() bool { return x.copier != nil }
+
+// isFinal reports whether a run ends with an error, whoever does the work.
+func isFinal(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || errors.As(err, new(*report.OvertakenError))
+}

@@ -1,0 +1,330 @@
+package merge
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// mostMinted is how many rows the chunks have that a server mints, at most.
+const mostMinted = 5000
+
+// A serverMinter is how phase mint goes through a source table whose rows need not
+// be seen: none of them can clash or is left out. It cuts the table into chunks,
+// and lets the server make the ids.
+//
+// A chunk is cut with a bound of the place of its last id, so that several can be
+// minted at the same time. Their transactions end in the order of their chunks.
+type serverMinter struct {
+	work
+	from  string // the table, as the target's session calls it
+	key   string
+	rows  int // of a chunk, at most
+	sizes *pace
+
+	dates  *serverDates // if the rows get new ids
+	packed bool         // the map gets packs
+	sparse bool         // keys do not count up, or have large gaps
+}
+
+// newServerMinter returns nil if rows of the table must be seen.
+func newServerMinter(ctx context.Context, w work, database string) (*serverMinter, error) {
+	t := w.table
+	if len(t.primary) != 1 || t.mapped != t.rekeys || t.rekeys && t.primary[0] != t.key || slices.ContainsFunc(t.columns, (*plan.Column).DropsRows) {
+		return nil, nil
+	}
+	if none, err := w.conflicts.none(ctx, t.table, t.source); err != nil || !none {
+		return nil, err
+	}
+	e, target := w.engine, w.conns.target
+	m := &serverMinter{work: w, sizes: w.pace()}
+	m.from, m.key = e.quote(database)+"."+e.quote(t.table.Name), "s."+e.quote(t.table.PrimaryKey[0])
+	from, err := readStoredTable(ctx, target, literal(database), t.table.Name)
+	if err != nil || from == nil || !slices.Equal(from.primary, t.table.PrimaryKey) || !countable(from.columns[t.table.PrimaryKey[0]].typ) {
+		return nil, err
+	}
+	tick := "NULL"
+	if t.rekeys {
+		if m.dates = newServerDates(e, w.run, t, from); m.dates == nil {
+			return nil, nil
+		}
+		tick = m.dates.rowTick()
+	}
+	m.rows = max(1, min(mostMinted, mostBytes/max(1, from.rowBytes(ctx, target, m.from)))) // a chunk is read at once if need be
+	// The account of the target may be another one, which can't read this.
+	_, err = target.ExecContext(ctx, "SELECT "+m.key+", "+tick+" FROM "+m.from+" AS s FORCE INDEX (PRIMARY) LIMIT 0")
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, nil
+	}
+	m.packed, err = m.packs(ctx, database)
+	return m, err
+}
+
+// A mintTx is the chunks that one transaction mints.
+type mintTx struct {
+	number  int // from 1 on
+	chunks  []chunk
+	rows    int
+	from    int64         // the place of the last id before
+	before  *mintTx       // nil for the first
+	held    chan struct{} // closed when it has read the lease: others wait for that, lest one of a later transaction stands in the way
+	done    chan struct{} // closed when it is committed
+	counted chan struct{} // closed when progress was told of it
+}
+
+// await waits for a step of the transaction before.
+func (tx *mintTx) await(ctx context.Context, step func(*mintTx) chan struct{}) error {
+	if tx.before == nil {
+		return nil
+	}
+	select {
+	case <-step(tx.before):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// all goes through the rows after a chunk, to the end. If it returns an error
+// that is none of a lost lease or of ctx, the ledger says how far it came, and
+// the other rows must be seen.
+func (m *serverMinter) all(ctx context.Context, last chunk) error {
+	// Statements do not end with it, so that the connections can be used on.
+	going, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	txs := make(chan *mintTx)
+	var group sync.WaitGroup
+	write := func(target *session) {
+		group.Go(func() {
+			for tx := range txs {
+				if err := m.write(ctx, going, target, tx); err != nil {
+					stop(err) // the first one counts: the others follow from it
+				}
+			}
+		})
+	}
+	write(m.conns.target)
+	var others []*conns
+	err := m.feed(ctx, last, func(tx *mintTx) error {
+		if tx.number > 1 && tx.number <= m.writers { // small tables are done by one
+			c, err := m.writer(ctx)
+			if err != nil {
+				return err
+			}
+			others = append(others, c)
+			if database, err := sourceDatabase(ctx, c, m.table.source); err == nil && database != "" {
+				write(c.target)
+			}
+		}
+		select {
+		case txs <- tx:
+			return nil
+		case <-going.Done():
+			return context.Cause(going)
+		}
+	})
+	if err != nil {
+		stop(err)
+	}
+	close(txs)
+	group.Wait()
+	err = context.Cause(going)
+	for _, c := range others {
+		if closed := c.close(); closed != nil && err == nil {
+			err = closed
+		}
+	}
+	return err
+}
+
+// feed cuts the rest of the table.
+func (m *serverMinter) feed(ctx context.Context, last chunk, send func(*mintTx) error) error {
+	bound := int64(0)
+	if m.table.rekeys {
+		bound = max(m.dates.start(), last.place)
+	}
+	var before *mintTx
+	for number := 1; ; number++ {
+		if err := m.pause(ctx); err != nil {
+			return err
+		}
+		tx := &mintTx{number: number, from: bound, before: before, held: make(chan struct{}), done: make(chan struct{}), counted: make(chan struct{})}
+		before = tx
+		size, ended := m.sizes.size(), false
+		for rows := min(size, m.rows); !ended && (tx.rows == 0 || tx.rows+rows <= size); {
+			c, err := m.cut(ctx, last, rows, &bound)
+			if err != nil {
+				return err
+			}
+			if ended = c.read == 0; !ended {
+				tx.chunks, tx.rows, last = append(tx.chunks, c), tx.rows+int(c.read), c
+			}
+		}
+		if tx.rows > 0 {
+			if err := send(tx); err != nil {
+				return err
+			}
+		}
+		if ended {
+			return nil
+		}
+	}
+}
+
+// cut returns the next chunk, of about so many rows at most, and moves the bound
+// of the last place on. No rows are after the last one.
+func (m *serverMinter) cut(ctx context.Context, last chunk, rows int, bound *int64) (chunk, error) {
+	c := chunk{sourceTable: m.table.id, phase: phaseMint, seq: last.seq + 1, lo: last.hi}
+	source, err := m.conns.source(ctx, m.table.source)
+	if err != nil {
+		return c, err
+	}
+	date, latest := "NULL", func(string) string { return "NULL" }
+	if m.table.rekeys {
+		date, latest = m.dates.column, m.dates.latestTick
+	}
+	var hi, tick sql.NullInt64
+	look := func(text string) error { return source.QueryRowContext(ctx, text).Scan(&c.read, &hi, &tick) }
+	from := " FROM " + m.from + " AS s FORCE INDEX (PRIMARY) WHERE "
+	found := false
+	if !m.sparse && last.hi != nil && last.hi[0].(int64) <= math.MaxInt64-int64(rows) {
+		guess := []any{last.hi[0].(int64) + int64(rows)} // to count is faster than to look for the last one
+		if err := look("SELECT COUNT(*), MAX(" + m.key + "), " + latest("MAX("+date+")") + from + m.within(c.lo, guess)); err != nil {
+			return c, err
+		}
+		found = c.read > int64(rows/2)
+		m.sparse = !found
+	}
+	if !found {
+		err := look("SELECT COUNT(*), MAX(k), " + latest("MAX(created)") + " FROM (SELECT " + m.key + " AS k, " + date + " AS created" + from + m.within(c.lo, nil) +
+			" ORDER BY " + m.key + " LIMIT " + strconv.Itoa(rows) + ") AS found")
+		if err != nil || !hi.Valid {
+			return c, err
+		}
+	}
+	c.hi = []any{hi.Int64}
+	if !m.table.rekeys {
+		return c, nil
+	}
+	*bound = m.dates.bound(*bound, c.read, tick.Int64, tick.Valid)
+	c.rekeyed, c.place = c.read, *bound
+	_, err = m.dates.id(c.place, 0)
+	return c, err
+}
+
+func (m *serverMinter) within(lo, hi []any) string {
+	text := "TRUE"
+	if lo != nil {
+		text += " AND " + m.key + " > " + sqlvalue.Text(lo[0])
+	}
+	if hi != nil {
+		text += " AND " + m.key + " <= " + sqlvalue.Text(hi[0])
+	}
+	return text
+}
+
+// write does one transaction, and commits it as soon as that before is committed.
+func (m *serverMinter) write(ctx, going context.Context, target *session, tx *mintTx) error {
+	if going.Err() != nil {
+		return context.Cause(going)
+	}
+	if err := tx.await(going, func(tx *mintTx) chan struct{} { return tx.held }); err != nil {
+		return err
+	}
+	start := time.Now()
+	err := m.lease.try(ctx, target, func() error {
+		close(tx.held)
+		fill := m.fillMap
+		if m.packed {
+			fill = m.fillPacks
+		}
+		if m.table.rekeys {
+			if err := fill(ctx, target, tx); err != nil {
+				return err
+			}
+		}
+		if err := ledgerOf(target).insertChunks(ctx, tx.chunks); err != nil {
+			return err
+		}
+		return tx.await(going, func(tx *mintTx) chan struct{} { return tx.done })
+	})
+	if err != nil {
+		return err
+	}
+	close(tx.done)
+	took := time.Since(start)
+	if err := tx.await(going, func(tx *mintTx) chan struct{} { return tx.counted }); err != nil {
+		return err
+	}
+	defer close(tx.counted) // the next one may use progress then
+	tx.before = nil         // or all would be kept
+	m.sizes.observe(tx.rows, 0, took)
+	m.progress.chunk(tx.rows, took)
+	return nil
+}
+
+// setPlace gives the variables that ids are made by their values.
+func setPlace(ctx context.Context, target *session, place int64) error {
+	_, err := target.ExecContext(ctx, fmt.Sprintf("SET @snow_merge_place = %d, @snow_merge_tick = 0, @snow_merge_late = 0", place))
+	return err
+}
+
+// fillMap lets the server fill the map, and looks whether it did so row by row.
+func (m *serverMinter) fillMap(ctx context.Context, target *session, tx *mintTx) error {
+	last := tx.chunks[len(tx.chunks)-1]
+	if err := setPlace(ctx, target, tx.from); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("INSERT INTO snow_merge_map (source_table, old_id, new_id, kind) SELECT %d, %s, %s, %d FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s ORDER BY %[2]s",
+		m.table.id, m.key, m.dates.lateExpression(m.key, m.dates.rowTick()), kindNew, m.from, m.within(tx.chunks[0].lo, last.hi))
+	result, err := target.ExecContext(ctx, text)
+	if err != nil {
+		return err
+	}
+	n, err := result.RowsAffected()
+	if err != nil {
+		return err
+	}
+	var place, late int64
+	if err := target.QueryRowContext(ctx, "SELECT @snow_merge_place, @snow_merge_late").Scan(&place, &late); err != nil {
+		return err
+	}
+	if n != int64(tx.rows) || place < tx.from+n || place > last.place {
+		return errUnlike
+	}
+	return m.setPlaces(ctx, target, tx, place, m.dates.ahead(late))
+}
+
+// setPlaces puts the place of the true last id of each chunk in that of its bound.
+func (m *serverMinter) setPlaces(ctx context.Context, target *session, tx *mintTx, place int64, late time.Duration) error {
+	keys := make([]int64, len(tx.chunks))
+	for i, c := range tx.chunks {
+		keys[i] = c.hi[0].(int64)
+	}
+	found, err := idMapOf(target).find(ctx, m.table, keys)
+	if err != nil {
+		return err
+	}
+	for i := range tx.chunks {
+		c := &tx.chunks[i]
+		after, ok := found[keys[i]]
+		c.place, c.late = m.table.ids.place(after.id), late.Microseconds()
+		id, err := m.dates.id(c.place, keys[i])
+		if !ok || c.place > place || i == len(tx.chunks)-1 && c.place != place || int64(id) != after.id {
+			return errors.Join(errUnlike, err)
+		}
+	}
+	return nil
+}

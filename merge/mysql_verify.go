@@ -1,0 +1,134 @@
+package merge
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// counts are what is known of chunks, and what a server finds in them.
+type counts struct {
+	source  int64 // rows of the source
+	rekeyed int64
+	merged  int64
+	dropped int64
+	copied  int64 // rows that are copied
+	right   int64 // of these, rows that are in the target as they should be
+}
+
+// compare lets the server compare the rows of some chunks. It returns nil if
+// something is other than it should be: then the rows must be read to say what it
+// is. So they must be after an error, which no later chunk is spared of.
+func (c *serverCopier) compare(ctx context.Context, tasks []task) (*proof, error) {
+	if _, ok := c.within(tasks[0].mint.lo, tasks[len(tasks)-1].mint.hi); !ok {
+		return nil, nil
+	}
+	var want counts
+	chunks := make([]chunk, len(tasks))
+	for i, t := range tasks {
+		chunks[i] = t.mint
+		want.source += t.copied.read
+		want.rekeyed += t.mint.rekeyed
+		want.merged += t.mint.merged
+		want.dropped += t.mint.dropped
+		want.copied += t.copied.written
+	}
+	want.right = want.copied
+	heads, err := idMapOf(c.conns.target).packHeads(ctx, c.table, chunks)
+	if errors.Is(err, errPacks) || len(heads) > 0 && (c.texts == nil || !c.dense) {
+		return nil, nil
+	}
+	var got counts
+	found := newProof()
+	found.unhashed = true
+	switch {
+	case err != nil:
+	case len(heads) == 0:
+		got, err = c.compareMapped(ctx, chunks, found)
+	default:
+		got, err = c.comparePacked(ctx, chunks, heads, found)
+	}
+	if err != nil || got != want {
+		return nil, err
+	}
+	found.read, found.rekeyed, found.merged, found.dropped, found.copied = got.source, got.rekeyed, got.merged, got.dropped, got.copied
+	return found, c.sample(ctx, tasks[0].mint.lo, found)
+}
+
+// compareMapped compares rows whose ids are in rows of the map.
+func (c *serverCopier) compareMapped(ctx context.Context, chunks []chunk, found *proof) (got counts, err error) {
+	target := c.conns.target
+	var least, most sql.NullInt64
+	if _, err := target.ExecContext(ctx, "SET @snow_merge_last = -1"); err != nil {
+		return got, err
+	}
+	refs := c.referring()
+	checked, into := scanned(len(refs))
+	into = append([]any{&got.source, &got.right, &got.copied, &got.rekeyed, &got.merged, &got.dropped, &least, &most}, into...)
+	if err := target.QueryRowContext(ctx, c.comparison(chunks[0].lo, chunks[len(chunks)-1].hi)).Scan(into...); err != nil {
+		return got, err
+	}
+	if c.table.rekeys {
+		found.first, found.last = least.Int64, most.Int64
+	}
+	for i, ref := range refs {
+		found.reference(refKey{ref, 0}).Checked += checked[i]
+	}
+	return got, nil
+}
+
+// comparison returns the statement that compares rows: how many there are in
+// the source; how many of them are as they should be in the target, with ids
+// above those before; how many are to be copied, and have a new id, are merged
+// and dropped; the first and the last new id; and how many references there are
+// in each column that refers to rows.
+func (c *serverCopier) comparison(lo, hi []any) string {
+	e, t := c.engine, c.table
+	alive := "TRUE"
+	if c.alive != "" {
+		alive = c.alive
+	}
+	var keys []string
+	right := append([]string{alive}, c.checks...)
+	for i, column := range t.columns {
+		is := "t." + e.quote(column.Name)
+		if slices.Contains(t.primary, i) {
+			keys = append(keys, is+" = "+c.values[i])
+		} else {
+			right = append(right, strings.ReplaceAll(c.exact[i], "%", is)+" <=> "+strings.ReplaceAll(c.exact[i], "%", c.values[i]))
+		}
+	}
+	if t.rekeys {
+		mask, value := t.ids.own()
+		right = append(right, fmt.Sprintf("m.new_id & %d = %d", mask, value))
+	}
+	right = append(right, "t."+e.quote(t.table.PrimaryKey[0])+" IS NOT NULL")
+	kinds, edges, good := "0, 0, 0", "NULL, NULL", "COALESCE(SUM("+strings.Join(right, " AND ")+"), 0)"
+	if c.own != "" {
+		kinds = "COALESCE(SUM(m.kind = 0), 0), COALESCE(SUM(m.kind = 1), 0), COALESCE(SUM(m.kind = 2), 0)"
+	}
+	if t.rekeys { // the rows come in the order of the primary key; both sides of the sum are evaluated, for neither is NULL
+		edges = "MIN(CASE WHEN m.kind = 0 THEN m.new_id END), MAX(CASE WHEN m.kind = 0 THEN m.new_id END)"
+		good += " - COALESCE(SUM(CASE WHEN m.kind = 0 THEN (m.new_id <= @snow_merge_last) + 0 * (@snow_merge_last := m.new_id) ELSE 0 END), 0)"
+	}
+	where, _ := c.within(lo, hi)
+	columns := append([]string{"COUNT(*)", good, "COALESCE(SUM(" + alive + "), 0)", kinds, edges}, c.references(alive)...)
+	return "SELECT STRAIGHT_JOIN " + strings.Join(columns, ", ") + c.joined() +
+		" LEFT JOIN " + e.quote(t.table.Name) + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ") + " WHERE " + where
+}
+
+// sample takes samples of plain columns that nobody has decided on.
+func (c *serverCopier) sample(ctx context.Context, after []any, found *proof) error {
+	if !slices.ContainsFunc(c.table.columns, c.undecided) {
+		return nil
+	}
+	part := c.table.only(c.undecided)
+	rows, err := part.read(ctx, c.conns, after, nil, sampledRows)
+	if err == nil {
+		found.sampleRows(c.job, part, rows)
+	}
+	return err
+}

@@ -1,0 +1,182 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// filling is one of the phases that fill the target: copy, which copies rows, or
+// link, which sets the columns that were NULL at first. It goes table after table.
+type filling struct {
+	*job
+	run   *run
+	lease *lease
+	phase string
+	conns []*conns // of one goroutine each
+}
+
+func (f *filling) fill(ctx context.Context, first *conns) (err error) {
+	f.conns = []*conns{first}
+	defer func() {
+		for _, c := range f.conns[1:] {
+			err = errors.Join(err, c.close())
+		}
+	}()
+	for len(f.conns) < f.writers {
+		c, err := f.writer(ctx)
+		if err != nil {
+			return err
+		}
+		f.conns = append(f.conns, c)
+	}
+	total := report.Event{Kind: report.EventPhase, Phase: f.phase}
+	pace := f.pace()
+	var feeds []*feed
+	for _, st := range f.stages {
+		if f.phase == phaseLink && len(st.Deferred) == 0 {
+			continue
+		}
+		for _, source := range f.plan.SourcesOf(st.Table) {
+			feed, err := f.feed(ctx, ledgerOf(first.target), f.run.table(source, st.Table.Name), st, pace)
+			if err != nil {
+				return err
+			}
+			total.Rows, total.Total = total.Rows+feed.progress.event.Rows, total.Total+feed.progress.event.Total
+			feeds = append(feeds, feed)
+		}
+	}
+	f.teller.tell(total)
+	for _, feed := range feeds {
+		if feed.progress.event.Rows < feed.progress.event.Total {
+			if err := f.drain(ctx, feed); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// feed returns one of a source table.
+func (f *filling) feed(ctx context.Context, l ledger, t *sourceTable, st plan.Stage, pace *pace) (*feed, error) {
+	var err error
+	if t.changed, err = l.hasChanges(ctx, t); err != nil {
+		return nil, err
+	}
+	last, err := l.lastChunk(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	all, err := l.done(ctx, t, phaseMint)
+	if err != nil {
+		return nil, err
+	}
+	before, err := l.done(ctx, t, f.phase)
+	return &feed{table: t, stage: st, phase: f.phase, pace: pace, last: last.seq, progress: f.progress(f.phase, t, before.read, all.read)}, err
+}
+
+// drain lets all goroutines work until a feed has no more chunks.
+func (f *filling) drain(ctx context.Context, feed *feed) error {
+	feed.progress.begin()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var group sync.WaitGroup
+	for _, c := range f.conns {
+		group.Go(func() {
+			if err := f.work(ctx, feed, c); err != nil {
+				stop(err) // the first one counts: the others follow from it
+			}
+		})
+	}
+	group.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	feed.progress.end()
+	return nil
+}
+
+func (f *filling) work(ctx context.Context, feed *feed, c *conns) error {
+	w := work{job: f.job, run: f.run, table: feed.table, conns: c, lease: f.lease, deferred: feed.stage.Deferred, last: feed.last}
+	var do func(context.Context, []chunk) (int, error)
+	if f.phase == phaseLink {
+		rows, err := newRowExecutor(ctx, w)
+		if err != nil {
+			return err
+		}
+		defer rows.close()
+		do = newLinker(rows.rowCopier).link
+	} else {
+		x, err := newExecutor(ctx, w)
+		if err != nil {
+			return err
+		}
+		defer x.close()
+		do = x.copy
+	}
+	for {
+		if err := f.pause(ctx); err != nil {
+			return err
+		}
+		chunks, err := feed.next(ctx, ledgerOf(c.target))
+		if err != nil || len(chunks) == 0 {
+			return err
+		}
+		start := time.Now()
+		bytes, err := do(ctx, chunks)
+		if err != nil {
+			return err
+		}
+		feed.done(chunks, bytes, time.Since(start))
+	}
+}
+
+// A feed gives out the chunks of a source table that a phase has not done yet. It
+// is safe for concurrent use.
+type feed struct {
+	table *sourceTable
+	stage plan.Stage
+	phase string
+	pace  *pace
+	last  int64 // the number of the table's last chunk
+
+	mu       sync.Mutex
+	after    int64
+	buffer   []chunk
+	progress *progress
+}
+
+// next returns chunks that follow on each other; none means that there are no more.
+func (f *feed) next(ctx context.Context, l ledger) ([]chunk, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.buffer) == 0 {
+		var err error
+		if f.buffer, err = l.pending(ctx, f.table, f.phase, f.after, 1000); err != nil || len(f.buffer) == 0 {
+			return nil, err
+		}
+	}
+	n, rows := 1, f.buffer[0].read
+	for most := int64(f.pace.size()); n < len(f.buffer) && f.buffer[n].seq == f.buffer[n-1].seq+1 && rows+f.buffer[n].read <= most; n++ {
+		rows += f.buffer[n].read
+	}
+	chunks := f.buffer[:n:n]
+	f.buffer, f.after = f.buffer[n:], chunks[n-1].seq
+	return chunks, nil
+}
+
+// done tells of chunks that are done.
+func (f *feed) done(chunks []chunk, bytes int, took time.Duration) {
+	rows := 0
+	for _, c := range chunks {
+		rows += int(c.read)
+	}
+	f.pace.observe(rows, bytes, took)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.progress.chunk(rows, took)
+}

@@ -1,0 +1,64 @@
+package merge
+
+import (
+	"context"
+
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// minting is phase mint: it decides, for each row of each source, what id it has
+// in the target, what it is called there, and whether it is copied at all. It cuts
+// tables into the chunks that the later phases go by.
+type minting struct {
+	*job
+	run   *run
+	lease *lease
+	conns *conns
+}
+
+func (m *minting) mint(ctx context.Context) error {
+	m.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseMint, Total: -1})
+	sources, err := m.conns.all(ctx)
+	if err != nil {
+		return err
+	}
+	target := m.conns.target
+	conflicts := newConflicts(m.engine, m.plan, target, sources, &mappedIdentities{idMapOf(target), m.run})
+	for _, t := range m.order {
+		order, err := m.plan.Precedence(t)
+		if err != nil {
+			return err
+		}
+		for _, source := range order {
+			if err := conflicts.resume(ctx, ledgerOf(target), m.run.table(source, t.Name)); err != nil {
+				return err
+			}
+		}
+		for _, source := range order {
+			if err := m.table(ctx, m.run.table(source, t.Name), conflicts); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// table goes through one table of one source.
+func (m *minting) table(ctx context.Context, t *sourceTable, conflicts *conflicts) error {
+	seen, err := ledgerOf(m.conns.target).done(ctx, t, phaseMint)
+	if err != nil {
+		return err
+	}
+	progress := m.progress(phaseMint, t, seen.read, -1)
+	progress.begin()
+	x, err := newExecutor(ctx, work{job: m.job, run: m.run, table: t, conns: m.conns, lease: m.lease, conflicts: conflicts, progress: progress})
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	if err := x.mint(ctx); err != nil {
+		return err
+	}
+	progress.end()
+	return nil
+}

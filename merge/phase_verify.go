@@ -1,0 +1,342 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// verifying fills a report.
+type verifying struct {
+	*job
+	run    *run
+	report *report.Report
+	later  map[string]int64      // rows that later runs have copied, by table
+	sound  map[*plan.Column]bool // see work
+	first  *conns                // for what one goroutine asks of the target
+	others []*conns              // for rows: those of one goroutine each, or first alone
+}
+
+var errNotRun = errors.New("the plan was never run on the target")
+
+func (v *verifying) verify(ctx context.Context) (err error) {
+	if v.first, err = v.conns(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, v.first.close()) }()
+	target := v.first.target
+	if v.run, err = ledgerOf(target).load(ctx, v.id, v.plan); err != nil {
+		return err
+	}
+	if v.run == nil {
+		return errNotRun
+	}
+	if v.run.state != stateCopied {
+		v.report.Add(report.Failure{Check: report.CheckComplete, Reason: "the run has not ended: it is in phase " + v.run.phase})
+		return nil
+	}
+	if v.sound, err = v.soundReferences(ctx, target); err != nil {
+		return err
+	}
+	v.others = []*conns{v.first} // of SQLite there may be one connection only
+	if v.writers > 1 {
+		v.others = nil
+		for range v.writers {
+			c, err := v.conns(ctx)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, c.close()) }()
+			v.others = append(v.others, c)
+		}
+	}
+	v.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseVerify, Total: -1})
+	proofs := make([]*proof, len(v.run.tables))
+	for i, t := range v.run.tables {
+		if t.changed, err = ledgerOf(target).hasChanges(ctx, t); err != nil {
+			return err
+		}
+		if proofs[i], err = v.table(ctx, t); err != nil {
+			return err
+		}
+	}
+	if err := v.tables(ctx, target, proofs); err != nil {
+		return err
+	}
+	v.references(proofs)
+	if err := v.leftovers(ctx, target, proofs); err != nil {
+		return err
+	}
+	return v.assert(ctx, target)
+}
+
+// table compares the rows of one table of one source.
+func (v *verifying) table(ctx context.Context, t *sourceTable) (*proof, error) {
+	total := newProof()
+	total.counted = true
+	ledger := ledgerOf(v.first.target)
+	all, err := ledger.done(ctx, t, phaseMint)
+	if err != nil {
+		return nil, err
+	}
+	progress := v.progress(phaseVerify, t, 0, all.read)
+	progress.begin()
+	last, err := v.chunks(ctx, t, total, progress)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.beyond(ctx, t, last, total); err != nil {
+		return nil, err
+	}
+	if !total.counted { // by integers, of which there is but one order
+		if err := v.whole(ctx, t, total); err != nil {
+			return nil, err
+		}
+	}
+	if err := v.linked(ctx, ledger, t, total); err != nil {
+		return nil, err
+	}
+	if t.key >= 0 {
+		if err := v.mapOf(ctx, t, last, total); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range total.failures {
+		v.report.Add(f)
+	}
+	v.report.Failed += total.failed - int64(len(total.failures))
+	row := report.Table{
+		Table: t.table.Name, Source: t.source, Rows: total.read, Copied: total.copied, Rekeyed: total.rekeyed, Merged: total.merged,
+		Dropped: total.dropped, Renamed: total.renamed, Displacement: time.Duration(all.late) * time.Microsecond,
+	}
+	if !total.unhashed {
+		row.Hash, row.Found = total.want.String(), total.found.String()
+	}
+	if t.rekeys {
+		row.Worker = &t.ids.worker
+	}
+	v.report.Tables = append(v.report.Tables, row)
+	progress.event.Rows = total.read
+	progress.end()
+	return total, nil
+}
+
+// linked sees to it that the references which were NULL at first are set.
+func (v *verifying) linked(ctx context.Context, l ledger, t *sourceTable, total *proof) error {
+	if !slices.ContainsFunc(v.stages, func(st plan.Stage) bool { return st.Table == t.table && len(st.Deferred) > 0 }) {
+		return nil
+	}
+	open, err := l.pending(ctx, t, phaseLink, 0, 1)
+	if err == nil && len(open) > 0 {
+		total.fail(t.failure(report.CheckComplete, open[0].hi, "references of the rows up to this one are not set"))
+	}
+	return err
+}
+
+// A collector adds up the proofs of a table's chunks. It is safe for concurrent use.
+type collector struct {
+	mu       sync.Mutex
+	total    *proof
+	edges    map[int64][2]int64 // the first and the last new id of chunks
+	progress *progress
+}
+
+func (c *collector) add(seq int64, p *proof) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total.add(p)
+	if p.first != 0 {
+		c.edges[seq] = [2]int64{p.first, p.last}
+	}
+	if p.read > 0 {
+		c.progress.chunk(int(p.read), 0)
+	}
+}
+
+// chunks compares the chunks of a table, several at a time, and returns the last.
+func (v *verifying) chunks(ctx context.Context, t *sourceTable, total *proof, progress *progress) (last chunk, err error) {
+	all := &collector{total: total, edges: map[int64][2]int64{}, progress: progress}
+	var executors []executor
+	defer func() {
+		for _, x := range executors {
+			x.close()
+		}
+	}()
+	for _, c := range v.others {
+		x, err := newExecutor(ctx, work{job: v.job, run: v.run, table: t, conns: c, sound: v.sound})
+		if err != nil {
+			return last, err
+		}
+		executors = append(executors, x)
+	}
+	feed := &verifyFeed{verifying: v, table: t, all: all, joins: executors[0].joins()}
+	if len(executors) == 1 {
+		last, err = feed.run(ctx, func(tasks []task) error { return compare(ctx, executors[0], tasks, all) })
+	} else {
+		last, err = v.parallel(ctx, executors, feed)
+	}
+	if err != nil {
+		return last, err
+	}
+	var above int64
+	for _, seq := range slices.Sorted(maps.Keys(all.edges)) {
+		if edge := all.edges[seq]; edge[0] <= above {
+			f := t.failure(report.CheckOrder, nil, "the id is not above that of the row before, %d", above)
+			f.Target = sqlvalue.FormatKey([]any{edge[0]})
+			total.fail(f)
+		}
+		above = max(above, all.edges[seq][1])
+	}
+	return last, nil
+}
+
+func compare(ctx context.Context, x executor, tasks []task, all *collector) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	found, err := x.compare(ctx, tasks)
+	if err == nil {
+		all.add(tasks[0].mint.seq, found)
+	}
+	return err
+}
+
+func (v *verifying) parallel(ctx context.Context, executors []executor, feed *verifyFeed) (last chunk, err error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	tasks := make(chan []task, len(executors))
+	var group sync.WaitGroup
+	for _, x := range executors {
+		group.Go(func() {
+			for t := range tasks {
+				if err := compare(ctx, x, t, feed.all); err != nil {
+					stop(err) // the first one counts: the others follow from it
+				}
+			}
+		})
+	}
+	last, err = feed.run(ctx, func(t []task) error {
+		select {
+		case tasks <- t:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	close(tasks)
+	group.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return last, cause
+	}
+	return last, err
+}
+
+// A verifyFeed sends the chunks of a table, several that follow on each other
+// where the executor takes them.
+type verifyFeed struct {
+	*verifying
+	table *sourceTable
+	all   *collector
+	joins bool
+	tasks []task // that are not sent yet
+}
+
+// comparedRows is about how many rows are compared at a time, where chunks are joined.
+const comparedRows = 10_000
+
+// add appends a task, and sends those before if it can't go with them.
+func (f *verifyFeed) add(ctx context.Context, t task, send func([]task) error) error {
+	rows := t.mint.read
+	for _, other := range f.tasks {
+		rows += other.mint.read
+	}
+	if len(f.tasks) > 0 && (!f.joins || t.copied.hash != (sum{}) || f.tasks[0].copied.hash != (sum{}) || rows > comparedRows) {
+		if err := f.flush(ctx, send); err != nil {
+			return err
+		}
+	}
+	f.tasks = append(f.tasks, t)
+	return nil
+}
+
+func (f *verifyFeed) flush(ctx context.Context, send func([]task) error) error {
+	if len(f.tasks) == 0 {
+		return nil
+	}
+	if err := f.pause(ctx); err != nil {
+		return err
+	}
+	err := send(f.tasks)
+	f.tasks = nil
+	return err
+}
+
+// run sends all chunks, and returns the last one.
+func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last chunk, err error) {
+	ledger := ledgerOf(f.first.target)
+	broken := func(m chunk, reason string) {
+		p := newProof()
+		p.fail(f.table.failure(report.CheckComplete, m.hi, "%s", reason))
+		f.all.add(m.seq, p)
+	}
+	for {
+		minted, err := ledger.chunks(ctx, f.table, phaseMint, last.seq, 100)
+		if err != nil {
+			return last, err
+		}
+		if len(minted) == 0 {
+			return last, f.flush(ctx, send)
+		}
+		copied, err := ledger.chunks(ctx, f.table, phaseCopy, last.seq, 100)
+		if err != nil {
+			return last, err
+		}
+		for _, m := range minted {
+			before := last
+			last = m
+			if m.seq != before.seq+1 || sqlvalue.FormatKey(m.lo) != sqlvalue.FormatKey(before.hi) {
+				broken(m, "the ledger has lost the rows before those up to this one")
+			}
+			i := slices.IndexFunc(copied, func(c chunk) bool { return c.seq == m.seq })
+			if i < 0 {
+				broken(m, "the rows up to this one are not copied")
+				err = f.flush(ctx, send)
+			} else {
+				err = f.add(ctx, task{m, copied[i]}, send)
+			}
+			if err != nil {
+				return last, err
+			}
+		}
+	}
+}
+
+// beyond looks for rows of a source that the run has never seen.
+func (v *verifying) beyond(ctx context.Context, t *sourceTable, last chunk, total *proof) error {
+	rows, err := t.read(ctx, v.others[0], last.hi, nil, 1)
+	if err == nil && len(rows) > 0 {
+		total.fail(t.failure(report.CheckSource, t.primaryKey(rows[0]), "the row is new since the run began"))
+	}
+	return err
+}
+
+// whole sees to it that the chunks have all rows of a source, whatever the
+// database's order of them is.
+func (v *verifying) whole(ctx context.Context, t *sourceTable, total *proof) error {
+	source, err := v.others[0].source(ctx, t.source)
+	if err != nil {
+		return err
+	}
+	n, err := countRows(ctx, v.engine, source, t.table.Name)
+	if err == nil && n != total.read {
+		total.fail(t.failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.read))
+	}
+	return sourceError(t.source, err)
+}

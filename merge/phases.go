@@ -1,0 +1,111 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// fillTarget goes through the phases that write, from where an earlier run ended.
+func (j *job) fillTarget(ctx context.Context) (err error) {
+	if err := j.lookFirst(ctx); err != nil {
+		return err
+	}
+	s := &start{job: j}
+	if err := s.reserve(ctx); err != nil {
+		return err
+	}
+	first, err := j.writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, first.close()) }()
+	var renewer func(context.Context) (*session, error)
+	if j.engine.writers > 1 {
+		renewer = func(ctx context.Context) (*session, error) {
+			return openSession(ctx, j.engine, j.target, j.engine.target)
+		}
+	}
+	ctx, lease, err := takeLease(ctx, first.target, renewer, j.id, j.holder, j.leaseTime)
+	if err != nil {
+		return err
+	}
+	defer lease.release()
+	err = j.phases(ctx, s, lease, first)
+	if cause := context.Cause(ctx); err != nil && errors.As(cause, new(*report.OvertakenError)) {
+		return cause
+	}
+	return err
+}
+
+// lookFirst does so with sessions of its own, for the registry, which is next,
+// may be the target, whose pool may have only one.
+func (j *job) lookFirst(ctx context.Context) (err error) {
+	c, err := j.conns(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	return (&preflight{j, c}).check(ctx)
+}
+
+func (j *job) phases(ctx context.Context, s *start, lease *lease, first *conns) error {
+	if err := (&preflight{j, first}).fits(ctx); err != nil {
+		return err
+	}
+	r, err := s.begin(ctx, lease, first.target)
+	if err != nil || r.state == stateCopied {
+		return err
+	}
+	enter := func(state, phase string) error {
+		err := lease.transaction(ctx, first.target, func() error { return ledgerOf(first.target).enter(ctx, r, state, phase) })
+		if err != nil {
+			return j.engine.failed("begin a phase", err)
+		}
+		r.state, r.phase = state, phase
+		return nil
+	}
+	if r.phase == phaseMint {
+		if looksBack(j.plan) {
+			if err := ledgerOf(first.target).indexMap(ctx); err != nil {
+				return err
+			}
+		}
+		if err := (&minting{j, r, lease, first}).mint(ctx); err != nil {
+			return err
+		}
+		if err := enter(stateRunning, phaseCopy); err != nil {
+			return err
+		}
+	}
+	if r.phase == phaseCopy {
+		if err := (&filling{job: j, run: r, lease: lease, phase: phaseCopy}).fill(ctx, first); err != nil {
+			return err
+		}
+		if err := enter(stateRunning, phaseLink); err != nil {
+			return err
+		}
+	}
+	if err := (&filling{job: j, run: r, lease: lease, phase: phaseLink}).fill(ctx, first); err != nil {
+		return err
+	}
+	return enter(stateCopied, phaseVerify)
+}
+
+// looksBack reports whether unique keys hold references to rows that may be
+// merged, so that old ids must be found by new ones.
+func looksBack(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Tables, func(t *plan.Table) bool {
+		return !t.Skip && slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool {
+			return slices.ContainsFunc(u.Columns, func(name string) bool {
+				return slices.ContainsFunc(t.Column(name).Refers, func(r *plan.Reference) bool {
+					parent := p.Table(r.Table)
+					return parent != nil && parent.Merges()
+				})
+			})
+		})
+	})
+}

@@ -1,0 +1,144 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v4"
+)
+
+const guide = `# What a merge does to every column. Read the roles, and settle each entry of suspects:
+# correct the role and what it needs, then set "decided: true" beside it.
+#
+#   plain        copied as it is
+#   key          the ids of the table's rows; sources under "mint" get new ones
+#   reference    the id of a row of refers' table
+#   list         several ids in a text, apart by separator (a comma)
+#   json         ids at the paths of refers
+#   polymorphic  the id of a row of the table that the column "by" names
+#   undecided    must be changed to another one
+#
+# none: values that stand for no row. orphans: what becomes of ids of no row: an error, or null, or drop (the row).
+# What is no id at all, and not in none, is an error.
+# unique.rule: fail, suffix (rename the later one), keep (the first one; the rest is not copied, references to it follow),
+# match (keep, and an error where the rows differ).
+# A table with "skip: true" is left out, and so is a column that is deleted here and named in the table's "without: [column]".
+`
+
+// WriteYAML writes the plan as YAML, under a comment on how to edit it. It
+// reads back with [ReadPlan]; comments of people do not survive that.
+func (p *Plan) WriteYAML(w io.Writer) error {
+	var b bytes.Buffer
+	b.WriteString(guide)
+	dumper, err := yaml.NewDumper(&b, yaml.WithLineWidth(-1))
+	if err == nil {
+		err = errors.Join(dumper.Dump(p), dumper.Close())
+	}
+	if err == nil {
+		_, err = w.Write(b.Bytes())
+	}
+	if err != nil {
+		return fmt.Errorf("plan: write: %w", err)
+	}
+	return nil
+}
+
+// WriteJSON writes the plan as indented JSON, which reads back with [ReadPlan].
+func (p *Plan) WriteJSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(p); err != nil {
+		return fmt.Errorf("plan: write: %w", err)
+	}
+	return nil
+}
+
+// Read reads what [Plan.WriteYAML] or [Plan.WriteJSON] wrote and people
+// edited. A field that a plan does not have is an error, so that a slip of the
+// pen is none of meaning. What the plan says is checked by [Plan.Check].
+func Read(r io.Reader) (*Plan, error) {
+	data, err := io.ReadAll(r)
+	p := &Plan{}
+	if err == nil {
+		if text := bytes.TrimSpace(data); len(text) > 0 && text[0] == '{' {
+			err = readJSON(data, p)
+		} else {
+			err = readYAML(data, p)
+		}
+	}
+	if err == nil {
+		err = p.checkNil()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("plan: read: %w", err)
+	}
+	return p, nil
+}
+
+func readYAML(data []byte, p *Plan) error {
+	var root yaml.Node
+	if err := yaml.Load(data, &root); err != nil {
+		return err
+	}
+	spellNull(&root)
+	return root.Load(p, yaml.WithKnownFields())
+}
+
+// spellNull makes a text of the null in "orphans: null", which people write
+// without quotes. Where there is nothing after the colon, it stays nothing.
+func spellNull(n *yaml.Node) {
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == "orphans" && child.Kind == yaml.ScalarNode && child.ShortTag() == "!!null" && child.Value != "" {
+			child.SetString(string(OrphansNull))
+		}
+		spellNull(child)
+	}
+}
+
+func readJSON(data []byte, p *Plan) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(p); err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("something follows the plan")
+	}
+	return nil
+}
+
+// checkNil refuses empty entries of lists, so that nobody else has to.
+func (p *Plan) checkNil() error {
+	for _, t := range p.Tables {
+		if t == nil {
+			return errors.New("an entry of tables is empty")
+		}
+		for _, err := range []error{
+			noNil(t.Name, "columns", t.Columns), noNil(t.Name, "unique", t.Unique),
+			noNil(t.Name, "foreign_keys", t.ForeignKeys), noNil(t.Name, "indexes", t.Indexes),
+		} {
+			if err != nil {
+				return err
+			}
+		}
+		for _, c := range t.Columns {
+			if err := noNil(t.Name+"."+c.Name, "refers", c.Refers); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func noNil[T any](of, field string, entries []*T) error {
+	for _, entry := range entries {
+		if entry == nil {
+			return fmt.Errorf("%q: an entry of %s is empty", of, field)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+)
+
+// Schema returns the statements that make the target's tables, in the order in
+// which they must run: types, tables, indexes, foreign keys. Keys count up by
+// themselves no more, and keys and references have 64 bits. What is in notes is
+// not among them: add it when the merge is done.
+//
+// The target may be made in another way, as long as it has these tables and
+// columns. Schema returns the error of [Plan.Check] if it has one. The
+// statements hold what the plan says of types, defaults and expressions as it
+// says it: they are as much to be trusted as who has edited the plan.
+func (p *Plan) Schema() ([]string, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	w := &schemaWriter{dialect: dialectOf(p.Dialect), plan: p}
+	statements := slices.Clone(p.Types)
+	for _, t := range p.Tables {
+		if !t.Skip {
+			statements = append(statements, w.table(t))
+		}
+	}
+	for _, t := range p.Tables {
+		if !t.Skip {
+			statements = append(statements, w.indexes(t)...)
+		}
+	}
+	for _, t := range p.Tables {
+		if keys := w.foreignKeys(t); !t.Skip && w.dialect != sqldialect.SQLite && len(keys) > 0 {
+			statements = append(statements, "ALTER TABLE "+w.dialect.Quote(t.Name)+"\n  ADD "+strings.Join(keys, ",\n  ADD "))
+		}
+	}
+	return statements, nil
+}
+
+type schemaWriter struct {
+	dialect sqldialect.Dialect
+	plan    *Plan
+}
+
+// list returns names as SQL, with commas.
+func (w *schemaWriter) list(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = w.dialect.Quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+func (w *schemaWriter) table(t *Table) string {
+	var lines []string
+	for _, c := range t.Columns {
+		lines = append(lines, w.column(c))
+	}
+	lines = append(lines, "PRIMARY KEY ("+w.list(t.PrimaryKey)+")")
+	for _, u := range t.Unique {
+		if w.isInline(t, u) {
+			lines = append(lines, w.unique(u))
+		}
+	}
+	if w.dialect == sqldialect.SQLite { // which adds none to a table that exists
+		lines = append(lines, w.foreignKeys(t)...)
+	}
+	options := ""
+	if t.Options != "" {
+		options = " " + t.Options
+	}
+	return "CREATE TABLE " + w.dialect.Quote(t.Name) + " (\n  " + strings.Join(lines, ",\n  ") + "\n)" + options
+}
+
+func (w *schemaWriter) column(c *Column) string {
+	text := w.dialect.Quote(c.Name)
+	if typ := w.typeOf(c); typ != "" {
+		text += " " + typ
+	}
+	if c.Collation != "" {
+		text += " COLLATE " + c.Collation
+	}
+	if c.Generated != "" {
+		return text + " GENERATED ALWAYS AS " + c.Generated
+	}
+	switch {
+	case !c.Nullable:
+		text += " NOT NULL"
+	case w.dialect == sqldialect.MySQL:
+		text += " NULL" // a TIMESTAMP would be NOT NULL without it
+	}
+	switch {
+	case c.Default == nil:
+	case w.dialect == sqldialect.SQLite && !strings.HasPrefix(*c.Default, `"`):
+		text += " DEFAULT (" + *c.Default + ")"
+	default:
+		text += " DEFAULT " + *c.Default
+	}
+	return text
+}
+
+// typeOf returns the type of a column: both sides of a reference have the same.
+func (w *schemaWriter) typeOf(c *Column) string {
+	typ := c.Type
+	if w.dialect == sqldialect.SQLite {
+		return typ
+	}
+	if c.Role == RoleReference && sqltype.Of(w.dialect, typ).Kind == sqltype.Integer {
+		typ = w.plan.Table(c.Refers[0].Table).Key().Type
+	}
+	if c.Role == RoleKey || c.Role == RoleReference || c.Role == RolePolymorphic {
+		typ = sqltype.Wide(w.dialect, typ)
+	}
+	return typ
+}
+
+// isInline reports whether a unique key is part of CREATE TABLE.
+func (w *schemaWriter) isInline(t *Table, u *Unique) bool {
+	return !slices.Equal(u.Columns, t.PrimaryKey) && (w.dialect != sqldialect.SQLite || u.Name == "")
+}
+
+func (w *schemaWriter) unique(u *Unique) string {
+	columns := "(" + w.list(u.Columns) + ")"
+	switch {
+	case u.Name == "":
+		return "UNIQUE " + columns
+	case w.dialect == sqldialect.MySQL:
+		return "UNIQUE KEY " + w.dialect.Quote(u.Name) + " " + columns
+	}
+	return "CONSTRAINT " + w.dialect.Quote(u.Name) + " UNIQUE " + columns
+}
+
+func (w *schemaWriter) indexes(t *Table) (statements []string) {
+	for _, u := range t.Unique {
+		if !w.isInline(t, u) && !slices.Equal(u.Columns, t.PrimaryKey) {
+			statements = append(statements, fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", w.dialect.Quote(u.Name), w.dialect.Quote(t.Name), w.list(u.Columns)))
+		}
+	}
+	for _, i := range t.Indexes {
+		if i.Statement != "" {
+			statements = append(statements, i.Statement)
+		} else {
+			statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", w.dialect.Quote(i.Name), w.dialect.Quote(t.Name), w.list(i.Columns)))
+		}
+	}
+	return statements
+}
+
+// foreignKeys returns the constraints to tables that are merged too.
+func (w *schemaWriter) foreignKeys(t *Table) (keys []string) {
+	for _, k := range t.ForeignKeys {
+		if w.plan.Table(k.Table).Skip {
+			continue
+		}
+		text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", w.list(k.Columns), w.dialect.Quote(k.Table), w.list(k.Refers))
+		if k.Name != "" {
+			text = "CONSTRAINT " + w.dialect.Quote(k.Name) + " " + text
+		}
+		if k.OnDelete != "" {
+			text += " ON DELETE " + k.OnDelete
+		}
+		if k.OnUpdate != "" {
+			text += " ON UPDATE " + k.OnUpdate
+		}
+		keys = append(keys, text)
+	}
+	return keys
+}

@@ -1,0 +1,8 @@
+// Package report is what a merge tells: events while it goes on, the forecast of a dry run, the report of a verification,
+// and errors. Forecasts and reports are data: they marshal as JSON, and write themselves as text for people.
+//
+//	events.go      Event
+//	forecast.go    Forecast
+//	report.go      Report, Failure, VerifyError
+//	errors.go      what stops a run
+package report

@@ -1,0 +1,132 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ErrUnfinished is returned where another plan's run on the target has copied
+// rows and has not ended: end it with its own plan, or begin with an empty
+// target. It arrives wrapped: use errors.Is.
+var ErrUnfinished = errors.New("another run is unfinished")
+
+// ErrMerged is returned where a source's table was merged into the target
+// before, by another plan. It arrives wrapped: use errors.Is.
+var ErrMerged = errors.New("the source's table was merged before")
+
+// A RunningError says that another process is merging into the target, or was
+// until a short while ago.
+type RunningError struct {
+	Holder string    // see Config.Holder
+	Until  time.Time // when it counts as dead, if it does not renew its lease; in the target's time
+}
+
+func (e *RunningError) Error() string {
+	return fmt.Sprintf("%q is merging into the target, at least until %s", e.Holder, e.Until.UTC().Format(time.RFC3339Nano))
+}
+
+// An OvertakenError says that another process has taken over the merge, because this
+// one had not renewed its lease in time. What was not committed before is undone.
+type OvertakenError struct {
+	Holder string // of the lease now, where that is known
+}
+
+func (e *OvertakenError) Error() string {
+	if e.Holder == "" {
+		return "the lease of the merge is lost"
+	}
+	return fmt.Sprintf("the lease of the merge is lost: %q has it now", e.Holder)
+}
+
+// An OrphanError says that a reference is to a row that does not exist.
+type OrphanError struct {
+	Source string
+	Table  string
+	Column string
+	Row    string // the primary key in the source
+	Value  string // the id, or what stands in its place
+}
+
+func (e *OrphanError) Error() string {
+	return fmt.Sprintf("column %q of row %s of source %q refers to %q, which does not exist", e.Table+"."+e.Column, e.Row, e.Source, e.Value)
+}
+
+// A ChangedError says that a source is not as it was when the run began.
+type ChangedError struct {
+	Source string
+	Table  string
+	Row    string // the primary key of a row, or of one near it; may be empty
+	Reason string
+}
+
+func (e *ChangedError) Error() string {
+	row := ""
+	if e.Row != "" {
+		row = " at row " + e.Row
+	}
+	return fmt.Sprintf("source %q has changed in table %q%s: %s", e.Source, e.Table, row, e.Reason)
+}
+
+// A RowError says which row could not be copied.
+type RowError struct {
+	Source string
+	Table  string
+	Row    string // the primary key in the source, or that of the first of several
+	Err    error
+}
+
+func (e *RowError) Error() string {
+	return fmt.Sprintf("row %s of table %q of source %q: %v", e.Row, e.Table, e.Source, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *RowError) Unwrap() error { return e.Err }
+
+// A ClashError says that two rows have the same values in a unique key whose
+// rule does not allow for that.
+type ClashError struct {
+	Table  string
+	Unique []string // the columns
+	Values []string // of both rows
+	Source string   // where the later row is
+	Row    string   // its primary key there
+	With   string   // the source of the earlier row; empty means that the target had it before
+	Column string   // RuleMatch: another column in which the rows differ
+	Reason string   // what is wrong, where it is neither RuleFail nor a difference
+}
+
+func (e *ClashError) Error() string {
+	with := "the target has"
+	if e.With != "" {
+		with = "source " + strconv.Quote(e.With) + " has"
+	}
+	text := fmt.Sprintf("table %q: row %s of source %q has the %s %s that a row which %s",
+		e.Table, e.Row, e.Source, strings.Join(e.Unique, ", "), quoteTexts(e.Values), with)
+	switch {
+	case e.Column != "":
+		text += fmt.Sprintf(", but they differ in %q", e.Column)
+	case e.Reason != "":
+		text += ": " + e.Reason
+	}
+	return text
+}
+
+func quoteTexts(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = strconv.Quote(text)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// ErrNotFound is returned by [github.com/shardsnow/snow/merge.Lookup] for a row that is not in the target: the
+// source had none with the id, or it was dropped, or nothing of the source or
+// the table was merged. It arrives wrapped: use errors.Is.
+var ErrNotFound = errors.New("no such row")
+
+// ErrSameDatabase is returned where a source is the target, or another source.
+// It arrives wrapped: use errors.Is.
+var ErrSameDatabase = errors.New("two of the databases are one")

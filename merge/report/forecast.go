@@ -1,0 +1,196 @@
+package report
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// A Forecast is what [github.com/shardsnow/snow/merge.Merge.DryRun] expects of a run. Row numbers are of the
+// sources as they were read.
+type Forecast struct {
+	Sources  []string        `json:"sources"`
+	Tables   []TableForecast `json:"tables"`            // one for each table and source
+	Clashes  []ClashForecast `json:"clashes,omitempty"` // one for each unique key and pair of databases that clash in it
+	Orphans  []ValueForecast `json:"orphans,omitempty"` // references to no row, by column
+	Misfits  []ValueForecast `json:"misfits,omitempty"` // values that the target's columns do not take, by column
+	Dates    []DateForecast  `json:"dates,omitempty"`   // of what dates minted ids
+	Notes    []string        `json:"notes,omitempty"`   // what could not be looked at
+	Took     time.Duration   `json:"took_ns"`           // the time of the dry run
+	Estimate time.Duration   `json:"estimate_ns"`       // a rough guess at the time of a run, verification included
+	Problems int64           `json:"problems"`          // rows that would stop a run
+	problems []error         // some of them
+}
+
+// A TableForecast counts what would become of the rows of one table of one source.
+type TableForecast struct {
+	Table   string `json:"table"`
+	Source  string `json:"source"`
+	Rows    int64  `json:"rows"`
+	Rekeyed int64  `json:"rekeyed"` // those that get a new id
+	Merged  int64  `json:"merged"`  // those that come to stand for another row
+	Dropped int64  `json:"dropped"` // those left out for a reference to no row, without what refers to them
+	Renamed int64  `json:"renamed"` // values changed by RuleSuffix
+	Before  int64  `json:"before"`  // rows that the target has
+}
+
+// A ClashForecast counts rows of a source that clash in a unique key.
+type ClashForecast struct {
+	Table   string    `json:"table"`
+	Unique  []string  `json:"unique"`
+	Source  string    `json:"source"`
+	With    string    `json:"with,omitempty"` // the source of the rows that come first; empty means the target
+	Rule    plan.Rule `json:"rule"`
+	Rows    int64     `json:"rows"`
+	Failing int64     `json:"failing"` // those that would stop a run
+	Samples []string  `json:"samples"` // at most MaxSamples
+}
+
+// A ValueForecast counts values of a column of a source.
+type ValueForecast struct {
+	Table   string       `json:"table"`
+	Column  string       `json:"column"`
+	Source  string       `json:"source"`
+	Rule    plan.Orphans `json:"rule,omitempty"` // of orphans
+	Rows    int64        `json:"rows"`
+	Samples []string     `json:"samples"` // at most MaxSamples
+}
+
+// A DateForecast is about the dates of the rows of a source that get new ids, in
+// the order of the old ones. An id whose row has no date of use takes that of
+// the row before.
+type DateForecast struct {
+	Table      string        `json:"table"`
+	Source     string        `json:"source"`
+	Column     string        `json:"column"`
+	Undated    int64         `json:"undated"`    // rows with NULL, a zero date or no date at all
+	Future     int64         `json:"future"`     // rows that are dated later than now
+	Inversions int64         `json:"inversions"` // rows that are dated before an earlier row
+	Largest    time.Duration `json:"largest_ns"` // by how much, at most: so far is the time in an id off
+}
+
+// MaxSamples is how many samples a line of a forecast has.
+const MaxSamples = 5
+
+// Err returns what would stop a run, else nil: a join of some [*ClashError],
+// [*OrphanError] and [*RowError].
+func (f *Forecast) Err() error {
+	if f.Problems == 0 {
+		return nil
+	}
+	return fmt.Errorf("merge: dry run: %d rows would stop a run: %w", f.Problems, errors.Join(f.problems...))
+}
+
+// AddProblem counts a row that would stop a run.
+func (f *Forecast) AddProblem(err error) {
+	if f.Problems++; len(f.problems) < 4*MaxSamples {
+		f.problems = append(f.problems, err)
+	}
+}
+
+// AddClash counts a row that clashes in a unique key, and the problem that it is if it is failing.
+func (f *Forecast) AddClash(u *plan.Unique, c *ClashError, failing bool) {
+	at := slices.IndexFunc(f.Clashes, func(o ClashForecast) bool {
+		return o.Table == c.Table && o.Source == c.Source && o.With == c.With && slices.Equal(o.Unique, c.Unique)
+	})
+	if at < 0 {
+		at = len(f.Clashes)
+		f.Clashes = append(f.Clashes, ClashForecast{Table: c.Table, Unique: c.Unique, Source: c.Source, With: c.With, Rule: u.Rule})
+	}
+	row := &f.Clashes[at]
+	row.Rows++
+	if failing {
+		row.Failing++
+		f.AddProblem(c)
+	}
+	if len(row.Samples) < MaxSamples {
+		row.Samples = append(row.Samples, fmt.Sprintf("row %s: %s", c.Row, quoteTexts(c.Values)))
+	}
+}
+
+// AddOrphan counts a row with a reference to no row.
+func (f *Forecast) AddOrphan(table, source, column string, rule plan.Orphans, sample string) {
+	f.Orphans = addValue(f.Orphans, ValueForecast{Table: table, Source: source, Column: column, Rule: rule}, sample)
+}
+
+// AddMisfit counts a row with a value that the target's column does not take.
+func (f *Forecast) AddMisfit(table, source, column, sample string) {
+	f.Misfits = addValue(f.Misfits, ValueForecast{Table: table, Source: source, Column: column}, sample)
+}
+
+func addValue(list []ValueForecast, row ValueForecast, sample string) []ValueForecast {
+	at := slices.IndexFunc(list, func(o ValueForecast) bool {
+		return o.Table == row.Table && o.Column == row.Column && o.Source == row.Source
+	})
+	if at < 0 {
+		at = len(list)
+		list = append(list, row)
+	}
+	list[at].Rows++
+	if len(list[at].Samples) < MaxSamples {
+		list[at].Samples = append(list[at].Samples, sample)
+	}
+	return list
+}
+
+// WriteText writes the forecast for people.
+func (f *Forecast) WriteText(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "Dry run of the merge of %s\n\n", strings.Join(f.Sources, ", "))
+	t := newTable(b, "Table", "Source", "Rows", "Re-keyed", "Merged", "Dropped", "Renamed", "In the target")
+	for _, row := range f.Tables {
+		t.row(row.Table, row.Source, row.Rows, row.Rekeyed, row.Merged, row.Dropped, row.Renamed, row.Before)
+	}
+	t.end()
+	if len(f.Clashes) > 0 {
+		t = newTable(b, "Clash", "Source", "With", "Rule", "Rows", "Failing", "Such as")
+		for _, row := range f.Clashes {
+			with := row.With
+			if with == "" {
+				with = "(target)"
+			}
+			t.row(row.Table+" ("+strings.Join(row.Unique, ", ")+")", row.Source, with, row.Rule, row.Rows, row.Failing, strings.Join(row.Samples[:min(len(row.Samples), 2)], "; "))
+		}
+		t.end()
+	}
+	for _, list := range []struct {
+		name string
+		rows []ValueForecast
+	}{{"Orphans", f.Orphans}, {"Do not fit", f.Misfits}} {
+		if len(list.rows) == 0 {
+			continue
+		}
+		t = newTable(b, list.name, "Source", "Rows", "Such as")
+		for _, row := range list.rows {
+			name := row.Table + "." + row.Column
+			if row.Rule != plan.OrphansFail {
+				name += " (" + string(row.Rule) + ")"
+			}
+			t.row(name, row.Source, row.Rows, strings.Join(row.Samples[:min(len(row.Samples), 2)], "; "))
+		}
+		t.end()
+	}
+	if len(f.Dates) > 0 {
+		t = newTable(b, "Dates", "Source", "Undated", "Future", "Inversions", "Largest")
+		for _, row := range f.Dates {
+			t.row(row.Table+"."+row.Column, row.Source, row.Undated, row.Future, row.Inversions, row.Largest)
+		}
+		t.end()
+	}
+	for _, note := range f.Notes {
+		fmt.Fprintln(b, "Note:", note)
+	}
+	fmt.Fprintf(b, "This took %v. A run may take about %v.\n", f.Took.Round(time.Millisecond), f.Estimate.Round(time.Second))
+	if f.Problems > 0 {
+		fmt.Fprintf(b, "%d rows would stop a run.\n", f.Problems)
+	} else {
+		fmt.Fprintln(b, "Nothing would stop a run.")
+	}
+	return b.Flush()
+}

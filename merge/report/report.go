@@ -1,0 +1,244 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// A Report is what [github.com/shardsnow/snow/merge.Merge.Verify] found. It passed if it has no Failures.
+type Report struct {
+	Run        string      `json:"run"` // what tells runs apart: made from the plan
+	Sources    []string    `json:"sources"`
+	Started    time.Time   `json:"started"` // when verification began and ended
+	Finished   time.Time   `json:"finished"`
+	Tables     []Table     `json:"tables"`     // one for each table and source
+	Targets    []Target    `json:"targets"`    // one for each table
+	References []Reference `json:"references"` // one for each reference that a column may hold
+	Assertions []Assertion `json:"assertions,omitempty"`
+	Warnings   []string    `json:"warnings,omitempty"` // what people should look at, but no proof of a fault
+	Failures   []Failure   `json:"failures,omitempty"` // at most 10 for each check, table and source
+	Failed     int64       `json:"failed"`             // how many there are in all
+}
+
+// A Table counts what became of the rows of one table of one source.
+type Table struct {
+	Table        string        `json:"table"`
+	Source       string        `json:"source"`
+	Worker       *uint64       `json:"worker,omitempty"` // the number that its ids are minted on
+	Rows         int64         `json:"rows"`             // in the source
+	Copied       int64         `json:"copied"`           // rows of the target that are theirs
+	Rekeyed      int64         `json:"rekeyed"`          // of the copied: those with a new id; the others kept theirs
+	Merged       int64         `json:"merged"`           // rows that stand for another one now, by RuleKeep or RuleMatch
+	Dropped      int64         `json:"dropped"`          // rows that were left out for good
+	Renamed      int64         `json:"renamed"`          // values changed by RuleSuffix
+	Displacement time.Duration `json:"displacement_ns"`  // how far the time in a new id is from the row's date, at most
+	Hash         string        `json:"hash"`             // the sum of the hashes of the rows that should be in the target; empty where the server compared them itself
+	Found        string        `json:"found"`            // the same of the rows that are there
+}
+
+// A Target counts the rows of a table of the target.
+type Target struct {
+	Table  string `json:"table"`
+	Before int64  `json:"before"` // rows before the run
+	Copied int64  `json:"copied"` // rows that sources added
+	Later  int64  `json:"later"`  // rows that later runs added
+	Rows   int64  `json:"rows"`   // rows now
+}
+
+// A Reference counts the references of one kind.
+type Reference struct {
+	Table   string `json:"table"`
+	Column  string `json:"column"`
+	Path    string `json:"path,omitempty"`  // in JSON
+	Value   string `json:"value,omitempty"` // of the column that says which table it is
+	Refers  string `json:"refers"`
+	Checked int64  `json:"checked"` // ids that were looked up
+	Orphans int64  `json:"orphans"` // ids that no row has
+}
+
+// An Assertion has the numbers of an [github.com/shardsnow/snow/merge.Assertion].
+type Assertion struct {
+	Name    string            `json:"name"`
+	Sources map[string]string `json:"sources"`
+	Before  string            `json:"before"` // of the target, before the run
+	Want    string            `json:"want"`   // the sum of those
+	Got     string            `json:"got"`    // of the target, now
+}
+
+// A Check is one thing that [github.com/shardsnow/snow/merge.Merge.Verify] looks at.
+type Check string
+
+// The checks.
+const (
+	CheckComplete  Check = "complete"  // every phase of the run has ended
+	CheckSource    Check = "source"    // the sources are as they were when they were copied
+	CheckRows      Check = "rows"      // each row is in the target, as the plan says, and no others are
+	CheckMap       Check = "map"       // the map from old to new ids is one to one
+	CheckOrder     Check = "order"     // new ids sort as the old ones did
+	CheckReference Check = "reference" // each reference is the id of a row
+	CheckAssertion Check = "assertion" // the caller's own sums are right
+)
+
+// A Failure is one row, column or number that is wrong.
+type Failure struct {
+	Check  Check  `json:"check"`
+	Source string `json:"source,omitempty"`
+	Table  string `json:"table,omitempty"`
+	Column string `json:"column,omitempty"`
+	Row    string `json:"row,omitempty"` // the primary key in the source
+	Target string `json:"target,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// String returns it as one line.
+func (f Failure) String() string {
+	var b strings.Builder
+	b.WriteString(string(f.Check))
+	for _, part := range []struct{ name, value string }{
+		{"table", f.Table}, {"source", f.Source}, {"column", f.Column}, {"row", f.Row}, {"in the target", f.Target},
+	} {
+		if part.value != "" {
+			fmt.Fprintf(&b, ", %s %s", part.name, part.value)
+		}
+	}
+	return b.String() + ": " + f.Reason
+}
+
+// MaxFailures is how many failures of one check, table and source are listed.
+const MaxFailures = 10
+
+// AppendTo appends f to failures that are listed, unless [MaxFailures] like it are there.
+func (f Failure) AppendTo(list []Failure) []Failure {
+	same := 0
+	for _, other := range list {
+		if other.Check == f.Check && other.Table == f.Table && other.Source == f.Source {
+			same++
+		}
+	}
+	if same < MaxFailures {
+		list = append(list, f)
+	}
+	return list
+}
+
+// Add counts a failure, and lists it unless [MaxFailures] like it are listed.
+func (r *Report) Add(f Failure) {
+	r.Failed++
+	r.Failures = f.AppendTo(r.Failures)
+}
+
+// Err returns a [*VerifyError] if a check failed, else nil.
+func (r *Report) Err() error {
+	if r.Failed == 0 {
+		return nil
+	}
+	return &VerifyError{Failures: r.Failures, Failed: r.Failed}
+}
+
+// A VerifyError says that the target is not what it should be.
+type VerifyError struct {
+	Failures []Failure // see Report
+	Failed   int64
+}
+
+func (e *VerifyError) Error() string {
+	text := fmt.Sprintf("merge: verify: %d found wrong", e.Failed)
+	for i, f := range e.Failures {
+		if i == 3 {
+			return text + "; and more"
+		}
+		text += "; " + f.String()
+	}
+	return text
+}
+
+// WriteText writes the report for people.
+func (r *Report) WriteText(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "Merge of %s, run %s\n", strings.Join(r.Sources, ", "), r.Run)
+	fmt.Fprintf(b, "Verified %s in %v.\n\n", r.Started.UTC().Format(time.DateTime+" UTC"), r.Finished.Sub(r.Started).Round(time.Millisecond))
+
+	t := newTable(b, "Table", "Source", "Rows", "Copied", "Re-keyed", "Merged", "Dropped", "Renamed", "Moved", "Hash")
+	compared := false
+	for _, row := range r.Tables {
+		hash := row.Hash
+		if hash == "" {
+			hash, compared = "compared", true
+		}
+		if row.Hash != row.Found {
+			hash += " but found " + row.Found
+		}
+		moved := ""
+		if row.Worker != nil {
+			moved = row.Displacement.Round(time.Millisecond).String()
+		}
+		t.row(row.Table, row.Source, row.Rows, row.Copied, row.Rekeyed, row.Merged, row.Dropped, row.Renamed, moved, hash)
+	}
+	t.end()
+	if compared {
+		fmt.Fprint(b, "Compared: source and target are on one server, which compared each value byte by byte. There is no hash then.\n\n")
+	}
+	t = newTable(b, "Table", "Rows before", "Copied", "Later", "Rows now")
+	for _, row := range r.Targets {
+		t.row(row.Table, row.Before, row.Copied, row.Later, row.Rows)
+	}
+	t.end()
+	if len(r.References) > 0 {
+		t = newTable(b, "Reference", "To", "Checked", "Orphans")
+		for _, row := range r.References {
+			t.row(strings.TrimSpace(row.Table+"."+row.Column+" "+row.Path+row.Value), row.Refers, row.Checked, row.Orphans)
+		}
+		t.end()
+	}
+	if len(r.Assertions) > 0 {
+		t = newTable(b, "Assertion", "Want", "Got")
+		for _, row := range r.Assertions {
+			t.row(row.Name, row.Want, row.Got)
+		}
+		t.end()
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintln(b, "Look at:", warning)
+	}
+	for _, f := range r.Failures {
+		fmt.Fprintln(b, "WRONG:", f)
+	}
+	if r.Failed == 0 {
+		fmt.Fprintln(b, "Everything is as it should be.")
+	} else {
+		fmt.Fprintf(b, "%d found wrong.\n", r.Failed)
+	}
+	return b.Flush()
+}
+
+// A textTable lines up the columns of a text.
+type textTable struct {
+	w io.Writer
+	t *tabwriter.Writer
+}
+
+func newTable(w io.Writer, header ...any) textTable {
+	t := textTable{w, tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
+	t.row(header...)
+	return t
+}
+
+func (t textTable) row(cells ...any) {
+	for i, cell := range cells {
+		if i > 0 {
+			fmt.Fprint(t.t, "\t")
+		}
+		fmt.Fprint(t.t, cell)
+	}
+	fmt.Fprintln(t.t)
+}
+
+// end leaves an empty line after the table.
+func (t textTable) end() {
+	_ = t.t.Flush()
+	fmt.Fprintln(t.w)
+}

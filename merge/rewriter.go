@@ -1,0 +1,179 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// A row is one of a source, and what it becomes in the target.
+type row struct {
+	key  []any // its primary key in the source
+	old  []any // as read, a value for each column of the source table
+	new  []any // as it is to be in the target; nil if it is not copied
+	fate fate  // missing means that phase mint has not seen it
+}
+
+// A rewriter says what rows of one source become, by the map: the same to the
+// copier and to the row verifier. It is used by one goroutine at a time, and only
+// reads.
+type rewriter struct {
+	ledger   ledger
+	ids      idMap
+	tables   map[string]*sourceTable // of the source, by name
+	source   *refChecker
+	resolver *resolver
+}
+
+// newRewriter returns one for the tables of a source, by sessions of the target
+// and of the source.
+func newRewriter(tables map[string]*sourceTable, target, source *session) *rewriter {
+	return &rewriter{
+		ledger: ledgerOf(target), ids: idMapOf(target), tables: tables,
+		source: &refChecker{engine: source.engine, q: source}, resolver: newResolver(idMapOf(target)),
+	}
+}
+
+var errKey = errors.New("its key is no integer of 64 bits")
+
+// rewrite returns what rows become, which have a value for each column of the
+// source table. A reference to a row that does not exist is an [*report.OrphanError], if
+// its column does not say otherwise, and JSON that is none a [*report.RowError].
+func (w *rewriter) rewrite(ctx context.Context, t *sourceTable, rows [][]any) ([]row, error) {
+	out := make([]row, len(rows))
+	for i, values := range rows {
+		out[i] = row{key: t.primaryKey(values), old: values, fate: kept}
+	}
+	if err := w.fates(ctx, t, out); err != nil {
+		return nil, err
+	}
+	if err := w.change(ctx, t, out); err != nil {
+		return nil, err
+	}
+	return out, w.references(ctx, t, out, (*plan.Column).HoldsReferences)
+}
+
+// fates finds out which rows are copied, and gives them their new ids.
+func (w *rewriter) fates(ctx context.Context, t *sourceTable, rows []row) error {
+	found := map[int64]successor{}
+	ids := make([]int64, len(rows))
+	if t.mapped && len(rows) > 0 {
+		for i, r := range rows {
+			var ok bool
+			if ids[i], ok = r.old[t.key].(int64); !ok {
+				return t.rowError(r.key, errKey)
+			}
+		}
+		// The rows follow on each other in the table, so there is little else between.
+		var err error
+		if found, err = w.ids.between(ctx, t, slices.Min(ids), slices.Max(ids)); err != nil {
+			return err
+		}
+	}
+	for i := range rows {
+		r := &rows[i]
+		after, ok := found[ids[i]]
+		if ok || t.mapped && t.rekeys {
+			r.fate = after.fate
+		}
+		if r.fate != kept && r.fate != rekeyed {
+			continue
+		}
+		r.new = append([]any(nil), r.old...)
+		if r.fate == rekeyed {
+			r.new[t.key] = after.id
+		}
+	}
+	return nil
+}
+
+// change applies snow_merge_changes.
+func (w *rewriter) change(ctx context.Context, t *sourceTable, rows []row) error {
+	if !t.changed {
+		return nil
+	}
+	at := make(map[string]int, len(rows))
+	keys := make([]string, len(rows))
+	for i, r := range rows {
+		keys[i] = sqlvalue.FormatRow(r.key)
+		at[keys[i]] = i
+	}
+	changes, err := w.ledger.changes(ctx, t, keys)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		r := &rows[at[c.row]]
+		switch column := t.position(c.column); {
+		case c.kind == changeMerged:
+			r.new, r.fate = nil, merged
+		case c.kind == changeDropped:
+			r.new, r.fate = nil, dropped
+		case column >= 0 && r.new != nil:
+			r.new[column] = c.after
+		}
+	}
+	return nil
+}
+
+// references puts new ids in the place of old ones, in columns that refer to
+// others and that want reports true for.
+func (w *rewriter) references(ctx context.Context, t *sourceTable, rows []row, want func(*plan.Column) bool) error {
+	var finders []*finder
+	wanted := map[*sourceTable]map[bool][]int64{}
+	for at, c := range t.columns {
+		if !c.HoldsReferences() || !want(c) {
+			continue
+		}
+		f, err := newFinder(w.tables, t, at)
+		if err != nil {
+			return err
+		}
+		if f.idle() {
+			continue
+		}
+		finders = append(finders, f)
+		for i := range rows {
+			if rows[i].new == nil {
+				continue
+			}
+			if err := f.each(&rows[i], func(parent *sourceTable, id int64) {
+				if wanted[parent] == nil {
+					wanted[parent] = map[bool][]int64{}
+				}
+				wanted[parent][f.exact] = append(wanted[parent][f.exact], id)
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	found := map[*sourceTable]map[bool]map[int64]successor{}
+	for parent, both := range wanted {
+		found[parent] = map[bool]map[int64]successor{}
+		for exact, ids := range both {
+			var source *refChecker
+			if exact {
+				source = w.source
+			}
+			after, err := w.resolver.resolve(ctx, source, parent, ids)
+			if err != nil {
+				return err
+			}
+			found[parent][exact] = after
+		}
+	}
+	for _, f := range finders {
+		for i := range rows {
+			if rows[i].new == nil {
+				continue
+			}
+			if err := f.replace(&rows[i], func(parent *sourceTable, id int64) successor { return found[parent][f.exact][id] }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package merge
+
+import "context"
+
+// A rowExecutor reads the rows of a source table, and writes those of the target.
+type rowExecutor struct {
+	*rowMinter
+	*rowCopier
+	*rowVerifier
+}
+
+func newRowExecutor(ctx context.Context, w work) (*rowExecutor, error) {
+	source, err := w.conns.source(ctx, w.table.source)
+	if err != nil {
+		return nil, err
+	}
+	rewriter := newRewriter(w.run.of(w.table.source), w.conns.target, source)
+	hasher := newHasher(w.table.columns, w.blobs())
+	return &rowExecutor{
+		&rowMinter{work: w, rewriter: rewriter, writer: mapWriter{s: w.conns.target}},
+		&rowCopier{work: w, rewriter: rewriter, hasher: hasher},
+		&rowVerifier{work: w, rewriter: rewriter, hasher: hasher, target: &refChecker{engine: w.engine, q: w.conns.target}},
+	}, nil
+}
+
+func (x *rowExecutor) joins() bool { return false }
+
+func (x *rowExecutor) close() {
+	x.writer.close()
+	if x.insert != nil {
+		x.insert.close()
+	}
+}

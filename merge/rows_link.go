@@ -1,0 +1,190 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A linker sets the references of one source table that were NULL at first.
+type linker struct {
+	*rowCopier
+	part    *sourceTable // the same table with those columns
+	set     []int        // which of part's they are
+	touched []string     // assignments that keep ON UPDATE from changing other columns
+}
+
+func newLinker(rows *rowCopier) *linker {
+	t := rows.table.only(func(c *plan.Column) bool { return slices.Contains(rows.deferred, c) })
+	l := &linker{rowCopier: rows, part: t}
+	for at, c := range t.columns {
+		if slices.Contains(rows.deferred, c) {
+			l.set = append(l.set, at)
+		}
+	}
+	if rows.engine.dialect == sqlsnow.MySQL {
+		for _, c := range t.table.Columns {
+			if typ := sqltype.Word(c.Type); c.Generated == "" && (typ == "timestamp" || typ == "datetime") {
+				name := rows.engine.quote(c.Name)
+				l.touched = append(l.touched, "t."+name+" = t."+name)
+			}
+		}
+	}
+	return l
+}
+
+// link does so for the rows of some chunks.
+func (l *linker) link(ctx context.Context, chunks []chunk) (bytes int, err error) {
+	values, rows, err := l.rows(ctx, l.part, chunks)
+	if err != nil {
+		return 0, err
+	}
+	done := make([]chunk, len(chunks))
+	at := 0
+	for i, c := range chunks {
+		done[i] = chunk{sourceTable: c.sourceTable, phase: phaseLink, seq: c.seq, lo: c.lo, hi: c.hi, read: c.read}
+		for _, r := range rows[at : at+int(c.read)] {
+			if r.fate == missing {
+				return 0, l.changed(r.key, "the row is new")
+			}
+		}
+		at += int(c.read)
+	}
+	for _, row := range values {
+		bytes += sizeOf(row)
+	}
+	rows = slices.DeleteFunc(rows, func(r row) bool {
+		return r.new == nil || !slices.ContainsFunc(l.set, func(at int) bool { return r.new[at] != nil })
+	})
+	return bytes, l.engine.failed("link", l.update(ctx, rows, done))
+}
+
+func (l *linker) update(ctx context.Context, rows []row, done []chunk) error {
+	target := l.conns.target
+	if len(l.set) == 0 || l.joinable(rows) { // the source may not have the columns
+		err := l.lease.transaction(ctx, target, func() error {
+			for part := range slices.Chunk(rows, mostInserted) {
+				if err := l.updateMany(ctx, part); err != nil {
+					return err
+				}
+			}
+			return ledgerOf(target).insertChunks(ctx, done)
+		})
+		// An error names no row here: the rows are tried one by one for that.
+		if err == nil || l.engine.isBusy(err) || ctx.Err() != nil || errors.As(err, new(*report.OvertakenError)) || len(l.set) == 0 {
+			return err
+		}
+	}
+	return l.updateEach(ctx, rows, done)
+}
+
+// updateEach sets columns row by row, and names the row that is refused.
+func (l *linker) updateEach(ctx context.Context, rows []row, done []chunk) error {
+	e, target := l.engine, l.conns.target
+	var assign, match []string
+	for n, at := range l.set {
+		assign = append(assign, e.quote(l.part.columns[at].Name)+" = "+e.number(n+1))
+	}
+	for n, at := range l.part.primary {
+		match = append(match, e.quote(l.part.columns[at].Name)+" = "+e.number(len(l.set)+n+1))
+	}
+	update, err := target.PrepareContext(ctx, "UPDATE "+e.quote(l.part.table.Name)+" AS t SET "+strings.Join(append(assign, l.touched...), ", ")+" WHERE "+strings.Join(match, " AND "))
+	if err != nil {
+		return err
+	}
+	defer update.Close()
+	var refused error
+	err = l.lease.transaction(ctx, target, func() error {
+		for _, r := range rows {
+			args := make([]any, 0, len(l.set)+len(l.part.primary))
+			for _, at := range slices.Concat(l.set, l.part.primary) {
+				args = append(args, fitValue(e, r.new[at], l.part.columns[at]))
+			}
+			if _, err := update.ExecContext(ctx, args...); err != nil {
+				refused = l.table.rowError(r.key, e.failed("link", err))
+				return err
+			}
+		}
+		return ledgerOf(target).insertChunks(ctx, done)
+	})
+	if err != nil && refused != nil && ctx.Err() == nil {
+		return refused
+	}
+	return err
+}
+
+// joinable reports whether rows can be updated by statements for many of them:
+// all values are integers, and the target is a server, where each statement is a
+// way there and back.
+func (l *linker) joinable(rows []row) bool {
+	if l.engine.dialect == sqlsnow.SQLite || len(l.part.primary) != 1 {
+		return false
+	}
+	return !slices.ContainsFunc(rows, func(r row) bool {
+		return slices.ContainsFunc(append(l.set[:len(l.set):len(l.set)], l.part.primary[0]), func(at int) bool {
+			_, integer := r.new[at].(int64)
+			return !integer && r.new[at] != nil || l.engine.carrier(l.part.columns[at]) != carryInteger
+		})
+	})
+}
+
+// updateMany sets columns of some rows in one statement, whose numbers are part
+// of the text, or arrays.
+func (l *linker) updateMany(ctx context.Context, rows []row) error {
+	e, table := l.engine, l.engine.quote(l.part.table.Name)
+	columns := append([]int{l.part.primary[0]}, l.set...)
+	var assign, names []string
+	for i, at := range columns {
+		names = append(names, "c"+strconv.Itoa(i))
+		if i > 0 {
+			name := e.quote(l.part.columns[at].Name)
+			if e.dialect == sqlsnow.MySQL {
+				name = "t." + name
+			}
+			assign = append(assign, name+" = v."+names[i])
+		}
+	}
+	on := "t." + e.quote(l.part.columns[columns[0]].Name) + " = v.c0"
+	number := func(v any) string {
+		if n, ok := v.(int64); ok {
+			return strconv.FormatInt(n, 10)
+		}
+		return "NULL"
+	}
+	if e.dialect == sqlsnow.Postgres {
+		var args []any
+		var arrays []string
+		for i, at := range columns {
+			var all []string
+			for _, r := range rows {
+				all = append(all, number(r.new[at]))
+			}
+			args = append(args, "{"+strings.Join(all, ",")+"}")
+			arrays = append(arrays, "CAST("+e.number(i+1)+" AS BIGINT[])")
+		}
+		_, err := l.conns.target.ExecContext(ctx, "UPDATE "+table+" AS t SET "+strings.Join(assign, ", ")+
+			" FROM unnest("+strings.Join(arrays, ", ")+") AS v ("+strings.Join(names, ", ")+") WHERE "+on, args...)
+		return err
+	}
+	var values []string
+	for n, r := range rows {
+		cells := make([]string, len(columns))
+		for i, at := range columns {
+			cells[i] = number(r.new[at])
+			if n == 0 {
+				cells[i] += " AS " + names[i]
+			}
+		}
+		values = append(values, "SELECT "+strings.Join(cells, ", "))
+	}
+	_, err := l.conns.target.ExecContext(ctx, "UPDATE "+table+" AS t JOIN ("+strings.Join(values, " UNION ALL ")+") AS v ON "+on+
+		" SET "+strings.Join(append(assign, l.touched...), ", "))
+	return err
+}

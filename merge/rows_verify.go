@@ -1,0 +1,240 @@
+package merge
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// A rowVerifier compares rows of a source table with what should have become of
+// them.
+type rowVerifier struct {
+	work
+	rewriter *rewriter
+	hasher   *hasher
+	target   *refChecker
+}
+
+// compare compares the rows of some chunks, and looks whether the source has
+// changed in them.
+func (v *rowVerifier) compare(ctx context.Context, tasks []task) (*proof, error) {
+	total := newProof()
+	for _, t := range tasks {
+		found := newProof()
+		found.first, found.last = total.first, total.last
+		if err := v.compareChunk(ctx, t, found); err != nil {
+			return nil, err
+		}
+		total.add(found)
+		total.first, total.last = found.first, found.last
+	}
+	return total, nil
+}
+
+func (v *rowVerifier) compareChunk(ctx context.Context, t task, found *proof) error {
+	values, err := v.table.read(ctx, v.conns, t.mint.lo, t.mint.hi, 0)
+	if err != nil {
+		return err
+	}
+	found.read = int64(len(values))
+	for _, row := range values {
+		found.source.add(v.hasher.row(row))
+	}
+	rows, err := v.rewriter.rewrite(ctx, v.table, values)
+	if failure, ok := failureOf(err); ok {
+		found.fail(failure)
+	} else if err != nil {
+		return err
+	} else if err := v.compareRows(ctx, rows, found); err != nil {
+		return err
+	}
+	hashed := t.copied.hash != (sum{})
+	for i, f := range found.failures {
+		if !hashed && f.Check == report.CheckRows {
+			found.failures[i].Reason += ", unless it is the source that has changed since"
+		}
+	}
+	if hashed && found.source != t.copied.hash || found.read != t.copied.read {
+		found.fail(v.table.failure(report.CheckSource, t.mint.hi, "the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
+			sqlvalue.FormatKey(t.mint.lo), t.copied.read, found.read))
+	}
+	return nil
+}
+
+// compareRows looks for rows in the target.
+func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof) error {
+	t := v.table
+	var keys [][]any
+	wants := make([]sum, len(rows))
+	at := map[string]int{} // which row has a primary key in the target
+	for i, r := range rows {
+		switch r.fate {
+		case missing:
+			found.fail(t.failure(report.CheckSource, r.key, "the row is new since the run began"))
+		case merged:
+			found.merged++
+		case dropped:
+			found.dropped++
+		}
+		if r.new == nil {
+			continue
+		}
+		wants[i] = v.hasher.row(r.new)
+		found.want.add(wants[i])
+		for n, c := range t.columns {
+			if t.changed && c.Role == plan.RolePlain && !v.hasher.equal(n, r.old[n], r.new[n]) {
+				found.renamed++
+			}
+		}
+		if r.fate == rekeyed {
+			found.rekeyed++
+			v.order(r, found)
+		}
+		key := t.primaryKey(r.new)
+		at[v.keyOf(key)] = i
+		for n, value := range key {
+			key[n] = fitValue(v.engine, value, t.columns[t.primary[n]])
+		}
+		keys = append(keys, key)
+	}
+	there, err := readKeys(ctx, v.engine, v.conns.target, t.table.Name, t.columns, t.table.PrimaryKey, keys)
+	if err != nil {
+		return v.engine.failed(fmt.Sprintf("read table %q of the target", t.table.Name), err)
+	}
+	seen := make([]bool, len(rows))
+	for _, got := range there {
+		i, ok := at[v.keyOf(t.primaryKey(got))]
+		if !ok {
+			continue // its key is equal to one of ours for the database: ours is missing, then
+		}
+		seen[i] = true
+		found.copied++
+		is := v.hasher.row(got)
+		found.found.add(is)
+		if is != wants[i] {
+			v.differences(rows[i], got, found)
+		}
+	}
+	for i, r := range rows {
+		if r.new != nil && !seen[i] {
+			f := t.failure(report.CheckRows, r.key, "the row is missing")
+			f.Target = sqlvalue.FormatKey(t.primaryKey(r.new))
+			found.fail(f)
+		}
+	}
+	found.sampleRows(v.job, t, there)
+	return v.references(ctx, rows, there, at, found)
+}
+
+// keyOf returns a primary key as the key of a Go map.
+func (v *rowVerifier) keyOf(key []any) string {
+	var b strings.Builder
+	for i, value := range key {
+		b.Write(formOf(v.table.columns[v.table.primary[i]]).append(nil, value, v.blobs()))
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+// order sees to it that new ids sort as the old ones, and are those that nobody
+// else can have got.
+func (v *rowVerifier) order(r row, found *proof) {
+	t := v.table
+	id, ok := sqlvalue.ID(r.new[t.key])
+	if !ok {
+		return
+	}
+	fail := func(check report.Check, reason string, args ...any) {
+		f := t.failure(check, r.key, reason, args...)
+		f.Target = sqlvalue.FormatKey([]any{id})
+		found.fail(f)
+	}
+	if found.first == 0 {
+		found.first = id
+	} else if id <= found.last {
+		fail(report.CheckOrder, "its id is not above that of the row before, %d", found.last)
+	}
+	found.last = id
+	if mask, value := t.ids.own(); uint64(id)&mask != value {
+		fail(report.CheckMap, "its id is not one of those that were reserved")
+	}
+}
+
+func (v *rowVerifier) differences(r row, got []any, found *proof) {
+	for n, c := range v.table.columns {
+		if !v.hasher.equal(n, r.new[n], got[n]) {
+			f := v.table.failure(report.CheckRows, r.key, "want %s, got %s", sqlvalue.Sample(r.new[n]), sqlvalue.Sample(got[n]))
+			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.table.primaryKey(got))
+			found.fail(f)
+		}
+	}
+}
+
+// references looks for the rows that the target's rows refer to.
+func (v *rowVerifier) references(ctx context.Context, rows []row, there [][]any, at map[string]int, found *proof) error {
+	t := v.table
+	for n, c := range t.columns {
+		if !c.HoldsReferences() {
+			continue
+		}
+		f, err := newFinder(v.rewriter.tables, t, n)
+		if err != nil {
+			return err
+		}
+		parents := make([]*plan.Table, len(c.Refers))
+		for i, r := range c.Refers {
+			if !v.sound[c] { // or all are rows
+				parents[i] = v.plan.Table(r.Table)
+			}
+		}
+		fail := func(_ int, bad *report.RowError) {
+			failure, _ := failureOf(bad)
+			failure.Row, failure.Target, failure.Check = "", failure.Row, report.CheckReference
+			found.fail(failure)
+		}
+		err = v.target.orphans(ctx, f, there, parents, fail, func(h heldRef, missing bool) error {
+			ref := found.reference(refKey{c, h.ref})
+			ref.Checked++
+			if !missing || v.sound[c] {
+				return nil
+			}
+			ref.Orphans++
+			reason, err := v.orphan(ctx, h, parents[h.ref])
+			if err != nil {
+				return err
+			}
+			key := t.primaryKey(there[h.row])
+			failure := t.failure(report.CheckReference, nil, "%s", reason)
+			failure.Column, failure.Target = c.Name, sqlvalue.FormatKey(key)
+			if i, ok := at[v.keyOf(key)]; ok {
+				failure.Row = sqlvalue.FormatKey(rows[i].key)
+			}
+			found.fail(failure)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for ref, reached := range f.reached {
+			found.paths[refKey{c, ref}] = reached
+		}
+	}
+	return nil
+}
+
+// orphan says what is wrong with a reference.
+func (v *rowVerifier) orphan(ctx context.Context, h heldRef, parent *plan.Table) (string, error) {
+	reason := fmt.Sprintf("no row of table %q has the id %q", parent.Name, h.text)
+	if !h.valid {
+		return reason, nil
+	}
+	after, err := v.rewriter.resolver.resolve(ctx, nil, v.rewriter.tables[parent.Name], []int64{h.id})
+	if a := after[h.id]; a.fate == rekeyed || a.fate == merged {
+		reason += fmt.Sprintf(": it is an old id, whose row has %d now", a.id)
+	}
+	return reason, err
+}

@@ -1,0 +1,223 @@
+//go:build unix
+
+package merge_test
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/testscale"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// The server mints ids as rows are dated, whatever the dates are, and as they
+// are ordered.
+func TestServerMints(t *testing.T) {
+	const rows = 9000
+	few := map[string]bool{"DATETIME(6)": true, "DATE": true, "DATETIME(3)": true}
+	for typ, date := range map[string]string{
+		"DATETIME(6)":       "TIMESTAMPADD(MICROSECOND, seq * 7001 % 1000003, '2024-03-01')", // not in order
+		"DATETIME":          "TIMESTAMPADD(SECOND, seq DIV 50, '2023-12-31 23:59:00')",       // from before the epoch on
+		"DATE":              "TIMESTAMPADD(DAY, seq DIV 3000, '2024-03-01')",                 // more in a tick than it has ids
+		"TIMESTAMP(3) NULL": "IF(seq % 3 = 0, NULL, TIMESTAMPADD(HOUR, seq, '2024-01-01'))",
+		"DATETIME(3)":       "IF(seq % 3 = 0, '0000-00-00', TIMESTAMPADD(YEAR, seq, '1990-01-01'))", // up to far in the future
+		"DATETIME(1)":       "'2024-03-01'",                                                         // and does not date ids
+	} {
+		for _, packRows := range []int{-1, rows} {
+			t.Run(fmt.Sprint(typ, packRows), func(t *testing.T) {
+				if !few[typ] {
+					testscale.NeedLong(t)
+				}
+				f := newFixture(t, "", []string{"CREATE TABLE orders (id BIGINT PRIMARY KEY, created_at " + typ + ")"}, []string{
+					"SET SESSION sql_mode = '', time_zone = '+00:00'",
+					fmt.Sprintf("INSERT INTO orders SELECT CAST(seq AS SIGNED) * 3 - 2000, %s FROM seq_1_to_%d", date, rows),
+				})
+				dated := typ != "DATETIME(1)"
+				if f.plan.Tables[0].Created = ""; dated {
+					f.plan.Tables[0].Created = "created_at"
+				}
+				f.config.BatchRows, f.config.Writers, f.config.PackRows = 1000, 3, packRows
+				f.tables()
+				begun := time.Now()
+				report, err := f.merge().Run(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				layout := snow.Default()
+				const width = 1 << 12
+				last, exact, late := int64(1<<18*width-1), 0, time.Duration(0) // ids are 2^40 at least
+				old := strings.Split(f.rows(f.sources[0].DB, "SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', created_at) FROM orders ORDER BY id"), "\n")
+				minted := f.exported()
+				f.wantPacks(packRows > 0)
+				f.wantByServer("orders", "")
+				if len(minted) != rows || len(old) != rows {
+					t.Fatalf("%d rows have %d ids", len(old), len(minted))
+				}
+				for i := range old {
+					before, after := strings.Fields(old[i]), strings.Fields(minted[i])
+					if before[0] != after[0] {
+						t.Fatalf("row %s: got the id of %s", before[0], after[0])
+					}
+					n, _ := strconv.ParseInt(after[1], 10, 64)
+					parts, err := layout.Decompose(snow.ID(n))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if parts.Worker != uint64(*report.Tables[0].Worker) {
+						t.Fatalf("row %s: got worker %d, want %d", before[0], parts.Worker, *report.Tables[0].Worker)
+					}
+					place, least := n>>22*width+int64(parts.Sequence), last+1
+					if micros, err := strconv.ParseInt(before[1], 10, 64); err == nil && dated {
+						created := time.UnixMicro(micros)
+						key, _ := strconv.ParseInt(before[0], 10, 64)
+						start := max(1<<18, created.Sub(layout.Epoch()).Milliseconds())*width + max(key%(width/2), -key%(width/2))
+						if created.After(begun) { // its id is of today
+							if least = max(least, begun.Sub(layout.Epoch()).Milliseconds()*width); time.Since(parts.Time) < 0 {
+								t.Fatalf("row %s, date %s: got an id of %v", before[0], before[1], parts.Time)
+							}
+						} else {
+							least = max(least, start)
+						}
+						if place == start {
+							exact++
+						}
+						late = max(late, parts.Time.Sub(created))
+					} else if place == 1<<18*width {
+						exact++
+					}
+					if last >= place || place < least || place > least+2000+width && !parts.Time.After(begun) {
+						t.Fatalf("row %s, date %s: got place %d after %d, want %d or a little more", before[0], before[1], place, last, least)
+					}
+					last = place
+				}
+				if exact == 0 {
+					t.Error("no id is as the server would make it")
+				}
+				if got := report.Tables[0].Displacement; got < late || got > max(0, late+layout.Tick()-1) {
+					t.Errorf("got a displacement of %v, want %v", got, late)
+				}
+			})
+		}
+	}
+}
+
+// exported returns the old and the new ids of the map.
+func (f *fixture) exported() []string {
+	f.Helper()
+	var text strings.Builder
+	if err := merge.Export(f.Context(), sqlsnow.MySQL, f.target, &text); err != nil {
+		f.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(text.String()), "\n")[1:]
+	for i, line := range lines {
+		fields := strings.Split(line, ",")
+		lines[i] = fields[2] + " " + fields[3]
+	}
+	return lines
+}
+
+// wantPacks sees to it that the map has packs and no rows, or rows and no packs.
+func (f *fixture) wantPacks(want bool) {
+	f.Helper()
+	got := f.rows(f.target, "SELECT EXISTS (SELECT 1 FROM snow_merge_packs), EXISTS (SELECT 1 FROM snow_merge_map)")
+	if got != "1 0" && want || got != "0 1" && !want {
+		f.Errorf("packs and rows of the map: got %s, want packs: %t", got, want)
+	}
+}
+
+// layout makes another namespace for what the plan mints.
+func (f *fixture) layout(bits snow.Bits) {
+	f.Helper()
+	layout, err := snow.NewLayout(snow.Default().Epoch(), time.Millisecond, bits)
+	if err == nil {
+		f.config.Namespace = "other"
+		err = sqlsnow.Init(f.Context(), f.config.Registry, sqlsnow.MySQL, sqlsnow.Namespace{Name: f.config.Namespace, Layout: layout, Workers: 16})
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+// What the server can't mint, this process does, in smaller chunks.
+func TestServerDoesNotMint(t *testing.T) {
+	byServer := func(f *fixture) bool {
+		return f.rows(f.target, "SELECT COUNT(*) FROM snow_merge_chunks JOIN snow_merge_source_tables USING (source_table) WHERE tbl = 'orders' AND phase = 'mint'") == "1"
+	}
+	for name, test := range map[string]struct {
+		column string
+		change func(f *fixture)
+		want   bool
+	}{
+		"server":      {"DATETIME", func(*fixture) {}, true},
+		"seconds":     {"INT", func(*fixture) {}, false},
+		"time zone":   {"DATETIME", func(f *fixture) { f.plan.Tables[0].Zone = "Asia/Tokyo" }, false},
+		"shard":       {"DATETIME", func(f *fixture) { f.layout(snow.Bits{Timestamp: 41, Worker: 10, Sequence: 8, Shard: 4}) }, false},
+		"rows before": {"DATETIME", func(f *fixture) { f.exec(f.target, "INSERT INTO orders VALUES (1, '2024-03-01 12:00:00', 7777)") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, created_at " + test.column + ", number INT, UNIQUE (number))"}, []string{
+				"INSERT INTO orders SELECT seq, IF('" + test.column + "' = 'INT', 1714521600 + seq, TIMESTAMPADD(SECOND, seq, '2024-05-01')), seq FROM seq_1_to_600",
+			})
+			f.plan.Tables[0].Created, f.config.BatchRows = "created_at", 1000
+			f.tables()
+			test.change(f)
+			if err := f.run(); err != nil {
+				t.Fatal(err)
+			}
+			if got := byServer(f); got != test.want {
+				t.Errorf("by the server: got %t", got)
+			}
+		})
+	}
+}
+
+// A source whose rows go while the server mints is read on, and ids ascend.
+func TestServerMintsChangingSource(t *testing.T) {
+	for _, packRows := range []int{-1, 1} {
+		t.Run(strconv.Itoa(packRows), func(t *testing.T) { mintChangingSource(t, packRows) })
+	}
+}
+
+func mintChangingSource(t *testing.T, packRows int) {
+	f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, created_at DATETIME(3))"}, []string{
+		"INSERT INTO orders SELECT seq, TIMESTAMPADD(SECOND, seq, '2024-05-01') FROM seq_1_to_20000",
+	})
+	f.plan.Tables[0].Created = "created_at"
+	f.config.BatchRows, f.config.PackRows = 500, packRows
+	f.tables()
+	var once atomic.Bool
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventBatch && e.Phase == "mint" && e.Rows > 3000 && once.CompareAndSwap(false, true) {
+			f.exec(f.sources[0].DB, "DELETE FROM orders WHERE id BETWEEN 3100 AND 19000 AND id % 7 = 0")
+		}
+	}
+	err := f.run() // what was minted for rows that are gone now is found when they are copied
+	var changed *report.ChangedError
+	if err != nil && !errors.As(err, &changed) {
+		t.Fatal(err)
+	}
+	ids := f.exported()
+	last := int64(0)
+	for _, line := range ids {
+		_, text, _ := strings.Cut(line, " ")
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || id <= last {
+			t.Fatalf("%s: got %v, and the id before is %d", line, err, last)
+		}
+		last = id
+	}
+	holes := `SELECT COUNT(*), MAX(seq), SUM(rows_read) = ` + strconv.Itoa(len(ids)) + `,
+		(SELECT COUNT(*) FROM snow_merge_chunks AS a LEFT JOIN snow_merge_chunks AS b ON b.phase = 'mint' AND b.seq = a.seq - 1 WHERE a.phase = 'mint' AND NOT (a.lo <=> b.hi))
+		FROM snow_merge_chunks WHERE phase = 'mint'`
+	if got := strings.Fields(f.rows(f.target, holes)); got[0] != got[1] || got[2] != "1" || got[3] != "0" {
+		t.Errorf("the ranges do not follow on each other: %s", got)
+	}
+}

@@ -1,0 +1,439 @@
+//go:build unix
+
+package merge_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// packed is a table without gaps in its first rows, and with some in the others.
+func packed(t *testing.T) *fixture {
+	f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, created_at DATETIME, note VARCHAR(9))"}, []string{
+		"INSERT INTO orders SELECT IF(seq < 1500, seq, seq * 2), TIMESTAMPADD(MINUTE, seq, '2024-05-01'), seq FROM seq_1_to_3000",
+	})
+	f.plan.Tables[0].Created = "created_at"
+	f.config.PackRows = 3000
+	f.tables()
+	return f
+}
+
+// Lookup and Verify know what is in packs.
+func TestPacks(t *testing.T) {
+	f := packed(t)
+	found, err := f.merge().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.wantPacks(true)
+	f.wantByServer("orders", "")
+	if got := f.rows(f.target, "SELECT SUM(old_ids = '') > 0, SUM(old_ids = '') < COUNT(*), SUM(size) FROM snow_merge_packs"); got != "1 1 3000" {
+		t.Errorf("packs without a list of old ids, with one, and all ids: got %s", got)
+	}
+	if row := found.Tables[0]; row.Rows != 3000 || row.Copied != 3000 || row.Rekeyed != 3000 || row.Hash != "" {
+		t.Errorf("got %+v", row)
+	}
+	ids := f.exported()
+	notes := strings.Split(f.rows(f.target, "SELECT id, IF(note < 1500, note + 0, note * 2) FROM orders ORDER BY id"), "\n")
+	for i, line := range ids {
+		old, id, _ := strings.Cut(line, " ")
+		if notes[i] != id+" "+old {
+			t.Fatalf("row %s: got id %s, want %s", old, id, notes[i])
+		}
+		n, _ := strconv.ParseInt(old, 10, 64)
+		if got, err := merge.Lookup(t.Context(), sqlsnow.MySQL, f.target, "s1", "orders", n); i%100 == 0 && (err != nil || got.String() != id) {
+			t.Errorf("lookup of %s: got %v, %v, want %s", old, got, err, id)
+		}
+	}
+	for _, none := range []int64{-1 << 63, 0, 3001, 6001, 1<<63 - 1} {
+		if got, err := merge.Lookup(t.Context(), sqlsnow.MySQL, f.target, "s1", "orders", none); !errors.Is(err, report.ErrNotFound) {
+			t.Errorf("lookup of %d: got %v, %v, want ErrNotFound", none, got, err)
+		}
+	}
+}
+
+// What is wrong with packs, or with rows by them, is found.
+func TestVerifyPacks(t *testing.T) {
+	f := packed(t)
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	id := func(old string) string {
+		for _, line := range f.exported() {
+			if o, id, _ := strings.Cut(line, " "); o == old {
+				return id
+			}
+		}
+		t.Fatalf("no row %s", old)
+		return ""
+	}
+	// With its row, so that nothing else is wrong.
+	move := func(old, to string) [2]string {
+		was := id(old)
+		to = f.rows(f.target, "SELECT "+to)
+		const text = "UPDATE orders, snow_merge_packs SET orders.id = %[2]s, new_ids = REPLACE(new_ids, '%[1]s', '%[2]s') WHERE orders.id = %[1]s"
+		return [2]string{fmt.Sprintf(text, was, to), fmt.Sprintf(text, to, was)}
+	}
+	shift := func(sign, from string) string { // the ranges with gaps as a whole, with their rows
+		const days = "1006632960000000"
+		return fmt.Sprintf("UPDATE snow_merge_packs SET new_ids = (SELECT GROUP_CONCAT(id %[1]s %[2]s ORDER BY id) FROM orders WHERE id BETWEEN"+
+			" CAST(SUBSTRING_INDEX(new_ids, ',', 1) AS SIGNED) AND CAST(SUBSTRING_INDEX(new_ids, ',', -1) AS SIGNED)) WHERE seq > 1 AND old_ids <> ''; "+
+			"UPDATE orders SET id = id %[1]s %[2]s WHERE note >= %[3]s", sign, days, from)
+	}
+	gaps := f.rows(f.target, "SELECT note FROM orders WHERE id = (SELECT MIN(CAST(SUBSTRING_INDEX(new_ids, ',', 1) AS SIGNED)) FROM snow_merge_packs WHERE seq > 1 AND old_ids <> '')")
+	swap := [2]string{"UPDATE orders SET id = 7 WHERE id = " + id("20"), ""}
+	swap[0] += "; UPDATE orders SET id = " + id("20") + " WHERE id = " + id("21") + "; UPDATE orders SET id = " + id("21") + " WHERE id = 7"
+	swap[1] = swap[0]
+	for name, test := range map[string]struct {
+		do    [2]string // and undo
+		check report.Check
+		row   string
+		text  string
+	}{
+		"another worker": {move("20", id("20")+" + 4096"), report.CheckMap, "[20]", "not one of those that were reserved"},
+		"two rows":       {swap, report.CheckRows, "[20]", `want "20", got "21"`},
+		"a value":        {[2]string{"UPDATE orders SET note = 'x' WHERE note = '500'", "UPDATE orders SET note = '500' WHERE note = 'x'"}, report.CheckRows, "[500]", `got "x"`},
+		"a gap's value":  {[2]string{"UPDATE orders SET note = 'x' WHERE note = '2000'", "UPDATE orders SET note = '2000' WHERE note = 'x'"}, report.CheckRows, "[4000]", `got "x"`},
+		"no row":         {[2]string{"UPDATE orders SET id = 9 WHERE note = '500'", "UPDATE orders SET id = " + id("500") + " WHERE note = '500'"}, report.CheckRows, "[500]", "missing"},
+		"a row of the map too": {
+			[2]string{"INSERT INTO snow_merge_map SELECT source_table, 3001, 3, 0 FROM snow_merge_source_tables", "DELETE FROM snow_merge_map"}, report.CheckMap, "", "3001 rows have a new id",
+		},
+		"a row of the map instead": {
+			[2]string{"INSERT INTO snow_merge_map SELECT source_table, 20, " + id("20") + ", 0 FROM snow_merge_source_tables", "DELETE FROM snow_merge_map"}, report.CheckMap, "", "3001 rows have a new id",
+		},
+		"a pack of no range": {[2]string{
+			"INSERT INTO snow_merge_packs SELECT source_table, 999, 9999, 1, '9999', '3', 0 FROM snow_merge_source_tables", "DELETE FROM snow_merge_packs WHERE seq = 999",
+		}, report.CheckMap, "", "3001 rows have a new id"},
+		"no list of old ids": {[2]string{
+			"ALTER TABLE snow_merge_packs ADD was LONGBLOB; UPDATE snow_merge_packs SET was = old_ids; UPDATE snow_merge_packs SET old_ids = ''",
+			"UPDATE snow_merge_packs SET old_ids = was; ALTER TABLE snow_merge_packs DROP was",
+		}, report.CheckSource, "[3000]", "the row is new"},
+		"ranges out of order": {[2]string{shift("-", gaps), shift("+", gaps)}, report.CheckOrder, "", "not above"},
+		"no pack": {[2]string{
+			"UPDATE snow_merge_packs SET source_table = 99 WHERE seq = 2", "UPDATE snow_merge_packs SET source_table = 1 WHERE seq = 2",
+		}, report.CheckSource, "", "the row is new"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f.exec(f.target, strings.Split(test.do[0], "; ")...)
+			found, err := f.merge().Verify(t.Context())
+			f.exec(f.target, strings.Split(test.do[1], "; ")...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(found.Failures, func(got report.Failure) bool {
+				return got.Check == test.check && (got.Row == test.row || test.row == "") && strings.Contains(got.Reason, test.text)
+			}) {
+				t.Errorf("got %v, want %s at %s: %s", found.Failures, test.check, test.row, test.text)
+			}
+			if found, err = f.merge().Verify(t.Context()); err != nil || found.Err() != nil || found.Tables[0].Hash != "" {
+				t.Fatalf("after it is undone: got %v, %v", err, found.Err())
+			}
+		})
+	}
+	for name, do := range map[string][2]string{
+		"no ids": {"UPDATE snow_merge_packs SET new_ids = CONCAT('x', new_ids) WHERE seq = 2", "UPDATE snow_merge_packs SET new_ids = SUBSTR(new_ids, 2) WHERE seq = 2"},
+		"another pack's": {
+			"UPDATE snow_merge_packs SET new_ids = CONCAT(new_ids, ',', SUBSTRING_INDEX((SELECT new_ids FROM snow_merge_packs WHERE seq = 3), ',', 1)) WHERE seq = 2; " +
+				"UPDATE snow_merge_packs SET new_ids = SUBSTR(new_ids, LOCATE(',', new_ids) + 1) WHERE seq = 3",
+			"UPDATE snow_merge_packs SET new_ids = CONCAT(SUBSTRING_INDEX((SELECT new_ids FROM snow_merge_packs WHERE seq = 2), ',', -1), ',', new_ids) WHERE seq = 3; " +
+				"UPDATE snow_merge_packs SET new_ids = LEFT(new_ids, LENGTH(new_ids) - LENGTH(SUBSTRING_INDEX(new_ids, ',', -1)) - 1) WHERE seq = 2",
+		},
+		"one id too few": {"UPDATE snow_merge_packs SET size = size + 1 WHERE seq = 2", "UPDATE snow_merge_packs SET size = size - 1 WHERE seq = 2"},
+		"order":          {move("20", id("19")+" - 1")[0], move("20", id("19")+" - 1")[1]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f.exec(f.target, strings.Split(do[0], "; ")...)
+			report, err := f.merge().Verify(t.Context())
+			f.exec(f.target, strings.Split(do[1], "; ")...)
+			if err == nil || !strings.Contains(err.Error(), "the ledger in the target is damaged: pack") {
+				t.Errorf("got %v, %v, want an error of the ledger", report, err)
+			}
+			if report, err = f.merge().Verify(t.Context()); err != nil || report.Err() != nil {
+				t.Fatalf("after it is undone: got %v, %v", err, report.Err())
+			}
+		})
+	}
+}
+
+// Values of all types are compared as texts that others do not have, however
+// they look.
+func TestPacksCompareValues(t *testing.T) {
+	f := newFixture(t, "", []string{
+		`CREATE TABLE kinds (id INT AUTO_INCREMENT PRIMARY KEY, created_at DATETIME NOT NULL DEFAULT '2024-05-01', n INT, z INT(5) ZEROFILL NOT NULL DEFAULT 7,
+		a VARCHAR(40), b VARCHAR(40) NOT NULL DEFAULT '', la VARCHAR(20) CHARACTER SET latin1, vb VARBINARY(20), bl BLOB NOT NULL DEFAULT '', de DECIMAL(20,4), bi BIT(20) NOT NULL DEFAULT 44,
+		yr YEAR, da DATE, ts TIMESTAMP(3) NULL, tm TIME(2), ch CHAR(5), tx TEXT, en ENUM('x', '-', 'it''s'), st SET('a','b'), js TEXT) CHARACTER SET utf8mb4`,
+	}, []string{
+		"SET SESSION sql_mode = ''",
+		`INSERT INTO kinds (n, a, b, la, vb, bl, de, yr, da, ts, tm, ch, tx, en, st, js) VALUES
+		(1, 'x', 'y', 'é', x'00ff2c', ';', 1.5, 0, '0000-00-00', '2024-05-01 10:00:00.123', '-10:00:00.25', 'a', '1:x,1:y', 'it''s', 'a,b', '{"a": [1, 2]}'),
+		(2, NULL, '-', NULL, NULL, '', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+		(NULL, '-', '', '-', '-', '-', -0.0001, 2024, '2024-02-29', NULL, '00:00:00', '', '-', '-', '', '[]'),
+		(-1, '', ',-,1:x', '', '', '/', 0, 1901, '2024-02-29', NULL, '838:59:59', '-', ';1;/2/', 'x', 'a', 'null')`,
+		"INSERT INTO kinds (n, a) SELECT seq, REPEAT('ü', seq) FROM seq_1_to_40",
+	})
+	f.plan.Tables[0].Created, f.config.PackRows = "created_at", 1
+	f.tables()
+	report, err := f.merge().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.wantPacks(true)
+	f.wantByServer("kinds", "")
+	if report.Tables[0].Hash != "" {
+		t.Error("the server could not compare the rows")
+	}
+	ids := strings.Fields(f.rows(f.target, "SELECT id FROM kinds ORDER BY id LIMIT 5"))
+	f.exec(f.target, "SET SESSION sql_mode = ''", "CREATE TABLE was AS SELECT * FROM kinds")
+	var same []string
+	for _, name := range strings.Fields("created_at n z a b la vb bl de bi yr da ts tm ch tx en st js") {
+		same = append(same, "CAST(kinds."+name+" AS BINARY) <=> CAST(was."+name+" AS BINARY)")
+	}
+	differs := "SELECT NOT (" + strings.Join(same, " AND ") + ") FROM kinds JOIN was USING (id) WHERE id = "
+	for _, set := range []string{
+		"n = -1", "n = NULL", "z = 8", "a = NULL", "a = '-'", "a = 'X'", "a = 'x '", "a = 'x,1:'", "a = ''", "b = ''", "b = '-'", "b = 'Y'", "b = 'y;'", "la = 'e'", "la = NULL", "vb = x'00ff'", "vb = '-'",
+		"vb = x'00ff2c00'", "bl = ''", "bl = ','", "de = 1.4999", "de = 0", "bi = 45", "yr = 1901", "yr = NULL", "da = NULL", "da = '2024-03-01'", "ts = '2024-05-01 10:00:00.124'", "ts = NULL",
+		"tm = '10:00:00.25'", "ch = 'A'", "ch = NULL", "tx = '1:x,1:Y'", "tx = NULL", "tx = '-'", "en = 'x'", "en = '-'", "st = 'a'", "st = ''", "st = NULL", `js = '{"a": [1, 3]}'`, "js = NULL",
+		"a = 'x', b = 'y,'", "a = 'x,1:y', b = ''", "created_at = '2024-05-01 00:00:01'",
+	} {
+		for _, id := range ids {
+			f.exec(f.target, "SET SESSION sql_mode = ''", "UPDATE kinds SET "+set+" WHERE id = "+id)
+			changed := f.rows(f.target, differs+id) == "1"
+			report, err := f.merge().Verify(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if failed := report.Err() != nil; failed != changed {
+				t.Errorf("row %s, %s: got %v, want an error: %t", id, set, report.Err(), changed)
+			}
+			f.exec(f.target, "SET SESSION sql_mode = ''", "REPLACE INTO kinds SELECT * FROM was WHERE id = "+id)
+		}
+	}
+	if report, err := f.merge().Verify(t.Context()); err != nil || report.Err() != nil || report.Tables[0].Hash != "" {
+		t.Errorf("after all is undone: got %v, %v", err, report.Err())
+	}
+}
+
+// Tables that others refer to, small ones, and those with values that are not
+// written in full have rows of the map.
+func TestNoPacks(t *testing.T) {
+	for name, test := range map[string]struct {
+		columns  string
+		rows     int
+		packRows int
+		before   string
+	}{
+		"referred to": {"parent INT, PRIMARY KEY (id), FOREIGN KEY (parent) REFERENCES orders (id)", 50, 50, ""},
+		"small":       {"v INT, PRIMARY KEY (id)", 49, 50, ""},
+		"never":       {"v INT, PRIMARY KEY (id)", 50, -1, ""},
+		"by default":  {"v INT, PRIMARY KEY (id)", 50, 0, ""},
+		"float":       {"v FLOAT, PRIMARY KEY (id)", 50, 50, ""},
+		"double":      {"v DOUBLE, PRIMARY KEY (id)", 50, 50, ""},
+		"long texts":  {"v LONGTEXT, PRIMARY KEY (id)", 50, 50, ""},
+		"descending":  {"v INT, PRIMARY KEY (id DESC)", 50, 50, ""},
+		"few of all":  {"v INT, PRIMARY KEY (id)", 50, 50, "INSERT INTO orders SELECT (1 << 60) + seq * 4096, NULL FROM seq_1_to_110000; ANALYZE TABLE orders"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, "", []string{"CREATE TABLE orders (id INT, " + test.columns + ")"}, []string{
+				fmt.Sprintf("INSERT INTO orders (id) SELECT seq FROM seq_1_to_%d", test.rows),
+			})
+			f.config.PackRows = test.packRows
+			f.tables()
+			if test.before != "" {
+				f.exec(f.target, strings.Split(test.before, "; ")...)
+			}
+			if err := f.run(); err != nil {
+				t.Fatal(err)
+			}
+			f.wantPacks(false)
+		})
+	}
+}
+
+// Who has to read the rows goes by packs too.
+func TestPacksRowByRow(t *testing.T) {
+	f := packed(t)
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventPhase && e.Phase == "copy" {
+			f.exec(f.target, "ALTER TABLE orders MODIFY note VARCHAR(9) CHARACTER SET latin1")
+		}
+	}
+	report, err := f.merge().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.wantPacks(true)
+	f.wantByServer("", "orders")
+	if row := report.Tables[0]; row.Hash == "" || row.Rekeyed != 3000 {
+		t.Errorf("got %+v", row)
+	}
+}
+
+// A run that goes on, or one of another plan, is not in the way of packs that
+// are there already; nor are those in its way.
+func TestPacksOfUnfinishedRun(t *testing.T) {
+	f := packed(t)
+	for _, packRows := range [][2]int{{3000, 3000}, {3000, -1}, {-1, 3000}} {
+		t.Run(fmt.Sprint(packRows), func(t *testing.T) {
+			f := packed(t)
+			f.config.PackRows = packRows[0]
+			f.interrupt("mint", 1000)
+			f.config.PackRows = packRows[1]
+			if err := f.run(); err != nil {
+				t.Fatal(err)
+			}
+			if packRows[0] != packRows[1] {
+				if got := f.rows(f.target, "SELECT EXISTS (SELECT 1 FROM snow_merge_packs), EXISTS (SELECT 1 FROM snow_merge_map)"); got != "1 1" {
+					t.Errorf("packs and rows of the map: got %s", got)
+				}
+			} else {
+				f.wantPacks(true)
+			}
+			want := strings.Split(f.rows(f.target, "SELECT IF(note < 1500, note + 0, note * 2), id FROM orders ORDER BY id"), "\n")
+			if got := f.exported(); !slices.Equal(got, want) {
+				t.Errorf("%d ids are exported, and they are not those of the rows in their order", len(got))
+			}
+		})
+	}
+	f.interrupt("mint", 1000)
+	f.plan.Tables[0].Created = ""
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.rows(f.target, "SELECT SUM(size), COUNT(DISTINCT source_table) FROM snow_merge_packs"); got != "3000 1" {
+		t.Errorf("rows and source tables: got %s", got)
+	}
+}
+
+// Rows of several cuts, whose ids did not begin where those before ended, are
+// copied together.
+func TestPacksOfSeveralCuts(t *testing.T) {
+	f := packed(t)
+	f.exec(f.sources[0].DB, "UPDATE orders SET created_at = '2024-05-01'")
+	f.interrupt("copy", 0)
+	f.config.BatchRows = 1000
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	f.wantPacks(true)
+	f.wantByServer("orders", "")
+}
+
+// Rows whose dates change between the phases keep the ids that they have got.
+func TestPacksOfChangedDates(t *testing.T) {
+	f := packed(t)
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventPhase && e.Phase == "copy" {
+			f.exec(f.sources[0].DB, "UPDATE orders SET created_at = TIMESTAMPADD(SECOND, 1, created_at) WHERE id IN (620, 630)")
+		}
+	}
+	if _, err := f.merge().Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.wantPacks(true)
+	f.wantByServer("orders", "orders")
+}
+
+// Another row does not get the id of one that is gone.
+func TestPacksOfChangedKeys(t *testing.T) {
+	f := packed(t)
+	f.plan.Tables[0].Created = ""
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventPhase && e.Phase == "copy" {
+			f.exec(f.sources[0].DB, "UPDATE orders SET id = 4001, note = 'other' WHERE id = 4000")
+		}
+	}
+	var changed *report.ChangedError
+	if err := f.run(); !errors.As(err, &changed) {
+		t.Fatalf("got %v, want a ChangedError", err)
+	}
+	f.config.Events = nil
+	f.exec(f.sources[0].DB, "UPDATE orders SET id = 4000, note = '2000' WHERE id = 4001")
+	if err := f.run(); err != nil {
+		t.Errorf("after it is undone: %v", err)
+	}
+}
+
+// Rows that move while the server mints are in the ledger as they were minted.
+func TestPacksOfMovingKeys(t *testing.T) {
+	f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, v INT)"}, []string{"INSERT INTO orders SELECT seq * 2, seq FROM seq_1_to_20000"})
+	f.config.PackRows, f.config.BatchRows, f.config.Writers = 1, 500, 1
+	f.tables()
+	var once atomic.Bool
+	f.config.Events = func(e report.Event) {
+		if e.Kind == report.EventBatch && e.Phase == "mint" && e.Rows > 3000 && once.CompareAndSwap(false, true) {
+			f.exec(f.sources[0].DB, "UPDATE orders SET id = id - 1 WHERE id > 7000 ORDER BY id")
+		}
+	}
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(f.exported()); got != 20000 {
+		t.Errorf("%d rows are exported", got)
+	}
+}
+
+// A table that is altered between the phases so that the server can't make the
+// ids of packs any more is read row by row.
+func TestPacksOfAlteredTable(t *testing.T) {
+	f := packed(t)
+	f.interrupt("copy", 1)
+	for _, db := range []*sql.DB{f.sources[0].DB, f.target} {
+		f.exec(db, "ALTER TABLE orders MODIFY created_at VARCHAR(30)")
+	}
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	f.wantByServer("orders", "orders")
+}
+
+// Values of a column that nobody has decided on, all of which are old ids in
+// packs, are told of.
+func TestPacksOfSuspects(t *testing.T) {
+	f := packed(t)
+	f.exec(f.sources[0].DB, "ALTER TABLE orders ADD other INT", "UPDATE orders SET other = IF(id < 1500, 6000 - 2 * id, id)")
+	p, err := merge.Inspect(t.Context(), sqlsnow.MySQL, f.sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.plan = p
+	f.plan.Tables[0].Mint, f.plan.Tables[0].Created = []string{"s1"}, "created_at"
+	other := f.column("orders", "other")
+	other.Role, other.Refers = plan.RolePlain, nil
+	f.exec(f.target, "ALTER TABLE orders ADD other INT")
+	report, err := f.merge().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.wantPacks(true)
+	if text := strings.Join(report.Warnings, "\n"); !strings.Contains(text, `column "orders.other" is plain, but all of`) {
+		t.Errorf("got %q, want a warning of the column", text)
+	}
+}
+
+// interrupt runs until a phase has done so many rows.
+func (f *fixture) interrupt(phase string, rows int64) {
+	f.Helper()
+	ctx, stop := context.WithCancel(f.Context())
+	defer stop()
+	f.config.Events = func(e report.Event) {
+		if (e.Kind == report.EventBatch || e.Kind == report.EventPhase) && e.Phase == phase && e.Rows >= rows {
+			stop()
+		}
+	}
+	if _, err := f.merge().Run(ctx); !errors.Is(err, context.Canceled) {
+		f.Fatalf("got %v, want the run to end", err)
+	}
+	f.config.Events = nil
+}

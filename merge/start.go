@@ -1,0 +1,171 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A start makes the run of a job, or finds it as an earlier process left it.
+type start struct {
+	*job
+	numbers map[string]sqlsnow.Reservation // worker numbers, by their holders
+}
+
+// reserve makes the ledger and reserves the worker numbers that a new run
+// needs. It is done before the run takes its connections, for the registry may be
+// the target, whose pool may have only one.
+func (s *start) reserve(ctx context.Context) error {
+	holders, err := s.holders(ctx)
+	s.numbers = map[string]sqlsnow.Reservation{}
+	for _, holder := range holders {
+		if s.numbers[holder], err = sqlsnow.Reserve(ctx, s.registry, s.engine.dialect, s.namespace, holder); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (s *start) holders(ctx context.Context) (all []string, err error) {
+	c, err := s.conns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	l := ledgerOf(c.target)
+	if err := l.make(ctx); err != nil {
+		return nil, err
+	}
+	if r, err := l.load(ctx, s.id, s.plan); err != nil || r != nil {
+		return nil, err
+	}
+	for _, source := range s.plan.Sources {
+		if !slices.ContainsFunc(s.order, func(t *plan.Table) bool { return t.In(source) && t.Mints(source) }) {
+			continue
+		}
+		holder, err := l.holder(ctx, source)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, holder)
+	}
+	return all, nil
+}
+
+// begin returns the run. It forgets those of other plans that have not copied
+// anything.
+func (s *start) begin(ctx context.Context, lease *lease, target *session) (*run, error) {
+	l := ledgerOf(target)
+	others, err := l.abandoned(ctx, s.id)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range others {
+		for _, text := range forgetting() {
+			err := lease.transaction(ctx, target, func() error { _, err := target.ExecContext(ctx, s.engine.sql(text), other); return err })
+			if err != nil {
+				return nil, s.engine.failed("forget a plan", err)
+			}
+		}
+	}
+	r, err := l.load(ctx, s.id, s.plan)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		if r, err = s.newRun(ctx, target); err != nil {
+			return nil, err
+		}
+		if err := lease.transaction(ctx, target, func() error { return l.insertRun(ctx, r, s.text) }); err != nil {
+			return nil, s.engine.failed("begin a run", err)
+		}
+	}
+	if r.facts.Namespace != s.namespace || r.facts.Datacenter != s.datacenter {
+		return nil, &snow.FieldError{
+			Field: "Namespace", Value: fmt.Sprintf("%q, datacenter %d", s.namespace, s.datacenter),
+			Bound: fmt.Sprintf("the run began with %q, datacenter %d", r.facts.Namespace, r.facts.Datacenter),
+		}
+	}
+	return r, nil
+}
+
+func (s *start) newRun(ctx context.Context, target *session) (*run, error) {
+	r := &run{id: s.id, state: stateRunning, phase: phaseMint}
+	r.facts = facts{Namespace: s.namespace, Datacenter: s.datacenter, Rows: map[string]int64{}, Assertions: map[string]string{}}
+	var next int64
+	if err := target.QueryRowContext(ctx, "SELECT "+s.engine.now+", COALESCE(MAX(source_table), 0) + 1 FROM snow_merge_source_tables").Scan(&r.facts.Now, &next); err != nil {
+		return nil, s.engine.failed("read the ledger", err)
+	}
+	for _, t := range s.order {
+		n, err := countRows(ctx, s.engine, target, t.Name)
+		if err != nil {
+			return nil, err
+		}
+		r.facts.Rows[t.Name] = n
+	}
+	for _, a := range s.assertions {
+		n, err := a.measure(ctx, target)
+		if err != nil {
+			return nil, err
+		}
+		r.facts.Assertions[a.Name] = printNumber(n)
+	}
+	for _, source := range s.plan.Sources {
+		tables, err := s.sourceTables(ctx, ledgerOf(target), source, next)
+		if err != nil {
+			return nil, err
+		}
+		r.tables = append(r.tables, tables...)
+		next += int64(len(tables))
+	}
+	return r, nil
+}
+
+// sourceTables returns the tables of a source, with the ids that their rows may get.
+func (s *start) sourceTables(ctx context.Context, l ledger, source string, next int64) ([]*sourceTable, error) {
+	var all, rekeyed []*sourceTable
+	for _, table := range s.plan.Tables {
+		if table.Skip || !table.In(source) {
+			continue
+		}
+		if other, _, err := l.merged(ctx, source, table.Name); err != nil {
+			return nil, err
+		} else if other > 0 {
+			return nil, fmt.Errorf("%w: source %q, table %q", report.ErrMerged, source, table.Name)
+		}
+		t := newSourceTable(next+int64(len(all)), source, table)
+		t.packable = isPackable(s.engine.dialect, s.plan, t)
+		all = append(all, t)
+		if t.rekeys {
+			rekeyed = append(rekeyed, t)
+		}
+	}
+	if len(rekeyed) == 0 {
+		return all, nil
+	}
+	holder, err := l.holder(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	reserved, ok := s.numbers[holder]
+	if !ok {
+		return nil, fmt.Errorf("another run of source %q has begun and ended: try again", source)
+	}
+	if highest := uint64(1)<<reserved.Layout.Bits().Datacenter - 1; s.datacenter > highest {
+		return nil, &snow.FieldError{Field: "Datacenter", Value: strconv.FormatUint(s.datacenter, 10), Bound: "the highest of the layout is " + strconv.FormatUint(highest, 10)}
+	}
+	whole := idRange{layout: reserved.Layout, datacenter: s.datacenter, worker: reserved.Worker}
+	for i, t := range rekeyed {
+		if t.ids, ok = whole.part(i, len(rekeyed)); !ok {
+			return nil, &plan.Error{Reason: fmt.Sprintf("source %q mints for %d tables, and ids of layout %v have no room for more than %d", source, len(rekeyed), reserved.Layout, 1<<reserved.Layout.Bits().Sequence)}
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,52 @@
+package merge
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// mostTries is how often a transaction is tried that others are in the way of.
+const mostTries = 20
+
+var errRollBack = errors.New("roll back")
+
+// transaction does something in one transaction, and again if another one was
+// in the way. lock, if not nil, is held for as long as a transaction goes on.
+func (s *session) transaction(ctx context.Context, lock sync.Locker, do func() error) error {
+	for tries := 1; ; tries++ {
+		err := s.try(ctx, lock, do)
+		if err == nil || tries == mostTries || !s.engine.isBusy(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), err)
+		case <-time.After(rand.N(time.Duration(tries) * 20 * time.Millisecond)):
+		}
+	}
+}
+
+// try is transaction without another try.
+func (s *session) try(ctx context.Context, lock sync.Locker, do func() error) error {
+	if lock != nil {
+		lock.Lock()
+		defer lock.Unlock()
+	}
+	if _, err := s.ExecContext(ctx, s.engine.begin); err != nil {
+		return err
+	}
+	err := do()
+	if err == nil {
+		if _, err = s.ExecContext(ctx, "COMMIT"); err == nil {
+			return nil
+		}
+	}
+	// Even if ctx has ended: the connection goes on, or is broken and rolls back itself.
+	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_, _ = s.ExecContext(undo, "ROLLBACK")
+	return err
+}

@@ -1,0 +1,259 @@
+package merge
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// mapOf sees to it that the map has each row that changed its id, no other one,
+// and that the rows which others were merged into are there.
+func (v *verifying) mapOf(ctx context.Context, t *sourceTable, last chunk, total *proof) error {
+	target := v.first.target
+	ids := idMapOf(target)
+	counts, after := map[fate]int64{}, any(nil)
+	if total.counted && t.mapped && last.hi != nil { // what is left is above the last chunk
+		counts = map[fate]int64{rekeyed: total.rekeyed, merged: total.merged, dropped: total.dropped}
+		after = last.hi[0]
+	}
+	mapped, err := ids.count(ctx, t, after)
+	if err != nil {
+		return err
+	}
+	for fate, n := range mapped {
+		counts[fate] += n
+	}
+	if t.packable {
+		others := "TRUE"
+		if total.counted {
+			others = "NOT EXISTS (SELECT 1 FROM snow_merge_chunks AS chunks WHERE chunks.source_table = packs.source_table AND chunks.phase = 'mint' AND chunks.seq = packs.seq)"
+		}
+		n, _, err := ids.packedRows(ctx, t, others)
+		if err != nil {
+			return err
+		}
+		counts[rekeyed] += n
+	}
+	for _, kind := range []struct {
+		name      string
+		got, want int64
+	}{
+		{"have a new id", counts[rekeyed], total.rekeyed},
+		{"are merged", counts[merged], total.merged},
+		{"are dropped", counts[dropped], total.dropped},
+	} {
+		if kind.got != kind.want {
+			total.fail(t.failure(report.CheckMap, nil, "the map says that %d rows %s, but the source has %d such rows", kind.got, kind.name, kind.want))
+		}
+	}
+	if counts[merged] == 0 {
+		return nil
+	}
+	key := v.engine.quote(t.table.Key().Name)
+	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.engine.quote(t.table.Name) + ` AS t ON t.` + key + ` = map.new_id
+		WHERE map.source_table = ? AND map.kind = ? AND t.` + key + ` IS NULL ORDER BY map.old_id LIMIT ?`
+	return ledgerOf(target).read(ctx, text, []any{t.id, kindMerged, report.MaxFailures}, func(rows *sql.Rows) error {
+		var was, is int64
+		err := rows.Scan(&was, &is)
+		f := t.failure(report.CheckMap, []any{was}, "the row that it was merged into is missing")
+		f.Target = sqlvalue.FormatKey([]any{is})
+		total.fail(f)
+		return err
+	})
+}
+
+// tables counts the rows of the target, and sees to it that no two rows of
+// different sources have got one id.
+func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof) error {
+	var err error
+	if v.later, err = ledgerOf(target).writtenLater(ctx, v.run); err != nil {
+		return err
+	}
+	for _, t := range v.plan.Tables {
+		if t.Skip {
+			continue
+		}
+		row := report.Target{Table: t.Name, Before: v.run.facts.Rows[t.Name], Later: v.later[t.Name]}
+		var rekeyed []int64
+		doubtful := false
+		for i, s := range v.run.tables {
+			if s.table == t {
+				row.Copied += proofs[i].copied
+				if s.rekeys {
+					rekeyed = append(rekeyed, s.id)
+					doubtful = doubtful || proofs[i].failed > 0
+				}
+			}
+		}
+		if row.Rows, err = countRows(ctx, v.engine, target, t.Name); err != nil {
+			return err
+		}
+		v.report.Targets = append(v.report.Targets, row)
+		if more := row.Rows - row.Before - row.Copied - row.Later; more != 0 {
+			reason := fmt.Sprintf("%d rows are there that no source has", more)
+			if more < 0 {
+				reason = fmt.Sprintf("%d rows are gone that the target had before", -more)
+			}
+			v.report.Add(report.Failure{Check: report.CheckRows, Table: t.Name, Reason: reason})
+		}
+		if !doubtful {
+			continue // ids that ascend, and are of ranges that have nothing in common, are not equal
+		}
+		condition, args := v.engine.anyOf("source_table", rekeyed)
+		text := "SELECT new_id, COUNT(*) FROM snow_merge_map WHERE kind = 0 AND " + condition + " GROUP BY new_id HAVING COUNT(*) > 1"
+		if err := ledgerOf(target).read(ctx, text, args, func(rows *sql.Rows) error {
+			var id, n int64
+			err := rows.Scan(&id, &n)
+			v.report.Add(report.Failure{Check: report.CheckMap, Table: t.Name, Target: sqlvalue.FormatKey([]any{id}), Reason: fmt.Sprintf("%d rows have got this id", n)})
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// soundReferences returns the columns that refer to rows that exist, in all rows
+// of the target. The others are looked at row by row: they may hold more than one id,
+// or orphans that were there before the run.
+func (v *verifying) soundReferences(ctx context.Context, target queryer) (map[*plan.Column]bool, error) {
+	sound := map[*plan.Column]bool{}
+	e := v.engine
+	for _, t := range v.plan.Tables {
+		for _, c := range t.Columns {
+			if t.Skip || c.Role != plan.RoleReference || sqltype.Of(e.dialect, c.Type).Kind != sqltype.Integer || e.dialect == sqlsnow.SQLite {
+				continue // SQLite's columns may have texts whatever their type
+			}
+			parent := v.plan.Table(c.Refers[0].Table)
+			key, column := e.quote(parent.Key().Name), e.quote(c.Name)
+			text := "SELECT COUNT(*) FROM (SELECT 1 FROM " + e.quote(t.Name) + " AS t LEFT JOIN " + e.quote(parent.Name) + " AS p ON p." + key + " = t." + column +
+				" WHERE t." + column + " IS NOT NULL AND p." + key + " IS NULL"
+			var args []any
+			if none := noneIDs(c); len(none) > 0 {
+				var condition string
+				condition, args = e.anyOf("t."+column, none)
+				text += " AND NOT (" + condition + ")"
+			}
+			var orphans int
+			if err := target.QueryRowContext(ctx, text+" LIMIT 1) AS orphans", args...).Scan(&orphans); err != nil {
+				return nil, e.failed("look for orphans of "+strconv.Quote(t.Name+"."+c.Name), err)
+			}
+			sound[c] = orphans == 0
+		}
+	}
+	return sound, nil
+}
+
+// references reports what was looked up on the way, and warns of paths that
+// led to nothing.
+func (v *verifying) references(proofs []*proof) {
+	all := newProof()
+	for _, p := range proofs {
+		all.addReferences(p)
+	}
+	for _, t := range v.plan.Tables {
+		for _, c := range t.Columns {
+			if t.Skip || !c.HoldsReferences() {
+				continue
+			}
+			for i, ref := range c.Refers {
+				if ref.Table == "" {
+					continue
+				}
+				row := *all.reference(refKey{c, i})
+				row.Table, row.Column, row.Path, row.Value, row.Refers = t.Name, c.Name, ref.Path, ref.Value, ref.Table
+				v.report.References = append(v.report.References, row)
+				if reached, looked := all.paths[refKey{c, i}]; looked && !reached {
+					v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(
+						"column %q: no JSON that was copied has anything at path %q: if it is misspelt, old ids were copied as they are", t.Name+"."+c.Name, ref.Path))
+				}
+			}
+		}
+	}
+}
+
+// fewestSamples is how many values it takes to say anything.
+const fewestSamples = 20
+
+// leftovers warns of plain columns that nobody has decided on, and whose values
+// look like old ids: they all are some, and not only small ones.
+func (v *verifying) leftovers(ctx context.Context, target *session, proofs []*proof) error {
+	for i, s := range v.run.tables {
+		for c, samples := range proofs[i].samples {
+			if len(samples) < fewestSamples {
+				continue
+			}
+			values := slices.Sorted(maps.Keys(samples))
+			for _, parent := range v.run.tables {
+				if parent.source != s.source || !parent.rekeys {
+					continue
+				}
+				n, most, err := idMapOf(target).has(ctx, parent, values)
+				if err != nil {
+					return err
+				}
+				if n == len(values) && values[n-1] >= most/2 {
+					v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(
+						"column %q is plain, but all of %d values of source %q are old ids of table %q: if they are references, the plan is wrong; if not, set decided",
+						s.table.Name+"."+c.Name, n, s.source, parent.table.Name))
+				}
+			}
+		}
+	}
+	slices.Sort(v.report.Warnings)
+	return nil
+}
+
+// assert compares the caller's numbers.
+func (v *verifying) assert(ctx context.Context, target queryer) error {
+	if len(v.later) > 0 && len(v.assertions) > 0 {
+		v.report.Warnings = append(v.report.Warnings, "assertions are not checked: later runs have copied rows")
+		return nil
+	}
+	for _, a := range v.assertions {
+		row := report.Assertion{Name: a.Name, Sources: map[string]string{}}
+		want, known := new(big.Rat).SetString(v.run.facts.Assertions[a.Name])
+		if !known {
+			v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("assertion %q is not checked: the target was not asked before the run", a.Name))
+			continue
+		}
+		row.Before = printNumber(want)
+		for _, name := range v.plan.Sources {
+			n, err := v.measure(ctx, name, a)
+			if err != nil {
+				return err
+			}
+			row.Sources[name] = printNumber(n)
+			want.Add(want, n)
+		}
+		got, err := a.measure(ctx, target)
+		if err != nil {
+			return err
+		}
+		row.Want, row.Got = printNumber(want), printNumber(got)
+		v.report.Assertions = append(v.report.Assertions, row)
+		if got.Cmp(want) != 0 {
+			v.report.Add(report.Failure{Check: report.CheckAssertion, Reason: fmt.Sprintf("%s: want %s, got %s", a.Name, row.Want, row.Got)})
+		}
+	}
+	return nil
+}
+
+func (v *verifying) measure(ctx context.Context, source string, a Assertion) (*big.Rat, error) {
+	s, err := v.others[0].source(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	n, err := a.measure(ctx, s)
+	return n, sourceError(source, err)
+}
