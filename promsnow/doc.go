@@ -4,10 +4,11 @@
 //	registry.MustRegister(promsnow.Generator("orders", keys), promsnow.Lease("orders", lease))
 //
 // The name becomes the label "source" of every metric, so that a process may
-// have several. Collectors ask for Stats when they are scraped and keep nothing;
-// that takes no lock that an id waits for. They are safe for concurrent use.
+// have several sources. A collector calls Stats when it is scraped, and keeps
+// nothing. No id waits for a lock that Stats takes. Collectors are safe for
+// concurrent use.
 //
-// Of a generator:
+// A generator has
 //
 //	snow_ids_issued_total           ids made
 //	snow_waits_total                calls of Next and Fill that waited
@@ -18,7 +19,7 @@
 //	snow_clock_lag_seconds          how far the wall clock is behind the ids
 //	snow_layout_left_seconds        until the layout's timestamp runs out
 //
-// Of a lease:
+// A lease has
 //
 //	snow_lease_info                 1, with the labels datacenter and worker
 //	snow_lease_left_seconds         until ids end if no renewal succeeds any more
@@ -29,7 +30,7 @@
 //	snow_lease_skew_seconds         how far the database's clock is ahead
 //	snow_lease_failing              1 if the last attempt failed, else 0
 //
-// Of segments:
+// Segments have
 //
 //	snow_segments_issued_total              ids given out
 //	snow_segments_left                      numbers at hand
@@ -42,13 +43,13 @@
 //	snow_segments_database_takes_total      times that it gave numbers
 //	snow_segments_database_failures_total   times that it did not
 //
-// The last four have the label "database", its index in the call of
-// [segments.Open].
+// The last four have the label "database": its index in the call of
+// segments.Open.
 //
-// The statistics are those of [github.com/shardsnow/snow.Stats],
+// The numbers come from [github.com/shardsnow/snow.Stats],
 // [github.com/shardsnow/snow/sqlsnow.LeaseStats] and
-// [github.com/shardsnow/snow/sqlsnow/segments.Stats]. All
-// generators of one Worker have the same: register one of them.
+// [github.com/shardsnow/snow/sqlsnow/segments.Stats]. All generators of one
+// Worker have the same numbers: register one of them.
 //
 // What to alert on is in docs/metrics.md of the repository.
 package promsnow

@@ -10,8 +10,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
-// Generator returns a collector of the statistics of g, which is a
-// [*snow.Generator] or has the like. Without a g, scrapes fail with an error.
+// Generator returns a collector of the statistics of g, for example a
+// [*snow.Generator]. If g is nil, scrapes fail with an error.
 func Generator(name string, g interface{ Stats() snow.Stats }) prometheus.Collector {
 	c := &collector[snow.Stats]{name: name}
 	if g != nil {
@@ -28,8 +28,8 @@ func Generator(name string, g interface{ Stats() snow.Stats }) prometheus.Collec
 	return c
 }
 
-// Lease returns a collector of the statistics of l, which is a
-// [*sqlsnow.Lease] or has the like. Without an l, scrapes fail with an error.
+// Lease returns a collector of the statistics of l, for example a
+// [*sqlsnow.Lease]. If l is nil, scrapes fail with an error.
 func Lease(name string, l interface{ Stats() sqlsnow.LeaseStats }) prometheus.Collector {
 	c := &collector[sqlsnow.LeaseStats]{name: name}
 	if l != nil {
@@ -50,8 +50,8 @@ func Lease(name string, l interface{ Stats() sqlsnow.LeaseStats }) prometheus.Co
 	return c
 }
 
-// Segments returns a collector of the statistics of s, which is a
-// [*segments.Segments] or has the like. Without an s, scrapes fail with an error.
+// Segments returns a collector of the statistics of s, for example
+// [*segments.Segments]. If s is nil, scrapes fail with an error.
 func Segments(name string, s interface{ Stats() segments.Stats }) prometheus.Collector {
 	c := &collector[segments.Stats]{name: name}
 	if s != nil {

@@ -29,7 +29,7 @@ func longAgo(t *testing.T) snow.Layout {
 	return l
 }
 
-// A lease tells of all that happens to it, in order, with the ctx of the call
+// OnEvent is called for all that happens to a lease, in order, with the ctx of the call
 // that it belongs to, and the hook may ask for Stats.
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestEvents(t *testing.T) {
 						return
 					}
 				case <-late:
-					t.Fatalf("not told: %v", kind)
+					t.Fatalf("no event: %v", kind)
 				}
 			}
 		}
@@ -135,7 +135,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// Close tells of the end also where its ctx is over, and while a renewal is under way.
+// OnEvent is called for the end also if the ctx of Close has ended, and while a renewal is under way.
 func TestEndIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scripted{layout: longAgo(t)}
@@ -158,7 +158,7 @@ func TestEndIsTold(t *testing.T) {
 		_ = lease.Close(over)
 		_ = lease.Close(t.Context())
 		if ended != 1 {
-			t.Errorf("told %d times of the end, want once", ended)
+			t.Errorf("%d events for the end, want one", ended)
 		}
 	})
 }

@@ -41,7 +41,7 @@ func leased(t *testing.T, pinned bool, test func(t *testing.T, s *scripted, leas
 	})
 }
 
-// lines are what a log was told, but for its debugging.
+// lines are the lines of a log, except those for debugging.
 type lines struct {
 	slog.Handler
 	mu      sync.Mutex
@@ -57,8 +57,8 @@ func (j *lines) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// An outage is told of once a minute, and once when it is over, and the window's end says why it is the end.
-func TestOutageIsTold(t *testing.T) {
+// An outage is logged once a minute, and once when it is over, and the error at the end of the window has the reason.
+func TestOutageIsLogged(t *testing.T) {
 	leased(t, false, func(t *testing.T, s *scripted, lease *Lease, keys *snow.Generator, j *lines) {
 		down := errors.New("no route")
 		time.Sleep(time.Hour)
@@ -121,15 +121,15 @@ func TestLostLeaseSaysSo(t *testing.T) {
 			if _, err := keys.Next(t.Context()); !errors.Is(err, snow.ErrLeaseExpired) || !errors.As(err, &lost) || lost.Holder != "pod 2" {
 				t.Errorf("pinned %v: Next of a lost lease: %v", pinned, err)
 			}
-			if err := lease.Close(t.Context()); err != nil { // it is told already
+			if err := lease.Close(t.Context()); err != nil { // which has been reported
 				t.Errorf("Close: %v", err)
 			}
 		})
 	}
 }
 
-// The database's clock goes ahead by what is believed, at once or in steps, for 20 s and longer. Ids are back within
-// a window, and are not missed without a word.
+// The database's clock goes ahead by no more than is believed, at once or in steps, for 20 s and longer. Ids are back within
+// a window, and until then there is an error.
 func TestIdsAfterAnExcursion(t *testing.T) {
 	for name, steps := range map[string][]time.Duration{
 		"28 s":             {28 * time.Second},
@@ -152,7 +152,7 @@ func TestIdsAfterAnExcursion(t *testing.T) {
 						switch st := lease.Stats(); {
 						case err != nil:
 							if refused += time.Second; st.Left == 0 && st.Err == nil && refused > 13*time.Second {
-								t.Errorf("no id, and nothing is told: %+v", st)
+								t.Errorf("no id, and no error: %+v", st)
 							}
 						case id <= last:
 							t.Fatalf("id %d after %d", id, last)
@@ -170,7 +170,7 @@ func TestIdsAfterAnExcursion(t *testing.T) {
 					look(20 * time.Second)
 				}
 				s.set(func() { s.ahead = 0 })
-				// What is beyond the skew and half a window is waited for.
+				// Ids wait for what is beyond the skew and half a window.
 				if refused, most := look(5*time.Minute), max(0, farthest-37*time.Second)+13*time.Second; refused > most {
 					t.Errorf("ids were refused for %v, want at most %v", refused, most)
 				}

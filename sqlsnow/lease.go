@@ -20,9 +20,9 @@ import (
 type Lease struct {
 	grant    *snow.Grant
 	registry *registry.Registry
-	machine  *protocol.Machine // whoever has the turn may use it
+	machine  *protocol.Machine // used by the goroutine that has the turn
 	turn     chan struct{}     // holds one value, which is the turn
-	wake     chan struct{}     // tells run that the machine has something else to do
+	wake     chan struct{}     // makes run look at the machine again
 	log      *slog.Logger
 	config   LeaseConfig
 	begin    time.Time // what monotonic times are counted from

@@ -154,7 +154,7 @@ func (l *Lease) note(e LeaseEvent, level slog.Level, message string, args ...any
 }
 
 // publish passes the notes on, without mu, so that the log's handler and the hook
-// may call Stats, or wait for those who do.
+// may call Stats, or wait for goroutines that do.
 func (l *Lease) publish(ctx context.Context) {
 	l.publishing.Lock()
 	defer l.publishing.Unlock()

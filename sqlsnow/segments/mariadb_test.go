@@ -41,7 +41,7 @@ func TestSegmentsOnMariaDB(t *testing.T) {
 	})
 }
 
-// Nothing is taken from a server that may forget it, be it set so while a process runs, nor from a replica as its administrator.
+// No number is taken from a server that may forget it, also if that was set while a process runs, nor from a replica by an administrator.
 func TestSegmentsOnMariaDBThatForgets(t *testing.T) {
 	server := dbtest.MariaDB(t, "read_only=0") // of its own, for it is about to be set
 	db := openMariaDB(t, server.DSN(server.CreateDatabase(t)))

@@ -130,7 +130,7 @@ func TestSegmentAnswersThatDoNotFit(t *testing.T) {
 		"below what was given": {start: 28, residue: 0},
 		"above the last":       {start: 96, residue: 0},
 		"another residue":      {start: 31, residue: 1},
-		"residue is told wrong": {
+		"wrong residue": {
 			start: 31, residue: 0,
 		},
 		"zero":     {start: 0, residue: 0},

@@ -2,7 +2,7 @@ package segments
 
 import "encoding/json"
 
-// Stats tells how segments are doing.
+// Stats says how segments are doing.
 type Stats struct {
 	Issued      uint64     // ids given out
 	Left        int64      // numbers at hand
@@ -13,7 +13,7 @@ type Stats struct {
 	Databases   []Database // in the order that Open was called with
 }
 
-// A Database tells how one of several databases is doing.
+// A Database says how one of the databases is doing.
 type Database struct {
 	Up       bool   // it answered when it was asked last; it is asked only when numbers are needed
 	Err      error  // of the last attempt; nil after a success

@@ -9,9 +9,9 @@ type Reading struct {
 	Running int64 // the earliest time that the next id can have, in microseconds since 1970; 0 before there is a generator
 }
 
-// A serverClock tells the database's time between two replies: it was us at
-// the monotonic time at, and goes on from there. The local wall clock is only
-// asked whether it agrees.
+// A serverClock is the database's clock, between two replies as well: it said us
+// at the monotonic time at, and goes on from there. The local wall clock only
+// serves for comparison.
 type serverClock struct {
 	maxSkew time.Duration
 	us      int64 // microseconds since 1970; 0 before the first reading that was trusted

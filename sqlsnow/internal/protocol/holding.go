@@ -147,7 +147,7 @@ func (m *Machine) reasserted(_ Request, r Reply, now Reading, out *Outcome) {
 	}
 }
 
-// lose gives up the holding. The generator may finish its ticks meanwhile, unless it was told to stop.
+// lose gives up the holding. The generator may finish its ticks meanwhile, unless it had to stop.
 func (m *Machine) lose(lost *LostError, now Reading, out *Outcome) {
 	out.Lost, m.holding.lost = lost, true
 	switch {
@@ -174,7 +174,7 @@ func (p *Params) verdict(h *Holding, got *Row) (lost *LostError, safe bool) {
 	return lost, safe
 }
 
-// others returns the first tick from the holding's floor on that somebody else may have or get, as far as the row tells.
+// others returns the first tick from the holding's floor on that somebody else may have or get, as far as the row shows.
 func (p *Params) others(h *Holding, got *Row) int64 {
 	// A claim waits for the grace, and its window for the probation. Rows have whole milliseconds.
 	claimed := func(wait time.Duration) int64 {

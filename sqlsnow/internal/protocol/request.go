@@ -123,7 +123,7 @@ type Outcome struct {
 	Open    *Holding // let the generator use it, then call Opened, or Keep if the generator can't and has another one
 	Suspend bool     // the generator must stop until the next Open: somebody else may have its ticks
 	Raise   int64    // let the generator go up to this ceiling
-	Now     int64    // the database's time, to be taken over; 0 if unknown
+	Now     int64    // the database's time, for the generator; 0 if unknown
 	Retreat int64    // running time is to go back to this one; 0 if not
 	Again   bool     // another renewal, at once, gets more
 	Lost    *LostError

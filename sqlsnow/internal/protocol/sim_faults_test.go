@@ -70,7 +70,7 @@ func (w *simWorld) stall() {
 	w.registry.stalled = w.now + d
 }
 
-// powerCut loses what is not durable. Nobody was told that it is.
+// powerCut loses what is not durable. Nobody has a confirmation of it.
 func (w *simWorld) powerCut() {
 	if w.calm {
 		return

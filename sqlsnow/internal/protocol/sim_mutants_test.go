@@ -87,14 +87,14 @@ var simMutants = []simMutant{
 	}},
 	{"windows follow the database's clock where ids are ahead of it", false, "L1", func(p *simPlan) { p.flaws.databaseTime = true; p.excursions() }},
 	{"ids that are far ahead don't wait for the clock", false, "L1", func(p *simPlan) { p.flaws.noRetreat = true; p.excursions() }},
-	{"a generator that is told to stop goes on", false, "I8", func(p *simPlan) { p.flaws.deaf = true; p.forget() }},
+	{"a generator that has to stop goes on", false, "I8", func(p *simPlan) { p.flaws.deaf = true; p.forget() }},
 	{"it goes on while the database is reminded of the ceiling", false, "I8", func(p *simPlan) {
 		p.flaws.hopes = true
 		p.forget()
 		p.procs, p.pinned, p.params.Workers, p.params.Window, p.params.Raise = 4, 0, 1, time.Minute, time.Minute
 		p.faults = simFaults{failover: 20 * time.Second, losing: time.Minute, partition: 4 * time.Second, message: 0.3}
 	}},
-	{"with a LossWindow, a generator that is told to stop goes on", true, "I8", func(p *simPlan) { p.flaws.deafToLoss = true; p.forget() }},
+	{"with a LossWindow, a generator that has to stop goes on", true, "I8", func(p *simPlan) { p.flaws.deafToLoss = true; p.forget() }},
 }
 
 // TestMutantsAreCaught plants bugs, and asserts that the simulation finds each.

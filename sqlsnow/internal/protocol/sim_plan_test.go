@@ -38,7 +38,7 @@ type simFaults struct {
 // registry, the harness or the terms; the code under test has none of them.
 type simFlaws struct {
 	anyOwner     bool  // a renewal does not compare the owner
-	sameOwner    bool  // owners are not random: only the fence tells attempts apart
+	sameOwner    bool  // owners are not random: only the fence distinguishes attempts
 	blindGrant   bool  // grant does not compare the ceiling that was read
 	lapsedToo    bool  // a lapsed window can be renewed with LossWindow > 0
 	unspaced     bool  // renewals are not spaced, by neither side
@@ -57,7 +57,7 @@ type simFlaws struct {
 	trustsReads  bool  // a row that is read counts as confirmed
 	databaseTime bool  // windows follow the database's clock, not that of ids
 	noRetreat    bool  // running time never goes back
-	deaf         bool  // a generator that is told to stop goes on
+	deaf         bool  // a generator that has to stop goes on
 	deafToLoss   bool  // the same with LossWindow > 0
 	hopes        bool  // it goes on while the database is reminded of the ceiling
 }

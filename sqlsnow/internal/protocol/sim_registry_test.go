@@ -30,7 +30,7 @@ type simRegistry struct {
 	stalled time.Duration // until when no write becomes durable, though all are seen
 	durable time.Duration // the true time at which the last write is
 
-	// wrote is told of each write, if not nil.
+	// wrote, if not nil, is called for each write.
 	wrote func(q Request, by int, before, after simRow, us int64)
 }
 

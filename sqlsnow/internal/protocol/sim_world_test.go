@@ -296,7 +296,7 @@ func simSmallest(w *simWorld, seed uint64) *simWorld {
 	return try(seed)
 }
 
-// simCounts tells how much there was to go wrong.
+// simCounts says how much could have gone wrong.
 type simCounts struct{ processes, ids, windows, raises, losses, releases, failovers, undone int }
 
 func (c *simCounts) add(o *simCounts) {

@@ -110,8 +110,8 @@ const (
 		renewed_at_ms = {now} {div} 1000, renew_seq = renew_seq + {one now}
 		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 1 {returning now}`
 
-	// updateFence moves the floor as well: whoever has the row by an old backup alone, because
-	// its window is over, can't renew it, nor give back ticks that others had since.
+	// updateFence moves the floor as well: a process that has the row only because an old backup
+	// says so can't renew it, nor give back ticks that others had since.
 	updateFence = `UPDATE snow_workers SET
 		floor_tick = {greatest}(ceiling_tick, {tick} + :window),
 		ceiling_tick = {greatest}(ceiling_tick, {tick} + :window), renew_seq = renew_seq + {one now}
