@@ -17,7 +17,7 @@ type rowMinter struct {
 	work
 	rewriter *rewriter
 	writer   mapWriter
-	part     *sourceTable // the same table with the columns that decide
+	part     *SourceTable // the same table with the columns that decide
 	ids      newIDs       // where the rows get new ids
 	created  int          // the column of part that dates them; -1 if there is none
 	zone     *time.Location
@@ -28,7 +28,7 @@ type rowMinter struct {
 	// What the rows of the next transaction become.
 	entries []entry
 	changes []change
-	chunks  []chunk
+	chunks  []Chunk
 }
 
 // mint goes through the rows after the last chunk of the ledger.
@@ -116,7 +116,7 @@ func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 	n := 0
 	for part := range slices.Chunk(all, chunkRows) {
 		m.seq++
-		c := chunk{sourceTable: m.table.id, phase: phaseMint, seq: m.seq, lo: m.after, read: int64(len(part))}
+		c := Chunk{sourceTable: m.table.id, phase: phaseMint, seq: m.seq, lo: m.after, read: int64(len(part))}
 		m.ids.late = 0
 		for _, r := range part {
 			var v verdict
@@ -135,7 +135,7 @@ func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 }
 
 // enter adds what becomes of one row to what is written.
-func (m *rowMinter) enter(r row, v verdict, c *chunk) error {
+func (m *rowMinter) enter(r row, v verdict, c *Chunk) error {
 	if v.failed != nil {
 		return v.failed
 	}
@@ -205,7 +205,7 @@ func (m *rowMinter) write(ctx context.Context) error {
 // written.
 type readAhead struct {
 	conns *conns
-	table *sourceTable
+	table *SourceTable
 	group sync.WaitGroup
 	begun bool
 	limit int
