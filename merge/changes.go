@@ -2,9 +2,7 @@ package merge
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"slices"
 )
 
@@ -81,14 +79,4 @@ func (l ledger) insertChanges(ctx context.Context, t *SourceTable, changes []cha
 		}
 	}
 	return nil
-}
-
-// rowText returns a primary key as it is in snow_merge_changes.
-func rowText(key []any) string {
-	text := keyText(key)
-	if len(text) > 255 || slices.ContainsFunc([]byte(text), func(c byte) bool { return c >= 0x80 }) {
-		h := sha256.Sum256([]byte(text)) // a text that is no key of an index
-		return "sha256:" + hex.EncodeToString(h[:])
-	}
-	return text
 }

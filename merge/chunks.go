@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 )
 
 // A Chunk is a row of snow_merge_chunks: what a phase did with rows of a source
@@ -35,9 +37,9 @@ func (l ledger) insertChunks(ctx context.Context, chunks []Chunk) error {
 		for i, c := range part {
 			var lo any
 			if c.lo != nil {
-				lo = keyText(c.lo)
+				lo = sqlvalue.FormatKey(c.lo)
 			}
-			args = append(args, c.sourceTable, c.phase, c.seq, lo, keyText(c.hi), c.read, c.written, c.rekeyed, c.merged, c.dropped,
+			args = append(args, c.sourceTable, c.phase, c.seq, lo, sqlvalue.FormatKey(c.hi), c.read, c.written, c.rekeyed, c.merged, c.dropped,
 				c.hash.String(), c.place, c.late)
 			places := l.engine.places(1+i*width, width)
 			rows = append(rows, places[:len(places)-1]+", "+l.engine.now+")")
@@ -98,11 +100,11 @@ func scanChunk(rows *sql.Rows) (c Chunk, err error) {
 		return c, err
 	}
 	if lo.Valid {
-		if c.lo, err = parseKey(lo.String); err != nil {
+		if c.lo, err = sqlvalue.ParseKey(lo.String); err != nil {
 			return c, err
 		}
 	}
-	if c.hi, err = parseKey(hi); err != nil {
+	if c.hi, err = sqlvalue.ParseKey(hi); err != nil {
 		return c, err
 	}
 	c.hash, err = parseSum(hash)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -232,7 +233,7 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 		v.winner = ident{source: place}
 		return nil
 	}
-	id, ok := idOf(with.key[0])
+	id, ok := sqlvalue.ID(with.key[0])
 	if !ok {
 		return fmt.Errorf("table %q: %v is no id", r.table.Name, with.key[0])
 	}
@@ -253,9 +254,9 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 func (r *round) clash(i int, place string) *report.ClashError {
 	clash := &report.ClashError{Table: r.table.Name, Unique: r.unique.Columns, Source: r.source, With: place}
 	for _, column := range r.contest.columns {
-		clash.Values = append(clash.Values, textOf(r.value(i, column)))
+		clash.Values = append(clash.Values, sqlvalue.Text(r.value(i, column)))
 	}
-	clash.Row = keyText(r.key(i))
+	clash.Row = sqlvalue.FormatKey(r.key(i))
 	return clash
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -41,7 +42,7 @@ rows:
 			}
 			parent, held := r.parent(i, column, v)
 			if held {
-				id, ok := idOf(v)
+				id, ok := sqlvalue.ID(v)
 				if !ok || parent == nil || !parent.Merges() {
 					continue rows
 				}
@@ -91,14 +92,14 @@ type identity struct {
 // parent returns the table whose ids the column holds in row i, and whether
 // the value is an id at all.
 func (r *round) parent(i int, column *plan.Column, v any) (parent *plan.Table, held bool) {
-	if slices.Contains(column.None, textOf(v)) {
+	if slices.Contains(column.None, sqlvalue.Text(v)) {
 		return nil, false
 	}
 	switch column.Role {
 	case plan.RoleReference:
 		return r.plan.Table(column.Refers[0].Table), true
 	case plan.RolePolymorphic:
-		by := textOf(r.value(i, r.table.Column(column.By)))
+		by := sqlvalue.Text(r.value(i, r.table.Column(column.By)))
 		for _, ref := range column.Refers {
 			if ref.Value == by {
 				return r.plan.Table(ref.Table), ref.Table != ""
@@ -106,7 +107,7 @@ func (r *round) parent(i int, column *plan.Column, v any) (parent *plan.Table, h
 		}
 		return nil, true
 	case plan.RoleList, plan.RoleJSON:
-		return nil, textOf(v) != ""
+		return nil, sqlvalue.Text(v) != ""
 	}
 	return nil, false
 }
@@ -160,7 +161,7 @@ func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error
 	}
 	var keys []int64
 	for _, h := range hits {
-		if id, ok := idOf(h.key[0]); ok {
+		if id, ok := sqlvalue.ID(h.key[0]); ok {
 			keys = append(keys, id)
 		}
 	}
@@ -169,7 +170,7 @@ func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error
 		return err
 	}
 	maps.DeleteFunc(hits, func(_ int, h hit) bool {
-		id, ok := idOf(h.key[0])
+		id, ok := sqlvalue.ID(h.key[0])
 		_, alive := there[id]
 		return ok && !alive
 	})
@@ -360,20 +361,20 @@ func (s *search) ask(ctx context.Context, part []int) ([][]any, error) {
 func (s *search) values(row []any) []any { return row[:len(s.contest.columns)] }
 
 func (s *search) rowKey(row []any) string {
-	return keyText(row[len(s.contest.columns):][:len(s.table.PrimaryKey)])
+	return sqlvalue.FormatKey(row[len(s.contest.columns):][:len(s.table.PrimaryKey)])
 }
 
 func fold(tuple []any) string {
 	var b strings.Builder
 	for _, v := range tuple {
-		b.WriteString(strings.TrimRight(strings.ToLower(textOf(v)), " "))
+		b.WriteString(strings.TrimRight(strings.ToLower(sqlvalue.Text(v)), " "))
 		b.WriteByte(0)
 	}
 	return b.String()
 }
 
 func (s *search) hit(n int, row []any) {
-	if s.place == s.source && s.rowKey(row) == keyText(s.key(s.owners[n])) {
+	if s.place == s.source && s.rowKey(row) == sqlvalue.FormatKey(s.key(s.owners[n])) {
 		return // itself
 	}
 	row = row[len(s.contest.columns):]

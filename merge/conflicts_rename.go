@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -44,8 +45,8 @@ func (r *round) rename(ctx context.Context, rows []int, tuples map[int][]any) er
 		}
 		tries := map[int][]any{}
 		for _, i := range rows {
-			name := shorten(textOf(r.value(i, column)), suffix, column, r.e.dialect)
-			if r.reserve(r.table.Name, column.Name, name, r.source, rowText(r.key(i))) {
+			name := shorten(sqlvalue.Text(r.value(i, column)), suffix, column, r.e.dialect)
+			if r.reserve(r.table.Name, column.Name, name, r.source, sqlvalue.FormatRow(r.key(i))) {
 				tries[i] = slices.Clone(tuples[i])
 				tries[i][slices.Index(r.contest.columns, column)] = name
 			}
@@ -67,7 +68,7 @@ func (r *round) rename(ctx context.Context, rows []int, tuples map[int][]any) er
 				continue
 			}
 			v := &r.verdicts[i]
-			v.renames = append(v.renames, rename{column: column, before: textOf(r.value(i, column)), after: name})
+			v.renames = append(v.renames, rename{column: column, before: sqlvalue.Text(r.value(i, column)), after: name})
 		}
 		rows = slices.DeleteFunc(rows, func(i int) bool { return free[i] != nil })
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -67,5 +68,5 @@ func sinceEpoch(n int64) (time.Time, bool) {
 // zoned reports whether the values of a column are in UTC, in sessions of ours,
 // whatever the plan says.
 func zoned(d sqlsnow.Dialect, c *plan.Column) bool {
-	return d == sqlsnow.MySQL && mysqlType(c) == "timestamp"
+	return d == sqlsnow.MySQL && sqltype.Word(c.Type) == "timestamp"
 }

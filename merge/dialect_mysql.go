@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
@@ -21,13 +20,13 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 			switch {
 			case sqltype.Of(sqlsnow.MySQL, c.Type).Kind == sqltype.Time:
 				return "CAST(" + column + " AS CHAR)" // drivers may make times of them, which have no zero date
-			case mysqlType(c) == "float":
+			case sqltype.Word(c.Type) == "float":
 				return column + " * 1e0" // a FLOAT is written with 6 digits
 			}
 			return column
 		},
 		carrier: func(c *plan.Column) carrier {
-			switch mysqlType(c) {
+			switch sqltype.Word(c.Type) {
 			case "bit", "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "vector":
 				return carryBytes
 			case "float", "double", "real":
@@ -70,12 +69,3 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 		},
 	}
 })
-
-// mysqlType returns the first word of a column's type.
-func mysqlType(c *plan.Column) string {
-	typ := strings.ToLower(c.Type)
-	if end := strings.IndexAny(typ, " ("); end >= 0 {
-		typ = typ[:end]
-	}
-	return typ
-}

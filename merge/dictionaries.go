@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -34,7 +35,7 @@ func (i *inspector) dictionaries(ctx context.Context) error {
 			equal := true
 			for n, c := range of {
 				told = told || c.Name != key.Name && one[n] != nil && sqltype.Of(i.dialect, c.Type).Kind == sqltype.Text
-				equal = equal && textOf(one[n]) == textOf(other[n])
+				equal = equal && sqlvalue.Text(one[n]) == sqlvalue.Text(other[n])
 			}
 			if told && equal {
 				same++
@@ -82,7 +83,7 @@ func (i *inspector) pairs(ctx context.Context, t *plan.Table, by []string, do fu
 				for k, at := range places {
 					key[k] = row[at]
 				}
-				if text := keyText(key); i.comparable(theirs.Table, by, key) && rows[text] == nil {
+				if text := sqlvalue.FormatKey(key); i.comparable(theirs.Table, by, key) && rows[text] == nil {
 					rows[text] = row
 					keys = append(keys, key)
 					do(nil, nil, nil)
@@ -98,7 +99,7 @@ func (i *inspector) pairs(ctx context.Context, t *plan.Table, by []string, do fu
 					key[k] = other[at]
 				}
 				one := make([]any, len(of))
-				if row := rows[keyText(key)]; row != nil {
+				if row := rows[sqlvalue.FormatKey(key)]; row != nil {
 					for n, c := range of {
 						one[n] = row[slices.IndexFunc(mine.columns, func(m *plan.Column) bool { return m.Name == c.Name })]
 					}
@@ -185,7 +186,7 @@ func (i *inspector) clash(ctx context.Context, t *plan.Table, u *plan.Unique, di
 		if len(examples) < 3 {
 			var values []string
 			for _, name := range u.Columns {
-				values = append(values, strconv.Quote(textOf(other[slices.IndexFunc(of, func(c *plan.Column) bool { return c.Name == name })])))
+				values = append(values, strconv.Quote(sqlvalue.Text(other[slices.IndexFunc(of, func(c *plan.Column) bool { return c.Name == name })])))
 			}
 			examples = append(examples, "("+strings.Join(values, ", ")+")")
 		}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -93,7 +94,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	size := 0
 	take := func(rows [][]any) {
 		for _, row := range rows {
-			if text := keyText(s.pick(primary, row)); !seen[text] && size < sampleBytes {
+			if text := sqlvalue.FormatKey(s.pick(primary, row)); !seen[text] && size < sampleBytes {
 				seen[text] = true
 				size += rowSize(row)
 				s.rows = append(s.rows, row)
@@ -239,7 +240,7 @@ func distinct(values []any) []int64 {
 	seen := map[int64]bool{}
 	var found []int64
 	for _, v := range values {
-		id, ok := parseID(textOf(v))
+		id, ok := sqlvalue.ParseID(sqlvalue.Text(v))
 		if ok && id > 0 && !seen[id] {
 			seen[id] = true
 			found = append(found, id)

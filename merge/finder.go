@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/jsonpath"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -68,7 +69,7 @@ func (f *finder) idle() bool {
 func (f *finder) each(r *row, visit func(parent *SourceTable, id int64)) error {
 	_, _, err := f.edit(r, func(ref int, text string) (string, bool) {
 		if parent := f.parents[ref]; parent != nil {
-			if id, ok := parseID(text); ok {
+			if id, ok := sqlvalue.ParseID(text); ok {
 				visit(parent, id)
 			}
 		}
@@ -82,7 +83,7 @@ func (f *finder) replace(r *row, after func(parent *SourceTable, id int64) succe
 	var orphan string
 	value, lost, err := f.edit(r, func(ref int, text string) (string, bool) {
 		if parent := f.parents[ref]; parent != nil {
-			if id, ok := parseID(text); ok {
+			if id, ok := sqlvalue.ParseID(text); ok {
 				if s := after(parent, id); s.fate == kept {
 					return text, true
 				} else if s.fate == rekeyed || s.fate == merged {
@@ -105,7 +106,7 @@ func (f *finder) replace(r *row, after func(parent *SourceTable, id int64) succe
 	case f.column.Orphans == plan.OrphansDrop:
 		r.new, r.fate = nil, dropped
 	default:
-		return &report.OrphanError{Source: f.table.source, Table: f.table.table.Name, Column: f.column.Name, Row: keyText(r.key), Value: orphan}
+		return &report.OrphanError{Source: f.table.source, Table: f.table.table.Name, Column: f.column.Name, Row: sqlvalue.FormatKey(r.key), Value: orphan}
 	}
 	return nil
 }
@@ -117,9 +118,9 @@ func (f *finder) replace(r *row, after func(parent *SourceTable, id int64) succe
 func (f *finder) edit(r *row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
 	var bad error
 	value, lost, err = f.change(r, func(ref int, text string) (string, bool) {
-		if _, ok := parseID(text); !ok && f.column.Orphans != plan.OrphansFail {
+		if _, ok := sqlvalue.ParseID(text); !ok && f.column.Orphans != plan.OrphansFail {
 			if bad == nil {
-				bad = fmt.Errorf("%s is no id, so it can't be the id of no row either: if it stands for no row, name it under none", sampleOf(text))
+				bad = fmt.Errorf("%s is no id, so it can't be the id of no row either: if it stands for no row, name it under none", sqlvalue.Sample(text))
 			}
 			return text, true
 		}
@@ -140,7 +141,7 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 	if v == nil {
 		return nil, false, nil
 	}
-	text := textOf(v)
+	text := sqlvalue.Text(v)
 	if f.none[text] {
 		return v, false, nil
 	}
@@ -153,7 +154,7 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 			return v, false, nil
 		}
 		if _, ok := v.(int64); ok {
-			n, _ := parseID(after)
+			n, _ := sqlvalue.ParseID(after)
 			return n, false, nil
 		}
 		return after, false, nil
@@ -162,7 +163,7 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 	case plan.RoleReference:
 		return one(0)
 	case plan.RolePolymorphic:
-		name := textOf(r.old[f.by]) // of NULL it is empty
+		name := sqlvalue.Text(r.old[f.by]) // of NULL it is empty
 		for i, ref := range f.column.Refers {
 			if ref.Value == name {
 				if ref.Table == "" {
@@ -196,7 +197,7 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 				return value, true
 			}
 			if value[0] == '{' || value[0] == '[' {
-				structure = fmt.Errorf("at path %q it is %s, which is no id: say what is in it that is one", f.column.Refers[ref].Path, sampleOf(value))
+				structure = fmt.Errorf("at path %q it is %s, which is no id: say what is in it that is one", f.column.Refers[ref].Path, sqlvalue.Sample(value))
 				return value, true
 			}
 			after, keep := by(ref, digits)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -21,7 +22,7 @@ func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
 	if d == sqlsnow.SQLite {
 		return "" // takes anything
 	}
-	text := textOf(v)
+	text := sqlvalue.Text(v)
 	s := sqltype.Of(d, c.Type)
 	switch s.Kind {
 	case sqltype.Integer:
@@ -35,7 +36,7 @@ func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
 			err = strconv.ErrRange
 		}
 		if err != nil {
-			return sampleOf(v) + " is not in the range of " + c.Type
+			return sqlvalue.Sample(v) + " is not in the range of " + c.Type
 		}
 	case sqltype.Text:
 		if n := textLength(d, c, text); s.Length > 0 && n > s.Length {
@@ -43,10 +44,10 @@ func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
 		}
 	}
 	if whole, scale, ok := decimalOf(c.Type); ok && !fitsDecimal(text, whole, scale) {
-		return sampleOf(v) + " is not in the range of " + c.Type
+		return sqlvalue.Sample(v) + " is not in the range of " + c.Type
 	}
 	if strings.HasPrefix(strings.ToLower(c.Type), "enum(") && !strings.Contains(c.Type, "'"+strings.ReplaceAll(text, "'", "''")+"'") {
-		return sampleOf(v) + " is none of " + c.Type
+		return sqlvalue.Sample(v) + " is none of " + c.Type
 	}
 	return ""
 }

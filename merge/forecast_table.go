@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -115,7 +116,7 @@ func (f *tableForecast) id(values []any) (int64, bool) {
 	if f.of.key < 0 {
 		return 0, false
 	}
-	return idOf(values[f.of.key])
+	return sqlvalue.ID(values[f.of.key])
 }
 
 func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
@@ -147,7 +148,7 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			if !missing {
 				return nil
 			}
-			key := keyText(f.of.primaryKey(rows[h.row]))
+			key := sqlvalue.FormatKey(f.of.primaryKey(rows[h.row]))
 			f.forecast.AddOrphan(f.of.table.Name, f.of.source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.text))
 			switch c.Orphans {
 			case plan.OrphansDrop:
@@ -191,7 +192,7 @@ func (f *tableForecast) fits(values []any) {
 			v = f.longest(f.finders[i], values)
 		}
 		if reason := misfit(f.engine.dialect, c, v); reason != "" {
-			key := keyText(f.of.primaryKey(values))
+			key := sqlvalue.FormatKey(f.of.primaryKey(values))
 			f.forecast.AddMisfit(f.of.table.Name, f.of.source, c.Name, "row "+key+": "+reason)
 			f.forecast.AddProblem(&report.RowError{Source: f.of.source, Table: f.of.table.Name, Row: key, Err: columnError(c.Name, errors.New(reason))})
 		}

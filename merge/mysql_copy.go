@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 )
 
 // A serverCopier copies rows of a source table, and compares them, by statements
@@ -110,7 +112,7 @@ func (c *serverCopier) count(ctx context.Context, chunks []Chunk) error {
 		}
 		var same []string
 		for i, name := range c.table.table.PrimaryKey {
-			same = append(same, "s."+c.engine.quote(name)+" = "+textOf(m.hi[i]))
+			same = append(same, "s."+c.engine.quote(name)+" = "+sqlvalue.Text(m.hi[i]))
 		}
 		parts = append(parts, counts(all), counts(strings.Join(same, " AND ")))
 		want = append(want, m.read, 1)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
 // serverDates are how a MySQL server makes the new ids of a source table's rows:
@@ -29,7 +29,7 @@ func newServerDates(e *engine, r *run, t *SourceTable, from *storedTable) *serve
 		return d
 	}
 	column := t.columns[at]
-	typ := mysqlType(&plan.Column{Type: from.columns[column.Name].typ})
+	typ := sqltype.Word(from.columns[column.Name].typ)
 	switch {
 	case typ == "timestamp":
 	case (typ == "datetime" || typ == "date") && t.table.Zone == "":

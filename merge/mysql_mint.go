@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -226,10 +227,10 @@ func (m *serverMinter) cut(ctx context.Context, last Chunk, rows int, bound *int
 func (m *serverMinter) within(lo, hi []any) string {
 	text := "TRUE"
 	if lo != nil {
-		text += " AND " + m.key + " > " + textOf(lo[0])
+		text += " AND " + m.key + " > " + sqlvalue.Text(lo[0])
 	}
 	if hi != nil {
-		text += " AND " + m.key + " <= " + textOf(hi[0])
+		text += " AND " + m.key + " <= " + sqlvalue.Text(hi[0])
 	}
 	return text
 }

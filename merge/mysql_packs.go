@@ -9,7 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 )
 
 // packs reports whether the map of a source table gets packs: the table is large,
@@ -41,7 +42,7 @@ func (m *serverMinter) fillPacks(ctx context.Context, target *session, tx *mintT
 		}
 		text := fmt.Sprintf(`INSERT INTO snow_merge_packs (source_table, seq, last_old, size, old_ids, new_ids, begins)
 			SELECT %d, %d, %s, COUNT(*), %s, GROUP_CONCAT(%s), %d FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s`,
-			c.sourceTable, c.seq, textOf(c.hi[0]), olds, m.dates.lateExpression(m.key, m.dates.rowTick()), place, m.from, m.within(c.lo, c.hi))
+			c.sourceTable, c.seq, sqlvalue.Text(c.hi[0]), olds, m.dates.lateExpression(m.key, m.dates.rowTick()), place, m.from, m.within(c.lo, c.hi))
 		if _, err := target.ExecContext(ctx, text); err != nil {
 			return err
 		}
@@ -197,9 +198,9 @@ func (c *serverCopier) likePacks(ctx context.Context, chunks []Chunk, heads []pa
 	if heads[0].gapless { // as many keys as there can be
 		keys, olds = "''", "''"
 	}
-	mapped := "m.old_id <= " + textOf(last.hi[0])
+	mapped := "m.old_id <= " + sqlvalue.Text(last.hi[0])
 	if first.lo != nil {
-		mapped += " AND m.old_id > " + textOf(first.lo[0])
+		mapped += " AND m.old_id > " + sqlvalue.Text(first.lo[0])
 	}
 	text := fmt.Sprintf(`SELECT CONCAT((SELECT STRAIGHT_JOIN CONCAT(COUNT(*), '/', %[12]s, '/', %[2]s)%[3]s WHERE %[4]s), '/', %[5]s, '/%[6]d')
 		= CONCAT('%[6]d/', %[7]s, '/', (SELECT CONCAT(%[8]s, '/', GROUP_CONCAT(t.%[1]s), '/', COUNT(*))%[9]s))
@@ -228,7 +229,7 @@ func (c *serverCopier) likePacks(ctx context.Context, chunks []Chunk, heads []pa
 // for functions, which return NULL then.
 func textual(is, becomes storedColumn, nullable bool) (string, bool) {
 	text := ""
-	switch mysqlType(&plan.Column{Type: is.typ}) {
+	switch sqltype.Word(is.typ) {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "bit":
 		if text = "%"; strings.Contains(is.typ+becomes.typ, "zerofill") || strings.HasPrefix(is.typ, "bit") {
 			text = "% + 0"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -169,7 +170,7 @@ func (s *selection) none(value string, c *plan.Column) string {
 // noneIDs returns the numbers that stand for no row.
 func noneIDs(c *plan.Column) (ids []int64) {
 	for _, text := range c.None {
-		if id, ok := parseID(text); ok {
+		if id, ok := sqlvalue.ParseID(text); ok {
 			ids = append(ids, id)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
-	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -115,7 +114,7 @@ func exactly(is, becomes storedColumn) (string, bool) {
 		wider := from.Unsigned == to.Unsigned && from.Bits <= to.Bits || from.Unsigned && !to.Unsigned && from.Bits < to.Bits
 		return "%", from.Kind == sqltype.Integer && to.Kind == sqltype.Integer && wider
 	}
-	switch name := mysqlType(&plan.Column{Type: is.typ}); name {
+	switch name := sqltype.Word(is.typ); name {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "date", "datetime", "timestamp", "time", "year", "bit",
 		"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
 		return "%", true

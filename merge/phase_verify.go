@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -188,7 +189,7 @@ func (v *verifying) chunks(ctx context.Context, t *SourceTable, total *proof, pr
 	for _, seq := range slices.Sorted(maps.Keys(all.edges)) {
 		if edge := all.edges[seq]; edge[0] <= above {
 			f := t.failure(report.CheckOrder, nil, "the id is not above that of the row before, %d", above)
-			f.Target = keyText([]any{edge[0]})
+			f.Target = sqlvalue.FormatKey([]any{edge[0]})
 			total.fail(f)
 		}
 		above = max(above, all.edges[seq][1])
@@ -300,7 +301,7 @@ func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last Chu
 		for _, m := range minted {
 			before := last
 			last = m
-			if m.seq != before.seq+1 || keyText(m.lo) != keyText(before.hi) {
+			if m.seq != before.seq+1 || sqlvalue.FormatKey(m.lo) != sqlvalue.FormatKey(before.hi) {
 				broken(m, "the ledger has lost the rows before those up to this one")
 			}
 			i := slices.IndexFunc(copied, func(c Chunk) bool { return c.seq == m.seq })

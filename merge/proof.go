@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -103,7 +104,7 @@ func (p *proof) sampleRows(j *job, t *SourceTable, rows [][]any) {
 			continue
 		}
 		for _, row := range rows[:min(len(rows), sampledRows)] {
-			if id, ok := idOf(row[n]); ok && id > 0 {
+			if id, ok := sqlvalue.ID(row[n]); ok && id > 0 {
 				p.sample(c, id)
 			}
 		}
@@ -135,7 +136,7 @@ func failureOf(err error) (report.Failure, bool) {
 func (t *SourceTable) failure(check report.Check, row []any, reason string, args ...any) report.Failure {
 	f := report.Failure{Check: check, Source: t.source, Table: t.table.Name, Reason: fmt.Sprintf(reason, args...)}
 	if row != nil {
-		f.Row = keyText(row)
+		f.Row = sqlvalue.FormatKey(row)
 	}
 	return f
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -43,7 +44,7 @@ func (c *refChecker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[
 			return nil, c.engine.failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
 		}
 		for _, row := range rows {
-			if id, ok := idOf(row[0]); ok {
+			if id, ok := sqlvalue.ID(row[0]); ok {
 				known[id] = true
 				c.size++
 			}
@@ -73,7 +74,7 @@ func (c *refChecker) orphans(
 	for i, values := range rows {
 		_, _, err := f.edit(&row{key: f.table.primaryKey(values), old: values}, func(ref int, text string) (string, bool) {
 			h := heldRef{row: i, ref: ref, text: text}
-			if h.id, h.valid = parseID(text); h.valid && parents[ref] != nil {
+			if h.id, h.valid = sqlvalue.ParseID(text); h.valid && parents[ref] != nil {
 				wanted[parents[ref]] = append(wanted[parents[ref]], h.id)
 			}
 			all = append(all, h)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -97,7 +98,7 @@ func (w *rewriter) change(ctx context.Context, t *SourceTable, rows []row) error
 	at := make(map[string]int, len(rows))
 	keys := make([]string, len(rows))
 	for i, r := range rows {
-		keys[i] = rowText(r.key)
+		keys[i] = sqlvalue.FormatRow(r.key)
 		at[keys[i]] = i
 	}
 	changes, err := w.ledger.changes(ctx, t, keys)

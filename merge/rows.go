@@ -2,16 +2,14 @@ package merge
 
 import (
 	"context"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -53,7 +51,7 @@ func compareKey(e *engine, t *plan.Table, strict, last string, key []any, before
 	for i, v := range key {
 		values[i] = comparand(e, columns[i], v)
 	}
-	listed := e.dialect == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return mysqlType(c) == "enum" || mysqlType(c) == "set" })
+	listed := e.dialect == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return sqltype.Word(c.Type) == "enum" || sqltype.Word(c.Type) == "set" })
 	if !listed && (len(names) == 1 || e.rowValues) {
 		left, right := e.quoteAll(names), e.places(before+1, len(names))
 		if len(names) > 1 {
@@ -67,7 +65,7 @@ func compareKey(e *engine, t *plan.Table, strict, last string, key []any, before
 	for i := range slices.Backward(names) {
 		name := e.quote(names[i])
 		place, bound := "?", values[i:i+1]
-		if typ := mysqlType(columns[i]); typ == "enum" || typ == "set" {
+		if typ := sqltype.Word(columns[i].Type); typ == "enum" || typ == "set" {
 			// They sort by number, but are compared with a text as texts: so with the number of the row.
 			var match []string
 			for _, name := range names {
@@ -87,7 +85,7 @@ func compareKey(e *engine, t *plan.Table, strict, last string, key []any, before
 
 // comparand returns a value as a parameter that is compared with a column.
 func comparand(e *engine, c *plan.Column, v any) any {
-	if b, ok := v.([]byte); ok && c != nil && e.dialect == sqlsnow.MySQL && mysqlType(c) == "bit" {
+	if b, ok := v.([]byte); ok && c != nil && e.dialect == sqlsnow.MySQL && sqltype.Word(c.Type) == "bit" {
 		var n uint64
 		for _, digit := range b {
 			n = n<<8 | uint64(digit)
@@ -261,77 +259,6 @@ func fitValue(e *engine, v any, c *plan.Column) any {
 	return v
 }
 
-// keyText returns the values of a primary key as JSON, for the ledger and for
-// people: an array of numbers, strings and, for bytes, {"hex": "…"}. Texts that
-// are not UTF-8, which SQLite may have, are {"texthex": "…"}.
-func keyText(key []any) string {
-	var b strings.Builder
-	b.WriteByte('[')
-	for i, v := range key {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		switch v := v.(type) {
-		case nil:
-			b.WriteString("null")
-		case int64:
-			b.WriteString(strconv.FormatInt(v, 10))
-		case float64:
-			// With a fraction or an exponent, so that it is read as no integer.
-			b.WriteString(strconv.FormatFloat(v, 'e', -1, 64))
-		case []byte:
-			fmt.Fprintf(&b, `{"hex":"%x"}`, v)
-		case string:
-			if !utf8.ValidString(v) {
-				fmt.Fprintf(&b, `{"texthex":"%x"}`, v)
-				continue
-			}
-			b.Write(appendString(nil, v))
-		}
-	}
-	b.WriteByte(']')
-	return b.String()
-}
-
-// parseKey returns what keyText was given.
-func parseKey(text string) ([]any, error) {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	var key []any
-	if err := d.Decode(&key); err != nil {
-		return nil, fmt.Errorf("key %q: %w", text, err)
-	}
-	for i, v := range key {
-		switch v := v.(type) {
-		case nil, string:
-			continue
-		case json.Number:
-			if n, err := v.Int64(); err == nil {
-				key[i] = n
-				continue
-			}
-			f, err := v.Float64()
-			if key[i] = f; err == nil {
-				continue
-			}
-		case map[string]any:
-			digits, isBytes := v["hex"].(string)
-			if !isBytes {
-				digits, _ = v["texthex"].(string)
-			}
-			b, err := hex.DecodeString(digits)
-			if key[i] = b; !isBytes {
-				key[i] = string(b)
-			}
-			if err == nil && digits != "" || isBytes && err == nil {
-				continue
-			}
-		}
-		return nil, fmt.Errorf("key %q: %v is no value of a key", text, v)
-	}
-	return key, nil
-}
-
 // anyOf returns the condition that a column of integers is one of ids. Numbers
 // are part of the text where a statement with parameters would have to be
 // prepared first.
@@ -347,21 +274,4 @@ func (e *engine) anyOf(column string, ids []int64) (string, []any) {
 		return column + " = ANY (CAST($1 AS BIGINT[]))", []any{"{" + string(digits) + "}"}
 	}
 	return strings.Join([]string{column, " IN (", string(digits), ")"}, ""), nil
-}
-
-// appendString appends a text as a JSON string.
-func appendString(b []byte, text string) []byte {
-	const digits = "0123456789abcdef"
-	b = append(b, '"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case r < ' ' || r == 0x7f:
-			b = append(b, '\\', 'u', '0', '0', digits[r>>4], digits[r&15])
-		default:
-			b = utf8.AppendRune(b, r)
-		}
-	}
-	return append(b, '"')
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/report"
 )
 
@@ -69,7 +70,7 @@ func (c *rowCopier) read(ctx context.Context, t *SourceTable, chunks []Chunk) ([
 	at := 0
 	for _, each := range chunks {
 		at += int(each.read)
-		if got := keyText(t.primaryKey(rows[at-1])); got != keyText(each.hi) {
+		if got := sqlvalue.FormatKey(t.primaryKey(rows[at-1])); got != sqlvalue.FormatKey(each.hi) {
 			return nil, c.changed(each.hi, "row "+got+" is in its place")
 		}
 	}
@@ -77,7 +78,7 @@ func (c *rowCopier) read(ctx context.Context, t *SourceTable, chunks []Chunk) ([
 }
 
 func (c *rowCopier) changed(key []any, reason string) error {
-	return &report.ChangedError{Source: c.table.source, Table: c.table.table.Name, Row: keyText(key), Reason: reason}
+	return &report.ChangedError{Source: c.table.source, Table: c.table.table.Name, Row: sqlvalue.FormatKey(key), Reason: reason}
 }
 
 // account returns what the ledger is to say of the chunks, if their rows become

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -30,7 +31,7 @@ func newLinker(rows *rowCopier) *linker {
 	}
 	if rows.engine.dialect == sqlsnow.MySQL {
 		for _, c := range t.table.Columns {
-			if typ := mysqlType(c); c.Generated == "" && (typ == "timestamp" || typ == "datetime") {
+			if typ := sqltype.Word(c.Type); c.Generated == "" && (typ == "timestamp" || typ == "datetime") {
 				name := rows.engine.quote(c.Name)
 				l.touched = append(l.touched, "t."+name+" = t."+name)
 			}

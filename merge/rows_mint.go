@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -143,7 +144,7 @@ func (m *rowMinter) enter(r row, v verdict, c *Chunk) error {
 		return m.table.rowError(r.key, errNull)
 	}
 	left := func(kind string, after any) {
-		m.changes = append(m.changes, change{row: rowText(r.key), kind: kind, seq: m.seq, before: keyText(r.key), after: after})
+		m.changes = append(m.changes, change{row: sqlvalue.FormatRow(r.key), kind: kind, seq: m.seq, before: sqlvalue.FormatKey(r.key), after: after})
 	}
 	var old int64
 	if m.table.mapped {
@@ -166,12 +167,12 @@ func (m *rowMinter) enter(r row, v verdict, c *Chunk) error {
 		if m.table.mapped {
 			m.entries = append(m.entries, entry{old, v.winner.key, kindMerged})
 		} else {
-			left(changeMerged, keyText(v.winnerKey))
+			left(changeMerged, sqlvalue.FormatKey(v.winnerKey))
 		}
 		return nil
 	}
 	for _, name := range v.renames {
-		m.changes = append(m.changes, change{row: rowText(r.key), column: name.column.Name, kind: changeRenamed, seq: m.seq, before: name.before, after: name.after})
+		m.changes = append(m.changes, change{row: sqlvalue.FormatRow(r.key), column: name.column.Name, kind: changeRenamed, seq: m.seq, before: name.before, after: name.after})
 	}
 	if !m.table.rekeys {
 		return nil

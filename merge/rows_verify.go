@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -59,7 +60,7 @@ func (v *rowVerifier) compareChunk(ctx context.Context, t task, found *proof) er
 	}
 	if hashed && found.source != t.copied.hash || found.read != t.copied.read {
 		found.fail(v.table.failure(report.CheckSource, t.mint.hi, "the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
-			keyText(t.mint.lo), t.copied.read, found.read))
+			sqlvalue.FormatKey(t.mint.lo), t.copied.read, found.read))
 	}
 	return nil
 }
@@ -121,7 +122,7 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof)
 	for i, r := range rows {
 		if r.new != nil && !seen[i] {
 			f := t.failure(report.CheckRows, r.key, "the row is missing")
-			f.Target = keyText(t.primaryKey(r.new))
+			f.Target = sqlvalue.FormatKey(t.primaryKey(r.new))
 			found.fail(f)
 		}
 	}
@@ -143,13 +144,13 @@ func (v *rowVerifier) keyOf(key []any) string {
 // else can have got.
 func (v *rowVerifier) order(r row, found *proof) {
 	t := v.table
-	id, ok := idOf(r.new[t.key])
+	id, ok := sqlvalue.ID(r.new[t.key])
 	if !ok {
 		return
 	}
 	fail := func(check report.Check, reason string, args ...any) {
 		f := t.failure(check, r.key, reason, args...)
-		f.Target = keyText([]any{id})
+		f.Target = sqlvalue.FormatKey([]any{id})
 		found.fail(f)
 	}
 	if found.first == 0 {
@@ -166,8 +167,8 @@ func (v *rowVerifier) order(r row, found *proof) {
 func (v *rowVerifier) differences(r row, got []any, found *proof) {
 	for n, c := range v.table.columns {
 		if !v.hasher.equal(n, r.new[n], got[n]) {
-			f := v.table.failure(report.CheckRows, r.key, "want %s, got %s", sampleOf(r.new[n]), sampleOf(got[n]))
-			f.Column, f.Target = c.Name, keyText(v.table.primaryKey(got))
+			f := v.table.failure(report.CheckRows, r.key, "want %s, got %s", sqlvalue.Sample(r.new[n]), sqlvalue.Sample(got[n]))
+			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.table.primaryKey(got))
 			found.fail(f)
 		}
 	}
@@ -208,9 +209,9 @@ func (v *rowVerifier) references(ctx context.Context, rows []row, there [][]any,
 			}
 			key := t.primaryKey(there[h.row])
 			failure := t.failure(report.CheckReference, nil, "%s", reason)
-			failure.Column, failure.Target = c.Name, keyText(key)
+			failure.Column, failure.Target = c.Name, sqlvalue.FormatKey(key)
 			if i, ok := at[v.keyOf(key)]; ok {
-				failure.Row = keyText(rows[i].key)
+				failure.Row = sqlvalue.FormatKey(rows[i].key)
 			}
 			found.fail(failure)
 			return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -96,5 +97,5 @@ func (s *SourceTable) read(ctx context.Context, c *conns, after, upto []any, lim
 
 // rowError says that something is wrong with a row.
 func (s *SourceTable) rowError(key []any, err error) error {
-	return &report.RowError{Source: s.source, Table: s.table.Name, Row: keyText(key), Err: err}
+	return &report.RowError{Source: s.source, Table: s.table.Name, Row: sqlvalue.FormatKey(key), Err: err}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -64,9 +65,9 @@ func (i *inspector) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 		found[source] = distinct(values)
 		numbers, others := 0, 0
 		for _, v := range values {
-			if _, ok := parseID(textOf(v)); ok {
+			if _, ok := sqlvalue.ParseID(sqlvalue.Text(v)); ok {
 				numbers++
-			} else if strings.TrimSpace(textOf(v)) != "" {
+			} else if strings.TrimSpace(sqlvalue.Text(v)) != "" {
 				others++
 			}
 		}
@@ -119,8 +120,8 @@ func (i *inspector) propose(t *plan.Table, c *plan.Column, role plan.Role, refer
 func (i *inspector) none(t *plan.Table, c *plan.Column) {
 	for _, source := range i.plan.SourcesOf(t) {
 		for _, v := range i.samples[tableOf{source, t.Name}].values(c.Name) {
-			text := textOf(v)
-			if id, ok := parseID(text); (!ok && text == "" || ok && id <= 0) && !slices.Contains(c.None, text) {
+			text := sqlvalue.Text(v)
+			if id, ok := sqlvalue.ParseID(text); (!ok && text == "" || ok && id <= 0) && !slices.Contains(c.None, text) {
 				c.None = append(c.None, text)
 			}
 		}
@@ -236,7 +237,7 @@ func (i *inspector) polymorphic(ctx context.Context, t *plan.Table, c *plan.Colu
 			values := map[string][]any{}
 			for _, row := range s.rows {
 				if row[kind] != nil {
-					values[textOf(row[kind])] = append(values[textOf(row[kind])], row[at])
+					values[sqlvalue.Text(row[kind])] = append(values[sqlvalue.Text(row[kind])], row[at])
 				}
 			}
 			for value, of := range values {
@@ -293,14 +294,14 @@ func (i *inspector) list(ctx context.Context, t *plan.Table, c *plan.Column) err
 		for _, source := range i.plan.SourcesOf(t) {
 			var all []any
 			for _, v := range i.samples[tableOf{source, t.Name}].values(c.Name) {
-				text := textOf(v)
+				text := sqlvalue.Text(v)
 				if array { // as it is written: {3,17,NULL}
 					text = strings.NewReplacer("{", "", "}", "", "NULL", "").Replace(text)
 				}
 				parts := strings.Split(text, separator)
 				for _, part := range parts {
 					part = strings.TrimSpace(part)
-					if _, ok := parseID(part); ok {
+					if _, ok := sqlvalue.ParseID(part); ok {
 						all = append(all, part)
 					} else if part != "" {
 						fits = false

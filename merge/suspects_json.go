@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -36,7 +37,7 @@ func (i *inspector) json(ctx context.Context, t *plan.Table, c *plan.Column) err
 	for _, source := range i.plan.SourcesOf(t) {
 		structured, others := 0, 0
 		for _, v := range i.samples[tableOf{source, t.Name}].values(c.Name) {
-			text := strings.TrimSpace(textOf(v))
+			text := strings.TrimSpace(sqlvalue.Text(v))
 			if text == "" {
 				continue
 			}
@@ -114,7 +115,7 @@ func collect(leaves map[string]*leaf, source, path string, at leaf, value any, d
 	case map[string]any:
 		numbered := len(value) > 0
 		for name := range value {
-			_, ok := parseID(name)
+			_, ok := sqlvalue.ParseID(name)
 			numbered = numbered && ok
 		}
 		for name, member := range value {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -65,7 +66,7 @@ func (v *verifying) mapOf(ctx context.Context, t *SourceTable, last Chunk, total
 		var was, is int64
 		err := rows.Scan(&was, &is)
 		f := t.failure(report.CheckMap, []any{was}, "the row that it was merged into is missing")
-		f.Target = keyText([]any{is})
+		f.Target = sqlvalue.FormatKey([]any{is})
 		total.fail(f)
 		return err
 	})
@@ -113,7 +114,7 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 		if err := ledgerOf(target).read(ctx, text, args, func(rows *sql.Rows) error {
 			var id, n int64
 			err := rows.Scan(&id, &n)
-			v.report.Add(report.Failure{Check: report.CheckMap, Table: t.Name, Target: keyText([]any{id}), Reason: fmt.Sprintf("%d rows have got this id", n)})
+			v.report.Add(report.Failure{Check: report.CheckMap, Table: t.Name, Target: sqlvalue.FormatKey([]any{id}), Reason: fmt.Sprintf("%d rows have got this id", n)})
 			return err
 		}); err != nil {
 			return err

@@ -121,3 +121,12 @@ func (s Type) UnfitForIDs(typ string) string {
 	}
 	return ""
 }
+
+// Word returns the first word of a type, in lower case.
+func Word(typ string) string {
+	typ = strings.ToLower(typ)
+	if end := strings.IndexAny(typ, " ("); end >= 0 {
+		typ = typ[:end]
+	}
+	return typ
+}

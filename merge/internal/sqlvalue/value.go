@@ -1,18 +1,18 @@
-package merge
+package sqlvalue
 
 import (
 	"fmt"
 	"strconv"
 )
 
-// parseID parses the decimal text of an id, which has one spelling only.
-func parseID(text string) (int64, bool) {
+// ParseID parses the decimal text of an id, which has one spelling only.
+func ParseID(text string) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return n, err == nil && strconv.FormatInt(n, 10) == text
 }
 
-// textOf returns a value as people write it.
-func textOf(v any) string {
+// Text returns a value as people write it.
+func Text(v any) string {
 	switch v := v.(type) {
 	case int64:
 		return strconv.FormatInt(v, 10)
@@ -26,16 +26,16 @@ func textOf(v any) string {
 	return ""
 }
 
-// idOf returns the id that a value is, an integer or its decimal text.
-func idOf(v any) (int64, bool) {
+// ID returns the id that a value is, an integer or its decimal text.
+func ID(v any) (int64, bool) {
 	if id, ok := v.(int64); ok {
 		return id, true
 	}
-	return parseID(textOf(v))
+	return ParseID(Text(v))
 }
 
-// sampleOf returns a value for people, and not all of it if it is long.
-func sampleOf(v any) string {
+// Sample returns a value for people, and not all of it if it is long.
+func Sample(v any) string {
 	const most = 60
 	switch v := v.(type) {
 	case nil:
@@ -51,5 +51,5 @@ func sampleOf(v any) string {
 		}
 		return fmt.Sprintf("%q", v)
 	}
-	return textOf(v)
+	return Text(v)
 }
