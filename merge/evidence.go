@@ -223,7 +223,7 @@ func (i *inspector) lookUp(ctx context.Context, s ids, table *plan.Table) (total
 			}
 		}
 		for chunk := range slices.Chunk(within, maxIDs) {
-			condition, args := i.anyOf(i.quote(key.Name), chunk)
+			condition, args := anyOf(i.engine, i.quote(key.Name), chunk)
 			rows, err := readAll(ctx, i.engine, i.sessions[source], "SELECT "+i.quote(key.Name)+" FROM "+i.quote(table.Name)+" WHERE "+condition,
 				[]*plan.Column{key}, args)
 			if err != nil {

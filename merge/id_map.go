@@ -54,7 +54,7 @@ func (m idMap) find(ctx context.Context, t *SourceTable, olds []int64) (map[int6
 	found := make(map[int64]successor, len(olds))
 	add := func(old int64, after successor) error { found[old] = after; return nil }
 	for part := range slices.Chunk(olds, maxIDs) {
-		condition, args := m.engine.anyOf("old_id", part)
+		condition, args := anyOf(m.engine, "old_id", part)
 		if err := m.rows(ctx, t, condition, args, add); err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func (m idMap) olds(ctx context.Context, t *SourceTable, ids []int64) (map[int64
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	found := map[int64][]int64{}
 	for part := range slices.Chunk(ids, maxIDs) {
-		condition, args := m.engine.anyOf("new_id", part)
+		condition, args := anyOf(m.engine, "new_id", part)
 		err := m.rows(ctx, t, condition, args, func(old int64, after successor) error {
 			found[after.id] = append(found[after.id], old)
 			return nil

@@ -163,7 +163,7 @@ func (s *selection) none(value string, c *plan.Column) string {
 	if len(ids) == 0 {
 		return ""
 	}
-	condition, _ := s.engine.anyOf(value, ids)
+	condition, _ := anyOf(s.engine, value, ids)
 	return condition + " OR "
 }
 

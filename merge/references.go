@@ -37,7 +37,7 @@ func (c *refChecker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[
 	ask := slices.DeleteFunc(ids, func(id int64) bool { return known[id] })
 	key := t.Key()
 	for part := range slices.Chunk(ask, maxIDs) {
-		condition, args := c.engine.anyOf(c.engine.quote(key.Name), part)
+		condition, args := anyOf(c.engine, c.engine.quote(key.Name), part)
 		text := "SELECT " + c.engine.quote(key.Name) + " FROM " + c.engine.quote(t.Name) + " WHERE " + condition
 		rows, err := readAll(ctx, c.engine, c.q, text, []*plan.Column{key}, args)
 		if err != nil {

@@ -262,7 +262,7 @@ func fitValue(e *engine, v any, c *plan.Column) any {
 // anyOf returns the condition that a column of integers is one of ids. Numbers
 // are part of the text where a statement with parameters would have to be
 // prepared first.
-func (e *engine) anyOf(column string, ids []int64) (string, []any) {
+func anyOf(e *engine, column string, ids []int64) (string, []any) {
 	digits := make([]byte, 0, 20*len(ids))
 	for i, id := range ids {
 		if i > 0 {

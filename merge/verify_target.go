@@ -109,7 +109,7 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 		if !doubtful {
 			continue // ids that ascend, and are of ranges that have nothing in common, are not equal
 		}
-		condition, args := v.engine.anyOf("source_table", rekeyed)
+		condition, args := anyOf(v.engine, "source_table", rekeyed)
 		text := "SELECT new_id, COUNT(*) FROM snow_merge_map WHERE kind = 0 AND " + condition + " GROUP BY new_id HAVING COUNT(*) > 1"
 		if err := ledgerOf(target).read(ctx, text, args, func(rows *sql.Rows) error {
 			var id, n int64
@@ -141,7 +141,7 @@ func (v *verifying) soundReferences(ctx context.Context, target queryer) (map[*p
 			var args []any
 			if none := noneIDs(c); len(none) > 0 {
 				var condition string
-				condition, args = e.anyOf("t."+column, none)
+				condition, args = anyOf(e, "t."+column, none)
 				text += " AND NOT (" + condition + ")"
 			}
 			var orphans int
