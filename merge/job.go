@@ -35,6 +35,9 @@ type job struct {
 	assertions []Assertion
 	unchecked  bool // by foreign keys
 
+	newExecutor func(context.Context, work) (executor, error)
+	newLinker   func(context.Context, work) (linker, error)
+
 	teller teller
 	pauser pauser
 }

@@ -89,6 +89,7 @@ type Merge struct{ job job }
 // No database is asked before the first call of a method.
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{job{
+		newExecutor: newExecutor, newLinker: newLinker,
 		target: target, sources: map[string]*sql.DB{}, plan: plan, namespace: cfg.Namespace, datacenter: cfg.Datacenter, packRows: cfg.PackRows, assertions: cfg.Assertions,
 		unchecked: cfg.WithoutForeignKeys, teller: teller{to: cfg.Events}, pauser: pauser{file: cfg.PauseFile},
 	}}

@@ -104,19 +104,19 @@ func (f *filling) work(ctx context.Context, feed *feed, c *conns) error {
 	w := work{job: f.job, run: f.run, table: feed.table, conns: c, lease: f.lease, deferred: feed.stage.Deferred, last: feed.last}
 	var do func(context.Context, []Chunk) (int, error)
 	if f.phase == phaseLink {
-		rows, err := newRowExecutor(ctx, w)
+		x, err := f.newLinker(ctx, w)
 		if err != nil {
 			return err
 		}
-		defer rows.close()
-		do = newLinker(rows.rowCopier).link
+		defer x.Close()
+		do = x.Link
 	} else {
-		x, err := newExecutor(ctx, w)
+		x, err := f.newExecutor(ctx, w)
 		if err != nil {
 			return err
 		}
-		defer x.close()
-		do = x.copy
+		defer x.Close()
+		do = x.Copy
 	}
 	for {
 		if err := f.pause(ctx); err != nil {

@@ -51,12 +51,12 @@ func (m *minting) table(ctx context.Context, t *SourceTable, conflicts *conflict
 	}
 	progress := m.progress(phaseMint, t, seen.read, -1)
 	progress.begin()
-	x, err := newExecutor(ctx, work{job: m.job, run: m.run, table: t, conns: m.conns, lease: m.lease, conflicts: conflicts, progress: progress})
+	x, err := m.newExecutor(ctx, work{job: m.job, run: m.run, table: t, conns: m.conns, lease: m.lease, conflicts: conflicts, progress: progress})
 	if err != nil {
 		return err
 	}
-	defer x.close()
-	if err := x.mint(ctx); err != nil {
+	defer x.Close()
+	if err := x.Mint(ctx); err != nil {
 		return err
 	}
 	progress.end()

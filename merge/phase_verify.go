@@ -166,17 +166,17 @@ func (v *verifying) chunks(ctx context.Context, t *SourceTable, total *proof, pr
 	var executors []executor
 	defer func() {
 		for _, x := range executors {
-			x.close()
+			x.Close()
 		}
 	}()
 	for _, c := range v.others {
-		x, err := newExecutor(ctx, work{job: v.job, run: v.run, table: t, conns: c, sound: v.sound})
+		x, err := v.newExecutor(ctx, work{job: v.job, run: v.run, table: t, conns: c, sound: v.sound})
 		if err != nil {
 			return last, err
 		}
 		executors = append(executors, x)
 	}
-	feed := &verifyFeed{verifying: v, table: t, all: all, joins: executors[0].joins()}
+	feed := &verifyFeed{verifying: v, table: t, all: all, joins: executors[0].Joins()}
 	if len(executors) == 1 {
 		last, err = feed.run(ctx, func(tasks []task) error { return compare(ctx, executors[0], tasks, all) })
 	} else {
@@ -201,7 +201,7 @@ func compare(ctx context.Context, x executor, tasks []task, all *collector) erro
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	found, err := x.compare(ctx, tasks)
+	found, err := x.Compare(ctx, tasks)
 	if err == nil {
 		all.add(tasks[0].mint.seq, found)
 	}

@@ -18,8 +18,8 @@ type rowCopier struct {
 	insert   *inserter
 }
 
-// copy copies the rows of some chunks.
-func (c *rowCopier) copy(ctx context.Context, chunks []Chunk) (bytes int, err error) {
+// Copy copies the rows of some chunks.
+func (c *rowCopier) Copy(ctx context.Context, chunks []Chunk) (bytes int, err error) {
 	values, rows, err := c.rows(ctx, c.table, chunks)
 	if err != nil {
 		return 0, err

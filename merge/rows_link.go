@@ -13,17 +13,22 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A linker sets the references of one source table that were NULL at first.
-type linker struct {
+// A rowLinker sets the references of one source table that were NULL at first.
+type rowLinker struct {
 	*rowCopier
 	part    *SourceTable // the same table with those columns
 	set     []int        // which of part's they are
 	touched []string     // assignments that keep ON UPDATE from changing other columns
 }
 
-func newLinker(rows *rowCopier) *linker {
+func newRowLinker(ctx context.Context, w work) (*rowLinker, error) {
+	x, err := newRowExecutor(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	rows := x.rowCopier
 	t := rows.table.only(func(c *plan.Column) bool { return slices.Contains(rows.deferred, c) })
-	l := &linker{rowCopier: rows, part: t}
+	l := &rowLinker{rowCopier: rows, part: t}
 	for at, c := range t.columns {
 		if slices.Contains(rows.deferred, c) {
 			l.set = append(l.set, at)
@@ -37,11 +42,14 @@ func newLinker(rows *rowCopier) *linker {
 			}
 		}
 	}
-	return l
+	return l, nil
 }
 
-// link does so for the rows of some chunks.
-func (l *linker) link(ctx context.Context, chunks []Chunk) (bytes int, err error) {
+// Close does nothing: no statement is kept.
+func (l *rowLinker) Close() {}
+
+// Link does so for the rows of some chunks.
+func (l *rowLinker) Link(ctx context.Context, chunks []Chunk) (bytes int, err error) {
 	values, rows, err := l.rows(ctx, l.part, chunks)
 	if err != nil {
 		return 0, err
@@ -66,7 +74,7 @@ func (l *linker) link(ctx context.Context, chunks []Chunk) (bytes int, err error
 	return bytes, l.engine.failed("link", l.update(ctx, rows, done))
 }
 
-func (l *linker) update(ctx context.Context, rows []row, done []Chunk) error {
+func (l *rowLinker) update(ctx context.Context, rows []row, done []Chunk) error {
 	target := l.conns.target
 	if len(l.set) == 0 || l.joinable(rows) { // the source may not have the columns
 		err := l.lease.transaction(ctx, target, func() error {
@@ -86,7 +94,7 @@ func (l *linker) update(ctx context.Context, rows []row, done []Chunk) error {
 }
 
 // updateEach sets columns row by row, and names the row that is refused.
-func (l *linker) updateEach(ctx context.Context, rows []row, done []Chunk) error {
+func (l *rowLinker) updateEach(ctx context.Context, rows []row, done []Chunk) error {
 	e, target := l.engine, l.conns.target
 	var assign, match []string
 	for n, at := range l.set {
@@ -123,7 +131,7 @@ func (l *linker) updateEach(ctx context.Context, rows []row, done []Chunk) error
 // joinable reports whether rows can be updated by statements for many of them:
 // all values are integers, and the target is a server, where each statement is a
 // way there and back.
-func (l *linker) joinable(rows []row) bool {
+func (l *rowLinker) joinable(rows []row) bool {
 	if l.engine.dialect == sqlsnow.SQLite || len(l.part.primary) != 1 {
 		return false
 	}
@@ -137,7 +145,7 @@ func (l *linker) joinable(rows []row) bool {
 
 // updateMany sets columns of some rows in one statement, whose numbers are part
 // of the text, or arrays.
-func (l *linker) updateMany(ctx context.Context, rows []row) error {
+func (l *rowLinker) updateMany(ctx context.Context, rows []row) error {
 	e, table := l.engine, l.engine.quote(l.part.table.Name)
 	columns := append([]int{l.part.primary[0]}, l.set...)
 	var assign, names []string

@@ -32,8 +32,8 @@ type rowMinter struct {
 	chunks  []Chunk
 }
 
-// mint goes through the rows after the last chunk of the ledger.
-func (m *rowMinter) mint(ctx context.Context) error {
+// Mint goes through the rows after the last chunk of the ledger.
+func (m *rowMinter) Mint(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err
 	}

@@ -19,9 +19,9 @@ type rowVerifier struct {
 	target   *refChecker
 }
 
-// compare compares the rows of some chunks, and looks whether the source has
+// Compare compares the rows of some chunks, and looks whether the source has
 // changed in them.
-func (v *rowVerifier) compare(ctx context.Context, tasks []task) (*proof, error) {
+func (v *rowVerifier) Compare(ctx context.Context, tasks []task) (*proof, error) {
 	total := newProof()
 	for _, t := range tasks {
 		found := newProof()
