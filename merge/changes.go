@@ -16,7 +16,7 @@ type change struct {
 }
 
 // changes returns what was changed in rows of a source table.
-func (l ledger) changes(ctx context.Context, t *sourceTable, rows []string) (all []change, err error) {
+func (l ledger) changes(ctx context.Context, t *SourceTable, rows []string) (all []change, err error) {
 	for part := range slices.Chunk(rows, maxIn) {
 		args := []any{t.id}
 		for _, row := range part {
@@ -31,12 +31,12 @@ func (l ledger) changes(ctx context.Context, t *sourceTable, rows []string) (all
 }
 
 // renames returns the new names in a source table.
-func (l ledger) renames(ctx context.Context, t *sourceTable) ([]change, error) {
+func (l ledger) renames(ctx context.Context, t *SourceTable) ([]change, error) {
 	return l.readChanges(ctx, nil, "kind = '"+changeRenamed+"'", []any{t.id})
 }
 
 // hasChanges reports whether anything was changed in a source table.
-func (l ledger) hasChanges(ctx context.Context, t *sourceTable) (bool, error) {
+func (l ledger) hasChanges(ctx context.Context, t *SourceTable) (bool, error) {
 	var n int
 	err := l.q.QueryRowContext(ctx, l.engine.sql("SELECT COUNT(*) FROM (SELECT 1 FROM snow_merge_changes WHERE source_table = ? LIMIT 1) AS found"), t.id).Scan(&n)
 	return n > 0, l.engine.failed("read the ledger", err)
@@ -66,7 +66,7 @@ func (l ledger) readChanges(ctx context.Context, all []change, where string, arg
 	return all, l.engine.failed("read the changes", rows.Err())
 }
 
-func (l ledger) insertChanges(ctx context.Context, t *sourceTable, changes []change) error {
+func (l ledger) insertChanges(ctx context.Context, t *SourceTable, changes []change) error {
 	const width = 7
 	for part := range slices.Chunk(changes, 200) {
 		var args []any

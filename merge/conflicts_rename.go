@@ -111,7 +111,7 @@ func (c *conflicts) reserve(table, column, name, source, row string) bool {
 
 // resume takes over the names that a source's rows were given before the run
 // was interrupted.
-func (c *conflicts) resume(ctx context.Context, l ledger, t *sourceTable) error {
+func (c *conflicts) resume(ctx context.Context, l ledger, t *SourceTable) error {
 	renames, err := l.renames(ctx, t)
 	for _, r := range renames {
 		name, _ := r.after.(string)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // Conns are the sessions of one goroutine: one in the target and one in each
@@ -42,7 +43,7 @@ func (c *conns) source(ctx context.Context, name string) (*session, error) {
 	}
 	s, err := openSession(ctx, c.engine, c.dbs[name], c.engine.source)
 	if err != nil {
-		return nil, sourceError(name, err)
+		return nil, report.OfSource(name, err)
 	}
 	c.sources[name] = s
 	return s, nil
@@ -69,7 +70,7 @@ func (c *conns) read(ctx context.Context, source string, t *plan.Table, columns 
 	}
 	rows, err := readRange(ctx, c.engine, s, t, columns, after, upto, limit)
 	if err != nil {
-		return nil, sourceError(source, c.engine.failed("read table "+strconv.Quote(t.Name), err))
+		return nil, report.OfSource(source, c.engine.failed("read table "+strconv.Quote(t.Name), err))
 	}
 	return rows, nil
 }
@@ -81,23 +82,3 @@ func (c *conns) close() error {
 	}
 	return errors.Join(errs...)
 }
-
-func sourceError(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &SourceError{Source: name, Err: err}
-}
-
-// A SourceError says which source an error is of.
-type SourceError struct {
-	Source string
-	Err    error
-}
-
-func (e *SourceError) Error() string {
-	return "source " + strconv.Quote(e.Source) + ": " + e.Err.Error()
-}
-
-// Unwrap returns the cause.
-func (e *SourceError) Unwrap() error { return e.Err }

@@ -17,7 +17,7 @@ type executor interface {
 
 	// copy copies the rows of some chunks that follow on each other, in one
 	// transaction, and returns about how many bytes they have.
-	copy(ctx context.Context, chunks []chunk) (bytes int, err error)
+	copy(ctx context.Context, chunks []Chunk) (bytes int, err error)
 
 	// compare compares the rows of some chunks that follow on each other with
 	// those of the target.
@@ -33,7 +33,7 @@ type executor interface {
 type work struct {
 	*job
 	run   *run
-	table *sourceTable
+	table *SourceTable
 	conns *conns
 	lease *lease // but for verification
 
@@ -50,7 +50,7 @@ type work struct {
 }
 
 // A task is a chunk to verify, and what phase copy saw in it.
-type task struct{ mint, copied chunk }
+type task struct{ mint, copied Chunk }
 
 // newExecutor chooses who does a work: once, when a goroutine comes to a table.
 func newExecutor(ctx context.Context, w work) (executor, error) {

@@ -17,7 +17,7 @@ import (
 // A tableForecast is what a dry run finds in one table of one source.
 type tableForecast struct {
 	*dryRun
-	of      *sourceTable
+	of      *SourceTable
 	row     *report.TableForecast
 	finders []*finder
 	source  *refChecker
@@ -35,7 +35,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 		return err
 	}
 	f.source = &refChecker{engine: f.engine, q: source}
-	tables := map[string]*sourceTable{}
+	tables := map[string]*SourceTable{}
 	for _, t := range f.plan.Tables {
 		if !t.Skip && t.In(s.source) {
 			tables[t.Name] = newSourceTable(0, s.source, t)

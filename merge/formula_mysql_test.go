@@ -121,7 +121,7 @@ func TestFormulaOfServer(t *testing.T) {
 			}
 		}
 	}
-	if d := newServerDates(c.engine, &run{}, &sourceTable{table: &plan.Table{}, ids: idRange{layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), end: 256}}, &storedTable{}); d != nil {
+	if d := newServerDates(c.engine, &run{}, &SourceTable{table: &plan.Table{}, ids: idRange{layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), end: 256}}, &storedTable{}); d != nil {
 		t.Error("the server makes ids with a shard")
 	}
 }

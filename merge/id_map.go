@@ -49,7 +49,7 @@ func idMapOf(s *session) idMap { return idMap{s.engine, s} }
 const maxIDs = 900
 
 // find returns the successors of those rows that have an entry, by old ids.
-func (m idMap) find(ctx context.Context, t *sourceTable, olds []int64) (map[int64]successor, error) {
+func (m idMap) find(ctx context.Context, t *SourceTable, olds []int64) (map[int64]successor, error) {
 	olds = slices.Compact(slices.Sorted(slices.Values(olds)))
 	found := make(map[int64]successor, len(olds))
 	add := func(old int64, after successor) error { found[old] = after; return nil }
@@ -66,7 +66,7 @@ func (m idMap) find(ctx context.Context, t *sourceTable, olds []int64) (map[int6
 }
 
 // between is find for all old ids from one up to another.
-func (m idMap) between(ctx context.Context, t *sourceTable, from, to int64) (map[int64]successor, error) {
+func (m idMap) between(ctx context.Context, t *SourceTable, from, to int64) (map[int64]successor, error) {
 	found := map[int64]successor{}
 	condition := "old_id BETWEEN " + m.engine.number(1) + " AND " + m.engine.number(2)
 	err := m.rows(ctx, t, condition, []any{from, to}, func(old int64, after successor) error { found[old] = after; return nil })
@@ -78,7 +78,7 @@ func (m idMap) between(ctx context.Context, t *sourceTable, from, to int64) (map
 
 // olds returns the old ids of the rows that have come to have some ids. It is
 // for tables that others refer to, which have no packs.
-func (m idMap) olds(ctx context.Context, t *sourceTable, ids []int64) (map[int64][]int64, error) {
+func (m idMap) olds(ctx context.Context, t *SourceTable, ids []int64) (map[int64][]int64, error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	found := map[int64][]int64{}
 	for part := range slices.Chunk(ids, maxIDs) {
@@ -96,7 +96,7 @@ func (m idMap) olds(ctx context.Context, t *sourceTable, ids []int64) (map[int64
 
 // each visits all entries in the order of their old ids: those of each pack in
 // their place among the rows.
-func (m idMap) each(ctx context.Context, t *sourceTable, visit func(old int64, after successor) error) error {
+func (m idMap) each(ctx context.Context, t *SourceTable, visit func(old int64, after successor) error) error {
 	condition, next := "TRUE", (*pack)(nil)
 	for {
 		var err error
@@ -121,7 +121,7 @@ func (m idMap) each(ctx context.Context, t *sourceTable, visit func(old int64, a
 
 // count returns how many rows have each fate, of those with old ids above after,
 // if it is not nil. It does not count packs.
-func (m idMap) count(ctx context.Context, t *sourceTable, after any) (map[fate]int64, error) {
+func (m idMap) count(ctx context.Context, t *SourceTable, after any) (map[fate]int64, error) {
 	text, args := "SELECT kind, COUNT(*) FROM snow_merge_map WHERE source_table = "+strconv.FormatInt(t.id, 10), []any(nil)
 	if after != nil {
 		text, args = text+" AND old_id > "+m.engine.number(1), []any{after}
@@ -144,7 +144,7 @@ func (m idMap) count(ctx context.Context, t *sourceTable, after any) (map[fate]i
 }
 
 // has returns how many of some ids are old ids, and the highest old id.
-func (m idMap) has(ctx context.Context, t *sourceTable, ids []int64) (n int, highest int64, err error) {
+func (m idMap) has(ctx context.Context, t *SourceTable, ids []int64) (n int, highest int64, err error) {
 	found, err := m.find(ctx, t, ids)
 	if err != nil {
 		return 0, 0, err
@@ -157,7 +157,7 @@ func (m idMap) has(ctx context.Context, t *sourceTable, ids []int64) (n int, hig
 	return len(found), max(highest, last), err
 }
 
-func (m idMap) rows(ctx context.Context, t *sourceTable, condition string, args []any, visit func(int64, successor) error) error {
+func (m idMap) rows(ctx context.Context, t *SourceTable, condition string, args []any, visit func(int64, successor) error) error {
 	rows, err := m.q.QueryContext(ctx, "SELECT old_id, COALESCE(new_id, 0), kind FROM snow_merge_map WHERE source_table = "+
 		strconv.FormatInt(t.id, 10)+" AND "+condition, args...)
 	if err != nil {
@@ -199,7 +199,7 @@ func (w *mapWriter) close() {
 	}
 }
 
-func (w *mapWriter) write(ctx context.Context, t *sourceTable, entries []entry) error {
+func (w *mapWriter) write(ctx context.Context, t *SourceTable, entries []entry) error {
 	e := w.s.engine
 	if e.dialect == sqlsnow.Postgres {
 		return w.writeArrays(ctx, t, entries)
@@ -237,7 +237,7 @@ func (w *mapWriter) write(ctx context.Context, t *sourceTable, entries []entry) 
 }
 
 // writeArrays does the same with four parameters.
-func (w *mapWriter) writeArrays(ctx context.Context, t *sourceTable, entries []entry) error {
+func (w *mapWriter) writeArrays(ctx context.Context, t *SourceTable, entries []entry) error {
 	const text = "INSERT INTO snow_merge_map (source_table, old_id, new_id, kind) SELECT CAST($1 AS INT), old, new, kind" +
 		" FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS SMALLINT[])) AS rows (old, new, kind)"
 	for part := range slices.Chunk(entries, 2000) {

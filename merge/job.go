@@ -73,7 +73,7 @@ type progress struct {
 
 // progress begins to tell of a table. Of rows were dealt with by earlier runs;
 // total is -1 while nobody knows.
-func (j *job) progress(phase string, t *sourceTable, rows, total int64) *progress {
+func (j *job) progress(phase string, t *SourceTable, rows, total int64) *progress {
 	return &progress{j.teller.tell, report.Event{Kind: report.EventTable, Phase: phase, Source: t.source, Table: t.table.Name, Rows: rows, Total: total}}
 }
 

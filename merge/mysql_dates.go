@@ -18,7 +18,7 @@ type serverDates struct {
 }
 
 // newServerDates returns nil if the server can't make ids as rows are dated.
-func newServerDates(e *engine, r *run, t *sourceTable, from *storedTable) *serverDates {
+func newServerDates(e *engine, r *run, t *SourceTable, from *storedTable) *serverDates {
 	l := t.ids.layout
 	if l.Bits().Shard != 0 || l.Tick()%time.Microsecond != 0 || l.Epoch().Nanosecond()%int(time.Microsecond) != 0 {
 		return nil

@@ -74,7 +74,7 @@ func (x *serverExecutor) mintAgain(ctx context.Context) error {
 	}
 }
 
-func (x *serverExecutor) copy(ctx context.Context, chunks []chunk) (bytes int, err error) {
+func (x *serverExecutor) copy(ctx context.Context, chunks []Chunk) (bytes int, err error) {
 	if x.copier != nil && !x.broken {
 		bytes, err = x.copier.copy(ctx, chunks)
 		if err == nil || isFinal(ctx, err) {

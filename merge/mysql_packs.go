@@ -69,7 +69,7 @@ const wholePack = `(LENGTH(SUBSTRING_INDEX(new_ids, ',', size - 1)) < LENGTH(new
 
 // insertPacked copies the rows of chunks that have packs, and returns how many
 // they were. Their ids are made once more, in the same way, and compared.
-func (c *serverCopier) insertPacked(ctx context.Context, chunks []chunk, heads []packHead) (rows int64, err error) {
+func (c *serverCopier) insertPacked(ctx context.Context, chunks []Chunk, heads []packHead) (rows int64, err error) {
 	if c.texts == nil {
 		return 0, errPacks
 	}
@@ -108,7 +108,7 @@ func (c *serverCopier) insertPacked(ctx context.Context, chunks []chunk, heads [
 }
 
 // sameIDs returns the condition that source and target have the ids of packs.
-func (s *selection) sameIDs(chunks []chunk, heads []packHead) string {
+func (s *selection) sameIDs(chunks []Chunk, heads []packHead) string {
 	name := s.engine.quote(s.of.columns[s.of.key].Name)
 	conditions := []string{fmt.Sprintf("(SELECT GROUP_CONCAT(t.%s)%s) = %s", name, s.ofPacks(heads), s.packed("new_ids", heads))}
 	for i, n := 0, 0; i < len(heads); i += n {
@@ -144,7 +144,7 @@ func (s *selection) ofPacks(heads []packHead) string {
 }
 
 // comparePacked compares rows whose ids are in packs.
-func (c *serverCopier) comparePacked(ctx context.Context, chunks []chunk, heads []packHead, found *proof) (got counts, err error) {
+func (c *serverCopier) comparePacked(ctx context.Context, chunks []Chunk, heads []packHead, found *proof) (got counts, err error) {
 	found.counted = true
 	found.first, found.last = heads[0].first, heads[len(heads)-1].last
 	for len(heads) > 0 {
@@ -168,7 +168,7 @@ func (c *serverCopier) comparePacked(ctx context.Context, chunks []chunk, heads 
 // likePacks reports whether the rows of chunks whose packs are alike are in the
 // target as they are in the source, with the ids of the packs in their order,
 // and nothing else is of these chunks. All of them are compared at once, as texts.
-func (c *serverCopier) likePacks(ctx context.Context, chunks []chunk, heads []packHead, found *proof) (alike bool, err error) {
+func (c *serverCopier) likePacks(ctx context.Context, chunks []Chunk, heads []packHead, found *proof) (alike bool, err error) {
 	t, e, target := c.table, c.engine, c.conns.target
 	first, last := chunks[0], chunks[len(chunks)-1]
 	where, ok := c.within(first.lo, last.hi)

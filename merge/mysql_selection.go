@@ -17,7 +17,7 @@ import (
 // keys or refer to rows. It means the same as [rewriter.rewrite].
 type selection struct {
 	engine *engine
-	of     *sourceTable
+	of     *SourceTable
 	from   string       // the table, as the target's session calls it
 	own    string       // how the row of the map is found for one of the source, s
 	joins  string       // what else is looked up for it
@@ -81,7 +81,7 @@ func newSelection(ctx context.Context, w work, database string) (*selection, err
 }
 
 // column adds what becomes of a column, and reports whether the server can do it.
-func (s *selection) column(c *plan.Column, at int, database string, is, becomes storedColumn, tables map[string]*sourceTable) bool {
+func (s *selection) column(c *plan.Column, at int, database string, is, becomes storedColumn, tables map[string]*SourceTable) bool {
 	exact, ok := exactly(is, becomes)
 	integer := countable(is.typ) && sqltype.Of(sqlsnow.MySQL, becomes.typ).Kind == sqltype.Integer
 	if !integer && (!ok || c.Role != plan.RolePlain || slices.Contains(s.of.primary, at)) {
@@ -116,7 +116,7 @@ func (s *selection) column(c *plan.Column, at int, database string, is, becomes 
 
 // reference returns what becomes of a reference, and adds what is looked up for
 // it. It returns "" if that can't be said.
-func (s *selection) reference(c *plan.Column, at int, database string, tables map[string]*sourceTable) string {
+func (s *selection) reference(c *plan.Column, at int, database string, tables map[string]*SourceTable) string {
 	e := s.engine
 	parent := tables[c.Refers[0].Table]
 	if parent == nil || parent.key < 0 {
@@ -243,7 +243,7 @@ func (s *selection) references(alive string) (counts []string) {
 
 // consecutive reports whether chunks, all of whose rows are copied, have every
 // integer there is from the first one on to the last one.
-func consecutive(chunks []chunk) bool {
+func consecutive(chunks []Chunk) bool {
 	first, last := chunks[0], chunks[len(chunks)-1]
 	if first.lo == nil {
 		return false

@@ -27,7 +27,7 @@ func (c *serverCopier) compare(ctx context.Context, tasks []task) (*proof, error
 		return nil, nil
 	}
 	var want counts
-	chunks := make([]chunk, len(tasks))
+	chunks := make([]Chunk, len(tasks))
 	for i, t := range tasks {
 		chunks[i] = t.mint
 		want.source += t.copied.read
@@ -59,7 +59,7 @@ func (c *serverCopier) compare(ctx context.Context, tasks []task) (*proof, error
 }
 
 // compareMapped compares rows whose ids are in rows of the map.
-func (c *serverCopier) compareMapped(ctx context.Context, chunks []chunk, found *proof) (got counts, err error) {
+func (c *serverCopier) compareMapped(ctx context.Context, chunks []Chunk, found *proof) (got counts, err error) {
 	target := c.conns.target
 	var least, most sql.NullInt64
 	if _, err := target.ExecContext(ctx, "SET @snow_merge_last = -1"); err != nil {

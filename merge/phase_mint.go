@@ -44,7 +44,7 @@ func (m *minting) mint(ctx context.Context) error {
 }
 
 // table goes through one table of one source.
-func (m *minting) table(ctx context.Context, t *sourceTable, conflicts *conflicts) error {
+func (m *minting) table(ctx context.Context, t *SourceTable, conflicts *conflicts) error {
 	seen, err := ledgerOf(m.conns.target).done(ctx, t, phaseMint)
 	if err != nil {
 		return err

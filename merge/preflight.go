@@ -59,7 +59,7 @@ func (p *preflight) missing(ctx context.Context, source string) (errs []error, e
 	}
 	c, err := catalog.Read(ctx, p.engine.dialect, s)
 	if err != nil {
-		return nil, sourceError(source, p.engine.failed("inspect", err))
+		return nil, report.OfSource(source, p.engine.failed("inspect", err))
 	}
 	errs = c.CheckInheritance(p.plan, source)
 	for _, found := range c.Tables {

@@ -16,7 +16,7 @@ import (
 // A linker sets the references of one source table that were NULL at first.
 type linker struct {
 	*rowCopier
-	part    *sourceTable // the same table with those columns
+	part    *SourceTable // the same table with those columns
 	set     []int        // which of part's they are
 	touched []string     // assignments that keep ON UPDATE from changing other columns
 }
@@ -41,15 +41,15 @@ func newLinker(rows *rowCopier) *linker {
 }
 
 // link does so for the rows of some chunks.
-func (l *linker) link(ctx context.Context, chunks []chunk) (bytes int, err error) {
+func (l *linker) link(ctx context.Context, chunks []Chunk) (bytes int, err error) {
 	values, rows, err := l.rows(ctx, l.part, chunks)
 	if err != nil {
 		return 0, err
 	}
-	done := make([]chunk, len(chunks))
+	done := make([]Chunk, len(chunks))
 	at := 0
 	for i, c := range chunks {
-		done[i] = chunk{sourceTable: c.sourceTable, phase: phaseLink, seq: c.seq, lo: c.lo, hi: c.hi, read: c.read}
+		done[i] = Chunk{sourceTable: c.sourceTable, phase: phaseLink, seq: c.seq, lo: c.lo, hi: c.hi, read: c.read}
 		for _, r := range rows[at : at+int(c.read)] {
 			if r.fate == missing {
 				return 0, l.changed(r.key, "the row is new")
@@ -66,7 +66,7 @@ func (l *linker) link(ctx context.Context, chunks []chunk) (bytes int, err error
 	return bytes, l.engine.failed("link", l.update(ctx, rows, done))
 }
 
-func (l *linker) update(ctx context.Context, rows []row, done []chunk) error {
+func (l *linker) update(ctx context.Context, rows []row, done []Chunk) error {
 	target := l.conns.target
 	if len(l.set) == 0 || l.joinable(rows) { // the source may not have the columns
 		err := l.lease.transaction(ctx, target, func() error {
@@ -86,7 +86,7 @@ func (l *linker) update(ctx context.Context, rows []row, done []chunk) error {
 }
 
 // updateEach sets columns row by row, and names the row that is refused.
-func (l *linker) updateEach(ctx context.Context, rows []row, done []chunk) error {
+func (l *linker) updateEach(ctx context.Context, rows []row, done []Chunk) error {
 	e, target := l.engine, l.conns.target
 	var assign, match []string
 	for n, at := range l.set {

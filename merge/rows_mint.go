@@ -18,7 +18,7 @@ type rowMinter struct {
 	work
 	rewriter *rewriter
 	writer   mapWriter
-	part     *sourceTable // the same table with the columns that decide
+	part     *SourceTable // the same table with the columns that decide
 	ids      newIDs       // where the rows get new ids
 	created  int          // the column of part that dates them; -1 if there is none
 	zone     *time.Location
@@ -29,7 +29,7 @@ type rowMinter struct {
 	// What the rows of the next transaction become.
 	entries []entry
 	changes []change
-	chunks  []chunk
+	chunks  []Chunk
 }
 
 // mint goes through the rows after the last chunk of the ledger.
@@ -117,7 +117,7 @@ func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 	n := 0
 	for part := range slices.Chunk(all, chunkRows) {
 		m.seq++
-		c := chunk{sourceTable: m.table.id, phase: phaseMint, seq: m.seq, lo: m.after, read: int64(len(part))}
+		c := Chunk{sourceTable: m.table.id, phase: phaseMint, seq: m.seq, lo: m.after, read: int64(len(part))}
 		m.ids.late = 0
 		for _, r := range part {
 			var v verdict
@@ -136,7 +136,7 @@ func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 }
 
 // enter adds what becomes of one row to what is written.
-func (m *rowMinter) enter(r row, v verdict, c *chunk) error {
+func (m *rowMinter) enter(r row, v verdict, c *Chunk) error {
 	if v.failed != nil {
 		return v.failed
 	}
@@ -206,7 +206,7 @@ func (m *rowMinter) write(ctx context.Context) error {
 // written.
 type readAhead struct {
 	conns *conns
-	table *sourceTable
+	table *SourceTable
 	group sync.WaitGroup
 	begun bool
 	limit int

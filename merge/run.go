@@ -20,7 +20,7 @@ type run struct {
 	state  string
 	phase  string
 	facts  facts
-	tables []*sourceTable // of each table that is not skipped and each source that has it
+	tables []*SourceTable // of each table that is not skipped and each source that has it
 }
 
 // facts are what a run must know of the time at which it began.
@@ -33,7 +33,7 @@ type facts struct {
 }
 
 // table returns a table of a source, or nil.
-func (r *run) table(source, table string) *sourceTable {
+func (r *run) table(source, table string) *SourceTable {
 	for _, t := range r.tables {
 		if t.source == source && t.table.Name == table {
 			return t
@@ -43,8 +43,8 @@ func (r *run) table(source, table string) *sourceTable {
 }
 
 // of returns the tables of a source, by name.
-func (r *run) of(source string) map[string]*sourceTable {
-	all := map[string]*sourceTable{}
+func (r *run) of(source string) map[string]*SourceTable {
+	all := map[string]*SourceTable{}
 	for _, t := range r.tables {
 		if t.source == source {
 			all[t.table.Name] = t
@@ -86,7 +86,7 @@ func (l ledger) load(ctx context.Context, id string, p *plan.Plan) (*run, error)
 	return r, nil
 }
 
-func (l ledger) scanTable(rows *sql.Rows, p *plan.Plan) (*sourceTable, error) {
+func (l ledger) scanTable(rows *sql.Rows, p *plan.Plan) (*SourceTable, error) {
 	var id int64
 	var source, name string
 	var layout sql.NullString
@@ -122,9 +122,9 @@ func (l ledger) merged(ctx context.Context, source, table string) (id int64, pla
 }
 
 // sourceTables returns the tables of all runs, with what the map needs to know of them.
-func (l ledger) sourceTables(ctx context.Context) (all []*sourceTable, err error) {
+func (l ledger) sourceTables(ctx context.Context) (all []*SourceTable, err error) {
 	err = l.read(ctx, "SELECT source_table, source, tbl FROM snow_merge_source_tables ORDER BY source_table", nil, func(rows *sql.Rows) error {
-		t := &sourceTable{table: &plan.Table{}, packable: l.engine.dialect == sqlsnow.MySQL}
+		t := &SourceTable{table: &plan.Table{}, packable: l.engine.dialect == sqlsnow.MySQL}
 		err := rows.Scan(&t.id, &t.source, &t.table.Name)
 		all = append(all, t)
 		return err

@@ -129,8 +129,8 @@ func (s *start) newRun(ctx context.Context, target *session) (*run, error) {
 }
 
 // sourceTables returns the tables of a source, with the ids that their rows may get.
-func (s *start) sourceTables(ctx context.Context, l ledger, source string, next int64) ([]*sourceTable, error) {
-	var all, rekeyed []*sourceTable
+func (s *start) sourceTables(ctx context.Context, l ledger, source string, next int64) ([]*SourceTable, error) {
+	var all, rekeyed []*SourceTable
 	for _, table := range s.plan.Tables {
 		if table.Skip || !table.In(source) {
 			continue

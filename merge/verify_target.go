@@ -18,7 +18,7 @@ import (
 
 // mapOf sees to it that the map has each row that changed its id, no other one,
 // and that the rows which others were merged into are there.
-func (v *verifying) mapOf(ctx context.Context, t *sourceTable, last chunk, total *proof) error {
+func (v *verifying) mapOf(ctx context.Context, t *SourceTable, last Chunk, total *proof) error {
 	target := v.first.target
 	ids := idMapOf(target)
 	counts, after := map[fate]int64{}, any(nil)
@@ -255,5 +255,5 @@ func (v *verifying) measure(ctx context.Context, source string, a Assertion) (*b
 		return nil, err
 	}
 	n, err := a.measure(ctx, s)
-	return n, sourceError(source, err)
+	return n, report.OfSource(source, err)
 }
