@@ -16,13 +16,13 @@ type change struct {
 }
 
 // changes returns what was changed in rows of a source table.
-func (l ledger) changes(ctx context.Context, t *sourceTable, rows []string) (all []change, err error) {
+func (l ledger) changes(ctx context.Context, t *SourceTable, rows []string) (all []change, err error) {
 	for part := range slices.Chunk(rows, maxIn) {
 		args := []any{t.id}
 		for _, row := range part {
 			args = append(args, row)
 		}
-		all, err = l.readChanges(ctx, all, "row_key IN "+l.engine.places(2, len(part)), args)
+		all, err = l.readChanges(ctx, all, "row_key IN "+l.engine.Placeholders(2, len(part)), args)
 		if err != nil {
 			return nil, err
 		}
@@ -31,29 +31,29 @@ func (l ledger) changes(ctx context.Context, t *sourceTable, rows []string) (all
 }
 
 // renames returns the new names in a source table.
-func (l ledger) renames(ctx context.Context, t *sourceTable) ([]change, error) {
+func (l ledger) renames(ctx context.Context, t *SourceTable) ([]change, error) {
 	return l.readChanges(ctx, nil, "kind = '"+changeRenamed+"'", []any{t.id})
 }
 
 // hasChanges reports whether anything was changed in a source table.
-func (l ledger) hasChanges(ctx context.Context, t *sourceTable) (bool, error) {
+func (l ledger) hasChanges(ctx context.Context, t *SourceTable) (bool, error) {
 	var n int
-	err := l.q.QueryRowContext(ctx, l.engine.sql("SELECT COUNT(*) FROM (SELECT 1 FROM snow_merge_changes WHERE source_table = ? LIMIT 1) AS found"), t.id).Scan(&n)
-	return n > 0, l.engine.failed("read the ledger", err)
+	err := l.q.QueryRowContext(ctx, l.engine.SQL("SELECT COUNT(*) FROM (SELECT 1 FROM snow_merge_changes WHERE source_table = ? LIMIT 1) AS found"), t.id).Scan(&n)
+	return n > 0, l.engine.Failed("read the ledger", err)
 }
 
 func (l ledger) readChanges(ctx context.Context, all []change, where string, args []any) ([]change, error) {
-	text := "SELECT row_key, col, kind, seq, before_value, after_value FROM snow_merge_changes WHERE source_table = " + l.engine.number(1) + " AND " + where
+	text := "SELECT row_key, col, kind, seq, before_value, after_value FROM snow_merge_changes WHERE source_table = " + l.engine.Placeholder(1) + " AND " + where
 	rows, err := l.q.QueryContext(ctx, text, args...)
 	if err != nil {
-		return nil, l.engine.failed("read the changes", err)
+		return nil, l.engine.Failed("read the changes", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var c change
 		var before, after sql.NullString
 		if err := rows.Scan(&c.row, &c.column, &c.kind, &c.seq, &before, &after); err != nil {
-			return nil, l.engine.failed("read the changes", err)
+			return nil, l.engine.Failed("read the changes", err)
 		}
 		if before.Valid {
 			c.before = before.String
@@ -63,19 +63,19 @@ func (l ledger) readChanges(ctx context.Context, all []change, where string, arg
 		}
 		all = append(all, c)
 	}
-	return all, l.engine.failed("read the changes", rows.Err())
+	return all, l.engine.Failed("read the changes", rows.Err())
 }
 
-func (l ledger) insertChanges(ctx context.Context, t *sourceTable, changes []change) error {
+func (l ledger) insertChanges(ctx context.Context, t *SourceTable, changes []change) error {
 	const width = 7
 	for part := range slices.Chunk(changes, 200) {
 		var args []any
 		for _, c := range part {
 			args = append(args, t.id, c.row, c.column, c.kind, c.seq, c.before, c.after)
 		}
-		text := "INSERT INTO snow_merge_changes (source_table, row_key, col, kind, seq, before_value, after_value) VALUES " + l.engine.manyPlaces(len(part), width)
+		text := "INSERT INTO snow_merge_changes (source_table, row_key, col, kind, seq, before_value, after_value) VALUES " + l.engine.PlaceholderRows(len(part), width)
 		if _, err := l.q.ExecContext(ctx, text, args...); err != nil {
-			return l.engine.failed("write the changes", err)
+			return l.engine.Failed("write the changes", err)
 		}
 	}
 	return nil

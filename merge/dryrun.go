@@ -85,7 +85,7 @@ func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {
 }
 
 // table goes through one table of one source.
-func (d *dryRun) table(ctx context.Context, t *sourceTable, before int64) error {
+func (d *dryRun) table(ctx context.Context, t *SourceTable, before int64) error {
 	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: t.table.Name, Source: t.source, Before: before})
 	f := &tableForecast{dryRun: d, of: t, row: &d.forecast.Tables[len(d.forecast.Tables)-1]}
 	if err := f.begin(ctx); err != nil {

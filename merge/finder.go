@@ -14,11 +14,11 @@ import (
 
 // A finder finds the ids in one column of a source table.
 type finder struct {
-	table   *sourceTable
+	table   *SourceTable
 	column  *plan.Column
 	at      int
 	by      int            // of the column that says what a polymorphic reference refers to
-	parents []*sourceTable // for each of the column's references; nil if the source does not have the table
+	parents []*SourceTable // for each of the column's references; nil if the source does not have the table
 	routes  []jsonpath.Route
 	exact   bool // whether rows that keep their id must be seen to exist
 	none    map[string]bool
@@ -26,7 +26,7 @@ type finder struct {
 }
 
 // newFinder returns one for a column, given the tables of the source by name.
-func newFinder(tables map[string]*sourceTable, t *sourceTable, at int) (*finder, error) {
+func newFinder(tables map[string]*SourceTable, t *SourceTable, at int) (*finder, error) {
 	c := t.columns[at]
 	f := &finder{table: t, column: c, at: at, by: t.position(c.By), exact: c.Orphans != plan.OrphansFail}
 	if c.Role == plan.RolePolymorphic && f.by < 0 {
@@ -66,7 +66,7 @@ func (f *finder) idle() bool {
 }
 
 // each calls visit for each id of a row.
-func (f *finder) each(r *row, visit func(parent *sourceTable, id int64)) error {
+func (f *finder) each(r *row, visit func(parent *SourceTable, id int64)) error {
 	_, _, err := f.edit(r, func(ref int, text string) (string, bool) {
 		if parent := f.parents[ref]; parent != nil {
 			if id, ok := sqlvalue.ParseID(text); ok {
@@ -79,7 +79,7 @@ func (f *finder) each(r *row, visit func(parent *sourceTable, id int64)) error {
 }
 
 // replace puts successors in the place of ids.
-func (f *finder) replace(r *row, after func(parent *sourceTable, id int64) successor) error {
+func (f *finder) replace(r *row, after func(parent *SourceTable, id int64) successor) error {
 	var orphan string
 	value, lost, err := f.edit(r, func(ref int, text string) (string, bool) {
 		if parent := f.parents[ref]; parent != nil {

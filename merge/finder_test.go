@@ -33,7 +33,7 @@ func TestFinder(t *testing.T) {
 		if c.Role == plan.RoleJSON {
 			c.Refers[0].Path = owner
 		}
-		f, err := newFinder(nil, &sourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&c}}, 0)
+		f, err := newFinder(nil, &SourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&c}}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestFinderNoID(t *testing.T) {
 			if test.none != "" {
 				c.None = []string{test.none}
 			}
-			f, err := newFinder(nil, &sourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&c}}, 0)
+			f, err := newFinder(nil, &SourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&c}}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +137,7 @@ func TestFinderPolymorphic(t *testing.T) {
 		{empty, nil, int64(3), int64(103), ""},
 		{empty, "", int64(3), int64(103), ""},
 	} {
-		s := &sourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&test.column, {Name: "kind"}}}
+		s := &SourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&test.column, {Name: "kind"}}}
 		f, err := newFinder(nil, s, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +149,7 @@ func TestFinderPolymorphic(t *testing.T) {
 		}
 	}
 	var p *plan.Error
-	if _, err := newFinder(nil, &sourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&c}}, 0); !errors.As(err, &p) {
+	if _, err := newFinder(nil, &SourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&c}}, 0); !errors.As(err, &p) {
 		t.Errorf("without the column of kinds: got %v, want a PlanError", err)
 	}
 }

@@ -12,7 +12,9 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // A MySQL server makes the ids that this process makes, whatever the rows' keys
@@ -24,7 +26,11 @@ func TestFormulaOfServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	c, err := openConns(t.Context(), mysqlEngine(), db, nil)
+	e, err := dialect.Of(sqlsnow.MySQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := openConns(t.Context(), e, db, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +127,7 @@ func TestFormulaOfServer(t *testing.T) {
 			}
 		}
 	}
-	if d := newServerDates(c.engine, &run{}, &sourceTable{table: &plan.Table{}, ids: idRange{layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), end: 256}}, &storedTable{}); d != nil {
+	if d := newServerDates(c.engine, &run{}, &SourceTable{table: &plan.Table{}, ids: idRange{layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), end: 256}}, &storedTable{}); d != nil {
 		t.Error("the server makes ids with a shard")
 	}
 }

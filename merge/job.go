@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -14,7 +15,7 @@ import (
 // A job is a plan and the databases that it is for: what [New] was given, after
 // it was checked. It does not change.
 type job struct {
-	engine  *engine
+	engine  *dialect.Dialect
 	target  *sql.DB
 	sources map[string]*sql.DB
 	plan    *plan.Plan
@@ -34,6 +35,9 @@ type job struct {
 	packRows   int
 	assertions []Assertion
 	unchecked  bool // by foreign keys
+
+	newExecutor func(context.Context, work) (executor, error)
+	newLinker   func(context.Context, work) (linker, error)
 
 	teller teller
 	pauser pauser
@@ -63,7 +67,7 @@ func (j *job) pace() *pace { return newPace(j.chunkRows, j.chunkTime) }
 func (j *job) pause(ctx context.Context) error { return j.pauser.wait(ctx, j.teller.tell) }
 
 // blobs reports whether bytes differ from texts: so it is in SQLite.
-func (j *job) blobs() bool { return j.engine.dialect == sqlsnow.SQLite }
+func (j *job) blobs() bool { return j.engine.Kind == sqlsnow.SQLite }
 
 // A progress tells of one table of a source in one phase.
 type progress struct {
@@ -73,7 +77,7 @@ type progress struct {
 
 // progress begins to tell of a table. Of rows were dealt with by earlier runs;
 // total is -1 while nobody knows.
-func (j *job) progress(phase string, t *sourceTable, rows, total int64) *progress {
+func (j *job) progress(phase string, t *SourceTable, rows, total int64) *progress {
 	return &progress{j.teller.tell, report.Event{Kind: report.EventTable, Phase: phase, Source: t.source, Table: t.table.Name, Rows: rows, Total: total}}
 }
 

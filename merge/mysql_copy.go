@@ -31,16 +31,16 @@ func newServerCopier(ctx context.Context, w work, database string) (*serverCopie
 // copy copies the rows of some chunks. If it returns an error that is none of a
 // lost lease or of ctx, nothing has happened, and to read the rows tells what is
 // the matter.
-func (c *serverCopier) copy(ctx context.Context, chunks []chunk) (bytes int, err error) {
+func (c *serverCopier) copy(ctx context.Context, chunks []Chunk) (bytes int, err error) {
 	where, ok := c.within(chunks[0].lo, chunks[len(chunks)-1].hi)
 	if !ok {
 		return 0, errUnlike
 	}
 	target := c.conns.target
 	var want int64
-	done := make([]chunk, len(chunks))
+	done := make([]Chunk, len(chunks))
 	for i, m := range chunks {
-		done[i] = chunk{
+		done[i] = Chunk{
 			sourceTable: m.sourceTable, phase: phaseCopy, seq: m.seq, lo: m.lo, hi: m.hi, read: m.read, written: m.read - m.merged - m.dropped,
 			rekeyed: m.rekeyed, merged: m.merged, dropped: m.dropped,
 		}
@@ -60,7 +60,7 @@ func (c *serverCopier) copy(ctx context.Context, chunks []chunk) (bytes int, err
 }
 
 // insert copies rows, and returns how many.
-func (c *serverCopier) insert(ctx context.Context, chunks []chunk, where string) (int64, error) {
+func (c *serverCopier) insert(ctx context.Context, chunks []Chunk, where string) (int64, error) {
 	target := c.conns.target
 	heads, err := idMapOf(target).packHeads(ctx, c.table, chunks)
 	if err != nil {
@@ -92,12 +92,12 @@ func (c *serverCopier) insertInto() (into string, values []string) {
 		}
 	}
 	e := c.engine
-	return "INSERT INTO " + e.quote(c.table.table.Name) + " (" + e.quoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
+	return "INSERT INTO " + e.Quote(c.table.table.Name) + " (" + e.QuoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
 }
 
 // count sees to it that there are as many rows as there were in each chunk, of
 // which the last one is the same, and none after the table's last chunk.
-func (c *serverCopier) count(ctx context.Context, chunks []chunk) error {
+func (c *serverCopier) count(ctx context.Context, chunks []Chunk) error {
 	last := chunks[len(chunks)-1]
 	counts := func(where string) string { return "(SELECT COUNT(*) FROM " + c.from + " AS s WHERE " + where + ")" }
 	var parts []string
@@ -112,7 +112,7 @@ func (c *serverCopier) count(ctx context.Context, chunks []chunk) error {
 		}
 		var same []string
 		for i, name := range c.table.table.PrimaryKey {
-			same = append(same, "s."+c.engine.quote(name)+" = "+sqlvalue.Text(m.hi[i]))
+			same = append(same, "s."+c.engine.Quote(name)+" = "+sqlvalue.Text(m.hi[i]))
 		}
 		parts = append(parts, counts(all), counts(strings.Join(same, " AND ")))
 		want = append(want, m.read, 1)

@@ -41,22 +41,22 @@ func newServerExecutor(ctx context.Context, w work, rows executor) (executor, er
 	return x, nil
 }
 
-func (x *serverExecutor) close() { x.rows.close() }
+func (x *serverExecutor) Close() { x.rows.Close() }
 
-func (x *serverExecutor) mint(ctx context.Context) error {
+func (x *serverExecutor) Mint(ctx context.Context) error {
 	if x.minter == nil {
-		return x.rows.mint(ctx)
+		return x.rows.Mint(ctx)
 	}
 	err := x.mintAgain(ctx)
 	if err == nil || isFinal(ctx, err) {
 		return err
 	}
 	// The ledger says how far the server came.
-	if rows := x.rows.mint(ctx); rows != nil {
+	if rows := x.rows.Mint(ctx); rows != nil {
 		if errors.Is(err, errUnlike) {
 			return rows
 		}
-		return errors.Join(x.engine.failed("mint", err), rows) // it may be what follows from the first
+		return errors.Join(x.engine.Failed("mint", err), rows) // it may be what follows from the first
 	}
 	return nil
 }
@@ -68,24 +68,24 @@ func (x *serverExecutor) mintAgain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err = x.minter.all(ctx, last); err == nil || isFinal(ctx, err) || tries == mostTries || !x.engine.isBusy(err) {
+		if err = x.minter.all(ctx, last); err == nil || isFinal(ctx, err) || tries == mostTries || !x.engine.IsBusy(err) {
 			return err
 		}
 	}
 }
 
-func (x *serverExecutor) copy(ctx context.Context, chunks []chunk) (bytes int, err error) {
+func (x *serverExecutor) Copy(ctx context.Context, chunks []Chunk) (bytes int, err error) {
 	if x.copier != nil && !x.broken {
 		bytes, err = x.copier.copy(ctx, chunks)
 		if err == nil || isFinal(ctx, err) {
-			return bytes, x.engine.failed("copy", err)
+			return bytes, x.engine.Failed("copy", err)
 		}
 		x.broken = true
 	}
-	return x.rows.copy(ctx, chunks)
+	return x.rows.Copy(ctx, chunks)
 }
 
-func (x *serverExecutor) compare(ctx context.Context, tasks []task) (*proof, error) {
+func (x *serverExecutor) Compare(ctx context.Context, tasks []task) (*proof, error) {
 	if x.copier != nil && !x.broken && tasks[0].copied.hash == (sum{}) {
 		found, err := x.copier.compare(ctx, tasks)
 		if found != nil || isFinal(ctx, err) {
@@ -93,10 +93,10 @@ func (x *serverExecutor) compare(ctx context.Context, tasks []task) (*proof, err
 		}
 		x.broken = err != nil
 	}
-	return x.rows.compare(ctx, tasks)
+	return x.rows.Compare(ctx, tasks)
 }
 
-func (x *serverExecutor) joins() bool { return x.copier != nil }
+func (x *serverExecutor) Joins() bool { return x.copier != nil }
 
 // isFinal reports whether a run ends with an error, whoever does the work.
 func isFinal(ctx context.Context, err error) bool {

@@ -47,7 +47,7 @@ func newServerMinter(ctx context.Context, w work, database string) (*serverMinte
 	}
 	e, target := w.engine, w.conns.target
 	m := &serverMinter{work: w, sizes: w.pace()}
-	m.from, m.key = e.quote(database)+"."+e.quote(t.table.Name), "s."+e.quote(t.table.PrimaryKey[0])
+	m.from, m.key = e.Quote(database)+"."+e.Quote(t.table.Name), "s."+e.Quote(t.table.PrimaryKey[0])
 	from, err := readStoredTable(ctx, target, literal(database), t.table.Name)
 	if err != nil || from == nil || !slices.Equal(from.primary, t.table.PrimaryKey) || !countable(from.columns[t.table.PrimaryKey[0]].typ) {
 		return nil, err
@@ -75,7 +75,7 @@ func newServerMinter(ctx context.Context, w work, database string) (*serverMinte
 // A mintTx is the chunks that one transaction mints.
 type mintTx struct {
 	number  int // from 1 on
-	chunks  []chunk
+	chunks  []Chunk
 	rows    int
 	from    int64         // the place of the last id before
 	before  *mintTx       // nil for the first
@@ -100,7 +100,7 @@ func (tx *mintTx) await(ctx context.Context, step func(*mintTx) chan struct{}) e
 // all goes through the rows after a chunk, to the end. If it returns an error
 // that is none of a lost lease or of ctx, the ledger says how far it came, and
 // the other rows must be seen.
-func (m *serverMinter) all(ctx context.Context, last chunk) error {
+func (m *serverMinter) all(ctx context.Context, last Chunk) error {
 	// Statements do not end with it, so that the connections can be used on.
 	going, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -150,7 +150,7 @@ func (m *serverMinter) all(ctx context.Context, last chunk) error {
 }
 
 // feed cuts the rest of the table.
-func (m *serverMinter) feed(ctx context.Context, last chunk, send func(*mintTx) error) error {
+func (m *serverMinter) feed(ctx context.Context, last Chunk, send func(*mintTx) error) error {
 	bound := int64(0)
 	if m.table.rekeys {
 		bound = max(m.dates.start(), last.place)
@@ -185,8 +185,8 @@ func (m *serverMinter) feed(ctx context.Context, last chunk, send func(*mintTx) 
 
 // cut returns the next chunk, of about so many rows at most, and moves the bound
 // of the last place on. No rows are after the last one.
-func (m *serverMinter) cut(ctx context.Context, last chunk, rows int, bound *int64) (chunk, error) {
-	c := chunk{sourceTable: m.table.id, phase: phaseMint, seq: last.seq + 1, lo: last.hi}
+func (m *serverMinter) cut(ctx context.Context, last Chunk, rows int, bound *int64) (Chunk, error) {
+	c := Chunk{sourceTable: m.table.id, phase: phaseMint, seq: last.seq + 1, lo: last.hi}
 	source, err := m.conns.source(ctx, m.table.source)
 	if err != nil {
 		return c, err

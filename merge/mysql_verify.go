@@ -27,7 +27,7 @@ func (c *serverCopier) compare(ctx context.Context, tasks []task) (*proof, error
 		return nil, nil
 	}
 	var want counts
-	chunks := make([]chunk, len(tasks))
+	chunks := make([]Chunk, len(tasks))
 	for i, t := range tasks {
 		chunks[i] = t.mint
 		want.source += t.copied.read
@@ -59,7 +59,7 @@ func (c *serverCopier) compare(ctx context.Context, tasks []task) (*proof, error
 }
 
 // compareMapped compares rows whose ids are in rows of the map.
-func (c *serverCopier) compareMapped(ctx context.Context, chunks []chunk, found *proof) (got counts, err error) {
+func (c *serverCopier) compareMapped(ctx context.Context, chunks []Chunk, found *proof) (got counts, err error) {
 	target := c.conns.target
 	var least, most sql.NullInt64
 	if _, err := target.ExecContext(ctx, "SET @snow_merge_last = -1"); err != nil {
@@ -94,7 +94,7 @@ func (c *serverCopier) comparison(lo, hi []any) string {
 	var keys []string
 	right := append([]string{alive}, c.checks...)
 	for i, column := range t.columns {
-		is := "t." + e.quote(column.Name)
+		is := "t." + e.Quote(column.Name)
 		if slices.Contains(t.primary, i) {
 			keys = append(keys, is+" = "+c.values[i])
 		} else {
@@ -105,7 +105,7 @@ func (c *serverCopier) comparison(lo, hi []any) string {
 		mask, value := t.ids.own()
 		right = append(right, fmt.Sprintf("m.new_id & %d = %d", mask, value))
 	}
-	right = append(right, "t."+e.quote(t.table.PrimaryKey[0])+" IS NOT NULL")
+	right = append(right, "t."+e.Quote(t.table.PrimaryKey[0])+" IS NOT NULL")
 	kinds, edges, good := "0, 0, 0", "NULL, NULL", "COALESCE(SUM("+strings.Join(right, " AND ")+"), 0)"
 	if c.own != "" {
 		kinds = "COALESCE(SUM(m.kind = 0), 0), COALESCE(SUM(m.kind = 1), 0), COALESCE(SUM(m.kind = 2), 0)"
@@ -117,7 +117,7 @@ func (c *serverCopier) comparison(lo, hi []any) string {
 	where, _ := c.within(lo, hi)
 	columns := append([]string{"COUNT(*)", good, "COALESCE(SUM(" + alive + "), 0)", kinds, edges}, c.references(alive)...)
 	return "SELECT STRAIGHT_JOIN " + strings.Join(columns, ", ") + c.joined() +
-		" LEFT JOIN " + e.quote(t.table.Name) + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ") + " WHERE " + where
+		" LEFT JOIN " + e.Quote(t.table.Name) + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ") + " WHERE " + where
 }
 
 // sample takes samples of plain columns that nobody has decided on.

@@ -27,7 +27,7 @@ type pack struct {
 
 // isPackable reports whether the map of a source table may have packs: none of its
 // rows has to be found while the run goes on, and servers of the dialect can make them.
-func isPackable(d sqlsnow.Dialect, p *plan.Plan, t *sourceTable) bool {
+func isPackable(d sqlsnow.Dialect, p *plan.Plan, t *SourceTable) bool {
 	return d == sqlsnow.MySQL && t.rekeys && !t.table.Merges() && !refersTo(p, t.table)
 }
 
@@ -45,21 +45,21 @@ func refersTo(p *plan.Plan, t *plan.Table) bool {
 
 // packs calls visit for the packs of a source table that a condition is true of,
 // in the order of their rows.
-func (m idMap) packs(ctx context.Context, t *sourceTable, condition string, args []any, visit func(*pack) error) error {
-	if m.engine.dialect != sqlsnow.MySQL {
+func (m idMap) packs(ctx context.Context, t *SourceTable, condition string, args []any, visit func(*pack) error) error {
+	if m.engine.Kind != sqlsnow.MySQL {
 		return nil
 	}
 	rows, err := m.q.QueryContext(ctx, "SELECT seq, last_old, size, old_ids, new_ids FROM snow_merge_packs WHERE source_table = "+
 		strconv.FormatInt(t.id, 10)+" AND "+condition+" ORDER BY last_old", args...)
 	if err != nil {
-		return m.engine.failed("read packs of the map", err)
+		return m.engine.Failed("read packs of the map", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var p pack
 		var olds, news sql.RawBytes
 		if err := rows.Scan(&p.seq, &p.lastOld, &p.size, &olds, &news); err != nil {
-			return m.engine.failed("read packs of the map", err)
+			return m.engine.Failed("read packs of the map", err)
 		}
 		if err := p.parse(olds, news); err != nil {
 			return fmt.Errorf("%w: pack %d of source table %d: %w", errLedger, p.seq, t.id, err)
@@ -68,7 +68,7 @@ func (m idMap) packs(ctx context.Context, t *sourceTable, condition string, args
 			return err
 		}
 	}
-	return m.engine.failed("read packs of the map", rows.Err())
+	return m.engine.Failed("read packs of the map", rows.Err())
 }
 
 // parse reads the lists, which must ascend and have as many ids as they should.
@@ -113,7 +113,7 @@ func (p *pack) list(text []byte) (ids []int64, err error) {
 
 // packAfter returns the pack that follows on another one, or on the start of the
 // table; nil if there is none.
-func (m idMap) packAfter(ctx context.Context, t *sourceTable, before *pack) (next *pack, err error) {
+func (m idMap) packAfter(ctx context.Context, t *SourceTable, before *pack) (next *pack, err error) {
 	after := ""
 	if before != nil {
 		after = fmt.Sprintf(" AND last_old > %d", before.lastOld)
@@ -124,7 +124,7 @@ func (m idMap) packAfter(ctx context.Context, t *sourceTable, before *pack) (nex
 }
 
 // packsBetween visits what packs say of rows with old ids from one up to another.
-func (m idMap) packsBetween(ctx context.Context, t *sourceTable, from, to int64, visit func(old, id int64)) error {
+func (m idMap) packsBetween(ctx context.Context, t *SourceTable, from, to int64, visit func(old, id int64)) error {
 	const upto = "last_old >= ? AND last_old <= (SELECT COALESCE(MIN(last_old), ?) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ?)"
 	return m.packs(ctx, t, upto, []any{from, int64(math.MaxInt64), t.id, to}, func(p *pack) error {
 		for i, old := range p.olds {
@@ -137,7 +137,7 @@ func (m idMap) packsBetween(ctx context.Context, t *sourceTable, from, to int64,
 }
 
 // inPacks visits what packs say of some old ids, which ascend.
-func (m idMap) inPacks(ctx context.Context, t *sourceTable, ids []int64, visit func(old, id int64)) error {
+func (m idMap) inPacks(ctx context.Context, t *SourceTable, ids []int64, visit func(old, id int64)) error {
 	for len(ids) > 0 {
 		var found *pack
 		err := m.packs(ctx, t, "last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ?)", []any{t.id, ids[0]},
@@ -157,10 +157,10 @@ func (m idMap) inPacks(ctx context.Context, t *sourceTable, ids []int64, visit f
 
 // packedRows returns how many rows the packs that a condition is true of have,
 // and the last old id of them.
-func (m idMap) packedRows(ctx context.Context, t *sourceTable, condition string) (rows, last int64, err error) {
+func (m idMap) packedRows(ctx context.Context, t *SourceTable, condition string) (rows, last int64, err error) {
 	err = m.q.QueryRowContext(ctx, "SELECT COALESCE(SUM(size), 0), COALESCE(MAX(last_old), 0) FROM snow_merge_packs AS packs WHERE source_table = "+
 		strconv.FormatInt(t.id, 10)+" AND "+condition).Scan(&rows, &last)
-	return rows, last, m.engine.failed("read packs of the map", err)
+	return rows, last, m.engine.Failed("read packs of the map", err)
 }
 
 var errPacks = errors.New("the packs are not those of the chunks")
@@ -174,7 +174,7 @@ type packHead struct {
 
 // packHeads returns those of chunks, which follow on each other: one for each,
 // or none if they have rows of the map.
-func (m idMap) packHeads(ctx context.Context, t *sourceTable, chunks []chunk) ([]packHead, error) {
+func (m idMap) packHeads(ctx context.Context, t *SourceTable, chunks []Chunk) ([]packHead, error) {
 	if !t.packable {
 		return nil, nil
 	}

@@ -62,7 +62,7 @@ func (f *filling) fill(ctx context.Context, first *conns) (err error) {
 }
 
 // feed returns one of a source table.
-func (f *filling) feed(ctx context.Context, l ledger, t *sourceTable, st plan.Stage, pace *pace) (*feed, error) {
+func (f *filling) feed(ctx context.Context, l ledger, t *SourceTable, st plan.Stage, pace *pace) (*feed, error) {
 	var err error
 	if t.changed, err = l.hasChanges(ctx, t); err != nil {
 		return nil, err
@@ -102,21 +102,21 @@ func (f *filling) drain(ctx context.Context, feed *feed) error {
 
 func (f *filling) work(ctx context.Context, feed *feed, c *conns) error {
 	w := work{job: f.job, run: f.run, table: feed.table, conns: c, lease: f.lease, deferred: feed.stage.Deferred, last: feed.last}
-	var do func(context.Context, []chunk) (int, error)
+	var do func(context.Context, []Chunk) (int, error)
 	if f.phase == phaseLink {
-		rows, err := newRowExecutor(ctx, w)
+		x, err := f.newLinker(ctx, w)
 		if err != nil {
 			return err
 		}
-		defer rows.close()
-		do = newLinker(rows.rowCopier).link
+		defer x.Close()
+		do = x.Link
 	} else {
-		x, err := newExecutor(ctx, w)
+		x, err := f.newExecutor(ctx, w)
 		if err != nil {
 			return err
 		}
-		defer x.close()
-		do = x.copy
+		defer x.Close()
+		do = x.Copy
 	}
 	for {
 		if err := f.pause(ctx); err != nil {
@@ -138,7 +138,7 @@ func (f *filling) work(ctx context.Context, feed *feed, c *conns) error {
 // A feed gives out the chunks of a source table that a phase has not done yet. It
 // is safe for concurrent use.
 type feed struct {
-	table *sourceTable
+	table *SourceTable
 	stage plan.Stage
 	phase string
 	pace  *pace
@@ -146,12 +146,12 @@ type feed struct {
 
 	mu       sync.Mutex
 	after    int64
-	buffer   []chunk
+	buffer   []Chunk
 	progress *progress
 }
 
 // next returns chunks that follow on each other; none means that there are no more.
-func (f *feed) next(ctx context.Context, l ledger) ([]chunk, error) {
+func (f *feed) next(ctx context.Context, l ledger) ([]Chunk, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.buffer) == 0 {
@@ -170,7 +170,7 @@ func (f *feed) next(ctx context.Context, l ledger) ([]chunk, error) {
 }
 
 // done tells of chunks that are done.
-func (f *feed) done(chunks []chunk, bytes int, took time.Duration) {
+func (f *feed) done(chunks []Chunk, bytes int, took time.Duration) {
 	rows := 0
 	for _, c := range chunks {
 		rows += int(c.read)

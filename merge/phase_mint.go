@@ -44,19 +44,19 @@ func (m *minting) mint(ctx context.Context) error {
 }
 
 // table goes through one table of one source.
-func (m *minting) table(ctx context.Context, t *sourceTable, conflicts *conflicts) error {
+func (m *minting) table(ctx context.Context, t *SourceTable, conflicts *conflicts) error {
 	seen, err := ledgerOf(m.conns.target).done(ctx, t, phaseMint)
 	if err != nil {
 		return err
 	}
 	progress := m.progress(phaseMint, t, seen.read, -1)
 	progress.begin()
-	x, err := newExecutor(ctx, work{job: m.job, run: m.run, table: t, conns: m.conns, lease: m.lease, conflicts: conflicts, progress: progress})
+	x, err := m.newExecutor(ctx, work{job: m.job, run: m.run, table: t, conns: m.conns, lease: m.lease, conflicts: conflicts, progress: progress})
 	if err != nil {
 		return err
 	}
-	defer x.close()
-	if err := x.mint(ctx); err != nil {
+	defer x.Close()
+	if err := x.Mint(ctx); err != nil {
 		return err
 	}
 	progress.end()

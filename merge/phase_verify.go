@@ -78,7 +78,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 }
 
 // table compares the rows of one table of one source.
-func (v *verifying) table(ctx context.Context, t *sourceTable) (*proof, error) {
+func (v *verifying) table(ctx context.Context, t *SourceTable) (*proof, error) {
 	total := newProof()
 	total.counted = true
 	ledger := ledgerOf(v.first.target)
@@ -129,7 +129,7 @@ func (v *verifying) table(ctx context.Context, t *sourceTable) (*proof, error) {
 }
 
 // linked sees to it that the references which were NULL at first are set.
-func (v *verifying) linked(ctx context.Context, l ledger, t *sourceTable, total *proof) error {
+func (v *verifying) linked(ctx context.Context, l ledger, t *SourceTable, total *proof) error {
 	if !slices.ContainsFunc(v.stages, func(st plan.Stage) bool { return st.Table == t.table && len(st.Deferred) > 0 }) {
 		return nil
 	}
@@ -161,22 +161,22 @@ func (c *collector) add(seq int64, p *proof) {
 }
 
 // chunks compares the chunks of a table, several at a time, and returns the last.
-func (v *verifying) chunks(ctx context.Context, t *sourceTable, total *proof, progress *progress) (last chunk, err error) {
+func (v *verifying) chunks(ctx context.Context, t *SourceTable, total *proof, progress *progress) (last Chunk, err error) {
 	all := &collector{total: total, edges: map[int64][2]int64{}, progress: progress}
 	var executors []executor
 	defer func() {
 		for _, x := range executors {
-			x.close()
+			x.Close()
 		}
 	}()
 	for _, c := range v.others {
-		x, err := newExecutor(ctx, work{job: v.job, run: v.run, table: t, conns: c, sound: v.sound})
+		x, err := v.newExecutor(ctx, work{job: v.job, run: v.run, table: t, conns: c, sound: v.sound})
 		if err != nil {
 			return last, err
 		}
 		executors = append(executors, x)
 	}
-	feed := &verifyFeed{verifying: v, table: t, all: all, joins: executors[0].joins()}
+	feed := &verifyFeed{verifying: v, table: t, all: all, joins: executors[0].Joins()}
 	if len(executors) == 1 {
 		last, err = feed.run(ctx, func(tasks []task) error { return compare(ctx, executors[0], tasks, all) })
 	} else {
@@ -201,14 +201,14 @@ func compare(ctx context.Context, x executor, tasks []task, all *collector) erro
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	found, err := x.compare(ctx, tasks)
+	found, err := x.Compare(ctx, tasks)
 	if err == nil {
 		all.add(tasks[0].mint.seq, found)
 	}
 	return err
 }
 
-func (v *verifying) parallel(ctx context.Context, executors []executor, feed *verifyFeed) (last chunk, err error) {
+func (v *verifying) parallel(ctx context.Context, executors []executor, feed *verifyFeed) (last Chunk, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	tasks := make(chan []task, len(executors))
@@ -242,7 +242,7 @@ func (v *verifying) parallel(ctx context.Context, executors []executor, feed *ve
 // where the executor takes them.
 type verifyFeed struct {
 	*verifying
-	table *sourceTable
+	table *SourceTable
 	all   *collector
 	joins bool
 	tasks []task // that are not sent yet
@@ -279,9 +279,9 @@ func (f *verifyFeed) flush(ctx context.Context, send func([]task) error) error {
 }
 
 // run sends all chunks, and returns the last one.
-func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last chunk, err error) {
+func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last Chunk, err error) {
 	ledger := ledgerOf(f.first.target)
-	broken := func(m chunk, reason string) {
+	broken := func(m Chunk, reason string) {
 		p := newProof()
 		p.fail(f.table.failure(report.CheckComplete, m.hi, "%s", reason))
 		f.all.add(m.seq, p)
@@ -304,7 +304,7 @@ func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last chu
 			if m.seq != before.seq+1 || sqlvalue.FormatKey(m.lo) != sqlvalue.FormatKey(before.hi) {
 				broken(m, "the ledger has lost the rows before those up to this one")
 			}
-			i := slices.IndexFunc(copied, func(c chunk) bool { return c.seq == m.seq })
+			i := slices.IndexFunc(copied, func(c Chunk) bool { return c.seq == m.seq })
 			if i < 0 {
 				broken(m, "the rows up to this one are not copied")
 				err = f.flush(ctx, send)
@@ -319,7 +319,7 @@ func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last chu
 }
 
 // beyond looks for rows of a source that the run has never seen.
-func (v *verifying) beyond(ctx context.Context, t *sourceTable, last chunk, total *proof) error {
+func (v *verifying) beyond(ctx context.Context, t *SourceTable, last Chunk, total *proof) error {
 	rows, err := t.read(ctx, v.others[0], last.hi, nil, 1)
 	if err == nil && len(rows) > 0 {
 		total.fail(t.failure(report.CheckSource, t.primaryKey(rows[0]), "the row is new since the run began"))
@@ -329,7 +329,7 @@ func (v *verifying) beyond(ctx context.Context, t *sourceTable, last chunk, tota
 
 // whole sees to it that the chunks have all rows of a source, whatever the
 // database's order of them is.
-func (v *verifying) whole(ctx context.Context, t *sourceTable, total *proof) error {
+func (v *verifying) whole(ctx context.Context, t *SourceTable, total *proof) error {
 	source, err := v.others[0].source(ctx, t.source)
 	if err != nil {
 		return err
@@ -338,5 +338,5 @@ func (v *verifying) whole(ctx context.Context, t *sourceTable, total *proof) err
 	if err == nil && n != total.read {
 		total.fail(t.failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.read))
 	}
-	return sourceError(t.source, err)
+	return report.OfSource(t.source, err)
 }

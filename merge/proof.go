@@ -98,7 +98,7 @@ func (p *proof) sample(c *plan.Column, v int64) {
 const sampledRows = 50
 
 // sampleRows keeps values of plain columns that nobody has decided on.
-func (p *proof) sampleRows(j *job, t *sourceTable, rows [][]any) {
+func (p *proof) sampleRows(j *job, t *SourceTable, rows [][]any) {
 	for n, c := range t.columns {
 		if !j.undecided(c) {
 			continue
@@ -113,7 +113,7 @@ func (p *proof) sampleRows(j *job, t *sourceTable, rows [][]any) {
 
 // undecided reports whether a column is plain, and nobody has decided so.
 func (j *job) undecided(c *plan.Column) bool {
-	return c.Role == plan.RolePlain && !c.Decided && sqltype.Of(j.engine.dialect, c.Type).Kind <= sqltype.Text
+	return c.Role == plan.RolePlain && !c.Decided && sqltype.Of(j.engine.Kind, c.Type).Kind <= sqltype.Text
 }
 
 // failureOf returns the failure that an error of a row is.
@@ -133,7 +133,7 @@ func failureOf(err error) (report.Failure, bool) {
 }
 
 // failure returns one of a source table.
-func (t *sourceTable) failure(check report.Check, row []any, reason string, args ...any) report.Failure {
+func (t *SourceTable) failure(check report.Check, row []any, reason string, args ...any) report.Failure {
 	f := report.Failure{Check: check, Source: t.source, Table: t.table.Name, Reason: fmt.Sprintf(reason, args...)}
 	if row != nil {
 		f.Row = sqlvalue.FormatKey(row)

@@ -43,7 +43,7 @@ func (r *resolver) remember(row rowID, s successor) {
 // resolve returns the successors of rows of a source table. A nil table has no
 // rows. Whether a row without an entry in the map exists at all is asked of
 // source, which may be nil where that does not matter: such rows are then kept.
-func (r *resolver) resolve(ctx context.Context, source *refChecker, t *sourceTable, ids []int64) (map[int64]successor, error) {
+func (r *resolver) resolve(ctx context.Context, source *refChecker, t *SourceTable, ids []int64) (map[int64]successor, error) {
 	found := make(map[int64]successor, len(ids))
 	if t == nil {
 		return found, nil

@@ -23,14 +23,14 @@ type row struct {
 type rewriter struct {
 	ledger   ledger
 	ids      idMap
-	tables   map[string]*sourceTable // of the source, by name
+	tables   map[string]*SourceTable // of the source, by name
 	source   *refChecker
 	resolver *resolver
 }
 
 // newRewriter returns one for the tables of a source, by sessions of the target
 // and of the source.
-func newRewriter(tables map[string]*sourceTable, target, source *session) *rewriter {
+func newRewriter(tables map[string]*SourceTable, target, source *session) *rewriter {
 	return &rewriter{
 		ledger: ledgerOf(target), ids: idMapOf(target), tables: tables,
 		source: &refChecker{engine: source.engine, q: source}, resolver: newResolver(idMapOf(target)),
@@ -42,7 +42,7 @@ var errKey = errors.New("its key is no integer of 64 bits")
 // rewrite returns what rows become, which have a value for each column of the
 // source table. A reference to a row that does not exist is an [*report.OrphanError], if
 // its column does not say otherwise, and JSON that is none a [*report.RowError].
-func (w *rewriter) rewrite(ctx context.Context, t *sourceTable, rows [][]any) ([]row, error) {
+func (w *rewriter) rewrite(ctx context.Context, t *SourceTable, rows [][]any) ([]row, error) {
 	out := make([]row, len(rows))
 	for i, values := range rows {
 		out[i] = row{key: t.primaryKey(values), old: values, fate: kept}
@@ -57,7 +57,7 @@ func (w *rewriter) rewrite(ctx context.Context, t *sourceTable, rows [][]any) ([
 }
 
 // fates finds out which rows are copied, and gives them their new ids.
-func (w *rewriter) fates(ctx context.Context, t *sourceTable, rows []row) error {
+func (w *rewriter) fates(ctx context.Context, t *SourceTable, rows []row) error {
 	found := map[int64]successor{}
 	ids := make([]int64, len(rows))
 	if t.mapped && len(rows) > 0 {
@@ -91,7 +91,7 @@ func (w *rewriter) fates(ctx context.Context, t *sourceTable, rows []row) error 
 }
 
 // change applies snow_merge_changes.
-func (w *rewriter) change(ctx context.Context, t *sourceTable, rows []row) error {
+func (w *rewriter) change(ctx context.Context, t *SourceTable, rows []row) error {
 	if !t.changed {
 		return nil
 	}
@@ -121,9 +121,9 @@ func (w *rewriter) change(ctx context.Context, t *sourceTable, rows []row) error
 
 // references puts new ids in the place of old ones, in columns that refer to
 // others and that want reports true for.
-func (w *rewriter) references(ctx context.Context, t *sourceTable, rows []row, want func(*plan.Column) bool) error {
+func (w *rewriter) references(ctx context.Context, t *SourceTable, rows []row, want func(*plan.Column) bool) error {
 	var finders []*finder
-	wanted := map[*sourceTable]map[bool][]int64{}
+	wanted := map[*SourceTable]map[bool][]int64{}
 	for at, c := range t.columns {
 		if !c.HoldsReferences() || !want(c) {
 			continue
@@ -140,7 +140,7 @@ func (w *rewriter) references(ctx context.Context, t *sourceTable, rows []row, w
 			if rows[i].new == nil {
 				continue
 			}
-			if err := f.each(&rows[i], func(parent *sourceTable, id int64) {
+			if err := f.each(&rows[i], func(parent *SourceTable, id int64) {
 				if wanted[parent] == nil {
 					wanted[parent] = map[bool][]int64{}
 				}
@@ -150,7 +150,7 @@ func (w *rewriter) references(ctx context.Context, t *sourceTable, rows []row, w
 			}
 		}
 	}
-	found := map[*sourceTable]map[bool]map[int64]successor{}
+	found := map[*SourceTable]map[bool]map[int64]successor{}
 	for parent, both := range wanted {
 		found[parent] = map[bool]map[int64]successor{}
 		for exact, ids := range both {
@@ -170,7 +170,7 @@ func (w *rewriter) references(ctx context.Context, t *sourceTable, rows []row, w
 			if rows[i].new == nil {
 				continue
 			}
-			if err := f.replace(&rows[i], func(parent *sourceTable, id int64) successor { return found[parent][f.exact][id] }); err != nil {
+			if err := f.replace(&rows[i], func(parent *SourceTable, id int64) successor { return found[parent][f.exact][id] }); err != nil {
 				return err
 			}
 		}

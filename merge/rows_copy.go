@@ -18,8 +18,8 @@ type rowCopier struct {
 	insert   *inserter
 }
 
-// copy copies the rows of some chunks.
-func (c *rowCopier) copy(ctx context.Context, chunks []chunk) (bytes int, err error) {
+// Copy copies the rows of some chunks.
+func (c *rowCopier) Copy(ctx context.Context, chunks []Chunk) (bytes int, err error) {
 	values, rows, err := c.rows(ctx, c.table, chunks)
 	if err != nil {
 		return 0, err
@@ -35,7 +35,7 @@ func (c *rowCopier) copy(ctx context.Context, chunks []chunk) (bytes int, err er
 }
 
 // rows returns the source's rows in some chunks, and what they become.
-func (c *rowCopier) rows(ctx context.Context, t *sourceTable, chunks []chunk) ([][]any, []row, error) {
+func (c *rowCopier) rows(ctx context.Context, t *SourceTable, chunks []Chunk) ([][]any, []row, error) {
 	values, err := c.read(ctx, t, chunks)
 	if err != nil {
 		return nil, nil, err
@@ -46,7 +46,7 @@ func (c *rowCopier) rows(ctx context.Context, t *sourceTable, chunks []chunk) ([
 
 // read returns the source's rows in some chunks, and sees to it that there are
 // as many as there were.
-func (c *rowCopier) read(ctx context.Context, t *sourceTable, chunks []chunk) ([][]any, error) {
+func (c *rowCopier) read(ctx context.Context, t *SourceTable, chunks []Chunk) ([][]any, error) {
 	first, last := chunks[0], chunks[len(chunks)-1]
 	want := 0
 	for _, each := range chunks {
@@ -83,10 +83,10 @@ func (c *rowCopier) changed(key []any, reason string) error {
 
 // account returns what the ledger is to say of the chunks, if their rows become
 // what phase mint decided.
-func (c *rowCopier) account(chunks []chunk, rows []row) ([]chunk, error) {
-	done := make([]chunk, len(chunks))
+func (c *rowCopier) account(chunks []Chunk, rows []row) ([]Chunk, error) {
+	done := make([]Chunk, len(chunks))
 	for i, minted := range chunks {
-		d := chunk{sourceTable: minted.sourceTable, phase: phaseCopy, seq: minted.seq, lo: minted.lo, hi: minted.hi, read: minted.read}
+		d := Chunk{sourceTable: minted.sourceTable, phase: phaseCopy, seq: minted.seq, lo: minted.lo, hi: minted.hi, read: minted.read}
 		for _, row := range rows[:minted.read] {
 			d.hash.add(c.hasher.row(row.old))
 			switch row.fate {
@@ -112,7 +112,7 @@ func (c *rowCopier) account(chunks []chunk, rows []row) ([]chunk, error) {
 	return done, nil
 }
 
-func (c *rowCopier) write(ctx context.Context, rows []row, done []chunk) error {
+func (c *rowCopier) write(ctx context.Context, rows []row, done []Chunk) error {
 	var deferred []int
 	for _, column := range c.deferred {
 		if at := c.table.position(column.Name); at >= 0 {
@@ -140,9 +140,9 @@ func (c *rowCopier) write(ctx context.Context, rows []row, done []chunk) error {
 		}
 		return ledgerOf(c.conns.target).insertChunks(ctx, done)
 	})
-	if err != nil && refused != nil && ctx.Err() == nil && !c.engine.isBusy(err) {
+	if err != nil && refused != nil && ctx.Err() == nil && !c.engine.IsBusy(err) {
 		at, cause := c.insert.blame(ctx, values, err)
-		return c.table.rowError(keys[at], c.engine.failed("insert", cause))
+		return c.table.rowError(keys[at], c.engine.Failed("insert", cause))
 	}
-	return c.engine.failed("copy table "+strconv.Quote(c.table.table.Name), err)
+	return c.engine.Failed("copy table "+strconv.Quote(c.table.table.Name), err)
 }

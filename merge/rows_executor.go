@@ -23,9 +23,9 @@ func newRowExecutor(ctx context.Context, w work) (*rowExecutor, error) {
 	}, nil
 }
 
-func (x *rowExecutor) joins() bool { return false }
+func (x *rowExecutor) Joins() bool { return false }
 
-func (x *rowExecutor) close() {
+func (x *rowExecutor) Close() {
 	x.writer.close()
 	if x.insert != nil {
 		x.insert.close()

@@ -18,7 +18,7 @@ type rowMinter struct {
 	work
 	rewriter *rewriter
 	writer   mapWriter
-	part     *sourceTable // the same table with the columns that decide
+	part     *SourceTable // the same table with the columns that decide
 	ids      newIDs       // where the rows get new ids
 	created  int          // the column of part that dates them; -1 if there is none
 	zone     *time.Location
@@ -29,11 +29,11 @@ type rowMinter struct {
 	// What the rows of the next transaction become.
 	entries []entry
 	changes []change
-	chunks  []chunk
+	chunks  []Chunk
 }
 
-// mint goes through the rows after the last chunk of the ledger.
-func (m *rowMinter) mint(ctx context.Context) error {
+// Mint goes through the rows after the last chunk of the ledger.
+func (m *rowMinter) Mint(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (m *rowMinter) mint(ctx context.Context) error {
 		}
 		err = m.lease.transaction(ctx, m.conns.target, func() error { return m.write(ctx) })
 		if err != nil {
-			return m.engine.failed("mint", err)
+			return m.engine.Failed("mint", err)
 		}
 		took := time.Since(start)
 		pace.observe(len(rows), 0, took)
@@ -88,7 +88,7 @@ func (m *rowMinter) begin(ctx context.Context) error {
 	f := newFormula(t.ids, m.run.facts.Now)
 	m.ids = newIDs{formula: f, place: max(last.place, f.start())}
 	m.created, m.zone = m.part.position(t.table.Created), time.UTC
-	if m.created >= 0 && t.table.Zone != "" && !zoned(m.engine.dialect, m.part.columns[m.created]) {
+	if m.created >= 0 && t.table.Zone != "" && !zoned(m.engine.Kind, m.part.columns[m.created]) {
 		m.zone, err = time.LoadLocation(t.table.Zone)
 	}
 	return err
@@ -117,7 +117,7 @@ func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 	n := 0
 	for part := range slices.Chunk(all, chunkRows) {
 		m.seq++
-		c := chunk{sourceTable: m.table.id, phase: phaseMint, seq: m.seq, lo: m.after, read: int64(len(part))}
+		c := Chunk{sourceTable: m.table.id, phase: phaseMint, seq: m.seq, lo: m.after, read: int64(len(part))}
 		m.ids.late = 0
 		for _, r := range part {
 			var v verdict
@@ -136,7 +136,7 @@ func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 }
 
 // enter adds what becomes of one row to what is written.
-func (m *rowMinter) enter(r row, v verdict, c *chunk) error {
+func (m *rowMinter) enter(r row, v verdict, c *Chunk) error {
 	if v.failed != nil {
 		return v.failed
 	}
@@ -206,7 +206,7 @@ func (m *rowMinter) write(ctx context.Context) error {
 // written.
 type readAhead struct {
 	conns *conns
-	table *sourceTable
+	table *SourceTable
 	group sync.WaitGroup
 	begun bool
 	limit int

@@ -9,8 +9,8 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A sourceTable is one table of one source in a run.
-type sourceTable struct {
+// A SourceTable is one table of one source in a run.
+type SourceTable struct {
 	id      int64 // of its row in snow_merge_source_tables, and of its rows in the other tables
 	source  string
 	table   *plan.Table
@@ -32,8 +32,8 @@ type sourceTable struct {
 	changed bool
 }
 
-func newSourceTable(id int64, source string, t *plan.Table) *sourceTable {
-	s := &sourceTable{id: id, source: source, table: t, key: -1, rekeys: t.Mints(source), changed: true}
+func newSourceTable(id int64, source string, t *plan.Table) *SourceTable {
+	s := &SourceTable{id: id, source: source, table: t, key: -1, rekeys: t.Mints(source), changed: true}
 	for _, c := range t.Columns {
 		if c.Generated != "" || !c.In(source) {
 			continue
@@ -53,7 +53,7 @@ func newSourceTable(id int64, source string, t *plan.Table) *sourceTable {
 
 // only returns the source table with some of its columns: those of the primary
 // key, those that want reports true for, and the columns By of those.
-func (s *sourceTable) only(want func(c *plan.Column) bool) *sourceTable {
+func (s *SourceTable) only(want func(c *plan.Column) bool) *SourceTable {
 	part := *s
 	part.columns, part.primary, part.key = nil, nil, -1
 	by := map[string]bool{}
@@ -77,12 +77,12 @@ func (s *sourceTable) only(want func(c *plan.Column) bool) *sourceTable {
 }
 
 // position returns the index of a column among those that are copied, or -1.
-func (s *sourceTable) position(column string) int {
+func (s *SourceTable) position(column string) int {
 	return slices.IndexFunc(s.columns, func(c *plan.Column) bool { return c.Name == column })
 }
 
 // primaryKey returns the primary key of a row.
-func (s *sourceTable) primaryKey(values []any) []any {
+func (s *SourceTable) primaryKey(values []any) []any {
 	key := make([]any, len(s.primary))
 	for i, at := range s.primary {
 		key[i] = values[at]
@@ -91,11 +91,11 @@ func (s *sourceTable) primaryKey(values []any) []any {
 }
 
 // read returns rows of it, see readRange.
-func (s *sourceTable) read(ctx context.Context, c *conns, after, upto []any, limit int) ([][]any, error) {
+func (s *SourceTable) read(ctx context.Context, c *conns, after, upto []any, limit int) ([][]any, error) {
 	return c.read(ctx, s.source, s.table, s.columns, after, upto, limit)
 }
 
 // rowError says that something is wrong with a row.
-func (s *sourceTable) rowError(key []any, err error) error {
+func (s *SourceTable) rowError(key []any, err error) error {
 	return &report.RowError{Source: s.source, Table: s.table.Name, Row: sqlvalue.FormatKey(key), Err: err}
 }

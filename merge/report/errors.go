@@ -130,3 +130,24 @@ var ErrNotFound = errors.New("no such row")
 // ErrSameDatabase is returned where a source is the target, or another source.
 // It arrives wrapped: use errors.Is.
 var ErrSameDatabase = errors.New("two of the databases are one")
+
+// OfSource returns err as a [*SourceError], or nil if it is nil.
+func OfSource(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &SourceError{Source: name, Err: err}
+}
+
+// A SourceError says which source an error is of.
+type SourceError struct {
+	Source string
+	Err    error
+}
+
+func (e *SourceError) Error() string {
+	return "source " + strconv.Quote(e.Source) + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *SourceError) Unwrap() error { return e.Err }
