@@ -134,7 +134,7 @@ func (g *game) damages(t *testing.T, m *merge.Merge) {
 				text, _ := json.MarshalIndent(got.Failures, "", "\t")
 				t.Errorf("got %s\nwant check %q, source %q, table %q, column %q, row %q, with the reason %q", text, d.check, d.source, d.table, d.column, d.row, in(d.reason))
 			}
-			if report, err = m.Verify(t.Context()); err != nil || got.Err() != nil {
+			if got, err = m.Verify(t.Context()); err != nil || got.Err() != nil {
 				t.Fatalf("after it is undone: got %v, %v", err, got.Err())
 			}
 		})
