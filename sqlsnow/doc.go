@@ -131,8 +131,8 @@
 // # Inside
 //
 //	namespace.go init.go migrate.go         what a namespace is; its tables and rows
-//	acquire.go lease.go run.go outcome.go   a lease: how it begins, its methods, its goroutine, what follows from a reply
-//	event.go stats.go                       what a lease reports
+//	acquire.go run.go outcome.go lease.go   a lease: how it begins, its goroutine, what follows from a reply
+//	leaseconfig.go event.go stats.go        its settings, and what it reports
 //	workers.go fence.go reserve.go          all numbers of a namespace
 //	errors.go convert.go dialect.go         errors, and how those of the packages below become them
 //

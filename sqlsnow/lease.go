@@ -2,7 +2,6 @@ package sqlsnow
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -64,34 +63,6 @@ func (l *Lease) Stats() LeaseStats {
 		}
 	}
 	return s
-}
-
-// Renew renews the lease now instead of at its next time, and returns nil if the
-// lease then has a number, perhaps another one than before, and ids can be made.
-// A lease renews itself without it. Renew is for processes that expect to be
-// away from the database for a while, or have been, and for readiness probes
-// that want to know now. If LossWindow is not 0, Renew leaves out a renewal that
-// would come too early.
-func (l *Lease) Renew(ctx context.Context) error {
-	if err := l.renew(ctx); err != nil {
-		return fmt.Errorf("sqlsnow: renew the lease of namespace %q: %w", l.config.Namespace, err)
-	}
-	return nil
-}
-
-// Close ends the lease: first its generators, which from now on return
-// [snow.ErrLeaseExpired], then the renewals, whose end it waits for. Then it
-// gives back the number, so that another process can have it at once. If that
-// fails, or ctx ends first, Close returns an error; the number is free when its
-// window ends. A [*LostError] says that the number was no longer this lease's,
-// and nobody knew yet. Another Close returns the result of the first.
-func (l *Lease) Close(ctx context.Context) error {
-	l.closing.Do(func() {
-		if err := l.close(ctx); err != nil {
-			l.closeErr = fmt.Errorf("sqlsnow: close the lease of namespace %q: %w", l.config.Namespace, err)
-		}
-	})
-	return l.closeErr
 }
 
 // Done returns a channel that is closed when no id can be made any more: after

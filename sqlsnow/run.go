@@ -3,6 +3,7 @@ package sqlsnow
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -112,6 +113,19 @@ func (l *Lease) send(ctx context.Context, q protocol.Request) protocol.Reply {
 	return r
 }
 
+// Renew renews the lease now instead of at its next time, and returns nil if the
+// lease then has a number, perhaps another one than before, and ids can be made.
+// A lease renews itself without it. Renew is for processes that expect to be
+// away from the database for a while, or have been, and for readiness probes
+// that want to know now. If LossWindow is not 0, Renew leaves out a renewal that
+// would come too early.
+func (l *Lease) Renew(ctx context.Context) error {
+	if err := l.renew(ctx); err != nil {
+		return fmt.Errorf("sqlsnow: renew the lease of namespace %q: %w", l.config.Namespace, err)
+	}
+	return nil
+}
+
 func (l *Lease) renew(ctx context.Context) error {
 	if err := l.lock(ctx); err != nil {
 		return err
@@ -172,6 +186,21 @@ func (l *Lease) end(ctx context.Context, err error) (next uint64) {
 	l.mu.Unlock()
 	l.publish(ctx)
 	return next
+}
+
+// Close ends the lease: first its generators, which from now on return
+// [snow.ErrLeaseExpired], then the renewals, whose end it waits for. Then it
+// gives back the number, so that another process can have it at once. If that
+// fails, or ctx ends first, Close returns an error; the number is free when its
+// window ends. A [*LostError] says that the number was no longer this lease's,
+// and nobody knew yet. Another Close returns the result of the first.
+func (l *Lease) Close(ctx context.Context) error {
+	l.closing.Do(func() {
+		if err := l.close(ctx); err != nil {
+			l.closeErr = fmt.Errorf("sqlsnow: close the lease of namespace %q: %w", l.config.Namespace, err)
+		}
+	})
+	return l.closeErr
 }
 
 func (l *Lease) close(ctx context.Context) error {

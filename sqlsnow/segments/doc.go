@@ -19,12 +19,12 @@
 //
 // # Inside
 //
+//	open.go        Open, and the first numbers
 //	segments.go    Segments: Next, Fill, Close, and the goroutine that takes more numbers
-//	open.go        Config, Open and the first numbers
-//	prepare.go     rows that are yet to be made
 //	raise.go       Raise
+//	prepare.go     rows that are yet to be made
 //	rows.go        the row of one database: the statements, and why one changed nothing
 //	pool.go        which database to ask for more, and what its reply means; no I/O and no clock
 //	block.go       the numbers that callers reserve, each with one atomic addition
-//	statements.go  the SQL
+//	config.go stats.go errors.go statements.go
 package segments

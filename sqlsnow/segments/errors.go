@@ -62,3 +62,12 @@ func databaseError(e *dbserver.Engine, op string, err error) error {
 		InTransaction: e.IsInTransaction(err), BadReply: errors.Is(err, dberrors.ErrBadReply),
 	})
 }
+
+// ofDatabase adds the index of a database to its error.
+func ofDatabase(i int, err error) error {
+	var back *RegressedError
+	if err == nil || errors.As(err, &back) {
+		return err
+	}
+	return fmt.Errorf("database %d: %w", i, err)
+}

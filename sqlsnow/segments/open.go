@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
-	"math"
 	"strconv"
 	"sync"
 	"time"
@@ -15,53 +13,6 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
-
-const (
-	defaultStep    = 1000
-	defaultMaxStep = 1 << 24
-	defaultTarget  = time.Minute
-
-	takeTimeout = 5 * time.Second // of a request in the background, and of the others at the start when one database has answered
-
-	// highestID leaves room for what a row says is the next number.
-	highestID = math.MaxInt64 - maxCounters
-)
-
-// Config configures [Open]. All but Tag may be zero.
-type Config struct {
-	// Tag names a sequence of numbers: 1 to 64 letters, digits, and . _ - : / of ASCII. Case counts. Tables that share keys
-	// share a tag.
-	Tag string
-
-	// Step is how many numbers are taken at once at first, and the least later: 1 to 2⁴⁰. Zero means 1,000.
-	Step int64
-
-	// MaxStep bounds the step as it grows: Step to 2⁴⁰. Zero means 16,777,216, or Step if that is more. If it equals Step, the
-	// step never changes.
-	MaxStep int64
-
-	// Target is how long the numbers that are taken at once should last, up to 24 hours: the step doubles if they lasted less,
-	// and halves if they lasted more than twice as long. Ids go on without any database for about this time. Zero means a minute.
-	Target time.Duration
-
-	// Last is the highest id, such as 1<<53 - 1 for JavaScript. Zero means 1,024 less than the highest of 63 bits.
-	Last snow.ID
-
-	// Tables are those that the ids are stored in. Before the first numbers are taken from a database, its row is compared with
-	// the highest id in the tables: a row that is not above it is a *RegressedError, and new rows begin above it. This costs one
-	// statement for the row and one for each table, whose column needs an index. If Tables is nil, the row is trusted.
-	Tables []Table
-
-	// Logger logs when a database stops and starts to give numbers. Nil means slog.Default.
-	Logger *slog.Logger
-}
-
-// A Table is a table that has ids of a tag.
-type Table struct {
-	DB     *sql.DB // where it is; of the dialect that Open is called with
-	Name   string  // may have a schema before a dot
-	Column string  // of the ids
-}
 
 // Open takes the first numbers from each of dbs and returns when they are durable. It does not wait for databases that can't be
 // reached, or that take 5 s longer to answer than another one: those are asked later. ctx only bounds the call.
@@ -85,47 +36,6 @@ func Open(ctx context.Context, dbs []*sql.DB, d sqlsnow.Dialect, cfg Config) (*S
 		return nil, fmt.Errorf("segments: open tag %q: %w", cfg.Tag, err)
 	}
 	return s, nil
-}
-
-// complete checks c and fills in what is left out.
-func (c Config) complete() (Config, error) {
-	if err := dbserver.CheckName("Tag", c.Tag); err != nil {
-		return c, err
-	}
-	if c.Step == 0 {
-		c.Step = defaultStep
-	}
-	if c.MaxStep == 0 {
-		c.MaxStep = max(defaultMaxStep, c.Step)
-	}
-	if c.Target == 0 {
-		c.Target = defaultTarget
-	}
-	if c.Last == 0 {
-		c.Last = highestID
-	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
-	for _, f := range []struct {
-		name               string
-		value, least, most int64
-	}{
-		{"Step", c.Step, 1, longestStep},
-		{"MaxStep", c.MaxStep, c.Step, longestStep},
-		{"Target", int64(c.Target), 1, int64(24 * time.Hour)},
-		{"Last", int64(c.Last), 1, highestID},
-	} {
-		if f.value < f.least || f.value > f.most {
-			return c, &snow.FieldError{Field: f.name, Value: strconv.FormatInt(f.value, 10), Bound: fmt.Sprintf("want %d to %d", f.least, f.most)}
-		}
-	}
-	for i, t := range c.Tables {
-		if t.DB == nil || t.Name == "" || t.Column == "" {
-			return c, &snow.FieldError{Field: "Tables", Value: strconv.Itoa(i), Bound: "want a database, a name and a column"}
-		}
-	}
-	return c, nil
 }
 
 func open(ctx context.Context, dbs []*sql.DB, d sqlsnow.Dialect, cfg Config) (*Segments, error) {

@@ -11,14 +11,6 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-const (
-	hedgeAfter   = 200 * time.Millisecond // if a database has not answered by then, another one is asked as well
-	firstRetry   = 100 * time.Millisecond
-	longestRetry = 5 * time.Second
-	maxCounters  = 1024
-	longestStep  = 1 << 40
-)
-
 // A request is what a database is asked for: count numbers.
 type request struct {
 	counter int
@@ -332,13 +324,4 @@ func (p *pool) hopeless() error {
 		all = append(all, ofDatabase(i, c.err))
 	}
 	return fmt.Errorf("%w: %w", ErrEmpty, errors.Join(all...))
-}
-
-// ofDatabase adds the index of a database to its error.
-func ofDatabase(i int, err error) error {
-	var back *RegressedError
-	if err == nil || errors.As(err, &back) {
-		return err
-	}
-	return fmt.Errorf("database %d: %w", i, err)
 }

@@ -1,11 +1,8 @@
 package dbserver
 
 import (
-	"context"
-	"database/sql"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
@@ -43,33 +40,4 @@ func (i *Info) Check(loss time.Duration) error {
 		return fmt.Errorf("%w: %s is %s, which needs a LossWindow of %v or more", dberrors.ErrNotDurable, i.setting, i.value, i.loses)
 	}
 	return nil
-}
-
-// Info asks a server about itself.
-func (e *Engine) Info(ctx context.Context, q Queryer) (Info, error) {
-	rows, err := q.QueryContext(ctx, e.info)
-	if err != nil {
-		return Info{}, err
-	}
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return Info{}, err
-	}
-	values := make([]sql.NullString, len(names))
-	targets := make([]any, len(names))
-	for i := range values {
-		targets[i] = &values[i]
-	}
-	if !rows.Next() {
-		return Info{}, rows.Err()
-	}
-	if err := rows.Scan(targets...); err != nil {
-		return Info{}, err
-	}
-	info := e.readInfo(values)
-	if info.Now, err = strconv.ParseInt(values[0].String, 10, 64); err != nil {
-		return Info{}, err
-	}
-	return info, rows.Close()
 }

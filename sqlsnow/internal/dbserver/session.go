@@ -6,49 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
-)
-
-// A Use is what a session is needed for.
-type Use int
-
-// The uses.
-const (
-	ForMigration  Use = iota // making tables
-	ForLease                 // rows of worker numbers
-	ForLossyLease            // the same, of a namespace with a LossWindow
-	ForSegments              // rows of segments, which have no LossWindow: the server's settings count as well
-)
-
-// LongestLoss is the longest LossWindow of a namespace.
-const LongestLoss = 10 * time.Minute
-
-// A Session is a connection that was looked at, on which a write commits by itself.
-//
-// A connection of a pool may be in a transaction that somebody left open, and what is written there may be rolled back after
-// it was confirmed. So each write comes after a look at its connection, which nobody else uses in between, and is bound by
-// mark to what the look has found:
-//
-//   - MySQL: the look sets the variable @snow to a random number, and fails where the session or the server is not fit. The
-//     write finds its row only where @snow is this number. A binary log of statements has the variable's value in front of
-//     the write, so replicas, and everybody who replays the log, do the same, whatever their own settings are. The insert id
-//     of the write says what the server was like during the write itself: it is 0 on a server that has become read-only.
-//   - PostgreSQL: the look reads now(), which is the start of the transaction. A write in the same transaction has the same.
-//   - SQLite: the look begins a transaction and ends it, which fails within another one.
-type Session struct {
-	*sql.Conn
-	engine *Engine
-	use    Use
-	mark   int64
-
-	standbys string // of PostgreSQL: synchronous_standby_names
-}
-
-const (
-	maxLeft  = 8  // connections in a transaction that are passed over
-	maxStale = 10 // connections that turn out to be closed
 )
 
 // Write calls do with a session; do reports whether it changed something. Connections that are in a transaction are passed

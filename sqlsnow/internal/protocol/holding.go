@@ -7,56 +7,15 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// A Holding is a number that a lease holds.
-type Holding struct {
-	Worker  int64
-	Fence   int64
-	Floor   int64
-	Ceiling int64 // that the database has confirmed; exclusive
-
-	owner   string
-	opened  bool // the generator has it, or had
-	stopped bool // the generator must not use it until the next Open
-	lost    bool // it is lost, and an Outcome has said so
-	renewed time.Duration
-}
-
-// IsOpen reports whether the generator has the number, or had it.
-func (h *Holding) IsOpen() bool { return h.opened }
-
-// IsLost reports whether the number is lost.
-func (h *Holding) IsLost() bool { return h.lost }
-
-// has reports whether a row is the holding's, with a window.
-func (h *Holding) has(got *Row) bool {
-	return got != nil && got.Owner == h.owner && got.Fence == h.Fence && got.State == Granted
-}
-
-// Opened says that the generator uses the holding that an Outcome said to open.
-func (m *Machine) Opened(h *Holding, now Reading) {
-	h.opened, h.stopped = true, false
-	if m.holding != h {
-		m.Keep(h, now)
-	}
-}
-
-// Keep holds a number that the generator can't use yet: its ids are ahead of the window, which grows.
-func (m *Machine) Keep(h *Holding, now Reading) {
-	if m.holding != h {
-		m.holding, m.attempt, m.failed = h, attempt{}, 0
-		m.next(renew, now.Mono+m.interval())
-	}
-}
-
 // stop ends the ids of the holding where its ticks may be somebody else's.
-func (m *Machine) stop(out *Outcome) {
+func stop(m *Machine, out *Outcome) {
 	if h := m.holding; h.opened && !h.stopped {
 		h.stopped, out.Suspend = true, true
 	}
 }
 
 // renewed is what follows from a renewal.
-func (m *Machine) renewed(q Request, r Reply, now Reading, out *Outcome) {
+func renewed(m *Machine, q Request, r Reply, now Reading, out *Outcome) {
 	if !r.Changed {
 		m.next(readHolding, now.Mono)
 		return
@@ -99,23 +58,23 @@ func (m *Machine) Ahead(now Reading, running int64) error {
 }
 
 // inspect is what follows from the row where a renewal had no effect.
-func (m *Machine) inspect(_ Request, r Reply, now Reading, out *Outcome) {
+func inspect(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	h, p, got := m.holding, &m.params, r.Row
 	switch {
 	case !h.has(got):
 		lost, safe := p.verdict(h, got)
 		if !safe {
-			m.stop(out)
+			stop(m, out)
 		}
-		m.lose(lost, now, out)
+		lose(m, lost, now, out)
 	case got.Ceiling < h.Ceiling:
 		// The database forgot what it had confirmed. Until it knows again, somebody else may take the number.
 		if p.others(h, got) < h.Ceiling {
-			m.stop(out)
+			stop(m, out)
 		}
 		m.next(reassert, now.Mono)
 	case p.Loss > 0 && p.TickAt(r.Now) >= got.Ceiling, got.Floor >= h.Ceiling && p.TickAt(r.Now) >= h.Ceiling:
-		m.lose(&LostError{Worker: uint64(h.Worker), Reason: Lapsed}, now, out)
+		lose(m, &LostError{Worker: uint64(h.Worker), Reason: Lapsed}, now, out)
 	case p.Loss > 0: // too soon: an earlier attempt, its reply lost, had an effect
 		m.next(renew, now.Mono+time.Second)
 	default: // the session is not fit to write
@@ -126,7 +85,7 @@ func (m *Machine) inspect(_ Request, r Reply, now Reading, out *Outcome) {
 }
 
 // reasserted is what follows from the attempt to remind the database of the ceiling.
-func (m *Machine) reasserted(_ Request, r Reply, now Reading, out *Outcome) {
+func reasserted(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	if !r.Changed { // somebody else has the row by now, or the session is not fit to write: look again
 		m.next(readHolding, now.Mono)
 		if m.failed++; m.failed > 1 {
@@ -140,7 +99,7 @@ func (m *Machine) reasserted(_ Request, r Reply, now Reading, out *Outcome) {
 	if h.stopped {
 		out.Open = h
 	}
-	m.lose(&LostError{Worker: uint64(h.Worker), Reason: Regressed}, now, out)
+	lose(m, &LostError{Worker: uint64(h.Worker), Reason: Regressed}, now, out)
 	if m.pinned {
 		m.next(renew, now.Mono+m.interval())
 		out.Fatal, h.lost = nil, false
@@ -148,7 +107,7 @@ func (m *Machine) reasserted(_ Request, r Reply, now Reading, out *Outcome) {
 }
 
 // lose gives up the holding. The generator may finish its ticks meanwhile, unless it had to stop.
-func (m *Machine) lose(lost *LostError, now Reading, out *Outcome) {
+func lose(m *Machine, lost *LostError, now Reading, out *Outcome) {
 	out.Lost, m.holding.lost = lost, true
 	switch {
 	case !m.pinned:
@@ -196,43 +155,4 @@ func (p *Params) others(h *Holding, got *Row) int64 {
 		return claimed(p.Probation)
 	}
 	return got.Ceiling
-}
-
-// Release ends the machine and returns the request that gives back what the
-// lease has, if it has something. next is the first tick that was not used.
-// Released says what follows where the request had no effect.
-func (m *Machine) Release(next uint64) (q Request, ok bool) {
-	a, held := m.attempt, m.holding
-	if held == nil && m.step == decline {
-		held = &a.Holding
-	}
-	m.step, m.holding, m.attempt, m.parted = over, nil, attempt{}, held
-	if held == nil || held.owner == "" {
-		return Request{Ask: AskAbandon, Worker: a.Worker, Owner: a.owner, Fence: a.Fence}, a.claimed
-	}
-	q = Request{Ask: AskRelease, Worker: held.Worker, Owner: held.owner, Fence: held.Fence, Next: held.Floor}
-	if held.opened {
-		q.Next = max(held.Floor, min(int64(next), held.Ceiling))
-	}
-	return q, true
-}
-
-// Released says what follows from the row where the release q had no effect: whether the number is free for others all the
-// same, or what became of it. repeated is true if a release of unknown outcome was sent before it.
-func (m *Machine) Released(q Request, got *Row, repeated bool) (released bool, err error) {
-	h, p := m.parted, &m.params
-	switch {
-	case q.Ask != AskRelease, !h.opened, h.lost: // no id was made, or it is known to be lost
-		return false, nil
-	case h.has(got) && got.Floor > q.Next: // fenced: the row keeps its ceiling
-		return false, nil
-	case h.has(got):
-		return false, dberrors.ErrRefused
-	case got != nil && got.State == Free && got.Fence == h.Fence && got.Ceiling == q.Next:
-		return true, nil
-	case repeated && got != nil && got.Fence > h.Fence && p.others(h, got) >= q.Next:
-		return true, nil
-	}
-	lost, _ := p.verdict(h, got)
-	return false, lost
 }

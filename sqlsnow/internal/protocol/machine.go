@@ -1,13 +1,10 @@
 package protocol
 
 import (
-	"context"
-	"errors"
-	"fmt"
+	crand "crypto/rand"
+	"encoding/hex"
 	"math/rand/v2"
 	"time"
-
-	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
 // A Machine decides what a lease does: which statement to send when, and what
@@ -34,6 +31,44 @@ type Machine struct {
 	failed  int           // requests in a row
 	crowded int           // attempts in a row that others were faster in
 	late    int           // requests without a reply in time, less the others
+}
+
+// A Holding is a number that a lease holds.
+type Holding struct {
+	Worker  int64
+	Fence   int64
+	Floor   int64
+	Ceiling int64 // that the database has confirmed; exclusive
+
+	owner   string
+	opened  bool // the generator has it, or had
+	stopped bool // the generator must not use it until the next Open
+	lost    bool // it is lost, and an Outcome has said so
+	renewed time.Duration
+}
+
+// IsOpen reports whether the generator has the number, or had it.
+func (h *Holding) IsOpen() bool { return h.opened }
+
+// IsLost reports whether the number is lost.
+func (h *Holding) IsLost() bool { return h.lost }
+
+// has reports whether a row is the holding's, with a window.
+func (h *Holding) has(got *Row) bool {
+	return got != nil && got.Owner == h.owner && got.Fence == h.Fence && got.State == Granted
+}
+
+// An attempt is one at a number.
+type attempt struct {
+	Holding
+	seen    int64         // the ceiling of the row before
+	start   int64         // of the search
+	wrapped bool          // the search went past the last number
+	ready   time.Duration // monotonic time from which the first window may be asked for
+	state   State         // of the row, as it was read
+	asked   int64         // the ceiling that was asked for
+	claimed bool
+	tries   int
 }
 
 // NewMachine returns a machine that leases a number of a namespace for a
@@ -90,25 +125,6 @@ func (m *Machine) TooSoon(now time.Duration) bool {
 	return m.step == renew && now < m.holding.renewed+m.params.MinRenew
 }
 
-// Request returns what to ask now.
-func (m *Machine) Request(now Reading) Request {
-	s := &steps[m.step]
-	a := &m.attempt
-	q := Request{Ask: s.ask, Worker: a.Worker, Owner: a.owner, Fence: a.Fence, Holder: m.holder, Seen: a.seen}
-	q.Window = m.params.Ticks(m.window)
-	around := m.clock.predict(now.Mono)
-	q.Earliest, q.Latest = around-m.clock.maxSkew.Microseconds(), around+m.clock.maxSkew.Microseconds()
-	if h := m.holding; h != nil && s.holding {
-		q.Worker, q.Owner, q.Fence, q.Acked = h.Worker, h.owner, h.Fence, h.Ceiling
-		q.Cap = m.cap(around)
-		q.Window += m.lead(now)
-	}
-	if s.prepare != nil {
-		s.prepare(m, &q, now)
-	}
-	return q
-}
-
 // cap returns the highest ceiling that a renewal may ask for. A database clock
 // that is ahead can't move the ceiling far into the future with it. And where
 // the database may lose what it confirmed, the renewals that are on their way
@@ -132,79 +148,11 @@ func (m *Machine) lead(now Reading) int64 {
 
 func (m *Machine) longestLead() time.Duration { return min(m.clock.maxSkew, DefaultMaxSkew) / 4 * 3 }
 
-// Handle takes the reply to the request q that was sent at the monotonic time sent.
-func (m *Machine) Handle(q Request, r Reply, sent time.Duration, now Reading) Outcome {
-	var out Outcome
-	if limit := m.Timeout(); r.Err == nil || now.Mono-sent < limit {
-		m.late = max(m.late-1, 0)
-	} else if limit < longestTimeout {
-		m.late++
-	}
-	s := &steps[m.step]
-	if r.Changed && s.timed && (r.Now < q.Earliest || r.Now > q.Latest) {
-		r = Reply{Err: fmt.Errorf("%w: it was done at %v, though not to be done then", dberrors.ErrBadReply, time.UnixMicro(r.Now).UTC())}
-	}
-	if r.Err != nil {
-		m.outcomeUnknown(r.Err, now, &out)
-	} else {
-		if r.Now != 0 {
-			m.observe(r.Now, sent, now, &out)
-		}
-		s.handle(m, q, r, now, &out)
-	}
-	out.Retry = m.isWorthRetrying(r, out.Err)
-	return out
-}
-
-// observe takes over the database's clock.
-func (m *Machine) observe(us int64, sent time.Duration, now Reading, out *Outcome) {
-	if out.Err = m.clock.observe(us, sent, now); out.Err != nil {
-		return
-	}
-	out.Now = m.clock.predict(now.Mono)
-	// Where ids are further ahead than a longer window can make up for, they wait for the clock.
-	if most := out.Now + (m.longestLead() + m.window/2).Microseconds(); now.Running > most {
-		out.Retreat = most
-	}
-}
-
-// outcomeUnknown is what follows where a statement may have been done, or may not.
-func (m *Machine) outcomeUnknown(err error, now Reading, out *Outcome) {
-	out.Err = err
-	m.failed++
-	if errors.Is(err, dberrors.ErrNamespaceMismatch) || errors.Is(err, dberrors.ErrNoNamespace) {
-		m.abort(err, out)
-		return
-	}
-	m.next(steps[m.step].unknown, now.Mono+m.backoff())
-	if m.step == readAttempt {
-		if m.attempt.tries++; m.attempt.tries > 8 {
-			m.attempt = attempt{}
-			m.step = readServer
-		}
-	}
-}
-
 // next makes s the next step, at a monotonic time.
 func (m *Machine) next(s step, at time.Duration) { m.step, m.at = s, at }
 
 // abort ends the machine where there is no way back.
 func (m *Machine) abort(err error, out *Outcome) { m.step, out.Fatal = over, err }
-
-// isWorthRetrying reports whether an attempt at a number that failed with err,
-// if it did, is worth another one while somebody waits for it.
-func (m *Machine) isWorthRetrying(r Reply, err error) bool {
-	var held *HeldError
-	switch {
-	case err == nil, errors.As(err, &held):
-		return true
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return false
-	case r.Err != nil && r.Failure == Busy:
-		return m.failed < 30
-	}
-	return r.Err != nil && r.Failure == Unclear && m.attempt.owner != "" // it may have the number
-}
 
 // restart starts an attempt at a number after a while.
 func (m *Machine) restart(now Reading, after time.Duration) { m.next(readServer, now.Mono+after) }
@@ -227,4 +175,28 @@ func (m *Machine) backoff() time.Duration {
 	longest := min(2*time.Second, max(RenewEvery(m.window)/2, 10*time.Millisecond))
 	d := min(50*time.Millisecond<<min(m.failed, 6), longest)
 	return d/4 + m.jitter(d)
+}
+
+// NewOwner returns 128 random bits as hex digits. It is what a row is
+// recognised by: a counter could be given out twice after a failover.
+func NewOwner() string {
+	var b [16]byte
+	_, _ = crand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// Opened says that the generator uses the holding that an Outcome said to open.
+func (m *Machine) Opened(h *Holding, now Reading) {
+	h.opened, h.stopped = true, false
+	if m.holding != h {
+		m.Keep(h, now)
+	}
+}
+
+// Keep holds a number that the generator can't use yet: its ids are ahead of the window, which grows.
+func (m *Machine) Keep(h *Holding, now Reading) {
+	if m.holding != h {
+		m.holding, m.attempt, m.failed = h, attempt{}, 0
+		m.next(renew, now.Mono+m.interval())
+	}
 }

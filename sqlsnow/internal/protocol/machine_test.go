@@ -201,7 +201,7 @@ func TestHurry(t *testing.T) {
 		t.Error("a renewal is not brought forward")
 	}
 	m.attempt.owner = "mine"
-	m.awaitProbation(now)
+	awaitProbation(m, now)
 	at = m.at
 	if m.Hurry(now.Mono); m.at != at || at < now.Mono+m.params.Probation {
 		t.Errorf("the first window is asked for after %v", m.at-now.Mono)

@@ -1,24 +1,12 @@
 package protocol
 
-// A step is what a machine does next.
-type step int
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
 
-const (
-	readServer  step = iota // is the server fit, and what time is it
-	findFree                // which numbers are free
-	takeCensus              // why is none
-	readPinned              // who has the pinned one
-	takeWindow              // may I have it: LossWindow 0
-	claimNumber             // the same: LossWindow > 0
-	readAttempt             // did I get it
-	confirmRow              // will the database remember that I have
-	beginWindow             // may I have its first window
-	abandon                 // nothing came of the claim
-	renew                   // may I go on
-	readHolding             // why not
-	reassert                // the database forgot, remind it
-	decline                 // give back a window that is of no use
-	over                    // nothing more
+	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
 // A transition is what a step asks and what follows.
@@ -33,44 +21,121 @@ type transition struct {
 
 // steps is the protocol.
 var steps = [...]transition{
-	readServer: {ask: AskServer, handle: (*Machine).search, unknown: readServer},
-	findFree: {ask: AskFree, handle: (*Machine).choose, unknown: readServer, prepare: func(m *Machine, q *Request, _ Reading) {
+	readServer: {ask: AskServer, handle: search, unknown: readServer},
+	findFree: {ask: AskFree, handle: choose, unknown: readServer, prepare: func(m *Machine, q *Request, _ Reading) {
 		q.Start, q.End = m.attempt.start, m.params.Workers
 		if m.pinned {
 			q.Start, q.End = m.number, m.number+1
 		}
 	}},
-	takeCensus: {ask: AskCensus, handle: (*Machine).reportCensus, unknown: readServer},
-	readPinned: {ask: AskRow, handle: (*Machine).awaitPinned, unknown: readServer, prepare: func(m *Machine, q *Request, _ Reading) {
+	takeCensus: {ask: AskCensus, handle: reportCensus, unknown: readServer},
+	readPinned: {ask: AskRow, handle: awaitPinned, unknown: readServer, prepare: func(m *Machine, q *Request, _ Reading) {
 		q.Worker = m.number
 	}},
-	takeWindow: {ask: AskTake, timed: true, handle: (*Machine).taken, unknown: readAttempt, prepare: func(m *Machine, q *Request, now Reading) {
+	takeWindow: {ask: AskTake, timed: true, handle: taken, unknown: readAttempt, prepare: func(m *Machine, q *Request, now Reading) {
 		lead := m.lead(now)
 		q.Window += lead
 		q.Latest -= lead * m.params.Layout.Tick().Microseconds() // the end of the window is as far away as ever
 	}},
-	claimNumber: {ask: AskClaim, timed: true, handle: (*Machine).claimed, unknown: readAttempt},
-	readAttempt: {ask: AskRow, handle: (*Machine).resolve, unknown: readAttempt},
-	confirmRow: {ask: AskConfirm, handle: (*Machine).rowConfirmed, unknown: readAttempt, prepare: func(m *Machine, q *Request, _ Reading) {
+	claimNumber: {ask: AskClaim, timed: true, handle: claimed, unknown: readAttempt},
+	readAttempt: {ask: AskRow, handle: resolve, unknown: readAttempt},
+	confirmRow: {ask: AskConfirm, handle: rowConfirmed, unknown: readAttempt, prepare: func(m *Machine, q *Request, _ Reading) {
 		q.State, q.Seen = m.attempt.state, m.attempt.Ceiling
 	}},
-	beginWindow: {ask: AskGrant, timed: true, handle: (*Machine).begun, unknown: readAttempt},
-	abandon:     {ask: AskAbandon, handle: (*Machine).startOver, unknown: readServer},
-	renew:       {ask: AskRenew, holding: true, handle: (*Machine).renewed, unknown: renew},
-	readHolding: {ask: AskRow, holding: true, handle: (*Machine).inspect, unknown: renew},
-	reassert:    {ask: AskReassert, holding: true, handle: (*Machine).reasserted, unknown: reassert},
-	decline: {ask: AskRelease, handle: (*Machine).startOver, unknown: readServer, prepare: func(m *Machine, q *Request, _ Reading) {
+	beginWindow: {ask: AskGrant, timed: true, handle: begun, unknown: readAttempt},
+	abandon:     {ask: AskAbandon, handle: startOver, unknown: readServer},
+	renew:       {ask: AskRenew, holding: true, handle: renewed, unknown: renew},
+	readHolding: {ask: AskRow, holding: true, handle: inspect, unknown: renew},
+	reassert:    {ask: AskReassert, holding: true, handle: reasserted, unknown: reassert},
+	decline: {ask: AskRelease, handle: startOver, unknown: readServer, prepare: func(m *Machine, q *Request, _ Reading) {
 		q.Next = m.attempt.Floor
 	}},
 	over: {handle: func(*Machine, Request, Reply, Reading, *Outcome) {}, unknown: over},
 }
 
-// stepNames has the names of the steps, for traces.
-var stepNames = [...]string{
-	readServer: "read the server", findFree: "find a free number", takeCensus: "take a census", readPinned: "read the pinned row",
-	takeWindow: "take a window", claimNumber: "claim", readAttempt: "read the row of the attempt", confirmRow: "confirm the row",
-	beginWindow: "begin the window", abandon: "abandon the claim", renew: "renew", readHolding: "read the row that is held",
-	reassert: "reassert the ceiling", decline: "decline the window", over: "over",
+// Request returns what to ask now.
+func (m *Machine) Request(now Reading) Request {
+	s := &steps[m.step]
+	a := &m.attempt
+	q := Request{Ask: s.ask, Worker: a.Worker, Owner: a.owner, Fence: a.Fence, Holder: m.holder, Seen: a.seen}
+	q.Window = m.params.Ticks(m.window)
+	around := m.clock.predict(now.Mono)
+	q.Earliest, q.Latest = around-m.clock.maxSkew.Microseconds(), around+m.clock.maxSkew.Microseconds()
+	if h := m.holding; h != nil && s.holding {
+		q.Worker, q.Owner, q.Fence, q.Acked = h.Worker, h.owner, h.Fence, h.Ceiling
+		q.Cap = m.cap(around)
+		q.Window += m.lead(now)
+	}
+	if s.prepare != nil {
+		s.prepare(m, &q, now)
+	}
+	return q
 }
 
-func (s step) String() string { return stepNames[s] }
+// Handle takes the reply to the request q that was sent at the monotonic time sent.
+func (m *Machine) Handle(q Request, r Reply, sent time.Duration, now Reading) Outcome {
+	var out Outcome
+	if limit := m.Timeout(); r.Err == nil || now.Mono-sent < limit {
+		m.late = max(m.late-1, 0)
+	} else if limit < longestTimeout {
+		m.late++
+	}
+	s := &steps[m.step]
+	if r.Changed && s.timed && (r.Now < q.Earliest || r.Now > q.Latest) {
+		r = Reply{Err: fmt.Errorf("%w: it was done at %v, though not to be done then", dberrors.ErrBadReply, time.UnixMicro(r.Now).UTC())}
+	}
+	if r.Err != nil {
+		m.outcomeUnknown(r.Err, now, &out)
+	} else {
+		if r.Now != 0 {
+			m.observe(r.Now, sent, now, &out)
+		}
+		s.handle(m, q, r, now, &out)
+	}
+	out.Retry = m.isWorthRetrying(r, out.Err)
+	return out
+}
+
+// observe takes over the database's clock.
+func (m *Machine) observe(us int64, sent time.Duration, now Reading, out *Outcome) {
+	if out.Err = m.clock.observe(us, sent, now); out.Err != nil {
+		return
+	}
+	out.Now = m.clock.predict(now.Mono)
+	// Where ids are further ahead than a longer window can make up for, they wait for the clock.
+	if most := out.Now + (m.longestLead() + m.window/2).Microseconds(); now.Running > most {
+		out.Retreat = most
+	}
+}
+
+// outcomeUnknown is what follows where a statement may have been done, or may not.
+func (m *Machine) outcomeUnknown(err error, now Reading, out *Outcome) {
+	out.Err = err
+	m.failed++
+	if errors.Is(err, dberrors.ErrNamespaceMismatch) || errors.Is(err, dberrors.ErrNoNamespace) {
+		m.abort(err, out)
+		return
+	}
+	m.next(steps[m.step].unknown, now.Mono+m.backoff())
+	if m.step == readAttempt {
+		if m.attempt.tries++; m.attempt.tries > 8 {
+			m.attempt = attempt{}
+			m.step = readServer
+		}
+	}
+}
+
+// isWorthRetrying reports whether an attempt at a number that failed with err,
+// if it did, is worth another one while somebody waits for it.
+func (m *Machine) isWorthRetrying(r Reply, err error) bool {
+	var held *HeldError
+	switch {
+	case err == nil, errors.As(err, &held):
+		return true
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return false
+	case r.Err != nil && r.Failure == Busy:
+		return m.failed < 30
+	}
+	return r.Err != nil && r.Failure == Unclear && m.attempt.owner != "" // it may have the number
+}

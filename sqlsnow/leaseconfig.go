@@ -1,0 +1,42 @@
+package sqlsnow
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// LeaseConfig configures [Acquire]. All but Namespace may be zero.
+type LeaseConfig struct {
+	// Namespace is the name of a namespace that Init made.
+	Namespace string
+
+	// Datacenter goes into every id. If several databases have a namespace of the
+	// same layout for the same tables, each needs a number of its own.
+	Datacenter uint64
+
+	// Worker, if not nil, is the number that the lease must have, for example that
+	// of a game server. Acquire waits for it, and a lease that loses it to another
+	// process ends.
+	Worker *uint64
+
+	// Holder says who has the number, for people to read: up to 255 characters.
+	// Zero means the host's name and the process id.
+	Holder string
+
+	// Logger logs what happens to the lease. Nil means slog.Default. Its handler
+	// may call Stats of the lease, but not Renew or Close.
+	Logger *slog.Logger
+
+	// OnEvent, if not nil, is called for the same things, for traces and
+	// measurements. ctx is that of the call that the event belongs to: Acquire,
+	// Renew or Close. For what happens in the background, it is a context that ends
+	// with Close. The next renewal waits until OnEvent returns. OnEvent may call
+	// Stats of the lease, but not Renew or Close.
+	OnEvent func(ctx context.Context, e LeaseEvent)
+
+	// MaxSkew is how far the database's clock and this process's may be apart: 0 to
+	// an hour, where zero means 30 s. If the clocks are wrong, the end of a window
+	// may be that much too far in the future.
+	MaxSkew time.Duration
+}
