@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/dialect"
 )
 
 // An Assertion is a number that a merge must not change: the sum over the
@@ -55,7 +57,7 @@ func printNumber(n *big.Rat) string {
 	return n.FloatString(digits)
 }
 
-func countRows(ctx context.Context, e *engine, q queryer, table string) (n int64, err error) {
-	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+e.quote(table)).Scan(&n)
-	return n, e.failed("count the rows of "+table, err)
+func countRows(ctx context.Context, e *dialect.Dialect, q queryer, table string) (n int64, err error) {
+	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+e.Quote(table)).Scan(&n)
+	return n, e.Failed("count the rows of "+table, err)
 }

@@ -22,7 +22,7 @@ func (l ledger) changes(ctx context.Context, t *SourceTable, rows []string) (all
 		for _, row := range part {
 			args = append(args, row)
 		}
-		all, err = l.readChanges(ctx, all, "row_key IN "+l.engine.places(2, len(part)), args)
+		all, err = l.readChanges(ctx, all, "row_key IN "+l.engine.Placeholders(2, len(part)), args)
 		if err != nil {
 			return nil, err
 		}
@@ -38,22 +38,22 @@ func (l ledger) renames(ctx context.Context, t *SourceTable) ([]change, error) {
 // hasChanges reports whether anything was changed in a source table.
 func (l ledger) hasChanges(ctx context.Context, t *SourceTable) (bool, error) {
 	var n int
-	err := l.q.QueryRowContext(ctx, l.engine.sql("SELECT COUNT(*) FROM (SELECT 1 FROM snow_merge_changes WHERE source_table = ? LIMIT 1) AS found"), t.id).Scan(&n)
-	return n > 0, l.engine.failed("read the ledger", err)
+	err := l.q.QueryRowContext(ctx, l.engine.SQL("SELECT COUNT(*) FROM (SELECT 1 FROM snow_merge_changes WHERE source_table = ? LIMIT 1) AS found"), t.id).Scan(&n)
+	return n > 0, l.engine.Failed("read the ledger", err)
 }
 
 func (l ledger) readChanges(ctx context.Context, all []change, where string, args []any) ([]change, error) {
-	text := "SELECT row_key, col, kind, seq, before_value, after_value FROM snow_merge_changes WHERE source_table = " + l.engine.number(1) + " AND " + where
+	text := "SELECT row_key, col, kind, seq, before_value, after_value FROM snow_merge_changes WHERE source_table = " + l.engine.Placeholder(1) + " AND " + where
 	rows, err := l.q.QueryContext(ctx, text, args...)
 	if err != nil {
-		return nil, l.engine.failed("read the changes", err)
+		return nil, l.engine.Failed("read the changes", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var c change
 		var before, after sql.NullString
 		if err := rows.Scan(&c.row, &c.column, &c.kind, &c.seq, &before, &after); err != nil {
-			return nil, l.engine.failed("read the changes", err)
+			return nil, l.engine.Failed("read the changes", err)
 		}
 		if before.Valid {
 			c.before = before.String
@@ -63,7 +63,7 @@ func (l ledger) readChanges(ctx context.Context, all []change, where string, arg
 		}
 		all = append(all, c)
 	}
-	return all, l.engine.failed("read the changes", rows.Err())
+	return all, l.engine.Failed("read the changes", rows.Err())
 }
 
 func (l ledger) insertChanges(ctx context.Context, t *SourceTable, changes []change) error {
@@ -73,9 +73,9 @@ func (l ledger) insertChanges(ctx context.Context, t *SourceTable, changes []cha
 		for _, c := range part {
 			args = append(args, t.id, c.row, c.column, c.kind, c.seq, c.before, c.after)
 		}
-		text := "INSERT INTO snow_merge_changes (source_table, row_key, col, kind, seq, before_value, after_value) VALUES " + l.engine.manyPlaces(len(part), width)
+		text := "INSERT INTO snow_merge_changes (source_table, row_key, col, kind, seq, before_value, after_value) VALUES " + l.engine.PlaceholderRows(len(part), width)
 		if _, err := l.q.ExecContext(ctx, text, args...); err != nil {
-			return l.engine.failed("write the changes", err)
+			return l.engine.Failed("write the changes", err)
 		}
 	}
 	return nil

@@ -41,8 +41,8 @@ func (l ledger) insertChunks(ctx context.Context, chunks []Chunk) error {
 			}
 			args = append(args, c.sourceTable, c.phase, c.seq, lo, sqlvalue.FormatKey(c.hi), c.read, c.written, c.rekeyed, c.merged, c.dropped,
 				c.hash.String(), c.place, c.late)
-			places := l.engine.places(1+i*width, width)
-			rows = append(rows, places[:len(places)-1]+", "+l.engine.now+")")
+			places := l.engine.Placeholders(1+i*width, width)
+			rows = append(rows, places[:len(places)-1]+", "+l.engine.Now+")")
 		}
 		text := "INSERT INTO snow_merge_chunks (" + chunkColumns + ", done_us) VALUES " + strings.Join(rows, ", ")
 		if _, err := l.q.ExecContext(ctx, text, args...); err != nil {
@@ -78,9 +78,9 @@ func (l ledger) lastChunk(ctx context.Context, t *SourceTable) (Chunk, error) {
 // done sums up what a phase has done with a source table: how many rows it has
 // read, and how far ids are ahead of their rows at most.
 func (l ledger) done(ctx context.Context, t *SourceTable, phase string) (c Chunk, err error) {
-	err = l.q.QueryRowContext(ctx, l.engine.sql(`SELECT COALESCE(SUM(rows_read), 0), COALESCE(MAX(displaced_us), 0)
+	err = l.q.QueryRowContext(ctx, l.engine.SQL(`SELECT COALESCE(SUM(rows_read), 0), COALESCE(MAX(displaced_us), 0)
 		FROM snow_merge_chunks WHERE source_table = ? AND phase = ?`), t.id, phase).Scan(&c.read, &c.late)
-	return c, l.engine.failed("read the ledger", err)
+	return c, l.engine.Failed("read the ledger", err)
 }
 
 func (l ledger) readChunks(ctx context.Context, text string, args ...any) (all []Chunk, err error) {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -37,7 +38,7 @@ type identities interface {
 // Tables must come in the order of [plan.Plan.mintOrder], and the sources of a table
 // in that of [plan.Table.precedence].
 type conflicts struct {
-	e       *engine
+	e       *dialect.Dialect
 	plan    *plan.Plan
 	target  queryer
 	sources map[string]queryer
@@ -48,7 +49,7 @@ type conflicts struct {
 	seed    maphash.Seed
 }
 
-func newConflicts(e *engine, p *plan.Plan, target queryer, sources map[string]queryer, ids identities) *conflicts {
+func newConflicts(e *dialect.Dialect, p *plan.Plan, target queryer, sources map[string]queryer, ids identities) *conflicts {
 	return &conflicts{
 		e: e, plan: p, target: target, sources: sources, ids: ids,
 		empty: map[string]bool{}, renames: map[uint64]uint64{}, seed: maphash.MakeSeed(),

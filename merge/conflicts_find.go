@@ -19,7 +19,7 @@ type hit struct {
 	others []any // of contest.others, for RuleMatch
 }
 
-func (c *conflicts) blobs() bool { return c.e.dialect == sqlsnow.SQLite }
+func (c *conflicts) blobs() bool { return c.e.Kind == sqlsnow.SQLite }
 
 // tuples returns the values that the rows have in the unique key, in which the
 // references to rows that may be merged are idents. A row that can't clash has
@@ -147,7 +147,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 	}
 	for part := range slices.Chunk(all, maxIn) {
 		if err := s.run(ctx, part); err != nil {
-			return nil, r.e.failed(fmt.Sprintf("look for clashes in table %q of %s", r.table.Name, placeName(place)), err)
+			return nil, r.e.Failed(fmt.Sprintf("look for clashes in table %q of %s", r.table.Name, placeName(place)), err)
 		}
 	}
 	return s.hits, r.alive(ctx, place, s.hits)
@@ -193,7 +193,7 @@ func (r *round) isEmpty(ctx context.Context) (bool, error) {
 	}
 	rows, err := readRange(ctx, r.e, r.target, r.table, columnsOf(r.table, r.table.PrimaryKey), nil, nil, 1)
 	if err != nil {
-		return false, r.e.failed("look for clashes", err)
+		return false, r.e.Failed("look for clashes", err)
 	}
 	r.empty[r.table.Name] = len(rows) == 0
 	return len(rows) == 0, nil

@@ -23,7 +23,7 @@ const mostNames = 1000
 // rename gives some of the rows a name that nobody has: not the target, not a
 // source, the later ones and the row's own included, and not a renamed row.
 func (r *round) rename(ctx context.Context, rows []int, tuples map[int][]any) error {
-	column := r.table.RenameColumn(r.unique, r.e.dialect)
+	column := r.table.RenameColumn(r.unique, r.e.Kind)
 	places := []string{inTarget}
 	for _, s := range r.plan.SourcesOf(r.table) {
 		if r.in(s) {
@@ -45,7 +45,7 @@ func (r *round) rename(ctx context.Context, rows []int, tuples map[int][]any) er
 		}
 		tries := map[int][]any{}
 		for _, i := range rows {
-			name := shorten(sqlvalue.Text(r.value(i, column)), suffix, column, r.e.dialect)
+			name := shorten(sqlvalue.Text(r.value(i, column)), suffix, column, r.e.Kind)
 			if r.reserve(r.table.Name, column.Name, name, r.source, sqlvalue.FormatRow(r.key(i))) {
 				tries[i] = slices.Clone(tuples[i])
 				tries[i][slices.Index(r.contest.columns, column)] = name

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -13,7 +14,7 @@ import (
 // Conns are the sessions of one goroutine: one in the target and one in each
 // source that it has asked for.
 type conns struct {
-	engine  *engine
+	engine  *dialect.Dialect
 	dbs     map[string]*sql.DB // of sources
 	target  *session
 	sources map[string]*session
@@ -22,8 +23,8 @@ type conns struct {
 }
 
 // openConns connects to the target; sources follow when they are asked for.
-func openConns(ctx context.Context, e *engine, target *sql.DB, sources map[string]*sql.DB) (*conns, error) {
-	s, err := openSession(ctx, e, target, e.target)
+func openConns(ctx context.Context, e *dialect.Dialect, target *sql.DB, sources map[string]*sql.DB) (*conns, error) {
+	s, err := openSession(ctx, e, target, e.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +33,8 @@ func openConns(ctx context.Context, e *engine, target *sql.DB, sources map[strin
 
 // withoutForeignKeys turns the target's checks of foreign keys off.
 func (c *conns) withoutForeignKeys(ctx context.Context) error {
-	_, err := c.target.ExecContext(ctx, c.engine.unchecked)
-	return c.engine.failed("turn foreign keys off", err)
+	_, err := c.target.ExecContext(ctx, c.engine.Unchecked)
+	return c.engine.Failed("turn foreign keys off", err)
 }
 
 // source returns the session of a source.
@@ -41,7 +42,7 @@ func (c *conns) source(ctx context.Context, name string) (*session, error) {
 	if s := c.sources[name]; s != nil {
 		return s, nil
 	}
-	s, err := openSession(ctx, c.engine, c.dbs[name], c.engine.source)
+	s, err := openSession(ctx, c.engine, c.dbs[name], c.engine.Source)
 	if err != nil {
 		return nil, report.OfSource(name, err)
 	}
@@ -70,7 +71,7 @@ func (c *conns) read(ctx context.Context, source string, t *plan.Table, columns 
 	}
 	rows, err := readRange(ctx, c.engine, s, t, columns, after, upto, limit)
 	if err != nil {
-		return nil, report.OfSource(source, c.engine.failed("read table "+strconv.Quote(t.Name), err))
+		return nil, report.OfSource(source, c.engine.Failed("read table "+strconv.Quote(t.Name), err))
 	}
 	return rows, nil
 }

@@ -63,7 +63,7 @@ func (i *inspector) survey(ctx context.Context) error {
 	for _, t := range i.plan.Tables {
 		for _, source := range i.plan.SourcesOf(t) {
 			if err := i.sample(ctx, source, t); err != nil {
-				return fmt.Errorf("source %q: table %q: %w", source, t.Name, i.failed("sample", err))
+				return fmt.Errorf("source %q: table %q: %w", source, t.Name, i.Failed("sample", err))
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	found := i.catalogs[source].Table(t.Name)
 	for _, c := range found.Columns { // with their types in this source
 		// SQLite's types say little.
-		telling := c.Generated == "" && (sqltype.Of(i.dialect, c.Type).Kind != sqltype.Bytes || i.dialect == sqlsnow.SQLite)
+		telling := c.Generated == "" && (sqltype.Of(i.Kind, c.Type).Kind != sqltype.Bytes || i.Kind == sqlsnow.SQLite)
 		if telling || slices.Contains(t.PrimaryKey, c.Name) {
 			s.columns = append(s.columns, c)
 		}
@@ -104,7 +104,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	const portion = 50 // rows may be large
 	var last []any
 	for !s.whole && len(s.rows) < wholeSample && size < sampleBytes/2 {
-		rows, err := readRange(ctx, i.engine, q, from, s.columns, last, nil, portion)
+		rows, err := readRange(ctx, i.Dialect, q, from, s.columns, last, nil, portion)
 		if err != nil {
 			return err
 		}
@@ -115,12 +115,12 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 		}
 	}
 	first := found.Column(primary[0])
-	if sqltype.Of(i.dialect, first.Type).Kind != sqltype.Integer {
+	if sqltype.Of(i.Kind, first.Type).Kind != sqltype.Integer {
 		return nil
 	}
-	name := i.quote(first.Name)
+	name := i.Quote(first.Name)
 	var low, high sql.NullString
-	if err := q.QueryRowContext(ctx, "SELECT MIN("+name+"), MAX("+name+") FROM "+i.quote(t.Name)).Scan(&low, &high); err != nil {
+	if err := q.QueryRowContext(ctx, "SELECT MIN("+name+"), MAX("+name+") FROM "+i.Quote(t.Name)).Scan(&low, &high); err != nil {
 		return err
 	}
 	r := keyRange{any: low.Valid}
@@ -141,7 +141,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	lowest = max(lowest, 0)
 	for n := range sampleSeeks {
 		after := lowest + int64(float64(highest-lowest)*float64(n+1)/(sampleSeeks+1))
-		rows, err := readRange(ctx, i.engine, q, from, s.columns, []any{after}, nil, (sampleRows-wholeSample)/sampleSeeks)
+		rows, err := readRange(ctx, i.Dialect, q, from, s.columns, []any{after}, nil, (sampleRows-wholeSample)/sampleSeeks)
 		if err != nil {
 			return err
 		}
@@ -223,11 +223,11 @@ func (i *inspector) lookUp(ctx context.Context, s ids, table *plan.Table) (total
 			}
 		}
 		for chunk := range slices.Chunk(within, maxIDs) {
-			condition, args := anyOf(i.engine, i.quote(key.Name), chunk)
-			rows, err := readAll(ctx, i.engine, i.sessions[source], "SELECT "+i.quote(key.Name)+" FROM "+i.quote(table.Name)+" WHERE "+condition,
+			condition, args := anyOf(i.Dialect, i.Quote(key.Name), chunk)
+			rows, err := readAll(ctx, i.Dialect, i.sessions[source], "SELECT "+i.Quote(key.Name)+" FROM "+i.Quote(table.Name)+" WHERE "+condition,
 				[]*plan.Column{key}, args)
 			if err != nil {
-				return inclusion{}, fmt.Errorf("source %q: table %q: %w", source, table.Name, i.failed("look up ids", err))
+				return inclusion{}, fmt.Errorf("source %q: table %q: %w", source, table.Name, i.Failed("look up ids", err))
 			}
 			total.hits += len(rows)
 		}

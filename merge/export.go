@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -17,7 +18,7 @@ import (
 // that was dropped has none, and rows that kept their id have no line. It holds
 // one pack of ids at a time in memory, a few thousand at most.
 func Export(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
-	e, err := engineOf(d)
+	e, err := dialect.Of(d)
 	if err != nil {
 		return err
 	}

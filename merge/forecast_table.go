@@ -54,7 +54,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	if s.rekeys && s.table.Created != "" {
 		f.created, f.zone, f.now = s.position(s.table.Created), time.UTC, time.Now()
 		f.dates = report.DateForecast{Table: s.table.Name, Source: s.source, Column: s.table.Created}
-		if s.table.Zone != "" && f.created >= 0 && !zoned(f.engine.dialect, s.columns[f.created]) {
+		if s.table.Zone != "" && f.created >= 0 && !zoned(f.engine.Kind, s.columns[f.created]) {
 			f.zone, err = time.LoadLocation(s.table.Zone)
 		}
 	}
@@ -191,7 +191,7 @@ func (f *tableForecast) fits(values []any) {
 		if i := slices.IndexFunc(f.finders, func(finder *finder) bool { return finder.at == n }); i >= 0 && v != nil {
 			v = f.longest(f.finders[i], values)
 		}
-		if reason := misfit(f.engine.dialect, c, v); reason != "" {
+		if reason := misfit(f.engine.Kind, c, v); reason != "" {
 			key := sqlvalue.FormatKey(f.of.primaryKey(values))
 			f.forecast.AddMisfit(f.of.table.Name, f.of.source, c.Name, "row "+key+": "+reason)
 			f.forecast.AddProblem(&report.RowError{Source: f.of.source, Table: f.of.table.Name, Row: key, Err: columnError(c.Name, errors.New(reason))})

@@ -12,6 +12,7 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -25,7 +26,7 @@ func TestFormulaOfServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	e, err := engineOf(sqlsnow.MySQL)
+	e, err := dialect.Of(sqlsnow.MySQL)
 	if err != nil {
 		t.Fatal(err)
 	}

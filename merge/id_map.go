@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -37,7 +38,7 @@ type entry struct {
 // An idMap says which ids the rows of sources have now: the rows of
 // snow_merge_map, and the packs.
 type idMap struct {
-	engine *engine
+	engine *dialect.Dialect
 	q      queryer
 }
 
@@ -68,7 +69,7 @@ func (m idMap) find(ctx context.Context, t *SourceTable, olds []int64) (map[int6
 // between is find for all old ids from one up to another.
 func (m idMap) between(ctx context.Context, t *SourceTable, from, to int64) (map[int64]successor, error) {
 	found := map[int64]successor{}
-	condition := "old_id BETWEEN " + m.engine.number(1) + " AND " + m.engine.number(2)
+	condition := "old_id BETWEEN " + m.engine.Placeholder(1) + " AND " + m.engine.Placeholder(2)
 	err := m.rows(ctx, t, condition, []any{from, to}, func(old int64, after successor) error { found[old] = after; return nil })
 	if err == nil && t.packable {
 		err = m.packsBetween(ctx, t, from, to, func(old, id int64) { found[old] = successor{id, rekeyed} })
@@ -124,11 +125,11 @@ func (m idMap) each(ctx context.Context, t *SourceTable, visit func(old int64, a
 func (m idMap) count(ctx context.Context, t *SourceTable, after any) (map[fate]int64, error) {
 	text, args := "SELECT kind, COUNT(*) FROM snow_merge_map WHERE source_table = "+strconv.FormatInt(t.id, 10), []any(nil)
 	if after != nil {
-		text, args = text+" AND old_id > "+m.engine.number(1), []any{after}
+		text, args = text+" AND old_id > "+m.engine.Placeholder(1), []any{after}
 	}
 	rows, err := m.q.QueryContext(ctx, text+" GROUP BY kind", args...)
 	if err != nil {
-		return nil, m.engine.failed("count the map", err)
+		return nil, m.engine.Failed("count the map", err)
 	}
 	defer rows.Close()
 	counts := map[fate]int64{}
@@ -136,11 +137,11 @@ func (m idMap) count(ctx context.Context, t *SourceTable, after any) (map[fate]i
 		var kind int
 		var n int64
 		if err := rows.Scan(&kind, &n); err != nil {
-			return nil, m.engine.failed("count the map", err)
+			return nil, m.engine.Failed("count the map", err)
 		}
 		counts[fateOf(kind)] += n
 	}
-	return counts, m.engine.failed("count the map", rows.Err())
+	return counts, m.engine.Failed("count the map", rows.Err())
 }
 
 // has returns how many of some ids are old ids, and the highest old id.
@@ -151,7 +152,7 @@ func (m idMap) has(ctx context.Context, t *SourceTable, ids []int64) (n int, hig
 	}
 	text := fmt.Sprintf("SELECT COALESCE(MAX(old_id), 0) FROM snow_merge_map WHERE source_table = %d", t.id)
 	if err := m.q.QueryRowContext(ctx, text).Scan(&highest); err != nil || !t.packable {
-		return len(found), highest, m.engine.failed("look for old ids", err)
+		return len(found), highest, m.engine.Failed("look for old ids", err)
 	}
 	_, last, err := m.packedRows(ctx, t, "TRUE")
 	return len(found), max(highest, last), err
@@ -161,20 +162,20 @@ func (m idMap) rows(ctx context.Context, t *SourceTable, condition string, args 
 	rows, err := m.q.QueryContext(ctx, "SELECT old_id, COALESCE(new_id, 0), kind FROM snow_merge_map WHERE source_table = "+
 		strconv.FormatInt(t.id, 10)+" AND "+condition, args...)
 	if err != nil {
-		return m.engine.failed("look up new ids", err)
+		return m.engine.Failed("look up new ids", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var old, id int64
 		var kind int
 		if err := rows.Scan(&old, &id, &kind); err != nil {
-			return m.engine.failed("look up new ids", err)
+			return m.engine.Failed("look up new ids", err)
 		}
 		if err := visit(old, successor{id, fateOf(kind)}); err != nil {
 			return err
 		}
 	}
-	return m.engine.failed("look up new ids", rows.Err())
+	return m.engine.Failed("look up new ids", rows.Err())
 }
 
 func fateOf(kind int) fate {
@@ -201,7 +202,7 @@ func (w *mapWriter) close() {
 
 func (w *mapWriter) write(ctx context.Context, t *SourceTable, entries []entry) error {
 	e := w.s.engine
-	if e.dialect == sqlsnow.Postgres {
+	if e.Kind == sqlsnow.Postgres {
 		return w.writeArrays(ctx, t, entries)
 	}
 	const width = 4
@@ -215,7 +216,7 @@ func (w *mapWriter) write(ctx context.Context, t *SourceTable, entries []entry) 
 			args = append(args, t.id, entry.old, id, entry.kind)
 		}
 		text := func() string {
-			return "INSERT INTO snow_merge_map (source_table, old_id, new_id, kind) VALUES " + e.manyPlaces(len(part), width)
+			return "INSERT INTO snow_merge_map (source_table, old_id, new_id, kind) VALUES " + e.PlaceholderRows(len(part), width)
 		}
 		if len(part) < mostInserted {
 			if _, err := w.s.ExecContext(ctx, text(), args...); err != nil {

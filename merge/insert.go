@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -26,9 +27,9 @@ const (
 )
 
 func newInserter(s *session, table string, columns []*plan.Column) *inserter {
-	i := &inserter{s: s, table: table, columns: columns, rows: max(1, min(mostInserted, s.engine.maxParams/len(columns)))}
+	i := &inserter{s: s, table: table, columns: columns, rows: max(1, min(mostInserted, s.engine.MaxParams/len(columns)))}
 	for _, c := range columns {
-		i.texts = append(i.texts, s.engine.carrier(c) == carryText)
+		i.texts = append(i.texts, s.engine.Carrier(c) == dialect.CarryText)
 	}
 	return i
 }
@@ -47,7 +48,7 @@ func (i *inserter) text(rows int) string {
 	for n, c := range i.columns {
 		names[n] = c.Name
 	}
-	return "INSERT INTO " + e.quote(i.table) + " (" + e.quoteAll(names) + ") VALUES " + e.manyPlaces(rows, len(names))
+	return "INSERT INTO " + e.Quote(i.table) + " (" + e.QuoteAll(names) + ") VALUES " + e.PlaceholderRows(rows, len(names))
 }
 
 // write inserts rows, which have a value for each column.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/catalog"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -41,7 +42,7 @@ func Inspect(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (*plan.P
 
 // An inspector is one call of Inspect.
 type inspector struct {
-	*engine
+	*dialect.Dialect
 	names    []string
 	sessions map[string]*session
 	catalogs map[string]*catalog.Catalog
@@ -54,12 +55,12 @@ type inspector struct {
 type tableOf struct{ source, table string }
 
 func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *plan.Plan, err error) {
-	e, err := engineOf(d)
+	e, err := dialect.Of(d)
 	if err != nil {
 		return nil, err
 	}
 	i := &inspector{
-		engine: e, sessions: map[string]*session{}, catalogs: map[string]*catalog.Catalog{},
+		Dialect: e, sessions: map[string]*session{}, catalogs: map[string]*catalog.Catalog{},
 		ranges: map[tableOf]keyRange{}, samples: map[tableOf]*sample{},
 	}
 	for _, s := range sources {
@@ -78,12 +79,12 @@ func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *plan.
 		if s.DB == nil {
 			return nil, fmt.Errorf("source %q has no database", s.Name)
 		}
-		if i.sessions[s.Name], err = openSession(ctx, e, s.DB, e.source); err != nil {
+		if i.sessions[s.Name], err = openSession(ctx, e, s.DB, e.Source); err != nil {
 			delete(i.sessions, s.Name)
 			return nil, fmt.Errorf("source %q: %w", s.Name, err)
 		}
-		if i.catalogs[s.Name], err = catalog.Read(ctx, e.dialect, i.sessions[s.Name]); err != nil {
-			return nil, fmt.Errorf("source %q: %w", s.Name, e.failed("inspect", err))
+		if i.catalogs[s.Name], err = catalog.Read(ctx, e.Kind, i.sessions[s.Name]); err != nil {
+			return nil, fmt.Errorf("source %q: %w", s.Name, e.Failed("inspect", err))
 		}
 		catalogs = append(catalogs, i.catalogs[s.Name])
 	}
@@ -109,7 +110,7 @@ func (i *inspector) keys() {
 			continue
 		}
 		c := t.Column(t.PrimaryKey[0])
-		if c == nil || c.Generated != "" || sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer {
+		if c == nil || c.Generated != "" || sqltype.Of(i.Kind, c.Type).Kind != sqltype.Integer {
 			continue
 		}
 		if slices.ContainsFunc(t.ForeignKeys, func(k *plan.ForeignKey) bool { return slices.Contains(k.Columns, c.Name) }) {
@@ -205,15 +206,15 @@ func (i *inspector) dates(context.Context) error {
 		}
 		best := -1
 		for _, c := range t.Columns {
-			s := sqltype.Of(i.dialect, c.Type)
+			s := sqltype.Of(i.Kind, c.Type)
 			everywhere := !slices.ContainsFunc(t.Mint, func(source string) bool { return !c.In(source) })
-			dates := s.Kind == sqltype.Time || s.Kind == sqltype.Integer && s.Bits >= 32 || i.dialect == sqlsnow.SQLite && s.Kind == sqltype.Text
+			dates := s.Kind == sqltype.Time || s.Kind == sqltype.Integer && s.Bits >= 32 || i.Kind == sqlsnow.SQLite && s.Kind == sqltype.Text
 			at := rank(c.Name)
 			if c.Role == plan.RolePlain && c.Generated == "" && dates && everywhere && at >= 0 && (best < 0 || at < best) {
 				best, t.Created = at, c.Name
 			}
 		}
-		if c := t.Column(t.Created); c != nil && sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer && !knowsZone(i.dialect, c.Type) {
+		if c := t.Column(t.Created); c != nil && sqltype.Of(i.Kind, c.Type).Kind != sqltype.Integer && !knowsZone(i.Kind, c.Type) {
 			t.AddNote("column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
 		}
 	}
@@ -238,7 +239,7 @@ func (i *inspector) widen() {
 	for _, t := range i.plan.Tables {
 		for _, c := range t.Columns {
 			if c.Role == plan.RoleKey {
-				c.Type = sqltype.Wide(i.dialect, c.Type)
+				c.Type = sqltype.Wide(i.Kind, c.Type)
 			}
 		}
 	}
@@ -246,9 +247,9 @@ func (i *inspector) widen() {
 		for _, c := range t.Columns {
 			if c.Role == plan.RoleReference || c.Role == plan.RolePolymorphic || c.Role == plan.RoleUndecided ||
 				c.Role == plan.RoleList && strings.HasSuffix(c.Type, "[]") {
-				c.Type = sqltype.Wide(i.dialect, c.Type)
+				c.Type = sqltype.Wide(i.Kind, c.Type)
 			}
-			if c.Role == plan.RoleReference && len(c.Refers) == 1 && sqltype.Of(i.dialect, c.Type).Kind == sqltype.Integer {
+			if c.Role == plan.RoleReference && len(c.Refers) == 1 && sqltype.Of(i.Kind, c.Type).Kind == sqltype.Integer {
 				c.Type = i.plan.Table(c.Refers[0].Table).Key().Type
 			}
 		}

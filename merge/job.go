@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -14,7 +15,7 @@ import (
 // A job is a plan and the databases that it is for: what [New] was given, after
 // it was checked. It does not change.
 type job struct {
-	engine  *engine
+	engine  *dialect.Dialect
 	target  *sql.DB
 	sources map[string]*sql.DB
 	plan    *plan.Plan
@@ -63,7 +64,7 @@ func (j *job) pace() *pace { return newPace(j.chunkRows, j.chunkTime) }
 func (j *job) pause(ctx context.Context) error { return j.pauser.wait(ctx, j.teller.tell) }
 
 // blobs reports whether bytes differ from texts: so it is in SQLite.
-func (j *job) blobs() bool { return j.engine.dialect == sqlsnow.SQLite }
+func (j *job) blobs() bool { return j.engine.Kind == sqlsnow.SQLite }
 
 // A progress tells of one table of a source in one phase.
 type progress struct {

@@ -48,7 +48,7 @@ func takeLease(
 	e := s.engine
 	held := &report.RunningError{}
 	err = s.transaction(ctx, nil, func() error {
-		result, err := s.ExecContext(ctx, e.sql(`UPDATE snow_merge_lease SET fence = fence + 1, run = ?, holder = ?, until_us = {now} + ?
+		result, err := s.ExecContext(ctx, e.SQL(`UPDATE snow_merge_lease SET fence = fence + 1, run = ?, holder = ?, until_us = {now} + ?
 			WHERE id = 1 AND until_us < {now}`), run, holder, ttl.Microseconds())
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func takeLease(
 		if errors.Is(err, error(held)) {
 			return nil, nil, held
 		}
-		return nil, nil, e.failed("take the lease", err)
+		return nil, nil, e.Failed("take the lease", err)
 	}
 	ctx, l.end = context.WithCancelCause(ctx)
 	go l.renew(ctx)
@@ -104,7 +104,7 @@ func (l *lease) extend(ctx context.Context) error {
 	defer l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, l.time)
 	defer cancel()
-	text := l.s.engine.sql("UPDATE snow_merge_lease SET until_us = {now} + ? WHERE id = 1 AND fence = ?")
+	text := l.s.engine.SQL("UPDATE snow_merge_lease SET until_us = {now} + ? WHERE id = 1 AND fence = ?")
 	result, err := l.s.ExecContext(ctx, text, l.time.Microseconds(), l.fence)
 	if err != nil && l.open != nil { // the connection may be gone
 		_ = l.s.close()
@@ -141,7 +141,7 @@ func (l *lease) release() {
 	l.end(nil)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_, _ = l.s.ExecContext(ctx, l.s.engine.sql("UPDATE snow_merge_lease SET until_us = 0 WHERE id = 1 AND fence = ?"), l.fence)
+	_, _ = l.s.ExecContext(ctx, l.s.engine.SQL("UPDATE snow_merge_lease SET until_us = 0 WHERE id = 1 AND fence = ?"), l.fence)
 	if l.open != nil {
 		_ = l.s.close()
 	}
@@ -160,7 +160,7 @@ func (l *lease) try(ctx context.Context, s *session, do func() error) error {
 
 func (l *lease) fenced(ctx context.Context, s *session, do func() error) func() error {
 	return func() error {
-		err := s.QueryRowContext(ctx, s.engine.held, l.fence).Scan(new(int64))
+		err := s.QueryRowContext(ctx, s.engine.Held, l.fence).Scan(new(int64))
 		if errors.Is(err, sql.ErrNoRows) {
 			return &report.OvertakenError{}
 		}

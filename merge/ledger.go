@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 )
 
 // The ledger is these tables in the target. What a transaction writes to the
@@ -86,7 +87,7 @@ var errLedger = errors.New("the ledger in the target is damaged")
 // A ledger reads and writes the ledger by one session or pool. What writes must
 // be called in a transaction of the lease, but for make.
 type ledger struct {
-	engine *engine
+	engine *dialect.Dialect
 	q      queryer
 }
 
@@ -95,7 +96,7 @@ func ledgerOf(s *session) ledger { return ledger{s.engine, s} }
 
 // make creates the tables that do not exist.
 func (l ledger) make(ctx context.Context) error {
-	statements := strings.Split(l.engine.sql(ledgerTables), ";")
+	statements := strings.Split(l.engine.SQL(ledgerTables), ";")
 	statements = append(statements, `INSERT INTO snow_merge_lease (id, run, fence, holder, until_us, target)
 		SELECT 1, '', 0, '', 0, '`+rand.Text()+`' FROM (SELECT COUNT(*) AS n FROM snow_merge_lease) AS found WHERE n = 0`)
 	for _, text := range statements {
@@ -104,7 +105,7 @@ func (l ledger) make(ctx context.Context) error {
 			_, err = l.q.ExecContext(ctx, text)
 		}
 		if err != nil {
-			return l.engine.failed("make the ledger", err)
+			return l.engine.Failed("make the ledger", err)
 		}
 	}
 	return nil
@@ -114,18 +115,18 @@ func (l ledger) make(ctx context.Context) error {
 // unique keys refer to rows that may be merged. Without it, the map is filled in
 // half the time.
 func (l ledger) indexMap(ctx context.Context) error {
-	_, err := l.q.ExecContext(ctx, "CREATE INDEX "+l.engine.ifMissing+" snow_merge_map_new_id ON snow_merge_map (source_table, new_id)")
+	_, err := l.q.ExecContext(ctx, "CREATE INDEX "+l.engine.IfMissing+" snow_merge_map_new_id ON snow_merge_map (source_table, new_id)")
 	if sqldialect.Code(err) == "1061" { // MySQL, where it is there
 		return nil
 	}
-	return l.engine.failed("index the map", err)
+	return l.engine.Failed("index the map", err)
 }
 
 // read calls scan for each row of a query.
 func (l ledger) read(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) (err error) {
-	rows, err := l.q.QueryContext(ctx, l.engine.sql(text), args...)
+	rows, err := l.q.QueryContext(ctx, l.engine.SQL(text), args...)
 	if err != nil {
-		return l.engine.failed("read the ledger", err)
+		return l.engine.Failed("read the ledger", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
@@ -133,5 +134,5 @@ func (l ledger) read(ctx context.Context, text string, args []any, scan func(*sq
 			return err
 		}
 	}
-	return l.engine.failed("read the ledger", rows.Err())
+	return l.engine.Failed("read the ledger", rows.Err())
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -19,7 +20,7 @@ import (
 // In a table whose rows kept their ids, a row that has oldID in the target is
 // taken for the source's.
 func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, table string, oldID int64) (snow.ID, error) {
-	e, err := engineOf(d)
+	e, err := dialect.Of(d)
 	if err != nil {
 		return 0, err
 	}
@@ -30,7 +31,7 @@ func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, tabl
 	return snow.ID(id), nil
 }
 
-func lookup(ctx context.Context, e *engine, target queryer, source, table string, oldID int64) (int64, error) {
+func lookup(ctx context.Context, e *dialect.Dialect, target queryer, source, table string, oldID int64) (int64, error) {
 	number, text, err := ledger{e, target}.merged(ctx, source, table)
 	if err != nil {
 		return 0, err
@@ -47,7 +48,7 @@ func lookup(ctx context.Context, e *engine, target queryer, source, table string
 		return 0, fmt.Errorf("%w: the table has no column of ids", report.ErrNotFound)
 	}
 	of := newSourceTable(number, source, t)
-	of.packable = isPackable(e.dialect, p, of)
+	of.packable = isPackable(e.Kind, p, of)
 	found, err := newResolver(idMap{e, target}).resolve(ctx, &refChecker{engine: e, q: target}, of, []int64{oldID})
 	if err != nil {
 		return 0, err

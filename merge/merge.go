@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -101,7 +102,7 @@ func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, c
 func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 	j := &m.job
 	var err error
-	if j.engine, err = engineOf(d); err != nil {
+	if j.engine, err = dialect.Of(d); err != nil {
 		return err
 	}
 	if err := j.plan.Check(); err != nil {
@@ -178,13 +179,13 @@ func (c Config) apply(j *job) error {
 			return &snow.FieldError{Field: f.name, Value: strconv.Itoa(f.value), Bound: fmt.Sprintf("want 1 to %d", f.max)}
 		}
 	}
-	j.writers = min(j.writers, j.engine.writers)
+	j.writers = min(j.writers, j.engine.Writers)
 	for _, db := range j.sources {
 		if open := db.Stats().MaxOpenConnections; open > 0 {
 			j.writers = min(j.writers, open)
 		}
 	}
-	if open := j.target.Stats().MaxOpenConnections; open > 0 && j.engine.writers > 1 {
+	if open := j.target.Stats().MaxOpenConnections; open > 0 && j.engine.Writers > 1 {
 		if open < 2 {
 			return &snow.FieldError{Field: "target", Value: "of 1 connection", Bound: "want at least 2"}
 		}

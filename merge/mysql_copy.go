@@ -92,7 +92,7 @@ func (c *serverCopier) insertInto() (into string, values []string) {
 		}
 	}
 	e := c.engine
-	return "INSERT INTO " + e.quote(c.table.table.Name) + " (" + e.quoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
+	return "INSERT INTO " + e.Quote(c.table.table.Name) + " (" + e.QuoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
 }
 
 // count sees to it that there are as many rows as there were in each chunk, of
@@ -112,7 +112,7 @@ func (c *serverCopier) count(ctx context.Context, chunks []Chunk) error {
 		}
 		var same []string
 		for i, name := range c.table.table.PrimaryKey {
-			same = append(same, "s."+c.engine.quote(name)+" = "+sqlvalue.Text(m.hi[i]))
+			same = append(same, "s."+c.engine.Quote(name)+" = "+sqlvalue.Text(m.hi[i]))
 		}
 		parts = append(parts, counts(all), counts(strings.Join(same, " AND ")))
 		want = append(want, m.read, 1)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
@@ -18,7 +19,7 @@ type serverDates struct {
 }
 
 // newServerDates returns nil if the server can't make ids as rows are dated.
-func newServerDates(e *engine, r *run, t *SourceTable, from *storedTable) *serverDates {
+func newServerDates(e *dialect.Dialect, r *run, t *SourceTable, from *storedTable) *serverDates {
 	l := t.ids.layout
 	if l.Bits().Shard != 0 || l.Tick()%time.Microsecond != 0 || l.Epoch().Nanosecond()%int(time.Microsecond) != 0 {
 		return nil
@@ -36,7 +37,7 @@ func newServerDates(e *engine, r *run, t *SourceTable, from *storedTable) *serve
 	default:
 		return nil
 	}
-	d.column = "s." + e.quote(column.Name)
+	d.column = "s." + e.Quote(column.Name)
 	epoch := l.Epoch().UTC()
 	d.latest = fmt.Sprintf("((TO_SECONDS(%%) - %d) * 1000000 + MICROSECOND(%%) - %d) DIV %d", epoch.Unix()+secondsAt1970, epoch.Nanosecond()/1000, l.Tick().Microseconds())
 	if d.tick = d.latest; typ != "timestamp" { // there may be a 0001-01-01, which is zero to Go, and a 31st of February

@@ -56,7 +56,7 @@ func (x *serverExecutor) mint(ctx context.Context) error {
 		if errors.Is(err, errUnlike) {
 			return rows
 		}
-		return errors.Join(x.engine.failed("mint", err), rows) // it may be what follows from the first
+		return errors.Join(x.engine.Failed("mint", err), rows) // it may be what follows from the first
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (x *serverExecutor) mintAgain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err = x.minter.all(ctx, last); err == nil || isFinal(ctx, err) || tries == mostTries || !x.engine.isBusy(err) {
+		if err = x.minter.all(ctx, last); err == nil || isFinal(ctx, err) || tries == mostTries || !x.engine.IsBusy(err) {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (x *serverExecutor) copy(ctx context.Context, chunks []Chunk) (bytes int, e
 	if x.copier != nil && !x.broken {
 		bytes, err = x.copier.copy(ctx, chunks)
 		if err == nil || isFinal(ctx, err) {
-			return bytes, x.engine.failed("copy", err)
+			return bytes, x.engine.Failed("copy", err)
 		}
 		x.broken = true
 	}

@@ -47,7 +47,7 @@ func newServerMinter(ctx context.Context, w work, database string) (*serverMinte
 	}
 	e, target := w.engine, w.conns.target
 	m := &serverMinter{work: w, sizes: w.pace()}
-	m.from, m.key = e.quote(database)+"."+e.quote(t.table.Name), "s."+e.quote(t.table.PrimaryKey[0])
+	m.from, m.key = e.Quote(database)+"."+e.Quote(t.table.Name), "s."+e.Quote(t.table.PrimaryKey[0])
 	from, err := readStoredTable(ctx, target, literal(database), t.table.Name)
 	if err != nil || from == nil || !slices.Equal(from.primary, t.table.PrimaryKey) || !countable(from.columns[t.table.PrimaryKey[0]].typ) {
 		return nil, err

@@ -22,7 +22,7 @@ func (m *serverMinter) packs(ctx context.Context, database string) (bool, error)
 	var n int
 	err := m.conns.target.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM "+m.from+" AS s LIMIT 1 OFFSET "+strconv.Itoa(m.packRows-1)+") AS found").Scan(&n)
 	if err != nil || n == 0 {
-		return false, m.engine.failed("look at table "+strconv.Quote(m.table.table.Name), err)
+		return false, m.engine.Failed("look at table "+strconv.Quote(m.table.table.Name), err)
 	}
 	s, err := newSelection(ctx, m.work, database)
 	return s != nil && s.dense && s.texts != nil, err
@@ -73,7 +73,7 @@ func (c *serverCopier) insertPacked(ctx context.Context, chunks []Chunk, heads [
 	if c.texts == nil {
 		return 0, errPacks
 	}
-	target, key := c.conns.target, "s."+c.engine.quote(c.table.columns[c.table.key].Name)
+	target, key := c.conns.target, "s."+c.engine.Quote(c.table.columns[c.table.key].Name)
 	into, values := c.insertInto()
 	values[c.table.key] = c.dates.expression(key, c.dates.rowTick())
 	all, allHeads := chunks, heads
@@ -109,7 +109,7 @@ func (c *serverCopier) insertPacked(ctx context.Context, chunks []Chunk, heads [
 
 // sameIDs returns the condition that source and target have the ids of packs.
 func (s *selection) sameIDs(chunks []Chunk, heads []packHead) string {
-	name := s.engine.quote(s.of.columns[s.of.key].Name)
+	name := s.engine.Quote(s.of.columns[s.of.key].Name)
 	conditions := []string{fmt.Sprintf("(SELECT GROUP_CONCAT(t.%s)%s) = %s", name, s.ofPacks(heads), s.packed("new_ids", heads))}
 	for i, n := 0, 0; i < len(heads); i += n {
 		if n = alike(heads[i:]); heads[i].gapless {
@@ -140,7 +140,7 @@ func (s *selection) packed(column string, heads []packHead) string {
 func (s *selection) ofPacks(heads []packHead) string {
 	mask, value := s.of.ids.own()
 	return fmt.Sprintf(" FROM %s AS t FORCE INDEX (PRIMARY) WHERE t.%s BETWEEN %d AND %d AND (t.%[2]s & %[5]d) = %[6]d",
-		s.engine.quote(s.of.table.Name), s.engine.quote(s.of.columns[s.of.key].Name), heads[0].first, heads[len(heads)-1].last, mask, value)
+		s.engine.Quote(s.of.table.Name), s.engine.Quote(s.of.columns[s.of.key].Name), heads[0].first, heads[len(heads)-1].last, mask, value)
 }
 
 // comparePacked compares rows whose ids are in packs.
@@ -179,11 +179,11 @@ func (c *serverCopier) likePacks(ctx context.Context, chunks []Chunk, heads []pa
 	for _, h := range heads {
 		rows += h.size
 	}
-	name := e.quote(t.columns[t.key].Name)
+	name := e.Quote(t.columns[t.key].Name)
 	var is, was []string
 	for i, text := range c.texts {
 		if i != t.key {
-			is = append(is, strings.ReplaceAll(text, "%", "t."+e.quote(t.columns[i].Name)))
+			is = append(is, strings.ReplaceAll(text, "%", "t."+e.Quote(t.columns[i].Name)))
 			was = append(was, strings.ReplaceAll(text, "%", c.values[i]))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -16,7 +17,7 @@ import (
 // source table, where each column is one of plain values, or of integers that are
 // keys or refer to rows. It means the same as [rewriter.rewrite].
 type selection struct {
-	engine *engine
+	engine *dialect.Dialect
 	of     *SourceTable
 	from   string       // the table, as the target's session calls it
 	own    string       // how the row of the map is found for one of the source, s
@@ -39,7 +40,7 @@ const packedBytes = 1000
 // newSelection returns nil if rows must go through this process.
 func newSelection(ctx context.Context, w work, database string) (*selection, error) {
 	t, e, target := w.table, w.engine, w.conns.target
-	s := &selection{engine: e, of: t, from: e.quote(database) + "." + e.quote(t.table.Name)}
+	s := &selection{engine: e, of: t, from: e.Quote(database) + "." + e.Quote(t.table.Name)}
 	from, err := readStoredTable(ctx, target, literal(database), t.table.Name)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func newSelection(ctx context.Context, w work, database string) (*selection, err
 	s.single = len(t.primary) == 1 && countable(from.columns[t.table.PrimaryKey[0]].typ) && (!t.mapped || t.primary[0] == t.key)
 	s.dense = to.rows <= 4*from.rows+100_000
 	if t.mapped {
-		s.own = " LEFT JOIN snow_merge_map AS m FORCE INDEX (PRIMARY) ON m.source_table = " + strconv.FormatInt(t.id, 10) + " AND m.old_id = s." + e.quote(t.columns[t.key].Name)
+		s.own = " LEFT JOIN snow_merge_map AS m FORCE INDEX (PRIMARY) ON m.source_table = " + strconv.FormatInt(t.id, 10) + " AND m.old_id = s." + e.Quote(t.columns[t.key].Name)
 		if s.alive = "m.old_id IS NULL"; t.rekeys {
 			s.alive = "m.kind = 0"
 		}
@@ -87,7 +88,7 @@ func (s *selection) column(c *plan.Column, at int, database string, is, becomes 
 	if !integer && (!ok || c.Role != plan.RolePlain || slices.Contains(s.of.primary, at)) {
 		return false
 	}
-	value := "s." + s.engine.quote(c.Name)
+	value := "s." + s.engine.Quote(c.Name)
 	switch c.Role {
 	case plan.RolePlain:
 		if !ok {
@@ -123,15 +124,15 @@ func (s *selection) reference(c *plan.Column, at int, database string, tables ma
 		return ""
 	}
 	n := strconv.Itoa(at)
-	value := "s." + e.quote(c.Name)
+	value := "s." + e.Quote(c.Name)
 	found := value // what becomes of it if the row is not in the map
 	if c.Orphans != plan.OrphansFail && !parent.rekeys {
 		key := parent.columns[parent.key]
 		if !slices.Equal(parent.table.PrimaryKey, []string{key.Name}) || !countable(key.Type) {
 			return ""
 		}
-		found = "p" + n + "." + e.quote(key.Name)
-		s.joins += " LEFT JOIN " + e.quote(database) + "." + e.quote(parent.table.Name) + " AS p" + n + " FORCE INDEX (PRIMARY) ON " + found + " = " + value
+		found = "p" + n + "." + e.Quote(key.Name)
+		s.joins += " LEFT JOIN " + e.Quote(database) + "." + e.Quote(parent.table.Name) + " AS p" + n + " FORCE INDEX (PRIMARY) ON " + found + " = " + value
 	}
 	after := found
 	switch {
@@ -204,7 +205,7 @@ func (s *selection) within(lo, hi []any) (string, bool) {
 			if !ok {
 				return "", false
 			}
-			name, number := "s."+s.engine.quote(s.of.table.PrimaryKey[i]), strconv.FormatInt(id, 10)
+			name, number := "s."+s.engine.Quote(s.of.table.PrimaryKey[i]), strconv.FormatInt(id, 10)
 			if text == "" {
 				text = name + bound.last + number
 			} else {
@@ -232,7 +233,7 @@ func (s *selection) referring() (refs []*plan.Column) {
 // true of refer to rows, for each column that does.
 func (s *selection) references(alive string) (counts []string) {
 	for _, c := range s.referring() {
-		is, none := "t."+s.engine.quote(c.Name), ""
+		is, none := "t."+s.engine.Quote(c.Name), ""
 		if others := s.none(is, c); others != "" {
 			none = " AND NOT (" + strings.TrimSuffix(others, " OR ") + ")"
 		}

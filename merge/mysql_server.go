@@ -11,7 +11,7 @@ import (
 // target reads that very database: both are on one MySQL server. Else it returns
 // "". It asks once.
 func sourceDatabase(ctx context.Context, c *conns, source string) (string, error) {
-	if c.engine.dialect != sqlsnow.MySQL {
+	if c.engine.Kind != sqlsnow.MySQL {
 		return "", nil
 	}
 	if name, known := c.onTarget[source]; known {

@@ -44,7 +44,7 @@ func readStoredTable(ctx context.Context, s *session, schema, table string) (*st
 		return nil, nil
 	}
 	if err != nil {
-		return nil, s.engine.failed("look at table "+strconv.Quote(table), err)
+		return nil, s.engine.Failed("look at table "+strconv.Quote(table), err)
 	}
 	err = visitColumns(ctx, s, "SELECT COLUMN_NAME, COLUMN_TYPE, COALESCE(CHARACTER_SET_NAME, ''), IS_NULLABLE FROM information_schema.COLUMNS"+where, table, func(name, typ, charset, null string) {
 		t.columns[name] = storedColumn{strings.ToLower(typ), charset, null != "NO"}
@@ -55,7 +55,7 @@ func readStoredTable(ctx context.Context, s *session, schema, table string) (*st
 				t.primary, t.ordered = append(t.primary, name), t.ordered && direction == "A"
 			})
 	}
-	return t, s.engine.failed("look at table "+strconv.Quote(table), err)
+	return t, s.engine.Failed("look at table "+strconv.Quote(table), err)
 }
 
 // rowBytes returns about how many bytes a row has, or many if that can't be
@@ -64,7 +64,7 @@ func (t *storedTable) rowBytes(ctx context.Context, s *session, name string) int
 	var lengths []string
 	for _, column := range slices.Sorted(maps.Keys(t.columns)) {
 		if kind := sqltype.Of(sqlsnow.MySQL, t.columns[column].typ).Kind; kind != sqltype.Integer {
-			lengths = append(lengths, "COALESCE(LENGTH(s."+s.engine.quote(column)+"), 0)")
+			lengths = append(lengths, "COALESCE(LENGTH(s."+s.engine.Quote(column)+"), 0)")
 		}
 	}
 	most := t.bytes
@@ -74,7 +74,7 @@ func (t *storedTable) rowBytes(ctx context.Context, s *session, name string) int
 		}
 		var bytes sql.NullFloat64
 		err := s.QueryRowContext(ctx, "SELECT AVG(n) FROM (SELECT "+strings.Join(lengths, " + ")+" AS n FROM "+name+" AS s FORCE INDEX (PRIMARY) ORDER BY "+
-			s.engine.quoteAll(t.primary[:1])+order+" LIMIT 100) AS rows_").Scan(&bytes)
+			s.engine.QuoteAll(t.primary[:1])+order+" LIMIT 100) AS rows_").Scan(&bytes)
 		if err != nil {
 			return mostBytes
 		}

@@ -94,7 +94,7 @@ func (c *serverCopier) comparison(lo, hi []any) string {
 	var keys []string
 	right := append([]string{alive}, c.checks...)
 	for i, column := range t.columns {
-		is := "t." + e.quote(column.Name)
+		is := "t." + e.Quote(column.Name)
 		if slices.Contains(t.primary, i) {
 			keys = append(keys, is+" = "+c.values[i])
 		} else {
@@ -105,7 +105,7 @@ func (c *serverCopier) comparison(lo, hi []any) string {
 		mask, value := t.ids.own()
 		right = append(right, fmt.Sprintf("m.new_id & %d = %d", mask, value))
 	}
-	right = append(right, "t."+e.quote(t.table.PrimaryKey[0])+" IS NOT NULL")
+	right = append(right, "t."+e.Quote(t.table.PrimaryKey[0])+" IS NOT NULL")
 	kinds, edges, good := "0, 0, 0", "NULL, NULL", "COALESCE(SUM("+strings.Join(right, " AND ")+"), 0)"
 	if c.own != "" {
 		kinds = "COALESCE(SUM(m.kind = 0), 0), COALESCE(SUM(m.kind = 1), 0), COALESCE(SUM(m.kind = 2), 0)"
@@ -117,7 +117,7 @@ func (c *serverCopier) comparison(lo, hi []any) string {
 	where, _ := c.within(lo, hi)
 	columns := append([]string{"COUNT(*)", good, "COALESCE(SUM(" + alive + "), 0)", kinds, edges}, c.references(alive)...)
 	return "SELECT STRAIGHT_JOIN " + strings.Join(columns, ", ") + c.joined() +
-		" LEFT JOIN " + e.quote(t.table.Name) + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ") + " WHERE " + where
+		" LEFT JOIN " + e.Quote(t.table.Name) + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ") + " WHERE " + where
 }
 
 // sample takes samples of plain columns that nobody has decided on.

@@ -46,20 +46,20 @@ func refersTo(p *plan.Plan, t *plan.Table) bool {
 // packs calls visit for the packs of a source table that a condition is true of,
 // in the order of their rows.
 func (m idMap) packs(ctx context.Context, t *SourceTable, condition string, args []any, visit func(*pack) error) error {
-	if m.engine.dialect != sqlsnow.MySQL {
+	if m.engine.Kind != sqlsnow.MySQL {
 		return nil
 	}
 	rows, err := m.q.QueryContext(ctx, "SELECT seq, last_old, size, old_ids, new_ids FROM snow_merge_packs WHERE source_table = "+
 		strconv.FormatInt(t.id, 10)+" AND "+condition+" ORDER BY last_old", args...)
 	if err != nil {
-		return m.engine.failed("read packs of the map", err)
+		return m.engine.Failed("read packs of the map", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var p pack
 		var olds, news sql.RawBytes
 		if err := rows.Scan(&p.seq, &p.lastOld, &p.size, &olds, &news); err != nil {
-			return m.engine.failed("read packs of the map", err)
+			return m.engine.Failed("read packs of the map", err)
 		}
 		if err := p.parse(olds, news); err != nil {
 			return fmt.Errorf("%w: pack %d of source table %d: %w", errLedger, p.seq, t.id, err)
@@ -68,7 +68,7 @@ func (m idMap) packs(ctx context.Context, t *SourceTable, condition string, args
 			return err
 		}
 	}
-	return m.engine.failed("read packs of the map", rows.Err())
+	return m.engine.Failed("read packs of the map", rows.Err())
 }
 
 // parse reads the lists, which must ascend and have as many ids as they should.
@@ -160,7 +160,7 @@ func (m idMap) inPacks(ctx context.Context, t *SourceTable, ids []int64, visit f
 func (m idMap) packedRows(ctx context.Context, t *SourceTable, condition string) (rows, last int64, err error) {
 	err = m.q.QueryRowContext(ctx, "SELECT COALESCE(SUM(size), 0), COALESCE(MAX(last_old), 0) FROM snow_merge_packs AS packs WHERE source_table = "+
 		strconv.FormatInt(t.id, 10)+" AND "+condition).Scan(&rows, &last)
-	return rows, last, m.engine.failed("read packs of the map", err)
+	return rows, last, m.engine.Failed("read packs of the map", err)
 }
 
 var errPacks = errors.New("the packs are not those of the chunks")

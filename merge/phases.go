@@ -24,9 +24,9 @@ func (j *job) fillTarget(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, first.close()) }()
 	var renewer func(context.Context) (*session, error)
-	if j.engine.writers > 1 {
+	if j.engine.Writers > 1 {
 		renewer = func(ctx context.Context) (*session, error) {
-			return openSession(ctx, j.engine, j.target, j.engine.target)
+			return openSession(ctx, j.engine, j.target, j.engine.Target)
 		}
 	}
 	ctx, lease, err := takeLease(ctx, first.target, renewer, j.id, j.holder, j.leaseTime)
@@ -63,7 +63,7 @@ func (j *job) phases(ctx context.Context, s *start, lease *lease, first *conns) 
 	enter := func(state, phase string) error {
 		err := lease.transaction(ctx, first.target, func() error { return ledgerOf(first.target).enter(ctx, r, state, phase) })
 		if err != nil {
-			return j.engine.failed("begin a phase", err)
+			return j.engine.Failed("begin a phase", err)
 		}
 		r.state, r.phase = state, phase
 		return nil

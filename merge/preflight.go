@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -32,8 +31,8 @@ func (p *preflight) check(ctx context.Context) error {
 	}
 	if slices.ContainsFunc(p.order, func(t *plan.Table) bool { return len(t.Mint) > 0 }) {
 		var micros int64
-		if err := p.conns.target.QueryRowContext(ctx, "SELECT "+p.engine.now).Scan(&micros); err != nil {
-			return p.engine.failed("read the clock", err)
+		if err := p.conns.target.QueryRowContext(ctx, "SELECT "+p.engine.Now).Scan(&micros); err != nil {
+			return p.engine.Failed("read the clock", err)
 		}
 		here, there := time.Now(), time.UnixMicro(micros)
 		if skew := here.Sub(there); skew.Abs() > maxSkew {
@@ -57,9 +56,9 @@ func (p *preflight) missing(ctx context.Context, source string) (errs []error, e
 	if err != nil {
 		return nil, err
 	}
-	c, err := catalog.Read(ctx, p.engine.dialect, s)
+	c, err := catalog.Read(ctx, p.engine.Kind, s)
 	if err != nil {
-		return nil, report.OfSource(source, p.engine.failed("inspect", err))
+		return nil, report.OfSource(source, p.engine.Failed("inspect", err))
 	}
 	errs = c.CheckInheritance(p.plan, source)
 	for _, found := range c.Tables {
@@ -94,7 +93,7 @@ func (p *preflight) distinct(ctx context.Context) error {
 		for i, other := range sessions {
 			same, err := sameDatabase(ctx, s, other)
 			if err != nil {
-				return p.engine.failed("tell databases apart", err)
+				return p.engine.Failed("tell databases apart", err)
 			}
 			if same {
 				return fmt.Errorf("%w: source %q is %s", report.ErrSameDatabase, source, names[i])
@@ -111,12 +110,12 @@ func (p *preflight) fits(ctx context.Context) error {
 	var errs []error
 	for _, t := range p.order {
 		look := func(q queryer, where string, columns []*plan.Column) {
-			text := "SELECT " + p.engine.selectList(columns) + " FROM " + p.engine.quote(t.Name) + " WHERE 1 = 0"
+			text := "SELECT " + p.engine.SelectList(columns) + " FROM " + p.engine.Quote(t.Name) + " WHERE 1 = 0"
 			_, err := readAll(ctx, p.engine, q, text, columns, nil)
-			if err != nil && p.engine.absent(sqldialect.Code(err)) {
+			if err != nil && p.engine.IsMissing(err) {
 				err = &plan.Error{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}
 			}
-			if err = p.engine.failed("look at table "+strconv.Quote(t.Name)+" of "+where, err); err != nil {
+			if err = p.engine.Failed("look at table "+strconv.Quote(t.Name)+" of "+where, err); err != nil {
 				errs = append(errs, err)
 			}
 		}

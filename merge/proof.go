@@ -113,7 +113,7 @@ func (p *proof) sampleRows(j *job, t *SourceTable, rows [][]any) {
 
 // undecided reports whether a column is plain, and nobody has decided so.
 func (j *job) undecided(c *plan.Column) bool {
-	return c.Role == plan.RolePlain && !c.Decided && sqltype.Of(j.engine.dialect, c.Type).Kind <= sqltype.Text
+	return c.Role == plan.RolePlain && !c.Decided && sqltype.Of(j.engine.Kind, c.Type).Kind <= sqltype.Text
 }
 
 // failureOf returns the failure that an error of a row is.

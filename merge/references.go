@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -14,7 +15,7 @@ import (
 // A refChecker tells which ids are those of rows in one database. It remembers rows
 // that it has found. It is used by one goroutine at a time.
 type refChecker struct {
-	engine *engine
+	engine *dialect.Dialect
 	q      queryer
 	known  map[*plan.Table]map[int64]bool
 	size   int
@@ -37,11 +38,11 @@ func (c *refChecker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[
 	ask := slices.DeleteFunc(ids, func(id int64) bool { return known[id] })
 	key := t.Key()
 	for part := range slices.Chunk(ask, maxIDs) {
-		condition, args := anyOf(c.engine, c.engine.quote(key.Name), part)
-		text := "SELECT " + c.engine.quote(key.Name) + " FROM " + c.engine.quote(t.Name) + " WHERE " + condition
+		condition, args := anyOf(c.engine, c.engine.Quote(key.Name), part)
+		text := "SELECT " + c.engine.Quote(key.Name) + " FROM " + c.engine.Quote(t.Name) + " WHERE " + condition
 		rows, err := readAll(ctx, c.engine, c.q, text, []*plan.Column{key}, args)
 		if err != nil {
-			return nil, c.engine.failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
+			return nil, c.engine.Failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
 		}
 		for _, row := range rows {
 			if id, ok := sqlvalue.ID(row[0]); ok {

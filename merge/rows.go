@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -18,9 +19,9 @@ import (
 // above after and up to and including upto, at most limit of them. Nil is no
 // bound, and a limit of 0 none. A row has a value for each of columns, carried
 // as [carrier] says.
-func readRange(ctx context.Context, e *engine, q queryer, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
+func readRange(ctx context.Context, e *dialect.Dialect, q queryer, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
 	var text strings.Builder
-	text.WriteString("SELECT " + e.selectList(columns) + " FROM " + e.quote(t.Name))
+	text.WriteString("SELECT " + e.SelectList(columns) + " FROM " + e.Quote(t.Name))
 	var args []any
 	word := " WHERE "
 	if after != nil {
@@ -35,7 +36,7 @@ func readRange(ctx context.Context, e *engine, q queryer, t *plan.Table, columns
 	}
 	for i, name := range t.PrimaryKey {
 		// With the table's name: PostgreSQL takes the name alone for the text that is selected.
-		text.WriteString([]string{" ORDER BY ", ", "}[min(i, 1)] + e.quote(t.Name) + "." + e.quote(name))
+		text.WriteString([]string{" ORDER BY ", ", "}[min(i, 1)] + e.Quote(t.Name) + "." + e.Quote(name))
 	}
 	if limit > 0 {
 		text.WriteString(" LIMIT " + strconv.Itoa(limit))
@@ -45,15 +46,15 @@ func readRange(ctx context.Context, e *engine, q queryer, t *plan.Table, columns
 
 // compareKey returns a condition on the primary key as one value. before
 // parameters come ahead of its own.
-func compareKey(e *engine, t *plan.Table, strict, last string, key []any, before int) (string, []any) {
+func compareKey(e *dialect.Dialect, t *plan.Table, strict, last string, key []any, before int) (string, []any) {
 	names, columns := t.PrimaryKey, columnsOf(t, t.PrimaryKey)
 	values := make([]any, len(key))
 	for i, v := range key {
 		values[i] = comparand(e, columns[i], v)
 	}
-	listed := e.dialect == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return sqltype.Word(c.Type) == "enum" || sqltype.Word(c.Type) == "set" })
-	if !listed && (len(names) == 1 || e.rowValues) {
-		left, right := e.quoteAll(names), e.places(before+1, len(names))
+	listed := e.Kind == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return sqltype.Word(c.Type) == "enum" || sqltype.Word(c.Type) == "set" })
+	if !listed && (len(names) == 1 || e.RowValues) {
+		left, right := e.QuoteAll(names), e.Placeholders(before+1, len(names))
 		if len(names) > 1 {
 			left = "(" + left + ")"
 		}
@@ -63,15 +64,15 @@ func compareKey(e *engine, t *plan.Table, strict, last string, key []any, before
 	var args []any
 	condition := ""
 	for i := range slices.Backward(names) {
-		name := e.quote(names[i])
+		name := e.Quote(names[i])
 		place, bound := "?", values[i:i+1]
 		if typ := sqltype.Word(columns[i].Type); typ == "enum" || typ == "set" {
 			// They sort by number, but are compared with a text as texts: so with the number of the row.
 			var match []string
 			for _, name := range names {
-				match = append(match, e.quote(name)+" = ?")
+				match = append(match, e.Quote(name)+" = ?")
 			}
-			place, bound = "(SELECT "+name+" + 0 FROM "+e.quote(t.Name)+" WHERE "+strings.Join(match, " AND ")+" LIMIT 1)", values
+			place, bound = "(SELECT "+name+" + 0 FROM "+e.Quote(t.Name)+" WHERE "+strings.Join(match, " AND ")+" LIMIT 1)", values
 		}
 		if i == len(names)-1 {
 			condition, args = name+" "+last+" "+place, slices.Clone(bound)
@@ -84,8 +85,8 @@ func compareKey(e *engine, t *plan.Table, strict, last string, key []any, before
 }
 
 // comparand returns a value as a parameter that is compared with a column.
-func comparand(e *engine, c *plan.Column, v any) any {
-	if b, ok := v.([]byte); ok && c != nil && e.dialect == sqlsnow.MySQL && sqltype.Word(c.Type) == "bit" {
+func comparand(e *dialect.Dialect, c *plan.Column, v any) any {
+	if b, ok := v.([]byte); ok && c != nil && e.Kind == sqlsnow.MySQL && sqltype.Word(c.Type) == "bit" {
 		var n uint64
 		for _, digit := range b {
 			n = n<<8 | uint64(digit)
@@ -97,7 +98,7 @@ func comparand(e *engine, c *plan.Column, v any) any {
 
 // readKeys returns those rows whose values in the columns named by are among
 // keys, in any order. It asks for as many at a time as a statement can take.
-func readKeys(ctx context.Context, e *engine, q queryer, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {
+func readKeys(ctx context.Context, e *dialect.Dialect, q queryer, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {
 	var all [][]any
 	of := make([]*plan.Column, len(by))
 	for i, name := range by {
@@ -105,9 +106,9 @@ func readKeys(ctx context.Context, e *engine, q queryer, table string, columns [
 			of[i] = columns[at]
 		}
 	}
-	for chunk := range slices.Chunk(keys, min(maxIn, e.maxParams/max(1, len(by)))) {
+	for chunk := range slices.Chunk(keys, min(maxIn, e.MaxParams/max(1, len(by)))) {
 		condition, args := keysIn(e, of, by, chunk)
-		rows, err := readAll(ctx, e, q, "SELECT "+e.selectList(columns)+" FROM "+e.quote(table)+" WHERE "+condition, columns, args)
+		rows, err := readAll(ctx, e, q, "SELECT "+e.SelectList(columns)+" FROM "+e.Quote(table)+" WHERE "+condition, columns, args)
 		if err != nil {
 			return nil, err
 		}
@@ -120,43 +121,43 @@ func readKeys(ctx context.Context, e *engine, q queryer, table string, columns [
 const maxIn = 500
 
 // keysIn returns the condition that the values of columns are among keys.
-func keysIn(e *engine, columns []*plan.Column, names []string, keys [][]any) (string, []any) {
+func keysIn(e *dialect.Dialect, columns []*plan.Column, names []string, keys [][]any) (string, []any) {
 	args := make([]any, 0, len(keys)*len(names))
 	for _, key := range keys {
 		for i, v := range key {
 			args = append(args, comparand(e, columns[i], v))
 		}
 	}
-	left := e.quoteAll(names)
+	left := e.QuoteAll(names)
 	if len(names) == 1 {
-		return left + " IN " + e.places(1, len(keys)), args
+		return left + " IN " + e.Placeholders(1, len(keys)), args
 	}
-	if e.dialect == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return e.carrier(c) == carryText }) {
+	if e.Kind == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return e.Carrier(c) == dialect.CarryText }) {
 		// MariaDB does not find texts of some character sets in a list of rows.
 		parts := make([]string, len(names))
 		for i, name := range names {
-			parts[i] = e.quote(name) + " = ?"
+			parts[i] = e.Quote(name) + " = ?"
 		}
 		match := "(" + strings.Join(parts, " AND ") + ")"
 		return match + strings.Repeat(" OR "+match, len(keys)-1), args
 	}
 	var b strings.Builder
 	b.WriteString("(" + left + ") IN (")
-	if e.valuesInIn {
+	if e.ValuesInIn {
 		b.WriteString("VALUES ")
 	}
 	for i := range keys {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(e.places(1+i*len(names), len(names)))
+		b.WriteString(e.Placeholders(1+i*len(names), len(names)))
 	}
 	b.WriteByte(')')
 	return b.String(), args
 }
 
 // readAll returns what a query returns.
-func readAll(ctx context.Context, e *engine, q queryer, text string, columns []*plan.Column, args []any) ([][]any, error) {
+func readAll(ctx context.Context, e *dialect.Dialect, q queryer, text string, columns []*plan.Column, args []any) ([][]any, error) {
 	rows, err := q.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err
@@ -165,7 +166,7 @@ func readAll(ctx context.Context, e *engine, q queryer, text string, columns []*
 	cells := make([]cell, len(columns))
 	places := make([]any, len(columns))
 	for i, c := range columns {
-		cells[i].carrier = e.carrier(c)
+		cells[i].carrier = e.Carrier(c)
 		places[i] = &cells[i]
 	}
 	var all [][]any
@@ -184,7 +185,7 @@ func readAll(ctx context.Context, e *engine, q queryer, text string, columns []*
 
 // A cell takes a value from a driver and makes it one of a carrier.
 type cell struct {
-	carrier carrier
+	carrier dialect.Carrier
 	value   any
 }
 
@@ -195,12 +196,12 @@ func (c *cell) Scan(src any) error {
 	return err
 }
 
-func carry(src any, as carrier) (any, error) {
+func carry(src any, as dialect.Carrier) (any, error) {
 	switch v := src.(type) {
 	case nil:
 		return nil, nil
 	case []byte:
-		if as == carryBytes || as == carryNative {
+		if as == dialect.CarryBytes || as == dialect.CarryNative {
 			return slices.Clone(v), nil
 		}
 		src = string(v)
@@ -208,7 +209,7 @@ func carry(src any, as carrier) (any, error) {
 		src = strconv.FormatBool(v)
 	case time.Time:
 		form := "2006-01-02 15:04:05.999999999" // of a column that the source has as a date, and the plan as a text
-		if as == carryNative {
+		if as == dialect.CarryNative {
 			form = time.RFC3339Nano // ncruces makes times of the texts that it would make of times
 		}
 		src = v.Format(form)
@@ -227,23 +228,23 @@ func carry(src any, as carrier) (any, error) {
 	switch v := src.(type) {
 	case string:
 		switch as {
-		case carryBytes:
+		case dialect.CarryBytes:
 			return []byte(v), nil
-		case carryInteger:
+		case dialect.CarryInteger:
 			if n, err := strconv.ParseInt(v, 10, 64); err == nil {
 				return n, nil
 			}
-		case carryFloat:
+		case dialect.CarryFloat:
 			if f, err := strconv.ParseFloat(v, 64); err == nil {
 				return f, nil
 			}
 		}
 	case int64:
-		if as == carryText {
+		if as == dialect.CarryText {
 			return strconv.FormatInt(v, 10), nil
 		}
 	case float64:
-		if as == carryText {
+		if as == dialect.CarryText {
 			return strconv.FormatFloat(v, 'g', -1, 64), nil
 		}
 	}
@@ -252,8 +253,8 @@ func carry(src any, as carrier) (any, error) {
 
 // fitValue returns a value as a parameter for a column: the source's may have
 // another type than the target's.
-func fitValue(e *engine, v any, c *plan.Column) any {
-	if n, ok := v.(int64); ok && e.carrier(c) == carryText {
+func fitValue(e *dialect.Dialect, v any, c *plan.Column) any {
+	if n, ok := v.(int64); ok && e.Carrier(c) == dialect.CarryText {
 		return strconv.FormatInt(n, 10)
 	}
 	return v
@@ -262,7 +263,7 @@ func fitValue(e *engine, v any, c *plan.Column) any {
 // anyOf returns the condition that a column of integers is one of ids. Numbers
 // are part of the text where a statement with parameters would have to be
 // prepared first.
-func anyOf(e *engine, column string, ids []int64) (string, []any) {
+func anyOf(e *dialect.Dialect, column string, ids []int64) (string, []any) {
 	digits := make([]byte, 0, 20*len(ids))
 	for i, id := range ids {
 		if i > 0 {
@@ -270,7 +271,7 @@ func anyOf(e *engine, column string, ids []int64) (string, []any) {
 		}
 		digits = strconv.AppendInt(digits, id, 10)
 	}
-	if e.dialect == sqlsnow.Postgres {
+	if e.Kind == sqlsnow.Postgres {
 		return column + " = ANY (CAST($1 AS BIGINT[]))", []any{"{" + string(digits) + "}"}
 	}
 	return strings.Join([]string{column, " IN (", string(digits), ")"}, ""), nil

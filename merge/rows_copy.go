@@ -140,9 +140,9 @@ func (c *rowCopier) write(ctx context.Context, rows []row, done []Chunk) error {
 		}
 		return ledgerOf(c.conns.target).insertChunks(ctx, done)
 	})
-	if err != nil && refused != nil && ctx.Err() == nil && !c.engine.isBusy(err) {
+	if err != nil && refused != nil && ctx.Err() == nil && !c.engine.IsBusy(err) {
 		at, cause := c.insert.blame(ctx, values, err)
-		return c.table.rowError(keys[at], c.engine.failed("insert", cause))
+		return c.table.rowError(keys[at], c.engine.Failed("insert", cause))
 	}
-	return c.engine.failed("copy table "+strconv.Quote(c.table.table.Name), err)
+	return c.engine.Failed("copy table "+strconv.Quote(c.table.table.Name), err)
 }

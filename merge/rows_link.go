@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -29,10 +30,10 @@ func newLinker(rows *rowCopier) *linker {
 			l.set = append(l.set, at)
 		}
 	}
-	if rows.engine.dialect == sqlsnow.MySQL {
+	if rows.engine.Kind == sqlsnow.MySQL {
 		for _, c := range t.table.Columns {
 			if typ := sqltype.Word(c.Type); c.Generated == "" && (typ == "timestamp" || typ == "datetime") {
-				name := rows.engine.quote(c.Name)
+				name := rows.engine.Quote(c.Name)
 				l.touched = append(l.touched, "t."+name+" = t."+name)
 			}
 		}
@@ -63,7 +64,7 @@ func (l *linker) link(ctx context.Context, chunks []Chunk) (bytes int, err error
 	rows = slices.DeleteFunc(rows, func(r row) bool {
 		return r.new == nil || !slices.ContainsFunc(l.set, func(at int) bool { return r.new[at] != nil })
 	})
-	return bytes, l.engine.failed("link", l.update(ctx, rows, done))
+	return bytes, l.engine.Failed("link", l.update(ctx, rows, done))
 }
 
 func (l *linker) update(ctx context.Context, rows []row, done []Chunk) error {
@@ -78,7 +79,7 @@ func (l *linker) update(ctx context.Context, rows []row, done []Chunk) error {
 			return ledgerOf(target).insertChunks(ctx, done)
 		})
 		// An error names no row here: the rows are tried one by one for that.
-		if err == nil || l.engine.isBusy(err) || ctx.Err() != nil || errors.As(err, new(*report.OvertakenError)) || len(l.set) == 0 {
+		if err == nil || l.engine.IsBusy(err) || ctx.Err() != nil || errors.As(err, new(*report.OvertakenError)) || len(l.set) == 0 {
 			return err
 		}
 	}
@@ -90,12 +91,12 @@ func (l *linker) updateEach(ctx context.Context, rows []row, done []Chunk) error
 	e, target := l.engine, l.conns.target
 	var assign, match []string
 	for n, at := range l.set {
-		assign = append(assign, e.quote(l.part.columns[at].Name)+" = "+e.number(n+1))
+		assign = append(assign, e.Quote(l.part.columns[at].Name)+" = "+e.Placeholder(n+1))
 	}
 	for n, at := range l.part.primary {
-		match = append(match, e.quote(l.part.columns[at].Name)+" = "+e.number(len(l.set)+n+1))
+		match = append(match, e.Quote(l.part.columns[at].Name)+" = "+e.Placeholder(len(l.set)+n+1))
 	}
-	update, err := target.PrepareContext(ctx, "UPDATE "+e.quote(l.part.table.Name)+" AS t SET "+strings.Join(append(assign, l.touched...), ", ")+" WHERE "+strings.Join(match, " AND "))
+	update, err := target.PrepareContext(ctx, "UPDATE "+e.Quote(l.part.table.Name)+" AS t SET "+strings.Join(append(assign, l.touched...), ", ")+" WHERE "+strings.Join(match, " AND "))
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (l *linker) updateEach(ctx context.Context, rows []row, done []Chunk) error
 				args = append(args, fitValue(e, r.new[at], l.part.columns[at]))
 			}
 			if _, err := update.ExecContext(ctx, args...); err != nil {
-				refused = l.table.rowError(r.key, e.failed("link", err))
+				refused = l.table.rowError(r.key, e.Failed("link", err))
 				return err
 			}
 		}
@@ -124,13 +125,13 @@ func (l *linker) updateEach(ctx context.Context, rows []row, done []Chunk) error
 // all values are integers, and the target is a server, where each statement is a
 // way there and back.
 func (l *linker) joinable(rows []row) bool {
-	if l.engine.dialect == sqlsnow.SQLite || len(l.part.primary) != 1 {
+	if l.engine.Kind == sqlsnow.SQLite || len(l.part.primary) != 1 {
 		return false
 	}
 	return !slices.ContainsFunc(rows, func(r row) bool {
 		return slices.ContainsFunc(append(l.set[:len(l.set):len(l.set)], l.part.primary[0]), func(at int) bool {
 			_, integer := r.new[at].(int64)
-			return !integer && r.new[at] != nil || l.engine.carrier(l.part.columns[at]) != carryInteger
+			return !integer && r.new[at] != nil || l.engine.Carrier(l.part.columns[at]) != dialect.CarryInteger
 		})
 	})
 }
@@ -138,27 +139,27 @@ func (l *linker) joinable(rows []row) bool {
 // updateMany sets columns of some rows in one statement, whose numbers are part
 // of the text, or arrays.
 func (l *linker) updateMany(ctx context.Context, rows []row) error {
-	e, table := l.engine, l.engine.quote(l.part.table.Name)
+	e, table := l.engine, l.engine.Quote(l.part.table.Name)
 	columns := append([]int{l.part.primary[0]}, l.set...)
 	var assign, names []string
 	for i, at := range columns {
 		names = append(names, "c"+strconv.Itoa(i))
 		if i > 0 {
-			name := e.quote(l.part.columns[at].Name)
-			if e.dialect == sqlsnow.MySQL {
+			name := e.Quote(l.part.columns[at].Name)
+			if e.Kind == sqlsnow.MySQL {
 				name = "t." + name
 			}
 			assign = append(assign, name+" = v."+names[i])
 		}
 	}
-	on := "t." + e.quote(l.part.columns[columns[0]].Name) + " = v.c0"
+	on := "t." + e.Quote(l.part.columns[columns[0]].Name) + " = v.c0"
 	number := func(v any) string {
 		if n, ok := v.(int64); ok {
 			return strconv.FormatInt(n, 10)
 		}
 		return "NULL"
 	}
-	if e.dialect == sqlsnow.Postgres {
+	if e.Kind == sqlsnow.Postgres {
 		var args []any
 		var arrays []string
 		for i, at := range columns {
@@ -167,7 +168,7 @@ func (l *linker) updateMany(ctx context.Context, rows []row) error {
 				all = append(all, number(r.new[at]))
 			}
 			args = append(args, "{"+strings.Join(all, ",")+"}")
-			arrays = append(arrays, "CAST("+e.number(i+1)+" AS BIGINT[])")
+			arrays = append(arrays, "CAST("+e.Placeholder(i+1)+" AS BIGINT[])")
 		}
 		_, err := l.conns.target.ExecContext(ctx, "UPDATE "+table+" AS t SET "+strings.Join(assign, ", ")+
 			" FROM unnest("+strings.Join(arrays, ", ")+") AS v ("+strings.Join(names, ", ")+") WHERE "+on, args...)

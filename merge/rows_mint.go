@@ -60,7 +60,7 @@ func (m *rowMinter) mint(ctx context.Context) error {
 		}
 		err = m.lease.transaction(ctx, m.conns.target, func() error { return m.write(ctx) })
 		if err != nil {
-			return m.engine.failed("mint", err)
+			return m.engine.Failed("mint", err)
 		}
 		took := time.Since(start)
 		pace.observe(len(rows), 0, took)
@@ -88,7 +88,7 @@ func (m *rowMinter) begin(ctx context.Context) error {
 	f := newFormula(t.ids, m.run.facts.Now)
 	m.ids = newIDs{formula: f, place: max(last.place, f.start())}
 	m.created, m.zone = m.part.position(t.table.Created), time.UTC
-	if m.created >= 0 && t.table.Zone != "" && !zoned(m.engine.dialect, m.part.columns[m.created]) {
+	if m.created >= 0 && t.table.Zone != "" && !zoned(m.engine.Kind, m.part.columns[m.created]) {
 		m.zone, err = time.LoadLocation(t.table.Zone)
 	}
 	return err

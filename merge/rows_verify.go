@@ -103,7 +103,7 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof)
 	}
 	there, err := readKeys(ctx, v.engine, v.conns.target, t.table.Name, t.columns, t.table.PrimaryKey, keys)
 	if err != nil {
-		return v.engine.failed(fmt.Sprintf("read table %q of the target", t.table.Name), err)
+		return v.engine.Failed(fmt.Sprintf("read table %q of the target", t.table.Name), err)
 	}
 	seen := make([]bool, len(rows))
 	for _, got := range there {

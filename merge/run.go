@@ -57,12 +57,12 @@ func (r *run) of(source string) map[string]*SourceTable {
 func (l ledger) load(ctx context.Context, id string, p *plan.Plan) (*run, error) {
 	r := &run{id: id}
 	var text string
-	err := l.q.QueryRowContext(ctx, l.engine.sql("SELECT state, phase, config FROM snow_merge_runs WHERE run = ?"), id).Scan(&r.state, &r.phase, &text)
+	err := l.q.QueryRowContext(ctx, l.engine.SQL("SELECT state, phase, config FROM snow_merge_runs WHERE run = ?"), id).Scan(&r.state, &r.phase, &text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, l.engine.failed("read the ledger", err)
+		return nil, l.engine.Failed("read the ledger", err)
 	}
 	if err := json.Unmarshal([]byte(text), &r.facts); err != nil {
 		return nil, fmt.Errorf("read the ledger: %w", err)
@@ -99,7 +99,7 @@ func (l ledger) scanTable(rows *sql.Rows, p *plan.Plan) (*SourceTable, error) {
 		return nil, fmt.Errorf("%w: table %q is not in the plan", errLedger, name)
 	}
 	t := newSourceTable(id, source, table)
-	t.packable = isPackable(l.engine.dialect, p, t)
+	t.packable = isPackable(l.engine.Kind, p, t)
 	if layout.Valid {
 		t.ids = idRange{datacenter: uint64(datacenter.Int64), worker: uint64(worker.Int64), first: uint64(first.Int64), end: uint64(end.Int64)}
 		var err error
@@ -113,18 +113,18 @@ func (l ledger) scanTable(rows *sql.Rows, p *plan.Plan) (*SourceTable, error) {
 // merged returns the number and the plan of a table of a source that some run
 // has, or 0.
 func (l ledger) merged(ctx context.Context, source, table string) (id int64, plan string, err error) {
-	err = l.q.QueryRowContext(ctx, l.engine.sql(`SELECT tables.source_table, runs.plan FROM snow_merge_source_tables AS tables
+	err = l.q.QueryRowContext(ctx, l.engine.SQL(`SELECT tables.source_table, runs.plan FROM snow_merge_source_tables AS tables
 		JOIN snow_merge_runs AS runs ON runs.run = tables.run WHERE tables.source = ? AND tables.tbl = ?`), source, table).Scan(&id, &plan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, "", nil
 	}
-	return id, plan, l.engine.failed("read the ledger", err)
+	return id, plan, l.engine.Failed("read the ledger", err)
 }
 
 // sourceTables returns the tables of all runs, with what the map needs to know of them.
 func (l ledger) sourceTables(ctx context.Context) (all []*SourceTable, err error) {
 	err = l.read(ctx, "SELECT source_table, source, tbl FROM snow_merge_source_tables ORDER BY source_table", nil, func(rows *sql.Rows) error {
-		t := &SourceTable{table: &plan.Table{}, packable: l.engine.dialect == sqlsnow.MySQL}
+		t := &SourceTable{table: &plan.Table{}, packable: l.engine.Kind == sqlsnow.MySQL}
 		err := rows.Scan(&t.id, &t.source, &t.table.Name)
 		all = append(all, t)
 		return err
@@ -138,7 +138,7 @@ func (l ledger) insertRun(ctx context.Context, r *run, plan string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.q.ExecContext(ctx, l.engine.sql(`INSERT INTO snow_merge_runs (run, plan, config, state, phase, started_us, ended_us)
+	if _, err := l.q.ExecContext(ctx, l.engine.SQL(`INSERT INTO snow_merge_runs (run, plan, config, state, phase, started_us, ended_us)
 		VALUES (?, ?, ?, ?, ?, `+strconv.FormatInt(r.facts.Now, 10)+", 0)"), r.id, plan, string(text), r.state, r.phase); err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (l ledger) insertRun(ctx context.Context, r *run, plan string) error {
 			ids := t.ids
 			args = append(args[:4], ids.layout.String(), int64(ids.datacenter), int64(ids.worker), int64(ids.first), int64(ids.end))
 		}
-		if _, err := l.q.ExecContext(ctx, l.engine.sql(`INSERT INTO snow_merge_source_tables (source_table, run, source, tbl, layout, datacenter, worker,
+		if _, err := l.q.ExecContext(ctx, l.engine.SQL(`INSERT INTO snow_merge_source_tables (source_table, run, source, tbl, layout, datacenter, worker,
 			first_sequence, end_sequence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`), args...); err != nil {
 			return err
 		}
@@ -160,9 +160,9 @@ func (l ledger) insertRun(ctx context.Context, r *run, plan string) error {
 func (l ledger) enter(ctx context.Context, r *run, state, phase string) error {
 	ended := "0"
 	if state == stateCopied {
-		ended = l.engine.now
+		ended = l.engine.Now
 	}
-	_, err := l.q.ExecContext(ctx, l.engine.sql("UPDATE snow_merge_runs SET state = ?, phase = ?, ended_us = "+ended+" WHERE run = ?"), state, phase, r.id)
+	_, err := l.q.ExecContext(ctx, l.engine.SQL("UPDATE snow_merge_runs SET state = ?, phase = ?, ended_us = "+ended+" WHERE run = ?"), state, phase, r.id)
 	return err
 }
 
@@ -196,10 +196,10 @@ func forgetting() []string {
 func (l ledger) holder(ctx context.Context, source string) (string, error) {
 	var target string
 	var before int
-	err := l.q.QueryRowContext(ctx, l.engine.sql(`SELECT target, (SELECT COUNT(DISTINCT run) FROM snow_merge_source_tables WHERE source = ? AND worker IS NOT NULL
+	err := l.q.QueryRowContext(ctx, l.engine.SQL(`SELECT target, (SELECT COUNT(DISTINCT run) FROM snow_merge_source_tables WHERE source = ? AND worker IS NOT NULL
 		AND run IN (SELECT run FROM snow_merge_runs WHERE state = ?)) FROM snow_merge_lease WHERE id = 1`), source, stateCopied).Scan(&target, &before)
 	if err != nil {
-		return "", l.engine.failed("read the ledger", err)
+		return "", l.engine.Failed("read the ledger", err)
 	}
 	return "merge " + source + " #" + strconv.Itoa(before+1) + " into " + target, nil
 }

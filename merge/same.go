@@ -13,7 +13,7 @@ import (
 
 // sameDatabase reports whether two sessions are in one database.
 func sameDatabase(ctx context.Context, a, b *session) (bool, error) {
-	switch a.engine.dialect {
+	switch a.engine.Kind {
 	case sqlsnow.Postgres:
 		return samePostgres(ctx, a, b)
 	case sqlsnow.SQLite:

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+
+	"github.com/shardsnow/snow/merge/internal/dialect"
 )
 
 // queryer is what a *sql.DB, *sql.Conn and *sql.Tx have in common.
@@ -19,27 +21,27 @@ type queryer interface {
 // pool is set to. One goroutine uses it at a time.
 type session struct {
 	*sql.Conn
-	engine *engine
+	engine *dialect.Dialect
 	undo   []string
 }
 
 // openSession takes a connection from db. A source's is read-only.
-func openSession(ctx context.Context, e *engine, db *sql.DB, settings []string) (*session, error) {
+func openSession(ctx context.Context, e *dialect.Dialect, db *sql.DB, settings []string) (*session, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
-		return nil, e.failed("connect", err)
+		return nil, e.Failed("connect", err)
 	}
 	s := &session{Conn: conn, engine: e}
-	for _, name := range e.settings {
+	for _, name := range e.Settings {
 		var value string
 		if err := conn.QueryRowContext(ctx, "PRAGMA "+name).Scan(&value); err != nil {
-			return nil, errors.Join(e.failed("read the session's settings", err), s.close())
+			return nil, errors.Join(e.Failed("read the session's settings", err), s.close())
 		}
 		s.undo = append(s.undo, "PRAGMA "+name+" = "+value)
 	}
 	for _, text := range settings {
 		if _, err := conn.ExecContext(ctx, text); err != nil {
-			return nil, errors.Join(e.failed("set up a session", err), s.close())
+			return nil, errors.Join(e.Failed("set up a session", err), s.close())
 		}
 	}
 	return s, nil

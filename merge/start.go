@@ -26,7 +26,7 @@ func (s *start) reserve(ctx context.Context) error {
 	holders, err := s.holders(ctx)
 	s.numbers = map[string]sqlsnow.Reservation{}
 	for _, holder := range holders {
-		if s.numbers[holder], err = sqlsnow.Reserve(ctx, s.registry, s.engine.dialect, s.namespace, holder); err != nil {
+		if s.numbers[holder], err = sqlsnow.Reserve(ctx, s.registry, s.engine.Kind, s.namespace, holder); err != nil {
 			return err
 		}
 	}
@@ -69,9 +69,9 @@ func (s *start) begin(ctx context.Context, lease *lease, target *session) (*run,
 	}
 	for _, other := range others {
 		for _, text := range forgetting() {
-			err := lease.transaction(ctx, target, func() error { _, err := target.ExecContext(ctx, s.engine.sql(text), other); return err })
+			err := lease.transaction(ctx, target, func() error { _, err := target.ExecContext(ctx, s.engine.SQL(text), other); return err })
 			if err != nil {
-				return nil, s.engine.failed("forget a plan", err)
+				return nil, s.engine.Failed("forget a plan", err)
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func (s *start) begin(ctx context.Context, lease *lease, target *session) (*run,
 			return nil, err
 		}
 		if err := lease.transaction(ctx, target, func() error { return l.insertRun(ctx, r, s.text) }); err != nil {
-			return nil, s.engine.failed("begin a run", err)
+			return nil, s.engine.Failed("begin a run", err)
 		}
 	}
 	if r.facts.Namespace != s.namespace || r.facts.Datacenter != s.datacenter {
@@ -100,8 +100,8 @@ func (s *start) newRun(ctx context.Context, target *session) (*run, error) {
 	r := &run{id: s.id, state: stateRunning, phase: phaseMint}
 	r.facts = facts{Namespace: s.namespace, Datacenter: s.datacenter, Rows: map[string]int64{}, Assertions: map[string]string{}}
 	var next int64
-	if err := target.QueryRowContext(ctx, "SELECT "+s.engine.now+", COALESCE(MAX(source_table), 0) + 1 FROM snow_merge_source_tables").Scan(&r.facts.Now, &next); err != nil {
-		return nil, s.engine.failed("read the ledger", err)
+	if err := target.QueryRowContext(ctx, "SELECT "+s.engine.Now+", COALESCE(MAX(source_table), 0) + 1 FROM snow_merge_source_tables").Scan(&r.facts.Now, &next); err != nil {
+		return nil, s.engine.Failed("read the ledger", err)
 	}
 	for _, t := range s.order {
 		n, err := countRows(ctx, s.engine, target, t.Name)
@@ -141,7 +141,7 @@ func (s *start) sourceTables(ctx context.Context, l ledger, source string, next 
 			return nil, fmt.Errorf("%w: source %q, table %q", report.ErrMerged, source, table.Name)
 		}
 		t := newSourceTable(next+int64(len(all)), source, table)
-		t.packable = isPackable(s.engine.dialect, s.plan, t)
+		t.packable = isPackable(s.engine.Kind, s.plan, t)
 		all = append(all, t)
 		if t.rekeys {
 			rekeyed = append(rekeyed, t)

@@ -18,7 +18,7 @@ var errRollBack = errors.New("roll back")
 func (s *session) transaction(ctx context.Context, lock sync.Locker, do func() error) error {
 	for tries := 1; ; tries++ {
 		err := s.try(ctx, lock, do)
-		if err == nil || tries == mostTries || !s.engine.isBusy(err) {
+		if err == nil || tries == mostTries || !s.engine.IsBusy(err) {
 			return err
 		}
 		select {
@@ -35,7 +35,7 @@ func (s *session) try(ctx context.Context, lock sync.Locker, do func() error) er
 		lock.Lock()
 		defer lock.Unlock()
 	}
-	if _, err := s.ExecContext(ctx, s.engine.begin); err != nil {
+	if _, err := s.ExecContext(ctx, s.engine.Begin); err != nil {
 		return err
 	}
 	err := do()

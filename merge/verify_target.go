@@ -59,8 +59,8 @@ func (v *verifying) mapOf(ctx context.Context, t *SourceTable, last Chunk, total
 	if counts[merged] == 0 {
 		return nil
 	}
-	key := v.engine.quote(t.table.Key().Name)
-	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.engine.quote(t.table.Name) + ` AS t ON t.` + key + ` = map.new_id
+	key := v.engine.Quote(t.table.Key().Name)
+	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.engine.Quote(t.table.Name) + ` AS t ON t.` + key + ` = map.new_id
 		WHERE map.source_table = ? AND map.kind = ? AND t.` + key + ` IS NULL ORDER BY map.old_id LIMIT ?`
 	return ledgerOf(target).read(ctx, text, []any{t.id, kindMerged, report.MaxFailures}, func(rows *sql.Rows) error {
 		var was, is int64
@@ -131,12 +131,12 @@ func (v *verifying) soundReferences(ctx context.Context, target queryer) (map[*p
 	e := v.engine
 	for _, t := range v.plan.Tables {
 		for _, c := range t.Columns {
-			if t.Skip || c.Role != plan.RoleReference || sqltype.Of(e.dialect, c.Type).Kind != sqltype.Integer || e.dialect == sqlsnow.SQLite {
+			if t.Skip || c.Role != plan.RoleReference || sqltype.Of(e.Kind, c.Type).Kind != sqltype.Integer || e.Kind == sqlsnow.SQLite {
 				continue // SQLite's columns may have texts whatever their type
 			}
 			parent := v.plan.Table(c.Refers[0].Table)
-			key, column := e.quote(parent.Key().Name), e.quote(c.Name)
-			text := "SELECT COUNT(*) FROM (SELECT 1 FROM " + e.quote(t.Name) + " AS t LEFT JOIN " + e.quote(parent.Name) + " AS p ON p." + key + " = t." + column +
+			key, column := e.Quote(parent.Key().Name), e.Quote(c.Name)
+			text := "SELECT COUNT(*) FROM (SELECT 1 FROM " + e.Quote(t.Name) + " AS t LEFT JOIN " + e.Quote(parent.Name) + " AS p ON p." + key + " = t." + column +
 				" WHERE t." + column + " IS NOT NULL AND p." + key + " IS NULL"
 			var args []any
 			if none := noneIDs(c); len(none) > 0 {
@@ -146,7 +146,7 @@ func (v *verifying) soundReferences(ctx context.Context, target queryer) (map[*p
 			}
 			var orphans int
 			if err := target.QueryRowContext(ctx, text+" LIMIT 1) AS orphans", args...).Scan(&orphans); err != nil {
-				return nil, e.failed("look for orphans of "+strconv.Quote(t.Name+"."+c.Name), err)
+				return nil, e.Failed("look for orphans of "+strconv.Quote(t.Name+"."+c.Name), err)
 			}
 			sound[c] = orphans == 0
 		}

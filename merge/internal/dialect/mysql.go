@@ -1,4 +1,4 @@
-package merge
+package dialect
 
 import (
 	"sync"
@@ -8,14 +8,12 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-var mysqlEngine = sync.OnceValue(func() *engine {
-	return &engine{
-		dialect:   sqlsnow.MySQL,
-		quotation: "`",
-		number:    func(int) string { return "?" },
-		now:       "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
-		maxParams: 65535,
-		writers:   16,
+var mysql = sync.OnceValue(func() *Dialect {
+	return &Dialect{
+		Kind:      sqlsnow.MySQL,
+		Now:       "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
+		MaxParams: 65535,
+		Writers:   16,
 		read: func(column string, c *plan.Column) string {
 			switch {
 			case sqltype.Of(sqlsnow.MySQL, c.Type).Kind == sqltype.Time:
@@ -25,40 +23,36 @@ var mysqlEngine = sync.OnceValue(func() *engine {
 			}
 			return column
 		},
-		carrier: func(c *plan.Column) carrier {
+		Carrier: func(c *plan.Column) Carrier {
 			switch sqltype.Word(c.Type) {
 			case "bit", "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "vector":
-				return carryBytes
+				return CarryBytes
 			case "float", "double", "real":
-				return carryFloat
+				return CarryFloat
 			case "year":
-				return carryInteger // the text '0' would be 2000
+				return CarryInteger // the text '0' would be 2000
 			}
 			switch sqltype.Of(sqlsnow.MySQL, c.Type).Kind {
 			case sqltype.Bytes:
-				return carryBytes
+				return CarryBytes
 			case sqltype.Integer:
-				return carryInteger
+				return CarryInteger
 			}
-			return carryText
+			return CarryText
 		},
-		held:  "SELECT fence FROM snow_merge_lease WHERE id = 1 AND fence = ? LOCK IN SHARE MODE",
-		begin: "START TRANSACTION",
-		source: []string{
+		Held:  "SELECT fence FROM snow_merge_lease WHERE id = 1 AND fence = ? LOCK IN SHARE MODE",
+		Begin: "START TRANSACTION",
+		Source: []string{
 			"SET SESSION time_zone = '+00:00', autocommit = 1, sql_mode = ''", "SET NAMES utf8mb4",
 			"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
 		},
 		// Zero dates and keys of zero are copied as they are; anything that does not fit is an error.
-		target: []string{
+		Target: []string{
 			"SET SESSION time_zone = '+00:00', autocommit = 1, sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'," +
 				" foreign_key_checks = 1, unique_checks = 1", "SET NAMES utf8mb4",
 			"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE",
 		},
-		unchecked: "SET SESSION foreign_key_checks = 0",
-		absent:    func(code string) bool { return code == "1146" || code == "1054" },
-		busy: func(code string) bool {
-			return code == "1213" || code == "1205" || code == "1020" // deadlock, lock wait, MariaDB's snapshot isolation
-		},
+		Unchecked: "SET SESSION foreign_key_checks = 0",
 		types: map[string]string{
 			"name":      "VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
 			"code":      "VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin",

@@ -1,0 +1,155 @@
+package dialect
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A Dialect is what a merge needs to know of the SQL of a database, besides what sqldialect has. It must not be changed.
+type Dialect struct {
+	Kind      sqldialect.Dialect
+	Now       string // the database's clock in microseconds since 1970 UTC
+	MaxParams int    // of one statement
+	Writers   int    // that can work at the same time, at most
+
+	RowValues  bool // (a, b) > (?, ?) finds its range
+	ValuesInIn bool // (a, b) IN takes VALUES
+
+	// read returns the expression that selects a column so that its value is the same whatever the driver's settings are;
+	// Carrier returns the Go type of that value.
+	read    func(column string, c *plan.Column) string
+	Carrier func(c *plan.Column) Carrier
+
+	// Held reads the fence of the lease so that nobody can change it before the
+	// transaction ends.
+	Held  string
+	Begin string // a transaction that writes
+
+	Source, Target []string // statements that a session begins with
+	Unchecked      string   // turns foreign keys off in a session
+	Settings       []string // pragmas to set back afterwards; none means that a session ends with its connection
+
+	IfMissing string            // in CREATE INDEX
+	types     map[string]string // of the ledger's columns
+}
+
+// A Carrier is the Go type in which the values of a column are carried. NULL is
+// nil in all of them.
+type Carrier uint8
+
+// The carriers.
+const (
+	CarryText    Carrier = iota // string
+	CarryInteger                // int64; string where that does not fit
+	CarryFloat                  // float64
+	CarryBytes                  // []byte
+	CarryNative                 // int64, float64, string or []byte: SQLite's values have types of their own
+)
+
+// Of returns the Dialect of d, or a [*plan.Error].
+func Of(d sqlsnow.Dialect) (*Dialect, error) {
+	switch d {
+	case sqlsnow.MySQL:
+		return mysql(), nil
+	case sqlsnow.Postgres:
+		return postgres(), nil
+	case sqlsnow.SQLite:
+		return sqlite(), nil
+	}
+	return nil, &plan.Error{Reason: "unknown dialect " + d.String()}
+}
+
+// Quote returns a name as SQL.
+func (d *Dialect) Quote(name string) string { return d.Kind.Quote(name) }
+
+// Placeholder returns the placeholder of the n-th parameter, counted from 1.
+func (d *Dialect) Placeholder(n int) string { return d.Kind.Placeholder(n) }
+
+// QuoteAll returns names as SQL, with commas.
+func (d *Dialect) QuoteAll(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = d.Quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// SelectList returns the expressions that read columns, with commas.
+func (d *Dialect) SelectList(columns []*plan.Column) string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = d.read(d.Quote(c.Name), c)
+	}
+	return strings.Join(list, ", ")
+}
+
+// Placeholders returns n placeholders, the first of which is numbered first, in
+// parentheses.
+func (d *Dialect) Placeholders(first, n int) string {
+	var b strings.Builder
+	b.WriteByte('(')
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(d.Placeholder(first + i))
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// PlaceholderRows returns n rows of placeholders in parentheses, with commas.
+func (d *Dialect) PlaceholderRows(n, width int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(d.Placeholders(1+i*width, width))
+	}
+	return b.String()
+}
+
+// SQL returns a text whose {now} and {types} are replaced, and whose question
+// marks are placeholders.
+func (d *Dialect) SQL(text string) string {
+	text = strings.ReplaceAll(text, "{now}", d.Now)
+	for name, typ := range d.types {
+		text = strings.ReplaceAll(text, "{"+name+"}", typ)
+	}
+	if d.Placeholder(1) == "?" {
+		return text
+	}
+	var b strings.Builder
+	for n := 1; ; n++ {
+		before, after, found := strings.Cut(text, "?")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		b.WriteString(d.Placeholder(n))
+		text = after
+	}
+}
+
+// Failed makes an error of a driver a [*sqlsnow.DatabaseError]. Errors that have a type already stay as they are.
+func (d *Dialect) Failed(op string, err error) error {
+	if err == nil || errors.As(err, new(*report.OvertakenError)) || errors.As(err, new(*plan.Error)) || errors.As(err, new(*sqlsnow.DatabaseError)) {
+		return err
+	}
+	return &sqlsnow.DatabaseError{Op: op, Code: sqldialect.Code(err), Err: err}
+}
+
+// IsBusy reports whether err is one of another transaction in the way.
+func (d *Dialect) IsBusy(err error) bool { return d.Kind.Classify(err) == sqldialect.Busy }
+
+// IsMissing reports whether err is one of a table or column that does not exist.
+func (d *Dialect) IsMissing(err error) bool {
+	class := d.Kind.Classify(err)
+	return class == sqldialect.NoTable || class == sqldialect.NoColumn || d.Kind == sqldialect.SQLite && sqldialect.Code(err) == "1"
+}

@@ -1,0 +1,3 @@
+// Package dialect has what differs between the databases in a merge, beyond placeholders, names and errors, which
+// sqldialect has: how sessions begin, how columns are read, of what types the ledger's columns are.
+package dialect
