@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 )
 
 // An idRange is the new ids that the rows of one source table may get: those of
@@ -68,13 +69,9 @@ func (r idRange) tick(t time.Time) int64 {
 // long after the epoch: those below are of databases that count, and rows that
 // keep such an id may be in the target.
 func (r idRange) least() int64 {
-	ticks := int64((bigID + r.stride() - 1) / r.stride())
+	ticks := int64((sqlvalue.BigID + r.stride() - 1) / r.stride())
 	if ticks > int64(time.Hour/r.layout.Tick()) {
 		return 0
 	}
 	return ticks
 }
-
-// bigID is where ids begin that no database has counted up to: even an hour
-// after its epoch a snowflake is past it.
-const bigID = 1 << 40
