@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/inspect"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -51,7 +52,7 @@ func inspectSources(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p
 	if err := (&plan.Plan{Sources: names}).CheckSources(); err != nil {
 		return nil, err
 	}
-	var databases []Database
+	var databases []inspect.Database
 	for _, s := range sources {
 		if s.DB == nil {
 			return nil, fmt.Errorf("source %q has no database", s.Name)
@@ -65,9 +66,9 @@ func inspectSources(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p
 		if failed != nil {
 			return nil, fmt.Errorf("source %q: %w", s.Name, e.Failed("inspect", failed))
 		}
-		databases = append(databases, Database{Name: s.Name, Catalog: found, Rows: sampler{e, conn}})
+		databases = append(databases, inspect.Database{Name: s.Name, Catalog: found, Rows: sampler{e, conn}})
 	}
-	return Propose(ctx, d, databases)
+	return inspect.Propose(ctx, d, databases)
 }
 
 // A sampler reads rows of a source for inspect.

@@ -1,4 +1,4 @@
-package merge
+package inspect
 
 import (
 	"context"
@@ -15,12 +15,12 @@ import (
 
 // A Database is a source, as Propose asks it.
 type Database struct {
-	Name    string // see [merge.Source]
+	Name    string // see merge.Source
 	Catalog *catalog.Catalog
 	Rows    Rows
 }
 
-// Rows reads rows of a database. Values are carried as [dialect.Carrier] says.
+// Rows reads rows of a database. Values are carried as dialect.Carrier says.
 type Rows interface {
 	// Range returns the first rows of a table behind a primary key, in the order of that key; nil is no key.
 	Range(ctx context.Context, t *plan.Table, columns []*plan.Column, after []any, limit int) ([][]any, error)
