@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
