@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
 )
 
 // A change is a row of snow_merge_changes.
@@ -17,7 +19,7 @@ type change struct {
 
 // changes returns what was changed in rows of a source table.
 func (l ledger) changes(ctx context.Context, t *SourceTable, rows []string) (all []change, err error) {
-	for part := range slices.Chunk(rows, maxIn) {
+	for part := range slices.Chunk(rows, chunk.MaxIn) {
 		args := []any{t.id}
 		for _, row := range part {
 			args = append(args, row)

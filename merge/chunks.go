@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 )
 
@@ -22,9 +23,9 @@ type Chunk struct {
 	rekeyed     int64 // rows with a new id
 	merged      int64 // rows that others stand for
 	dropped     int64
-	hash        sum   // phase copy: of the source's rows; zero where a server has copied them itself
-	place       int64 // phase mint: of the last new id
-	late        int64 // phase mint: how far ids are ahead of their rows' dates at most, in microseconds
+	hash        chunk.Sum // phase copy: of the source's rows; zero where a server has copied them itself
+	place       int64     // phase mint: of the last new id
+	late        int64     // phase mint: how far ids are ahead of their rows' dates at most, in microseconds
 }
 
 const chunkColumns = "source_table, phase, seq, lo, hi, rows_read, rows_written, rekeyed, merged, dropped, hash, place, displaced_us"
@@ -107,6 +108,6 @@ func scanChunk(rows *sql.Rows) (c Chunk, err error) {
 	if c.hi, err = sqlvalue.ParseKey(hi); err != nil {
 		return c, err
 	}
-	c.hash, err = parseSum(hash)
+	c.hash, err = chunk.ParseSum(hash)
 	return c, err
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -89,7 +90,7 @@ func (i *inspector) pairs(ctx context.Context, t *plan.Table, by []string, do fu
 					do(nil, nil, nil)
 				}
 			}
-			found, err := readKeys(ctx, i.Dialect, i.sessions[earlier], t.Name, of, by, keys)
+			found, err := chunk.ReadKeys(ctx, i.Dialect, i.sessions[earlier], t.Name, of, by, keys)
 			if err != nil {
 				return fmt.Errorf("source %q: table %q: %w", earlier, t.Name, i.Failed("look for clashes", err))
 			}

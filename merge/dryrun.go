@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -19,12 +20,12 @@ func (j *job) dryRun(ctx context.Context) (_ *report.Forecast, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
+	defer func() { err = errors.Join(err, c.Close()) }()
 	// Where there is no ledger, there was no run.
-	if r, err := ledgerOf(c.target).load(ctx, j.id, j.plan); err == nil && r != nil && r.phase != phaseMint {
+	if r, err := ledgerOf(c.Target).load(ctx, j.id, j.plan); err == nil && r != nil && r.phase != phaseMint {
 		return nil, errBegun
 	}
-	sources, err := c.all(ctx)
+	sources, err := c.All(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func (j *job) dryRun(ctx context.Context) (_ *report.Forecast, err error) {
 	merged := newRememberedIdentities()
 	d := &dryRun{
 		job: j, conns: c, forecast: &report.Forecast{Sources: j.plan.Sources}, merged: merged,
-		conflicts: newConflicts(j.engine, j.plan, c.target, sources, merged),
+		conflicts: newConflicts(j.engine, j.plan, c.Target, sources, merged),
 	}
 	for _, t := range j.order {
 		before, err := d.before(ctx, t)
@@ -65,7 +66,7 @@ const runPerDryRun = 6
 // A dryRun goes through the tables of the sources.
 type dryRun struct {
 	*job
-	conns     *conns
+	conns     *chunk.Conns
 	forecast  *report.Forecast
 	conflicts *conflicts
 	merged    *rememberedIdentities
@@ -73,7 +74,7 @@ type dryRun struct {
 
 // before counts the rows that the target has of a table.
 func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {
-	n, err := countRows(ctx, d.engine, d.conns.target, t.Name)
+	n, err := chunk.CountRows(ctx, d.engine, d.conns.Target, t.Name)
 	if err != nil {
 		if ctx.Err() != nil {
 			return 0, err
@@ -99,7 +100,7 @@ func (d *dryRun) table(ctx context.Context, t *SourceTable, before int64) error 
 		if err := d.pause(ctx); err != nil {
 			return err
 		}
-		start, limit := time.Now(), pace.size()
+		start, limit := time.Now(), pace.Size()
 		rows, err := t.read(ctx, d.conns, after, nil, limit)
 		if err != nil {
 			return err
@@ -109,9 +110,9 @@ func (d *dryRun) table(ctx context.Context, t *SourceTable, before int64) error 
 		}
 		bytes := 0
 		for _, row := range rows {
-			bytes += sizeOf(row)
+			bytes += chunk.SizeOf(row)
 		}
-		pace.observe(len(rows), bytes, time.Since(start))
+		pace.Observe(len(rows), bytes, time.Since(start))
 		progress.chunk(len(rows), time.Since(start))
 		if len(rows) < limit {
 			break

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -104,7 +105,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	const portion = 50 // rows may be large
 	var last []any
 	for !s.whole && len(s.rows) < wholeSample && size < sampleBytes/2 {
-		rows, err := readRange(ctx, i.Dialect, q, from, s.columns, last, nil, portion)
+		rows, err := chunk.ReadRange(ctx, i.Dialect, q, from, s.columns, last, nil, portion)
 		if err != nil {
 			return err
 		}
@@ -141,7 +142,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	lowest = max(lowest, 0)
 	for n := range sampleSeeks {
 		after := lowest + int64(float64(highest-lowest)*float64(n+1)/(sampleSeeks+1))
-		rows, err := readRange(ctx, i.Dialect, q, from, s.columns, []any{after}, nil, (sampleRows-wholeSample)/sampleSeeks)
+		rows, err := chunk.ReadRange(ctx, i.Dialect, q, from, s.columns, []any{after}, nil, (sampleRows-wholeSample)/sampleSeeks)
 		if err != nil {
 			return err
 		}
@@ -222,9 +223,9 @@ func (i *inspector) lookUp(ctx context.Context, s ids, table *plan.Table) (total
 				within = append(within, id)
 			}
 		}
-		for chunk := range slices.Chunk(within, maxIDs) {
-			condition, args := anyOf(i.Dialect, i.Quote(key.Name), chunk)
-			rows, err := readAll(ctx, i.Dialect, i.sessions[source], "SELECT "+i.Quote(key.Name)+" FROM "+i.Quote(table.Name)+" WHERE "+condition,
+		for c := range slices.Chunk(within, maxIDs) {
+			condition, args := chunk.AnyOf(i.Dialect, i.Quote(key.Name), c)
+			rows, err := chunk.ReadAll(ctx, i.Dialect, i.sessions[source], "SELECT "+i.Quote(key.Name)+" FROM "+i.Quote(table.Name)+" WHERE "+condition,
 				[]*plan.Column{key}, args)
 			if err != nil {
 				return inclusion{}, fmt.Errorf("source %q: table %q: %w", source, table.Name, i.Failed("look up ids", err))

@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -44,7 +45,7 @@ type work struct {
 	*job
 	run   *run
 	table *SourceTable
-	conns *conns
+	conns *chunk.Conns
 	lease *lease // but for verification
 
 	// Phase mint.

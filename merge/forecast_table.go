@@ -30,7 +30,7 @@ type tableForecast struct {
 
 func (f *tableForecast) begin(ctx context.Context) error {
 	s := f.of
-	source, err := f.conns.source(ctx, s.source)
+	source, err := f.conns.Source(ctx, s.source)
 	if err != nil {
 		return err
 	}

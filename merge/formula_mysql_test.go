@@ -12,6 +12,7 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -30,14 +31,14 @@ func TestFormulaOfServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := openConns(t.Context(), e, db, nil)
+	c, err := chunk.OpenConns(t.Context(), e, db, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.close() })
+	t.Cleanup(func() { c.Close() })
 	exec := func(text string) {
 		t.Helper()
-		if _, err := c.target.ExecContext(t.Context(), text); err != nil {
+		if _, err := c.Target.ExecContext(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,20 +84,20 @@ func TestFormulaOfServer(t *testing.T) {
 			}
 			of := newSourceTable(1, "s", plan)
 			of.ids = ids
-			from, err := readStoredTable(t.Context(), c.target, "DATABASE()", table)
+			from, err := readStoredTable(t.Context(), c.Target, "DATABASE()", table)
 			if err != nil {
 				t.Fatal(err)
 			}
 			facts := facts{Now: testEpoch.Add(1000 * 24 * time.Hour).UnixMicro()}
-			server := newServerDates(c.engine, &run{facts: facts}, of, from)
+			server := newServerDates(c.Engine, &run{facts: facts}, of, from)
 			if server == nil {
 				t.Fatalf("%s: the server can't make ids", typ)
 			}
-			if err := setPlace(t.Context(), c.target, server.start()); err != nil {
+			if err := setPlace(t.Context(), c.Target, server.start()); err != nil {
 				t.Fatal(err)
 			}
 			text := "SELECT s.id, CAST(s.created AS CHAR), " + server.lateExpression("s.id", server.rowTick()) + ", @snow_merge_late FROM " + table + " AS s FORCE INDEX (PRIMARY) ORDER BY s.id"
-			rows, err := c.target.QueryContext(t.Context(), text)
+			rows, err := c.Target.QueryContext(t.Context(), text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +128,7 @@ func TestFormulaOfServer(t *testing.T) {
 			}
 		}
 	}
-	if d := newServerDates(c.engine, &run{}, &SourceTable{table: &plan.Table{}, ids: idRange{layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), end: 256}}, &storedTable{}); d != nil {
+	if d := newServerDates(c.Engine, &run{}, &SourceTable{table: &plan.Table{}, ids: idRange{layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), end: 256}}, &storedTable{}); d != nil {
 		t.Error("the server makes ids with a shard")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -39,11 +40,11 @@ type entry struct {
 // snow_merge_map, and the packs.
 type idMap struct {
 	engine *dialect.Dialect
-	q      queryer
+	q      chunk.Queryer
 }
 
 // idMapOf returns the map that a session of the target has.
-func idMapOf(s *session) idMap { return idMap{s.engine, s} }
+func idMapOf(s *chunk.Session) idMap { return idMap{s.Engine, s} }
 
 // maxIDs is how many ids one statement looks for. MariaDB makes a temporary
 // table of 1000 and more.
@@ -55,7 +56,7 @@ func (m idMap) find(ctx context.Context, t *SourceTable, olds []int64) (map[int6
 	found := make(map[int64]successor, len(olds))
 	add := func(old int64, after successor) error { found[old] = after; return nil }
 	for part := range slices.Chunk(olds, maxIDs) {
-		condition, args := anyOf(m.engine, "old_id", part)
+		condition, args := chunk.AnyOf(m.engine, "old_id", part)
 		if err := m.rows(ctx, t, condition, args, add); err != nil {
 			return nil, err
 		}
@@ -83,7 +84,7 @@ func (m idMap) olds(ctx context.Context, t *SourceTable, ids []int64) (map[int64
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	found := map[int64][]int64{}
 	for part := range slices.Chunk(ids, maxIDs) {
-		condition, args := anyOf(m.engine, "new_id", part)
+		condition, args := chunk.AnyOf(m.engine, "new_id", part)
 		err := m.rows(ctx, t, condition, args, func(old int64, after successor) error {
 			found[after.id] = append(found[after.id], old)
 			return nil
@@ -190,7 +191,7 @@ func fateOf(kind int) fate {
 
 // A mapWriter inserts rows of snow_merge_map.
 type mapWriter struct {
-	s    *session
+	s    *chunk.Session
 	full *sql.Stmt // inserts as many rows as one statement takes
 }
 
@@ -201,12 +202,12 @@ func (w *mapWriter) close() {
 }
 
 func (w *mapWriter) write(ctx context.Context, t *SourceTable, entries []entry) error {
-	e := w.s.engine
+	e := w.s.Engine
 	if e.Kind == sqlsnow.Postgres {
 		return w.writeArrays(ctx, t, entries)
 	}
 	const width = 4
-	for part := range slices.Chunk(entries, mostInserted) {
+	for part := range slices.Chunk(entries, chunk.MostInserted) {
 		args := make([]any, 0, width*len(part))
 		for _, entry := range part {
 			var id any = entry.new
@@ -218,7 +219,7 @@ func (w *mapWriter) write(ctx context.Context, t *SourceTable, entries []entry) 
 		text := func() string {
 			return "INSERT INTO snow_merge_map (source_table, old_id, new_id, kind) VALUES " + e.PlaceholderRows(len(part), width)
 		}
-		if len(part) < mostInserted {
+		if len(part) < chunk.MostInserted {
 			if _, err := w.s.ExecContext(ctx, text(), args...); err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/catalog"
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
@@ -44,7 +45,7 @@ func Inspect(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (*plan.P
 type inspector struct {
 	*dialect.Dialect
 	names    []string
-	sessions map[string]*session
+	sessions map[string]*chunk.Session
 	catalogs map[string]*catalog.Catalog
 	plan     *plan.Plan
 	ranges   map[tableOf]keyRange
@@ -60,7 +61,7 @@ func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *plan.
 		return nil, err
 	}
 	i := &inspector{
-		Dialect: e, sessions: map[string]*session{}, catalogs: map[string]*catalog.Catalog{},
+		Dialect: e, sessions: map[string]*chunk.Session{}, catalogs: map[string]*catalog.Catalog{},
 		ranges: map[tableOf]keyRange{}, samples: map[tableOf]*sample{},
 	}
 	for _, s := range sources {
@@ -71,7 +72,7 @@ func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *plan.
 	}
 	defer func() {
 		for _, s := range i.sessions {
-			err = errors.Join(err, s.close())
+			err = errors.Join(err, s.Close())
 		}
 	}()
 	var catalogs []*catalog.Catalog
@@ -79,7 +80,7 @@ func inspect(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *plan.
 		if s.DB == nil {
 			return nil, fmt.Errorf("source %q has no database", s.Name)
 		}
-		if i.sessions[s.Name], err = openSession(ctx, e, s.DB, e.Source); err != nil {
+		if i.sessions[s.Name], err = chunk.OpenSession(ctx, e, s.DB, e.Source); err != nil {
 			delete(i.sessions, s.Name)
 			return nil, fmt.Errorf("source %q: %w", s.Name, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -40,31 +41,31 @@ type job struct {
 	newLinker   func(context.Context, work) (linker, error)
 
 	teller teller
-	pauser pauser
+	pauser chunk.Pauser
 }
 
 // conns returns sessions for a goroutine that reads.
-func (j *job) conns(ctx context.Context) (*conns, error) {
-	return openConns(ctx, j.engine, j.target, j.sources)
+func (j *job) conns(ctx context.Context) (*chunk.Conns, error) {
+	return chunk.OpenConns(ctx, j.engine, j.target, j.sources)
 }
 
 // writer returns sessions for a goroutine that writes.
-func (j *job) writer(ctx context.Context) (*conns, error) {
+func (j *job) writer(ctx context.Context) (*chunk.Conns, error) {
 	c, err := j.conns(ctx)
 	if err != nil || !j.unchecked {
 		return c, err
 	}
-	if err := c.withoutForeignKeys(ctx); err != nil {
-		return nil, errors.Join(err, c.close())
+	if err := c.WithoutForeignKeys(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
 // pace returns one for transactions of the job's length.
-func (j *job) pace() *pace { return newPace(j.chunkRows, j.chunkTime) }
+func (j *job) pace() *chunk.Pace { return chunk.NewPace(j.chunkRows, j.chunkTime) }
 
 // pause waits while the run is paused.
-func (j *job) pause(ctx context.Context) error { return j.pauser.wait(ctx, j.teller.tell) }
+func (j *job) pause(ctx context.Context) error { return j.pauser.Wait(ctx, j.teller.tell) }
 
 // blobs reports whether bytes differ from texts: so it is in SQLite.
 func (j *job) blobs() bool { return j.engine.Kind == sqlsnow.SQLite }

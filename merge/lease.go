@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/report"
 )
 
@@ -15,8 +16,8 @@ import (
 // being changed until it ends, so a process whose lease was taken over commits
 // nothing any more.
 type lease struct {
-	open  func(context.Context) (*session, error) // nil where the writer's session renews, as SQLite's does
-	s     *session                                // for renewals
+	open  func(context.Context) (*chunk.Session, error) // nil where the writer's session renews, as SQLite's does
+	s     *chunk.Session                                // for renewals
 	fence int64
 	time  time.Duration
 
@@ -32,7 +33,7 @@ type lease struct {
 // time, and renews it until release: by a session that open returns, if it is
 // not nil. The context that it returns ends when the lease is lost.
 func takeLease(
-	ctx context.Context, s *session, open func(context.Context) (*session, error), run, holder string, ttl time.Duration,
+	ctx context.Context, s *chunk.Session, open func(context.Context) (*chunk.Session, error), run, holder string, ttl time.Duration,
 ) (_ context.Context, _ *lease, err error) {
 	l := &lease{open: open, s: s, time: ttl, stop: make(chan struct{}), done: make(chan struct{})}
 	if open != nil {
@@ -41,13 +42,13 @@ func takeLease(
 		}
 		defer func() {
 			if err != nil {
-				err = errors.Join(err, l.s.close())
+				err = errors.Join(err, l.s.Close())
 			}
 		}()
 	}
-	e := s.engine
+	e := s.Engine
 	held := &report.RunningError{}
-	err = s.transaction(ctx, nil, func() error {
+	err = s.Transaction(ctx, nil, func() error {
 		result, err := s.ExecContext(ctx, e.SQL(`UPDATE snow_merge_lease SET fence = fence + 1, run = ?, holder = ?, until_us = {now} + ?
 			WHERE id = 1 AND until_us < {now}`), run, holder, ttl.Microseconds())
 		if err != nil {
@@ -104,10 +105,10 @@ func (l *lease) extend(ctx context.Context) error {
 	defer l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, l.time)
 	defer cancel()
-	text := l.s.engine.SQL("UPDATE snow_merge_lease SET until_us = {now} + ? WHERE id = 1 AND fence = ?")
+	text := l.s.Engine.SQL("UPDATE snow_merge_lease SET until_us = {now} + ? WHERE id = 1 AND fence = ?")
 	result, err := l.s.ExecContext(ctx, text, l.time.Microseconds(), l.fence)
 	if err != nil && l.open != nil { // the connection may be gone
-		_ = l.s.close()
+		_ = l.s.Close()
 		s, failed := l.open(ctx)
 		if failed != nil {
 			return nil
@@ -141,26 +142,26 @@ func (l *lease) release() {
 	l.end(nil)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_, _ = l.s.ExecContext(ctx, l.s.engine.SQL("UPDATE snow_merge_lease SET until_us = 0 WHERE id = 1 AND fence = ?"), l.fence)
+	_, _ = l.s.ExecContext(ctx, l.s.Engine.SQL("UPDATE snow_merge_lease SET until_us = 0 WHERE id = 1 AND fence = ?"), l.fence)
 	if l.open != nil {
-		_ = l.s.close()
+		_ = l.s.Close()
 	}
 }
 
 // transaction does something in one transaction of a session, if the lease is
 // still held. It does it again if another transaction was in the way.
-func (l *lease) transaction(ctx context.Context, s *session, do func() error) error {
-	return s.transaction(ctx, l.mu.RLocker(), l.fenced(ctx, s, do))
+func (l *lease) transaction(ctx context.Context, s *chunk.Session, do func() error) error {
+	return s.Transaction(ctx, l.mu.RLocker(), l.fenced(ctx, s, do))
 }
 
 // try is transaction without another try.
-func (l *lease) try(ctx context.Context, s *session, do func() error) error {
-	return s.try(ctx, l.mu.RLocker(), l.fenced(ctx, s, do))
+func (l *lease) try(ctx context.Context, s *chunk.Session, do func() error) error {
+	return s.Try(ctx, l.mu.RLocker(), l.fenced(ctx, s, do))
 }
 
-func (l *lease) fenced(ctx context.Context, s *session, do func() error) func() error {
+func (l *lease) fenced(ctx context.Context, s *chunk.Session, do func() error) func() error {
 	return func() error {
-		err := s.QueryRowContext(ctx, s.engine.Held, l.fence).Scan(new(int64))
+		err := s.QueryRowContext(ctx, s.Engine.Held, l.fence).Scan(new(int64))
 		if errors.Is(err, sql.ErrNoRows) {
 			return &report.OvertakenError{}
 		}

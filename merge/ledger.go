@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 )
 
@@ -88,11 +89,11 @@ var errLedger = errors.New("the ledger in the target is damaged")
 // be called in a transaction of the lease, but for make.
 type ledger struct {
 	engine *dialect.Dialect
-	q      queryer
+	q      chunk.Queryer
 }
 
 // ledgerOf returns the ledger that a session of the target has.
-func ledgerOf(s *session) ledger { return ledger{s.engine, s} }
+func ledgerOf(s *chunk.Session) ledger { return ledger{s.Engine, s} }
 
 // make creates the tables that do not exist.
 func (l ledger) make(ctx context.Context) error {

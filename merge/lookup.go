@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -31,7 +32,7 @@ func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, tabl
 	return snow.ID(id), nil
 }
 
-func lookup(ctx context.Context, e *dialect.Dialect, target queryer, source, table string, oldID int64) (int64, error) {
+func lookup(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, source, table string, oldID int64) (int64, error) {
 	number, text, err := ledger{e, target}.merged(ctx, source, table)
 	if err != nil {
 		return 0, err

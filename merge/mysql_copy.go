@@ -36,7 +36,7 @@ func (c *serverCopier) copy(ctx context.Context, chunks []Chunk) (bytes int, err
 	if !ok {
 		return 0, errUnlike
 	}
-	target := c.conns.target
+	target := c.conns.Target
 	var want int64
 	done := make([]Chunk, len(chunks))
 	for i, m := range chunks {
@@ -61,7 +61,7 @@ func (c *serverCopier) copy(ctx context.Context, chunks []Chunk) (bytes int, err
 
 // insert copies rows, and returns how many.
 func (c *serverCopier) insert(ctx context.Context, chunks []Chunk, where string) (int64, error) {
-	target := c.conns.target
+	target := c.conns.Target
 	heads, err := idMapOf(target).packHeads(ctx, c.table, chunks)
 	if err != nil {
 		return 0, err
@@ -128,7 +128,7 @@ func (c *serverCopier) count(ctx context.Context, chunks []Chunk) error {
 		return nil
 	}
 	got, into := scanned(len(want))
-	if err := c.conns.target.QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", ")).Scan(into...); err != nil {
+	if err := c.conns.Target.QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", ")).Scan(into...); err != nil {
 		return err
 	}
 	if !slices.Equal(got, want) {

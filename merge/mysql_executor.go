@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -64,11 +65,11 @@ func (x *serverExecutor) Mint(ctx context.Context) error {
 // mintAgain lets the server mint, and go on where another transaction was in the way.
 func (x *serverExecutor) mintAgain(ctx context.Context) error {
 	for tries := 1; ; tries++ {
-		last, err := ledgerOf(x.conns.target).lastChunk(ctx, x.table)
+		last, err := ledgerOf(x.conns.Target).lastChunk(ctx, x.table)
 		if err != nil {
 			return err
 		}
-		if err = x.minter.all(ctx, last); err == nil || isFinal(ctx, err) || tries == mostTries || !x.engine.IsBusy(err) {
+		if err = x.minter.all(ctx, last); err == nil || isFinal(ctx, err) || tries == chunk.MostTries || !x.engine.IsBusy(err) {
 			return err
 		}
 	}
@@ -86,7 +87,7 @@ func (x *serverExecutor) Copy(ctx context.Context, chunks []Chunk) (bytes int, e
 }
 
 func (x *serverExecutor) Compare(ctx context.Context, tasks []task) (*proof, error) {
-	if x.copier != nil && !x.broken && tasks[0].copied.hash == (sum{}) {
+	if x.copier != nil && !x.broken && tasks[0].copied.hash == (chunk.Sum{}) {
 		found, err := x.copier.compare(ctx, tasks)
 		if found != nil || isFinal(ctx, err) {
 			return found, err

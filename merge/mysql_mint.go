@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -29,7 +30,7 @@ type serverMinter struct {
 	from  string // the table, as the target's session calls it
 	key   string
 	rows  int // of a chunk, at most
-	sizes *pace
+	sizes *chunk.Pace
 
 	dates  *serverDates // if the rows get new ids
 	packed bool         // the map gets packs
@@ -45,7 +46,7 @@ func newServerMinter(ctx context.Context, w work, database string) (*serverMinte
 	if none, err := w.conflicts.none(ctx, t.table, t.source); err != nil || !none {
 		return nil, err
 	}
-	e, target := w.engine, w.conns.target
+	e, target := w.engine, w.conns.Target
 	m := &serverMinter{work: w, sizes: w.pace()}
 	m.from, m.key = e.Quote(database)+"."+e.Quote(t.table.Name), "s."+e.Quote(t.table.PrimaryKey[0])
 	from, err := readStoredTable(ctx, target, literal(database), t.table.Name)
@@ -59,7 +60,7 @@ func newServerMinter(ctx context.Context, w work, database string) (*serverMinte
 		}
 		tick = m.dates.rowTick()
 	}
-	m.rows = max(1, min(mostMinted, mostBytes/max(1, from.rowBytes(ctx, target, m.from)))) // a chunk is read at once if need be
+	m.rows = max(1, min(mostMinted, chunk.MostBytes/max(1, from.rowBytes(ctx, target, m.from)))) // a chunk is read at once if need be
 	// The account of the target may be another one, which can't read this.
 	_, err = target.ExecContext(ctx, "SELECT "+m.key+", "+tick+" FROM "+m.from+" AS s FORCE INDEX (PRIMARY) LIMIT 0")
 	if ctx.Err() != nil {
@@ -106,7 +107,7 @@ func (m *serverMinter) all(ctx context.Context, last Chunk) error {
 	defer stop(nil)
 	txs := make(chan *mintTx)
 	var group sync.WaitGroup
-	write := func(target *session) {
+	write := func(target *chunk.Session) {
 		group.Go(func() {
 			for tx := range txs {
 				if err := m.write(ctx, going, target, tx); err != nil {
@@ -115,8 +116,8 @@ func (m *serverMinter) all(ctx context.Context, last Chunk) error {
 			}
 		})
 	}
-	write(m.conns.target)
-	var others []*conns
+	write(m.conns.Target)
+	var others []*chunk.Conns
 	err := m.feed(ctx, last, func(tx *mintTx) error {
 		if tx.number > 1 && tx.number <= m.writers { // small tables are done by one
 			c, err := m.writer(ctx)
@@ -125,7 +126,7 @@ func (m *serverMinter) all(ctx context.Context, last Chunk) error {
 			}
 			others = append(others, c)
 			if database, err := sourceDatabase(ctx, c, m.table.source); err == nil && database != "" {
-				write(c.target)
+				write(c.Target)
 			}
 		}
 		select {
@@ -142,7 +143,7 @@ func (m *serverMinter) all(ctx context.Context, last Chunk) error {
 	group.Wait()
 	err = context.Cause(going)
 	for _, c := range others {
-		if closed := c.close(); closed != nil && err == nil {
+		if closed := c.Close(); closed != nil && err == nil {
 			err = closed
 		}
 	}
@@ -162,7 +163,7 @@ func (m *serverMinter) feed(ctx context.Context, last Chunk, send func(*mintTx) 
 		}
 		tx := &mintTx{number: number, from: bound, before: before, held: make(chan struct{}), done: make(chan struct{}), counted: make(chan struct{})}
 		before = tx
-		size, ended := m.sizes.size(), false
+		size, ended := m.sizes.Size(), false
 		for rows := min(size, m.rows); !ended && (tx.rows == 0 || tx.rows+rows <= size); {
 			c, err := m.cut(ctx, last, rows, &bound)
 			if err != nil {
@@ -187,7 +188,7 @@ func (m *serverMinter) feed(ctx context.Context, last Chunk, send func(*mintTx) 
 // of the last place on. No rows are after the last one.
 func (m *serverMinter) cut(ctx context.Context, last Chunk, rows int, bound *int64) (Chunk, error) {
 	c := Chunk{sourceTable: m.table.id, phase: phaseMint, seq: last.seq + 1, lo: last.hi}
-	source, err := m.conns.source(ctx, m.table.source)
+	source, err := m.conns.Source(ctx, m.table.source)
 	if err != nil {
 		return c, err
 	}
@@ -236,7 +237,7 @@ func (m *serverMinter) within(lo, hi []any) string {
 }
 
 // write does one transaction, and commits it as soon as that before is committed.
-func (m *serverMinter) write(ctx, going context.Context, target *session, tx *mintTx) error {
+func (m *serverMinter) write(ctx, going context.Context, target *chunk.Session, tx *mintTx) error {
 	if going.Err() != nil {
 		return context.Cause(going)
 	}
@@ -270,19 +271,19 @@ func (m *serverMinter) write(ctx, going context.Context, target *session, tx *mi
 	}
 	defer close(tx.counted) // the next one may use progress then
 	tx.before = nil         // or all would be kept
-	m.sizes.observe(tx.rows, 0, took)
+	m.sizes.Observe(tx.rows, 0, took)
 	m.progress.chunk(tx.rows, took)
 	return nil
 }
 
 // setPlace gives the variables that ids are made by their values.
-func setPlace(ctx context.Context, target *session, place int64) error {
+func setPlace(ctx context.Context, target *chunk.Session, place int64) error {
 	_, err := target.ExecContext(ctx, fmt.Sprintf("SET @snow_merge_place = %d, @snow_merge_tick = 0, @snow_merge_late = 0", place))
 	return err
 }
 
 // fillMap lets the server fill the map, and looks whether it did so row by row.
-func (m *serverMinter) fillMap(ctx context.Context, target *session, tx *mintTx) error {
+func (m *serverMinter) fillMap(ctx context.Context, target *chunk.Session, tx *mintTx) error {
 	last := tx.chunks[len(tx.chunks)-1]
 	if err := setPlace(ctx, target, tx.from); err != nil {
 		return err
@@ -308,7 +309,7 @@ func (m *serverMinter) fillMap(ctx context.Context, target *session, tx *mintTx)
 }
 
 // setPlaces puts the place of the true last id of each chunk in that of its bound.
-func (m *serverMinter) setPlaces(ctx context.Context, target *session, tx *mintTx, place int64, late time.Duration) error {
+func (m *serverMinter) setPlaces(ctx context.Context, target *chunk.Session, tx *mintTx, place int64, late time.Duration) error {
 	keys := make([]int64, len(tx.chunks))
 	for i, c := range tx.chunks {
 		keys[i] = c.hi[0].(int64)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 )
@@ -20,7 +21,7 @@ func (m *serverMinter) packs(ctx context.Context, database string) (bool, error)
 		return false, nil
 	}
 	var n int
-	err := m.conns.target.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM "+m.from+" AS s LIMIT 1 OFFSET "+strconv.Itoa(m.packRows-1)+") AS found").Scan(&n)
+	err := m.conns.Target.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM "+m.from+" AS s LIMIT 1 OFFSET "+strconv.Itoa(m.packRows-1)+") AS found").Scan(&n)
 	if err != nil || n == 0 {
 		return false, m.engine.Failed("look at table "+strconv.Quote(m.table.table.Name), err)
 	}
@@ -29,7 +30,7 @@ func (m *serverMinter) packs(ctx context.Context, database string) (bool, error)
 }
 
 // fillPacks lets the server make the ids of a transaction's chunks, a pack each.
-func (m *serverMinter) fillPacks(ctx context.Context, target *session, tx *mintTx) error {
+func (m *serverMinter) fillPacks(ctx context.Context, target *chunk.Session, tx *mintTx) error {
 	place := tx.from
 	if err := setPlace(ctx, target, place); err != nil {
 		return err
@@ -73,7 +74,7 @@ func (c *serverCopier) insertPacked(ctx context.Context, chunks []Chunk, heads [
 	if c.texts == nil {
 		return 0, errPacks
 	}
-	target, key := c.conns.target, "s."+c.engine.Quote(c.table.columns[c.table.key].Name)
+	target, key := c.conns.Target, "s."+c.engine.Quote(c.table.columns[c.table.key].Name)
 	into, values := c.insertInto()
 	values[c.table.key] = c.dates.expression(key, c.dates.rowTick())
 	all, allHeads := chunks, heads
@@ -169,7 +170,7 @@ func (c *serverCopier) comparePacked(ctx context.Context, chunks []Chunk, heads 
 // target as they are in the source, with the ids of the packs in their order,
 // and nothing else is of these chunks. All of them are compared at once, as texts.
 func (c *serverCopier) likePacks(ctx context.Context, chunks []Chunk, heads []packHead, found *proof) (alike bool, err error) {
-	t, e, target := c.table, c.engine, c.conns.target
+	t, e, target := c.table, c.engine, c.conns.Target
 	first, last := chunks[0], chunks[len(chunks)-1]
 	where, ok := c.within(first.lo, last.hi)
 	if !ok || heads[0].gapless && !consecutive(chunks) {

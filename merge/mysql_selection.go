@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -39,7 +40,7 @@ const packedBytes = 1000
 
 // newSelection returns nil if rows must go through this process.
 func newSelection(ctx context.Context, w work, database string) (*selection, error) {
-	t, e, target := w.table, w.engine, w.conns.target
+	t, e, target := w.table, w.engine, w.conns.Target
 	s := &selection{engine: e, of: t, from: e.Quote(database) + "." + e.Quote(t.table.Name)}
 	from, err := readStoredTable(ctx, target, literal(database), t.table.Name)
 	if err != nil {
@@ -164,7 +165,7 @@ func (s *selection) none(value string, c *plan.Column) string {
 	if len(ids) == 0 {
 		return ""
 	}
-	condition, _ := anyOf(s.engine, value, ids)
+	condition, _ := chunk.AnyOf(s.engine, value, ids)
 	return condition + " OR "
 }
 

@@ -37,7 +37,7 @@ func (c *serverCopier) compare(ctx context.Context, tasks []task) (*proof, error
 		want.copied += t.copied.written
 	}
 	want.right = want.copied
-	heads, err := idMapOf(c.conns.target).packHeads(ctx, c.table, chunks)
+	heads, err := idMapOf(c.conns.Target).packHeads(ctx, c.table, chunks)
 	if errors.Is(err, errPacks) || len(heads) > 0 && (c.texts == nil || !c.dense) {
 		return nil, nil
 	}
@@ -60,7 +60,7 @@ func (c *serverCopier) compare(ctx context.Context, tasks []task) (*proof, error
 
 // compareMapped compares rows whose ids are in rows of the map.
 func (c *serverCopier) compareMapped(ctx context.Context, chunks []Chunk, found *proof) (got counts, err error) {
-	target := c.conns.target
+	target := c.conns.Target
 	var least, most sql.NullInt64
 	if _, err := target.ExecContext(ctx, "SET @snow_merge_last = -1"); err != nil {
 		return got, err

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -17,14 +18,14 @@ type filling struct {
 	run   *run
 	lease *lease
 	phase string
-	conns []*conns // of one goroutine each
+	conns []*chunk.Conns // of one goroutine each
 }
 
-func (f *filling) fill(ctx context.Context, first *conns) (err error) {
-	f.conns = []*conns{first}
+func (f *filling) fill(ctx context.Context, first *chunk.Conns) (err error) {
+	f.conns = []*chunk.Conns{first}
 	defer func() {
 		for _, c := range f.conns[1:] {
-			err = errors.Join(err, c.close())
+			err = errors.Join(err, c.Close())
 		}
 	}()
 	for len(f.conns) < f.writers {
@@ -42,7 +43,7 @@ func (f *filling) fill(ctx context.Context, first *conns) (err error) {
 			continue
 		}
 		for _, source := range f.plan.SourcesOf(st.Table) {
-			feed, err := f.feed(ctx, ledgerOf(first.target), f.run.table(source, st.Table.Name), st, pace)
+			feed, err := f.feed(ctx, ledgerOf(first.Target), f.run.table(source, st.Table.Name), st, pace)
 			if err != nil {
 				return err
 			}
@@ -62,7 +63,7 @@ func (f *filling) fill(ctx context.Context, first *conns) (err error) {
 }
 
 // feed returns one of a source table.
-func (f *filling) feed(ctx context.Context, l ledger, t *SourceTable, st plan.Stage, pace *pace) (*feed, error) {
+func (f *filling) feed(ctx context.Context, l ledger, t *SourceTable, st plan.Stage, pace *chunk.Pace) (*feed, error) {
 	var err error
 	if t.changed, err = l.hasChanges(ctx, t); err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func (f *filling) drain(ctx context.Context, feed *feed) error {
 	return nil
 }
 
-func (f *filling) work(ctx context.Context, feed *feed, c *conns) error {
+func (f *filling) work(ctx context.Context, feed *feed, c *chunk.Conns) error {
 	w := work{job: f.job, run: f.run, table: feed.table, conns: c, lease: f.lease, deferred: feed.stage.Deferred, last: feed.last}
 	var do func(context.Context, []Chunk) (int, error)
 	if f.phase == phaseLink {
@@ -122,7 +123,7 @@ func (f *filling) work(ctx context.Context, feed *feed, c *conns) error {
 		if err := f.pause(ctx); err != nil {
 			return err
 		}
-		chunks, err := feed.next(ctx, ledgerOf(c.target))
+		chunks, err := feed.next(ctx, ledgerOf(c.Target))
 		if err != nil || len(chunks) == 0 {
 			return err
 		}
@@ -141,7 +142,7 @@ type feed struct {
 	table *SourceTable
 	stage plan.Stage
 	phase string
-	pace  *pace
+	pace  *chunk.Pace
 	last  int64 // the number of the table's last chunk
 
 	mu       sync.Mutex
@@ -161,7 +162,7 @@ func (f *feed) next(ctx context.Context, l ledger) ([]Chunk, error) {
 		}
 	}
 	n, rows := 1, f.buffer[0].read
-	for most := int64(f.pace.size()); n < len(f.buffer) && f.buffer[n].seq == f.buffer[n-1].seq+1 && rows+f.buffer[n].read <= most; n++ {
+	for most := int64(f.pace.Size()); n < len(f.buffer) && f.buffer[n].seq == f.buffer[n-1].seq+1 && rows+f.buffer[n].read <= most; n++ {
 		rows += f.buffer[n].read
 	}
 	chunks := f.buffer[:n:n]
@@ -175,7 +176,7 @@ func (f *feed) done(chunks []Chunk, bytes int, took time.Duration) {
 	for _, c := range chunks {
 		rows += int(c.read)
 	}
-	f.pace.observe(rows, bytes, took)
+	f.pace.Observe(rows, bytes, took)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.progress.chunk(rows, took)

@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/report"
 )
 
@@ -13,16 +14,16 @@ type minting struct {
 	*job
 	run   *run
 	lease *lease
-	conns *conns
+	conns *chunk.Conns
 }
 
 func (m *minting) mint(ctx context.Context) error {
 	m.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseMint, Total: -1})
-	sources, err := m.conns.all(ctx)
+	sources, err := m.conns.All(ctx)
 	if err != nil {
 		return err
 	}
-	target := m.conns.target
+	target := m.conns.Target
 	conflicts := newConflicts(m.engine, m.plan, target, sources, &mappedIdentities{idMapOf(target), m.run})
 	for _, t := range m.order {
 		order, err := m.plan.Precedence(t)
@@ -45,7 +46,7 @@ func (m *minting) mint(ctx context.Context) error {
 
 // table goes through one table of one source.
 func (m *minting) table(ctx context.Context, t *SourceTable, conflicts *conflicts) error {
-	seen, err := ledgerOf(m.conns.target).done(ctx, t, phaseMint)
+	seen, err := ledgerOf(m.conns.Target).done(ctx, t, phaseMint)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -20,8 +21,8 @@ type verifying struct {
 	report *report.Report
 	later  map[string]int64      // rows that later runs have copied, by table
 	sound  map[*plan.Column]bool // see work
-	first  *conns                // for what one goroutine asks of the target
-	others []*conns              // for rows: those of one goroutine each, or first alone
+	first  *chunk.Conns          // for what one goroutine asks of the target
+	others []*chunk.Conns        // for rows: those of one goroutine each, or first alone
 }
 
 var errNotRun = errors.New("the plan was never run on the target")
@@ -30,8 +31,8 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	if v.first, err = v.conns(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, v.first.close()) }()
-	target := v.first.target
+	defer func() { err = errors.Join(err, v.first.Close()) }()
+	target := v.first.Target
 	if v.run, err = ledgerOf(target).load(ctx, v.id, v.plan); err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	if v.sound, err = v.soundReferences(ctx, target); err != nil {
 		return err
 	}
-	v.others = []*conns{v.first} // of SQLite there may be one connection only
+	v.others = []*chunk.Conns{v.first} // of SQLite there may be one connection only
 	if v.writers > 1 {
 		v.others = nil
 		for range v.writers {
@@ -53,7 +54,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, c.close()) }()
+			defer func() { err = errors.Join(err, c.Close()) }()
 			v.others = append(v.others, c)
 		}
 	}
@@ -81,7 +82,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 func (v *verifying) table(ctx context.Context, t *SourceTable) (*proof, error) {
 	total := newProof()
 	total.counted = true
-	ledger := ledgerOf(v.first.target)
+	ledger := ledgerOf(v.first.Target)
 	all, err := ledger.done(ctx, t, phaseMint)
 	if err != nil {
 		return nil, err
@@ -257,7 +258,7 @@ func (f *verifyFeed) add(ctx context.Context, t task, send func([]task) error) e
 	for _, other := range f.tasks {
 		rows += other.mint.read
 	}
-	if len(f.tasks) > 0 && (!f.joins || t.copied.hash != (sum{}) || f.tasks[0].copied.hash != (sum{}) || rows > comparedRows) {
+	if len(f.tasks) > 0 && (!f.joins || t.copied.hash != (chunk.Sum{}) || f.tasks[0].copied.hash != (chunk.Sum{}) || rows > comparedRows) {
 		if err := f.flush(ctx, send); err != nil {
 			return err
 		}
@@ -280,7 +281,7 @@ func (f *verifyFeed) flush(ctx context.Context, send func([]task) error) error {
 
 // run sends all chunks, and returns the last one.
 func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last Chunk, err error) {
-	ledger := ledgerOf(f.first.target)
+	ledger := ledgerOf(f.first.Target)
 	broken := func(m Chunk, reason string) {
 		p := newProof()
 		p.fail(f.table.failure(report.CheckComplete, m.hi, "%s", reason))
@@ -330,11 +331,11 @@ func (v *verifying) beyond(ctx context.Context, t *SourceTable, last Chunk, tota
 // whole sees to it that the chunks have all rows of a source, whatever the
 // database's order of them is.
 func (v *verifying) whole(ctx context.Context, t *SourceTable, total *proof) error {
-	source, err := v.others[0].source(ctx, t.source)
+	source, err := v.others[0].Source(ctx, t.source)
 	if err != nil {
 		return err
 	}
-	n, err := countRows(ctx, v.engine, source, t.table.Name)
+	n, err := chunk.CountRows(ctx, v.engine, source, t.table.Name)
 	if err == nil && n != total.read {
 		total.fail(t.failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.read))
 	}

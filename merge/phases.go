@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -22,14 +23,14 @@ func (j *job) fillTarget(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, first.close()) }()
-	var renewer func(context.Context) (*session, error)
+	defer func() { err = errors.Join(err, first.Close()) }()
+	var renewer func(context.Context) (*chunk.Session, error)
 	if j.engine.Writers > 1 {
-		renewer = func(ctx context.Context) (*session, error) {
-			return openSession(ctx, j.engine, j.target, j.engine.Target)
+		renewer = func(ctx context.Context) (*chunk.Session, error) {
+			return chunk.OpenSession(ctx, j.engine, j.target, j.engine.Target)
 		}
 	}
-	ctx, lease, err := takeLease(ctx, first.target, renewer, j.id, j.holder, j.leaseTime)
+	ctx, lease, err := takeLease(ctx, first.Target, renewer, j.id, j.holder, j.leaseTime)
 	if err != nil {
 		return err
 	}
@@ -48,20 +49,20 @@ func (j *job) lookFirst(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
+	defer func() { err = errors.Join(err, c.Close()) }()
 	return (&preflight{j, c}).check(ctx)
 }
 
-func (j *job) phases(ctx context.Context, s *start, lease *lease, first *conns) error {
+func (j *job) phases(ctx context.Context, s *start, lease *lease, first *chunk.Conns) error {
 	if err := (&preflight{j, first}).fits(ctx); err != nil {
 		return err
 	}
-	r, err := s.begin(ctx, lease, first.target)
+	r, err := s.begin(ctx, lease, first.Target)
 	if err != nil || r.state == stateCopied {
 		return err
 	}
 	enter := func(state, phase string) error {
-		err := lease.transaction(ctx, first.target, func() error { return ledgerOf(first.target).enter(ctx, r, state, phase) })
+		err := lease.transaction(ctx, first.Target, func() error { return ledgerOf(first.Target).enter(ctx, r, state, phase) })
 		if err != nil {
 			return j.engine.Failed("begin a phase", err)
 		}
@@ -70,7 +71,7 @@ func (j *job) phases(ctx context.Context, s *start, lease *lease, first *conns) 
 	}
 	if r.phase == phaseMint {
 		if looksBack(j.plan) {
-			if err := ledgerOf(first.target).indexMap(ctx); err != nil {
+			if err := ledgerOf(first.Target).indexMap(ctx); err != nil {
 				return err
 			}
 		}

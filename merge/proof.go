@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -14,10 +15,10 @@ import (
 type proof struct {
 	read, copied, rekeyed, merged, dropped, renamed int64
 
-	unhashed    bool // a server has compared rows, so that the sums are not of all of them
-	counted     bool // a server has counted the rows of the source and of the map, by keys that are integers
-	source      sum  // of the rows of the source, as they are
-	want, found sum  // of those that should be in the target, and of those that are
+	unhashed    bool      // a server has compared rows, so that the sums are not of all of them
+	counted     bool      // a server has counted the rows of the source and of the map, by keys that are integers
+	source      chunk.Sum // of the rows of the source, as they are
+	want, found chunk.Sum // of those that should be in the target, and of those that are
 	first, last int64
 	references  map[refKey]*report.Reference
 	paths       map[refKey]bool // in JSON that was looked at: whether they led to a value
@@ -48,9 +49,9 @@ func (p *proof) add(o *proof) {
 	p.merged, p.dropped, p.renamed = p.merged+o.merged, p.dropped+o.dropped, p.renamed+o.renamed
 	p.unhashed = p.unhashed || o.unhashed
 	p.counted = p.counted && o.counted
-	p.source.add(o.source)
-	p.want.add(o.want)
-	p.found.add(o.found)
+	p.source.Add(o.source)
+	p.want.Add(o.want)
+	p.found.Add(o.found)
 	p.addReferences(o)
 	for c, values := range o.samples {
 		for v := range values {

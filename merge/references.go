@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -16,7 +17,7 @@ import (
 // that it has found. It is used by one goroutine at a time.
 type refChecker struct {
 	engine *dialect.Dialect
-	q      queryer
+	q      chunk.Queryer
 	known  map[*plan.Table]map[int64]bool
 	size   int
 }
@@ -38,9 +39,9 @@ func (c *refChecker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[
 	ask := slices.DeleteFunc(ids, func(id int64) bool { return known[id] })
 	key := t.Key()
 	for part := range slices.Chunk(ask, maxIDs) {
-		condition, args := anyOf(c.engine, c.engine.Quote(key.Name), part)
+		condition, args := chunk.AnyOf(c.engine, c.engine.Quote(key.Name), part)
 		text := "SELECT " + c.engine.Quote(key.Name) + " FROM " + c.engine.Quote(t.Name) + " WHERE " + condition
-		rows, err := readAll(ctx, c.engine, c.q, text, []*plan.Column{key}, args)
+		rows, err := chunk.ReadAll(ctx, c.engine, c.q, text, []*plan.Column{key}, args)
 		if err != nil {
 			return nil, c.engine.Failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -30,10 +31,10 @@ type rewriter struct {
 
 // newRewriter returns one for the tables of a source, by sessions of the target
 // and of the source.
-func newRewriter(tables map[string]*SourceTable, target, source *session) *rewriter {
+func newRewriter(tables map[string]*SourceTable, target, source *chunk.Session) *rewriter {
 	return &rewriter{
 		ledger: ledgerOf(target), ids: idMapOf(target), tables: tables,
-		source: &refChecker{engine: source.engine, q: source}, resolver: newResolver(idMapOf(target)),
+		source: &refChecker{engine: source.Engine, q: source}, resolver: newResolver(idMapOf(target)),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -14,8 +15,8 @@ import (
 type rowCopier struct {
 	work
 	rewriter *rewriter
-	hasher   *hasher
-	insert   *inserter
+	hasher   *chunk.Hasher
+	insert   *chunk.Inserter
 }
 
 // Copy copies the rows of some chunks.
@@ -29,7 +30,7 @@ func (c *rowCopier) Copy(ctx context.Context, chunks []Chunk) (bytes int, err er
 		return 0, err
 	}
 	for _, row := range values {
-		bytes += sizeOf(row)
+		bytes += chunk.SizeOf(row)
 	}
 	return bytes, c.write(ctx, rows, done)
 }
@@ -88,7 +89,7 @@ func (c *rowCopier) account(chunks []Chunk, rows []row) ([]Chunk, error) {
 	for i, minted := range chunks {
 		d := Chunk{sourceTable: minted.sourceTable, phase: phaseCopy, seq: minted.seq, lo: minted.lo, hi: minted.hi, read: minted.read}
 		for _, row := range rows[:minted.read] {
-			d.hash.add(c.hasher.row(row.old))
+			d.hash.Add(c.hasher.Row(row.old))
 			switch row.fate {
 			case missing:
 				return nil, c.changed(row.key, "the row is new")
@@ -131,17 +132,17 @@ func (c *rowCopier) write(ctx context.Context, rows []row, done []Chunk) error {
 		values, keys = append(values, r.new), append(keys, r.key)
 	}
 	if c.insert == nil {
-		c.insert = newInserter(c.conns.target, c.table.table.Name, c.table.columns)
+		c.insert = chunk.NewInserter(c.conns.Target, c.table.table.Name, c.table.columns)
 	}
 	var refused error
-	err := c.lease.transaction(ctx, c.conns.target, func() error {
-		if refused = c.insert.write(ctx, values); refused != nil {
+	err := c.lease.transaction(ctx, c.conns.Target, func() error {
+		if refused = c.insert.Write(ctx, values); refused != nil {
 			return refused
 		}
-		return ledgerOf(c.conns.target).insertChunks(ctx, done)
+		return ledgerOf(c.conns.Target).insertChunks(ctx, done)
 	})
 	if err != nil && refused != nil && ctx.Err() == nil && !c.engine.IsBusy(err) {
-		at, cause := c.insert.blame(ctx, values, err)
+		at, cause := c.insert.Blame(ctx, values, err)
 		return c.table.rowError(keys[at], c.engine.Failed("insert", cause))
 	}
 	return c.engine.Failed("copy table "+strconv.Quote(c.table.table.Name), err)

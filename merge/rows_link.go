@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
@@ -67,7 +68,7 @@ func (l *rowLinker) Link(ctx context.Context, chunks []Chunk) (bytes int, err er
 		at += int(c.read)
 	}
 	for _, row := range values {
-		bytes += sizeOf(row)
+		bytes += chunk.SizeOf(row)
 	}
 	rows = slices.DeleteFunc(rows, func(r row) bool {
 		return r.new == nil || !slices.ContainsFunc(l.set, func(at int) bool { return r.new[at] != nil })
@@ -76,10 +77,10 @@ func (l *rowLinker) Link(ctx context.Context, chunks []Chunk) (bytes int, err er
 }
 
 func (l *rowLinker) update(ctx context.Context, rows []row, done []Chunk) error {
-	target := l.conns.target
+	target := l.conns.Target
 	if len(l.set) == 0 || l.joinable(rows) { // the source may not have the columns
 		err := l.lease.transaction(ctx, target, func() error {
-			for part := range slices.Chunk(rows, mostInserted) {
+			for part := range slices.Chunk(rows, chunk.MostInserted) {
 				if err := l.updateMany(ctx, part); err != nil {
 					return err
 				}
@@ -96,7 +97,7 @@ func (l *rowLinker) update(ctx context.Context, rows []row, done []Chunk) error 
 
 // updateEach sets columns row by row, and names the row that is refused.
 func (l *rowLinker) updateEach(ctx context.Context, rows []row, done []Chunk) error {
-	e, target := l.engine, l.conns.target
+	e, target := l.engine, l.conns.Target
 	var assign, match []string
 	for n, at := range l.set {
 		assign = append(assign, e.Quote(l.part.columns[at].Name)+" = "+e.Placeholder(n+1))
@@ -114,7 +115,7 @@ func (l *rowLinker) updateEach(ctx context.Context, rows []row, done []Chunk) er
 		for _, r := range rows {
 			args := make([]any, 0, len(l.set)+len(l.part.primary))
 			for _, at := range slices.Concat(l.set, l.part.primary) {
-				args = append(args, fitValue(e, r.new[at], l.part.columns[at]))
+				args = append(args, chunk.FitValue(e, r.new[at], l.part.columns[at]))
 			}
 			if _, err := update.ExecContext(ctx, args...); err != nil {
 				refused = l.table.rowError(r.key, e.Failed("link", err))
@@ -178,7 +179,7 @@ func (l *rowLinker) updateMany(ctx context.Context, rows []row) error {
 			args = append(args, "{"+strings.Join(all, ",")+"}")
 			arrays = append(arrays, "CAST("+e.Placeholder(i+1)+" AS BIGINT[])")
 		}
-		_, err := l.conns.target.ExecContext(ctx, "UPDATE "+table+" AS t SET "+strings.Join(assign, ", ")+
+		_, err := l.conns.Target.ExecContext(ctx, "UPDATE "+table+" AS t SET "+strings.Join(assign, ", ")+
 			" FROM unnest("+strings.Join(arrays, ", ")+") AS v ("+strings.Join(names, ", ")+") WHERE "+on, args...)
 		return err
 	}
@@ -193,7 +194,7 @@ func (l *rowLinker) updateMany(ctx context.Context, rows []row) error {
 		}
 		values = append(values, "SELECT "+strings.Join(cells, ", "))
 	}
-	_, err := l.conns.target.ExecContext(ctx, "UPDATE "+table+" AS t JOIN ("+strings.Join(values, " UNION ALL ")+") AS v ON "+on+
+	_, err := l.conns.Target.ExecContext(ctx, "UPDATE "+table+" AS t JOIN ("+strings.Join(values, " UNION ALL ")+") AS v ON "+on+
 		" SET "+strings.Join(append(assign, l.touched...), ", "))
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -45,7 +46,7 @@ func (m *rowMinter) Mint(ctx context.Context) error {
 			return err
 		}
 		start := time.Now()
-		rows, more, err := ahead.next(ctx, m.after, pace.size())
+		rows, more, err := ahead.next(ctx, m.after, pace.Size())
 		if err != nil {
 			return err
 		}
@@ -56,14 +57,14 @@ func (m *rowMinter) Mint(ctx context.Context) error {
 			return err
 		}
 		if more { // the source is not needed for what comes next
-			ahead.begin(ctx, m.after, pace.size())
+			ahead.begin(ctx, m.after, pace.Size())
 		}
-		err = m.lease.transaction(ctx, m.conns.target, func() error { return m.write(ctx) })
+		err = m.lease.transaction(ctx, m.conns.Target, func() error { return m.write(ctx) })
 		if err != nil {
 			return m.engine.Failed("mint", err)
 		}
 		took := time.Since(start)
-		pace.observe(len(rows), 0, took)
+		pace.Observe(len(rows), 0, took)
 		m.progress.chunk(len(rows), took)
 		if !more {
 			return nil
@@ -77,7 +78,7 @@ func (m *rowMinter) begin(ctx context.Context) error {
 	m.part = t.only(func(c *plan.Column) bool {
 		return slices.Contains(needs, c) || c.DropsRows() || t.rekeys && c.Name == t.table.Created
 	})
-	last, err := ledgerOf(m.conns.target).lastChunk(ctx, t)
+	last, err := ledgerOf(m.conns.Target).lastChunk(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 		return err
 	}
 	n := 0
-	for part := range slices.Chunk(all, chunkRows) {
+	for part := range slices.Chunk(all, chunk.Rows) {
 		m.seq++
 		c := Chunk{sourceTable: m.table.id, phase: phaseMint, seq: m.seq, lo: m.after, read: int64(len(part))}
 		m.ids.late = 0
@@ -195,7 +196,7 @@ func (m *rowMinter) write(ctx context.Context) error {
 	if err := m.writer.write(ctx, m.table, m.entries); err != nil {
 		return err
 	}
-	ledger := ledgerOf(m.conns.target)
+	ledger := ledgerOf(m.conns.Target)
 	if err := ledger.insertChanges(ctx, m.table, m.changes); err != nil {
 		return err
 	}
@@ -205,7 +206,7 @@ func (m *rowMinter) write(ctx context.Context) error {
 // A readAhead reads the next rows of a source table while the last ones are
 // written.
 type readAhead struct {
-	conns *conns
+	conns *chunk.Conns
 	table *SourceTable
 	group sync.WaitGroup
 	begun bool
@@ -215,8 +216,8 @@ type readAhead struct {
 }
 
 func (a *readAhead) begin(ctx context.Context, after []any, size int) {
-	if a.limit = size; a.limit > chunkRows {
-		a.limit -= a.limit % chunkRows
+	if a.limit = size; a.limit > chunk.Rows {
+		a.limit -= a.limit % chunk.Rows
 	}
 	a.begun = true
 	a.group.Go(func() { a.rows, a.err = a.table.read(ctx, a.conns, after, nil, a.limit) })

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -15,7 +16,7 @@ import (
 type rowVerifier struct {
 	work
 	rewriter *rewriter
-	hasher   *hasher
+	hasher   *chunk.Hasher
 	target   *refChecker
 }
 
@@ -42,7 +43,7 @@ func (v *rowVerifier) compareChunk(ctx context.Context, t task, found *proof) er
 	}
 	found.read = int64(len(values))
 	for _, row := range values {
-		found.source.add(v.hasher.row(row))
+		found.source.Add(v.hasher.Row(row))
 	}
 	rows, err := v.rewriter.rewrite(ctx, v.table, values)
 	if failure, ok := failureOf(err); ok {
@@ -52,7 +53,7 @@ func (v *rowVerifier) compareChunk(ctx context.Context, t task, found *proof) er
 	} else if err := v.compareRows(ctx, rows, found); err != nil {
 		return err
 	}
-	hashed := t.copied.hash != (sum{})
+	hashed := t.copied.hash != (chunk.Sum{})
 	for i, f := range found.failures {
 		if !hashed && f.Check == report.CheckRows {
 			found.failures[i].Reason += ", unless it is the source that has changed since"
@@ -69,7 +70,7 @@ func (v *rowVerifier) compareChunk(ctx context.Context, t task, found *proof) er
 func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof) error {
 	t := v.table
 	var keys [][]any
-	wants := make([]sum, len(rows))
+	wants := make([]chunk.Sum, len(rows))
 	at := map[string]int{} // which row has a primary key in the target
 	for i, r := range rows {
 		switch r.fate {
@@ -83,10 +84,10 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof)
 		if r.new == nil {
 			continue
 		}
-		wants[i] = v.hasher.row(r.new)
-		found.want.add(wants[i])
+		wants[i] = v.hasher.Row(r.new)
+		found.want.Add(wants[i])
 		for n, c := range t.columns {
-			if t.changed && c.Role == plan.RolePlain && !v.hasher.equal(n, r.old[n], r.new[n]) {
+			if t.changed && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.old[n], r.new[n]) {
 				found.renamed++
 			}
 		}
@@ -97,11 +98,11 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof)
 		key := t.primaryKey(r.new)
 		at[v.keyOf(key)] = i
 		for n, value := range key {
-			key[n] = fitValue(v.engine, value, t.columns[t.primary[n]])
+			key[n] = chunk.FitValue(v.engine, value, t.columns[t.primary[n]])
 		}
 		keys = append(keys, key)
 	}
-	there, err := readKeys(ctx, v.engine, v.conns.target, t.table.Name, t.columns, t.table.PrimaryKey, keys)
+	there, err := chunk.ReadKeys(ctx, v.engine, v.conns.Target, t.table.Name, t.columns, t.table.PrimaryKey, keys)
 	if err != nil {
 		return v.engine.Failed(fmt.Sprintf("read table %q of the target", t.table.Name), err)
 	}
@@ -113,8 +114,8 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof)
 		}
 		seen[i] = true
 		found.copied++
-		is := v.hasher.row(got)
-		found.found.add(is)
+		is := v.hasher.Row(got)
+		found.found.Add(is)
 		if is != wants[i] {
 			v.differences(rows[i], got, found)
 		}
@@ -134,7 +135,7 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof)
 func (v *rowVerifier) keyOf(key []any) string {
 	var b strings.Builder
 	for i, value := range key {
-		b.Write(formOf(v.table.columns[v.table.primary[i]]).append(nil, value, v.blobs()))
+		b.Write(chunk.FormOf(v.table.columns[v.table.primary[i]]).Append(nil, value, v.blobs()))
 		b.WriteByte(0)
 	}
 	return b.String()
@@ -166,7 +167,7 @@ func (v *rowVerifier) order(r row, found *proof) {
 
 func (v *rowVerifier) differences(r row, got []any, found *proof) {
 	for n, c := range v.table.columns {
-		if !v.hasher.equal(n, r.new[n], got[n]) {
+		if !v.hasher.Equal(n, r.new[n], got[n]) {
 			f := v.table.failure(report.CheckRows, r.key, "want %s, got %s", sqlvalue.Sample(r.new[n]), sqlvalue.Sample(got[n]))
 			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.table.primaryKey(got))
 			found.fail(f)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -91,8 +92,8 @@ func (s *SourceTable) primaryKey(values []any) []any {
 }
 
 // read returns rows of it, see readRange.
-func (s *SourceTable) read(ctx context.Context, c *conns, after, upto []any, limit int) ([][]any, error) {
-	return c.read(ctx, s.source, s.table, s.columns, after, upto, limit)
+func (s *SourceTable) read(ctx context.Context, c *chunk.Conns, after, upto []any, limit int) ([][]any, error) {
+	return c.Read(ctx, s.source, s.table, s.columns, after, upto, limit)
 }
 
 // rowError says that something is wrong with a row.

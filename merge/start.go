@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -38,8 +39,8 @@ func (s *start) holders(ctx context.Context) (all []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
-	l := ledgerOf(c.target)
+	defer func() { err = errors.Join(err, c.Close()) }()
+	l := ledgerOf(c.Target)
 	if err := l.make(ctx); err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (s *start) holders(ctx context.Context) (all []string, err error) {
 
 // begin returns the run. It forgets those of other plans that have not copied
 // anything.
-func (s *start) begin(ctx context.Context, lease *lease, target *session) (*run, error) {
+func (s *start) begin(ctx context.Context, lease *lease, target *chunk.Session) (*run, error) {
 	l := ledgerOf(target)
 	others, err := l.abandoned(ctx, s.id)
 	if err != nil {
@@ -96,7 +97,7 @@ func (s *start) begin(ctx context.Context, lease *lease, target *session) (*run,
 	return r, nil
 }
 
-func (s *start) newRun(ctx context.Context, target *session) (*run, error) {
+func (s *start) newRun(ctx context.Context, target *chunk.Session) (*run, error) {
 	r := &run{id: s.id, state: stateRunning, phase: phaseMint}
 	r.facts = facts{Namespace: s.namespace, Datacenter: s.datacenter, Rows: map[string]int64{}, Assertions: map[string]string{}}
 	var next int64
@@ -104,7 +105,7 @@ func (s *start) newRun(ctx context.Context, target *session) (*run, error) {
 		return nil, s.engine.Failed("read the ledger", err)
 	}
 	for _, t := range s.order {
-		n, err := countRows(ctx, s.engine, target, t.Name)
+		n, err := chunk.CountRows(ctx, s.engine, target, t.Name)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -19,7 +20,7 @@ import (
 // mapOf sees to it that the map has each row that changed its id, no other one,
 // and that the rows which others were merged into are there.
 func (v *verifying) mapOf(ctx context.Context, t *SourceTable, last Chunk, total *proof) error {
-	target := v.first.target
+	target := v.first.Target
 	ids := idMapOf(target)
 	counts, after := map[fate]int64{}, any(nil)
 	if total.counted && t.mapped && last.hi != nil { // what is left is above the last chunk
@@ -74,7 +75,7 @@ func (v *verifying) mapOf(ctx context.Context, t *SourceTable, last Chunk, total
 
 // tables counts the rows of the target, and sees to it that no two rows of
 // different sources have got one id.
-func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof) error {
+func (v *verifying) tables(ctx context.Context, target *chunk.Session, proofs []*proof) error {
 	var err error
 	if v.later, err = ledgerOf(target).writtenLater(ctx, v.run); err != nil {
 		return err
@@ -95,7 +96,7 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 				}
 			}
 		}
-		if row.Rows, err = countRows(ctx, v.engine, target, t.Name); err != nil {
+		if row.Rows, err = chunk.CountRows(ctx, v.engine, target, t.Name); err != nil {
 			return err
 		}
 		v.report.Targets = append(v.report.Targets, row)
@@ -109,7 +110,7 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 		if !doubtful {
 			continue // ids that ascend, and are of ranges that have nothing in common, are not equal
 		}
-		condition, args := anyOf(v.engine, "source_table", rekeyed)
+		condition, args := chunk.AnyOf(v.engine, "source_table", rekeyed)
 		text := "SELECT new_id, COUNT(*) FROM snow_merge_map WHERE kind = 0 AND " + condition + " GROUP BY new_id HAVING COUNT(*) > 1"
 		if err := ledgerOf(target).read(ctx, text, args, func(rows *sql.Rows) error {
 			var id, n int64
@@ -126,7 +127,7 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 // soundReferences returns the columns that refer to rows that exist, in all rows
 // of the target. The others are looked at row by row: they may hold more than one id,
 // or orphans that were there before the run.
-func (v *verifying) soundReferences(ctx context.Context, target queryer) (map[*plan.Column]bool, error) {
+func (v *verifying) soundReferences(ctx context.Context, target chunk.Queryer) (map[*plan.Column]bool, error) {
 	sound := map[*plan.Column]bool{}
 	e := v.engine
 	for _, t := range v.plan.Tables {
@@ -141,7 +142,7 @@ func (v *verifying) soundReferences(ctx context.Context, target queryer) (map[*p
 			var args []any
 			if none := noneIDs(c); len(none) > 0 {
 				var condition string
-				condition, args = anyOf(e, "t."+column, none)
+				condition, args = chunk.AnyOf(e, "t."+column, none)
 				text += " AND NOT (" + condition + ")"
 			}
 			var orphans int
@@ -187,7 +188,7 @@ const fewestSamples = 20
 
 // leftovers warns of plain columns that nobody has decided on, and whose values
 // look like old ids: they all are some, and not only small ones.
-func (v *verifying) leftovers(ctx context.Context, target *session, proofs []*proof) error {
+func (v *verifying) leftovers(ctx context.Context, target *chunk.Session, proofs []*proof) error {
 	for i, s := range v.run.tables {
 		for c, samples := range proofs[i].samples {
 			if len(samples) < fewestSamples {
@@ -215,7 +216,7 @@ func (v *verifying) leftovers(ctx context.Context, target *session, proofs []*pr
 }
 
 // assert compares the caller's numbers.
-func (v *verifying) assert(ctx context.Context, target queryer) error {
+func (v *verifying) assert(ctx context.Context, target chunk.Queryer) error {
 	if len(v.later) > 0 && len(v.assertions) > 0 {
 		v.report.Warnings = append(v.report.Warnings, "assertions are not checked: later runs have copied rows")
 		return nil
@@ -250,7 +251,7 @@ func (v *verifying) assert(ctx context.Context, target queryer) error {
 }
 
 func (v *verifying) measure(ctx context.Context, source string, a Assertion) (*big.Rat, error) {
-	s, err := v.others[0].source(ctx, source)
+	s, err := v.others[0].Source(ctx, source)
 	if err != nil {
 		return nil, err
 	}
