@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -22,7 +23,7 @@ func (j *job) dryRun(ctx context.Context) (_ *report.Forecast, err error) {
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	// Where there is no ledger, there was no run.
-	if r, err := ledgerOf(c.Target).load(ctx, j.id, j.plan); err == nil && r != nil && r.phase != phaseMint {
+	if r, err := ledger.Of(c.Target).Load(ctx, j.id, j.plan); err == nil && r != nil && r.Phase != ledger.PhaseMint {
 		return nil, errBegun
 	}
 	sources, err := c.All(ctx)
@@ -48,7 +49,7 @@ func (j *job) dryRun(ctx context.Context) (_ *report.Forecast, err error) {
 			return nil, err
 		}
 		for _, source := range order {
-			if err := d.table(ctx, newSourceTable(0, source, t), before); err != nil {
+			if err := d.table(ctx, ledger.NewSourceTable(0, source, t), before); err != nil {
 				return nil, err
 			}
 		}
@@ -86,8 +87,8 @@ func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {
 }
 
 // table goes through one table of one source.
-func (d *dryRun) table(ctx context.Context, t *SourceTable, before int64) error {
-	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: t.table.Name, Source: t.source, Before: before})
+func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64) error {
+	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: t.Table.Name, Source: t.Source, Before: before})
 	f := &tableForecast{dryRun: d, of: t, row: &d.forecast.Tables[len(d.forecast.Tables)-1]}
 	if err := f.begin(ctx); err != nil {
 		return err
@@ -101,7 +102,7 @@ func (d *dryRun) table(ctx context.Context, t *SourceTable, before int64) error 
 			return err
 		}
 		start, limit := time.Now(), pace.Size()
-		rows, err := t.read(ctx, d.conns, after, nil, limit)
+		rows, err := t.Read(ctx, d.conns, after, nil, limit)
 		if err != nil {
 			return err
 		}
@@ -117,7 +118,7 @@ func (d *dryRun) table(ctx context.Context, t *SourceTable, before int64) error 
 		if len(rows) < limit {
 			break
 		}
-		after = t.primaryKey(rows[len(rows)-1])
+		after = t.PrimaryKey(rows[len(rows)-1])
 	}
 	f.end()
 	progress.end()

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -192,7 +193,7 @@ func (s ids) count() (n int) {
 func (s ids) big() ids {
 	big := ids{}
 	for source, of := range s {
-		if len(of) > 0 && slices.Min(of) >= bigID {
+		if len(of) > 0 && slices.Min(of) >= sqlvalue.BigID {
 			big[source] = of
 		}
 	}
@@ -223,7 +224,7 @@ func (i *inspector) lookUp(ctx context.Context, s ids, table *plan.Table) (total
 				within = append(within, id)
 			}
 		}
-		for c := range slices.Chunk(within, maxIDs) {
+		for c := range slices.Chunk(within, ledger.MaxIDs) {
 			condition, args := chunk.AnyOf(i.Dialect, i.Quote(key.Name), c)
 			rows, err := chunk.ReadAll(ctx, i.Dialect, i.sessions[source], "SELECT "+i.Quote(key.Name)+" FROM "+i.Quote(table.Name)+" WHERE "+condition,
 				[]*plan.Column{key}, args)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -18,7 +19,7 @@ type executor interface {
 
 	// Copy copies the rows of some chunks that follow on each other, in one
 	// transaction, and returns about how many bytes they have.
-	Copy(ctx context.Context, chunks []Chunk) (bytes int, err error)
+	Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error)
 
 	// Compare compares the rows of some chunks that follow on each other with
 	// those of the target.
@@ -35,7 +36,7 @@ type executor interface {
 type linker interface {
 	// Link sets those of the rows of some chunks that follow on each other, in one
 	// transaction, and returns about how many bytes the rows have.
-	Link(ctx context.Context, chunks []Chunk) (bytes int, err error)
+	Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error)
 
 	Close()
 }
@@ -43,10 +44,10 @@ type linker interface {
 // A work is what an executor is made for.
 type work struct {
 	*job
-	run   *run
-	table *SourceTable
+	run   *ledger.Run
+	table *ledger.SourceTable
 	conns *chunk.Conns
-	lease *lease // but for verification
+	lease *ledger.Lease // but for verification
 
 	// Phase mint.
 	conflicts *conflicts
@@ -61,4 +62,4 @@ type work struct {
 }
 
 // A task is a chunk to verify, and what phase copy saw in it.
-type task struct{ mint, copied Chunk }
+type task struct{ mint, copied ledger.Chunk }

@@ -11,6 +11,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -176,9 +177,9 @@ func (i *inspector) mint(context.Context) error {
 					t.Mint = append(t.Mint, source)
 				}
 				continue
-			case r.max < bigID:
+			case r.max < sqlvalue.BigID:
 				t.Mint = append(t.Mint, source)
-			case r.min < bigID:
+			case r.min < sqlvalue.BigID:
 				t.Mint = append(t.Mint, source)
 				addSuspect(key, "ids of source %q are of two kinds, from %d to %d: if all of them get new ones, those that are snowflakes change too", source, r.min, r.max)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -78,8 +79,8 @@ type progress struct {
 
 // progress begins to tell of a table. Of rows were dealt with by earlier runs;
 // total is -1 while nobody knows.
-func (j *job) progress(phase string, t *SourceTable, rows, total int64) *progress {
-	return &progress{j.teller.tell, report.Event{Kind: report.EventTable, Phase: phase, Source: t.source, Table: t.table.Name, Rows: rows, Total: total}}
+func (j *job) progress(phase string, t *ledger.SourceTable, rows, total int64) *progress {
+	return &progress{j.teller.tell, report.Event{Kind: report.EventTable, Phase: phase, Source: t.Source, Table: t.Table.Name, Rows: rows, Total: total}}
 }
 
 func (p *progress) begin() {

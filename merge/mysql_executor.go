@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -26,14 +27,14 @@ type serverExecutor struct {
 
 // newServerExecutor returns nil if the server can't do the work.
 func newServerExecutor(ctx context.Context, w work, rows executor) (executor, error) {
-	database, err := sourceDatabase(ctx, w.conns, w.table.source)
+	database, err := sourceDatabase(ctx, w.conns, w.table.Source)
 	if err != nil || database == "" {
 		return nil, err
 	}
 	x := &serverExecutor{work: w, rows: rows}
 	if w.conflicts != nil {
 		x.minter, err = newServerMinter(ctx, w, database)
-	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.sound[c] }; w.sound == nil || !slices.ContainsFunc(w.table.columns, unknown) {
+	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.sound[c] }; w.sound == nil || !slices.ContainsFunc(w.table.Columns, unknown) {
 		x.copier, err = newServerCopier(ctx, w, database)
 	}
 	if err != nil || x.minter == nil && x.copier == nil {
@@ -65,7 +66,7 @@ func (x *serverExecutor) Mint(ctx context.Context) error {
 // mintAgain lets the server mint, and go on where another transaction was in the way.
 func (x *serverExecutor) mintAgain(ctx context.Context) error {
 	for tries := 1; ; tries++ {
-		last, err := ledgerOf(x.conns.Target).lastChunk(ctx, x.table)
+		last, err := ledger.Of(x.conns.Target).LastChunk(ctx, x.table)
 		if err != nil {
 			return err
 		}
@@ -75,7 +76,7 @@ func (x *serverExecutor) mintAgain(ctx context.Context) error {
 	}
 }
 
-func (x *serverExecutor) Copy(ctx context.Context, chunks []Chunk) (bytes int, err error) {
+func (x *serverExecutor) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
 	if x.copier != nil && !x.broken {
 		bytes, err = x.copier.copy(ctx, chunks)
 		if err == nil || isFinal(ctx, err) {
@@ -87,7 +88,7 @@ func (x *serverExecutor) Copy(ctx context.Context, chunks []Chunk) (bytes int, e
 }
 
 func (x *serverExecutor) Compare(ctx context.Context, tasks []task) (*proof, error) {
-	if x.copier != nil && !x.broken && tasks[0].copied.hash == (chunk.Sum{}) {
+	if x.copier != nil && !x.broken && tasks[0].copied.Hash == (chunk.Sum{}) {
 		found, err := x.copier.compare(ctx, tasks)
 		if found != nil || isFinal(ctx, err) {
 			return found, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -126,7 +127,7 @@ func (p *preflight) fits(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			look(q, "source "+strconv.Quote(source), newSourceTable(0, source, t).columns)
+			look(q, "source "+strconv.Quote(source), ledger.NewSourceTable(0, source, t).Columns)
 		}
 	}
 	return errors.Join(errs...)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -99,8 +100,8 @@ func (p *proof) sample(c *plan.Column, v int64) {
 const sampledRows = 50
 
 // sampleRows keeps values of plain columns that nobody has decided on.
-func (p *proof) sampleRows(j *job, t *SourceTable, rows [][]any) {
-	for n, c := range t.columns {
+func (p *proof) sampleRows(j *job, t *ledger.SourceTable, rows [][]any) {
+	for n, c := range t.Columns {
 		if !j.undecided(c) {
 			continue
 		}
@@ -131,13 +132,4 @@ func failureOf(err error) (report.Failure, bool) {
 		return report.Failure{Check: report.CheckSource, Source: bad.Source, Table: bad.Table, Row: bad.Row, Reason: bad.Err.Error()}, true
 	}
 	return report.Failure{}, false
-}
-
-// failure returns one of a source table.
-func (t *SourceTable) failure(check report.Check, row []any, reason string, args ...any) report.Failure {
-	f := report.Failure{Check: check, Source: t.source, Table: t.table.Name, Reason: fmt.Sprintf(reason, args...)}
-	if row != nil {
-		f.Row = sqlvalue.FormatKey(row)
-	}
-	return f
 }

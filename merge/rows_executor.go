@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 )
 
 // A rowExecutor reads the rows of a source table, and writes those of the target.
@@ -14,14 +15,14 @@ type rowExecutor struct {
 }
 
 func newRowExecutor(ctx context.Context, w work) (*rowExecutor, error) {
-	source, err := w.conns.Source(ctx, w.table.source)
+	source, err := w.conns.Source(ctx, w.table.Source)
 	if err != nil {
 		return nil, err
 	}
-	rewriter := newRewriter(w.run.of(w.table.source), w.conns.Target, source)
-	hasher := chunk.NewHasher(w.table.columns, w.blobs())
+	rewriter := newRewriter(w.run.Of(w.table.Source), w.conns.Target, source)
+	hasher := chunk.NewHasher(w.table.Columns, w.blobs())
 	return &rowExecutor{
-		&rowMinter{work: w, rewriter: rewriter, writer: mapWriter{s: w.conns.Target}},
+		&rowMinter{work: w, rewriter: rewriter, writer: ledger.MapWriter{S: w.conns.Target}},
 		&rowCopier{work: w, rewriter: rewriter, hasher: hasher},
 		&rowVerifier{work: w, rewriter: rewriter, hasher: hasher, target: &refChecker{engine: w.engine, q: w.conns.Target}},
 	}, nil
@@ -30,7 +31,7 @@ func newRowExecutor(ctx context.Context, w work) (*rowExecutor, error) {
 func (x *rowExecutor) Joins() bool { return false }
 
 func (x *rowExecutor) Close() {
-	x.writer.close()
+	x.writer.Close()
 	if x.insert != nil {
 		x.insert.Close()
 	}

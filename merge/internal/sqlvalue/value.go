@@ -53,3 +53,7 @@ func Sample(v any) string {
 	}
 	return Text(v)
 }
+
+// BigID is where ids begin that no database has counted up to: even an hour
+// after its epoch a snowflake is past it.
+const BigID = 1 << 40
