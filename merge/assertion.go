@@ -1,14 +1,11 @@
 package merge
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/big"
-	"strconv"
-	"strings"
 
-	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/chunk"
 )
 
 // An Assertion is a number that a merge must not change: the sum over the
@@ -22,30 +19,16 @@ type Assertion struct {
 }
 
 // measure returns the number that a database gives.
-func (a Assertion) measure(ctx context.Context, db queryer) (*big.Rat, error) {
+func (a Assertion) measure(ctx context.Context, db chunk.Queryer) (*big.Rat, error) {
 	var v any
 	if err := db.QueryRowContext(ctx, a.SQL).Scan(&v); err != nil {
 		return nil, fmt.Errorf("assertion %q: %w", a.Name, err)
 	}
-	n, err := parseNumber(v)
+	n, err := chunk.ParseNumber(v)
 	if err != nil {
 		return nil, fmt.Errorf("assertion %q: %w", a.Name, err)
 	}
 	return n, nil
-}
-
-func parseNumber(v any) (*big.Rat, error) {
-	if v == nil {
-		return new(big.Rat), nil
-	}
-	text := string(formNumber.append(nil, v, false))
-	_, exponent, _ := strings.Cut(text, "e")
-	if n, err := strconv.Atoi(cmp.Or(exponent, "0")); err == nil && max(n, -n) <= 1000 && !strings.ContainsAny(text, "/_xXbBoOpP") {
-		if n, ok := new(big.Rat).SetString(text); ok {
-			return n, nil
-		}
-	}
-	return nil, fmt.Errorf("%q is no number", text)
 }
 
 // printNumber returns a decimal number, which all that databases give are.
@@ -55,9 +38,4 @@ func printNumber(n *big.Rat) string {
 		return n.RatString()
 	}
 	return n.FloatString(digits)
-}
-
-func countRows(ctx context.Context, e *dialect.Dialect, q queryer, table string) (n int64, err error) {
-	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+e.Quote(table)).Scan(&n)
-	return n, e.Failed("count the rows of "+table, err)
 }

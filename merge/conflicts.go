@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -40,8 +41,8 @@ type identities interface {
 type conflicts struct {
 	e       *dialect.Dialect
 	plan    *plan.Plan
-	target  queryer
-	sources map[string]queryer
+	target  chunk.Queryer
+	sources map[string]chunk.Queryer
 	ids     identities
 
 	empty   map[string]bool   // tables that the target has no rows of
@@ -49,7 +50,7 @@ type conflicts struct {
 	seed    maphash.Seed
 }
 
-func newConflicts(e *dialect.Dialect, p *plan.Plan, target queryer, sources map[string]queryer, ids identities) *conflicts {
+func newConflicts(e *dialect.Dialect, p *plan.Plan, target chunk.Queryer, sources map[string]chunk.Queryer, ids identities) *conflicts {
 	return &conflicts{
 		e: e, plan: p, target: target, sources: sources, ids: ids,
 		empty: map[string]bool{}, renames: map[uint64]uint64{}, seed: maphash.MakeSeed(),
@@ -95,7 +96,7 @@ func (c *conflicts) contests(t *plan.Table, source string) []*contest {
 	}
 	var all []*contest
 	for _, u := range uniques {
-		k := &contest{table: t, unique: u, columns: columnsOf(t, u.Columns)}
+		k := &contest{table: t, unique: u, columns: chunk.ColumnsOf(t, u.Columns)}
 		if !k.in(source) {
 			// A minted key is nobody else's. What the target computes or gives a
 			// default to is not known yet: it will refuse the row.
@@ -132,18 +133,10 @@ func (k *contest) in(source string) bool {
 // has reports whether a place has a column of a table that it has.
 func has(place string, c *plan.Column) bool { return place == inTarget || c.In(place) }
 
-func columnsOf(t *plan.Table, names []string) []*plan.Column {
-	columns := make([]*plan.Column, len(names))
-	for i, name := range names {
-		columns[i] = t.Column(name)
-	}
-	return columns
-}
-
 // needs returns the columns whose values decide must be given.
 func (c *conflicts) needs(t *plan.Table, source string) []*plan.Column {
 	need := map[*plan.Column]bool{}
-	for _, column := range columnsOf(t, t.PrimaryKey) {
+	for _, column := range chunk.ColumnsOf(t, t.PrimaryKey) {
 		need[column] = true
 	}
 	for _, k := range c.contests(t, source) {
@@ -222,8 +215,8 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 		if !column.In(r.source) || !has(place, column) {
 			continue
 		}
-		h := newHasher([]*plan.Column{column}, r.blobs())
-		if !h.equal(0, r.value(i, column), with.others[n]) {
+		h := chunk.NewHasher([]*plan.Column{column}, r.blobs())
+		if !h.Equal(0, r.value(i, column), with.others[n]) {
 			clash.Column, v.failed = column.Name, clash
 			return nil
 		}

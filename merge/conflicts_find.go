@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -124,8 +125,8 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 			return nil, err
 		}
 	}
-	s := &search{round: r, q: q, place: place, hasher: newHasher(r.contest.columns, r.blobs()), hits: map[int]hit{}}
-	s.columns = slices.Concat(r.contest.columns, columnsOf(r.table, r.table.PrimaryKey))
+	s := &search{round: r, q: q, place: place, hasher: chunk.NewHasher(r.contest.columns, r.blobs()), hits: map[int]hit{}}
+	s.columns = slices.Concat(r.contest.columns, chunk.ColumnsOf(r.table, r.table.PrimaryKey))
 	for _, other := range r.others {
 		if has(place, other) {
 			s.columns = append(s.columns, other)
@@ -145,7 +146,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 	for n := range all {
 		all[n] = n
 	}
-	for part := range slices.Chunk(all, maxIn) {
+	for part := range slices.Chunk(all, chunk.MaxIn) {
 		if err := s.run(ctx, part); err != nil {
 			return nil, r.e.Failed(fmt.Sprintf("look for clashes in table %q of %s", r.table.Name, placeName(place)), err)
 		}
@@ -191,7 +192,7 @@ func (r *round) isEmpty(ctx context.Context) (bool, error) {
 	if known {
 		return empty, nil
 	}
-	rows, err := readRange(ctx, r.e, r.target, r.table, columnsOf(r.table, r.table.PrimaryKey), nil, nil, 1)
+	rows, err := chunk.ReadRange(ctx, r.e, r.target, r.table, chunk.ColumnsOf(r.table, r.table.PrimaryKey), nil, nil, 1)
 	if err != nil {
 		return false, r.e.Failed("look for clashes", err)
 	}
@@ -240,7 +241,7 @@ func (r *round) translate(tuple []any, members map[identity][]int64) [][]any {
 		for _, tuple := range all {
 			for _, key := range members[id] {
 				tuple = slices.Clone(tuple)
-				tuple[n] = fitValue(r.e, key, r.contest.columns[n])
+				tuple[n] = chunk.FitValue(r.e, key, r.contest.columns[n])
 				next = append(next, tuple)
 			}
 		}
@@ -252,8 +253,8 @@ func (r *round) translate(tuple []any, members map[identity][]int64) [][]any {
 // A search looks for tuples in a database.
 type search struct {
 	*round
-	q       queryer
-	hasher  *hasher
+	q       chunk.Queryer
+	hasher  *chunk.Hasher
 	place   string
 	columns []*plan.Column // those of the key, the primary key, then the others that the place has
 	joined  bool           // tuples may be equal to each other, for they refer to rows that were merged
@@ -270,15 +271,15 @@ func (s *search) run(ctx context.Context, part []int) error {
 	if err != nil {
 		return err
 	}
-	exact := map[sum][]int{}
+	exact := map[chunk.Sum][]int{}
 	for _, n := range part {
-		is := s.hasher.row(s.tuples[n])
+		is := s.hasher.Row(s.tuples[n])
 		exact[is] = append(exact[is], n)
 	}
 	strange := map[string][]any{} // by primary key
 	rest := slices.Clone(part)
 	for _, row := range rows {
-		same := exact[s.hasher.row(s.values(row))]
+		same := exact[s.hasher.Row(s.values(row))]
 		for _, n := range same {
 			s.hit(n, row)
 		}
@@ -355,7 +356,7 @@ func (s *search) ask(ctx context.Context, part []int) ([][]any, error) {
 	for i, n := range part {
 		tuples[i] = s.tuples[n]
 	}
-	return readKeys(ctx, s.e, s.q, s.table.Name, s.columns, s.unique.Columns, tuples)
+	return chunk.ReadKeys(ctx, s.e, s.q, s.table.Name, s.columns, s.unique.Columns, tuples)
 }
 
 func (s *search) values(row []any) []any { return row[:len(s.contest.columns)] }

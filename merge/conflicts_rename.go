@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -111,11 +112,11 @@ func (c *conflicts) reserve(table, column, name, source, row string) bool {
 
 // resume takes over the names that a source's rows were given before the run
 // was interrupted.
-func (c *conflicts) resume(ctx context.Context, l ledger, t *SourceTable) error {
-	renames, err := l.renames(ctx, t)
+func (c *conflicts) resume(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable) error {
+	renames, err := l.Renames(ctx, t)
 	for _, r := range renames {
-		name, _ := r.after.(string)
-		c.reserve(t.table.Name, r.column, name, t.source, r.row)
+		name, _ := r.After.(string)
+		c.reserve(t.Table.Name, r.Column, name, t.Source, r.Row)
 	}
 	return err
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -19,12 +21,12 @@ func (j *job) dryRun(ctx context.Context) (_ *report.Forecast, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
+	defer func() { err = errors.Join(err, c.Close()) }()
 	// Where there is no ledger, there was no run.
-	if r, err := ledgerOf(c.target).load(ctx, j.id, j.plan); err == nil && r != nil && r.phase != phaseMint {
+	if r, err := ledger.Of(c.Target).Load(ctx, j.id, j.plan); err == nil && r != nil && r.Phase != ledger.PhaseMint {
 		return nil, errBegun
 	}
-	sources, err := c.all(ctx)
+	sources, err := c.All(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +37,7 @@ func (j *job) dryRun(ctx context.Context) (_ *report.Forecast, err error) {
 	merged := newRememberedIdentities()
 	d := &dryRun{
 		job: j, conns: c, forecast: &report.Forecast{Sources: j.plan.Sources}, merged: merged,
-		conflicts: newConflicts(j.engine, j.plan, c.target, sources, merged),
+		conflicts: newConflicts(j.engine, j.plan, c.Target, sources, merged),
 	}
 	for _, t := range j.order {
 		before, err := d.before(ctx, t)
@@ -47,7 +49,7 @@ func (j *job) dryRun(ctx context.Context) (_ *report.Forecast, err error) {
 			return nil, err
 		}
 		for _, source := range order {
-			if err := d.table(ctx, newSourceTable(0, source, t), before); err != nil {
+			if err := d.table(ctx, ledger.NewSourceTable(0, source, t), before); err != nil {
 				return nil, err
 			}
 		}
@@ -65,7 +67,7 @@ const runPerDryRun = 6
 // A dryRun goes through the tables of the sources.
 type dryRun struct {
 	*job
-	conns     *conns
+	conns     *chunk.Conns
 	forecast  *report.Forecast
 	conflicts *conflicts
 	merged    *rememberedIdentities
@@ -73,7 +75,7 @@ type dryRun struct {
 
 // before counts the rows that the target has of a table.
 func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {
-	n, err := countRows(ctx, d.engine, d.conns.target, t.Name)
+	n, err := chunk.CountRows(ctx, d.engine, d.conns.Target, t.Name)
 	if err != nil {
 		if ctx.Err() != nil {
 			return 0, err
@@ -85,8 +87,8 @@ func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {
 }
 
 // table goes through one table of one source.
-func (d *dryRun) table(ctx context.Context, t *SourceTable, before int64) error {
-	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: t.table.Name, Source: t.source, Before: before})
+func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64) error {
+	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: t.Table.Name, Source: t.Source, Before: before})
 	f := &tableForecast{dryRun: d, of: t, row: &d.forecast.Tables[len(d.forecast.Tables)-1]}
 	if err := f.begin(ctx); err != nil {
 		return err
@@ -99,8 +101,8 @@ func (d *dryRun) table(ctx context.Context, t *SourceTable, before int64) error 
 		if err := d.pause(ctx); err != nil {
 			return err
 		}
-		start, limit := time.Now(), pace.size()
-		rows, err := t.read(ctx, d.conns, after, nil, limit)
+		start, limit := time.Now(), pace.Size()
+		rows, err := t.Read(ctx, d.conns, after, nil, limit)
 		if err != nil {
 			return err
 		}
@@ -109,14 +111,14 @@ func (d *dryRun) table(ctx context.Context, t *SourceTable, before int64) error 
 		}
 		bytes := 0
 		for _, row := range rows {
-			bytes += sizeOf(row)
+			bytes += chunk.SizeOf(row)
 		}
-		pace.observe(len(rows), bytes, time.Since(start))
+		pace.Observe(len(rows), bytes, time.Since(start))
 		progress.chunk(len(rows), time.Since(start))
 		if len(rows) < limit {
 			break
 		}
-		after = t.primaryKey(rows[len(rows)-1])
+		after = t.PrimaryKey(rows[len(rows)-1])
 	}
 	f.end()
 	progress.end()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/jsonpath"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -14,11 +15,11 @@ import (
 
 // A finder finds the ids in one column of a source table.
 type finder struct {
-	table   *SourceTable
+	table   *ledger.SourceTable
 	column  *plan.Column
 	at      int
-	by      int            // of the column that says what a polymorphic reference refers to
-	parents []*SourceTable // for each of the column's references; nil if the source does not have the table
+	by      int                   // of the column that says what a polymorphic reference refers to
+	parents []*ledger.SourceTable // for each of the column's references; nil if the source does not have the table
 	routes  []jsonpath.Route
 	exact   bool // whether rows that keep their id must be seen to exist
 	none    map[string]bool
@@ -26,11 +27,11 @@ type finder struct {
 }
 
 // newFinder returns one for a column, given the tables of the source by name.
-func newFinder(tables map[string]*SourceTable, t *SourceTable, at int) (*finder, error) {
-	c := t.columns[at]
-	f := &finder{table: t, column: c, at: at, by: t.position(c.By), exact: c.Orphans != plan.OrphansFail}
+func newFinder(tables map[string]*ledger.SourceTable, t *ledger.SourceTable, at int) (*finder, error) {
+	c := t.Columns[at]
+	f := &finder{table: t, column: c, at: at, by: t.Position(c.By), exact: c.Orphans != plan.OrphansFail}
 	if c.Role == plan.RolePolymorphic && f.by < 0 {
-		return nil, &plan.Error{Table: t.table.Name, Column: c.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", c.By, t.source)}
+		return nil, &plan.Error{Table: t.Table.Name, Column: c.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", c.By, t.Source)}
 	}
 	for i, r := range c.Refers {
 		f.parents = append(f.parents, tables[r.Table])
@@ -39,7 +40,7 @@ func newFinder(tables map[string]*SourceTable, t *SourceTable, at int) (*finder,
 		}
 		steps, err := jsonpath.Parse(r.Path)
 		if err != nil {
-			return nil, &plan.Error{Table: t.table.Name, Column: c.Name, Reason: err.Error()}
+			return nil, &plan.Error{Table: t.Table.Name, Column: c.Name, Reason: err.Error()}
 		}
 		f.routes = append(f.routes, jsonpath.Route{Ref: i, Steps: steps})
 	}
@@ -58,7 +59,7 @@ func (f *finder) idle() bool {
 		return false
 	}
 	for i, r := range f.column.Refers {
-		if p := f.parents[i]; (p == nil || p.mapped) && (r.Table != "" || f.column.Role != plan.RolePolymorphic) {
+		if p := f.parents[i]; (p == nil || p.Mapped) && (r.Table != "" || f.column.Role != plan.RolePolymorphic) {
 			return false
 		}
 	}
@@ -66,7 +67,7 @@ func (f *finder) idle() bool {
 }
 
 // each calls visit for each id of a row.
-func (f *finder) each(r *row, visit func(parent *SourceTable, id int64)) error {
+func (f *finder) each(r *row, visit func(parent *ledger.SourceTable, id int64)) error {
 	_, _, err := f.edit(r, func(ref int, text string) (string, bool) {
 		if parent := f.parents[ref]; parent != nil {
 			if id, ok := sqlvalue.ParseID(text); ok {
@@ -79,15 +80,15 @@ func (f *finder) each(r *row, visit func(parent *SourceTable, id int64)) error {
 }
 
 // replace puts successors in the place of ids.
-func (f *finder) replace(r *row, after func(parent *SourceTable, id int64) successor) error {
+func (f *finder) replace(r *row, after func(parent *ledger.SourceTable, id int64) ledger.Successor) error {
 	var orphan string
 	value, lost, err := f.edit(r, func(ref int, text string) (string, bool) {
 		if parent := f.parents[ref]; parent != nil {
 			if id, ok := sqlvalue.ParseID(text); ok {
-				if s := after(parent, id); s.fate == kept {
+				if s := after(parent, id); s.Fate == ledger.Kept {
 					return text, true
-				} else if s.fate == rekeyed || s.fate == merged {
-					return strconv.FormatInt(s.id, 10), true
+				} else if s.Fate == ledger.Rekeyed || s.Fate == ledger.Merged {
+					return strconv.FormatInt(s.ID, 10), true
 				}
 			}
 		}
@@ -104,9 +105,9 @@ func (f *finder) replace(r *row, after func(parent *SourceTable, id int64) succe
 	case f.column.Orphans == plan.OrphansNull:
 		r.new[f.at] = value
 	case f.column.Orphans == plan.OrphansDrop:
-		r.new, r.fate = nil, dropped
+		r.new, r.fate = nil, ledger.Dropped
 	default:
-		return &report.OrphanError{Source: f.table.source, Table: f.table.table.Name, Column: f.column.Name, Row: sqlvalue.FormatKey(r.key), Value: orphan}
+		return &report.OrphanError{Source: f.table.Source, Table: f.table.Table.Name, Column: f.column.Name, Row: sqlvalue.FormatKey(r.key), Value: orphan}
 	}
 	return nil
 }
@@ -130,7 +131,7 @@ func (f *finder) edit(r *row, by func(ref int, text string) (string, bool)) (val
 		err = columnError(f.column.Name, bad)
 	}
 	if err != nil {
-		return nil, false, f.table.rowError(r.key, err)
+		return nil, false, f.table.RowError(r.key, err)
 	}
 	return value, lost, nil
 }
@@ -176,7 +177,7 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 		if r.old[f.by] == nil {
 			reason += ", which NULL counts as"
 		}
-		return nil, false, &plan.Error{Table: f.table.table.Name, Column: f.column.Name, Reason: reason}
+		return nil, false, &plan.Error{Table: f.table.Table.Name, Column: f.column.Name, Reason: reason}
 	case plan.RoleList:
 		text, lost = f.list(text, by)
 	case plan.RoleJSON:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -33,7 +34,7 @@ func TestFinder(t *testing.T) {
 		if c.Role == plan.RoleJSON {
 			c.Refers[0].Path = owner
 		}
-		f, err := newFinder(nil, &SourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&c}}, 0)
+		f, err := newFinder(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func TestFinderNoID(t *testing.T) {
 			if test.none != "" {
 				c.None = []string{test.none}
 			}
-			f, err := newFinder(nil, &SourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&c}}, 0)
+			f, err := newFinder(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +138,7 @@ func TestFinderPolymorphic(t *testing.T) {
 		{empty, nil, int64(3), int64(103), ""},
 		{empty, "", int64(3), int64(103), ""},
 	} {
-		s := &SourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&test.column, {Name: "kind"}}}
+		s := &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&test.column, {Name: "kind"}}}
 		f, err := newFinder(nil, s, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +150,7 @@ func TestFinderPolymorphic(t *testing.T) {
 		}
 	}
 	var p *plan.Error
-	if _, err := newFinder(nil, &SourceTable{table: &plan.Table{Name: "t"}, columns: []*plan.Column{&c}}, 0); !errors.As(err, &p) {
+	if _, err := newFinder(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0); !errors.As(err, &p) {
 		t.Errorf("without the column of kinds: got %v, want a PlanError", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -17,7 +18,7 @@ import (
 // A tableForecast is what a dry run finds in one table of one source.
 type tableForecast struct {
 	*dryRun
-	of      *SourceTable
+	of      *ledger.SourceTable
 	row     *report.TableForecast
 	finders []*finder
 	source  *refChecker
@@ -30,18 +31,18 @@ type tableForecast struct {
 
 func (f *tableForecast) begin(ctx context.Context) error {
 	s := f.of
-	source, err := f.conns.source(ctx, s.source)
+	source, err := f.conns.Source(ctx, s.Source)
 	if err != nil {
 		return err
 	}
 	f.source = &refChecker{engine: f.engine, q: source}
-	tables := map[string]*SourceTable{}
+	tables := map[string]*ledger.SourceTable{}
 	for _, t := range f.plan.Tables {
-		if !t.Skip && t.In(s.source) {
-			tables[t.Name] = newSourceTable(0, s.source, t)
+		if !t.Skip && t.In(s.Source) {
+			tables[t.Name] = ledger.NewSourceTable(0, s.Source, t)
 		}
 	}
-	for at, c := range s.columns {
+	for at, c := range s.Columns {
 		if c.HoldsReferences() {
 			finder, err := newFinder(tables, s, at)
 			if err != nil {
@@ -51,11 +52,11 @@ func (f *tableForecast) begin(ctx context.Context) error {
 		}
 	}
 	f.created = -1
-	if s.rekeys && s.table.Created != "" {
-		f.created, f.zone, f.now = s.position(s.table.Created), time.UTC, time.Now()
-		f.dates = report.DateForecast{Table: s.table.Name, Source: s.source, Column: s.table.Created}
-		if s.table.Zone != "" && f.created >= 0 && !zoned(f.engine.Kind, s.columns[f.created]) {
-			f.zone, err = time.LoadLocation(s.table.Zone)
+	if s.Rekeys && s.Table.Created != "" {
+		f.created, f.zone, f.now = s.Position(s.Table.Created), time.UTC, time.Now()
+		f.dates = report.DateForecast{Table: s.Table.Name, Source: s.Source, Column: s.Table.Created}
+		if s.Table.Zone != "" && f.created >= 0 && !zoned(f.engine.Kind, s.Columns[f.created]) {
+			f.zone, err = time.LoadLocation(s.Table.Zone)
 		}
 	}
 	return err
@@ -79,30 +80,30 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 		if lost[i] {
 			f.row.Dropped++
 			if id, ok := f.id(values); ok {
-				f.merged.drop(f.of.source, f.of.table, id)
+				f.merged.drop(f.of.Source, f.of.Table, id)
 			}
 			continue
 		}
 		alive = append(alive, values)
 	}
-	verdicts, err := f.conflicts.decide(ctx, f.of.table, f.of.source, f.of.columns, alive)
+	verdicts, err := f.conflicts.decide(ctx, f.of.Table, f.of.Source, f.of.Columns, alive)
 	if err != nil {
 		return err
 	}
 	for i, values := range alive {
 		v := verdicts[i]
 		for n, c := range v.clashes {
-			f.forecast.AddClash(uniqueOf(f.of.table, c.Unique), c, v.failed == c && n == len(v.clashes)-1)
+			f.forecast.AddClash(uniqueOf(f.of.Table, c.Unique), c, v.failed == c && n == len(v.clashes)-1)
 		}
 		f.row.Renamed += int64(len(v.renames))
 		if v.merged {
 			f.row.Merged++
 			if id, ok := f.id(values); ok {
-				f.merged.add(f.of.source, f.of.table, id, v.winner)
+				f.merged.add(f.of.Source, f.of.Table, id, v.winner)
 			}
 			continue
 		}
-		if f.of.rekeys {
+		if f.of.Rekeys {
 			f.row.Rekeyed++
 			f.date(values)
 		}
@@ -113,10 +114,10 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 
 // id returns the value of the column of Role key, where there is one.
 func (f *tableForecast) id(values []any) (int64, bool) {
-	if f.of.key < 0 {
+	if f.of.Key < 0 {
 		return 0, false
 	}
-	return sqlvalue.ID(values[f.of.key])
+	return sqlvalue.ID(values[f.of.Key])
 }
 
 func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
@@ -136,25 +137,25 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 		parents := make([]*plan.Table, len(finder.parents)) // nil where the source does not have it
 		for i, parent := range finder.parents {
 			if parent != nil {
-				parents[i] = parent.table
+				parents[i] = parent.Table
 			}
 		}
 		c := finder.column
 		fail := func(_ int, bad *report.RowError) {
-			f.forecast.AddMisfit(f.of.table.Name, f.of.source, c.Name, "row "+bad.Row+": "+bad.Err.Error())
+			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+bad.Row+": "+bad.Err.Error())
 			f.forecast.AddProblem(bad)
 		}
 		err := f.source.orphans(ctx, finder, rows, parents, fail, func(h heldRef, missing bool) error {
 			if !missing {
 				return nil
 			}
-			key := sqlvalue.FormatKey(f.of.primaryKey(rows[h.row]))
-			f.forecast.AddOrphan(f.of.table.Name, f.of.source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.text))
+			key := sqlvalue.FormatKey(f.of.PrimaryKey(rows[h.row]))
+			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.text))
 			switch c.Orphans {
 			case plan.OrphansDrop:
 				lost[h.row] = true
 			case plan.OrphansFail:
-				f.forecast.AddProblem(&report.OrphanError{Source: f.of.source, Table: f.of.table.Name, Column: c.Name, Row: key, Value: h.text})
+				f.forecast.AddProblem(&report.OrphanError{Source: f.of.Source, Table: f.of.Table.Name, Column: c.Name, Row: key, Value: h.text})
 			}
 			return nil
 		})
@@ -186,15 +187,15 @@ func (f *tableForecast) date(values []any) {
 
 // fits looks for values that the target's columns do not take.
 func (f *tableForecast) fits(values []any) {
-	for n, c := range f.of.columns {
+	for n, c := range f.of.Columns {
 		v := values[n]
 		if i := slices.IndexFunc(f.finders, func(finder *finder) bool { return finder.at == n }); i >= 0 && v != nil {
 			v = f.longest(f.finders[i], values)
 		}
 		if reason := misfit(f.engine.Kind, c, v); reason != "" {
-			key := sqlvalue.FormatKey(f.of.primaryKey(values))
-			f.forecast.AddMisfit(f.of.table.Name, f.of.source, c.Name, "row "+key+": "+reason)
-			f.forecast.AddProblem(&report.RowError{Source: f.of.source, Table: f.of.table.Name, Row: key, Err: columnError(c.Name, errors.New(reason))})
+			key := sqlvalue.FormatKey(f.of.PrimaryKey(values))
+			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+key+": "+reason)
+			f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: columnError(c.Name, errors.New(reason))})
 		}
 	}
 }
@@ -202,8 +203,8 @@ func (f *tableForecast) fits(values []any) {
 // longest returns a value with ids of the most digits in the place of those
 // that are new.
 func (f *tableForecast) longest(finder *finder, values []any) any {
-	v, _, err := finder.edit(&row{key: f.of.primaryKey(values), old: values}, func(ref int, text string) (string, bool) {
-		if parent := finder.parents[ref]; parent != nil && parent.rekeys {
+	v, _, err := finder.edit(&row{key: f.of.PrimaryKey(values), old: values}, func(ref int, text string) (string, bool) {
+		if parent := finder.parents[ref]; parent != nil && parent.Rekeys {
 			return strings.Repeat("9", sqltype.IDDigits-1), true
 		}
 		return text, true

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 )
 
 // A formula says which new id a row gets, given the place of the id before it:
@@ -18,7 +19,7 @@ import (
 // [formula.id] compute this, and [formula.expression] writes it for MySQL. So it
 // does not matter who makes an id.
 type formula struct {
-	ids    idRange
+	ids    ledger.IDRange
 	now    int64 // no date is after this tick
 	least  int64 // or before this one
 	width  int64 // ids of a tick
@@ -29,11 +30,11 @@ type formula struct {
 
 // newFormula returns the formula for a range. Dates after now, in microseconds
 // since 1970, count as now.
-func newFormula(ids idRange, now int64) *formula {
-	shard := ids.layout.Bits().Shard
+func newFormula(ids ledger.IDRange, now int64) *formula {
+	shard := ids.Layout.Bits().Shard
 	return &formula{
-		ids: ids, now: max(0, ids.tick(time.UnixMicro(now))), least: ids.least(), width: ids.width(), spread: max(1, ids.width()/2),
-		gap: int64(ids.stride()>>shard) - ids.width(), base: int64(ids.compose(0, ids.first) >> shard),
+		ids: ids, now: max(0, ids.Tick(time.UnixMicro(now))), least: ids.Least(), width: ids.Width(), spread: max(1, ids.Width()/2),
+		gap: int64(ids.Stride()>>shard) - ids.Width(), base: int64(ids.Compose(0, ids.First) >> shard),
 	}
 }
 
@@ -52,7 +53,7 @@ func (f *formula) next(before, old, tick int64, dated bool) int64 {
 
 // id returns the id of a place. It returns [snow.ErrTimeExhausted] after the last one.
 func (f *formula) id(place, old int64) (snow.ID, error) {
-	b := f.ids.layout.Bits()
+	b := f.ids.Layout.Bits()
 	if place/f.width >= 1<<b.Timestamp {
 		return 0, snow.ErrTimeExhausted
 	}
@@ -71,7 +72,7 @@ func (f *formula) bound(before, rows, tick int64, dated bool) int64 {
 
 // ahead returns how long so many ticks are.
 func (f *formula) ahead(ticks int64) time.Duration {
-	tick := int64(f.ids.layout.Tick())
+	tick := int64(f.ids.Layout.Tick())
 	return time.Duration(min(ticks, math.MaxInt64/tick) * tick)
 }
 
@@ -105,7 +106,7 @@ type newIDs struct {
 func (n *newIDs) make(old int64, created time.Time, dated bool) (snow.ID, error) {
 	tick := int64(0)
 	if dated {
-		tick = n.ids.tick(created)
+		tick = n.ids.Tick(created)
 	}
 	n.place = n.next(n.place, old, tick, dated)
 	if dated {

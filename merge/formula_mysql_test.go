@@ -12,7 +12,9 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -30,14 +32,14 @@ func TestFormulaOfServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := openConns(t.Context(), e, db, nil)
+	c, err := chunk.OpenConns(t.Context(), e, db, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.close() })
+	t.Cleanup(func() { c.Close() })
 	exec := func(text string) {
 		t.Helper()
-		if _, err := c.target.ExecContext(t.Context(), text); err != nil {
+		if _, err := c.Target.ExecContext(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,8 +72,8 @@ func TestFormulaOfServer(t *testing.T) {
 			testLayout(t, time.Second, snow.Bits{Timestamp: 33, Datacenter: 2, Worker: 8, Sequence: 1}),
 			testLayout(t, 1500*time.Microsecond, snow.Bits{Timestamp: 42, Worker: 4, Sequence: 8}),
 		} {
-			ids, ok := idRange{layout: layout, worker: 3}.part(0, 1)
-			if part, more := ids.part(1, 3); more && r.IntN(2) == 0 {
+			ids, ok := ledger.IDRange{Layout: layout, Worker: 3}.Part(0, 1)
+			if part, more := ids.Part(1, 3); more && r.IntN(2) == 0 {
 				ids = part
 			}
 			if !ok {
@@ -81,22 +83,22 @@ func TestFormulaOfServer(t *testing.T) {
 			if typ == "" {
 				plan.Created = ""
 			}
-			of := newSourceTable(1, "s", plan)
-			of.ids = ids
-			from, err := readStoredTable(t.Context(), c.target, "DATABASE()", table)
+			of := ledger.NewSourceTable(1, "s", plan)
+			of.Ids = ids
+			from, err := readStoredTable(t.Context(), c.Target, "DATABASE()", table)
 			if err != nil {
 				t.Fatal(err)
 			}
-			facts := facts{Now: testEpoch.Add(1000 * 24 * time.Hour).UnixMicro()}
-			server := newServerDates(c.engine, &run{facts: facts}, of, from)
+			facts := ledger.Facts{Now: testEpoch.Add(1000 * 24 * time.Hour).UnixMicro()}
+			server := newServerDates(c.Engine, &ledger.Run{Facts: facts}, of, from)
 			if server == nil {
 				t.Fatalf("%s: the server can't make ids", typ)
 			}
-			if err := setPlace(t.Context(), c.target, server.start()); err != nil {
+			if err := setPlace(t.Context(), c.Target, server.start()); err != nil {
 				t.Fatal(err)
 			}
 			text := "SELECT s.id, CAST(s.created AS CHAR), " + server.lateExpression("s.id", server.rowTick()) + ", @snow_merge_late FROM " + table + " AS s FORCE INDEX (PRIMARY) ORDER BY s.id"
-			rows, err := c.target.QueryContext(t.Context(), text)
+			rows, err := c.Target.QueryContext(t.Context(), text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,8 +120,8 @@ func TestFormulaOfServer(t *testing.T) {
 				if int64(id) != got || process.late != process.ahead(late) {
 					t.Fatalf("%s, %v, row %d of %q: the server makes %d, %d ticks late, and this process %d, %v late", typ, layout, old, date.String, got, late, id, process.late)
 				}
-				if ids.place(got) != process.place {
-					t.Fatalf("id %d has place %d, want %d", got, ids.place(got), process.place)
+				if ids.Place(got) != process.place {
+					t.Fatalf("id %d has place %d, want %d", got, ids.Place(got), process.place)
 				}
 			}
 			if err := rows.Err(); err != nil || n < 250 {
@@ -127,7 +129,7 @@ func TestFormulaOfServer(t *testing.T) {
 			}
 		}
 	}
-	if d := newServerDates(c.engine, &run{}, &SourceTable{table: &plan.Table{}, ids: idRange{layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), end: 256}}, &storedTable{}); d != nil {
+	if d := newServerDates(c.Engine, &ledger.Run{}, &ledger.SourceTable{Table: &plan.Table{}, Ids: ledger.IDRange{Layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), End: 256}}, &storedTable{}); d != nil {
 		t.Error("the server makes ids with a shard")
 	}
 }

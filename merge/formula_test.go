@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 )
 
 var testEpoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -27,10 +28,10 @@ func TestNewIDs(t *testing.T) {
 	for range 300 {
 		b := snow.Bits{Timestamp: 41, Datacenter: uint8(r.IntN(3)), Worker: uint8(1 + r.IntN(6)), Sequence: uint8(1 + r.IntN(8)), Shard: uint8(r.IntN(4))}
 		l := testLayout(t, []time.Duration{time.Millisecond, time.Second}[r.IntN(2)], b)
-		whole := idRange{layout: l, datacenter: r.Uint64N(1 << b.Datacenter), worker: r.Uint64N(1 << b.Worker)}
+		whole := ledger.IDRange{Layout: l, Datacenter: r.Uint64N(1 << b.Datacenter), Worker: r.Uint64N(1 << b.Worker)}
 		n := 1 + r.IntN(1<<b.Sequence)
 		part := r.IntN(n)
-		own, ok := whole.part(part, n)
+		own, ok := whole.Part(part, n)
 		if !ok {
 			t.Fatalf("no part %d of %d of %v", part, n, l)
 		}
@@ -48,7 +49,7 @@ func TestNewIDs(t *testing.T) {
 			}
 			dated := r.IntN(5) > 0
 			if r.IntN(3) == 0 { // another process goes on
-				m = newIDs{formula: f, place: own.place(int64(max(last, 0))), late: m.late}
+				m = newIDs{formula: f, place: own.Place(int64(max(last, 0))), late: m.late}
 				if last == 0 {
 					m.place = f.start()
 				}
@@ -68,7 +69,7 @@ func TestNewIDs(t *testing.T) {
 			if want := snow.HashShardInt(old) % (1 << b.Shard); p.Shard != want {
 				t.Errorf("id %d of row %d has shard %d, want %d", id, old, p.Shard, want)
 			}
-			if p.Worker != own.worker || p.Datacenter != own.datacenter || p.Sequence < own.first || p.Sequence >= own.end {
+			if p.Worker != own.Worker || p.Datacenter != own.Datacenter || p.Sequence < own.First || p.Sequence >= own.End {
 				t.Fatalf("id %d has parts %+v, outside of %+v", id, p, own)
 			}
 			if dated && created.Before(testEpoch.Add(time.Duration(now)*l.Tick())) && p.Time.Before(created) {
@@ -79,25 +80,25 @@ func TestNewIDs(t *testing.T) {
 }
 
 func TestPartsOfARange(t *testing.T) {
-	whole := idRange{layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 3})}
+	whole := ledger.IDRange{Layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 3})}
 	for n := 1; n <= 8; n++ {
 		end := uint64(0)
 		for i := range n {
-			l, ok := whole.part(i, n)
-			if !ok || l.first != end || l.end <= l.first || l.end > 8 {
-				t.Errorf("part %d of %d: %d to %d", i, n, l.first, l.end)
+			l, ok := whole.Part(i, n)
+			if !ok || l.First != end || l.End <= l.First || l.End > 8 {
+				t.Errorf("part %d of %d: %d to %d", i, n, l.First, l.End)
 			}
-			end = l.end
+			end = l.End
 		}
 	}
-	if _, ok := whole.part(0, 9); ok {
+	if _, ok := whole.Part(0, 9); ok {
 		t.Error("8 sequence numbers have 9 parts")
 	}
 }
 
 func TestNewIDsEnd(t *testing.T) {
 	l := testLayout(t, time.Hour, snow.Bits{Timestamp: 15, Worker: 1, Sequence: 1})
-	whole, _ := idRange{layout: l}.part(0, 1)
+	whole, _ := ledger.IDRange{Layout: l}.Part(0, 1)
 	f := newFormula(whole, testEpoch.Add(1<<15*time.Hour).UnixMicro())
 	m := newIDs{formula: f, place: (1<<15-1)*2 + 1}
 	if _, err := m.make(1, time.Time{}, false); !errors.Is(err, snow.ErrTimeExhausted) {
@@ -113,7 +114,7 @@ func TestNewIDsEnd(t *testing.T) {
 // How far ids are ahead of their rows is measured.
 func TestLate(t *testing.T) {
 	l := testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 1, Sequence: 1})
-	whole, _ := idRange{layout: l}.part(0, 1)
+	whole, _ := ledger.IDRange{Layout: l}.Part(0, 1)
 	f := newFormula(whole, testEpoch.Add(1e6*time.Millisecond).UnixMicro())
 	m := newIDs{formula: f, place: f.start()}
 	for old := range int64(11) {

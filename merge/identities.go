@@ -4,14 +4,15 @@ import (
 	"context"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
 // mappedIdentities are the identities of a run, by its ledger. Its idents are all
 // keys of the target.
 type mappedIdentities struct {
-	ids idMap
-	run *run
+	ids ledger.IDMap
+	run *ledger.Run
 }
 
 func (m *mappedIdentities) identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error) {
@@ -21,16 +22,16 @@ func (m *mappedIdentities) identify(ctx context.Context, source string, t *plan.
 			found[key] = ident{key: key}
 		}
 	}
-	of := m.run.table(source, t.Name)
+	of := m.run.Table(source, t.Name)
 	if of == nil {
 		return found, nil
 	}
-	entries, err := m.ids.find(ctx, of, keys)
+	entries, err := m.ids.Find(ctx, of, keys)
 	for old, after := range entries {
-		if after.fate == dropped {
+		if after.Fate == ledger.Dropped {
 			delete(found, old)
 		} else {
-			found[old] = ident{key: after.id}
+			found[old] = ident{key: after.ID}
 		}
 	}
 	return found, err
@@ -53,11 +54,11 @@ func (m *mappedIdentities) members(ctx context.Context, source string, t *plan.T
 			}
 		}
 	}
-	of := m.run.table(source, t.Name)
+	of := m.run.Table(source, t.Name)
 	if of == nil {
 		return found, nil
 	}
-	olds, err := m.ids.olds(ctx, of, keys)
+	olds, err := m.ids.Olds(ctx, of, keys)
 	for id, old := range olds {
 		found[ident{key: id}] = append(found[ident{key: id}], old...)
 	}

@@ -8,8 +8,10 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/catalog"
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/inspect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -57,11 +59,11 @@ func inspectSources(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p
 		if s.DB == nil {
 			return nil, fmt.Errorf("source %q has no database", s.Name)
 		}
-		conn, failed := openSession(ctx, e, s.DB, e.Source)
+		conn, failed := chunk.OpenSession(ctx, e, s.DB, e.Source)
 		if failed != nil {
 			return nil, fmt.Errorf("source %q: %w", s.Name, failed)
 		}
-		defer func() { err = errors.Join(err, conn.close()) }()
+		defer func() { err = errors.Join(err, conn.Close()) }()
 		found, failed := catalog.Read(ctx, d, conn)
 		if failed != nil {
 			return nil, fmt.Errorf("source %q: %w", s.Name, e.Failed("inspect", failed))
@@ -74,11 +76,11 @@ func inspectSources(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p
 // A sampler reads rows of a source for inspect.
 type sampler struct {
 	dialect *dialect.Dialect
-	session *session
+	session *chunk.Session
 }
 
 func (s sampler) Range(ctx context.Context, t *plan.Table, columns []*plan.Column, after []any, limit int) ([][]any, error) {
-	rows, err := readRange(ctx, s.dialect, s.session, t, columns, after, nil, limit)
+	rows, err := chunk.ReadRange(ctx, s.dialect, s.session, t, columns, after, nil, limit)
 	return rows, s.dialect.Failed("sample", err)
 }
 
@@ -90,10 +92,10 @@ func (s sampler) Bounds(ctx context.Context, table, column string) (low, high sq
 
 func (s sampler) Count(ctx context.Context, table string, column *plan.Column, ids []int64) (n int, err error) {
 	name := s.dialect.Quote(column.Name)
-	for chunk := range slices.Chunk(ids, maxIDs) {
-		condition, args := anyOf(s.dialect, name, chunk)
+	for part := range slices.Chunk(ids, ledger.MaxIDs) {
+		condition, args := chunk.AnyOf(s.dialect, name, part)
 		text := "SELECT " + name + " FROM " + s.dialect.Quote(table) + " WHERE " + condition
-		rows, err := readAll(ctx, s.dialect, s.session, text, []*plan.Column{column}, args)
+		rows, err := chunk.ReadAll(ctx, s.dialect, s.session, text, []*plan.Column{column}, args)
 		if err != nil {
 			return 0, s.dialect.Failed("look up ids", err)
 		}
@@ -103,6 +105,6 @@ func (s sampler) Count(ctx context.Context, table string, column *plan.Column, i
 }
 
 func (s sampler) Find(ctx context.Context, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {
-	rows, err := readKeys(ctx, s.dialect, s.session, table, columns, by, keys)
+	rows, err := chunk.ReadKeys(ctx, s.dialect, s.session, table, columns, by, keys)
 	return rows, s.dialect.Failed("look for clashes", err)
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -36,32 +38,35 @@ type job struct {
 	assertions []Assertion
 	unchecked  bool // by foreign keys
 
+	newExecutor func(context.Context, work) (executor, error)
+	newLinker   func(context.Context, work) (linker, error)
+
 	teller teller
-	pauser pauser
+	pauser chunk.Pauser
 }
 
 // conns returns sessions for a goroutine that reads.
-func (j *job) conns(ctx context.Context) (*conns, error) {
-	return openConns(ctx, j.engine, j.target, j.sources)
+func (j *job) conns(ctx context.Context) (*chunk.Conns, error) {
+	return chunk.OpenConns(ctx, j.engine, j.target, j.sources)
 }
 
 // writer returns sessions for a goroutine that writes.
-func (j *job) writer(ctx context.Context) (*conns, error) {
+func (j *job) writer(ctx context.Context) (*chunk.Conns, error) {
 	c, err := j.conns(ctx)
 	if err != nil || !j.unchecked {
 		return c, err
 	}
-	if err := c.withoutForeignKeys(ctx); err != nil {
-		return nil, errors.Join(err, c.close())
+	if err := c.WithoutForeignKeys(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
 // pace returns one for transactions of the job's length.
-func (j *job) pace() *pace { return newPace(j.chunkRows, j.chunkTime) }
+func (j *job) pace() *chunk.Pace { return chunk.NewPace(j.chunkRows, j.chunkTime) }
 
 // pause waits while the run is paused.
-func (j *job) pause(ctx context.Context) error { return j.pauser.wait(ctx, j.teller.tell) }
+func (j *job) pause(ctx context.Context) error { return j.pauser.Wait(ctx, j.teller.tell) }
 
 // blobs reports whether bytes differ from texts: so it is in SQLite.
 func (j *job) blobs() bool { return j.engine.Kind == sqlsnow.SQLite }
@@ -74,8 +79,8 @@ type progress struct {
 
 // progress begins to tell of a table. Of rows were dealt with by earlier runs;
 // total is -1 while nobody knows.
-func (j *job) progress(phase string, t *SourceTable, rows, total int64) *progress {
-	return &progress{j.teller.tell, report.Event{Kind: report.EventTable, Phase: phase, Source: t.source, Table: t.table.Name, Rows: rows, Total: total}}
+func (j *job) progress(phase string, t *ledger.SourceTable, rows, total int64) *progress {
+	return &progress{j.teller.tell, report.Event{Kind: report.EventTable, Phase: phase, Source: t.Source, Table: t.Table.Name, Rows: rows, Total: total}}
 }
 
 func (p *progress) begin() {

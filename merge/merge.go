@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -90,8 +91,9 @@ type Merge struct{ job job }
 // No database is asked before the first call of a method.
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{job{
+		newExecutor: newExecutor, newLinker: newLinker,
 		target: target, sources: map[string]*sql.DB{}, plan: plan, namespace: cfg.Namespace, datacenter: cfg.Datacenter, packRows: cfg.PackRows, assertions: cfg.Assertions,
-		unchecked: cfg.WithoutForeignKeys, teller: teller{to: cfg.Events}, pauser: pauser{file: cfg.PauseFile},
+		unchecked: cfg.WithoutForeignKeys, teller: teller{to: cfg.Events}, pauser: chunk.Pauser{File: cfg.PauseFile},
 	}}
 	if err := m.check(d, sources, cfg); err != nil {
 		return nil, fmt.Errorf("merge: new: %w", err)
@@ -208,7 +210,7 @@ func (c Config) apply(j *job) error {
 }
 
 // Pause stops a run between two transactions, or lets it go on.
-func (m *Merge) Pause(on bool) { m.job.pauser.paused.Store(on) }
+func (m *Merge) Pause(on bool) { m.job.pauser.Paused.Store(on) }
 
 // Run mints, copies and verifies, and returns what verification found. It goes
 // on where an earlier run by the same plan ended, at whatever statement that

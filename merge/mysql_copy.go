@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 )
 
@@ -18,7 +19,7 @@ type serverCopier struct {
 
 // newServerCopier returns nil if rows must go through this process.
 func newServerCopier(ctx context.Context, w work, database string) (*serverCopier, error) {
-	if w.table.changed {
+	if w.table.Changed {
 		return nil, nil
 	}
 	s, err := newSelection(ctx, w, database)
@@ -31,38 +32,38 @@ func newServerCopier(ctx context.Context, w work, database string) (*serverCopie
 // copy copies the rows of some chunks. If it returns an error that is none of a
 // lost lease or of ctx, nothing has happened, and to read the rows tells what is
 // the matter.
-func (c *serverCopier) copy(ctx context.Context, chunks []Chunk) (bytes int, err error) {
-	where, ok := c.within(chunks[0].lo, chunks[len(chunks)-1].hi)
+func (c *serverCopier) copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
+	where, ok := c.within(chunks[0].Lo, chunks[len(chunks)-1].Hi)
 	if !ok {
 		return 0, errUnlike
 	}
-	target := c.conns.target
+	target := c.conns.Target
 	var want int64
-	done := make([]Chunk, len(chunks))
+	done := make([]ledger.Chunk, len(chunks))
 	for i, m := range chunks {
-		done[i] = Chunk{
-			sourceTable: m.sourceTable, phase: phaseCopy, seq: m.seq, lo: m.lo, hi: m.hi, read: m.read, written: m.read - m.merged - m.dropped,
-			rekeyed: m.rekeyed, merged: m.merged, dropped: m.dropped,
+		done[i] = ledger.Chunk{
+			SourceTable: m.SourceTable, Phase: ledger.PhaseCopy, Seq: m.Seq, Lo: m.Lo, Hi: m.Hi, Read: m.Read, Written: m.Read - m.Merged - m.Dropped,
+			Rekeyed: m.Rekeyed, Merged: m.Merged, Dropped: m.Dropped,
 		}
-		want += done[i].written
-		bytes += int(m.read) * c.bytes
+		want += done[i].Written
+		bytes += int(m.Read) * c.bytes
 	}
-	err = c.lease.transaction(ctx, target, func() error {
+	err = c.lease.Transaction(ctx, target, func() error {
 		if n, err := c.insert(ctx, chunks, where); err != nil || n != want {
 			return errors.Join(errUnlike, err)
 		}
 		if err := c.count(ctx, chunks); err != nil {
 			return err
 		}
-		return ledgerOf(target).insertChunks(ctx, done)
+		return ledger.Of(target).InsertChunks(ctx, done)
 	})
 	return bytes, err
 }
 
 // insert copies rows, and returns how many.
-func (c *serverCopier) insert(ctx context.Context, chunks []Chunk, where string) (int64, error) {
-	target := c.conns.target
-	heads, err := idMapOf(target).packHeads(ctx, c.table, chunks)
+func (c *serverCopier) insert(ctx context.Context, chunks []ledger.Chunk, where string) (int64, error) {
+	target := c.conns.Target
+	heads, err := ledger.MapOf(target).PackHeads(ctx, c.table, chunks)
 	if err != nil {
 		return 0, err
 	}
@@ -86,18 +87,18 @@ func (c *serverCopier) insert(ctx context.Context, chunks []Chunk, where string)
 func (c *serverCopier) insertInto() (into string, values []string) {
 	names := make([]string, len(c.values))
 	values = slices.Clone(c.values)
-	for i, column := range c.table.columns {
+	for i, column := range c.table.Columns {
 		if names[i] = column.Name; slices.Contains(c.deferred, column) {
 			values[i] = "NULL"
 		}
 	}
 	e := c.engine
-	return "INSERT INTO " + e.Quote(c.table.table.Name) + " (" + e.QuoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
+	return "INSERT INTO " + e.Quote(c.table.Table.Name) + " (" + e.QuoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
 }
 
 // count sees to it that there are as many rows as there were in each chunk, of
 // which the last one is the same, and none after the table's last chunk.
-func (c *serverCopier) count(ctx context.Context, chunks []Chunk) error {
+func (c *serverCopier) count(ctx context.Context, chunks []ledger.Chunk) error {
 	last := chunks[len(chunks)-1]
 	counts := func(where string) string { return "(SELECT COUNT(*) FROM " + c.from + " AS s WHERE " + where + ")" }
 	var parts []string
@@ -106,19 +107,19 @@ func (c *serverCopier) count(ctx context.Context, chunks []Chunk) error {
 		chunks = nil // as many rows as there can be were copied
 	}
 	for _, m := range chunks {
-		all, ok := c.within(m.lo, m.hi)
+		all, ok := c.within(m.Lo, m.Hi)
 		if !ok {
 			return errUnlike
 		}
 		var same []string
-		for i, name := range c.table.table.PrimaryKey {
-			same = append(same, "s."+c.engine.Quote(name)+" = "+sqlvalue.Text(m.hi[i]))
+		for i, name := range c.table.Table.PrimaryKey {
+			same = append(same, "s."+c.engine.Quote(name)+" = "+sqlvalue.Text(m.Hi[i]))
 		}
 		parts = append(parts, counts(all), counts(strings.Join(same, " AND ")))
-		want = append(want, m.read, 1)
+		want = append(want, m.Read, 1)
 	}
-	if last.seq == c.last {
-		beyond, ok := c.within(last.hi, nil)
+	if last.Seq == c.last {
+		beyond, ok := c.within(last.Hi, nil)
 		if !ok {
 			return errUnlike
 		}
@@ -128,7 +129,7 @@ func (c *serverCopier) count(ctx context.Context, chunks []Chunk) error {
 		return nil
 	}
 	got, into := scanned(len(want))
-	if err := c.conns.target.QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", ")).Scan(into...); err != nil {
+	if err := c.conns.Target.QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", ")).Scan(into...); err != nil {
 		return err
 	}
 	if !slices.Equal(got, want) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
@@ -19,21 +20,21 @@ type serverDates struct {
 }
 
 // newServerDates returns nil if the server can't make ids as rows are dated.
-func newServerDates(e *dialect.Dialect, r *run, t *SourceTable, from *storedTable) *serverDates {
-	l := t.ids.layout
+func newServerDates(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, from *storedTable) *serverDates {
+	l := t.Ids.Layout
 	if l.Bits().Shard != 0 || l.Tick()%time.Microsecond != 0 || l.Epoch().Nanosecond()%int(time.Microsecond) != 0 {
 		return nil
 	}
-	d := &serverDates{formula: newFormula(t.ids, r.facts.Now), column: "CAST(NULL AS SIGNED)", latest: "%", tick: "%"}
-	at := t.position(t.table.Created)
+	d := &serverDates{formula: newFormula(t.Ids, r.Facts.Now), column: "CAST(NULL AS SIGNED)", latest: "%", tick: "%"}
+	at := t.Position(t.Table.Created)
 	if at < 0 {
 		return d
 	}
-	column := t.columns[at]
+	column := t.Columns[at]
 	typ := sqltype.Word(from.columns[column.Name].typ)
 	switch {
 	case typ == "timestamp":
-	case (typ == "datetime" || typ == "date") && t.table.Zone == "":
+	case (typ == "datetime" || typ == "date") && t.Table.Zone == "":
 	default:
 		return nil
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -25,14 +27,14 @@ type serverExecutor struct {
 
 // newServerExecutor returns nil if the server can't do the work.
 func newServerExecutor(ctx context.Context, w work, rows executor) (executor, error) {
-	database, err := sourceDatabase(ctx, w.conns, w.table.source)
+	database, err := sourceDatabase(ctx, w.conns, w.table.Source)
 	if err != nil || database == "" {
 		return nil, err
 	}
 	x := &serverExecutor{work: w, rows: rows}
 	if w.conflicts != nil {
 		x.minter, err = newServerMinter(ctx, w, database)
-	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.sound[c] }; w.sound == nil || !slices.ContainsFunc(w.table.columns, unknown) {
+	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.sound[c] }; w.sound == nil || !slices.ContainsFunc(w.table.Columns, unknown) {
 		x.copier, err = newServerCopier(ctx, w, database)
 	}
 	if err != nil || x.minter == nil && x.copier == nil {
@@ -41,18 +43,18 @@ func newServerExecutor(ctx context.Context, w work, rows executor) (executor, er
 	return x, nil
 }
 
-func (x *serverExecutor) close() { x.rows.close() }
+func (x *serverExecutor) Close() { x.rows.Close() }
 
-func (x *serverExecutor) mint(ctx context.Context) error {
+func (x *serverExecutor) Mint(ctx context.Context) error {
 	if x.minter == nil {
-		return x.rows.mint(ctx)
+		return x.rows.Mint(ctx)
 	}
 	err := x.mintAgain(ctx)
 	if err == nil || isFinal(ctx, err) {
 		return err
 	}
 	// The ledger says how far the server came.
-	if rows := x.rows.mint(ctx); rows != nil {
+	if rows := x.rows.Mint(ctx); rows != nil {
 		if errors.Is(err, errUnlike) {
 			return rows
 		}
@@ -64,17 +66,17 @@ func (x *serverExecutor) mint(ctx context.Context) error {
 // mintAgain lets the server mint, and go on where another transaction was in the way.
 func (x *serverExecutor) mintAgain(ctx context.Context) error {
 	for tries := 1; ; tries++ {
-		last, err := ledgerOf(x.conns.target).lastChunk(ctx, x.table)
+		last, err := ledger.Of(x.conns.Target).LastChunk(ctx, x.table)
 		if err != nil {
 			return err
 		}
-		if err = x.minter.all(ctx, last); err == nil || isFinal(ctx, err) || tries == mostTries || !x.engine.IsBusy(err) {
+		if err = x.minter.all(ctx, last); err == nil || isFinal(ctx, err) || tries == chunk.MostTries || !x.engine.IsBusy(err) {
 			return err
 		}
 	}
 }
 
-func (x *serverExecutor) copy(ctx context.Context, chunks []Chunk) (bytes int, err error) {
+func (x *serverExecutor) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
 	if x.copier != nil && !x.broken {
 		bytes, err = x.copier.copy(ctx, chunks)
 		if err == nil || isFinal(ctx, err) {
@@ -82,21 +84,21 @@ func (x *serverExecutor) copy(ctx context.Context, chunks []Chunk) (bytes int, e
 		}
 		x.broken = true
 	}
-	return x.rows.copy(ctx, chunks)
+	return x.rows.Copy(ctx, chunks)
 }
 
-func (x *serverExecutor) compare(ctx context.Context, tasks []task) (*proof, error) {
-	if x.copier != nil && !x.broken && tasks[0].copied.hash == (sum{}) {
+func (x *serverExecutor) Compare(ctx context.Context, tasks []task) (*proof, error) {
+	if x.copier != nil && !x.broken && tasks[0].copied.Hash == (chunk.Sum{}) {
 		found, err := x.copier.compare(ctx, tasks)
 		if found != nil || isFinal(ctx, err) {
 			return found, err
 		}
 		x.broken = err != nil
 	}
-	return x.rows.compare(ctx, tasks)
+	return x.rows.Compare(ctx, tasks)
 }
 
-func (x *serverExecutor) joins() bool { return x.copier != nil }
+func (x *serverExecutor) Joins() bool { return x.copier != nil }
 
 // isFinal reports whether a run ends with an error, whoever does the work.
 func isFinal(ctx context.Context, err error) bool {

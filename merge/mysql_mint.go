@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -29,7 +31,7 @@ type serverMinter struct {
 	from  string // the table, as the target's session calls it
 	key   string
 	rows  int // of a chunk, at most
-	sizes *pace
+	sizes *chunk.Pace
 
 	dates  *serverDates // if the rows get new ids
 	packed bool         // the map gets packs
@@ -39,27 +41,27 @@ type serverMinter struct {
 // newServerMinter returns nil if rows of the table must be seen.
 func newServerMinter(ctx context.Context, w work, database string) (*serverMinter, error) {
 	t := w.table
-	if len(t.primary) != 1 || t.mapped != t.rekeys || t.rekeys && t.primary[0] != t.key || slices.ContainsFunc(t.columns, (*plan.Column).DropsRows) {
+	if len(t.Primary) != 1 || t.Mapped != t.Rekeys || t.Rekeys && t.Primary[0] != t.Key || slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows) {
 		return nil, nil
 	}
-	if none, err := w.conflicts.none(ctx, t.table, t.source); err != nil || !none {
+	if none, err := w.conflicts.none(ctx, t.Table, t.Source); err != nil || !none {
 		return nil, err
 	}
-	e, target := w.engine, w.conns.target
+	e, target := w.engine, w.conns.Target
 	m := &serverMinter{work: w, sizes: w.pace()}
-	m.from, m.key = e.Quote(database)+"."+e.Quote(t.table.Name), "s."+e.Quote(t.table.PrimaryKey[0])
-	from, err := readStoredTable(ctx, target, literal(database), t.table.Name)
-	if err != nil || from == nil || !slices.Equal(from.primary, t.table.PrimaryKey) || !countable(from.columns[t.table.PrimaryKey[0]].typ) {
+	m.from, m.key = e.Quote(database)+"."+e.Quote(t.Table.Name), "s."+e.Quote(t.Table.PrimaryKey[0])
+	from, err := readStoredTable(ctx, target, literal(database), t.Table.Name)
+	if err != nil || from == nil || !slices.Equal(from.primary, t.Table.PrimaryKey) || !countable(from.columns[t.Table.PrimaryKey[0]].typ) {
 		return nil, err
 	}
 	tick := "NULL"
-	if t.rekeys {
+	if t.Rekeys {
 		if m.dates = newServerDates(e, w.run, t, from); m.dates == nil {
 			return nil, nil
 		}
 		tick = m.dates.rowTick()
 	}
-	m.rows = max(1, min(mostMinted, mostBytes/max(1, from.rowBytes(ctx, target, m.from)))) // a chunk is read at once if need be
+	m.rows = max(1, min(mostMinted, chunk.MostBytes/max(1, from.rowBytes(ctx, target, m.from)))) // a chunk is read at once if need be
 	// The account of the target may be another one, which can't read this.
 	_, err = target.ExecContext(ctx, "SELECT "+m.key+", "+tick+" FROM "+m.from+" AS s FORCE INDEX (PRIMARY) LIMIT 0")
 	if ctx.Err() != nil {
@@ -75,7 +77,7 @@ func newServerMinter(ctx context.Context, w work, database string) (*serverMinte
 // A mintTx is the chunks that one transaction mints.
 type mintTx struct {
 	number  int // from 1 on
-	chunks  []Chunk
+	chunks  []ledger.Chunk
 	rows    int
 	from    int64         // the place of the last id before
 	before  *mintTx       // nil for the first
@@ -100,13 +102,13 @@ func (tx *mintTx) await(ctx context.Context, step func(*mintTx) chan struct{}) e
 // all goes through the rows after a chunk, to the end. If it returns an error
 // that is none of a lost lease or of ctx, the ledger says how far it came, and
 // the other rows must be seen.
-func (m *serverMinter) all(ctx context.Context, last Chunk) error {
+func (m *serverMinter) all(ctx context.Context, last ledger.Chunk) error {
 	// Statements do not end with it, so that the connections can be used on.
 	going, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	txs := make(chan *mintTx)
 	var group sync.WaitGroup
-	write := func(target *session) {
+	write := func(target *chunk.Session) {
 		group.Go(func() {
 			for tx := range txs {
 				if err := m.write(ctx, going, target, tx); err != nil {
@@ -115,8 +117,8 @@ func (m *serverMinter) all(ctx context.Context, last Chunk) error {
 			}
 		})
 	}
-	write(m.conns.target)
-	var others []*conns
+	write(m.conns.Target)
+	var others []*chunk.Conns
 	err := m.feed(ctx, last, func(tx *mintTx) error {
 		if tx.number > 1 && tx.number <= m.writers { // small tables are done by one
 			c, err := m.writer(ctx)
@@ -124,8 +126,8 @@ func (m *serverMinter) all(ctx context.Context, last Chunk) error {
 				return err
 			}
 			others = append(others, c)
-			if database, err := sourceDatabase(ctx, c, m.table.source); err == nil && database != "" {
-				write(c.target)
+			if database, err := sourceDatabase(ctx, c, m.table.Source); err == nil && database != "" {
+				write(c.Target)
 			}
 		}
 		select {
@@ -142,7 +144,7 @@ func (m *serverMinter) all(ctx context.Context, last Chunk) error {
 	group.Wait()
 	err = context.Cause(going)
 	for _, c := range others {
-		if closed := c.close(); closed != nil && err == nil {
+		if closed := c.Close(); closed != nil && err == nil {
 			err = closed
 		}
 	}
@@ -150,10 +152,10 @@ func (m *serverMinter) all(ctx context.Context, last Chunk) error {
 }
 
 // feed cuts the rest of the table.
-func (m *serverMinter) feed(ctx context.Context, last Chunk, send func(*mintTx) error) error {
+func (m *serverMinter) feed(ctx context.Context, last ledger.Chunk, send func(*mintTx) error) error {
 	bound := int64(0)
-	if m.table.rekeys {
-		bound = max(m.dates.start(), last.place)
+	if m.table.Rekeys {
+		bound = max(m.dates.start(), last.Place)
 	}
 	var before *mintTx
 	for number := 1; ; number++ {
@@ -162,14 +164,14 @@ func (m *serverMinter) feed(ctx context.Context, last Chunk, send func(*mintTx) 
 		}
 		tx := &mintTx{number: number, from: bound, before: before, held: make(chan struct{}), done: make(chan struct{}), counted: make(chan struct{})}
 		before = tx
-		size, ended := m.sizes.size(), false
+		size, ended := m.sizes.Size(), false
 		for rows := min(size, m.rows); !ended && (tx.rows == 0 || tx.rows+rows <= size); {
 			c, err := m.cut(ctx, last, rows, &bound)
 			if err != nil {
 				return err
 			}
-			if ended = c.read == 0; !ended {
-				tx.chunks, tx.rows, last = append(tx.chunks, c), tx.rows+int(c.read), c
+			if ended = c.Read == 0; !ended {
+				tx.chunks, tx.rows, last = append(tx.chunks, c), tx.rows+int(c.Read), c
 			}
 		}
 		if tx.rows > 0 {
@@ -185,42 +187,42 @@ func (m *serverMinter) feed(ctx context.Context, last Chunk, send func(*mintTx) 
 
 // cut returns the next chunk, of about so many rows at most, and moves the bound
 // of the last place on. No rows are after the last one.
-func (m *serverMinter) cut(ctx context.Context, last Chunk, rows int, bound *int64) (Chunk, error) {
-	c := Chunk{sourceTable: m.table.id, phase: phaseMint, seq: last.seq + 1, lo: last.hi}
-	source, err := m.conns.source(ctx, m.table.source)
+func (m *serverMinter) cut(ctx context.Context, last ledger.Chunk, rows int, bound *int64) (ledger.Chunk, error) {
+	c := ledger.Chunk{SourceTable: m.table.ID, Phase: ledger.PhaseMint, Seq: last.Seq + 1, Lo: last.Hi}
+	source, err := m.conns.Source(ctx, m.table.Source)
 	if err != nil {
 		return c, err
 	}
 	date, latest := "NULL", func(string) string { return "NULL" }
-	if m.table.rekeys {
+	if m.table.Rekeys {
 		date, latest = m.dates.column, m.dates.latestTick
 	}
 	var hi, tick sql.NullInt64
-	look := func(text string) error { return source.QueryRowContext(ctx, text).Scan(&c.read, &hi, &tick) }
+	look := func(text string) error { return source.QueryRowContext(ctx, text).Scan(&c.Read, &hi, &tick) }
 	from := " FROM " + m.from + " AS s FORCE INDEX (PRIMARY) WHERE "
 	found := false
-	if !m.sparse && last.hi != nil && last.hi[0].(int64) <= math.MaxInt64-int64(rows) {
-		guess := []any{last.hi[0].(int64) + int64(rows)} // to count is faster than to look for the last one
-		if err := look("SELECT COUNT(*), MAX(" + m.key + "), " + latest("MAX("+date+")") + from + m.within(c.lo, guess)); err != nil {
+	if !m.sparse && last.Hi != nil && last.Hi[0].(int64) <= math.MaxInt64-int64(rows) {
+		guess := []any{last.Hi[0].(int64) + int64(rows)} // to count is faster than to look for the last one
+		if err := look("SELECT COUNT(*), MAX(" + m.key + "), " + latest("MAX("+date+")") + from + m.within(c.Lo, guess)); err != nil {
 			return c, err
 		}
-		found = c.read > int64(rows/2)
+		found = c.Read > int64(rows/2)
 		m.sparse = !found
 	}
 	if !found {
-		err := look("SELECT COUNT(*), MAX(k), " + latest("MAX(created)") + " FROM (SELECT " + m.key + " AS k, " + date + " AS created" + from + m.within(c.lo, nil) +
+		err := look("SELECT COUNT(*), MAX(k), " + latest("MAX(created)") + " FROM (SELECT " + m.key + " AS k, " + date + " AS created" + from + m.within(c.Lo, nil) +
 			" ORDER BY " + m.key + " LIMIT " + strconv.Itoa(rows) + ") AS found")
 		if err != nil || !hi.Valid {
 			return c, err
 		}
 	}
-	c.hi = []any{hi.Int64}
-	if !m.table.rekeys {
+	c.Hi = []any{hi.Int64}
+	if !m.table.Rekeys {
 		return c, nil
 	}
-	*bound = m.dates.bound(*bound, c.read, tick.Int64, tick.Valid)
-	c.rekeyed, c.place = c.read, *bound
-	_, err = m.dates.id(c.place, 0)
+	*bound = m.dates.bound(*bound, c.Read, tick.Int64, tick.Valid)
+	c.Rekeyed, c.Place = c.Read, *bound
+	_, err = m.dates.id(c.Place, 0)
 	return c, err
 }
 
@@ -236,7 +238,7 @@ func (m *serverMinter) within(lo, hi []any) string {
 }
 
 // write does one transaction, and commits it as soon as that before is committed.
-func (m *serverMinter) write(ctx, going context.Context, target *session, tx *mintTx) error {
+func (m *serverMinter) write(ctx, going context.Context, target *chunk.Session, tx *mintTx) error {
 	if going.Err() != nil {
 		return context.Cause(going)
 	}
@@ -244,18 +246,18 @@ func (m *serverMinter) write(ctx, going context.Context, target *session, tx *mi
 		return err
 	}
 	start := time.Now()
-	err := m.lease.try(ctx, target, func() error {
+	err := m.lease.Try(ctx, target, func() error {
 		close(tx.held)
 		fill := m.fillMap
 		if m.packed {
 			fill = m.fillPacks
 		}
-		if m.table.rekeys {
+		if m.table.Rekeys {
 			if err := fill(ctx, target, tx); err != nil {
 				return err
 			}
 		}
-		if err := ledgerOf(target).insertChunks(ctx, tx.chunks); err != nil {
+		if err := ledger.Of(target).InsertChunks(ctx, tx.chunks); err != nil {
 			return err
 		}
 		return tx.await(going, func(tx *mintTx) chan struct{} { return tx.done })
@@ -270,25 +272,25 @@ func (m *serverMinter) write(ctx, going context.Context, target *session, tx *mi
 	}
 	defer close(tx.counted) // the next one may use progress then
 	tx.before = nil         // or all would be kept
-	m.sizes.observe(tx.rows, 0, took)
+	m.sizes.Observe(tx.rows, 0, took)
 	m.progress.chunk(tx.rows, took)
 	return nil
 }
 
 // setPlace gives the variables that ids are made by their values.
-func setPlace(ctx context.Context, target *session, place int64) error {
+func setPlace(ctx context.Context, target *chunk.Session, place int64) error {
 	_, err := target.ExecContext(ctx, fmt.Sprintf("SET @snow_merge_place = %d, @snow_merge_tick = 0, @snow_merge_late = 0", place))
 	return err
 }
 
 // fillMap lets the server fill the map, and looks whether it did so row by row.
-func (m *serverMinter) fillMap(ctx context.Context, target *session, tx *mintTx) error {
+func (m *serverMinter) fillMap(ctx context.Context, target *chunk.Session, tx *mintTx) error {
 	last := tx.chunks[len(tx.chunks)-1]
 	if err := setPlace(ctx, target, tx.from); err != nil {
 		return err
 	}
 	text := fmt.Sprintf("INSERT INTO snow_merge_map (source_table, old_id, new_id, kind) SELECT %d, %s, %s, %d FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s ORDER BY %[2]s",
-		m.table.id, m.key, m.dates.lateExpression(m.key, m.dates.rowTick()), kindNew, m.from, m.within(tx.chunks[0].lo, last.hi))
+		m.table.ID, m.key, m.dates.lateExpression(m.key, m.dates.rowTick()), ledger.KindNew, m.from, m.within(tx.chunks[0].Lo, last.Hi))
 	result, err := target.ExecContext(ctx, text)
 	if err != nil {
 		return err
@@ -301,28 +303,28 @@ func (m *serverMinter) fillMap(ctx context.Context, target *session, tx *mintTx)
 	if err := target.QueryRowContext(ctx, "SELECT @snow_merge_place, @snow_merge_late").Scan(&place, &late); err != nil {
 		return err
 	}
-	if n != int64(tx.rows) || place < tx.from+n || place > last.place {
+	if n != int64(tx.rows) || place < tx.from+n || place > last.Place {
 		return errUnlike
 	}
 	return m.setPlaces(ctx, target, tx, place, m.dates.ahead(late))
 }
 
 // setPlaces puts the place of the true last id of each chunk in that of its bound.
-func (m *serverMinter) setPlaces(ctx context.Context, target *session, tx *mintTx, place int64, late time.Duration) error {
+func (m *serverMinter) setPlaces(ctx context.Context, target *chunk.Session, tx *mintTx, place int64, late time.Duration) error {
 	keys := make([]int64, len(tx.chunks))
 	for i, c := range tx.chunks {
-		keys[i] = c.hi[0].(int64)
+		keys[i] = c.Hi[0].(int64)
 	}
-	found, err := idMapOf(target).find(ctx, m.table, keys)
+	found, err := ledger.MapOf(target).Find(ctx, m.table, keys)
 	if err != nil {
 		return err
 	}
 	for i := range tx.chunks {
 		c := &tx.chunks[i]
 		after, ok := found[keys[i]]
-		c.place, c.late = m.table.ids.place(after.id), late.Microseconds()
-		id, err := m.dates.id(c.place, keys[i])
-		if !ok || c.place > place || i == len(tx.chunks)-1 && c.place != place || int64(id) != after.id {
+		c.Place, c.Late = m.table.Ids.Place(after.ID), late.Microseconds()
+		id, err := m.dates.id(c.Place, keys[i])
+		if !ok || c.Place > place || i == len(tx.chunks)-1 && c.Place != place || int64(id) != after.ID {
 			return errors.Join(errUnlike, err)
 		}
 	}

@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -18,7 +20,7 @@ import (
 // keys or refer to rows. It means the same as [rewriter.rewrite].
 type selection struct {
 	engine *dialect.Dialect
-	of     *SourceTable
+	of     *ledger.SourceTable
 	from   string       // the table, as the target's session calls it
 	own    string       // how the row of the map is found for one of the source, s
 	joins  string       // what else is looked up for it
@@ -39,32 +41,32 @@ const packedBytes = 1000
 
 // newSelection returns nil if rows must go through this process.
 func newSelection(ctx context.Context, w work, database string) (*selection, error) {
-	t, e, target := w.table, w.engine, w.conns.target
-	s := &selection{engine: e, of: t, from: e.Quote(database) + "." + e.Quote(t.table.Name)}
-	from, err := readStoredTable(ctx, target, literal(database), t.table.Name)
+	t, e, target := w.table, w.engine, w.conns.Target
+	s := &selection{engine: e, of: t, from: e.Quote(database) + "." + e.Quote(t.Table.Name)}
+	from, err := readStoredTable(ctx, target, literal(database), t.Table.Name)
 	if err != nil {
 		return nil, err
 	}
-	to, err := readStoredTable(ctx, target, "DATABASE()", t.table.Name)
-	if err != nil || from == nil || to == nil || !slices.Equal(from.primary, t.table.PrimaryKey) || !slices.Equal(to.primary, t.table.PrimaryKey) {
+	to, err := readStoredTable(ctx, target, "DATABASE()", t.Table.Name)
+	if err != nil || from == nil || to == nil || !slices.Equal(from.primary, t.Table.PrimaryKey) || !slices.Equal(to.primary, t.Table.PrimaryKey) {
 		return nil, err
 	}
 	s.bytes = from.rowBytes(ctx, target, s.from)
-	s.single = len(t.primary) == 1 && countable(from.columns[t.table.PrimaryKey[0]].typ) && (!t.mapped || t.primary[0] == t.key)
+	s.single = len(t.Primary) == 1 && countable(from.columns[t.Table.PrimaryKey[0]].typ) && (!t.Mapped || t.Primary[0] == t.Key)
 	s.dense = to.rows <= 4*from.rows+100_000
-	if t.mapped {
-		s.own = " LEFT JOIN snow_merge_map AS m FORCE INDEX (PRIMARY) ON m.source_table = " + strconv.FormatInt(t.id, 10) + " AND m.old_id = s." + e.Quote(t.columns[t.key].Name)
-		if s.alive = "m.old_id IS NULL"; t.rekeys {
+	if t.Mapped {
+		s.own = " LEFT JOIN snow_merge_map AS m FORCE INDEX (PRIMARY) ON m.source_table = " + strconv.FormatInt(t.ID, 10) + " AND m.old_id = s." + e.Quote(t.Columns[t.Key].Name)
+		if s.alive = "m.old_id IS NULL"; t.Rekeys {
 			s.alive = "m.kind = 0"
 		}
 	}
-	tables := w.run.of(t.source)
-	for at, c := range t.columns {
+	tables := w.run.Of(t.Source)
+	for at, c := range t.Columns {
 		if !s.column(c, at, database, from.columns[c.Name], to.columns[c.Name], tables) {
 			return nil, nil
 		}
 	}
-	if t.packable {
+	if t.Packable {
 		s.dates = newServerDates(e, w.run, t, from)
 	}
 	if len(s.texts) < len(s.values) || s.dates == nil || !from.ordered || !to.ordered || s.bytes > packedBytes {
@@ -82,10 +84,10 @@ func newSelection(ctx context.Context, w work, database string) (*selection, err
 }
 
 // column adds what becomes of a column, and reports whether the server can do it.
-func (s *selection) column(c *plan.Column, at int, database string, is, becomes storedColumn, tables map[string]*SourceTable) bool {
+func (s *selection) column(c *plan.Column, at int, database string, is, becomes storedColumn, tables map[string]*ledger.SourceTable) bool {
 	exact, ok := exactly(is, becomes)
 	integer := countable(is.typ) && sqltype.Of(sqlsnow.MySQL, becomes.typ).Kind == sqltype.Integer
-	if !integer && (!ok || c.Role != plan.RolePlain || slices.Contains(s.of.primary, at)) {
+	if !integer && (!ok || c.Role != plan.RolePlain || slices.Contains(s.of.Primary, at)) {
 		return false
 	}
 	value := "s." + s.engine.Quote(c.Name)
@@ -95,7 +97,7 @@ func (s *selection) column(c *plan.Column, at int, database string, is, becomes 
 			return false
 		}
 	case plan.RoleKey:
-		if s.of.rekeys {
+		if s.of.Rekeys {
 			value = "m.new_id"
 		}
 	case plan.RoleReference:
@@ -117,32 +119,32 @@ func (s *selection) column(c *plan.Column, at int, database string, is, becomes 
 
 // reference returns what becomes of a reference, and adds what is looked up for
 // it. It returns "" if that can't be said.
-func (s *selection) reference(c *plan.Column, at int, database string, tables map[string]*SourceTable) string {
+func (s *selection) reference(c *plan.Column, at int, database string, tables map[string]*ledger.SourceTable) string {
 	e := s.engine
 	parent := tables[c.Refers[0].Table]
-	if parent == nil || parent.key < 0 {
+	if parent == nil || parent.Key < 0 {
 		return ""
 	}
 	n := strconv.Itoa(at)
 	value := "s." + e.Quote(c.Name)
 	found := value // what becomes of it if the row is not in the map
-	if c.Orphans != plan.OrphansFail && !parent.rekeys {
-		key := parent.columns[parent.key]
-		if !slices.Equal(parent.table.PrimaryKey, []string{key.Name}) || !countable(key.Type) {
+	if c.Orphans != plan.OrphansFail && !parent.Rekeys {
+		key := parent.Columns[parent.Key]
+		if !slices.Equal(parent.Table.PrimaryKey, []string{key.Name}) || !countable(key.Type) {
 			return ""
 		}
 		found = "p" + n + "." + e.Quote(key.Name)
-		s.joins += " LEFT JOIN " + e.Quote(database) + "." + e.Quote(parent.table.Name) + " AS p" + n + " FORCE INDEX (PRIMARY) ON " + found + " = " + value
+		s.joins += " LEFT JOIN " + e.Quote(database) + "." + e.Quote(parent.Table.Name) + " AS p" + n + " FORCE INDEX (PRIMARY) ON " + found + " = " + value
 	}
 	after := found
 	switch {
-	case parent.rekeys:
+	case parent.Rekeys:
 		after = "m" + n + ".new_id"
-	case parent.mapped:
+	case parent.Mapped:
 		after = "CAST(CASE WHEN m" + n + ".old_id IS NULL THEN " + found + " ELSE m" + n + ".new_id END AS SIGNED)"
 	}
-	if parent.mapped {
-		s.joins += " LEFT JOIN snow_merge_map AS m" + n + " FORCE INDEX (PRIMARY) ON m" + n + ".source_table = " + strconv.FormatInt(parent.id, 10) + " AND m" + n + ".old_id = " + value
+	if parent.Mapped {
+		s.joins += " LEFT JOIN snow_merge_map AS m" + n + " FORCE INDEX (PRIMARY) ON m" + n + ".source_table = " + strconv.FormatInt(parent.ID, 10) + " AND m" + n + ".old_id = " + value
 	}
 	if after == value {
 		return value
@@ -164,7 +166,7 @@ func (s *selection) none(value string, c *plan.Column) string {
 	if len(ids) == 0 {
 		return ""
 	}
-	condition, _ := anyOf(s.engine, value, ids)
+	condition, _ := chunk.AnyOf(s.engine, value, ids)
 	return condition + " OR "
 }
 
@@ -205,7 +207,7 @@ func (s *selection) within(lo, hi []any) (string, bool) {
 			if !ok {
 				return "", false
 			}
-			name, number := "s."+s.engine.Quote(s.of.table.PrimaryKey[i]), strconv.FormatInt(id, 10)
+			name, number := "s."+s.engine.Quote(s.of.Table.PrimaryKey[i]), strconv.FormatInt(id, 10)
 			if text == "" {
 				text = name + bound.last + number
 			} else {
@@ -221,7 +223,7 @@ func (s *selection) within(lo, hi []any) (string, bool) {
 
 // referring returns the columns that refer to rows.
 func (s *selection) referring() (refs []*plan.Column) {
-	for _, c := range s.of.columns {
+	for _, c := range s.of.Columns {
 		if c.Role == plan.RoleReference {
 			refs = append(refs, c)
 		}
@@ -244,19 +246,19 @@ func (s *selection) references(alive string) (counts []string) {
 
 // consecutive reports whether chunks, all of whose rows are copied, have every
 // integer there is from the first one on to the last one.
-func consecutive(chunks []Chunk) bool {
+func consecutive(chunks []ledger.Chunk) bool {
 	first, last := chunks[0], chunks[len(chunks)-1]
-	if first.lo == nil {
+	if first.Lo == nil {
 		return false
 	}
-	lo, ok := first.lo[0].(int64)
-	hi, also := last.hi[0].(int64)
+	lo, ok := first.Lo[0].(int64)
+	hi, also := last.Hi[0].(int64)
 	var rows int64
 	for _, c := range chunks {
-		if c.merged+c.dropped > 0 {
+		if c.Merged+c.Dropped > 0 {
 			return false
 		}
-		rows += c.read
+		rows += c.Read
 	}
 	return ok && also && hi-lo == rows
 }

@@ -4,37 +4,38 @@ import (
 	"context"
 	"database/sql"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // sourceDatabase returns the name of a source's database, if the session of the
 // target reads that very database: both are on one MySQL server. Else it returns
 // "". It asks once.
-func sourceDatabase(ctx context.Context, c *conns, source string) (string, error) {
-	if c.engine.Kind != sqlsnow.MySQL {
+func sourceDatabase(ctx context.Context, c *chunk.Conns, source string) (string, error) {
+	if c.Engine.Kind != sqlsnow.MySQL {
 		return "", nil
 	}
-	if name, known := c.onTarget[source]; known {
+	if name, known := c.OnTarget[source]; known {
 		return name, nil
 	}
-	s, err := c.source(ctx, source)
+	s, err := c.Source(ctx, source)
 	if err != nil {
 		return "", err
 	}
-	name, err := sameServer(ctx, s, c.target)
+	name, err := sameServer(ctx, s, c.Target)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
 	if err != nil { // the server has no such locks, or none for this account
 		name = ""
 	}
-	c.onTarget[source] = name
+	c.OnTarget[source] = name
 	return name, nil
 }
 
 // sameServer returns the name of the source's database if both sessions are on
 // one server, in different databases.
-func sameServer(ctx context.Context, source, target *session) (string, error) {
+func sameServer(ctx context.Context, source, target *chunk.Session) (string, error) {
 	var name, own sql.NullString
 	if err := source.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&name); err != nil {
 		return "", err
@@ -42,7 +43,7 @@ func sameServer(ctx context.Context, source, target *session) (string, error) {
 	if err := target.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&own); err != nil {
 		return "", err
 	}
-	if same, _, err := seesLock(ctx, source, target); err != nil || !same || !name.Valid || name == own {
+	if same, _, err := chunk.SeesLock(ctx, source, target); err != nil || !same || !name.Valid || name == own {
 		return "", err
 	}
 	// At this level nothing in the source is locked, and replicas are sent rows, for

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -34,7 +35,7 @@ type storedColumn struct {
 
 // readStoredTable returns a table, or nil if it is no ordinary one. The name of
 // the schema is an expression.
-func readStoredTable(ctx context.Context, s *session, schema, table string) (*storedTable, error) {
+func readStoredTable(ctx context.Context, s *chunk.Session, schema, table string) (*storedTable, error) {
 	t := &storedTable{columns: map[string]storedColumn{}}
 	where := " WHERE TABLE_SCHEMA = " + schema + " AND TABLE_NAME = ?"
 	var kind, form string
@@ -44,7 +45,7 @@ func readStoredTable(ctx context.Context, s *session, schema, table string) (*st
 		return nil, nil
 	}
 	if err != nil {
-		return nil, s.engine.Failed("look at table "+strconv.Quote(table), err)
+		return nil, s.Engine.Failed("look at table "+strconv.Quote(table), err)
 	}
 	err = visitColumns(ctx, s, "SELECT COLUMN_NAME, COLUMN_TYPE, COALESCE(CHARACTER_SET_NAME, ''), IS_NULLABLE FROM information_schema.COLUMNS"+where, table, func(name, typ, charset, null string) {
 		t.columns[name] = storedColumn{strings.ToLower(typ), charset, null != "NO"}
@@ -55,16 +56,16 @@ func readStoredTable(ctx context.Context, s *session, schema, table string) (*st
 				t.primary, t.ordered = append(t.primary, name), t.ordered && direction == "A"
 			})
 	}
-	return t, s.engine.Failed("look at table "+strconv.Quote(table), err)
+	return t, s.Engine.Failed("look at table "+strconv.Quote(table), err)
 }
 
 // rowBytes returns about how many bytes a row has, or many if that can't be
 // read. What the server says may be of a time before the rows came.
-func (t *storedTable) rowBytes(ctx context.Context, s *session, name string) int {
+func (t *storedTable) rowBytes(ctx context.Context, s *chunk.Session, name string) int {
 	var lengths []string
 	for _, column := range slices.Sorted(maps.Keys(t.columns)) {
 		if kind := sqltype.Of(sqlsnow.MySQL, t.columns[column].typ).Kind; kind != sqltype.Integer {
-			lengths = append(lengths, "COALESCE(LENGTH(s."+s.engine.Quote(column)+"), 0)")
+			lengths = append(lengths, "COALESCE(LENGTH(s."+s.Engine.Quote(column)+"), 0)")
 		}
 	}
 	most := t.bytes
@@ -74,16 +75,16 @@ func (t *storedTable) rowBytes(ctx context.Context, s *session, name string) int
 		}
 		var bytes sql.NullFloat64
 		err := s.QueryRowContext(ctx, "SELECT AVG(n) FROM (SELECT "+strings.Join(lengths, " + ")+" AS n FROM "+name+" AS s FORCE INDEX (PRIMARY) ORDER BY "+
-			s.engine.QuoteAll(t.primary[:1])+order+" LIMIT 100) AS rows_").Scan(&bytes)
+			s.Engine.QuoteAll(t.primary[:1])+order+" LIMIT 100) AS rows_").Scan(&bytes)
 		if err != nil {
-			return mostBytes
+			return chunk.MostBytes
 		}
 		most = max(most, int(bytes.Float64)+8*len(t.columns))
 	}
 	return most
 }
 
-func visitColumns(ctx context.Context, s *session, text, table string, visit func(name, typ, charset, more string)) error {
+func visitColumns(ctx context.Context, s *chunk.Session, text, table string, visit func(name, typ, charset, more string)) error {
 	rows, err := s.QueryContext(ctx, text, table)
 	if err != nil {
 		return err

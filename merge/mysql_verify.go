@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/ledger"
 )
 
 // counts are what is known of chunks, and what a server finds in them.
@@ -23,22 +25,22 @@ type counts struct {
 // something is other than it should be: then the rows must be read to say what it
 // is. So they must be after an error, which no later chunk is spared of.
 func (c *serverCopier) compare(ctx context.Context, tasks []task) (*proof, error) {
-	if _, ok := c.within(tasks[0].mint.lo, tasks[len(tasks)-1].mint.hi); !ok {
+	if _, ok := c.within(tasks[0].mint.Lo, tasks[len(tasks)-1].mint.Hi); !ok {
 		return nil, nil
 	}
 	var want counts
-	chunks := make([]Chunk, len(tasks))
+	chunks := make([]ledger.Chunk, len(tasks))
 	for i, t := range tasks {
 		chunks[i] = t.mint
-		want.source += t.copied.read
-		want.rekeyed += t.mint.rekeyed
-		want.merged += t.mint.merged
-		want.dropped += t.mint.dropped
-		want.copied += t.copied.written
+		want.source += t.copied.Read
+		want.rekeyed += t.mint.Rekeyed
+		want.merged += t.mint.Merged
+		want.dropped += t.mint.Dropped
+		want.copied += t.copied.Written
 	}
 	want.right = want.copied
-	heads, err := idMapOf(c.conns.target).packHeads(ctx, c.table, chunks)
-	if errors.Is(err, errPacks) || len(heads) > 0 && (c.texts == nil || !c.dense) {
+	heads, err := ledger.MapOf(c.conns.Target).PackHeads(ctx, c.table, chunks)
+	if errors.Is(err, ledger.ErrPacks) || len(heads) > 0 && (c.texts == nil || !c.dense) {
 		return nil, nil
 	}
 	var got counts
@@ -55,12 +57,12 @@ func (c *serverCopier) compare(ctx context.Context, tasks []task) (*proof, error
 		return nil, err
 	}
 	found.read, found.rekeyed, found.merged, found.dropped, found.copied = got.source, got.rekeyed, got.merged, got.dropped, got.copied
-	return found, c.sample(ctx, tasks[0].mint.lo, found)
+	return found, c.sample(ctx, tasks[0].mint.Lo, found)
 }
 
 // compareMapped compares rows whose ids are in rows of the map.
-func (c *serverCopier) compareMapped(ctx context.Context, chunks []Chunk, found *proof) (got counts, err error) {
-	target := c.conns.target
+func (c *serverCopier) compareMapped(ctx context.Context, chunks []ledger.Chunk, found *proof) (got counts, err error) {
+	target := c.conns.Target
 	var least, most sql.NullInt64
 	if _, err := target.ExecContext(ctx, "SET @snow_merge_last = -1"); err != nil {
 		return got, err
@@ -68,10 +70,10 @@ func (c *serverCopier) compareMapped(ctx context.Context, chunks []Chunk, found 
 	refs := c.referring()
 	checked, into := scanned(len(refs))
 	into = append([]any{&got.source, &got.right, &got.copied, &got.rekeyed, &got.merged, &got.dropped, &least, &most}, into...)
-	if err := target.QueryRowContext(ctx, c.comparison(chunks[0].lo, chunks[len(chunks)-1].hi)).Scan(into...); err != nil {
+	if err := target.QueryRowContext(ctx, c.comparison(chunks[0].Lo, chunks[len(chunks)-1].Hi)).Scan(into...); err != nil {
 		return got, err
 	}
-	if c.table.rekeys {
+	if c.table.Rekeys {
 		found.first, found.last = least.Int64, most.Int64
 	}
 	for i, ref := range refs {
@@ -93,40 +95,40 @@ func (c *serverCopier) comparison(lo, hi []any) string {
 	}
 	var keys []string
 	right := append([]string{alive}, c.checks...)
-	for i, column := range t.columns {
+	for i, column := range t.Columns {
 		is := "t." + e.Quote(column.Name)
-		if slices.Contains(t.primary, i) {
+		if slices.Contains(t.Primary, i) {
 			keys = append(keys, is+" = "+c.values[i])
 		} else {
 			right = append(right, strings.ReplaceAll(c.exact[i], "%", is)+" <=> "+strings.ReplaceAll(c.exact[i], "%", c.values[i]))
 		}
 	}
-	if t.rekeys {
-		mask, value := t.ids.own()
+	if t.Rekeys {
+		mask, value := t.Ids.Own()
 		right = append(right, fmt.Sprintf("m.new_id & %d = %d", mask, value))
 	}
-	right = append(right, "t."+e.Quote(t.table.PrimaryKey[0])+" IS NOT NULL")
+	right = append(right, "t."+e.Quote(t.Table.PrimaryKey[0])+" IS NOT NULL")
 	kinds, edges, good := "0, 0, 0", "NULL, NULL", "COALESCE(SUM("+strings.Join(right, " AND ")+"), 0)"
 	if c.own != "" {
 		kinds = "COALESCE(SUM(m.kind = 0), 0), COALESCE(SUM(m.kind = 1), 0), COALESCE(SUM(m.kind = 2), 0)"
 	}
-	if t.rekeys { // the rows come in the order of the primary key; both sides of the sum are evaluated, for neither is NULL
+	if t.Rekeys { // the rows come in the order of the primary key; both sides of the sum are evaluated, for neither is NULL
 		edges = "MIN(CASE WHEN m.kind = 0 THEN m.new_id END), MAX(CASE WHEN m.kind = 0 THEN m.new_id END)"
 		good += " - COALESCE(SUM(CASE WHEN m.kind = 0 THEN (m.new_id <= @snow_merge_last) + 0 * (@snow_merge_last := m.new_id) ELSE 0 END), 0)"
 	}
 	where, _ := c.within(lo, hi)
 	columns := append([]string{"COUNT(*)", good, "COALESCE(SUM(" + alive + "), 0)", kinds, edges}, c.references(alive)...)
 	return "SELECT STRAIGHT_JOIN " + strings.Join(columns, ", ") + c.joined() +
-		" LEFT JOIN " + e.Quote(t.table.Name) + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ") + " WHERE " + where
+		" LEFT JOIN " + e.Quote(t.Table.Name) + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ") + " WHERE " + where
 }
 
 // sample takes samples of plain columns that nobody has decided on.
 func (c *serverCopier) sample(ctx context.Context, after []any, found *proof) error {
-	if !slices.ContainsFunc(c.table.columns, c.undecided) {
+	if !slices.ContainsFunc(c.table.Columns, c.undecided) {
 		return nil
 	}
-	part := c.table.only(c.undecided)
-	rows, err := part.read(ctx, c.conns, after, nil, sampledRows)
+	part := c.table.Only(c.undecided)
+	rows, err := part.Read(ctx, c.conns, after, nil, sampledRows)
 	if err == nil {
 		found.sampleRows(c.job, part, rows)
 	}

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -14,17 +16,17 @@ import (
 // link, which sets the columns that were NULL at first. It goes table after table.
 type filling struct {
 	*job
-	run   *run
-	lease *lease
+	run   *ledger.Run
+	lease *ledger.Lease
 	phase string
-	conns []*conns // of one goroutine each
+	conns []*chunk.Conns // of one goroutine each
 }
 
-func (f *filling) fill(ctx context.Context, first *conns) (err error) {
-	f.conns = []*conns{first}
+func (f *filling) fill(ctx context.Context, first *chunk.Conns) (err error) {
+	f.conns = []*chunk.Conns{first}
 	defer func() {
 		for _, c := range f.conns[1:] {
-			err = errors.Join(err, c.close())
+			err = errors.Join(err, c.Close())
 		}
 	}()
 	for len(f.conns) < f.writers {
@@ -38,11 +40,11 @@ func (f *filling) fill(ctx context.Context, first *conns) (err error) {
 	pace := f.pace()
 	var feeds []*feed
 	for _, st := range f.stages {
-		if f.phase == phaseLink && len(st.Deferred) == 0 {
+		if f.phase == ledger.PhaseLink && len(st.Deferred) == 0 {
 			continue
 		}
 		for _, source := range f.plan.SourcesOf(st.Table) {
-			feed, err := f.feed(ctx, ledgerOf(first.target), f.run.table(source, st.Table.Name), st, pace)
+			feed, err := f.feed(ctx, ledger.Of(first.Target), f.run.Table(source, st.Table.Name), st, pace)
 			if err != nil {
 				return err
 			}
@@ -62,21 +64,21 @@ func (f *filling) fill(ctx context.Context, first *conns) (err error) {
 }
 
 // feed returns one of a source table.
-func (f *filling) feed(ctx context.Context, l ledger, t *SourceTable, st plan.Stage, pace *pace) (*feed, error) {
+func (f *filling) feed(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, st plan.Stage, pace *chunk.Pace) (*feed, error) {
 	var err error
-	if t.changed, err = l.hasChanges(ctx, t); err != nil {
+	if t.Changed, err = l.HasChanges(ctx, t); err != nil {
 		return nil, err
 	}
-	last, err := l.lastChunk(ctx, t)
+	last, err := l.LastChunk(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	all, err := l.done(ctx, t, phaseMint)
+	all, err := l.Done(ctx, t, ledger.PhaseMint)
 	if err != nil {
 		return nil, err
 	}
-	before, err := l.done(ctx, t, f.phase)
-	return &feed{table: t, stage: st, phase: f.phase, pace: pace, last: last.seq, progress: f.progress(f.phase, t, before.read, all.read)}, err
+	before, err := l.Done(ctx, t, f.phase)
+	return &feed{table: t, stage: st, phase: f.phase, pace: pace, last: last.Seq, progress: f.progress(f.phase, t, before.Read, all.Read)}, err
 }
 
 // drain lets all goroutines work until a feed has no more chunks.
@@ -100,29 +102,29 @@ func (f *filling) drain(ctx context.Context, feed *feed) error {
 	return nil
 }
 
-func (f *filling) work(ctx context.Context, feed *feed, c *conns) error {
+func (f *filling) work(ctx context.Context, feed *feed, c *chunk.Conns) error {
 	w := work{job: f.job, run: f.run, table: feed.table, conns: c, lease: f.lease, deferred: feed.stage.Deferred, last: feed.last}
-	var do func(context.Context, []Chunk) (int, error)
-	if f.phase == phaseLink {
-		rows, err := newRowExecutor(ctx, w)
+	var do func(context.Context, []ledger.Chunk) (int, error)
+	if f.phase == ledger.PhaseLink {
+		x, err := f.newLinker(ctx, w)
 		if err != nil {
 			return err
 		}
-		defer rows.close()
-		do = newLinker(rows.rowCopier).link
+		defer x.Close()
+		do = x.Link
 	} else {
-		x, err := newExecutor(ctx, w)
+		x, err := f.newExecutor(ctx, w)
 		if err != nil {
 			return err
 		}
-		defer x.close()
-		do = x.copy
+		defer x.Close()
+		do = x.Copy
 	}
 	for {
 		if err := f.pause(ctx); err != nil {
 			return err
 		}
-		chunks, err := feed.next(ctx, ledgerOf(c.target))
+		chunks, err := feed.next(ctx, ledger.Of(c.Target))
 		if err != nil || len(chunks) == 0 {
 			return err
 		}
@@ -138,44 +140,44 @@ func (f *filling) work(ctx context.Context, feed *feed, c *conns) error {
 // A feed gives out the chunks of a source table that a phase has not done yet. It
 // is safe for concurrent use.
 type feed struct {
-	table *SourceTable
+	table *ledger.SourceTable
 	stage plan.Stage
 	phase string
-	pace  *pace
+	pace  *chunk.Pace
 	last  int64 // the number of the table's last chunk
 
 	mu       sync.Mutex
 	after    int64
-	buffer   []Chunk
+	buffer   []ledger.Chunk
 	progress *progress
 }
 
 // next returns chunks that follow on each other; none means that there are no more.
-func (f *feed) next(ctx context.Context, l ledger) ([]Chunk, error) {
+func (f *feed) next(ctx context.Context, l ledger.Ledger) ([]ledger.Chunk, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.buffer) == 0 {
 		var err error
-		if f.buffer, err = l.pending(ctx, f.table, f.phase, f.after, 1000); err != nil || len(f.buffer) == 0 {
+		if f.buffer, err = l.Pending(ctx, f.table, f.phase, f.after, 1000); err != nil || len(f.buffer) == 0 {
 			return nil, err
 		}
 	}
-	n, rows := 1, f.buffer[0].read
-	for most := int64(f.pace.size()); n < len(f.buffer) && f.buffer[n].seq == f.buffer[n-1].seq+1 && rows+f.buffer[n].read <= most; n++ {
-		rows += f.buffer[n].read
+	n, rows := 1, f.buffer[0].Read
+	for most := int64(f.pace.Size()); n < len(f.buffer) && f.buffer[n].Seq == f.buffer[n-1].Seq+1 && rows+f.buffer[n].Read <= most; n++ {
+		rows += f.buffer[n].Read
 	}
 	chunks := f.buffer[:n:n]
-	f.buffer, f.after = f.buffer[n:], chunks[n-1].seq
+	f.buffer, f.after = f.buffer[n:], chunks[n-1].Seq
 	return chunks, nil
 }
 
 // done tells of chunks that are done.
-func (f *feed) done(chunks []Chunk, bytes int, took time.Duration) {
+func (f *feed) done(chunks []ledger.Chunk, bytes int, took time.Duration) {
 	rows := 0
 	for _, c := range chunks {
-		rows += int(c.read)
+		rows += int(c.Read)
 	}
-	f.pace.observe(rows, bytes, took)
+	f.pace.Observe(rows, bytes, took)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.progress.chunk(rows, took)

@@ -3,6 +3,8 @@ package merge
 import (
 	"context"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/report"
 )
 
@@ -11,31 +13,31 @@ import (
 // tables into the chunks that the later phases go by.
 type minting struct {
 	*job
-	run   *run
-	lease *lease
-	conns *conns
+	run   *ledger.Run
+	lease *ledger.Lease
+	conns *chunk.Conns
 }
 
 func (m *minting) mint(ctx context.Context) error {
-	m.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseMint, Total: -1})
-	sources, err := m.conns.all(ctx)
+	m.teller.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseMint, Total: -1})
+	sources, err := m.conns.All(ctx)
 	if err != nil {
 		return err
 	}
-	target := m.conns.target
-	conflicts := newConflicts(m.engine, m.plan, target, sources, &mappedIdentities{idMapOf(target), m.run})
+	target := m.conns.Target
+	conflicts := newConflicts(m.engine, m.plan, target, sources, &mappedIdentities{ledger.MapOf(target), m.run})
 	for _, t := range m.order {
 		order, err := m.plan.Precedence(t)
 		if err != nil {
 			return err
 		}
 		for _, source := range order {
-			if err := conflicts.resume(ctx, ledgerOf(target), m.run.table(source, t.Name)); err != nil {
+			if err := conflicts.resume(ctx, ledger.Of(target), m.run.Table(source, t.Name)); err != nil {
 				return err
 			}
 		}
 		for _, source := range order {
-			if err := m.table(ctx, m.run.table(source, t.Name), conflicts); err != nil {
+			if err := m.table(ctx, m.run.Table(source, t.Name), conflicts); err != nil {
 				return err
 			}
 		}
@@ -44,19 +46,19 @@ func (m *minting) mint(ctx context.Context) error {
 }
 
 // table goes through one table of one source.
-func (m *minting) table(ctx context.Context, t *SourceTable, conflicts *conflicts) error {
-	seen, err := ledgerOf(m.conns.target).done(ctx, t, phaseMint)
+func (m *minting) table(ctx context.Context, t *ledger.SourceTable, conflicts *conflicts) error {
+	seen, err := ledger.Of(m.conns.Target).Done(ctx, t, ledger.PhaseMint)
 	if err != nil {
 		return err
 	}
-	progress := m.progress(phaseMint, t, seen.read, -1)
+	progress := m.progress(ledger.PhaseMint, t, seen.Read, -1)
 	progress.begin()
-	x, err := newExecutor(ctx, work{job: m.job, run: m.run, table: t, conns: m.conns, lease: m.lease, conflicts: conflicts, progress: progress})
+	x, err := m.newExecutor(ctx, work{job: m.job, run: m.run, table: t, conns: m.conns, lease: m.lease, conflicts: conflicts, progress: progress})
 	if err != nil {
 		return err
 	}
-	defer x.close()
-	if err := x.mint(ctx); err != nil {
+	defer x.Close()
+	if err := x.Mint(ctx); err != nil {
 		return err
 	}
 	progress.end()

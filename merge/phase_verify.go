@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -16,12 +18,12 @@ import (
 // verifying fills a report.
 type verifying struct {
 	*job
-	run    *run
+	run    *ledger.Run
 	report *report.Report
 	later  map[string]int64      // rows that later runs have copied, by table
 	sound  map[*plan.Column]bool // see work
-	first  *conns                // for what one goroutine asks of the target
-	others []*conns              // for rows: those of one goroutine each, or first alone
+	first  *chunk.Conns          // for what one goroutine asks of the target
+	others []*chunk.Conns        // for rows: those of one goroutine each, or first alone
 }
 
 var errNotRun = errors.New("the plan was never run on the target")
@@ -30,22 +32,22 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	if v.first, err = v.conns(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, v.first.close()) }()
-	target := v.first.target
-	if v.run, err = ledgerOf(target).load(ctx, v.id, v.plan); err != nil {
+	defer func() { err = errors.Join(err, v.first.Close()) }()
+	target := v.first.Target
+	if v.run, err = ledger.Of(target).Load(ctx, v.id, v.plan); err != nil {
 		return err
 	}
 	if v.run == nil {
 		return errNotRun
 	}
-	if v.run.state != stateCopied {
-		v.report.Add(report.Failure{Check: report.CheckComplete, Reason: "the run has not ended: it is in phase " + v.run.phase})
+	if v.run.State != ledger.StateCopied {
+		v.report.Add(report.Failure{Check: report.CheckComplete, Reason: "the run has not ended: it is in phase " + v.run.Phase})
 		return nil
 	}
 	if v.sound, err = v.soundReferences(ctx, target); err != nil {
 		return err
 	}
-	v.others = []*conns{v.first} // of SQLite there may be one connection only
+	v.others = []*chunk.Conns{v.first} // of SQLite there may be one connection only
 	if v.writers > 1 {
 		v.others = nil
 		for range v.writers {
@@ -53,14 +55,14 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, c.close()) }()
+			defer func() { err = errors.Join(err, c.Close()) }()
 			v.others = append(v.others, c)
 		}
 	}
-	v.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseVerify, Total: -1})
-	proofs := make([]*proof, len(v.run.tables))
-	for i, t := range v.run.tables {
-		if t.changed, err = ledgerOf(target).hasChanges(ctx, t); err != nil {
+	v.teller.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify, Total: -1})
+	proofs := make([]*proof, len(v.run.Tables))
+	for i, t := range v.run.Tables {
+		if t.Changed, err = ledger.Of(target).HasChanges(ctx, t); err != nil {
 			return err
 		}
 		if proofs[i], err = v.table(ctx, t); err != nil {
@@ -78,15 +80,15 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 }
 
 // table compares the rows of one table of one source.
-func (v *verifying) table(ctx context.Context, t *SourceTable) (*proof, error) {
+func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*proof, error) {
 	total := newProof()
 	total.counted = true
-	ledger := ledgerOf(v.first.target)
-	all, err := ledger.done(ctx, t, phaseMint)
+	l := ledger.Of(v.first.Target)
+	all, err := l.Done(ctx, t, ledger.PhaseMint)
 	if err != nil {
 		return nil, err
 	}
-	progress := v.progress(phaseVerify, t, 0, all.read)
+	progress := v.progress(ledger.PhaseVerify, t, 0, all.Read)
 	progress.begin()
 	last, err := v.chunks(ctx, t, total, progress)
 	if err != nil {
@@ -100,10 +102,10 @@ func (v *verifying) table(ctx context.Context, t *SourceTable) (*proof, error) {
 			return nil, err
 		}
 	}
-	if err := v.linked(ctx, ledger, t, total); err != nil {
+	if err := v.linked(ctx, l, t, total); err != nil {
 		return nil, err
 	}
-	if t.key >= 0 {
+	if t.Key >= 0 {
 		if err := v.mapOf(ctx, t, last, total); err != nil {
 			return nil, err
 		}
@@ -113,14 +115,14 @@ func (v *verifying) table(ctx context.Context, t *SourceTable) (*proof, error) {
 	}
 	v.report.Failed += total.failed - int64(len(total.failures))
 	row := report.Table{
-		Table: t.table.Name, Source: t.source, Rows: total.read, Copied: total.copied, Rekeyed: total.rekeyed, Merged: total.merged,
-		Dropped: total.dropped, Renamed: total.renamed, Displacement: time.Duration(all.late) * time.Microsecond,
+		Table: t.Table.Name, Source: t.Source, Rows: total.read, Copied: total.copied, Rekeyed: total.rekeyed, Merged: total.merged,
+		Dropped: total.dropped, Renamed: total.renamed, Displacement: time.Duration(all.Late) * time.Microsecond,
 	}
 	if !total.unhashed {
 		row.Hash, row.Found = total.want.String(), total.found.String()
 	}
-	if t.rekeys {
-		row.Worker = &t.ids.worker
+	if t.Rekeys {
+		row.Worker = &t.Ids.Worker
 	}
 	v.report.Tables = append(v.report.Tables, row)
 	progress.event.Rows = total.read
@@ -129,13 +131,13 @@ func (v *verifying) table(ctx context.Context, t *SourceTable) (*proof, error) {
 }
 
 // linked sees to it that the references which were NULL at first are set.
-func (v *verifying) linked(ctx context.Context, l ledger, t *SourceTable, total *proof) error {
-	if !slices.ContainsFunc(v.stages, func(st plan.Stage) bool { return st.Table == t.table && len(st.Deferred) > 0 }) {
+func (v *verifying) linked(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, total *proof) error {
+	if !slices.ContainsFunc(v.stages, func(st plan.Stage) bool { return st.Table == t.Table && len(st.Deferred) > 0 }) {
 		return nil
 	}
-	open, err := l.pending(ctx, t, phaseLink, 0, 1)
+	open, err := l.Pending(ctx, t, ledger.PhaseLink, 0, 1)
 	if err == nil && len(open) > 0 {
-		total.fail(t.failure(report.CheckComplete, open[0].hi, "references of the rows up to this one are not set"))
+		total.fail(t.Failure(report.CheckComplete, open[0].Hi, "references of the rows up to this one are not set"))
 	}
 	return err
 }
@@ -161,22 +163,22 @@ func (c *collector) add(seq int64, p *proof) {
 }
 
 // chunks compares the chunks of a table, several at a time, and returns the last.
-func (v *verifying) chunks(ctx context.Context, t *SourceTable, total *proof, progress *progress) (last Chunk, err error) {
+func (v *verifying) chunks(ctx context.Context, t *ledger.SourceTable, total *proof, progress *progress) (last ledger.Chunk, err error) {
 	all := &collector{total: total, edges: map[int64][2]int64{}, progress: progress}
 	var executors []executor
 	defer func() {
 		for _, x := range executors {
-			x.close()
+			x.Close()
 		}
 	}()
 	for _, c := range v.others {
-		x, err := newExecutor(ctx, work{job: v.job, run: v.run, table: t, conns: c, sound: v.sound})
+		x, err := v.newExecutor(ctx, work{job: v.job, run: v.run, table: t, conns: c, sound: v.sound})
 		if err != nil {
 			return last, err
 		}
 		executors = append(executors, x)
 	}
-	feed := &verifyFeed{verifying: v, table: t, all: all, joins: executors[0].joins()}
+	feed := &verifyFeed{verifying: v, table: t, all: all, joins: executors[0].Joins()}
 	if len(executors) == 1 {
 		last, err = feed.run(ctx, func(tasks []task) error { return compare(ctx, executors[0], tasks, all) })
 	} else {
@@ -188,7 +190,7 @@ func (v *verifying) chunks(ctx context.Context, t *SourceTable, total *proof, pr
 	var above int64
 	for _, seq := range slices.Sorted(maps.Keys(all.edges)) {
 		if edge := all.edges[seq]; edge[0] <= above {
-			f := t.failure(report.CheckOrder, nil, "the id is not above that of the row before, %d", above)
+			f := t.Failure(report.CheckOrder, nil, "the id is not above that of the row before, %d", above)
 			f.Target = sqlvalue.FormatKey([]any{edge[0]})
 			total.fail(f)
 		}
@@ -201,14 +203,14 @@ func compare(ctx context.Context, x executor, tasks []task, all *collector) erro
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	found, err := x.compare(ctx, tasks)
+	found, err := x.Compare(ctx, tasks)
 	if err == nil {
-		all.add(tasks[0].mint.seq, found)
+		all.add(tasks[0].mint.Seq, found)
 	}
 	return err
 }
 
-func (v *verifying) parallel(ctx context.Context, executors []executor, feed *verifyFeed) (last Chunk, err error) {
+func (v *verifying) parallel(ctx context.Context, executors []executor, feed *verifyFeed) (last ledger.Chunk, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	tasks := make(chan []task, len(executors))
@@ -242,7 +244,7 @@ func (v *verifying) parallel(ctx context.Context, executors []executor, feed *ve
 // where the executor takes them.
 type verifyFeed struct {
 	*verifying
-	table *SourceTable
+	table *ledger.SourceTable
 	all   *collector
 	joins bool
 	tasks []task // that are not sent yet
@@ -253,11 +255,11 @@ const comparedRows = 10_000
 
 // add appends a task, and sends those before if it can't go with them.
 func (f *verifyFeed) add(ctx context.Context, t task, send func([]task) error) error {
-	rows := t.mint.read
+	rows := t.mint.Read
 	for _, other := range f.tasks {
-		rows += other.mint.read
+		rows += other.mint.Read
 	}
-	if len(f.tasks) > 0 && (!f.joins || t.copied.hash != (sum{}) || f.tasks[0].copied.hash != (sum{}) || rows > comparedRows) {
+	if len(f.tasks) > 0 && (!f.joins || t.copied.Hash != (chunk.Sum{}) || f.tasks[0].copied.Hash != (chunk.Sum{}) || rows > comparedRows) {
 		if err := f.flush(ctx, send); err != nil {
 			return err
 		}
@@ -279,32 +281,32 @@ func (f *verifyFeed) flush(ctx context.Context, send func([]task) error) error {
 }
 
 // run sends all chunks, and returns the last one.
-func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last Chunk, err error) {
-	ledger := ledgerOf(f.first.target)
-	broken := func(m Chunk, reason string) {
+func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last ledger.Chunk, err error) {
+	l := ledger.Of(f.first.Target)
+	broken := func(m ledger.Chunk, reason string) {
 		p := newProof()
-		p.fail(f.table.failure(report.CheckComplete, m.hi, "%s", reason))
-		f.all.add(m.seq, p)
+		p.fail(f.table.Failure(report.CheckComplete, m.Hi, "%s", reason))
+		f.all.add(m.Seq, p)
 	}
 	for {
-		minted, err := ledger.chunks(ctx, f.table, phaseMint, last.seq, 100)
+		minted, err := l.Chunks(ctx, f.table, ledger.PhaseMint, last.Seq, 100)
 		if err != nil {
 			return last, err
 		}
 		if len(minted) == 0 {
 			return last, f.flush(ctx, send)
 		}
-		copied, err := ledger.chunks(ctx, f.table, phaseCopy, last.seq, 100)
+		copied, err := l.Chunks(ctx, f.table, ledger.PhaseCopy, last.Seq, 100)
 		if err != nil {
 			return last, err
 		}
 		for _, m := range minted {
 			before := last
 			last = m
-			if m.seq != before.seq+1 || sqlvalue.FormatKey(m.lo) != sqlvalue.FormatKey(before.hi) {
+			if m.Seq != before.Seq+1 || sqlvalue.FormatKey(m.Lo) != sqlvalue.FormatKey(before.Hi) {
 				broken(m, "the ledger has lost the rows before those up to this one")
 			}
-			i := slices.IndexFunc(copied, func(c Chunk) bool { return c.seq == m.seq })
+			i := slices.IndexFunc(copied, func(c ledger.Chunk) bool { return c.Seq == m.Seq })
 			if i < 0 {
 				broken(m, "the rows up to this one are not copied")
 				err = f.flush(ctx, send)
@@ -319,24 +321,24 @@ func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last Chu
 }
 
 // beyond looks for rows of a source that the run has never seen.
-func (v *verifying) beyond(ctx context.Context, t *SourceTable, last Chunk, total *proof) error {
-	rows, err := t.read(ctx, v.others[0], last.hi, nil, 1)
+func (v *verifying) beyond(ctx context.Context, t *ledger.SourceTable, last ledger.Chunk, total *proof) error {
+	rows, err := t.Read(ctx, v.others[0], last.Hi, nil, 1)
 	if err == nil && len(rows) > 0 {
-		total.fail(t.failure(report.CheckSource, t.primaryKey(rows[0]), "the row is new since the run began"))
+		total.fail(t.Failure(report.CheckSource, t.PrimaryKey(rows[0]), "the row is new since the run began"))
 	}
 	return err
 }
 
 // whole sees to it that the chunks have all rows of a source, whatever the
 // database's order of them is.
-func (v *verifying) whole(ctx context.Context, t *SourceTable, total *proof) error {
-	source, err := v.others[0].source(ctx, t.source)
+func (v *verifying) whole(ctx context.Context, t *ledger.SourceTable, total *proof) error {
+	source, err := v.others[0].Source(ctx, t.Source)
 	if err != nil {
 		return err
 	}
-	n, err := countRows(ctx, v.engine, source, t.table.Name)
+	n, err := chunk.CountRows(ctx, v.engine, source, t.Table.Name)
 	if err == nil && n != total.read {
-		total.fail(t.failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.read))
+		total.fail(t.Failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.read))
 	}
-	return report.OfSource(t.source, err)
+	return report.OfSource(t.Source, err)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -22,18 +24,18 @@ func (j *job) fillTarget(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, first.close()) }()
-	var renewer func(context.Context) (*session, error)
+	defer func() { err = errors.Join(err, first.Close()) }()
+	var renewer func(context.Context) (*chunk.Session, error)
 	if j.engine.Writers > 1 {
-		renewer = func(ctx context.Context) (*session, error) {
-			return openSession(ctx, j.engine, j.target, j.engine.Target)
+		renewer = func(ctx context.Context) (*chunk.Session, error) {
+			return chunk.OpenSession(ctx, j.engine, j.target, j.engine.Target)
 		}
 	}
-	ctx, lease, err := takeLease(ctx, first.target, renewer, j.id, j.holder, j.leaseTime)
+	ctx, lease, err := ledger.TakeLease(ctx, first.Target, renewer, j.id, j.holder, j.leaseTime)
 	if err != nil {
 		return err
 	}
-	defer lease.release()
+	defer lease.Release()
 	err = j.phases(ctx, s, lease, first)
 	if cause := context.Cause(ctx); err != nil && errors.As(cause, new(*report.OvertakenError)) {
 		return cause
@@ -48,51 +50,51 @@ func (j *job) lookFirst(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
+	defer func() { err = errors.Join(err, c.Close()) }()
 	return (&preflight{j, c}).check(ctx)
 }
 
-func (j *job) phases(ctx context.Context, s *start, lease *lease, first *conns) error {
+func (j *job) phases(ctx context.Context, s *start, lease *ledger.Lease, first *chunk.Conns) error {
 	if err := (&preflight{j, first}).fits(ctx); err != nil {
 		return err
 	}
-	r, err := s.begin(ctx, lease, first.target)
-	if err != nil || r.state == stateCopied {
+	r, err := s.begin(ctx, lease, first.Target)
+	if err != nil || r.State == ledger.StateCopied {
 		return err
 	}
 	enter := func(state, phase string) error {
-		err := lease.transaction(ctx, first.target, func() error { return ledgerOf(first.target).enter(ctx, r, state, phase) })
+		err := lease.Transaction(ctx, first.Target, func() error { return ledger.Of(first.Target).Enter(ctx, r, state, phase) })
 		if err != nil {
 			return j.engine.Failed("begin a phase", err)
 		}
-		r.state, r.phase = state, phase
+		r.State, r.Phase = state, phase
 		return nil
 	}
-	if r.phase == phaseMint {
+	if r.Phase == ledger.PhaseMint {
 		if looksBack(j.plan) {
-			if err := ledgerOf(first.target).indexMap(ctx); err != nil {
+			if err := ledger.Of(first.Target).IndexMap(ctx); err != nil {
 				return err
 			}
 		}
 		if err := (&minting{j, r, lease, first}).mint(ctx); err != nil {
 			return err
 		}
-		if err := enter(stateRunning, phaseCopy); err != nil {
+		if err := enter(ledger.StateRunning, ledger.PhaseCopy); err != nil {
 			return err
 		}
 	}
-	if r.phase == phaseCopy {
-		if err := (&filling{job: j, run: r, lease: lease, phase: phaseCopy}).fill(ctx, first); err != nil {
+	if r.Phase == ledger.PhaseCopy {
+		if err := (&filling{job: j, run: r, lease: lease, phase: ledger.PhaseCopy}).fill(ctx, first); err != nil {
 			return err
 		}
-		if err := enter(stateRunning, phaseLink); err != nil {
+		if err := enter(ledger.StateRunning, ledger.PhaseLink); err != nil {
 			return err
 		}
 	}
-	if err := (&filling{job: j, run: r, lease: lease, phase: phaseLink}).fill(ctx, first); err != nil {
+	if err := (&filling{job: j, run: r, lease: lease, phase: ledger.PhaseLink}).fill(ctx, first); err != nil {
 		return err
 	}
-	return enter(stateCopied, phaseVerify)
+	return enter(ledger.StateCopied, ledger.PhaseVerify)
 }
 
 // looksBack reports whether unique keys hold references to rows that may be

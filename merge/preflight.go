@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/catalog"
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -21,7 +23,7 @@ const maxSkew = 10 * time.Minute
 // A preflight looks at the databases before anything is written.
 type preflight struct {
 	*job
-	conns *conns
+	conns *chunk.Conns
 }
 
 // check sees to what must be so before anything is written, or counted.
@@ -31,7 +33,7 @@ func (p *preflight) check(ctx context.Context) error {
 	}
 	if slices.ContainsFunc(p.order, func(t *plan.Table) bool { return len(t.Mint) > 0 }) {
 		var micros int64
-		if err := p.conns.target.QueryRowContext(ctx, "SELECT "+p.engine.Now).Scan(&micros); err != nil {
+		if err := p.conns.Target.QueryRowContext(ctx, "SELECT "+p.engine.Now).Scan(&micros); err != nil {
 			return p.engine.Failed("read the clock", err)
 		}
 		here, there := time.Now(), time.UnixMicro(micros)
@@ -52,7 +54,7 @@ func (p *preflight) check(ctx context.Context) error {
 
 // missing returns what a source has and the plan does not: it would be lost.
 func (p *preflight) missing(ctx context.Context, source string) (errs []error, err error) {
-	s, err := p.conns.source(ctx, source)
+	s, err := p.conns.Source(ctx, source)
 	if err != nil {
 		return nil, err
 	}
@@ -84,14 +86,14 @@ func (p *preflight) missing(ctx context.Context, source string) (errs []error, e
 
 // distinct returns [report.ErrSameDatabase] where two of the databases are one.
 func (p *preflight) distinct(ctx context.Context) error {
-	names, sessions := []string{"the target"}, []*session{p.conns.target}
+	names, sessions := []string{"the target"}, []*chunk.Session{p.conns.Target}
 	for _, source := range p.plan.Sources {
-		s, err := p.conns.source(ctx, source)
+		s, err := p.conns.Source(ctx, source)
 		if err != nil {
 			return err
 		}
 		for i, other := range sessions {
-			same, err := sameDatabase(ctx, s, other)
+			same, err := chunk.SameDatabase(ctx, s, other)
 			if err != nil {
 				return p.engine.Failed("tell databases apart", err)
 			}
@@ -109,9 +111,9 @@ func (p *preflight) distinct(ctx context.Context) error {
 func (p *preflight) fits(ctx context.Context) error {
 	var errs []error
 	for _, t := range p.order {
-		look := func(q queryer, where string, columns []*plan.Column) {
+		look := func(q chunk.Queryer, where string, columns []*plan.Column) {
 			text := "SELECT " + p.engine.SelectList(columns) + " FROM " + p.engine.Quote(t.Name) + " WHERE 1 = 0"
-			_, err := readAll(ctx, p.engine, q, text, columns, nil)
+			_, err := chunk.ReadAll(ctx, p.engine, q, text, columns, nil)
 			if err != nil && p.engine.IsMissing(err) {
 				err = &plan.Error{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}
 			}
@@ -119,13 +121,13 @@ func (p *preflight) fits(ctx context.Context) error {
 				errs = append(errs, err)
 			}
 		}
-		look(p.conns.target, "the target", slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Generated != "" }))
+		look(p.conns.Target, "the target", slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Generated != "" }))
 		for _, source := range p.plan.SourcesOf(t) {
-			q, err := p.conns.source(ctx, source)
+			q, err := p.conns.Source(ctx, source)
 			if err != nil {
 				return err
 			}
-			look(q, "source "+strconv.Quote(source), newSourceTable(0, source, t).columns)
+			look(q, "source "+strconv.Quote(source), ledger.NewSourceTable(0, source, t).Columns)
 		}
 	}
 	return errors.Join(errs...)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -14,10 +16,10 @@ import (
 type proof struct {
 	read, copied, rekeyed, merged, dropped, renamed int64
 
-	unhashed    bool // a server has compared rows, so that the sums are not of all of them
-	counted     bool // a server has counted the rows of the source and of the map, by keys that are integers
-	source      sum  // of the rows of the source, as they are
-	want, found sum  // of those that should be in the target, and of those that are
+	unhashed    bool      // a server has compared rows, so that the sums are not of all of them
+	counted     bool      // a server has counted the rows of the source and of the map, by keys that are integers
+	source      chunk.Sum // of the rows of the source, as they are
+	want, found chunk.Sum // of those that should be in the target, and of those that are
 	first, last int64
 	references  map[refKey]*report.Reference
 	paths       map[refKey]bool // in JSON that was looked at: whether they led to a value
@@ -48,9 +50,9 @@ func (p *proof) add(o *proof) {
 	p.merged, p.dropped, p.renamed = p.merged+o.merged, p.dropped+o.dropped, p.renamed+o.renamed
 	p.unhashed = p.unhashed || o.unhashed
 	p.counted = p.counted && o.counted
-	p.source.add(o.source)
-	p.want.add(o.want)
-	p.found.add(o.found)
+	p.source.Add(o.source)
+	p.want.Add(o.want)
+	p.found.Add(o.found)
 	p.addReferences(o)
 	for c, values := range o.samples {
 		for v := range values {
@@ -98,8 +100,8 @@ func (p *proof) sample(c *plan.Column, v int64) {
 const sampledRows = 50
 
 // sampleRows keeps values of plain columns that nobody has decided on.
-func (p *proof) sampleRows(j *job, t *SourceTable, rows [][]any) {
-	for n, c := range t.columns {
+func (p *proof) sampleRows(j *job, t *ledger.SourceTable, rows [][]any) {
+	for n, c := range t.Columns {
 		if !j.undecided(c) {
 			continue
 		}
@@ -130,13 +132,4 @@ func failureOf(err error) (report.Failure, bool) {
 		return report.Failure{Check: report.CheckSource, Source: bad.Source, Table: bad.Table, Row: bad.Row, Reason: bad.Err.Error()}, true
 	}
 	return report.Failure{}, false
-}
-
-// failure returns one of a source table.
-func (t *SourceTable) failure(check report.Check, row []any, reason string, args ...any) report.Failure {
-	f := report.Failure{Check: check, Source: t.source, Table: t.table.Name, Reason: fmt.Sprintf(reason, args...)}
-	if row != nil {
-		f.Row = sqlvalue.FormatKey(row)
-	}
-	return f
 }

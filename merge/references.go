@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -16,7 +18,7 @@ import (
 // that it has found. It is used by one goroutine at a time.
 type refChecker struct {
 	engine *dialect.Dialect
-	q      queryer
+	q      chunk.Queryer
 	known  map[*plan.Table]map[int64]bool
 	size   int
 }
@@ -37,10 +39,10 @@ func (c *refChecker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	ask := slices.DeleteFunc(ids, func(id int64) bool { return known[id] })
 	key := t.Key()
-	for part := range slices.Chunk(ask, maxIDs) {
-		condition, args := anyOf(c.engine, c.engine.Quote(key.Name), part)
+	for part := range slices.Chunk(ask, ledger.MaxIDs) {
+		condition, args := chunk.AnyOf(c.engine, c.engine.Quote(key.Name), part)
 		text := "SELECT " + c.engine.Quote(key.Name) + " FROM " + c.engine.Quote(t.Name) + " WHERE " + condition
-		rows, err := readAll(ctx, c.engine, c.q, text, []*plan.Column{key}, args)
+		rows, err := chunk.ReadAll(ctx, c.engine, c.q, text, []*plan.Column{key}, args)
 		if err != nil {
 			return nil, c.engine.Failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
 		}
@@ -73,7 +75,7 @@ func (c *refChecker) orphans(
 	var all []heldRef
 	wanted := map[*plan.Table][]int64{}
 	for i, values := range rows {
-		_, _, err := f.edit(&row{key: f.table.primaryKey(values), old: values}, func(ref int, text string) (string, bool) {
+		_, _, err := f.edit(&row{key: f.table.PrimaryKey(values), old: values}, func(ref int, text string) (string, bool) {
 			h := heldRef{row: i, ref: ref, text: text}
 			if h.id, h.valid = sqlvalue.ParseID(text); h.valid && parents[ref] != nil {
 				wanted[parents[ref]] = append(wanted[parents[ref]], h.id)

@@ -4,6 +4,8 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
 )
 
 func TestNumbersOfAssertions(t *testing.T) {
@@ -25,7 +27,7 @@ func TestNumbersOfAssertions(t *testing.T) {
 		{"0x10", ""},
 		{true, ""},
 	} {
-		n, err := parseNumber(tt.v)
+		n, err := chunk.ParseNumber(tt.v)
 		if tt.want == "" {
 			if err == nil {
 				t.Errorf("%v: got %v, want an error", tt.v, n)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -14,12 +16,12 @@ import (
 type rowCopier struct {
 	work
 	rewriter *rewriter
-	hasher   *hasher
-	insert   *inserter
+	hasher   *chunk.Hasher
+	insert   *chunk.Inserter
 }
 
-// copy copies the rows of some chunks.
-func (c *rowCopier) copy(ctx context.Context, chunks []Chunk) (bytes int, err error) {
+// Copy copies the rows of some chunks.
+func (c *rowCopier) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
 	values, rows, err := c.rows(ctx, c.table, chunks)
 	if err != nil {
 		return 0, err
@@ -29,13 +31,13 @@ func (c *rowCopier) copy(ctx context.Context, chunks []Chunk) (bytes int, err er
 		return 0, err
 	}
 	for _, row := range values {
-		bytes += sizeOf(row)
+		bytes += chunk.SizeOf(row)
 	}
 	return bytes, c.write(ctx, rows, done)
 }
 
 // rows returns the source's rows in some chunks, and what they become.
-func (c *rowCopier) rows(ctx context.Context, t *SourceTable, chunks []Chunk) ([][]any, []row, error) {
+func (c *rowCopier) rows(ctx context.Context, t *ledger.SourceTable, chunks []ledger.Chunk) ([][]any, []row, error) {
 	values, err := c.read(ctx, t, chunks)
 	if err != nil {
 		return nil, nil, err
@@ -46,17 +48,17 @@ func (c *rowCopier) rows(ctx context.Context, t *SourceTable, chunks []Chunk) ([
 
 // read returns the source's rows in some chunks, and sees to it that there are
 // as many as there were.
-func (c *rowCopier) read(ctx context.Context, t *SourceTable, chunks []Chunk) ([][]any, error) {
+func (c *rowCopier) read(ctx context.Context, t *ledger.SourceTable, chunks []ledger.Chunk) ([][]any, error) {
 	first, last := chunks[0], chunks[len(chunks)-1]
 	want := 0
 	for _, each := range chunks {
-		want += int(each.read)
+		want += int(each.Read)
 	}
-	upto := last.hi
-	if last.seq == c.last {
+	upto := last.Hi
+	if last.Seq == c.last {
 		upto = nil // nothing may have come after it
 	}
-	rows, err := t.read(ctx, c.conns, first.lo, upto, want+1)
+	rows, err := t.Read(ctx, c.conns, first.Lo, upto, want+1)
 	if err != nil {
 		return nil, err
 	}
@@ -65,57 +67,57 @@ func (c *rowCopier) read(ctx context.Context, t *SourceTable, chunks []Chunk) ([
 		if len(rows) > want {
 			got = "more"
 		}
-		return nil, c.changed(last.hi, fmt.Sprintf("there were %d rows up to it, and now there are %s", want, got))
+		return nil, c.changed(last.Hi, fmt.Sprintf("there were %d rows up to it, and now there are %s", want, got))
 	}
 	at := 0
 	for _, each := range chunks {
-		at += int(each.read)
-		if got := sqlvalue.FormatKey(t.primaryKey(rows[at-1])); got != sqlvalue.FormatKey(each.hi) {
-			return nil, c.changed(each.hi, "row "+got+" is in its place")
+		at += int(each.Read)
+		if got := sqlvalue.FormatKey(t.PrimaryKey(rows[at-1])); got != sqlvalue.FormatKey(each.Hi) {
+			return nil, c.changed(each.Hi, "row "+got+" is in its place")
 		}
 	}
 	return rows, nil
 }
 
 func (c *rowCopier) changed(key []any, reason string) error {
-	return &report.ChangedError{Source: c.table.source, Table: c.table.table.Name, Row: sqlvalue.FormatKey(key), Reason: reason}
+	return &report.ChangedError{Source: c.table.Source, Table: c.table.Table.Name, Row: sqlvalue.FormatKey(key), Reason: reason}
 }
 
 // account returns what the ledger is to say of the chunks, if their rows become
 // what phase mint decided.
-func (c *rowCopier) account(chunks []Chunk, rows []row) ([]Chunk, error) {
-	done := make([]Chunk, len(chunks))
+func (c *rowCopier) account(chunks []ledger.Chunk, rows []row) ([]ledger.Chunk, error) {
+	done := make([]ledger.Chunk, len(chunks))
 	for i, minted := range chunks {
-		d := Chunk{sourceTable: minted.sourceTable, phase: phaseCopy, seq: minted.seq, lo: minted.lo, hi: minted.hi, read: minted.read}
-		for _, row := range rows[:minted.read] {
-			d.hash.add(c.hasher.row(row.old))
+		d := ledger.Chunk{SourceTable: minted.SourceTable, Phase: ledger.PhaseCopy, Seq: minted.Seq, Lo: minted.Lo, Hi: minted.Hi, Read: minted.Read}
+		for _, row := range rows[:minted.Read] {
+			d.Hash.Add(c.hasher.Row(row.old))
 			switch row.fate {
-			case missing:
+			case ledger.Missing:
 				return nil, c.changed(row.key, "the row is new")
-			case rekeyed:
-				d.rekeyed++
-			case merged:
-				d.merged++
-			case dropped:
-				d.dropped++
+			case ledger.Rekeyed:
+				d.Rekeyed++
+			case ledger.Merged:
+				d.Merged++
+			case ledger.Dropped:
+				d.Dropped++
 			}
 			if row.new != nil {
-				d.written++
+				d.Written++
 			}
 		}
-		if d.rekeyed != minted.rekeyed || d.merged != minted.merged || d.dropped != minted.dropped {
-			return nil, c.changed(minted.hi, fmt.Sprintf("of the rows up to it %d, %d and %d had a new id, were merged and were dropped, and now it would be %d, %d and %d",
-				minted.rekeyed, minted.merged, minted.dropped, d.rekeyed, d.merged, d.dropped))
+		if d.Rekeyed != minted.Rekeyed || d.Merged != minted.Merged || d.Dropped != minted.Dropped {
+			return nil, c.changed(minted.Hi, fmt.Sprintf("of the rows up to it %d, %d and %d had a new id, were merged and were dropped, and now it would be %d, %d and %d",
+				minted.Rekeyed, minted.Merged, minted.Dropped, d.Rekeyed, d.Merged, d.Dropped))
 		}
-		rows, done[i] = rows[minted.read:], d
+		rows, done[i] = rows[minted.Read:], d
 	}
 	return done, nil
 }
 
-func (c *rowCopier) write(ctx context.Context, rows []row, done []Chunk) error {
+func (c *rowCopier) write(ctx context.Context, rows []row, done []ledger.Chunk) error {
 	var deferred []int
 	for _, column := range c.deferred {
-		if at := c.table.position(column.Name); at >= 0 {
+		if at := c.table.Position(column.Name); at >= 0 {
 			deferred = append(deferred, at)
 		}
 	}
@@ -131,18 +133,18 @@ func (c *rowCopier) write(ctx context.Context, rows []row, done []Chunk) error {
 		values, keys = append(values, r.new), append(keys, r.key)
 	}
 	if c.insert == nil {
-		c.insert = newInserter(c.conns.target, c.table.table.Name, c.table.columns)
+		c.insert = chunk.NewInserter(c.conns.Target, c.table.Table.Name, c.table.Columns)
 	}
 	var refused error
-	err := c.lease.transaction(ctx, c.conns.target, func() error {
-		if refused = c.insert.write(ctx, values); refused != nil {
+	err := c.lease.Transaction(ctx, c.conns.Target, func() error {
+		if refused = c.insert.Write(ctx, values); refused != nil {
 			return refused
 		}
-		return ledgerOf(c.conns.target).insertChunks(ctx, done)
+		return ledger.Of(c.conns.Target).InsertChunks(ctx, done)
 	})
 	if err != nil && refused != nil && ctx.Err() == nil && !c.engine.IsBusy(err) {
-		at, cause := c.insert.blame(ctx, values, err)
-		return c.table.rowError(keys[at], c.engine.Failed("insert", cause))
+		at, cause := c.insert.Blame(ctx, values, err)
+		return c.table.RowError(keys[at], c.engine.Failed("insert", cause))
 	}
-	return c.engine.Failed("copy table "+strconv.Quote(c.table.table.Name), err)
+	return c.engine.Failed("copy table "+strconv.Quote(c.table.Table.Name), err)
 }

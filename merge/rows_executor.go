@@ -1,6 +1,11 @@
 package merge
 
-import "context"
+import (
+	"context"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+)
 
 // A rowExecutor reads the rows of a source table, and writes those of the target.
 type rowExecutor struct {
@@ -10,24 +15,24 @@ type rowExecutor struct {
 }
 
 func newRowExecutor(ctx context.Context, w work) (*rowExecutor, error) {
-	source, err := w.conns.source(ctx, w.table.source)
+	source, err := w.conns.Source(ctx, w.table.Source)
 	if err != nil {
 		return nil, err
 	}
-	rewriter := newRewriter(w.run.of(w.table.source), w.conns.target, source)
-	hasher := newHasher(w.table.columns, w.blobs())
+	rewriter := newRewriter(w.run.Of(w.table.Source), w.conns.Target, source)
+	hasher := chunk.NewHasher(w.table.Columns, w.blobs())
 	return &rowExecutor{
-		&rowMinter{work: w, rewriter: rewriter, writer: mapWriter{s: w.conns.target}},
+		&rowMinter{work: w, rewriter: rewriter, writer: ledger.MapWriter{S: w.conns.Target}},
 		&rowCopier{work: w, rewriter: rewriter, hasher: hasher},
-		&rowVerifier{work: w, rewriter: rewriter, hasher: hasher, target: &refChecker{engine: w.engine, q: w.conns.target}},
+		&rowVerifier{work: w, rewriter: rewriter, hasher: hasher, target: &refChecker{engine: w.engine, q: w.conns.Target}},
 	}, nil
 }
 
-func (x *rowExecutor) joins() bool { return false }
+func (x *rowExecutor) Joins() bool { return false }
 
-func (x *rowExecutor) close() {
-	x.writer.close()
+func (x *rowExecutor) Close() {
+	x.writer.Close()
 	if x.insert != nil {
-		x.insert.close()
+		x.insert.Close()
 	}
 }

@@ -7,59 +7,69 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A linker sets the references of one source table that were NULL at first.
-type linker struct {
+// A rowLinker sets the references of one source table that were NULL at first.
+type rowLinker struct {
 	*rowCopier
-	part    *SourceTable // the same table with those columns
-	set     []int        // which of part's they are
-	touched []string     // assignments that keep ON UPDATE from changing other columns
+	part    *ledger.SourceTable // the same table with those columns
+	set     []int               // which of part's they are
+	touched []string            // assignments that keep ON UPDATE from changing other columns
 }
 
-func newLinker(rows *rowCopier) *linker {
-	t := rows.table.only(func(c *plan.Column) bool { return slices.Contains(rows.deferred, c) })
-	l := &linker{rowCopier: rows, part: t}
-	for at, c := range t.columns {
+func newRowLinker(ctx context.Context, w work) (*rowLinker, error) {
+	x, err := newRowExecutor(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	rows := x.rowCopier
+	t := rows.table.Only(func(c *plan.Column) bool { return slices.Contains(rows.deferred, c) })
+	l := &rowLinker{rowCopier: rows, part: t}
+	for at, c := range t.Columns {
 		if slices.Contains(rows.deferred, c) {
 			l.set = append(l.set, at)
 		}
 	}
 	if rows.engine.Kind == sqlsnow.MySQL {
-		for _, c := range t.table.Columns {
+		for _, c := range t.Table.Columns {
 			if typ := sqltype.Word(c.Type); c.Generated == "" && (typ == "timestamp" || typ == "datetime") {
 				name := rows.engine.Quote(c.Name)
 				l.touched = append(l.touched, "t."+name+" = t."+name)
 			}
 		}
 	}
-	return l
+	return l, nil
 }
 
-// link does so for the rows of some chunks.
-func (l *linker) link(ctx context.Context, chunks []Chunk) (bytes int, err error) {
+// Close does nothing: no statement is kept.
+func (l *rowLinker) Close() {}
+
+// Link does so for the rows of some chunks.
+func (l *rowLinker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
 	values, rows, err := l.rows(ctx, l.part, chunks)
 	if err != nil {
 		return 0, err
 	}
-	done := make([]Chunk, len(chunks))
+	done := make([]ledger.Chunk, len(chunks))
 	at := 0
 	for i, c := range chunks {
-		done[i] = Chunk{sourceTable: c.sourceTable, phase: phaseLink, seq: c.seq, lo: c.lo, hi: c.hi, read: c.read}
-		for _, r := range rows[at : at+int(c.read)] {
-			if r.fate == missing {
+		done[i] = ledger.Chunk{SourceTable: c.SourceTable, Phase: ledger.PhaseLink, Seq: c.Seq, Lo: c.Lo, Hi: c.Hi, Read: c.Read}
+		for _, r := range rows[at : at+int(c.Read)] {
+			if r.fate == ledger.Missing {
 				return 0, l.changed(r.key, "the row is new")
 			}
 		}
-		at += int(c.read)
+		at += int(c.Read)
 	}
 	for _, row := range values {
-		bytes += sizeOf(row)
+		bytes += chunk.SizeOf(row)
 	}
 	rows = slices.DeleteFunc(rows, func(r row) bool {
 		return r.new == nil || !slices.ContainsFunc(l.set, func(at int) bool { return r.new[at] != nil })
@@ -67,16 +77,16 @@ func (l *linker) link(ctx context.Context, chunks []Chunk) (bytes int, err error
 	return bytes, l.engine.Failed("link", l.update(ctx, rows, done))
 }
 
-func (l *linker) update(ctx context.Context, rows []row, done []Chunk) error {
-	target := l.conns.target
+func (l *rowLinker) update(ctx context.Context, rows []row, done []ledger.Chunk) error {
+	target := l.conns.Target
 	if len(l.set) == 0 || l.joinable(rows) { // the source may not have the columns
-		err := l.lease.transaction(ctx, target, func() error {
-			for part := range slices.Chunk(rows, mostInserted) {
+		err := l.lease.Transaction(ctx, target, func() error {
+			for part := range slices.Chunk(rows, chunk.MostInserted) {
 				if err := l.updateMany(ctx, part); err != nil {
 					return err
 				}
 			}
-			return ledgerOf(target).insertChunks(ctx, done)
+			return ledger.Of(target).InsertChunks(ctx, done)
 		})
 		// An error names no row here: the rows are tried one by one for that.
 		if err == nil || l.engine.IsBusy(err) || ctx.Err() != nil || errors.As(err, new(*report.OvertakenError)) || len(l.set) == 0 {
@@ -87,33 +97,33 @@ func (l *linker) update(ctx context.Context, rows []row, done []Chunk) error {
 }
 
 // updateEach sets columns row by row, and names the row that is refused.
-func (l *linker) updateEach(ctx context.Context, rows []row, done []Chunk) error {
-	e, target := l.engine, l.conns.target
+func (l *rowLinker) updateEach(ctx context.Context, rows []row, done []ledger.Chunk) error {
+	e, target := l.engine, l.conns.Target
 	var assign, match []string
 	for n, at := range l.set {
-		assign = append(assign, e.Quote(l.part.columns[at].Name)+" = "+e.Placeholder(n+1))
+		assign = append(assign, e.Quote(l.part.Columns[at].Name)+" = "+e.Placeholder(n+1))
 	}
-	for n, at := range l.part.primary {
-		match = append(match, e.Quote(l.part.columns[at].Name)+" = "+e.Placeholder(len(l.set)+n+1))
+	for n, at := range l.part.Primary {
+		match = append(match, e.Quote(l.part.Columns[at].Name)+" = "+e.Placeholder(len(l.set)+n+1))
 	}
-	update, err := target.PrepareContext(ctx, "UPDATE "+e.Quote(l.part.table.Name)+" AS t SET "+strings.Join(append(assign, l.touched...), ", ")+" WHERE "+strings.Join(match, " AND "))
+	update, err := target.PrepareContext(ctx, "UPDATE "+e.Quote(l.part.Table.Name)+" AS t SET "+strings.Join(append(assign, l.touched...), ", ")+" WHERE "+strings.Join(match, " AND "))
 	if err != nil {
 		return err
 	}
 	defer update.Close()
 	var refused error
-	err = l.lease.transaction(ctx, target, func() error {
+	err = l.lease.Transaction(ctx, target, func() error {
 		for _, r := range rows {
-			args := make([]any, 0, len(l.set)+len(l.part.primary))
-			for _, at := range slices.Concat(l.set, l.part.primary) {
-				args = append(args, fitValue(e, r.new[at], l.part.columns[at]))
+			args := make([]any, 0, len(l.set)+len(l.part.Primary))
+			for _, at := range slices.Concat(l.set, l.part.Primary) {
+				args = append(args, chunk.FitValue(e, r.new[at], l.part.Columns[at]))
 			}
 			if _, err := update.ExecContext(ctx, args...); err != nil {
-				refused = l.table.rowError(r.key, e.Failed("link", err))
+				refused = l.table.RowError(r.key, e.Failed("link", err))
 				return err
 			}
 		}
-		return ledgerOf(target).insertChunks(ctx, done)
+		return ledger.Of(target).InsertChunks(ctx, done)
 	})
 	if err != nil && refused != nil && ctx.Err() == nil {
 		return refused
@@ -124,35 +134,35 @@ func (l *linker) updateEach(ctx context.Context, rows []row, done []Chunk) error
 // joinable reports whether rows can be updated by statements for many of them:
 // all values are integers, and the target is a server, where each statement is a
 // way there and back.
-func (l *linker) joinable(rows []row) bool {
-	if l.engine.Kind == sqlsnow.SQLite || len(l.part.primary) != 1 {
+func (l *rowLinker) joinable(rows []row) bool {
+	if l.engine.Kind == sqlsnow.SQLite || len(l.part.Primary) != 1 {
 		return false
 	}
 	return !slices.ContainsFunc(rows, func(r row) bool {
-		return slices.ContainsFunc(append(l.set[:len(l.set):len(l.set)], l.part.primary[0]), func(at int) bool {
+		return slices.ContainsFunc(append(l.set[:len(l.set):len(l.set)], l.part.Primary[0]), func(at int) bool {
 			_, integer := r.new[at].(int64)
-			return !integer && r.new[at] != nil || l.engine.Carrier(l.part.columns[at]) != dialect.CarryInteger
+			return !integer && r.new[at] != nil || l.engine.Carrier(l.part.Columns[at]) != dialect.CarryInteger
 		})
 	})
 }
 
 // updateMany sets columns of some rows in one statement, whose numbers are part
 // of the text, or arrays.
-func (l *linker) updateMany(ctx context.Context, rows []row) error {
-	e, table := l.engine, l.engine.Quote(l.part.table.Name)
-	columns := append([]int{l.part.primary[0]}, l.set...)
+func (l *rowLinker) updateMany(ctx context.Context, rows []row) error {
+	e, table := l.engine, l.engine.Quote(l.part.Table.Name)
+	columns := append([]int{l.part.Primary[0]}, l.set...)
 	var assign, names []string
 	for i, at := range columns {
 		names = append(names, "c"+strconv.Itoa(i))
 		if i > 0 {
-			name := e.Quote(l.part.columns[at].Name)
+			name := e.Quote(l.part.Columns[at].Name)
 			if e.Kind == sqlsnow.MySQL {
 				name = "t." + name
 			}
 			assign = append(assign, name+" = v."+names[i])
 		}
 	}
-	on := "t." + e.Quote(l.part.columns[columns[0]].Name) + " = v.c0"
+	on := "t." + e.Quote(l.part.Columns[columns[0]].Name) + " = v.c0"
 	number := func(v any) string {
 		if n, ok := v.(int64); ok {
 			return strconv.FormatInt(n, 10)
@@ -170,7 +180,7 @@ func (l *linker) updateMany(ctx context.Context, rows []row) error {
 			args = append(args, "{"+strings.Join(all, ",")+"}")
 			arrays = append(arrays, "CAST("+e.Placeholder(i+1)+" AS BIGINT[])")
 		}
-		_, err := l.conns.target.ExecContext(ctx, "UPDATE "+table+" AS t SET "+strings.Join(assign, ", ")+
+		_, err := l.conns.Target.ExecContext(ctx, "UPDATE "+table+" AS t SET "+strings.Join(assign, ", ")+
 			" FROM unnest("+strings.Join(arrays, ", ")+") AS v ("+strings.Join(names, ", ")+") WHERE "+on, args...)
 		return err
 	}
@@ -185,7 +195,7 @@ func (l *linker) updateMany(ctx context.Context, rows []row) error {
 		}
 		values = append(values, "SELECT "+strings.Join(cells, ", "))
 	}
-	_, err := l.conns.target.ExecContext(ctx, "UPDATE "+table+" AS t JOIN ("+strings.Join(values, " UNION ALL ")+") AS v ON "+on+
+	_, err := l.conns.Target.ExecContext(ctx, "UPDATE "+table+" AS t JOIN ("+strings.Join(values, " UNION ALL ")+") AS v ON "+on+
 		" SET "+strings.Join(append(assign, l.touched...), ", "))
 	return err
 }

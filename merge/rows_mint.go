@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -17,23 +19,23 @@ var errNull = errors.New("its primary key has a NULL, as SQLite allows: no row c
 type rowMinter struct {
 	work
 	rewriter *rewriter
-	writer   mapWriter
-	part     *SourceTable // the same table with the columns that decide
-	ids      newIDs       // where the rows get new ids
-	created  int          // the column of part that dates them; -1 if there is none
+	writer   ledger.MapWriter
+	part     *ledger.SourceTable // the same table with the columns that decide
+	ids      newIDs              // where the rows get new ids
+	created  int                 // the column of part that dates them; -1 if there is none
 	zone     *time.Location
 
 	after []any // the last primary key that was decided on
 	seq   int64 // of its chunk
 
 	// What the rows of the next transaction become.
-	entries []entry
-	changes []change
-	chunks  []Chunk
+	entries []ledger.Entry
+	changes []ledger.Change
+	chunks  []ledger.Chunk
 }
 
-// mint goes through the rows after the last chunk of the ledger.
-func (m *rowMinter) mint(ctx context.Context) error {
+// Mint goes through the rows after the last chunk of the ledger.
+func (m *rowMinter) Mint(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
@@ -45,7 +47,7 @@ func (m *rowMinter) mint(ctx context.Context) error {
 			return err
 		}
 		start := time.Now()
-		rows, more, err := ahead.next(ctx, m.after, pace.size())
+		rows, more, err := ahead.next(ctx, m.after, pace.Size())
 		if err != nil {
 			return err
 		}
@@ -56,14 +58,14 @@ func (m *rowMinter) mint(ctx context.Context) error {
 			return err
 		}
 		if more { // the source is not needed for what comes next
-			ahead.begin(ctx, m.after, pace.size())
+			ahead.begin(ctx, m.after, pace.Size())
 		}
-		err = m.lease.transaction(ctx, m.conns.target, func() error { return m.write(ctx) })
+		err = m.lease.Transaction(ctx, m.conns.Target, func() error { return m.write(ctx) })
 		if err != nil {
 			return m.engine.Failed("mint", err)
 		}
 		took := time.Since(start)
-		pace.observe(len(rows), 0, took)
+		pace.Observe(len(rows), 0, took)
 		m.progress.chunk(len(rows), took)
 		if !more {
 			return nil
@@ -73,23 +75,23 @@ func (m *rowMinter) mint(ctx context.Context) error {
 
 func (m *rowMinter) begin(ctx context.Context) error {
 	t := m.table
-	needs := m.conflicts.needs(t.table, t.source)
-	m.part = t.only(func(c *plan.Column) bool {
-		return slices.Contains(needs, c) || c.DropsRows() || t.rekeys && c.Name == t.table.Created
+	needs := m.conflicts.needs(t.Table, t.Source)
+	m.part = t.Only(func(c *plan.Column) bool {
+		return slices.Contains(needs, c) || c.DropsRows() || t.Rekeys && c.Name == t.Table.Created
 	})
-	last, err := ledgerOf(m.conns.target).lastChunk(ctx, t)
+	last, err := ledger.Of(m.conns.Target).LastChunk(ctx, t)
 	if err != nil {
 		return err
 	}
-	m.after, m.seq, m.created = last.hi, last.seq, -1
-	if !t.rekeys {
+	m.after, m.seq, m.created = last.Hi, last.Seq, -1
+	if !t.Rekeys {
 		return nil
 	}
-	f := newFormula(t.ids, m.run.facts.Now)
-	m.ids = newIDs{formula: f, place: max(last.place, f.start())}
-	m.created, m.zone = m.part.position(t.table.Created), time.UTC
-	if m.created >= 0 && t.table.Zone != "" && !zoned(m.engine.Kind, m.part.columns[m.created]) {
-		m.zone, err = time.LoadLocation(t.table.Zone)
+	f := newFormula(t.Ids, m.run.Facts.Now)
+	m.ids = newIDs{formula: f, place: max(last.Place, f.start())}
+	m.created, m.zone = m.part.Position(t.Table.Created), time.UTC
+	if m.created >= 0 && t.Table.Zone != "" && !zoned(m.engine.Kind, m.part.Columns[m.created]) {
+		m.zone, err = time.LoadLocation(t.Table.Zone)
 	}
 	return err
 }
@@ -99,29 +101,29 @@ func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 	m.entries, m.changes, m.chunks = m.entries[:0], m.changes[:0], m.chunks[:0]
 	all := make([]row, len(rows))
 	for i, values := range rows {
-		all[i] = row{key: m.part.primaryKey(values), old: values, new: slices.Clone(values), fate: kept}
+		all[i] = row{key: m.part.PrimaryKey(values), old: values, new: slices.Clone(values), fate: ledger.Kept}
 	}
 	if err := m.rewriter.references(ctx, m.part, all, (*plan.Column).DropsRows); err != nil {
 		return err
 	}
 	var alive [][]any
 	for _, r := range all {
-		if r.fate != dropped {
+		if r.fate != ledger.Dropped {
 			alive = append(alive, r.old)
 		}
 	}
-	verdicts, err := m.conflicts.decide(ctx, m.table.table, m.table.source, m.part.columns, alive)
+	verdicts, err := m.conflicts.decide(ctx, m.table.Table, m.table.Source, m.part.Columns, alive)
 	if err != nil {
 		return err
 	}
 	n := 0
-	for part := range slices.Chunk(all, chunkRows) {
+	for part := range slices.Chunk(all, chunk.Rows) {
 		m.seq++
-		c := Chunk{sourceTable: m.table.id, phase: phaseMint, seq: m.seq, lo: m.after, read: int64(len(part))}
+		c := ledger.Chunk{SourceTable: m.table.ID, Phase: ledger.PhaseMint, Seq: m.seq, Lo: m.after, Read: int64(len(part))}
 		m.ids.late = 0
 		for _, r := range part {
 			var v verdict
-			if r.fate != dropped {
+			if r.fate != ledger.Dropped {
 				v, n = verdicts[n], n+1
 			}
 			if err := m.enter(r, v, &c); err != nil {
@@ -129,55 +131,55 @@ func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 			}
 		}
 		m.after = part[len(part)-1].key
-		c.hi, c.place, c.late = m.after, m.ids.place, m.ids.late.Microseconds()
+		c.Hi, c.Place, c.Late = m.after, m.ids.place, m.ids.late.Microseconds()
 		m.chunks = append(m.chunks, c)
 	}
 	return nil
 }
 
 // enter adds what becomes of one row to what is written.
-func (m *rowMinter) enter(r row, v verdict, c *Chunk) error {
+func (m *rowMinter) enter(r row, v verdict, c *ledger.Chunk) error {
 	if v.failed != nil {
 		return v.failed
 	}
 	if slices.Contains(r.key, nil) {
-		return m.table.rowError(r.key, errNull)
+		return m.table.RowError(r.key, errNull)
 	}
 	left := func(kind string, after any) {
-		m.changes = append(m.changes, change{row: sqlvalue.FormatRow(r.key), kind: kind, seq: m.seq, before: sqlvalue.FormatKey(r.key), after: after})
+		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.key), Kind: kind, Seq: m.seq, Before: sqlvalue.FormatKey(r.key), After: after})
 	}
 	var old int64
-	if m.table.mapped {
+	if m.table.Mapped {
 		var ok bool
-		if old, ok = r.old[m.part.key].(int64); !ok {
-			return m.table.rowError(r.key, errKey)
+		if old, ok = r.old[m.part.Key].(int64); !ok {
+			return m.table.RowError(r.key, errKey)
 		}
 	}
 	switch {
-	case r.fate == dropped:
-		c.dropped++
-		if m.table.mapped {
-			m.entries = append(m.entries, entry{old: old, kind: kindDropped})
+	case r.fate == ledger.Dropped:
+		c.Dropped++
+		if m.table.Mapped {
+			m.entries = append(m.entries, ledger.Entry{Old: old, Kind: ledger.KindDropped})
 		} else {
-			left(changeDropped, nil)
+			left(ledger.ChangeDropped, nil)
 		}
 		return nil
 	case v.merged:
-		c.merged++
-		if m.table.mapped {
-			m.entries = append(m.entries, entry{old, v.winner.key, kindMerged})
+		c.Merged++
+		if m.table.Mapped {
+			m.entries = append(m.entries, ledger.Entry{Old: old, New: v.winner.key, Kind: ledger.KindMerged})
 		} else {
-			left(changeMerged, sqlvalue.FormatKey(v.winnerKey))
+			left(ledger.ChangeMerged, sqlvalue.FormatKey(v.winnerKey))
 		}
 		return nil
 	}
 	for _, name := range v.renames {
-		m.changes = append(m.changes, change{row: sqlvalue.FormatRow(r.key), column: name.column.Name, kind: changeRenamed, seq: m.seq, before: name.before, after: name.after})
+		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.key), Column: name.column.Name, Kind: ledger.ChangeRenamed, Seq: m.seq, Before: name.before, After: name.after})
 	}
-	if !m.table.rekeys {
+	if !m.table.Rekeys {
 		return nil
 	}
-	c.rekeyed++
+	c.Rekeyed++
 	var created time.Time
 	dated := false
 	if m.created >= 0 {
@@ -185,28 +187,28 @@ func (m *rowMinter) enter(r row, v verdict, c *Chunk) error {
 	}
 	id, err := m.ids.make(old, created, dated)
 	if err != nil {
-		return m.table.rowError(r.key, err)
+		return m.table.RowError(r.key, err)
 	}
-	m.entries = append(m.entries, entry{old, int64(id), kindNew})
+	m.entries = append(m.entries, ledger.Entry{Old: old, New: int64(id), Kind: ledger.KindNew})
 	return nil
 }
 
 func (m *rowMinter) write(ctx context.Context) error {
-	if err := m.writer.write(ctx, m.table, m.entries); err != nil {
+	if err := m.writer.Write(ctx, m.table, m.entries); err != nil {
 		return err
 	}
-	ledger := ledgerOf(m.conns.target)
-	if err := ledger.insertChanges(ctx, m.table, m.changes); err != nil {
+	ledger := ledger.Of(m.conns.Target)
+	if err := ledger.InsertChanges(ctx, m.table, m.changes); err != nil {
 		return err
 	}
-	return ledger.insertChunks(ctx, m.chunks)
+	return ledger.InsertChunks(ctx, m.chunks)
 }
 
 // A readAhead reads the next rows of a source table while the last ones are
 // written.
 type readAhead struct {
-	conns *conns
-	table *SourceTable
+	conns *chunk.Conns
+	table *ledger.SourceTable
 	group sync.WaitGroup
 	begun bool
 	limit int
@@ -215,11 +217,11 @@ type readAhead struct {
 }
 
 func (a *readAhead) begin(ctx context.Context, after []any, size int) {
-	if a.limit = size; a.limit > chunkRows {
-		a.limit -= a.limit % chunkRows
+	if a.limit = size; a.limit > chunk.Rows {
+		a.limit -= a.limit % chunk.Rows
 	}
 	a.begun = true
-	a.group.Go(func() { a.rows, a.err = a.table.read(ctx, a.conns, after, nil, a.limit) })
+	a.group.Go(func() { a.rows, a.err = a.table.Read(ctx, a.conns, after, nil, a.limit) })
 }
 
 func (a *readAhead) wait() { a.group.Wait() }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -15,13 +17,13 @@ import (
 type rowVerifier struct {
 	work
 	rewriter *rewriter
-	hasher   *hasher
+	hasher   *chunk.Hasher
 	target   *refChecker
 }
 
-// compare compares the rows of some chunks, and looks whether the source has
+// Compare compares the rows of some chunks, and looks whether the source has
 // changed in them.
-func (v *rowVerifier) compare(ctx context.Context, tasks []task) (*proof, error) {
+func (v *rowVerifier) Compare(ctx context.Context, tasks []task) (*proof, error) {
 	total := newProof()
 	for _, t := range tasks {
 		found := newProof()
@@ -36,13 +38,13 @@ func (v *rowVerifier) compare(ctx context.Context, tasks []task) (*proof, error)
 }
 
 func (v *rowVerifier) compareChunk(ctx context.Context, t task, found *proof) error {
-	values, err := v.table.read(ctx, v.conns, t.mint.lo, t.mint.hi, 0)
+	values, err := v.table.Read(ctx, v.conns, t.mint.Lo, t.mint.Hi, 0)
 	if err != nil {
 		return err
 	}
 	found.read = int64(len(values))
 	for _, row := range values {
-		found.source.add(v.hasher.row(row))
+		found.source.Add(v.hasher.Row(row))
 	}
 	rows, err := v.rewriter.rewrite(ctx, v.table, values)
 	if failure, ok := failureOf(err); ok {
@@ -52,15 +54,15 @@ func (v *rowVerifier) compareChunk(ctx context.Context, t task, found *proof) er
 	} else if err := v.compareRows(ctx, rows, found); err != nil {
 		return err
 	}
-	hashed := t.copied.hash != (sum{})
+	hashed := t.copied.Hash != (chunk.Sum{})
 	for i, f := range found.failures {
 		if !hashed && f.Check == report.CheckRows {
 			found.failures[i].Reason += ", unless it is the source that has changed since"
 		}
 	}
-	if hashed && found.source != t.copied.hash || found.read != t.copied.read {
-		found.fail(v.table.failure(report.CheckSource, t.mint.hi, "the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
-			sqlvalue.FormatKey(t.mint.lo), t.copied.read, found.read))
+	if hashed && found.source != t.copied.Hash || found.read != t.copied.Read {
+		found.fail(v.table.Failure(report.CheckSource, t.mint.Hi, "the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
+			sqlvalue.FormatKey(t.mint.Lo), t.copied.Read, found.read))
 	}
 	return nil
 }
@@ -69,60 +71,60 @@ func (v *rowVerifier) compareChunk(ctx context.Context, t task, found *proof) er
 func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof) error {
 	t := v.table
 	var keys [][]any
-	wants := make([]sum, len(rows))
+	wants := make([]chunk.Sum, len(rows))
 	at := map[string]int{} // which row has a primary key in the target
 	for i, r := range rows {
 		switch r.fate {
-		case missing:
-			found.fail(t.failure(report.CheckSource, r.key, "the row is new since the run began"))
-		case merged:
+		case ledger.Missing:
+			found.fail(t.Failure(report.CheckSource, r.key, "the row is new since the run began"))
+		case ledger.Merged:
 			found.merged++
-		case dropped:
+		case ledger.Dropped:
 			found.dropped++
 		}
 		if r.new == nil {
 			continue
 		}
-		wants[i] = v.hasher.row(r.new)
-		found.want.add(wants[i])
-		for n, c := range t.columns {
-			if t.changed && c.Role == plan.RolePlain && !v.hasher.equal(n, r.old[n], r.new[n]) {
+		wants[i] = v.hasher.Row(r.new)
+		found.want.Add(wants[i])
+		for n, c := range t.Columns {
+			if t.Changed && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.old[n], r.new[n]) {
 				found.renamed++
 			}
 		}
-		if r.fate == rekeyed {
+		if r.fate == ledger.Rekeyed {
 			found.rekeyed++
 			v.order(r, found)
 		}
-		key := t.primaryKey(r.new)
+		key := t.PrimaryKey(r.new)
 		at[v.keyOf(key)] = i
 		for n, value := range key {
-			key[n] = fitValue(v.engine, value, t.columns[t.primary[n]])
+			key[n] = chunk.FitValue(v.engine, value, t.Columns[t.Primary[n]])
 		}
 		keys = append(keys, key)
 	}
-	there, err := readKeys(ctx, v.engine, v.conns.target, t.table.Name, t.columns, t.table.PrimaryKey, keys)
+	there, err := chunk.ReadKeys(ctx, v.engine, v.conns.Target, t.Table.Name, t.Columns, t.Table.PrimaryKey, keys)
 	if err != nil {
-		return v.engine.Failed(fmt.Sprintf("read table %q of the target", t.table.Name), err)
+		return v.engine.Failed(fmt.Sprintf("read table %q of the target", t.Table.Name), err)
 	}
 	seen := make([]bool, len(rows))
 	for _, got := range there {
-		i, ok := at[v.keyOf(t.primaryKey(got))]
+		i, ok := at[v.keyOf(t.PrimaryKey(got))]
 		if !ok {
 			continue // its key is equal to one of ours for the database: ours is missing, then
 		}
 		seen[i] = true
 		found.copied++
-		is := v.hasher.row(got)
-		found.found.add(is)
+		is := v.hasher.Row(got)
+		found.found.Add(is)
 		if is != wants[i] {
 			v.differences(rows[i], got, found)
 		}
 	}
 	for i, r := range rows {
 		if r.new != nil && !seen[i] {
-			f := t.failure(report.CheckRows, r.key, "the row is missing")
-			f.Target = sqlvalue.FormatKey(t.primaryKey(r.new))
+			f := t.Failure(report.CheckRows, r.key, "the row is missing")
+			f.Target = sqlvalue.FormatKey(t.PrimaryKey(r.new))
 			found.fail(f)
 		}
 	}
@@ -134,7 +136,7 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof)
 func (v *rowVerifier) keyOf(key []any) string {
 	var b strings.Builder
 	for i, value := range key {
-		b.Write(formOf(v.table.columns[v.table.primary[i]]).append(nil, value, v.blobs()))
+		b.Write(chunk.FormOf(v.table.Columns[v.table.Primary[i]]).Append(nil, value, v.blobs()))
 		b.WriteByte(0)
 	}
 	return b.String()
@@ -144,12 +146,12 @@ func (v *rowVerifier) keyOf(key []any) string {
 // else can have got.
 func (v *rowVerifier) order(r row, found *proof) {
 	t := v.table
-	id, ok := sqlvalue.ID(r.new[t.key])
+	id, ok := sqlvalue.ID(r.new[t.Key])
 	if !ok {
 		return
 	}
 	fail := func(check report.Check, reason string, args ...any) {
-		f := t.failure(check, r.key, reason, args...)
+		f := t.Failure(check, r.key, reason, args...)
 		f.Target = sqlvalue.FormatKey([]any{id})
 		found.fail(f)
 	}
@@ -159,16 +161,16 @@ func (v *rowVerifier) order(r row, found *proof) {
 		fail(report.CheckOrder, "its id is not above that of the row before, %d", found.last)
 	}
 	found.last = id
-	if mask, value := t.ids.own(); uint64(id)&mask != value {
+	if mask, value := t.Ids.Own(); uint64(id)&mask != value {
 		fail(report.CheckMap, "its id is not one of those that were reserved")
 	}
 }
 
 func (v *rowVerifier) differences(r row, got []any, found *proof) {
-	for n, c := range v.table.columns {
-		if !v.hasher.equal(n, r.new[n], got[n]) {
-			f := v.table.failure(report.CheckRows, r.key, "want %s, got %s", sqlvalue.Sample(r.new[n]), sqlvalue.Sample(got[n]))
-			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.table.primaryKey(got))
+	for n, c := range v.table.Columns {
+		if !v.hasher.Equal(n, r.new[n], got[n]) {
+			f := v.table.Failure(report.CheckRows, r.key, "want %s, got %s", sqlvalue.Sample(r.new[n]), sqlvalue.Sample(got[n]))
+			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.table.PrimaryKey(got))
 			found.fail(f)
 		}
 	}
@@ -177,7 +179,7 @@ func (v *rowVerifier) differences(r row, got []any, found *proof) {
 // references looks for the rows that the target's rows refer to.
 func (v *rowVerifier) references(ctx context.Context, rows []row, there [][]any, at map[string]int, found *proof) error {
 	t := v.table
-	for n, c := range t.columns {
+	for n, c := range t.Columns {
 		if !c.HoldsReferences() {
 			continue
 		}
@@ -207,8 +209,8 @@ func (v *rowVerifier) references(ctx context.Context, rows []row, there [][]any,
 			if err != nil {
 				return err
 			}
-			key := t.primaryKey(there[h.row])
-			failure := t.failure(report.CheckReference, nil, "%s", reason)
+			key := t.PrimaryKey(there[h.row])
+			failure := t.Failure(report.CheckReference, nil, "%s", reason)
 			failure.Column, failure.Target = c.Name, sqlvalue.FormatKey(key)
 			if i, ok := at[v.keyOf(key)]; ok {
 				failure.Row = sqlvalue.FormatKey(rows[i].key)
@@ -233,8 +235,8 @@ func (v *rowVerifier) orphan(ctx context.Context, h heldRef, parent *plan.Table)
 		return reason, nil
 	}
 	after, err := v.rewriter.resolver.resolve(ctx, nil, v.rewriter.tables[parent.Name], []int64{h.id})
-	if a := after[h.id]; a.fate == rekeyed || a.fate == merged {
-		reason += fmt.Sprintf(": it is an old id, whose row has %d now", a.id)
+	if a := after[h.id]; a.Fate == ledger.Rekeyed || a.Fate == ledger.Merged {
+		reason += fmt.Sprintf(": it is an old id, whose row has %d now", a.ID)
 	}
 	return reason, err
 }

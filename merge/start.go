@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -38,19 +40,19 @@ func (s *start) holders(ctx context.Context) (all []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
-	l := ledgerOf(c.target)
-	if err := l.make(ctx); err != nil {
+	defer func() { err = errors.Join(err, c.Close()) }()
+	l := ledger.Of(c.Target)
+	if err := l.Make(ctx); err != nil {
 		return nil, err
 	}
-	if r, err := l.load(ctx, s.id, s.plan); err != nil || r != nil {
+	if r, err := l.Load(ctx, s.id, s.plan); err != nil || r != nil {
 		return nil, err
 	}
 	for _, source := range s.plan.Sources {
 		if !slices.ContainsFunc(s.order, func(t *plan.Table) bool { return t.In(source) && t.Mints(source) }) {
 			continue
 		}
-		holder, err := l.holder(ctx, source)
+		holder, err := l.Holder(ctx, source)
 		if err != nil {
 			return nil, err
 		}
@@ -61,21 +63,21 @@ func (s *start) holders(ctx context.Context) (all []string, err error) {
 
 // begin returns the run. It forgets those of other plans that have not copied
 // anything.
-func (s *start) begin(ctx context.Context, lease *lease, target *session) (*run, error) {
-	l := ledgerOf(target)
-	others, err := l.abandoned(ctx, s.id)
+func (s *start) begin(ctx context.Context, lease *ledger.Lease, target *chunk.Session) (*ledger.Run, error) {
+	l := ledger.Of(target)
+	others, err := l.Abandoned(ctx, s.id)
 	if err != nil {
 		return nil, err
 	}
 	for _, other := range others {
-		for _, text := range forgetting() {
-			err := lease.transaction(ctx, target, func() error { _, err := target.ExecContext(ctx, s.engine.SQL(text), other); return err })
+		for _, text := range ledger.Forgetting() {
+			err := lease.Transaction(ctx, target, func() error { _, err := target.ExecContext(ctx, s.engine.SQL(text), other); return err })
 			if err != nil {
 				return nil, s.engine.Failed("forget a plan", err)
 			}
 		}
 	}
-	r, err := l.load(ctx, s.id, s.plan)
+	r, err := l.Load(ctx, s.id, s.plan)
 	if err != nil {
 		return nil, err
 	}
@@ -83,74 +85,74 @@ func (s *start) begin(ctx context.Context, lease *lease, target *session) (*run,
 		if r, err = s.newRun(ctx, target); err != nil {
 			return nil, err
 		}
-		if err := lease.transaction(ctx, target, func() error { return l.insertRun(ctx, r, s.text) }); err != nil {
+		if err := lease.Transaction(ctx, target, func() error { return l.InsertRun(ctx, r, s.text) }); err != nil {
 			return nil, s.engine.Failed("begin a run", err)
 		}
 	}
-	if r.facts.Namespace != s.namespace || r.facts.Datacenter != s.datacenter {
+	if r.Facts.Namespace != s.namespace || r.Facts.Datacenter != s.datacenter {
 		return nil, &snow.FieldError{
 			Field: "Namespace", Value: fmt.Sprintf("%q, datacenter %d", s.namespace, s.datacenter),
-			Bound: fmt.Sprintf("the run began with %q, datacenter %d", r.facts.Namespace, r.facts.Datacenter),
+			Bound: fmt.Sprintf("the run began with %q, datacenter %d", r.Facts.Namespace, r.Facts.Datacenter),
 		}
 	}
 	return r, nil
 }
 
-func (s *start) newRun(ctx context.Context, target *session) (*run, error) {
-	r := &run{id: s.id, state: stateRunning, phase: phaseMint}
-	r.facts = facts{Namespace: s.namespace, Datacenter: s.datacenter, Rows: map[string]int64{}, Assertions: map[string]string{}}
+func (s *start) newRun(ctx context.Context, target *chunk.Session) (*ledger.Run, error) {
+	r := &ledger.Run{ID: s.id, State: ledger.StateRunning, Phase: ledger.PhaseMint}
+	r.Facts = ledger.Facts{Namespace: s.namespace, Datacenter: s.datacenter, Rows: map[string]int64{}, Assertions: map[string]string{}}
 	var next int64
-	if err := target.QueryRowContext(ctx, "SELECT "+s.engine.Now+", COALESCE(MAX(source_table), 0) + 1 FROM snow_merge_source_tables").Scan(&r.facts.Now, &next); err != nil {
+	if err := target.QueryRowContext(ctx, "SELECT "+s.engine.Now+", COALESCE(MAX(source_table), 0) + 1 FROM snow_merge_source_tables").Scan(&r.Facts.Now, &next); err != nil {
 		return nil, s.engine.Failed("read the ledger", err)
 	}
 	for _, t := range s.order {
-		n, err := countRows(ctx, s.engine, target, t.Name)
+		n, err := chunk.CountRows(ctx, s.engine, target, t.Name)
 		if err != nil {
 			return nil, err
 		}
-		r.facts.Rows[t.Name] = n
+		r.Facts.Rows[t.Name] = n
 	}
 	for _, a := range s.assertions {
 		n, err := a.measure(ctx, target)
 		if err != nil {
 			return nil, err
 		}
-		r.facts.Assertions[a.Name] = printNumber(n)
+		r.Facts.Assertions[a.Name] = printNumber(n)
 	}
 	for _, source := range s.plan.Sources {
-		tables, err := s.sourceTables(ctx, ledgerOf(target), source, next)
+		tables, err := s.sourceTables(ctx, ledger.Of(target), source, next)
 		if err != nil {
 			return nil, err
 		}
-		r.tables = append(r.tables, tables...)
+		r.Tables = append(r.Tables, tables...)
 		next += int64(len(tables))
 	}
 	return r, nil
 }
 
 // sourceTables returns the tables of a source, with the ids that their rows may get.
-func (s *start) sourceTables(ctx context.Context, l ledger, source string, next int64) ([]*SourceTable, error) {
-	var all, rekeyed []*SourceTable
+func (s *start) sourceTables(ctx context.Context, l ledger.Ledger, source string, next int64) ([]*ledger.SourceTable, error) {
+	var all, rekeyed []*ledger.SourceTable
 	for _, table := range s.plan.Tables {
 		if table.Skip || !table.In(source) {
 			continue
 		}
-		if other, _, err := l.merged(ctx, source, table.Name); err != nil {
+		if other, _, err := l.Merged(ctx, source, table.Name); err != nil {
 			return nil, err
 		} else if other > 0 {
 			return nil, fmt.Errorf("%w: source %q, table %q", report.ErrMerged, source, table.Name)
 		}
-		t := newSourceTable(next+int64(len(all)), source, table)
-		t.packable = isPackable(s.engine.Kind, s.plan, t)
+		t := ledger.NewSourceTable(next+int64(len(all)), source, table)
+		t.Packable = ledger.IsPackable(s.engine.Kind, s.plan, t)
 		all = append(all, t)
-		if t.rekeys {
+		if t.Rekeys {
 			rekeyed = append(rekeyed, t)
 		}
 	}
 	if len(rekeyed) == 0 {
 		return all, nil
 	}
-	holder, err := l.holder(ctx, source)
+	holder, err := l.Holder(ctx, source)
 	if err != nil {
 		return nil, err
 	}
@@ -161,9 +163,9 @@ func (s *start) sourceTables(ctx context.Context, l ledger, source string, next 
 	if highest := uint64(1)<<reserved.Layout.Bits().Datacenter - 1; s.datacenter > highest {
 		return nil, &snow.FieldError{Field: "Datacenter", Value: strconv.FormatUint(s.datacenter, 10), Bound: "the highest of the layout is " + strconv.FormatUint(highest, 10)}
 	}
-	whole := idRange{layout: reserved.Layout, datacenter: s.datacenter, worker: reserved.Worker}
+	whole := ledger.IDRange{Layout: reserved.Layout, Datacenter: s.datacenter, Worker: reserved.Worker}
 	for i, t := range rekeyed {
-		if t.ids, ok = whole.part(i, len(rekeyed)); !ok {
+		if t.Ids, ok = whole.Part(i, len(rekeyed)); !ok {
 			return nil, &plan.Error{Reason: fmt.Sprintf("source %q mints for %d tables, and ids of layout %v have no room for more than %d", source, len(rekeyed), reserved.Layout, 1<<reserved.Layout.Bits().Sequence)}
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -18,54 +20,54 @@ import (
 
 // mapOf sees to it that the map has each row that changed its id, no other one,
 // and that the rows which others were merged into are there.
-func (v *verifying) mapOf(ctx context.Context, t *SourceTable, last Chunk, total *proof) error {
-	target := v.first.target
-	ids := idMapOf(target)
-	counts, after := map[fate]int64{}, any(nil)
-	if total.counted && t.mapped && last.hi != nil { // what is left is above the last chunk
-		counts = map[fate]int64{rekeyed: total.rekeyed, merged: total.merged, dropped: total.dropped}
-		after = last.hi[0]
+func (v *verifying) mapOf(ctx context.Context, t *ledger.SourceTable, last ledger.Chunk, total *proof) error {
+	target := v.first.Target
+	ids := ledger.MapOf(target)
+	counts, after := map[ledger.Fate]int64{}, any(nil)
+	if total.counted && t.Mapped && last.Hi != nil { // what is left is above the last chunk
+		counts = map[ledger.Fate]int64{ledger.Rekeyed: total.rekeyed, ledger.Merged: total.merged, ledger.Dropped: total.dropped}
+		after = last.Hi[0]
 	}
-	mapped, err := ids.count(ctx, t, after)
+	mapped, err := ids.Count(ctx, t, after)
 	if err != nil {
 		return err
 	}
 	for fate, n := range mapped {
 		counts[fate] += n
 	}
-	if t.packable {
+	if t.Packable {
 		others := "TRUE"
 		if total.counted {
 			others = "NOT EXISTS (SELECT 1 FROM snow_merge_chunks AS chunks WHERE chunks.source_table = packs.source_table AND chunks.phase = 'mint' AND chunks.seq = packs.seq)"
 		}
-		n, _, err := ids.packedRows(ctx, t, others)
+		n, _, err := ids.PackedRows(ctx, t, others)
 		if err != nil {
 			return err
 		}
-		counts[rekeyed] += n
+		counts[ledger.Rekeyed] += n
 	}
 	for _, kind := range []struct {
 		name      string
 		got, want int64
 	}{
-		{"have a new id", counts[rekeyed], total.rekeyed},
-		{"are merged", counts[merged], total.merged},
-		{"are dropped", counts[dropped], total.dropped},
+		{"have a new id", counts[ledger.Rekeyed], total.rekeyed},
+		{"are merged", counts[ledger.Merged], total.merged},
+		{"are dropped", counts[ledger.Dropped], total.dropped},
 	} {
 		if kind.got != kind.want {
-			total.fail(t.failure(report.CheckMap, nil, "the map says that %d rows %s, but the source has %d such rows", kind.got, kind.name, kind.want))
+			total.fail(t.Failure(report.CheckMap, nil, "the map says that %d rows %s, but the source has %d such rows", kind.got, kind.name, kind.want))
 		}
 	}
-	if counts[merged] == 0 {
+	if counts[ledger.Merged] == 0 {
 		return nil
 	}
-	key := v.engine.Quote(t.table.Key().Name)
-	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.engine.Quote(t.table.Name) + ` AS t ON t.` + key + ` = map.new_id
+	key := v.engine.Quote(t.Table.Key().Name)
+	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.engine.Quote(t.Table.Name) + ` AS t ON t.` + key + ` = map.new_id
 		WHERE map.source_table = ? AND map.kind = ? AND t.` + key + ` IS NULL ORDER BY map.old_id LIMIT ?`
-	return ledgerOf(target).read(ctx, text, []any{t.id, kindMerged, report.MaxFailures}, func(rows *sql.Rows) error {
+	return ledger.Of(target).Query(ctx, text, []any{t.ID, ledger.KindMerged, report.MaxFailures}, func(rows *sql.Rows) error {
 		var was, is int64
 		err := rows.Scan(&was, &is)
-		f := t.failure(report.CheckMap, []any{was}, "the row that it was merged into is missing")
+		f := t.Failure(report.CheckMap, []any{was}, "the row that it was merged into is missing")
 		f.Target = sqlvalue.FormatKey([]any{is})
 		total.fail(f)
 		return err
@@ -74,28 +76,28 @@ func (v *verifying) mapOf(ctx context.Context, t *SourceTable, last Chunk, total
 
 // tables counts the rows of the target, and sees to it that no two rows of
 // different sources have got one id.
-func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof) error {
+func (v *verifying) tables(ctx context.Context, target *chunk.Session, proofs []*proof) error {
 	var err error
-	if v.later, err = ledgerOf(target).writtenLater(ctx, v.run); err != nil {
+	if v.later, err = ledger.Of(target).WrittenLater(ctx, v.run); err != nil {
 		return err
 	}
 	for _, t := range v.plan.Tables {
 		if t.Skip {
 			continue
 		}
-		row := report.Target{Table: t.Name, Before: v.run.facts.Rows[t.Name], Later: v.later[t.Name]}
+		row := report.Target{Table: t.Name, Before: v.run.Facts.Rows[t.Name], Later: v.later[t.Name]}
 		var rekeyed []int64
 		doubtful := false
-		for i, s := range v.run.tables {
-			if s.table == t {
+		for i, s := range v.run.Tables {
+			if s.Table == t {
 				row.Copied += proofs[i].copied
-				if s.rekeys {
-					rekeyed = append(rekeyed, s.id)
+				if s.Rekeys {
+					rekeyed = append(rekeyed, s.ID)
 					doubtful = doubtful || proofs[i].failed > 0
 				}
 			}
 		}
-		if row.Rows, err = countRows(ctx, v.engine, target, t.Name); err != nil {
+		if row.Rows, err = chunk.CountRows(ctx, v.engine, target, t.Name); err != nil {
 			return err
 		}
 		v.report.Targets = append(v.report.Targets, row)
@@ -109,9 +111,9 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 		if !doubtful {
 			continue // ids that ascend, and are of ranges that have nothing in common, are not equal
 		}
-		condition, args := anyOf(v.engine, "source_table", rekeyed)
+		condition, args := chunk.AnyOf(v.engine, "source_table", rekeyed)
 		text := "SELECT new_id, COUNT(*) FROM snow_merge_map WHERE kind = 0 AND " + condition + " GROUP BY new_id HAVING COUNT(*) > 1"
-		if err := ledgerOf(target).read(ctx, text, args, func(rows *sql.Rows) error {
+		if err := ledger.Of(target).Query(ctx, text, args, func(rows *sql.Rows) error {
 			var id, n int64
 			err := rows.Scan(&id, &n)
 			v.report.Add(report.Failure{Check: report.CheckMap, Table: t.Name, Target: sqlvalue.FormatKey([]any{id}), Reason: fmt.Sprintf("%d rows have got this id", n)})
@@ -126,7 +128,7 @@ func (v *verifying) tables(ctx context.Context, target *session, proofs []*proof
 // soundReferences returns the columns that refer to rows that exist, in all rows
 // of the target. The others are looked at row by row: they may hold more than one id,
 // or orphans that were there before the run.
-func (v *verifying) soundReferences(ctx context.Context, target queryer) (map[*plan.Column]bool, error) {
+func (v *verifying) soundReferences(ctx context.Context, target chunk.Queryer) (map[*plan.Column]bool, error) {
 	sound := map[*plan.Column]bool{}
 	e := v.engine
 	for _, t := range v.plan.Tables {
@@ -141,7 +143,7 @@ func (v *verifying) soundReferences(ctx context.Context, target queryer) (map[*p
 			var args []any
 			if none := noneIDs(c); len(none) > 0 {
 				var condition string
-				condition, args = anyOf(e, "t."+column, none)
+				condition, args = chunk.AnyOf(e, "t."+column, none)
 				text += " AND NOT (" + condition + ")"
 			}
 			var orphans int
@@ -187,25 +189,25 @@ const fewestSamples = 20
 
 // leftovers warns of plain columns that nobody has decided on, and whose values
 // look like old ids: they all are some, and not only small ones.
-func (v *verifying) leftovers(ctx context.Context, target *session, proofs []*proof) error {
-	for i, s := range v.run.tables {
+func (v *verifying) leftovers(ctx context.Context, target *chunk.Session, proofs []*proof) error {
+	for i, s := range v.run.Tables {
 		for c, samples := range proofs[i].samples {
 			if len(samples) < fewestSamples {
 				continue
 			}
 			values := slices.Sorted(maps.Keys(samples))
-			for _, parent := range v.run.tables {
-				if parent.source != s.source || !parent.rekeys {
+			for _, parent := range v.run.Tables {
+				if parent.Source != s.Source || !parent.Rekeys {
 					continue
 				}
-				n, most, err := idMapOf(target).has(ctx, parent, values)
+				n, most, err := ledger.MapOf(target).Has(ctx, parent, values)
 				if err != nil {
 					return err
 				}
 				if n == len(values) && values[n-1] >= most/2 {
 					v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(
 						"column %q is plain, but all of %d values of source %q are old ids of table %q: if they are references, the plan is wrong; if not, set decided",
-						s.table.Name+"."+c.Name, n, s.source, parent.table.Name))
+						s.Table.Name+"."+c.Name, n, s.Source, parent.Table.Name))
 				}
 			}
 		}
@@ -215,14 +217,14 @@ func (v *verifying) leftovers(ctx context.Context, target *session, proofs []*pr
 }
 
 // assert compares the caller's numbers.
-func (v *verifying) assert(ctx context.Context, target queryer) error {
+func (v *verifying) assert(ctx context.Context, target chunk.Queryer) error {
 	if len(v.later) > 0 && len(v.assertions) > 0 {
 		v.report.Warnings = append(v.report.Warnings, "assertions are not checked: later runs have copied rows")
 		return nil
 	}
 	for _, a := range v.assertions {
 		row := report.Assertion{Name: a.Name, Sources: map[string]string{}}
-		want, known := new(big.Rat).SetString(v.run.facts.Assertions[a.Name])
+		want, known := new(big.Rat).SetString(v.run.Facts.Assertions[a.Name])
 		if !known {
 			v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("assertion %q is not checked: the target was not asked before the run", a.Name))
 			continue
@@ -250,7 +252,7 @@ func (v *verifying) assert(ctx context.Context, target queryer) error {
 }
 
 func (v *verifying) measure(ctx context.Context, source string, a Assertion) (*big.Rat, error) {
-	s, err := v.others[0].source(ctx, source)
+	s, err := v.others[0].Source(ctx, source)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package merge
+package chunk
 
 import (
 	"math/rand/v2"
@@ -45,24 +45,24 @@ func TestFormsOfOneValue(t *testing.T) {
 		{plan.Column{Type: "bool"}, true, false, false},
 	}
 	for _, tt := range tests {
-		h := newHasher([]*plan.Column{&tt.column}, false)
-		if got := h.equal(0, tt.a, tt.b); got != tt.same {
+		h := NewHasher([]*plan.Column{&tt.column}, false)
+		if got := h.Equal(0, tt.a, tt.b); got != tt.same {
 			t.Errorf("%s: %v and %v: got the same %v, want %v", tt.column.Type, tt.a, tt.b, got, tt.same)
 		}
-		if got := h.row([]any{tt.a}) == h.row([]any{tt.b}); got != tt.same {
+		if got := h.Row([]any{tt.a}) == h.Row([]any{tt.b}); got != tt.same {
 			t.Errorf("%s: hashes of %v and %v: got the same %v, want %v", tt.column.Type, tt.a, tt.b, got, tt.same)
 		}
 	}
-	if h := newHasher([]*plan.Column{{Type: "BLOB"}}, true); h.equal(0, []byte("a"), "a") {
+	if h := NewHasher([]*plan.Column{{Type: "BLOB"}}, true); h.Equal(0, []byte("a"), "a") {
 		t.Error("SQLite: a blob is the same as a text")
 	}
 }
 
 func TestRowsHaveBorders(t *testing.T) {
-	h := newHasher([]*plan.Column{{Type: "text"}, {Type: "text"}}, false)
-	seen := map[sum][]any{}
+	h := NewHasher([]*plan.Column{{Type: "text"}, {Type: "text"}}, false)
+	seen := map[Sum][]any{}
 	for _, row := range [][]any{{"a", "b"}, {"ab", ""}, {"", "ab"}, {"ab", nil}, {nil, "ab"}, {"\x00", nil}, {nil, "\x00"}, {nil, nil}, {"", ""}, {"b", "a"}} {
-		s := h.row(row)
+		s := h.Row(row)
 		if other, ok := seen[s]; ok {
 			t.Errorf("%q and %q have one hash", row, other)
 		}
@@ -71,30 +71,30 @@ func TestRowsHaveBorders(t *testing.T) {
 }
 
 func TestSumsAddUpInAnyOrder(t *testing.T) {
-	h := newHasher([]*plan.Column{{Type: "bigint"}}, false)
-	var want, got, half sum
+	h := NewHasher([]*plan.Column{{Type: "bigint"}}, false)
+	var want, got, half Sum
 	order := rand.Perm(100)
 	for i := range 100 {
-		want.add(h.row([]any{int64(i)}))
-		s := h.row([]any{int64(order[i])})
+		want.Add(h.Row([]any{int64(i)}))
+		s := h.Row([]any{int64(order[i])})
 		if i < 50 {
-			half.add(s)
+			half.Add(s)
 		} else {
-			got.add(s)
+			got.Add(s)
 		}
 	}
-	half, err := parseSum(half.String())
+	half, err := ParseSum(half.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.add(half); got != want {
+	if got.Add(half); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got.add(h.row([]any{int64(1)})); got == want {
+	if got.Add(h.Row([]any{int64(1)})); got == want {
 		t.Error("a row more made no difference")
 	}
 	for _, bad := range []string{"", "00", "zz" + want.String()[2:], want.String() + "00"} {
-		if _, err := parseSum(bad); err == nil {
+		if _, err := ParseSum(bad); err == nil {
 			t.Errorf("parseSum(%q): got no error", bad)
 		}
 	}
@@ -115,8 +115,8 @@ func FuzzNumbersThatAreEqualHaveOneText(f *testing.F) {
 		if string(a) != string(b) {
 			t.Errorf("%s and %s: got %s and %s", text, padded, a, b)
 		}
-		want, _ := parseNumber([]byte(text))
-		if got, err := parseNumber(a); err != nil || got.Cmp(want) != 0 {
+		want, _ := ParseNumber([]byte(text))
+		if got, err := ParseNumber(a); err != nil || got.Cmp(want) != 0 {
 			t.Errorf("%s: got %v (%v), want %v", text, got, err, want)
 		}
 	})

@@ -1,4 +1,4 @@
-package merge
+package chunk
 
 import (
 	"context"
@@ -9,25 +9,25 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A pauser stops a run while its file exists, or while it is paused.
-type pauser struct {
-	file   string
-	paused atomic.Bool
+// A Pauser stops a run while its file exists, or while it is paused.
+type Pauser struct {
+	File   string
+	Paused atomic.Bool
 }
 
-func (p *pauser) on() bool {
-	if p.paused.Load() {
+func (p *Pauser) on() bool {
+	if p.Paused.Load() {
 		return true
 	}
-	if p.file == "" {
+	if p.File == "" {
 		return false
 	}
-	_, err := os.Stat(p.file)
+	_, err := os.Stat(p.File)
 	return err == nil
 }
 
-// wait returns when the pause is over, or with an error when ctx ends.
-func (p *pauser) wait(ctx context.Context, tell func(report.Event)) error {
+// Wait returns when the pause is over, or with an error when ctx ends.
+func (p *Pauser) Wait(ctx context.Context, tell func(report.Event)) error {
 	if !p.on() {
 		return ctx.Err()
 	}

@@ -1,4 +1,4 @@
-package merge
+package ledger
 
 import (
 	"context"
@@ -7,16 +7,17 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A lease is the right to write to the target. Its fence is a number that no
+// A Lease is the right to write to the target. Its fence is a number that no
 // earlier holder had. Each transaction reads the fence first and keeps it from
 // being changed until it ends, so a process whose lease was taken over commits
 // nothing any more.
-type lease struct {
-	open  func(context.Context) (*session, error) // nil where the writer's session renews, as SQLite's does
-	s     *session                                // for renewals
+type Lease struct {
+	open  func(context.Context) (*chunk.Session, error) // nil where the writer's session renews, as SQLite's does
+	s     *chunk.Session                                // for renewals
 	fence int64
 	time  time.Duration
 
@@ -28,26 +29,26 @@ type lease struct {
 	done chan struct{}
 }
 
-// takeLease takes the lease of the target, unless its holder has renewed it in
+// TakeLease takes the lease of the target, unless its holder has renewed it in
 // time, and renews it until release: by a session that open returns, if it is
 // not nil. The context that it returns ends when the lease is lost.
-func takeLease(
-	ctx context.Context, s *session, open func(context.Context) (*session, error), run, holder string, ttl time.Duration,
-) (_ context.Context, _ *lease, err error) {
-	l := &lease{open: open, s: s, time: ttl, stop: make(chan struct{}), done: make(chan struct{})}
+func TakeLease(
+	ctx context.Context, s *chunk.Session, open func(context.Context) (*chunk.Session, error), run, holder string, ttl time.Duration,
+) (_ context.Context, _ *Lease, err error) {
+	l := &Lease{open: open, s: s, time: ttl, stop: make(chan struct{}), done: make(chan struct{})}
 	if open != nil {
 		if l.s, err = open(ctx); err != nil {
 			return nil, nil, err
 		}
 		defer func() {
 			if err != nil {
-				err = errors.Join(err, l.s.close())
+				err = errors.Join(err, l.s.Close())
 			}
 		}()
 	}
-	e := s.engine
+	e := s.Engine
 	held := &report.RunningError{}
-	err = s.transaction(ctx, nil, func() error {
+	err = s.Transaction(ctx, nil, func() error {
 		result, err := s.ExecContext(ctx, e.SQL(`UPDATE snow_merge_lease SET fence = fence + 1, run = ?, holder = ?, until_us = {now} + ?
 			WHERE id = 1 AND until_us < {now}`), run, holder, ttl.Microseconds())
 		if err != nil {
@@ -80,7 +81,7 @@ func takeLease(
 
 // renew goes on until stop. A renewal that fails is no reason to stop: the fence
 // is what keeps two holders apart.
-func (l *lease) renew(ctx context.Context) {
+func (l *Lease) renew(ctx context.Context) {
 	defer close(l.done)
 	ticks := time.NewTicker(l.time / 3)
 	defer ticks.Stop()
@@ -99,15 +100,15 @@ func (l *lease) renew(ctx context.Context) {
 	}
 }
 
-func (l *lease) extend(ctx context.Context) error {
+func (l *Lease) extend(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, l.time)
 	defer cancel()
-	text := l.s.engine.SQL("UPDATE snow_merge_lease SET until_us = {now} + ? WHERE id = 1 AND fence = ?")
+	text := l.s.Engine.SQL("UPDATE snow_merge_lease SET until_us = {now} + ? WHERE id = 1 AND fence = ?")
 	result, err := l.s.ExecContext(ctx, text, l.time.Microseconds(), l.fence)
 	if err != nil && l.open != nil { // the connection may be gone
-		_ = l.s.close()
+		_ = l.s.Close()
 		s, failed := l.open(ctx)
 		if failed != nil {
 			return nil
@@ -125,7 +126,7 @@ func (l *lease) extend(ctx context.Context) error {
 }
 
 // lost says who has the lease now, or returns nil if it is not lost.
-func (l *lease) lost(ctx context.Context) error {
+func (l *Lease) lost(ctx context.Context) error {
 	var lost report.OvertakenError
 	var fence int64
 	if err := l.s.QueryRowContext(ctx, "SELECT fence, holder FROM snow_merge_lease WHERE id = 1").Scan(&fence, &lost.Holder); err == nil && fence == l.fence {
@@ -134,33 +135,33 @@ func (l *lease) lost(ctx context.Context) error {
 	return &lost
 }
 
-// release gives the lease back and waits for the renewals to end.
-func (l *lease) release() {
+// Release gives the lease back and waits for the renewals to end.
+func (l *Lease) Release() {
 	close(l.stop)
 	<-l.done
 	l.end(nil)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_, _ = l.s.ExecContext(ctx, l.s.engine.SQL("UPDATE snow_merge_lease SET until_us = 0 WHERE id = 1 AND fence = ?"), l.fence)
+	_, _ = l.s.ExecContext(ctx, l.s.Engine.SQL("UPDATE snow_merge_lease SET until_us = 0 WHERE id = 1 AND fence = ?"), l.fence)
 	if l.open != nil {
-		_ = l.s.close()
+		_ = l.s.Close()
 	}
 }
 
-// transaction does something in one transaction of a session, if the lease is
+// Transaction does something in one transaction of a session, if the lease is
 // still held. It does it again if another transaction was in the way.
-func (l *lease) transaction(ctx context.Context, s *session, do func() error) error {
-	return s.transaction(ctx, l.mu.RLocker(), l.fenced(ctx, s, do))
+func (l *Lease) Transaction(ctx context.Context, s *chunk.Session, do func() error) error {
+	return s.Transaction(ctx, l.mu.RLocker(), l.fenced(ctx, s, do))
 }
 
-// try is transaction without another try.
-func (l *lease) try(ctx context.Context, s *session, do func() error) error {
-	return s.try(ctx, l.mu.RLocker(), l.fenced(ctx, s, do))
+// Try is transaction without another try.
+func (l *Lease) Try(ctx context.Context, s *chunk.Session, do func() error) error {
+	return s.Try(ctx, l.mu.RLocker(), l.fenced(ctx, s, do))
 }
 
-func (l *lease) fenced(ctx context.Context, s *session, do func() error) func() error {
+func (l *Lease) fenced(ctx context.Context, s *chunk.Session, do func() error) func() error {
 	return func() error {
-		err := s.QueryRowContext(ctx, s.engine.Held, l.fence).Scan(new(int64))
+		err := s.QueryRowContext(ctx, s.Engine.Held, l.fence).Scan(new(int64))
 		if errors.Is(err, sql.ErrNoRows) {
 			return &report.OvertakenError{}
 		}

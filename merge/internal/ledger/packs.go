@@ -1,4 +1,4 @@
-package merge
+package ledger
 
 import (
 	"bytes"
@@ -25,10 +25,10 @@ type pack struct {
 	news    []int64
 }
 
-// isPackable reports whether the map of a source table may have packs: none of its
+// IsPackable reports whether the map of a source table may have packs: none of its
 // rows has to be found while the run goes on, and servers of the dialect can make them.
-func isPackable(d sqlsnow.Dialect, p *plan.Plan, t *SourceTable) bool {
-	return d == sqlsnow.MySQL && t.rekeys && !t.table.Merges() && !refersTo(p, t.table)
+func IsPackable(d sqlsnow.Dialect, p *plan.Plan, t *SourceTable) bool {
+	return d == sqlsnow.MySQL && t.Rekeys && !t.Table.Merges() && !refersTo(p, t.Table)
 }
 
 // refersTo reports whether some column refers to a table.
@@ -45,30 +45,30 @@ func refersTo(p *plan.Plan, t *plan.Table) bool {
 
 // packs calls visit for the packs of a source table that a condition is true of,
 // in the order of their rows.
-func (m idMap) packs(ctx context.Context, t *SourceTable, condition string, args []any, visit func(*pack) error) error {
-	if m.engine.Kind != sqlsnow.MySQL {
+func (m IDMap) packs(ctx context.Context, t *SourceTable, condition string, args []any, visit func(*pack) error) error {
+	if m.Engine.Kind != sqlsnow.MySQL {
 		return nil
 	}
-	rows, err := m.q.QueryContext(ctx, "SELECT seq, last_old, size, old_ids, new_ids FROM snow_merge_packs WHERE source_table = "+
-		strconv.FormatInt(t.id, 10)+" AND "+condition+" ORDER BY last_old", args...)
+	rows, err := m.Q.QueryContext(ctx, "SELECT seq, last_old, size, old_ids, new_ids FROM snow_merge_packs WHERE source_table = "+
+		strconv.FormatInt(t.ID, 10)+" AND "+condition+" ORDER BY last_old", args...)
 	if err != nil {
-		return m.engine.Failed("read packs of the map", err)
+		return m.Engine.Failed("read packs of the map", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var p pack
 		var olds, news sql.RawBytes
 		if err := rows.Scan(&p.seq, &p.lastOld, &p.size, &olds, &news); err != nil {
-			return m.engine.Failed("read packs of the map", err)
+			return m.Engine.Failed("read packs of the map", err)
 		}
 		if err := p.parse(olds, news); err != nil {
-			return fmt.Errorf("%w: pack %d of source table %d: %w", errLedger, p.seq, t.id, err)
+			return fmt.Errorf("%w: pack %d of source table %d: %w", errLedger, p.seq, t.ID, err)
 		}
 		if err := visit(&p); err != nil {
 			return err
 		}
 	}
-	return m.engine.Failed("read packs of the map", rows.Err())
+	return m.Engine.Failed("read packs of the map", rows.Err())
 }
 
 // parse reads the lists, which must ascend and have as many ids as they should.
@@ -113,20 +113,20 @@ func (p *pack) list(text []byte) (ids []int64, err error) {
 
 // packAfter returns the pack that follows on another one, or on the start of the
 // table; nil if there is none.
-func (m idMap) packAfter(ctx context.Context, t *SourceTable, before *pack) (next *pack, err error) {
+func (m IDMap) packAfter(ctx context.Context, t *SourceTable, before *pack) (next *pack, err error) {
 	after := ""
 	if before != nil {
 		after = fmt.Sprintf(" AND last_old > %d", before.lastOld)
 	}
-	least := fmt.Sprintf("last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = %d%s)", t.id, after)
+	least := fmt.Sprintf("last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = %d%s)", t.ID, after)
 	err = m.packs(ctx, t, least, nil, func(p *pack) error { next = p; return nil })
 	return next, err
 }
 
 // packsBetween visits what packs say of rows with old ids from one up to another.
-func (m idMap) packsBetween(ctx context.Context, t *SourceTable, from, to int64, visit func(old, id int64)) error {
+func (m IDMap) packsBetween(ctx context.Context, t *SourceTable, from, to int64, visit func(old, id int64)) error {
 	const upto = "last_old >= ? AND last_old <= (SELECT COALESCE(MIN(last_old), ?) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ?)"
-	return m.packs(ctx, t, upto, []any{from, int64(math.MaxInt64), t.id, to}, func(p *pack) error {
+	return m.packs(ctx, t, upto, []any{from, int64(math.MaxInt64), t.ID, to}, func(p *pack) error {
 		for i, old := range p.olds {
 			if from <= old && old <= to {
 				visit(old, p.news[i])
@@ -137,10 +137,10 @@ func (m idMap) packsBetween(ctx context.Context, t *SourceTable, from, to int64,
 }
 
 // inPacks visits what packs say of some old ids, which ascend.
-func (m idMap) inPacks(ctx context.Context, t *SourceTable, ids []int64, visit func(old, id int64)) error {
+func (m IDMap) inPacks(ctx context.Context, t *SourceTable, ids []int64, visit func(old, id int64)) error {
 	for len(ids) > 0 {
 		var found *pack
-		err := m.packs(ctx, t, "last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ?)", []any{t.id, ids[0]},
+		err := m.packs(ctx, t, "last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ?)", []any{t.ID, ids[0]},
 			func(p *pack) error { found = p; return nil })
 		if err != nil || found == nil {
 			return err
@@ -155,50 +155,50 @@ func (m idMap) inPacks(ctx context.Context, t *SourceTable, ids []int64, visit f
 	return nil
 }
 
-// packedRows returns how many rows the packs that a condition is true of have,
+// PackedRows returns how many rows the packs that a condition is true of have,
 // and the last old id of them.
-func (m idMap) packedRows(ctx context.Context, t *SourceTable, condition string) (rows, last int64, err error) {
-	err = m.q.QueryRowContext(ctx, "SELECT COALESCE(SUM(size), 0), COALESCE(MAX(last_old), 0) FROM snow_merge_packs AS packs WHERE source_table = "+
-		strconv.FormatInt(t.id, 10)+" AND "+condition).Scan(&rows, &last)
-	return rows, last, m.engine.Failed("read packs of the map", err)
+func (m IDMap) PackedRows(ctx context.Context, t *SourceTable, condition string) (rows, last int64, err error) {
+	err = m.Q.QueryRowContext(ctx, "SELECT COALESCE(SUM(size), 0), COALESCE(MAX(last_old), 0) FROM snow_merge_packs AS packs WHERE source_table = "+
+		strconv.FormatInt(t.ID, 10)+" AND "+condition).Scan(&rows, &last)
+	return rows, last, m.Engine.Failed("read packs of the map", err)
 }
 
-var errPacks = errors.New("the packs are not those of the chunks")
+var ErrPacks = errors.New("the packs are not those of the chunks")
 
-// A packHead is a pack without its ids but the first and the last new one.
-type packHead struct {
-	seq, size, first, last int64
-	begins                 int64 // the place that its first one is after
-	gapless                bool  // there is no list of old ids
+// A PackHead is a pack without its ids but the first and the last new one.
+type PackHead struct {
+	Seq, Size, First, Last int64
+	Begins                 int64 // the place that its first one is after
+	Gapless                bool  // there is no list of old ids
 }
 
-// packHeads returns those of chunks, which follow on each other: one for each,
+// PackHeads returns those of chunks, which follow on each other: one for each,
 // or none if they have rows of the map.
-func (m idMap) packHeads(ctx context.Context, t *SourceTable, chunks []Chunk) ([]packHead, error) {
-	if !t.packable {
+func (m IDMap) PackHeads(ctx context.Context, t *SourceTable, chunks []Chunk) ([]PackHead, error) {
+	if !t.Packable {
 		return nil, nil
 	}
-	rows, err := m.q.QueryContext(ctx, fmt.Sprintf(`SELECT seq, size, last_old, begins, old_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
-		FROM snow_merge_packs WHERE source_table = %d AND seq BETWEEN %d AND %d ORDER BY seq`, t.id, chunks[0].seq, chunks[len(chunks)-1].seq))
+	rows, err := m.Q.QueryContext(ctx, fmt.Sprintf(`SELECT seq, size, last_old, begins, old_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
+		FROM snow_merge_packs WHERE source_table = %d AND seq BETWEEN %d AND %d ORDER BY seq`, t.ID, chunks[0].Seq, chunks[len(chunks)-1].Seq))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var heads []packHead
+	var heads []PackHead
 	for rows.Next() {
-		var h packHead
+		var h PackHead
 		var lastOld int64
-		if err := rows.Scan(&h.seq, &h.size, &lastOld, &h.begins, &h.gapless, &h.first, &h.last); err != nil {
+		if err := rows.Scan(&h.Seq, &h.Size, &lastOld, &h.Begins, &h.Gapless, &h.First, &h.Last); err != nil {
 			return nil, err
 		}
 		c := chunks[min(len(heads), len(chunks)-1)]
-		if h.seq != c.seq || h.size != c.rekeyed || h.size != c.read || len(c.hi) != 1 || c.hi[0] != any(lastOld) {
-			return nil, errPacks
+		if h.Seq != c.Seq || h.Size != c.Rekeyed || h.Size != c.Read || len(c.Hi) != 1 || c.Hi[0] != any(lastOld) {
+			return nil, ErrPacks
 		}
 		heads = append(heads, h)
 	}
 	if len(heads) > 0 && len(heads) < len(chunks) {
-		return nil, errors.Join(errPacks, rows.Err())
+		return nil, errors.Join(ErrPacks, rows.Err())
 	}
 	return heads, rows.Err()
 }

@@ -1,14 +1,14 @@
-package merge
+package chunk
 
 import (
 	"sync"
 	"time"
 )
 
-// A pace says how many rows the next transaction should have: more as long
+// A Pace says how many rows the next transaction should have: more as long
 // as transactions take less than the time aimed at, twice as many at first, and
 // half as many after one that took twice that time. It is safe for concurrent use.
-type pace struct {
+type Pace struct {
 	mu     sync.Mutex
 	rows   int
 	most   int
@@ -17,28 +17,28 @@ type pace struct {
 	steady bool // the time was near to the aim once
 }
 
-// chunkRows is how many rows the chunks have that rows are counted in.
-const chunkRows = 500
+// Rows is how many rows the chunks have that rows are counted in.
+const Rows = 500
 
-// mostBytes is about how much the rows of one transaction have in memory.
-const mostBytes = 8 << 20
+// MostBytes is about how much the rows of one transaction have in memory.
+const MostBytes = 8 << 20
 
-func newPace(most int, aim time.Duration) *pace {
-	return &pace{rows: min(most, 2*chunkRows), most: most, aim: aim}
+func NewPace(most int, aim time.Duration) *Pace {
+	return &Pace{rows: min(most, 2*Rows), most: most, aim: aim}
 }
 
-// size returns how many rows the next transaction should have.
-func (p *pace) size() int {
+// Size returns how many rows the next transaction should have.
+func (p *Pace) Size() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bytes > 0 {
-		return max(1, min(p.rows, mostBytes/p.bytes))
+		return max(1, min(p.rows, MostBytes/p.bytes))
 	}
 	return p.rows
 }
 
-// observe is told of a transaction.
-func (p *pace) observe(rows, bytes int, took time.Duration) {
+// Observe is told of a transaction.
+func (p *Pace) Observe(rows, bytes int, took time.Duration) {
 	if rows == 0 {
 		return
 	}
@@ -54,8 +54,8 @@ func (p *pace) observe(rows, bytes int, took time.Duration) {
 	case took < p.aim/2 && !p.steady:
 		p.rows *= 2
 	default:
-		p.rows += max(p.rows/8, chunkRows/4)
+		p.rows += max(p.rows/8, Rows/4)
 		p.steady = true
 	}
-	p.rows = max(min(p.rows, p.most), min(p.most, chunkRows/4))
+	p.rows = max(min(p.rows, p.most), min(p.most, Rows/4))
 }

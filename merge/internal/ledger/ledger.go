@@ -1,4 +1,4 @@
-package merge
+package ledger
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 )
 
@@ -54,79 +55,79 @@ CREATE TABLE IF NOT EXISTS snow_merge_changes (
 
 // The kinds of rows in snow_merge_map.
 const (
-	kindNew     = 0 // new_id is the row's own
-	kindMerged  = 1 // new_id is that of the row which stays, and this one is not copied
-	kindDropped = 2 // new_id is NULL, and the row is not copied
+	KindNew     = 0 // new_id is the row's own
+	KindMerged  = 1 // new_id is that of the row which stays, and this one is not copied
+	KindDropped = 2 // new_id is NULL, and the row is not copied
 )
 
 // The kinds of rows in snow_merge_changes. A row that was left out has an empty
 // col; one that was merged has its winner's key as after_value.
 const (
-	changeRenamed = "renamed"
-	changeMerged  = "merged"
-	changeDropped = "dropped"
+	ChangeRenamed = "renamed"
+	ChangeMerged  = "merged"
+	ChangeDropped = "dropped"
 )
 
 // The phases, in their order. Verify has no chunks.
 const (
-	phaseMint   = "mint"
-	phaseCopy   = "copy"
-	phaseLink   = "link"
-	phaseVerify = "verify"
+	PhaseMint   = "mint"
+	PhaseCopy   = "copy"
+	PhaseLink   = "link"
+	PhaseVerify = "verify"
 )
 
 // The states of a run.
 const (
-	stateRunning = "running"
-	stateCopied  = "copied" // all of its rows are there, whether or not they were verified
+	StateRunning = "running"
+	StateCopied  = "copied" // all of its rows are there, whether or not they were verified
 )
 
 // errLedger says that somebody else has written to the ledger.
 var errLedger = errors.New("the ledger in the target is damaged")
 
-// A ledger reads and writes the ledger by one session or pool. What writes must
+// A Ledger reads and writes the ledger by one session or pool. What writes must
 // be called in a transaction of the lease, but for make.
-type ledger struct {
-	engine *dialect.Dialect
-	q      queryer
+type Ledger struct {
+	Engine *dialect.Dialect
+	Q      chunk.Queryer
 }
 
-// ledgerOf returns the ledger that a session of the target has.
-func ledgerOf(s *session) ledger { return ledger{s.engine, s} }
+// Of returns the ledger that a session of the target has.
+func Of(s *chunk.Session) Ledger { return Ledger{s.Engine, s} }
 
-// make creates the tables that do not exist.
-func (l ledger) make(ctx context.Context) error {
-	statements := strings.Split(l.engine.SQL(ledgerTables), ";")
+// Make creates the tables that do not exist.
+func (l Ledger) Make(ctx context.Context) error {
+	statements := strings.Split(l.Engine.SQL(ledgerTables), ";")
 	statements = append(statements, `INSERT INTO snow_merge_lease (id, run, fence, holder, until_us, target)
 		SELECT 1, '', 0, '', 0, '`+rand.Text()+`' FROM (SELECT COUNT(*) AS n FROM snow_merge_lease) AS found WHERE n = 0`)
 	for _, text := range statements {
-		_, err := l.q.ExecContext(ctx, text)
+		_, err := l.Q.ExecContext(ctx, text)
 		if err != nil && ctx.Err() == nil { // another process may do the same at the same time
-			_, err = l.q.ExecContext(ctx, text)
+			_, err = l.Q.ExecContext(ctx, text)
 		}
 		if err != nil {
-			return l.engine.Failed("make the ledger", err)
+			return l.Engine.Failed("make the ledger", err)
 		}
 	}
 	return nil
 }
 
-// indexMap makes it fast to find the old id of a new one, which a run needs where
+// IndexMap makes it fast to find the old id of a new one, which a run needs where
 // unique keys refer to rows that may be merged. Without it, the map is filled in
 // half the time.
-func (l ledger) indexMap(ctx context.Context) error {
-	_, err := l.q.ExecContext(ctx, "CREATE INDEX "+l.engine.IfMissing+" snow_merge_map_new_id ON snow_merge_map (source_table, new_id)")
+func (l Ledger) IndexMap(ctx context.Context) error {
+	_, err := l.Q.ExecContext(ctx, "CREATE INDEX "+l.Engine.IfMissing+" snow_merge_map_new_id ON snow_merge_map (source_table, new_id)")
 	if sqldialect.Code(err) == "1061" { // MySQL, where it is there
 		return nil
 	}
-	return l.engine.Failed("index the map", err)
+	return l.Engine.Failed("index the map", err)
 }
 
-// read calls scan for each row of a query.
-func (l ledger) read(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) (err error) {
-	rows, err := l.q.QueryContext(ctx, l.engine.SQL(text), args...)
+// Query calls scan for each row of a query.
+func (l Ledger) Query(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) (err error) {
+	rows, err := l.Q.QueryContext(ctx, l.Engine.SQL(text), args...)
 	if err != nil {
-		return l.engine.Failed("read the ledger", err)
+		return l.Engine.Failed("read the ledger", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
@@ -134,5 +135,5 @@ func (l ledger) read(ctx context.Context, text string, args []any, scan func(*sq
 			return err
 		}
 	}
-	return l.engine.Failed("read the ledger", rows.Err())
+	return l.Engine.Failed("read the ledger", rows.Err())
 }

@@ -1,4 +1,4 @@
-package merge
+package chunk
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// An inserter inserts rows into one table, with a prepared statement for as many
+// An Inserter inserts rows into one table, with a prepared statement for as many
 // as one takes.
-type inserter struct {
-	s       *session
+type Inserter struct {
+	s       *Session
 	table   string
 	columns []*plan.Column
 	full    *sql.Stmt
@@ -22,28 +22,28 @@ type inserter struct {
 // mostInserted is how many rows a statement inserts, and mostSent about how
 // many bytes: servers refuse statements that are too long.
 const (
-	mostInserted = 500
+	MostInserted = 500
 	mostSent     = 1 << 20
 )
 
-func newInserter(s *session, table string, columns []*plan.Column) *inserter {
-	i := &inserter{s: s, table: table, columns: columns, rows: max(1, min(mostInserted, s.engine.MaxParams/len(columns)))}
+func NewInserter(s *Session, table string, columns []*plan.Column) *Inserter {
+	i := &Inserter{s: s, table: table, columns: columns, rows: max(1, min(MostInserted, s.Engine.MaxParams/len(columns)))}
 	for _, c := range columns {
-		i.texts = append(i.texts, s.engine.Carrier(c) == dialect.CarryText)
+		i.texts = append(i.texts, s.Engine.Carrier(c) == dialect.CarryText)
 	}
 	return i
 }
 
-// close ends the statement. Nothing depends on it any more, and of a connection
+// Close ends the statement. Nothing depends on it any more, and of a connection
 // that was lost an error would say so once more.
-func (i *inserter) close() {
+func (i *Inserter) Close() {
 	if i.full != nil {
 		_ = i.full.Close()
 	}
 }
 
-func (i *inserter) text(rows int) string {
-	e := i.s.engine
+func (i *Inserter) text(rows int) string {
+	e := i.s.Engine
 	names := make([]string, len(i.columns))
 	for n, c := range i.columns {
 		names[n] = c.Name
@@ -51,12 +51,12 @@ func (i *inserter) text(rows int) string {
 	return "INSERT INTO " + e.Quote(i.table) + " (" + e.QuoteAll(names) + ") VALUES " + e.PlaceholderRows(rows, len(names))
 }
 
-// write inserts rows, which have a value for each column.
-func (i *inserter) write(ctx context.Context, rows [][]any) error {
+// Write inserts rows, which have a value for each column.
+func (i *Inserter) Write(ctx context.Context, rows [][]any) error {
 	for len(rows) > 0 {
 		n, sent := 0, 0
 		for n < len(rows) && n < i.rows && (n == 0 || sent < mostSent) {
-			sent += sizeOf(rows[n])
+			sent += SizeOf(rows[n])
 			n++
 		}
 		if err := i.some(ctx, rows[:n]); err != nil {
@@ -67,12 +67,12 @@ func (i *inserter) write(ctx context.Context, rows [][]any) error {
 	return nil
 }
 
-func (i *inserter) some(ctx context.Context, rows [][]any) error {
+func (i *Inserter) some(ctx context.Context, rows [][]any) error {
 	args := make([]any, 0, len(rows)*len(i.columns))
 	for _, row := range rows {
 		for n, v := range row {
 			if i.texts[n] {
-				v = fitValue(i.s.engine, v, i.columns[n])
+				v = FitValue(i.s.Engine, v, i.columns[n])
 			}
 			args = append(args, v)
 		}
@@ -91,11 +91,11 @@ func (i *inserter) some(ctx context.Context, rows [][]any) error {
 	return err
 }
 
-// blame returns which of rows is the first that the target does not take, and
+// Blame returns which of rows is the first that the target does not take, and
 // its error, given that the target refuses all of them together with whole.
-func (i *inserter) blame(ctx context.Context, rows [][]any, whole error) (at int, found error) {
+func (i *Inserter) Blame(ctx context.Context, rows [][]any, whole error) (at int, found error) {
 	found = whole
-	_ = i.s.try(ctx, nil, func() error {
+	_ = i.s.Try(ctx, nil, func() error {
 		for n := range rows {
 			if err := i.some(ctx, rows[n:n+1]); err != nil {
 				found, at = err, n
@@ -107,8 +107,8 @@ func (i *inserter) blame(ctx context.Context, rows [][]any, whole error) (at int
 	return at, found
 }
 
-// sizeOf returns about how many bytes a row has.
-func sizeOf(row []any) int {
+// SizeOf returns about how many bytes a row has.
+func SizeOf(row []any) int {
 	n := 0
 	for _, v := range row {
 		switch v := v.(type) {

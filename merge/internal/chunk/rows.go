@@ -1,4 +1,4 @@
-package merge
+package chunk
 
 import (
 	"context"
@@ -15,11 +15,11 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// readRange returns rows of a table in the order of its primary key: those
+// ReadRange returns rows of a table in the order of its primary key: those
 // above after and up to and including upto, at most limit of them. Nil is no
 // bound, and a limit of 0 none. A row has a value for each of columns, carried
 // as [carrier] says.
-func readRange(ctx context.Context, e *dialect.Dialect, q queryer, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
+func ReadRange(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
 	var text strings.Builder
 	text.WriteString("SELECT " + e.SelectList(columns) + " FROM " + e.Quote(t.Name))
 	var args []any
@@ -41,13 +41,13 @@ func readRange(ctx context.Context, e *dialect.Dialect, q queryer, t *plan.Table
 	if limit > 0 {
 		text.WriteString(" LIMIT " + strconv.Itoa(limit))
 	}
-	return readAll(ctx, e, q, text.String(), columns, args)
+	return ReadAll(ctx, e, q, text.String(), columns, args)
 }
 
 // compareKey returns a condition on the primary key as one value. before
 // parameters come ahead of its own.
 func compareKey(e *dialect.Dialect, t *plan.Table, strict, last string, key []any, before int) (string, []any) {
-	names, columns := t.PrimaryKey, columnsOf(t, t.PrimaryKey)
+	names, columns := t.PrimaryKey, ColumnsOf(t, t.PrimaryKey)
 	values := make([]any, len(key))
 	for i, v := range key {
 		values[i] = comparand(e, columns[i], v)
@@ -96,9 +96,9 @@ func comparand(e *dialect.Dialect, c *plan.Column, v any) any {
 	return v
 }
 
-// readKeys returns those rows whose values in the columns named by are among
+// ReadKeys returns those rows whose values in the columns named by are among
 // keys, in any order. It asks for as many at a time as a statement can take.
-func readKeys(ctx context.Context, e *dialect.Dialect, q queryer, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {
+func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {
 	var all [][]any
 	of := make([]*plan.Column, len(by))
 	for i, name := range by {
@@ -106,9 +106,9 @@ func readKeys(ctx context.Context, e *dialect.Dialect, q queryer, table string, 
 			of[i] = columns[at]
 		}
 	}
-	for chunk := range slices.Chunk(keys, min(maxIn, e.MaxParams/max(1, len(by)))) {
+	for chunk := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
 		condition, args := keysIn(e, of, by, chunk)
-		rows, err := readAll(ctx, e, q, "SELECT "+e.SelectList(columns)+" FROM "+e.Quote(table)+" WHERE "+condition, columns, args)
+		rows, err := ReadAll(ctx, e, q, "SELECT "+e.SelectList(columns)+" FROM "+e.Quote(table)+" WHERE "+condition, columns, args)
 		if err != nil {
 			return nil, err
 		}
@@ -117,8 +117,8 @@ func readKeys(ctx context.Context, e *dialect.Dialect, q queryer, table string, 
 	return all, nil
 }
 
-// maxIn is how many keys one statement looks for.
-const maxIn = 500
+// MaxIn is how many keys one statement looks for.
+const MaxIn = 500
 
 // keysIn returns the condition that the values of columns are among keys.
 func keysIn(e *dialect.Dialect, columns []*plan.Column, names []string, keys [][]any) (string, []any) {
@@ -156,8 +156,8 @@ func keysIn(e *dialect.Dialect, columns []*plan.Column, names []string, keys [][
 	return b.String(), args
 }
 
-// readAll returns what a query returns.
-func readAll(ctx context.Context, e *dialect.Dialect, q queryer, text string, columns []*plan.Column, args []any) ([][]any, error) {
+// ReadAll returns what a query returns.
+func ReadAll(ctx context.Context, e *dialect.Dialect, q Queryer, text string, columns []*plan.Column, args []any) ([][]any, error) {
 	rows, err := q.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err
@@ -251,19 +251,19 @@ func carry(src any, as dialect.Carrier) (any, error) {
 	return src, nil
 }
 
-// fitValue returns a value as a parameter for a column: the source's may have
+// FitValue returns a value as a parameter for a column: the source's may have
 // another type than the target's.
-func fitValue(e *dialect.Dialect, v any, c *plan.Column) any {
+func FitValue(e *dialect.Dialect, v any, c *plan.Column) any {
 	if n, ok := v.(int64); ok && e.Carrier(c) == dialect.CarryText {
 		return strconv.FormatInt(n, 10)
 	}
 	return v
 }
 
-// anyOf returns the condition that a column of integers is one of ids. Numbers
+// AnyOf returns the condition that a column of integers is one of ids. Numbers
 // are part of the text where a statement with parameters would have to be
 // prepared first.
-func anyOf(e *dialect.Dialect, column string, ids []int64) (string, []any) {
+func AnyOf(e *dialect.Dialect, column string, ids []int64) (string, []any) {
 	digits := make([]byte, 0, 20*len(ids))
 	for i, id := range ids {
 		if i > 0 {
@@ -275,4 +275,17 @@ func anyOf(e *dialect.Dialect, column string, ids []int64) (string, []any) {
 		return column + " = ANY (CAST($1 AS BIGINT[]))", []any{"{" + string(digits) + "}"}
 	}
 	return strings.Join([]string{column, " IN (", string(digits), ")"}, ""), nil
+}
+
+func CountRows(ctx context.Context, e *dialect.Dialect, q Queryer, table string) (n int64, err error) {
+	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+e.Quote(table)).Scan(&n)
+	return n, e.Failed("count the rows of "+table, err)
+}
+
+func ColumnsOf(t *plan.Table, names []string) []*plan.Column {
+	columns := make([]*plan.Column, len(names))
+	for i, name := range names {
+		columns[i] = t.Column(name)
+	}
+	return columns
 }

@@ -1,4 +1,4 @@
-package merge
+package chunk
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// sameDatabase reports whether two sessions are in one database.
-func sameDatabase(ctx context.Context, a, b *session) (bool, error) {
-	switch a.engine.Kind {
+// SameDatabase reports whether two sessions are in one database.
+func SameDatabase(ctx context.Context, a, b *Session) (bool, error) {
+	switch a.Engine.Kind {
 	case sqlsnow.Postgres:
 		return samePostgres(ctx, a, b)
 	case sqlsnow.SQLite:
@@ -22,7 +22,7 @@ func sameDatabase(ctx context.Context, a, b *session) (bool, error) {
 	// Only a lock proves that servers are one, but if there are none, names must do.
 	var one, other [4]sql.NullString
 	for _, s := range []struct {
-		*session
+		*Session
 		into *[4]sql.NullString
 	}{{a, &one}, {b, &other}} {
 		err := s.QueryRowContext(ctx, "SELECT DATABASE(), @@hostname, @@port, @@datadir").Scan(&s.into[0], &s.into[1], &s.into[2], &s.into[3])
@@ -33,7 +33,7 @@ func sameDatabase(ctx context.Context, a, b *session) (bool, error) {
 	if one[0] != other[0] {
 		return false, nil
 	}
-	seen, known, err := seesLock(ctx, a, b)
+	seen, known, err := SeesLock(ctx, a, b)
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
@@ -44,10 +44,10 @@ func sameDatabase(ctx context.Context, a, b *session) (bool, error) {
 }
 
 // samePostgres goes by a lock, which is of one database.
-func samePostgres(ctx context.Context, a, b *session) (same bool, err error) {
+func samePostgres(ctx context.Context, a, b *Session) (same bool, err error) {
 	var one, other [2]sql.NullString
 	for _, s := range []struct {
-		*session
+		*Session
 		into *[2]sql.NullString
 	}{{a, &one}, {b, &other}} {
 		if err := s.QueryRowContext(ctx, "SELECT current_database(), current_schema()").Scan(&s.into[0], &s.into[1]); err != nil {
@@ -63,7 +63,7 @@ func samePostgres(ctx context.Context, a, b *session) (same bool, err error) {
 	}
 	var taken bool
 	err = b.QueryRowContext(ctx, "SELECT pg_try_advisory_lock("+lock+")").Scan(&taken)
-	for _, s := range []*session{a, b} {
+	for _, s := range []*Session{a, b} {
 		if s == a || taken {
 			if _, undo := s.ExecContext(ctx, "SELECT pg_advisory_unlock("+lock+")"); err == nil {
 				err = undo
@@ -74,9 +74,9 @@ func samePostgres(ctx context.Context, a, b *session) (same bool, err error) {
 }
 
 // sameSQLite goes by the file. A database in memory is nobody else's.
-func sameSQLite(ctx context.Context, a, b *session) (bool, error) {
+func sameSQLite(ctx context.Context, a, b *Session) (bool, error) {
 	var files [2]os.FileInfo
-	for i, s := range []*session{a, b} {
+	for i, s := range []*Session{a, b} {
 		var name string
 		if err := s.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&name); err != nil {
 			return false, err
@@ -90,10 +90,10 @@ func sameSQLite(ctx context.Context, a, b *session) (bool, error) {
 	return os.SameFile(files[0], files[1]), nil
 }
 
-// seesLock reports whether two sessions are on one MySQL server. Addresses
+// SeesLock reports whether two sessions are on one MySQL server. Addresses
 // prove nothing: so one session takes a lock with a name that nobody else knows,
 // and the other one must see who has it. It is not known if there are no locks.
-func seesLock(ctx context.Context, a, b *session) (same, known bool, err error) {
+func SeesLock(ctx context.Context, a, b *Session) (same, known bool, err error) {
 	lock := "'snow_merge_" + rand.Text() + "'"
 	var taken, holder, seen sql.NullInt64
 	err = a.QueryRowContext(ctx, "SELECT GET_LOCK("+lock+", 0), CONNECTION_ID()").Scan(&taken, &holder)

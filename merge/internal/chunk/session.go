@@ -1,4 +1,4 @@
-package merge
+package chunk
 
 import (
 	"context"
@@ -9,46 +9,46 @@ import (
 	"github.com/shardsnow/snow/merge/internal/dialect"
 )
 
-// queryer is what a *sql.DB, *sql.Conn and *sql.Tx have in common.
-type queryer interface {
+// Queryer is what a *sql.DB, *sql.Conn and *sql.Tx have in common.
+type Queryer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 }
 
-// A session is a connection whose settings are the same whatever the caller's
+// A Session is a connection whose settings are the same whatever the caller's
 // pool is set to. One goroutine uses it at a time.
-type session struct {
+type Session struct {
 	*sql.Conn
-	engine *dialect.Dialect
+	Engine *dialect.Dialect
 	undo   []string
 }
 
-// openSession takes a connection from db. A source's is read-only.
-func openSession(ctx context.Context, e *dialect.Dialect, db *sql.DB, settings []string) (*session, error) {
+// OpenSession takes a connection from db. A source's is read-only.
+func OpenSession(ctx context.Context, e *dialect.Dialect, db *sql.DB, settings []string) (*Session, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, e.Failed("connect", err)
 	}
-	s := &session{Conn: conn, engine: e}
+	s := &Session{Conn: conn, Engine: e}
 	for _, name := range e.Settings {
 		var value string
 		if err := conn.QueryRowContext(ctx, "PRAGMA "+name).Scan(&value); err != nil {
-			return nil, errors.Join(e.Failed("read the session's settings", err), s.close())
+			return nil, errors.Join(e.Failed("read the session's settings", err), s.Close())
 		}
 		s.undo = append(s.undo, "PRAGMA "+name+" = "+value)
 	}
 	for _, text := range settings {
 		if _, err := conn.ExecContext(ctx, text); err != nil {
-			return nil, errors.Join(e.Failed("set up a session", err), s.close())
+			return nil, errors.Join(e.Failed("set up a session", err), s.Close())
 		}
 	}
 	return s, nil
 }
 
-// close gives the connection back with its settings as they were, or ends it.
-func (s *session) close() error {
+// Close gives the connection back with its settings as they were, or ends it.
+func (s *Session) Close() error {
 	for _, text := range s.undo {
 		if _, err := s.ExecContext(context.Background(), text); err != nil {
 			s.undo = nil

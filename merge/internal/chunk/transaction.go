@@ -1,4 +1,4 @@
-package merge
+package chunk
 
 import (
 	"context"
@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// mostTries is how often a transaction is tried that others are in the way of.
-const mostTries = 20
+// MostTries is how often a transaction is tried that others are in the way of.
+const MostTries = 20
 
 var errRollBack = errors.New("roll back")
 
-// transaction does something in one transaction, and again if another one was
+// Transaction does something in one transaction, and again if another one was
 // in the way. lock, if not nil, is held for as long as a transaction goes on.
-func (s *session) transaction(ctx context.Context, lock sync.Locker, do func() error) error {
+func (s *Session) Transaction(ctx context.Context, lock sync.Locker, do func() error) error {
 	for tries := 1; ; tries++ {
-		err := s.try(ctx, lock, do)
-		if err == nil || tries == mostTries || !s.engine.IsBusy(err) {
+		err := s.Try(ctx, lock, do)
+		if err == nil || tries == MostTries || !s.Engine.IsBusy(err) {
 			return err
 		}
 		select {
@@ -29,13 +29,13 @@ func (s *session) transaction(ctx context.Context, lock sync.Locker, do func() e
 	}
 }
 
-// try is transaction without another try.
-func (s *session) try(ctx context.Context, lock sync.Locker, do func() error) error {
+// Try is transaction without another try.
+func (s *Session) Try(ctx context.Context, lock sync.Locker, do func() error) error {
 	if lock != nil {
 		lock.Lock()
 		defer lock.Unlock()
 	}
-	if _, err := s.ExecContext(ctx, s.engine.Begin); err != nil {
+	if _, err := s.ExecContext(ctx, s.Engine.Begin); err != nil {
 		return err
 	}
 	err := do()

@@ -1,12 +1,14 @@
-package merge
+package chunk
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -16,44 +18,44 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A sum is the 128-bit sum of the hashes of rows, so that their order does not
+// A Sum is the 128-bit sum of the hashes of rows, so that their order does not
 // matter and sums of batches add up to that of a table.
-type sum [2]uint64
+type Sum [2]uint64
 
-func (s *sum) add(o sum) {
+func (s *Sum) Add(o Sum) {
 	var carry uint64
 	s[1], carry = bits.Add64(s[1], o[1], 0)
 	s[0], _ = bits.Add64(s[0], o[0], carry)
 }
 
 // String returns 32 hexadecimal digits.
-func (s sum) String() string { return fmt.Sprintf("%016x%016x", s[0], s[1]) }
+func (s Sum) String() string { return fmt.Sprintf("%016x%016x", s[0], s[1]) }
 
-func parseSum(text string) (s sum, err error) {
+func ParseSum(text string) (s Sum, err error) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != 16 {
 		return s, fmt.Errorf("hash %q: want 32 hexadecimal digits", text)
 	}
-	return sum{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}, nil
+	return Sum{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}, nil
 }
 
-// A hasher hashes rows of some columns. It is not safe for concurrent use.
-type hasher struct {
+// A Hasher hashes rows of some columns. It is not safe for concurrent use.
+type Hasher struct {
 	forms []form
 	blobs bool // a []byte differs from a string: so it is in SQLite
 	buf   []byte
 }
 
-func newHasher(columns []*plan.Column, blobs bool) *hasher {
-	h := &hasher{blobs: blobs}
+func NewHasher(columns []*plan.Column, blobs bool) *Hasher {
+	h := &Hasher{blobs: blobs}
 	for _, c := range columns {
-		h.forms = append(h.forms, formOf(c))
+		h.forms = append(h.forms, FormOf(c))
 	}
 	return h
 }
 
-// row returns the hash of one row, which has a value for each column.
-func (h *hasher) row(values []any) sum {
+// Row returns the hash of one row, which has a value for each column.
+func (h *Hasher) Row(values []any) Sum {
 	h.buf = h.buf[:0]
 	for i, v := range values {
 		if v == nil {
@@ -62,19 +64,19 @@ func (h *hasher) row(values []any) sum {
 		}
 		at := len(h.buf)
 		h.buf = append(h.buf, 1, 0, 0, 0, 0)
-		h.buf = h.forms[i].append(h.buf, v, h.blobs)
+		h.buf = h.forms[i].Append(h.buf, v, h.blobs)
 		binary.BigEndian.PutUint32(h.buf[at+1:], uint32(len(h.buf)-at-5))
 	}
 	d := sha256.Sum256(h.buf)
-	return sum{binary.BigEndian.Uint64(d[:]), binary.BigEndian.Uint64(d[8:])}
+	return Sum{binary.BigEndian.Uint64(d[:]), binary.BigEndian.Uint64(d[8:])}
 }
 
-// equal reports whether two values of column i are the same to the hash.
-func (h *hasher) equal(i int, a, b any) bool {
+// Equal reports whether two values of column i are the same to the hash.
+func (h *Hasher) Equal(i int, a, b any) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}
-	return bytes.Equal(h.forms[i].append(nil, a, h.blobs), h.forms[i].append(nil, b, h.blobs))
+	return bytes.Equal(h.forms[i].Append(nil, a, h.blobs), h.forms[i].Append(nil, b, h.blobs))
 }
 
 // A form says which texts are one value: a database may write a value in
@@ -90,7 +92,7 @@ const (
 	formJSON // keys in any order, any space
 )
 
-func formOf(c *plan.Column) form {
+func FormOf(c *plan.Column) form {
 	if c.Role == plan.RoleJSON {
 		return formJSON
 	}
@@ -112,8 +114,8 @@ func formOf(c *plan.Column) form {
 	return formText
 }
 
-// append appends a value that is not nil.
-func (f form) append(b []byte, v any, blobs bool) []byte {
+// Append appends a value that is not nil.
+func (f form) Append(b []byte, v any, blobs bool) []byte {
 	var text []byte
 	switch v := v.(type) {
 	case int64:
@@ -236,4 +238,18 @@ func plainNumbers(v any) any {
 		}
 	}
 	return v
+}
+
+func ParseNumber(v any) (*big.Rat, error) {
+	if v == nil {
+		return new(big.Rat), nil
+	}
+	text := string(formNumber.Append(nil, v, false))
+	_, exponent, _ := strings.Cut(text, "e")
+	if n, err := strconv.Atoi(cmp.Or(exponent, "0")); err == nil && max(n, -n) <= 1000 && !strings.ContainsAny(text, "/_xXbBoOpP") {
+		if n, ok := new(big.Rat).SetString(text); ok {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("%q is no number", text)
 }

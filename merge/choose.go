@@ -1,0 +1,23 @@
+package merge
+
+import "context"
+
+// newExecutor chooses who does a work: the MySQL server that has both databases,
+// if it can, or else this process row by row.
+func newExecutor(ctx context.Context, w work) (executor, error) {
+	rows, err := newRowExecutor(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	server, err := newServerExecutor(ctx, w, rows)
+	if err != nil {
+		rows.Close()
+		return nil, err
+	}
+	if server == nil {
+		return rows, nil
+	}
+	return server, nil
+}
+
+func newLinker(ctx context.Context, w work) (linker, error) { return newRowLinker(ctx, w) }
