@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -34,10 +35,10 @@ func (j *job) dryRun(ctx context.Context) (_ *report.Forecast, err error) {
 		return nil, err
 	}
 	j.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
-	merged := newRememberedIdentities()
+	merged := rekey.NewRememberedIdentities()
 	d := &dryRun{
 		job: j, conns: c, forecast: &report.Forecast{Sources: j.plan.Sources}, merged: merged,
-		conflicts: newConflicts(j.engine, j.plan, c.Target, sources, merged),
+		conflicts: rekey.NewConflicts(j.engine, j.plan, c.Target, sources, merged),
 	}
 	for _, t := range j.order {
 		before, err := d.before(ctx, t)
@@ -69,8 +70,8 @@ type dryRun struct {
 	*job
 	conns     *chunk.Conns
 	forecast  *report.Forecast
-	conflicts *conflicts
-	merged    *rememberedIdentities
+	conflicts *rekey.Conflicts
+	merged    *rekey.RememberedIdentities
 }
 
 // before counts the rows that the target has of a table.
@@ -82,7 +83,7 @@ func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {
 		}
 		d.forecast.Notes = append(d.forecast.Notes, fmt.Sprintf("the target has no table %q yet, or it can't be read: %v", t.Name, err))
 	}
-	d.conflicts.empty[t.Name] = n == 0
+	d.conflicts.Empty[t.Name] = n == 0
 	return n, nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -50,7 +51,7 @@ type work struct {
 	lease *ledger.Lease // but for verification
 
 	// Phase mint.
-	conflicts *conflicts
+	conflicts *rekey.Conflicts
 	progress  *progress
 
 	// Phase copy, link.

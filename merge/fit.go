@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -39,7 +40,7 @@ func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
 			return sqlvalue.Sample(v) + " is not in the range of " + c.Type
 		}
 	case sqltype.Text:
-		if n := textLength(d, c, text); s.Length > 0 && n > s.Length {
+		if n := rekey.TextLength(d, c, text); s.Length > 0 && n > s.Length {
 			return fmt.Sprintf("%d characters, and %s takes %d", n, c.Type, s.Length)
 		}
 	}

@@ -60,22 +60,3 @@ func TestMisfits(t *testing.T) {
 		t.Errorf("NULL: got %q", got)
 	}
 }
-
-func TestNamesAreShortened(t *testing.T) {
-	for _, tt := range []struct {
-		d                       sqlsnow.Dialect
-		typ, name, suffix, want string
-	}{
-		{sqlsnow.MySQL, "varchar(9)", "Robin", "_a", "Robin_a"},
-		{sqlsnow.MySQL, "varchar(6)", "Robin", "_a", "Robi_a"},
-		{sqlsnow.MySQL, "varchar(3)", "雪だるま", "_a", "雪_a"},
-		{sqlsnow.MySQL, "varchar(1)", "Robin", "_a", "_a"}, // the database will refuse it
-		{sqlsnow.MySQL, "tinytext", strings.Repeat("雪", 85), "_a", strings.Repeat("雪", 84) + "_a"},
-		{sqlsnow.Postgres, "text", strings.Repeat("a", 300), "_a", strings.Repeat("a", 300) + "_a"},
-		{sqlsnow.SQLite, "VARCHAR(3)", "Robin", "_a", "Robin_a"},
-	} {
-		if got := shorten(tt.name, tt.suffix, &plan.Column{Type: tt.typ}, tt.d); got != tt.want {
-			t.Errorf("%v %s: got %q, want %q", tt.d, tt.typ, got, tt.want)
-		}
-	}
-}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -20,8 +21,8 @@ type tableForecast struct {
 	*dryRun
 	of      *ledger.SourceTable
 	row     *report.TableForecast
-	finders []*finder
-	source  *refChecker
+	finders []*rekey.Finder
+	source  *rekey.Checker
 	created int // the column that dates ids; -1 if there is none
 	zone    *time.Location
 	now     time.Time
@@ -35,7 +36,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.source = &refChecker{engine: f.engine, q: source}
+	f.source = &rekey.Checker{Engine: f.engine, Q: source}
 	tables := map[string]*ledger.SourceTable{}
 	for _, t := range f.plan.Tables {
 		if !t.Skip && t.In(s.Source) {
@@ -44,7 +45,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	}
 	for at, c := range s.Columns {
 		if c.HoldsReferences() {
-			finder, err := newFinder(tables, s, at)
+			finder, err := rekey.NewFinder(tables, s, at)
 			if err != nil {
 				return err
 			}
@@ -55,7 +56,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	if s.Rekeys && s.Table.Created != "" {
 		f.created, f.zone, f.now = s.Position(s.Table.Created), time.UTC, time.Now()
 		f.dates = report.DateForecast{Table: s.Table.Name, Source: s.Source, Column: s.Table.Created}
-		if s.Table.Zone != "" && f.created >= 0 && !zoned(f.engine.Kind, s.Columns[f.created]) {
+		if s.Table.Zone != "" && f.created >= 0 && !rekey.Zoned(f.engine.Kind, s.Columns[f.created]) {
 			f.zone, err = time.LoadLocation(s.Table.Zone)
 		}
 	}
@@ -80,26 +81,26 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 		if lost[i] {
 			f.row.Dropped++
 			if id, ok := f.id(values); ok {
-				f.merged.drop(f.of.Source, f.of.Table, id)
+				f.merged.Drop(f.of.Source, f.of.Table, id)
 			}
 			continue
 		}
 		alive = append(alive, values)
 	}
-	verdicts, err := f.conflicts.decide(ctx, f.of.Table, f.of.Source, f.of.Columns, alive)
+	verdicts, err := f.conflicts.Decide(ctx, f.of.Table, f.of.Source, f.of.Columns, alive)
 	if err != nil {
 		return err
 	}
 	for i, values := range alive {
 		v := verdicts[i]
-		for n, c := range v.clashes {
-			f.forecast.AddClash(uniqueOf(f.of.Table, c.Unique), c, v.failed == c && n == len(v.clashes)-1)
+		for n, c := range v.Clashes {
+			f.forecast.AddClash(uniqueOf(f.of.Table, c.Unique), c, v.Failed == c && n == len(v.Clashes)-1)
 		}
-		f.row.Renamed += int64(len(v.renames))
-		if v.merged {
+		f.row.Renamed += int64(len(v.Renames))
+		if v.Merged {
 			f.row.Merged++
 			if id, ok := f.id(values); ok {
-				f.merged.add(f.of.Source, f.of.Table, id, v.winner)
+				f.merged.Add(f.of.Source, f.of.Table, id, v.Winner)
 			}
 			continue
 		}
@@ -134,28 +135,28 @@ func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
 func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bool, err error) {
 	lost = make([]bool, len(rows))
 	for _, finder := range f.finders {
-		parents := make([]*plan.Table, len(finder.parents)) // nil where the source does not have it
-		for i, parent := range finder.parents {
+		parents := make([]*plan.Table, len(finder.Parents)) // nil where the source does not have it
+		for i, parent := range finder.Parents {
 			if parent != nil {
 				parents[i] = parent.Table
 			}
 		}
-		c := finder.column
+		c := finder.Column
 		fail := func(_ int, bad *report.RowError) {
 			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+bad.Row+": "+bad.Err.Error())
 			f.forecast.AddProblem(bad)
 		}
-		err := f.source.orphans(ctx, finder, rows, parents, fail, func(h heldRef, missing bool) error {
+		err := f.source.Orphans(ctx, finder, rows, parents, fail, func(h rekey.Held, missing bool) error {
 			if !missing {
 				return nil
 			}
-			key := sqlvalue.FormatKey(f.of.PrimaryKey(rows[h.row]))
-			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.text))
+			key := sqlvalue.FormatKey(f.of.PrimaryKey(rows[h.Row]))
+			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.Text))
 			switch c.Orphans {
 			case plan.OrphansDrop:
-				lost[h.row] = true
+				lost[h.Row] = true
 			case plan.OrphansFail:
-				f.forecast.AddProblem(&report.OrphanError{Source: f.of.Source, Table: f.of.Table.Name, Column: c.Name, Row: key, Value: h.text})
+				f.forecast.AddProblem(&report.OrphanError{Source: f.of.Source, Table: f.of.Table.Name, Column: c.Name, Row: key, Value: h.Text})
 			}
 			return nil
 		})
@@ -171,7 +172,7 @@ func (f *tableForecast) date(values []any) {
 	if f.created < 0 {
 		return
 	}
-	at, ok := parseDate(values[f.created], f.zone)
+	at, ok := rekey.ParseDate(values[f.created], f.zone)
 	switch {
 	case !ok:
 		f.dates.Undated++
@@ -189,28 +190,28 @@ func (f *tableForecast) date(values []any) {
 func (f *tableForecast) fits(values []any) {
 	for n, c := range f.of.Columns {
 		v := values[n]
-		if i := slices.IndexFunc(f.finders, func(finder *finder) bool { return finder.at == n }); i >= 0 && v != nil {
+		if i := slices.IndexFunc(f.finders, func(finder *rekey.Finder) bool { return finder.At == n }); i >= 0 && v != nil {
 			v = f.longest(f.finders[i], values)
 		}
 		if reason := misfit(f.engine.Kind, c, v); reason != "" {
 			key := sqlvalue.FormatKey(f.of.PrimaryKey(values))
 			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+key+": "+reason)
-			f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: columnError(c.Name, errors.New(reason))})
+			f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: rekey.ColumnError(c.Name, errors.New(reason))})
 		}
 	}
 }
 
 // longest returns a value with ids of the most digits in the place of those
 // that are new.
-func (f *tableForecast) longest(finder *finder, values []any) any {
-	v, _, err := finder.edit(&row{key: f.of.PrimaryKey(values), old: values}, func(ref int, text string) (string, bool) {
-		if parent := finder.parents[ref]; parent != nil && parent.Rekeys {
+func (f *tableForecast) longest(finder *rekey.Finder, values []any) any {
+	v, _, err := finder.Edit(&rekey.Row{Key: f.of.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
+		if parent := finder.Parents[ref]; parent != nil && parent.Rekeys {
 			return strings.Repeat("9", sqltype.IDDigits-1), true
 		}
 		return text, true
 	})
 	if err != nil {
-		return values[finder.at]
+		return values[finder.At]
 	}
 	return v
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -68,9 +69,9 @@ func TestFormulaOfServer(t *testing.T) {
 			exec(fmt.Sprintf("INSERT IGNORE INTO %s VALUES (%d, %s)", table, r.Int64()>>r.IntN(63)-r.Int64N(100), date))
 		}
 		for _, layout := range []snow.Layout{
-			testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 12}),
-			testLayout(t, time.Second, snow.Bits{Timestamp: 33, Datacenter: 2, Worker: 8, Sequence: 1}),
-			testLayout(t, 1500*time.Microsecond, snow.Bits{Timestamp: 42, Worker: 4, Sequence: 8}),
+			layoutFor(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 12}),
+			layoutFor(t, time.Second, snow.Bits{Timestamp: 33, Datacenter: 2, Worker: 8, Sequence: 1}),
+			layoutFor(t, 1500*time.Microsecond, snow.Bits{Timestamp: 42, Worker: 4, Sequence: 8}),
 		} {
 			ids, ok := ledger.IDRange{Layout: layout, Worker: 3}.Part(0, 1)
 			if part, more := ids.Part(1, 3); more && r.IntN(2) == 0 {
@@ -89,22 +90,22 @@ func TestFormulaOfServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			facts := ledger.Facts{Now: testEpoch.Add(1000 * 24 * time.Hour).UnixMicro()}
+			facts := ledger.Facts{Now: layoutEpoch.Add(1000 * 24 * time.Hour).UnixMicro()}
 			server := newServerDates(c.Engine, &ledger.Run{Facts: facts}, of, from)
 			if server == nil {
 				t.Fatalf("%s: the server can't make ids", typ)
 			}
-			if err := setPlace(t.Context(), c.Target, server.start()); err != nil {
+			if err := setPlace(t.Context(), c.Target, server.Start()); err != nil {
 				t.Fatal(err)
 			}
-			text := "SELECT s.id, CAST(s.created AS CHAR), " + server.lateExpression("s.id", server.rowTick()) + ", @snow_merge_late FROM " + table + " AS s FORCE INDEX (PRIMARY) ORDER BY s.id"
+			text := "SELECT s.id, CAST(s.created AS CHAR), " + server.LateExpression("s.id", server.rowTick()) + ", @snow_merge_late FROM " + table + " AS s FORCE INDEX (PRIMARY) ORDER BY s.id"
 			rows, err := c.Target.QueryContext(t.Context(), text)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer rows.Close()
-			process := newIDs{formula: newFormula(ids, facts.Now)}
-			process.place = process.start()
+			process := rekey.NewIDs{Formula: rekey.NewFormula(ids, facts.Now)}
+			process.Place = process.Start()
 			n := 0
 			for ; rows.Next(); n++ {
 				var old, got, late int64
@@ -112,16 +113,16 @@ func TestFormulaOfServer(t *testing.T) {
 				if err := rows.Scan(&old, &date, &got, &late); err != nil {
 					t.Fatal(err)
 				}
-				created, dated := parseDate(date.String, time.UTC)
-				id, err := process.make(old, created, dated && typ != "")
+				created, dated := rekey.ParseDate(date.String, time.UTC)
+				id, err := process.Make(old, created, dated && typ != "")
 				if err != nil {
 					t.Fatal(err)
 				}
-				if int64(id) != got || process.late != process.ahead(late) {
-					t.Fatalf("%s, %v, row %d of %q: the server makes %d, %d ticks late, and this process %d, %v late", typ, layout, old, date.String, got, late, id, process.late)
+				if int64(id) != got || process.Late != process.Ahead(late) {
+					t.Fatalf("%s, %v, row %d of %q: the server makes %d, %d ticks late, and this process %d, %v late", typ, layout, old, date.String, got, late, id, process.Late)
 				}
-				if ids.Place(got) != process.place {
-					t.Fatalf("id %d has place %d, want %d", got, ids.Place(got), process.place)
+				if ids.Place(got) != process.Place {
+					t.Fatalf("id %d has place %d, want %d", got, ids.Place(got), process.Place)
 				}
 			}
 			if err := rows.Err(); err != nil || n < 250 {
@@ -129,7 +130,18 @@ func TestFormulaOfServer(t *testing.T) {
 			}
 		}
 	}
-	if d := newServerDates(c.Engine, &ledger.Run{}, &ledger.SourceTable{Table: &plan.Table{}, Ids: ledger.IDRange{Layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), End: 256}}, &storedTable{}); d != nil {
+	if d := newServerDates(c.Engine, &ledger.Run{}, &ledger.SourceTable{Table: &plan.Table{}, Ids: ledger.IDRange{Layout: layoutFor(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), End: 256}}, &storedTable{}); d != nil {
 		t.Error("the server makes ids with a shard")
 	}
+}
+
+var layoutEpoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func layoutFor(t *testing.T, tick time.Duration, b snow.Bits) snow.Layout {
+	t.Helper()
+	l, err := snow.NewLayout(layoutEpoch, tick, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }

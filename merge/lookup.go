@@ -10,6 +10,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -51,7 +52,7 @@ func lookup(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, sourc
 	}
 	of := ledger.NewSourceTable(number, source, t)
 	of.Packable = ledger.IsPackable(e.Kind, p, of)
-	found, err := newResolver(ledger.IDMap{Engine: e, Q: target}).resolve(ctx, &refChecker{engine: e, q: target}, of, []int64{oldID})
+	found, err := rekey.NewResolver(ledger.IDMap{Engine: e, Q: target}).Resolve(ctx, &rekey.Checker{Engine: e, Q: target}, of, []int64{oldID})
 	if err != nil {
 		return 0, err
 	}

@@ -7,13 +7,14 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
 // serverDates are how a MySQL server makes the new ids of a source table's rows:
 // the formula, and the tick of a row's date as an expression.
 type serverDates struct {
-	*formula
+	*rekey.Formula
 	column string // the date of a row, s, or NULL, an integer, or the sum would be none
 	latest string // the tick of the latest of dates, %, some of which may be none
 	tick   string // that of one date; NULL where [parseDate] takes it for none
@@ -25,7 +26,7 @@ func newServerDates(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, fr
 	if l.Bits().Shard != 0 || l.Tick()%time.Microsecond != 0 || l.Epoch().Nanosecond()%int(time.Microsecond) != 0 {
 		return nil
 	}
-	d := &serverDates{formula: newFormula(t.Ids, r.Facts.Now), column: "CAST(NULL AS SIGNED)", latest: "%", tick: "%"}
+	d := &serverDates{Formula: rekey.NewFormula(t.Ids, r.Facts.Now), column: "CAST(NULL AS SIGNED)", latest: "%", tick: "%"}
 	at := t.Position(t.Table.Created)
 	if at < 0 {
 		return d

@@ -44,7 +44,7 @@ func newServerMinter(ctx context.Context, w work, database string) (*serverMinte
 	if len(t.Primary) != 1 || t.Mapped != t.Rekeys || t.Rekeys && t.Primary[0] != t.Key || slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows) {
 		return nil, nil
 	}
-	if none, err := w.conflicts.none(ctx, t.Table, t.Source); err != nil || !none {
+	if none, err := w.conflicts.None(ctx, t.Table, t.Source); err != nil || !none {
 		return nil, err
 	}
 	e, target := w.engine, w.conns.Target
@@ -155,7 +155,7 @@ func (m *serverMinter) all(ctx context.Context, last ledger.Chunk) error {
 func (m *serverMinter) feed(ctx context.Context, last ledger.Chunk, send func(*mintTx) error) error {
 	bound := int64(0)
 	if m.table.Rekeys {
-		bound = max(m.dates.start(), last.Place)
+		bound = max(m.dates.Start(), last.Place)
 	}
 	var before *mintTx
 	for number := 1; ; number++ {
@@ -220,9 +220,9 @@ func (m *serverMinter) cut(ctx context.Context, last ledger.Chunk, rows int, bou
 	if !m.table.Rekeys {
 		return c, nil
 	}
-	*bound = m.dates.bound(*bound, c.Read, tick.Int64, tick.Valid)
+	*bound = m.dates.Bound(*bound, c.Read, tick.Int64, tick.Valid)
 	c.Rekeyed, c.Place = c.Read, *bound
-	_, err = m.dates.id(c.Place, 0)
+	_, err = m.dates.ID(c.Place, 0)
 	return c, err
 }
 
@@ -290,7 +290,7 @@ func (m *serverMinter) fillMap(ctx context.Context, target *chunk.Session, tx *m
 		return err
 	}
 	text := fmt.Sprintf("INSERT INTO snow_merge_map (source_table, old_id, new_id, kind) SELECT %d, %s, %s, %d FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s ORDER BY %[2]s",
-		m.table.ID, m.key, m.dates.lateExpression(m.key, m.dates.rowTick()), ledger.KindNew, m.from, m.within(tx.chunks[0].Lo, last.Hi))
+		m.table.ID, m.key, m.dates.LateExpression(m.key, m.dates.rowTick()), ledger.KindNew, m.from, m.within(tx.chunks[0].Lo, last.Hi))
 	result, err := target.ExecContext(ctx, text)
 	if err != nil {
 		return err
@@ -306,7 +306,7 @@ func (m *serverMinter) fillMap(ctx context.Context, target *chunk.Session, tx *m
 	if n != int64(tx.rows) || place < tx.from+n || place > last.Place {
 		return errUnlike
 	}
-	return m.setPlaces(ctx, target, tx, place, m.dates.ahead(late))
+	return m.setPlaces(ctx, target, tx, place, m.dates.Ahead(late))
 }
 
 // setPlaces puts the place of the true last id of each chunk in that of its bound.
@@ -323,7 +323,7 @@ func (m *serverMinter) setPlaces(ctx context.Context, target *chunk.Session, tx 
 		c := &tx.chunks[i]
 		after, ok := found[keys[i]]
 		c.Place, c.Late = m.table.Ids.Place(after.ID), late.Microseconds()
-		id, err := m.dates.id(c.Place, keys[i])
+		id, err := m.dates.ID(c.Place, keys[i])
 		if !ok || c.Place > place || i == len(tx.chunks)-1 && c.Place != place || int64(id) != after.ID {
 			return errors.Join(errUnlike, err)
 		}

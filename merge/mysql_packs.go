@@ -44,7 +44,7 @@ func (m *serverMinter) fillPacks(ctx context.Context, target *chunk.Session, tx 
 		}
 		text := fmt.Sprintf(`INSERT INTO snow_merge_packs (source_table, seq, last_old, size, old_ids, new_ids, begins)
 			SELECT %d, %d, %s, COUNT(*), %s, GROUP_CONCAT(%s), %d FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s`,
-			c.SourceTable, c.Seq, sqlvalue.Text(c.Hi[0]), olds, m.dates.lateExpression(m.key, m.dates.rowTick()), place, m.from, m.within(c.Lo, c.Hi))
+			c.SourceTable, c.Seq, sqlvalue.Text(c.Hi[0]), olds, m.dates.LateExpression(m.key, m.dates.rowTick()), place, m.from, m.within(c.Lo, c.Hi))
 		if _, err := target.ExecContext(ctx, text); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (m *serverMinter) fillPacks(ctx context.Context, target *chunk.Session, tx 
 		if !whole || size != c.Read || place < before+size || i == len(tx.chunks)-1 && place > c.Place {
 			return errUnlike
 		}
-		c.Place, c.Late = place, m.dates.ahead(late).Microseconds()
+		c.Place, c.Late = place, m.dates.Ahead(late).Microseconds()
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (c *serverCopier) insertPacked(ctx context.Context, chunks []ledger.Chunk, 
 	}
 	target, key := c.conns.Target, "s."+c.engine.Quote(c.table.Columns[c.table.Key].Name)
 	into, values := c.insertInto()
-	values[c.table.Key] = c.dates.expression(key, c.dates.rowTick())
+	values[c.table.Key] = c.dates.Expression(key, c.dates.rowTick())
 	all, allHeads := chunks, heads
 	for len(chunks) > 0 {
 		n := 1 // chunks whose ids go on where those before ended

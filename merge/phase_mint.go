@@ -5,6 +5,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/report"
 )
 
@@ -25,14 +26,14 @@ func (m *minting) mint(ctx context.Context) error {
 		return err
 	}
 	target := m.conns.Target
-	conflicts := newConflicts(m.engine, m.plan, target, sources, &mappedIdentities{ledger.MapOf(target), m.run})
+	conflicts := rekey.NewConflicts(m.engine, m.plan, target, sources, &rekey.MappedIdentities{Ids: ledger.MapOf(target), Run: m.run})
 	for _, t := range m.order {
 		order, err := m.plan.Precedence(t)
 		if err != nil {
 			return err
 		}
 		for _, source := range order {
-			if err := conflicts.resume(ctx, ledger.Of(target), m.run.Table(source, t.Name)); err != nil {
+			if err := conflicts.Resume(ctx, ledger.Of(target), m.run.Table(source, t.Name)); err != nil {
 				return err
 			}
 		}
@@ -46,7 +47,7 @@ func (m *minting) mint(ctx context.Context) error {
 }
 
 // table goes through one table of one source.
-func (m *minting) table(ctx context.Context, t *ledger.SourceTable, conflicts *conflicts) error {
+func (m *minting) table(ctx context.Context, t *ledger.SourceTable, conflicts *rekey.Conflicts) error {
 	seen, err := ledger.Of(m.conns.Target).Done(ctx, t, ledger.PhaseMint)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -15,7 +16,7 @@ import (
 // NULL at first.
 type rowCopier struct {
 	work
-	rewriter *rewriter
+	rewriter *rekey.Rewriter
 	hasher   *chunk.Hasher
 	insert   *chunk.Inserter
 }
@@ -37,12 +38,12 @@ func (c *rowCopier) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int,
 }
 
 // rows returns the source's rows in some chunks, and what they become.
-func (c *rowCopier) rows(ctx context.Context, t *ledger.SourceTable, chunks []ledger.Chunk) ([][]any, []row, error) {
+func (c *rowCopier) rows(ctx context.Context, t *ledger.SourceTable, chunks []ledger.Chunk) ([][]any, []rekey.Row, error) {
 	values, err := c.read(ctx, t, chunks)
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, err := c.rewriter.rewrite(ctx, t, values)
+	rows, err := c.rewriter.Rewrite(ctx, t, values)
 	return values, rows, err
 }
 
@@ -85,15 +86,15 @@ func (c *rowCopier) changed(key []any, reason string) error {
 
 // account returns what the ledger is to say of the chunks, if their rows become
 // what phase mint decided.
-func (c *rowCopier) account(chunks []ledger.Chunk, rows []row) ([]ledger.Chunk, error) {
+func (c *rowCopier) account(chunks []ledger.Chunk, rows []rekey.Row) ([]ledger.Chunk, error) {
 	done := make([]ledger.Chunk, len(chunks))
 	for i, minted := range chunks {
 		d := ledger.Chunk{SourceTable: minted.SourceTable, Phase: ledger.PhaseCopy, Seq: minted.Seq, Lo: minted.Lo, Hi: minted.Hi, Read: minted.Read}
 		for _, row := range rows[:minted.Read] {
-			d.Hash.Add(c.hasher.Row(row.old))
-			switch row.fate {
+			d.Hash.Add(c.hasher.Row(row.Old))
+			switch row.Fate {
 			case ledger.Missing:
-				return nil, c.changed(row.key, "the row is new")
+				return nil, c.changed(row.Key, "the row is new")
 			case ledger.Rekeyed:
 				d.Rekeyed++
 			case ledger.Merged:
@@ -101,7 +102,7 @@ func (c *rowCopier) account(chunks []ledger.Chunk, rows []row) ([]ledger.Chunk, 
 			case ledger.Dropped:
 				d.Dropped++
 			}
-			if row.new != nil {
+			if row.New != nil {
 				d.Written++
 			}
 		}
@@ -114,7 +115,7 @@ func (c *rowCopier) account(chunks []ledger.Chunk, rows []row) ([]ledger.Chunk, 
 	return done, nil
 }
 
-func (c *rowCopier) write(ctx context.Context, rows []row, done []ledger.Chunk) error {
+func (c *rowCopier) write(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
 	var deferred []int
 	for _, column := range c.deferred {
 		if at := c.table.Position(column.Name); at >= 0 {
@@ -124,13 +125,13 @@ func (c *rowCopier) write(ctx context.Context, rows []row, done []ledger.Chunk) 
 	var values [][]any
 	var keys [][]any
 	for _, r := range rows {
-		if r.new == nil {
+		if r.New == nil {
 			continue
 		}
 		for _, at := range deferred {
-			r.new[at] = nil
+			r.New[at] = nil
 		}
-		values, keys = append(values, r.new), append(keys, r.key)
+		values, keys = append(values, r.New), append(keys, r.Key)
 	}
 	if c.insert == nil {
 		c.insert = chunk.NewInserter(c.conns.Target, c.table.Table.Name, c.table.Columns)

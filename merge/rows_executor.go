@@ -5,6 +5,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 )
 
 // A rowExecutor reads the rows of a source table, and writes those of the target.
@@ -19,12 +20,12 @@ func newRowExecutor(ctx context.Context, w work) (*rowExecutor, error) {
 	if err != nil {
 		return nil, err
 	}
-	rewriter := newRewriter(w.run.Of(w.table.Source), w.conns.Target, source)
+	rewriter := rekey.NewRewriter(w.run.Of(w.table.Source), w.conns.Target, source)
 	hasher := chunk.NewHasher(w.table.Columns, w.blobs())
 	return &rowExecutor{
 		&rowMinter{work: w, rewriter: rewriter, writer: ledger.MapWriter{S: w.conns.Target}},
 		&rowCopier{work: w, rewriter: rewriter, hasher: hasher},
-		&rowVerifier{work: w, rewriter: rewriter, hasher: hasher, target: &refChecker{engine: w.engine, q: w.conns.Target}},
+		&rowVerifier{work: w, rewriter: rewriter, hasher: hasher, target: &rekey.Checker{Engine: w.engine, Q: w.conns.Target}},
 	}, nil
 }
 

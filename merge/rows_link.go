@@ -10,6 +10,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -62,8 +63,8 @@ func (l *rowLinker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int,
 	for i, c := range chunks {
 		done[i] = ledger.Chunk{SourceTable: c.SourceTable, Phase: ledger.PhaseLink, Seq: c.Seq, Lo: c.Lo, Hi: c.Hi, Read: c.Read}
 		for _, r := range rows[at : at+int(c.Read)] {
-			if r.fate == ledger.Missing {
-				return 0, l.changed(r.key, "the row is new")
+			if r.Fate == ledger.Missing {
+				return 0, l.changed(r.Key, "the row is new")
 			}
 		}
 		at += int(c.Read)
@@ -71,13 +72,13 @@ func (l *rowLinker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int,
 	for _, row := range values {
 		bytes += chunk.SizeOf(row)
 	}
-	rows = slices.DeleteFunc(rows, func(r row) bool {
-		return r.new == nil || !slices.ContainsFunc(l.set, func(at int) bool { return r.new[at] != nil })
+	rows = slices.DeleteFunc(rows, func(r rekey.Row) bool {
+		return r.New == nil || !slices.ContainsFunc(l.set, func(at int) bool { return r.New[at] != nil })
 	})
 	return bytes, l.engine.Failed("link", l.update(ctx, rows, done))
 }
 
-func (l *rowLinker) update(ctx context.Context, rows []row, done []ledger.Chunk) error {
+func (l *rowLinker) update(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
 	target := l.conns.Target
 	if len(l.set) == 0 || l.joinable(rows) { // the source may not have the columns
 		err := l.lease.Transaction(ctx, target, func() error {
@@ -97,7 +98,7 @@ func (l *rowLinker) update(ctx context.Context, rows []row, done []ledger.Chunk)
 }
 
 // updateEach sets columns row by row, and names the row that is refused.
-func (l *rowLinker) updateEach(ctx context.Context, rows []row, done []ledger.Chunk) error {
+func (l *rowLinker) updateEach(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
 	e, target := l.engine, l.conns.Target
 	var assign, match []string
 	for n, at := range l.set {
@@ -116,10 +117,10 @@ func (l *rowLinker) updateEach(ctx context.Context, rows []row, done []ledger.Ch
 		for _, r := range rows {
 			args := make([]any, 0, len(l.set)+len(l.part.Primary))
 			for _, at := range slices.Concat(l.set, l.part.Primary) {
-				args = append(args, chunk.FitValue(e, r.new[at], l.part.Columns[at]))
+				args = append(args, chunk.FitValue(e, r.New[at], l.part.Columns[at]))
 			}
 			if _, err := update.ExecContext(ctx, args...); err != nil {
-				refused = l.table.RowError(r.key, e.Failed("link", err))
+				refused = l.table.RowError(r.Key, e.Failed("link", err))
 				return err
 			}
 		}
@@ -134,21 +135,21 @@ func (l *rowLinker) updateEach(ctx context.Context, rows []row, done []ledger.Ch
 // joinable reports whether rows can be updated by statements for many of them:
 // all values are integers, and the target is a server, where each statement is a
 // way there and back.
-func (l *rowLinker) joinable(rows []row) bool {
+func (l *rowLinker) joinable(rows []rekey.Row) bool {
 	if l.engine.Kind == sqlsnow.SQLite || len(l.part.Primary) != 1 {
 		return false
 	}
-	return !slices.ContainsFunc(rows, func(r row) bool {
+	return !slices.ContainsFunc(rows, func(r rekey.Row) bool {
 		return slices.ContainsFunc(append(l.set[:len(l.set):len(l.set)], l.part.Primary[0]), func(at int) bool {
-			_, integer := r.new[at].(int64)
-			return !integer && r.new[at] != nil || l.engine.Carrier(l.part.Columns[at]) != dialect.CarryInteger
+			_, integer := r.New[at].(int64)
+			return !integer && r.New[at] != nil || l.engine.Carrier(l.part.Columns[at]) != dialect.CarryInteger
 		})
 	})
 }
 
 // updateMany sets columns of some rows in one statement, whose numbers are part
 // of the text, or arrays.
-func (l *rowLinker) updateMany(ctx context.Context, rows []row) error {
+func (l *rowLinker) updateMany(ctx context.Context, rows []rekey.Row) error {
 	e, table := l.engine, l.engine.Quote(l.part.Table.Name)
 	columns := append([]int{l.part.Primary[0]}, l.set...)
 	var assign, names []string
@@ -175,7 +176,7 @@ func (l *rowLinker) updateMany(ctx context.Context, rows []row) error {
 		for i, at := range columns {
 			var all []string
 			for _, r := range rows {
-				all = append(all, number(r.new[at]))
+				all = append(all, number(r.New[at]))
 			}
 			args = append(args, "{"+strings.Join(all, ",")+"}")
 			arrays = append(arrays, "CAST("+e.Placeholder(i+1)+" AS BIGINT[])")
@@ -188,7 +189,7 @@ func (l *rowLinker) updateMany(ctx context.Context, rows []row) error {
 	for n, r := range rows {
 		cells := make([]string, len(columns))
 		for i, at := range columns {
-			cells[i] = number(r.new[at])
+			cells[i] = number(r.New[at])
 			if n == 0 {
 				cells[i] += " AS " + names[i]
 			}

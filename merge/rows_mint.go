@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -18,10 +19,10 @@ var errNull = errors.New("its primary key has a NULL, as SQLite allows: no row c
 // A rowMinter decides what becomes of the rows of a source table.
 type rowMinter struct {
 	work
-	rewriter *rewriter
+	rewriter *rekey.Rewriter
 	writer   ledger.MapWriter
 	part     *ledger.SourceTable // the same table with the columns that decide
-	ids      newIDs              // where the rows get new ids
+	ids      rekey.NewIDs        // where the rows get new ids
 	created  int                 // the column of part that dates them; -1 if there is none
 	zone     *time.Location
 
@@ -75,7 +76,7 @@ func (m *rowMinter) Mint(ctx context.Context) error {
 
 func (m *rowMinter) begin(ctx context.Context) error {
 	t := m.table
-	needs := m.conflicts.needs(t.Table, t.Source)
+	needs := m.conflicts.Needs(t.Table, t.Source)
 	m.part = t.Only(func(c *plan.Column) bool {
 		return slices.Contains(needs, c) || c.DropsRows() || t.Rekeys && c.Name == t.Table.Created
 	})
@@ -87,10 +88,10 @@ func (m *rowMinter) begin(ctx context.Context) error {
 	if !t.Rekeys {
 		return nil
 	}
-	f := newFormula(t.Ids, m.run.Facts.Now)
-	m.ids = newIDs{formula: f, place: max(last.Place, f.start())}
+	f := rekey.NewFormula(t.Ids, m.run.Facts.Now)
+	m.ids = rekey.NewIDs{Formula: f, Place: max(last.Place, f.Start())}
 	m.created, m.zone = m.part.Position(t.Table.Created), time.UTC
-	if m.created >= 0 && t.Table.Zone != "" && !zoned(m.engine.Kind, m.part.Columns[m.created]) {
+	if m.created >= 0 && t.Table.Zone != "" && !rekey.Zoned(m.engine.Kind, m.part.Columns[m.created]) {
 		m.zone, err = time.LoadLocation(t.Table.Zone)
 	}
 	return err
@@ -99,20 +100,20 @@ func (m *rowMinter) begin(ctx context.Context) error {
 // decide says what rows become, which have a value for each column of part.
 func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 	m.entries, m.changes, m.chunks = m.entries[:0], m.changes[:0], m.chunks[:0]
-	all := make([]row, len(rows))
+	all := make([]rekey.Row, len(rows))
 	for i, values := range rows {
-		all[i] = row{key: m.part.PrimaryKey(values), old: values, new: slices.Clone(values), fate: ledger.Kept}
+		all[i] = rekey.Row{Key: m.part.PrimaryKey(values), Old: values, New: slices.Clone(values), Fate: ledger.Kept}
 	}
-	if err := m.rewriter.references(ctx, m.part, all, (*plan.Column).DropsRows); err != nil {
+	if err := m.rewriter.References(ctx, m.part, all, (*plan.Column).DropsRows); err != nil {
 		return err
 	}
 	var alive [][]any
 	for _, r := range all {
-		if r.fate != ledger.Dropped {
-			alive = append(alive, r.old)
+		if r.Fate != ledger.Dropped {
+			alive = append(alive, r.Old)
 		}
 	}
-	verdicts, err := m.conflicts.decide(ctx, m.table.Table, m.table.Source, m.part.Columns, alive)
+	verdicts, err := m.conflicts.Decide(ctx, m.table.Table, m.table.Source, m.part.Columns, alive)
 	if err != nil {
 		return err
 	}
@@ -120,43 +121,43 @@ func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 	for part := range slices.Chunk(all, chunk.Rows) {
 		m.seq++
 		c := ledger.Chunk{SourceTable: m.table.ID, Phase: ledger.PhaseMint, Seq: m.seq, Lo: m.after, Read: int64(len(part))}
-		m.ids.late = 0
+		m.ids.Late = 0
 		for _, r := range part {
-			var v verdict
-			if r.fate != ledger.Dropped {
+			var v rekey.Verdict
+			if r.Fate != ledger.Dropped {
 				v, n = verdicts[n], n+1
 			}
 			if err := m.enter(r, v, &c); err != nil {
 				return err
 			}
 		}
-		m.after = part[len(part)-1].key
-		c.Hi, c.Place, c.Late = m.after, m.ids.place, m.ids.late.Microseconds()
+		m.after = part[len(part)-1].Key
+		c.Hi, c.Place, c.Late = m.after, m.ids.Place, m.ids.Late.Microseconds()
 		m.chunks = append(m.chunks, c)
 	}
 	return nil
 }
 
 // enter adds what becomes of one row to what is written.
-func (m *rowMinter) enter(r row, v verdict, c *ledger.Chunk) error {
-	if v.failed != nil {
-		return v.failed
+func (m *rowMinter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
+	if v.Failed != nil {
+		return v.Failed
 	}
-	if slices.Contains(r.key, nil) {
-		return m.table.RowError(r.key, errNull)
+	if slices.Contains(r.Key, nil) {
+		return m.table.RowError(r.Key, errNull)
 	}
 	left := func(kind string, after any) {
-		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.key), Kind: kind, Seq: m.seq, Before: sqlvalue.FormatKey(r.key), After: after})
+		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Kind: kind, Seq: m.seq, Before: sqlvalue.FormatKey(r.Key), After: after})
 	}
 	var old int64
 	if m.table.Mapped {
 		var ok bool
-		if old, ok = r.old[m.part.Key].(int64); !ok {
-			return m.table.RowError(r.key, errKey)
+		if old, ok = r.Old[m.part.Key].(int64); !ok {
+			return m.table.RowError(r.Key, rekey.ErrKey)
 		}
 	}
 	switch {
-	case r.fate == ledger.Dropped:
+	case r.Fate == ledger.Dropped:
 		c.Dropped++
 		if m.table.Mapped {
 			m.entries = append(m.entries, ledger.Entry{Old: old, Kind: ledger.KindDropped})
@@ -164,17 +165,17 @@ func (m *rowMinter) enter(r row, v verdict, c *ledger.Chunk) error {
 			left(ledger.ChangeDropped, nil)
 		}
 		return nil
-	case v.merged:
+	case v.Merged:
 		c.Merged++
 		if m.table.Mapped {
-			m.entries = append(m.entries, ledger.Entry{Old: old, New: v.winner.key, Kind: ledger.KindMerged})
+			m.entries = append(m.entries, ledger.Entry{Old: old, New: v.Winner.Key, Kind: ledger.KindMerged})
 		} else {
-			left(ledger.ChangeMerged, sqlvalue.FormatKey(v.winnerKey))
+			left(ledger.ChangeMerged, sqlvalue.FormatKey(v.WinnerKey))
 		}
 		return nil
 	}
-	for _, name := range v.renames {
-		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.key), Column: name.column.Name, Kind: ledger.ChangeRenamed, Seq: m.seq, Before: name.before, After: name.after})
+	for _, name := range v.Renames {
+		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Column: name.Column.Name, Kind: ledger.ChangeRenamed, Seq: m.seq, Before: name.Before, After: name.After})
 	}
 	if !m.table.Rekeys {
 		return nil
@@ -183,11 +184,11 @@ func (m *rowMinter) enter(r row, v verdict, c *ledger.Chunk) error {
 	var created time.Time
 	dated := false
 	if m.created >= 0 {
-		created, dated = parseDate(r.old[m.created], m.zone)
+		created, dated = rekey.ParseDate(r.Old[m.created], m.zone)
 	}
-	id, err := m.ids.make(old, created, dated)
+	id, err := m.ids.Make(old, created, dated)
 	if err != nil {
-		return m.table.RowError(r.key, err)
+		return m.table.RowError(r.Key, err)
 	}
 	m.entries = append(m.entries, ledger.Entry{Old: old, New: int64(id), Kind: ledger.KindNew})
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -16,9 +17,9 @@ import (
 // them.
 type rowVerifier struct {
 	work
-	rewriter *rewriter
+	rewriter *rekey.Rewriter
 	hasher   *chunk.Hasher
-	target   *refChecker
+	target   *rekey.Checker
 }
 
 // Compare compares the rows of some chunks, and looks whether the source has
@@ -46,7 +47,7 @@ func (v *rowVerifier) compareChunk(ctx context.Context, t task, found *proof) er
 	for _, row := range values {
 		found.source.Add(v.hasher.Row(row))
 	}
-	rows, err := v.rewriter.rewrite(ctx, v.table, values)
+	rows, err := v.rewriter.Rewrite(ctx, v.table, values)
 	if failure, ok := failureOf(err); ok {
 		found.fail(failure)
 	} else if err != nil {
@@ -68,35 +69,35 @@ func (v *rowVerifier) compareChunk(ctx context.Context, t task, found *proof) er
 }
 
 // compareRows looks for rows in the target.
-func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof) error {
+func (v *rowVerifier) compareRows(ctx context.Context, rows []rekey.Row, found *proof) error {
 	t := v.table
 	var keys [][]any
 	wants := make([]chunk.Sum, len(rows))
 	at := map[string]int{} // which row has a primary key in the target
 	for i, r := range rows {
-		switch r.fate {
+		switch r.Fate {
 		case ledger.Missing:
-			found.fail(t.Failure(report.CheckSource, r.key, "the row is new since the run began"))
+			found.fail(t.Failure(report.CheckSource, r.Key, "the row is new since the run began"))
 		case ledger.Merged:
 			found.merged++
 		case ledger.Dropped:
 			found.dropped++
 		}
-		if r.new == nil {
+		if r.New == nil {
 			continue
 		}
-		wants[i] = v.hasher.Row(r.new)
+		wants[i] = v.hasher.Row(r.New)
 		found.want.Add(wants[i])
 		for n, c := range t.Columns {
-			if t.Changed && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.old[n], r.new[n]) {
+			if t.Changed && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.Old[n], r.New[n]) {
 				found.renamed++
 			}
 		}
-		if r.fate == ledger.Rekeyed {
+		if r.Fate == ledger.Rekeyed {
 			found.rekeyed++
 			v.order(r, found)
 		}
-		key := t.PrimaryKey(r.new)
+		key := t.PrimaryKey(r.New)
 		at[v.keyOf(key)] = i
 		for n, value := range key {
 			key[n] = chunk.FitValue(v.engine, value, t.Columns[t.Primary[n]])
@@ -122,9 +123,9 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []row, found *proof)
 		}
 	}
 	for i, r := range rows {
-		if r.new != nil && !seen[i] {
-			f := t.Failure(report.CheckRows, r.key, "the row is missing")
-			f.Target = sqlvalue.FormatKey(t.PrimaryKey(r.new))
+		if r.New != nil && !seen[i] {
+			f := t.Failure(report.CheckRows, r.Key, "the row is missing")
+			f.Target = sqlvalue.FormatKey(t.PrimaryKey(r.New))
 			found.fail(f)
 		}
 	}
@@ -144,14 +145,14 @@ func (v *rowVerifier) keyOf(key []any) string {
 
 // order sees to it that new ids sort as the old ones, and are those that nobody
 // else can have got.
-func (v *rowVerifier) order(r row, found *proof) {
+func (v *rowVerifier) order(r rekey.Row, found *proof) {
 	t := v.table
-	id, ok := sqlvalue.ID(r.new[t.Key])
+	id, ok := sqlvalue.ID(r.New[t.Key])
 	if !ok {
 		return
 	}
 	fail := func(check report.Check, reason string, args ...any) {
-		f := t.Failure(check, r.key, reason, args...)
+		f := t.Failure(check, r.Key, reason, args...)
 		f.Target = sqlvalue.FormatKey([]any{id})
 		found.fail(f)
 	}
@@ -166,10 +167,10 @@ func (v *rowVerifier) order(r row, found *proof) {
 	}
 }
 
-func (v *rowVerifier) differences(r row, got []any, found *proof) {
+func (v *rowVerifier) differences(r rekey.Row, got []any, found *proof) {
 	for n, c := range v.table.Columns {
-		if !v.hasher.Equal(n, r.new[n], got[n]) {
-			f := v.table.Failure(report.CheckRows, r.key, "want %s, got %s", sqlvalue.Sample(r.new[n]), sqlvalue.Sample(got[n]))
+		if !v.hasher.Equal(n, r.New[n], got[n]) {
+			f := v.table.Failure(report.CheckRows, r.Key, "want %s, got %s", sqlvalue.Sample(r.New[n]), sqlvalue.Sample(got[n]))
 			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.table.PrimaryKey(got))
 			found.fail(f)
 		}
@@ -177,13 +178,13 @@ func (v *rowVerifier) differences(r row, got []any, found *proof) {
 }
 
 // references looks for the rows that the target's rows refer to.
-func (v *rowVerifier) references(ctx context.Context, rows []row, there [][]any, at map[string]int, found *proof) error {
+func (v *rowVerifier) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, found *proof) error {
 	t := v.table
 	for n, c := range t.Columns {
 		if !c.HoldsReferences() {
 			continue
 		}
-		f, err := newFinder(v.rewriter.tables, t, n)
+		f, err := rekey.NewFinder(v.rewriter.Tables, t, n)
 		if err != nil {
 			return err
 		}
@@ -198,22 +199,22 @@ func (v *rowVerifier) references(ctx context.Context, rows []row, there [][]any,
 			failure.Row, failure.Target, failure.Check = "", failure.Row, report.CheckReference
 			found.fail(failure)
 		}
-		err = v.target.orphans(ctx, f, there, parents, fail, func(h heldRef, missing bool) error {
-			ref := found.reference(refKey{c, h.ref})
+		err = v.target.Orphans(ctx, f, there, parents, fail, func(h rekey.Held, missing bool) error {
+			ref := found.reference(refKey{c, h.Ref})
 			ref.Checked++
 			if !missing || v.sound[c] {
 				return nil
 			}
 			ref.Orphans++
-			reason, err := v.orphan(ctx, h, parents[h.ref])
+			reason, err := v.orphan(ctx, h, parents[h.Ref])
 			if err != nil {
 				return err
 			}
-			key := t.PrimaryKey(there[h.row])
+			key := t.PrimaryKey(there[h.Row])
 			failure := t.Failure(report.CheckReference, nil, "%s", reason)
 			failure.Column, failure.Target = c.Name, sqlvalue.FormatKey(key)
 			if i, ok := at[v.keyOf(key)]; ok {
-				failure.Row = sqlvalue.FormatKey(rows[i].key)
+				failure.Row = sqlvalue.FormatKey(rows[i].Key)
 			}
 			found.fail(failure)
 			return nil
@@ -221,7 +222,7 @@ func (v *rowVerifier) references(ctx context.Context, rows []row, there [][]any,
 		if err != nil {
 			return err
 		}
-		for ref, reached := range f.reached {
+		for ref, reached := range f.Reached {
 			found.paths[refKey{c, ref}] = reached
 		}
 	}
@@ -229,13 +230,13 @@ func (v *rowVerifier) references(ctx context.Context, rows []row, there [][]any,
 }
 
 // orphan says what is wrong with a reference.
-func (v *rowVerifier) orphan(ctx context.Context, h heldRef, parent *plan.Table) (string, error) {
-	reason := fmt.Sprintf("no row of table %q has the id %q", parent.Name, h.text)
-	if !h.valid {
+func (v *rowVerifier) orphan(ctx context.Context, h rekey.Held, parent *plan.Table) (string, error) {
+	reason := fmt.Sprintf("no row of table %q has the id %q", parent.Name, h.Text)
+	if !h.Valid {
 		return reason, nil
 	}
-	after, err := v.rewriter.resolver.resolve(ctx, nil, v.rewriter.tables[parent.Name], []int64{h.id})
-	if a := after[h.id]; a.Fate == ledger.Rekeyed || a.Fate == ledger.Merged {
+	after, err := v.rewriter.Resolver.Resolve(ctx, nil, v.rewriter.Tables[parent.Name], []int64{h.ID})
+	if a := after[h.ID]; a.Fate == ledger.Rekeyed || a.Fate == ledger.Merged {
 		reason += fmt.Sprintf(": it is an old id, whose row has %d now", a.ID)
 	}
 	return reason, err

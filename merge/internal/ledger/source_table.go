@@ -103,8 +103,8 @@ func (s *SourceTable) RowError(key []any, err error) error {
 }
 
 // Failure returns one of a source table.
-func (t *SourceTable) Failure(check report.Check, row []any, reason string, args ...any) report.Failure {
-	f := report.Failure{Check: check, Source: t.Source, Table: t.Table.Name, Reason: fmt.Sprintf(reason, args...)}
+func (s *SourceTable) Failure(check report.Check, row []any, reason string, args ...any) report.Failure {
+	f := report.Failure{Check: check, Source: s.Source, Table: s.Table.Name, Reason: fmt.Sprintf(reason, args...)}
 	if row != nil {
 		f.Row = sqlvalue.FormatKey(row)
 	}

@@ -1,4 +1,4 @@
-package merge
+package rekey
 
 import (
 	"testing"
@@ -41,7 +41,7 @@ func TestParseDate(t *testing.T) {
 		{int64(-5), time.UTC, time.Time{}},
 		{nil, time.UTC, time.Time{}},
 	} {
-		got, ok := parseDate(test.value, test.zone)
+		got, ok := ParseDate(test.value, test.zone)
 		if ok != !test.want.IsZero() || ok && !got.Equal(test.want) {
 			t.Errorf("%v in %v: got %v, %t; want %v", test.value, test.zone, got, ok, test.want)
 		}

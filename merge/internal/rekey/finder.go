@@ -1,4 +1,4 @@
-package merge
+package rekey
 
 import (
 	"encoding/json"
@@ -13,28 +13,28 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A finder finds the ids in one column of a source table.
-type finder struct {
+// A Finder finds the ids in one column of a source table.
+type Finder struct {
 	table   *ledger.SourceTable
-	column  *plan.Column
-	at      int
+	Column  *plan.Column
+	At      int
 	by      int                   // of the column that says what a polymorphic reference refers to
-	parents []*ledger.SourceTable // for each of the column's references; nil if the source does not have the table
+	Parents []*ledger.SourceTable // for each of the column's references; nil if the source does not have the table
 	routes  []jsonpath.Route
 	exact   bool // whether rows that keep their id must be seen to exist
 	none    map[string]bool
-	reached []bool // for each of the references of RoleJSON, whether its path led to a value; nil until there was JSON
+	Reached []bool // for each of the references of RoleJSON, whether its path led to a value; nil until there was JSON
 }
 
-// newFinder returns one for a column, given the tables of the source by name.
-func newFinder(tables map[string]*ledger.SourceTable, t *ledger.SourceTable, at int) (*finder, error) {
+// NewFinder returns one for a column, given the tables of the source by name.
+func NewFinder(tables map[string]*ledger.SourceTable, t *ledger.SourceTable, at int) (*Finder, error) {
 	c := t.Columns[at]
-	f := &finder{table: t, column: c, at: at, by: t.Position(c.By), exact: c.Orphans != plan.OrphansFail}
+	f := &Finder{table: t, Column: c, At: at, by: t.Position(c.By), exact: c.Orphans != plan.OrphansFail}
 	if c.Role == plan.RolePolymorphic && f.by < 0 {
 		return nil, &plan.Error{Table: t.Table.Name, Column: c.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", c.By, t.Source)}
 	}
 	for i, r := range c.Refers {
-		f.parents = append(f.parents, tables[r.Table])
+		f.Parents = append(f.Parents, tables[r.Table])
 		if c.Role != plan.RoleJSON {
 			continue
 		}
@@ -54,12 +54,12 @@ func newFinder(tables map[string]*ledger.SourceTable, t *ledger.SourceTable, at 
 }
 
 // idle reports whether all ids stay as they are without a look at them.
-func (f *finder) idle() bool {
+func (f *Finder) idle() bool {
 	if f.exact {
 		return false
 	}
-	for i, r := range f.column.Refers {
-		if p := f.parents[i]; (p == nil || p.Mapped) && (r.Table != "" || f.column.Role != plan.RolePolymorphic) {
+	for i, r := range f.Column.Refers {
+		if p := f.Parents[i]; (p == nil || p.Mapped) && (r.Table != "" || f.Column.Role != plan.RolePolymorphic) {
 			return false
 		}
 	}
@@ -67,9 +67,9 @@ func (f *finder) idle() bool {
 }
 
 // each calls visit for each id of a row.
-func (f *finder) each(r *row, visit func(parent *ledger.SourceTable, id int64)) error {
-	_, _, err := f.edit(r, func(ref int, text string) (string, bool) {
-		if parent := f.parents[ref]; parent != nil {
+func (f *Finder) each(r *Row, visit func(parent *ledger.SourceTable, id int64)) error {
+	_, _, err := f.Edit(r, func(ref int, text string) (string, bool) {
+		if parent := f.Parents[ref]; parent != nil {
 			if id, ok := sqlvalue.ParseID(text); ok {
 				visit(parent, id)
 			}
@@ -80,10 +80,10 @@ func (f *finder) each(r *row, visit func(parent *ledger.SourceTable, id int64)) 
 }
 
 // replace puts successors in the place of ids.
-func (f *finder) replace(r *row, after func(parent *ledger.SourceTable, id int64) ledger.Successor) error {
+func (f *Finder) replace(r *Row, after func(parent *ledger.SourceTable, id int64) ledger.Successor) error {
 	var orphan string
-	value, lost, err := f.edit(r, func(ref int, text string) (string, bool) {
-		if parent := f.parents[ref]; parent != nil {
+	value, lost, err := f.Edit(r, func(ref int, text string) (string, bool) {
+		if parent := f.Parents[ref]; parent != nil {
 			if id, ok := sqlvalue.ParseID(text); ok {
 				if s := after(parent, id); s.Fate == ledger.Kept {
 					return text, true
@@ -101,25 +101,25 @@ func (f *finder) replace(r *row, after func(parent *ledger.SourceTable, id int64
 	case err != nil:
 		return err
 	case !lost:
-		r.new[f.at] = value
-	case f.column.Orphans == plan.OrphansNull:
-		r.new[f.at] = value
-	case f.column.Orphans == plan.OrphansDrop:
-		r.new, r.fate = nil, ledger.Dropped
+		r.New[f.At] = value
+	case f.Column.Orphans == plan.OrphansNull:
+		r.New[f.At] = value
+	case f.Column.Orphans == plan.OrphansDrop:
+		r.New, r.Fate = nil, ledger.Dropped
 	default:
-		return &report.OrphanError{Source: f.table.Source, Table: f.table.Table.Name, Column: f.column.Name, Row: sqlvalue.FormatKey(r.key), Value: orphan}
+		return &report.OrphanError{Source: f.table.Source, Table: f.table.Table.Name, Column: f.Column.Name, Row: sqlvalue.FormatKey(r.Key), Value: orphan}
 	}
 	return nil
 }
 
-// edit calls by for each id in the column's value, as text and with the number
+// Edit calls by for each id in the column's value, as text and with the number
 // of the reference that it is of, and returns the value with what by returned
 // in their places, and whether any was lost. What is no id is an error, except
 // where all orphans are: then it is for by to say.
-func (f *finder) edit(r *row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
+func (f *Finder) Edit(r *Row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
 	var bad error
 	value, lost, err = f.change(r, func(ref int, text string) (string, bool) {
-		if _, ok := sqlvalue.ParseID(text); !ok && f.column.Orphans != plan.OrphansFail {
+		if _, ok := sqlvalue.ParseID(text); !ok && f.Column.Orphans != plan.OrphansFail {
 			if bad == nil {
 				bad = fmt.Errorf("%s is no id, so it can't be the id of no row either: if it stands for no row, name it under none", sqlvalue.Sample(text))
 			}
@@ -128,17 +128,17 @@ func (f *finder) edit(r *row, by func(ref int, text string) (string, bool)) (val
 		return by(ref, text)
 	})
 	if err == nil && bad != nil {
-		err = columnError(f.column.Name, bad)
+		err = ColumnError(f.Column.Name, bad)
 	}
 	if err != nil {
-		return nil, false, f.table.RowError(r.key, err)
+		return nil, false, f.table.RowError(r.Key, err)
 	}
 	return value, lost, nil
 }
 
 // change does the same with whatever is in the place of an id.
-func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
-	v := r.old[f.at]
+func (f *Finder) change(r *Row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
+	v := r.Old[f.At]
 	if v == nil {
 		return nil, false, nil
 	}
@@ -160,12 +160,12 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 		}
 		return after, false, nil
 	}
-	switch f.column.Role {
+	switch f.Column.Role {
 	case plan.RoleReference:
 		return one(0)
 	case plan.RolePolymorphic:
-		name := sqlvalue.Text(r.old[f.by]) // of NULL it is empty
-		for i, ref := range f.column.Refers {
+		name := sqlvalue.Text(r.Old[f.by]) // of NULL it is empty
+		for i, ref := range f.Column.Refers {
 			if ref.Value == name {
 				if ref.Table == "" {
 					return v, false, nil
@@ -174,22 +174,22 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 			}
 		}
 		reason := "no reference has the value " + strconv.Quote(name)
-		if r.old[f.by] == nil {
+		if r.Old[f.by] == nil {
 			reason += ", which NULL counts as"
 		}
-		return nil, false, &plan.Error{Table: f.table.Table.Name, Column: f.column.Name, Reason: reason}
+		return nil, false, &plan.Error{Table: f.table.Table.Name, Column: f.Column.Name, Reason: reason}
 	case plan.RoleList:
 		text, lost = f.list(text, by)
 	case plan.RoleJSON:
 		if strings.TrimSpace(text) == "" {
 			return v, false, nil
 		}
-		if f.reached == nil {
-			f.reached = make([]bool, len(f.routes))
+		if f.Reached == nil {
+			f.Reached = make([]bool, len(f.routes))
 		}
 		var structure error
 		text, err = jsonpath.Edit(text, f.routes, func(ref int, value string) (string, bool) {
-			f.reached[ref] = true
+			f.Reached[ref] = true
 			digits, quoted := value, value[0] == '"'
 			if quoted {
 				_ = json.Unmarshal([]byte(value), &digits) // its digits may be escaped
@@ -198,7 +198,7 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 				return value, true
 			}
 			if value[0] == '{' || value[0] == '[' {
-				structure = fmt.Errorf("at path %q it is %s, which is no id: say what is in it that is one", f.column.Refers[ref].Path, sqlvalue.Sample(value))
+				structure = fmt.Errorf("at path %q it is %s, which is no id: say what is in it that is one", f.Column.Refers[ref].Path, sqlvalue.Sample(value))
 				return value, true
 			}
 			after, keep := by(ref, digits)
@@ -217,7 +217,7 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 			err = structure
 		}
 		if err != nil {
-			return nil, false, columnError(f.column.Name, err)
+			return nil, false, ColumnError(f.Column.Name, err)
 		}
 	}
 	if b, ok := v.([]byte); ok && b != nil {
@@ -227,12 +227,12 @@ func (f *finder) change(r *row, by func(ref int, text string) (string, bool)) (v
 }
 
 // list edits a delimited text. Space around an id, and what is empty, stays.
-func (f *finder) list(text string, by func(int, string) (string, bool)) (string, bool) {
-	separator := f.column.Separator
+func (f *Finder) list(text string, by func(int, string) (string, bool)) (string, bool) {
+	separator := f.Column.Separator
 	if separator == "" {
 		separator = ","
 	}
-	if strings.HasSuffix(f.column.Type, "[]") {
+	if strings.HasSuffix(f.Column.Type, "[]") {
 		return f.array(text, by)
 	}
 	lost := false
@@ -255,7 +255,7 @@ func (f *finder) list(text string, by func(int, string) (string, bool)) (string,
 }
 
 // array edits an array as PostgreSQL writes it. What is lost becomes NULL.
-func (f *finder) array(text string, by func(int, string) (string, bool)) (string, bool) {
+func (f *Finder) array(text string, by func(int, string) (string, bool)) (string, bool) {
 	var out strings.Builder
 	if start := strings.IndexByte(text, '='); start >= 0 { // its bounds
 		out.WriteString(text[:start+1])
@@ -281,4 +281,4 @@ func (f *finder) array(text string, by func(int, string) (string, bool)) (string
 	return out.String(), lost
 }
 
-func columnError(name string, err error) error { return fmt.Errorf("column %q: %w", name, err) }
+func ColumnError(name string, err error) error { return fmt.Errorf("column %q: %w", name, err) }

@@ -1,4 +1,4 @@
-package merge
+package rekey
 
 import (
 	"cmp"
@@ -33,10 +33,10 @@ func (r *round) rename(ctx context.Context, rows []int, tuples map[int][]any) er
 	}
 	for n := 1; len(rows) > 0; n++ {
 		if n > mostNames {
-			clashes := r.verdicts[rows[0]].clashes
+			clashes := r.verdicts[rows[0]].Clashes
 			clash := clashes[len(clashes)-1]
 			clash.Reason = fmt.Sprintf("%d new names are taken too", mostNames)
-			r.verdicts[rows[0]].failed = clash
+			r.verdicts[rows[0]].Failed = clash
 			rows, n = rows[1:], 0
 			continue
 		}
@@ -69,7 +69,7 @@ func (r *round) rename(ctx context.Context, rows []int, tuples map[int][]any) er
 				continue
 			}
 			v := &r.verdicts[i]
-			v.renames = append(v.renames, rename{column: column, before: sqlvalue.Text(r.value(i, column)), after: name})
+			v.Renames = append(v.Renames, rename{Column: column, Before: sqlvalue.Text(r.value(i, column)), After: name})
 		}
 		rows = slices.DeleteFunc(rows, func(i int) bool { return free[i] != nil })
 	}
@@ -80,28 +80,28 @@ func (r *round) rename(ctx context.Context, rows []int, tuples map[int][]any) er
 // the column has no room for both.
 func shorten(name, suffix string, column *plan.Column, d sqlsnow.Dialect) string {
 	most := sqltype.Of(d, column.Type).Length
-	for most > 0 && name != "" && textLength(d, column, name+suffix) > most {
+	for most > 0 && name != "" && TextLength(d, column, name+suffix) > most {
 		_, last := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-last]
 	}
 	return name + suffix
 }
 
-// textLength returns the length of a text as the limit of a column counts it.
-func textLength(d sqlsnow.Dialect, c *plan.Column, text string) int {
+// TextLength returns the length of a text as the limit of a column counts it.
+func TextLength(d sqlsnow.Dialect, c *plan.Column, text string) int {
 	if d == sqlsnow.MySQL && !strings.Contains(strings.ToLower(c.Type), "char") {
 		return len(text) // a TEXT
 	}
 	return utf8.RuneCountInString(text)
 }
 
-func (c *conflicts) hash(parts ...string) uint64 {
+func (c *Conflicts) hash(parts ...string) uint64 {
 	return maphash.String(c.seed, strings.Join(parts, "\x00"))
 }
 
 // reserve keeps a new name for a row, and reports whether it was free. Names that
 // differ in case only may be one to the database.
-func (c *conflicts) reserve(table, column, name, source, row string) bool {
+func (c *Conflicts) reserve(table, column, name, source, row string) bool {
 	key, owner := c.hash(table, column, strings.ToLower(name)), c.hash(source, row)
 	other, taken := c.renames[key]
 	if !taken {
@@ -110,9 +110,9 @@ func (c *conflicts) reserve(table, column, name, source, row string) bool {
 	return !taken || other == owner
 }
 
-// resume takes over the names that a source's rows were given before the run
+// Resume takes over the names that a source's rows were given before the run
 // was interrupted.
-func (c *conflicts) resume(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable) error {
+func (c *Conflicts) Resume(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable) error {
 	renames, err := l.Renames(ctx, t)
 	for _, r := range renames {
 		name, _ := r.After.(string)

@@ -1,4 +1,4 @@
-package merge
+package rekey
 
 import (
 	"errors"
@@ -36,8 +36,8 @@ func TestNewIDs(t *testing.T) {
 			t.Fatalf("no part %d of %d of %v", part, n, l)
 		}
 		now := int64(1e6)
-		f := newFormula(own, testEpoch.Add(time.Duration(now)*l.Tick()).UnixMicro())
-		m := newIDs{formula: f, place: f.start()}
+		f := NewFormula(own, testEpoch.Add(time.Duration(now)*l.Tick()).UnixMicro())
+		m := NewIDs{Formula: f, Place: f.Start()}
 		var last snow.ID
 		for old := int64(1); old < 200; old++ {
 			created := testEpoch.Add(time.Duration(r.Int64N(100)) * l.Tick())
@@ -49,12 +49,12 @@ func TestNewIDs(t *testing.T) {
 			}
 			dated := r.IntN(5) > 0
 			if r.IntN(3) == 0 { // another process goes on
-				m = newIDs{formula: f, place: own.Place(int64(max(last, 0))), late: m.late}
+				m = NewIDs{Formula: f, Place: own.Place(int64(max(last, 0))), Late: m.Late}
 				if last == 0 {
-					m.place = f.start()
+					m.Place = f.Start()
 				}
 			}
-			id, err := m.make(old, created, dated)
+			id, err := m.Make(old, created, dated)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,14 +99,14 @@ func TestPartsOfARange(t *testing.T) {
 func TestNewIDsEnd(t *testing.T) {
 	l := testLayout(t, time.Hour, snow.Bits{Timestamp: 15, Worker: 1, Sequence: 1})
 	whole, _ := ledger.IDRange{Layout: l}.Part(0, 1)
-	f := newFormula(whole, testEpoch.Add(1<<15*time.Hour).UnixMicro())
-	m := newIDs{formula: f, place: (1<<15-1)*2 + 1}
-	if _, err := m.make(1, time.Time{}, false); !errors.Is(err, snow.ErrTimeExhausted) {
+	f := NewFormula(whole, testEpoch.Add(1<<15*time.Hour).UnixMicro())
+	m := NewIDs{Formula: f, Place: (1<<15-1)*2 + 1}
+	if _, err := m.Make(1, time.Time{}, false); !errors.Is(err, snow.ErrTimeExhausted) {
 		t.Errorf("past the last tick: got %v, want %v", err, snow.ErrTimeExhausted)
 	}
-	f = newFormula(whole, testEpoch.Add(10*time.Hour).UnixMicro())
-	m = newIDs{formula: f, place: f.start()}
-	if id, err := m.make(1, testEpoch, true); err != nil || id == 0 {
+	f = NewFormula(whole, testEpoch.Add(10*time.Hour).UnixMicro())
+	m = NewIDs{Formula: f, Place: f.Start()}
+	if id, err := m.Make(1, testEpoch, true); err != nil || id == 0 {
 		t.Errorf("the first id of worker 0: got %d, %v", id, err)
 	}
 }
@@ -115,14 +115,14 @@ func TestNewIDsEnd(t *testing.T) {
 func TestLate(t *testing.T) {
 	l := testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 1, Sequence: 1})
 	whole, _ := ledger.IDRange{Layout: l}.Part(0, 1)
-	f := newFormula(whole, testEpoch.Add(1e6*time.Millisecond).UnixMicro())
-	m := newIDs{formula: f, place: f.start()}
+	f := NewFormula(whole, testEpoch.Add(1e6*time.Millisecond).UnixMicro())
+	m := NewIDs{Formula: f, Place: f.Start()}
 	for old := range int64(11) {
-		if _, err := m.make(old, testEpoch, true); err != nil {
+		if _, err := m.Make(old, testEpoch, true); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if m.late != 5*time.Millisecond {
-		t.Errorf("11 rows of one instant, 2 ids a millisecond: %v late, want 5ms", m.late)
+	if m.Late != 5*time.Millisecond {
+		t.Errorf("11 rows of one instant, 2 ids a millisecond: %v late, want 5ms", m.Late)
 	}
 }

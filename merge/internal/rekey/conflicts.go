@@ -1,4 +1,4 @@
-package merge
+package rekey
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // source whose key in the target is not known yet.
 type ident struct {
 	source string // empty for the target
-	key    int64
+	Key    int64
 }
 
 // identities tell which rows of sources are one row in the target. They are
@@ -38,43 +38,43 @@ type identities interface {
 //
 // Tables must come in the order of [plan.Plan.mintOrder], and the sources of a table
 // in that of [plan.Table.precedence].
-type conflicts struct {
+type Conflicts struct {
 	e       *dialect.Dialect
 	plan    *plan.Plan
 	target  chunk.Queryer
 	sources map[string]chunk.Queryer
 	ids     identities
 
-	empty   map[string]bool   // tables that the target has no rows of
+	Empty   map[string]bool   // tables that the target has no rows of
 	renames map[uint64]uint64 // new names, and which row has them, both hashed
 	seed    maphash.Seed
 }
 
-func newConflicts(e *dialect.Dialect, p *plan.Plan, target chunk.Queryer, sources map[string]chunk.Queryer, ids identities) *conflicts {
-	return &conflicts{
+func NewConflicts(e *dialect.Dialect, p *plan.Plan, target chunk.Queryer, sources map[string]chunk.Queryer, ids identities) *Conflicts {
+	return &Conflicts{
 		e: e, plan: p, target: target, sources: sources, ids: ids,
-		empty: map[string]bool{}, renames: map[uint64]uint64{}, seed: maphash.MakeSeed(),
+		Empty: map[string]bool{}, renames: map[uint64]uint64{}, seed: maphash.MakeSeed(),
 	}
 }
 
-// A verdict is what becomes of a row.
-type verdict struct {
-	clashes []*report.ClashError // all of them, whatever their rules
-	failed  *report.ClashError   // one that stops the run
+// A Verdict is what becomes of a row.
+type Verdict struct {
+	Clashes []*report.ClashError // all of them, whatever their rules
+	Failed  *report.ClashError   // one that stops the run
 
-	// A merged row is not copied: winner stands for it. In a table without a
+	// A Merged row is not copied: winner stands for it. In a table without a
 	// Role key, winnerKey is the primary key of the winner, and winner.key is 0.
-	merged    bool
-	winner    ident
-	winnerKey []any
+	Merged    bool
+	Winner    ident
+	WinnerKey []any
 
-	renames []rename
+	Renames []rename
 }
 
 // A rename is a value that RuleSuffix changed.
 type rename struct {
-	column        *plan.Column
-	before, after string
+	Column        *plan.Column
+	Before, After string
 }
 
 // A contest is a unique key in which the rows of a source may clash.
@@ -89,7 +89,7 @@ type contest struct {
 const inTarget = ""
 
 // contests returns the unique keys that rows of a source may clash in.
-func (c *conflicts) contests(t *plan.Table, source string) []*contest {
+func (c *Conflicts) contests(t *plan.Table, source string) []*contest {
 	uniques := t.Unique
 	if !slices.ContainsFunc(uniques, func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }) {
 		uniques = append([]*plan.Unique{{Columns: t.PrimaryKey, Rule: plan.RuleFail}}, uniques...)
@@ -133,8 +133,8 @@ func (k *contest) in(source string) bool {
 // has reports whether a place has a column of a table that it has.
 func has(place string, c *plan.Column) bool { return place == inTarget || c.In(place) }
 
-// needs returns the columns whose values decide must be given.
-func (c *conflicts) needs(t *plan.Table, source string) []*plan.Column {
+// Needs returns the columns whose values decide must be given.
+func (c *Conflicts) Needs(t *plan.Table, source string) []*plan.Column {
 	need := map[*plan.Column]bool{}
 	for _, column := range chunk.ColumnsOf(t, t.PrimaryKey) {
 		need[column] = true
@@ -150,12 +150,12 @@ func (c *conflicts) needs(t *plan.Table, source string) []*plan.Column {
 	return slices.DeleteFunc(slices.Clone(t.Columns), func(column *plan.Column) bool { return !need[column] })
 }
 
-// decide returns a verdict on each row of a source. The rows have values for
+// Decide returns a verdict on each row of a source. The rows have values for
 // columns, among which are those that [conflicts.needs] returns. It writes nothing.
-func (c *conflicts) decide(ctx context.Context, t *plan.Table, source string, columns []*plan.Column, rows [][]any) ([]verdict, error) {
-	verdicts := make([]verdict, len(rows))
+func (c *Conflicts) Decide(ctx context.Context, t *plan.Table, source string, columns []*plan.Column, rows [][]any) ([]Verdict, error) {
+	verdicts := make([]Verdict, len(rows))
 	for _, k := range c.contests(t, source) {
-		r := &round{conflicts: c, contest: k, source: source, columns: columns, rows: rows, verdicts: verdicts}
+		r := &round{Conflicts: c, contest: k, source: source, columns: columns, rows: rows, verdicts: verdicts}
 		if err := r.run(ctx); err != nil {
 			return nil, err
 		}
@@ -165,12 +165,12 @@ func (c *conflicts) decide(ctx context.Context, t *plan.Table, source string, co
 
 // A round is a contest in which some rows of a source take part.
 type round struct {
-	*conflicts
+	*Conflicts
 	*contest
 	source   string
 	columns  []*plan.Column
 	rows     [][]any
-	verdicts []verdict
+	verdicts []Verdict
 }
 
 func (r *round) run(ctx context.Context) error {
@@ -188,7 +188,7 @@ func (r *round) run(ctx context.Context) error {
 		for _, i := range slices.Sorted(maps.Keys(hits)) {
 			delete(pending, i)
 			v := &r.verdicts[i]
-			v.clashes = append(v.clashes, r.clash(i, place))
+			v.Clashes = append(v.Clashes, r.clash(i, place))
 			if r.unique.Rule == plan.RuleSuffix {
 				renamed = append(renamed, i)
 			} else if err := r.judge(ctx, i, place, hits[i]); err != nil {
@@ -206,9 +206,9 @@ func (r *round) run(ctx context.Context) error {
 // judge decides on row i, which clashes with a row that is ahead of it.
 func (r *round) judge(ctx context.Context, i int, place string, with hit) error {
 	v := &r.verdicts[i]
-	clash := v.clashes[len(v.clashes)-1]
+	clash := v.Clashes[len(v.Clashes)-1]
 	if r.unique.Rule == plan.RuleFail || r.unique.Rule == "" {
-		v.failed = clash
+		v.Failed = clash
 		return nil
 	}
 	for n, column := range r.others {
@@ -217,14 +217,14 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 		}
 		h := chunk.NewHasher([]*plan.Column{column}, r.blobs())
 		if !h.Equal(0, r.value(i, column), with.others[n]) {
-			clash.Column, v.failed = column.Name, clash
+			clash.Column, v.Failed = column.Name, clash
 			return nil
 		}
 	}
-	v.merged, v.winnerKey = true, with.key
+	v.Merged, v.WinnerKey = true, with.key
 	key := r.table.Key()
 	if key == nil {
-		v.winner = ident{source: place}
+		v.Winner = ident{source: place}
 		return nil
 	}
 	id, ok := sqlvalue.ID(with.key[0])
@@ -232,15 +232,15 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 		return fmt.Errorf("table %q: %v is no id", r.table.Name, with.key[0])
 	}
 	if place == inTarget {
-		v.winner = ident{key: id}
+		v.Winner = ident{Key: id}
 		return nil
 	}
 	winners, err := r.ids.identify(ctx, place, r.table, []int64{id})
 	if err != nil {
 		return err
 	}
-	if v.winner, ok = winners[id]; !ok {
-		clash.Reason, v.failed = "that row is not copied", clash
+	if v.Winner, ok = winners[id]; !ok {
+		clash.Reason, v.Failed = "that row is not copied", clash
 	}
 	return nil
 }
@@ -264,9 +264,9 @@ func (r *round) key(i int) []any {
 
 // value returns a value of row i, with the name that an earlier contest gave it.
 func (r *round) value(i int, column *plan.Column) any {
-	for _, renamed := range slices.Backward(r.verdicts[i].renames) {
-		if renamed.column == column {
-			return renamed.after
+	for _, renamed := range slices.Backward(r.verdicts[i].Renames) {
+		if renamed.Column == column {
+			return renamed.After
 		}
 	}
 	return r.rows[i][slices.Index(r.columns, column)]

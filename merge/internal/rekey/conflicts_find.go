@@ -1,4 +1,4 @@
-package merge
+package rekey
 
 import (
 	"context"
@@ -20,7 +20,7 @@ type hit struct {
 	others []any // of contest.others, for RuleMatch
 }
 
-func (c *conflicts) blobs() bool { return c.e.Kind == sqlsnow.SQLite }
+func (c *Conflicts) blobs() bool { return c.e.Kind == sqlsnow.SQLite }
 
 // tuples returns the values that the rows have in the unique key, in which the
 // references to rows that may be merged are idents. A row that can't clash has
@@ -31,7 +31,7 @@ func (r *round) tuples(ctx context.Context) (map[int][]any, error) {
 	refs := map[*plan.Table][]int64{}
 rows:
 	for i := range r.rows {
-		if v := &r.verdicts[i]; v.failed != nil || v.merged {
+		if v := &r.verdicts[i]; v.Failed != nil || v.Merged {
 			continue
 		}
 		tuple := make([]any, len(r.contest.columns))
@@ -188,7 +188,7 @@ func placeName(place string) string {
 // isEmpty reports whether the target has no rows of the table. Nothing is
 // copied while clashes are looked for, so that stays as it is.
 func (r *round) isEmpty(ctx context.Context) (bool, error) {
-	empty, known := r.empty[r.table.Name]
+	empty, known := r.Empty[r.table.Name]
 	if known {
 		return empty, nil
 	}
@@ -196,7 +196,7 @@ func (r *round) isEmpty(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, r.e.Failed("look for clashes", err)
 	}
-	r.empty[r.table.Name] = len(rows) == 0
+	r.Empty[r.table.Name] = len(rows) == 0
 	return len(rows) == 0, nil
 }
 
@@ -213,7 +213,7 @@ func (r *round) members(ctx context.Context, place string, tuples map[int][]any)
 			case place != inTarget:
 				asked[id.table] = append(asked[id.table], id.ident)
 			case id.ident.source == inTarget:
-				members[id] = []int64{id.ident.key}
+				members[id] = []int64{id.ident.Key}
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package merge
+package rekey
 
 import (
 	"strconv"
@@ -13,11 +13,11 @@ import (
 // dateForms are how databases and people write dates; a zone may follow.
 var dateForms = []string{"2006-01-02 15:04:05.999999999", "2006-01-02", "2006-01-02 15:04"}
 
-// parseDate returns the date that a value is: a text, or the time since 1970 in
+// ParseDate returns the date that a value is: a text, or the time since 1970 in
 // seconds, milliseconds, microseconds or nanoseconds, whichever is nearest to
 // our days. Texts without a zone are in zone. It returns false for anything
 // else, and for dates that are zero.
-func parseDate(v any, zone *time.Location) (time.Time, bool) {
+func ParseDate(v any, zone *time.Location) (time.Time, bool) {
 	var text string
 	switch v := v.(type) {
 	case int64:
@@ -65,8 +65,8 @@ func sinceEpoch(n int64) (time.Time, bool) {
 	return time.Unix(0, n).UTC(), true
 }
 
-// zoned reports whether the values of a column are in UTC, in sessions of ours,
+// Zoned reports whether the values of a column are in UTC, in sessions of ours,
 // whatever the plan says.
-func zoned(d sqlsnow.Dialect, c *plan.Column) bool {
+func Zoned(d sqlsnow.Dialect, c *plan.Column) bool {
 	return d == sqlsnow.MySQL && sqltype.Word(c.Type) == "timestamp"
 }

@@ -1,4 +1,4 @@
-package merge
+package rekey
 
 import (
 	"context"
@@ -14,17 +14,17 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A refChecker tells which ids are those of rows in one database. It remembers rows
+// A Checker tells which ids are those of rows in one database. It remembers rows
 // that it has found. It is used by one goroutine at a time.
-type refChecker struct {
-	engine *dialect.Dialect
-	q      chunk.Queryer
+type Checker struct {
+	Engine *dialect.Dialect
+	Q      chunk.Queryer
 	known  map[*plan.Table]map[int64]bool
 	size   int
 }
 
 // rows returns a set that has those of ids that are the ids of rows of a table.
-func (c *refChecker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[int64]bool, error) {
+func (c *Checker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[int64]bool, error) {
 	if c.size > remembered {
 		c.known, c.size = nil, 0
 	}
@@ -40,11 +40,11 @@ func (c *refChecker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[
 	ask := slices.DeleteFunc(ids, func(id int64) bool { return known[id] })
 	key := t.Key()
 	for part := range slices.Chunk(ask, ledger.MaxIDs) {
-		condition, args := chunk.AnyOf(c.engine, c.engine.Quote(key.Name), part)
-		text := "SELECT " + c.engine.Quote(key.Name) + " FROM " + c.engine.Quote(t.Name) + " WHERE " + condition
-		rows, err := chunk.ReadAll(ctx, c.engine, c.q, text, []*plan.Column{key}, args)
+		condition, args := chunk.AnyOf(c.Engine, c.Engine.Quote(key.Name), part)
+		text := "SELECT " + c.Engine.Quote(key.Name) + " FROM " + c.Engine.Quote(t.Name) + " WHERE " + condition
+		rows, err := chunk.ReadAll(ctx, c.Engine, c.Q, text, []*plan.Column{key}, args)
 		if err != nil {
-			return nil, c.engine.Failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
+			return nil, c.Engine.Failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
 		}
 		for _, row := range rows {
 			if id, ok := sqlvalue.ID(row[0]); ok {
@@ -56,29 +56,29 @@ func (c *refChecker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[
 	return known, nil
 }
 
-// A heldRef is a reference that a row holds.
-type heldRef struct {
-	row   int    // its index
-	ref   int    // which of the column's references it is
-	text  string // the id as it is written
-	id    int64
-	valid bool // it is an id
+// A Held is a reference that a row holds.
+type Held struct {
+	Row   int    // its index
+	Ref   int    // which of the column's references it is
+	Text  string // the id as it is written
+	ID    int64
+	Valid bool // it is an id
 }
 
-// orphans calls visit for each reference in one column of some rows, in their
+// Orphans calls visit for each reference in one column of some rows, in their
 // order, and says whether the row that it refers to is missing. parents are the
 // tables of the column's references; nil has no rows. A value in which there is
 // no id is a [*report.RowError] that fail may take.
-func (c *refChecker) orphans(
-	ctx context.Context, f *finder, rows [][]any, parents []*plan.Table, fail func(row int, err *report.RowError), visit func(h heldRef, missing bool) error,
+func (c *Checker) Orphans(
+	ctx context.Context, f *Finder, rows [][]any, parents []*plan.Table, fail func(row int, err *report.RowError), visit func(h Held, missing bool) error,
 ) error {
-	var all []heldRef
+	var all []Held
 	wanted := map[*plan.Table][]int64{}
 	for i, values := range rows {
-		_, _, err := f.edit(&row{key: f.table.PrimaryKey(values), old: values}, func(ref int, text string) (string, bool) {
-			h := heldRef{row: i, ref: ref, text: text}
-			if h.id, h.valid = sqlvalue.ParseID(text); h.valid && parents[ref] != nil {
-				wanted[parents[ref]] = append(wanted[parents[ref]], h.id)
+		_, _, err := f.Edit(&Row{Key: f.table.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
+			h := Held{Row: i, Ref: ref, Text: text}
+			if h.ID, h.Valid = sqlvalue.ParseID(text); h.Valid && parents[ref] != nil {
+				wanted[parents[ref]] = append(wanted[parents[ref]], h.ID)
 			}
 			all = append(all, h)
 			return text, true
@@ -98,7 +98,7 @@ func (c *refChecker) orphans(
 		}
 	}
 	for _, h := range all {
-		if err := visit(h, !h.valid || !exists[parents[h.ref]][h.id]); err != nil {
+		if err := visit(h, !h.Valid || !exists[parents[h.Ref]][h.ID]); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package merge
+package rekey
 
 import (
 	"errors"
@@ -34,11 +34,11 @@ func TestFinder(t *testing.T) {
 		if c.Role == plan.RoleJSON {
 			c.Refers[0].Path = owner
 		}
-		f, err := newFinder(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
+		f, err := NewFinder(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, lost, err := f.edit(&row{old: []any{test.in}}, func(_ int, text string) (string, bool) {
+		got, lost, err := f.Edit(&Row{Old: []any{test.in}}, func(_ int, text string) (string, bool) {
 			return map[string]string{"3": "103", "17": "117"}[text], text == "3" || text == "17"
 		})
 		if err != nil || got != test.want || lost != test.lost {
@@ -101,11 +101,11 @@ func TestFinderNoID(t *testing.T) {
 			if test.none != "" {
 				c.None = []string{test.none}
 			}
-			f, err := newFinder(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
+			f, err := NewFinder(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, lost, err := f.edit(&row{old: []any{test.in}}, func(_ int, text string) (string, bool) { return "103", text == "3" })
+			got, lost, err := f.Edit(&Row{Old: []any{test.in}}, func(_ int, text string) (string, bool) { return "103", text == "3" })
 			want, fails := strings.CutPrefix(test.want, "error: ")
 			var bad *report.RowError
 			switch {
@@ -139,18 +139,18 @@ func TestFinderPolymorphic(t *testing.T) {
 		{empty, "", int64(3), int64(103), ""},
 	} {
 		s := &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&test.column, {Name: "kind"}}}
-		f, err := newFinder(nil, s, 0)
+		f, err := NewFinder(nil, s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := f.edit(&row{old: []any{test.in, test.kind}}, func(_ int, text string) (string, bool) { return "103", text == "3" })
+		got, _, err := f.Edit(&Row{Old: []any{test.in, test.kind}}, func(_ int, text string) (string, bool) { return "103", text == "3" })
 		var bad *report.RowError
 		if test.reason != "" && (!errors.As(err, &bad) || !strings.Contains(err.Error(), test.reason)) || test.reason == "" && (err != nil || got != test.want) {
 			t.Errorf("%v of %v: got %v, %v; want %v and %q", test.in, test.kind, got, err, test.want, test.reason)
 		}
 	}
 	var p *plan.Error
-	if _, err := newFinder(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0); !errors.As(err, &p) {
+	if _, err := NewFinder(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0); !errors.As(err, &p) {
 		t.Errorf("without the column of kinds: got %v, want a PlanError", err)
 	}
 }

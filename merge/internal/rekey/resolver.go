@@ -1,4 +1,4 @@
-package merge
+package rekey
 
 import (
 	"context"
@@ -20,7 +20,7 @@ type rowID struct{ sourceTable, id int64 }
 // remembered is how many successors a resolver has in memory, at most twice.
 const remembered = 1 << 15
 
-func newResolver(ids ledger.IDMap) *resolver {
+func NewResolver(ids ledger.IDMap) *resolver {
 	return &resolver{ids: ids, young: map[rowID]ledger.Successor{}}
 }
 
@@ -42,10 +42,10 @@ func (r *resolver) remember(row rowID, s ledger.Successor) {
 	r.young[row] = s
 }
 
-// resolve returns the successors of rows of a source table. A nil table has no
+// Resolve returns the successors of rows of a source table. A nil table has no
 // rows. Whether a row without an entry in the map exists at all is asked of
 // source, which may be nil where that does not matter: such rows are then kept.
-func (r *resolver) resolve(ctx context.Context, source *refChecker, t *ledger.SourceTable, ids []int64) (map[int64]ledger.Successor, error) {
+func (r *resolver) Resolve(ctx context.Context, source *Checker, t *ledger.SourceTable, ids []int64) (map[int64]ledger.Successor, error) {
 	found := make(map[int64]ledger.Successor, len(ids))
 	if t == nil {
 		return found, nil

@@ -1,4 +1,4 @@
-package merge
+package rekey
 
 import (
 	"context"
@@ -22,24 +22,24 @@ func (r *round) joined(ctx context.Context, tuples map[int][]any, renamed *[]int
 	for _, i := range slices.Sorted(maps.Keys(hits)) {
 		v := &r.verdicts[i]
 		clash := r.clash(i, r.source)
-		v.clashes = append(v.clashes, clash)
+		v.Clashes = append(v.Clashes, clash)
 		if r.unique.Rule == plan.RuleSuffix {
 			*renamed = append(*renamed, i)
 			continue
 		}
-		clash.Reason, v.failed = "the rows that both refer to become one", clash
+		clash.Reason, v.Failed = "the rows that both refer to become one", clash
 	}
 	return nil
 }
 
-// none reports whether no row of a source can clash, whatever its values: there
+// None reports whether no row of a source can clash, whatever its values: there
 // are no rows that come first.
-func (c *conflicts) none(ctx context.Context, t *plan.Table, source string) (bool, error) {
+func (c *Conflicts) None(ctx context.Context, t *plan.Table, source string) (bool, error) {
 	for _, k := range c.contests(t, source) {
 		if len(k.ahead) > 1 || slices.ContainsFunc(k.columns, (*plan.Column).HoldsReferences) {
 			return false, nil
 		}
-		r := &round{conflicts: c, contest: k}
+		r := &round{Conflicts: c, contest: k}
 		if empty, err := r.isEmpty(ctx); err != nil || !empty {
 			return false, err
 		}
