@@ -8,18 +8,14 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 )
 
-// An Assertion is a number that a merge must not change: the sum over the
-// sources, and over what the target had before, is that of the target
-// afterwards. So it is one that adds up, such as SUM(gold) or COUNT(*), over
-// rows that are all copied. What is rounded, such as the sum of a float, should
-// be rounded in the statement.
-type Assertion struct {
+// An assertion is a number that a merge must not change.
+type assertion struct {
 	Name string // for the report
 	SQL  string // gives one row of one number; NULL counts as 0
 }
 
 // measure returns the number that a database gives.
-func (a Assertion) measure(ctx context.Context, db chunk.Queryer) (*big.Rat, error) {
+func (a assertion) measure(ctx context.Context, db chunk.Queryer) (*big.Rat, error) {
 	var v any
 	if err := db.QueryRowContext(ctx, a.SQL).Scan(&v); err != nil {
 		return nil, fmt.Errorf("assertion %q: %w", a.Name, err)

@@ -16,7 +16,8 @@ import (
 // phaseDryRun is the phase of a dry run's events.
 const phaseDryRun = "dry-run"
 
-func (j *job) dryRun(ctx context.Context) (_ *report.Forecast, err error) {
+// forecast is a dry run.
+func forecast(ctx context.Context, j *job) (_ *report.Forecast, err error) {
 	began := time.Now()
 	c, err := j.conns(ctx)
 	if err != nil {

@@ -35,7 +35,7 @@ type job struct {
 	chunkTime  time.Duration
 	chunkRows  int
 	packRows   int
-	assertions []Assertion
+	assertions []assertion
 	unchecked  bool // by foreign keys
 
 	newExecutor func(context.Context, work) (executor, error)

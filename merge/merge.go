@@ -81,6 +81,16 @@ type Config struct {
 	WithoutForeignKeys bool
 }
 
+// An Assertion is a number that a merge must not change: the sum over the
+// sources, and over what the target had before, is that of the target
+// afterwards. So it is one that adds up, such as SUM(gold) or COUNT(*), over
+// rows that are all copied. What is rounded, such as the sum of a float, should
+// be rounded in the statement.
+type Assertion struct {
+	Name string // for the report
+	SQL  string // gives one row of one number; NULL counts as 0
+}
+
 // A Merge brings sources into a target by a plan. It is safe for concurrent
 // use, but only one of its runs goes on at a time.
 type Merge struct{ job job }
@@ -92,9 +102,12 @@ type Merge struct{ job job }
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{job{
 		newExecutor: newExecutor, newLinker: newLinker,
-		target: target, sources: map[string]*sql.DB{}, plan: plan, namespace: cfg.Namespace, datacenter: cfg.Datacenter, packRows: cfg.PackRows, assertions: cfg.Assertions,
+		target: target, sources: map[string]*sql.DB{}, plan: plan, namespace: cfg.Namespace, datacenter: cfg.Datacenter, packRows: cfg.PackRows,
 		unchecked: cfg.WithoutForeignKeys, teller: teller{to: cfg.Events}, pauser: chunk.Pauser{File: cfg.PauseFile},
 	}}
+	for _, a := range cfg.Assertions {
+		m.job.assertions = append(m.job.assertions, assertion(a))
+	}
 	if err := m.check(d, sources, cfg); err != nil {
 		return nil, fmt.Errorf("merge: new: %w", err)
 	}
@@ -231,7 +244,7 @@ func (m *Merge) Pause(on bool) { m.job.pauser.Paused.Store(on) }
 // plan may be changed for that too. Where verification fails, the error is
 // a [*report.VerifyError], and the report is there all the same.
 func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
-	if err := m.job.fillTarget(ctx); err != nil {
+	if err := fill(ctx, &m.job); err != nil {
 		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
 	}
 	report, err := m.Verify(ctx)
@@ -247,12 +260,11 @@ func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 // wrong is in the report, whose Err returns a [*report.VerifyError]; an error of
 // Verify itself says why nobody could look.
 func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
-	v := &verifying{job: &m.job, report: &report.Report{Run: m.job.id, Sources: m.job.plan.Sources, Started: time.Now().UTC()}}
-	if err := v.verify(ctx); err != nil {
+	r, err := verify(ctx, &m.job)
+	if err != nil {
 		return nil, fmt.Errorf("merge: verify: %w", ended(ctx, err))
 	}
-	v.report.Finished = time.Now().UTC()
-	return v.report, nil
+	return r, nil
 }
 
 // DryRun reads all rows of the sources, and of the target those whose unique
@@ -261,7 +273,7 @@ func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
 // the tables yet. What it remembers of rows that would be merged or renamed is
 // kept in memory.
 func (m *Merge) DryRun(ctx context.Context) (*report.Forecast, error) {
-	f, err := m.job.dryRun(ctx)
+	f, err := forecast(ctx, &m.job)
 	if err != nil {
 		return nil, fmt.Errorf("merge: dry run: %w", ended(ctx, err))
 	}

@@ -28,6 +28,16 @@ type verifying struct {
 
 var errNotRun = errors.New("the plan was never run on the target")
 
+// verify compares the target with what the sources, the plan and the ledger say.
+func verify(ctx context.Context, j *job) (*report.Report, error) {
+	v := &verifying{job: j, report: &report.Report{Run: j.id, Sources: j.plan.Sources, Started: time.Now().UTC()}}
+	if err := v.verify(ctx); err != nil {
+		return nil, err
+	}
+	v.report.Finished = time.Now().UTC()
+	return v.report, nil
+}
+
 func (v *verifying) verify(ctx context.Context) (err error) {
 	if v.first, err = v.conns(ctx); err != nil {
 		return err

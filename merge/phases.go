@@ -11,8 +11,8 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// fillTarget goes through the phases that write, from where an earlier run ended.
-func (j *job) fillTarget(ctx context.Context) (err error) {
+// fill goes through the phases that write, from where an earlier run ended.
+func fill(ctx context.Context, j *job) (err error) {
 	if err := j.lookFirst(ctx); err != nil {
 		return err
 	}

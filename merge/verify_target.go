@@ -251,7 +251,7 @@ func (v *verifying) assert(ctx context.Context, target chunk.Queryer) error {
 	return nil
 }
 
-func (v *verifying) measure(ctx context.Context, source string, a Assertion) (*big.Rat, error) {
+func (v *verifying) measure(ctx context.Context, source string, a assertion) (*big.Rat, error) {
 	s, err := v.others[0].Source(ctx, source)
 	if err != nil {
 		return nil, err
