@@ -1,10 +1,14 @@
 package merge
 
-import "context"
+import (
+	"context"
+
+	"github.com/shardsnow/snow/merge/internal/phases"
+)
 
 // newExecutor chooses who does a work: the MySQL server that has both databases,
 // if it can, or else this process row by row.
-func newExecutor(ctx context.Context, w work) (executor, error) {
+func newExecutor(ctx context.Context, w phases.Work) (phases.Executor, error) {
 	rows, err := newRowExecutor(ctx, w)
 	if err != nil {
 		return nil, err
@@ -20,4 +24,6 @@ func newExecutor(ctx context.Context, w work) (executor, error) {
 	return server, nil
 }
 
-func newLinker(ctx context.Context, w work) (linker, error) { return newRowLinker(ctx, w) }
+func newLinker(ctx context.Context, w phases.Work) (phases.Linker, error) {
+	return newRowLinker(ctx, w)
+}

@@ -7,19 +7,20 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 )
 
 // A serverCopier copies rows of a source table, and compares them, by statements
 // of the server.
 type serverCopier struct {
-	work
+	phases.Work
 	*selection
 }
 
 // newServerCopier returns nil if rows must go through this process.
-func newServerCopier(ctx context.Context, w work, database string) (*serverCopier, error) {
-	if w.table.Changed {
+func newServerCopier(ctx context.Context, w phases.Work, database string) (*serverCopier, error) {
+	if w.Table.Changed {
 		return nil, nil
 	}
 	s, err := newSelection(ctx, w, database)
@@ -37,7 +38,7 @@ func (c *serverCopier) copy(ctx context.Context, chunks []ledger.Chunk) (bytes i
 	if !ok {
 		return 0, errUnlike
 	}
-	target := c.conns.Target
+	target := c.Conns.Target
 	var want int64
 	done := make([]ledger.Chunk, len(chunks))
 	for i, m := range chunks {
@@ -48,7 +49,7 @@ func (c *serverCopier) copy(ctx context.Context, chunks []ledger.Chunk) (bytes i
 		want += done[i].Written
 		bytes += int(m.Read) * c.bytes
 	}
-	err = c.lease.Transaction(ctx, target, func() error {
+	err = c.Lease.Transaction(ctx, target, func() error {
 		if n, err := c.insert(ctx, chunks, where); err != nil || n != want {
 			return errors.Join(errUnlike, err)
 		}
@@ -62,8 +63,8 @@ func (c *serverCopier) copy(ctx context.Context, chunks []ledger.Chunk) (bytes i
 
 // insert copies rows, and returns how many.
 func (c *serverCopier) insert(ctx context.Context, chunks []ledger.Chunk, where string) (int64, error) {
-	target := c.conns.Target
-	heads, err := ledger.MapOf(target).PackHeads(ctx, c.table, chunks)
+	target := c.Conns.Target
+	heads, err := ledger.MapOf(target).PackHeads(ctx, c.Table, chunks)
 	if err != nil {
 		return 0, err
 	}
@@ -87,13 +88,13 @@ func (c *serverCopier) insert(ctx context.Context, chunks []ledger.Chunk, where 
 func (c *serverCopier) insertInto() (into string, values []string) {
 	names := make([]string, len(c.values))
 	values = slices.Clone(c.values)
-	for i, column := range c.table.Columns {
-		if names[i] = column.Name; slices.Contains(c.deferred, column) {
+	for i, column := range c.Table.Columns {
+		if names[i] = column.Name; slices.Contains(c.Deferred, column) {
 			values[i] = "NULL"
 		}
 	}
 	e := c.engine
-	return "INSERT INTO " + e.Quote(c.table.Table.Name) + " (" + e.QuoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
+	return "INSERT INTO " + e.Quote(c.Table.Table.Name) + " (" + e.QuoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
 }
 
 // count sees to it that there are as many rows as there were in each chunk, of
@@ -112,13 +113,13 @@ func (c *serverCopier) count(ctx context.Context, chunks []ledger.Chunk) error {
 			return errUnlike
 		}
 		var same []string
-		for i, name := range c.table.Table.PrimaryKey {
+		for i, name := range c.Table.Table.PrimaryKey {
 			same = append(same, "s."+c.engine.Quote(name)+" = "+sqlvalue.Text(m.Hi[i]))
 		}
 		parts = append(parts, counts(all), counts(strings.Join(same, " AND ")))
 		want = append(want, m.Read, 1)
 	}
-	if last.Seq == c.last {
+	if last.Seq == c.Last {
 		beyond, ok := c.within(last.Hi, nil)
 		if !ok {
 			return errUnlike
@@ -129,7 +130,7 @@ func (c *serverCopier) count(ctx context.Context, chunks []ledger.Chunk) error {
 		return nil
 	}
 	got, into := scanned(len(want))
-	if err := c.conns.Target.QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", ")).Scan(into...); err != nil {
+	if err := c.Conns.Target.QueryRowContext(ctx, "SELECT "+strings.Join(parts, ", ")).Scan(into...); err != nil {
 		return err
 	}
 	if !slices.Equal(got, want) {

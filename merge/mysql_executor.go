@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -18,23 +19,23 @@ var errUnlike = errors.New("the rows are not those that were counted")
 // do the work by statements. What a statement does not do as it should is undone
 // and left to rows: they say what is wrong with which row, or do it nonetheless.
 type serverExecutor struct {
-	work
-	rows   executor
+	phases.Work
+	rows   phases.Executor
 	minter *serverMinter // nil where rows must be seen: they may clash, or be dropped
 	copier *serverCopier // nil where the server can't copy and compare all columns
 	broken bool          // the copier's statements had an error
 }
 
 // newServerExecutor returns nil if the server can't do the work.
-func newServerExecutor(ctx context.Context, w work, rows executor) (executor, error) {
-	database, err := sourceDatabase(ctx, w.conns, w.table.Source)
+func newServerExecutor(ctx context.Context, w phases.Work, rows phases.Executor) (phases.Executor, error) {
+	database, err := sourceDatabase(ctx, w.Conns, w.Table.Source)
 	if err != nil || database == "" {
 		return nil, err
 	}
-	x := &serverExecutor{work: w, rows: rows}
-	if w.conflicts != nil {
+	x := &serverExecutor{Work: w, rows: rows}
+	if w.Conflicts != nil {
 		x.minter, err = newServerMinter(ctx, w, database)
-	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.sound[c] }; w.sound == nil || !slices.ContainsFunc(w.table.Columns, unknown) {
+	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.Sound[c] }; w.Sound == nil || !slices.ContainsFunc(w.Table.Columns, unknown) {
 		x.copier, err = newServerCopier(ctx, w, database)
 	}
 	if err != nil || x.minter == nil && x.copier == nil {
@@ -58,7 +59,7 @@ func (x *serverExecutor) Mint(ctx context.Context) error {
 		if errors.Is(err, errUnlike) {
 			return rows
 		}
-		return errors.Join(x.engine.Failed("mint", err), rows) // it may be what follows from the first
+		return errors.Join(x.Engine.Failed("mint", err), rows) // it may be what follows from the first
 	}
 	return nil
 }
@@ -66,11 +67,11 @@ func (x *serverExecutor) Mint(ctx context.Context) error {
 // mintAgain lets the server mint, and go on where another transaction was in the way.
 func (x *serverExecutor) mintAgain(ctx context.Context) error {
 	for tries := 1; ; tries++ {
-		last, err := ledger.Of(x.conns.Target).LastChunk(ctx, x.table)
+		last, err := ledger.Of(x.Conns.Target).LastChunk(ctx, x.Table)
 		if err != nil {
 			return err
 		}
-		if err = x.minter.all(ctx, last); err == nil || isFinal(ctx, err) || tries == chunk.MostTries || !x.engine.IsBusy(err) {
+		if err = x.minter.all(ctx, last); err == nil || isFinal(ctx, err) || tries == chunk.MostTries || !x.Engine.IsBusy(err) {
 			return err
 		}
 	}
@@ -80,15 +81,15 @@ func (x *serverExecutor) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes
 	if x.copier != nil && !x.broken {
 		bytes, err = x.copier.copy(ctx, chunks)
 		if err == nil || isFinal(ctx, err) {
-			return bytes, x.engine.Failed("copy", err)
+			return bytes, x.Engine.Failed("copy", err)
 		}
 		x.broken = true
 	}
 	return x.rows.Copy(ctx, chunks)
 }
 
-func (x *serverExecutor) Compare(ctx context.Context, tasks []task) (*proof, error) {
-	if x.copier != nil && !x.broken && tasks[0].copied.Hash == (chunk.Sum{}) {
+func (x *serverExecutor) Compare(ctx context.Context, tasks []phases.Task) (*phases.Proof, error) {
+	if x.copier != nil && !x.broken && tasks[0].Copied.Hash == (chunk.Sum{}) {
 		found, err := x.copier.compare(ctx, tasks)
 		if found != nil || isFinal(ctx, err) {
 			return found, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -27,7 +28,7 @@ const mostMinted = 5000
 // A chunk is cut with a bound of the place of its last id, so that several can be
 // minted at the same time. Their transactions end in the order of their chunks.
 type serverMinter struct {
-	work
+	phases.Work
 	from  string // the table, as the target's session calls it
 	key   string
 	rows  int // of a chunk, at most
@@ -39,16 +40,16 @@ type serverMinter struct {
 }
 
 // newServerMinter returns nil if rows of the table must be seen.
-func newServerMinter(ctx context.Context, w work, database string) (*serverMinter, error) {
-	t := w.table
+func newServerMinter(ctx context.Context, w phases.Work, database string) (*serverMinter, error) {
+	t := w.Table
 	if len(t.Primary) != 1 || t.Mapped != t.Rekeys || t.Rekeys && t.Primary[0] != t.Key || slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows) {
 		return nil, nil
 	}
-	if none, err := w.conflicts.None(ctx, t.Table, t.Source); err != nil || !none {
+	if none, err := w.Conflicts.None(ctx, t.Table, t.Source); err != nil || !none {
 		return nil, err
 	}
-	e, target := w.engine, w.conns.Target
-	m := &serverMinter{work: w, sizes: w.pace()}
+	e, target := w.Engine, w.Conns.Target
+	m := &serverMinter{Work: w, sizes: w.Pace()}
 	m.from, m.key = e.Quote(database)+"."+e.Quote(t.Table.Name), "s."+e.Quote(t.Table.PrimaryKey[0])
 	from, err := readStoredTable(ctx, target, literal(database), t.Table.Name)
 	if err != nil || from == nil || !slices.Equal(from.primary, t.Table.PrimaryKey) || !countable(from.columns[t.Table.PrimaryKey[0]].typ) {
@@ -56,7 +57,7 @@ func newServerMinter(ctx context.Context, w work, database string) (*serverMinte
 	}
 	tick := "NULL"
 	if t.Rekeys {
-		if m.dates = newServerDates(e, w.run, t, from); m.dates == nil {
+		if m.dates = newServerDates(e, w.Run, t, from); m.dates == nil {
 			return nil, nil
 		}
 		tick = m.dates.rowTick()
@@ -117,16 +118,16 @@ func (m *serverMinter) all(ctx context.Context, last ledger.Chunk) error {
 			}
 		})
 	}
-	write(m.conns.Target)
+	write(m.Conns.Target)
 	var others []*chunk.Conns
 	err := m.feed(ctx, last, func(tx *mintTx) error {
-		if tx.number > 1 && tx.number <= m.writers { // small tables are done by one
-			c, err := m.writer(ctx)
+		if tx.number > 1 && tx.number <= m.Writers { // small tables are done by one
+			c, err := m.Writer(ctx)
 			if err != nil {
 				return err
 			}
 			others = append(others, c)
-			if database, err := sourceDatabase(ctx, c, m.table.Source); err == nil && database != "" {
+			if database, err := sourceDatabase(ctx, c, m.Table.Source); err == nil && database != "" {
 				write(c.Target)
 			}
 		}
@@ -154,12 +155,12 @@ func (m *serverMinter) all(ctx context.Context, last ledger.Chunk) error {
 // feed cuts the rest of the table.
 func (m *serverMinter) feed(ctx context.Context, last ledger.Chunk, send func(*mintTx) error) error {
 	bound := int64(0)
-	if m.table.Rekeys {
+	if m.Table.Rekeys {
 		bound = max(m.dates.Start(), last.Place)
 	}
 	var before *mintTx
 	for number := 1; ; number++ {
-		if err := m.pause(ctx); err != nil {
+		if err := m.Pause(ctx); err != nil {
 			return err
 		}
 		tx := &mintTx{number: number, from: bound, before: before, held: make(chan struct{}), done: make(chan struct{}), counted: make(chan struct{})}
@@ -188,13 +189,13 @@ func (m *serverMinter) feed(ctx context.Context, last ledger.Chunk, send func(*m
 // cut returns the next chunk, of about so many rows at most, and moves the bound
 // of the last place on. No rows are after the last one.
 func (m *serverMinter) cut(ctx context.Context, last ledger.Chunk, rows int, bound *int64) (ledger.Chunk, error) {
-	c := ledger.Chunk{SourceTable: m.table.ID, Phase: ledger.PhaseMint, Seq: last.Seq + 1, Lo: last.Hi}
-	source, err := m.conns.Source(ctx, m.table.Source)
+	c := ledger.Chunk{SourceTable: m.Table.ID, Phase: ledger.PhaseMint, Seq: last.Seq + 1, Lo: last.Hi}
+	source, err := m.Conns.Source(ctx, m.Table.Source)
 	if err != nil {
 		return c, err
 	}
 	date, latest := "NULL", func(string) string { return "NULL" }
-	if m.table.Rekeys {
+	if m.Table.Rekeys {
 		date, latest = m.dates.column, m.dates.latestTick
 	}
 	var hi, tick sql.NullInt64
@@ -217,7 +218,7 @@ func (m *serverMinter) cut(ctx context.Context, last ledger.Chunk, rows int, bou
 		}
 	}
 	c.Hi = []any{hi.Int64}
-	if !m.table.Rekeys {
+	if !m.Table.Rekeys {
 		return c, nil
 	}
 	*bound = m.dates.Bound(*bound, c.Read, tick.Int64, tick.Valid)
@@ -246,13 +247,13 @@ func (m *serverMinter) write(ctx, going context.Context, target *chunk.Session, 
 		return err
 	}
 	start := time.Now()
-	err := m.lease.Try(ctx, target, func() error {
+	err := m.Lease.Try(ctx, target, func() error {
 		close(tx.held)
 		fill := m.fillMap
 		if m.packed {
 			fill = m.fillPacks
 		}
-		if m.table.Rekeys {
+		if m.Table.Rekeys {
 			if err := fill(ctx, target, tx); err != nil {
 				return err
 			}
@@ -273,7 +274,7 @@ func (m *serverMinter) write(ctx, going context.Context, target *chunk.Session, 
 	defer close(tx.counted) // the next one may use progress then
 	tx.before = nil         // or all would be kept
 	m.sizes.Observe(tx.rows, 0, took)
-	m.progress.chunk(tx.rows, took)
+	m.Progress.Chunk(tx.rows, took)
 	return nil
 }
 
@@ -290,7 +291,7 @@ func (m *serverMinter) fillMap(ctx context.Context, target *chunk.Session, tx *m
 		return err
 	}
 	text := fmt.Sprintf("INSERT INTO snow_merge_map (source_table, old_id, new_id, kind) SELECT %d, %s, %s, %d FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s ORDER BY %[2]s",
-		m.table.ID, m.key, m.dates.LateExpression(m.key, m.dates.rowTick()), ledger.KindNew, m.from, m.within(tx.chunks[0].Lo, last.Hi))
+		m.Table.ID, m.key, m.dates.LateExpression(m.key, m.dates.rowTick()), ledger.KindNew, m.from, m.within(tx.chunks[0].Lo, last.Hi))
 	result, err := target.ExecContext(ctx, text)
 	if err != nil {
 		return err
@@ -315,14 +316,14 @@ func (m *serverMinter) setPlaces(ctx context.Context, target *chunk.Session, tx 
 	for i, c := range tx.chunks {
 		keys[i] = c.Hi[0].(int64)
 	}
-	found, err := ledger.MapOf(target).Find(ctx, m.table, keys)
+	found, err := ledger.MapOf(target).Find(ctx, m.Table, keys)
 	if err != nil {
 		return err
 	}
 	for i := range tx.chunks {
 		c := &tx.chunks[i]
 		after, ok := found[keys[i]]
-		c.Place, c.Late = m.table.Ids.Place(after.ID), late.Microseconds()
+		c.Place, c.Late = m.Table.Ids.Place(after.ID), late.Microseconds()
 		id, err := m.dates.ID(c.Place, keys[i])
 		if !ok || c.Place > place || i == len(tx.chunks)-1 && c.Place != place || int64(id) != after.ID {
 			return errors.Join(errUnlike, err)

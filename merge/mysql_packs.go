@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 )
@@ -18,15 +19,15 @@ import (
 // packs reports whether the map of a source table gets packs: the table is large,
 // and the server can copy and compare its rows without rows of the map.
 func (m *serverMinter) packs(ctx context.Context, database string) (bool, error) {
-	if !m.table.Packable || m.packRows < 0 {
+	if !m.Table.Packable || m.PackRows < 0 {
 		return false, nil
 	}
 	var n int
-	err := m.conns.Target.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM "+m.from+" AS s LIMIT 1 OFFSET "+strconv.Itoa(m.packRows-1)+") AS found").Scan(&n)
+	err := m.Conns.Target.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM "+m.from+" AS s LIMIT 1 OFFSET "+strconv.Itoa(m.PackRows-1)+") AS found").Scan(&n)
 	if err != nil || n == 0 {
-		return false, m.engine.Failed("look at table "+strconv.Quote(m.table.Table.Name), err)
+		return false, m.Engine.Failed("look at table "+strconv.Quote(m.Table.Table.Name), err)
 	}
-	s, err := newSelection(ctx, m.work, database)
+	s, err := newSelection(ctx, m.Work, database)
 	return s != nil && s.dense && s.texts != nil, err
 }
 
@@ -75,13 +76,13 @@ func (c *serverCopier) insertPacked(ctx context.Context, chunks []ledger.Chunk, 
 	if c.texts == nil {
 		return 0, ledger.ErrPacks
 	}
-	target, key := c.conns.Target, "s."+c.engine.Quote(c.table.Columns[c.table.Key].Name)
+	target, key := c.Conns.Target, "s."+c.engine.Quote(c.Table.Columns[c.Table.Key].Name)
 	into, values := c.insertInto()
-	values[c.table.Key] = c.dates.Expression(key, c.dates.rowTick())
+	values[c.Table.Key] = c.dates.Expression(key, c.dates.rowTick())
 	all, allHeads := chunks, heads
 	for len(chunks) > 0 {
 		n := 1 // chunks whose ids go on where those before ended
-		for n < len(chunks) && heads[n].Begins == c.table.Ids.Place(heads[n-1].Last) {
+		for n < len(chunks) && heads[n].Begins == c.Table.Ids.Place(heads[n-1].Last) {
 			n++
 		}
 		where, ok := c.within(chunks[0].Lo, chunks[n-1].Hi)
@@ -146,9 +147,9 @@ func (s *selection) ofPacks(heads []ledger.PackHead) string {
 }
 
 // comparePacked compares rows whose ids are in packs.
-func (c *serverCopier) comparePacked(ctx context.Context, chunks []ledger.Chunk, heads []ledger.PackHead, found *proof) (got counts, err error) {
-	found.counted = true
-	found.first, found.last = heads[0].First, heads[len(heads)-1].Last
+func (c *serverCopier) comparePacked(ctx context.Context, chunks []ledger.Chunk, heads []ledger.PackHead, found *phases.Proof) (got counts, err error) {
+	found.Counted = true
+	found.First, found.Last = heads[0].First, heads[len(heads)-1].Last
 	for len(heads) > 0 {
 		n := alike(heads)
 		if n < len(heads) && heads[n].First <= heads[n-1].Last {
@@ -170,8 +171,8 @@ func (c *serverCopier) comparePacked(ctx context.Context, chunks []ledger.Chunk,
 // likePacks reports whether the rows of chunks whose packs are alike are in the
 // target as they are in the source, with the ids of the packs in their order,
 // and nothing else is of these chunks. All of them are compared at once, as texts.
-func (c *serverCopier) likePacks(ctx context.Context, chunks []ledger.Chunk, heads []ledger.PackHead, found *proof) (alike bool, err error) {
-	t, e, target := c.table, c.engine, c.conns.Target
+func (c *serverCopier) likePacks(ctx context.Context, chunks []ledger.Chunk, heads []ledger.PackHead, found *phases.Proof) (alike bool, err error) {
+	t, e, target := c.Table, c.engine, c.Conns.Target
 	first, last := chunks[0], chunks[len(chunks)-1]
 	where, ok := c.within(first.Lo, last.Hi)
 	if !ok || heads[0].Gapless && !consecutive(chunks) {
@@ -220,7 +221,7 @@ func (c *serverCopier) likePacks(ctx context.Context, chunks []ledger.Chunk, hea
 	checked, into := scanned(len(refs))
 	err = target.QueryRowContext(ctx, "SELECT "+strings.Join(c.references("TRUE"), ", ")+ofTarget).Scan(into...)
 	for i, ref := range refs {
-		found.reference(refKey{ref, 0}).Checked += checked[i]
+		found.Reference(phases.RefKey{Column: ref, Ref: 0}).Checked += checked[i]
 	}
 	return err == nil, err
 }

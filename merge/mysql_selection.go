@@ -9,8 +9,9 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
-	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -40,8 +41,8 @@ type selection struct {
 const packedBytes = 1000
 
 // newSelection returns nil if rows must go through this process.
-func newSelection(ctx context.Context, w work, database string) (*selection, error) {
-	t, e, target := w.table, w.engine, w.conns.Target
+func newSelection(ctx context.Context, w phases.Work, database string) (*selection, error) {
+	t, e, target := w.Table, w.Engine, w.Conns.Target
 	s := &selection{engine: e, of: t, from: e.Quote(database) + "." + e.Quote(t.Table.Name)}
 	from, err := readStoredTable(ctx, target, literal(database), t.Table.Name)
 	if err != nil {
@@ -60,14 +61,14 @@ func newSelection(ctx context.Context, w work, database string) (*selection, err
 			s.alive = "m.kind = 0"
 		}
 	}
-	tables := w.run.Of(t.Source)
+	tables := w.Run.Of(t.Source)
 	for at, c := range t.Columns {
 		if !s.column(c, at, database, from.columns[c.Name], to.columns[c.Name], tables) {
 			return nil, nil
 		}
 	}
 	if t.Packable {
-		s.dates = newServerDates(e, w.run, t, from)
+		s.dates = newServerDates(e, w.Run, t, from)
 	}
 	if len(s.texts) < len(s.values) || s.dates == nil || !from.ordered || !to.ordered || s.bytes > packedBytes {
 		s.texts = nil
@@ -162,22 +163,12 @@ func (s *selection) reference(c *plan.Column, at int, database string, tables ma
 // none returns the condition that a reference stands for no row, with OR after
 // it, or "" if no number does so.
 func (s *selection) none(value string, c *plan.Column) string {
-	ids := noneIDs(c)
+	ids := rekey.NoneIDs(c)
 	if len(ids) == 0 {
 		return ""
 	}
 	condition, _ := chunk.AnyOf(s.engine, value, ids)
 	return condition + " OR "
-}
-
-// noneIDs returns the numbers that stand for no row.
-func noneIDs(c *plan.Column) (ids []int64) {
-	for _, text := range c.None {
-		if id, ok := sqlvalue.ParseID(text); ok {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 // joined returns the rows of the source with what is looked up for them, row by

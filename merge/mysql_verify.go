@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
 )
 
 // counts are what is known of chunks, and what a server finds in them.
@@ -24,28 +25,28 @@ type counts struct {
 // compare lets the server compare the rows of some chunks. It returns nil if
 // something is other than it should be: then the rows must be read to say what it
 // is. So they must be after an error, which no later chunk is spared of.
-func (c *serverCopier) compare(ctx context.Context, tasks []task) (*proof, error) {
-	if _, ok := c.within(tasks[0].mint.Lo, tasks[len(tasks)-1].mint.Hi); !ok {
+func (c *serverCopier) compare(ctx context.Context, tasks []phases.Task) (*phases.Proof, error) {
+	if _, ok := c.within(tasks[0].Mint.Lo, tasks[len(tasks)-1].Mint.Hi); !ok {
 		return nil, nil
 	}
 	var want counts
 	chunks := make([]ledger.Chunk, len(tasks))
 	for i, t := range tasks {
-		chunks[i] = t.mint
-		want.source += t.copied.Read
-		want.rekeyed += t.mint.Rekeyed
-		want.merged += t.mint.Merged
-		want.dropped += t.mint.Dropped
-		want.copied += t.copied.Written
+		chunks[i] = t.Mint
+		want.source += t.Copied.Read
+		want.rekeyed += t.Mint.Rekeyed
+		want.merged += t.Mint.Merged
+		want.dropped += t.Mint.Dropped
+		want.copied += t.Copied.Written
 	}
 	want.right = want.copied
-	heads, err := ledger.MapOf(c.conns.Target).PackHeads(ctx, c.table, chunks)
+	heads, err := ledger.MapOf(c.Conns.Target).PackHeads(ctx, c.Table, chunks)
 	if errors.Is(err, ledger.ErrPacks) || len(heads) > 0 && (c.texts == nil || !c.dense) {
 		return nil, nil
 	}
 	var got counts
-	found := newProof()
-	found.unhashed = true
+	found := phases.NewProof()
+	found.Unhashed = true
 	switch {
 	case err != nil:
 	case len(heads) == 0:
@@ -56,13 +57,13 @@ func (c *serverCopier) compare(ctx context.Context, tasks []task) (*proof, error
 	if err != nil || got != want {
 		return nil, err
 	}
-	found.read, found.rekeyed, found.merged, found.dropped, found.copied = got.source, got.rekeyed, got.merged, got.dropped, got.copied
-	return found, c.sample(ctx, tasks[0].mint.Lo, found)
+	found.Read, found.Rekeyed, found.Merged, found.Dropped, found.Copied = got.source, got.rekeyed, got.merged, got.dropped, got.copied
+	return found, c.sample(ctx, tasks[0].Mint.Lo, found)
 }
 
 // compareMapped compares rows whose ids are in rows of the map.
-func (c *serverCopier) compareMapped(ctx context.Context, chunks []ledger.Chunk, found *proof) (got counts, err error) {
-	target := c.conns.Target
+func (c *serverCopier) compareMapped(ctx context.Context, chunks []ledger.Chunk, found *phases.Proof) (got counts, err error) {
+	target := c.Conns.Target
 	var least, most sql.NullInt64
 	if _, err := target.ExecContext(ctx, "SET @snow_merge_last = -1"); err != nil {
 		return got, err
@@ -73,11 +74,11 @@ func (c *serverCopier) compareMapped(ctx context.Context, chunks []ledger.Chunk,
 	if err := target.QueryRowContext(ctx, c.comparison(chunks[0].Lo, chunks[len(chunks)-1].Hi)).Scan(into...); err != nil {
 		return got, err
 	}
-	if c.table.Rekeys {
-		found.first, found.last = least.Int64, most.Int64
+	if c.Table.Rekeys {
+		found.First, found.Last = least.Int64, most.Int64
 	}
 	for i, ref := range refs {
-		found.reference(refKey{ref, 0}).Checked += checked[i]
+		found.Reference(phases.RefKey{Column: ref, Ref: 0}).Checked += checked[i]
 	}
 	return got, nil
 }
@@ -88,7 +89,7 @@ func (c *serverCopier) compareMapped(ctx context.Context, chunks []ledger.Chunk,
 // and dropped; the first and the last new id; and how many references there are
 // in each column that refers to rows.
 func (c *serverCopier) comparison(lo, hi []any) string {
-	e, t := c.engine, c.table
+	e, t := c.engine, c.Table
 	alive := "TRUE"
 	if c.alive != "" {
 		alive = c.alive
@@ -123,14 +124,14 @@ func (c *serverCopier) comparison(lo, hi []any) string {
 }
 
 // sample takes samples of plain columns that nobody has decided on.
-func (c *serverCopier) sample(ctx context.Context, after []any, found *proof) error {
-	if !slices.ContainsFunc(c.table.Columns, c.undecided) {
+func (c *serverCopier) sample(ctx context.Context, after []any, found *phases.Proof) error {
+	if !slices.ContainsFunc(c.Table.Columns, c.Undecided) {
 		return nil
 	}
-	part := c.table.Only(c.undecided)
-	rows, err := part.Read(ctx, c.conns, after, nil, sampledRows)
+	part := c.Table.Only(c.Undecided)
+	rows, err := part.Read(ctx, c.Conns, after, nil, phases.SampledRows)
 	if err == nil {
-		found.sampleRows(c.job, part, rows)
+		found.SampleRows(c.Job, part, rows)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/report"
@@ -15,7 +16,7 @@ import (
 // A rowCopier copies rows of a source table, and sets the references that were
 // NULL at first.
 type rowCopier struct {
-	work
+	phases.Work
 	rewriter *rekey.Rewriter
 	hasher   *chunk.Hasher
 	insert   *chunk.Inserter
@@ -23,7 +24,7 @@ type rowCopier struct {
 
 // Copy copies the rows of some chunks.
 func (c *rowCopier) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
-	values, rows, err := c.rows(ctx, c.table, chunks)
+	values, rows, err := c.rows(ctx, c.Table, chunks)
 	if err != nil {
 		return 0, err
 	}
@@ -56,10 +57,10 @@ func (c *rowCopier) read(ctx context.Context, t *ledger.SourceTable, chunks []le
 		want += int(each.Read)
 	}
 	upto := last.Hi
-	if last.Seq == c.last {
+	if last.Seq == c.Last {
 		upto = nil // nothing may have come after it
 	}
-	rows, err := t.Read(ctx, c.conns, first.Lo, upto, want+1)
+	rows, err := t.Read(ctx, c.Conns, first.Lo, upto, want+1)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func (c *rowCopier) read(ctx context.Context, t *ledger.SourceTable, chunks []le
 }
 
 func (c *rowCopier) changed(key []any, reason string) error {
-	return &report.ChangedError{Source: c.table.Source, Table: c.table.Table.Name, Row: sqlvalue.FormatKey(key), Reason: reason}
+	return &report.ChangedError{Source: c.Table.Source, Table: c.Table.Table.Name, Row: sqlvalue.FormatKey(key), Reason: reason}
 }
 
 // account returns what the ledger is to say of the chunks, if their rows become
@@ -117,8 +118,8 @@ func (c *rowCopier) account(chunks []ledger.Chunk, rows []rekey.Row) ([]ledger.C
 
 func (c *rowCopier) write(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
 	var deferred []int
-	for _, column := range c.deferred {
-		if at := c.table.Position(column.Name); at >= 0 {
+	for _, column := range c.Deferred {
+		if at := c.Table.Position(column.Name); at >= 0 {
 			deferred = append(deferred, at)
 		}
 	}
@@ -134,18 +135,18 @@ func (c *rowCopier) write(ctx context.Context, rows []rekey.Row, done []ledger.C
 		values, keys = append(values, r.New), append(keys, r.Key)
 	}
 	if c.insert == nil {
-		c.insert = chunk.NewInserter(c.conns.Target, c.table.Table.Name, c.table.Columns)
+		c.insert = chunk.NewInserter(c.Conns.Target, c.Table.Table.Name, c.Table.Columns)
 	}
 	var refused error
-	err := c.lease.Transaction(ctx, c.conns.Target, func() error {
+	err := c.Lease.Transaction(ctx, c.Conns.Target, func() error {
 		if refused = c.insert.Write(ctx, values); refused != nil {
 			return refused
 		}
-		return ledger.Of(c.conns.Target).InsertChunks(ctx, done)
+		return ledger.Of(c.Conns.Target).InsertChunks(ctx, done)
 	})
-	if err != nil && refused != nil && ctx.Err() == nil && !c.engine.IsBusy(err) {
+	if err != nil && refused != nil && ctx.Err() == nil && !c.Engine.IsBusy(err) {
 		at, cause := c.insert.Blame(ctx, values, err)
-		return c.table.RowError(keys[at], c.engine.Failed("insert", cause))
+		return c.Table.RowError(keys[at], c.Engine.Failed("insert", cause))
 	}
-	return c.engine.Failed("copy table "+strconv.Quote(c.table.Table.Name), err)
+	return c.Engine.Failed("copy table "+strconv.Quote(c.Table.Table.Name), err)
 }

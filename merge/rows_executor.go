@@ -5,6 +5,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 )
 
@@ -15,17 +16,17 @@ type rowExecutor struct {
 	*rowVerifier
 }
 
-func newRowExecutor(ctx context.Context, w work) (*rowExecutor, error) {
-	source, err := w.conns.Source(ctx, w.table.Source)
+func newRowExecutor(ctx context.Context, w phases.Work) (*rowExecutor, error) {
+	source, err := w.Conns.Source(ctx, w.Table.Source)
 	if err != nil {
 		return nil, err
 	}
-	rewriter := rekey.NewRewriter(w.run.Of(w.table.Source), w.conns.Target, source)
-	hasher := chunk.NewHasher(w.table.Columns, w.blobs())
+	rewriter := rekey.NewRewriter(w.Run.Of(w.Table.Source), w.Conns.Target, source)
+	hasher := chunk.NewHasher(w.Table.Columns, w.Blobs())
 	return &rowExecutor{
-		&rowMinter{work: w, rewriter: rewriter, writer: ledger.MapWriter{S: w.conns.Target}},
-		&rowCopier{work: w, rewriter: rewriter, hasher: hasher},
-		&rowVerifier{work: w, rewriter: rewriter, hasher: hasher, target: &rekey.Checker{Engine: w.engine, Q: w.conns.Target}},
+		&rowMinter{Work: w, rewriter: rewriter, writer: ledger.MapWriter{S: w.Conns.Target}},
+		&rowCopier{Work: w, rewriter: rewriter, hasher: hasher},
+		&rowVerifier{Work: w, rewriter: rewriter, hasher: hasher, target: &rekey.Checker{Engine: w.Engine, Q: w.Conns.Target}},
 	}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
@@ -25,23 +26,23 @@ type rowLinker struct {
 	touched []string            // assignments that keep ON UPDATE from changing other columns
 }
 
-func newRowLinker(ctx context.Context, w work) (*rowLinker, error) {
+func newRowLinker(ctx context.Context, w phases.Work) (*rowLinker, error) {
 	x, err := newRowExecutor(ctx, w)
 	if err != nil {
 		return nil, err
 	}
 	rows := x.rowCopier
-	t := rows.table.Only(func(c *plan.Column) bool { return slices.Contains(rows.deferred, c) })
+	t := rows.Table.Only(func(c *plan.Column) bool { return slices.Contains(rows.Deferred, c) })
 	l := &rowLinker{rowCopier: rows, part: t}
 	for at, c := range t.Columns {
-		if slices.Contains(rows.deferred, c) {
+		if slices.Contains(rows.Deferred, c) {
 			l.set = append(l.set, at)
 		}
 	}
-	if rows.engine.Kind == sqlsnow.MySQL {
+	if rows.Engine.Kind == sqlsnow.MySQL {
 		for _, c := range t.Table.Columns {
 			if typ := sqltype.Word(c.Type); c.Generated == "" && (typ == "timestamp" || typ == "datetime") {
-				name := rows.engine.Quote(c.Name)
+				name := rows.Engine.Quote(c.Name)
 				l.touched = append(l.touched, "t."+name+" = t."+name)
 			}
 		}
@@ -75,13 +76,13 @@ func (l *rowLinker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int,
 	rows = slices.DeleteFunc(rows, func(r rekey.Row) bool {
 		return r.New == nil || !slices.ContainsFunc(l.set, func(at int) bool { return r.New[at] != nil })
 	})
-	return bytes, l.engine.Failed("link", l.update(ctx, rows, done))
+	return bytes, l.Engine.Failed("link", l.update(ctx, rows, done))
 }
 
 func (l *rowLinker) update(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
-	target := l.conns.Target
+	target := l.Conns.Target
 	if len(l.set) == 0 || l.joinable(rows) { // the source may not have the columns
-		err := l.lease.Transaction(ctx, target, func() error {
+		err := l.Lease.Transaction(ctx, target, func() error {
 			for part := range slices.Chunk(rows, chunk.MostInserted) {
 				if err := l.updateMany(ctx, part); err != nil {
 					return err
@@ -90,7 +91,7 @@ func (l *rowLinker) update(ctx context.Context, rows []rekey.Row, done []ledger.
 			return ledger.Of(target).InsertChunks(ctx, done)
 		})
 		// An error names no row here: the rows are tried one by one for that.
-		if err == nil || l.engine.IsBusy(err) || ctx.Err() != nil || errors.As(err, new(*report.OvertakenError)) || len(l.set) == 0 {
+		if err == nil || l.Engine.IsBusy(err) || ctx.Err() != nil || errors.As(err, new(*report.OvertakenError)) || len(l.set) == 0 {
 			return err
 		}
 	}
@@ -99,7 +100,7 @@ func (l *rowLinker) update(ctx context.Context, rows []rekey.Row, done []ledger.
 
 // updateEach sets columns row by row, and names the row that is refused.
 func (l *rowLinker) updateEach(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
-	e, target := l.engine, l.conns.Target
+	e, target := l.Engine, l.Conns.Target
 	var assign, match []string
 	for n, at := range l.set {
 		assign = append(assign, e.Quote(l.part.Columns[at].Name)+" = "+e.Placeholder(n+1))
@@ -113,14 +114,14 @@ func (l *rowLinker) updateEach(ctx context.Context, rows []rekey.Row, done []led
 	}
 	defer update.Close()
 	var refused error
-	err = l.lease.Transaction(ctx, target, func() error {
+	err = l.Lease.Transaction(ctx, target, func() error {
 		for _, r := range rows {
 			args := make([]any, 0, len(l.set)+len(l.part.Primary))
 			for _, at := range slices.Concat(l.set, l.part.Primary) {
 				args = append(args, chunk.FitValue(e, r.New[at], l.part.Columns[at]))
 			}
 			if _, err := update.ExecContext(ctx, args...); err != nil {
-				refused = l.table.RowError(r.Key, e.Failed("link", err))
+				refused = l.Table.RowError(r.Key, e.Failed("link", err))
 				return err
 			}
 		}
@@ -136,13 +137,13 @@ func (l *rowLinker) updateEach(ctx context.Context, rows []rekey.Row, done []led
 // all values are integers, and the target is a server, where each statement is a
 // way there and back.
 func (l *rowLinker) joinable(rows []rekey.Row) bool {
-	if l.engine.Kind == sqlsnow.SQLite || len(l.part.Primary) != 1 {
+	if l.Engine.Kind == sqlsnow.SQLite || len(l.part.Primary) != 1 {
 		return false
 	}
 	return !slices.ContainsFunc(rows, func(r rekey.Row) bool {
 		return slices.ContainsFunc(append(l.set[:len(l.set):len(l.set)], l.part.Primary[0]), func(at int) bool {
 			_, integer := r.New[at].(int64)
-			return !integer && r.New[at] != nil || l.engine.Carrier(l.part.Columns[at]) != dialect.CarryInteger
+			return !integer && r.New[at] != nil || l.Engine.Carrier(l.part.Columns[at]) != dialect.CarryInteger
 		})
 	})
 }
@@ -150,7 +151,7 @@ func (l *rowLinker) joinable(rows []rekey.Row) bool {
 // updateMany sets columns of some rows in one statement, whose numbers are part
 // of the text, or arrays.
 func (l *rowLinker) updateMany(ctx context.Context, rows []rekey.Row) error {
-	e, table := l.engine, l.engine.Quote(l.part.Table.Name)
+	e, table := l.Engine, l.Engine.Quote(l.part.Table.Name)
 	columns := append([]int{l.part.Primary[0]}, l.set...)
 	var assign, names []string
 	for i, at := range columns {
@@ -181,7 +182,7 @@ func (l *rowLinker) updateMany(ctx context.Context, rows []rekey.Row) error {
 			args = append(args, "{"+strings.Join(all, ",")+"}")
 			arrays = append(arrays, "CAST("+e.Placeholder(i+1)+" AS BIGINT[])")
 		}
-		_, err := l.conns.Target.ExecContext(ctx, "UPDATE "+table+" AS t SET "+strings.Join(assign, ", ")+
+		_, err := l.Conns.Target.ExecContext(ctx, "UPDATE "+table+" AS t SET "+strings.Join(assign, ", ")+
 			" FROM unnest("+strings.Join(arrays, ", ")+") AS v ("+strings.Join(names, ", ")+") WHERE "+on, args...)
 		return err
 	}
@@ -196,7 +197,7 @@ func (l *rowLinker) updateMany(ctx context.Context, rows []rekey.Row) error {
 		}
 		values = append(values, "SELECT "+strings.Join(cells, ", "))
 	}
-	_, err := l.conns.Target.ExecContext(ctx, "UPDATE "+table+" AS t JOIN ("+strings.Join(values, " UNION ALL ")+") AS v ON "+on+
+	_, err := l.Conns.Target.ExecContext(ctx, "UPDATE "+table+" AS t JOIN ("+strings.Join(values, " UNION ALL ")+") AS v ON "+on+
 		" SET "+strings.Join(append(assign, l.touched...), ", "))
 	return err
 }

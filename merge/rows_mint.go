@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -18,7 +19,7 @@ var errNull = errors.New("its primary key has a NULL, as SQLite allows: no row c
 
 // A rowMinter decides what becomes of the rows of a source table.
 type rowMinter struct {
-	work
+	phases.Work
 	rewriter *rekey.Rewriter
 	writer   ledger.MapWriter
 	part     *ledger.SourceTable // the same table with the columns that decide
@@ -40,11 +41,11 @@ func (m *rowMinter) Mint(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
-	pace := m.pace()
-	ahead := &readAhead{conns: m.conns, table: m.part}
+	pace := m.Pace()
+	ahead := &readAhead{conns: m.Conns, table: m.part}
 	defer ahead.wait()
 	for {
-		if err := m.pause(ctx); err != nil {
+		if err := m.Pause(ctx); err != nil {
 			return err
 		}
 		start := time.Now()
@@ -61,13 +62,13 @@ func (m *rowMinter) Mint(ctx context.Context) error {
 		if more { // the source is not needed for what comes next
 			ahead.begin(ctx, m.after, pace.Size())
 		}
-		err = m.lease.Transaction(ctx, m.conns.Target, func() error { return m.write(ctx) })
+		err = m.Lease.Transaction(ctx, m.Conns.Target, func() error { return m.write(ctx) })
 		if err != nil {
-			return m.engine.Failed("mint", err)
+			return m.Engine.Failed("mint", err)
 		}
 		took := time.Since(start)
 		pace.Observe(len(rows), 0, took)
-		m.progress.chunk(len(rows), took)
+		m.Progress.Chunk(len(rows), took)
 		if !more {
 			return nil
 		}
@@ -75,12 +76,12 @@ func (m *rowMinter) Mint(ctx context.Context) error {
 }
 
 func (m *rowMinter) begin(ctx context.Context) error {
-	t := m.table
-	needs := m.conflicts.Needs(t.Table, t.Source)
+	t := m.Table
+	needs := m.Conflicts.Needs(t.Table, t.Source)
 	m.part = t.Only(func(c *plan.Column) bool {
 		return slices.Contains(needs, c) || c.DropsRows() || t.Rekeys && c.Name == t.Table.Created
 	})
-	last, err := ledger.Of(m.conns.Target).LastChunk(ctx, t)
+	last, err := ledger.Of(m.Conns.Target).LastChunk(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -88,10 +89,10 @@ func (m *rowMinter) begin(ctx context.Context) error {
 	if !t.Rekeys {
 		return nil
 	}
-	f := rekey.NewFormula(t.Ids, m.run.Facts.Now)
+	f := rekey.NewFormula(t.Ids, m.Run.Facts.Now)
 	m.ids = rekey.NewIDs{Formula: f, Place: max(last.Place, f.Start())}
 	m.created, m.zone = m.part.Position(t.Table.Created), time.UTC
-	if m.created >= 0 && t.Table.Zone != "" && !rekey.Zoned(m.engine.Kind, m.part.Columns[m.created]) {
+	if m.created >= 0 && t.Table.Zone != "" && !rekey.Zoned(m.Engine.Kind, m.part.Columns[m.created]) {
 		m.zone, err = time.LoadLocation(t.Table.Zone)
 	}
 	return err
@@ -113,14 +114,14 @@ func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 			alive = append(alive, r.Old)
 		}
 	}
-	verdicts, err := m.conflicts.Decide(ctx, m.table.Table, m.table.Source, m.part.Columns, alive)
+	verdicts, err := m.Conflicts.Decide(ctx, m.Table.Table, m.Table.Source, m.part.Columns, alive)
 	if err != nil {
 		return err
 	}
 	n := 0
 	for part := range slices.Chunk(all, chunk.Rows) {
 		m.seq++
-		c := ledger.Chunk{SourceTable: m.table.ID, Phase: ledger.PhaseMint, Seq: m.seq, Lo: m.after, Read: int64(len(part))}
+		c := ledger.Chunk{SourceTable: m.Table.ID, Phase: ledger.PhaseMint, Seq: m.seq, Lo: m.after, Read: int64(len(part))}
 		m.ids.Late = 0
 		for _, r := range part {
 			var v rekey.Verdict
@@ -144,22 +145,22 @@ func (m *rowMinter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 		return v.Failed
 	}
 	if slices.Contains(r.Key, nil) {
-		return m.table.RowError(r.Key, errNull)
+		return m.Table.RowError(r.Key, errNull)
 	}
 	left := func(kind string, after any) {
 		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Kind: kind, Seq: m.seq, Before: sqlvalue.FormatKey(r.Key), After: after})
 	}
 	var old int64
-	if m.table.Mapped {
+	if m.Table.Mapped {
 		var ok bool
 		if old, ok = r.Old[m.part.Key].(int64); !ok {
-			return m.table.RowError(r.Key, rekey.ErrKey)
+			return m.Table.RowError(r.Key, rekey.ErrKey)
 		}
 	}
 	switch {
 	case r.Fate == ledger.Dropped:
 		c.Dropped++
-		if m.table.Mapped {
+		if m.Table.Mapped {
 			m.entries = append(m.entries, ledger.Entry{Old: old, Kind: ledger.KindDropped})
 		} else {
 			left(ledger.ChangeDropped, nil)
@@ -167,7 +168,7 @@ func (m *rowMinter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 		return nil
 	case v.Merged:
 		c.Merged++
-		if m.table.Mapped {
+		if m.Table.Mapped {
 			m.entries = append(m.entries, ledger.Entry{Old: old, New: v.Winner.Key, Kind: ledger.KindMerged})
 		} else {
 			left(ledger.ChangeMerged, sqlvalue.FormatKey(v.WinnerKey))
@@ -177,7 +178,7 @@ func (m *rowMinter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	for _, name := range v.Renames {
 		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Column: name.Column.Name, Kind: ledger.ChangeRenamed, Seq: m.seq, Before: name.Before, After: name.After})
 	}
-	if !m.table.Rekeys {
+	if !m.Table.Rekeys {
 		return nil
 	}
 	c.Rekeyed++
@@ -188,18 +189,18 @@ func (m *rowMinter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	}
 	id, err := m.ids.Make(old, created, dated)
 	if err != nil {
-		return m.table.RowError(r.Key, err)
+		return m.Table.RowError(r.Key, err)
 	}
 	m.entries = append(m.entries, ledger.Entry{Old: old, New: int64(id), Kind: ledger.KindNew})
 	return nil
 }
 
 func (m *rowMinter) write(ctx context.Context) error {
-	if err := m.writer.Write(ctx, m.table, m.entries); err != nil {
+	if err := m.writer.Write(ctx, m.Table, m.entries); err != nil {
 		return err
 	}
-	ledger := ledger.Of(m.conns.Target)
-	if err := ledger.InsertChanges(ctx, m.table, m.changes); err != nil {
+	ledger := ledger.Of(m.Conns.Target)
+	if err := ledger.InsertChanges(ctx, m.Table, m.changes); err != nil {
 		return err
 	}
 	return ledger.InsertChunks(ctx, m.chunks)

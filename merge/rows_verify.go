@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -16,7 +17,7 @@ import (
 // A rowVerifier compares rows of a source table with what should have become of
 // them.
 type rowVerifier struct {
-	work
+	phases.Work
 	rewriter *rekey.Rewriter
 	hasher   *chunk.Hasher
 	target   *rekey.Checker
@@ -24,89 +25,89 @@ type rowVerifier struct {
 
 // Compare compares the rows of some chunks, and looks whether the source has
 // changed in them.
-func (v *rowVerifier) Compare(ctx context.Context, tasks []task) (*proof, error) {
-	total := newProof()
+func (v *rowVerifier) Compare(ctx context.Context, tasks []phases.Task) (*phases.Proof, error) {
+	total := phases.NewProof()
 	for _, t := range tasks {
-		found := newProof()
-		found.first, found.last = total.first, total.last
+		found := phases.NewProof()
+		found.First, found.Last = total.First, total.Last
 		if err := v.compareChunk(ctx, t, found); err != nil {
 			return nil, err
 		}
-		total.add(found)
-		total.first, total.last = found.first, found.last
+		total.Add(found)
+		total.First, total.Last = found.First, found.Last
 	}
 	return total, nil
 }
 
-func (v *rowVerifier) compareChunk(ctx context.Context, t task, found *proof) error {
-	values, err := v.table.Read(ctx, v.conns, t.mint.Lo, t.mint.Hi, 0)
+func (v *rowVerifier) compareChunk(ctx context.Context, t phases.Task, found *phases.Proof) error {
+	values, err := v.Table.Read(ctx, v.Conns, t.Mint.Lo, t.Mint.Hi, 0)
 	if err != nil {
 		return err
 	}
-	found.read = int64(len(values))
+	found.Read = int64(len(values))
 	for _, row := range values {
-		found.source.Add(v.hasher.Row(row))
+		found.Source.Add(v.hasher.Row(row))
 	}
-	rows, err := v.rewriter.Rewrite(ctx, v.table, values)
-	if failure, ok := failureOf(err); ok {
-		found.fail(failure)
+	rows, err := v.rewriter.Rewrite(ctx, v.Table, values)
+	if failure, ok := phases.FailureOf(err); ok {
+		found.Fail(failure)
 	} else if err != nil {
 		return err
 	} else if err := v.compareRows(ctx, rows, found); err != nil {
 		return err
 	}
-	hashed := t.copied.Hash != (chunk.Sum{})
-	for i, f := range found.failures {
+	hashed := t.Copied.Hash != (chunk.Sum{})
+	for i, f := range found.Failures {
 		if !hashed && f.Check == report.CheckRows {
-			found.failures[i].Reason += ", unless it is the source that has changed since"
+			found.Failures[i].Reason += ", unless it is the source that has changed since"
 		}
 	}
-	if hashed && found.source != t.copied.Hash || found.read != t.copied.Read {
-		found.fail(v.table.Failure(report.CheckSource, t.mint.Hi, "the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
-			sqlvalue.FormatKey(t.mint.Lo), t.copied.Read, found.read))
+	if hashed && found.Source != t.Copied.Hash || found.Read != t.Copied.Read {
+		found.Fail(v.Table.Failure(report.CheckSource, t.Mint.Hi, "the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
+			sqlvalue.FormatKey(t.Mint.Lo), t.Copied.Read, found.Read))
 	}
 	return nil
 }
 
 // compareRows looks for rows in the target.
-func (v *rowVerifier) compareRows(ctx context.Context, rows []rekey.Row, found *proof) error {
-	t := v.table
+func (v *rowVerifier) compareRows(ctx context.Context, rows []rekey.Row, found *phases.Proof) error {
+	t := v.Table
 	var keys [][]any
 	wants := make([]chunk.Sum, len(rows))
 	at := map[string]int{} // which row has a primary key in the target
 	for i, r := range rows {
 		switch r.Fate {
 		case ledger.Missing:
-			found.fail(t.Failure(report.CheckSource, r.Key, "the row is new since the run began"))
+			found.Fail(t.Failure(report.CheckSource, r.Key, "the row is new since the run began"))
 		case ledger.Merged:
-			found.merged++
+			found.Merged++
 		case ledger.Dropped:
-			found.dropped++
+			found.Dropped++
 		}
 		if r.New == nil {
 			continue
 		}
 		wants[i] = v.hasher.Row(r.New)
-		found.want.Add(wants[i])
+		found.Want.Add(wants[i])
 		for n, c := range t.Columns {
 			if t.Changed && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.Old[n], r.New[n]) {
-				found.renamed++
+				found.Renamed++
 			}
 		}
 		if r.Fate == ledger.Rekeyed {
-			found.rekeyed++
+			found.Rekeyed++
 			v.order(r, found)
 		}
 		key := t.PrimaryKey(r.New)
 		at[v.keyOf(key)] = i
 		for n, value := range key {
-			key[n] = chunk.FitValue(v.engine, value, t.Columns[t.Primary[n]])
+			key[n] = chunk.FitValue(v.Engine, value, t.Columns[t.Primary[n]])
 		}
 		keys = append(keys, key)
 	}
-	there, err := chunk.ReadKeys(ctx, v.engine, v.conns.Target, t.Table.Name, t.Columns, t.Table.PrimaryKey, keys)
+	there, err := chunk.ReadKeys(ctx, v.Engine, v.Conns.Target, t.Table.Name, t.Columns, t.Table.PrimaryKey, keys)
 	if err != nil {
-		return v.engine.Failed(fmt.Sprintf("read table %q of the target", t.Table.Name), err)
+		return v.Engine.Failed(fmt.Sprintf("read table %q of the target", t.Table.Name), err)
 	}
 	seen := make([]bool, len(rows))
 	for _, got := range there {
@@ -115,9 +116,9 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []rekey.Row, found *
 			continue // its key is equal to one of ours for the database: ours is missing, then
 		}
 		seen[i] = true
-		found.copied++
+		found.Copied++
 		is := v.hasher.Row(got)
-		found.found.Add(is)
+		found.Found.Add(is)
 		if is != wants[i] {
 			v.differences(rows[i], got, found)
 		}
@@ -126,10 +127,10 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []rekey.Row, found *
 		if r.New != nil && !seen[i] {
 			f := t.Failure(report.CheckRows, r.Key, "the row is missing")
 			f.Target = sqlvalue.FormatKey(t.PrimaryKey(r.New))
-			found.fail(f)
+			found.Fail(f)
 		}
 	}
-	found.sampleRows(v.job, t, there)
+	found.SampleRows(v.Job, t, there)
 	return v.references(ctx, rows, there, at, found)
 }
 
@@ -137,7 +138,7 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []rekey.Row, found *
 func (v *rowVerifier) keyOf(key []any) string {
 	var b strings.Builder
 	for i, value := range key {
-		b.Write(chunk.FormOf(v.table.Columns[v.table.Primary[i]]).Append(nil, value, v.blobs()))
+		b.Write(chunk.FormOf(v.Table.Columns[v.Table.Primary[i]]).Append(nil, value, v.Blobs()))
 		b.WriteByte(0)
 	}
 	return b.String()
@@ -145,8 +146,8 @@ func (v *rowVerifier) keyOf(key []any) string {
 
 // order sees to it that new ids sort as the old ones, and are those that nobody
 // else can have got.
-func (v *rowVerifier) order(r rekey.Row, found *proof) {
-	t := v.table
+func (v *rowVerifier) order(r rekey.Row, found *phases.Proof) {
+	t := v.Table
 	id, ok := sqlvalue.ID(r.New[t.Key])
 	if !ok {
 		return
@@ -154,32 +155,32 @@ func (v *rowVerifier) order(r rekey.Row, found *proof) {
 	fail := func(check report.Check, reason string, args ...any) {
 		f := t.Failure(check, r.Key, reason, args...)
 		f.Target = sqlvalue.FormatKey([]any{id})
-		found.fail(f)
+		found.Fail(f)
 	}
-	if found.first == 0 {
-		found.first = id
-	} else if id <= found.last {
-		fail(report.CheckOrder, "its id is not above that of the row before, %d", found.last)
+	if found.First == 0 {
+		found.First = id
+	} else if id <= found.Last {
+		fail(report.CheckOrder, "its id is not above that of the row before, %d", found.Last)
 	}
-	found.last = id
+	found.Last = id
 	if mask, value := t.Ids.Own(); uint64(id)&mask != value {
 		fail(report.CheckMap, "its id is not one of those that were reserved")
 	}
 }
 
-func (v *rowVerifier) differences(r rekey.Row, got []any, found *proof) {
-	for n, c := range v.table.Columns {
+func (v *rowVerifier) differences(r rekey.Row, got []any, found *phases.Proof) {
+	for n, c := range v.Table.Columns {
 		if !v.hasher.Equal(n, r.New[n], got[n]) {
-			f := v.table.Failure(report.CheckRows, r.Key, "want %s, got %s", sqlvalue.Sample(r.New[n]), sqlvalue.Sample(got[n]))
-			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.table.PrimaryKey(got))
-			found.fail(f)
+			f := v.Table.Failure(report.CheckRows, r.Key, "want %s, got %s", sqlvalue.Sample(r.New[n]), sqlvalue.Sample(got[n]))
+			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.Table.PrimaryKey(got))
+			found.Fail(f)
 		}
 	}
 }
 
 // references looks for the rows that the target's rows refer to.
-func (v *rowVerifier) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, found *proof) error {
-	t := v.table
+func (v *rowVerifier) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, found *phases.Proof) error {
+	t := v.Table
 	for n, c := range t.Columns {
 		if !c.HoldsReferences() {
 			continue
@@ -190,19 +191,19 @@ func (v *rowVerifier) references(ctx context.Context, rows []rekey.Row, there []
 		}
 		parents := make([]*plan.Table, len(c.Refers))
 		for i, r := range c.Refers {
-			if !v.sound[c] { // or all are rows
-				parents[i] = v.plan.Table(r.Table)
+			if !v.Sound[c] { // or all are rows
+				parents[i] = v.Plan.Table(r.Table)
 			}
 		}
 		fail := func(_ int, bad *report.RowError) {
-			failure, _ := failureOf(bad)
+			failure, _ := phases.FailureOf(bad)
 			failure.Row, failure.Target, failure.Check = "", failure.Row, report.CheckReference
-			found.fail(failure)
+			found.Fail(failure)
 		}
 		err = v.target.Orphans(ctx, f, there, parents, fail, func(h rekey.Held, missing bool) error {
-			ref := found.reference(refKey{c, h.Ref})
+			ref := found.Reference(phases.RefKey{Column: c, Ref: h.Ref})
 			ref.Checked++
-			if !missing || v.sound[c] {
+			if !missing || v.Sound[c] {
 				return nil
 			}
 			ref.Orphans++
@@ -216,14 +217,14 @@ func (v *rowVerifier) references(ctx context.Context, rows []rekey.Row, there []
 			if i, ok := at[v.keyOf(key)]; ok {
 				failure.Row = sqlvalue.FormatKey(rows[i].Key)
 			}
-			found.fail(failure)
+			found.Fail(failure)
 			return nil
 		})
 		if err != nil {
 			return err
 		}
 		for ref, reached := range f.Reached {
-			found.paths[refKey{c, ref}] = reached
+			found.Paths[phases.RefKey{Column: c, Ref: ref}] = reached
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package merge
+package phases
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 // verifying fills a report.
 type verifying struct {
-	*job
+	*Job
 	run    *ledger.Run
 	report *report.Report
 	later  map[string]int64      // rows that later runs have copied, by table
@@ -28,9 +28,9 @@ type verifying struct {
 
 var errNotRun = errors.New("the plan was never run on the target")
 
-// verify compares the target with what the sources, the plan and the ledger say.
-func verify(ctx context.Context, j *job) (*report.Report, error) {
-	v := &verifying{job: j, report: &report.Report{Run: j.id, Sources: j.plan.Sources, Started: time.Now().UTC()}}
+// Verify compares the target with what the sources, the plan and the ledger say.
+func Verify(ctx context.Context, j *Job) (*report.Report, error) {
+	v := &verifying{Job: j, report: &report.Report{Run: j.ID, Sources: j.Plan.Sources, Started: time.Now().UTC()}}
 	if err := v.verify(ctx); err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, v.first.Close()) }()
 	target := v.first.Target
-	if v.run, err = ledger.Of(target).Load(ctx, v.id, v.plan); err != nil {
+	if v.run, err = ledger.Of(target).Load(ctx, v.ID, v.Plan); err != nil {
 		return err
 	}
 	if v.run == nil {
@@ -58,9 +58,9 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 		return err
 	}
 	v.others = []*chunk.Conns{v.first} // of SQLite there may be one connection only
-	if v.writers > 1 {
+	if v.Writers > 1 {
 		v.others = nil
-		for range v.writers {
+		for range v.Writers {
 			c, err := v.conns(ctx)
 			if err != nil {
 				return err
@@ -69,8 +69,8 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 			v.others = append(v.others, c)
 		}
 	}
-	v.teller.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify, Total: -1})
-	proofs := make([]*proof, len(v.run.Tables))
+	v.Teller.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify, Total: -1})
+	proofs := make([]*Proof, len(v.run.Tables))
 	for i, t := range v.run.Tables {
 		if t.Changed, err = ledger.Of(target).HasChanges(ctx, t); err != nil {
 			return err
@@ -90,9 +90,9 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 }
 
 // table compares the rows of one table of one source.
-func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*proof, error) {
-	total := newProof()
-	total.counted = true
+func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Proof, error) {
+	total := NewProof()
+	total.Counted = true
 	l := ledger.Of(v.first.Target)
 	all, err := l.Done(ctx, t, ledger.PhaseMint)
 	if err != nil {
@@ -107,7 +107,7 @@ func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*proof, e
 	if err := v.beyond(ctx, t, last, total); err != nil {
 		return nil, err
 	}
-	if !total.counted { // by integers, of which there is but one order
+	if !total.Counted { // by integers, of which there is but one order
 		if err := v.whole(ctx, t, total); err != nil {
 			return nil, err
 		}
@@ -120,34 +120,34 @@ func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*proof, e
 			return nil, err
 		}
 	}
-	for _, f := range total.failures {
+	for _, f := range total.Failures {
 		v.report.Add(f)
 	}
-	v.report.Failed += total.failed - int64(len(total.failures))
+	v.report.Failed += total.failed - int64(len(total.Failures))
 	row := report.Table{
-		Table: t.Table.Name, Source: t.Source, Rows: total.read, Copied: total.copied, Rekeyed: total.rekeyed, Merged: total.merged,
-		Dropped: total.dropped, Renamed: total.renamed, Displacement: time.Duration(all.Late) * time.Microsecond,
+		Table: t.Table.Name, Source: t.Source, Rows: total.Read, Copied: total.Copied, Rekeyed: total.Rekeyed, Merged: total.Merged,
+		Dropped: total.Dropped, Renamed: total.Renamed, Displacement: time.Duration(all.Late) * time.Microsecond,
 	}
-	if !total.unhashed {
-		row.Hash, row.Found = total.want.String(), total.found.String()
+	if !total.Unhashed {
+		row.Hash, row.Found = total.Want.String(), total.Found.String()
 	}
 	if t.Rekeys {
 		row.Worker = &t.Ids.Worker
 	}
 	v.report.Tables = append(v.report.Tables, row)
-	progress.event.Rows = total.read
+	progress.event.Rows = total.Read
 	progress.end()
 	return total, nil
 }
 
 // linked sees to it that the references which were NULL at first are set.
-func (v *verifying) linked(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, total *proof) error {
-	if !slices.ContainsFunc(v.stages, func(st plan.Stage) bool { return st.Table == t.Table && len(st.Deferred) > 0 }) {
+func (v *verifying) linked(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, total *Proof) error {
+	if !slices.ContainsFunc(v.Stages, func(st plan.Stage) bool { return st.Table == t.Table && len(st.Deferred) > 0 }) {
 		return nil
 	}
 	open, err := l.Pending(ctx, t, ledger.PhaseLink, 0, 1)
 	if err == nil && len(open) > 0 {
-		total.fail(t.Failure(report.CheckComplete, open[0].Hi, "references of the rows up to this one are not set"))
+		total.Fail(t.Failure(report.CheckComplete, open[0].Hi, "references of the rows up to this one are not set"))
 	}
 	return err
 }
@@ -155,34 +155,34 @@ func (v *verifying) linked(ctx context.Context, l ledger.Ledger, t *ledger.Sourc
 // A collector adds up the proofs of a table's chunks. It is safe for concurrent use.
 type collector struct {
 	mu       sync.Mutex
-	total    *proof
+	total    *Proof
 	edges    map[int64][2]int64 // the first and the last new id of chunks
 	progress *progress
 }
 
-func (c *collector) add(seq int64, p *proof) {
+func (c *collector) add(seq int64, p *Proof) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.total.add(p)
-	if p.first != 0 {
-		c.edges[seq] = [2]int64{p.first, p.last}
+	c.total.Add(p)
+	if p.First != 0 {
+		c.edges[seq] = [2]int64{p.First, p.Last}
 	}
-	if p.read > 0 {
-		c.progress.chunk(int(p.read), 0)
+	if p.Read > 0 {
+		c.progress.Chunk(int(p.Read), 0)
 	}
 }
 
 // chunks compares the chunks of a table, several at a time, and returns the last.
-func (v *verifying) chunks(ctx context.Context, t *ledger.SourceTable, total *proof, progress *progress) (last ledger.Chunk, err error) {
+func (v *verifying) chunks(ctx context.Context, t *ledger.SourceTable, total *Proof, progress *progress) (last ledger.Chunk, err error) {
 	all := &collector{total: total, edges: map[int64][2]int64{}, progress: progress}
-	var executors []executor
+	var executors []Executor
 	defer func() {
 		for _, x := range executors {
 			x.Close()
 		}
 	}()
 	for _, c := range v.others {
-		x, err := v.newExecutor(ctx, work{job: v.job, run: v.run, table: t, conns: c, sound: v.sound})
+		x, err := v.NewExecutor(ctx, Work{Job: v.Job, Run: v.run, Table: t, Conns: c, Sound: v.sound})
 		if err != nil {
 			return last, err
 		}
@@ -190,7 +190,7 @@ func (v *verifying) chunks(ctx context.Context, t *ledger.SourceTable, total *pr
 	}
 	feed := &verifyFeed{verifying: v, table: t, all: all, joins: executors[0].Joins()}
 	if len(executors) == 1 {
-		last, err = feed.run(ctx, func(tasks []task) error { return compare(ctx, executors[0], tasks, all) })
+		last, err = feed.run(ctx, func(tasks []Task) error { return compare(ctx, executors[0], tasks, all) })
 	} else {
 		last, err = v.parallel(ctx, executors, feed)
 	}
@@ -202,28 +202,28 @@ func (v *verifying) chunks(ctx context.Context, t *ledger.SourceTable, total *pr
 		if edge := all.edges[seq]; edge[0] <= above {
 			f := t.Failure(report.CheckOrder, nil, "the id is not above that of the row before, %d", above)
 			f.Target = sqlvalue.FormatKey([]any{edge[0]})
-			total.fail(f)
+			total.Fail(f)
 		}
 		above = max(above, all.edges[seq][1])
 	}
 	return last, nil
 }
 
-func compare(ctx context.Context, x executor, tasks []task, all *collector) error {
+func compare(ctx context.Context, x Executor, tasks []Task, all *collector) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	found, err := x.Compare(ctx, tasks)
 	if err == nil {
-		all.add(tasks[0].mint.Seq, found)
+		all.add(tasks[0].Mint.Seq, found)
 	}
 	return err
 }
 
-func (v *verifying) parallel(ctx context.Context, executors []executor, feed *verifyFeed) (last ledger.Chunk, err error) {
+func (v *verifying) parallel(ctx context.Context, executors []Executor, feed *verifyFeed) (last ledger.Chunk, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	tasks := make(chan []task, len(executors))
+	tasks := make(chan []Task, len(executors))
 	var group sync.WaitGroup
 	for _, x := range executors {
 		group.Go(func() {
@@ -234,7 +234,7 @@ func (v *verifying) parallel(ctx context.Context, executors []executor, feed *ve
 			}
 		})
 	}
-	last, err = feed.run(ctx, func(t []task) error {
+	last, err = feed.run(ctx, func(t []Task) error {
 		select {
 		case tasks <- t:
 			return nil
@@ -257,19 +257,19 @@ type verifyFeed struct {
 	table *ledger.SourceTable
 	all   *collector
 	joins bool
-	tasks []task // that are not sent yet
+	tasks []Task // that are not sent yet
 }
 
 // comparedRows is about how many rows are compared at a time, where chunks are joined.
 const comparedRows = 10_000
 
 // add appends a task, and sends those before if it can't go with them.
-func (f *verifyFeed) add(ctx context.Context, t task, send func([]task) error) error {
-	rows := t.mint.Read
+func (f *verifyFeed) add(ctx context.Context, t Task, send func([]Task) error) error {
+	rows := t.Mint.Read
 	for _, other := range f.tasks {
-		rows += other.mint.Read
+		rows += other.Mint.Read
 	}
-	if len(f.tasks) > 0 && (!f.joins || t.copied.Hash != (chunk.Sum{}) || f.tasks[0].copied.Hash != (chunk.Sum{}) || rows > comparedRows) {
+	if len(f.tasks) > 0 && (!f.joins || t.Copied.Hash != (chunk.Sum{}) || f.tasks[0].Copied.Hash != (chunk.Sum{}) || rows > comparedRows) {
 		if err := f.flush(ctx, send); err != nil {
 			return err
 		}
@@ -278,11 +278,11 @@ func (f *verifyFeed) add(ctx context.Context, t task, send func([]task) error) e
 	return nil
 }
 
-func (f *verifyFeed) flush(ctx context.Context, send func([]task) error) error {
+func (f *verifyFeed) flush(ctx context.Context, send func([]Task) error) error {
 	if len(f.tasks) == 0 {
 		return nil
 	}
-	if err := f.pause(ctx); err != nil {
+	if err := f.Pause(ctx); err != nil {
 		return err
 	}
 	err := send(f.tasks)
@@ -291,11 +291,11 @@ func (f *verifyFeed) flush(ctx context.Context, send func([]task) error) error {
 }
 
 // run sends all chunks, and returns the last one.
-func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last ledger.Chunk, err error) {
+func (f *verifyFeed) run(ctx context.Context, send func([]Task) error) (last ledger.Chunk, err error) {
 	l := ledger.Of(f.first.Target)
 	broken := func(m ledger.Chunk, reason string) {
-		p := newProof()
-		p.fail(f.table.Failure(report.CheckComplete, m.Hi, "%s", reason))
+		p := NewProof()
+		p.Fail(f.table.Failure(report.CheckComplete, m.Hi, "%s", reason))
 		f.all.add(m.Seq, p)
 	}
 	for {
@@ -321,7 +321,7 @@ func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last led
 				broken(m, "the rows up to this one are not copied")
 				err = f.flush(ctx, send)
 			} else {
-				err = f.add(ctx, task{m, copied[i]}, send)
+				err = f.add(ctx, Task{m, copied[i]}, send)
 			}
 			if err != nil {
 				return last, err
@@ -331,24 +331,24 @@ func (f *verifyFeed) run(ctx context.Context, send func([]task) error) (last led
 }
 
 // beyond looks for rows of a source that the run has never seen.
-func (v *verifying) beyond(ctx context.Context, t *ledger.SourceTable, last ledger.Chunk, total *proof) error {
+func (v *verifying) beyond(ctx context.Context, t *ledger.SourceTable, last ledger.Chunk, total *Proof) error {
 	rows, err := t.Read(ctx, v.others[0], last.Hi, nil, 1)
 	if err == nil && len(rows) > 0 {
-		total.fail(t.Failure(report.CheckSource, t.PrimaryKey(rows[0]), "the row is new since the run began"))
+		total.Fail(t.Failure(report.CheckSource, t.PrimaryKey(rows[0]), "the row is new since the run began"))
 	}
 	return err
 }
 
 // whole sees to it that the chunks have all rows of a source, whatever the
 // database's order of them is.
-func (v *verifying) whole(ctx context.Context, t *ledger.SourceTable, total *proof) error {
+func (v *verifying) whole(ctx context.Context, t *ledger.SourceTable, total *Proof) error {
 	source, err := v.others[0].Source(ctx, t.Source)
 	if err != nil {
 		return err
 	}
-	n, err := chunk.CountRows(ctx, v.engine, source, t.Table.Name)
-	if err == nil && n != total.read {
-		total.fail(t.Failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.read))
+	n, err := chunk.CountRows(ctx, v.Engine, source, t.Table.Name)
+	if err == nil && n != total.Read {
+		total.Fail(t.Failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.Read))
 	}
 	return report.OfSource(t.Source, err)
 }

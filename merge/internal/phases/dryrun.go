@@ -1,4 +1,4 @@
-package merge
+package phases
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 // phaseDryRun is the phase of a dry run's events.
 const phaseDryRun = "dry-run"
 
-// forecast is a dry run.
-func forecast(ctx context.Context, j *job) (_ *report.Forecast, err error) {
+// Forecast is a dry run.
+func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	began := time.Now()
 	c, err := j.conns(ctx)
 	if err != nil {
@@ -25,7 +25,7 @@ func forecast(ctx context.Context, j *job) (_ *report.Forecast, err error) {
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	// Where there is no ledger, there was no run.
-	if r, err := ledger.Of(c.Target).Load(ctx, j.id, j.plan); err == nil && r != nil && r.Phase != ledger.PhaseMint {
+	if r, err := ledger.Of(c.Target).Load(ctx, j.ID, j.Plan); err == nil && r != nil && r.Phase != ledger.PhaseMint {
 		return nil, errBegun
 	}
 	sources, err := c.All(ctx)
@@ -35,18 +35,18 @@ func forecast(ctx context.Context, j *job) (_ *report.Forecast, err error) {
 	if err := (&preflight{j, c}).check(ctx); err != nil {
 		return nil, err
 	}
-	j.teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
+	j.Teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
 	merged := rekey.NewRememberedIdentities()
 	d := &dryRun{
-		job: j, conns: c, forecast: &report.Forecast{Sources: j.plan.Sources}, merged: merged,
-		conflicts: rekey.NewConflicts(j.engine, j.plan, c.Target, sources, merged),
+		Job: j, conns: c, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: merged,
+		conflicts: rekey.NewConflicts(j.Engine, j.Plan, c.Target, sources, merged),
 	}
-	for _, t := range j.order {
+	for _, t := range j.Order {
 		before, err := d.before(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		order, err := j.plan.Precedence(t)
+		order, err := j.Plan.Precedence(t)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ const runPerDryRun = 6
 
 // A dryRun goes through the tables of the sources.
 type dryRun struct {
-	*job
+	*Job
 	conns     *chunk.Conns
 	forecast  *report.Forecast
 	conflicts *rekey.Conflicts
@@ -77,7 +77,7 @@ type dryRun struct {
 
 // before counts the rows that the target has of a table.
 func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {
-	n, err := chunk.CountRows(ctx, d.engine, d.conns.Target, t.Name)
+	n, err := chunk.CountRows(ctx, d.Engine, d.conns.Target, t.Name)
 	if err != nil {
 		if ctx.Err() != nil {
 			return 0, err
@@ -97,10 +97,10 @@ func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64)
 	}
 	progress := d.progress(phaseDryRun, t, 0, -1)
 	progress.begin()
-	pace := d.pace()
+	pace := d.Pace()
 	var after []any
 	for {
-		if err := d.pause(ctx); err != nil {
+		if err := d.Pause(ctx); err != nil {
 			return err
 		}
 		start, limit := time.Now(), pace.Size()
@@ -116,7 +116,7 @@ func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64)
 			bytes += chunk.SizeOf(row)
 		}
 		pace.Observe(len(rows), bytes, time.Since(start))
-		progress.chunk(len(rows), time.Since(start))
+		progress.Chunk(len(rows), time.Since(start))
 		if len(rows) < limit {
 			break
 		}

@@ -1,4 +1,4 @@
-package merge
+package phases
 
 import (
 	"context"
@@ -36,9 +36,9 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.source = &rekey.Checker{Engine: f.engine, Q: source}
+	f.source = &rekey.Checker{Engine: f.Engine, Q: source}
 	tables := map[string]*ledger.SourceTable{}
-	for _, t := range f.plan.Tables {
+	for _, t := range f.Plan.Tables {
 		if !t.Skip && t.In(s.Source) {
 			tables[t.Name] = ledger.NewSourceTable(0, s.Source, t)
 		}
@@ -56,7 +56,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	if s.Rekeys && s.Table.Created != "" {
 		f.created, f.zone, f.now = s.Position(s.Table.Created), time.UTC, time.Now()
 		f.dates = report.DateForecast{Table: s.Table.Name, Source: s.Source, Column: s.Table.Created}
-		if s.Table.Zone != "" && f.created >= 0 && !rekey.Zoned(f.engine.Kind, s.Columns[f.created]) {
+		if s.Table.Zone != "" && f.created >= 0 && !rekey.Zoned(f.Engine.Kind, s.Columns[f.created]) {
 			f.zone, err = time.LoadLocation(s.Table.Zone)
 		}
 	}
@@ -193,7 +193,7 @@ func (f *tableForecast) fits(values []any) {
 		if i := slices.IndexFunc(f.finders, func(finder *rekey.Finder) bool { return finder.At == n }); i >= 0 && v != nil {
 			v = f.longest(f.finders[i], values)
 		}
-		if reason := misfit(f.engine.Kind, c, v); reason != "" {
+		if reason := misfit(f.Engine.Kind, c, v); reason != "" {
 			key := sqlvalue.FormatKey(f.of.PrimaryKey(values))
 			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+key+": "+reason)
 			f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: rekey.ColumnError(c.Name, errors.New(reason))})

@@ -1,4 +1,4 @@
-package merge
+package phases
 
 import (
 	"context"
@@ -13,22 +13,22 @@ import (
 // in the target, what it is called there, and whether it is copied at all. It cuts
 // tables into the chunks that the later phases go by.
 type minting struct {
-	*job
+	*Job
 	run   *ledger.Run
 	lease *ledger.Lease
 	conns *chunk.Conns
 }
 
 func (m *minting) mint(ctx context.Context) error {
-	m.teller.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseMint, Total: -1})
+	m.Teller.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseMint, Total: -1})
 	sources, err := m.conns.All(ctx)
 	if err != nil {
 		return err
 	}
 	target := m.conns.Target
-	conflicts := rekey.NewConflicts(m.engine, m.plan, target, sources, &rekey.MappedIdentities{Ids: ledger.MapOf(target), Run: m.run})
-	for _, t := range m.order {
-		order, err := m.plan.Precedence(t)
+	conflicts := rekey.NewConflicts(m.Engine, m.Plan, target, sources, &rekey.MappedIdentities{Ids: ledger.MapOf(target), Run: m.run})
+	for _, t := range m.Order {
+		order, err := m.Plan.Precedence(t)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (m *minting) table(ctx context.Context, t *ledger.SourceTable, conflicts *r
 	}
 	progress := m.progress(ledger.PhaseMint, t, seen.Read, -1)
 	progress.begin()
-	x, err := m.newExecutor(ctx, work{job: m.job, run: m.run, table: t, conns: m.conns, lease: m.lease, conflicts: conflicts, progress: progress})
+	x, err := m.NewExecutor(ctx, Work{Job: m.Job, Run: m.run, Table: t, Conns: m.conns, Lease: m.lease, Conflicts: conflicts, Progress: progress})
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package merge
+package phases
 
 import (
 	"context"
@@ -11,27 +11,27 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// fill goes through the phases that write, from where an earlier run ended.
-func fill(ctx context.Context, j *job) (err error) {
+// Fill goes through the phases that write, from where an earlier run ended.
+func Fill(ctx context.Context, j *Job) (err error) {
 	if err := j.lookFirst(ctx); err != nil {
 		return err
 	}
-	s := &start{job: j}
+	s := &start{Job: j}
 	if err := s.reserve(ctx); err != nil {
 		return err
 	}
-	first, err := j.writer(ctx)
+	first, err := j.Writer(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, first.Close()) }()
 	var renewer func(context.Context) (*chunk.Session, error)
-	if j.engine.Writers > 1 {
+	if j.Engine.Writers > 1 {
 		renewer = func(ctx context.Context) (*chunk.Session, error) {
-			return chunk.OpenSession(ctx, j.engine, j.target, j.engine.Target)
+			return chunk.OpenSession(ctx, j.Engine, j.Target, j.Engine.Target)
 		}
 	}
-	ctx, lease, err := ledger.TakeLease(ctx, first.Target, renewer, j.id, j.holder, j.leaseTime)
+	ctx, lease, err := ledger.TakeLease(ctx, first.Target, renewer, j.ID, j.Holder, j.LeaseTime)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func fill(ctx context.Context, j *job) (err error) {
 
 // lookFirst does so with sessions of its own, for the registry, which is next,
 // may be the target, whose pool may have only one.
-func (j *job) lookFirst(ctx context.Context) (err error) {
+func (j *Job) lookFirst(ctx context.Context) (err error) {
 	c, err := j.conns(ctx)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (j *job) lookFirst(ctx context.Context) (err error) {
 	return (&preflight{j, c}).check(ctx)
 }
 
-func (j *job) phases(ctx context.Context, s *start, lease *ledger.Lease, first *chunk.Conns) error {
+func (j *Job) phases(ctx context.Context, s *start, lease *ledger.Lease, first *chunk.Conns) error {
 	if err := (&preflight{j, first}).fits(ctx); err != nil {
 		return err
 	}
@@ -65,13 +65,13 @@ func (j *job) phases(ctx context.Context, s *start, lease *ledger.Lease, first *
 	enter := func(state, phase string) error {
 		err := lease.Transaction(ctx, first.Target, func() error { return ledger.Of(first.Target).Enter(ctx, r, state, phase) })
 		if err != nil {
-			return j.engine.Failed("begin a phase", err)
+			return j.Engine.Failed("begin a phase", err)
 		}
 		r.State, r.Phase = state, phase
 		return nil
 	}
 	if r.Phase == ledger.PhaseMint {
-		if looksBack(j.plan) {
+		if looksBack(j.Plan) {
 			if err := ledger.Of(first.Target).IndexMap(ctx); err != nil {
 				return err
 			}
@@ -84,14 +84,14 @@ func (j *job) phases(ctx context.Context, s *start, lease *ledger.Lease, first *
 		}
 	}
 	if r.Phase == ledger.PhaseCopy {
-		if err := (&filling{job: j, run: r, lease: lease, phase: ledger.PhaseCopy}).fill(ctx, first); err != nil {
+		if err := (&filling{Job: j, run: r, lease: lease, phase: ledger.PhaseCopy}).fill(ctx, first); err != nil {
 			return err
 		}
 		if err := enter(ledger.StateRunning, ledger.PhaseLink); err != nil {
 			return err
 		}
 	}
-	if err := (&filling{job: j, run: r, lease: lease, phase: ledger.PhaseLink}).fill(ctx, first); err != nil {
+	if err := (&filling{Job: j, run: r, lease: lease, phase: ledger.PhaseLink}).fill(ctx, first); err != nil {
 		return err
 	}
 	return enter(ledger.StateCopied, ledger.PhaseVerify)

@@ -1,4 +1,4 @@
-package merge
+package phases
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const maxSkew = 10 * time.Minute
 
 // A preflight looks at the databases before anything is written.
 type preflight struct {
-	*job
+	*Job
 	conns *chunk.Conns
 }
 
@@ -31,10 +31,10 @@ func (p *preflight) check(ctx context.Context) error {
 	if err := p.distinct(ctx); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(p.order, func(t *plan.Table) bool { return len(t.Mint) > 0 }) {
+	if slices.ContainsFunc(p.Order, func(t *plan.Table) bool { return len(t.Mint) > 0 }) {
 		var micros int64
-		if err := p.conns.Target.QueryRowContext(ctx, "SELECT "+p.engine.Now).Scan(&micros); err != nil {
-			return p.engine.Failed("read the clock", err)
+		if err := p.conns.Target.QueryRowContext(ctx, "SELECT "+p.Engine.Now).Scan(&micros); err != nil {
+			return p.Engine.Failed("read the clock", err)
 		}
 		here, there := time.Now(), time.UnixMicro(micros)
 		if skew := here.Sub(there); skew.Abs() > maxSkew {
@@ -42,7 +42,7 @@ func (p *preflight) check(ctx context.Context) error {
 		}
 	}
 	var errs []error
-	for _, source := range p.plan.Sources {
+	for _, source := range p.Plan.Sources {
 		missing, err := p.missing(ctx, source)
 		if err != nil {
 			return err
@@ -58,13 +58,13 @@ func (p *preflight) missing(ctx context.Context, source string) (errs []error, e
 	if err != nil {
 		return nil, err
 	}
-	c, err := catalog.Read(ctx, p.engine.Kind, s)
+	c, err := catalog.Read(ctx, p.Engine.Kind, s)
 	if err != nil {
-		return nil, report.OfSource(source, p.engine.Failed("inspect", err))
+		return nil, report.OfSource(source, p.Engine.Failed("inspect", err))
 	}
-	errs = c.CheckInheritance(p.plan, source)
+	errs = c.CheckInheritance(p.Plan, source)
 	for _, found := range c.Tables {
-		t := p.plan.Table(found.Name)
+		t := p.Plan.Table(found.Name)
 		if t != nil && t.Skip {
 			continue
 		}
@@ -87,7 +87,7 @@ func (p *preflight) missing(ctx context.Context, source string) (errs []error, e
 // distinct returns [report.ErrSameDatabase] where two of the databases are one.
 func (p *preflight) distinct(ctx context.Context) error {
 	names, sessions := []string{"the target"}, []*chunk.Session{p.conns.Target}
-	for _, source := range p.plan.Sources {
+	for _, source := range p.Plan.Sources {
 		s, err := p.conns.Source(ctx, source)
 		if err != nil {
 			return err
@@ -95,7 +95,7 @@ func (p *preflight) distinct(ctx context.Context) error {
 		for i, other := range sessions {
 			same, err := chunk.SameDatabase(ctx, s, other)
 			if err != nil {
-				return p.engine.Failed("tell databases apart", err)
+				return p.Engine.Failed("tell databases apart", err)
 			}
 			if same {
 				return fmt.Errorf("%w: source %q is %s", report.ErrSameDatabase, source, names[i])
@@ -110,19 +110,19 @@ func (p *preflight) distinct(ctx context.Context) error {
 // a source or in the target.
 func (p *preflight) fits(ctx context.Context) error {
 	var errs []error
-	for _, t := range p.order {
+	for _, t := range p.Order {
 		look := func(q chunk.Queryer, where string, columns []*plan.Column) {
-			text := "SELECT " + p.engine.SelectList(columns) + " FROM " + p.engine.Quote(t.Name) + " WHERE 1 = 0"
-			_, err := chunk.ReadAll(ctx, p.engine, q, text, columns, nil)
-			if err != nil && p.engine.IsMissing(err) {
+			text := "SELECT " + p.Engine.SelectList(columns) + " FROM " + p.Engine.Quote(t.Name) + " WHERE 1 = 0"
+			_, err := chunk.ReadAll(ctx, p.Engine, q, text, columns, nil)
+			if err != nil && p.Engine.IsMissing(err) {
 				err = &plan.Error{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}
 			}
-			if err = p.engine.Failed("look at table "+strconv.Quote(t.Name)+" of "+where, err); err != nil {
+			if err = p.Engine.Failed("look at table "+strconv.Quote(t.Name)+" of "+where, err); err != nil {
 				errs = append(errs, err)
 			}
 		}
 		look(p.conns.Target, "the target", slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Generated != "" }))
-		for _, source := range p.plan.SourcesOf(t) {
+		for _, source := range p.Plan.SourcesOf(t) {
 			q, err := p.conns.Source(ctx, source)
 			if err != nil {
 				return err

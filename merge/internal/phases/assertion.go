@@ -1,4 +1,4 @@
-package merge
+package phases
 
 import (
 	"context"
@@ -8,14 +8,14 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 )
 
-// An assertion is a number that a merge must not change.
-type assertion struct {
+// An Assertion is a number that a merge must not change.
+type Assertion struct {
 	Name string // for the report
 	SQL  string // gives one row of one number; NULL counts as 0
 }
 
 // measure returns the number that a database gives.
-func (a assertion) measure(ctx context.Context, db chunk.Queryer) (*big.Rat, error) {
+func (a Assertion) measure(ctx context.Context, db chunk.Queryer) (*big.Rat, error) {
 	var v any
 	if err := db.QueryRowContext(ctx, a.SQL).Scan(&v); err != nil {
 		return nil, fmt.Errorf("assertion %q: %w", a.Name, err)

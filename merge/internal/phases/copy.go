@@ -1,4 +1,4 @@
-package merge
+package phases
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // filling is one of the phases that fill the target: copy, which copies rows, or
 // link, which sets the columns that were NULL at first. It goes table after table.
 type filling struct {
-	*job
+	*Job
 	run   *ledger.Run
 	lease *ledger.Lease
 	phase string
@@ -29,21 +29,21 @@ func (f *filling) fill(ctx context.Context, first *chunk.Conns) (err error) {
 			err = errors.Join(err, c.Close())
 		}
 	}()
-	for len(f.conns) < f.writers {
-		c, err := f.writer(ctx)
+	for len(f.conns) < f.Writers {
+		c, err := f.Writer(ctx)
 		if err != nil {
 			return err
 		}
 		f.conns = append(f.conns, c)
 	}
 	total := report.Event{Kind: report.EventPhase, Phase: f.phase}
-	pace := f.pace()
+	pace := f.Pace()
 	var feeds []*feed
-	for _, st := range f.stages {
+	for _, st := range f.Stages {
 		if f.phase == ledger.PhaseLink && len(st.Deferred) == 0 {
 			continue
 		}
-		for _, source := range f.plan.SourcesOf(st.Table) {
+		for _, source := range f.Plan.SourcesOf(st.Table) {
 			feed, err := f.feed(ctx, ledger.Of(first.Target), f.run.Table(source, st.Table.Name), st, pace)
 			if err != nil {
 				return err
@@ -52,7 +52,7 @@ func (f *filling) fill(ctx context.Context, first *chunk.Conns) (err error) {
 			feeds = append(feeds, feed)
 		}
 	}
-	f.teller.tell(total)
+	f.Teller.tell(total)
 	for _, feed := range feeds {
 		if feed.progress.event.Rows < feed.progress.event.Total {
 			if err := f.drain(ctx, feed); err != nil {
@@ -103,17 +103,17 @@ func (f *filling) drain(ctx context.Context, feed *feed) error {
 }
 
 func (f *filling) work(ctx context.Context, feed *feed, c *chunk.Conns) error {
-	w := work{job: f.job, run: f.run, table: feed.table, conns: c, lease: f.lease, deferred: feed.stage.Deferred, last: feed.last}
+	w := Work{Job: f.Job, Run: f.run, Table: feed.table, Conns: c, Lease: f.lease, Deferred: feed.stage.Deferred, Last: feed.last}
 	var do func(context.Context, []ledger.Chunk) (int, error)
 	if f.phase == ledger.PhaseLink {
-		x, err := f.newLinker(ctx, w)
+		x, err := f.NewLinker(ctx, w)
 		if err != nil {
 			return err
 		}
 		defer x.Close()
 		do = x.Link
 	} else {
-		x, err := f.newExecutor(ctx, w)
+		x, err := f.NewExecutor(ctx, w)
 		if err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (f *filling) work(ctx context.Context, feed *feed, c *chunk.Conns) error {
 		do = x.Copy
 	}
 	for {
-		if err := f.pause(ctx); err != nil {
+		if err := f.Pause(ctx); err != nil {
 			return err
 		}
 		chunks, err := feed.next(ctx, ledger.Of(c.Target))
@@ -180,5 +180,5 @@ func (f *feed) done(chunks []ledger.Chunk, bytes int, took time.Duration) {
 	f.pace.Observe(rows, bytes, took)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.progress.chunk(rows, took)
+	f.progress.Chunk(rows, took)
 }
