@@ -3,17 +3,19 @@ package merge
 import (
 	"context"
 
+	"github.com/shardsnow/snow/merge/internal/mysqlexec"
 	"github.com/shardsnow/snow/merge/internal/phases"
+	"github.com/shardsnow/snow/merge/internal/rowexec"
 )
 
 // newExecutor chooses who does a work: the MySQL server that has both databases,
 // if it can, or else this process row by row.
 func newExecutor(ctx context.Context, w phases.Work) (phases.Executor, error) {
-	rows, err := newRowExecutor(ctx, w)
+	rows, err := rowexec.New(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	server, err := newServerExecutor(ctx, w, rows)
+	server, err := mysqlexec.New(ctx, w, rows)
 	if err != nil {
 		rows.Close()
 		return nil, err
@@ -25,5 +27,5 @@ func newExecutor(ctx context.Context, w phases.Work) (phases.Executor, error) {
 }
 
 func newLinker(ctx context.Context, w phases.Work) (phases.Linker, error) {
-	return newRowLinker(ctx, w)
+	return rowexec.NewLinker(ctx, w)
 }

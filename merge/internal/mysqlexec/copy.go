@@ -1,4 +1,4 @@
-package merge
+package mysqlexec
 
 import (
 	"context"
@@ -11,15 +11,15 @@ import (
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 )
 
-// A serverCopier copies rows of a source table, and compares them, by statements
+// A copier copies rows of a source table, and compares them, by statements
 // of the server.
-type serverCopier struct {
+type copier struct {
 	phases.Work
 	*selection
 }
 
-// newServerCopier returns nil if rows must go through this process.
-func newServerCopier(ctx context.Context, w phases.Work, database string) (*serverCopier, error) {
+// newCopier returns nil if rows must go through this process.
+func newCopier(ctx context.Context, w phases.Work, database string) (*copier, error) {
 	if w.Table.Changed {
 		return nil, nil
 	}
@@ -27,13 +27,13 @@ func newServerCopier(ctx context.Context, w phases.Work, database string) (*serv
 	if err != nil || s == nil {
 		return nil, err
 	}
-	return &serverCopier{w, s}, nil
+	return &copier{w, s}, nil
 }
 
 // copy copies the rows of some chunks. If it returns an error that is none of a
 // lost lease or of ctx, nothing has happened, and to read the rows tells what is
 // the matter.
-func (c *serverCopier) copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
+func (c *copier) copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
 	where, ok := c.within(chunks[0].Lo, chunks[len(chunks)-1].Hi)
 	if !ok {
 		return 0, errUnlike
@@ -62,7 +62,7 @@ func (c *serverCopier) copy(ctx context.Context, chunks []ledger.Chunk) (bytes i
 }
 
 // insert copies rows, and returns how many.
-func (c *serverCopier) insert(ctx context.Context, chunks []ledger.Chunk, where string) (int64, error) {
+func (c *copier) insert(ctx context.Context, chunks []ledger.Chunk, where string) (int64, error) {
 	target := c.Conns.Target
 	heads, err := ledger.MapOf(target).PackHeads(ctx, c.Table, chunks)
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *serverCopier) insert(ctx context.Context, chunks []ledger.Chunk, where 
 
 // insertInto returns how a statement begins that copies rows, and the values that
 // it selects. A row that something is wrong with is to be left out, and missed then.
-func (c *serverCopier) insertInto() (into string, values []string) {
+func (c *copier) insertInto() (into string, values []string) {
 	names := make([]string, len(c.values))
 	values = slices.Clone(c.values)
 	for i, column := range c.Table.Columns {
@@ -99,7 +99,7 @@ func (c *serverCopier) insertInto() (into string, values []string) {
 
 // count sees to it that there are as many rows as there were in each chunk, of
 // which the last one is the same, and none after the table's last chunk.
-func (c *serverCopier) count(ctx context.Context, chunks []ledger.Chunk) error {
+func (c *copier) count(ctx context.Context, chunks []ledger.Chunk) error {
 	last := chunks[len(chunks)-1]
 	counts := func(where string) string { return "(SELECT COUNT(*) FROM " + c.from + " AS s WHERE " + where + ")" }
 	var parts []string

@@ -1,4 +1,4 @@
-package merge
+package mysqlexec
 
 import (
 	"context"
@@ -15,28 +15,28 @@ import (
 // errUnlike says that the server did not do what phase mint decided.
 var errUnlike = errors.New("the rows are not those that were counted")
 
-// A serverExecutor lets one MySQL server, which has the source and the target,
+// A Executor lets one MySQL server, which has the source and the target,
 // do the work by statements. What a statement does not do as it should is undone
 // and left to rows: they say what is wrong with which row, or do it nonetheless.
-type serverExecutor struct {
+type Executor struct {
 	phases.Work
 	rows   phases.Executor
-	minter *serverMinter // nil where rows must be seen: they may clash, or be dropped
-	copier *serverCopier // nil where the server can't copy and compare all columns
-	broken bool          // the copier's statements had an error
+	minter *minter // nil where rows must be seen: they may clash, or be dropped
+	copier *copier // nil where the server can't copy and compare all columns
+	broken bool    // the copier's statements had an error
 }
 
-// newServerExecutor returns nil if the server can't do the work.
-func newServerExecutor(ctx context.Context, w phases.Work, rows phases.Executor) (phases.Executor, error) {
+// New returns nil if the server can't do the work.
+func New(ctx context.Context, w phases.Work, rows phases.Executor) (phases.Executor, error) {
 	database, err := sourceDatabase(ctx, w.Conns, w.Table.Source)
 	if err != nil || database == "" {
 		return nil, err
 	}
-	x := &serverExecutor{Work: w, rows: rows}
+	x := &Executor{Work: w, rows: rows}
 	if w.Conflicts != nil {
-		x.minter, err = newServerMinter(ctx, w, database)
+		x.minter, err = newMinter(ctx, w, database)
 	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.Sound[c] }; w.Sound == nil || !slices.ContainsFunc(w.Table.Columns, unknown) {
-		x.copier, err = newServerCopier(ctx, w, database)
+		x.copier, err = newCopier(ctx, w, database)
 	}
 	if err != nil || x.minter == nil && x.copier == nil {
 		return nil, err
@@ -44,9 +44,9 @@ func newServerExecutor(ctx context.Context, w phases.Work, rows phases.Executor)
 	return x, nil
 }
 
-func (x *serverExecutor) Close() { x.rows.Close() }
+func (x *Executor) Close() { x.rows.Close() }
 
-func (x *serverExecutor) Mint(ctx context.Context) error {
+func (x *Executor) Mint(ctx context.Context) error {
 	if x.minter == nil {
 		return x.rows.Mint(ctx)
 	}
@@ -65,7 +65,7 @@ func (x *serverExecutor) Mint(ctx context.Context) error {
 }
 
 // mintAgain lets the server mint, and go on where another transaction was in the way.
-func (x *serverExecutor) mintAgain(ctx context.Context) error {
+func (x *Executor) mintAgain(ctx context.Context) error {
 	for tries := 1; ; tries++ {
 		last, err := ledger.Of(x.Conns.Target).LastChunk(ctx, x.Table)
 		if err != nil {
@@ -77,7 +77,7 @@ func (x *serverExecutor) mintAgain(ctx context.Context) error {
 	}
 }
 
-func (x *serverExecutor) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
+func (x *Executor) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
 	if x.copier != nil && !x.broken {
 		bytes, err = x.copier.copy(ctx, chunks)
 		if err == nil || isFinal(ctx, err) {
@@ -88,7 +88,7 @@ func (x *serverExecutor) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes
 	return x.rows.Copy(ctx, chunks)
 }
 
-func (x *serverExecutor) Compare(ctx context.Context, tasks []phases.Task) (*phases.Proof, error) {
+func (x *Executor) Compare(ctx context.Context, tasks []phases.Task) (*phases.Proof, error) {
 	if x.copier != nil && !x.broken && tasks[0].Copied.Hash == (chunk.Sum{}) {
 		found, err := x.copier.compare(ctx, tasks)
 		if found != nil || isFinal(ctx, err) {
@@ -99,7 +99,7 @@ func (x *serverExecutor) Compare(ctx context.Context, tasks []phases.Task) (*pha
 	return x.rows.Compare(ctx, tasks)
 }
 
-func (x *serverExecutor) Joins() bool { return x.copier != nil }
+func (x *Executor) Joins() bool { return x.copier != nil }
 
 // isFinal reports whether a run ends with an error, whoever does the work.
 func isFinal(ctx context.Context, err error) bool {

@@ -1,4 +1,4 @@
-package merge
+package mysqlexec
 
 import (
 	"fmt"
@@ -11,22 +11,22 @@ import (
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
-// serverDates are how a MySQL server makes the new ids of a source table's rows:
+// rowDates are how a MySQL server makes the new ids of a source table's rows:
 // the formula, and the tick of a row's date as an expression.
-type serverDates struct {
+type rowDates struct {
 	*rekey.Formula
 	column string // the date of a row, s, or NULL, an integer, or the sum would be none
 	latest string // the tick of the latest of dates, %, some of which may be none
 	tick   string // that of one date; NULL where [parseDate] takes it for none
 }
 
-// newServerDates returns nil if the server can't make ids as rows are dated.
-func newServerDates(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, from *storedTable) *serverDates {
+// newRowDates returns nil if the server can't make ids as rows are dated.
+func newRowDates(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, from *storedTable) *rowDates {
 	l := t.Ids.Layout
 	if l.Bits().Shard != 0 || l.Tick()%time.Microsecond != 0 || l.Epoch().Nanosecond()%int(time.Microsecond) != 0 {
 		return nil
 	}
-	d := &serverDates{Formula: rekey.NewFormula(t.Ids, r.Facts.Now), column: "CAST(NULL AS SIGNED)", latest: "%", tick: "%"}
+	d := &rowDates{Formula: rekey.NewFormula(t.Ids, r.Facts.Now), column: "CAST(NULL AS SIGNED)", latest: "%", tick: "%"}
 	at := t.Position(t.Table.Created)
 	if at < 0 {
 		return d
@@ -52,7 +52,7 @@ func newServerDates(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, fr
 const secondsAt1970 = 719528 * 86400
 
 // latestTick returns the tick of the latest date as an expression.
-func (d *serverDates) latestTick(date string) string { return strings.ReplaceAll(d.latest, "%", date) }
+func (d *rowDates) latestTick(date string) string { return strings.ReplaceAll(d.latest, "%", date) }
 
 // rowTick returns the tick of a row's date as an expression.
-func (d *serverDates) rowTick() string { return strings.ReplaceAll(d.tick, "%", d.column) }
+func (d *rowDates) rowTick() string { return strings.ReplaceAll(d.tick, "%", d.column) }

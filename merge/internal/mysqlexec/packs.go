@@ -1,4 +1,4 @@
-package merge
+package mysqlexec
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 
 // packs reports whether the map of a source table gets packs: the table is large,
 // and the server can copy and compare its rows without rows of the map.
-func (m *serverMinter) packs(ctx context.Context, database string) (bool, error) {
+func (m *minter) packs(ctx context.Context, database string) (bool, error) {
 	if !m.Table.Packable || m.PackRows < 0 {
 		return false, nil
 	}
@@ -32,7 +32,7 @@ func (m *serverMinter) packs(ctx context.Context, database string) (bool, error)
 }
 
 // fillPacks lets the server make the ids of a transaction's chunks, a pack each.
-func (m *serverMinter) fillPacks(ctx context.Context, target *chunk.Session, tx *mintTx) error {
+func (m *minter) fillPacks(ctx context.Context, target *chunk.Session, tx *mintTx) error {
 	place := tx.from
 	if err := setPlace(ctx, target, place); err != nil {
 		return err
@@ -72,7 +72,7 @@ const wholePack = `(LENGTH(SUBSTRING_INDEX(new_ids, ',', size - 1)) < LENGTH(new
 
 // insertPacked copies the rows of chunks that have packs, and returns how many
 // they were. Their ids are made once more, in the same way, and compared.
-func (c *serverCopier) insertPacked(ctx context.Context, chunks []ledger.Chunk, heads []ledger.PackHead) (rows int64, err error) {
+func (c *copier) insertPacked(ctx context.Context, chunks []ledger.Chunk, heads []ledger.PackHead) (rows int64, err error) {
 	if c.texts == nil {
 		return 0, ledger.ErrPacks
 	}
@@ -147,7 +147,7 @@ func (s *selection) ofPacks(heads []ledger.PackHead) string {
 }
 
 // comparePacked compares rows whose ids are in packs.
-func (c *serverCopier) comparePacked(ctx context.Context, chunks []ledger.Chunk, heads []ledger.PackHead, found *phases.Proof) (got counts, err error) {
+func (c *copier) comparePacked(ctx context.Context, chunks []ledger.Chunk, heads []ledger.PackHead, found *phases.Proof) (got counts, err error) {
 	found.Counted = true
 	found.First, found.Last = heads[0].First, heads[len(heads)-1].Last
 	for len(heads) > 0 {
@@ -171,7 +171,7 @@ func (c *serverCopier) comparePacked(ctx context.Context, chunks []ledger.Chunk,
 // likePacks reports whether the rows of chunks whose packs are alike are in the
 // target as they are in the source, with the ids of the packs in their order,
 // and nothing else is of these chunks. All of them are compared at once, as texts.
-func (c *serverCopier) likePacks(ctx context.Context, chunks []ledger.Chunk, heads []ledger.PackHead, found *phases.Proof) (alike bool, err error) {
+func (c *copier) likePacks(ctx context.Context, chunks []ledger.Chunk, heads []ledger.PackHead, found *phases.Proof) (alike bool, err error) {
 	t, e, target := c.Table, c.engine, c.Conns.Target
 	first, last := chunks[0], chunks[len(chunks)-1]
 	where, ok := c.within(first.Lo, last.Hi)

@@ -1,4 +1,4 @@
-package merge
+package rowexec
 
 import (
 	"context"
@@ -18,22 +18,22 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A rowLinker sets the references of one source table that were NULL at first.
-type rowLinker struct {
-	*rowCopier
+// A Linker sets the references of one source table that were NULL at first.
+type Linker struct {
+	*copier
 	part    *ledger.SourceTable // the same table with those columns
 	set     []int               // which of part's they are
 	touched []string            // assignments that keep ON UPDATE from changing other columns
 }
 
-func newRowLinker(ctx context.Context, w phases.Work) (*rowLinker, error) {
-	x, err := newRowExecutor(ctx, w)
+func NewLinker(ctx context.Context, w phases.Work) (*Linker, error) {
+	x, err := New(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	rows := x.rowCopier
+	rows := x.copier
 	t := rows.Table.Only(func(c *plan.Column) bool { return slices.Contains(rows.Deferred, c) })
-	l := &rowLinker{rowCopier: rows, part: t}
+	l := &Linker{copier: rows, part: t}
 	for at, c := range t.Columns {
 		if slices.Contains(rows.Deferred, c) {
 			l.set = append(l.set, at)
@@ -51,10 +51,10 @@ func newRowLinker(ctx context.Context, w phases.Work) (*rowLinker, error) {
 }
 
 // Close does nothing: no statement is kept.
-func (l *rowLinker) Close() {}
+func (l *Linker) Close() {}
 
 // Link does so for the rows of some chunks.
-func (l *rowLinker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
+func (l *Linker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
 	values, rows, err := l.rows(ctx, l.part, chunks)
 	if err != nil {
 		return 0, err
@@ -79,7 +79,7 @@ func (l *rowLinker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int,
 	return bytes, l.Engine.Failed("link", l.update(ctx, rows, done))
 }
 
-func (l *rowLinker) update(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
+func (l *Linker) update(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
 	target := l.Conns.Target
 	if len(l.set) == 0 || l.joinable(rows) { // the source may not have the columns
 		err := l.Lease.Transaction(ctx, target, func() error {
@@ -99,7 +99,7 @@ func (l *rowLinker) update(ctx context.Context, rows []rekey.Row, done []ledger.
 }
 
 // updateEach sets columns row by row, and names the row that is refused.
-func (l *rowLinker) updateEach(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
+func (l *Linker) updateEach(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
 	e, target := l.Engine, l.Conns.Target
 	var assign, match []string
 	for n, at := range l.set {
@@ -136,7 +136,7 @@ func (l *rowLinker) updateEach(ctx context.Context, rows []rekey.Row, done []led
 // joinable reports whether rows can be updated by statements for many of them:
 // all values are integers, and the target is a server, where each statement is a
 // way there and back.
-func (l *rowLinker) joinable(rows []rekey.Row) bool {
+func (l *Linker) joinable(rows []rekey.Row) bool {
 	if l.Engine.Kind == sqlsnow.SQLite || len(l.part.Primary) != 1 {
 		return false
 	}
@@ -150,7 +150,7 @@ func (l *rowLinker) joinable(rows []rekey.Row) bool {
 
 // updateMany sets columns of some rows in one statement, whose numbers are part
 // of the text, or arrays.
-func (l *rowLinker) updateMany(ctx context.Context, rows []rekey.Row) error {
+func (l *Linker) updateMany(ctx context.Context, rows []rekey.Row) error {
 	e, table := l.Engine, l.Engine.Quote(l.part.Table.Name)
 	columns := append([]int{l.part.Primary[0]}, l.set...)
 	var assign, names []string

@@ -1,4 +1,4 @@
-package merge
+package mysqlexec
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type counts struct {
 // compare lets the server compare the rows of some chunks. It returns nil if
 // something is other than it should be: then the rows must be read to say what it
 // is. So they must be after an error, which no later chunk is spared of.
-func (c *serverCopier) compare(ctx context.Context, tasks []phases.Task) (*phases.Proof, error) {
+func (c *copier) compare(ctx context.Context, tasks []phases.Task) (*phases.Proof, error) {
 	if _, ok := c.within(tasks[0].Mint.Lo, tasks[len(tasks)-1].Mint.Hi); !ok {
 		return nil, nil
 	}
@@ -62,7 +62,7 @@ func (c *serverCopier) compare(ctx context.Context, tasks []phases.Task) (*phase
 }
 
 // compareMapped compares rows whose ids are in rows of the map.
-func (c *serverCopier) compareMapped(ctx context.Context, chunks []ledger.Chunk, found *phases.Proof) (got counts, err error) {
+func (c *copier) compareMapped(ctx context.Context, chunks []ledger.Chunk, found *phases.Proof) (got counts, err error) {
 	target := c.Conns.Target
 	var least, most sql.NullInt64
 	if _, err := target.ExecContext(ctx, "SET @snow_merge_last = -1"); err != nil {
@@ -88,7 +88,7 @@ func (c *serverCopier) compareMapped(ctx context.Context, chunks []ledger.Chunk,
 // above those before; how many are to be copied, and have a new id, are merged
 // and dropped; the first and the last new id; and how many references there are
 // in each column that refers to rows.
-func (c *serverCopier) comparison(lo, hi []any) string {
+func (c *copier) comparison(lo, hi []any) string {
 	e, t := c.engine, c.Table
 	alive := "TRUE"
 	if c.alive != "" {
@@ -124,7 +124,7 @@ func (c *serverCopier) comparison(lo, hi []any) string {
 }
 
 // sample takes samples of plain columns that nobody has decided on.
-func (c *serverCopier) sample(ctx context.Context, after []any, found *phases.Proof) error {
+func (c *copier) sample(ctx context.Context, after []any, found *phases.Proof) error {
 	if !slices.ContainsFunc(c.Table.Columns, c.Undecided) {
 		return nil
 	}

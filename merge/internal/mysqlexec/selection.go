@@ -1,4 +1,4 @@
-package merge
+package mysqlexec
 
 import (
 	"context"
@@ -22,18 +22,18 @@ import (
 type selection struct {
 	engine *dialect.Dialect
 	of     *ledger.SourceTable
-	from   string       // the table, as the target's session calls it
-	own    string       // how the row of the map is found for one of the source, s
-	joins  string       // what else is looked up for it
-	single bool         // the primary key is one integer, the id if that may have changed
-	dense  bool         // most of the target's rows are of this source, or there are few
-	values []string     // for each column of the table, what becomes of it
-	exact  []string     // the same values in a form whose equality is that of bytes, with % for the column
-	alive  string       // whether a row is copied; "" if all are
-	checks []string     // what must be so of each row that is copied, or people must be told of it
-	texts  []string     // the values as texts that can be put in a row, or nil if packs are of no use to the server
-	dates  *serverDates // how the ids of packs are made, if texts is not nil
-	bytes  int          // of a row, about
+	from   string    // the table, as the target's session calls it
+	own    string    // how the row of the map is found for one of the source, s
+	joins  string    // what else is looked up for it
+	single bool      // the primary key is one integer, the id if that may have changed
+	dense  bool      // most of the target's rows are of this source, or there are few
+	values []string  // for each column of the table, what becomes of it
+	exact  []string  // the same values in a form whose equality is that of bytes, with % for the column
+	alive  string    // whether a row is copied; "" if all are
+	checks []string  // what must be so of each row that is copied, or people must be told of it
+	texts  []string  // the values as texts that can be put in a row, or nil if packs are of no use to the server
+	dates  *rowDates // how the ids of packs are made, if texts is not nil
+	bytes  int       // of a row, about
 }
 
 // packedBytes is how many bytes rows have at most, about, whose ids are in packs:
@@ -68,7 +68,7 @@ func newSelection(ctx context.Context, w phases.Work, database string) (*selecti
 		}
 	}
 	if t.Packable {
-		s.dates = newServerDates(e, w.Run, t, from)
+		s.dates = newRowDates(e, w.Run, t, from)
 	}
 	if len(s.texts) < len(s.values) || s.dates == nil || !from.ordered || !to.ordered || s.bytes > packedBytes {
 		s.texts = nil

@@ -1,4 +1,4 @@
-package merge
+package rowexec
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A rowCopier copies rows of a source table, and sets the references that were
+// A copier copies rows of a source table, and sets the references that were
 // NULL at first.
-type rowCopier struct {
+type copier struct {
 	phases.Work
 	rewriter *rekey.Rewriter
 	hasher   *chunk.Hasher
@@ -23,7 +23,7 @@ type rowCopier struct {
 }
 
 // Copy copies the rows of some chunks.
-func (c *rowCopier) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
+func (c *copier) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
 	values, rows, err := c.rows(ctx, c.Table, chunks)
 	if err != nil {
 		return 0, err
@@ -39,7 +39,7 @@ func (c *rowCopier) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int,
 }
 
 // rows returns the source's rows in some chunks, and what they become.
-func (c *rowCopier) rows(ctx context.Context, t *ledger.SourceTable, chunks []ledger.Chunk) ([][]any, []rekey.Row, error) {
+func (c *copier) rows(ctx context.Context, t *ledger.SourceTable, chunks []ledger.Chunk) ([][]any, []rekey.Row, error) {
 	values, err := c.read(ctx, t, chunks)
 	if err != nil {
 		return nil, nil, err
@@ -50,7 +50,7 @@ func (c *rowCopier) rows(ctx context.Context, t *ledger.SourceTable, chunks []le
 
 // read returns the source's rows in some chunks, and sees to it that there are
 // as many as there were.
-func (c *rowCopier) read(ctx context.Context, t *ledger.SourceTable, chunks []ledger.Chunk) ([][]any, error) {
+func (c *copier) read(ctx context.Context, t *ledger.SourceTable, chunks []ledger.Chunk) ([][]any, error) {
 	first, last := chunks[0], chunks[len(chunks)-1]
 	want := 0
 	for _, each := range chunks {
@@ -81,13 +81,13 @@ func (c *rowCopier) read(ctx context.Context, t *ledger.SourceTable, chunks []le
 	return rows, nil
 }
 
-func (c *rowCopier) changed(key []any, reason string) error {
+func (c *copier) changed(key []any, reason string) error {
 	return &report.ChangedError{Source: c.Table.Source, Table: c.Table.Table.Name, Row: sqlvalue.FormatKey(key), Reason: reason}
 }
 
 // account returns what the ledger is to say of the chunks, if their rows become
 // what phase mint decided.
-func (c *rowCopier) account(chunks []ledger.Chunk, rows []rekey.Row) ([]ledger.Chunk, error) {
+func (c *copier) account(chunks []ledger.Chunk, rows []rekey.Row) ([]ledger.Chunk, error) {
 	done := make([]ledger.Chunk, len(chunks))
 	for i, minted := range chunks {
 		d := ledger.Chunk{SourceTable: minted.SourceTable, Phase: ledger.PhaseCopy, Seq: minted.Seq, Lo: minted.Lo, Hi: minted.Hi, Read: minted.Read}
@@ -116,7 +116,7 @@ func (c *rowCopier) account(chunks []ledger.Chunk, rows []rekey.Row) ([]ledger.C
 	return done, nil
 }
 
-func (c *rowCopier) write(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
+func (c *copier) write(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
 	var deferred []int
 	for _, column := range c.Deferred {
 		if at := c.Table.Position(column.Name); at >= 0 {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package merge
+package mysqlexec
 
 import (
 	"database/sql"
@@ -91,7 +91,7 @@ func TestFormulaOfServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			facts := ledger.Facts{Now: layoutEpoch.Add(1000 * 24 * time.Hour).UnixMicro()}
-			server := newServerDates(c.Engine, &ledger.Run{Facts: facts}, of, from)
+			server := newRowDates(c.Engine, &ledger.Run{Facts: facts}, of, from)
 			if server == nil {
 				t.Fatalf("%s: the server can't make ids", typ)
 			}
@@ -130,7 +130,7 @@ func TestFormulaOfServer(t *testing.T) {
 			}
 		}
 	}
-	if d := newServerDates(c.Engine, &ledger.Run{}, &ledger.SourceTable{Table: &plan.Table{}, Ids: ledger.IDRange{Layout: layoutFor(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), End: 256}}, &storedTable{}); d != nil {
+	if d := newRowDates(c.Engine, &ledger.Run{}, &ledger.SourceTable{Table: &plan.Table{}, Ids: ledger.IDRange{Layout: layoutFor(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), End: 256}}, &storedTable{}); d != nil {
 		t.Error("the server makes ids with a shard")
 	}
 }

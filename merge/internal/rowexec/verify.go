@@ -1,4 +1,4 @@
-package merge
+package rowexec
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A rowVerifier compares rows of a source table with what should have become of
+// A verifier compares rows of a source table with what should have become of
 // them.
-type rowVerifier struct {
+type verifier struct {
 	phases.Work
 	rewriter *rekey.Rewriter
 	hasher   *chunk.Hasher
@@ -25,7 +25,7 @@ type rowVerifier struct {
 
 // Compare compares the rows of some chunks, and looks whether the source has
 // changed in them.
-func (v *rowVerifier) Compare(ctx context.Context, tasks []phases.Task) (*phases.Proof, error) {
+func (v *verifier) Compare(ctx context.Context, tasks []phases.Task) (*phases.Proof, error) {
 	total := phases.NewProof()
 	for _, t := range tasks {
 		found := phases.NewProof()
@@ -39,7 +39,7 @@ func (v *rowVerifier) Compare(ctx context.Context, tasks []phases.Task) (*phases
 	return total, nil
 }
 
-func (v *rowVerifier) compareChunk(ctx context.Context, t phases.Task, found *phases.Proof) error {
+func (v *verifier) compareChunk(ctx context.Context, t phases.Task, found *phases.Proof) error {
 	values, err := v.Table.Read(ctx, v.Conns, t.Mint.Lo, t.Mint.Hi, 0)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (v *rowVerifier) compareChunk(ctx context.Context, t phases.Task, found *ph
 }
 
 // compareRows looks for rows in the target.
-func (v *rowVerifier) compareRows(ctx context.Context, rows []rekey.Row, found *phases.Proof) error {
+func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *phases.Proof) error {
 	t := v.Table
 	var keys [][]any
 	wants := make([]chunk.Sum, len(rows))
@@ -135,7 +135,7 @@ func (v *rowVerifier) compareRows(ctx context.Context, rows []rekey.Row, found *
 }
 
 // keyOf returns a primary key as the key of a Go map.
-func (v *rowVerifier) keyOf(key []any) string {
+func (v *verifier) keyOf(key []any) string {
 	var b strings.Builder
 	for i, value := range key {
 		b.Write(chunk.FormOf(v.Table.Columns[v.Table.Primary[i]]).Append(nil, value, v.Blobs()))
@@ -146,7 +146,7 @@ func (v *rowVerifier) keyOf(key []any) string {
 
 // order sees to it that new ids sort as the old ones, and are those that nobody
 // else can have got.
-func (v *rowVerifier) order(r rekey.Row, found *phases.Proof) {
+func (v *verifier) order(r rekey.Row, found *phases.Proof) {
 	t := v.Table
 	id, ok := sqlvalue.ID(r.New[t.Key])
 	if !ok {
@@ -168,7 +168,7 @@ func (v *rowVerifier) order(r rekey.Row, found *phases.Proof) {
 	}
 }
 
-func (v *rowVerifier) differences(r rekey.Row, got []any, found *phases.Proof) {
+func (v *verifier) differences(r rekey.Row, got []any, found *phases.Proof) {
 	for n, c := range v.Table.Columns {
 		if !v.hasher.Equal(n, r.New[n], got[n]) {
 			f := v.Table.Failure(report.CheckRows, r.Key, "want %s, got %s", sqlvalue.Sample(r.New[n]), sqlvalue.Sample(got[n]))
@@ -179,7 +179,7 @@ func (v *rowVerifier) differences(r rekey.Row, got []any, found *phases.Proof) {
 }
 
 // references looks for the rows that the target's rows refer to.
-func (v *rowVerifier) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, found *phases.Proof) error {
+func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, found *phases.Proof) error {
 	t := v.Table
 	for n, c := range t.Columns {
 		if !c.HoldsReferences() {
@@ -231,7 +231,7 @@ func (v *rowVerifier) references(ctx context.Context, rows []rekey.Row, there []
 }
 
 // orphan says what is wrong with a reference.
-func (v *rowVerifier) orphan(ctx context.Context, h rekey.Held, parent *plan.Table) (string, error) {
+func (v *verifier) orphan(ctx context.Context, h rekey.Held, parent *plan.Table) (string, error) {
 	reason := fmt.Sprintf("no row of table %q has the id %q", parent.Name, h.Text)
 	if !h.Valid {
 		return reason, nil

@@ -1,4 +1,4 @@
-package merge
+package rowexec
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 
 var errNull = errors.New("its primary key has a NULL, as SQLite allows: no row can be found by that")
 
-// A rowMinter decides what becomes of the rows of a source table.
-type rowMinter struct {
+// A minter decides what becomes of the rows of a source table.
+type minter struct {
 	phases.Work
 	rewriter *rekey.Rewriter
 	writer   ledger.MapWriter
@@ -37,7 +37,7 @@ type rowMinter struct {
 }
 
 // Mint goes through the rows after the last chunk of the ledger.
-func (m *rowMinter) Mint(ctx context.Context) error {
+func (m *minter) Mint(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (m *rowMinter) Mint(ctx context.Context) error {
 	}
 }
 
-func (m *rowMinter) begin(ctx context.Context) error {
+func (m *minter) begin(ctx context.Context) error {
 	t := m.Table
 	needs := m.Conflicts.Needs(t.Table, t.Source)
 	m.part = t.Only(func(c *plan.Column) bool {
@@ -99,7 +99,7 @@ func (m *rowMinter) begin(ctx context.Context) error {
 }
 
 // decide says what rows become, which have a value for each column of part.
-func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
+func (m *minter) decide(ctx context.Context, rows [][]any) error {
 	m.entries, m.changes, m.chunks = m.entries[:0], m.changes[:0], m.chunks[:0]
 	all := make([]rekey.Row, len(rows))
 	for i, values := range rows {
@@ -140,7 +140,7 @@ func (m *rowMinter) decide(ctx context.Context, rows [][]any) error {
 }
 
 // enter adds what becomes of one row to what is written.
-func (m *rowMinter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
+func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	if v.Failed != nil {
 		return v.Failed
 	}
@@ -195,7 +195,7 @@ func (m *rowMinter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	return nil
 }
 
-func (m *rowMinter) write(ctx context.Context) error {
+func (m *minter) write(ctx context.Context) error {
 	if err := m.writer.Write(ctx, m.Table, m.entries); err != nil {
 		return err
 	}

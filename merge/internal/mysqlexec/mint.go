@@ -1,4 +1,4 @@
-package merge
+package mysqlexec
 
 import (
 	"context"
@@ -21,26 +21,26 @@ import (
 // mostMinted is how many rows the chunks have that a server mints, at most.
 const mostMinted = 5000
 
-// A serverMinter is how phase mint goes through a source table whose rows need not
+// A minter is how phase mint goes through a source table whose rows need not
 // be seen: none of them can clash or is left out. It cuts the table into chunks,
 // and lets the server make the ids.
 //
 // A chunk is cut with a bound of the place of its last id, so that several can be
 // minted at the same time. Their transactions end in the order of their chunks.
-type serverMinter struct {
+type minter struct {
 	phases.Work
 	from  string // the table, as the target's session calls it
 	key   string
 	rows  int // of a chunk, at most
 	sizes *chunk.Pace
 
-	dates  *serverDates // if the rows get new ids
-	packed bool         // the map gets packs
-	sparse bool         // keys do not count up, or have large gaps
+	dates  *rowDates // if the rows get new ids
+	packed bool      // the map gets packs
+	sparse bool      // keys do not count up, or have large gaps
 }
 
-// newServerMinter returns nil if rows of the table must be seen.
-func newServerMinter(ctx context.Context, w phases.Work, database string) (*serverMinter, error) {
+// newMinter returns nil if rows of the table must be seen.
+func newMinter(ctx context.Context, w phases.Work, database string) (*minter, error) {
 	t := w.Table
 	if len(t.Primary) != 1 || t.Mapped != t.Rekeys || t.Rekeys && t.Primary[0] != t.Key || slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows) {
 		return nil, nil
@@ -49,7 +49,7 @@ func newServerMinter(ctx context.Context, w phases.Work, database string) (*serv
 		return nil, err
 	}
 	e, target := w.Engine, w.Conns.Target
-	m := &serverMinter{Work: w, sizes: w.Pace()}
+	m := &minter{Work: w, sizes: w.Pace()}
 	m.from, m.key = e.Quote(database)+"."+e.Quote(t.Table.Name), "s."+e.Quote(t.Table.PrimaryKey[0])
 	from, err := readStoredTable(ctx, target, literal(database), t.Table.Name)
 	if err != nil || from == nil || !slices.Equal(from.primary, t.Table.PrimaryKey) || !countable(from.columns[t.Table.PrimaryKey[0]].typ) {
@@ -57,7 +57,7 @@ func newServerMinter(ctx context.Context, w phases.Work, database string) (*serv
 	}
 	tick := "NULL"
 	if t.Rekeys {
-		if m.dates = newServerDates(e, w.Run, t, from); m.dates == nil {
+		if m.dates = newRowDates(e, w.Run, t, from); m.dates == nil {
 			return nil, nil
 		}
 		tick = m.dates.rowTick()
@@ -103,7 +103,7 @@ func (tx *mintTx) await(ctx context.Context, step func(*mintTx) chan struct{}) e
 // all goes through the rows after a chunk, to the end. If it returns an error
 // that is none of a lost lease or of ctx, the ledger says how far it came, and
 // the other rows must be seen.
-func (m *serverMinter) all(ctx context.Context, last ledger.Chunk) error {
+func (m *minter) all(ctx context.Context, last ledger.Chunk) error {
 	// Statements do not end with it, so that the connections can be used on.
 	going, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -153,7 +153,7 @@ func (m *serverMinter) all(ctx context.Context, last ledger.Chunk) error {
 }
 
 // feed cuts the rest of the table.
-func (m *serverMinter) feed(ctx context.Context, last ledger.Chunk, send func(*mintTx) error) error {
+func (m *minter) feed(ctx context.Context, last ledger.Chunk, send func(*mintTx) error) error {
 	bound := int64(0)
 	if m.Table.Rekeys {
 		bound = max(m.dates.Start(), last.Place)
@@ -188,7 +188,7 @@ func (m *serverMinter) feed(ctx context.Context, last ledger.Chunk, send func(*m
 
 // cut returns the next chunk, of about so many rows at most, and moves the bound
 // of the last place on. No rows are after the last one.
-func (m *serverMinter) cut(ctx context.Context, last ledger.Chunk, rows int, bound *int64) (ledger.Chunk, error) {
+func (m *minter) cut(ctx context.Context, last ledger.Chunk, rows int, bound *int64) (ledger.Chunk, error) {
 	c := ledger.Chunk{SourceTable: m.Table.ID, Phase: ledger.PhaseMint, Seq: last.Seq + 1, Lo: last.Hi}
 	source, err := m.Conns.Source(ctx, m.Table.Source)
 	if err != nil {
@@ -227,7 +227,7 @@ func (m *serverMinter) cut(ctx context.Context, last ledger.Chunk, rows int, bou
 	return c, err
 }
 
-func (m *serverMinter) within(lo, hi []any) string {
+func (m *minter) within(lo, hi []any) string {
 	text := "TRUE"
 	if lo != nil {
 		text += " AND " + m.key + " > " + sqlvalue.Text(lo[0])
@@ -239,7 +239,7 @@ func (m *serverMinter) within(lo, hi []any) string {
 }
 
 // write does one transaction, and commits it as soon as that before is committed.
-func (m *serverMinter) write(ctx, going context.Context, target *chunk.Session, tx *mintTx) error {
+func (m *minter) write(ctx, going context.Context, target *chunk.Session, tx *mintTx) error {
 	if going.Err() != nil {
 		return context.Cause(going)
 	}
@@ -285,7 +285,7 @@ func setPlace(ctx context.Context, target *chunk.Session, place int64) error {
 }
 
 // fillMap lets the server fill the map, and looks whether it did so row by row.
-func (m *serverMinter) fillMap(ctx context.Context, target *chunk.Session, tx *mintTx) error {
+func (m *minter) fillMap(ctx context.Context, target *chunk.Session, tx *mintTx) error {
 	last := tx.chunks[len(tx.chunks)-1]
 	if err := setPlace(ctx, target, tx.from); err != nil {
 		return err
@@ -311,7 +311,7 @@ func (m *serverMinter) fillMap(ctx context.Context, target *chunk.Session, tx *m
 }
 
 // setPlaces puts the place of the true last id of each chunk in that of its bound.
-func (m *serverMinter) setPlaces(ctx context.Context, target *chunk.Session, tx *mintTx, place int64, late time.Duration) error {
+func (m *minter) setPlaces(ctx context.Context, target *chunk.Session, tx *mintTx, place int64, late time.Duration) error {
 	keys := make([]int64, len(tx.chunks))
 	for i, c := range tx.chunks {
 		keys[i] = c.Hi[0].(int64)
