@@ -104,3 +104,13 @@ func (c *Checker) Orphans(
 	}
 	return nil
 }
+
+// NoneIDs returns the numbers that stand for no row.
+func NoneIDs(c *plan.Column) (ids []int64) {
+	for _, text := range c.None {
+		if id, ok := sqlvalue.ParseID(text); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
