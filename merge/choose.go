@@ -1,15 +1,21 @@
 package merge
 
-import "context"
+import (
+	"context"
+
+	"github.com/shardsnow/snow/merge/internal/mysqlexec"
+	"github.com/shardsnow/snow/merge/internal/phases"
+	"github.com/shardsnow/snow/merge/internal/rowexec"
+)
 
 // newExecutor chooses who does a work: the MySQL server that has both databases,
 // if it can, or else this process row by row.
-func newExecutor(ctx context.Context, w work) (executor, error) {
-	rows, err := newRowExecutor(ctx, w)
+func newExecutor(ctx context.Context, w phases.Work) (phases.Executor, error) {
+	rows, err := rowexec.New(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	server, err := newServerExecutor(ctx, w, rows)
+	server, err := mysqlexec.New(ctx, w, rows)
 	if err != nil {
 		rows.Close()
 		return nil, err
@@ -20,4 +26,6 @@ func newExecutor(ctx context.Context, w work) (executor, error) {
 	return server, nil
 }
 
-func newLinker(ctx context.Context, w work) (linker, error) { return newRowLinker(ctx, w) }
+func newLinker(ctx context.Context, w phases.Work) (phases.Linker, error) {
+	return rowexec.NewLinker(ctx, w)
+}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -22,30 +23,30 @@ func Export(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer)
 	if err != nil {
 		return err
 	}
-	if err := (&exporter{ids: idMap{e, target}, out: csv.NewWriter(w)}).export(ctx, ledger{e, target}); err != nil {
+	if err := (&exporter{ids: ledger.IDMap{Engine: e, Q: target}, out: csv.NewWriter(w)}).export(ctx, ledger.Ledger{Engine: e, Q: target}); err != nil {
 		return fmt.Errorf("merge: export: %w", err)
 	}
 	return nil
 }
 
 type exporter struct {
-	ids idMap
+	ids ledger.IDMap
 	out *csv.Writer
 }
 
-func (x *exporter) export(ctx context.Context, l ledger) error {
+func (x *exporter) export(ctx context.Context, l ledger.Ledger) error {
 	if err := x.out.Write([]string{"source", "table", "old_id", "new_id"}); err != nil {
 		return err
 	}
-	tables, err := l.sourceTables(ctx)
+	tables, err := l.SourceTables(ctx)
 	if err != nil {
 		return err
 	}
 	for _, t := range tables {
-		err := x.ids.each(ctx, t, func(old int64, after successor) error {
-			line := []string{t.source, t.table.Name, strconv.FormatInt(old, 10), ""}
-			if after.fate != dropped {
-				line[3] = strconv.FormatInt(after.id, 10)
+		err := x.ids.Each(ctx, t, func(old int64, after ledger.Successor) error {
+			line := []string{t.Source, t.Table.Name, strconv.FormatInt(old, 10), ""}
+			if after.Fate != ledger.Dropped {
+				line[3] = strconv.FormatInt(after.ID, 10)
 			}
 			return x.out.Write(line)
 		})

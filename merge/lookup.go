@@ -7,7 +7,10 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -31,8 +34,8 @@ func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, tabl
 	return snow.ID(id), nil
 }
 
-func lookup(ctx context.Context, e *dialect.Dialect, target queryer, source, table string, oldID int64) (int64, error) {
-	number, text, err := ledger{e, target}.merged(ctx, source, table)
+func lookup(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, source, table string, oldID int64) (int64, error) {
+	number, text, err := ledger.Ledger{Engine: e, Q: target}.Merged(ctx, source, table)
 	if err != nil {
 		return 0, err
 	}
@@ -47,15 +50,15 @@ func lookup(ctx context.Context, e *dialect.Dialect, target queryer, source, tab
 	if t == nil || t.Key() == nil {
 		return 0, fmt.Errorf("%w: the table has no column of ids", report.ErrNotFound)
 	}
-	of := newSourceTable(number, source, t)
-	of.packable = isPackable(e.Kind, p, of)
-	found, err := newResolver(idMap{e, target}).resolve(ctx, &refChecker{engine: e, q: target}, of, []int64{oldID})
+	of := ledger.NewSourceTable(number, source, t)
+	of.Packable = ledger.IsPackable(e.Kind, p, of)
+	found, err := rekey.NewResolver(ledger.IDMap{Engine: e, Q: target}).Resolve(ctx, &rekey.Checker{Engine: e, Q: target}, of, []int64{oldID})
 	if err != nil {
 		return 0, err
 	}
 	after := found[oldID]
-	if after.fate == missing || after.fate == dropped {
+	if after.Fate == ledger.Missing || after.Fate == ledger.Dropped {
 		return 0, report.ErrNotFound
 	}
-	return after.id, nil
+	return after.ID, nil
 }

@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -80,20 +82,33 @@ type Config struct {
 	WithoutForeignKeys bool
 }
 
+// An Assertion is a number that a merge must not change: the sum over the
+// sources, and over what the target had before, is that of the target
+// afterwards. So it is one that adds up, such as SUM(gold) or COUNT(*), over
+// rows that are all copied. What is rounded, such as the sum of a float, should
+// be rounded in the statement.
+type Assertion struct {
+	Name string // for the report
+	SQL  string // gives one row of one number; NULL counts as 0
+}
+
 // A Merge brings sources into a target by a plan. It is safe for concurrent
 // use, but only one of its runs goes on at a time.
-type Merge struct{ job job }
+type Merge struct{ job phases.Job }
 
 // New returns what merges sources into target by a plan, which must not be
 // changed any more. What is wrong with the plan is a join of [*plan.Error], as
 // [plan.Plan.Check] returns; a field of cfg out of bounds is a [*snow.FieldError].
 // No database is asked before the first call of a method.
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
-	m := &Merge{job{
-		newExecutor: newExecutor, newLinker: newLinker,
-		target: target, sources: map[string]*sql.DB{}, plan: plan, namespace: cfg.Namespace, datacenter: cfg.Datacenter, packRows: cfg.PackRows, assertions: cfg.Assertions,
-		unchecked: cfg.WithoutForeignKeys, teller: teller{to: cfg.Events}, pauser: pauser{file: cfg.PauseFile},
+	m := &Merge{phases.Job{
+		NewExecutor: newExecutor, NewLinker: newLinker,
+		Target: target, Sources: map[string]*sql.DB{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
+		Unchecked: cfg.WithoutForeignKeys, Teller: phases.Teller{To: cfg.Events}, Pauser: chunk.Pauser{File: cfg.PauseFile},
 	}}
+	for _, a := range cfg.Assertions {
+		m.job.Assertions = append(m.job.Assertions, phases.Assertion(a))
+	}
 	if err := m.check(d, sources, cfg); err != nil {
 		return nil, fmt.Errorf("merge: new: %w", err)
 	}
@@ -103,55 +118,55 @@ func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, c
 func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 	j := &m.job
 	var err error
-	if j.engine, err = dialect.Of(d); err != nil {
+	if j.Engine, err = dialect.Of(d); err != nil {
 		return err
 	}
-	if err := j.plan.Check(); err != nil {
+	if err := j.Plan.Check(); err != nil {
 		return err
 	}
-	if j.plan.Dialect != d.String() {
-		return &plan.Error{Reason: "it is for " + j.plan.Dialect + ", not " + d.String()}
+	if j.Plan.Dialect != d.String() {
+		return &plan.Error{Reason: "it is for " + j.Plan.Dialect + ", not " + d.String()}
 	}
-	for _, name := range j.plan.Sources {
+	for _, name := range j.Plan.Sources {
 		at := slices.IndexFunc(sources, func(s Source) bool { return s.Name == name })
 		if at < 0 || sources[at].DB == nil {
 			return &plan.Error{Reason: "source " + strconv.Quote(name) + " is not given"}
 		}
-		j.sources[name] = sources[at].DB
+		j.Sources[name] = sources[at].DB
 	}
-	if len(sources) != len(j.sources) {
-		return &plan.Error{Reason: fmt.Sprintf("it has %d sources, and %d are given", len(j.sources), len(sources))}
+	if len(sources) != len(j.Sources) {
+		return &plan.Error{Reason: fmt.Sprintf("it has %d sources, and %d are given", len(j.Sources), len(sources))}
 	}
-	if j.target == nil {
+	if j.Target == nil {
 		return &snow.FieldError{Field: "target", Value: "nil", Bound: "want a database"}
 	}
 	if err := cfg.apply(j); err != nil {
 		return err
 	}
-	if j.order, err = j.plan.MintOrder(); err != nil {
+	if j.Order, err = j.Plan.MintOrder(); err != nil {
 		return err
 	}
-	if j.stages, err = j.plan.Stages(j.unchecked); err != nil {
+	if j.Stages, err = j.Plan.Stages(j.Unchecked); err != nil {
 		return err
 	}
-	for _, t := range j.order {
-		if _, err := j.plan.Precedence(t); err != nil {
+	for _, t := range j.Order {
+		if _, err := j.Plan.Precedence(t); err != nil {
 			return err
 		}
 	}
-	canonical, err := json.Marshal(j.plan)
+	canonical, err := json.Marshal(j.Plan)
 	if err != nil {
 		return err
 	}
 	hash := sha256.Sum256(canonical)
-	j.id, j.text = hex.EncodeToString(hash[:]), string(canonical)
+	j.ID, j.Text = hex.EncodeToString(hash[:]), string(canonical)
 	return nil
 }
 
 // apply gives a job what is configured, with defaults for what is not. It
 // refuses what is out of bounds.
-func (c Config) apply(j *job) error {
-	mints := slices.ContainsFunc(j.plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.Mint) > 0 })
+func (c Config) apply(j *phases.Job) error {
+	mints := slices.ContainsFunc(j.Plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.Mint) > 0 })
 	if mints && c.Namespace == "" {
 		return &snow.FieldError{Field: "Namespace", Value: `""`, Bound: "want one: the plan mints ids"}
 	}
@@ -161,8 +176,8 @@ func (c Config) apply(j *job) error {
 		into              *time.Duration
 		initial, min, max time.Duration
 	}{
-		{"Lease", c.Lease, &j.leaseTime, 10 * time.Second, time.Second, time.Hour},
-		{"BatchTime", c.BatchTime, &j.chunkTime, 500 * time.Millisecond, time.Millisecond, time.Hour},
+		{"Lease", c.Lease, &j.LeaseTime, 10 * time.Second, time.Second, time.Hour},
+		{"BatchTime", c.BatchTime, &j.ChunkTime, 500 * time.Millisecond, time.Millisecond, time.Hour},
 	} {
 		*f.into = cmp.Or(f.value, f.initial)
 		if *f.into < f.min || *f.into > f.max {
@@ -174,42 +189,42 @@ func (c Config) apply(j *job) error {
 		value        int
 		into         *int
 		initial, max int
-	}{{"Writers", c.Writers, &j.writers, 2, 16}, {"BatchRows", c.BatchRows, &j.chunkRows, 10_000, 1_000_000}, {"PackRows", c.PackRows, &j.packRows, 100_000, math.MaxInt}} {
+	}{{"Writers", c.Writers, &j.Writers, 2, 16}, {"BatchRows", c.BatchRows, &j.ChunkRows, 10_000, 1_000_000}, {"PackRows", c.PackRows, &j.PackRows, 100_000, math.MaxInt}} {
 		*f.into = cmp.Or(f.value, f.initial)
-		if never := f.into == &j.packRows && f.value == -1; !never && (*f.into < 1 || *f.into > f.max) {
+		if never := f.into == &j.PackRows && f.value == -1; !never && (*f.into < 1 || *f.into > f.max) {
 			return &snow.FieldError{Field: f.name, Value: strconv.Itoa(f.value), Bound: fmt.Sprintf("want 1 to %d", f.max)}
 		}
 	}
-	j.writers = min(j.writers, j.engine.Writers)
-	for _, db := range j.sources {
+	j.Writers = min(j.Writers, j.Engine.Writers)
+	for _, db := range j.Sources {
 		if open := db.Stats().MaxOpenConnections; open > 0 {
-			j.writers = min(j.writers, open)
+			j.Writers = min(j.Writers, open)
 		}
 	}
-	if open := j.target.Stats().MaxOpenConnections; open > 0 && j.engine.Writers > 1 {
+	if open := j.Target.Stats().MaxOpenConnections; open > 0 && j.Engine.Writers > 1 {
 		if open < 2 {
 			return &snow.FieldError{Field: "target", Value: "of 1 connection", Bound: "want at least 2"}
 		}
-		j.writers = min(j.writers, open-1)
+		j.Writers = min(j.Writers, open-1)
 	}
-	if j.registry = c.Registry; j.registry == nil {
-		j.registry = j.target
+	if j.Registry = c.Registry; j.Registry == nil {
+		j.Registry = j.Target
 	}
-	if j.holder = c.Holder; j.holder == "" {
+	if j.Holder = c.Holder; j.Holder == "" {
 		host, err := os.Hostname()
 		if err != nil {
 			host = "unknown host"
 		}
-		j.holder = host + " pid " + strconv.Itoa(os.Getpid())
+		j.Holder = host + " pid " + strconv.Itoa(os.Getpid())
 	}
-	if len(j.holder) > 255 {
-		return &snow.FieldError{Field: "Holder", Value: strconv.Quote(j.holder[:80]), Bound: "want at most 255 characters"}
+	if len(j.Holder) > 255 {
+		return &snow.FieldError{Field: "Holder", Value: strconv.Quote(j.Holder[:80]), Bound: "want at most 255 characters"}
 	}
 	return nil
 }
 
 // Pause stops a run between two transactions, or lets it go on.
-func (m *Merge) Pause(on bool) { m.job.pauser.paused.Store(on) }
+func (m *Merge) Pause(on bool) { m.job.Pauser.Paused.Store(on) }
 
 // Run mints, copies and verifies, and returns what verification found. It goes
 // on where an earlier run by the same plan ended, at whatever statement that
@@ -230,7 +245,7 @@ func (m *Merge) Pause(on bool) { m.job.pauser.paused.Store(on) }
 // plan may be changed for that too. Where verification fails, the error is
 // a [*report.VerifyError], and the report is there all the same.
 func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
-	if err := m.job.fillTarget(ctx); err != nil {
+	if err := phases.Fill(ctx, &m.job); err != nil {
 		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
 	}
 	report, err := m.Verify(ctx)
@@ -246,12 +261,11 @@ func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 // wrong is in the report, whose Err returns a [*report.VerifyError]; an error of
 // Verify itself says why nobody could look.
 func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
-	v := &verifying{job: &m.job, report: &report.Report{Run: m.job.id, Sources: m.job.plan.Sources, Started: time.Now().UTC()}}
-	if err := v.verify(ctx); err != nil {
+	r, err := phases.Verify(ctx, &m.job)
+	if err != nil {
 		return nil, fmt.Errorf("merge: verify: %w", ended(ctx, err))
 	}
-	v.report.Finished = time.Now().UTC()
-	return v.report, nil
+	return r, nil
 }
 
 // DryRun reads all rows of the sources, and of the target those whose unique
@@ -260,7 +274,7 @@ func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
 // the tables yet. What it remembers of rows that would be merged or renamed is
 // kept in memory.
 func (m *Merge) DryRun(ctx context.Context) (*report.Forecast, error) {
-	f, err := m.job.dryRun(ctx)
+	f, err := phases.Forecast(ctx, &m.job)
 	if err != nil {
 		return nil, fmt.Errorf("merge: dry run: %w", ended(ctx, err))
 	}

@@ -1,0 +1,85 @@
+package chunk
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+
+	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// Conns are the sessions of one goroutine: one in the target and one in each
+// source that it has asked for.
+type Conns struct {
+	Engine  *dialect.Dialect
+	dbs     map[string]*sql.DB // of sources
+	Target  *Session
+	sources map[string]*Session
+
+	OnTarget map[string]string // the databases of sources that the target's session reads, see sourceDatabase
+}
+
+// OpenConns connects to the target; sources follow when they are asked for.
+func OpenConns(ctx context.Context, e *dialect.Dialect, target *sql.DB, sources map[string]*sql.DB) (*Conns, error) {
+	s, err := OpenSession(ctx, e, target, e.Target)
+	if err != nil {
+		return nil, err
+	}
+	return &Conns{Engine: e, dbs: sources, Target: s, sources: map[string]*Session{}, OnTarget: map[string]string{}}, nil
+}
+
+// WithoutForeignKeys turns the target's checks of foreign keys off.
+func (c *Conns) WithoutForeignKeys(ctx context.Context) error {
+	_, err := c.Target.ExecContext(ctx, c.Engine.Unchecked)
+	return c.Engine.Failed("turn foreign keys off", err)
+}
+
+// Source returns the session of a source.
+func (c *Conns) Source(ctx context.Context, name string) (*Session, error) {
+	if s := c.sources[name]; s != nil {
+		return s, nil
+	}
+	s, err := OpenSession(ctx, c.Engine, c.dbs[name], c.Engine.Source)
+	if err != nil {
+		return nil, report.OfSource(name, err)
+	}
+	c.sources[name] = s
+	return s, nil
+}
+
+// All returns the sessions of all sources.
+func (c *Conns) All(ctx context.Context) (map[string]Queryer, error) {
+	all := map[string]Queryer{}
+	for name := range c.dbs {
+		s, err := c.Source(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = s
+	}
+	return all, nil
+}
+
+// Read returns rows of a table of a source, see readRange.
+func (c *Conns) Read(ctx context.Context, source string, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
+	s, err := c.Source(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := ReadRange(ctx, c.Engine, s, t, columns, after, upto, limit)
+	if err != nil {
+		return nil, report.OfSource(source, c.Engine.Failed("read table "+strconv.Quote(t.Name), err))
+	}
+	return rows, nil
+}
+
+func (c *Conns) Close() error {
+	errs := []error{c.Target.Close()}
+	for _, s := range c.sources {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}

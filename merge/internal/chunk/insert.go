@@ -1,0 +1,124 @@
+package chunk
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// An Inserter inserts rows into one table, with a prepared statement for as many
+// as one takes.
+type Inserter struct {
+	s       *Session
+	table   string
+	columns []*plan.Column
+	full    *sql.Stmt
+	rows    int    // that full takes
+	texts   []bool // which columns of the target take no integer
+}
+
+// mostInserted is how many rows a statement inserts, and mostSent about how
+// many bytes: servers refuse statements that are too long.
+const (
+	MostInserted = 500
+	mostSent     = 1 << 20
+)
+
+func NewInserter(s *Session, table string, columns []*plan.Column) *Inserter {
+	i := &Inserter{s: s, table: table, columns: columns, rows: max(1, min(MostInserted, s.Engine.MaxParams/len(columns)))}
+	for _, c := range columns {
+		i.texts = append(i.texts, s.Engine.Carrier(c) == dialect.CarryText)
+	}
+	return i
+}
+
+// Close ends the statement. Nothing depends on it any more, and of a connection
+// that was lost an error would say so once more.
+func (i *Inserter) Close() {
+	if i.full != nil {
+		_ = i.full.Close()
+	}
+}
+
+func (i *Inserter) text(rows int) string {
+	e := i.s.Engine
+	names := make([]string, len(i.columns))
+	for n, c := range i.columns {
+		names[n] = c.Name
+	}
+	return "INSERT INTO " + e.Quote(i.table) + " (" + e.QuoteAll(names) + ") VALUES " + e.PlaceholderRows(rows, len(names))
+}
+
+// Write inserts rows, which have a value for each column.
+func (i *Inserter) Write(ctx context.Context, rows [][]any) error {
+	for len(rows) > 0 {
+		n, sent := 0, 0
+		for n < len(rows) && n < i.rows && (n == 0 || sent < mostSent) {
+			sent += SizeOf(rows[n])
+			n++
+		}
+		if err := i.some(ctx, rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+func (i *Inserter) some(ctx context.Context, rows [][]any) error {
+	args := make([]any, 0, len(rows)*len(i.columns))
+	for _, row := range rows {
+		for n, v := range row {
+			if i.texts[n] {
+				v = FitValue(i.s.Engine, v, i.columns[n])
+			}
+			args = append(args, v)
+		}
+	}
+	if len(rows) < i.rows {
+		_, err := i.s.ExecContext(ctx, i.text(len(rows)), args...)
+		return err
+	}
+	if i.full == nil {
+		var err error
+		if i.full, err = i.s.PrepareContext(ctx, i.text(i.rows)); err != nil {
+			return err
+		}
+	}
+	_, err := i.full.ExecContext(ctx, args...)
+	return err
+}
+
+// Blame returns which of rows is the first that the target does not take, and
+// its error, given that the target refuses all of them together with whole.
+func (i *Inserter) Blame(ctx context.Context, rows [][]any, whole error) (at int, found error) {
+	found = whole
+	_ = i.s.Try(ctx, nil, func() error {
+		for n := range rows {
+			if err := i.some(ctx, rows[n:n+1]); err != nil {
+				found, at = err, n
+				break
+			}
+		}
+		return errRollBack
+	})
+	return at, found
+}
+
+// SizeOf returns about how many bytes a row has.
+func SizeOf(row []any) int {
+	n := 0
+	for _, v := range row {
+		switch v := v.(type) {
+		case string:
+			n += 16 + len(v)
+		case []byte:
+			n += 24 + len(v)
+		default:
+			n += 16
+		}
+	}
+	return n
+}

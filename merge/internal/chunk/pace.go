@@ -1,0 +1,61 @@
+package chunk
+
+import (
+	"sync"
+	"time"
+)
+
+// A Pace says how many rows the next transaction should have: more as long
+// as transactions take less than the time aimed at, twice as many at first, and
+// half as many after one that took twice that time. It is safe for concurrent use.
+type Pace struct {
+	mu     sync.Mutex
+	rows   int
+	most   int
+	aim    time.Duration
+	bytes  int  // of a row, lately
+	steady bool // the time was near to the aim once
+}
+
+// Rows is how many rows the chunks have that rows are counted in.
+const Rows = 500
+
+// MostBytes is about how much the rows of one transaction have in memory.
+const MostBytes = 8 << 20
+
+func NewPace(most int, aim time.Duration) *Pace {
+	return &Pace{rows: min(most, 2*Rows), most: most, aim: aim}
+}
+
+// Size returns how many rows the next transaction should have.
+func (p *Pace) Size() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bytes > 0 {
+		return max(1, min(p.rows, MostBytes/p.bytes))
+	}
+	return p.rows
+}
+
+// Observe is told of a transaction.
+func (p *Pace) Observe(rows, bytes int, took time.Duration) {
+	if rows == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bytes = max(bytes/rows, p.bytes/2)
+	switch {
+	case took > 2*p.aim:
+		p.rows, p.steady = p.rows/2, true
+	case took > p.aim:
+		p.rows, p.steady = p.rows-p.rows/8, true
+	case rows < p.rows/2: // tells nothing of a larger one
+	case took < p.aim/2 && !p.steady:
+		p.rows *= 2
+	default:
+		p.rows += max(p.rows/8, Rows/4)
+		p.steady = true
+	}
+	p.rows = max(min(p.rows, p.most), min(p.most, Rows/4))
+}

@@ -1,0 +1,291 @@
+package chunk
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// ReadRange returns rows of a table in the order of its primary key: those
+// above after and up to and including upto, at most limit of them. Nil is no
+// bound, and a limit of 0 none. A row has a value for each of columns, carried
+// as [carrier] says.
+func ReadRange(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
+	var text strings.Builder
+	text.WriteString("SELECT " + e.SelectList(columns) + " FROM " + e.Quote(t.Name))
+	var args []any
+	word := " WHERE "
+	if after != nil {
+		condition, values := compareKey(e, t, ">", ">", after, 0)
+		text.WriteString(word + condition)
+		args, word = append(args, values...), " AND "
+	}
+	if upto != nil {
+		condition, values := compareKey(e, t, "<", "<=", upto, len(args))
+		text.WriteString(word + condition)
+		args = append(args, values...)
+	}
+	for i, name := range t.PrimaryKey {
+		// With the table's name: PostgreSQL takes the name alone for the text that is selected.
+		text.WriteString([]string{" ORDER BY ", ", "}[min(i, 1)] + e.Quote(t.Name) + "." + e.Quote(name))
+	}
+	if limit > 0 {
+		text.WriteString(" LIMIT " + strconv.Itoa(limit))
+	}
+	return ReadAll(ctx, e, q, text.String(), columns, args)
+}
+
+// compareKey returns a condition on the primary key as one value. before
+// parameters come ahead of its own.
+func compareKey(e *dialect.Dialect, t *plan.Table, strict, last string, key []any, before int) (string, []any) {
+	names, columns := t.PrimaryKey, ColumnsOf(t, t.PrimaryKey)
+	values := make([]any, len(key))
+	for i, v := range key {
+		values[i] = comparand(e, columns[i], v)
+	}
+	listed := e.Kind == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return sqltype.Word(c.Type) == "enum" || sqltype.Word(c.Type) == "set" })
+	if !listed && (len(names) == 1 || e.RowValues) {
+		left, right := e.QuoteAll(names), e.Placeholders(before+1, len(names))
+		if len(names) > 1 {
+			left = "(" + left + ")"
+		}
+		return left + " " + last + " " + right, values
+	}
+	// MySQL finds no range for a comparison of rows.
+	var args []any
+	condition := ""
+	for i := range slices.Backward(names) {
+		name := e.Quote(names[i])
+		place, bound := "?", values[i:i+1]
+		if typ := sqltype.Word(columns[i].Type); typ == "enum" || typ == "set" {
+			// They sort by number, but are compared with a text as texts: so with the number of the row.
+			var match []string
+			for _, name := range names {
+				match = append(match, e.Quote(name)+" = ?")
+			}
+			place, bound = "(SELECT "+name+" + 0 FROM "+e.Quote(t.Name)+" WHERE "+strings.Join(match, " AND ")+" LIMIT 1)", values
+		}
+		if i == len(names)-1 {
+			condition, args = name+" "+last+" "+place, slices.Clone(bound)
+			continue
+		}
+		condition = "(" + name + " " + strict + " " + place + " OR " + name + " = ? AND " + condition + ")"
+		args = slices.Concat(bound, values[i:i+1], args)
+	}
+	return condition, args
+}
+
+// comparand returns a value as a parameter that is compared with a column.
+func comparand(e *dialect.Dialect, c *plan.Column, v any) any {
+	if b, ok := v.([]byte); ok && c != nil && e.Kind == sqlsnow.MySQL && sqltype.Word(c.Type) == "bit" {
+		var n uint64
+		for _, digit := range b {
+			n = n<<8 | uint64(digit)
+		}
+		return n
+	}
+	return v
+}
+
+// ReadKeys returns those rows whose values in the columns named by are among
+// keys, in any order. It asks for as many at a time as a statement can take.
+func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {
+	var all [][]any
+	of := make([]*plan.Column, len(by))
+	for i, name := range by {
+		if at := slices.IndexFunc(columns, func(c *plan.Column) bool { return c.Name == name }); at >= 0 {
+			of[i] = columns[at]
+		}
+	}
+	for chunk := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
+		condition, args := keysIn(e, of, by, chunk)
+		rows, err := ReadAll(ctx, e, q, "SELECT "+e.SelectList(columns)+" FROM "+e.Quote(table)+" WHERE "+condition, columns, args)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+// MaxIn is how many keys one statement looks for.
+const MaxIn = 500
+
+// keysIn returns the condition that the values of columns are among keys.
+func keysIn(e *dialect.Dialect, columns []*plan.Column, names []string, keys [][]any) (string, []any) {
+	args := make([]any, 0, len(keys)*len(names))
+	for _, key := range keys {
+		for i, v := range key {
+			args = append(args, comparand(e, columns[i], v))
+		}
+	}
+	left := e.QuoteAll(names)
+	if len(names) == 1 {
+		return left + " IN " + e.Placeholders(1, len(keys)), args
+	}
+	if e.Kind == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return e.Carrier(c) == dialect.CarryText }) {
+		// MariaDB does not find texts of some character sets in a list of rows.
+		parts := make([]string, len(names))
+		for i, name := range names {
+			parts[i] = e.Quote(name) + " = ?"
+		}
+		match := "(" + strings.Join(parts, " AND ") + ")"
+		return match + strings.Repeat(" OR "+match, len(keys)-1), args
+	}
+	var b strings.Builder
+	b.WriteString("(" + left + ") IN (")
+	if e.ValuesInIn {
+		b.WriteString("VALUES ")
+	}
+	for i := range keys {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(e.Placeholders(1+i*len(names), len(names)))
+	}
+	b.WriteByte(')')
+	return b.String(), args
+}
+
+// ReadAll returns what a query returns.
+func ReadAll(ctx context.Context, e *dialect.Dialect, q Queryer, text string, columns []*plan.Column, args []any) ([][]any, error) {
+	rows, err := q.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	cells := make([]cell, len(columns))
+	places := make([]any, len(columns))
+	for i, c := range columns {
+		cells[i].carrier = e.Carrier(c)
+		places[i] = &cells[i]
+	}
+	var all [][]any
+	for rows.Next() {
+		if err := rows.Scan(places...); err != nil {
+			return nil, err
+		}
+		row := make([]any, len(cells))
+		for i := range cells {
+			row[i] = cells[i].value
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
+}
+
+// A cell takes a value from a driver and makes it one of a carrier.
+type cell struct {
+	carrier dialect.Carrier
+	value   any
+}
+
+// Scan implements sql.Scanner.
+func (c *cell) Scan(src any) error {
+	v, err := carry(src, c.carrier)
+	c.value = v
+	return err
+}
+
+func carry(src any, as dialect.Carrier) (any, error) {
+	switch v := src.(type) {
+	case nil:
+		return nil, nil
+	case []byte:
+		if as == dialect.CarryBytes || as == dialect.CarryNative {
+			return slices.Clone(v), nil
+		}
+		src = string(v)
+	case bool: // of PostgreSQL where the plan has another type
+		src = strconv.FormatBool(v)
+	case time.Time:
+		form := "2006-01-02 15:04:05.999999999" // of a column that the source has as a date, and the plan as a text
+		if as == dialect.CarryNative {
+			form = time.RFC3339Nano // ncruces makes times of the texts that it would make of times
+		}
+		src = v.Format(form)
+	case uint64:
+		if v > math.MaxInt64 {
+			src = strconv.FormatUint(v, 10)
+			break
+		}
+		src = int64(v)
+	case float32:
+		src = float64(v)
+	case string, int64, float64:
+	default:
+		return nil, fmt.Errorf("a driver's value has type %T", src)
+	}
+	switch v := src.(type) {
+	case string:
+		switch as {
+		case dialect.CarryBytes:
+			return []byte(v), nil
+		case dialect.CarryInteger:
+			if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+				return n, nil
+			}
+		case dialect.CarryFloat:
+			if f, err := strconv.ParseFloat(v, 64); err == nil {
+				return f, nil
+			}
+		}
+	case int64:
+		if as == dialect.CarryText {
+			return strconv.FormatInt(v, 10), nil
+		}
+	case float64:
+		if as == dialect.CarryText {
+			return strconv.FormatFloat(v, 'g', -1, 64), nil
+		}
+	}
+	return src, nil
+}
+
+// FitValue returns a value as a parameter for a column: the source's may have
+// another type than the target's.
+func FitValue(e *dialect.Dialect, v any, c *plan.Column) any {
+	if n, ok := v.(int64); ok && e.Carrier(c) == dialect.CarryText {
+		return strconv.FormatInt(n, 10)
+	}
+	return v
+}
+
+// AnyOf returns the condition that a column of integers is one of ids. Numbers
+// are part of the text where a statement with parameters would have to be
+// prepared first.
+func AnyOf(e *dialect.Dialect, column string, ids []int64) (string, []any) {
+	digits := make([]byte, 0, 20*len(ids))
+	for i, id := range ids {
+		if i > 0 {
+			digits = append(digits, ',')
+		}
+		digits = strconv.AppendInt(digits, id, 10)
+	}
+	if e.Kind == sqlsnow.Postgres {
+		return column + " = ANY (CAST($1 AS BIGINT[]))", []any{"{" + string(digits) + "}"}
+	}
+	return strings.Join([]string{column, " IN (", string(digits), ")"}, ""), nil
+}
+
+func CountRows(ctx context.Context, e *dialect.Dialect, q Queryer, table string) (n int64, err error) {
+	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+e.Quote(table)).Scan(&n)
+	return n, e.Failed("count the rows of "+table, err)
+}
+
+func ColumnsOf(t *plan.Table, names []string) []*plan.Column {
+	columns := make([]*plan.Column, len(names))
+	for i, name := range names {
+		columns[i] = t.Column(name)
+	}
+	return columns
+}

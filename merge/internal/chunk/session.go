@@ -1,0 +1,66 @@
+package chunk
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+
+	"github.com/shardsnow/snow/merge/internal/dialect"
+)
+
+// Queryer is what a *sql.DB, *sql.Conn and *sql.Tx have in common.
+type Queryer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+}
+
+// A Session is a connection whose settings are the same whatever the caller's
+// pool is set to. One goroutine uses it at a time.
+type Session struct {
+	*sql.Conn
+	Engine *dialect.Dialect
+	undo   []string
+}
+
+// OpenSession takes a connection from db. A source's is read-only.
+func OpenSession(ctx context.Context, e *dialect.Dialect, db *sql.DB, settings []string) (*Session, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, e.Failed("connect", err)
+	}
+	s := &Session{Conn: conn, Engine: e}
+	for _, name := range e.Settings {
+		var value string
+		if err := conn.QueryRowContext(ctx, "PRAGMA "+name).Scan(&value); err != nil {
+			return nil, errors.Join(e.Failed("read the session's settings", err), s.Close())
+		}
+		s.undo = append(s.undo, "PRAGMA "+name+" = "+value)
+	}
+	for _, text := range settings {
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			return nil, errors.Join(e.Failed("set up a session", err), s.Close())
+		}
+	}
+	return s, nil
+}
+
+// Close gives the connection back with its settings as they were, or ends it.
+func (s *Session) Close() error {
+	for _, text := range s.undo {
+		if _, err := s.ExecContext(context.Background(), text); err != nil {
+			s.undo = nil
+			break
+		}
+	}
+	if len(s.undo) == 0 {
+		_ = s.Raw(func(any) error { return driver.ErrBadConn }) // the pool ends it
+	}
+	err := s.Conn.Close()
+	if errors.Is(err, sql.ErrConnDone) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,77 @@
+package ledger
+
+import (
+	"math/bits"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+)
+
+// An IDRange is the new ids that the rows of one source table may get: those of
+// a reserved worker number whose sequence is from first up to and not including
+// end. So every tick is free to use.
+//
+// The place of an id is its number among those of the range, in their order:
+// the id without the bits that all of them have in common.
+type IDRange struct {
+	Layout     snow.Layout
+	Datacenter uint64
+	Worker     uint64
+	First, End uint64
+}
+
+// Part cuts the sequence of a worker number into n equal parts, a power of two
+// of them, and returns the i-th. It returns false if there are fewer.
+func (r IDRange) Part(i, n int) (IDRange, bool) {
+	all := uint64(1) << r.Layout.Bits().Sequence
+	width := all >> bits.Len(uint(n-1))
+	r.First = uint64(i) * width
+	r.End = r.First + width
+	return r, width > 0
+}
+
+// Width is how many ids of a tick there are.
+func (r IDRange) Width() int64 { return int64(r.End - r.First) }
+
+// Compose returns the lowest id of a tick and a sequence.
+func (r IDRange) Compose(tick int64, sequence uint64) uint64 {
+	b := r.Layout.Bits()
+	id := uint64(tick)
+	id = id<<b.Datacenter | r.Datacenter
+	id = id<<b.Worker | r.Worker
+	id = id<<b.Sequence | sequence
+	return id << b.Shard
+}
+
+// Stride is how far the ids of a tick are from those of the next one.
+func (r IDRange) Stride() uint64 { return r.Compose(1, 0) - r.Compose(0, 0) }
+
+// Own returns what the ids of the range have in common: id & mask == value. No
+// two ranges of a run have the same.
+func (r IDRange) Own() (mask, value uint64) {
+	return r.Stride() - uint64(r.Width())<<r.Layout.Bits().Shard, r.Compose(0, r.First)
+}
+
+// Place returns the place of an id of the range.
+func (r IDRange) Place(id int64) int64 {
+	b := r.Layout.Bits()
+	sequence := id >> b.Shard & (1<<b.Sequence - 1)
+	return id/int64(r.Stride())*r.Width() + sequence - int64(r.First)
+}
+
+// Tick returns the tick of an instant, below 0 before the epoch.
+func (r IDRange) Tick(t time.Time) int64 {
+	return int64(t.Sub(r.Layout.Epoch()) / r.Layout.Tick()) // Sub saturates
+}
+
+// Least returns the first tick that is used. Its ids are big, if that is not
+// long after the epoch: those below are of databases that count, and rows that
+// keep such an id may be in the target.
+func (r IDRange) Least() int64 {
+	ticks := int64((sqlvalue.BigID + r.Stride() - 1) / r.Stride())
+	if ticks > int64(time.Hour/r.Layout.Tick()) {
+		return 0
+	}
+	return ticks
+}

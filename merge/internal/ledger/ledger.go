@@ -1,0 +1,139 @@
+package ledger
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
+)
+
+// The ledger is these tables in the target. What a transaction writes to the
+// plan's tables and what the ledger says of it are committed together.
+//
+//	snow_merge_lease          one row: which process may write, the fence that tells it from those before, and a random name of the target
+//	snow_merge_runs           a row for each plan that was run
+//	snow_merge_source_tables  a row for each run, source and table, with the number by which the tables below refer to it
+//	snow_merge_map            the rows with a Role key whose id changed: new, merged into another row or dropped
+//	snow_merge_packs          in place of such rows, where a MySQL server makes the ids of a large table that nothing refers to: those of a chunk in two lists
+//	snow_merge_chunks         for each phase the chunks of rows that are done. The chunks are those of phase mint
+//	snow_merge_changes        values that were changed to avoid a clash, and rows of tables without a Role key that were left out
+const ledgerTables = `
+CREATE TABLE IF NOT EXISTS snow_merge_lease (
+	id INT NOT NULL PRIMARY KEY, run {code} NOT NULL, fence BIGINT NOT NULL, holder {name} NOT NULL, until_us BIGINT NOT NULL,
+	target {code} NOT NULL
+) {end};
+CREATE TABLE IF NOT EXISTS snow_merge_runs (
+	run {code} NOT NULL PRIMARY KEY, plan {text} NOT NULL, config {text} NOT NULL, state {code} NOT NULL, phase {code} NOT NULL,
+	started_us BIGINT NOT NULL, ended_us BIGINT NOT NULL
+) {end};
+CREATE TABLE IF NOT EXISTS snow_merge_source_tables (
+	source_table INT NOT NULL PRIMARY KEY, run {code} NOT NULL, source {name} NOT NULL, tbl {name} NOT NULL,
+	layout {code}, datacenter BIGINT, worker BIGINT, first_sequence BIGINT, end_sequence BIGINT
+) {end};
+CREATE TABLE IF NOT EXISTS snow_merge_map (
+	source_table INT NOT NULL, old_id BIGINT NOT NULL, new_id BIGINT, kind SMALLINT NOT NULL, PRIMARY KEY (source_table, old_id)
+) {clustered};
+CREATE TABLE IF NOT EXISTS snow_merge_packs (
+	source_table INT NOT NULL, seq BIGINT NOT NULL, last_old BIGINT NOT NULL, size BIGINT NOT NULL, old_ids {list} NOT NULL, new_ids {list} NOT NULL,
+	begins BIGINT NOT NULL, PRIMARY KEY (source_table, seq), UNIQUE (source_table, last_old)
+) {end};
+CREATE TABLE IF NOT EXISTS snow_merge_chunks (
+	source_table INT NOT NULL, phase {code} NOT NULL, seq BIGINT NOT NULL, lo {text}, hi {text} NOT NULL,
+	rows_read BIGINT NOT NULL, rows_written BIGINT NOT NULL, rekeyed BIGINT NOT NULL, merged BIGINT NOT NULL, dropped BIGINT NOT NULL,
+	hash CHAR(32) NOT NULL, place BIGINT NOT NULL, displaced_us BIGINT NOT NULL, done_us BIGINT NOT NULL,
+	PRIMARY KEY (source_table, phase, seq)
+) {clustered};
+CREATE TABLE IF NOT EXISTS snow_merge_changes (
+	source_table INT NOT NULL, row_key {code} NOT NULL, col {code} NOT NULL, kind {code} NOT NULL, seq BIGINT NOT NULL,
+	before_value {text}, after_value {text}, PRIMARY KEY (source_table, row_key, col)
+) {end}`
+
+// The kinds of rows in snow_merge_map.
+const (
+	KindNew     = 0 // new_id is the row's own
+	KindMerged  = 1 // new_id is that of the row which stays, and this one is not copied
+	KindDropped = 2 // new_id is NULL, and the row is not copied
+)
+
+// The kinds of rows in snow_merge_changes. A row that was left out has an empty
+// col; one that was merged has its winner's key as after_value.
+const (
+	ChangeRenamed = "renamed"
+	ChangeMerged  = "merged"
+	ChangeDropped = "dropped"
+)
+
+// The phases, in their order. Verify has no chunks.
+const (
+	PhaseMint   = "mint"
+	PhaseCopy   = "copy"
+	PhaseLink   = "link"
+	PhaseVerify = "verify"
+)
+
+// The states of a run.
+const (
+	StateRunning = "running"
+	StateCopied  = "copied" // all of its rows are there, whether or not they were verified
+)
+
+// errLedger says that somebody else has written to the ledger.
+var errLedger = errors.New("the ledger in the target is damaged")
+
+// A Ledger reads and writes the ledger by one session or pool. What writes must
+// be called in a transaction of the lease, but for make.
+type Ledger struct {
+	Engine *dialect.Dialect
+	Q      chunk.Queryer
+}
+
+// Of returns the ledger that a session of the target has.
+func Of(s *chunk.Session) Ledger { return Ledger{s.Engine, s} }
+
+// Make creates the tables that do not exist.
+func (l Ledger) Make(ctx context.Context) error {
+	statements := strings.Split(l.Engine.SQL(ledgerTables), ";")
+	statements = append(statements, `INSERT INTO snow_merge_lease (id, run, fence, holder, until_us, target)
+		SELECT 1, '', 0, '', 0, '`+rand.Text()+`' FROM (SELECT COUNT(*) AS n FROM snow_merge_lease) AS found WHERE n = 0`)
+	for _, text := range statements {
+		_, err := l.Q.ExecContext(ctx, text)
+		if err != nil && ctx.Err() == nil { // another process may do the same at the same time
+			_, err = l.Q.ExecContext(ctx, text)
+		}
+		if err != nil {
+			return l.Engine.Failed("make the ledger", err)
+		}
+	}
+	return nil
+}
+
+// IndexMap makes it fast to find the old id of a new one, which a run needs where
+// unique keys refer to rows that may be merged. Without it, the map is filled in
+// half the time.
+func (l Ledger) IndexMap(ctx context.Context) error {
+	_, err := l.Q.ExecContext(ctx, "CREATE INDEX "+l.Engine.IfMissing+" snow_merge_map_new_id ON snow_merge_map (source_table, new_id)")
+	if sqldialect.Code(err) == "1061" { // MySQL, where it is there
+		return nil
+	}
+	return l.Engine.Failed("index the map", err)
+}
+
+// Query calls scan for each row of a query.
+func (l Ledger) Query(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) (err error) {
+	rows, err := l.Q.QueryContext(ctx, l.Engine.SQL(text), args...)
+	if err != nil {
+		return l.Engine.Failed("read the ledger", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return l.Engine.Failed("read the ledger", rows.Err())
+}

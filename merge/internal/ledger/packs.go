@@ -1,0 +1,204 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A pack is a row of snow_merge_packs: the old and the new ids of the rows of one
+// chunk, in their order, in place of as many rows of snow_merge_map. It has no
+// list of old ids if they follow on each other without a gap, up to the last one.
+type pack struct {
+	seq     int64 // of its chunk
+	lastOld int64
+	size    int64
+	olds    []int64
+	news    []int64
+}
+
+// IsPackable reports whether the map of a source table may have packs: none of its
+// rows has to be found while the run goes on, and servers of the dialect can make them.
+func IsPackable(d sqlsnow.Dialect, p *plan.Plan, t *SourceTable) bool {
+	return d == sqlsnow.MySQL && t.Rekeys && !t.Table.Merges() && !refersTo(p, t.Table)
+}
+
+// refersTo reports whether some column refers to a table.
+func refersTo(p *plan.Plan, t *plan.Table) bool {
+	for _, other := range p.Tables {
+		for _, c := range other.Columns {
+			if c.HoldsReferences() && slices.ContainsFunc(c.Refers, func(r *plan.Reference) bool { return r.Table == t.Name }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// packs calls visit for the packs of a source table that a condition is true of,
+// in the order of their rows.
+func (m IDMap) packs(ctx context.Context, t *SourceTable, condition string, args []any, visit func(*pack) error) error {
+	if m.Engine.Kind != sqlsnow.MySQL {
+		return nil
+	}
+	rows, err := m.Q.QueryContext(ctx, "SELECT seq, last_old, size, old_ids, new_ids FROM snow_merge_packs WHERE source_table = "+
+		strconv.FormatInt(t.ID, 10)+" AND "+condition+" ORDER BY last_old", args...)
+	if err != nil {
+		return m.Engine.Failed("read packs of the map", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var p pack
+		var olds, news sql.RawBytes
+		if err := rows.Scan(&p.seq, &p.lastOld, &p.size, &olds, &news); err != nil {
+			return m.Engine.Failed("read packs of the map", err)
+		}
+		if err := p.parse(olds, news); err != nil {
+			return fmt.Errorf("%w: pack %d of source table %d: %w", errLedger, p.seq, t.ID, err)
+		}
+		if err := visit(&p); err != nil {
+			return err
+		}
+	}
+	return m.Engine.Failed("read packs of the map", rows.Err())
+}
+
+// parse reads the lists, which must ascend and have as many ids as they should.
+func (p *pack) parse(olds, news []byte) (err error) {
+	if p.news, err = p.list(news); err != nil {
+		return err
+	}
+	if len(olds) == 0 {
+		if p.lastOld < math.MinInt64+p.size {
+			return fmt.Errorf("its last old id is %d, and it has %d", p.lastOld, p.size)
+		}
+		for i := range p.size {
+			p.olds = append(p.olds, p.lastOld-p.size+1+i)
+		}
+		return nil
+	}
+	if p.olds, err = p.list(olds); err != nil {
+		return err
+	}
+	if last := p.olds[len(p.olds)-1]; last != p.lastOld {
+		return fmt.Errorf("its last old id is %d, want %d", last, p.lastOld)
+	}
+	return nil
+}
+
+func (p *pack) list(text []byte) (ids []int64, err error) {
+	for part := range bytes.SplitSeq(text, []byte{','}) {
+		id, err := strconv.ParseInt(string(part), 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(ids); n > 0 && id <= ids[n-1] {
+			return nil, fmt.Errorf("id %d is not above %d", id, ids[n-1])
+		}
+		ids = append(ids, id)
+	}
+	if int64(len(ids)) != p.size {
+		return nil, fmt.Errorf("it has %d ids, want %d", len(ids), p.size)
+	}
+	return ids, nil
+}
+
+// packAfter returns the pack that follows on another one, or on the start of the
+// table; nil if there is none.
+func (m IDMap) packAfter(ctx context.Context, t *SourceTable, before *pack) (next *pack, err error) {
+	after := ""
+	if before != nil {
+		after = fmt.Sprintf(" AND last_old > %d", before.lastOld)
+	}
+	least := fmt.Sprintf("last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = %d%s)", t.ID, after)
+	err = m.packs(ctx, t, least, nil, func(p *pack) error { next = p; return nil })
+	return next, err
+}
+
+// packsBetween visits what packs say of rows with old ids from one up to another.
+func (m IDMap) packsBetween(ctx context.Context, t *SourceTable, from, to int64, visit func(old, id int64)) error {
+	const upto = "last_old >= ? AND last_old <= (SELECT COALESCE(MIN(last_old), ?) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ?)"
+	return m.packs(ctx, t, upto, []any{from, int64(math.MaxInt64), t.ID, to}, func(p *pack) error {
+		for i, old := range p.olds {
+			if from <= old && old <= to {
+				visit(old, p.news[i])
+			}
+		}
+		return nil
+	})
+}
+
+// inPacks visits what packs say of some old ids, which ascend.
+func (m IDMap) inPacks(ctx context.Context, t *SourceTable, ids []int64, visit func(old, id int64)) error {
+	for len(ids) > 0 {
+		var found *pack
+		err := m.packs(ctx, t, "last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ?)", []any{t.ID, ids[0]},
+			func(p *pack) error { found = p; return nil })
+		if err != nil || found == nil {
+			return err
+		}
+		for len(ids) > 0 && ids[0] <= found.lastOld {
+			if at, ok := slices.BinarySearch(found.olds, ids[0]); ok {
+				visit(ids[0], found.news[at])
+			}
+			ids = ids[1:]
+		}
+	}
+	return nil
+}
+
+// PackedRows returns how many rows the packs that a condition is true of have,
+// and the last old id of them.
+func (m IDMap) PackedRows(ctx context.Context, t *SourceTable, condition string) (rows, last int64, err error) {
+	err = m.Q.QueryRowContext(ctx, "SELECT COALESCE(SUM(size), 0), COALESCE(MAX(last_old), 0) FROM snow_merge_packs AS packs WHERE source_table = "+
+		strconv.FormatInt(t.ID, 10)+" AND "+condition).Scan(&rows, &last)
+	return rows, last, m.Engine.Failed("read packs of the map", err)
+}
+
+var ErrPacks = errors.New("the packs are not those of the chunks")
+
+// A PackHead is a pack without its ids but the first and the last new one.
+type PackHead struct {
+	Seq, Size, First, Last int64
+	Begins                 int64 // the place that its first one is after
+	Gapless                bool  // there is no list of old ids
+}
+
+// PackHeads returns those of chunks, which follow on each other: one for each,
+// or none if they have rows of the map.
+func (m IDMap) PackHeads(ctx context.Context, t *SourceTable, chunks []Chunk) ([]PackHead, error) {
+	if !t.Packable {
+		return nil, nil
+	}
+	rows, err := m.Q.QueryContext(ctx, fmt.Sprintf(`SELECT seq, size, last_old, begins, old_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
+		FROM snow_merge_packs WHERE source_table = %d AND seq BETWEEN %d AND %d ORDER BY seq`, t.ID, chunks[0].Seq, chunks[len(chunks)-1].Seq))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var heads []PackHead
+	for rows.Next() {
+		var h PackHead
+		var lastOld int64
+		if err := rows.Scan(&h.Seq, &h.Size, &lastOld, &h.Begins, &h.Gapless, &h.First, &h.Last); err != nil {
+			return nil, err
+		}
+		c := chunks[min(len(heads), len(chunks)-1)]
+		if h.Seq != c.Seq || h.Size != c.Rekeyed || h.Size != c.Read || len(c.Hi) != 1 || c.Hi[0] != any(lastOld) {
+			return nil, ErrPacks
+		}
+		heads = append(heads, h)
+	}
+	if len(heads) > 0 && len(heads) < len(chunks) {
+		return nil, errors.Join(ErrPacks, rows.Err())
+	}
+	return heads, rows.Err()
+}

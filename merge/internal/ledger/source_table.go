@@ -1,0 +1,112 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// A SourceTable is one table of one source in a run.
+type SourceTable struct {
+	ID      int64 // of its row in snow_merge_source_tables, and of its rows in the other tables
+	Source  string
+	Table   *plan.Table
+	Columns []*plan.Column // that are copied: the source has them and they are not computed
+	Key     int            // the one of Role key among columns; -1 if there is none
+	Primary []int          // the primary key among columns
+	Rekeys  bool           // its rows get new ids
+	Ids     IDRange        // of those
+
+	// Mapped is whether the ids of its rows may have changed, so that references to
+	// them must be looked up. It is so before the rows are known.
+	Mapped bool
+
+	// Packable is whether its part of the map may have packs, besides rows.
+	Packable bool
+
+	// Changed is whether snow_merge_changes may have rows of it. It is known when
+	// the phase mint is over.
+	Changed bool
+}
+
+func NewSourceTable(id int64, source string, t *plan.Table) *SourceTable {
+	s := &SourceTable{ID: id, Source: source, Table: t, Key: -1, Rekeys: t.Mints(source), Changed: true}
+	for _, c := range t.Columns {
+		if c.Generated != "" || !c.In(source) {
+			continue
+		}
+		if c.Role == plan.RoleKey {
+			s.Key = len(s.Columns)
+		}
+		s.Mapped = s.Mapped || c.DropsRows()
+		s.Columns = append(s.Columns, c)
+	}
+	for _, name := range t.PrimaryKey {
+		s.Primary = append(s.Primary, s.Position(name))
+	}
+	s.Mapped = s.Key >= 0 && (s.Mapped || s.Rekeys || t.Merges())
+	return s
+}
+
+// Only returns the source table with some of its columns: those of the primary
+// key, those that want reports true for, and the columns By of those.
+func (s *SourceTable) Only(want func(c *plan.Column) bool) *SourceTable {
+	part := *s
+	part.Columns, part.Primary, part.Key = nil, nil, -1
+	by := map[string]bool{}
+	for _, c := range s.Columns {
+		if want(c) && c.Role == plan.RolePolymorphic {
+			by[c.By] = true
+		}
+	}
+	for _, c := range s.Columns {
+		if by[c.Name] || slices.Contains(s.Table.PrimaryKey, c.Name) || want(c) {
+			if c.Role == plan.RoleKey {
+				part.Key = len(part.Columns)
+			}
+			part.Columns = append(part.Columns, c)
+		}
+	}
+	for _, name := range s.Table.PrimaryKey {
+		part.Primary = append(part.Primary, part.Position(name))
+	}
+	return &part
+}
+
+// Position returns the index of a column among those that are copied, or -1.
+func (s *SourceTable) Position(column string) int {
+	return slices.IndexFunc(s.Columns, func(c *plan.Column) bool { return c.Name == column })
+}
+
+// PrimaryKey returns the primary key of a row.
+func (s *SourceTable) PrimaryKey(values []any) []any {
+	key := make([]any, len(s.Primary))
+	for i, at := range s.Primary {
+		key[i] = values[at]
+	}
+	return key
+}
+
+// Read returns rows of it, see readRange.
+func (s *SourceTable) Read(ctx context.Context, c *chunk.Conns, after, upto []any, limit int) ([][]any, error) {
+	return c.Read(ctx, s.Source, s.Table, s.Columns, after, upto, limit)
+}
+
+// RowError says that something is wrong with a row.
+func (s *SourceTable) RowError(key []any, err error) error {
+	return &report.RowError{Source: s.Source, Table: s.Table.Name, Row: sqlvalue.FormatKey(key), Err: err}
+}
+
+// Failure returns one of a source table.
+func (s *SourceTable) Failure(check report.Check, row []any, reason string, args ...any) report.Failure {
+	f := report.Failure{Check: check, Source: s.Source, Table: s.Table.Name, Reason: fmt.Sprintf(reason, args...)}
+	if row != nil {
+		f.Row = sqlvalue.FormatKey(row)
+	}
+	return f
+}

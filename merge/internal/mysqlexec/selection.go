@@ -1,0 +1,255 @@
+package mysqlexec
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
+	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A selection is how the server itself makes rows of the target out of rows of a
+// source table, where each column is one of plain values, or of integers that are
+// keys or refer to rows. It means the same as [rewriter.rewrite].
+type selection struct {
+	engine *dialect.Dialect
+	of     *ledger.SourceTable
+	from   string    // the table, as the target's session calls it
+	own    string    // how the row of the map is found for one of the source, s
+	joins  string    // what else is looked up for it
+	single bool      // the primary key is one integer, the id if that may have changed
+	dense  bool      // most of the target's rows are of this source, or there are few
+	values []string  // for each column of the table, what becomes of it
+	exact  []string  // the same values in a form whose equality is that of bytes, with % for the column
+	alive  string    // whether a row is copied; "" if all are
+	checks []string  // what must be so of each row that is copied, or people must be told of it
+	texts  []string  // the values as texts that can be put in a row, or nil if packs are of no use to the server
+	dates  *rowDates // how the ids of packs are made, if texts is not nil
+	bytes  int       // of a row, about
+}
+
+// packedBytes is how many bytes rows have at most, about, whose ids are in packs:
+// the rows of a chunk are compared as one text.
+const packedBytes = 1000
+
+// newSelection returns nil if rows must go through this process.
+func newSelection(ctx context.Context, w phases.Work, database string) (*selection, error) {
+	t, e, target := w.Table, w.Engine, w.Conns.Target
+	s := &selection{engine: e, of: t, from: e.Quote(database) + "." + e.Quote(t.Table.Name)}
+	from, err := readStoredTable(ctx, target, literal(database), t.Table.Name)
+	if err != nil {
+		return nil, err
+	}
+	to, err := readStoredTable(ctx, target, "DATABASE()", t.Table.Name)
+	if err != nil || from == nil || to == nil || !slices.Equal(from.primary, t.Table.PrimaryKey) || !slices.Equal(to.primary, t.Table.PrimaryKey) {
+		return nil, err
+	}
+	s.bytes = from.rowBytes(ctx, target, s.from)
+	s.single = len(t.Primary) == 1 && countable(from.columns[t.Table.PrimaryKey[0]].typ) && (!t.Mapped || t.Primary[0] == t.Key)
+	s.dense = to.rows <= 4*from.rows+100_000
+	if t.Mapped {
+		s.own = " LEFT JOIN snow_merge_map AS m FORCE INDEX (PRIMARY) ON m.source_table = " + strconv.FormatInt(t.ID, 10) + " AND m.old_id = s." + e.Quote(t.Columns[t.Key].Name)
+		if s.alive = "m.old_id IS NULL"; t.Rekeys {
+			s.alive = "m.kind = 0"
+		}
+	}
+	tables := w.Run.Of(t.Source)
+	for at, c := range t.Columns {
+		if !s.column(c, at, database, from.columns[c.Name], to.columns[c.Name], tables) {
+			return nil, nil
+		}
+	}
+	if t.Packable {
+		s.dates = newRowDates(e, w.Run, t, from)
+	}
+	if len(s.texts) < len(s.values) || s.dates == nil || !from.ordered || !to.ordered || s.bytes > packedBytes {
+		s.texts = nil
+	}
+	// The account of the target may be another one, which can't read this.
+	_, err = target.ExecContext(ctx, "SELECT "+strings.Join(s.values, ", ")+s.joined()+" LIMIT 0")
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, nil
+	}
+	return s, nil
+}
+
+// column adds what becomes of a column, and reports whether the server can do it.
+func (s *selection) column(c *plan.Column, at int, database string, is, becomes storedColumn, tables map[string]*ledger.SourceTable) bool {
+	exact, ok := exactly(is, becomes)
+	integer := countable(is.typ) && sqltype.Of(sqlsnow.MySQL, becomes.typ).Kind == sqltype.Integer
+	if !integer && (!ok || c.Role != plan.RolePlain || slices.Contains(s.of.Primary, at)) {
+		return false
+	}
+	value := "s." + s.engine.Quote(c.Name)
+	switch c.Role {
+	case plan.RolePlain:
+		if !ok {
+			return false
+		}
+	case plan.RoleKey:
+		if s.of.Rekeys {
+			value = "m.new_id"
+		}
+	case plan.RoleReference:
+		if value = s.reference(c, at, database, tables); value == "" {
+			return false
+		}
+	default:
+		return false
+	}
+	if integer {
+		exact = "%"
+	}
+	s.values, s.exact = append(s.values, value), append(s.exact, exact)
+	if text, ok := textual(is, becomes, c.Role == plan.RoleReference); ok {
+		s.texts = append(s.texts, text)
+	}
+	return true
+}
+
+// reference returns what becomes of a reference, and adds what is looked up for
+// it. It returns "" if that can't be said.
+func (s *selection) reference(c *plan.Column, at int, database string, tables map[string]*ledger.SourceTable) string {
+	e := s.engine
+	parent := tables[c.Refers[0].Table]
+	if parent == nil || parent.Key < 0 {
+		return ""
+	}
+	n := strconv.Itoa(at)
+	value := "s." + e.Quote(c.Name)
+	found := value // what becomes of it if the row is not in the map
+	if c.Orphans != plan.OrphansFail && !parent.Rekeys {
+		key := parent.Columns[parent.Key]
+		if !slices.Equal(parent.Table.PrimaryKey, []string{key.Name}) || !countable(key.Type) {
+			return ""
+		}
+		found = "p" + n + "." + e.Quote(key.Name)
+		s.joins += " LEFT JOIN " + e.Quote(database) + "." + e.Quote(parent.Table.Name) + " AS p" + n + " FORCE INDEX (PRIMARY) ON " + found + " = " + value
+	}
+	after := found
+	switch {
+	case parent.Rekeys:
+		after = "m" + n + ".new_id"
+	case parent.Mapped:
+		after = "CAST(CASE WHEN m" + n + ".old_id IS NULL THEN " + found + " ELSE m" + n + ".new_id END AS SIGNED)"
+	}
+	if parent.Mapped {
+		s.joins += " LEFT JOIN snow_merge_map AS m" + n + " FORCE INDEX (PRIMARY) ON m" + n + ".source_table = " + strconv.FormatInt(parent.ID, 10) + " AND m" + n + ".old_id = " + value
+	}
+	if after == value {
+		return value
+	}
+	none := s.none(value, c)
+	if c.Orphans != plan.OrphansNull {
+		s.checks = append(s.checks, "("+value+" IS NULL OR "+none+after+" IS NOT NULL)")
+	}
+	if none == "" {
+		return after
+	}
+	return "CAST(CASE WHEN " + strings.TrimSuffix(none, " OR ") + " THEN " + value + " ELSE " + after + " END AS SIGNED)"
+}
+
+// none returns the condition that a reference stands for no row, with OR after
+// it, or "" if no number does so.
+func (s *selection) none(value string, c *plan.Column) string {
+	ids := rekey.NoneIDs(c)
+	if len(ids) == 0 {
+		return ""
+	}
+	condition, _ := chunk.AnyOf(s.engine, value, ids)
+	return condition + " OR "
+}
+
+// joined returns the rows of the source with what is looked up for them, row by
+// row: the optimizer knows little of tables that were filled just now.
+func (s *selection) joined() string {
+	return " FROM " + s.from + " AS s FORCE INDEX (PRIMARY)" + s.own + s.joins
+}
+
+// unmapped returns the same without what is looked up of the row itself, as it is
+// not there where the map has packs.
+func (s *selection) unmapped() string {
+	return " FROM " + s.from + " AS s FORCE INDEX (PRIMARY)" + s.joins
+}
+
+// within returns the condition that a row of the source is above lo and up to
+// hi, and false if those are no integers. Nil is no bound.
+func (s *selection) within(lo, hi []any) (string, bool) {
+	conditions := []string{"TRUE"}
+	for _, bound := range []struct {
+		key    []any
+		before string
+		last   string
+	}{{lo, " > ", " > "}, {hi, " < ", " <= "}} {
+		text := ""
+		for i, v := range slices.Backward(bound.key) {
+			id, ok := v.(int64)
+			if !ok {
+				return "", false
+			}
+			name, number := "s."+s.engine.Quote(s.of.Table.PrimaryKey[i]), strconv.FormatInt(id, 10)
+			if text == "" {
+				text = name + bound.last + number
+			} else {
+				text = "(" + name + bound.before + number + " OR " + name + " = " + number + " AND " + text + ")"
+			}
+		}
+		if text != "" {
+			conditions = append(conditions, text)
+		}
+	}
+	return strings.Join(conditions, " AND "), true
+}
+
+// referring returns the columns that refer to rows.
+func (s *selection) referring() (refs []*plan.Column) {
+	for _, c := range s.of.Columns {
+		if c.Role == plan.RoleReference {
+			refs = append(refs, c)
+		}
+	}
+	return refs
+}
+
+// references returns how many of the rows of the target, t, that a condition is
+// true of refer to rows, for each column that does.
+func (s *selection) references(alive string) (counts []string) {
+	for _, c := range s.referring() {
+		is, none := "t."+s.engine.Quote(c.Name), ""
+		if others := s.none(is, c); others != "" {
+			none = " AND NOT (" + strings.TrimSuffix(others, " OR ") + ")"
+		}
+		counts = append(counts, "COALESCE(SUM("+alive+" AND "+is+" IS NOT NULL"+none+"), 0)")
+	}
+	return counts
+}
+
+// consecutive reports whether chunks, all of whose rows are copied, have every
+// integer there is from the first one on to the last one.
+func consecutive(chunks []ledger.Chunk) bool {
+	first, last := chunks[0], chunks[len(chunks)-1]
+	if first.Lo == nil {
+		return false
+	}
+	lo, ok := first.Lo[0].(int64)
+	hi, also := last.Hi[0].(int64)
+	var rows int64
+	for _, c := range chunks {
+		if c.Merged+c.Dropped > 0 {
+			return false
+		}
+		rows += c.Read
+	}
+	return ok && also && hi-lo == rows
+}

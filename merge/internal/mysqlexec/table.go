@@ -1,0 +1,128 @@
+package mysqlexec
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// literal returns a text as SQL of MySQL.
+func literal(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
+}
+
+// A storedTable is what a server says of a table.
+type storedTable struct {
+	primary []string
+	ordered bool // rows come by ascending primary keys, even if nobody says so
+	columns map[string]storedColumn
+	rows    int // about
+	bytes   int // of a row, about
+}
+
+type storedColumn struct {
+	typ, charset string
+	nullable     bool
+}
+
+// readStoredTable returns a table, or nil if it is no ordinary one. The name of
+// the schema is an expression.
+func readStoredTable(ctx context.Context, s *chunk.Session, schema, table string) (*storedTable, error) {
+	t := &storedTable{columns: map[string]storedColumn{}}
+	where := " WHERE TABLE_SCHEMA = " + schema + " AND TABLE_NAME = ?"
+	var kind, form string
+	err := s.QueryRowContext(ctx, `SELECT TABLE_TYPE, COALESCE(ENGINE, ''), COALESCE(TABLE_ROWS, 0), COALESCE(AVG_ROW_LENGTH, 0), COALESCE(CREATE_OPTIONS, '') NOT LIKE '%partitioned%'
+		FROM information_schema.TABLES`+where, table).Scan(&kind, &form, &t.rows, &t.bytes, &t.ordered)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && (kind != "BASE TABLE" || form != "InnoDB") {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, s.Engine.Failed("look at table "+strconv.Quote(table), err)
+	}
+	err = visitColumns(ctx, s, "SELECT COLUMN_NAME, COLUMN_TYPE, COALESCE(CHARACTER_SET_NAME, ''), IS_NULLABLE FROM information_schema.COLUMNS"+where, table, func(name, typ, charset, null string) {
+		t.columns[name] = storedColumn{strings.ToLower(typ), charset, null != "NO"}
+	})
+	if err == nil {
+		err = visitColumns(ctx, s, "SELECT COLUMN_NAME, '', '', COALESCE(COLLATION, '') FROM information_schema.STATISTICS"+where+" AND INDEX_NAME = 'PRIMARY' AND SUB_PART IS NULL ORDER BY SEQ_IN_INDEX",
+			table, func(name, _, _, direction string) {
+				t.primary, t.ordered = append(t.primary, name), t.ordered && direction == "A"
+			})
+	}
+	return t, s.Engine.Failed("look at table "+strconv.Quote(table), err)
+}
+
+// rowBytes returns about how many bytes a row has, or many if that can't be
+// read. What the server says may be of a time before the rows came.
+func (t *storedTable) rowBytes(ctx context.Context, s *chunk.Session, name string) int {
+	var lengths []string
+	for _, column := range slices.Sorted(maps.Keys(t.columns)) {
+		if kind := sqltype.Of(sqlsnow.MySQL, t.columns[column].typ).Kind; kind != sqltype.Integer {
+			lengths = append(lengths, "COALESCE(LENGTH(s."+s.Engine.Quote(column)+"), 0)")
+		}
+	}
+	most := t.bytes
+	for _, order := range []string{"", " DESC"} {
+		if len(lengths) == 0 {
+			break
+		}
+		var bytes sql.NullFloat64
+		err := s.QueryRowContext(ctx, "SELECT AVG(n) FROM (SELECT "+strings.Join(lengths, " + ")+" AS n FROM "+name+" AS s FORCE INDEX (PRIMARY) ORDER BY "+
+			s.Engine.QuoteAll(t.primary[:1])+order+" LIMIT 100) AS rows_").Scan(&bytes)
+		if err != nil {
+			return chunk.MostBytes
+		}
+		most = max(most, int(bytes.Float64)+8*len(t.columns))
+	}
+	return most
+}
+
+func visitColumns(ctx context.Context, s *chunk.Session, text, table string, visit func(name, typ, charset, more string)) error {
+	rows, err := s.QueryContext(ctx, text, table)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name, typ, charset, more string
+		if err := rows.Scan(&name, &typ, &charset, &more); err != nil {
+			return err
+		}
+		visit(name, typ, charset, more)
+	}
+	return rows.Err()
+}
+
+// countable reports whether a type has integers only, all of which are int64.
+func countable(typ string) bool {
+	s := sqltype.Of(sqlsnow.MySQL, typ)
+	return s.Kind == sqltype.Integer && !(s.Unsigned && s.Bits == 64)
+}
+
+// exactly returns what to make of two values so that they are equal if each
+// byte is, with % for the value, and whether a column holds all values of the
+// other one as they are.
+func exactly(is, becomes storedColumn) (string, bool) {
+	if is.typ != becomes.typ || is.charset != becomes.charset {
+		from, to := sqltype.Of(sqlsnow.MySQL, is.typ), sqltype.Of(sqlsnow.MySQL, becomes.typ)
+		wider := from.Unsigned == to.Unsigned && from.Bits <= to.Bits || from.Unsigned && !to.Unsigned && from.Bits < to.Bits
+		return "%", from.Kind == sqltype.Integer && to.Kind == sqltype.Integer && wider
+	}
+	switch name := sqltype.Word(is.typ); name {
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "date", "datetime", "timestamp", "time", "year", "bit",
+		"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
+		return "%", true
+	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set":
+		return "CAST(% AS BINARY)", true
+	case "json":
+		return "CAST(CAST(% AS CHAR) AS BINARY)", true
+	}
+	return "", false
+}

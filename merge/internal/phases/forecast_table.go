@@ -1,0 +1,217 @@
+package phases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// A tableForecast is what a dry run finds in one table of one source.
+type tableForecast struct {
+	*dryRun
+	of      *ledger.SourceTable
+	row     *report.TableForecast
+	finders []*rekey.Finder
+	source  *rekey.Checker
+	created int // the column that dates ids; -1 if there is none
+	zone    *time.Location
+	now     time.Time
+	latest  time.Time
+	dates   report.DateForecast
+}
+
+func (f *tableForecast) begin(ctx context.Context) error {
+	s := f.of
+	source, err := f.conns.Source(ctx, s.Source)
+	if err != nil {
+		return err
+	}
+	f.source = &rekey.Checker{Engine: f.Engine, Q: source}
+	tables := map[string]*ledger.SourceTable{}
+	for _, t := range f.Plan.Tables {
+		if !t.Skip && t.In(s.Source) {
+			tables[t.Name] = ledger.NewSourceTable(0, s.Source, t)
+		}
+	}
+	for at, c := range s.Columns {
+		if c.HoldsReferences() {
+			finder, err := rekey.NewFinder(tables, s, at)
+			if err != nil {
+				return err
+			}
+			f.finders = append(f.finders, finder)
+		}
+	}
+	f.created = -1
+	if s.Rekeys && s.Table.Created != "" {
+		f.created, f.zone, f.now = s.Position(s.Table.Created), time.UTC, time.Now()
+		f.dates = report.DateForecast{Table: s.Table.Name, Source: s.Source, Column: s.Table.Created}
+		if s.Table.Zone != "" && f.created >= 0 && !rekey.Zoned(f.Engine.Kind, s.Columns[f.created]) {
+			f.zone, err = time.LoadLocation(s.Table.Zone)
+		}
+	}
+	return err
+}
+
+func (f *tableForecast) end() {
+	if f.dates.Undated+f.dates.Future+f.dates.Inversions > 0 {
+		f.forecast.Dates = append(f.forecast.Dates, f.dates)
+	}
+}
+
+// look goes through some rows.
+func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
+	f.row.Rows += int64(len(rows))
+	lost, err := f.references(ctx, rows)
+	if err != nil {
+		return err
+	}
+	var alive [][]any
+	for i, values := range rows {
+		if lost[i] {
+			f.row.Dropped++
+			if id, ok := f.id(values); ok {
+				f.merged.Drop(f.of.Source, f.of.Table, id)
+			}
+			continue
+		}
+		alive = append(alive, values)
+	}
+	verdicts, err := f.conflicts.Decide(ctx, f.of.Table, f.of.Source, f.of.Columns, alive)
+	if err != nil {
+		return err
+	}
+	for i, values := range alive {
+		v := verdicts[i]
+		for n, c := range v.Clashes {
+			f.forecast.AddClash(uniqueOf(f.of.Table, c.Unique), c, v.Failed == c && n == len(v.Clashes)-1)
+		}
+		f.row.Renamed += int64(len(v.Renames))
+		if v.Merged {
+			f.row.Merged++
+			if id, ok := f.id(values); ok {
+				f.merged.Add(f.of.Source, f.of.Table, id, v.Winner)
+			}
+			continue
+		}
+		if f.of.Rekeys {
+			f.row.Rekeyed++
+			f.date(values)
+		}
+		f.fits(values)
+	}
+	return nil
+}
+
+// id returns the value of the column of Role key, where there is one.
+func (f *tableForecast) id(values []any) (int64, bool) {
+	if f.of.Key < 0 {
+		return 0, false
+	}
+	return sqlvalue.ID(values[f.of.Key])
+}
+
+func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
+	for _, u := range t.Unique {
+		if slices.Equal(u.Columns, columns) {
+			return u
+		}
+	}
+	return &plan.Unique{Columns: columns, Rule: plan.RuleFail} // the primary key
+}
+
+// references looks for references to no row, and returns which rows are
+// dropped for one.
+func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bool, err error) {
+	lost = make([]bool, len(rows))
+	for _, finder := range f.finders {
+		parents := make([]*plan.Table, len(finder.Parents)) // nil where the source does not have it
+		for i, parent := range finder.Parents {
+			if parent != nil {
+				parents[i] = parent.Table
+			}
+		}
+		c := finder.Column
+		fail := func(_ int, bad *report.RowError) {
+			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+bad.Row+": "+bad.Err.Error())
+			f.forecast.AddProblem(bad)
+		}
+		err := f.source.Orphans(ctx, finder, rows, parents, fail, func(h rekey.Held, missing bool) error {
+			if !missing {
+				return nil
+			}
+			key := sqlvalue.FormatKey(f.of.PrimaryKey(rows[h.Row]))
+			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.Text))
+			switch c.Orphans {
+			case plan.OrphansDrop:
+				lost[h.Row] = true
+			case plan.OrphansFail:
+				f.forecast.AddProblem(&report.OrphanError{Source: f.of.Source, Table: f.of.Table.Name, Column: c.Name, Row: key, Value: h.Text})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return lost, nil
+}
+
+// date looks at what dates a new id.
+func (f *tableForecast) date(values []any) {
+	if f.created < 0 {
+		return
+	}
+	at, ok := rekey.ParseDate(values[f.created], f.zone)
+	switch {
+	case !ok:
+		f.dates.Undated++
+	case at.After(f.now):
+		f.dates.Future++
+	case at.Before(f.latest):
+		f.dates.Inversions++
+		f.dates.Largest = max(f.dates.Largest, f.latest.Sub(at))
+	default:
+		f.latest = at
+	}
+}
+
+// fits looks for values that the target's columns do not take.
+func (f *tableForecast) fits(values []any) {
+	for n, c := range f.of.Columns {
+		v := values[n]
+		if i := slices.IndexFunc(f.finders, func(finder *rekey.Finder) bool { return finder.At == n }); i >= 0 && v != nil {
+			v = f.longest(f.finders[i], values)
+		}
+		if reason := misfit(f.Engine.Kind, c, v); reason != "" {
+			key := sqlvalue.FormatKey(f.of.PrimaryKey(values))
+			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+key+": "+reason)
+			f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: rekey.ColumnError(c.Name, errors.New(reason))})
+		}
+	}
+}
+
+// longest returns a value with ids of the most digits in the place of those
+// that are new.
+func (f *tableForecast) longest(finder *rekey.Finder, values []any) any {
+	v, _, err := finder.Edit(&rekey.Row{Key: f.of.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
+		if parent := finder.Parents[ref]; parent != nil && parent.Rekeys {
+			return strings.Repeat("9", sqltype.IDDigits-1), true
+		}
+		return text, true
+	})
+	if err != nil {
+		return values[finder.At]
+	}
+	return v
+}

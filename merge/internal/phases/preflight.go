@@ -1,0 +1,134 @@
+package phases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/shardsnow/snow/merge/internal/catalog"
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// maxSkew is how far the target's clock may be from this process's: no minted
+// id is of a later date than the target's.
+const maxSkew = 10 * time.Minute
+
+// A preflight looks at the databases before anything is written.
+type preflight struct {
+	*Job
+	conns *chunk.Conns
+}
+
+// check sees to what must be so before anything is written, or counted.
+func (p *preflight) check(ctx context.Context) error {
+	if err := p.distinct(ctx); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(p.Order, func(t *plan.Table) bool { return len(t.Mint) > 0 }) {
+		var micros int64
+		if err := p.conns.Target.QueryRowContext(ctx, "SELECT "+p.Engine.Now).Scan(&micros); err != nil {
+			return p.Engine.Failed("read the clock", err)
+		}
+		here, there := time.Now(), time.UnixMicro(micros)
+		if skew := here.Sub(there); skew.Abs() > maxSkew {
+			return fmt.Errorf("the target: %w", &sqlsnow.ClockError{Database: there, Local: here, MaxSkew: maxSkew})
+		}
+	}
+	var errs []error
+	for _, source := range p.Plan.Sources {
+		missing, err := p.missing(ctx, source)
+		if err != nil {
+			return err
+		}
+		errs = append(errs, missing...)
+	}
+	return errors.Join(errs...)
+}
+
+// missing returns what a source has and the plan does not: it would be lost.
+func (p *preflight) missing(ctx context.Context, source string) (errs []error, err error) {
+	s, err := p.conns.Source(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	c, err := catalog.Read(ctx, p.Engine.Kind, s)
+	if err != nil {
+		return nil, report.OfSource(source, p.Engine.Failed("inspect", err))
+	}
+	errs = c.CheckInheritance(p.Plan, source)
+	for _, found := range c.Tables {
+		t := p.Plan.Table(found.Name)
+		if t != nil && t.Skip {
+			continue
+		}
+		if t == nil || !t.In(source) {
+			errs = append(errs, &plan.Error{Table: found.Name, Reason: fmt.Sprintf("source %q has it, and the plan does not: inspect again, or add it with skip", source)})
+			continue
+		}
+		for _, column := range found.Columns {
+			if c := t.Column(column.Name); (c == nil || !c.In(source)) && !slices.Contains(t.Without, column.Name) {
+				errs = append(errs, &plan.Error{
+					Table: t.Name, Column: column.Name,
+					Reason: fmt.Sprintf("source %q has it, and the plan does not: inspect again, or name it in the table's without", source),
+				})
+			}
+		}
+	}
+	return errs, nil
+}
+
+// distinct returns [report.ErrSameDatabase] where two of the databases are one.
+func (p *preflight) distinct(ctx context.Context) error {
+	names, sessions := []string{"the target"}, []*chunk.Session{p.conns.Target}
+	for _, source := range p.Plan.Sources {
+		s, err := p.conns.Source(ctx, source)
+		if err != nil {
+			return err
+		}
+		for i, other := range sessions {
+			same, err := chunk.SameDatabase(ctx, s, other)
+			if err != nil {
+				return p.Engine.Failed("tell databases apart", err)
+			}
+			if same {
+				return fmt.Errorf("%w: source %q is %s", report.ErrSameDatabase, source, names[i])
+			}
+		}
+		names, sessions = append(names, fmt.Sprintf("source %q", source)), append(sessions, s)
+	}
+	return nil
+}
+
+// fits returns a [*plan.Error] if a table or a column of the plan is missing in
+// a source or in the target.
+func (p *preflight) fits(ctx context.Context) error {
+	var errs []error
+	for _, t := range p.Order {
+		look := func(q chunk.Queryer, where string, columns []*plan.Column) {
+			text := "SELECT " + p.Engine.SelectList(columns) + " FROM " + p.Engine.Quote(t.Name) + " WHERE 1 = 0"
+			_, err := chunk.ReadAll(ctx, p.Engine, q, text, columns, nil)
+			if err != nil && p.Engine.IsMissing(err) {
+				err = &plan.Error{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}
+			}
+			if err = p.Engine.Failed("look at table "+strconv.Quote(t.Name)+" of "+where, err); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		look(p.conns.Target, "the target", slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Generated != "" }))
+		for _, source := range p.Plan.SourcesOf(t) {
+			q, err := p.conns.Source(ctx, source)
+			if err != nil {
+				return err
+			}
+			look(q, "source "+strconv.Quote(source), ledger.NewSourceTable(0, source, t).Columns)
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,135 @@
+package phases
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// A Proof is what was found in one chunk, or in several.
+type Proof struct {
+	Read, Copied, Rekeyed, Merged, Dropped, Renamed int64
+
+	Unhashed    bool      // a server has compared rows, so that the sums are not of all of them
+	Counted     bool      // a server has counted the rows of the source and of the map, by keys that are integers
+	Source      chunk.Sum // of the rows of the source, as they are
+	Want, Found chunk.Sum // of those that should be in the target, and of those that are
+	First, Last int64
+	references  map[RefKey]*report.Reference
+	Paths       map[RefKey]bool // in JSON that was looked at: whether they led to a value
+	samples     map[*plan.Column]map[int64]bool
+	Failures    []report.Failure
+	failed      int64
+}
+
+// RefKey is a kind of reference: a column and which of its references it is.
+type RefKey struct {
+	Column *plan.Column
+	Ref    int
+}
+
+func NewProof() *Proof {
+	return &Proof{references: map[RefKey]*report.Reference{}, Paths: map[RefKey]bool{}, samples: map[*plan.Column]map[int64]bool{}}
+}
+
+// Fail keeps a failure, if there are not many of the check already.
+func (p *Proof) Fail(f report.Failure) {
+	p.failed++
+	p.Failures = f.AppendTo(p.Failures)
+}
+
+// Add takes over what was found in other chunks of the same table and source.
+func (p *Proof) Add(o *Proof) {
+	p.Read, p.Copied, p.Rekeyed = p.Read+o.Read, p.Copied+o.Copied, p.Rekeyed+o.Rekeyed
+	p.Merged, p.Dropped, p.Renamed = p.Merged+o.Merged, p.Dropped+o.Dropped, p.Renamed+o.Renamed
+	p.Unhashed = p.Unhashed || o.Unhashed
+	p.Counted = p.Counted && o.Counted
+	p.Source.Add(o.Source)
+	p.Want.Add(o.Want)
+	p.Found.Add(o.Found)
+	p.addReferences(o)
+	for c, values := range o.samples {
+		for v := range values {
+			p.sample(c, v)
+		}
+	}
+	for _, f := range o.Failures {
+		p.Fail(f)
+	}
+	p.failed += o.failed - int64(len(o.Failures))
+}
+
+func (p *Proof) addReferences(o *Proof) {
+	for key, ref := range o.references {
+		p.Reference(key).Checked += ref.Checked
+		p.Reference(key).Orphans += ref.Orphans
+	}
+	for key, reached := range o.Paths {
+		p.Paths[key] = p.Paths[key] || reached
+	}
+}
+
+func (p *Proof) Reference(key RefKey) *report.Reference {
+	r := p.references[key]
+	if r == nil {
+		r = &report.Reference{}
+		p.references[key] = r
+	}
+	return r
+}
+
+// mostSamples is how many values of a plain column are kept.
+const mostSamples = 300
+
+func (p *Proof) sample(c *plan.Column, v int64) {
+	if p.samples[c] == nil {
+		p.samples[c] = map[int64]bool{}
+	}
+	if len(p.samples[c]) < mostSamples {
+		p.samples[c][v] = true
+	}
+}
+
+// SampledRows is how many rows of those that are compared at a time are looked at for samples.
+const SampledRows = 50
+
+// SampleRows keeps values of plain columns that nobody has decided on.
+func (p *Proof) SampleRows(j *Job, t *ledger.SourceTable, rows [][]any) {
+	for n, c := range t.Columns {
+		if !j.Undecided(c) {
+			continue
+		}
+		for _, row := range rows[:min(len(rows), SampledRows)] {
+			if id, ok := sqlvalue.ID(row[n]); ok && id > 0 {
+				p.sample(c, id)
+			}
+		}
+	}
+}
+
+// Undecided reports whether a column is plain, and nobody has decided so.
+func (j *Job) Undecided(c *plan.Column) bool {
+	return c.Role == plan.RolePlain && !c.Decided && sqltype.Of(j.Engine.Kind, c.Type).Kind <= sqltype.Text
+}
+
+// FailureOf returns the failure that an error of a row is.
+func FailureOf(err error) (report.Failure, bool) {
+	var orphan *report.OrphanError
+	var bad *report.RowError
+	switch {
+	case errors.As(err, &orphan):
+		return report.Failure{
+			Check: report.CheckReference, Source: orphan.Source, Table: orphan.Table, Column: orphan.Column, Row: orphan.Row,
+			Reason: fmt.Sprintf("%q is the id of no row of the source", orphan.Value),
+		}, true
+	case errors.As(err, &bad):
+		return report.Failure{Check: report.CheckSource, Source: bad.Source, Table: bad.Table, Row: bad.Row, Reason: bad.Err.Error()}, true
+	}
+	return report.Failure{}, false
+}

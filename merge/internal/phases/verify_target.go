@@ -1,0 +1,262 @@
+package phases
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// mapOf sees to it that the map has each row that changed its id, no other one,
+// and that the rows which others were merged into are there.
+func (v *verifying) mapOf(ctx context.Context, t *ledger.SourceTable, last ledger.Chunk, total *Proof) error {
+	target := v.first.Target
+	ids := ledger.MapOf(target)
+	counts, after := map[ledger.Fate]int64{}, any(nil)
+	if total.Counted && t.Mapped && last.Hi != nil { // what is left is above the last chunk
+		counts = map[ledger.Fate]int64{ledger.Rekeyed: total.Rekeyed, ledger.Merged: total.Merged, ledger.Dropped: total.Dropped}
+		after = last.Hi[0]
+	}
+	mapped, err := ids.Count(ctx, t, after)
+	if err != nil {
+		return err
+	}
+	for fate, n := range mapped {
+		counts[fate] += n
+	}
+	if t.Packable {
+		others := "TRUE"
+		if total.Counted {
+			others = "NOT EXISTS (SELECT 1 FROM snow_merge_chunks AS chunks WHERE chunks.source_table = packs.source_table AND chunks.phase = 'mint' AND chunks.seq = packs.seq)"
+		}
+		n, _, err := ids.PackedRows(ctx, t, others)
+		if err != nil {
+			return err
+		}
+		counts[ledger.Rekeyed] += n
+	}
+	for _, kind := range []struct {
+		name      string
+		got, want int64
+	}{
+		{"have a new id", counts[ledger.Rekeyed], total.Rekeyed},
+		{"are merged", counts[ledger.Merged], total.Merged},
+		{"are dropped", counts[ledger.Dropped], total.Dropped},
+	} {
+		if kind.got != kind.want {
+			total.Fail(t.Failure(report.CheckMap, nil, "the map says that %d rows %s, but the source has %d such rows", kind.got, kind.name, kind.want))
+		}
+	}
+	if counts[ledger.Merged] == 0 {
+		return nil
+	}
+	key := v.Engine.Quote(t.Table.Key().Name)
+	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.Engine.Quote(t.Table.Name) + ` AS t ON t.` + key + ` = map.new_id
+		WHERE map.source_table = ? AND map.kind = ? AND t.` + key + ` IS NULL ORDER BY map.old_id LIMIT ?`
+	return ledger.Of(target).Query(ctx, text, []any{t.ID, ledger.KindMerged, report.MaxFailures}, func(rows *sql.Rows) error {
+		var was, is int64
+		err := rows.Scan(&was, &is)
+		f := t.Failure(report.CheckMap, []any{was}, "the row that it was merged into is missing")
+		f.Target = sqlvalue.FormatKey([]any{is})
+		total.Fail(f)
+		return err
+	})
+}
+
+// tables counts the rows of the target, and sees to it that no two rows of
+// different sources have got one id.
+func (v *verifying) tables(ctx context.Context, target *chunk.Session, proofs []*Proof) error {
+	var err error
+	if v.later, err = ledger.Of(target).WrittenLater(ctx, v.run); err != nil {
+		return err
+	}
+	for _, t := range v.Plan.Tables {
+		if t.Skip {
+			continue
+		}
+		row := report.Target{Table: t.Name, Before: v.run.Facts.Rows[t.Name], Later: v.later[t.Name]}
+		var rekeyed []int64
+		doubtful := false
+		for i, s := range v.run.Tables {
+			if s.Table == t {
+				row.Copied += proofs[i].Copied
+				if s.Rekeys {
+					rekeyed = append(rekeyed, s.ID)
+					doubtful = doubtful || proofs[i].failed > 0
+				}
+			}
+		}
+		if row.Rows, err = chunk.CountRows(ctx, v.Engine, target, t.Name); err != nil {
+			return err
+		}
+		v.report.Targets = append(v.report.Targets, row)
+		if more := row.Rows - row.Before - row.Copied - row.Later; more != 0 {
+			reason := fmt.Sprintf("%d rows are there that no source has", more)
+			if more < 0 {
+				reason = fmt.Sprintf("%d rows are gone that the target had before", -more)
+			}
+			v.report.Add(report.Failure{Check: report.CheckRows, Table: t.Name, Reason: reason})
+		}
+		if !doubtful {
+			continue // ids that ascend, and are of ranges that have nothing in common, are not equal
+		}
+		condition, args := chunk.AnyOf(v.Engine, "source_table", rekeyed)
+		text := "SELECT new_id, COUNT(*) FROM snow_merge_map WHERE kind = 0 AND " + condition + " GROUP BY new_id HAVING COUNT(*) > 1"
+		if err := ledger.Of(target).Query(ctx, text, args, func(rows *sql.Rows) error {
+			var id, n int64
+			err := rows.Scan(&id, &n)
+			v.report.Add(report.Failure{Check: report.CheckMap, Table: t.Name, Target: sqlvalue.FormatKey([]any{id}), Reason: fmt.Sprintf("%d rows have got this id", n)})
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// soundReferences returns the columns that refer to rows that exist, in all rows
+// of the target. The others are looked at row by row: they may hold more than one id,
+// or orphans that were there before the run.
+func (v *verifying) soundReferences(ctx context.Context, target chunk.Queryer) (map[*plan.Column]bool, error) {
+	sound := map[*plan.Column]bool{}
+	e := v.Engine
+	for _, t := range v.Plan.Tables {
+		for _, c := range t.Columns {
+			if t.Skip || c.Role != plan.RoleReference || sqltype.Of(e.Kind, c.Type).Kind != sqltype.Integer || e.Kind == sqlsnow.SQLite {
+				continue // SQLite's columns may have texts whatever their type
+			}
+			parent := v.Plan.Table(c.Refers[0].Table)
+			key, column := e.Quote(parent.Key().Name), e.Quote(c.Name)
+			text := "SELECT COUNT(*) FROM (SELECT 1 FROM " + e.Quote(t.Name) + " AS t LEFT JOIN " + e.Quote(parent.Name) + " AS p ON p." + key + " = t." + column +
+				" WHERE t." + column + " IS NOT NULL AND p." + key + " IS NULL"
+			var args []any
+			if none := rekey.NoneIDs(c); len(none) > 0 {
+				var condition string
+				condition, args = chunk.AnyOf(e, "t."+column, none)
+				text += " AND NOT (" + condition + ")"
+			}
+			var orphans int
+			if err := target.QueryRowContext(ctx, text+" LIMIT 1) AS orphans", args...).Scan(&orphans); err != nil {
+				return nil, e.Failed("look for orphans of "+strconv.Quote(t.Name+"."+c.Name), err)
+			}
+			sound[c] = orphans == 0
+		}
+	}
+	return sound, nil
+}
+
+// references reports what was looked up on the way, and warns of paths that
+// led to nothing.
+func (v *verifying) references(proofs []*Proof) {
+	all := NewProof()
+	for _, p := range proofs {
+		all.addReferences(p)
+	}
+	for _, t := range v.Plan.Tables {
+		for _, c := range t.Columns {
+			if t.Skip || !c.HoldsReferences() {
+				continue
+			}
+			for i, ref := range c.Refers {
+				if ref.Table == "" {
+					continue
+				}
+				row := *all.Reference(RefKey{c, i})
+				row.Table, row.Column, row.Path, row.Value, row.Refers = t.Name, c.Name, ref.Path, ref.Value, ref.Table
+				v.report.References = append(v.report.References, row)
+				if reached, looked := all.Paths[RefKey{c, i}]; looked && !reached {
+					v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(
+						"column %q: no JSON that was copied has anything at path %q: if it is misspelt, old ids were copied as they are", t.Name+"."+c.Name, ref.Path))
+				}
+			}
+		}
+	}
+}
+
+// fewestSamples is how many values it takes to say anything.
+const fewestSamples = 20
+
+// leftovers warns of plain columns that nobody has decided on, and whose values
+// look like old ids: they all are some, and not only small ones.
+func (v *verifying) leftovers(ctx context.Context, target *chunk.Session, proofs []*Proof) error {
+	for i, s := range v.run.Tables {
+		for c, samples := range proofs[i].samples {
+			if len(samples) < fewestSamples {
+				continue
+			}
+			values := slices.Sorted(maps.Keys(samples))
+			for _, parent := range v.run.Tables {
+				if parent.Source != s.Source || !parent.Rekeys {
+					continue
+				}
+				n, most, err := ledger.MapOf(target).Has(ctx, parent, values)
+				if err != nil {
+					return err
+				}
+				if n == len(values) && values[n-1] >= most/2 {
+					v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(
+						"column %q is plain, but all of %d values of source %q are old ids of table %q: if they are references, the plan is wrong; if not, set decided",
+						s.Table.Name+"."+c.Name, n, s.Source, parent.Table.Name))
+				}
+			}
+		}
+	}
+	slices.Sort(v.report.Warnings)
+	return nil
+}
+
+// assert compares the caller's numbers.
+func (v *verifying) assert(ctx context.Context, target chunk.Queryer) error {
+	if len(v.later) > 0 && len(v.Assertions) > 0 {
+		v.report.Warnings = append(v.report.Warnings, "assertions are not checked: later runs have copied rows")
+		return nil
+	}
+	for _, a := range v.Assertions {
+		row := report.Assertion{Name: a.Name, Sources: map[string]string{}}
+		want, known := new(big.Rat).SetString(v.run.Facts.Assertions[a.Name])
+		if !known {
+			v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("assertion %q is not checked: the target was not asked before the run", a.Name))
+			continue
+		}
+		row.Before = printNumber(want)
+		for _, name := range v.Plan.Sources {
+			n, err := v.measure(ctx, name, a)
+			if err != nil {
+				return err
+			}
+			row.Sources[name] = printNumber(n)
+			want.Add(want, n)
+		}
+		got, err := a.measure(ctx, target)
+		if err != nil {
+			return err
+		}
+		row.Want, row.Got = printNumber(want), printNumber(got)
+		v.report.Assertions = append(v.report.Assertions, row)
+		if got.Cmp(want) != 0 {
+			v.report.Add(report.Failure{Check: report.CheckAssertion, Reason: fmt.Sprintf("%s: want %s, got %s", a.Name, row.Want, row.Got)})
+		}
+	}
+	return nil
+}
+
+func (v *verifying) measure(ctx context.Context, source string, a Assertion) (*big.Rat, error) {
+	s, err := v.others[0].Source(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	n, err := a.measure(ctx, s)
+	return n, report.OfSource(source, err)
+}

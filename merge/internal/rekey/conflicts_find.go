@@ -1,0 +1,390 @@
+package rekey
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A hit is a row that has the values of another row in a unique key.
+type hit struct {
+	key    []any
+	others []any // of contest.others, for RuleMatch
+}
+
+func (c *Conflicts) blobs() bool { return c.e.Kind == sqlsnow.SQLite }
+
+// tuples returns the values that the rows have in the unique key, in which the
+// references to rows that may be merged are idents. A row that can't clash has
+// none: it is decided already, or has a NULL, or refers to a row that is its
+// source's own.
+func (r *round) tuples(ctx context.Context) (map[int][]any, error) {
+	tuples := map[int][]any{}
+	refs := map[*plan.Table][]int64{}
+rows:
+	for i := range r.rows {
+		if v := &r.verdicts[i]; v.Failed != nil || v.Merged {
+			continue
+		}
+		tuple := make([]any, len(r.contest.columns))
+		parents := map[*plan.Table][]int64{}
+		for n, column := range r.contest.columns {
+			v := r.value(i, column)
+			if v == nil {
+				continue rows
+			}
+			parent, held := r.parent(i, column, v)
+			if held {
+				id, ok := sqlvalue.ID(v)
+				if !ok || parent == nil || !parent.Merges() {
+					continue rows
+				}
+				parents[parent] = append(parents[parent], id)
+				v = reference{parent, id}
+			}
+			tuple[n] = v
+		}
+		for parent, ids := range parents {
+			refs[parent] = append(refs[parent], ids...)
+		}
+		tuples[i] = tuple
+	}
+	for parent, ids := range refs {
+		idents, err := r.ids.identify(ctx, r.source, parent, ids)
+		if err != nil {
+			return nil, err
+		}
+		for i, tuple := range tuples {
+			for n, v := range tuple {
+				if ref, ok := v.(reference); ok && ref.table == parent {
+					id, ok := idents[ref.id]
+					if !ok {
+						delete(tuples, i) // an orphan: whether it may stay is for the copy to say
+						break
+					}
+					tuple[n] = identity{parent, id}
+				}
+			}
+		}
+	}
+	return tuples, nil
+}
+
+// A reference is the id of a row of a source.
+type reference struct {
+	table *plan.Table
+	id    int64
+}
+
+// An identity is a row of the target.
+type identity struct {
+	table *plan.Table
+	ident ident
+}
+
+// parent returns the table whose ids the column holds in row i, and whether
+// the value is an id at all.
+func (r *round) parent(i int, column *plan.Column, v any) (parent *plan.Table, held bool) {
+	if slices.Contains(column.None, sqlvalue.Text(v)) {
+		return nil, false
+	}
+	switch column.Role {
+	case plan.RoleReference:
+		return r.plan.Table(column.Refers[0].Table), true
+	case plan.RolePolymorphic:
+		by := sqlvalue.Text(r.value(i, r.table.Column(column.By)))
+		for _, ref := range column.Refers {
+			if ref.Value == by {
+				return r.plan.Table(ref.Table), ref.Table != ""
+			}
+		}
+		return nil, true
+	case plan.RoleList, plan.RoleJSON:
+		return nil, sqlvalue.Text(v) != ""
+	}
+	return nil, false
+}
+
+// find returns the rows of a place that have the tuples.
+func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (map[int]hit, error) {
+	if len(tuples) == 0 {
+		return nil, nil
+	}
+	q := r.sources[place]
+	if place == inTarget {
+		q = r.target
+		if empty, err := r.isEmpty(ctx); err != nil || empty {
+			return nil, err
+		}
+	}
+	s := &search{round: r, q: q, place: place, hasher: chunk.NewHasher(r.contest.columns, r.blobs()), hits: map[int]hit{}}
+	s.columns = slices.Concat(r.contest.columns, chunk.ColumnsOf(r.table, r.table.PrimaryKey))
+	for _, other := range r.others {
+		if has(place, other) {
+			s.columns = append(s.columns, other)
+		}
+	}
+	members, err := r.members(ctx, place, tuples)
+	if err != nil {
+		return nil, err
+	}
+	s.joined = len(members) > 0
+	for _, i := range slices.Sorted(maps.Keys(tuples)) {
+		for _, tuple := range r.translate(tuples[i], members) {
+			s.tuples, s.owners = append(s.tuples, tuple), append(s.owners, i)
+		}
+	}
+	all := make([]int, len(s.tuples))
+	for n := range all {
+		all[n] = n
+	}
+	for part := range slices.Chunk(all, chunk.MaxIn) {
+		if err := s.run(ctx, part); err != nil {
+			return nil, r.e.Failed(fmt.Sprintf("look for clashes in table %q of %s", r.table.Name, placeName(place)), err)
+		}
+	}
+	return s.hits, r.alive(ctx, place, s.hits)
+}
+
+// alive takes out of hits the rows of a source that are not copied because of
+// what they refer to.
+func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error {
+	if place == inTarget || place == r.source || len(hits) == 0 || r.table.Key() == nil || !slices.ContainsFunc(r.table.Columns, (*plan.Column).DropsRows) {
+		return nil
+	}
+	var keys []int64
+	for _, h := range hits {
+		if id, ok := sqlvalue.ID(h.key[0]); ok {
+			keys = append(keys, id)
+		}
+	}
+	there, err := r.ids.identify(ctx, place, r.table, keys)
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(hits, func(_ int, h hit) bool {
+		id, ok := sqlvalue.ID(h.key[0])
+		_, alive := there[id]
+		return ok && !alive
+	})
+	return nil
+}
+
+func placeName(place string) string {
+	if place == inTarget {
+		return "the target"
+	}
+	return "source " + strconv.Quote(place)
+}
+
+// isEmpty reports whether the target has no rows of the table. Nothing is
+// copied while clashes are looked for, so that stays as it is.
+func (r *round) isEmpty(ctx context.Context) (bool, error) {
+	empty, known := r.Empty[r.table.Name]
+	if known {
+		return empty, nil
+	}
+	rows, err := chunk.ReadRange(ctx, r.e, r.target, r.table, chunk.ColumnsOf(r.table, r.table.PrimaryKey), nil, nil, 1)
+	if err != nil {
+		return false, r.e.Failed("look for clashes", err)
+	}
+	r.Empty[r.table.Name] = len(rows) == 0
+	return len(rows) == 0, nil
+}
+
+// members returns the ids that the identities in tuples have in a place. There
+// may be none, and in a source several.
+func (r *round) members(ctx context.Context, place string, tuples map[int][]any) (map[identity][]int64, error) {
+	members := map[identity][]int64{}
+	asked := map[*plan.Table][]ident{}
+	for _, tuple := range tuples {
+		for _, v := range tuple {
+			id, ok := v.(identity)
+			switch {
+			case !ok:
+			case place != inTarget:
+				asked[id.table] = append(asked[id.table], id.ident)
+			case id.ident.source == inTarget:
+				members[id] = []int64{id.ident.Key}
+			}
+		}
+	}
+	for parent, ids := range asked {
+		found, err := r.ids.members(ctx, place, parent, ids)
+		if err != nil {
+			return nil, err
+		}
+		for id, keys := range found {
+			members[identity{parent, id}] = keys
+		}
+	}
+	return members, nil
+}
+
+// translate returns a tuple with each of the ids that its identities have.
+func (r *round) translate(tuple []any, members map[identity][]int64) [][]any {
+	all := [][]any{tuple}
+	for n, v := range tuple {
+		id, ok := v.(identity)
+		if !ok {
+			continue
+		}
+		var next [][]any
+		for _, tuple := range all {
+			for _, key := range members[id] {
+				tuple = slices.Clone(tuple)
+				tuple[n] = chunk.FitValue(r.e, key, r.contest.columns[n])
+				next = append(next, tuple)
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+// A search looks for tuples in a database.
+type search struct {
+	*round
+	q       chunk.Queryer
+	hasher  *chunk.Hasher
+	place   string
+	columns []*plan.Column // those of the key, the primary key, then the others that the place has
+	joined  bool           // tuples may be equal to each other, for they refer to rows that were merged
+	tuples  [][]any
+	owners  []int // the rows that have them
+	hits    map[int]hit
+}
+
+// run looks for some of the tuples. The database may take values for equal
+// that differ, such as texts in another case. A row of which nobody can say
+// which tuple it is found by is looked for again by fewer of them.
+func (s *search) run(ctx context.Context, part []int) error {
+	rows, err := s.ask(ctx, part)
+	if err != nil {
+		return err
+	}
+	exact := map[chunk.Sum][]int{}
+	for _, n := range part {
+		is := s.hasher.Row(s.tuples[n])
+		exact[is] = append(exact[is], n)
+	}
+	strange := map[string][]any{} // by primary key
+	rest := slices.Clone(part)
+	for _, row := range rows {
+		same := exact[s.hasher.Row(s.values(row))]
+		for _, n := range same {
+			s.hit(n, row)
+		}
+		rest = slices.DeleteFunc(rest, func(other int) bool { return slices.Contains(same, other) })
+		if len(same) == 0 {
+			strange[s.rowKey(row)] = row
+		}
+	}
+	if len(rest) < len(part) && len(rest) > 0 && s.joined {
+		return s.run(ctx, rest) // several tuples may be equal to one row
+	}
+	if len(strange) == 0 || len(rest) == 0 {
+		return nil
+	}
+	if rest, err = s.pair(ctx, rest, strange); err != nil || len(strange) == 0 {
+		return err
+	}
+	switch {
+	case len(rest) == 1:
+		for _, row := range strange {
+			s.hit(rest[0], row)
+		}
+		return nil
+	case len(rest) < len(part):
+		return s.run(ctx, rest)
+	}
+	if err := s.run(ctx, rest[:len(rest)/2]); err != nil {
+		return err
+	}
+	return s.run(ctx, rest[len(rest)/2:])
+}
+
+// pair finds the tuples that rows have in another case or with other spaces at
+// their end. A row is found by one of the tuples: if not by any of those that
+// are left, then by its pair. It returns what is left, and takes out of rows
+// those that have a pair.
+func (s *search) pair(ctx context.Context, tuples []int, rows map[string][]any) (rest []int, err error) {
+	folded := map[string][]int{}
+	for _, n := range tuples {
+		key := fold(s.tuples[n])
+		folded[key] = append(folded[key], n)
+	}
+	pairs := map[string]int{} // by primary key
+	rest = slices.Clone(tuples)
+	for key, row := range rows {
+		if same := folded[fold(s.values(row))]; len(same) == 1 {
+			pairs[key] = same[0]
+			rest = slices.DeleteFunc(rest, func(n int) bool { return n == same[0] })
+		}
+	}
+	if len(pairs) == 0 {
+		return rest, nil
+	}
+	again, err := s.ask(ctx, rest)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range again {
+		if n, ok := pairs[s.rowKey(row)]; ok {
+			delete(pairs, s.rowKey(row))
+			rest = append(rest, n)
+		}
+	}
+	for key, n := range pairs {
+		s.hit(n, rows[key])
+		delete(rows, key)
+	}
+	return rest, nil
+}
+
+// ask returns the rows that the database finds by some of the tuples.
+func (s *search) ask(ctx context.Context, part []int) ([][]any, error) {
+	tuples := make([][]any, len(part))
+	for i, n := range part {
+		tuples[i] = s.tuples[n]
+	}
+	return chunk.ReadKeys(ctx, s.e, s.q, s.table.Name, s.columns, s.unique.Columns, tuples)
+}
+
+func (s *search) values(row []any) []any { return row[:len(s.contest.columns)] }
+
+func (s *search) rowKey(row []any) string {
+	return sqlvalue.FormatKey(row[len(s.contest.columns):][:len(s.table.PrimaryKey)])
+}
+
+func fold(tuple []any) string {
+	var b strings.Builder
+	for _, v := range tuple {
+		b.WriteString(strings.TrimRight(strings.ToLower(sqlvalue.Text(v)), " "))
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+func (s *search) hit(n int, row []any) {
+	if s.place == s.source && s.rowKey(row) == sqlvalue.FormatKey(s.key(s.owners[n])) {
+		return // itself
+	}
+	row = row[len(s.contest.columns):]
+	h := hit{key: row[:len(s.table.PrimaryKey)], others: make([]any, len(s.others))}
+	row = row[len(h.key):]
+	for i, other := range s.others {
+		if has(s.place, other) {
+			h.others[i], row = row[0], row[1:]
+		}
+	}
+	s.hits[s.owners[n]] = h
+}

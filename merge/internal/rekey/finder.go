@@ -1,0 +1,284 @@
+package rekey
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/jsonpath"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// A Finder finds the ids in one column of a source table.
+type Finder struct {
+	table   *ledger.SourceTable
+	Column  *plan.Column
+	At      int
+	by      int                   // of the column that says what a polymorphic reference refers to
+	Parents []*ledger.SourceTable // for each of the column's references; nil if the source does not have the table
+	routes  []jsonpath.Route
+	exact   bool // whether rows that keep their id must be seen to exist
+	none    map[string]bool
+	Reached []bool // for each of the references of RoleJSON, whether its path led to a value; nil until there was JSON
+}
+
+// NewFinder returns one for a column, given the tables of the source by name.
+func NewFinder(tables map[string]*ledger.SourceTable, t *ledger.SourceTable, at int) (*Finder, error) {
+	c := t.Columns[at]
+	f := &Finder{table: t, Column: c, At: at, by: t.Position(c.By), exact: c.Orphans != plan.OrphansFail}
+	if c.Role == plan.RolePolymorphic && f.by < 0 {
+		return nil, &plan.Error{Table: t.Table.Name, Column: c.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", c.By, t.Source)}
+	}
+	for i, r := range c.Refers {
+		f.Parents = append(f.Parents, tables[r.Table])
+		if c.Role != plan.RoleJSON {
+			continue
+		}
+		steps, err := jsonpath.Parse(r.Path)
+		if err != nil {
+			return nil, &plan.Error{Table: t.Table.Name, Column: c.Name, Reason: err.Error()}
+		}
+		f.routes = append(f.routes, jsonpath.Route{Ref: i, Steps: steps})
+	}
+	if len(c.None) > 0 {
+		f.none = map[string]bool{}
+		for _, text := range c.None {
+			f.none[text] = true
+		}
+	}
+	return f, nil
+}
+
+// idle reports whether all ids stay as they are without a look at them.
+func (f *Finder) idle() bool {
+	if f.exact {
+		return false
+	}
+	for i, r := range f.Column.Refers {
+		if p := f.Parents[i]; (p == nil || p.Mapped) && (r.Table != "" || f.Column.Role != plan.RolePolymorphic) {
+			return false
+		}
+	}
+	return true
+}
+
+// each calls visit for each id of a row.
+func (f *Finder) each(r *Row, visit func(parent *ledger.SourceTable, id int64)) error {
+	_, _, err := f.Edit(r, func(ref int, text string) (string, bool) {
+		if parent := f.Parents[ref]; parent != nil {
+			if id, ok := sqlvalue.ParseID(text); ok {
+				visit(parent, id)
+			}
+		}
+		return text, true
+	})
+	return err
+}
+
+// replace puts successors in the place of ids.
+func (f *Finder) replace(r *Row, after func(parent *ledger.SourceTable, id int64) ledger.Successor) error {
+	var orphan string
+	value, lost, err := f.Edit(r, func(ref int, text string) (string, bool) {
+		if parent := f.Parents[ref]; parent != nil {
+			if id, ok := sqlvalue.ParseID(text); ok {
+				if s := after(parent, id); s.Fate == ledger.Kept {
+					return text, true
+				} else if s.Fate == ledger.Rekeyed || s.Fate == ledger.Merged {
+					return strconv.FormatInt(s.ID, 10), true
+				}
+			}
+		}
+		if orphan == "" {
+			orphan = text
+		}
+		return "", false
+	})
+	switch {
+	case err != nil:
+		return err
+	case !lost:
+		r.New[f.At] = value
+	case f.Column.Orphans == plan.OrphansNull:
+		r.New[f.At] = value
+	case f.Column.Orphans == plan.OrphansDrop:
+		r.New, r.Fate = nil, ledger.Dropped
+	default:
+		return &report.OrphanError{Source: f.table.Source, Table: f.table.Table.Name, Column: f.Column.Name, Row: sqlvalue.FormatKey(r.Key), Value: orphan}
+	}
+	return nil
+}
+
+// Edit calls by for each id in the column's value, as text and with the number
+// of the reference that it is of, and returns the value with what by returned
+// in their places, and whether any was lost. What is no id is an error, except
+// where all orphans are: then it is for by to say.
+func (f *Finder) Edit(r *Row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
+	var bad error
+	value, lost, err = f.change(r, func(ref int, text string) (string, bool) {
+		if _, ok := sqlvalue.ParseID(text); !ok && f.Column.Orphans != plan.OrphansFail {
+			if bad == nil {
+				bad = fmt.Errorf("%s is no id, so it can't be the id of no row either: if it stands for no row, name it under none", sqlvalue.Sample(text))
+			}
+			return text, true
+		}
+		return by(ref, text)
+	})
+	if err == nil && bad != nil {
+		err = ColumnError(f.Column.Name, bad)
+	}
+	if err != nil {
+		return nil, false, f.table.RowError(r.Key, err)
+	}
+	return value, lost, nil
+}
+
+// change does the same with whatever is in the place of an id.
+func (f *Finder) change(r *Row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
+	v := r.Old[f.At]
+	if v == nil {
+		return nil, false, nil
+	}
+	text := sqlvalue.Text(v)
+	if f.none[text] {
+		return v, false, nil
+	}
+	one := func(ref int) (any, bool, error) {
+		after, keep := by(ref, text)
+		switch {
+		case !keep:
+			return nil, true, nil
+		case after == text:
+			return v, false, nil
+		}
+		if _, ok := v.(int64); ok {
+			n, _ := sqlvalue.ParseID(after)
+			return n, false, nil
+		}
+		return after, false, nil
+	}
+	switch f.Column.Role {
+	case plan.RoleReference:
+		return one(0)
+	case plan.RolePolymorphic:
+		name := sqlvalue.Text(r.Old[f.by]) // of NULL it is empty
+		for i, ref := range f.Column.Refers {
+			if ref.Value == name {
+				if ref.Table == "" {
+					return v, false, nil
+				}
+				return one(i)
+			}
+		}
+		reason := "no reference has the value " + strconv.Quote(name)
+		if r.Old[f.by] == nil {
+			reason += ", which NULL counts as"
+		}
+		return nil, false, &plan.Error{Table: f.table.Table.Name, Column: f.Column.Name, Reason: reason}
+	case plan.RoleList:
+		text, lost = f.list(text, by)
+	case plan.RoleJSON:
+		if strings.TrimSpace(text) == "" {
+			return v, false, nil
+		}
+		if f.Reached == nil {
+			f.Reached = make([]bool, len(f.routes))
+		}
+		var structure error
+		text, err = jsonpath.Edit(text, f.routes, func(ref int, value string) (string, bool) {
+			f.Reached[ref] = true
+			digits, quoted := value, value[0] == '"'
+			if quoted {
+				_ = json.Unmarshal([]byte(value), &digits) // its digits may be escaped
+			}
+			if value == "null" || f.none[digits] {
+				return value, true
+			}
+			if value[0] == '{' || value[0] == '[' {
+				structure = fmt.Errorf("at path %q it is %s, which is no id: say what is in it that is one", f.Column.Refers[ref].Path, sqlvalue.Sample(value))
+				return value, true
+			}
+			after, keep := by(ref, digits)
+			switch {
+			case !keep:
+				lost = true
+				return "", false
+			case after == digits:
+				return value, true
+			case quoted:
+				after = `"` + after + `"`
+			}
+			return after, true
+		})
+		if err == nil {
+			err = structure
+		}
+		if err != nil {
+			return nil, false, ColumnError(f.Column.Name, err)
+		}
+	}
+	if b, ok := v.([]byte); ok && b != nil {
+		return []byte(text), lost, err
+	}
+	return text, lost, err
+}
+
+// list edits a delimited text. Space around an id, and what is empty, stays.
+func (f *Finder) list(text string, by func(int, string) (string, bool)) (string, bool) {
+	separator := f.Column.Separator
+	if separator == "" {
+		separator = ","
+	}
+	if strings.HasSuffix(f.Column.Type, "[]") {
+		return f.array(text, by)
+	}
+	lost := false
+	var out []string
+	for _, part := range strings.Split(text, separator) {
+		id := strings.TrimSpace(part)
+		if id == "" || f.none[id] {
+			out = append(out, part)
+			continue
+		}
+		after, keep := by(0, id)
+		if !keep {
+			lost = true
+			continue
+		}
+		start := strings.Index(part, id)
+		out = append(out, part[:start]+after+part[start+len(id):])
+	}
+	return strings.Join(out, separator), lost
+}
+
+// array edits an array as PostgreSQL writes it. What is lost becomes NULL.
+func (f *Finder) array(text string, by func(int, string) (string, bool)) (string, bool) {
+	var out strings.Builder
+	if start := strings.IndexByte(text, '='); start >= 0 { // its bounds
+		out.WriteString(text[:start+1])
+		text = text[start+1:]
+	}
+	lost := false
+	for text != "" {
+		end := strings.IndexAny(text, "{},")
+		if end < 0 {
+			end = len(text)
+		}
+		if id := text[:end]; id == "" || id == "NULL" || f.none[id] {
+			out.WriteString(id)
+		} else if after, keep := by(0, id); keep {
+			out.WriteString(after)
+		} else {
+			lost = true
+			out.WriteString("NULL")
+		}
+		out.WriteString(text[end:min(end+1, len(text))])
+		text = text[min(end+1, len(text)):]
+	}
+	return out.String(), lost
+}
+
+func ColumnError(name string, err error) error { return fmt.Errorf("column %q: %w", name, err) }

@@ -1,0 +1,116 @@
+package rekey
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+)
+
+// A Formula says which new id a row gets, given the place of the id before it:
+//
+//	place = max(place before + 1, max(min(tick of the date, now), least) * width + |old id % spread|)
+//	id    = (place + place div width * gap + base) << shard bits | hash of the old id
+//
+// A row without a date gets the place after the one before. [formula.next] and
+// [formula.id] compute this, and [formula.expression] writes it for MySQL. So it
+// does not matter who makes an id.
+type Formula struct {
+	ids    ledger.IDRange
+	now    int64 // no date is after this tick
+	least  int64 // or before this one
+	width  int64 // ids of a tick
+	spread int64 // where in its tick an id may begin: not always at the first, so that id % n is even for every n
+	gap    int64 // from the last id of a tick to the first of the next one, less 1
+	base   int64 // the id of place 0
+}
+
+// NewFormula returns the formula for a range. Dates after now, in microseconds
+// since 1970, count as now.
+func NewFormula(ids ledger.IDRange, now int64) *Formula {
+	shard := ids.Layout.Bits().Shard
+	return &Formula{
+		ids: ids, now: max(0, ids.Tick(time.UnixMicro(now))), least: ids.Least(), width: ids.Width(), spread: max(1, ids.Width()/2),
+		gap: int64(ids.Stride()>>shard) - ids.Width(), base: int64(ids.Compose(0, ids.First) >> shard),
+	}
+}
+
+// Start returns the place before the first one. The id of place 0 may be zero,
+// which means "not assigned": so it is not used.
+func (f *Formula) Start() int64 { return max(0, f.least*f.width-1) }
+
+// next returns the place of a row. dated is false where the row has no date.
+func (f *Formula) next(before, old, tick int64, dated bool) int64 {
+	place := before + 1
+	if dated {
+		place = max(place, max(min(tick, f.now), f.least)*f.width+max(old%f.spread, -(old%f.spread)))
+	}
+	return place
+}
+
+// ID returns the id of a place. It returns [snow.ErrTimeExhausted] after the last one.
+func (f *Formula) ID(place, old int64) (snow.ID, error) {
+	b := f.ids.Layout.Bits()
+	if place/f.width >= 1<<b.Timestamp {
+		return 0, snow.ErrTimeExhausted
+	}
+	id := uint64(place+place/f.width*f.gap+f.base) << b.Shard
+	return snow.ID(id | snow.HashShardInt(old)&(1<<b.Shard-1)), nil
+}
+
+// Bound returns the highest place that the last of so many rows may get, where
+// tick is that of the latest date, if there is one.
+func (f *Formula) Bound(before, rows, tick int64, dated bool) int64 {
+	if dated {
+		before = max(before, max(min(tick, f.now), f.least)*f.width+f.spread-1)
+	}
+	return before + rows
+}
+
+// Ahead returns how long so many ticks are.
+func (f *Formula) Ahead(ticks int64) time.Duration {
+	tick := int64(f.ids.Layout.Tick())
+	return time.Duration(min(ticks, math.MaxInt64/tick) * tick)
+}
+
+// Expression returns the id of a row of MySQL as an expression, given those of
+// its old id and of the tick of its date. It moves @snow_merge_place on, from row
+// to row: that variables are evaluated from left to right, row by row, is what
+// servers do and no manual says. It is for layouts without a shard.
+func (f *Formula) Expression(old, tick string) string {
+	return strings.NewReplacer("{old}", old, "{tick}", tick, "{now}", fmt.Sprint(f.now), "{least}", fmt.Sprint(f.least),
+		"{width}", fmt.Sprint(f.width), "{spread}", fmt.Sprint(f.spread), "{gap}", fmt.Sprint(f.gap), "{base}", fmt.Sprint(f.base),
+	).Replace(`(@snow_merge_place := GREATEST(@snow_merge_place + 1, IFNULL(GREATEST(LEAST({tick}, {now}), {least}) * {width} + ABS({old} % {spread}), 0)))
+		+ (@snow_merge_place DIV {width}) * {gap} + {base}`)
+}
+
+// LateExpression is the same, and sees to it that @snow_merge_late is how many
+// ticks an id was ahead of its row's date, at most.
+func (f *Formula) LateExpression(old, tick string) string {
+	return f.Expression(old, "(@snow_merge_tick := "+tick+")") + fmt.Sprintf(`
+		+ 0 * (@snow_merge_late := GREATEST(@snow_merge_late, IFNULL(@snow_merge_place DIV %d - @snow_merge_tick, 0)))`, f.width)
+}
+
+// NewIDs makes the new ids of a source table, one row after another. One
+// goroutine uses it.
+type NewIDs struct {
+	*Formula
+	Place int64         // of the last id
+	Late  time.Duration // how far an id was ahead of its row's date, at most
+}
+
+// Make returns the new id of a row with an old id and a date.
+func (n *NewIDs) Make(old int64, created time.Time, dated bool) (snow.ID, error) {
+	tick := int64(0)
+	if dated {
+		tick = n.ids.Tick(created)
+	}
+	n.Place = n.next(n.Place, old, tick, dated)
+	if dated {
+		n.Late = max(n.Late, n.Ahead(n.Place/n.width-tick))
+	}
+	return n.ID(n.Place, old)
+}

@@ -1,0 +1,128 @@
+package rekey
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+)
+
+var testEpoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func testLayout(t *testing.T, tick time.Duration, b snow.Bits) snow.Layout {
+	t.Helper()
+	l, err := snow.NewLayout(testEpoch, tick, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// New ids sort as the old ones did, are of their range alone, are not before
+// their rows' dates, and go on after an interruption as if there had been none.
+func TestNewIDs(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		b := snow.Bits{Timestamp: 41, Datacenter: uint8(r.IntN(3)), Worker: uint8(1 + r.IntN(6)), Sequence: uint8(1 + r.IntN(8)), Shard: uint8(r.IntN(4))}
+		l := testLayout(t, []time.Duration{time.Millisecond, time.Second}[r.IntN(2)], b)
+		whole := ledger.IDRange{Layout: l, Datacenter: r.Uint64N(1 << b.Datacenter), Worker: r.Uint64N(1 << b.Worker)}
+		n := 1 + r.IntN(1<<b.Sequence)
+		part := r.IntN(n)
+		own, ok := whole.Part(part, n)
+		if !ok {
+			t.Fatalf("no part %d of %d of %v", part, n, l)
+		}
+		now := int64(1e6)
+		f := NewFormula(own, testEpoch.Add(time.Duration(now)*l.Tick()).UnixMicro())
+		m := NewIDs{Formula: f, Place: f.Start()}
+		var last snow.ID
+		for old := int64(1); old < 200; old++ {
+			created := testEpoch.Add(time.Duration(r.Int64N(100)) * l.Tick())
+			switch r.IntN(10) {
+			case 0:
+				created = testEpoch.Add(-time.Hour)
+			case 1:
+				created = testEpoch.Add(time.Duration(now+100) * l.Tick())
+			}
+			dated := r.IntN(5) > 0
+			if r.IntN(3) == 0 { // another process goes on
+				m = NewIDs{Formula: f, Place: own.Place(int64(max(last, 0))), Late: m.Late}
+				if last == 0 {
+					m.Place = f.Start()
+				}
+			}
+			id, err := m.Make(old, created, dated)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id <= last {
+				t.Fatalf("id %d comes after %d", id, last)
+			}
+			last = id
+			p, err := l.Decompose(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := snow.HashShardInt(old) % (1 << b.Shard); p.Shard != want {
+				t.Errorf("id %d of row %d has shard %d, want %d", id, old, p.Shard, want)
+			}
+			if p.Worker != own.Worker || p.Datacenter != own.Datacenter || p.Sequence < own.First || p.Sequence >= own.End {
+				t.Fatalf("id %d has parts %+v, outside of %+v", id, p, own)
+			}
+			if dated && created.Before(testEpoch.Add(time.Duration(now)*l.Tick())) && p.Time.Before(created) {
+				t.Fatalf("id %d is of %v, before %v", id, p.Time, created)
+			}
+		}
+	}
+}
+
+func TestPartsOfARange(t *testing.T) {
+	whole := ledger.IDRange{Layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 3})}
+	for n := 1; n <= 8; n++ {
+		end := uint64(0)
+		for i := range n {
+			l, ok := whole.Part(i, n)
+			if !ok || l.First != end || l.End <= l.First || l.End > 8 {
+				t.Errorf("part %d of %d: %d to %d", i, n, l.First, l.End)
+			}
+			end = l.End
+		}
+	}
+	if _, ok := whole.Part(0, 9); ok {
+		t.Error("8 sequence numbers have 9 parts")
+	}
+}
+
+func TestNewIDsEnd(t *testing.T) {
+	l := testLayout(t, time.Hour, snow.Bits{Timestamp: 15, Worker: 1, Sequence: 1})
+	whole, _ := ledger.IDRange{Layout: l}.Part(0, 1)
+	f := NewFormula(whole, testEpoch.Add(1<<15*time.Hour).UnixMicro())
+	m := NewIDs{Formula: f, Place: (1<<15-1)*2 + 1}
+	if _, err := m.Make(1, time.Time{}, false); !errors.Is(err, snow.ErrTimeExhausted) {
+		t.Errorf("past the last tick: got %v, want %v", err, snow.ErrTimeExhausted)
+	}
+	f = NewFormula(whole, testEpoch.Add(10*time.Hour).UnixMicro())
+	m = NewIDs{Formula: f, Place: f.Start()}
+	if id, err := m.Make(1, testEpoch, true); err != nil || id == 0 {
+		t.Errorf("the first id of worker 0: got %d, %v", id, err)
+	}
+}
+
+// How far ids are ahead of their rows is measured.
+func TestLate(t *testing.T) {
+	l := testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 1, Sequence: 1})
+	whole, _ := ledger.IDRange{Layout: l}.Part(0, 1)
+	f := NewFormula(whole, testEpoch.Add(1e6*time.Millisecond).UnixMicro())
+	m := NewIDs{Formula: f, Place: f.Start()}
+	for old := range int64(11) {
+		if _, err := m.Make(old, testEpoch, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m.Late != 5*time.Millisecond {
+		t.Errorf("11 rows of one instant, 2 ids a millisecond: %v late, want 5ms", m.Late)
+	}
+}

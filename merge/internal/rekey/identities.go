@@ -1,0 +1,125 @@
+package rekey
+
+import (
+	"context"
+	"slices"
+
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// MappedIdentities are the identities of a run, by its ledger. Its idents are all
+// keys of the target.
+type MappedIdentities struct {
+	Ids ledger.IDMap
+	Run *ledger.Run
+}
+
+func (m *MappedIdentities) identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error) {
+	found := map[int64]ident{}
+	if !t.Mints(source) {
+		for _, key := range keys {
+			found[key] = ident{Key: key}
+		}
+	}
+	of := m.Run.Table(source, t.Name)
+	if of == nil {
+		return found, nil
+	}
+	entries, err := m.Ids.Find(ctx, of, keys)
+	for old, after := range entries {
+		if after.Fate == ledger.Dropped {
+			delete(found, old)
+		} else {
+			found[old] = ident{Key: after.ID}
+		}
+	}
+	return found, err
+}
+
+func (m *MappedIdentities) members(ctx context.Context, source string, t *plan.Table, ids []ident) (map[ident][]int64, error) {
+	keys := make([]int64, len(ids))
+	for i, id := range ids {
+		keys[i] = id.Key
+	}
+	found := map[ident][]int64{}
+	if !t.Mints(source) {
+		same, err := m.identify(ctx, source, t, keys)
+		if err != nil {
+			return nil, err
+		}
+		for old, id := range same {
+			if id.Key == old {
+				found[id] = []int64{old}
+			}
+		}
+	}
+	of := m.Run.Table(source, t.Name)
+	if of == nil {
+		return found, nil
+	}
+	olds, err := m.Ids.Olds(ctx, of, keys)
+	for id, old := range olds {
+		found[ident{Key: id}] = append(found[ident{Key: id}], old...)
+	}
+	return found, err
+}
+
+// rowsOf is a table of a source.
+type rowsOf struct{ source, table string }
+
+// RememberedIdentities are the identities of a dry run: a row is itself, unless it would
+// be merged into another one.
+type RememberedIdentities struct {
+	winners map[rowsOf]map[int64]ident
+	losers  map[rowsOf]map[ident][]int64
+	dropped map[rowsOf]map[int64]bool
+}
+
+func NewRememberedIdentities() *RememberedIdentities {
+	return &RememberedIdentities{winners: map[rowsOf]map[int64]ident{}, losers: map[rowsOf]map[ident][]int64{}, dropped: map[rowsOf]map[int64]bool{}}
+}
+
+func (r *RememberedIdentities) Drop(source string, t *plan.Table, id int64) {
+	of := rowsOf{source, t.Name}
+	if r.dropped[of] == nil {
+		r.dropped[of] = map[int64]bool{}
+	}
+	r.dropped[of][id] = true
+}
+
+func (r *RememberedIdentities) Add(source string, t *plan.Table, id int64, winner ident) {
+	of := rowsOf{source, t.Name}
+	if r.winners[of] == nil {
+		r.winners[of], r.losers[of] = map[int64]ident{}, map[ident][]int64{}
+	}
+	r.winners[of][id] = winner
+	r.losers[of][winner] = append(r.losers[of][winner], id)
+}
+
+func (r *RememberedIdentities) identify(_ context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error) {
+	found := map[int64]ident{}
+	of := rowsOf{source, t.Name}
+	for _, key := range keys {
+		id, ok := r.winners[of][key]
+		if !ok {
+			id = ident{source, key}
+		}
+		if !r.dropped[of][key] {
+			found[key] = id
+		}
+	}
+	return found, nil
+}
+
+func (r *RememberedIdentities) members(_ context.Context, source string, t *plan.Table, ids []ident) (map[ident][]int64, error) {
+	of := rowsOf{source, t.Name}
+	found := map[ident][]int64{}
+	for _, id := range ids {
+		found[id] = slices.Clone(r.losers[of][id])
+		if _, gone := r.winners[of][id.Key]; id.source == source && !gone && !r.dropped[of][id.Key] {
+			found[id] = append(found[id], id.Key)
+		}
+	}
+	return found, nil
+}

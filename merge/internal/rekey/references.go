@@ -1,0 +1,116 @@
+package rekey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// A Checker tells which ids are those of rows in one database. It remembers rows
+// that it has found. It is used by one goroutine at a time.
+type Checker struct {
+	Engine *dialect.Dialect
+	Q      chunk.Queryer
+	known  map[*plan.Table]map[int64]bool
+	size   int
+}
+
+// rows returns a set that has those of ids that are the ids of rows of a table.
+func (c *Checker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[int64]bool, error) {
+	if c.size > remembered {
+		c.known, c.size = nil, 0
+	}
+	if c.known == nil {
+		c.known = map[*plan.Table]map[int64]bool{}
+	}
+	known := c.known[t]
+	if known == nil {
+		known = map[int64]bool{}
+		c.known[t] = known
+	}
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	ask := slices.DeleteFunc(ids, func(id int64) bool { return known[id] })
+	key := t.Key()
+	for part := range slices.Chunk(ask, ledger.MaxIDs) {
+		condition, args := chunk.AnyOf(c.Engine, c.Engine.Quote(key.Name), part)
+		text := "SELECT " + c.Engine.Quote(key.Name) + " FROM " + c.Engine.Quote(t.Name) + " WHERE " + condition
+		rows, err := chunk.ReadAll(ctx, c.Engine, c.Q, text, []*plan.Column{key}, args)
+		if err != nil {
+			return nil, c.Engine.Failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
+		}
+		for _, row := range rows {
+			if id, ok := sqlvalue.ID(row[0]); ok {
+				known[id] = true
+				c.size++
+			}
+		}
+	}
+	return known, nil
+}
+
+// A Held is a reference that a row holds.
+type Held struct {
+	Row   int    // its index
+	Ref   int    // which of the column's references it is
+	Text  string // the id as it is written
+	ID    int64
+	Valid bool // it is an id
+}
+
+// Orphans calls visit for each reference in one column of some rows, in their
+// order, and says whether the row that it refers to is missing. parents are the
+// tables of the column's references; nil has no rows. A value in which there is
+// no id is a [*report.RowError] that fail may take.
+func (c *Checker) Orphans(
+	ctx context.Context, f *Finder, rows [][]any, parents []*plan.Table, fail func(row int, err *report.RowError), visit func(h Held, missing bool) error,
+) error {
+	var all []Held
+	wanted := map[*plan.Table][]int64{}
+	for i, values := range rows {
+		_, _, err := f.Edit(&Row{Key: f.table.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
+			h := Held{Row: i, Ref: ref, Text: text}
+			if h.ID, h.Valid = sqlvalue.ParseID(text); h.Valid && parents[ref] != nil {
+				wanted[parents[ref]] = append(wanted[parents[ref]], h.ID)
+			}
+			all = append(all, h)
+			return text, true
+		})
+		var bad *report.RowError
+		if errors.As(err, &bad) {
+			fail(i, bad)
+		} else if err != nil {
+			return err
+		}
+	}
+	exists := map[*plan.Table]map[int64]bool{}
+	for parent, ids := range wanted {
+		var err error
+		if exists[parent], err = c.rows(ctx, parent, ids); err != nil {
+			return err
+		}
+	}
+	for _, h := range all {
+		if err := visit(h, !h.Valid || !exists[parents[h.Ref]][h.ID]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NoneIDs returns the numbers that stand for no row.
+func NoneIDs(c *plan.Column) (ids []int64) {
+	for _, text := range c.None {
+		if id, ok := sqlvalue.ParseID(text); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,181 @@
+package rekey
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// A Row is one of a source, and what it becomes in the target.
+type Row struct {
+	Key  []any       // its primary key in the source
+	Old  []any       // as read, a value for each column of the source table
+	New  []any       // as it is to be in the target; nil if it is not copied
+	Fate ledger.Fate // missing means that phase mint has not seen it
+}
+
+// A Rewriter says what rows of one source become, by the map: the same to the
+// copier and to the row verifier. It is used by one goroutine at a time, and only
+// reads.
+type Rewriter struct {
+	ledger   ledger.Ledger
+	ids      ledger.IDMap
+	Tables   map[string]*ledger.SourceTable // of the source, by name
+	source   *Checker
+	Resolver *resolver
+}
+
+// NewRewriter returns one for the tables of a source, by sessions of the target
+// and of the source.
+func NewRewriter(tables map[string]*ledger.SourceTable, target, source *chunk.Session) *Rewriter {
+	return &Rewriter{
+		ledger: ledger.Of(target), ids: ledger.MapOf(target), Tables: tables,
+		source: &Checker{Engine: source.Engine, Q: source}, Resolver: NewResolver(ledger.MapOf(target)),
+	}
+}
+
+var ErrKey = errors.New("its key is no integer of 64 bits")
+
+// Rewrite returns what rows become, which have a value for each column of the
+// source table. A reference to a row that does not exist is an [*report.OrphanError], if
+// its column does not say otherwise, and JSON that is none a [*report.RowError].
+func (w *Rewriter) Rewrite(ctx context.Context, t *ledger.SourceTable, rows [][]any) ([]Row, error) {
+	out := make([]Row, len(rows))
+	for i, values := range rows {
+		out[i] = Row{Key: t.PrimaryKey(values), Old: values, Fate: ledger.Kept}
+	}
+	if err := w.fates(ctx, t, out); err != nil {
+		return nil, err
+	}
+	if err := w.change(ctx, t, out); err != nil {
+		return nil, err
+	}
+	return out, w.References(ctx, t, out, (*plan.Column).HoldsReferences)
+}
+
+// fates finds out which rows are copied, and gives them their new ids.
+func (w *Rewriter) fates(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
+	found := map[int64]ledger.Successor{}
+	ids := make([]int64, len(rows))
+	if t.Mapped && len(rows) > 0 {
+		for i, r := range rows {
+			var ok bool
+			if ids[i], ok = r.Old[t.Key].(int64); !ok {
+				return t.RowError(r.Key, ErrKey)
+			}
+		}
+		// The rows follow on each other in the table, so there is little else between.
+		var err error
+		if found, err = w.ids.Between(ctx, t, slices.Min(ids), slices.Max(ids)); err != nil {
+			return err
+		}
+	}
+	for i := range rows {
+		r := &rows[i]
+		after, ok := found[ids[i]]
+		if ok || t.Mapped && t.Rekeys {
+			r.Fate = after.Fate
+		}
+		if r.Fate != ledger.Kept && r.Fate != ledger.Rekeyed {
+			continue
+		}
+		r.New = append([]any(nil), r.Old...)
+		if r.Fate == ledger.Rekeyed {
+			r.New[t.Key] = after.ID
+		}
+	}
+	return nil
+}
+
+// change applies snow_merge_changes.
+func (w *Rewriter) change(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
+	if !t.Changed {
+		return nil
+	}
+	at := make(map[string]int, len(rows))
+	keys := make([]string, len(rows))
+	for i, r := range rows {
+		keys[i] = sqlvalue.FormatRow(r.Key)
+		at[keys[i]] = i
+	}
+	changes, err := w.ledger.Changes(ctx, t, keys)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		r := &rows[at[c.Row]]
+		switch column := t.Position(c.Column); {
+		case c.Kind == ledger.ChangeMerged:
+			r.New, r.Fate = nil, ledger.Merged
+		case c.Kind == ledger.ChangeDropped:
+			r.New, r.Fate = nil, ledger.Dropped
+		case column >= 0 && r.New != nil:
+			r.New[column] = c.After
+		}
+	}
+	return nil
+}
+
+// References puts new ids in the place of old ones, in columns that refer to
+// others and that want reports true for.
+func (w *Rewriter) References(ctx context.Context, t *ledger.SourceTable, rows []Row, want func(*plan.Column) bool) error {
+	var finders []*Finder
+	wanted := map[*ledger.SourceTable]map[bool][]int64{}
+	for at, c := range t.Columns {
+		if !c.HoldsReferences() || !want(c) {
+			continue
+		}
+		f, err := NewFinder(w.Tables, t, at)
+		if err != nil {
+			return err
+		}
+		if f.idle() {
+			continue
+		}
+		finders = append(finders, f)
+		for i := range rows {
+			if rows[i].New == nil {
+				continue
+			}
+			if err := f.each(&rows[i], func(parent *ledger.SourceTable, id int64) {
+				if wanted[parent] == nil {
+					wanted[parent] = map[bool][]int64{}
+				}
+				wanted[parent][f.exact] = append(wanted[parent][f.exact], id)
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	found := map[*ledger.SourceTable]map[bool]map[int64]ledger.Successor{}
+	for parent, both := range wanted {
+		found[parent] = map[bool]map[int64]ledger.Successor{}
+		for exact, ids := range both {
+			var source *Checker
+			if exact {
+				source = w.source
+			}
+			after, err := w.Resolver.Resolve(ctx, source, parent, ids)
+			if err != nil {
+				return err
+			}
+			found[parent][exact] = after
+		}
+	}
+	for _, f := range finders {
+		for i := range rows {
+			if rows[i].New == nil {
+				continue
+			}
+			if err := f.replace(&rows[i], func(parent *ledger.SourceTable, id int64) ledger.Successor { return found[parent][f.exact][id] }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package rowexec
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
+	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// A copier copies rows of a source table, and sets the references that were
+// NULL at first.
+type copier struct {
+	phases.Work
+	rewriter *rekey.Rewriter
+	hasher   *chunk.Hasher
+	insert   *chunk.Inserter
+}
+
+// Copy copies the rows of some chunks.
+func (c *copier) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
+	values, rows, err := c.rows(ctx, c.Table, chunks)
+	if err != nil {
+		return 0, err
+	}
+	done, err := c.account(chunks, rows)
+	if err != nil {
+		return 0, err
+	}
+	for _, row := range values {
+		bytes += chunk.SizeOf(row)
+	}
+	return bytes, c.write(ctx, rows, done)
+}
+
+// rows returns the source's rows in some chunks, and what they become.
+func (c *copier) rows(ctx context.Context, t *ledger.SourceTable, chunks []ledger.Chunk) ([][]any, []rekey.Row, error) {
+	values, err := c.read(ctx, t, chunks)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := c.rewriter.Rewrite(ctx, t, values)
+	return values, rows, err
+}
+
+// read returns the source's rows in some chunks, and sees to it that there are
+// as many as there were.
+func (c *copier) read(ctx context.Context, t *ledger.SourceTable, chunks []ledger.Chunk) ([][]any, error) {
+	first, last := chunks[0], chunks[len(chunks)-1]
+	want := 0
+	for _, each := range chunks {
+		want += int(each.Read)
+	}
+	upto := last.Hi
+	if last.Seq == c.Last {
+		upto = nil // nothing may have come after it
+	}
+	rows, err := t.Read(ctx, c.Conns, first.Lo, upto, want+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != want {
+		got := strconv.Itoa(len(rows))
+		if len(rows) > want {
+			got = "more"
+		}
+		return nil, c.changed(last.Hi, fmt.Sprintf("there were %d rows up to it, and now there are %s", want, got))
+	}
+	at := 0
+	for _, each := range chunks {
+		at += int(each.Read)
+		if got := sqlvalue.FormatKey(t.PrimaryKey(rows[at-1])); got != sqlvalue.FormatKey(each.Hi) {
+			return nil, c.changed(each.Hi, "row "+got+" is in its place")
+		}
+	}
+	return rows, nil
+}
+
+func (c *copier) changed(key []any, reason string) error {
+	return &report.ChangedError{Source: c.Table.Source, Table: c.Table.Table.Name, Row: sqlvalue.FormatKey(key), Reason: reason}
+}
+
+// account returns what the ledger is to say of the chunks, if their rows become
+// what phase mint decided.
+func (c *copier) account(chunks []ledger.Chunk, rows []rekey.Row) ([]ledger.Chunk, error) {
+	done := make([]ledger.Chunk, len(chunks))
+	for i, minted := range chunks {
+		d := ledger.Chunk{SourceTable: minted.SourceTable, Phase: ledger.PhaseCopy, Seq: minted.Seq, Lo: minted.Lo, Hi: minted.Hi, Read: minted.Read}
+		for _, row := range rows[:minted.Read] {
+			d.Hash.Add(c.hasher.Row(row.Old))
+			switch row.Fate {
+			case ledger.Missing:
+				return nil, c.changed(row.Key, "the row is new")
+			case ledger.Rekeyed:
+				d.Rekeyed++
+			case ledger.Merged:
+				d.Merged++
+			case ledger.Dropped:
+				d.Dropped++
+			}
+			if row.New != nil {
+				d.Written++
+			}
+		}
+		if d.Rekeyed != minted.Rekeyed || d.Merged != minted.Merged || d.Dropped != minted.Dropped {
+			return nil, c.changed(minted.Hi, fmt.Sprintf("of the rows up to it %d, %d and %d had a new id, were merged and were dropped, and now it would be %d, %d and %d",
+				minted.Rekeyed, minted.Merged, minted.Dropped, d.Rekeyed, d.Merged, d.Dropped))
+		}
+		rows, done[i] = rows[minted.Read:], d
+	}
+	return done, nil
+}
+
+func (c *copier) write(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
+	var deferred []int
+	for _, column := range c.Deferred {
+		if at := c.Table.Position(column.Name); at >= 0 {
+			deferred = append(deferred, at)
+		}
+	}
+	var values [][]any
+	var keys [][]any
+	for _, r := range rows {
+		if r.New == nil {
+			continue
+		}
+		for _, at := range deferred {
+			r.New[at] = nil
+		}
+		values, keys = append(values, r.New), append(keys, r.Key)
+	}
+	if c.insert == nil {
+		c.insert = chunk.NewInserter(c.Conns.Target, c.Table.Table.Name, c.Table.Columns)
+	}
+	var refused error
+	err := c.Lease.Transaction(ctx, c.Conns.Target, func() error {
+		if refused = c.insert.Write(ctx, values); refused != nil {
+			return refused
+		}
+		return ledger.Of(c.Conns.Target).InsertChunks(ctx, done)
+	})
+	if err != nil && refused != nil && ctx.Err() == nil && !c.Engine.IsBusy(err) {
+		at, cause := c.insert.Blame(ctx, values, err)
+		return c.Table.RowError(keys[at], c.Engine.Failed("insert", cause))
+	}
+	return c.Engine.Failed("copy table "+strconv.Quote(c.Table.Table.Name), err)
+}

@@ -1,0 +1,7 @@
+// Package rowexec is the Executor whose rows go through this process, of any database.
+//
+//	executor.go  New
+//	mint.go      decides what becomes of rows
+//	copy.go      copies rows; link.go: sets the references that were NULL at first
+//	verify.go    compares rows
+package rowexec

@@ -1,0 +1,203 @@
+package rowexec
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
+	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A Linker sets the references of one source table that were NULL at first.
+type Linker struct {
+	*copier
+	part    *ledger.SourceTable // the same table with those columns
+	set     []int               // which of part's they are
+	touched []string            // assignments that keep ON UPDATE from changing other columns
+}
+
+func NewLinker(ctx context.Context, w phases.Work) (*Linker, error) {
+	x, err := New(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	rows := x.copier
+	t := rows.Table.Only(func(c *plan.Column) bool { return slices.Contains(rows.Deferred, c) })
+	l := &Linker{copier: rows, part: t}
+	for at, c := range t.Columns {
+		if slices.Contains(rows.Deferred, c) {
+			l.set = append(l.set, at)
+		}
+	}
+	if rows.Engine.Kind == sqlsnow.MySQL {
+		for _, c := range t.Table.Columns {
+			if typ := sqltype.Word(c.Type); c.Generated == "" && (typ == "timestamp" || typ == "datetime") {
+				name := rows.Engine.Quote(c.Name)
+				l.touched = append(l.touched, "t."+name+" = t."+name)
+			}
+		}
+	}
+	return l, nil
+}
+
+// Close does nothing: no statement is kept.
+func (l *Linker) Close() {}
+
+// Link does so for the rows of some chunks.
+func (l *Linker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
+	values, rows, err := l.rows(ctx, l.part, chunks)
+	if err != nil {
+		return 0, err
+	}
+	done := make([]ledger.Chunk, len(chunks))
+	at := 0
+	for i, c := range chunks {
+		done[i] = ledger.Chunk{SourceTable: c.SourceTable, Phase: ledger.PhaseLink, Seq: c.Seq, Lo: c.Lo, Hi: c.Hi, Read: c.Read}
+		for _, r := range rows[at : at+int(c.Read)] {
+			if r.Fate == ledger.Missing {
+				return 0, l.changed(r.Key, "the row is new")
+			}
+		}
+		at += int(c.Read)
+	}
+	for _, row := range values {
+		bytes += chunk.SizeOf(row)
+	}
+	rows = slices.DeleteFunc(rows, func(r rekey.Row) bool {
+		return r.New == nil || !slices.ContainsFunc(l.set, func(at int) bool { return r.New[at] != nil })
+	})
+	return bytes, l.Engine.Failed("link", l.update(ctx, rows, done))
+}
+
+func (l *Linker) update(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
+	target := l.Conns.Target
+	if len(l.set) == 0 || l.joinable(rows) { // the source may not have the columns
+		err := l.Lease.Transaction(ctx, target, func() error {
+			for part := range slices.Chunk(rows, chunk.MostInserted) {
+				if err := l.updateMany(ctx, part); err != nil {
+					return err
+				}
+			}
+			return ledger.Of(target).InsertChunks(ctx, done)
+		})
+		// An error names no row here: the rows are tried one by one for that.
+		if err == nil || l.Engine.IsBusy(err) || ctx.Err() != nil || errors.As(err, new(*report.OvertakenError)) || len(l.set) == 0 {
+			return err
+		}
+	}
+	return l.updateEach(ctx, rows, done)
+}
+
+// updateEach sets columns row by row, and names the row that is refused.
+func (l *Linker) updateEach(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
+	e, target := l.Engine, l.Conns.Target
+	var assign, match []string
+	for n, at := range l.set {
+		assign = append(assign, e.Quote(l.part.Columns[at].Name)+" = "+e.Placeholder(n+1))
+	}
+	for n, at := range l.part.Primary {
+		match = append(match, e.Quote(l.part.Columns[at].Name)+" = "+e.Placeholder(len(l.set)+n+1))
+	}
+	update, err := target.PrepareContext(ctx, "UPDATE "+e.Quote(l.part.Table.Name)+" AS t SET "+strings.Join(append(assign, l.touched...), ", ")+" WHERE "+strings.Join(match, " AND "))
+	if err != nil {
+		return err
+	}
+	defer update.Close()
+	var refused error
+	err = l.Lease.Transaction(ctx, target, func() error {
+		for _, r := range rows {
+			args := make([]any, 0, len(l.set)+len(l.part.Primary))
+			for _, at := range slices.Concat(l.set, l.part.Primary) {
+				args = append(args, chunk.FitValue(e, r.New[at], l.part.Columns[at]))
+			}
+			if _, err := update.ExecContext(ctx, args...); err != nil {
+				refused = l.Table.RowError(r.Key, e.Failed("link", err))
+				return err
+			}
+		}
+		return ledger.Of(target).InsertChunks(ctx, done)
+	})
+	if err != nil && refused != nil && ctx.Err() == nil {
+		return refused
+	}
+	return err
+}
+
+// joinable reports whether rows can be updated by statements for many of them:
+// all values are integers, and the target is a server, where each statement is a
+// way there and back.
+func (l *Linker) joinable(rows []rekey.Row) bool {
+	if l.Engine.Kind == sqlsnow.SQLite || len(l.part.Primary) != 1 {
+		return false
+	}
+	return !slices.ContainsFunc(rows, func(r rekey.Row) bool {
+		return slices.ContainsFunc(append(l.set[:len(l.set):len(l.set)], l.part.Primary[0]), func(at int) bool {
+			_, integer := r.New[at].(int64)
+			return !integer && r.New[at] != nil || l.Engine.Carrier(l.part.Columns[at]) != dialect.CarryInteger
+		})
+	})
+}
+
+// updateMany sets columns of some rows in one statement, whose numbers are part
+// of the text, or arrays.
+func (l *Linker) updateMany(ctx context.Context, rows []rekey.Row) error {
+	e, table := l.Engine, l.Engine.Quote(l.part.Table.Name)
+	columns := append([]int{l.part.Primary[0]}, l.set...)
+	var assign, names []string
+	for i, at := range columns {
+		names = append(names, "c"+strconv.Itoa(i))
+		if i > 0 {
+			name := e.Quote(l.part.Columns[at].Name)
+			if e.Kind == sqlsnow.MySQL {
+				name = "t." + name
+			}
+			assign = append(assign, name+" = v."+names[i])
+		}
+	}
+	on := "t." + e.Quote(l.part.Columns[columns[0]].Name) + " = v.c0"
+	number := func(v any) string {
+		if n, ok := v.(int64); ok {
+			return strconv.FormatInt(n, 10)
+		}
+		return "NULL"
+	}
+	if e.Kind == sqlsnow.Postgres {
+		var args []any
+		var arrays []string
+		for i, at := range columns {
+			var all []string
+			for _, r := range rows {
+				all = append(all, number(r.New[at]))
+			}
+			args = append(args, "{"+strings.Join(all, ",")+"}")
+			arrays = append(arrays, "CAST("+e.Placeholder(i+1)+" AS BIGINT[])")
+		}
+		_, err := l.Conns.Target.ExecContext(ctx, "UPDATE "+table+" AS t SET "+strings.Join(assign, ", ")+
+			" FROM unnest("+strings.Join(arrays, ", ")+") AS v ("+strings.Join(names, ", ")+") WHERE "+on, args...)
+		return err
+	}
+	var values []string
+	for n, r := range rows {
+		cells := make([]string, len(columns))
+		for i, at := range columns {
+			cells[i] = number(r.New[at])
+			if n == 0 {
+				cells[i] += " AS " + names[i]
+			}
+		}
+		values = append(values, "SELECT "+strings.Join(cells, ", "))
+	}
+	_, err := l.Conns.Target.ExecContext(ctx, "UPDATE "+table+" AS t JOIN ("+strings.Join(values, " UNION ALL ")+") AS v ON "+on+
+		" SET "+strings.Join(append(assign, l.touched...), ", "))
+	return err
+}

@@ -1,0 +1,239 @@
+package rowexec
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
+	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+var errNull = errors.New("its primary key has a NULL, as SQLite allows: no row can be found by that")
+
+// A minter decides what becomes of the rows of a source table.
+type minter struct {
+	phases.Work
+	rewriter *rekey.Rewriter
+	writer   ledger.MapWriter
+	part     *ledger.SourceTable // the same table with the columns that decide
+	ids      rekey.NewIDs        // where the rows get new ids
+	created  int                 // the column of part that dates them; -1 if there is none
+	zone     *time.Location
+
+	after []any // the last primary key that was decided on
+	seq   int64 // of its chunk
+
+	// What the rows of the next transaction become.
+	entries []ledger.Entry
+	changes []ledger.Change
+	chunks  []ledger.Chunk
+}
+
+// Mint goes through the rows after the last chunk of the ledger.
+func (m *minter) Mint(ctx context.Context) error {
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	pace := m.Pace()
+	ahead := &readAhead{conns: m.Conns, table: m.part}
+	defer ahead.wait()
+	for {
+		if err := m.Pause(ctx); err != nil {
+			return err
+		}
+		start := time.Now()
+		rows, more, err := ahead.next(ctx, m.after, pace.Size())
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		if err := m.decide(ctx, rows); err != nil {
+			return err
+		}
+		if more { // the source is not needed for what comes next
+			ahead.begin(ctx, m.after, pace.Size())
+		}
+		err = m.Lease.Transaction(ctx, m.Conns.Target, func() error { return m.write(ctx) })
+		if err != nil {
+			return m.Engine.Failed("mint", err)
+		}
+		took := time.Since(start)
+		pace.Observe(len(rows), 0, took)
+		m.Progress.Chunk(len(rows), took)
+		if !more {
+			return nil
+		}
+	}
+}
+
+func (m *minter) begin(ctx context.Context) error {
+	t := m.Table
+	needs := m.Conflicts.Needs(t.Table, t.Source)
+	m.part = t.Only(func(c *plan.Column) bool {
+		return slices.Contains(needs, c) || c.DropsRows() || t.Rekeys && c.Name == t.Table.Created
+	})
+	last, err := ledger.Of(m.Conns.Target).LastChunk(ctx, t)
+	if err != nil {
+		return err
+	}
+	m.after, m.seq, m.created = last.Hi, last.Seq, -1
+	if !t.Rekeys {
+		return nil
+	}
+	f := rekey.NewFormula(t.Ids, m.Run.Facts.Now)
+	m.ids = rekey.NewIDs{Formula: f, Place: max(last.Place, f.Start())}
+	m.created, m.zone = m.part.Position(t.Table.Created), time.UTC
+	if m.created >= 0 && t.Table.Zone != "" && !rekey.Zoned(m.Engine.Kind, m.part.Columns[m.created]) {
+		m.zone, err = time.LoadLocation(t.Table.Zone)
+	}
+	return err
+}
+
+// decide says what rows become, which have a value for each column of part.
+func (m *minter) decide(ctx context.Context, rows [][]any) error {
+	m.entries, m.changes, m.chunks = m.entries[:0], m.changes[:0], m.chunks[:0]
+	all := make([]rekey.Row, len(rows))
+	for i, values := range rows {
+		all[i] = rekey.Row{Key: m.part.PrimaryKey(values), Old: values, New: slices.Clone(values), Fate: ledger.Kept}
+	}
+	if err := m.rewriter.References(ctx, m.part, all, (*plan.Column).DropsRows); err != nil {
+		return err
+	}
+	var alive [][]any
+	for _, r := range all {
+		if r.Fate != ledger.Dropped {
+			alive = append(alive, r.Old)
+		}
+	}
+	verdicts, err := m.Conflicts.Decide(ctx, m.Table.Table, m.Table.Source, m.part.Columns, alive)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for part := range slices.Chunk(all, chunk.Rows) {
+		m.seq++
+		c := ledger.Chunk{SourceTable: m.Table.ID, Phase: ledger.PhaseMint, Seq: m.seq, Lo: m.after, Read: int64(len(part))}
+		m.ids.Late = 0
+		for _, r := range part {
+			var v rekey.Verdict
+			if r.Fate != ledger.Dropped {
+				v, n = verdicts[n], n+1
+			}
+			if err := m.enter(r, v, &c); err != nil {
+				return err
+			}
+		}
+		m.after = part[len(part)-1].Key
+		c.Hi, c.Place, c.Late = m.after, m.ids.Place, m.ids.Late.Microseconds()
+		m.chunks = append(m.chunks, c)
+	}
+	return nil
+}
+
+// enter adds what becomes of one row to what is written.
+func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
+	if v.Failed != nil {
+		return v.Failed
+	}
+	if slices.Contains(r.Key, nil) {
+		return m.Table.RowError(r.Key, errNull)
+	}
+	left := func(kind string, after any) {
+		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Kind: kind, Seq: m.seq, Before: sqlvalue.FormatKey(r.Key), After: after})
+	}
+	var old int64
+	if m.Table.Mapped {
+		var ok bool
+		if old, ok = r.Old[m.part.Key].(int64); !ok {
+			return m.Table.RowError(r.Key, rekey.ErrKey)
+		}
+	}
+	switch {
+	case r.Fate == ledger.Dropped:
+		c.Dropped++
+		if m.Table.Mapped {
+			m.entries = append(m.entries, ledger.Entry{Old: old, Kind: ledger.KindDropped})
+		} else {
+			left(ledger.ChangeDropped, nil)
+		}
+		return nil
+	case v.Merged:
+		c.Merged++
+		if m.Table.Mapped {
+			m.entries = append(m.entries, ledger.Entry{Old: old, New: v.Winner.Key, Kind: ledger.KindMerged})
+		} else {
+			left(ledger.ChangeMerged, sqlvalue.FormatKey(v.WinnerKey))
+		}
+		return nil
+	}
+	for _, name := range v.Renames {
+		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Column: name.Column.Name, Kind: ledger.ChangeRenamed, Seq: m.seq, Before: name.Before, After: name.After})
+	}
+	if !m.Table.Rekeys {
+		return nil
+	}
+	c.Rekeyed++
+	var created time.Time
+	dated := false
+	if m.created >= 0 {
+		created, dated = rekey.ParseDate(r.Old[m.created], m.zone)
+	}
+	id, err := m.ids.Make(old, created, dated)
+	if err != nil {
+		return m.Table.RowError(r.Key, err)
+	}
+	m.entries = append(m.entries, ledger.Entry{Old: old, New: int64(id), Kind: ledger.KindNew})
+	return nil
+}
+
+func (m *minter) write(ctx context.Context) error {
+	if err := m.writer.Write(ctx, m.Table, m.entries); err != nil {
+		return err
+	}
+	ledger := ledger.Of(m.Conns.Target)
+	if err := ledger.InsertChanges(ctx, m.Table, m.changes); err != nil {
+		return err
+	}
+	return ledger.InsertChunks(ctx, m.chunks)
+}
+
+// A readAhead reads the next rows of a source table while the last ones are
+// written.
+type readAhead struct {
+	conns *chunk.Conns
+	table *ledger.SourceTable
+	group sync.WaitGroup
+	begun bool
+	limit int
+	rows  [][]any
+	err   error
+}
+
+func (a *readAhead) begin(ctx context.Context, after []any, size int) {
+	if a.limit = size; a.limit > chunk.Rows {
+		a.limit -= a.limit % chunk.Rows
+	}
+	a.begun = true
+	a.group.Go(func() { a.rows, a.err = a.table.Read(ctx, a.conns, after, nil, a.limit) })
+}
+
+func (a *readAhead) wait() { a.group.Wait() }
+
+// next returns rows, and whether there may be more.
+func (a *readAhead) next(ctx context.Context, after []any, size int) ([][]any, bool, error) {
+	if !a.begun {
+		a.begin(ctx, after, size)
+	}
+	a.wait()
+	a.begun = false
+	return a.rows, len(a.rows) == a.limit, a.err
+}

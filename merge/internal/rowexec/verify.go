@@ -1,0 +1,244 @@
+package rowexec
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/phases"
+	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// A verifier compares rows of a source table with what should have become of
+// them.
+type verifier struct {
+	phases.Work
+	rewriter *rekey.Rewriter
+	hasher   *chunk.Hasher
+	target   *rekey.Checker
+}
+
+// Compare compares the rows of some chunks, and looks whether the source has
+// changed in them.
+func (v *verifier) Compare(ctx context.Context, tasks []phases.Task) (*phases.Proof, error) {
+	total := phases.NewProof()
+	for _, t := range tasks {
+		found := phases.NewProof()
+		found.First, found.Last = total.First, total.Last
+		if err := v.compareChunk(ctx, t, found); err != nil {
+			return nil, err
+		}
+		total.Add(found)
+		total.First, total.Last = found.First, found.Last
+	}
+	return total, nil
+}
+
+func (v *verifier) compareChunk(ctx context.Context, t phases.Task, found *phases.Proof) error {
+	values, err := v.Table.Read(ctx, v.Conns, t.Mint.Lo, t.Mint.Hi, 0)
+	if err != nil {
+		return err
+	}
+	found.Read = int64(len(values))
+	for _, row := range values {
+		found.Source.Add(v.hasher.Row(row))
+	}
+	rows, err := v.rewriter.Rewrite(ctx, v.Table, values)
+	if failure, ok := phases.FailureOf(err); ok {
+		found.Fail(failure)
+	} else if err != nil {
+		return err
+	} else if err := v.compareRows(ctx, rows, found); err != nil {
+		return err
+	}
+	hashed := t.Copied.Hash != (chunk.Sum{})
+	for i, f := range found.Failures {
+		if !hashed && f.Check == report.CheckRows {
+			found.Failures[i].Reason += ", unless it is the source that has changed since"
+		}
+	}
+	if hashed && found.Source != t.Copied.Hash || found.Read != t.Copied.Read {
+		found.Fail(v.Table.Failure(report.CheckSource, t.Mint.Hi, "the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
+			sqlvalue.FormatKey(t.Mint.Lo), t.Copied.Read, found.Read))
+	}
+	return nil
+}
+
+// compareRows looks for rows in the target.
+func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *phases.Proof) error {
+	t := v.Table
+	var keys [][]any
+	wants := make([]chunk.Sum, len(rows))
+	at := map[string]int{} // which row has a primary key in the target
+	for i, r := range rows {
+		switch r.Fate {
+		case ledger.Missing:
+			found.Fail(t.Failure(report.CheckSource, r.Key, "the row is new since the run began"))
+		case ledger.Merged:
+			found.Merged++
+		case ledger.Dropped:
+			found.Dropped++
+		}
+		if r.New == nil {
+			continue
+		}
+		wants[i] = v.hasher.Row(r.New)
+		found.Want.Add(wants[i])
+		for n, c := range t.Columns {
+			if t.Changed && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.Old[n], r.New[n]) {
+				found.Renamed++
+			}
+		}
+		if r.Fate == ledger.Rekeyed {
+			found.Rekeyed++
+			v.order(r, found)
+		}
+		key := t.PrimaryKey(r.New)
+		at[v.keyOf(key)] = i
+		for n, value := range key {
+			key[n] = chunk.FitValue(v.Engine, value, t.Columns[t.Primary[n]])
+		}
+		keys = append(keys, key)
+	}
+	there, err := chunk.ReadKeys(ctx, v.Engine, v.Conns.Target, t.Table.Name, t.Columns, t.Table.PrimaryKey, keys)
+	if err != nil {
+		return v.Engine.Failed(fmt.Sprintf("read table %q of the target", t.Table.Name), err)
+	}
+	seen := make([]bool, len(rows))
+	for _, got := range there {
+		i, ok := at[v.keyOf(t.PrimaryKey(got))]
+		if !ok {
+			continue // its key is equal to one of ours for the database: ours is missing, then
+		}
+		seen[i] = true
+		found.Copied++
+		is := v.hasher.Row(got)
+		found.Found.Add(is)
+		if is != wants[i] {
+			v.differences(rows[i], got, found)
+		}
+	}
+	for i, r := range rows {
+		if r.New != nil && !seen[i] {
+			f := t.Failure(report.CheckRows, r.Key, "the row is missing")
+			f.Target = sqlvalue.FormatKey(t.PrimaryKey(r.New))
+			found.Fail(f)
+		}
+	}
+	found.SampleRows(v.Job, t, there)
+	return v.references(ctx, rows, there, at, found)
+}
+
+// keyOf returns a primary key as the key of a Go map.
+func (v *verifier) keyOf(key []any) string {
+	var b strings.Builder
+	for i, value := range key {
+		b.Write(chunk.FormOf(v.Table.Columns[v.Table.Primary[i]]).Append(nil, value, v.Blobs()))
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+// order sees to it that new ids sort as the old ones, and are those that nobody
+// else can have got.
+func (v *verifier) order(r rekey.Row, found *phases.Proof) {
+	t := v.Table
+	id, ok := sqlvalue.ID(r.New[t.Key])
+	if !ok {
+		return
+	}
+	fail := func(check report.Check, reason string, args ...any) {
+		f := t.Failure(check, r.Key, reason, args...)
+		f.Target = sqlvalue.FormatKey([]any{id})
+		found.Fail(f)
+	}
+	if found.First == 0 {
+		found.First = id
+	} else if id <= found.Last {
+		fail(report.CheckOrder, "its id is not above that of the row before, %d", found.Last)
+	}
+	found.Last = id
+	if mask, value := t.Ids.Own(); uint64(id)&mask != value {
+		fail(report.CheckMap, "its id is not one of those that were reserved")
+	}
+}
+
+func (v *verifier) differences(r rekey.Row, got []any, found *phases.Proof) {
+	for n, c := range v.Table.Columns {
+		if !v.hasher.Equal(n, r.New[n], got[n]) {
+			f := v.Table.Failure(report.CheckRows, r.Key, "want %s, got %s", sqlvalue.Sample(r.New[n]), sqlvalue.Sample(got[n]))
+			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.Table.PrimaryKey(got))
+			found.Fail(f)
+		}
+	}
+}
+
+// references looks for the rows that the target's rows refer to.
+func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, found *phases.Proof) error {
+	t := v.Table
+	for n, c := range t.Columns {
+		if !c.HoldsReferences() {
+			continue
+		}
+		f, err := rekey.NewFinder(v.rewriter.Tables, t, n)
+		if err != nil {
+			return err
+		}
+		parents := make([]*plan.Table, len(c.Refers))
+		for i, r := range c.Refers {
+			if !v.Sound[c] { // or all are rows
+				parents[i] = v.Plan.Table(r.Table)
+			}
+		}
+		fail := func(_ int, bad *report.RowError) {
+			failure, _ := phases.FailureOf(bad)
+			failure.Row, failure.Target, failure.Check = "", failure.Row, report.CheckReference
+			found.Fail(failure)
+		}
+		err = v.target.Orphans(ctx, f, there, parents, fail, func(h rekey.Held, missing bool) error {
+			ref := found.Reference(phases.RefKey{Column: c, Ref: h.Ref})
+			ref.Checked++
+			if !missing || v.Sound[c] {
+				return nil
+			}
+			ref.Orphans++
+			reason, err := v.orphan(ctx, h, parents[h.Ref])
+			if err != nil {
+				return err
+			}
+			key := t.PrimaryKey(there[h.Row])
+			failure := t.Failure(report.CheckReference, nil, "%s", reason)
+			failure.Column, failure.Target = c.Name, sqlvalue.FormatKey(key)
+			if i, ok := at[v.keyOf(key)]; ok {
+				failure.Row = sqlvalue.FormatKey(rows[i].Key)
+			}
+			found.Fail(failure)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for ref, reached := range f.Reached {
+			found.Paths[phases.RefKey{Column: c, Ref: ref}] = reached
+		}
+	}
+	return nil
+}
+
+// orphan says what is wrong with a reference.
+func (v *verifier) orphan(ctx context.Context, h rekey.Held, parent *plan.Table) (string, error) {
+	reason := fmt.Sprintf("no row of table %q has the id %q", parent.Name, h.Text)
+	if !h.Valid {
+		return reason, nil
+	}
+	after, err := v.rewriter.Resolver.Resolve(ctx, nil, v.rewriter.Tables[parent.Name], []int64{h.ID})
+	if a := after[h.ID]; a.Fate == ledger.Rekeyed || a.Fate == ledger.Merged {
+		reason += fmt.Sprintf(": it is an old id, whose row has %d now", a.ID)
+	}
+	return reason, err
+}
