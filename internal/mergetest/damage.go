@@ -114,7 +114,7 @@ func (g *game) damages(t *testing.T, m *merge.Merge) {
 			for _, text := range d.do {
 				g.exec(t, d.in, in(text))
 			}
-			report, err := m.Verify(t.Context())
+			result, err := m.Verify(t.Context())
 			for _, text := range d.undo {
 				g.exec(t, d.in, in(text))
 			}
@@ -122,20 +122,20 @@ func (g *game) damages(t *testing.T, m *merge.Merge) {
 				t.Fatal(err)
 			}
 			var failed *report.VerifyError
-			if err := report.Err(); !errors.As(err, &failed) {
+			if err := result.Err(); !errors.As(err, &failed) {
 				t.Fatalf("got %v, want a *VerifyError", err)
 			}
 			found := false
-			for _, f := range report.Failures {
+			for _, f := range result.Failures {
 				found = found || f.Check == d.check && f.Table == d.table && f.Source == d.source && f.Column == d.column && f.Row == d.row &&
 					strings.Contains(f.Reason, in(d.reason))
 			}
 			if !found {
-				text, _ := json.MarshalIndent(report.Failures, "", "\t")
+				text, _ := json.MarshalIndent(result.Failures, "", "\t")
 				t.Errorf("got %s\nwant check %q, source %q, table %q, column %q, row %q, with the reason %q", text, d.check, d.source, d.table, d.column, d.row, in(d.reason))
 			}
-			if report, err = m.Verify(t.Context()); err != nil || report.Err() != nil {
-				t.Fatalf("after it is undone: got %v, %v", err, report.Err())
+			if result, err = m.Verify(t.Context()); err != nil || result.Err() != nil {
+				t.Fatalf("after it is undone: got %v, %v", err, result.Err())
 			}
 		})
 	}

@@ -5,6 +5,9 @@ import (
 	"strconv"
 )
 
+// BigID is where ids begin that no database has counted up to: an hour after its epoch a snowflake is past it.
+const BigID = 1 << 40
+
 // ParseID parses the decimal text of an id, which has one spelling only.
 func ParseID(text string) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
@@ -53,7 +56,3 @@ func Sample(v any) string {
 	}
 	return Text(v)
 }
-
-// BigID is where ids begin that no database has counted up to: even an hour
-// after its epoch a snowflake is past it.
-const BigID = 1 << 40

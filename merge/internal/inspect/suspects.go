@@ -1,4 +1,4 @@
-package merge
+package inspect
 
 import (
 	"cmp"
@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // likely is the share of sampled values that must be ids of a table for a
@@ -49,7 +49,7 @@ func (i *inspector) suspects(ctx context.Context) error {
 func (i *inspector) borrowed(t *plan.Table, c *plan.Column) bool {
 	named := readName(c.Name)
 	for _, source := range i.plan.SourcesOf(t) {
-		if i.catalogs[source].Table(t.Name).Numbered == c.Name && i.Kind != sqlsnow.SQLite {
+		if i.catalogs[source].Table(t.Name).Numbered == c.Name && i.dialect != sqldialect.SQLite {
 			return false // SQLite counts up every integer key
 		}
 	}
@@ -75,7 +75,7 @@ func (i *inspector) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 			return nil, false
 		}
 	}
-	s := sqltype.Of(i.Kind, c.Type)
+	s := sqltype.Of(i.dialect, c.Type)
 	return found, s.Kind == sqltype.Integer && s.Bits >= 16 || s.Kind == sqltype.Text && found.count() > 0
 }
 
@@ -284,8 +284,8 @@ func (i *inspector) polymorphic(ctx context.Context, t *plan.Table, c *plan.Colu
 
 // list looks for several ids in one text.
 func (i *inspector) list(ctx context.Context, t *plan.Table, c *plan.Column) error {
-	element, array := sqltype.Element(i.Kind, c.Type)
-	if sqltype.Of(i.Kind, c.Type).Kind != sqltype.Text && !(array && (element.Kind == sqltype.Integer || element.Kind == sqltype.Text)) {
+	element, array := sqltype.Element(i.dialect, c.Type)
+	if sqltype.Of(i.dialect, c.Type).Kind != sqltype.Text && !(array && (element.Kind == sqltype.Integer || element.Kind == sqltype.Text)) {
 		return nil
 	}
 	for _, separator := range []string{",", ";", "|", " ", ":", "/"} {

@@ -1,4 +1,4 @@
-package merge
+package inspect
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -35,7 +34,7 @@ func (i *inspector) dictionaries(ctx context.Context) error {
 			told := false // by more than its id
 			equal := true
 			for n, c := range of {
-				told = told || c.Name != key.Name && one[n] != nil && sqltype.Of(i.Kind, c.Type).Kind == sqltype.Text
+				told = told || c.Name != key.Name && one[n] != nil && sqltype.Of(i.dialect, c.Type).Kind == sqltype.Text
 				equal = equal && sqlvalue.Text(one[n]) == sqlvalue.Text(other[n])
 			}
 			if told && equal {
@@ -90,9 +89,9 @@ func (i *inspector) pairs(ctx context.Context, t *plan.Table, by []string, do fu
 					do(nil, nil, nil)
 				}
 			}
-			found, err := chunk.ReadKeys(ctx, i.Dialect, i.sessions[earlier], t.Name, of, by, keys)
+			found, err := i.rows[earlier].Find(ctx, t.Name, of, by, keys)
 			if err != nil {
-				return fmt.Errorf("source %q: table %q: %w", earlier, t.Name, i.Failed("look for clashes", err))
+				return fmt.Errorf("source %q: table %q: %w", earlier, t.Name, err)
 			}
 			for _, other := range found {
 				key := make([]any, len(by))
@@ -116,7 +115,7 @@ func (i *inspector) pairs(ctx context.Context, t *plan.Table, by []string, do fu
 // another one, whose types may be wider.
 func (i *inspector) comparable(t *plan.Table, by []string, key []any) bool {
 	for n, v := range key {
-		s := sqltype.Of(i.Kind, t.Column(by[n]).Type)
+		s := sqltype.Of(i.dialect, t.Column(by[n]).Type)
 		if v == nil {
 			return false
 		}
@@ -195,14 +194,14 @@ func (i *inspector) clash(ctx context.Context, t *plan.Table, u *plan.Unique, di
 	if err != nil || found == 0 {
 		return err
 	}
-	natural := t.Key() != nil && t.RenameColumn(u, i.Kind) != nil && float64(found) >= sameShare*float64(sampled)
+	natural := t.Key() != nil && t.RenameColumn(u, i.dialect) != nil && float64(found) >= sameShare*float64(sampled)
 	evidence := fmt.Sprintf("%d of %d sampled values are in two sources, such as %s", found, sampled, strings.Join(examples, ", "))
 	switch {
 	case natural:
 		u.Rule = plan.RuleMatch
 		u.Suspects = append(u.Suspects, "a dictionary? "+evidence+": so rows with equal values become one")
 	case dictionary:
-	case t.RenameColumn(u, i.Kind) != nil:
+	case t.RenameColumn(u, i.dialect) != nil:
 		u.Rule = plan.RuleSuffix
 		u.Suspects = append(u.Suspects, "clashes: "+evidence)
 	default:

@@ -1,19 +1,16 @@
-package merge
+package inspect
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
-	"github.com/shardsnow/snow/merge/internal/chunk"
-	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/sqlsnow"
 )
 
 const (
@@ -65,7 +62,7 @@ func (i *inspector) survey(ctx context.Context) error {
 	for _, t := range i.plan.Tables {
 		for _, source := range i.plan.SourcesOf(t) {
 			if err := i.sample(ctx, source, t); err != nil {
-				return fmt.Errorf("source %q: table %q: %w", source, t.Name, i.Failed("sample", err))
+				return fmt.Errorf("source %q: table %q: %w", source, t.Name, err)
 			}
 		}
 	}
@@ -81,7 +78,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	found := i.catalogs[source].Table(t.Name)
 	for _, c := range found.Columns { // with their types in this source
 		// SQLite's types say little.
-		telling := c.Generated == "" && (sqltype.Of(i.Kind, c.Type).Kind != sqltype.Bytes || i.Kind == sqlsnow.SQLite)
+		telling := c.Generated == "" && (sqltype.Of(i.dialect, c.Type).Kind != sqltype.Bytes || i.dialect == sqldialect.SQLite)
 		if telling || slices.Contains(t.PrimaryKey, c.Name) {
 			s.columns = append(s.columns, c)
 		}
@@ -90,7 +87,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	if len(primary) == 0 || len(s.columns) == 0 {
 		return nil
 	}
-	q := i.sessions[source]
+	db := i.rows[source]
 	from := &plan.Table{Name: t.Name, PrimaryKey: primary, Columns: found.Columns}
 	seen := map[string]bool{}
 	size := 0
@@ -106,7 +103,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	const portion = 50 // rows may be large
 	var last []any
 	for !s.whole && len(s.rows) < wholeSample && size < sampleBytes/2 {
-		rows, err := chunk.ReadRange(ctx, i.Dialect, q, from, s.columns, last, nil, portion)
+		rows, err := db.Range(ctx, from, s.columns, last, portion)
 		if err != nil {
 			return err
 		}
@@ -117,12 +114,11 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 		}
 	}
 	first := found.Column(primary[0])
-	if sqltype.Of(i.Kind, first.Type).Kind != sqltype.Integer {
+	if sqltype.Of(i.dialect, first.Type).Kind != sqltype.Integer {
 		return nil
 	}
-	name := i.Quote(first.Name)
-	var low, high sql.NullString
-	if err := q.QueryRowContext(ctx, "SELECT MIN("+name+"), MAX("+name+") FROM "+i.Quote(t.Name)).Scan(&low, &high); err != nil {
+	low, high, err := db.Bounds(ctx, t.Name, first.Name)
+	if err != nil {
 		return err
 	}
 	r := keyRange{any: low.Valid}
@@ -143,7 +139,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	lowest = max(lowest, 0)
 	for n := range sampleSeeks {
 		after := lowest + int64(float64(highest-lowest)*float64(n+1)/(sampleSeeks+1))
-		rows, err := chunk.ReadRange(ctx, i.Dialect, q, from, s.columns, []any{after}, nil, (sampleRows-wholeSample)/sampleSeeks)
+		rows, err := db.Range(ctx, from, s.columns, []any{after}, (sampleRows-wholeSample)/sampleSeeks)
 		if err != nil {
 			return err
 		}
@@ -224,15 +220,11 @@ func (i *inspector) lookUp(ctx context.Context, s ids, table *plan.Table) (total
 				within = append(within, id)
 			}
 		}
-		for c := range slices.Chunk(within, ledger.MaxIDs) {
-			condition, args := chunk.AnyOf(i.Dialect, i.Quote(key.Name), c)
-			rows, err := chunk.ReadAll(ctx, i.Dialect, i.sessions[source], "SELECT "+i.Quote(key.Name)+" FROM "+i.Quote(table.Name)+" WHERE "+condition,
-				[]*plan.Column{key}, args)
-			if err != nil {
-				return inclusion{}, fmt.Errorf("source %q: table %q: %w", source, table.Name, i.Failed("look up ids", err))
-			}
-			total.hits += len(rows)
+		n, err := i.rows[source].Count(ctx, table.Name, key, within)
+		if err != nil {
+			return inclusion{}, fmt.Errorf("source %q: table %q: %w", source, table.Name, err)
 		}
+		total.hits += n
 	}
 	return total, nil
 }

@@ -1,4 +1,4 @@
-package merge
+package inspect
 
 import (
 	"context"
@@ -30,7 +30,7 @@ const (
 
 // json looks for ids in JSON.
 func (i *inspector) json(ctx context.Context, t *plan.Table, c *plan.Column) error {
-	if kind := sqltype.Of(i.Kind, c.Type).Kind; kind != sqltype.JSON && kind != sqltype.Text {
+	if kind := sqltype.Of(i.dialect, c.Type).Kind; kind != sqltype.JSON && kind != sqltype.Text {
 		return nil
 	}
 	leaves := map[string]*leaf{}

@@ -1,13 +1,13 @@
-package merge
+package inspect
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // TestUnite merges the catalogs of two sources that differ in about everything.
@@ -50,7 +50,7 @@ func TestUnite(t *testing.T) {
 			Indexes:     []*plan.Index{{Name: "i", Columns: []string{"id"}}},
 		}}},
 	}
-	p := unite(sqlsnow.MySQL, []string{"a", "b"}, []*catalog.Catalog{a, b})
+	p := unite(sqldialect.MySQL, []string{"a", "b"}, []*catalog.Catalog{a, b})
 	if want := []string{"a: view v", "b: view v"}; !slices.Equal(p.Notes, want) {
 		t.Errorf("got notes %q, want %q", p.Notes, want)
 	}
@@ -95,7 +95,7 @@ func TestSubstitute(t *testing.T) {
 		Name: "t", Columns: []*plan.Column{{Name: "a", Nullable: true}, {Name: "b"}},
 		Unique: []*plan.Unique{{Columns: []string{"a"}}, {Columns: []string{"b"}}},
 	}
-	p := unite(sqlsnow.MySQL, []string{"s"}, []*catalog.Catalog{{Tables: []*catalog.Table{{Table: table}}}})
+	p := unite(sqldialect.MySQL, []string{"s"}, []*catalog.Catalog{{Tables: []*catalog.Table{{Table: table}}}})
 	if got := p.Tables[0]; !slices.Equal(got.PrimaryKey, []string{"b"}) || len(got.Unique) != 1 {
 		t.Errorf("got %q with %d unique keys, want b and one", got.PrimaryKey, len(got.Unique))
 	}

@@ -1,4 +1,4 @@
-package merge
+package inspect
 
 import (
 	"fmt"
@@ -6,15 +6,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // unite makes one plan of the catalogs of the sources, with suspects where
 // they differ in a way that people have to decide on, and notes elsewhere.
-func unite(d sqlsnow.Dialect, names []string, catalogs []*catalog.Catalog) *plan.Plan {
+func unite(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) *plan.Plan {
 	p := &plan.Plan{Version: 1, Dialect: d.String(), Sources: names}
 	drifted := map[string]bool{}
 	for i, c := range catalogs {
@@ -69,7 +69,7 @@ func addSuspect(c *plan.Column, format string, args ...any) {
 
 // A uniter makes one table of those of the sources.
 type uniter struct {
-	d     sqlsnow.Dialect
+	d     sqldialect.Dialect
 	names []string
 	found []*catalog.Table // of each source, nil where it does not have the table
 	into  *catalog.Table

@@ -1,0 +1,230 @@
+package inspect
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/catalog"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// A Database is a source, as Propose asks it.
+type Database struct {
+	Name    string // see merge.Source
+	Catalog *catalog.Catalog
+	Rows    Rows
+}
+
+// Rows reads rows of a database. Values are carried as dialect.Carrier says.
+type Rows interface {
+	// Range returns the first rows of a table behind a primary key, in the order of that key; nil is no key.
+	Range(ctx context.Context, t *plan.Table, columns []*plan.Column, after []any, limit int) ([][]any, error)
+
+	// Bounds returns the lowest and the highest value of a column.
+	Bounds(ctx context.Context, table, column string) (low, high sql.NullString, err error)
+
+	// Count returns how many of ids a column has.
+	Count(ctx context.Context, table string, column *plan.Column, ids []int64) (int, error)
+
+	// Find returns the rows that have one of keys in the columns by.
+	Find(ctx context.Context, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error)
+}
+
+// Propose returns a plan to merge databases, the first of which has precedence.
+func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*plan.Plan, error) {
+	i := &inspector{
+		dialect: d, rows: map[string]Rows{}, catalogs: map[string]*catalog.Catalog{},
+		ranges: map[tableOf]keyRange{}, samples: map[tableOf]*sample{},
+	}
+	var catalogs []*catalog.Catalog
+	for _, db := range databases {
+		i.names = append(i.names, db.Name)
+		i.rows[db.Name], i.catalogs[db.Name] = db.Rows, db.Catalog
+		catalogs = append(catalogs, db.Catalog)
+	}
+	i.plan = unite(d, i.names, catalogs)
+	i.keys()
+	for _, step := range []func(context.Context) error{
+		i.survey, i.mint, i.dates, i.suspects, i.dictionaries, i.clashes,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	i.widen()
+	return i.plan, nil
+}
+
+// An inspector is one call of Propose.
+type inspector struct {
+	dialect  sqldialect.Dialect
+	names    []string
+	rows     map[string]Rows
+	catalogs map[string]*catalog.Catalog
+	plan     *plan.Plan
+	ranges   map[tableOf]keyRange
+	samples  map[tableOf]*sample
+}
+
+// tableOf is a table of a source.
+type tableOf struct{ source, table string }
+
+// keys sets the roles that the schemas declare: keys, and references by foreign
+// keys to them.
+func (i *inspector) keys() {
+	var waiting []*plan.Table // those whose primary key may be a reference
+	for _, t := range i.plan.Tables {
+		if len(t.PrimaryKey) != 1 {
+			continue
+		}
+		c := t.Column(t.PrimaryKey[0])
+		if c == nil || c.Generated != "" || sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer {
+			continue
+		}
+		if slices.ContainsFunc(t.ForeignKeys, func(k *plan.ForeignKey) bool { return slices.Contains(k.Columns, c.Name) }) {
+			waiting = append(waiting, t)
+		} else {
+			c.Role = plan.RoleKey
+		}
+	}
+	for {
+		i.follow()
+		at := slices.IndexFunc(waiting, func(t *plan.Table) bool { return t.Column(t.PrimaryKey[0]).Role == plan.RolePlain })
+		if at < 0 {
+			return
+		}
+		// Its foreign key leads to no key, or around in a circle.
+		waiting[at].Column(waiting[at].PrimaryKey[0]).Role = plan.RoleKey
+		waiting = slices.Delete(waiting, at, at+1)
+	}
+}
+
+// follow makes references of the columns of foreign keys to keys and to other references.
+func (i *inspector) follow() {
+	for changed := true; changed; {
+		changed = false
+		for _, t := range i.plan.Tables {
+			for _, k := range t.ForeignKeys {
+				parent := i.plan.Table(k.Table)
+				if parent == nil {
+					continue
+				}
+				for n, name := range k.Columns {
+					c := t.Column(name)
+					if c == nil || c.Role != plan.RolePlain || c.Generated != "" {
+						continue
+					}
+					if of := parent.IdsOf(k.Refers[n]); of != "" {
+						c.Role, c.Refers = plan.RoleReference, []*plan.Reference{{Table: of}}
+						changed = true
+					}
+				}
+			}
+		}
+	}
+}
+
+// mint decides which sources get new ids.
+func (i *inspector) mint(context.Context) error {
+	for _, t := range i.plan.Tables {
+		key := t.Key()
+		for _, source := range i.plan.SourcesOf(t) {
+			numbered := i.catalogs[source].Table(t.Name).Numbered
+			if numbered != "" && (key == nil || key.Name != numbered) {
+				t.AddNote("column %s: source %s counts it up; the target does not", numbered, source)
+			}
+			if key == nil {
+				continue
+			}
+			r := i.ranges[tableOf{source, t.Name}]
+			switch {
+			case !r.any:
+				if numbered == key.Name {
+					t.Mint = append(t.Mint, source)
+				}
+				continue
+			case r.max < sqlvalue.BigID:
+				t.Mint = append(t.Mint, source)
+			case r.min < sqlvalue.BigID:
+				t.Mint = append(t.Mint, source)
+				addSuspect(key, "ids of source %q are of two kinds, from %d to %d: if all of them get new ones, those that are snowflakes change too", source, r.min, r.max)
+			}
+			if r.min < 0 {
+				addSuspect(key, "ids of source %q begin at %d: negative ones are no ids elsewhere", source, r.min)
+			}
+			if r.min == r.max && r.max <= 1 {
+				addSuspect(key, "source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of mint, and say what to do with the clash", source, r.max)
+			}
+		}
+	}
+	return nil
+}
+
+// dates finds the column that tells when a row was made.
+func (i *inspector) dates(context.Context) error {
+	rank := func(name string) int {
+		return slices.Index([]string{
+			"created at", "created", "create time", "created time", "creation time", "createtime", "createdat", "ctime", "create date", "created on", "date created",
+			"created date", "registered at", "register time", "reg time", "registered", "inserted at", "insert time", "added at", "sent at", "send time", "add time", "joined at", "time",
+		}, strings.Join(words(name), " "))
+	}
+	for _, t := range i.plan.Tables {
+		if len(t.Mint) == 0 {
+			continue
+		}
+		best := -1
+		for _, c := range t.Columns {
+			s := sqltype.Of(i.dialect, c.Type)
+			everywhere := !slices.ContainsFunc(t.Mint, func(source string) bool { return !c.In(source) })
+			dates := s.Kind == sqltype.Time || s.Kind == sqltype.Integer && s.Bits >= 32 || i.dialect == sqldialect.SQLite && s.Kind == sqltype.Text
+			at := rank(c.Name)
+			if c.Role == plan.RolePlain && c.Generated == "" && dates && everywhere && at >= 0 && (best < 0 || at < best) {
+				best, t.Created = at, c.Name
+			}
+		}
+		if c := t.Column(t.Created); c != nil && sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer && !knowsZone(i.dialect, c.Type) {
+			t.AddNote("column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
+		}
+	}
+	return nil
+}
+
+// knowsZone reports whether values of a type are the same instant everywhere.
+func knowsZone(d sqldialect.Dialect, typ string) bool {
+	typ = strings.ToLower(typ)
+	switch d {
+	case sqldialect.MySQL:
+		return strings.HasPrefix(typ, "timestamp")
+	case sqldialect.Postgres:
+		return strings.HasSuffix(typ, "with time zone")
+	}
+	return false
+}
+
+// widen gives the columns that hold ids, or may, a type for 64 bits, and that
+// of the key to what refers to it, as foreign keys want.
+func (i *inspector) widen() {
+	for _, t := range i.plan.Tables {
+		for _, c := range t.Columns {
+			if c.Role == plan.RoleKey {
+				c.Type = sqltype.Wide(i.dialect, c.Type)
+			}
+		}
+	}
+	for _, t := range i.plan.Tables {
+		for _, c := range t.Columns {
+			if c.Role == plan.RoleReference || c.Role == plan.RolePolymorphic || c.Role == plan.RoleUndecided ||
+				c.Role == plan.RoleList && strings.HasSuffix(c.Type, "[]") {
+				c.Type = sqltype.Wide(i.dialect, c.Type)
+			}
+			if c.Role == plan.RoleReference && len(c.Refers) == 1 && sqltype.Of(i.dialect, c.Type).Kind == sqltype.Integer {
+				c.Type = i.plan.Table(c.Refers[0].Table).Key().Type
+			}
+		}
+	}
+}
