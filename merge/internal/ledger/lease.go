@@ -135,13 +135,8 @@ func (l *Lease) lost(ctx context.Context) error {
 	return &lost
 }
 
-<<<<<<< HEAD:merge/lease.go
-// release gives the lease back and waits for the renewals to end. It tries for as long as the lease would last.
-func (l *lease) release() {
-=======
-// Release gives the lease back and waits for the renewals to end.
+// Release gives the lease back and waits for the renewals to end. It tries for as long as the lease would last.
 func (l *Lease) Release() {
->>>>>>> h-merge-plan:merge/internal/ledger/lease.go
 	close(l.stop)
 	<-l.done
 	l.end(nil)
