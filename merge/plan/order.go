@@ -173,6 +173,7 @@ func (p *Plan) Precedence(t *Table) ([]string, error) {
 	return order, nil
 }
 
+// Preferred returns the sources of a table in the order in which their rows win in a unique key.
 func (p *Plan) Preferred(t *Table, u *Unique) []string {
 	order := slices.Clone(u.Prefer)
 	for _, s := range p.SourcesOf(t) {

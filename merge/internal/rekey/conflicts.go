@@ -50,6 +50,7 @@ type Conflicts struct {
 	seed    maphash.Seed
 }
 
+// NewConflicts returns one that asks the target and the sources, by name, and takes rows for one as ids says.
 func NewConflicts(e *dialect.Dialect, p *plan.Plan, target chunk.Queryer, sources map[string]chunk.Queryer, ids identities) *Conflicts {
 	return &Conflicts{
 		e: e, plan: p, target: target, sources: sources, ids: ids,

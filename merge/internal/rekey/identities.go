@@ -76,10 +76,12 @@ type RememberedIdentities struct {
 	dropped map[rowsOf]map[int64]bool
 }
 
+// NewRememberedIdentities returns identities of rows that all are themselves.
 func NewRememberedIdentities() *RememberedIdentities {
 	return &RememberedIdentities{winners: map[rowsOf]map[int64]ident{}, losers: map[rowsOf]map[ident][]int64{}, dropped: map[rowsOf]map[int64]bool{}}
 }
 
+// Drop remembers that a row would not be copied.
 func (r *RememberedIdentities) Drop(source string, t *plan.Table, id int64) {
 	of := rowsOf{source, t.Name}
 	if r.dropped[of] == nil {
@@ -88,6 +90,7 @@ func (r *RememberedIdentities) Drop(source string, t *plan.Table, id int64) {
 	r.dropped[of][id] = true
 }
 
+// Add remembers that a row would be merged into another one.
 func (r *RememberedIdentities) Add(source string, t *plan.Table, id int64, winner ident) {
 	of := rowsOf{source, t.Name}
 	if r.winners[of] == nil {

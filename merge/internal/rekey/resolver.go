@@ -20,6 +20,7 @@ type rowID struct{ sourceTable, id int64 }
 // remembered is how many successors a resolver has in memory, at most twice.
 const remembered = 1 << 15
 
+// NewResolver returns one that remembers nothing yet.
 func NewResolver(ids ledger.IDMap) *resolver {
 	return &resolver{ids: ids, young: map[rowID]ledger.Successor{}}
 }

@@ -39,6 +39,7 @@ func NewRewriter(tables map[string]*ledger.SourceTable, target, source *chunk.Se
 	}
 }
 
+// ErrKey says that the id of a row is none.
 var ErrKey = errors.New("its key is no integer of 64 bits")
 
 // Rewrite returns what rows become, which have a value for each column of the
