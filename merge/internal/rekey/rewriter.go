@@ -27,7 +27,7 @@ type Rewriter struct {
 	ids      ledger.IDMap
 	Tables   map[string]*ledger.SourceTable // of the source, by name
 	source   *Checker
-	Resolver *resolver
+	Resolver *Resolver
 }
 
 // NewRewriter returns one for the tables of a source, by sessions of the target
