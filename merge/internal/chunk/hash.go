@@ -41,7 +41,7 @@ func ParseSum(text string) (s Sum, err error) {
 
 // A Hasher hashes rows of some columns. It is not safe for concurrent use.
 type Hasher struct {
-	forms []form
+	forms []Form
 	blobs bool // a []byte differs from a string: so it is in SQLite
 	buf   []byte
 }
@@ -79,20 +79,21 @@ func (h *Hasher) Equal(i int, a, b any) bool {
 	return bytes.Equal(h.forms[i].Append(nil, a, h.blobs), h.forms[i].Append(nil, b, h.blobs))
 }
 
-// A form says which texts are one value: a database may write a value in
+// A Form says which texts are one value: a database may write a value in
 // another way where the column's type differs a little, as 1.5 in DECIMAL(9,1)
 // is 1.50 in DECIMAL(9,2).
-type form uint8
+type Form uint8
 
 const (
-	formText   form = iota // byte by byte
+	formText   Form = iota // byte by byte
 	formNumber             // integers and decimals
 	formFloat
 	formTime // the fraction of a second ends in any number of zeros
 	formJSON // keys in any order, any space
 )
 
-func FormOf(c *plan.Column) form {
+// FormOf returns the form of a column's values.
+func FormOf(c *plan.Column) Form {
 	if c.Role == plan.RoleJSON {
 		return formJSON
 	}
@@ -115,7 +116,7 @@ func FormOf(c *plan.Column) form {
 }
 
 // Append appends a value that is not nil.
-func (f form) Append(b []byte, v any, blobs bool) []byte {
+func (f Form) Append(b []byte, v any, blobs bool) []byte {
 	var text []byte
 	switch v := v.(type) {
 	case int64:
@@ -240,6 +241,7 @@ func plainNumbers(v any) any {
 	return v
 }
 
+// ParseNumber returns the number that a driver's value is. NULL is 0.
 func ParseNumber(v any) (*big.Rat, error) {
 	if v == nil {
 		return new(big.Rat), nil

@@ -26,6 +26,7 @@ const (
 	mostSent     = 1 << 20
 )
 
+// NewInserter returns one for columns of a table.
 func NewInserter(s *Session, table string, columns []*plan.Column) *Inserter {
 	i := &Inserter{s: s, table: table, columns: columns, rows: max(1, min(MostInserted, s.Engine.MaxParams/len(columns)))}
 	for _, c := range columns {

@@ -23,6 +23,7 @@ const Rows = 500
 // MostBytes is about how much the rows of one transaction have in memory.
 const MostBytes = 8 << 20
 
+// NewPace returns one for transactions of at most so many rows that take about so long.
 func NewPace(most int, aim time.Duration) *Pace {
 	return &Pace{rows: min(most, 2*Rows), most: most, aim: aim}
 }

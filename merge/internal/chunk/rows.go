@@ -277,11 +277,13 @@ func AnyOf(e *dialect.Dialect, column string, ids []int64) (string, []any) {
 	return strings.Join([]string{column, " IN (", string(digits), ")"}, ""), nil
 }
 
+// CountRows returns how many rows a table has.
 func CountRows(ctx context.Context, e *dialect.Dialect, q Queryer, table string) (n int64, err error) {
 	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+e.Quote(table)).Scan(&n)
 	return n, e.Failed("count the rows of "+table, err)
 }
 
+// ColumnsOf returns the columns of some names.
 func ColumnsOf(t *plan.Table, names []string) []*plan.Column {
 	columns := make([]*plan.Column, len(names))
 	for i, name := range names {

@@ -68,6 +68,7 @@ func (l Ledger) readChanges(ctx context.Context, all []Change, where string, arg
 	return all, l.Engine.Failed("read the changes", rows.Err())
 }
 
+// InsertChanges writes what was changed in rows of a source table.
 func (l Ledger) InsertChanges(ctx context.Context, t *SourceTable, changes []Change) error {
 	const width = 7
 	for part := range slices.Chunk(changes, 200) {

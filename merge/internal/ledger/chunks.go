@@ -30,6 +30,7 @@ type Chunk struct {
 
 const chunkColumns = "source_table, phase, seq, lo, hi, rows_read, rows_written, rekeyed, merged, dropped, hash, place, displaced_us"
 
+// InsertChunks writes chunks that a phase has done.
 func (l Ledger) InsertChunks(ctx context.Context, chunks []Chunk) error {
 	const width = 13
 	for part := range slices.Chunk(chunks, 64) {

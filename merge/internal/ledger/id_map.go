@@ -16,6 +16,7 @@ import (
 // A Fate is what became of a row of a source.
 type Fate uint8
 
+// The fates.
 const (
 	Missing Fate = iota // there is no such row
 	Kept                // it has the id that it had
@@ -195,12 +196,14 @@ type MapWriter struct {
 	full *sql.Stmt // inserts as many rows as one statement takes
 }
 
+// Close ends the statement, on which nothing depends any more.
 func (w *MapWriter) Close() {
 	if w.full != nil {
 		_ = w.full.Close()
 	}
 }
 
+// Write inserts entries of a source table.
 func (w *MapWriter) Write(ctx context.Context, t *SourceTable, entries []Entry) error {
 	e := w.S.Engine
 	if e.Kind == sqlsnow.Postgres {

@@ -163,6 +163,7 @@ func (m IDMap) PackedRows(ctx context.Context, t *SourceTable, condition string)
 	return rows, last, m.Engine.Failed("read packs of the map", err)
 }
 
+// ErrPacks is returned where a source table has packs that do not belong to its chunks.
 var ErrPacks = errors.New("the packs are not those of the chunks")
 
 // A PackHead is a pack without its ids but the first and the last new one.

@@ -44,8 +44,10 @@ func New(ctx context.Context, w phases.Work, rows phases.Executor) (phases.Execu
 	return x, nil
 }
 
+// Close closes the executor of rows.
 func (x *Executor) Close() { x.rows.Close() }
 
+// Mint is as [phases.Executor] says.
 func (x *Executor) Mint(ctx context.Context) error {
 	if x.minter == nil {
 		return x.rows.Mint(ctx)
@@ -77,6 +79,7 @@ func (x *Executor) mintAgain(ctx context.Context) error {
 	}
 }
 
+// Copy is as [phases.Executor] says.
 func (x *Executor) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
 	if x.copier != nil && !x.broken {
 		bytes, err = x.copier.copy(ctx, chunks)
@@ -88,6 +91,7 @@ func (x *Executor) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, 
 	return x.rows.Copy(ctx, chunks)
 }
 
+// Compare is as [phases.Executor] says.
 func (x *Executor) Compare(ctx context.Context, tasks []phases.Task) (*phases.Proof, error) {
 	if x.copier != nil && !x.broken && tasks[0].Copied.Hash == (chunk.Sum{}) {
 		found, err := x.copier.compare(ctx, tasks)
@@ -99,6 +103,7 @@ func (x *Executor) Compare(ctx context.Context, tasks []phases.Task) (*phases.Pr
 	return x.rows.Compare(ctx, tasks)
 }
 
+// Joins is as [phases.Executor] says.
 func (x *Executor) Joins() bool { return x.copier != nil }
 
 // isFinal reports whether a run ends with an error, whoever does the work.

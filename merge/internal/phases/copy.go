@@ -149,7 +149,7 @@ type feed struct {
 	mu       sync.Mutex
 	after    int64
 	buffer   []ledger.Chunk
-	progress *progress
+	progress *Progress
 }
 
 // next returns chunks that follow on each other; none means that there are no more.

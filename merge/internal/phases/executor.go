@@ -52,7 +52,7 @@ type Work struct {
 
 	// Phase mint.
 	Conflicts *rekey.Conflicts
-	Progress  *progress
+	Progress  *Progress
 
 	// Phase copy, link.
 	Deferred []*plan.Column // columns that are NULL until phase link

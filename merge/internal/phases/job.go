@@ -71,31 +71,31 @@ func (j *Job) Pause(ctx context.Context) error { return j.Pauser.Wait(ctx, j.Tel
 // Blobs reports whether bytes differ from texts: so it is in SQLite.
 func (j *Job) Blobs() bool { return j.Engine.Kind == sqlsnow.SQLite }
 
-// A progress tells of one table of a source in one phase.
-type progress struct {
+// A Progress tells of one table of a source in one phase.
+type Progress struct {
 	tell  func(report.Event)
 	event report.Event
 }
 
 // progress begins to tell of a table. Of rows were dealt with by earlier runs;
 // total is -1 while nobody knows.
-func (j *Job) progress(phase string, t *ledger.SourceTable, rows, total int64) *progress {
-	return &progress{j.Teller.tell, report.Event{Kind: report.EventTable, Phase: phase, Source: t.Source, Table: t.Table.Name, Rows: rows, Total: total}}
+func (j *Job) progress(phase string, t *ledger.SourceTable, rows, total int64) *Progress {
+	return &Progress{j.Teller.tell, report.Event{Kind: report.EventTable, Phase: phase, Source: t.Source, Table: t.Table.Name, Rows: rows, Total: total}}
 }
 
-func (p *progress) begin() {
+func (p *Progress) begin() {
 	p.event.Kind = report.EventTable
 	p.tell(p.event)
 }
 
 // Chunk tells of rows that one transaction has dealt with.
-func (p *progress) Chunk(rows int, took time.Duration) {
+func (p *Progress) Chunk(rows int, took time.Duration) {
 	p.event.Kind, p.event.Batch, p.event.Took = report.EventBatch, rows, took
 	p.event.Rows += int64(rows)
 	p.tell(p.event)
 }
 
-func (p *progress) end() {
+func (p *Progress) end() {
 	p.event.Kind, p.event.Batch, p.event.Took, p.event.Total = report.EventEnd, 0, 0, p.event.Rows
 	p.tell(p.event)
 }

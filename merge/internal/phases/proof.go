@@ -34,6 +34,7 @@ type RefKey struct {
 	Ref    int
 }
 
+// NewProof returns one of no rows.
 func NewProof() *Proof {
 	return &Proof{references: map[RefKey]*report.Reference{}, Paths: map[RefKey]bool{}, samples: map[*plan.Column]map[int64]bool{}}
 }
@@ -75,6 +76,7 @@ func (p *Proof) addReferences(o *Proof) {
 	}
 }
 
+// Reference returns the counts of a kind of reference, which the caller adds to.
 func (p *Proof) Reference(key RefKey) *report.Reference {
 	r := p.references[key]
 	if r == nil {

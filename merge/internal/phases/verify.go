@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -157,7 +158,7 @@ type collector struct {
 	mu       sync.Mutex
 	total    *Proof
 	edges    map[int64][2]int64 // the first and the last new id of chunks
-	progress *progress
+	progress *Progress
 }
 
 func (c *collector) add(seq int64, p *Proof) {
@@ -173,7 +174,7 @@ func (c *collector) add(seq int64, p *Proof) {
 }
 
 // chunks compares the chunks of a table, several at a time, and returns the last.
-func (v *verifying) chunks(ctx context.Context, t *ledger.SourceTable, total *Proof, progress *progress) (last ledger.Chunk, err error) {
+func (v *verifying) chunks(ctx context.Context, t *ledger.SourceTable, total *Proof, progress *Progress) (last ledger.Chunk, err error) {
 	all := &collector{total: total, edges: map[int64][2]int64{}, progress: progress}
 	var executors []Executor
 	defer func() {
@@ -350,5 +351,5 @@ func (v *verifying) whole(ctx context.Context, t *ledger.SourceTable, total *Pro
 	if err == nil && n != total.Read {
 		total.Fail(t.Failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.Read))
 	}
-	return report.OfSource(t.Source, err)
+	return dialect.OfSource(t.Source, err)
 }

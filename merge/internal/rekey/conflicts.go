@@ -14,22 +14,22 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// An ident is what a row is in the target: a key there, or that of a row of a
+// An Ident is what a row is in the target: a key there, or that of a row of a
 // source whose key in the target is not known yet.
-type ident struct {
+type Ident struct {
 	source string // empty for the target
 	Key    int64
 }
 
-// identities tell which rows of sources are one row in the target. They are
+// Identities tell which rows of sources are one row in the target. They are
 // asked for tables with a Role key only.
-type identities interface {
+type Identities interface {
 	// identify returns what rows are in the target. Those that are not copied
 	// are absent.
-	identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error)
+	identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]Ident, error)
 
 	// members returns the rows of a source that are the given ones in the target.
-	members(ctx context.Context, source string, t *plan.Table, ids []ident) (map[ident][]int64, error)
+	members(ctx context.Context, source string, t *plan.Table, ids []Ident) (map[Ident][]int64, error)
 }
 
 // Conflicts finds rows that clash in a unique key with rows of the target or of
@@ -43,14 +43,15 @@ type Conflicts struct {
 	plan    *plan.Plan
 	target  chunk.Queryer
 	sources map[string]chunk.Queryer
-	ids     identities
+	ids     Identities
 
 	Empty   map[string]bool   // tables that the target has no rows of
 	renames map[uint64]uint64 // new names, and which row has them, both hashed
 	seed    maphash.Seed
 }
 
-func NewConflicts(e *dialect.Dialect, p *plan.Plan, target chunk.Queryer, sources map[string]chunk.Queryer, ids identities) *Conflicts {
+// NewConflicts returns one that asks the target and the sources, by name, and takes rows for one as ids says.
+func NewConflicts(e *dialect.Dialect, p *plan.Plan, target chunk.Queryer, sources map[string]chunk.Queryer, ids Identities) *Conflicts {
 	return &Conflicts{
 		e: e, plan: p, target: target, sources: sources, ids: ids,
 		Empty: map[string]bool{}, renames: map[uint64]uint64{}, seed: maphash.MakeSeed(),
@@ -65,7 +66,7 @@ type Verdict struct {
 	// A Merged row is not copied: winner stands for it. In a table without a
 	// Role key, winnerKey is the primary key of the winner, and winner.key is 0.
 	Merged    bool
-	Winner    ident
+	Winner    Ident
 	WinnerKey []any
 
 	Renames []rename
@@ -224,7 +225,7 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 	v.Merged, v.WinnerKey = true, with.key
 	key := r.table.Key()
 	if key == nil {
-		v.Winner = ident{source: place}
+		v.Winner = Ident{source: place}
 		return nil
 	}
 	id, ok := sqlvalue.ID(with.key[0])
@@ -232,7 +233,7 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 		return fmt.Errorf("table %q: %v is no id", r.table.Name, with.key[0])
 	}
 	if place == inTarget {
-		v.Winner = ident{Key: id}
+		v.Winner = Ident{Key: id}
 		return nil
 	}
 	winners, err := r.ids.identify(ctx, place, r.table, []int64{id})

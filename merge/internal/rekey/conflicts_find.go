@@ -87,7 +87,7 @@ type reference struct {
 // An identity is a row of the target.
 type identity struct {
 	table *plan.Table
-	ident ident
+	ident Ident
 }
 
 // parent returns the table whose ids the column holds in row i, and whether
@@ -204,7 +204,7 @@ func (r *round) isEmpty(ctx context.Context) (bool, error) {
 // may be none, and in a source several.
 func (r *round) members(ctx context.Context, place string, tuples map[int][]any) (map[identity][]int64, error) {
 	members := map[identity][]int64{}
-	asked := map[*plan.Table][]ident{}
+	asked := map[*plan.Table][]Ident{}
 	for _, tuple := range tuples {
 		for _, v := range tuple {
 			id, ok := v.(identity)

@@ -281,4 +281,5 @@ func (f *Finder) array(text string, by func(int, string) (string, bool)) (string
 	return out.String(), lost
 }
 
+// ColumnError says which column an error is of.
 func ColumnError(name string, err error) error { return fmt.Errorf("column %q: %w", name, err) }

@@ -15,11 +15,11 @@ type MappedIdentities struct {
 	Run *ledger.Run
 }
 
-func (m *MappedIdentities) identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error) {
-	found := map[int64]ident{}
+func (m *MappedIdentities) identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]Ident, error) {
+	found := map[int64]Ident{}
 	if !t.Mints(source) {
 		for _, key := range keys {
-			found[key] = ident{Key: key}
+			found[key] = Ident{Key: key}
 		}
 	}
 	of := m.Run.Table(source, t.Name)
@@ -31,18 +31,18 @@ func (m *MappedIdentities) identify(ctx context.Context, source string, t *plan.
 		if after.Fate == ledger.Dropped {
 			delete(found, old)
 		} else {
-			found[old] = ident{Key: after.ID}
+			found[old] = Ident{Key: after.ID}
 		}
 	}
 	return found, err
 }
 
-func (m *MappedIdentities) members(ctx context.Context, source string, t *plan.Table, ids []ident) (map[ident][]int64, error) {
+func (m *MappedIdentities) members(ctx context.Context, source string, t *plan.Table, ids []Ident) (map[Ident][]int64, error) {
 	keys := make([]int64, len(ids))
 	for i, id := range ids {
 		keys[i] = id.Key
 	}
-	found := map[ident][]int64{}
+	found := map[Ident][]int64{}
 	if !t.Mints(source) {
 		same, err := m.identify(ctx, source, t, keys)
 		if err != nil {
@@ -60,7 +60,7 @@ func (m *MappedIdentities) members(ctx context.Context, source string, t *plan.T
 	}
 	olds, err := m.Ids.Olds(ctx, of, keys)
 	for id, old := range olds {
-		found[ident{Key: id}] = append(found[ident{Key: id}], old...)
+		found[Ident{Key: id}] = append(found[Ident{Key: id}], old...)
 	}
 	return found, err
 }
@@ -71,15 +71,17 @@ type rowsOf struct{ source, table string }
 // RememberedIdentities are the identities of a dry run: a row is itself, unless it would
 // be merged into another one.
 type RememberedIdentities struct {
-	winners map[rowsOf]map[int64]ident
-	losers  map[rowsOf]map[ident][]int64
+	winners map[rowsOf]map[int64]Ident
+	losers  map[rowsOf]map[Ident][]int64
 	dropped map[rowsOf]map[int64]bool
 }
 
+// NewRememberedIdentities returns identities of rows that all are themselves.
 func NewRememberedIdentities() *RememberedIdentities {
-	return &RememberedIdentities{winners: map[rowsOf]map[int64]ident{}, losers: map[rowsOf]map[ident][]int64{}, dropped: map[rowsOf]map[int64]bool{}}
+	return &RememberedIdentities{winners: map[rowsOf]map[int64]Ident{}, losers: map[rowsOf]map[Ident][]int64{}, dropped: map[rowsOf]map[int64]bool{}}
 }
 
+// Drop remembers that a row would not be copied.
 func (r *RememberedIdentities) Drop(source string, t *plan.Table, id int64) {
 	of := rowsOf{source, t.Name}
 	if r.dropped[of] == nil {
@@ -88,22 +90,23 @@ func (r *RememberedIdentities) Drop(source string, t *plan.Table, id int64) {
 	r.dropped[of][id] = true
 }
 
-func (r *RememberedIdentities) Add(source string, t *plan.Table, id int64, winner ident) {
+// Add remembers that a row would be merged into another one.
+func (r *RememberedIdentities) Add(source string, t *plan.Table, id int64, winner Ident) {
 	of := rowsOf{source, t.Name}
 	if r.winners[of] == nil {
-		r.winners[of], r.losers[of] = map[int64]ident{}, map[ident][]int64{}
+		r.winners[of], r.losers[of] = map[int64]Ident{}, map[Ident][]int64{}
 	}
 	r.winners[of][id] = winner
 	r.losers[of][winner] = append(r.losers[of][winner], id)
 }
 
-func (r *RememberedIdentities) identify(_ context.Context, source string, t *plan.Table, keys []int64) (map[int64]ident, error) {
-	found := map[int64]ident{}
+func (r *RememberedIdentities) identify(_ context.Context, source string, t *plan.Table, keys []int64) (map[int64]Ident, error) {
+	found := map[int64]Ident{}
 	of := rowsOf{source, t.Name}
 	for _, key := range keys {
 		id, ok := r.winners[of][key]
 		if !ok {
-			id = ident{source, key}
+			id = Ident{source, key}
 		}
 		if !r.dropped[of][key] {
 			found[key] = id
@@ -112,9 +115,9 @@ func (r *RememberedIdentities) identify(_ context.Context, source string, t *pla
 	return found, nil
 }
 
-func (r *RememberedIdentities) members(_ context.Context, source string, t *plan.Table, ids []ident) (map[ident][]int64, error) {
+func (r *RememberedIdentities) members(_ context.Context, source string, t *plan.Table, ids []Ident) (map[Ident][]int64, error) {
 	of := rowsOf{source, t.Name}
-	found := map[ident][]int64{}
+	found := map[Ident][]int64{}
 	for _, id := range ids {
 		found[id] = slices.Clone(r.losers[of][id])
 		if _, gone := r.winners[of][id.Key]; id.source == source && !gone && !r.dropped[of][id.Key] {

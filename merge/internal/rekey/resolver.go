@@ -7,9 +7,9 @@ import (
 	"github.com/shardsnow/snow/merge/internal/ledger"
 )
 
-// A resolver finds successors. It remembers those that it found last. It is
+// A Resolver finds successors. It remembers those that it found last. It is
 // used by one goroutine at a time.
-type resolver struct {
+type Resolver struct {
 	ids         ledger.IDMap
 	young, aged map[rowID]ledger.Successor
 }
@@ -20,11 +20,12 @@ type rowID struct{ sourceTable, id int64 }
 // remembered is how many successors a resolver has in memory, at most twice.
 const remembered = 1 << 15
 
-func NewResolver(ids ledger.IDMap) *resolver {
-	return &resolver{ids: ids, young: map[rowID]ledger.Successor{}}
+// NewResolver returns one that remembers nothing yet.
+func NewResolver(ids ledger.IDMap) *Resolver {
+	return &Resolver{ids: ids, young: map[rowID]ledger.Successor{}}
 }
 
-func (r *resolver) recall(row rowID) (ledger.Successor, bool) {
+func (r *Resolver) recall(row rowID) (ledger.Successor, bool) {
 	if s, ok := r.young[row]; ok {
 		return s, true
 	}
@@ -35,7 +36,7 @@ func (r *resolver) recall(row rowID) (ledger.Successor, bool) {
 	return s, ok
 }
 
-func (r *resolver) remember(row rowID, s ledger.Successor) {
+func (r *Resolver) remember(row rowID, s ledger.Successor) {
 	if len(r.young) >= remembered {
 		r.young, r.aged = map[rowID]ledger.Successor{}, r.young
 	}
@@ -45,7 +46,7 @@ func (r *resolver) remember(row rowID, s ledger.Successor) {
 // Resolve returns the successors of rows of a source table. A nil table has no
 // rows. Whether a row without an entry in the map exists at all is asked of
 // source, which may be nil where that does not matter: such rows are then kept.
-func (r *resolver) Resolve(ctx context.Context, source *Checker, t *ledger.SourceTable, ids []int64) (map[int64]ledger.Successor, error) {
+func (r *Resolver) Resolve(ctx context.Context, source *Checker, t *ledger.SourceTable, ids []int64) (map[int64]ledger.Successor, error) {
 	found := make(map[int64]ledger.Successor, len(ids))
 	if t == nil {
 		return found, nil

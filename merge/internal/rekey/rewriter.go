@@ -27,7 +27,7 @@ type Rewriter struct {
 	ids      ledger.IDMap
 	Tables   map[string]*ledger.SourceTable // of the source, by name
 	source   *Checker
-	Resolver *resolver
+	Resolver *Resolver
 }
 
 // NewRewriter returns one for the tables of a source, by sessions of the target
@@ -39,6 +39,7 @@ func NewRewriter(tables map[string]*ledger.SourceTable, target, source *chunk.Se
 	}
 }
 
+// ErrKey says that the id of a row is none.
 var ErrKey = errors.New("its key is no integer of 64 bits")
 
 // Rewrite returns what rows become, which have a value for each column of the

@@ -16,6 +16,7 @@ type Executor struct {
 	*verifier
 }
 
+// New returns the executor for a work.
 func New(ctx context.Context, w phases.Work) (*Executor, error) {
 	source, err := w.Conns.Source(ctx, w.Table.Source)
 	if err != nil {
@@ -30,8 +31,10 @@ func New(ctx context.Context, w phases.Work) (*Executor, error) {
 	}, nil
 }
 
+// Joins is as [phases.Executor] says: chunks are compared one by one.
 func (x *Executor) Joins() bool { return false }
 
+// Close ends prepared statements.
 func (x *Executor) Close() {
 	x.writer.Close()
 	if x.insert != nil {

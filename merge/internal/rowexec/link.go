@@ -26,6 +26,7 @@ type Linker struct {
 	touched []string            // assignments that keep ON UPDATE from changing other columns
 }
 
+// NewLinker returns one for a work.
 func NewLinker(ctx context.Context, w phases.Work) (*Linker, error) {
 	x, err := New(ctx, w)
 	if err != nil {
