@@ -318,7 +318,7 @@ func TestInspectErrors(t *testing.T) {
 		{"no dialect", 0, []merge.Source{{Name: "a", DB: db}}, "dialect"},
 		{"no name", sqlsnow.MySQL, []merge.Source{{DB: db}}, `source name ""`},
 		{"a bad name", sqlsnow.MySQL, []merge.Source{{Name: "a b", DB: db}}, `"a b"`},
-		{"one name twice", sqlsnow.MySQL, []merge.Source{{Name: "a", DB: db}, {Name: "A", DB: db}}, `"A": there are two`},
+		{"one name twice", sqlsnow.MySQL, []merge.Source{{Name: "a", DB: db}, {Name: "A", DB: db}}, `"A" is there twice`},
 		{"no database", sqlsnow.MySQL, []merge.Source{{Name: "a"}}, `source "a" has no database`},
 		{"no server", sqlsnow.MySQL, []merge.Source{{Name: "a", DB: db}}, `source "a": `},
 	}

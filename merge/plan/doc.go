@@ -3,7 +3,7 @@
 // make the target's tables.
 //
 //	read.go     reads and writes YAML and JSON
-//	check.go    Check
+//	check.go    Check; check_column.go has what it says of columns
 //	schema.go   Schema
 //	order.go    the orders in which tables are copied and get new ids
 //	plan.go     the types

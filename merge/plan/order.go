@@ -1,22 +1,20 @@
 package plan
 
-import (
-	"slices"
-)
+import "slices"
 
 // A Stage is a table in the order in which tables are copied.
 type Stage struct {
 	Table *Table
 
-	// Deferred are the columns that are NULL at first, for the rows that they
+	// Deferred are the columns that are copied as NULL, because the rows that they
 	// refer to may not be there yet. The phase link sets them.
 	Deferred []*Column
 }
 
-// Stages returns the tables so that each comes after those that its foreign
-// keys refer to, where need be with columns that are NULL at first. A circle
-// of foreign keys that can't be NULL is a [*PlanError], unless the database is
-// not to look at foreign keys.
+// Stages returns the tables in an order in which each comes after the tables that
+// its foreign keys refer to. Where foreign keys form a circle, it defers columns
+// to break it. A circle in which none can be NULL is an [*Error], unless
+// the database checks no foreign keys.
 func (p *Plan) Stages(unchecked bool) ([]Stage, error) {
 	var tables []*Table
 	for _, t := range p.Tables {
@@ -37,7 +35,7 @@ func (p *Plan) Stages(unchecked bool) ([]Stage, error) {
 		if circle != nil {
 			return nil, &Error{
 				Table:  circle.Name,
-				Reason: "its foreign keys go round in a circle, and none can be NULL: it takes Config.WithoutForeignKeys",
+				Reason: "its foreign keys form a circle, and none can be NULL: it takes Config.WithoutForeignKeys",
 			}
 		}
 		order = append(order, strict...)
@@ -57,8 +55,7 @@ func (p *Plan) Stages(unchecked bool) ([]Stage, error) {
 	return all, nil
 }
 
-// breaks returns a column of a foreign key without which the database does not
-// look at it, or nil. It is none that other rows refer to.
+// breaks returns a column of a foreign key that turns off its check when it is NULL, or nil. No foreign key refers to it.
 func (k *ForeignKey) breaks(p *Plan, t *Table) *Column {
 	for _, name := range k.Columns {
 		if c := t.Column(name); c != nil && c.Nullable && c.Generated == "" && !slices.Contains(t.PrimaryKey, name) && !p.referred(t, name) {
@@ -122,8 +119,8 @@ func (p *Plan) components(tables []*Table) [][]*Table {
 	return all
 }
 
-// sort returns tables so that each comes after its parents among them, or a
-// table that is on a circle.
+// sort returns tables in an order in which each comes after its parents, or a
+// table of a circle.
 func (p *Plan) sort(tables []*Table, without func(*Table, *ForeignKey) bool) (order []*Table, circle *Table) {
 	state := map[*Table]int{} // 1: on the way, 2: done
 	var visit func(t *Table) bool
@@ -153,8 +150,8 @@ func (p *Plan) sort(tables []*Table, without func(*Table, *ForeignKey) bool) (or
 	return order, nil
 }
 
-// Precedence returns the sources of a table in the order in which they must be
-// minted: a row can't be merged into one that nothing is known of.
+// Precedence returns the sources of a table in the order in which their rows get
+// new ids: the row that another one is merged into comes first.
 func (p *Plan) Precedence(t *Table) ([]string, error) {
 	var order []string
 	for _, u := range t.Unique {
@@ -173,7 +170,7 @@ func (p *Plan) Precedence(t *Table) ([]string, error) {
 	return order, nil
 }
 
-// Preferred returns the sources of a table in the order in which their rows win in a unique key.
+// Preferred returns the sources of a table in the order of their precedence in a unique key.
 func (p *Plan) Preferred(t *Table, u *Unique) []string {
 	order := slices.Clone(u.Prefer)
 	for _, s := range p.SourcesOf(t) {
@@ -184,9 +181,8 @@ func (p *Plan) Preferred(t *Table, u *Unique) []string {
 	return order
 }
 
-// MintOrder returns the tables so that those whose rows may be merged come
-// before those with unique keys that refer to them, and those whose rows may be
-// missing before those whose rows are dropped for it.
+// MintOrder returns the tables in the order in which their rows get new ids: a table comes after those that it refers
+// to in unique keys, if their rows may be merged, and after those that decide which of its rows are dropped.
 func (p *Plan) MintOrder() ([]*Table, error) {
 	var order []*Table
 	state := map[*Table]int{} // 1: on the way, 2: done
@@ -194,7 +190,7 @@ func (p *Plan) MintOrder() ([]*Table, error) {
 	visit = func(t *Table) error {
 		switch state[t] {
 		case 1:
-			return &Error{Table: t.Name, Reason: "references that drop rows, or are in unique keys that merge them, go round in a circle"}
+			return &Error{Table: t.Name, Reason: "references that drop rows, or are in unique keys that merge them, form a circle"}
 		case 2:
 			return nil
 		}

@@ -26,7 +26,7 @@ func randomGraph(r *rand.Rand) *Plan {
 	return p
 }
 
-// impossible reports whether foreign keys that can't be NULL go round in a circle.
+// impossible reports whether foreign keys that can't be NULL go form a circle.
 func impossible(p *Plan) bool {
 	reach := map[[2]*Table]bool{}
 	for _, t := range p.Tables {

@@ -5,60 +5,58 @@ import (
 	"slices"
 )
 
-// A Plan says what to do with every column of every table. [github.com/shardsnow/snow/merge.Inspect] proposes
-// one, people review and edit it, and nothing is written before each of its
-// suspects has a decision: see [Plan.Check].
+// A Plan says what a merge does with every column of every table. [github.com/shardsnow/snow/merge.Inspect] proposes
+// a plan, and people review and edit it. A merge writes nothing before each suspect of its plan is decided, see
+// [Plan.Check].
 //
-// It is written with [Plan.WriteYAML] or [Plan.WriteJSON] and read back with
-// [ReadPlan].
+// [Plan.WriteYAML] and [Plan.WriteJSON] write a plan, and [Read] reads it back.
 type Plan struct {
 	Version int      `json:"version" yaml:"version"`                          // 1
-	Dialect string   `json:"dialect" yaml:"dialect"`                          // what [sqlsnow.Dialect] prints
-	Sources []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"` // names, in the order of their precedence: the first one's rows keep their names
+	Dialect string   `json:"dialect" yaml:"dialect"`                          // MySQL, PostgreSQL or SQLite
+	Sources []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"` // names; where names of rows clash, those of the first source stay
 
-	// Types are statements that [Plan.Schema] begins with: PostgreSQL's enumerations.
+	// Types are the statements that [Plan.Schema] begins with: the enumerations of PostgreSQL.
 	Types []string `json:"types,omitempty" yaml:"types,omitempty"`
-	Notes []string `json:"notes,omitempty" yaml:"notes,omitempty"` // views, routines and the like, which Schema does not carry over
+	Notes []string `json:"notes,omitempty" yaml:"notes,omitempty"` // views, routines and the like, which Schema leaves out
 
 	Tables []*Table `json:"tables,omitempty" yaml:"tables,omitempty"`
 }
 
-// A Table is a table that some or all sources have under one name.
+// A Table is a table that some or all sources have.
 type Table struct {
 	Name string `json:"name" yaml:"name"`
 
-	// Sources are those that have the table; none means all of them.
+	// Sources are the sources that have the table. None means all.
 	Sources []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"`
 
 	// Skip leaves the table out.
 	Skip bool `json:"skip,omitempty" yaml:"skip,omitempty"`
 
-	// PrimaryKey is what rows are told apart by: at least one column.
+	// PrimaryKey are the columns that tell rows apart: at least one.
 	PrimaryKey []string `json:"primary_key,omitempty" yaml:"primary_key,omitempty,flow"`
 
-	// Mint are the sources whose rows get a new id in the column of Role key.
-	// Rows of the others keep the id that they have.
+	// Mint are the sources whose rows get a new id in the column of role key.
+	// Rows of the other sources keep their ids.
 	Mint []string `json:"mint,omitempty" yaml:"mint,omitempty,flow"`
 
-	// Created is the column that dates minted ids; none means that they are
-	// dated by the order of the old ones alone. Zone is the time zone of a
-	// column that has none itself, as time.LoadLocation takes it; none means UTC.
+	// Created is the column whose value is the time in a new id. Without one, new ids only have the order of
+	// the old ones. Zone is the time zone of a column that has none itself, as time.LoadLocation takes it; none
+	// means UTC.
 	Created string `json:"created,omitempty" yaml:"created,omitempty"`
 	Zone    string `json:"zone,omitempty" yaml:"zone,omitempty"`
 
-	// Without are columns that are left out: sources have them, and the plan does
-	// not. A column that is in neither is an error of the run.
+	// Without are columns of sources that are left out. A column of a source that is neither here nor in Columns
+	// stops a run.
 	Without []string `json:"without,omitempty" yaml:"without,omitempty,flow"`
 
 	Columns []*Column `json:"columns,omitempty" yaml:"columns,omitempty"`
-	Unique  []*Unique `json:"unique,omitempty" yaml:"unique,omitempty"` // the unique keys, with the primary key where it is not minted
+	Unique  []*Unique `json:"unique,omitempty" yaml:"unique,omitempty"` // the unique keys, and the primary key where ids stay
 
-	// What follows is found by Inspect, for [Plan.Schema] and for the order of
-	// tables; decisions have no part in it.
+	// Inspect fills in what follows, for [Plan.Schema] and for the order of tables. There is nothing to decide in it.
 	ForeignKeys []*ForeignKey `json:"foreign_keys,omitempty" yaml:"foreign_keys,omitempty"`
 	Indexes     []*Index      `json:"indexes,omitempty" yaml:"indexes,omitempty"`
 	Options     string        `json:"options,omitempty" yaml:"options,omitempty"` // what follows the columns in CREATE TABLE, such as STRICT
-	Notes       []string      `json:"notes,omitempty" yaml:"notes,omitempty"`     // triggers, checks and the like, which Schema does not carry over
+	Notes       []string      `json:"notes,omitempty" yaml:"notes,omitempty"`     // triggers, checks and the like, which Schema leaves out
 }
 
 // A Column is one column, and what its values are.
@@ -67,25 +65,23 @@ type Column struct {
 	Type     string   `json:"type" yaml:"type"` // in the target, as the database writes it
 	Nullable bool     `json:"nullable,omitempty" yaml:"nullable,omitempty"`
 	Default  *string  `json:"default,omitempty" yaml:"default,omitempty"`      // SQL expression; MySQL: with ON UPDATE where it has that
-	Sources  []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"` // those that have the column; none means all of the table's
+	Sources  []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"` // the sources that have the column; none means all that have the table
 
-	Collation string `json:"collation,omitempty" yaml:"collation,omitempty"` // where it is not the table's or the database's
+	Collation string `json:"collation,omitempty" yaml:"collation,omitempty"` // where it differs from that of the table or the database
 	Generated string `json:"generated,omitempty" yaml:"generated,omitempty"` // the expression of a column that the database computes: it is not copied
 
 	Role Role `json:"role" yaml:"role"`
 
-	// Refers (with what follows it, ignored in other roles) says whose ids the values are: one Reference for RoleReference and
-	// RoleList, one for each path for RoleJSON, one for each value of By for
-	// RolePolymorphic.
+	// Refers says whose ids the values are: one Reference for RoleReference and RoleList, one for each path for RoleJSON, one
+	// for each value of By for RolePolymorphic. Other roles ignore it, and the four fields after it.
 	Refers []*Reference `json:"refers,omitempty" yaml:"refers,omitempty"`
 
-	By        string   `json:"by,omitempty" yaml:"by,omitempty"`               // RolePolymorphic: the column that says which Reference it is; its NULL counts as the empty text
-	Separator string   `json:"separator,omitempty" yaml:"separator,omitempty"` // RoleList: between the ids; none means a comma
+	By        string   `json:"by,omitempty" yaml:"by,omitempty"`               // RolePolymorphic: the column whose value selects the Reference; NULL counts as the empty text
+	Separator string   `json:"separator,omitempty" yaml:"separator,omitempty"` // RoleList: what is between the ids; none means a comma
 	None      []string `json:"none,omitempty" yaml:"none,omitempty,flow"`      // values that stand for no row, such as 0
-	Orphans   Orphans  `json:"orphans,omitempty" yaml:"orphans,omitempty"`     // what to do with an id of no row
+	Orphans   Orphans  `json:"orphans,omitempty" yaml:"orphans,omitempty"`     // what to do with the id of a row that does not exist
 
-	// Suspects are reasons to think that the Role is another one. They must be
-	// settled by people: by setting Decided, whatever Role they decide on.
+	// Suspects are reasons to think that the role may be wrong. People set Decided when the role is right.
 	Suspects []string `json:"suspects,omitempty" yaml:"suspects,omitempty"`
 	Decided  bool     `json:"decided,omitempty" yaml:"decided,omitempty"`
 }
@@ -96,48 +92,47 @@ type Role string
 // The roles.
 const (
 	RolePlain       Role = "plain"       // copied as they are
-	RoleKey         Role = "key"         // the ids of the table's rows: the only column of the primary key
+	RoleKey         Role = "key"         // the ids of the rows: the only column of the primary key
 	RoleReference   Role = "reference"   // the id of a row, in an integer or a text
 	RoleJSON        Role = "json"        // ids at paths in JSON
 	RoleList        Role = "list"        // ids in a delimited text, or in an array of PostgreSQL
 	RolePolymorphic Role = "polymorphic" // the id of a row of the table that another column names
-	RoleUndecided   Role = "undecided"   // an error in [Plan.Check]
+	RoleUndecided   Role = "undecided"   // nobody knows yet: an error in [Plan.Check]
 )
 
 // A Reference says whose ids values are.
 type Reference struct {
-	Table string `json:"table,omitempty" yaml:"table,omitempty"` // whose column of Role key they are values of; RolePolymorphic: none means of no table, so they are copied as they are
+	Table string `json:"table,omitempty" yaml:"table,omitempty"` // that has the rows; RolePolymorphic: none means that the values are no ids, and are copied as they are
 	Path  string `json:"path,omitempty" yaml:"path,omitempty"`   // RoleJSON: such as $.items[*].id, $.owner, $[*]
 	Value string `json:"value,omitempty" yaml:"value,omitempty"` // RolePolymorphic: the value of the column By
 }
 
-// Orphans say what becomes of a reference to a row that does not exist. What
-// is no id (an integer of 64 bits, without a plus sign or leading zeros) and not
-// in None is an error whatever they say.
+// Orphans says what becomes of a reference to a row that does not exist. A value that is no id (an integer of 64 bits
+// without a plus sign or leading zeros) is an error in any case, unless it is in None.
 type Orphans string
 
 // The ways to treat orphans.
 const (
 	OrphansFail Orphans = ""     // an error
-	OrphansNull Orphans = "null" // NULL, or left out of a list or of JSON's arrays and null elsewhere; an array of PostgreSQL has NULL in its place
-	OrphansDrop Orphans = "drop" // the row is not copied, nor what refers to it by references that drop
+	OrphansNull Orphans = "null" // it becomes NULL, or null in JSON; it is left out of lists and of arrays in JSON, but not of arrays of PostgreSQL
+	OrphansDrop Orphans = "drop" // the row is not copied, and neither are rows that refer to it by a reference of OrphansDrop
 )
 
-// A Unique is a unique key, and what to do where rows of several sources, or
-// rows that the target has already, have equal values in it.
+// A Unique is a unique key, and says what to do where two rows clash: where they have equal values in it. They may be rows
+// of two sources, or of a source and the target.
 type Unique struct {
 	Name    string   `json:"name,omitempty" yaml:"name,omitempty"` // for Schema; the primary key has none
 	Columns []string `json:"columns,omitempty" yaml:"columns,omitempty,flow"`
 	Rule    Rule     `json:"rule" yaml:"rule"`
 
-	// Rename is the column that RuleSuffix changes; none means the only text
+	// Rename is the column that RuleSuffix changes; none means the only plain text
 	// among Columns. Suffix is what it appends; none means an underscore and
 	// the name of the source.
 	Rename string `json:"rename,omitempty" yaml:"rename,omitempty"`
 	Suffix string `json:"suffix,omitempty" yaml:"suffix,omitempty"`
 
-	// Prefer are sources in the order of their precedence, where that is
-	// another one than the plan's. Rows of the target come first in any case.
+	// Prefer are the sources in the order of their precedence, where it differs
+	// from that of the plan. Rows of the target come first in any case.
 	Prefer []string `json:"prefer,omitempty" yaml:"prefer,omitempty,flow"`
 
 	Suspects []string `json:"suspects,omitempty" yaml:"suspects,omitempty"` // clashes that Inspect found
@@ -151,11 +146,11 @@ type Rule string
 const (
 	RuleFail   Rule = "fail"   // an error
 	RuleSuffix Rule = "suffix" // the later one is renamed
-	RuleKeep   Rule = "keep"   // the first one stays; the other one is not copied, and what refers to it refers to the first one
-	RuleMatch  Rule = "match"  // the same as keep, for dictionaries: the rows are one thing, and a difference in another plain column is an error
+	RuleKeep   Rule = "keep"   // the first row stays; the other one is not copied, and references to it become references to the first
+	RuleMatch  Rule = "match"  // as keep, for dictionaries: a difference in another plain column is an error
 )
 
-// A ForeignKey is a declared one.
+// A ForeignKey is a foreign key that the schema declares.
 type ForeignKey struct {
 	Name     string   `json:"name,omitempty" yaml:"name,omitempty"`
 	Columns  []string `json:"columns,omitempty" yaml:"columns,omitempty,flow"`
@@ -165,10 +160,9 @@ type ForeignKey struct {
 	OnUpdate string   `json:"on_update,omitempty" yaml:"on_update,omitempty"`
 }
 
-// An Index is one that is not unique, or that columns alone do not describe: on
-// expressions, on some rows, on the first characters, of another kind. For the
-// latter there is the statement that makes it. A clash in a unique one is found
-// only when the database refuses the row.
+// An Index is an index that is no unique key: because it is not unique, or because it needs a Statement, being on
+// expressions, on some rows or on the first characters, or of a special kind. A merge finds clashes in a unique index
+// of the latter sort only when the database refuses a row.
 type Index struct {
 	Name      string   `json:"name" yaml:"name"`
 	Columns   []string `json:"columns,omitempty" yaml:"columns,omitempty,flow"`
@@ -205,21 +199,21 @@ func (t *Table) Key() *Column {
 	return nil
 }
 
-// In reports whether the source has the table.
+// In reports whether a source has the table.
 func (t *Table) In(source string) bool {
 	return len(t.Sources) == 0 || slices.Contains(t.Sources, source)
 }
 
-// In reports whether the source has the column, if it has the table.
+// In reports whether a source that has the table has the column.
 func (c *Column) In(source string) bool {
 	return len(c.Sources) == 0 || slices.Contains(c.Sources, source)
 }
 
-// Mints reports whether rows of the source get new ids.
+// Mints reports whether rows of a source get new ids.
 func (t *Table) Mints(source string) bool { return slices.Contains(t.Mint, source) }
 
-// IdsOf returns the name of the table whose ids a column holds, or "".
-func (t *Table) IdsOf(column string) string {
+// IDsOf returns the name of the table whose ids a key or reference holds, or "".
+func (t *Table) IDsOf(column string) string {
 	c := t.Column(column)
 	switch {
 	case c == nil:
@@ -231,7 +225,7 @@ func (t *Table) IdsOf(column string) string {
 	return ""
 }
 
-// Merges reports whether rows of the table may come to stand for others.
+// Merges reports whether rows of the table may be merged into others, by RuleKeep or RuleMatch.
 func (t *Table) Merges() bool {
 	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return u.Rule == RuleKeep || u.Rule == RuleMatch })
 }
@@ -241,15 +235,15 @@ func (p *Plan) SourcesOf(t *Table) []string {
 	return slices.DeleteFunc(slices.Clone(p.Sources), func(s string) bool { return !t.In(s) })
 }
 
-// HoldsReferences reports whether the column holds ids of other rows.
+// HoldsReferences reports whether the column holds ids of rows.
 func (c *Column) HoldsReferences() bool {
 	return c.Role == RoleReference || c.Role == RoleJSON || c.Role == RoleList || c.Role == RolePolymorphic
 }
 
-// DropsRows reports whether rows are left out where the column refers to no row.
+// DropsRows reports whether a row is not copied if the column refers to a row that does not exist.
 func (c *Column) DropsRows() bool { return c.HoldsReferences() && c.Orphans == OrphansDrop }
 
-// AddNote appends a note, unless the table has it.
+// AddNote appends a note that the table does not have yet.
 func (t *Table) AddNote(format string, args ...any) {
 	if note := fmt.Sprintf(format, args...); !slices.Contains(t.Notes, note) {
 		t.Notes = append(t.Notes, note)

@@ -28,8 +28,8 @@ const guide = `# What a merge does to every column. Read the roles, and settle e
 # A table with "skip: true" is left out, and so is a column that is deleted here and named in the table's "without: [column]".
 `
 
-// WriteYAML writes the plan as YAML, under a comment on how to edit it. It
-// reads back with [ReadPlan]; comments of people do not survive that.
+// WriteYAML writes the plan as YAML, below a comment on how to edit it. [Read]
+// reads it back, without the comments that people have added.
 func (p *Plan) WriteYAML(w io.Writer) error {
 	var b bytes.Buffer
 	b.WriteString(guide)
@@ -46,7 +46,7 @@ func (p *Plan) WriteYAML(w io.Writer) error {
 	return nil
 }
 
-// WriteJSON writes the plan as indented JSON, which reads back with [ReadPlan].
+// WriteJSON writes the plan as indented JSON, which [Read] reads back.
 func (p *Plan) WriteJSON(w io.Writer) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
@@ -58,8 +58,8 @@ func (p *Plan) WriteJSON(w io.Writer) error {
 }
 
 // Read reads what [Plan.WriteYAML] or [Plan.WriteJSON] wrote and people
-// edited. A field that a plan does not have is an error, so that a slip of the
-// pen is none of meaning. What the plan says is checked by [Plan.Check].
+// edited. A field that a plan does not have is an error, because it is a typing
+// error. Read does not check the plan, see [Plan.Check].
 func Read(r io.Reader) (*Plan, error) {
 	data, err := io.ReadAll(r)
 	p := &Plan{}
@@ -89,7 +89,7 @@ func readYAML(data []byte, p *Plan) error {
 }
 
 // spellNull makes a text of the null in "orphans: null", which people write
-// without quotes. Where there is nothing after the colon, it stays nothing.
+// without quotes. Nothing after the colon stays nothing.
 func spellNull(n *yaml.Node) {
 	for i, child := range n.Content {
 		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == "orphans" && child.Kind == yaml.ScalarNode && child.ShortTag() == "!!null" && child.Value != "" {
@@ -111,7 +111,7 @@ func readJSON(data []byte, p *Plan) error {
 	return nil
 }
 
-// checkNil refuses empty entries of lists, so that nobody else has to.
+// checkNil refuses empty entries of lists, so that no other code meets them.
 func (p *Plan) checkNil() error {
 	for _, t := range p.Tables {
 		if t == nil {

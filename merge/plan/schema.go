@@ -10,14 +10,14 @@ import (
 )
 
 // Schema returns the statements that make the target's tables, in the order in
-// which they must run: types, tables, indexes, foreign keys. Keys count up by
-// themselves no more, and keys and references have 64 bits. What is in notes is
-// not among them: add it when the merge is done.
+// which they must run: types, tables, indexes, foreign keys. Keys are not
+// numbered by the database any more, and keys and references have 64 bits. What is in Notes is
+// left out: add it when the merge is done.
 //
 // The target may be made in another way, as long as it has these tables and
-// columns. Schema returns the error of [Plan.Check] if it has one. The
-// statements hold what the plan says of types, defaults and expressions as it
-// says it: they are as much to be trusted as who has edited the plan.
+// columns. Schema returns the error of [Plan.Check], if there is one. Types,
+// defaults and expressions of the plan become part of the statements as they are:
+// trust the statements as much as the people who have edited the plan.
 func (p *Plan) Schema() ([]string, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

@@ -131,14 +131,6 @@ var ErrNotFound = errors.New("no such row")
 // It arrives wrapped: use errors.Is.
 var ErrSameDatabase = errors.New("two of the databases are one")
 
-// OfSource returns err as a [*SourceError], or nil if it is nil.
-func OfSource(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &SourceError{Source: name, Err: err}
-}
-
 // A SourceError says which source an error is of.
 type SourceError struct {
 	Source string

@@ -8,7 +8,6 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/merge/report"
 )
 
 // Conns are the sessions of one goroutine: one in the target and one in each
@@ -44,7 +43,7 @@ func (c *Conns) Source(ctx context.Context, name string) (*Session, error) {
 	}
 	s, err := OpenSession(ctx, c.Engine, c.dbs[name], c.Engine.Source)
 	if err != nil {
-		return nil, report.OfSource(name, err)
+		return nil, dialect.OfSource(name, err)
 	}
 	c.sources[name] = s
 	return s, nil
@@ -71,7 +70,7 @@ func (c *Conns) Read(ctx context.Context, source string, t *plan.Table, columns 
 	}
 	rows, err := ReadRange(ctx, c.Engine, s, t, columns, after, upto, limit)
 	if err != nil {
-		return nil, report.OfSource(source, c.Engine.Failed("read table "+strconv.Quote(t.Name), err))
+		return nil, dialect.OfSource(source, c.Engine.Failed("read table "+strconv.Quote(t.Name), err))
 	}
 	return rows, nil
 }

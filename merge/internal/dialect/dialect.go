@@ -153,3 +153,11 @@ func (d *Dialect) IsMissing(err error) bool {
 	class := d.Kind.Classify(err)
 	return class == sqldialect.NoTable || class == sqldialect.NoColumn || d.Kind == sqldialect.SQLite && sqldialect.Code(err) == "1"
 }
+
+// OfSource returns err as a [*report.SourceError], or nil if it is nil.
+func OfSource(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &report.SourceError{Source: name, Err: err}
+}

@@ -119,7 +119,7 @@ func (i *inspector) follow() {
 					if c == nil || c.Role != plan.RolePlain || c.Generated != "" {
 						continue
 					}
-					if of := parent.IdsOf(k.Refers[n]); of != "" {
+					if of := parent.IDsOf(k.Refers[n]); of != "" {
 						c.Role, c.Refers = plan.RoleReference, []*plan.Reference{{Table: of}}
 						changed = true
 					}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -60,7 +61,7 @@ func (p *preflight) missing(ctx context.Context, source string) (errs []error, e
 	}
 	c, err := catalog.Read(ctx, p.Engine.Kind, s)
 	if err != nil {
-		return nil, report.OfSource(source, p.Engine.Failed("inspect", err))
+		return nil, dialect.OfSource(source, p.Engine.Failed("inspect", err))
 	}
 	errs = c.CheckInheritance(p.Plan, source)
 	for _, found := range c.Tables {

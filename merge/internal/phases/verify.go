@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -350,5 +351,5 @@ func (v *verifying) whole(ctx context.Context, t *ledger.SourceTable, total *Pro
 	if err == nil && n != total.Read {
 		total.Fail(t.Failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.Read))
 	}
-	return report.OfSource(t.Source, err)
+	return dialect.OfSource(t.Source, err)
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
@@ -258,5 +259,5 @@ func (v *verifying) measure(ctx context.Context, source string, a Assertion) (*b
 		return nil, err
 	}
 	n, err := a.measure(ctx, s)
-	return n, report.OfSource(source, err)
+	return n, dialect.OfSource(source, err)
 }

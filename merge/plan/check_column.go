@@ -1,0 +1,174 @@
+package plan
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/jsonpath"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+)
+
+func (c *checker) created(t *Table) {
+	if t.Zone != "" {
+		if _, err := time.LoadLocation(t.Zone); err != nil {
+			c.fault(t.Name, "", "zone %q: %v", t.Zone, err)
+		}
+	}
+	if t.Created == "" {
+		return
+	}
+	column := t.Column(t.Created)
+	if column == nil {
+		c.fault(t.Name, "", "created names %q, which is no column", t.Created)
+		return
+	}
+	if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && s.Kind != sqltype.Time && s.Kind != sqltype.Integer {
+		c.fault(t.Name, column.Name, "dates ids, but type %q is neither a time nor an integer", column.Type)
+	}
+	for _, source := range t.Mint {
+		if !column.In(source) {
+			c.fault(t.Name, column.Name, "dates ids, but source %q does not have it", source)
+		}
+	}
+}
+
+func (c *checker) column(t *Table, column *Column) {
+	fault := func(format string, args ...any) { c.fault(t.Name, column.Name, format, args...) }
+	c.sources(t, column.Name, "sources", column.Sources)
+	if column.Type == "" && c.dialect != sqldialect.SQLite {
+		fault("no type")
+	}
+	if column.Generated != "" && column.Role != RolePlain {
+		fault("is generated, so it must be plain")
+	}
+	if len(column.Sources) > 0 && len(column.Sources) < len(c.sourcesOf(t)) && !column.Nullable && column.Default == nil && column.Generated == "" {
+		fault("some sources do not have it: it must be nullable or have a default")
+	}
+	c.undecided(t, column.Name, column.Suspects, column.Decided)
+	s := sqltype.Of(c.dialect, column.Type)
+	typed := c.dialect != sqldialect.SQLite // where the type says what values are
+	switch column.Role {
+	case RolePlain:
+		return
+	case RoleUndecided:
+		if column.Decided || len(column.Suspects) == 0 {
+			fault("role is undecided")
+		}
+		return
+	case RoleKey:
+		if !slices.Equal(t.PrimaryKey, []string{column.Name}) {
+			fault("is a key, but not the whole primary key")
+		}
+		if typed && (s.Kind != sqltype.Integer || s.Bits < 64) {
+			fault("is a key, but type %q is no integer of 64 bits", column.Type)
+		}
+		return
+	case RoleReference:
+		c.holder(t, column, s)
+		if len(column.Refers) != 1 || column.Refers[0].Path != "" || column.Refers[0].Value != "" {
+			fault("a reference refers to one table, without path and value")
+		}
+	case RoleList:
+		if element, array := sqltype.Element(c.dialect, column.Type); array {
+			if reason := element.UnfitForIDs(column.Type); reason != "" {
+				fault("%s", reason)
+			}
+			if column.Separator != "" {
+				fault("is an array, which has no separator")
+			}
+		} else if typed && s.Kind != sqltype.Text {
+			fault("is a list, but type %q is no text", column.Type)
+		}
+		if len(column.Refers) != 1 || column.Refers[0].Path != "" || column.Refers[0].Value != "" {
+			fault("a list refers to one table, without path and value")
+		}
+	case RoleJSON:
+		if typed && s.Kind != sqltype.JSON && s.Kind != sqltype.Text {
+			fault("is JSON, but type %q is neither that nor a text", column.Type)
+		}
+		c.distinct(t, column, "path", func(r *Reference) string { return r.Path })
+		for _, r := range column.Refers {
+			if _, err := jsonpath.Parse(r.Path); err != nil {
+				fault("%v", err)
+			}
+		}
+	case RolePolymorphic:
+		c.holder(t, column, s)
+		c.distinct(t, column, "value", func(r *Reference) string { return r.Value })
+		if by := t.Column(column.By); by == nil || by == column || by.Role != RolePlain {
+			fault("by is %q: want another column of role plain", column.By)
+		} else {
+			for _, source := range c.sourcesOf(t) {
+				if column.In(source) && !by.In(source) {
+					fault("by is %q, which source %q does not have", column.By, source)
+				}
+			}
+		}
+	default:
+		fault("role %q: want plain, key, reference, json, list or polymorphic", column.Role)
+		return
+	}
+	for _, r := range column.Refers {
+		if r.Table == "" && column.Role == RolePolymorphic {
+			continue
+		}
+		switch parent := c.plan.Table(r.Table); {
+		case parent == nil:
+			fault("refers to table %q, which does not exist", r.Table)
+		case parent.Skip:
+			fault("refers to table %q, which is skipped", r.Table)
+		case parent.Key() == nil:
+			fault("refers to table %q, which has no key", r.Table)
+		}
+	}
+	switch column.Orphans {
+	case OrphansFail, OrphansDrop:
+	case OrphansNull:
+		if !column.Nullable && (column.Role == RoleReference || column.Role == RolePolymorphic) {
+			fault("orphans become null, but it is not nullable")
+		}
+	default:
+		fault("orphans %q: want null, drop or nothing", column.Orphans)
+	}
+}
+
+// holder complains of a type that new ids do not fit.
+func (c *checker) holder(t *Table, column *Column, s sqltype.Type) {
+	if c.dialect == sqldialect.SQLite {
+		return
+	}
+	if s.Kind != sqltype.Integer && s.Kind != sqltype.Text || c.mintsFor(column) {
+		if reason := s.UnfitForIDs(column.Type); reason != "" {
+			c.fault(t.Name, column.Name, "%s", reason)
+		}
+	}
+}
+
+// mintsFor reports whether the column may hold new ids.
+func (c *checker) mintsFor(column *Column) bool {
+	return slices.ContainsFunc(column.Refers, func(r *Reference) bool {
+		parent := c.plan.Table(r.Table)
+		return parent != nil && len(parent.Mint) > 0
+	})
+}
+
+// distinct complains of references that are alike.
+func (c *checker) distinct(t *Table, column *Column, field string, of func(*Reference) string) {
+	if len(column.Refers) == 0 {
+		c.fault(t.Name, column.Name, "refers to nothing")
+	}
+	for i, r := range column.Refers {
+		switch {
+		case slices.ContainsFunc(column.Refers[:i], func(other *Reference) bool { return of(other) == of(r) }):
+			c.fault(t.Name, column.Name, "two references have the %s %q", field, of(r))
+		}
+	}
+}
+
+func (c *checker) sourcesOf(t *Table) []string {
+	if len(t.Sources) > 0 {
+		return t.Sources
+	}
+	return c.plan.Sources
+}
