@@ -37,15 +37,21 @@ func decided(e *dbserver.Engine, op string, err error) error {
 // typed returns an error of package protocol as the type that this package
 // exports, or nil if err is none of them.
 func typed(err error) error {
-	switch own := err.(type) {
-	case *protocol.ClockError:
-		return (*ClockError)(own)
-	case *protocol.HeldError:
-		return (*HeldError)(own)
-	case *protocol.NoWorkerError:
-		return (*NoWorkerError)(own)
-	case *protocol.LostError:
-		return exportedLoss(own)
+	var (
+		clock *protocol.ClockError
+		held  *protocol.HeldError
+		none  *protocol.NoWorkerError
+		lost  *protocol.LostError
+	)
+	switch {
+	case errors.As(err, &clock):
+		return (*ClockError)(clock)
+	case errors.As(err, &held):
+		return (*HeldError)(held)
+	case errors.As(err, &none):
+		return (*NoWorkerError)(none)
+	case errors.As(err, &lost):
+		return exportedLoss(lost)
 	}
 	return nil
 }

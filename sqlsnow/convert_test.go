@@ -59,7 +59,7 @@ func TestDatabaseErrors(t *testing.T) {
 		if !errors.As(got, &failed) || failed.Op != "renew" || !errors.Is(got, test.err) {
 			t.Errorf("%v, %v: %v is no DatabaseError", test.dialect, test.err, got)
 		}
-		if want := test.want == errTransaction; failed.InTransaction != want || failed.BadReply {
+		if want := errors.Is(test.want, errTransaction); failed.InTransaction != want || failed.BadReply {
 			t.Errorf("%v, code %s: %+v, want InTransaction %t", test.dialect, failed.Code, failed, want)
 		}
 		for _, sentinel := range []error{ErrNotMigrated, ErrReadOnly} {

@@ -56,7 +56,7 @@ func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 	for tries := 0; ; tries++ {
 		begun := false
 		err := e.Write(ctx, db, dbserver.ForMigration, func(on *dbserver.Session) (bool, error) {
-			if err := on.Apart(ctx); err != nil {
+			if err := on.CheckTransaction(ctx); err != nil {
 				return false, err
 			}
 			begun = true

@@ -19,10 +19,10 @@ type Engine struct {
 	div      string
 	greatest string
 	least    string
-	bound    string // binds a write to the look at its session; ends in AND where there is something
-	guard    string // what must hold for a write to be durable once it is confirmed; ends in AND where there is something
+	bound    string // the condition that binds a write to the look at its session; ends in AND unless it is empty
+	guard    string // the condition under which a write is durable once it is confirmed; ends in AND unless it is empty
 	from     string // what the guard reads from
-	durable  string // what else must hold for numbers of a segment; ends in AND where there is something
+	durable  string // a further condition for numbers of segments; ends in AND unless it is empty
 
 	// insertID writes 1 so that an UPDATE gives an expression to its caller as the insert id. It is nil where UPDATE has RETURNING.
 	insertID func(expression string) string
@@ -30,9 +30,9 @@ type Engine struct {
 	info     string // the query, whose first column is Now
 	readInfo func(row []sql.NullString) Info
 
-	look        func(ctx context.Context, s *Session) error // at a session, see there
-	waitDurable func(ctx context.Context, s *Session) error // waits until what was written is durable; nil where its confirmation says so
-	apart       func(ctx context.Context, s *Session) error // see Session.Apart; nil where look will do
+	look             func(ctx context.Context, s *Session) error // at a session, see there
+	waitDurable      func(ctx context.Context, s *Session) error // waits until a write is durable; nil if its confirmation says so
+	checkTransaction func(ctx context.Context, s *Session) error // see Session.CheckTransaction; nil if look is enough
 }
 
 // A Queryer is what a *sql.DB, *sql.Conn and *sql.Tx have in common.

@@ -12,14 +12,14 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// What a session must be like, which is looked at before a write and not in it: see the Session type. MySQL does not know
-// @@in_transaction, and MariaDB alone reads what follows /*M!.
+// Conditions for a session, which are checked before a write and not in it: see Session. MySQL does not know @@in_transaction,
+// and only MariaDB reads what follows /*M!.
 const (
 	mysqlLone     = "@@autocommit = 1 /*M! AND @@in_transaction = 0 */"
 	mysqlMigrates = "(@@autocommit = 0 /*M! OR @@in_transaction = 0 */ /*!50720 OR @@autocommit = 1 */)"
 
-	// The rights of an administrator reach beyond read_only, which is a word or a number, and let a session keep its writes
-	// from the replicas.
+	// Administrators may write in spite of read_only, which is a word or a number, and may keep a session's writes from the
+	// replicas.
 	mysqlWrites = "CAST(@@global.read_only AS CHAR) IN ('0', 'OFF')"
 	mysqlLogged = "(@@global.log_bin = 0 OR @@sql_log_bin = 1)"
 
@@ -68,8 +68,8 @@ func mysqlEngine() *Engine {
 	}
 }
 
-// lookMySQL sets the mark in the session. It fails with "out of range" where the session is not fit; the first assignment, which
-// changes nothing, fails within a transaction, which only MariaDB has a variable for.
+// lookMySQL sets the mark in the session. It fails with "out of range" if the session is not fit. The first assignment changes
+// nothing, and fails within a transaction; only MariaDB has a variable for that.
 func lookMySQL(ctx context.Context, s *Session) error {
 	s.mark = 1 + rand.Int64N(1<<53)
 	_, err := s.ExecContext(ctx, setMark(s.use, s.mark))
@@ -96,7 +96,7 @@ func lookMySQL(ctx context.Context, s *Session) error {
 func setMark(use Use, mark int64) string {
 	only, fit := "/*!50720 @@transaction_isolation = @@transaction_isolation, */ ", mysqlLone+" AND "+mysqlLogged
 	switch use {
-	case ForMigration: // which also is for those who connect with autocommit=0
+	case ForMigration: // connections may have autocommit=0
 		only, fit = "", mysqlMigrates
 	case ForSegments:
 		fit += " AND " + mysqlDurable

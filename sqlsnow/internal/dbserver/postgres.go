@@ -18,15 +18,15 @@ const postgresBegun = "CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT)"
 func postgresEngine() *Engine {
 	const now = "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)"
 	return &Engine{
-		Dialect:     sqldialect.Postgres,
-		Now:         now,
-		div:         "/",
-		greatest:    "GREATEST",
-		least:       "LEAST",
-		bound:       postgresBegun + " <> :mark AND",
-		look:        lookPostgres,
-		apart:       apartPostgres,
-		waitDurable: waitForStandbys,
+		Dialect:          sqldialect.Postgres,
+		Now:              now,
+		div:              "/",
+		greatest:         "GREATEST",
+		least:            "LEAST",
+		bound:            postgresBegun + " <> :mark AND",
+		look:             lookPostgres,
+		checkTransaction: checkTransactionPostgres,
+		waitDurable:      waitForStandbys,
 		// Sessions may turn synchronous_commit off. Here it is on for the statement's own transaction.
 		guard: "durable.mode <> '' AND",
 		from: "FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')" +
@@ -47,13 +47,13 @@ func postgresEngine() *Engine {
 	}
 }
 
-// lookPostgres is VALUES and not SELECT, which proxies send to replicas.
+// lookPostgres uses VALUES, because proxies send a SELECT to replicas.
 func lookPostgres(ctx context.Context, s *Session) error {
 	return s.QueryRowContext(ctx, "VALUES ("+postgresBegun+", current_setting('synchronous_standby_names'))").Scan(&s.mark, &s.standbys)
 }
 
-// waitForStandbys waits until the synchronous standbys have what was written, where there are some. The server waits for them
-// before it confirms a commit, but a wait that is cancelled, with pg_cancel_backend, is confirmed as well, with a warning.
+// waitForStandbys waits until the synchronous standbys, if there are any, have what was written. The server waits for them before
+// it confirms a commit; but if the wait is cancelled, with pg_cancel_backend, it confirms the commit as well, with a warning.
 func waitForStandbys(ctx context.Context, s *Session) error {
 	if s.standbys == "" || s.use == ForMigration || s.use == ForLossyLease {
 		return nil
@@ -88,7 +88,7 @@ func standbys(names string) int {
 	return 1
 }
 
-func apartPostgres(ctx context.Context, s *Session) error {
+func checkTransactionPostgres(ctx context.Context, s *Session) error {
 	before := s.mark
 	if err := lookPostgres(ctx, s); err != nil {
 		return err

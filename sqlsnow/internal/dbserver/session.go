@@ -28,7 +28,7 @@ func (e *Engine) Write(ctx context.Context, db *sql.DB, use Use, do func(*Sessio
 		if err = e.look(ctx, s); err == nil {
 			var changed bool
 			if changed, err = do(s); err == nil && !changed {
-				err = s.Apart(ctx)
+				err = s.CheckTransaction(ctx)
 			} else if err == nil && e.waitDurable != nil {
 				err = e.waitDurable(ctx, s)
 			}
@@ -66,13 +66,13 @@ func isFull(db *sql.DB) bool {
 // Discard closes a connection that must not go back to the pool. The server then ends its locks and its transaction.
 func Discard(conn *sql.Conn) { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }
 
-// Apart returns ErrInTransaction if the session is still in the transaction that it was in at the look. It is for statements
+// CheckTransaction returns ErrInTransaction if the session is still in the transaction that it was in at the look. It is for statements
 // that are not bound to the mark, and for those that changed nothing.
-func (s *Session) Apart(ctx context.Context) error {
-	if s.engine.apart == nil {
+func (s *Session) CheckTransaction(ctx context.Context) error {
+	if s.engine.checkTransaction == nil {
 		return nil
 	}
-	return s.engine.apart(ctx, s)
+	return s.engine.checkTransaction(ctx, s)
 }
 
 // Exec executes an UPDATE and returns how many rows it changed.
@@ -139,7 +139,7 @@ func (s *Session) query(ctx context.Context, st Statement, values map[string]any
 // Insert executes an INSERT, which has no mark, on a connection on which it commits by itself.
 func (e *Engine) Insert(ctx context.Context, db *sql.DB, use Use, st Statement, values map[string]any) error {
 	return e.Write(ctx, db, use, func(on *Session) (bool, error) {
-		if err := on.Apart(ctx); err != nil {
+		if err := on.CheckTransaction(ctx); err != nil {
 			return false, err
 		}
 		_, err := on.ExecContext(ctx, st.Text, on.args(st, values)...)

@@ -16,7 +16,7 @@ func sqliteEngine() *Engine {
 		div:      "/",
 		greatest: "MAX",
 		least:    "MIN",
-		// FULL is enough but where a commit is the deletion of a file. Both are a connection's own.
+		// FULL is enough unless a commit is the deletion of a file. Both settings belong to a connection.
 		guard: "((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off')" +
 			" OR (SELECT synchronous FROM pragma_synchronous) = 2" +
 			" AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND",

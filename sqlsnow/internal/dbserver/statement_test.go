@@ -55,8 +55,10 @@ func TestCompile(t *testing.T) {
 		{sqldialect.MySQL, "a = :b AND c = ':' || :long_name", "a = ? AND c = '?' || ?", []string{"b", "", "long_name"}},
 		{sqldialect.SQLite, "SET n = n + {one next_id} WHERE x = :x {returning next_id, y}", "SET n = n + 1 WHERE x = ?1 RETURNING next_id, y", []string{"x"}},
 		{
-			sqldialect.MySQL, "SET n = n + {one next_id} WHERE x = :x {returning next_id, y}",
-			"SET n = n + 1 + 0 * LAST_INSERT_ID(IF(" + mysqlWrites + ", next_id, 0)) WHERE x = ?", []string{"x"},
+			sqldialect.MySQL,
+			"SET n = n + {one next_id} WHERE x = :x {returning next_id, y}",
+			"SET n = n + 1 + 0 * LAST_INSERT_ID(IF(" + mysqlWrites + ", next_id, 0)) WHERE x = ?",
+			[]string{"x"},
 		},
 	} {
 		e, err := For(test.dialect)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// running is what the next id is used with, at the earliest: see Lease.running.
+// running is the earliest time that the next id can have: see Lease.running in package sqlsnow.
 func (p *simProc) running(mono time.Duration) int64 {
 	return max((mono + p.ahead).Microseconds(), p.reached)
 }

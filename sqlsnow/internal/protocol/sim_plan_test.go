@@ -35,7 +35,7 @@ type simFaults struct {
 }
 
 // simFlaws are bugs that the simulation must find. Each is built into the
-// registry, the harness or the terms; the code under test has none of them.
+// registry, the harness or the params; the code under test has none of them.
 type simFlaws struct {
 	anyOwner     bool  // a renewal does not compare the owner
 	sameOwner    bool  // owners are not random: only the fence distinguishes attempts

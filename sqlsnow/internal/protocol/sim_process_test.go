@@ -169,7 +169,7 @@ func (p *simProc) await(q Request, done func(r Reply, losses int)) {
 }
 
 // receive lets the machine handle a reply that the database gave after that many
-// losses, and does what follows: see Lease.carryOut.
+// losses, and does what follows: see Lease.carryOut in package sqlsnow.
 func (p *simProc) receive(r Reply, losses int) {
 	w, m := p.world, p.machine
 	now := p.read()

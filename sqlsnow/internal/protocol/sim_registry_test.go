@@ -19,7 +19,7 @@ type simCommit struct {
 	before  simRow
 }
 
-// A simRegistry is the tables in memory, with the semantics of statements.go.
+// A simRegistry is the tables in memory, with the semantics of the statements of package registry.
 // Its clock is what the caller says.
 type simRegistry struct {
 	Params Params

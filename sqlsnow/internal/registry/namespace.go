@@ -38,9 +38,9 @@ func Read(ctx context.Context, e *dbserver.Engine, q dbserver.Queryer, name stri
 	return p, p.Check()
 }
 
-// Create makes the rows of a namespace, its own after those of the worker numbers: so where it is there, all of them were,
-// and those that are missing have been used. They begin when the windows that they may have had are over, and so do those
-// of a namespace whose own row is gone. us is the database's clock.
+// Create makes the rows of a namespace: first those of its worker numbers, then its own. So if the namespace's row exists, all of
+// them existed, and missing ones have been used. Those begin when the windows that they may have had are over, and so do the
+// rows of a namespace whose own row is gone. us is the database's clock.
 func Create(ctx context.Context, e *dbserver.Engine, db *sql.DB, want protocol.Params, us int64) error {
 	got, err := Read(ctx, e, db, want.Name)
 	fresh, used := errors.Is(err, dberrors.ErrNoNamespace), int64(0)
@@ -71,14 +71,14 @@ func Create(ctx context.Context, e *dbserver.Engine, db *sql.DB, want protocol.P
 		return failed
 	case err != nil:
 		return err
-	case e.IsInTransaction(failed): // which is where the row was read
+	case e.IsInTransaction(failed): // the row was read inside that transaction
 		return failed
 	}
 	return compare(want, got)
 }
 
-// insertRows adds the rows of worker numbers that have none. Used ones begin when the longest window is over that could have
-// been granted before, as after Fence.
+// insertRows adds the rows of worker numbers that have none. If they have been used, they begin when the longest window is over
+// that could have been granted before, as after Fence.
 func insertRows(ctx context.Context, e *dbserver.Engine, db *sql.DB, p protocol.Params, used bool, us int64) error {
 	const batch = 500 // of the thousand that the statement can count
 	values := map[string]any{
@@ -155,8 +155,8 @@ func columns(p *protocol.Params) map[string]any {
 	}
 }
 
-// compare says in what got, which is in the database, differs from what a
-// caller of Init can choose. The rest is as Init once computed it.
+// compare returns an error if got, which is in the database, differs in what a
+// caller of Init can choose. Init once computed the other constants.
 func compare(want, got protocol.Params) error {
 	wanted, have := columns(&want), columns(&got)
 	for _, name := range []string{"layout", "workers", "loss", "window", "pinned"} {
