@@ -1,8 +1,8 @@
-// Package merge brings the tables of several databases into one, and gives
-// rows whose keys would clash new ids, with every reference to them rewritten.
-// It merges game servers, and moves tables from keys that a database counts up
-// to those of package snow. What to do when, and when it goes wrong, is in
-// docs/merge.md; examples/merge-servers is a program around it.
+// Package merge brings the tables of several databases into one. Rows whose keys
+// would clash get new ids, and every reference to them is rewritten. It merges
+// game servers, and moves tables from keys that a database numbers to those of
+// package snow. docs/merge.md says what to do, and what to do when it goes wrong;
+// examples/merge-servers is a program around this package.
 //
 //	p, err := merge.Inspect(ctx, sqlsnow.MySQL, sources...) // proposes; writes nothing
 //	err = p.WriteYAML(file)                                 // for people to review and edit
@@ -10,48 +10,67 @@
 //	err = p.Check()                                         // is everything decided?
 //	statements, err := p.Schema()                           // make the target's tables
 //	m, err := merge.New(sqlsnow.MySQL, target, sources, p, merge.Config{Namespace: "game"})
-//	forecast, err := m.DryRun(ctx)                             // writes nothing
-//	report, err := m.Run(ctx)                                  // mint, copy, link, verify
+//	forecast, err := m.DryRun(ctx)                          // writes nothing
+//	result, err := m.Run(ctx)                               // mints, copies, links, verifies
 //	id, err := merge.Lookup(ctx, sqlsnow.MySQL, target, "eu", "players", 1234)
 //
 // # The plan
 //
-// A [github.com/shardsnow/snow/merge/plan.Plan] gives each column a [github.com/shardsnow/snow/merge/plan.Role], and each unique key a [github.com/shardsnow/snow/merge/plan.Rule] for rows of
-// several sources that clash in it. [Inspect] makes it of the schemas and of
-// samples of the rows. What it can't be sure of is a suspect, and a suspect
-// that nobody has decided on is an error that names table and column.
+// A [github.com/shardsnow/snow/merge/plan.Plan] gives each column a role, and each
+// unique key a rule for rows that clash in it. [Inspect] makes a plan of the
+// schemas and of samples of the rows. Where it is not sure, it names a suspect.
+// A suspect that people have not decided on is an error that names table and
+// column.
 //
 // # The run
 //
-// Run goes through the sources' tables three times. Phase mint decides what
-// becomes of each row: a new id, another row that stands for it, a new name.
-// Phase copy writes the rows, tables before those that refer to them, with the
-// target's foreign keys on; where they go round in a circle, references are
-// NULL until phase link. Then everything is verified.
+// A run goes through the tables of the sources in phases. Phase mint decides
+// what becomes of each row: it gets a new id (minting), is merged into another
+// row, gets a new name, or stays as it is. Phase copy writes the rows, parents
+// before their children, with the target's foreign keys on. Where foreign keys
+// form a circle, references are NULL until phase link. Phase verify then compares
+// everything.
 //
-// What was decided and done is in a ledger of tables snow_merge_… in the target.
-// A transaction that copies rows writes what the ledger says of them too, so
-// a run that is killed at any statement goes on behind the last transaction,
-// and copies nothing twice. A lease refuses a second run at the same time, and
-// a fence in every transaction one that was taken for dead.
+// The ledger, which are the tables snow_merge_… in the target, has what was
+// decided and done. The transaction that copies rows also writes it, so a run
+// that is killed at any statement goes on after its last transaction, and copies
+// nothing twice. A lease refuses a second run at the same time. Each transaction
+// checks a fencing token, so that a run whose lease was taken over writes nothing.
 //
-// Where a source is on the MySQL or MariaDB server of the target, and its
-// account may read it, that server mints, copies and compares the rows of
-// tables with plain values and integer references itself.
+// If a source is on the MySQL or MariaDB server of the target, and the target's
+// account may read it, the server itself mints, copies and compares the rows of
+// tables that have only plain values and integer references.
 //
 // # Ids
 //
-// A row keeps its id if its source is not among Mint of its
-// [github.com/shardsnow/snow/merge/plan.Table], which is right for rows with ids
-// of package snow: they can't clash. The others get an id whose time is that of
-// the column Created and whose order is that of the old ids, on a worker number
-// that [sqlsnow.Reserve] took out of the namespace for the source. So no
-// generator will ever make it.
+// A row keeps its id unless its source is in Mint of its
+// [github.com/shardsnow/snow/merge/plan.Table]. That is right for rows with ids of
+// package snow, which can't clash. Other rows get an id whose time is that of the
+// column Created, in the order of the old ids, on a worker number that
+// [sqlsnow.Reserve] takes out of the namespace for the source. So no generator
+// ever makes the same id.
 //
 // # Limits
 //
-// Sources and target are of one product, and nobody else writes to them: a
-// source that changes is detected, but not waited for. Only keys of one integer
+// Sources and target are of one product, and nobody else writes to them: a run
+// detects that a source changes, but does not wait for it. Only keys of one integer
 // column get new ids. Ids in free text, in binary and in the names of JSON's
 // members are copied as they are.
+//
+// # Inside
+//
+//	merge                 New, Run, DryRun, Verify, Lookup, Export, Inspect: checks arguments, wires the rooms
+//	  internal/rowexec    mints, copies and compares rows in this process
+//	  internal/mysqlexec  the same inside one MySQL server
+//	  internal/phases     mint, copy, link, verify and the dry run, over an Executor
+//	  internal/rekey      new ids, references, rows that clash
+//	  internal/ledger     runs, chunks, the map from old to new ids, the fenced lease
+//	  internal/chunk      sessions; reads, writes and hashes rows
+//	  internal/dialect    what differs between the databases
+//	  internal/inspect    proposes a plan
+//	  internal/catalog    what a database has
+//	  report              events, forecasts, reports, errors
+//	  plan                what becomes of each table and column; asks no database
+//
+// Arrows point downward: a package imports only those below it.
 package merge

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -20,6 +21,20 @@ const (
 	wholeSample  = sampleRows / 2 // a table with fewer rows is all in its sample
 	surveyedKeys = 200            // values of a column that are looked up in tables that its name does not hint at
 )
+
+// evidence is what is known of the sources.
+type evidence struct {
+	dialect  sqldialect.Dialect
+	names    []string
+	rows     map[string]Rows
+	catalogs map[string]*catalog.Catalog
+	plan     *plan.Plan // as far as it is made
+	ranges   map[tableOf]keyRange
+	samples  map[tableOf]*sample
+}
+
+// tableOf is a table of a source.
+type tableOf struct{ source, table string }
 
 // A keyRange is where the keys of a table lie in one source.
 type keyRange struct {
@@ -58,10 +73,10 @@ func (s *sample) pick(columns []string, row []any) []any {
 }
 
 // survey reads the ranges of keys and the samples.
-func (i *inspector) survey(ctx context.Context) error {
-	for _, t := range i.plan.Tables {
-		for _, source := range i.plan.SourcesOf(t) {
-			if err := i.sample(ctx, source, t); err != nil {
+func (e *evidence) survey(ctx context.Context) error {
+	for _, t := range e.plan.Tables {
+		for _, source := range e.plan.SourcesOf(t) {
+			if err := e.sample(ctx, source, t); err != nil {
 				return fmt.Errorf("source %q: table %q: %w", source, t.Name, err)
 			}
 		}
@@ -71,14 +86,14 @@ func (i *inspector) survey(ctx context.Context) error {
 
 // sample takes rows from the beginning of the primary key and, where it begins
 // with an integer, from places that are evenly spread over it.
-func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) error {
+func (e *evidence) sample(ctx context.Context, source string, t *plan.Table) error {
 	at := tableOf{source, t.Name}
 	s := &sample{}
-	i.samples[at] = s
-	found := i.catalogs[source].Table(t.Name)
+	e.samples[at] = s
+	found := e.catalogs[source].Table(t.Name)
 	for _, c := range found.Columns { // with their types in this source
 		// SQLite's types say little.
-		telling := c.Generated == "" && (sqltype.Of(i.dialect, c.Type).Kind != sqltype.Bytes || i.dialect == sqldialect.SQLite)
+		telling := c.Generated == "" && (sqltype.Of(e.dialect, c.Type).Kind != sqltype.Bytes || e.dialect == sqldialect.SQLite)
 		if telling || slices.Contains(t.PrimaryKey, c.Name) {
 			s.columns = append(s.columns, c)
 		}
@@ -87,7 +102,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	if len(primary) == 0 || len(s.columns) == 0 {
 		return nil
 	}
-	db := i.rows[source]
+	db := e.rows[source]
 	from := &plan.Table{Name: t.Name, PrimaryKey: primary, Columns: found.Columns}
 	seen := map[string]bool{}
 	size := 0
@@ -114,7 +129,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 		}
 	}
 	first := found.Column(primary[0])
-	if sqltype.Of(i.dialect, first.Type).Kind != sqltype.Integer {
+	if sqltype.Of(e.dialect, first.Type).Kind != sqltype.Integer {
 		return nil
 	}
 	low, high, err := db.Bounds(ctx, t.Name, first.Name)
@@ -130,7 +145,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 		r.min, r.max = math.MinInt64, math.MaxInt64 // a text in SQLite's integers, or past 2^63
 	}
 	if len(primary) == 1 {
-		i.ranges[at] = r
+		e.ranges[at] = r
 	}
 	if s.whole || errLow != nil || errHigh != nil {
 		return nil
@@ -206,13 +221,13 @@ func (s ids) first(n int) ids {
 }
 
 // lookUp counts how many of the ids are keys of a table in their own source.
-func (i *inspector) lookUp(ctx context.Context, s ids, table *plan.Table) (total inclusion, err error) {
+func (e *evidence) lookUp(ctx context.Context, s ids, table *plan.Table) (total inclusion, err error) {
 	key := table.Key()
-	for _, source := range i.names {
+	for _, source := range e.names {
 		if len(s[source]) == 0 || !table.In(source) {
 			continue
 		}
-		r := i.ranges[tableOf{source, table.Name}]
+		r := e.ranges[tableOf{source, table.Name}]
 		total.of += len(s[source])
 		var within []int64
 		for _, id := range s[source] {
@@ -220,7 +235,7 @@ func (i *inspector) lookUp(ctx context.Context, s ids, table *plan.Table) (total
 				within = append(within, id)
 			}
 		}
-		n, err := i.rows[source].Count(ctx, table.Name, key, within)
+		n, err := e.rows[source].Count(ctx, table.Name, key, within)
 		if err != nil {
 			return inclusion{}, fmt.Errorf("source %q: table %q: %w", source, table.Name, err)
 		}

@@ -37,42 +37,35 @@ type Rows interface {
 
 // Propose returns a plan to merge databases, the first of which has precedence.
 func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*plan.Plan, error) {
-	i := &inspector{
+	e := &evidence{
 		dialect: d, rows: map[string]Rows{}, catalogs: map[string]*catalog.Catalog{},
 		ranges: map[tableOf]keyRange{}, samples: map[tableOf]*sample{},
 	}
 	var catalogs []*catalog.Catalog
 	for _, db := range databases {
-		i.names = append(i.names, db.Name)
-		i.rows[db.Name], i.catalogs[db.Name] = db.Rows, db.Catalog
+		e.names = append(e.names, db.Name)
+		e.rows[db.Name], e.catalogs[db.Name] = db.Rows, db.Catalog
 		catalogs = append(catalogs, db.Catalog)
 	}
-	i.plan = unite(d, i.names, catalogs)
+	e.plan = unite(d, e.names, catalogs)
+	i, references, clashes := &inspector{e}, &referenceFinder{e}, &clashFinder{e}
 	i.keys()
-	for _, step := range []func(context.Context) error{
-		i.survey, i.mint, i.dates, i.suspects, i.dictionaries, i.clashes,
-	} {
+	if err := e.survey(ctx); err != nil {
+		return nil, err
+	}
+	i.mint()
+	i.dates()
+	for _, step := range []func(context.Context) error{references.find, clashes.dictionaries, clashes.clashes} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
 	}
 	i.widen()
-	return i.plan, nil
+	return e.plan, nil
 }
 
-// An inspector is one call of Propose.
-type inspector struct {
-	dialect  sqldialect.Dialect
-	names    []string
-	rows     map[string]Rows
-	catalogs map[string]*catalog.Catalog
-	plan     *plan.Plan
-	ranges   map[tableOf]keyRange
-	samples  map[tableOf]*sample
-}
-
-// tableOf is a table of a source.
-type tableOf struct{ source, table string }
+// An inspector says what follows from the schemas and from the ranges of keys.
+type inspector struct{ *evidence }
 
 // keys sets the roles that the schemas declare: keys, and references by foreign
 // keys to them.
@@ -130,7 +123,7 @@ func (i *inspector) follow() {
 }
 
 // mint decides which sources get new ids.
-func (i *inspector) mint(context.Context) error {
+func (i *inspector) mint() {
 	for _, t := range i.plan.Tables {
 		key := t.Key()
 		for _, source := range i.plan.SourcesOf(t) {
@@ -162,11 +155,10 @@ func (i *inspector) mint(context.Context) error {
 			}
 		}
 	}
-	return nil
 }
 
 // dates finds the column that tells when a row was made.
-func (i *inspector) dates(context.Context) error {
+func (i *inspector) dates() {
 	rank := func(name string) int {
 		return slices.Index([]string{
 			"created at", "created", "create time", "created time", "creation time", "createtime", "createdat", "ctime", "create date", "created on", "date created",
@@ -191,7 +183,6 @@ func (i *inspector) dates(context.Context) error {
 			t.AddNote("column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
 		}
 	}
-	return nil
 }
 
 // knowsZone reports whether values of a type are the same instant everywhere.
