@@ -12,8 +12,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// sameShare is the share of sampled rows that must be in another source too for
-// a table to be proposed as a dictionary.
+// sameShare is the share of sampled rows that another source must have too,
+// for a table to be proposed as a dictionary.
 const sameShare = 0.8
 
 // A clashFinder looks for rows that are equal in two sources.
@@ -58,9 +58,9 @@ func (f *clashFinder) dictionaries(ctx context.Context) error {
 	return nil
 }
 
-// pairs looks for the sampled rows of each source in the earlier ones, by
-// columns. It calls do for each row that was looked for, with nil, and for each
-// that was found, with what both have in the columns that both sources have.
+// pairs looks for the sampled rows of each source in the sources before it, by
+// columns. It calls do with nil for each row that it looks for, and with the values of
+// both rows, in the columns that both sources have, for each row that it finds.
 func (f *clashFinder) pairs(ctx context.Context, t *plan.Table, by []string, do func(of []*plan.Column, one, other []any)) error {
 	sources := f.plan.SourcesOf(t)
 	for n, source := range sources {
@@ -114,7 +114,7 @@ func (f *clashFinder) pairs(ctx context.Context, t *plan.Table, by []string, do 
 	return nil
 }
 
-// comparable reports whether the columns of a table can be asked for values of
+// comparable reports whether the columns of a table can be compared with values of
 // another one, whose types may be wider.
 func (f *clashFinder) comparable(t *plan.Table, by []string, key []any) bool {
 	for n, v := range key {
@@ -133,8 +133,8 @@ func (f *clashFinder) comparable(t *plan.Table, by []string, key []any) bool {
 	return true
 }
 
-// clashes looks at the unique keys in which rows of different sources may be
-// equal, and proposes what to do with those that are.
+// clashes looks at the unique keys in which rows of two sources may clash, and
+// proposes a rule for those in which rows do.
 func (f *clashFinder) clashes(ctx context.Context) error {
 	for _, t := range f.plan.Tables {
 		primary := func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }
@@ -144,7 +144,7 @@ func (f *clashFinder) clashes(ctx context.Context) error {
 			t.Unique = slices.Insert(t.Unique, 0, &plan.Unique{Columns: slices.Clone(t.PrimaryKey), Rule: plan.RuleFail})
 		}
 	}
-	// Dictionaries by a natural key first: references to them do not tell rows apart.
+	// Dictionaries with a natural key come first: references to them do not tell rows apart.
 	for _, dictionary := range []bool{true, false} {
 		for _, t := range f.plan.Tables {
 			for _, u := range t.Unique {
@@ -161,8 +161,8 @@ func (f *clashFinder) clashes(ctx context.Context) error {
 	return nil
 }
 
-// apart reports whether rows of different sources can't be equal in a unique
-// key: they refer to rows that are told apart.
+// apart reports whether rows of two sources can't clash in a unique
+// key, because it has a new id, or a reference to rows that get new ids.
 func (f *clashFinder) apart(t *plan.Table, u *plan.Unique) bool {
 	return slices.ContainsFunc(u.Columns, func(name string) bool {
 		c := t.Column(name)

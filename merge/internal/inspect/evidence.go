@@ -36,7 +36,7 @@ type evidence struct {
 // tableOf is a table of a source.
 type tableOf struct{ source, table string }
 
-// A keyRange is where the keys of a table lie in one source.
+// A keyRange is the range of the keys of a table in one source.
 type keyRange struct {
 	any      bool
 	min, max int64
@@ -49,7 +49,7 @@ type sample struct {
 	whole   bool // there are no others
 }
 
-// values returns what the rows have in a column, without NULL.
+// values returns the values of a column, without NULL.
 func (s *sample) values(column string) (values []any) {
 	at := slices.IndexFunc(s.columns, func(c *plan.Column) bool { return c.Name == column })
 	if at < 0 {
@@ -63,7 +63,7 @@ func (s *sample) values(column string) (values []any) {
 	return values
 }
 
-// pick returns what a row has in columns.
+// pick returns the values of a row in some columns.
 func (s *sample) pick(columns []string, row []any) []any {
 	picked := make([]any, len(columns))
 	for n, name := range columns {
@@ -84,15 +84,15 @@ func (e *evidence) survey(ctx context.Context) error {
 	return nil
 }
 
-// sample takes rows from the beginning of the primary key and, where it begins
-// with an integer, from places that are evenly spread over it.
+// sample reads rows from the beginning of the primary key and, if it begins
+// with an integer, from evenly spread places.
 func (e *evidence) sample(ctx context.Context, source string, t *plan.Table) error {
 	at := tableOf{source, t.Name}
 	s := &sample{}
 	e.samples[at] = s
 	found := e.catalogs[source].Table(t.Name)
 	for _, c := range found.Columns { // with their types in this source
-		// SQLite's types say little.
+		// The types of SQLite say little.
 		telling := c.Generated == "" && (sqltype.Of(e.dialect, c.Type).Kind != sqltype.Bytes || e.dialect == sqldialect.SQLite)
 		if telling || slices.Contains(t.PrimaryKey, c.Name) {
 			s.columns = append(s.columns, c)
@@ -177,7 +177,7 @@ func rowSize(row []any) (size int) {
 	return size
 }
 
-// An inclusion is how many of the ids that were looked up are keys.
+// An inclusion is how many of the ids that were looked for are keys.
 type inclusion struct{ hits, of int }
 
 func (n inclusion) share() float64 {
@@ -189,7 +189,7 @@ func (n inclusion) share() float64 {
 
 func (n inclusion) String() string { return fmt.Sprintf("%d of %d", n.hits, n.of) }
 
-// ids are different ids of each source, as a column or a path has them.
+// ids are the different ids that a column or a path has, by source.
 type ids map[string][]int64
 
 func (s ids) count() (n int) {
@@ -199,8 +199,8 @@ func (s ids) count() (n int) {
 	return n
 }
 
-// big returns those of the sources whose values are all too big to be anything
-// else than ids.
+// big returns the ids of the sources whose values are all too big to be anything
+// but ids.
 func (s ids) big() ids {
 	big := ids{}
 	for source, of := range s {
@@ -211,7 +211,7 @@ func (s ids) big() ids {
 	return big
 }
 
-// first returns at most n of each source.
+// first returns at most n ids of each source.
 func (s ids) first(n int) ids {
 	some := ids{}
 	for source, of := range s {
@@ -244,7 +244,7 @@ func (e *evidence) lookUp(ctx context.Context, s ids, table *plan.Table) (total 
 	return total, nil
 }
 
-// distinct returns the different ids among values, without those that stand for none.
+// distinct returns the different ids among values, without those that are not positive.
 func distinct(values []any) []int64 {
 	seen := map[int64]bool{}
 	var found []int64

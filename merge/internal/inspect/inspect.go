@@ -13,7 +13,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A Database is a source, as Propose asks it.
+// A Database is a source, as Propose sees it.
 type Database struct {
 	Name    string // see merge.Source
 	Catalog *catalog.Catalog
@@ -22,7 +22,7 @@ type Database struct {
 
 // Rows reads rows of a database. Values are carried as dialect.Carrier says.
 type Rows interface {
-	// Range returns the first rows of a table behind a primary key, in the order of that key; nil is no key.
+	// Range returns at most limit rows of a table after a primary key, in the order of the primary key. Nil means from the first.
 	Range(ctx context.Context, t *plan.Table, columns []*plan.Column, after []any, limit int) ([][]any, error)
 
 	// Bounds returns the lowest and the highest value of a column.
@@ -67,8 +67,8 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 // An inspector says what follows from the schemas and from the ranges of keys.
 type inspector struct{ *evidence }
 
-// keys sets the roles that the schemas declare: keys, and references by foreign
-// keys to them.
+// keys sets the roles that the schemas declare: keys, and references to them by
+// foreign keys.
 func (i *inspector) keys() {
 	var waiting []*plan.Table // those whose primary key may be a reference
 	for _, t := range i.plan.Tables {
@@ -91,13 +91,13 @@ func (i *inspector) keys() {
 		if at < 0 {
 			return
 		}
-		// Its foreign key leads to no key, or around in a circle.
+		// Its foreign keys lead to no key, or form a circle.
 		waiting[at].Column(waiting[at].PrimaryKey[0]).Role = plan.RoleKey
 		waiting = slices.Delete(waiting, at, at+1)
 	}
 }
 
-// follow makes references of the columns of foreign keys to keys and to other references.
+// follow makes columns of foreign keys to keys, or to references, references.
 func (i *inspector) follow() {
 	for changed := true; changed; {
 		changed = false
@@ -185,7 +185,7 @@ func (i *inspector) dates() {
 	}
 }
 
-// knowsZone reports whether values of a type are the same instant everywhere.
+// knowsZone reports whether values of a type are instants, whatever the time zone is.
 func knowsZone(d sqldialect.Dialect, typ string) bool {
 	typ = strings.ToLower(typ)
 	switch d {
@@ -197,8 +197,8 @@ func knowsZone(d sqldialect.Dialect, typ string) bool {
 	return false
 }
 
-// widen gives the columns that hold ids, or may, a type for 64 bits, and that
-// of the key to what refers to it, as foreign keys want.
+// widen gives columns that hold ids, or may hold them, a type of 64 bits, and gives
+// references the type of their key, as foreign keys need it.
 func (i *inspector) widen() {
 	for _, t := range i.plan.Tables {
 		for _, c := range t.Columns {

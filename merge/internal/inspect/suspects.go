@@ -15,16 +15,16 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// likely is the share of sampled values that must be ids of a table for a
-// proposal; the others may be orphans.
+// likely is the share of sampled values that must be ids of a table, for it to be
+// proposed. The other values may be orphans.
 const likely = 0.9
 
 // A referenceFinder looks for references that no schema declares.
 type referenceFinder struct{ *evidence }
 
-// find looks at the columns that the schema calls plain.
+// find looks at the columns that are plain by the schema.
 func (f *referenceFinder) find(ctx context.Context) error {
-	// Which keys are others' comes first: they are no candidates for what follows.
+	// Keys that are keys of another table come first: they are no candidates for what follows.
 	for _, t := range f.plan.Tables {
 		if key := t.Key(); key != nil && f.borrowed(t, key) {
 			if err := f.undeclared(ctx, t, key); err != nil {
@@ -47,8 +47,8 @@ func (f *referenceFinder) find(ctx context.Context) error {
 	return nil
 }
 
-// borrowed reports whether a key may be that of another table, as in a table
-// with more about the same rows.
+// borrowed reports whether a key may be the key of another table, as in a table
+// with details of the same rows.
 func (f *referenceFinder) borrowed(t *plan.Table, c *plan.Column) bool {
 	named := readName(c.Name)
 	for _, source := range f.plan.SourcesOf(t) {
@@ -59,8 +59,8 @@ func (f *referenceFinder) borrowed(t *plan.Table, c *plan.Column) bool {
 	return named.named && len(named.stem) > 0 && match(named.stem, t.Name) == 0
 }
 
-// sampled returns the ids that a column of integers, or of texts that are
-// numbers, has in each source.
+// sampled returns the ids of a column in each source, and false if its values are neither integers
+// nor texts of numbers.
 func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 	found := ids{}
 	for _, source := range f.plan.SourcesOf(t) {
@@ -132,15 +132,15 @@ func (f *referenceFinder) none(t *plan.Table, c *plan.Column) {
 	slices.Sort(c.None)
 }
 
-// A parentage is what was found out about ids of an unknown table.
+// A parentage is the table whose ids some values are, or a suspicion.
 type parentage struct {
 	table *plan.Table // where there is a proposal
 	why   string      // where there is a suspicion
 }
 
-// parents looks for the table whose ids values are: by name first, and by the
-// values alone where the name says that they are ids, or the ids are so big
-// that nothing else looks like them.
+// parents looks for the table whose ids values are: first by the name, then by the
+// values alone, if the name says that they are ids, or if they are too big to be
+// anything else.
 func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Column, named idName, values ids) (parentage, error) {
 	type candidate struct {
 		table *plan.Table
@@ -173,7 +173,7 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 			return parentage{h.table, fmt.Sprintf("named like an id of %s, and %s sampled values are", h.table.Name, h.found)}, nil
 		}
 	}
-	// A key of its own is taken for another's only if the names say so.
+	// A key is the key of another table only if the names say so.
 	if c != nil && c.Role == plan.RoleKey {
 		return parentage{}, nil
 	}

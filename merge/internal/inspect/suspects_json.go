@@ -15,7 +15,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A leaf is what was found at one path of a column's JSON.
+// A leaf is what a column's JSON has at one path.
 type leaf struct {
 	values map[string][]any // numbers and texts that are numbers, by source
 	name   string           // of the member that they are in, or of the array
