@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// ErrUnfinished is returned where another plan's run on the target has copied
-// rows and has not ended: end it with its own plan, or begin with an empty
-// target. It arrives wrapped: use errors.Is.
+// ErrUnfinished is returned if a run with another plan has copied rows into the
+// target, and has not ended: finish it with its own plan, or begin with an empty
+// target. It is wrapped: use errors.Is.
 var ErrUnfinished = errors.New("another run is unfinished")
 
-// ErrMerged is returned where a source's table was merged into the target
-// before, by another plan. It arrives wrapped: use errors.Is.
+// ErrMerged is returned if a table of a source was merged into the target
+// before, with another plan. It is wrapped: use errors.Is.
 var ErrMerged = errors.New("the source's table was merged before")
 
 // A RunningError says that another process is merging into the target, or was
-// until a short while ago.
+// a short while ago.
 type RunningError struct {
 	Holder string    // see Config.Holder
-	Until  time.Time // when it counts as dead, if it does not renew its lease; in the target's time
+	Until  time.Time // when its lease ends, unless it renews the lease; by the target's clock
 }
 
 func (e *RunningError) Error() string {
@@ -29,9 +29,9 @@ func (e *RunningError) Error() string {
 }
 
 // An OvertakenError says that another process has taken over the merge, because this
-// one had not renewed its lease in time. What was not committed before is undone.
+// one did not renew its lease in time. What it had not committed is rolled back.
 type OvertakenError struct {
-	Holder string // of the lease now, where that is known
+	Holder string // who has the lease now, if that is known
 }
 
 func (e *OvertakenError) Error() string {
@@ -41,13 +41,13 @@ func (e *OvertakenError) Error() string {
 	return fmt.Sprintf("the lease of the merge is lost: %q has it now", e.Holder)
 }
 
-// An OrphanError says that a reference is to a row that does not exist.
+// An OrphanError says that a row refers to one that does not exist.
 type OrphanError struct {
 	Source string
 	Table  string
 	Column string
 	Row    string // the primary key in the source
-	Value  string // the id, or what stands in its place
+	Value  string // the id, or what is in its place
 }
 
 func (e *OrphanError) Error() string {
@@ -85,8 +85,8 @@ func (e *RowError) Error() string {
 // Unwrap returns the cause.
 func (e *RowError) Unwrap() error { return e.Err }
 
-// A ClashError says that two rows have the same values in a unique key whose
-// rule does not allow for that.
+// A ClashError says that two rows have the same values in a unique key, and that its
+// rule does not allow it.
 type ClashError struct {
 	Table  string
 	Unique []string // the columns
@@ -123,12 +123,12 @@ func quoteTexts(texts []string) string {
 }
 
 // ErrNotFound is returned by [github.com/shardsnow/snow/merge.Lookup] for a row that is not in the target: the
-// source had none with the id, or it was dropped, or nothing of the source or
-// the table was merged. It arrives wrapped: use errors.Is.
+// source had no row with the id, or the row was dropped, or the source or the table
+// was not merged. It is wrapped: use errors.Is.
 var ErrNotFound = errors.New("no such row")
 
-// ErrSameDatabase is returned where a source is the target, or another source.
-// It arrives wrapped: use errors.Is.
+// ErrSameDatabase is returned if a source is the target, or another source.
+// It is wrapped: use errors.Is.
 var ErrSameDatabase = errors.New("two of the databases are one")
 
 // A SourceError says which source an error is of.

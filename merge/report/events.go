@@ -2,15 +2,15 @@ package report
 
 import "time"
 
-// An Event tells how a run goes on.
+// An Event is one step of the progress of a run.
 type Event struct {
 	Kind   EventKind
-	Phase  string // "mint", "copy", "link" or "verify"; empty where it is the run as a whole
-	Source string // with Table; empty where it is the phase as a whole
+	Phase  string // "dry-run", "mint", "copy", "link" or "verify"; empty for the run as a whole
+	Source string // with Table; empty for the phase as a whole
 	Table  string
 
-	// Rows of the source and table that the phase has dealt with, by earlier runs
-	// too, and how many there are in all; -1 while nobody knows.
+	// Rows is how many rows of the source and table the phase has dealt with, in
+	// earlier runs too. Total is how many there are; -1 if that is not known yet.
 	Rows, Total int64
 
 	Batch int           // EventBatch: rows of the batch
@@ -18,7 +18,7 @@ type Event struct {
 	Text  string        // EventWarning: what about
 }
 
-// An EventKind is what an [Event] tells.
+// An EventKind says what an [Event] is about.
 type EventKind string
 
 // The kinds of events.
@@ -27,7 +27,7 @@ const (
 	EventTable   EventKind = "table"   // a source's table begins in this phase, or goes on after an earlier run
 	EventBatch   EventKind = "batch"   // a transaction has ended, or as much was verified
 	EventEnd     EventKind = "end"     // a source's table is done in this phase
-	EventPause   EventKind = "pause"   // the run waits, for Config.PauseFile or Merge.Pause
+	EventPause   EventKind = "pause"   // the run waits, because of Config.PauseFile or Merge.Pause
 	EventResume  EventKind = "resume"  // it goes on
-	EventWarning EventKind = "warning" // something that people should know of
+	EventWarning EventKind = "warning" // people should know of this
 )

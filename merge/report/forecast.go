@@ -12,8 +12,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A Forecast is what [github.com/shardsnow/snow/merge.Merge.DryRun] expects of a run. Row numbers are of the
-// sources as they were read.
+// A Forecast is what [github.com/shardsnow/snow/merge.Merge.DryRun] expects of a run. It counts the rows that the dry
+// run has read.
 type Forecast struct {
 	Sources  []string        `json:"sources"`
 	Tables   []TableForecast `json:"tables"`            // one for each table and source
@@ -63,7 +63,7 @@ type ValueForecast struct {
 }
 
 // A DateForecast is about the dates of the rows of a source that get new ids, in
-// the order of the old ones. An id whose row has no date of use takes that of
+// the order of the old ids. The id of a row without a usable date gets the date of
 // the row before.
 type DateForecast struct {
 	Table      string        `json:"table"`
@@ -78,7 +78,7 @@ type DateForecast struct {
 // MaxSamples is how many samples a line of a forecast has.
 const MaxSamples = 5
 
-// Err returns what would stop a run, else nil: a join of some [*ClashError],
+// Err returns nil if nothing would stop a run, else a join of some [*ClashError],
 // [*OrphanError] and [*RowError].
 func (f *Forecast) Err() error {
 	if f.Problems == 0 {
@@ -94,7 +94,7 @@ func (f *Forecast) AddProblem(err error) {
 	}
 }
 
-// AddClash counts a row that clashes in a unique key, and the problem that it is if it is failing.
+// AddClash counts a row that clashes in a unique key. If failing, the clash would stop a run.
 func (f *Forecast) AddClash(u *plan.Unique, c *ClashError, failing bool) {
 	at := slices.IndexFunc(f.Clashes, func(o ClashForecast) bool {
 		return o.Table == c.Table && o.Source == c.Source && o.With == c.With && slices.Equal(o.Unique, c.Unique)

@@ -19,7 +19,7 @@ type Report struct {
 	Targets    []Target    `json:"targets"`    // one for each table
 	References []Reference `json:"references"` // one for each reference that a column may hold
 	Assertions []Assertion `json:"assertions,omitempty"`
-	Warnings   []string    `json:"warnings,omitempty"` // what people should look at, but no proof of a fault
+	Warnings   []string    `json:"warnings,omitempty"` // what people should look at, though it proves no fault
 	Failures   []Failure   `json:"failures,omitempty"` // at most 10 for each check, table and source
 	Failed     int64       `json:"failed"`             // how many there are in all
 }
@@ -32,8 +32,8 @@ type Table struct {
 	Rows         int64         `json:"rows"`             // in the source
 	Copied       int64         `json:"copied"`           // rows of the target that are theirs
 	Rekeyed      int64         `json:"rekeyed"`          // of the copied: those with a new id; the others kept theirs
-	Merged       int64         `json:"merged"`           // rows that stand for another one now, by RuleKeep or RuleMatch
-	Dropped      int64         `json:"dropped"`          // rows that were left out for good
+	Merged       int64         `json:"merged"`           // rows that were merged into others, by RuleKeep or RuleMatch
+	Dropped      int64         `json:"dropped"`          // rows that were left out
 	Renamed      int64         `json:"renamed"`          // values changed by RuleSuffix
 	Displacement time.Duration `json:"displacement_ns"`  // how far the time in a new id is from the row's date, at most
 	Hash         string        `json:"hash"`             // the sum of the hashes of the rows that should be in the target; empty where the server compared them itself
@@ -111,7 +111,7 @@ func (f Failure) String() string {
 // MaxFailures is how many failures of one check, table and source are listed.
 const MaxFailures = 10
 
-// AppendTo appends f to failures that are listed, unless [MaxFailures] like it are there.
+// AppendTo appends f to a list, unless the list has [MaxFailures] failures of its check, table and source.
 func (f Failure) AppendTo(list []Failure) []Failure {
 	same := 0
 	for _, other := range list {
@@ -125,7 +125,7 @@ func (f Failure) AppendTo(list []Failure) []Failure {
 	return list
 }
 
-// Add counts a failure, and lists it unless [MaxFailures] like it are listed.
+// Add counts a failure, and lists it as [Failure.AppendTo] does.
 func (r *Report) Add(f Failure) {
 	r.Failed++
 	r.Failures = f.AppendTo(r.Failures)
@@ -215,7 +215,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
-// A textTable lines up the columns of a text.
+// A textTable aligns the columns of a text.
 type textTable struct {
 	w io.Writer
 	t *tabwriter.Writer

@@ -63,14 +63,16 @@ type Querier interface {
 // Read reads the schema that a session is in. Its errors are those of the driver.
 func Read(ctx context.Context, d sqldialect.Dialect, r Querier) (*Catalog, error) {
 	c := &Catalog{}
-	load := c.loadMySQL
+	var err error
 	switch d {
+	case sqldialect.MySQL:
+		err = (&mysqlReader{c}).load(ctx, r)
 	case sqldialect.Postgres:
-		load = c.loadPostgres
+		err = (&postgresReader{c}).load(ctx, r)
 	case sqldialect.SQLite:
-		load = c.loadSQLite
+		err = loadSQLite(ctx, c, r)
 	}
-	if err := load(ctx, r); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	for _, t := range c.Tables {
@@ -81,8 +83,8 @@ func Read(ctx context.Context, d sqldialect.Dialect, r Querier) (*Catalog, error
 	return c, nil
 }
 
-// spell writes the names in a foreign key as the tables have them: SQLite
-// takes other cases, and foreign keys that leave out the columns of a primary key.
+// spell writes the names in a foreign key as the tables have them: SQLite allows another case, and allows to leave
+// out the columns of a primary key.
 func (c *Catalog) spell(t *Table, k *plan.ForeignKey) {
 	write := func(t *Table, names []string) {
 		for i, name := range names {

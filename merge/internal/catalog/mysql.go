@@ -11,7 +11,10 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-func (c *Catalog) loadMySQL(ctx context.Context, r Querier) error {
+// A mysqlReader reads the catalog of a MySQL or MariaDB server, from information_schema.
+type mysqlReader struct{ *Catalog }
+
+func (c *mysqlReader) load(ctx context.Context, r Querier) error {
 	var version, schema, collation sql.NullString
 	err := each(ctx, r, "SELECT VERSION(), DATABASE(), @@collation_database", nil, func(scan func(...any) error) error {
 		return scan(&version, &schema, &collation)
@@ -24,12 +27,12 @@ func (c *Catalog) loadMySQL(ctx context.Context, r Querier) error {
 	}
 	maria := strings.Contains(version.String, "MariaDB")
 	for _, load := range []func() error{
-		func() error { return c.mysqlTables(ctx, r) },
-		func() error { return c.mysqlColumns(ctx, r, maria) },
-		func() error { return c.mysqlIndexes(ctx, r) },
-		func() error { return c.mysqlForeignKeys(ctx, r, schema.String) },
-		func() error { return c.mysqlChecks(ctx, r, maria) },
-		func() error { return c.mysqlTriggers(ctx, r) },
+		func() error { return c.readTables(ctx, r) },
+		func() error { return c.readColumns(ctx, r, maria) },
+		func() error { return c.readIndexes(ctx, r) },
+		func() error { return c.readForeignKeys(ctx, r, schema.String) },
+		func() error { return c.readChecks(ctx, r, maria) },
+		func() error { return c.readTriggers(ctx, r) },
 	} {
 		if err := load(); err != nil {
 			return err
@@ -38,7 +41,7 @@ func (c *Catalog) loadMySQL(ctx context.Context, r Querier) error {
 	return nil
 }
 
-func (c *Catalog) mysqlTables(ctx context.Context, r Querier) error {
+func (c *mysqlReader) readTables(ctx context.Context, r Querier) error {
 	const query = "SELECT TABLE_NAME, TABLE_TYPE, COALESCE(TABLE_COLLATION, ''), COALESCE(ENGINE, ''), COALESCE(CREATE_OPTIONS, '')" +
 		" FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME"
 	return each(ctx, r, query, nil, func(scan func(...any) error) error {
@@ -71,7 +74,7 @@ func (c *Catalog) mysqlTables(ctx context.Context, r Querier) error {
 	})
 }
 
-func (c *Catalog) mysqlColumns(ctx context.Context, r Querier, maria bool) error {
+func (c *mysqlReader) readColumns(ctx context.Context, r Querier, maria bool) error {
 	const query = "SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COALESCE(COLLATION_NAME, '')," +
 		" COALESCE(GENERATION_EXPRESSION, '') FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION"
 	return each(ctx, r, query, nil, func(scan func(...any) error) error {
@@ -128,7 +131,7 @@ func (c *Catalog) mysqlColumns(ctx context.Context, r Querier, maria bool) error
 	})
 }
 
-func (c *Catalog) mysqlIndexes(ctx context.Context, r Querier) error {
+func (c *mysqlReader) readIndexes(ctx context.Context, r Querier) error {
 	const query = "SELECT TABLE_NAME, INDEX_NAME, NON_UNIQUE, COLUMN_NAME, SUB_PART, INDEX_TYPE" +
 		" FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX"
 	type index struct {
@@ -193,7 +196,7 @@ func (c *Catalog) mysqlIndexes(ctx context.Context, r Querier) error {
 	return err
 }
 
-func (c *Catalog) mysqlForeignKeys(ctx context.Context, r Querier, schema string) error {
+func (c *mysqlReader) readForeignKeys(ctx context.Context, r Querier, schema string) error {
 	type rules struct{ onDelete, onUpdate string }
 	actions := map[[2]string]rules{}
 	const constraints = "SELECT TABLE_NAME, CONSTRAINT_NAME, DELETE_RULE, UPDATE_RULE FROM information_schema.REFERENTIAL_CONSTRAINTS" +
@@ -246,7 +249,7 @@ func ruleOf(action string) string {
 	return action
 }
 
-func (c *Catalog) mysqlChecks(ctx context.Context, r Querier, maria bool) error {
+func (c *mysqlReader) readChecks(ctx context.Context, r Querier, maria bool) error {
 	query := "SELECT TABLE_NAME, CONSTRAINT_NAME, '' FROM information_schema.TABLE_CONSTRAINTS" +
 		" WHERE CONSTRAINT_SCHEMA = DATABASE() AND CONSTRAINT_TYPE = 'CHECK' ORDER BY 1, 2"
 	if maria {
@@ -272,7 +275,7 @@ func (c *Catalog) mysqlChecks(ctx context.Context, r Querier, maria bool) error 
 	})
 }
 
-func (c *Catalog) mysqlTriggers(ctx context.Context, r Querier) error {
+func (c *mysqlReader) readTriggers(ctx context.Context, r Querier) error {
 	const triggers = "SELECT EVENT_OBJECT_TABLE, TRIGGER_NAME, CONCAT(ACTION_TIMING, ' ', EVENT_MANIPULATION)" +
 		" FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY 1, 2"
 	err := each(ctx, r, triggers, nil, func(scan func(...any) error) error {

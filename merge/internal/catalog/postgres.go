@@ -8,9 +8,12 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-func (c *Catalog) loadPostgres(ctx context.Context, r Querier) error {
+// A postgresReader reads the catalog of a PostgreSQL server, from pg_catalog.
+type postgresReader struct{ *Catalog }
+
+func (c *postgresReader) load(ctx context.Context, r Querier) error {
 	for _, load := range []func(context.Context, Querier) error{
-		c.postgresTables, c.postgresHeirs, c.postgresTypes, c.postgresColumns, c.postgresIndexes, c.postgresForeignKeys, c.postgresRest,
+		c.readTables, c.readHeirs, c.readTypes, c.readColumns, c.readIndexes, c.readForeignKeys, c.readRest,
 	} {
 		if err := load(ctx, r); err != nil {
 			return err
@@ -19,7 +22,7 @@ func (c *Catalog) loadPostgres(ctx context.Context, r Querier) error {
 	return nil
 }
 
-func (c *Catalog) postgresTables(ctx context.Context, r Querier) error {
+func (c *postgresReader) readTables(ctx context.Context, r Querier) error {
 	const query = `SELECT relname::text, relkind::text, relispartition, relrowsecurity FROM pg_class
 		WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY relname COLLATE "C"`
 	return each(ctx, r, query, nil, func(scan func(...any) error) error {
@@ -53,8 +56,8 @@ func (c *Catalog) postgresTables(ctx context.Context, r Querier) error {
 	})
 }
 
-// postgresHeirs finds the tables that inherit from others, which are no partitions.
-func (c *Catalog) postgresHeirs(ctx context.Context, r Querier) error {
+// readHeirs finds the tables that inherit from others, which are no partitions.
+func (c *postgresReader) readHeirs(ctx context.Context, r Querier) error {
 	const query = `WITH RECURSIVE heirs(elder, heir) AS (
 			SELECT inhparent, inhrelid FROM pg_inherits UNION SELECT h.elder, i.inhrelid FROM heirs h JOIN pg_inherits i ON i.inhparent = h.heir
 		)
@@ -72,7 +75,7 @@ func (c *Catalog) postgresHeirs(ctx context.Context, r Querier) error {
 	})
 }
 
-func (c *Catalog) postgresTypes(ctx context.Context, r Querier) error {
+func (c *postgresReader) readTypes(ctx context.Context, r Querier) error {
 	const query = `SELECT format_type(t.oid, NULL), t.typtype::text,
 			COALESCE((SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid), '')
 		FROM pg_type t WHERE t.typnamespace = current_schema()::regnamespace AND t.typtype IN ('e', 'd', 'r', 'c')
@@ -91,7 +94,7 @@ func (c *Catalog) postgresTypes(ctx context.Context, r Querier) error {
 	})
 }
 
-func (c *Catalog) postgresColumns(ctx context.Context, r Querier) error {
+func (c *postgresReader) readColumns(ctx context.Context, r Querier) error {
 	const query = `SELECT k.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
 			pg_get_expr(d.adbin, d.adrelid), a.attidentity::text, a.attgenerated::text,
 			COALESCE((SELECT quote_ident(l.collname) FROM pg_collation l WHERE l.oid = a.attcollation AND a.attcollation <> t.typcollation), '')
@@ -125,7 +128,7 @@ func (c *Catalog) postgresColumns(ctx context.Context, r Querier) error {
 	})
 }
 
-func (c *Catalog) postgresIndexes(ctx context.Context, r Querier) error {
+func (c *postgresReader) readIndexes(ctx context.Context, r Querier) error {
 	// Whatever columns do not say comes after their list, or instead of it.
 	const query = `SELECT k.relname::text, i.relname::text, x.indisunique, x.indisprimary, x.indisexclusion, x.indisvalid,
 			pg_get_indexdef(x.indexrelid, 0, true),
@@ -165,7 +168,7 @@ func (c *Catalog) postgresIndexes(ctx context.Context, r Querier) error {
 	})
 }
 
-func (c *Catalog) postgresForeignKeys(ctx context.Context, r Querier) error {
+func (c *postgresReader) readForeignKeys(ctx context.Context, r Querier) error {
 	const columns = `(SELECT json_agg(a.attname ORDER BY u.n) FROM unnest(%) WITH ORDINALITY u(num, n)
 				JOIN pg_attribute a ON a.attrelid = @ AND a.attnum = u.num)::text`
 	query := `SELECT k.relname::text, f.conname::text, p.relname::text, p.relnamespace = k.relnamespace, f.confdeltype::text, f.confupdtype::text,
@@ -195,8 +198,8 @@ func (c *Catalog) postgresForeignKeys(ctx context.Context, r Querier) error {
 	})
 }
 
-// postgresRest notes what Schema does not carry over.
-func (c *Catalog) postgresRest(ctx context.Context, r Querier) error {
+// readRest notes what Schema leaves out.
+func (c *postgresReader) readRest(ctx context.Context, r Querier) error {
 	const onTables = `SELECT k.relname::text, 'check ' || f.conname || ' ' || pg_get_constraintdef(f.oid)
 		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid
 		WHERE f.contype = 'c' AND k.relnamespace = current_schema()::regnamespace

@@ -9,7 +9,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-func (c *Catalog) loadSQLite(ctx context.Context, r Querier) error {
+func loadSQLite(ctx context.Context, c *Catalog, r Querier) error {
 	const query = `SELECT l.name, l.type, l.wr, l.strict, COALESCE(s.sql, '') FROM pragma_table_list l JOIN sqlite_schema s ON s.name = l.name
 		WHERE l.schema = 'main' AND s.type IN ('table', 'view') AND l.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY l.name`
 	statements := map[string]string{}
@@ -48,7 +48,7 @@ func (c *Catalog) loadSQLite(ctx context.Context, r Querier) error {
 				return err
 			}
 		}
-		t.readStatement(statements[t.Name])
+		readStatement(t, statements[t.Name])
 	}
 	return nil
 }
@@ -178,9 +178,9 @@ func sqliteTriggers(ctx context.Context, r Querier, t *Table) error {
 	})
 }
 
-// readStatement takes from CREATE TABLE what no pragma tells: collations,
+// readStatement takes out of CREATE TABLE what no pragma tells: collations,
 // generated expressions, checks.
-func (t *Table) readStatement(statement string) {
+func readStatement(t *Table, statement string) {
 	tokens := tokenize(statement)
 	open := slices.IndexFunc(tokens, func(t token) bool { return t.text == "(" })
 	if open < 0 {
@@ -217,7 +217,7 @@ func (t *Table) readStatement(statement string) {
 	}
 }
 
-// closing returns the place behind the parenthesis that closes the one at open.
+// closing returns the index after the parenthesis that closes the one at open.
 func closing(tokens []token, open int) int {
 	depth := 0
 	for i := open; i < len(tokens); i++ {
@@ -234,8 +234,8 @@ func closing(tokens []token, open int) int {
 	return len(tokens)
 }
 
-// splitTop cuts what is between an open parenthesis and its end at the commas
-// that are in no other.
+// splitTop splits what is between an open parenthesis and its end at the commas
+// that are in no inner one.
 func splitTop(tokens []token) (definitions [][]token) {
 	from, depth := 0, 0
 	for i, token := range tokens {

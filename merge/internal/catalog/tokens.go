@@ -42,8 +42,8 @@ func tokenize(statement string) (tokens []token) {
 	return tokens
 }
 
-// closingQuote returns the place behind the quote that ends s, or 0. Two of
-// them stand for one inside.
+// closingQuote returns the index after the quote that ends s, or 0. Two quotes
+// stand for one inside.
 func closingQuote(s string) int {
 	for i := 1; i < len(s); i++ {
 		if s[i] != s[0] {

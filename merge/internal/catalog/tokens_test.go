@@ -48,6 +48,6 @@ func FuzzTokenize(f *testing.F) {
 			end = token.at + len(token.text)
 		}
 		table := &Table{Table: &plan.Table{Name: "t", Columns: []*plan.Column{{Name: "a", Generated: "?"}, {Name: "b"}}}}
-		table.readStatement(statement)
+		readStatement(table, statement)
 	})
 }

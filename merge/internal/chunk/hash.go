@@ -31,6 +31,7 @@ func (s *Sum) Add(o Sum) {
 // String returns 32 hexadecimal digits.
 func (s Sum) String() string { return fmt.Sprintf("%016x%016x", s[0], s[1]) }
 
+// ParseSum returns the sum that String returned.
 func ParseSum(text string) (s Sum, err error) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != 16 {
@@ -46,6 +47,7 @@ type Hasher struct {
 	buf   []byte
 }
 
+// NewHasher returns one for rows of some columns.
 func NewHasher(columns []*plan.Column, blobs bool) *Hasher {
 	h := &Hasher{blobs: blobs}
 	for _, c := range columns {

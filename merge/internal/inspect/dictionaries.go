@@ -12,20 +12,23 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// sameShare is the share of sampled rows that must be in another source too for
-// a table to be proposed as a dictionary.
+// sameShare is the share of sampled rows that another source must have too,
+// for a table to be proposed as a dictionary.
 const sameShare = 0.8
+
+// A clashFinder looks for rows that are equal in two sources.
+type clashFinder struct{ *evidence }
 
 // dictionaries looks for tables whose rows are the same things in all sources,
 // under the same ids.
-func (i *inspector) dictionaries(ctx context.Context) error {
-	for _, t := range i.plan.Tables {
+func (f *clashFinder) dictionaries(ctx context.Context) error {
+	for _, t := range f.plan.Tables {
 		key := t.Key()
 		if key == nil {
 			continue
 		}
 		shared, same, sampled := 0, 0, 0
-		err := i.pairs(ctx, t, []string{key.Name}, func(of []*plan.Column, one, other []any) {
+		err := f.pairs(ctx, t, []string{key.Name}, func(of []*plan.Column, one, other []any) {
 			if one == nil {
 				sampled++
 				return
@@ -34,7 +37,7 @@ func (i *inspector) dictionaries(ctx context.Context) error {
 			told := false // by more than its id
 			equal := true
 			for n, c := range of {
-				told = told || c.Name != key.Name && one[n] != nil && sqltype.Of(i.dialect, c.Type).Kind == sqltype.Text
+				told = told || c.Name != key.Name && one[n] != nil && sqltype.Of(f.dialect, c.Type).Kind == sqltype.Text
 				equal = equal && sqlvalue.Text(one[n]) == sqlvalue.Text(other[n])
 			}
 			if told && equal {
@@ -55,16 +58,16 @@ func (i *inspector) dictionaries(ctx context.Context) error {
 	return nil
 }
 
-// pairs looks for the sampled rows of each source in the earlier ones, by
-// columns. It calls do for each row that was looked for, with nil, and for each
-// that was found, with what both have in the columns that both sources have.
-func (i *inspector) pairs(ctx context.Context, t *plan.Table, by []string, do func(of []*plan.Column, one, other []any)) error {
-	sources := i.plan.SourcesOf(t)
+// pairs looks for the sampled rows of each source in the sources before it, by
+// columns. It calls do with nil for each row that it looks for, and with the values of
+// both rows, in the columns that both sources have, for each row that it finds.
+func (f *clashFinder) pairs(ctx context.Context, t *plan.Table, by []string, do func(of []*plan.Column, one, other []any)) error {
+	sources := f.plan.SourcesOf(t)
 	for n, source := range sources {
-		mine := i.samples[tableOf{source, t.Name}]
+		mine := f.samples[tableOf{source, t.Name}]
 		for _, earlier := range sources[:n] {
 			of := slices.DeleteFunc(slices.Clone(mine.columns), func(c *plan.Column) bool {
-				return !slices.ContainsFunc(i.samples[tableOf{earlier, t.Name}].columns, func(other *plan.Column) bool { return other.Name == c.Name })
+				return !slices.ContainsFunc(f.samples[tableOf{earlier, t.Name}].columns, func(other *plan.Column) bool { return other.Name == c.Name })
 			})
 			places := make([]int, len(by)) // of the key in mine, and in of
 			shared := make([]int, len(by))
@@ -75,7 +78,7 @@ func (i *inspector) pairs(ctx context.Context, t *plan.Table, by []string, do fu
 			if slices.Contains(places, -1) || slices.Contains(shared, -1) {
 				continue
 			}
-			theirs := i.catalogs[earlier].Table(t.Name)
+			theirs := f.catalogs[earlier].Table(t.Name)
 			rows := map[string][]any{}
 			var keys [][]any
 			for _, row := range mine.rows {
@@ -83,13 +86,13 @@ func (i *inspector) pairs(ctx context.Context, t *plan.Table, by []string, do fu
 				for k, at := range places {
 					key[k] = row[at]
 				}
-				if text := sqlvalue.FormatKey(key); i.comparable(theirs.Table, by, key) && rows[text] == nil {
+				if text := sqlvalue.FormatKey(key); f.comparable(theirs.Table, by, key) && rows[text] == nil {
 					rows[text] = row
 					keys = append(keys, key)
 					do(nil, nil, nil)
 				}
 			}
-			found, err := i.rows[earlier].Find(ctx, t.Name, of, by, keys)
+			found, err := f.rows[earlier].Find(ctx, t.Name, of, by, keys)
 			if err != nil {
 				return fmt.Errorf("source %q: table %q: %w", earlier, t.Name, err)
 			}
@@ -111,11 +114,11 @@ func (i *inspector) pairs(ctx context.Context, t *plan.Table, by []string, do fu
 	return nil
 }
 
-// comparable reports whether the columns of a table can be asked for values of
+// comparable reports whether the columns of a table can be compared with values of
 // another one, whose types may be wider.
-func (i *inspector) comparable(t *plan.Table, by []string, key []any) bool {
+func (f *clashFinder) comparable(t *plan.Table, by []string, key []any) bool {
 	for n, v := range key {
-		s := sqltype.Of(i.dialect, t.Column(by[n]).Type)
+		s := sqltype.Of(f.dialect, t.Column(by[n]).Type)
 		if v == nil {
 			return false
 		}
@@ -130,26 +133,26 @@ func (i *inspector) comparable(t *plan.Table, by []string, key []any) bool {
 	return true
 }
 
-// clashes looks at the unique keys in which rows of different sources may be
-// equal, and proposes what to do with those that are.
-func (i *inspector) clashes(ctx context.Context) error {
-	for _, t := range i.plan.Tables {
+// clashes looks at the unique keys in which rows of two sources may clash, and
+// proposes a rule for those in which rows do.
+func (f *clashFinder) clashes(ctx context.Context) error {
+	for _, t := range f.plan.Tables {
 		primary := func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }
 		key := t.Key()
-		minted := key != nil && len(t.Mint) == len(i.plan.SourcesOf(t)) && len(key.Suspects) == 0
+		minted := key != nil && len(t.Mint) == len(f.plan.SourcesOf(t)) && len(key.Suspects) == 0
 		if len(t.PrimaryKey) > 0 && !minted && !slices.ContainsFunc(t.Unique, primary) {
 			t.Unique = slices.Insert(t.Unique, 0, &plan.Unique{Columns: slices.Clone(t.PrimaryKey), Rule: plan.RuleFail})
 		}
 	}
-	// Dictionaries by a natural key first: references to them do not tell rows apart.
+	// Dictionaries with a natural key come first: references to them do not tell rows apart.
 	for _, dictionary := range []bool{true, false} {
-		for _, t := range i.plan.Tables {
+		for _, t := range f.plan.Tables {
 			for _, u := range t.Unique {
 				ofKey := t.Key() != nil && slices.Equal(u.Columns, t.PrimaryKey)
-				if u.Rule != plan.RuleFail || i.apart(t, u) || ofKey && len(t.Mint) > 0 {
+				if u.Rule != plan.RuleFail || f.apart(t, u) || ofKey && len(t.Mint) > 0 {
 					continue
 				}
-				if err := i.clash(ctx, t, u, dictionary); err != nil {
+				if err := f.clash(ctx, t, u, dictionary); err != nil {
 					return err
 				}
 			}
@@ -158,26 +161,26 @@ func (i *inspector) clashes(ctx context.Context) error {
 	return nil
 }
 
-// apart reports whether rows of different sources can't be equal in a unique
-// key: they refer to rows that are told apart.
-func (i *inspector) apart(t *plan.Table, u *plan.Unique) bool {
+// apart reports whether rows of two sources can't clash in a unique
+// key, because it has a new id, or a reference to rows that get new ids.
+func (f *clashFinder) apart(t *plan.Table, u *plan.Unique) bool {
 	return slices.ContainsFunc(u.Columns, func(name string) bool {
 		c := t.Column(name)
-		if c.Role == plan.RoleKey && len(t.Mint) == len(i.plan.SourcesOf(t)) {
+		if c.Role == plan.RoleKey && len(t.Mint) == len(f.plan.SourcesOf(t)) {
 			return true
 		}
 		if c.Role != plan.RoleReference || len(c.Refers) != 1 || len(c.None) > 0 { // no row is the same in all of them
 			return false
 		}
-		parent := i.plan.Table(c.Refers[0].Table)
-		return len(parent.Mint) == len(i.plan.SourcesOf(parent)) && !parent.Merges()
+		parent := f.plan.Table(c.Refers[0].Table)
+		return len(parent.Mint) == len(f.plan.SourcesOf(parent)) && !parent.Merges()
 	})
 }
 
-func (i *inspector) clash(ctx context.Context, t *plan.Table, u *plan.Unique, dictionary bool) error {
+func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, dictionary bool) error {
 	sampled, found := 0, 0
 	var examples []string
-	err := i.pairs(ctx, t, u.Columns, func(of []*plan.Column, _, other []any) {
+	err := f.pairs(ctx, t, u.Columns, func(of []*plan.Column, _, other []any) {
 		if other == nil {
 			sampled++
 			return
@@ -194,14 +197,14 @@ func (i *inspector) clash(ctx context.Context, t *plan.Table, u *plan.Unique, di
 	if err != nil || found == 0 {
 		return err
 	}
-	natural := t.Key() != nil && t.RenameColumn(u, i.dialect) != nil && float64(found) >= sameShare*float64(sampled)
+	natural := t.Key() != nil && t.RenameColumn(u, f.dialect) != nil && float64(found) >= sameShare*float64(sampled)
 	evidence := fmt.Sprintf("%d of %d sampled values are in two sources, such as %s", found, sampled, strings.Join(examples, ", "))
 	switch {
 	case natural:
 		u.Rule = plan.RuleMatch
 		u.Suspects = append(u.Suspects, "a dictionary? "+evidence+": so rows with equal values become one")
 	case dictionary:
-	case t.RenameColumn(u, i.dialect) != nil:
+	case t.RenameColumn(u, f.dialect) != nil:
 		u.Rule = plan.RuleSuffix
 		u.Suspects = append(u.Suspects, "clashes: "+evidence)
 	default:

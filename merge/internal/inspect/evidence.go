@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -21,7 +22,21 @@ const (
 	surveyedKeys = 200            // values of a column that are looked up in tables that its name does not hint at
 )
 
-// A keyRange is where the keys of a table lie in one source.
+// evidence is what is known of the sources.
+type evidence struct {
+	dialect  sqldialect.Dialect
+	names    []string
+	rows     map[string]Rows
+	catalogs map[string]*catalog.Catalog
+	plan     *plan.Plan // as far as it is made
+	ranges   map[tableOf]keyRange
+	samples  map[tableOf]*sample
+}
+
+// tableOf is a table of a source.
+type tableOf struct{ source, table string }
+
+// A keyRange is the range of the keys of a table in one source.
 type keyRange struct {
 	any      bool
 	min, max int64
@@ -34,7 +49,7 @@ type sample struct {
 	whole   bool // there are no others
 }
 
-// values returns what the rows have in a column, without NULL.
+// values returns the values of a column, without NULL.
 func (s *sample) values(column string) (values []any) {
 	at := slices.IndexFunc(s.columns, func(c *plan.Column) bool { return c.Name == column })
 	if at < 0 {
@@ -48,7 +63,7 @@ func (s *sample) values(column string) (values []any) {
 	return values
 }
 
-// pick returns what a row has in columns.
+// pick returns the values of a row in some columns.
 func (s *sample) pick(columns []string, row []any) []any {
 	picked := make([]any, len(columns))
 	for n, name := range columns {
@@ -58,10 +73,10 @@ func (s *sample) pick(columns []string, row []any) []any {
 }
 
 // survey reads the ranges of keys and the samples.
-func (i *inspector) survey(ctx context.Context) error {
-	for _, t := range i.plan.Tables {
-		for _, source := range i.plan.SourcesOf(t) {
-			if err := i.sample(ctx, source, t); err != nil {
+func (e *evidence) survey(ctx context.Context) error {
+	for _, t := range e.plan.Tables {
+		for _, source := range e.plan.SourcesOf(t) {
+			if err := e.sample(ctx, source, t); err != nil {
 				return fmt.Errorf("source %q: table %q: %w", source, t.Name, err)
 			}
 		}
@@ -69,16 +84,16 @@ func (i *inspector) survey(ctx context.Context) error {
 	return nil
 }
 
-// sample takes rows from the beginning of the primary key and, where it begins
-// with an integer, from places that are evenly spread over it.
-func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) error {
+// sample reads rows from the beginning of the primary key and, if it begins
+// with an integer, from evenly spread places.
+func (e *evidence) sample(ctx context.Context, source string, t *plan.Table) error {
 	at := tableOf{source, t.Name}
 	s := &sample{}
-	i.samples[at] = s
-	found := i.catalogs[source].Table(t.Name)
+	e.samples[at] = s
+	found := e.catalogs[source].Table(t.Name)
 	for _, c := range found.Columns { // with their types in this source
-		// SQLite's types say little.
-		telling := c.Generated == "" && (sqltype.Of(i.dialect, c.Type).Kind != sqltype.Bytes || i.dialect == sqldialect.SQLite)
+		// The types of SQLite say little.
+		telling := c.Generated == "" && (sqltype.Of(e.dialect, c.Type).Kind != sqltype.Bytes || e.dialect == sqldialect.SQLite)
 		if telling || slices.Contains(t.PrimaryKey, c.Name) {
 			s.columns = append(s.columns, c)
 		}
@@ -87,7 +102,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 	if len(primary) == 0 || len(s.columns) == 0 {
 		return nil
 	}
-	db := i.rows[source]
+	db := e.rows[source]
 	from := &plan.Table{Name: t.Name, PrimaryKey: primary, Columns: found.Columns}
 	seen := map[string]bool{}
 	size := 0
@@ -114,7 +129,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 		}
 	}
 	first := found.Column(primary[0])
-	if sqltype.Of(i.dialect, first.Type).Kind != sqltype.Integer {
+	if sqltype.Of(e.dialect, first.Type).Kind != sqltype.Integer {
 		return nil
 	}
 	low, high, err := db.Bounds(ctx, t.Name, first.Name)
@@ -130,7 +145,7 @@ func (i *inspector) sample(ctx context.Context, source string, t *plan.Table) er
 		r.min, r.max = math.MinInt64, math.MaxInt64 // a text in SQLite's integers, or past 2^63
 	}
 	if len(primary) == 1 {
-		i.ranges[at] = r
+		e.ranges[at] = r
 	}
 	if s.whole || errLow != nil || errHigh != nil {
 		return nil
@@ -162,7 +177,7 @@ func rowSize(row []any) (size int) {
 	return size
 }
 
-// An inclusion is how many of the ids that were looked up are keys.
+// An inclusion is how many of the ids that were looked for are keys.
 type inclusion struct{ hits, of int }
 
 func (n inclusion) share() float64 {
@@ -174,7 +189,7 @@ func (n inclusion) share() float64 {
 
 func (n inclusion) String() string { return fmt.Sprintf("%d of %d", n.hits, n.of) }
 
-// ids are different ids of each source, as a column or a path has them.
+// ids are the different ids that a column or a path has, by source.
 type ids map[string][]int64
 
 func (s ids) count() (n int) {
@@ -184,8 +199,8 @@ func (s ids) count() (n int) {
 	return n
 }
 
-// big returns those of the sources whose values are all too big to be anything
-// else than ids.
+// big returns the ids of the sources whose values are all too big to be anything
+// but ids.
 func (s ids) big() ids {
 	big := ids{}
 	for source, of := range s {
@@ -196,7 +211,7 @@ func (s ids) big() ids {
 	return big
 }
 
-// first returns at most n of each source.
+// first returns at most n ids of each source.
 func (s ids) first(n int) ids {
 	some := ids{}
 	for source, of := range s {
@@ -206,13 +221,13 @@ func (s ids) first(n int) ids {
 }
 
 // lookUp counts how many of the ids are keys of a table in their own source.
-func (i *inspector) lookUp(ctx context.Context, s ids, table *plan.Table) (total inclusion, err error) {
+func (e *evidence) lookUp(ctx context.Context, s ids, table *plan.Table) (total inclusion, err error) {
 	key := table.Key()
-	for _, source := range i.names {
+	for _, source := range e.names {
 		if len(s[source]) == 0 || !table.In(source) {
 			continue
 		}
-		r := i.ranges[tableOf{source, table.Name}]
+		r := e.ranges[tableOf{source, table.Name}]
 		total.of += len(s[source])
 		var within []int64
 		for _, id := range s[source] {
@@ -220,7 +235,7 @@ func (i *inspector) lookUp(ctx context.Context, s ids, table *plan.Table) (total
 				within = append(within, id)
 			}
 		}
-		n, err := i.rows[source].Count(ctx, table.Name, key, within)
+		n, err := e.rows[source].Count(ctx, table.Name, key, within)
 		if err != nil {
 			return inclusion{}, fmt.Errorf("source %q: table %q: %w", source, table.Name, err)
 		}
@@ -229,7 +244,7 @@ func (i *inspector) lookUp(ctx context.Context, s ids, table *plan.Table) (total
 	return total, nil
 }
 
-// distinct returns the different ids among values, without those that stand for none.
+// distinct returns the different ids among values, without those that are not positive.
 func distinct(values []any) []int64 {
 	seen := map[int64]bool{}
 	var found []int64

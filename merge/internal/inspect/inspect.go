@@ -13,7 +13,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A Database is a source, as Propose asks it.
+// A Database is a source, as Propose sees it.
 type Database struct {
 	Name    string // see merge.Source
 	Catalog *catalog.Catalog
@@ -22,7 +22,7 @@ type Database struct {
 
 // Rows reads rows of a database. Values are carried as dialect.Carrier says.
 type Rows interface {
-	// Range returns the first rows of a table behind a primary key, in the order of that key; nil is no key.
+	// Range returns at most limit rows of a table after a primary key, in the order of the primary key. Nil means from the first.
 	Range(ctx context.Context, t *plan.Table, columns []*plan.Column, after []any, limit int) ([][]any, error)
 
 	// Bounds returns the lowest and the highest value of a column.
@@ -37,45 +37,38 @@ type Rows interface {
 
 // Propose returns a plan to merge databases, the first of which has precedence.
 func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*plan.Plan, error) {
-	i := &inspector{
+	e := &evidence{
 		dialect: d, rows: map[string]Rows{}, catalogs: map[string]*catalog.Catalog{},
 		ranges: map[tableOf]keyRange{}, samples: map[tableOf]*sample{},
 	}
 	var catalogs []*catalog.Catalog
 	for _, db := range databases {
-		i.names = append(i.names, db.Name)
-		i.rows[db.Name], i.catalogs[db.Name] = db.Rows, db.Catalog
+		e.names = append(e.names, db.Name)
+		e.rows[db.Name], e.catalogs[db.Name] = db.Rows, db.Catalog
 		catalogs = append(catalogs, db.Catalog)
 	}
-	i.plan = unite(d, i.names, catalogs)
+	e.plan = unite(d, e.names, catalogs)
+	i, references, clashes := &inspector{e}, &referenceFinder{e}, &clashFinder{e}
 	i.keys()
-	for _, step := range []func(context.Context) error{
-		i.survey, i.mint, i.dates, i.suspects, i.dictionaries, i.clashes,
-	} {
+	if err := e.survey(ctx); err != nil {
+		return nil, err
+	}
+	i.mint()
+	i.dates()
+	for _, step := range []func(context.Context) error{references.find, clashes.dictionaries, clashes.clashes} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
 	}
 	i.widen()
-	return i.plan, nil
+	return e.plan, nil
 }
 
-// An inspector is one call of Propose.
-type inspector struct {
-	dialect  sqldialect.Dialect
-	names    []string
-	rows     map[string]Rows
-	catalogs map[string]*catalog.Catalog
-	plan     *plan.Plan
-	ranges   map[tableOf]keyRange
-	samples  map[tableOf]*sample
-}
+// An inspector says what follows from the schemas and from the ranges of keys.
+type inspector struct{ *evidence }
 
-// tableOf is a table of a source.
-type tableOf struct{ source, table string }
-
-// keys sets the roles that the schemas declare: keys, and references by foreign
-// keys to them.
+// keys sets the roles that the schemas declare: keys, and references to them by
+// foreign keys.
 func (i *inspector) keys() {
 	var waiting []*plan.Table // those whose primary key may be a reference
 	for _, t := range i.plan.Tables {
@@ -98,13 +91,13 @@ func (i *inspector) keys() {
 		if at < 0 {
 			return
 		}
-		// Its foreign key leads to no key, or around in a circle.
+		// Its foreign keys lead to no key, or form a circle.
 		waiting[at].Column(waiting[at].PrimaryKey[0]).Role = plan.RoleKey
 		waiting = slices.Delete(waiting, at, at+1)
 	}
 }
 
-// follow makes references of the columns of foreign keys to keys and to other references.
+// follow makes columns of foreign keys to keys, or to references, references.
 func (i *inspector) follow() {
 	for changed := true; changed; {
 		changed = false
@@ -130,7 +123,7 @@ func (i *inspector) follow() {
 }
 
 // mint decides which sources get new ids.
-func (i *inspector) mint(context.Context) error {
+func (i *inspector) mint() {
 	for _, t := range i.plan.Tables {
 		key := t.Key()
 		for _, source := range i.plan.SourcesOf(t) {
@@ -162,11 +155,10 @@ func (i *inspector) mint(context.Context) error {
 			}
 		}
 	}
-	return nil
 }
 
 // dates finds the column that tells when a row was made.
-func (i *inspector) dates(context.Context) error {
+func (i *inspector) dates() {
 	rank := func(name string) int {
 		return slices.Index([]string{
 			"created at", "created", "create time", "created time", "creation time", "createtime", "createdat", "ctime", "create date", "created on", "date created",
@@ -191,10 +183,9 @@ func (i *inspector) dates(context.Context) error {
 			t.AddNote("column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
 		}
 	}
-	return nil
 }
 
-// knowsZone reports whether values of a type are the same instant everywhere.
+// knowsZone reports whether values of a type are instants, whatever the time zone is.
 func knowsZone(d sqldialect.Dialect, typ string) bool {
 	typ = strings.ToLower(typ)
 	switch d {
@@ -206,8 +197,8 @@ func knowsZone(d sqldialect.Dialect, typ string) bool {
 	return false
 }
 
-// widen gives the columns that hold ids, or may, a type for 64 bits, and that
-// of the key to what refers to it, as foreign keys want.
+// widen gives columns that hold ids, or may hold them, a type of 64 bits, and gives
+// references the type of their key, as foreign keys need it.
 func (i *inspector) widen() {
 	for _, t := range i.plan.Tables {
 		for _, c := range t.Columns {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// words takes a name apart: playerID, player_id and PLAYER-ID are player and id.
+// words splits a name: playerID, player_id and PLAYER-ID are player and id.
 func words(name string) (words []string) {
 	var word []rune
 	runes := []rune(name)
@@ -30,7 +30,7 @@ func words(name string) (words []string) {
 	return words
 }
 
-// singular returns a word as it is for one thing.
+// singular returns the singular of a word.
 func singular(word string) string {
 	switch {
 	case len(word) > 4 && strings.HasSuffix(word, "ies"):
@@ -43,8 +43,8 @@ func singular(word string) string {
 	return word
 }
 
-// thing returns the words of a table's or a member's name for one thing,
-// without the prefixes that some put before the names of all tables.
+// thing returns the words of the name of a table or a member, in the singular,
+// without prefixes that all tables of a program may have.
 func thing(name string) []string {
 	w := words(name)
 	if len(w) > 1 && slices.Contains([]string{"t", "tb", "tbl", "tab", "table"}, w[0]) {
@@ -63,8 +63,8 @@ type idName struct {
 	plural bool     // of several of them
 }
 
-// readName looks for what names of references have in common: an ending, or
-// what people and things are to each other.
+// readName looks for what the names of references have in common: an ending, or
+// a word for a relation of people or things.
 func readName(name string) idName {
 	w := words(name)
 	if len(w) == 0 {
@@ -85,7 +85,7 @@ func readName(name string) idName {
 	return n
 }
 
-// person reports whether the name is of what people are to each other.
+// person reports whether the name is a relation of people, such as leader.
 func (n idName) person() bool {
 	if len(n.stem) == 0 {
 		return false
@@ -96,7 +96,7 @@ func (n idName) person() bool {
 	}, singular(n.stem[len(n.stem)-1]))
 }
 
-// relative reports whether the name is of what a row is to another one of its table.
+// relative reports whether the name is a relation to a row of the same table, such as parent.
 func (n idName) relative() bool {
 	return len(n.stem) > 0 && slices.Contains([]string{"parent", "child", "previous", "prev", "next", "root", "origin"}, n.stem[len(n.stem)-1])
 }
@@ -109,8 +109,8 @@ func ofPeople(table string) bool {
 	}, of[len(of)-1])
 }
 
-// match says how well a stem names a table: 3 the same, 2 with words before
-// it, such as target_player for players, 1 the end of the table's name, 0 not.
+// match says how well a stem names a table: 3 if they are the same, 2 if the stem has words before
+// it, such as target_player for players, 1 if it is the end of the table's name, else 0.
 func match(stem []string, table string) int {
 	of := thing(table)
 	if len(stem) == 0 || len(of) == 0 {

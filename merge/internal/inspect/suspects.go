@@ -15,22 +15,25 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// likely is the share of sampled values that must be ids of a table for a
-// proposal; the others may be orphans.
+// likely is the share of sampled values that must be ids of a table, for it to be
+// proposed. The other values may be orphans.
 const likely = 0.9
 
-// suspects looks at the columns that the schema calls plain.
-func (i *inspector) suspects(ctx context.Context) error {
-	// Which keys are others' comes first: they are no candidates for what follows.
-	for _, t := range i.plan.Tables {
-		if key := t.Key(); key != nil && i.borrowed(t, key) {
-			if err := i.undeclared(ctx, t, key); err != nil {
+// A referenceFinder looks for references that no schema declares.
+type referenceFinder struct{ *evidence }
+
+// find looks at the columns that are plain by the schema.
+func (f *referenceFinder) find(ctx context.Context) error {
+	// Keys that are keys of another table come first: they are no candidates for what follows.
+	for _, t := range f.plan.Tables {
+		if key := t.Key(); key != nil && f.borrowed(t, key) {
+			if err := f.undeclared(ctx, t, key); err != nil {
 				return err
 			}
 		}
 	}
-	for _, t := range i.plan.Tables {
-		for _, look := range []func(context.Context, *plan.Table, *plan.Column) error{i.polymorphic, i.undeclared, i.json, i.list} {
+	for _, t := range f.plan.Tables {
+		for _, look := range []func(context.Context, *plan.Table, *plan.Column) error{f.polymorphic, f.undeclared, f.json, f.list} {
 			for _, c := range t.Columns {
 				if c.Generated != "" || c.Name == t.Created || c.Role != plan.RolePlain {
 					continue
@@ -44,24 +47,24 @@ func (i *inspector) suspects(ctx context.Context) error {
 	return nil
 }
 
-// borrowed reports whether a key may be that of another table, as in a table
-// with more about the same rows.
-func (i *inspector) borrowed(t *plan.Table, c *plan.Column) bool {
+// borrowed reports whether a key may be the key of another table, as in a table
+// with details of the same rows.
+func (f *referenceFinder) borrowed(t *plan.Table, c *plan.Column) bool {
 	named := readName(c.Name)
-	for _, source := range i.plan.SourcesOf(t) {
-		if i.catalogs[source].Table(t.Name).Numbered == c.Name && i.dialect != sqldialect.SQLite {
+	for _, source := range f.plan.SourcesOf(t) {
+		if f.catalogs[source].Table(t.Name).Numbered == c.Name && f.dialect != sqldialect.SQLite {
 			return false // SQLite counts up every integer key
 		}
 	}
 	return named.named && len(named.stem) > 0 && match(named.stem, t.Name) == 0
 }
 
-// sampled returns the ids that a column of integers, or of texts that are
-// numbers, has in each source.
-func (i *inspector) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
+// sampled returns the ids of a column in each source, and false if its values are neither integers
+// nor texts of numbers.
+func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 	found := ids{}
-	for _, source := range i.plan.SourcesOf(t) {
-		values := i.samples[tableOf{source, t.Name}].values(c.Name)
+	for _, source := range f.plan.SourcesOf(t) {
+		values := f.samples[tableOf{source, t.Name}].values(c.Name)
 		found[source] = distinct(values)
 		numbers, others := 0, 0
 		for _, v := range values {
@@ -75,13 +78,13 @@ func (i *inspector) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 			return nil, false
 		}
 	}
-	s := sqltype.Of(i.dialect, c.Type)
+	s := sqltype.Of(f.dialect, c.Type)
 	return found, s.Kind == sqltype.Integer && s.Bits >= 16 || s.Kind == sqltype.Text && found.count() > 0
 }
 
 // undeclared looks for references without a foreign key.
-func (i *inspector) undeclared(ctx context.Context, t *plan.Table, c *plan.Column) error {
-	values, ok := i.sampled(t, c)
+func (f *referenceFinder) undeclared(ctx context.Context, t *plan.Table, c *plan.Column) error {
+	values, ok := f.sampled(t, c)
 	if !ok {
 		return nil
 	}
@@ -89,19 +92,19 @@ func (i *inspector) undeclared(ctx context.Context, t *plan.Table, c *plan.Colum
 	if named.plural {
 		named = idName{} // how many there are, and not which
 	}
-	found, err := i.parents(ctx, t, c, named, values)
+	found, err := f.parents(ctx, t, c, named, values)
 	if err != nil {
 		return err
 	}
 	switch {
 	case found.table != nil:
-		i.propose(t, c, plan.RoleReference, &plan.Reference{Table: found.table.Name})
+		f.propose(t, c, plan.RoleReference, &plan.Reference{Table: found.table.Name})
 		addSuspect(c, "a reference without a foreign key? %s", found.why)
-		i.none(t, c)
+		f.none(t, c)
 	case found.why != "":
 		c.Role = plan.RoleUndecided
 		addSuspect(c, "a reference? %s", found.why)
-		i.none(t, c)
+		f.none(t, c)
 	case named.named && c.Role == plan.RolePlain && values.count() > 0 && !slices.Equal(words(c.Name), []string{"id"}):
 		t.AddNote("column %s: named like a reference, but its values are ids of no table", c.Name)
 	}
@@ -109,7 +112,7 @@ func (i *inspector) undeclared(ctx context.Context, t *plan.Table, c *plan.Colum
 }
 
 // propose gives a column a role that people have to confirm.
-func (i *inspector) propose(t *plan.Table, c *plan.Column, role plan.Role, refers ...*plan.Reference) {
+func (f *referenceFinder) propose(t *plan.Table, c *plan.Column, role plan.Role, refers ...*plan.Reference) {
 	if c.Role == plan.RoleKey {
 		t.Mint = nil
 	}
@@ -117,9 +120,9 @@ func (i *inspector) propose(t *plan.Table, c *plan.Column, role plan.Role, refer
 }
 
 // none fills in the values that stand for no row.
-func (i *inspector) none(t *plan.Table, c *plan.Column) {
-	for _, source := range i.plan.SourcesOf(t) {
-		for _, v := range i.samples[tableOf{source, t.Name}].values(c.Name) {
+func (f *referenceFinder) none(t *plan.Table, c *plan.Column) {
+	for _, source := range f.plan.SourcesOf(t) {
+		for _, v := range f.samples[tableOf{source, t.Name}].values(c.Name) {
 			text := sqlvalue.Text(v)
 			if id, ok := sqlvalue.ParseID(text); (!ok && text == "" || ok && id <= 0) && !slices.Contains(c.None, text) {
 				c.None = append(c.None, text)
@@ -129,23 +132,23 @@ func (i *inspector) none(t *plan.Table, c *plan.Column) {
 	slices.Sort(c.None)
 }
 
-// A parentage is what was found out about ids of an unknown table.
+// A parentage is the table whose ids some values are, or a suspicion.
 type parentage struct {
 	table *plan.Table // where there is a proposal
 	why   string      // where there is a suspicion
 }
 
-// parents looks for the table whose ids values are: by name first, and by the
-// values alone where the name says that they are ids, or the ids are so big
-// that nothing else looks like them.
-func (i *inspector) parents(ctx context.Context, t *plan.Table, c *plan.Column, named idName, values ids) (parentage, error) {
+// parents looks for the table whose ids values are: first by the name, then by the
+// values alone, if the name says that they are ids, or if they are too big to be
+// anything else.
+func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Column, named idName, values ids) (parentage, error) {
 	type candidate struct {
 		table *plan.Table
 		score int
 		found inclusion
 	}
 	var hinted []candidate
-	for _, parent := range i.plan.Tables {
+	for _, parent := range f.plan.Tables {
 		if parent.Key() == nil || parent.Key() == c {
 			continue
 		}
@@ -153,7 +156,7 @@ func (i *inspector) parents(ctx context.Context, t *plan.Table, c *plan.Column, 
 		if score == 1 && !named.named || score == 0 {
 			continue
 		}
-		found, err := i.lookUp(ctx, values, parent)
+		found, err := f.lookUp(ctx, values, parent)
 		if err != nil {
 			return parentage{}, err
 		}
@@ -170,7 +173,7 @@ func (i *inspector) parents(ctx context.Context, t *plan.Table, c *plan.Column, 
 			return parentage{h.table, fmt.Sprintf("named like an id of %s, and %s sampled values are", h.table.Name, h.found)}, nil
 		}
 	}
-	// A key of its own is taken for another's only if the names say so.
+	// A key is the key of another table only if the names say so.
 	if c != nil && c.Role == plan.RoleKey {
 		return parentage{}, nil
 	}
@@ -181,11 +184,11 @@ func (i *inspector) parents(ctx context.Context, t *plan.Table, c *plan.Column, 
 		return parentage{}, nil
 	}
 	var owners []candidate
-	for _, parent := range i.plan.Tables {
+	for _, parent := range f.plan.Tables {
 		if parent.Key() == nil || parent.Key() == c {
 			continue
 		}
-		found, err := i.lookUp(ctx, values.first(surveyedKeys), parent)
+		found, err := f.lookUp(ctx, values.first(surveyedKeys), parent)
 		if err != nil {
 			return parentage{}, err
 		}
@@ -215,9 +218,9 @@ func (i *inspector) parents(ctx context.Context, t *plan.Table, c *plan.Column, 
 }
 
 // polymorphic looks for a column beside c that names the table of its ids.
-func (i *inspector) polymorphic(ctx context.Context, t *plan.Table, c *plan.Column) error {
+func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *plan.Column) error {
 	named := readName(c.Name)
-	if _, ok := i.sampled(t, c); !ok || !named.named {
+	if _, ok := f.sampled(t, c); !ok || !named.named {
 		return nil
 	}
 	for _, by := range t.Columns {
@@ -227,8 +230,8 @@ func (i *inspector) polymorphic(ctx context.Context, t *plan.Table, c *plan.Colu
 			continue
 		}
 		groups := map[string]ids{}
-		for _, source := range i.plan.SourcesOf(t) {
-			s := i.samples[tableOf{source, t.Name}]
+		for _, source := range f.plan.SourcesOf(t) {
+			s := f.samples[tableOf{source, t.Name}]
 			at := slices.IndexFunc(s.columns, func(other *plan.Column) bool { return other.Name == c.Name })
 			kind := slices.IndexFunc(s.columns, func(other *plan.Column) bool { return other.Name == by.Name })
 			if at < 0 || kind < 0 {
@@ -253,7 +256,7 @@ func (i *inspector) polymorphic(ctx context.Context, t *plan.Table, c *plan.Colu
 		refers, why, resolved := []*plan.Reference{}, []string{}, 0
 		for _, value := range slices.Sorted(maps.Keys(groups)) {
 			name := idName{named: true, stem: thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
-			found, err := i.parents(ctx, t, c, name, groups[value])
+			found, err := f.parents(ctx, t, c, name, groups[value])
 			if err != nil {
 				return err
 			}
@@ -272,28 +275,28 @@ func (i *inspector) polymorphic(ctx context.Context, t *plan.Table, c *plan.Colu
 		if resolved == 0 {
 			continue
 		}
-		i.propose(t, c, plan.RolePolymorphic, refers...)
+		f.propose(t, c, plan.RolePolymorphic, refers...)
 		c.By = by.Name
 		addSuspect(c, "does %s say whose ids these are? Its values are from a sample: there may be more", by.Name)
 		c.Suspects = append(c.Suspects, why...)
-		i.none(t, c)
+		f.none(t, c)
 		return nil
 	}
 	return nil
 }
 
 // list looks for several ids in one text.
-func (i *inspector) list(ctx context.Context, t *plan.Table, c *plan.Column) error {
-	element, array := sqltype.Element(i.dialect, c.Type)
-	if sqltype.Of(i.dialect, c.Type).Kind != sqltype.Text && !(array && (element.Kind == sqltype.Integer || element.Kind == sqltype.Text)) {
+func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Column) error {
+	element, array := sqltype.Element(f.dialect, c.Type)
+	if sqltype.Of(f.dialect, c.Type).Kind != sqltype.Text && !(array && (element.Kind == sqltype.Integer || element.Kind == sqltype.Text)) {
 		return nil
 	}
 	for _, separator := range []string{",", ";", "|", " ", ":", "/"} {
 		values, several := ids{}, 0
 		fits := true
-		for _, source := range i.plan.SourcesOf(t) {
+		for _, source := range f.plan.SourcesOf(t) {
 			var all []any
-			for _, v := range i.samples[tableOf{source, t.Name}].values(c.Name) {
+			for _, v := range f.samples[tableOf{source, t.Name}].values(c.Name) {
 				text := sqlvalue.Text(v)
 				if array { // as it is written: {3,17,NULL}
 					text = strings.NewReplacer("{", "", "}", "", "NULL", "").Replace(text)
@@ -319,13 +322,13 @@ func (i *inspector) list(ctx context.Context, t *plan.Table, c *plan.Column) err
 		named := readName(c.Name)
 		hint := named
 		hint.named = true // a list of numbers deserves a look, whatever its name is
-		found, err := i.parents(ctx, t, c, hint, values)
+		found, err := f.parents(ctx, t, c, hint, values)
 		if err != nil {
 			return err
 		}
 		switch {
 		case found.table != nil:
-			i.propose(t, c, plan.RoleList, &plan.Reference{Table: found.table.Name})
+			f.propose(t, c, plan.RoleList, &plan.Reference{Table: found.table.Name})
 			if separator != "," {
 				c.Separator = separator
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A leaf is what was found at one path of a column's JSON.
+// A leaf is what a column's JSON has at one path.
 type leaf struct {
 	values map[string][]any // numbers and texts that are numbers, by source
 	name   string           // of the member that they are in, or of the array
@@ -29,14 +29,14 @@ const (
 )
 
 // json looks for ids in JSON.
-func (i *inspector) json(ctx context.Context, t *plan.Table, c *plan.Column) error {
-	if kind := sqltype.Of(i.dialect, c.Type).Kind; kind != sqltype.JSON && kind != sqltype.Text {
+func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Column) error {
+	if kind := sqltype.Of(f.dialect, c.Type).Kind; kind != sqltype.JSON && kind != sqltype.Text {
 		return nil
 	}
 	leaves := map[string]*leaf{}
-	for _, source := range i.plan.SourcesOf(t) {
+	for _, source := range f.plan.SourcesOf(t) {
 		structured, others := 0, 0
-		for _, v := range i.samples[tableOf{source, t.Name}].values(c.Name) {
+		for _, v := range f.samples[tableOf{source, t.Name}].values(c.Name) {
 			text := strings.TrimSpace(sqlvalue.Text(v))
 			if text == "" {
 				continue
@@ -79,7 +79,7 @@ func (i *inspector) json(ctx context.Context, t *plan.Table, c *plan.Column) err
 		if l.names {
 			named = idName{named: true, stem: thing(l.name)}
 		}
-		found, err := i.parents(ctx, t, c, named, values)
+		found, err := f.parents(ctx, t, c, named, values)
 		switch {
 		case err != nil:
 			return err
@@ -96,7 +96,7 @@ func (i *inspector) json(ctx context.Context, t *plan.Table, c *plan.Column) err
 	if len(why) == 0 {
 		return nil
 	}
-	i.propose(t, c, plan.RoleJSON, refers...)
+	f.propose(t, c, plan.RoleJSON, refers...)
 	if len(refers) == 0 {
 		c.Role = plan.RoleUndecided
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// unite makes one plan of the catalogs of the sources, with suspects where
-// they differ in a way that people have to decide on, and notes elsewhere.
+// unite makes one plan of the catalogs of the sources. Where they differ, it adds
+// a suspect if people have to decide, else a note.
 func unite(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) *plan.Plan {
 	p := &plan.Plan{Version: 1, Dialect: d.String(), Sources: names}
 	drifted := map[string]bool{}
@@ -75,7 +75,7 @@ type uniter struct {
 	into  *catalog.Table
 }
 
-// owners returns the names of those sources that has is true for, or nil for
+// owners returns the names of the sources for which has is true, or nil if it is true for
 // all that have the table.
 func (u *uniter) owners(has func(*catalog.Table) bool) (owners []string) {
 	all := true
@@ -151,8 +151,8 @@ func (u *uniter) unite() *plan.Table {
 	return t.Table
 }
 
-// substitute tells the rows of a table without a primary key apart by a unique
-// key without NULL.
+// substitute makes a unique key without NULL the primary key of a table that has
+// none.
 func (u *uniter) substitute() {
 	for _, k := range u.into.Unique {
 		if !slices.ContainsFunc(k.Columns, func(name string) bool { return u.into.Column(name).Nullable }) {
