@@ -75,6 +75,7 @@ func (c *Conns) Read(ctx context.Context, source string, t *plan.Table, columns 
 	return rows, nil
 }
 
+// Close closes all sessions.
 func (c *Conns) Close() error {
 	errs := []error{c.Target.Close()}
 	for _, s := range c.sources {

@@ -19,9 +19,10 @@ import (
 )
 
 // A Sum is the 128-bit sum of the hashes of rows, so that their order does not
-// matter and sums of batches add up to that of a table.
+// matter and sums of chunks add up to that of a table.
 type Sum [2]uint64
 
+// Add adds the sum of other rows.
 func (s *Sum) Add(o Sum) {
 	var carry uint64
 	s[1], carry = bits.Add64(s[1], o[1], 0)
