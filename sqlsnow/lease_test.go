@@ -30,6 +30,8 @@ type scripted struct {
 	autocommit string        // "1" if empty
 	ahead      time.Duration // of its clock
 	before     func()        // each reply
+	window     time.Duration // 10 minutes if zero
+	slow       time.Duration // what a statement takes
 }
 
 func (s *scripted) answer(query string, args []driver.NamedValue) ([]driver.Value, error) {
@@ -58,7 +60,8 @@ func (s *scripted) answer(query string, args []driver.NamedValue) ([]driver.Valu
 	case s.down != nil:
 		return nil, s.down
 	case op == "NAMESPACE":
-		return []driver.Value{s.layout.String(), "uuid", s.layout.Workers(), int64(0), int64(0), int64(0), int64(600_000), int64(600_000), int64(600_000), int64(0), int64(30_000), int64(0)}, nil
+		window := cmp.Or(s.window, 10*time.Minute).Milliseconds()
+		return []driver.Value{s.layout.String(), "uuid", s.layout.Workers(), int64(0), int64(0), int64(0), window, window, window, int64(0), int64(30_000), int64(0)}, nil
 	case op == "FREE":
 		return []driver.Value{int64(7), int64(3), int64(0)}, nil
 	case op == "SELECT":
@@ -101,12 +104,31 @@ func (scriptedConn) Prepare(string) (driver.Stmt, error)         { return nil, e
 func (scriptedConn) Close() error                                { return nil }
 func (scriptedConn) Begin() (driver.Tx, error)                   { return nil, errors.New("unexpected") }
 
-func (c scriptedConn) QueryContext(_ context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+// wait takes the time of a statement.
+func (s *scripted) wait(ctx context.Context) error {
+	s.mu.Lock()
+	slow := s.slow
+	s.mu.Unlock()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(slow):
+		return nil
+	}
+}
+
+func (c scriptedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := c.wait(ctx); err != nil {
+		return nil, err
+	}
 	row, err := c.answer(query, args)
 	return &scriptedRows{row: row, done: row == nil}, err
 }
 
-func (c scriptedConn) ExecContext(_ context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+func (c scriptedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if err := c.wait(ctx); err != nil {
+		return nil, err
+	}
 	row, err := c.answer(query, args)
 	return scriptedResult{row}, err
 }
@@ -126,12 +148,17 @@ func (r scriptedResult) LastInsertId() (int64, error) { return r.row[0].(int64),
 // inVirtualTime runs a test with a lease of worker 7, which is closed at its end.
 func inVirtualTime(t *testing.T, test func(t *testing.T, s *scripted, lease *Lease, keys *snow.Generator)) {
 	t.Helper()
+	withWindow(t, 10*time.Minute, test)
+}
+
+func withWindow(t *testing.T, window time.Duration, test func(t *testing.T, s *scripted, lease *Lease, keys *snow.Generator)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		l, err := snow.NewLayout(time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 12})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &scripted{layout: l}
+		s := &scripted{layout: l, window: window}
 		db := sql.OpenDB(s)
 		defer db.Close()
 		lease, err := Acquire(t.Context(), db, MySQL, LeaseConfig{Namespace: "shop", Logger: slog.New(slog.DiscardHandler)})
@@ -216,6 +243,23 @@ func TestOutageLongerThanTheWindow(t *testing.T) {
 		if id, err := keys.Next(t.Context()); err != nil || id <= last {
 			t.Errorf("after the outage: id %d after %d, %v", id, last, err)
 		}
+	})
+}
+
+// A database that has become slower than a renewal is given is heard all the same.
+func TestSlowDatabase(t *testing.T) {
+	withWindow(t, 6*time.Second, func(t *testing.T, s *scripted, lease *Lease, keys *snow.Generator) {
+		s.set(func() { s.slow = 700 * time.Millisecond })
+		for range 600 {
+			time.Sleep(time.Second)
+			if _, err := keys.Next(t.Context()); err != nil {
+				t.Fatalf("%v, %+v", err, lease.Stats())
+			}
+		}
+		if st := lease.Stats(); st.Renewals < 60 || st.Failures == 0 {
+			t.Errorf("stats %+v, want renewals, and some that took too long", st)
+		}
+		s.set(func() { s.slow = 0 })
 	})
 }
 

@@ -98,14 +98,18 @@ func (l *Lease) ask(ctx context.Context) protocol.Outcome {
 }
 
 // send sends a request. Once the lease is acquired, nobody waits longer for the
-// reply than a part of the time between two renewals.
+// reply than the machine's Timeout.
 func (l *Lease) send(ctx context.Context, q protocol.Request) protocol.Reply {
+	bounded := ctx
 	if l.grant != nil {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, l.machine.Timeout())
+		bounded, cancel = context.WithTimeout(ctx, l.machine.Timeout())
 		defer cancel()
 	}
-	r := l.registry.Do(ctx, q)
+	r := l.registry.Do(bounded, q)
+	if inTime := bounded.Err() == nil; l.grant != nil && (inTime || ctx.Err() == nil) {
+		l.machine.Waited(inTime)
+	}
 	if r.Err != nil {
 		r.Err = exported(l.registry.Engine, q.Ask.String(), r.Err)
 		r.Failure = failureOf(l.registry.Engine, r.Err)

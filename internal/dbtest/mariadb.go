@@ -83,6 +83,10 @@ func (mariadb) command(dir string, port int) *exec.Cmd {
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--port=%d", port),
 		"--skip-name-resolve",
+		// On a busy machine a hundred clients at once are refused, or too slow to say who they are.
+		"--back-log=1000",
+		"--max-connections=1000",
+		"--connect-timeout=600",
 		"--character-set-server=utf8mb4",
 		"--default-time-zone=+00:00",
 		"--innodb-flush-log-at-trx-commit=1",

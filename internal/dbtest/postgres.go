@@ -99,6 +99,7 @@ func (postgres) command(dir string, port int) *exec.Cmd {
 		"--unix_socket_directories="+dir,
 		"--listen_addresses=127.0.0.1",
 		fmt.Sprintf("--port=%d", port),
+		"--authentication_timeout=600s", // a busy machine takes longer than the usual minute
 		"--timezone=UTC",
 		"--fsync=on",
 		"--full_page_writes=on",

@@ -14,6 +14,7 @@ var longJobs = []job{
 	{"examples/merge-servers", []string{"-timeout=60m", "-run=^TestKilled$", "."}},
 }
 
-func (j job) long() bool {
-	return slices.ContainsFunc(longJobs, func(l job) bool { return l.dir == j.dir && slices.Equal(l.args, j.args) })
-}
+func (j job) long() bool { return slices.ContainsFunc(longJobs, j.is) }
+
+// is reports whether j is the job other: one package may be in several.
+func (j job) is(other job) bool { return j.dir == other.dir && slices.Equal(j.args, other.args) }

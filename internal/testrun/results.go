@@ -120,7 +120,7 @@ func (all *results) fail(j job, e event, at name) {
 	output := all.output[at]
 	delete(all.output, at)
 	for _, f := range all.failures {
-		if f.pkg == at.pkg && (at.test == "" || strings.HasPrefix(f.test, at.test+"/")) {
+		if f.job.is(j) && f.pkg == at.pkg && (at.test == "" || strings.HasPrefix(f.test, at.test+"/")) {
 			return
 		}
 	}
@@ -143,7 +143,7 @@ func (all *results) ended(j job, said string, err error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, f := range all.failures {
-		if f.job.dir == j.dir {
+		if f.job.is(j) {
 			return
 		}
 	}

@@ -4,6 +4,8 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,5 +83,23 @@ func TestSummary(t *testing.T) {
 	log, err := os.ReadFile(filepath.Join(logs, "snow-panics.log"))
 	if err != nil || !strings.Contains(string(log), "goroutine ") {
 		t.Errorf("the log of a panic: %v, %q, want its goroutines", err, log)
+	}
+}
+
+// A failure of one job does not hide that of another one that tests the same package.
+func TestJobsOfOnePackage(t *testing.T) {
+	all := newResults(t.TempDir(), io.Discard)
+	one, other := job{"sub", []string{"-run=A", "."}}, job{"sub", []string{"-run=B", "."}}
+	for _, j := range []job{one, other} {
+		for _, test := range []string{"Test" + j.args[0][5:], ""} {
+			if err := all.take(j, event{Action: "fail", Package: "sub", Test: test}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all.ended(j, "", errors.New("exit status 1"))
+	}
+	all.ended(job{"sub", []string{"-run=C", "."}}, "", errors.New("exit status 1"))
+	if len(all.failures) != 3 || all.failures[0].test != "TestA" || all.failures[1].test != "TestB" || all.failures[2].pkg != "sub" {
+		t.Errorf("got %v, want TestA, TestB and the third job", all.failures)
 	}
 }

@@ -132,12 +132,12 @@ func (g *guard) lost(ctx context.Context) error {
 	return &lost
 }
 
-// release gives the lease back and waits for the renewals to end.
+// release gives the lease back and waits for the renewals to end. It tries for as long as the lease would last.
 func (g *guard) release() {
 	close(g.stop)
 	<-g.done
 	g.end(nil)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), g.lease)
 	defer cancel()
 	_, _ = g.q.ExecContext(ctx, g.engine.sql("UPDATE snow_merge_lease SET until_us = 0 WHERE id = 1 AND fence = ?"), g.fence)
 	if g.open != nil {

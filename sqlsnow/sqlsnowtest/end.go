@@ -93,7 +93,7 @@ func nextHolderStartsAbove(s *suite) {
 
 // closeWithoutDatabase closes the handle under a lease.
 func closeWithoutDatabase(s *suite) {
-	sp := s.space(sqlsnow.Namespace{Workers: 1, Window: 3 * time.Second})
+	sp := s.space(sqlsnow.Namespace{Workers: 1, Window: 8 * time.Second})
 	h := sp.acquire(sqlsnow.LeaseConfig{})
 	h.within()
 	if err := h.db.Close(); err != nil {
@@ -151,7 +151,7 @@ func closeCancelled(s *suite) {
 
 // outage has the database answer nobody for longer than the window, and then again.
 func outage(s *suite) {
-	sp := s.space(sqlsnow.Namespace{Workers: 2, Window: 2 * time.Second})
+	sp := s.space(sqlsnow.Namespace{Workers: 2, Window: 5 * time.Second})
 	db := s.open()
 	db.SetMaxOpenConns(1)
 	h := sp.acquireOn(db, sqlsnow.LeaseConfig{})
@@ -195,7 +195,7 @@ func outage(s *suite) {
 
 // outageTooLong is the same, and somebody took the number meanwhile.
 func outageTooLong(s *suite) {
-	sp := s.space(sqlsnow.Namespace{Workers: 2, Window: 2 * time.Second})
+	sp := s.space(sqlsnow.Namespace{Workers: 2, Window: 5 * time.Second})
 	db := s.open()
 	db.SetMaxOpenConns(1)
 	h := sp.acquireOn(db, sqlsnow.LeaseConfig{})

@@ -122,7 +122,7 @@ func pinnedAfterCrash(s *suite) {
 }
 
 func pinnedLost(s *suite) {
-	sp := s.space(sqlsnow.Namespace{PinnedWindow: 3 * time.Second})
+	sp := s.space(sqlsnow.Namespace{PinnedWindow: 8 * time.Second})
 	var j journal
 	h := sp.acquire(sqlsnow.LeaseConfig{Worker: pointer(uint64(2)), Logger: slog.New(&j)})
 	h.within()

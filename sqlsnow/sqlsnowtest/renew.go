@@ -202,7 +202,7 @@ func vanished(s *suite) {
 
 // lostAndNoneFree keeps a lease that lost its number and finds no other one.
 func lostAndNoneFree(s *suite) {
-	sp := s.space(sqlsnow.Namespace{Workers: 1, Window: 3 * time.Second})
+	sp := s.space(sqlsnow.Namespace{Workers: 1, Window: 8 * time.Second})
 	h := sp.acquire(sqlsnow.LeaseConfig{})
 	h.next()
 	given := sp.give(0)

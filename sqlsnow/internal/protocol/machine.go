@@ -30,6 +30,7 @@ type Machine struct {
 	parted  *Holding      // the holding that Release gives back
 	failed  int           // requests in a row
 	crowded int           // attempts in a row that others were faster in
+	late    int           // how many replies came too late, less those that did not
 }
 
 // A Holding is a number that a lease holds.
@@ -101,10 +102,23 @@ func (m *Machine) Predict(mono time.Duration) int64 { return m.clock.predict(mon
 // Skew returns how far the database's clock was ahead of the local one at the last reply.
 func (m *Machine) Skew() time.Duration { return m.clock.skew }
 
-// Timeout returns how long to wait for a reply while a number is held.
+// Timeout returns how long to wait for a reply while a number is held. Each request that takes longer doubles the time for the
+// next one, up to 5 s, so that a database that stays slow is still heard.
 func (m *Machine) Timeout() time.Duration {
-	return max(min(RenewEvery(m.window)/2, 5*time.Second), 500*time.Millisecond)
+	return min(max(RenewEvery(m.window)/2, 500*time.Millisecond)<<m.late, longestTimeout)
 }
+
+// Waited says whether the reply to a request came within Timeout.
+func (m *Machine) Waited(inTime bool) {
+	switch {
+	case inTime:
+		m.late = max(m.late-1, 0)
+	case m.Timeout() < longestTimeout:
+		m.late++
+	}
+}
+
+const longestTimeout = 5 * time.Second
 
 // Hurry brings the next request forward, unless it is one that must not come
 // too soon.
