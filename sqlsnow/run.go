@@ -98,7 +98,7 @@ func (l *Lease) ask(ctx context.Context) protocol.Outcome {
 }
 
 // send sends a request. Once the lease is acquired, nobody waits longer for the
-// reply than a part of the time between two renewals.
+// reply than the machine's Timeout.
 func (l *Lease) send(ctx context.Context, q protocol.Request) protocol.Reply {
 	if l.grant != nil {
 		var cancel context.CancelFunc

@@ -12,8 +12,9 @@ import (
 // full is what MariaDB says in its several ways.
 var full = regexp.MustCompile(`is full|No more room|No space left`)
 
-// A disk that is full under MariaDB ends a run. With more room the next one goes
-// on. The disk is a small tmpfs that has the target's tables and nothing else.
+// A disk that is full under MariaDB ends a run, or the server, which has no room
+// to roll back. With more room the next run goes on. The disk is a small tmpfs
+// that has the target's tables and nothing else.
 func TestFullDiskOfMariaDB(t *testing.T) {
 	s := newStage(t, "mysql", 1000)
 	calm := s.world(t)
@@ -56,12 +57,18 @@ func TestFullDiskOfMariaDB(t *testing.T) {
 		if got.code == 0 {
 			break
 		}
-		if failed++; !full.MatchString(got.stderr) || failed > 200 {
+		db := s.open(t, target)
+		gone := db.PingContext(t.Context())
+		if failed++; gone == nil && !full.MatchString(got.stderr) || failed > 200 {
 			t.Fatalf("with %d kB: %s", room, got.stderr)
 		}
 		room += 256
-		if err := resize(syscall.MS_REMOUNT); err != nil {
+		if err := errors.Join(db.Close(), resize(syscall.MS_REMOUNT)); err != nil {
 			t.Fatal(err)
+		}
+		if gone != nil {
+			t.Logf("with %d kB the server ended", room-256)
+			s.mariadb.Restart(t)
 		}
 	}
 	t.Logf("it was full %d times, and in the end %d kB were enough", failed, room)

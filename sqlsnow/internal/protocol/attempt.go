@@ -18,7 +18,10 @@ func search(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 		return
 	}
 	if epoch := m.params.Layout.Epoch(); err == nil && r.Now*1000 < epoch.UnixNano() {
-		err = &snow.FieldError{Field: "clock", Value: time.UnixMicro(r.Now).UTC().Format(time.RFC3339Nano), Bound: "want the layout's epoch or later, which is " + epoch.Format(time.RFC3339Nano)}
+		err = &snow.FieldError{
+			Field: "clock", Value: time.UnixMicro(r.Now).UTC().Format(time.RFC3339Nano),
+			Bound: "want the layout's epoch or later, which is " + epoch.Format(time.RFC3339Nano),
+		}
 	}
 	if err == nil && m.params.TickAt(r.Now) > m.params.LastTick() {
 		m.abort(snow.ErrTimeExhausted, out)
