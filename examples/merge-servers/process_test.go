@@ -42,8 +42,6 @@ type stage struct {
 	s1, s2 string
 	plan   string
 	rows   int
-
-	mariadb *dbtest.Server // with mysql
 }
 
 func newStage(t *testing.T, name string, rows int) *stage {
@@ -57,8 +55,8 @@ func newStage(t *testing.T, name string, rows int) *stage {
 			return fmt.Sprintf("file:%s/%d.db?_pragma=journal_mode(wal)", dir, n)
 		}
 	case "mysql":
-		s.mariadb = dbtest.MariaDB(t)
-		s.create = func(tb testing.TB) string { return s.mariadb.DSN(s.mariadb.CreateDatabase(tb)) }
+		server := dbtest.MariaDB(t)
+		s.create = func(tb testing.TB) string { return server.DSN(server.CreateDatabase(tb)) }
 	case "postgres":
 		server := dbtest.Postgres(t)
 		s.create = func(tb testing.TB) string { return server.DSN(server.CreateDatabase(tb)) }

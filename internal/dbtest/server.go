@@ -154,7 +154,7 @@ func (s *Server) Continue(tb testing.TB) {
 func (s *Server) Restart(tb testing.TB) {
 	tb.Helper()
 	s.private(tb, "restart")
-	if s.process != nil && !s.process.ended() {
+	if s.process != nil {
 		s.Kill(tb)
 	}
 	s.start(tb)
