@@ -19,7 +19,7 @@ var full = regexp.MustCompile(`is full|No more room|No space left`)
 // At some sizes MariaDB itself ends, because it has no room to roll back, and may
 // not start again. Then it is done once more, with other sizes.
 func TestFullDiskOfMariaDB(t *testing.T) {
-	for _, step := range []int{128, 192, 384, 512} {
+	for _, step := range []int{512, 1024, 640, 384, 896, 1280} {
 		if survived := fullDisk(t, step); survived || t.Failed() {
 			return
 		}
