@@ -13,10 +13,10 @@ import (
 const resyncEvery = int64(time.Second)
 
 // A clock tells running time since a layout's epoch. It is the monotonic clock,
-// set to the wall clock once and afterwards only moved forward (but for
-// retreat), so no step of the wall clock makes it repeat a tick.
+// set to the wall clock once. After that it only moves forward, except by
+// retreat, so no step of the wall clock makes it repeat a tick.
 type clock struct {
-	base   time.Time    // where the monotonic clock is read from
+	base   time.Time    // monotonic readings count from it
 	source timeSource   // nil for the machine's clocks
 	offset atomic.Int64 // nanoseconds from the epoch to base; only retreat lowers it
 	epoch  int64
@@ -118,7 +118,7 @@ func (c *clock) ticks(ns int64) uint64 {
 	return hi >> (c.shift & 63)
 }
 
-// sync reads the wall clock if it is time to. If the wall clock is ahead, because
+// sync reads the wall clock if a reading is due. If the wall clock is ahead, because
 // the machine was suspended or its clock corrected, sync moves running time
 // forward and reports true. If it is behind, running time goes on as before.
 func (c *clock) sync(now int64) bool {
@@ -146,7 +146,7 @@ func (c *clock) sync(now int64) bool {
 	return lag < 0 && c.offset.CompareAndSwap(offset, offset-lag)
 }
 
-// endsWithin reports whether ctx has a deadline that passes before d is over.
+// endsWithin reports whether ctx has a deadline less than d from now.
 func (c *clock) endsWithin(ctx context.Context, d int64) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && c.source == nil && time.Until(deadline) < time.Duration(d)

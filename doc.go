@@ -43,7 +43,7 @@
 // [Shards] maps the logical shards of a layout to databases. [Layout.WithShard]
 // puts the shard of a buyer, for example [HashShard] of her name, into the id of
 // an order, so that the name and the id lead to the same database. [Shards.Each]
-// asks all databases.
+// calls a function for every database.
 //
 // # Watching
 //
@@ -56,7 +56,7 @@
 //
 // Two ids are never the same as long as no two Workers, in one process or in
 // several, use the same number in the same ticks. Leases guarantee that. For
-// [Fixed] workers the caller does: no two of them have the same number at the same
+// [Fixed] workers the caller must: no two of them have the same number at the same
 // time, and none is restarted after its wall clock was stepped back, because it
 // does not remember which ticks it used. Clock steps while a process runs repeat
 // no id.
@@ -77,4 +77,17 @@
 //     keeps the contract of leases.
 //   - [github.com/shardsnow/snow/promsnow], a module of its own, exports statistics
 //     to Prometheus.
+//
+// # Inside
+//
+//	generator.go           Generator: Next, Fill and Observe, with the path of Next that never waits
+//	reserve.go             reserving the positions of ids, and choosing the next one
+//	wait.go                waiting until a reserved position may be used
+//	worker.go grant.go     the number and the ticks that a worker may use; Stats are in stats.go
+//	clock.go               running time
+//	position.go            bit arithmetic of ids
+//	shards.go              the databases of logical shards
+//	presets.go layout.go   what the bits of an id mean
+//	base32.go id.go        ID and its texts
+//	errors.go
 package snow

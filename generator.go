@@ -57,9 +57,9 @@ type Generator struct {
 	grant *Grant
 	ahead uint64 // positions in the present tick and in those that may be borrowed
 
-	// Until openUntil, in running time, the present tick is known to be open, and
-	// words of the same number that are below openBelow may be used at once. Both
-	// are hints, renewed once a tick, so that the fast path need not load the word.
+	// Until the running time openUntil, the present tick is known to be open, and
+	// words below openBelow with the same number may be used at once. Both are
+	// hints, renewed once a tick, so that the fast path need not load the word.
 	openUntil atomic.Int64
 	openBelow atomic.Uint64
 
@@ -120,9 +120,9 @@ func (g *Generator) Layout() Layout {
 }
 
 // Next returns an id greater than every id that was returned before the call. If
-// the sequence is used up as far ahead as Config.MaxAhead allows, it waits for
-// its turn. If ctx ends before that, it returns ctx's error, and it returns
-// [context.DeadlineExceeded] at once if ctx has a deadline before that.
+// the sequence is used up as far ahead as Config.MaxAhead allows, Next waits for
+// its turn. If ctx ends during the wait, Next returns ctx's error. If ctx has a
+// deadline before its turn, it returns [context.DeadlineExceeded] at once.
 //
 // Next returns [ErrTimeExhausted] at the end of the layout and
 // [ErrLeaseExpired] at the end of the worker's granted ticks.
@@ -141,10 +141,11 @@ func (g *Generator) Next(ctx context.Context) (ID, error) {
 		return g.nextInTurn(ctx)
 	}
 	// The common case: the present tick is open, so the next word may be used.
-	// An addition can't fail and is never repeated, however many goroutines are
-	// here; whether its result may be used is checked afterwards. A position
+	// However many goroutines call Next, an addition can't fail and is never
+	// repeated; whether its result may be used is checked afterwards. A position
 	// that starts a tick takes the slow path, which counts what happens once a
-	// tick. Words of another number are further than ahead from openBelow.
+	// tick. A word with another number is never within ahead of openBelow, so it
+	// takes the slow path too.
 	word := grant.word.Add(1)
 	if g.openBelow.Load()-1-word < g.ahead && word&grant.sequenceMask != 0 {
 		return grant.id(word), nil
@@ -164,7 +165,7 @@ func (g *Generator) nextInTurn(ctx context.Context) (ID, error) {
 	return 0, fmt.Errorf("snow: next: %w", err)
 }
 
-// nextAt is Next when word is reserved and may not be used yet, or not at all.
+// nextAt is Next for a reserved word that may have to wait, or may be unusable.
 func (g *Generator) nextAt(ctx context.Context, word uint64) (ID, error) {
 	err := g.await(ctx, g.grant.clock.now(), word, 1)
 	if errors.Is(err, errMoved) {

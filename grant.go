@@ -78,7 +78,7 @@ const retired = 1 << 63 // in the word: no position may be reserved
 
 var (
 	errTooLate = errors.New("no tick of the window is left")
-	errMoved   = errors.New("the word is of a term long over") // reserve another one
+	errMoved   = errors.New("the word belongs to a term that is over") // reserve another one
 )
 
 // NewGrant returns a Grant without a window, for code that implements a
@@ -145,9 +145,9 @@ func (g *Grant) open(number, floor, ceiling uint64) error {
 			return errTooLate
 		}
 		from := tick << g.sequenceBits
-		// The new term is known before a word of it can be reserved.
+		// find must know the new term before anybody reserves a word of it.
 		g.install(former, number, from, ceiling<<g.sequenceBits)
-		// The position that the word is set to is not used itself.
+		// No id gets the position that the word is set to.
 		first := min(g.spreadStart(from), from|g.sequenceMask>>1)
 		for old := g.word.Load(); former == nil || old&g.positionMask < from; old = g.word.Load() {
 			if g.jump(old, number|first, first-old&g.positionMask) {
@@ -215,7 +215,7 @@ func (g *Grant) Retire() (next uint64) {
 }
 
 // Advance moves running time forward to now. It never moves it back: Retreat
-// does. By how much running time is ahead of now is Stats.ClockLag.
+// does. Stats.ClockLag is how far running time is ahead of now.
 func (g *Grant) Advance(now time.Time) {
 	g.clock.advance(now)
 }
@@ -282,9 +282,9 @@ func (g *Grant) jump(old, new, skipped uint64) bool {
 	return ok
 }
 
-// find returns the term of a word. It is nil for a word of a term long over,
-// for one reserved after Suspend or Retire, and past the end of the layout,
-// where positions run into the number.
+// find returns the term that a word belongs to. It returns nil if that term is
+// no longer remembered, if the word was reserved after Suspend or Retire, and
+// past the end of the layout, where positions run into the number.
 func (g *Grant) find(word uint64) *term {
 	for t := g.term.Load(); t != nil; t = t.prev.Load() {
 		if word&^g.positionMask == t.number && word&g.positionMask >= t.from {
@@ -294,7 +294,7 @@ func (g *Grant) find(word uint64) *term {
 	return nil
 }
 
-// check says whether the count words that start with word may be used.
+// check returns an error unless the count words that start with word may be used.
 func (g *Grant) check(word, count uint64) error {
 	t := g.find(word)
 	if t == nil {

@@ -2,7 +2,7 @@ package snow
 
 import "math/rand/v2"
 
-// positions is the bit arithmetic of a layout. It has four kinds of numbers:
+// positions is the bit arithmetic of a layout. It has four kinds of values:
 //
 //   - A tick counts from the layout's epoch.
 //   - A position is tick | sequence. It grows by one from id to id.
@@ -92,18 +92,19 @@ func (p *positions) write(ids []ID, first uint64) {
 	}
 }
 
-// spreadStart returns the position to start a tick with whose first position is
-// lo. If it were always lo, ids made at a low rate would all end in the same
-// digits, and id % n would send every row to one shard. The seed hides from
-// outsiders how many ids a tick had.
+// spreadStart returns the position of the first id in the tick that starts at
+// position lo. If that were always lo, ids made at a low rate would all end in
+// the same digits, and id % n would send every row to one shard. The seed hides
+// from outsiders how many ids a tick had.
 func (p *positions) spreadStart(lo uint64) uint64 {
 	return max(lo|mix(lo+p.seed)&p.sequenceMask, 1) // position 0 could be the zero ID
 }
 
-// golden is 2^64 over the golden ratio. Its multiples are spread evenly in runs
-// and singly (Fibonacci hashing; Knuth, TAOCP 3, 6.4).
+// golden is 2^64 over the golden ratio. The top bits of its multiples are spread
+// evenly, also over a short run of multiples (Fibonacci hashing; Knuth, TAOCP 3,
+// 6.4).
 const golden = 0x9E3779B97F4A7C15
 
-// spread returns a number whose top bits are the shard of an id to which nobody
-// gave one.
+// spread returns a number whose top bits are the shard of an id. The caller of
+// Next may replace that shard with Layout.WithShard.
 func (p *positions) spread(position uint64) uint64 { return (position + p.seed) * golden }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// reserve reserves at most n consecutive positions, and returns the word of the
-// first one when all of them may be used. It reserves fewer than n if MaxAhead
-// does not allow more at once.
+// reserve reserves at most n consecutive positions, waits until all of them may
+// be used, and returns the word of the first one. It reserves fewer than n if
+// MaxAhead does not allow n at once.
 func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64, err error) {
 	grant := g.grant
 	for {
@@ -82,42 +82,6 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 	}
 }
 
-// await returns when the count words that start with first, which are reserved,
-// may be used. After an error they are never used.
-func (g *Generator) await(ctx context.Context, now int64, first, count uint64) error {
-	grant := g.grant
-	if err := grant.check(first, count); err != nil {
-		g.openUntil.Store(0)
-		grant.skipped.Add(count)
-		return err
-	}
-	last := first&grant.positionMask + count - 1
-	if lo := grant.position(now); last > lo {
-		grant.noteBorrowed((last - lo) >> grant.sequenceBits)
-	}
-	wait := g.due(last) - now
-	if wait <= 0 {
-		return nil
-	}
-	g.openUntil.Store(0)
-	// The positions are ours whatever other calls reserve meanwhile.
-	for ; wait > 0; wait = g.due(last) - grant.clock.now() {
-		if err := g.sleep(ctx, wait); err != nil {
-			grant.skipped.Add(count)
-			return err
-		}
-	}
-	return nil
-}
-
-// due returns the running time at which a position may be used.
-func (g *Generator) due(position uint64) int64 {
-	if position < g.ahead {
-		return 0
-	}
-	return g.grant.start(position - g.ahead + g.grant.sequenceMask + 1)
-}
-
 // observe raises the word so that all later ids are greater than id.
 func (g *Generator) observe(id ID) error {
 	grant := g.grant
@@ -160,19 +124,4 @@ func (g *Generator) observe(id ID) error {
 
 func tooFarAhead(t time.Time) error {
 	return &FieldError{"time", t.Format(time.RFC3339Nano), "it is further ahead of the clock than MaxAhead"}
-}
-
-func (g *Generator) sleep(ctx context.Context, ns int64) error {
-	grant := g.grant
-	grant.waits.Add(1)
-	grant.waited.Add(ns)
-	if g.onWait == nil {
-		return grant.clock.sleep(ctx, time.Duration(ns))
-	}
-	done := g.onWait(ctx, time.Duration(ns))
-	err := grant.clock.sleep(ctx, time.Duration(ns))
-	if done != nil {
-		done(err)
-	}
-	return err
 }

@@ -5,7 +5,8 @@ import "fmt"
 // A Worker makes ids with a worker number that nobody else uses. [Fixed] makes
 // one from a number that the caller chooses; a lease of package sqlsnow is one.
 type Worker interface {
-	// Grant returns what the worker may use. Every call returns the same Grant.
+	// Grant returns the number and the ticks that the worker may use. Every call
+	// returns the same Grant.
 	Grant() *Grant
 }
 

@@ -27,7 +27,7 @@ import (
 // [ErrNotMigrated] or [ErrNoNamespace] if something is missing, a
 // [*snow.FieldError] if a field is out of bounds, and a [*DatabaseError] for
 // other errors of the database. If ctx ends while a statement is under way, the
-// database may still execute it: a number that it takes stays taken for one
+// database may still execute it. Then nobody can lease that number for one
 // window.
 func Acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Lease, error) {
 	l, err := acquire(ctx, db, d, cfg)
@@ -64,7 +64,7 @@ func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 		return nil, &snow.FieldError{Field: "Worker", Value: strconv.FormatUint(*cfg.Worker, 10), Bound: "the highest of the namespace is " + strconv.FormatInt(r.Params.Workers-1, 10)}
 	}
 	l := newLease(r, cfg)
-	var held *HeldError // why it waits
+	var held *HeldError // why Acquire waits
 	for {
 		if err := l.await(ctx, nil); err != nil {
 			return nil, giveUp(ctx, l, held, err)
@@ -103,8 +103,8 @@ func newLease(r *registry.Registry, cfg LeaseConfig) *Lease {
 	return l
 }
 
-// giveUp frees what an unfinished Acquire may have taken, and returns err with
-// the reason why Acquire waited, if it did.
+// giveUp frees the number that an unfinished Acquire may have taken. It returns
+// err, with the reason why Acquire waited, if it did.
 func giveUp(ctx context.Context, l *Lease, held *HeldError, err error) error {
 	defer l.cancel()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)

@@ -22,8 +22,8 @@ func exported(e *dbserver.Engine, op string, err error) error {
 	return databaseError(e, op, err)
 }
 
-// decided returns the error that users see for one that the machine decided on
-// when it had asked op.
+// decided returns the error that users see for an error that the machine returned
+// after the request op.
 func decided(e *dbserver.Engine, op string, err error) error {
 	if errors.Is(err, dberrors.ErrBadReply) {
 		return exported(e, op, err)
@@ -60,8 +60,8 @@ func exportedLoss(e *protocol.LostError) *LostError {
 	return &LostError{Worker: e.Worker, Reason: Loss(e.Reason), Holder: e.Holder}
 }
 
-// databaseError returns a *DatabaseError of err, with the sentinel that it
-// means, or with what to do about it.
+// databaseError returns err as a *DatabaseError, with the sentinel for its code,
+// or with advice.
 func databaseError(e *dbserver.Engine, op string, err error) error {
 	return e.Explain(&DatabaseError{
 		Op: op, Code: sqldialect.Code(err), Err: err,
@@ -69,7 +69,7 @@ func databaseError(e *dbserver.Engine, op string, err error) error {
 	})
 }
 
-// failureOf says what an exported error means for another attempt.
+// failureOf says whether another attempt may succeed after an exported error.
 func failureOf(e *dbserver.Engine, err error) protocol.Failure {
 	var failed *DatabaseError
 	switch {

@@ -18,20 +18,20 @@ type Dialect = sqldialect.Dialect
 // The dialects.
 const (
 	MySQL    = sqldialect.MySQL    // also MariaDB, Galera and TiDB
-	Postgres = sqldialect.Postgres // PostgreSQL; CockroachDB does not take the tables' collation
+	Postgres = sqldialect.Postgres // PostgreSQL; not CockroachDB, which refuses the tables' collation
 	SQLite   = sqldialect.SQLite   // 3.37 or later; never on a network file system
 )
 
 // checkDialect returns err, or a FieldError around it if the server speaks another dialect.
 func checkDialect(ctx context.Context, q dbserver.Queryer, d Dialect, err error) error {
 	var failed *DatabaseError
-	if !errors.As(err, &failed) || failed.Code == "" { // no server said it
+	if !errors.As(err, &failed) || failed.Code == "" { // the error is not a server's
 		return err
 	}
 	found, version := SQLite, ""
 	if q.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version) != nil {
 		if q.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version) != nil {
-			return err // it may be any
+			return err // the server may be any
 		}
 		found = MySQL
 		if strings.Contains(version, "PostgreSQL") || strings.Contains(version, "CockroachDB") {
@@ -44,6 +44,6 @@ func checkDialect(ctx context.Context, q dbserver.Queryer, d Dialect, err error)
 	if len(version) > 64 {
 		version = version[:64]
 	}
-	field := &snow.FieldError{Field: "dialect", Value: d.String(), Bound: fmt.Sprintf("the server speaks that of %v and says %q", found, version)}
+	field := &snow.FieldError{Field: "dialect", Value: d.String(), Bound: fmt.Sprintf("the server speaks that of %v, and its version is %q", found, version)}
 	return fmt.Errorf("%w (%w)", field, err)
 }

@@ -14,8 +14,8 @@
 // space of ids. [github.com/shardsnow/snow/sqlsnow/segments] gives out dense
 // numbers, which need no clock and no lease, from the same databases, and
 // [github.com/shardsnow/snow/sqlsnow/sqlsnowtest] checks that a database keeps
-// the contract of leases. The person on call finds what they need in
-// docs/leases.md of the repository.
+// the contract of leases. docs/leases.md of the repository is for the person on
+// call.
 //
 // A process asks the database when it acquires a number and about twice a
 // minute after that, never for an id. The database need not be one of those
@@ -40,21 +40,21 @@
 //
 // Each is one statement that commits by itself, finds its row by the primary
 // key, and has an effect only if the row is as it was read. Before each write,
-// the lease looks whether its connection will commit by itself: somebody may
-// have left it in a transaction. If the pool has no other connection, that is a
-// [*DatabaseError] with InTransaction.
+// the lease checks that its connection will commit by itself, because somebody
+// may have left it in a transaction. If the pool has no other connection, that is
+// a [*DatabaseError] with InTransaction.
 //
 //	free ── acquire ──────────────► granted ── renew ──► granted …
 //	free ── claim ──► claimed ── grant ──► granted       (LossWindow > 0)
 //	granted ── release ──► free
-//	granted, ceiling and grace past ── acquire, claim ──► by another process
+//	granted, ceiling and grace past ── acquire or claim by another process ──►
 //
 // A row names its owner by 128 random bits that are new for each attempt. The
 // database computes floor and ceiling from its own clock. A statement whose
-// reply is lost may have been done: it counts as not done until a later write of
-// the same row is confirmed. Reading the row proves nothing, because some
-// databases show a commit before it is durable. After a renewal that changes no
-// row, the lease reads the row, and the number may be
+// reply is lost may have been executed: it counts as not executed until a later
+// write of the same row is confirmed. Reading the row proves nothing, because
+// some databases show a commit before it is durable. After a renewal that
+// changes no row, the lease reads the row, and the number may be
 //
 //   - displaced: the row has another owner, whose window begins or will begin
 //     after this one. The process was away for longer than its window.
@@ -68,20 +68,20 @@
 // tick, so ids go on ascending. Until then, generators finish the ticks that
 // they have. If the row shows that somebody else was granted some of these
 // ticks, or may be granted them, generators return [snow.ErrLeaseExpired] at
-// once instead. That is so if the row is gone or reserved, has an older fence,
-// or has another owner whose window begins before the end of this one. A row
-// that is still this lease's, with a ceiling that is too low, can be taken by
-// others from its ceiling, grace and probation on: if that is before the end of
+// once instead. That is the case if the row is gone or reserved, has an older
+// fence, or has another owner whose window begins before the end of this one. If
+// the row is still this lease's but its ceiling is too low, others can take the
+// number after that ceiling, grace and probation: if that is before the end of
 // the window, no id is made until the ceiling is back. A lease of a certain
 // number (LeaseConfig.Worker) ends when another process has the number.
 //
 // # Databases that may lose what they confirmed
 //
-// A replica that takes over asynchronously has not seen the last commits. With
+// An asynchronous replica that takes over may lack the last commits. With
 // LossWindow L > 0, a number is first claimed, and gets its first window W0 after
-// a probation P; a renewal comes no sooner than R after the last one was
-// confirmed and raises the ceiling by at most S over what was confirmed; and a
-// number is claimed again only when a grace G has passed since its ceiling. With
+// a probation P. A renewal comes no sooner than R after the last one was
+// confirmed, and raises the confirmed ceiling by at most S. A number is claimed
+// again only when a grace G has passed since its ceiling. With
 //
 //	P > L + eps
 //	G + P ≥ S·(⌊L/R⌋ + 1) + eps
@@ -96,20 +96,20 @@
 // # Whose clock
 //
 // The running time of a lease, which ids carry, is the database's clock, read
-// at each renewal, and the monotonic clock in between. The local wall clock only
-// serves for comparison: a reading of the database's clock that is further than
+// at each renewal, and the monotonic clock in between. The local wall clock is
+// only compared with it: a reading of the database's clock that is further than
 // LeaseConfig.MaxSkew from both the prediction and the local clock is not used,
 // and reported as a [*ClockError]. Acquire has no prediction, and refuses to
-// start with such a reading. The ceiling that a renewal asks for is at most that
-// much beyond what the process itself expects, so that one wrong clock can't
+// start with such a reading. The ceiling that a renewal asks for is at most
+// MaxSkew beyond what the process itself expects, so that one wrong clock can't
 // push a number's windows far into the future.
 //
 // Running time goes forward with every reading that is used, and does not go
-// back with the next one, because ids don't. While it is ahead of the database's
-// clock, the lease asks for windows that are that much longer, because they have
-// to last for ids; the ceiling stays within the bound above, and within what
-// [Fence] allows for. Windows still don't overlap: floors and ceilings are the
-// row's, and confirmed before they are used. If running time is
+// back with a later one, because ids don't. While it is ahead of the database's
+// clock, the lease asks for windows that are longer by that lead, because they
+// must reach beyond the time of ids; the ceiling stays within the bound above,
+// and within what [Fence] allows for. Windows still don't overlap: floors and
+// ceilings are the row's, and confirmed before they are used. If running time is
 // further ahead than such a window reaches, it is put back, ids wait until it
 // has caught up with them, and Stats and Renew return a [*ClockError].
 //
@@ -125,21 +125,21 @@
 //     before. After a restore from a backup call [Fence] first. The same holds
 //     for a database that loses more than LossWindow.
 //
-// [Init] and [Acquire] check the settings that make commits durable. If they are
-// changed later, nobody notices.
+// [Init] and [Acquire] check the settings that make commits durable. They do not
+// notice later changes of these settings.
 //
 // # Inside
 //
-//	namespace.go init.go migrate.go         what a namespace is; its tables and rows
+//	init.go migrate.go namespace.go         what a namespace is; its tables and rows
 //	acquire.go run.go outcome.go lease.go   a lease: how it begins, its goroutine, what follows from a reply
 //	leaseconfig.go event.go stats.go        its settings, and what it reports
-//	workers.go fence.go reserve.go          all numbers of a namespace
-//	errors.go convert.go dialect.go         errors, and how those of the packages below become them
+//	fence.go reserve.go workers.go          all numbers of a namespace
+//	dialect.go convert.go errors.go         errors, and how they are made of those of the packages below
 //
 //	segments, sqlsnowtest         dense numbers; the contracts
 //	  └─ sqlsnow
 //	       ├─ internal/registry   the statements on the tables of leases
 //	       │    ├─ internal/protocol   the protocol without I/O, and its simulation
-//	       │    └─ internal/dbserver   servers, sessions that may be written to, durability
-//	       └─ internal/dberrors   the errors that they share
+//	       │    └─ internal/dbserver   servers: dialects of SQL, durability, sessions on which a write commits by itself
+//	       └─ internal/dberrors   the errors that these packages share
 package sqlsnow

@@ -33,21 +33,21 @@ var (
 	ErrClosed = errors.New("the lease is closed")
 )
 
-// A DatabaseError is an error of the database or its driver. What the database
-// was asked to do may be done all the same, except with InTransaction.
+// A DatabaseError is an error of the database or its driver. The database may
+// have executed the statement all the same, except with InTransaction.
 type DatabaseError struct {
-	Op   string // what was asked: "acquire", "renew" and so on
+	Op   string // the operation: "acquire", "renew" and so on
 	Code string // an error number, SQLSTATE or result code; empty if the driver's error has none
-	Err  error  // the driver's, or what is wrong with the reply
+	Err  error  // the driver's error, or what is wrong with the reply
 
-	// InTransaction says that somebody left every connection that the pool gave
-	// in a transaction, so that a write could be rolled back later. Nothing was
-	// written.
+	// InTransaction says that somebody left every connection that the pool
+	// offered in a transaction, so that a write could be rolled back later.
+	// Nothing was written.
 	InTransaction bool
 
 	// BadReply says that the database's reply can't be true. On MySQL and
-	// MariaDB, a trigger on one of the tables takes away the number that a
-	// statement returns.
+	// MariaDB, a trigger on one of the tables causes this, because it changes the
+	// number that a statement returns.
 	BadReply bool
 }
 
@@ -62,11 +62,11 @@ func (e *DatabaseError) Error() string {
 func (e *DatabaseError) Unwrap() error { return e.Err }
 
 // A ClockError says that the database's clock can't be trusted: it is further
-// than LeaseConfig.MaxSkew from the clocks of this process. With a Running, it
-// says that the clock could not be trusted before: ids have reached a time that
-// is beyond every window, and none are made until a window reaches it.
+// than LeaseConfig.MaxSkew from the clocks of this process. If Running is set, the
+// clock was wrong earlier: ids have reached a time that is beyond every window,
+// and none are made until a window reaches that time.
 type ClockError struct {
-	Database  time.Time     // what the database says
+	Database  time.Time     // the database's clock
 	Local     time.Time     // this process's wall clock
 	Predicted time.Time     // the database's time when last trusted, plus monotonic time since; zero if there is none
 	MaxSkew   time.Duration // how far apart they may be
@@ -122,7 +122,7 @@ const (
 // String returns "displaced", "regressed", "lapsed" or "vanished".
 func (l Loss) String() string { return protocol.Loss(l).String() }
 
-// A notRenewedError says why a window is over that was not renewed. The
+// A notRenewedError says why a window was not renewed before its end. The
 // snow.ErrLeaseExpired of generators wraps it.
 type notRenewedError struct {
 	since time.Time // the last renewal that succeeded; in the database's time

@@ -9,11 +9,11 @@ import (
 // A LeaseEvent is something that happened to a lease: see LeaseConfig.OnEvent.
 type LeaseEvent struct {
 	Kind    EventKind
-	Worker  uint64        // the number that is held; of Lost, the number that was held
-	From    uint64        // of Swapped, the number before
+	Worker  uint64        // the number that is held; for Lost, the number that was held
+	From    uint64        // for Swapped, the former number
 	Ceiling time.Time     // ids end here if no renewal succeeds any more; in the database's time, zero before the first window
 	Took    time.Duration // how long the database took to answer; zero for Ended
-	Err     error         // of Failed, Lost and Ended
+	Err     error         // for Failed, Lost and Ended
 }
 
 // EventKind is what happened to a lease.
@@ -38,10 +38,10 @@ func (k EventKind) String() string {
 	return names[k]
 }
 
-// An outage is a time in which attempts fail.
+// An outage is a period in which attempts fail. Times are monotonic.
 type outage struct {
-	since    time.Duration // the first of them
-	logged   time.Duration // when the log last had a failure
+	since    time.Duration // the first failure
+	logged   time.Duration // the last failure that was logged
 	failures int
 }
 

@@ -10,12 +10,12 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
 )
 
-// Fence makes it safe to lease worker numbers again after the database was
-// restored from a backup, and has forgotten windows that processes still use. It
-// moves the ceiling of every number to the end of the longest window that could
-// have been granted before the call. Processes that hold a number go on and need
-// not be stopped. New ones get a [*NoWorkerError], or wait for the number that
-// they asked for, until that window is over.
+// Fence makes it safe to lease worker numbers after a restore from a backup, when
+// the database has forgotten windows that processes still use. It moves the
+// ceiling of every number to the end of the longest window that could have been
+// granted before the call. Processes that hold a number go on and need not be
+// stopped. Until that window is over, new processes get a [*NoWorkerError], or
+// wait for the number that they asked for.
 //
 // Call it after the restore, before the first Acquire reaches the database. It
 // uses the database's clock, and returns a [*ClockError] if that is more than

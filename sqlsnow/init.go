@@ -16,10 +16,10 @@ import (
 // other constants, Init returns [ErrNamespaceMismatch].
 //
 // If the namespace exists, or some of its rows that were in use, then missing
-// rows were deleted while their windows may go on: Init makes them so that
-// nobody gets them before the longest window is over. If the namespace is gone
-// with all of its rows, the database knows nothing of it. If processes may still
-// use it, call [Fence] right after Init.
+// rows were deleted, and processes may still use their windows: Init makes the
+// rows so that nobody can lease them before the longest window is over. If the
+// namespace is gone with all of its rows, Init can't tell that it existed. If
+// processes may still use it, call [Fence] right after Init.
 //
 // Init returns [ErrNotDurable] if the database may forget more than LossWindow of
 // what it has confirmed, by its settings (innodb_flush_log_at_trx_commit,

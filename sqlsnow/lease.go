@@ -19,12 +19,12 @@ import (
 type Lease struct {
 	grant    *snow.Grant
 	registry *registry.Registry
-	machine  *protocol.Machine // used by the goroutine that has the turn
-	turn     chan struct{}     // holds one value, which is the turn
+	machine  *protocol.Machine // used only by the goroutine that has the turn
+	turn     chan struct{}     // holds one value; whoever receives it has the turn
 	wake     chan struct{}     // makes run look at the machine again
 	log      *slog.Logger
 	config   LeaseConfig
-	begin    time.Time // what monotonic times are counted from
+	begin    time.Time // monotonic times count from it
 
 	ctx    context.Context // of the renewals
 	cancel context.CancelFunc
@@ -34,19 +34,20 @@ type Lease struct {
 	mu         sync.Mutex // of what follows
 	stats      LeaseStats
 	outage     outage
-	gone       *LostError // the number that the generator has is lost
-	stopped    bool       // the generator must not use it any more
-	reached    time.Time  // of ids, when running time had to go back
+	gone       *LostError // why the generator's number is lost, if it is
+	stopped    bool       // the generator must not use its number any more
+	reached    time.Time  // the time of the last id, if running time had to go back
 	ceiling    int64
-	took       time.Duration // by the last request
-	notes      []note        // that the log and OnEvent do not have yet
+	took       time.Duration // how long the last request took
+	notes      []note        // not yet passed to the log and OnEvent
 	err        error
 	closing    sync.Once
 	closeErr   error
 	publishing sync.Mutex // one note at a time
 }
 
-// Grant returns what [snow.NewGenerator] needs of the lease.
+// Grant returns the worker number and the window of the lease, for
+// [snow.NewGenerator].
 func (l *Lease) Grant() *snow.Grant { return l.grant }
 
 // Stats returns how the lease is doing. It does not ask the database. A
@@ -76,4 +77,12 @@ func (l *Lease) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
+}
+
+// running returns the earliest time that the next id can have.
+func (l *Lease) running() time.Time {
+	if now := l.grant.Now(); now.After(l.reached) {
+		return now
+	}
+	return l.reached
 }

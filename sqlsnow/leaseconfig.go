@@ -28,11 +28,11 @@ type LeaseConfig struct {
 	// may call Stats of the lease, but not Renew or Close.
 	Logger *slog.Logger
 
-	// OnEvent, if not nil, is called for the same things, for traces and
-	// measurements. ctx is that of the call that the event belongs to: Acquire,
-	// Renew or Close. For what happens in the background, it is a context that ends
-	// with Close. The next renewal waits until OnEvent returns. OnEvent may call
-	// Stats of the lease, but not Renew or Close.
+	// OnEvent, if not nil, is called for the same events, for traces and
+	// measurements. ctx is that of the call that caused the event: Acquire, Renew
+	// or Close. For events in the background, it is a context that ends with
+	// Close. The next renewal waits until OnEvent returns. OnEvent may call Stats
+	// of the lease, but not Renew or Close.
 	OnEvent func(ctx context.Context, e LeaseEvent)
 
 	// MaxSkew is how far the database's clock and this process's may be apart: 0 to

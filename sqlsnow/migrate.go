@@ -21,11 +21,11 @@ import (
 // only reads, and needs no right but to read that table.
 //
 // Any number of processes may call it at the same time: one applies the files,
-// the others wait until ctx ends. On SQLite the connections need a busy timeout
-// for that. A tool may apply the same files before or after: Migrate records
-// files whose table exists, and applies files again whose table is gone. If a
-// file fails, the files before it stay applied on MySQL; on PostgreSQL and SQLite
-// none does. The next call goes on from there.
+// the others wait for it, at most until ctx ends. On SQLite the connections need
+// a busy timeout for that. A tool may apply the same files before or after:
+// Migrate records files whose table exists, and applies files again whose table
+// is gone. If a file fails, the files before it stay applied on MySQL; PostgreSQL
+// and SQLite roll them back. The next call goes on from there.
 //
 // Files that a newer version of this package has recorded are no error, so that
 // an old process can restart while a new version is rolled out. Nothing is ever
@@ -68,17 +68,17 @@ func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 		if !begun {
 			err = exported(e, "begin", err)
 		}
-		// Locks of MySQL are a node's own: others of a Galera cluster may do the same at the same time.
+		// A lock of MySQL belongs to one node: other nodes of a Galera cluster may migrate at the same time.
 		if !e.IsBusy(err) && !errors.Is(err, ErrNotMigrated) || tries == dbserver.MaxTries || dbserver.Pause(ctx, 100*time.Millisecond) != nil {
 			return err
 		}
 	}
 }
 
-// migrate applies what is missing. Locks and transactions belong to a connection.
+// migrate applies the missing files on one connection, because locks and transactions belong to a connection.
 func (m migrator) migrate(ctx context.Context, conn *sql.Conn) error {
 	if err := m.lock(ctx, conn); err != nil {
-		dbserver.Discard(conn) // it may have the lock all the same
+		dbserver.Discard(conn) // the connection may have the lock all the same
 		return err
 	}
 	end := m.unlock
@@ -101,12 +101,12 @@ type migrator struct {
 	tables string // lists tables, and perhaps others
 	table  string // makes snow_migrations
 	record string
-	begin  []string // takes the lock, with a transaction where tables can be made in one; empty on MySQL
-	ending string   // of COMMIT and ROLLBACK: it leaves the connection in no transaction, even with completion_type=CHAIN
-	unlock []string // after the end of the transaction
+	begin  []string // begins a transaction and takes the lock; empty on MySQL, where tables can't be made in a transaction
+	ending string   // follows COMMIT and ROLLBACK, so that they leave the connection in no transaction, even with completion_type=CHAIN
+	unlock []string // sent after the end of the transaction
 }
 
-// lockName is of MySQL, whose locks are the server's and have names of at most 64 characters.
+// lockName names the lock on MySQL. Locks there belong to the whole server, and their names have at most 64 characters.
 const lockName = "CONCAT(LEFT(IFNULL(DATABASE(), ''), 48), '.snow_migrations')"
 
 func migratorOf(e *dbserver.Engine) migrator {
@@ -132,7 +132,7 @@ func migratorOf(e *dbserver.Engine) migrator {
 				" name VARCHAR(64) NOT NULL, applied_at TIMESTAMPTZ NOT NULL)",
 			record: "INSERT INTO snow_migrations (version, name, applied_at) VALUES ($1, $2, clock_timestamp())" +
 				" ON CONFLICT (version) DO UPDATE SET name = EXCLUDED.name, applied_at = EXCLUDED.applied_at",
-			// Any stricter isolation would show what there was before the wait for the lock. The number is "snow_mig" in ASCII.
+			// A stricter isolation would show the tables as they were before the wait for the lock. The number is "snow_mig" in ASCII.
 			begin: []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT pg_advisory_xact_lock(8317708120292682087)"},
 		}
 	default:
@@ -148,7 +148,7 @@ func migratorOf(e *dbserver.Engine) migrator {
 	}
 }
 
-// lock waits for the lock. On MySQL it waits in steps, because a server notices late that a client which waits is gone.
+// lock waits for the lock. On MySQL it waits in steps, because the server is slow to notice that a waiting client is gone.
 func (m migrator) lock(ctx context.Context, conn *sql.Conn) error {
 	for m.begin == nil {
 		got, err := column[sql.NullInt64](ctx, conn, "SELECT GET_LOCK("+lockName+", 5)")
@@ -166,7 +166,7 @@ func (m migrator) lock(ctx context.Context, conn *sql.Conn) error {
 
 // apply applies the files that are missing. The caller has the lock.
 func (m migrator) apply(ctx context.Context, conn *sql.Conn) error {
-	missing, err := m.missing(ctx, conn) // again: another process may have been faster
+	missing, err := m.missing(ctx, conn) // another process may have applied them during the wait for the lock
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (m migrator) apply(ctx context.Context, conn *sql.Conn) error {
 			return databaseError(m.engine, f.name+": record", err)
 		}
 	}
-	return m.run(ctx, conn, "commit", "COMMIT"+m.ending) // on MySQL for connections with autocommit=0
+	return m.run(ctx, conn, "commit", "COMMIT"+m.ending) // MySQL needs it on connections with autocommit=0
 }
 
 // run executes statements. The error names op.

@@ -29,10 +29,10 @@ type Namespace struct {
 	// minutes. Zero means none: a single server that syncs, or a cluster that
 	// confirms what a majority has.
 	//
-	// If it is not zero, a process makes its first id LossWindow and a second
+	// If it is not zero, a process makes its first id LossWindow plus one second
 	// after it has found a number, and the window of a number grows up to Window
-	// as it is renewed. It needs ticks of a second or less and a Window of at least
-	// 30 s.
+	// with its renewals. It needs ticks of a second or less and a Window of at
+	// least 30 s.
 	LossWindow time.Duration
 
 	// Window is how long ids can be made without reaching the database. It is
@@ -40,9 +40,9 @@ type Namespace struct {
 	// A number whose process crashed is not leased again before its window ends.
 	Window time.Duration
 
-	// PinnedWindow is the Window of processes that ask for a certain number, and
-	// have to wait for it after a crash. Zero means 30 s, but at most Window and
-	// at least 3 ticks.
+	// PinnedWindow is the Window of processes that ask for a certain number. After
+	// a crash they have to wait for its end. Zero means 30 s, but at most Window
+	// and at least 3 ticks.
 	PinnedWindow time.Duration
 }
 

@@ -36,7 +36,7 @@ func (l *Lease) carryOut(out *protocol.Outcome, now protocol.Reading) {
 			"worker", s.Worker, "until", l.registry.Params.TimeOf(l.ceiling))
 	}
 	if out.Suspend {
-		l.gone = &LostError{Worker: s.Worker, Reason: Regressed} // until it turns out to be another, or not at all
+		l.gone = &LostError{Worker: s.Worker, Reason: Regressed} // provisional: the number may turn out to be lost otherwise, or not lost
 		l.grant.Explain(l.gone)
 		l.grant.Suspend()
 		l.stopped = true
@@ -53,7 +53,7 @@ func (l *Lease) carryOut(out *protocol.Outcome, now protocol.Reading) {
 	case out.Err != nil:
 		s.Err = out.Err
 		s.Failures++
-		message := "" // before there is a lease, Acquire returns it
+		message := "" // before there is a lease, Acquire returns the error
 		if l.grant != nil {
 			l.explain(out.Err)
 			if l.outage.fail(now.Mono) {
@@ -69,8 +69,8 @@ func (l *Lease) carryOut(out *protocol.Outcome, now protocol.Reading) {
 	}
 }
 
-// explain gives generators the reason why the window will be over if no renewal
-// is in time. The caller holds mu.
+// explain gives generators the reason for the end of the window, in case no
+// renewal succeeds before it. The caller holds mu.
 func (l *Lease) explain(err error) {
 	switch {
 	case l.err != nil: // generators know why already
@@ -81,7 +81,7 @@ func (l *Lease) explain(err error) {
 	}
 }
 
-// lost notes a loss. The caller holds mu.
+// lost records a loss. The caller holds mu.
 func (l *Lease) lost(e *LostError) {
 	l.stats.Err, l.gone = e, e
 	if l.err == nil {
@@ -153,8 +153,8 @@ func (l *Lease) note(e LeaseEvent, level slog.Level, message string, args ...any
 	l.notes = append(l.notes, note{e, level, message, args})
 }
 
-// publish passes the notes on, without mu, so that the log's handler and the hook
-// may call Stats, or wait for goroutines that do.
+// publish passes the notes to the log and OnEvent. It does not hold mu meanwhile,
+// so that both may call Stats, or wait for goroutines that do.
 func (l *Lease) publish(ctx context.Context) {
 	l.publishing.Lock()
 	defer l.publishing.Unlock()

@@ -20,17 +20,17 @@ type Reservation struct {
 	Layout snow.Layout // of the namespace
 }
 
-// Reserve takes a worker number that was never leased, the highest first, and
-// gives it to holder for ever. All of its ticks are the holder's, also those of
-// the past, for example to give ids to rows that are older than the namespace.
-// Another call with the same holder returns the same number, so a holder's name
-// must have one use only. It is 1 to 255 bytes of UTF-8 without control
-// characters, and without a space at its end, because MySQL ignores it; another
-// name is a [*snow.FieldError].
+// Reserve takes the highest worker number that was never leased, and gives it to
+// holder for ever. All of its ticks are the holder's, also those of the past, for
+// example to give ids to rows that are older than the namespace. Another call
+// with the same holder returns the same number, so use a holder's name for one
+// purpose only. A name is 1 to 255 bytes of UTF-8 without control characters, and
+// without a space at its end, which MySQL would ignore; any other name is a
+// [*snow.FieldError].
 //
-// The caller must not make an id with the number twice. If the namespace has a
-// LossWindow, Reserve returns when the database can't forget the reservation any
-// more: after that time and a second.
+// The caller must not make the same id twice with the number. If the namespace
+// has a LossWindow, Reserve returns when the database can't forget the
+// reservation any more: after LossWindow plus one second.
 //
 // If every number was leased or fenced before, Reserve returns a
 // [*NoWorkerError] whose EarliestFree is zero. It returns [ErrNotMigrated] or

@@ -18,7 +18,7 @@ func (l *Lease) run() {
 		if l.await(l.ctx, l.wake) != nil || l.lock(l.ctx) != nil {
 			return
 		}
-		if !l.machine.Over() && l.read().Mono >= l.machine.At() { // Renew may have been here
+		if !l.machine.Over() && l.read().Mono >= l.machine.At() { // otherwise Renew was faster
 			if out := l.ask(l.ctx); out.Fatal != nil {
 				l.end(l.ctx, out.Fatal)
 			}
@@ -31,7 +31,7 @@ func (l *Lease) run() {
 	}
 }
 
-// await returns when the machine has something to ask, or is to be looked at.
+// await returns when the machine's next request is due, or wake has a value.
 func (l *Lease) await(ctx context.Context, wake <-chan struct{}) error {
 	l.mu.Lock()
 	wait := l.machine.At() - l.read().Mono
@@ -72,15 +72,7 @@ func (l *Lease) read() protocol.Reading {
 	return r
 }
 
-// running returns the earliest time that the next id can have.
-func (l *Lease) running() time.Time {
-	if now := l.grant.Now(); now.After(l.reached) {
-		return now
-	}
-	return l.reached
-}
-
-// ask lets the machine ask the database once, and carries out what follows.
+// ask sends the machine's next request, and carries out the outcome.
 func (l *Lease) ask(ctx context.Context) protocol.Outcome {
 	sent := l.read()
 	q := l.machine.Request(sent)
@@ -97,8 +89,8 @@ func (l *Lease) ask(ctx context.Context) protocol.Outcome {
 	return out
 }
 
-// send sends a request. Once the lease is acquired, nobody waits longer for the
-// reply than the machine's Timeout.
+// send sends a request. Once the lease is acquired, it waits for the reply no
+// longer than the machine's Timeout.
 func (l *Lease) send(ctx context.Context, q protocol.Request) protocol.Reply {
 	if l.grant != nil {
 		var cancel context.CancelFunc
@@ -113,12 +105,11 @@ func (l *Lease) send(ctx context.Context, q protocol.Request) protocol.Reply {
 	return r
 }
 
-// Renew renews the lease now instead of at its next time, and returns nil if the
-// lease then has a number, perhaps another one than before, and ids can be made.
-// A lease renews itself without it. Renew is for processes that expect to be
-// away from the database for a while, or have been, and for readiness probes
-// that want to know now. If LossWindow is not 0, Renew leaves out a renewal that
-// would come too early.
+// Renew renews the lease at once. It returns nil if the lease then has a number,
+// perhaps another one than before, and ids can be made. A lease also renews
+// itself. Renew is for processes that expect to be cut off from the database for
+// a while, or have been, and for readiness probes that need the present state. If
+// LossWindow is not 0, Renew skips a renewal that would come too early.
 func (l *Lease) Renew(ctx context.Context) error {
 	if err := l.renew(ctx); err != nil {
 		return fmt.Errorf("sqlsnow: renew the lease of namespace %q: %w", l.config.Namespace, err)
@@ -189,11 +180,11 @@ func (l *Lease) end(ctx context.Context, err error) (next uint64) {
 }
 
 // Close ends the lease: first its generators, which from now on return
-// [snow.ErrLeaseExpired], then the renewals, whose end it waits for. Then it
+// [snow.ErrLeaseExpired], then the renewals, for whose end it waits. Then it
 // gives back the number, so that another process can have it at once. If that
 // fails, or ctx ends first, Close returns an error; the number is free when its
 // window ends. A [*LostError] says that the number was no longer this lease's,
-// and nobody knew yet. Another Close returns the result of the first.
+// which no renewal had noticed yet. Another Close returns the result of the first.
 func (l *Lease) Close(ctx context.Context) error {
 	l.closing.Do(func() {
 		if err := l.close(ctx); err != nil {
@@ -220,7 +211,7 @@ func (l *Lease) close(ctx context.Context) error {
 		return nil
 	}
 	var r protocol.Reply
-	repeated := false // whether an earlier one may have been done
+	repeated := false // an earlier release may have been executed
 	for range 3 {
 		if r = l.send(ctx, q); r.Err == nil || ctx.Err() != nil {
 			break

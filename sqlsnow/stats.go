@@ -13,12 +13,12 @@ type LeaseStats struct {
 	Worker     uint64        `json:"worker"`   // may change, see Swaps
 	Fence      int64         `json:"fence"`    // how often this number was leased, this time included
 	Ceiling    time.Time     `json:"ceiling"`  // ids end here if no renewal succeeds any more; in the database's time
-	Left       time.Duration `json:"left_ns"`  // from the time of the next id to Ceiling; 0 where there is none
+	Left       time.Duration `json:"left_ns"`  // from the time of the next id to Ceiling; 0 if no id can be made
 	Renewed    time.Time     `json:"renewed"`  // the last renewal that succeeded; in the database's time
-	Renewals   uint64        `json:"renewals"` // that succeeded
-	Failures   uint64        `json:"failures"` // statements and attempts that did not
-	Swaps      uint64        `json:"swaps"`    // times that the number was lost and another one taken
-	Skew       time.Duration `json:"skew_ns"`  // how far the database's clock was ahead of this process's at the last look
+	Renewals   uint64        `json:"renewals"` // renewals that succeeded
+	Failures   uint64        `json:"failures"` // statements and attempts that failed
+	Swaps      uint64        `json:"swaps"`    // how often the number was lost and another one taken
+	Skew       time.Duration `json:"skew_ns"`  // how far the database's clock was ahead of this process's when it was last read
 	Err        error         `json:"-"`        // of the last attempt; nil after a success
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/registry"
 )
 
-// A WorkerState is what a worker number is used for.
+// A WorkerState says what a worker number is used for.
 type WorkerState int
 
 // The states.
@@ -37,7 +37,7 @@ func (s WorkerState) String() string {
 type WorkerInfo struct {
 	Worker  uint64
 	State   WorkerState
-	Holder  string    // see LeaseConfig.Holder; of a free number, the last one
+	Holder  string    // see LeaseConfig.Holder; for a free number, the last holder
 	Fence   int64     // how often the number was leased
 	Floor   time.Time // the start of the last window; after Fence, the earliest start of the next one
 	Ceiling time.Time // its end: no id of this number is later. If it is past and the row is Granted, the holder is gone or can't reach the database

@@ -6,22 +6,22 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A span is a run of numbers of one database that nobody has yet: first, first+stride and so on.
+// A span is a run of numbers from one database that no caller has yet: first, first+stride and so on.
 type span struct {
-	counter              int // whose numbers they are
+	counter              int // index of the database
 	first, stride, count int64
 }
 
-// A block is a span whose numbers callers reserve, each with one addition. It has its own counter and bound. So an addition that
-// comes late, when another block is current already, is past the end, or gets a number that is the caller's own.
+// A block is a span whose numbers callers reserve, each with one addition. It counts for itself and has its own end. So a late
+// addition, when another block is already current, either is past the end, or gets a number that no other caller gets.
 type block struct {
 	span
 	_        [128]byte    // reserved is written for every id; keep the rest out of its cache lines
-	reserved atomic.Int64 // may go past span.count: nobody has those numbers
+	reserved atomic.Int64 // may exceed span.count: nobody gets numbers beyond it
 	_        [128]byte
 }
 
-// retired is far beyond every count, and as far from overflow.
+// retired is far above every count, and far below an overflow.
 const retired = 1 << 62
 
 // fill reserves as many numbers as ids has, or none.
@@ -42,7 +42,7 @@ func (b *block) fill(ids []snow.ID) bool {
 // left returns how many numbers nobody has reserved.
 func (b *block) left() int64 { return max(0, b.count-b.reserved.Load()) }
 
-// retire ends the block and returns what nobody has reserved.
+// retire ends the block and returns the numbers that nobody has reserved, and how many were issued.
 func (b *block) retire() (rest span, issued int64) {
 	issued = min(b.reserved.Swap(retired), b.count)
 	return b.cut(issued), issued

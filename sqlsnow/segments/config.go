@@ -17,9 +17,9 @@ const (
 	defaultMaxStep = 1 << 24
 	defaultTarget  = time.Minute
 
-	takeTimeout = 5 * time.Second // of a request in the background, and of the others at the start when one database has answered
+	takeTimeout = 5 * time.Second // for a request in the background; at the start, for the other databases once one has answered
 
-	// highestID leaves room for what a row says is the next number.
+	// highestID leaves room in a BIGINT for the next number of a row.
 	highestID = math.MaxInt64 - maxCounters
 )
 
@@ -37,7 +37,7 @@ type Config struct {
 	// share a tag.
 	Tag string
 
-	// Step is how many numbers are taken at once at first, and the least later: 1 to 2⁴⁰. Zero means 1,000.
+	// Step is how many numbers are taken at once in the beginning, and at least later: 1 to 2⁴⁰. Zero means 1,000.
 	Step int64
 
 	// MaxStep bounds the step as it grows: Step to 2⁴⁰. Zero means 16,777,216, or Step if that is more. If it equals Step, the
@@ -51,9 +51,9 @@ type Config struct {
 	// Last is the highest id, such as 1<<53 - 1 for JavaScript. Zero means 1,024 less than the highest of 63 bits.
 	Last snow.ID
 
-	// Tables are those that the ids are stored in. Before the first numbers are taken from a database, its row is compared with
-	// the highest id in the tables: a row that is not above it is a *RegressedError, and new rows begin above it. This costs one
-	// statement for the row and one for each table, whose column needs an index. If Tables is nil, the row is trusted.
+	// Tables are the tables in which the ids are stored. Before the first numbers are taken from a database, its row is compared
+	// with the highest id in the tables: a row that is not above it is a *RegressedError, and new rows begin above it. This costs
+	// one statement for the row and one for each table, whose column needs an index. If Tables is nil, the row is trusted.
 	Tables []Table
 
 	// Logger logs when a database stops and starts to give numbers. Nil means slog.Default.
@@ -62,9 +62,9 @@ type Config struct {
 
 // A Table is a table that has ids of a tag.
 type Table struct {
-	DB     *sql.DB // where it is; of the dialect that Open is called with
+	DB     *sql.DB // the table's database, of the dialect that Open is called with
 	Name   string  // may have a schema before a dot
-	Column string  // of the ids
+	Column string  // the column with the ids
 }
 
 // complete checks c and fills in what is left out.

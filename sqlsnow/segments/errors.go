@@ -17,7 +17,7 @@ var (
 	ErrClosed = errors.New("the segments are closed")
 
 	// ErrEmpty is returned by [Segments.Next] and [Segments.Fill] if too few numbers are left and no database gives
-	// any. The error wraps those of the databases as well. There are numbers again as soon as one of them answers.
+	// any. The error also wraps those of the databases. There are numbers again as soon as a database answers.
 	ErrEmpty = errors.New("no numbers are left, and no database gives any")
 
 	// ErrExhausted is returned if the next number would be beyond Config.Last.
@@ -28,22 +28,22 @@ var (
 	ErrMismatch = errors.New("the rows of the segments do not fit together")
 )
 
-// A RegressedError says that the row of a database went back below a number that some process was given: the database was
-// restored, or a failover lost history. No numbers are taken from it until [Raise] moves it beyond all that were in use.
+// A RegressedError says that the row of a database went back below a number that a process has already taken: the database was
+// restored, or a failover lost history. No numbers are taken from the row until [Raise] moves it above all numbers in use.
 type RegressedError struct {
-	Database int     // its index in the databases that Open was called with
-	Next     snow.ID // what the row says is the next number
-	Least    snow.ID // the lowest that it could be; 0 if another process has noticed it
+	Database int     // index of the database in the call of Open
+	Next     snow.ID // the next number, as the row has it
+	Least    snow.ID // the lowest next number that would be safe; 0 if another process found the regression
 }
 
 func (e *RegressedError) Error() string {
 	if e.Least == 0 {
-		return fmt.Sprintf("database %d: the segment's row was found to have gone back, and says %d", e.Database, e.Next)
+		return fmt.Sprintf("database %d: another process found that the segment's row went back; its next number is %d", e.Database, e.Next)
 	}
 	return fmt.Sprintf("database %d: the segment's row went back to %d, from %d or more", e.Database, e.Next, e.Least)
 }
 
-// errNoRow and errNotSealed are of rows that are yet to be made.
+// errNoRow and errNotSealed say that a row has to be made, or compared with the others, before it gives numbers.
 var (
 	errNoRow     = fmt.Errorf("%w: there is no row", ErrMismatch)
 	errNotSealed = fmt.Errorf("%w: the row was not compared with the others yet", ErrMismatch)
@@ -52,7 +52,7 @@ var (
 
 var errNotOpened = errors.New("segments: not made by Open")
 
-// databaseError returns a *sqlsnow.DatabaseError of err, unless err says already what is wrong.
+// databaseError returns err as a *sqlsnow.DatabaseError, unless err already says what is wrong.
 func databaseError(e *dbserver.Engine, op string, err error) error {
 	if err == nil || errors.As(err, new(*sqlsnow.DatabaseError)) || errors.As(err, new(*RegressedError)) || errors.Is(err, ErrMismatch) || dberrors.IsVerdict(err) {
 		return err

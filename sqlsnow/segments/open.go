@@ -15,18 +15,18 @@ import (
 )
 
 // Open takes the first numbers from each of dbs and returns when they are durable. It does not wait for databases that can't be
-// reached, or that take 5 s longer to answer than another one: those are asked later. ctx only bounds the call.
+// reached, or that need 5 s longer to answer than another one: it asks them later. ctx only bounds the call.
 //
 // If none of dbs has a row for the tag, Open makes the rows, for which it needs all of dbs: with N databases, dbs[i] gives the
-// numbers that are i modulo N. Processes that do so at the same moment must pass dbs in the same order, or all of them may be
-// refused until somebody removes the rows. Once the rows exist, the order of dbs does not matter, but there must always be N of
-// them. If rows do not fit together, because a database is there twice or two are copies of each other, Open returns
+// numbers that are i modulo N. Processes that make the rows at the same moment must pass dbs in the same order, or all of them may
+// be refused until somebody removes the rows. Once the rows exist, the order of dbs does not matter, but there must always be N of
+// them. If rows do not fit together, because dbs has a database twice or two databases are copies of each other, Open returns
 // [ErrMismatch].
 //
 // Open executes one statement for each database. On MySQL with several databases, it then reads the row once. Later, a goroutine
 // takes more before the numbers run out, until Close.
 //
-// Open returns [sqlsnow.ErrNotDurable] if the settings of a database allow it to lose what it confirmed, for segments have no
+// Open returns [sqlsnow.ErrNotDurable] if the settings of a database allow it to lose what it confirmed, because segments have no
 // LossWindow; [sqlsnow.ErrNotMigrated] if there is no table; a [*RegressedError] if a row went back; a [*snow.FieldError] if a
 // field is out of bounds; and a [*sqlsnow.DatabaseError] for other errors of a database. If ctx ends while a statement is under
 // way, the numbers that the statement takes are skipped.
@@ -82,7 +82,7 @@ func (s *Segments) first(ctx context.Context) error {
 		case errors.Is(c.err, errNoRow) || errors.Is(c.err, errNotSealed):
 			fresh = append(fresh, i)
 		case errors.Is(c.err, ErrMismatch) || errors.Is(c.err, sqlsnow.ErrNotMigrated) || errors.Is(c.err, sqlsnow.ErrNotDurable):
-			errs = append(errs, ofDatabase(i, c.err)) // a mistake that somebody has to correct, the same for all processes
+			errs = append(errs, ofDatabase(i, c.err)) // waiting does not help: somebody has to correct it
 		}
 	}
 	if len(errs) > 0 {
@@ -90,7 +90,7 @@ func (s *Segments) first(ctx context.Context) error {
 	}
 	if len(fresh) > 0 {
 		bound, cancel := ctx, func() {}
-		if s.pool.left() > 0 { // then a database that hangs is not waited for here either
+		if s.pool.left() > 0 { // there are numbers already, so do not wait long for a database that hangs
 			bound, cancel = context.WithTimeout(ctx, takeTimeout)
 		}
 		err := prepare(bound, s.tables)

@@ -11,35 +11,35 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A request is what a database is asked for: count numbers.
+// A request asks a database for count numbers.
 type request struct {
 	counter int
 	count   int64
 	modulus int64
-	least   int64 // the row must not be below
-	most    int64 // nor above
-	contact bool  // for the first time: residue and space are not known
+	least   int64 // the row's next number must not be below
+	most    int64 // nor above this
+	contact bool  // the first request: residue and space are not known
 	residue int64
 	space   string
 	last    int64 // Config.Last
 }
 
-// A reply is the answer of a database. With an error, nobody knows what the database gave: it is lost.
+// A reply is the answer of a database. With an error, numbers may have been taken; nobody uses them.
 type reply struct {
 	err     error
 	busy    bool  // the error says that another statement was in the way
 	start   int64 // the first number
 	residue int64
 	space   string
-	room    int64 // with ErrExhausted: how many numbers there are, less than were asked for
+	room    int64 // with ErrExhausted: how many numbers are left, fewer than were asked for
 }
 
-// A counter is what is known of a database.
+// A counter is what the process knows of a database.
 type counter struct {
 	known   bool // its row was seen, and fits the others
 	residue int64
 	space   string
-	least   int64 // what follows the highest number that this process was given
+	least   int64 // one stride above the highest number that this process took
 	room    int64 // the most to ask for, near the end; 0 is no limit
 	busy    bool  // a request is under way
 	since   time.Duration
@@ -47,8 +47,8 @@ type counter struct {
 	down    bool
 	err     error
 	fails   int
-	blocked time.Duration // since when other statements are in the way; 0 if they were not the last time
-	retry   time.Duration // not before
+	blocked time.Duration // since when other statements are in the way; 0 if none was in the way last time
+	retry   time.Duration // the earliest time of the next request
 
 	takes, failures, regressions uint64
 }
@@ -80,7 +80,7 @@ func (p *pool) open(counters int, c Config) {
 	p.current.Store(&block{})
 }
 
-// left returns how many numbers are there.
+// left returns how many numbers are at hand.
 func (p *pool) left() int64 {
 	n := p.current.Load().left()
 	for _, s := range p.queue {
@@ -101,7 +101,7 @@ func (p *pool) swap() bool {
 	return true
 }
 
-// retire puts what is left of the current block back.
+// retire puts the rest of the current block back into the queue.
 func (p *pool) retire() {
 	rest, issued := p.current.Load().retire()
 	p.current.Store(&block{}) // so that nothing is counted twice
@@ -173,7 +173,7 @@ func (p *pool) ask(now time.Duration) (q request, ok bool, again time.Duration) 
 	return p.begin(best, now), true, 0
 }
 
-// begin notes that a counter is asked, and returns for what.
+// begin records that a request to a counter is under way, and returns the request.
 func (p *pool) begin(i int, now time.Duration) request {
 	c := &p.counters[i]
 	p.turn++
@@ -193,21 +193,21 @@ func (p *pool) begin(i int, now time.Duration) request {
 	return q
 }
 
-// An event is what became of a counter, for the log.
+// An event is a change of a counter, for the log.
 type event int
 
 const (
 	noEvent event = iota
 	wentDown
 	cameUp
-	wentBack // it regressed
+	wentBack // its row regressed
 )
 
-// handle takes in an answer. While a pool is opened, the step stays as it is.
+// handle handles a reply. While the pool is being opened, the step does not change.
 func (p *pool) handle(q request, r reply, now time.Duration, opening bool) event {
 	c := &p.counters[q.counter]
 	c.busy = false
-	p.wanted = 0 // callers that still wait say so again
+	p.wanted = 0 // callers that still wait set it again
 	if r.err == nil {
 		r.err = p.fits(q, r)
 	}
@@ -258,7 +258,7 @@ func (p *pool) handle(q request, r reply, now time.Duration, opening bool) event
 	return noEvent
 }
 
-// fits compares what a database gave with what was asked for and with the others.
+// fits returns an error if a reply does not fit its request, or the rows of the other databases.
 func (p *pool) fits(q request, r reply) error {
 	if r.start < q.least || r.start > q.most || r.residue != r.start%q.modulus || !q.contact && r.residue != q.residue {
 		return fmt.Errorf("%w: %d of residue %d modulo %d is not what was asked for", ErrMismatch, r.start, r.residue, q.modulus)
@@ -278,12 +278,12 @@ func (p *pool) fits(q request, r reply) error {
 	return nil
 }
 
-// accept adds numbers.
+// accept adds the numbers of a reply to the queue, and adapts the step.
 func (p *pool) accept(q request, r reply, now time.Duration, opening bool) {
 	c := &p.counters[q.counter]
 	c.known, c.residue, c.space = true, r.residue, r.space
 	c.least = r.start + q.count*q.modulus
-	// Halves: when the second one becomes current, it is time to ask for more.
+	// In two halves: when the second becomes current, it is time to ask for more.
 	whole := span{counter: q.counter, first: r.start, stride: q.modulus, count: q.count}
 	if half := q.count / 2; half > 0 {
 		first := whole
@@ -313,7 +313,7 @@ func (p *pool) discard(i int) {
 	p.swap()
 }
 
-// hopeless returns an error if no database gives numbers.
+// hopeless returns an error if all databases are down.
 func (p *pool) hopeless() error {
 	var all []error
 	for i := range p.counters {

@@ -8,8 +8,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
-// prepare makes the rows that are missing, compares all rows and opens the new ones. It needs every database: a row gives no
-// numbers before it was compared with all the others, because it could overlap with one of them.
+// prepare makes the missing rows, compares all rows and opens the new ones. It needs every database: a row gives no numbers
+// before it was compared with all others, because it could overlap with one of them.
 func prepare(ctx context.Context, tables []*table) error {
 	rows := make([]record, len(tables))
 	var space string
@@ -33,7 +33,7 @@ func prepare(ctx context.Context, tables []*table) error {
 		rows[i] = row
 	}
 	if len(errs) > 0 {
-		return fmt.Errorf("the rows are yet to be made, which needs every database: %w", errors.Join(errs...))
+		return fmt.Errorf("the rows have to be made, which needs every database: %w", errors.Join(errs...))
 	}
 	for i, t := range tables {
 		if rows[i].space != "" {
@@ -45,7 +45,7 @@ func prepare(ctx context.Context, tables []*table) error {
 		row, err := t.read(ctx)
 		if errors.Is(err, errNoRow) {
 			for j, row := range rows {
-				if row.state != stateNew { // then there was one here, and its numbers may be in use
+				if row.state != stateNew { // so there was a row in this database too, and its numbers may be in use
 					return fmt.Errorf("database %d: %w, and that of database %d is in use", i, errNoRow, j)
 				}
 			}
@@ -84,7 +84,7 @@ func (t *table) insert(ctx context.Context, space string, others []record) (reco
 		}
 	}
 	residue := int64(0)
-	for taken[residue] { // one at least is this row's own
+	for taken[residue] { // at least one residue is not taken
 		residue++
 	}
 	used, err := t.highest(ctx, 1, 0)
@@ -100,7 +100,7 @@ func (t *table) insert(ctx context.Context, space string, others []record) (reco
 	if t.engine.IsInTransaction(failed) {
 		return record{}, t.failed(ctx, failed).err
 	}
-	// Another process may have been faster: what counts is the row.
+	// Another process may have been faster, so read the row that is there.
 	row, err := t.read(ctx)
 	if errors.Is(err, errNoRow) && failed != nil {
 		err = failed

@@ -26,7 +26,7 @@ type record struct {
 	modulus, residue, state, nextID int64
 }
 
-// A table is the table of a database, for one tag.
+// A table is the table snow_segments of one database, for one tag.
 type table struct {
 	db     *sql.DB
 	engine *dbserver.Engine
@@ -74,7 +74,7 @@ func (t *table) failed(ctx context.Context, err error) reply {
 	return reply{err: err, busy: t.engine.IsBusy(err)}
 }
 
-// write executes the statement. Where it changed nothing, the error is sql.ErrNoRows.
+// write executes the statement that takes numbers. If it changed no row, the error is sql.ErrNoRows.
 func (t *table) write(ctx context.Context, q request) (r reply, err error) {
 	span := q.count * q.modulus
 	values := map[string]any{
@@ -120,7 +120,7 @@ func (t *table) read(ctx context.Context) (row record, err error) {
 	return row, err
 }
 
-// diagnose says why a row was not changed.
+// diagnose says why the statement that takes numbers changed no row.
 func (t *table) diagnose(ctx context.Context, q request) reply {
 	row, err := t.read(ctx)
 	if err != nil {
@@ -137,12 +137,12 @@ func (t *table) diagnose(ctx context.Context, q request) reply {
 	case row.state == stateNew:
 		return reply{err: errNotSealed}
 	case row.state != stateOpen:
-		if row.nextID < q.least { // this process knows it as well
+		if row.nextID < q.least { // this process finds the regression as well
 			back.Least = snow.ID(q.least)
 		}
 		return reply{err: back}
 	case row.nextID < q.least:
-		// Stop all processes, also those that have not seen a higher number. If it fails, the next take tries again.
+		// Stop all processes, also those that have not seen a higher number. If that fails, the next take tries it again.
 		s := t.engine.Compile(updateFence)
 		_, _ = t.change(ctx, s, map[string]any{"tag": t.tag, "space": row.space, "least": q.least})
 		back.Least = snow.ID(q.least)
@@ -164,11 +164,11 @@ func (t *table) diagnose(ctx context.Context, q request) reply {
 	return reply{err: errMoved, busy: true}
 }
 
-// reach makes q refuse a row that is not above the ids in use.
+// reach raises q.least above the ids in use, so that the statement refuses a row that is not above them.
 func (t *table) reach(ctx context.Context, q *request) error {
 	row, err := t.read(ctx)
 	if errors.Is(err, errNoRow) {
-		return nil // the statement finds that out
+		return nil // the statement will find that there is no row
 	}
 	if err != nil {
 		return err
@@ -181,13 +181,13 @@ func (t *table) reach(ctx context.Context, q *request) error {
 	return nil
 }
 
-// highest returns the highest id in use that has a residue, at most highestID, or 0 if there is none.
+// highest returns the highest id in use with a residue, at most highestID, or 0 if there is none.
 func (t *table) highest(ctx context.Context, modulus, residue int64) (highest int64, err error) {
 	for _, table := range t.tables {
 		id := t.quote(table.Column)
 		text := "SELECT MAX(" + id + ") FROM " + t.quote(table.Name)
 		args := map[string]any{}
-		if modulus > 1 { // from the top until one is found
+		if modulus > 1 { // search from the top of the index
 			text = "SELECT " + id + " FROM " + t.quote(table.Name) + " WHERE " + id + " % :modulus = :residue ORDER BY " + id + " DESC LIMIT 1"
 			args["modulus"], args["residue"] = modulus, residue
 		}

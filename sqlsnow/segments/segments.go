@@ -23,18 +23,18 @@ type Segments struct {
 
 	mu      sync.Mutex    // of pool and what follows
 	err     error         // after Close
-	changed chan struct{} // closed when callers that wait should look again
+	changed chan struct{} // closed when waiting callers should try again
 	waits   uint64
 	refills uint64
 
 	tables  []*table
 	tag     string
-	begin   time.Time // what times of the pool are counted from
+	begin   time.Time // times of the pool count from it
 	log     *slog.Logger
 	wake    chan struct{} // makes run look at the pool
 	ctx     context.Context
 	cancel  context.CancelFunc
-	ended   chan struct{} // closed when nothing runs any more
+	ended   chan struct{} // closed when the work in the background has ended
 	asking  sync.WaitGroup
 	closing sync.Once
 }
@@ -43,9 +43,9 @@ var _ snow.Source = (*Segments)(nil)
 
 func (s *Segments) now() time.Duration { return time.Since(s.begin) }
 
-// Next returns an id that is given out only once. While numbers are left it asks no database; then it waits for more, until ctx
-// ends. If no database gives numbers it returns [ErrEmpty] at once, at the end of the numbers [ErrExhausted], and after Close
-// [ErrClosed].
+// Next returns an id that is given out only once. While numbers are at hand it asks no database; otherwise it waits for more,
+// until ctx ends. It returns [ErrEmpty] at once if no database gives numbers, [ErrExhausted] at the end of the numbers, and
+// [ErrClosed] after Close.
 func (s *Segments) Next(ctx context.Context) (snow.ID, error) {
 	if b := s.pool.current.Load(); b != nil {
 		if i := b.reserved.Add(1) - 1; i < b.count {
@@ -64,9 +64,9 @@ func (s *Segments) next(ctx context.Context) (snow.ID, error) {
 	return one[0], nil
 }
 
-// Fill sets all of ids as Next would, in ascending order, or returns an error and takes none. If ids needs more numbers than are
-// at hand, Fill waits until there are enough at once. If MaxStep is so low that other callers use up each step, that can take
-// until ctx ends.
+// Fill sets all of ids as Next would, in ascending order. After an error it has taken none. If ids needs more numbers than are at
+// hand, Fill waits until there are enough at once. If MaxStep is so low that other callers use up each step, that can take until
+// ctx ends.
 func (s *Segments) Fill(ctx context.Context, ids []snow.ID) error {
 	b := s.pool.current.Load()
 	if b == nil {
@@ -150,7 +150,7 @@ func (s *Segments) run() {
 	}
 }
 
-// ask asks a database for numbers and takes in what it says.
+// ask asks a database for numbers and handles the reply.
 func (s *Segments) ask(q request) {
 	ctx, cancel := context.WithTimeout(s.ctx, takeTimeout)
 	defer cancel()

@@ -1,8 +1,8 @@
 package segments
 
-// The SQL of segments. Engine.Compile explains the names in braces. On MySQL, an insert id carries what next_id was before.
+// The SQL of segments. Engine.Compile explains the names in braces. On MySQL, the insert id is the former next_id.
 const (
-	// updateTake leaves a row alone that went back, was fenced for it, or does not fit what was read before.
+	// updateTake changes no row that went back, was fenced because of that, or does not fit what was read before.
 	updateTake = `UPDATE snow_segments SET takes = takes + {one next_id}, next_id = next_id + :span
 		{from} WHERE {bound} {guard} {durable} tag = :tag AND state = 1 AND modulus = :modulus AND next_id % modulus = residue
 		AND (:residue < 0 OR residue = :residue) AND (:space = '' OR space_uuid = :space)
@@ -17,11 +17,11 @@ const (
 	updateSeal = `UPDATE snow_segments SET state = 1, takes = takes + {one now}
 		{from} WHERE {bound} {guard} {durable} tag = :tag AND space_uuid = :space AND modulus = :modulus AND residue = :residue AND state = 0`
 
-	// updateFence stops all processes from taking numbers of a row that is below what one of them was given.
+	// updateFence stops all processes from taking numbers of a row that is below the numbers that one of them took.
 	updateFence = `UPDATE snow_segments SET state = 2, takes = takes + {one now}
 		{from} WHERE {bound} {guard} tag = :tag AND space_uuid = :space AND state = 1 AND next_id < :least`
 
-	// updateRaise moves a row to the first of its numbers from :next on, and opens it again.
+	// updateRaise moves a row to the first number of its residue from :next on, and opens it again.
 	updateRaise = `UPDATE snow_segments SET
 		next_id = {greatest}(next_id, :next + (residue - :next % modulus + modulus) % modulus),
 		state = CASE state WHEN 2 THEN 1 ELSE state END, takes = takes + {one now}

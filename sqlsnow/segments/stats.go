@@ -7,10 +7,10 @@ type Stats struct {
 	Issued      uint64     // ids given out
 	Left        int64      // numbers at hand
 	Step        int64      // how many are taken at once
-	Refills     uint64     // times that numbers were taken in the background
-	Waits       uint64     // calls that had to wait for them
-	Regressions uint64     // times that a row was found to have gone back
-	Databases   []Database // in the order that Open was called with
+	Refills     uint64     // how often numbers were taken in the background
+	Waits       uint64     // calls that had to wait for numbers
+	Regressions uint64     // how often a row was found to have gone back
+	Databases   []Database // in the order of the call of Open
 }
 
 // A Database says how one of the databases is doing.
@@ -19,8 +19,8 @@ type Database struct {
 	Err      error  // of the last attempt; nil after a success
 	Residue  int64  // its numbers have this residue modulo the number of databases; -1 until it has answered
 	Left     int64  // its numbers at hand
-	Takes    uint64 // successes
-	Failures uint64
+	Takes    uint64 // how often numbers were taken from it
+	Failures uint64 // how often that failed
 }
 
 // MarshalJSON returns an object with the fields of s, for expvar and logs.
@@ -36,8 +36,8 @@ func (s Stats) MarshalJSON() ([]byte, error) {
 	}{s.Issued, s.Left, s.Step, s.Refills, s.Waits, s.Regressions, s.Databases})
 }
 
-// MarshalJSON returns an object with the fields of d; of Err the text, if there
-// is an error.
+// MarshalJSON returns an object with the fields of d. The text of Err is in
+// "error", if there is an error.
 func (d Database) MarshalJSON() ([]byte, error) {
 	text := ""
 	if d.Err != nil {

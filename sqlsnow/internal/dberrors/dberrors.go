@@ -17,14 +17,14 @@ var (
 	// ErrInTransaction says that somebody left the connection in a transaction. Nothing was written.
 	ErrInTransaction = errors.New("the connection was left in a transaction")
 
-	// ErrBadReply says that a reply of the database can't be true. What was asked may have been done.
+	// ErrBadReply says that a reply of the database can't be true. The statement may have been done.
 	ErrBadReply = errors.New("the database's reply can't be true")
 
 	// ErrRefused says that nothing was written, because the session is not fit to write.
-	ErrRefused = errors.New("the database changed nothing, its session not being fit to write")
+	ErrRefused = errors.New("the database changed nothing, because its session is not fit to write")
 )
 
-// IsVerdict reports whether err is what a package of sqlsnow says of a database, and not an error of a driver.
+// IsVerdict reports whether err is a finding of sqlsnow itself about a database, and not an error of a driver.
 func IsVerdict(err error) bool {
 	for _, verdict := range []error{ErrNotMigrated, ErrNoNamespace, ErrNamespaceMismatch, ErrNotDurable, ErrReadOnly, ErrRefused} {
 		if errors.Is(err, verdict) {

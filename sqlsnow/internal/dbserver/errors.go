@@ -8,10 +8,10 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// errNoInsertID is of a write that was done at an unknown time.
-var errNoInsertID = fmt.Errorf("%w: it has no number in it; the table has a trigger, or the server was read-only for a moment", dberrors.ErrBadReply)
+// errNoInsertID is the error of a write whose reply lacks the insert id, so that its time or its first number is unknown.
+var errNoInsertID = fmt.Errorf("%w: it has no insert id; the table has a trigger, or the server was read-only for a moment", dberrors.ErrBadReply)
 
-// IsInTransaction reports whether err says that the connection was left in a transaction. Nothing was done then.
+// IsInTransaction reports whether err says that the connection was left in a transaction. Nothing was written in that case.
 func (e *Engine) IsInTransaction(err error) bool {
 	return errors.Is(err, dberrors.ErrInTransaction) || err != nil && e.Dialect.Classify(err) == sqldialect.InTransaction
 }
@@ -25,7 +25,7 @@ func (e *Engine) IsBusy(err error) bool {
 	return class == sqldialect.Busy || class == sqldialect.TooManyConnections
 }
 
-// Explain adds to failed, which has an error of a driver in it, what the error means: a sentinel, or what to do about it.
+// Explain adds the meaning of a driver's error to failed, which wraps that error: a sentinel, or what to do about it.
 func (e *Engine) Explain(failed error) error {
 	switch e.Dialect.Classify(failed) {
 	case sqldialect.NoTable:

@@ -8,26 +8,26 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// Forever is how much a database may lose that never syncs what it confirms.
+// Forever is the loss of a database that never syncs what it confirms.
 const Forever = time.Duration(math.MaxInt64)
 
-// An Info is what a database server says of itself.
+// An Info is a server's clock, and its settings as far as they matter for durability.
 type Info struct {
 	Now           int64 // its clock, in microseconds since 1970
 	ReadOnly      bool
 	Unmigrated    bool // the tables of leases are missing; known on SQLite only, which has no error code for it
 	InTransaction bool // the session that was asked, where that is known
 
-	setting string        // that weakens what it confirms
+	setting string        // the setting that makes commits less durable; empty if there is none
 	value   string        // of setting
-	loses   time.Duration // how much it may lose for that
+	loses   time.Duration // how much the server may lose because of it
 }
 
 func (i *Info) weaken(setting, value string, loses time.Duration) {
 	i.setting, i.value, i.loses = setting, value, loses
 }
 
-// Check says whether what rests on the server may lose that much of what it confirmed.
+// Check returns an error unless the server takes writes and may lose at most loss of what it confirmed.
 func (i *Info) Check(loss time.Duration) error {
 	switch {
 	case i.Unmigrated:

@@ -12,14 +12,14 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// Conditions for a session, which are checked before a write and not in it: see Session. MySQL does not know @@in_transaction,
-// and only MariaDB reads what follows /*M!.
+// Conditions for a session. They are checked before a write and not in it: see Session. MySQL has no @@in_transaction, and only
+// MariaDB executes what follows /*M!.
 const (
 	mysqlLone     = "@@autocommit = 1 /*M! AND @@in_transaction = 0 */"
 	mysqlMigrates = "(@@autocommit = 0 /*M! OR @@in_transaction = 0 */ /*!50720 OR @@autocommit = 1 */)"
 
-	// Administrators may write in spite of read_only, which is a word or a number, and may keep a session's writes from the
-	// replicas.
+	// Administrators may write in spite of read_only, and may turn off the binary log in a session. The value of read_only is
+	// a word or a number.
 	mysqlWrites = "CAST(@@global.read_only AS CHAR) IN ('0', 'OFF')"
 	mysqlLogged = "(@@global.log_bin = 0 OR @@sql_log_bin = 1)"
 
@@ -38,10 +38,10 @@ func mysqlEngine() *Engine {
 		greatest: "GREATEST",
 		least:    "LEAST",
 		bound:    "@snow = :mark AND",
-		insertID: func(expression string) string { // whatever it is, what is written is the same
+		insertID: func(expression string) string { // the value that is written does not depend on the expression
 			return "1 + 0 * LAST_INSERT_ID(IF(" + mysqlWrites + ", " + expression + ", 0))"
 		},
-		look: lookMySQL,
+		checkSession: checkMySQL,
 		info: "SELECT " + now + ", @@global.read_only, @@autocommit, @@global.innodb_flush_log_at_trx_commit," +
 			" @@global.log_bin, @@global.sync_binlog, @@global.innodb_flush_log_at_timeout, 0 /*M! + @@in_transaction */," +
 			" @@sql_log_bin, @@global.innodb_flush_method",
@@ -56,7 +56,7 @@ func mysqlEngine() *Engine {
 				info.weaken("innodb_flush_method", v[9].String, Forever)
 			case v[4].String == "1" && v[5].String != "1":
 				info.weaken("sync_binlog", v[5].String, time.Minute)
-			case v[3].String != "1" && v[3].String != "3": // 3 is MariaDB's, and as good
+			case v[3].String != "1" && v[3].String != "3": // 3 is as durable, and only MariaDB has it
 				every, err := strconv.Atoi(v[6].String)
 				if err != nil {
 					every = 2700 // the highest
@@ -68,9 +68,9 @@ func mysqlEngine() *Engine {
 	}
 }
 
-// lookMySQL sets the mark in the session. It fails with "out of range" if the session is not fit. The first assignment changes
-// nothing, and fails within a transaction; only MariaDB has a variable for that.
-func lookMySQL(ctx context.Context, s *Session) error {
+// checkMySQL sets the mark in the session. Its statement fails with "out of range" if the session is not fit. The first
+// assignment changes nothing, but fails within a transaction, because only MariaDB has a variable that shows a transaction.
+func checkMySQL(ctx context.Context, s *Session) error {
 	s.mark = 1 + rand.Int64N(1<<53)
 	_, err := s.ExecContext(ctx, setMark(s.use, s.mark))
 	if err == nil || sqldialect.Code(err) != "1690" {

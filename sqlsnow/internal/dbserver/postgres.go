@@ -12,7 +12,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// postgresBegun is when the session's transaction began. A statement outside of one begins its own.
+// postgresBegun is the time at which the session's transaction began. A statement outside of a transaction begins its own.
 const postgresBegun = "CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT)"
 
 func postgresEngine() *Engine {
@@ -24,10 +24,10 @@ func postgresEngine() *Engine {
 		greatest:         "GREATEST",
 		least:            "LEAST",
 		bound:            postgresBegun + " <> :mark AND",
-		look:             lookPostgres,
+		checkSession:     checkPostgres,
 		checkTransaction: checkTransactionPostgres,
 		waitDurable:      waitForStandbys,
-		// Sessions may turn synchronous_commit off. Here it is on for the statement's own transaction.
+		// A session may have synchronous_commit off. The guard turns it on for the statement's own transaction.
 		guard: "durable.mode <> '' AND",
 		from: "FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')" +
 			" WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable",
@@ -40,20 +40,20 @@ func postgresEngine() *Engine {
 			case v[2].String != "on":
 				info.weaken("fsync", v[2].String, Forever)
 			case v[3].String != "" && v[4].String != "true" && v[4].String != "t":
-				info.weaken("synchronous_standby_names", v[3].String+", and whether they have a commit is hidden from the account, which needs GRANT pg_read_all_stats,", time.Millisecond)
+				info.weaken("synchronous_standby_names", v[3].String+", and the account can't see whether the standbys have a commit, because it lacks GRANT pg_read_all_stats,", time.Millisecond)
 			}
 			return info
 		},
 	}
 }
 
-// lookPostgres uses VALUES, because proxies send a SELECT to replicas.
-func lookPostgres(ctx context.Context, s *Session) error {
+// checkPostgres reads the mark with VALUES, because proxies send a SELECT to replicas.
+func checkPostgres(ctx context.Context, s *Session) error {
 	return s.QueryRowContext(ctx, "VALUES ("+postgresBegun+", current_setting('synchronous_standby_names'))").Scan(&s.mark, &s.standbys)
 }
 
-// waitForStandbys waits until the synchronous standbys, if there are any, have what was written. The server waits for them before
-// it confirms a commit; but if the wait is cancelled, with pg_cancel_backend, it confirms the commit as well, with a warning.
+// waitForStandbys waits until the synchronous standbys, if there are any, have the write. The server waits for them before it
+// confirms a commit. But if its wait is cancelled with pg_cancel_backend, it confirms the commit all the same, with a warning.
 func waitForStandbys(ctx context.Context, s *Session) error {
 	if s.standbys == "" || s.use == ForMigration || s.use == ForLossyLease {
 		return nil
@@ -90,7 +90,7 @@ func standbys(names string) int {
 
 func checkTransactionPostgres(ctx context.Context, s *Session) error {
 	before := s.mark
-	if err := lookPostgres(ctx, s); err != nil {
+	if err := checkPostgres(ctx, s); err != nil {
 		return err
 	}
 	if s.mark == before {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// MaxTries is how often something is tried again after other statements were in the way.
+// MaxTries is how often a statement is tried again after other statements were in the way.
 const MaxTries = 30
 
 // Pause waits for a random time below most, or until ctx ends.

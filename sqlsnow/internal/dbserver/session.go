@@ -10,8 +10,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// Write calls do with a session; do reports whether it changed something. Connections that are in a transaction are passed
-// over, and kept meanwhile, so that the pool gives another one.
+// Write calls do with a session; do reports whether it changed something. Write skips connections that are in a transaction, and
+// keeps them until it returns, so that the pool gives another one.
 func (e *Engine) Write(ctx context.Context, db *sql.DB, use Use, do func(*Session) (changed bool, err error)) error {
 	var left []*sql.Conn
 	defer func() {
@@ -25,7 +25,7 @@ func (e *Engine) Write(ctx context.Context, db *sql.DB, use Use, do func(*Sessio
 			return err
 		}
 		s := &Session{Conn: conn, engine: e, use: use}
-		if err = e.look(ctx, s); err == nil {
+		if err = e.checkSession(ctx, s); err == nil {
 			var changed bool
 			if changed, err = do(s); err == nil && !changed {
 				err = s.CheckTransaction(ctx)
@@ -33,7 +33,7 @@ func (e *Engine) Write(ctx context.Context, db *sql.DB, use Use, do func(*Sessio
 				err = e.waitDurable(ctx, s)
 			}
 			if err == nil {
-				err = ctx.Err() // some drivers and servers answer a cancelled wait for a replica as if it had been one
+				err = ctx.Err() // some drivers and servers report success although the wait for a replica was cancelled
 			}
 		} else if errors.Is(err, driver.ErrBadConn) && stale < maxStale {
 			stale++
@@ -48,7 +48,7 @@ func (e *Engine) Write(ctx context.Context, db *sql.DB, use Use, do func(*Sessio
 	}
 }
 
-// connect is db.Conn with an error that says whose fault it is.
+// connect is db.Conn, with an error that says so if the pool is used up.
 func connect(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil && ctx.Err() != nil && isFull(db) {
@@ -66,7 +66,7 @@ func isFull(db *sql.DB) bool {
 // Discard closes a connection that must not go back to the pool. The server then ends its locks and its transaction.
 func Discard(conn *sql.Conn) { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }
 
-// CheckTransaction returns ErrInTransaction if the session is still in the transaction that it was in at the look. It is for statements
+// CheckTransaction returns ErrInTransaction if the session is still in the transaction in which it was checked. It is for statements
 // that are not bound to the mark, and for those that changed nothing.
 func (s *Session) CheckTransaction(ctx context.Context) error {
 	if s.engine.checkTransaction == nil {
@@ -81,8 +81,8 @@ func (s *Session) Exec(ctx context.Context, st Statement, values map[string]any)
 	return n, err
 }
 
-// Update executes an UPDATE of one row and reports whether it changed the row. What the statement gives to its caller goes to
-// targets; on a server without RETURNING that is a single number.
+// Update executes an UPDATE of one row and reports whether it changed the row. It stores in targets what the statement returns;
+// on a server without RETURNING that is a single number.
 func (s *Session) Update(ctx context.Context, st Statement, values map[string]any, targets ...any) (changed bool, err error) {
 	if s.engine.HasReturning() {
 		return s.query(ctx, st, values, targets)

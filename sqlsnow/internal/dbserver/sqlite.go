@@ -20,8 +20,8 @@ func sqliteEngine() *Engine {
 		guard: "((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off')" +
 			" OR (SELECT synchronous FROM pragma_synchronous) = 2" +
 			" AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND",
-		look: lookSQLite,
-		info: "SELECT " + now + ", (SELECT COUNT(*) FROM sqlite_master WHERE name IN ('snow_namespaces', 'snow_workers')), (SELECT synchronous FROM pragma_synchronous), (SELECT journal_mode FROM pragma_journal_mode)",
+		checkSession: checkSQLite,
+		info:         "SELECT " + now + ", (SELECT COUNT(*) FROM sqlite_master WHERE name IN ('snow_namespaces', 'snow_workers')), (SELECT synchronous FROM pragma_synchronous), (SELECT journal_mode FROM pragma_journal_mode)",
 		readInfo: func(v []sql.NullString) Info {
 			info := Info{Unmigrated: v[1].String != "2"}
 			switch sync, mode := v[2].String, v[3].String; {
@@ -35,7 +35,7 @@ func sqliteEngine() *Engine {
 	}
 }
 
-func lookSQLite(ctx context.Context, s *Session) error {
+func checkSQLite(ctx context.Context, s *Session) error {
 	if _, err := s.ExecContext(ctx, "BEGIN"); err != nil {
 		if sqldialect.Code(err) == "1" {
 			err = dberrors.ErrInTransaction

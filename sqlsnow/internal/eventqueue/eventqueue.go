@@ -1,4 +1,4 @@
-// Package eventqueue orders what happens in a simulation by its time. It is for tests.
+// Package eventqueue orders the events of a simulation by time. It is for tests.
 package eventqueue
 
 import (
@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// A Queue holds what is yet to happen. The zero Queue is empty.
+// A Queue holds the events that have not happened yet. The zero Queue is empty.
 type Queue struct {
 	events events
 	added  int
 }
 
-// Add lets do happen at a time, after what was added for the same time before.
+// Add adds an event, after those that were added before for the same time.
 func (q *Queue) Add(at time.Duration, do func()) {
 	q.added++
 	heap.Push(&q.events, event{at, q.added, do})
 }
 
-// Pop removes what happens first, if that is not after end.
+// Pop removes and returns the first event, unless it is after end.
 func (q *Queue) Pop(end time.Duration) (at time.Duration, do func(), ok bool) {
 	if len(q.events) == 0 || q.events[0].at > end {
 		return 0, nil, false

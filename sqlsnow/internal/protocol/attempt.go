@@ -7,7 +7,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// search looks for numbers that are free, if the server is fit.
+// search handles the state of the server. If the server is fit, it starts the search for a free number.
 func search(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	err := out.Err // of the clocks
 	if err == nil {
@@ -33,12 +33,12 @@ func search(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 		m.restart(now, m.backoff())
 		return
 	}
-	// From a random number on, so that those who start together do not meet.
+	// The search starts at a random number, so that processes that start together do not try the same numbers.
 	m.attempt = attempt{start: m.random.Int64N(m.params.Workers)}
 	m.next(findFree, now.Mono)
 }
 
-// choose attempts one of the numbers that are free.
+// choose handles a list of free numbers: it attempts one of them.
 func choose(m *Machine, _ Request, r Reply, now Reading, _ *Outcome) {
 	m.at = now.Mono
 	switch {
@@ -59,14 +59,14 @@ func choose(m *Machine, _ Request, r Reply, now Reading, _ *Outcome) {
 	}
 }
 
-// reportCensus says that no number is free.
+// reportCensus handles the census that was taken because no number is free.
 func reportCensus(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	c := r.Census
 	out.Err = &NoWorkerError{Live: int(c.Live), Cooling: int(c.All - c.Live), EarliestFree: m.params.TimeOf(c.Earliest)}
 	m.restart(now, 500*time.Millisecond+m.jitter(1500*time.Millisecond))
 }
 
-// awaitPinned is what follows where the pinned number is not free.
+// awaitPinned handles the row of a pinned number that is not free.
 func awaitPinned(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	p := &m.params
 	if r.Row == nil {
@@ -90,7 +90,7 @@ func awaitPinned(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	m.restart(now, min(max(left, 10*time.Millisecond), 250*time.Millisecond)+m.jitter(50*time.Millisecond))
 }
 
-// taken is what follows from a claim and its first window at once.
+// taken handles the reply to a request for a window without a claim (LossWindow 0).
 func taken(m *Machine, q Request, r Reply, now Reading, out *Outcome) {
 	if !r.Changed {
 		m.next(readAttempt, now.Mono) // a proxy may have sent it twice
@@ -101,7 +101,7 @@ func taken(m *Machine, q Request, r Reply, now Reading, out *Outcome) {
 	hold(m, floor, floor+q.Window, now, out)
 }
 
-// claimed is what follows from a claim.
+// claimed handles the reply to a claim.
 func claimed(m *Machine, _ Request, r Reply, now Reading, _ *Outcome) {
 	if !r.Changed {
 		m.next(readAttempt, now.Mono)
@@ -112,15 +112,15 @@ func claimed(m *Machine, _ Request, r Reply, now Reading, _ *Outcome) {
 }
 
 // awaitProbation waits until the database can't forget the claim any more. The
-// wait starts with the confirmation of the claim, which is later than what the
-// database has for its time.
+// wait starts when the claim is confirmed, which is later than the time of the
+// claim in the row.
 func awaitProbation(m *Machine, now Reading) {
 	m.attempt.claimed = true
 	m.attempt.ready = now.Mono + m.params.Probation + time.Millisecond
 	m.next(beginWindow, m.attempt.ready+m.jitter(50*time.Millisecond))
 }
 
-// begun is what follows from the request for the first window of a claim.
+// begun handles the reply to the request for the first window of a claim.
 func begun(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	if !r.Changed {
 		m.next(readAttempt, now.Mono)
@@ -130,10 +130,9 @@ func begun(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	hold(m, floor, floor+m.params.Ticks(m.params.First), now, out)
 }
 
-// resolve is what follows from the row of an attempt whose outcome is not
-// known. What the row says is not yet what the database will remember: some
-// databases show a commit before it is durable. A write of the same row that is
-// confirmed is proof.
+// resolve handles the row of an attempt whose outcome is unknown. The row alone
+// proves nothing, because some databases show a commit before it is durable. A
+// confirmed write of the same row is proof.
 func resolve(m *Machine, _ Request, r Reply, now Reading, _ *Outcome) {
 	a, got := &m.attempt, r.Row
 	a.tries++
@@ -155,14 +154,14 @@ func resolve(m *Machine, _ Request, r Reply, now Reading, _ *Outcome) {
 		a.Fence, a.state, a.Ceiling = got.Fence, Claimed, got.Ceiling
 		m.next(confirmRow, now.Mono)
 	default:
-		// Not mine. If a statement still arrives, nobody uses what it takes.
+		// Not mine. If a statement of this attempt arrives later, nobody uses the window that it takes.
 		m.attempt = attempt{}
 		m.crowded++
 		m.restart(now, m.jitter(time.Duration(min(m.crowded, 20))*5*time.Millisecond))
 	}
 }
 
-// rowConfirmed is what follows from the proof that the database remembers the row.
+// rowConfirmed handles the reply to a write that proves that the database remembers the row.
 func rowConfirmed(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	switch a := &m.attempt; {
 	case !r.Changed:
@@ -174,17 +173,17 @@ func rowConfirmed(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	}
 }
 
-// hold makes the attempt a holding, with its first window.
+// hold turns the attempt into a holding with its first window, and offers it to the generator.
 func hold(m *Machine, floor, ceiling int64, now Reading, out *Outcome) {
 	h := m.attempt.Holding
 	h.Floor, h.Ceiling, h.renewed = floor, ceiling, now.Mono
 	m.attempt.Floor, m.attempt.claimed = floor, false
 	m.crowded = 0
 	out.Open = &h
-	m.next(decline, now.Mono) // unless the generator can use it
+	m.next(decline, now.Mono) // Opened and Keep replace this step
 }
 
-// startOver is what follows from the end of an attempt.
+// startOver handles the reply to a request that ended an attempt.
 func startOver(m *Machine, _ Request, _ Reply, now Reading, _ *Outcome) {
 	m.attempt = attempt{}
 	m.restart(now, time.Second+m.jitter(time.Second))

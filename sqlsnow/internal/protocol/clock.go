@@ -9,14 +9,14 @@ type Reading struct {
 	Running int64 // the earliest time that the next id can have, in microseconds since 1970; 0 before there is a generator
 }
 
-// A serverClock is the database's clock, between two replies as well: it said us
-// at the monotonic time at, and goes on from there. The local wall clock only
-// serves for comparison.
+// A serverClock is the database's clock, also between two replies: it showed us
+// at the monotonic time at, and is assumed to go on from there. The local wall
+// clock is only compared with it.
 type serverClock struct {
 	maxSkew time.Duration
 	us      int64 // microseconds since 1970; 0 before the first reading that was trusted
 	at      time.Duration
-	skew    time.Duration // database's less local, at the last reading
+	skew    time.Duration // the database's clock minus the local one, at the last reading
 }
 
 // CheckClock returns a [*ClockError] if the database's clock says us, in
@@ -27,9 +27,9 @@ func CheckClock(us int64, wall time.Time) error {
 	return clock.observe(us, 0, Reading{Wall: wall})
 }
 
-// observe takes over a reading of the database's clock, made between sent and
-// now, if it is near to the prediction or to the local wall clock. If it is
-// near to neither, observe returns a *ClockError and changes nothing.
+// observe adopts a reading of the database's clock, made between sent and now, if
+// it is near the prediction or the local wall clock. If it is near neither,
+// observe returns a *ClockError and does not adopt it.
 func (c *serverClock) observe(us int64, sent time.Duration, now Reading) error {
 	middle := sent + (now.Mono-sent)/2
 	database := time.UnixMicro(us)

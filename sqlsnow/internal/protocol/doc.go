@@ -1,18 +1,18 @@
 // Package protocol is the lease protocol without I/O: a [Machine] decides which statement to send when, and what follows from
 // its reply. Package sqlsnow runs it against a database; the tests run it in a simulated world with failing processes,
-// networks, clocks and databases, and under a fuzzer. Why no id is made twice is in the documentation of package sqlsnow.
+// networks, clocks and databases, and under a fuzzer. The documentation of package sqlsnow explains why no id is made twice.
 //
-//	steps.go     the table of steps: what each asks and what handles the reply; Request and Handle use it
-//	release.go   how a machine ends: Release for what it holds, GiveUp for an unfinished attempt
-//	attempt.go   what follows while a number is searched, acquired or claimed
-//	holding.go   what follows while a number is held
-//	machine.go   Machine, the number that it holds and the attempt at another one; when to ask again
-//	step.go      the steps
-//	clock.go     the server's clock, between two replies as well
-//	request.go   Request, Reply and Outcome
-//	params.go    the constants of a namespace, and ticks
-//	errors.go    the errors that a machine reports
+//	transitions.go   the protocol as a table: what each step asks, and what handles the reply; Request and Handle
+//	release.go       how a machine ends: Release for the number that it holds, GiveUp for an unfinished attempt
+//	attempt.go       handles replies while a number is searched, taken or claimed
+//	holding.go       handles replies while a number is held
+//	machine.go       Machine, the number that it holds, the attempt at another one, and Outcome; when to ask again
+//	step.go          the names of the steps
+//	clock.go         the server's clock, also between two replies
+//	request.go       Request and Reply
+//	params.go        the constants of a namespace, and ticks
+//	errors.go        the errors that a machine reports
 //
-// In the tests, sim_world_test.go is the world, sim_process_test.go a process in it, sim_registry_test.go the tables and
+// In the tests, sim_world_test.go has the world, sim_process_test.go a process in it, sim_registry_test.go the tables, and
 // sim_mutants_test.go the bugs that the simulation must find.
 package protocol

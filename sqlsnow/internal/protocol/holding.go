@@ -7,14 +7,14 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// stop ends the ids of the holding where its ticks may be somebody else's.
+// stop suspends the generator, because the holding's ticks may be somebody else's.
 func stop(m *Machine, out *Outcome) {
 	if h := m.holding; h.opened && !h.stopped {
 		h.stopped, out.Suspend = true, true
 	}
 }
 
-// renewed is what follows from a renewal.
+// renewed handles the reply to a renewal.
 func renewed(m *Machine, q Request, r Reply, now Reading, out *Outcome) {
 	if !r.Changed {
 		m.next(readHolding, now.Mono)
@@ -22,8 +22,7 @@ func renewed(m *Machine, q Request, r Reply, now Reading, out *Outcome) {
 	}
 	h, p := m.holding, &m.params
 	out.Renewed, m.failed = true, 0
-	// What the statement made of the row's ceiling, which was at least the
-	// confirmed one: so this is at most what the row has.
+	// The statement set the row's ceiling to this or left a higher one, so this is at most what the row has.
 	ceiling := min(p.TickAt(r.Now)+q.Window, q.Cap)
 	raised := ceiling > h.Ceiling
 	h.Ceiling, h.renewed = max(h.Ceiling, ceiling), now.Mono
@@ -34,22 +33,21 @@ func renewed(m *Machine, q Request, r Reply, now Reading, out *Outcome) {
 		out.Raise = h.Ceiling
 	}
 	m.next(renew, now.Mono+m.interval())
-	if out.Now == 0 { // its clock is not believed, and the window ends if that lasts
+	if out.Now == 0 { // the database's clock was refused; if that lasts, the window ends
 		return
 	}
-	// What the statement would have been asked for, had all that is known now been known.
+	// The ceiling to ask for, given what the reply says of the clock.
 	want := min(p.TickAt(r.Now)+p.Ticks(m.window)+m.lead(now), m.cap(r.Now))
 	switch running := max(now.Running, out.Now); {
 	case p.Loss == 0 && want-h.Ceiling > p.Ticks(m.window)/4:
-		// The cap was too low, or the lead not known: the clock went on without this process, which was
-		// suspended, or went back.
+		// The request had too low a cap or lead, because this process was suspended or the clock went back.
 		out.Again, m.at = true, now.Mono+m.jitter(50*time.Millisecond)
 	case h.Ceiling <= p.TickAt(running):
 		out.Err = m.Ahead(now, running)
 	}
 }
 
-// Ahead returns an error which says that ids are ahead of their window.
+// Ahead returns a [*ClockError] which says that ids are ahead of their window.
 func (m *Machine) Ahead(now Reading, running int64) error {
 	return &ClockError{
 		Database: time.UnixMicro(m.clock.predict(now.Mono)).UTC(), Local: now.Wall.Round(0).UTC(), Running: time.UnixMicro(running).UTC(),
@@ -57,7 +55,7 @@ func (m *Machine) Ahead(now Reading, running int64) error {
 	}
 }
 
-// inspect is what follows from the row where a renewal had no effect.
+// inspect handles the row of the holding, which is read after a renewal had no effect.
 func inspect(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	h, p, got := m.holding, &m.params, r.Row
 	switch {
@@ -68,14 +66,14 @@ func inspect(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 		}
 		lose(m, lost, now, out)
 	case got.Ceiling < h.Ceiling:
-		// The database forgot what it had confirmed. Until it knows again, somebody else may take the number.
+		// The database forgot the ceiling that it had confirmed. Until the row has it again, somebody else may take the number.
 		if p.others(h, got) < h.Ceiling {
 			stop(m, out)
 		}
 		m.next(reassert, now.Mono)
 	case p.Loss > 0 && p.TickAt(r.Now) >= got.Ceiling, got.Floor >= h.Ceiling && p.TickAt(r.Now) >= h.Ceiling:
 		lose(m, &LostError{Worker: uint64(h.Worker), Reason: Lapsed}, now, out)
-	case p.Loss > 0: // too soon: an earlier attempt, its reply lost, had an effect
+	case p.Loss > 0: // it was too soon: an earlier renewal, whose reply was lost, had an effect
 		m.next(renew, now.Mono+time.Second)
 	default: // the session is not fit to write
 		m.failed++
@@ -84,7 +82,7 @@ func inspect(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	}
 }
 
-// reasserted is what follows from the attempt to remind the database of the ceiling.
+// reasserted handles the reply to a request that sets the ceiling of the row again.
 func reasserted(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	if !r.Changed { // somebody else has the row by now, or the session is not fit to write: look again
 		m.next(readHolding, now.Mono)
@@ -106,7 +104,7 @@ func reasserted(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	}
 }
 
-// lose gives up the holding. The generator may finish its ticks meanwhile, unless it had to stop.
+// lose gives up the holding. The generator may finish the holding's ticks, unless stop suspended it.
 func lose(m *Machine, lost *LostError, now Reading, out *Outcome) {
 	out.Lost, m.holding.lost = lost, true
 	switch {
@@ -119,7 +117,7 @@ func lose(m *Machine, lost *LostError, now Reading, out *Outcome) {
 	}
 }
 
-// verdict says why a row is not the holding's any more, and whether the holding's ticks are nobody else's all the same.
+// verdict says why a row is no longer the holding's. safe is true if nobody else can have the holding's ticks all the same.
 func (p *Params) verdict(h *Holding, got *Row) (lost *LostError, safe bool) {
 	lost = &LostError{Worker: uint64(h.Worker), Reason: Vanished}
 	if got == nil {
@@ -133,9 +131,9 @@ func (p *Params) verdict(h *Holding, got *Row) (lost *LostError, safe bool) {
 	return lost, safe
 }
 
-// others returns the first tick from the holding's floor on that somebody else may have or get, as far as the row shows.
+// others returns the first tick, from the holding's floor on, that somebody else may have or get. It knows only what the row shows.
 func (p *Params) others(h *Holding, got *Row) int64 {
-	// A claim waits for the grace, and its window for the probation. Rows have whole milliseconds.
+	// A claim comes after the grace, and its window after the probation. Times in rows are whole milliseconds.
 	claimed := func(wait time.Duration) int64 {
 		return max(got.Ceiling, p.TickAt((got.Claimed+wait.Milliseconds())*1000)-1)
 	}
@@ -145,13 +143,13 @@ func (p *Params) others(h *Holding, got *Row) int64 {
 		return got.Ceiling + p.Ticks(p.Grace) + int64(p.Probation/p.Layout.Tick()) - 1
 	case mine && got.State == Granted:
 		return got.Ceiling
-	case mine && got.State == Claimed: // its first window is forgotten
+	case mine && got.State == Claimed: // the database forgot its first window
 		return claimed(p.Claim + p.Grace + p.Probation)
 	case got.Fence <= h.Fence, got.State == Reserved:
 		return math.MinInt64
 	case got.State == Granted, got.Floor > h.Floor:
 		return got.Floor
-	case got.State == Claimed: // and nobody had a window since
+	case got.State == Claimed: // and nobody has had a window since
 		return claimed(p.Probation)
 	}
 	return got.Ceiling

@@ -28,9 +28,9 @@ type Machine struct {
 	holding *Holding      // the number whose ticks the generator uses, if any
 	attempt attempt       // at another number
 	parted  *Holding      // the holding that Release gives back
-	failed  int           // requests in a row
-	crowded int           // attempts in a row that others were faster in
-	late    int           // requests without a reply in time, less the others
+	failed  int           // failed requests in a row
+	crowded int           // attempts in a row in which another process was faster
+	late    int           // requests without a reply in time, less those with one
 }
 
 // A Holding is a number that a lease holds.
@@ -41,9 +41,9 @@ type Holding struct {
 	Ceiling int64 // that the database has confirmed; exclusive
 
 	owner   string
-	opened  bool // the generator has it, or had
+	opened  bool // the generator has it, or has had it
 	stopped bool // the generator must not use it until the next Open
-	lost    bool // it is lost, and an Outcome has said so
+	lost    bool // it is lost, and an Outcome has reported that
 	renewed time.Duration
 }
 
@@ -58,17 +58,32 @@ func (h *Holding) has(got *Row) bool {
 	return got != nil && got.Owner == h.owner && got.Fence == h.Fence && got.State == Granted
 }
 
-// An attempt is one at a number.
+// An attempt is the search for a number, and the attempt to get it.
 type attempt struct {
 	Holding
-	seen    int64         // the ceiling of the row before
-	start   int64         // of the search
+	seen    int64         // the row's ceiling before the attempt
+	start   int64         // the number at which the search starts
 	wrapped bool          // the search went past the last number
 	ready   time.Duration // monotonic time from which the first window may be asked for
 	state   State         // of the row, as it was read
 	asked   int64         // the ceiling that was asked for
 	claimed bool
 	tries   int
+}
+
+// An Outcome is what follows from a Reply, for the lease to carry out.
+type Outcome struct {
+	Open    *Holding // let the generator use it, then call Opened; call Keep if the generator can't use it and has another one
+	Suspend bool     // the generator must stop until the next Open: somebody else may have its ticks
+	Raise   int64    // let the generator go up to this ceiling
+	Now     int64    // the database's time, for the generator; 0 if unknown
+	Retreat int64    // move running time back to this; 0 if it stays
+	Again   bool     // renew again at once, for a longer window
+	Lost    *LostError
+	Err     error // why the attempt failed; another one follows
+	Retry   bool  // the next attempt is worth waiting for in Acquire
+	Fatal   error // no attempt follows
+	Renewed bool  // the holding was renewed
 }
 
 // NewMachine returns a machine that leases a number of a namespace for a
@@ -105,15 +120,14 @@ func (m *Machine) Skew() time.Duration { return m.clock.skew }
 const longestTimeout = 5 * time.Second
 
 // Timeout returns how long to wait for a reply while a number is held: a part
-// of the time between two renewals, and twice as long after each request that
-// took longer. Otherwise a database that is always slower than that would never
-// renew anything.
+// of the time between two renewals. It doubles after each request that took
+// longer; otherwise a slow database would never renew anything.
 func (m *Machine) Timeout() time.Duration {
 	return min(max(RenewEvery(m.window)/2, 500*time.Millisecond)<<m.late, longestTimeout)
 }
 
-// Hurry brings the next request forward, unless it is one that must not come
-// too soon.
+// Hurry brings the next request forward, unless that request must not come too
+// soon.
 func (m *Machine) Hurry(now time.Duration) {
 	if m.step != beginWindow && !m.TooSoon(now) {
 		m.at = min(m.at, now)
@@ -125,10 +139,10 @@ func (m *Machine) TooSoon(now time.Duration) bool {
 	return m.step == renew && now < m.holding.renewed+m.params.MinRenew
 }
 
-// cap returns the highest ceiling that a renewal may ask for. A database clock
-// that is ahead can't move the ceiling far into the future with it. And where
-// the database may lose what it confirmed, the renewals that are on their way
-// at the same time, their outcome unknown, raise the ceiling once.
+// cap returns the highest ceiling that a renewal may ask for. It keeps a database
+// clock that is ahead from moving the ceiling far into the future. Where the
+// database may lose what it confirmed, it also makes several renewals whose
+// outcome is unknown raise the ceiling only once.
 func (m *Machine) cap(us int64) int64 {
 	ceiling := m.params.TickAt(us) + m.params.Ticks(m.window) + m.params.Ticks(m.clock.maxSkew)
 	if m.params.Loss > 0 {
@@ -137,10 +151,10 @@ func (m *Machine) cap(us int64) int64 {
 	return ceiling
 }
 
-// lead returns by how many ticks ids are ahead of the database's clock, which
-// went back or was thought to be further than it is. Windows are that much
-// longer: they count for ids, not for the database. It stays below the skew that
-// Fence allows for, so no window ends later than Fence takes into account.
+// lead returns how many ticks ids are ahead of the database's clock, because the
+// clock went back or an earlier reading of it was too high. Windows are longer by
+// that much, because they must reach beyond the time of ids. The lead stays below
+// the skew that Fence allows for, so no window ends later than Fence expects.
 func (m *Machine) lead(now Reading) int64 {
 	ahead := time.Duration(now.Running-m.clock.predict(now.Mono)) * time.Microsecond
 	return int64(max(0, min(ahead, m.longestLead())) / m.params.Layout.Tick())
@@ -154,7 +168,7 @@ func (m *Machine) next(s step, at time.Duration) { m.step, m.at = s, at }
 // abort ends the machine where there is no way back.
 func (m *Machine) abort(err error, out *Outcome) { m.step, out.Fatal = over, err }
 
-// restart starts an attempt at a number after a while.
+// restart starts a new attempt at a number after a while.
 func (m *Machine) restart(now Reading, after time.Duration) { m.next(readServer, now.Mono+after) }
 
 func (m *Machine) interval() time.Duration {
@@ -177,15 +191,15 @@ func (m *Machine) backoff() time.Duration {
 	return d/4 + m.jitter(d)
 }
 
-// NewOwner returns 128 random bits as hex digits. It is what a row is
-// recognised by: a counter could be given out twice after a failover.
+// NewOwner returns 128 random bits as hex digits, by which a lease recognises its
+// row. A counter would not do: after a failover it could be given out twice.
 func NewOwner() string {
 	var b [16]byte
 	_, _ = crand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
-// Opened says that the generator uses the holding that an Outcome said to open.
+// Opened tells the machine that the generator uses the holding in Outcome.Open.
 func (m *Machine) Opened(h *Holding, now Reading) {
 	h.opened, h.stopped = true, false
 	if m.holding != h {
@@ -193,7 +207,7 @@ func (m *Machine) Opened(h *Holding, now Reading) {
 	}
 }
 
-// Keep holds a number that the generator can't use yet: its ids are ahead of the window, which grows.
+// Keep holds a number that the generator can't use yet, because ids are ahead of the window. Renewals extend the window.
 func (m *Machine) Keep(h *Holding, now Reading) {
 	if m.holding != h {
 		m.holding, m.attempt, m.failed = h, attempt{}, 0

@@ -14,16 +14,16 @@ const (
 	// DefaultMaxSkew is how far the clocks of the database and of a process may be apart, unless a lease is configured otherwise.
 	DefaultMaxSkew = 30 * time.Second
 
-	// Slack is how far ahead of the database's clock the window of a free row
-	// may begin: its last holder may have made ids ahead of that clock.
+	// Slack is how far ahead of the database's clock the window of a free row may
+	// begin. Its last holder may have made ids ahead of that clock.
 	Slack = 2 * time.Second
 
 	// eps is how far the clocks of an old and a new primary may be apart.
 	eps = 500 * time.Millisecond
 )
 
-// Params are the constants of a namespace. Its row in the database has them, and all of its leases use the same. See the
-// documentation of package sqlsnow for what they have to fulfil.
+// Params are the constants of a namespace. They are in the namespace's row, and all of its leases use the same. The documentation
+// of package sqlsnow has the conditions that they must meet.
 type Params struct {
 	Name   string
 	UUID   string
@@ -33,11 +33,11 @@ type Params struct {
 	Loss      time.Duration // how much confirmed history the database may lose
 	Probation time.Duration // from a claim to its first window
 	MinRenew  time.Duration // between two renewals
-	Raise     time.Duration // by a renewal, at most
+	Raise     time.Duration // the most that a renewal raises the ceiling
 	First     time.Duration // the first window
-	Window    time.Duration // of a number that anybody may take
+	Window    time.Duration // the window of a number that is not pinned
 	Grace     time.Duration // from the end of a window to the next claim
-	Pinned    time.Duration // window of a pinned number
+	Pinned    time.Duration // the window of a pinned number
 	Claim     time.Duration // how long a claim may wait for its first window
 }
 
@@ -89,8 +89,8 @@ func (p *Params) TickAt(us int64) int64 {
 	return (us*1000 - p.Layout.Epoch().UnixNano()) / int64(p.Layout.Tick())
 }
 
-// TimeOf returns the start of a tick, or a time far away where package time
-// has no room for it.
+// TimeOf returns the start of a tick, or a time in the far future if package
+// time can't represent it.
 func (p *Params) TimeOf(tick int64) time.Time {
 	longest := math.MaxInt64 / int64(p.Layout.Tick())
 	return p.Layout.Epoch().Add(time.Duration(min(tick, longest)) * p.Layout.Tick())

@@ -4,10 +4,9 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// GiveUp ends the machine and returns the request that frees what an
-// unfinished attempt may have taken, if there is one. Where nobody knows
-// whether the attempt has the number, that is a look at its row, and Free says
-// what follows from it.
+// GiveUp ends the machine and returns the request that frees the number of an
+// unfinished attempt, if it may have one. If it is unknown whether the attempt
+// has the number, the request reads the row, and Free returns the next request.
 func (m *Machine) GiveUp() (q Request, ok bool) {
 	switch m.step {
 	case takeWindow, claimNumber, readAttempt, confirmRow:
@@ -17,8 +16,8 @@ func (m *Machine) GiveUp() (q Request, ok bool) {
 	return m.Release(0)
 }
 
-// Free returns the request that frees a row which GiveUp had to look at, if
-// the row is the attempt's.
+// Free returns the request that frees a row after GiveUp had to read it, if the
+// row is the attempt's.
 func (m *Machine) Free(got *Row) (q Request, ok bool) {
 	a := &m.attempt
 	if got == nil || got.Owner != a.owner || a.owner == "" {
@@ -31,9 +30,9 @@ func (m *Machine) Free(got *Row) (q Request, ok bool) {
 	return q, true
 }
 
-// Release ends the machine and returns the request that gives back what the
-// lease has, if it has something. next is the first tick that was not used.
-// Released says what follows where the request had no effect.
+// Release ends the machine and returns the request that gives back the lease's
+// number, if it has one. next is the first tick that was not used. If the request
+// had no effect, Released says why.
 func (m *Machine) Release(next uint64) (q Request, ok bool) {
 	a, held := m.attempt, m.holding
 	if held == nil && m.step == decline {
@@ -50,8 +49,8 @@ func (m *Machine) Release(next uint64) (q Request, ok bool) {
 	return q, true
 }
 
-// Released says what follows from the row where the release q had no effect: whether the number is free for others all the
-// same, or what became of it. repeated is true if a release of unknown outcome was sent before it.
+// Released says from the row why the release q had no effect. released is true if the number is free for others all the same;
+// otherwise err says what became of it. repeated is true if a release of unknown outcome was sent before q.
 func (m *Machine) Released(q Request, got *Row, repeated bool) (released bool, err error) {
 	h, p := m.parted, &m.params
 	switch {

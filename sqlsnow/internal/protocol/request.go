@@ -16,18 +16,18 @@ type Ask int
 
 // The asks.
 const (
-	AskServer   Ask = iota + 1 // the server's clock and settings, and the namespace's constants
-	AskFree                    // rows that may be taken
-	AskCensus                  // why there are none
-	AskRow                     // one row
-	AskTake                    // a window, of a row that may be taken
-	AskClaim                   // a row that may be taken, without a window
-	AskGrant                   // the first window of a claimed row
-	AskRenew                   // a higher ceiling
-	AskReassert                // the ceiling that was confirmed before
-	AskConfirm                 // nothing, except that the row is remembered as it is
-	AskRelease                 // nothing more: the row is free
-	AskAbandon                 // the same, of a claimed row
+	AskServer   Ask = iota + 1 // read the server's clock and settings, and the namespace's constants
+	AskFree                    // list rows that may be taken
+	AskCensus                  // count rows, because none may be taken
+	AskRow                     // read one row
+	AskTake                    // take a row with a window
+	AskClaim                   // take a row without a window
+	AskGrant                   // give a claimed row its first window
+	AskRenew                   // raise the ceiling
+	AskReassert                // set the ceiling that was confirmed before
+	AskConfirm                 // write the row with the same state and window, which proves that the database remembers them
+	AskRelease                 // free a granted row
+	AskAbandon                 // free a claimed row
 )
 
 // Asks returns all asks.
@@ -45,7 +45,7 @@ var askNames = [...]string{
 	AskConfirm: "confirm the window", AskRelease: "release", AskAbandon: "release",
 }
 
-// String returns what is done, as in "sqlsnow: …: renew: …".
+// String names the request in errors, as in "sqlsnow: …: renew: …".
 func (a Ask) String() string { return askNames[a] }
 
 // Writes reports whether an ask changes a row.
@@ -75,21 +75,21 @@ type Request struct {
 	Earliest, Latest int64 // when the statement may have an effect
 }
 
-// A Reply is what became of a Request. With an Err, that is unknown: the
-// database may have done it, or may yet do it.
+// A Reply is the answer to a Request. With an Err, the outcome is unknown: the
+// database may have executed the statement, or may still do so.
 type Reply struct {
 	Err     error
-	Failure Failure // what Err is, for those who wait in Acquire
-	Changed bool    // the row; only then was a write done
+	Failure Failure // the kind of Err, which decides whether Acquire tries again
+	Changed bool    // the statement changed the row; otherwise it wrote nothing
 	Now     int64   // the database's clock
-	Unfit   error   // of AskServer: why no lease can rest on the server; nil if one can
+	Unfit   error   // of AskServer: why the server is not fit for leases; nil if it is
 	UUID    string  // of the namespace
 	Free    []FreeRow
 	Row     *Row
 	Census  Census
 }
 
-// A Failure is a kind of error, by what it says of another attempt.
+// A Failure is a kind of error. It says whether another attempt may succeed.
 type Failure int
 
 // The failures.
@@ -116,19 +116,4 @@ type Row struct {
 type Census struct {
 	Live, All int64
 	Earliest  int64 // the tick at which a number may be free
-}
-
-// An Outcome is what follows from a Reply, for the lease to carry out.
-type Outcome struct {
-	Open    *Holding // let the generator use it, then call Opened, or Keep if the generator can't and has another one
-	Suspend bool     // the generator must stop until the next Open: somebody else may have its ticks
-	Raise   int64    // let the generator go up to this ceiling
-	Now     int64    // the database's time, for the generator; 0 if unknown
-	Retreat int64    // running time is to go back to this one; 0 if not
-	Again   bool     // another renewal, at once, gets more
-	Lost    *LostError
-	Err     error // the attempt failed with it; another one follows
-	Retry   bool  // the next attempt is worth waiting for in Acquire
-	Fatal   error // no attempt follows
-	Renewed bool  // the holding
 }

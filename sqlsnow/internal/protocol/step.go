@@ -4,21 +4,21 @@ package protocol
 type step int
 
 const (
-	readServer  step = iota // is the server fit, and what time is it
-	findFree                // which numbers are free
-	takeCensus              // why is none
-	readPinned              // who has the pinned one
-	takeWindow              // may I have it: LossWindow 0
-	claimNumber             // the same: LossWindow > 0
-	readAttempt             // did I get it
-	confirmRow              // will the database remember that I have
-	beginWindow             // may I have its first window
-	abandon                 // nothing came of the claim
-	renew                   // may I go on
-	readHolding             // why not
-	reassert                // the database forgot, remind it
-	decline                 // give back a window that is of no use
-	over                    // nothing more
+	readServer  step = iota // is the server fit, and what is its time?
+	findFree                // which numbers are free?
+	takeCensus              // none is free: when will one be?
+	readPinned              // who has the pinned number?
+	takeWindow              // take a number with its first window (LossWindow 0)
+	claimNumber             // claim a number (LossWindow > 0)
+	readAttempt             // the outcome is unknown: does this lease have the number?
+	confirmRow              // it does: will the database remember that?
+	beginWindow             // get the first window of the claim
+	abandon                 // give up the claim
+	renew                   // raise the ceiling
+	readHolding             // the renewal had no effect: why?
+	reassert                // the database forgot the ceiling: set it again
+	decline                 // give back a window that the generator can't use
+	over                    // there is nothing more to do
 )
 
 // stepNames has the names of the steps, for traces.

@@ -1,9 +1,9 @@
-// Package registry is the tables of worker leases: the statements of the lease protocol, and what they do to
-// snow_namespaces and snow_workers. It returns the errors of drivers as they are.
+// Package registry is the tables of worker leases, snow_namespaces and snow_workers, and the statements of the lease protocol on
+// them. It returns the errors of drivers unchanged.
 //
-//	registry.go     a Registry is the rows of one namespace; Do sends a request of package protocol
-//	namespace.go    the constants of a namespace, and Create
-//	workers.go      all rows of a namespace, for Workers and Fence
 //	reserve.go      a number that is never leased
-//	statements.go   the SQL
+//	workers.go      all rows of a namespace, for Workers and Fence
+//	registry.go     Registry: the rows of one namespace; Do sends a request of package protocol
+//	namespace.go    the constants of a namespace, and Create
+//	statements.go   the SQL of all of these
 package registry

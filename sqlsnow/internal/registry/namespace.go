@@ -38,9 +38,9 @@ func Read(ctx context.Context, e *dbserver.Engine, q dbserver.Queryer, name stri
 	return p, p.Check()
 }
 
-// Create makes the rows of a namespace: first those of its worker numbers, then its own. So if the namespace's row exists, all of
-// them existed, and missing ones have been used. Those begin when the windows that they may have had are over, and so do the
-// rows of a namespace whose own row is gone. us is the database's clock.
+// Create makes the rows of a namespace: first those of its worker numbers, then its own. So if the namespace's row exists, all
+// worker rows existed once, and those that are missing may have been used: their first windows begin after the windows that they
+// may have had. The same holds if only the namespace's row is gone. us is the database's clock.
 func Create(ctx context.Context, e *dbserver.Engine, db *sql.DB, want protocol.Params, us int64) error {
 	got, err := Read(ctx, e, db, want.Name)
 	fresh, used := errors.Is(err, dberrors.ErrNoNamespace), int64(0)
@@ -64,7 +64,7 @@ func Create(ctx context.Context, e *dbserver.Engine, db *sql.DB, want protocol.P
 	values := columns(&want)
 	values["uuid"] = dbserver.NewUUID()
 	failed := e.Insert(ctx, db, use(&want), compile(e, insertNamespace), values)
-	// Another process may have been faster: what counts is the row.
+	// Another process may have been faster, so read the row that is there.
 	got, err = Read(ctx, e, db, want.Name)
 	switch {
 	case errors.Is(err, dberrors.ErrNoNamespace) && failed != nil:
@@ -77,10 +77,10 @@ func Create(ctx context.Context, e *dbserver.Engine, db *sql.DB, want protocol.P
 	return compare(want, got)
 }
 
-// insertRows adds the rows of worker numbers that have none. If they have been used, they begin when the longest window is over
-// that could have been granted before, as after Fence.
+// insertRows adds the missing rows of worker numbers. If used, the numbers may have been leased before, so their first windows begin
+// after the longest window that could have been granted, as after Fence.
 func insertRows(ctx context.Context, e *dbserver.Engine, db *sql.DB, p protocol.Params, used bool, us int64) error {
-	const batch = 500 // of the thousand that the statement can count
+	const batch = 500 // the statement can count to a thousand
 	values := map[string]any{
 		"namespace": p.Name, "used": int64(0), "epoch": p.Layout.Epoch().UnixNano(), "tick": int64(p.Layout.Tick()),
 		"window": p.LongestWindow(),
@@ -109,7 +109,7 @@ func insertRows(ctx context.Context, e *dbserver.Engine, db *sql.DB, p protocol.
 			if e.IsInTransaction(failed) {
 				return failed
 			}
-			// Others may insert the same rows: see what is still missing.
+			// Other processes may insert the same rows.
 			if missing, err = missingRows(ctx, e, db, p.Name, first, end); err != nil {
 				return err
 			}
@@ -155,8 +155,8 @@ func columns(p *protocol.Params) map[string]any {
 	}
 }
 
-// compare returns an error if got, which is in the database, differs in what a
-// caller of Init can choose. Init once computed the other constants.
+// compare returns an error if got, the constants in the database, differ from
+// want in those that a caller of Init chooses. The first Init computed the others.
 func compare(want, got protocol.Params) error {
 	wanted, have := columns(&want), columns(&got)
 	for _, name := range []string{"layout", "workers", "loss", "window", "pinned"} {
@@ -165,4 +165,12 @@ func compare(want, got protocol.Params) error {
 		}
 	}
 	return nil
+}
+
+// use returns the Use of a session that writes rows of a namespace.
+func use(p *protocol.Params) dbserver.Use {
+	if p.Loss > 0 {
+		return dbserver.ForLossyLease
+	}
+	return dbserver.ForLease
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
@@ -34,21 +33,7 @@ var texts = map[protocol.Ask]string{
 	protocol.AskAbandon:  updateAbandon,
 }
 
-// compile compiles a statement of this package.
-func compile(e *dbserver.Engine, text string) dbserver.Statement {
-	text = strings.ReplaceAll(text, "{eligible}", eligible)
-	return e.Compile(strings.ReplaceAll(text, "{tick}", tick))
-}
-
-// use returns what a session of a namespace is needed for.
-func use(p *protocol.Params) dbserver.Use {
-	if p.Loss > 0 {
-		return dbserver.ForLossyLease
-	}
-	return dbserver.ForLease
-}
-
-// Do sends a request and returns what became of it.
+// Do sends a request and returns the reply.
 func (r *Registry) Do(ctx context.Context, q protocol.Request) protocol.Reply {
 	var out protocol.Reply
 	var err error
@@ -103,7 +88,7 @@ func (r *Registry) server(ctx context.Context) (protocol.Reply, error) {
 	if err != nil {
 		return protocol.Reply{}, err
 	}
-	// Whether it is still the same namespace: a staging copy, or one that was made anew.
+	// The UUID shows whether it is still the same namespace, and not a copy or one that was deleted and made again.
 	p, err := Read(ctx, r.Engine, r.DB, r.Params.Name)
 	return protocol.Reply{Now: info.Now, Unfit: info.Check(r.Params.Loss), UUID: p.UUID}, err
 }

@@ -13,7 +13,8 @@ import (
 // us is the database's clock. If every number was leased or fenced before, the error is a NoWorkerError without a time.
 func (r *Registry) Reserve(ctx context.Context, holder string, us int64) (worker int64, wait time.Duration, err error) {
 	values := r.values(protocol.Request{Holder: holder})
-	// First the highest, then whether the holder has one: a process that takes one for the same holder in between takes this one.
+	// Read the highest number before the holder's own. If another process reserves a number for the same holder in between, it
+	// reserves this one, and then the UPDATE below changes nothing.
 	var highest sql.NullInt64
 	s := compile(r.Engine, selectUnused)
 	if err := r.DB.QueryRowContext(ctx, s.Text, s.Args(values)...).Scan(&highest); err != nil {
@@ -28,14 +29,14 @@ func (r *Registry) Reserve(ctx context.Context, holder string, us int64) (worker
 			return 0, 0, &protocol.NoWorkerError{}
 		}
 		values := r.values(protocol.Request{Worker: highest.Int64, Owner: protocol.NewOwner(), Holder: holder})
-		_, _, err := r.update(ctx, updateReserve, values) // unless another process was faster
+		_, _, err := r.update(ctx, updateReserve, values) // changes nothing if another process was faster
 		return 0, time.Millisecond, err
 	}
 	if err != nil {
 		return 0, 0, err
 	}
-	// The wait starts with what the database has for the time of the claim. A write that
-	// finds the row unchanged is proof that the claim is remembered.
+	// The wait starts at the time of the claim in the row. A write that finds the row
+	// unchanged proves that the database remembers the claim.
 	if ready := (claimed+r.Params.Probation.Milliseconds())*1000 + 1000; r.Params.Loss > 0 && us < ready {
 		return 0, time.Duration(ready-us) * time.Microsecond, nil
 	}

@@ -1,16 +1,20 @@
 package registry
 
-import "github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+import (
+	"strings"
+
+	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+)
 
 // The SQL of the lease protocol, which the documentation of package sqlsnow
 // explains. Each is one statement that commits by itself. Engine.Compile
 // explains the names in braces; besides them, {tick} is the database's clock in
 // ticks of the layout.
 //
-// MySQL executes a SET from left to right, and each part sees what was set
-// before it: so the right sides here only use columns that are set to their
-// right. What they are set to must not depend on the server: its binary log may
-// have the statement, and replicas then execute it again.
+// MySQL executes a SET from left to right, and each assignment sees those before
+// it. So an expression here only uses columns that are assigned after it. The
+// values must not depend on the server, because the binary log may contain the
+// statement itself, which replicas then execute again.
 
 const tick = `((({now}) * 1000 - :epoch) {div} :tick)`
 
@@ -28,8 +32,8 @@ const (
 		first_ms, window_ms, grace_ms, pinned_ms, claim_ms)
 		VALUES (:namespace, :layout, :uuid, :workers, :loss, :probation, :min_renew, :raise, :first, :window, :grace_ms, :pinned, :claim)`
 
-	// New rows begin at 0, or when the longest window is over. Whether the namespace is there is asked in the statement: it may
-	// be made, and its rows be used and deleted, while this process is away.
+	// New rows begin at 0, or when the longest window is over. The statement itself checks whether the namespace exists, because
+	// it may be made, and its rows used and deleted, while this process is suspended.
 	insertWorkers = `INSERT INTO snow_workers (namespace, worker_id, state, fence, floor_tick, ceiling_tick, claimed_at_ms, renewed_at_ms, renew_seq, holder)
 		SELECT :namespace, numbers.worker_id, 0, 0, start.tick, start.tick, 0, 0, 0, ''
 		FROM (SELECT {first} + a.d + 10 * b.d + 100 * c.d AS worker_id FROM {digits} AS a, {digits} AS b, {digits} AS c) AS numbers,
@@ -59,7 +63,7 @@ const (
 			WHEN 1 THEN {greatest}(((claimed_at_ms + :claim + :grace_ms) * 1000000 - :epoch) {div} :tick, ceiling_tick - :slack) END)
 		FROM snow_workers WHERE namespace = :namespace`
 
-	// updateTake is claim and grant at once, where LossWindow is 0.
+	// updateTake is a claim and a grant in one statement, for LossWindow 0.
 	updateTake = `UPDATE snow_workers SET
 		floor_tick = {greatest}(ceiling_tick, {tick}),
 		ceiling_tick = {greatest}(ceiling_tick, {tick}) + :window,
@@ -92,7 +96,7 @@ const (
 		renew_seq = renew_seq + {one now}
 		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2 {returning now}`
 
-	// updateConfirm changes nothing, and is proof that the row will be remembered.
+	// updateConfirm changes nothing that matters. It proves that the database will remember the row.
 	updateConfirm = `UPDATE snow_workers SET renewed_at_ms = {now} {div} 1000, renew_seq = renew_seq + {one now}
 		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = :state
 		AND ceiling_tick = :seen {returning now}`
@@ -104,14 +108,14 @@ const (
 		AND floor_tick <= :next {returning now}`
 
 	// updateAbandon frees a claimed row, which has had no window. A free row has no
-	// grace: the one that the claim came after must not be lost with it.
+	// grace, so the ceiling must keep the grace that this claim waited for.
 	updateAbandon = `UPDATE snow_workers SET state = 0, owner = NULL,
 		ceiling_tick = {greatest}(ceiling_tick, ((claimed_at_ms + :probation) * 1000000 - :epoch) {div} :tick),
 		renewed_at_ms = {now} {div} 1000, renew_seq = renew_seq + {one now}
 		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 1 {returning now}`
 
-	// updateFence moves the floor as well: a process that has the row only because an old backup
-	// says so can't renew it, nor give back ticks that others had since.
+	// updateFence moves the floor as well, so that a process that has the row only in an old backup
+	// can neither renew it nor give back ticks that others have had since.
 	updateFence = `UPDATE snow_workers SET
 		floor_tick = {greatest}(ceiling_tick, {tick} + :window),
 		ceiling_tick = {greatest}(ceiling_tick, {tick} + :window), renew_seq = renew_seq + {one now}
@@ -123,10 +127,16 @@ const (
 	selectReserved = `SELECT worker_id, owner, fence, claimed_at_ms, ceiling_tick FROM snow_workers
 		WHERE namespace = :namespace AND state = 3 AND holder = :holder ORDER BY worker_id DESC LIMIT 1`
 
-	// A ceiling above its start is that of a number that was leased or fenced.
+	// A number with a ceiling above 0 was leased or fenced.
 	selectUnused = `SELECT MAX(worker_id) FROM snow_workers WHERE namespace = :namespace AND state = 0 AND fence = 0 AND ceiling_tick = 0`
 
 	updateReserve = `UPDATE snow_workers SET
 		state = 3, owner = :owner, fence = fence + 1, claimed_at_ms = {now} {div} 1000, renew_seq = renew_seq + {one now}, holder = :holder
 		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND state = 0 AND fence = 0 AND ceiling_tick = 0 {returning now}`
 )
+
+// compile compiles a statement of this package.
+func compile(e *dbserver.Engine, text string) dbserver.Statement {
+	text = strings.ReplaceAll(text, "{eligible}", eligible)
+	return e.Compile(strings.ReplaceAll(text, "{tick}", tick))
+}

@@ -41,7 +41,7 @@ func (r *Registry) Workers(ctx context.Context) ([]Worker, error) {
 // and returns how many rows it moved.
 func (r *Registry) Fence(ctx context.Context) (n int64, err error) {
 	s := compile(r.Engine, updateFence)
-	// The clock of a database that is gone may have been ahead of this one's.
+	// LongestWindow includes a skew, because the clock of the database before the restore may have been ahead of this one.
 	values := r.values(protocol.Request{Window: r.Params.LongestWindow()})
 	err = r.Engine.Write(ctx, r.DB, use(&r.Params), func(on *dbserver.Session) (_ bool, err error) {
 		n, err = on.Exec(ctx, s, values)

@@ -9,17 +9,17 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// A transition is what a step asks and what follows.
+// A transition is what a step asks, and what follows from the reply.
 type transition struct {
 	ask     Ask
-	holding bool // the request is about the number that is held, not the attempt at another one
-	timed   bool // a write that has an effect from Request.Earliest to Request.Latest only
+	holding bool // the request is about the number that is held, not about an attempt at another one
+	timed   bool // a write that has an effect only from Request.Earliest to Request.Latest
 	prepare func(m *Machine, q *Request, now Reading)
 	handle  func(m *Machine, q Request, r Reply, now Reading, out *Outcome)
-	unknown step // what follows if nobody knows the outcome
+	unknown step // the next step if the outcome is unknown
 }
 
-// steps is the protocol.
+// steps has the transition of each step. It is the whole protocol.
 var steps = [...]transition{
 	readServer: {ask: AskServer, handle: search, unknown: readServer},
 	findFree: {ask: AskFree, handle: choose, unknown: readServer, prepare: func(m *Machine, q *Request, _ Reading) {
@@ -35,7 +35,7 @@ var steps = [...]transition{
 	takeWindow: {ask: AskTake, timed: true, handle: taken, unknown: readAttempt, prepare: func(m *Machine, q *Request, now Reading) {
 		lead := m.lead(now)
 		q.Window += lead
-		q.Latest -= lead * m.params.Layout.Tick().Microseconds() // the end of the window is as far away as ever
+		q.Latest -= lead * m.params.Layout.Tick().Microseconds() // so that the window can't end later than without the lead
 	}},
 	claimNumber: {ask: AskClaim, timed: true, handle: claimed, unknown: readAttempt},
 	readAttempt: {ask: AskRow, handle: resolve, unknown: readAttempt},
@@ -82,7 +82,7 @@ func (m *Machine) Handle(q Request, r Reply, sent time.Duration, now Reading) Ou
 	}
 	s := &steps[m.step]
 	if r.Changed && s.timed && (r.Now < q.Earliest || r.Now > q.Latest) {
-		r = Reply{Err: fmt.Errorf("%w: it was done at %v, though not to be done then", dberrors.ErrBadReply, time.UnixMicro(r.Now).UTC())}
+		r = Reply{Err: fmt.Errorf("%w: it was done at %v, outside of the time that it was allowed", dberrors.ErrBadReply, time.UnixMicro(r.Now).UTC())}
 	}
 	if r.Err != nil {
 		m.outcomeUnknown(r.Err, now, &out)
@@ -96,19 +96,19 @@ func (m *Machine) Handle(q Request, r Reply, sent time.Duration, now Reading) Ou
 	return out
 }
 
-// observe takes over the database's clock.
+// observe adopts the database's clock as read at us.
 func (m *Machine) observe(us int64, sent time.Duration, now Reading, out *Outcome) {
 	if out.Err = m.clock.observe(us, sent, now); out.Err != nil {
 		return
 	}
 	out.Now = m.clock.predict(now.Mono)
-	// Where ids are further ahead than a longer window can make up for, they wait for the clock.
+	// A longer window makes up for ids that are ahead of the clock. If they are too far ahead for that, they wait for the clock.
 	if most := out.Now + (m.longestLead() + m.window/2).Microseconds(); now.Running > most {
 		out.Retreat = most
 	}
 }
 
-// outcomeUnknown is what follows where a statement may have been done, or may not.
+// outcomeUnknown handles an error after which the statement may or may not have been done.
 func (m *Machine) outcomeUnknown(err error, now Reading, out *Outcome) {
 	out.Err = err
 	m.failed++
@@ -125,8 +125,8 @@ func (m *Machine) outcomeUnknown(err error, now Reading, out *Outcome) {
 	}
 }
 
-// isWorthRetrying reports whether an attempt at a number that failed with err,
-// if it did, is worth another one while somebody waits for it.
+// isWorthRetrying reports whether an Acquire that waits for a number should try
+// again. err is the error of the attempt, if it failed.
 func (m *Machine) isWorthRetrying(r Reply, err error) bool {
 	var held *HeldError
 	switch {

@@ -1,0 +1,58 @@
+package snow
+
+import (
+	"context"
+	"time"
+)
+
+// await returns when the count words that start with first, which are reserved,
+// may be used. After an error they are never used.
+func (g *Generator) await(ctx context.Context, now int64, first, count uint64) error {
+	grant := g.grant
+	if err := grant.check(first, count); err != nil {
+		g.openUntil.Store(0)
+		grant.skipped.Add(count)
+		return err
+	}
+	last := first&grant.positionMask + count - 1
+	if lo := grant.position(now); last > lo {
+		grant.noteBorrowed((last - lo) >> grant.sequenceBits)
+	}
+	wait := g.due(last) - now
+	if wait <= 0 {
+		return nil
+	}
+	g.openUntil.Store(0)
+	// The positions are ours whatever other calls reserve meanwhile.
+	for ; wait > 0; wait = g.due(last) - grant.clock.now() {
+		if err := g.sleep(ctx, wait); err != nil {
+			grant.skipped.Add(count)
+			return err
+		}
+	}
+	return nil
+}
+
+// due returns the running time at which a position may be used.
+func (g *Generator) due(position uint64) int64 {
+	if position < g.ahead {
+		return 0
+	}
+	return g.grant.start(position - g.ahead + g.grant.sequenceMask + 1)
+}
+
+// sleep waits for ns nanoseconds, or until ctx ends, and reports the wait to Config.OnWait.
+func (g *Generator) sleep(ctx context.Context, ns int64) error {
+	grant := g.grant
+	grant.waits.Add(1)
+	grant.waited.Add(ns)
+	if g.onWait == nil {
+		return grant.clock.sleep(ctx, time.Duration(ns))
+	}
+	done := g.onWait(ctx, time.Duration(ns))
+	err := grant.clock.sleep(ctx, time.Duration(ns))
+	if done != nil {
+		done(err)
+	}
+	return err
+}
