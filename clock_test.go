@@ -70,7 +70,7 @@ func TestForwardStepIsSeenBeforeTheNextID(t *testing.T) {
 	}
 }
 
-// A step is told from slewing also after a day without ids.
+// A step is distinguished from slewing also after a day without ids.
 func TestStepAfterIdleTime(t *testing.T) {
 	g, f := newTest(t, Default(), Config{})
 	f.pass(24 * time.Hour)

@@ -66,7 +66,7 @@ func floors() []Generator {
 			Name: "floor: the same in a function",
 			New: floor(func(w *word, n int) (last uint64) {
 				for range n {
-					last = stamp(base, w)
+					last = readAndAdd(base, w)
 				}
 				return last
 			}),
@@ -123,7 +123,7 @@ func floor(run func(w *word, n int) uint64) func() (Start, error) {
 func empty() uint64 { return 0 }
 
 //go:noinline
-func stamp(base time.Time, w *word) uint64 { return uint64(time.Since(base)) + w.n.Add(1) }
+func readAndAdd(base time.Time, w *word) uint64 { return uint64(time.Since(base)) + w.n.Add(1) }
 
 //go:noinline
 func write(ids []uint64, next uint64) uint64 {

@@ -20,8 +20,8 @@ type engine struct {
 	param   func(n int) string           // n-th parameter of a statement, from 1
 	columns map[string]string            // type of the primary key, by the name of the key
 	schema  func(column string) []string // statements that make the table
-	facts   string                       // query for the version and the size of the buffer pool in bytes
-	settle  []string                     // statements that write everything to disk and bring statistics up to date
+	info    string                       // query for the version and the size of the buffer pool in bytes
+	flush   []string                     // statements that write everything to disk and bring statistics up to date
 	size    string                       // query for the size of the table in bytes
 }
 
@@ -57,9 +57,9 @@ var mariadb = engine{
 			KEY (buyer_id),
 			KEY (status, created_at))`}
 	},
-	facts: `SELECT VERSION(), @@innodb_buffer_pool_size`,
+	info: `SELECT VERSION(), @@innodb_buffer_pool_size`,
 	// FOR EXPORT returns when the last page of the table is in its file.
-	settle: []string{`ANALYZE TABLE orders`, `FLUSH TABLES orders FOR EXPORT`, `UNLOCK TABLES`},
+	flush: []string{`ANALYZE TABLE orders`, `FLUSH TABLES orders FOR EXPORT`, `UNLOCK TABLES`},
 	// The file is up to some megabytes larger, because it grows in advance.
 	size: `SELECT DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES
 		WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'orders'`,
@@ -93,9 +93,9 @@ var postgres = engine{
 			`CREATE INDEX ON orders (status, created_at)`,
 		}
 	},
-	facts:  `SELECT current_setting('server_version'), pg_size_bytes(current_setting('shared_buffers'))`,
-	settle: []string{`VACUUM (ANALYZE) orders`, `CHECKPOINT`},
-	size:   `SELECT pg_total_relation_size('orders')`,
+	info:  `SELECT current_setting('server_version'), pg_size_bytes(current_setting('shared_buffers'))`,
+	flush: []string{`VACUUM (ANALYZE) orders`, `CHECKPOINT`},
+	size:  `SELECT pg_total_relation_size('orders')`,
 }
 
 // insert returns the statement that inserts a batch of rows, with the keys among them unless the database makes them.

@@ -55,7 +55,7 @@ func (r run) measure(ctx context.Context, db *sql.DB) (Result, error) {
 		return result, fmt.Errorf("connect: %w", err)
 	}
 	defer conn.Close()
-	if err := conn.QueryRowContext(ctx, r.engine.facts).Scan(&result.Version, &result.Pool); err != nil {
+	if err := conn.QueryRowContext(ctx, r.engine.info).Scan(&result.Version, &result.Pool); err != nil {
 		return result, fmt.Errorf("ask the server: %w", err)
 	}
 	if err := execute(ctx, conn, r.engine.schema(result.Column)); err != nil {
@@ -71,8 +71,8 @@ func (r run) measure(ctx context.Context, db *sql.DB) (Result, error) {
 	result.LastQuarter = rate(marks, len(marks)*3/4)
 
 	r.report("writing to disk and reading")
-	if err := execute(ctx, conn, r.engine.settle); err != nil {
-		return result, fmt.Errorf("settle: %w", err)
+	if err := execute(ctx, conn, r.engine.flush); err != nil {
+		return result, fmt.Errorf("flush: %w", err)
 	}
 	if err := conn.QueryRowContext(ctx, r.engine.size).Scan(&result.Bytes); err != nil {
 		return result, fmt.Errorf("size: %w", err)

@@ -68,7 +68,7 @@ func (o Options) turn(ctx context.Context, e *engine) (t Turn, err error) {
 			if err := sides[i].prepare(ctx, e, k, db, t.Rows); err != nil {
 				return err
 			}
-			if err := db.QueryRowContext(ctx, e.facts).Scan(&t.Version, &t.Pool); err != nil {
+			if err := db.QueryRowContext(ctx, e.info).Scan(&t.Version, &t.Pool); err != nil {
 				return err
 			}
 		}

@@ -90,8 +90,8 @@ type (
 	}
 )
 
-// place is where a finding is, as Model Field Column.
-func place(e *gormsnow.CheckError) string {
+// where returns where a finding is, as Model Field Column.
+func where(e *gormsnow.CheckError) string {
 	return strings.TrimPrefix(e.Model, "gormcheck_test.") + " " + e.Field + " " + e.Column
 }
 
@@ -114,7 +114,7 @@ func findings(t *testing.T, err error) (places []string) {
 		if finding.Problem == "" || finding.Remedy == "" || !strings.HasPrefix(finding.Error(), "gormsnow: check: model ") {
 			t.Errorf("%#v lacks a problem or a remedy", finding)
 		}
-		places = append(places, place(finding))
+		places = append(places, where(finding))
 	}
 	return places
 }

@@ -68,7 +68,7 @@ const (
 
 // A demo shows how servers are merged, with the commands of this program.
 type demo struct {
-	*places
+	*demoDatabases
 	opt            options
 	stdout, stderr io.Writer
 	failed         bool
@@ -80,7 +80,7 @@ func demonstrate(ctx context.Context, args []string, stdout, stderr io.Writer) (
 		return err
 	}
 	d := &demo{opt: opt, stdout: stdout, stderr: stderr}
-	d.places, err = openPlaces(ctx, opt, []string{"s1", "s2", "s3", world})
+	d.demoDatabases, err = openDemoDatabases(ctx, opt, []string{"s1", "s2", "s3", world})
 	defer func() { err = errors.Join(err, d.close(ctx)) }()
 	if err != nil {
 		return err

@@ -132,7 +132,7 @@ func (g *game) guild(i, n int) []any {
 	} else {
 		name = colours[i%len(colours)] + " of " + regions[i%len(regions)]
 	}
-	return []any{g.key(&g.guilds, i, created), name, nil, stamp(created)}
+	return []any{g.key(&g.guilds, i, created), name, nil, sqlTime(created)}
 }
 
 func (g *game) player(i, n int) []any {
@@ -148,7 +148,7 @@ func (g *game) player(i, n int) []any {
 	if i > 0 && g.random.IntN(3) == 0 {
 		inviter = pick(g.random, g.players)
 	}
-	return []any{g.key(&g.players, i, created), name, guild, inviter, g.random.Int64N(1_000_000), stamp(created)}
+	return []any{g.key(&g.players, i, created), name, guild, inviter, g.random.Int64N(1_000_000), sqlTime(created)}
 }
 
 // kind is a word that all servers share, under a key that each server has chosen.
@@ -160,7 +160,7 @@ func (g *game) kind(i, n int) []any {
 
 func (g *game) item(i, n int) []any {
 	created := g.date(i, n)
-	var at any = stamp(created)
+	var at any = sqlTime(created)
 	if i%500 == 3 {
 		at = nil
 	}
@@ -174,7 +174,7 @@ func (g *game) mail(i, n int) []any {
 	}
 	body := fmt.Sprintf(`{"from": %d, "text": "Mail \"%d\" of %s", "items": [%s]}`, pick(g.random, g.players), i, g.name, strings.Join(attached, ", "))
 	created := g.date(i, n)
-	return []any{g.key(new([]int64), i, created), pick(g.random, g.players), body, stamp(created)}
+	return []any{g.key(new([]int64), i, created), pick(g.random, g.players), body, sqlTime(created)}
 }
 
 // friendship i is that of a player with one of those who came next, so that no
@@ -182,7 +182,7 @@ func (g *game) mail(i, n int) []any {
 func (g *game) friendship(i, n int) []any {
 	first := i % len(g.players)
 	friend := (first + 1 + i/len(g.players)) % len(g.players)
-	return []any{g.players[first], g.players[friend], stamp(g.date(i, n))}
+	return []any{g.players[first], g.players[friend], sqlTime(g.date(i, n))}
 }
 
 func (g *game) rank(i, _ int) []any {
@@ -201,7 +201,7 @@ func (g *game) entry(i, n int) []any {
 	subject := []string{"player", "guild", "item"}[i%3]
 	of := [][]int64{g.players, g.guilds, g.items}[i%3]
 	created := g.date(i, n)
-	return []any{g.key(new([]int64), i, created), subject, pick(g.random, of), "the " + subject + " was seen", stamp(created)}
+	return []any{g.key(new([]int64), i, created), subject, pick(g.random, of), "the " + subject + " was seen", sqlTime(created)}
 }
 
 // date is when row i of n was made: in their order, but for a few that came late.
@@ -213,8 +213,8 @@ func (g *game) date(i, n int) time.Time {
 	return at
 }
 
-// stamp writes a time as all three databases read it.
-func stamp(t time.Time) string { return t.Format(time.DateTime) }
+// sqlTime writes a time as all three databases read it.
+func sqlTime(t time.Time) string { return t.Format(time.DateTime) }
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 

@@ -9,14 +9,14 @@ import (
 )
 
 func TestPauseOnSignal(t *testing.T) {
-	told := make(chan bool)
-	stop := pauseOnSignal(func(on bool) { told <- on })
+	pauses := make(chan bool)
+	stop := pauseOnSignal(func(on bool) { pauses <- on })
 	var got []bool
 	for range 3 {
 		if err := syscall.Kill(syscall.Getpid(), syscall.SIGUSR1); err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, <-told)
+		got = append(got, <-pauses)
 	}
 	stop()
 	if want := []bool{true, false, true}; !slices.Equal(got, want) {

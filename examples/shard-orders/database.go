@@ -25,8 +25,8 @@ const (
 // tables lists the models. A model comes after those that it refers to.
 var tables = []any{&AutoOrder{}, &AutoOrderLine{}, &Order{}, &OrderLine{}}
 
-// A place says where a database is.
-type place struct {
+// A location says where a database is.
+type location struct {
 	Name string // A or B
 	File string // of SQLite, if not empty
 	DSN  string // of MySQL
@@ -35,8 +35,8 @@ type place struct {
 // A database is one of the two.
 type database struct {
 	*gorm.DB
-	place
-	shown string // its place, as the reader sees it
+	location
+	shown string // its location, as the reader sees it
 	made  []any  // tables to drop at the end
 }
 
@@ -51,7 +51,7 @@ func openDatabases(ctx context.Context, dir string, cfgs []*gomysql.Config) (dbs
 		return err
 	}
 	for i, name := range []string{"A", "B"} {
-		at := place{Name: name, File: filepath.Join(dir, name+".db")}
+		at := location{Name: name, File: filepath.Join(dir, name+".db")}
 		if cfgs != nil {
 			at.File, at.DSN = "", cfgs[i].FormatDSN()
 		}
@@ -65,8 +65,8 @@ func openDatabases(ctx context.Context, dir string, cfgs []*gomysql.Config) (dbs
 	return dbs, closeAll, makeTables(dbs)
 }
 
-func openDatabase(ctx context.Context, at place) (*database, error) {
-	d := &database{place: at}
+func openDatabase(ctx context.Context, at location) (*database, error) {
+	d := &database{location: at}
 	open := d.openSQLite
 	if at.File == "" {
 		open = func() error { return d.openMySQL(ctx) }
@@ -130,7 +130,7 @@ func makeTables(dbs [2]*database) error {
 	for _, d := range dbs {
 		for _, t := range tables {
 			if d.Migrator().HasTable(t) {
-				return fmt.Errorf("database %s: table %s exists already: this program does not touch tables that it did not create", d.place.Name, d.tableName(t))
+				return fmt.Errorf("database %s: table %s exists already: this program does not touch tables that it did not create", d.location.Name, d.tableName(t))
 			}
 		}
 	}
@@ -144,7 +144,7 @@ func makeTables(dbs [2]*database) error {
 				d.made = append(d.made, t)
 			}
 			if err != nil {
-				return fmt.Errorf("database %s: create table %s: %w", d.place.Name, d.tableName(t), err)
+				return fmt.Errorf("database %s: create table %s: %w", d.location.Name, d.tableName(t), err)
 			}
 		}
 	}
@@ -164,7 +164,7 @@ func (d *database) dropTables(ctx context.Context) (err error) {
 	defer cancel()
 	for _, t := range slices.Backward(d.made) {
 		if e := d.WithContext(ctx).Migrator().DropTable(t); e != nil {
-			err = errors.Join(err, fmt.Errorf("database %s: drop table %s: %w", d.place.Name, d.tableName(t), e))
+			err = errors.Join(err, fmt.Errorf("database %s: drop table %s: %w", d.location.Name, d.tableName(t), e))
 		}
 	}
 	d.made = nil

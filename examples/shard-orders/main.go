@@ -85,7 +85,7 @@ func (s *story) autoIncrement(context.Context) error {
 			return err
 		}
 		o := orders[0]
-		s.row(fmt.Sprintf("order %d in %s", o.ID, d.place.Name), "%s: %s", o.Buyer, o.Item)
+		s.row(fmt.Sprintf("order %d in %s", o.ID, d.location.Name), "%s: %s", o.Buyer, o.Item)
 	}
 	a, b, err := keys[int64](s, &AutoOrder{})
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *story) snowKeys(ctx context.Context) error {
 func (s *story) insertAtOnce(ctx context.Context) (err error) {
 	var running [2]*process
 	for i, d := range s.dbs {
-		j := job{Registry: s.registry, Database: d.place, Purchases: s.purchases[i], Halt: -1}
+		j := job{Registry: s.registry, Database: d.location, Purchases: s.purchases[i], Halt: -1}
 		if i == 1 {
 			j.Halt = len(s.purchases[1]) / 2
 		}
@@ -169,7 +169,7 @@ func (s *story) insertAtOnce(ctx context.Context) (err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, running[i].kill()) }()
-		s.row("process for "+d.place.Name, "pid %d, worker number %d", running[i].cmd.Process.Pid, running[i].worker)
+		s.row("process for "+d.location.Name, "pid %d, worker number %d", running[i].cmd.Process.Pid, running[i].worker)
 	}
 	for _, p := range running {
 		if err := p.begin(); err != nil {
@@ -190,7 +190,7 @@ func (s *story) insertAtOnce(ctx context.Context) (err error) {
 	}
 	s.row("killed", "pid %d, in the middle of a transaction", running[1].cmd.Process.Pid)
 
-	heir, err := startProcess(ctx, job{Registry: s.registry, Database: s.dbs[1].place, Purchases: s.purchases[1], Halt: -1})
+	heir, err := startProcess(ctx, job{Registry: s.registry, Database: s.dbs[1].location, Purchases: s.purchases[1], Halt: -1})
 	if err != nil {
 		return err
 	}
@@ -301,6 +301,6 @@ func (s *story) sendTwice(ctx context.Context, d *database, keys *maker, p Purch
 	if err != nil {
 		return err
 	}
-	s.check(after == before+1, "The order is in %s once, after two attempts.", d.place.Name)
+	s.check(after == before+1, "The order is in %s once, after two attempts.", d.location.Name)
 	return nil
 }

@@ -72,7 +72,7 @@ func TestMySQL(t *testing.T) {
 	t.Run("a table of the user", func(t *testing.T) {
 		for _, model := range tables {
 			dsnA, dsnB := databases(t)
-			d, err := openDatabase(t.Context(), place{File: t.TempDir() + "/names.db"})
+			d, err := openDatabase(t.Context(), location{File: t.TempDir() + "/names.db"})
 			if err != nil {
 				t.Fatal(err)
 			}

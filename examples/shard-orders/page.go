@@ -43,7 +43,7 @@ func (s *story) page() []byte {
 		"Clashes": clashChart(f),
 		"Shards":  s.spread("orders of each shard", "shard", f.orders),
 		"Lines":   s.spread("order lines by the last 4 bits of the key", "id % 16", f.lines),
-		"Place":   s.places(),
+		"Ranges":  s.ranges(),
 	})
 	if err != nil { // the template is part of the program
 		return []byte(err.Error())
@@ -65,8 +65,8 @@ func (s *story) overTime() template.HTML {
 	return lineChart("orders stored, by the time in their keys", names, made, s.seen.killed)
 }
 
-// places draws the keys of both databases on a line from the first key to the last.
-func (s *story) places() template.HTML {
+// ranges draws the keys of both databases on a line from the first key to the last.
+func (s *story) ranges() template.HTML {
 	var auto, snows [2][]float64
 	for i, p := range s.purchases {
 		for n := range p {

@@ -21,7 +21,7 @@ func (s *story) introduce() {
 		"knows which keys the other one has given away.",
 		count(len(s.purchases[0])+len(s.purchases[1])), count(len(buyers)))
 	for i, d := range s.dbs {
-		s.row("database "+d.place.Name, "%s orders (%s)", count(len(s.purchases[i])), d.shown)
+		s.row("database "+d.location.Name, "%s orders (%s)", count(len(s.purchases[i])), d.shown)
 	}
 }
 

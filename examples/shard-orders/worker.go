@@ -19,7 +19,7 @@ const workerFlag = "-insert-for-another-process"
 // input, because everybody on the machine can read arguments.
 type job struct {
 	Registry  string // the file with the leases
-	Database  place
+	Database  location
 	Purchases []Purchase // those that are stored already are left out
 	Halt      int        // after so many inserts, wait to be killed; never if negative
 }

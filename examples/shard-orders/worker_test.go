@@ -33,7 +33,7 @@ func jobFor(t *testing.T) (job, *database) {
 		}
 	})
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
-	return job{Registry: registry, Database: dbs[0].place, Halt: -1, Purchases: []Purchase{
+	return job{Registry: registry, Database: dbs[0].location, Halt: -1, Purchases: []Purchase{
 		{FileLine: 2, Buyer: "anna", Item: "tea", Cents: 300, Time: at}, {FileLine: 3, Buyer: "kim", Item: "cup", Cents: 990, Time: at},
 	}}, dbs[0]
 }
@@ -123,7 +123,7 @@ func TestOrphans(t *testing.T) {
 // What went wrong in a process is told as its own, without a password.
 func TestProcessThatFails(t *testing.T) {
 	j, _ := jobFor(t)
-	j.Database = place{Name: "B", DSN: "joe:" + secret + "@tcp(127.0.0.1:1)/shop"}
+	j.Database = location{Name: "B", DSN: "joe:" + secret + "@tcp(127.0.0.1:1)/shop"}
 	if _, err := startProcess(t.Context(), j); err == nil || !strings.HasPrefix(err.Error(), "the process of database B: can't reach shop on 127.0.0.1:1: ") ||
 		strings.Contains(err.Error(), secret) {
 		t.Errorf("got %v", err)

@@ -11,8 +11,9 @@ import (
 	"github.com/shardsnow/snow/gormsnow"
 )
 
-// associations inserts rows together with associated rows that a unique column
-// shows to be stored already: GORM inserts these with ON CONFLICT DO NOTHING.
+// associations inserts rows together with associated rows that are already
+// stored, which a unique column shows: GORM inserts these with ON CONFLICT DO
+// NOTHING.
 func (s *suite) associations(t *testing.T) {
 	create := func(t *testing.T, row any) {
 		t.Helper()

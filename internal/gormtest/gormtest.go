@@ -1,5 +1,5 @@
-// Package gormtest is the suite that package gormsnow passes on every database.
-// It imports no driver: the tests that run it open the databases.
+// Package gormtest is the test suite of package gormsnow, for every database. It
+// imports no driver: the tests that run it open the databases.
 package gormtest
 
 import (
@@ -25,7 +25,7 @@ import (
 // Open returns an empty database. It closes it when the test ends.
 type Open func(tb testing.TB, cfg *gorm.Config) *gorm.DB
 
-// Run runs the suite: after every kind of insert, the keys are those of rows.
+// Run runs the suite: after every kind of insert, each key must be that of a stored row.
 func Run(t *testing.T, open Open) {
 	log := new(statements)
 	db := open(t, &gorm.Config{Logger: log, TranslateError: true})
@@ -93,9 +93,9 @@ func Main(m *testing.M) {
 	os.Exit(max(code, 1))
 }
 
-// goroutines returns the stacks of goroutines that use a database, except the
-// caller's, that of a server that lives as long as the process, and those of an
-// open DB without connections, as in examples.
+// goroutines returns the stacks of goroutines that use a database. It leaves out
+// the caller, a server that lives as long as the process, and an open DB without
+// connections, as in examples.
 func goroutines() []string {
 	stacks := make([]byte, 1<<20)
 	all := strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n")

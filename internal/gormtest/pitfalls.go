@@ -14,7 +14,7 @@ import (
 	"github.com/shardsnow/snow/gormsnow"
 )
 
-// Models whose hooks GORM does not call, or that see what they should not.
+// Models whose hooks GORM does not call, or whose hooks see an id too early.
 type (
 	witness struct {
 		ID           snow.ID
@@ -27,10 +27,10 @@ type (
 	shadowed struct {
 		gormsnow.Model
 	}
-	stamp     struct{ Note string }
+	footnote  struct{ Note string }
 	cancelled struct {
 		gormsnow.Model
-		stamp
+		footnote
 	}
 	byPointer struct {
 		*gormsnow.Model
@@ -51,7 +51,7 @@ func (w *witness) BeforeSave(*gorm.DB) error   { w.save = w.ID; return nil }
 func (w *witness) BeforeCreate(*gorm.DB) error { w.create = w.ID; return nil }
 func (w *witness) AfterCreate(*gorm.DB) error  { w.after = w.ID; return nil }
 func (*shadowed) BeforeCreate(*gorm.DB) error  { return nil }
-func (*stamp) BeforeCreate(*gorm.DB) error     { return nil }
+func (*footnote) BeforeCreate(*gorm.DB) error  { return nil }
 
 // pitfalls are known problems of GORM with keys that the client makes.
 func (s *suite) pitfalls(t *testing.T) {

@@ -18,8 +18,8 @@ type replacing struct {
 }
 
 // replaced inserts rows with RETURNING *: GORM writes the rows that come back to
-// the start of the slice, over other rows. What is left of the rows that did not
-// come back must not keep the ids that they would have had.
+// the start of the slice, over other rows. Structs of rows that did not come back
+// must not keep ids that belong to no row.
 func (s *suite) replaced(t *testing.T) {
 	if err := s.db.AutoMigrate(&replacing{}); err != nil {
 		t.Fatal(err)

@@ -29,20 +29,20 @@ func (w *world) stepDatabase() {
 	holders := w.start(6)
 	w.begin(holders)
 	for _, step := range []time.Duration{-time.Hour, time.Hour} {
-		told := make(map[*process]uint64)
+		before := make(map[*process]uint64)
 		for _, p := range holders {
 			r, _ := p.report()
-			told[p] = r.ClockErrors
+			before[p] = r.ClockErrors
 		}
 		w.server.SetClock(w, step)
 		fresh := w.start(8) // to a database whose clock is ahead, every window is over
 		for _, p := range holders {
-			p.await(w, "reported the clock", func(r report) bool { return r.ClockErrors > told[p] })
+			p.await(w, "reported the clock", func(r report) bool { return r.ClockErrors > before[p] })
 		}
 		for _, p := range fresh {
 			p.await(w, "was refused for the clock", func(r report) bool { return r.Clock > 3 })
 		}
-		if step < 0 { // no ceiling is raised; a clock that is ahead may raise it by the skew that is allowed
+		if step < 0 { // no ceiling is raised; with a clock that is ahead, ceilings may rise by the allowed skew
 			w.expire(holders)
 			w.toTheCeiling(holders)
 		}
@@ -64,7 +64,7 @@ func (w *world) stepDatabase() {
 	}
 }
 
-// stepProcess runs processes whose own wall clock is off from the beginning, or steps while they have a lease.
+// stepProcess runs processes whose own wall clock is wrong from the beginning, or steps while they have a lease.
 func (w *world) stepProcess() {
 	program := w.buildShifted()
 	healthy := w.start(2)

@@ -23,17 +23,17 @@ func failovers() []scenario {
 	}
 }
 
-// lost is how much history is undone. To wait for it is the fault itself.
+// lost is how much history is undone. The test has to wait that long, because the wait is part of the fault.
 const lost = 4 * time.Second
 
-// failOver undoes claims, renewals, a release, and stops those whose renewals were undone until others have their numbers,
-// which is what the constants of a namespace with a loss window are made for.
+// failOver undoes claims, renewals and a release. It stops the processes whose renewals were undone until others have their
+// numbers. The constants of a namespace with a loss window must make this safe.
 func (w *world) failOver() {
 	holders := w.start(8)
 	w.begin(holders)
 	var before map[*process]uint64
 	var over <-chan time.Time
-	for renewed := false; !renewed; { // they renew at about the same time, so most do in the time that is lost
+	for renewed := false; !renewed; { // processes renew at about the same time, so the loss undoes most renewals
 		w.server.Keep(w)
 		over, before = time.After(lost), renewals(holders)
 		renewed = w.renewed(holders, before, time.After(lost/4))
@@ -52,12 +52,12 @@ func (w *world) failOver() {
 		}
 	}
 	w.Logf("renewals of %d processes were lost", len(forgotten))
-	told := forgotten[0]
+	first := forgotten[0]
 	stopped := forgotten[1:]
 	each(stopped, func(p *process) { p.stop(w) })
-	told.await(w, "reported what was lost", func(r report) bool { return r.Regressed+r.OtherLosses > 0 })
-	told.await(w, "has another number", func(r report) bool { return r.Swaps > 0 }) // some are free until the rivals come
-	flow(w, told)
+	first.await(w, "reported what was lost", func(r report) bool { return r.Regressed+r.OtherLosses > 0 })
+	first.await(w, "has another number", func(r report) bool { return r.Swaps > 0 }) // some are free until the rivals come
+	flow(w, first)
 	rivals := w.start(2, func(j *job) { j.Leases = 10 }) // as many leases as there are numbers
 	w.succeeded(stopped)
 	each(stopped, func(p *process) { p.resume(w) })
@@ -88,7 +88,7 @@ func (w *world) renewed(processes []*process, before map[*process]uint64, over <
 	}
 }
 
-// succeeded waits until others issue ids of the numbers that processes had.
+// succeeded waits until other processes issue ids with the numbers that these processes had.
 func (w *world) succeeded(processes []*process) {
 	w.Helper()
 	for looks := 0; ; looks++ {
@@ -109,11 +109,11 @@ func (w *world) succeeded(processes []*process) {
 		if looks > patience {
 			w.Fatalf("%d numbers have not been leased again: %+v", left, all)
 		}
-		time.Sleep(reportTime) // no event tells
+		time.Sleep(reportTime) // there is no event to wait for
 	}
 }
 
-// failOverUnprepared does to a namespace without a loss window what it can't stand, and wants to be told.
+// failOverUnprepared undoes renewals of a namespace without a loss window. Ids may repeat, but the leases must notice and report it.
 func (w *world) failOverUnprepared() {
 	holders := w.start(4)
 	w.begin(holders)

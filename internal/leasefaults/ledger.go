@@ -13,11 +13,11 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A ledger says what is wrong with everything that was issued. See the package's documentation.
+// A ledger counts the ids that were issued, and the faults among them. See the package's documentation.
 type ledger struct {
-	Files      int // with ids in them
+	Files      int // files with ids in them
 	IDs        int
-	Numbers    int // worker numbers that ids were issued of
+	Numbers    int // worker numbers with ids
 	Duplicates int // ids that were issued before
 	Shared     int // ticks of a worker number with ids of more than one lease; those with duplicates count too
 	Descents   int // ids that are not greater than the one before from the same lease
@@ -52,7 +52,7 @@ func readLedger(dir string, l snow.Layout) (*ledger, error) {
 			return nil, err
 		}
 		var last snow.ID
-		for ; len(text) >= 8; text = text[8:] { // a rest is of a process that was killed as it wrote
+		for ; len(text) >= 8; text = text[8:] { // a process that was killed during a write leaves a rest
 			id := snow.ID(binary.LittleEndian.Uint64(text))
 			if id <= last {
 				sum.Descents++
@@ -69,8 +69,8 @@ func readLedger(dir string, l snow.Layout) (*ledger, error) {
 	return sum, sum.count(all, paths, l)
 }
 
-// count looks at neighbours in ascending order. Above the sequence are the tick and the worker number, so those of one tick
-// and one number are neighbours.
+// count compares neighbours in ascending order. Tick and worker number are above the sequence, so the ids of one tick and one
+// number are neighbours.
 func (l *ledger) count(all []issued, paths []string, layout snow.Layout) error {
 	bits := layout.Bits()
 	shift := bits.Sequence + bits.Shard

@@ -74,7 +74,7 @@ func (w *world) crash() {
 	holders := w.start(6)
 	w.begin(holders)
 	for round := range 3 {
-		fresh := w.start(2) // are anywhere in their first statements when it happens
+		fresh := w.start(2) // the kill may meet any of their first statements
 		w.server.Kill(w)
 		if round == 2 {
 			w.expire(holders)
@@ -86,8 +86,8 @@ func (w *world) crash() {
 	}
 }
 
-// cut cuts connections with requests on their way. The client never learns whether the statement was executed, and some are
-// executed long after.
+// cut cuts connections while requests are under way. The client never learns whether its statement was executed, and some
+// statements are executed long after.
 func (w *world) cut() {
 	holders := w.start(8)
 	w.begin(holders)
@@ -111,11 +111,11 @@ func (w *world) cut() {
 	w.Logf("cut before, after and late: %d, %d, %d; %d statements executed, %d renewals acknowledged",
 		w.proxy.cuts[cutBefore].Load(), w.proxy.cuts[cutAfter].Load(), w.proxy.cuts[cutLate].Load(), executed2-executed, heard2-heard)
 	if executed2-executed <= int64(heard2-heard) {
-		w.Error("every renewal that was executed was also heard of: nothing was cut in the middle of one")
+		w.Error("every renewal that was executed was also acknowledged: no connection was cut during one")
 	}
 }
 
-// writes returns how many writes the database has seen, and how many of them the processes know of.
+// writes returns how many writes the database has executed, and how many of them the processes know of.
 func (w *world) writes(processes []*process) (executed int64, heard uint64) {
 	w.Helper()
 	if err := w.db.QueryRowContext(w.Context(), "SELECT SUM(renew_seq) FROM snow_workers").Scan(&executed); err != nil {

@@ -34,7 +34,7 @@ func (w *world) outlive() {
 	each(first, func(p *process) { p.stop(w) })
 	w.begin(second)
 	each(first, func(p *process) { p.resume(w) })
-	// Nothing is left for them, neither ticks nor numbers.
+	// The stopped processes have neither ticks left nor numbers to swap to.
 	for _, p := range first {
 		p.await(w, "expired and was displaced", func(r report) bool { return r.Expired > r.Resumed && r.Displaced > 0 })
 	}
@@ -46,18 +46,18 @@ func (w *world) outlive() {
 	flow(w, first...)
 }
 
-// stutter has two processes for each number, and stops each of them again and again, for about as long as a window is.
+// stutter runs two processes for each number, and stops each of them again and again, for about the length of a window.
 func (w *world) stutter() {
 	all := w.start(12)
 	each(all, func(p *process) { p.await(w, "started", func(r report) bool { return r.Acquired+r.Refused > 0 }) })
 	for round := range 6 {
 		stopped := all[round%2*6 : round%2*6+6]
 		each(stopped, func(p *process) { p.stop(w) })
-		// Until those who run have done so for about a window.
+		// Let the other processes run for about a window.
 		w.live(all[(round+1)%2*6:][:6], 3*time.Second/2+time.Duration(round)*2*reportTime)
 		each(stopped, func(p *process) { p.resume(w) })
 	}
-	// Everybody gets a turn, because those who had theirs leave.
+	// One half leaves, so that every process of the other half gets a number.
 	each(all[:6], func(p *process) { p.leave() })
 	w.begin(all[6:])
 }

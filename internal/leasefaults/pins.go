@@ -11,7 +11,7 @@ import (
 func pins() []scenario {
 	return []scenario{
 		{
-			// The window is longer than the test would wait.
+			// The window is longer than the test waits, so only a release can free the number.
 			name:      "two processes pin one number and the first leaves",
 			namespace: sqlsnow.Namespace{Workers: 8, Window: 10 * time.Minute, PinnedWindow: 10 * time.Minute},
 			play:      (*world).handOver,
@@ -34,7 +34,7 @@ func pin(j *job) {
 func (w *world) handOver() {
 	first := w.start(1, pin)[0]
 	w.pinned(first)
-	hasty := w.start(1, pin, func(j *job) { j.Timeout, j.Patient = 2*time.Second, true })[0] // again where it was too busy to ask
+	hasty := w.start(1, pin, func(j *job) { j.Timeout, j.Patient = 2*time.Second, true })[0] // it tries again if the machine was too busy for an answer
 	r := hasty.await(w, "was refused because somebody has the number", func(r report) bool { return r.Held > 0 })
 	if r.HeldBy != first.name {
 		w.Errorf("refused because of holder %q, want %q", r.HeldBy, first.name)

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// patience is how many reports of a process are waited for. They come every reportTime from a machine that has nothing else to
-// do, and later from a busy one, so it stretches where everything takes longer.
+// patience bounds a wait by a number of reports of a process. Reports come every reportTime on an idle machine and later on a busy
+// one, so the bound grows where everything takes longer.
 const patience = 3000
 
 // A process is a worker process as its parent sees it. Its methods must be called from the test's own goroutine.
@@ -25,7 +25,7 @@ type process struct {
 	name   string
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
-	exited chan struct{} // closed when the process is gone and all that it said was read
+	exited chan struct{} // closed when the process is gone and all of its output was read
 
 	mu      sync.Mutex
 	last    report
@@ -50,7 +50,7 @@ func spawn(tb testing.TB, program []string, j job) *process {
 		defer p.mu.Unlock()
 		return p.errors.Write(b)
 	})
-	// A process group of its own: the system continues and ends a stopped process there when its parent is gone.
+	// In a process group of its own, the system continues and ends a stopped process when its parent is gone.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		tb.Fatal(err)
@@ -99,7 +99,7 @@ func (p *process) listen(out io.Reader) {
 	_ = p.cmd.Wait() // what it said is judged, and its exit code says less
 }
 
-// String is for failures: everything that is known.
+// String returns everything that is known of the process, for failures.
 func (p *process) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,7 +113,7 @@ func (p *process) report() (report, <-chan struct{}) {
 	return p.last, p.changed
 }
 
-// fault returns what must not happen in any process, however it ended.
+// fault returns what went wrong in the process that must not happen in any process, or nothing.
 func (p *process) fault() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,10 +167,10 @@ func flow(tb testing.TB, processes ...*process) {
 	}
 }
 
-// command sends a command. A process that is gone is found out by whoever waits for the effect.
+// command sends a command. If the process is gone, the wait for the effect of the command fails.
 func (p *process) command(line string) { _, _ = io.WriteString(p.stdin, line+"\n") }
 
-// stop halts the process where it stands, resume lets it go on.
+// stop halts the process with SIGSTOP, and resume lets it go on.
 func (p *process) stop(tb testing.TB)   { p.signal(tb, syscall.SIGSTOP) }
 func (p *process) resume(tb testing.TB) { p.signal(tb, syscall.SIGCONT) }
 

@@ -20,7 +20,7 @@ type proxy struct {
 	mu       sync.Mutex
 	listener net.Listener // nil while refusing
 	links    map[*link]bool
-	hold     chan struct{} // closed when what is held may pass; nil if nothing is held
+	hold     chan struct{} // closed when held data may pass; nil if nothing is held
 	closed   bool
 	all      sync.WaitGroup
 
@@ -28,8 +28,8 @@ type proxy struct {
 	cuts [cutKinds]atomic.Int64
 }
 
-// What a cut connection leaves open is whether the server has executed, or will execute, the last statement. All kinds look
-// alike to the client.
+// The kinds of cuts. The client can't tell them apart: it never learns whether the server has executed, or will execute, the last
+// statement.
 const (
 	cutBefore = iota // the request is lost
 	cutAfter         // the request is executed, the answer is lost
@@ -39,7 +39,7 @@ const (
 
 const lateBy = 1500 * time.Millisecond
 
-// A link is a connection of a client, and the proxy's to the server for it.
+// A link is a connection of a client, and the proxy's connection to the server for it.
 type link struct {
 	client, server net.Conn
 	mute           atomic.Bool // the next answer is to be lost
@@ -68,7 +68,7 @@ func newProxy(tb testing.TB, server string) *proxy {
 	return p
 }
 
-// accept lets clients connect, which they can't since refuse.
+// accept lets clients connect again after refuse.
 func (p *proxy) accept(tb testing.TB) {
 	tb.Helper()
 	l, err := net.Listen("tcp", p.addr)
@@ -111,7 +111,7 @@ func (p *proxy) silence() {
 	}
 }
 
-// speak undoes silence. What was held back passes now, to those who still listen.
+// speak undoes silence. Held data passes now, to those who still listen.
 func (p *proxy) speak() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,7 +155,7 @@ func (p *proxy) serve(client net.Conn) {
 	var both sync.WaitGroup
 	both.Go(func() {
 		pump(client, server, func(b []byte) error { return p.ask(l, b) })
-		// The server is to read what it has been sent, which it may be slow to do, before it learns of the end.
+		// The server may be slow. It must read what it was sent before it learns that the connection has ended.
 		if c, ok := server.(*net.TCPConn); ok {
 			_ = c.CloseWrite()
 		}
@@ -194,7 +194,7 @@ func pump(from, to net.Conn, pass func([]byte) error) {
 	}
 }
 
-// ask decides what becomes of a request.
+// ask decides whether a request passes, or how it is cut.
 func (p *proxy) ask(l *link, request []byte) error {
 	p.wait()
 	if int32(rand.IntN(100)) >= p.odds.Load() {
@@ -208,7 +208,7 @@ func (p *proxy) ask(l *link, request []byte) error {
 		return nil
 	case cutLate:
 		l.client.Close()
-		time.Sleep(rand.N(lateBy)) // the fault itself: nothing waits for it
+		time.Sleep(rand.N(lateBy)) // the delay is the fault itself: no test waits for it
 		_, _ = l.server.Write(request)
 		l.mute.Store(true)
 		return errCut

@@ -21,17 +21,17 @@ type job struct {
 	Dir       string        // of the files of ids
 	Leases    int           // to acquire, all at once; 1 if zero
 	Fixed     *uint64       // a worker number to use without a lease, to see the suite fail
-	Wait      bool          // for the command "go" before the first attempt
-	Patient   bool          // acquires again after every error
+	Wait      bool          // wait for the command "go" before the first attempt
+	Patient   bool          // acquire again after every error
 	Timeout   time.Duration // of an attempt; zero is none
 	Limit     uint64        // how many ids each lease makes, roughly; zero is no limit
 	Segments  *segmentJob   // makes ids of segments, without a lease
-	WallShift time.Duration // how far the process's wall clock is off from the beginning; see wall.go
+	WallShift time.Duration // how wrong the process's wall clock is from the beginning; see wall.go
 
 	program string // to run in place of the test binary
 }
 
-// A report is what a worker process says about itself, again and again: the sum over its leases, unless told otherwise.
+// A report is what a worker process reports about itself, again and again: the sum over its leases, unless a field says otherwise.
 type report struct {
 	Serial uint64 // counts the reports
 

@@ -24,13 +24,13 @@ type Target struct {
 	Import  string // path of the package that registers it
 }
 
-// A scenario is a story of faults. It has a world to itself.
+// A scenario is a sequence of faults. It has a world of its own.
 type scenario struct {
 	name      string
 	namespace sqlsnow.Namespace // Name and Layout are filled in
 	proxied   bool              // worker processes reach the server through a proxy
-	alone     bool              // nothing else begins meanwhile, for want of processors
-	private   bool              // it does to the server what others would not survive
+	alone     bool              // no other scenario runs meanwhile, because it needs all processors
+	private   bool              // it needs a server of its own, because other scenarios would not survive its faults
 	lossy     bool              // ids may be issued twice
 	long      bool              // it takes long
 	play      func(w *world)
@@ -38,15 +38,15 @@ type scenario struct {
 
 func scenarios() []scenario {
 	var all []scenario
-	// The longest and the heaviest come first.
+	// The longest and the heaviest scenarios come first.
 	for _, some := range [][]scenario{failovers(), storms(), clocks(), outages(), pauses(), pins()} {
 		all = append(all, some...)
 	}
 	return all
 }
 
-// Run runs every scenario as a subtest. It is to be called once in a test binary, from a test function that does nothing
-// else: worker processes are this test again, and do not return from Run.
+// Run runs every scenario as a subtest. Call it once in a test binary, from a test function that does nothing else: worker
+// processes run this test again, and do not return from Run.
 func Run(t *testing.T, target Target) {
 	if os.Getenv(jobVariable) != "" {
 		Work()
@@ -55,9 +55,9 @@ func Run(t *testing.T, target Target) {
 		t.Setenv(given, "") // only private servers can be killed
 	}
 	shared := target.Server(t, "max_connections=400")
-	// They wait for the most part, so not by t.Parallel, which would let as many run as there are processors.
+	// Scenarios mostly wait. t.Parallel would run only as many as there are processors.
 	var all sync.WaitGroup
-	places := make(chan struct{}, 5)
+	slots := make(chan struct{}, 5)
 	for _, s := range scenarios() {
 		if s.long && !testscale.Long() {
 			t.Run(s.name, func(t *testing.T) { testscale.NeedLong(t) })
@@ -80,16 +80,16 @@ func Run(t *testing.T, target Target) {
 			run()
 			continue
 		}
-		places <- struct{}{}
+		slots <- struct{}{}
 		all.Go(func() {
 			run()
-			<-places
+			<-slots
 		})
 	}
 	all.Wait()
 }
 
-// A world is what a scenario plays in.
+// A world is the server, the proxy and the processes of a scenario.
 type world struct {
 	*testing.T
 	scenario  scenario
@@ -97,7 +97,7 @@ type world struct {
 	server    *dbtest.Server
 	proxy     *proxy // nil without
 	db        *sql.DB
-	job       job // of every worker process, to be completed
+	job       job // of every worker process; start completes it
 	processes []*process
 }
 
@@ -130,7 +130,7 @@ func newWorld(t *testing.T, target Target, s scenario, server *dbtest.Server, da
 	return w
 }
 
-// play runs the scenario and judges it.
+// play runs the scenario and checks its result.
 func (w *world) play() {
 	w.scenario.play(w)
 	if !w.Failed() {
@@ -138,13 +138,13 @@ func (w *world) play() {
 	}
 }
 
-// start starts worker processes, each with the job that the changes make of the usual one: one lease, patiently acquired.
+// start starts worker processes. Their job is to acquire one lease, patiently, unless changes change it.
 func (w *world) start(n int, changes ...func(*job)) []*process {
 	w.Helper()
 	for range n {
 		j := w.job
 		j.Patient = true
-		j.Every = reportTime * time.Duration(max(1, n/10)) // reports of a crowd would take all of the machine
+		j.Every = reportTime * time.Duration(max(1, n/10)) // reports of many processes would use up the machine
 		j.Holder = fmt.Sprintf("w%03d", len(w.processes))
 		for _, change := range changes {
 			change(&j)
@@ -159,7 +159,7 @@ func (w *world) start(n int, changes ...func(*job)) []*process {
 	return w.processes[len(w.processes)-n:]
 }
 
-// judge ends all processes and looks at everything that was issued.
+// judge ends all processes and checks all ids that were issued.
 func (w *world) judge() {
 	w.Helper()
 	var reported uint64
@@ -236,8 +236,8 @@ func (w *world) live(processes []*process, d time.Duration) {
 	}
 }
 
-// expire waits until none of the processes has a tick left, in an outage that has begun. One may have been so slow to renew that
-// it had none before.
+// expire waits, during an outage, until none of the processes has a tick left. A process that was slow to renew may have had none
+// before the outage.
 func (w *world) expire(processes []*process) {
 	w.Helper()
 	begun := make(map[*process]uint64)
@@ -250,8 +250,8 @@ func (w *world) expire(processes []*process) {
 	}
 }
 
-// toTheCeiling checks that processes that have expired used their windows up to less than a batch, and what they missed
-// because they were not running.
+// toTheCeiling checks that expired processes used their windows up, except for less than a batch, and for ticks in which they did
+// not run.
 func (w *world) toTheCeiling(processes []*process) {
 	w.Helper()
 	for _, p := range processes {

@@ -21,7 +21,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
-// A segmentJob is that of a worker process that makes ids of segments.
+// A segmentJob is the job of a worker process that makes ids of segments.
 type segmentJob struct {
 	DSNs []string
 	Step int64
@@ -29,10 +29,10 @@ type segmentJob struct {
 
 const (
 	segmentTag  = "faults"
-	segmentPace = 4 * time.Millisecond // between two batches: they have no format that would bind them
+	segmentPace = 4 * time.Millisecond // between two batches, because no format limits the rate of segments
 )
 
-// loadSegments makes ids of segments until the command "close". What a lease calls expired is here that no numbers are left.
+// loadSegments makes ids of segments until the command "close". Expired in its reports means that no numbers are left.
 func (w *worker) loadSegments(file io.Writer) error {
 	dbs := make([]*sql.DB, len(w.Segments.DSNs))
 	for i, dsn := range w.Segments.DSNs {
@@ -124,11 +124,11 @@ type segmentWorld struct {
 	dbs     []*sql.DB
 	proxies []*proxy
 	step    int64
-	skips   bool // ids of a process may descend, for there are several databases
+	skips   bool // ids of a process may descend, because there are several databases
 }
 
-// RunSegments plays faults of segments, as [Run] does for leases: to be called once in a test binary, from a test function
-// that does nothing else. What must hold is that no id is issued twice, and that ids flow when they can.
+// RunSegments tests segments with faults, as [Run] does leases. Call it once in a test binary, from a test function that does
+// nothing else. No id may be issued twice, and ids must flow whenever a database answers.
 func RunSegments(t *testing.T, target Target) {
 	if os.Getenv(jobVariable) != "" {
 		Work()
@@ -136,7 +136,7 @@ func RunSegments(t *testing.T, target Target) {
 	for _, given := range []string{"SNOW_MYSQL_DSN", "SNOW_POSTGRES_DSN"} {
 		t.Setenv(given, "") // only private servers can be killed
 	}
-	var all sync.WaitGroup // they wait for the most part
+	var all sync.WaitGroup // scenarios mostly wait
 	defer all.Wait()
 	for _, s := range []struct {
 		name    string
@@ -192,7 +192,7 @@ func (w *segmentWorld) add() {
 	w.job.Segments.DSNs = append(w.job.Segments.DSNs, strings.Replace(dsn, server.Addr(), p.addr, 1))
 }
 
-// judge ends all processes, merges what was issued, and returns how many numbers were taken for nothing.
+// judge ends all processes, merges the ids that were issued, and returns how many numbers were taken and never issued.
 func (w *segmentWorld) judge() (skipped int64) {
 	w.Helper()
 	each(w.processes, func(p *process) { p.leave() })
@@ -221,7 +221,7 @@ func (w *segmentWorld) judge() (skipped int64) {
 	return skipped
 }
 
-// crowd kills a part of many processes. What each skips is less than two steps and what it had not written.
+// crowd kills some of many processes. Each process skips less than two steps, and the ids that it had not written.
 func (w *segmentWorld) crowd() {
 	const limit = 400
 	processes := w.start(200, func(j *job) { j.Limit = limit })
@@ -252,7 +252,7 @@ func (w *segmentWorld) crash() {
 	w.judge()
 }
 
-// halt stops the database where it stands.
+// halt stops the database with SIGSTOP.
 func (w *segmentWorld) halt() {
 	processes := w.start(6)
 	flow(w, processes...)
@@ -265,7 +265,7 @@ func (w *segmentWorld) halt() {
 	w.judge()
 }
 
-// cut leaves processes in the dark about what became of their takes, some of which are executed long after.
+// cut cuts connections, so that processes never learn whether their takes were executed. Some are executed long after.
 func (w *segmentWorld) cut() {
 	processes := w.start(8)
 	flow(w, processes...)
@@ -313,9 +313,10 @@ func (w *segmentWorld) twoDown() {
 	w.judge()
 }
 
-// restore sets the database back. Whoever has seen more finds out and stops everybody, until the row is raised.
+// restore sets the database back. A process that has seen higher numbers notices it and stops all processes, until the row is
+// raised.
 func (w *segmentWorld) restore() {
-	w.scenario.lossy = true // those who take before that
+	w.scenario.lossy = true // processes that take numbers before that repeat ids
 	processes := w.start(4)
 	flow(w, processes...)
 	w.servers[0].Keep(w)

@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// buildShifted builds a program that does what a worker process does, and whose wall clock can be shifted: a library loaded in
-// front of a Go program has no effect on its clock, so package time itself is replaced in the build. The monotonic clock stays
-// as it is.
+// buildShifted builds a worker process whose wall clock can be shifted. A preloaded library has no effect on the clock of a Go
+// program, so the build replaces a file of package time. The monotonic clock does not change.
 func (w *world) buildShifted() string {
 	w.Helper()
 	here, err := os.Getwd()
@@ -56,7 +55,7 @@ func main() { leasefaults.Work() }
 	return program
 }
 
-// shiftedTime returns the path of the file in the standard library that has time.Now, and what to replace it by.
+// shiftedTime returns the path of the file in the standard library that has time.Now, and its replacement.
 func (w *world) shiftedTime() (path, text string) {
 	w.Helper()
 	root, err := exec.CommandContext(w.Context(), "go", "env", "GOROOT").Output()

@@ -63,7 +63,7 @@ func (w *world) storm(n, numbers int) {
 	w.judgeNumbers(int(want))
 }
 
-// judgeNumbers checks that as many worker numbers were used, by a lease each.
+// judgeNumbers checks that want worker numbers were used, each by one lease.
 func (w *world) judgeNumbers(want int) {
 	l, err := readLedger(w.job.Dir, layout())
 	if err != nil {
@@ -92,14 +92,14 @@ func (w *world) roll() {
 	}
 }
 
-// killAll kills all processes at any moment of their lives, and starts new ones, who find fewer numbers free than they are.
+// killAll kills all processes at random moments, and starts new ones, for which there are too few free numbers.
 func (w *world) killAll() {
 	for round := range 6 {
 		processes := w.start(8)
 		if round%2 == 0 {
 			w.begin(processes)
 		} else {
-			// One of them is anywhere between its start and its first id.
+			// One of them is killed somewhere between its start and its first id.
 			any := rand.IntN(len(processes))
 			processes[any].await(w, "started", func(r report) bool { return r.Serial > 0 })
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// shiftWall sets how far the wall clock of this process is off. Only a process that [buildShifted] made can do it.
+// shiftWall sets how wrong the wall clock of this process is. Only a process that [buildShifted] built can do it.
 func shiftWall(by time.Duration) error {
 	if by != 0 {
 		return errors.New("the wall clock of this process can't be shifted")

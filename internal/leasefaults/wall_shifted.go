@@ -4,7 +4,7 @@ package leasefaults
 
 import "time"
 
-// shiftWall uses a variable that package time has in the build of [buildShifted] only.
+// shiftWall uses a variable that package time has only in the build of [buildShifted].
 func shiftWall(by time.Duration) error {
 	time.WallShift.Store(int64(by / time.Second))
 	return nil

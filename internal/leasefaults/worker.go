@@ -28,12 +28,12 @@ const (
 
 	batch      = 16                     // ids between two writes
 	reportTime = 100 * time.Millisecond // between two reports
-	pause      = 10 * time.Millisecond  // before the next look at a lease that has expired
+	pause      = 10 * time.Millisecond  // before the next attempt with an expired lease
 	retryTime  = 100 * time.Millisecond // before the next attempt to acquire
-	maxAhead   = 500 * time.Millisecond // a number that was released has ids of the future; short of every window
+	maxAhead   = 500 * time.Millisecond // ids of a released number may be this far in the future; less than every window
 )
 
-// layout has few ids in a tick, so that the load uses all of them, and a tick that is not the millisecond of the database.
+// layout has few ids in a tick, so that the load uses all of them. A tick is not a millisecond, which the database uses.
 func layout() snow.Layout {
 	l, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), 10*time.Millisecond,
 		snow.Bits{Timestamp: 40, Worker: 10, Sequence: 2})
@@ -55,8 +55,9 @@ type worker struct {
 	held   []*sqlsnow.Lease
 }
 
-// Work does the job that its environment gives to this process, and ends it. Commands come on the standard input, one in a
-// line, and the process ends with it: nobody is left behind by a test that dies. Reports go to the standard output, as JSON.
+// Work does the job in the environment of this process, and ends the process. Commands come on the standard input, one in a line.
+// The process ends at the end of its input, so that a test that dies leaves no process behind. Reports go to the standard output,
+// as JSON.
 func Work() {
 	if err := work(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -176,7 +177,7 @@ func (r *report) lose(reason string) {
 	}
 }
 
-// The worker is the handler of its leases' log, which tells of every number that was lost.
+// The worker is the handler of its leases' log, which has a line for every number that was lost.
 var _ slog.Handler = (*worker)(nil)
 
 // Enabled implements [slog.Handler].
@@ -283,7 +284,7 @@ func (r *report) refuse(err error) {
 	}
 }
 
-// load makes ids as fast as the layout allows until done, and returns nil when the worker is at its end.
+// load makes ids as fast as the layout allows until done is closed. It returns nil when the worker ends.
 func (w *worker) load(from snow.Worker, done <-chan struct{}, file io.Writer) error {
 	g, err := snow.NewGenerator(from, snow.Config{MaxAhead: maxAhead})
 	if err != nil {
@@ -313,7 +314,7 @@ func (w *worker) load(from snow.Worker, done <-chan struct{}, file io.Writer) er
 		switch {
 		case err == nil && w.Fixed == nil:
 			one = round%8 == 0
-			continue // to the last id, even if done: what was made before Close is returned and counts
+			continue // until an error, even if done is closed: ids that were made before Close count
 		case err == nil:
 		case !errors.Is(err, snow.ErrLeaseExpired):
 			return err
@@ -338,7 +339,7 @@ func (w *worker) load(from snow.Worker, done <-chan struct{}, file io.Writer) er
 	return nil
 }
 
-// expire notes how much of a lease was left when ids stopped.
+// expire records how much of a lease was left when ids stopped.
 func (r *report) expire(from snow.Worker) {
 	r.Expired++
 	lease, ok := from.(*sqlsnow.Lease)
@@ -348,7 +349,7 @@ func (r *report) expire(from snow.Worker) {
 	r.Short = lease.Stats().Ceiling.Sub(layout().Time(snow.ID(r.LastID)).Add(layout().Tick()))
 }
 
-// fill returns how many of ids it made before the error, and when it had the last.
+// fill returns how many of ids it made before the error, and when it had made the last one.
 func fill(g *snow.Generator, ids []snow.ID, one bool) (n int, last time.Time, err error) {
 	if !one {
 		if err := g.Fill(context.Background(), ids); err != nil {
@@ -366,7 +367,7 @@ func fill(g *snow.Generator, ids []snow.ID, one bool) (n int, last time.Time, er
 	return len(ids), last, nil
 }
 
-// write appends ids in one system call, so that a kill can tear nothing but the end.
+// write appends ids in one system call, so that a kill can tear only the end.
 func write(file io.Writer, ids []snow.ID) error {
 	var text [batch * 8]byte
 	b := text[:0]

@@ -3,9 +3,9 @@
 //
 //	go run ./internal/releasecheck
 //
-// It compares with the last tag, or with the last commit where there is no tag.
-// .ci/fresh-clone has the one check that takes long: the commands of the README in
-// a bare Debian.
+// It compares with the last tag, or with the last commit if there is no tag.
+// .ci/fresh-clone has the only slow check: it runs the commands of the README in a
+// bare Debian.
 package main
 
 import (
@@ -23,8 +23,8 @@ import (
 // A repository is a checkout and what to compare it with.
 type repository struct {
 	dir   string
-	files []string // that git knows, and new ones that it does not ignore
-	tag   string   // the last one; empty if there is none
+	files []string // those that git tracks, and new ones that it does not ignore
+	tag   string   // the last tag; empty if there is none
 }
 
 // base is the revision to compare files with.

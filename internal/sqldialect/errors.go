@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Code returns the code that a driver gave its error: an error number, an SQLSTATE or a result code. It returns "" if there
-// is none. Drivers are not imported, so Code goes by what their errors have:
+// Code returns the code in a driver's error: an error number, an SQLSTATE or a result code. It returns "" if there is none.
+// Drivers are not imported, so Code looks for a method or field of their errors:
 //
 //	SQLState() string      pgx, lib/pq
 //	Number uint16          go-sql-driver/mysql
@@ -62,7 +62,7 @@ func integer(v reflect.Value) (string, bool) {
 	return "", false
 }
 
-// A Class is what an error of a database means. No class says that a statement had no effect: only a reply does.
+// A Class is the meaning of a database's error. No class proves that a statement had no effect: only a reply does.
 type Class int
 
 // The classes.

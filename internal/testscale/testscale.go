@@ -1,5 +1,5 @@
-// Package testscale says how much a test does: as much as a newcomer will wait for, or with SNOW_TEST_LONG=1, which
-// make test-long sets, as much as it takes to find rare failures.
+// Package testscale says how much work a test does: little enough to wait for it, or, with SNOW_TEST_LONG=1, which make
+// test-long sets, enough to find rare failures.
 package testscale
 
 import (

@@ -18,8 +18,8 @@ import (
 // demoPrefix is what the names of the demonstration's databases begin with.
 const demoPrefix = "merge_servers_demo_"
 
-// places are the databases of the demonstration.
-type places struct {
+// demoDatabases are the databases of the demonstration.
+type demoDatabases struct {
 	dialect sqlsnow.Dialect
 	name    string            // what -dialect takes
 	dir     string            // of SQLite's files, and of the plans
@@ -28,10 +28,10 @@ type places struct {
 	made    []string          // on the server
 }
 
-// openPlaces makes databases in a temporary folder, or on a server if there is
+// openDemoDatabases makes databases in a temporary folder, or on a server if there is
 // one. The caller calls close in any case, also after an error.
-func openPlaces(ctx context.Context, opt options, names []string) (p *places, err error) {
-	p = &places{dialect: sqlsnow.SQLite, name: "sqlite", dsn: make(map[string]string)}
+func openDemoDatabases(ctx context.Context, opt options, names []string) (p *demoDatabases, err error) {
+	p = &demoDatabases{dialect: sqlsnow.SQLite, name: "sqlite", dsn: make(map[string]string)}
 	if p.dir, err = os.MkdirTemp("", "merge-servers-"); err != nil {
 		return p, err
 	}
@@ -89,8 +89,8 @@ func postgresPlaces(dsn string) func(string) (string, error) {
 	}
 }
 
-// close drops what openPlaces made, even if ctx has ended.
-func (p *places) close(ctx context.Context) (err error) {
+// close drops what openDemoDatabases made, even if ctx has ended.
+func (p *demoDatabases) close(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	for _, name := range slices.Backward(p.made) {
