@@ -31,10 +31,10 @@ import (
 // while, because it is being moved, is found twice.
 //
 // If a database fails, FindAcross returns no rows, because the next page would
-// skip those of that database; the error joins a [*snow.ShardError] for each. It
-// also returns an error if page was not made by After or Before, if a scope sets a
-// limit or an offset or leaves out the key, and the errors of After. FindAcross is
-// as safe for concurrent use as the databases are.
+// skip the rows of that database; the error joins a [*snow.ShardError] for each
+// failure. It also returns an error if page was not made by After or Before, or if
+// a scope sets a limit or an offset or leaves out the key, and it returns the
+// errors of After. FindAcross is as safe for concurrent use as the databases are.
 func FindAcross[T any](ctx context.Context, shards *snow.Shards[*gorm.DB], page clause.Expression, scopes ...func(*gorm.DB) *gorm.DB) ([]T, error) {
 	rows, err := findAcross[T](ctx, shards, page, scopes)
 	if err != nil {
@@ -43,7 +43,7 @@ func FindAcross[T any](ctx context.Context, shards *snow.Shards[*gorm.DB], page 
 	return rows, nil
 }
 
-// A ranked row has a rank, which sorts as its key does.
+// A ranked row has a rank, which sorts like its key.
 type ranked[T any] struct {
 	row  T
 	rank uint64

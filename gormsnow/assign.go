@@ -69,10 +69,10 @@ func include(stmt *gorm.Statement, m *model) error {
 	return nil
 }
 
-// fill reserves ids for the whole statement at once, so that they ascend in
-// the order of the rows, and stores them in the rows. If it fails before that, no
-// key has changed. If the shard of a row is not known yet, it does nothing, unless
-// last says that this is the last chance.
+// fill makes ids for the whole statement at once, so that they ascend in the order
+// of the rows, and stores them in the rows. If the source fails, no key has
+// changed. If the shard of a row is not known yet, fill does nothing; if last, that
+// is an error.
 func (p *plugin) fill(stmt *gorm.Statement, m *model, last bool) error {
 	n, early := 0, false
 	err := vacant(stmt, m.keys, func(s slot) error {
@@ -103,8 +103,8 @@ func (p *plugin) fill(stmt *gorm.Statement, m *model, last bool) error {
 	return err
 }
 
-// draw gets ids from the source and refuses those that may not be unique. The
-// shard, in the lowest bits, may still change, so ids must differ in other bits.
+// draw gets ids from the source and refuses ids that may not be unique. The plugin
+// may still change the shard, in the lowest bits, so ids must differ in other bits.
 func (p *plugin) draw(ctx context.Context, ids []snow.ID, shardBits uint8) error {
 	if err := p.source.Fill(ctx, ids); err != nil {
 		return err

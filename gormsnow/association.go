@@ -16,8 +16,7 @@ import (
 // GORM's own Delete stores NULL but leaves such a pointer in the struct, so that
 // the next Save stores it again. If Company is a pointer, GORM's Delete also
 // zeroes the struct that it points to, and the next Save creates an empty company;
-// here the field becomes nil. Clear
-// does neither.
+// this Delete sets the field to nil. Clear has neither problem.
 func Association(db *gorm.DB, name string) *gorm.Association {
 	a := db.Association(name)
 	if a.Error != nil || a.Relationship.JoinTable != nil {
@@ -36,9 +35,9 @@ func Association(db *gorm.DB, name string) *gorm.Association {
 	return a
 }
 
-// nullable returns f, or if f is a pointer, a copy of it whose Set turns nil and an
-// empty struct into nil. The copy has those members that associations read and
-// GORM never changes.
+// nullable returns f. If f is a pointer, it returns a copy whose Set stores nil for
+// nil and for an empty struct. The copy has only those members that associations
+// read and GORM never changes.
 func nullable(f *schema.Field) *schema.Field {
 	if f.FieldType.Kind() != reflect.Pointer {
 		return f

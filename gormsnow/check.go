@@ -47,8 +47,8 @@ func (e *CheckError) Error() string {
 //	err := gormsnow.Check(db, &Order{}, &Customer{})
 //
 // It finds
-//   - what the plugin refuses, which is tags, and foreign keys that can't hold an
-//     id; only the first of each model
+//   - tags that the plugin refuses, and foreign keys that can't hold an id; only
+//     the first of each model
 //   - a primary key that GORM infers to be AUTO_INCREMENT, or that is
 //     AUTO_INCREMENT, serial, identity or AUTOINCREMENT in the table, which
 //     AutoMigrate does not change
@@ -57,9 +57,9 @@ func (e *CheckError) Error() string {
 //   - a column that should hold ids but is missing, is narrower than 64 bits,
 //     loses digits, or is a text although the model has a number, so that it sorts
 //     and compares as a text
-//   - on MySQL, a key that is unsigned in its table, as that of gorm.Model is,
-//     although the foreign keys to it that AutoMigrate creates are signed, or the
-//     reverse; run Check before the migration to find this
+//   - on MySQL, a key that is unsigned in its table, like that of gorm.Model,
+//     although AutoMigrate will create signed foreign keys to it, or the reverse;
+//     run Check before the migration to find this
 //   - a many-to-many join table whose pairs are not unique, so that saving an
 //     association again adds its rows again
 //   - a primary key, a unique field or a unique index of the model that the table
@@ -67,8 +67,8 @@ func (e *CheckError) Error() string {
 //   - an id in the table that is greater than any id that the generators can make
 //     now, so that new rows sort before old ones or clash with them. This reads the
 //     largest primary key, if that is a number, and tolerates clocks that differ by
-//     a minute. It needs a plugin whose source has a Layout, as [snow.Generator]
-//     has, and is left out otherwise
+//     a minute. Check only does this if the plugin's source has a method Layout, as
+//     [snow.Generator] has
 //   - a table that does not exist, or that this user may not see.
 //
 // The tables are those of the models and of their many-to-many associations. If
@@ -116,7 +116,7 @@ func Check(db *gorm.DB, models ...any) error {
 type check struct {
 	db     *gorm.DB
 	read   tableReader
-	table  string // what all models are looked up in, if set
+	table  string // if set, the table of all models
 	layout snow.Layout
 	joins  map[string]bool // join tables that were checked
 	signed map[string]bool // foreign keys whose sign was checked
@@ -180,7 +180,7 @@ func (c *check) model(value any) {
 	}
 }
 
-// analyse returns what the plugin knows about s, or would know if db had one.
+// analyse returns the plugin's model of s. It needs no plugin in db.
 func (c *check) analyse(s *schema.Schema) *model {
 	if p := pluginOf(c.db); p != nil {
 		return p.model(s)
@@ -205,7 +205,7 @@ func (c *check) live(s *schema.Schema, name string) (*liveTable, bool) {
 	return live, true
 }
 
-// columns checks what holds ids in the table of s.
+// columns checks the columns that hold ids in the table of s.
 func (c *check) columns(s *schema.Schema, live *liveTable) {
 	refers := make(map[*schema.Field]bool)
 	for _, rel := range s.Relationships.BelongsTo {
@@ -253,7 +253,7 @@ func (c *check) automatic(s *schema.Schema, field string, column liveColumn, liv
 	})
 }
 
-// uniques checks that the table refuses the duplicates that the model says it does.
+// uniques checks that the table has the unique keys that the model declares.
 func (c *check) uniques(s *schema.Schema, live *liveTable) {
 	for _, u := range uniqueKeys(s) {
 		if u.where == "" && !live.distinct(u.columns) {
@@ -323,7 +323,7 @@ func (c *check) largest(s *schema.Schema, live *liveTable) {
 	}
 	c.find(CheckError{
 		Model: s.ModelType.String(), Field: key.Name, Column: live.name + "." + column.name,
-		Problem: fmt.Sprintf("its largest value is %d, %s, above all that is made now: new ids are below %d", largest, what, end),
+		Problem: fmt.Sprintf("its largest value is %d, %s, above all ids that can be made now: new ids are below %d", largest, what, end),
 		Remedy:  "make ids with the layout of those rows, or give those rows new ids: otherwise new rows sort before them and may clash with them",
 	})
 }

@@ -81,5 +81,5 @@ func affinity(declared string) columnKind {
 	case has("REAL", "FLOA", "DOUB"):
 		return otherColumn
 	}
-	return anyColumn // BLOB and none keep the value, NUMERIC makes digits an integer
+	return anyColumn // BLOB and no type keep the value, NUMERIC turns digits into an integer
 }

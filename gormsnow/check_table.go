@@ -14,10 +14,10 @@ import (
 // A liveTable is what a database knows about a table.
 type liveTable struct {
 	name    string // as in the model, perhaps with a schema
-	schema  string // empty for that of the connection
+	schema  string // empty for the schema of the connection
 	table   string
 	columns map[string]liveColumn // empty if there is no such table
-	unique  [][]string            // columns of the primary key and of unique indexes for all rows
+	unique  [][]string            // columns of the primary key and of each unique index that is not partial
 }
 
 // newLiveTable returns a table that is yet to be read. name is that of a model.
@@ -39,8 +39,8 @@ type liveColumn struct {
 	typ  string // as the database calls it
 	kind columnKind
 	size int64  // bits of an integer; characters of a text, 0 for no bound
-	auto string // AUTO_INCREMENT or what else generates values, or empty
-	cure string // the statement that removes it
+	auto string // how the database generates values, such as AUTO_INCREMENT; empty if it does not
+	cure string // the statement that turns that off
 }
 
 type columnKind int
@@ -76,7 +76,7 @@ func (c liveColumn) refuse(t reflect.Type) (problem, remedy string) {
 	return "", ""
 }
 
-// max returns the largest value of a column, or 0 if none is greater.
+// max returns the largest value of a column, or 0 if no value is greater than 0.
 func (c *check) max(t *liveTable, column liveColumn) (largest uint64, err error) {
 	name := clause.Expr{SQL: c.db.Statement.Quote(t.name)}
 	// As a text, because PostgreSQL refuses a statement that it has prepared once the type of its result has changed.
@@ -111,8 +111,8 @@ func eachRow(db *gorm.DB, scan func(*sql.Rows) error, statement string, args ...
 }
 
 // readUnique adds the unique indexes that a query lists in rows of index and
-// column. NULL stands for an expression. Its name is empty, as that of no column
-// is, so such an index is a subset of no set of columns.
+// column. A NULL column is an expression. It gets an empty name, which no column
+// has, so that such an index is not a subset of any set of columns.
 func readUnique(db *gorm.DB, t *liveTable, statement string, args ...any) error {
 	last := ""
 	return eachRow(db, func(rows *sql.Rows) error {

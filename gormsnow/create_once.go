@@ -17,8 +17,8 @@ import (
 )
 
 // CreateOnce inserts row, or loads the row that is already stored: the one with
-// the same primary key, or if on names fields or columns of a unique index, the
-// one with the same values there. So a caller that got no answer may repeat the
+// the same primary key or, if on names fields or columns of a unique index, the
+// one with the same values in these. So a caller that got no answer may repeat the
 // call, also in another process, and there is only one row:
 //
 //	id, err := generator.Next(ctx) // once for each request, kept by the client
@@ -29,9 +29,8 @@ import (
 // created; if the answer to that call was lost, none does. If created is false,
 // *row is the row of the table, which may differ from what was passed; its
 // associations are loaded if db has Preload, and empty otherwise. A soft-deleted
-// row counts as stored and is loaded. After an error nothing that the call did is
-// stored, unless the connection broke during the commit: that is the case in which
-// to repeat the call.
+// row counts as stored and is loaded. After an error the call has stored nothing,
+// unless the connection broke during the commit: then repeat the call.
 //
 // A row without an id gets one from the plugin and keeps it after an error. If on
 // is empty, repeat the call with the same id: a new id would be a new row.
@@ -45,8 +44,8 @@ import (
 // CreateOnce can't load a row that is newer than the transaction's snapshot, and
 // returns the error for another key. On any database a deadlock may end the
 // transaction, and so may error 1020 of MariaDB with innodb_snapshot_isolation,
-// which is on by default from 11.6: statements that are sent after it commit one
-// by one. Return such an error from the transaction, and repeat all of it.
+// which is on by default from 11.6: statements after such an error commit one by
+// one. Return the error from the transaction, and repeat the whole transaction.
 //
 // The error is [gorm.ErrDuplicatedKey], and wraps the driver's, if a stored row has
 // the same values in another unique key than the one asked for. It is a
@@ -82,7 +81,7 @@ func createOnce[T any](db *gorm.DB, row *T, on []string) (created bool, err erro
 	db = db.Session(&gorm.Session{})
 	log := db.Logger
 	db.Logger = quiet{log, db}
-	db.DisableNestedTransaction = false // of this session, whose Config is its own
+	db.DisableNestedTransaction = false // only for this session, which has a Config of its own
 	var values []clause.Expression
 	err = db.Transaction(func(tx *gorm.DB) error {
 		tx = tx.Create(row)
@@ -169,8 +168,8 @@ func keyValues(stmt *gorm.Statement, key []*schema.Field, row any) ([]clause.Exp
 	return exprs, nil
 }
 
-// inserted returns an error unless the create, which returned none, has certainly
-// inserted the row.
+// inserted returns an error unless a create without an error has certainly inserted
+// the row.
 func inserted(tx *gorm.DB) error {
 	if _, ok := tx.Statement.Clauses["ON CONFLICT"]; ok {
 		return errors.New("the statement has an ON CONFLICT clause: drop it")
@@ -181,8 +180,8 @@ func inserted(tx *gorm.DB) error {
 	return nil
 }
 
-// quiet is a logger that does not log duplicates as errors: a repeated call meets
-// one, and a duplicate of another key is returned to the caller.
+// quiet is a logger that does not log duplicates as errors: every repeated call
+// causes one, and the caller gets the error for a duplicate of another key.
 type quiet struct {
 	logger.Interface
 	db *gorm.DB
@@ -234,7 +233,7 @@ func load[T any](db *gorm.DB, values []clause.Expression, lock bool) (stored *T,
 			// A condition of the caller, joined by OR, could match another row.
 			query.Statement.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: values}}
 			if lock {
-				// The snapshot of the caller's transaction may be older than the row.
+				// A locking read sees the row even if the snapshot of the caller's transaction is older.
 				query = query.Clauses(clause.Locking{Strength: clause.LockingStrengthShare})
 			}
 			if deleted {

@@ -23,7 +23,7 @@
 //		Buyer string
 //	}
 //
-// Any other key has the tag gorm:"snowflake": a snow.ID, a 64-bit integer, a
+// Any other key needs the tag gorm:"snowflake". It is a snow.ID, a 64-bit integer, a
 // string, which gets the decimal digits, or a pointer to one of these. It need
 // not be a primary key, and a model may have several. An integer that is the
 // primary key also needs autoIncrement:false, because GORM makes it
@@ -39,9 +39,9 @@
 // does not fill: zero is refused. The tag snowflake:false leaves a key to the
 // program.
 //
-// A type that is defined as snow.ID (type OrderID snow.ID) does not have its
-// methods, so GORM makes a primary key of that type AUTO_INCREMENT, and the plugin
-// can't tell it from other named types of int64. A zero of any such type is
+// A type that is defined as snow.ID (type OrderID snow.ID) does not have the methods
+// of snow.ID, so GORM makes a primary key of that type AUTO_INCREMENT, and the plugin
+// can't distinguish it from other named types of int64. A zero of any such type is
 // refused unless the tag says autoIncrement.
 //
 // Keys in embedded structs, with or without a prefix, are keys of the model. A
@@ -52,15 +52,15 @@
 // # Shards
 //
 // The id of a key with a shard tag carries the logical shard of another field
-// of the model, so that both lead to the same database. The tag has the name of
-// the field in Go:
+// of the model, so that both lead to the same database. The tag names the field
+// as in Go:
 //
 //	type Order struct {
 //		ID      snow.ID `snow:"shard=BuyerID"`
 //		BuyerID snow.ID
 //	}
 //
-// The tag of an embedded struct applies to the keys in it that have none of their
+// The tag of an embedded struct applies to its keys that have no shard tag of their
 // own, so gormsnow.Model `snow:"shard=BuyerID"` does the same. A snow tag that
 // applies to no key is refused.
 //
@@ -110,12 +110,12 @@
 // foreign key is a key by these rules or in the primary key. Declare unique
 // columns with the tag uniqueIndex.
 //
-// A plain insert costs nothing more. An insert that may meet a row is followed by
-// a SELECT of the new ids, and if some are missing, by a SELECT of the rows that
-// were met, up to 200 at a time. On MySQL the second one locks these rows, as the
-// insert has. PostgreSQL and SQLite need no SELECT if all rows are known to be new.
-// The SELECTs run on the connection of the insert; an error there is the error of
-// the insert.
+// A plain insert costs nothing more. After an insert that may have met an existing
+// row, the plugin sends a SELECT of the new ids and, if some are missing, a SELECT
+// of the existing rows, up to 200 at a time. On MySQL the second one locks these
+// rows, as the insert has done. PostgreSQL and SQLite need no SELECT if all rows are
+// known to be new. The SELECTs run on the connection of the insert; an error there
+// is the error of the insert.
 //
 // # What is refused
 //
@@ -136,9 +136,9 @@
 // What later statements do to a row does not change its struct. An upsert that
 // updates keys other than the primary one, such as UpdateAll, gives a stored row
 // new keys, and the structs of an earlier batch of CreateInBatches keep the old
-// ones. ON DUPLICATE KEY of MySQL applies to every unique key of the table. A row
-// that was kept out by a unique key that the model does not declare gets the keys
-// of the row that it would have met by one that the model declares.
+// ones. ON DUPLICATE KEY of MySQL applies to every unique key of the table. If a
+// unique key that the model does not declare kept a row out, the row gets the keys of
+// a row that equals it in a unique key that the model declares, or zeros.
 //
 // Save of a row whose primary key is set is an update first: if another tagged
 // key of it is zero, that zero overwrites the stored key.
@@ -148,10 +148,10 @@
 // association that GORM never saves, tagged ->, is not checked.
 //
 // GORM does not set a pointer to nil if its type is a [database/sql.Scanner], as
-// *snow.ID is. So its Association("Company").Delete leaves a foreign key of that
+// *snow.ID is. So GORM's Association("Company").Delete leaves a foreign key of that
 // type in the struct: use [Association], or set the field to nil before the next
-// Save. For the same reason, reading a row into a struct that was used before
-// leaves the old value where the column is NULL: read into a new struct.
+// Save. For the same reason, if a row is read into a struct that was used before, a
+// NULL column leaves the old value there: read into a new struct.
 //
 // AutoMigrate creates snow.ID columns as bigint without AUTO_INCREMENT. It does
 // not remove AUTO_INCREMENT from a table that has it, nor change the type of its

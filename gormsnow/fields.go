@@ -15,8 +15,8 @@ import (
 type model struct {
 	keys    []*schema.Field                 // columns that the plugin fills
 	given   []*schema.Field                 // keys that an association or the program fills
-	missing map[*schema.Field]string        // the error for a row without one of given
-	sources map[*schema.Field]*schema.Field // by key: the field that has its shard
+	missing map[*schema.Field]string        // by key in given: the error for a row without it
+	sources map[*schema.Field]*schema.Field // by key: the field whose shard it carries
 	uniques []unique                        // what identifies a stored row
 	err     error                           // why the plugin can't assign keys of the model
 }
@@ -86,9 +86,9 @@ func keyTag(f *schema.Field) (on, off bool) {
 	return on && !off, off
 }
 
-// counted reports whether GORM makes f AUTO_INCREMENT without a tag, although its
-// type may be defined as [snow.ID]: such a type does not have its methods and looks
-// like any other named type of int64.
+// counted reports whether GORM makes f AUTO_INCREMENT without a tag, although the
+// type of f may be defined as [snow.ID]: such a type does not have the methods of
+// snow.ID and looks like any other named type of int64.
 func counted(f *schema.Field) bool {
 	_, asked := f.TagSettings["AUTOINCREMENT"]
 	t := f.IndirectFieldType
@@ -109,7 +109,7 @@ func refuse(f *schema.Field, tagged bool) string {
 	case !assignable(f.FieldType):
 		return f.FieldType.String() + " can't hold an id: use snow.ID, a 64-bit integer, a string, or a pointer to one"
 	case f.Serializer != nil:
-		return "it has a serializer, which would store something else than the id: drop it"
+		return "it has a serializer, which would not store the id itself: drop it"
 	case f.AutoIncrement:
 		return "the column would be AUTO_INCREMENT: add autoIncrement:false to the gorm tag, or make it a snow.ID"
 	case f.HasDefaultValue:

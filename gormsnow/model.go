@@ -34,8 +34,8 @@ type Model struct {
 // id. It returns [ErrNoPlugin] for a row without an id if the database has no
 // plugin; the row would be stored with a zero id otherwise.
 //
-// Called outside of Create, it assigns an id to a row that has none, without regard
-// to a shard tag on the struct around it, or returns the error of the source.
+// Called outside of Create, it assigns an id to a row that has none, or returns the
+// error of the source. It ignores a shard tag on the struct that embeds the Model.
 //
 // A model that defines its own BeforeCreate replaces this one and loses only that
 // check. GORM runs no hooks for maps and with SkipHooks.

@@ -34,8 +34,8 @@ type plugin struct {
 	named  atomic.Int64
 }
 
-// Name implements [gorm.Plugin]. It differs at each call, because for a name that it knows Use returns a bare
-// [gorm.ErrRegistered] and does not call Initialize, which says what is registered.
+// Name implements [gorm.Plugin]. It returns another name at each call. For a known name, db.Use would return a bare
+// [gorm.ErrRegistered] without calling Initialize, whose error says what is registered.
 func (p *plugin) Name() string { return fmt.Sprintf("%s %p %d", pluginName, p, p.named.Add(1)) }
 
 // Initialize implements [gorm.Plugin].

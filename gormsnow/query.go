@@ -36,8 +36,8 @@ func CreatedBetween(l snow.Layout, from, to time.Time) clause.Expression {
 	return between{layout: l, from: from, to: to}
 }
 
-// Created is [CreatedBetween] with the layout of the source that the database's
-// plugin has:
+// Created is [CreatedBetween] with the layout of the source of the database's
+// plugin:
 //
 //	db.Where(gormsnow.Created(from, to)).Find(&orders)
 //
@@ -99,17 +99,17 @@ func (b between) write(builder clause.Builder, open, lower, and, upper string) {
 
 // After is the page of at most limit rows whose primary key is greater than id,
 // oldest first. For the first page pass the zero ID, and for each further page the
-// id of the last row. Unlike OFFSET, the database reads only the rows of the page,
-// and rows that are inserted or deleted elsewhere don't shift it. A row that
-// another worker inserts late, with an id of a moment ago, may belong to a page
-// that was already read.
+// id of the last row. Unlike with OFFSET, the database reads only the rows of the
+// page, and rows that are inserted or deleted elsewhere don't shift it. A row that
+// another worker inserts late, with an id that was made a moment ago, may belong to
+// a page that was already read.
 //
 //	db.Clauses(gormsnow.After(last, 50)).Find(&orders)
 //	gorm.G[Order](db, gormsnow.After(last, 50)).Find(ctx)
 //
 // Where accepts it as well. FindInBatches needs Clauses: its batches then end
-// with the page. The column is that of [CreatedBetween]. If the statement has a
-// smaller Limit, that one counts.
+// with the page. The column is the same as for [CreatedBetween]. If the statement
+// has a smaller Limit, the smaller one counts.
 //
 // The statement fails as with CreatedBetween. It also fails if limit is less than
 // 1 or id is negative (a [*snow.FieldError]), if the rows are ordered by something
@@ -143,7 +143,7 @@ func (p page) ModifyStatement(stmt *gorm.Statement) {
 }
 
 func (p page) addOrderAndLimit(stmt *gorm.Statement) {
-	// Adding a column would drop an expression that orders: keep it, so that check refuses it.
+	// AddClause with a column would drop an ordering expression: keep that, so that check refuses it.
 	if old, ok := stmt.Clauses["ORDER BY"].Expression.(clause.OrderBy); !ok || old.Expression == nil {
 		stmt.AddClause(clause.OrderBy{Columns: []clause.OrderByColumn{p.order()}})
 	}

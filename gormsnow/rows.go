@@ -11,8 +11,7 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A slot is the place of one key in one row: a field of a struct or an entry
-// of a map.
+// A slot holds one key of one row: a field of a struct or an entry of a map.
 type slot struct {
 	key    *schema.Field
 	record reflect.Value // the struct; invalid in a map
@@ -89,7 +88,7 @@ func eachField(stmt *gorm.Statement, keys []*schema.Field, row reflect.Value, va
 // fieldOf returns the settable field of a row. If a pointer to an embedded struct
 // on the way is nil, it allocates the struct.
 func fieldOf(stmt *gorm.Statement, key *schema.Field, row reflect.Value) reflect.Value {
-	// The same as below for a field that is not embedded, in a fifth of the time.
+	// For a field that is not embedded this does the same as below, in a fifth of the time.
 	if path := key.StructField.Index; len(path) == 1 && path[0] >= 0 {
 		return row.Field(path[0])
 	}
@@ -185,7 +184,7 @@ func (s slot) set(v reflect.Value) {
 	case s.row != nil:
 		s.row[s.name] = v.Elem().Interface()
 	case s.field.Kind() == reflect.Pointer:
-		// Not into the old variable, which other rows may share.
+		// The old variable must not change, because other rows may share it.
 		s.field.Set(v)
 	case v.IsNil():
 		s.field.SetZero()

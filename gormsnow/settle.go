@@ -11,7 +11,7 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// issuedName is the entry of a statement's clauses that remembers what the
+// issuedName is the entry of a statement's clauses that remembers the ids that the
 // plugin has put into its rows. GORM builds no clause of this name.
 const issuedName = "gormsnow:issued"
 
@@ -37,7 +37,7 @@ func (i *issued) has(id snow.ID) bool {
 	return found
 }
 
-// issuedTo returns what the statement got, or nil.
+// issuedTo returns the ids that the statement's rows got, or nil.
 func issuedTo(stmt *gorm.Statement) *issued {
 	made, _ := stmt.Clauses[issuedName].Expression.(*issued)
 	return made
@@ -56,9 +56,9 @@ func (h holders) keep(stmt *gorm.Statement) {
 	stmt.Clauses[issuedName] = c
 }
 
-// replacesRows reports whether GORM may write the rows that the insert returns to
-// the start of the caller's slice: it does for RETURNING *, which the clauses of a
-// field may still add.
+// replacesRows reports whether GORM may write the rows that the insert returns over
+// the start of the caller's slice. It does so for RETURNING *, which a field's
+// clauses may still add.
 func replacesRows(stmt *gorm.Statement) bool {
 	_, returning := stmt.Clauses["RETURNING"]
 	return returning || len(stmt.Schema.CreateClauses) > 0
@@ -80,8 +80,8 @@ func (i *issued) locate(stmt *gorm.Statement, m *model) (holders, error) {
 type doubt struct {
 	slots   []slot          // the keys that the plugin has filled
 	sent    map[string]any  // the values of the INSERT, by column
-	stored  []reflect.Value // pointers to the keys of the row that it met, in the model's order
-	matches int             // how many rows it may have met
+	stored  []reflect.Value // pointers to the keys of the existing row, in the model's order
+	matches int             // how many existing rows it may have met
 }
 
 // settle corrects the keys after the insert. A key that the plugin assigned to a
@@ -105,8 +105,8 @@ func (p *plugin) settle(stmt *gorm.Statement, m *model) error {
 		err = on.find(stmt, m, doubts)
 	}
 	if err != nil {
-		// Nobody knows the rows, nor whether the insert is rolled back. As after
-		// every insert that fails, the rows keep their ids.
+		// It is unknown which rows are stored, and whether the insert is rolled back.
+		// As after every failed insert, the rows keep their ids.
 		return fmt.Errorf("look for the ids of %s after the insert: %w", modelName(stmt.Schema), err)
 	}
 	for _, d := range doubts {
@@ -157,8 +157,8 @@ func (on *conflict) impossible() bool {
 	case !on.upsert:
 		return true
 	default:
-		// MySQL may count rows that it only found, and GORM counts more rows of
-		// RETURNING than came back.
+		// MySQL may count rows that it found and did not change, and GORM may count
+		// more rows than RETURNING returned.
 		return on.DoNothing && !on.anyKey && (len(on.rows.Values) == 1 || !on.returning)
 	}
 }
@@ -167,7 +167,7 @@ func (on *conflict) impossible() bool {
 // was sent: a trigger may drop some, except on MySQL.
 func (on *conflict) dropped() bool { return !on.anyKey && on.affected < int64(len(on.rows.Values)) }
 
-// doubts returns the rows that have one of our ids and may not be stored.
+// doubts returns the rows that have an id from the plugin and may not be stored.
 func (on *conflict) doubts(stmt *gorm.Statement, m *model, made *issued) ([]*doubt, error) {
 	rows, kept := stmt.Clauses[issuedName].AfterExpression.(holders)
 	if !kept {

@@ -15,7 +15,7 @@ import (
 )
 
 // findSources reads the shard tags of the keys, and sorts the keys so that a key
-// comes after the key that has its shard.
+// comes after the key whose shard it carries.
 func (m *model) findSources(s *schema.Schema) error {
 	var read [][]string
 	for _, key := range m.keys {
@@ -121,7 +121,7 @@ func (p *plugin) checkSource(s *schema.Schema, m *model) error {
 func (p *plugin) checkShard(stmt *gorm.Statement, m *model, s slot, last bool) (known bool, err error) {
 	source := m.sources[s.key]
 	if source == nil || slices.Contains(m.keys, source) {
-		return true, nil // it needs none, or will have the shard of a key that fill is about to set
+		return true, nil // it needs no shard, or gets that of a key that fill sets before it
 	}
 	_, known, err = p.shardOf(stmt, s, source)
 	if err == nil && !known && last {
@@ -196,8 +196,8 @@ func (p *plugin) shardOf(stmt *gorm.Statement, s slot, source *schema.Field) (sh
 	return shard, pointer || !v.IsZero(), nil
 }
 
-// sourceEntry returns what the row of a map will have in the column of source,
-// as a value of one of the types that shardOf takes.
+// sourceEntry returns the value that a map will store in the column of source, as
+// one of the types that shardOf takes.
 func sourceEntry(stmt *gorm.Statement, s slot, source *schema.Field) (reflect.Value, error) {
 	name, err := entryName(stmt, source, s.row)
 	if err != nil {

@@ -39,7 +39,7 @@ func structOf(t reflect.Type) reflect.Type {
 }
 
 // checkTags refuses snow tags that apply to no key: their author expects shards
-// that the ids would not have. paths are those of the tags that apply.
+// that the ids would not carry. paths are the paths of the tags that apply.
 func checkTags(s *schema.Schema, paths [][]string) error {
 	if madeByGORM(s) {
 		return nil // its fields have the tags of the keys that they refer to
@@ -61,7 +61,7 @@ func checkTags(s *schema.Schema, paths [][]string) error {
 			if _, tagged := field.Tag.Lookup("snow"); tagged && !read[at] {
 				return at
 			}
-			// GORM passes over an embedded struct whose type has a small letter.
+			// GORM ignores an embedded struct whose type is not exported.
 			inner := structOf(field.Type)
 			if inner != nil && !slices.Contains(around, inner) && (embedded[at] || field.Anonymous && !field.IsExported()) {
 				if found := unread(inner, at+".", append(slices.Clip(around), inner)); found != "" {

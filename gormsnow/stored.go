@@ -55,8 +55,8 @@ func uniqueKeys(s *schema.Schema) (all []unique) {
 }
 
 // soleKey returns the primary key if it is a single column that the plugin fills,
-// and if a row in the table with our id there was certainly inserted by us, with
-// our other keys. Otherwise it returns nil.
+// and if a stored row with an id of this statement was certainly inserted by this
+// statement, with its other keys. Otherwise it returns nil.
 func (on *conflict) soleKey(stmt *gorm.Statement, m *model) *schema.Field {
 	pks := stmt.Schema.PrimaryFields
 	if len(pks) != 1 || !slices.Contains(m.keys, pks[0]) {
@@ -73,8 +73,8 @@ func (d *doubt) has(key *schema.Field) bool {
 	return slices.ContainsFunc(d.slots, func(s slot) bool { return s.key == key })
 }
 
-// dropInserted removes from doubts the rows whose primary key, which we assigned,
-// is in the table.
+// dropInserted removes from doubts the rows whose primary key, which the plugin
+// assigned, is in the table.
 func (on *conflict) dropInserted(stmt *gorm.Statement, m *model, doubts []*doubt) ([]*doubt, error) {
 	key := on.soleKey(stmt, m)
 	var ids []any
@@ -101,8 +101,8 @@ func (on *conflict) dropInserted(stmt *gorm.Statement, m *model, doubts []*doubt
 	}), err
 }
 
-// find looks for the rows that the doubts have met, by their values in unique
-// columns.
+// find looks for the existing rows that the doubts have met, by their values in
+// unique columns.
 func (on *conflict) find(stmt *gorm.Statement, m *model, doubts []*doubt) error {
 	var columns []string // members of the primary key that the plugin does not fill
 	for _, f := range stmt.Schema.PrimaryFields {
@@ -125,9 +125,8 @@ func (on *conflict) find(stmt *gorm.Statement, m *model, doubts []*doubt) error 
 		q := newQuery(stmt)
 		for n, d := range chunk {
 			for _, u := range uniques {
-				// A row with our primary key would have been found by dropInserted,
-				// unless a trigger sent a plain insert to another table, where
-				// affected is 0.
+				// dropInserted would have found a row with this primary key, unless a
+				// trigger sent a plain insert to another table, where affected is 0.
 				absent := u.primary && d.has(sole) && (on.affected > 0 || on.upsert || on.modified)
 				if !absent && u.in(d) {
 					on.selectRow(stmt, m, q, columns, u, d, n)
@@ -163,14 +162,14 @@ func (on *conflict) find(stmt *gorm.Statement, m *model, doubts []*doubt) error 
 	return nil
 }
 
-// uniques returns what may have conflicted.
+// uniques returns the unique keys that may have conflicted.
 func (on *conflict) uniques(m *model) []unique {
 	if len(on.Columns) == 0 || on.modified {
 		return slices.Clone(m.uniques)
 	}
 	var all []unique
 	for _, u := range m.uniques {
-		if u.primary || on.anyKey { // by the primary key a row is found that was inserted after all
+		if u.primary || on.anyKey { // the primary key finds a row that was inserted after all
 			all = append(all, u)
 		}
 	}
@@ -202,8 +201,8 @@ func (u unique) in(d *doubt) bool {
 	return true
 }
 
-// selectRow adds to q a SELECT of the row that equals d in u. UNION returns a row
-// once that several of them find.
+// selectRow adds to q a SELECT of the row that equals d in u. If several of them
+// find the same row, UNION returns it once.
 func (on *conflict) selectRow(stmt *gorm.Statement, m *model, q *query, columns []string, u unique, d *doubt, n int) {
 	// Without the lock MySQL would read an old snapshot. The insert has locked the row already.
 	before, after := "SELECT ", ""
@@ -232,7 +231,7 @@ func (on *conflict) selectRow(stmt *gorm.Statement, m *model, q *query, columns 
 	}
 	if len(u.target) > 0 {
 		q.write(" AND (")
-		clause.Where{Exprs: slices.Clone(u.target)}.Build(q) // which sorts them
+		clause.Where{Exprs: slices.Clone(u.target)}.Build(q) // Build sorts its expressions
 		q.write(")")
 	}
 	q.write(after)
@@ -246,8 +245,8 @@ func (on *conflict) table(stmt *gorm.Statement) clause.Table {
 	return clause.Table{Name: clause.CurrentTable}
 }
 
-// A query runs on the connection of an INSERT and as a part of it. It passes no
-// callbacks, which could send it to another connection.
+// A query runs on the connection of an INSERT and as a part of it. It does not go
+// through callbacks, which could send it to another connection.
 type query struct{ *gorm.Statement }
 
 func newQuery(stmt *gorm.Statement) *query {

@@ -12,11 +12,11 @@ var files embed.FS
 // file system has no directories and is safe for concurrent use.
 func MySQL() fs.FS { return dialect("mysql") }
 
-// Postgres returns the files for PostgreSQL, as [MySQL] does.
+// Postgres returns the files for PostgreSQL, in the same form as [MySQL].
 func Postgres() fs.FS { return dialect("postgres") }
 
-// SQLite returns the files for SQLite 3.37 or later, which has strict tables, as
-// [MySQL] does.
+// SQLite returns the files for SQLite 3.37 or later, which has strict tables, in
+// the same form as [MySQL].
 func SQLite() fs.FS { return dialect("sqlite") }
 
 func dialect(dir string) fs.FS {

@@ -6,9 +6,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-var errNoSource = errors.New("promsnow: there is nothing to ask for statistics")
+var errNoSource = errors.New("promsnow: the source of statistics is nil")
 
-// A collector makes metrics of statistics S.
+// A collector makes metrics from statistics of type S.
 type collector[S any] struct {
 	name    string
 	stats   func() S // nil if there is no source
@@ -21,8 +21,7 @@ type metric[S any] struct {
 	samples func(S) []sample
 }
 
-// A sample is a value with the values of the labels that its metric has beside
-// the source.
+// A sample is a value, and the values of its labels other than source.
 type sample struct {
 	value  float64
 	labels []string
@@ -62,7 +61,7 @@ func (c *collector[S]) Describe(descs chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect sends the metrics of one look at the statistics.
+// Collect reads the statistics once and sends the metrics.
 func (c *collector[S]) Collect(metrics chan<- prometheus.Metric) {
 	if c.stats == nil {
 		metrics <- prometheus.NewInvalidMetric(c.metrics[0].desc, errNoSource)

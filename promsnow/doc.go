@@ -1,4 +1,4 @@
-// Package promsnow shows the statistics of generators, leases and segments to
+// Package promsnow exports the statistics of generators, leases and segments to
 // Prometheus.
 //
 //	registry.MustRegister(promsnow.Generator("orders", keys), promsnow.Lease("orders", lease))
@@ -12,9 +12,9 @@
 //
 //	snow_ids_issued_total           ids made
 //	snow_waits_total                calls of Next and Fill that waited
-//	snow_wait_seconds_total         how long they were to wait, in all
+//	snow_wait_seconds_total         the total time of these waits, as planned
 //	snow_borrowed_seconds           how far the last id is ahead of the clock
-//	snow_borrowed_peak_seconds      the largest that it has been
+//	snow_borrowed_peak_seconds      the largest value of snow_borrowed_seconds
 //	snow_clock_steps_total          steps of the wall clock
 //	snow_clock_lag_seconds          how far the wall clock is behind the ids
 //	snow_layout_left_seconds        until the layout's timestamp runs out
@@ -26,7 +26,7 @@
 //	snow_lease_renewed_timestamp_seconds  the last renewal, in the database's time
 //	snow_lease_renewals_total       renewals that succeeded
 //	snow_lease_failures_total       statements and attempts that failed
-//	snow_lease_swaps_total          times that another number was taken
+//	snow_lease_swaps_total          how often another number was taken
 //	snow_lease_skew_seconds         how far the database's clock is ahead
 //	snow_lease_failing              1 if the last attempt failed, else 0
 //
@@ -35,13 +35,13 @@
 //	snow_segments_issued_total              ids given out
 //	snow_segments_left                      numbers at hand
 //	snow_segments_step                      how many are taken at once
-//	snow_segments_refills_total             times that numbers were taken
-//	snow_segments_waits_total               calls that had to wait for them
-//	snow_segments_regressions_total         rows found to have gone back
-//	snow_segments_database_up               1 if it answered last, else 0
+//	snow_segments_refills_total             how often numbers were taken
+//	snow_segments_waits_total               calls that had to wait for numbers
+//	snow_segments_regressions_total         how often a row had gone back
+//	snow_segments_database_up               1 if it answered last time, else 0
 //	snow_segments_database_left             its numbers at hand
-//	snow_segments_database_takes_total      times that it gave numbers
-//	snow_segments_database_failures_total   times that it did not
+//	snow_segments_database_takes_total      how often it gave numbers
+//	snow_segments_database_failures_total   how often it failed to
 //
 // The last four have the label "database": its index in the call of
 // segments.Open.

@@ -19,10 +19,10 @@ func Generator(name string, g interface{ Stats() snow.Stats }) prometheus.Collec
 	}
 	c.counter("snow_ids_issued_total", "Ids made.", func(s snow.Stats) float64 { return float64(s.Issued) })
 	c.counter("snow_waits_total", "Calls of Next and Fill that waited.", func(s snow.Stats) float64 { return float64(s.Waits) })
-	c.counter("snow_wait_seconds_total", "How long they were to wait, in all.", func(s snow.Stats) float64 { return s.Waited.Seconds() })
+	c.counter("snow_wait_seconds_total", "Total time of these waits, as planned when they began.", func(s snow.Stats) float64 { return s.Waited.Seconds() })
 	c.gauge("snow_borrowed_seconds", "How far the last id is ahead of the clock.", func(s snow.Stats) float64 { return s.Borrowed.Seconds() })
-	c.gauge("snow_borrowed_peak_seconds", "The largest that snow_borrowed_seconds has been.", func(s snow.Stats) float64 { return s.MostBorrowed.Seconds() })
-	c.counter("snow_clock_steps_total", "Times that the wall clock was found stepped.", func(s snow.Stats) float64 { return float64(s.ClockSteps) })
+	c.gauge("snow_borrowed_peak_seconds", "The largest value of snow_borrowed_seconds so far.", func(s snow.Stats) float64 { return s.MostBorrowed.Seconds() })
+	c.counter("snow_clock_steps_total", "Steps of the wall clock that were noticed.", func(s snow.Stats) float64 { return float64(s.ClockSteps) })
 	c.gauge("snow_clock_lag_seconds", "How far the wall clock is behind the ids.", func(s snow.Stats) float64 { return s.ClockLag.Seconds() })
 	c.gauge("snow_layout_left_seconds", "Until the timestamp of the layout runs out.", func(s snow.Stats) float64 { return s.Left.Seconds() })
 	return c
@@ -79,7 +79,7 @@ func Segments(name string, s interface{ Stats() segments.Stats }) prometheus.Col
 		each(func(d segments.Database) float64 { return float64(d.Left) }), "database")
 	c.add("snow_segments_database_takes_total", "Times that the database gave numbers.", prometheus.CounterValue,
 		each(func(d segments.Database) float64 { return float64(d.Takes) }), "database")
-	c.add("snow_segments_database_failures_total", "Times that it did not.", prometheus.CounterValue,
+	c.add("snow_segments_database_failures_total", "Times that the database failed to give numbers.", prometheus.CounterValue,
 		each(func(d segments.Database) float64 { return float64(d.Failures) }), "database")
 	return c
 }

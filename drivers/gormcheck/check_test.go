@@ -321,7 +321,7 @@ func TestCheck(t *testing.T) {
 					fmt.Sprintf("INSERT INTO lives VALUES (%d)", idAt(t, time.Now().Add(time.Hour))),
 				}},
 				models: []any{&live{}},
-				want:   []string{"live ID lives.id"}, problem: "above all that is made now",
+				want:   []string{"live ID lives.id"}, problem: "above all ids that can be made now",
 			},
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -46,7 +46,7 @@ func (w *world) storm(n, numbers int) {
 	each(started, func(p *process) { p.command("go") })
 	var acquired, none, refused uint64
 	for _, p := range started {
-		r := p.await(w, "settled", func(r report) bool { return r.Acquired+r.Refused == uint64(n/processes) })
+		r := p.await(w, "ended its attempts", func(r report) bool { return r.Acquired+r.Refused == uint64(n/processes) })
 		acquired, none, refused = acquired+r.Acquired, none+r.NoWorker, refused+r.Refused
 		if r.Refused != r.NoWorker {
 			w.Errorf("%s: %s", p.name, r.Failure)
