@@ -13,7 +13,7 @@ func TestWallClockSteps(t *testing.T) {
 	last := mustNext(t, g)
 	check := func(name string, want time.Time, steps uint64) {
 		t.Helper()
-		f.pass(time.Second) // the wall clock is looked at once a second
+		f.pass(time.Second) // the wall clock is read once a second
 		mustNext(t, g)
 		f.pass(time.Millisecond)
 		id := mustNext(t, g)
@@ -81,8 +81,7 @@ func TestStepAfterIdleTime(t *testing.T) {
 	}
 }
 
-// A generator that is always busy but never has to wait looks at the wall clock
-// all the same.
+// A generator that is always busy but never has to wait also reads the wall clock.
 func TestWallClockIsSeenUnderLoad(t *testing.T) {
 	g, f := newTest(t, Default(), Config{})
 	f.step(time.Hour)
@@ -131,7 +130,7 @@ func TestWaitsOnTheRealClock(t *testing.T) {
 			}
 		}
 
-		// A deadline that is bound to pass fails at once and uses up nothing.
+		// A deadline that would pass during the wait fails at once and uses up nothing.
 		for full := time.Now(); time.Now().Equal(full); {
 			mustNext(t, g)
 		}

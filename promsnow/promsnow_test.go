@@ -175,7 +175,7 @@ func TestNoSource(t *testing.T) {
 	for _, c := range []prometheus.Collector{promsnow.Generator("orders", nil), promsnow.Lease("orders", nil), promsnow.Segments("orders", nil)} {
 		registry := prometheus.NewPedanticRegistry()
 		registry.MustRegister(c)
-		if _, err := registry.Gather(); err == nil || !strings.Contains(err.Error(), "nothing to ask") {
+		if _, err := registry.Gather(); err == nil || !strings.Contains(err.Error(), "the source of statistics is nil") {
 			t.Errorf("Gather: %v", err)
 		}
 	}

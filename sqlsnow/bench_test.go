@@ -17,7 +17,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// What docs/leases.md says of cost is measured by
+// The costs in docs/leases.md are measured by
 //
 //	go test -run '^$' -bench . -count 6 ./sqlsnow
 
@@ -43,8 +43,8 @@ func openBench(b *testing.B, l snow.Layout, connections int) *sql.DB {
 	return db
 }
 
-// Next through a lease, beside Next on a Fixed worker, where the format does
-// not bind.
+// Next through a lease, compared with Next on a Fixed worker, with a layout that
+// does not limit the rate.
 func BenchmarkNext(b *testing.B) {
 	l, err := snow.NewLayout(snow.Default().Epoch(), snow.Default().Tick(), snow.Bits{Timestamp: 41, Worker: 2, Sequence: 20})
 	if err != nil {

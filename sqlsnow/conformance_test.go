@@ -21,7 +21,7 @@ import (
 
 // A replica has read_only set, and its applications are no administrators.
 func TestReadOnlyMariaDB(t *testing.T) {
-	server := dbtest.MariaDB(t, "read_only=0") // of its own, for it is about to be set
+	server := dbtest.MariaDB(t, "read_only=0") // a server of its own, because the test sets read_only
 	dsn := server.DSN(server.CreateDatabase(t))
 	root := openMariaDB(t, dsn)
 	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 2}

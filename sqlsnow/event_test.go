@@ -19,7 +19,7 @@ import (
 
 type caller struct{}
 
-// longAgo returns a layout that has begun when the virtual time of tests does.
+// longAgo returns a layout whose epoch is before the virtual time of tests.
 func longAgo(t *testing.T) snow.Layout {
 	t.Helper()
 	l, err := snow.NewLayout(time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 12})
@@ -29,8 +29,8 @@ func longAgo(t *testing.T) snow.Layout {
 	return l
 }
 
-// OnEvent is called for all that happens to a lease, in order, with the ctx of the call
-// that it belongs to, and the hook may ask for Stats.
+// OnEvent is called for all events of a lease, in order, with the ctx of the call that
+// caused the event, and the hook may call Stats.
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scripted{layout: longAgo(t)}
@@ -192,7 +192,7 @@ func TestLeaseStatsJSON(t *testing.T) {
 	}
 }
 
-// asking is the handler of a log that looks at the lease whose log it is.
+// asking is a log handler that calls Stats of the lease that logs to it.
 type asking struct {
 	slog.Handler
 	held *atomic.Pointer[Lease]

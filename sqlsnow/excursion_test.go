@@ -12,7 +12,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// The database's clock goes forward by what is believed, and back. Ids stay ahead of it, and their windows with them.
+// The database's clock goes forward, by less than MaxSkew, and back. Ids stay ahead of it, and so do their windows.
 func TestExcursionOfTheClock(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	db := openMariaDB(t, server.DSN(server.CreateDatabase(t)))

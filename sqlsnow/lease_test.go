@@ -40,7 +40,7 @@ func (s *scripted) answer(query string, args []driver.NamedValue) ([]driver.Valu
 	op := strings.Fields(query)[0]
 	now := time.Now().Add(s.ahead).UnixMicro()
 	switch {
-	case op == "SET": // the look before a write
+	case op == "SET": // the check of the session before a write
 		if s.down != nil && s.before != nil {
 			s.before()
 		}
@@ -246,7 +246,7 @@ func TestOutageLongerThanTheWindow(t *testing.T) {
 	})
 }
 
-// A database that has become slower than a renewal is given is heard all the same.
+// Renewals succeed even if the database becomes slower than their timeout.
 func TestSlowDatabase(t *testing.T) {
 	withWindow(t, 6*time.Second, func(t *testing.T, s *scripted, lease *Lease, keys *snow.Generator) {
 		s.set(func() { s.slow = 700 * time.Millisecond })

@@ -374,7 +374,7 @@ func TestMigrateUnknownDialect(t *testing.T) {
 	}
 }
 
-// mock returns a server that has no table of ours. It tells heard what it is asked.
+// mock returns a server that has none of our tables. It passes each statement to heard.
 func mock(t *testing.T, heard func(query string)) (*sql.DB, sqlmock.Sqlmock) {
 	t.Helper()
 	db, m, err := sqlmock.New(sqlmock.QueryMatcherOption(sqlmock.QueryMatcherFunc(func(want, got string) error {
@@ -393,7 +393,7 @@ func mock(t *testing.T, heard func(query string)) (*sql.DB, sqlmock.Sqlmock) {
 		}
 	})
 	m.ExpectQuery("SELECT table_name").WillReturnRows(sqlmock.NewRows([]string{"t"}))
-	m.ExpectExec("SET @snow").WillReturnResult(sqlmock.NewResult(0, 0)) // a look at the session
+	m.ExpectExec("SET @snow").WillReturnResult(sqlmock.NewResult(0, 0)) // the check of the session
 	return db, m
 }
 
@@ -421,7 +421,7 @@ func TestMigrateWaitsAsLongAsContext(t *testing.T) {
 	}
 }
 
-// A connection may hold the lock when it is not known that it does not.
+// A connection is closed if it may hold the lock.
 func TestMigrateDropsTheConnection(t *testing.T) {
 	cause := errors.New("the cause")
 	for name, test := range map[string]struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
-// A replica that does the statements of its primary again has the same rows, whatever its own settings.
+// A replica that executes the statements of its primary again has the same rows, whatever its own settings are.
 func TestReplicasOfStatements(t *testing.T) {
 	primary := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog", "binlog-format=STATEMENT", "transaction-isolation=REPEATABLE-READ")
 	replica := dbtest.MariaDB(t, "server-id=2", "log-bin=binlog", "sync-binlog=0", "read-only=1", "innodb-flush-log-at-trx-commit=2")
@@ -110,7 +110,7 @@ func contents(t *testing.T, db *sql.DB, table string) string {
 	return b.String()
 }
 
-// Nothing is written to a server that was made read-only, be the account an administrator's: it is not the primary any more.
+// Nothing is written to a server that was made read-only, even with an administrator's account: it is no longer the primary.
 func TestReadOnlyForAdministrators(t *testing.T) {
 	server := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog")
 	db := openMariaDB(t, server.DSN(server.CreateDatabase(t)))

@@ -13,7 +13,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
-// A trigger takes away what LAST_INSERT_ID carries: the database's time, or the number. Without it nothing is believed.
+// A trigger changes LAST_INSERT_ID, which returns the database's time, or the number. Without it no reply is accepted.
 func TestTriggersOnMariaDB(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	db := openMariaDB(t, server.DSN(server.CreateDatabase(t)))

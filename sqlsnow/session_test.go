@@ -18,7 +18,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
-// With completion_type=CHAIN each COMMIT begins a transaction, on whose connection nothing is written; Migrate leaves none.
+// With completion_type=CHAIN each COMMIT begins a transaction. Nothing is written on such a connection, and Migrate leaves none in
+// a transaction.
 func TestChainedTransactions(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	dsn := server.DSN(server.CreateDatabase(t))
@@ -64,8 +65,8 @@ func TestChainedTransactions(t *testing.T) {
 	lease.Close(ctx)
 }
 
-// MySQL has no @@in_transaction. What the look does there instead fails within a transaction, which MariaDB, where the variable
-// has another name, shows as well.
+// MySQL has no @@in_transaction. The check of a session uses an assignment there that fails within a transaction. MariaDB shows
+// that as well, with another name of the variable.
 func TestIsolationInATransaction(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	db := openMariaDB(t, server.DSN(""))

@@ -20,7 +20,7 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 0))                     // a look at the session
+	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 0))                     // the check of the session
 	mock.ExpectExec("UPDATE snow_segments").WillReturnResult(sqlmock.NewResult(5001, 1)) // earlier processes took 5,000
 
 	ctx := context.Background()
@@ -49,7 +49,7 @@ func ExampleRaise() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 1)) // a look at the session
+	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 1)) // the check of the session
 	mock.ExpectExec("UPDATE snow_segments").WillReturnResult(sqlmock.NewResult(1, 1))
 
 	const highest = 812_345 // of the tables that have the ids

@@ -30,7 +30,7 @@ func testPool(counters int, c Config) *pool {
 	return p
 }
 
-// give answers a take with numbers from start on.
+// give answers a request with numbers from start on.
 func give(q request, start int64) reply {
 	return reply{start: start, residue: start % q.modulus}
 }
@@ -124,7 +124,7 @@ func TestSegmentTurns(t *testing.T) {
 	want(now, 2, 0)
 }
 
-// What a database says is not believed if it can't be.
+// A reply that can't be true is not accepted.
 func TestSegmentAnswersThatDoNotFit(t *testing.T) {
 	for name, r := range map[string]reply{
 		"below what was given": {start: 28, residue: 0},
@@ -148,7 +148,7 @@ func TestSegmentAnswersThatDoNotFit(t *testing.T) {
 	}
 }
 
-// Numbers of a row that went back are given to nobody, not even to a caller who has loaded their block.
+// Nobody gets numbers of a row that went back, not even a caller that has loaded their block.
 func TestSegmentDiscards(t *testing.T) {
 	p := testPool(2, Config{Step: 4})
 	p.handle(p.begin(0, 0), give(request{modulus: 2}, 2), 0, true)
@@ -261,7 +261,7 @@ func TestSegmentsOfNoDatabase(t *testing.T) {
 	}
 }
 
-// A database where other statements are in the way for long is one that gives no numbers.
+// A database in which other statements are in the way for long counts as one that gives no numbers.
 func TestSegmentsThatAreBlocked(t *testing.T) {
 	p := testPool(1, Config{})
 	answer := func(now time.Duration, r reply) (event, error) {
@@ -288,7 +288,7 @@ func TestSegmentsThatAreBlocked(t *testing.T) {
 	}
 }
 
-// A Close whose context ends leaves it to another to wait. None waits for that of another.
+// If the context of a Close ends, another Close can wait for the end of the work. No Close waits for another one.
 func TestSegmentsCloseTwice(t *testing.T) {
 	s := &Segments{tag: "t", changed: make(chan struct{}), ended: make(chan struct{}), cancel: func() {}}
 	s.pool.open(1, Config{Step: 1})

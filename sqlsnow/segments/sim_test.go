@@ -40,14 +40,14 @@ type simPlan struct {
 
 // simFlaws are bugs that the simulation must find. They are built into the harness; the code under test has none.
 type simFlaws struct {
-	trusts    bool // a take whose answer was lost is believed in after a look at the row
+	trusts    bool // a take whose answer was lost counts if the row shows it
 	early     bool // a take is answered before it is durable
 	again     bool // after an error the last numbers are used again
 	unfit     bool // rows are not compared
 	anyN      bool // the statement does not compare the number of databases
 	backwards bool // the statement does not compare the row with what was seen
 	noFloor   bool // nor with what the tables have
-	unbound   bool // numbers are reserved without a look at the end of the block
+	unbound   bool // numbers are reserved without a check of the end of the block
 	split     bool // a take is a read, and a write later
 	short     bool // a take moves the row by one number too few
 	lowRaise  bool // a restored row is raised above what was given out, not above what was taken
@@ -237,7 +237,7 @@ func (w *sim) issue(p *simProc, ids ...snow.ID) {
 	}
 }
 
-// pump lets a process ask.
+// pump lets a process send its requests.
 func (w *sim) pump(p *simProc) {
 	p.most = max(p.most, p.pool.step)
 	// What a crash skips: two steps, the first blocks, and what was on its way from those that are slow.
@@ -362,7 +362,7 @@ func (w *sim) take(d *simDatabase, q request) (reply, time.Duration) {
 	return reply{start: start, residue: residue}, durable
 }
 
-// heard lets a process take in an answer.
+// heard lets a process handle an answer.
 func (w *sim) heard(p *simProc, q request, r reply, opening bool) {
 	f := &w.plan.flaws
 	if r.err == nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What docs/segments.md says of Next is measured by
+// The cost of Next in docs/segments.md is measured by
 //
 //	go test -run '^$' -bench SegmentsNext -count 6 ./sqlsnow
 

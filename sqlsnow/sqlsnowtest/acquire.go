@@ -57,7 +57,7 @@ func onlyEligible(s *suite) {
 		s.Errorf("Acquire: got a number where none is free")
 	}
 	sp.same("rows that are not free", sp.rows()[:5], before[:5])
-	// When their time is over they are free, but for the reserved one.
+	// When their time is over they are free, except the reserved one.
 	for worker := range uint64(4) {
 		sp.age(worker, time.Hour+claim)
 	}
@@ -87,7 +87,7 @@ func noneFree(s *suite) {
 	var cooling int64
 	for _, r := range sp.rows() {
 		if r.state == free {
-			// Released ones that were fenced cool down as those do whose holder is gone.
+			// Released numbers that were fenced cool down like numbers whose holder is gone.
 			sp.set(r.worker, "ceiling_tick = ?", first+cooling*sp.ticks(time.Minute))
 			cooling++
 		}
@@ -108,7 +108,7 @@ func badConfigs(s *suite) {
 	for what, cfg := range map[string]sqlsnow.LeaseConfig{
 		"a datacenter that the layout can't hold": {Datacenter: 32},
 		"a worker that the layout can't hold":     {Worker: pointer(uint64(32))},
-		"a worker that the namespace has not":     {Worker: pointer(uint64(4))},
+		"a worker that the namespace lacks":       {Worker: pointer(uint64(4))},
 		"the largest worker":                      {Worker: pointer(^uint64(0))},
 		"a negative skew":                         {MaxSkew: -1},
 	} {
@@ -244,7 +244,7 @@ func unknownAcquire(s *suite) {
 	h.close()
 }
 
-// stale acquires the only number of sp, which is changed between the statement that finds it free and the one that takes it.
+// stale acquires the only number of sp. change changes its row between the statement that finds it free and the one that takes it.
 func stale(sp *space, change func()) (*holder, error) {
 	sp.Helper()
 	var once sync.Once
@@ -292,7 +292,7 @@ func staleAcquire(s *suite) {
 	}
 }
 
-// raceForOne has one of several get the only number, however often it changes hands.
+// raceForOne lets several processes race for the only number, again and again. Only one holds it at a time.
 func raceForOne(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Workers: 1})
 	for range 10 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The list in the doc comment is the contract, and the contract is what Run checks.
+// The list in the doc comment is the contract that Run checks.
 func TestDocTellsTheContract(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments)
 	if err != nil {

@@ -21,7 +21,7 @@
 //  7. Init refuses bad fields with a FieldError.
 //  8. Names of namespaces differ by case, and have up to 64 characters.
 //  9. Namespaces in one database do not touch each other.
-//  10. A read-only database is ErrReadOnly, and Workers reads it.
+//  10. A read-only database is ErrReadOnly, but Workers can read it.
 //  11. A database that does not sync what it confirms is ErrNotDurable.
 //  12. No number is taken and no window renewed on a session that does not sync,
 //     whatever earlier sessions did.
@@ -44,7 +44,7 @@
 //     statement.
 //  23. The holder's name is stored as valid UTF-8 of at most 255 characters.
 //  24. Workers shows every number with its state, holder, fence and times.
-//  25. A renewal is one statement, after a look at the session, and extends the
+//  25. A renewal is one statement, after a check of the session, and extends the
 //     window to its full length from now.
 //  26. A lease whose number was given to another process is displaced: it swaps
 //     to a free number, and ids ascend.
@@ -105,8 +105,8 @@
 //     inside them.
 //  62. Reserve takes the highest number that was never leased or fenced, for
 //     ever, and the same number for the same holder.
-//  63. If many processes reserve at once, all that do it for one holder get the
-//     same number, and each holder gets another one.
+//  63. If many processes reserve at once, those with the same holder get the same
+//     number, and different holders get different numbers.
 //  64. A Reserve whose answer is lost fails, and the next one for the holder
 //     leaves it with one number.
 //  65. Reserve on a replica is ErrReadOnly, and on a session that does not sync
@@ -130,6 +130,6 @@
 //  74. Rows that were deleted, and that Init makes anew, give no number before
 //     the longest window is over.
 //
-// The suite can't see clocks that are wrong, servers that crash and failovers:
-// they need servers that the test may kill.
+// The suite does not test wrong clocks, crashes of servers and failovers, which
+// need servers that a test may kill.
 package sqlsnowtest

@@ -149,7 +149,7 @@ func closeCancelled(s *suite) {
 	s.wantIs("Err", h.Err(), sqlsnow.ErrClosed)
 }
 
-// outage has the database answer nobody for longer than the window, and then again.
+// outage stops the answers of the database for longer than the window, and then lets it answer again.
 func outage(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Workers: 2, Window: 5 * time.Second})
 	db := s.open()
@@ -193,7 +193,7 @@ func outage(s *suite) {
 	}
 }
 
-// outageTooLong is the same, and somebody took the number meanwhile.
+// outageTooLong is the same, but another process takes the number meanwhile.
 func outageTooLong(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Workers: 2, Window: 5 * time.Second})
 	db := s.open()

@@ -10,7 +10,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A holder is a lease with a generator, on a handle of its own.
+// A holder is a lease and its generator, with a database handle of its own.
 type holder struct {
 	*space
 	*sqlsnow.Lease
@@ -60,7 +60,7 @@ func (s *space) tryAcquire(ctx context.Context, db *sql.DB, cfg sqlsnow.LeaseCon
 	return &holder{space: s, Lease: lease, db: db, gen: gen}, nil
 }
 
-// Renew is that of the lease, once more where the machine was too busy for it to be answered in time.
+// Renew renews the lease. It tries once more if the machine was too busy for an answer in time.
 func (h *holder) Renew(ctx context.Context) error {
 	for {
 		if err := h.Lease.Renew(ctx); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {

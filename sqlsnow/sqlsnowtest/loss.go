@@ -10,8 +10,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// lossy is a namespace in a database that may lose what it has confirmed, with the shortest probation that there is. Leases
-// take the constants from the namespace's row, where a smaller spacing does no harm with a loss window as short as that.
+// lossy returns a namespace with a LossWindow and the shortest possible probation. Leases use the constants in the namespace's row.
+// A smaller spacing of renewals is safe there, because the loss window is so short.
 func (s *suite) lossy() *space {
 	s.Helper()
 	return s.lossyCalled("")
@@ -31,7 +31,7 @@ func lossConstants(s *suite) {
 		sp := s.space(ns)
 		c := sp.constants("loss_ms", "probation_ms", "min_renew_ms", "raise_ms", "first_ms", "grace_ms", "claim_ms")
 		l, p, spacing, raise, first, grace, claim := c[0], c[1], c[2], c[3], c[4], c[5], c[6]
-		const skew = 1000 // of an old primary's clock to a new one's
+		const skew = 1000 // between the clocks of an old and a new primary
 		if l < loss.Milliseconds() || p < l+skew || spacing <= 0 || claim <= p {
 			s.Errorf("%s: got loss %d, probation %d, spacing %d and claim %d ms, want a probation over the loss, a spacing and a claim over the probation",
 				name, l, p, spacing, claim)
@@ -101,7 +101,7 @@ func lossGrant(s *suite) {
 	}
 }
 
-// meddle acquires a number, whose rows are changed between the claim and its grant. After a few attempts it gives up.
+// meddle acquires a number. change changes its row between the claim and the grant. After a few attempts meddle gives up.
 func (s *space) meddle(change func(claim row)) (*holder, error) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
@@ -148,7 +148,7 @@ func lossGrantTime(s *suite) {
 	}
 }
 
-// lossClaimTaken has another process take the claim while it is on probation.
+// lossClaimTaken lets another process take the claim during its probation.
 func lossClaimTaken(s *suite) {
 	sp := s.lossy()
 	var given row
@@ -162,7 +162,7 @@ func lossClaimTaken(s *suite) {
 	}
 }
 
-// lossClaimFenced calls Fence while a claim is on probation.
+// lossClaimFenced calls Fence during the probation of a claim.
 func lossClaimFenced(s *suite) {
 	sp := s.lossy()
 	var fenced row
@@ -179,7 +179,7 @@ func lossClaimFenced(s *suite) {
 	}
 }
 
-// lossCancelled ends Acquire's context on probation. The second time another process takes the claim at that moment.
+// lossCancelled ends the context of Acquire during the probation. The second time, another process takes the claim at that moment.
 func lossCancelled(s *suite) {
 	sp := s.lossy()
 	for _, taken := range []bool{false, true} {
@@ -216,7 +216,7 @@ func lossCancelled(s *suite) {
 	}
 }
 
-// lossRenewedTwice has another renewal, whose answer was lost, arrive just before one.
+// lossRenewedTwice lets an earlier renewal, whose answer was lost, arrive just before the next one.
 func lossRenewedTwice(s *suite) {
 	sp := s.lossy()
 	var mu sync.Mutex
@@ -253,7 +253,7 @@ func lossDisplaced(s *suite) {
 	h := sp.acquire(sqlsnow.LeaseConfig{})
 	h.within()
 	given := sp.give(h.worker())
-	// A renewal so soon need not ask the database, but one after a while finds it out.
+	// A renewal so soon need not ask the database, but a later one finds out.
 	h.await("swap", func() bool {
 		_ = h.Renew(s.Context())
 		h.next()
@@ -270,7 +270,7 @@ func lossDisplaced(s *suite) {
 	sp.same("row of the other holder", sp.row(given.worker), given)
 }
 
-// lossLapsed has the database answer nobody until the window is over.
+// lossLapsed stops the answers of the database until the window is over.
 func lossLapsed(s *suite) {
 	sp := s.lossy()
 	s.exec("UPDATE snow_namespaces SET first_ms = 3000, raise_ms = 3000 WHERE namespace = ?", sp.ns.Name)

@@ -34,7 +34,7 @@ func pinnedHeld(s *suite) {
 	if e.Worker != 2 || e.Holder != "first" || sp.tick(e.Until) < r.ceiling || sp.tick(e.Until) > now.ceiling+sp.ticks(time.Minute) {
 		s.Errorf("got %+v, want worker 2, holder %q and until at least %v", e, "first", sp.time(r.ceiling))
 	}
-	// An unpinned lease does not take it either, and the holder does not mind.
+	// An unpinned lease does not take it either, and the holder is not affected.
 	for range 3 {
 		if got := sp.acquire(sqlsnow.LeaseConfig{}).worker(); got == 2 {
 			s.Errorf("got number 2, which is pinned")
@@ -69,8 +69,8 @@ func (s *space) waiting(cfg sqlsnow.LeaseConfig) <-chan *holder {
 		}
 		got <- h
 	}()
-	<-looked // at the namespace
-	<-looked // at the number, or again at the namespace
+	<-looked // the read of the namespace
+	<-looked // the read of the number, or the namespace again
 	return got
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A window is what a holder was granted of a number. Time that was let pass for the number's row is added to its ticks, so
-// that windows before and after it can be compared.
+// A window is a window that a holder was granted. If the test moved the number's row into the past, the time that passed is added to
+// the ticks, so that all windows of a number can be compared.
 type window struct {
 	worker       uint64
 	owner        string
@@ -21,16 +21,16 @@ type window struct {
 	floor, until int64
 }
 
-// A history is what several leases do at random, and every window that they were granted.
+// A history is a random sequence of actions of several leases, and every window that they were granted.
 type history struct {
 	*space
 	random  *rand.Rand
 	before  []row
-	passed  []int64 // ticks that were let pass for each number
+	passed  []int64 // for each number, the ticks by which its row was moved into the past
 	windows []window
 	current map[string]int // of the windows, by owner
 	leases  map[string]*holder
-	ids     map[snow.ID]bool // with the time that passed added
+	ids     map[snow.ID]bool // with that time added
 	n       int
 	trace   []string
 }
@@ -182,7 +182,7 @@ func (h *history) isFree(r row, now int64) bool {
 	return r.state == free && r.ceiling <= now+h.ticks(2*time.Second) || r.state == granted && r.ceiling <= now
 }
 
-// pass lets time pass for a number whose holder is gone, often to about the end of its window.
+// pass moves the row of a number whose holder is gone into the past, often to about the end of its window.
 func (h *history) pass() {
 	h.Helper()
 	live := map[string]bool{}
@@ -206,7 +206,7 @@ func (h *history) pass() {
 	}
 }
 
-// makeID makes an id and keeps it. Its holder's windows are looked at by observe.
+// makeID makes an id and keeps it. observe checks the windows of its holder.
 func (h *history) makeID(l *holder) {
 	h.Helper()
 	id := l.next()

@@ -20,8 +20,8 @@ func (h *holder) renew() {
 	}
 }
 
-// lose renews h's lease, which must be lost for a reason, and waits for the swap that is its nth. A row that is free may be
-// taken again.
+// lose renews h's lease, which must be lost for the given reason, and waits for its nth swap. The lease may take its former number
+// again if that is free.
 func (h *holder) lose(n uint64, j *journal, reason sqlsnow.Loss) {
 	h.Helper()
 	before := h.worker()
@@ -35,7 +35,7 @@ func (h *holder) lose(n uint64, j *journal, reason sqlsnow.Loss) {
 	h.swapped(n)
 	h.awaitLoss(j, n, reason)
 	h.awaitEvent(j, "swapped", n)
-	// The switch is at the border of a tick, and the ids before it are the old number's.
+	// The swap is at the start of a tick. Ids before it have the old number.
 	h.await("id with the new number", func() bool {
 		worker, _ := h.parts(h.next())
 		return worker == h.worker()
@@ -61,7 +61,7 @@ func renewalRaises(s *suite) {
 	})
 	begun := sp.now()
 	h := sp.acquireOn(db, sqlsnow.LeaseConfig{})
-	slow := sp.now() - begun // what the lease knows of the database's clock is wrong by what a statement took, at most
+	slow := sp.now() - begun // the lease's prediction of the database's clock is wrong by at most the time of a statement
 	before, stats := h.held(), h.Stats()
 	all.Store(0)
 	writes.Store(0)
@@ -106,7 +106,7 @@ func displaced(s *suite) {
 	sp.same("row of the other holder", sp.row(given.worker), given)
 }
 
-// sameFence gives the row to another owner with the fence that it had: after a failover, fences are handed out twice.
+// sameFence gives the row to another owner with the same fence: after a failover, fences may repeat.
 func sameFence(s *suite) {
 	sp := s.space(sqlsnow.Namespace{})
 	var j journal
@@ -133,14 +133,14 @@ func regressed(s *suite) {
 	former, acked := h.held(), sp.tick(h.Stats().Ceiling)
 	sp.set(former.worker, "ceiling_tick = ?, renew_seq = renew_seq - 1", former.ceiling-sp.ticks(time.Minute))
 	h.lose(1, &j, sqlsnow.Regressed)
-	// The ids of the former number were made under a window that the database forgot: it must know of it again.
+	// The database forgot the window of the former number's ids. The lease must set its ceiling again.
 	sp.await("ceiling that is as it was", func() bool { return sp.row(former.worker).ceiling >= acked })
 	if got := sp.row(former.worker); got.ceiling > former.ceiling {
 		s.Errorf("re-asserted row: got ceiling %d, want at most %d", got.ceiling, former.ceiling)
 	}
 }
 
-// lateReassertion changes the row between the look at it, which finds the ceiling too low, and the statement that sets it.
+// lateReassertion changes the row between the read that finds the ceiling too low and the statement that sets it.
 func lateReassertion(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Workers: 8})
 	for what, change := range map[string]func(worker uint64){
@@ -174,7 +174,7 @@ func lateReassertion(s *suite) {
 	}
 }
 
-// forgotten goes back to before the lease, as a restore from a backup does, or to when the number was another thing.
+// forgotten sets the row back to its state before the lease, as a restore from a backup does, or to another state.
 func forgotten(s *suite) {
 	sp := s.space(sqlsnow.Namespace{})
 	var j journal
@@ -200,7 +200,7 @@ func vanished(s *suite) {
 	sp.acquire(sqlsnow.LeaseConfig{}).within()
 }
 
-// lostAndNoneFree keeps a lease that lost its number and finds no other one.
+// lostAndNoneFree tests a lease that lost its number and finds no other one.
 func lostAndNoneFree(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Workers: 1, Window: 8 * time.Second})
 	h := sp.acquire(sqlsnow.LeaseConfig{})
@@ -233,7 +233,7 @@ func lostAndNoneFree(s *suite) {
 	h.within()
 }
 
-// unknownRenewal loses the answer of a renewal that the database has done.
+// unknownRenewal loses the answer to a renewal that the database has executed.
 func unknownRenewal(s *suite) {
 	sp := s.space(sqlsnow.Namespace{})
 	lost := errors.New("the answer is lost")
@@ -271,7 +271,7 @@ func unknownRenewal(s *suite) {
 	}
 }
 
-// A detour holds up a statement on its way to the database.
+// A detour delays a statement on its way to the database.
 type detour struct {
 	on      atomic.Bool
 	arrived chan struct{}   // closed when the statement is on its way
@@ -284,7 +284,7 @@ func (s *suite) detour() *detour {
 	return &detour{arrived: make(chan struct{}), release: make(chan struct{}), over: s.Context().Done()}
 }
 
-// intercept holds up the first write after the detour is on. The others pass.
+// intercept delays the first write after the detour is on. The others pass.
 func (d *detour) intercept(_ context.Context, statement string, send func() error) error {
 	if d.on.Load() && isWrite(statement) {
 		d.once.Do(func() {

@@ -113,7 +113,7 @@ func initWithDefaults(s *suite) {
 		if got, want := sp.text("layout"), c.layout.String(); got != want {
 			s.Errorf("%s: got layout %q, want %q", name, got, want)
 		}
-		// What other values mean depends on them, so the same ones written out are the same namespace.
+		// The same values written out are the same namespace as the defaults.
 		ns.Workers, ns.Window, ns.PinnedWindow = c.workers, 10*time.Minute, 30*time.Second
 		if err := sqlsnow.Init(s.Context(), s.db, s.dialect, ns); err != nil {
 			s.Errorf("%s: Init with the defaults written out: %v", name, err)
@@ -256,7 +256,7 @@ func notDurable(s *suite) {
 	s.wantIs("Workers of a namespace that was refused", err, sqlsnow.ErrNoNamespace)
 }
 
-// notDurableLater has the sessions of a handle change during Acquire, and after it.
+// notDurableLater makes the sessions of a handle not durable during Acquire, and after it.
 func notDurableLater(s *suite) {
 	if s.database.NotDurable == nil {
 		s.Skip("the caller of Run has no handle that is not durable")
@@ -297,7 +297,7 @@ func notDurableLater(s *suite) {
 	}
 }
 
-// rowsMadeAnew deletes rows whose windows go on.
+// rowsMadeAnew deletes rows whose windows are not over.
 func rowsMadeAnew(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Name: "new", Workers: 4})
 	one, two := sp.acquire(sqlsnow.LeaseConfig{Logger: silent}).crash(), sp.acquire(sqlsnow.LeaseConfig{Logger: silent}).crash() // at once

@@ -14,7 +14,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
-// segmentContract is what segments must keep on every database.
+// segmentContract is the contract that segments must keep on every database.
 var segmentContract = []struct {
 	sentence string
 	check    func(*segmentSuite)
@@ -24,7 +24,7 @@ var segmentContract = []struct {
 	{"Open refuses bad fields with a FieldError and makes no row.", segmentsBadFields, false},
 	{"A read-only database is ErrReadOnly, and one that does not sync what it confirms is ErrNotDurable.", segmentsRefuse, false},
 	{"Ids of one process and one database begin at 1, ascend and leave nothing out, one at a time and many at once.", segmentsDense, false},
-	{"A start is one statement for each database, after a look at the session, and with several databases a read of the row if an UPDATE can't return it.", segmentsStart, false},
+	{"A start is one statement for each database, after a check of the session, and with several databases a read of the row if an UPDATE can't return it.", segmentsStart, false},
 	{"Numbers are taken before the last is given out.", segmentsAhead, false},
 	{"A hundred processes that open at once, as the first ever, make no id twice.", segmentsAtOnce, true},
 	{"Several databases give disjoint residues, whatever their order is later.", segmentsResidues, false},
@@ -32,17 +32,17 @@ var segmentContract = []struct {
 	{"One of several databases may be down: ids go on, Stats says so, and it is used again when it is back.", segmentsOneDown, false},
 	{"A database that is named twice, rows that overlap or belong to other spaces, and another number of databases are ErrMismatch.", segmentsMismatch, false},
 	{"A row that is gone is not made again if rows of other databases are in use.", segmentsGone, false},
-	{"A row that went back is a RegressedError for all processes, the numbers at hand from it are dropped, and Raise repairs it.", segmentsRegressed, false},
+	{"A row that went back is a RegressedError for all processes, which drop their numbers at hand from it, and Raise repairs it.", segmentsRegressed, false},
 	{"A row that went back below ids in named tables is refused at the start, and new rows begin above them.", segmentsTables, false},
-	{"Numbers that a statement took whose answer is lost, or that was sent twice, are never used, and not given to others.", segmentsUnknown, false},
+	{"If the answer to a statement is lost, or the statement is sent twice, nobody ever uses the extra numbers that it took.", segmentsUnknown, false},
 	{"Ids end at Last, with ErrExhausted.", segmentsExhausted, false},
 	{"A call ends with its context and takes nothing; after Close it is ErrClosed.", segmentsEnd, false},
 	{"Settings of driver and session make no difference.", segmentsSessions, false},
 	{"On a connection that was left in a transaction no number is taken: it is a DatabaseError with InTransaction.", segmentsLeft, false},
 }
 
-// RunSegments checks that segments keep their contract on a database, as [Run] does for leases; its subtests are the clauses.
-// It calls create several times for clauses that need several databases.
+// RunSegments checks that segments keep their contract on a database, as [Run] does for leases, with a subtest for each clause. It
+// calls create several times for clauses that need several databases.
 func RunSegments(t *testing.T, d sqlsnow.Dialect, create func(t *testing.T) Database) {
 	t.Helper()
 	t.Run("segments", func(t *testing.T) {
@@ -61,7 +61,7 @@ func RunSegments(t *testing.T, d sqlsnow.Dialect, create func(t *testing.T) Data
 	})
 }
 
-// A segmentSuite is what one clause is checked with.
+// A segmentSuite has the databases and helpers of one clause.
 type segmentSuite struct {
 	*testing.T
 	*suite  // the first database
@@ -165,7 +165,7 @@ func (all *ids) add(t *testing.T, some ...snow.ID) {
 	}
 }
 
-// rowText is the row of the tag, without what counts.
+// rowText returns the row of the tag as text, without the count of takes.
 func (s *suite) rowText() (text string) {
 	s.Helper()
 	var modulus, residue, state, next int64

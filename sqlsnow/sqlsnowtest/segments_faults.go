@@ -254,12 +254,12 @@ func segmentsRegressed(s *segmentSuite) {
 		}
 	}
 	s.wantRow("0 mod 2, state 2, next 42")
-	late := s.start(dbs, segments.Config{}) // which has not seen more
+	late := s.start(dbs, segments.Config{}) // it has not seen higher numbers
 	back = wantAs[*segments.RegressedError](s.suite, "Stats of another", late.Stats().Databases[0].Err)
 	if back.Next != 42 || back.Least != 0 {
 		s.T.Errorf("another: got %+v, want 42", back)
 	}
-	// Too little is found out by those who have seen more.
+	// If the row is raised too little, a process that has seen higher numbers notices it.
 	if err := segments.Raise(s.T.Context(), s.db, s.dialect, "orders", 43); err != nil {
 		s.T.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func segmentsTables(s *segmentSuite) {
 	if d := late.Stats().Databases; !d[0].Up || !d[1].Up {
 		s.T.Errorf("Stats: got %+v, want both up", d)
 	}
-	for _, running := range []*segments.Segments{got, late} { // or they would find out first
+	for _, running := range []*segments.Segments{got, late} { // otherwise these would notice it first
 		if err := running.Close(s.T.Context()); err != nil {
 			s.T.Fatal(err)
 		}
@@ -334,7 +334,7 @@ func segmentsTables(s *segmentSuite) {
 	s.exec("UPDATE snow_segments SET next_id = 50")
 	_, err := s.try(handles(databases), segments.Config{Tables: tables})
 	_ = wantAs[*segments.RegressedError](s.suite, "Open", err)
-	// Behind the highest id of all comes none, be there a row or not.
+	// After the highest id of all there is none left, with or without a row.
 	s.exec("INSERT INTO things VALUES (9223372036854775807)")
 	s.exec("UPDATE snow_segments SET tag = 'alone', modulus = 1, residue = 0, state = 1")
 	one, alone := []*sql.DB{s.open()}, segments.Config{Tag: "alone", Tables: tables}

@@ -8,7 +8,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// sessions lives through a lease on each of the caller's handles, and looks at the rows through the suite's own.
+// sessions runs a lease through its life on each of the caller's handles, and reads the rows with the suite's own handle.
 func sessions(s *suite) {
 	if len(s.database.Sessions) == 0 {
 		s.Skip("the caller of Run has no handles with other settings")
@@ -45,7 +45,7 @@ func sessions(s *suite) {
 	}
 }
 
-// lifeOf lives through a lease: grant, renewals, loss, swap and release, and the next holder's grant.
+// lifeOf runs a lease through its life: grant, renewals, loss, swap and release, and the next holder's grant.
 func lifeOf(sp *space, acquire func(sqlsnow.LeaseConfig) *holder) {
 	sp.Helper()
 	var j journal

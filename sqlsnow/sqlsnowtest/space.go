@@ -15,10 +15,10 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// patience bounds every wait for something that is bound to happen. Only a failing test uses it up.
+// patience bounds every wait for an event that must come. Only a failing test uses it up.
 const patience = 10 * time.Minute
 
-// A suite is what one clause of the contract is checked with.
+// A suite has the database and helpers of one clause of the contract.
 type suite struct {
 	*testing.T
 	dialect  sqlsnow.Dialect
@@ -41,7 +41,7 @@ func (s *suite) opened(open func(*testing.T) *sql.DB) *sql.DB {
 	return db
 }
 
-// query rewrites ? to what the dialect has for it.
+// query replaces ? by the placeholders of the dialect.
 func (s *suite) query(q string) string {
 	if s.dialect != sqlsnow.Postgres {
 		return q
@@ -206,7 +206,7 @@ func (s *space) set(worker uint64, assignments string, args ...any) {
 	s.exec("UPDATE snow_workers SET "+assignments+" WHERE namespace = ? AND worker_id = ?", append(args, s.ns.Name, worker)...)
 }
 
-// age lets time pass for a worker's row, whose holder must be gone: a live one finds that the row was changed.
+// age moves a worker's row into the past. Its holder must be gone, because a live one would notice the change.
 func (s *space) age(worker uint64, d time.Duration) {
 	s.Helper()
 	s.set(worker, "floor_tick = floor_tick - ?, ceiling_tick = ceiling_tick - ?, claimed_at_ms = claimed_at_ms - ?, renewed_at_ms = renewed_at_ms - ?",
@@ -216,7 +216,7 @@ func (s *space) age(worker uint64, d time.Duration) {
 // other is the holder of rows that were given away.
 const other = "another process"
 
-// give gives a worker's row to another holder, as if the time of the former one were over, and returns the row.
+// give gives a worker's row to another holder, as if the former holder's window were over, and returns the row.
 func (s *space) give(worker uint64) row {
 	s.Helper()
 	s.set(worker, "state = 2, owner = ?, fence = fence + 1, renew_seq = renew_seq + 1, holder = ?,"+

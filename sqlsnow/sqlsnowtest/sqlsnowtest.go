@@ -18,13 +18,13 @@ type Database struct {
 	// skips the clause that needs it.
 	ReadOnly func(t *testing.T) *sql.DB
 
-	// NotDurable returns a handle on which the server confirms what it may
-	// forget, by its settings or the session's. Nil skips the clause.
+	// NotDurable returns a handle on which the settings of the server or the
+	// session allow the server to forget what it confirmed. Nil skips the clause.
 	NotDurable func(t *testing.T) *sql.DB
 
-	// Sessions returns handles, by a name in lower case, that differ from Open's
-	// in settings of the driver or the session, which must make no difference. It
-	// may be nil.
+	// Sessions returns handles, by a name in lower case, with other settings of
+	// the driver or the session than Open's. The settings must make no difference.
+	// It may be nil.
 	Sessions map[string]func(t *testing.T) *sql.DB
 }
 
@@ -42,7 +42,7 @@ var contract = []struct {
 	{"Init refuses bad fields with a FieldError.", badNamespaces},
 	{"Names of namespaces differ by case, and have up to 64 characters.", namesOfNamespaces},
 	{"Namespaces in one database do not touch each other.", separateNamespaces},
-	{"A read-only database is ErrReadOnly, and Workers reads it.", readOnly},
+	{"A read-only database is ErrReadOnly, but Workers can read it.", readOnly},
 	{"A database that does not sync what it confirms is ErrNotDurable.", notDurable},
 	{"No number is taken and no window renewed on a session that does not sync, whatever earlier sessions did.", notDurableLater},
 
@@ -59,7 +59,7 @@ var contract = []struct {
 	{"The holder's name is stored as valid UTF-8 of at most 255 characters.", holderNames},
 	{"Workers shows every number with its state, holder, fence and times.", workersShow},
 
-	{"A renewal is one statement, after a look at the session, and extends the window to its full length from now.", renewalRaises},
+	{"A renewal is one statement, after a check of the session, and extends the window to its full length from now.", renewalRaises},
 	{"A lease whose number was given to another process is displaced: it swaps to a free number, and ids ascend.", displaced},
 	{"The owner, not the fence, says whose number it is.", sameFence},
 	{"A lease whose ceiling went back sets it again and swaps to another number.", regressed},
@@ -102,7 +102,7 @@ var contract = []struct {
 	{"Whatever leases do, windows of one number never overlap, and ids stay inside them.", randomHistories},
 
 	{"Reserve takes the highest number that was never leased or fenced, for ever, and the same number for the same holder.", reserveUnused},
-	{"If many processes reserve at once, all that do it for one holder get the same number, and each holder gets another one.", reserveAtOnce},
+	{"If many processes reserve at once, those with the same holder get the same number, and different holders get different numbers.", reserveAtOnce},
 	{"A Reserve whose answer is lost fails, and the next one for the holder leaves it with one number.", reserveUnknown},
 	{"Reserve on a replica is ErrReadOnly, and on a session that does not sync ErrNotDurable.", reserveRefused},
 	{"With a LossWindow, Reserve returns after a probation, with a number that the database still remembers.", lossReserve},
@@ -118,7 +118,7 @@ var contract = []struct {
 }
 
 // Run checks that the leases of package sqlsnow keep their contract on a
-// database. Each call of create makes an empty one, which nobody else uses.
+// database. Each call of create makes an empty database that nobody else uses.
 //
 // Run has a subtest for each clause. They run in parallel, with up to four
 // connections for each handle. It returns when all of them have ended.

@@ -11,8 +11,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// seize gives a worker's row to another holder whose window begins ago before the former one's ends, and returns the row:
-// so it is where the database has forgotten a part of that window.
+// seize gives a worker's row to another holder and returns it. The new window begins before the end of the former one, by ago, as
+// if the database had forgotten a part of the former window.
 func (s *space) seize(worker uint64, ago time.Duration) row {
 	s.Helper()
 	s.set(worker, "ceiling_tick = ceiling_tick - ?", s.ticks(ago))
@@ -27,8 +27,8 @@ func (h *holder) stopped(when string) {
 	}
 }
 
-// seizedBeforeReassertion has another process take the row between the look at it, which finds the ceiling too low, and the
-// statement that would set it.
+// seizedBeforeReassertion lets another process take the row between the read that finds the ceiling too low and the statement that
+// would set it.
 func seizedBeforeReassertion(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Workers: 1})
 	var writes atomic.Int64
@@ -50,7 +50,7 @@ func seizedBeforeReassertion(s *suite) {
 	h.stopped("after another process has taken the number")
 }
 
-// renewed renews until something else than a loss comes of it.
+// renewed renews until the result is not a loss.
 func (h *holder) renewed() (err error) {
 	h.Helper()
 	h.await("renewal without a loss", func() bool {
@@ -60,7 +60,7 @@ func (h *holder) renewed() (err error) {
 	return err
 }
 
-// reassertedAndNoneFree keeps a lease whose ceiling went back, and that finds no other number: its own is its own again.
+// reassertedAndNoneFree tests a lease whose ceiling went back and that finds no other number. It keeps its own number.
 func reassertedAndNoneFree(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Workers: 1})
 	h := sp.acquire(sqlsnow.LeaseConfig{})
@@ -74,7 +74,7 @@ func reassertedAndNoneFree(s *suite) {
 	}
 }
 
-// lossSeized gives numbers to others from inside their windows, which no failover within the LossWindow does.
+// lossSeized gives numbers to other holders before their windows end. A failover within the LossWindow never does that.
 func lossSeized(s *suite) {
 	sp := s.lossy()
 	changes := map[string]func(worker uint64){

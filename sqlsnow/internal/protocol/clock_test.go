@@ -11,8 +11,8 @@ func TestServerClock(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	const hour = time.Hour
 	for name, test := range map[string]struct {
-		database, local time.Duration // off by, at the second look, which is a minute after the first
-		slept           time.Duration // that the monotonic clock did not see
+		database, local time.Duration // how wrong they are at the second reading, a minute after the first
+		slept           time.Duration // time that the monotonic clock did not count
 		refused         bool
 	}{
 		"all agree":                         {},

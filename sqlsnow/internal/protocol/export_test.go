@@ -1,6 +1,6 @@
 package protocol
 
-// What the comparison of the simulation with the SQL needs, which imports packages that import this one.
+// The comparison of the simulation with the SQL needs these names. It imports packages that import this one.
 type (
 	SimRegistry = simRegistry
 	SimRow      = simRow

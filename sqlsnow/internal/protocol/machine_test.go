@@ -27,8 +27,8 @@ func holding(t *testing.T, loss time.Duration) (m *Machine, now Reading, tick in
 	return m, now, tick
 }
 
-// What a lease makes of its row where a renewal had no effect. Ids that
-// somebody else may make as well are not made any more.
+// What a lease does after a renewal had no effect, depending on its row. It makes
+// no ids that somebody else may make as well.
 func TestInspect(t *testing.T) {
 	for name, test := range map[string]struct {
 		loss    time.Duration
@@ -86,8 +86,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// A number whose first window ids are ahead of is kept, and the generator has it when the window has grown beyond them. Until
-// then nothing is done to the window that it has.
+// If ids are ahead of the first window of a new number, the machine keeps the number, and the generator gets it when the window
+// has grown beyond the ids. Until then the generator's window does not change.
 func TestKeep(t *testing.T) {
 	m, now, tick := holding(t, 5*time.Second)
 	m.attempt = attempt{Holding: Holding{Worker: 9, owner: "mine", Fence: 1, Floor: tick, Ceiling: tick + 20_000}}
@@ -119,7 +119,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// What Close makes of a row that it could not release.
+// What Close does if its release had no effect, depending on the row.
 func TestLeft(t *testing.T) {
 	for name, test := range map[string]struct {
 		row      *Row // floor and ceiling from the tick that it is now; ids were made up to 10 ticks from there
@@ -153,7 +153,7 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// A statement whose outcome is unknown counts when a later one on its row is
+// A statement whose outcome is unknown counts when a later write of its row is
 // confirmed, not when the row shows it.
 func TestReadConfirmsNothing(t *testing.T) {
 	for _, loss := range []time.Duration{0, 5 * time.Second} {
@@ -190,7 +190,7 @@ func TestReadConfirmsNothing(t *testing.T) {
 	}
 }
 
-// Renew does not make the first window, or a renewal, come too soon.
+// Renew does not make the request for the first window, or a renewal, come too soon.
 func TestHurry(t *testing.T) {
 	m, now, _ := holding(t, 5*time.Second)
 	at := m.at

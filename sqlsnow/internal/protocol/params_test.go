@@ -11,8 +11,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
-// What a failover can lose is never more than what the next holder waits for,
-// computed the slow way: raise by raise.
+// The raises that a failover can lose never reach beyond the time that the next
+// holder waits. The test adds them up one by one.
 func TestParamsOutlastALoss(t *testing.T) {
 	for _, tick := range []time.Duration{time.Millisecond, 7 * time.Millisecond, 100 * time.Millisecond, time.Second} {
 		for loss := time.Second; loss <= dbserver.LongestLoss; loss += 700 * time.Millisecond {

@@ -20,9 +20,9 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/registry"
 )
 
-// TestSimulationIsTheSQL asks the registry of the simulation and a server the
-// same, about the same rows and at the same time, and compares what they make
-// of it.
+// TestSimulationIsTheSQL sends the same requests, for the same rows and at the same
+// time, to the registry of the simulation and to a server, and compares replies and
+// rows.
 func TestSimulationIsTheSQL(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	ctx := t.Context()
@@ -75,7 +75,7 @@ type simDiff struct {
 	changed bool
 }
 
-// near returns a number that a comparison with v may be sensitive to.
+// near returns a number close to v, to try the limits of comparisons with v.
 func (d *simDiff) near(v int64, by ...int64) int64 {
 	return v + by[d.random.IntN(len(by))] + []int64{0, 0, 0, -1, 1}[d.random.IntN(5)]
 }
@@ -161,7 +161,7 @@ func (d *simDiff) compare(us int64) protocol.Request {
 	return q
 }
 
-// suit makes a row one that a request has an effect on, if it is its holder's.
+// suit changes a row so that a request of its holder has an effect on it.
 func (d *simDiff) suit(row *protocol.SimRow, ask protocol.Ask, tick, ms int64) {
 	m := &d.memory.Params
 	row.State, row.Owner = protocol.Granted, "a"

@@ -19,7 +19,7 @@ func (w *simWorld) stepTo(step time.Duration) {
 	w.step = step
 }
 
-// stepAside moves the database's clock by less than anybody would mind, for a while.
+// stepAside moves the database's clock by less than the skew that processes accept, for a while.
 func (w *simWorld) stepAside() {
 	was := w.step
 	w.stepTo(w.symmetric(w.plan.skew))
@@ -28,7 +28,7 @@ func (w *simWorld) stepAside() {
 	}
 }
 
-// stepAll moves all clocks alike, as where all are those of one machine.
+// stepAll moves all clocks alike, as if everything ran on one machine.
 func (w *simWorld) stepAll() {
 	d := w.symmetric(3 * time.Minute)
 	shift := func(d time.Duration) {
@@ -63,14 +63,14 @@ func (w *simWorld) failover() {
 	w.tracef("FAILOVER loses %d writes of the last %v; its clock is %v off", n, lost, w.off)
 }
 
-// stall lets writes be seen, but not become durable, for a while.
+// stall makes writes visible but not durable, for a while.
 func (w *simWorld) stall() {
 	d := w.upTo(10 * time.Second)
 	w.tracef("writes are not durable for %v", d)
 	w.registry.stalled = w.now + d
 }
 
-// powerCut loses what is not durable. Nobody has a confirmation of it.
+// powerCut loses the writes that are not durable. None of them was confirmed.
 func (w *simWorld) powerCut() {
 	if w.calm {
 		return
@@ -98,7 +98,7 @@ func (w *simWorld) fence() {
 	w.tracef("Fence at tick %d", w.plan.params.TickAt(w.us()))
 }
 
-// hunt is what an enemy would do who saw a write.
+// hunt causes the faults that an enemy would choose right after a write.
 func (w *simWorld) hunt(p *simProc) {
 	f := &w.plan.faults
 	attacks := []func(){
@@ -124,7 +124,7 @@ func (w *simWorld) hunt(p *simProc) {
 	}
 }
 
-// rest ends all faults and looks at what the processes make of it.
+// rest ends all faults and checks that the processes recover.
 func (w *simWorld) rest() {
 	w.calm, w.down, w.step = true, false, 0
 	t := &w.plan.params

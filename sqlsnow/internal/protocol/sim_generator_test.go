@@ -25,8 +25,8 @@ func (p *simProc) advance(out *Outcome, now Reading) {
 	}
 }
 
-// look is what everybody can see in the row: that somebody else's window begins
-// before the end of this one, or that it could.
+// look checks what the row shows: that somebody else's window begins before the
+// end of this one, or that it could.
 func (p *simProc) look(row *Row) {
 	t := &p.world.plan.params
 	switch s := p.machine.holding; {
@@ -80,7 +80,7 @@ func (p *simProc) begin(s *Holding, now Reading) {
 	w.clash(p)
 }
 
-// granted checks that the database had granted what is used.
+// granted checks that the database had granted the ticks that are used.
 func (p *simProc) granted() {
 	got := p.world.committed[simClaim{p.owner, p.worker}]
 	if got == nil || p.from < got.floor && !p.world.plan.flaws.inclusive || p.limit > got.ceiling {
@@ -93,7 +93,7 @@ func (p *simProc) keepUsing() {
 	p.later(time.Duration(p.world.random.ExpFloat64()*float64(2*time.Second)), p.keepUsing)
 }
 
-// use uses a tick: the time's, or any other that the window has.
+// use uses a tick of the window: the present one, or any other.
 func (p *simProc) use() {
 	w := p.world
 	first := max(p.from, p.last+1)
@@ -127,7 +127,7 @@ func (p *simProc) use() {
 	w.counts.ids++
 }
 
-// clash checks that nobody else may use what p may.
+// clash checks that nobody else may use the ticks that p may use.
 func (w *simWorld) clash(p *simProc) {
 	from := max(p.from, p.last+1)
 	for _, o := range w.holders[p.worker] {

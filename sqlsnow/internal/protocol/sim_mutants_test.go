@@ -7,7 +7,7 @@ import (
 	"github.com/shardsnow/snow/internal/testscale"
 )
 
-// A simMutant is a bug of the protocol, or of its use.
+// A simMutant is a bug in the protocol, or in its use.
 type simMutant struct {
 	name  string
 	lossy bool

@@ -7,7 +7,7 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A simPlan is what happens in a simulation, apart from chance.
+// A simPlan is the plan of a simulation: everything but chance.
 type simPlan struct {
 	params   Params
 	procs    int
@@ -44,11 +44,11 @@ type simFlaws struct {
 	unspaced     bool  // renewals are not spaced, by neither side
 	raiseOnRow   bool  // a renewal raises the row's ceiling, not the confirmed one
 	uncapped     bool  // a renewal is not bounded by what the client expects of the clock
-	tellsRow     bool  // writes return the row, and the client believes in it
+	tellsRow     bool  // writes return the row, and the client trusts it
 	future       int64 // ticks by which a first window starts in the future
 	earlyClaim   bool  // a claimed row is claimed again though Fence moved its ceiling
 	bareAbandon  bool  // an abandoned row has no grace
-	flatFence    bool  // Fence leaves the floor where it is
+	flatFence    bool  // Fence does not move the floor
 	assumes      bool  // a renewal that timed out counts as granted
 	inclusive    bool  // the floor is the ceiling before, less one tick
 	afterlife    bool  // ids are made after the release was sent
@@ -59,10 +59,10 @@ type simFlaws struct {
 	noRetreat    bool  // running time never goes back
 	deaf         bool  // a generator that has to stop goes on
 	deafToLoss   bool  // the same with LossWindow > 0
-	hopes        bool  // it goes on while the database is reminded of the ceiling
+	hopes        bool  // a generator goes on while the ceiling is set again
 }
 
-// simDraw draws a world from a seed, whose database loses history, or does not.
+// simDraw draws a world from a seed. Its database may lose history.
 func simDraw(seed uint64, lossy bool) simPlan {
 	r := rand.New(rand.NewPCG(seed, 0))
 	pick := func(all ...time.Duration) time.Duration { return all[r.IntN(len(all))] }
@@ -88,7 +88,7 @@ func simDraw(seed uint64, lossy bool) simPlan {
 		window, pinned = max(window, 30*time.Second), 30*time.Second
 	}
 	p.params = simParams(simLayout(tick), workers, loss, window, pinned)
-	// Each fault is there or not: all of them at once would hide one another.
+	// A world has only some of the faults: all of them at once would hide one another.
 	every := func(d time.Duration) time.Duration {
 		if r.IntN(2) == 0 {
 			return 0
@@ -104,7 +104,7 @@ func simDraw(seed uint64, lossy bool) simPlan {
 	}
 	p.faults.stall, p.faults.power = every(20*time.Second), every(20*time.Second)
 	if p.faults.restore > 0 {
-		// Fence goes by the database's clock.
+		// Fence uses the database's clock.
 		p.faults.step, p.faults.jump = 0, 0
 	} else {
 		p.faults.all = every(2 * time.Minute)

@@ -29,7 +29,7 @@ type simProc struct {
 	suspended bool
 	wall      time.Duration // from true time
 
-	// What holds it up.
+	// Why it can't go on.
 	paused  int
 	backlog []func()
 	away    bool // can't reach the database
@@ -100,7 +100,7 @@ func (p *simProc) read() Reading {
 	return r
 }
 
-// later does something in this incarnation, not before it is able to.
+// later does something in this incarnation, as soon as the process runs.
 func (p *simProc) later(d time.Duration, do func()) {
 	id := p.id
 	p.world.after(d, func() {
@@ -114,7 +114,7 @@ func (p *simProc) later(d time.Duration, do func()) {
 	})
 }
 
-// schedule asks what the machine wants to know, when it wants to.
+// schedule sends the machine's next request when it is due.
 func (p *simProc) schedule() {
 	if p.machine.Over() {
 		return
@@ -168,8 +168,9 @@ func (p *simProc) await(q Request, done func(r Reply, losses int)) {
 	p.later(timeout, func() { first(Reply{Err: errSimTimeout}, 0) })
 }
 
-// receive lets the machine handle a reply that the database gave after that many
-// losses, and does what follows: see Lease.carryOut in package sqlsnow.
+// receive lets the machine handle a reply, and carries out the outcome: see
+// Lease.carryOut in package sqlsnow. losses is how often the database had lost
+// history when it replied.
 func (p *simProc) receive(r Reply, losses int) {
 	w, m := p.world, p.machine
 	now := p.read()
@@ -235,7 +236,7 @@ func (p *simProc) receive(r Reply, losses int) {
 	}
 }
 
-// lastWords uses what a process may use just before its end.
+// lastWords uses ticks that a process may still use just before its end.
 func (p *simProc) lastWords() {
 	if p.world.chance(0.5) && p.paused == 0 {
 		p.use()

@@ -20,15 +20,15 @@ type simCommit struct {
 }
 
 // A simRegistry is the tables in memory, with the semantics of the statements of package registry.
-// Its clock is what the caller says.
+// Its callers pass the clock.
 type simRegistry struct {
 	Params Params
 	Rows   []simRow
 	log    []simCommit
 	flaws  simFlaws
 
-	stalled time.Duration // until when no write becomes durable, though all are seen
-	durable time.Duration // the true time at which the last write is
+	stalled time.Duration // until then no write becomes durable, though all are visible
+	durable time.Duration // the true time at which the last write becomes durable
 
 	// wrote, if not nil, is called for each write.
 	wrote func(q Request, by int, before, after simRow, us int64)

@@ -11,9 +11,9 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/eventqueue"
 )
 
-// A simWorld is a database, the processes that lease numbers from it, and what
-// is between them. It has one thread, one source of chance and a true time that
-// nobody in it can read.
+// A simWorld is a database, the processes that lease numbers from it, and the
+// network between them. It has one thread, one source of chance and a true time
+// that nobody in it can read.
 type simWorld struct {
 	plan   simPlan
 	random *rand.Rand
@@ -71,7 +71,7 @@ func newSimWorld(seed uint64, plan simPlan) *simWorld {
 	return w
 }
 
-// run lets everything happen, and returns the first violation.
+// run runs the world to its end, and returns the first violation.
 func (w *simWorld) run() string {
 	f := &w.plan.faults
 	for _, fault := range []struct {
@@ -135,7 +135,7 @@ func (w *simWorld) after(d time.Duration, do func()) {
 	w.queue.Add(w.now+max(d, 0), do)
 }
 
-// us is what the database's clock says.
+// us returns the database's clock.
 func (w *simWorld) us() int64 { return simStart + (w.now + w.step + w.off).Microseconds() }
 
 func (w *simWorld) any() *simProc         { return w.procs[w.random.IntN(len(w.procs))] }
@@ -145,14 +145,14 @@ func (w *simWorld) upTo(d time.Duration) time.Duration {
 }
 func (w *simWorld) symmetric(d time.Duration) time.Duration { return w.upTo(2*d) - d }
 
-// long is a time that matters to the protocol: a part of a window, or more.
+// long returns a random time that matters to the protocol: a part of a window, or more.
 func (w *simWorld) long() time.Duration {
 	t := &w.plan.params
 	all := []time.Duration{time.Second, 10 * time.Second, t.Window, t.First + t.Grace, t.Window + t.Grace + 20*time.Second}
 	return w.upTo(all[w.random.IntN(len(all))])
 }
 
-// extend notes what the database has granted.
+// extend records a grant of the database.
 func (w *simWorld) extend(row *simRow, worker int64) {
 	if row.State != Granted {
 		return
@@ -296,7 +296,7 @@ func simSmallest(w *simWorld, seed uint64) *simWorld {
 	return try(seed)
 }
 
-// simCounts says how much could have gone wrong.
+// simCounts counts events, to show that the simulation tested something.
 type simCounts struct{ processes, ids, windows, raises, losses, releases, failovers, undone int }
 
 func (c *simCounts) add(o *simCounts) {
