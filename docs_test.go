@@ -79,7 +79,7 @@ func TestPackagesAreDocumented(t *testing.T) {
 	}
 }
 
-// Links from one package to another lead to something that is there.
+// Links from one package to another lead to names that exist.
 func TestDocLinks(t *testing.T) {
 	const module = "github.com/shardsnow/snow"
 	checked := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// Those who lease numbers from elsewhere implement a Worker with a Grant.
+// A backend of worker numbers of your own implements Worker with a Grant.
 func ExampleNewGrant() {
 	l := snow.Default()
 	grant, err := snow.NewGrant(l, time.Now()) // or the time of whoever grants the windows

@@ -49,7 +49,7 @@ func TestCeiling(t *testing.T) {
 	}
 }
 
-// However many goroutines race for the ceiling, none gets past it.
+// No goroutine gets past the ceiling, however many of them race for it.
 func TestCeilingUnderContention(t *testing.T) {
 	w, err := Fixed(Default(), 0, 1)
 	if err != nil {

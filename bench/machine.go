@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A machine is what a part was measured on. A field is empty if the system does
+// A machine is the machine of a measurement. A field is empty if the system does
 // not provide it.
 type machine struct {
 	CPU      string `json:"cpu"`

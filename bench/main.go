@@ -1,9 +1,9 @@
-// Bench compares package snow with other generators of ids (-only ids), and
-// measures what a kind of primary key costs a database (-only rows, and -only
-// turns for snow keys next to AUTO_INCREMENT) and what the plugin of gormsnow
-// costs (-only gorm). It prints tables and writes RESULTS.md, results.json and
-// charts. -only merge measures how fast tables are merged, which takes 15 minutes
-// and is never part of another run.
+// Bench compares package snow with other generators of ids (-only ids). It measures
+// the cost of kinds of primary keys for a database (-only rows, and -only turns for
+// snow keys next to AUTO_INCREMENT) and the cost of the plugin of gormsnow (-only
+// gorm). It prints tables and writes RESULTS.md, results.json and charts. -only
+// merge measures how fast tables are merged, which takes 15 minutes and is never
+// part of another run.
 //
 // A part that is not measured keeps its results in results.json.
 package main

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// A table is printed as Markdown whose columns line up, to be read in a
-// terminal as well. Columns are aligned to the right but for the first ones.
+// A table is printed as Markdown whose columns line up, so that it can also be read
+// in a terminal. Columns are aligned to the right, except the first ones.
 type table struct {
 	left   int // how many columns are aligned to the left
 	header []string

@@ -176,7 +176,7 @@ func TestCreateOnceStatements(t *testing.T) {
 	}
 }
 
-// A row that was perhaps not inserted is rolled back.
+// If it is unknown whether a row was inserted, the transaction is rolled back.
 func TestCreateOnceDoubts(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -286,7 +286,7 @@ func TestConcurrentAnalysis(t *testing.T) {
 	}
 }
 
-// One insert must cost no more than the ids and the memory of them.
+// An insert must cost no more than the making of its ids and their memory.
 func TestAllocations(t *testing.T) {
 	for _, n := range []int{1, 100} {
 		orders := make([]Order, n)

@@ -1,8 +1,8 @@
 // Package gormcost measures what the plugin of gormsnow costs. It compares creating rows through GORM with the plugin, and
 // creating the same rows with ids that the caller has set, from the same generator.
 //
-// Statements of the variants take turns, so that whatever else happens to the machine happens to all alike. One variant is
-// measured twice: the difference between its two figures is the error of the measurement.
+// Statements of the variants take turns, so that other work on the machine affects all of them alike. One variant is measured
+// twice: the difference between its two figures is the error of the measurement.
 package gormcost
 
 import (
@@ -32,8 +32,8 @@ const (
 
 // Options say how much to measure. The zero value is a full run of about two minutes.
 type Options struct {
-	Rounds     int // medians are taken of so many rounds; zero means 21
-	Statements int // of each variant in a round, to create one row each; zero means 400. Of batches there are an eighth.
+	Rounds     int // the number of rounds, of which medians are taken; zero means 21
+	Statements int // of each variant in a round, which create one row each; zero means 400. There are an eighth as many batches.
 
 	Progress func(line string) // if not nil, is called before each round
 }
@@ -61,7 +61,7 @@ type Case struct {
 // of the rounds. Both are NaN if nothing was measured.
 func (c Case) Ratio() (median, spread float64) { return ratio(c.Plugin, c.ByHand) }
 
-// Control returns the same for the variant without the plugin over itself. Its difference from 1 is error.
+// Control returns the ratio of the variant without the plugin to itself. Its difference from 1 is the error.
 func (c Case) Control() (median, spread float64) { return ratio(c.ByHandAgain, c.ByHand) }
 
 func ratio(a, b []float64) (mid, spread float64) {

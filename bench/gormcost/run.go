@@ -79,7 +79,7 @@ func (r run) time(ctx context.Context) (medians [variants]float64, err error) {
 	ids := make([]snow.ID, r.rows)
 	for i := range r.statements {
 		for turn := range variants {
-			variant := (i + turn) % variants // nobody is always first, or always after the same one
+			variant := (i + turn) % variants // no variant is always first, or always after the same one
 			if i%2 == 1 {
 				variant = variants - 1 - variant
 			}
@@ -97,8 +97,8 @@ func (r run) time(ctx context.Context) (medians [variants]float64, err error) {
 	return medians, nil
 }
 
-// memory returns the allocations and bytes of a statement: the smallest figures of several rounds, because other goroutines
-// of the program allocate as well.
+// memory returns the allocations and bytes of a statement. It takes the smallest figures of several rounds, because other
+// goroutines of the program allocate as well.
 func (r run) memory(ctx context.Context, variant int) (allocs, bytes float64, err error) {
 	// A collection empties the pools that statements take from.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -124,7 +124,7 @@ func (r run) memory(ctx context.Context, variant int) (allocs, bytes float64, er
 	return allocs, bytes, nil
 }
 
-// Median returns the middle of a list, or NaN of nothing.
+// Median returns the median of a list, or NaN if the list is empty.
 func Median(list []float64) float64 {
 	if len(list) == 0 {
 		return math.NaN()

@@ -12,8 +12,8 @@ import (
 // Moduli are the numbers of tables or shards that evenness is measured for.
 var Moduli = [...]int{2, 3, 4, 7, 8, 16, 64, 100}
 
-// Significance is the chance that truly random ids do not pass as even for a
-// modulus.
+// Significance is the probability that truly random ids fail the test of evenness
+// for a modulus.
 const Significance = 0.01
 
 // Evenness says how ids that are made slowly spread over the residues of a
@@ -51,8 +51,8 @@ func evennessOf(ids []uint64, modulus int) Evenness {
 	return e
 }
 
-// measureEvenness makes one id of each generator every two milliseconds. It leaves
-// out generators that need a Setting, which does not change how ids spread.
+// measureEvenness makes one id of each generator every two milliseconds. It skips
+// generators that need a Setting, because settings do not change how ids spread.
 func (b *bench) measureEvenness(ctx context.Context) error {
 	group := b.groups(func(s *subject) bool { return s.Kind != Floor && s.PerCall == 1 })[nil]
 	runs, err := fresh(group)

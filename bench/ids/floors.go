@@ -13,7 +13,7 @@ const (
 	FloorWrite = "floor: writing 1,000 ids to a slice"
 )
 
-// floors are operations without which no id can be made.
+// floors are operations that every id needs.
 func floors() []Generator {
 	base := time.Now()
 	list := []Generator{

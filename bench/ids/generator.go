@@ -1,6 +1,6 @@
 package ids
 
-// A Kind is what a row of the tables is.
+// A Kind is the kind of a row in the tables.
 type Kind string
 
 // The kinds of rows.
@@ -19,14 +19,14 @@ type Generator struct {
 	Bits      int     // how many
 	Mutex     bool    // calls exclude each other with a mutex
 	PerCall   int     // ids that a call makes; 0 is 1
-	PerSecond float64 // ids that the format allows; 0 if it does not bind in these measurements
+	PerSecond float64 // ids that the format allows; 0 if it does not limit the rate in these measurements
 	Setting   *Setting
 
 	// New makes the generator, as its README says.
 	New func() (Start, error)
 
-	// Number makes one id and returns it as a number, if a Run would be slower
-	// if it did that.
+	// Number makes one id and returns it as a number. It is nil if the Run does
+	// so without being slower.
 	Number func() (uint64, error)
 }
 

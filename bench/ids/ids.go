@@ -16,14 +16,14 @@ import (
 // Options say how long to measure. [Full] and [Quick] return them.
 type Options struct {
 	Rounds       int           // of speed and texts, interleaved over all generators
-	BoundEvery   int           // a generator whose format binds is in one round of so many, with longer measurements
-	Speed        time.Duration // of one measurement of a generator whose format does not bind
-	SpeedBound   time.Duration // of one whose format does
+	BoundEvery   int           // a generator whose format limits the rate is measured once in so many rounds, and longer
+	Speed        time.Duration // of one measurement of a generator whose format does not limit the rate
+	SpeedBound   time.Duration // of one measurement of a generator whose format does
 	Latency      time.Duration
 	TrickleCalls int // one per millisecond
 	EvennessIDs  int // one per two milliseconds
 	Text         time.Duration
-	Progress     func(string) `json:"-"` // called with what is being measured; may be nil
+	Progress     func(string) `json:"-"` // called with the name of the present measurement; may be nil
 }
 
 // Full returns the options of a run of about five minutes.
@@ -63,7 +63,7 @@ type Result struct {
 	Texts      []Text  `json:"texts"`
 }
 
-// A Row is what was measured of one generator.
+// A Row has the measurements of one generator.
 type Row struct {
 	Name      string        `json:"name"`
 	Kind      Kind          `json:"kind"`
@@ -71,7 +71,7 @@ type Row struct {
 	Bits      int           `json:"bits,omitempty"`
 	Mutex     bool          `json:"mutex,omitempty"`
 	PerCall   int           `json:"per_call"`
-	PerSecond float64       `json:"per_second,omitempty"` // the most that the format allows; 0 where it does not bind
+	PerSecond float64       `json:"per_second,omitempty"` // the most that the format allows; 0 if it does not limit the rate
 	Speed     []Speed       `json:"speed"`
 	Allocs    int64         `json:"allocs"`           // for each call
 	Bytes     int64         `json:"bytes"`            // for each call
@@ -139,7 +139,7 @@ type bench struct {
 type subject struct {
 	Generator
 	start Start
-	batch int // calls between two looks at the clock
+	batch int // calls between two readings of the clock
 	row   Row
 }
 

@@ -129,7 +129,7 @@ func (b *bench) trickle(ctx context.Context, setting *Setting, group []*subject)
 	return err
 }
 
-// fresh returns Runs of new generators that have made one id each: those that
+// fresh returns Runs of new generators that have made one id each. Generators that
 // were measured at saturation may still be ahead of the clock.
 func fresh(group []*subject) ([]Run, error) {
 	runs := make([]Run, len(group))
@@ -157,8 +157,8 @@ func (b *bench) groups(want func(*subject) bool) map[*Setting][]*subject {
 	return groups
 }
 
-// ticks calls do n times, once for each tick of the clock. Ticks that come while
-// it is busy are left out.
+// ticks calls do n times, once for each tick of the clock. It skips ticks that come
+// during a call.
 func ticks(ctx context.Context, tick time.Duration, n int, do func(i int) error) error {
 	t := time.NewTicker(tick)
 	defer t.Stop()

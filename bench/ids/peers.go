@@ -30,8 +30,8 @@ const (
 // randPool makes google/uuid read random bytes for 16 ids at a time.
 var randPool = &Setting{On: google.EnableRandPool, Off: google.DisableRandPool}
 
-// peers are the generators to compare with, each as its README says. Where a
-// format binds, a variant that is as wide as the package allows follows.
+// peers are the generators to compare with, each used as in its README. If a format
+// limits the rate, a variant follows that is as wide as the package allows.
 func peers() []Generator {
 	list := []Generator{
 		{
@@ -187,8 +187,8 @@ func peers() []Generator {
 	return list
 }
 
-// newBwmarrin sets the widths, which belong to the package, only for as long as
-// a node takes them over.
+// newBwmarrin sets the widths, which are variables of the package, only while it
+// makes a node.
 func newBwmarrin(nodeBits, stepBits uint8) func() (Start, error) {
 	return func() (Start, error) {
 		defer func(n, s uint8) { bwmarrin.NodeBits, bwmarrin.StepBits = n, s }(bwmarrin.NodeBits, bwmarrin.StepBits)
@@ -239,8 +239,8 @@ func newGoogle(next func() (google.UUID, error)) func() (Start, error) {
 // low64 returns the last eight bytes of a binary id as a number.
 func low64(id []byte) uint64 { return binary.BigEndian.Uint64(id[len(id)-8:]) }
 
-// base62 returns the number that nuid writes with digits, capitals and small
-// letters, in this order.
+// base62 returns the number in a text of nuid, whose digits are 0 to 9, A to Z and
+// a to z, in this order.
 func base62(s string) (n uint64) {
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	for _, c := range []byte(s) {

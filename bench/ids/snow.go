@@ -18,10 +18,10 @@ const (
 	SnowFill1000Wide = "snow Fill(1000), 24 bits"
 )
 
-// snowGenerators are those of this project. Twenty bits of sequence do not bind
-// Next, which can't make a million ids in a millisecond. They bind Fill, which
-// can; twenty-four do not. One of them is called with cancellable, as servers
-// call it.
+// snowGenerators are the generators of this project. Twenty bits of sequence do not
+// limit Next, which can't make a million ids in a millisecond. They limit Fill,
+// which can; twenty-four bits do not. One of the generators is called with
+// cancellable, as in servers.
 func snowGenerators(cancellable context.Context) []Generator {
 	background := context.Background()
 	def := func() (snow.Layout, error) { return snow.Default(), nil }

@@ -51,8 +51,8 @@ const (
 	batchMost   = 1 << 16
 )
 
-// measureSpeed goes round all generators, so that what disturbs the machine for
-// a while disturbs all of them.
+// measureSpeed measures all generators in each round, so that other work on the
+// machine affects all of them.
 func (b *bench) measureSpeed(ctx context.Context) error {
 	for _, s := range b.subjects {
 		for _, n := range b.goroutines {
@@ -118,7 +118,7 @@ type sample struct {
 }
 
 // loop calls each Run in a goroutine of its own until d is over, and at least
-// once. The time ends with the last call that was begun before.
+// once. It includes the calls that began before the end of d.
 func loop(runs []Run, batch int, d time.Duration) (sample, error) {
 	var wg sync.WaitGroup
 	var calls atomic.Int64
@@ -138,8 +138,9 @@ func loop(runs []Run, batch int, d time.Duration) (sample, error) {
 	return sample{calls.Load(), time.Since(begin), cpuTime() - cpu}, errors.Join(errs...)
 }
 
-// calibrate returns how many calls take so long that looking at the clock after
-// them costs nothing that counts, and so short that 64 goroutines stop in time.
+// calibrate returns a number of calls that take long enough to make a reading of
+// the clock after them negligible, and short enough for 64 goroutines to stop in
+// time.
 func (s *subject) calibrate() (int, error) {
 	most := batchMost
 	if s.PerSecond > 0 {
@@ -151,7 +152,7 @@ func (s *subject) calibrate() (int, error) {
 			return most, nil
 		}
 		best := time.Duration(math.MaxInt64)
-		for range 3 { // one may have been interrupted
+		for range 3 { // in case one is interrupted
 			begin := time.Now()
 			if _, err := run(n); err != nil {
 				return 0, err
@@ -178,7 +179,7 @@ func allocations(run Run, calls int) (allocs, bytes int64, err error) {
 	return int64(after.Mallocs-before.Mallocs) / int64(calls), int64(after.TotalAlloc-before.TotalAlloc) / int64(calls), err
 }
 
-// cpuTime returns what the process has used, in its code and in the kernel.
+// cpuTime returns the CPU time of the process, in its code and in the kernel.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

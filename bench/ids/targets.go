@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Target is something that this project set out to reach, and what the run
-// measured of it. Where nothing is wanted the measurement is for comparison.
+// A Target is a goal of this project, and the measurement of it in the run. If
+// nothing is wanted, the measurement is only for comparison.
 type Target struct {
 	What     string
 	Want     string
@@ -107,16 +107,15 @@ func Goroutines(n int) string {
 	return fmt.Sprintf("%d goroutines", n)
 }
 
-// row returns a row whose measurements are all missing where there is none.
+// row returns the row with this name, or one without measurements.
 func (r *Result) row(name string) *Row { return cmp.Or(r.Row(name), &Row{Name: name}) }
 
 func (r *Row) latency(goroutines int) Percentiles {
 	return *cmp.Or(r.LatencyAt(goroutines), &Percentiles{})
 }
 
-// Share returns how much of the ids that the format allows were made, in
-// percent, with this number of goroutines. It is NaN where the format does not
-// bind.
+// Share returns the ids that were made with this number of goroutines, in percent
+// of those that the format allows. It is NaN if the format does not limit the rate.
 func (r *Row) Share(goroutines int) float64 {
 	if r.PerSecond == 0 {
 		return math.NaN()

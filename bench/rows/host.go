@@ -16,7 +16,7 @@ type host struct {
 	err        error
 }
 
-// Hosted calls do in the place of a test and returns its failure. When it returns, everything that do started has ended.
+// Hosted calls do as a test would, and returns its failure. When it returns, everything that do started has ended.
 func Hosted(do func(tb testing.TB) error) error {
 	// dbtest reads -short, which exists only after this. -help does not show these flags, because those of the program
 	// have been parsed before.

@@ -14,7 +14,7 @@ var items = []string{
 	"notebook, ruled, 192 pages", "rain jacket, size M, dark blue", "teapot with a strainer, glass", "wall clock",
 }
 
-// orders makes the rows, the same ones in every run: 20 for each buyer, in no order, one each 10 ms.
+// orders makes the rows, the same ones in every run: 20 for each buyer, in random order, one every 10 ms.
 type orders struct {
 	rand    *rand.Rand
 	buyers  int64
@@ -36,7 +36,7 @@ func (o *orders) append(args []any) []any {
 		items[o.rand.IntN(len(items))])
 }
 
-// A reservoir keeps a sample of the values offered to it, in which all of them are equally likely to be.
+// A reservoir keeps a random sample of the values offered to it. Each value is in the sample with the same probability.
 type reservoir struct {
 	rand   *rand.Rand
 	seen   int

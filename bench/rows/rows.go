@@ -1,12 +1,12 @@
-// Package rows measures what a primary key costs a database: how fast rows go in as the table grows past the memory of
-// the server, how much room they take, and how long a read by primary key takes.
+// Package rows measures the cost of a primary key for a database: how fast rows are inserted as the table grows past the memory
+// of the server, how much space they take, and how long a read by primary key takes.
 //
 // Each run loads one table of orders, which has two secondary indexes, over a single connection: multi-row INSERT
-// statements, each its own transaction and flushed to disk when it commits. It has a private server with a fresh data
-// directory to itself, so that nothing is left of the run before. The rows are the same for all keys but for the key.
+// statements, each its own transaction and flushed to disk when it commits. Each run has a private server with a fresh data
+// directory, so that nothing is left of the run before. Except for the keys, the rows are the same in all runs.
 //
-// Buyers are drawn at random, so the index on the buyer grows in random order for every primary key. It is the only cost
-// that grows with the table for all keys alike: towards the end of a load the index is larger than the buffer pool.
+// Buyers are drawn at random, so the index on the buyer grows in random order for every primary key. Only this cost grows with the
+// table for all keys alike: towards the end of a load the index is larger than the buffer pool.
 //
 // MariaDB bypasses the cache of the operating system, and PostgreSQL uses it. So a page that is not in the buffer pool may
 // still be in memory for PostgreSQL. Don't compare the engines with each other.
@@ -55,7 +55,7 @@ type Options struct {
 	// are larger than those that need several rounds.
 	Rounds int
 
-	// PerKeyLimit is how long one load may take. At its end the load stops with the rows that it has. Zero means no limit.
+	// PerKeyLimit is how long one load may take. After that the load stops with the rows that it has. Zero means no limit.
 	PerKeyLimit time.Duration
 
 	// Progress, if not nil, is called about once a second with a line to show.

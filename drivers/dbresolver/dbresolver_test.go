@@ -182,8 +182,8 @@ func TestTransactionsBeginInTheFirstDatabase(t *testing.T) {
 	}
 }
 
-// Lines go where their order goes, for a Create is one transaction: resolvers
-// of single tables must name all that are created together.
+// Lines go where their order goes, because a Create is one transaction: resolvers
+// of single tables must name all tables that are created together.
 func TestChildrenFollowTheirParent(t *testing.T) {
 	s := openShop(t, resolverFirst, gorm.Config{}, true, &Order{})
 	one := Order{Code: "one", Lines: []Line{{Item: "tea"}}}
@@ -199,8 +199,8 @@ func TestChildrenFollowTheirParent(t *testing.T) {
 	}
 }
 
-// What the plugin asks after an insert must not go to a replica: it would say
-// that the new row does not exist.
+// The plugin's query after an insert must not go to a replica, where the new row
+// does not exist yet.
 func TestSettleAsksTheSource(t *testing.T) {
 	eachOrder(t, func(t *testing.T, o order, cfg gorm.Config) {
 		for _, apart := range []bool{false, true} {
@@ -224,7 +224,7 @@ func TestSettleAsksTheSource(t *testing.T) {
 	})
 }
 
-// CreateOnce finds what is stored where it would have stored it.
+// CreateOnce looks for the stored row in the database to which it writes.
 func TestCreateOnceAgain(t *testing.T) {
 	eachOrder(t, func(t *testing.T, o order, cfg gorm.Config) {
 		for _, apart := range []bool{false, true} {

@@ -23,7 +23,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A product is one that both ways of migrating can be tried on.
+// A product is a database product on which both ways of migrating are tested.
 type product struct {
 	dialect sqlsnow.Dialect
 	files   fs.FS

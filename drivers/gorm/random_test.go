@@ -30,9 +30,9 @@ var (
 )
 
 // TestRandomCreates compares rows with structs and maps after random inserts of
-// random models. It is no fuzz target, because go test -fuzz also instruments
-// the database, which is WebAssembly as Go and starts for minutes then; and
-// there is no coverage that a seed could follow.
+// random models. It is no fuzz target, because go test -fuzz would also instrument
+// the database, which is WebAssembly compiled to Go and would take minutes to start,
+// and coverage does not guide seeds.
 func TestRandomCreates(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

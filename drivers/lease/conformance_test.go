@@ -72,7 +72,7 @@ func TestLeasesOnSQLite(t *testing.T) {
 	})
 }
 
-// Who asks a server in another dialect is told which server it is.
+// With the dialect of another server, the error names the server.
 func TestOtherDialect(t *testing.T) {
 	server := dbtest.Postgres(t)
 	for found, db := range map[sqlsnow.Dialect]*sql.DB{

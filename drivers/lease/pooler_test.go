@@ -16,7 +16,7 @@ import (
 )
 
 // Behind a pooler in transaction mode the driver's prepared statements clash, and the error says what to do. In the modes
-// that it names, leases and segments are as without.
+// that the error names, leases and segments work as without a pooler.
 func TestPgBouncer(t *testing.T) {
 	server := dbtest.Postgres(t)
 	name := server.CreateDatabase(t)

@@ -72,7 +72,7 @@ func TestSegmentsOnSQLite(t *testing.T) {
 	})
 }
 
-// A journal that a crash takes with it is made good by no setting of synchronous.
+// With a journal that a crash destroys, no setting of synchronous makes SQLite durable.
 func TestSegmentsOnSQLiteWithoutJournal(t *testing.T) {
 	dsn := "file:" + filepath.Join(t.TempDir(), "snow.db") + "?_pragma=synchronous(extra)&_pragma=journal_mode"
 	cfg := segments.Config{Tag: "orders", Logger: slog.New(slog.DiscardHandler)}

@@ -19,7 +19,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// patience is for a database that does not answer.
+// patience is how long to wait for a database that does not answer.
 const patience = 10 * time.Second
 
 // dialects are the values of -dialect.
@@ -29,13 +29,13 @@ var dialects = map[string]sqlsnow.Dialect{"sqlite": sqlsnow.SQLite, "mysql": sql
 type access int
 
 const (
-	readWrite access = iota // a file of SQLite that does not exist is made
-	existing                // no file is made: a mistyped path is an error
-	readOnly                // the same, for sources: the database itself refuses to write
+	readWrite access = iota // creates a file of SQLite that does not exist
+	existing                // creates no file, so that a mistyped path is an error
+	readOnly                // the same for sources; the database itself refuses to write
 )
 
-// open opens a database and asks it for an answer. No error shows the DSN,
-// because it holds a password, but for the path of a SQLite file.
+// open opens a database and checks that it answers. No error shows the DSN,
+// because it holds a password, except the path of a SQLite file.
 func open(ctx context.Context, d sqlsnow.Dialect, dsn string, a access) (*sql.DB, error) {
 	c, err := connector(d, dsn, a)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// decide is what people do with a plan: it answers each question that inspect
+// decide does what people do with a plan: it answers each question that inspect
 // asks. It returns the answers as lines.
 func decide(p *plan.Plan, counts []string) []string {
 	var answers []string
@@ -44,7 +44,7 @@ func decide(p *plan.Plan, counts []string) []string {
 	return answers
 }
 
-// references are those that the schema does not tell of.
+// references are the references that the schema does not declare.
 var references = map[string]plan.Column{
 	"mails.recipient_id": {Role: plan.RoleReference, Refers: []*plan.Reference{{Table: "players"}}},
 	"mails.body": {Role: plan.RoleJSON, Refers: []*plan.Reference{
@@ -56,7 +56,7 @@ var references = map[string]plan.Column{
 	}},
 }
 
-// rules are those of the unique keys, by table.
+// rules are the rules for clashes of unique keys, by table.
 var rules = map[string]plan.Rule{
 	"players":    plan.RuleSuffix, // the later one is renamed
 	"guilds":     plan.RuleSuffix,

@@ -91,7 +91,7 @@ func demonstrate(ctx context.Context, args []string, stdout, stderr io.Writer) (
 		}
 	}
 	if d.failed {
-		return errors.New("not all of what was claimed is true")
+		return errors.New("some of the claims are not true")
 	}
 	return nil
 }

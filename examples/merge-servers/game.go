@@ -24,7 +24,7 @@ type server struct {
 	worker uint64
 }
 
-// lasted is how long a server has been open. Rows are dated evenly within.
+// lasted is how long a server has been open. The dates of rows are spread evenly over it.
 const lasted = 300 * 24 * time.Hour
 
 // A game is the rows of a server as they are made.
@@ -120,7 +120,7 @@ func (g *game) key(keys *[]int64, i int, created time.Time) int64 {
 	return id
 }
 
-// counted is the key that AUTO_INCREMENT gave to row i, where others were
+// counted is the key that AUTO_INCREMENT gave to row i, if other rows have been
 // deleted since.
 func counted(i int) int64 { return int64(i) + int64(i)/7 + 1 }
 
@@ -177,8 +177,8 @@ func (g *game) mail(i, n int) []any {
 	return []any{g.key(new([]int64), i, created), pick(g.random, g.players), body, sqlTime(created)}
 }
 
-// friendship i is that of a player with one of those who came next, so that no
-// two are the same.
+// friendship i is that of a player with one of the players who came next, so that
+// no two are the same.
 func (g *game) friendship(i, n int) []any {
 	first := i % len(g.players)
 	friend := (first + 1 + i/len(g.players)) % len(g.players)
@@ -204,7 +204,7 @@ func (g *game) entry(i, n int) []any {
 	return []any{g.key(new([]int64), i, created), subject, pick(g.random, of), "the " + subject + " was seen", sqlTime(created)}
 }
 
-// date is when row i of n was made: in their order, but for a few that came late.
+// date is when row i of n was made. Dates ascend, except for a few rows that came late.
 func (g *game) date(i, n int) time.Time {
 	at := g.opened.Add(lasted / time.Duration(max(n, 1)) * time.Duration(i))
 	if g.counts && i%300 == 7 {

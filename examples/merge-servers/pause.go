@@ -10,7 +10,7 @@ import (
 // -pause-file.
 func pauseOnSignal(pause func(bool)) (stop func()) {
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
-	if len(userSignals) > 0 { // or it would be all signals
+	if len(userSignals) > 0 { // without signals, Notify would relay all of them
 		signal.Notify(signals, userSignals...)
 	}
 	go func() {

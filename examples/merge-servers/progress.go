@@ -26,8 +26,8 @@ type progress struct {
 	over     bool
 }
 
-// A stretch is the way through a table in a phase, from where this process
-// began. Bars read it while others write it, and must not wait for them.
+// A stretch is the progress in a table and a phase, from the row where this process
+// began. Bars read it while other goroutines write it, and must not wait for them.
 type stretch struct {
 	name  string
 	begun time.Time
@@ -137,7 +137,7 @@ func (p *progress) line(text string) {
 	_, _ = fmt.Fprintln(w, text)
 }
 
-// close leaves the terminal to others. It may be called twice.
+// close ends the bars, so that others can write to the terminal. It may be called twice.
 func (p *progress) close() {
 	p.mu.Lock()
 	over := p.over

@@ -6,8 +6,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// tables are those of a game server, each after those that it refers to, but
-// for the guilds and their leaders, who refer to each other.
+// tables are the tables of a game server, each after those that it refers to,
+// except that guilds and players refer to each other.
 var tables = []string{"guilds", "players", "item_kinds", "items", "mails", "friendships", "ranks", "parties", "journal"}
 
 // gameSchema returns the statements that make the tables of a server. One that

@@ -21,7 +21,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// inspect writes a plan. It does not write over one that somebody may have edited.
+// inspect writes a plan. It does not overwrite a plan, because somebody may have edited it.
 func (c *command) inspect(ctx context.Context) error {
 	sources, err := c.openSources(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *command) inspect(ctx context.Context) error {
 	return nil
 }
 
-// parts returns what was joined to one error.
+// parts returns the errors that were joined to err.
 func parts(err error) []error {
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) {
@@ -203,7 +203,7 @@ func (c *command) run(ctx context.Context) error {
 	return errors.Join(c.print(found), err)
 }
 
-// kill ends this process after so many rows, without a word to anybody.
+// kill ends this process after so many rows, without any cleaning up.
 func (c *command) kill(e report.Event) {
 	if c.killAfter == 0 || e.Kind != report.EventBatch || e.Phase == "verify" {
 		return
@@ -216,7 +216,7 @@ func (c *command) kill(e report.Event) {
 	}
 }
 
-// runOrWait tries again as long as another run may end.
+// runOrWait runs the merge. If another run is under way, it tries again until -wait is over.
 func (c *command) runOrWait(ctx context.Context, m *merge.Merge) (*report.Report, error) {
 	for end := time.Now().Add(c.wait); ; {
 		found, err := m.Run(ctx)

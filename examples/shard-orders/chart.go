@@ -72,8 +72,8 @@ func (c *chart) end() template.HTML {
 	return template.HTML(c.String()) // all text in it is escaped
 }
 
-// lineChart draws how many things each series has had at each time, and the
-// moment at which a process was killed.
+// lineChart draws the growing count of each series over time, and the moment at
+// which a process was killed.
 func lineChart(title string, names []string, series [][]time.Time, killed time.Time) template.HTML {
 	const bottom = 240
 	c := newChart(title, 280)

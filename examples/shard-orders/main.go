@@ -54,7 +54,8 @@ func (s *story) prepare() (err error) {
 	return err
 }
 
-// A story is told on a screen, about two databases and the purchases of each.
+// A story is the run of the example: two databases, the purchases of each, and the
+// screen that shows what happens.
 type story struct {
 	*screen
 	layout    snow.Layout

@@ -1,4 +1,4 @@
-// Package schema is what ent generates code from.
+// Package schema is the input of ent's code generator.
 package schema
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// counted says that the database does not count the column up.
+// counted is false: the database must not make the column AUTO_INCREMENT.
 var counted = false
 
 // Order has a key that the program makes.
