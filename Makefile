@@ -5,7 +5,7 @@ N        ?= 10
 BUSY     ?= 16
 LINT     := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-# each runs a command in every module, as those who import it do: without the workspace.
+# each runs a command in every module without the workspace, as for those who import the module.
 MODULES := $(sort $(dir $(shell find . -name go.mod)))
 each     = for dir in $(MODULES); do echo "$$dir: $(1)"; (cd $$dir && export GOWORK=off && $(1)) || exit 1; done
 
@@ -17,7 +17,7 @@ help: ## list the targets
 test: ## test every module on real databases with the race detector, in about 5 minutes; installs what is missing
 	@go run ./internal/testrun
 
-test-long: ## the tests that take long: kills by the hundred, random worlds, long simulations; about 15 minutes
+test-long: ## the tests that take long: hundreds of kills, random databases, long simulations; about 15 minutes
 	@go run ./internal/testrun -long
 
 stress: export RUN := $(RUN)

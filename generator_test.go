@@ -84,8 +84,8 @@ func TestBurstBorrowsUpToMaxAhead(t *testing.T) {
 	for f.slept.Load() == 0 {
 		ids = append(ids, mustNext(t, g))
 	}
-	// The tick that it was, less what the spread start skipped, and three
-	// more; the last id is the one that waited.
+	// The ids of the present tick, without those that the spread start skipped,
+	// and of three more ticks. The last id is the one that waited.
 	if n := len(ids) - 1; n <= 3*4096 || n > 4*4096 {
 		t.Errorf("%d ids before the first wait, want more than %d and at most %d", n, 3*4096, 4*4096)
 	}

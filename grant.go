@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Grant is what a worker may use: a number, the ticks in which it may make
+// A Grant says what a worker may use: a number, the ticks in which it may make
 // ids with that number, and the clock that tells the present tick. All
 // generators of a Worker share its Grant, so they never repeat each other's ids.
 //
@@ -82,8 +82,8 @@ var (
 )
 
 // NewGrant returns a Grant without a window, for code that implements a
-// [Worker]. Its running time starts at now, which need not be what the machine's
-// clock shows, and follows the monotonic clock; [Grant.Advance] and
+// [Worker]. Its running time starts at now, which may differ from the machine's
+// clock, and follows the monotonic clock; [Grant.Advance] and
 // [Grant.Retreat] correct it. A now before the layout's epoch is a
 // [*FieldError].
 func NewGrant(layout Layout, now time.Time) (*Grant, error) {

@@ -24,7 +24,7 @@ func newLeased(t *testing.T, l Layout, cfg Config) (*Grant, *Generator) {
 	return grant, g
 }
 
-// tick returns the tick that it is now.
+// tick returns the present tick.
 func tick(g *Grant) uint64 { return g.position(g.clock.now()) >> g.sequenceBits }
 
 func TestGrantWithoutWindow(t *testing.T) {
@@ -174,7 +174,7 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// Running time goes back, and ids wait for it: what MaxAhead allows is made at once, and what is past the window not at all.
+// Running time goes back, and ids wait for it: ids within MaxAhead are made at once, and ids past the window are not made.
 func TestRetreat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		early, err := NewLayout(time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 4})
@@ -223,7 +223,7 @@ func TestRetreat(t *testing.T) {
 	})
 }
 
-// ErrLeaseExpired wraps what explains it.
+// ErrLeaseExpired wraps its explanation.
 func TestExplain(t *testing.T) {
 	grant, g := newLeased(t, Default(), Config{})
 	first, second := errors.New("no window yet"), errors.New("closed")

@@ -10,8 +10,8 @@ import (
 
 type traced struct{}
 
-// OnWait is called before each wait with the ctx of the call, and for nothing
-// else. What it returns is called after the wait.
+// OnWait is called before each wait with the ctx of the call, and at no other
+// time. The function that it returns is called after the wait.
 func TestOnWait(t *testing.T) {
 	const ahead = 4 * time.Millisecond
 	var waits, ended int

@@ -188,7 +188,7 @@ func openDatabase(t *testing.T) *gorm.DB {
 	return db
 }
 
-// sell creates the tables in both databases and fills them, all sellers of both at once.
+// sell creates the tables in both databases and fills them, with all sellers of both at the same time.
 func sell[O, L any](t *testing.T, a, b *gorm.DB, order func(ref string, n int) *O) {
 	t.Helper()
 	var wg sync.WaitGroup

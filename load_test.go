@@ -12,8 +12,8 @@ import (
 	"github.com/shardsnow/snow/internal/testscale"
 )
 
-// A pressedTime is a machine that many goroutines sleep on: each waits until
-// its time has come, and time passes by the waits.
+// A pressedTime is a fake machine on which many goroutines sleep. Each waits until
+// its time has come, and the waits make time pass.
 type pressedTime struct{ *fakeTime }
 
 func (f pressedTime) sleep(ctx context.Context, d time.Duration) error {

@@ -192,7 +192,7 @@ func mustLayout(t *testing.T, bits Bits) Layout {
 	return l
 }
 
-// Past the end of the layout positions run into the number. Such a word is of
+// Past the end of the layout, positions run into the number. Such a word belongs to
 // no worker.
 func TestWordPastTheEnd(t *testing.T) {
 	grant, g := newLeased(t, mustLayout(t, Bits{41, 0, 10, 12, 0}), Config{})
@@ -215,7 +215,7 @@ func TestWordPastTheEnd(t *testing.T) {
 	}
 }
 
-// A word that was taken two windows ago can't be told from one past its
+// A word that was reserved two windows ago can't be distinguished from one past its
 // ceiling. It is dropped, and another one taken.
 func TestWordOfFormerWindow(t *testing.T) {
 	grant, g := newLeased(t, Default(), Config{})

@@ -13,8 +13,8 @@ import (
 	"github.com/shardsnow/snow/internal/dbtest"
 )
 
-// The program of the documentation, of which the README shows a part, runs as it
-// stands, twice, on a real server.
+// The program of the documentation, of which the README shows a part, runs
+// unchanged, twice, on a real server.
 func TestReadmeProgram(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	dsn := server.DSN(server.CreateDatabase(t))

@@ -25,7 +25,7 @@ type results struct {
 	Merge *section[merge.Result]    `json:"merge,omitempty"`
 }
 
-// A section is one part, with what it was measured on. The parts may be from
+// A section is one part, with its machine. The parts may be from
 // different days and machines.
 type section[T any] struct {
 	Date    time.Time         `json:"date"`
@@ -103,7 +103,7 @@ func (r results) report() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// about says what a section was measured on, and with which versions of the
+// about names the machine of a section, and the versions of the
 // modules that are named.
 func (s *section[T]) about(paths []string) string {
 	var b strings.Builder

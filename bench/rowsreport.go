@@ -19,9 +19,9 @@ func rowsReport(s *section[[]rows.Result]) string {
 	b.WriteString("A table of orders with two secondary indexes, loaded over one connection with INSERT statements of 500 rows, each\n" +
 		"committed and flushed to disk; the data grows past the server's buffer pool. Each load has a server and a data\n" +
 		"directory of its own. Reads are by primary key, of rows drawn evenly from all. ± is half the distance between the\n" +
-		"fastest and the slowest of several loads, and the other figures are those of the middle one. A load that was not\n" +
-		"finished when its time was over shows the rows that it had reached: its size and rates are those of a smaller table,\n" +
-		"which is an advantage.\n\n")
+		"fastest and the slowest of several loads, and the other figures are those of the middle one. A load that reached its\n" +
+		"time limit shows the rows that it had inserted: its size and rates are those of a smaller table, which is an\n" +
+		"advantage.\n\n")
 	for _, engine := range engines(s.Result) {
 		list := of(s.Result, engine)
 		fmt.Fprintf(&b, "### %s\n\n%s, buffer pool of %s MB.\n\n%s",

@@ -157,4 +157,17 @@
 // not remove AUTO_INCREMENT from a table that has it, nor change the type of its
 // key; docs/coming-from-gorm-model.md has the order of steps. SQLite accepts NULL
 // in such a primary key unless the tag says not null, as that of Model does.
+//
+// # Inside
+//
+//	across.go query.go                   pages and time ranges by key
+//	create_once.go association.go        a retry that stores one row; deletes of associations
+//	check.go check_signs.go              Check: models against their live tables
+//	check_mysql.go check_postgres.go check_sqlite.go check_table.go
+//	model.go plugin.go                   Model; the plugin and its three callbacks
+//	assign.go                            before the insert: fills keys, and refuses rows without one
+//	settle.go stored.go                  after the insert: the keys of rows that met an existing row
+//	shard.go shardtag.go                 ids that carry the shard of another field
+//	rows.go                              the keys in structs, slices and maps
+//	fields.go references.go errors.go    which fields are keys, and which models are refused
 package gormsnow

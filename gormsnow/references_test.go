@@ -75,7 +75,7 @@ type (
 		ID    snow.ID
 		Rooms []Flat[string] `gorm:"foreignKey:BlockID;->"`
 	}
-	// The id that the foreign key refers to is no key of the plugin.
+	// The foreign key refers to an id that is no key of the plugin.
 	Depot struct {
 		ID     int64 `gorm:"primaryKey;autoIncrement:false"`
 		Public snow.ID

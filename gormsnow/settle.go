@@ -121,7 +121,7 @@ func (p *plugin) settle(stmt *gorm.Statement, m *model) error {
 	return nil
 }
 
-// A conflict is what a statement does with a row that meets an existing one.
+// A conflict says what a statement does with a row that meets an existing one.
 type conflict struct {
 	clause.OnConflict
 	upsert    bool

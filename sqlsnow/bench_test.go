@@ -91,7 +91,7 @@ func BenchmarkNext(b *testing.B) {
 func BenchmarkThousand(b *testing.B) {
 	db := openBench(b, snow.Default(), 1000)
 	conns := make([]*sql.Conn, 1000)
-	for i := range conns { // connecting is not what is measured
+	for i := range conns { // the time to connect is not measured
 		conn, err := db.Conn(b.Context())
 		if err != nil {
 			b.Fatal(err)
@@ -134,7 +134,7 @@ func BenchmarkThousand(b *testing.B) {
 	}
 }
 
-// memory returns what is in use after a collection, stacks included.
+// memory returns the memory in use after a collection, including stacks.
 func memory() int64 {
 	runtime.GC()
 	runtime.GC()

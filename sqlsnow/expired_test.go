@@ -170,7 +170,7 @@ func TestIdsAfterAnExcursion(t *testing.T) {
 					look(20 * time.Second)
 				}
 				s.set(func() { s.ahead = 0 })
-				// Ids wait for what is beyond the skew and half a window.
+				// Ids wait for as long as they are ahead by more than the skew and half a window.
 				if refused, most := look(5*time.Minute), max(0, farthest-37*time.Second)+13*time.Second; refused > most {
 					t.Errorf("ids were refused for %v, want at most %v", refused, most)
 				}

@@ -28,8 +28,8 @@ import (
 // and SQLite roll them back. The next call goes on from there.
 //
 // Files that a newer version of this package has recorded are no error, so that
-// an old process can restart while a new version is rolled out. Nothing is ever
-// dropped: what an older version needs stays there.
+// an old process can restart while a new version is rolled out. Migrate never drops
+// anything, so older versions still find their tables.
 //
 // The error names the file, as in "sqlsnow: migrate: 0002_snow_workers: …".
 // An unknown Dialect, or that of another server, is a [*snow.FieldError].

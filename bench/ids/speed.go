@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Speed is what an id costs while a number of goroutines make as many as they
+// Speed is the cost of an id while a number of goroutines make as many as they
 // can. There is one value for each round.
 type Speed struct {
 	Goroutines int       `json:"goroutines"`

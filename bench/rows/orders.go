@@ -8,7 +8,7 @@ import (
 // columns is how many values an order has, with its key.
 const columns = 6
 
-// items are what is ordered; they only take room.
+// items are the texts of orders; they only take space.
 var items = []string{
 	"bicycle bell, brass", "desk lamp with a clamp, 40 cm", "kettle, enamelled, 2 l", "linen tablecloth, 140 x 220 cm",
 	"notebook, ruled, 192 pages", "rain jacket, size M, dark blue", "teapot with a strainer, glass", "wall clock",

@@ -89,7 +89,7 @@ type column struct {
 	key  bool
 }
 
-// A model is a random struct and what is known about it.
+// A model is a random struct and its description.
 type model struct {
 	*rand.Rand
 	t       reflect.Type

@@ -34,7 +34,7 @@ type (
 		Name string
 	}
 	counted struct{ ID int64 }
-	// Its id has lost what an id knows.
+	// Its id does not have the methods of an id.
 	renamedID snow.ID
 	renamed   struct{ ID renamedID }
 	// Nobody is said to fill these members of a primary key, or somebody is.
@@ -95,7 +95,7 @@ func where(e *gormsnow.CheckError) string {
 	return strings.TrimPrefix(e.Model, "gormcheck_test.") + " " + e.Field + " " + e.Column
 }
 
-// findings returns what is joined in err, and fails the test where that is anything but findings.
+// findings returns where the findings joined in err are. It fails the test if err has anything else.
 func findings(t *testing.T, err error) (places []string) {
 	t.Helper()
 	if err == nil {

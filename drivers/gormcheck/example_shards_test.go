@@ -61,7 +61,7 @@ func closeAll(closers []func() error) error {
 	return nil
 }
 
-// createdBetween asks all shards at the same time and merges what they answer.
+// createdBetween queries all shards at the same time and merges their rows.
 func createdBetween(ctx context.Context, layout snow.Layout, shards *snow.Shards[*gorm.DB], from, to time.Time) ([]Order, error) {
 	parts := make([][]Order, shards.Len())
 	err := shards.Each(ctx, func(ctx context.Context, i int, db *gorm.DB) error {

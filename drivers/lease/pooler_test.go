@@ -55,7 +55,7 @@ func TestPgBouncer(t *testing.T) {
 		}
 	}
 	var failed *sqlsnow.DatabaseError
-	err := errors.Join(live(""), live("")) // the second meets what the first has prepared
+	err := errors.Join(live(""), live("")) // the second meets the statements that the first has prepared
 	if !errors.As(err, &failed) || failed.Code != "42P05" || !strings.Contains(err.Error(), "cache_describe") {
 		t.Errorf("in the usual mode: got %v, want code 42P05 with what to do", err)
 	}

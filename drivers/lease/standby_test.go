@@ -61,7 +61,7 @@ func TestSynchronousStandby(t *testing.T) {
 			}
 		}
 		cancel()
-		for ended := false; !ended; { // it gives back what it may have taken
+		for ended := false; !ended; { // it gives back the number that it may have taken
 			list(t, admin, "SELECT pg_cancel_backend(pid)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 			select {
 			case err := <-done:

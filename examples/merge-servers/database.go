@@ -53,7 +53,7 @@ func open(ctx context.Context, d sqlsnow.Dialect, dsn string, a access) (*sql.DB
 	defer cancel()
 	if err := db.PingContext(ctx); err != nil {
 		if d == sqlsnow.SQLite {
-			path, _, _ := strings.Cut(dsn, "?") // what follows can have a key
+			path, _, _ := strings.Cut(dsn, "?") // parameters can contain a key
 			err = fmt.Errorf("%q: %w", path, err)
 		}
 		return nil, errors.Join(err, db.Close())

@@ -15,7 +15,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// demoPrefix is what the names of the demonstration's databases begin with.
+// demoPrefix begins the names of the demonstration's databases.
 const demoPrefix = "merge_servers_demo_"
 
 // demoDatabases are the databases of the demonstration.

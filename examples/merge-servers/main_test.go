@@ -12,7 +12,7 @@ import (
 	"github.com/shardsnow/snow/internal/dbtest"
 )
 
-// result is what a run of the program left.
+// result is the result of a run of the program.
 type result struct {
 	code           int
 	stdout, stderr string

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// result is what a run of the program left.
+// result is the result of a run of the program.
 type result struct {
 	code           int
 	stdout, stderr string

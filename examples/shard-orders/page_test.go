@@ -15,7 +15,7 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// The page has all charts, needs no network, and says what the screen says.
+// The page has all charts and the same statements as the screen, and needs no network.
 func TestReport(t *testing.T) {
 	temporaryFolder(t)
 	file := filepath.Join(t.TempDir(), "report.html")

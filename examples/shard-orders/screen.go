@@ -16,13 +16,13 @@ const (
 	indent = "    "
 )
 
-// A screen writes what the reader sees, and counts the claims that it shows.
+// A screen writes text for the reader, and counts the claims that it shows.
 type screen struct {
 	w      io.Writer
 	colour bool
 	held   int
 	failed int
-	last   block // what was written last
+	last   block // the kind of the last output
 }
 
 // A block is a kind of output. An empty line separates different kinds.

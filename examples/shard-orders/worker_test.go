@@ -120,7 +120,7 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// What went wrong in a process is told as its own, without a password.
+// The error of a process names the process, and shows no password.
 func TestProcessThatFails(t *testing.T) {
 	j, _ := jobFor(t)
 	j.Database = location{Name: "B", DSN: "joe:" + secret + "@tcp(127.0.0.1:1)/shop"}

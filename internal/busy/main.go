@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	variable = "SNOW_BUSY" // says what a process of the load does
+	variable = "SNOW_BUSY" // the job of a process of the load
 	written  = 64 << 20    // bytes between two syncs
 )
 

@@ -14,4 +14,12 @@
 // them, so two windows that overlap produce a duplicate in nearly every tick of the overlap.
 //
 // A process that is killed may lose ids that it has not written yet. Nobody has seen those.
+//
+//	run.go                                          Run, and the world of a scenario
+//	clocks.go failovers.go outages.go               the scenarios of leases
+//	pauses.go pins.go storms.go
+//	segments.go                                     RunSegments, and its scenarios
+//	proxy.go ledger.go                              a network with faults; the check of all ids
+//	process.go report.go                            a worker process as its parent sees it
+//	worker.go shifted.go wall.go wall_shifted.go    the worker process itself, also with a wrong clock
 package leasefaults

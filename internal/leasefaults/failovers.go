@@ -128,7 +128,7 @@ func (w *world) failOverUnprepared() {
 	all := append(holders, forgotten...)
 	each(all, func(p *process) { p.stop(w) })
 	w.server.PutBack(w)
-	heirs := w.start(8) // who get the numbers of the forgotten, for no other is free
+	heirs := w.start(8) // they get the numbers of the forgotten leases, because no other number is free
 	w.begin(heirs)
 	each(all, func(p *process) { p.resume(w) })
 	regressed := uint64(0)

@@ -91,7 +91,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestWorkers makes what the suite is to find, without a database: two processes that use one number.
+// TestWorkers makes the fault that the suite must find, without a database: two processes use one number.
 func TestWorkers(t *testing.T) {
 	if os.Getenv(jobVariable) != "" {
 		Work()
@@ -144,7 +144,7 @@ func TestWorkersEndWithTheirParent(t *testing.T) {
 	p.left(t)
 }
 
-// A peer is a server that shows what it was sent, and answers each message with itself.
+// A peer is a server that records the messages that it gets, and answers each message with the same text.
 type peer struct {
 	addr string
 	got  chan string

@@ -96,7 +96,7 @@ func (p *process) listen(out io.Reader) {
 		p.changed = make(chan struct{})
 		p.mu.Unlock()
 	}
-	_ = p.cmd.Wait() // what it said is judged, and its exit code says less
+	_ = p.cmd.Wait() // its reports say more than its exit code
 }
 
 // String returns everything that is known of the process, for failures.

@@ -175,7 +175,7 @@ func (p *proxy) serve(client net.Conn) {
 
 var errCut = errors.New("cut")
 
-// pump passes on what it reads until either end is closed or pass returns an error.
+// pump passes on the data that it reads, until either end is closed or pass returns an error.
 func pump(from, to net.Conn, pass func([]byte) error) {
 	buffer := make([]byte, 1<<16)
 	for {

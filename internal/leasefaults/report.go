@@ -9,7 +9,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A job is what a worker process is to do. It travels in the environment, where only its account can read the password.
+// A job tells a worker process what to do. It is passed in the environment, where only the same account can read the password.
 type job struct {
 	Driver    string // of database/sql
 	Dialect   sqlsnow.Dialect

@@ -132,4 +132,14 @@
 //
 // The suite does not test wrong clocks, crashes of servers and failovers, which
 // need servers that a test may kill.
+//
+// # Inside
+//
+//	sqlsnowtest.go                           Run, and the list of the clauses
+//	schema.go acquire.go renew.go end.go     clauses of leases: tables, beginning, renewals and losses, end
+//	pinned.go loss.go stop.go reserve.go     clauses of pinned numbers, a LossWindow, ids that stop, Reserve
+//	sessions.go transaction.go random.go     clauses of sessions and transactions; random histories
+//	segments.go                              RunSegments, and its clauses
+//	segments_use.go segments_faults.go
+//	holder.go space.go wire.go watch.go      a lease, a namespace, a driver with faults, and logs to check
 package sqlsnowtest

@@ -108,7 +108,7 @@ func pinnedAfterCrash(s *suite) {
 		s.Fatalf("got the number 20 s before its window ends: %+v", next)
 	default:
 	}
-	aged := sp.row(2) // read before it may be the next one's
+	aged := sp.row(2) // read before another process can take it
 	aged.ceiling -= sp.ticks(time.Minute)
 	sp.age(2, time.Minute)
 	next := <-got

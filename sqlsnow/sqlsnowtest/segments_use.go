@@ -220,7 +220,7 @@ func segmentsExhausted(s *segmentSuite) {
 	}
 	_, err := s.try(handles(databases), segments.Config{Last: 25})
 	s.wantIs("Open", err, segments.ErrExhausted)
-	// At the end of 63 bits a row says a number that can be stored.
+	// At the end of 63 bits, the next number in the row can still be stored.
 	s.exec("UPDATE snow_segments SET next_id = 9223372036854774000")
 	var last []*sql.DB
 	last = append(last, s.open(), databases[1].open())
@@ -264,7 +264,7 @@ func segmentsEnd(s *segmentSuite) {
 	if slices.Max(some) != 0 {
 		s.T.Errorf("Fill that failed: got %d", some)
 	}
-	for want := snow.ID(2); want <= 4; want++ { // it took none
+	for want := snow.ID(2); want <= 4; want++ { // the failed call took none
 		if id := s.next(got); id != want {
 			s.T.Errorf("got %d, want %d", id, want)
 		}

@@ -150,7 +150,7 @@ func closeLost(s *suite) {
 	}
 }
 
-// closeTwice loses the answer of a release that the database has done: the next one changes nothing, and nothing is lost.
+// closeTwice loses the answer to a release that the database has executed: the next release changes nothing, and that is no loss.
 func closeTwice(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Workers: 2})
 	for _, taken := range []bool{false, true} {

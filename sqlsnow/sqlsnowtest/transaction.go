@@ -35,7 +35,7 @@ func (s *suite) wantInTransaction(call string, err error) {
 	}
 }
 
-// leftInTransaction has every write meet a connection that is in a transaction.
+// leftInTransaction makes every write meet a connection that is in a transaction.
 func leftInTransaction(s *suite) {
 	sp := s.space(sqlsnow.Namespace{})
 	db, end := s.left()
@@ -57,7 +57,7 @@ func leftInTransaction(s *suite) {
 	} {
 		s.wantInTransaction(call, err)
 	}
-	s.execOn(db, "COMMIT") // if there is something
+	s.execOn(db, "COMMIT") // if there is something to commit
 	sp.same("rows", sp.rows(), before)
 	s.execOn(db, "BEGIN")
 	end()
@@ -68,7 +68,7 @@ func leftInTransaction(s *suite) {
 	s.execOn(db, "BEGIN")
 	s.wantInTransaction("Renew", h.Renew(s.Context()))
 	inside := *sp
-	inside.db = db // sees what was written in the transaction; after its end the lease may renew by itself
+	inside.db = db // this handle sees the writes of the transaction; after the transaction the lease may renew by itself
 	sp.same("row", inside.row(h.worker()), held)
 	end()
 	h.within()
@@ -81,7 +81,7 @@ func leftInTransaction(s *suite) {
 		s.Errorf("row after a Close that failed: got %+v, want it granted", got)
 	}
 
-	// With another connection there is no error, and what was written is there whatever becomes of the first.
+	// With another connection there is no error, and the write stays even if the first transaction is rolled back.
 	db = s.leaky()
 	db.SetMaxOpenConns(2)
 	s.execOn(db, "BEGIN")
@@ -93,7 +93,7 @@ func leftInTransaction(s *suite) {
 	h.within()
 }
 
-// migrateLeft has Migrate meet a connection that is in a transaction.
+// migrateLeft makes Migrate meet a connection that is in a transaction.
 func migrateLeft(s *suite) {
 	db, end := s.left()
 	s.wantInTransaction("Migrate", sqlsnow.Migrate(s.Context(), db, s.dialect))
@@ -101,7 +101,7 @@ func migrateLeft(s *suite) {
 	if err := sqlsnow.Migrate(s.Context(), db, s.dialect); err != nil {
 		s.Fatalf("Migrate: %v", err)
 	}
-	s.execOn(db, "BEGIN") // which fails, or says so, where Migrate left one open
+	s.execOn(db, "BEGIN") // fails, or warns, if Migrate left a transaction open
 	end()
 	db = s.open()
 	if err := sqlsnow.Init(s.Context(), db, s.dialect, s.space(sqlsnow.Namespace{}).ns); err != nil {
@@ -109,7 +109,7 @@ func migrateLeft(s *suite) {
 	}
 }
 
-// segmentsLeft has takes of numbers meet a connection that is in a transaction.
+// segmentsLeft makes takes of numbers meet a connection that is in a transaction.
 func segmentsLeft(s *segmentSuite) {
 	s.migrate()
 	db, end := s.left()

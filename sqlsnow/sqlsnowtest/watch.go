@@ -17,10 +17,10 @@ import (
 // goroutineLabel marks the goroutines of a clause, and all that they start.
 const goroutineLabel = "sqlsnowtest"
 
-// watched runs check, and fails the test if goroutines of package sqlsnow are left when all is closed.
+// watched runs check, and fails the test if goroutines of package sqlsnow are left at the end.
 func watched(t *testing.T, check func()) {
 	s := &suite{T: t}
-	t.Cleanup(func() { // runs last, for it is registered first
+	t.Cleanup(func() { // runs last, because it is registered first
 		left := ""
 		if !s.reached(func() bool {
 			left = goroutines(t.Name())
@@ -64,7 +64,7 @@ func (j *journal) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// WithAttrs and WithGroup lose what they are given: the messages identify the events.
+// WithAttrs and WithGroup ignore their arguments: the messages identify the events.
 func (j *journal) WithAttrs([]slog.Attr) slog.Handler { return j }
 func (j *journal) WithGroup(string) slog.Handler      { return j }
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// An interceptor stands between a handle and its database. It is called for every statement, with COMMIT and ROLLBACK among
-// them, and sends the statement by calling send. What it returns is what the caller of the statement sees.
+// An interceptor stands between a handle and its database. It is called for every statement, including COMMIT and ROLLBACK, and
+// sends the statement by calling send. The caller of the statement gets its error.
 type interceptor func(ctx context.Context, statement string, send func() error) error
 
 // wire returns a handle whose statements pass through the interceptor.
@@ -21,7 +21,7 @@ func (s *suite) wire(intercept interceptor) *sql.DB {
 	return s.wireTo(func() *sql.DB { return under }, intercept)
 }
 
-// wireTo is wire over one of several handles: each connection asks which.
+// wireTo is wire over one of several handles: each new connection calls under for its handle.
 func (s *suite) wireTo(under func() *sql.DB, intercept interceptor) *sql.DB {
 	db := sql.OpenDB(wire{under, intercept})
 	db.SetMaxOpenConns(4)
@@ -29,8 +29,8 @@ func (s *suite) wireTo(under func() *sql.DB, intercept interceptor) *sql.DB {
 	return db
 }
 
-// leaky returns a handle of one connection, which nobody looks at when it is used again: some drivers throw away those that
-// were left in a transaction.
+// leaky returns a handle of one connection that is never reset: some drivers would discard a connection that was left in a
+// transaction.
 func (s *suite) leaky() *sql.DB {
 	under := s.open()
 	db := sql.OpenDB(leaky{wire{func() *sql.DB { return under }, func(_ context.Context, _ string, send func() error) error { return send() }}})
@@ -59,8 +59,8 @@ func isWrite(statement string) bool {
 	return strings.EqualFold(strings.TrimSpace(word), "UPDATE")
 }
 
-// isWork reports whether a statement is neither the beginning nor the end of a transaction, nor the look at a session that
-// comes before each write.
+// isWork reports whether a statement is neither the beginning nor the end of a transaction, nor the check of a session before a
+// write.
 func isWork(statement string) bool {
 	word, _, _ := strings.Cut(strings.TrimSpace(statement), " ")
 	return isWrite(statement) || strings.EqualFold(word, "SELECT")
@@ -82,7 +82,7 @@ func (w wire) Connect(ctx context.Context) (driver.Conn, error) {
 
 func (w wire) Driver() driver.Driver { return w.under().Driver() }
 
-// wireConn has no ExecContext and no QueryContext, so every statement is prepared and comes by wireStmt.
+// wireConn has no ExecContext and no QueryContext, so every statement is prepared and goes through wireStmt.
 type wireConn struct {
 	conn      *sql.Conn
 	intercept interceptor
@@ -213,7 +213,7 @@ func (s *wireStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (r
 	return result, nil
 }
 
-// QueryContext reads all rows at once: some drivers do not run a statement before that.
+// QueryContext reads all rows at once, because some drivers run the statement only then.
 func (s *wireStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	answer := new(wireRows)
 	err := s.conn.intercept(ctx, s.query, func() error {

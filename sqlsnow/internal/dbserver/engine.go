@@ -21,7 +21,7 @@ type Engine struct {
 	least    string
 	bound    string // the condition that binds a write to its session's mark; ends in AND unless it is empty
 	guard    string // the condition under which a write is durable once it is confirmed; ends in AND unless it is empty
-	from     string // what the guard reads from
+	from     string // the FROM clause that the guard needs
 	durable  string // a further condition for numbers of segments; ends in AND unless it is empty
 
 	// insertID returns SQL with the value 1, which makes an UPDATE return an expression as its insert id. It is nil where UPDATE
@@ -36,14 +36,14 @@ type Engine struct {
 	checkTransaction func(ctx context.Context, s *Session) error // see Session.CheckTransaction; nil if checkSession is enough
 }
 
-// A Queryer is what a *sql.DB, *sql.Conn and *sql.Tx have in common.
+// A Queryer is a *sql.DB, a *sql.Conn or a *sql.Tx.
 type Queryer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// A Use is what a session is needed for.
+// A Use is the purpose of a session.
 type Use int
 
 // The uses.
@@ -123,7 +123,7 @@ var value = regexp.MustCompile(`\{(one|returning) ([^{}]+)\}`)
 //	{div}            the operator of integer division
 //	{greatest}       the function GREATEST; likewise {least}
 //	{bound} {guard}  conditions of an UPDATE: it commits by itself, and is durable once it is confirmed
-//	{from}           what the guard reads from
+//	{from}           the FROM clause that the guard needs
 //	{durable}        the condition that the server syncs what it confirms, where {bound} and {guard} don't check that
 //	{one x}          1; on a server without RETURNING, the UPDATE returns x as its insert id
 //	{returning x}    RETURNING x, or nothing on a server that doesn't have it; now stands for {now}

@@ -2,7 +2,7 @@ package protocol
 
 import "time"
 
-// A Reading is what the clocks of this process say.
+// A Reading is a reading of this process's clocks.
 type Reading struct {
 	Mono    time.Duration // since an arbitrary start; never goes back
 	Wall    time.Time

@@ -36,7 +36,7 @@ func renewed(m *Machine, q Request, r Reply, now Reading, out *Outcome) {
 	if out.Now == 0 { // the database's clock was refused; if that lasts, the window ends
 		return
 	}
-	// The ceiling to ask for, given what the reply says of the clock.
+	// The ceiling to ask for, given the clock in the reply.
 	want := min(p.TickAt(r.Now)+p.Ticks(m.window)+m.lead(now), m.cap(r.Now))
 	switch running := max(now.Running, out.Now); {
 	case p.Loss == 0 && want-h.Ceiling > p.Ticks(m.window)/4:

@@ -71,7 +71,7 @@ type attempt struct {
 	tries   int
 }
 
-// An Outcome is what follows from a Reply, for the lease to carry out.
+// An Outcome says what the lease must do after a Reply.
 type Outcome struct {
 	Open    *Holding // let the generator use it, then call Opened; call Keep if the generator can't use it and has another one
 	Suspend bool     // the generator must stop until the next Open: somebody else may have its ticks

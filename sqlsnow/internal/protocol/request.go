@@ -1,6 +1,6 @@
 package protocol
 
-// A State is what a row of snow_workers is used for. The numbers are those of the table.
+// A State is the state of a row of snow_workers. The numbers are those of the table.
 type State int
 
 // The states.
@@ -11,7 +11,7 @@ const (
 	Reserved
 )
 
-// An Ask is a kind of request: what is asked of the database with one statement.
+// An Ask is a kind of request. Each kind is one statement.
 type Ask int
 
 // The asks.
@@ -57,8 +57,8 @@ func (a Ask) Writes() bool {
 	return true
 }
 
-// A Request is what a lease asks of the database: one statement. Ticks are
-// those of the layout, times microseconds of the database's clock.
+// A Request is one statement that a lease sends to the database. Ticks are those
+// of the layout, and times are microseconds of the database's clock.
 type Request struct {
 	Ask              Ask
 	Worker           int64

@@ -54,7 +54,7 @@ func (w *simWorld) failover() {
 	}
 	n := w.registry.lose(w.now - lost - 1)
 	w.counts.failovers++
-	for _, p := range w.procs { // what they know is of the time before
+	for _, p := range w.procs { // their knowledge is from before the loss
 		p.knows = false
 	}
 	clear(w.doubtful)

@@ -11,7 +11,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// A simScript is what a database replies, read from bytes: anything.
+// A simScript makes replies of a database from bytes: any reply is possible.
 type simScript struct {
 	bytes []byte
 	ours  string // the last owner that the machine made

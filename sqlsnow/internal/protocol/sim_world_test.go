@@ -214,7 +214,7 @@ func (w *simWorld) send(p *simProc, q Request, done func(r Reply, losses int)) {
 			if w.epoch != epoch {
 				return
 			}
-			if w.down || p.away && p.id == by && !w.chance(0.1) { // what is on its way may arrive late
+			if w.down || p.away && p.id == by && !w.chance(0.1) { // a message that is under way may arrive late
 				if w.chance(0.5) {
 					w.after(w.delay(false), func() { done(Reply{Err: errSimDown}, 0) })
 				}

@@ -1,6 +1,6 @@
 package protocol
 
-// A step is what a machine does next.
+// A step is the next request of a machine, and the reason for it.
 type step int
 
 const (

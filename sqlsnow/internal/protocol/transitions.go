@@ -9,7 +9,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// A transition is what a step asks, and what follows from the reply.
+// A transition is the request of a step, and the handling of its reply.
 type transition struct {
 	ask     Ask
 	holding bool // the request is about the number that is held, not about an attempt at another one
