@@ -163,7 +163,7 @@ func TestGeneratorsOfAWorkerShareMaxAhead(t *testing.T) {
 	}
 }
 
-// Callers that give up waiting do not use up the future of those who don't.
+// Callers that give up waiting do not use up the ticks of callers that go on waiting.
 func TestCancelledWaitsDoNotUseUpTheFuture(t *testing.T) {
 	g, f := newTest(t, GameServers(), Config{})
 	ids := make([]ID, 256)

@@ -41,10 +41,10 @@ type Grant struct {
 	counters
 }
 
-// counters are what Stats is made of. Ids are not counted one by one: how many
-// were made follows from the word.
+// counters are the counts for Stats. Ids are not counted one by one: the number of
+// ids follows from the word.
 type counters struct {
-	jumping, jumped atomic.Uint64 // equal when skipped belongs to the word
+	jumping, jumped atomic.Uint64 // equal while skipped and the word are consistent
 	skipped         atomic.Uint64 // positions up to the word that made no id
 	waits           atomic.Uint64
 	waited          atomic.Int64

@@ -37,8 +37,8 @@ func (g *Grant) stats() Stats {
 	return s
 }
 
-// issued returns how many ids were made, and the last position. If the two
-// counts of jumps are equal, skipped belongs to that position.
+// issued returns how many ids were made, and the last position. While the two
+// counts of jumps are equal, skipped and the position are consistent.
 func (g *Grant) issued() (n, last uint64) {
 	for {
 		jumped := g.jumped.Load()

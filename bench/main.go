@@ -143,7 +143,7 @@ func (o options) measure(ctx context.Context) error {
 	return nil
 }
 
-// part reports whether a part is to be measured.
+// part reports whether to measure a part.
 func (o options) part(name string) bool { return o.only == "" || o.only == name }
 
 // rowsOptions limits the tables and the slow keys to what fits the time, unless a

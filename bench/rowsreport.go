@@ -30,8 +30,8 @@ func rowsReport(s *section[[]rows.Result]) string {
 	return b.String()
 }
 
-// turnsReport returns the part of RESULTS.md about snow's keys and those that
-// the database counts up.
+// turnsReport returns the part of RESULTS.md about snow's keys beside
+// AUTO_INCREMENT.
 func turnsReport(s *section[[]rows.Turn]) string {
 	var b strings.Builder
 	b.WriteString("## Snow's keys beside AUTO_INCREMENT\n\n" + s.about([]string{"github.com/go-sql-driver/mysql", "github.com/jackc/pgx/v5"}))

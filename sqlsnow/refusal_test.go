@@ -37,7 +37,7 @@ func TestFenceRefuses(t *testing.T) {
 	}
 }
 
-// After ctx has ended, a reply may be that of a wait that was cut short.
+// After ctx has ended, a reply may come from a wait that was cut short.
 func TestReplyAfterTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &scripted{layout: snow.Default(), before: cancel}

@@ -43,7 +43,7 @@ func (s scenario) parents(rows int) int {
 
 var parentTables = []string{"players", "kinds", "shops"}
 
-// tables are those that a merge copies, in their order.
+// tables are the tables that a merge copies, in order.
 func (s scenario) tables() []string {
 	if !s.refers {
 		return []string{"orders"}

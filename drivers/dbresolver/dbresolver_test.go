@@ -54,8 +54,8 @@ func dialector(dir, name string) gorm.Dialector {
 	return gormlite.Open("file:" + filepath.Join(dir, name))
 }
 
-// openShop opens a shop whose replica is that of all tables, or of those that
-// are named. The source is the first database or, where it is apart, another.
+// openShop opens a shop with a replica of all tables, or only of the given ones.
+// The source is the database that was opened first or, if apart, another one.
 func openShop(t *testing.T, o order, cfg gorm.Config, apart bool, tables ...any) shop {
 	t.Helper()
 	dir := t.TempDir()

@@ -16,7 +16,7 @@ import (
 	"github.com/shardsnow/snow/gormsnow"
 )
 
-// Models, each with one fault at most. The tables of those that start with "live" have the faults.
+// Models, each with at most one fault. For models that start with "live", the fault is in the table.
 type (
 	sound struct {
 		ID        snow.ID
@@ -124,7 +124,7 @@ func TestCheck(t *testing.T) {
 		db := d.open(t, gorm.Config{}).WithContext(t.Context())
 		for name, tt := range map[string]struct {
 			migrate []any
-			tables  map[string][]string // statements by product; "" are those of all
+			tables  map[string][]string // statements by product; "" is for all products
 			models  []any
 			want    []string
 			problem string // part of each

@@ -131,7 +131,7 @@ func testByColumns(t *testing.T, db *gorm.DB) {
 	if second.ID != first.ID || second.Buyer != "ann" {
 		t.Errorf("loaded %+v, want order %d", second, first.ID)
 	}
-	// More columns than the unique ones: those of the row must match.
+	// With more columns than the unique ones, all of them must match the row.
 	third := order{Reference: &reference, Buyer: "ann"}
 	once(t, db, false, &third, "reference", "buyer")
 	fourth := order{Reference: &reference, Buyer: "bob"}

@@ -38,7 +38,7 @@ type (
 // TableName implements gorm's Tabler.
 func (Typed) TableName() string { return "orders" }
 
-// An account of rows: those of the unsharded table, then those of each shard.
+// An account counts rows: of the unsharded table, then of each shard.
 type account [5]int
 
 type shop struct {

@@ -277,7 +277,7 @@ func (s *suite) returned(t *testing.T) {
 			one, many := Company{Name: "returned"}, []Company{{Name: "returned"}, {Name: fmt.Sprint("returned ", i, j)}}
 			tx := s.db.Clauses(c, r).Session(&gorm.Session{})
 			s.created(t, tx.Create(&one).Error, one)
-			s.created(t, tx.Create(&many).Error, many...) // GORM may drop those that do not return
+			s.created(t, tx.Create(&many).Error, many...) // GORM may drop rows that do not return
 		}
 	}
 }

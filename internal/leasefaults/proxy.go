@@ -42,7 +42,7 @@ const lateBy = 1500 * time.Millisecond
 // A link is a connection of a client, and the proxy's connection to the server for it.
 type link struct {
 	client, server net.Conn
-	mute           atomic.Bool // the next answer is to be lost
+	mute           atomic.Bool // lose the next answer
 }
 
 func (l *link) cut() {

@@ -34,7 +34,7 @@ type reply struct {
 	room    int64 // with ErrExhausted: how many numbers are left, fewer than were asked for
 }
 
-// A counter is what the process knows of a database.
+// A counter is the state of a database, as the process knows it.
 type counter struct {
 	known   bool // its row was seen, and fits the others
 	residue int64

@@ -240,7 +240,7 @@ func (w *sim) issue(p *simProc, ids ...snow.ID) {
 // pump lets a process send its requests.
 func (w *sim) pump(p *simProc) {
 	p.most = max(p.most, p.pool.step)
-	// What a crash skips: two steps, the first blocks, and what was on its way from those that are slow.
+	// A crash skips at most two steps, the first blocks, and the blocks on their way from slow databases.
 	left, bound := p.pool.left(), 2*p.most+int64(len(p.pool.counters))*(p.most+w.plan.step)+p.wanted
 	w.mostLeft = max(w.mostLeft, float64(left)/float64(p.most))
 	if left > bound {

@@ -13,7 +13,7 @@ const (
 	insertRow = `INSERT INTO snow_segments (tag, space_uuid, modulus, residue, state, next_id, takes)
 		VALUES (:tag, :space, :modulus, :residue, 0, :next, 0)`
 
-	// updateSeal opens a row that was compared with those of all other databases, and fits them.
+	// updateSeal opens a row after it was compared with the rows of all other databases and fits them.
 	updateSeal = `UPDATE snow_segments SET state = 1, takes = takes + {one now}
 		{from} WHERE {bound} {guard} {durable} tag = :tag AND space_uuid = :space AND modulus = :modulus AND residue = :residue AND state = 0`
 

@@ -232,7 +232,7 @@ func (h *history) makeID(l *holder) {
 	}
 }
 
-// observe compares the rows with those of the last time, and with every window ever granted.
+// observe compares the rows with those that it saw last time, and with every window ever granted.
 func (h *history) observe() {
 	h.Helper()
 	rows, now := h.rows(), h.now()

@@ -151,7 +151,7 @@ func lateReassertion(s *suite) {
 		var worker uint64
 		var before row
 		db := s.wire(func(_ context.Context, statement string, send func() error) error {
-			if isWrite(statement) && writes.Add(1) == 3 { // after those of Acquire and of the renewal
+			if isWrite(statement) && writes.Add(1) == 3 { // after the writes of Acquire and of the renewal
 				change(worker)
 				before = sp.row(worker)
 			}

@@ -34,7 +34,7 @@ func seizedBeforeReassertion(s *suite) {
 	var writes atomic.Int64
 	var h *holder
 	db := s.wire(func(_ context.Context, statement string, send func() error) error {
-		if isWrite(statement) && writes.Add(1) == 3 { // after those of Acquire and of the renewal
+		if isWrite(statement) && writes.Add(1) == 3 { // after the writes of Acquire and of the renewal
 			h.stopped("before the ceiling is set again")
 			sp.seize(0, 0)
 		}

@@ -31,7 +31,7 @@ type simWorld struct {
 
 	holders   map[int64][]*simProc   // who may use a number
 	used      map[int64][]int64      // of each number the ticks that were, in their order
-	doubtful  map[simTick]bool       // those that were by a process that knew of a loss
+	doubtful  map[simTick]bool       // used ticks, by processes that knew of a loss
 	committed map[simClaim]*simRange // what the database granted to an owner, ever
 	owners    int
 
