@@ -20,10 +20,10 @@ type progress struct {
 	now  func() time.Time
 	bars *mpb.Progress // nil where w is no terminal
 
-	mu       sync.Mutex
-	stage    map[string]*stretch // by phase, source and table
-	lastLine time.Time           // when the last line was written
-	over     bool
+	mu    sync.Mutex
+	stage map[string]*stretch // by phase, source and table
+	told  time.Time           // when the last line was written
+	over  bool
 }
 
 // A stretch is the progress in a table and a phase, from the row where this process
@@ -46,7 +46,7 @@ func newProgress(w io.Writer) *progress {
 			p.bars = mpb.New(mpb.WithOutput(w), mpb.WithWidth(30), mpb.WithRefreshRate(200*time.Millisecond), mpb.WithAutoRefresh())
 		}
 	}
-	p.lastLine = p.now()
+	p.told = p.now()
 	return p
 }
 
@@ -102,8 +102,8 @@ func (p *progress) show(s *stretch, end bool) {
 		}
 		return
 	}
-	if now := p.now(); now.Sub(p.lastLine) >= everyLine {
-		p.lastLine = now
+	if now := p.now(); now.Sub(p.told) >= everyLine {
+		p.told = now
 		p.line(s.name + "  " + s.text(now))
 	}
 }

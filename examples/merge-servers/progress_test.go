@@ -13,7 +13,7 @@ func TestProgressLines(t *testing.T) {
 	var b bytes.Buffer
 	p := newProgress(&b)
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	p.now, p.lastLine = func() time.Time { return now }, now
+	p.now, p.told = func() time.Time { return now }, now
 	batch := func(kind report.EventKind, rows int64) {
 		p.event(report.Event{Kind: kind, Phase: "copy", Source: "s1", Table: "players", Rows: rows, Total: 100_000})
 	}

@@ -313,8 +313,7 @@ func (w *segmentWorld) twoDown() {
 	w.judge()
 }
 
-// restore sets the database back. A process that has seen higher numbers notices it and stops all processes, until the row is
-// raised.
+// restore sets the database back. Whoever has seen more finds out and stops everybody, until the row is raised.
 func (w *segmentWorld) restore() {
 	w.scenario.lossy = true // processes that take numbers before that repeat ids
 	processes := w.start(4)

@@ -44,7 +44,7 @@ func TestSegmentsOnMariaDB(t *testing.T) {
 // No number is taken from a server that may forget it, even if it was set so while a process runs. Nor does an administrator's account
 // take numbers from a replica.
 func TestSegmentsOnMariaDBThatForgets(t *testing.T) {
-	server := dbtest.MariaDB(t, "read_only=0") // a server of its own, because the test sets read_only
+	server := dbtest.MariaDB(t, "read_only=0") // of its own, for it is about to be set
 	db := openMariaDB(t, server.DSN(server.CreateDatabase(t)))
 	ctx := t.Context()
 	if err := sqlsnow.Migrate(ctx, db, sqlsnow.MySQL); err != nil {

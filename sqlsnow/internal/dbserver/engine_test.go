@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the files in testdata")
 
-// The queries about servers and sessions are in testdata, for people to read and for changes to show.
+// What servers are asked about themselves and their sessions is in testdata, for people to read and for changes to show.
 func TestQuestions(t *testing.T) {
 	for _, d := range []sqldialect.Dialect{sqldialect.MySQL, sqldialect.Postgres, sqldialect.SQLite} {
 		t.Run(d.String(), func(t *testing.T) {

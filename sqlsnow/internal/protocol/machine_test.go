@@ -190,7 +190,7 @@ func TestReadConfirmsNothing(t *testing.T) {
 	}
 }
 
-// Renew does not make the request for the first window, or a renewal, come too soon.
+// Renew does not make the first window, or a renewal, come too soon.
 func TestHurry(t *testing.T) {
 	m, now, _ := holding(t, 5*time.Second)
 	at := m.at
