@@ -325,7 +325,7 @@ func TestPacksOfForgottenPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer reader.Rollback()
+	defer func() { _ = reader.Rollback() }()
 	var n int
 	if err := reader.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM snow_merge_packs").Scan(&n); err != nil || n < 3 {
 		t.Fatalf("the reader sees %d packs, %v", n, err)
