@@ -84,14 +84,7 @@ func TestCeilingUnderContention(t *testing.T) {
 }
 
 func TestTimeExhausted(t *testing.T) {
-	w, err := Fixed(UIDGenerator(), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := NewGenerator(w, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := newReal(t, UIDGenerator())
 	if id, err := g.Next(t.Context()); !errors.Is(err, ErrTimeExhausted) || id != 0 {
 		t.Errorf("Next() = %d, %v, want ErrTimeExhausted", id, err)
 	}
@@ -148,14 +141,7 @@ func TestLayoutThatEndsSoonWorks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := Fixed(l, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := NewGenerator(w, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := newReal(t, l)
 	mustNext(t, g)
 	if left := g.Stats().Left.Round(time.Hour); left != 7*24*time.Hour {
 		t.Errorf("Stats().Left = %v, want a week", left)

@@ -62,6 +62,20 @@ func newTest(t *testing.T, l Layout, cfg Config) (*Generator, *fakeTime) {
 	return g, f
 }
 
+// newReal returns a generator for worker 1 on the machine's own clocks.
+func newReal(t *testing.T, l Layout) *Generator {
+	t.Helper()
+	w, err := Fixed(l, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGenerator(w, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
 func newOn(t *testing.T, l Layout, worker uint64, cfg Config, f *fakeTime) *Generator {
 	t.Helper()
 	grant, err := newFixed(l, 0, worker, f)

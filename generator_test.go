@@ -341,14 +341,7 @@ func TestGeneratorNotMadeByNewGenerator(t *testing.T) {
 }
 
 func TestGeneratorAllocatesNothing(t *testing.T) {
-	w, err := Fixed(Default(), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := NewGenerator(w, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := newReal(t, Default())
 	mustNext(t, g)
 	ids := make([]ID, 1000)
 	for name, f := range map[string]func(){

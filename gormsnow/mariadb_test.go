@@ -23,24 +23,10 @@ func TestMain(m *testing.M) { gormtest.Main(m) }
 // with RETURNING, or as MySQL, without.
 func openMariaDB(tb testing.TB, server *dbtest.Server, returning bool, cfg *gorm.Config) *gorm.DB {
 	tb.Helper()
-	cfg.DisableForeignKeyConstraintWhenMigrating = true // as in sharded tables
-	db, err := gorm.Open(mysql.New(mysql.Config{
+	return gormtest.OpenWith(tb, mysql.New(mysql.Config{
 		DSN:                  server.DSN(server.CreateDatabase(tb)),
 		DisableWithReturning: !returning,
 	}), cfg)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		conn, err := db.DB()
-		if err == nil {
-			err = conn.Close()
-		}
-		if err != nil {
-			tb.Error(err)
-		}
-	})
-	return db
 }
 
 func TestMariaDB(t *testing.T) {

@@ -180,6 +180,19 @@ func TestHooksSeeTheID(t *testing.T) {
 	}
 }
 
+// wantRefused sees to it that no row of a model is created, and that no id is asked for.
+func wantRefused(t *testing.T, row any, model, field, reason string) {
+	t.Helper()
+	src := newSequence()
+	db := dry(t, src)
+	for range 2 { // analysed, then cached
+		wantFieldError(t, db.Table("rows").Create(row), model, field, reason)
+	}
+	if len(src.fills) != 0 {
+		t.Errorf("asked the source for %v", src.fills)
+	}
+}
+
 // wantFieldError checks that an insert was refused before it built any SQL.
 func wantFieldError(t *testing.T, tx *gorm.DB, model, field, reason string) {
 	t.Helper()

@@ -316,6 +316,29 @@ func TestPacksOfUnfinishedRun(t *testing.T) {
 	}
 }
 
+// A run of another plan does not wait for the rows of one that it forgets, even
+// if somebody can still see them.
+func TestPacksOfForgottenPlan(t *testing.T) {
+	f := packed(t)
+	f.interrupt("mint", 2000)
+	reader, err := f.target.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reader.Rollback() }()
+	var n int
+	if err := reader.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM snow_merge_packs").Scan(&n); err != nil || n < 3 {
+		t.Fatalf("the reader sees %d packs, %v", n, err)
+	}
+	f.plan.Tables[0].Created = ""
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.rows(f.target, "SELECT SUM(size), MIN(source_table), MAX(source_table) FROM snow_merge_packs"); got != "3000 2 2" {
+		t.Errorf("rows, lowest and highest source table: got %s", got)
+	}
+}
+
 // Rows of several cuts, whose ids did not begin where those before ended, are
 // copied together.
 func TestPacksOfSeveralCuts(t *testing.T) {

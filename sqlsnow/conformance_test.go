@@ -13,6 +13,7 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/contractdb"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
@@ -23,7 +24,7 @@ import (
 func TestReadOnlyMariaDB(t *testing.T) {
 	server := dbtest.MariaDB(t, "read_only=0") // a server of its own, because the test sets read_only
 	dsn := server.DSN(server.CreateDatabase(t))
-	root := openMariaDB(t, dsn)
+	root := contractdb.Open(t, "mysql", dsn)
 	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 2}
 	if err := errors.Join(sqlsnow.Migrate(ctx, root, sqlsnow.MySQL), sqlsnow.Init(ctx, root, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)
@@ -41,7 +42,7 @@ func TestReadOnlyMariaDB(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	app := openMariaDB(t, "app:app@"+dsn[strings.LastIndexByte(dsn, '@')+1:])
+	app := contractdb.Open(t, "mysql", "app:app@"+dsn[strings.LastIndexByte(dsn, '@')+1:])
 	_, acquireErr := sqlsnow.Acquire(ctx, app, sqlsnow.MySQL, quiet)
 	ns.Name = "other"
 	for call, err := range map[string]error{
@@ -66,7 +67,7 @@ func TestMariaDBThatForgets(t *testing.T) {
 	} {
 		t.Run(setting, func(t *testing.T) {
 			server := dbtest.MariaDB(t, setting)
-			db := openMariaDB(t, server.DSN(server.CreateDatabase(t)))
+			db := contractdb.Open(t, "mysql", server.DSN(server.CreateDatabase(t)))
 			if err := sqlsnow.Migrate(t.Context(), db, sqlsnow.MySQL); err != nil {
 				t.Fatal(err)
 			}
@@ -92,37 +93,6 @@ func TestMariaDBThatForgets(t *testing.T) {
 	}
 }
 
-func openMariaDB(t *testing.T, dsn string) *sql.DB {
-	t.Helper()
-	db, err := sql.Open("mysql", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
-}
-
 func TestLeasesOnMariaDB(t *testing.T) {
-	server := dbtest.MariaDB(t)
-	sqlsnowtest.Run(t, sqlsnow.MySQL, func(t *testing.T) sqlsnowtest.Database {
-		dsn := server.DSN(server.CreateDatabase(t))
-		open := func(parameters string) func(*testing.T) *sql.DB {
-			return func(t *testing.T) *sql.DB { return openMariaDB(t, dsn+parameters) }
-		}
-		return sqlsnowtest.Database{
-			Open:       open(""),
-			ReadOnly:   open("&tx_read_only=1"),
-			NotDurable: open("&autocommit=0"), // nobody would commit
-			Sessions: map[string]func(*testing.T) *sql.DB{
-				"found-rows":   open("&clientFoundRows=true"),
-				"interpolated": open("&interpolateParams=true"),
-				"kolkata":      open("&time_zone=%27%2B05:30%27&loc=Asia%2FKolkata"),
-				"serializable": open("&tx_isolation=%27SERIALIZABLE%27"),
-				"sloppy":       open("&sql_mode=%27%27"),
-				"few-rows":     open("&sql_select_limit=1"),
-				"chained":      open("&completion_type=CHAIN"),
-				"ansi":         open("&sql_mode=%27ANSI,TRADITIONAL%27"),
-			},
-		}
-	})
+	sqlsnowtest.Run(t, sqlsnow.MySQL, contractdb.MariaDB(dbtest.MariaDB(t)))
 }

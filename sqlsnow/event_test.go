@@ -2,7 +2,6 @@ package sqlsnow
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
@@ -34,7 +33,7 @@ func longAgo(t *testing.T) snow.Layout {
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scripted{layout: longAgo(t)}
-		db := sql.OpenDB(s)
+		db := s.open()
 		defer db.Close()
 		var events []LeaseEvent
 		var callers []any
@@ -139,7 +138,7 @@ func TestEvents(t *testing.T) {
 func TestEndIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scripted{layout: longAgo(t)}
-		db := sql.OpenDB(s)
+		db := s.open()
 		defer db.Close()
 		ended := 0
 		lease, err := Acquire(t.Context(), db, MySQL, LeaseConfig{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/contractdb"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -15,7 +16,7 @@ import (
 // The database's clock goes forward, by less than MaxSkew, and back. Ids stay ahead of it, and so do their windows.
 func TestExcursionOfTheClock(t *testing.T) {
 	server := dbtest.MariaDB(t)
-	db := openMariaDB(t, server.DSN(server.CreateDatabase(t)))
+	db := contractdb.Open(t, "mysql", server.DSN(server.CreateDatabase(t)))
 	server.SetClock(t, 0)
 	ctx := t.Context()
 	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 2, PinnedWindow: 3 * time.Second}

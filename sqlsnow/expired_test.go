@@ -2,7 +2,6 @@ package sqlsnow
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"log/slog"
@@ -21,7 +20,7 @@ func leased(t *testing.T, pinned bool, test func(t *testing.T, s *scripted, leas
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &scripted{layout: longAgo(t)}
-		db := sql.OpenDB(s)
+		db := s.open()
 		defer db.Close()
 		j := &lines{}
 		cfg := LeaseConfig{Namespace: "shop", Logger: slog.New(j)}

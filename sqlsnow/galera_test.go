@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/contractdb"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
@@ -22,10 +23,10 @@ func TestGalera(t *testing.T) {
 	name := servers[0].CreateDatabase(t)
 	nodes := make([]*sql.DB, len(servers))
 	for i, server := range servers {
-		admin := openMariaDB(t, server.DSN(""))
+		admin := contractdb.Open(t, "mysql", server.DSN(""))
 		for answer(t, admin, "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '"+name+"'") != "1" && t.Context().Err() == nil {
 		}
-		nodes[i] = openMariaDB(t, server.DSN(name))
+		nodes[i] = contractdb.Open(t, "mysql", server.DSN(name))
 	}
 	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 16}
 	each := func(what string, f func(i int, db *sql.DB) error) {

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow/internal/fakedb"
 )
 
 // A scripted database speaks MySQL: it knows one namespace whose worker 7 is
@@ -34,7 +34,7 @@ type scripted struct {
 	slow       time.Duration // what a statement takes
 }
 
-func (s *scripted) answer(query string, args []driver.NamedValue) ([]driver.Value, error) {
+func (s *scripted) answer(query string) ([]driver.Value, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	op := strings.Fields(query)[0]
@@ -89,61 +89,21 @@ func (s *scripted) set(change func()) {
 	change()
 }
 
-type (
-	scriptedConn struct{ *scripted }
-	scriptedRows struct {
-		row  []driver.Value
-		done bool
+// open opens the database. A statement takes as long as the test says.
+func (s *scripted) open() *sql.DB {
+	answer := func(ctx context.Context, query string) ([]driver.Value, error) {
+		s.mu.Lock()
+		slow := s.slow
+		s.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(slow):
+			return s.answer(query)
+		}
 	}
-	scriptedResult struct{ row []driver.Value }
-)
-
-func (s *scripted) Connect(context.Context) (driver.Conn, error) { return scriptedConn{s}, nil }
-func (s *scripted) Driver() driver.Driver                        { return nil }
-func (scriptedConn) Prepare(string) (driver.Stmt, error)         { return nil, errors.New("unexpected") }
-func (scriptedConn) Close() error                                { return nil }
-func (scriptedConn) Begin() (driver.Tx, error)                   { return nil, errors.New("unexpected") }
-
-// wait takes the time of a statement.
-func (s *scripted) wait(ctx context.Context) error {
-	s.mu.Lock()
-	slow := s.slow
-	s.mu.Unlock()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(slow):
-		return nil
-	}
+	return fakedb.Open(answer, answer)
 }
-
-func (c scriptedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	if err := c.wait(ctx); err != nil {
-		return nil, err
-	}
-	row, err := c.answer(query, args)
-	return &scriptedRows{row: row, done: row == nil}, err
-}
-
-func (c scriptedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if err := c.wait(ctx); err != nil {
-		return nil, err
-	}
-	row, err := c.answer(query, args)
-	return scriptedResult{row}, err
-}
-func (r *scriptedRows) Columns() []string { return make([]string, len(r.row)) }
-func (r *scriptedRows) Close() error      { return nil }
-func (r *scriptedRows) Next(dest []driver.Value) error {
-	if r.done {
-		return io.EOF
-	}
-	r.done = true
-	copy(dest, r.row)
-	return nil
-}
-func (r scriptedResult) RowsAffected() (int64, error) { return int64(min(1, len(r.row))), nil }
-func (r scriptedResult) LastInsertId() (int64, error) { return r.row[0].(int64), nil }
 
 // inVirtualTime runs a test with a lease of worker 7, which is closed at its end.
 func inVirtualTime(t *testing.T, test func(t *testing.T, s *scripted, lease *Lease, keys *snow.Generator)) {
@@ -159,7 +119,7 @@ func withWindow(t *testing.T, window time.Duration, test func(t *testing.T, s *s
 			t.Fatal(err)
 		}
 		s := &scripted{layout: l, window: window}
-		db := sql.OpenDB(s)
+		db := s.open()
 		defer db.Close()
 		lease, err := Acquire(t.Context(), db, MySQL, LeaseConfig{Namespace: "shop", Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
@@ -271,7 +231,7 @@ func TestPinnedNumberIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &scripted{layout: l}
-		db := sql.OpenDB(s)
+		db := s.open()
 		defer db.Close()
 		seven := uint64(7)
 		lease, err := Acquire(t.Context(), db, MySQL, LeaseConfig{Namespace: "shop", Worker: &seven, Logger: slog.New(slog.DiscardHandler)})
@@ -312,7 +272,7 @@ func TestPinnedNumberIsLost(t *testing.T) {
 func TestAcquireRefuses(t *testing.T) {
 	l := snow.Twitter()
 	s := &scripted{layout: l}
-	db := sql.OpenDB(s)
+	db := s.open()
 	defer db.Close()
 	thousand := uint64(32)
 	for name, cfg := range map[string]LeaseConfig{

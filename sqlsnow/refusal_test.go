@@ -2,7 +2,6 @@ package sqlsnow
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"testing"
@@ -18,7 +17,7 @@ import (
 func TestFenceRefuses(t *testing.T) {
 	l := snow.Default()
 	s := &scripted{layout: l}
-	db := sql.OpenDB(s)
+	db := s.open()
 	defer db.Close()
 	if err := Fence(t.Context(), db, MySQL, "shop"); !errors.Is(err, dberrors.ErrRefused) {
 		t.Errorf("1 of 1024 rows changed: %v", err)
@@ -41,7 +40,7 @@ func TestFenceRefuses(t *testing.T) {
 func TestReplyAfterTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &scripted{layout: snow.Default(), before: cancel}
-	db := sql.OpenDB(s)
+	db := s.open()
 	defer db.Close()
 	e, err := dbserver.For(MySQL)
 	if err != nil {

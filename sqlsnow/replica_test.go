@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/contractdb"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
@@ -21,7 +22,7 @@ func TestReplicasOfStatements(t *testing.T) {
 	replica := dbtest.MariaDB(t, "server-id=2", "log-bin=binlog", "sync-binlog=0", "read-only=1", "innodb-flush-log-at-trx-commit=2")
 	replica.Follow(t, primary)
 	name := primary.CreateDatabase(t)
-	db, copied := openMariaDB(t, primary.DSN(name)), openMariaDB(t, replica.DSN(name))
+	db, copied := contractdb.Open(t, "mysql", primary.DSN(name)), contractdb.Open(t, "mysql", replica.DSN(name))
 	ctx := t.Context()
 	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
 	for _, err := range []error{sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)} {
@@ -113,7 +114,7 @@ func contents(t *testing.T, db *sql.DB, table string) string {
 // Nothing is written to a server that was made read-only, even with an administrator's account: it is no longer the primary.
 func TestReadOnlyForAdministrators(t *testing.T) {
 	server := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog")
-	db := openMariaDB(t, server.DSN(server.CreateDatabase(t)))
+	db := contractdb.Open(t, "mysql", server.DSN(server.CreateDatabase(t)))
 	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/contractdb"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
@@ -16,7 +17,7 @@ import (
 // A trigger changes LAST_INSERT_ID, which returns the database's time, or the number. Without it no reply is accepted.
 func TestTriggersOnMariaDB(t *testing.T) {
 	server := dbtest.MariaDB(t)
-	db := openMariaDB(t, server.DSN(server.CreateDatabase(t)))
+	db := contractdb.Open(t, "mysql", server.DSN(server.CreateDatabase(t)))
 	ctx := t.Context()
 	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 2}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {

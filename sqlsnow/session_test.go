@@ -13,6 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/contractdb"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
@@ -23,7 +24,7 @@ import (
 func TestChainedTransactions(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	dsn := server.DSN(server.CreateDatabase(t))
-	db := openMariaDB(t, dsn+"&completion_type=CHAIN")
+	db := contractdb.Open(t, "mysql", dsn+"&completion_type=CHAIN")
 	db.SetMaxOpenConns(1)
 	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
 	cfg := sqlsnow.LeaseConfig{Namespace: "orders", Logger: slog.New(slog.DiscardHandler)}
@@ -59,7 +60,7 @@ func TestChainedTransactions(t *testing.T) {
 	}
 	db.Close()
 	held := "SELECT COUNT(*) FROM snow_workers WHERE state = 2 AND ceiling_tick > floor_tick"
-	if got := answer(t, openMariaDB(t, dsn), held); got != "2" {
+	if got := answer(t, contractdb.Open(t, "mysql", dsn), held); got != "2" {
 		t.Errorf("got %s windows after the connections were closed, want 2", got)
 	}
 	lease.Close(ctx)
@@ -69,7 +70,7 @@ func TestChainedTransactions(t *testing.T) {
 // that as well, with another name of the variable.
 func TestIsolationInATransaction(t *testing.T) {
 	server := dbtest.MariaDB(t)
-	db := openMariaDB(t, server.DSN(""))
+	db := contractdb.Open(t, "mysql", server.DSN(""))
 	db.SetMaxOpenConns(1)
 	const look = "SET @@tx_isolation = @@tx_isolation, @snow = 1"
 	exec(t, db, look, "BEGIN")
@@ -84,11 +85,11 @@ func TestIsolationInATransaction(t *testing.T) {
 func TestSessionWithoutBinaryLog(t *testing.T) {
 	server := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog")
 	dsn := server.DSN(server.CreateDatabase(t))
-	db, ns := openMariaDB(t, dsn), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
+	db, ns := contractdb.Open(t, "mysql", dsn), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
 	if err := errors.Join(sqlsnow.Migrate(t.Context(), db, sqlsnow.MySQL), sqlsnow.Init(t.Context(), db, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)
 	}
-	unlogged := openMariaDB(t, dsn+"&sql_log_bin=0")
+	unlogged := contractdb.Open(t, "mysql", dsn+"&sql_log_bin=0")
 	_, err := sqlsnow.Acquire(t.Context(), unlogged, sqlsnow.MySQL, quietly("orders"))
 	_, segmentsErr := segments.Open(t.Context(), []*sql.DB{unlogged}, sqlsnow.MySQL, segments.Config{Tag: "orders", Logger: quiet.Logger})
 	for call, err := range map[string]error{"Acquire": err, "segments.Open": segmentsErr} {
@@ -105,7 +106,7 @@ func quietly(namespace string) sqlsnow.LeaseConfig {
 // A pool whose connections are all in use says so.
 func TestStarvedPool(t *testing.T) {
 	server := dbtest.MariaDB(t)
-	db := openMariaDB(t, server.DSN(server.CreateDatabase(t)))
+	db := contractdb.Open(t, "mysql", server.DSN(server.CreateDatabase(t)))
 	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ func TestMain(m *testing.M) {
 
 func TestMeasure(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it needs a server")
+		t.Skip("needs a MariaDB server: left out under -short")
 	}
 	got, err := Measure(t.Context(), Options{Rows: 400, Rounds: 1, Memory: []int{200, 300}, Progress: func(line string) { t.Log(line) }})
 	if err != nil {

@@ -22,29 +22,10 @@ import (
 
 func TestMain(m *testing.M) { gormtest.Main(m) }
 
-func open(tb testing.TB, dialector gorm.Dialector, cfg *gorm.Config) *gorm.DB {
-	tb.Helper()
-	cfg.DisableForeignKeyConstraintWhenMigrating = true // as in sharded tables
-	db, err := gorm.Open(dialector, cfg)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		conn, err := db.DB()
-		if err == nil {
-			err = conn.Close()
-		}
-		if err != nil {
-			tb.Error(err)
-		}
-	})
-	return db
-}
-
 func openSQLite(tb testing.TB, cfg *gorm.Config) *gorm.DB {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), "snow.db")
-	return open(tb, gormlite.Open("file:"+file+"?_txlock=immediate&_pragma=busy_timeout(600000)&_pragma=journal_mode(wal)&_pragma=synchronous(off)"), cfg)
+	return gormtest.OpenWith(tb, gormlite.Open("file:"+file+"?_txlock=immediate&_pragma=busy_timeout(600000)&_pragma=journal_mode(wal)&_pragma=synchronous(off)"), cfg)
 }
 
 func TestSQLite(t *testing.T) {
@@ -58,7 +39,7 @@ func TestPostgres(t *testing.T) {
 	for name, simple := range map[string]bool{"extended protocol": false, "simple protocol": true} {
 		t.Run(name, func(t *testing.T) {
 			gormtest.Run(t, func(tb testing.TB, cfg *gorm.Config) *gorm.DB {
-				return open(tb, postgres.New(postgres.Config{DSN: server.DSN(server.CreateDatabase(tb)), PreferSimpleProtocol: simple}), cfg)
+				return gormtest.OpenWith(tb, postgres.New(postgres.Config{DSN: server.DSN(server.CreateDatabase(tb)), PreferSimpleProtocol: simple}), cfg)
 			})
 		})
 	}
@@ -106,7 +87,7 @@ func TestTriggers(t *testing.T) {
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		server := dbtest.Postgres(t)
-		drops(t, open(t, postgres.Open(server.DSN(server.CreateDatabase(t))), &gorm.Config{Logger: logger.Discard}),
+		drops(t, gormtest.OpenWith(t, postgres.Open(server.DSN(server.CreateDatabase(t))), &gorm.Config{Logger: logger.Discard}),
 			"CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF NEW.name = ''dropped'' THEN RETURN NULL; END IF; RETURN NEW; END'",
 			"CREATE TRIGGER t BEFORE INSERT ON drops FOR EACH ROW EXECUTE FUNCTION f()")
 	})
@@ -140,7 +121,7 @@ func TestTriggers(t *testing.T) {
 	})
 	t.Run("PostgreSQL, a partition", func(t *testing.T) {
 		server := dbtest.Postgres(t)
-		elsewhere(t, open(t, postgres.Open(server.DSN(server.CreateDatabase(t))), &gorm.Config{Logger: logger.Discard}),
+		elsewhere(t, gormtest.OpenWith(t, postgres.Open(server.DSN(server.CreateDatabase(t))), &gorm.Config{Logger: logger.Discard}),
 			"CREATE TABLE drops (id bigint PRIMARY KEY, name text)",
 			"CREATE TABLE partition () INHERITS (drops)",
 			"CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO partition VALUES (NEW.*); RETURN NULL; END'",

@@ -182,7 +182,7 @@ func testSoftDeleted(t *testing.T, db *gorm.DB) {
 
 func testPartialIndex(t *testing.T, db *gorm.DB) {
 	if db.Name() == "mysql" {
-		t.Skip("it has no partial indexes")
+		t.Skip("MySQL has no partial indexes")
 	}
 	for _, note := range []string{"first", "second", "third"} {
 		row := nickname{Name: "ann", Note: note}
@@ -268,7 +268,7 @@ func testHidden(t *testing.T, db *gorm.DB) {
 // The row was stored after the caller's transaction took its snapshot.
 func testInTransaction(t *testing.T, db *gorm.DB) {
 	if db.Name() == "sqlite" {
-		t.Skip("a transaction that has read can't write once another has")
+		t.Skip("in SQLite, a transaction that has read can't write once another has")
 	}
 	err := db.Transaction(func(tx *gorm.DB) error {
 		if n := count(t, tx, &order{}); n != 0 {

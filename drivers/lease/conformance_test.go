@@ -14,6 +14,7 @@ import (
 	_ "github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/contractdb"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/sqlsnowtest"
@@ -21,27 +22,12 @@ import (
 
 func TestLeasesOnPostgreSQL(t *testing.T) {
 	t.Parallel()
-	server := dbtest.Postgres(t, "max_connections=300")
-	sqlsnowtest.Run(t, sqlsnow.Postgres, func(t *testing.T) sqlsnowtest.Database {
-		dsn := server.DSN(server.CreateDatabase(t))
-		open := func(parameters string) func(*testing.T) *sql.DB { return opener("pgx", dsn+parameters) }
-		return sqlsnowtest.Database{
-			Open:     open(""),
-			ReadOnly: open("&default_transaction_read_only=on"),
-			Sessions: map[string]func(*testing.T) *sql.DB{
-				"kolkata":      open("&TimeZone=Asia%2FKolkata"),
-				"serializable": open("&default_transaction_isolation=serializable"),
-				"asynchronous": open("&synchronous_commit=off"),
-				"simple":       open("&default_query_exec_mode=simple_protocol"),
-				"unprepared":   open("&default_query_exec_mode=exec"),
-			},
-		}
-	})
+	sqlsnowtest.Run(t, sqlsnow.Postgres, contractdb.Postgres(dbtest.Postgres(t, "max_connections=300")))
 }
 
 func TestPostgreSQLWithoutSync(t *testing.T) {
 	server := dbtest.Postgres(t, "fsync=off")
-	db := opener("pgx", server.DSN(server.CreateDatabase(t)))(t)
+	db := contractdb.Open(t, "pgx", server.DSN(server.CreateDatabase(t)))
 	defer db.Close()
 	if err := sqlsnow.Migrate(t.Context(), db, sqlsnow.Postgres); err != nil {
 		t.Fatal(err)
@@ -56,28 +42,15 @@ func TestPostgreSQLWithoutSync(t *testing.T) {
 
 func TestLeasesOnSQLite(t *testing.T) {
 	t.Parallel()
-	sqlsnowtest.Run(t, sqlsnow.SQLite, func(t *testing.T) sqlsnowtest.Database {
-		const usual = "&_pragma=journal_mode(wal)&_pragma=synchronous(full)"
-		dsn := "file:" + filepath.Join(t.TempDir(), "snow.db") + "?_pragma=busy_timeout(600000)"
-		open := func(parameters string) func(*testing.T) *sql.DB { return opener("sqlite3", dsn+parameters) }
-		return sqlsnowtest.Database{
-			Open:       open(usual),
-			ReadOnly:   open("&_pragma=synchronous(full)&mode=ro"),
-			NotDurable: open("&_pragma=journal_mode(wal)&_pragma=synchronous(normal)"),
-			Sessions: map[string]func(*testing.T) *sql.DB{
-				"immediate": open(usual + "&_txlock=immediate"),
-				"extra":     open("&_pragma=journal_mode(wal)&_pragma=synchronous(extra)"),
-			},
-		}
-	})
+	sqlsnowtest.Run(t, sqlsnow.SQLite, contractdb.SQLite)
 }
 
 // With the dialect of another server, the error names the server.
 func TestOtherDialect(t *testing.T) {
 	server := dbtest.Postgres(t)
 	for found, db := range map[sqlsnow.Dialect]*sql.DB{
-		sqlsnow.Postgres: opener("pgx", server.DSN(server.CreateDatabase(t)))(t),
-		sqlsnow.SQLite:   opener("sqlite3", "file:"+filepath.Join(t.TempDir(), "snow.db"))(t),
+		sqlsnow.Postgres: contractdb.Open(t, "pgx", server.DSN(server.CreateDatabase(t))),
+		sqlsnow.SQLite:   contractdb.Open(t, "sqlite3", "file:"+filepath.Join(t.TempDir(), "snow.db")),
 	} {
 		defer db.Close()
 		for _, d := range []sqlsnow.Dialect{sqlsnow.MySQL, sqlsnow.Postgres, sqlsnow.SQLite} {
@@ -90,16 +63,5 @@ func TestOtherDialect(t *testing.T) {
 				t.Errorf("Migrate of %v with the dialect %v: %v", found, d, err)
 			}
 		}
-	}
-}
-
-func opener(driver, dsn string) func(*testing.T) *sql.DB {
-	return func(t *testing.T) *sql.DB {
-		t.Helper()
-		db, err := sql.Open(driver, dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return db
 	}
 }

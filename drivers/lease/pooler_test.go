@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/contractdb"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
@@ -20,7 +21,7 @@ import (
 func TestPgBouncer(t *testing.T) {
 	server := dbtest.Postgres(t)
 	name := server.CreateDatabase(t)
-	direct := opener("pgx", server.DSN(name))(t)
+	direct := contractdb.Open(t, "pgx", server.DSN(name))
 	defer direct.Close()
 	ctx := t.Context()
 	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 16}
@@ -30,7 +31,7 @@ func TestPgBouncer(t *testing.T) {
 	dsn := server.Pooled(t, name, 1)
 	silent := slog.New(slog.DiscardHandler)
 	live := func(parameters string) error {
-		db := opener("pgx", dsn+parameters)(t)
+		db := contractdb.Open(t, "pgx", dsn+parameters)
 		defer db.Close()
 		err := sqlsnow.Init(ctx, db, sqlsnow.Postgres, ns)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/contractdb"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
@@ -20,7 +21,7 @@ import (
 func TestSynchronousStandby(t *testing.T) {
 	server := dbtest.Postgres(t)
 	dsn := server.DSN(server.CreateDatabase(t))
-	db, admin := opener("pgx", dsn)(t), opener("pgx", dsn)(t)
+	db, admin := contractdb.Open(t, "pgx", dsn), contractdb.Open(t, "pgx", dsn)
 	defer db.Close()
 	defer admin.Close()
 	ctx := t.Context()
@@ -75,7 +76,7 @@ func TestSynchronousStandby(t *testing.T) {
 	}
 
 	// An account that can't see what standbys have is told so, and with a standby that does its part all is well.
-	app := opener("pgx", "postgres://app:app@"+dsn[strings.LastIndexByte(dsn, '@')+1:])(t)
+	app := contractdb.Open(t, "pgx", "postgres://app:app@"+dsn[strings.LastIndexByte(dsn, '@')+1:])
 	defer app.Close()
 	if _, err := sqlsnow.Acquire(ctx, app, sqlsnow.Postgres, quiet); !errors.Is(err, sqlsnow.ErrNotDurable) || !strings.Contains(err.Error(), "GRANT pg_read_all_stats") {
 		t.Errorf("got %v, want %v with the grant that is missing", err, sqlsnow.ErrNotDurable)

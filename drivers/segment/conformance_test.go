@@ -13,6 +13,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "github.com/ncruces/go-sqlite3/driver"
 
+	"github.com/shardsnow/snow/internal/contractdb"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
@@ -20,26 +21,12 @@ import (
 )
 
 func TestSegmentsOnPostgreSQL(t *testing.T) {
-	server := dbtest.Postgres(t, "max_connections=400")
-	sqlsnowtest.RunSegments(t, sqlsnow.Postgres, func(t *testing.T) sqlsnowtest.Database {
-		dsn := server.DSN(server.CreateDatabase(t))
-		open := func(parameters string) func(*testing.T) *sql.DB { return opener("pgx", dsn+parameters) }
-		return sqlsnowtest.Database{
-			Open:     open(""),
-			ReadOnly: open("&default_transaction_read_only=on"),
-			Sessions: map[string]func(*testing.T) *sql.DB{
-				"serializable": open("&default_transaction_isolation=serializable"),
-				"asynchronous": open("&synchronous_commit=off"),
-				"simple":       open("&default_query_exec_mode=simple_protocol"),
-				"unprepared":   open("&default_query_exec_mode=exec"),
-			},
-		}
-	})
+	sqlsnowtest.RunSegments(t, sqlsnow.Postgres, contractdb.Postgres(dbtest.Postgres(t, "max_connections=400")))
 }
 
 func TestSegmentsOnPostgreSQLWithoutSync(t *testing.T) {
 	server := dbtest.Postgres(t, "fsync=off")
-	db := opener("pgx", server.DSN(server.CreateDatabase(t)))(t)
+	db := contractdb.Open(t, "pgx", server.DSN(server.CreateDatabase(t)))
 	defer db.Close()
 	if err := sqlsnow.Migrate(t.Context(), db, sqlsnow.Postgres); err != nil {
 		t.Fatal(err)
@@ -56,20 +43,7 @@ func TestSegmentsOnPostgreSQLWithoutSync(t *testing.T) {
 }
 
 func TestSegmentsOnSQLite(t *testing.T) {
-	sqlsnowtest.RunSegments(t, sqlsnow.SQLite, func(t *testing.T) sqlsnowtest.Database {
-		const usual = "&_pragma=journal_mode(wal)&_pragma=synchronous(full)"
-		dsn := "file:" + filepath.Join(t.TempDir(), "snow.db") + "?_pragma=busy_timeout(600000)"
-		open := func(parameters string) func(*testing.T) *sql.DB { return opener("sqlite3", dsn+parameters) }
-		return sqlsnowtest.Database{
-			Open:       open(usual),
-			ReadOnly:   open("&_pragma=synchronous(full)&mode=ro"),
-			NotDurable: open("&_pragma=journal_mode(wal)&_pragma=synchronous(normal)"),
-			Sessions: map[string]func(*testing.T) *sql.DB{
-				"immediate": open(usual + "&_txlock=immediate"),
-				"extra":     open("&_pragma=journal_mode(wal)&_pragma=synchronous(extra)"),
-			},
-		}
-	})
+	sqlsnowtest.RunSegments(t, sqlsnow.SQLite, contractdb.SQLite)
 }
 
 // With a journal that a crash destroys, no setting of synchronous makes SQLite durable.
@@ -86,7 +60,7 @@ func TestSegmentsOnSQLiteWithoutJournal(t *testing.T) {
 		{"off", sqlsnow.ErrNotDurable},
 		{"truncate", nil},
 	} {
-		db := opener("sqlite3", dsn+"("+test.mode+")")(t)
+		db := contractdb.Open(t, "sqlite3", dsn+"("+test.mode+")")
 		defer db.Close()
 		if err := sqlsnow.Migrate(t.Context(), db, sqlsnow.SQLite); err != nil {
 			t.Fatal(err)
@@ -98,16 +72,5 @@ func TestSegmentsOnSQLiteWithoutJournal(t *testing.T) {
 		if err == nil {
 			defer s.Close(t.Context())
 		}
-	}
-}
-
-func opener(driver, dsn string) func(*testing.T) *sql.DB {
-	return func(t *testing.T) *sql.DB {
-		t.Helper()
-		db, err := sql.Open(driver, dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return db
 	}
 }

@@ -14,7 +14,7 @@ import (
 // in a copy of this module. That code is too long to keep.
 func TestGeneratedByEnt(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles a code generator")
+		t.Skip("compiles a code generator: left out under -short")
 	}
 	dir := t.TempDir()
 	check(t, os.CopyFS(dir, os.DirFS("testdata/ent")))

@@ -44,7 +44,8 @@ type stage struct {
 	rows   int
 }
 
-func newStage(t *testing.T, name string, rows int) *stage {
+// newStage makes a stage of small databases. Options are those of the server.
+func newStage(t *testing.T, name string, rows int, options ...string) *stage {
 	t.Helper()
 	s := &stage{name: name, rows: rows, plan: filepath.Join(t.TempDir(), "plan.yaml")}
 	switch name {
@@ -55,10 +56,10 @@ func newStage(t *testing.T, name string, rows int) *stage {
 			return fmt.Sprintf("file:%s/%d.db?_pragma=journal_mode(wal)", dir, n)
 		}
 	case "mysql":
-		server := dbtest.MariaDB(t)
+		server := dbtest.MariaDB(t, options...)
 		s.create = func(tb testing.TB) string { return server.DSN(server.CreateDatabase(tb)) }
 	case "postgres":
-		server := dbtest.Postgres(t)
+		server := dbtest.Postgres(t, options...)
 		s.create = func(tb testing.TB) string { return server.DSN(server.CreateDatabase(tb)) }
 	}
 	s.s1, s.s2 = s.create(t), s.create(t)

@@ -25,6 +25,26 @@ import (
 // Open returns an empty database. It closes it when the test ends.
 type Open func(tb testing.TB, cfg *gorm.Config) *gorm.DB
 
+// OpenWith opens a database of a dialect, and closes it when the test ends.
+func OpenWith(tb testing.TB, dialector gorm.Dialector, cfg *gorm.Config) *gorm.DB {
+	tb.Helper()
+	cfg.DisableForeignKeyConstraintWhenMigrating = true // as in sharded tables
+	db, err := gorm.Open(dialector, cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		conn, err := db.DB()
+		if err == nil {
+			err = conn.Close()
+		}
+		if err != nil {
+			tb.Error(err)
+		}
+	})
+	return db
+}
+
 // Run runs the suite: after every kind of insert, each key must be that of a stored row.
 func Run(t *testing.T, open Open) {
 	log := new(statements)

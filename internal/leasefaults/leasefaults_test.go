@@ -280,3 +280,12 @@ func TestProxyCuts(t *testing.T) {
 		t.Errorf("after it: got %q, %v", got, err)
 	}
 }
+
+func TestTimedOut(t *testing.T) {
+	outage := "segments: next: no numbers are left: database 0: context deadline exceeded\ndatabase 1: connection refused\ndatabase 2: read:\ncontext deadline exceeded"
+	for database, want := range []bool{true, false, true, false} {
+		if got := timedOut(outage, database); got != want {
+			t.Errorf("database %d: got %t, want %t", database, got, want)
+		}
+	}
+}

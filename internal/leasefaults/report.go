@@ -42,13 +42,14 @@ type report struct {
 	Clock    uint64 // *ClockError
 	Failure  string // the last error of an attempt
 
-	Issued  uint64 // ids that are in the files
-	Expired uint64 // how often ids stopped with ErrLeaseExpired
-	Resumed uint64 // how often they flowed again after it
-	Ended   uint64 // leases whose Done is closed
-	Closed  uint64 // leases whose Close returned nil
-	Broken  string // an error that must not happen
-	HeldBy  string // holder in the last HeldError
+	Issued  uint64   // ids that are in the files
+	Expired uint64   // how often ids stopped with ErrLeaseExpired
+	Resumed uint64   // how often they flowed again after it
+	Outages []string // the error of each time that segments had no numbers left
+	Ended   uint64   // leases whose Done is closed
+	Closed  uint64   // leases whose Close returned nil
+	Broken  string   // an error that must not happen
+	HeldBy  string   // holder in the last HeldError
 
 	ClockErrors uint64 // reports that found a *ClockError in a lease's Stats
 	Errors      uint64 // other errors there

@@ -10,6 +10,7 @@ import (
 
 	_ "github.com/go-sql-driver/mysql"
 
+	"github.com/shardsnow/snow/internal/contractdb"
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/internal/leasefaults"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -18,34 +19,14 @@ import (
 )
 
 func TestSegmentsOnMariaDB(t *testing.T) {
-	server := dbtest.MariaDB(t, "max_connections=400")
-	sqlsnowtest.RunSegments(t, sqlsnow.MySQL, func(t *testing.T) sqlsnowtest.Database {
-		dsn := server.DSN(server.CreateDatabase(t))
-		open := func(parameters string) func(*testing.T) *sql.DB {
-			return func(t *testing.T) *sql.DB { return openMariaDB(t, dsn+parameters) }
-		}
-		return sqlsnowtest.Database{
-			Open:       open(""),
-			ReadOnly:   open("&tx_read_only=1"),
-			NotDurable: open("&autocommit=0"),
-			Sessions: map[string]func(*testing.T) *sql.DB{
-				"found-rows":   open("&clientFoundRows=true"),
-				"interpolated": open("&interpolateParams=true"),
-				"serializable": open("&tx_isolation=%27SERIALIZABLE%27"),
-				"sloppy":       open("&sql_mode=%27%27"),
-				"few-rows":     open("&sql_select_limit=1"),
-				"chained":      open("&completion_type=CHAIN"),
-				"ansi":         open("&sql_mode=%27ANSI,TRADITIONAL%27"),
-			},
-		}
-	})
+	sqlsnowtest.RunSegments(t, sqlsnow.MySQL, contractdb.MariaDB(dbtest.MariaDB(t, "max_connections=400")))
 }
 
 // No number is taken from a server that may forget it, even if it was set so while a process runs. Nor does an administrator's account
 // take numbers from a replica.
 func TestSegmentsOnMariaDBThatForgets(t *testing.T) {
 	server := dbtest.MariaDB(t, "read_only=0") // of its own, for it is about to be set
-	db := openMariaDB(t, server.DSN(server.CreateDatabase(t)))
+	db := contractdb.Open(t, "mysql", server.DSN(server.CreateDatabase(t)))
 	ctx := t.Context()
 	if err := sqlsnow.Migrate(ctx, db, sqlsnow.MySQL); err != nil {
 		t.Fatal(err)
@@ -80,16 +61,6 @@ func TestSegmentsOnMariaDBThatForgets(t *testing.T) {
 		exec(t, db, "SET GLOBAL innodb_flush_log_at_trx_commit = 1", "SET GLOBAL read_only = 0")
 		awaitNext(t, running)
 	}
-}
-
-func openMariaDB(t *testing.T, dsn string) *sql.DB {
-	t.Helper()
-	db, err := sql.Open("mysql", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
 }
 
 func exec(t *testing.T, db *sql.DB, statements ...string) {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/internal/fakedb"
 )
 
 func testPool(counters int, c Config) *pool {
@@ -310,48 +310,12 @@ func TestSegmentsCloseTwice(t *testing.T) {
 	}
 }
 
-// An answering is a database with an answer to every query.
-type (
-	answering     func(ctx context.Context, query string) ([]driver.Value, error)
-	answeringConn struct{ ask answering }
-	answeringRows struct {
-		row  []driver.Value
-		done bool
-	}
-)
-
-func (a answering) Connect(context.Context) (driver.Conn, error) { return answeringConn{a}, nil }
-func (a answering) Driver() driver.Driver                        { return nil }
-
-func (c answeringConn) QueryContext(ctx context.Context, query string, _ []driver.NamedValue) (driver.Rows, error) {
-	row, err := c.ask(ctx, query)
-	return &answeringRows{row: row, done: row == nil}, err
-}
-
-func (answeringConn) ExecContext(context.Context, string, []driver.NamedValue) (driver.Result, error) {
-	return nil, errors.New("unexpected")
-}
-func (answeringConn) Prepare(string) (driver.Stmt, error) { return nil, errors.New("unexpected") }
-func (answeringConn) Begin() (driver.Tx, error)           { return nil, errors.New("unexpected") }
-func (answeringConn) Close() error                        { return nil }
-
-func (r *answeringRows) Columns() []string { return make([]string, len(r.row)) }
-func (r *answeringRows) Close() error      { return nil }
-func (r *answeringRows) Next(dest []driver.Value) error {
-	if r.done {
-		return io.EOF
-	}
-	r.done = true
-	copy(dest, r.row)
-	return nil
-}
-
 // One of three databases has numbers, one hangs and one has lost its row: the start waits for neither.
 func TestSegmentsOpenBesideOneThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dbs []*sql.DB
 		var looks int64
-		for _, answer := range []answering{
+		for _, answer := range []fakedb.Answer{
 			func(_ context.Context, query string) ([]driver.Value, error) {
 				switch {
 				case strings.HasPrefix(query, "VALUES"):
@@ -378,7 +342,7 @@ func TestSegmentsOpenBesideOneThatHangs(t *testing.T) {
 				return []driver.Value{int64(1), "f", "on", "", "f"}, nil
 			},
 		} {
-			db := sql.OpenDB(answer)
+			db := fakedb.Open(answer, fakedb.Unexpected)
 			defer db.Close()
 			dbs = append(dbs, db)
 		}

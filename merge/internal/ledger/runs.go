@@ -132,6 +132,12 @@ func (l Ledger) SourceTables(ctx context.Context) (all []*SourceTable, err error
 	return all, err
 }
 
+// NextSourceTable returns the number after the highest one of a source table.
+func (l Ledger) NextSourceTable(ctx context.Context) (next int64, err error) {
+	err = l.Q.QueryRowContext(ctx, "SELECT COALESCE(MAX(source_table), 0) + 1 FROM snow_merge_source_tables").Scan(&next)
+	return next, l.Engine.Failed("read the ledger", err)
+}
+
 // InsertRun writes a new run.
 func (l Ledger) InsertRun(ctx context.Context, r *Run, plan string) error {
 	text, err := json.Marshal(r.Facts)

@@ -65,6 +65,13 @@ func (s *start) holders(ctx context.Context) (all []string, err error) {
 // anything.
 func (s *start) begin(ctx context.Context, lease *ledger.Lease, target *chunk.Session) (*ledger.Run, error) {
 	l := ledger.Of(target)
+	// Numbers of forgotten source tables are not used again. MySQL keeps deleted rows for as long as any transaction may see
+	// them, and an INSERT of an equal key locks the row that follows. In phase mint a later transaction may have inserted
+	// that one, which waits in this process for the earlier one to commit: no server finds that deadlock.
+	next, err := l.NextSourceTable(ctx)
+	if err != nil {
+		return nil, err
+	}
 	others, err := l.Abandoned(ctx, s.ID)
 	if err != nil {
 		return nil, err
@@ -82,7 +89,7 @@ func (s *start) begin(ctx context.Context, lease *ledger.Lease, target *chunk.Se
 		return nil, err
 	}
 	if r == nil {
-		if r, err = s.newRun(ctx, target); err != nil {
+		if r, err = s.newRun(ctx, target, next); err != nil {
 			return nil, err
 		}
 		if err := lease.Transaction(ctx, target, func() error { return l.InsertRun(ctx, r, s.Text) }); err != nil {
@@ -98,12 +105,12 @@ func (s *start) begin(ctx context.Context, lease *ledger.Lease, target *chunk.Se
 	return r, nil
 }
 
-func (s *start) newRun(ctx context.Context, target *chunk.Session) (*ledger.Run, error) {
+// newRun returns a run whose source tables are numbered from next on.
+func (s *start) newRun(ctx context.Context, target *chunk.Session, next int64) (*ledger.Run, error) {
 	r := &ledger.Run{ID: s.ID, State: ledger.StateRunning, Phase: ledger.PhaseMint}
 	r.Facts = ledger.Facts{Namespace: s.Namespace, Datacenter: s.Datacenter, Rows: map[string]int64{}, Assertions: map[string]string{}}
-	var next int64
-	if err := target.QueryRowContext(ctx, "SELECT "+s.Engine.Now+", COALESCE(MAX(source_table), 0) + 1 FROM snow_merge_source_tables").Scan(&r.Facts.Now, &next); err != nil {
-		return nil, s.Engine.Failed("read the ledger", err)
+	if err := target.QueryRowContext(ctx, "SELECT "+s.Engine.Now).Scan(&r.Facts.Now); err != nil {
+		return nil, s.Engine.Failed("read the clock", err)
 	}
 	for _, t := range s.Order {
 		n, err := chunk.CountRows(ctx, s.Engine, target, t.Name)

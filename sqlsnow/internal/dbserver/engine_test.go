@@ -1,18 +1,14 @@
 package dbserver
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/shardsnow/snow/internal/golden"
 	"github.com/shardsnow/snow/internal/sqldialect"
 )
-
-var update = flag.Bool("update", false, "write the files in testdata")
 
 // What servers are asked about themselves and their sessions is in testdata, for people to read and for changes to show.
 func TestQuestions(t *testing.T) {
@@ -29,19 +25,7 @@ func TestQuestions(t *testing.T) {
 					fmt.Fprintf(&b, "\n-- look at a session\n%s;\n", setMark(use, 1))
 				}
 			}
-			file := filepath.Join("testdata", "questions-"+strings.ToLower(d.String())+".sql")
-			if *update {
-				if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := b.String(); got != string(want) {
-				t.Errorf("%s differs: see what changed with go test -run TestQuestions -update", file)
-			}
+			golden.Check(t, "testdata/questions-"+strings.ToLower(d.String())+".sql", b.String())
 		})
 	}
 }

@@ -190,6 +190,27 @@ func TestReadConfirmsNothing(t *testing.T) {
 	}
 }
 
+// A write that was done at a time at which it was not to be done counts as one of unknown outcome.
+func TestWriteOutOfTime(t *testing.T) {
+	for _, write := range []step{takeWindow, claimNumber, beginWindow} {
+		for _, off := range []int64{-1, 1} {
+			m, now, tick := holding(t, 5*time.Second)
+			m.holding = nil
+			m.attempt = attempt{Holding: Holding{Worker: 9, owner: "mine", Fence: 1}, seen: tick}
+			m.step = write
+			q := m.Request(now)
+			done := q.Earliest - 1
+			if off > 0 {
+				done = q.Latest + 1
+			}
+			out := m.Handle(q, Reply{Changed: true, Now: done}, now.Mono, now)
+			if !errors.Is(out.Err, dberrors.ErrBadReply) || out.Open != nil || m.step != readAttempt {
+				t.Errorf("%s, %d µs out of time: %+v, step %q", write, off, out, m.step)
+			}
+		}
+	}
+}
+
 // Renew does not make the first window, or a renewal, come too soon.
 func TestHurry(t *testing.T) {
 	m, now, _ := holding(t, 5*time.Second)

@@ -1,21 +1,17 @@
 package registry
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/golden"
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
 )
-
-var update = flag.Bool("update", false, "write the files in testdata")
 
 // The statements as the databases get them are in testdata, for people to read
 // and for changes to show.
@@ -41,20 +37,7 @@ func TestStatements(t *testing.T) {
 				}
 			}
 			fmt.Fprintf(&b, "\n-- fence\n%s;\n", compile(e, updateFence).Text)
-
-			file := filepath.Join("testdata", "statements-"+strings.ToLower(d.String())+".sql")
-			if *update {
-				if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := b.String(); got != string(want) {
-				t.Errorf("%s differs: see what changed with go test -run TestStatements -update", file)
-			}
+			golden.Check(t, "testdata/statements-"+strings.ToLower(d.String())+".sql", b.String())
 		})
 	}
 }
