@@ -51,10 +51,10 @@ type Config struct {
 	// one more. Zero means 2; on SQLite there is always one.
 	Writers int
 
-	// BatchTime is how long a transaction should take. The number of its rows
-	// follows from that, up to BatchRows. Zero means 500 ms and 10,000 rows.
-	BatchTime time.Duration
-	BatchRows int
+	// ChunkTime is how long a transaction should take. The number of its rows
+	// follows from that, up to ChunkRows. Zero means 500 ms and 10,000 rows.
+	ChunkTime time.Duration
+	ChunkRows int
 
 	// PackRows is how many rows a table has at least whose ids are kept in lists, a
 	// row of snow_merge_packs for each range of the table, and not in a row of
@@ -166,7 +166,7 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 // apply gives a job what is configured, with defaults for what is not. It
 // refuses what is out of bounds.
 func (c Config) apply(j *phases.Job) error {
-	mints := slices.ContainsFunc(j.Plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.Mint) > 0 })
+	mints := slices.ContainsFunc(j.Plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.NewIDs) > 0 })
 	if mints && c.Namespace == "" {
 		return &snow.FieldError{Field: "Namespace", Value: `""`, Bound: "want one: the plan mints ids"}
 	}
@@ -177,7 +177,7 @@ func (c Config) apply(j *phases.Job) error {
 		initial, min, max time.Duration
 	}{
 		{"Lease", c.Lease, &j.LeaseTime, 10 * time.Second, time.Second, time.Hour},
-		{"BatchTime", c.BatchTime, &j.ChunkTime, 500 * time.Millisecond, time.Millisecond, time.Hour},
+		{"ChunkTime", c.ChunkTime, &j.ChunkTime, 500 * time.Millisecond, time.Millisecond, time.Hour},
 	} {
 		*f.into = cmp.Or(f.value, f.initial)
 		if *f.into < f.min || *f.into > f.max {
@@ -189,7 +189,7 @@ func (c Config) apply(j *phases.Job) error {
 		value        int
 		into         *int
 		initial, max int
-	}{{"Writers", c.Writers, &j.Writers, 2, 16}, {"BatchRows", c.BatchRows, &j.ChunkRows, 10_000, 1_000_000}, {"PackRows", c.PackRows, &j.PackRows, 100_000, math.MaxInt}} {
+	}{{"Writers", c.Writers, &j.Writers, 2, 16}, {"ChunkRows", c.ChunkRows, &j.ChunkRows, 10_000, 1_000_000}, {"PackRows", c.PackRows, &j.PackRows, 100_000, math.MaxInt}} {
 		*f.into = cmp.Or(f.value, f.initial)
 		if never := f.into == &j.PackRows && f.value == -1; !never && (*f.into < 1 || *f.into > f.max) {
 			return &snow.FieldError{Field: f.name, Value: strconv.Itoa(f.value), Bound: fmt.Sprintf("want 1 to %d", f.max)}

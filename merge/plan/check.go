@@ -124,7 +124,7 @@ func (c *checker) undecided(t *Table, column string, suspects []string, decided 
 
 func (c *checker) table(t *Table) {
 	c.sources(t, "", "sources", t.Sources)
-	c.sources(t, "", "mint", t.Mint)
+	c.sources(t, "", "new_ids", t.NewIDs)
 	if len(t.PrimaryKey) == 0 {
 		c.fault(t.Name, "", "no primary key: name columns that tell its rows apart, or skip it")
 	}
@@ -134,8 +134,8 @@ func (c *checker) table(t *Table) {
 			c.fault(t.Name, name, "is in the primary key, so all the sources of the table must have it")
 		}
 	}
-	if len(t.Mint) > 0 && t.Key() == nil {
-		c.fault(t.Name, "", "mint names sources, but no column is a key")
+	if len(t.NewIDs) > 0 && t.Key() == nil {
+		c.fault(t.Name, "", "new_ids names sources, but no column is a key")
 	}
 	for i, column := range t.Columns {
 		switch {

@@ -26,7 +26,7 @@ func (c *checker) created(t *Table) {
 	if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && s.Kind != sqltype.Time && s.Kind != sqltype.Integer {
 		c.fault(t.Name, column.Name, "dates ids, but type %q is neither a time nor an integer", column.Type)
 	}
-	for _, source := range t.Mint {
+	for _, source := range t.NewIDs {
 		if !column.In(source) {
 			c.fault(t.Name, column.Name, "dates ids, but source %q does not have it", source)
 		}
@@ -149,7 +149,7 @@ func (c *checker) holder(t *Table, column *Column, s sqltype.Type) {
 func (c *checker) mintsFor(column *Column) bool {
 	return slices.ContainsFunc(column.Refers, func(r *Reference) bool {
 		parent := c.plan.Table(r.Table)
-		return parent != nil && len(parent.Mint) > 0
+		return parent != nil && len(parent.NewIDs) > 0
 	})
 }
 

@@ -35,9 +35,9 @@ type Table struct {
 	// PrimaryKey are the columns that tell rows apart: at least one.
 	PrimaryKey []string `json:"primary_key,omitempty" yaml:"primary_key,omitempty,flow"`
 
-	// Mint are the sources whose rows get a new id in the column of role key.
+	// NewIDs are the sources whose rows get a new id in the column of role key.
 	// Rows of the other sources keep their ids.
-	Mint []string `json:"mint,omitempty" yaml:"mint,omitempty,flow"`
+	NewIDs []string `json:"new_ids,omitempty" yaml:"new_ids,omitempty,flow"`
 
 	// Created is the column whose value is the time in a new id. Without one, new ids only have the order of
 	// the old ones. Zone is the time zone of a column that has none itself, as time.LoadLocation takes it; none
@@ -209,8 +209,8 @@ func (c *Column) In(source string) bool {
 	return len(c.Sources) == 0 || slices.Contains(c.Sources, source)
 }
 
-// Mints reports whether rows of a source get new ids.
-func (t *Table) Mints(source string) bool { return slices.Contains(t.Mint, source) }
+// Rekeys reports whether rows of a source get new ids.
+func (t *Table) Rekeys(source string) bool { return slices.Contains(t.NewIDs, source) }
 
 // IDsOf returns the name of the table whose ids a key or reference holds, or "".
 func (t *Table) IDsOf(column string) string {

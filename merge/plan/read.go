@@ -14,7 +14,7 @@ const guide = `# What a merge does to every column. Read the roles, and settle e
 # correct the role and what it needs, then set "decided: true" beside it.
 #
 #   plain        copied as it is
-#   key          the ids of the table's rows; sources under "mint" get new ones
+#   key          the ids of the table's rows; sources under "new_ids" get new ones
 #   reference    the id of a row of refers' table
 #   list         several ids in a text, apart by separator (a comma)
 #   json         ids at the paths of refers

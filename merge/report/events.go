@@ -13,8 +13,8 @@ type Event struct {
 	// earlier runs too. Total is how many there are; -1 if that is not known yet.
 	Rows, Total int64
 
-	Batch int           // EventBatch: rows of the batch
-	Took  time.Duration // EventBatch: its time
+	Chunk int           // EventChunk: how many rows the chunk has
+	Took  time.Duration // EventChunk: its time
 	Text  string        // EventWarning: what about
 }
 
@@ -25,7 +25,7 @@ type EventKind string
 const (
 	EventPhase   EventKind = "phase"   // a phase begins
 	EventTable   EventKind = "table"   // a source's table begins in this phase, or goes on after an earlier run
-	EventBatch   EventKind = "batch"   // a transaction has ended, or as much was verified
+	EventChunk   EventKind = "chunk"   // a transaction has ended, or as much was verified
 	EventEnd     EventKind = "end"     // a source's table is done in this phase
 	EventPause   EventKind = "pause"   // the run waits, because of Config.PauseFile or Merge.Pause
 	EventResume  EventKind = "resume"  // it goes on

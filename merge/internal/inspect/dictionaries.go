@@ -48,7 +48,7 @@ func (f *clashFinder) dictionaries(ctx context.Context) error {
 			return err
 		}
 		if sampled > 0 && float64(same) >= sameShare*float64(sampled) {
-			t.Mint = nil
+			t.NewIDs = nil
 			u := &plan.Unique{Columns: []string{key.Name}, Rule: plan.RuleMatch}
 			u.Suspects = append(u.Suspects, fmt.Sprintf(
 				"a dictionary? %d of %d sampled rows are the same in two sources, under the same ids: so they keep them, and are one row each", same, sampled))
@@ -139,7 +139,7 @@ func (f *clashFinder) clashes(ctx context.Context) error {
 	for _, t := range f.plan.Tables {
 		primary := func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }
 		key := t.Key()
-		minted := key != nil && len(t.Mint) == len(f.plan.SourcesOf(t)) && len(key.Suspects) == 0
+		minted := key != nil && len(t.NewIDs) == len(f.plan.SourcesOf(t)) && len(key.Suspects) == 0
 		if len(t.PrimaryKey) > 0 && !minted && !slices.ContainsFunc(t.Unique, primary) {
 			t.Unique = slices.Insert(t.Unique, 0, &plan.Unique{Columns: slices.Clone(t.PrimaryKey), Rule: plan.RuleFail})
 		}
@@ -149,7 +149,7 @@ func (f *clashFinder) clashes(ctx context.Context) error {
 		for _, t := range f.plan.Tables {
 			for _, u := range t.Unique {
 				ofKey := t.Key() != nil && slices.Equal(u.Columns, t.PrimaryKey)
-				if u.Rule != plan.RuleFail || f.apart(t, u) || ofKey && len(t.Mint) > 0 {
+				if u.Rule != plan.RuleFail || f.apart(t, u) || ofKey && len(t.NewIDs) > 0 {
 					continue
 				}
 				if err := f.clash(ctx, t, u, dictionary); err != nil {
@@ -166,14 +166,14 @@ func (f *clashFinder) clashes(ctx context.Context) error {
 func (f *clashFinder) apart(t *plan.Table, u *plan.Unique) bool {
 	return slices.ContainsFunc(u.Columns, func(name string) bool {
 		c := t.Column(name)
-		if c.Role == plan.RoleKey && len(t.Mint) == len(f.plan.SourcesOf(t)) {
+		if c.Role == plan.RoleKey && len(t.NewIDs) == len(f.plan.SourcesOf(t)) {
 			return true
 		}
 		if c.Role != plan.RoleReference || len(c.Refers) != 1 || len(c.None) > 0 { // no row is the same in all of them
 			return false
 		}
 		parent := f.plan.Table(c.Refers[0].Table)
-		return len(parent.Mint) == len(f.plan.SourcesOf(parent)) && !parent.Merges()
+		return len(parent.NewIDs) == len(f.plan.SourcesOf(parent)) && !parent.Merges()
 	})
 }
 

@@ -138,20 +138,20 @@ func (i *inspector) mint() {
 			switch {
 			case !r.any:
 				if numbered == key.Name {
-					t.Mint = append(t.Mint, source)
+					t.NewIDs = append(t.NewIDs, source)
 				}
 				continue
 			case r.max < sqlvalue.BigID:
-				t.Mint = append(t.Mint, source)
+				t.NewIDs = append(t.NewIDs, source)
 			case r.min < sqlvalue.BigID:
-				t.Mint = append(t.Mint, source)
+				t.NewIDs = append(t.NewIDs, source)
 				addSuspect(key, "ids of source %q are of two kinds, from %d to %d: if all of them get new ones, those that are snowflakes change too", source, r.min, r.max)
 			}
 			if r.min < 0 {
 				addSuspect(key, "ids of source %q begin at %d: negative ones are no ids elsewhere", source, r.min)
 			}
 			if r.min == r.max && r.max <= 1 {
-				addSuspect(key, "source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of mint, and say what to do with the clash", source, r.max)
+				addSuspect(key, "source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of new_ids, and say what to do with the clash", source, r.max)
 			}
 		}
 	}
@@ -166,13 +166,13 @@ func (i *inspector) dates() {
 		}, strings.Join(words(name), " "))
 	}
 	for _, t := range i.plan.Tables {
-		if len(t.Mint) == 0 {
+		if len(t.NewIDs) == 0 {
 			continue
 		}
 		best := -1
 		for _, c := range t.Columns {
 			s := sqltype.Of(i.dialect, c.Type)
-			everywhere := !slices.ContainsFunc(t.Mint, func(source string) bool { return !c.In(source) })
+			everywhere := !slices.ContainsFunc(t.NewIDs, func(source string) bool { return !c.In(source) })
 			dates := s.Kind == sqltype.Time || s.Kind == sqltype.Integer && s.Bits >= 32 || i.dialect == sqldialect.SQLite && s.Kind == sqltype.Text
 			at := rank(c.Name)
 			if c.Role == plan.RolePlain && c.Generated == "" && dates && everywhere && at >= 0 && (best < 0 || at < best) {

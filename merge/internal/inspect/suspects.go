@@ -114,7 +114,7 @@ func (f *referenceFinder) undeclared(ctx context.Context, t *plan.Table, c *plan
 // propose gives a column a role that people have to confirm.
 func (f *referenceFinder) propose(t *plan.Table, c *plan.Column, role plan.Role, refers ...*plan.Reference) {
 	if c.Role == plan.RoleKey {
-		t.Mint = nil
+		t.NewIDs = nil
 	}
 	c.Role, c.Refers = role, refers
 }
