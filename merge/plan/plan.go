@@ -249,3 +249,10 @@ func (t *Table) AddNote(format string, args ...any) {
 		t.Notes = append(t.Notes, note)
 	}
 }
+
+// AddSuspect appends a suspect that the column does not have yet.
+func (c *Column) AddSuspect(format string, args ...any) {
+	if suspect := fmt.Sprintf(format, args...); !slices.Contains(c.Suspects, suspect) {
+		c.Suspects = append(c.Suspects, suspect)
+	}
+}

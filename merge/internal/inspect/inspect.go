@@ -47,7 +47,7 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 		e.rows[db.Name], e.catalogs[db.Name] = db.Rows, db.Catalog
 		catalogs = append(catalogs, db.Catalog)
 	}
-	e.plan = unite(d, e.names, catalogs)
+	e.plan = combine(d, e.names, catalogs)
 	i, references, clashes := &inspector{e}, &referenceFinder{e}, &clashFinder{e}
 	i.keys()
 	if err := e.survey(ctx); err != nil {
@@ -145,13 +145,13 @@ func (i *inspector) mint() {
 				t.NewIDs = append(t.NewIDs, source)
 			case r.min < sqlvalue.BigID:
 				t.NewIDs = append(t.NewIDs, source)
-				addSuspect(key, "ids of source %q are of two kinds, from %d to %d: if all of them get new ones, those that are snowflakes change too", source, r.min, r.max)
+				key.AddSuspect("ids of source %q are of two kinds, from %d to %d: if all of them get new ones, those that are snowflakes change too", source, r.min, r.max)
 			}
 			if r.min < 0 {
-				addSuspect(key, "ids of source %q begin at %d: negative ones are no ids elsewhere", source, r.min)
+				key.AddSuspect("ids of source %q begin at %d: negative ones are no ids elsewhere", source, r.min)
 			}
 			if r.min == r.max && r.max <= 1 {
-				addSuspect(key, "source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of new_ids, and say what to do with the clash", source, r.max)
+				key.AddSuspect("source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of new_ids, and say what to do with the clash", source, r.max)
 			}
 		}
 	}

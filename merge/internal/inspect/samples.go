@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -49,34 +50,46 @@ type sample struct {
 	whole   bool // there are no others
 }
 
-// values returns the values of a column, without NULL.
-func (s *sample) values(column string) (values []any) {
-	at := slices.IndexFunc(s.columns, func(c *plan.Column) bool { return c.Name == column })
-	if at < 0 {
-		return nil
-	}
-	for _, row := range s.rows {
-		if row[at] != nil {
-			values = append(values, row[at])
-		}
-	}
-	return values
+func (s *sample) index(column string) int {
+	return slices.IndexFunc(s.columns, func(c *plan.Column) bool { return c.Name == column })
 }
 
 // pick returns the values of a row in some columns.
 func (s *sample) pick(columns []string, row []any) []any {
 	picked := make([]any, len(columns))
 	for n, name := range columns {
-		picked[n] = row[slices.IndexFunc(s.columns, func(c *plan.Column) bool { return c.Name == name })]
+		picked[n] = row[s.index(name)]
 	}
 	return picked
+}
+
+// values yields the sampled values of a column in each source, without NULL.
+func (e *evidence) values(t *plan.Table, column string) iter.Seq2[string, []any] {
+	return func(yield func(string, []any) bool) {
+		for _, source := range e.plan.SourcesOf(t) {
+			var values []any
+			s := e.samples[tableOf{source, t.Name}]
+			if at := s.index(column); at >= 0 {
+				for _, row := range s.rows {
+					if row[at] != nil {
+						values = append(values, row[at])
+					}
+				}
+			}
+			if !yield(source, values) {
+				return
+			}
+		}
+	}
 }
 
 // survey reads the ranges of keys and the samples.
 func (e *evidence) survey(ctx context.Context) error {
 	for _, t := range e.plan.Tables {
 		for _, source := range e.plan.SourcesOf(t) {
-			if err := e.sample(ctx, source, t); err != nil {
+			s := &sampler{evidence: e, source: source, table: t, sample: &sample{}, seen: map[string]bool{}}
+			e.samples[tableOf{source, t.Name}] = s.sample
+			if err := s.read(ctx); err != nil {
 				return fmt.Errorf("source %q: table %q: %w", source, t.Name, err)
 			}
 		}
@@ -84,97 +97,94 @@ func (e *evidence) survey(ctx context.Context) error {
 	return nil
 }
 
-// sample reads rows from the beginning of the primary key and, if it begins
-// with an integer, from evenly spread places.
-func (e *evidence) sample(ctx context.Context, source string, t *plan.Table) error {
-	at := tableOf{source, t.Name}
-	s := &sample{}
-	e.samples[at] = s
-	found := e.catalogs[source].Table(t.Name)
+// A sampler reads the sample of a table in one source.
+type sampler struct {
+	*evidence
+	*sample
+	source string
+	table  *plan.Table
+	from   *plan.Table // the table as the source has it
+	key    []string    // the primary key's columns that the source has
+	seen   map[string]bool
+	size   int
+}
+
+// read reads rows from the beginning of the primary key and, if it begins with an integer, from evenly spread places.
+func (s *sampler) read(ctx context.Context) error {
+	found := s.catalogs[s.source].Table(s.table.Name)
 	for _, c := range found.Columns { // with their types in this source
 		// The types of SQLite say little.
-		telling := c.Generated == "" && (sqltype.Of(e.dialect, c.Type).Kind != sqltype.Bytes || e.dialect == sqldialect.SQLite)
-		if telling || slices.Contains(t.PrimaryKey, c.Name) {
+		telling := c.Generated == "" && (sqltype.Of(s.dialect, c.Type).Kind != sqltype.Bytes || s.dialect == sqldialect.SQLite)
+		if telling || slices.Contains(s.table.PrimaryKey, c.Name) {
 			s.columns = append(s.columns, c)
 		}
 	}
-	primary := slices.DeleteFunc(slices.Clone(t.PrimaryKey), func(name string) bool { return found.Column(name) == nil })
-	if len(primary) == 0 || len(s.columns) == 0 {
+	s.key = slices.DeleteFunc(slices.Clone(s.table.PrimaryKey), func(name string) bool { return found.Column(name) == nil })
+	if len(s.key) == 0 || len(s.columns) == 0 {
 		return nil
 	}
-	db := e.rows[source]
-	from := &plan.Table{Name: t.Name, PrimaryKey: primary, Columns: found.Columns}
-	seen := map[string]bool{}
-	size := 0
-	take := func(rows [][]any) {
-		for _, row := range rows {
-			if text := sqlvalue.FormatKey(s.pick(primary, row)); !seen[text] && size < sampleBytes {
-				seen[text] = true
-				size += rowSize(row)
-				s.rows = append(s.rows, row)
-			}
-		}
-	}
+	s.from = &plan.Table{Name: found.Name, PrimaryKey: s.key, Columns: found.Columns}
 	const portion = 50 // rows may be large
 	var last []any
-	for !s.whole && len(s.rows) < wholeSample && size < sampleBytes/2 {
-		rows, err := db.Range(ctx, from, s.columns, last, portion)
+	for !s.whole && len(s.sample.rows) < wholeSample && s.size < sampleBytes/2 {
+		rows, err := s.add(ctx, last, portion)
 		if err != nil {
 			return err
 		}
-		take(rows)
-		s.whole = len(rows) < portion
-		if !s.whole {
-			last = s.pick(primary, rows[portion-1])
+		if s.whole = len(rows) < portion; !s.whole {
+			last = s.pick(s.key, rows[portion-1])
 		}
 	}
-	first := found.Column(primary[0])
-	if sqltype.Of(e.dialect, first.Type).Kind != sqltype.Integer {
+	first := found.Column(s.key[0])
+	if sqltype.Of(s.dialect, first.Type).Kind != sqltype.Integer {
 		return nil
 	}
-	low, high, err := db.Bounds(ctx, t.Name, first.Name)
+	return s.spread(ctx, first.Name)
+}
+
+// add adds rows after a key to the sample.
+func (s *sampler) add(ctx context.Context, after []any, limit int) ([][]any, error) {
+	rows, err := s.evidence.rows[s.source].Range(ctx, s.from, s.columns, after, limit)
+	for _, row := range rows {
+		if text := sqlvalue.FormatKey(s.pick(s.key, row)); !s.seen[text] && s.size < sampleBytes {
+			s.seen[text] = true
+			for _, v := range row {
+				s.size += max(8, len(sqlvalue.Text(v)))
+			}
+			s.sample.rows = append(s.sample.rows, row)
+		}
+	}
+	return rows, err
+}
+
+// spread reads the range of the first column of the key, and adds rows from within.
+func (s *sampler) spread(ctx context.Context, first string) error {
+	low, high, err := s.evidence.rows[s.source].Bounds(ctx, s.table.Name, first)
 	if err != nil {
 		return err
 	}
-	r := keyRange{any: low.Valid}
 	lowest, errLow := strconv.ParseInt(low.String, 10, 64)
 	highest, errHigh := strconv.ParseInt(high.String, 10, 64)
-	if r.any && errLow == nil && errHigh == nil {
-		r.min, r.max = lowest, highest
-	} else if r.any {
-		r.min, r.max = math.MinInt64, math.MaxInt64 // a text in SQLite's integers, or past 2^63
+	isRange := errLow == nil && errHigh == nil
+	if len(s.key) == 1 {
+		r := keyRange{low.Valid, lowest, highest}
+		if r.any && !isRange {
+			r.min, r.max = math.MinInt64, math.MaxInt64 // a text in SQLite's integers, or past 2^63
+		}
+		s.ranges[tableOf{s.source, s.table.Name}] = r
 	}
-	if len(primary) == 1 {
-		e.ranges[at] = r
-	}
-	if s.whole || errLow != nil || errHigh != nil {
+	if s.whole || !isRange {
 		return nil
 	}
-	from.PrimaryKey = primary[:1]
+	s.from.PrimaryKey = s.key[:1]
 	lowest = max(lowest, 0)
 	for n := range sampleSeeks {
 		after := lowest + int64(float64(highest-lowest)*float64(n+1)/(sampleSeeks+1))
-		rows, err := db.Range(ctx, from, s.columns, []any{after}, (sampleRows-wholeSample)/sampleSeeks)
-		if err != nil {
+		if _, err := s.add(ctx, []any{after}, (sampleRows-wholeSample)/sampleSeeks); err != nil {
 			return err
 		}
-		take(rows)
 	}
 	return nil
-}
-
-func rowSize(row []any) (size int) {
-	for _, v := range row {
-		switch v := v.(type) {
-		case string:
-			size += len(v)
-		case []byte:
-			size += len(v)
-		default:
-			size += 8
-		}
-	}
-	return size
 }
 
 // An inclusion is how many of the ids that were looked for are keys.

@@ -63,8 +63,7 @@ func (f *referenceFinder) borrowed(t *plan.Table, c *plan.Column) bool {
 // nor texts of numbers.
 func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 	found := ids{}
-	for _, source := range f.plan.SourcesOf(t) {
-		values := f.samples[tableOf{source, t.Name}].values(c.Name)
+	for source, values := range f.values(t, c.Name) {
 		found[source] = distinct(values)
 		numbers, others := 0, 0
 		for _, v := range values {
@@ -99,11 +98,11 @@ func (f *referenceFinder) undeclared(ctx context.Context, t *plan.Table, c *plan
 	switch {
 	case found.table != nil:
 		f.propose(t, c, plan.RoleReference, &plan.Reference{Table: found.table.Name})
-		addSuspect(c, "a reference without a foreign key? %s", found.why)
+		c.AddSuspect("a reference without a foreign key? %s", found.why)
 		f.none(t, c)
 	case found.why != "":
 		c.Role = plan.RoleUndecided
-		addSuspect(c, "a reference? %s", found.why)
+		c.AddSuspect("a reference? %s", found.why)
 		f.none(t, c)
 	case named.named && c.Role == plan.RolePlain && values.count() > 0 && !slices.Equal(words(c.Name), []string{"id"}):
 		t.AddNote("column %s: named like a reference, but its values are ids of no table", c.Name)
@@ -121,8 +120,8 @@ func (f *referenceFinder) propose(t *plan.Table, c *plan.Column, role plan.Role,
 
 // none fills in the values that stand for no row.
 func (f *referenceFinder) none(t *plan.Table, c *plan.Column) {
-	for _, source := range f.plan.SourcesOf(t) {
-		for _, v := range f.samples[tableOf{source, t.Name}].values(c.Name) {
+	for _, values := range f.values(t, c.Name) {
+		for _, v := range values {
 			text := sqlvalue.Text(v)
 			if id, ok := sqlvalue.ParseID(text); (!ok && text == "" || ok && id <= 0) && !slices.Contains(c.None, text) {
 				c.None = append(c.None, text)
@@ -138,29 +137,41 @@ type parentage struct {
 	why   string      // where there is a suspicion
 }
 
-// parents looks for the table whose ids values are: first by the name, then by the
-// values alone, if the name says that they are ids, or if they are too big to be
-// anything else.
-func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Column, named idName, values ids) (parentage, error) {
-	type candidate struct {
-		table *plan.Table
-		score int
-		found inclusion
-	}
-	var hinted []candidate
+// A candidate is a table whose ids some values may be.
+type candidate struct {
+	table *plan.Table
+	score int // see match
+	found inclusion
+}
+
+// candidates looks up values in the tables that have a score, other than that of the column c itself.
+func (f *referenceFinder) candidates(ctx context.Context, c *plan.Column, values ids, score func(table string) int) (all []candidate, err error) {
 	for _, parent := range f.plan.Tables {
-		if parent.Key() == nil || parent.Key() == c {
-			continue
-		}
-		score := match(named.stem, parent.Name)
-		if score == 1 && !named.named || score == 0 {
+		n := score(parent.Name)
+		if parent.Key() == nil || parent.Key() == c || n == 0 {
 			continue
 		}
 		found, err := f.lookUp(ctx, values, parent)
 		if err != nil {
-			return parentage{}, err
+			return nil, err
 		}
-		hinted = append(hinted, candidate{parent, score, found})
+		all = append(all, candidate{parent, n, found})
+	}
+	return all, nil
+}
+
+// parents looks for the table whose ids values are: first by the name, then by the
+// values alone, if the name says that they are ids, or if they are too big to be
+// anything else.
+func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Column, named idName, values ids) (parentage, error) {
+	hinted, err := f.candidates(ctx, c, values, func(table string) int {
+		if score := match(named.stem, table); score > 1 || named.named {
+			return score
+		}
+		return 0
+	})
+	if err != nil {
+		return parentage{}, err
 	}
 	slices.SortStableFunc(hinted, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.found.share(), a.found.share()))
@@ -174,42 +185,34 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 		}
 	}
 	// A key is the key of another table only if the names say so.
-	if c != nil && c.Role == plan.RoleKey {
-		return parentage{}, nil
-	}
 	big := values.big()
-	if big.count() >= 3 {
-		values = big
-	} else if !named.named {
+	isBig := big.count() >= 3
+	if c.Role == plan.RoleKey || !isBig && !named.named {
 		return parentage{}, nil
 	}
-	var owners []candidate
-	for _, parent := range f.plan.Tables {
-		if parent.Key() == nil || parent.Key() == c {
-			continue
-		}
-		found, err := f.lookUp(ctx, values.first(surveyedKeys), parent)
-		if err != nil {
-			return parentage{}, err
-		}
-		if found.share() >= likely {
-			owners = append(owners, candidate{table: parent, found: found})
-		}
+	if isBig {
+		values = big
 	}
+	owners, err := f.candidates(ctx, c, values.first(surveyedKeys), func(string) int { return 1 })
+	if err != nil {
+		return parentage{}, err
+	}
+	owners = slices.DeleteFunc(owners, func(o candidate) bool { return o.found.share() < likely })
 	var tables []string
 	for _, o := range owners {
 		tables = append(tables, o.table.Name)
 	}
+	listed := strings.Join(tables, ", ")
 	people := slices.DeleteFunc(slices.Clone(owners), func(o candidate) bool { return !ofPeople(o.table.Name) })
 	switch {
-	case len(owners) == 1 && big.count() >= 3:
+	case len(owners) == 1 && isBig:
 		return parentage{owners[0].table, fmt.Sprintf("%s sampled values are ids of %s", owners[0].found, tables[0])}, nil
 	case slices.Contains(tables, t.Name) && named.relative():
-		return parentage{t, "named like a row of the same table, and its sampled values could be ids of " + strings.Join(tables, ", ")}, nil
+		return parentage{t, "named like a row of the same table, and its sampled values could be ids of " + listed}, nil
 	case len(people) == 1 && named.person():
-		return parentage{people[0].table, "named like somebody, and its sampled values could be ids of " + strings.Join(tables, ", ")}, nil
+		return parentage{people[0].table, "named like somebody, and its sampled values could be ids of " + listed}, nil
 	case len(owners) > 0:
-		return parentage{why: "its sampled values could be ids of " + strings.Join(tables, ", ")}, nil
+		return parentage{why: "its sampled values could be ids of " + listed}, nil
 	case len(hinted) > 0 && hinted[0].score > 1 && named.named:
 		h := hinted[0]
 		return parentage{why: fmt.Sprintf("named like an id of %s, but only %s sampled values are", h.table.Name, h.found)}, nil
@@ -229,27 +232,7 @@ func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *pla
 			!slices.Equal(w[:len(w)-1], named.stem) {
 			continue
 		}
-		groups := map[string]ids{}
-		for _, source := range f.plan.SourcesOf(t) {
-			s := f.samples[tableOf{source, t.Name}]
-			at := slices.IndexFunc(s.columns, func(other *plan.Column) bool { return other.Name == c.Name })
-			kind := slices.IndexFunc(s.columns, func(other *plan.Column) bool { return other.Name == by.Name })
-			if at < 0 || kind < 0 {
-				continue
-			}
-			values := map[string][]any{}
-			for _, row := range s.rows {
-				if row[kind] != nil {
-					values[sqlvalue.Text(row[kind])] = append(values[sqlvalue.Text(row[kind])], row[at])
-				}
-			}
-			for value, of := range values {
-				if groups[value] == nil {
-					groups[value] = ids{}
-				}
-				groups[value][source] = distinct(of)
-			}
-		}
+		groups := f.groups(t, c.Name, by.Name)
 		if len(groups) == 0 || len(groups) > 50 {
 			continue
 		}
@@ -277,12 +260,38 @@ func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *pla
 		}
 		f.propose(t, c, plan.RolePolymorphic, refers...)
 		c.By = by.Name
-		addSuspect(c, "does %s say whose ids these are? Its values are from a sample: there may be more", by.Name)
+		c.AddSuspect("does %s say whose ids these are? Its values are from a sample: there may be more", by.Name)
 		c.Suspects = append(c.Suspects, why...)
 		f.none(t, c)
 		return nil
 	}
 	return nil
+}
+
+// groups returns the ids of a column by the values of another one.
+func (f *referenceFinder) groups(t *plan.Table, column, by string) map[string]ids {
+	groups := map[string]ids{}
+	for _, source := range f.plan.SourcesOf(t) {
+		s := f.samples[tableOf{source, t.Name}]
+		at, kind := s.index(column), s.index(by)
+		if at < 0 || kind < 0 {
+			continue
+		}
+		values := map[string][]any{}
+		for _, row := range s.rows {
+			if row[kind] != nil {
+				text := sqlvalue.Text(row[kind])
+				values[text] = append(values[text], row[at])
+			}
+		}
+		for value, of := range values {
+			if groups[value] == nil {
+				groups[value] = ids{}
+			}
+			groups[value][source] = distinct(of)
+		}
+	}
+	return groups
 }
 
 // list looks for several ids in one text.
@@ -292,37 +301,13 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 		return nil
 	}
 	for _, separator := range []string{",", ";", "|", " ", ":", "/"} {
-		values, several := ids{}, 0
-		fits := true
-		for _, source := range f.plan.SourcesOf(t) {
-			var all []any
-			for _, v := range f.samples[tableOf{source, t.Name}].values(c.Name) {
-				text := sqlvalue.Text(v)
-				if array { // as it is written: {3,17,NULL}
-					text = strings.NewReplacer("{", "", "}", "", "NULL", "").Replace(text)
-				}
-				parts := strings.Split(text, separator)
-				for _, part := range parts {
-					part = strings.TrimSpace(part)
-					if _, ok := sqlvalue.ParseID(part); ok {
-						all = append(all, part)
-					} else if part != "" {
-						fits = false
-					}
-				}
-				if array || len(parts) > 1 {
-					several++
-				}
-			}
-			values[source] = distinct(all)
-		}
-		if !fits || several == 0 || values.count() == 0 {
+		values, fits := f.split(t, c.Name, separator, array)
+		if !fits || values.count() == 0 {
 			continue
 		}
 		named := readName(c.Name)
-		hint := named
-		hint.named = true // a list of numbers deserves a look, whatever its name is
-		found, err := f.parents(ctx, t, c, hint, values)
+		named.named = true // a list of numbers deserves a look, whatever its name is
+		found, err := f.parents(ctx, t, c, named, values)
 		if err != nil {
 			return err
 		}
@@ -332,12 +317,38 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 			if separator != "," {
 				c.Separator = separator
 			}
-			addSuspect(c, "a list of ids? %s", found.why)
+			c.AddSuspect("a list of ids? %s", found.why)
 		case found.why != "":
 			c.Role = plan.RoleUndecided
-			addSuspect(c, "a list of numbers, separated by %s: %s", strconv.Quote(separator), found.why)
+			c.AddSuspect("a list of numbers, separated by %s: %s", strconv.Quote(separator), found.why)
 		}
 		return nil
 	}
 	return nil
+}
+
+// split returns the ids of a column of lists, and false if something else is in the lists or none has several elements.
+func (f *referenceFinder) split(t *plan.Table, column, separator string, array bool) (ids, bool) {
+	found, several := ids{}, array
+	for source, values := range f.values(t, column) {
+		var all []any
+		for _, v := range values {
+			text := sqlvalue.Text(v)
+			if array { // as it is written: {3,17,NULL}
+				text = strings.NewReplacer("{", "", "}", "", "NULL", "").Replace(text)
+			}
+			parts := strings.Split(text, separator)
+			several = several || len(parts) > 1
+			for _, part := range parts {
+				part = strings.TrimSpace(part)
+				if _, ok := sqlvalue.ParseID(part); ok {
+					all = append(all, part)
+				} else if part != "" {
+					return nil, false
+				}
+			}
+		}
+		found[source] = distinct(all)
+	}
+	return found, several
 }

@@ -34,9 +34,9 @@ func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Colum
 		return nil
 	}
 	leaves := map[string]*leaf{}
-	for _, source := range f.plan.SourcesOf(t) {
+	for source, values := range f.values(t, c.Name) {
 		structured, others := 0, 0
-		for _, v := range f.samples[tableOf{source, t.Name}].values(c.Name) {
+		for _, v := range values {
 			text := strings.TrimSpace(sqlvalue.Text(v))
 			if text == "" {
 				continue
@@ -86,10 +86,10 @@ func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Colum
 		case found.table == nil && found.why == "":
 		case l.names:
 			why = append(why, fmt.Sprintf("names of members of %s: %s; they would be copied as they are", path, found.why))
-		case found.table != nil:
-			refers = append(refers, &plan.Reference{Table: found.table.Name, Path: path})
-			why = append(why, path+": "+found.why)
 		default:
+			if found.table != nil {
+				refers = append(refers, &plan.Reference{Table: found.table.Name, Path: path})
+			}
 			why = append(why, path+": "+found.why)
 		}
 	}
@@ -123,11 +123,13 @@ func collect(leaves map[string]*leaf, source, path string, at leaf, value any, d
 			case numbered: // a table of its own, by id
 				add(leaves, source, path, leaf{name: at.name, names: true}, name)
 				collect(leaves, source, path+".*", leaf{name: at.name, parent: at.parent}, member, depth+1)
-			case plainName.MatchString(name):
-				collect(leaves, source, path+"."+name, leaf{name: name, parent: at.name}, member, depth+1)
 			default:
-				quoted, _ := json.Marshal(name)
-				collect(leaves, source, path+"["+string(quoted)+"]", leaf{name: name, parent: at.name}, member, depth+1)
+				step := "." + name
+				if !plainName.MatchString(name) {
+					quoted, _ := json.Marshal(name)
+					step = "[" + string(quoted) + "]"
+				}
+				collect(leaves, source, path+step, leaf{name: name, parent: at.name}, member, depth+1)
 			}
 		}
 	case []any:

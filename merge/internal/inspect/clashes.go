@@ -27,16 +27,10 @@ func (f *clashFinder) dictionaries(ctx context.Context) error {
 		if key == nil {
 			continue
 		}
-		shared, same, sampled := 0, 0, 0
-		err := f.pairs(ctx, t, []string{key.Name}, func(of []*plan.Column, one, other []any) {
-			if one == nil {
-				sampled++
-				return
-			}
-			shared++
-			told := false // by more than its id
-			equal := true
-			for n, c := range of {
+		same := 0
+		sampled, err := f.pairs(ctx, t, []string{key.Name}, func(of *sample, one, other []any) {
+			told, equal := false, true // by more than its id
+			for n, c := range of.columns {
 				told = told || c.Name != key.Name && one[n] != nil && sqltype.Of(f.dialect, c.Type).Kind == sqltype.Text
 				equal = equal && sqlvalue.Text(one[n]) == sqlvalue.Text(other[n])
 			}
@@ -58,60 +52,47 @@ func (f *clashFinder) dictionaries(ctx context.Context) error {
 	return nil
 }
 
-// pairs looks for the sampled rows of each source in the sources before it, by
-// columns. It calls do with nil for each row that it looks for, and with the values of
-// both rows, in the columns that both sources have, for each row that it finds.
-func (f *clashFinder) pairs(ctx context.Context, t *plan.Table, by []string, do func(of []*plan.Column, one, other []any)) error {
+// pairs looks for the sampled rows of each source in the sources before it, by columns, and returns how many it looked
+// for. It calls do with the values of both rows, in the columns that both sources have, for each row that it finds.
+func (f *clashFinder) pairs(ctx context.Context, t *plan.Table, by []string, do func(of *sample, one, other []any)) (sampled int, err error) {
 	sources := f.plan.SourcesOf(t)
 	for n, source := range sources {
 		mine := f.samples[tableOf{source, t.Name}]
 		for _, earlier := range sources[:n] {
-			of := slices.DeleteFunc(slices.Clone(mine.columns), func(c *plan.Column) bool {
-				return !slices.ContainsFunc(f.samples[tableOf{earlier, t.Name}].columns, func(other *plan.Column) bool { return other.Name == c.Name })
-			})
-			places := make([]int, len(by)) // of the key in mine, and in of
-			shared := make([]int, len(by))
-			for k, name := range by {
-				places[k] = slices.IndexFunc(mine.columns, func(c *plan.Column) bool { return c.Name == name })
-				shared[k] = slices.IndexFunc(of, func(c *plan.Column) bool { return c.Name == name })
+			shared, names := &sample{}, []string(nil)
+			for _, c := range mine.columns {
+				if f.samples[tableOf{earlier, t.Name}].index(c.Name) >= 0 {
+					shared.columns, names = append(shared.columns, c), append(names, c.Name)
+				}
 			}
-			if slices.Contains(places, -1) || slices.Contains(shared, -1) {
+			if slices.ContainsFunc(by, func(name string) bool { return !slices.Contains(names, name) }) {
 				continue
 			}
 			theirs := f.catalogs[earlier].Table(t.Name)
 			rows := map[string][]any{}
 			var keys [][]any
 			for _, row := range mine.rows {
-				key := make([]any, len(by))
-				for k, at := range places {
-					key[k] = row[at]
-				}
+				key := mine.pick(by, row)
 				if text := sqlvalue.FormatKey(key); f.comparable(theirs.Table, by, key) && rows[text] == nil {
-					rows[text] = row
+					rows[text] = mine.pick(names, row)
 					keys = append(keys, key)
-					do(nil, nil, nil)
 				}
 			}
-			found, err := f.rows[earlier].Find(ctx, t.Name, of, by, keys)
+			sampled += len(keys)
+			found, err := f.rows[earlier].Find(ctx, t.Name, shared.columns, by, keys)
 			if err != nil {
-				return fmt.Errorf("source %q: table %q: %w", earlier, t.Name, err)
+				return 0, fmt.Errorf("source %q: table %q: %w", earlier, t.Name, err)
 			}
 			for _, other := range found {
-				key := make([]any, len(by))
-				for k, at := range shared {
-					key[k] = other[at]
+				one := rows[sqlvalue.FormatKey(shared.pick(by, other))]
+				if one == nil { // the database takes keys for equal that are not
+					one = make([]any, len(names))
 				}
-				one := make([]any, len(of))
-				if row := rows[sqlvalue.FormatKey(key)]; row != nil {
-					for n, c := range of {
-						one[n] = row[slices.IndexFunc(mine.columns, func(m *plan.Column) bool { return m.Name == c.Name })]
-					}
-				}
-				do(of, one, other)
+				do(shared, one, other)
 			}
 		}
 	}
-	return nil
+	return sampled, nil
 }
 
 // comparable reports whether the columns of a table can be compared with values of
@@ -178,18 +159,13 @@ func (f *clashFinder) apart(t *plan.Table, u *plan.Unique) bool {
 }
 
 func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, dictionary bool) error {
-	sampled, found := 0, 0
+	found := 0
 	var examples []string
-	err := f.pairs(ctx, t, u.Columns, func(of []*plan.Column, _, other []any) {
-		if other == nil {
-			sampled++
-			return
-		}
-		found++
-		if len(examples) < 3 {
+	sampled, err := f.pairs(ctx, t, u.Columns, func(of *sample, _, other []any) {
+		if found++; found <= 3 {
 			var values []string
-			for _, name := range u.Columns {
-				values = append(values, strconv.Quote(sqlvalue.Text(other[slices.IndexFunc(of, func(c *plan.Column) bool { return c.Name == name })])))
+			for _, v := range of.pick(u.Columns, other) {
+				values = append(values, strconv.Quote(sqlvalue.Text(v)))
 			}
 			examples = append(examples, "("+strings.Join(values, ", ")+")")
 		}
@@ -197,17 +173,17 @@ func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, 
 	if err != nil || found == 0 {
 		return err
 	}
-	natural := t.Key() != nil && t.RenameColumn(u, f.dialect) != nil && float64(found) >= sameShare*float64(sampled)
+	text := t.RenameColumn(u, f.dialect)
+	natural := t.Key() != nil && text != nil && float64(found) >= sameShare*float64(sampled)
 	evidence := fmt.Sprintf("%d of %d sampled values are in two sources, such as %s", found, sampled, strings.Join(examples, ", "))
 	switch {
 	case natural:
 		u.Rule = plan.RuleMatch
 		u.Suspects = append(u.Suspects, "a dictionary? "+evidence+": so rows with equal values become one")
-	case dictionary:
-	case t.RenameColumn(u, f.dialect) != nil:
-		u.Rule = plan.RuleSuffix
-		u.Suspects = append(u.Suspects, "clashes: "+evidence)
-	default:
+	case !dictionary:
+		if text != nil {
+			u.Rule = plan.RuleSuffix
+		}
 		u.Suspects = append(u.Suspects, "clashes: "+evidence)
 	}
 	return nil
