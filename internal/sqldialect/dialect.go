@@ -52,3 +52,12 @@ func (d Dialect) Quote(name string) string {
 	}
 	return mark + strings.ReplaceAll(name, mark, mark+mark) + mark
 }
+
+// QuoteAll returns names as SQL, with commas.
+func (d Dialect) QuoteAll(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = d.Quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}

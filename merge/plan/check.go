@@ -112,14 +112,13 @@ func (c *checker) sources(t *Table, column, field string, names []string) {
 }
 
 func (c *checker) undecided(t *Table, column string, suspects []string, decided bool) {
-	if decided || len(suspects) == 0 {
-		return
+	switch {
+	case decided || len(suspects) == 0:
+	case len(suspects) == 1:
+		c.fault(t.Name, column, "not decided: %s", suspects[0])
+	default:
+		c.fault(t.Name, column, "not decided: %s (and %d more)", suspects[0], len(suspects)-1)
 	}
-	more := ""
-	if len(suspects) > 1 {
-		more = fmt.Sprintf(" (and %d more)", len(suspects)-1)
-	}
-	c.fault(t.Name, column, "not decided: %s%s", suspects[0], more)
 }
 
 func (c *checker) table(t *Table) {

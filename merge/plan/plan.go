@@ -171,30 +171,22 @@ type Index struct {
 
 // Table returns the table of a name, or nil.
 func (p *Plan) Table(name string) *Table {
-	for _, t := range p.Tables {
-		if t.Name == name {
-			return t
-		}
-	}
-	return nil
+	return first(p.Tables, func(t *Table) bool { return t.Name == name })
 }
 
 // Column returns the column of a name, or nil.
 func (t *Table) Column(name string) *Column {
-	for _, c := range t.Columns {
-		if c.Name == name {
-			return c
-		}
-	}
-	return nil
+	return first(t.Columns, func(c *Column) bool { return c.Name == name })
 }
 
 // Key returns the column of Role key, or nil.
 func (t *Table) Key() *Column {
-	for _, c := range t.Columns {
-		if c.Role == RoleKey {
-			return c
-		}
+	return first(t.Columns, func(c *Column) bool { return c.Role == RoleKey })
+}
+
+func first[T any](all []*T, is func(*T) bool) *T {
+	if at := slices.IndexFunc(all, is); at >= 0 {
+		return all[at]
 	}
 	return nil
 }
@@ -227,8 +219,10 @@ func (t *Table) IDsOf(column string) string {
 
 // Merges reports whether rows of the table may be merged into others, by RuleKeep or RuleMatch.
 func (t *Table) Merges() bool {
-	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return u.Rule == RuleKeep || u.Rule == RuleMatch })
+	return slices.ContainsFunc(t.Unique, (*Unique).merges)
 }
+
+func (u *Unique) merges() bool { return u.Rule == RuleKeep || u.Rule == RuleMatch }
 
 // SourcesOf returns the sources that have the table, in the plan's order.
 func (p *Plan) SourcesOf(t *Table) []string {

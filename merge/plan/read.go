@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -63,11 +64,21 @@ func (p *Plan) WriteJSON(w io.Writer) error {
 func Read(r io.Reader) (*Plan, error) {
 	data, err := io.ReadAll(r)
 	p := &Plan{}
-	if err == nil {
-		if text := bytes.TrimSpace(data); len(text) > 0 && text[0] == '{' {
-			err = readJSON(data, p)
-		} else {
-			err = readYAML(data, p)
+	switch {
+	case err != nil:
+	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
+		decoder := json.NewDecoder(bytes.NewReader(data))
+		decoder.DisallowUnknownFields()
+		if err = decoder.Decode(p); err == nil {
+			if _, end := decoder.Token(); end != io.EOF {
+				err = errors.New("something follows the plan")
+			}
+		}
+	default:
+		var root yaml.Node
+		if err = yaml.Load(data, &root); err == nil {
+			spellNull(&root)
+			err = root.Load(p, yaml.WithKnownFields())
 		}
 	}
 	if err == nil {
@@ -77,15 +88,6 @@ func Read(r io.Reader) (*Plan, error) {
 		return nil, fmt.Errorf("plan: read: %w", err)
 	}
 	return p, nil
-}
-
-func readYAML(data []byte, p *Plan) error {
-	var root yaml.Node
-	if err := yaml.Load(data, &root); err != nil {
-		return err
-	}
-	spellNull(&root)
-	return root.Load(p, yaml.WithKnownFields())
 }
 
 // spellNull makes a text of the null in "orphans: null", which people write
@@ -99,46 +101,28 @@ func spellNull(n *yaml.Node) {
 	}
 }
 
-func readJSON(data []byte, p *Plan) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(p); err != nil {
-		return err
-	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return errors.New("something follows the plan")
-	}
-	return nil
-}
-
 // checkNil refuses empty entries of lists, so that no other code meets them.
 func (p *Plan) checkNil() error {
-	for _, t := range p.Tables {
-		if t == nil {
-			return errors.New("an entry of tables is empty")
-		}
-		for _, err := range []error{
-			noNil(t.Name, "columns", t.Columns), noNil(t.Name, "unique", t.Unique),
-			noNil(t.Name, "foreign_keys", t.ForeignKeys), noNil(t.Name, "indexes", t.Indexes),
-		} {
-			if err != nil {
-				return err
-			}
-		}
-		for _, c := range t.Columns {
-			if err := noNil(t.Name+"."+c.Name, "refers", c.Refers); err != nil {
-				return err
-			}
-		}
+	if slices.Contains(p.Tables, nil) {
+		return errors.New("an entry of tables is empty")
 	}
-	return nil
-}
-
-func noNil[T any](of, field string, entries []*T) error {
-	for _, entry := range entries {
-		if entry == nil {
-			return fmt.Errorf("%q: an entry of %s is empty", of, field)
+	for _, t := range p.Tables {
+		field := ""
+		switch {
+		case slices.Contains(t.Columns, nil):
+			field = "columns"
+		case slices.Contains(t.Unique, nil):
+			field = "unique"
+		case slices.Contains(t.ForeignKeys, nil):
+			field = "foreign_keys"
+		case slices.Contains(t.Indexes, nil):
+			field = "indexes"
+		case slices.ContainsFunc(t.Columns, func(c *Column) bool { return slices.Contains(c.Refers, nil) }):
+			field = "refers"
+		default:
+			continue
 		}
+		return fmt.Errorf("table %q: an entry of %s is empty", t.Name, field)
 	}
 	return nil
 }

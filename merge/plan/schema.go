@@ -24,18 +24,15 @@ func (p *Plan) Schema() ([]string, error) {
 	}
 	w := &schemaWriter{dialect: dialectOf(p.Dialect), plan: p}
 	statements := slices.Clone(p.Types)
-	for _, t := range p.Tables {
-		if !t.Skip {
-			statements = append(statements, w.table(t))
-		}
+	tables := p.merged()
+	for _, t := range tables {
+		statements = append(statements, w.table(t))
 	}
-	for _, t := range p.Tables {
-		if !t.Skip {
-			statements = append(statements, w.indexes(t)...)
-		}
+	for _, t := range tables {
+		statements = append(statements, w.indexes(t)...)
 	}
-	for _, t := range p.Tables {
-		if keys := w.foreignKeys(t); !t.Skip && w.dialect != sqldialect.SQLite && len(keys) > 0 {
+	for _, t := range tables {
+		if keys := w.foreignKeys(t); w.dialect != sqldialect.SQLite && len(keys) > 0 {
 			statements = append(statements, "ALTER TABLE "+w.dialect.Quote(t.Name)+"\n  ADD "+strings.Join(keys, ",\n  ADD "))
 		}
 	}
@@ -47,21 +44,12 @@ type schemaWriter struct {
 	plan    *Plan
 }
 
-// list returns names as SQL, with commas.
-func (w *schemaWriter) list(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = w.dialect.Quote(name)
-	}
-	return strings.Join(quoted, ", ")
-}
-
 func (w *schemaWriter) table(t *Table) string {
 	var lines []string
 	for _, c := range t.Columns {
 		lines = append(lines, w.column(c))
 	}
-	lines = append(lines, "PRIMARY KEY ("+w.list(t.PrimaryKey)+")")
+	lines = append(lines, "PRIMARY KEY ("+w.dialect.QuoteAll(t.PrimaryKey)+")")
 	for _, u := range t.Unique {
 		if w.isInline(t, u) {
 			lines = append(lines, w.unique(u))
@@ -125,7 +113,7 @@ func (w *schemaWriter) isInline(t *Table, u *Unique) bool {
 }
 
 func (w *schemaWriter) unique(u *Unique) string {
-	columns := "(" + w.list(u.Columns) + ")"
+	columns := "(" + w.dialect.QuoteAll(u.Columns) + ")"
 	switch {
 	case u.Name == "":
 		return "UNIQUE " + columns
@@ -138,14 +126,14 @@ func (w *schemaWriter) unique(u *Unique) string {
 func (w *schemaWriter) indexes(t *Table) (statements []string) {
 	for _, u := range t.Unique {
 		if !w.isInline(t, u) && !slices.Equal(u.Columns, t.PrimaryKey) {
-			statements = append(statements, fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", w.dialect.Quote(u.Name), w.dialect.Quote(t.Name), w.list(u.Columns)))
+			statements = append(statements, fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", w.dialect.Quote(u.Name), w.dialect.Quote(t.Name), w.dialect.QuoteAll(u.Columns)))
 		}
 	}
 	for _, i := range t.Indexes {
 		if i.Statement != "" {
 			statements = append(statements, i.Statement)
 		} else {
-			statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", w.dialect.Quote(i.Name), w.dialect.Quote(t.Name), w.list(i.Columns)))
+			statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", w.dialect.Quote(i.Name), w.dialect.Quote(t.Name), w.dialect.QuoteAll(i.Columns)))
 		}
 	}
 	return statements
@@ -157,7 +145,7 @@ func (w *schemaWriter) foreignKeys(t *Table) (keys []string) {
 		if w.plan.Table(k.Table).Skip {
 			continue
 		}
-		text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", w.list(k.Columns), w.dialect.Quote(k.Table), w.list(k.Refers))
+		text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", w.dialect.QuoteAll(k.Columns), w.dialect.Quote(k.Table), w.dialect.QuoteAll(k.Refers))
 		if k.Name != "" {
 			text = "CONSTRAINT " + w.dialect.Quote(k.Name) + " " + text
 		}

@@ -71,13 +71,7 @@ func (d *Dialect) Quote(name string) string { return d.Kind.Quote(name) }
 func (d *Dialect) Placeholder(n int) string { return d.Kind.Placeholder(n) }
 
 // QuoteAll returns names as SQL, with commas.
-func (d *Dialect) QuoteAll(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = d.Quote(name)
-	}
-	return strings.Join(quoted, ", ")
-}
+func (d *Dialect) QuoteAll(names []string) string { return d.Kind.QuoteAll(names) }
 
 // SelectList returns the expressions that read columns, with commas.
 func (d *Dialect) SelectList(columns []*plan.Column) string {
@@ -92,27 +86,19 @@ func (d *Dialect) SelectList(columns []*plan.Column) string {
 // parentheses.
 func (d *Dialect) Placeholders(first, n int) string {
 	var b strings.Builder
-	b.WriteByte('(')
 	for i := range n {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(d.Placeholder(first + i))
+		b.WriteString(", " + d.Placeholder(first+i))
 	}
-	b.WriteByte(')')
-	return b.String()
+	return "(" + strings.TrimPrefix(b.String(), ", ") + ")"
 }
 
 // PlaceholderRows returns n rows of placeholders in parentheses, with commas.
 func (d *Dialect) PlaceholderRows(n, width int) string {
 	var b strings.Builder
 	for i := range n {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(d.Placeholders(1+i*width, width))
+		b.WriteString(", " + d.Placeholders(1+i*width, width))
 	}
-	return b.String()
+	return strings.TrimPrefix(b.String(), ", ")
 }
 
 // SQL returns a text whose {now} and {types} are replaced, and whose question
