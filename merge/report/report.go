@@ -187,20 +187,16 @@ func (r *Report) WriteText(w io.Writer) error {
 		t.row(row.Table, row.Before, row.Copied, row.Later, row.Rows)
 	}
 	t.end()
-	if len(r.References) > 0 {
-		t = newTable(b, "Reference", "To", "Checked", "Orphans")
-		for _, row := range r.References {
-			t.row(strings.TrimSpace(row.Table+"."+row.Column+" "+row.Path+row.Value), row.Refers, row.Checked, row.Orphans)
-		}
-		t.end()
+	t = newTable(b, "Reference", "To", "Checked", "Orphans")
+	for _, row := range r.References {
+		t.row(strings.TrimSpace(row.Table+"."+row.Column+" "+row.Path+row.Value), row.Refers, row.Checked, row.Orphans)
 	}
-	if len(r.Assertions) > 0 {
-		t = newTable(b, "Assertion", "Want", "Got")
-		for _, row := range r.Assertions {
-			t.row(row.Name, row.Want, row.Got)
-		}
-		t.end()
+	t.end()
+	t = newTable(b, "Assertion", "Want", "Got")
+	for _, row := range r.Assertions {
+		t.row(row.Name, row.Want, row.Got)
 	}
+	t.end()
 	for _, warning := range r.Warnings {
 		fmt.Fprintln(b, "Look at:", warning)
 	}
@@ -215,30 +211,29 @@ func (r *Report) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
-// A textTable aligns the columns of a text.
+// A textTable aligns the columns of a text. One without rows is left out.
 type textTable struct {
-	w io.Writer
-	t *tabwriter.Writer
+	w     io.Writer
+	t     *tabwriter.Writer
+	lines int
 }
 
-func newTable(w io.Writer, header ...any) textTable {
-	t := textTable{w, tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
+func newTable(w io.Writer, header ...any) *textTable {
+	t := &textTable{w: w, t: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
 	t.row(header...)
 	return t
 }
 
-func (t textTable) row(cells ...any) {
-	for i, cell := range cells {
-		if i > 0 {
-			fmt.Fprint(t.t, "\t")
-		}
-		fmt.Fprint(t.t, cell)
-	}
-	fmt.Fprintln(t.t)
+func (t *textTable) row(cells ...any) {
+	t.lines++
+	text := fmt.Sprintf(strings.Repeat("%v\t", len(cells)), cells...)
+	fmt.Fprintln(t.t, strings.TrimSuffix(text, "\t"))
 }
 
 // end leaves an empty line after the table.
-func (t textTable) end() {
-	_ = t.t.Flush()
-	fmt.Fprintln(t.w)
+func (t *textTable) end() {
+	if t.lines > 1 {
+		_ = t.t.Flush()
+		fmt.Fprintln(t.w)
+	}
 }

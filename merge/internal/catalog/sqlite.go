@@ -78,37 +78,30 @@ func readStatement(t *Table, statement string) {
 	}
 }
 
-// closing returns the index after the parenthesis that closes the one at open.
+// closing returns the index after the parenthesis that closes the one at open, or after any other token at open.
 func closing(tokens []token, open int) int {
-	depth := 0
-	for i := open; i < len(tokens); i++ {
-		switch tokens[i].text {
-		case "(":
-			depth++
-		case ")":
-			depth--
-		}
-		if depth == 0 {
+	if open >= len(tokens) || tokens[open].text != "(" {
+		return min(open+1, len(tokens))
+	}
+	for i := open + 1; i < len(tokens); i++ {
+		if tokens[i].depth == tokens[open].depth {
 			return i + 1
 		}
 	}
 	return len(tokens)
 }
 
-// splitTop splits what is between an open parenthesis and its end at the commas
-// that are in no inner one.
+// splitTop splits what is between an open parenthesis, which is in no other one, and its end at the commas that are in
+// no inner one.
 func splitTop(tokens []token) (definitions [][]token) {
-	from, depth := 0, 0
+	from := 0
 	for i, token := range tokens {
-		switch {
-		case token.text == "(":
-			depth++
-		case token.text == ")" && depth == 0:
-			return append(definitions, tokens[from:i])
-		case token.text == ")":
-			depth--
-		case token.text == "," && depth == 0:
+		isEnd := token.text == ")" && token.depth == 0
+		if isEnd || token.text == "," && token.depth == 1 {
 			definitions, from = append(definitions, tokens[from:i]), i+1
+		}
+		if isEnd {
+			return definitions
 		}
 	}
 	return append(definitions, tokens[from:])

@@ -4,8 +4,9 @@ import "strings"
 
 // A token is a word, a quoted name or text, or a sign of a statement.
 type token struct {
-	text string
-	at   int // where it begins, in bytes
+	text  string
+	at    int // where it begins, in bytes
+	depth int // how many parentheses it is in; they are outside of themselves
 }
 
 // tokenize takes apart an SQLite statement, without comments and spaces.
@@ -13,6 +14,7 @@ func tokenize(statement string) (tokens []token) {
 	word := func(c byte) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c >= 0x80
 	}
+	depth := 0
 	for s := statement; s != ""; {
 		end := 1
 		switch c := s[0]; {
@@ -37,7 +39,14 @@ func tokenize(statement string) (tokens []token) {
 		if end == 0 { // a quote without an end
 			end = len(s)
 		}
-		tokens, s = append(tokens, token{s[:end], len(statement) - len(s)}), s[end:]
+		if s[:end] == ")" {
+			depth--
+		}
+		tokens = append(tokens, token{s[:end], len(statement) - len(s), depth})
+		if s[:end] == "(" {
+			depth++
+		}
+		s = s[end:]
 	}
 	return tokens
 }

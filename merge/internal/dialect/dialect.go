@@ -87,7 +87,8 @@ func (d *Dialect) SelectList(columns []*plan.Column) string {
 func (d *Dialect) Placeholders(first, n int) string {
 	var b strings.Builder
 	for i := range n {
-		b.WriteString(", " + d.Placeholder(first+i))
+		b.WriteString(", ")
+		b.WriteString(d.Placeholder(first + i))
 	}
 	return "(" + strings.TrimPrefix(b.String(), ", ") + ")"
 }
@@ -96,7 +97,8 @@ func (d *Dialect) Placeholders(first, n int) string {
 func (d *Dialect) PlaceholderRows(n, width int) string {
 	var b strings.Builder
 	for i := range n {
-		b.WriteString(", " + d.Placeholders(1+i*width, width))
+		b.WriteString(", ")
+		b.WriteString(d.Placeholders(1+i*width, width))
 	}
 	return strings.TrimPrefix(b.String(), ", ")
 }

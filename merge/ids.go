@@ -3,7 +3,10 @@ package merge
 import (
 	"context"
 	"database/sql"
+	"encoding/csv"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 
 	"github.com/shardsnow/snow"
@@ -61,4 +64,44 @@ func lookup(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, sourc
 		return 0, report.ErrNotFound
 	}
 	return after.ID, nil
+}
+
+// Export writes the map from old to new ids as CSV with a header: source,
+// table, old_id, new_id, ordered by source and table as they were merged, then
+// by old_id. A row that was merged into another one has that one's id, a row
+// that was dropped has none, and rows that kept their id have no line. It holds
+// one pack of ids at a time in memory, a few thousand at most.
+func Export(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
+	e, err := dialect.Of(d)
+	if err == nil {
+		err = export(ctx, e, target, csv.NewWriter(w))
+	}
+	if err != nil {
+		return fmt.Errorf("merge: export: %w", err)
+	}
+	return nil
+}
+
+func export(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, w *csv.Writer) error {
+	tables, err := ledger.Ledger{Engine: e, Q: target}.SourceTables(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.Write([]string{"source", "table", "old_id", "new_id"}); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		err := ledger.IDMap{Engine: e, Q: target}.Each(ctx, t, func(old int64, after ledger.Successor) error {
+			line := []string{t.Source, t.Table.Name, strconv.FormatInt(old, 10), ""}
+			if after.Fate != ledger.Dropped {
+				line[3] = strconv.FormatInt(after.ID, 10)
+			}
+			return w.Write(line)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
 }
