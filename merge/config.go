@@ -100,34 +100,20 @@ type Assertion struct {
 // apply gives a job what is configured, with defaults for what is not. It
 // refuses what is out of bounds.
 func (c Config) apply(j *phases.Job) error {
-	mints := slices.ContainsFunc(j.Plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.NewIDs) > 0 })
-	if mints && c.Namespace == "" {
-		return &snow.FieldError{Field: "Namespace", Value: `""`, Bound: "want one: the plan mints ids"}
+	rekeys := slices.ContainsFunc(j.Plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.NewIDs) > 0 })
+	if rekeys && c.Namespace == "" {
+		return &snow.FieldError{Field: "Namespace", Value: `""`, Bound: "want one: the plan gives rows new ids"}
 	}
-	for _, f := range []struct {
-		name              string
-		value             time.Duration
-		into              *time.Duration
-		initial, min, max time.Duration
-	}{
-		{"Lease", c.Lease, &j.LeaseTime, 10 * time.Second, time.Second, time.Hour},
-		{"ChunkTime", c.ChunkTime, &j.ChunkTime, 500 * time.Millisecond, time.Millisecond, time.Hour},
-	} {
-		*f.into = cmp.Or(f.value, f.initial)
-		if *f.into < f.min || *f.into > f.max {
-			return &snow.FieldError{Field: f.name, Value: f.value.String(), Bound: fmt.Sprintf("want %v to %v", f.min, f.max)}
-		}
+	var failed error
+	j.LeaseTime = bounded("Lease", c.Lease, 10*time.Second, time.Second, time.Hour, &failed)
+	j.ChunkTime = bounded("ChunkTime", c.ChunkTime, 500*time.Millisecond, time.Millisecond, time.Hour, &failed)
+	j.ChunkRows = bounded("ChunkRows", c.ChunkRows, 10_000, 1, 1_000_000, &failed)
+	j.Writers = bounded("Writers", c.Writers, 2, 1, 16, &failed)
+	if c.PackRows != -1 {
+		j.PackRows = bounded("PackRows", c.PackRows, 100_000, 1, math.MaxInt, &failed)
 	}
-	for _, f := range []struct {
-		name         string
-		value        int
-		into         *int
-		initial, max int
-	}{{"Writers", c.Writers, &j.Writers, 2, 16}, {"ChunkRows", c.ChunkRows, &j.ChunkRows, 10_000, 1_000_000}, {"PackRows", c.PackRows, &j.PackRows, 100_000, math.MaxInt}} {
-		*f.into = cmp.Or(f.value, f.initial)
-		if never := f.into == &j.PackRows && f.value == -1; !never && (*f.into < 1 || *f.into > f.max) {
-			return &snow.FieldError{Field: f.name, Value: strconv.Itoa(f.value), Bound: fmt.Sprintf("want 1 to %d", f.max)}
-		}
+	if failed != nil {
+		return failed
 	}
 	j.Writers = min(j.Writers, j.Engine.Writers)
 	for _, db := range j.Sources {
@@ -155,4 +141,13 @@ func (c Config) apply(j *phases.Job) error {
 		return &snow.FieldError{Field: "Holder", Value: strconv.Quote(j.Holder[:80]), Bound: "want at most 255 characters"}
 	}
 	return nil
+}
+
+// bounded returns the value of a field or, if it is zero, the initial one. The first field out of its bounds is the failure.
+func bounded[T int | time.Duration](field string, value, initial, low, high T, failed *error) T {
+	value = cmp.Or(value, initial)
+	if *failed == nil && (value < low || value > high) {
+		*failed = &snow.FieldError{Field: field, Value: fmt.Sprint(value), Bound: fmt.Sprintf("want %v to %v", low, high)}
+	}
+	return value
 }

@@ -79,11 +79,6 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 	if j.Stages, err = j.Plan.Stages(j.Unchecked); err != nil {
 		return err
 	}
-	for _, t := range j.Order {
-		if _, err := j.Plan.Precedence(t); err != nil {
-			return err
-		}
-	}
 	canonical, err := json.Marshal(j.Plan)
 	if err != nil {
 		return err
