@@ -21,14 +21,14 @@ type clashFinder struct{ *evidence }
 
 // dictionaries looks for tables whose rows are the same things in all sources,
 // under the same ids.
-func (f *clashFinder) dictionaries(ctx context.Context) error {
+func (f *clashFinder) dictionaries(ctx context.Context) {
 	for _, t := range f.plan.Tables {
 		key := t.Key()
 		if key == nil {
 			continue
 		}
 		same := 0
-		sampled, err := f.pairs(ctx, t, []string{key.Name}, func(of *sample, one, other []any) {
+		sampled := f.pairs(ctx, t, []string{key.Name}, func(of *sample, one, other []any) {
 			told, equal := false, true // by more than its id
 			for n, c := range of.columns {
 				told = told || c.Name != key.Name && one[n] != nil && sqltype.Of(f.dialect, c.Type).Kind == sqltype.Text
@@ -38,9 +38,6 @@ func (f *clashFinder) dictionaries(ctx context.Context) error {
 				same++
 			}
 		})
-		if err != nil {
-			return err
-		}
 		if sampled > 0 && float64(same) >= sameShare*float64(sampled) {
 			t.NewIDs = nil
 			u := &plan.Unique{Columns: []string{key.Name}, Rule: plan.RuleMatch}
@@ -49,12 +46,11 @@ func (f *clashFinder) dictionaries(ctx context.Context) error {
 			t.Unique = slices.Insert(t.Unique, 0, u)
 		}
 	}
-	return nil
 }
 
 // pairs looks for the sampled rows of each source in the sources before it, by columns, and returns how many it looked
 // for. It calls do with the values of both rows, in the columns that both sources have, for each row that it finds.
-func (f *clashFinder) pairs(ctx context.Context, t *plan.Table, by []string, do func(of *sample, one, other []any)) (sampled int, err error) {
+func (f *clashFinder) pairs(ctx context.Context, t *plan.Table, by []string, do func(of *sample, one, other []any)) (sampled int) {
 	sources := f.plan.SourcesOf(t)
 	for n, source := range sources {
 		mine := f.samples[tableOf{source, t.Name}]
@@ -65,7 +61,7 @@ func (f *clashFinder) pairs(ctx context.Context, t *plan.Table, by []string, do 
 					shared.columns, names = append(shared.columns, c), append(names, c.Name)
 				}
 			}
-			if slices.ContainsFunc(by, func(name string) bool { return !slices.Contains(names, name) }) {
+			if f.err != nil || slices.ContainsFunc(by, func(name string) bool { return !slices.Contains(names, name) }) {
 				continue
 			}
 			theirs := f.catalogs[earlier].Table(t.Name)
@@ -80,9 +76,7 @@ func (f *clashFinder) pairs(ctx context.Context, t *plan.Table, by []string, do 
 			}
 			sampled += len(keys)
 			found, err := f.rows[earlier].Find(ctx, t.Name, shared.columns, by, keys)
-			if err != nil {
-				return 0, fmt.Errorf("source %q: table %q: %w", earlier, t.Name, err)
-			}
+			f.fail(earlier, t.Name, err)
 			for _, other := range found {
 				one := rows[sqlvalue.FormatKey(shared.pick(by, other))]
 				if one == nil { // the database takes keys for equal that are not
@@ -92,7 +86,7 @@ func (f *clashFinder) pairs(ctx context.Context, t *plan.Table, by []string, do 
 			}
 		}
 	}
-	return sampled, nil
+	return sampled
 }
 
 // comparable reports whether the columns of a table can be compared with values of
@@ -116,7 +110,7 @@ func (f *clashFinder) comparable(t *plan.Table, by []string, key []any) bool {
 
 // clashes looks at the unique keys in which rows of two sources may clash, and
 // proposes a rule for those in which rows do.
-func (f *clashFinder) clashes(ctx context.Context) error {
+func (f *clashFinder) clashes(ctx context.Context) {
 	for _, t := range f.plan.Tables {
 		primary := func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }
 		key := t.Key()
@@ -133,13 +127,10 @@ func (f *clashFinder) clashes(ctx context.Context) error {
 				if u.Rule != plan.RuleFail || f.apart(t, u) || ofKey && len(t.NewIDs) > 0 {
 					continue
 				}
-				if err := f.clash(ctx, t, u, dictionary); err != nil {
-					return err
-				}
+				f.clash(ctx, t, u, dictionary)
 			}
 		}
 	}
-	return nil
 }
 
 // apart reports whether rows of two sources can't clash in a unique
@@ -158,10 +149,10 @@ func (f *clashFinder) apart(t *plan.Table, u *plan.Unique) bool {
 	})
 }
 
-func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, dictionary bool) error {
+func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, dictionary bool) {
 	found := 0
 	var examples []string
-	sampled, err := f.pairs(ctx, t, u.Columns, func(of *sample, _, other []any) {
+	sampled := f.pairs(ctx, t, u.Columns, func(of *sample, _, other []any) {
 		if found++; found <= 3 {
 			var values []string
 			for _, v := range of.pick(u.Columns, other) {
@@ -170,8 +161,8 @@ func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, 
 			examples = append(examples, "("+strings.Join(values, ", ")+")")
 		}
 	})
-	if err != nil || found == 0 {
-		return err
+	if found == 0 {
+		return
 	}
 	text := t.RenameColumn(u, f.dialect)
 	natural := t.Key() != nil && text != nil && float64(found) >= sameShare*float64(sampled)
@@ -186,5 +177,4 @@ func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, 
 		}
 		u.Suspects = append(u.Suspects, "clashes: "+evidence)
 	}
-	return nil
 }

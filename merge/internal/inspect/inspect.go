@@ -50,17 +50,16 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 	e.plan = combine(d, e.names, catalogs)
 	i, references, clashes := &inspector{e}, &referenceFinder{e}, &clashFinder{e}
 	i.keys()
-	if err := e.survey(ctx); err != nil {
-		return nil, err
-	}
-	i.mint()
+	e.survey(ctx)
+	i.newIDs()
 	i.dates()
-	for _, step := range []func(context.Context) error{references.find, clashes.dictionaries, clashes.clashes} {
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
-	}
+	references.find(ctx)
+	clashes.dictionaries(ctx)
+	clashes.clashes(ctx)
 	i.widen()
+	if e.err != nil {
+		return nil, e.err
+	}
 	return e.plan, nil
 }
 
@@ -122,8 +121,8 @@ func (i *inspector) follow() {
 	}
 }
 
-// mint decides which sources get new ids.
-func (i *inspector) mint() {
+// newIDs decides which sources get new ids.
+func (i *inspector) newIDs() {
 	for _, t := range i.plan.Tables {
 		key := t.Key()
 		for _, source := range i.plan.SourcesOf(t) {

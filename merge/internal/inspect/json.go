@@ -29,9 +29,9 @@ const (
 )
 
 // json looks for ids in JSON.
-func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Column) error {
+func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Column) {
 	if kind := sqltype.Of(f.dialect, c.Type).Kind; kind != sqltype.JSON && kind != sqltype.Text {
-		return nil
+		return
 	}
 	leaves := map[string]*leaf{}
 	for source, values := range f.values(t, c.Name) {
@@ -52,7 +52,7 @@ func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Colum
 			collect(leaves, source, "$", leaf{name: c.Name}, value, 0)
 		}
 		if others > structured {
-			return nil
+			return
 		}
 	}
 	var refers []*plan.Reference
@@ -79,10 +79,7 @@ func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Colum
 		if l.names {
 			named = idName{named: true, stem: thing(l.name)}
 		}
-		found, err := f.parents(ctx, t, c, named, values)
-		switch {
-		case err != nil:
-			return err
+		switch found := f.parents(ctx, t, c, named, values); {
 		case found.table == nil && found.why == "":
 		case l.names:
 			why = append(why, fmt.Sprintf("names of members of %s: %s; they would be copied as they are", path, found.why))
@@ -94,14 +91,13 @@ func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Colum
 		}
 	}
 	if len(why) == 0 {
-		return nil
+		return
 	}
 	f.propose(t, c, plan.RoleJSON, refers...)
 	if len(refers) == 0 {
 		c.Role = plan.RoleUndecided
 	}
 	c.Suspects = append(c.Suspects, why...)
-	return nil
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)

@@ -23,28 +23,22 @@ const likely = 0.9
 type referenceFinder struct{ *evidence }
 
 // find looks at the columns that are plain by the schema.
-func (f *referenceFinder) find(ctx context.Context) error {
+func (f *referenceFinder) find(ctx context.Context) {
 	// Keys that are keys of another table come first: they are no candidates for what follows.
 	for _, t := range f.plan.Tables {
 		if key := t.Key(); key != nil && f.borrowed(t, key) {
-			if err := f.undeclared(ctx, t, key); err != nil {
-				return err
-			}
+			f.undeclared(ctx, t, key)
 		}
 	}
 	for _, t := range f.plan.Tables {
-		for _, look := range []func(context.Context, *plan.Table, *plan.Column) error{f.polymorphic, f.undeclared, f.json, f.list} {
+		for _, look := range []func(context.Context, *plan.Table, *plan.Column){f.polymorphic, f.undeclared, f.json, f.list} {
 			for _, c := range t.Columns {
-				if c.Generated != "" || c.Name == t.Created || c.Role != plan.RolePlain {
-					continue
-				}
-				if err := look(ctx, t, c); err != nil {
-					return err
+				if c.Generated == "" && c.Name != t.Created && c.Role == plan.RolePlain {
+					look(ctx, t, c)
 				}
 			}
 		}
 	}
-	return nil
 }
 
 // borrowed reports whether a key may be the key of another table, as in a table
@@ -82,20 +76,16 @@ func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 }
 
 // undeclared looks for references without a foreign key.
-func (f *referenceFinder) undeclared(ctx context.Context, t *plan.Table, c *plan.Column) error {
+func (f *referenceFinder) undeclared(ctx context.Context, t *plan.Table, c *plan.Column) {
 	values, ok := f.sampled(t, c)
 	if !ok {
-		return nil
+		return
 	}
 	named := readName(c.Name)
 	if named.plural {
 		named = idName{} // how many there are, and not which
 	}
-	found, err := f.parents(ctx, t, c, named, values)
-	if err != nil {
-		return err
-	}
-	switch {
+	switch found := f.parents(ctx, t, c, named, values); {
 	case found.table != nil:
 		f.propose(t, c, plan.RoleReference, &plan.Reference{Table: found.table.Name})
 		c.AddSuspect("a reference without a foreign key? %s", found.why)
@@ -107,7 +97,6 @@ func (f *referenceFinder) undeclared(ctx context.Context, t *plan.Table, c *plan
 	case named.named && c.Role == plan.RolePlain && values.count() > 0 && !slices.Equal(words(c.Name), []string{"id"}):
 		t.AddNote("column %s: named like a reference, but its values are ids of no table", c.Name)
 	}
-	return nil
 }
 
 // propose gives a column a role that people have to confirm.
@@ -145,58 +134,46 @@ type candidate struct {
 }
 
 // candidates looks up values in the tables that have a score, other than that of the column c itself.
-func (f *referenceFinder) candidates(ctx context.Context, c *plan.Column, values ids, score func(table string) int) (all []candidate, err error) {
+func (f *referenceFinder) candidates(ctx context.Context, c *plan.Column, values ids, score func(table string) int) (all []candidate) {
 	for _, parent := range f.plan.Tables {
-		n := score(parent.Name)
-		if parent.Key() == nil || parent.Key() == c || n == 0 {
-			continue
+		if n := score(parent.Name); n > 0 && parent.Key() != nil && parent.Key() != c {
+			all = append(all, candidate{parent, n, f.lookUp(ctx, values, parent)})
 		}
-		found, err := f.lookUp(ctx, values, parent)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, candidate{parent, n, found})
 	}
-	return all, nil
+	return all
 }
 
 // parents looks for the table whose ids values are: first by the name, then by the
 // values alone, if the name says that they are ids, or if they are too big to be
 // anything else.
-func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Column, named idName, values ids) (parentage, error) {
-	hinted, err := f.candidates(ctx, c, values, func(table string) int {
+func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Column, named idName, values ids) parentage {
+	hinted := f.candidates(ctx, c, values, func(table string) int {
 		if score := match(named.stem, table); score > 1 || named.named {
 			return score
 		}
 		return 0
 	})
-	if err != nil {
-		return parentage{}, err
-	}
 	slices.SortStableFunc(hinted, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.found.share(), a.found.share()))
 	})
 	for _, h := range hinted {
 		switch {
 		case values.count() == 0 && h.score > 1 && named.named:
-			return parentage{h.table, fmt.Sprintf("named like an id of %s; it has no values", h.table.Name)}, nil
+			return parentage{h.table, fmt.Sprintf("named like an id of %s; it has no values", h.table.Name)}
 		case h.found.share() >= likely:
-			return parentage{h.table, fmt.Sprintf("named like an id of %s, and %s sampled values are", h.table.Name, h.found)}, nil
+			return parentage{h.table, fmt.Sprintf("named like an id of %s, and %s sampled values are", h.table.Name, h.found)}
 		}
 	}
 	// A key is the key of another table only if the names say so.
 	big := values.big()
 	isBig := big.count() >= 3
 	if c.Role == plan.RoleKey || !isBig && !named.named {
-		return parentage{}, nil
+		return parentage{}
 	}
 	if isBig {
 		values = big
 	}
-	owners, err := f.candidates(ctx, c, values.first(surveyedKeys), func(string) int { return 1 })
-	if err != nil {
-		return parentage{}, err
-	}
+	owners := f.candidates(ctx, c, values.first(surveyedKeys), func(string) int { return 1 })
 	owners = slices.DeleteFunc(owners, func(o candidate) bool { return o.found.share() < likely })
 	var tables []string
 	for _, o := range owners {
@@ -206,25 +183,25 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 	people := slices.DeleteFunc(slices.Clone(owners), func(o candidate) bool { return !ofPeople(o.table.Name) })
 	switch {
 	case len(owners) == 1 && isBig:
-		return parentage{owners[0].table, fmt.Sprintf("%s sampled values are ids of %s", owners[0].found, tables[0])}, nil
+		return parentage{owners[0].table, fmt.Sprintf("%s sampled values are ids of %s", owners[0].found, tables[0])}
 	case slices.Contains(tables, t.Name) && named.relative():
-		return parentage{t, "named like a row of the same table, and its sampled values could be ids of " + listed}, nil
+		return parentage{t, "named like a row of the same table, and its sampled values could be ids of " + listed}
 	case len(people) == 1 && named.person():
-		return parentage{people[0].table, "named like somebody, and its sampled values could be ids of " + listed}, nil
+		return parentage{people[0].table, "named like somebody, and its sampled values could be ids of " + listed}
 	case len(owners) > 0:
-		return parentage{why: "its sampled values could be ids of " + listed}, nil
+		return parentage{why: "its sampled values could be ids of " + listed}
 	case len(hinted) > 0 && hinted[0].score > 1 && named.named:
 		h := hinted[0]
-		return parentage{why: fmt.Sprintf("named like an id of %s, but only %s sampled values are", h.table.Name, h.found)}, nil
+		return parentage{why: fmt.Sprintf("named like an id of %s, but only %s sampled values are", h.table.Name, h.found)}
 	}
-	return parentage{}, nil
+	return parentage{}
 }
 
 // polymorphic looks for a column beside c that names the table of its ids.
-func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *plan.Column) error {
+func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *plan.Column) {
 	named := readName(c.Name)
 	if _, ok := f.sampled(t, c); !ok || !named.named {
-		return nil
+		return
 	}
 	for _, by := range t.Columns {
 		w := words(by.Name)
@@ -239,12 +216,8 @@ func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *pla
 		refers, why, resolved := []*plan.Reference{}, []string{}, 0
 		for _, value := range slices.Sorted(maps.Keys(groups)) {
 			name := idName{named: true, stem: thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
-			found, err := f.parents(ctx, t, c, name, groups[value])
-			if err != nil {
-				return err
-			}
 			r := &plan.Reference{Value: value}
-			switch {
+			switch found := f.parents(ctx, t, c, name, groups[value]); {
 			case found.table != nil:
 				r.Table = found.table.Name
 				resolved++
@@ -263,9 +236,8 @@ func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *pla
 		c.AddSuspect("does %s say whose ids these are? Its values are from a sample: there may be more", by.Name)
 		c.Suspects = append(c.Suspects, why...)
 		f.none(t, c)
-		return nil
+		return
 	}
-	return nil
 }
 
 // groups returns the ids of a column by the values of another one.
@@ -295,10 +267,10 @@ func (f *referenceFinder) groups(t *plan.Table, column, by string) map[string]id
 }
 
 // list looks for several ids in one text.
-func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Column) error {
+func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Column) {
 	element, array := sqltype.Element(f.dialect, c.Type)
 	if sqltype.Of(f.dialect, c.Type).Kind != sqltype.Text && !(array && (element.Kind == sqltype.Integer || element.Kind == sqltype.Text)) {
-		return nil
+		return
 	}
 	for _, separator := range []string{",", ";", "|", " ", ":", "/"} {
 		values, fits := f.split(t, c.Name, separator, array)
@@ -307,11 +279,7 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 		}
 		named := readName(c.Name)
 		named.named = true // a list of numbers deserves a look, whatever its name is
-		found, err := f.parents(ctx, t, c, named, values)
-		if err != nil {
-			return err
-		}
-		switch {
+		switch found := f.parents(ctx, t, c, named, values); {
 		case found.table != nil:
 			f.propose(t, c, plan.RoleList, &plan.Reference{Table: found.table.Name})
 			if separator != "," {
@@ -322,9 +290,8 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 			c.Role = plan.RoleUndecided
 			c.AddSuspect("a list of numbers, separated by %s: %s", strconv.Quote(separator), found.why)
 		}
-		return nil
+		return
 	}
-	return nil
 }
 
 // split returns the ids of a column of lists, and false if something else is in the lists or none has several elements.

@@ -32,6 +32,7 @@ type evidence struct {
 	plan     *plan.Plan // as far as it is made
 	ranges   map[tableOf]keyRange
 	samples  map[tableOf]*sample
+	err      error // of the first read that failed: the others are not made then
 }
 
 // tableOf is a table of a source.
@@ -84,17 +85,21 @@ func (e *evidence) values(t *plan.Table, column string) iter.Seq2[string, []any]
 }
 
 // survey reads the ranges of keys and the samples.
-func (e *evidence) survey(ctx context.Context) error {
+func (e *evidence) survey(ctx context.Context) {
 	for _, t := range e.plan.Tables {
 		for _, source := range e.plan.SourcesOf(t) {
 			s := &sampler{evidence: e, source: source, table: t, sample: &sample{}, seen: map[string]bool{}}
 			e.samples[tableOf{source, t.Name}] = s.sample
-			if err := s.read(ctx); err != nil {
-				return fmt.Errorf("source %q: table %q: %w", source, t.Name, err)
-			}
+			s.read(ctx)
 		}
 	}
-	return nil
+}
+
+// fail keeps the first error of a read.
+func (e *evidence) fail(source, table string, err error) {
+	if e.err == nil && err != nil {
+		e.err = fmt.Errorf("source %q: table %q: %w", source, table, err)
+	}
 }
 
 // A sampler reads the sample of a table in one source.
@@ -110,7 +115,7 @@ type sampler struct {
 }
 
 // read reads rows from the beginning of the primary key and, if it begins with an integer, from evenly spread places.
-func (s *sampler) read(ctx context.Context) error {
+func (s *sampler) read(ctx context.Context) {
 	found := s.catalogs[s.source].Table(s.table.Name)
 	for _, c := range found.Columns { // with their types in this source
 		// The types of SQLite say little.
@@ -121,30 +126,30 @@ func (s *sampler) read(ctx context.Context) error {
 	}
 	s.key = slices.DeleteFunc(slices.Clone(s.table.PrimaryKey), func(name string) bool { return found.Column(name) == nil })
 	if len(s.key) == 0 || len(s.columns) == 0 {
-		return nil
+		return
 	}
 	s.from = &plan.Table{Name: found.Name, PrimaryKey: s.key, Columns: found.Columns}
 	const portion = 50 // rows may be large
 	var last []any
 	for !s.whole && len(s.sample.rows) < wholeSample && s.size < sampleBytes/2 {
-		rows, err := s.add(ctx, last, portion)
-		if err != nil {
-			return err
-		}
+		rows := s.add(ctx, last, portion)
 		if s.whole = len(rows) < portion; !s.whole {
 			last = s.pick(s.key, rows[portion-1])
 		}
 	}
 	first := found.Column(s.key[0])
-	if sqltype.Of(s.dialect, first.Type).Kind != sqltype.Integer {
-		return nil
+	if s.err == nil && sqltype.Of(s.dialect, first.Type).Kind == sqltype.Integer {
+		s.spread(ctx, first.Name)
 	}
-	return s.spread(ctx, first.Name)
 }
 
 // add adds rows after a key to the sample.
-func (s *sampler) add(ctx context.Context, after []any, limit int) ([][]any, error) {
+func (s *sampler) add(ctx context.Context, after []any, limit int) [][]any {
+	if s.err != nil {
+		return nil
+	}
 	rows, err := s.evidence.rows[s.source].Range(ctx, s.from, s.columns, after, limit)
+	s.fail(s.source, s.from.Name, err)
 	for _, row := range rows {
 		if text := sqlvalue.FormatKey(s.pick(s.key, row)); !s.seen[text] && s.size < sampleBytes {
 			s.seen[text] = true
@@ -154,15 +159,13 @@ func (s *sampler) add(ctx context.Context, after []any, limit int) ([][]any, err
 			s.sample.rows = append(s.sample.rows, row)
 		}
 	}
-	return rows, err
+	return rows
 }
 
 // spread reads the range of the first column of the key, and adds rows from within.
-func (s *sampler) spread(ctx context.Context, first string) error {
+func (s *sampler) spread(ctx context.Context, first string) {
 	low, high, err := s.evidence.rows[s.source].Bounds(ctx, s.table.Name, first)
-	if err != nil {
-		return err
-	}
+	s.fail(s.source, s.table.Name, err)
 	lowest, errLow := strconv.ParseInt(low.String, 10, 64)
 	highest, errHigh := strconv.ParseInt(high.String, 10, 64)
 	isRange := errLow == nil && errHigh == nil
@@ -174,17 +177,14 @@ func (s *sampler) spread(ctx context.Context, first string) error {
 		s.ranges[tableOf{s.source, s.table.Name}] = r
 	}
 	if s.whole || !isRange {
-		return nil
+		return
 	}
 	s.from.PrimaryKey = s.key[:1]
 	lowest = max(lowest, 0)
 	for n := range sampleSeeks {
 		after := lowest + int64(float64(highest-lowest)*float64(n+1)/(sampleSeeks+1))
-		if _, err := s.add(ctx, []any{after}, (sampleRows-wholeSample)/sampleSeeks); err != nil {
-			return err
-		}
+		s.add(ctx, []any{after}, (sampleRows-wholeSample)/sampleSeeks)
 	}
-	return nil
 }
 
 // An inclusion is how many of the ids that were looked for are keys.
@@ -231,27 +231,19 @@ func (s ids) first(n int) ids {
 }
 
 // lookUp counts how many of the ids are keys of a table in their own source.
-func (e *evidence) lookUp(ctx context.Context, s ids, table *plan.Table) (total inclusion, err error) {
-	key := table.Key()
+func (e *evidence) lookUp(ctx context.Context, s ids, table *plan.Table) (total inclusion) {
 	for _, source := range e.names {
-		if len(s[source]) == 0 || !table.In(source) {
+		if e.err != nil || len(s[source]) == 0 || !table.In(source) {
 			continue
 		}
 		r := e.ranges[tableOf{source, table.Name}]
+		within := slices.DeleteFunc(slices.Clone(s[source]), func(id int64) bool { return !r.any || id < r.min || id > r.max })
+		hits, err := e.rows[source].Count(ctx, table.Name, table.Key(), within)
+		e.fail(source, table.Name, err)
 		total.of += len(s[source])
-		var within []int64
-		for _, id := range s[source] {
-			if r.any && id >= r.min && id <= r.max {
-				within = append(within, id)
-			}
-		}
-		n, err := e.rows[source].Count(ctx, table.Name, key, within)
-		if err != nil {
-			return inclusion{}, fmt.Errorf("source %q: table %q: %w", source, table.Name, err)
-		}
-		total.hits += n
+		total.hits += hits
 	}
-	return total, nil
+	return total
 }
 
 // distinct returns the different ids among values, without those that are not positive.
