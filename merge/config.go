@@ -18,87 +18,72 @@ import (
 
 // A Source is a database whose tables are merged. It is only read.
 type Source struct {
-	// Name tells it from the others, in the plan, in suffixes of names and in
-	// lookups for ever after: 1 to 40 letters, digits, dots, underscores or
-	// hyphens of ASCII.
+	// Name tells the source from the others, in the plan, in suffixes of names and in every later look-up: 1 to 40
+	// letters, digits, dots, underscores or hyphens of ASCII.
 	Name string
 
-	// DB is a pool of the database, with its driver's default settings or any
-	// others. On MySQL its DSN names the database; on PostgreSQL the tables are
-	// those of current_schema().
+	// DB is a pool of the database, with any settings of its driver. On MySQL its DSN names the database; on PostgreSQL
+	// the tables are those of current_schema().
 	DB *sql.DB
 }
 
-// Config configures [New]. All of it may be zero where the plan mints no ids.
+// Config configures [New]. All of it may be zero if the plan gives no rows new ids.
 type Config struct {
-	// Namespace is the id space that minted ids belong to, see [sqlsnow.Init]. Each
-	// source that mints takes a worker number of it out of the lease for good. A run
-	// that is resumed has the one that it had; on a target that was made anew it
-	// takes another one.
+	// Namespace is the id space of new ids, see [sqlsnow.Init]. Each source whose rows get new ids takes a worker number
+	// of it for good. A run that is resumed keeps its number; a run into a target that was made again takes another one.
 	Namespace string
 
 	// Registry is the database that has the namespace. Nil means the target.
 	Registry *sql.DB
 
-	// Datacenter goes into every minted id, see [sqlsnow.LeaseConfig].
+	// Datacenter is part of every new id, see [sqlsnow.LeaseConfig].
 	Datacenter uint64
 
-	// Holder tells people who is merging. Zero means the names of the host and
-	// the process id.
+	// Holder tells people who is merging. Zero means the host's name and the process id.
 	Holder string
 
-	// Lease is how long a run that died keeps the next one waiting: 1 s to 1 h.
-	// Zero means 10 s.
+	// Lease is how long a run that died keeps the next one waiting: 1 s to 1 h. Zero means 10 s.
 	Lease time.Duration
 
-	// Writers is how many transactions are under way at the same time, at most 16.
-	// Each takes a connection of the target and one of each source, and the lease
-	// one more. Zero means 2; on SQLite there is always one.
+	// Writers is how many transactions run at the same time, at most 16. Each takes a connection of the target and one
+	// of each source, and the lease takes one more of the target. Zero means 2; on SQLite there is always one.
 	Writers int
 
-	// ChunkTime is how long a transaction should take. The number of its rows
-	// follows from that, up to ChunkRows. Zero means 500 ms and 10,000 rows.
+	// ChunkTime is how long a transaction should take: 1 ms to 1 h. A run adapts the number of rows in a chunk to that,
+	// up to ChunkRows, at most 1,000,000. Zero means 500 ms and 10,000 rows.
 	ChunkTime time.Duration
 	ChunkRows int
 
-	// PackRows is how many rows a table has at least whose ids are kept in lists, a
-	// row of snow_merge_packs for each range of the table, and not in a row of
-	// snow_merge_map each. That takes less time and room. It is done where a MySQL
-	// server itself mints ids for a table that nothing refers to, and that has no
-	// JSON, no texts above 64 kB, no FLOAT and no rows that are merged. [Lookup] and
-	// [Export] know both. Zero means 100,000, and -1 that there are no lists.
+	// PackRows is the number of rows from which on a table's new ids are stored in lists, one row of snow_merge_packs for
+	// each range of the table instead of one row of snow_merge_map for each id. That takes less time and room. It is done
+	// where a MySQL server itself makes new ids for a table that nothing refers to, and that has no JSON, no texts above
+	// 64 kB, no FLOAT and no rows that are merged. [Lookup] and [Export] read both. Zero means 100,000, and -1 no lists.
 	PackRows int
 
-	// PauseFile stops the run, between two transactions, for as long as a file of
-	// this name exists. See also [Merge.Pause].
+	// PauseFile stops the run, between two transactions, for as long as a file of this name exists. See also [Merge.Pause].
 	PauseFile string
 
-	// Events, if not nil, is told how the run goes on, by one goroutine at a time.
-	// The run waits for it to return.
+	// Events, if not nil, is called with the progress of the run, by one goroutine at a time. The run waits for it.
 	Events func(report.Event)
 
-	// Assertions are numbers that must add up.
+	// Assertions are numbers that a run must not change.
 	Assertions []Assertion
 
-	// WithoutForeignKeys copies with the target's checks of foreign keys turned
-	// off, where they go round in a circle that no NULL breaks. References are
-	// verified in any case. PostgreSQL lets only superusers do so, and does
-	// without triggers then.
+	// WithoutForeignKeys turns off the target's checks of foreign keys while rows are copied. It is for foreign keys that
+	// form a circle in which no column can be NULL. References are verified in any case. PostgreSQL allows it only to
+	// superusers, and runs no triggers then.
 	WithoutForeignKeys bool
 }
 
-// An Assertion is a number that a merge must not change: the sum over the
-// sources, and over what the target had before, is that of the target
-// afterwards. So it is one that adds up, such as SUM(gold) or COUNT(*), over
-// rows that are all copied. What is rounded, such as the sum of a float, should
-// be rounded in the statement.
+// An Assertion is a number that a merge must not change: in the end the target's number is the sum of what the sources
+// have and what the target had before. So it must be one that adds up over rows that are all copied, such as SUM(gold)
+// or COUNT(*). The statement should round what is inexact, such as the sum of a float.
 type Assertion struct {
 	Name string // for the report
-	SQL  string // gives one row of one number; NULL counts as 0
+	SQL  string // returns one row with one number; NULL counts as 0
 }
 
-// apply gives a job what is configured, with defaults for what is not. It
-// refuses what is out of bounds.
+// apply sets the fields of a job, with defaults for those that are zero.
 func (c Config) apply(j *phases.Job) error {
 	rekeys := slices.ContainsFunc(j.Plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.NewIDs) > 0 })
 	if rekeys && c.Namespace == "" {

@@ -22,14 +22,12 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A Merge brings sources into a target by a plan. It is safe for concurrent
-// use, but only one of its runs goes on at a time.
+// A Merge brings sources into a target by a plan. It is safe for concurrent use, but only one of its runs works at a time.
 type Merge struct{ job phases.Job }
 
-// New returns what merges sources into target by a plan, which must not be
-// changed any more. What is wrong with the plan is a join of [*plan.Error], as
-// [plan.Plan.Check] returns; a field of cfg out of bounds is a [*snow.FieldError].
-// No database is asked before the first call of a method.
+// New returns a Merge of sources into target. The plan must not be changed any more. What is wrong with it is a join of
+// [*plan.Error], as [plan.Plan.Check] returns; a field of cfg that is out of bounds is a [*snow.FieldError]. New does not
+// ask the databases.
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{phases.Job{
 		NewExecutor: newExecutor, NewLinker: newLinker,
@@ -91,24 +89,20 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 // Pause stops a run between two transactions, or lets it go on.
 func (m *Merge) Pause(on bool) { m.job.Pauser.Paused.Store(on) }
 
-// Run mints, copies and verifies, and returns what verification found. It goes
-// on where an earlier run by the same plan ended, at whatever statement that
-// was, and only verifies where that run had copied everything.
+// Run makes new ids, copies and verifies, and returns what verification found. It continues where an earlier run of the
+// same plan ended, at any statement. If that run had copied everything, it only verifies.
 //
-// The target has the plan's tables, see [plan.Plan.Schema], and what it has in them
-// stays. Run adds tables of its own, snow_merge_…, which [Lookup] and [Export]
-// read and which should be kept for as long as anybody asks for old ids. Sources
-// are only read. Nobody may write to them, nor to the target's tables.
+// The target has the plan's tables, see [plan.Plan.Schema], and keeps the rows that it has. Run adds tables snow_merge_…,
+// which [Lookup] and [Export] read: keep them for as long as anybody asks for old ids. Sources are only read. Nobody may
+// write to them, nor to the target's tables.
 //
-// What stops a run: databases that are one ([report.ErrSameDatabase]), a target's clock
-// that is wrong ([*sqlsnow.ClockError]), another run ([*report.RunningError], [*report.OvertakenError], [report.ErrUnfinished],
-// [report.ErrMerged]), a clash without a rule ([*report.ClashError]), a reference to nothing
-// ([*report.OrphanError]), a source that changes ([*report.ChangedError]), a row that the
-// target does not take ([*report.RowError]), tables that are not as the plan says
-// or with more than it says ([*plan.Error]), the end of ctx, or the databases ([*sqlsnow.DatabaseError]).
-// Once that is mended, another call goes on. As long as nothing was copied the
-// plan may be changed for that too. Where verification fails, the error is
-// a [*report.VerifyError], and the report is there all the same.
+// What stops a run: two databases that are one ([report.ErrSameDatabase]), a wrong clock of the target
+// ([*sqlsnow.ClockError]), another run ([*report.RunningError], [*report.OvertakenError], [report.ErrUnfinished],
+// [report.ErrMerged]), a clash without a rule ([*report.ClashError]), a reference to no row ([*report.OrphanError]), a
+// source that has changed ([*report.ChangedError]), a row that the target refuses ([*report.RowError]), tables that differ
+// from the plan ([*plan.Error]), the end of ctx, and failures of the databases ([*sqlsnow.DatabaseError]). Once the cause
+// is removed, call Run again. The plan may be changed for that until the first row is copied. If verification fails, Run
+// returns a [*report.VerifyError] and the report.
 func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 	if err := phases.Fill(ctx, &m.job); err != nil {
 		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
@@ -120,11 +114,9 @@ func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 	return report, err
 }
 
-// Verify compares the target with what the sources, the plan and the ledger of
-// [Merge.Run] say, and returns what it found: it writes nothing. It reads each
-// row of the sources and its row in the target, and counts the others. What is
-// wrong is in the report, whose Err returns a [*report.VerifyError]; an error of
-// Verify itself says why nobody could look.
+// Verify compares the target with the sources, the plan and the ledger of [Merge.Run], and returns what it found. It
+// writes nothing. It reads each row of the sources and its row in the target, and counts the other rows. What is wrong
+// is in the report, whose Err returns a [*report.VerifyError]. Verify itself returns an error only if it could not look.
 func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
 	r, err := phases.Verify(ctx, &m.job)
 	if err != nil {
@@ -133,11 +125,9 @@ func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
 	return r, nil
 }
 
-// DryRun reads all rows of the sources, and of the target those whose unique
-// keys they have, and returns what a run would do to them and what would stop
-// it: see [report.Forecast.Err]. It writes nothing, so the target need not even have
-// the tables yet. What it remembers of rows that would be merged or renamed is
-// kept in memory.
+// DryRun reads all rows of the sources, and the rows of the target that have their unique keys, and returns what a run
+// would do and what would stop it: see [report.Forecast.Err]. It writes nothing, and the target need not have the tables
+// yet. It keeps rows that would be merged or renamed in memory.
 func (m *Merge) DryRun(ctx context.Context) (*report.Forecast, error) {
 	f, err := phases.Forecast(ctx, &m.job)
 	if err != nil {
@@ -146,7 +136,7 @@ func (m *Merge) DryRun(ctx context.Context) (*report.Forecast, error) {
 	return f, nil
 }
 
-// ended returns err with what ended ctx: drivers may hide that.
+// ended returns err with the cause for the end of ctx, which drivers may hide.
 func ended(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w: %w", cause, err)
@@ -154,8 +144,7 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// newExecutor chooses who does a work: the MySQL server that has both databases,
-// if it can, or else this process row by row.
+// newExecutor chooses who works on a table: the MySQL server that has both databases, if it can, or else this process row by row.
 func newExecutor(ctx context.Context, w phases.Work) (phases.Executor, error) {
 	rows, err := rowexec.New(ctx, w)
 	if err != nil {
