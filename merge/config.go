@@ -112,16 +112,9 @@ func (c Config) apply(j *phases.Job) error {
 		}
 		j.Writers = min(j.Writers, open-1)
 	}
-	if j.Registry = c.Registry; j.Registry == nil {
-		j.Registry = j.Target
-	}
-	if j.Holder = c.Holder; j.Holder == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			host = "unknown host"
-		}
-		j.Holder = host + " pid " + strconv.Itoa(os.Getpid())
-	}
+	j.Registry = cmp.Or(c.Registry, j.Target)
+	host, _ := os.Hostname()
+	j.Holder = cmp.Or(c.Holder, fmt.Sprintf("%s pid %d", cmp.Or(host, "unknown host"), os.Getpid()))
 	if len(j.Holder) > 255 {
 		return &snow.FieldError{Field: "Holder", Value: strconv.Quote(j.Holder[:80]), Bound: "want at most 255 characters"}
 	}

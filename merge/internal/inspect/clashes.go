@@ -94,14 +94,12 @@ func (f *clashFinder) pairs(ctx context.Context, t *plan.Table, by []string, do 
 func (f *clashFinder) comparable(t *plan.Table, by []string, key []any) bool {
 	for n, v := range key {
 		s := sqltype.Of(f.dialect, t.Column(by[n]).Type)
-		if v == nil {
-			return false
+		width := s.Bits
+		if !s.Unsigned {
+			width--
 		}
-		width := s.Bits - 1
-		if s.Unsigned {
-			width = s.Bits
-		}
-		if id, ok := v.(int64); ok && s.Kind == sqltype.Integer && width < 63 && (id >= 1<<width || id < -1<<width) {
+		id, ok := v.(int64)
+		if v == nil || ok && s.Kind == sqltype.Integer && width < 63 && (id >= 1<<width || id < -1<<width) {
 			return false
 		}
 	}

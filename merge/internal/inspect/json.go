@@ -30,31 +30,7 @@ const (
 
 // json looks for ids in JSON.
 func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Column) {
-	if kind := sqltype.Of(f.dialect, c.Type).Kind; kind != sqltype.JSON && kind != sqltype.Text {
-		return
-	}
-	leaves := map[string]*leaf{}
-	for source, values := range f.values(t, c.Name) {
-		structured, others := 0, 0
-		for _, v := range values {
-			text := strings.TrimSpace(sqlvalue.Text(v))
-			if text == "" {
-				continue
-			}
-			d := json.NewDecoder(strings.NewReader(text))
-			d.UseNumber()
-			var value any
-			if (text[0] != '{' && text[0] != '[') || d.Decode(&value) != nil {
-				others++
-				continue
-			}
-			structured++
-			collect(leaves, source, "$", leaf{name: c.Name}, value, 0)
-		}
-		if others > structured {
-			return
-		}
-	}
+	leaves := f.leaves(t, c)
 	var refers []*plan.Reference
 	var why []string
 	for _, path := range slices.Sorted(maps.Keys(leaves)) {
@@ -98,6 +74,36 @@ func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Colum
 		c.Role = plan.RoleUndecided
 	}
 	c.Suspects = append(c.Suspects, why...)
+}
+
+// leaves returns what the JSON of a column has, by path, or nothing if the column holds other texts.
+func (f *referenceFinder) leaves(t *plan.Table, c *plan.Column) map[string]*leaf {
+	if kind := sqltype.Of(f.dialect, c.Type).Kind; kind != sqltype.JSON && kind != sqltype.Text {
+		return nil
+	}
+	leaves := map[string]*leaf{}
+	for source, values := range f.values(t, c.Name) {
+		structured, others := 0, 0
+		for _, v := range values {
+			text := strings.TrimSpace(sqlvalue.Text(v))
+			if text == "" {
+				continue
+			}
+			d := json.NewDecoder(strings.NewReader(text))
+			d.UseNumber()
+			var value any
+			if (text[0] != '{' && text[0] != '[') || d.Decode(&value) != nil {
+				others++
+				continue
+			}
+			structured++
+			collect(leaves, source, "$", leaf{name: c.Name}, value, 0)
+		}
+		if others > structured {
+			return nil
+		}
+	}
+	return leaves
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
