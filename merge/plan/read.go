@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -99,30 +98,4 @@ func spellNull(n *yaml.Node) {
 		}
 		spellNull(child)
 	}
-}
-
-// checkNil refuses empty entries of lists, so that no other code meets them.
-func (p *Plan) checkNil() error {
-	if slices.Contains(p.Tables, nil) {
-		return errors.New("an entry of tables is empty")
-	}
-	for _, t := range p.Tables {
-		field := ""
-		switch {
-		case slices.Contains(t.Columns, nil):
-			field = "columns"
-		case slices.Contains(t.Unique, nil):
-			field = "unique"
-		case slices.Contains(t.ForeignKeys, nil):
-			field = "foreign_keys"
-		case slices.Contains(t.Indexes, nil):
-			field = "indexes"
-		case slices.ContainsFunc(t.Columns, func(c *Column) bool { return slices.Contains(c.Refers, nil) }):
-			field = "refers"
-		default:
-			continue
-		}
-		return fmt.Errorf("table %q: an entry of %s is empty", t.Name, field)
-	}
-	return nil
 }

@@ -4,8 +4,9 @@
 //	inspect.go       Propose; keys, references by foreign keys, new ids, dates
 //	combine.go       one plan of several catalogs
 //	clashes.go       rows that sources share: dictionaries, and clashes in unique keys
-//	json.go          ids in JSON
 //	references.go    references without a foreign key, polymorphic ones, lists
+//	json.go          ids in JSON
+//	parents.go       whose ids some values are
 //	samples.go       samples of rows, and how many of their values are ids of a table
 //	names.go         what the name of a column says
 package inspect

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 
@@ -18,21 +17,6 @@ type Database struct {
 	Name    string // see merge.Source
 	Catalog *catalog.Catalog
 	Rows    Rows
-}
-
-// Rows reads rows of a database. Values are carried as dialect.Carrier says.
-type Rows interface {
-	// Range returns at most limit rows of a table after a primary key, in the order of the primary key. Nil means from the first.
-	Range(ctx context.Context, t *plan.Table, columns []*plan.Column, after []any, limit int) ([][]any, error)
-
-	// Bounds returns the lowest and the highest value of a column.
-	Bounds(ctx context.Context, table, column string) (low, high sql.NullString, err error)
-
-	// Count returns how many of ids a column has.
-	Count(ctx context.Context, table string, column *plan.Column, ids []int64) (int, error)
-
-	// Find returns the rows that have one of keys in the columns by.
-	Find(ctx context.Context, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error)
 }
 
 // Propose returns a plan to merge databases, the first of which has precedence.

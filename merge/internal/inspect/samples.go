@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"iter"
 	"math"
@@ -22,6 +23,21 @@ const (
 	wholeSample  = sampleRows / 2 // a table with fewer rows is all in its sample
 	surveyedKeys = 200            // values of a column that are looked up in tables that its name does not hint at
 )
+
+// Rows reads rows of a database. Values are carried as dialect.Carrier says.
+type Rows interface {
+	// Range returns at most limit rows of a table after a primary key, in the order of the primary key. Nil means from the first.
+	Range(ctx context.Context, t *plan.Table, columns []*plan.Column, after []any, limit int) ([][]any, error)
+
+	// Bounds returns the lowest and the highest value of a column.
+	Bounds(ctx context.Context, table, column string) (low, high sql.NullString, err error)
+
+	// Count returns how many of ids a column has.
+	Count(ctx context.Context, table string, column *plan.Column, ids []int64) (int, error)
+
+	// Find returns the rows that have one of keys in the columns by.
+	Find(ctx context.Context, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error)
+}
 
 // evidence is what is known of the sources.
 type evidence struct {
