@@ -10,10 +10,9 @@ import (
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
-// Check returns what is wrong with the plan as a join of [*Error], or nil:
-// suspects and columns that are not decided, names that do not exist, roles that
-// do not fit the types or the foreign keys, unique keys whose rule is not
-// possible. It asks no database: a run finds out whether the sources are as the plan says.
+// Check returns what is wrong with the plan as a join of [*Error], or nil: suspects and columns that are not decided, names
+// that do not exist, roles that do not fit the types or the foreign keys, impossible rules of unique keys. It asks no
+// database: a run finds out whether the sources are as the plan says.
 func (p *Plan) Check() error {
 	c := &checker{plan: p, dialect: dialectOf(p.Dialect)}
 	if p.Version != 1 {

@@ -6,8 +6,8 @@ import "slices"
 type Stage struct {
 	Table *Table
 
-	// Deferred are the columns that are copied as NULL, because the rows that they
-	// refer to may not be there yet. The phase link sets them.
+	// Deferred are the columns that are copied as NULL, because the rows that they refer to may not be there yet. Phase link
+	// sets them.
 	Deferred []*Column
 }
 
@@ -16,10 +16,9 @@ func (p *Plan) merged() []*Table {
 	return slices.DeleteFunc(slices.Clone(p.Tables), func(t *Table) bool { return t.Skip })
 }
 
-// Stages returns the tables in an order in which each comes after the tables that
-// its foreign keys refer to. Where foreign keys form a circle, it defers columns
-// to break it. A circle in which none can be NULL is an [*Error], unless
-// the database checks no foreign keys.
+// Stages returns the tables in an order in which each comes after the tables that its foreign keys refer to. Where foreign
+// keys form a circle, it defers columns to break it. A circle in which no column can be NULL is an [*Error], unless
+// unchecked says that the database checks no foreign keys.
 func (p *Plan) Stages(unchecked bool) (all []Stage, err error) {
 	order := p.merged()
 	if !unchecked {
@@ -42,7 +41,7 @@ func (p *Plan) Stages(unchecked bool) (all []Stage, err error) {
 	return all, nil
 }
 
-// copyOrder returns tables in the order of their foreign keys, but for those that break a circle.
+// copyOrder returns tables in the order of their foreign keys, except for the foreign keys that break a circle.
 func (p *Plan) copyOrder(tables []*Table) (order []*Table, err error) {
 	parents := func(breaking bool) func(*Table) []*Table {
 		return func(t *Table) (all []*Table) {
@@ -64,7 +63,8 @@ func (p *Plan) copyOrder(tables []*Table) (order []*Table, err error) {
 	return order, nil
 }
 
-// breaks returns a column of a foreign key that turns off its check when it is NULL, or nil. No foreign key refers to it.
+// breaks returns a column of a foreign key that can be NULL, which turns off the check of the key, or nil. No foreign key
+// refers to the column.
 func (k *ForeignKey) breaks(p *Plan, t *Table) *Column {
 	for _, name := range k.Columns {
 		if c := t.Column(name); c != nil && c.Nullable && c.Generated == "" && !slices.Contains(t.PrimaryKey, name) && !p.referred(t, name) {
@@ -83,9 +83,8 @@ func (p *Plan) referred(t *Table, column string) bool {
 	})
 }
 
-// components returns the strongly connected components of a graph of tables, each
-// after those that it refers to (Tarjan, "Depth-first search and linear graph
-// algorithms", 1972).
+// components returns the strongly connected components of a graph of tables, each after those that it refers to (Tarjan,
+// "Depth-first search and linear graph algorithms", 1972).
 func components(tables []*Table, parents func(*Table) []*Table) (all [][]*Table) {
 	index, low := map[*Table]int{}, map[*Table]int{}
 	var stack []*Table
@@ -140,8 +139,8 @@ func inOrder(tables []*Table, parents func(*Table) []*Table) (order []*Table, ci
 	return order, circle
 }
 
-// Precedence returns the sources of a table in the order in which their rows get
-// new ids: the row that another one is merged into comes first.
+// Precedence returns the sources of a table in the order in which their rows get new ids: a row comes before the rows that
+// are merged into it.
 func (p *Plan) Precedence(t *Table) (order []string, err error) {
 	for _, u := range t.Unique {
 		if !u.merges() {

@@ -14,9 +14,8 @@ import (
 // numbered by the database any more, and keys and references have 64 bits. What is in Notes is
 // left out: add it when the merge is done.
 //
-// The target may be made in another way, as long as it has these tables and
-// columns. Schema returns the error of [Plan.Check], if there is one. Types,
-// defaults and expressions of the plan become part of the statements as they are:
+// The target may be made in another way, as long as it has these tables and columns. Schema returns the error of
+// [Plan.Check], if there is one. Types, defaults and expressions of the plan become part of the statements as they are:
 // trust the statements as much as the people who have edited the plan.
 func (p *Plan) Schema() ([]string, error) {
 	if err := p.Check(); err != nil {

@@ -35,8 +35,8 @@ type TableForecast struct {
 	Source  string `json:"source"`
 	Rows    int64  `json:"rows"`
 	Rekeyed int64  `json:"rekeyed"` // those that get a new id
-	Merged  int64  `json:"merged"`  // those that come to stand for another row
-	Dropped int64  `json:"dropped"` // those left out for a reference to no row, without what refers to them
+	Merged  int64  `json:"merged"`  // those that are merged into another row
+	Dropped int64  `json:"dropped"` // those left out because they refer to no row
 	Renamed int64  `json:"renamed"` // values changed by RuleSuffix
 	Before  int64  `json:"before"`  // rows that the target has
 }
@@ -63,9 +63,8 @@ type ValueForecast struct {
 	Samples []string     `json:"samples"` // at most MaxSamples
 }
 
-// A DateForecast is about the dates of the rows of a source that get new ids, in
-// the order of the old ids. The id of a row without a usable date gets the date of
-// the row before.
+// A DateForecast is about the dates of rows that get new ids, in the order of the old ids. The id of a row without a usable
+// date gets the date of the row before.
 type DateForecast struct {
 	Table      string        `json:"table"`
 	Source     string        `json:"source"`
@@ -73,7 +72,7 @@ type DateForecast struct {
 	Undated    int64         `json:"undated"`    // rows with NULL, a zero date or no date at all
 	Future     int64         `json:"future"`     // rows that are dated later than now
 	Inversions int64         `json:"inversions"` // rows that are dated before an earlier row
-	Largest    time.Duration `json:"largest_ns"` // by how much, at most: so far is the time in an id off
+	Largest    time.Duration `json:"largest_ns"` // by how much at most: the time in an id may be wrong by that
 }
 
 // MaxSamples is how many samples a line of a forecast has.

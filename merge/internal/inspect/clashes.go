@@ -12,15 +12,13 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// sameShare is the share of sampled rows that another source must have too,
-// for a table to be proposed as a dictionary.
+// sameShare is the share of sampled rows that another source must have too for a table to be proposed as a dictionary.
 const sameShare = 0.8
 
 // A clashFinder looks for rows that are equal in two sources.
 type clashFinder struct{ *evidence }
 
-// dictionaries looks for tables whose rows are the same things in all sources,
-// under the same ids.
+// dictionaries looks for tables whose rows are the same in all sources, under the same ids.
 func (f *clashFinder) dictionaries(ctx context.Context) {
 	for _, t := range f.plan.Tables {
 		key := t.Key()
@@ -42,7 +40,7 @@ func (f *clashFinder) dictionaries(ctx context.Context) {
 			t.NewIDs = nil
 			u := &plan.Unique{Columns: []string{key.Name}, Rule: plan.RuleMatch}
 			u.Suspects = append(u.Suspects, fmt.Sprintf(
-				"a dictionary? %d of %d sampled rows are the same in two sources, under the same ids: so they keep them, and are one row each", same, sampled))
+				"a dictionary? %d of %d sampled rows are the same in two sources, under the same ids: so they keep their ids, and equal rows become one", same, sampled))
 			t.Unique = slices.Insert(t.Unique, 0, u)
 		}
 	}
@@ -89,8 +87,7 @@ func (f *clashFinder) pairs(ctx context.Context, t *plan.Table, by []string, do 
 	return sampled
 }
 
-// comparable reports whether the columns of a table can be compared with values of
-// another one, whose types may be wider.
+// comparable reports whether the columns of a table can be compared with values of another table, whose types may be wider.
 func (f *clashFinder) comparable(t *plan.Table, by []string, key []any) bool {
 	for n, v := range key {
 		s := sqltype.Of(f.dialect, t.Column(by[n]).Type)
@@ -106,14 +103,13 @@ func (f *clashFinder) comparable(t *plan.Table, by []string, key []any) bool {
 	return true
 }
 
-// clashes looks at the unique keys in which rows of two sources may clash, and
-// proposes a rule for those in which rows do.
+// clashes looks at the unique keys in which rows of two sources may clash, and proposes a rule for those in which they do.
 func (f *clashFinder) clashes(ctx context.Context) {
 	for _, t := range f.plan.Tables {
 		primary := func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }
 		key := t.Key()
-		minted := key != nil && len(t.NewIDs) == len(f.plan.SourcesOf(t)) && len(key.Suspects) == 0
-		if len(t.PrimaryKey) > 0 && !minted && !slices.ContainsFunc(t.Unique, primary) {
+		isNew := key != nil && len(t.NewIDs) == len(f.plan.SourcesOf(t)) && len(key.Suspects) == 0
+		if len(t.PrimaryKey) > 0 && !isNew && !slices.ContainsFunc(t.Unique, primary) {
 			t.Unique = slices.Insert(t.Unique, 0, &plan.Unique{Columns: slices.Clone(t.PrimaryKey), Rule: plan.RuleFail})
 		}
 	}
@@ -131,8 +127,8 @@ func (f *clashFinder) clashes(ctx context.Context) {
 	}
 }
 
-// apart reports whether rows of two sources can't clash in a unique
-// key, because it has a new id, or a reference to rows that get new ids.
+// apart reports whether rows of two sources can't clash in a unique key, because it has a new id or a reference to rows that
+// get new ids.
 func (f *clashFinder) apart(t *plan.Table, u *plan.Unique) bool {
 	return slices.ContainsFunc(u.Columns, func(name string) bool {
 		c := t.Column(name)

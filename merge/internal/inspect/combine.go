@@ -12,8 +12,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// combine makes one plan of the catalogs of the sources. Where they differ, it adds
-// a suspect if people have to decide, else a note.
+// combine makes one plan of the catalogs of the sources. Where they differ, it adds a suspect if people have to decide, or
+// else a note.
 func combine(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) *plan.Plan {
 	p := &plan.Plan{Version: 1, Dialect: d.String(), Sources: names}
 	drifted := map[string]bool{}
@@ -132,8 +132,7 @@ func (u *combiner) combine() *plan.Table {
 	return t
 }
 
-// substitute makes a unique key without NULL the primary key of a table that has
-// none.
+// substitute makes a unique key without NULL the primary key of a table that has none.
 func (u *combiner) substitute() {
 	for _, k := range u.into.Unique {
 		if !slices.ContainsFunc(k.Columns, func(name string) bool { return u.into.Column(name).Nullable }) {
@@ -143,7 +142,7 @@ func (u *combiner) substitute() {
 			return
 		}
 	}
-	u.into.AddNote("no primary key, and no unique key without NULL: there is nothing to tell its rows apart by")
+	u.into.AddNote("no primary key, and no unique key without NULL: nothing tells its rows apart")
 }
 
 // column makes one column of those of a name.
@@ -173,7 +172,7 @@ func (u *combiner) column(name string) (c *plan.Column) {
 			if !ok {
 				c.AddSuspect("type differs: %q here, %q in source %q", c.Type, other.Type, source)
 			} else if typ != c.Type {
-				u.into.AddNote("column %s: type %q, for it is %q and %q in the sources", name, typ, c.Type, other.Type)
+				u.into.AddNote("column %s: type %q, since it is %q and %q in the sources", name, typ, c.Type, other.Type)
 			}
 			c.Type = typ
 			c.Nullable = c.Nullable || other.Nullable

@@ -50,8 +50,7 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 // An inspector says what follows from the schemas and from the ranges of keys.
 type inspector struct{ *evidence }
 
-// keys sets the roles that the schemas declare: keys, and references to them by
-// foreign keys.
+// keys sets the roles that the schemas declare: keys, and references to them by foreign keys.
 func (i *inspector) keys() {
 	var waiting []*plan.Table // those whose primary key may be a reference
 	for _, t := range i.plan.Tables {
@@ -131,7 +130,7 @@ func (i *inspector) newIDs() {
 				key.AddSuspect("ids of source %q are of two kinds, from %d to %d: if all of them get new ones, those that are snowflakes change too", source, r.min, r.max)
 			}
 			if r.min < 0 {
-				key.AddSuspect("ids of source %q begin at %d: negative ones are no ids elsewhere", source, r.min)
+				key.AddSuspect("ids of source %q begin at %d: negative numbers are not taken for ids elsewhere", source, r.min)
 			}
 			if r.min == r.max && r.max <= 1 {
 				key.AddSuspect("source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of new_ids, and say what to do with the clash", source, r.max)
@@ -180,8 +179,8 @@ func knowsZone(d sqldialect.Dialect, typ string) bool {
 	return false
 }
 
-// widen gives columns that hold ids, or may hold them, a type of 64 bits, and gives
-// references the type of their key, as foreign keys need it.
+// widen gives columns that hold ids, or may hold them, a type of 64 bits, and references the type of their key, as foreign
+// keys need it.
 func (i *inspector) widen() {
 	for _, t := range i.plan.Tables {
 		for _, c := range t.Columns {

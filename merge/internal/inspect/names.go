@@ -34,8 +34,7 @@ func singular(word string) string {
 	return word
 }
 
-// thing returns the words of the name of a table or a member, in the singular,
-// without prefixes that all tables of a program may have.
+// thing returns the words of the name of a table or a member, in the singular, without prefixes of all tables of a program.
 func thing(name string) []string {
 	w := words(name)
 	if len(w) > 1 && slices.Contains([]string{"t", "tb", "tbl", "tab", "table"}, w[0]) {
@@ -54,8 +53,7 @@ type idName struct {
 	plural bool     // of several of them
 }
 
-// readName looks for what the names of references have in common: an ending, or
-// a word for a relation of people or things.
+// readName looks for what the names of references have in common: an ending, or a word for a relation of people or things.
 func readName(name string) idName {
 	w := words(name)
 	if len(w) == 0 {

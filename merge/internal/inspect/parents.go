@@ -11,8 +11,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// likely is the share of sampled values that must be ids of a table, for it to be
-// proposed. The other values may be orphans.
+// likely is the share of sampled values that must be ids of a table for it to be proposed. The other values may be orphans.
 const likely = 0.9
 
 // A referenceFinder looks for references that no schema declares.
@@ -62,9 +61,8 @@ func (f *referenceFinder) candidates(ctx context.Context, c *plan.Column, values
 	return all
 }
 
-// parents looks for the table whose ids values are: first by the name, then by the
-// values alone, if the name says that they are ids, or if they are too big to be
-// anything else.
+// parents looks for the table whose ids values are: first by the name, then by the values alone, if the name says that
+// they are ids or if they are too big to be anything else.
 func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Column, named idName, values ids) parentage {
 	hinted := f.candidates(ctx, c, values, func(table string) int {
 		if score := match(named.stem, table); score > 1 || named.named {

@@ -33,8 +33,7 @@ func (f *referenceFinder) find(ctx context.Context) {
 	}
 }
 
-// borrowed reports whether a key may be the key of another table, as in a table
-// with details of the same rows.
+// borrowed reports whether a key may be the key of another table, as in a table with details of the same rows.
 func (f *referenceFinder) borrowed(t *plan.Table, c *plan.Column) bool {
 	named := readName(c.Name)
 	for _, source := range f.plan.SourcesOf(t) {
@@ -45,8 +44,7 @@ func (f *referenceFinder) borrowed(t *plan.Table, c *plan.Column) bool {
 	return named.named && len(named.stem) > 0 && match(named.stem, t.Name) == 0
 }
 
-// sampled returns the ids of a column in each source, and false if its values are neither integers
-// nor texts of numbers.
+// sampled returns the ids of a column in each source, and false if its values are neither integers nor texts of numbers.
 func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 	found := ids{}
 	for source, values := range f.values(t, c.Name) {

@@ -225,8 +225,7 @@ func (s ids) count() (n int) {
 	return n
 }
 
-// big returns the ids of the sources whose values are all too big to be anything
-// but ids.
+// big returns the ids of the sources whose values are all too big to be anything but ids.
 func (s ids) big() ids {
 	big := ids{}
 	for source, of := range s {

@@ -66,11 +66,9 @@ type Route struct {
 	Steps []Step
 }
 
-// Edit calls edit for each value at the end of a route, with its text, and
-// returns the whole with what edit returned in its place. Where edit returns
-// false, an element is left out of its array, and anything else becomes null.
-// All else stays as it is, to the byte. An array or object at the end of a
-// route is none where other routes go on into it.
+// Edit calls edit with the text of each value at the end of a route, and returns the JSON with what edit returned in its
+// place. If edit returns false, an element is left out of its array, and any other value becomes null. Everything else
+// stays as it is, to the byte. An array or object into which other routes continue is not at the end of a route.
 func Edit(text string, routes []Route, edit func(ref int, value string) (string, bool)) (string, error) {
 	if !json.Valid([]byte(text)) {
 		return "", errors.New("it is not JSON")
@@ -101,8 +99,7 @@ func (e *editor) space() {
 	e.take(len(e.in) - len(strings.TrimLeft(e.in, " \t\r\n")))
 }
 
-// value copies a value. It returns false if it is to be left out, and has
-// written nothing then.
+// value copies a value. If the value is to be left out, it writes nothing and returns false.
 func (e *editor) value(routes []Route) bool {
 	var deeper []Route
 	ref := -1 // of the first route that ends here

@@ -22,9 +22,8 @@ func FormatRow(key []any) string {
 	return text
 }
 
-// FormatKey returns the values of a primary key as JSON, for the ledger and for
-// people: an array of numbers, strings and, for bytes, {"hex": "…"}. Texts that
-// are not UTF-8, which SQLite may have, are {"texthex": "…"}.
+// FormatKey returns the values of a primary key as JSON, for the ledger and for people: an array of numbers, strings and,
+// for bytes, {"hex": "…"}. Texts that are not UTF-8, which SQLite may have, are {"texthex": "…"}.
 func FormatKey(key []any) string {
 	var b strings.Builder
 	b.WriteByte('[')
@@ -54,7 +53,7 @@ func FormatKey(key []any) string {
 	return b.String()
 }
 
-// ParseKey returns what keyText was given.
+// ParseKey returns the values that FormatKey was given.
 func ParseKey(text string) ([]any, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -110,7 +109,7 @@ func appendString(b []byte, text string) []byte {
 	return append(b, '"')
 }
 
-// BigID is where ids begin that no database has counted up to: an hour after its epoch a snowflake is past it.
+// BigID is the least id that no database has counted up to. Snowflakes pass it within an hour after their epoch.
 const BigID = 1 << 40
 
 // ParseID parses the decimal text of an id, which has one spelling only.
