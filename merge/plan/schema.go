@@ -9,10 +9,9 @@ import (
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
-// Schema returns the statements that make the target's tables, in the order in
-// which they must run: types, tables, indexes, foreign keys. Keys are not
-// numbered by the database any more, and keys and references have 64 bits. What is in Notes is
-// left out: add it when the merge is done.
+// Schema returns the statements that make the target's tables, in the order in which they must run: types, tables, indexes,
+// foreign keys. The database does not number keys any more, and keys and references have 64 bits. What is in Notes is left
+// out: add it when the merge is done.
 //
 // The target may be made in another way, as long as it has these tables and columns. Schema returns the error of
 // [Plan.Check], if there is one. Types, defaults and expressions of the plan become part of the statements as they are:
