@@ -15,12 +15,8 @@ import (
 // database: a run finds out whether the sources are as the plan says.
 func (p *Plan) Check() error {
 	c := &checker{plan: p, dialect: dialectOf(p.Dialect)}
-	if p.Version != 1 {
-		c.fault("", "", "version %d: want 1", p.Version)
-	}
-	if c.dialect == 0 {
-		c.fault("", "", "dialect %q: want MySQL, PostgreSQL or SQLite", p.Dialect)
-	}
+	c.faultIf(p.Version != 1, "", "", "version %d: want 1", p.Version)
+	c.faultIf(c.dialect == 0, "", "", "dialect %q: want MySQL, PostgreSQL or SQLite", p.Dialect)
 	if err := p.CheckSources(); err != nil {
 		c.fault("", "", "%v", err)
 	}
@@ -50,18 +46,14 @@ func (p *Plan) Check() error {
 func (c *checker) table(t *Table) {
 	c.sources(t, "", "sources", t.Sources)
 	c.sources(t, "", "new_ids", t.NewIDs)
-	if len(t.PrimaryKey) == 0 {
-		c.fault(t.Name, "", "no primary key: name columns that tell its rows apart, or skip it")
-	}
+	c.faultIf(len(t.PrimaryKey) == 0, t.Name, "", "no primary key: name columns that tell its rows apart, or skip it")
 	c.columns(t, "primary_key", t.PrimaryKey)
 	for _, name := range t.PrimaryKey {
 		if column := t.Column(name); column != nil && len(column.Sources) > 0 {
 			c.fault(t.Name, name, "is in the primary key, so all the sources of the table must have it")
 		}
 	}
-	if len(t.NewIDs) > 0 && t.Key() == nil {
-		c.fault(t.Name, "", "new_ids names sources, but no column is a key")
-	}
+	c.faultIf(len(t.NewIDs) > 0 && t.Key() == nil, t.Name, "", "new_ids names sources, but no column is a key")
 	for i, column := range t.Columns {
 		switch {
 		case column.Name == "":
@@ -69,7 +61,7 @@ func (c *checker) table(t *Table) {
 		case t.Column(column.Name) != t.Columns[i]:
 			c.fault(t.Name, column.Name, "it is there twice")
 		default:
-			c.column(t, column)
+			(&columnChecker{c, t, column}).check()
 		}
 	}
 	c.created(t)
@@ -80,9 +72,7 @@ func (c *checker) table(t *Table) {
 		c.foreignKey(t, k)
 	}
 	for _, i := range t.Indexes {
-		if i.Statement == "" && len(i.Columns) == 0 {
-			c.fault(t.Name, "", "index %q has neither columns nor a statement", i.Name)
-		}
+		c.faultIf(i.Statement == "" && len(i.Columns) == 0, t.Name, "", "index %q has neither columns nor a statement", i.Name)
 	}
 }
 

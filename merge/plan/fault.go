@@ -38,6 +38,12 @@ func (c *checker) fault(table, column, format string, args ...any) {
 	c.errs = append(c.errs, &Error{Table: table, Column: column, Reason: fmt.Sprintf(format, args...)})
 }
 
+func (c *checker) faultIf(is bool, table, column, format string, args ...any) {
+	if is {
+		c.fault(table, column, format, args...)
+	}
+}
+
 // sources complains of names in field that are not sources of the table.
 func (c *checker) sources(t *Table, column, field string, names []string) {
 	for i, name := range names {
