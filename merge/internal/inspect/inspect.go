@@ -117,16 +117,13 @@ func (i *inspector) newIDs() {
 				continue
 			}
 			r := i.ranges[tableOf{source, t.Name}]
-			switch {
-			case !r.any:
-				if numbered == key.Name {
-					t.NewIDs = append(t.NewIDs, source)
-				}
+			if r.any && r.min < sqlvalue.BigID || !r.any && numbered == key.Name {
+				t.NewIDs = append(t.NewIDs, source)
+			}
+			if !r.any {
 				continue
-			case r.max < sqlvalue.BigID:
-				t.NewIDs = append(t.NewIDs, source)
-			case r.min < sqlvalue.BigID:
-				t.NewIDs = append(t.NewIDs, source)
+			}
+			if r.min < sqlvalue.BigID && r.max >= sqlvalue.BigID {
 				key.AddSuspect("ids of source %q are of two kinds, from %d to %d: if all of them get new ones, those that are snowflakes change too", source, r.min, r.max)
 			}
 			if r.min < 0 {
@@ -183,10 +180,8 @@ func knowsZone(d sqldialect.Dialect, typ string) bool {
 // keys need it.
 func (i *inspector) widen() {
 	for _, t := range i.plan.Tables {
-		for _, c := range t.Columns {
-			if c.Role == plan.RoleKey {
-				c.Type = sqltype.Wide(i.dialect, c.Type)
-			}
+		if key := t.Key(); key != nil {
+			key.Type = sqltype.Wide(i.dialect, key.Type)
 		}
 	}
 	for _, t := range i.plan.Tables {
