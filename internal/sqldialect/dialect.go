@@ -44,15 +44,6 @@ func (d Dialect) Placeholder(n int) string {
 	return "?"
 }
 
-// Quote returns a name, of a table or a column for example, as SQL.
-func (d Dialect) Quote(name string) string {
-	mark := `"`
-	if d == MySQL {
-		mark = "`"
-	}
-	return mark + strings.ReplaceAll(name, mark, mark+mark) + mark
-}
-
 // QuoteAll returns names as SQL, with commas.
 func (d Dialect) QuoteAll(names []string) string {
 	quoted := make([]string, len(names))
@@ -60,4 +51,13 @@ func (d Dialect) QuoteAll(names []string) string {
 		quoted[i] = d.Quote(name)
 	}
 	return strings.Join(quoted, ", ")
+}
+
+// Quote returns a name, of a table or a column for example, as SQL.
+func (d Dialect) Quote(name string) string {
+	mark := `"`
+	if d == MySQL {
+		mark = "`"
+	}
+	return mark + strings.ReplaceAll(name, mark, mark+mark) + mark
 }
