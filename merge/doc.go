@@ -1,66 +1,56 @@
-// Package merge brings the tables of several databases into one. Rows whose keys
-// would clash get new ids, and every reference to them is rewritten. It merges
-// game servers, and moves tables from keys that a database numbers to those of
-// package snow. docs/merge.md says what to do, and what to do when it goes wrong;
-// examples/merge-servers is a program around this package.
+// Package merge brings the tables of several databases into one. Rows whose keys would clash get new ids, and every
+// reference to them is rewritten. It merges game servers, and moves tables from keys that a database numbers to ids of
+// package snow. docs/merge.md says what to do, and what to do when something goes wrong; examples/merge-servers is a
+// program around this package.
 //
-//	p, err := merge.Inspect(ctx, sqlsnow.MySQL, sources...) // proposes; writes nothing
+//	p, err := merge.Inspect(ctx, sqlsnow.MySQL, sources...) // proposes a plan; writes nothing
 //	err = p.WriteYAML(file)                                 // for people to review and edit
 //	p, err = plan.Read(file)
 //	err = p.Check()                                         // is everything decided?
 //	statements, err := p.Schema()                           // make the target's tables
 //	m, err := merge.New(sqlsnow.MySQL, target, sources, p, merge.Config{Namespace: "game"})
 //	forecast, err := m.DryRun(ctx)                          // writes nothing
-//	result, err := m.Run(ctx)                               // mints, copies, links, verifies
+//	result, err := m.Run(ctx)                               // makes new ids, copies, links, verifies
 //	id, err := merge.Lookup(ctx, sqlsnow.MySQL, target, "eu", "players", 1234)
 //
 // # The plan
 //
-// A [github.com/shardsnow/snow/merge/plan.Plan] gives each column a role, and each
-// unique key a rule for rows that clash in it. [Inspect] makes a plan of the
-// schemas and of samples of the rows. Where it is not sure, it names a suspect.
-// A suspect that people have not decided on is an error that names table and
-// column.
+// A [github.com/shardsnow/snow/merge/plan.Plan] gives each column a role, and each unique key a rule for rows that clash
+// in it. [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it adds a suspect.
+// A suspect that people have not decided on is an error that names the table and the column.
 //
 // # The run
 //
-// A run goes through the tables of the sources in phases. Phase mint decides
-// what becomes of each row: it gets a new id (minting), is merged into another
-// row, gets a new name, or stays as it is. Phase copy writes the rows, parents
-// before their children, with the target's foreign keys on. Where foreign keys
-// form a circle, references are NULL until phase link. Phase verify then compares
-// everything.
+// A run goes through the tables of the sources in phases. Phase mint decides what becomes of each row: it gets a new id
+// (that is minting), is merged into another row, is renamed, or stays as it is. Phase copy writes the rows, parents
+// before their children, while the target checks its foreign keys. Where foreign keys form a circle, references are NULL
+// until phase link. Phase verify then compares everything.
 //
-// The ledger, which are the tables snow_merge_… in the target, has what was
-// decided and done. The transaction that copies rows also writes it, so a run
-// that is killed at any statement goes on after its last transaction, and copies
-// nothing twice. A lease refuses a second run at the same time. Each transaction
-// checks a fencing token, so that a run whose lease was taken over writes nothing.
+// The ledger records what was decided and done, in tables snow_merge_… of the target. The transaction that copies rows
+// also writes the ledger. So a run that is killed at any statement continues after its last transaction, and copies
+// nothing twice. A lease refuses a second run at the same time. Each transaction checks a fencing token, so that a run
+// that has lost its lease writes nothing.
 //
-// If a source is on the MySQL or MariaDB server of the target, and the target's
-// account may read it, the server itself mints, copies and compares the rows of
-// tables that have only plain values and integer references.
+// If a source is on the MySQL or MariaDB server of the target, and the target's account may read it, the server itself
+// makes new ids for, copies and compares the rows of tables that have only plain values and integer references.
 //
 // # Ids
 //
-// A row keeps its id unless its source is in Mint of its
-// [github.com/shardsnow/snow/merge/plan.Table]. That is right for rows with ids of
-// package snow, which can't clash. Other rows get an id whose time is that of the
-// column Created, in the order of the old ids, on a worker number that
-// [sqlsnow.Reserve] takes out of the namespace for the source. So no generator
-// ever makes the same id.
+// A row keeps its id unless its source is in NewIDs of its [github.com/shardsnow/snow/merge/plan.Table]. That is right
+// for rows with ids of package snow, which can't clash. Other rows get new ids in the order of the old ones, each with
+// the time in the column Created of its row. [sqlsnow.Reserve] takes a worker number out of the namespace for the source,
+// so no generator ever makes the same id.
 //
 // # Limits
 //
-// Sources and target are of one product, and nobody else writes to them: a run
-// detects that a source changes, but does not wait for it. Only keys of one integer
-// column get new ids. Ids in free text, in binary and in the names of JSON's
-// members are copied as they are.
+// Sources and target are of one product, and nobody else writes to them: a run detects that a source has changed, but
+// does not wait for it. Only keys of one integer column get new ids. Ids in free text, in binary data and in the names of
+// members of JSON are copied as they are.
 //
 // # Inside
 //
-//	merge                 New, Run, DryRun, Verify, Lookup, Export, Inspect: checks arguments, wires the rooms
-//	  internal/rowexec    mints, copies and compares rows in this process
+//	merge                 New, Run, DryRun, Verify, Lookup, Export, Inspect: checks arguments, connects the packages below
+//	  internal/rowexec    new ids, copies and compares, row by row in this process
 //	  internal/mysqlexec  the same inside one MySQL server
 //	  internal/phases     mint, copy, link, verify and the dry run, over an Executor
 //	  internal/rekey      new ids, references, rows that clash

@@ -112,8 +112,8 @@ func TestKinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			things := findTable(t, p, "things")
-			if !slices.Equal(things.Mint, test.mint) {
-				t.Errorf("mints %q, want %q", things.Mint, test.mint)
+			if !slices.Equal(things.NewIDs, test.mint) {
+				t.Errorf("new ids for %q, want %q", things.NewIDs, test.mint)
 			}
 			if got := things.Columns[0].Suspects; (len(got) > 0) != test.suspects {
 				t.Errorf("got suspects %q", got)

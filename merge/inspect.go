@@ -16,24 +16,19 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// Inspect reads the schemas and samples of the rows of sources, the first of
-// which has precedence, and returns a plan to merge them:
+// Inspect reads the schemas of sources and samples of their rows, and returns a plan to merge them. The first source has
+// precedence. The plan has:
 //
-//   - A primary key of one integer is a key. Sources whose keys are small, as
-//     those are that a database counts up, mint new ones; those whose keys are
-//     2^40 or more, as snowflakes are, keep them.
-//   - Columns of foreign keys are references. Those that are not declared are
-//     proposed by their name, type and values, and so are ids in JSON, in
-//     delimited texts and beside a column that names their table.
-//   - Unique keys in which sources clash, tables that look like dictionaries,
-//     and what differs between the schemas.
+//   - Keys: primary keys of one integer. Sources with small keys, as a database counts them up, get new ids; sources whose
+//     keys are 2^40 or more, as snowflakes are, keep them.
+//   - References: the columns of foreign keys. Inspect proposes others by their names, types and values, and so it does
+//     for ids in JSON, in delimited texts and beside a column that names their table.
+//   - Unique keys in which sources clash, tables that look like dictionaries, and differences between the schemas.
 //
-// Whatever is not certain is a suspect, for people to decide on before
-// [plan.Plan.Check] passes. Values are sampled, about a thousand rows of a table, so
-// a plan without suspects is no proof: [Merge.DryRun] looks at all rows.
+// Whatever is not certain is a suspect, for people to decide on before [plan.Plan.Check] passes. Inspect samples about a
+// thousand rows of a table, so a plan without suspects is no proof: [Merge.DryRun] looks at all rows.
 //
-// Inspect only reads, and may be called while the sources are in use. It
-// returns a [*sqlsnow.DatabaseError] where a source can't be read.
+// Inspect only reads, and the sources may be in use. It returns a [*sqlsnow.DatabaseError] if it can't read a source.
 func Inspect(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (*plan.Plan, error) {
 	p, err := inspectSources(ctx, d, sources)
 	if err != nil {

@@ -202,8 +202,8 @@ func TestInspect(t *testing.T) {
 		case "guilds", "logs", "players", "worlds":
 			mint = []string{"old"}
 		}
-		if !slices.Equal(table.Mint, mint) {
-			t.Errorf("%s: mints %q, want %q", table.Name, table.Mint, mint)
+		if !slices.Equal(table.NewIDs, mint) {
+			t.Errorf("%s: new ids for %q, want %q", table.Name, table.NewIDs, mint)
 		}
 		for _, u := range table.Unique {
 			key := fmt.Sprintf("%s %v", table.Name, u.Columns)
@@ -384,7 +384,7 @@ func TestSchema(t *testing.T) {
 		if got, want := unique(table), unique(want); !slices.Equal(got, want) {
 			t.Errorf("got unique keys %q, want %q", got, want)
 		}
-		if len(table.Mint) > 0 {
+		if len(table.NewIDs) > 0 {
 			t.Errorf("%s: the database still counts up its ids", want.Name)
 		}
 	}

@@ -27,7 +27,7 @@ func orphaned(t *testing.T, kept bool, orphans plan.Orphans) *fixture {
 	})
 	for _, table := range f.plan.Tables {
 		if kept {
-			table.Mint = nil
+			table.NewIDs = nil
 		}
 	}
 	to := func(column string, role plan.Role, refers ...*plan.Reference) *plan.Column {

@@ -47,7 +47,7 @@ func newFixture(t *testing.T, parameters string, schema []string, sources ...[]s
 		t.Cleanup(func() { db.Close() })
 		return db
 	}
-	f := &fixture{T: t, target: open(parameters), dsn: server.DSN, config: merge.Config{Namespace: "game", Registry: open(""), BatchRows: 100}}
+	f := &fixture{T: t, target: open(parameters), dsn: server.DSN, config: merge.Config{Namespace: "game", Registry: open(""), ChunkRows: 100}}
 	for i, statements := range sources {
 		s := merge.Source{Name: fmt.Sprintf("s%d", i+1), DB: open(parameters)}
 		f.exec(s.DB, append(schema[:len(schema):len(schema)], statements...)...)
@@ -67,7 +67,7 @@ func newFixture(t *testing.T, parameters string, schema []string, sources ...[]s
 		for _, c := range table.Columns {
 			c.Decided = true
 			if c.Role == plan.RoleKey {
-				table.Mint = f.plan.Sources
+				table.NewIDs = f.plan.Sources
 			}
 		}
 		for _, u := range table.Unique {
@@ -234,7 +234,7 @@ func TestLostLease(t *testing.T) {
 	copied := make(chan struct{})
 	var once atomic.Bool
 	f.config.Events = func(e report.Event) {
-		if e.Kind == report.EventBatch && e.Phase == "copy" && once.CompareAndSwap(false, true) {
+		if e.Kind == report.EventChunk && e.Phase == "copy" && once.CompareAndSwap(false, true) {
 			m.Pause(true)
 			close(copied)
 		}
@@ -313,7 +313,7 @@ func TestChangedPlan(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	f.config.Events = func(e report.Event) {
-		if e.Kind == report.EventBatch && e.Phase == "copy" && stopped.CompareAndSwap(false, true) {
+		if e.Kind == report.EventChunk && e.Phase == "copy" && stopped.CompareAndSwap(false, true) {
 			stop()
 		}
 	}

@@ -23,7 +23,7 @@ func TestLostRanges(t *testing.T) {
 				t.Run(fmt.Sprint(column, minted, seq), func(t *testing.T) {
 					f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, v " + column + ")"}, []string{"INSERT INTO orders (id) SELECT seq FROM seq_1_to_1000"})
 					if !minted {
-						f.plan.Tables[0].Mint = nil
+						f.plan.Tables[0].NewIDs = nil
 					}
 					f.tables()
 					f.config.Events = func(e report.Event) {
@@ -53,7 +53,7 @@ func TestSmallPools(t *testing.T) {
 			for _, s := range f.sources {
 				s.DB.SetMaxOpenConns(open[1])
 			}
-			f.config.Writers, f.config.BatchRows = 16, 20
+			f.config.Writers, f.config.ChunkRows = 16, 20
 			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 			defer stop()
 			if _, err := f.merge().Run(ctx); err != nil {
@@ -69,11 +69,11 @@ func TestRivalsWhileServerMints(t *testing.T) {
 	testscale.NeedLong(t)
 	f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, v INT)"}, []string{"INSERT INTO orders SELECT seq, seq FROM seq_1_to_2000"})
 	f.tables()
-	f.config.BatchRows, f.config.Writers, f.config.Lease = 1, 4, time.Second
+	f.config.ChunkRows, f.config.Writers, f.config.Lease = 1, 4, time.Second
 	rival := f.merge()
 	begun, held := make(chan struct{}), atomic.Int64{}
 	f.config.Events = func(e report.Event) {
-		if e.Kind == report.EventBatch && e.Phase == "mint" && e.Rows == 500 {
+		if e.Kind == report.EventChunk && e.Phase == "mint" && e.Rows == 500 {
 			close(begun)
 			<-time.After(3 * f.config.Lease)
 		}

@@ -44,7 +44,7 @@ func TestServerMints(t *testing.T) {
 				if f.plan.Tables[0].Created = ""; dated {
 					f.plan.Tables[0].Created = "created_at"
 				}
-				f.config.BatchRows, f.config.Writers, f.config.PackRows = 1000, 3, packRows
+				f.config.ChunkRows, f.config.Writers, f.config.PackRows = 1000, 3, packRows
 				f.tables()
 				begun := time.Now()
 				report, err := f.merge().Run(t.Context())
@@ -166,7 +166,7 @@ func TestServerDoesNotMint(t *testing.T) {
 			f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, created_at " + test.column + ", number INT, UNIQUE (number))"}, []string{
 				"INSERT INTO orders SELECT seq, IF('" + test.column + "' = 'INT', 1714521600 + seq, TIMESTAMPADD(SECOND, seq, '2024-05-01')), seq FROM seq_1_to_600",
 			})
-			f.plan.Tables[0].Created, f.config.BatchRows = "created_at", 1000
+			f.plan.Tables[0].Created, f.config.ChunkRows = "created_at", 1000
 			f.tables()
 			test.change(f)
 			if err := f.run(); err != nil {
@@ -191,11 +191,11 @@ func mintChangingSource(t *testing.T, packRows int) {
 		"INSERT INTO orders SELECT seq, TIMESTAMPADD(SECOND, seq, '2024-05-01') FROM seq_1_to_20000",
 	})
 	f.plan.Tables[0].Created = "created_at"
-	f.config.BatchRows, f.config.PackRows = 500, packRows
+	f.config.ChunkRows, f.config.PackRows = 500, packRows
 	f.tables()
 	var once atomic.Bool
 	f.config.Events = func(e report.Event) {
-		if e.Kind == report.EventBatch && e.Phase == "mint" && e.Rows > 3000 && once.CompareAndSwap(false, true) {
+		if e.Kind == report.EventChunk && e.Phase == "mint" && e.Rows > 3000 && once.CompareAndSwap(false, true) {
 			f.exec(f.sources[0].DB, "DELETE FROM orders WHERE id BETWEEN 3100 AND 19000 AND id % 7 = 0")
 		}
 	}

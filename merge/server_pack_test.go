@@ -345,7 +345,7 @@ func TestPacksOfSeveralCuts(t *testing.T) {
 	f := packed(t)
 	f.exec(f.sources[0].DB, "UPDATE orders SET created_at = '2024-05-01'")
 	f.interrupt("copy", 0)
-	f.config.BatchRows = 1000
+	f.config.ChunkRows = 1000
 	if err := f.run(); err != nil {
 		t.Fatal(err)
 	}
@@ -391,11 +391,11 @@ func TestPacksOfChangedKeys(t *testing.T) {
 // Rows that move while the server mints are in the ledger as they were minted.
 func TestPacksOfMovingKeys(t *testing.T) {
 	f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, v INT)"}, []string{"INSERT INTO orders SELECT seq * 2, seq FROM seq_1_to_20000"})
-	f.config.PackRows, f.config.BatchRows, f.config.Writers = 1, 500, 1
+	f.config.PackRows, f.config.ChunkRows, f.config.Writers = 1, 500, 1
 	f.tables()
 	var once atomic.Bool
 	f.config.Events = func(e report.Event) {
-		if e.Kind == report.EventBatch && e.Phase == "mint" && e.Rows > 3000 && once.CompareAndSwap(false, true) {
+		if e.Kind == report.EventChunk && e.Phase == "mint" && e.Rows > 3000 && once.CompareAndSwap(false, true) {
 			f.exec(f.sources[0].DB, "UPDATE orders SET id = id - 1 WHERE id > 7000 ORDER BY id")
 		}
 	}
@@ -431,7 +431,7 @@ func TestPacksOfSuspects(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.plan = p
-	f.plan.Tables[0].Mint, f.plan.Tables[0].Created = []string{"s1"}, "created_at"
+	f.plan.Tables[0].NewIDs, f.plan.Tables[0].Created = []string{"s1"}, "created_at"
 	other := f.column("orders", "other")
 	other.Role, other.Refers = plan.RolePlain, nil
 	f.exec(f.target, "ALTER TABLE orders ADD other INT")
@@ -451,7 +451,7 @@ func (f *fixture) interrupt(phase string, rows int64) {
 	ctx, stop := context.WithCancel(f.Context())
 	defer stop()
 	f.config.Events = func(e report.Event) {
-		if (e.Kind == report.EventBatch || e.Kind == report.EventPhase) && e.Phase == phase && e.Rows >= rows {
+		if (e.Kind == report.EventChunk || e.Kind == report.EventPhase) && e.Phase == phase && e.Rows >= rows {
 			stop()
 		}
 	}

@@ -57,10 +57,10 @@ func TestServerCopiesValues(t *testing.T) {
 	})
 	for _, table := range f.plan.Tables {
 		if table.Name != "kinds" && table.Name != "other" {
-			table.Mint = nil
+			table.NewIDs = nil
 		}
 	}
-	f.config.BatchRows = 3
+	f.config.ChunkRows = 3
 	f.tables()
 	if err := f.run(); err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func links(t *testing.T, kept bool, orphans plan.Orphans) *fixture {
 	})
 	for _, table := range f.plan.Tables {
 		if kept {
-			table.Mint = nil
+			table.NewIDs = nil
 		}
 	}
 	to := func(table, column, parent string, orphans plan.Orphans, none ...string) {
@@ -191,7 +191,7 @@ func links(t *testing.T, kept bool, orphans plan.Orphans) *fixture {
 	to("parents", "root", "roots", plan.OrphansDrop)
 	to("children", "parent", "parents", orphans, "0", "-1", "none")
 	to("children", "root", "roots", orphans)
-	f.config.BatchRows = 2
+	f.config.ChunkRows = 2
 	f.tables()
 	return f
 }
@@ -251,7 +251,7 @@ func TestServerMerges(t *testing.T) {
 	}, []string{"INSERT INTO players VALUES (1, 'a'), (2, 'b')", "INSERT INTO items VALUES (1, 1), (2, 2)"},
 		[]string{"INSERT INTO players VALUES (11, 'a'), (12, 'c')", "INSERT INTO items VALUES (11, 11), (12, 12), (13, NULL)"})
 	for _, table := range f.plan.Tables {
-		table.Mint = nil
+		table.NewIDs = nil
 		for _, u := range table.Unique {
 			if u.Columns[0] == "name" {
 				u.Rule = plan.RuleKeep
@@ -363,7 +363,7 @@ func TestServerCopiesChangedSource(t *testing.T) {
 				f := newFixture(t, "", players, append(somePlayers("a", 1000), "DELETE FROM items WHERE id = 250"))
 				for _, table := range f.plan.Tables {
 					if how == "kept" {
-						table.Mint = nil
+						table.NewIDs = nil
 					}
 				}
 				if how == "packs" {

@@ -99,8 +99,8 @@ func (s scenario) plan(ctx context.Context, source *sql.DB) (*plan.Plan, error) 
 		return nil, err
 	}
 	for _, t := range p.Tables {
-		if t.Mint = nil; s.mint {
-			t.Mint, t.Created = []string{"s1"}, "created_at"
+		if t.NewIDs = nil; s.mint {
+			t.NewIDs, t.Created = []string{"s1"}, "created_at"
 		}
 		for _, c := range t.Columns {
 			c.Decided = true

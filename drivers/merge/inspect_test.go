@@ -233,8 +233,8 @@ func TestInspect(t *testing.T) {
 				if slices.Contains([]string{"guilds", "logs", "players"}, table.Name) {
 					mint = []string{"old"}
 				}
-				if !slices.Equal(table.Mint, mint) {
-					t.Errorf("%s: mints %q, want %q", table.Name, table.Mint, mint)
+				if !slices.Equal(table.NewIDs, mint) {
+					t.Errorf("%s: new ids for %q, want %q", table.Name, table.NewIDs, mint)
 				}
 				for _, u := range table.Unique {
 					want := map[string]plan.Rule{"players [name]": plan.RuleSuffix, "skills [id]": plan.RuleMatch}[fmt.Sprintf("%s %v", table.Name, u.Columns)]

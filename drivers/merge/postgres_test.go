@@ -22,7 +22,7 @@ func decide(p *plan.Plan) {
 		for _, c := range table.Columns {
 			c.Decided = true
 			if c.Role == plan.RoleKey {
-				table.Mint = p.Sources
+				table.NewIDs = p.Sources
 			}
 		}
 	}

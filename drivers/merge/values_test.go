@@ -43,7 +43,7 @@ func transfer(t *testing.T, d sqlsnow.Dialect, open func() *sql.DB, statements .
 				c.Role = plan.RolePlain
 			}
 			if c.Role == plan.RoleKey {
-				table.Mint = []string{"s1"}
+				table.NewIDs = []string{"s1"}
 			}
 		}
 		for _, u := range table.Unique {

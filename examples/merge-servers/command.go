@@ -65,8 +65,8 @@ type command struct {
 	layout     string
 	workers    int
 	writers    int
-	batchTime  time.Duration
-	batchRows  int
+	chunkTime  time.Duration
+	chunkRows  int
 	packRows   int
 	lease      time.Duration
 	wait       time.Duration
@@ -91,7 +91,7 @@ var commands = map[string]struct {
 	"schema":    {"dialect plan target", (*command).schema},
 	"namespace": {"dialect target namespace registry layout workers", (*command).makeNamespace},
 	"dry-run":   {"dialect source target plan namespace registry without-foreign-keys json", (*command).dryRun},
-	"run":       {"dialect source target plan namespace registry assert writers batch-time batch-rows pack-rows lease wait pause-file without-foreign-keys json kill-after", (*command).run},
+	"run":       {"dialect source target plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys json kill-after", (*command).run},
 	"verify":    {"dialect source target plan namespace registry assert without-foreign-keys json", (*command).verify},
 	"lookup":    {"dialect target", (*command).lookup},
 	"export":    {"dialect target", (*command).export},
@@ -201,11 +201,11 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 				return nil
 			})
 		case "writers":
-			c.IntVar(&c.writers, f, 0, "`N` batches are written at once; 0 for the default")
-		case "batch-time":
-			c.DurationVar(&c.batchTime, f, 0, "how long a batch should take; 0 for the default")
-		case "batch-rows":
-			c.IntVar(&c.batchRows, f, 0, "at most `N` rows in a batch; 0 for the default")
+			c.IntVar(&c.writers, f, 0, "`N` chunks are written at once; 0 for the default")
+		case "chunk-time":
+			c.DurationVar(&c.chunkTime, f, 0, "how long a chunk should take; 0 for the default")
+		case "chunk-rows":
+			c.IntVar(&c.chunkRows, f, 0, "at most `N` rows in a chunk; 0 for the default")
 		case "pack-rows":
 			c.IntVar(&c.packRows, f, 0, "tables that nothing refers to have lists of ids from `N` rows on, and not a row of snow_merge_map each; 0 for the default, -1 for never")
 		case "lease":

@@ -14,8 +14,8 @@ func decide(p *plan.Plan, counts []string) []string {
 	var answers []string
 	for _, t := range p.Tables {
 		// Rows of servers that counted them get new ids, dated by when they were made.
-		if t.Mint = nil; t.Name != "friendships" && t.Name != "ranks" {
-			t.Mint = counts
+		if t.NewIDs = nil; t.Name != "friendships" && t.Name != "ranks" {
+			t.NewIDs = counts
 		}
 		for _, c := range t.Columns {
 			name := t.Name + "." + c.Name

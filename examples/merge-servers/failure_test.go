@@ -143,7 +143,7 @@ func TestInterrupted(t *testing.T) {
 	defer cancel()
 	said := new(bytes.Buffer)
 	ended := make(chan int, 1)
-	go func() { ended <- run(ctx, s.run(target, "-batch-rows", "500"), said, said) }()
+	go func() { ended <- run(ctx, s.run(target, "-chunk-rows", "500"), said, said) }()
 	for waits := 0; waits == 0; {
 		if err := tx.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").Scan(&waits); err != nil {
 			t.Fatal(err)

@@ -116,7 +116,7 @@ func (s *stage) prepare(t *testing.T, dsn string) {
 
 // run returns the arguments of a run.
 func (s *stage) run(target string, more ...string) []string {
-	return append(s.command("run", target), append([]string{"-batch-rows", "50", "-pack-rows", "1", "-lease", "1s"}, more...)...)
+	return append(s.command("run", target), append([]string{"-chunk-rows", "50", "-pack-rows", "1", "-lease", "1s"}, more...)...)
 }
 
 func (s *stage) command(name, target string) []string {

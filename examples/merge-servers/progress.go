@@ -64,7 +64,7 @@ func (p *progress) event(e report.Event) {
 		p.line("goes on")
 	case report.EventWarning:
 		p.line("look at: " + e.Text)
-	case report.EventTable, report.EventBatch, report.EventEnd:
+	case report.EventTable, report.EventChunk, report.EventEnd:
 		if e.Table == "" {
 			return
 		}

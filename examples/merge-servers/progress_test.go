@@ -14,18 +14,18 @@ func TestProgressLines(t *testing.T) {
 	p := newProgress(&b)
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	p.now, p.told = func() time.Time { return now }, now
-	batch := func(kind report.EventKind, rows int64) {
+	chunk := func(kind report.EventKind, rows int64) {
 		p.event(report.Event{Kind: kind, Phase: "copy", Source: "s1", Table: "players", Rows: rows, Total: 100_000})
 	}
-	batch(report.EventTable, 20_000) // of an earlier run
+	chunk(report.EventTable, 20_000) // of an earlier run
 	for second := range 150 {
 		now = now.Add(time.Second)
-		batch(report.EventBatch, 20_000+int64(second+1)*500)
+		chunk(report.EventChunk, 20_000+int64(second+1)*500)
 	}
 	p.event(report.Event{Kind: report.EventPause})
 	p.event(report.Event{Kind: report.EventResume})
 	p.event(report.Event{Kind: report.EventWarning, Text: "a clock"})
-	batch(report.EventEnd, 100_000)
+	chunk(report.EventEnd, 100_000)
 	p.close()
 	p.close()
 	p.event(report.Event{Kind: report.EventPause})

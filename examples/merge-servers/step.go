@@ -185,7 +185,7 @@ func (c *command) run(ctx context.Context) error {
 	p := newProgress(c.stderr)
 	defer p.close()
 	m, err := c.merge(ctx, merge.Config{
-		Lease: c.lease, Writers: c.writers, BatchTime: c.batchTime, BatchRows: c.batchRows, PackRows: c.packRows, PauseFile: c.pauseFile,
+		Lease: c.lease, Writers: c.writers, ChunkTime: c.chunkTime, ChunkRows: c.chunkRows, PackRows: c.packRows, PauseFile: c.pauseFile,
 		Events: func(e report.Event) {
 			p.event(e)
 			c.kill(e)
@@ -205,10 +205,10 @@ func (c *command) run(ctx context.Context) error {
 
 // kill ends this process after so many rows, without any cleaning up.
 func (c *command) kill(e report.Event) {
-	if c.killAfter == 0 || e.Kind != report.EventBatch || e.Phase == "verify" {
+	if c.killAfter == 0 || e.Kind != report.EventChunk || e.Phase == "verify" {
 		return
 	}
-	if c.seen += int64(e.Batch); c.seen < c.killAfter {
+	if c.seen += int64(e.Chunk); c.seen < c.killAfter {
 		return
 	}
 	if self, err := os.FindProcess(os.Getpid()); err == nil {

@@ -247,7 +247,7 @@ func (c clashCase) merge(t *testing.T, a *arena, stutter bool) (m *merge.Merge, 
 		minting = nil
 	}
 	p := &plan.Plan{Version: 1, Dialect: a.Dialect.String(), Sources: names, Tables: []*plan.Table{{
-		Name: table, PrimaryKey: []string{"id"}, Mint: minting, Unique: []*plan.Unique{&unique}, Columns: []*plan.Column{
+		Name: table, PrimaryKey: []string{"id"}, NewIDs: minting, Unique: []*plan.Unique{&unique}, Columns: []*plan.Column{
 			{Name: "id", Type: "bigint", Role: plan.RoleKey},
 			{Name: "tag", Type: "varchar(80)", Role: plan.RolePlain},
 			{Name: "name", Type: fmt.Sprintf("varchar(%d)", length), Nullable: true, Role: plan.RolePlain},
@@ -257,9 +257,9 @@ func (c clashCase) merge(t *testing.T, a *arena, stutter bool) (m *merge.Merge, 
 	for batches := 1; stutter && batches < 8; batches++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
-		cfg.BatchRows = 1
+		cfg.ChunkRows = 1
 		cfg.Events = func(e report.Event) {
-			if e.Kind == report.EventBatch && e.Phase != "dry-run" {
+			if e.Kind == report.EventChunk && e.Phase != "dry-run" {
 				if n++; n == 1+batches%3 {
 					cancel()
 				}

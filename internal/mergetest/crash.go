@@ -29,7 +29,7 @@ func crash(t *testing.T, e Engine, seed uint64) {
 	sources, plan := w.inspect(t, e, w.sources)
 	w.schema(t, target, plan)
 	cfg := merge.Config{
-		Namespace: namespace, BatchRows: 20 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight, PackRows: w.packRows, Lease: time.Hour,
+		Namespace: namespace, ChunkRows: 20 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight, PackRows: w.packRows, Lease: time.Hour,
 	}
 	refused := false
 	died := 0

@@ -55,11 +55,11 @@ func (w *world) decide(t *testing.T, p *plan.Plan, sources []*source) {
 		if !slices.Equal(pt.PrimaryKey, wt.primary) {
 			t.Errorf("%s: the plan has the primary key %v, want %v", wt.name, pt.PrimaryKey, wt.primary)
 		}
-		pt.Mint, pt.Created = nil, ""
+		pt.NewIDs, pt.Created = nil, ""
 		if wt.ids() {
 			for _, s := range sources {
 				if s.mints {
-					pt.Mint = append(pt.Mint, s.name)
+					pt.NewIDs = append(pt.NewIDs, s.name)
 				}
 			}
 			if wt.column("made") != nil {

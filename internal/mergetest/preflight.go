@@ -31,7 +31,7 @@ func Preflight(t *testing.T, e Engine) {
 			t.Fatal(err)
 		}
 		for _, table := range p.Tables {
-			table.Mint = nil
+			table.NewIDs = nil
 			for _, c := range table.Columns {
 				c.Decided = true
 			}

@@ -108,11 +108,11 @@ func (g *game) merge(t *testing.T, edit func(*plan.Plan), sources ...merge.Sourc
 	key := func() *plan.Column { return &plan.Column{Name: "id", Type: "bigint", Role: plan.RoleKey} }
 	p := &plan.Plan{Version: 1, Dialect: g.Dialect.String(), Sources: []string{"new", "old"}, Tables: []*plan.Table{
 		{
-			Name: "items", PrimaryKey: []string{"id"}, Mint: mint,
+			Name: "items", PrimaryKey: []string{"id"}, NewIDs: mint,
 			Columns: []*plan.Column{key(), column("owner_id", "bigint", plan.RoleReference, to("players", "")), column("kind", "varchar(20)", plan.RolePlain)},
 		},
 		{
-			Name: "players", PrimaryKey: []string{"id"}, Mint: mint, Created: "created_at",
+			Name: "players", PrimaryKey: []string{"id"}, NewIDs: mint, Created: "created_at",
 			Columns: []*plan.Column{
 				key(),
 				column("account_id", "bigint", plan.RoleReference, to("accounts", "")),
@@ -130,7 +130,7 @@ func (g *game) merge(t *testing.T, edit func(*plan.Plan), sources ...merge.Sourc
 			},
 		},
 		{
-			Name: "accounts", PrimaryKey: []string{"id"}, Mint: mint,
+			Name: "accounts", PrimaryKey: []string{"id"}, NewIDs: mint,
 			Columns: []*plan.Column{key(), column("email", "varchar(20)", plan.RolePlain), column("country", "varchar(2)", plan.RolePlain)},
 			Unique:  []*plan.Unique{{Columns: []string{"email"}, Rule: plan.RuleMatch}},
 		},
@@ -329,7 +329,7 @@ func (g *game) later(t *testing.T, first *merge.Merge) {
 	m := g.merge(t, func(p *plan.Plan) {
 		p.Sources = []string{"third"}
 		for _, table := range p.Tables[:3] {
-			table.Mint = p.Sources
+			table.NewIDs = p.Sources
 		}
 	}, merge.Source{Name: "third", DB: third})
 	found, err := m.Run(t.Context())

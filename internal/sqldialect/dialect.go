@@ -44,6 +44,15 @@ func (d Dialect) Placeholder(n int) string {
 	return "?"
 }
 
+// QuoteAll returns names as SQL, with commas.
+func (d Dialect) QuoteAll(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = d.Quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}
+
 // Quote returns a name, of a table or a column for example, as SQL.
 func (d Dialect) Quote(name string) string {
 	mark := `"`

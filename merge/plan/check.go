@@ -5,41 +5,18 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
-// An Error says what is wrong with a plan.
-type Error struct {
-	Table  string // empty for the plan as a whole
-	Column string // empty for the table as a whole
-	Reason string
-}
-
-func (e *Error) Error() string {
-	switch {
-	case e.Table == "":
-		return "plan: " + e.Reason
-	case e.Column == "":
-		return "plan: table " + strconv.Quote(e.Table) + ": " + e.Reason
-	}
-	return "plan: column " + strconv.Quote(e.Table+"."+e.Column) + ": " + e.Reason
-}
-
-// Check returns what is wrong with the plan as a join of [*Error], or nil:
-// suspects and columns that are not decided, names that do not exist, roles that
-// do not fit the types or the foreign keys, unique keys whose rule is not
-// possible. It asks no database: a run finds out whether the sources are as the plan says.
+// Check returns what is wrong with the plan as a join of [*Error], or nil: suspects and columns that are not decided, names
+// that do not exist, roles that do not fit the types or the foreign keys, impossible rules of unique keys. It asks no
+// database: a run finds out whether the sources are as the plan says.
 func (p *Plan) Check() error {
 	c := &checker{plan: p, dialect: dialectOf(p.Dialect)}
-	if p.Version != 1 {
-		c.fault("", "", "version %d: want 1", p.Version)
-	}
-	if c.dialect == 0 {
-		c.fault("", "", "dialect %q: want MySQL, PostgreSQL or SQLite", p.Dialect)
-	}
+	c.faultIf(p.Version != 1, "", "", "version %d: want 1", p.Version)
+	c.faultIf(c.dialect == 0, "", "", "dialect %q: want MySQL, PostgreSQL or SQLite", p.Dialect)
 	if err := p.CheckSources(); err != nil {
 		c.fault("", "", "%v", err)
 	}
@@ -66,77 +43,17 @@ func (p *Plan) Check() error {
 	return errors.Join(c.errs...)
 }
 
-const longestSource = 40
-
-// CheckSources returns what is wrong with the names of the sources, or nil.
-func (p *Plan) CheckSources() error {
-	if len(p.Sources) == 0 {
-		return errors.New("no sources")
-	}
-	for i, name := range p.Sources {
-		bad := func(r rune) bool {
-			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
-		}
-		if name == "" || len(name) > longestSource || strings.ContainsFunc(name, bad) {
-			return fmt.Errorf("source name %q: want 1 to %d letters, digits, dots, underscores or hyphens of ASCII", name, longestSource)
-		}
-		if slices.ContainsFunc(p.Sources[:i], func(other string) bool { return strings.EqualFold(other, name) }) {
-			return fmt.Errorf("source name %q is there twice", name)
-		}
-	}
-	return nil
-}
-
-type checker struct {
-	plan    *Plan
-	dialect sqldialect.Dialect
-	errs    []error
-}
-
-func (c *checker) fault(table, column, format string, args ...any) {
-	c.errs = append(c.errs, &Error{Table: table, Column: column, Reason: fmt.Sprintf(format, args...)})
-}
-
-// sources complains of names in field that are not sources of the table.
-func (c *checker) sources(t *Table, column, field string, names []string) {
-	for i, name := range names {
-		switch {
-		case !slices.Contains(c.plan.Sources, name):
-			c.fault(t.Name, column, "%s names %q, which is no source", field, name)
-		case !t.In(name):
-			c.fault(t.Name, column, "%s names %q, which does not have the table", field, name)
-		case slices.Contains(names[:i], name):
-			c.fault(t.Name, column, "%s names %q twice", field, name)
-		}
-	}
-}
-
-func (c *checker) undecided(t *Table, column string, suspects []string, decided bool) {
-	if decided || len(suspects) == 0 {
-		return
-	}
-	more := ""
-	if len(suspects) > 1 {
-		more = fmt.Sprintf(" (and %d more)", len(suspects)-1)
-	}
-	c.fault(t.Name, column, "not decided: %s%s", suspects[0], more)
-}
-
 func (c *checker) table(t *Table) {
 	c.sources(t, "", "sources", t.Sources)
-	c.sources(t, "", "mint", t.Mint)
-	if len(t.PrimaryKey) == 0 {
-		c.fault(t.Name, "", "no primary key: name columns that tell its rows apart, or skip it")
-	}
+	c.sources(t, "", "new_ids", t.NewIDs)
+	c.faultIf(len(t.PrimaryKey) == 0, t.Name, "", "no primary key: name columns that tell its rows apart, or skip it")
 	c.columns(t, "primary_key", t.PrimaryKey)
 	for _, name := range t.PrimaryKey {
 		if column := t.Column(name); column != nil && len(column.Sources) > 0 {
 			c.fault(t.Name, name, "is in the primary key, so all the sources of the table must have it")
 		}
 	}
-	if len(t.Mint) > 0 && t.Key() == nil {
-		c.fault(t.Name, "", "mint names sources, but no column is a key")
-	}
+	c.faultIf(len(t.NewIDs) > 0 && t.Key() == nil, t.Name, "", "new_ids names sources, but no column is a key")
 	for i, column := range t.Columns {
 		switch {
 		case column.Name == "":
@@ -144,7 +61,7 @@ func (c *checker) table(t *Table) {
 		case t.Column(column.Name) != t.Columns[i]:
 			c.fault(t.Name, column.Name, "it is there twice")
 		default:
-			c.column(t, column)
+			(&columnChecker{c, t, column}).check()
 		}
 	}
 	c.created(t)
@@ -155,20 +72,7 @@ func (c *checker) table(t *Table) {
 		c.foreignKey(t, k)
 	}
 	for _, i := range t.Indexes {
-		if i.Statement == "" && len(i.Columns) == 0 {
-			c.fault(t.Name, "", "index %q has neither columns nor a statement", i.Name)
-		}
-	}
-}
-
-// columns complains of names in field that are not columns of the table.
-func (c *checker) columns(t *Table, field string, names []string) {
-	for i, name := range names {
-		if t.Column(name) == nil {
-			c.fault(t.Name, "", "%s names %q, which is no column", field, name)
-		} else if slices.Contains(names[:i], name) {
-			c.fault(t.Name, "", "%s names %q twice", field, name)
-		}
+		c.faultIf(i.Statement == "" && len(i.Columns) == 0, t.Name, "", "index %q has neither columns nor a statement", i.Name)
 	}
 }
 
@@ -243,14 +147,4 @@ func (c *checker) foreignKey(t *Table, k *ForeignKey) {
 			c.fault(t.Name, column, "its foreign key is to %q, so it must be a reference to table %q", k.Table+"."+k.Refers[i], want)
 		}
 	}
-}
-
-// dialectOf returns the dialect of a name, or 0.
-func dialectOf(name string) sqldialect.Dialect {
-	for _, d := range []sqldialect.Dialect{sqldialect.MySQL, sqldialect.Postgres, sqldialect.SQLite} {
-		if d.String() == name {
-			return d
-		}
-	}
-	return 0
 }

@@ -26,149 +26,125 @@ func (c *checker) created(t *Table) {
 	if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && s.Kind != sqltype.Time && s.Kind != sqltype.Integer {
 		c.fault(t.Name, column.Name, "dates ids, but type %q is neither a time nor an integer", column.Type)
 	}
-	for _, source := range t.Mint {
-		if !column.In(source) {
-			c.fault(t.Name, column.Name, "dates ids, but source %q does not have it", source)
-		}
+	for _, source := range t.NewIDs {
+		c.faultIf(!column.In(source), t.Name, column.Name, "dates ids, but source %q does not have it", source)
 	}
 }
 
-func (c *checker) column(t *Table, column *Column) {
-	fault := func(format string, args ...any) { c.fault(t.Name, column.Name, format, args...) }
+// A columnChecker collects the errors of a column.
+type columnChecker struct {
+	*checker
+	table  *Table
+	column *Column
+}
+
+func (c *columnChecker) fault(format string, args ...any) { c.faultIf(true, format, args...) }
+
+func (c *columnChecker) faultIf(is bool, format string, args ...any) {
+	c.checker.faultIf(is, c.table.Name, c.column.Name, format, args...)
+}
+
+func (c *columnChecker) check() {
+	t, column := c.table, c.column
 	c.sources(t, column.Name, "sources", column.Sources)
-	if column.Type == "" && c.dialect != sqldialect.SQLite {
-		fault("no type")
-	}
-	if column.Generated != "" && column.Role != RolePlain {
-		fault("is generated, so it must be plain")
-	}
-	if len(column.Sources) > 0 && len(column.Sources) < len(c.sourcesOf(t)) && !column.Nullable && column.Default == nil && column.Generated == "" {
-		fault("some sources do not have it: it must be nullable or have a default")
+	c.faultIf(column.Type == "" && c.dialect != sqldialect.SQLite, "no type")
+	c.faultIf(column.Generated != "" && column.Role != RolePlain, "is generated, so it must be plain")
+	if len(column.Sources) > 0 && len(column.Sources) < len(c.plan.SourcesOf(t)) && !column.Nullable && column.Default == nil && column.Generated == "" {
+		c.fault("some sources do not have it: it must be nullable or have a default")
 	}
 	c.undecided(t, column.Name, column.Suspects, column.Decided)
-	s := sqltype.Of(c.dialect, column.Type)
-	typed := c.dialect != sqldialect.SQLite // where the type says what values are
 	switch column.Role {
 	case RolePlain:
-		return
 	case RoleUndecided:
-		if column.Decided || len(column.Suspects) == 0 {
-			fault("role is undecided")
-		}
-		return
+		c.faultIf(column.Decided || len(column.Suspects) == 0, "role is undecided")
 	case RoleKey:
-		if !slices.Equal(t.PrimaryKey, []string{column.Name}) {
-			fault("is a key, but not the whole primary key")
+		c.faultIf(!slices.Equal(t.PrimaryKey, []string{column.Name}), "is a key, but not the whole primary key")
+		if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && (s.Kind != sqltype.Integer || s.Bits < 64) {
+			c.fault("is a key, but type %q is no integer of 64 bits", column.Type)
 		}
-		if typed && (s.Kind != sqltype.Integer || s.Bits < 64) {
-			fault("is a key, but type %q is no integer of 64 bits", column.Type)
+	case RoleReference, RoleList, RoleJSON, RolePolymorphic:
+		c.reference()
+		c.parents()
+		switch {
+		case column.Orphans != OrphansFail && column.Orphans != OrphansDrop && column.Orphans != OrphansNull:
+			c.fault("orphans %q: want null, drop or nothing", column.Orphans)
+		case column.Orphans == OrphansNull && !column.Nullable && (column.Role == RoleReference || column.Role == RolePolymorphic):
+			c.fault("orphans become null, but it is not nullable")
 		}
-		return
+	default:
+		c.fault("role %q: want plain, key, reference, json, list or polymorphic", column.Role)
+	}
+}
+
+// reference complains of what a role that holds references needs and the column lacks.
+func (c *columnChecker) reference() {
+	column := c.column
+	s := sqltype.Of(c.dialect, column.Type)
+	typed := c.dialect != sqldialect.SQLite // where the type says what values are
+	hasOne := len(column.Refers) == 1 && column.Refers[0].Path == "" && column.Refers[0].Value == ""
+	if column.Role == RoleReference || column.Role == RolePolymorphic {
+		reason := s.UnfitForIDs(column.Type)
+		c.faultIf(typed && reason != "" && (s.Kind != sqltype.Integer && s.Kind != sqltype.Text || c.getsNewIDs()), "%s", reason)
+	}
+	switch column.Role {
 	case RoleReference:
-		c.holder(t, column, s)
-		if len(column.Refers) != 1 || column.Refers[0].Path != "" || column.Refers[0].Value != "" {
-			fault("a reference refers to one table, without path and value")
-		}
+		c.faultIf(!hasOne, "a reference refers to one table, without path and value")
 	case RoleList:
-		if element, array := sqltype.Element(c.dialect, column.Type); array {
-			if reason := element.UnfitForIDs(column.Type); reason != "" {
-				fault("%s", reason)
-			}
-			if column.Separator != "" {
-				fault("is an array, which has no separator")
-			}
-		} else if typed && s.Kind != sqltype.Text {
-			fault("is a list, but type %q is no text", column.Type)
+		element, array := sqltype.Element(c.dialect, column.Type)
+		if reason := element.UnfitForIDs(column.Type); array && reason != "" {
+			c.fault("%s", reason)
 		}
-		if len(column.Refers) != 1 || column.Refers[0].Path != "" || column.Refers[0].Value != "" {
-			fault("a list refers to one table, without path and value")
-		}
+		c.faultIf(array && column.Separator != "", "is an array, which has no separator")
+		c.faultIf(!array && typed && s.Kind != sqltype.Text, "is a list, but type %q is no text", column.Type)
+		c.faultIf(!hasOne, "a list refers to one table, without path and value")
 	case RoleJSON:
-		if typed && s.Kind != sqltype.JSON && s.Kind != sqltype.Text {
-			fault("is JSON, but type %q is neither that nor a text", column.Type)
-		}
-		c.distinct(t, column, "path", func(r *Reference) string { return r.Path })
+		c.faultIf(typed && s.Kind != sqltype.JSON && s.Kind != sqltype.Text, "is JSON, but type %q is neither that nor a text", column.Type)
+		c.distinct("path", func(r *Reference) string { return r.Path })
 		for _, r := range column.Refers {
 			if _, err := jsonpath.Parse(r.Path); err != nil {
-				fault("%v", err)
+				c.fault("%v", err)
 			}
 		}
 	case RolePolymorphic:
-		c.holder(t, column, s)
-		c.distinct(t, column, "value", func(r *Reference) string { return r.Value })
-		if by := t.Column(column.By); by == nil || by == column || by.Role != RolePlain {
-			fault("by is %q: want another column of role plain", column.By)
-		} else {
-			for _, source := range c.sourcesOf(t) {
-				if column.In(source) && !by.In(source) {
-					fault("by is %q, which source %q does not have", column.By, source)
-				}
-			}
+		c.distinct("value", func(r *Reference) string { return r.Value })
+		by := c.table.Column(column.By)
+		if by == nil || by == column || by.Role != RolePlain {
+			c.fault("by is %q: want another column of role plain", column.By)
+			return
 		}
-	default:
-		fault("role %q: want plain, key, reference, json, list or polymorphic", column.Role)
-		return
+		for _, source := range c.plan.SourcesOf(c.table) {
+			c.faultIf(column.In(source) && !by.In(source), "by is %q, which source %q does not have", column.By, source)
+		}
 	}
-	for _, r := range column.Refers {
-		if r.Table == "" && column.Role == RolePolymorphic {
-			continue
-		}
+}
+
+// parents complains of references to tables whose rows have no ids.
+func (c *columnChecker) parents() {
+	for _, r := range c.column.Refers {
 		switch parent := c.plan.Table(r.Table); {
+		case r.Table == "" && c.column.Role == RolePolymorphic:
 		case parent == nil:
-			fault("refers to table %q, which does not exist", r.Table)
+			c.fault("refers to table %q, which does not exist", r.Table)
 		case parent.Skip:
-			fault("refers to table %q, which is skipped", r.Table)
+			c.fault("refers to table %q, which is skipped", r.Table)
 		case parent.Key() == nil:
-			fault("refers to table %q, which has no key", r.Table)
-		}
-	}
-	switch column.Orphans {
-	case OrphansFail, OrphansDrop:
-	case OrphansNull:
-		if !column.Nullable && (column.Role == RoleReference || column.Role == RolePolymorphic) {
-			fault("orphans become null, but it is not nullable")
-		}
-	default:
-		fault("orphans %q: want null, drop or nothing", column.Orphans)
-	}
-}
-
-// holder complains of a type that new ids do not fit.
-func (c *checker) holder(t *Table, column *Column, s sqltype.Type) {
-	if c.dialect == sqldialect.SQLite {
-		return
-	}
-	if s.Kind != sqltype.Integer && s.Kind != sqltype.Text || c.mintsFor(column) {
-		if reason := s.UnfitForIDs(column.Type); reason != "" {
-			c.fault(t.Name, column.Name, "%s", reason)
+			c.fault("refers to table %q, which has no key", r.Table)
 		}
 	}
 }
 
-// mintsFor reports whether the column may hold new ids.
-func (c *checker) mintsFor(column *Column) bool {
-	return slices.ContainsFunc(column.Refers, func(r *Reference) bool {
+// getsNewIDs reports whether the column may hold new ids.
+func (c *columnChecker) getsNewIDs() bool {
+	return slices.ContainsFunc(c.column.Refers, func(r *Reference) bool {
 		parent := c.plan.Table(r.Table)
-		return parent != nil && len(parent.Mint) > 0
+		return parent != nil && len(parent.NewIDs) > 0
 	})
 }
 
 // distinct complains of references that are alike.
-func (c *checker) distinct(t *Table, column *Column, field string, of func(*Reference) string) {
-	if len(column.Refers) == 0 {
-		c.fault(t.Name, column.Name, "refers to nothing")
+func (c *columnChecker) distinct(field string, of func(*Reference) string) {
+	c.faultIf(len(c.column.Refers) == 0, "refers to nothing")
+	for i, r := range c.column.Refers {
+		c.faultIf(slices.ContainsFunc(c.column.Refers[:i], func(other *Reference) bool { return of(other) == of(r) }), "two references have the %s %q", field, of(r))
 	}
-	for i, r := range column.Refers {
-		switch {
-		case slices.ContainsFunc(column.Refers[:i], func(other *Reference) bool { return of(other) == of(r) }):
-			c.fault(t.Name, column.Name, "two references have the %s %q", field, of(r))
-		}
-	}
-}
-
-func (c *checker) sourcesOf(t *Table) []string {
-	if len(t.Sources) > 0 {
-		return t.Sources
-	}
-	return c.plan.Sources
 }

@@ -14,7 +14,7 @@ func goodPlan() *plan.Plan {
 		Version: 1, Dialect: "MySQL", Sources: []string{"a", "b"},
 		Tables: []*plan.Table{
 			{
-				Name: "players", PrimaryKey: []string{"id"}, Mint: []string{"a"}, Created: "born", Zone: "Asia/Shanghai",
+				Name: "players", PrimaryKey: []string{"id"}, NewIDs: []string{"a"}, Created: "born", Zone: "Asia/Shanghai",
 				Columns: []*plan.Column{
 					{Name: "id", Type: "bigint unsigned", Role: plan.RoleKey},
 					{Name: "name", Type: "varchar(20)", Role: plan.RolePlain},
@@ -59,9 +59,9 @@ func TestCheck(t *testing.T) {
 		{"table without name", func(p *plan.Plan) { p.Tables[2].Name = "" }, "", "", "no name"},
 		{"table twice", func(p *plan.Plan) { p.Tables[2].Name = "scores" }, "scores", "", "is there twice"},
 		{"table of no source", func(p *plan.Plan) { table(p).Sources = []string{"c"} }, "players", "", `"c", which is no source`},
-		{"minting elsewhere", func(p *plan.Plan) { table(p).Sources = []string{"b"} }, "players", "", `mint names "a", which does not have the table`},
-		{"minting twice", func(p *plan.Plan) { table(p).Mint = []string{"a", "a"} }, "players", "", "twice"},
-		{"minting without a key", func(p *plan.Plan) { p.Tables[1].Mint = []string{"a"} }, "scores", "", "no column is a key"},
+		{"new ids elsewhere", func(p *plan.Plan) { table(p).Sources = []string{"b"} }, "players", "", `new_ids names "a", which does not have the table`},
+		{"new ids twice", func(p *plan.Plan) { table(p).NewIDs = []string{"a", "a"} }, "players", "", "twice"},
+		{"new ids without a key", func(p *plan.Plan) { p.Tables[1].NewIDs = []string{"a"} }, "scores", "", "no column is a key"},
 		{"no primary key", func(p *plan.Plan) { p.Tables[1].PrimaryKey = nil }, "scores", "", "no primary key"},
 		{"primary key of nothing", func(p *plan.Plan) { p.Tables[1].PrimaryKey = []string{"x"} }, "scores", "", `"x", which is no column`},
 		{"primary key of some", func(p *plan.Plan) { column(p, 0).Sources = []string{"a"} }, "players", "id", "all the sources"},

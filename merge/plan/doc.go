@@ -2,9 +2,11 @@
 // that people have edited, [Plan.Check] says what is wrong with it or not decided, [Plan.Schema] returns the statements that
 // make the target's tables.
 //
-//	read.go     reads and writes YAML and JSON
-//	check.go    Check; check_column.go has what it says of columns
-//	schema.go   Schema
-//	order.go    the orders in which tables are copied and get new ids
-//	plan.go     the types
+//	read.go            reads and writes YAML and JSON
+//	schema.go          Schema
+//	check.go           Check of tables and keys
+//	check_column.go    Check of columns
+//	fault.go           Error, and what collects errors
+//	order.go           the orders in which tables are copied and get new ids
+//	plan.go            the types
 package plan

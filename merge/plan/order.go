@@ -6,56 +6,65 @@ import "slices"
 type Stage struct {
 	Table *Table
 
-	// Deferred are the columns that are copied as NULL, because the rows that they
-	// refer to may not be there yet. The phase link sets them.
+	// Deferred are the columns that are copied as NULL, because the rows that they refer to may not be there yet. Phase link
+	// sets them.
 	Deferred []*Column
 }
 
-// Stages returns the tables in an order in which each comes after the tables that
-// its foreign keys refer to. Where foreign keys form a circle, it defers columns
-// to break it. A circle in which none can be NULL is an [*Error], unless
-// the database checks no foreign keys.
-func (p *Plan) Stages(unchecked bool) ([]Stage, error) {
-	var tables []*Table
-	for _, t := range p.Tables {
-		if !t.Skip {
-			tables = append(tables, t)
+// merged returns the tables that are not skipped.
+func (p *Plan) merged() []*Table {
+	return slices.DeleteFunc(slices.Clone(p.Tables), func(t *Table) bool { return t.Skip })
+}
+
+// Stages returns the tables in an order in which each comes after the tables that its foreign keys refer to. Where foreign
+// keys form a circle, it defers columns to break it. A circle in which no column can be NULL is an [*Error], unless
+// unchecked says that the database checks no foreign keys.
+func (p *Plan) Stages(unchecked bool) (all []Stage, err error) {
+	order := p.merged()
+	if !unchecked {
+		if order, err = p.copyOrder(order); err != nil {
+			return nil, err
 		}
 	}
-	if unchecked {
-		all := make([]Stage, len(tables))
-		for i, t := range tables {
-			all[i].Table = t
-		}
-		return all, nil
-	}
-	var order []*Table
-	for _, component := range p.components(tables) {
-		strict, circle := p.sort(component, func(t *Table, k *ForeignKey) bool { return k.breaks(p, t) != nil })
-		if circle != nil {
-			return nil, &Error{
-				Table:  circle.Name,
-				Reason: "its foreign keys form a circle, and none can be NULL: it takes Config.WithoutForeignKeys",
-			}
-		}
-		order = append(order, strict...)
-	}
-	all := make([]Stage, len(order))
 	for i, t := range order {
-		all[i].Table = t
+		stage := Stage{Table: t}
 		for _, k := range t.ForeignKeys {
-			if to := slices.Index(order, p.Table(k.Table)); to < i {
-				continue // skipped tables are not there
+			if to := slices.Index(order, p.Table(k.Table)); unchecked || to < i { // skipped tables are not there
+				continue
 			}
-			if c := k.breaks(p, t); c != nil && !slices.Contains(all[i].Deferred, c) {
-				all[i].Deferred = append(all[i].Deferred, c)
+			if c := k.breaks(p, t); c != nil && !slices.Contains(stage.Deferred, c) {
+				stage.Deferred = append(stage.Deferred, c)
 			}
 		}
+		all = append(all, stage)
 	}
 	return all, nil
 }
 
-// breaks returns a column of a foreign key that turns off its check when it is NULL, or nil. No foreign key refers to it.
+// copyOrder returns tables in the order of their foreign keys, except for the foreign keys that break a circle.
+func (p *Plan) copyOrder(tables []*Table) (order []*Table, err error) {
+	parents := func(breaking bool) func(*Table) []*Table {
+		return func(t *Table) (all []*Table) {
+			for _, k := range t.ForeignKeys {
+				if breaking || k.breaks(p, t) == nil {
+					all = append(all, p.Table(k.Table))
+				}
+			}
+			return all
+		}
+	}
+	for _, component := range components(tables, parents(true)) {
+		strict, circle := inOrder(component, parents(false))
+		if circle != nil {
+			return nil, &Error{Table: circle.Name, Reason: "its foreign keys form a circle, and none can be NULL: it takes Config.WithoutForeignKeys"}
+		}
+		order = append(order, strict...)
+	}
+	return order, nil
+}
+
+// breaks returns a column of a foreign key that can be NULL, which turns off the check of the key, or nil. No foreign key
+// refers to the column.
 func (k *ForeignKey) breaks(p *Plan, t *Table) *Column {
 	for _, name := range k.Columns {
 		if c := t.Column(name); c != nil && c.Nullable && c.Generated == "" && !slices.Contains(t.PrimaryKey, name) && !p.referred(t, name) {
@@ -74,31 +83,18 @@ func (p *Plan) referred(t *Table, column string) bool {
 	})
 }
 
-// parents returns the tables that must come before t.
-func (p *Plan) parents(t *Table, without func(*Table, *ForeignKey) bool) []*Table {
-	var all []*Table
-	for _, k := range t.ForeignKeys {
-		if parent := p.Table(k.Table); parent != nil && !parent.Skip && (without == nil || !without(t, k)) {
-			all = append(all, parent)
-		}
-	}
-	return all
-}
-
-// components returns the strongly connected components of the graph of foreign
-// keys, each after those that it refers to (Tarjan, "Depth-first search and
-// linear graph algorithms", 1972).
-func (p *Plan) components(tables []*Table) [][]*Table {
+// components returns the strongly connected components of a graph of tables, each after those that it refers to (Tarjan,
+// "Depth-first search and linear graph algorithms", 1972).
+func components(tables []*Table, parents func(*Table) []*Table) (all [][]*Table) {
 	index, low := map[*Table]int{}, map[*Table]int{}
 	var stack []*Table
-	var all [][]*Table
 	var visit func(t *Table)
 	visit = func(t *Table) {
 		index[t] = len(index) + 1
 		low[t] = index[t]
 		stack = append(stack, t)
-		for _, parent := range p.parents(t, nil) {
-			if index[parent] == 0 {
+		for _, parent := range parents(t) {
+			if index[parent] == 0 && slices.Contains(tables, parent) {
 				visit(parent)
 				low[t] = min(low[t], low[parent])
 			} else if slices.Contains(stack, parent) {
@@ -119,43 +115,35 @@ func (p *Plan) components(tables []*Table) [][]*Table {
 	return all
 }
 
-// sort returns tables in an order in which each comes after its parents, or a
-// table of a circle.
-func (p *Plan) sort(tables []*Table, without func(*Table, *ForeignKey) bool) (order []*Table, circle *Table) {
-	state := map[*Table]int{} // 1: on the way, 2: done
-	var visit func(t *Table) bool
-	visit = func(t *Table) bool {
+// inOrder returns tables in an order in which each comes after its parents, or a table of a circle.
+func inOrder(tables []*Table, parents func(*Table) []*Table) (order []*Table, circle *Table) {
+	begun := map[*Table]bool{}
+	var visit func(t *Table)
+	visit = func(t *Table) {
 		switch {
-		case state[t] == 2 || !slices.Contains(tables, t):
-			return true
-		case state[t] == 1:
+		case circle != nil || !slices.Contains(tables, t) || slices.Contains(order, t):
+			return
+		case begun[t]:
 			circle = t
-			return false
+			return
 		}
-		state[t] = 1
-		for _, parent := range p.parents(t, without) {
-			if !visit(parent) {
-				return false
-			}
+		begun[t] = true
+		for _, parent := range parents(t) {
+			visit(parent)
 		}
-		state[t] = 2
 		order = append(order, t)
-		return true
 	}
 	for _, t := range tables {
-		if !visit(t) {
-			return nil, circle
-		}
+		visit(t)
 	}
-	return order, nil
+	return order, circle
 }
 
-// Precedence returns the sources of a table in the order in which their rows get
-// new ids: the row that another one is merged into comes first.
-func (p *Plan) Precedence(t *Table) ([]string, error) {
-	var order []string
+// Precedence returns the sources of a table in the order in which their rows get new ids: a row comes before the rows that
+// are merged into it.
+func (p *Plan) Precedence(t *Table) (order []string, err error) {
 	for _, u := range t.Unique {
-		if u.Rule != RuleKeep && u.Rule != RuleMatch {
+		if !u.merges() {
 			continue
 		}
 		this := p.Preferred(t, u)
@@ -172,52 +160,26 @@ func (p *Plan) Precedence(t *Table) ([]string, error) {
 
 // Preferred returns the sources of a table in the order of their precedence in a unique key.
 func (p *Plan) Preferred(t *Table, u *Unique) []string {
-	order := slices.Clone(u.Prefer)
-	for _, s := range p.SourcesOf(t) {
-		if !slices.Contains(order, s) {
-			order = append(order, s)
-		}
-	}
-	return order
+	others := slices.DeleteFunc(p.SourcesOf(t), func(s string) bool { return slices.Contains(u.Prefer, s) })
+	return slices.Concat(u.Prefer, others)
 }
 
 // MintOrder returns the tables in the order in which their rows get new ids: a table comes after those that it refers
 // to in unique keys, if their rows may be merged, and after those that decide which of its rows are dropped.
 func (p *Plan) MintOrder() ([]*Table, error) {
-	var order []*Table
-	state := map[*Table]int{} // 1: on the way, 2: done
-	var visit func(t *Table) error
-	visit = func(t *Table) error {
-		switch state[t] {
-		case 1:
-			return &Error{Table: t.Name, Reason: "references that drop rows, or are in unique keys that merge them, form a circle"}
-		case 2:
-			return nil
-		}
-		state[t] = 1
+	order, circle := inOrder(p.merged(), func(t *Table) (parents []*Table) {
 		for _, c := range t.Columns {
-			unique := slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, c.Name) })
+			isUnique := slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, c.Name) })
 			for _, r := range c.Refers {
-				parent := p.Table(r.Table)
-				if parent == nil || parent.Skip || !c.DropsRows() && !(unique && parent.Merges()) {
-					continue
-				}
-				if err := visit(parent); err != nil {
-					return err
+				if parent := p.Table(r.Table); parent != nil && (c.DropsRows() || isUnique && parent.Merges()) {
+					parents = append(parents, parent)
 				}
 			}
 		}
-		state[t] = 2
-		order = append(order, t)
-		return nil
-	}
-	for _, t := range p.Tables {
-		if t.Skip {
-			continue
-		}
-		if err := visit(t); err != nil {
-			return nil, err
-		}
+		return parents
+	})
+	if circle != nil {
+		return nil, &Error{Table: circle.Name, Reason: "references that drop rows, or are in unique keys that merge them, form a circle"}
 	}
 	return order, nil
 }

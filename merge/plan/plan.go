@@ -35,9 +35,9 @@ type Table struct {
 	// PrimaryKey are the columns that tell rows apart: at least one.
 	PrimaryKey []string `json:"primary_key,omitempty" yaml:"primary_key,omitempty,flow"`
 
-	// Mint are the sources whose rows get a new id in the column of role key.
+	// NewIDs are the sources whose rows get a new id in the column of role key.
 	// Rows of the other sources keep their ids.
-	Mint []string `json:"mint,omitempty" yaml:"mint,omitempty,flow"`
+	NewIDs []string `json:"new_ids,omitempty" yaml:"new_ids,omitempty,flow"`
 
 	// Created is the column whose value is the time in a new id. Without one, new ids only have the order of
 	// the old ones. Zone is the time zone of a column that has none itself, as time.LoadLocation takes it; none
@@ -171,30 +171,22 @@ type Index struct {
 
 // Table returns the table of a name, or nil.
 func (p *Plan) Table(name string) *Table {
-	for _, t := range p.Tables {
-		if t.Name == name {
-			return t
-		}
-	}
-	return nil
+	return first(p.Tables, func(t *Table) bool { return t.Name == name })
 }
 
 // Column returns the column of a name, or nil.
 func (t *Table) Column(name string) *Column {
-	for _, c := range t.Columns {
-		if c.Name == name {
-			return c
-		}
-	}
-	return nil
+	return first(t.Columns, func(c *Column) bool { return c.Name == name })
 }
 
 // Key returns the column of Role key, or nil.
 func (t *Table) Key() *Column {
-	for _, c := range t.Columns {
-		if c.Role == RoleKey {
-			return c
-		}
+	return first(t.Columns, func(c *Column) bool { return c.Role == RoleKey })
+}
+
+func first[T any](all []*T, is func(*T) bool) *T {
+	if at := slices.IndexFunc(all, is); at >= 0 {
+		return all[at]
 	}
 	return nil
 }
@@ -209,8 +201,8 @@ func (c *Column) In(source string) bool {
 	return len(c.Sources) == 0 || slices.Contains(c.Sources, source)
 }
 
-// Mints reports whether rows of a source get new ids.
-func (t *Table) Mints(source string) bool { return slices.Contains(t.Mint, source) }
+// Rekeys reports whether rows of a source get new ids.
+func (t *Table) Rekeys(source string) bool { return slices.Contains(t.NewIDs, source) }
 
 // IDsOf returns the name of the table whose ids a key or reference holds, or "".
 func (t *Table) IDsOf(column string) string {
@@ -227,8 +219,10 @@ func (t *Table) IDsOf(column string) string {
 
 // Merges reports whether rows of the table may be merged into others, by RuleKeep or RuleMatch.
 func (t *Table) Merges() bool {
-	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return u.Rule == RuleKeep || u.Rule == RuleMatch })
+	return slices.ContainsFunc(t.Unique, (*Unique).merges)
 }
+
+func (u *Unique) merges() bool { return u.Rule == RuleKeep || u.Rule == RuleMatch }
 
 // SourcesOf returns the sources that have the table, in the plan's order.
 func (p *Plan) SourcesOf(t *Table) []string {
@@ -247,5 +241,12 @@ func (c *Column) DropsRows() bool { return c.HoldsReferences() && c.Orphans == O
 func (t *Table) AddNote(format string, args ...any) {
 	if note := fmt.Sprintf(format, args...); !slices.Contains(t.Notes, note) {
 		t.Notes = append(t.Notes, note)
+	}
+}
+
+// AddSuspect appends a suspect that the column does not have yet.
+func (c *Column) AddSuspect(format string, args ...any) {
+	if suspect := fmt.Sprintf(format, args...); !slices.Contains(c.Suspects, suspect) {
+		c.Suspects = append(c.Suspects, suspect)
 	}
 }

@@ -10,26 +10,25 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-const guide = `# What a merge does to every column. Read the roles, and settle each entry of suspects:
+const guide = `# What a merge does to every column. Read the roles, and decide on each entry of suspects:
 # correct the role and what it needs, then set "decided: true" beside it.
 #
 #   plain        copied as it is
-#   key          the ids of the table's rows; sources under "mint" get new ones
+#   key          the ids of the table's rows; sources under "new_ids" get new ones
 #   reference    the id of a row of refers' table
-#   list         several ids in a text, apart by separator (a comma)
+#   list         several ids in a text, separated by separator (a comma)
 #   json         ids at the paths of refers
 #   polymorphic  the id of a row of the table that the column "by" names
 #   undecided    must be changed to another one
 #
-# none: values that stand for no row. orphans: what becomes of ids of no row: an error, or null, or drop (the row).
-# What is no id at all, and not in none, is an error.
+# none: values that stand for no row. orphans: what becomes of ids of rows that do not exist: an error, or null, or drop (the row).
+# A value that is no id, and not in none, is an error.
 # unique.rule: fail, suffix (rename the later one), keep (the first one; the rest is not copied, references to it follow),
 # match (keep, and an error where the rows differ).
 # A table with "skip: true" is left out, and so is a column that is deleted here and named in the table's "without: [column]".
 `
 
-// WriteYAML writes the plan as YAML, below a comment on how to edit it. [Read]
-// reads it back, without the comments that people have added.
+// WriteYAML writes the plan as YAML, below a comment on how to edit it. [Read] reads it back, without any comments.
 func (p *Plan) WriteYAML(w io.Writer) error {
 	var b bytes.Buffer
 	b.WriteString(guide)
@@ -57,17 +56,26 @@ func (p *Plan) WriteJSON(w io.Writer) error {
 	return nil
 }
 
-// Read reads what [Plan.WriteYAML] or [Plan.WriteJSON] wrote and people
-// edited. A field that a plan does not have is an error, because it is a typing
-// error. Read does not check the plan, see [Plan.Check].
+// Read reads what [Plan.WriteYAML] or [Plan.WriteJSON] wrote and people edited. A field that a plan does not have is an
+// error, since it is probably mistyped. Read does not check the plan, see [Plan.Check].
 func Read(r io.Reader) (*Plan, error) {
 	data, err := io.ReadAll(r)
 	p := &Plan{}
-	if err == nil {
-		if text := bytes.TrimSpace(data); len(text) > 0 && text[0] == '{' {
-			err = readJSON(data, p)
-		} else {
-			err = readYAML(data, p)
+	switch {
+	case err != nil:
+	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
+		decoder := json.NewDecoder(bytes.NewReader(data))
+		decoder.DisallowUnknownFields()
+		if err = decoder.Decode(p); err == nil {
+			if _, end := decoder.Token(); end != io.EOF {
+				err = errors.New("something follows the plan")
+			}
+		}
+	default:
+		var root yaml.Node
+		if err = yaml.Load(data, &root); err == nil {
+			spellNull(&root)
+			err = root.Load(p, yaml.WithKnownFields())
 		}
 	}
 	if err == nil {
@@ -79,17 +87,8 @@ func Read(r io.Reader) (*Plan, error) {
 	return p, nil
 }
 
-func readYAML(data []byte, p *Plan) error {
-	var root yaml.Node
-	if err := yaml.Load(data, &root); err != nil {
-		return err
-	}
-	spellNull(&root)
-	return root.Load(p, yaml.WithKnownFields())
-}
-
-// spellNull makes a text of the null in "orphans: null", which people write
-// without quotes. Nothing after the colon stays nothing.
+// spellNull makes a text of the null in "orphans: null", which people write without quotes. Nothing after the colon stays
+// nothing.
 func spellNull(n *yaml.Node) {
 	for i, child := range n.Content {
 		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == "orphans" && child.Kind == yaml.ScalarNode && child.ShortTag() == "!!null" && child.Value != "" {
@@ -97,48 +96,4 @@ func spellNull(n *yaml.Node) {
 		}
 		spellNull(child)
 	}
-}
-
-func readJSON(data []byte, p *Plan) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(p); err != nil {
-		return err
-	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return errors.New("something follows the plan")
-	}
-	return nil
-}
-
-// checkNil refuses empty entries of lists, so that no other code meets them.
-func (p *Plan) checkNil() error {
-	for _, t := range p.Tables {
-		if t == nil {
-			return errors.New("an entry of tables is empty")
-		}
-		for _, err := range []error{
-			noNil(t.Name, "columns", t.Columns), noNil(t.Name, "unique", t.Unique),
-			noNil(t.Name, "foreign_keys", t.ForeignKeys), noNil(t.Name, "indexes", t.Indexes),
-		} {
-			if err != nil {
-				return err
-			}
-		}
-		for _, c := range t.Columns {
-			if err := noNil(t.Name+"."+c.Name, "refers", c.Refers); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func noNil[T any](of, field string, entries []*T) error {
-	for _, entry := range entries {
-		if entry == nil {
-			return fmt.Errorf("%q: an entry of %s is empty", of, field)
-		}
-	}
-	return nil
 }

@@ -127,7 +127,7 @@ func ExamplePlan_WriteYAML() {
 	p := &plan.Plan{
 		Version: 1, Dialect: "SQLite", Sources: []string{"eu", "us"},
 		Tables: []*plan.Table{{
-			Name: "players", PrimaryKey: []string{"id"}, Mint: []string{"eu", "us"}, Created: "created_at",
+			Name: "players", PrimaryKey: []string{"id"}, NewIDs: []string{"eu", "us"}, Created: "created_at",
 			Columns: []*plan.Column{
 				{Name: "id", Type: "INTEGER", Role: plan.RoleKey},
 				{Name: "friends", Type: "TEXT", Role: plan.RoleList, Refers: []*plan.Reference{{Table: "players"}}, Suspects: []string{"a list of ids?"}},
@@ -151,7 +151,7 @@ func ExamplePlan_WriteYAML() {
 	// tables:
 	// - name: players
 	//   primary_key: [id]
-	//   mint: [eu, us]
+	//   new_ids: [eu, us]
 	//   created: created_at
 	//   columns:
 	//   - name: id
@@ -177,7 +177,7 @@ sources: [eu, us]
 tables:
 - name: players
   primary_key: [id]
-  mint: [eu, us]
+  new_ids: [eu, us]
   columns:
   - {name: id, type: INTEGER, role: key}
   - {name: boss_id, type: INTEGER, role: reference, refers: [{table: players}], suspects: [named like an id]}
@@ -198,7 +198,7 @@ sources: [eu, us]
 tables:
 - name: players
   primary_key: [id]
-  mint: [eu, us]
+  new_ids: [eu, us]
   columns:
   - {name: id, type: bigint, role: key}
   - name: invited_by

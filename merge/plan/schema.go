@@ -9,14 +9,12 @@ import (
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
-// Schema returns the statements that make the target's tables, in the order in
-// which they must run: types, tables, indexes, foreign keys. Keys are not
-// numbered by the database any more, and keys and references have 64 bits. What is in Notes is
-// left out: add it when the merge is done.
+// Schema returns the statements that make the target's tables, in the order in which they must run: types, tables, indexes,
+// foreign keys. The database does not number keys any more, and keys and references have 64 bits. What is in Notes is left
+// out: add it when the merge is done.
 //
-// The target may be made in another way, as long as it has these tables and
-// columns. Schema returns the error of [Plan.Check], if there is one. Types,
-// defaults and expressions of the plan become part of the statements as they are:
+// The target may be made in another way, as long as it has these tables and columns. Schema returns the error of
+// [Plan.Check], if there is one. Types, defaults and expressions of the plan become part of the statements as they are:
 // trust the statements as much as the people who have edited the plan.
 func (p *Plan) Schema() ([]string, error) {
 	if err := p.Check(); err != nil {
@@ -24,18 +22,15 @@ func (p *Plan) Schema() ([]string, error) {
 	}
 	w := &schemaWriter{dialect: dialectOf(p.Dialect), plan: p}
 	statements := slices.Clone(p.Types)
-	for _, t := range p.Tables {
-		if !t.Skip {
-			statements = append(statements, w.table(t))
-		}
+	tables := p.merged()
+	for _, t := range tables {
+		statements = append(statements, w.table(t))
 	}
-	for _, t := range p.Tables {
-		if !t.Skip {
-			statements = append(statements, w.indexes(t)...)
-		}
+	for _, t := range tables {
+		statements = append(statements, w.indexes(t)...)
 	}
-	for _, t := range p.Tables {
-		if keys := w.foreignKeys(t); !t.Skip && w.dialect != sqldialect.SQLite && len(keys) > 0 {
+	for _, t := range tables {
+		if keys := w.foreignKeys(t); w.dialect != sqldialect.SQLite && len(keys) > 0 {
 			statements = append(statements, "ALTER TABLE "+w.dialect.Quote(t.Name)+"\n  ADD "+strings.Join(keys, ",\n  ADD "))
 		}
 	}
@@ -47,21 +42,12 @@ type schemaWriter struct {
 	plan    *Plan
 }
 
-// list returns names as SQL, with commas.
-func (w *schemaWriter) list(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = w.dialect.Quote(name)
-	}
-	return strings.Join(quoted, ", ")
-}
-
 func (w *schemaWriter) table(t *Table) string {
 	var lines []string
 	for _, c := range t.Columns {
 		lines = append(lines, w.column(c))
 	}
-	lines = append(lines, "PRIMARY KEY ("+w.list(t.PrimaryKey)+")")
+	lines = append(lines, "PRIMARY KEY ("+w.dialect.QuoteAll(t.PrimaryKey)+")")
 	for _, u := range t.Unique {
 		if w.isInline(t, u) {
 			lines = append(lines, w.unique(u))
@@ -125,7 +111,7 @@ func (w *schemaWriter) isInline(t *Table, u *Unique) bool {
 }
 
 func (w *schemaWriter) unique(u *Unique) string {
-	columns := "(" + w.list(u.Columns) + ")"
+	columns := "(" + w.dialect.QuoteAll(u.Columns) + ")"
 	switch {
 	case u.Name == "":
 		return "UNIQUE " + columns
@@ -138,14 +124,14 @@ func (w *schemaWriter) unique(u *Unique) string {
 func (w *schemaWriter) indexes(t *Table) (statements []string) {
 	for _, u := range t.Unique {
 		if !w.isInline(t, u) && !slices.Equal(u.Columns, t.PrimaryKey) {
-			statements = append(statements, fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", w.dialect.Quote(u.Name), w.dialect.Quote(t.Name), w.list(u.Columns)))
+			statements = append(statements, fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", w.dialect.Quote(u.Name), w.dialect.Quote(t.Name), w.dialect.QuoteAll(u.Columns)))
 		}
 	}
 	for _, i := range t.Indexes {
 		if i.Statement != "" {
 			statements = append(statements, i.Statement)
 		} else {
-			statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", w.dialect.Quote(i.Name), w.dialect.Quote(t.Name), w.list(i.Columns)))
+			statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", w.dialect.Quote(i.Name), w.dialect.Quote(t.Name), w.dialect.QuoteAll(i.Columns)))
 		}
 	}
 	return statements
@@ -157,7 +143,7 @@ func (w *schemaWriter) foreignKeys(t *Table) (keys []string) {
 		if w.plan.Table(k.Table).Skip {
 			continue
 		}
-		text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", w.list(k.Columns), w.dialect.Quote(k.Table), w.list(k.Refers))
+		text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", w.dialect.QuoteAll(k.Columns), w.dialect.Quote(k.Table), w.dialect.QuoteAll(k.Refers))
 		if k.Name != "" {
 			text = "CONSTRAINT " + w.dialect.Quote(k.Name) + " " + text
 		}

@@ -35,7 +35,7 @@ func TestSchemaText(t *testing.T) {
 					Indexes: []*plan.Index{{Name: "i", Columns: []string{"n", "at"}}, {Name: "j", Statement: "CREATE INDEX j"}},
 				},
 				{
-					Name: "players", PrimaryKey: []string{"id"}, Mint: []string{"a"},
+					Name: "players", PrimaryKey: []string{"id"}, NewIDs: []string{"a"},
 					Columns: []*plan.Column{{Name: "id", Type: "bigint unsigned", Role: plan.RoleKey}},
 				},
 				{Name: "gone", Skip: true},

@@ -1,4 +1,4 @@
-// Package report is what a merge tells: events while it goes on, the forecast of a dry run, the report of a verification,
+// Package report has what a merge returns: events while it runs, the forecast of a dry run, the report of a verification,
 // and errors. Forecasts and reports are data: they marshal as JSON, and write themselves as text for people.
 //
 //	events.go      Event

@@ -8,28 +8,25 @@ import (
 	"time"
 )
 
-// ErrUnfinished is returned if a run with another plan has copied rows into the
-// target, and has not ended: finish it with its own plan, or begin with an empty
-// target. It is wrapped: use errors.Is.
+// ErrUnfinished is returned if a run of another plan has copied rows into the target and has not ended: finish it with its
+// own plan, or begin with an empty target. It is wrapped: use errors.Is.
 var ErrUnfinished = errors.New("another run is unfinished")
 
-// ErrMerged is returned if a table of a source was merged into the target
-// before, with another plan. It is wrapped: use errors.Is.
+// ErrMerged is returned if a run of another plan has merged a table of a source already. It is wrapped: use errors.Is.
 var ErrMerged = errors.New("the source's table was merged before")
 
-// A RunningError says that another process is merging into the target, or was
-// a short while ago.
+// A RunningError says that another process is merging into the target, or was until a short while ago.
 type RunningError struct {
 	Holder string    // see Config.Holder
-	Until  time.Time // when its lease ends, unless it renews the lease; by the target's clock
+	Until  time.Time // when its lease ends, if it is not renewed; by the target's clock
 }
 
 func (e *RunningError) Error() string {
 	return fmt.Sprintf("%q is merging into the target, at least until %s", e.Holder, e.Until.UTC().Format(time.RFC3339Nano))
 }
 
-// An OvertakenError says that another process has taken over the merge, because this
-// one did not renew its lease in time. What it had not committed is rolled back.
+// An OvertakenError says that this process did not renew its lease of the merge in time, so that another one could take it.
+// What this process had not committed is rolled back.
 type OvertakenError struct {
 	Holder string // who has the lease now, if that is known
 }
@@ -58,7 +55,7 @@ func (e *OrphanError) Error() string {
 type ChangedError struct {
 	Source string
 	Table  string
-	Row    string // the primary key of a row, or of one near it; may be empty
+	Row    string // the primary key of the row that has changed, or of one near it; may be empty
 	Reason string
 }
 
@@ -85,8 +82,7 @@ func (e *RowError) Error() string {
 // Unwrap returns the cause.
 func (e *RowError) Unwrap() error { return e.Err }
 
-// A ClashError says that two rows have the same values in a unique key, and that its
-// rule does not allow it.
+// A ClashError says that two rows have equal values in a unique key, and that the key's rule does not allow it.
 type ClashError struct {
 	Table  string
 	Unique []string // the columns
@@ -122,16 +118,14 @@ func quoteTexts(texts []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// ErrNotFound is returned by [github.com/shardsnow/snow/merge.Lookup] for a row that is not in the target: the
-// source had no row with the id, or the row was dropped, or the source or the table
-// was not merged. It is wrapped: use errors.Is.
+// ErrNotFound is returned by [github.com/shardsnow/snow/merge.Lookup] for a row that is not in the target: the source had
+// no row with the id, or the row was dropped, or the source or the table was not merged. It is wrapped: use errors.Is.
 var ErrNotFound = errors.New("no such row")
 
-// ErrSameDatabase is returned if a source is the target, or another source.
-// It is wrapped: use errors.Is.
+// ErrSameDatabase is returned if a source is the target or another source. It is wrapped: use errors.Is.
 var ErrSameDatabase = errors.New("two of the databases are one")
 
-// A SourceError says which source an error is of.
+// A SourceError names the source of an error.
 type SourceError struct {
 	Source string
 	Err    error

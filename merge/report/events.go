@@ -9,13 +9,13 @@ type Event struct {
 	Source string // with Table; empty for the phase as a whole
 	Table  string
 
-	// Rows is how many rows of the source and table the phase has dealt with, in
-	// earlier runs too. Total is how many there are; -1 if that is not known yet.
+	// Rows is how many rows of the source's table the phase has handled, earlier runs included. Total is how many there
+	// are, or -1 if that is not known yet.
 	Rows, Total int64
 
-	Batch int           // EventBatch: rows of the batch
-	Took  time.Duration // EventBatch: its time
-	Text  string        // EventWarning: what about
+	Chunk int           // EventChunk: how many rows the chunk has
+	Took  time.Duration // EventChunk: the time of the chunk
+	Text  string        // EventWarning: the warning
 }
 
 // An EventKind says what an [Event] is about.
@@ -24,10 +24,10 @@ type EventKind string
 // The kinds of events.
 const (
 	EventPhase   EventKind = "phase"   // a phase begins
-	EventTable   EventKind = "table"   // a source's table begins in this phase, or goes on after an earlier run
-	EventBatch   EventKind = "batch"   // a transaction has ended, or as much was verified
-	EventEnd     EventKind = "end"     // a source's table is done in this phase
+	EventTable   EventKind = "table"   // the phase begins with a source's table, or continues with it after an earlier run
+	EventChunk   EventKind = "chunk"   // a chunk is committed or verified
+	EventEnd     EventKind = "end"     // the phase has finished a source's table
 	EventPause   EventKind = "pause"   // the run waits, because of Config.PauseFile or Merge.Pause
-	EventResume  EventKind = "resume"  // it goes on
-	EventWarning EventKind = "warning" // people should know of this
+	EventResume  EventKind = "resume"  // the run continues
+	EventWarning EventKind = "warning" // something that people should know
 )

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,7 @@ type Forecast struct {
 	Clashes  []ClashForecast `json:"clashes,omitempty"` // one for each unique key and pair of databases that clash in it
 	Orphans  []ValueForecast `json:"orphans,omitempty"` // references to no row, by column
 	Misfits  []ValueForecast `json:"misfits,omitempty"` // values that the target's columns do not take, by column
-	Dates    []DateForecast  `json:"dates,omitempty"`   // of what dates minted ids
+	Dates    []DateForecast  `json:"dates,omitempty"`   // the dates that go into new ids
 	Notes    []string        `json:"notes,omitempty"`   // what could not be looked at
 	Took     time.Duration   `json:"took_ns"`           // the time of the dry run
 	Estimate time.Duration   `json:"estimate_ns"`       // a rough guess at the time of a run, verification included
@@ -34,8 +35,8 @@ type TableForecast struct {
 	Source  string `json:"source"`
 	Rows    int64  `json:"rows"`
 	Rekeyed int64  `json:"rekeyed"` // those that get a new id
-	Merged  int64  `json:"merged"`  // those that come to stand for another row
-	Dropped int64  `json:"dropped"` // those left out for a reference to no row, without what refers to them
+	Merged  int64  `json:"merged"`  // those that are merged into another row
+	Dropped int64  `json:"dropped"` // those left out because they refer to no row
 	Renamed int64  `json:"renamed"` // values changed by RuleSuffix
 	Before  int64  `json:"before"`  // rows that the target has
 }
@@ -62,9 +63,8 @@ type ValueForecast struct {
 	Samples []string     `json:"samples"` // at most MaxSamples
 }
 
-// A DateForecast is about the dates of the rows of a source that get new ids, in
-// the order of the old ids. The id of a row without a usable date gets the date of
-// the row before.
+// A DateForecast is about the dates of rows that get new ids, in the order of the old ids. The id of a row without a usable
+// date gets the date of the row before.
 type DateForecast struct {
 	Table      string        `json:"table"`
 	Source     string        `json:"source"`
@@ -72,7 +72,7 @@ type DateForecast struct {
 	Undated    int64         `json:"undated"`    // rows with NULL, a zero date or no date at all
 	Future     int64         `json:"future"`     // rows that are dated later than now
 	Inversions int64         `json:"inversions"` // rows that are dated before an earlier row
-	Largest    time.Duration `json:"largest_ns"` // by how much, at most: so far is the time in an id off
+	Largest    time.Duration `json:"largest_ns"` // by how much at most: the time in an id may be wrong by that
 }
 
 // MaxSamples is how many samples a line of a forecast has.
@@ -148,41 +148,31 @@ func (f *Forecast) WriteText(w io.Writer) error {
 		t.row(row.Table, row.Source, row.Rows, row.Rekeyed, row.Merged, row.Dropped, row.Renamed, row.Before)
 	}
 	t.end()
-	if len(f.Clashes) > 0 {
-		t = newTable(b, "Clash", "Source", "With", "Rule", "Rows", "Failing", "Such as")
-		for _, row := range f.Clashes {
-			with := row.With
-			if with == "" {
-				with = "(target)"
-			}
-			t.row(row.Table+" ("+strings.Join(row.Unique, ", ")+")", row.Source, with, row.Rule, row.Rows, row.Failing, strings.Join(row.Samples[:min(len(row.Samples), 2)], "; "))
-		}
-		t.end()
+	t = newTable(b, "Clash", "Source", "With", "Rule", "Rows", "Failing", "Such as")
+	for _, row := range f.Clashes {
+		name := row.Table + " (" + strings.Join(row.Unique, ", ") + ")"
+		t.row(name, row.Source, cmp.Or(row.With, "(target)"), row.Rule, row.Rows, row.Failing, suchAs(row.Samples))
 	}
-	for _, list := range []struct {
-		name string
-		rows []ValueForecast
-	}{{"Orphans", f.Orphans}, {"Do not fit", f.Misfits}} {
-		if len(list.rows) == 0 {
-			continue
+	t.end()
+	t = newTable(b, "Orphans", "Source", "Rows", "Such as")
+	for _, row := range f.Orphans {
+		name := row.Table + "." + row.Column
+		if row.Rule != plan.OrphansFail {
+			name += " (" + string(row.Rule) + ")"
 		}
-		t = newTable(b, list.name, "Source", "Rows", "Such as")
-		for _, row := range list.rows {
-			name := row.Table + "." + row.Column
-			if row.Rule != plan.OrphansFail {
-				name += " (" + string(row.Rule) + ")"
-			}
-			t.row(name, row.Source, row.Rows, strings.Join(row.Samples[:min(len(row.Samples), 2)], "; "))
-		}
-		t.end()
+		t.row(name, row.Source, row.Rows, suchAs(row.Samples))
 	}
-	if len(f.Dates) > 0 {
-		t = newTable(b, "Dates", "Source", "Undated", "Future", "Inversions", "Largest")
-		for _, row := range f.Dates {
-			t.row(row.Table+"."+row.Column, row.Source, row.Undated, row.Future, row.Inversions, row.Largest)
-		}
-		t.end()
+	t.end()
+	t = newTable(b, "Do not fit", "Source", "Rows", "Such as")
+	for _, row := range f.Misfits {
+		t.row(row.Table+"."+row.Column, row.Source, row.Rows, suchAs(row.Samples))
 	}
+	t.end()
+	t = newTable(b, "Dates", "Source", "Undated", "Future", "Inversions", "Largest")
+	for _, row := range f.Dates {
+		t.row(row.Table+"."+row.Column, row.Source, row.Undated, row.Future, row.Inversions, row.Largest)
+	}
+	t.end()
 	for _, note := range f.Notes {
 		fmt.Fprintln(b, "Note:", note)
 	}
@@ -194,3 +184,5 @@ func (f *Forecast) WriteText(w io.Writer) error {
 	}
 	return b.Flush()
 }
+
+func suchAs(samples []string) string { return strings.Join(samples[:min(len(samples), 2)], "; ") }

@@ -11,7 +11,7 @@ import (
 
 // A Report is what [github.com/shardsnow/snow/merge.Merge.Verify] found. It passed if it has no Failures.
 type Report struct {
-	Run        string      `json:"run"` // what tells runs apart: made from the plan
+	Run        string      `json:"run"` // the id of the run, made from the plan
 	Sources    []string    `json:"sources"`
 	Started    time.Time   `json:"started"` // when verification began and ended
 	Finished   time.Time   `json:"finished"`
@@ -19,7 +19,7 @@ type Report struct {
 	Targets    []Target    `json:"targets"`    // one for each table
 	References []Reference `json:"references"` // one for each reference that a column may hold
 	Assertions []Assertion `json:"assertions,omitempty"`
-	Warnings   []string    `json:"warnings,omitempty"` // what people should look at, though it proves no fault
+	Warnings   []string    `json:"warnings,omitempty"` // what people should look at, though it may be right
 	Failures   []Failure   `json:"failures,omitempty"` // at most 10 for each check, table and source
 	Failed     int64       `json:"failed"`             // how many there are in all
 }
@@ -28,16 +28,16 @@ type Report struct {
 type Table struct {
 	Table        string        `json:"table"`
 	Source       string        `json:"source"`
-	Worker       *uint64       `json:"worker,omitempty"` // the number that its ids are minted on
+	Worker       *uint64       `json:"worker,omitempty"` // the worker number of its new ids
 	Rows         int64         `json:"rows"`             // in the source
-	Copied       int64         `json:"copied"`           // rows of the target that are theirs
+	Copied       int64         `json:"copied"`           // rows of the target that come from them
 	Rekeyed      int64         `json:"rekeyed"`          // of the copied: those with a new id; the others kept theirs
 	Merged       int64         `json:"merged"`           // rows that were merged into others, by RuleKeep or RuleMatch
 	Dropped      int64         `json:"dropped"`          // rows that were left out
 	Renamed      int64         `json:"renamed"`          // values changed by RuleSuffix
 	Displacement time.Duration `json:"displacement_ns"`  // how far the time in a new id is from the row's date, at most
 	Hash         string        `json:"hash"`             // the sum of the hashes of the rows that should be in the target; empty where the server compared them itself
-	Found        string        `json:"found"`            // the same of the rows that are there
+	Found        string        `json:"found"`            // the same sum over the rows that are in the target
 }
 
 // A Target counts the rows of a table of the target.
@@ -54,7 +54,7 @@ type Reference struct {
 	Table   string `json:"table"`
 	Column  string `json:"column"`
 	Path    string `json:"path,omitempty"`  // in JSON
-	Value   string `json:"value,omitempty"` // of the column that says which table it is
+	Value   string `json:"value,omitempty"` // of the column that names the table
 	Refers  string `json:"refers"`
 	Checked int64  `json:"checked"` // ids that were looked up
 	Orphans int64  `json:"orphans"` // ids that no row has
@@ -139,7 +139,7 @@ func (r *Report) Err() error {
 	return &VerifyError{Failures: r.Failures, Failed: r.Failed}
 }
 
-// A VerifyError says that the target is not what it should be.
+// A VerifyError says that the target differs from what it should be.
 type VerifyError struct {
 	Failures []Failure // see Report
 	Failed   int64
@@ -187,20 +187,16 @@ func (r *Report) WriteText(w io.Writer) error {
 		t.row(row.Table, row.Before, row.Copied, row.Later, row.Rows)
 	}
 	t.end()
-	if len(r.References) > 0 {
-		t = newTable(b, "Reference", "To", "Checked", "Orphans")
-		for _, row := range r.References {
-			t.row(strings.TrimSpace(row.Table+"."+row.Column+" "+row.Path+row.Value), row.Refers, row.Checked, row.Orphans)
-		}
-		t.end()
+	t = newTable(b, "Reference", "To", "Checked", "Orphans")
+	for _, row := range r.References {
+		t.row(strings.TrimSpace(row.Table+"."+row.Column+" "+row.Path+row.Value), row.Refers, row.Checked, row.Orphans)
 	}
-	if len(r.Assertions) > 0 {
-		t = newTable(b, "Assertion", "Want", "Got")
-		for _, row := range r.Assertions {
-			t.row(row.Name, row.Want, row.Got)
-		}
-		t.end()
+	t.end()
+	t = newTable(b, "Assertion", "Want", "Got")
+	for _, row := range r.Assertions {
+		t.row(row.Name, row.Want, row.Got)
 	}
+	t.end()
 	for _, warning := range r.Warnings {
 		fmt.Fprintln(b, "Look at:", warning)
 	}
@@ -215,30 +211,29 @@ func (r *Report) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
-// A textTable aligns the columns of a text.
+// A textTable aligns the columns of a text. One without rows is left out.
 type textTable struct {
-	w io.Writer
-	t *tabwriter.Writer
+	w     io.Writer
+	t     *tabwriter.Writer
+	lines int
 }
 
-func newTable(w io.Writer, header ...any) textTable {
-	t := textTable{w, tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
+func newTable(w io.Writer, header ...any) *textTable {
+	t := &textTable{w: w, t: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
 	t.row(header...)
 	return t
 }
 
-func (t textTable) row(cells ...any) {
-	for i, cell := range cells {
-		if i > 0 {
-			fmt.Fprint(t.t, "\t")
-		}
-		fmt.Fprint(t.t, cell)
-	}
-	fmt.Fprintln(t.t)
+func (t *textTable) row(cells ...any) {
+	t.lines++
+	text := fmt.Sprintf(strings.Repeat("%v\t", len(cells)), cells...)
+	fmt.Fprintln(t.t, strings.TrimSuffix(text, "\t"))
 }
 
 // end leaves an empty line after the table.
-func (t textTable) end() {
-	_ = t.t.Flush()
-	fmt.Fprintln(t.w)
+func (t *textTable) end() {
+	if t.lines > 1 {
+		_ = t.t.Flush()
+		fmt.Fprintln(t.w)
+	}
 }

@@ -25,8 +25,7 @@ type Dialect struct {
 	read    func(column string, c *plan.Column) string
 	Carrier func(c *plan.Column) Carrier
 
-	// Held reads the fence of the lease so that nobody can change it before the
-	// transaction ends.
+	// Held reads the fence of the lease so that nobody can change it before the transaction ends.
 	Held  string
 	Begin string // a transaction that writes
 
@@ -38,8 +37,7 @@ type Dialect struct {
 	types     map[string]string // of the ledger's columns
 }
 
-// A Carrier is the Go type in which the values of a column are carried. NULL is
-// nil in all of them.
+// A Carrier is the Go type in which the values of a column are carried. NULL is nil in all of them.
 type Carrier uint8
 
 // The carriers.
@@ -71,13 +69,7 @@ func (d *Dialect) Quote(name string) string { return d.Kind.Quote(name) }
 func (d *Dialect) Placeholder(n int) string { return d.Kind.Placeholder(n) }
 
 // QuoteAll returns names as SQL, with commas.
-func (d *Dialect) QuoteAll(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = d.Quote(name)
-	}
-	return strings.Join(quoted, ", ")
-}
+func (d *Dialect) QuoteAll(names []string) string { return d.Kind.QuoteAll(names) }
 
 // SelectList returns the expressions that read columns, with commas.
 func (d *Dialect) SelectList(columns []*plan.Column) string {
@@ -88,35 +80,27 @@ func (d *Dialect) SelectList(columns []*plan.Column) string {
 	return strings.Join(list, ", ")
 }
 
-// Placeholders returns n placeholders, the first of which is numbered first, in
-// parentheses.
+// Placeholders returns n placeholders in parentheses. The number of the first one is first.
 func (d *Dialect) Placeholders(first, n int) string {
 	var b strings.Builder
-	b.WriteByte('(')
 	for i := range n {
-		if i > 0 {
-			b.WriteString(", ")
-		}
+		b.WriteString(", ")
 		b.WriteString(d.Placeholder(first + i))
 	}
-	b.WriteByte(')')
-	return b.String()
+	return "(" + strings.TrimPrefix(b.String(), ", ") + ")"
 }
 
 // PlaceholderRows returns n rows of placeholders in parentheses, with commas.
 func (d *Dialect) PlaceholderRows(n, width int) string {
 	var b strings.Builder
 	for i := range n {
-		if i > 0 {
-			b.WriteString(", ")
-		}
+		b.WriteString(", ")
 		b.WriteString(d.Placeholders(1+i*width, width))
 	}
-	return b.String()
+	return strings.TrimPrefix(b.String(), ", ")
 }
 
-// SQL returns a text whose {now} and {types} are replaced, and whose question
-// marks are placeholders.
+// SQL returns text with {now} and {types} replaced, and with placeholders for question marks.
 func (d *Dialect) SQL(text string) string {
 	text = strings.ReplaceAll(text, "{now}", d.Now)
 	for name, typ := range d.types {

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 
@@ -20,21 +19,6 @@ type Database struct {
 	Rows    Rows
 }
 
-// Rows reads rows of a database. Values are carried as dialect.Carrier says.
-type Rows interface {
-	// Range returns at most limit rows of a table after a primary key, in the order of the primary key. Nil means from the first.
-	Range(ctx context.Context, t *plan.Table, columns []*plan.Column, after []any, limit int) ([][]any, error)
-
-	// Bounds returns the lowest and the highest value of a column.
-	Bounds(ctx context.Context, table, column string) (low, high sql.NullString, err error)
-
-	// Count returns how many of ids a column has.
-	Count(ctx context.Context, table string, column *plan.Column, ids []int64) (int, error)
-
-	// Find returns the rows that have one of keys in the columns by.
-	Find(ctx context.Context, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error)
-}
-
 // Propose returns a plan to merge databases, the first of which has precedence.
 func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*plan.Plan, error) {
 	e := &evidence{
@@ -47,28 +31,26 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 		e.rows[db.Name], e.catalogs[db.Name] = db.Rows, db.Catalog
 		catalogs = append(catalogs, db.Catalog)
 	}
-	e.plan = unite(d, e.names, catalogs)
+	e.plan = combine(d, e.names, catalogs)
 	i, references, clashes := &inspector{e}, &referenceFinder{e}, &clashFinder{e}
 	i.keys()
-	if err := e.survey(ctx); err != nil {
-		return nil, err
-	}
-	i.mint()
+	e.survey(ctx)
+	i.newIDs()
 	i.dates()
-	for _, step := range []func(context.Context) error{references.find, clashes.dictionaries, clashes.clashes} {
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
-	}
+	references.find(ctx)
+	clashes.dictionaries(ctx)
+	clashes.clashes(ctx)
 	i.widen()
+	if e.err != nil {
+		return nil, e.err
+	}
 	return e.plan, nil
 }
 
 // An inspector says what follows from the schemas and from the ranges of keys.
 type inspector struct{ *evidence }
 
-// keys sets the roles that the schemas declare: keys, and references to them by
-// foreign keys.
+// keys sets the roles that the schemas declare: keys, and references to them by foreign keys.
 func (i *inspector) keys() {
 	var waiting []*plan.Table // those whose primary key may be a reference
 	for _, t := range i.plan.Tables {
@@ -122,8 +104,8 @@ func (i *inspector) follow() {
 	}
 }
 
-// mint decides which sources get new ids.
-func (i *inspector) mint() {
+// newIDs decides which sources get new ids.
+func (i *inspector) newIDs() {
 	for _, t := range i.plan.Tables {
 		key := t.Key()
 		for _, source := range i.plan.SourcesOf(t) {
@@ -135,23 +117,20 @@ func (i *inspector) mint() {
 				continue
 			}
 			r := i.ranges[tableOf{source, t.Name}]
-			switch {
-			case !r.any:
-				if numbered == key.Name {
-					t.Mint = append(t.Mint, source)
-				}
+			if r.any && r.min < sqlvalue.BigID || !r.any && numbered == key.Name {
+				t.NewIDs = append(t.NewIDs, source)
+			}
+			if !r.any {
 				continue
-			case r.max < sqlvalue.BigID:
-				t.Mint = append(t.Mint, source)
-			case r.min < sqlvalue.BigID:
-				t.Mint = append(t.Mint, source)
-				addSuspect(key, "ids of source %q are of two kinds, from %d to %d: if all of them get new ones, those that are snowflakes change too", source, r.min, r.max)
+			}
+			if r.min < sqlvalue.BigID && r.max >= sqlvalue.BigID {
+				key.AddSuspect("ids of source %q are of two kinds, from %d to %d: if all of them get new ones, those that are snowflakes change too", source, r.min, r.max)
 			}
 			if r.min < 0 {
-				addSuspect(key, "ids of source %q begin at %d: negative ones are no ids elsewhere", source, r.min)
+				key.AddSuspect("ids of source %q begin at %d: negative numbers are not taken for ids elsewhere", source, r.min)
 			}
 			if r.min == r.max && r.max <= 1 {
-				addSuspect(key, "source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of mint, and say what to do with the clash", source, r.max)
+				key.AddSuspect("source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of new_ids, and say what to do with the clash", source, r.max)
 			}
 		}
 	}
@@ -166,13 +145,13 @@ func (i *inspector) dates() {
 		}, strings.Join(words(name), " "))
 	}
 	for _, t := range i.plan.Tables {
-		if len(t.Mint) == 0 {
+		if len(t.NewIDs) == 0 {
 			continue
 		}
 		best := -1
 		for _, c := range t.Columns {
 			s := sqltype.Of(i.dialect, c.Type)
-			everywhere := !slices.ContainsFunc(t.Mint, func(source string) bool { return !c.In(source) })
+			everywhere := !slices.ContainsFunc(t.NewIDs, func(source string) bool { return !c.In(source) })
 			dates := s.Kind == sqltype.Time || s.Kind == sqltype.Integer && s.Bits >= 32 || i.dialect == sqldialect.SQLite && s.Kind == sqltype.Text
 			at := rank(c.Name)
 			if c.Role == plan.RolePlain && c.Generated == "" && dates && everywhere && at >= 0 && (best < 0 || at < best) {
@@ -197,14 +176,12 @@ func knowsZone(d sqldialect.Dialect, typ string) bool {
 	return false
 }
 
-// widen gives columns that hold ids, or may hold them, a type of 64 bits, and gives
-// references the type of their key, as foreign keys need it.
+// widen gives columns that hold ids, or may hold them, a type of 64 bits, and references the type of their key, as foreign
+// keys need it.
 func (i *inspector) widen() {
 	for _, t := range i.plan.Tables {
-		for _, c := range t.Columns {
-			if c.Role == plan.RoleKey {
-				c.Type = sqltype.Wide(i.dialect, c.Type)
-			}
+		if key := t.Key(); key != nil {
+			key.Type = sqltype.Wide(i.dialect, key.Type)
 		}
 	}
 	for _, t := range i.plan.Tables {

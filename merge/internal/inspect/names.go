@@ -1,32 +1,23 @@
 package inspect
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 )
 
+var humps = []*regexp.Regexp{regexp.MustCompile(`(\p{Lu})(\p{Lu}\p{Ll})`), regexp.MustCompile(`(\p{Ll})(\p{Lu})`)}
+
 // words splits a name: playerID, player_id and PLAYER-ID are player and id.
-func words(name string) (words []string) {
-	var word []rune
-	runes := []rune(name)
-	end := func() {
-		if len(word) > 0 {
-			words = append(words, strings.ToLower(string(word)))
-			word = nil
-		}
+func words(name string) []string {
+	for _, hump := range humps {
+		name = hump.ReplaceAllString(name, "$1 $2")
 	}
-	for i, r := range runes {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			end()
-			continue
-		case unicode.IsUpper(r) && i > 0 && (unicode.IsLower(runes[i-1]) || unicode.IsUpper(runes[i-1]) && i+1 < len(runes) && unicode.IsLower(runes[i+1])):
-			end()
-		}
-		word = append(word, r)
+	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for i, word := range words {
+		words[i] = strings.ToLower(word)
 	}
-	end()
 	return words
 }
 
@@ -43,8 +34,7 @@ func singular(word string) string {
 	return word
 }
 
-// thing returns the words of the name of a table or a member, in the singular,
-// without prefixes that all tables of a program may have.
+// thing returns the words of the name of a table or a member, in the singular, without prefixes of all tables of a program.
 func thing(name string) []string {
 	w := words(name)
 	if len(w) > 1 && slices.Contains([]string{"t", "tb", "tbl", "tab", "table"}, w[0]) {
@@ -63,8 +53,7 @@ type idName struct {
 	plural bool     // of several of them
 }
 
-// readName looks for what the names of references have in common: an ending, or
-// a word for a relation of people or things.
+// readName looks for what the names of references have in common: an ending, or a word for a relation of people or things.
 func readName(name string) idName {
 	w := words(name)
 	if len(w) == 0 {

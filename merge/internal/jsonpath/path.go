@@ -1,9 +1,11 @@
+// Package jsonpath replaces the values at paths of a JSON text, and leaves the rest of the text as it is, to the byte.
 package jsonpath
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -24,6 +26,9 @@ func (s Step) goesInto(first byte) bool {
 	return first == '{' && s.index < 0 || first == '[' && s.index != byName
 }
 
+// A step is one of: all, ["name"], ."name", [0], .name
+var stepPattern = regexp.MustCompile(`^(?s:(\[\*\]|\.\*)|\[("(?:[^"\\]|\\.)*")\]|\.("(?:[^"\\]|\\.)*")|\[(0|[1-9][0-9]*)\]|\.([^."\[][^.\[]*))`)
+
 // Parse parses a path such as $.items[*].id: members as .name, ."name" or
 // ["name"], elements as [0], and all of them as [*] or .*
 func Parse(path string) ([]Step, error) {
@@ -33,55 +38,26 @@ func Parse(path string) ([]Step, error) {
 	}
 	var steps []Step
 	for rest != "" {
-		var s Step
+		part := stepPattern.FindStringSubmatch(rest)
+		if part == nil {
+			return nil, fmt.Errorf(`path %q: want .name, ["name"], [0], [*] or .* before %q`, path, rest)
+		}
+		s := Step{name: part[5], index: byName}
 		var err error
-		switch {
-		case strings.HasPrefix(rest, "[*]"):
-			s, rest = Step{index: wildcard}, rest[3:]
-		case strings.HasPrefix(rest, ".*"):
-			s, rest = Step{index: wildcard}, rest[2:]
-		case strings.HasPrefix(rest, `["`):
-			s.index = byName
-			if s.name, rest, err = quotedName(rest[1:]); err == nil && !strings.HasPrefix(rest, "]") {
-				err = errors.New("want ] after a name")
-			}
-			rest = strings.TrimPrefix(rest, "]")
-		case strings.HasPrefix(rest, `."`):
-			s.index = byName
-			s.name, rest, err = quotedName(rest[1:])
-		case rest[0] == '[':
-			digits, after, _ := strings.Cut(rest[1:], "]")
-			if s.index, err = strconv.Atoi(digits); err == nil && (s.index < 0 || strconv.Itoa(s.index) != digits) {
-				err = fmt.Errorf("%q is no index", digits)
-			}
-			rest = after
-		case rest[0] == '.':
-			end := strings.IndexAny(rest[1:], ".[") + 1
-			if end == 0 {
-				end = len(rest)
-			}
-			if s, rest = (Step{rest[1:end], byName}), rest[end:]; s.name == "" {
-				err = errors.New("a name is empty")
-			}
-		default:
-			err = fmt.Errorf("want . or [ before %q", rest)
+		switch quoted := part[2] + part[3]; {
+		case part[1] != "":
+			s.index = wildcard
+		case quoted != "":
+			err = json.Unmarshal([]byte(quoted), &s.name)
+		case part[4] != "":
+			s.index, err = strconv.Atoi(part[4])
 		}
 		if err != nil {
 			return nil, fmt.Errorf("path %q: %w", path, err)
 		}
-		steps = append(steps, s)
+		steps, rest = append(steps, s), rest[len(part[0]):]
 	}
 	return steps, nil
-}
-
-// quotedName returns the JSON string that a text begins with, and the rest.
-func quotedName(text string) (name, rest string, err error) {
-	end := stringEnd(text)
-	if end < 0 {
-		return "", "", errors.New("a quoted name has no end")
-	}
-	err = json.Unmarshal([]byte(text[:end]), &name)
-	return name, text[end:], err
 }
 
 // A Route is what is left of a path, inside the value that was reached.
@@ -90,11 +66,9 @@ type Route struct {
 	Steps []Step
 }
 
-// Edit calls edit for each value at the end of a route, with its text, and
-// returns the whole with what edit returned in its place. Where edit returns
-// false, an element is left out of its array, and anything else becomes null.
-// All else stays as it is, to the byte. An array or object at the end of a
-// route is none where other routes go on into it.
+// Edit calls edit with the text of each value at the end of a route, and returns the JSON with what edit returned in its
+// place. If edit returns false, an element is left out of its array, and any other value becomes null. Everything else
+// stays as it is, to the byte. An array or object into which other routes continue is not at the end of a route.
 func Edit(text string, routes []Route, edit func(ref int, value string) (string, bool)) (string, error) {
 	if !json.Valid([]byte(text)) {
 		return "", errors.New("it is not JSON")
@@ -125,8 +99,7 @@ func (e *editor) space() {
 	e.take(len(e.in) - len(strings.TrimLeft(e.in, " \t\r\n")))
 }
 
-// value copies a value. It returns false if it is to be left out, and has
-// written nothing then.
+// value copies a value. If the value is to be left out, it writes nothing and returns false.
 func (e *editor) value(routes []Route) bool {
 	var deeper []Route
 	ref := -1 // of the first route that ends here

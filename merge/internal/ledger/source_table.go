@@ -36,7 +36,7 @@ type SourceTable struct {
 
 // NewSourceTable returns one without new ids. An id of 0 means that it is in no ledger.
 func NewSourceTable(id int64, source string, t *plan.Table) *SourceTable {
-	s := &SourceTable{ID: id, Source: source, Table: t, Key: -1, Rekeys: t.Mints(source), Changed: true}
+	s := &SourceTable{ID: id, Source: source, Table: t, Key: -1, Rekeys: t.Rekeys(source), Changed: true}
 	for _, c := range t.Columns {
 		if c.Generated != "" || !c.In(source) {
 			continue

@@ -90,12 +90,12 @@ func (p *Progress) begin() {
 
 // Chunk tells of rows that one transaction has dealt with.
 func (p *Progress) Chunk(rows int, took time.Duration) {
-	p.event.Kind, p.event.Batch, p.event.Took = report.EventBatch, rows, took
+	p.event.Kind, p.event.Chunk, p.event.Took = report.EventChunk, rows, took
 	p.event.Rows += int64(rows)
 	p.tell(p.event)
 }
 
 func (p *Progress) end() {
-	p.event.Kind, p.event.Batch, p.event.Took, p.event.Total = report.EventEnd, 0, 0, p.event.Rows
+	p.event.Kind, p.event.Chunk, p.event.Took, p.event.Total = report.EventEnd, 0, 0, p.event.Rows
 	p.tell(p.event)
 }

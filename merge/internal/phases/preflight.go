@@ -32,7 +32,7 @@ func (p *preflight) check(ctx context.Context) error {
 	if err := p.distinct(ctx); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(p.Order, func(t *plan.Table) bool { return len(t.Mint) > 0 }) {
+	if slices.ContainsFunc(p.Order, func(t *plan.Table) bool { return len(t.NewIDs) > 0 }) {
 		var micros int64
 		if err := p.conns.Target.QueryRowContext(ctx, "SELECT "+p.Engine.Now).Scan(&micros); err != nil {
 			return p.Engine.Failed("read the clock", err)

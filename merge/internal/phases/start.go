@@ -49,7 +49,7 @@ func (s *start) holders(ctx context.Context) (all []string, err error) {
 		return nil, err
 	}
 	for _, source := range s.Plan.Sources {
-		if !slices.ContainsFunc(s.Order, func(t *plan.Table) bool { return t.In(source) && t.Mints(source) }) {
+		if !slices.ContainsFunc(s.Order, func(t *plan.Table) bool { return t.In(source) && t.Rekeys(source) }) {
 			continue
 		}
 		holder, err := l.Holder(ctx, source)

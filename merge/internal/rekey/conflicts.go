@@ -127,7 +127,7 @@ func (c *Conflicts) contests(t *plan.Table, source string) []*contest {
 // in reports whether rows of the source take part.
 func (k *contest) in(source string) bool {
 	return k.table.In(source) && !slices.ContainsFunc(k.columns, func(c *plan.Column) bool {
-		return !c.In(source) || c.Generated != "" || c.Role == plan.RoleKey && k.table.Mints(source)
+		return !c.In(source) || c.Generated != "" || c.Role == plan.RoleKey && k.table.Rekeys(source)
 	})
 }
 

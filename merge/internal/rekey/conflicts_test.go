@@ -29,7 +29,7 @@ func TestNamesAreShortened(t *testing.T) {
 
 func TestContestsOfASource(t *testing.T) {
 	table := &plan.Table{
-		Name: "players", PrimaryKey: []string{"id"}, Mint: []string{"b"},
+		Name: "players", PrimaryKey: []string{"id"}, NewIDs: []string{"b"},
 		Columns: []*plan.Column{
 			{Name: "id", Role: plan.RoleKey},
 			{Name: "name", Role: plan.RolePlain},

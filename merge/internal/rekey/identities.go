@@ -17,7 +17,7 @@ type MappedIdentities struct {
 
 func (m *MappedIdentities) identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]Ident, error) {
 	found := map[int64]Ident{}
-	if !t.Mints(source) {
+	if !t.Rekeys(source) {
 		for _, key := range keys {
 			found[key] = Ident{Key: key}
 		}
@@ -43,7 +43,7 @@ func (m *MappedIdentities) members(ctx context.Context, source string, t *plan.T
 		keys[i] = id.Key
 	}
 	found := map[Ident][]int64{}
-	if !t.Mints(source) {
+	if !t.Rekeys(source) {
 		same, err := m.identify(ctx, source, t, keys)
 		if err != nil {
 			return nil, err

@@ -1,6 +1,9 @@
+// Package sqltype says what the types of columns are to a merge: integers of how many bits, texts of what length, and so on.
+// It goes by the names of the types alone, and asks no database.
 package sqltype
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -42,18 +45,10 @@ func Of(d sqldialect.Dialect, typ string) Type {
 	first, _, _ := strings.Cut(arguments, ")")
 	length, _ := strconv.Atoi(strings.TrimSpace(first))
 	word, _, _ := strings.Cut(name, " ")
-	unsigned := strings.Contains(typ, "unsigned")
+	if bits := integerBits(word); bits > 0 {
+		return Type{Kind: Integer, Bits: bits, Unsigned: strings.Contains(typ, "unsigned")}
+	}
 	switch word {
-	case "tinyint":
-		return Type{Kind: Integer, Bits: 8, Unsigned: unsigned}
-	case "smallint", "int2":
-		return Type{Kind: Integer, Bits: 16, Unsigned: unsigned}
-	case "mediumint":
-		return Type{Kind: Integer, Bits: 24, Unsigned: unsigned}
-	case "int", "integer", "int4":
-		return Type{Kind: Integer, Bits: 32, Unsigned: unsigned}
-	case "bigint", "int8":
-		return Type{Kind: Integer, Bits: 64, Unsigned: unsigned}
 	case "char", "varchar", "character", "nchar", "nvarchar", "bpchar":
 		if strings.HasPrefix(word, "n") || word == "char" || name == "character" {
 			length = max(length, 1)
@@ -78,6 +73,13 @@ func Of(d sqldialect.Dialect, typ string) Type {
 		return Type{Kind: Bytes}
 	}
 	return Type{}
+}
+
+// integerBits returns how many bits an integer type has, or 0 for other types.
+func integerBits(word string) int {
+	return map[string]int{
+		"tinyint": 8, "smallint": 16, "int2": 16, "mediumint": 24, "int": 32, "integer": 32, "int4": 32, "bigint": 64, "int8": 64,
+	}[word]
 }
 
 // Element returns the Type of the elements of a PostgreSQL array, and false for other types.
@@ -109,7 +111,7 @@ func affinity(name string) Type {
 // IDDigits is how many characters the longest id has.
 const IDDigits = 19
 
-// UnfitForIDs says why values of the shape can't be minted ids, or "".
+// UnfitForIDs says why values of the shape can't be new ids, or "".
 func (s Type) UnfitForIDs(typ string) string {
 	switch {
 	case s.Kind == Integer && s.Bits < 64:
@@ -127,6 +129,68 @@ func Word(typ string) string {
 	typ = strings.ToLower(typ)
 	if end := strings.IndexAny(typ, " ("); end >= 0 {
 		typ = typ[:end]
+	}
+	return typ
+}
+
+// Widest returns a type that holds the values of both, and whether there is one.
+func Widest(d sqldialect.Dialect, a, b string) (string, bool) {
+	if strings.EqualFold(a, b) {
+		return a, true
+	}
+	x, y := Of(d, a), Of(d, b)
+	switch {
+	case d == sqldialect.SQLite:
+		return a, x.Kind == y.Kind && x.Kind != Other
+	case x.Kind == Integer && y.Kind == Integer:
+		bits := max(x.Bits, y.Bits)
+		switch {
+		case x.Unsigned == y.Unsigned && x.Bits == bits:
+			return a, true
+		case x.Unsigned == y.Unsigned:
+			return b, true
+		case x.Unsigned && x.Bits >= y.Bits, y.Unsigned && y.Bits >= x.Bits:
+			bits = min(2*bits, 64) // an id has 63 bits, so that it fits both
+		}
+		return integerType(d, bits), true
+	case x.Kind == Text && y.Kind == Text:
+		if y.Length == 0 && x.Length > 0 || x.Length > 0 && y.Length > x.Length {
+			return b, true
+		}
+		return a, true
+	}
+	return a, false
+}
+
+// integerType returns the smallest type for signed integers of bits.
+func integerType(d sqldialect.Dialect, bits int) string {
+	switch {
+	case bits > 32:
+		return "bigint"
+	case bits > 16 && d == sqldialect.Postgres:
+		return "integer"
+	case bits > 16:
+		return "int"
+	}
+	return "smallint"
+}
+
+// Wide returns the type for ids that takes the place of a narrower one.
+func Wide(d sqldialect.Dialect, typ string) string {
+	s := Of(d, typ)
+	switch {
+	case d == sqldialect.SQLite || s.UnfitForIDs(typ) == "":
+		return typ
+	case strings.HasSuffix(typ, "[]"):
+		return Wide(d, strings.TrimSuffix(typ, "[]")) + "[]"
+	case s.Kind == Integer && s.Unsigned:
+		return "bigint unsigned"
+	case s.Kind == Integer:
+		return "bigint"
+	case s.Kind == Text && d == sqldialect.Postgres:
+		return fmt.Sprintf("character varying(%d)", IDDigits)
+	case s.Kind == Text:
+		return fmt.Sprintf("varchar(%d)", IDDigits)
 	}
 	return typ
 }

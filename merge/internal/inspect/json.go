@@ -29,32 +29,8 @@ const (
 )
 
 // json looks for ids in JSON.
-func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Column) error {
-	if kind := sqltype.Of(f.dialect, c.Type).Kind; kind != sqltype.JSON && kind != sqltype.Text {
-		return nil
-	}
-	leaves := map[string]*leaf{}
-	for _, source := range f.plan.SourcesOf(t) {
-		structured, others := 0, 0
-		for _, v := range f.samples[tableOf{source, t.Name}].values(c.Name) {
-			text := strings.TrimSpace(sqlvalue.Text(v))
-			if text == "" {
-				continue
-			}
-			d := json.NewDecoder(strings.NewReader(text))
-			d.UseNumber()
-			var value any
-			if (text[0] != '{' && text[0] != '[') || d.Decode(&value) != nil {
-				others++
-				continue
-			}
-			structured++
-			collect(leaves, source, "$", leaf{name: c.Name}, value, 0)
-		}
-		if others > structured {
-			return nil
-		}
-	}
+func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Column) {
+	leaves := f.leaves(t, c)
 	var refers []*plan.Reference
 	var why []string
 	for _, path := range slices.Sorted(maps.Keys(leaves)) {
@@ -79,29 +55,55 @@ func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Colum
 		if l.names {
 			named = idName{named: true, stem: thing(l.name)}
 		}
-		found, err := f.parents(ctx, t, c, named, values)
-		switch {
-		case err != nil:
-			return err
+		switch found := f.parents(ctx, t, c, named, values); {
 		case found.table == nil && found.why == "":
 		case l.names:
 			why = append(why, fmt.Sprintf("names of members of %s: %s; they would be copied as they are", path, found.why))
-		case found.table != nil:
-			refers = append(refers, &plan.Reference{Table: found.table.Name, Path: path})
-			why = append(why, path+": "+found.why)
 		default:
+			if found.table != nil {
+				refers = append(refers, &plan.Reference{Table: found.table.Name, Path: path})
+			}
 			why = append(why, path+": "+found.why)
 		}
 	}
 	if len(why) == 0 {
-		return nil
+		return
 	}
 	f.propose(t, c, plan.RoleJSON, refers...)
 	if len(refers) == 0 {
 		c.Role = plan.RoleUndecided
 	}
 	c.Suspects = append(c.Suspects, why...)
-	return nil
+}
+
+// leaves returns what the JSON of a column has, by path, or nothing if the column holds other texts.
+func (f *referenceFinder) leaves(t *plan.Table, c *plan.Column) map[string]*leaf {
+	if kind := sqltype.Of(f.dialect, c.Type).Kind; kind != sqltype.JSON && kind != sqltype.Text {
+		return nil
+	}
+	leaves := map[string]*leaf{}
+	for source, values := range f.values(t, c.Name) {
+		structured, others := 0, 0
+		for _, v := range values {
+			text := strings.TrimSpace(sqlvalue.Text(v))
+			if text == "" {
+				continue
+			}
+			d := json.NewDecoder(strings.NewReader(text))
+			d.UseNumber()
+			var value any
+			if (text[0] != '{' && text[0] != '[') || d.Decode(&value) != nil {
+				others++
+				continue
+			}
+			structured++
+			collect(leaves, source, "$", leaf{name: c.Name}, value, 0)
+		}
+		if others > structured {
+			return nil
+		}
+	}
+	return leaves
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
@@ -123,11 +125,13 @@ func collect(leaves map[string]*leaf, source, path string, at leaf, value any, d
 			case numbered: // a table of its own, by id
 				add(leaves, source, path, leaf{name: at.name, names: true}, name)
 				collect(leaves, source, path+".*", leaf{name: at.name, parent: at.parent}, member, depth+1)
-			case plainName.MatchString(name):
-				collect(leaves, source, path+"."+name, leaf{name: name, parent: at.name}, member, depth+1)
 			default:
-				quoted, _ := json.Marshal(name)
-				collect(leaves, source, path+"["+string(quoted)+"]", leaf{name: name, parent: at.name}, member, depth+1)
+				step := "." + name
+				if !plainName.MatchString(name) {
+					quoted, _ := json.Marshal(name)
+					step = "[" + string(quoted) + "]"
+				}
+				collect(leaves, source, path+step, leaf{name: name, parent: at.name}, member, depth+1)
 			}
 		}
 	case []any:

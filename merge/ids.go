@@ -3,7 +3,10 @@ package merge
 import (
 	"context"
 	"database/sql"
+	"encoding/csv"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 
 	"github.com/shardsnow/snow"
@@ -16,12 +19,10 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// Lookup returns the id in the target of the row that had oldID in a table of a
-// source, whether that is a new one, the same, or that of the row that it was
-// merged into. It goes by what runs left in the target, whose plans need not be
-// at hand, and writes nothing. It returns [report.ErrNotFound] where there is no such row.
-// In a table whose rows kept their ids, a row that has oldID in the target is
-// taken for the source's.
+// Lookup returns the id that the row with oldID in a table of a source has in the target: a new one, the same one, or that
+// of the row that it was merged into. It reads what runs have stored in the target, so it needs no plan, and writes
+// nothing. It returns [report.ErrNotFound] if there is no such row. In a table whose rows kept their ids, Lookup takes any
+// row with oldID in the target for the source's.
 func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, table string, oldID int64) (snow.ID, error) {
 	e, err := dialect.Of(d)
 	if err != nil {
@@ -61,4 +62,43 @@ func lookup(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, sourc
 		return 0, report.ErrNotFound
 	}
 	return after.ID, nil
+}
+
+// Export writes the map from old to new ids as CSV with a header: source, table, old_id, new_id. Sources and tables are in
+// the order in which they were merged, their rows in that of old_id. A row that was merged into another one has its id, a
+// row that was dropped has none, and rows that kept their ids have no line. Export holds one list of ids at a time in
+// memory, a few thousand at most.
+func Export(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
+	e, err := dialect.Of(d)
+	if err == nil {
+		err = export(ctx, e, target, csv.NewWriter(w))
+	}
+	if err != nil {
+		return fmt.Errorf("merge: export: %w", err)
+	}
+	return nil
+}
+
+func export(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, w *csv.Writer) error {
+	tables, err := ledger.Ledger{Engine: e, Q: target}.SourceTables(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.Write([]string{"source", "table", "old_id", "new_id"}); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		err := ledger.IDMap{Engine: e, Q: target}.Each(ctx, t, func(old int64, after ledger.Successor) error {
+			line := []string{t.Source, t.Table.Name, strconv.FormatInt(old, 10), ""}
+			if after.Fate != ledger.Dropped {
+				line[3] = strconv.FormatInt(after.ID, 10)
+			}
+			return w.Write(line)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// unite makes one plan of the catalogs of the sources. Where they differ, it adds
-// a suspect if people have to decide, else a note.
-func unite(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) *plan.Plan {
+// combine makes one plan of the catalogs of the sources. Where they differ, it adds a suspect if people have to decide, or
+// else a note.
+func combine(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) *plan.Plan {
 	p := &plan.Plan{Version: 1, Dialect: d.String(), Sources: names}
 	drifted := map[string]bool{}
 	for i, c := range catalogs {
@@ -34,27 +34,28 @@ func unite(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) *p
 		}
 		for _, t := range c.Tables {
 			if p.Table(t.Name) == nil {
-				u := &uniter{d: d, names: names}
-				for _, other := range catalogs {
-					u.found = append(u.found, other.Table(t.Name))
+				u := &combiner{d: d, all: names}
+				for i, other := range catalogs {
+					if found := other.Table(t.Name); found != nil {
+						u.names, u.found = append(u.names, names[i]), append(u.found, found)
+					}
 				}
-				p.Tables = append(p.Tables, u.unite())
+				p.Tables = append(p.Tables, u.combine())
 			}
 		}
 	}
 	for _, t := range p.Tables {
 		for _, c := range t.Columns {
 			if drifted[c.Type] {
-				addSuspect(c, "type %s has other values in other sources: correct it under types", c.Type)
+				c.AddSuspect("type %s has other values in other sources: correct it under types", c.Type)
 			}
 		}
 	}
 	for _, c := range catalogs {
 		for _, t := range c.Tables {
 			for _, heir := range t.Heirs {
-				text := fmt.Sprintf("table %q inherits from this one, so that its rows would be merged twice: skip one of the two", heir)
-				if of := p.Table(t.Name).Columns; len(of) > 0 && !slices.Contains(of[0].Suspects, text) {
-					addSuspect(of[0], "%s", text)
+				if of := p.Table(t.Name).Columns; len(of) > 0 {
+					of[0].AddSuspect("table %q inherits from this one, so that its rows would be merged twice: skip one of the two", heir)
 				}
 			}
 		}
@@ -63,57 +64,37 @@ func unite(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) *p
 	return p
 }
 
-func addSuspect(c *plan.Column, format string, args ...any) {
-	c.Suspects = append(c.Suspects, fmt.Sprintf(format, args...))
-}
-
-// A uniter makes one table of those of the sources.
-type uniter struct {
+// A combiner makes one table of those of the sources.
+type combiner struct {
 	d     sqldialect.Dialect
-	names []string
-	found []*catalog.Table // of each source, nil where it does not have the table
-	into  *catalog.Table
+	all   []string         // the sources
+	names []string         // those that have the table
+	found []*catalog.Table // the table in each of them
+	into  *plan.Table
 }
 
-// owners returns the names of the sources for which has is true, or nil if it is true for
-// all that have the table.
-func (u *uniter) owners(has func(*catalog.Table) bool) (owners []string) {
-	all := true
+// owners returns the names of the sources for which has is true, or nil if it is true for all that have the table.
+func (u *combiner) owners(has func(*catalog.Table) bool) (owners []string) {
 	for i, f := range u.found {
-		switch {
-		case f == nil:
-		case has(f):
+		if has(f) {
 			owners = append(owners, u.names[i])
-		default:
-			all = false
 		}
 	}
-	if all {
+	if len(owners) == len(u.found) {
 		return nil
 	}
 	return owners
 }
 
-func (u *uniter) unite() *plan.Table {
-	first := slices.IndexFunc(u.found, func(f *catalog.Table) bool { return f != nil })
-	u.into = &catalog.Table{Table: &plan.Table{
-		Name: u.found[first].Name, PrimaryKey: u.found[first].PrimaryKey, Options: u.found[first].Options,
-	}}
+func (u *combiner) combine() *plan.Table {
+	first := u.found[0]
+	u.into = &plan.Table{Name: first.Name, PrimaryKey: first.PrimaryKey, Options: first.Options}
 	t := u.into
-	for i, f := range u.found {
-		if f != nil {
-			t.Sources = append(t.Sources, u.names[i])
-		}
-	}
-	if len(t.Sources) == len(u.names) {
-		t.Sources = nil
-	} else {
+	if len(u.found) < len(u.all) {
+		t.Sources = u.names
 		t.AddNote("only in %s", strings.Join(t.Sources, ", "))
 	}
 	for _, f := range u.found {
-		if f == nil {
-			continue
-		}
 		for _, note := range f.Notes {
 			t.AddNote("%s", note)
 		}
@@ -136,24 +117,23 @@ func (u *uniter) unite() *plan.Table {
 		}
 	}
 	for i, f := range u.found {
-		if f == nil || slices.Equal(f.PrimaryKey, t.PrimaryKey) {
+		if slices.Equal(f.PrimaryKey, t.PrimaryKey) {
 			continue
 		}
 		for _, name := range t.PrimaryKey {
 			if c := t.Column(name); c != nil && len(c.Suspects) == 0 {
-				addSuspect(c, "the primary key of source %q is %q, not %q", u.names[i], f.PrimaryKey, t.PrimaryKey)
+				c.AddSuspect("the primary key of source %q is %q, not %q", u.names[i], f.PrimaryKey, t.PrimaryKey)
 			}
 		}
 	}
 	if len(t.PrimaryKey) == 0 {
 		u.substitute()
 	}
-	return t.Table
+	return t
 }
 
-// substitute makes a unique key without NULL the primary key of a table that has
-// none.
-func (u *uniter) substitute() {
+// substitute makes a unique key without NULL the primary key of a table that has none.
+func (u *combiner) substitute() {
 	for _, k := range u.into.Unique {
 		if !slices.ContainsFunc(k.Columns, func(name string) bool { return u.into.Column(name).Nullable }) {
 			u.into.PrimaryKey = slices.Clone(k.Columns)
@@ -162,48 +142,46 @@ func (u *uniter) substitute() {
 			return
 		}
 	}
-	u.into.AddNote("no primary key, and no unique key without NULL: there is nothing to tell its rows apart by")
+	u.into.AddNote("no primary key, and no unique key without NULL: nothing tells its rows apart")
 }
 
-func (u *uniter) column(name string) *plan.Column {
-	var c *plan.Column
+// column makes one column of those of a name.
+func (u *combiner) column(name string) (c *plan.Column) {
+	collation := func(c *plan.Column, options string) string {
+		if c.Collation == "" && sqltype.Of(u.d, c.Type).Kind == sqltype.Text {
+			return strings.TrimPrefix(options, "COLLATE=")
+		}
+		return c.Collation
+	}
 	has := func(f *catalog.Table) bool { return f.Column(name) != nil }
 	for i, f := range u.found {
-		if f == nil || !has(f) {
-			continue
-		}
-		other := *f.Column(name)
-		collation := other.Collation
-		if collation == "" && sqltype.Of(u.d, other.Type).Kind == sqltype.Text {
-			collation = strings.TrimPrefix(f.Options, "COLLATE=")
-		}
-		if c == nil {
-			c = &other
-			if collation != strings.TrimPrefix(u.into.Options, "COLLATE=") {
-				c.Collation = collation
+		switch {
+		case !has(f):
+		case c == nil:
+			first := *f.Column(name)
+			if c = &first; collation(c, f.Options) != collation(c, u.into.Options) {
+				c.Collation = collation(c, f.Options)
 			}
-			continue
-		}
-		mine := c.Collation
-		if mine == "" && sqltype.Of(u.d, c.Type).Kind == sqltype.Text {
-			mine = strings.TrimPrefix(u.into.Options, "COLLATE=")
-		}
-		if collation != mine && sqltype.Of(u.d, c.Type).Kind == sqltype.Text {
-			addSuspect(c, "collation differs: %q here, %q in source %q", mine, collation, u.names[i])
-		}
-		typ, ok := sqltype.Widest(u.d, c.Type, other.Type)
-		if !ok {
-			addSuspect(c, "type differs: %q here, %q in source %q", c.Type, other.Type, u.names[i])
-		} else if typ != c.Type {
-			u.into.AddNote("column %s: type %q, for it is %q and %q in the sources", name, typ, c.Type, other.Type)
-		}
-		c.Type = typ
-		c.Nullable = c.Nullable || other.Nullable
-		if c.Generated != other.Generated {
-			addSuspect(c, "generated differently: %q here, %q in source %q", c.Generated, other.Generated, u.names[i])
-		}
-		if text(c.Default) != text(other.Default) {
-			u.into.AddNote("column %s: default %s, but %s in source %s", name, text(c.Default), text(other.Default), u.names[i])
+		default:
+			other, source := f.Column(name), u.names[i]
+			mine, theirs := collation(c, u.into.Options), collation(other, f.Options)
+			if mine != theirs && sqltype.Of(u.d, c.Type).Kind == sqltype.Text {
+				c.AddSuspect("collation differs: %q here, %q in source %q", mine, theirs, source)
+			}
+			typ, ok := sqltype.Widest(u.d, c.Type, other.Type)
+			if !ok {
+				c.AddSuspect("type differs: %q here, %q in source %q", c.Type, other.Type, source)
+			} else if typ != c.Type {
+				u.into.AddNote("column %s: type %q, since it is %q and %q in the sources", name, typ, c.Type, other.Type)
+			}
+			c.Type = typ
+			c.Nullable = c.Nullable || other.Nullable
+			if c.Generated != other.Generated {
+				c.AddSuspect("generated differently: %q here, %q in source %q", c.Generated, other.Generated, source)
+			}
+			if text(c.Default) != text(other.Default) {
+				u.into.AddNote("column %s: default %s, but %s in source %s", name, text(c.Default), text(other.Default), source)
+			}
 		}
 	}
 	c.Sources = u.owners(has)
@@ -212,7 +190,7 @@ func (u *uniter) column(name string) *plan.Column {
 	case c.Nullable || c.Default != nil || c.Generated != "":
 		u.into.AddNote("column %s: only in %s; rows of others get its default", name, strings.Join(c.Sources, ", "))
 	default:
-		addSuspect(c, "only in %s: give it a default, or make it nullable", strings.Join(c.Sources, ", "))
+		c.AddSuspect("only in %s: give it a default, or make it nullable", strings.Join(c.Sources, ", "))
 	}
 	return c
 }
@@ -224,7 +202,7 @@ func text(s *string) string {
 	return *s
 }
 
-func (u *uniter) unique(k *plan.Unique) {
+func (u *combiner) unique(k *plan.Unique) {
 	same := func(other *plan.Unique) bool {
 		return slices.Equal(slices.Sorted(slices.Values(k.Columns)), slices.Sorted(slices.Values(other.Columns)))
 	}
@@ -232,14 +210,13 @@ func (u *uniter) unique(k *plan.Unique) {
 		return
 	}
 	added := *k
-	owners := u.owners(func(f *catalog.Table) bool { return slices.ContainsFunc(f.Unique, same) })
-	if owners != nil {
+	if owners := u.owners(func(f *catalog.Table) bool { return slices.ContainsFunc(f.Unique, same) }); owners != nil {
 		added.Suspects = append(added.Suspects, fmt.Sprintf("a unique key only in %s: others may have duplicates", strings.Join(owners, ", ")))
 	}
 	u.into.Unique = append(u.into.Unique, &added)
 }
 
-func (u *uniter) foreignKey(k *plan.ForeignKey) {
+func (u *combiner) foreignKey(k *plan.ForeignKey) {
 	same := func(other *plan.ForeignKey) bool {
 		return slices.Equal(k.Columns, other.Columns) && slices.Equal(k.Refers, other.Refers) && k.Table == other.Table
 	}
@@ -256,7 +233,7 @@ func (u *uniter) foreignKey(k *plan.ForeignKey) {
 	u.into.ForeignKeys = append(u.into.ForeignKeys, &added)
 }
 
-func (u *uniter) index(i *plan.Index) {
+func (u *combiner) index(i *plan.Index) {
 	at := slices.IndexFunc(u.into.Indexes, func(other *plan.Index) bool { return other.Name == i.Name })
 	if at < 0 {
 		u.into.Indexes = append(u.into.Indexes, i)

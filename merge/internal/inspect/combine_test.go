@@ -10,8 +10,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// TestUnite merges the catalogs of two sources that differ in about everything.
-func TestUnite(t *testing.T) {
+// TestCombine merges the catalogs of two sources that differ in about everything.
+func TestCombine(t *testing.T) {
 	value := "0"
 	a := &catalog.Catalog{
 		Types: []string{"CREATE TYPE mood AS ENUM ('glad')"}, Notes: []string{"view v"},
@@ -50,7 +50,7 @@ func TestUnite(t *testing.T) {
 			Indexes:     []*plan.Index{{Name: "i", Columns: []string{"id"}}},
 		}}},
 	}
-	p := unite(sqldialect.MySQL, []string{"a", "b"}, []*catalog.Catalog{a, b})
+	p := combine(sqldialect.MySQL, []string{"a", "b"}, []*catalog.Catalog{a, b})
 	if want := []string{"a: view v", "b: view v"}; !slices.Equal(p.Notes, want) {
 		t.Errorf("got notes %q, want %q", p.Notes, want)
 	}
@@ -95,7 +95,7 @@ func TestSubstitute(t *testing.T) {
 		Name: "t", Columns: []*plan.Column{{Name: "a", Nullable: true}, {Name: "b"}},
 		Unique: []*plan.Unique{{Columns: []string{"a"}}, {Columns: []string{"b"}}},
 	}
-	p := unite(sqldialect.MySQL, []string{"s"}, []*catalog.Catalog{{Tables: []*catalog.Table{{Table: table}}}})
+	p := combine(sqldialect.MySQL, []string{"s"}, []*catalog.Catalog{{Tables: []*catalog.Table{{Table: table}}}})
 	if got := p.Tables[0]; !slices.Equal(got.PrimaryKey, []string{"b"}) || len(got.Unique) != 1 {
 		t.Errorf("got %q with %d unique keys, want b and one", got.PrimaryKey, len(got.Unique))
 	}

@@ -1,0 +1,131 @@
+package merge
+
+import (
+	"cmp"
+	"database/sql"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/phases"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// A Source is a database whose tables are merged. It is only read.
+type Source struct {
+	// Name tells the source from the others, in the plan, in suffixes of names and in every later look-up: 1 to 40
+	// letters, digits, dots, underscores or hyphens of ASCII.
+	Name string
+
+	// DB is a pool of the database, with any settings of its driver. On MySQL its DSN names the database; on PostgreSQL
+	// the tables are those of current_schema().
+	DB *sql.DB
+}
+
+// Config configures [New]. All of it may be zero if the plan gives no rows new ids.
+type Config struct {
+	// Namespace is the id space of new ids, see [sqlsnow.Init]. Each source whose rows get new ids takes a worker number
+	// of it for good. A run that is resumed keeps its number; a run into a target that was made again takes another one.
+	Namespace string
+
+	// Registry is the database that has the namespace. Nil means the target.
+	Registry *sql.DB
+
+	// Datacenter is part of every new id, see [sqlsnow.LeaseConfig].
+	Datacenter uint64
+
+	// Holder tells people who is merging. Zero means the host's name and the process id.
+	Holder string
+
+	// Lease is how long a run that died keeps the next one waiting: 1 s to 1 h. Zero means 10 s.
+	Lease time.Duration
+
+	// Writers is how many transactions run at the same time, at most 16. Each takes a connection of the target and one
+	// of each source, and the lease takes one more of the target. Zero means 2; on SQLite there is always one.
+	Writers int
+
+	// ChunkTime is how long a transaction should take: 1 ms to 1 h. A run adapts the number of rows in a chunk to that,
+	// up to ChunkRows, at most 1,000,000. Zero means 500 ms and 10,000 rows.
+	ChunkTime time.Duration
+	ChunkRows int
+
+	// PackRows is the number of rows from which on a table's new ids are stored in lists, one row of snow_merge_packs for
+	// each range of the table instead of one row of snow_merge_map for each id. That takes less time and room. It is done
+	// where a MySQL server itself makes new ids for a table that nothing refers to, and that has no JSON, no texts above
+	// 64 kB, no FLOAT and no rows that are merged. [Lookup] and [Export] read both. Zero means 100,000, and -1 no lists.
+	PackRows int
+
+	// PauseFile stops the run, between two transactions, for as long as a file of this name exists. See also [Merge.Pause].
+	PauseFile string
+
+	// Events, if not nil, is called with the progress of the run, by one goroutine at a time. The run waits for it.
+	Events func(report.Event)
+
+	// Assertions are numbers that a run must not change.
+	Assertions []Assertion
+
+	// WithoutForeignKeys turns off the target's checks of foreign keys while rows are copied. It is for foreign keys that
+	// form a circle in which no column can be NULL. References are verified in any case. PostgreSQL allows it only to
+	// superusers, and runs no triggers then.
+	WithoutForeignKeys bool
+}
+
+// An Assertion is a number that a merge must not change: in the end the target's number is the sum of what the sources
+// have and what the target had before. So it must be one that adds up over rows that are all copied, such as SUM(gold)
+// or COUNT(*). The statement should round what is inexact, such as the sum of a float.
+type Assertion struct {
+	Name string // for the report
+	SQL  string // returns one row with one number; NULL counts as 0
+}
+
+// apply sets the fields of a job, with defaults for those that are zero.
+func (c Config) apply(j *phases.Job) error {
+	rekeys := slices.ContainsFunc(j.Plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.NewIDs) > 0 })
+	if rekeys && c.Namespace == "" {
+		return &snow.FieldError{Field: "Namespace", Value: `""`, Bound: "want one: the plan gives rows new ids"}
+	}
+	var failed error
+	j.LeaseTime = bounded("Lease", c.Lease, 10*time.Second, time.Second, time.Hour, &failed)
+	j.ChunkTime = bounded("ChunkTime", c.ChunkTime, 500*time.Millisecond, time.Millisecond, time.Hour, &failed)
+	j.ChunkRows = bounded("ChunkRows", c.ChunkRows, 10_000, 1, 1_000_000, &failed)
+	j.Writers = bounded("Writers", c.Writers, 2, 1, 16, &failed)
+	if c.PackRows != -1 {
+		j.PackRows = bounded("PackRows", c.PackRows, 100_000, 1, math.MaxInt, &failed)
+	}
+	if failed != nil {
+		return failed
+	}
+	j.Writers = min(j.Writers, j.Engine.Writers)
+	for _, db := range j.Sources {
+		if open := db.Stats().MaxOpenConnections; open > 0 {
+			j.Writers = min(j.Writers, open)
+		}
+	}
+	if open := j.Target.Stats().MaxOpenConnections; open > 0 && j.Engine.Writers > 1 {
+		if open < 2 {
+			return &snow.FieldError{Field: "target", Value: "of 1 connection", Bound: "want at least 2"}
+		}
+		j.Writers = min(j.Writers, open-1)
+	}
+	j.Registry = cmp.Or(c.Registry, j.Target)
+	host, _ := os.Hostname()
+	j.Holder = cmp.Or(c.Holder, fmt.Sprintf("%s pid %d", cmp.Or(host, "unknown host"), os.Getpid()))
+	if len(j.Holder) > 255 {
+		return &snow.FieldError{Field: "Holder", Value: strconv.Quote(j.Holder[:80]), Bound: "want at most 255 characters"}
+	}
+	return nil
+}
+
+// bounded returns the value of a field or, if it is zero, the initial one. The first field out of its bounds is the failure.
+func bounded[T int | time.Duration](field string, value, initial, low, high T, failed *error) T {
+	value = cmp.Or(value, initial)
+	if *failed == nil && (value < low || value > high) {
+		*failed = &snow.FieldError{Field: field, Value: fmt.Sprint(value), Bound: fmt.Sprintf("want %v to %v", low, high)}
+	}
+	return value
+}

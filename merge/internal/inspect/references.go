@@ -1,0 +1,213 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// find looks at the columns that are plain by the schema.
+func (f *referenceFinder) find(ctx context.Context) {
+	// Keys that are keys of another table come first: they are no candidates for what follows.
+	for _, t := range f.plan.Tables {
+		if key := t.Key(); key != nil && f.borrowed(t, key) {
+			f.undeclared(ctx, t, key)
+		}
+	}
+	for _, t := range f.plan.Tables {
+		for _, look := range []func(context.Context, *plan.Table, *plan.Column){f.polymorphic, f.undeclared, f.json, f.list} {
+			for _, c := range t.Columns {
+				if c.Generated == "" && c.Name != t.Created && c.Role == plan.RolePlain {
+					look(ctx, t, c)
+				}
+			}
+		}
+	}
+}
+
+// borrowed reports whether a key may be the key of another table, as in a table with details of the same rows.
+func (f *referenceFinder) borrowed(t *plan.Table, c *plan.Column) bool {
+	named := readName(c.Name)
+	for _, source := range f.plan.SourcesOf(t) {
+		if f.catalogs[source].Table(t.Name).Numbered == c.Name && f.dialect != sqldialect.SQLite {
+			return false // SQLite counts up every integer key
+		}
+	}
+	return named.named && len(named.stem) > 0 && match(named.stem, t.Name) == 0
+}
+
+// sampled returns the ids of a column in each source, and false if its values are neither integers nor texts of numbers.
+func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
+	found := ids{}
+	for source, values := range f.values(t, c.Name) {
+		found[source] = distinct(values)
+		numbers, others := 0, 0
+		for _, v := range values {
+			if _, ok := sqlvalue.ParseID(sqlvalue.Text(v)); ok {
+				numbers++
+			} else if strings.TrimSpace(sqlvalue.Text(v)) != "" {
+				others++
+			}
+		}
+		if others > numbers/10 {
+			return nil, false
+		}
+	}
+	s := sqltype.Of(f.dialect, c.Type)
+	return found, s.Kind == sqltype.Integer && s.Bits >= 16 || s.Kind == sqltype.Text && found.count() > 0
+}
+
+// undeclared looks for references without a foreign key.
+func (f *referenceFinder) undeclared(ctx context.Context, t *plan.Table, c *plan.Column) {
+	values, ok := f.sampled(t, c)
+	if !ok {
+		return
+	}
+	named := readName(c.Name)
+	if named.plural {
+		named = idName{} // how many there are, and not which
+	}
+	switch found := f.parents(ctx, t, c, named, values); {
+	case found.table != nil:
+		f.propose(t, c, plan.RoleReference, &plan.Reference{Table: found.table.Name})
+		c.AddSuspect("a reference without a foreign key? %s", found.why)
+		f.none(t, c)
+	case found.why != "":
+		c.Role = plan.RoleUndecided
+		c.AddSuspect("a reference? %s", found.why)
+		f.none(t, c)
+	case named.named && c.Role == plan.RolePlain && values.count() > 0 && !slices.Equal(words(c.Name), []string{"id"}):
+		t.AddNote("column %s: named like a reference, but its values are ids of no table", c.Name)
+	}
+}
+
+// polymorphic looks for a column beside c that names the table of its ids.
+func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *plan.Column) {
+	named := readName(c.Name)
+	if _, ok := f.sampled(t, c); !ok || !named.named {
+		return
+	}
+	for _, by := range t.Columns {
+		w := words(by.Name)
+		if by == c || by.Role != plan.RolePlain || len(w) == 0 || !slices.Contains([]string{"type", "kind", "class", "table", "model"}, w[len(w)-1]) ||
+			!slices.Equal(w[:len(w)-1], named.stem) {
+			continue
+		}
+		groups := f.groups(t, c.Name, by.Name)
+		if len(groups) == 0 || len(groups) > 50 {
+			continue
+		}
+		refers, why, resolved := []*plan.Reference{}, []string{}, 0
+		for _, value := range slices.Sorted(maps.Keys(groups)) {
+			name := idName{named: true, stem: thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
+			r := &plan.Reference{Value: value}
+			switch found := f.parents(ctx, t, c, name, groups[value]); {
+			case found.table != nil:
+				r.Table = found.table.Name
+				resolved++
+			case found.why != "":
+				why = append(why, fmt.Sprintf("with %s %q: %s", by.Name, value, found.why))
+			default:
+				why = append(why, fmt.Sprintf("with %s %q: ids of no table, copied as they are", by.Name, value))
+			}
+			refers = append(refers, r)
+		}
+		if resolved == 0 {
+			continue
+		}
+		f.propose(t, c, plan.RolePolymorphic, refers...)
+		c.By = by.Name
+		c.AddSuspect("does %s say whose ids these are? Its values are from a sample: there may be more", by.Name)
+		c.Suspects = append(c.Suspects, why...)
+		f.none(t, c)
+		return
+	}
+}
+
+// groups returns the ids of a column by the values of another one.
+func (f *referenceFinder) groups(t *plan.Table, column, by string) map[string]ids {
+	groups := map[string]ids{}
+	for _, source := range f.plan.SourcesOf(t) {
+		s := f.samples[tableOf{source, t.Name}]
+		at, kind := s.index(column), s.index(by)
+		if at < 0 || kind < 0 {
+			continue
+		}
+		values := map[string][]any{}
+		for _, row := range s.rows {
+			if row[kind] != nil {
+				text := sqlvalue.Text(row[kind])
+				values[text] = append(values[text], row[at])
+			}
+		}
+		for value, of := range values {
+			if groups[value] == nil {
+				groups[value] = ids{}
+			}
+			groups[value][source] = distinct(of)
+		}
+	}
+	return groups
+}
+
+// list looks for several ids in one text.
+func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Column) {
+	element, array := sqltype.Element(f.dialect, c.Type)
+	if sqltype.Of(f.dialect, c.Type).Kind != sqltype.Text && !(array && (element.Kind == sqltype.Integer || element.Kind == sqltype.Text)) {
+		return
+	}
+	for _, separator := range []string{",", ";", "|", " ", ":", "/"} {
+		values, fits := f.split(t, c.Name, separator, array)
+		if !fits || values.count() == 0 {
+			continue
+		}
+		named := readName(c.Name)
+		named.named = true // a list of numbers deserves a look, whatever its name is
+		switch found := f.parents(ctx, t, c, named, values); {
+		case found.table != nil:
+			f.propose(t, c, plan.RoleList, &plan.Reference{Table: found.table.Name})
+			if separator != "," {
+				c.Separator = separator
+			}
+			c.AddSuspect("a list of ids? %s", found.why)
+		case found.why != "":
+			c.Role = plan.RoleUndecided
+			c.AddSuspect("a list of numbers, separated by %s: %s", strconv.Quote(separator), found.why)
+		}
+		return
+	}
+}
+
+// split returns the ids of a column of lists, and false if something else is in the lists or none has several elements.
+func (f *referenceFinder) split(t *plan.Table, column, separator string, array bool) (ids, bool) {
+	found, several := ids{}, array
+	for source, values := range f.values(t, column) {
+		var all []any
+		for _, v := range values {
+			text := sqlvalue.Text(v)
+			if array { // as it is written: {3,17,NULL}
+				text = strings.NewReplacer("{", "", "}", "", "NULL", "").Replace(text)
+			}
+			parts := strings.Split(text, separator)
+			several = several || len(parts) > 1
+			for _, part := range parts {
+				part = strings.TrimSpace(part)
+				if _, ok := sqlvalue.ParseID(part); ok {
+					all = append(all, part)
+				} else if part != "" {
+					return nil, false
+				}
+			}
+		}
+		found[source] = distinct(all)
+	}
+	return found, several
+}
