@@ -22,7 +22,7 @@ type Catalog struct {
 // A Table is a table of a database.
 type Table struct {
 	*plan.Table
-	Numbered string   // the column that the database numbers itself, or ""
+	Numbered []string // the columns that the database numbers itself
 	Heirs    []string // PostgreSQL: the tables that inherit from it, whose rows are read with its own
 }
 
@@ -66,7 +66,7 @@ func Read(ctx context.Context, d sqldialect.Dialect, r Querier) (*Catalog, error
 	var err error
 	switch d {
 	case sqldialect.MySQL:
-		err = (&mysqlReader{c}).load(ctx, r)
+		err = (&mysqlReader{Catalog: c}).load(ctx, r)
 	case sqldialect.Postgres:
 		err = (&postgresReader{c}).load(ctx, r)
 	case sqldialect.SQLite:

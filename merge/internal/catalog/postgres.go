@@ -23,12 +23,12 @@ func (c *postgresReader) load(ctx context.Context, r Querier) error {
 }
 
 func (c *postgresReader) readTables(ctx context.Context, r Querier) error {
-	const query = `SELECT relname::text, relkind::text, relispartition, relrowsecurity FROM pg_class
+	const query = `SELECT relname::text, relkind::text, relispartition, relrowsecurity, COALESCE(obj_description(oid, 'pg_class'), '') FROM pg_class
 		WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY relname COLLATE "C"`
 	return each(ctx, r, query, nil, func(scan func(...any) error) error {
-		var name, kind string
+		var name, kind, comment string
 		var partition, security bool
-		if err := scan(&name, &kind, &partition, &security); err != nil {
+		if err := scan(&name, &kind, &partition, &security, &comment); err != nil {
 			return err
 		}
 		switch {
@@ -44,7 +44,7 @@ func (c *postgresReader) readTables(ctx context.Context, r Querier) error {
 			c.Notes = append(c.Notes, "foreign table "+name+", which is not copied")
 			return nil
 		}
-		t := &Table{Table: &plan.Table{Name: name}}
+		t := &Table{Table: &plan.Table{Name: name, Comment: comment}}
 		if kind == "p" {
 			t.AddNote("partitioned: Schema makes a table without partitions")
 		}
@@ -97,21 +97,26 @@ func (c *postgresReader) readTypes(ctx context.Context, r Querier) error {
 func (c *postgresReader) readColumns(ctx context.Context, r Querier) error {
 	const query = `SELECT k.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
 			pg_get_expr(d.adbin, d.adrelid), a.attidentity::text, a.attgenerated::text,
-			COALESCE((SELECT quote_ident(l.collname) FROM pg_collation l WHERE l.oid = a.attcollation AND a.attcollation <> t.typcollation), '')
+			COALESCE((SELECT quote_ident(l.collname) FROM pg_collation l WHERE l.oid = a.attcollation AND a.attcollation <> t.typcollation), ''),
+			COALESCE(col_description(k.oid, a.attnum), ''), concat_ws(' and ', CASE WHEN a.attstorage <> t.typstorage THEN 'storage ' || a.attstorage::text END,
+				'compression ' || NULLIF(to_jsonb(a) ->> 'attcompression', ''), 'options ' || a.attoptions::text)
 		FROM pg_class k JOIN pg_attribute a ON a.attrelid = k.oid JOIN pg_type t ON t.oid = a.atttypid
 			LEFT JOIN pg_attrdef d ON d.adrelid = k.oid AND d.adnum = a.attnum
 		WHERE k.relnamespace = current_schema()::regnamespace AND k.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
 		ORDER BY k.relname, a.attnum`
 	return each(ctx, r, query, nil, func(scan func(...any) error) error {
-		var table, identity, generated string
+		var table, identity, generated, rest string
 		var value sql.NullString
 		column := &plan.Column{Role: plan.RolePlain}
-		if err := scan(&table, &column.Name, &column.Type, &column.Nullable, &value, &identity, &generated, &column.Collation); err != nil {
+		if err := scan(&table, &column.Name, &column.Type, &column.Nullable, &value, &identity, &generated, &column.Collation, &column.Comment, &rest); err != nil {
 			return err
 		}
 		t := c.Table(table)
 		if t == nil {
 			return nil
+		}
+		if rest != "" {
+			t.AddNote("column %s: Schema leaves out its %s", column.Name, rest)
 		}
 		switch {
 		case generated == "v":
@@ -119,7 +124,7 @@ func (c *postgresReader) readColumns(ctx context.Context, r Querier) error {
 		case generated != "":
 			column.Generated = "(" + value.String + ") STORED"
 		case identity != "" || strings.HasPrefix(value.String, "nextval("):
-			t.Numbered = column.Name
+			t.Numbered = append(t.Numbered, column.Name)
 		case value.Valid:
 			column.Default = &value.String
 		}
@@ -172,17 +177,19 @@ func (c *postgresReader) readForeignKeys(ctx context.Context, r Querier) error {
 	const columns = `(SELECT json_agg(a.attname ORDER BY u.n) FROM unnest(%) WITH ORDINALITY u(num, n)
 				JOIN pg_attribute a ON a.attrelid = @ AND a.attnum = u.num)::text`
 	query := `SELECT k.relname::text, f.conname::text, p.relname::text, p.relnamespace = k.relnamespace, f.confdeltype::text, f.confupdtype::text,
+			f.condeferrable OR f.confmatchtype <> 's' OR NOT f.convalidated OR COALESCE(to_jsonb(f) ->> 'confdelsetcols', '') <> '',
+			COALESCE(to_jsonb(f) ->> 'conperiod', '') = 'true' OR COALESCE(to_jsonb(f) ->> 'conenforced', '') = 'false', pg_get_constraintdef(f.oid),
 			` + strings.NewReplacer("%", "f.conkey", "@", "f.conrelid").Replace(columns) + `,
 			` + strings.NewReplacer("%", "f.confkey", "@", "f.confrelid").Replace(columns) + `
 		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid JOIN pg_class p ON p.oid = f.confrelid
 		WHERE f.contype = 'f' AND f.conparentid = 0 AND k.relnamespace = current_schema()::regnamespace ORDER BY k.relname, f.conname`
-	actions := map[string]string{"c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}
+	actions := map[string]string{"c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT", "r": "RESTRICT"}
 	return each(ctx, r, query, nil, func(scan func(...any) error) error {
-		var table, onDelete, onUpdate string
-		var here bool
+		var table, onDelete, onUpdate, definition string
+		var here, isMore, isOther bool
 		var local, remote names
 		k := &plan.ForeignKey{}
-		if err := scan(&table, &k.Name, &k.Table, &here, &onDelete, &onUpdate, &local, &remote); err != nil {
+		if err := scan(&table, &k.Name, &k.Table, &here, &onDelete, &onUpdate, &isMore, &isOther, &definition, &local, &remote); err != nil {
 			return err
 		}
 		t := c.Table(table)
@@ -190,7 +197,12 @@ func (c *postgresReader) readForeignKeys(ctx context.Context, r Querier) error {
 		case t == nil:
 		case !here:
 			t.AddNote("foreign key %s refers to %s in another schema", k.Name, k.Table)
+		case isOther:
+			t.AddNote("foreign key %s: Schema leaves it out: %s", k.Name, definition)
 		default:
+			if isMore {
+				t.AddNote("foreign key %s: Schema makes an ordinary one of %s", k.Name, definition)
+			}
 			k.Columns, k.Refers, k.OnDelete, k.OnUpdate = local, remote, actions[onDelete], actions[onUpdate]
 			t.ForeignKeys = append(t.ForeignKeys, k)
 		}
@@ -200,9 +212,11 @@ func (c *postgresReader) readForeignKeys(ctx context.Context, r Querier) error {
 
 // readRest notes what Schema leaves out.
 func (c *postgresReader) readRest(ctx context.Context, r Querier) error {
-	const onTables = `SELECT k.relname::text, 'check ' || f.conname || ' ' || pg_get_constraintdef(f.oid)
+	const onTables = `SELECT k.relname::text, CASE f.contype WHEN 'c' THEN 'check ' || f.conname || ' '
+				ELSE 'key ' || f.conname || ': Schema makes an ordinary one of ' END || pg_get_constraintdef(f.oid)
 		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid
-		WHERE f.contype = 'c' AND k.relnamespace = current_schema()::regnamespace
+		WHERE (f.contype = 'c' OR f.contype IN ('p', 'u') AND (f.condeferrable OR COALESCE(to_jsonb(f) ->> 'conperiod', '') = 'true'))
+			AND k.relnamespace = current_schema()::regnamespace
 		UNION ALL SELECT k.relname::text, 'trigger ' || g.tgname FROM pg_trigger g JOIN pg_class k ON k.oid = g.tgrelid
 		WHERE NOT g.tgisinternal AND k.relnamespace = current_schema()::regnamespace ORDER BY 1, 2`
 	err := each(ctx, r, onTables, nil, func(scan func(...any) error) error {

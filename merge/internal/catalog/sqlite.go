@@ -86,7 +86,7 @@ func sqliteColumns(ctx context.Context, r Querier, t *Table) error {
 		t.PrimaryKey = append(t.PrimaryKey, p.name)
 	}
 	if len(t.PrimaryKey) == 1 && strings.EqualFold(t.Column(t.PrimaryKey[0]).Type, "INTEGER") && !strings.Contains(t.Options, "WITHOUT ROWID") {
-		t.Numbered = t.PrimaryKey[0]
+		t.Numbered = t.PrimaryKey
 	}
 	return err
 }

@@ -128,8 +128,10 @@ func (i *inspector) mint() {
 		key := t.Key()
 		for _, source := range i.plan.SourcesOf(t) {
 			numbered := i.catalogs[source].Table(t.Name).Numbered
-			if numbered != "" && (key == nil || key.Name != numbered) {
-				t.AddNote("column %s: source %s counts it up; the target does not", numbered, source)
+			for _, name := range numbered {
+				if key == nil || key.Name != name {
+					t.AddNote("column %s: source %s counts it up; the target does not", name, source)
+				}
 			}
 			if key == nil {
 				continue
@@ -137,7 +139,7 @@ func (i *inspector) mint() {
 			r := i.ranges[tableOf{source, t.Name}]
 			switch {
 			case !r.any:
-				if numbered == key.Name {
+				if slices.Contains(numbered, key.Name) {
 					t.NewIDs = append(t.NewIDs, source)
 				}
 				continue

@@ -97,7 +97,7 @@ func (u *uniter) owners(has func(*catalog.Table) bool) (owners []string) {
 func (u *uniter) unite() *plan.Table {
 	first := slices.IndexFunc(u.found, func(f *catalog.Table) bool { return f != nil })
 	u.into = &catalog.Table{Table: &plan.Table{
-		Name: u.found[first].Name, PrimaryKey: u.found[first].PrimaryKey, Options: u.found[first].Options,
+		Name: u.found[first].Name, PrimaryKey: u.found[first].PrimaryKey, Options: u.found[first].Options, Comment: u.found[first].Comment,
 	}}
 	t := u.into
 	for i, f := range u.found {
@@ -201,6 +201,9 @@ func (u *uniter) column(name string) *plan.Column {
 		c.Nullable = c.Nullable || other.Nullable
 		if c.Generated != other.Generated {
 			addSuspect(c, "generated differently: %q here, %q in source %q", c.Generated, other.Generated, u.names[i])
+		}
+		if c.Options != other.Options {
+			u.into.AddNote("column %s: %q, but %q in source %s", name, c.Options, other.Options, u.names[i])
 		}
 		if text(c.Default) != text(other.Default) {
 			u.into.AddNote("column %s: default %s, but %s in source %s", name, text(c.Default), text(other.Default), u.names[i])
