@@ -242,7 +242,7 @@ func TestDefinitions(t *testing.T) {
 			},
 			notes: []string{
 				"check k2 CHECK (((c11)::text <> 'it''s not'::text))", "column c13: Schema leaves out its storage e", "column c14: Schema leaves out its compression p",
-				"key k1: Schema makes an ordinary one of UNIQUE (c15, id) DEFERRABLE",
+				"constraint k1: Schema makes an ordinary one of UNIQUE (c15, id) DEFERRABLE",
 				"unique index k4 is not on columns alone: a clash is found when the database refuses the row",
 			},
 			without: []string{"c13", "c14"},

@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,26 +60,25 @@ type Querier interface {
 }
 
 // Read reads the schema that a session is in. Its errors are those of the driver.
-func Read(ctx context.Context, d sqldialect.Dialect, r Querier) (*Catalog, error) {
-	c := &Catalog{}
-	var err error
+func Read(ctx context.Context, d sqldialect.Dialect, q Querier) (*Catalog, error) {
+	r := &reader{Catalog: &Catalog{}, q: q}
 	switch d {
 	case sqldialect.MySQL:
-		err = (&mysqlReader{Catalog: c}).load(ctx, r)
+		r.readMySQL(ctx)
 	case sqldialect.Postgres:
-		err = (&postgresReader{c}).load(ctx, r)
+		r.readPostgres(ctx)
 	case sqldialect.SQLite:
-		err = loadSQLite(ctx, c, r)
+		r.readSQLite(ctx)
 	}
-	if err != nil {
-		return nil, err
+	if r.err != nil {
+		return nil, r.err
 	}
-	for _, t := range c.Tables {
+	for _, t := range r.Tables {
 		for _, k := range t.ForeignKeys {
-			c.spell(t, k)
+			r.spell(t, k)
 		}
 	}
-	return c, nil
+	return r.Catalog, nil
 }
 
 // spell writes the names in a foreign key as the tables have them: SQLite allows another case, and allows to leave
@@ -107,46 +105,4 @@ func (c *Catalog) spell(t *Table, k *plan.ForeignKey) {
 		}
 		write(parent, k.Refers)
 	}
-}
-
-// ours reports whether a table is one of this module, which is not merged.
-func ours(table string) bool {
-	switch table {
-	case "snow_namespaces", "snow_workers", "snow_segments", "snow_migrations":
-		return true
-	}
-	return strings.HasPrefix(table, "snow_merge_")
-}
-
-// each calls do with the Scan of each row of a query.
-func each(ctx context.Context, r Querier, query string, args []any, do func(scan func(...any) error) error) error {
-	rows, err := r.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := do(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-// names is a JSON array of texts, as a database aggregates names that may have
-// any character in them.
-type names []string
-
-// Scan implements [sql.Scanner].
-func (n *names) Scan(src any) error {
-	switch v := src.(type) {
-	case nil:
-		*n = nil
-		return nil
-	case string:
-		return json.Unmarshal([]byte(v), n)
-	case []byte:
-		return json.Unmarshal(v, n)
-	}
-	return fmt.Errorf("names are a %T", src)
 }

@@ -2,157 +2,35 @@ package catalog
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"strings"
-
-	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A mysqlReader reads the catalog of a MySQL or MariaDB server, from information_schema.
-type mysqlReader struct {
-	*Catalog
-	written map[*Table]*mysqlTable
-}
-
-func (c *mysqlReader) load(ctx context.Context, r Querier) error {
-	var version, schema, collation sql.NullString
-	err := each(ctx, r, "SELECT VERSION(), DATABASE(), @@collation_database", nil, func(scan func(...any) error) error {
-		return scan(&version, &schema, &collation)
+// readMySQL reads information_schema of a MySQL or MariaDB server.
+func (r *reader) readMySQL(ctx context.Context) {
+	maria := false
+	r.each(ctx, "SELECT VERSION(), DATABASE()", func(v row) {
+		if maria = strings.Contains(v.text(0), "MariaDB"); !v[1].Valid {
+			r.err = errors.New("the DSN names no database")
+		}
 	})
-	if err != nil {
-		return err
-	}
-	if !schema.Valid {
-		return errors.New("the DSN names no database")
-	}
-	maria := strings.Contains(version.String, "MariaDB")
-	for _, load := range []func() error{
-		func() error { return c.readTables(ctx, r) },
-		func() error { return c.readDefinitions(ctx, r) },
-		func() error { return c.readColumns(ctx, r, maria) },
-		func() error { return c.readIndexes(ctx, r) },
-		func() error { return c.readForeignKeys(ctx, r, schema.String) },
-		c.noteChecks,
-		func() error { return c.readTriggers(ctx, r) },
-	} {
-		if err := load(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *mysqlReader) readTables(ctx context.Context, r Querier) error {
-	const query = "SELECT TABLE_NAME, TABLE_TYPE, COALESCE(TABLE_COLLATION, ''), COALESCE(ENGINE, ''), COALESCE(CREATE_OPTIONS, ''), COALESCE(TABLE_COMMENT, '')" +
-		" FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME"
-	return each(ctx, r, query, nil, func(scan func(...any) error) error {
-		var name, kind, collation, engine, options, comment string
-		if err := scan(&name, &kind, &collation, &engine, &options, &comment); err != nil {
-			return err
-		}
-		switch {
-		case ours(name):
-			return nil
-		case kind != "BASE TABLE" && kind != "SYSTEM VERSIONED":
-			c.Notes = append(c.Notes, strings.ToLower(kind)+" "+name)
-			return nil
-		}
-		t := &Table{Table: &plan.Table{Name: name, Comment: comment}}
-		if collation != "" {
-			t.Options = "COLLATE=" + collation
-		}
-		if engine != "InnoDB" {
-			t.AddNote("engine %s: Schema leaves the engine to the server's default, which must have transactions", engine)
-		}
-		if strings.Contains(options, "partitioned") {
-			t.AddNote("partitioned: Schema makes a table without partitions")
-		}
-		if kind == "SYSTEM VERSIONED" {
-			t.AddNote("system versioned: only current rows are copied, to a table without versions")
-		}
-		c.Tables = append(c.Tables, t)
-		return nil
-	})
-}
-
-func (c *mysqlReader) readForeignKeys(ctx context.Context, r Querier, schema string) error {
-	type rules struct{ onDelete, onUpdate string }
-	actions := map[[2]string]rules{}
-	const constraints = "SELECT TABLE_NAME, CONSTRAINT_NAME, DELETE_RULE, UPDATE_RULE FROM information_schema.REFERENTIAL_CONSTRAINTS" +
-		" WHERE CONSTRAINT_SCHEMA = DATABASE()"
-	err := each(ctx, r, constraints, nil, func(scan func(...any) error) error {
-		var id [2]string
-		var action rules
-		if err := scan(&id[0], &id[1], &action.onDelete, &action.onUpdate); err != nil {
-			return err
-		}
-		actions[id] = action
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	const query = "SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME" +
-		" FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IS NOT NULL" +
-		" ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION"
-	return each(ctx, r, query, nil, func(scan func(...any) error) error {
-		var table, name, column, other, parent, refers string
-		if err := scan(&table, &name, &column, &other, &parent, &refers); err != nil {
-			return err
-		}
-		t := c.Table(table)
-		if t == nil {
-			return nil
-		}
-		if other != schema {
-			t.AddNote("foreign key %s refers to %s.%s, in another database", name, other, parent)
-			return nil
-		}
-		if n := len(t.ForeignKeys); n == 0 || t.ForeignKeys[n-1].Name != name {
-			action := actions[[2]string{table, name}]
-			t.ForeignKeys = append(t.ForeignKeys, &plan.ForeignKey{
-				Name: name, Table: parent, OnDelete: ruleOf(action.onDelete), OnUpdate: ruleOf(action.onUpdate),
-			})
-		}
-		k := t.ForeignKeys[len(t.ForeignKeys)-1]
-		k.Columns, k.Refers = append(k.Columns, column), append(k.Refers, refers)
-		return nil
-	})
-}
-
-// ruleOf leaves out the action that is the default.
-func ruleOf(action string) string {
-	if action == "NO ACTION" || action == "RESTRICT" {
-		return ""
-	}
-	return action
-}
-
-func (c *mysqlReader) readTriggers(ctx context.Context, r Querier) error {
-	const triggers = "SELECT EVENT_OBJECT_TABLE, TRIGGER_NAME, CONCAT(ACTION_TIMING, ' ', EVENT_MANIPULATION)" +
-		" FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() ORDER BY 1, 2"
-	err := each(ctx, r, triggers, nil, func(scan func(...any) error) error {
-		var table, name, when string
-		if err := scan(&table, &name, &when); err != nil {
-			return err
-		}
-		if t := c.Table(table); t != nil {
-			t.AddNote("trigger %s %s", name, strings.ToLower(when))
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	const routines = "SELECT LOWER(ROUTINE_TYPE), ROUTINE_NAME FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()" +
-		" UNION ALL SELECT 'event', EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE() ORDER BY 1, 2"
-	return each(ctx, r, routines, nil, func(scan func(...any) error) error {
-		var kind, name string
-		if err := scan(&kind, &name); err != nil {
-			return err
-		}
-		c.Notes = append(c.Notes, kind+" "+name)
-		return nil
-	})
+	r.readTables(ctx, `SELECT TABLE_NAME,
+			IF(TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED'), NULL, CONCAT(LOWER(TABLE_TYPE), ' ', TABLE_NAME)), CONCAT('COLLATE=', TABLE_COLLATION), TABLE_COMMENT,
+			IF(ENGINE = 'InnoDB', NULL, CONCAT('engine ', COALESCE(ENGINE, ''), ': Schema leaves the engine to the server''s default, which must have transactions')),
+			IF(CREATE_OPTIONS LIKE '%partitioned%', 'partitioned: Schema makes a table without partitions', NULL),
+			IF(TABLE_TYPE = 'SYSTEM VERSIONED', 'system versioned: only current rows are copied, to a table without versions', NULL)
+		FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME`)
+	written := r.readMySQLTables(ctx)
+	r.readMySQLColumns(ctx, written, maria)
+	r.readMySQLIndexes(ctx, written)
+	r.readForeignKeys(ctx, `SELECT k.TABLE_NAME, k.CONSTRAINT_NAME,
+			IF(k.REFERENCED_TABLE_SCHEMA = BINARY DATABASE(), NULL, CONCAT('refers to ', k.REFERENCED_TABLE_SCHEMA, '.', k.REFERENCED_TABLE_NAME, ', in another database')),
+			k.REFERENCED_TABLE_NAME, NULLIF(c.DELETE_RULE, 'RESTRICT'), NULLIF(c.UPDATE_RULE, 'RESTRICT'), k.ORDINAL_POSITION, k.COLUMN_NAME, k.REFERENCED_COLUMN_NAME
+		FROM information_schema.KEY_COLUMN_USAGE k LEFT JOIN information_schema.REFERENTIAL_CONSTRAINTS c
+			ON c.CONSTRAINT_SCHEMA = DATABASE() AND c.TABLE_NAME = k.TABLE_NAME AND c.CONSTRAINT_NAME = k.CONSTRAINT_NAME
+		WHERE k.TABLE_SCHEMA = DATABASE() AND k.REFERENCED_TABLE_NAME IS NOT NULL ORDER BY k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION`, "1")
+	r.readNotes(ctx, `SELECT EVENT_OBJECT_TABLE, CONCAT('trigger ', TRIGGER_NAME, ' ', LOWER(ACTION_TIMING), ' ', LOWER(EVENT_MANIPULATION))
+		FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()
+		UNION ALL SELECT NULL, CONCAT(LOWER(ROUTINE_TYPE), ' ', ROUTINE_NAME) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()
+		UNION ALL SELECT NULL, CONCAT('event ', EVENT_NAME) FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE() ORDER BY 1, 2`)
 }

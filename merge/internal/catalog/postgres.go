@@ -1,245 +1,77 @@
 package catalog
 
-import (
-	"context"
-	"database/sql"
-	"strings"
+import "context"
 
-	"github.com/shardsnow/snow/merge/plan"
-)
-
-// A postgresReader reads the catalog of a PostgreSQL server, from pg_catalog.
-type postgresReader struct{ *Catalog }
-
-func (c *postgresReader) load(ctx context.Context, r Querier) error {
-	for _, load := range []func(context.Context, Querier) error{
-		c.readTables, c.readHeirs, c.readTypes, c.readColumns, c.readIndexes, c.readForeignKeys, c.readRest,
-	} {
-		if err := load(ctx, r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *postgresReader) readTables(ctx context.Context, r Querier) error {
-	const query = `SELECT relname::text, relkind::text, relispartition, relrowsecurity, COALESCE(obj_description(oid, 'pg_class'), '') FROM pg_class
-		WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY relname COLLATE "C"`
-	return each(ctx, r, query, nil, func(scan func(...any) error) error {
-		var name, kind, comment string
-		var partition, security bool
-		if err := scan(&name, &kind, &partition, &security, &comment); err != nil {
-			return err
-		}
-		switch {
-		case partition || ours(name):
-			return nil
-		case kind == "v":
-			c.Notes = append(c.Notes, "view "+name)
-			return nil
-		case kind == "m":
-			c.Notes = append(c.Notes, "materialized view "+name)
-			return nil
-		case kind == "f":
-			c.Notes = append(c.Notes, "foreign table "+name+", which is not copied")
-			return nil
-		}
-		t := &Table{Table: &plan.Table{Name: name, Comment: comment}}
-		if kind == "p" {
-			t.AddNote("partitioned: Schema makes a table without partitions")
-		}
-		if security {
-			t.AddNote("row level security: the source's account must be one that it lets see all rows")
-		}
-		c.Tables = append(c.Tables, t)
-		return nil
-	})
-}
-
-// readHeirs finds the tables that inherit from others, which are no partitions.
-func (c *postgresReader) readHeirs(ctx context.Context, r Querier) error {
-	const query = `WITH RECURSIVE heirs(elder, heir) AS (
+// readPostgres reads pg_catalog of a PostgreSQL server.
+func (r *reader) readPostgres(ctx context.Context) {
+	r.readTables(ctx, `SELECT relname::text, CASE relkind WHEN 'v' THEN 'view ' || relname WHEN 'm' THEN 'materialized view ' || relname
+				WHEN 'f' THEN 'foreign table ' || relname || ', which is not copied' END, '', obj_description(oid, 'pg_class'),
+			CASE relkind WHEN 'p' THEN 'partitioned: Schema makes a table without partitions' END,
+			CASE WHEN relrowsecurity THEN 'row level security: the source''s account must be one that it lets see all rows' END
+		FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
+		ORDER BY relname COLLATE "C"`)
+	// Tables that inherit from others, which are no partitions.
+	r.ofTables(ctx, `WITH RECURSIVE heirs(elder, heir) AS (
 			SELECT inhparent, inhrelid FROM pg_inherits UNION SELECT h.elder, i.inhrelid FROM heirs h JOIN pg_inherits i ON i.inhparent = h.heir
 		)
 		SELECT e.relname::text, k.relname::text FROM heirs h JOIN pg_class e ON e.oid = h.elder JOIN pg_class k ON k.oid = h.heir
-		WHERE e.relnamespace = current_schema()::regnamespace AND k.relnamespace = e.relnamespace AND e.relkind = 'r' AND k.relkind = 'r' ORDER BY 1, 2`
-	return each(ctx, r, query, nil, func(scan func(...any) error) error {
-		var elder, heir string
-		if err := scan(&elder, &heir); err != nil {
-			return err
-		}
-		if t := c.Table(elder); t != nil && c.Table(heir) != nil {
+		WHERE e.relnamespace = current_schema()::regnamespace AND k.relnamespace = e.relnamespace AND e.relkind = 'r' AND k.relkind = 'r' ORDER BY 1, 2`, func(t *Table, v row) {
+		if heir := v.text(1); r.Table(heir) != nil {
 			t.Heirs = append(t.Heirs, heir)
 		}
-		return nil
 	})
-}
-
-func (c *postgresReader) readTypes(ctx context.Context, r Querier) error {
-	const query = `SELECT format_type(t.oid, NULL), t.typtype::text,
-			COALESCE((SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid), '')
-		FROM pg_type t WHERE t.typnamespace = current_schema()::regnamespace AND t.typtype IN ('e', 'd', 'r', 'c')
-			AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = t.typrelid AND k.relkind <> 'c') ORDER BY 1`
-	return each(ctx, r, query, nil, func(scan func(...any) error) error {
-		var name, kind, labels string
-		if err := scan(&name, &kind, &labels); err != nil {
-			return err
-		}
-		if kind == "e" {
-			c.Types = append(c.Types, "CREATE TYPE "+name+" AS ENUM ("+labels+")")
-		} else {
-			c.Notes = append(c.Notes, "type "+name)
-		}
-		return nil
+	r.each(ctx, `SELECT 'CREATE TYPE ' || format_type(t.oid, NULL) || ' AS ENUM (' || COALESCE(string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder), '') || ')'
+		FROM pg_type t LEFT JOIN pg_enum e ON e.enumtypid = t.oid WHERE t.typnamespace = current_schema()::regnamespace AND t.typtype = 'e' GROUP BY t.oid ORDER BY 1`, func(v row) {
+		r.Types = append(r.Types, v.text(0))
 	})
-}
-
-func (c *postgresReader) readColumns(ctx context.Context, r Querier) error {
-	const query = `SELECT k.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
-			pg_get_expr(d.adbin, d.adrelid), a.attidentity::text, a.attgenerated::text,
+	r.readColumns(ctx, `SELECT k.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
+			CASE WHEN a.attgenerated = '' AND NOT numbered THEN expression END,
+			CASE a.attgenerated WHEN '' THEN '' WHEN 'v' THEN '(' || expression || ') VIRTUAL' ELSE '(' || expression || ') STORED' END,
 			COALESCE((SELECT quote_ident(l.collname) FROM pg_collation l WHERE l.oid = a.attcollation AND a.attcollation <> t.typcollation), ''),
-			COALESCE(col_description(k.oid, a.attnum), ''), concat_ws(' and ', CASE WHEN a.attstorage <> t.typstorage THEN 'storage ' || a.attstorage::text END,
+			a.attgenerated = '' AND numbered, col_description(k.oid, a.attnum),
+			concat_ws(' and ', CASE WHEN a.attstorage <> t.typstorage THEN 'storage ' || a.attstorage::text END,
 				'compression ' || NULLIF(to_jsonb(a) ->> 'attcompression', ''), 'options ' || a.attoptions::text)
 		FROM pg_class k JOIN pg_attribute a ON a.attrelid = k.oid JOIN pg_type t ON t.oid = a.atttypid
 			LEFT JOIN pg_attrdef d ON d.adrelid = k.oid AND d.adnum = a.attnum
+			CROSS JOIN LATERAL (SELECT pg_get_expr(d.adbin, d.adrelid) AS expression) e
+			CROSS JOIN LATERAL (SELECT a.attidentity <> '' OR COALESCE(expression, '') LIKE 'nextval(%' AS numbered) n
 		WHERE k.relnamespace = current_schema()::regnamespace AND k.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
-		ORDER BY k.relname, a.attnum`
-	return each(ctx, r, query, nil, func(scan func(...any) error) error {
-		var table, identity, generated, rest string
-		var value sql.NullString
-		column := &plan.Column{Role: plan.RolePlain}
-		if err := scan(&table, &column.Name, &column.Type, &column.Nullable, &value, &identity, &generated, &column.Collation, &column.Comment, &rest); err != nil {
-			return err
-		}
-		t := c.Table(table)
-		if t == nil {
-			return nil
-		}
-		if rest != "" {
-			t.AddNote("column %s: Schema leaves out its %s", column.Name, rest)
-		}
-		switch {
-		case generated == "v":
-			column.Generated = "(" + value.String + ") VIRTUAL"
-		case generated != "":
-			column.Generated = "(" + value.String + ") STORED"
-		case identity != "" || strings.HasPrefix(value.String, "nextval("):
-			t.Numbered = append(t.Numbered, column.Name)
-		case value.Valid:
-			column.Default = &value.String
-		}
-		t.Columns = append(t.Columns, column)
-		return nil
-	})
-}
-
-func (c *postgresReader) readIndexes(ctx context.Context, r Querier) error {
-	// Whatever columns do not say comes after their list, or instead of it.
-	const query = `SELECT k.relname::text, i.relname::text, x.indisunique, x.indisprimary, x.indisexclusion, x.indisvalid,
-			pg_get_indexdef(x.indexrelid, 0, true),
-			'USING btree (' || (SELECT string_agg(COALESCE(quote_ident(a.attname), '?'), ', ' ORDER BY u.n)
-				FROM unnest(x.indkey) WITH ORDINALITY u(num, n) LEFT JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum = u.num AND u.num > 0) || ')',
-			(SELECT json_agg(a.attname ORDER BY u.n) FROM unnest(x.indkey) WITH ORDINALITY u(num, n)
-				JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum = u.num AND u.num > 0 WHERE u.n <= x.indnkeyatts)::text
+		ORDER BY k.relname, a.attnum`)
+	// Whatever columns do not say comes after their list in the definition of an index, or instead of it.
+	for _, i := range r.readIndexes(ctx, `SELECT k.relname::text, i.relname::text, CASE WHEN x.indisprimary THEN 'PRIMARY' WHEN x.indisunique THEN 'UNIQUE' END,
+			u.n, a.attname::text, right(definition, length(columns)) = columns, definition
 		FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class k ON k.oid = x.indrelid
+			CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY u(num, n) LEFT JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum = u.num AND u.num > 0
+			CROSS JOIN LATERAL (SELECT pg_get_indexdef(x.indexrelid, 0, true) AS definition, 'USING btree ('
+				|| string_agg(COALESCE(quote_ident(b.attname), '?'), ', ' ORDER BY w.n) || ')' AS columns
+				FROM unnest(x.indkey) WITH ORDINALITY w(num, n) LEFT JOIN pg_attribute b ON b.attrelid = k.oid AND b.attnum = w.num AND w.num > 0) d
 		WHERE k.relnamespace = current_schema()::regnamespace AND k.relkind IN ('r', 'p') AND NOT i.relispartition
-		ORDER BY k.relname, i.relname`
-	return each(ctx, r, query, nil, func(scan func(...any) error) error {
-		var table, name, statement, simple string
-		var unique, primary, exclusion, valid bool
-		var columns names
-		if err := scan(&table, &name, &unique, &primary, &exclusion, &valid, &statement, &simple, &columns); err != nil {
-			return err
-		}
-		t := c.Table(table)
-		isSimple := strings.HasSuffix(statement, simple)
-		switch {
-		case t == nil || !valid:
-		case primary:
-			t.PrimaryKey = columns
-		case exclusion:
-			t.AddNote("exclusion constraint %s: %s", name, statement)
-		case !isSimple:
-			t.Indexes = append(t.Indexes, &plan.Index{Name: name, Statement: statement})
-			if unique {
-				t.AddNote("unique index %s is not on columns alone: a clash is found when the database refuses the row", name)
-			}
-		case unique:
-			t.Unique = append(t.Unique, &plan.Unique{Name: name, Columns: columns, Rule: plan.RuleFail})
-		default:
-			t.Indexes = append(t.Indexes, &plan.Index{Name: name, Columns: columns})
-		}
-		return nil
-	})
-}
-
-func (c *postgresReader) readForeignKeys(ctx context.Context, r Querier) error {
-	const columns = `(SELECT json_agg(a.attname ORDER BY u.n) FROM unnest(%) WITH ORDINALITY u(num, n)
-				JOIN pg_attribute a ON a.attrelid = @ AND a.attnum = u.num)::text`
-	query := `SELECT k.relname::text, f.conname::text, p.relname::text, p.relnamespace = k.relnamespace, f.confdeltype::text, f.confupdtype::text,
-			f.condeferrable OR f.confmatchtype <> 's' OR NOT f.convalidated OR COALESCE(to_jsonb(f) ->> 'confdelsetcols', '') <> '',
-			COALESCE(to_jsonb(f) ->> 'conperiod', '') = 'true' OR COALESCE(to_jsonb(f) ->> 'conenforced', '') = 'false', pg_get_constraintdef(f.oid),
-			` + strings.NewReplacer("%", "f.conkey", "@", "f.conrelid").Replace(columns) + `,
-			` + strings.NewReplacer("%", "f.confkey", "@", "f.confrelid").Replace(columns) + `
-		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid JOIN pg_class p ON p.oid = f.confrelid
-		WHERE f.contype = 'f' AND f.conparentid = 0 AND k.relnamespace = current_schema()::regnamespace ORDER BY k.relname, f.conname`
-	actions := map[string]string{"c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT", "r": "RESTRICT"}
-	return each(ctx, r, query, nil, func(scan func(...any) error) error {
-		var table, onDelete, onUpdate, definition string
-		var here, isMore, isOther bool
-		var local, remote names
-		k := &plan.ForeignKey{}
-		if err := scan(&table, &k.Name, &k.Table, &here, &onDelete, &onUpdate, &isMore, &isOther, &definition, &local, &remote); err != nil {
-			return err
-		}
-		t := c.Table(table)
-		switch {
-		case t == nil:
-		case !here:
-			t.AddNote("foreign key %s refers to %s in another schema", k.Name, k.Table)
-		case isOther:
-			t.AddNote("foreign key %s: Schema leaves it out: %s", k.Name, definition)
-		default:
-			if isMore {
-				t.AddNote("foreign key %s: Schema makes an ordinary one of %s", k.Name, definition)
-			}
-			k.Columns, k.Refers, k.OnDelete, k.OnUpdate = local, remote, actions[onDelete], actions[onUpdate]
-			t.ForeignKeys = append(t.ForeignKeys, k)
-		}
-		return nil
-	})
-}
-
-// readRest notes what Schema leaves out.
-func (c *postgresReader) readRest(ctx context.Context, r Querier) error {
-	const onTables = `SELECT k.relname::text, CASE f.contype WHEN 'c' THEN 'check ' || f.conname || ' '
-				ELSE 'key ' || f.conname || ': Schema makes an ordinary one of ' END || pg_get_constraintdef(f.oid)
-		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid
-		WHERE (f.contype = 'c' OR f.contype IN ('p', 'u') AND (f.condeferrable OR COALESCE(to_jsonb(f) ->> 'conperiod', '') = 'true'))
-			AND k.relnamespace = current_schema()::regnamespace
-		UNION ALL SELECT k.relname::text, 'trigger ' || g.tgname FROM pg_trigger g JOIN pg_class k ON k.oid = g.tgrelid
-		WHERE NOT g.tgisinternal AND k.relnamespace = current_schema()::regnamespace ORDER BY 1, 2`
-	err := each(ctx, r, onTables, nil, func(scan func(...any) error) error {
-		var table, note string
-		if err := scan(&table, &note); err != nil {
-			return err
-		}
-		if t := c.Table(table); t != nil {
-			t.AddNote("%s", note)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
+			AND x.indisvalid AND NOT x.indisexclusion AND u.n <= x.indnkeyatts
+		ORDER BY k.relname, i.relname, u.n`) {
+		i.add(i.parts[0])
 	}
-	const routines = `SELECT oid::regprocedure::text FROM pg_proc p WHERE pronamespace = current_schema()::regnamespace
-		AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e') ORDER BY 1`
-	return each(ctx, r, routines, nil, func(scan func(...any) error) error {
-		var name string
-		if err := scan(&name); err != nil {
-			return err
-		}
-		c.Notes = append(c.Notes, "routine "+name)
-		return nil
-	})
+	const actions = " WHEN 'r' THEN 'RESTRICT' WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT' END"
+	r.readForeignKeys(ctx, `SELECT k.relname::text, f.conname::text, CASE WHEN p.relnamespace <> k.relnamespace THEN 'refers to ' || p.relname || ' in another schema'
+				WHEN 'true' = to_jsonb(f) ->> 'conperiod' OR 'false' = to_jsonb(f) ->> 'conenforced' THEN 'is left out: ' || pg_get_constraintdef(f.oid) END, p.relname::text,
+			CASE f.confdeltype`+actions+`, CASE f.confupdtype`+actions+`, u.n, a.attname::text, b.attname::text
+		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid JOIN pg_class p ON p.oid = f.confrelid
+			CROSS JOIN LATERAL unnest(f.conkey, f.confkey) WITH ORDINALITY u(mine, other, n)
+			JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = u.mine JOIN pg_attribute b ON b.attrelid = f.confrelid AND b.attnum = u.other
+		WHERE f.contype = 'f' AND f.conparentid = 0 AND k.relnamespace = current_schema()::regnamespace ORDER BY k.relname, f.conname, u.n`, "1")
+	// Columns that later versions have are read by their names.
+	r.readNotes(ctx, `SELECT k.relname::text, 'constraint ' || f.conname || ': Schema makes an ordinary one of ' || pg_get_constraintdef(f.oid)
+		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid WHERE k.relnamespace = current_schema()::regnamespace AND (
+			f.contype IN ('p', 'u') AND (f.condeferrable OR 'true' = to_jsonb(f) ->> 'conperiod')
+			OR f.contype = 'f' AND (f.condeferrable OR f.confmatchtype <> 's' OR NOT f.convalidated OR to_jsonb(f) ->> 'confdelsetcols' <> ''))
+		UNION ALL SELECT k.relname::text, 'check ' || f.conname || ' ' || pg_get_constraintdef(f.oid) FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid
+		WHERE f.contype = 'c' AND k.relnamespace = current_schema()::regnamespace
+		UNION ALL SELECT k.relname::text, 'exclusion constraint ' || f.conname || ': ' || pg_get_indexdef(f.conindid, 0, true)
+		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid WHERE f.contype = 'x' AND k.relnamespace = current_schema()::regnamespace
+		UNION ALL SELECT k.relname::text, 'trigger ' || g.tgname FROM pg_trigger g JOIN pg_class k ON k.oid = g.tgrelid
+		WHERE NOT g.tgisinternal AND k.relnamespace = current_schema()::regnamespace
+		UNION ALL SELECT NULL, 'type ' || format_type(t.oid, NULL) FROM pg_type t WHERE t.typnamespace = current_schema()::regnamespace
+			AND t.typtype IN ('d', 'r', 'c') AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = t.typrelid AND k.relkind <> 'c')
+		UNION ALL SELECT NULL, 'routine ' || oid::regprocedure::text FROM pg_proc p WHERE pronamespace = current_schema()::regnamespace
+			AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
+		ORDER BY 1, 2`)
 }

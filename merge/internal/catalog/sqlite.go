@@ -2,179 +2,40 @@ package catalog
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
-
-	"github.com/shardsnow/snow/merge/plan"
 )
 
-func loadSQLite(ctx context.Context, c *Catalog, r Querier) error {
-	const query = `SELECT l.name, l.type, l.wr, l.strict, COALESCE(s.sql, '') FROM pragma_table_list l JOIN sqlite_schema s ON s.name = l.name
-		WHERE l.schema = 'main' AND s.type IN ('table', 'view') AND l.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY l.name`
-	statements := map[string]string{}
-	err := each(ctx, r, query, nil, func(scan func(...any) error) error {
-		var name, kind, statement string
-		var withoutRowid, strict bool
-		if err := scan(&name, &kind, &withoutRowid, &strict, &statement); err != nil {
-			return err
-		}
-		switch {
-		case ours(name):
-			return nil
-		case kind != "table":
-			c.Notes = append(c.Notes, kind+" "+name)
-			return nil
-		}
-		t := &Table{Table: &plan.Table{Name: name}}
-		var options []string
-		if strict {
-			options = append(options, "STRICT")
-		}
-		if withoutRowid {
-			options = append(options, "WITHOUT ROWID")
-		}
-		t.Options = strings.Join(options, ", ")
-		c.Tables = append(c.Tables, t)
-		statements[name] = statement
-		return nil
+// readSQLite reads the pragmas of an SQLite database, and the text of CREATE TABLE for what they do not tell.
+func (r *reader) readSQLite(ctx context.Context) {
+	of := func(pragma string) string { // its rows for each table
+		return "FROM pragma_table_list l CROSS JOIN " + pragma + " p WHERE l.schema = 'main' AND l.type = 'table'"
+	}
+	r.readTables(ctx, `SELECT l.name, CASE WHEN l.type <> 'table' THEN l.type || ' ' || l.name END,
+			CASE WHEN l.strict AND l.wr THEN 'STRICT, WITHOUT ROWID' WHEN l.strict THEN 'STRICT' WHEN l.wr THEN 'WITHOUT ROWID' ELSE '' END, NULL
+		FROM pragma_table_list l JOIN sqlite_schema s ON s.name = l.name
+		WHERE l.schema = 'main' AND s.type IN ('table', 'view') AND l.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY l.name`)
+	r.readColumns(ctx, `SELECT l.name, p.name, p.type, NOT p."notnull" AND p.pk = 0, CASE WHEN upper(p.dflt_value) <> 'NULL' THEN p.dflt_value END,
+			CASE WHEN p.hidden IN (2, 3) THEN '?' ELSE '' END, '', 0, NULL, NULL `+of("pragma_table_xinfo(l.name)")+" ORDER BY l.name, p.cid")
+	r.ofTables(ctx, "SELECT l.name, p.name "+of("pragma_table_xinfo(l.name)")+" AND p.pk > 0 ORDER BY l.name, p.pk", func(t *Table, v row) {
+		t.PrimaryKey = append(t.PrimaryKey, v.text(1))
 	})
-	if err != nil {
-		return err
+	// A collation other than the usual one may be the column's or the index's own: its statement says both.
+	for _, i := range r.readIndexes(ctx, `SELECT l.name, CASE p.origin WHEN 'u' THEN '' ELSE p.name END, CASE WHEN p."unique" THEN 'UNIQUE' END, x.seqno + 1, x.name,
+			NOT p.partial AND x.cid >= 0 AND (x.coll = 'BINARY' OR s.sql IS NULL), s.sql
+		FROM pragma_table_list l CROSS JOIN pragma_index_list(l.name) p CROSS JOIN pragma_index_xinfo(p.name) x
+			LEFT JOIN sqlite_schema s ON s.type = 'index' AND s.name = p.name
+		WHERE l.schema = 'main' AND l.type = 'table' AND p.origin <> 'pk' AND x.key = 1 ORDER BY l.name, p.seq DESC, x.seqno`) {
+		i.add(i.parts[0])
 	}
-	for _, t := range c.Tables {
-		for _, load := range []func(context.Context, Querier, *Table) error{sqliteColumns, sqliteIndexes, sqliteForeignKeys, sqliteTriggers} {
-			if err := load(ctx, r, t); err != nil {
-				return err
-			}
+	r.readForeignKeys(ctx, `SELECT l.name, '', NULL, p."table", p.on_delete, p.on_update, p.seq, p."from", COALESCE(p."to", '') `+
+		of("pragma_foreign_key_list(l.name)")+" ORDER BY l.name, p.id DESC, p.seq", "0")
+	r.readNotes(ctx, "SELECT tbl_name, 'trigger ' || name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name")
+	r.ofTables(ctx, "SELECT name, sql FROM sqlite_schema WHERE type = 'table'", func(t *Table, v row) {
+		if len(t.PrimaryKey) == 1 && strings.EqualFold(t.Column(t.PrimaryKey[0]).Type, "INTEGER") && !strings.Contains(t.Options, "WITHOUT ROWID") {
+			t.Numbered = t.PrimaryKey
 		}
-		readStatement(t, statements[t.Name])
-	}
-	return nil
-}
-
-func sqliteColumns(ctx context.Context, r Querier, t *Table) error {
-	type part struct {
-		name string
-		at   int
-	}
-	var primary []part
-	const query = `SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?1) ORDER BY cid`
-	err := each(ctx, r, query, []any{t.Name}, func(scan func(...any) error) error {
-		var notNull bool
-		var value sql.NullString
-		var at, hidden int
-		column := &plan.Column{Role: plan.RolePlain}
-		if err := scan(&column.Name, &column.Type, &notNull, &value, &at, &hidden); err != nil {
-			return err
-		}
-		column.Nullable = !notNull && at == 0
-		if value.Valid && !strings.EqualFold(value.String, "NULL") {
-			column.Default = &value.String
-		}
-		if hidden == 2 || hidden == 3 {
-			column.Generated = "?" // until the statement says what
-		}
-		if at > 0 {
-			primary = append(primary, part{column.Name, at})
-		}
-		t.Columns = append(t.Columns, column)
-		return nil
-	})
-	slices.SortFunc(primary, func(a, b part) int { return a.at - b.at })
-	for _, p := range primary {
-		t.PrimaryKey = append(t.PrimaryKey, p.name)
-	}
-	if len(t.PrimaryKey) == 1 && strings.EqualFold(t.Column(t.PrimaryKey[0]).Type, "INTEGER") && !strings.Contains(t.Options, "WITHOUT ROWID") {
-		t.Numbered = t.PrimaryKey
-	}
-	return err
-}
-
-func sqliteIndexes(ctx context.Context, r Querier, t *Table) error {
-	type index struct {
-		name, origin, statement string
-		unique, partial         bool
-	}
-	var indexes []index
-	const list = `SELECT l.name, l."unique", l.origin, l.partial, COALESCE(s.sql, '') FROM pragma_index_list(?1) l
-		LEFT JOIN sqlite_schema s ON s.type = 'index' AND s.name = l.name ORDER BY l.seq DESC`
-	err := each(ctx, r, list, []any{t.Name}, func(scan func(...any) error) error {
-		var i index
-		if err := scan(&i.name, &i.unique, &i.origin, &i.partial, &i.statement); err != nil {
-			return err
-		}
-		indexes = append(indexes, i)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, i := range indexes {
-		if i.origin == "pk" {
-			continue
-		}
-		var columns []string
-		simple := !i.partial
-		const parts = `SELECT cid, COALESCE(name, ''), coll FROM pragma_index_xinfo(?1) WHERE key = 1 ORDER BY seqno`
-		err := each(ctx, r, parts, []any{i.name}, func(scan func(...any) error) error {
-			var cid int
-			var name, collation string
-			if err := scan(&cid, &name, &collation); err != nil {
-				return err
-			}
-			// A collation other than the usual one may be the column's or the index's own: its statement says both.
-			simple = simple && cid >= 0 && (collation == "BINARY" || i.statement == "")
-			columns = append(columns, name)
-			return nil
-		})
-		switch {
-		case err != nil:
-			return err
-		case !simple:
-			t.Indexes = append(t.Indexes, &plan.Index{Name: i.name, Statement: i.statement})
-			if i.unique {
-				t.AddNote("unique index %s is not on columns alone: a clash is found when the database refuses the row", i.name)
-			}
-		case i.origin == "u":
-			t.Unique = append(t.Unique, &plan.Unique{Columns: columns, Rule: plan.RuleFail})
-		case i.unique:
-			t.Unique = append(t.Unique, &plan.Unique{Name: i.name, Columns: columns, Rule: plan.RuleFail})
-		default:
-			t.Indexes = append(t.Indexes, &plan.Index{Name: i.name, Columns: columns})
-		}
-	}
-	return nil
-}
-
-func sqliteForeignKeys(ctx context.Context, r Querier, t *Table) error {
-	last := -1
-	const query = `SELECT id, "table", "from", COALESCE("to", ''), on_update, on_delete FROM pragma_foreign_key_list(?1) ORDER BY id DESC, seq`
-	return each(ctx, r, query, []any{t.Name}, func(scan func(...any) error) error {
-		var id int
-		var parent, column, refers, onUpdate, onDelete string
-		if err := scan(&id, &parent, &column, &refers, &onUpdate, &onDelete); err != nil {
-			return err
-		}
-		if id != last {
-			last = id
-			t.ForeignKeys = append(t.ForeignKeys, &plan.ForeignKey{Table: parent, OnDelete: ruleOf(onDelete), OnUpdate: ruleOf(onUpdate)})
-		}
-		k := t.ForeignKeys[len(t.ForeignKeys)-1]
-		k.Columns, k.Refers = append(k.Columns, column), append(k.Refers, refers)
-		return nil
-	})
-}
-
-func sqliteTriggers(ctx context.Context, r Querier, t *Table) error {
-	const query = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 ORDER BY name"
-	return each(ctx, r, query, []any{t.Name}, func(scan func(...any) error) error {
-		var name string
-		if err := scan(&name); err != nil {
-			return err
-		}
-		t.AddNote("trigger %s", name)
-		return nil
+		readStatement(t, v.text(1))
 	})
 }
 
