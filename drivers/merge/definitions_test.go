@@ -413,3 +413,58 @@ func exec(t *testing.T, db *sql.DB, statement string) {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }
+
+// What PostgreSQL 18 has first is carried over, or the plan says that it is left out.
+func TestPostgreSQL18(t *testing.T) {
+	server := dbtest.Postgres(t)
+	open := func() *sql.DB { return opened(t, "pgx", server.DSN(server.CreateDatabase(t))) }
+	db := open()
+	var version int
+	if err := db.QueryRowContext(t.Context(), "SELECT current_setting('server_version_num')::int").Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	if version < 18_00_00 {
+		t.Skipf("PostgreSQL 18 is needed, and the server has version %d", version)
+	}
+	statements := []string{
+		"CREATE EXTENSION btree_gist",
+		"CREATE TABLE rooms (id INT, valid DATERANGE, name TEXT, PRIMARY KEY (id, valid WITHOUT OVERLAPS), CONSTRAINT named UNIQUE (name, valid WITHOUT OVERLAPS))",
+		"CREATE TABLE guests (id UUID PRIMARY KEY DEFAULT uuidv7(), name TEXT, loud TEXT GENERATED ALWAYS AS (upper(name)) VIRTUAL)",
+		"CREATE TABLE stays (room INT, during DATERANGE, guest UUID PRIMARY KEY, nights INT CONSTRAINT long CHECK (nights > 0) NOT ENFORCED," +
+			" CONSTRAINT of_guest FOREIGN KEY (guest) REFERENCES guests NOT ENFORCED, CONSTRAINT of_room FOREIGN KEY (room, PERIOD during) REFERENCES rooms (id, PERIOD valid))",
+		"INSERT INTO rooms VALUES (1, '[2026-01-01,2026-02-01)', 'a'), (1, '[2026-02-01,2026-03-01)', 'b')",
+		"INSERT INTO guests (name) SELECT 'guest ' || n FROM generate_series(1, 50) n",
+		"INSERT INTO stays SELECT 1, '[2026-01-10,2026-02-10)', id, 31 FROM guests",
+	}
+	for _, statement := range statements {
+		exec(t, db, statement)
+	}
+	p, err := merge.Inspect(t.Context(), sqlsnow.Postgres, merge.Source{Name: "old", DB: db})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for table, want := range map[string][]string{
+		"rooms": {
+			"constraint named: Schema makes an ordinary one of UNIQUE (name, valid WITHOUT OVERLAPS)",
+			"constraint rooms_pkey: Schema makes an ordinary one of PRIMARY KEY (id, valid WITHOUT OVERLAPS)",
+		},
+		"guests": nil,
+		"stays": {
+			"check long CHECK ((nights > 0)) NOT ENFORCED",
+			"foreign key of_guest is left out: FOREIGN KEY (guest) REFERENCES guests(id) NOT ENFORCED",
+			"foreign key of_room is left out: FOREIGN KEY (room, PERIOD during) REFERENCES rooms(id, PERIOD valid)",
+		},
+	} {
+		if got := slices.Sorted(slices.Values(p.Table(table).Notes)); !slices.Equal(got, want) {
+			t.Errorf("%s: got notes %q, want %q", table, got, want)
+		}
+	}
+	source, target := transfer(t, sqlsnow.Postgres, open, statements...)
+	for _, query := range []string{
+		"SELECT concat_ws(' ', id, name, loud) FROM guests ORDER BY id", "SELECT stays::text FROM stays ORDER BY guest", "SELECT rooms::text FROM rooms ORDER BY 1",
+	} {
+		if want, got := lines(t, source, query), lines(t, target, query); got != want {
+			t.Errorf("%s: got %s, want %s", query, got, want)
+		}
+	}
+}

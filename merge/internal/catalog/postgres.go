@@ -39,14 +39,14 @@ func (r *reader) readPostgres(ctx context.Context) {
 		ORDER BY k.relname, a.attnum`)
 	// Whatever columns do not say comes after their list in the definition of an index, or instead of it.
 	for _, i := range r.readIndexes(ctx, `SELECT k.relname::text, i.relname::text, CASE WHEN x.indisprimary THEN 'PRIMARY' WHEN x.indisunique THEN 'UNIQUE' END,
-			u.n, a.attname::text, right(definition, length(columns)) = columns, definition
+			u.n, a.attname::text, x.indisexclusion OR right(definition, length(columns)) = columns, definition
 		FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class k ON k.oid = x.indrelid
 			CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY u(num, n) LEFT JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum = u.num AND u.num > 0
 			CROSS JOIN LATERAL (SELECT pg_get_indexdef(x.indexrelid, 0, true) AS definition, 'USING btree ('
 				|| string_agg(COALESCE(quote_ident(b.attname), '?'), ', ' ORDER BY w.n) || ')' AS columns
 				FROM unnest(x.indkey) WITH ORDINALITY w(num, n) LEFT JOIN pg_attribute b ON b.attrelid = k.oid AND b.attnum = w.num AND w.num > 0) d
 		WHERE k.relnamespace = current_schema()::regnamespace AND k.relkind IN ('r', 'p') AND NOT i.relispartition
-			AND x.indisvalid AND NOT x.indisexclusion AND u.n <= x.indnkeyatts
+			AND x.indisvalid AND (x.indisunique OR NOT x.indisexclusion) AND u.n <= x.indnkeyatts
 		ORDER BY k.relname, i.relname, u.n`) {
 		i.add(i.parts[0])
 	}
@@ -62,7 +62,7 @@ func (r *reader) readPostgres(ctx context.Context) {
 	r.readNotes(ctx, `SELECT k.relname::text, 'constraint ' || f.conname || ': Schema makes an ordinary one of ' || pg_get_constraintdef(f.oid)
 		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid WHERE k.relnamespace = current_schema()::regnamespace AND (
 			f.contype IN ('p', 'u') AND (f.condeferrable OR 'true' = to_jsonb(f) ->> 'conperiod')
-			OR f.contype = 'f' AND (f.condeferrable OR f.confmatchtype <> 's' OR NOT f.convalidated OR to_jsonb(f) ->> 'confdelsetcols' <> ''))
+			OR f.contype = 'f' AND COALESCE(to_jsonb(f) ->> 'conenforced', 'true') = 'true' AND (f.condeferrable OR f.confmatchtype <> 's' OR NOT f.convalidated OR to_jsonb(f) ->> 'confdelsetcols' <> ''))
 		UNION ALL SELECT k.relname::text, 'check ' || f.conname || ' ' || pg_get_constraintdef(f.oid) FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid
 		WHERE f.contype = 'c' AND k.relnamespace = current_schema()::regnamespace
 		UNION ALL SELECT k.relname::text, 'exclusion constraint ' || f.conname || ': ' || pg_get_indexdef(f.conindid, 0, true)
