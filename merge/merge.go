@@ -245,7 +245,7 @@ func (m *Merge) Pause(on bool) { m.job.Pauser.Paused.Store(on) }
 // plan may be changed for that too. Where verification fails, the error is
 // a [*report.VerifyError], and the report is there all the same.
 func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
-	if err := phases.Fill(ctx, &m.job); err != nil {
+	if err := phases.Run(ctx, &m.job); err != nil {
 		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
 	}
 	report, err := m.Verify(ctx)

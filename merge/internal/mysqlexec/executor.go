@@ -12,10 +12,7 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// errUnlike says that the server did not do what phase mint decided.
-var errUnlike = errors.New("the rows are not those that were counted")
-
-// A Executor lets one MySQL server, which has the source and the target,
+// An Executor lets one MySQL server, which has the source and the target,
 // do the work by statements. What a statement does not do as it should is undone
 // and left to rows: they say what is wrong with which row, or do it nonetheless.
 type Executor struct {
@@ -35,8 +32,11 @@ func New(ctx context.Context, w phases.Work, rows phases.Executor) (phases.Execu
 	x := &Executor{Work: w, rows: rows}
 	if w.Conflicts != nil {
 		x.minter, err = newMinter(ctx, w, database)
-	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.Sound[c] }; w.Sound == nil || !slices.ContainsFunc(w.Table.Columns, unknown) {
-		x.copier, err = newCopier(ctx, w, database)
+	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.Sound[c] }; !w.Table.Changed && (w.Sound == nil || !slices.ContainsFunc(w.Table.Columns, unknown)) {
+		var s *selection
+		if s, err = newSelection(ctx, w, database); s != nil {
+			x.copier = &copier{w, s}
+		}
 	}
 	if err != nil || x.minter == nil && x.copier == nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (x *Executor) Mint(ctx context.Context) error {
 	if x.minter == nil {
 		return x.rows.Mint(ctx)
 	}
-	err := x.mintAgain(ctx)
+	err := x.minter.mint(ctx)
 	if err == nil || isFinal(ctx, err) {
 		return err
 	}
@@ -64,19 +64,6 @@ func (x *Executor) Mint(ctx context.Context) error {
 		return errors.Join(x.Engine.Failed("mint", err), rows) // it may be what follows from the first
 	}
 	return nil
-}
-
-// mintAgain lets the server mint, and go on where another transaction was in the way.
-func (x *Executor) mintAgain(ctx context.Context) error {
-	for tries := 1; ; tries++ {
-		last, err := ledger.Of(x.Conns.Target).LastChunk(ctx, x.Table)
-		if err != nil {
-			return err
-		}
-		if err = x.minter.all(ctx, last); err == nil || isFinal(ctx, err) || tries == chunk.MostTries || !x.Engine.IsBusy(err) {
-			return err
-		}
-	}
 }
 
 // Copy is as [phases.Executor] says.
@@ -92,7 +79,7 @@ func (x *Executor) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, 
 }
 
 // Compare is as [phases.Executor] says.
-func (x *Executor) Compare(ctx context.Context, tasks []phases.Task) (*phases.Proof, error) {
+func (x *Executor) Compare(ctx context.Context, tasks []phases.Task) (*phases.Findings, error) {
 	if x.copier != nil && !x.broken && tasks[0].Copied.Hash == (chunk.Sum{}) {
 		found, err := x.copier.compare(ctx, tasks)
 		if found != nil || isFinal(ctx, err) {

@@ -100,6 +100,16 @@ func visitColumns(ctx context.Context, s *chunk.Session, text, table string, vis
 	return rows.Err()
 }
 
+// readable reports whether the target's account, which may be another one than the
+// source's, can do a query.
+func readable(ctx context.Context, target *chunk.Session, query string) (bool, error) {
+	_, err := target.ExecContext(ctx, query+" LIMIT 0")
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	return err == nil, nil
+}
+
 // countable reports whether a type has integers only, all of which are int64.
 func countable(typ string) bool {
 	s := sqltype.Of(sqlsnow.MySQL, typ)
@@ -125,4 +135,28 @@ func exactly(is, becomes storedColumn) (string, bool) {
 		return "CAST(CAST(% AS CHAR) AS BINARY)", true
 	}
 	return "", false
+}
+
+// textual returns the parts of a text that no other value, %, of the types is,
+// and that does not begin another one with a comma or semicolon after it. It
+// returns false for types whose values are not written in full, or may be too long
+// for functions, which return NULL then.
+func textual(is, becomes storedColumn, nullable bool) (string, bool) {
+	text := ""
+	switch sqltype.Word(is.typ) {
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "bit":
+		if text = "%"; strings.Contains(is.typ+becomes.typ, "zerofill") || strings.HasPrefix(is.typ, "bit") {
+			text = "% + 0"
+		}
+	case "decimal", "date", "datetime", "timestamp", "time", "year":
+		text = "%"
+	case "binary", "varbinary", "tinyblob", "blob", "char", "varchar", "tinytext", "text", "enum", "set":
+		text = "LENGTH(%), ':', CAST(% AS BINARY)"
+	default:
+		return "", false
+	}
+	if nullable || is.nullable || becomes.nullable {
+		text = "IFNULL(CONCAT(" + text + "), '-')"
+	}
+	return text, true
 }

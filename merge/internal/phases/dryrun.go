@@ -19,7 +19,7 @@ const phaseDryRun = "dry-run"
 // Forecast is a dry run.
 func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	began := time.Now()
-	c, err := j.conns(ctx)
+	c, err := j.connect(ctx)
 	if err != nil {
 		return nil, err
 	}

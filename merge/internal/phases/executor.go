@@ -24,7 +24,7 @@ type Executor interface {
 
 	// Compare compares the rows of some chunks that follow on each other with
 	// those of the target.
-	Compare(ctx context.Context, tasks []Task) (*Proof, error)
+	Compare(ctx context.Context, tasks []Task) (*Findings, error)
 
 	// Joins reports whether Compare may be given several chunks at a time.
 	Joins() bool

@@ -8,6 +8,24 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
+// An Ident is what a row is in the target: a key there, or that of a row of a
+// source whose key in the target is not known yet.
+type Ident struct {
+	source string // empty for the target
+	Key    int64
+}
+
+// Identities tell which rows of sources are one row in the target. They are
+// asked for tables with a Role key only.
+type Identities interface {
+	// identify returns what rows are in the target. Those that are not copied
+	// are absent.
+	identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]Ident, error)
+
+	// members returns the rows of a source that are the given ones in the target.
+	members(ctx context.Context, source string, t *plan.Table, ids []Ident) (map[Ident][]int64, error)
+}
+
 // MappedIdentities are the identities of a run, by its ledger. Its idents are all
 // keys of the target.
 type MappedIdentities struct {

@@ -25,7 +25,7 @@ func New(ctx context.Context, w phases.Work) (*Executor, error) {
 	rewriter := rekey.NewRewriter(w.Run.Of(w.Table.Source), w.Conns.Target, source)
 	hasher := chunk.NewHasher(w.Table.Columns, w.Blobs())
 	return &Executor{
-		&minter{Work: w, rewriter: rewriter, writer: ledger.MapWriter{S: w.Conns.Target}},
+		&minter{Work: w, rewriter: rewriter, writer: ledger.NewMapWriter(w.Conns.Target)},
 		&copier{Work: w, rewriter: rewriter, hasher: hasher},
 		&verifier{Work: w, rewriter: rewriter, hasher: hasher, target: &rekey.Checker{Engine: w.Engine, Q: w.Conns.Target}},
 	}, nil

@@ -63,7 +63,7 @@ func (l *Linker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, er
 	done := make([]ledger.Chunk, len(chunks))
 	at := 0
 	for i, c := range chunks {
-		done[i] = ledger.Chunk{SourceTable: c.SourceTable, Phase: ledger.PhaseLink, Seq: c.Seq, Lo: c.Lo, Hi: c.Hi, Read: c.Read}
+		done[i] = c.In(ledger.PhaseLink)
 		for _, r := range rows[at : at+int(c.Read)] {
 			if r.Fate == ledger.Missing {
 				return 0, l.changed(r.Key, "the row is new")

@@ -21,7 +21,7 @@ var errNull = errors.New("its primary key has a NULL, as SQLite allows: no row c
 type minter struct {
 	phases.Work
 	rewriter *rekey.Rewriter
-	writer   ledger.MapWriter
+	writer   *chunk.Inserter     // of the map
 	part     *ledger.SourceTable // the same table with the columns that decide
 	ids      rekey.NewIDs        // where the rows get new ids
 	created  int                 // the column of part that dates them; -1 if there is none
@@ -31,7 +31,7 @@ type minter struct {
 	seq   int64 // of its chunk
 
 	// What the rows of the next transaction become.
-	entries []ledger.Entry
+	entries [][]any // of the map
 	changes []ledger.Change
 	chunks  []ledger.Chunk
 }
@@ -121,7 +121,7 @@ func (m *minter) decide(ctx context.Context, rows [][]any) error {
 	n := 0
 	for part := range slices.Chunk(all, chunk.Rows) {
 		m.seq++
-		c := ledger.Chunk{SourceTable: m.Table.ID, Phase: ledger.PhaseMint, Seq: m.seq, Lo: m.after, Read: int64(len(part))}
+		c := ledger.Chunk{SourceTable: m.Table.ID, Phase: ledger.PhaseMint, Seq: m.seq, Lo: m.after, Counts: ledger.Counts{Read: int64(len(part))}}
 		m.ids.Late = 0
 		for _, r := range part {
 			var v rekey.Verdict
@@ -161,7 +161,7 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	case r.Fate == ledger.Dropped:
 		c.Dropped++
 		if m.Table.Mapped {
-			m.entries = append(m.entries, ledger.Entry{Old: old, Kind: ledger.KindDropped})
+			m.enterMap(old, 0, ledger.Dropped)
 		} else {
 			left(ledger.ChangeDropped, nil)
 		}
@@ -169,7 +169,7 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	case v.Merged:
 		c.Merged++
 		if m.Table.Mapped {
-			m.entries = append(m.entries, ledger.Entry{Old: old, New: v.Winner.Key, Kind: ledger.KindMerged})
+			m.enterMap(old, v.Winner.Key, ledger.Merged)
 		} else {
 			left(ledger.ChangeMerged, sqlvalue.FormatKey(v.WinnerKey))
 		}
@@ -191,12 +191,16 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	if err != nil {
 		return m.Table.RowError(r.Key, err)
 	}
-	m.entries = append(m.entries, ledger.Entry{Old: old, New: int64(id), Kind: ledger.KindNew})
+	m.enterMap(old, int64(id), ledger.Rekeyed)
 	return nil
 }
 
+func (m *minter) enterMap(old, id int64, fate ledger.Fate) {
+	m.entries = append(m.entries, ledger.MapRow(m.Table, old, ledger.Successor{ID: id, Fate: fate}))
+}
+
 func (m *minter) write(ctx context.Context) error {
-	if err := m.writer.Write(ctx, m.Table, m.entries); err != nil {
+	if err := m.writer.Write(ctx, m.entries); err != nil {
 		return err
 	}
 	ledger := ledger.Of(m.Conns.Target)
