@@ -108,17 +108,17 @@ func (i *Inserter) Blame(ctx context.Context, rows [][]any, whole error) (at int
 	return at, found
 }
 
-// SizeOf returns about how many bytes a row has.
-func SizeOf(row []any) int {
-	n := 0
-	for _, v := range row {
-		switch v := v.(type) {
-		case string:
-			n += 16 + len(v)
-		case []byte:
-			n += 24 + len(v)
-		default:
-			n += 16
+// SizeOf returns about how many bytes rows have.
+func SizeOf(rows ...[]any) (n int) {
+	for _, row := range rows {
+		n += 16 * len(row)
+		for _, v := range row {
+			switch v := v.(type) {
+			case string:
+				n += len(v)
+			case []byte:
+				n += 8 + len(v)
+			}
 		}
 	}
 	return n

@@ -111,11 +111,7 @@ func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64)
 		if err := f.look(ctx, rows); err != nil {
 			return err
 		}
-		bytes := 0
-		for _, row := range rows {
-			bytes += chunk.SizeOf(row)
-		}
-		pace.Observe(len(rows), bytes, time.Since(start))
+		pace.Observe(len(rows), chunk.SizeOf(rows...), time.Since(start))
 		progress.Chunk(len(rows), time.Since(start))
 		if len(rows) < limit {
 			break

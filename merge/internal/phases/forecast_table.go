@@ -25,11 +25,10 @@ type tableForecast struct {
 	row     *report.TableForecast
 	finders []*rekey.IDColumn
 	source  *rekey.Checker
-	created int // the column that dates ids; -1 if there is none
-	zone    *time.Location
+	dates   *rekey.Dates // nil if no ids are made, or none are dated
 	now     time.Time
 	latest  time.Time
-	dates   report.DateForecast
+	found   report.DateForecast
 }
 
 func (f *tableForecast) begin(ctx context.Context) error {
@@ -54,20 +53,17 @@ func (f *tableForecast) begin(ctx context.Context) error {
 			f.finders = append(f.finders, finder)
 		}
 	}
-	f.created = -1
 	if s.Rekeys && s.Table.Created != "" {
-		f.created, f.zone, f.now = s.Position(s.Table.Created), time.UTC, time.Now()
-		f.dates = report.DateForecast{Table: s.Table.Name, Source: s.Source, Column: s.Table.Created}
-		if s.Table.Zone != "" && f.created >= 0 && !rekey.Zoned(f.Engine.Kind, s.Columns[f.created]) {
-			f.zone, err = time.LoadLocation(s.Table.Zone)
-		}
+		f.now = time.Now()
+		f.found = report.DateForecast{Table: s.Table.Name, Source: s.Source, Column: s.Table.Created}
+		f.dates, err = rekey.NewDates(f.Engine.Kind, s)
 	}
 	return err
 }
 
 func (f *tableForecast) end() {
-	if f.dates.Undated+f.dates.Future+f.dates.Inversions > 0 {
-		f.forecast.Dates = append(f.forecast.Dates, f.dates)
+	if f.found.Undated+f.found.Future+f.found.Inversions > 0 {
+		f.forecast.Dates = append(f.forecast.Dates, f.found)
 	}
 }
 
@@ -171,18 +167,18 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 
 // date looks at what dates a new id.
 func (f *tableForecast) date(values []any) {
-	if f.created < 0 {
+	if f.dates == nil {
 		return
 	}
-	at, ok := rekey.ParseDate(values[f.created], f.zone)
+	at, ok := f.dates.Of(values)
 	switch {
 	case !ok:
-		f.dates.Undated++
+		f.found.Undated++
 	case at.After(f.now):
-		f.dates.Future++
+		f.found.Future++
 	case at.Before(f.latest):
-		f.dates.Inversions++
-		f.dates.Largest = max(f.dates.Largest, f.latest.Sub(at))
+		f.found.Inversions++
+		f.found.Largest = max(f.found.Largest, f.latest.Sub(at))
 	default:
 		f.latest = at
 	}

@@ -32,10 +32,7 @@ func (c *copier) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, er
 	if err != nil {
 		return 0, err
 	}
-	for _, row := range values {
-		bytes += chunk.SizeOf(row)
-	}
-	return bytes, c.write(ctx, rows, done)
+	return chunk.SizeOf(values...), c.write(ctx, rows, done)
 }
 
 // rows returns the source's rows in some chunks, and what they become.

@@ -13,6 +13,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -60,24 +61,17 @@ func (l *Linker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, er
 	if err != nil {
 		return 0, err
 	}
+	if at := slices.IndexFunc(rows, func(r rekey.Row) bool { return r.Fate == ledger.Missing }); at >= 0 {
+		return 0, l.changed(rows[at].Key, "the row is new")
+	}
 	done := make([]ledger.Chunk, len(chunks))
-	at := 0
 	for i, c := range chunks {
 		done[i] = c.In(ledger.PhaseLink)
-		for _, r := range rows[at : at+int(c.Read)] {
-			if r.Fate == ledger.Missing {
-				return 0, l.changed(r.Key, "the row is new")
-			}
-		}
-		at += int(c.Read)
-	}
-	for _, row := range values {
-		bytes += chunk.SizeOf(row)
 	}
 	rows = slices.DeleteFunc(rows, func(r rekey.Row) bool {
 		return r.New == nil || !slices.ContainsFunc(l.set, func(at int) bool { return r.New[at] != nil })
 	})
-	return bytes, l.Engine.Failed("link", l.update(ctx, rows, done))
+	return chunk.SizeOf(values...), l.Engine.Failed("link", l.update(ctx, rows, done))
 }
 
 func (l *Linker) update(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
@@ -150,55 +144,42 @@ func (l *Linker) joinable(rows []rekey.Row) bool {
 }
 
 // updateMany sets columns of some rows in one statement, whose numbers are part
-// of the text, or arrays.
+// of the text.
 func (l *Linker) updateMany(ctx context.Context, rows []rekey.Row) error {
-	e, table := l.Engine, l.Engine.Quote(l.part.Table.Name)
+	postgres := l.Engine.Kind == sqlsnow.Postgres
 	columns := append([]int{l.part.Primary[0]}, l.set...)
-	var assign, names []string
-	for i, at := range columns {
-		names = append(names, "c"+strconv.Itoa(i))
-		if i > 0 {
-			name := e.Quote(l.part.Columns[at].Name)
-			if e.Kind == sqlsnow.MySQL {
-				name = "t." + name
-			}
-			assign = append(assign, name+" = v."+names[i])
-		}
-	}
-	on := "t." + e.Quote(l.part.Columns[columns[0]].Name) + " = v.c0"
-	number := func(v any) string {
-		if n, ok := v.(int64); ok {
-			return strconv.FormatInt(n, 10)
-		}
-		return "NULL"
-	}
-	if e.Kind == sqlsnow.Postgres {
-		var args []any
-		var arrays []string
-		for i, at := range columns {
-			var all []string
-			for _, r := range rows {
-				all = append(all, number(r.New[at]))
-			}
-			args = append(args, "{"+strings.Join(all, ",")+"}")
-			arrays = append(arrays, "CAST("+e.Placeholder(i+1)+" AS BIGINT[])")
-		}
-		_, err := l.Conns.Target.ExecContext(ctx, "UPDATE "+table+" AS t SET "+strings.Join(assign, ", ")+
-			" FROM unnest("+strings.Join(arrays, ", ")+") AS v ("+strings.Join(names, ", ")+") WHERE "+on, args...)
-		return err
-	}
-	var values []string
+	var assign, values []string
 	for n, r := range rows {
 		cells := make([]string, len(columns))
 		for i, at := range columns {
-			cells[i] = number(r.New[at])
+			if cells[i] = "NULL"; r.New[at] != nil {
+				cells[i] = sqlvalue.Text(r.New[at])
+			}
+			if n == 0 && postgres {
+				cells[i] = "CAST(" + cells[i] + " AS BIGINT)"
+			}
 			if n == 0 {
-				cells[i] += " AS " + names[i]
+				cells[i] += " AS c" + strconv.Itoa(i)
 			}
 		}
 		values = append(values, "SELECT "+strings.Join(cells, ", "))
 	}
-	_, err := l.Conns.Target.ExecContext(ctx, "UPDATE "+table+" AS t JOIN ("+strings.Join(values, " UNION ALL ")+") AS v ON "+on+
-		" SET "+strings.Join(append(assign, l.touched...), ", "))
+	for i, at := range l.set {
+		name := l.Engine.Quote(l.part.Columns[at].Name)
+		if !postgres {
+			name = "t." + name
+		}
+		assign = append(assign, name+" = v.c"+strconv.Itoa(i+1))
+	}
+	set := " SET " + strings.Join(append(assign, l.touched...), ", ")
+	from := "(" + strings.Join(values, " UNION ALL ") + ") AS v"
+	on := "t." + l.Engine.Quote(l.part.Columns[columns[0]].Name) + " = v.c0"
+	text := "UPDATE " + l.Engine.Quote(l.part.Table.Name) + " AS t"
+	if postgres {
+		text += set + " FROM " + from + " WHERE " + on
+	} else {
+		text += " JOIN " + from + " ON " + on + set
+	}
+	_, err := l.Conns.Target.ExecContext(ctx, text)
 	return err
 }
