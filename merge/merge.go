@@ -102,7 +102,7 @@ type Merge struct{ job phases.Job }
 // No database is asked before the first call of a method.
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{phases.Job{
-		NewExecutor: newExecutor, NewLinker: newLinker,
+		NewExecutor: newExecutor,
 		Target: target, Sources: map[string]*sql.DB{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
 		Unchecked: cfg.WithoutForeignKeys, Teller: phases.Teller{To: cfg.Events}, Pauser: chunk.Pauser{File: cfg.PauseFile},
 	}}

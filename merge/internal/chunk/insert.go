@@ -45,11 +45,7 @@ func (i *Inserter) Close() {
 
 func (i *Inserter) text(rows int) string {
 	e := i.s.Engine
-	names := make([]string, len(i.columns))
-	for n, c := range i.columns {
-		names[n] = c.Name
-	}
-	return "INSERT INTO " + e.Quote(i.table) + " (" + e.QuoteAll(names) + ") VALUES " + e.PlaceholderRows(rows, len(names))
+	return "INSERT INTO " + e.Quote(i.table) + " (" + e.QuoteAll(namesOf(i.columns)) + ") VALUES " + e.PlaceholderRows(rows, len(i.columns))
 }
 
 // Write inserts rows, which have a value for each column.

@@ -117,11 +117,11 @@ func (l Ledger) IndexMap(ctx context.Context) error {
 	return l.Engine.Failed("index the map", err)
 }
 
-// Query calls scan for each row of a query.
+// Query calls scan for each row of a query of the target.
 func (l Ledger) Query(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) (err error) {
 	rows, err := l.Q.QueryContext(ctx, l.Engine.SQL(text), args...)
 	if err != nil {
-		return l.Engine.Failed("read the ledger", err)
+		return l.Engine.Failed("query the target", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
@@ -129,5 +129,5 @@ func (l Ledger) Query(ctx context.Context, text string, args []any, scan func(*s
 			return err
 		}
 	}
-	return l.Engine.Failed("read the ledger", rows.Err())
+	return l.Engine.Failed("query the target", rows.Err())
 }

@@ -129,27 +129,27 @@ func (m IDMap) PackHeads(ctx context.Context, t *SourceTable, chunks []Chunk) ([
 	if !t.Packable {
 		return nil, nil
 	}
-	rows, err := m.Q.QueryContext(ctx, fmt.Sprintf(`SELECT seq, size, last_old, begins, old_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
-		FROM snow_merge_packs WHERE source_table = %d AND seq BETWEEN %d AND %d ORDER BY seq`, t.ID, chunks[0].Seq, chunks[len(chunks)-1].Seq))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
+	const text = `SELECT seq, size, last_old, begins, old_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
+		FROM snow_merge_packs WHERE source_table = ? AND seq BETWEEN ? AND ? ORDER BY seq`
 	var heads []PackHead
-	for rows.Next() {
+	err := m.Query(ctx, text, []any{t.ID, chunks[0].Seq, chunks[len(chunks)-1].Seq}, func(rows *sql.Rows) error {
 		var h PackHead
 		var lastOld int64
 		if err := rows.Scan(&h.Seq, &h.Size, &lastOld, &h.Begins, &h.Gapless, &h.First, &h.Last); err != nil {
-			return nil, err
+			return err
 		}
 		c := chunks[min(len(heads), len(chunks)-1)]
 		if h.Seq != c.Seq || h.Size != c.Rekeyed || h.Size != c.Read || len(c.Hi) != 1 || c.Hi[0] != any(lastOld) {
-			return nil, ErrPacks
+			return ErrPacks
 		}
 		heads = append(heads, h)
+		return nil
+	})
+	if err == nil && len(heads) > 0 && len(heads) < len(chunks) {
+		err = ErrPacks
 	}
-	if len(heads) > 0 && len(heads) < len(chunks) {
-		return nil, errors.Join(ErrPacks, rows.Err())
+	if err != nil {
+		return nil, err
 	}
-	return heads, rows.Err()
+	return heads, nil
 }

@@ -17,10 +17,10 @@ import (
 // and left to rows: they say what is wrong with which row, or do it nonetheless.
 type Executor struct {
 	phases.Work
-	rows   phases.Executor
-	minter *minter // nil where rows must be seen: they may clash, or be dropped
-	copier *copier // nil where the server can't copy and compare all columns
-	broken bool    // the copier's statements had an error
+	phases.Executor         // of rows
+	minter          *minter // nil where rows must be seen: they may clash, or be dropped
+	copier          *copier // nil where the server can't copy and compare all columns
+	broken          bool    // the copier's statements had an error
 }
 
 // New returns nil if the server can't do the work.
@@ -29,7 +29,7 @@ func New(ctx context.Context, w phases.Work, rows phases.Executor) (phases.Execu
 	if err != nil || database == "" {
 		return nil, err
 	}
-	x := &Executor{Work: w, rows: rows}
+	x := &Executor{Work: w, Executor: rows}
 	if w.Conflicts != nil {
 		x.minter, err = newMinter(ctx, w, database)
 	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.Sound[c] }; !w.Table.Changed && (w.Sound == nil || !slices.ContainsFunc(w.Table.Columns, unknown)) {
@@ -44,20 +44,17 @@ func New(ctx context.Context, w phases.Work, rows phases.Executor) (phases.Execu
 	return x, nil
 }
 
-// Close closes the executor of rows.
-func (x *Executor) Close() { x.rows.Close() }
-
 // Mint is as [phases.Executor] says.
 func (x *Executor) Mint(ctx context.Context) error {
 	if x.minter == nil {
-		return x.rows.Mint(ctx)
+		return x.Executor.Mint(ctx)
 	}
 	err := x.minter.mint(ctx)
 	if err == nil || isFinal(ctx, err) {
 		return err
 	}
 	// The ledger says how far the server came.
-	if rows := x.rows.Mint(ctx); rows != nil {
+	if rows := x.Executor.Mint(ctx); rows != nil {
 		if errors.Is(err, errUnlike) {
 			return rows
 		}
@@ -75,7 +72,7 @@ func (x *Executor) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, 
 		}
 		x.broken = true
 	}
-	return x.rows.Copy(ctx, chunks)
+	return x.Executor.Copy(ctx, chunks)
 }
 
 // Compare is as [phases.Executor] says.
@@ -87,11 +84,8 @@ func (x *Executor) Compare(ctx context.Context, tasks []phases.Task) (*phases.Fi
 		}
 		x.broken = err != nil
 	}
-	return x.rows.Compare(ctx, tasks)
+	return x.Executor.Compare(ctx, tasks)
 }
-
-// Joins is as [phases.Executor] says.
-func (x *Executor) Joins() bool { return x.copier != nil }
 
 // isFinal reports whether a run ends with an error, whoever does the work.
 func isFinal(ctx context.Context, err error) bool {

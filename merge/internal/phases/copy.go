@@ -79,22 +79,14 @@ func (w *writing) feed(ctx context.Context, t *ledger.SourceTable, st plan.Stage
 
 // fillTable works until a feed has no more chunks, in one of several goroutines.
 func (w *writing) fillTable(ctx context.Context, feed *feed, c *chunk.Conns) error {
-	work := Work{Job: w.Job, Run: w.run, Table: feed.table, Conns: c, Lease: w.lease, Deferred: feed.stage.Deferred, Last: feed.last}
-	var do func(context.Context, []ledger.Chunk) (int, error)
+	x, err := w.NewExecutor(ctx, Work{Job: w.Job, Run: w.run, Table: feed.table, Conns: c, Lease: w.lease, Deferred: feed.stage.Deferred, Last: feed.last})
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	do := x.Copy
 	if feed.phase == ledger.PhaseLink {
-		x, err := w.NewLinker(ctx, work)
-		if err != nil {
-			return err
-		}
-		defer x.Close()
 		do = x.Link
-	} else {
-		x, err := w.NewExecutor(ctx, work)
-		if err != nil {
-			return err
-		}
-		defer x.Close()
-		do = x.Copy
 	}
 	for {
 		if err := w.Pause(ctx); err != nil {

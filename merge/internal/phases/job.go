@@ -42,7 +42,6 @@ type Job struct {
 	Unchecked  bool // by foreign keys
 
 	NewExecutor func(context.Context, Work) (Executor, error)
-	NewLinker   func(context.Context, Work) (Linker, error)
 
 	Teller Teller
 	Pauser chunk.Pauser

@@ -105,13 +105,8 @@ func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Findings
 	if err != nil {
 		return nil, err
 	}
-	if err := v.beyond(ctx, t, last, total); err != nil {
+	if err := v.source(ctx, t, last, total); err != nil {
 		return nil, err
-	}
-	if !total.Counted { // by integers, of which there is but one order
-		if err := v.whole(ctx, t, total); err != nil {
-			return nil, err
-		}
 	}
 	if err := v.linked(ctx, l, t, total); err != nil {
 		return nil, err
@@ -166,7 +161,7 @@ func (v *verifying) chunks(ctx context.Context, t *ledger.SourceTable, total *Fi
 			if err := v.Pause(ctx); err != nil {
 				return err
 			}
-			tasks, err := feed.next(ctx, x.Joins())
+			tasks, err := feed.next(ctx)
 			if err != nil || len(tasks) == 0 {
 				return err
 			}
@@ -211,7 +206,7 @@ const comparedRows = 10_000
 
 // next returns chunks that follow on each other, or one if they can't be joined.
 // None means that there are no more.
-func (f *verifyFeed) next(ctx context.Context, joins bool) ([]Task, error) {
+func (f *verifyFeed) next(ctx context.Context) ([]Task, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for len(f.tasks) == 0 {
@@ -223,7 +218,7 @@ func (f *verifyFeed) next(ctx context.Context, joins bool) ([]Task, error) {
 	joinable := func(t, before Task) bool {
 		return t.Mint.Seq == before.Mint.Seq+1 && t.Copied.Hash == (chunk.Sum{}) && before.Copied.Hash == (chunk.Sum{}) && rows+t.Mint.Read <= comparedRows
 	}
-	for ; joins && n < len(f.tasks) && joinable(f.tasks[n], f.tasks[n-1]); n++ {
+	for ; n < len(f.tasks) && joinable(f.tasks[n], f.tasks[n-1]); n++ {
 		rows += f.tasks[n].Mint.Read
 	}
 	tasks := f.tasks[:n:n]
@@ -273,18 +268,19 @@ func (f *verifyFeed) done(tasks []Task, found *Findings) {
 	}
 }
 
-// beyond looks for rows of a source that the run has never seen.
-func (v *verifying) beyond(ctx context.Context, t *ledger.SourceTable, last ledger.Chunk, total *Findings) error {
+// source looks for rows of a source that the run has never seen, and sees to it
+// that the chunks have all of its rows, whatever the database's order of them is.
+func (v *verifying) source(ctx context.Context, t *ledger.SourceTable, last ledger.Chunk, total *Findings) error {
 	rows, err := t.Read(ctx, v.others[0], last.Hi, nil, 1)
-	if err == nil && len(rows) > 0 {
+	if err != nil {
+		return err
+	}
+	if len(rows) > 0 {
 		total.Fail(t.Failure(report.CheckSource, t.PrimaryKey(rows[0]), "the row is new since the run began"))
 	}
-	return err
-}
-
-// whole sees to it that the chunks have all rows of a source, whatever the
-// database's order of them is.
-func (v *verifying) whole(ctx context.Context, t *ledger.SourceTable, total *Findings) error {
+	if total.Counted { // by integers, of which there is but one order
+		return nil
+	}
 	source, err := v.others[0].Source(ctx, t.Source)
 	if err != nil {
 		return err

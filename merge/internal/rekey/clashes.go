@@ -81,25 +81,20 @@ rows:
 			continue
 		}
 		tuple := make([]any, len(r.contest.columns))
-		parents := map[*plan.Table][]int64{}
 		for n, column := range r.contest.columns {
 			v := r.value(i, column)
 			if v == nil {
 				continue rows
 			}
-			parent, held := r.parent(i, column, v)
-			if held {
+			if parent, held := r.parent(i, column, v); held {
 				id, ok := sqlvalue.ID(v)
 				if !ok || parent == nil || !parent.Merges() {
 					continue rows
 				}
-				parents[parent] = append(parents[parent], id)
+				refs[parent] = append(refs[parent], id)
 				v = reference{parent, id}
 			}
 			tuple[n] = v
-		}
-		for parent, ids := range parents {
-			refs[parent] = append(refs[parent], ids...)
 		}
 		tuples[i] = tuple
 	}
@@ -302,7 +297,7 @@ func (s *search) run(ctx context.Context, part []int) error {
 	for i, n := range part {
 		tuples[i] = s.tuples[n]
 	}
-	rows, err := chunk.ReadKeys(ctx, s.e, s.q, s.table.Name, s.columns, s.unique.Columns, tuples)
+	rows, err := chunk.ReadKeys(ctx, s.e, s.q, s.table.Name, s.columns, s.contest.columns, tuples)
 	if err != nil {
 		return err
 	}

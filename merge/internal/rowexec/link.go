@@ -10,7 +10,6 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
-	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -19,44 +18,33 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A Linker sets the references of one source table that were NULL at first.
-type Linker struct {
+// A linker sets the references of one source table that were NULL at first.
+type linker struct {
 	*copier
 	part    *ledger.SourceTable // the same table with those columns
 	set     []int               // which of part's they are
 	touched []string            // assignments that keep ON UPDATE from changing other columns
 }
 
-// NewLinker returns one for a work.
-func NewLinker(ctx context.Context, w phases.Work) (*Linker, error) {
-	x, err := New(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	rows := x.copier
-	t := rows.Table.Only(func(c *plan.Column) bool { return slices.Contains(rows.Deferred, c) })
-	l := &Linker{copier: rows, part: t}
-	for at, c := range t.Columns {
-		if slices.Contains(rows.Deferred, c) {
+func newLinker(c *copier) *linker {
+	deferred := func(column *plan.Column) bool { return slices.Contains(c.Deferred, column) }
+	l := &linker{copier: c, part: c.Table.Only(deferred)}
+	for at, column := range l.part.Columns {
+		if deferred(column) {
 			l.set = append(l.set, at)
 		}
 	}
-	if rows.Engine.Kind == sqlsnow.MySQL {
-		for _, c := range t.Table.Columns {
-			if typ := sqltype.Word(c.Type); c.Generated == "" && (typ == "timestamp" || typ == "datetime") {
-				name := rows.Engine.Quote(c.Name)
-				l.touched = append(l.touched, "t."+name+" = t."+name)
-			}
+	for _, column := range c.Table.Table.Columns {
+		if typ := sqltype.Word(column.Type); c.Engine.Kind == sqlsnow.MySQL && column.Generated == "" && (typ == "timestamp" || typ == "datetime") {
+			name := "t." + c.Engine.Quote(column.Name)
+			l.touched = append(l.touched, name+" = "+name)
 		}
 	}
-	return l, nil
+	return l
 }
 
-// Close does nothing: no statement is kept.
-func (l *Linker) Close() {}
-
-// Link does so for the rows of some chunks.
-func (l *Linker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
+// Link sets the references of the rows of some chunks.
+func (l *linker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
 	values, rows, err := l.rows(ctx, l.part, chunks)
 	if err != nil {
 		return 0, err
@@ -74,7 +62,7 @@ func (l *Linker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, er
 	return chunk.SizeOf(values...), l.Engine.Failed("link", l.update(ctx, rows, done))
 }
 
-func (l *Linker) update(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
+func (l *linker) update(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
 	target := l.Conns.Target
 	if len(l.set) == 0 || l.joinable(rows) { // the source may not have the columns
 		err := l.Lease.Transaction(ctx, target, func() error {
@@ -94,7 +82,7 @@ func (l *Linker) update(ctx context.Context, rows []rekey.Row, done []ledger.Chu
 }
 
 // updateEach sets columns row by row, and names the row that is refused.
-func (l *Linker) updateEach(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
+func (l *linker) updateEach(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
 	e, target := l.Engine, l.Conns.Target
 	var assign, match []string
 	for n, at := range l.set {
@@ -131,7 +119,7 @@ func (l *Linker) updateEach(ctx context.Context, rows []rekey.Row, done []ledger
 // joinable reports whether rows can be updated by statements for many of them:
 // all values are integers, and the target is a server, where each statement is a
 // way there and back.
-func (l *Linker) joinable(rows []rekey.Row) bool {
+func (l *linker) joinable(rows []rekey.Row) bool {
 	if l.Engine.Kind == sqlsnow.SQLite || len(l.part.Primary) != 1 {
 		return false
 	}
@@ -145,7 +133,7 @@ func (l *Linker) joinable(rows []rekey.Row) bool {
 
 // updateMany sets columns of some rows in one statement, whose numbers are part
 // of the text.
-func (l *Linker) updateMany(ctx context.Context, rows []rekey.Row) error {
+func (l *linker) updateMany(ctx context.Context, rows []rekey.Row) error {
 	postgres := l.Engine.Kind == sqlsnow.Postgres
 	columns := append([]int{l.part.Primary[0]}, l.set...)
 	var assign, values []string
