@@ -25,7 +25,3 @@ func newExecutor(ctx context.Context, w phases.Work) (phases.Executor, error) {
 	}
 	return server, nil
 }
-
-func newLinker(ctx context.Context, w phases.Work) (phases.Linker, error) {
-	return rowexec.NewLinker(ctx, w)
-}

@@ -23,7 +23,7 @@ func Export(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer)
 	if err != nil {
 		return err
 	}
-	if err := (&exporter{ids: ledger.IDMap{Engine: e, Q: target}, out: csv.NewWriter(w)}).export(ctx, ledger.Ledger{Engine: e, Q: target}); err != nil {
+	if err := (&exporter{ids: ledger.IDMap{Ledger: ledger.Ledger{Engine: e, Q: target}}, out: csv.NewWriter(w)}).export(ctx, ledger.Ledger{Engine: e, Q: target}); err != nil {
 		return fmt.Errorf("merge: export: %w", err)
 	}
 	return nil

@@ -52,7 +52,7 @@ func lookup(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, sourc
 	}
 	of := ledger.NewSourceTable(number, source, t)
 	of.Packable = ledger.IsPackable(e.Kind, p, of)
-	found, err := rekey.NewResolver(ledger.IDMap{Engine: e, Q: target}).Resolve(ctx, &rekey.Checker{Engine: e, Q: target}, of, []int64{oldID})
+	found, err := rekey.Resolve(ctx, ledger.IDMap{Ledger: ledger.Ledger{Engine: e, Q: target}}, &rekey.Checker{Engine: e, Q: target}, of, []int64{oldID})
 	if err != nil {
 		return 0, err
 	}

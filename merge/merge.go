@@ -102,7 +102,7 @@ type Merge struct{ job phases.Job }
 // No database is asked before the first call of a method.
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{phases.Job{
-		NewExecutor: newExecutor, NewLinker: newLinker,
+		NewExecutor: newExecutor,
 		Target: target, Sources: map[string]*sql.DB{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
 		Unchecked: cfg.WithoutForeignKeys, Teller: phases.Teller{To: cfg.Events}, Pauser: chunk.Pauser{File: cfg.PauseFile},
 	}}
@@ -245,7 +245,7 @@ func (m *Merge) Pause(on bool) { m.job.Pauser.Paused.Store(on) }
 // plan may be changed for that too. Where verification fails, the error is
 // a [*report.VerifyError], and the report is there all the same.
 func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
-	if err := phases.Fill(ctx, &m.job); err != nil {
+	if err := phases.Run(ctx, &m.job); err != nil {
 		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
 	}
 	report, err := m.Verify(ctx)
