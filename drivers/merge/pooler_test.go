@@ -24,7 +24,7 @@ func TestPooler(t *testing.T) {
 		"INSERT INTO players (name, born) SELECT 'player ' || n, '2026-01-01' FROM generate_series(1, 3000) n")
 	for name, db := range map[string]*sql.DB{"source": source, "target": target} {
 		ctx, cancel := context.WithCancel(t.Context())
-		for range connections { // one transaction each, so that each has a connection of its own
+		for n := range connections { // one transaction each, so that each has a connection of its own
 			tx, err := db.BeginTx(ctx, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -43,7 +43,7 @@ func TestPooler(t *testing.T) {
 			if err := rows.Err(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := tx.ExecContext(ctx, "INSERT INTO players (id, name) VALUES ((SELECT MAX(id) + 1 FROM players), 'one more')"); err != nil {
+			if _, err := tx.ExecContext(ctx, "INSERT INTO players (id, name) VALUES ($1, 'one more')", -n); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

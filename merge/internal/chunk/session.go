@@ -26,6 +26,8 @@ type Session struct {
 	*sql.Conn
 	Engine *dialect.Dialect
 	undo   []string
+	renew  string // begins the transaction that the session is always within, if it is
+	trying bool   // the transaction is that of Try, and no statement ends it
 }
 
 // OpenSession takes a connection from db. A source's is read-only.
@@ -35,6 +37,10 @@ func OpenSession(ctx context.Context, e *dialect.Dialect, db *sql.DB, settings [
 		return nil, e.Failed("connect", err)
 	}
 	s := &Session{Conn: conn, Engine: e}
+	if e.Within {
+		s.renew, s.trying = settings[0], true
+		defer func() { s.trying = false }()
+	}
 	for _, name := range e.Settings {
 		var value string
 		if err := conn.QueryRowContext(ctx, "PRAGMA "+name).Scan(&value); err != nil {
@@ -50,8 +56,63 @@ func OpenSession(ctx context.Context, e *dialect.Dialect, db *sql.DB, settings [
 	return s, nil
 }
 
+// Set changes a setting for as long as the session goes on.
+func (s *Session) Set(ctx context.Context, text string) error {
+	_, err := s.Conn.ExecContext(ctx, text)
+	if err == nil && s.renew != "" {
+		s.renew += "; " + text
+	}
+	return err
+}
+
+// ExecContext is that of [sql.Conn]. Outside of [Session.Try] its effect is committed.
+func (s *Session) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	result, err := s.Conn.ExecContext(ctx, query, args...)
+	if s.renew == "" || s.trying {
+		return result, err
+	}
+	if err != nil {
+		s.rollback(ctx)
+		return nil, err
+	}
+	_, err = s.Conn.ExecContext(ctx, "COMMIT; "+s.renew)
+	return result, err
+}
+
+// QueryContext is that of [sql.Conn].
+func (s *Session) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	rows, err := s.Conn.QueryContext(ctx, query, args...)
+	if err != nil && s.renew != "" && !s.trying {
+		s.rollback(ctx)
+	}
+	return rows, err //nolint:rowserrcheck // the caller's
+}
+
+// QueryRowContext is that of [sql.Conn].
+func (s *Session) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	row := s.Conn.QueryRowContext(ctx, query, args...)
+	if row.Err() != nil && s.renew != "" && !s.trying {
+		s.rollback(ctx)
+	}
+	return row
+}
+
+// rollback ends a transaction that has failed, even if ctx has ended: the connection goes on, or is broken and rolls back itself.
+func (s *Session) rollback(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	text := "ROLLBACK"
+	if s.renew != "" {
+		text += "; " + s.renew
+	}
+	_, _ = s.Conn.ExecContext(ctx, text)
+}
+
 // Close gives the connection back with its settings as they were, or ends it.
 func (s *Session) Close() error {
+	if s.renew != "" {
+		s.trying, s.undo = true, []string{"ROLLBACK"}
+	}
 	for _, text := range s.undo {
 		if _, err := s.ExecContext(context.Background(), text); err != nil {
 			s.undo = nil
@@ -96,18 +157,22 @@ func (s *Session) Try(ctx context.Context, lock sync.Locker, do func() error) er
 		lock.Lock()
 		defer lock.Unlock()
 	}
-	if _, err := s.ExecContext(ctx, s.Engine.Begin); err != nil {
-		return err
+	begin, commit := s.Engine.Begin, "COMMIT"
+	if s.renew != "" {
+		commit += "; " + s.renew
+		begin = commit // of what was read before
 	}
-	err := do()
+	s.trying = true
+	defer func() { s.trying = false }()
+	_, err := s.Conn.ExecContext(ctx, begin)
 	if err == nil {
-		if _, err = s.ExecContext(ctx, "COMMIT"); err == nil {
-			return nil
-		}
+		err = do()
 	}
-	// Even if ctx has ended: the connection goes on, or is broken and rolls back itself.
-	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	_, _ = s.ExecContext(undo, "ROLLBACK")
+	if err == nil {
+		_, err = s.Conn.ExecContext(ctx, commit)
+	}
+	if err != nil {
+		s.rollback(ctx)
+	}
 	return err
 }
