@@ -53,7 +53,7 @@ func lookup(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, sourc
 	}
 	of := ledger.NewSourceTable(number, source, t)
 	of.Packable = ledger.IsPackable(e.Kind, p, of)
-	found, err := rekey.NewResolver(ledger.IDMap{Engine: e, Q: target}).Resolve(ctx, &rekey.Checker{Engine: e, Q: target}, of, []int64{oldID})
+	found, err := rekey.Resolve(ctx, ledger.IDMap{Ledger: ledger.Ledger{Engine: e, Q: target}}, &rekey.Checker{Engine: e, Q: target}, of, []int64{oldID})
 	if err != nil {
 		return 0, err
 	}
@@ -88,7 +88,7 @@ func export(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, w *cs
 		return err
 	}
 	for _, t := range tables {
-		err := ledger.IDMap{Engine: e, Q: target}.Each(ctx, t, func(old int64, after ledger.Successor) error {
+		err := ledger.IDMap{Ledger: ledger.Ledger{Engine: e, Q: target}}.Each(ctx, t, func(old int64, after ledger.Successor) error {
 			line := []string{t.Source, t.Table.Name, strconv.FormatInt(old, 10), ""}
 			if after.Fate != ledger.Dropped {
 				line[3] = strconv.FormatInt(after.ID, 10)

@@ -100,6 +100,6 @@ func (s sampler) Count(ctx context.Context, table string, column *plan.Column, i
 }
 
 func (s sampler) Find(ctx context.Context, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {
-	rows, err := chunk.ReadKeys(ctx, s.dialect, s.session, table, columns, by, keys)
+	rows, err := chunk.ReadKeys(ctx, s.dialect, s.session, table, columns, chunk.ColumnsOf(&plan.Table{Columns: columns}, by), keys)
 	return rows, s.dialect.Failed("look for clashes", err)
 }

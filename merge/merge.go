@@ -30,8 +30,8 @@ type Merge struct{ job phases.Job }
 // ask the databases.
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{phases.Job{
-		NewExecutor: newExecutor, NewLinker: newLinker,
-		Target: target, Sources: map[string]*sql.DB{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
+		NewExecutor: newExecutor,
+		Target:      target, Sources: map[string]*sql.DB{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
 		Unchecked: cfg.WithoutForeignKeys, Teller: phases.Teller{To: cfg.Events}, Pauser: chunk.Pauser{File: cfg.PauseFile},
 	}}
 	for _, a := range cfg.Assertions {
@@ -104,7 +104,7 @@ func (m *Merge) Pause(on bool) { m.job.Pauser.Paused.Store(on) }
 // is removed, call Run again. The plan may be changed for that until the first row is copied. If verification fails, Run
 // returns a [*report.VerifyError] and the report.
 func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
-	if err := phases.Fill(ctx, &m.job); err != nil {
+	if err := phases.Run(ctx, &m.job); err != nil {
 		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
 	}
 	report, err := m.Verify(ctx)
@@ -159,8 +159,4 @@ func newExecutor(ctx context.Context, w phases.Work) (phases.Executor, error) {
 		return rows, nil
 	}
 	return server, nil
-}
-
-func newLinker(ctx context.Context, w phases.Work) (phases.Linker, error) {
-	return rowexec.NewLinker(ctx, w)
 }

@@ -20,3 +20,11 @@ func TestDialects(t *testing.T) {
 		}
 	}
 }
+
+func TestLiteral(t *testing.T) {
+	for d, want := range map[Dialect]string{MySQL: `'it''s a \\ "text"'`, Postgres: `'it''s a \ "text"'`, SQLite: `'it''s a \ "text"'`} {
+		if got := d.Literal(`it's a \ "text"`); got != want {
+			t.Errorf("%s: got %s, want %s", d, got, want)
+		}
+	}
+}

@@ -56,7 +56,8 @@ type Table struct {
 	ForeignKeys []*ForeignKey `json:"foreign_keys,omitempty" yaml:"foreign_keys,omitempty"`
 	Indexes     []*Index      `json:"indexes,omitempty" yaml:"indexes,omitempty"`
 	Options     string        `json:"options,omitempty" yaml:"options,omitempty"` // what follows the columns in CREATE TABLE, such as STRICT
-	Notes       []string      `json:"notes,omitempty" yaml:"notes,omitempty"`     // triggers, checks and the like, which Schema leaves out
+	Comment     string        `json:"comment,omitempty" yaml:"comment,omitempty"`
+	Notes       []string      `json:"notes,omitempty" yaml:"notes,omitempty"` // triggers, checks and the like, which Schema leaves out
 }
 
 // A Column is one column, and what its values are.
@@ -69,6 +70,8 @@ type Column struct {
 
 	Collation string `json:"collation,omitempty" yaml:"collation,omitempty"` // where it differs from that of the table or the database
 	Generated string `json:"generated,omitempty" yaml:"generated,omitempty"` // the expression of a column that the database computes: it is not copied
+	Options   string `json:"options,omitempty" yaml:"options,omitempty"`     // MySQL: the rest of the definition, such as INVISIBLE or SRID 4326
+	Comment   string `json:"comment,omitempty" yaml:"comment,omitempty"`
 
 	Role Role `json:"role" yaml:"role"`
 

@@ -28,6 +28,9 @@ func (p *Plan) Schema() ([]string, error) {
 	}
 	for _, t := range tables {
 		statements = append(statements, w.indexes(t)...)
+		if w.dialect == sqldialect.Postgres {
+			statements = append(statements, w.comments(t)...)
+		}
 	}
 	for _, t := range tables {
 		if keys := w.foreignKeys(t); w.dialect != sqldialect.SQLite && len(keys) > 0 {
@@ -60,6 +63,9 @@ func (w *schemaWriter) table(t *Table) string {
 	if t.Options != "" {
 		options = " " + t.Options
 	}
+	if t.Comment != "" && w.dialect == sqldialect.MySQL {
+		options += " COMMENT=" + w.dialect.Literal(t.Comment)
+	}
 	return "CREATE TABLE " + w.dialect.Quote(t.Name) + " (\n  " + strings.Join(lines, ",\n  ") + "\n)" + options
 }
 
@@ -72,12 +78,12 @@ func (w *schemaWriter) column(c *Column) string {
 		text += " COLLATE " + c.Collation
 	}
 	if c.Generated != "" {
-		return text + " GENERATED ALWAYS AS " + c.Generated
+		text += " GENERATED ALWAYS AS " + c.Generated
 	}
 	switch {
 	case !c.Nullable:
 		text += " NOT NULL"
-	case w.dialect == sqldialect.MySQL:
+	case w.dialect == sqldialect.MySQL && c.Generated == "":
 		text += " NULL" // a TIMESTAMP would be NOT NULL without it
 	}
 	switch {
@@ -87,7 +93,29 @@ func (w *schemaWriter) column(c *Column) string {
 	default:
 		text += " DEFAULT " + *c.Default
 	}
+	if w.dialect == sqldialect.MySQL {
+		if c.Options != "" {
+			text += " " + c.Options
+		}
+		if c.Comment != "" {
+			text += " COMMENT " + w.dialect.Literal(c.Comment)
+		}
+	}
 	return text
+}
+
+// comments returns the statements that describe a table and its columns, on PostgreSQL.
+func (w *schemaWriter) comments(t *Table) (statements []string) {
+	comment := func(on, text string) {
+		if text != "" {
+			statements = append(statements, "COMMENT ON "+on+" IS "+w.dialect.Literal(text))
+		}
+	}
+	comment("TABLE "+w.dialect.Quote(t.Name), t.Comment)
+	for _, c := range t.Columns {
+		comment("COLUMN "+w.dialect.Quote(t.Name)+"."+w.dialect.Quote(c.Name), c.Comment)
+	}
+	return statements
 }
 
 // typeOf returns the type of a column: both sides of a reference have the same.

@@ -21,7 +21,7 @@ func TestSchemaText(t *testing.T) {
 						{Name: "id", Type: "bigint", Role: plan.RoleReference, Refers: []*plan.Reference{{Table: "players"}}},
 						{Name: "n", Type: "int", Role: plan.RolePlain},
 						{Name: "at", Type: "timestamp", Nullable: true, Default: &value, Role: plan.RolePlain},
-						{Name: "up", Type: "text", Collation: "c", Generated: "(upper(n)) STORED", Role: plan.RolePlain},
+						{Name: "up", Type: "text", Nullable: true, Collation: "c", Generated: "(upper(n)) STORED", Role: plan.RolePlain},
 					},
 					Unique: []*plan.Unique{
 						{Columns: []string{"id", "n"}, Rule: plan.RuleFail},
@@ -35,8 +35,8 @@ func TestSchemaText(t *testing.T) {
 					Indexes: []*plan.Index{{Name: "i", Columns: []string{"n", "at"}}, {Name: "j", Statement: "CREATE INDEX j"}},
 				},
 				{
-					Name: "players", PrimaryKey: []string{"id"}, NewIDs: []string{"a"},
-					Columns: []*plan.Column{{Name: "id", Type: "bigint unsigned", Role: plan.RoleKey}},
+					Name: "players", PrimaryKey: []string{"id"}, NewIDs: []string{"a"}, Comment: "it's",
+					Columns: []*plan.Column{{Name: "id", Type: "bigint unsigned", Role: plan.RoleKey, Options: "INVISIBLE", Comment: `a \`}},
 				},
 				{Name: "gone", Skip: true},
 			},
@@ -46,14 +46,14 @@ func TestSchemaText(t *testing.T) {
 		{
 			"MySQL", "COLLATE=x", "CREATE TYPE mood;CREATE TABLE `items` (`id` bigint unsigned NOT NULL, `n` int NOT NULL, `at` timestamp NULL DEFAULT now()," +
 				" `up` text COLLATE c GENERATED ALWAYS AS (upper(n)) STORED, PRIMARY KEY (`id`, `n`), UNIQUE KEY `u` (`n`), UNIQUE (`at`) ) COLLATE=x;" +
-				"CREATE TABLE `players` (`id` bigint unsigned NOT NULL, PRIMARY KEY (`id`) );CREATE INDEX `i` ON `items` (`n`, `at`);CREATE INDEX j;" +
+				"CREATE TABLE `players` (`id` bigint unsigned NOT NULL INVISIBLE COMMENT 'a \\\\', PRIMARY KEY (`id`) ) COMMENT='it''s';CREATE INDEX `i` ON `items` (`n`, `at`);CREATE INDEX j;" +
 				"ALTER TABLE `items` ADD CONSTRAINT `f` FOREIGN KEY (`id`) REFERENCES `players` (`id`) ON DELETE CASCADE ON UPDATE SET NULL",
 		},
 		{
 			"PostgreSQL", "", `CREATE TYPE mood;CREATE TABLE "items" ("id" bigint unsigned NOT NULL, "n" int NOT NULL, "at" timestamp DEFAULT now(),` +
 				` "up" text COLLATE c GENERATED ALWAYS AS (upper(n)) STORED, PRIMARY KEY ("id", "n"), CONSTRAINT "u" UNIQUE ("n"), UNIQUE ("at") );` +
 				`CREATE TABLE "players" ("id" bigint unsigned NOT NULL, PRIMARY KEY ("id") );CREATE INDEX "i" ON "items" ("n", "at");CREATE INDEX j;` +
-				`ALTER TABLE "items" ADD CONSTRAINT "f" FOREIGN KEY ("id") REFERENCES "players" ("id") ON DELETE CASCADE ON UPDATE SET NULL`,
+				`COMMENT ON TABLE "players" IS 'it''s';COMMENT ON COLUMN "players"."id" IS 'a \';ALTER TABLE "items" ADD CONSTRAINT "f" FOREIGN KEY ("id") REFERENCES "players" ("id") ON DELETE CASCADE ON UPDATE SET NULL`,
 		},
 		{
 			"SQLite", "STRICT", `CREATE TYPE mood;CREATE TABLE "items" ("id" bigint NOT NULL, "n" int NOT NULL, "at" timestamp DEFAULT (now()),` +

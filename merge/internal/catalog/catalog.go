@@ -21,7 +21,7 @@ type Catalog struct {
 // A Table is a table of a database.
 type Table struct {
 	*plan.Table
-	Numbered string   // the column that the database numbers itself, or ""
+	Numbered []string // the columns that the database numbers itself
 	Heirs    []string // PostgreSQL: the tables that inherit from it, whose rows are read with its own
 }
 

@@ -5,7 +5,7 @@ import "context"
 // readPostgres reads pg_catalog of a PostgreSQL server.
 func (r *reader) readPostgres(ctx context.Context) {
 	r.readTables(ctx, `SELECT relname::text, CASE relkind WHEN 'v' THEN 'view ' || relname WHEN 'm' THEN 'materialized view ' || relname
-				WHEN 'f' THEN 'foreign table ' || relname || ', which is not copied' END, '',
+				WHEN 'f' THEN 'foreign table ' || relname || ', which is not copied' END, '', obj_description(oid, 'pg_class'),
 			CASE relkind WHEN 'p' THEN 'partitioned: Schema makes a table without partitions' END,
 			CASE WHEN relrowsecurity THEN 'row level security: the source''s account must be one that it lets see all rows' END
 		FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
@@ -28,7 +28,9 @@ func (r *reader) readPostgres(ctx context.Context) {
 			CASE WHEN a.attgenerated = '' AND NOT numbered THEN expression END,
 			CASE a.attgenerated WHEN '' THEN '' WHEN 'v' THEN '(' || expression || ') VIRTUAL' ELSE '(' || expression || ') STORED' END,
 			COALESCE((SELECT quote_ident(l.collname) FROM pg_collation l WHERE l.oid = a.attcollation AND a.attcollation <> t.typcollation), ''),
-			a.attgenerated = '' AND numbered
+			a.attgenerated = '' AND numbered, col_description(k.oid, a.attnum),
+			concat_ws(' and ', CASE WHEN a.attstorage <> t.typstorage THEN 'storage ' || a.attstorage::text END,
+				'compression ' || NULLIF(to_jsonb(a) ->> 'attcompression', ''), 'options ' || a.attoptions::text)
 		FROM pg_class k JOIN pg_attribute a ON a.attrelid = k.oid JOIN pg_type t ON t.oid = a.atttypid
 			LEFT JOIN pg_attrdef d ON d.adrelid = k.oid AND d.adnum = a.attnum
 			CROSS JOIN LATERAL (SELECT pg_get_expr(d.adbin, d.adrelid) AS expression) e
@@ -37,25 +39,31 @@ func (r *reader) readPostgres(ctx context.Context) {
 		ORDER BY k.relname, a.attnum`)
 	// Whatever columns do not say comes after their list in the definition of an index, or instead of it.
 	for _, i := range r.readIndexes(ctx, `SELECT k.relname::text, i.relname::text, CASE WHEN x.indisprimary THEN 'PRIMARY' WHEN x.indisunique THEN 'UNIQUE' END,
-			u.n, a.attname::text, right(definition, length(columns)) = columns, definition
+			u.n, a.attname::text, x.indisexclusion OR right(definition, length(columns)) = columns, definition
 		FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class k ON k.oid = x.indrelid
 			CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY u(num, n) LEFT JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum = u.num AND u.num > 0
 			CROSS JOIN LATERAL (SELECT pg_get_indexdef(x.indexrelid, 0, true) AS definition, 'USING btree ('
 				|| string_agg(COALESCE(quote_ident(b.attname), '?'), ', ' ORDER BY w.n) || ')' AS columns
 				FROM unnest(x.indkey) WITH ORDINALITY w(num, n) LEFT JOIN pg_attribute b ON b.attrelid = k.oid AND b.attnum = w.num AND w.num > 0) d
 		WHERE k.relnamespace = current_schema()::regnamespace AND k.relkind IN ('r', 'p') AND NOT i.relispartition
-			AND x.indisvalid AND NOT x.indisexclusion AND u.n <= x.indnkeyatts
+			AND x.indisvalid AND (x.indisunique OR NOT x.indisexclusion) AND u.n <= x.indnkeyatts
 		ORDER BY k.relname, i.relname, u.n`) {
 		i.add(i.parts[0])
 	}
-	const actions = " WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT' END"
-	r.readForeignKeys(ctx, `SELECT k.relname::text, f.conname::text, CASE WHEN p.relnamespace <> k.relnamespace THEN p.relname || ' in another schema' END, p.relname::text,
+	const actions = " WHEN 'r' THEN 'RESTRICT' WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT' END"
+	r.readForeignKeys(ctx, `SELECT k.relname::text, f.conname::text, CASE WHEN p.relnamespace <> k.relnamespace THEN 'refers to ' || p.relname || ' in another schema'
+				WHEN 'true' = to_jsonb(f) ->> 'conperiod' OR 'false' = to_jsonb(f) ->> 'conenforced' THEN 'is left out: ' || pg_get_constraintdef(f.oid) END, p.relname::text,
 			CASE f.confdeltype`+actions+`, CASE f.confupdtype`+actions+`, u.n, a.attname::text, b.attname::text
 		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid JOIN pg_class p ON p.oid = f.confrelid
 			CROSS JOIN LATERAL unnest(f.conkey, f.confkey) WITH ORDINALITY u(mine, other, n)
 			JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = u.mine JOIN pg_attribute b ON b.attrelid = f.confrelid AND b.attnum = u.other
 		WHERE f.contype = 'f' AND f.conparentid = 0 AND k.relnamespace = current_schema()::regnamespace ORDER BY k.relname, f.conname, u.n`, "1")
-	r.readNotes(ctx, `SELECT k.relname::text, 'check ' || f.conname || ' ' || pg_get_constraintdef(f.oid) FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid
+	// Columns that later versions have are read by their names.
+	r.readNotes(ctx, `SELECT k.relname::text, 'constraint ' || f.conname || ': Schema makes an ordinary one of ' || pg_get_constraintdef(f.oid)
+		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid WHERE k.relnamespace = current_schema()::regnamespace AND (
+			f.contype IN ('p', 'u') AND (f.condeferrable OR 'true' = to_jsonb(f) ->> 'conperiod')
+			OR f.contype = 'f' AND COALESCE(to_jsonb(f) ->> 'conenforced', 'true') = 'true' AND (f.condeferrable OR f.confmatchtype <> 's' OR NOT f.convalidated OR to_jsonb(f) ->> 'confdelsetcols' <> ''))
+		UNION ALL SELECT k.relname::text, 'check ' || f.conname || ' ' || pg_get_constraintdef(f.oid) FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid
 		WHERE f.contype = 'c' AND k.relnamespace = current_schema()::regnamespace
 		UNION ALL SELECT k.relname::text, 'exclusion constraint ' || f.conname || ': ' || pg_get_indexdef(f.conindid, 0, true)
 		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid WHERE f.contype = 'x' AND k.relnamespace = current_schema()::regnamespace

@@ -58,7 +58,7 @@ func (r *reader) ofTables(ctx context.Context, query string, do func(t *Table, v
 	})
 }
 
-// readTables reads rows of: name; a note, if it is a view or the like; options; any number of notes on the table. It
+// readTables reads rows of: name; a note, if it is a view or the like; options; comment; any number of notes on the table. It
 // leaves out the tables of this module.
 func (r *reader) readTables(ctx context.Context, query string) {
 	r.each(ctx, query, func(v row) {
@@ -68,8 +68,8 @@ func (r *reader) readTables(ctx context.Context, query string) {
 		case v[1].Valid:
 			r.Notes = append(r.Notes, v.text(1))
 		default:
-			t := &Table{Table: &plan.Table{Name: name, Options: v.text(2)}}
-			for _, note := range v[3:] {
+			t := &Table{Table: &plan.Table{Name: name, Options: v.text(2), Comment: v.text(3)}}
+			for _, note := range v[4:] {
 				if note.Valid {
 					t.AddNote("%s", note.String)
 				}
@@ -79,16 +79,19 @@ func (r *reader) readTables(ctx context.Context, query string) {
 	})
 }
 
-// readColumns reads rows of: table, name, type, nullable, default, expression if it is generated, collation, and whether
-// the database numbers it.
+// readColumns reads rows of: table, name, type, nullable, default, expression if it is generated, collation, whether
+// the database numbers it, comment, and what Schema leaves out.
 func (r *reader) readColumns(ctx context.Context, query string) {
 	r.ofTables(ctx, query, func(t *Table, v row) {
-		c := &plan.Column{Name: v.text(1), Type: v.text(2), Nullable: v.is(3), Generated: v.text(5), Collation: v.text(6), Role: plan.RolePlain}
+		c := &plan.Column{Name: v.text(1), Type: v.text(2), Nullable: v.is(3), Generated: v.text(5), Collation: v.text(6), Comment: v.text(8), Role: plan.RolePlain}
 		if value := v[4]; value.Valid {
 			c.Default = &value.String
 		}
 		if v.is(7) {
-			t.Numbered = c.Name
+			t.Numbered = append(t.Numbered, c.Name)
+		}
+		if rest := v.text(9); rest != "" {
+			t.AddNote("column %s: Schema leaves out its %s", c.Name, rest)
 		}
 		t.Columns = append(t.Columns, c)
 	})
@@ -136,18 +139,18 @@ func (i *index) add(statement string) {
 	}
 }
 
-// readForeignKeys reads rows of: table, name, the parent if it is in another database, the parent, action on delete, on
-// update, position in the key from first on, column, column of the parent. They are in the order of the positions.
+// readForeignKeys reads rows of: table, name, why Schema leaves it out, the parent, action on delete, on update,
+// position in the key from first on, column, column of the parent. They are in the order of the positions.
 func (r *reader) readForeignKeys(ctx context.Context, query, first string) {
 	action := func(text string) string { // without the default
-		if text == "NO ACTION" || text == "RESTRICT" {
+		if text == "NO ACTION" {
 			return ""
 		}
 		return text
 	}
 	r.ofTables(ctx, query, func(t *Table, v row) {
 		if v[2].Valid {
-			t.AddNote("foreign key %s refers to %s", v.text(1), v.text(2))
+			t.AddNote("foreign key %s %s", v.text(1), v.text(2))
 			return
 		}
 		if v.text(6) == first {

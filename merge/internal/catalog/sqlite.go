@@ -12,11 +12,11 @@ func (r *reader) readSQLite(ctx context.Context) {
 		return "FROM pragma_table_list l CROSS JOIN " + pragma + " p WHERE l.schema = 'main' AND l.type = 'table'"
 	}
 	r.readTables(ctx, `SELECT l.name, CASE WHEN l.type <> 'table' THEN l.type || ' ' || l.name END,
-			CASE WHEN l.strict AND l.wr THEN 'STRICT, WITHOUT ROWID' WHEN l.strict THEN 'STRICT' WHEN l.wr THEN 'WITHOUT ROWID' ELSE '' END
+			CASE WHEN l.strict AND l.wr THEN 'STRICT, WITHOUT ROWID' WHEN l.strict THEN 'STRICT' WHEN l.wr THEN 'WITHOUT ROWID' ELSE '' END, NULL
 		FROM pragma_table_list l JOIN sqlite_schema s ON s.name = l.name
 		WHERE l.schema = 'main' AND s.type IN ('table', 'view') AND l.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY l.name`)
 	r.readColumns(ctx, `SELECT l.name, p.name, p.type, NOT p."notnull" AND p.pk = 0, CASE WHEN upper(p.dflt_value) <> 'NULL' THEN p.dflt_value END,
-			CASE WHEN p.hidden IN (2, 3) THEN '?' ELSE '' END, '', 0 `+of("pragma_table_xinfo(l.name)")+" ORDER BY l.name, p.cid")
+			CASE WHEN p.hidden IN (2, 3) THEN '?' ELSE '' END, '', 0, NULL, NULL `+of("pragma_table_xinfo(l.name)")+" ORDER BY l.name, p.cid")
 	r.ofTables(ctx, "SELECT l.name, p.name "+of("pragma_table_xinfo(l.name)")+" AND p.pk > 0 ORDER BY l.name, p.pk", func(t *Table, v row) {
 		t.PrimaryKey = append(t.PrimaryKey, v.text(1))
 	})
@@ -33,7 +33,7 @@ func (r *reader) readSQLite(ctx context.Context) {
 	r.readNotes(ctx, "SELECT tbl_name, 'trigger ' || name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name")
 	r.ofTables(ctx, "SELECT name, sql FROM sqlite_schema WHERE type = 'table'", func(t *Table, v row) {
 		if len(t.PrimaryKey) == 1 && strings.EqualFold(t.Column(t.PrimaryKey[0]).Type, "INTEGER") && !strings.Contains(t.Options, "WITHOUT ROWID") {
-			t.Numbered = t.PrimaryKey[0]
+			t.Numbered = t.PrimaryKey
 		}
 		readStatement(t, v.text(1))
 	})

@@ -32,8 +32,7 @@ func OpenConns(ctx context.Context, e *dialect.Dialect, target *sql.DB, sources 
 
 // WithoutForeignKeys turns the target's checks of foreign keys off.
 func (c *Conns) WithoutForeignKeys(ctx context.Context) error {
-	_, err := c.Target.ExecContext(ctx, c.Engine.Unchecked)
-	return c.Engine.Failed("turn foreign keys off", err)
+	return c.Engine.Failed("turn foreign keys off", c.Target.Set(ctx, c.Engine.Unchecked))
 }
 
 // Source returns the session of a source.

@@ -45,11 +45,7 @@ func (i *Inserter) Close() {
 
 func (i *Inserter) text(rows int) string {
 	e := i.s.Engine
-	names := make([]string, len(i.columns))
-	for n, c := range i.columns {
-		names[n] = c.Name
-	}
-	return "INSERT INTO " + e.Quote(i.table) + " (" + e.QuoteAll(names) + ") VALUES " + e.PlaceholderRows(rows, len(names))
+	return "INSERT INTO " + e.Quote(i.table) + " (" + e.QuoteAll(namesOf(i.columns)) + ") VALUES " + e.PlaceholderRows(rows, len(i.columns))
 }
 
 // Write inserts rows, which have a value for each column.
@@ -108,17 +104,17 @@ func (i *Inserter) Blame(ctx context.Context, rows [][]any, whole error) (at int
 	return at, found
 }
 
-// SizeOf returns about how many bytes a row has.
-func SizeOf(row []any) int {
-	n := 0
-	for _, v := range row {
-		switch v := v.(type) {
-		case string:
-			n += 16 + len(v)
-		case []byte:
-			n += 24 + len(v)
-		default:
-			n += 16
+// SizeOf returns about how many bytes rows have.
+func SizeOf(rows ...[]any) (n int) {
+	for _, row := range rows {
+		n += 16 * len(row)
+		for _, v := range row {
+			switch v := v.(type) {
+			case string:
+				n += len(v)
+			case []byte:
+				n += 8 + len(v)
+			}
 		}
 	}
 	return n

@@ -86,7 +86,7 @@ func compareKey(e *dialect.Dialect, t *plan.Table, strict, last string, key []an
 
 // comparand returns a value as a parameter that is compared with a column.
 func comparand(e *dialect.Dialect, c *plan.Column, v any) any {
-	if b, ok := v.([]byte); ok && c != nil && e.Kind == sqlsnow.MySQL && sqltype.Word(c.Type) == "bit" {
+	if b, ok := v.([]byte); ok && e.Kind == sqlsnow.MySQL && sqltype.Word(c.Type) == "bit" {
 		var n uint64
 		for _, digit := range b {
 			n = n<<8 | uint64(digit)
@@ -96,18 +96,11 @@ func comparand(e *dialect.Dialect, c *plan.Column, v any) any {
 	return v
 }
 
-// ReadKeys returns those rows whose values in the columns named by are among
-// keys, in any order. It asks for as many at a time as a statement can take.
-func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {
-	var all [][]any
-	of := make([]*plan.Column, len(by))
-	for i, name := range by {
-		if at := slices.IndexFunc(columns, func(c *plan.Column) bool { return c.Name == name }); at >= 0 {
-			of[i] = columns[at]
-		}
-	}
-	for chunk := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
-		condition, args := keysIn(e, of, by, chunk)
+// ReadKeys returns those rows whose values in the columns by are among keys, in
+// any order. It asks for as many at a time as a statement can take.
+func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, columns, by []*plan.Column, keys [][]any) (all [][]any, err error) {
+	for part := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
+		condition, args := keysIn(e, by, part)
 		rows, err := ReadAll(ctx, e, q, "SELECT "+e.SelectList(columns)+" FROM "+e.Quote(table)+" WHERE "+condition, columns, args)
 		if err != nil {
 			return nil, err
@@ -121,39 +114,30 @@ func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, 
 const MaxIn = 500
 
 // keysIn returns the condition that the values of columns are among keys.
-func keysIn(e *dialect.Dialect, columns []*plan.Column, names []string, keys [][]any) (string, []any) {
-	args := make([]any, 0, len(keys)*len(names))
+func keysIn(e *dialect.Dialect, columns []*plan.Column, keys [][]any) (string, []any) {
+	args := make([]any, 0, len(keys)*len(columns))
 	for _, key := range keys {
 		for i, v := range key {
 			args = append(args, comparand(e, columns[i], v))
 		}
 	}
-	left := e.QuoteAll(names)
-	if len(names) == 1 {
+	names := namesOf(columns)
+	switch left := e.QuoteAll(names); {
+	case len(names) == 1:
 		return left + " IN " + e.Placeholders(1, len(keys)), args
-	}
-	if e.Kind == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return e.Carrier(c) == dialect.CarryText }) {
+	case e.Kind == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return e.Carrier(c) == dialect.CarryText }):
 		// MariaDB does not find texts of some character sets in a list of rows.
-		parts := make([]string, len(names))
-		for i, name := range names {
-			parts[i] = e.Quote(name) + " = ?"
+		var parts []string
+		for _, name := range names {
+			parts = append(parts, e.Quote(name)+" = ?")
 		}
 		match := "(" + strings.Join(parts, " AND ") + ")"
 		return match + strings.Repeat(" OR "+match, len(keys)-1), args
+	case e.ValuesInIn:
+		return "(" + left + ") IN (VALUES " + e.PlaceholderRows(len(keys), len(names)) + ")", args
+	default:
+		return "(" + left + ") IN (" + e.PlaceholderRows(len(keys), len(names)) + ")", args
 	}
-	var b strings.Builder
-	b.WriteString("(" + left + ") IN (")
-	if e.ValuesInIn {
-		b.WriteString("VALUES ")
-	}
-	for i := range keys {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(e.Placeholders(1+i*len(names), len(names)))
-	}
-	b.WriteByte(')')
-	return b.String(), args
 }
 
 // ReadAll returns what a query returns.
@@ -290,4 +274,12 @@ func ColumnsOf(t *plan.Table, names []string) []*plan.Column {
 		columns[i] = t.Column(name)
 	}
 	return columns
+}
+
+func namesOf(columns []*plan.Column) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	return names
 }

@@ -5,6 +5,9 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
 
 	"github.com/shardsnow/snow/merge/internal/dialect"
 )
@@ -23,6 +26,8 @@ type Session struct {
 	*sql.Conn
 	Engine *dialect.Dialect
 	undo   []string
+	renew  string // begins the transaction that the session is always within, if it is
+	trying bool   // the transaction is that of Try, and no statement ends it
 }
 
 // OpenSession takes a connection from db. A source's is read-only.
@@ -32,6 +37,10 @@ func OpenSession(ctx context.Context, e *dialect.Dialect, db *sql.DB, settings [
 		return nil, e.Failed("connect", err)
 	}
 	s := &Session{Conn: conn, Engine: e}
+	if e.Within {
+		s.renew, s.trying = settings[0], true
+		defer func() { s.trying = false }()
+	}
 	for _, name := range e.Settings {
 		var value string
 		if err := conn.QueryRowContext(ctx, "PRAGMA "+name).Scan(&value); err != nil {
@@ -47,8 +56,63 @@ func OpenSession(ctx context.Context, e *dialect.Dialect, db *sql.DB, settings [
 	return s, nil
 }
 
+// Set changes a setting for as long as the session goes on.
+func (s *Session) Set(ctx context.Context, text string) error {
+	_, err := s.Conn.ExecContext(ctx, text)
+	if err == nil && s.renew != "" {
+		s.renew += "; " + text
+	}
+	return err
+}
+
+// ExecContext is that of [sql.Conn]. Outside of [Session.Try] its effect is committed.
+func (s *Session) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	result, err := s.Conn.ExecContext(ctx, query, args...)
+	if s.renew == "" || s.trying {
+		return result, err
+	}
+	if err != nil {
+		s.rollback(ctx)
+		return nil, err
+	}
+	_, err = s.Conn.ExecContext(ctx, "COMMIT; "+s.renew)
+	return result, err
+}
+
+// QueryContext is that of [sql.Conn].
+func (s *Session) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	rows, err := s.Conn.QueryContext(ctx, query, args...)
+	if err != nil && s.renew != "" && !s.trying {
+		s.rollback(ctx)
+	}
+	return rows, err //nolint:rowserrcheck // the caller's
+}
+
+// QueryRowContext is that of [sql.Conn].
+func (s *Session) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	row := s.Conn.QueryRowContext(ctx, query, args...)
+	if row.Err() != nil && s.renew != "" && !s.trying {
+		s.rollback(ctx)
+	}
+	return row
+}
+
+// rollback ends a transaction that has failed, even if ctx has ended: the connection goes on, or is broken and rolls back itself.
+func (s *Session) rollback(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	text := "ROLLBACK"
+	if s.renew != "" {
+		text += "; " + s.renew
+	}
+	_, _ = s.Conn.ExecContext(ctx, text)
+}
+
 // Close gives the connection back with its settings as they were, or ends it.
 func (s *Session) Close() error {
+	if s.renew != "" {
+		s.trying, s.undo = true, []string{"ROLLBACK"}
+	}
 	for _, text := range s.undo {
 		if _, err := s.ExecContext(context.Background(), text); err != nil {
 			s.undo = nil
@@ -61,6 +125,54 @@ func (s *Session) Close() error {
 	err := s.Conn.Close()
 	if errors.Is(err, sql.ErrConnDone) {
 		return nil
+	}
+	return err
+}
+
+// mostTries is how often a transaction is tried that others are in the way of.
+const mostTries = 20
+
+// errRollBack ends a transaction that was only to be tried.
+var errRollBack = errors.New("roll back")
+
+// Transaction does something in one transaction, and again if another one was in
+// the way. lock, if not nil, is held for as long as a transaction goes on.
+func (s *Session) Transaction(ctx context.Context, lock sync.Locker, do func() error) error {
+	for tries := 1; ; tries++ {
+		err := s.Try(ctx, lock, do)
+		if err == nil || tries == mostTries || !s.Engine.IsBusy(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), err)
+		case <-time.After(rand.N(time.Duration(tries) * 20 * time.Millisecond)):
+		}
+	}
+}
+
+// Try is Transaction without another try.
+func (s *Session) Try(ctx context.Context, lock sync.Locker, do func() error) error {
+	if lock != nil {
+		lock.Lock()
+		defer lock.Unlock()
+	}
+	begin, commit := s.Engine.Begin, "COMMIT"
+	if s.renew != "" {
+		commit += "; " + s.renew
+		begin = commit // of what was read before
+	}
+	s.trying = true
+	defer func() { s.trying = false }()
+	_, err := s.Conn.ExecContext(ctx, begin)
+	if err == nil {
+		err = do()
+	}
+	if err == nil {
+		_, err = s.Conn.ExecContext(ctx, commit)
+	}
+	if err != nil {
+		s.rollback(ctx)
 	}
 	return err
 }

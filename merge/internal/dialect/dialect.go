@@ -30,6 +30,7 @@ type Dialect struct {
 	Begin string // a transaction that writes
 
 	Source, Target []string // statements that a session begins with
+	Within         bool     // they begin a transaction: a session is always within one, and leaves no setting behind in a pooler
 	Unchecked      string   // turns foreign keys off in a session
 	Settings       []string // pragmas to set back afterwards; none means that a session ends with its connection
 

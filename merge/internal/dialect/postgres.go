@@ -9,10 +9,9 @@ import (
 )
 
 var postgres = sync.OnceValue(func() *Dialect {
-	plain := []string{
-		"SET TimeZone = 'UTC'", "SET DateStyle = 'ISO, YMD'", "SET IntervalStyle = 'postgres'", "SET extra_float_digits = 3",
-		"SET bytea_output = 'hex'", "SET standard_conforming_strings = on",
-	}
+	// In one message, so that they come to one server connection even through a pooler. A pause of the run must not end it.
+	const plain = "; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD'; SET LOCAL IntervalStyle = 'postgres'; SET LOCAL extra_float_digits = 3" +
+		"; SET LOCAL bytea_output = 'hex'; SET LOCAL standard_conforming_strings = on; SET LOCAL idle_in_transaction_session_timeout = 0"
 	carrier := func(c *plan.Column) Carrier {
 		switch sqltype.Of(sqlsnow.Postgres, c.Type).Kind {
 		case sqltype.Integer:
@@ -36,16 +35,11 @@ var postgres = sync.OnceValue(func() *Dialect {
 		},
 		Carrier: carrier,
 		Held:    "SELECT fence FROM snow_merge_lease WHERE id = 1 AND fence = $1 FOR SHARE",
-		Begin:   "BEGIN",
-		Source: append([]string{
-			"SET default_transaction_isolation = 'repeatable read'", "SET default_transaction_read_only = on",
-			"SET row_security = off", // which is an error where rows would be left out
-		}, plain...),
-		Target: append([]string{
-			"SET default_transaction_isolation = 'read committed'", "SET default_transaction_read_only = off",
-			"SET synchronous_commit = on",
-		}, plain...),
-		Unchecked: "SET session_replication_role = 'replica'",
+		Within:  true,
+		// Row-level security is turned off so that it is an error where rows would be left out.
+		Source:    []string{"BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL row_security = off" + plain},
+		Target:    []string{"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on" + plain},
+		Unchecked: "SET LOCAL session_replication_role = 'replica'",
 		IfMissing: "IF NOT EXISTS",
 		types: map[string]string{
 			"name":      `VARCHAR(255) COLLATE "C"`,

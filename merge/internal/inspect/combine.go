@@ -88,7 +88,7 @@ func (u *combiner) owners(has func(*catalog.Table) bool) (owners []string) {
 
 func (u *combiner) combine() *plan.Table {
 	first := u.found[0]
-	u.into = &plan.Table{Name: first.Name, PrimaryKey: first.PrimaryKey, Options: first.Options}
+	u.into = &plan.Table{Name: first.Name, PrimaryKey: first.PrimaryKey, Options: first.Options, Comment: first.Comment}
 	t := u.into
 	if len(u.found) < len(u.all) {
 		t.Sources = u.names
@@ -181,6 +181,9 @@ func (u *combiner) column(name string) (c *plan.Column) {
 			}
 			if text(c.Default) != text(other.Default) {
 				u.into.AddNote("column %s: default %s, but %s in source %s", name, text(c.Default), text(other.Default), source)
+			}
+			if c.Options != other.Options {
+				u.into.AddNote("column %s: %q, but %q in source %s", name, c.Options, other.Options, source)
 			}
 		}
 	}

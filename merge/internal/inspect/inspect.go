@@ -110,14 +110,16 @@ func (i *inspector) newIDs() {
 		key := t.Key()
 		for _, source := range i.plan.SourcesOf(t) {
 			numbered := i.catalogs[source].Table(t.Name).Numbered
-			if numbered != "" && (key == nil || key.Name != numbered) {
-				t.AddNote("column %s: source %s counts it up; the target does not", numbered, source)
+			for _, name := range numbered {
+				if key == nil || key.Name != name {
+					t.AddNote("column %s: source %s counts it up; the target does not", name, source)
+				}
 			}
 			if key == nil {
 				continue
 			}
 			r := i.ranges[tableOf{source, t.Name}]
-			if r.any && r.min < sqlvalue.BigID || !r.any && numbered == key.Name {
+			if r.any && r.min < sqlvalue.BigID || !r.any && slices.Contains(numbered, key.Name) {
 				t.NewIDs = append(t.NewIDs, source)
 			}
 			if !r.any {

@@ -37,7 +37,7 @@ func (f *referenceFinder) find(ctx context.Context) {
 func (f *referenceFinder) borrowed(t *plan.Table, c *plan.Column) bool {
 	named := readName(c.Name)
 	for _, source := range f.plan.SourcesOf(t) {
-		if f.catalogs[source].Table(t.Name).Numbered == c.Name && f.dialect != sqldialect.SQLite {
+		if slices.Contains(f.catalogs[source].Table(t.Name).Numbered, c.Name) && f.dialect != sqldialect.SQLite {
 			return false // SQLite counts up every integer key
 		}
 	}

@@ -18,40 +18,48 @@ type Chunk struct {
 	Seq         int64 // from 1 on
 	Lo          []any // the primary key that it begins after; nil for the start
 	Hi          []any // its last primary key
-	Read        int64 // rows of the source
-	Written     int64 // rows of the target
-	Rekeyed     int64 // rows with a new id
-	Merged      int64 // rows that others stand for
-	Dropped     int64
-	Hash        chunk.Sum // phase copy: of the source's rows; zero where a server has copied them itself
-	Place       int64     // phase mint: of the last new id
-	Late        int64     // phase mint: how far ids are ahead of their rows' dates at most, in microseconds
+	Counts
+	Hash  chunk.Sum // phase copy: of the source's rows; zero where a server has copied them itself
+	Place int64     // phase mint: of the last new id
+	Late  int64     // phase mint: how far ids are ahead of their rows' dates at most, in microseconds
+}
+
+// Counts are how many rows of a source there are, and what became of them.
+type Counts struct {
+	Read    int64
+	Written int64 // to the target
+	Rekeyed int64 // they have a new id
+	Merged  int64 // others stand for them
+	Dropped int64
+}
+
+// Add adds the counts of other rows.
+func (c *Counts) Add(o Counts) {
+	c.Read += o.Read
+	c.Written += o.Written
+	c.Rekeyed += o.Rekeyed
+	c.Merged += o.Merged
+	c.Dropped += o.Dropped
+}
+
+// In returns the same chunk for another phase, of which only Read is known.
+func (c Chunk) In(phase string) Chunk {
+	return Chunk{SourceTable: c.SourceTable, Phase: phase, Seq: c.Seq, Lo: c.Lo, Hi: c.Hi, Counts: Counts{Read: c.Read}}
 }
 
 const chunkColumns = "source_table, phase, seq, lo, hi, rows_read, rows_written, rekeyed, merged, dropped, hash, place, displaced_us"
 
 // InsertChunks writes chunks that a phase has done.
 func (l Ledger) InsertChunks(ctx context.Context, chunks []Chunk) error {
-	const width = 13
-	for part := range slices.Chunk(chunks, 64) {
-		var rows []string
-		var args []any
-		for i, c := range part {
-			var lo any
-			if c.Lo != nil {
-				lo = sqlvalue.FormatKey(c.Lo)
-			}
-			args = append(args, c.SourceTable, c.Phase, c.Seq, lo, sqlvalue.FormatKey(c.Hi), c.Read, c.Written, c.Rekeyed, c.Merged, c.Dropped,
-				c.Hash.String(), c.Place, c.Late)
-			places := l.Engine.Placeholders(1+i*width, width)
-			rows = append(rows, places[:len(places)-1]+", "+l.Engine.Now+")")
+	rows := make([][]any, len(chunks))
+	for i, c := range chunks {
+		var lo any
+		if c.Lo != nil {
+			lo = sqlvalue.FormatKey(c.Lo)
 		}
-		text := "INSERT INTO snow_merge_chunks (" + chunkColumns + ", done_us) VALUES " + strings.Join(rows, ", ")
-		if _, err := l.Q.ExecContext(ctx, text, args...); err != nil {
-			return err
-		}
+		rows[i] = []any{c.SourceTable, c.Phase, c.Seq, lo, sqlvalue.FormatKey(c.Hi), c.Read, c.Written, c.Rekeyed, c.Merged, c.Dropped, c.Hash.String(), c.Place, c.Late}
 	}
-	return nil
+	return l.insert(ctx, "snow_merge_chunks ("+chunkColumns+", done_us)", rows, ", "+l.Engine.Now)
 }
 
 // Chunks returns at most limit chunks of a phase with numbers above after.
@@ -87,28 +95,94 @@ func (l Ledger) Done(ctx context.Context, t *SourceTable, phase string) (c Chunk
 
 func (l Ledger) readChunks(ctx context.Context, text string, args ...any) (all []Chunk, err error) {
 	err = l.Query(ctx, text, args, func(rows *sql.Rows) error {
-		c, err := scanChunk(rows)
+		var c Chunk
+		var lo sql.NullString
+		var hi, hash string
+		err := rows.Scan(&c.SourceTable, &c.Phase, &c.Seq, &lo, &hi, &c.Read, &c.Written, &c.Rekeyed, &c.Merged, &c.Dropped, &hash, &c.Place, &c.Late)
+		if err == nil && lo.Valid {
+			c.Lo, err = sqlvalue.ParseKey(lo.String)
+		}
+		if err == nil {
+			c.Hi, err = sqlvalue.ParseKey(hi)
+		}
+		if err == nil {
+			c.Hash, err = chunk.ParseSum(hash)
+		}
 		all = append(all, c)
 		return err
 	})
 	return all, err
 }
 
-func scanChunk(rows *sql.Rows) (c Chunk, err error) {
-	var lo sql.NullString
-	var hi, hash string
-	err = rows.Scan(&c.SourceTable, &c.Phase, &c.Seq, &lo, &hi, &c.Read, &c.Written, &c.Rekeyed, &c.Merged, &c.Dropped, &hash, &c.Place, &c.Late)
-	if err != nil {
-		return c, err
-	}
-	if lo.Valid {
-		if c.Lo, err = sqlvalue.ParseKey(lo.String); err != nil {
-			return c, err
+// A Change is a row of snow_merge_changes.
+type Change struct {
+	Row           string // [sqlvalue.FormatRow] of its primary key
+	Column        string // empty where it is the row as a whole
+	Kind          string
+	Seq           int64 // of the chunk in phase mint
+	Before, After any   // string or nil
+}
+
+// Changes returns what was changed in rows of a source table.
+func (l Ledger) Changes(ctx context.Context, t *SourceTable, rows []string) (all []Change, err error) {
+	for part := range slices.Chunk(rows, chunk.MaxIn) {
+		args := []any{t.ID}
+		for _, row := range part {
+			args = append(args, row)
+		}
+		if all, err = l.readChanges(ctx, all, "row_key IN (?"+strings.Repeat(", ?", len(part)-1)+")", args); err != nil {
+			return nil, err
 		}
 	}
-	if c.Hi, err = sqlvalue.ParseKey(hi); err != nil {
-		return c, err
+	return all, nil
+}
+
+// Renames returns the new names in a source table.
+func (l Ledger) Renames(ctx context.Context, t *SourceTable) ([]Change, error) {
+	return l.readChanges(ctx, nil, "kind = '"+ChangeRenamed+"'", []any{t.ID})
+}
+
+// HasChanges reports whether anything was changed in a source table.
+func (l Ledger) HasChanges(ctx context.Context, t *SourceTable) (bool, error) {
+	var n int
+	err := l.Q.QueryRowContext(ctx, l.Engine.SQL("SELECT COUNT(*) FROM (SELECT 1 FROM snow_merge_changes WHERE source_table = ? LIMIT 1) AS found"), t.ID).Scan(&n)
+	return n > 0, l.Engine.Failed("read the ledger", err)
+}
+
+func (l Ledger) readChanges(ctx context.Context, all []Change, where string, args []any) ([]Change, error) {
+	text := "SELECT row_key, col, kind, seq, before_value, after_value FROM snow_merge_changes WHERE source_table = ? AND " + where
+	err := l.Query(ctx, text, args, func(rows *sql.Rows) error {
+		var c Change
+		var before, after sql.NullString
+		err := rows.Scan(&c.Row, &c.Column, &c.Kind, &c.Seq, &before, &after)
+		if before.Valid {
+			c.Before = before.String
+		}
+		if after.Valid {
+			c.After = after.String
+		}
+		all = append(all, c)
+		return err
+	})
+	return all, err
+}
+
+// InsertChanges writes what was changed in rows of a source table.
+func (l Ledger) InsertChanges(ctx context.Context, t *SourceTable, changes []Change) error {
+	rows := make([][]any, len(changes))
+	for i, c := range changes {
+		rows[i] = []any{t.ID, c.Row, c.Column, c.Kind, c.Seq, c.Before, c.After}
 	}
-	c.Hash, err = chunk.ParseSum(hash)
-	return c, err
+	return l.insert(ctx, "snow_merge_changes (source_table, row_key, col, kind, seq, before_value, after_value)", rows, "")
+}
+
+// insert writes rows into a table with named columns. Each row ends with last, which is SQL.
+func (l Ledger) insert(ctx context.Context, into string, rows [][]any, last string) error {
+	for part := range slices.Chunk(rows, 64) {
+		values := strings.ReplaceAll(l.Engine.PlaceholderRows(len(part), len(part[0])), ")", last+")")
+		if _, err := l.Q.ExecContext(ctx, "INSERT INTO "+into+" VALUES "+values, slices.Concat(part...)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
-	"github.com/shardsnow/snow/merge/internal/dialect"
-	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A Fate is what became of a row of a source.
@@ -25,27 +24,22 @@ const (
 	Dropped             // it is not copied
 )
 
+// fateOf returns what a kind in snow_merge_map stands for: from Rekeyed, which is 0,
+// to Dropped, which is 2.
+func fateOf(kind int64) Fate { return Rekeyed + Fate(kind) }
+
 // A Successor is the id that references to a row have to have now.
 type Successor struct {
 	ID   int64 // of no meaning for rows that are missing or dropped
 	Fate Fate
 }
 
-// An Entry is a row of snow_merge_map.
-type Entry struct {
-	Old, New int64
-	Kind     int
-}
-
 // An IDMap says which ids the rows of sources have now: the rows of
 // snow_merge_map, and the packs.
-type IDMap struct {
-	Engine *dialect.Dialect
-	Q      chunk.Queryer
-}
+type IDMap struct{ Ledger }
 
 // MapOf returns the map that a session of the target has.
-func MapOf(s *chunk.Session) IDMap { return IDMap{s.Engine, s} }
+func MapOf(s *chunk.Session) IDMap { return IDMap{Of(s)} }
 
 // MaxIDs is how many ids one statement looks for. MariaDB makes a temporary
 // table of 1000 and more.
@@ -62,19 +56,39 @@ func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int6
 			return nil, err
 		}
 	}
-	if !t.Packable {
-		return found, nil
+	for t.Packable && len(olds) > 0 {
+		p, err := m.packAt(ctx, t, olds[0])
+		if err != nil || p == nil {
+			return found, err
+		}
+		for len(olds) > 0 && olds[0] <= p.lastOld {
+			if at, ok := slices.BinarySearch(p.olds, olds[0]); ok {
+				found[olds[0]] = Successor{p.news[at], Rekeyed}
+			}
+			olds = olds[1:]
+		}
 	}
-	return found, m.inPacks(ctx, t, olds, func(old, id int64) { found[old] = Successor{id, Rekeyed} })
+	return found, nil
 }
 
 // Between is find for all old ids from one up to another.
 func (m IDMap) Between(ctx context.Context, t *SourceTable, from, to int64) (map[int64]Successor, error) {
 	found := map[int64]Successor{}
-	condition := "old_id BETWEEN " + m.Engine.Placeholder(1) + " AND " + m.Engine.Placeholder(2)
-	err := m.rows(ctx, t, condition, []any{from, to}, func(old int64, after Successor) error { found[old] = after; return nil })
-	if err == nil && t.Packable {
-		err = m.packsBetween(ctx, t, from, to, func(old, id int64) { found[old] = Successor{id, Rekeyed} })
+	err := m.rows(ctx, t, "old_id BETWEEN ? AND ?", []any{from, to}, func(old int64, after Successor) error { found[old] = after; return nil })
+	for err == nil && t.Packable && from <= to {
+		var p *pack
+		if p, err = m.packAt(ctx, t, from); err != nil || p == nil {
+			break
+		}
+		for i, old := range p.olds {
+			if from <= old && old <= to {
+				found[old] = Successor{p.news[i], Rekeyed}
+			}
+		}
+		if p.lastOld >= to {
+			break
+		}
+		from = p.lastOld + 1
 	}
 	return found, err
 }
@@ -100,10 +114,10 @@ func (m IDMap) Olds(ctx context.Context, t *SourceTable, ids []int64) (map[int64
 // Each visits all entries in the order of their old ids: those of each pack in
 // their place among the rows.
 func (m IDMap) Each(ctx context.Context, t *SourceTable, visit func(old int64, after Successor) error) error {
-	condition, next := "TRUE", (*pack)(nil)
+	condition, from := "TRUE", int64(math.MinInt64)
 	for {
-		var err error
-		if next, err = m.packAfter(ctx, t, next); err != nil {
+		next, err := m.packAt(ctx, t, from)
+		if err != nil {
 			return err
 		}
 		part := condition
@@ -118,32 +132,27 @@ func (m IDMap) Each(ctx context.Context, t *SourceTable, visit func(old int64, a
 				return err
 			}
 		}
-		condition = "old_id > " + strconv.FormatInt(next.lastOld, 10)
+		if next.lastOld == math.MaxInt64 {
+			return nil
+		}
+		condition, from = "old_id > "+strconv.FormatInt(next.lastOld, 10), next.lastOld+1
 	}
 }
 
 // Count returns how many rows have each fate, of those with old ids above after,
 // if it is not nil. It does not count packs.
 func (m IDMap) Count(ctx context.Context, t *SourceTable, after any) (map[Fate]int64, error) {
-	text, args := "SELECT kind, COUNT(*) FROM snow_merge_map WHERE source_table = "+strconv.FormatInt(t.ID, 10), []any(nil)
+	text, args := "SELECT kind, COUNT(*) FROM snow_merge_map WHERE source_table = ?", []any{t.ID}
 	if after != nil {
-		text, args = text+" AND old_id > "+m.Engine.Placeholder(1), []any{after}
+		text, args = text+" AND old_id > ?", append(args, after)
 	}
-	rows, err := m.Q.QueryContext(ctx, text+" GROUP BY kind", args...)
-	if err != nil {
-		return nil, m.Engine.Failed("count the map", err)
-	}
-	defer rows.Close()
 	counts := map[Fate]int64{}
-	for rows.Next() {
-		var kind int
-		var n int64
-		if err := rows.Scan(&kind, &n); err != nil {
-			return nil, m.Engine.Failed("count the map", err)
-		}
-		counts[fateOf(kind)] += n
-	}
-	return counts, m.Engine.Failed("count the map", rows.Err())
+	return counts, m.Query(ctx, text+" GROUP BY kind", args, func(rows *sql.Rows) error {
+		var kind, n int64
+		err := rows.Scan(&kind, &n)
+		counts[fateOf(kind)] = n
+		return err
+	})
 }
 
 // Has returns how many of some ids are old ids, and the highest old id.
@@ -161,108 +170,30 @@ func (m IDMap) Has(ctx context.Context, t *SourceTable, ids []int64) (n int, hig
 }
 
 func (m IDMap) rows(ctx context.Context, t *SourceTable, condition string, args []any, visit func(int64, Successor) error) error {
-	rows, err := m.Q.QueryContext(ctx, "SELECT old_id, COALESCE(new_id, 0), kind FROM snow_merge_map WHERE source_table = "+
-		strconv.FormatInt(t.ID, 10)+" AND "+condition, args...)
-	if err != nil {
-		return m.Engine.Failed("look up new ids", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var old, id int64
-		var kind int
+	text := "SELECT old_id, COALESCE(new_id, 0), kind FROM snow_merge_map WHERE source_table = " + strconv.FormatInt(t.ID, 10) + " AND " + condition
+	return m.Query(ctx, text, args, func(rows *sql.Rows) error {
+		var old, id, kind int64
 		if err := rows.Scan(&old, &id, &kind); err != nil {
-			return m.Engine.Failed("look up new ids", err)
-		}
-		if err := visit(old, Successor{id, fateOf(kind)}); err != nil {
 			return err
 		}
-	}
-	return m.Engine.Failed("look up new ids", rows.Err())
+		return visit(old, Successor{id, fateOf(kind)})
+	})
 }
 
-func fateOf(kind int) Fate {
-	switch kind {
-	case KindMerged:
-		return Merged
-	case KindDropped:
-		return Dropped
+// NewMapWriter returns what inserts rows into the map.
+func NewMapWriter(s *chunk.Session) *chunk.Inserter {
+	var columns []*plan.Column
+	for _, name := range []string{"source_table", "old_id", "new_id", "kind"} {
+		columns = append(columns, &plan.Column{Name: name, Type: "bigint"})
 	}
-	return Rekeyed
+	return chunk.NewInserter(s, "snow_merge_map", columns)
 }
 
-// A MapWriter inserts rows of snow_merge_map.
-type MapWriter struct {
-	S    *chunk.Session
-	full *sql.Stmt // inserts as many rows as one statement takes
-}
-
-// Close ends the statement, on which nothing depends any more.
-func (w *MapWriter) Close() {
-	if w.full != nil {
-		_ = w.full.Close()
+// MapRow returns what a map writer writes of a row of a source table.
+func MapRow(t *SourceTable, old int64, after Successor) []any {
+	row := []any{t.ID, old, after.ID, int64(after.Fate - Rekeyed)}
+	if after.Fate == Dropped {
+		row[2] = nil
 	}
-}
-
-// Write inserts entries of a source table.
-func (w *MapWriter) Write(ctx context.Context, t *SourceTable, entries []Entry) error {
-	e := w.S.Engine
-	if e.Kind == sqlsnow.Postgres {
-		return w.writeArrays(ctx, t, entries)
-	}
-	const width = 4
-	for part := range slices.Chunk(entries, chunk.MostInserted) {
-		args := make([]any, 0, width*len(part))
-		for _, entry := range part {
-			var id any = entry.New
-			if entry.Kind == KindDropped {
-				id = nil
-			}
-			args = append(args, t.ID, entry.Old, id, entry.Kind)
-		}
-		text := func() string {
-			return "INSERT INTO snow_merge_map (source_table, old_id, new_id, kind) VALUES " + e.PlaceholderRows(len(part), width)
-		}
-		if len(part) < chunk.MostInserted {
-			if _, err := w.S.ExecContext(ctx, text(), args...); err != nil {
-				return err
-			}
-			continue
-		}
-		if w.full == nil {
-			var err error
-			if w.full, err = w.S.PrepareContext(ctx, text()); err != nil {
-				return err
-			}
-		}
-		if _, err := w.full.ExecContext(ctx, args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeArrays does the same with four parameters.
-func (w *MapWriter) writeArrays(ctx context.Context, t *SourceTable, entries []Entry) error {
-	const text = "INSERT INTO snow_merge_map (source_table, old_id, new_id, kind) SELECT CAST($1 AS INT), old, new, kind" +
-		" FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS SMALLINT[])) AS rows (old, new, kind)"
-	for part := range slices.Chunk(entries, 2000) {
-		var columns [3][]string
-		for _, entry := range part {
-			id := strconv.FormatInt(entry.New, 10)
-			if entry.Kind == KindDropped {
-				id = "NULL"
-			}
-			columns[0] = append(columns[0], strconv.FormatInt(entry.Old, 10))
-			columns[1] = append(columns[1], id)
-			columns[2] = append(columns[2], strconv.Itoa(entry.Kind))
-		}
-		args := []any{t.ID}
-		for _, c := range columns {
-			args = append(args, "{"+strings.Join(c, ",")+"}")
-		}
-		if _, err := w.S.ExecContext(ctx, text, args...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return row
 }

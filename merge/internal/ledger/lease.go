@@ -11,10 +11,10 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A Lease is the right to write to the target. Its fence is a number that no
-// earlier holder had. Each transaction reads the fence first and keeps it from
-// being changed until it ends, so a process whose lease was taken over commits
-// nothing any more.
+// A Lease is the right to write to the target. Its fence is a fencing token: a
+// number that no earlier holder had. Each transaction reads the fence first and
+// keeps it from being changed until it ends, so a process whose lease was taken
+// over commits nothing any more.
 type Lease struct {
 	open  func(context.Context) (*chunk.Session, error) // nil where the writer's session renews, as SQLite's does
 	s     *chunk.Session                                // for renewals
@@ -148,19 +148,10 @@ func (l *Lease) Release() {
 	}
 }
 
-// Transaction does something in one transaction of a session, if the lease is
-// still held. It does it again if another transaction was in the way.
+// Transaction does something in one transaction of a session, if the database
+// still has our fencing token. It does it again if another transaction was in the way.
 func (l *Lease) Transaction(ctx context.Context, s *chunk.Session, do func() error) error {
-	return s.Transaction(ctx, l.mu.RLocker(), l.fenced(ctx, s, do))
-}
-
-// Try is transaction without another try.
-func (l *Lease) Try(ctx context.Context, s *chunk.Session, do func() error) error {
-	return s.Try(ctx, l.mu.RLocker(), l.fenced(ctx, s, do))
-}
-
-func (l *Lease) fenced(ctx context.Context, s *chunk.Session, do func() error) func() error {
-	return func() error {
+	return s.Transaction(ctx, l.mu.RLocker(), func() error {
 		err := s.QueryRowContext(ctx, s.Engine.Held, l.fence).Scan(new(int64))
 		if errors.Is(err, sql.ErrNoRows) {
 			return &report.OvertakenError{}
@@ -169,5 +160,5 @@ func (l *Lease) fenced(ctx context.Context, s *chunk.Session, do func() error) f
 			return err
 		}
 		return do()
-	}
+	})
 }

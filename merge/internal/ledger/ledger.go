@@ -15,10 +15,11 @@ import (
 // The ledger is these tables in the target. What a transaction writes to the
 // plan's tables and what the ledger says of it are committed together.
 //
-//	snow_merge_lease          one row: which process may write, the fence that tells it from those before, and a random name of the target
+//	snow_merge_lease          one row: which process may write, its fencing token, and a random name of the target
 //	snow_merge_runs           a row for each plan that was run
 //	snow_merge_source_tables  a row for each run, source and table, with the number by which the tables below refer to it
-//	snow_merge_map            the rows with a Role key whose id changed: new, merged into another row or dropped
+//	snow_merge_map            the rows with a Role key whose id changed. kind 0: new_id is the row's own; 1: it was merged, and new_id is that of the row
+//	                          which stays; 2: it was dropped, and new_id is NULL
 //	snow_merge_packs          in place of such rows, where a MySQL server makes the ids of a large table that nothing refers to: those of a chunk in two lists
 //	snow_merge_chunks         for each phase the chunks of rows that are done. The chunks are those of phase mint
 //	snow_merge_changes        values that were changed to avoid a clash, and rows of tables without a Role key that were left out
@@ -52,13 +53,6 @@ CREATE TABLE IF NOT EXISTS snow_merge_changes (
 	source_table INT NOT NULL, row_key {code} NOT NULL, col {code} NOT NULL, kind {code} NOT NULL, seq BIGINT NOT NULL,
 	before_value {text}, after_value {text}, PRIMARY KEY (source_table, row_key, col)
 ) {end}`
-
-// The kinds of rows in snow_merge_map.
-const (
-	KindNew     = 0 // new_id is the row's own
-	KindMerged  = 1 // new_id is that of the row which stays, and this one is not copied
-	KindDropped = 2 // new_id is NULL, and the row is not copied
-)
 
 // The kinds of rows in snow_merge_changes. A row that was left out has an empty
 // col; one that was merged has its winner's key as after_value.
@@ -123,11 +117,11 @@ func (l Ledger) IndexMap(ctx context.Context) error {
 	return l.Engine.Failed("index the map", err)
 }
 
-// Query calls scan for each row of a query.
+// Query calls scan for each row of a query of the target.
 func (l Ledger) Query(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) (err error) {
 	rows, err := l.Q.QueryContext(ctx, l.Engine.SQL(text), args...)
 	if err != nil {
-		return l.Engine.Failed("read the ledger", err)
+		return l.Engine.Failed("query the target", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
@@ -135,5 +129,5 @@ func (l Ledger) Query(ctx context.Context, text string, args []any, scan func(*s
 			return err
 		}
 	}
-	return l.Engine.Failed("read the ledger", rows.Err())
+	return l.Engine.Failed("query the target", rows.Err())
 }

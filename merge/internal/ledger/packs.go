@@ -43,32 +43,26 @@ func refersTo(p *plan.Plan, t *plan.Table) bool {
 	return false
 }
 
-// packs calls visit for the packs of a source table that a condition is true of,
-// in the order of their rows.
-func (m IDMap) packs(ctx context.Context, t *SourceTable, condition string, args []any, visit func(*pack) error) error {
+// packAt returns the pack that has an old id, if any has: the first one that does
+// not end before it. It returns nil if there is none.
+func (m IDMap) packAt(ctx context.Context, t *SourceTable, old int64) (found *pack, err error) {
 	if m.Engine.Kind != sqlsnow.MySQL {
-		return nil
+		return nil, nil
 	}
-	rows, err := m.Q.QueryContext(ctx, "SELECT seq, last_old, size, old_ids, new_ids FROM snow_merge_packs WHERE source_table = "+
-		strconv.FormatInt(t.ID, 10)+" AND "+condition+" ORDER BY last_old", args...)
-	if err != nil {
-		return m.Engine.Failed("read packs of the map", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var p pack
+	const text = `SELECT seq, last_old, size, old_ids, new_ids FROM snow_merge_packs
+		WHERE source_table = ? AND last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ?)`
+	err = m.Query(ctx, text, []any{t.ID, t.ID, old}, func(rows *sql.Rows) error {
+		found = &pack{}
 		var olds, news sql.RawBytes
-		if err := rows.Scan(&p.seq, &p.lastOld, &p.size, &olds, &news); err != nil {
-			return m.Engine.Failed("read packs of the map", err)
-		}
-		if err := p.parse(olds, news); err != nil {
-			return fmt.Errorf("%w: pack %d of source table %d: %w", errLedger, p.seq, t.ID, err)
-		}
-		if err := visit(&p); err != nil {
+		if err := rows.Scan(&found.seq, &found.lastOld, &found.size, &olds, &news); err != nil {
 			return err
 		}
-	}
-	return m.Engine.Failed("read packs of the map", rows.Err())
+		if err := found.parse(olds, news); err != nil {
+			return fmt.Errorf("%w: pack %d of source table %d: %w", errLedger, found.seq, t.ID, err)
+		}
+		return nil
+	})
+	return found, err
 }
 
 // parse reads the lists, which must ascend and have as many ids as they should.
@@ -111,50 +105,6 @@ func (p *pack) list(text []byte) (ids []int64, err error) {
 	return ids, nil
 }
 
-// packAfter returns the pack that follows on another one, or on the start of the
-// table; nil if there is none.
-func (m IDMap) packAfter(ctx context.Context, t *SourceTable, before *pack) (next *pack, err error) {
-	after := ""
-	if before != nil {
-		after = fmt.Sprintf(" AND last_old > %d", before.lastOld)
-	}
-	least := fmt.Sprintf("last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = %d%s)", t.ID, after)
-	err = m.packs(ctx, t, least, nil, func(p *pack) error { next = p; return nil })
-	return next, err
-}
-
-// packsBetween visits what packs say of rows with old ids from one up to another.
-func (m IDMap) packsBetween(ctx context.Context, t *SourceTable, from, to int64, visit func(old, id int64)) error {
-	const upto = "last_old >= ? AND last_old <= (SELECT COALESCE(MIN(last_old), ?) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ?)"
-	return m.packs(ctx, t, upto, []any{from, int64(math.MaxInt64), t.ID, to}, func(p *pack) error {
-		for i, old := range p.olds {
-			if from <= old && old <= to {
-				visit(old, p.news[i])
-			}
-		}
-		return nil
-	})
-}
-
-// inPacks visits what packs say of some old ids, which ascend.
-func (m IDMap) inPacks(ctx context.Context, t *SourceTable, ids []int64, visit func(old, id int64)) error {
-	for len(ids) > 0 {
-		var found *pack
-		err := m.packs(ctx, t, "last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ?)", []any{t.ID, ids[0]},
-			func(p *pack) error { found = p; return nil })
-		if err != nil || found == nil {
-			return err
-		}
-		for len(ids) > 0 && ids[0] <= found.lastOld {
-			if at, ok := slices.BinarySearch(found.olds, ids[0]); ok {
-				visit(ids[0], found.news[at])
-			}
-			ids = ids[1:]
-		}
-	}
-	return nil
-}
-
 // PackedRows returns how many rows the packs that a condition is true of have,
 // and the last old id of them.
 func (m IDMap) PackedRows(ctx context.Context, t *SourceTable, condition string) (rows, last int64, err error) {
@@ -179,27 +129,27 @@ func (m IDMap) PackHeads(ctx context.Context, t *SourceTable, chunks []Chunk) ([
 	if !t.Packable {
 		return nil, nil
 	}
-	rows, err := m.Q.QueryContext(ctx, fmt.Sprintf(`SELECT seq, size, last_old, begins, old_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
-		FROM snow_merge_packs WHERE source_table = %d AND seq BETWEEN %d AND %d ORDER BY seq`, t.ID, chunks[0].Seq, chunks[len(chunks)-1].Seq))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
+	const text = `SELECT seq, size, last_old, begins, old_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
+		FROM snow_merge_packs WHERE source_table = ? AND seq BETWEEN ? AND ? ORDER BY seq`
 	var heads []PackHead
-	for rows.Next() {
+	err := m.Query(ctx, text, []any{t.ID, chunks[0].Seq, chunks[len(chunks)-1].Seq}, func(rows *sql.Rows) error {
 		var h PackHead
 		var lastOld int64
 		if err := rows.Scan(&h.Seq, &h.Size, &lastOld, &h.Begins, &h.Gapless, &h.First, &h.Last); err != nil {
-			return nil, err
+			return err
 		}
 		c := chunks[min(len(heads), len(chunks)-1)]
 		if h.Seq != c.Seq || h.Size != c.Rekeyed || h.Size != c.Read || len(c.Hi) != 1 || c.Hi[0] != any(lastOld) {
-			return nil, ErrPacks
+			return ErrPacks
 		}
 		heads = append(heads, h)
+		return nil
+	})
+	if err == nil && len(heads) > 0 && len(heads) < len(chunks) {
+		err = ErrPacks
 	}
-	if len(heads) > 0 && len(heads) < len(chunks) {
-		return nil, errors.Join(ErrPacks, rows.Err())
+	if err != nil {
+		return nil, err
 	}
-	return heads, rows.Err()
+	return heads, nil
 }

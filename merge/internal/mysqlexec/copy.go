@@ -2,6 +2,7 @@ package mysqlexec
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"slices"
 	"strings"
@@ -18,18 +19,6 @@ type copier struct {
 	*selection
 }
 
-// newCopier returns nil if rows must go through this process.
-func newCopier(ctx context.Context, w phases.Work, database string) (*copier, error) {
-	if w.Table.Changed {
-		return nil, nil
-	}
-	s, err := newSelection(ctx, w, database)
-	if err != nil || s == nil {
-		return nil, err
-	}
-	return &copier{w, s}, nil
-}
-
 // copy copies the rows of some chunks. If it returns an error that is none of a
 // lost lease or of ctx, nothing has happened, and to read the rows tells what is
 // the matter.
@@ -42,10 +31,9 @@ func (c *copier) copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, er
 	var want int64
 	done := make([]ledger.Chunk, len(chunks))
 	for i, m := range chunks {
-		done[i] = ledger.Chunk{
-			SourceTable: m.SourceTable, Phase: ledger.PhaseCopy, Seq: m.Seq, Lo: m.Lo, Hi: m.Hi, Read: m.Read, Written: m.Read - m.Merged - m.Dropped,
-			Rekeyed: m.Rekeyed, Merged: m.Merged, Dropped: m.Dropped,
-		}
+		done[i] = m.In(ledger.PhaseCopy)
+		done[i].Counts = m.Counts
+		done[i].Written = m.Read - m.Merged - m.Dropped
 		want += done[i].Written
 		bytes += int(m.Read) * c.bytes
 	}
@@ -95,6 +83,46 @@ func (c *copier) insertInto() (into string, values []string) {
 	}
 	e := c.engine
 	return "INSERT INTO " + e.Quote(c.Table.Table.Name) + " (" + e.QuoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
+}
+
+// insertPacked copies the rows of chunks that have packs, and returns how many
+// they were. Their ids are made once more, in the same way, and compared.
+func (c *copier) insertPacked(ctx context.Context, chunks []ledger.Chunk, heads []ledger.PackHead) (rows int64, err error) {
+	if c.texts == nil {
+		return 0, ledger.ErrPacks
+	}
+	target, key := c.Conns.Target, "s."+c.engine.Quote(c.Table.Columns[c.Table.Key].Name)
+	into, values := c.insertInto()
+	values[c.Table.Key] = c.ids.Expression(key, c.ids.tick)
+	all, allHeads := chunks, heads
+	for len(chunks) > 0 {
+		n := 1 // chunks whose ids go on where those before ended
+		for n < len(chunks) && heads[n].Begins == c.Table.Ids.Place(heads[n-1].Last) {
+			n++
+		}
+		where, ok := c.within(chunks[0].Lo, chunks[n-1].Hi)
+		if !ok {
+			return 0, errUnlike
+		}
+		if err := setPlace(ctx, target, heads[0].Begins); err != nil {
+			return 0, err
+		}
+		result, err := target.ExecContext(ctx, into+strings.Join(values, ", ")+c.unmapped()+" WHERE "+strings.Join(append([]string{where}, c.checks...), " AND ")+" ORDER BY "+key)
+		if err != nil {
+			return 0, err
+		}
+		inserted, err := result.RowsAffected()
+		if err != nil {
+			return 0, err
+		}
+		rows += inserted
+		chunks, heads = chunks[n:], heads[n:]
+	}
+	var same sql.NullBool // rows may have another date now, or be others
+	if err := target.QueryRowContext(ctx, "SELECT "+c.sameIDs(all, allHeads)).Scan(&same); err != nil || !same.Bool {
+		return 0, errors.Join(errUnlike, err)
+	}
+	return rows, nil
 }
 
 // count sees to it that there are as many rows as there were in each chunk, of

@@ -12,18 +12,15 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// errUnlike says that the server did not do what phase mint decided.
-var errUnlike = errors.New("the rows are not those that were counted")
-
-// A Executor lets one MySQL server, which has the source and the target,
+// An Executor lets one MySQL server, which has the source and the target,
 // do the work by statements. What a statement does not do as it should is undone
 // and left to rows: they say what is wrong with which row, or do it nonetheless.
 type Executor struct {
 	phases.Work
-	rows   phases.Executor
-	minter *minter // nil where rows must be seen: they may clash, or be dropped
-	copier *copier // nil where the server can't copy and compare all columns
-	broken bool    // the copier's statements had an error
+	phases.Executor         // of rows
+	minter          *minter // nil where rows must be seen: they may clash, or be dropped
+	copier          *copier // nil where the server can't copy and compare all columns
+	broken          bool    // the copier's statements had an error
 }
 
 // New returns nil if the server can't do the work.
@@ -32,11 +29,14 @@ func New(ctx context.Context, w phases.Work, rows phases.Executor) (phases.Execu
 	if err != nil || database == "" {
 		return nil, err
 	}
-	x := &Executor{Work: w, rows: rows}
+	x := &Executor{Work: w, Executor: rows}
 	if w.Conflicts != nil {
 		x.minter, err = newMinter(ctx, w, database)
-	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.Sound[c] }; w.Sound == nil || !slices.ContainsFunc(w.Table.Columns, unknown) {
-		x.copier, err = newCopier(ctx, w, database)
+	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.Sound[c] }; !w.Table.Changed && (w.Sound == nil || !slices.ContainsFunc(w.Table.Columns, unknown)) {
+		var s *selection
+		if s, err = newSelection(ctx, w, database); s != nil {
+			x.copier = &copier{w, s}
+		}
 	}
 	if err != nil || x.minter == nil && x.copier == nil {
 		return nil, err
@@ -44,39 +44,23 @@ func New(ctx context.Context, w phases.Work, rows phases.Executor) (phases.Execu
 	return x, nil
 }
 
-// Close closes the executor of rows.
-func (x *Executor) Close() { x.rows.Close() }
-
 // Mint is as [phases.Executor] says.
 func (x *Executor) Mint(ctx context.Context) error {
 	if x.minter == nil {
-		return x.rows.Mint(ctx)
+		return x.Executor.Mint(ctx)
 	}
-	err := x.mintAgain(ctx)
+	err := x.minter.mint(ctx)
 	if err == nil || isFinal(ctx, err) {
 		return err
 	}
 	// The ledger says how far the server came.
-	if rows := x.rows.Mint(ctx); rows != nil {
+	if rows := x.Executor.Mint(ctx); rows != nil {
 		if errors.Is(err, errUnlike) {
 			return rows
 		}
 		return errors.Join(x.Engine.Failed("mint", err), rows) // it may be what follows from the first
 	}
 	return nil
-}
-
-// mintAgain lets the server mint, and go on where another transaction was in the way.
-func (x *Executor) mintAgain(ctx context.Context) error {
-	for tries := 1; ; tries++ {
-		last, err := ledger.Of(x.Conns.Target).LastChunk(ctx, x.Table)
-		if err != nil {
-			return err
-		}
-		if err = x.minter.all(ctx, last); err == nil || isFinal(ctx, err) || tries == chunk.MostTries || !x.Engine.IsBusy(err) {
-			return err
-		}
-	}
 }
 
 // Copy is as [phases.Executor] says.
@@ -88,11 +72,11 @@ func (x *Executor) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, 
 		}
 		x.broken = true
 	}
-	return x.rows.Copy(ctx, chunks)
+	return x.Executor.Copy(ctx, chunks)
 }
 
 // Compare is as [phases.Executor] says.
-func (x *Executor) Compare(ctx context.Context, tasks []phases.Task) (*phases.Proof, error) {
+func (x *Executor) Compare(ctx context.Context, tasks []phases.Task) (*phases.Findings, error) {
 	if x.copier != nil && !x.broken && tasks[0].Copied.Hash == (chunk.Sum{}) {
 		found, err := x.copier.compare(ctx, tasks)
 		if found != nil || isFinal(ctx, err) {
@@ -100,11 +84,8 @@ func (x *Executor) Compare(ctx context.Context, tasks []phases.Task) (*phases.Pr
 		}
 		x.broken = err != nil
 	}
-	return x.rows.Compare(ctx, tasks)
+	return x.Executor.Compare(ctx, tasks)
 }
-
-// Joins is as [phases.Executor] says.
-func (x *Executor) Joins() bool { return x.copier != nil }
 
 // isFinal reports whether a run ends with an error, whoever does the work.
 func isFinal(ctx context.Context, err error) bool {

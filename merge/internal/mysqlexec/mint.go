@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
@@ -24,19 +23,13 @@ const mostMinted = 5000
 // A minter is how phase mint goes through a source table whose rows need not
 // be seen: none of them can clash or is left out. It cuts the table into chunks,
 // and lets the server make the ids.
-//
-// A chunk is cut with a bound of the place of its last id, so that several can be
-// minted at the same time. Their transactions end in the order of their chunks.
 type minter struct {
 	phases.Work
-	from  string // the table, as the target's session calls it
-	key   string
-	rows  int // of a chunk, at most
-	sizes *chunk.Pace
-
-	dates  *rowDates // if the rows get new ids
-	packed bool      // the map gets packs
-	sparse bool      // keys do not count up, or have large gaps
+	from   string // the table, as the target's session calls it
+	key    string
+	rows   int     // of a chunk, at most
+	ids    *rowIDs // if the rows get new ids
+	packed bool    // the map gets packs
 }
 
 // newMinter returns nil if rows of the table must be seen.
@@ -49,181 +42,109 @@ func newMinter(ctx context.Context, w phases.Work, database string) (*minter, er
 		return nil, err
 	}
 	e, target := w.Engine, w.Conns.Target
-	m := &minter{Work: w, sizes: w.Pace()}
-	m.from, m.key = e.Quote(database)+"."+e.Quote(t.Table.Name), "s."+e.Quote(t.Table.PrimaryKey[0])
+	m := &minter{Work: w, from: e.Quote(database) + "." + e.Quote(t.Table.Name), key: "s." + e.Quote(t.Table.PrimaryKey[0])}
 	from, err := readStoredTable(ctx, target, literal(database), t.Table.Name)
 	if err != nil || from == nil || !slices.Equal(from.primary, t.Table.PrimaryKey) || !countable(from.columns[t.Table.PrimaryKey[0]].typ) {
 		return nil, err
 	}
 	tick := "NULL"
 	if t.Rekeys {
-		if m.dates = newRowDates(e, w.Run, t, from); m.dates == nil {
+		if m.ids = newRowIDs(e, w.Run, t, from); m.ids == nil {
 			return nil, nil
 		}
-		tick = m.dates.rowTick()
+		tick = m.ids.tick
 	}
 	m.rows = max(1, min(mostMinted, chunk.MostBytes/max(1, from.rowBytes(ctx, target, m.from)))) // a chunk is read at once if need be
-	// The account of the target may be another one, which can't read this.
-	_, err = target.ExecContext(ctx, "SELECT "+m.key+", "+tick+" FROM "+m.from+" AS s FORCE INDEX (PRIMARY) LIMIT 0")
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if err != nil {
-		return nil, nil
+	if ok, err := readable(ctx, target, "SELECT "+m.key+", "+tick+" FROM "+m.from+" AS s FORCE INDEX (PRIMARY)"); err != nil || !ok {
+		return nil, err
 	}
 	m.packed, err = m.packs(ctx, database)
 	return m, err
 }
 
-// A mintTx is the chunks that one transaction mints.
-type mintTx struct {
-	number  int // from 1 on
-	chunks  []ledger.Chunk
-	rows    int
-	from    int64         // the place of the last id before
-	before  *mintTx       // nil for the first
-	held    chan struct{} // closed when it has read the lease: others wait for that, lest one of a later transaction stands in the way
-	done    chan struct{} // closed when it is committed
-	counted chan struct{} // closed when progress was told of it
+// packs reports whether the map of a source table gets packs: the table is large,
+// and the server can copy and compare its rows without rows of the map.
+func (m *minter) packs(ctx context.Context, database string) (bool, error) {
+	if !m.Table.Packable || m.PackRows < 0 {
+		return false, nil
+	}
+	var n int
+	err := m.Conns.Target.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM "+m.from+" AS s LIMIT 1 OFFSET "+strconv.Itoa(m.PackRows-1)+") AS found").Scan(&n)
+	if err != nil || n == 0 {
+		return false, m.Engine.Failed("look at table "+strconv.Quote(m.Table.Table.Name), err)
+	}
+	s, err := newSelection(ctx, m.Work, database)
+	return s != nil && s.dense && s.texts != nil, err
 }
 
-// await waits for a step of the transaction before.
-func (tx *mintTx) await(ctx context.Context, step func(*mintTx) chan struct{}) error {
-	if tx.before == nil {
-		return nil
-	}
-	select {
-	case <-step(tx.before):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// all goes through the rows after a chunk, to the end. If it returns an error
-// that is none of a lost lease or of ctx, the ledger says how far it came, and
-// the other rows must be seen.
-func (m *minter) all(ctx context.Context, last ledger.Chunk) error {
-	// Statements do not end with it, so that the connections can be used on.
-	going, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	txs := make(chan *mintTx)
-	var group sync.WaitGroup
-	write := func(target *chunk.Session) {
-		group.Go(func() {
-			for tx := range txs {
-				if err := m.write(ctx, going, target, tx); err != nil {
-					stop(err) // the first one counts: the others follow from it
-				}
-			}
-		})
-	}
-	write(m.Conns.Target)
-	var others []*chunk.Conns
-	err := m.feed(ctx, last, func(tx *mintTx) error {
-		if tx.number > 1 && tx.number <= m.Writers { // small tables are done by one
-			c, err := m.Writer(ctx)
-			if err != nil {
-				return err
-			}
-			others = append(others, c)
-			if database, err := sourceDatabase(ctx, c, m.Table.Source); err == nil && database != "" {
-				write(c.Target)
-			}
-		}
-		select {
-		case txs <- tx:
-			return nil
-		case <-going.Done():
-			return context.Cause(going)
-		}
-	})
+// mint goes through the rows after the last chunk of the ledger. If it returns an
+// error that is none of a lost lease or of ctx, the ledger says how far it came,
+// and the other rows must be seen.
+func (m *minter) mint(ctx context.Context) error {
+	target, pace := m.Conns.Target, m.Pace()
+	last, err := ledger.Of(target).LastChunk(ctx, m.Table)
 	if err != nil {
-		stop(err)
+		return err
 	}
-	close(txs)
-	group.Wait()
-	err = context.Cause(going)
-	for _, c := range others {
-		if closed := c.Close(); closed != nil && err == nil {
-			err = closed
-		}
-	}
-	return err
-}
-
-// feed cuts the rest of the table.
-func (m *minter) feed(ctx context.Context, last ledger.Chunk, send func(*mintTx) error) error {
-	bound := int64(0)
-	if m.Table.Rekeys {
-		bound = max(m.dates.Start(), last.Place)
-	}
-	var before *mintTx
-	for number := 1; ; number++ {
+	for {
 		if err := m.Pause(ctx); err != nil {
 			return err
 		}
-		tx := &mintTx{number: number, from: bound, before: before, held: make(chan struct{}), done: make(chan struct{}), counted: make(chan struct{})}
-		before = tx
-		size, ended := m.sizes.Size(), false
-		for rows := min(size, m.rows); !ended && (tx.rows == 0 || tx.rows+rows <= size); {
-			c, err := m.cut(ctx, last, rows, &bound)
+		start, rows := time.Now(), 0
+		var chunks []ledger.Chunk
+		for size, before := pace.Size(), last; rows == 0 || rows+min(size, m.rows) <= size; {
+			c, err := m.cut(ctx, before, min(size, m.rows))
 			if err != nil {
 				return err
 			}
-			if ended = c.Read == 0; !ended {
-				tx.chunks, tx.rows, last = append(tx.chunks, c), tx.rows+int(c.Read), c
+			if c.Read == 0 {
+				break
 			}
+			chunks, rows, before = append(chunks, c), rows+int(c.Read), c
 		}
-		if tx.rows > 0 {
-			if err := send(tx); err != nil {
-				return err
-			}
-		}
-		if ended {
+		if rows == 0 {
 			return nil
 		}
+		err := m.Lease.Transaction(ctx, target, func() error {
+			if m.Table.Rekeys {
+				if err := m.fill(ctx, chunks, max(m.ids.Start(), last.Place)); err != nil {
+					return err
+				}
+			}
+			return ledger.Of(target).InsertChunks(ctx, chunks)
+		})
+		if err != nil {
+			return err
+		}
+		last = chunks[len(chunks)-1]
+		took := time.Since(start)
+		pace.Observe(rows, 0, took)
+		m.Progress.Chunk(rows, took)
 	}
 }
 
-// cut returns the next chunk, of about so many rows at most, and moves the bound
-// of the last place on. No rows are after the last one.
-func (m *minter) cut(ctx context.Context, last ledger.Chunk, rows int, bound *int64) (ledger.Chunk, error) {
+// cut returns the chunk after another one, of at most so many rows. No rows are
+// after the last one.
+func (m *minter) cut(ctx context.Context, last ledger.Chunk, rows int) (ledger.Chunk, error) {
 	c := ledger.Chunk{SourceTable: m.Table.ID, Phase: ledger.PhaseMint, Seq: last.Seq + 1, Lo: last.Hi}
 	source, err := m.Conns.Source(ctx, m.Table.Source)
 	if err != nil {
 		return c, err
 	}
-	date, latest := "NULL", func(string) string { return "NULL" }
-	if m.Table.Rekeys {
-		date, latest = m.dates.column, m.dates.latestTick
-	}
-	var hi, tick sql.NullInt64
-	look := func(text string) error { return source.QueryRowContext(ctx, text).Scan(&c.Read, &hi, &tick) }
+	var hi sql.NullInt64
 	from := " FROM " + m.from + " AS s FORCE INDEX (PRIMARY) WHERE "
-	found := false
-	if !m.sparse && last.Hi != nil && last.Hi[0].(int64) <= math.MaxInt64-int64(rows) {
-		guess := []any{last.Hi[0].(int64) + int64(rows)} // to count is faster than to look for the last one
-		if err := look("SELECT COUNT(*), MAX(" + m.key + "), " + latest("MAX("+date+")") + from + m.within(c.Lo, guess)); err != nil {
-			return c, err
-		}
-		found = c.Read > int64(rows/2)
-		m.sparse = !found
+	if last.Hi != nil && last.Hi[0].(int64) <= math.MaxInt64-int64(rows) { // keys without large gaps are cut by their values: so most packs need no list of old ids
+		upto := []any{last.Hi[0].(int64) + int64(rows)}
+		err = source.QueryRowContext(ctx, "SELECT COUNT(*), MAX("+m.key+")"+from+m.within(c.Lo, upto)).Scan(&c.Read, &hi)
 	}
-	if !found {
-		err := look("SELECT COUNT(*), MAX(k), " + latest("MAX(created)") + " FROM (SELECT " + m.key + " AS k, " + date + " AS created" + from + m.within(c.Lo, nil) +
-			" ORDER BY " + m.key + " LIMIT " + strconv.Itoa(rows) + ") AS found")
-		if err != nil || !hi.Valid {
-			return c, err
-		}
+	if err == nil && c.Read <= int64(rows/2) {
+		err = source.QueryRowContext(ctx, "SELECT COUNT(*), MAX(k) FROM (SELECT "+m.key+" AS k"+from+m.within(c.Lo, nil)+
+			" ORDER BY "+m.key+" LIMIT "+strconv.Itoa(rows)+") AS found").Scan(&c.Read, &hi)
 	}
 	c.Hi = []any{hi.Int64}
-	if !m.Table.Rekeys {
-		return c, nil
+	if m.Table.Rekeys {
+		c.Rekeyed = c.Read
 	}
-	*bound = m.dates.Bound(*bound, c.Read, tick.Int64, tick.Valid)
-	c.Rekeyed, c.Place = c.Read, *bound
-	_, err = m.dates.ID(c.Place, 0)
 	return c, err
 }
 
@@ -238,60 +159,35 @@ func (m *minter) within(lo, hi []any) string {
 	return text
 }
 
-// write does one transaction, and commits it as soon as that before is committed.
-func (m *minter) write(ctx, going context.Context, target *chunk.Session, tx *mintTx) error {
-	if going.Err() != nil {
-		return context.Cause(going)
-	}
-	if err := tx.await(going, func(tx *mintTx) chan struct{} { return tx.held }); err != nil {
+// fill lets the server make the ids of chunks, and looks whether it did so row by
+// row. It writes down the place of the last id of each.
+func (m *minter) fill(ctx context.Context, chunks []ledger.Chunk, place int64) error {
+	if err := setPlace(ctx, m.Conns.Target, place); err != nil {
 		return err
 	}
-	start := time.Now()
-	err := m.Lease.Try(ctx, target, func() error {
-		close(tx.held)
-		fill := m.fillMap
-		if m.packed {
-			fill = m.fillPacks
-		}
-		if m.Table.Rekeys {
-			if err := fill(ctx, target, tx); err != nil {
-				return err
-			}
-		}
-		if err := ledger.Of(target).InsertChunks(ctx, tx.chunks); err != nil {
+	if !m.packed {
+		return m.fillMap(ctx, chunks, place)
+	}
+	for i := range chunks {
+		before := place
+		if err := m.fillPack(ctx, &chunks[i], &place); err != nil {
 			return err
 		}
-		return tx.await(going, func(tx *mintTx) chan struct{} { return tx.done })
-	})
-	if err != nil {
-		return err
+		if place < before+chunks[i].Read {
+			return errUnlike
+		}
+		if _, err := m.ids.ID(place, 0); err != nil {
+			return err
+		}
 	}
-	close(tx.done)
-	took := time.Since(start)
-	if err := tx.await(going, func(tx *mintTx) chan struct{} { return tx.counted }); err != nil {
-		return err
-	}
-	defer close(tx.counted) // the next one may use progress then
-	tx.before = nil         // or all would be kept
-	m.sizes.Observe(tx.rows, 0, took)
-	m.Progress.Chunk(tx.rows, took)
 	return nil
 }
 
-// setPlace gives the variables that ids are made by their values.
-func setPlace(ctx context.Context, target *chunk.Session, place int64) error {
-	_, err := target.ExecContext(ctx, fmt.Sprintf("SET @snow_merge_place = %d, @snow_merge_tick = 0, @snow_merge_late = 0", place))
-	return err
-}
-
-// fillMap lets the server fill the map, and looks whether it did so row by row.
-func (m *minter) fillMap(ctx context.Context, target *chunk.Session, tx *mintTx) error {
-	last := tx.chunks[len(tx.chunks)-1]
-	if err := setPlace(ctx, target, tx.from); err != nil {
-		return err
-	}
-	text := fmt.Sprintf("INSERT INTO snow_merge_map (source_table, old_id, new_id, kind) SELECT %d, %s, %s, %d FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s ORDER BY %[2]s",
-		m.Table.ID, m.key, m.dates.LateExpression(m.key, m.dates.rowTick()), ledger.KindNew, m.from, m.within(tx.chunks[0].Lo, last.Hi))
+// fillMap fills the map.
+func (m *minter) fillMap(ctx context.Context, chunks []ledger.Chunk, before int64) error {
+	target, last := m.Conns.Target, len(chunks)-1
+	text := fmt.Sprintf("INSERT INTO snow_merge_map (source_table, old_id, new_id, kind) SELECT %d, %s, %s, 0 FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s ORDER BY %[2]s",
+		m.Table.ID, m.key, m.ids.LateExpression(m.key, m.ids.tick), m.from, m.within(chunks[0].Lo, chunks[last].Hi))
 	result, err := target.ExecContext(ctx, text)
 	if err != nil {
 		return err
@@ -300,34 +196,53 @@ func (m *minter) fillMap(ctx context.Context, target *chunk.Session, tx *mintTx)
 	if err != nil {
 		return err
 	}
-	var place, late int64
+	var place, late, rows int64
 	if err := target.QueryRowContext(ctx, "SELECT @snow_merge_place, @snow_merge_late").Scan(&place, &late); err != nil {
 		return err
 	}
-	if n != int64(tx.rows) || place < tx.from+n || place > last.Place {
-		return errUnlike
-	}
-	return m.setPlaces(ctx, target, tx, place, m.dates.Ahead(late))
-}
-
-// setPlaces puts the place of the true last id of each chunk in that of its bound.
-func (m *minter) setPlaces(ctx context.Context, target *chunk.Session, tx *mintTx, place int64, late time.Duration) error {
-	keys := make([]int64, len(tx.chunks))
-	for i, c := range tx.chunks {
-		keys[i] = c.Hi[0].(int64)
+	keys := make([]int64, len(chunks))
+	for i, c := range chunks {
+		keys[i], rows = c.Hi[0].(int64), rows+c.Read
 	}
 	found, err := ledger.MapOf(target).Find(ctx, m.Table, keys)
 	if err != nil {
 		return err
 	}
-	for i := range tx.chunks {
-		c := &tx.chunks[i]
+	for i := range chunks {
+		c := &chunks[i]
 		after, ok := found[keys[i]]
-		c.Place, c.Late = m.Table.Ids.Place(after.ID), late.Microseconds()
-		id, err := m.dates.ID(c.Place, keys[i])
-		if !ok || c.Place > place || i == len(tx.chunks)-1 && c.Place != place || int64(id) != after.ID {
+		c.Place, c.Late = m.Table.Ids.Place(after.ID), m.ids.Ahead(late).Microseconds()
+		id, err := m.ids.ID(c.Place, keys[i])
+		if !ok || int64(id) != after.ID || c.Place < before+c.Read || i == last && (c.Place != place || n != rows) {
 			return errors.Join(errUnlike, err)
 		}
+		before = c.Place
 	}
+	return nil
+}
+
+// fillPack makes the pack of a chunk, whose first id comes after a place, and
+// moves the place on.
+func (m *minter) fillPack(ctx context.Context, c *ledger.Chunk, place *int64) error {
+	target, olds := m.Conns.Target, "GROUP_CONCAT("+m.key+")"
+	if c.Lo != nil && c.Hi[0].(int64)-c.Lo[0].(int64) == c.Read {
+		olds = "''"
+	}
+	text := fmt.Sprintf(`INSERT INTO snow_merge_packs (source_table, seq, last_old, size, old_ids, new_ids, begins)
+		SELECT %d, %d, %s, COUNT(*), %s, GROUP_CONCAT(%s), %d FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s`,
+		c.SourceTable, c.Seq, sqlvalue.Text(c.Hi[0]), olds, m.ids.LateExpression(m.key, m.ids.tick), *place, m.from, m.within(c.Lo, c.Hi))
+	if _, err := target.ExecContext(ctx, text); err != nil {
+		return err
+	}
+	var size, late int64
+	var whole bool
+	text = fmt.Sprintf("SELECT @snow_merge_place, @snow_merge_late, size, %s FROM snow_merge_packs WHERE source_table = %d AND seq = %d", wholePack, c.SourceTable, c.Seq)
+	if err := target.QueryRowContext(ctx, text).Scan(place, &late, &size, &whole); err != nil {
+		return err
+	}
+	if !whole || size != c.Read {
+		return errUnlike
+	}
+	c.Place, c.Late = *place, m.ids.Ahead(late).Microseconds()
 	return nil
 }

@@ -2,6 +2,7 @@ package mysqlexec
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,24 +17,27 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
+// errUnlike says that the server did not do what phase mint decided.
+var errUnlike = errors.New("the rows are not those that were counted")
+
 // A selection is how the server itself makes rows of the target out of rows of a
 // source table, where each column is one of plain values, or of integers that are
 // keys or refer to rows. It means the same as [rewriter.rewrite].
 type selection struct {
 	engine *dialect.Dialect
 	of     *ledger.SourceTable
-	from   string    // the table, as the target's session calls it
-	own    string    // how the row of the map is found for one of the source, s
-	joins  string    // what else is looked up for it
-	single bool      // the primary key is one integer, the id if that may have changed
-	dense  bool      // most of the target's rows are of this source, or there are few
-	values []string  // for each column of the table, what becomes of it
-	exact  []string  // the same values in a form whose equality is that of bytes, with % for the column
-	alive  string    // whether a row is copied; "" if all are
-	checks []string  // what must be so of each row that is copied, or people must be told of it
-	texts  []string  // the values as texts that can be put in a row, or nil if packs are of no use to the server
-	dates  *rowDates // how the ids of packs are made, if texts is not nil
-	bytes  int       // of a row, about
+	from   string   // the table, as the target's session calls it
+	own    string   // how the row of the map is found for one of the source, s
+	joins  string   // what else is looked up for it
+	single bool     // the primary key is one integer, the id if that may have changed
+	dense  bool     // most of the target's rows are of this source, or there are few
+	values []string // for each column of the table, what becomes of it
+	exact  []string // the same values in a form whose equality is that of bytes, with % for the column
+	alive  string   // whether a row is copied; "" if all are
+	checks []string // what must be so of each row that is copied, or people must be told of it
+	texts  []string // the values as texts that can be put in a row, or nil if packs are of no use to the server
+	ids    *rowIDs  // how the ids of packs are made, if texts is not nil
+	bytes  int      // of a row, about
 }
 
 // packedBytes is how many bytes rows have at most, about, whose ids are in packs:
@@ -68,18 +72,13 @@ func newSelection(ctx context.Context, w phases.Work, database string) (*selecti
 		}
 	}
 	if t.Packable {
-		s.dates = newRowDates(e, w.Run, t, from)
+		s.ids = newRowIDs(e, w.Run, t, from)
 	}
-	if len(s.texts) < len(s.values) || s.dates == nil || !from.ordered || !to.ordered || s.bytes > packedBytes {
+	if len(s.texts) < len(s.values) || s.ids == nil || !from.ordered || !to.ordered || s.bytes > packedBytes {
 		s.texts = nil
 	}
-	// The account of the target may be another one, which can't read this.
-	_, err = target.ExecContext(ctx, "SELECT "+strings.Join(s.values, ", ")+s.joined()+" LIMIT 0")
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if err != nil {
-		return nil, nil
+	if ok, err := readable(ctx, target, "SELECT "+strings.Join(s.values, ", ")+s.joined()); err != nil || !ok {
+		return nil, err
 	}
 	return s, nil
 }

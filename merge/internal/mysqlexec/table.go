@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -47,16 +48,25 @@ func readStoredTable(ctx context.Context, s *chunk.Session, schema, table string
 	if err != nil {
 		return nil, s.Engine.Failed("look at table "+strconv.Quote(table), err)
 	}
-	err = visitColumns(ctx, s, "SELECT COLUMN_NAME, COLUMN_TYPE, COALESCE(CHARACTER_SET_NAME, ''), IS_NULLABLE FROM information_schema.COLUMNS"+where, table, func(name, typ, charset, null string) {
-		t.columns[name] = storedColumn{strings.ToLower(typ), charset, null != "NO"}
+	l := ledger.Of(s)
+	err = l.Query(ctx, "SELECT COLUMN_NAME, LOWER(COLUMN_TYPE), COALESCE(CHARACTER_SET_NAME, ''), IS_NULLABLE <> 'NO' FROM information_schema.COLUMNS"+where, []any{table}, func(rows *sql.Rows) error {
+		var name string
+		var c storedColumn
+		err := rows.Scan(&name, &c.typ, &c.charset, &c.nullable)
+		t.columns[name] = c
+		return err
 	})
-	if err == nil {
-		err = visitColumns(ctx, s, "SELECT COLUMN_NAME, '', '', COALESCE(COLLATION, '') FROM information_schema.STATISTICS"+where+" AND INDEX_NAME = 'PRIMARY' AND SUB_PART IS NULL ORDER BY SEQ_IN_INDEX",
-			table, func(name, _, _, direction string) {
-				t.primary, t.ordered = append(t.primary, name), t.ordered && direction == "A"
-			})
+	if err != nil {
+		return nil, err
 	}
-	return t, s.Engine.Failed("look at table "+strconv.Quote(table), err)
+	const primary = " AND INDEX_NAME = 'PRIMARY' AND SUB_PART IS NULL ORDER BY SEQ_IN_INDEX"
+	return t, l.Query(ctx, "SELECT COLUMN_NAME, COALESCE(COLLATION, '') = 'A' FROM information_schema.STATISTICS"+where+primary, []any{table}, func(rows *sql.Rows) error {
+		var name string
+		var ascends bool
+		err := rows.Scan(&name, &ascends)
+		t.primary, t.ordered = append(t.primary, name), t.ordered && ascends
+		return err
+	})
 }
 
 // rowBytes returns about how many bytes a row has, or many if that can't be
@@ -84,20 +94,14 @@ func (t *storedTable) rowBytes(ctx context.Context, s *chunk.Session, name strin
 	return most
 }
 
-func visitColumns(ctx context.Context, s *chunk.Session, text, table string, visit func(name, typ, charset, more string)) error {
-	rows, err := s.QueryContext(ctx, text, table)
-	if err != nil {
-		return err
+// readable reports whether the target's account, which may be another one than the
+// source's, can do a query.
+func readable(ctx context.Context, target *chunk.Session, query string) (bool, error) {
+	_, err := target.ExecContext(ctx, query+" LIMIT 0")
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var name, typ, charset, more string
-		if err := rows.Scan(&name, &typ, &charset, &more); err != nil {
-			return err
-		}
-		visit(name, typ, charset, more)
-	}
-	return rows.Err()
+	return err == nil, nil
 }
 
 // countable reports whether a type has integers only, all of which are int64.
@@ -125,4 +129,28 @@ func exactly(is, becomes storedColumn) (string, bool) {
 		return "CAST(CAST(% AS CHAR) AS BINARY)", true
 	}
 	return "", false
+}
+
+// textual returns the parts of a text that no other value, %, of the types is,
+// and that does not begin another one with a comma or semicolon after it. It
+// returns false for types whose values are not written in full, or may be too long
+// for functions, which return NULL then.
+func textual(is, becomes storedColumn, nullable bool) (string, bool) {
+	text := ""
+	switch sqltype.Word(is.typ) {
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "bit":
+		if text = "%"; strings.Contains(is.typ+becomes.typ, "zerofill") || strings.HasPrefix(is.typ, "bit") {
+			text = "% + 0"
+		}
+	case "decimal", "date", "datetime", "timestamp", "time", "year":
+		text = "%"
+	case "binary", "varbinary", "tinyblob", "blob", "char", "varchar", "tinytext", "text", "enum", "set":
+		text = "LENGTH(%), ':', CAST(% AS BINARY)"
+	default:
+		return "", false
+	}
+	if nullable || is.nullable || becomes.nullable {
+		text = "IFNULL(CONCAT(" + text + "), '-')"
+	}
+	return text, true
 }

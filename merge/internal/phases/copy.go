@@ -12,39 +12,31 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// filling is one of the phases that fill the target: copy, which copies rows, or
-// link, which sets the columns that were NULL at first. It goes table after table.
-type filling struct {
-	*Job
-	run   *ledger.Run
-	lease *ledger.Lease
-	phase string
-	conns []*chunk.Conns // of one goroutine each
-}
-
-func (f *filling) fill(ctx context.Context, first *chunk.Conns) (err error) {
-	f.conns = []*chunk.Conns{first}
+// fill goes through one of the phases that fill the target, table after table:
+// copy, which copies rows, or link, which sets the columns that were NULL at first.
+func (w *writing) fill(ctx context.Context) (err error) {
+	all := []*chunk.Conns{w.conns} // of one goroutine each
 	defer func() {
-		for _, c := range f.conns[1:] {
+		for _, c := range all[1:] {
 			err = errors.Join(err, c.Close())
 		}
 	}()
-	for len(f.conns) < f.Writers {
-		c, err := f.Writer(ctx)
+	for len(all) < w.Writers {
+		c, err := w.Writer(ctx)
 		if err != nil {
 			return err
 		}
-		f.conns = append(f.conns, c)
+		all = append(all, c)
 	}
-	total := report.Event{Kind: report.EventPhase, Phase: f.phase}
-	pace := f.Pace()
+	total := report.Event{Kind: report.EventPhase, Phase: w.run.Phase}
+	pace := w.Pace()
 	var feeds []*feed
-	for _, st := range f.Stages {
-		if f.phase == ledger.PhaseLink && len(st.Deferred) == 0 {
+	for _, st := range w.Stages {
+		if w.run.Phase == ledger.PhaseLink && len(st.Deferred) == 0 {
 			continue
 		}
-		for _, source := range f.Plan.SourcesOf(st.Table) {
-			feed, err := f.feed(ctx, ledger.Of(first.Target), f.run.Table(source, st.Table.Name), st, pace)
+		for _, source := range w.Plan.SourcesOf(st.Table) {
+			feed, err := w.feed(ctx, w.run.Table(source, st.Table.Name), st, pace)
 			if err != nil {
 				return err
 			}
@@ -52,19 +44,23 @@ func (f *filling) fill(ctx context.Context, first *chunk.Conns) (err error) {
 			feeds = append(feeds, feed)
 		}
 	}
-	f.Teller.tell(total)
+	w.Teller.tell(total)
 	for _, feed := range feeds {
-		if feed.progress.event.Rows < feed.progress.event.Total {
-			if err := f.drain(ctx, feed); err != nil {
-				return err
-			}
+		if feed.progress.event.Rows == feed.progress.event.Total {
+			continue
 		}
+		feed.progress.begin()
+		if err := parallel(ctx, all, func(ctx context.Context, c *chunk.Conns) error { return w.fillTable(ctx, feed, c) }); err != nil {
+			return err
+		}
+		feed.progress.end()
 	}
 	return nil
 }
 
 // feed returns one of a source table.
-func (f *filling) feed(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, st plan.Stage, pace *chunk.Pace) (*feed, error) {
+func (w *writing) feed(ctx context.Context, t *ledger.SourceTable, st plan.Stage, pace *chunk.Pace) (*feed, error) {
+	l := ledger.Of(w.conns.Target)
 	var err error
 	if t.Changed, err = l.HasChanges(ctx, t); err != nil {
 		return nil, err
@@ -77,51 +73,23 @@ func (f *filling) feed(ctx context.Context, l ledger.Ledger, t *ledger.SourceTab
 	if err != nil {
 		return nil, err
 	}
-	before, err := l.Done(ctx, t, f.phase)
-	return &feed{table: t, stage: st, phase: f.phase, pace: pace, last: last.Seq, progress: f.progress(f.phase, t, before.Read, all.Read)}, err
+	before, err := l.Done(ctx, t, w.run.Phase)
+	return &feed{table: t, stage: st, phase: w.run.Phase, pace: pace, last: last.Seq, progress: w.progress(w.run.Phase, t, before.Read, all.Read)}, err
 }
 
-// drain lets all goroutines work until a feed has no more chunks.
-func (f *filling) drain(ctx context.Context, feed *feed) error {
-	feed.progress.begin()
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var group sync.WaitGroup
-	for _, c := range f.conns {
-		group.Go(func() {
-			if err := f.work(ctx, feed, c); err != nil {
-				stop(err) // the first one counts: the others follow from it
-			}
-		})
-	}
-	group.Wait()
-	if err := context.Cause(ctx); err != nil {
+// fillTable works until a feed has no more chunks, in one of several goroutines.
+func (w *writing) fillTable(ctx context.Context, feed *feed, c *chunk.Conns) error {
+	x, err := w.NewExecutor(ctx, Work{Job: w.Job, Run: w.run, Table: feed.table, Conns: c, Lease: w.lease, Deferred: feed.stage.Deferred, Last: feed.last})
+	if err != nil {
 		return err
 	}
-	feed.progress.end()
-	return nil
-}
-
-func (f *filling) work(ctx context.Context, feed *feed, c *chunk.Conns) error {
-	w := Work{Job: f.Job, Run: f.run, Table: feed.table, Conns: c, Lease: f.lease, Deferred: feed.stage.Deferred, Last: feed.last}
-	var do func(context.Context, []ledger.Chunk) (int, error)
-	if f.phase == ledger.PhaseLink {
-		x, err := f.NewLinker(ctx, w)
-		if err != nil {
-			return err
-		}
-		defer x.Close()
+	defer x.Close()
+	do := x.Copy
+	if feed.phase == ledger.PhaseLink {
 		do = x.Link
-	} else {
-		x, err := f.NewExecutor(ctx, w)
-		if err != nil {
-			return err
-		}
-		defer x.Close()
-		do = x.Copy
 	}
 	for {
-		if err := f.Pause(ctx); err != nil {
+		if err := w.Pause(ctx); err != nil {
 			return err
 		}
 		chunks, err := feed.next(ctx, ledger.Of(c.Target))

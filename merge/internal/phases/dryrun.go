@@ -19,7 +19,7 @@ const phaseDryRun = "dry-run"
 // Forecast is a dry run.
 func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	began := time.Now()
-	c, err := j.conns(ctx)
+	c, err := j.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +111,7 @@ func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64)
 		if err := f.look(ctx, rows); err != nil {
 			return err
 		}
-		bytes := 0
-		for _, row := range rows {
-			bytes += chunk.SizeOf(row)
-		}
-		pace.Observe(len(rows), bytes, time.Since(start))
+		pace.Observe(len(rows), chunk.SizeOf(rows...), time.Since(start))
 		progress.Chunk(len(rows), time.Since(start))
 		if len(rows) < limit {
 			break

@@ -24,19 +24,11 @@ type Executor interface {
 
 	// Compare compares the rows of some chunks that follow on each other with
 	// those of the target.
-	Compare(ctx context.Context, tasks []Task) (*Proof, error)
+	Compare(ctx context.Context, tasks []Task) (*Findings, error)
 
-	// Joins reports whether Compare may be given several chunks at a time.
-	Joins() bool
-
-	Close()
-}
-
-// A Linker sets the references of one table of one source that were NULL when its
-// rows were copied.
-type Linker interface {
-	// Link sets those of the rows of some chunks that follow on each other, in one
-	// transaction, and returns about how many bytes the rows have.
+	// Link sets the references that were NULL when the rows of some chunks that
+	// follow on each other were copied, in one transaction, and returns about how
+	// many bytes the rows have.
 	Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error)
 
 	Close()

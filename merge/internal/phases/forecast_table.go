@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // A tableForecast is what a dry run finds in one table of one source.
@@ -21,13 +23,12 @@ type tableForecast struct {
 	*dryRun
 	of      *ledger.SourceTable
 	row     *report.TableForecast
-	finders []*rekey.Finder
+	finders []*rekey.IDColumn
 	source  *rekey.Checker
-	created int // the column that dates ids; -1 if there is none
-	zone    *time.Location
+	dates   *rekey.Dates // nil if no ids are made, or none are dated
 	now     time.Time
 	latest  time.Time
-	dates   report.DateForecast
+	found   report.DateForecast
 }
 
 func (f *tableForecast) begin(ctx context.Context) error {
@@ -45,27 +46,24 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	}
 	for at, c := range s.Columns {
 		if c.HoldsReferences() {
-			finder, err := rekey.NewFinder(tables, s, at)
+			finder, err := rekey.NewIDColumn(tables, s, at)
 			if err != nil {
 				return err
 			}
 			f.finders = append(f.finders, finder)
 		}
 	}
-	f.created = -1
 	if s.Rekeys && s.Table.Created != "" {
-		f.created, f.zone, f.now = s.Position(s.Table.Created), time.UTC, time.Now()
-		f.dates = report.DateForecast{Table: s.Table.Name, Source: s.Source, Column: s.Table.Created}
-		if s.Table.Zone != "" && f.created >= 0 && !rekey.Zoned(f.Engine.Kind, s.Columns[f.created]) {
-			f.zone, err = time.LoadLocation(s.Table.Zone)
-		}
+		f.now = time.Now()
+		f.found = report.DateForecast{Table: s.Table.Name, Source: s.Source, Column: s.Table.Created}
+		f.dates, err = rekey.NewDates(f.Engine.Kind, s)
 	}
 	return err
 }
 
 func (f *tableForecast) end() {
-	if f.dates.Undated+f.dates.Future+f.dates.Inversions > 0 {
-		f.forecast.Dates = append(f.forecast.Dates, f.dates)
+	if f.found.Undated+f.found.Future+f.found.Inversions > 0 {
+		f.forecast.Dates = append(f.forecast.Dates, f.found)
 	}
 }
 
@@ -169,18 +167,18 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 
 // date looks at what dates a new id.
 func (f *tableForecast) date(values []any) {
-	if f.created < 0 {
+	if f.dates == nil {
 		return
 	}
-	at, ok := rekey.ParseDate(values[f.created], f.zone)
+	at, ok := f.dates.Of(values)
 	switch {
 	case !ok:
-		f.dates.Undated++
+		f.found.Undated++
 	case at.After(f.now):
-		f.dates.Future++
+		f.found.Future++
 	case at.Before(f.latest):
-		f.dates.Inversions++
-		f.dates.Largest = max(f.dates.Largest, f.latest.Sub(at))
+		f.found.Inversions++
+		f.found.Largest = max(f.found.Largest, f.latest.Sub(at))
 	default:
 		f.latest = at
 	}
@@ -190,7 +188,7 @@ func (f *tableForecast) date(values []any) {
 func (f *tableForecast) fits(values []any) {
 	for n, c := range f.of.Columns {
 		v := values[n]
-		if i := slices.IndexFunc(f.finders, func(finder *rekey.Finder) bool { return finder.At == n }); i >= 0 && v != nil {
+		if i := slices.IndexFunc(f.finders, func(finder *rekey.IDColumn) bool { return finder.At == n }); i >= 0 && v != nil {
 			v = f.longest(f.finders[i], values)
 		}
 		if reason := misfit(f.Engine.Kind, c, v); reason != "" {
@@ -203,7 +201,7 @@ func (f *tableForecast) fits(values []any) {
 
 // longest returns a value with ids of the most digits in the place of those
 // that are new.
-func (f *tableForecast) longest(finder *rekey.Finder, values []any) any {
+func (f *tableForecast) longest(finder *rekey.IDColumn, values []any) any {
 	v, _, err := finder.Edit(&rekey.Row{Key: f.of.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
 		if parent := finder.Parents[ref]; parent != nil && parent.Rekeys {
 			return strings.Repeat("9", sqltype.IDDigits-1), true
@@ -214,4 +212,64 @@ func (f *tableForecast) longest(finder *rekey.Finder, values []any) any {
 		return values[finder.At]
 	}
 	return v
+}
+
+// misfit says why a column of the target does not take a value, or "".
+func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
+	if v == nil {
+		if !c.Nullable {
+			return "NULL"
+		}
+		return ""
+	}
+	if d == sqlsnow.SQLite {
+		return "" // takes anything
+	}
+	text := sqlvalue.Text(v)
+	s := sqltype.Of(d, c.Type)
+	switch s.Kind {
+	case sqltype.Integer:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if s.Unsigned {
+			var u uint64
+			if u, err = strconv.ParseUint(text, 10, 64); err == nil && s.Bits < 64 && u >= 1<<s.Bits {
+				err = strconv.ErrRange
+			}
+		} else if err == nil && s.Bits < 64 && (n >= 1<<(s.Bits-1) || n < -1<<(s.Bits-1)) {
+			err = strconv.ErrRange
+		}
+		if err != nil {
+			return sqlvalue.Sample(v) + " is not in the range of " + c.Type
+		}
+	case sqltype.Text:
+		if n := rekey.TextLength(d, c, text); s.Length > 0 && n > s.Length {
+			return fmt.Sprintf("%d characters, and %s takes %d", n, c.Type, s.Length)
+		}
+	}
+	if whole, scale, ok := decimalOf(c.Type); ok && !fitsDecimal(text, whole, scale) {
+		return sqlvalue.Sample(v) + " is not in the range of " + c.Type
+	}
+	if strings.HasPrefix(strings.ToLower(c.Type), "enum(") && !strings.Contains(c.Type, "'"+strings.ReplaceAll(text, "'", "''")+"'") {
+		return sqlvalue.Sample(v) + " is none of " + c.Type
+	}
+	return ""
+}
+
+// decimalOf returns how many digits a decimal has before and after the point.
+func decimalOf(typ string) (whole, scale int, ok bool) {
+	name, rest, found := strings.Cut(strings.ToLower(typ), "(")
+	if name = strings.TrimSpace(name); !found || name != "decimal" && name != "numeric" && name != "dec" {
+		return 0, 0, false
+	}
+	rest, _, _ = strings.Cut(rest, ")")
+	precision, digits, _ := strings.Cut(rest, ",")
+	p, err := strconv.Atoi(strings.TrimSpace(precision))
+	scale, _ = strconv.Atoi(strings.TrimSpace(digits))
+	return p - scale, scale, err == nil
+}
+
+func fitsDecimal(text string, whole, scale int) bool {
+	before, after, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
+	before, after = strings.TrimLeft(before, "0"), strings.TrimRight(after, "0")
+	return len(before) <= whole && len(after) <= scale
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"math/big"
+	"sync"
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
@@ -39,20 +42,19 @@ type Job struct {
 	Unchecked  bool // by foreign keys
 
 	NewExecutor func(context.Context, Work) (Executor, error)
-	NewLinker   func(context.Context, Work) (Linker, error)
 
 	Teller Teller
 	Pauser chunk.Pauser
 }
 
-// conns returns sessions for a goroutine that reads.
-func (j *Job) conns(ctx context.Context) (*chunk.Conns, error) {
+// connect returns sessions for a goroutine that reads.
+func (j *Job) connect(ctx context.Context) (*chunk.Conns, error) {
 	return chunk.OpenConns(ctx, j.Engine, j.Target, j.Sources)
 }
 
 // Writer returns sessions for a goroutine that writes.
 func (j *Job) Writer(ctx context.Context) (*chunk.Conns, error) {
-	c, err := j.conns(ctx)
+	c, err := j.connect(ctx)
 	if err != nil || !j.Unchecked {
 		return c, err
 	}
@@ -70,6 +72,66 @@ func (j *Job) Pause(ctx context.Context) error { return j.Pauser.Wait(ctx, j.Tel
 
 // Blobs reports whether bytes differ from texts: so it is in SQLite.
 func (j *Job) Blobs() bool { return j.Engine.Kind == sqlsnow.SQLite }
+
+// parallel calls do at the same time for each of some sessions. The first error
+// ends the others.
+func parallel(ctx context.Context, all []*chunk.Conns, do func(context.Context, *chunk.Conns) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var group sync.WaitGroup
+	for _, c := range all {
+		group.Go(func() {
+			if err := do(ctx, c); err != nil {
+				stop(err) // the first one counts: the others follow from it
+			}
+		})
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// An Assertion is a number that a merge must not change.
+type Assertion struct {
+	Name string // for the report
+	SQL  string // gives one row of one number; NULL counts as 0
+}
+
+// measure returns the number that a database gives.
+func (a Assertion) measure(ctx context.Context, db chunk.Queryer) (*big.Rat, error) {
+	var v any
+	if err := db.QueryRowContext(ctx, a.SQL).Scan(&v); err != nil {
+		return nil, fmt.Errorf("assertion %q: %w", a.Name, err)
+	}
+	n, err := chunk.ParseNumber(v)
+	if err != nil {
+		return nil, fmt.Errorf("assertion %q: %w", a.Name, err)
+	}
+	return n, nil
+}
+
+// printNumber returns a decimal number, which all that databases give are.
+func printNumber(n *big.Rat) string {
+	digits, exact := n.FloatPrec()
+	if !exact {
+		return n.RatString()
+	}
+	return n.FloatString(digits)
+}
+
+// A Teller passes events on, one at a time.
+type Teller struct {
+	mu sync.Mutex
+	To func(report.Event)
+}
+
+func (t *Teller) tell(e report.Event) {
+	if t.To == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.To(e)
+}
 
 // A Progress tells of one table of a source in one phase.
 type Progress struct {

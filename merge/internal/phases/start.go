@@ -15,119 +15,124 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A start makes the run of a job, or finds it as an earlier process left it.
-type start struct {
+// A writing is a run that fills the target.
+type writing struct {
 	*Job
 	numbers map[string]sqlsnow.Reservation // worker numbers, by their holders
+	conns   *chunk.Conns
+	lease   *ledger.Lease
+	run     *ledger.Run
 }
 
 // reserve makes the ledger and reserves the worker numbers that a new run
 // needs. It is done before the run takes its connections, for the registry may be
 // the target, whose pool may have only one.
-func (s *start) reserve(ctx context.Context) error {
-	holders, err := s.holders(ctx)
-	s.numbers = map[string]sqlsnow.Reservation{}
+func (w *writing) reserve(ctx context.Context) error {
+	holders, err := w.holders(ctx)
 	for _, holder := range holders {
-		if s.numbers[holder], err = sqlsnow.Reserve(ctx, s.Registry, s.Engine.Kind, s.Namespace, holder); err != nil {
+		if w.numbers[holder], err = sqlsnow.Reserve(ctx, w.Registry, w.Engine.Kind, w.Namespace, holder); err != nil {
 			return err
 		}
 	}
 	return err
 }
 
-func (s *start) holders(ctx context.Context) (all []string, err error) {
-	c, err := s.conns(ctx)
+// holders returns who the worker numbers are for, after a look at the databases.
+func (w *writing) holders(ctx context.Context) (all []string, err error) {
+	c, err := w.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
+	if err := (&preflight{w.Job, c}).check(ctx); err != nil {
+		return nil, err
+	}
 	l := ledger.Of(c.Target)
 	if err := l.Make(ctx); err != nil {
 		return nil, err
 	}
-	if r, err := l.Load(ctx, s.ID, s.Plan); err != nil || r != nil {
+	if r, err := l.Load(ctx, w.ID, w.Plan); err != nil || r != nil {
 		return nil, err
 	}
-	for _, source := range s.Plan.Sources {
-		if !slices.ContainsFunc(s.Order, func(t *plan.Table) bool { return t.In(source) && t.Rekeys(source) }) {
-			continue
+	for _, source := range w.Plan.Sources {
+		if slices.ContainsFunc(w.Order, func(t *plan.Table) bool { return t.In(source) && t.Rekeys(source) }) {
+			holder, err := l.Holder(ctx, source)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, holder)
 		}
-		holder, err := l.Holder(ctx, source)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, holder)
 	}
 	return all, nil
 }
 
-// begin returns the run. It forgets those of other plans that have not copied
-// anything.
-func (s *start) begin(ctx context.Context, lease *ledger.Lease, target *chunk.Session) (*ledger.Run, error) {
+// begin makes the run, or finds it as an earlier process left it. It forgets those
+// of other plans that have not copied anything.
+func (w *writing) begin(ctx context.Context) error {
+	target := w.conns.Target
 	l := ledger.Of(target)
 	// Numbers of forgotten source tables are not used again. MySQL keeps deleted rows for as long as any transaction may see
 	// them, and an INSERT of an equal key locks the row that follows. In phase mint a later transaction may have inserted
 	// that one, which waits in this process for the earlier one to commit: no server finds that deadlock.
 	next, err := l.NextSourceTable(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	others, err := l.Abandoned(ctx, s.ID)
+	others, err := l.Abandoned(ctx, w.ID)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, other := range others {
 		for _, text := range ledger.Forgetting() {
-			err := lease.Transaction(ctx, target, func() error { _, err := target.ExecContext(ctx, s.Engine.SQL(text), other); return err })
+			err := w.lease.Transaction(ctx, target, func() error { _, err := target.ExecContext(ctx, w.Engine.SQL(text), other); return err })
 			if err != nil {
-				return nil, s.Engine.Failed("forget a plan", err)
+				return w.Engine.Failed("forget a plan", err)
 			}
 		}
 	}
-	r, err := l.Load(ctx, s.ID, s.Plan)
-	if err != nil {
-		return nil, err
+	if w.run, err = l.Load(ctx, w.ID, w.Plan); err != nil {
+		return err
 	}
-	if r == nil {
-		if r, err = s.newRun(ctx, target, next); err != nil {
-			return nil, err
+	if w.run == nil {
+		if w.run, err = w.newRun(ctx, target, next); err != nil {
+			return err
 		}
-		if err := lease.Transaction(ctx, target, func() error { return l.InsertRun(ctx, r, s.Text) }); err != nil {
-			return nil, s.Engine.Failed("begin a run", err)
-		}
-	}
-	if r.Facts.Namespace != s.Namespace || r.Facts.Datacenter != s.Datacenter {
-		return nil, &snow.FieldError{
-			Field: "Namespace", Value: fmt.Sprintf("%q, datacenter %d", s.Namespace, s.Datacenter),
-			Bound: fmt.Sprintf("the run began with %q, datacenter %d", r.Facts.Namespace, r.Facts.Datacenter),
+		if err := w.lease.Transaction(ctx, target, func() error { return l.InsertRun(ctx, w.run, w.Text) }); err != nil {
+			return w.Engine.Failed("begin a run", err)
 		}
 	}
-	return r, nil
+	if facts := w.run.Facts; facts.Namespace != w.Namespace || facts.Datacenter != w.Datacenter {
+		return &snow.FieldError{
+			Field: "Namespace", Value: fmt.Sprintf("%q, datacenter %d", w.Namespace, w.Datacenter),
+			Bound: fmt.Sprintf("the run began with %q, datacenter %d", facts.Namespace, facts.Datacenter),
+		}
+	}
+	return nil
 }
 
 // newRun returns a run whose source tables are numbered from next on.
-func (s *start) newRun(ctx context.Context, target *chunk.Session, next int64) (*ledger.Run, error) {
-	r := &ledger.Run{ID: s.ID, State: ledger.StateRunning, Phase: ledger.PhaseMint}
-	r.Facts = ledger.Facts{Namespace: s.Namespace, Datacenter: s.Datacenter, Rows: map[string]int64{}, Assertions: map[string]string{}}
-	if err := target.QueryRowContext(ctx, "SELECT "+s.Engine.Now).Scan(&r.Facts.Now); err != nil {
-		return nil, s.Engine.Failed("read the clock", err)
+func (w *writing) newRun(ctx context.Context, target *chunk.Session, next int64) (*ledger.Run, error) {
+	r := &ledger.Run{ID: w.ID, State: ledger.StateRunning, Phase: ledger.PhaseMint}
+	r.Facts = ledger.Facts{Namespace: w.Namespace, Datacenter: w.Datacenter, Rows: map[string]int64{}, Assertions: map[string]string{}}
+	if err := target.QueryRowContext(ctx, "SELECT "+w.Engine.Now).Scan(&r.Facts.Now); err != nil {
+		return nil, w.Engine.Failed("read the clock", err)
 	}
-	for _, t := range s.Order {
-		n, err := chunk.CountRows(ctx, s.Engine, target, t.Name)
+	for _, t := range w.Order {
+		n, err := chunk.CountRows(ctx, w.Engine, target, t.Name)
 		if err != nil {
 			return nil, err
 		}
 		r.Facts.Rows[t.Name] = n
 	}
-	for _, a := range s.Assertions {
+	for _, a := range w.Assertions {
 		n, err := a.measure(ctx, target)
 		if err != nil {
 			return nil, err
 		}
 		r.Facts.Assertions[a.Name] = printNumber(n)
 	}
-	for _, source := range s.Plan.Sources {
-		tables, err := s.sourceTables(ctx, ledger.Of(target), source, next)
+	for _, source := range w.Plan.Sources {
+		tables, err := w.sourceTables(ctx, ledger.Of(target), source, next)
 		if err != nil {
 			return nil, err
 		}
@@ -138,9 +143,9 @@ func (s *start) newRun(ctx context.Context, target *chunk.Session, next int64) (
 }
 
 // sourceTables returns the tables of a source, with the ids that their rows may get.
-func (s *start) sourceTables(ctx context.Context, l ledger.Ledger, source string, next int64) ([]*ledger.SourceTable, error) {
+func (w *writing) sourceTables(ctx context.Context, l ledger.Ledger, source string, next int64) ([]*ledger.SourceTable, error) {
 	var all, rekeyed []*ledger.SourceTable
-	for _, table := range s.Plan.Tables {
+	for _, table := range w.Plan.Tables {
 		if table.Skip || !table.In(source) {
 			continue
 		}
@@ -150,7 +155,7 @@ func (s *start) sourceTables(ctx context.Context, l ledger.Ledger, source string
 			return nil, fmt.Errorf("%w: source %q, table %q", report.ErrMerged, source, table.Name)
 		}
 		t := ledger.NewSourceTable(next+int64(len(all)), source, table)
-		t.Packable = ledger.IsPackable(s.Engine.Kind, s.Plan, t)
+		t.Packable = ledger.IsPackable(w.Engine.Kind, w.Plan, t)
 		all = append(all, t)
 		if t.Rekeys {
 			rekeyed = append(rekeyed, t)
@@ -163,14 +168,14 @@ func (s *start) sourceTables(ctx context.Context, l ledger.Ledger, source string
 	if err != nil {
 		return nil, err
 	}
-	reserved, ok := s.numbers[holder]
+	reserved, ok := w.numbers[holder]
 	if !ok {
 		return nil, fmt.Errorf("another run of source %q has begun and ended: try again", source)
 	}
-	if highest := uint64(1)<<reserved.Layout.Bits().Datacenter - 1; s.Datacenter > highest {
-		return nil, &snow.FieldError{Field: "Datacenter", Value: strconv.FormatUint(s.Datacenter, 10), Bound: "the highest of the layout is " + strconv.FormatUint(highest, 10)}
+	if highest := uint64(1)<<reserved.Layout.Bits().Datacenter - 1; w.Datacenter > highest {
+		return nil, &snow.FieldError{Field: "Datacenter", Value: strconv.FormatUint(w.Datacenter, 10), Bound: "the highest of the layout is " + strconv.FormatUint(highest, 10)}
 	}
-	whole := ledger.IDRange{Layout: reserved.Layout, Datacenter: s.Datacenter, Worker: reserved.Worker}
+	whole := ledger.IDRange{Layout: reserved.Layout, Datacenter: w.Datacenter, Worker: reserved.Worker}
 	for i, t := range rekeyed {
 		if t.Ids, ok = whole.Part(i, len(rekeyed)); !ok {
 			return nil, &plan.Error{Reason: fmt.Sprintf("source %q mints for %d tables, and ids of layout %v have no room for more than %d", source, len(rekeyed), reserved.Layout, 1<<reserved.Layout.Bits().Sequence)}

@@ -40,7 +40,7 @@ func Verify(ctx context.Context, j *Job) (*report.Report, error) {
 }
 
 func (v *verifying) verify(ctx context.Context) (err error) {
-	if v.first, err = v.conns(ctx); err != nil {
+	if v.first, err = v.connect(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.first.Close()) }()
@@ -62,7 +62,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	if v.Writers > 1 {
 		v.others = nil
 		for range v.Writers {
-			c, err := v.conns(ctx)
+			c, err := v.connect(ctx)
 			if err != nil {
 				return err
 			}
@@ -71,28 +71,28 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 		}
 	}
 	v.Teller.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify, Total: -1})
-	proofs := make([]*Proof, len(v.run.Tables))
+	found := make([]*Findings, len(v.run.Tables))
 	for i, t := range v.run.Tables {
 		if t.Changed, err = ledger.Of(target).HasChanges(ctx, t); err != nil {
 			return err
 		}
-		if proofs[i], err = v.table(ctx, t); err != nil {
+		if found[i], err = v.table(ctx, t); err != nil {
 			return err
 		}
 	}
-	if err := v.tables(ctx, target, proofs); err != nil {
+	if err := v.tables(ctx, target, found); err != nil {
 		return err
 	}
-	v.references(proofs)
-	if err := v.leftovers(ctx, target, proofs); err != nil {
+	v.references(found)
+	if err := v.leftovers(ctx, target, found); err != nil {
 		return err
 	}
 	return v.assert(ctx, target)
 }
 
 // table compares the rows of one table of one source.
-func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Proof, error) {
-	total := NewProof()
+func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Findings, error) {
+	total := NewFindings()
 	total.Counted = true
 	l := ledger.Of(v.first.Target)
 	all, err := l.Done(ctx, t, ledger.PhaseMint)
@@ -105,13 +105,8 @@ func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Proof, e
 	if err != nil {
 		return nil, err
 	}
-	if err := v.beyond(ctx, t, last, total); err != nil {
+	if err := v.source(ctx, t, last, total); err != nil {
 		return nil, err
-	}
-	if !total.Counted { // by integers, of which there is but one order
-		if err := v.whole(ctx, t, total); err != nil {
-			return nil, err
-		}
 	}
 	if err := v.linked(ctx, l, t, total); err != nil {
 		return nil, err
@@ -126,7 +121,7 @@ func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Proof, e
 	}
 	v.report.Failed += total.failed - int64(len(total.Failures))
 	row := report.Table{
-		Table: t.Table.Name, Source: t.Source, Rows: total.Read, Copied: total.Copied, Rekeyed: total.Rekeyed, Merged: total.Merged,
+		Table: t.Table.Name, Source: t.Source, Rows: total.Read, Copied: total.Written, Rekeyed: total.Rekeyed, Merged: total.Merged,
 		Dropped: total.Dropped, Renamed: total.Renamed, Displacement: time.Duration(all.Late) * time.Microsecond,
 	}
 	if !total.Unhashed {
@@ -142,7 +137,7 @@ func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Proof, e
 }
 
 // linked sees to it that the references which were NULL at first are set.
-func (v *verifying) linked(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, total *Proof) error {
+func (v *verifying) linked(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, total *Findings) error {
 	if !slices.ContainsFunc(v.Stages, func(st plan.Stage) bool { return st.Table == t.Table && len(st.Deferred) > 0 }) {
 		return nil
 	}
@@ -153,196 +148,139 @@ func (v *verifying) linked(ctx context.Context, l ledger.Ledger, t *ledger.Sourc
 	return err
 }
 
-// A collector adds up the proofs of a table's chunks. It is safe for concurrent use.
-type collector struct {
-	mu       sync.Mutex
-	total    *Proof
-	edges    map[int64][2]int64 // the first and the last new id of chunks
-	progress *Progress
-}
-
-func (c *collector) add(seq int64, p *Proof) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.total.Add(p)
-	if p.First != 0 {
-		c.edges[seq] = [2]int64{p.First, p.Last}
-	}
-	if p.Read > 0 {
-		c.progress.Chunk(int(p.Read), 0)
-	}
-}
-
 // chunks compares the chunks of a table, several at a time, and returns the last.
-func (v *verifying) chunks(ctx context.Context, t *ledger.SourceTable, total *Proof, progress *Progress) (last ledger.Chunk, err error) {
-	all := &collector{total: total, edges: map[int64][2]int64{}, progress: progress}
-	var executors []Executor
-	defer func() {
-		for _, x := range executors {
-			x.Close()
-		}
-	}()
-	for _, c := range v.others {
+func (v *verifying) chunks(ctx context.Context, t *ledger.SourceTable, total *Findings, progress *Progress) (ledger.Chunk, error) {
+	feed := &verifyFeed{verifying: v, table: t, total: total, edges: map[int64][2]int64{}, progress: progress}
+	err := parallel(ctx, v.others, func(ctx context.Context, c *chunk.Conns) error {
 		x, err := v.NewExecutor(ctx, Work{Job: v.Job, Run: v.run, Table: t, Conns: c, Sound: v.sound})
 		if err != nil {
-			return last, err
+			return err
 		}
-		executors = append(executors, x)
-	}
-	feed := &verifyFeed{verifying: v, table: t, all: all, joins: executors[0].Joins()}
-	if len(executors) == 1 {
-		last, err = feed.run(ctx, func(tasks []Task) error { return compare(ctx, executors[0], tasks, all) })
-	} else {
-		last, err = v.parallel(ctx, executors, feed)
-	}
+		defer x.Close()
+		for {
+			if err := v.Pause(ctx); err != nil {
+				return err
+			}
+			tasks, err := feed.next(ctx)
+			if err != nil || len(tasks) == 0 {
+				return err
+			}
+			found, err := x.Compare(ctx, tasks)
+			if err != nil {
+				return err
+			}
+			feed.done(tasks, found)
+		}
+	})
 	if err != nil {
-		return last, err
+		return feed.last, err
 	}
 	var above int64
-	for _, seq := range slices.Sorted(maps.Keys(all.edges)) {
-		if edge := all.edges[seq]; edge[0] <= above {
+	for _, seq := range slices.Sorted(maps.Keys(feed.edges)) {
+		if edge := feed.edges[seq]; edge[0] <= above {
 			f := t.Failure(report.CheckOrder, nil, "the id is not above that of the row before, %d", above)
 			f.Target = sqlvalue.FormatKey([]any{edge[0]})
 			total.Fail(f)
 		}
-		above = max(above, all.edges[seq][1])
+		above = max(above, feed.edges[seq][1])
 	}
-	return last, nil
+	return feed.last, nil
 }
 
-func compare(ctx context.Context, x Executor, tasks []Task, all *collector) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	found, err := x.Compare(ctx, tasks)
-	if err == nil {
-		all.add(tasks[0].Mint.Seq, found)
-	}
-	return err
-}
-
-func (v *verifying) parallel(ctx context.Context, executors []Executor, feed *verifyFeed) (last ledger.Chunk, err error) {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	tasks := make(chan []Task, len(executors))
-	var group sync.WaitGroup
-	for _, x := range executors {
-		group.Go(func() {
-			for t := range tasks {
-				if err := compare(ctx, x, t, feed.all); err != nil {
-					stop(err) // the first one counts: the others follow from it
-				}
-			}
-		})
-	}
-	last, err = feed.run(ctx, func(t []Task) error {
-		select {
-		case tasks <- t:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	})
-	close(tasks)
-	group.Wait()
-	if cause := context.Cause(ctx); cause != nil {
-		return last, cause
-	}
-	return last, err
-}
-
-// A verifyFeed sends the chunks of a table, several that follow on each other
-// where the executor takes them.
+// A verifyFeed gives out the chunks of a table, and adds up what is found in
+// them. It is safe for concurrent use.
 type verifyFeed struct {
 	*verifying
-	table *ledger.SourceTable
-	all   *collector
-	joins bool
-	tasks []Task // that are not sent yet
+	table    *ledger.SourceTable
+	progress *Progress
+
+	mu    sync.Mutex
+	last  ledger.Chunk // that was read
+	tasks []Task       // that are not given out yet
+	total *Findings
+	edges map[int64][2]int64 // the first and the last new id of chunks
 }
 
 // comparedRows is about how many rows are compared at a time, where chunks are joined.
 const comparedRows = 10_000
 
-// add appends a task, and sends those before if it can't go with them.
-func (f *verifyFeed) add(ctx context.Context, t Task, send func([]Task) error) error {
-	rows := t.Mint.Read
-	for _, other := range f.tasks {
-		rows += other.Mint.Read
-	}
-	if len(f.tasks) > 0 && (!f.joins || t.Copied.Hash != (chunk.Sum{}) || f.tasks[0].Copied.Hash != (chunk.Sum{}) || rows > comparedRows) {
-		if err := f.flush(ctx, send); err != nil {
-			return err
+// next returns chunks that follow on each other, or one if they can't be joined.
+// None means that there are no more.
+func (f *verifyFeed) next(ctx context.Context) ([]Task, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for len(f.tasks) == 0 {
+		if more, err := f.read(ctx); err != nil || !more {
+			return nil, err
 		}
 	}
-	f.tasks = append(f.tasks, t)
-	return nil
+	n, rows := 1, f.tasks[0].Mint.Read
+	joinable := func(t, before Task) bool {
+		return t.Mint.Seq == before.Mint.Seq+1 && t.Copied.Hash == (chunk.Sum{}) && before.Copied.Hash == (chunk.Sum{}) && rows+t.Mint.Read <= comparedRows
+	}
+	for ; n < len(f.tasks) && joinable(f.tasks[n], f.tasks[n-1]); n++ {
+		rows += f.tasks[n].Mint.Read
+	}
+	tasks := f.tasks[:n:n]
+	f.tasks = f.tasks[n:]
+	return tasks, nil
 }
 
-func (f *verifyFeed) flush(ctx context.Context, send func([]Task) error) error {
-	if len(f.tasks) == 0 {
-		return nil
+// read reads chunks that come next, and reports whether there were any.
+func (f *verifyFeed) read(ctx context.Context) (bool, error) {
+	l := ledger.Of(f.first.Target)
+	minted, err := l.Chunks(ctx, f.table, ledger.PhaseMint, f.last.Seq, 100)
+	if err != nil || len(minted) == 0 {
+		return false, err
 	}
-	if err := f.Pause(ctx); err != nil {
+	copied, err := l.Chunks(ctx, f.table, ledger.PhaseCopy, f.last.Seq, 100)
+	if err != nil {
+		return false, err
+	}
+	broken := func(m ledger.Chunk, reason string) {
+		f.total.Fail(f.table.Failure(report.CheckComplete, m.Hi, "%s", reason))
+		f.total.Counted = false
+	}
+	for _, m := range minted {
+		if m.Seq != f.last.Seq+1 || sqlvalue.FormatKey(m.Lo) != sqlvalue.FormatKey(f.last.Hi) {
+			broken(m, "the ledger has lost the rows before those up to this one")
+		}
+		f.last = m
+		if i := slices.IndexFunc(copied, func(c ledger.Chunk) bool { return c.Seq == m.Seq }); i >= 0 {
+			f.tasks = append(f.tasks, Task{m, copied[i]})
+		} else {
+			broken(m, "the rows up to this one are not copied")
+		}
+	}
+	return true, nil
+}
+
+// done takes over what was found in chunks.
+func (f *verifyFeed) done(tasks []Task, found *Findings) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.total.Add(found)
+	if found.First != 0 {
+		f.edges[tasks[0].Mint.Seq] = [2]int64{found.First, found.Last}
+	}
+	if found.Read > 0 {
+		f.progress.Chunk(int(found.Read), 0)
+	}
+}
+
+// source looks for rows of a source that the run has never seen, and sees to it
+// that the chunks have all of its rows, whatever the database's order of them is.
+func (v *verifying) source(ctx context.Context, t *ledger.SourceTable, last ledger.Chunk, total *Findings) error {
+	rows, err := t.Read(ctx, v.others[0], last.Hi, nil, 1)
+	if err != nil {
 		return err
 	}
-	err := send(f.tasks)
-	f.tasks = nil
-	return err
-}
-
-// run sends all chunks, and returns the last one.
-func (f *verifyFeed) run(ctx context.Context, send func([]Task) error) (last ledger.Chunk, err error) {
-	l := ledger.Of(f.first.Target)
-	broken := func(m ledger.Chunk, reason string) {
-		p := NewProof()
-		p.Fail(f.table.Failure(report.CheckComplete, m.Hi, "%s", reason))
-		f.all.add(m.Seq, p)
-	}
-	for {
-		minted, err := l.Chunks(ctx, f.table, ledger.PhaseMint, last.Seq, 100)
-		if err != nil {
-			return last, err
-		}
-		if len(minted) == 0 {
-			return last, f.flush(ctx, send)
-		}
-		copied, err := l.Chunks(ctx, f.table, ledger.PhaseCopy, last.Seq, 100)
-		if err != nil {
-			return last, err
-		}
-		for _, m := range minted {
-			before := last
-			last = m
-			if m.Seq != before.Seq+1 || sqlvalue.FormatKey(m.Lo) != sqlvalue.FormatKey(before.Hi) {
-				broken(m, "the ledger has lost the rows before those up to this one")
-			}
-			i := slices.IndexFunc(copied, func(c ledger.Chunk) bool { return c.Seq == m.Seq })
-			if i < 0 {
-				broken(m, "the rows up to this one are not copied")
-				err = f.flush(ctx, send)
-			} else {
-				err = f.add(ctx, Task{m, copied[i]}, send)
-			}
-			if err != nil {
-				return last, err
-			}
-		}
-	}
-}
-
-// beyond looks for rows of a source that the run has never seen.
-func (v *verifying) beyond(ctx context.Context, t *ledger.SourceTable, last ledger.Chunk, total *Proof) error {
-	rows, err := t.Read(ctx, v.others[0], last.Hi, nil, 1)
-	if err == nil && len(rows) > 0 {
+	if len(rows) > 0 {
 		total.Fail(t.Failure(report.CheckSource, t.PrimaryKey(rows[0]), "the row is new since the run began"))
 	}
-	return err
-}
-
-// whole sees to it that the chunks have all rows of a source, whatever the
-// database's order of them is.
-func (v *verifying) whole(ctx context.Context, t *ledger.SourceTable, total *Proof) error {
+	if total.Counted { // by integers, of which there is but one order
+		return nil
+	}
 	source, err := v.others[0].Source(ctx, t.Source)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ import (
 
 // mapOf sees to it that the map has each row that changed its id, no other one,
 // and that the rows which others were merged into are there.
-func (v *verifying) mapOf(ctx context.Context, t *ledger.SourceTable, last ledger.Chunk, total *Proof) error {
+func (v *verifying) mapOf(ctx context.Context, t *ledger.SourceTable, last ledger.Chunk, total *Findings) error {
 	target := v.first.Target
 	ids := ledger.MapOf(target)
 	counts, after := map[ledger.Fate]int64{}, any(nil)
@@ -65,8 +65,8 @@ func (v *verifying) mapOf(ctx context.Context, t *ledger.SourceTable, last ledge
 	}
 	key := v.Engine.Quote(t.Table.Key().Name)
 	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.Engine.Quote(t.Table.Name) + ` AS t ON t.` + key + ` = map.new_id
-		WHERE map.source_table = ? AND map.kind = ? AND t.` + key + ` IS NULL ORDER BY map.old_id LIMIT ?`
-	return ledger.Of(target).Query(ctx, text, []any{t.ID, ledger.KindMerged, report.MaxFailures}, func(rows *sql.Rows) error {
+		WHERE map.source_table = ? AND map.kind = 1 AND t.` + key + ` IS NULL ORDER BY map.old_id LIMIT ?`
+	return ledger.Of(target).Query(ctx, text, []any{t.ID, report.MaxFailures}, func(rows *sql.Rows) error {
 		var was, is int64
 		err := rows.Scan(&was, &is)
 		f := t.Failure(report.CheckMap, []any{was}, "the row that it was merged into is missing")
@@ -78,7 +78,7 @@ func (v *verifying) mapOf(ctx context.Context, t *ledger.SourceTable, last ledge
 
 // tables counts the rows of the target, and sees to it that no two rows of
 // different sources have got one id.
-func (v *verifying) tables(ctx context.Context, target *chunk.Session, proofs []*Proof) error {
+func (v *verifying) tables(ctx context.Context, target *chunk.Session, found []*Findings) error {
 	var err error
 	if v.later, err = ledger.Of(target).WrittenLater(ctx, v.run); err != nil {
 		return err
@@ -92,10 +92,10 @@ func (v *verifying) tables(ctx context.Context, target *chunk.Session, proofs []
 		doubtful := false
 		for i, s := range v.run.Tables {
 			if s.Table == t {
-				row.Copied += proofs[i].Copied
+				row.Copied += found[i].Written
 				if s.Rekeys {
 					rekeyed = append(rekeyed, s.ID)
-					doubtful = doubtful || proofs[i].failed > 0
+					doubtful = doubtful || found[i].failed > 0
 				}
 			}
 		}
@@ -160,9 +160,9 @@ func (v *verifying) soundReferences(ctx context.Context, target chunk.Queryer) (
 
 // references reports what was looked up on the way, and warns of paths that
 // led to nothing.
-func (v *verifying) references(proofs []*Proof) {
-	all := NewProof()
-	for _, p := range proofs {
+func (v *verifying) references(found []*Findings) {
+	all := NewFindings()
+	for _, p := range found {
 		all.addReferences(p)
 	}
 	for _, t := range v.Plan.Tables {
@@ -191,9 +191,9 @@ const fewestSamples = 20
 
 // leftovers warns of plain columns that nobody has decided on, and whose values
 // look like old ids: they all are some, and not only small ones.
-func (v *verifying) leftovers(ctx context.Context, target *chunk.Session, proofs []*Proof) error {
+func (v *verifying) leftovers(ctx context.Context, target *chunk.Session, found []*Findings) error {
 	for i, s := range v.run.Tables {
-		for c, samples := range proofs[i].samples {
+		for c, samples := range found[i].samples {
 			if len(samples) < fewestSamples {
 				continue
 			}

@@ -61,15 +61,6 @@ func (f *Formula) ID(place, old int64) (snow.ID, error) {
 	return snow.ID(id | snow.HashShardInt(old)&(1<<b.Shard-1)), nil
 }
 
-// Bound returns the highest place that the last of so many rows may get, where
-// tick is that of the latest date, if there is one.
-func (f *Formula) Bound(before, rows, tick int64, dated bool) int64 {
-	if dated {
-		before = max(before, max(min(tick, f.now), f.least)*f.width+f.spread-1)
-	}
-	return before + rows
-}
-
 // Ahead returns how long so many ticks are.
 func (f *Formula) Ahead(ticks int64) time.Duration {
 	tick := int64(f.ids.Layout.Tick())

@@ -8,6 +8,24 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
+// An Ident is what a row is in the target: a key there, or that of a row of a
+// source whose key in the target is not known yet.
+type Ident struct {
+	source string // empty for the target
+	Key    int64
+}
+
+// Identities tell which rows of sources are one row in the target. They are
+// asked for tables with a Role key only.
+type Identities interface {
+	// identify returns what rows are in the target. Those that are not copied
+	// are absent.
+	identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]Ident, error)
+
+	// members returns the rows of a source that are the given ones in the target.
+	members(ctx context.Context, source string, t *plan.Table, ids []Ident) (map[Ident][]int64, error)
+}
+
 // MappedIdentities are the identities of a run, by its ledger. Its idents are all
 // keys of the target.
 type MappedIdentities struct {
@@ -65,62 +83,65 @@ func (m *MappedIdentities) members(ctx context.Context, source string, t *plan.T
 	return found, err
 }
 
-// rowsOf is a table of a source.
-type rowsOf struct{ source, table string }
-
 // RememberedIdentities are the identities of a dry run: a row is itself, unless it would
 // be merged into another one.
 type RememberedIdentities struct {
-	winners map[rowsOf]map[int64]Ident
-	losers  map[rowsOf]map[Ident][]int64
-	dropped map[rowsOf]map[int64]bool
+	winners map[sourceRow]Ident
+	losers  map[winner][]int64
+	dropped map[sourceRow]bool
 }
+
+// A sourceRow is a row of a source, and a winner one that rows of a source would
+// be merged into.
+type (
+	sourceRow struct {
+		source, table string
+		key           int64
+	}
+	winner struct {
+		source, table string
+		id            Ident
+	}
+)
 
 // NewRememberedIdentities returns identities of rows that all are themselves.
 func NewRememberedIdentities() *RememberedIdentities {
-	return &RememberedIdentities{winners: map[rowsOf]map[int64]Ident{}, losers: map[rowsOf]map[Ident][]int64{}, dropped: map[rowsOf]map[int64]bool{}}
+	return &RememberedIdentities{map[sourceRow]Ident{}, map[winner][]int64{}, map[sourceRow]bool{}}
 }
 
 // Drop remembers that a row would not be copied.
 func (r *RememberedIdentities) Drop(source string, t *plan.Table, id int64) {
-	of := rowsOf{source, t.Name}
-	if r.dropped[of] == nil {
-		r.dropped[of] = map[int64]bool{}
-	}
-	r.dropped[of][id] = true
+	r.dropped[sourceRow{source, t.Name, id}] = true
 }
 
 // Add remembers that a row would be merged into another one.
-func (r *RememberedIdentities) Add(source string, t *plan.Table, id int64, winner Ident) {
-	of := rowsOf{source, t.Name}
-	if r.winners[of] == nil {
-		r.winners[of], r.losers[of] = map[int64]Ident{}, map[Ident][]int64{}
-	}
-	r.winners[of][id] = winner
-	r.losers[of][winner] = append(r.losers[of][winner], id)
+func (r *RememberedIdentities) Add(source string, t *plan.Table, id int64, into Ident) {
+	r.winners[sourceRow{source, t.Name, id}] = into
+	w := winner{source, t.Name, into}
+	r.losers[w] = append(r.losers[w], id)
 }
 
 func (r *RememberedIdentities) identify(_ context.Context, source string, t *plan.Table, keys []int64) (map[int64]Ident, error) {
 	found := map[int64]Ident{}
-	of := rowsOf{source, t.Name}
 	for _, key := range keys {
-		id, ok := r.winners[of][key]
-		if !ok {
-			id = Ident{source, key}
+		row := sourceRow{source, t.Name, key}
+		if r.dropped[row] {
+			continue
 		}
-		if !r.dropped[of][key] {
-			found[key] = id
+		found[key] = Ident{source, key}
+		if into, ok := r.winners[row]; ok {
+			found[key] = into
 		}
 	}
 	return found, nil
 }
 
 func (r *RememberedIdentities) members(_ context.Context, source string, t *plan.Table, ids []Ident) (map[Ident][]int64, error) {
-	of := rowsOf{source, t.Name}
 	found := map[Ident][]int64{}
 	for _, id := range ids {
-		found[id] = slices.Clone(r.losers[of][id])
-		if _, gone := r.winners[of][id.Key]; id.source == source && !gone && !r.dropped[of][id.Key] {
+		found[id] = slices.Clone(r.losers[winner{source, t.Name, id}])
+		row := sourceRow{source, t.Name, id.Key}
+		if _, gone := r.winners[row]; id.source == source && !gone && !r.dropped[row] {
 			found[id] = append(found[id], id.Key)
 		}
 	}

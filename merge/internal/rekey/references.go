@@ -14,46 +14,58 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A Checker tells which ids are those of rows in one database. It remembers rows
-// that it has found. It is used by one goroutine at a time.
+// A Checker tells which ids are those of rows in one database.
 type Checker struct {
 	Engine *dialect.Dialect
 	Q      chunk.Queryer
-	known  map[*plan.Table]map[int64]bool
-	size   int
 }
 
-// rows returns a set that has those of ids that are the ids of rows of a table.
+// rows returns those of ids that are the ids of rows of a table.
 func (c *Checker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[int64]bool, error) {
-	if c.size > remembered {
-		c.known, c.size = nil, 0
-	}
-	if c.known == nil {
-		c.known = map[*plan.Table]map[int64]bool{}
-	}
-	known := c.known[t]
-	if known == nil {
-		known = map[int64]bool{}
-		c.known[t] = known
-	}
-	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	ask := slices.DeleteFunc(ids, func(id int64) bool { return known[id] })
+	found := map[int64]bool{}
 	key := t.Key()
-	for part := range slices.Chunk(ask, ledger.MaxIDs) {
-		condition, args := chunk.AnyOf(c.Engine, c.Engine.Quote(key.Name), part)
-		text := "SELECT " + c.Engine.Quote(key.Name) + " FROM " + c.Engine.Quote(t.Name) + " WHERE " + condition
-		rows, err := chunk.ReadAll(ctx, c.Engine, c.Q, text, []*plan.Column{key}, args)
+	name := c.Engine.Quote(key.Name)
+	for part := range slices.Chunk(slices.Compact(slices.Sorted(slices.Values(ids))), ledger.MaxIDs) {
+		condition, args := chunk.AnyOf(c.Engine, name, part)
+		rows, err := chunk.ReadAll(ctx, c.Engine, c.Q, "SELECT "+name+" FROM "+c.Engine.Quote(t.Name)+" WHERE "+condition, []*plan.Column{key}, args)
 		if err != nil {
 			return nil, c.Engine.Failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
 		}
 		for _, row := range rows {
 			if id, ok := sqlvalue.ID(row[0]); ok {
-				known[id] = true
-				c.size++
+				found[id] = true
 			}
 		}
 	}
-	return known, nil
+	return found, nil
+}
+
+// Resolve returns the successors of rows of a source table. A nil table has no
+// rows. Whether a row without an entry in the map exists at all is asked of
+// source, which may be nil where that does not matter: such rows are then kept.
+func Resolve(ctx context.Context, m ledger.IDMap, source *Checker, t *ledger.SourceTable, ids []int64) (found map[int64]ledger.Successor, err error) {
+	found = map[int64]ledger.Successor{}
+	if t == nil {
+		return found, nil
+	}
+	if t.Mapped {
+		if found, err = m.Find(ctx, t, ids); err != nil || t.Rekeys {
+			return found, err
+		}
+	}
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { _, ok := found[id]; return ok })
+	var there map[int64]bool
+	if source != nil {
+		if there, err = source.rows(ctx, t.Table, ids); err != nil {
+			return nil, err
+		}
+	}
+	for _, id := range ids {
+		if source == nil || there[id] {
+			found[id] = ledger.Successor{ID: id, Fate: ledger.Kept}
+		}
+	}
+	return found, nil
 }
 
 // A Held is a reference that a row holds.
@@ -70,12 +82,12 @@ type Held struct {
 // tables of the column's references; nil has no rows. A value in which there is
 // no id is a [*report.RowError] that fail may take.
 func (c *Checker) Orphans(
-	ctx context.Context, f *Finder, rows [][]any, parents []*plan.Table, fail func(row int, err *report.RowError), visit func(h Held, missing bool) error,
+	ctx context.Context, column *IDColumn, rows [][]any, parents []*plan.Table, fail func(row int, err *report.RowError), visit func(h Held, missing bool) error,
 ) error {
 	var all []Held
 	wanted := map[*plan.Table][]int64{}
 	for i, values := range rows {
-		_, _, err := f.Edit(&Row{Key: f.table.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
+		_, _, err := column.Edit(&Row{Key: column.table.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
 			h := Held{Row: i, Ref: ref, Text: text}
 			if h.ID, h.Valid = sqlvalue.ParseID(text); h.Valid && parents[ref] != nil {
 				wanted[parents[ref]] = append(wanted[parents[ref]], h.ID)

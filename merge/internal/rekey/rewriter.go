@@ -23,20 +23,15 @@ type Row struct {
 // copier and to the row verifier. It is used by one goroutine at a time, and only
 // reads.
 type Rewriter struct {
-	ledger   ledger.Ledger
-	ids      ledger.IDMap
-	Tables   map[string]*ledger.SourceTable // of the source, by name
-	source   *Checker
-	Resolver *Resolver
+	IDs    ledger.IDMap
+	Tables map[string]*ledger.SourceTable // of the source, by name
+	source *Checker
 }
 
 // NewRewriter returns one for the tables of a source, by sessions of the target
 // and of the source.
 func NewRewriter(tables map[string]*ledger.SourceTable, target, source *chunk.Session) *Rewriter {
-	return &Rewriter{
-		ledger: ledger.Of(target), ids: ledger.MapOf(target), Tables: tables,
-		source: &Checker{Engine: source.Engine, Q: source}, Resolver: NewResolver(ledger.MapOf(target)),
-	}
+	return &Rewriter{ledger.MapOf(target), tables, &Checker{source.Engine, source}}
 }
 
 // ErrKey says that the id of a row is none.
@@ -72,7 +67,7 @@ func (w *Rewriter) fates(ctx context.Context, t *ledger.SourceTable, rows []Row)
 		}
 		// The rows follow on each other in the table, so there is little else between.
 		var err error
-		if found, err = w.ids.Between(ctx, t, slices.Min(ids), slices.Max(ids)); err != nil {
+		if found, err = w.IDs.Between(ctx, t, slices.Min(ids), slices.Max(ids)); err != nil {
 			return err
 		}
 	}
@@ -104,7 +99,7 @@ func (w *Rewriter) change(ctx context.Context, t *ledger.SourceTable, rows []Row
 		keys[i] = sqlvalue.FormatRow(r.Key)
 		at[keys[i]] = i
 	}
-	changes, err := w.ledger.Changes(ctx, t, keys)
+	changes, err := w.IDs.Changes(ctx, t, keys)
 	if err != nil {
 		return err
 	}
@@ -125,55 +120,59 @@ func (w *Rewriter) change(ctx context.Context, t *ledger.SourceTable, rows []Row
 // References puts new ids in the place of old ones, in columns that refer to
 // others and that want reports true for.
 func (w *Rewriter) References(ctx context.Context, t *ledger.SourceTable, rows []Row, want func(*plan.Column) bool) error {
-	var finders []*Finder
-	wanted := map[*ledger.SourceTable]map[bool][]int64{}
+	type question struct {
+		parent *ledger.SourceTable
+		exact  bool
+	}
+	wanted, found := map[question][]int64{}, map[question]map[int64]ledger.Successor{}
+	var columns []*IDColumn
 	for at, c := range t.Columns {
 		if !c.HoldsReferences() || !want(c) {
 			continue
 		}
-		f, err := NewFinder(w.Tables, t, at)
+		column, err := NewIDColumn(w.Tables, t, at)
 		if err != nil {
 			return err
 		}
-		if f.idle() {
+		if column.idle() {
 			continue
 		}
-		finders = append(finders, f)
+		columns = append(columns, column)
 		for i := range rows {
 			if rows[i].New == nil {
 				continue
 			}
-			if err := f.each(&rows[i], func(parent *ledger.SourceTable, id int64) {
-				if wanted[parent] == nil {
-					wanted[parent] = map[bool][]int64{}
+			_, _, err := column.Edit(&rows[i], func(ref int, text string) (string, bool) {
+				if id, ok := sqlvalue.ParseID(text); ok && column.Parents[ref] != nil {
+					q := question{column.Parents[ref], column.exact}
+					wanted[q] = append(wanted[q], id)
 				}
-				wanted[parent][f.exact] = append(wanted[parent][f.exact], id)
-			}); err != nil {
-				return err
-			}
-		}
-	}
-	found := map[*ledger.SourceTable]map[bool]map[int64]ledger.Successor{}
-	for parent, both := range wanted {
-		found[parent] = map[bool]map[int64]ledger.Successor{}
-		for exact, ids := range both {
-			var source *Checker
-			if exact {
-				source = w.source
-			}
-			after, err := w.Resolver.Resolve(ctx, source, parent, ids)
+				return text, true
+			})
 			if err != nil {
 				return err
 			}
-			found[parent][exact] = after
 		}
 	}
-	for _, f := range finders {
+	for q, ids := range wanted {
+		var source *Checker
+		if q.exact {
+			source = w.source
+		}
+		var err error
+		if found[q], err = Resolve(ctx, w.IDs, source, q.parent, ids); err != nil {
+			return err
+		}
+	}
+	for _, column := range columns {
 		for i := range rows {
 			if rows[i].New == nil {
 				continue
 			}
-			if err := f.replace(&rows[i], func(parent *ledger.SourceTable, id int64) ledger.Successor { return found[parent][f.exact][id] }); err != nil {
+			after := func(parent *ledger.SourceTable, id int64) ledger.Successor {
+				return found[question{parent, column.exact}][id]
+			}
+			if err := column.replace(&rows[i], after); err != nil {
 				return err
 			}
 		}

@@ -32,10 +32,7 @@ func (c *copier) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, er
 	if err != nil {
 		return 0, err
 	}
-	for _, row := range values {
-		bytes += chunk.SizeOf(row)
-	}
-	return bytes, c.write(ctx, rows, done)
+	return chunk.SizeOf(values...), c.write(ctx, rows, done)
 }
 
 // rows returns the source's rows in some chunks, and what they become.
@@ -90,7 +87,7 @@ func (c *copier) changed(key []any, reason string) error {
 func (c *copier) account(chunks []ledger.Chunk, rows []rekey.Row) ([]ledger.Chunk, error) {
 	done := make([]ledger.Chunk, len(chunks))
 	for i, minted := range chunks {
-		d := ledger.Chunk{SourceTable: minted.SourceTable, Phase: ledger.PhaseCopy, Seq: minted.Seq, Lo: minted.Lo, Hi: minted.Hi, Read: minted.Read}
+		d := minted.In(ledger.PhaseCopy)
 		for _, row := range rows[:minted.Read] {
 			d.Hash.Add(c.hasher.Row(row.Old))
 			switch row.Fate {
@@ -103,14 +100,12 @@ func (c *copier) account(chunks []ledger.Chunk, rows []rekey.Row) ([]ledger.Chun
 			case ledger.Dropped:
 				d.Dropped++
 			}
-			if row.New != nil {
-				d.Written++
-			}
 		}
-		if d.Rekeyed != minted.Rekeyed || d.Merged != minted.Merged || d.Dropped != minted.Dropped {
+		if d.Counts != minted.Counts {
 			return nil, c.changed(minted.Hi, fmt.Sprintf("of the rows up to it %d, %d and %d had a new id, were merged and were dropped, and now it would be %d, %d and %d",
 				minted.Rekeyed, minted.Merged, minted.Dropped, d.Rekeyed, d.Merged, d.Dropped))
 		}
+		d.Written = d.Read - d.Merged - d.Dropped
 		rows, done[i] = rows[minted.Read:], d
 	}
 	return done, nil

@@ -9,11 +9,12 @@ import (
 	"github.com/shardsnow/snow/merge/internal/rekey"
 )
 
-// A Executor reads the rows of a source table, and writes those of the target.
+// An Executor reads the rows of a source table, and writes those of the target.
 type Executor struct {
 	*minter
 	*copier
 	*verifier
+	*linker
 }
 
 // New returns the executor for a work.
@@ -24,15 +25,12 @@ func New(ctx context.Context, w phases.Work) (*Executor, error) {
 	}
 	rewriter := rekey.NewRewriter(w.Run.Of(w.Table.Source), w.Conns.Target, source)
 	hasher := chunk.NewHasher(w.Table.Columns, w.Blobs())
+	c := &copier{Work: w, rewriter: rewriter, hasher: hasher}
 	return &Executor{
-		&minter{Work: w, rewriter: rewriter, writer: ledger.MapWriter{S: w.Conns.Target}},
-		&copier{Work: w, rewriter: rewriter, hasher: hasher},
-		&verifier{Work: w, rewriter: rewriter, hasher: hasher, target: &rekey.Checker{Engine: w.Engine, Q: w.Conns.Target}},
+		&minter{Work: w, rewriter: rewriter, writer: ledger.NewMapWriter(w.Conns.Target)}, c,
+		&verifier{Work: w, rewriter: rewriter, hasher: hasher, target: &rekey.Checker{Engine: w.Engine, Q: w.Conns.Target}}, newLinker(c),
 	}, nil
 }
-
-// Joins is as [phases.Executor] says: chunks are compared one by one.
-func (x *Executor) Joins() bool { return false }
 
 // Close ends prepared statements.
 func (x *Executor) Close() {

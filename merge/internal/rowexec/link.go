@@ -10,77 +10,59 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
-	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A Linker sets the references of one source table that were NULL at first.
-type Linker struct {
+// A linker sets the references of one source table that were NULL at first.
+type linker struct {
 	*copier
 	part    *ledger.SourceTable // the same table with those columns
 	set     []int               // which of part's they are
 	touched []string            // assignments that keep ON UPDATE from changing other columns
 }
 
-// NewLinker returns one for a work.
-func NewLinker(ctx context.Context, w phases.Work) (*Linker, error) {
-	x, err := New(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	rows := x.copier
-	t := rows.Table.Only(func(c *plan.Column) bool { return slices.Contains(rows.Deferred, c) })
-	l := &Linker{copier: rows, part: t}
-	for at, c := range t.Columns {
-		if slices.Contains(rows.Deferred, c) {
+func newLinker(c *copier) *linker {
+	deferred := func(column *plan.Column) bool { return slices.Contains(c.Deferred, column) }
+	l := &linker{copier: c, part: c.Table.Only(deferred)}
+	for at, column := range l.part.Columns {
+		if deferred(column) {
 			l.set = append(l.set, at)
 		}
 	}
-	if rows.Engine.Kind == sqlsnow.MySQL {
-		for _, c := range t.Table.Columns {
-			if typ := sqltype.Word(c.Type); c.Generated == "" && (typ == "timestamp" || typ == "datetime") {
-				name := rows.Engine.Quote(c.Name)
-				l.touched = append(l.touched, "t."+name+" = t."+name)
-			}
+	for _, column := range c.Table.Table.Columns {
+		if typ := sqltype.Word(column.Type); c.Engine.Kind == sqlsnow.MySQL && column.Generated == "" && (typ == "timestamp" || typ == "datetime") {
+			name := "t." + c.Engine.Quote(column.Name)
+			l.touched = append(l.touched, name+" = "+name)
 		}
 	}
-	return l, nil
+	return l
 }
 
-// Close does nothing: no statement is kept.
-func (l *Linker) Close() {}
-
-// Link does so for the rows of some chunks.
-func (l *Linker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
+// Link sets the references of the rows of some chunks.
+func (l *linker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
 	values, rows, err := l.rows(ctx, l.part, chunks)
 	if err != nil {
 		return 0, err
 	}
-	done := make([]ledger.Chunk, len(chunks))
-	at := 0
-	for i, c := range chunks {
-		done[i] = ledger.Chunk{SourceTable: c.SourceTable, Phase: ledger.PhaseLink, Seq: c.Seq, Lo: c.Lo, Hi: c.Hi, Read: c.Read}
-		for _, r := range rows[at : at+int(c.Read)] {
-			if r.Fate == ledger.Missing {
-				return 0, l.changed(r.Key, "the row is new")
-			}
-		}
-		at += int(c.Read)
+	if at := slices.IndexFunc(rows, func(r rekey.Row) bool { return r.Fate == ledger.Missing }); at >= 0 {
+		return 0, l.changed(rows[at].Key, "the row is new")
 	}
-	for _, row := range values {
-		bytes += chunk.SizeOf(row)
+	done := make([]ledger.Chunk, len(chunks))
+	for i, c := range chunks {
+		done[i] = c.In(ledger.PhaseLink)
 	}
 	rows = slices.DeleteFunc(rows, func(r rekey.Row) bool {
 		return r.New == nil || !slices.ContainsFunc(l.set, func(at int) bool { return r.New[at] != nil })
 	})
-	return bytes, l.Engine.Failed("link", l.update(ctx, rows, done))
+	return chunk.SizeOf(values...), l.Engine.Failed("link", l.update(ctx, rows, done))
 }
 
-func (l *Linker) update(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
+func (l *linker) update(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
 	target := l.Conns.Target
 	if len(l.set) == 0 || l.joinable(rows) { // the source may not have the columns
 		err := l.Lease.Transaction(ctx, target, func() error {
@@ -100,7 +82,7 @@ func (l *Linker) update(ctx context.Context, rows []rekey.Row, done []ledger.Chu
 }
 
 // updateEach sets columns row by row, and names the row that is refused.
-func (l *Linker) updateEach(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
+func (l *linker) updateEach(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
 	e, target := l.Engine, l.Conns.Target
 	var assign, match []string
 	for n, at := range l.set {
@@ -137,7 +119,7 @@ func (l *Linker) updateEach(ctx context.Context, rows []rekey.Row, done []ledger
 // joinable reports whether rows can be updated by statements for many of them:
 // all values are integers, and the target is a server, where each statement is a
 // way there and back.
-func (l *Linker) joinable(rows []rekey.Row) bool {
+func (l *linker) joinable(rows []rekey.Row) bool {
 	if l.Engine.Kind == sqlsnow.SQLite || len(l.part.Primary) != 1 {
 		return false
 	}
@@ -150,55 +132,42 @@ func (l *Linker) joinable(rows []rekey.Row) bool {
 }
 
 // updateMany sets columns of some rows in one statement, whose numbers are part
-// of the text, or arrays.
-func (l *Linker) updateMany(ctx context.Context, rows []rekey.Row) error {
-	e, table := l.Engine, l.Engine.Quote(l.part.Table.Name)
+// of the text.
+func (l *linker) updateMany(ctx context.Context, rows []rekey.Row) error {
+	postgres := l.Engine.Kind == sqlsnow.Postgres
 	columns := append([]int{l.part.Primary[0]}, l.set...)
-	var assign, names []string
-	for i, at := range columns {
-		names = append(names, "c"+strconv.Itoa(i))
-		if i > 0 {
-			name := e.Quote(l.part.Columns[at].Name)
-			if e.Kind == sqlsnow.MySQL {
-				name = "t." + name
-			}
-			assign = append(assign, name+" = v."+names[i])
-		}
-	}
-	on := "t." + e.Quote(l.part.Columns[columns[0]].Name) + " = v.c0"
-	number := func(v any) string {
-		if n, ok := v.(int64); ok {
-			return strconv.FormatInt(n, 10)
-		}
-		return "NULL"
-	}
-	if e.Kind == sqlsnow.Postgres {
-		var args []any
-		var arrays []string
-		for i, at := range columns {
-			var all []string
-			for _, r := range rows {
-				all = append(all, number(r.New[at]))
-			}
-			args = append(args, "{"+strings.Join(all, ",")+"}")
-			arrays = append(arrays, "CAST("+e.Placeholder(i+1)+" AS BIGINT[])")
-		}
-		_, err := l.Conns.Target.ExecContext(ctx, "UPDATE "+table+" AS t SET "+strings.Join(assign, ", ")+
-			" FROM unnest("+strings.Join(arrays, ", ")+") AS v ("+strings.Join(names, ", ")+") WHERE "+on, args...)
-		return err
-	}
-	var values []string
+	var assign, values []string
 	for n, r := range rows {
 		cells := make([]string, len(columns))
 		for i, at := range columns {
-			cells[i] = number(r.New[at])
+			if cells[i] = "NULL"; r.New[at] != nil {
+				cells[i] = sqlvalue.Text(r.New[at])
+			}
+			if n == 0 && postgres {
+				cells[i] = "CAST(" + cells[i] + " AS BIGINT)"
+			}
 			if n == 0 {
-				cells[i] += " AS " + names[i]
+				cells[i] += " AS c" + strconv.Itoa(i)
 			}
 		}
 		values = append(values, "SELECT "+strings.Join(cells, ", "))
 	}
-	_, err := l.Conns.Target.ExecContext(ctx, "UPDATE "+table+" AS t JOIN ("+strings.Join(values, " UNION ALL ")+") AS v ON "+on+
-		" SET "+strings.Join(append(assign, l.touched...), ", "))
+	for i, at := range l.set {
+		name := l.Engine.Quote(l.part.Columns[at].Name)
+		if !postgres {
+			name = "t." + name
+		}
+		assign = append(assign, name+" = v.c"+strconv.Itoa(i+1))
+	}
+	set := " SET " + strings.Join(append(assign, l.touched...), ", ")
+	from := "(" + strings.Join(values, " UNION ALL ") + ") AS v"
+	on := "t." + l.Engine.Quote(l.part.Columns[columns[0]].Name) + " = v.c0"
+	text := "UPDATE " + l.Engine.Quote(l.part.Table.Name) + " AS t"
+	if postgres {
+		text += set + " FROM " + from + " WHERE " + on
+	} else {
+		text += " JOIN " + from + " ON " + on + set
+	}
+	_, err := l.Conns.Target.ExecContext(ctx, text)
 	return err
 }

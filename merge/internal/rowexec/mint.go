@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
@@ -21,17 +20,16 @@ var errNull = errors.New("its primary key has a NULL, as SQLite allows: no row c
 type minter struct {
 	phases.Work
 	rewriter *rekey.Rewriter
-	writer   ledger.MapWriter
+	writer   *chunk.Inserter     // of the map
 	part     *ledger.SourceTable // the same table with the columns that decide
 	ids      rekey.NewIDs        // where the rows get new ids
-	created  int                 // the column of part that dates them; -1 if there is none
-	zone     *time.Location
+	dates    *rekey.Dates        // of the rows of part, there
 
 	after []any // the last primary key that was decided on
 	seq   int64 // of its chunk
 
 	// What the rows of the next transaction become.
-	entries []ledger.Entry
+	entries [][]any // of the map
 	changes []ledger.Change
 	chunks  []ledger.Chunk
 }
@@ -42,25 +40,20 @@ func (m *minter) Mint(ctx context.Context) error {
 		return err
 	}
 	pace := m.Pace()
-	ahead := &readAhead{conns: m.Conns, table: m.part}
-	defer ahead.wait()
 	for {
 		if err := m.Pause(ctx); err != nil {
 			return err
 		}
-		start := time.Now()
-		rows, more, err := ahead.next(ctx, m.after, pace.Size())
-		if err != nil {
-			return err
+		start, limit := time.Now(), pace.Size()
+		if limit > chunk.Rows {
+			limit -= limit % chunk.Rows
 		}
-		if len(rows) == 0 {
-			return nil
+		rows, err := m.part.Read(ctx, m.Conns, m.after, nil, limit)
+		if err != nil || len(rows) == 0 {
+			return err
 		}
 		if err := m.decide(ctx, rows); err != nil {
 			return err
-		}
-		if more { // the source is not needed for what comes next
-			ahead.begin(ctx, m.after, pace.Size())
 		}
 		err = m.Lease.Transaction(ctx, m.Conns.Target, func() error { return m.write(ctx) })
 		if err != nil {
@@ -69,7 +62,7 @@ func (m *minter) Mint(ctx context.Context) error {
 		took := time.Since(start)
 		pace.Observe(len(rows), 0, took)
 		m.Progress.Chunk(len(rows), took)
-		if !more {
+		if len(rows) < limit {
 			return nil
 		}
 	}
@@ -85,15 +78,11 @@ func (m *minter) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.after, m.seq, m.created = last.Hi, last.Seq, -1
-	if !t.Rekeys {
-		return nil
-	}
-	f := rekey.NewFormula(t.Ids, m.Run.Facts.Now)
-	m.ids = rekey.NewIDs{Formula: f, Place: max(last.Place, f.Start())}
-	m.created, m.zone = m.part.Position(t.Table.Created), time.UTC
-	if m.created >= 0 && t.Table.Zone != "" && !rekey.Zoned(m.Engine.Kind, m.part.Columns[m.created]) {
-		m.zone, err = time.LoadLocation(t.Table.Zone)
+	m.after, m.seq = last.Hi, last.Seq
+	if t.Rekeys {
+		f := rekey.NewFormula(t.Ids, m.Run.Facts.Now)
+		m.ids = rekey.NewIDs{Formula: f, Place: max(last.Place, f.Start())}
+		m.dates, err = rekey.NewDates(m.Engine.Kind, m.part)
 	}
 	return err
 }
@@ -121,7 +110,7 @@ func (m *minter) decide(ctx context.Context, rows [][]any) error {
 	n := 0
 	for part := range slices.Chunk(all, chunk.Rows) {
 		m.seq++
-		c := ledger.Chunk{SourceTable: m.Table.ID, Phase: ledger.PhaseMint, Seq: m.seq, Lo: m.after, Read: int64(len(part))}
+		c := ledger.Chunk{SourceTable: m.Table.ID, Phase: ledger.PhaseMint, Seq: m.seq, Lo: m.after, Counts: ledger.Counts{Read: int64(len(part))}}
 		m.ids.Late = 0
 		for _, r := range part {
 			var v rekey.Verdict
@@ -161,7 +150,7 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	case r.Fate == ledger.Dropped:
 		c.Dropped++
 		if m.Table.Mapped {
-			m.entries = append(m.entries, ledger.Entry{Old: old, Kind: ledger.KindDropped})
+			m.enterMap(old, 0, ledger.Dropped)
 		} else {
 			left(ledger.ChangeDropped, nil)
 		}
@@ -169,7 +158,7 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	case v.Merged:
 		c.Merged++
 		if m.Table.Mapped {
-			m.entries = append(m.entries, ledger.Entry{Old: old, New: v.Winner.Key, Kind: ledger.KindMerged})
+			m.enterMap(old, v.Winner.Key, ledger.Merged)
 		} else {
 			left(ledger.ChangeMerged, sqlvalue.FormatKey(v.WinnerKey))
 		}
@@ -182,21 +171,21 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 		return nil
 	}
 	c.Rekeyed++
-	var created time.Time
-	dated := false
-	if m.created >= 0 {
-		created, dated = rekey.ParseDate(r.Old[m.created], m.zone)
-	}
+	created, dated := m.dates.Of(r.Old)
 	id, err := m.ids.Make(old, created, dated)
 	if err != nil {
 		return m.Table.RowError(r.Key, err)
 	}
-	m.entries = append(m.entries, ledger.Entry{Old: old, New: int64(id), Kind: ledger.KindNew})
+	m.enterMap(old, int64(id), ledger.Rekeyed)
 	return nil
 }
 
+func (m *minter) enterMap(old, id int64, fate ledger.Fate) {
+	m.entries = append(m.entries, ledger.MapRow(m.Table, old, ledger.Successor{ID: id, Fate: fate}))
+}
+
 func (m *minter) write(ctx context.Context) error {
-	if err := m.writer.Write(ctx, m.Table, m.entries); err != nil {
+	if err := m.writer.Write(ctx, m.entries); err != nil {
 		return err
 	}
 	ledger := ledger.Of(m.Conns.Target)
@@ -204,36 +193,4 @@ func (m *minter) write(ctx context.Context) error {
 		return err
 	}
 	return ledger.InsertChunks(ctx, m.chunks)
-}
-
-// A readAhead reads the next rows of a source table while the last ones are
-// written.
-type readAhead struct {
-	conns *chunk.Conns
-	table *ledger.SourceTable
-	group sync.WaitGroup
-	begun bool
-	limit int
-	rows  [][]any
-	err   error
-}
-
-func (a *readAhead) begin(ctx context.Context, after []any, size int) {
-	if a.limit = size; a.limit > chunk.Rows {
-		a.limit -= a.limit % chunk.Rows
-	}
-	a.begun = true
-	a.group.Go(func() { a.rows, a.err = a.table.Read(ctx, a.conns, after, nil, a.limit) })
-}
-
-func (a *readAhead) wait() { a.group.Wait() }
-
-// next returns rows, and whether there may be more.
-func (a *readAhead) next(ctx context.Context, after []any, size int) ([][]any, bool, error) {
-	if !a.begun {
-		a.begin(ctx, after, size)
-	}
-	a.wait()
-	a.begun = false
-	return a.rows, len(a.rows) == a.limit, a.err
 }

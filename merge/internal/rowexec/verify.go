@@ -25,10 +25,10 @@ type verifier struct {
 
 // Compare compares the rows of some chunks, and looks whether the source has
 // changed in them.
-func (v *verifier) Compare(ctx context.Context, tasks []phases.Task) (*phases.Proof, error) {
-	total := phases.NewProof()
+func (v *verifier) Compare(ctx context.Context, tasks []phases.Task) (*phases.Findings, error) {
+	total := phases.NewFindings()
 	for _, t := range tasks {
-		found := phases.NewProof()
+		found := phases.NewFindings()
 		found.First, found.Last = total.First, total.Last
 		if err := v.compareChunk(ctx, t, found); err != nil {
 			return nil, err
@@ -39,7 +39,7 @@ func (v *verifier) Compare(ctx context.Context, tasks []phases.Task) (*phases.Pr
 	return total, nil
 }
 
-func (v *verifier) compareChunk(ctx context.Context, t phases.Task, found *phases.Proof) error {
+func (v *verifier) compareChunk(ctx context.Context, t phases.Task, found *phases.Findings) error {
 	values, err := v.Table.Read(ctx, v.Conns, t.Mint.Lo, t.Mint.Hi, 0)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (v *verifier) compareChunk(ctx context.Context, t phases.Task, found *phase
 }
 
 // compareRows looks for rows in the target.
-func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *phases.Proof) error {
+func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *phases.Findings) error {
 	t := v.Table
 	var keys [][]any
 	wants := make([]chunk.Sum, len(rows))
@@ -105,7 +105,7 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 		}
 		keys = append(keys, key)
 	}
-	there, err := chunk.ReadKeys(ctx, v.Engine, v.Conns.Target, t.Table.Name, t.Columns, t.Table.PrimaryKey, keys)
+	there, err := chunk.ReadKeys(ctx, v.Engine, v.Conns.Target, t.Table.Name, t.Columns, chunk.ColumnsOf(t.Table, t.Table.PrimaryKey), keys)
 	if err != nil {
 		return v.Engine.Failed(fmt.Sprintf("read table %q of the target", t.Table.Name), err)
 	}
@@ -116,7 +116,7 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 			continue // its key is equal to one of ours for the database: ours is missing, then
 		}
 		seen[i] = true
-		found.Copied++
+		found.Written++
 		is := v.hasher.Row(got)
 		found.Found.Add(is)
 		if is != wants[i] {
@@ -146,7 +146,7 @@ func (v *verifier) keyOf(key []any) string {
 
 // order sees to it that new ids sort as the old ones, and are those that nobody
 // else can have got.
-func (v *verifier) order(r rekey.Row, found *phases.Proof) {
+func (v *verifier) order(r rekey.Row, found *phases.Findings) {
 	t := v.Table
 	id, ok := sqlvalue.ID(r.New[t.Key])
 	if !ok {
@@ -168,7 +168,7 @@ func (v *verifier) order(r rekey.Row, found *phases.Proof) {
 	}
 }
 
-func (v *verifier) differences(r rekey.Row, got []any, found *phases.Proof) {
+func (v *verifier) differences(r rekey.Row, got []any, found *phases.Findings) {
 	for n, c := range v.Table.Columns {
 		if !v.hasher.Equal(n, r.New[n], got[n]) {
 			f := v.Table.Failure(report.CheckRows, r.Key, "want %s, got %s", sqlvalue.Sample(r.New[n]), sqlvalue.Sample(got[n]))
@@ -179,13 +179,13 @@ func (v *verifier) differences(r rekey.Row, got []any, found *phases.Proof) {
 }
 
 // references looks for the rows that the target's rows refer to.
-func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, found *phases.Proof) error {
+func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, found *phases.Findings) error {
 	t := v.Table
 	for n, c := range t.Columns {
 		if !c.HoldsReferences() {
 			continue
 		}
-		f, err := rekey.NewFinder(v.rewriter.Tables, t, n)
+		f, err := rekey.NewIDColumn(v.rewriter.Tables, t, n)
 		if err != nil {
 			return err
 		}
@@ -236,7 +236,7 @@ func (v *verifier) orphan(ctx context.Context, h rekey.Held, parent *plan.Table)
 	if !h.Valid {
 		return reason, nil
 	}
-	after, err := v.rewriter.Resolver.Resolve(ctx, nil, v.rewriter.Tables[parent.Name], []int64{h.ID})
+	after, err := rekey.Resolve(ctx, v.rewriter.IDs, nil, v.rewriter.Tables[parent.Name], []int64{h.ID})
 	if a := after[h.ID]; a.Fate == ledger.Rekeyed || a.Fate == ledger.Merged {
 		reason += fmt.Sprintf(": it is an old id, whose row has %d now", a.ID)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-func TestFinder(t *testing.T) {
+func TestIDColumn(t *testing.T) {
 	const owner = "$.owner"
 	for _, test := range []struct {
 		column   plan.Column
@@ -34,7 +34,7 @@ func TestFinder(t *testing.T) {
 		if c.Role == plan.RoleJSON {
 			c.Refers[0].Path = owner
 		}
-		f, err := NewFinder(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
+		f, err := NewIDColumn(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestFinder(t *testing.T) {
 }
 
 // What is no id is never an orphan: it is an error where those are not.
-func TestFinderNoID(t *testing.T) {
+func TestIDColumnNoID(t *testing.T) {
 	json := func(paths ...string) plan.Column {
 		c := plan.Column{Role: plan.RoleJSON, Type: "json"}
 		for _, p := range paths {
@@ -101,7 +101,7 @@ func TestFinderNoID(t *testing.T) {
 			if test.none != "" {
 				c.None = []string{test.none}
 			}
-			f, err := NewFinder(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
+			f, err := NewIDColumn(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +118,7 @@ func TestFinderNoID(t *testing.T) {
 	}
 }
 
-func TestFinderPolymorphic(t *testing.T) {
+func TestIDColumnPolymorphic(t *testing.T) {
 	c := plan.Column{Name: "thing", Role: plan.RolePolymorphic, By: "kind", None: []string{"0"}, Refers: []*plan.Reference{{Table: "players", Value: "player"}, {Value: "none"}}}
 	empty := c
 	empty.Refers = []*plan.Reference{{Table: "players", Value: ""}}
@@ -139,7 +139,7 @@ func TestFinderPolymorphic(t *testing.T) {
 		{empty, "", int64(3), int64(103), ""},
 	} {
 		s := &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&test.column, {Name: "kind"}}}
-		f, err := NewFinder(nil, s, 0)
+		f, err := NewIDColumn(nil, s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestFinderPolymorphic(t *testing.T) {
 		}
 	}
 	var p *plan.Error
-	if _, err := NewFinder(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0); !errors.As(err, &p) {
+	if _, err := NewIDColumn(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0); !errors.As(err, &p) {
 		t.Errorf("without the column of kinds: got %v, want a PlanError", err)
 	}
 }

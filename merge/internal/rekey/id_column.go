@@ -1,8 +1,10 @@
 package rekey
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,8 +15,9 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A Finder finds the ids in one column of a source table.
-type Finder struct {
+// An IDColumn is a column of a source table whose values have ids in them. It
+// finds them, and puts others in their places.
+type IDColumn struct {
 	table   *ledger.SourceTable
 	Column  *plan.Column
 	At      int
@@ -26,10 +29,10 @@ type Finder struct {
 	Reached []bool // for each of the references of RoleJSON, whether its path led to a value; nil until there was JSON
 }
 
-// NewFinder returns one for a column, given the tables of the source by name.
-func NewFinder(tables map[string]*ledger.SourceTable, t *ledger.SourceTable, at int) (*Finder, error) {
+// NewIDColumn returns a column, given the tables of the source by name.
+func NewIDColumn(tables map[string]*ledger.SourceTable, t *ledger.SourceTable, at int) (*IDColumn, error) {
 	c := t.Columns[at]
-	f := &Finder{table: t, Column: c, At: at, by: t.Position(c.By), exact: c.Orphans != plan.OrphansFail}
+	f := &IDColumn{table: t, Column: c, At: at, by: t.Position(c.By), exact: c.Orphans != plan.OrphansFail, none: map[string]bool{}}
 	if c.Role == plan.RolePolymorphic && f.by < 0 {
 		return nil, &plan.Error{Table: t.Table.Name, Column: c.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", c.By, t.Source)}
 	}
@@ -44,17 +47,14 @@ func NewFinder(tables map[string]*ledger.SourceTable, t *ledger.SourceTable, at 
 		}
 		f.routes = append(f.routes, jsonpath.Route{Ref: i, Steps: steps})
 	}
-	if len(c.None) > 0 {
-		f.none = map[string]bool{}
-		for _, text := range c.None {
-			f.none[text] = true
-		}
+	for _, text := range c.None {
+		f.none[text] = true
 	}
 	return f, nil
 }
 
 // idle reports whether all ids stay as they are without a look at them.
-func (f *Finder) idle() bool {
+func (f *IDColumn) idle() bool {
 	if f.exact {
 		return false
 	}
@@ -66,43 +66,26 @@ func (f *Finder) idle() bool {
 	return true
 }
 
-// each calls visit for each id of a row.
-func (f *Finder) each(r *Row, visit func(parent *ledger.SourceTable, id int64)) error {
-	_, _, err := f.Edit(r, func(ref int, text string) (string, bool) {
-		if parent := f.Parents[ref]; parent != nil {
-			if id, ok := sqlvalue.ParseID(text); ok {
-				visit(parent, id)
-			}
-		}
-		return text, true
-	})
-	return err
-}
-
 // replace puts successors in the place of ids.
-func (f *Finder) replace(r *Row, after func(parent *ledger.SourceTable, id int64) ledger.Successor) error {
+func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int64) ledger.Successor) error {
 	var orphan string
 	value, lost, err := f.Edit(r, func(ref int, text string) (string, bool) {
-		if parent := f.Parents[ref]; parent != nil {
-			if id, ok := sqlvalue.ParseID(text); ok {
-				if s := after(parent, id); s.Fate == ledger.Kept {
-					return text, true
-				} else if s.Fate == ledger.Rekeyed || s.Fate == ledger.Merged {
-					return strconv.FormatInt(s.ID, 10), true
-				}
+		id, ok := sqlvalue.ParseID(text)
+		if parent := f.Parents[ref]; ok && parent != nil {
+			switch s := after(parent, id); s.Fate {
+			case ledger.Kept:
+				return text, true
+			case ledger.Rekeyed, ledger.Merged:
+				return strconv.FormatInt(s.ID, 10), true
 			}
 		}
-		if orphan == "" {
-			orphan = text
-		}
+		orphan = cmp.Or(orphan, text)
 		return "", false
 	})
 	switch {
 	case err != nil:
 		return err
-	case !lost:
-		r.New[f.At] = value
-	case f.Column.Orphans == plan.OrphansNull:
+	case !lost || f.Column.Orphans == plan.OrphansNull:
 		r.New[f.At] = value
 	case f.Column.Orphans == plan.OrphansDrop:
 		r.New, r.Fate = nil, ledger.Dropped
@@ -116,7 +99,7 @@ func (f *Finder) replace(r *Row, after func(parent *ledger.SourceTable, id int64
 // of the reference that it is of, and returns the value with what by returned
 // in their places, and whether any was lost. What is no id is an error, except
 // where all orphans are: then it is for by to say.
-func (f *Finder) Edit(r *Row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
+func (f *IDColumn) Edit(r *Row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
 	var bad error
 	value, lost, err = f.change(r, func(ref int, text string) (string, bool) {
 		if _, ok := sqlvalue.ParseID(text); !ok && f.Column.Orphans != plan.OrphansFail {
@@ -137,101 +120,100 @@ func (f *Finder) Edit(r *Row, by func(ref int, text string) (string, bool)) (val
 }
 
 // change does the same with whatever is in the place of an id.
-func (f *Finder) change(r *Row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
+func (f *IDColumn) change(r *Row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
 	v := r.Old[f.At]
-	if v == nil {
-		return nil, false, nil
-	}
 	text := sqlvalue.Text(v)
-	if f.none[text] {
+	if v == nil || f.none[text] {
 		return v, false, nil
-	}
-	one := func(ref int) (any, bool, error) {
-		after, keep := by(ref, text)
-		switch {
-		case !keep:
-			return nil, true, nil
-		case after == text:
-			return v, false, nil
-		}
-		if _, ok := v.(int64); ok {
-			n, _ := sqlvalue.ParseID(after)
-			return n, false, nil
-		}
-		return after, false, nil
 	}
 	switch f.Column.Role {
 	case plan.RoleReference:
-		return one(0)
+		value, lost = one(v, text, 0, by)
+		return value, lost, nil
 	case plan.RolePolymorphic:
 		name := sqlvalue.Text(r.Old[f.by]) // of NULL it is empty
-		for i, ref := range f.Column.Refers {
-			if ref.Value == name {
-				if ref.Table == "" {
-					return v, false, nil
-				}
-				return one(i)
+		ref := slices.IndexFunc(f.Column.Refers, func(ref *plan.Reference) bool { return ref.Value == name })
+		if ref < 0 {
+			reason := "no reference has the value " + strconv.Quote(name)
+			if r.Old[f.by] == nil {
+				reason += ", which NULL counts as"
 			}
+			return nil, false, &plan.Error{Table: f.table.Table.Name, Column: f.Column.Name, Reason: reason}
 		}
-		reason := "no reference has the value " + strconv.Quote(name)
-		if r.Old[f.by] == nil {
-			reason += ", which NULL counts as"
+		if f.Column.Refers[ref].Table == "" {
+			return v, false, nil
 		}
-		return nil, false, &plan.Error{Table: f.table.Table.Name, Column: f.Column.Name, Reason: reason}
+		value, lost = one(v, text, ref, by)
+		return value, lost, nil
 	case plan.RoleList:
 		text, lost = f.list(text, by)
 	case plan.RoleJSON:
 		if strings.TrimSpace(text) == "" {
 			return v, false, nil
 		}
-		if f.Reached == nil {
-			f.Reached = make([]bool, len(f.routes))
-		}
-		var structure error
-		text, err = jsonpath.Edit(text, f.routes, func(ref int, value string) (string, bool) {
-			f.Reached[ref] = true
-			digits, quoted := value, value[0] == '"'
-			if quoted {
-				_ = json.Unmarshal([]byte(value), &digits) // its digits may be escaped
-			}
-			if value == "null" || f.none[digits] {
-				return value, true
-			}
-			if value[0] == '{' || value[0] == '[' {
-				structure = fmt.Errorf("at path %q it is %s, which is no id: say what is in it that is one", f.Column.Refers[ref].Path, sqlvalue.Sample(value))
-				return value, true
-			}
-			after, keep := by(ref, digits)
-			switch {
-			case !keep:
-				lost = true
-				return "", false
-			case after == digits:
-				return value, true
-			case quoted:
-				after = `"` + after + `"`
-			}
-			return after, true
-		})
-		if err == nil {
-			err = structure
-		}
-		if err != nil {
+		if text, lost, err = f.json(text, by); err != nil {
 			return nil, false, ColumnError(f.Column.Name, err)
 		}
 	}
-	if b, ok := v.([]byte); ok && b != nil {
-		return []byte(text), lost, err
+	if _, ok := v.([]byte); ok {
+		return []byte(text), lost, nil
 	}
-	return text, lost, err
+	return text, lost, nil
+}
+
+// one edits a value that is an id and nothing else.
+func one(v any, text string, ref int, by func(int, string) (string, bool)) (value any, lost bool) {
+	after, keep := by(ref, text)
+	if !keep {
+		return nil, true
+	}
+	if after == text {
+		return v, false
+	}
+	if _, ok := v.(int64); ok {
+		n, _ := sqlvalue.ParseID(after)
+		return n, false
+	}
+	return after, false
+}
+
+// json edits a JSON text.
+func (f *IDColumn) json(text string, by func(int, string) (string, bool)) (_ string, lost bool, err error) {
+	if f.Reached == nil {
+		f.Reached = make([]bool, len(f.routes))
+	}
+	var structure error
+	text, err = jsonpath.Edit(text, f.routes, func(ref int, value string) (string, bool) {
+		f.Reached[ref] = true
+		digits, quoted := value, value[0] == '"'
+		if quoted {
+			_ = json.Unmarshal([]byte(value), &digits) // its digits may be escaped
+		}
+		if value == "null" || f.none[digits] {
+			return value, true
+		}
+		if value[0] == '{' || value[0] == '[' {
+			structure = fmt.Errorf("at path %q it is %s, which is no id: say what is in it that is one", f.Column.Refers[ref].Path, sqlvalue.Sample(value))
+			return value, true
+		}
+		after, keep := by(ref, digits)
+		switch {
+		case !keep:
+			lost = true
+			return "", false
+		case after == digits:
+			return value, true
+		case quoted:
+			after = `"` + after + `"`
+		}
+		return after, true
+	})
+	return text, lost, cmp.Or(err, structure)
 }
 
 // list edits a delimited text. Space around an id, and what is empty, stays.
-func (f *Finder) list(text string, by func(int, string) (string, bool)) (string, bool) {
-	separator := f.Column.Separator
-	if separator == "" {
-		separator = ","
-	}
+func (f *IDColumn) list(text string, by func(int, string) (string, bool)) (string, bool) {
+	separator := cmp.Or(f.Column.Separator, ",")
 	if strings.HasSuffix(f.Column.Type, "[]") {
 		return f.array(text, by)
 	}
@@ -255,7 +237,7 @@ func (f *Finder) list(text string, by func(int, string) (string, bool)) (string,
 }
 
 // array edits an array as PostgreSQL writes it. What is lost becomes NULL.
-func (f *Finder) array(text string, by func(int, string) (string, bool)) (string, bool) {
+func (f *IDColumn) array(text string, by func(int, string) (string, bool)) (string, bool) {
 	var out strings.Builder
 	if start := strings.IndexByte(text, '='); start >= 0 { // its bounds
 		out.WriteString(text[:start+1])

@@ -11,16 +11,62 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/merge/report"
 )
+
+// A Verdict is what becomes of a row.
+type Verdict struct {
+	Clashes []*report.ClashError // all of them, whatever their rules
+	Failed  *report.ClashError   // one that stops the run
+
+	// A Merged row is not copied: winner stands for it. In a table without a
+	// Role key, winnerKey is the primary key of the winner, and winner.key is 0.
+	Merged    bool
+	Winner    Ident
+	WinnerKey []any
+
+	Renames []rename
+}
+
+// A rename is a value that RuleSuffix changed.
+type rename struct {
+	Column        *plan.Column
+	Before, After string
+}
+
+// A round is a contest in which some rows of a source take part.
+type round struct {
+	*Conflicts
+	*contest
+	source   string
+	columns  []*plan.Column
+	rows     [][]any
+	verdicts []Verdict
+}
+
+func (r *round) key(i int) []any {
+	key := make([]any, len(r.table.PrimaryKey))
+	for n, name := range r.table.PrimaryKey {
+		key[n] = r.value(i, r.table.Column(name))
+	}
+	return key
+}
+
+// value returns a value of row i, with the name that an earlier contest gave it.
+func (r *round) value(i int, column *plan.Column) any {
+	for _, renamed := range slices.Backward(r.verdicts[i].Renames) {
+		if renamed.Column == column {
+			return renamed.After
+		}
+	}
+	return r.rows[i][slices.Index(r.columns, column)]
+}
 
 // A hit is a row that has the values of another row in a unique key.
 type hit struct {
 	key    []any
 	others []any // of contest.others, for RuleMatch
 }
-
-func (c *Conflicts) blobs() bool { return c.e.Kind == sqlsnow.SQLite }
 
 // tuples returns the values that the rows have in the unique key, in which the
 // references to rows that may be merged are idents. A row that can't clash has
@@ -35,25 +81,20 @@ rows:
 			continue
 		}
 		tuple := make([]any, len(r.contest.columns))
-		parents := map[*plan.Table][]int64{}
 		for n, column := range r.contest.columns {
 			v := r.value(i, column)
 			if v == nil {
 				continue rows
 			}
-			parent, held := r.parent(i, column, v)
-			if held {
+			if parent, held := r.parent(i, column, v); held {
 				id, ok := sqlvalue.ID(v)
 				if !ok || parent == nil || !parent.Merges() {
 					continue rows
 				}
-				parents[parent] = append(parents[parent], id)
+				refs[parent] = append(refs[parent], id)
 				v = reference{parent, id}
 			}
 			tuple[n] = v
-		}
-		for parent, ids := range parents {
-			refs[parent] = append(refs[parent], ids...)
 		}
 		tuples[i] = tuple
 	}
@@ -121,7 +162,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 	q := r.sources[place]
 	if place == inTarget {
 		q = r.target
-		if empty, err := r.isEmpty(ctx); err != nil || empty {
+		if empty, err := r.isEmpty(ctx, r.table); err != nil || empty {
 			return nil, err
 		}
 	}
@@ -183,21 +224,6 @@ func placeName(place string) string {
 		return "the target"
 	}
 	return "source " + strconv.Quote(place)
-}
-
-// isEmpty reports whether the target has no rows of the table. Nothing is
-// copied while clashes are looked for, so that stays as it is.
-func (r *round) isEmpty(ctx context.Context) (bool, error) {
-	empty, known := r.Empty[r.table.Name]
-	if known {
-		return empty, nil
-	}
-	rows, err := chunk.ReadRange(ctx, r.e, r.target, r.table, chunk.ColumnsOf(r.table, r.table.PrimaryKey), nil, nil, 1)
-	if err != nil {
-		return false, r.e.Failed("look for clashes", err)
-	}
-	r.Empty[r.table.Name] = len(rows) == 0
-	return len(rows) == 0, nil
 }
 
 // members returns the ids that the identities in tuples have in a place. There
@@ -267,7 +293,11 @@ type search struct {
 // that differ, such as texts in another case. A row of which nobody can say
 // which tuple it is found by is looked for again by fewer of them.
 func (s *search) run(ctx context.Context, part []int) error {
-	rows, err := s.ask(ctx, part)
+	tuples := make([][]any, len(part))
+	for i, n := range part {
+		tuples[i] = s.tuples[n]
+	}
+	rows, err := chunk.ReadKeys(ctx, s.e, s.q, s.table.Name, s.columns, s.contest.columns, tuples)
 	if err != nil {
 		return err
 	}
@@ -276,87 +306,54 @@ func (s *search) run(ctx context.Context, part []int) error {
 		is := s.hasher.Row(s.tuples[n])
 		exact[is] = append(exact[is], n)
 	}
-	strange := map[string][]any{} // by primary key
-	rest := slices.Clone(part)
+	var strange [][]any
+	found := map[int]bool{}
 	for _, row := range rows {
 		same := exact[s.hasher.Row(s.values(row))]
 		for _, n := range same {
 			s.hit(n, row)
+			found[n] = true
 		}
-		rest = slices.DeleteFunc(rest, func(other int) bool { return slices.Contains(same, other) })
 		if len(same) == 0 {
-			strange[s.rowKey(row)] = row
+			strange = append(strange, row)
 		}
 	}
+	rest := slices.DeleteFunc(slices.Clone(part), func(n int) bool { return found[n] })
 	if len(rest) < len(part) && len(rest) > 0 && s.joined {
 		return s.run(ctx, rest) // several tuples may be equal to one row
 	}
 	if len(strange) == 0 || len(rest) == 0 {
 		return nil
 	}
-	if rest, err = s.pair(ctx, rest, strange); err != nil || len(strange) == 0 {
-		return err
-	}
-	switch {
-	case len(rest) == 1:
+	if len(rest) == 1 {
 		for _, row := range strange {
 			s.hit(rest[0], row)
 		}
 		return nil
-	case len(rest) < len(part):
+	}
+	// The first to be asked alone are those that are in another case or have other
+	// spaces at their end.
+	folded := map[string][]int{}
+	for _, n := range rest {
+		key := fold(s.tuples[n])
+		folded[key] = append(folded[key], n)
+	}
+	alone := map[int]bool{}
+	for _, row := range strange {
+		if same := folded[fold(s.values(row))]; len(same) == 1 && !alone[same[0]] {
+			alone[same[0]] = true
+			if err := s.run(ctx, same); err != nil {
+				return err
+			}
+		}
+	}
+	if rest = slices.DeleteFunc(rest, func(n int) bool { return alone[n] }); len(rest) < len(part) {
 		return s.run(ctx, rest)
 	}
 	if err := s.run(ctx, rest[:len(rest)/2]); err != nil {
 		return err
 	}
 	return s.run(ctx, rest[len(rest)/2:])
-}
-
-// pair finds the tuples that rows have in another case or with other spaces at
-// their end. A row is found by one of the tuples: if not by any of those that
-// are left, then by its pair. It returns what is left, and takes out of rows
-// those that have a pair.
-func (s *search) pair(ctx context.Context, tuples []int, rows map[string][]any) (rest []int, err error) {
-	folded := map[string][]int{}
-	for _, n := range tuples {
-		key := fold(s.tuples[n])
-		folded[key] = append(folded[key], n)
-	}
-	pairs := map[string]int{} // by primary key
-	rest = slices.Clone(tuples)
-	for key, row := range rows {
-		if same := folded[fold(s.values(row))]; len(same) == 1 {
-			pairs[key] = same[0]
-			rest = slices.DeleteFunc(rest, func(n int) bool { return n == same[0] })
-		}
-	}
-	if len(pairs) == 0 {
-		return rest, nil
-	}
-	again, err := s.ask(ctx, rest)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range again {
-		if n, ok := pairs[s.rowKey(row)]; ok {
-			delete(pairs, s.rowKey(row))
-			rest = append(rest, n)
-		}
-	}
-	for key, n := range pairs {
-		s.hit(n, rows[key])
-		delete(rows, key)
-	}
-	return rest, nil
-}
-
-// ask returns the rows that the database finds by some of the tuples.
-func (s *search) ask(ctx context.Context, part []int) ([][]any, error) {
-	tuples := make([][]any, len(part))
-	for i, n := range part {
-		tuples[i] = s.tuples[n]
-	}
-	return chunk.ReadKeys(ctx, s.e, s.q, s.table.Name, s.columns, s.unique.Columns, tuples)
 }
 
 func (s *search) values(row []any) []any { return row[:len(s.contest.columns)] }

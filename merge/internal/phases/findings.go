@@ -12,9 +12,10 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A Proof is what was found in one chunk, or in several.
-type Proof struct {
-	Read, Copied, Rekeyed, Merged, Dropped, Renamed int64
+// Findings are what was found in one chunk, or in several.
+type Findings struct {
+	ledger.Counts
+	Renamed int64
 
 	Unhashed    bool      // a server has compared rows, so that the sums are not of all of them
 	Counted     bool      // a server has counted the rows of the source and of the map, by keys that are integers
@@ -34,21 +35,21 @@ type RefKey struct {
 	Ref    int
 }
 
-// NewProof returns one of no rows.
-func NewProof() *Proof {
-	return &Proof{references: map[RefKey]*report.Reference{}, Paths: map[RefKey]bool{}, samples: map[*plan.Column]map[int64]bool{}}
+// NewFindings returns one of no rows.
+func NewFindings() *Findings {
+	return &Findings{references: map[RefKey]*report.Reference{}, Paths: map[RefKey]bool{}, samples: map[*plan.Column]map[int64]bool{}}
 }
 
 // Fail keeps a failure, if there are not many of the check already.
-func (p *Proof) Fail(f report.Failure) {
+func (p *Findings) Fail(f report.Failure) {
 	p.failed++
 	p.Failures = f.AppendTo(p.Failures)
 }
 
 // Add takes over what was found in other chunks of the same table and source.
-func (p *Proof) Add(o *Proof) {
-	p.Read, p.Copied, p.Rekeyed = p.Read+o.Read, p.Copied+o.Copied, p.Rekeyed+o.Rekeyed
-	p.Merged, p.Dropped, p.Renamed = p.Merged+o.Merged, p.Dropped+o.Dropped, p.Renamed+o.Renamed
+func (p *Findings) Add(o *Findings) {
+	p.Counts.Add(o.Counts)
+	p.Renamed += o.Renamed
 	p.Unhashed = p.Unhashed || o.Unhashed
 	p.Counted = p.Counted && o.Counted
 	p.Source.Add(o.Source)
@@ -66,7 +67,7 @@ func (p *Proof) Add(o *Proof) {
 	p.failed += o.failed - int64(len(o.Failures))
 }
 
-func (p *Proof) addReferences(o *Proof) {
+func (p *Findings) addReferences(o *Findings) {
 	for key, ref := range o.references {
 		p.Reference(key).Checked += ref.Checked
 		p.Reference(key).Orphans += ref.Orphans
@@ -77,7 +78,7 @@ func (p *Proof) addReferences(o *Proof) {
 }
 
 // Reference returns the counts of a kind of reference, which the caller adds to.
-func (p *Proof) Reference(key RefKey) *report.Reference {
+func (p *Findings) Reference(key RefKey) *report.Reference {
 	r := p.references[key]
 	if r == nil {
 		r = &report.Reference{}
@@ -89,7 +90,7 @@ func (p *Proof) Reference(key RefKey) *report.Reference {
 // mostSamples is how many values of a plain column are kept.
 const mostSamples = 300
 
-func (p *Proof) sample(c *plan.Column, v int64) {
+func (p *Findings) sample(c *plan.Column, v int64) {
 	if p.samples[c] == nil {
 		p.samples[c] = map[int64]bool{}
 	}
@@ -102,7 +103,7 @@ func (p *Proof) sample(c *plan.Column, v int64) {
 const SampledRows = 50
 
 // SampleRows keeps values of plain columns that nobody has decided on.
-func (p *Proof) SampleRows(j *Job, t *ledger.SourceTable, rows [][]any) {
+func (p *Findings) SampleRows(j *Job, t *ledger.SourceTable, rows [][]any) {
 	for n, c := range t.Columns {
 		if !j.Undecided(c) {
 			continue

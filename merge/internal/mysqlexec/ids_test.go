@@ -91,14 +91,14 @@ func TestFormulaOfServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			facts := ledger.Facts{Now: layoutEpoch.Add(1000 * 24 * time.Hour).UnixMicro()}
-			server := newRowDates(c.Engine, &ledger.Run{Facts: facts}, of, from)
+			server := newRowIDs(c.Engine, &ledger.Run{Facts: facts}, of, from)
 			if server == nil {
 				t.Fatalf("%s: the server can't make ids", typ)
 			}
 			if err := setPlace(t.Context(), c.Target, server.Start()); err != nil {
 				t.Fatal(err)
 			}
-			text := "SELECT s.id, CAST(s.created AS CHAR), " + server.LateExpression("s.id", server.rowTick()) + ", @snow_merge_late FROM " + table + " AS s FORCE INDEX (PRIMARY) ORDER BY s.id"
+			text := "SELECT s.id, CAST(s.created AS CHAR), " + server.LateExpression("s.id", server.tick) + ", @snow_merge_late FROM " + table + " AS s FORCE INDEX (PRIMARY) ORDER BY s.id"
 			rows, err := c.Target.QueryContext(t.Context(), text)
 			if err != nil {
 				t.Fatal(err)
@@ -130,7 +130,7 @@ func TestFormulaOfServer(t *testing.T) {
 			}
 		}
 	}
-	if d := newRowDates(c.Engine, &ledger.Run{}, &ledger.SourceTable{Table: &plan.Table{}, Ids: ledger.IDRange{Layout: layoutFor(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), End: 256}}, &storedTable{}); d != nil {
+	if d := newRowIDs(c.Engine, &ledger.Run{}, &ledger.SourceTable{Table: &plan.Table{}, Ids: ledger.IDRange{Layout: layoutFor(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: 2}), End: 256}}, &storedTable{}); d != nil {
 		t.Error("the server makes ids with a shard")
 	}
 }

@@ -19,20 +19,10 @@ func SameDatabase(ctx context.Context, a, b *Session) (bool, error) {
 	case sqlsnow.SQLite:
 		return sameSQLite(ctx, a, b)
 	}
+	if same, err := sameNames(ctx, a, b, "SELECT DATABASE(), ''"); err != nil || !same {
+		return false, err
+	}
 	// Only a lock proves that servers are one, but if there are none, names must do.
-	var one, other [4]sql.NullString
-	for _, s := range []struct {
-		*Session
-		into *[4]sql.NullString
-	}{{a, &one}, {b, &other}} {
-		err := s.QueryRowContext(ctx, "SELECT DATABASE(), @@hostname, @@port, @@datadir").Scan(&s.into[0], &s.into[1], &s.into[2], &s.into[3])
-		if err != nil {
-			return false, err
-		}
-	}
-	if one[0] != other[0] {
-		return false, nil
-	}
 	seen, known, err := SeesLock(ctx, a, b)
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
@@ -40,22 +30,24 @@ func SameDatabase(ctx context.Context, a, b *Session) (bool, error) {
 	if err == nil && known {
 		return seen, nil
 	}
-	return one == other, nil
+	return sameNames(ctx, a, b, "SELECT CONCAT_WS(':', @@hostname, @@port), @@datadir")
+}
+
+// sameNames reports whether a query returns the same two names in both sessions.
+func sameNames(ctx context.Context, a, b *Session, query string) (bool, error) {
+	var names [2][2]sql.NullString
+	for i, s := range []*Session{a, b} {
+		if err := s.QueryRowContext(ctx, query).Scan(&names[i][0], &names[i][1]); err != nil {
+			return false, err
+		}
+	}
+	return names[0] == names[1], nil
 }
 
 // samePostgres goes by a lock, which is of one database.
 func samePostgres(ctx context.Context, a, b *Session) (same bool, err error) {
-	var one, other [2]sql.NullString
-	for _, s := range []struct {
-		*Session
-		into *[2]sql.NullString
-	}{{a, &one}, {b, &other}} {
-		if err := s.QueryRowContext(ctx, "SELECT current_database(), current_schema()").Scan(&s.into[0], &s.into[1]); err != nil {
-			return false, err
-		}
-	}
-	if one != other {
-		return false, nil
+	if same, err := sameNames(ctx, a, b, "SELECT current_database(), current_schema()"); err != nil || !same {
+		return false, err
 	}
 	lock := strconv.FormatInt(mathrand.Int64(), 10)
 	if _, err := a.ExecContext(ctx, "SELECT pg_advisory_lock("+lock+")"); err != nil {

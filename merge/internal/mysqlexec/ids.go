@@ -1,0 +1,54 @@
+package mysqlexec
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+)
+
+// rowIDs are how a MySQL server makes the new ids of a source table's rows.
+type rowIDs struct {
+	*rekey.Formula
+	tick string // of the date of a row, s, as an expression; NULL where [rekey.ParseDate] takes it for none
+}
+
+// secondsAt1970 is TO_SECONDS('1970-01-01').
+const secondsAt1970 = 719528 * 86400
+
+// newRowIDs returns nil if the server can't make ids as rows are dated.
+func newRowIDs(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, from *storedTable) *rowIDs {
+	l := t.Ids.Layout
+	if l.Bits().Shard != 0 || l.Tick()%time.Microsecond != 0 || l.Epoch().Nanosecond()%int(time.Microsecond) != 0 {
+		return nil
+	}
+	ids := &rowIDs{rekey.NewFormula(t.Ids, r.Facts.Now), "CAST(NULL AS SIGNED)"} // an integer, or the sum would be none
+	at := t.Position(t.Table.Created)
+	if at < 0 {
+		return ids
+	}
+	name := t.Columns[at].Name
+	typ := sqltype.Word(from.columns[name].typ)
+	if typ != "timestamp" && (typ != "datetime" && typ != "date" || t.Table.Zone != "") {
+		return nil
+	}
+	epoch := l.Epoch().UTC()
+	ids.tick = fmt.Sprintf("((TO_SECONDS(%%) - %d) * 1000000 + MICROSECOND(%%) - %d) DIV %d", epoch.Unix()+secondsAt1970, epoch.Nanosecond()/1000, l.Tick().Microseconds())
+	if typ != "timestamp" { // there may be a 0001-01-01, which is zero to Go, and a 31st of February
+		ids.tick = "CASE WHEN YEAR(%) > 1 AND (DAY(%) <= 28 OR DAY(%) <= DAY(LAST_DAY(%))) THEN " + ids.tick + " END"
+	}
+	ids.tick = strings.ReplaceAll(ids.tick, "%", "s."+e.Quote(name))
+	return ids
+}
+
+// setPlace gives the variables that ids are made by their values.
+func setPlace(ctx context.Context, target *chunk.Session, place int64) error {
+	_, err := target.ExecContext(ctx, fmt.Sprintf("SET @snow_merge_place = %d, @snow_merge_tick = 0, @snow_merge_late = 0", place))
+	return err
+}

@@ -1,0 +1,142 @@
+package phases
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// Run goes through the phases that write, from where an earlier run ended.
+func Run(ctx context.Context, j *Job) (err error) {
+	w := &writing{Job: j, numbers: map[string]sqlsnow.Reservation{}}
+	if err := w.reserve(ctx); err != nil {
+		return err
+	}
+	if w.conns, err = j.Writer(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.conns.Close()) }()
+	var renewer func(context.Context) (*chunk.Session, error)
+	if j.Engine.Writers > 1 {
+		renewer = func(ctx context.Context) (*chunk.Session, error) {
+			return chunk.OpenSession(ctx, j.Engine, j.Target, j.Engine.Target)
+		}
+	}
+	ctx, w.lease, err = ledger.TakeLease(ctx, w.conns.Target, renewer, j.ID, j.Holder, j.LeaseTime)
+	if err != nil {
+		return err
+	}
+	defer w.lease.Release()
+	err = w.phases(ctx)
+	if cause := context.Cause(ctx); err != nil && errors.As(cause, new(*report.OvertakenError)) {
+		return cause
+	}
+	return err
+}
+
+func (w *writing) phases(ctx context.Context) error {
+	if err := (&preflight{w.Job, w.conns}).fits(ctx); err != nil {
+		return err
+	}
+	if err := w.begin(ctx); err != nil {
+		return err
+	}
+	l := ledger.Of(w.conns.Target)
+	for w.run.State != ledger.StateCopied {
+		var err error
+		state, next := ledger.StateRunning, ""
+		switch w.run.Phase {
+		case ledger.PhaseMint:
+			next, err = ledger.PhaseCopy, w.mint(ctx)
+		case ledger.PhaseCopy:
+			next, err = ledger.PhaseLink, w.fill(ctx)
+		default:
+			state, next, err = ledger.StateCopied, ledger.PhaseVerify, w.fill(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if err := w.lease.Transaction(ctx, w.conns.Target, func() error { return l.Enter(ctx, w.run, state, next) }); err != nil {
+			return w.Engine.Failed("begin a phase", err)
+		}
+		w.run.State, w.run.Phase = state, next
+	}
+	return nil
+}
+
+// mint is phase mint: it decides, for each row of each source, what id it has
+// in the target, what it is called there, and whether it is copied at all. It cuts
+// tables into the chunks that the later phases go by.
+func (w *writing) mint(ctx context.Context) error {
+	target := w.conns.Target
+	if looksBack(w.Plan) {
+		if err := ledger.Of(target).IndexMap(ctx); err != nil {
+			return err
+		}
+	}
+	w.Teller.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseMint, Total: -1})
+	sources, err := w.conns.All(ctx)
+	if err != nil {
+		return err
+	}
+	conflicts := rekey.NewConflicts(w.Engine, w.Plan, target, sources, &rekey.MappedIdentities{Ids: ledger.MapOf(target), Run: w.run})
+	for _, t := range w.Order {
+		order, err := w.Plan.Precedence(t)
+		if err != nil {
+			return err
+		}
+		for _, source := range order {
+			if err := conflicts.Resume(ctx, ledger.Of(target), w.run.Table(source, t.Name)); err != nil {
+				return err
+			}
+		}
+		for _, source := range order {
+			if err := w.mintTable(ctx, w.run.Table(source, t.Name), conflicts); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mintTable goes through one table of one source.
+func (w *writing) mintTable(ctx context.Context, t *ledger.SourceTable, conflicts *rekey.Conflicts) error {
+	seen, err := ledger.Of(w.conns.Target).Done(ctx, t, ledger.PhaseMint)
+	if err != nil {
+		return err
+	}
+	progress := w.progress(ledger.PhaseMint, t, seen.Read, -1)
+	progress.begin()
+	x, err := w.NewExecutor(ctx, Work{Job: w.Job, Run: w.run, Table: t, Conns: w.conns, Lease: w.lease, Conflicts: conflicts, Progress: progress})
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if err := x.Mint(ctx); err != nil {
+		return err
+	}
+	progress.end()
+	return nil
+}
+
+// looksBack reports whether unique keys hold references to rows that may be
+// merged, so that old ids must be found by new ones.
+func looksBack(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Tables, func(t *plan.Table) bool {
+		return !t.Skip && slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool {
+			return slices.ContainsFunc(u.Columns, func(name string) bool {
+				return slices.ContainsFunc(t.Column(name).Refers, func(r *plan.Reference) bool {
+					parent := p.Table(r.Table)
+					return parent != nil && parent.Merges()
+				})
+			})
+		})
+	})
+}

@@ -1,0 +1,128 @@
+package rekey
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// Conflicts finds rows that clash in a unique key with rows of the target or of
+// earlier sources, and decides what becomes of them. The databases compare, by
+// the collations of their columns. It is not safe for concurrent use.
+//
+// Tables must come in the order of [plan.Plan.mintOrder], and the sources of a table
+// in that of [plan.Table.precedence].
+type Conflicts struct {
+	e       *dialect.Dialect
+	plan    *plan.Plan
+	target  chunk.Queryer
+	sources map[string]chunk.Queryer
+	ids     Identities
+
+	Empty   map[string]bool   // tables that the target has no rows of
+	renames map[uint64]uint64 // new names, and which row has them, both hashed
+	seed    maphash.Seed
+}
+
+// NewConflicts returns one that asks the target and the sources, by name, and takes rows for one as ids says.
+func NewConflicts(e *dialect.Dialect, p *plan.Plan, target chunk.Queryer, sources map[string]chunk.Queryer, ids Identities) *Conflicts {
+	return &Conflicts{
+		e: e, plan: p, target: target, sources: sources, ids: ids,
+		Empty: map[string]bool{}, renames: map[uint64]uint64{}, seed: maphash.MakeSeed(),
+	}
+}
+
+// A contest is a unique key in which the rows of a source may clash.
+type contest struct {
+	table   *plan.Table
+	unique  *plan.Unique
+	columns []*plan.Column
+	ahead   []string // those whose rows come first: the target, then sources
+	others  []*plan.Column
+}
+
+const inTarget = ""
+
+// contests returns the unique keys that rows of a source may clash in.
+func (c *Conflicts) contests(t *plan.Table, source string) []*contest {
+	uniques := t.Unique
+	if !slices.ContainsFunc(uniques, func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }) {
+		uniques = append([]*plan.Unique{{Columns: t.PrimaryKey, Rule: plan.RuleFail}}, uniques...)
+	}
+	var all []*contest
+	for _, u := range uniques {
+		k := &contest{table: t, unique: u, columns: chunk.ColumnsOf(t, u.Columns)}
+		if !k.in(source) {
+			// A minted key is nobody else's. What the target computes or gives a
+			// default to is not known yet: it will refuse the row.
+			continue
+		}
+		k.ahead = []string{inTarget}
+		for _, s := range c.plan.Preferred(t, u) {
+			if s == source {
+				break
+			}
+			if k.in(s) {
+				k.ahead = append(k.ahead, s)
+			}
+		}
+		if u.Rule == plan.RuleMatch {
+			for _, column := range t.Columns {
+				if column.Role == plan.RolePlain && column.Generated == "" && !slices.Contains(k.columns, column) {
+					k.others = append(k.others, column)
+				}
+			}
+		}
+		all = append(all, k)
+	}
+	return all
+}
+
+// in reports whether rows of the source take part.
+func (k *contest) in(source string) bool {
+	return k.table.In(source) && !slices.ContainsFunc(k.columns, func(c *plan.Column) bool {
+		return !c.In(source) || c.Generated != "" || c.Role == plan.RoleKey && k.table.Rekeys(source)
+	})
+}
+
+// has reports whether a place has a column of a table that it has.
+func has(place string, c *plan.Column) bool { return place == inTarget || c.In(place) }
+
+// Needs returns the columns whose values decide must be given.
+func (c *Conflicts) Needs(t *plan.Table, source string) []*plan.Column {
+	need := map[*plan.Column]bool{}
+	for _, column := range chunk.ColumnsOf(t, t.PrimaryKey) {
+		need[column] = true
+	}
+	for _, k := range c.contests(t, source) {
+		for _, column := range slices.Concat(k.columns, k.others) {
+			need[column] = column.In(source)
+			if column.By != "" {
+				need[t.Column(column.By)] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(t.Columns), func(column *plan.Column) bool { return !need[column] })
+}
+
+func (c *Conflicts) blobs() bool { return c.e.Kind == sqlsnow.SQLite }
+
+// isEmpty reports whether the target has no rows of a table. Nothing is copied
+// while clashes are looked for, so that stays as it is.
+func (c *Conflicts) isEmpty(ctx context.Context, t *plan.Table) (empty bool, err error) {
+	empty, known := c.Empty[t.Name]
+	if !known {
+		rows, err := chunk.ReadRange(ctx, c.e, c.target, t, chunk.ColumnsOf(t, t.PrimaryKey), nil, nil, 1)
+		if err != nil {
+			return false, c.e.Failed("look for clashes", err)
+		}
+		empty = len(rows) == 0
+		c.Empty[t.Name] = empty
+	}
+	return empty, nil
+}
