@@ -6,7 +6,7 @@
 //	schema.go          Schema
 //	check.go           Check of tables and keys
 //	check_column.go    Check of columns
-//	fault.go           Error, and what collects errors
 //	order.go           the orders in which tables are copied and get new ids
+//	fault.go           Error, and what collects errors
 //	plan.go            the types
 package plan

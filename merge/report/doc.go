@@ -1,8 +1,8 @@
 // Package report has what a merge returns: events while it runs, the forecast of a dry run, the report of a verification,
 // and errors. Forecasts and reports are data: they marshal as JSON, and write themselves as text for people.
 //
-//	events.go      Event
 //	forecast.go    Forecast
 //	report.go      Report, Failure, VerifyError
+//	events.go      Event
 //	errors.go      what stops a run
 package report
