@@ -57,7 +57,7 @@ func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int6
 		}
 	}
 	for t.Packable && len(olds) > 0 {
-		p, err := m.packAt(ctx, t, olds[0])
+		p, err := packAt(ctx, m.Ledger, t, olds[0])
 		if err != nil || p == nil {
 			return found, err
 		}
@@ -77,7 +77,7 @@ func (m IDMap) Between(ctx context.Context, t *SourceTable, from, to int64) (map
 	err := m.rows(ctx, t, "old_id BETWEEN ? AND ?", []any{from, to}, func(old int64, after Successor) error { found[old] = after; return nil })
 	for err == nil && t.Packable && from <= to {
 		var p *pack
-		if p, err = m.packAt(ctx, t, from); err != nil || p == nil {
+		if p, err = packAt(ctx, m.Ledger, t, from); err != nil || p == nil {
 			break
 		}
 		for i, old := range p.olds {
@@ -116,7 +116,7 @@ func (m IDMap) Olds(ctx context.Context, t *SourceTable, ids []int64) (map[int64
 func (m IDMap) Each(ctx context.Context, t *SourceTable, visit func(old int64, after Successor) error) error {
 	condition, from := "TRUE", int64(math.MinInt64)
 	for {
-		next, err := m.packAt(ctx, t, from)
+		next, err := packAt(ctx, m.Ledger, t, from)
 		if err != nil {
 			return err
 		}
@@ -139,20 +139,21 @@ func (m IDMap) Each(ctx context.Context, t *SourceTable, visit func(old int64, a
 	}
 }
 
-// Count returns how many rows have each fate, of those with old ids above after,
-// if it is not nil. It does not count packs.
-func (m IDMap) Count(ctx context.Context, t *SourceTable, after any) (map[Fate]int64, error) {
-	text, args := "SELECT kind, COUNT(*) FROM snow_merge_map WHERE source_table = ?", []any{t.ID}
-	if after != nil {
-		text, args = text+" AND old_id > ?", append(args, after)
-	}
+// Count returns how many rows have each fate.
+func (m IDMap) Count(ctx context.Context, t *SourceTable) (map[Fate]int64, error) {
 	counts := map[Fate]int64{}
-	return counts, m.Query(ctx, text+" GROUP BY kind", args, func(rows *sql.Rows) error {
+	err := m.Query(ctx, "SELECT kind, COUNT(*) FROM snow_merge_map WHERE source_table = ? GROUP BY kind", []any{t.ID}, func(rows *sql.Rows) error {
 		var kind, n int64
 		err := rows.Scan(&kind, &n)
 		counts[fateOf(kind)] = n
 		return err
 	})
+	if err != nil || !t.Packable {
+		return counts, err
+	}
+	inPacks, _, err := packed(ctx, m.Ledger, t)
+	counts[Rekeyed] += inPacks
+	return counts, err
 }
 
 // Has returns how many of some ids are old ids, and the highest old id.
@@ -165,7 +166,7 @@ func (m IDMap) Has(ctx context.Context, t *SourceTable, ids []int64) (n int, hig
 	if err := m.Q.QueryRowContext(ctx, text).Scan(&highest); err != nil || !t.Packable {
 		return len(found), highest, m.Engine.Failed("look for old ids", err)
 	}
-	_, last, err := m.PackedRows(ctx, t, "TRUE")
+	_, last, err := packed(ctx, m.Ledger, t)
 	return len(found), max(highest, last), err
 }
 

@@ -52,7 +52,7 @@ func (c *copier) copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, er
 // insert copies rows, and returns how many.
 func (c *copier) insert(ctx context.Context, chunks []ledger.Chunk, where string) (int64, error) {
 	target := c.Conns.Target
-	heads, err := ledger.MapOf(target).PackHeads(ctx, c.Table, chunks)
+	heads, err := ledger.PackHeads(ctx, ledger.Of(target), c.Table, chunks)
 	if err != nil {
 		return 0, err
 	}

@@ -151,23 +151,19 @@ func (s *selection) reference(c *plan.Column, at int, database string, tables ma
 	}
 	none := s.none(value, c)
 	if c.Orphans != plan.OrphansNull {
-		s.checks = append(s.checks, "("+value+" IS NULL OR "+none+after+" IS NOT NULL)")
+		s.checks = append(s.checks, "("+value+" IS NULL OR "+none+" OR "+after+" IS NOT NULL)")
 	}
-	if none == "" {
-		return after
-	}
-	return "CAST(CASE WHEN " + strings.TrimSuffix(none, " OR ") + " THEN " + value + " ELSE " + after + " END AS SIGNED)"
+	return "CAST(CASE WHEN " + none + " THEN " + value + " ELSE " + after + " END AS SIGNED)"
 }
 
-// none returns the condition that a reference stands for no row, with OR after
-// it, or "" if no number does so.
+// none returns the condition that a reference stands for no row.
 func (s *selection) none(value string, c *plan.Column) string {
 	ids := rekey.NoneIDs(c)
 	if len(ids) == 0 {
-		return ""
+		return "FALSE"
 	}
 	condition, _ := chunk.AnyOf(s.engine, value, ids)
-	return condition + " OR "
+	return condition
 }
 
 // joined returns the rows of the source with what is looked up for them, row by
@@ -225,11 +221,8 @@ func (s *selection) referring() (refs []*plan.Column) {
 // true of refer to rows, for each column that does.
 func (s *selection) references(alive string) (counts []string) {
 	for _, c := range s.referring() {
-		is, none := "t."+s.engine.Quote(c.Name), ""
-		if others := s.none(is, c); others != "" {
-			none = " AND NOT (" + strings.TrimSuffix(others, " OR ") + ")"
-		}
-		counts = append(counts, "COALESCE(SUM("+alive+" AND "+is+" IS NOT NULL"+none+"), 0)")
+		is := "t." + s.engine.Quote(c.Name)
+		counts = append(counts, "COALESCE(SUM("+alive+" AND "+is+" IS NOT NULL AND NOT ("+s.none(is, c)+")), 0)")
 	}
 	return counts
 }

@@ -28,7 +28,7 @@ func (c *copier) compare(ctx context.Context, tasks []phases.Task) (*phases.Find
 		counts.Read, counts.Written = t.Copied.Read, t.Copied.Written
 		want.Add(counts)
 	}
-	heads, err := ledger.MapOf(c.Conns.Target).PackHeads(ctx, c.Table, chunks)
+	heads, err := ledger.PackHeads(ctx, ledger.Of(c.Conns.Target), c.Table, chunks)
 	if errors.Is(err, ledger.ErrPacks) || len(heads) > 0 && (c.texts == nil || !c.dense) {
 		return nil, nil
 	}
@@ -115,7 +115,6 @@ func (c *copier) comparison(lo, hi []any) string {
 // comparePacked compares rows whose ids are in packs, and reports whether all are
 // as they should be.
 func (c *copier) comparePacked(ctx context.Context, chunks []ledger.Chunk, heads []ledger.PackHead, found *phases.Findings) (right bool, err error) {
-	found.Counted = true
 	found.First, found.Last = heads[0].First, heads[len(heads)-1].Last
 	for len(heads) > 0 {
 		n := alike(heads)
@@ -199,7 +198,7 @@ func (c *copier) sample(ctx context.Context, after []any, found *phases.Findings
 	part := c.Table.Only(c.Undecided)
 	rows, err := part.Read(ctx, c.Conns, after, nil, phases.SampledRows)
 	if err == nil {
-		found.SampleRows(c.Job, part, rows)
+		c.SampleRows(found, part, rows)
 	}
 	return err
 }

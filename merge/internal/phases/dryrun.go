@@ -66,15 +66,6 @@ var errBegun = errors.New("the plan's run has copied rows already")
 // runPerDryRun is about how many times as long as a dry run a run takes.
 const runPerDryRun = 6
 
-// A dryRun goes through the tables of the sources.
-type dryRun struct {
-	*Job
-	conns     *chunk.Conns
-	forecast  *report.Forecast
-	conflicts *rekey.Conflicts
-	merged    *rekey.RememberedIdentities
-}
-
 // before counts the rows that the target has of a table.
 func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {
 	n, err := chunk.CountRows(ctx, d.Engine, d.conns.Target, t.Name)

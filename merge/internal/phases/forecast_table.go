@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
@@ -17,6 +18,15 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
+
+// A dryRun goes through the tables of the sources.
+type dryRun struct {
+	*Job
+	conns     *chunk.Conns
+	forecast  *report.Forecast
+	conflicts *rekey.Conflicts
+	merged    *rekey.RememberedIdentities
+}
 
 // A tableForecast is what a dry run finds in one table of one source.
 type tableForecast struct {

@@ -11,14 +11,6 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A Row is one of a source, and what it becomes in the target.
-type Row struct {
-	Key  []any       // its primary key in the source
-	Old  []any       // as read, a value for each column of the source table
-	New  []any       // as it is to be in the target; nil if it is not copied
-	Fate ledger.Fate // missing means that phase mint has not seen it
-}
-
 // A Rewriter says what rows of one source become, by the map: the same to the
 // copier and to the row verifier. It is used by one goroutine at a time, and only
 // reads.

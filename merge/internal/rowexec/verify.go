@@ -130,7 +130,7 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 			found.Fail(f)
 		}
 	}
-	found.SampleRows(v.Job, t, there)
+	v.SampleRows(found, t, there)
 	return v.references(ctx, rows, there, at, found)
 }
 
