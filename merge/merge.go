@@ -103,7 +103,7 @@ type Merge struct{ job phases.Job }
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{phases.Job{
 		NewExecutor: newExecutor,
-		Target: target, Sources: map[string]*sql.DB{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
+		Target:      target, Sources: map[string]*sql.DB{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
 		Unchecked: cfg.WithoutForeignKeys, Teller: phases.Teller{To: cfg.Events}, Pauser: chunk.Pauser{File: cfg.PauseFile},
 	}}
 	for _, a := range cfg.Assertions {

@@ -181,30 +181,7 @@ func (s *selection) unmapped() string {
 // within returns the condition that a row of the source is above lo and up to
 // hi, and false if those are no integers. Nil is no bound.
 func (s *selection) within(lo, hi []any) (string, bool) {
-	conditions := []string{"TRUE"}
-	for _, bound := range []struct {
-		key    []any
-		before string
-		last   string
-	}{{lo, " > ", " > "}, {hi, " < ", " <= "}} {
-		text := ""
-		for i, v := range slices.Backward(bound.key) {
-			id, ok := v.(int64)
-			if !ok {
-				return "", false
-			}
-			name, number := "s."+s.engine.Quote(s.of.Table.PrimaryKey[i]), strconv.FormatInt(id, 10)
-			if text == "" {
-				text = name + bound.last + number
-			} else {
-				text = "(" + name + bound.before + number + " OR " + name + " = " + number + " AND " + text + ")"
-			}
-		}
-		if text != "" {
-			conditions = append(conditions, text)
-		}
-	}
-	return strings.Join(conditions, " AND "), true
+	return within(s.engine, s.of.Table.PrimaryKey, lo, hi)
 }
 
 // referring returns the columns that refer to rows.
