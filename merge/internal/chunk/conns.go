@@ -4,10 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/dialect"
-	"github.com/shardsnow/snow/merge/plan"
 )
 
 // Conns are the sessions of one goroutine: one in the target and one in each
@@ -30,12 +28,6 @@ func OpenConns(ctx context.Context, e *dialect.Dialect, target *sql.DB, sources 
 	return &Conns{Engine: e, dbs: sources, Target: s, sources: map[string]*Session{}, OnTarget: map[string]string{}}, nil
 }
 
-// WithoutForeignKeys turns the target's checks of foreign keys off.
-func (c *Conns) WithoutForeignKeys(ctx context.Context) error {
-	_, err := c.Target.ExecContext(ctx, c.Engine.Unchecked)
-	return c.Engine.Failed("turn foreign keys off", err)
-}
-
 // Source returns the session of a source.
 func (c *Conns) Source(ctx context.Context, name string) (*Session, error) {
 	if s := c.sources[name]; s != nil {
@@ -47,32 +39,6 @@ func (c *Conns) Source(ctx context.Context, name string) (*Session, error) {
 	}
 	c.sources[name] = s
 	return s, nil
-}
-
-// All returns the sessions of all sources.
-func (c *Conns) All(ctx context.Context) (map[string]Queryer, error) {
-	all := map[string]Queryer{}
-	for name := range c.dbs {
-		s, err := c.Source(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		all[name] = s
-	}
-	return all, nil
-}
-
-// Read returns rows of a table of a source, see readRange.
-func (c *Conns) Read(ctx context.Context, source string, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
-	s, err := c.Source(ctx, source)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := ReadRange(ctx, c.Engine, s, t, columns, after, upto, limit)
-	if err != nil {
-		return nil, dialect.OfSource(source, c.Engine.Failed("read table "+strconv.Quote(t.Name), err))
-	}
-	return rows, nil
 }
 
 // Close closes all sessions.

@@ -28,10 +28,6 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	if r, err := ledger.Of(c.Target).Load(ctx, j.ID, j.Plan); err == nil && r != nil && r.Phase != ledger.PhaseMint {
 		return nil, errBegun
 	}
-	sources, err := c.All(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if err := (&preflight{j, c}).check(ctx); err != nil {
 		return nil, err
 	}
@@ -39,7 +35,7 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	merged := rekey.NewRememberedIdentities()
 	d := &dryRun{
 		Job: j, conns: c, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: merged,
-		conflicts: rekey.NewConflicts(j.Engine, j.Plan, c.Target, sources, merged),
+		conflicts: rekey.NewConflicts(j.Plan, c, merged),
 	}
 	for _, t := range j.Order {
 		before, err := d.before(ctx, t)

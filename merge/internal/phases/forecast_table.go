@@ -150,13 +150,17 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			}
 		}
 		c := finder.Column
-		fail := func(_ int, bad *report.RowError) {
-			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+bad.Row+": "+bad.Err.Error())
-			f.forecast.AddProblem(bad)
+		all, bad, err := f.source.References(ctx, finder, rows, parents)
+		if err != nil {
+			return nil, err
 		}
-		err := f.source.Orphans(ctx, finder, rows, parents, fail, func(h rekey.Held, missing bool) error {
-			if !missing {
-				return nil
+		for _, err := range bad {
+			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+err.Row+": "+err.Err.Error())
+			f.forecast.AddProblem(err)
+		}
+		for _, h := range all {
+			if !h.Missing {
+				continue
 			}
 			key := sqlvalue.FormatKey(f.of.PrimaryKey(rows[h.Row]))
 			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.Text))
@@ -166,10 +170,6 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			case plan.OrphansFail:
 				f.forecast.AddProblem(&report.OrphanError{Source: f.of.Source, Table: f.of.Table.Name, Column: c.Name, Row: key, Value: h.Text})
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
 	}
 	return lost, nil

@@ -109,8 +109,8 @@ func (j *Job) Writer(ctx context.Context) (*chunk.Conns, error) {
 	if err != nil || !j.Unchecked {
 		return c, err
 	}
-	if err := c.WithoutForeignKeys(ctx); err != nil {
-		return nil, errors.Join(err, c.Close())
+	if _, err := c.Target.ExecContext(ctx, j.Engine.Unchecked); err != nil {
+		return nil, errors.Join(j.Engine.Failed("turn foreign keys off", err), c.Close())
 	}
 	return c, nil
 }
