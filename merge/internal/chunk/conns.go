@@ -16,7 +16,7 @@ type Conns struct {
 	Target  *Session
 	sources map[string]*Session
 
-	OnTarget map[string]string // the databases of sources that the target's session reads, see sourceDatabase
+	OnTarget map[string]string // the databases of sources that the target's session reads, see package mysqlexec
 }
 
 // OpenConns connects to the target; sources follow when they are asked for.

@@ -59,10 +59,7 @@ func (c *copier) insert(ctx context.Context, chunks []ledger.Chunk, where string
 	if len(heads) > 0 {
 		return c.insertPacked(ctx, chunks, heads)
 	}
-	conditions := append([]string{where}, c.checks...)
-	if c.alive != "" {
-		conditions = append(conditions, c.alive)
-	}
+	conditions := append([]string{where, c.alive}, c.checks...)
 	into, values := c.insertInto()
 	result, err := target.ExecContext(ctx, into+strings.Join(values, ", ")+c.joined()+" WHERE "+strings.Join(conditions, " AND "))
 	if err != nil {

@@ -22,7 +22,7 @@ var errUnlike = errors.New("the rows are not those that were counted")
 
 // A selection is how the server itself makes rows of the target out of rows of a
 // source table, where each column is one of plain values, or of integers that are
-// keys or refer to rows. It means the same as [rewriter.rewrite].
+// keys or refer to rows. It means the same as [rekey.Rewriter.Rewrite].
 type selection struct {
 	engine *dialect.Dialect
 	of     *ledger.SourceTable
@@ -33,7 +33,7 @@ type selection struct {
 	dense  bool     // most of the target's rows are of this source, or there are few
 	values []string // for each column of the table, what becomes of it
 	exact  []string // the same values in a form whose equality is that of bytes, with % for the column
-	alive  string   // whether a row is copied; "" if all are
+	alive  string   // whether a row is copied
 	checks []string // what must be so of each row that is copied, or people must be told of it
 	texts  []string // the values as texts that can be put in a row, or nil if packs are of no use to the server
 	ids    *rowIDs  // how the ids of packs are made, if texts is not nil
@@ -47,7 +47,7 @@ const packedBytes = 1000
 // newSelection returns nil if rows must go through this process.
 func newSelection(ctx context.Context, w phases.Work, database string) (*selection, error) {
 	t, e, target := w.Table, w.Engine, w.Conns.Target
-	s := &selection{engine: e, of: t, from: e.Quote(database) + "." + e.Quote(t.Table.Name)}
+	s := &selection{engine: e, of: t, from: e.Quote(database) + "." + e.Quote(t.Table.Name), alive: "TRUE"}
 	from, err := readStoredTable(ctx, target, literal(database), t.Table.Name)
 	if err != nil {
 		return nil, err

@@ -79,12 +79,8 @@ func (c *copier) compareMapped(ctx context.Context, chunks []ledger.Chunk, found
 // in each column that refers to rows.
 func (c *copier) comparison(lo, hi []any) string {
 	e, t := c.engine, c.Table
-	alive := "TRUE"
-	if c.alive != "" {
-		alive = c.alive
-	}
 	var keys []string
-	right := append([]string{alive}, c.checks...)
+	right := append([]string{c.alive}, c.checks...)
 	for i, column := range t.Columns {
 		is := "t." + e.Quote(column.Name)
 		if slices.Contains(t.Primary, i) {
@@ -107,7 +103,7 @@ func (c *copier) comparison(lo, hi []any) string {
 		good += " - COALESCE(SUM(CASE WHEN m.kind = 0 THEN (m.new_id <= @snow_merge_last) + 0 * (@snow_merge_last := m.new_id) ELSE 0 END), 0)"
 	}
 	where, _ := c.within(lo, hi)
-	columns := append([]string{"COUNT(*)", good, "COALESCE(SUM(" + alive + "), 0)", kinds, edges}, c.references(alive)...)
+	columns := append([]string{"COUNT(*)", good, "COALESCE(SUM(" + c.alive + "), 0)", kinds, edges}, c.references(c.alive)...)
 	return "SELECT STRAIGHT_JOIN " + strings.Join(columns, ", ") + c.joined() +
 		" LEFT JOIN " + e.Quote(t.Table.Name) + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ") + " WHERE " + where
 }

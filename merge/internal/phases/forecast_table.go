@@ -33,7 +33,7 @@ type tableForecast struct {
 	*dryRun
 	of      *ledger.SourceTable
 	row     *report.TableForecast
-	finders []*rekey.IDColumn
+	columns []*rekey.IDColumn
 	source  *rekey.Checker
 	dates   *rekey.Dates // nil if no ids are made, or none are dated
 	now     time.Time
@@ -56,11 +56,11 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	}
 	for at, c := range s.Columns {
 		if c.HoldsReferences() {
-			finder, err := rekey.NewIDColumn(tables, s, at)
+			column, err := rekey.NewIDColumn(tables, s, at)
 			if err != nil {
 				return err
 			}
-			f.finders = append(f.finders, finder)
+			f.columns = append(f.columns, column)
 		}
 	}
 	if s.Rekeys && s.Table.Created != "" {
@@ -142,15 +142,15 @@ func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
 // dropped for one.
 func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bool, err error) {
 	lost = make([]bool, len(rows))
-	for _, finder := range f.finders {
-		parents := make([]*plan.Table, len(finder.Parents)) // nil where the source does not have it
-		for i, parent := range finder.Parents {
+	for _, column := range f.columns {
+		parents := make([]*plan.Table, len(column.Parents)) // nil where the source does not have it
+		for i, parent := range column.Parents {
 			if parent != nil {
 				parents[i] = parent.Table
 			}
 		}
-		c := finder.Column
-		all, bad, err := f.source.References(ctx, finder, rows, parents)
+		c := column.Column
+		all, bad, err := f.source.References(ctx, column, rows, parents)
 		if err != nil {
 			return nil, err
 		}
@@ -198,8 +198,8 @@ func (f *tableForecast) date(values []any) {
 func (f *tableForecast) fits(values []any) {
 	for n, c := range f.of.Columns {
 		v := values[n]
-		if i := slices.IndexFunc(f.finders, func(finder *rekey.IDColumn) bool { return finder.At == n }); i >= 0 && v != nil {
-			v = f.longest(f.finders[i], values)
+		if i := slices.IndexFunc(f.columns, func(column *rekey.IDColumn) bool { return column.At == n }); i >= 0 && v != nil {
+			v = f.longest(f.columns[i], values)
 		}
 		if reason := misfit(f.Engine.Kind, c, v); reason != "" {
 			key := sqlvalue.FormatKey(f.of.PrimaryKey(values))
@@ -211,15 +211,15 @@ func (f *tableForecast) fits(values []any) {
 
 // longest returns a value with ids of the most digits in the place of those
 // that are new.
-func (f *tableForecast) longest(finder *rekey.IDColumn, values []any) any {
-	v, _, err := finder.Edit(&rekey.Row{Key: f.of.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
-		if parent := finder.Parents[ref]; parent != nil && parent.Rekeys {
+func (f *tableForecast) longest(column *rekey.IDColumn, values []any) any {
+	v, _, err := column.Edit(&rekey.Row{Key: f.of.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
+		if parent := column.Parents[ref]; parent != nil && parent.Rekeys {
 			return strings.Repeat("9", sqltype.IDDigits-1), true
 		}
 		return text, true
 	})
 	if err != nil {
-		return values[finder.At]
+		return values[column.At]
 	}
 	return v
 }

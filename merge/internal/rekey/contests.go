@@ -15,8 +15,8 @@ import (
 // earlier sources, and decides what becomes of them. The databases compare, by
 // the collations of their columns. It is not safe for concurrent use.
 //
-// Tables must come in the order of [plan.Plan.mintOrder], and the sources of a table
-// in that of [plan.Table.precedence].
+// Tables must come in the order of [plan.Plan.MintOrder], and the sources of a table
+// in that of [plan.Plan.Precedence].
 type Conflicts struct {
 	e     *dialect.Dialect
 	plan  *plan.Plan

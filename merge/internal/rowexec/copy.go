@@ -118,9 +118,6 @@ func (c *copier) write(ctx context.Context, rows []rekey.Row, done []ledger.Chun
 		}
 		values, keys = append(values, r.New), append(keys, r.Key)
 	}
-	if c.insert == nil {
-		c.insert = chunk.NewInserter(c.Conns.Target, c.Table.Table.Name, c.Table.Columns)
-	}
 	var refused error
 	err := c.Lease.Transaction(ctx, c.Conns.Target, func() error {
 		if refused = c.insert.Write(ctx, values); refused != nil {
