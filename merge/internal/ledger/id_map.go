@@ -71,28 +71,6 @@ func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int6
 	return found, nil
 }
 
-// Between is find for all old ids from one up to another.
-func (m IDMap) Between(ctx context.Context, t *SourceTable, from, to int64) (map[int64]Successor, error) {
-	found := map[int64]Successor{}
-	err := m.rows(ctx, t, "old_id BETWEEN ? AND ?", []any{from, to}, func(old int64, after Successor) error { found[old] = after; return nil })
-	for err == nil && t.Packable && from <= to {
-		var p *pack
-		if p, err = packAt(ctx, m.Ledger, t, from); err != nil || p == nil {
-			break
-		}
-		for i, old := range p.olds {
-			if from <= old && old <= to {
-				found[old] = Successor{p.news[i], Rekeyed}
-			}
-		}
-		if p.lastOld >= to {
-			break
-		}
-		from = p.lastOld + 1
-	}
-	return found, err
-}
-
 // Olds returns the old ids of the rows that have come to have some ids. It is
 // for tables that others refer to, which have no packs.
 func (m IDMap) Olds(ctx context.Context, t *SourceTable, ids []int64) (map[int64][]int64, error) {

@@ -224,9 +224,13 @@ func (v *verifying) assert(ctx context.Context, target chunk.Queryer) error {
 		}
 		row.Before = printNumber(want)
 		for _, name := range v.Plan.Sources {
-			n, err := v.measure(ctx, name, a)
+			source, err := v.others[0].Source(ctx, name)
 			if err != nil {
 				return err
+			}
+			n, err := a.measure(ctx, source)
+			if err != nil {
+				return dialect.OfSource(name, err)
 			}
 			row.Sources[name] = printNumber(n)
 			want.Add(want, n)
@@ -242,13 +246,4 @@ func (v *verifying) assert(ctx context.Context, target chunk.Queryer) error {
 		}
 	}
 	return nil
-}
-
-func (v *verifying) measure(ctx context.Context, source string, a Assertion) (*big.Rat, error) {
-	s, err := v.others[0].Source(ctx, source)
-	if err != nil {
-		return nil, err
-	}
-	n, err := a.measure(ctx, s)
-	return n, dialect.OfSource(source, err)
 }
