@@ -155,6 +155,9 @@ func (m IDMap) rows(ctx context.Context, t *SourceTable, condition string, args 
 		if err := rows.Scan(&old, &id, &kind); err != nil {
 			return err
 		}
+		if kind < 0 || fateOf(kind) > Dropped {
+			return fmt.Errorf("%w: row %d of source table %d has kind %d in the map", errLedger, old, t.ID, kind)
+		}
 		return visit(old, Successor{id, fateOf(kind)})
 	})
 }
