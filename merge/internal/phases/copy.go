@@ -46,7 +46,7 @@ func (w *writing) fill(ctx context.Context) (err error) {
 	}
 	w.Teller.tell(total)
 	for _, feed := range feeds {
-		if feed.progress.event.Rows == feed.progress.event.Total {
+		if feed.progress.event.Rows >= feed.progress.event.Total {
 			continue
 		}
 		feed.progress.begin()
