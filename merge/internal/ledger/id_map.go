@@ -49,12 +49,9 @@ const MaxIDs = 900
 func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int64]Successor, error) {
 	olds = slices.Compact(slices.Sorted(slices.Values(olds)))
 	found := make(map[int64]Successor, len(olds))
-	add := func(old int64, after Successor) error { found[old] = after; return nil }
-	for part := range slices.Chunk(olds, MaxIDs) {
-		condition, args := chunk.AnyOf(m.Engine, "old_id", part)
-		if err := m.rows(ctx, t, condition, args, add); err != nil {
-			return nil, err
-		}
+	err := m.among(ctx, t, "old_id", olds, func(old int64, after Successor) error { found[old] = after; return nil })
+	if err != nil {
+		return nil, err
 	}
 	for t.Packable && len(olds) > 0 {
 		p, err := packAt(ctx, m.Ledger, t, olds[0])
@@ -74,19 +71,23 @@ func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int6
 // Olds returns the old ids of the rows that have come to have some ids. It is
 // for tables that others refer to, which have no packs.
 func (m IDMap) Olds(ctx context.Context, t *SourceTable, ids []int64) (map[int64][]int64, error) {
-	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	found := map[int64][]int64{}
+	err := m.among(ctx, t, "new_id", slices.Compact(slices.Sorted(slices.Values(ids))), func(old int64, after Successor) error {
+		found[after.ID] = append(found[after.ID], old)
+		return nil
+	})
+	return found, err
+}
+
+// among visits the rows of the map that have some ids in a column.
+func (m IDMap) among(ctx context.Context, t *SourceTable, column string, ids []int64, visit func(int64, Successor) error) error {
 	for part := range slices.Chunk(ids, MaxIDs) {
-		condition, args := chunk.AnyOf(m.Engine, "new_id", part)
-		err := m.rows(ctx, t, condition, args, func(old int64, after Successor) error {
-			found[after.ID] = append(found[after.ID], old)
-			return nil
-		})
-		if err != nil {
-			return nil, err
+		condition, args := chunk.AnyOf(m.Engine, column, part)
+		if err := m.rows(ctx, t, condition, args, visit); err != nil {
+			return err
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // Each visits all entries in the order of their old ids: those of each pack in
