@@ -44,7 +44,7 @@ func (w *writing) fill(ctx context.Context) (err error) {
 			feeds = append(feeds, feed)
 		}
 	}
-	w.Teller.tell(total)
+	w.tell(total)
 	for _, feed := range feeds {
 		if feed.progress.event.Rows >= feed.progress.event.Total {
 			continue

@@ -31,7 +31,7 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	if err := (&preflight{j, c}).check(ctx); err != nil {
 		return nil, err
 	}
-	j.Teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
+	j.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
 	merged := rekey.NewRememberedIdentities()
 	d := &dryRun{
 		Job: j, conns: c, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: merged,

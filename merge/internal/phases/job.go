@@ -46,8 +46,9 @@ type Job struct {
 
 	NewExecutor func(context.Context, Work) (Executor, error)
 
-	Teller Teller
-	Pauser chunk.Pauser
+	Events  func(report.Event) // nil if nobody listens
+	telling sync.Mutex
+	Pauser  chunk.Pauser
 }
 
 // An Executor does the work of a phase on one table of one source, with the
@@ -119,7 +120,7 @@ func (j *Job) Writer(ctx context.Context) (*chunk.Conns, error) {
 func (j *Job) Pace() *chunk.Pace { return chunk.NewPace(j.ChunkRows, j.ChunkTime) }
 
 // Pause waits while the run is paused.
-func (j *Job) Pause(ctx context.Context) error { return j.Pauser.Wait(ctx, j.Teller.tell) }
+func (j *Job) Pause(ctx context.Context) error { return j.Pauser.Wait(ctx, j.tell) }
 
 // Blobs reports whether bytes differ from texts: so it is in SQLite.
 func (j *Job) Blobs() bool { return j.Engine.Kind == sqlsnow.SQLite }
@@ -191,19 +192,14 @@ func printNumber(n *big.Rat) string {
 	return n.FloatString(digits)
 }
 
-// A Teller passes events on, one at a time.
-type Teller struct {
-	mu sync.Mutex
-	To func(report.Event)
-}
-
-func (t *Teller) tell(e report.Event) {
-	if t.To == nil {
+// tell passes an event on, one at a time.
+func (j *Job) tell(e report.Event) {
+	if j.Events == nil {
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.To(e)
+	j.telling.Lock()
+	defer j.telling.Unlock()
+	j.Events(e)
 }
 
 // A Progress tells of one table of a source in one phase.
@@ -215,7 +211,7 @@ type Progress struct {
 // progress begins to tell of a table. Of rows were dealt with by earlier runs;
 // total is -1 while nobody knows.
 func (j *Job) progress(phase string, t *ledger.SourceTable, rows, total int64) *Progress {
-	return &Progress{j.Teller.tell, report.Event{Kind: report.EventTable, Phase: phase, Source: t.Source, Table: t.Table.Name, Rows: rows, Total: total}}
+	return &Progress{j.tell, report.Event{Kind: report.EventTable, Phase: phase, Source: t.Source, Table: t.Table.Name, Rows: rows, Total: total}}
 }
 
 func (p *Progress) begin() {

@@ -81,7 +81,7 @@ func (w *writing) mint(ctx context.Context) error {
 			return err
 		}
 	}
-	w.Teller.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseMint, Total: -1})
+	w.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseMint, Total: -1})
 	conflicts := rekey.NewConflicts(w.Plan, w.conns, &rekey.MappedIdentities{Ids: ledger.MapOf(target), Run: w.run})
 	for _, t := range w.Order {
 		order, err := w.Plan.Precedence(t)

@@ -59,7 +59,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 			v.others = append(v.others, c)
 		}
 	}
-	v.Teller.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify, Total: -1})
+	v.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify, Total: -1})
 	found := make([]*Findings, len(v.run.Tables))
 	for i, t := range v.run.Tables {
 		if t.Changed, err = ledger.Of(target).HasChanges(ctx, t); err != nil {
