@@ -1,10 +1,9 @@
 // Package chunk reads, writes and hashes rows, chunk by chunk, by sessions whose settings are the same whatever the
 // caller's pool is set to.
 //
-//	conns.go          the sessions of one goroutine: of the target and of the sources
 //	same_database.go  whether two sessions are in one database, or on one server
 //	insert.go         inserts rows; rows.go: reads them by ranges and by keys
-//	session.go        a session and its transactions
+//	session.go        a session, its transactions, and the sessions of one goroutine
 //	hash.go           hashes rows, so that values that a database writes in other ways have one hash
 //	pace.go           how many rows a transaction should have, and stops between two of them
 package chunk

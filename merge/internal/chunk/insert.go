@@ -19,7 +19,7 @@ type Inserter struct {
 	texts   []bool // which columns of the target take no integer
 }
 
-// mostInserted is how many rows a statement inserts, and mostSent about how
+// MostInserted is how many rows a statement inserts, and mostSent about how
 // many bytes: servers refuse statements that are too long.
 const (
 	MostInserted = 500

@@ -18,7 +18,7 @@ import (
 // ReadRange returns rows of a table in the order of its primary key: those
 // above after and up to and including upto, at most limit of them. Nil is no
 // bound, and a limit of 0 none. A row has a value for each of columns, carried
-// as [carrier] says.
+// as [dialect.Dialect.Carrier] says.
 func ReadRange(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
 	var text strings.Builder
 	text.WriteString("SELECT " + e.SelectList(columns) + " FROM " + e.Quote(t.Name))

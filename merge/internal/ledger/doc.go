@@ -1,9 +1,9 @@
 // Package ledger keeps in the target what was decided and done: so a run that was killed at any statement goes on.
 //
-//	ledger.go        the tables
 //	lease.go         the fenced lease: who may write, and the transactions that check its fencing token
 //	runs.go          what is known of a plan's run
-//	source_table.go  one table of one source in a run; id_range.go: the new ids that its rows may get
-//	chunks.go        the chunks of rows that a phase has done, and the values that were changed
 //	id_map.go        from old to new ids: rows; packs.go: lists, for large tables that nothing refers to
+//	chunks.go        the chunks of rows that a phase has done, and the values that were changed
+//	ledger.go        the tables
+//	source_table.go  one table of one source in a run; id_range.go: the new ids that its rows may get
 package ledger

@@ -49,15 +49,12 @@ const MaxIDs = 900
 func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int64]Successor, error) {
 	olds = slices.Compact(slices.Sorted(slices.Values(olds)))
 	found := make(map[int64]Successor, len(olds))
-	add := func(old int64, after Successor) error { found[old] = after; return nil }
-	for part := range slices.Chunk(olds, MaxIDs) {
-		condition, args := chunk.AnyOf(m.Engine, "old_id", part)
-		if err := m.rows(ctx, t, condition, args, add); err != nil {
-			return nil, err
-		}
+	err := m.among(ctx, t, "old_id", olds, func(old int64, after Successor) error { found[old] = after; return nil })
+	if err != nil {
+		return nil, err
 	}
 	for t.Packable && len(olds) > 0 {
-		p, err := m.packAt(ctx, t, olds[0])
+		p, err := packAt(ctx, m.Ledger, t, olds[0])
 		if err != nil || p == nil {
 			return found, err
 		}
@@ -71,44 +68,26 @@ func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int6
 	return found, nil
 }
 
-// Between is find for all old ids from one up to another.
-func (m IDMap) Between(ctx context.Context, t *SourceTable, from, to int64) (map[int64]Successor, error) {
-	found := map[int64]Successor{}
-	err := m.rows(ctx, t, "old_id BETWEEN ? AND ?", []any{from, to}, func(old int64, after Successor) error { found[old] = after; return nil })
-	for err == nil && t.Packable && from <= to {
-		var p *pack
-		if p, err = m.packAt(ctx, t, from); err != nil || p == nil {
-			break
-		}
-		for i, old := range p.olds {
-			if from <= old && old <= to {
-				found[old] = Successor{p.news[i], Rekeyed}
-			}
-		}
-		if p.lastOld >= to {
-			break
-		}
-		from = p.lastOld + 1
-	}
-	return found, err
-}
-
 // Olds returns the old ids of the rows that have come to have some ids. It is
 // for tables that others refer to, which have no packs.
 func (m IDMap) Olds(ctx context.Context, t *SourceTable, ids []int64) (map[int64][]int64, error) {
-	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	found := map[int64][]int64{}
+	err := m.among(ctx, t, "new_id", slices.Compact(slices.Sorted(slices.Values(ids))), func(old int64, after Successor) error {
+		found[after.ID] = append(found[after.ID], old)
+		return nil
+	})
+	return found, err
+}
+
+// among visits the rows of the map that have some ids in a column.
+func (m IDMap) among(ctx context.Context, t *SourceTable, column string, ids []int64, visit func(int64, Successor) error) error {
 	for part := range slices.Chunk(ids, MaxIDs) {
-		condition, args := chunk.AnyOf(m.Engine, "new_id", part)
-		err := m.rows(ctx, t, condition, args, func(old int64, after Successor) error {
-			found[after.ID] = append(found[after.ID], old)
-			return nil
-		})
-		if err != nil {
-			return nil, err
+		condition, args := chunk.AnyOf(m.Engine, column, part)
+		if err := m.rows(ctx, t, condition, args, visit); err != nil {
+			return err
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // Each visits all entries in the order of their old ids: those of each pack in
@@ -116,7 +95,7 @@ func (m IDMap) Olds(ctx context.Context, t *SourceTable, ids []int64) (map[int64
 func (m IDMap) Each(ctx context.Context, t *SourceTable, visit func(old int64, after Successor) error) error {
 	condition, from := "TRUE", int64(math.MinInt64)
 	for {
-		next, err := m.packAt(ctx, t, from)
+		next, err := packAt(ctx, m.Ledger, t, from)
 		if err != nil {
 			return err
 		}
@@ -139,20 +118,21 @@ func (m IDMap) Each(ctx context.Context, t *SourceTable, visit func(old int64, a
 	}
 }
 
-// Count returns how many rows have each fate, of those with old ids above after,
-// if it is not nil. It does not count packs.
-func (m IDMap) Count(ctx context.Context, t *SourceTable, after any) (map[Fate]int64, error) {
-	text, args := "SELECT kind, COUNT(*) FROM snow_merge_map WHERE source_table = ?", []any{t.ID}
-	if after != nil {
-		text, args = text+" AND old_id > ?", append(args, after)
-	}
+// Count returns how many rows have each fate.
+func (m IDMap) Count(ctx context.Context, t *SourceTable) (map[Fate]int64, error) {
 	counts := map[Fate]int64{}
-	return counts, m.Query(ctx, text+" GROUP BY kind", args, func(rows *sql.Rows) error {
+	err := m.Query(ctx, "SELECT kind, COUNT(*) FROM snow_merge_map WHERE source_table = ? GROUP BY kind", []any{t.ID}, func(rows *sql.Rows) error {
 		var kind, n int64
 		err := rows.Scan(&kind, &n)
 		counts[fateOf(kind)] = n
 		return err
 	})
+	if err != nil || !t.Packable {
+		return counts, err
+	}
+	inPacks, _, err := packed(ctx, m.Ledger, t)
+	counts[Rekeyed] += inPacks
+	return counts, err
 }
 
 // Has returns how many of some ids are old ids, and the highest old id.
@@ -165,7 +145,7 @@ func (m IDMap) Has(ctx context.Context, t *SourceTable, ids []int64) (n int, hig
 	if err := m.Q.QueryRowContext(ctx, text).Scan(&highest); err != nil || !t.Packable {
 		return len(found), highest, m.Engine.Failed("look for old ids", err)
 	}
-	_, last, err := m.PackedRows(ctx, t, "TRUE")
+	_, last, err := packed(ctx, m.Ledger, t)
 	return len(found), max(highest, last), err
 }
 
@@ -175,6 +155,9 @@ func (m IDMap) rows(ctx context.Context, t *SourceTable, condition string, args 
 		var old, id, kind int64
 		if err := rows.Scan(&old, &id, &kind); err != nil {
 			return err
+		}
+		if kind < 0 || fateOf(kind) > Dropped {
+			return fmt.Errorf("%w: row %d of source table %d has kind %d in the map", errLedger, old, t.ID, kind)
 		}
 		return visit(old, Successor{id, fateOf(kind)})
 	})

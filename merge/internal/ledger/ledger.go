@@ -80,7 +80,7 @@ const (
 var errLedger = errors.New("the ledger in the target is damaged")
 
 // A Ledger reads and writes the ledger by one session or pool. What writes must
-// be called in a transaction of the lease, but for make.
+// be called in a transaction of the lease, but for Make.
 type Ledger struct {
 	Engine *dialect.Dialect
 	Q      chunk.Queryer

@@ -45,13 +45,13 @@ func refersTo(p *plan.Plan, t *plan.Table) bool {
 
 // packAt returns the pack that has an old id, if any has: the first one that does
 // not end before it. It returns nil if there is none.
-func (m IDMap) packAt(ctx context.Context, t *SourceTable, old int64) (found *pack, err error) {
-	if m.Engine.Kind != sqlsnow.MySQL {
+func packAt(ctx context.Context, l Ledger, t *SourceTable, old int64) (found *pack, err error) {
+	if l.Engine.Kind != sqlsnow.MySQL {
 		return nil, nil
 	}
 	const text = `SELECT seq, last_old, size, old_ids, new_ids FROM snow_merge_packs
 		WHERE source_table = ? AND last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ?)`
-	err = m.Query(ctx, text, []any{t.ID, t.ID, old}, func(rows *sql.Rows) error {
+	err = l.Query(ctx, text, []any{t.ID, t.ID, old}, func(rows *sql.Rows) error {
 		found = &pack{}
 		var olds, news sql.RawBytes
 		if err := rows.Scan(&found.seq, &found.lastOld, &found.size, &olds, &news); err != nil {
@@ -105,12 +105,10 @@ func (p *pack) list(text []byte) (ids []int64, err error) {
 	return ids, nil
 }
 
-// PackedRows returns how many rows the packs that a condition is true of have,
-// and the last old id of them.
-func (m IDMap) PackedRows(ctx context.Context, t *SourceTable, condition string) (rows, last int64, err error) {
-	err = m.Q.QueryRowContext(ctx, "SELECT COALESCE(SUM(size), 0), COALESCE(MAX(last_old), 0) FROM snow_merge_packs AS packs WHERE source_table = "+
-		strconv.FormatInt(t.ID, 10)+" AND "+condition).Scan(&rows, &last)
-	return rows, last, m.Engine.Failed("read packs of the map", err)
+// packed returns how many rows the packs have, and the last old id of them.
+func packed(ctx context.Context, l Ledger, t *SourceTable) (rows, last int64, err error) {
+	err = l.Q.QueryRowContext(ctx, "SELECT COALESCE(SUM(size), 0), COALESCE(MAX(last_old), 0) FROM snow_merge_packs WHERE source_table = ?", t.ID).Scan(&rows, &last)
+	return rows, last, l.Engine.Failed("read packs of the map", err)
 }
 
 // ErrPacks is returned where a source table has packs that do not belong to its chunks.
@@ -125,14 +123,14 @@ type PackHead struct {
 
 // PackHeads returns those of chunks, which follow on each other: one for each,
 // or none if they have rows of the map.
-func (m IDMap) PackHeads(ctx context.Context, t *SourceTable, chunks []Chunk) ([]PackHead, error) {
+func PackHeads(ctx context.Context, l Ledger, t *SourceTable, chunks []Chunk) ([]PackHead, error) {
 	if !t.Packable {
 		return nil, nil
 	}
 	const text = `SELECT seq, size, last_old, begins, old_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
 		FROM snow_merge_packs WHERE source_table = ? AND seq BETWEEN ? AND ? ORDER BY seq`
 	var heads []PackHead
-	err := m.Query(ctx, text, []any{t.ID, chunks[0].Seq, chunks[len(chunks)-1].Seq}, func(rows *sql.Rows) error {
+	err := l.Query(ctx, text, []any{t.ID, chunks[0].Seq, chunks[len(chunks)-1].Seq}, func(rows *sql.Rows) error {
 		var h PackHead
 		var lastOld int64
 		if err := rows.Scan(&h.Seq, &h.Size, &lastOld, &h.Begins, &h.Gapless, &h.First, &h.Last); err != nil {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -93,9 +95,14 @@ func (s *SourceTable) PrimaryKey(values []any) []any {
 	return key
 }
 
-// Read returns rows of it, see readRange.
+// Read returns rows of it, see [chunk.ReadRange].
 func (s *SourceTable) Read(ctx context.Context, c *chunk.Conns, after, upto []any, limit int) ([][]any, error) {
-	return c.Read(ctx, s.Source, s.Table, s.Columns, after, upto, limit)
+	session, err := c.Source(ctx, s.Source)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := chunk.ReadRange(ctx, c.Engine, session, s.Table, s.Columns, after, upto, limit)
+	return rows, dialect.OfSource(s.Source, c.Engine.Failed("read table "+strconv.Quote(s.Table.Name), err))
 }
 
 // RowError says that something is wrong with a row.

@@ -52,17 +52,14 @@ func (c *copier) copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, er
 // insert copies rows, and returns how many.
 func (c *copier) insert(ctx context.Context, chunks []ledger.Chunk, where string) (int64, error) {
 	target := c.Conns.Target
-	heads, err := ledger.MapOf(target).PackHeads(ctx, c.Table, chunks)
+	heads, err := ledger.PackHeads(ctx, ledger.Of(target), c.Table, chunks)
 	if err != nil {
 		return 0, err
 	}
 	if len(heads) > 0 {
 		return c.insertPacked(ctx, chunks, heads)
 	}
-	conditions := append([]string{where}, c.checks...)
-	if c.alive != "" {
-		conditions = append(conditions, c.alive)
-	}
+	conditions := append([]string{where, c.alive}, c.checks...)
 	into, values := c.insertInto()
 	result, err := target.ExecContext(ctx, into+strings.Join(values, ", ")+c.joined()+" WHERE "+strings.Join(conditions, " AND "))
 	if err != nil {

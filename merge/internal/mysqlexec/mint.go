@@ -149,13 +149,7 @@ func (m *minter) cut(ctx context.Context, last ledger.Chunk, rows int) (ledger.C
 }
 
 func (m *minter) within(lo, hi []any) string {
-	text := "TRUE"
-	if lo != nil {
-		text += " AND " + m.key + " > " + sqlvalue.Text(lo[0])
-	}
-	if hi != nil {
-		text += " AND " + m.key + " <= " + sqlvalue.Text(hi[0])
-	}
+	text, _ := within(m.Engine, m.Table.Table.PrimaryKey, lo, hi)
 	return text
 }
 

@@ -22,7 +22,7 @@ var errUnlike = errors.New("the rows are not those that were counted")
 
 // A selection is how the server itself makes rows of the target out of rows of a
 // source table, where each column is one of plain values, or of integers that are
-// keys or refer to rows. It means the same as [rewriter.rewrite].
+// keys or refer to rows. It means the same as [rekey.Rewriter.Rewrite].
 type selection struct {
 	engine *dialect.Dialect
 	of     *ledger.SourceTable
@@ -33,7 +33,7 @@ type selection struct {
 	dense  bool     // most of the target's rows are of this source, or there are few
 	values []string // for each column of the table, what becomes of it
 	exact  []string // the same values in a form whose equality is that of bytes, with % for the column
-	alive  string   // whether a row is copied; "" if all are
+	alive  string   // whether a row is copied
 	checks []string // what must be so of each row that is copied, or people must be told of it
 	texts  []string // the values as texts that can be put in a row, or nil if packs are of no use to the server
 	ids    *rowIDs  // how the ids of packs are made, if texts is not nil
@@ -47,7 +47,7 @@ const packedBytes = 1000
 // newSelection returns nil if rows must go through this process.
 func newSelection(ctx context.Context, w phases.Work, database string) (*selection, error) {
 	t, e, target := w.Table, w.Engine, w.Conns.Target
-	s := &selection{engine: e, of: t, from: e.Quote(database) + "." + e.Quote(t.Table.Name)}
+	s := &selection{engine: e, of: t, from: e.Quote(database) + "." + e.Quote(t.Table.Name), alive: "TRUE"}
 	from, err := readStoredTable(ctx, target, literal(database), t.Table.Name)
 	if err != nil {
 		return nil, err
@@ -151,23 +151,19 @@ func (s *selection) reference(c *plan.Column, at int, database string, tables ma
 	}
 	none := s.none(value, c)
 	if c.Orphans != plan.OrphansNull {
-		s.checks = append(s.checks, "("+value+" IS NULL OR "+none+after+" IS NOT NULL)")
+		s.checks = append(s.checks, "("+value+" IS NULL OR "+none+" OR "+after+" IS NOT NULL)")
 	}
-	if none == "" {
-		return after
-	}
-	return "CAST(CASE WHEN " + strings.TrimSuffix(none, " OR ") + " THEN " + value + " ELSE " + after + " END AS SIGNED)"
+	return "CAST(CASE WHEN " + none + " THEN " + value + " ELSE " + after + " END AS SIGNED)"
 }
 
-// none returns the condition that a reference stands for no row, with OR after
-// it, or "" if no number does so.
+// none returns the condition that a reference stands for no row.
 func (s *selection) none(value string, c *plan.Column) string {
 	ids := rekey.NoneIDs(c)
 	if len(ids) == 0 {
-		return ""
+		return "FALSE"
 	}
 	condition, _ := chunk.AnyOf(s.engine, value, ids)
-	return condition + " OR "
+	return condition
 }
 
 // joined returns the rows of the source with what is looked up for them, row by
@@ -185,30 +181,7 @@ func (s *selection) unmapped() string {
 // within returns the condition that a row of the source is above lo and up to
 // hi, and false if those are no integers. Nil is no bound.
 func (s *selection) within(lo, hi []any) (string, bool) {
-	conditions := []string{"TRUE"}
-	for _, bound := range []struct {
-		key    []any
-		before string
-		last   string
-	}{{lo, " > ", " > "}, {hi, " < ", " <= "}} {
-		text := ""
-		for i, v := range slices.Backward(bound.key) {
-			id, ok := v.(int64)
-			if !ok {
-				return "", false
-			}
-			name, number := "s."+s.engine.Quote(s.of.Table.PrimaryKey[i]), strconv.FormatInt(id, 10)
-			if text == "" {
-				text = name + bound.last + number
-			} else {
-				text = "(" + name + bound.before + number + " OR " + name + " = " + number + " AND " + text + ")"
-			}
-		}
-		if text != "" {
-			conditions = append(conditions, text)
-		}
-	}
-	return strings.Join(conditions, " AND "), true
+	return within(s.engine, s.of.Table.PrimaryKey, lo, hi)
 }
 
 // referring returns the columns that refer to rows.
@@ -225,11 +198,8 @@ func (s *selection) referring() (refs []*plan.Column) {
 // true of refer to rows, for each column that does.
 func (s *selection) references(alive string) (counts []string) {
 	for _, c := range s.referring() {
-		is, none := "t."+s.engine.Quote(c.Name), ""
-		if others := s.none(is, c); others != "" {
-			none = " AND NOT (" + strings.TrimSuffix(others, " OR ") + ")"
-		}
-		counts = append(counts, "COALESCE(SUM("+alive+" AND "+is+" IS NOT NULL"+none+"), 0)")
+		is := "t." + s.engine.Quote(c.Name)
+		counts = append(counts, "COALESCE(SUM("+alive+" AND "+is+" IS NOT NULL AND NOT ("+s.none(is, c)+")), 0)")
 	}
 	return counts
 }

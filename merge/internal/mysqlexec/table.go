@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -92,6 +93,35 @@ func (t *storedTable) rowBytes(ctx context.Context, s *chunk.Session, name strin
 		most = max(most, int(bytes.Float64)+8*len(t.columns))
 	}
 	return most
+}
+
+// within returns the condition that a row, s, is above lo and up to hi in its
+// primary key, and false if those are no integers. Nil is no bound.
+func within(e *dialect.Dialect, primary []string, lo, hi []any) (string, bool) {
+	conditions := []string{"TRUE"}
+	for _, bound := range []struct {
+		key    []any
+		before string
+		last   string
+	}{{lo, " > ", " > "}, {hi, " < ", " <= "}} {
+		text := ""
+		for i, v := range slices.Backward(bound.key) {
+			id, ok := v.(int64)
+			if !ok {
+				return "", false
+			}
+			name, number := "s."+e.Quote(primary[i]), strconv.FormatInt(id, 10)
+			if text == "" {
+				text = name + bound.last + number
+			} else {
+				text = "(" + name + bound.before + number + " OR " + name + " = " + number + " AND " + text + ")"
+			}
+		}
+		if text != "" {
+			conditions = append(conditions, text)
+		}
+	}
+	return strings.Join(conditions, " AND "), true
 }
 
 // readable reports whether the target's account, which may be another one than the

@@ -28,7 +28,7 @@ func (c *copier) compare(ctx context.Context, tasks []phases.Task) (*phases.Find
 		counts.Read, counts.Written = t.Copied.Read, t.Copied.Written
 		want.Add(counts)
 	}
-	heads, err := ledger.MapOf(c.Conns.Target).PackHeads(ctx, c.Table, chunks)
+	heads, err := ledger.PackHeads(ctx, ledger.Of(c.Conns.Target), c.Table, chunks)
 	if errors.Is(err, ledger.ErrPacks) || len(heads) > 0 && (c.texts == nil || !c.dense) {
 		return nil, nil
 	}
@@ -79,12 +79,8 @@ func (c *copier) compareMapped(ctx context.Context, chunks []ledger.Chunk, found
 // in each column that refers to rows.
 func (c *copier) comparison(lo, hi []any) string {
 	e, t := c.engine, c.Table
-	alive := "TRUE"
-	if c.alive != "" {
-		alive = c.alive
-	}
 	var keys []string
-	right := append([]string{alive}, c.checks...)
+	right := append([]string{c.alive}, c.checks...)
 	for i, column := range t.Columns {
 		is := "t." + e.Quote(column.Name)
 		if slices.Contains(t.Primary, i) {
@@ -107,7 +103,7 @@ func (c *copier) comparison(lo, hi []any) string {
 		good += " - COALESCE(SUM(CASE WHEN m.kind = 0 THEN (m.new_id <= @snow_merge_last) + 0 * (@snow_merge_last := m.new_id) ELSE 0 END), 0)"
 	}
 	where, _ := c.within(lo, hi)
-	columns := append([]string{"COUNT(*)", good, "COALESCE(SUM(" + alive + "), 0)", kinds, edges}, c.references(alive)...)
+	columns := append([]string{"COUNT(*)", good, "COALESCE(SUM(" + c.alive + "), 0)", kinds, edges}, c.references(c.alive)...)
 	return "SELECT STRAIGHT_JOIN " + strings.Join(columns, ", ") + c.joined() +
 		" LEFT JOIN " + e.Quote(t.Table.Name) + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ") + " WHERE " + where
 }
@@ -115,7 +111,6 @@ func (c *copier) comparison(lo, hi []any) string {
 // comparePacked compares rows whose ids are in packs, and reports whether all are
 // as they should be.
 func (c *copier) comparePacked(ctx context.Context, chunks []ledger.Chunk, heads []ledger.PackHead, found *phases.Findings) (right bool, err error) {
-	found.Counted = true
 	found.First, found.Last = heads[0].First, heads[len(heads)-1].Last
 	for len(heads) > 0 {
 		n := alike(heads)
@@ -199,7 +194,7 @@ func (c *copier) sample(ctx context.Context, after []any, found *phases.Findings
 	part := c.Table.Only(c.Undecided)
 	rows, err := part.Read(ctx, c.Conns, after, nil, phases.SampledRows)
 	if err == nil {
-		found.SampleRows(c.Job, part, rows)
+		c.SampleRows(found, part, rows)
 	}
 	return err
 }

@@ -44,9 +44,9 @@ func (w *writing) fill(ctx context.Context) (err error) {
 			feeds = append(feeds, feed)
 		}
 	}
-	w.Teller.tell(total)
+	w.tell(total)
 	for _, feed := range feeds {
-		if feed.progress.event.Rows == feed.progress.event.Total {
+		if feed.progress.event.Rows >= feed.progress.event.Total {
 			continue
 		}
 		feed.progress.begin()

@@ -1,11 +1,11 @@
 // Package phases goes through the phases of a run, each over all tables of all sources: mint, copy, link and verify, and
 // the dry run. What is done with the rows of one table is an [Executor]'s.
 //
-//	run.go         the phases that write, in their order, and phase mint; copy.go: phases copy and link
-//	start.go       makes a run, or finds it
-//	verify.go      compares tables; verify_target.go: the map, references and sums
-//	dryrun.go      a dry run; forecast_table.go: what it finds in a table, and values that do not fit the target
-//	preflight.go   what must be so of the databases before
-//	executor.go    Executor: mints, copies and compares the rows of one table; findings.go: what was found in them
-//	job.go         a plan and its databases, what people are told, and numbers that must add up
+//	run.go        the phases that write, in their order, and phase mint; copy.go: phases copy and link
+//	start.go      makes a run, or finds it
+//	verify.go     compares tables; verify_target.go: the map, references and sums
+//	dryrun.go     a dry run; forecast_table.go: what it finds in a table, and values that do not fit the target
+//	preflight.go  what must be so of the databases before
+//	job.go        a plan and its databases, Executor, and what people are told
+//	findings.go   what was found in chunks that were compared
 package phases

@@ -28,18 +28,14 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	if r, err := ledger.Of(c.Target).Load(ctx, j.ID, j.Plan); err == nil && r != nil && r.Phase != ledger.PhaseMint {
 		return nil, errBegun
 	}
-	sources, err := c.All(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if err := (&preflight{j, c}).check(ctx); err != nil {
 		return nil, err
 	}
-	j.Teller.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
+	j.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
 	merged := rekey.NewRememberedIdentities()
 	d := &dryRun{
 		Job: j, conns: c, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: merged,
-		conflicts: rekey.NewConflicts(j.Engine, j.Plan, c.Target, sources, merged),
+		conflicts: rekey.NewConflicts(j.Plan, c, merged),
 	}
 	for _, t := range j.Order {
 		before, err := d.before(ctx, t)
@@ -65,15 +61,6 @@ var errBegun = errors.New("the plan's run has copied rows already")
 
 // runPerDryRun is about how many times as long as a dry run a run takes.
 const runPerDryRun = 6
-
-// A dryRun goes through the tables of the sources.
-type dryRun struct {
-	*Job
-	conns     *chunk.Conns
-	forecast  *report.Forecast
-	conflicts *rekey.Conflicts
-	merged    *rekey.RememberedIdentities
-}
 
 // before counts the rows that the target has of a table.
 func (d *dryRun) before(ctx context.Context, t *plan.Table) (int64, error) {

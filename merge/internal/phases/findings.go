@@ -6,8 +6,6 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
-	"github.com/shardsnow/snow/merge/internal/sqltype"
-	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -18,7 +16,6 @@ type Findings struct {
 	Renamed int64
 
 	Unhashed    bool      // a server has compared rows, so that the sums are not of all of them
-	Counted     bool      // a server has counted the rows of the source and of the map, by keys that are integers
 	Source      chunk.Sum // of the rows of the source, as they are
 	Want, Found chunk.Sum // of those that should be in the target, and of those that are
 	First, Last int64
@@ -51,7 +48,6 @@ func (p *Findings) Add(o *Findings) {
 	p.Counts.Add(o.Counts)
 	p.Renamed += o.Renamed
 	p.Unhashed = p.Unhashed || o.Unhashed
-	p.Counted = p.Counted && o.Counted
 	p.Source.Add(o.Source)
 	p.Want.Add(o.Want)
 	p.Found.Add(o.Found)
@@ -97,28 +93,6 @@ func (p *Findings) sample(c *plan.Column, v int64) {
 	if len(p.samples[c]) < mostSamples {
 		p.samples[c][v] = true
 	}
-}
-
-// SampledRows is how many rows of those that are compared at a time are looked at for samples.
-const SampledRows = 50
-
-// SampleRows keeps values of plain columns that nobody has decided on.
-func (p *Findings) SampleRows(j *Job, t *ledger.SourceTable, rows [][]any) {
-	for n, c := range t.Columns {
-		if !j.Undecided(c) {
-			continue
-		}
-		for _, row := range rows[:min(len(rows), SampledRows)] {
-			if id, ok := sqlvalue.ID(row[n]); ok && id > 0 {
-				p.sample(c, id)
-			}
-		}
-	}
-}
-
-// Undecided reports whether a column is plain, and nobody has decided so.
-func (j *Job) Undecided(c *plan.Column) bool {
-	return c.Role == plan.RolePlain && !c.Decided && sqltype.Of(j.Engine.Kind, c.Type).Kind <= sqltype.Text
 }
 
 // FailureOf returns the failure that an error of a row is.

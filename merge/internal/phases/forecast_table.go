@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
@@ -18,12 +19,21 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
+// A dryRun goes through the tables of the sources.
+type dryRun struct {
+	*Job
+	conns     *chunk.Conns
+	forecast  *report.Forecast
+	conflicts *rekey.Conflicts
+	merged    *rekey.RememberedIdentities
+}
+
 // A tableForecast is what a dry run finds in one table of one source.
 type tableForecast struct {
 	*dryRun
 	of      *ledger.SourceTable
 	row     *report.TableForecast
-	finders []*rekey.IDColumn
+	columns []*rekey.IDColumn
 	source  *rekey.Checker
 	dates   *rekey.Dates // nil if no ids are made, or none are dated
 	now     time.Time
@@ -46,11 +56,11 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	}
 	for at, c := range s.Columns {
 		if c.HoldsReferences() {
-			finder, err := rekey.NewIDColumn(tables, s, at)
+			column, err := rekey.NewIDColumn(tables, s, at)
 			if err != nil {
 				return err
 			}
-			f.finders = append(f.finders, finder)
+			f.columns = append(f.columns, column)
 		}
 	}
 	if s.Rekeys && s.Table.Created != "" {
@@ -132,21 +142,25 @@ func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
 // dropped for one.
 func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bool, err error) {
 	lost = make([]bool, len(rows))
-	for _, finder := range f.finders {
-		parents := make([]*plan.Table, len(finder.Parents)) // nil where the source does not have it
-		for i, parent := range finder.Parents {
+	for _, column := range f.columns {
+		parents := make([]*plan.Table, len(column.Parents)) // nil where the source does not have it
+		for i, parent := range column.Parents {
 			if parent != nil {
 				parents[i] = parent.Table
 			}
 		}
-		c := finder.Column
-		fail := func(_ int, bad *report.RowError) {
-			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+bad.Row+": "+bad.Err.Error())
-			f.forecast.AddProblem(bad)
+		c := column.Column
+		all, bad, err := f.source.References(ctx, column, rows, parents)
+		if err != nil {
+			return nil, err
 		}
-		err := f.source.Orphans(ctx, finder, rows, parents, fail, func(h rekey.Held, missing bool) error {
-			if !missing {
-				return nil
+		for _, err := range bad {
+			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+err.Row+": "+err.Err.Error())
+			f.forecast.AddProblem(err)
+		}
+		for _, h := range all {
+			if !h.Missing {
+				continue
 			}
 			key := sqlvalue.FormatKey(f.of.PrimaryKey(rows[h.Row]))
 			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.Text))
@@ -156,10 +170,6 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			case plan.OrphansFail:
 				f.forecast.AddProblem(&report.OrphanError{Source: f.of.Source, Table: f.of.Table.Name, Column: c.Name, Row: key, Value: h.Text})
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
 	}
 	return lost, nil
@@ -188,8 +198,8 @@ func (f *tableForecast) date(values []any) {
 func (f *tableForecast) fits(values []any) {
 	for n, c := range f.of.Columns {
 		v := values[n]
-		if i := slices.IndexFunc(f.finders, func(finder *rekey.IDColumn) bool { return finder.At == n }); i >= 0 && v != nil {
-			v = f.longest(f.finders[i], values)
+		if i := slices.IndexFunc(f.columns, func(column *rekey.IDColumn) bool { return column.At == n }); i >= 0 && v != nil {
+			v = f.longest(f.columns[i], values)
 		}
 		if reason := misfit(f.Engine.Kind, c, v); reason != "" {
 			key := sqlvalue.FormatKey(f.of.PrimaryKey(values))
@@ -201,15 +211,15 @@ func (f *tableForecast) fits(values []any) {
 
 // longest returns a value with ids of the most digits in the place of those
 // that are new.
-func (f *tableForecast) longest(finder *rekey.IDColumn, values []any) any {
-	v, _, err := finder.Edit(&rekey.Row{Key: f.of.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
-		if parent := finder.Parents[ref]; parent != nil && parent.Rekeys {
+func (f *tableForecast) longest(column *rekey.IDColumn, values []any) any {
+	v, _, err := column.Edit(&rekey.Row{Key: f.of.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
+		if parent := column.Parents[ref]; parent != nil && parent.Rekeys {
 			return strings.Repeat("9", sqltype.IDDigits-1), true
 		}
 		return text, true
 	})
 	if err != nil {
-		return values[finder.At]
+		return values[column.At]
 	}
 	return v
 }

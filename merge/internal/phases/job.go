@@ -12,6 +12,9 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -43,9 +46,58 @@ type Job struct {
 
 	NewExecutor func(context.Context, Work) (Executor, error)
 
-	Teller Teller
-	Pauser chunk.Pauser
+	Events  func(report.Event) // nil if nobody listens
+	telling sync.Mutex
+	Pauser  chunk.Pauser
 }
+
+// An Executor does the work of a phase on one table of one source, with the
+// sessions of one goroutine. It is chosen once, when a goroutine comes to a table.
+// There are two: rows that go through this process, and a MySQL server that has
+// both databases. They write the same ids and the same ledger, but for the hashes
+// of rows, which a server does not make.
+type Executor interface {
+	// Mint decides what becomes of the rows after the last chunk of the ledger.
+	Mint(ctx context.Context) error
+
+	// Copy copies the rows of some chunks that follow on each other, in one
+	// transaction, and returns about how many bytes they have.
+	Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error)
+
+	// Compare compares the rows of some chunks that follow on each other with
+	// those of the target.
+	Compare(ctx context.Context, tasks []Task) (*Findings, error)
+
+	// Link sets the references that were NULL when the rows of some chunks that
+	// follow on each other were copied, in one transaction, and returns about how
+	// many bytes the rows have.
+	Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error)
+
+	Close()
+}
+
+// A Work is what an executor is made for.
+type Work struct {
+	*Job
+	Run   *ledger.Run
+	Table *ledger.SourceTable
+	Conns *chunk.Conns
+	Lease *ledger.Lease // but for verification
+
+	// Phase mint.
+	Conflicts *rekey.Conflicts
+	Progress  *Progress
+
+	// Phase copy, link.
+	Deferred []*plan.Column // columns that are NULL until phase link
+	Last     int64          // the number of the table's last chunk
+
+	// Verification.
+	Sound map[*plan.Column]bool // references of which all are known to be ids of rows
+}
+
+// A Task is a chunk to verify, and what phase copy saw in it.
+type Task struct{ Mint, Copied ledger.Chunk }
 
 // connect returns sessions for a goroutine that reads.
 func (j *Job) connect(ctx context.Context) (*chunk.Conns, error) {
@@ -58,8 +110,8 @@ func (j *Job) Writer(ctx context.Context) (*chunk.Conns, error) {
 	if err != nil || !j.Unchecked {
 		return c, err
 	}
-	if err := c.WithoutForeignKeys(ctx); err != nil {
-		return nil, errors.Join(err, c.Close())
+	if err := c.Target.Set(ctx, j.Engine.Unchecked); err != nil {
+		return nil, errors.Join(j.Engine.Failed("turn foreign keys off", err), c.Close())
 	}
 	return c, nil
 }
@@ -68,10 +120,32 @@ func (j *Job) Writer(ctx context.Context) (*chunk.Conns, error) {
 func (j *Job) Pace() *chunk.Pace { return chunk.NewPace(j.ChunkRows, j.ChunkTime) }
 
 // Pause waits while the run is paused.
-func (j *Job) Pause(ctx context.Context) error { return j.Pauser.Wait(ctx, j.Teller.tell) }
+func (j *Job) Pause(ctx context.Context) error { return j.Pauser.Wait(ctx, j.tell) }
 
 // Blobs reports whether bytes differ from texts: so it is in SQLite.
 func (j *Job) Blobs() bool { return j.Engine.Kind == sqlsnow.SQLite }
+
+// SampledRows is how many rows of those that are compared at a time are looked at for samples.
+const SampledRows = 50
+
+// SampleRows keeps in findings values of plain columns that nobody has decided on.
+func (j *Job) SampleRows(p *Findings, t *ledger.SourceTable, rows [][]any) {
+	for n, c := range t.Columns {
+		if !j.Undecided(c) {
+			continue
+		}
+		for _, row := range rows[:min(len(rows), SampledRows)] {
+			if id, ok := sqlvalue.ID(row[n]); ok && id > 0 {
+				p.sample(c, id)
+			}
+		}
+	}
+}
+
+// Undecided reports whether a column is plain, and nobody has decided so.
+func (j *Job) Undecided(c *plan.Column) bool {
+	return c.Role == plan.RolePlain && !c.Decided && sqltype.Of(j.Engine.Kind, c.Type).Kind <= sqltype.Text
+}
 
 // parallel calls do at the same time for each of some sessions. The first error
 // ends the others.
@@ -118,19 +192,14 @@ func printNumber(n *big.Rat) string {
 	return n.FloatString(digits)
 }
 
-// A Teller passes events on, one at a time.
-type Teller struct {
-	mu sync.Mutex
-	To func(report.Event)
-}
-
-func (t *Teller) tell(e report.Event) {
-	if t.To == nil {
+// tell passes an event on, one at a time.
+func (j *Job) tell(e report.Event) {
+	if j.Events == nil {
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.To(e)
+	j.telling.Lock()
+	defer j.telling.Unlock()
+	j.Events(e)
 }
 
 // A Progress tells of one table of a source in one phase.
@@ -142,7 +211,7 @@ type Progress struct {
 // progress begins to tell of a table. Of rows were dealt with by earlier runs;
 // total is -1 while nobody knows.
 func (j *Job) progress(phase string, t *ledger.SourceTable, rows, total int64) *Progress {
-	return &Progress{j.Teller.tell, report.Event{Kind: report.EventTable, Phase: phase, Source: t.Source, Table: t.Table.Name, Rows: rows, Total: total}}
+	return &Progress{j.tell, report.Event{Kind: report.EventTable, Phase: phase, Source: t.Source, Table: t.Table.Name, Rows: rows, Total: total}}
 }
 
 func (p *Progress) begin() {

@@ -81,12 +81,8 @@ func (w *writing) mint(ctx context.Context) error {
 			return err
 		}
 	}
-	w.Teller.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseMint, Total: -1})
-	sources, err := w.conns.All(ctx)
-	if err != nil {
-		return err
-	}
-	conflicts := rekey.NewConflicts(w.Engine, w.Plan, target, sources, &rekey.MappedIdentities{Ids: ledger.MapOf(target), Run: w.run})
+	w.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseMint, Total: -1})
+	conflicts := rekey.NewConflicts(w.Plan, w.conns, &rekey.MappedIdentities{Ids: ledger.MapOf(target), Run: w.run})
 	for _, t := range w.Order {
 		order, err := w.Plan.Precedence(t)
 		if err != nil {

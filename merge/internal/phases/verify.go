@@ -16,17 +16,6 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// verifying fills a report.
-type verifying struct {
-	*Job
-	run    *ledger.Run
-	report *report.Report
-	later  map[string]int64      // rows that later runs have copied, by table
-	sound  map[*plan.Column]bool // see work
-	first  *chunk.Conns          // for what one goroutine asks of the target
-	others []*chunk.Conns        // for rows: those of one goroutine each, or first alone
-}
-
 var errNotRun = errors.New("the plan was never run on the target")
 
 // Verify compares the target with what the sources, the plan and the ledger say.
@@ -70,7 +59,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 			v.others = append(v.others, c)
 		}
 	}
-	v.Teller.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify, Total: -1})
+	v.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify, Total: -1})
 	found := make([]*Findings, len(v.run.Tables))
 	for i, t := range v.run.Tables {
 		if t.Changed, err = ledger.Of(target).HasChanges(ctx, t); err != nil {
@@ -93,7 +82,6 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 // table compares the rows of one table of one source.
 func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Findings, error) {
 	total := NewFindings()
-	total.Counted = true
 	l := ledger.Of(v.first.Target)
 	all, err := l.Done(ctx, t, ledger.PhaseMint)
 	if err != nil {
@@ -112,7 +100,7 @@ func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Findings
 		return nil, err
 	}
 	if t.Key >= 0 {
-		if err := v.mapOf(ctx, t, last, total); err != nil {
+		if err := v.mapOf(ctx, t, total); err != nil {
 			return nil, err
 		}
 	}
@@ -239,7 +227,6 @@ func (f *verifyFeed) read(ctx context.Context) (bool, error) {
 	}
 	broken := func(m ledger.Chunk, reason string) {
 		f.total.Fail(f.table.Failure(report.CheckComplete, m.Hi, "%s", reason))
-		f.total.Counted = false
 	}
 	for _, m := range minted {
 		if m.Seq != f.last.Seq+1 || sqlvalue.FormatKey(m.Lo) != sqlvalue.FormatKey(f.last.Hi) {
@@ -277,9 +264,6 @@ func (v *verifying) source(ctx context.Context, t *ledger.SourceTable, last ledg
 	}
 	if len(rows) > 0 {
 		total.Fail(t.Failure(report.CheckSource, t.PrimaryKey(rows[0]), "the row is new since the run began"))
-	}
-	if total.Counted { // by integers, of which there is but one order
-		return nil
 	}
 	source, err := v.others[0].Source(ctx, t.Source)
 	if err != nil {

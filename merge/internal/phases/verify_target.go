@@ -20,33 +20,24 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
+// verifying fills a report.
+type verifying struct {
+	*Job
+	run    *ledger.Run
+	report *report.Report
+	later  map[string]int64      // rows that later runs have copied, by table
+	sound  map[*plan.Column]bool // see [Work]
+	first  *chunk.Conns          // for what one goroutine asks of the target
+	others []*chunk.Conns        // for rows: those of one goroutine each, or first alone
+}
+
 // mapOf sees to it that the map has each row that changed its id, no other one,
 // and that the rows which others were merged into are there.
-func (v *verifying) mapOf(ctx context.Context, t *ledger.SourceTable, last ledger.Chunk, total *Findings) error {
+func (v *verifying) mapOf(ctx context.Context, t *ledger.SourceTable, total *Findings) error {
 	target := v.first.Target
-	ids := ledger.MapOf(target)
-	counts, after := map[ledger.Fate]int64{}, any(nil)
-	if total.Counted && t.Mapped && last.Hi != nil { // what is left is above the last chunk
-		counts = map[ledger.Fate]int64{ledger.Rekeyed: total.Rekeyed, ledger.Merged: total.Merged, ledger.Dropped: total.Dropped}
-		after = last.Hi[0]
-	}
-	mapped, err := ids.Count(ctx, t, after)
+	counts, err := ledger.MapOf(target).Count(ctx, t)
 	if err != nil {
 		return err
-	}
-	for fate, n := range mapped {
-		counts[fate] += n
-	}
-	if t.Packable {
-		others := "TRUE"
-		if total.Counted {
-			others = "NOT EXISTS (SELECT 1 FROM snow_merge_chunks AS chunks WHERE chunks.source_table = packs.source_table AND chunks.phase = 'mint' AND chunks.seq = packs.seq)"
-		}
-		n, _, err := ids.PackedRows(ctx, t, others)
-		if err != nil {
-			return err
-		}
-		counts[ledger.Rekeyed] += n
 	}
 	for _, kind := range []struct {
 		name      string
@@ -233,9 +224,13 @@ func (v *verifying) assert(ctx context.Context, target chunk.Queryer) error {
 		}
 		row.Before = printNumber(want)
 		for _, name := range v.Plan.Sources {
-			n, err := v.measure(ctx, name, a)
+			source, err := v.others[0].Source(ctx, name)
 			if err != nil {
 				return err
+			}
+			n, err := a.measure(ctx, source)
+			if err != nil {
+				return dialect.OfSource(name, err)
 			}
 			row.Sources[name] = printNumber(n)
 			want.Add(want, n)
@@ -251,13 +246,4 @@ func (v *verifying) assert(ctx context.Context, target chunk.Queryer) error {
 		}
 	}
 	return nil
-}
-
-func (v *verifying) measure(ctx context.Context, source string, a Assertion) (*big.Rat, error) {
-	s, err := v.others[0].Source(ctx, source)
-	if err != nil {
-		return nil, err
-	}
-	n, err := a.measure(ctx, s)
-	return n, dialect.OfSource(source, err)
 }

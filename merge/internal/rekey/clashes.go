@@ -159,12 +159,14 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 	if len(tuples) == 0 {
 		return nil, nil
 	}
-	q := r.sources[place]
+	q := r.conns.Target
+	var err error
 	if place == inTarget {
-		q = r.target
 		if empty, err := r.isEmpty(ctx, r.table); err != nil || empty {
 			return nil, err
 		}
+	} else if q, err = r.conns.Source(ctx, place); err != nil {
+		return nil, err
 	}
 	s := &search{round: r, q: q, place: place, hasher: chunk.NewHasher(r.contest.columns, r.blobs()), hits: map[int]hit{}}
 	s.columns = slices.Concat(r.contest.columns, chunk.ColumnsOf(r.table, r.table.PrimaryKey))

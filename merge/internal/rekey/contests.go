@@ -15,24 +15,23 @@ import (
 // earlier sources, and decides what becomes of them. The databases compare, by
 // the collations of their columns. It is not safe for concurrent use.
 //
-// Tables must come in the order of [plan.Plan.mintOrder], and the sources of a table
-// in that of [plan.Table.precedence].
+// Tables must come in the order of [plan.Plan.MintOrder], and the sources of a table
+// in that of [plan.Plan.Precedence].
 type Conflicts struct {
-	e       *dialect.Dialect
-	plan    *plan.Plan
-	target  chunk.Queryer
-	sources map[string]chunk.Queryer
-	ids     Identities
+	e     *dialect.Dialect
+	plan  *plan.Plan
+	conns *chunk.Conns
+	ids   Identities
 
 	Empty   map[string]bool   // tables that the target has no rows of
 	renames map[uint64]uint64 // new names, and which row has them, both hashed
 	seed    maphash.Seed
 }
 
-// NewConflicts returns one that asks the target and the sources, by name, and takes rows for one as ids says.
-func NewConflicts(e *dialect.Dialect, p *plan.Plan, target chunk.Queryer, sources map[string]chunk.Queryer, ids Identities) *Conflicts {
+// NewConflicts returns one that asks by the sessions of conns, and takes rows for one as ids says.
+func NewConflicts(p *plan.Plan, conns *chunk.Conns, ids Identities) *Conflicts {
 	return &Conflicts{
-		e: e, plan: p, target: target, sources: sources, ids: ids,
+		e: conns.Engine, plan: p, conns: conns, ids: ids,
 		Empty: map[string]bool{}, renames: map[uint64]uint64{}, seed: maphash.MakeSeed(),
 	}
 }
@@ -117,7 +116,7 @@ func (c *Conflicts) blobs() bool { return c.e.Kind == sqlsnow.SQLite }
 func (c *Conflicts) isEmpty(ctx context.Context, t *plan.Table) (empty bool, err error) {
 	empty, known := c.Empty[t.Name]
 	if !known {
-		rows, err := chunk.ReadRange(ctx, c.e, c.target, t, chunk.ColumnsOf(t, t.PrimaryKey), nil, nil, 1)
+		rows, err := chunk.ReadRange(ctx, c.e, c.conns.Target, t, chunk.ColumnsOf(t, t.PrimaryKey), nil, nil, 1)
 		if err != nil {
 			return false, c.e.Failed("look for clashes", err)
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // Decide returns a verdict on each row of a source. The rows have values for
-// columns, among which are those that [conflicts.needs] returns. It writes nothing.
+// columns, among which are those that [Conflicts.Needs] returns. It writes nothing.
 func (c *Conflicts) Decide(ctx context.Context, t *plan.Table, source string, columns []*plan.Column, rows [][]any) ([]Verdict, error) {
 	verdicts := make([]Verdict, len(rows))
 	for _, k := range c.contests(t, source) {

@@ -15,9 +15,9 @@ import (
 //	place = max(place before + 1, max(min(tick of the date, now), least) * width + |old id % spread|)
 //	id    = (place + place div width * gap + base) << shard bits | hash of the old id
 //
-// A row without a date gets the place after the one before. [formula.next] and
-// [formula.id] compute this, and [formula.expression] writes it for MySQL. So it
-// does not matter who makes an id.
+// A row without a date gets the place after the one before. [NewIDs]
+// computes this, and [Formula.Expression] writes it for MySQL. So it does not
+// matter who makes an id.
 type Formula struct {
 	ids    ledger.IDRange
 	now    int64 // no date is after this tick

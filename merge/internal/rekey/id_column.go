@@ -15,6 +15,14 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
+// A Row is one of a source, and what it becomes in the target.
+type Row struct {
+	Key  []any       // its primary key in the source
+	Old  []any       // as read, a value for each column of the source table
+	New  []any       // as it is to be in the target; nil if it is not copied
+	Fate ledger.Fate // missing means that phase mint has not seen it
+}
+
 // An IDColumn is a column of a source table whose values have ids in them. It
 // finds them, and puts others in their places.
 type IDColumn struct {

@@ -70,51 +70,47 @@ func Resolve(ctx context.Context, m ledger.IDMap, source *Checker, t *ledger.Sou
 
 // A Held is a reference that a row holds.
 type Held struct {
-	Row   int    // its index
-	Ref   int    // which of the column's references it is
-	Text  string // the id as it is written
-	ID    int64
-	Valid bool // it is an id
+	Row     int    // its index
+	Ref     int    // which of the column's references it is
+	Text    string // the id as it is written
+	ID      int64
+	Valid   bool // it is an id
+	Missing bool // there is no row with the id
 }
 
-// Orphans calls visit for each reference in one column of some rows, in their
-// order, and says whether the row that it refers to is missing. parents are the
-// tables of the column's references; nil has no rows. A value in which there is
-// no id is a [*report.RowError] that fail may take.
-func (c *Checker) Orphans(
-	ctx context.Context, column *IDColumn, rows [][]any, parents []*plan.Table, fail func(row int, err *report.RowError), visit func(h Held, missing bool) error,
-) error {
-	var all []Held
+// References returns the references in one column of some rows, in their order.
+// parents are the tables of the column's references; nil has no rows. bad are the
+// values in which there is no id.
+func (c *Checker) References(ctx context.Context, column *IDColumn, rows [][]any, parents []*plan.Table) (all []Held, bad []*report.RowError, err error) {
 	wanted := map[*plan.Table][]int64{}
 	for i, values := range rows {
 		_, _, err := column.Edit(&Row{Key: column.table.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
-			h := Held{Row: i, Ref: ref, Text: text}
+			h := Held{Row: i, Ref: ref, Text: text, Missing: true}
 			if h.ID, h.Valid = sqlvalue.ParseID(text); h.Valid && parents[ref] != nil {
 				wanted[parents[ref]] = append(wanted[parents[ref]], h.ID)
 			}
 			all = append(all, h)
 			return text, true
 		})
-		var bad *report.RowError
-		if errors.As(err, &bad) {
-			fail(i, bad)
+		var none *report.RowError
+		if errors.As(err, &none) {
+			bad = append(bad, none)
 		} else if err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
-	exists := map[*plan.Table]map[int64]bool{}
 	for parent, ids := range wanted {
-		var err error
-		if exists[parent], err = c.rows(ctx, parent, ids); err != nil {
-			return err
+		exists, err := c.rows(ctx, parent, ids)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range all {
+			if h := &all[i]; parents[h.Ref] == parent && h.Valid {
+				h.Missing = !exists[h.ID]
+			}
 		}
 	}
-	for _, h := range all {
-		if err := visit(h, !h.Valid || !exists[parents[h.Ref]][h.ID]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return all, bad, nil
 }
 
 // NoneIDs returns the numbers that stand for no row.

@@ -11,14 +11,6 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A Row is one of a source, and what it becomes in the target.
-type Row struct {
-	Key  []any       // its primary key in the source
-	Old  []any       // as read, a value for each column of the source table
-	New  []any       // as it is to be in the target; nil if it is not copied
-	Fate ledger.Fate // missing means that phase mint has not seen it
-}
-
 // A Rewriter says what rows of one source become, by the map: the same to the
 // copier and to the row verifier. It is used by one goroutine at a time, and only
 // reads.
@@ -56,18 +48,17 @@ func (w *Rewriter) Rewrite(ctx context.Context, t *ledger.SourceTable, rows [][]
 
 // fates finds out which rows are copied, and gives them their new ids.
 func (w *Rewriter) fates(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
-	found := map[int64]ledger.Successor{}
+	var found map[int64]ledger.Successor
 	ids := make([]int64, len(rows))
-	if t.Mapped && len(rows) > 0 {
+	if t.Mapped {
 		for i, r := range rows {
 			var ok bool
 			if ids[i], ok = r.Old[t.Key].(int64); !ok {
 				return t.RowError(r.Key, ErrKey)
 			}
 		}
-		// The rows follow on each other in the table, so there is little else between.
 		var err error
-		if found, err = w.IDs.Between(ctx, t, slices.Min(ids), slices.Max(ids)); err != nil {
+		if found, err = w.IDs.Find(ctx, t, ids); err != nil {
 			return err
 		}
 	}
@@ -80,7 +71,7 @@ func (w *Rewriter) fates(ctx context.Context, t *ledger.SourceTable, rows []Row)
 		if r.Fate != ledger.Kept && r.Fate != ledger.Rekeyed {
 			continue
 		}
-		r.New = append([]any(nil), r.Old...)
+		r.New = slices.Clone(r.Old)
 		if r.Fate == ledger.Rekeyed {
 			r.New[t.Key] = after.ID
 		}

@@ -35,21 +35,10 @@ func (c *copier) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, er
 	return chunk.SizeOf(values...), c.write(ctx, rows, done)
 }
 
-// rows returns the source's rows in some chunks, and what they become.
+// rows returns the source's rows in some chunks, and what they become. There must
+// be as many as there were.
 func (c *copier) rows(ctx context.Context, t *ledger.SourceTable, chunks []ledger.Chunk) ([][]any, []rekey.Row, error) {
-	values, err := c.read(ctx, t, chunks)
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, err := c.rewriter.Rewrite(ctx, t, values)
-	return values, rows, err
-}
-
-// read returns the source's rows in some chunks, and sees to it that there are
-// as many as there were.
-func (c *copier) read(ctx context.Context, t *ledger.SourceTable, chunks []ledger.Chunk) ([][]any, error) {
-	first, last := chunks[0], chunks[len(chunks)-1]
-	want := 0
+	first, last, want := chunks[0], chunks[len(chunks)-1], 0
 	for _, each := range chunks {
 		want += int(each.Read)
 	}
@@ -57,25 +46,25 @@ func (c *copier) read(ctx context.Context, t *ledger.SourceTable, chunks []ledge
 	if last.Seq == c.Last {
 		upto = nil // nothing may have come after it
 	}
-	rows, err := t.Read(ctx, c.Conns, first.Lo, upto, want+1)
+	values, err := t.Read(ctx, c.Conns, first.Lo, upto, want+1)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if len(rows) != want {
-		got := strconv.Itoa(len(rows))
-		if len(rows) > want {
-			got = "more"
-		}
-		return nil, c.changed(last.Hi, fmt.Sprintf("there were %d rows up to it, and now there are %s", want, got))
+	if len(values) > want {
+		return nil, nil, c.changed(last.Hi, fmt.Sprintf("there were %d rows up to it, and now there are more", want))
 	}
-	at := 0
+	if len(values) < want {
+		return nil, nil, c.changed(last.Hi, fmt.Sprintf("there were %d rows up to it, and now there are %d", want, len(values)))
+	}
+	at := -1
 	for _, each := range chunks {
 		at += int(each.Read)
-		if got := sqlvalue.FormatKey(t.PrimaryKey(rows[at-1])); got != sqlvalue.FormatKey(each.Hi) {
-			return nil, c.changed(each.Hi, "row "+got+" is in its place")
+		if got := sqlvalue.FormatKey(t.PrimaryKey(values[at])); got != sqlvalue.FormatKey(each.Hi) {
+			return nil, nil, c.changed(each.Hi, "row "+got+" is in its place")
 		}
 	}
-	return rows, nil
+	rows, err := c.rewriter.Rewrite(ctx, t, values)
+	return values, rows, err
 }
 
 func (c *copier) changed(key []any, reason string) error {
@@ -128,9 +117,6 @@ func (c *copier) write(ctx context.Context, rows []rekey.Row, done []ledger.Chun
 			r.New[at] = nil
 		}
 		values, keys = append(values, r.New), append(keys, r.Key)
-	}
-	if c.insert == nil {
-		c.insert = chunk.NewInserter(c.Conns.Target, c.Table.Table.Name, c.Table.Columns)
 	}
 	var refused error
 	err := c.Lease.Transaction(ctx, c.Conns.Target, func() error {

@@ -25,7 +25,7 @@ func New(ctx context.Context, w phases.Work) (*Executor, error) {
 	}
 	rewriter := rekey.NewRewriter(w.Run.Of(w.Table.Source), w.Conns.Target, source)
 	hasher := chunk.NewHasher(w.Table.Columns, w.Blobs())
-	c := &copier{Work: w, rewriter: rewriter, hasher: hasher}
+	c := &copier{Work: w, rewriter: rewriter, hasher: hasher, insert: chunk.NewInserter(w.Conns.Target, w.Table.Table.Name, w.Table.Columns)}
 	return &Executor{
 		&minter{Work: w, rewriter: rewriter, writer: ledger.NewMapWriter(w.Conns.Target)}, c,
 		&verifier{Work: w, rewriter: rewriter, hasher: hasher, target: &rekey.Checker{Engine: w.Engine, Q: w.Conns.Target}}, newLinker(c),
@@ -35,7 +35,5 @@ func New(ctx context.Context, w phases.Work) (*Executor, error) {
 // Close ends prepared statements.
 func (x *Executor) Close() {
 	x.writer.Close()
-	if x.insert != nil {
-		x.insert.Close()
-	}
+	x.insert.Close()
 }

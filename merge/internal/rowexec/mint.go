@@ -136,9 +136,6 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	if slices.Contains(r.Key, nil) {
 		return m.Table.RowError(r.Key, errNull)
 	}
-	left := func(kind string, after any) {
-		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Kind: kind, Seq: m.seq, Before: sqlvalue.FormatKey(r.Key), After: after})
-	}
 	var old int64
 	if m.Table.Mapped {
 		var ok bool
@@ -146,22 +143,21 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 			return m.Table.RowError(r.Key, rekey.ErrKey)
 		}
 	}
+	left := func(after ledger.Successor, kind string, winner any) {
+		if m.Table.Mapped {
+			m.entries = append(m.entries, ledger.MapRow(m.Table, old, after))
+		} else {
+			m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Kind: kind, Seq: m.seq, Before: sqlvalue.FormatKey(r.Key), After: winner})
+		}
+	}
 	switch {
 	case r.Fate == ledger.Dropped:
 		c.Dropped++
-		if m.Table.Mapped {
-			m.enterMap(old, 0, ledger.Dropped)
-		} else {
-			left(ledger.ChangeDropped, nil)
-		}
+		left(ledger.Successor{Fate: ledger.Dropped}, ledger.ChangeDropped, nil)
 		return nil
 	case v.Merged:
 		c.Merged++
-		if m.Table.Mapped {
-			m.enterMap(old, v.Winner.Key, ledger.Merged)
-		} else {
-			left(ledger.ChangeMerged, sqlvalue.FormatKey(v.WinnerKey))
-		}
+		left(ledger.Successor{ID: v.Winner.Key, Fate: ledger.Merged}, ledger.ChangeMerged, sqlvalue.FormatKey(v.WinnerKey))
 		return nil
 	}
 	for _, name := range v.Renames {
@@ -176,12 +172,8 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	if err != nil {
 		return m.Table.RowError(r.Key, err)
 	}
-	m.enterMap(old, int64(id), ledger.Rekeyed)
+	m.entries = append(m.entries, ledger.MapRow(m.Table, old, ledger.Successor{ID: int64(id), Fate: ledger.Rekeyed}))
 	return nil
-}
-
-func (m *minter) enterMap(old, id int64, fate ledger.Fate) {
-	m.entries = append(m.entries, ledger.MapRow(m.Table, old, ledger.Successor{ID: id, Fate: fate}))
 }
 
 func (m *minter) write(ctx context.Context) error {

@@ -130,7 +130,7 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 			found.Fail(f)
 		}
 	}
-	found.SampleRows(v.Job, t, there)
+	v.SampleRows(found, t, there)
 	return v.references(ctx, rows, there, at, found)
 }
 
@@ -195,16 +195,20 @@ func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]a
 				parents[i] = v.Plan.Table(r.Table)
 			}
 		}
-		fail := func(_ int, bad *report.RowError) {
-			failure, _ := phases.FailureOf(bad)
+		all, bad, err := v.target.References(ctx, f, there, parents)
+		if err != nil {
+			return err
+		}
+		for _, err := range bad {
+			failure, _ := phases.FailureOf(err)
 			failure.Row, failure.Target, failure.Check = "", failure.Row, report.CheckReference
 			found.Fail(failure)
 		}
-		err = v.target.Orphans(ctx, f, there, parents, fail, func(h rekey.Held, missing bool) error {
+		for _, h := range all {
 			ref := found.Reference(phases.RefKey{Column: c, Ref: h.Ref})
 			ref.Checked++
-			if !missing || v.Sound[c] {
-				return nil
+			if !h.Missing || v.Sound[c] {
+				continue
 			}
 			ref.Orphans++
 			reason, err := v.orphan(ctx, h, parents[h.Ref])
@@ -218,10 +222,6 @@ func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]a
 				failure.Row = sqlvalue.FormatKey(rows[i].Key)
 			}
 			found.Fail(failure)
-			return nil
-		})
-		if err != nil {
-			return err
 		}
 		for ref, reached := range f.Reached {
 			found.Paths[phases.RefKey{Column: c, Ref: ref}] = reached
