@@ -16,6 +16,7 @@ import (
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -466,5 +467,45 @@ func TestPostgreSQL18(t *testing.T) {
 		if want, got := lines(t, source, query), lines(t, target, query); got != want {
 			t.Errorf("%s: got %s, want %s", query, got, want)
 		}
+	}
+}
+
+// A generated column that the target computes from another expression is found.
+func TestVerifyComputed(t *testing.T) {
+	server := dbtest.Postgres(t)
+	_, s := mysqlServer(t, dbtest.MariaDB(t))
+	for name, s := range map[string]columnServer{
+		"MySQL":      s,
+		"PostgreSQL": {dialect: sqlsnow.Postgres, open: func(t *testing.T) *sql.DB { return opened(t, "pgx", server.DSN(server.CreateDatabase(t))) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			source, target := s.open(t), s.open(t)
+			exec(t, source, "CREATE TABLE phones (id BIGINT PRIMARY KEY, phone VARCHAR(20), digits VARCHAR(20) GENERATED ALWAYS AS (replace(phone, '-', '')) STORED,"+
+				" label VARCHAR(40) GENERATED ALWAYS AS (upper(phone)) STORED)")
+			exec(t, source, "INSERT INTO phones (id, phone) VALUES (7200000000000000000, '1-2'), (7200000000000000001, '3-4'), (7200000000000000002, '34')")
+			sources := []merge.Source{{Name: "old", DB: source}}
+			p, err := merge.Inspect(t.Context(), s.dialect, sources...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exec(t, target, "CREATE TABLE phones (id BIGINT PRIMARY KEY, phone VARCHAR(20), digits VARCHAR(20) GENERATED ALWAYS AS (replace(phone, '+', '')) STORED,"+
+				" label VARCHAR(40) GENERATED ALWAYS AS (upper(phone)) STORED)")
+			m, err := merge.New(s.dialect, target, sources, p, merge.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := m.Run(t.Context())
+			if r == nil {
+				t.Fatal(err)
+			}
+			for i, f := range r.Failures {
+				if f.Check != report.CheckRows || f.Column != "digits" || i > 1 {
+					t.Errorf("got %+v", f)
+				}
+			}
+			if len(r.Failures) != 2 {
+				t.Errorf("got %d failures, want one for each row whose digits differ", len(r.Failures))
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 )
 
@@ -218,6 +219,15 @@ func (t *Table) IDsOf(column string) string {
 		return c.Refers[0].Table
 	}
 	return ""
+}
+
+// IsComputedAlike reports whether a generated column has the same values in a source and in the target, because
+// its expression names only columns that are copied as they are. A row that is renamed is an exception.
+func (t *Table) IsComputedAlike(column *Column) bool {
+	return !slices.ContainsFunc(t.Columns, func(c *Column) bool {
+		mention := regexp.MustCompile(`(?i)(^|\W)` + regexp.QuoteMeta(c.Name) + `(\W|$)`)
+		return c != column && mention.MatchString(column.Generated) && (c.Role != RolePlain || c.Generated != "")
+	})
 }
 
 // Merges reports whether rows of the table may be merged into others, by RuleKeep or RuleMatch.

@@ -19,10 +19,14 @@ type SourceTable struct {
 	Source  string
 	Table   *plan.Table
 	Columns []*plan.Column // that are copied: the source has them and they are not computed
-	Key     int            // the one of Role key among columns; -1 if there is none
-	Primary []int          // the primary key among columns
-	Rekeys  bool           // its rows get new ids
-	Ids     IDRange        // of those
+
+	// Computed are the columns that both databases compute from values that stay as they are. They are compared.
+	Computed []*plan.Column
+
+	Key     int     // the one of Role key among columns; -1 if there is none
+	Primary []int   // the primary key among columns
+	Rekeys  bool    // its rows get new ids
+	Ids     IDRange // of those
 
 	// Mapped is whether the ids of its rows may have changed, so that references to
 	// them must be looked up. It is so before the rows are known.
@@ -40,6 +44,9 @@ type SourceTable struct {
 func NewSourceTable(id int64, source string, t *plan.Table) *SourceTable {
 	s := &SourceTable{ID: id, Source: source, Table: t, Key: -1, Rekeys: t.Rekeys(source), Changed: true}
 	for _, c := range t.Columns {
+		if c.Generated != "" && c.In(source) && len(c.Suspects) == 0 && t.IsComputedAlike(c) {
+			s.Computed = append(s.Computed, c)
+		}
 		if c.Generated != "" || !c.In(source) {
 			continue
 		}
@@ -54,6 +61,13 @@ func NewSourceTable(id int64, source string, t *plan.Table) *SourceTable {
 	}
 	s.Mapped = s.Key >= 0 && (s.Mapped || s.Rekeys || t.Merges())
 	return s
+}
+
+// WithComputed returns the source table with its computed columns behind the others.
+func (s *SourceTable) WithComputed() *SourceTable {
+	all := *s
+	all.Columns = slices.Concat(s.Columns, s.Computed)
+	return &all
 }
 
 // Only returns the source table with some of its columns: those of the primary

@@ -19,7 +19,8 @@ import (
 type verifier struct {
 	phases.Work
 	rewriter *rekey.Rewriter
-	hasher   *chunk.Hasher
+	hasher   *chunk.Hasher // of all columns; hashes are of those that are copied
+	all      *ledger.SourceTable
 	target   *rekey.Checker
 }
 
@@ -40,15 +41,15 @@ func (v *verifier) Compare(ctx context.Context, tasks []phases.Task) (*phases.Fi
 }
 
 func (v *verifier) compareChunk(ctx context.Context, t phases.Task, found *phases.Findings) error {
-	values, err := v.Table.Read(ctx, v.Conns, t.Mint.Lo, t.Mint.Hi, 0)
+	values, err := v.all.Read(ctx, v.Conns, t.Mint.Lo, t.Mint.Hi, 0)
 	if err != nil {
 		return err
 	}
 	found.Read = int64(len(values))
 	for _, row := range values {
-		found.Source.Add(v.hasher.Row(row))
+		found.Source.Add(v.hash(row))
 	}
-	rows, err := v.rewriter.Rewrite(ctx, v.Table, values)
+	rows, err := v.rewriter.Rewrite(ctx, v.all, values)
 	if failure, ok := phases.FailureOf(err); ok {
 		found.Fail(failure)
 	} else if err != nil {
@@ -73,7 +74,7 @@ func (v *verifier) compareChunk(ctx context.Context, t phases.Task, found *phase
 func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *phases.Findings) error {
 	t := v.Table
 	var keys [][]any
-	wants := make([]chunk.Sum, len(rows))
+	wants, renamed := make([]chunk.Sum, len(rows)), make([]bool, len(rows))
 	at := map[string]int{} // which row has a primary key in the target
 	for i, r := range rows {
 		switch r.Fate {
@@ -87,11 +88,12 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 		if r.New == nil {
 			continue
 		}
-		wants[i] = v.hasher.Row(r.New)
+		wants[i] = v.hash(r.New)
 		found.Want.Add(wants[i])
 		for n, c := range t.Columns {
 			if t.Changed && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.Old[n], r.New[n]) {
 				found.Renamed++
+				renamed[i] = true
 			}
 		}
 		if r.Fate == ledger.Rekeyed {
@@ -105,7 +107,7 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 		}
 		keys = append(keys, key)
 	}
-	there, err := chunk.ReadKeys(ctx, v.Engine, v.Conns.Target, t.Table.Name, t.Columns, chunk.ColumnsOf(t.Table, t.Table.PrimaryKey), keys)
+	there, err := chunk.ReadKeys(ctx, v.Engine, v.Conns.Target, t.Table.Name, v.all.Columns, chunk.ColumnsOf(t.Table, t.Table.PrimaryKey), keys)
 	if err != nil {
 		return v.Engine.Failed(fmt.Sprintf("read table %q of the target", t.Table.Name), err)
 	}
@@ -117,10 +119,12 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 		}
 		seen[i] = true
 		found.Written++
-		is := v.hasher.Row(got)
+		is := v.hash(got)
 		found.Found.Add(is)
 		if is != wants[i] {
-			v.differences(rows[i], got, found)
+			v.differences(rows[i], got, 0, len(t.Columns), found)
+		} else if !renamed[i] {
+			v.differences(rows[i], got, len(t.Columns), len(got), found)
 		}
 	}
 	for i, r := range rows {
@@ -168,9 +172,13 @@ func (v *verifier) order(r rekey.Row, found *phases.Findings) {
 	}
 }
 
-func (v *verifier) differences(r rekey.Row, got []any, found *phases.Findings) {
-	for n, c := range v.Table.Columns {
-		if !v.hasher.Equal(n, r.New[n], got[n]) {
+// hash returns the hash of what is copied of a row.
+func (v *verifier) hash(row []any) chunk.Sum { return v.hasher.Row(row[:len(v.Table.Columns)]) }
+
+// differences looks at the columns from begin to end, without end.
+func (v *verifier) differences(r rekey.Row, got []any, begin, end int, found *phases.Findings) {
+	for n, c := range v.all.Columns[begin:end] {
+		if n += begin; !v.hasher.Equal(n, r.New[n], got[n]) {
 			f := v.Table.Failure(report.CheckRows, r.Key, "want %s, got %s", sqlvalue.Sample(r.New[n]), sqlvalue.Sample(got[n]))
 			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.Table.PrimaryKey(got))
 			found.Fail(f)
