@@ -106,6 +106,7 @@ unpack patchelf "$tool" patchelf
 patchelf() { "$(loader "$tool")" --library-path "$(library "$tool")" "$tool/usr/bin/patchelf" "$@"; }
 
 for product in "${products[@]}"; do
+	if [ "${1:-}" != -u ] && compgen -G "$folder/$product-*/packages" >/dev/null; then continue; fi
 	names=$(packages "$product")
 	[ -n "$names" ] || unavailable "$product: no such package in $suite"
 	version=$(apt-cache show --no-all-versions "${names%% *}" 2>/dev/null | sed -n 's/^Version: //p')
@@ -117,7 +118,7 @@ for product in "${products[@]}"; do
 	rm -rf "$root"
 	# shellcheck disable=SC2086 # the names are words
 	unpack "$product" "$root" $names
-	for program in "$root"/usr/{bin,sbin}/{mysql,maria,pgb}* "$root"/usr/lib/postgresql/*/bin/*; do
+	for program in "$root"/usr/{bin,sbin}/{mysql,maria,my_,aria,inno,resolveip,pgb}* "$root"/usr/lib/postgresql/*/bin/*; do
 		[ -f "$program" ] && [ ! -L "$program" ] && [ "$(head -c 4 "$program" | tail -c 3)" = ELF ] || continue
 		patchelf --set-interpreter "$(loader "$root")" --force-rpath --set-rpath "$(library "$root")" "$program"
 	done
