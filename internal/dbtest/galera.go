@@ -5,9 +5,7 @@ package dbtest
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -23,8 +21,8 @@ func (e galera) provider() string {
 	return "/usr/lib/galera/libgalera_smm.so"
 }
 
-// Galera starts MariaDB servers that are the nodes of a cluster, which lives as long as the test. A node that was killed joins
-// the others again with [Server.Restart], while more than half of them are left.
+// Galera starts MariaDB servers that are the nodes of a cluster, which lives as long as the test. A node that was killed can't
+// come back, because the programs that would copy the data to it are in packages that the tests do without.
 //
 // Without Debian's package galera-4 the test is skipped, or fails if databases are required.
 func Galera(tb testing.TB, nodes int, options ...string) []*Server {
@@ -97,25 +95,4 @@ func (s *Server) Isolate(tb testing.TB, isolated bool) {
 	if !isolated {
 		s.joined(tb)
 	}
-}
-
-// recovered matches what a server says about the last transaction that it has.
-var recovered = regexp.MustCompile(`Recovered position: *([-0-9a-f]+:[-0-9]+)`)
-
-// command gives a node that was killed the position from which the others send it what it lacks. The node does not write it
-// down while it runs.
-func (e galera) command(dir string, port int) *exec.Cmd {
-	cmd := e.mariadb.command(dir, port)
-	state, err := os.ReadFile(filepath.Join(dir, "data", "grastate.dat"))
-	if err != nil || !strings.Contains(string(state), "seqno:   -1") {
-		return cmd
-	}
-	recover := e.mariadb.command(dir, port)
-	recover.Args = append(recover.Args, "--wsrep-on=ON", "--wsrep-provider="+e.provider(), "--wsrep-cluster-address=gcomm://", "--binlog-format=ROW",
-		"--innodb-autoinc-lock-mode=2", "--wsrep-recover")
-	said, _ := recover.CombinedOutput() // if it fails, so will the start
-	if found := recovered.FindSubmatch(said); found != nil {
-		cmd.Args = append(cmd.Args, "--wsrep-start-position="+string(found[1]))
-	}
-	return cmd
 }

@@ -45,7 +45,7 @@ func MySQL(tb testing.TB, options ...string) *Server {
 //	mysql-9.7, postgres-18, …   a version there
 //	galera                      the first node of a cluster of two, as of [Galera]
 //	pgbouncer                   a PgBouncer in transaction mode in front of the system's PostgreSQL
-//	pgbouncer-1.26, …           a version there, in front of the newest PostgreSQL there
+//	pgbouncer-newest            the newest version there, in front of the newest PostgreSQL there
 func Named(tb testing.TB, name string, options ...string) *Server {
 	tb.Helper()
 	product, version, _ := strings.Cut(name, "-")
@@ -63,7 +63,7 @@ func Named(tb testing.TB, name string, options ...string) *Server {
 		bouncer := installation{}
 		s.engine = postgres{}
 		if version != "" {
-			bouncer, s.engine = newer(name), postgres{newer("postgres")}
+			bouncer, s.engine = newer(strings.TrimSuffix(name, "-newest")), postgres{newer("postgres")}
 		}
 		s.open(tb)
 		// As many as PostgreSQL accepts without an option, less a few for the package and for the tests' own.
