@@ -61,6 +61,7 @@ func (e mysql) command(dir string, port int) *exec.Cmd {
 		mysqlLog,
 		"--mysqlx=OFF",
 		"--performance-schema=OFF",
+		"--cte-max-recursion-depth=4294967295", // for Sequences
 	)...)
 }
 

@@ -5,6 +5,7 @@ package dbtest
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -87,4 +88,22 @@ func (s *Server) Product(tb testing.TB) string {
 		query = "SHOW server_version"
 	}
 	return fmt.Sprint(s.engine.name(), " ", s.run(tb, s.dsn, query))
+}
+
+// Variable returns what the server calls a variable of MariaDB, such as tx_isolation, which MySQL knows as
+// transaction_isolation.
+func (s *Server) Variable(name string) string {
+	if _, ok := s.engine.(mysql); ok && strings.HasPrefix(name, "tx_") {
+		return "transaction_" + strings.TrimPrefix(name, "tx_")
+	}
+	return name
+}
+
+var sequence = regexp.MustCompile(`\bseq_1_to_(\d+)\b`)
+
+// Sequences returns a statement in which MySQL, too, finds the tables seq_1_to_… of MariaDB, with their column seq. Each
+// product reads one of the comments, and runs what is in it.
+func Sequences(statement string) string {
+	return sequence.ReplaceAllString(statement, "/*M! $0 */ /*!80000 (WITH RECURSIVE s (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM s WHERE seq < $1)"+
+		" SELECT seq FROM s) AS $0 */")
 }

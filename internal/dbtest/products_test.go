@@ -87,12 +87,16 @@ func TestReplica(t *testing.T) {
 		primary.run(t, primary.DSN(name), "INSERT INTO rows_kept VALUES (1)")
 		replica.CatchUp(t, primary)
 		replica.Unfollow(t)
+		primary.run(t, primary.DSN(name), "INSERT INTO rows_kept VALUES (4)")
+		replica.Refollow(t)
+		replica.CatchUp(t, primary)
+		replica.Unfollow(t)
 		primary.run(t, primary.DSN(name), "INSERT INTO rows_kept VALUES (2)")
 		primary.Kill(t)
 		replica.Promote(t)
 		replica.run(t, replica.DSN(name), "INSERT INTO rows_kept VALUES (3)")
-		if got := strings.Fields(replica.run(t, replica.DSN(name), "SELECT id FROM rows_kept ORDER BY id")); strings.Join(got, " ") != "1 3" {
-			t.Errorf("rows of the new primary: got %s, want 1 and 3", got)
+		if got := strings.Fields(replica.run(t, replica.DSN(name), "SELECT id FROM rows_kept ORDER BY id")); strings.Join(got, " ") != "1 3 4" {
+			t.Errorf("rows of the new primary: got %s, want 1, 3 and 4", got)
 		}
 	})
 }

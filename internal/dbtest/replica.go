@@ -83,13 +83,54 @@ func (s *Server) Unfollow(tb testing.TB) {
 	case mysql:
 		s.run(tb, s.dsn, "STOP REPLICA")
 	case postgres:
-		s.run(tb, s.dsn, "ALTER SYSTEM SET primary_conninfo = ''")
-		s.run(tb, s.dsn, "SELECT pg_reload_conf()")
+		s.primary = s.run(tb, s.dsn, "SHOW primary_conninfo")
+		s.conninfo(tb, "")
 		if !await(func() bool { return s.run(tb, s.dsn, "SELECT count(*) FROM pg_stat_wal_receiver") == "0" }) {
 			tb.Fatalf("dbtest: %s: it follows after %v", s.engine.name(), timeout)
 		}
 	default:
 		s.run(tb, s.dsn, "STOP SLAVE")
+	}
+}
+
+// Refollow undoes [Server.Unfollow].
+func (s *Server) Refollow(tb testing.TB) {
+	tb.Helper()
+	switch s.engine.(type) {
+	case mysql:
+		s.run(tb, s.dsn, "START REPLICA")
+	case postgres:
+		s.conninfo(tb, s.primary)
+	default:
+		s.run(tb, s.dsn, "START SLAVE")
+	}
+}
+
+// conninfo tells a standby where its primary is.
+func (s *Server) conninfo(tb testing.TB, primary string) {
+	tb.Helper()
+	s.run(tb, s.dsn, "ALTER SYSTEM SET primary_conninfo = '"+strings.ReplaceAll(primary, "'", "''")+"'")
+	s.run(tb, s.dsn, "SELECT pg_reload_conf()")
+}
+
+// Demote makes a primary read-only for everybody whose transactions don't say otherwise, with all that it has begun to write
+// done. Connections stay open.
+func (s *Server) Demote(tb testing.TB) {
+	tb.Helper()
+	switch s.engine.(type) {
+	case mysql:
+		s.run(tb, s.dsn, "SET GLOBAL super_read_only = 1")
+	case postgres:
+		s.run(tb, s.dsn, "ALTER SYSTEM SET default_transaction_read_only = on")
+		s.run(tb, s.dsn, "SELECT pg_reload_conf()")
+		const busy = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_pid()"
+		for range 3 { // each look is a new session, and the settings of the others are older by then
+			if !await(func() bool { return s.run(tb, s.dsn, busy) == "0" }) {
+				tb.Fatalf("dbtest: %s: transactions go on after %v", s.engine.name(), timeout)
+			}
+		}
+	default:
+		s.run(tb, s.dsn, "SET GLOBAL read_only = 1")
 	}
 }
 

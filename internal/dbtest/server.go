@@ -61,6 +61,7 @@ type Server struct {
 
 	environment []string            // of a private server, on top of the test's
 	pool        string              // base of the DSNs of a PostgreSQL server behind a pooler, empty without
+	primary     string              // of a PostgreSQL standby that does not follow it for now
 	joined      func(tb testing.TB) // waits until a node that was started is part of its cluster; nil without one
 }
 
