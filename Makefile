@@ -9,7 +9,7 @@ LINT     := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.
 MODULES := $(sort $(dir $(shell find . -name go.mod)))
 each     = for dir in $(MODULES); do echo "$$dir: $(1)"; (cd $$dir && export GOWORK=off && $(1)) || exit 1; done
 
-.PHONY: help test test-long stress check lint fuzz bench bench-quick release-check needs
+.PHONY: help test test-long test-servers stress check lint fuzz bench bench-quick release-check needs
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -19,6 +19,9 @@ test: ## test every module on real databases with the race detector, in about 5 
 
 test-long: ## the tests that take long: hundreds of kills, random databases, long simulations; about 15 minutes
 	@go run ./internal/testrun -long
+
+test-servers: ## the tests of databases on MySQL, newer MariaDB and PostgreSQL, PgBouncer and Galera; SNOW_TEST_SERVERS chooses some
+	@go run ./internal/testrun -servers
 
 stress: export RUN := $(RUN)
 stress: needs ## run the tests RUN of the folder PKG as often as N says, beside BUSY busy processes and a busy disk

@@ -4,6 +4,7 @@ package gormsnow_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	driver "github.com/go-sql-driver/mysql"
@@ -21,6 +22,9 @@ import (
 func TestCreateOnceWhereTheSnapshotEnds(t *testing.T) {
 	t.Parallel()
 	server := dbtest.MariaDB(t)
+	if !strings.HasPrefix(server.Product(t), "MariaDB") {
+		t.Skip("only MariaDB has innodb_snapshot_isolation")
+	}
 	dsn := server.DSN(server.CreateDatabase(t)) + "&innodb_snapshot_isolation=ON"
 	db, err := gorm.Open(mysql.Open(dsn), &gorm.Config{Logger: logger.Discard})
 	if err != nil {

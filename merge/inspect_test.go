@@ -32,7 +32,7 @@ func newSource(t *testing.T, server *dbtest.Server, name string, statements ...s
 		}
 	})
 	for _, statement := range statements {
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		if _, err := db.ExecContext(t.Context(), dbtest.Sequences(statement)); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}

@@ -85,7 +85,7 @@ func (f *fixture) exec(db *sql.DB, statements ...string) {
 	}
 	defer conn.Close()
 	for _, text := range append([]string{"SET autocommit = 1"}, statements...) {
-		if _, err := conn.ExecContext(f.Context(), text); err != nil {
+		if _, err := conn.ExecContext(f.Context(), dbtest.Sequences(text)); err != nil {
 			f.Fatalf("%s: %v", text, err)
 		}
 	}

@@ -72,7 +72,8 @@ func TestIsolationInATransaction(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	db := contractdb.Open(t, "mysql", server.DSN(""))
 	db.SetMaxOpenConns(1)
-	const look = "SET @@tx_isolation = @@tx_isolation, @snow = 1"
+	isolation := server.Variable("tx_isolation")
+	look := "SET @@" + isolation + " = @@" + isolation + ", @snow = 1"
 	exec(t, db, look, "BEGIN")
 	var failed *mysql.MySQLError
 	if _, err := db.ExecContext(t.Context(), look); !errors.As(err, &failed) || failed.Number != 1568 {

@@ -17,13 +17,13 @@ func MariaDB(server *dbtest.Server) func(*testing.T) sqlsnowtest.Database {
 		open := opener("mysql", server.DSN(server.CreateDatabase(t)))
 		return sqlsnowtest.Database{
 			Open:       open(""),
-			ReadOnly:   open("&tx_read_only=1"),
+			ReadOnly:   open("&" + server.Variable("tx_read_only") + "=1"),
 			NotDurable: open("&autocommit=0"), // nobody would commit
 			Sessions: map[string]func(*testing.T) *sql.DB{
 				"found-rows":   open("&clientFoundRows=true"),
 				"interpolated": open("&interpolateParams=true"),
 				"kolkata":      open("&time_zone=%27%2B05:30%27&loc=Asia%2FKolkata"),
-				"serializable": open("&tx_isolation=%27SERIALIZABLE%27"),
+				"serializable": open("&" + server.Variable("tx_isolation") + "=%27SERIALIZABLE%27"),
 				"sloppy":       open("&sql_mode=%27%27"),
 				"few-rows":     open("&sql_select_limit=1"),
 				"chained":      open("&completion_type=CHAIN"),

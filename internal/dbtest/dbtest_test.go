@@ -23,12 +23,16 @@ var products = []struct {
 }{
 	{mariadb{}, MariaDB},
 	{postgres{}, Postgres},
+	{mysql{installation: newer("mysql")}, MySQL},
 }
 
 // each runs a test against a private server of each product.
 func each(t *testing.T, test func(t *testing.T, start func(testing.TB, ...string) *Server)) {
 	for _, p := range products {
 		t.Run(p.engine.name(), func(t *testing.T) {
+			if _, err := p.engine.find(p.engine.programs()[0]); err != nil && p.engine.name() == "MySQL" {
+				t.Skipf("%v: %s", err, p.engine.packages()) // whatever is required: no system has it
+			}
 			need(t, p.engine, p.engine.programs())
 			test(t, p.start)
 		})
@@ -39,6 +43,8 @@ func each(t *testing.T, test func(t *testing.T, start func(testing.TB, ...string
 func TestMain(m *testing.M) {
 	os.Unsetenv("SNOW_MYSQL_DSN")
 	os.Unsetenv("SNOW_POSTGRES_DSN")
+	os.Unsetenv("SNOW_MYSQL_SERVER")
+	os.Unsetenv("SNOW_POSTGRES_SERVER")
 	os.Exit(m.Run())
 }
 
@@ -164,7 +170,7 @@ func TestOptions(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, start func(testing.TB, ...string) *Server) {
 		s := start(t, "max_connections=17")
-		query := map[string]string{"MariaDB": "SELECT @@max_connections", "PostgreSQL": "SHOW max_connections"}
+		query := map[string]string{"MariaDB": "SELECT @@max_connections", "MySQL": "SELECT @@max_connections", "PostgreSQL": "SHOW max_connections"}
 		if got := s.run(t, s.dsn, query[s.engine.name()]); got != "17" {
 			t.Errorf("max_connections: got %s, want 17", got)
 		}
@@ -273,8 +279,11 @@ func TestChild(t *testing.T) {
 		t.Skip("runs in a process of its own")
 	}
 	start := MariaDB
-	if strings.Contains(name, "PostgreSQL") {
+	switch {
+	case strings.Contains(name, "PostgreSQL"):
 		start = Postgres
+	case strings.Contains(name, "MySQL"):
+		start = MySQL
 	}
 	s := start(t)
 	home, err := workdir()
@@ -342,7 +351,7 @@ func TestNewestVersion(t *testing.T) {
 	dirs := programDirs
 	programDirs = []string{dir + "/*/bin"}
 	t.Cleanup(func() { programDirs = dirs })
-	if got, err := find("initdb"); got != dir+"/17/bin/initdb" {
+	if got, err := (installation{}).find("initdb"); got != dir+"/17/bin/initdb" {
 		t.Errorf("got %q, %v; want that of 17", got, err)
 	}
 }

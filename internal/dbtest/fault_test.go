@@ -14,7 +14,7 @@ import (
 func TestSetClock(t *testing.T) {
 	t.Parallel()
 	seconds := map[string]string{
-		"MariaDB": "SELECT UNIX_TIMESTAMP()", "PostgreSQL": "SELECT extract(epoch FROM clock_timestamp())::bigint",
+		"MariaDB": "SELECT UNIX_TIMESTAMP()", "MySQL": "SELECT UNIX_TIMESTAMP()", "PostgreSQL": "SELECT extract(epoch FROM clock_timestamp())::bigint",
 	}
 	each(t, func(t *testing.T, start func(testing.TB, ...string) *Server) {
 		s := start(t)

@@ -6,40 +6,57 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
-// galeraProvider is the path of Debian's library that makes a cluster of MariaDB servers.
-const galeraProvider = "/usr/lib/galera/libgalera_smm.so"
+// galera is a node of a cluster.
+type galera struct{ mariadb }
 
-// Galera starts MariaDB servers that are the nodes of a cluster, which lives as long as the test.
+// provider is the path of the library that makes a cluster of MariaDB servers.
+func (e galera) provider() string {
+	if e.folder != "" {
+		return e.path("usr/lib/galera/libgalera_smm.so")
+	}
+	return "/usr/lib/galera/libgalera_smm.so"
+}
+
+// Galera starts MariaDB servers that are the nodes of a cluster, which lives as long as the test. A node that was killed can't
+// come back, because the programs that would copy the data to it are in packages that the tests do without.
 //
 // Without Debian's package galera-4 the test is skipped, or fails if databases are required.
-func Galera(tb testing.TB, nodes int) []*Server {
+func Galera(tb testing.TB, nodes int, options ...string) []*Server {
 	tb.Helper()
-	if _, err := os.Stat(galeraProvider); err != nil {
+	e := galera{}
+	if _, err := os.Stat(e.provider()); err != nil {
 		end := tb.Skipf
 		if required() {
 			end = tb.Fatalf
 		}
 		end("dbtest: libgalera_smm.so not found: apt-get install galera-4")
 	}
-	servers := make([]*Server, nodes)
-	const status = "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = "
-	join, uuid, position := "", "", ""
+	need(tb, e, e.programs())
+	servers, addresses := make([]*Server, nodes), make([]string, nodes)
+	for i := range addresses {
+		addresses[i] = loopback(freePort())
+	}
+	uuid, position := "", ""
 	for i := range servers {
-		address := loopback(freePort())
-		s := &Server{engine: mariadb{}, options: []string{
-			"wsrep-on=ON", "wsrep-provider=" + galeraProvider, "wsrep-cluster-name=dbtest", "wsrep-cluster-address=gcomm://" + join,
-			"wsrep-node-address=127.0.0.1", "binlog-format=ROW", "innodb-autoinc-lock-mode=2",
-			fmt.Sprintf("wsrep-provider-options=gmcast.listen_addr=tcp://%s;ist.recv_addr=%s;gcache.size=8M", address, loopback(freePort())),
-		}}
+		s := &Server{engine: e}
 		servers[i] = s
-		need(tb, s.engine, s.engine.programs())
+		cluster := func(address string) []string {
+			return append([]string{
+				"wsrep-on=ON", "wsrep-provider=" + e.provider(), "wsrep-cluster-name=dbtest", "wsrep-cluster-address=gcomm://" + address,
+				"wsrep-node-address=127.0.0.1", "binlog-format=ROW", "innodb-autoinc-lock-mode=2",
+				fmt.Sprintf("wsrep-provider-options=gmcast.listen_addr=tcp://%s;ist.recv_addr=%s;gcache.size=8M", addresses[i], loopback(freePort())),
+			}, options...)
+		}
+		s.options = cluster(strings.Join(addresses[:i], ","))
 		tb.Cleanup(func() { s.close(tb) })
 		if err := s.prepare(); err != nil {
 			tb.Fatalf("dbtest: %s: prepare: %v", s.engine.name(), err)
 		}
+		s.dsn = "" // not yet
 		if i > 0 {
 			// Nothing was written yet, and all nodes have the same data, so the nodes that join need no copy.
 			state := fmt.Sprintf("# GALERA saved state\nversion: 2.1\nuuid:    %s\nseqno:   %s\nsafe_to_bootstrap: 0\n", uuid, position)
@@ -47,15 +64,35 @@ func Galera(tb testing.TB, nodes int) []*Server {
 				tb.Fatal(err)
 			}
 		}
+		s.joined = func(tb testing.TB) {
+			tb.Helper()
+			s.dsn = e.base(s.port)
+			if !await(func() bool { return s.wsrep(tb, "local_state_comment") == "Synced" }) {
+				tb.Fatalf("dbtest: a node did not join its cluster:\n%s", s.logTail())
+			}
+		}
 		s.start(tb)
-		s.dsn = s.engine.base(s.port)
-		if !await(func() bool { return s.run(tb, s.dsn, status+"'wsrep_local_state_comment'") == "Synced" }) {
-			tb.Fatalf("dbtest: node %d did not join:\n%s", i, s.logTail())
-		}
-		if i == 0 {
-			join = address
-		}
-		uuid, position = s.run(tb, s.dsn, status+"'wsrep_cluster_state_uuid'"), s.run(tb, s.dsn, status+"'wsrep_last_committed'")
+		s.options = cluster(strings.Join(addresses, ",")) // for a restart
+		uuid, position = s.wsrep(tb, "cluster_state_uuid"), s.wsrep(tb, "last_committed")
 	}
 	return servers
+}
+
+// wsrep returns a status variable of a node.
+func (s *Server) wsrep(tb testing.TB, name string) string {
+	tb.Helper()
+	return s.run(tb, s.dsn, "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'wsrep_"+name+"'")
+}
+
+// Isolate cuts a node of a cluster off from the other nodes, or connects it again. Clients reach it all the same.
+func (s *Server) Isolate(tb testing.TB, isolated bool) {
+	tb.Helper()
+	value := 0
+	if isolated {
+		value = 1
+	}
+	s.run(tb, s.dsn, fmt.Sprintf("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=%d'", value))
+	if !isolated {
+		s.joined(tb)
+	}
 }

@@ -12,6 +12,9 @@ import (
 func TestGivenServer(t *testing.T) {
 	each(t, func(t *testing.T, start func(testing.TB, ...string) *Server) {
 		private := start(t)
+		if private.engine.name() == "MySQL" {
+			t.Skip("MySQL is never given: MariaDB takes what SNOW_MYSQL_DSN names")
+		}
 		env := private.engine.env()
 		t.Setenv(env, private.dsn)
 		var name string

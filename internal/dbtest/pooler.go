@@ -5,11 +5,9 @@ package dbtest
 import (
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,14 +20,20 @@ import (
 // Without Debian's package pgbouncer the test is skipped, or fails if databases are required.
 func (s *Server) Pooled(tb testing.TB, database string, connections int, settings ...string) string {
 	tb.Helper()
+	return s.engine.withDatabase(s.pooler(tb, installation{}, connections, settings...), database)
+}
+
+// pooler starts the PgBouncer and returns the base of its DSNs.
+func (s *Server) pooler(tb testing.TB, at installation, connections int, settings ...string) string {
+	tb.Helper()
 	s.private(tb, "pool")
-	path, err := find("pgbouncer")
+	path, err := at.find("pgbouncer")
 	if err != nil {
 		end := tb.Skipf
 		if required() {
 			end = tb.Fatalf
 		}
-		end("dbtest: pgbouncer not found: apt-get install pgbouncer")
+		end("dbtest: pgbouncer not found: %s", at.source("pgbouncer"))
 	}
 	account, err := s.engine.account() // it refuses to run as root
 	if err != nil {
@@ -45,8 +49,8 @@ func (s *Server) Pooled(tb testing.TB, database string, connections int, setting
 	}
 	port, config, users, logs := freePort(), filepath.Join(dir, "ini"), filepath.Join(dir, "users"), filepath.Join(dir, "log")
 	text := fmt.Sprintf("[databases]\n* = host=127.0.0.1 port=%d\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\nunix_socket_dir =\n"+
-		"auth_type = scram-sha-256\nauth_file = %s\npool_mode = transaction\ndefault_pool_size = %d\n%s\n",
-		s.port, port, users, connections, strings.Join(settings, "\n"))
+		"auth_type = scram-sha-256\nauth_file = %s\nauth_user = %s\npool_mode = transaction\ndefault_pool_size = %d\n%s\n",
+		s.port, port, users, user, connections, strings.Join(settings, "\n"))
 	for path, text := range map[string]string{config: text, users: fmt.Sprintf("%q %q\n", user, password)} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			tb.Fatal(err)
@@ -87,10 +91,5 @@ func (s *Server) Pooled(tb testing.TB, database string, connections int, setting
 		text, _ := os.ReadFile(logs)
 		tb.Fatalf("dbtest: pgbouncer does not start:\n%s", text)
 	}
-	u, err := url.Parse(s.DSN(database))
-	if err != nil {
-		tb.Fatal("dbtest: the DSN is no URL")
-	}
-	u.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	return u.String()
+	return s.engine.base(port)
 }

@@ -16,15 +16,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 )
 
-type postgres struct{}
+type postgres struct{ installation }
 
 func (postgres) name() string       { return "PostgreSQL" }
 func (postgres) env() string        { return "SNOW_POSTGRES_DSN" }
-func (postgres) packages() string   { return "postgresql" }
+func (e postgres) packages() string { return e.source("postgresql") }
 func (postgres) programs() []string { return []string{"psql", "initdb", "postgres"} }
 
 // account is another account if the test runs as root, because PostgreSQL refuses to run as root.
@@ -61,40 +60,32 @@ func (postgres) release(dir string) {
 	}
 }
 
-func (postgres) template() (string, error) { return postgresTemplate() }
+func (e postgres) template() (string, error) {
+	return templates.get(e, func(dir string) (string, error) {
+		account, err := e.account()
+		if err != nil {
+			return "", err
+		}
+		secret, data := filepath.Join(dir, "password"), filepath.Join(dir, "data")
+		if err := os.WriteFile(secret, []byte(password), 0o600); err != nil {
+			return "", err
+		}
+		if err := give(dir, account); err != nil {
+			return "", err
+		}
+		cmd := exec.Command(e.program("initdb"), "--pgdata="+data, "--username="+user, "--pwfile="+secret,
+			"--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
+		cmd.Dir = dir
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: account}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("initdb: %w: %s", err, out)
+		}
+		return data, nil
+	})
+}
 
-var postgresTemplate = sync.OnceValues(func() (string, error) {
-	home, err := workdir()
-	if err != nil {
-		return "", err
-	}
-	account, err := postgres{}.account()
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(home, "postgres")
-	secret, data := filepath.Join(dir, "password"), filepath.Join(dir, "data")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(secret, []byte(password), 0o600); err != nil {
-		return "", err
-	}
-	if err := give(dir, account); err != nil {
-		return "", err
-	}
-	cmd := exec.Command(program("initdb"), "--pgdata="+data, "--username="+user, "--pwfile="+secret,
-		"--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
-	cmd.Dir = dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: account}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("initdb: %w: %s", err, out)
-	}
-	return data, nil
-})
-
-func (postgres) command(dir string, port int) *exec.Cmd {
-	return exec.Command(program("postgres"),
+func (e postgres) command(dir string, port int) *exec.Cmd {
+	return exec.Command(e.program("postgres"),
 		"-D", filepath.Join(dir, "data"),
 		"--unix_socket_directories="+dir,
 		"--listen_addresses=127.0.0.1",
@@ -169,14 +160,17 @@ func (postgres) withDatabase(dsn, database string) string {
 	return u.String()
 }
 
-func (postgres) client(ctx context.Context, dsn, statement string) *exec.Cmd {
+func (e postgres) client(ctx context.Context, dsn, statement string) *exec.Cmd {
 	u, _ := url.Parse(dsn)
 	env := os.Environ()
+	query := u.Query()
+	query.Del("default_query_exec_mode") // is for pgx
+	u.RawQuery = query.Encode()
 	if secret, ok := u.User.Password(); ok { // arguments could be read by others
 		env = append(env, "PGPASSWORD="+secret)
 		u.User = url.User(u.User.Username())
 	}
-	cmd := exec.CommandContext(ctx, program("psql"), "--no-psqlrc", "--no-password", "--quiet", "--tuples-only", "--no-align",
+	cmd := exec.CommandContext(ctx, e.program("psql"), "--no-psqlrc", "--no-password", "--quiet", "--tuples-only", "--no-align",
 		"--command="+statement, u.String())
 	cmd.Env = env
 	return cmd

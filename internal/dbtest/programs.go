@@ -4,6 +4,7 @@ package dbtest
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,13 +18,62 @@ import (
 // slow wrappers.
 var programDirs = []string{"/usr/lib/postgresql/*/bin", "/usr/sbin"}
 
+// An installation is where the programs of a server are: in the system, or in a folder that install-servers.sh has filled.
+type installation struct{ folder string }
+
+// newer returns the installation of a product in the folder of newer servers: of the version in the name, as in mysql-9.7, or
+// the newest one.
+func newer(name string) installation {
+	path := filepath.Join(newerServers(), name)
+	found, _ := filepath.Glob(path + "-*")
+	if len(found) > 0 {
+		path = slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(suffix(a), suffix(b)) })
+	}
+	return installation{path}
+}
+
+// newerServers returns the folder that install-servers.sh fills.
+func newerServers() string {
+	if folder := os.Getenv("SNOW_SERVERS"); folder != "" {
+		return folder
+	}
+	if cache, err := os.UserCacheDir(); err == nil && os.Geteuid() != 0 {
+		return filepath.Join(cache, "snow-servers")
+	}
+	return "/var/cache/snow-servers"
+}
+
+// suffix returns the 9.7 in mysql-9.7, or 0.
+func suffix(path string) float64 {
+	v, _ := strconv.ParseFloat(path[strings.LastIndexByte(path, '-')+1:], 64)
+	return v
+}
+
+// path returns the path of a file of the packages.
+func (at installation) path(file string) string { return filepath.Join(at.folder, file) }
+
+// source says how to get the programs: from packages of the system, or from the script.
+func (at installation) source(packages string) string {
+	if at.folder != "" {
+		return "internal/dbtest/install-servers.sh"
+	}
+	return "apt-get install " + packages
+}
+
 // find returns the path of a program, or of its newest version.
-func find(program string) (string, error) {
-	for _, dir := range programDirs {
+func (at installation) find(program string) (string, error) {
+	dirs := programDirs
+	if at.folder != "" {
+		dirs = []string{at.path("usr/lib/postgresql/*/bin"), at.path("usr/sbin"), at.path("usr/bin")}
+	}
+	for _, dir := range dirs {
 		found, err := filepath.Glob(filepath.Join(dir, program))
 		if err == nil && len(found) > 0 {
 			return slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(version(a), version(b)) }), nil
 		}
+	}
+	if at.folder != "" {
+		return "", fmt.Errorf("%s is not in %s", program, at.folder)
 	}
 	return exec.LookPath(program)
 }
@@ -35,8 +85,8 @@ func version(path string) float64 {
 }
 
 // program is find after a call of need.
-func program(name string) string {
-	path, err := find(name)
+func (at installation) program(name string) string {
+	path, err := at.find(name)
 	if err != nil {
 		return name
 	}
@@ -52,7 +102,7 @@ func need(tb testing.TB, e engine, programs []string) {
 	}
 	var missing []string
 	for _, name := range programs {
-		if _, err := find(name); err != nil {
+		if _, err := e.find(name); err != nil {
 			missing = append(missing, name)
 		}
 	}
@@ -63,7 +113,7 @@ func need(tb testing.TB, e engine, programs []string) {
 	if required() {
 		end = tb.Fatalf
 	}
-	end("dbtest: %s: %s not found: apt-get install %s", e.name(), strings.Join(missing, ", "), e.packages())
+	end("dbtest: %s: %s not found: %s", e.name(), strings.Join(missing, ", "), e.packages())
 }
 
 // required reports whether a missing database fails a test instead of skipping it.

@@ -30,7 +30,8 @@ var password = rand.Text()
 type engine interface {
 	name() string
 	env() string                                 // variable that holds the DSN of a given server
-	packages() string                            // Debian packages with the programs
+	packages() string                            // how to get the programs
+	find(program string) (string, error)         // the path of a program
 	programs() []string                          // what a private server needs; the client comes first
 	account() (*syscall.Credential, error)       // of the server; nil is the user of the test
 	template() (dir string, err error)           // an initialised data directory, to be copied
@@ -58,27 +59,13 @@ type Server struct {
 	port    int      // of a private server
 	process *process // nil while a private server is down
 
-	environment []string // of a private server, on top of the test's
+	environment []string            // of a private server, on top of the test's
+	pool        string              // base of the DSNs of a PostgreSQL server behind a pooler, empty without
+	primary     string              // of a PostgreSQL standby that does not follow it for now
+	joined      func(tb testing.TB) // waits until a node that was started is part of its cluster; nil without one
 }
 
-// MariaDB starts a MariaDB server that lives as long as the test. Options are server variables as "name=value". A server
-// with options is always private: a test that changes a global setting asks for one with options.
-//
-// The server ends after the cleanups that the test registers later, such as those that close connections.
-func MariaDB(tb testing.TB, options ...string) *Server {
-	tb.Helper()
-	return open(tb, mariadb{}, options)
-}
-
-// Postgres starts a PostgreSQL server that lives as long as the test. Options are server parameters as "name=value", as for
-// [MariaDB].
-//
-// The server ends after the cleanups that the test registers later, such as those that close connections.
-func Postgres(tb testing.TB, options ...string) *Server {
-	tb.Helper()
-	return open(tb, postgres{}, options)
-}
-
+// open starts a server, or takes the one that the environment gives.
 func open(tb testing.TB, e engine, options []string) *Server {
 	tb.Helper()
 	s := &Server{engine: e, options: options}
@@ -92,22 +79,36 @@ func open(tb testing.TB, e engine, options []string) *Server {
 		}
 		return s
 	}
-	need(tb, e, e.programs())
+	s.open(tb)
+	return s
+}
+
+// open starts a private server.
+func (s *Server) open(tb testing.TB) {
+	tb.Helper()
+	need(tb, s.engine, s.engine.programs())
 	tb.Cleanup(func() { s.close(tb) })
 	if err := s.prepare(); err != nil {
-		tb.Fatalf("dbtest: %s: prepare: %v", e.name(), err)
+		tb.Fatalf("dbtest: %s: prepare: %v", s.engine.name(), err)
 	}
 	s.start(tb)
-	s.dsn = e.base(s.port)
-	return s
+	s.dsn = s.engine.base(s.port)
 }
 
 // DSN returns the data source name of a database on the server: that of go-sql-driver for MariaDB, a URL for PostgreSQL. It
 // ends with a parameter, so that more can be appended as "&name=value". That of MariaDB has parseTime=true.
-func (s *Server) DSN(database string) string { return s.engine.withDatabase(s.dsn, database) }
+func (s *Server) DSN(database string) string { return s.engine.withDatabase(s.face(), database) }
 
 // Addr returns the server's host and port, or the path of its socket if it was given with one.
-func (s *Server) Addr() string { return s.engine.addr(s.dsn) }
+func (s *Server) Addr() string { return s.engine.addr(s.face()) }
+
+// face is the DSN that tests see. The package itself goes around a pooler.
+func (s *Server) face() string {
+	if s.pool != "" {
+		return s.pool
+	}
+	return s.dsn
+}
 
 // CreateDatabase creates an empty database and returns its name, which is unique. On a given server the database is
 // dropped when the test ends.
@@ -229,6 +230,9 @@ func (s *Server) start(tb testing.TB) {
 	}
 	if err != nil {
 		tb.Fatalf("dbtest: %s: start: %v; end of its log:\n%s", s.engine.name(), err, s.logTail())
+	}
+	if s.joined != nil {
+		s.joined(tb)
 	}
 }
 

@@ -31,11 +31,15 @@ func (s *Server) Standby(tb testing.TB) *Server {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	host, port, err := net.SplitHostPort(s.Addr())
+	host, port, err := net.SplitHostPort(s.engine.addr(s.dsn))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	cmd := exec.Command(program("pg_basebackup"), "--pgdata="+filepath.Join(copied.dir, "data"), "--host="+host, "--port="+port,
+	path, err := s.engine.find("pg_basebackup")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.Command(path, "--pgdata="+filepath.Join(copied.dir, "data"), "--host="+host, "--port="+port,
 		"--username="+user, "--checkpoint=fast", "--write-recovery-conf", "--no-sync")
 	cmd.Dir, cmd.Env = copied.dir, append(os.Environ(), "PGPASSWORD="+password)
 	cmd.SysProcAttr = attributes(account, s.engine.quit())

@@ -3,6 +3,8 @@
 package leasefaults
 
 import (
+	"database/sql"
+	"strings"
 	"time"
 
 	"github.com/shardsnow/snow/sqlsnow"
@@ -20,6 +22,73 @@ func failovers() []scenario {
 			namespace: sqlsnow.Namespace{Workers: 12, Window: 12 * time.Second},
 			play:      (*world).failOverUnprepared,
 		},
+		{
+			name: "4 s not replicated, LossWindow 5 s", private: true, follower: true, long: true,
+			namespace: sqlsnow.Namespace{Workers: 20, LossWindow: 5 * time.Second, Window: time.Minute},
+			play:      (*world).failOver,
+		},
+		{
+			name: "4 s not replicated, LossWindow 0", private: true, follower: true, lossy: true, long: true,
+			namespace: sqlsnow.Namespace{Workers: 12, Window: 12 * time.Second},
+			play:      (*world).failOverUnprepared,
+		},
+		{
+			name: "switch-over, connections stay", private: true, follower: true, long: true,
+			namespace: sqlsnow.Namespace{Workers: 12, Window: 5 * time.Second},
+			play:      (*world).switchOver,
+		},
+	}
+}
+
+// keep begins the time that is lost: what the server commits from now on will be gone.
+func (w *world) keep() {
+	w.Helper()
+	if w.replica == nil {
+		w.server.Keep(w)
+		return
+	}
+	w.replica.Refollow(w)
+	w.replica.CatchUp(w, w.server)
+	w.replica.Unfollow(w)
+}
+
+// lose ends it: the server comes back without, or is killed and its replica takes its place.
+func (w *world) lose() {
+	w.Helper()
+	if w.replica == nil {
+		w.server.PutBack(w)
+		return
+	}
+	w.server.Kill(w)
+	w.replica.Promote(w)
+	w.proxy.turn(w.replica.Addr())
+}
+
+// switchOver makes the replica the primary while connections to the old one stay open. It is read-only, and nothing is written
+// there any more.
+func (w *world) switchOver() {
+	holders := w.start(6)
+	w.begin(holders)
+	w.server.Demote(w)
+	w.replica.CatchUp(w, w.server)
+	old, err := sql.Open(w.target.Driver, strings.Replace(w.job.DSN, w.proxy.addr, w.server.Addr(), 1))
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer old.Close()
+	renewals := func() (n int64) {
+		if err := old.QueryRowContext(w.Context(), "SELECT SUM(renew_seq) FROM snow_workers").Scan(&n); err != nil {
+			w.Fatal(err)
+		}
+		return n
+	}
+	before := renewals()
+	w.replica.Promote(w)
+	w.proxy.turn(w.replica.Addr())
+	w.renew(holders)
+	w.begin(w.start(4))
+	if after := renewals(); after != before {
+		w.Errorf("the old primary counts %d renewals, and %d later", before, after)
 	}
 }
 
@@ -34,7 +103,7 @@ func (w *world) failOver() {
 	var before map[*process]uint64
 	var over <-chan time.Time
 	for renewed := false; !renewed; { // processes renew at about the same time, so the loss undoes most renewals
-		w.server.Keep(w)
+		w.keep()
 		over, before = time.After(lost), renewals(holders)
 		renewed = w.renewed(holders, before, time.After(lost/4))
 	}
@@ -42,7 +111,7 @@ func (w *world) failOver() {
 	holders[7].leave()
 	holders[6].kill(w)
 	<-over
-	w.server.PutBack(w)
+	w.lose()
 
 	var forgotten []*process
 	holders = holders[:6]
@@ -117,7 +186,7 @@ func (w *world) succeeded(processes []*process) {
 func (w *world) failOverUnprepared() {
 	holders := w.start(4)
 	w.begin(holders)
-	w.server.Keep(w)
+	w.keep()
 	over, before := time.After(lost), renewals(holders)
 	forgotten := w.start(8) // whose leases are lost
 	w.begin(forgotten)
@@ -127,7 +196,7 @@ func (w *world) failOverUnprepared() {
 	<-over
 	all := append(holders, forgotten...)
 	each(all, func(p *process) { p.stop(w) })
-	w.server.PutBack(w)
+	w.lose()
 	heirs := w.start(8) // they get the numbers of the forgotten leases, because no other number is free
 	w.begin(heirs)
 	each(all, func(p *process) { p.resume(w) })

@@ -14,10 +14,10 @@ import (
 
 // A proxy stands between worker processes and a server, and does to their connections what networks do.
 type proxy struct {
-	server string
-	addr   string
+	addr string
 
 	mu       sync.Mutex
+	server   string
 	listener net.Listener // nil while refusing
 	links    map[*link]bool
 	hold     chan struct{} // closed when held data may pass; nil if nothing is held
@@ -121,6 +121,13 @@ func (p *proxy) speak() {
 	}
 }
 
+// turn has new connections go to another server. Those that are open stay.
+func (p *proxy) turn(server string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.server = server
+}
+
 // wait returns when nothing is held back.
 func (p *proxy) wait() {
 	p.mu.Lock()
@@ -134,7 +141,10 @@ func (p *proxy) wait() {
 func (p *proxy) serve(client net.Conn) {
 	defer client.Close()
 	p.wait()
-	server, err := net.Dial("tcp", p.server)
+	p.mu.Lock()
+	address := p.server
+	p.mu.Unlock()
+	server, err := net.Dial("tcp", address)
 	if err != nil {
 		return
 	}

@@ -31,6 +31,7 @@ type scenario struct {
 	proxied   bool              // worker processes reach the server through a proxy
 	alone     bool              // no other scenario runs meanwhile, because it needs all processors
 	private   bool              // it needs a server of its own, because other scenarios would not survive its faults
+	follower  bool              // the private server has a replica, and everybody goes through the proxy
 	lossy     bool              // ids may be issued twice
 	long      bool              // it takes long
 	play      func(w *world)
@@ -63,7 +64,7 @@ func Run(t *testing.T, target Target) {
 			t.Run(s.name, func(t *testing.T) { testscale.NeedLong(t) })
 			continue
 		}
-		server, database := shared, ""
+		server, replica, database := shared, (*dbtest.Server)(nil), ""
 		if !s.private {
 			database = shared.CreateDatabase(t)
 		}
@@ -71,9 +72,12 @@ func Run(t *testing.T, target Target) {
 			t.Run(s.name, func(t *testing.T) {
 				if s.private {
 					server = target.Server(t)
+					if s.follower {
+						replica = server.Replica(t)
+					}
 					database = server.CreateDatabase(t)
 				}
-				newWorld(t, target, s, server, database).play()
+				newWorld(t, target, s, server, replica, database).play()
 			})
 		}
 		if s.alone {
@@ -95,16 +99,21 @@ type world struct {
 	scenario  scenario
 	target    Target
 	server    *dbtest.Server
-	proxy     *proxy // nil without
+	replica   *dbtest.Server // nil without
+	proxy     *proxy         // nil without
 	db        *sql.DB
 	job       job // of every worker process; start completes it
 	processes []*process
 }
 
-func newWorld(t *testing.T, target Target, s scenario, server *dbtest.Server, database string) *world {
+func newWorld(t *testing.T, target Target, s scenario, server, replica *dbtest.Server, database string) *world {
 	t.Helper()
-	w := &world{T: t, scenario: s, target: target, server: server}
+	w := &world{T: t, scenario: s, target: target, server: server, replica: replica}
 	dsn := server.DSN(database)
+	if s.follower {
+		w.proxy = newProxy(t, server.Addr())
+		dsn = strings.Replace(dsn, server.Addr(), w.proxy.addr, 1)
+	}
 	var err error
 	if w.db, err = sql.Open(target.Driver, dsn); err != nil {
 		t.Fatal(err)

@@ -1,11 +1,13 @@
 // Command testrun runs the tests of every module of the repository, even if one fails, and prints a summary. With -long it
-// runs the tests that take long instead: hundreds of kills, random databases, long simulations.
+// runs the tests that take long instead: hundreds of kills, random databases, long simulations. With -servers it runs the tests
+// of databases on newer servers than the system's, and SNOW_TEST_SERVERS may choose among them.
 //
 // The output of tests and servers goes to test-logs, to a file for each package.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -23,10 +25,21 @@ import (
 
 func main() {
 	long := flag.Bool("long", false, "run the tests that take long")
+	newer := flag.Bool("servers", false, "run the tests of databases on MySQL, newer MariaDB and PostgreSQL, poolers and Galera")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	failed, err := run(ctx, os.Stdout, *long)
+	test := func() (bool, error) { return run(ctx, os.Stdout, *long) }
+	if *newer {
+		test = func() (bool, error) {
+			root, err := os.Getwd()
+			if err != nil {
+				return false, err
+			}
+			return runServers(ctx, os.Stdout, root)
+		}
+	}
+	failed, err := test()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testrun:", err)
 	}
@@ -45,13 +58,6 @@ func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	folder := filepath.Join(root, logs)
-	if err := os.RemoveAll(folder); err != nil {
-		return false, err
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return false, err
-	}
 	modules, err := modules(root)
 	if err != nil {
 		return false, err
@@ -66,14 +72,11 @@ func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
 	if err := install(root, w); err != nil {
 		return false, err
 	}
-	temp, err := os.MkdirTemp(memory(), "snow-test-")
+	temp, folder, err := folders(root)
 	if err != nil {
 		return false, err
 	}
 	defer os.RemoveAll(temp)
-	if err := os.Chmod(temp, 0o711); err != nil { // a server may run as another user
-		return false, err
-	}
 	begin := time.Now()
 	all := newResults(folder, w)
 	places := make(chan struct{}, atOnce)
@@ -89,6 +92,18 @@ func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
 	}
 	group.Wait()
 	return all.sumUp(time.Since(begin)), ctx.Err()
+}
+
+// folders makes an empty folder for the databases and one for the logs.
+func folders(root string) (temp, folder string, err error) {
+	folder = filepath.Join(root, logs)
+	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
+		return "", "", err
+	}
+	if temp, err = os.MkdirTemp(memory(), "snow-test-"); err != nil {
+		return "", "", err
+	}
+	return temp, folder, os.Chmod(temp, 0o711) // a server may run as another user
 }
 
 // modules returns the folders with a go.mod, the root first.
@@ -126,12 +141,13 @@ func usual(modules []string) (jobs []job) {
 }
 
 // run executes the tests. Failures of tests are in the results; an error is one of this program.
-func (j job) run(ctx context.Context, root, folder, temp string, all *results) error {
+func (j job) run(ctx context.Context, root, folder, temp string, all *results, env ...string) error {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1"}, j.args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Dir = filepath.Join(root, j.dir)
 	// Databases are in TMPDIR. The go command has a folder of its own, because TMPDIR may not allow programs to be executed.
 	cmd.Env = append(os.Environ(), "GOWORK=off", "SNOW_REQUIRE_DB=1", "SNOW_TEST_LOGS="+folder, "GOTMPDIR="+os.TempDir(), "TMPDIR="+temp)
+	cmd.Env = append(cmd.Env, env...)
 	if j.long() {
 		cmd.Env = append(cmd.Env, "SNOW_TEST_LONG=1")
 	}

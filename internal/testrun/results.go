@@ -40,6 +40,7 @@ type name struct{ pkg, test string }
 type results struct {
 	folder string
 	w      io.Writer // of the summary
+	on     string    // the server, before the name of a package
 
 	mu               sync.Mutex
 	passed, packages int
@@ -106,7 +107,7 @@ func (all *results) add(j job, e event) error {
 	if e.Test == "" && (e.Action == "pass" || e.Action == "fail") {
 		all.packages++
 		word := map[string]string{"pass": "ok  ", "fail": "FAIL"}[e.Action]
-		fmt.Fprintf(all.w, "%s  %-55s %6.1fs\n", word, e.Package, e.Elapsed)
+		fmt.Fprintf(all.w, "%s  %-55s %6.1fs\n", word, all.on+e.Package, e.Elapsed)
 		if f := all.files[e.Package]; f != nil {
 			delete(all.files, e.Package)
 			return f.Close()
@@ -255,6 +256,9 @@ func (all *results) sumUp(took time.Duration) (failed bool) {
 	for reason, n := range all.skipped {
 		skipped += n
 		fmt.Fprintf(w, "skip  %d: %s\n", n, shorten(reason, 120))
+	}
+	if note := os.Getenv("SNOW_TEST_NOTE"); note != "" {
+		fmt.Fprintln(w, note)
 	}
 	fmt.Fprintf(w, "%d passed, %d failed, %d skipped\n", all.passed, len(all.failures), skipped)
 	return len(all.failures) > 0

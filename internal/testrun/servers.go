@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+)
+
+// A server is one that the tests of databases run on instead of the system's.
+type server struct {
+	name     string // for internal/dbtest
+	variable string // with which internal/dbtest hears of it
+	suites   []string
+}
+
+// Galera has no suite that kills its server or that locks tables, and PgBouncer none of what it can't know.
+var servers = []server{
+	{"mysql", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "worlds"}},
+	{"postgres", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg segments", "pg gormsnow", "drivers", "pg data layers", "pg merge"}},
+	{"mariadb", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "worlds"}},
+	{"pgbouncer-newest", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg segments", "pg gormsnow", "pg data layers", "pg merge"}},
+	{"pgbouncer", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg segments", "pg gormsnow", "pg data layers", "pg merge"}},
+	{"galera", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "data layers"}},
+}
+
+// suites are the columns of the table. -timeout ends a package that hangs.
+var suites = map[string]job{
+	"root":           {".", []string{"-timeout=20m", "-run=^(TestLeasedKeysMerge|TestSnowKeysMerge|TestAutoIncrementKeysDoNot|TestReadmeProgram)$", "."}},
+	"leases":         {".", []string{"-timeout=30m", "./sqlsnow"}},
+	"segments":       {".", []string{"-timeout=30m", "./sqlsnow/segments"}},
+	"gormsnow":       {".", []string{"-timeout=20m", "./gormsnow"}},
+	"drivers":        {"drivers", []string{"-timeout=30m", "./gormcheck", "./sharding"}},
+	"data layers":    {"examples/data-layers", []string{"-timeout=20m", "."}},
+	"examples":       {"examples/shard-orders", []string{"-timeout=20m", "-run=^(TestStoryOnTwoServers|TestMySQL)$", "."}},
+	"merge":          {"merge", []string{"-timeout=40m", "./..."}},
+	"worlds":         {"internal/mergetest", []string{"-timeout=40m", "."}},
+	"pg leases":      {"drivers", []string{"-timeout=30m", "./lease"}},
+	"pg segments":    {"drivers", []string{"-timeout=30m", "./segment"}},
+	"pg gormsnow":    {"drivers", []string{"-timeout=20m", "./gorm"}},
+	"pg data layers": {"examples/data-layers", []string{"-timeout=20m", "-run=^TestPgx", "."}},
+	"pg merge":       {"drivers", []string{"-timeout=40m", "./merge"}},
+}
+
+// chosen returns the servers in the list of names that SNOW_TEST_SERVERS may have, or all.
+func chosen() ([]server, error) {
+	names := strings.Fields(os.Getenv("SNOW_TEST_SERVERS"))
+	var some []server
+	for _, s := range servers {
+		if slices.Contains(names, s.name) || len(names) == 0 {
+			some = append(some, s)
+		}
+	}
+	if len(names) > 0 && len(some) != len(names) {
+		return nil, fmt.Errorf("SNOW_TEST_SERVERS is %q: not all of them are servers", names)
+	}
+	return some, nil
+}
+
+// A cell is a suite on a server.
+type cell struct {
+	server server
+	suite  string
+	*results
+}
+
+// runServers runs the suites on the newer servers and prints a table. If their programs can't be had it says so, and nothing
+// has failed.
+func runServers(ctx context.Context, w io.Writer, root string) (failed bool, err error) {
+	some, err := chosen()
+	if err != nil {
+		return false, err
+	}
+	versions, err := installServers(root, w)
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 3 {
+		fmt.Fprintln(w, "servers: none, for want of packages")
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	temp, folder, err := folders(root)
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(temp)
+	begin := time.Now()
+	places := make(chan struct{}, atOnce)
+	var group sync.WaitGroup
+	var cells []*cell
+	for _, s := range some {
+		for _, name := range s.suites {
+			logs := filepath.Join(folder, s.name, fileName(strings.ReplaceAll(name, " ", "/")))
+			if err := os.MkdirAll(logs, 0o755); err != nil {
+				return false, err
+			}
+			c := &cell{s, name, newResults(logs, w)}
+			c.on = s.name + ": "
+			cells = append(cells, c)
+			places <- struct{}{}
+			group.Go(func() {
+				j := suites[name]
+				if err := j.run(ctx, root, logs, temp, c.results, s.variable+"="+s.name); err != nil {
+					c.broke(j, err)
+				}
+				<-places
+			})
+		}
+	}
+	group.Wait()
+	tabulate(w, cells, time.Since(begin))
+	passed, skipped, failures := 0, 0, 0
+	for _, c := range cells {
+		passed += c.passed
+		skipped += c.skips()
+		failures += len(c.failures)
+	}
+	var names []string
+	for _, s := range some {
+		names = append(names, s.name)
+	}
+	fmt.Fprintf(w, "servers: %s (%s)\n", strings.Join(names, ", "), strings.Join(versions, "; "))
+	fmt.Fprintf(w, "%d passed, %d failed, %d skipped\n", passed, failures, skipped)
+	return failures > 0, ctx.Err()
+}
+
+// tabulate prints a row for each server, with passed, failed and skipped of each suite, and the tests that failed.
+func tabulate(w io.Writer, cells []*cell, took time.Duration) {
+	fmt.Fprintf(w, "\npassed/failed/skipped on each server, in %v. Logs: %s\n", took.Round(time.Second), logs)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	last := ""
+	for _, c := range cells {
+		if c.server.name != last {
+			if last != "" {
+				fmt.Fprintln(table)
+			}
+			fmt.Fprint(table, c.server.name)
+		}
+		last = c.server.name
+		fmt.Fprintf(table, "\t%s %d/%d/%d", strings.TrimPrefix(c.suite, "pg "), c.passed, len(c.failures), c.skips())
+	}
+	fmt.Fprintln(table)
+	_ = table.Flush()
+	for _, c := range cells {
+		for _, f := range c.failures {
+			fmt.Fprintf(w, "FAIL  %s: %s %s: %s | again: %s=%s %s | log: %s\n", c.server.name, strings.TrimPrefix(f.pkg, "github.com/shardsnow/"), f.test,
+				shorten(f.cause, 160), c.server.variable, c.server.name, f.again(), f.log)
+		}
+	}
+}
+
+// skips returns how many tests were skipped.
+func (all *results) skips() (n int) {
+	for _, some := range all.skipped {
+		n += some
+	}
+	return n
+}
+
+// installServers fetches the programs and returns what there is.
+func installServers(root string, w io.Writer) (versions []string, err error) {
+	cmd := exec.Command(filepath.Join(root, "internal/dbtest/install-servers.sh"))
+	cmd.Stderr = w
+	out, err := cmd.Output()
+	for line := range strings.Lines(string(out)) {
+		fmt.Fprint(w, line)
+		if _, product, ok := strings.Cut(line, ": "); ok && strings.Contains(line, " more packages") {
+			product, _, _ = strings.Cut(product, " and ")
+			versions = append(versions, product)
+		}
+	}
+	return versions, err
+}
