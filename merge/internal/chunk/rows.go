@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"math"
 	"slices"
@@ -142,11 +143,6 @@ func keysIn(e *dialect.Dialect, columns []*plan.Column, keys [][]any) (string, [
 
 // ReadAll returns what a query returns.
 func ReadAll(ctx context.Context, e *dialect.Dialect, q Queryer, text string, columns []*plan.Column, args []any) ([][]any, error) {
-	rows, err := q.QueryContext(ctx, text, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	cells := make([]cell, len(columns))
 	places := make([]any, len(columns))
 	for i, c := range columns {
@@ -154,17 +150,31 @@ func ReadAll(ctx context.Context, e *dialect.Dialect, q Queryer, text string, co
 		places[i] = &cells[i]
 	}
 	var all [][]any
-	for rows.Next() {
-		if err := rows.Scan(places...); err != nil {
-			return nil, err
-		}
+	err := Visit(ctx, q, text, args, func(rows *sql.Rows) error {
+		err := rows.Scan(places...)
 		row := make([]any, len(cells))
 		for i := range cells {
 			row[i] = cells[i].value
 		}
 		all = append(all, row)
+		return err
+	})
+	return all, err
+}
+
+// Visit calls scan for each row of a query.
+func Visit(ctx context.Context, q Queryer, text string, args []any, scan func(*sql.Rows) error) error {
+	rows, err := q.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
 	}
-	return all, rows.Err()
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // A cell takes a value from a driver and makes it one of a carrier.

@@ -117,17 +117,16 @@ func (l Ledger) IndexMap(ctx context.Context) error {
 	return l.Engine.Failed("index the map", err)
 }
 
-// Query calls scan for each row of a query of the target.
-func (l Ledger) Query(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) (err error) {
-	rows, err := l.Q.QueryContext(ctx, l.Engine.SQL(text), args...)
-	if err != nil {
-		return l.Engine.Failed("query the target", err)
+// Query calls scan for each row of a query, which [dialect.Dialect.SQL] writes. An
+// error of scan is returned as it is.
+func (l Ledger) Query(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) error {
+	var ours error
+	err := chunk.Visit(ctx, l.Q, l.Engine.SQL(text), args, func(rows *sql.Rows) error {
+		ours = scan(rows)
+		return ours
+	})
+	if ours != nil {
+		return ours
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return l.Engine.Failed("query the target", rows.Err())
+	return l.Engine.Failed("read the ledger", err)
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
-	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -46,28 +45,27 @@ func readStoredTable(ctx context.Context, s *chunk.Session, schema, table string
 	if errors.Is(err, sql.ErrNoRows) || err == nil && (kind != "BASE TABLE" || form != "InnoDB") {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, s.Engine.Failed("look at table "+strconv.Quote(table), err)
+	if err == nil {
+		const columns = "SELECT COLUMN_NAME, LOWER(COLUMN_TYPE), COALESCE(CHARACTER_SET_NAME, ''), IS_NULLABLE <> 'NO' FROM information_schema.COLUMNS"
+		err = chunk.Visit(ctx, s, columns+where, []any{table}, func(rows *sql.Rows) error {
+			var name string
+			var c storedColumn
+			err := rows.Scan(&name, &c.typ, &c.charset, &c.nullable)
+			t.columns[name] = c
+			return err
+		})
 	}
-	l := ledger.Of(s)
-	err = l.Query(ctx, "SELECT COLUMN_NAME, LOWER(COLUMN_TYPE), COALESCE(CHARACTER_SET_NAME, ''), IS_NULLABLE <> 'NO' FROM information_schema.COLUMNS"+where, []any{table}, func(rows *sql.Rows) error {
-		var name string
-		var c storedColumn
-		err := rows.Scan(&name, &c.typ, &c.charset, &c.nullable)
-		t.columns[name] = c
-		return err
-	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		const primary = "SELECT COLUMN_NAME, COALESCE(COLLATION, '') = 'A' FROM information_schema.STATISTICS"
+		err = chunk.Visit(ctx, s, primary+where+" AND INDEX_NAME = 'PRIMARY' AND SUB_PART IS NULL ORDER BY SEQ_IN_INDEX", []any{table}, func(rows *sql.Rows) error {
+			var name string
+			var ascends bool
+			err := rows.Scan(&name, &ascends)
+			t.primary, t.ordered = append(t.primary, name), t.ordered && ascends
+			return err
+		})
 	}
-	const primary = " AND INDEX_NAME = 'PRIMARY' AND SUB_PART IS NULL ORDER BY SEQ_IN_INDEX"
-	return t, l.Query(ctx, "SELECT COLUMN_NAME, COALESCE(COLLATION, '') = 'A' FROM information_schema.STATISTICS"+where+primary, []any{table}, func(rows *sql.Rows) error {
-		var name string
-		var ascends bool
-		err := rows.Scan(&name, &ascends)
-		t.primary, t.ordered = append(t.primary, name), t.ordered && ascends
-		return err
-	})
+	return t, s.Engine.Failed("look at table "+strconv.Quote(table), err)
 }
 
 // rowBytes returns about how many bytes a row has, or many if that can't be
