@@ -29,19 +29,12 @@ func TestPooler(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows, err := tx.QueryContext(ctx, "SELECT name, setting FROM pg_settings WHERE source = 'session'")
-			if err != nil {
+			var left sql.NullString
+			if err := tx.QueryRowContext(ctx, "SELECT string_agg(name || ' is ' || setting, ', ') FROM pg_settings WHERE source = 'session'").Scan(&left); err != nil {
 				t.Fatal(err)
 			}
-			for rows.Next() {
-				var setting, value string
-				if err := rows.Scan(&setting, &value); err != nil {
-					t.Fatal(err)
-				}
-				t.Errorf("%s: %s is %s", name, setting, value)
-			}
-			if err := rows.Err(); err != nil {
-				t.Fatal(err)
+			if left.Valid {
+				t.Errorf("%s: the connection has %s", name, left.String)
 			}
 			if _, err := tx.ExecContext(ctx, "INSERT INTO players (id, name) VALUES ($1, 'one more')", -n); err != nil {
 				t.Errorf("%s: %v", name, err)
