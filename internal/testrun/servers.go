@@ -24,9 +24,9 @@ type server struct {
 
 // Galera has no suite that kills its server or that locks tables, and PgBouncer none of what it can't know.
 var servers = []server{
-	{"mysql", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "worlds"}},
+	{"mysql", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "definitions", "worlds"}},
 	{"postgres", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg segments", "pg gormsnow", "drivers", "pg data layers", "pg merge"}},
-	{"mariadb", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "worlds"}},
+	{"mariadb", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "definitions", "worlds"}},
 	{"pgbouncer-newest", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg segments", "pg gormsnow", "pg data layers", "pg merge"}},
 	{"pgbouncer", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg segments", "pg gormsnow", "pg data layers", "pg merge"}},
 	{"galera", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "data layers"}},
@@ -42,6 +42,7 @@ var suites = map[string]job{
 	"data layers":    {"examples/data-layers", []string{"-timeout=20m", "."}},
 	"examples":       {"examples/shard-orders", []string{"-timeout=20m", "-run=^(TestStoryOnTwoServers|TestMySQL)$", "."}},
 	"merge":          {"merge", []string{"-timeout=40m", "./..."}},
+	"definitions":    {"drivers", []string{"-timeout=20m", "-run=^(TestDefinitions|TestInvisibleKey|TestVerifyComputed)$", "./merge"}},
 	"worlds":         {"internal/mergetest", []string{"-timeout=40m", "."}},
 	"pg leases":      {"drivers", []string{"-timeout=30m", "./lease"}},
 	"pg segments":    {"drivers", []string{"-timeout=30m", "./segment"}},

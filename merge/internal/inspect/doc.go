@@ -3,7 +3,7 @@
 //
 //	inspect.go       Propose; keys, references by foreign keys, new ids, dates
 //	combine.go       one plan of several catalogs
-//	clashes.go       rows that sources share: dictionaries, and clashes in unique keys
+//	shared_rows.go   rows that sources share: dictionaries, and clashes in unique keys
 //	references.go    references without a foreign key, polymorphic ones, lists
 //	json.go          ids in JSON
 //	parents.go       whose ids some values are

@@ -1,10 +1,10 @@
 // Package rekey says what rows become: their new ids, the references to them, and the names that rows must be given
 // because others have theirs.
 //
-//	decide.go      decides on rows that clash in a unique key; rename.go: gives them names that are free
-//	clashes.go     finds the rows that others clash with; contests.go: the unique keys in which rows may clash
-//	identities.go  which rows of sources are one row in the target
-//	rewriter.go    what rows become in the target, by the ledger
-//	references.go  what references must be now, and which are to no row; id_column.go: finds the ids in a column's values
-//	formula.go     the new id of a row, computed here or written for a MySQL server; dates.go: the date that is in it
+//	clash_decide.go    decides on rows that clash in a unique key; clash_rename.go: gives them names that are free
+//	clash_find.go      finds the rows that others clash with; clash_keys.go: the unique keys in which rows may clash
+//	identities.go      which rows of sources are one row in the target
+//	rewriter.go        what rows become in the target, by the ledger
+//	references.go      what references must be now, and which are to no row; id_column.go: finds the ids in a column's values
+//	formula.go         the new id of a row, computed here or written for a MySQL server; dates.go: the date that is in it
 package rekey
