@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,8 +39,7 @@ func OpenSession(ctx context.Context, e *dialect.Dialect, db *sql.DB, settings [
 	}
 	s := &Session{Conn: conn, Engine: e}
 	if e.Within {
-		s.renew, s.trying = settings[0], true
-		defer func() { s.trying = false }()
+		s.renew = strings.Join(settings, "; ")
 	}
 	for _, name := range e.Settings {
 		var value string
