@@ -293,7 +293,7 @@ func (w *worker) load(from snow.Worker, done <-chan struct{}, file io.Writer) er
 	ids := make([]snow.ID, batch)
 	var issued uint64
 	expired := false
-	made := time.Now() // the last id
+	made := time.Now() // when the last id was begun
 	one := false       // at a time
 	for round := 1; w.Limit == 0 || issued < w.Limit; round++ {
 		n, last, err := fill(g, ids, one)
@@ -349,20 +349,22 @@ func (r *report) expire(from snow.Worker) {
 	r.Short = lease.Stats().Ceiling.Sub(layout().Time(snow.ID(r.LastID)).Add(layout().Tick()))
 }
 
-// fill returns how many of ids it made before the error, and when it had made the last one.
+// fill returns how many of ids it made before the error, and when it began to make the last one.
 func fill(g *snow.Generator, ids []snow.ID, one bool) (n int, last time.Time, err error) {
 	if !one {
+		last = time.Now()
 		if err := g.Fill(context.Background(), ids); err != nil {
 			return 0, last, err
 		}
-		return len(ids), time.Now(), nil
+		return len(ids), last, nil
 	}
 	for n := range ids {
+		begin := time.Now()
 		id, err := g.Next(context.Background())
 		if err != nil {
 			return n, last, err
 		}
-		ids[n], last = id, time.Now()
+		ids[n], last = id, begin
 	}
 	return len(ids), last, nil
 }

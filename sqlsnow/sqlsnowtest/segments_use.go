@@ -100,32 +100,42 @@ func segmentsRefuse(s *segmentSuite) {
 
 func segmentsDense(s *segmentSuite) {
 	s.migrate()
-	got := s.start([]*sql.DB{s.open()}, segments.Config{Step: 7})
-	want := snow.ID(1)
-	for _, n := range []int{1, 1, 3, 2, 30, 0, 1, 500, 5} {
-		some := make([]snow.ID, n)
-		if err := got.Fill(s.T.Context(), some); err != nil {
-			s.T.Fatal(err)
-		}
-		for _, id := range some {
-			if id != want {
-				s.T.Fatalf("Fill: got %d, want %d", id, want)
-			}
-			want++
-		}
-		if id := s.next(got); id != want {
-			s.T.Fatalf("Next: got %d, want %d", id, want)
-		}
-		want++
-	}
-	if stats := got.Stats(); stats.Issued != uint64(want-1) || stats.Left < 0 || len(stats.Databases) != 1 || !stats.Databases[0].Up ||
-		stats.Databases[0].Left != stats.Left || stats.Waits == 0 || stats.Step != 7 || stats.Refills != stats.Databases[0].Takes-1 {
-		s.T.Errorf("Stats: got %+v after %d ids", stats, want-1)
+	for tag := "orders"; !s.isDense(tag); tag += "s" {
 	}
 	other := s.start([]*sql.DB{s.open()}, segments.Config{Tag: "Orders"})
 	if id := s.next(other); id != 1 {
 		s.T.Errorf("another tag: got %d, want 1", id)
 	}
+}
+
+// isDense checks the ids of a tag. It returns false if the database answered so late that numbers were left out.
+func (s *segmentSuite) isDense(tag string) bool {
+	got := s.start([]*sql.DB{s.open()}, segments.Config{Tag: tag, Step: 7})
+	want := snow.ID(1)
+	for _, n := range []int{1, 1, 3, 2, 30, 0, 1, 500, 5} {
+		some := make([]snow.ID, n+1)
+		err := got.Fill(s.T.Context(), some[:n])
+		if err == nil {
+			some[n], err = got.Next(s.T.Context())
+		}
+		if errors.Is(err, context.DeadlineExceeded) && s.T.Context().Err() == nil {
+			return false
+		}
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		for _, id := range some {
+			if id != want {
+				s.T.Fatalf("got %d, want %d", id, want)
+			}
+			want++
+		}
+	}
+	if stats := got.Stats(); stats.Issued != uint64(want-1) || stats.Left < 0 || len(stats.Databases) != 1 || !stats.Databases[0].Up ||
+		stats.Databases[0].Left != stats.Left || stats.Waits == 0 || stats.Step != 7 || stats.Refills != stats.Databases[0].Takes-1 {
+		s.T.Errorf("Stats: got %+v after %d ids", stats, want-1)
+	}
+	return true
 }
 
 func segmentsStart(s *segmentSuite) {
