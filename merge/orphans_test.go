@@ -4,6 +4,7 @@ package merge_test
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -85,6 +86,9 @@ func TestOrphansFail(t *testing.T) {
 	}
 }
 
+// inJSON matches an object.
+var inJSON = regexp.MustCompile(`\{.*\}`)
+
 func TestOrphansNull(t *testing.T) {
 	for _, kept := range []bool{false, true} {
 		f := orphaned(t, kept, plan.OrphansNull)
@@ -96,6 +100,7 @@ func TestOrphansNull(t *testing.T) {
 - guild 0 c {"g":[],"boss":null}
 0 member member2  -`
 		got := f.rows(f.target, "SELECT guild_id, kind, thing_id, tags, doc FROM members ORDER BY id")
+		got = inJSON.ReplaceAllStringFunc(got, func(s string) string { return strings.ReplaceAll(s, " ", "") }) // MySQL writes some
 		if kept {
 			want = `1 guild 2 1, 3 {"g":[1,2],"boss":"3"}
 - guild - 2  {"g":[2],"boss":null}

@@ -76,7 +76,7 @@ func lookMySQL(ctx context.Context, s *Session) error {
 	if err == nil || sqldialect.Code(err) != "1690" {
 		return err
 	}
-	info, failed := s.engine.Info(ctx, s.Conn)
+	info, failed := s.engine.ask(ctx, s.Conn)
 	if failed != nil {
 		return failed
 	}
