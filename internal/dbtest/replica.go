@@ -99,14 +99,16 @@ func (s *Server) Unfollow(tb testing.TB) {
 	}
 }
 
-// Refollow undoes [Server.Unfollow].
+// Refollow undoes [Server.Unfollow], if there was one.
 func (s *Server) Refollow(tb testing.TB) {
 	tb.Helper()
 	switch s.engine.(type) {
 	case mysql:
 		s.run(tb, s.dsn, "START REPLICA")
 	case postgres:
-		s.conninfo(tb, s.primary)
+		if s.primary != "" {
+			s.conninfo(tb, s.primary)
+		}
 	default:
 		s.run(tb, s.dsn, "START SLAVE")
 	}
