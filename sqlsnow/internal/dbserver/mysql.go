@@ -97,7 +97,7 @@ func setMark(use Use, mark int64) string {
 	only, fit := "/*!50720 @@transaction_isolation = @@transaction_isolation, */ ", mysqlLone+" AND "+mysqlLogged
 	switch use {
 	case ForMigration: // connections may have autocommit=0
-		only, fit = "", mysqlMigrates
+		fit = mysqlMigrates
 	case ForSegments:
 		fit += " AND " + mysqlDurable
 	}
