@@ -145,9 +145,9 @@ func TestVerifyPacks(t *testing.T) {
 	for name, do := range map[string][2]string{
 		"no ids": {"UPDATE snow_merge_packs SET new_ids = CONCAT('x', new_ids) WHERE seq = 2", "UPDATE snow_merge_packs SET new_ids = SUBSTR(new_ids, 2) WHERE seq = 2"},
 		"another pack's": {
-			"UPDATE snow_merge_packs SET new_ids = CONCAT(new_ids, ',', SUBSTRING_INDEX((SELECT new_ids FROM snow_merge_packs WHERE seq = 3), ',', 1)) WHERE seq = 2; " +
+			"UPDATE snow_merge_packs SET new_ids = CONCAT(new_ids, ',', SUBSTRING_INDEX((SELECT new_ids FROM (SELECT * FROM snow_merge_packs) AS was WHERE seq = 3), ',', 1)) WHERE seq = 2; " +
 				"UPDATE snow_merge_packs SET new_ids = SUBSTR(new_ids, LOCATE(',', new_ids) + 1) WHERE seq = 3",
-			"UPDATE snow_merge_packs SET new_ids = CONCAT(SUBSTRING_INDEX((SELECT new_ids FROM snow_merge_packs WHERE seq = 2), ',', -1), ',', new_ids) WHERE seq = 3; " +
+			"UPDATE snow_merge_packs SET new_ids = CONCAT(SUBSTRING_INDEX((SELECT new_ids FROM (SELECT * FROM snow_merge_packs) AS was WHERE seq = 2), ',', -1), ',', new_ids) WHERE seq = 3; " +
 				"UPDATE snow_merge_packs SET new_ids = LEFT(new_ids, LENGTH(new_ids) - LENGTH(SUBSTRING_INDEX(new_ids, ',', -1)) - 1) WHERE seq = 2",
 		},
 		"one id too few": {"UPDATE snow_merge_packs SET size = size + 1 WHERE seq = 2", "UPDATE snow_merge_packs SET size = size - 1 WHERE seq = 2"},
