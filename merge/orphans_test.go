@@ -4,6 +4,7 @@ package merge_test
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -85,6 +86,13 @@ func TestOrphansFail(t *testing.T) {
 	}
 }
 
+var inJSON = regexp.MustCompile(`\{.*\}`)
+
+// spaceless returns a text without the spaces that MySQL writes in JSON.
+func spaceless(text string) string {
+	return inJSON.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, " ", "") })
+}
+
 func TestOrphansNull(t *testing.T) {
 	for _, kept := range []bool{false, true} {
 		f := orphaned(t, kept, plan.OrphansNull)
@@ -96,6 +104,7 @@ func TestOrphansNull(t *testing.T) {
 - guild 0 c {"g":[],"boss":null}
 0 member member2  -`
 		got := f.rows(f.target, "SELECT guild_id, kind, thing_id, tags, doc FROM members ORDER BY id")
+		got = spaceless(got)
 		if kept {
 			want = `1 guild 2 1, 3 {"g":[1,2],"boss":"3"}
 - guild - 2  {"g":[2],"boss":null}
@@ -163,7 +172,7 @@ func TestOrphansAreIDs(t *testing.T) {
 	if err := f.run(); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := f.names(f.rows(f.target, "SELECT tags, doc FROM members WHERE guild_id IS NULL AND kind = 'guild' AND thing_id = 0")), `a {"g":{"all":a}}`; got != want {
+	if got, want := f.names(f.rows(f.target, "SELECT tags, doc FROM members WHERE guild_id IS NULL AND kind = 'guild' AND thing_id = 0")), `a {"g":{"all":a}}`; spaceless(got) != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -88,7 +88,7 @@ func TestVerifyPacks(t *testing.T) {
 	}
 	shift := func(sign, from string) string { // the ranges with gaps as a whole, with their rows
 		const days = "1006632960000000"
-		return fmt.Sprintf("UPDATE snow_merge_packs SET new_ids = (SELECT GROUP_CONCAT(id %[1]s %[2]s ORDER BY id) FROM orders WHERE id BETWEEN"+
+		return fmt.Sprintf("SET SESSION group_concat_max_len = 1048576; UPDATE snow_merge_packs SET new_ids = (SELECT GROUP_CONCAT(id %[1]s %[2]s ORDER BY id) FROM orders WHERE id BETWEEN"+
 			" CAST(SUBSTRING_INDEX(new_ids, ',', 1) AS SIGNED) AND CAST(SUBSTRING_INDEX(new_ids, ',', -1) AS SIGNED)) WHERE seq > 1 AND old_ids <> ''; "+
 			"UPDATE orders SET id = id %[1]s %[2]s WHERE note >= %[3]s", sign, days, from)
 	}
@@ -145,9 +145,9 @@ func TestVerifyPacks(t *testing.T) {
 	for name, do := range map[string][2]string{
 		"no ids": {"UPDATE snow_merge_packs SET new_ids = CONCAT('x', new_ids) WHERE seq = 2", "UPDATE snow_merge_packs SET new_ids = SUBSTR(new_ids, 2) WHERE seq = 2"},
 		"another pack's": {
-			"UPDATE snow_merge_packs SET new_ids = CONCAT(new_ids, ',', SUBSTRING_INDEX((SELECT new_ids FROM snow_merge_packs WHERE seq = 3), ',', 1)) WHERE seq = 2; " +
+			"UPDATE snow_merge_packs SET new_ids = CONCAT(new_ids, ',', SUBSTRING_INDEX((SELECT new_ids FROM (SELECT * FROM snow_merge_packs) AS was WHERE seq = 3), ',', 1)) WHERE seq = 2; " +
 				"UPDATE snow_merge_packs SET new_ids = SUBSTR(new_ids, LOCATE(',', new_ids) + 1) WHERE seq = 3",
-			"UPDATE snow_merge_packs SET new_ids = CONCAT(SUBSTRING_INDEX((SELECT new_ids FROM snow_merge_packs WHERE seq = 2), ',', -1), ',', new_ids) WHERE seq = 3; " +
+			"UPDATE snow_merge_packs SET new_ids = CONCAT(SUBSTRING_INDEX((SELECT new_ids FROM (SELECT * FROM snow_merge_packs) AS was WHERE seq = 2), ',', -1), ',', new_ids) WHERE seq = 3; " +
 				"UPDATE snow_merge_packs SET new_ids = LEFT(new_ids, LENGTH(new_ids) - LENGTH(SUBSTRING_INDEX(new_ids, ',', -1)) - 1) WHERE seq = 2",
 		},
 		"one id too few": {"UPDATE snow_merge_packs SET size = size + 1 WHERE seq = 2", "UPDATE snow_merge_packs SET size = size - 1 WHERE seq = 2"},
@@ -172,7 +172,7 @@ func TestVerifyPacks(t *testing.T) {
 func TestPacksCompareValues(t *testing.T) {
 	f := newFixture(t, "", []string{
 		`CREATE TABLE kinds (id INT AUTO_INCREMENT PRIMARY KEY, created_at DATETIME NOT NULL DEFAULT '2024-05-01', n INT, z INT(5) ZEROFILL NOT NULL DEFAULT 7,
-		a VARCHAR(40), b VARCHAR(40) NOT NULL DEFAULT '', la VARCHAR(20) CHARACTER SET latin1, vb VARBINARY(20), bl BLOB NOT NULL DEFAULT '', de DECIMAL(20,4), bi BIT(20) NOT NULL DEFAULT 44,
+		a VARCHAR(40), b VARCHAR(40) NOT NULL DEFAULT '', la VARCHAR(20) CHARACTER SET latin1, vb VARBINARY(20), bl BLOB NOT NULL DEFAULT (''), de DECIMAL(20,4), bi BIT(20) NOT NULL DEFAULT 44,
 		yr YEAR, da DATE, ts TIMESTAMP(3) NULL, tm TIME(2), ch CHAR(5), tx TEXT, en ENUM('x', '-', 'it''s'), st SET('a','b'), js TEXT) CHARACTER SET utf8mb4`,
 	}, []string{
 		"SET SESSION sql_mode = ''",

@@ -393,7 +393,7 @@ func mock(t *testing.T, heard func(query string)) (*sql.DB, sqlmock.Sqlmock) {
 		}
 	})
 	m.ExpectQuery("SELECT table_name").WillReturnRows(sqlmock.NewRows([]string{"t"}))
-	m.ExpectExec("SET @snow").WillReturnResult(sqlmock.NewResult(0, 0)) // the check of the session
+	m.ExpectExec("SET /*!50720 @@transaction_isolation = @@transaction_isolation, */ @snow").WillReturnResult(sqlmock.NewResult(0, 0)) // the check of the session
 	return db, m
 }
 

@@ -186,7 +186,7 @@ func TestCheck(t *testing.T) {
 			},
 			"not automatic": {
 				tables: map[string][]string{
-					"mariadb":  {"CREATE TABLE lives (id BIGINT PRIMARY KEY, auto_increment TEXT DEFAULT 'AUTO_INCREMENT')"},
+					"mariadb":  {"CREATE TABLE lives (id BIGINT PRIMARY KEY, auto_increment VARCHAR(20) DEFAULT 'AUTO_INCREMENT')"},
 					"postgres": {"CREATE TABLE lives (id BIGINT PRIMARY KEY DEFAULT length('nextval('))"},
 					"sqlite":   {"CREATE TABLE lives (id BIGINT PRIMARY KEY, \"autoincrement\" TEXT DEFAULT 'AUTOINCREMENT')"},
 				},

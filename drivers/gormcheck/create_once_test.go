@@ -271,6 +271,9 @@ func testInTransaction(t *testing.T, db *gorm.DB) {
 		t.Skip("in SQLite, a transaction that has read can't write once another has")
 	}
 	err := db.Transaction(func(tx *gorm.DB) error {
+		if db.Name() == "mysql" {
+			execute(t, tx, "SET /*M!100618 innodb_snapshot_isolation = OFF, */ @x = 1") // from 11.6 on it ends the transaction
+		}
 		if n := count(t, tx, &order{}); n != 0 {
 			t.Errorf("%d orders at the start", n)
 		}

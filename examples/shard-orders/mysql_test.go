@@ -41,6 +41,9 @@ func TestMySQL(t *testing.T) {
 	}
 
 	t.Run("claims that do not hold", func(t *testing.T) {
+		if !strings.HasPrefix(server.Product(t), "MariaDB") {
+			t.Skip("without RETURNING, GORM takes the keys of several rows to count by one")
+		}
 		// One server counts 1, 3, 5 and the other one 2, 4, 6: nothing clashes.
 		dsnA, dsnB := databases(t)
 		got := runProgram(t, "-mysql", dsnA+"&auto_increment_increment=2&auto_increment_offset=1",

@@ -6,8 +6,13 @@
 // password in its [Server.DSN]. The first server of a kind takes about a second, the next ones a fifth of that. A server ends
 // with its test, or with the test process, even if that is killed, and its files are removed.
 //
-// [Galera] starts a cluster, [Server.Follow] makes a server a replica of another one, [Server.Standby] starts a standby, and
-// [Server.Pooled] a PgBouncer.
+// [Named] starts a server of the folder that install-servers.sh fills, which is SNOW_SERVERS, or one that the package makes of
+// several, and [MySQL] is the shortest name. SNOW_MYSQL_SERVER and SNOW_POSTGRES_SERVER have such a name for the servers that
+// [MariaDB] and [Postgres] start, so that the tests of all packages can run on each server.
+//
+// [Galera] and [Group] start a cluster, [Server.Replica] starts a replica, [Server.Follow] makes one of a server, and
+// [Server.Pooled] starts a PgBouncer. A replica can be promoted after a crash of its primary, and after [Server.Demote] in a
+// planned switch-over.
 //
 // SNOW_MYSQL_DSN and SNOW_POSTGRES_DSN name a server to use instead of a private one. Databases can be created on it, but
 // it can't be killed, stopped, restarted and so on.

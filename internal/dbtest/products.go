@@ -67,8 +67,16 @@ func Named(tb testing.TB, name string, options ...string) *Server {
 			bouncer, s.engine = newer(strings.TrimSuffix(name, "-newest")), postgres{newer("postgres")}
 		}
 		s.open(tb)
+		// PgBouncer refuses clients with settings that it can't give back to each of them. Those that it ignores make no difference.
+		settings := []string{
+			"server_login_retry = 1", "max_client_conn = 2000",
+			"ignore_startup_parameters = default_transaction_isolation, synchronous_commit, extra_float_digits, bytea_output",
+		}
+		if version != "" {
+			settings = append(settings, "track_extra_parameters = IntervalStyle, search_path")
+		}
 		// As many as PostgreSQL accepts without an option, less a few for the package and for the tests' own.
-		s.pool = s.pooler(tb, bouncer, 90, "server_login_retry = 1", "max_client_conn = 2000")
+		s.pool = s.pooler(tb, bouncer, 90, settings...)
 		if version == "" {
 			s.pool += "&default_query_exec_mode=exec" // before 1.21, PgBouncer knows no prepared statements
 		}

@@ -48,30 +48,36 @@ func (s *Server) Follow(tb testing.TB, primary *Server) {
 	s.run(tb, s.dsn, fmt.Sprintf(follow, host, port, user, password))
 }
 
+// Position returns how far the server's log has got, which goes on with every commit: file and offset of MySQL's binary log,
+// the GTIDs of MariaDB's, the LSN of PostgreSQL.
+func (s *Server) Position(tb testing.TB) string {
+	tb.Helper()
+	switch s.engine.(type) {
+	case mysql:
+		status := strings.Fields(s.run(tb, s.dsn, "SHOW BINARY LOG STATUS"))
+		return fmt.Sprintf("'%s', %s", status[0], status[1])
+	case postgres:
+		return s.run(tb, s.dsn, "SELECT pg_current_wal_flush_lsn()")
+	default:
+		return s.run(tb, s.dsn, "SELECT @@global.gtid_binlog_pos")
+	}
+}
+
 // CatchUp waits until a replica has repeated everything that its primary has done up to now.
 func (s *Server) CatchUp(tb testing.TB, primary *Server) {
 	tb.Helper()
-	var position, wait, status string
+	position := primary.Position(tb)
+	var reached string
 	switch s.engine.(type) {
 	case mysql:
-		position, status = primary.run(tb, primary.dsn, "SHOW BINARY LOG STATUS"), "SHOW REPLICA STATUS"
-		file, at, _ := strings.Cut(position, "\t")
-		at, _, _ = strings.Cut(at, "\t")
-		wait = fmt.Sprintf("SELECT SOURCE_POS_WAIT('%s', %s, %d) >= 0", file, at, int(timeout.Seconds()))
+		reached = fmt.Sprintf("SELECT IF(SOURCE_POS_WAIT(%s, %d) >= 0, 'yes', 'no')", position, int(timeout.Seconds()))
 	case postgres:
-		position = primary.run(tb, primary.dsn, "SELECT pg_current_wal_flush_lsn()")
-		if !await(func() bool {
-			return s.run(tb, s.dsn, "SELECT coalesce(pg_last_wal_replay_lsn() >= '"+position+"', false)") == "t"
-		}) {
-			tb.Fatalf("dbtest: %s: it is not at %s after %v", s.engine.name(), position, timeout)
-		}
-		return
+		reached = "SELECT CASE WHEN pg_last_wal_replay_lsn() >= '" + position + "' THEN 'yes' ELSE 'no' END"
 	default:
-		position, status = primary.run(tb, primary.dsn, "SELECT @@global.gtid_binlog_pos"), "SHOW SLAVE STATUS"
-		wait = fmt.Sprintf("SELECT MASTER_GTID_WAIT('%s', %d) = 0", position, int(timeout.Seconds()))
+		reached = fmt.Sprintf("SELECT IF(MASTER_GTID_WAIT('%s', %d) = 0, 'yes', 'no')", position, int(timeout.Seconds()))
 	}
-	if got := s.run(tb, s.dsn, wait); got != "1" {
-		tb.Fatalf("dbtest: %s: it is not at %s after %v:\n%s", s.engine.name(), position, timeout, s.run(tb, s.dsn, status))
+	if !await(func() bool { return s.run(tb, s.dsn, reached) == "yes" }) {
+		tb.Fatalf("dbtest: %s: it is not at %s after %v; end of its log:\n%s", s.engine.name(), position, timeout, s.logTail())
 	}
 }
 
@@ -93,14 +99,16 @@ func (s *Server) Unfollow(tb testing.TB) {
 	}
 }
 
-// Refollow undoes [Server.Unfollow].
+// Refollow undoes [Server.Unfollow], if there was one.
 func (s *Server) Refollow(tb testing.TB) {
 	tb.Helper()
 	switch s.engine.(type) {
 	case mysql:
 		s.run(tb, s.dsn, "START REPLICA")
 	case postgres:
-		s.conninfo(tb, s.primary)
+		if s.primary != "" {
+			s.conninfo(tb, s.primary)
+		}
 	default:
 		s.run(tb, s.dsn, "START SLAVE")
 	}

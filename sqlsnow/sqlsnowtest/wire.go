@@ -53,6 +53,22 @@ type leakyConn struct{ *wireConn }
 
 func (leakyConn) ResetSession(context.Context) error { return nil }
 
+// ExecContext sends BEGIN as it is: MySQL does not prepare it.
+func (c leakyConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Result, err error) {
+	if len(args) > 0 {
+		return nil, driver.ErrSkip
+	}
+	err = c.raw(func(dc driver.Conn) (err error) {
+		e, ok := dc.(driver.ExecerContext)
+		if !ok {
+			return driver.ErrSkip
+		}
+		result, err = e.ExecContext(ctx, query, args)
+		return err
+	})
+	return result, err
+}
+
 // isWrite reports whether a statement changes rows.
 func isWrite(statement string) bool {
 	word, _, _ := strings.Cut(strings.TrimSpace(statement), " ")

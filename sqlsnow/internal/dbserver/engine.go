@@ -85,8 +85,18 @@ const (
 	maxStale = 10 // closed connections that Write skips
 )
 
-// Info asks a server about itself.
-func (e *Engine) Info(ctx context.Context, q Queryer) (Info, error) {
+// Info asks a server about itself. A connection to one that is read-only is closed: see release.
+func (e *Engine) Info(ctx context.Context, db *sql.DB) (Info, error) {
+	conn, err := connect(ctx, db)
+	if err != nil {
+		return Info{}, err
+	}
+	info, err := e.ask(ctx, conn)
+	e.release(conn, err == nil && info.ReadOnly)
+	return info, err
+}
+
+func (e *Engine) ask(ctx context.Context, q Queryer) (Info, error) {
 	rows, err := q.QueryContext(ctx, e.info)
 	if err != nil {
 		return Info{}, err

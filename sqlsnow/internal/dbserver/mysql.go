@@ -76,7 +76,7 @@ func checkMySQL(ctx context.Context, s *Session) error {
 	if err == nil || sqldialect.Code(err) != "1690" {
 		return err
 	}
-	info, failed := s.engine.Info(ctx, s.Conn)
+	info, failed := s.engine.ask(ctx, s.Conn)
 	if failed != nil {
 		return failed
 	}
@@ -97,7 +97,7 @@ func setMark(use Use, mark int64) string {
 	only, fit := "/*!50720 @@transaction_isolation = @@transaction_isolation, */ ", mysqlLone+" AND "+mysqlLogged
 	switch use {
 	case ForMigration: // connections may have autocommit=0
-		only, fit = "", mysqlMigrates
+		fit = mysqlMigrates
 	case ForSegments:
 		fit += " AND " + mysqlDurable
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
@@ -41,7 +42,7 @@ func (e *Engine) Write(ctx context.Context, db *sql.DB, use Use, do func(*Sessio
 			continue
 		}
 		if !e.IsInTransaction(err) || len(left) == maxLeft || isFull(db) {
-			_ = conn.Close()
+			e.release(conn, errors.Is(err, dberrors.ErrReadOnly) || err != nil && e.Dialect.Classify(err) == sqldialect.ReadOnly)
 			return err
 		}
 		left = append(left, conn)
@@ -61,6 +62,16 @@ func connect(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
 func isFull(db *sql.DB) bool {
 	s := db.Stats()
 	return s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections
+}
+
+// release gives a connection back to its pool, unless its server is read-only: after a switch-over the pool would go on with the
+// old primary for ever, while a new connection reaches the new one. SQLite has no other server, and a database in memory may
+// live in its connection.
+func (e *Engine) release(conn *sql.Conn, readOnly bool) {
+	if readOnly && e.Dialect != sqldialect.SQLite {
+		Discard(conn)
+	}
+	_ = conn.Close()
 }
 
 // Discard closes a connection that must not go back to the pool. The server then ends its locks and its transaction.
@@ -148,6 +159,6 @@ func (e *Engine) Insert(ctx context.Context, db *sql.DB, use Use, st Statement, 
 }
 
 func (s *Session) isReadOnly(ctx context.Context) bool {
-	info, err := s.engine.Info(ctx, s.Conn)
+	info, err := s.engine.ask(ctx, s.Conn)
 	return err == nil && info.ReadOnly
 }

@@ -1,0 +1,75 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// small is a repository whose only test runs on the server that it is told.
+var small = map[string]string{
+	"internal/dbtest/install-servers.sh": "#!/bin/sh\necho 'mysql-9.7: mysql-server-core 9.7.4 and 3 more packages'\n",
+	"go.mod":                             "module github.com/shardsnow/snow\n\ngo 1.25\n",
+	"sqlsnow/sqlsnow_test.go": `package sqlsnow
+import ("os"; "testing")
+func TestServer(t *testing.T) {
+	if got := os.Getenv("SNOW_MYSQL_SERVER"); got != "mysql" { t.Errorf("got %q", got) }
+}
+func TestFails(t *testing.T) { t.Error("got 1, want 2") }`,
+}
+
+func TestServers(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range small {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	was := servers
+	for _, s := range was {
+		for _, name := range s.suites {
+			if _, ok := suites[name]; !ok {
+				t.Errorf("%s: there is no suite %q", s.name, name)
+			}
+		}
+	}
+	t.Cleanup(func() { servers = was })
+	servers = []server{{name: "mysql", variable: "SNOW_MYSQL_SERVER", suites: []string{"leases"}}, {name: "other"}}
+	t.Setenv("SNOW_TEST_SERVERS", "mysql")
+	var out bytes.Buffer
+	failed, err := runServers(t.Context(), &out, root)
+	if err != nil || !failed {
+		t.Errorf("got %t, %v; want a failure and no error", failed, err)
+	}
+	t.Log(out.String())
+	for _, want := range []string{
+		"mysql  leases 1/1/0\n",
+		"FAIL  mysql: snow/sqlsnow TestFails: sqlsnow_test.go:6: got 1, want 2 | again: SNOW_MYSQL_SERVER=mysql make stress",
+		"\nservers: mysql 9.7.4\n1 passed, 1 failed, 0 skipped\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the table lacks %q", want)
+		}
+	}
+
+	t.Setenv("SNOW_TEST_SERVERS", "mysql oracle")
+	if _, err := runServers(t.Context(), &out, root); err == nil || !strings.Contains(err.Error(), "oracle") {
+		t.Errorf("a server that there is none of: got %v", err)
+	}
+	t.Setenv("SNOW_TEST_SERVERS", "mysql")
+	if err := os.WriteFile(filepath.Join(root, "internal/dbtest/install-servers.sh"), []byte("#!/bin/sh\nexit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	if failed, err := runServers(t.Context(), &out, root); failed || err != nil || out.String() != "servers: none, for want of packages\n" {
+		t.Errorf("without packages: got %t, %v, %q", failed, err, out.String())
+	}
+}
