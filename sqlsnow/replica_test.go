@@ -152,3 +152,30 @@ func TestReadOnlyForAdministrators(t *testing.T) {
 		t.Errorf("the binary log went on from %s to %s", before, after)
 	}
 }
+
+// After a switch-over a pool has sessions of the old primary. Those that meet a read-only server are closed, so that the next
+// attempt asks for a new one, which reaches the new primary.
+func TestReadOnlySessionsLeaveThePool(t *testing.T) {
+	server := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog")
+	dsn := server.DSN(server.CreateDatabase(t))
+	db, admin := openMariaDB(t, dsn), openMariaDB(t, dsn)
+	db.SetMaxOpenConns(1)
+	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
+	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, admin, "SET GLOBAL read_only = 1")
+	for call, f := range map[string]func() error{
+		"Fence":          func() error { return sqlsnow.Fence(ctx, db, sqlsnow.MySQL, "orders") },
+		"Acquire":        func() error { _, err := sqlsnow.Acquire(ctx, db, sqlsnow.MySQL, quietly("orders")); return err },
+		"segments.Raise": func() error { return segments.Raise(ctx, db, sqlsnow.MySQL, "orders", 5000) },
+	} {
+		before := answer(t, db, "SELECT CONNECTION_ID()")
+		if err := f(); !errors.Is(err, sqlsnow.ErrReadOnly) {
+			t.Errorf("%s: got %v, want %v", call, err, sqlsnow.ErrReadOnly)
+		}
+		if after := answer(t, db, "SELECT CONNECTION_ID()"); after == before {
+			t.Errorf("%s: the pool has session %s of a read-only server again", call, after)
+		}
+	}
+}

@@ -36,10 +36,7 @@ func Galera(tb testing.TB, nodes int, options ...string) []*Server {
 		end("dbtest: libgalera_smm.so not found: apt-get install galera-4")
 	}
 	need(tb, e, e.programs())
-	servers, addresses := make([]*Server, nodes), make([]string, nodes)
-	for i := range addresses {
-		addresses[i] = loopback(freePort())
-	}
+	servers, addresses := make([]*Server, nodes), freeAddresses(nodes)
 	uuid, position := "", ""
 	for i := range servers {
 		s := &Server{engine: e}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -352,6 +353,16 @@ func freePort() int {
 			return port
 		}
 	}
+}
+
+// freeAddresses returns n of them that differ.
+func freeAddresses(n int) (all []string) {
+	for len(all) < n {
+		if next := loopback(freePort()); !slices.Contains(all, next) {
+			all = append(all, next)
+		}
+	}
+	return all
 }
 
 func loopback(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
