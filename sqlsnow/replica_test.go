@@ -158,7 +158,7 @@ func TestReadOnlyForAdministrators(t *testing.T) {
 func TestReadOnlySessionsLeaveThePool(t *testing.T) {
 	server := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog")
 	dsn := server.DSN(server.CreateDatabase(t))
-	db, admin := openMariaDB(t, dsn), openMariaDB(t, dsn)
+	db, admin := contractdb.Open(t, "mysql", dsn), contractdb.Open(t, "mysql", dsn)
 	db.SetMaxOpenConns(1)
 	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
