@@ -40,9 +40,8 @@ type Table struct {
 	// Rows of the other sources keep their ids.
 	NewIDs []string `json:"new_ids,omitempty" yaml:"new_ids,omitempty,flow"`
 
-	// Created is the column whose value is the time in a new id. Without one, new ids only have the order of
-	// the old ones. Zone is the time zone of a column that has none itself, as time.LoadLocation takes it; none
-	// means UTC.
+	// Created is the column whose value is the time in a new id. Without one, new ids only have the order of the old
+	// ones. Zone is the time zone of a column that has none itself, as time.LoadLocation takes it; none means UTC.
 	Created string `json:"created,omitempty" yaml:"created,omitempty"`
 	Zone    string `json:"zone,omitempty" yaml:"zone,omitempty"`
 
@@ -129,9 +128,8 @@ type Unique struct {
 	Columns []string `json:"columns,omitempty" yaml:"columns,omitempty,flow"`
 	Rule    Rule     `json:"rule" yaml:"rule"`
 
-	// Rename is the column that RuleSuffix changes; none means the only plain text
-	// among Columns. Suffix is what it appends; none means an underscore and
-	// the name of the source.
+	// Rename is the column that RuleSuffix changes; none means the only plain text among Columns. Suffix is what it
+	// appends; none means an underscore and the name of the source.
 	Rename string `json:"rename,omitempty" yaml:"rename,omitempty"`
 	Suffix string `json:"suffix,omitempty" yaml:"suffix,omitempty"`
 

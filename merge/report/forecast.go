@@ -78,8 +78,7 @@ type DateForecast struct {
 // MaxSamples is how many samples a line of a forecast has.
 const MaxSamples = 5
 
-// Err returns nil if nothing would stop a run, else a join of some [*ClashError],
-// [*OrphanError] and [*RowError].
+// Err returns nil if nothing would stop a run, else a join of some [*ClashError], [*OrphanError] and [*RowError].
 func (f *Forecast) Err() error {
 	if f.Problems == 0 {
 		return nil
