@@ -256,7 +256,7 @@ func TestDefinitions(t *testing.T) {
 // mysqlServer returns what a server of MySQL or MariaDB has.
 func mysqlServer(t *testing.T, server *dbtest.Server) (name string, s columnServer) {
 	s = columnServer{
-		dialect: sqlsnow.MySQL, columns: mysqlColumns,
+		dialect: sqlsnow.MySQL, columns: mysqlColumns, without: []string{"k9"},
 		open: func(t *testing.T) *sql.DB { return openGame(t, "mysql", server.DSN(server.CreateDatabase(t)), nil) },
 	}
 	var version string
@@ -264,15 +264,16 @@ func mysqlServer(t *testing.T, server *dbtest.Server) (name string, s columnServ
 		t.Fatal(err)
 	}
 	const alter = `ALTER TABLE definitions COMMENT 'it''s a \\ table', ADD KEY k1 (c13 DESC, c14(10)) COMMENT 'it''s', ADD KEY k2 (c01), ADD UNIQUE KEY k3 (id, c15),
-		ADD UNIQUE KEY k4 (id, c16(5)), ADD FULLTEXT KEY k5 (c31), ADD CONSTRAINT k6 CHECK (c13 <> 'it''s \\'), ADD KEY k7 (c02) `
+		ADD UNIQUE KEY k4 (id, c16(5)), ADD FULLTEXT KEY k5 (c31), ADD CONSTRAINT k6 CHECK (c13 <> 'it''s \\'), ADD UNIQUE KEY k9 (id, c21) COMMENT 'login', ADD KEY k7 (c02) `
+	const ordinary = "unique key k9: Schema makes an ordinary one, without what the source has besides: COMMENT 'login'"
 	const clash = "unique index k4 is not on columns alone: a clash is found when the database refuses the row"
 	if strings.Contains(version, "MariaDB") {
 		s.definitions, s.alter = append(slices.Clone(mysqlDefinitions), mariadbDefinitions...), []string{alter + "IGNORED"}
-		s.notes = []string{`check k6 (` + "`c13`" + ` <> 'it\'s \\')`, clash}
+		s.notes = []string{`check k6 (` + "`c13`" + ` <> 'it\'s \\')`, clash, ordinary}
 		return "MariaDB", s
 	}
 	s.definitions, s.alter = append(slices.Clone(mysqlDefinitions), oracleDefinitions...), []string{alter + `INVISIBLE, ADD KEY k8 ((concat(c13, '''\\')))`}
-	s.notes = []string{`check k6 ((` + "`c13`" + ` <> _utf8mb4'it\'s \\'))`, clash}
+	s.notes = []string{`check k6 ((` + "`c13`" + ` <> _utf8mb4'it\'s \\'))`, clash, ordinary}
 	return "MySQL", s
 }
 
@@ -507,5 +508,14 @@ func TestVerifyComputed(t *testing.T) {
 				t.Errorf("got %d failures, want one for each row whose digits differ", len(r.Failures))
 			}
 		})
+	}
+}
+
+// A DSN without a database is an error.
+func TestInspectWithoutDatabase(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	db := opened(t, "mysql", server.DSN(""))
+	if _, err := merge.Inspect(t.Context(), sqlsnow.MySQL, merge.Source{Name: "old", DB: db}); err == nil || !strings.Contains(err.Error(), "names no database") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // A Plan says what a merge does with every column of every table. [github.com/shardsnow/snow/merge.Inspect] proposes
@@ -219,11 +220,15 @@ func (t *Table) IDsOf(column string) string {
 	return ""
 }
 
+// changingCall finds functions whose value is not that of their arguments alone.
+var changingCall = regexp.MustCompile(`(?i)\b(rand|uuid|now|sysdate|curdate|curtime|current_\w+|localtime\w*|utc_\w+|database|schema|user|\w+_user|connection_id|unix_timestamp|from_unixtime)\b`)
+
 // IsComputedAlike reports whether a generated column has the same values in a source and in the target, because
-// its expression names only columns that are copied as they are. A row that is renamed is an exception.
+// its expression names only columns that are copied as they are. It is not known of a column that people have decided on, or
+// whose expression calls a function of the time, the session or chance. A row that is renamed is an exception.
 func (t *Table) IsComputedAlike(column *Column) bool {
-	return !slices.ContainsFunc(t.Columns, func(c *Column) bool {
-		mention := regexp.MustCompile(`(?i)(^|\W)` + regexp.QuoteMeta(c.Name) + `(\W|$)`)
+	return !column.Decided && !changingCall.MatchString(column.Generated) && !slices.ContainsFunc(t.Columns, func(c *Column) bool {
+		mention := regexp.MustCompile(`(?i)(^|\W)` + regexp.QuoteMeta(strings.ReplaceAll(c.Name, "`", "``")) + `(\W|$)`)
 		return c != column && mention.MatchString(column.Generated) && (c.Role != RolePlain || c.Generated != "")
 	})
 }

@@ -86,9 +86,16 @@ func (r *reader) readMySQLColumns(ctx context.Context, written map[*Table]mysqlT
 	query := `SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, LOWER(EXTRA), COALESCE(COLLATION_NAME, ''), COLUMN_COMMENT, ` + srid + `
 		FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`
 	r.ofTables(ctx, query, func(t *Table, v row) {
+		if after(written[t].columns[v.text(1)], "GENERATED", "ALWAYS", "AS") == "ROW" {
+			return // of a system versioned table: the target has no versions
+		}
 		c := &plan.Column{Name: v.text(1), Type: v.text(2), Nullable: v.text(3) == "YES", Comment: v.text(6), Role: plan.RolePlain}
 		t.Columns = append(t.Columns, c)
 		extra, definition := v.text(4), written[t].columns[v.text(1)]
+		if definition == nil {
+			r.err = fmt.Errorf("table %q: SHOW CREATE TABLE does not have column %q", t.Name, v.text(1))
+			return
+		}
 		if collation := v.text(5); t.Options != "COLLATE="+collation {
 			c.Collation = collation
 		}
@@ -174,6 +181,10 @@ func (r *reader) readMySQLIndexes(ctx context.Context, written map[*Table]mysqlT
 		text := written[i.table].indexes[i.name]
 		simple := strings.TrimLeft(i.kind+" KEY ", " ") + sqldialect.MySQL.Quote(i.name) + " (" + strings.Join(quoted, ",") + ")"
 		i.isSimple = i.kind == "PRIMARY" || strings.TrimSuffix(text, " USING BTREE") == simple
+		if rest, ok := strings.CutPrefix(strings.ReplaceAll(text, "` DESC", "`"), simple); ok && i.kind == "UNIQUE" && !i.isSimple {
+			i.isSimple = true // its rows can clash
+			i.table.AddNote("unique key %s: Schema makes an ordinary one, without what the source has besides: %s", i.name, cmp.Or(strings.TrimSpace(rest), "DESC"))
+		}
 		i.add("ALTER TABLE " + sqldialect.MySQL.Quote(i.table.Name) + " ADD " + text)
 	}
 }

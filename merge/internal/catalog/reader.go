@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -44,9 +45,10 @@ func (r *reader) each(ctx context.Context, query string, do func(v row)) {
 			do(v)
 		}
 	}
-	if r.err = err; err == nil {
-		r.err = rows.Err()
+	if err == nil {
+		err = rows.Err()
 	}
+	r.err = cmp.Or(r.err, err) // do may have set one
 }
 
 // ofTables calls do with each row whose first column names a table of the catalog.
@@ -111,10 +113,12 @@ type index struct {
 // the column says all of it, and a part of the statement that makes the index. They are in the order of the positions.
 func (r *reader) readIndexes(ctx context.Context, query string) (all []*index) {
 	r.ofTables(ctx, query, func(t *Table, v row) {
-		if v.text(3) == "1" {
-			all = append(all, &index{table: t, name: v.text(1), kind: v.text(2), isSimple: true})
+		// Rows of indexes whose tables differ in case alone may be mixed.
+		at := slices.IndexFunc(all, func(i *index) bool { return i.table == t && i.name == v.text(1) && v.text(3) != "1" })
+		if at < 0 {
+			at, all = len(all), append(all, &index{table: t, name: v.text(1), kind: v.text(2), isSimple: true})
 		}
-		i := all[len(all)-1]
+		i := all[at]
 		i.columns, i.parts = append(i.columns, v.text(4)), append(i.parts, v.text(6))
 		i.isSimple = i.isSimple && v.is(5)
 	})

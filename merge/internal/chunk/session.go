@@ -27,8 +27,11 @@ type Session struct {
 	*sql.Conn
 	Engine *dialect.Dialect
 	undo   []string
-	renew  string // begins the transaction that the session is always within, if it is
-	trying bool   // the transaction is that of Try, and no statement ends it
+	begin  string // begins a transaction that writes
+
+	renew   string    // begins the transaction that the session is always within, if it is
+	renewed time.Time // when that was
+	trying  bool      // the transaction is that of Try, and no statement ends it
 }
 
 // OpenSession takes a connection from db. A source's is read-only.
@@ -37,7 +40,7 @@ func OpenSession(ctx context.Context, e *dialect.Dialect, db *sql.DB, settings [
 	if err != nil {
 		return nil, e.Failed("connect", err)
 	}
-	s := &Session{Conn: conn, Engine: e}
+	s := &Session{Conn: conn, Engine: e, begin: e.Begin, renewed: time.Now()}
 	if e.Within {
 		s.renew = strings.Join(settings, "; ")
 	}
@@ -60,27 +63,40 @@ func OpenSession(ctx context.Context, e *dialect.Dialect, db *sql.DB, settings [
 func (s *Session) Set(ctx context.Context, text string) error {
 	_, err := s.Conn.ExecContext(ctx, text)
 	if err == nil && s.renew != "" {
-		s.renew += "; " + text
+		s.begin, s.renew = s.begin+"; "+text, s.renew+"; "+text
 	}
 	return err
 }
 
 // ExecContext is that of [sql.Conn]. Outside of [Session.Try] its effect is committed.
 func (s *Session) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	result, err := s.Conn.ExecContext(ctx, query, args...)
 	if s.renew == "" || s.trying {
-		return result, err
+		return s.Conn.ExecContext(ctx, query, args...)
 	}
-	if err != nil {
-		s.rollback(ctx)
-		return nil, err
-	}
-	_, err = s.Conn.ExecContext(ctx, "COMMIT; "+s.renew)
+	var result sql.Result
+	err := s.Try(ctx, nil, func() (err error) {
+		result, err = s.Conn.ExecContext(ctx, query, args...)
+		return err
+	})
 	return result, err
+}
+
+// longestRead is how long a session that only reads stays within one transaction. It holds locks on the tables that it has
+// read, which ALTER TABLE waits for.
+const longestRead = time.Second
+
+// goOn ends a transaction that has only read for long, and begins another one. Its rows must be closed.
+func (s *Session) goOn(ctx context.Context) {
+	if s.renew != "" && !s.trying && time.Since(s.renewed) > longestRead {
+		if _, err := s.Conn.ExecContext(ctx, "COMMIT; "+s.renew); err == nil { // otherwise the next statement fails
+			s.renewed = time.Now()
+		}
+	}
 }
 
 // QueryContext is that of [sql.Conn].
 func (s *Session) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	s.goOn(ctx)
 	rows, err := s.Conn.QueryContext(ctx, query, args...)
 	if err != nil && s.renew != "" && !s.trying {
 		s.rollback(ctx)
@@ -90,6 +106,7 @@ func (s *Session) QueryContext(ctx context.Context, query string, args ...any) (
 
 // QueryRowContext is that of [sql.Conn].
 func (s *Session) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	s.goOn(ctx)
 	row := s.Conn.QueryRowContext(ctx, query, args...)
 	if row.Err() != nil && s.renew != "" && !s.trying {
 		s.rollback(ctx)
@@ -106,6 +123,7 @@ func (s *Session) rollback(ctx context.Context) {
 		text += "; " + s.renew
 	}
 	_, _ = s.Conn.ExecContext(ctx, text)
+	s.renewed = time.Now()
 }
 
 // Close gives the connection back with its settings as they were, or ends it.
@@ -113,8 +131,10 @@ func (s *Session) Close() error {
 	if s.renew != "" {
 		s.trying, s.undo = true, []string{"ROLLBACK"}
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
 	for _, text := range s.undo {
-		if _, err := s.ExecContext(context.Background(), text); err != nil {
+		if _, err := s.ExecContext(ctx, text); err != nil {
 			s.undo = nil
 			break
 		}
@@ -157,17 +177,19 @@ func (s *Session) Try(ctx context.Context, lock sync.Locker, do func() error) er
 		lock.Lock()
 		defer lock.Unlock()
 	}
-	begin, commit := s.Engine.Begin, "COMMIT"
-	if s.renew != "" {
-		commit += "; " + s.renew
-		begin = commit // of what was read before
+	begin, commit := s.begin, "COMMIT"
+	if s.renew != "" { // what was read before ends
+		begin, commit = "COMMIT; "+begin, "COMMIT; "+s.renew
 	}
 	s.trying = true
-	defer func() { s.trying = false }()
-	_, err := s.Conn.ExecContext(ctx, begin)
-	if err == nil {
-		err = do()
+	defer func() { s.trying, s.renewed = false, time.Now() }()
+	if _, err := s.Conn.ExecContext(ctx, begin); err != nil {
+		if s.renew != "" {
+			s.rollback(ctx)
+		}
+		return err
 	}
+	err := do()
 	if err == nil {
 		_, err = s.Conn.ExecContext(ctx, commit)
 	}

@@ -43,7 +43,7 @@ var mysql = sync.OnceValue(func() *Dialect {
 		Held:  "SELECT fence FROM snow_merge_lease WHERE id = 1 AND fence = ? LOCK IN SHARE MODE",
 		Begin: "START TRANSACTION",
 		Source: []string{
-			"SET SESSION time_zone = '+00:00', autocommit = 1, sql_mode = ''", "SET NAMES utf8mb4",
+			"SET SESSION time_zone = '+00:00', autocommit = 1, sql_mode = '', sql_quote_show_create = 1", "SET NAMES utf8mb4",
 			"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
 		},
 		// Zero dates and keys of zero are copied as they are; anything that does not fit is an error.

@@ -9,9 +9,10 @@ import (
 )
 
 var postgres = sync.OnceValue(func() *Dialect {
-	// In one message, so that they come to one server connection even through a pooler. A pause of the run must not end it.
+	// In one message, so that they come to one server connection even through a pooler.
 	const plain = "; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD'; SET LOCAL IntervalStyle = 'postgres'; SET LOCAL extra_float_digits = 3" +
-		"; SET LOCAL bytea_output = 'hex'; SET LOCAL standard_conforming_strings = on; SET LOCAL idle_in_transaction_session_timeout = 0"
+		"; SET LOCAL bytea_output = 'hex'; SET LOCAL standard_conforming_strings = on"
+	const idle = "; SET LOCAL idle_in_transaction_session_timeout = 0" // a pause must not end it; a transaction that writes has the server's limit
 	carrier := func(c *plan.Column) Carrier {
 		switch sqltype.Of(sqlsnow.Postgres, c.Type).Kind {
 		case sqltype.Integer:
@@ -35,10 +36,11 @@ var postgres = sync.OnceValue(func() *Dialect {
 		},
 		Carrier: carrier,
 		Held:    "SELECT fence FROM snow_merge_lease WHERE id = 1 AND fence = $1 FOR SHARE",
+		Begin:   "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on" + plain,
 		Within:  true,
 		// Row-level security is turned off so that it is an error where rows would be left out.
-		Source:    []string{"BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL row_security = off" + plain},
-		Target:    []string{"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on" + plain},
+		Source:    []string{"BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL row_security = off" + plain + idle},
+		Target:    []string{"BEGIN ISOLATION LEVEL READ COMMITTED" + plain + idle}, // a standby may be verified
 		Unchecked: "SET LOCAL session_replication_role = 'replica'",
 		IfMissing: "IF NOT EXISTS",
 		types: map[string]string{

@@ -44,7 +44,7 @@ type SourceTable struct {
 func NewSourceTable(id int64, source string, t *plan.Table) *SourceTable {
 	s := &SourceTable{ID: id, Source: source, Table: t, Key: -1, Rekeys: t.Rekeys(source), Changed: true}
 	for _, c := range t.Columns {
-		if c.Generated != "" && c.In(source) && len(c.Suspects) == 0 && t.IsComputedAlike(c) {
+		if c.Generated != "" && c.In(source) && t.IsComputedAlike(c) {
 			s.Computed = append(s.Computed, c)
 		}
 		if c.Generated != "" || !c.In(source) {

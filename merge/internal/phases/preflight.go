@@ -122,13 +122,13 @@ func (p *preflight) fits(ctx context.Context) error {
 				errs = append(errs, err)
 			}
 		}
-		look(p.conns.Target, "the target", slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Generated != "" }))
+		look(p.conns.Target, "the target", slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Generated != "" && !t.IsComputedAlike(c) }))
 		for _, source := range p.Plan.SourcesOf(t) {
 			q, err := p.conns.Source(ctx, source)
 			if err != nil {
 				return err
 			}
-			look(q, "source "+strconv.Quote(source), ledger.NewSourceTable(0, source, t).Columns)
+			look(q, "source "+strconv.Quote(source), ledger.NewSourceTable(0, source, t).WithComputed().Columns)
 		}
 	}
 	return errors.Join(errs...)

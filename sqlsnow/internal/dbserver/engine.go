@@ -3,6 +3,8 @@ package dbserver
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -87,13 +89,17 @@ const (
 
 // Info asks a server about itself. A connection to one that is read-only is closed: see release.
 func (e *Engine) Info(ctx context.Context, db *sql.DB) (Info, error) {
-	conn, err := connect(ctx, db)
-	if err != nil {
-		return Info{}, err
+	for stale := 0; ; stale++ {
+		conn, err := connect(ctx, db)
+		if err != nil {
+			return Info{}, err
+		}
+		info, err := e.ask(ctx, conn)
+		e.release(conn, err == nil && info.ReadOnly)
+		if !errors.Is(err, driver.ErrBadConn) || stale == maxStale {
+			return info, err
+		}
 	}
-	info, err := e.ask(ctx, conn)
-	e.release(conn, err == nil && info.ReadOnly)
-	return info, err
 }
 
 func (e *Engine) ask(ctx context.Context, q Queryer) (Info, error) {
