@@ -104,7 +104,9 @@ func (w *world) failOver() {
 	var over <-chan time.Time
 	for renewed := false; !renewed; { // processes renew at about the same time, so the loss undoes most renewals
 		w.keep()
-		over, before = time.After(lost), renewals(holders)
+		over = time.After(lost)
+		w.reported(holders)
+		before = renewals(holders)
 		renewed = w.renewed(holders, before, time.After(lost/4))
 	}
 	w.start(4) // whose claims are lost
@@ -187,7 +189,9 @@ func (w *world) failOverUnprepared() {
 	holders := w.start(4)
 	w.begin(holders)
 	w.keep()
-	over, before := time.After(lost), renewals(holders)
+	over := time.After(lost)
+	w.reported(holders)
+	before := renewals(holders)
 	forgotten := w.start(8) // whose leases are lost
 	w.begin(forgotten)
 	for _, p := range holders {

@@ -249,13 +249,22 @@ func (w *world) live(processes []*process, d time.Duration) {
 // before the outage.
 func (w *world) expire(processes []*process) {
 	w.Helper()
+	w.reported(processes)
+	for _, p := range processes {
+		p.await(w, "expired", func(r report) bool { return r.Expired > r.Resumed })
+	}
+}
+
+// reported waits until what the processes have done is in their reports.
+func (w *world) reported(processes []*process) {
+	w.Helper()
 	begun := make(map[*process]uint64)
 	for _, p := range processes {
 		r, _ := p.report()
 		begun[p] = r.Serial
 	}
 	for _, p := range processes {
-		p.await(w, "expired", func(r report) bool { return r.Serial > begun[p]+1 && r.Expired > r.Resumed })
+		p.await(w, "reported", func(r report) bool { return r.Serial > begun[p]+1 })
 	}
 }
 
