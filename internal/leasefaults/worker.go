@@ -351,12 +351,11 @@ func (r *report) expire(from snow.Worker) {
 
 // fill returns how many of ids it made before the error, and when it began to make the last one.
 func fill(g *snow.Generator, ids []snow.ID, one bool) (n int, last time.Time, err error) {
-	if !one {
-		last = time.Now()
-		if err := g.Fill(context.Background(), ids); err != nil {
-			return 0, last, err
+	if last = time.Now(); !one {
+		if err = g.Fill(context.Background(), ids); err == nil {
+			n = len(ids)
 		}
-		return len(ids), last, nil
+		return n, last, err
 	}
 	for n := range ids {
 		begin := time.Now()
