@@ -293,8 +293,7 @@ func (w *worker) load(from snow.Worker, done <-chan struct{}, file io.Writer) er
 	ids := make([]snow.ID, batch)
 	var issued uint64
 	expired := false
-	made := time.Now() // when the last id was begun
-	one := false       // at a time
+	made, one := time.Now(), false // when the last id was begun; ids are made one at a time
 	for round := 1; w.Limit == 0 || issued < w.Limit; round++ {
 		n, last, err := fill(g, ids, one)
 		if n > 0 {
