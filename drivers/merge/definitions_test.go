@@ -326,6 +326,27 @@ func TestPostgreSQL18(t *testing.T) {
 	}
 }
 
+// MySQL makes such a key where a table has none, if it is told so. A server that refuses tables without a primary key takes the
+// tables of a merge.
+func TestGeneratedInvisibleKey(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	if !strings.HasPrefix(server.Product(t), "MySQL") {
+		t.Skip("only MySQL makes such keys: make test-servers")
+	}
+	open := func() *sql.DB {
+		return opened(t, "mysql", server.DSN(server.CreateDatabase(t))+"&sql_generate_invisible_primary_key=ON&sql_require_primary_key=ON")
+	}
+	source, target := transfer(t, sqlsnow.MySQL, open, "CREATE TABLE log_lines (line VARCHAR(40))", "INSERT INTO log_lines VALUES ('first'), ('second'), ('second')")
+	exec(t, target, "INSERT INTO log_lines VALUES ('third')")
+	if got := lines(t, target, "SELECT line FROM log_lines ORDER BY my_row_id"); got != "first\nsecond\nsecond\nthird" {
+		t.Errorf("got %q", got)
+	}
+	const column = "SELECT CONCAT(COLUMN_TYPE, ' ', EXTRA) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND COLUMN_NAME = 'my_row_id'"
+	if want, got := lines(t, source, column), lines(t, target, column); got != want || !strings.Contains(got, "INVISIBLE") {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // A generated column that the target computes from another expression is found.
 func TestVerifyComputed(t *testing.T) {
 	server := dbtest.Postgres(t)

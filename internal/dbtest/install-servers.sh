@@ -63,8 +63,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work"/{lists,archives,etc}/partial
 touch "$work/status"
-mirror=$(apt-get indextargets --format '$(SITE)' | grep '/debian$' | head -n 1) || true
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror:-http://deb.debian.org/debian} $suite main" >"$work/sources.list"
+mirror=$(apt-get indextargets --format '$(SITE)' | grep '/debian$' | head -n 1) || unavailable "apt knows no mirror of Debian"
+echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >"$work/sources.list"
 cat >"$work/apt.conf" <<END
 Dir::State "$work";
 Dir::State::status "$work/status";

@@ -55,7 +55,7 @@ var suites = map[string]job{
 	"data layers":    {"examples/data-layers", []string{"-timeout=20m", "."}},
 	"examples":       {"examples/shard-orders", []string{"-timeout=20m", "-run=^(TestStoryOnTwoServers|TestMySQL)$", "."}},
 	"merge":          {"merge", []string{"-timeout=40m", "./..."}},
-	"definitions":    {"drivers", []string{"-timeout=20m", "-run=^(TestDefinitions|TestInvisibleKey|TestVerifyComputed)$", "./merge"}},
+	"definitions":    {"drivers", []string{"-timeout=20m", "-run=^(TestDefinitions|TestInvisibleKey|TestGeneratedInvisibleKey|TestVerifyComputed)$", "./merge"}},
 	"worlds":         {"internal/mergetest", []string{"-timeout=40m", "."}},
 	"pg leases":      {"drivers", []string{"-timeout=30m", "./lease"}},
 	"pg segments":    {"drivers", []string{"-timeout=30m", "./segment"}},
