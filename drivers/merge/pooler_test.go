@@ -6,8 +6,11 @@ import (
 	"context"
 	"database/sql"
 	"testing"
+	"time"
 
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -41,5 +44,46 @@ func TestPooler(t *testing.T) {
 			}
 		}
 		cancel()
+	}
+}
+
+// A session that only reads ends its transaction after a while, so that ALTER TABLE does not wait for the end of a run.
+func TestReadersEndTransactions(t *testing.T) {
+	server := dbtest.Postgres(t)
+	open := func() *sql.DB { return opened(t, "pgx", server.DSN(server.CreateDatabase(t))) }
+	source, target := open(), open()
+	exec(t, source, "CREATE TABLE players (id BIGINT PRIMARY KEY, name TEXT)")
+	exec(t, source, "INSERT INTO players SELECT 7200000000000000000 + n, 'player ' || n FROM generate_series(1, 2000) n")
+	sources := []merge.Source{{Name: "old", DB: source}}
+	p, err := merge.Inspect(t.Context(), sqlsnow.Postgres, sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, target, "CREATE TABLE players (id BIGINT PRIMARY KEY, name TEXT)")
+	var paused sql.NullTime
+	looks := 0
+	m, err := merge.New(sqlsnow.Postgres, target, sources, p, merge.Config{ChunkRows: 100, Writers: 1, Events: func(e report.Event) {
+		if e.Kind != report.EventChunk || e.Phase != "verify" {
+			return
+		}
+		if !paused.Valid {
+			if err := source.QueryRowContext(t.Context(), "SELECT clock_timestamp()").Scan(&paused); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(1100 * time.Millisecond) // longer than a session reads in one transaction
+			return
+		}
+		looks++
+		var old int
+		if err := source.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()"+
+			" AND query_start > $1::timestamptz + INTERVAL '1 s' AND xact_start <= $1::timestamptz", paused.Time).Scan(&old); err != nil || old > 0 {
+			t.Errorf("%d sessions have read in an old transaction, %v", old, err)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Run(t.Context()); err != nil || looks < 10 {
+		t.Errorf("%d looks, %v", looks, err)
 	}
 }
