@@ -41,6 +41,9 @@ func (e *Engine) Write(ctx context.Context, db *sql.DB, use Use, do func(*Sessio
 			_ = conn.Close()
 			continue
 		}
+		if errors.Is(err, driver.ErrBadConn) && ctx.Err() != nil {
+			err = ctx.Err() // a driver closes its connection when ctx ends
+		}
 		if !e.IsInTransaction(err) || len(left) == maxLeft || isFull(db) {
 			e.release(conn, errors.Is(err, dberrors.ErrReadOnly) || err != nil && e.Dialect.Classify(err) == sqldialect.ReadOnly)
 			return err
