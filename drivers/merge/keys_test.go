@@ -47,6 +47,25 @@ func TestPostgreSQLKeys(t *testing.T) {
 	}
 }
 
+// SQLite names no unique key that CREATE TABLE has: each stays a key of its own.
+func TestSQLiteUnnamedKeys(t *testing.T) {
+	source := opened(t, "sqlite3", "file:"+filepath.Join(t.TempDir(), "source.db"))
+	if _, err := source.ExecContext(t.Context(), "CREATE TABLE t (id INTEGER PRIMARY KEY, a INT, b INT, c INT, UNIQUE (a, b), UNIQUE (c, b), UNIQUE (c, a, b))"); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := merge.Inspect(t.Context(), sqlsnow.SQLite, merge.Source{Name: "s1", DB: source})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys [][]string
+	for _, u := range plan.Table("t").Unique {
+		keys = append(keys, u.Columns)
+	}
+	if got, want := fmt.Sprint(keys), "[[a b] [c b] [c a b]]"; got != want {
+		t.Errorf("the unique keys are %s, want %s", got, want)
+	}
+}
+
 // SQLite allows for NULL in primary keys.
 func TestSQLiteNullInKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "source.db")

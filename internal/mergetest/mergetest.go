@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,10 +30,7 @@ type Engine struct {
 	Open    func(tb testing.TB) *sql.DB // an empty database, which is closed at the end of the test
 }
 
-var (
-	seed   = flag.Uint64("merge.seed", 0, "merge only the random world of this seed")
-	worlds = flag.Int("merge.worlds", testscale.Of(2, 100), "merge so many random worlds on each database")
-)
+var worlds = flag.Int("merge.worlds", testscale.Of(2, 100), "merge so many random worlds on each database")
 
 // Open opens a database, and closes it at the end of the test.
 func Open(tb testing.TB, driver, dsn string) *sql.DB {
@@ -49,16 +47,21 @@ func Open(tb testing.TB, driver, dsn string) *sql.DB {
 	return db
 }
 
-// Run merges random worlds: those of some fixed seeds, and new ones. A failure
-// tells its seed, for -merge.seed.
+// Run merges random worlds: those of some fixed seeds, and new ones. Each is a
+// test named by its seed; -run Test/SEED merges that world alone, whichever it is.
 func Run(t *testing.T, e Engine) {
-	if *seed != 0 {
-		random(t, e, *seed)
-		return
+	_, wanted, _ := strings.Cut(flag.Lookup("test.run").Value.String(), "/")
+	seed, err := strconv.ParseUint(strings.Trim(wanted, "^$"), 10, 64)
+	isOne, n := err == nil, *worlds
+	if isOne {
+		n = 1
 	}
-	for i := range *worlds {
-		seed := uint64(i + 1)
-		if i >= *worlds/2 {
+	for i := range n {
+		switch {
+		case isOne:
+		case i < n/2:
+			seed = uint64(i + 1)
+		default:
 			seed = rand.Uint64()
 		}
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) { random(t, e, seed) })

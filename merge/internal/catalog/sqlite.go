@@ -21,11 +21,14 @@ func (r *reader) readSQLite(ctx context.Context) {
 		t.PrimaryKey = append(t.PrimaryKey, v.text(1))
 	})
 	// A collation other than the usual one may be the column's or the index's own: its statement says both.
-	for _, i := range r.readIndexes(ctx, `SELECT l.name, CASE p.origin WHEN 'u' THEN '' ELSE p.name END, CASE WHEN p."unique" THEN 'UNIQUE' END, x.seqno + 1, x.name,
+	for _, i := range r.readIndexes(ctx, `SELECT l.name, p.name, CASE WHEN p."unique" THEN 'UNIQUE' END, x.seqno + 1, x.name,
 			NOT p.partial AND x.cid >= 0 AND (x.coll = 'BINARY' OR s.sql IS NULL), s.sql
 		FROM pragma_table_list l CROSS JOIN pragma_index_list(l.name) p CROSS JOIN pragma_index_xinfo(p.name) x
 			LEFT JOIN sqlite_schema s ON s.type = 'index' AND s.name = p.name
 		WHERE l.schema = 'main' AND l.type = 'table' AND p.origin <> 'pk' AND x.key = 1 ORDER BY l.name, p.seq DESC, x.seqno`) {
+		if strings.HasPrefix(i.name, "sqlite_autoindex_") { // reserved for the keys of CREATE TABLE
+			i.name = ""
+		}
 		i.add(i.parts[0])
 	}
 	r.readForeignKeys(ctx, `SELECT l.name, '', NULL, p."table", p.on_delete, p.on_update, p.seq, p."from", COALESCE(p."to", '') `+
