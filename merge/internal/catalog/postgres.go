@@ -24,13 +24,14 @@ func (r *reader) readPostgres(ctx context.Context) {
 		FROM pg_type t LEFT JOIN pg_enum e ON e.enumtypid = t.oid WHERE t.typnamespace = current_schema()::regnamespace AND t.typtype = 'e' GROUP BY t.oid ORDER BY 1`, func(v row) {
 		r.Types = append(r.Types, v.text(0))
 	})
+	// Servers note things of their own among the options of a column, such as pg_attver from 15.20 on: users can set no such option.
 	r.readColumns(ctx, `SELECT k.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
 			CASE WHEN a.attgenerated = '' AND NOT numbered THEN expression END,
 			CASE a.attgenerated WHEN '' THEN '' WHEN 'v' THEN '(' || expression || ') VIRTUAL' ELSE '(' || expression || ') STORED' END,
 			COALESCE((SELECT quote_ident(l.collname) FROM pg_collation l WHERE l.oid = a.attcollation AND a.attcollation <> t.typcollation), ''),
 			a.attgenerated = '' AND numbered, col_description(k.oid, a.attnum),
 			concat_ws(' and ', CASE WHEN a.attstorage <> t.typstorage THEN 'storage ' || a.attstorage::text END,
-				'compression ' || NULLIF(to_jsonb(a) ->> 'attcompression', ''), 'options ' || a.attoptions::text)
+				'compression ' || NULLIF(to_jsonb(a) ->> 'attcompression', ''), 'options ' || NULLIF(ARRAY(SELECT o FROM unnest(a.attoptions) o WHERE o NOT LIKE 'pg\_%'), '{}')::text)
 		FROM pg_class k JOIN pg_attribute a ON a.attrelid = k.oid JOIN pg_type t ON t.oid = a.atttypid
 			LEFT JOIN pg_attrdef d ON d.adrelid = k.oid AND d.adnum = a.attnum
 			CROSS JOIN LATERAL (SELECT pg_get_expr(d.adbin, d.adrelid) AS expression) e
