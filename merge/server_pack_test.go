@@ -261,9 +261,12 @@ func TestNoPacks(t *testing.T) {
 	}
 }
 
-// Who has to read the rows goes by packs too.
+// Rows that the server can't copy get the ids that it would have made.
 func TestPacksRowByRow(t *testing.T) {
-	f := packed(t)
+	server, f := packed(t), packed(t)
+	if err := server.run(); err != nil {
+		t.Fatal(err)
+	}
 	f.config.Events = func(e report.Event) {
 		if e.Kind == report.EventPhase && e.Phase == "copy" {
 			f.exec(f.target, "ALTER TABLE orders MODIFY note VARCHAR(9) CHARACTER SET latin1")
@@ -273,10 +276,17 @@ func TestPacksRowByRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.wantPacks(true)
+	f.wantPacks(false)
 	f.wantByServer("", "orders")
-	if row := report.Tables[0]; row.Hash == "" || row.Rekeyed != 3000 {
-		t.Errorf("got %+v", row)
+	want, err := server.merge().Verify(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := report.Tables[0]; row.Hash == "" || row.Rekeyed != 3000 || row.Displacement != want.Tables[0].Displacement {
+		t.Errorf("got %+v, want the same as of %+v", row, want.Tables[0])
+	}
+	if !slices.Equal(f.exported(), server.exported()) {
+		t.Error("the ids are not those that the server makes")
 	}
 }
 
@@ -353,22 +363,35 @@ func TestPacksOfSeveralCuts(t *testing.T) {
 	f.wantByServer("orders", "")
 }
 
-// Rows whose dates change between the phases keep the ids that they have got.
+// Rows whose dates change before they are copied get ids of their new dates, if
+// the others leave room for them.
 func TestPacksOfChangedDates(t *testing.T) {
-	f := packed(t)
-	f.config.Events = func(e report.Event) {
-		if e.Kind == report.EventPhase && e.Phase == "copy" {
-			f.exec(f.sources[0].DB, "UPDATE orders SET created_at = TIMESTAMPADD(SECOND, 1, created_at) WHERE id IN (620, 630)")
-		}
+	for unit, want := range map[string]bool{"SECOND": true, "YEAR": false} {
+		t.Run(unit, func(t *testing.T) {
+			f := packed(t)
+			f.config.Events = func(e report.Event) {
+				if e.Kind == report.EventPhase && e.Phase == "copy" {
+					f.exec(f.sources[0].DB, "UPDATE orders SET created_at = TIMESTAMPADD("+unit+", 1, created_at) WHERE id IN (620, 630)")
+				}
+			}
+			err := f.run()
+			if want {
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.wantPacks(true)
+				f.wantByServer("orders", "")
+				return
+			}
+			var changed *report.ChangedError
+			if !errors.As(err, &changed) || !strings.Contains(err.Error(), "later date") {
+				t.Errorf("got %v, want a ChangedError about a date", err)
+			}
+		})
 	}
-	if _, err := f.merge().Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	f.wantPacks(true)
-	f.wantByServer("orders", "orders")
 }
 
-// Another row does not get the id of one that is gone.
+// Rows whose keys change before they are copied are in the map as they were copied.
 func TestPacksOfChangedKeys(t *testing.T) {
 	f := packed(t)
 	f.plan.Tables[0].Created = ""
@@ -377,14 +400,15 @@ func TestPacksOfChangedKeys(t *testing.T) {
 			f.exec(f.sources[0].DB, "UPDATE orders SET id = 4001, note = 'other' WHERE id = 4000")
 		}
 	}
-	var changed *report.ChangedError
-	if err := f.run(); !errors.As(err, &changed) {
-		t.Fatalf("got %v, want a ChangedError", err)
-	}
-	f.config.Events = nil
-	f.exec(f.sources[0].DB, "UPDATE orders SET id = 4000, note = '2000' WHERE id = 4001")
 	if err := f.run(); err != nil {
-		t.Errorf("after it is undone: %v", err)
+		t.Fatal(err)
+	}
+	if _, err := merge.Lookup(t.Context(), sqlsnow.MySQL, f.target, "s1", "orders", 4000); !errors.Is(err, report.ErrNotFound) {
+		t.Errorf("got %v, want ErrNotFound", err)
+	}
+	id, err := merge.Lookup(t.Context(), sqlsnow.MySQL, f.target, "s1", "orders", 4001)
+	if got := f.rows(f.target, fmt.Sprintf("SELECT note FROM orders WHERE id = %d", id)); err != nil || got != "other" {
+		t.Errorf("got row %q, %v", got, err)
 	}
 }
 

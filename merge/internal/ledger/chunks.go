@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -20,7 +21,7 @@ type Chunk struct {
 	Hi          []any // its last primary key
 	Counts
 	Hash  chunk.Sum // phase copy: of the source's rows; zero where a server has copied them itself
-	Place int64     // phase mint: of the last new id
+	Place int64     // phase mint: of the last new id, or not before it
 	Late  int64     // phase mint: how far ids are ahead of their rows' dates at most, in microseconds
 }
 
@@ -60,6 +61,12 @@ func (l Ledger) InsertChunks(ctx context.Context, chunks []Chunk) error {
 		rows[i] = []any{c.SourceTable, c.Phase, c.Seq, lo, sqlvalue.FormatKey(c.Hi), c.Read, c.Written, c.Rekeyed, c.Merged, c.Dropped, c.Hash.String(), c.Place, c.Late}
 	}
 	return l.insert(ctx, "snow_merge_chunks ("+chunkColumns+", done_us)", rows, ", "+l.Engine.Now)
+}
+
+// SetLate writes down how far ids of a chunk, which were made after phase mint, are ahead of their rows' dates.
+func (l Ledger) SetLate(ctx context.Context, c Chunk, late time.Duration) error {
+	_, err := l.Q.ExecContext(ctx, "UPDATE snow_merge_chunks SET displaced_us = ? WHERE source_table = ? AND phase = 'mint' AND seq = ?", late.Microseconds(), c.SourceTable, c.Seq)
+	return err
 }
 
 // Chunks returns at most limit chunks of a phase with numbers above after.

@@ -17,6 +17,8 @@ import (
 // A pack is a row of snow_merge_packs: the old and the new ids of the rows of one
 // chunk, in their order, in place of as many rows of snow_merge_map. It has no
 // list of old ids if they follow on each other without a gap, up to the last one.
+// Phase mint says where the new ids begin, and phase copy makes them: until then a
+// pack has no lists.
 type pack struct {
 	seq     int64 // of its chunk
 	lastOld int64
@@ -50,7 +52,7 @@ func packAt(ctx context.Context, l Ledger, t *SourceTable, old int64) (found *pa
 		return nil, nil
 	}
 	const text = `SELECT seq, last_old, size, old_ids, new_ids FROM snow_merge_packs
-		WHERE source_table = ? AND last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ?)`
+		WHERE source_table = ? AND last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ? AND new_ids <> '')`
 	err = l.Query(ctx, text, []any{t.ID, t.ID, old}, func(rows *sql.Rows) error {
 		found = &pack{}
 		var olds, news sql.RawBytes
@@ -107,8 +109,40 @@ func (p *pack) list(text []byte) (ids []int64, err error) {
 
 // packed returns how many rows the packs have, and the last old id of them.
 func packed(ctx context.Context, l Ledger, t *SourceTable) (rows, last int64, err error) {
-	err = l.Q.QueryRowContext(ctx, "SELECT COALESCE(SUM(size), 0), COALESCE(MAX(last_old), 0) FROM snow_merge_packs WHERE source_table = ?", t.ID).Scan(&rows, &last)
+	err = l.Q.QueryRowContext(ctx, "SELECT COALESCE(SUM(size), 0), COALESCE(MAX(last_old), 0) FROM snow_merge_packs WHERE source_table = ? AND new_ids <> ''", t.ID).Scan(&rows, &last)
 	return rows, last, l.Engine.Failed("read packs of the map", err)
+}
+
+// BeginPacks writes packs without lists for chunks of integer keys, the first of whose ids comes after a place.
+func (l Ledger) BeginPacks(ctx context.Context, chunks []Chunk, place int64) error {
+	rows := make([][]any, len(chunks))
+	for i, c := range chunks {
+		rows[i] = []any{c.SourceTable, c.Seq, c.Hi[0], c.Read, "", "", place}
+		place = c.Place
+	}
+	return l.insert(ctx, "snow_merge_packs (source_table, seq, last_old, size, old_ids, new_ids, begins)", rows, "")
+}
+
+// EmptyPacks returns, by the numbers of their chunks, the places that the packs without lists begin after.
+func (l Ledger) EmptyPacks(ctx context.Context, t *SourceTable, chunks []Chunk) (map[int64]int64, error) {
+	begins := map[int64]int64{}
+	if !t.Packable {
+		return begins, nil
+	}
+	const text = "SELECT seq, begins FROM snow_merge_packs WHERE source_table = ? AND seq BETWEEN ? AND ? AND new_ids = ''"
+	err := l.Query(ctx, text, []any{t.ID, chunks[0].Seq, chunks[len(chunks)-1].Seq}, func(rows *sql.Rows) error {
+		var seq, place int64
+		err := rows.Scan(&seq, &place)
+		begins[seq] = place
+		return err
+	})
+	return begins, err
+}
+
+// DeletePack deletes the pack of a chunk, whose ids are in rows of the map then.
+func (l Ledger) DeletePack(ctx context.Context, c Chunk) error {
+	_, err := l.Q.ExecContext(ctx, "DELETE FROM snow_merge_packs WHERE source_table = ? AND seq = ?", c.SourceTable, c.Seq)
+	return err
 }
 
 // ErrPacks is returned where a source table has packs that do not belong to its chunks.
@@ -119,6 +153,7 @@ type PackHead struct {
 	Seq, Size, First, Last int64
 	Begins                 int64 // the place that its first one is after
 	Gapless                bool  // there is no list of old ids
+	Empty                  bool  // there are no ids yet
 }
 
 // PackHeads returns those of chunks, which follow on each other: one for each,
@@ -127,13 +162,13 @@ func PackHeads(ctx context.Context, l Ledger, t *SourceTable, chunks []Chunk) ([
 	if !t.Packable {
 		return nil, nil
 	}
-	const text = `SELECT seq, size, last_old, begins, old_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
+	const text = `SELECT seq, size, last_old, begins, old_ids = '', new_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
 		FROM snow_merge_packs WHERE source_table = ? AND seq BETWEEN ? AND ? ORDER BY seq`
 	var heads []PackHead
 	err := l.Query(ctx, text, []any{t.ID, chunks[0].Seq, chunks[len(chunks)-1].Seq}, func(rows *sql.Rows) error {
 		var h PackHead
 		var lastOld int64
-		if err := rows.Scan(&h.Seq, &h.Size, &lastOld, &h.Begins, &h.Gapless, &h.First, &h.Last); err != nil {
+		if err := rows.Scan(&h.Seq, &h.Size, &lastOld, &h.Begins, &h.Gapless, &h.Empty, &h.First, &h.Last); err != nil {
 			return err
 		}
 		c := chunks[min(len(heads), len(chunks)-1)]

@@ -2,8 +2,8 @@ package mysqlexec
 
 import (
 	"context"
-	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -57,7 +57,15 @@ func (c *copier) insert(ctx context.Context, chunks []ledger.Chunk, where string
 		return 0, err
 	}
 	if len(heads) > 0 {
-		return c.insertPacked(ctx, chunks, heads)
+		var all int64
+		for i, h := range heads {
+			rows, err := c.insertPack(ctx, chunks[i], h)
+			if err != nil {
+				return 0, err
+			}
+			all += rows
+		}
+		return all, nil
 	}
 	conditions := append([]string{where, c.alive}, c.checks...)
 	into, values := c.insertInto()
@@ -82,44 +90,47 @@ func (c *copier) insertInto() (into string, values []string) {
 	return "INSERT INTO " + e.Quote(c.Table.Table.Name) + " (" + e.QuoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
 }
 
-// insertPacked copies the rows of chunks that have packs, and returns how many
-// they were. Their ids are made once more, in the same way, and compared.
-func (c *copier) insertPacked(ctx context.Context, chunks []ledger.Chunk, heads []ledger.PackHead) (rows int64, err error) {
-	if c.texts == nil {
+// insertPack copies the rows of a chunk, makes their ids on the way, and puts them
+// into its pack. It returns how many rows they were.
+func (c *copier) insertPack(ctx context.Context, m ledger.Chunk, h ledger.PackHead) (int64, error) {
+	where, ok := c.within(m.Lo, m.Hi)
+	if !ok || c.texts == nil || !h.Empty {
 		return 0, ledger.ErrPacks
 	}
-	target, key := c.Conns.Target, "s."+c.engine.Quote(c.Table.Columns[c.Table.Key].Name)
-	into, values := c.insertInto()
-	values[c.Table.Key] = c.ids.Expression(key, c.ids.tick)
-	all, allHeads := chunks, heads
-	for len(chunks) > 0 {
-		n := 1 // chunks whose ids go on where those before ended
-		for n < len(chunks) && heads[n].Begins == c.Table.Ids.Place(heads[n-1].Last) {
-			n++
-		}
-		where, ok := c.within(chunks[0].Lo, chunks[n-1].Hi)
-		if !ok {
-			return 0, errUnlike
-		}
-		if err := setPlace(ctx, target, heads[0].Begins); err != nil {
-			return 0, err
-		}
-		result, err := target.ExecContext(ctx, into+strings.Join(values, ", ")+c.unmapped()+" WHERE "+strings.Join(append([]string{where}, c.checks...), " AND ")+" ORDER BY "+key)
-		if err != nil {
-			return 0, err
-		}
-		inserted, err := result.RowsAffected()
-		if err != nil {
-			return 0, err
-		}
-		rows += inserted
-		chunks, heads = chunks[n:], heads[n:]
+	target, key := c.Conns.Target, c.engine.Quote(c.Table.Columns[c.Table.Key].Name)
+	if err := setPlace(ctx, target, h.Begins); err != nil {
+		return 0, err
 	}
-	var same sql.NullBool // rows may have another date now, or be others
-	if err := target.QueryRowContext(ctx, "SELECT "+c.sameIDs(all, allHeads)).Scan(&same); err != nil || !same.Bool {
+	into, values := c.insertInto()
+	values[c.Table.Key] = c.ids.LateExpression("s."+key, c.ids.tick)
+	text := into + strings.Join(values, ", ") + c.unmapped() + " WHERE " + strings.Join(append([]string{where}, c.checks...), " AND ") + " ORDER BY s." + key
+	result, err := target.ExecContext(ctx, text)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := result.RowsAffected()
+	if err != nil {
+		return 0, err
+	}
+	if h.First, h.Last, err = c.ids.between(h.Begins, m.Place); err != nil {
+		return 0, err
+	}
+	olds := "(SELECT GROUP_CONCAT(s." + key + ") FROM " + c.from + " AS s FORCE INDEX (PRIMARY) WHERE " + where + ")"
+	if consecutive([]ledger.Chunk{m}) {
+		olds = "''"
+	}
+	pack := fmt.Sprintf("WHERE source_table = %d AND seq = %d", c.Table.ID, h.Seq)
+	text = fmt.Sprintf("UPDATE snow_merge_packs SET old_ids = %s, new_ids = (SELECT GROUP_CONCAT(t.%s)%s) %s", olds, key, c.ofPacks([]ledger.PackHead{h}), pack)
+	if _, err := target.ExecContext(ctx, text); err != nil {
+		return 0, err
+	}
+	var place, late int64
+	var whole bool
+	err = target.QueryRowContext(ctx, "SELECT @snow_merge_place, @snow_merge_late, "+wholePack+" FROM snow_merge_packs "+pack).Scan(&place, &late, &whole)
+	if err != nil || !whole || rows != h.Size || place > m.Place {
 		return 0, errors.Join(errUnlike, err)
 	}
-	return rows, nil
+	return rows, ledger.Of(target).SetLate(ctx, m, c.ids.Ahead(late))
 }
 
 // count sees to it that there are as many rows as there were in each chunk, of

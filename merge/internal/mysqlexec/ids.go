@@ -47,6 +47,16 @@ func newRowIDs(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, from *s
 	return ids
 }
 
+// between returns the first and the last id of the places after one and up to another.
+func (ids *rowIDs) between(before, upto int64) (first, last int64, err error) {
+	lo, err := ids.ID(before+1, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	hi, err := ids.ID(upto, 0)
+	return int64(lo), int64(hi), err
+}
+
 // setPlace gives the variables that ids are made by their values.
 func setPlace(ctx context.Context, target *chunk.Session, place int64) error {
 	_, err := target.ExecContext(ctx, fmt.Sprintf("SET @snow_merge_place = %d, @snow_merge_tick = 0, @snow_merge_late = 0", place))

@@ -13,7 +13,6 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/phases"
-	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -22,7 +21,8 @@ const mostMinted = 5000
 
 // A minter is how phase mint goes through a source table whose rows need not
 // be seen: none of them can clash or is left out. It cuts the table into chunks,
-// and lets the server make the ids.
+// and lets the server make the ids; or, where the map gets packs, it only says
+// where the ids of each chunk begin, and they are made when the rows are copied.
 type minter struct {
 	phases.Work
 	from   string // the table, as the target's session calls it
@@ -92,7 +92,8 @@ func (m *minter) mint(ctx context.Context) error {
 		}
 		start, rows := time.Now(), 0
 		var chunks []ledger.Chunk
-		for size, before := pace.Size(), last; rows == 0 || rows+min(size, m.rows) <= size; {
+		place := max(m.start(), last.Place)
+		for size, before := pace.Size(), (ledger.Chunk{Seq: last.Seq, Hi: last.Hi, Place: place}); rows == 0 || rows+min(size, m.rows) <= size; {
 			c, err := m.cut(ctx, before, min(size, m.rows))
 			if err != nil {
 				return err
@@ -106,8 +107,12 @@ func (m *minter) mint(ctx context.Context) error {
 			return nil
 		}
 		err := m.Lease.Transaction(ctx, target, func() error {
-			if m.Table.Rekeys {
-				if err := m.fill(ctx, chunks, max(m.ids.Start(), last.Place)); err != nil {
+			if m.packed {
+				if err := ledger.Of(target).BeginPacks(ctx, chunks, place); err != nil {
+					return err
+				}
+			} else if m.Table.Rekeys {
+				if err := m.fill(ctx, chunks, place); err != nil {
 					return err
 				}
 			}
@@ -131,21 +136,37 @@ func (m *minter) cut(ctx context.Context, last ledger.Chunk, rows int) (ledger.C
 	if err != nil {
 		return c, err
 	}
-	var hi sql.NullInt64
+	var hi, latest sql.NullInt64
+	tick := "NULL"
+	if m.packed {
+		tick = m.ids.tick
+	}
 	from := " FROM " + m.from + " AS s FORCE INDEX (PRIMARY) WHERE "
 	if last.Hi != nil && last.Hi[0].(int64) <= math.MaxInt64-int64(rows) { // keys without large gaps are cut by their values: so most packs need no list of old ids
 		upto := []any{last.Hi[0].(int64) + int64(rows)}
-		err = source.QueryRowContext(ctx, "SELECT COUNT(*), MAX("+m.key+")"+from+m.within(c.Lo, upto)).Scan(&c.Read, &hi)
+		err = source.QueryRowContext(ctx, "SELECT COUNT(*), MAX("+m.key+"), MAX("+tick+")"+from+m.within(c.Lo, upto)).Scan(&c.Read, &hi, &latest)
 	}
 	if err == nil && c.Read <= int64(rows/2) {
-		err = source.QueryRowContext(ctx, "SELECT COUNT(*), MAX(k) FROM (SELECT "+m.key+" AS k"+from+m.within(c.Lo, nil)+
-			" ORDER BY "+m.key+" LIMIT "+strconv.Itoa(rows)+") AS found").Scan(&c.Read, &hi)
+		err = source.QueryRowContext(ctx, "SELECT COUNT(*), MAX(k), MAX(tick) FROM (SELECT "+m.key+" AS k, "+tick+" AS tick"+from+m.within(c.Lo, nil)+
+			" ORDER BY "+m.key+" LIMIT "+strconv.Itoa(rows)+") AS found").Scan(&c.Read, &hi, &latest)
 	}
 	c.Hi = []any{hi.Int64}
 	if m.Table.Rekeys {
 		c.Rekeyed = c.Read
 	}
+	if m.packed && err == nil {
+		c.Place = m.ids.Bound(last.Place, c.Read, latest.Int64, latest.Valid)
+		_, err = m.ids.ID(c.Place, 0)
+	}
 	return c, err
+}
+
+// start returns the place before that of the table's first new id.
+func (m *minter) start() int64 {
+	if !m.Table.Rekeys {
+		return 0
+	}
+	return m.ids.Start()
 }
 
 func (m *minter) within(lo, hi []any) string {
@@ -153,33 +174,13 @@ func (m *minter) within(lo, hi []any) string {
 	return text
 }
 
-// fill lets the server make the ids of chunks, and looks whether it did so row by
-// row. It writes down the place of the last id of each.
-func (m *minter) fill(ctx context.Context, chunks []ledger.Chunk, place int64) error {
-	if err := setPlace(ctx, m.Conns.Target, place); err != nil {
+// fill lets the server put the ids of chunks into the map, and looks whether it did
+// so row by row. It writes down the place of the last id of each.
+func (m *minter) fill(ctx context.Context, chunks []ledger.Chunk, before int64) error {
+	target, last := m.Conns.Target, len(chunks)-1
+	if err := setPlace(ctx, target, before); err != nil {
 		return err
 	}
-	if !m.packed {
-		return m.fillMap(ctx, chunks, place)
-	}
-	for i := range chunks {
-		before := place
-		if err := m.fillPack(ctx, &chunks[i], &place); err != nil {
-			return err
-		}
-		if place < before+chunks[i].Read {
-			return errUnlike
-		}
-		if _, err := m.ids.ID(place, 0); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fillMap fills the map.
-func (m *minter) fillMap(ctx context.Context, chunks []ledger.Chunk, before int64) error {
-	target, last := m.Conns.Target, len(chunks)-1
 	text := fmt.Sprintf("INSERT INTO snow_merge_map (source_table, old_id, new_id, kind) SELECT %d, %s, %s, 0 FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s ORDER BY %[2]s",
 		m.Table.ID, m.key, m.ids.LateExpression(m.key, m.ids.tick), m.from, m.within(chunks[0].Lo, chunks[last].Hi))
 	result, err := target.ExecContext(ctx, text)
@@ -212,31 +213,5 @@ func (m *minter) fillMap(ctx context.Context, chunks []ledger.Chunk, before int6
 		}
 		before = c.Place
 	}
-	return nil
-}
-
-// fillPack makes the pack of a chunk, whose first id comes after a place, and
-// moves the place on.
-func (m *minter) fillPack(ctx context.Context, c *ledger.Chunk, place *int64) error {
-	target, olds := m.Conns.Target, "GROUP_CONCAT("+m.key+")"
-	if c.Lo != nil && c.Hi[0].(int64)-c.Lo[0].(int64) == c.Read {
-		olds = "''"
-	}
-	text := fmt.Sprintf(`INSERT INTO snow_merge_packs (source_table, seq, last_old, size, old_ids, new_ids, begins)
-		SELECT %d, %d, %s, COUNT(*), %s, GROUP_CONCAT(%s), %d FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s`,
-		c.SourceTable, c.Seq, sqlvalue.Text(c.Hi[0]), olds, m.ids.LateExpression(m.key, m.ids.tick), *place, m.from, m.within(c.Lo, c.Hi))
-	if _, err := target.ExecContext(ctx, text); err != nil {
-		return err
-	}
-	var size, late int64
-	var whole bool
-	text = fmt.Sprintf("SELECT @snow_merge_place, @snow_merge_late, size, %s FROM snow_merge_packs WHERE source_table = %d AND seq = %d", wholePack, c.SourceTable, c.Seq)
-	if err := target.QueryRowContext(ctx, text).Scan(place, &late, &size, &whole); err != nil {
-		return err
-	}
-	if !whole || size != c.Read {
-		return errUnlike
-	}
-	c.Place, c.Late = *place, m.ids.Ahead(late).Microseconds()
 	return nil
 }

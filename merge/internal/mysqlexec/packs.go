@@ -3,7 +3,6 @@ package mysqlexec
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/ledger"
 )
@@ -13,20 +12,6 @@ import (
 const wholePack = `(LENGTH(SUBSTRING_INDEX(new_ids, ',', size - 1)) < LENGTH(new_ids) AND LENGTH(SUBSTRING_INDEX(new_ids, ',', size)) = LENGTH(new_ids)
 	AND (old_ids = '' OR LENGTH(SUBSTRING_INDEX(old_ids, ',', size - 1)) < LENGTH(old_ids) AND LENGTH(SUBSTRING_INDEX(old_ids, ',', size)) = LENGTH(old_ids)
 		AND SUBSTRING_INDEX(RIGHT(old_ids, 21), ',', -1) = CAST(last_old AS CHAR)))`
-
-// sameIDs returns the condition that source and target have the ids of packs.
-func (s *selection) sameIDs(chunks []ledger.Chunk, heads []ledger.PackHead) string {
-	name := s.engine.Quote(s.of.Columns[s.of.Key].Name)
-	conditions := []string{fmt.Sprintf("(SELECT GROUP_CONCAT(t.%s)%s) = %s", name, s.ofPacks(heads), s.packed("new_ids", heads))}
-	for i, n := 0, 0; i < len(heads); i += n {
-		if n = alike(heads[i:]); heads[i].Gapless {
-			continue // there are as many as there can be
-		}
-		where, _ := s.within(chunks[i].Lo, chunks[i+n-1].Hi)
-		conditions = append(conditions, fmt.Sprintf("(SELECT GROUP_CONCAT(s.%s) FROM %s AS s FORCE INDEX (PRIMARY) WHERE %s) = %s", name, s.from, where, s.packed("old_ids", heads[i:i+n])))
-	}
-	return strings.Join(conditions, " AND ")
-}
 
 // alike returns how many packs, from the first one on, all have a list of old
 // ids or have none.

@@ -51,6 +51,15 @@ func (f *Formula) next(before, old, tick int64, dated bool) int64 {
 	return place
 }
 
+// Bound returns the highest place that the last of so many rows may get, where
+// tick is that of the latest date, if there is one.
+func (f *Formula) Bound(before, rows, tick int64, dated bool) int64 {
+	if dated {
+		before = max(before, max(min(tick, f.now), f.least)*f.width+f.spread-1)
+	}
+	return before + rows
+}
+
 // ID returns the id of a place. It returns [snow.ErrTimeExhausted] after the last one.
 func (f *Formula) ID(place, old int64) (snow.ID, error) {
 	b := f.ids.Layout.Bits()
