@@ -124,7 +124,8 @@ func (s *Segments) contact(ctx context.Context, which []int) {
 	var all sync.WaitGroup
 	for _, i := range which {
 		all.Go(func() {
-			for begin := s.now(); ; {
+			begin := s.now()
+			for tries := 1; ; tries++ {
 				s.mu.Lock()
 				q := s.pool.begin(i, s.now())
 				s.mu.Unlock()
@@ -141,7 +142,7 @@ func (s *Segments) contact(ctx context.Context, which []int) {
 				case r.err == nil:
 					time.AfterFunc(takeTimeout, cancel)
 					return
-				case !again || s.now()-begin > takeTimeout || slow.Err() != nil:
+				case !again || s.now()-begin > takeTimeout && tries > dbserver.MaxTries || slow.Err() != nil: // a slow machine gets its tries
 					return
 				}
 				select {
