@@ -134,6 +134,7 @@
 //	acquire.go run.go outcome.go lease.go   a lease: how it begins, its goroutine, what follows from a reply
 //	leaseconfig.go event.go stats.go        its settings, and what it reports
 //	fence.go reserve.go workers.go          all numbers of a namespace
+//	namespaces.go                           the namespaces of a database, and its clock
 //	dialect.go convert.go errors.go         dialects; errors, and their conversion from those of the packages below
 //
 //	segments, sqlsnowtest         dense numbers; the contracts

@@ -43,6 +43,11 @@ type WorkerInfo struct {
 	Ceiling time.Time // its end: no id of this number is later. If it is past and the row is Granted, the holder is gone or can't reach the database
 	Claimed time.Time // when the holder took the number; zero if nobody ever did
 	Renewed time.Time // when the holder last wrote the row; zero if nobody ever did
+	RenewBy time.Time // if the number is granted and not renewed by then, its holder is late: it is gone or can't reach the database; else zero
+
+	// Leasable is when another process can lease the number, if nobody renews or leases it before. A time that is past
+	// means now. It is zero for a reserved number.
+	Leasable time.Time
 }
 
 // Workers returns all worker numbers of a namespace, in ascending order. It
@@ -76,29 +81,44 @@ func workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]Wo
 		if row.Renewed != 0 {
 			all[i].Renewed = time.UnixMilli(row.Renewed).UTC()
 		}
+		if row.State == protocol.Granted {
+			all[i].RenewBy = all[i].Renewed.Add(r.Params.Late())
+		}
+		if row.State != protocol.Reserved {
+			all[i].Leasable = r.Params.Leasable(row.State, row.Ceiling, row.Claimed).UTC()
+		}
 	}
 	return all, nil
 }
 
 // open reads the constants of a namespace.
 func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*registry.Registry, error) {
-	e, err := dbserver.For(d)
-	if err != nil {
-		return nil, err
-	}
 	if err := dbserver.CheckName("namespace", namespace); err != nil {
 		return nil, err
 	}
-	info, err := e.Info(ctx, db)
-	if err == nil && info.Unmigrated {
-		return nil, ErrNotMigrated
-	}
+	e, _, err := engine(ctx, db, d)
 	if err != nil {
-		return nil, checkDialect(ctx, db, d, databaseError(e, "open", err))
+		return nil, err
 	}
 	p, err := registry.Read(ctx, e, db, namespace)
 	if err != nil {
 		return nil, exported(e, "read the namespace", err)
 	}
 	return &registry.Registry{DB: db, Engine: e, Params: p}, nil
+}
+
+// engine returns the engine of a dialect, and what the server says about itself.
+func engine(ctx context.Context, db *sql.DB, d Dialect) (*dbserver.Engine, dbserver.Info, error) {
+	e, err := dbserver.For(d)
+	if err != nil {
+		return nil, dbserver.Info{}, err
+	}
+	info, err := e.Info(ctx, db)
+	if err == nil && info.Unmigrated {
+		return nil, info, ErrNotMigrated
+	}
+	if err != nil {
+		return nil, info, checkDialect(ctx, db, d, databaseError(e, "open", err))
+	}
+	return e, info, nil
 }

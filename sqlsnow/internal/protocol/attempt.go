@@ -73,18 +73,7 @@ func awaitPinned(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 		m.abort(&LostError{Worker: uint64(m.number), Reason: Vanished}, out)
 		return
 	}
-	until := p.TimeOf(r.Row.Ceiling + p.Ticks(p.Grace))
-	switch r.Row.State {
-	case Free:
-		until = p.TimeOf(r.Row.Ceiling - p.Ticks(Slack))
-	case Claimed:
-		until = time.UnixMilli(r.Row.Claimed).Add(p.Claim + p.Grace)
-		if fenced := p.TimeOf(r.Row.Ceiling - p.Ticks(Slack)); fenced.After(until) {
-			until = fenced
-		}
-	case Reserved:
-		until = p.TimeOf(p.LastTick())
-	}
+	until := p.Leasable(r.Row.State, r.Row.Ceiling, r.Row.Claimed)
 	out.Err = &HeldError{Worker: uint64(m.number), Holder: r.Row.Holder, Until: until.UTC()}
 	left := time.UnixMicro(m.clock.predict(now.Mono)).Sub(until).Abs()
 	m.restart(now, min(max(left, 10*time.Millisecond), 250*time.Millisecond)+m.jitter(50*time.Millisecond))

@@ -96,6 +96,27 @@ func (p *Params) TimeOf(tick int64) time.Time {
 	return p.Layout.Epoch().Add(time.Duration(min(tick, longest)) * p.Layout.Tick())
 }
 
+// Leasable returns when anybody may take a row that nobody writes before: the time at which the statements' condition becomes
+// true. claimed is in milliseconds since 1970.
+func (p *Params) Leasable(s State, ceiling, claimed int64) time.Time {
+	free := p.TimeOf(ceiling - p.Ticks(Slack))
+	switch s {
+	case Free:
+		return free
+	case Claimed:
+		if until := time.UnixMilli(claimed).Add(p.Claim + p.Grace); until.After(free) {
+			return until
+		}
+		return free
+	case Reserved:
+		return p.TimeOf(p.LastTick())
+	}
+	return p.TimeOf(ceiling + p.Ticks(p.Grace))
+}
+
+// Late returns how old the last renewal of a granted row is when its holder has missed two in a row.
+func (p *Params) Late() time.Duration { return 2*RenewEvery(p.Window) + time.Second }
+
 // LastTick returns the last tick of the layout.
 func (p *Params) LastTick() int64 { return 1<<p.Layout.Bits().Timestamp - 1 }
 

@@ -38,6 +38,24 @@ func Read(ctx context.Context, e *dbserver.Engine, q dbserver.Queryer, name stri
 	return p, p.Check()
 }
 
+// Names returns the names of all namespaces, in the order of the database.
+func Names(ctx context.Context, e *dbserver.Engine, q dbserver.Queryer) ([]string, error) {
+	rows, err := q.QueryContext(ctx, compile(e, selectNamespaces).Text)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		all = append(all, name)
+	}
+	return all, rows.Err()
+}
+
 // Create makes the rows of a namespace: first those of its worker numbers, then its own. So if the namespace's row exists, all
 // worker rows existed once, and those that are missing may have been used: their first windows begin after the windows that they
 // may have had. The same holds if only the namespace's row is gone. us is the database's clock.

@@ -71,7 +71,7 @@ func (r *Registry) values(q protocol.Request) map[string]any {
 		"namespace": p.Name, "epoch": p.Layout.Epoch().UnixNano(), "tick": int64(p.Layout.Tick()),
 		"slack": p.Ticks(protocol.Slack), "grace": p.Ticks(p.Grace), "grace_ms": p.Grace.Milliseconds(), "claim": p.Claim.Milliseconds(),
 		"probation": p.Probation.Milliseconds(), "min_renew": p.MinRenew.Milliseconds(), "loss": p.Loss.Milliseconds(),
-		"first": p.Ticks(p.First), "late": 2*protocol.RenewEvery(p.Window).Milliseconds() + 1000,
+		"first": p.Ticks(p.First), "late": p.Late().Milliseconds(),
 		"start": q.Start, "end": q.End, "worker": q.Worker, "owner": q.Owner, "fence": q.Fence, "holder": q.Holder,
 		"state": int64(q.State), "seen": q.Seen, "acked": q.Acked, "cap": q.Cap, "window": q.Window, "next": q.Next,
 		"earliest": q.Earliest, "latest": q.Latest,

@@ -28,6 +28,8 @@ const (
 	selectNamespace = `SELECT layout, registry_uuid, workers, loss_ms, probation_ms, min_renew_ms, raise_ms, first_ms, window_ms, grace_ms,
 		pinned_ms, claim_ms FROM snow_namespaces WHERE namespace = :namespace`
 
+	selectNamespaces = `SELECT namespace FROM snow_namespaces ORDER BY namespace` + dbserver.NoLimit
+
 	insertNamespace = `INSERT INTO snow_namespaces (namespace, layout, registry_uuid, workers, loss_ms, probation_ms, min_renew_ms, raise_ms,
 		first_ms, window_ms, grace_ms, pinned_ms, claim_ms)
 		VALUES (:namespace, :layout, :uuid, :workers, :loss, :probation, :min_renew, :raise, :first, :window, :grace_ms, :pinned, :claim)`
