@@ -1,0 +1,100 @@
+package command
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/database"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// defaultDSN is where a DSN comes from without a flag.
+const defaultDSN = "SNOW_DSN"
+
+// databaseFlags are the flags of a command that needs a database.
+type databaseFlags struct {
+	app     *app
+	access  database.Access
+	dsn     string
+	dialect string
+	timeout time.Duration
+}
+
+func (f *databaseFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.dsn, "dsn", "", "`DSN` of the database: env:NAME for an environment variable, @FILE, or a SQLite file; without it, env:"+defaultDSN+`.
+For MySQL user:password@tcp(host:port)/database, for PostgreSQL postgres://user:password@host:port/database`)
+	c.Flags().StringVar(&f.dialect, "dialect", "", "`SQL` of the database: mysql (also MariaDB), postgres or sqlite; not needed if the DSN shows it")
+	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long the database may take to answer at first")
+}
+
+// A connected is a database that answers.
+type connected struct {
+	*sql.DB
+	dialect sqlsnow.Dialect
+}
+
+func (f *databaseFlags) open(ctx context.Context) (*connected, error) {
+	value := f.dsn
+	if value == "" && os.Getenv(defaultDSN) != "" {
+		value = "env:" + defaultDSN
+	}
+	if f.timeout <= 0 {
+		return nil, &usageError{"snow", errors.New("--timeout: want more than 0s")}
+	}
+	if _, err := database.Resolve(value, f.dialect); err != nil {
+		return nil, &usageError{"snow", err}
+	}
+	db, d, err := database.Open(ctx, value, f.dialect, f.access, f.timeout)
+	if err != nil {
+		return nil, err
+	}
+	return &connected{db, d}, nil
+}
+
+// explain adds what can be done about an error of package sqlsnow.
+func explain(err error) error {
+	remedy := ""
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sqlsnow.ErrNotMigrated):
+		remedy = `"snow migrate" makes the tables.`
+	case errors.Is(err, sqlsnow.ErrNoNamespace):
+		remedy = `"snow init" makes a namespace, and "snow workers" without --namespace lists those that exist.`
+	case errors.Is(err, sqlsnow.ErrReadOnly):
+		remedy = "Use the DSN of the primary."
+	case errors.Is(err, sqlsnow.ErrNotDurable):
+		remedy = `Change the setting, or make the namespace with a --loss-window that allows for it.`
+	}
+	var skew *sqlsnow.ClockError
+	if errors.As(err, &skew) {
+		remedy = "Set the clocks of this machine and of the database's; both need a time server."
+	}
+	if remedy == "" {
+		return err
+	}
+	return &remediedError{err, remedy}
+}
+
+// namespaceFlag adds the flag with a namespace.
+func namespaceFlag(c *cobra.Command, name *string) {
+	c.Flags().StringVar(name, "namespace", "", "`NAME` of the namespace")
+}
+
+// needNamespace refuses an empty name.
+func needNamespace(c *cobra.Command, name string) error {
+	if name == "" {
+		return &usageError{c.CommandPath(), fmt.Errorf("--namespace is missing")}
+	}
+	return nil
+}
+
+// quiet returns a logger for leases of a moment, whose errors are returned as well.
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

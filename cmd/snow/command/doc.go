@@ -1,0 +1,24 @@
+// Package command is the command snow, for its main package and for programs
+// that run its commands themselves.
+//
+// # Exit status
+//
+//	0  done
+//	1  failed: the database, the network or a file
+//	2  wrong flags or arguments
+//	3  the answer is no: a layout that can't be, an id that no layout fits
+//	4  not confirmed
+//
+// # Inside
+//
+//	run.go                        Run; the root of the commands, the exit status
+//	errors.go output.go           errors with a remedy; text and JSON
+//	databaseflags.go confirm.go   what several commands ask for
+//	id.go idshow.go idnew.go idrange.go
+//	layout.go layoutfit.go presets.go
+//	migrate.go init.go workers.go fence.go
+//
+//	command
+//	  ├─ internal/layoutfit   a layout for given wishes
+//	  └─ internal/database    DSNs, drivers
+package command

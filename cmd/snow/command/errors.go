@@ -1,0 +1,96 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// errNotConfirmed is returned if a question is not answered with yes.
+var errNotConfirmed = errors.New("not confirmed, and nothing was changed")
+
+// A usageError is about flags and arguments.
+type usageError struct {
+	command string // its path, such as "snow id show"
+	err     error
+}
+
+func (e *usageError) Error() string {
+	return fmt.Sprintf("%v; see %s --help", e.err, e.command)
+}
+
+func (e *usageError) Unwrap() error { return e.err }
+
+// A refusal is an answer that is no. What was asked for is not an error of the
+// program or of a database.
+type refusal struct{ err error }
+
+func (e *refusal) Error() string { return e.err.Error() }
+func (e *refusal) Unwrap() error { return e.err }
+
+// A remediedError comes with what a person can do about it.
+type remediedError struct {
+	err    error
+	remedy string
+}
+
+func (e *remediedError) Error() string { return e.err.Error() }
+func (e *remediedError) Unwrap() error { return e.err }
+
+// statusOf returns the exit status.
+func statusOf(err error) int {
+	var usage *usageError
+	var no *refusal
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &usage):
+		return 2
+	case errors.As(err, &no):
+		return 3
+	case errors.Is(err, errNotConfirmed):
+		return 4
+	}
+	return 1
+}
+
+// flagError names the flag but not its value, which may be a DSN.
+func flagError(c *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	var unknown *pflag.NotExistError
+	var syntax *pflag.InvalidSyntaxError
+	switch {
+	case errors.As(err, &invalid):
+		err = fmt.Errorf("--%s: want %s", invalid.GetFlag().Name, invalid.GetFlag().Value.Type())
+		var wanted *wantError
+		if errors.As(invalid, &wanted) {
+			err = fmt.Errorf("--%s: %w", invalid.GetFlag().Name, wanted)
+		}
+	case errors.As(err, &unknown):
+		err = errors.New("there is no such flag")
+		if name := unknown.GetSpecifiedName(); isWord(name) {
+			err = fmt.Errorf("there is no flag --%s", name)
+		}
+	case errors.As(err, &syntax):
+		err = errors.New("a flag is malformed")
+	}
+	return &usageError{c.CommandPath(), err}
+}
+
+// isWord reports whether a text has nothing but lower-case letters and hyphens, as flags have.
+func isWord(s string) bool {
+	for _, r := range s {
+		if (r < 'a' || r > 'z') && r != '-' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// A wantError is the error of a flag's value that holds no secret and may be shown.
+type wantError struct{ err error }
+
+func (e *wantError) Error() string { return e.err.Error() }
+func (e *wantError) Unwrap() error { return e.err }

@@ -1,0 +1,79 @@
+package command
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/database"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+const aboutFence = `Make it safe to lease worker numbers after the database was restored from a
+backup or lost history. Run it after the restore, before any process that makes
+ids can reach the database.
+
+Processes that hold a number go on. New ones must wait until the longest window
+is over that could have been granted before.`
+
+// fenceSkew is how far the clock of the database before the restore may have been ahead, for which Fence allows.
+const fenceSkew = 30 * time.Second
+
+func (a *app) fence() *cobra.Command {
+	flags := &databaseFlags{app: a, access: database.Existing}
+	confirm := &confirmation{app: a}
+	var namespace string
+	c := &cobra.Command{
+		Use: "fence", Short: "Make a restored database safe", Long: aboutFence, Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := needNamespace(c, namespace); err != nil {
+				return err
+			}
+			db, err := flags.open(c.Context())
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			all, err := sqlsnow.Namespaces(c.Context(), db.DB, db.dialect, namespace)
+			if err != nil {
+				return explain(err)
+			}
+			window := max(all[0].Window, all[0].PinnedWindow) + fenceSkew
+			d := done{Dialect: db.dialect.String(), Namespace: namespace, DryRun: confirm.dryRun}
+			if confirm.dryRun {
+				d.Done = fmt.Sprintf("nothing was changed; %d worker numbers would be fenced, and new processes would wait for up to %v", all[0].Workers, window)
+				return a.print(d)
+			}
+			question := fmt.Sprintf("%s, namespace %s: after this, no process can lease one of %d worker numbers for up to %v. Fence it?",
+				d.Dialect, namespace, all[0].Workers, window)
+			if err := confirm.ask(question); err != nil {
+				return err
+			}
+			if err := sqlsnow.Fence(c.Context(), db.DB, db.dialect, namespace); err != nil {
+				return explain(err)
+			}
+			until, err := lastLeasable(c, db, namespace)
+			if err != nil {
+				return fmt.Errorf("the namespace is fenced, but: %w", explain(err))
+			}
+			d.Done = fmt.Sprintf("fenced; new processes wait until %s in the database's time", stamp(until))
+			return a.print(d)
+		},
+	}
+	namespaceFlag(c, &namespace)
+	confirm.add(c)
+	flags.add(c)
+	return c
+}
+
+// lastLeasable returns when all numbers can be leased, if nobody renews them.
+func lastLeasable(c *cobra.Command, db *connected, namespace string) (last time.Time, err error) {
+	all, err := sqlsnow.Workers(c.Context(), db.DB, db.dialect, namespace)
+	for _, w := range all {
+		if w.Leasable.After(last) {
+			last = w.Leasable
+		}
+	}
+	return last, err
+}

@@ -1,0 +1,134 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardsnow/snow"
+)
+
+const aboutLayout = `Show what a layout can do: years, worker numbers, ids a second.
+
+LAYOUT is a preset, or the widths of timestamp, datacenter, worker, sequence and
+shard, the tick and the epoch, such as 41+0+10+12+0/1ms@2024-01-01T00:00:00Z.
+Without LAYOUT, all presets are shown; for -, layouts are read from standard
+input, one in each line. "snow layout fit" finds a layout.`
+
+func (a *app) layout() *cobra.Command {
+	c := &cobra.Command{
+		Use: "layout [LAYOUT…]", Short: "Show what layouts can do, and find one", Long: aboutLayout,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			all := shownLayouts{}
+			add := func(text string) error {
+				l, err := layoutOf(text)
+				if err != nil {
+					return &usageError{c.CommandPath(), err}
+				}
+				all = append(all, describe(l, a.now()))
+				return nil
+			}
+			for _, arg := range args {
+				var err error
+				if arg == "-" {
+					err = lines(a.In, add)
+				} else {
+					err = add(arg)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			if len(args) == 0 {
+				for _, l := range presets() {
+					all = append(all, describe(l, a.now()))
+				}
+			}
+			return a.print(all)
+		},
+	}
+	c.AddCommand(a.layoutFit())
+	return c
+}
+
+// A shownLayout is what a layout can do.
+type shownLayout struct {
+	Name        string      `json:"name,omitempty"`
+	Layout      snow.Layout `json:"layout"`
+	Bits        int         `json:"bits"`
+	Spare       int         `json:"spare_bits"`
+	End         string      `json:"end"` // the first instant that the timestamp can't hold
+	YearsLeft   float64     `json:"years_left"`
+	Datacenters uint64      `json:"datacenters"`
+	Workers     int64       `json:"workers"` // in each datacenter
+	PerSecond   float64     `json:"ids_per_second"`
+	AllSecond   float64     `json:"ids_per_second_of_all_workers"`
+	Shards      uint64      `json:"shards"`
+	Highest     string      `json:"highest_id"`
+	JavaScript  bool        `json:"fits_javascript_number"`
+
+	end time.Time // which JSON can't write after the year 9999
+}
+
+func describe(l namedLayout, now time.Time) shownLayout {
+	b := l.layout.Bits()
+	sum := int(b.Timestamp) + int(b.Datacenter) + int(b.Worker) + int(b.Sequence) + int(b.Shard)
+	highest := new(big.Int).Lsh(big.NewInt(1), uint(sum))
+	end := l.layout.End()
+	return shownLayout{
+		Name: l.name, Layout: l.layout, Bits: sum, Spare: 63 - sum,
+		End: end.Format(time.RFC3339Nano), end: end, YearsLeft: math.Round(10*since(now, end)/yearSeconds) / 10,
+		Datacenters: 1 << b.Datacenter, Workers: l.layout.Workers(), Shards: 1 << b.Shard,
+		PerSecond:  l.layout.PerSecond(),
+		AllSecond:  l.layout.PerSecond() * math.Ldexp(1, int(b.Datacenter+b.Worker)),
+		Highest:    highest.Sub(highest, big.NewInt(1)).String(),
+		JavaScript: sum <= 53,
+	}
+}
+
+// yearSeconds are the seconds of a Gregorian year on average.
+const yearSeconds = 365.2425 * 86400
+
+// shownLayouts is the result of layout.
+type shownLayouts []shownLayout
+
+func (all shownLayouts) writeText(w io.Writer) {
+	for i, l := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		l.writeText(w)
+	}
+}
+
+func (l shownLayout) writeText(w io.Writer) {
+	name := l.Layout.String()
+	if l.Name != "" {
+		name = l.Name + ", " + name
+	}
+	fmt.Fprintf(w, "layout\t%s\n", name)
+	fmt.Fprintf(w, "bits\t%d of 63, %d to spare\n", l.Bits, l.Spare)
+	if l.YearsLeft > 0 {
+		fmt.Fprintf(w, "until\t%s, %.1f years\n", stamp(l.end), l.YearsLeft)
+	} else {
+		fmt.Fprintf(w, "until\t%s: it reads ids, and makes no new ones\n", stamp(l.end))
+	}
+	fmt.Fprintf(w, "workers\t%d", l.Workers)
+	if l.Datacenters > 1 {
+		fmt.Fprintf(w, " in each of %d datacenters", l.Datacenters)
+	}
+	fmt.Fprintf(w, "\nids a second\t%.0f of a worker, %.0f of all\n", l.PerSecond, l.AllSecond)
+	if l.Shards > 1 {
+		fmt.Fprintf(w, "shards\t%d\n", l.Shards)
+	}
+	javaScript := "a number of JavaScript can't hold it"
+	if l.JavaScript {
+		javaScript = "a number of JavaScript holds it"
+	}
+	fmt.Fprintf(w, "highest id\t%s, %d digits; %s\n", l.Highest, len(l.Highest), javaScript)
+}

@@ -1,0 +1,184 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/database"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// workersOf returns what snow workers -json says.
+func workersOf(t *testing.T, args ...string) (s shownWorkers) {
+	t.Helper()
+	got := snow(t, append([]string{"workers", "-json", "-namespace", "shop"}, args...)...)
+	if got.status != 0 {
+		t.Fatalf("exit status %d: %s", got.status, got.stderr)
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestLeases(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "registry.db")
+	t.Setenv("SNOW_DSN", file)
+	want := func(status int, output, line string) {
+		t.Helper()
+		got := snow(t, strings.Fields(line)...)
+		if got.status != status || !strings.Contains(got.stdout+got.stderr, output) {
+			t.Fatalf("snow %s: exit status %d, stdout %q, stderr %q; want %d and %q", line, got.status, got.stdout, got.stderr, status, output)
+		}
+	}
+	want(1, "no such file", "workers")
+	want(0, "the tables are there", "migrate")
+	want(0, "the tables are there", "migrate")
+	want(0, "There is no namespace", "workers")
+	want(0, "[]", "workers -json")
+	want(1, `"snow init" makes a namespace`, "workers -namespace shop")
+	want(1, `"snow init" makes a namespace`, "fence -namespace shop -yes")
+	want(0, "with 4 worker numbers and layout 41+5+5+12+0", "init -namespace shop -layout twitter -workers 4")
+	want(0, "with 4 worker numbers", "init -namespace shop -layout twitter -workers 4")
+	want(1, "its workers is 4, not 5", "init -namespace shop -layout twitter -workers 5")
+	want(2, "Workers 33", "init -namespace other -layout twitter -workers 33")
+	want(0, "shop       4        10m0s   30s", "workers")
+
+	if c := workersOf(t).Count; c["free"] != 4 || c["held"] != 0 {
+		t.Fatalf("before the first lease: %v", c)
+	}
+	db, d, err := database.Open(t.Context(), file, "", database.Existing, 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	lease, err := sqlsnow.Acquire(t.Context(), db, d, sqlsnow.LeaseConfig{Namespace: "shop", Holder: "shop-\x1b[2J1", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lease.Close(context.WithoutCancel(t.Context())) })
+	s := workersOf(t)
+	if len(s.Workers) != 1 || s.Workers[0].State != "held" || s.Workers[0].Worker != lease.Stats().Worker || s.Workers[0].Fence != 1 {
+		t.Fatalf("with a lease: %+v", s)
+	}
+	if got := snow(t, "workers", "-namespace", "shop"); !strings.Contains(got.stdout, "shop-?[2J1") || strings.Contains(got.stdout, "\x1b") {
+		t.Errorf("the holder can write to the terminal: %q", got.stdout)
+	}
+	if all := workersOf(t, "-all").Workers; len(all) != 4 {
+		t.Errorf("-all shows %d numbers, want 4", len(all))
+	}
+
+	// An id that the command makes with a lease is made by a number that it gives back.
+	got := snow(t, "id", "new", "-namespace", "shop")
+	if got.status != 0 {
+		t.Fatal(got.stderr)
+	}
+	if c := workersOf(t).Count; c["held"] != 1 {
+		t.Errorf("id new kept its number: %v", c)
+	}
+	shown := snow(t, "id", "show", "-json", "-namespace", "shop", strings.TrimSpace(got.stdout))
+	if !strings.Contains(shown.stdout, `"name": "shop"`) || !strings.Contains(shown.stdout, `"holder": "`) {
+		t.Errorf("the id: %s%s", shown.stdout, shown.stderr)
+	}
+
+	want(0, "nothing was changed; 4 worker numbers would be fenced", "fence -namespace shop -dry-run")
+	want(4, "--yes confirms", "fence -namespace shop")
+	if got := snowWith(t, "no\n", "fence", "-namespace", "shop"); got.status != 4 {
+		t.Errorf("the answer no: %+v", got)
+	}
+	if c := workersOf(t).Count; c["cooling"] != 0 {
+		t.Fatalf("the namespace is fenced without a confirmation: %v", c)
+	}
+	if got := snowWith(t, "yes\n", "fence", "-namespace", "shop"); got.status != 0 || !strings.Contains(got.stdout, "fenced; new processes wait until") {
+		t.Fatalf("%+v", got)
+	}
+	if c := workersOf(t).Count; c["cooling"] != 3 || c["held"] != 1 {
+		t.Errorf("after the fence: %v", c)
+	}
+}
+
+func TestWatchEndsWithTheContext(t *testing.T) {
+	t.Setenv("SNOW_DSN", filepath.Join(t.TempDir(), "registry.db"))
+	for _, line := range []string{"migrate", "init -namespace shop -workers 2"} {
+		if got := snow(t, strings.Fields(line)...); got.status != 0 {
+			t.Fatal(got.stderr)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := &untilThird{cancel: cancel}
+	a := &app{Streams: Streams{In: strings.NewReader(""), Out: out, Err: out}, now: time.Now}
+	if status := run(ctx, strings.Fields("workers -namespace shop -watch -every 1ms -json"), a); status != 0 || out.documents < 3 {
+		t.Errorf("exit status %d after %d documents", status, out.documents)
+	}
+}
+
+// untilThird cancels after the third JSON document, each of which is one line.
+type untilThird struct {
+	documents int
+	cancel    context.CancelFunc
+}
+
+func (u *untilThird) Write(b []byte) (int, error) {
+	if !json.Valid(b) || strings.Count(string(b), "\n") != 1 {
+		u.documents = -1 << 20
+	}
+	if u.documents++; u.documents == 3 {
+		u.cancel()
+	}
+	return len(b), nil
+}
+
+func TestStates(t *testing.T) {
+	now := today
+	at := func(d time.Duration) time.Time { return now.Add(d) }
+	for _, tt := range []struct {
+		name string
+		row  sqlsnow.WorkerInfo
+		want string
+	}{
+		{"never leased", sqlsnow.WorkerInfo{State: sqlsnow.Free, Leasable: at(-time.Hour)}, "free"},
+		{"given back a moment ago", sqlsnow.WorkerInfo{State: sqlsnow.Free, Leasable: at(time.Second)}, "cooling"},
+		{"renewed in time", sqlsnow.WorkerInfo{State: sqlsnow.Granted, RenewBy: at(time.Second), Ceiling: at(time.Minute), Leasable: at(time.Minute)}, "held"},
+		{"not renewed in time", sqlsnow.WorkerInfo{State: sqlsnow.Granted, RenewBy: at(-time.Second), Ceiling: at(time.Minute), Leasable: at(time.Minute)}, "late"},
+		{"in its grace", sqlsnow.WorkerInfo{State: sqlsnow.Granted, RenewBy: at(time.Second), Ceiling: at(-time.Second), Leasable: at(time.Minute)}, "late"},
+		{"its window and grace are over", sqlsnow.WorkerInfo{State: sqlsnow.Granted, RenewBy: at(-time.Hour), Ceiling: at(-time.Minute), Leasable: now}, "free"},
+		{"in its probation", sqlsnow.WorkerInfo{State: sqlsnow.Claimed, Leasable: at(time.Second)}, "claimed"},
+		{"a claim that was given up", sqlsnow.WorkerInfo{State: sqlsnow.Claimed, Leasable: at(-time.Second)}, "free"},
+		{"reserved", sqlsnow.WorkerInfo{State: sqlsnow.Reserved}, "reserved"},
+	} {
+		if got := stateOf(tt.row, now); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestHolders(t *testing.T) {
+	from, to := today, today.Add(time.Hour)
+	granted := sqlsnow.WorkerInfo{Worker: 3, State: sqlsnow.Granted, Holder: "shop-1", Claimed: from, Ceiling: to}
+	reserved := sqlsnow.WorkerInfo{Worker: 4, State: sqlsnow.Reserved, Holder: "import"}
+	fresh := sqlsnow.WorkerInfo{Worker: 5, State: sqlsnow.Free}
+	for _, tt := range []struct {
+		name   string
+		worker uint64
+		t      time.Time
+		want   string
+	}{
+		{"in its window", 3, from.Add(time.Minute), "shop-1"},
+		{"at its beginning", 3, from, "shop-1"},
+		{"before its window", 3, from.Add(-time.Second), "not known: the number was leased again at 2026-03-04 05:06:07"},
+		{"at its end", 3, to, "nobody: the last window ended at 2026-03-04 06:06:07"},
+		{"reserved", 4, from, "import, for whom the number is reserved"},
+		{"never leased", 5, from, "not known"},
+		{"no such number", 6, from, "nobody: the namespace has no such number"},
+	} {
+		if got := holderAt([]sqlsnow.WorkerInfo{granted, reserved, fresh}, tt.worker, tt.t); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

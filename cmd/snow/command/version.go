@@ -1,0 +1,58 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) version() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Show the version and the commit", Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			info, _ := debug.ReadBuildInfo()
+			return a.print(versionOf(info))
+		},
+	}
+}
+
+type version struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Changed bool   `json:"changed,omitempty"` // the working tree was not that of the commit
+	Go      string `json:"go"`
+}
+
+// versionOf reads what the Go tool wrote into the program, if it did.
+func versionOf(info *debug.BuildInfo) version {
+	v := version{Version: "unknown", Go: runtime.Version()}
+	if info == nil {
+		return v
+	}
+	if info.Main.Version != "" {
+		v.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = s.Value
+		case "vcs.modified":
+			v.Changed = s.Value == "true"
+		}
+	}
+	return v
+}
+
+func (v version) writeText(w io.Writer) {
+	fmt.Fprintf(w, "snow %s", v.Version)
+	if v.Commit != "" {
+		fmt.Fprintf(w, ", commit %s", v.Commit)
+	}
+	if v.Changed {
+		fmt.Fprint(w, " with changes")
+	}
+	fmt.Fprintf(w, ", %s\n", v.Go)
+}

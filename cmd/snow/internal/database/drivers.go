@@ -1,0 +1,78 @@
+package database
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	sqlite "github.com/ncruces/go-sqlite3/driver"
+
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+func connector(d sqlsnow.Dialect, dsn string, access Access) (driver.Connector, error) {
+	switch d {
+	case sqlsnow.MySQL:
+		cfg, err := mysql.ParseDSN(dsn)
+		if err != nil { // which can quote the password
+			return nil, errors.New("the DSN is malformed: want user:password@tcp(host:port)/database")
+		}
+		cfg.Logger = &mysql.NopLogger{} // errors are returned as well
+		return mysql.NewConnector(cfg)
+	case sqlsnow.Postgres:
+		cfg, err := pgx.ParseConfig(dsn)
+		if err != nil { // which can quote the password
+			return nil, errors.New("the DSN is malformed: want postgres://user:password@host:port/database")
+		}
+		return stdlib.GetConnector(*cfg), nil
+	case sqlsnow.SQLite:
+		return (&sqlite.SQLite{}).OpenConnector(sqliteDSN(dsn, access))
+	}
+	return nil, fmt.Errorf("dialect %v is unknown", d)
+}
+
+// sqliteDSN takes the path of a file, or a URI, and adds what leases need.
+func sqliteDSN(dsn string, access Access) string {
+	if !strings.HasPrefix(dsn, "file:") {
+		dsn = (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(dsn)}).String()
+	}
+	separator := "?"
+	if strings.Contains(dsn, "?") {
+		separator = "&"
+	}
+	_, query, _ := strings.Cut(dsn, "?")
+	if access != Create && !strings.Contains("&"+query, "&mode=ro") { // which makes no file either, and can't become rw
+		dsn, separator = dsn+separator+"mode=rw", "&"
+	}
+	// A transaction that becomes a writer halfway can't wait for its turn. What is confirmed must be on disk in any mode
+	// of the journal.
+	return dsn + separator + "_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=foreign_keys(on)&_pragma=synchronous(extra)"
+}
+
+// onConnect sends a statement on each new connection.
+type onConnect struct {
+	driver.Connector
+	statement string
+}
+
+func (c onConnect) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	execer, ok := conn.(driver.ExecerContext)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver can't execute statements"), conn.Close())
+	}
+	if _, err := execer.ExecContext(ctx, c.statement, nil); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}

@@ -1,0 +1,19 @@
+// Command snow is for the people who run programs with ids of snow: it reads and
+// makes ids, computes layouts, and looks after the worker numbers in a database.
+// "snow help" has the commands.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/shardsnow/snow/cmd/snow/command"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends it at once
+	os.Exit(command.Run(ctx, os.Args[1:], command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+}
