@@ -19,7 +19,7 @@ type outcome struct {
 	stdout, stderr string
 }
 
-func snowWith(t *testing.T, input string, args ...string) outcome {
+func executeWith(t *testing.T, input string, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	a := &app{Streams: Streams{In: strings.NewReader(input), Out: &stdout, Err: &stderr}, now: func() time.Time { return today }}
@@ -27,9 +27,9 @@ func snowWith(t *testing.T, input string, args ...string) outcome {
 	return outcome{status, stdout.String(), stderr.String()}
 }
 
-func snow(t *testing.T, args ...string) outcome {
+func execute(t *testing.T, args ...string) outcome {
 	t.Helper()
-	return snowWith(t, "", args...)
+	return executeWith(t, "", args...)
 }
 
 // transcript runs command lines and returns them with what they print, as a person sees it.
@@ -38,7 +38,7 @@ func transcript(t *testing.T, commands ...string) string {
 	var b strings.Builder
 	for _, line := range commands {
 		command, input, _ := strings.Cut(line, " <<< ")
-		got := snowWith(t, strings.ReplaceAll(input, ",", "\n"), strings.Fields(command)...)
+		got := executeWith(t, strings.ReplaceAll(input, ",", "\n"), strings.Fields(command)...)
 		fmt.Fprintf(&b, "$ snow %s\n%s%s", line, got.stdout, got.stderr)
 		if got.status != 0 {
 			fmt.Fprintf(&b, "exit status %d\n", got.status)
@@ -121,7 +121,7 @@ func TestNewIDs(t *testing.T) {
 		{"--worker -1", 2, 0, "--worker: want uint64"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
-			got := snow(t, append([]string{"id", "new"}, strings.Fields(tt.args)...)...)
+			got := execute(t, append([]string{"id", "new"}, strings.Fields(tt.args)...)...)
 			if got.status != tt.status || strings.Count(got.stdout, "\n") != tt.lines || !strings.Contains(got.stdout+got.stderr, tt.output) {
 				t.Fatalf("exit status %d, %d lines, stderr %q", got.status, strings.Count(got.stdout, "\n"), got.stderr)
 			}
@@ -168,7 +168,7 @@ func TestRoot(t *testing.T) {
 		{[]string{"fence", "-dsn", "a.db"}, 2, "--namespace is missing"},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
-			got := snow(t, tt.args...)
+			got := execute(t, tt.args...)
 			if got.status != tt.status || !strings.Contains(got.stdout+got.stderr, tt.output) {
 				t.Errorf("exit status %d, stdout %.200q, stderr %q; want %d and %q", got.status, got.stdout, got.stderr, tt.status, tt.output)
 			}
@@ -186,7 +186,7 @@ func TestDSNsOfTheEnvironmentAreNotShown(t *testing.T) {
 	} {
 		for _, value := range []string{dsn, "geheim", dsn + "?geheim=%zz"} {
 			t.Setenv("SNOW_DSN", value)
-			got := snow(t, "workers", "-dialect", dialect)
+			got := execute(t, "workers", "-dialect", dialect)
 			if got.status != 1 || strings.Contains(got.stderr, "geheim") {
 				t.Errorf("%s: exit status %d, stderr %q", dialect, got.status, got.stderr)
 			}

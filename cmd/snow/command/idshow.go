@@ -172,14 +172,18 @@ func (s *shower) read(id snow.ID, l namedLayout, now time.Time) reading {
 		r.Problem = "the time is in the future"
 	}
 	if l == s.namespace {
-		r.Holder = holderAt(s.workers, p.Worker, p.Time)
+		r.Holder = holderAt(s.workers, l.layout, p.Worker, p.Time)
 	}
 	return r
 }
 
-// holderAt returns who had a worker number at a time, as far as the present
-// rows tell: a row has its last holder only.
-func holderAt(workers []sqlsnow.WorkerInfo, number uint64, t time.Time) string {
+// soonFloor is how far the first window of a lease may begin after the number was taken, if it was free. A window that begins later was
+// fenced, or followed a probation.
+const soonFloor = 2 * time.Second
+
+// holderAt returns who had a worker number in the tick that begins at t, as far as the
+// present rows tell: a row has its last holder only.
+func holderAt(workers []sqlsnow.WorkerInfo, l snow.Layout, number uint64, t time.Time) string {
 	for _, w := range workers {
 		if w.Worker != number {
 			continue
@@ -189,7 +193,7 @@ func holderAt(workers []sqlsnow.WorkerInfo, number uint64, t time.Time) string {
 			return w.Holder + ", for whom the number is reserved"
 		case w.Claimed.IsZero() || w.State == sqlsnow.Claimed:
 			return "not known"
-		case t.Before(w.Claimed):
+		case t.Before(beginning(w, l)):
 			return "not known: the number was leased again at " + stamp(w.Claimed)
 		case !t.Before(w.Ceiling):
 			return "nobody: the last window ended at " + stamp(w.Ceiling)
@@ -197,6 +201,15 @@ func holderAt(workers []sqlsnow.WorkerInfo, number uint64, t time.Time) string {
 		return w.Holder
 	}
 	return "nobody: the namespace has no such number"
+}
+
+// beginning returns the start of the first tick of a lease.
+func beginning(w sqlsnow.WorkerInfo, l snow.Layout) time.Time {
+	begin := l.Epoch().Add(w.Claimed.Sub(l.Epoch()) / l.Tick() * l.Tick())
+	if w.Floor.After(begin) && !w.Floor.After(w.Claimed.Add(soonFloor+l.Tick())) {
+		return w.Floor // the ticks before are those of the former holder
+	}
+	return begin
 }
 
 func (all shownIDs) writeText(w io.Writer) {

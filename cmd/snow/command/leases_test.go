@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -16,7 +17,7 @@ import (
 // workersOf returns what snow workers -json says.
 func workersOf(t *testing.T, args ...string) (s shownWorkers) {
 	t.Helper()
-	got := snow(t, append([]string{"workers", "-json", "-namespace", "shop"}, args...)...)
+	got := execute(t, append([]string{"workers", "-json", "-namespace", "shop"}, args...)...)
 	if got.status != 0 {
 		t.Fatalf("exit status %d: %s", got.status, got.stderr)
 	}
@@ -31,7 +32,7 @@ func TestLeases(t *testing.T) {
 	t.Setenv("SNOW_DSN", file)
 	want := func(status int, output, line string) {
 		t.Helper()
-		got := snow(t, strings.Fields(line)...)
+		got := execute(t, strings.Fields(line)...)
 		if got.status != status || !strings.Contains(got.stdout+got.stderr, output) {
 			t.Fatalf("snow %s: exit status %d, stdout %q, stderr %q; want %d and %q", line, got.status, got.stdout, got.stderr, status, output)
 		}
@@ -66,7 +67,7 @@ func TestLeases(t *testing.T) {
 	if len(s.Workers) != 1 || s.Workers[0].State != "held" || s.Workers[0].Worker != lease.Stats().Worker || s.Workers[0].Fence != 1 {
 		t.Fatalf("with a lease: %+v", s)
 	}
-	if got := snow(t, "workers", "-namespace", "shop"); !strings.Contains(got.stdout, "shop-?[2J1") || strings.Contains(got.stdout, "\x1b") {
+	if got := execute(t, "workers", "-namespace", "shop"); !strings.Contains(got.stdout, "shop-?[2J1") || strings.Contains(got.stdout, "\x1b") {
 		t.Errorf("the holder can write to the terminal: %q", got.stdout)
 	}
 	if all := workersOf(t, "-all").Workers; len(all) != 4 {
@@ -74,27 +75,27 @@ func TestLeases(t *testing.T) {
 	}
 
 	// An id that the command makes with a lease is made by a number that it gives back.
-	got := snow(t, "id", "new", "-namespace", "shop")
+	got := execute(t, "id", "new", "-namespace", "shop")
 	if got.status != 0 {
 		t.Fatal(got.stderr)
 	}
 	if c := workersOf(t).Count; c["held"] != 1 {
 		t.Errorf("id new kept its number: %v", c)
 	}
-	shown := snow(t, "id", "show", "-json", "-namespace", "shop", strings.TrimSpace(got.stdout))
+	shown := execute(t, "id", "show", "-json", "-namespace", "shop", strings.TrimSpace(got.stdout))
 	if !strings.Contains(shown.stdout, `"name": "shop"`) || !strings.Contains(shown.stdout, `"holder": "`) {
 		t.Errorf("the id: %s%s", shown.stdout, shown.stderr)
 	}
 
 	want(0, "nothing was changed; 4 worker numbers would be fenced", "fence -namespace shop -dry-run")
 	want(4, "--yes confirms", "fence -namespace shop")
-	if got := snowWith(t, "no\n", "fence", "-namespace", "shop"); got.status != 4 {
+	if got := executeWith(t, "no\n", "fence", "-namespace", "shop"); got.status != 4 {
 		t.Errorf("the answer no: %+v", got)
 	}
 	if c := workersOf(t).Count; c["cooling"] != 0 {
 		t.Fatalf("the namespace is fenced without a confirmation: %v", c)
 	}
-	if got := snowWith(t, "yes\n", "fence", "-namespace", "shop"); got.status != 0 || !strings.Contains(got.stdout, "fenced; new processes wait until") {
+	if got := executeWith(t, "yes\n", "fence", "-namespace", "shop"); got.status != 0 || !strings.Contains(got.stdout, "fenced; new processes wait until") {
 		t.Fatalf("%+v", got)
 	}
 	if c := workersOf(t).Count; c["cooling"] != 3 || c["held"] != 1 {
@@ -105,7 +106,7 @@ func TestLeases(t *testing.T) {
 func TestWatchEndsWithTheContext(t *testing.T) {
 	t.Setenv("SNOW_DSN", filepath.Join(t.TempDir(), "registry.db"))
 	for _, line := range []string{"migrate", "init -namespace shop -workers 2"} {
-		if got := snow(t, strings.Fields(line)...); got.status != 0 {
+		if got := execute(t, strings.Fields(line)...); got.status != 0 {
 			t.Fatal(got.stderr)
 		}
 	}
@@ -160,7 +161,9 @@ func TestStates(t *testing.T) {
 
 func TestHolders(t *testing.T) {
 	from, to := today, today.Add(time.Hour)
-	granted := sqlsnow.WorkerInfo{Worker: 3, State: sqlsnow.Granted, Holder: "shop-1", Claimed: from, Ceiling: to}
+	granted := sqlsnow.WorkerInfo{Worker: 3, State: sqlsnow.Granted, Holder: "shop-1", Claimed: from.Add(50 * time.Millisecond), Floor: from, Ceiling: to}
+	after := sqlsnow.WorkerInfo{Worker: 6, State: sqlsnow.Granted, Holder: "shop-2", Claimed: from, Floor: from.Add(time.Second), Ceiling: to}
+	fenced := sqlsnow.WorkerInfo{Worker: 7, State: sqlsnow.Granted, Holder: "shop-3", Claimed: from, Floor: to, Ceiling: to}
 	reserved := sqlsnow.WorkerInfo{Worker: 4, State: sqlsnow.Reserved, Holder: "import"}
 	fresh := sqlsnow.WorkerInfo{Worker: 5, State: sqlsnow.Free}
 	for _, tt := range []struct {
@@ -170,14 +173,17 @@ func TestHolders(t *testing.T) {
 		want   string
 	}{
 		{"in its window", 3, from.Add(time.Minute), "shop-1"},
-		{"at its beginning", 3, from, "shop-1"},
-		{"before its window", 3, from.Add(-time.Second), "not known: the number was leased again at 2026-03-04 05:06:07"},
+		{"in the tick in which it was leased", 3, from, "shop-1"},
+		{"in the last ticks of the former holder", 6, from, "not known: the number was leased again at 2026-03-04 05:06:07"},
+		{"in the first tick after them", 6, from.Add(time.Second), "shop-2"},
+		{"in a window that was fenced later", 7, from, "shop-3"},
+		{"before its window", 3, from.Add(-time.Second), "not known: the number was leased again at 2026-03-04 05:06:07.05"},
 		{"at its end", 3, to, "nobody: the last window ended at 2026-03-04 06:06:07"},
 		{"reserved", 4, from, "import, for whom the number is reserved"},
 		{"never leased", 5, from, "not known"},
-		{"no such number", 6, from, "nobody: the namespace has no such number"},
+		{"no such number", 8, from, "nobody: the namespace has no such number"},
 	} {
-		if got := holderAt([]sqlsnow.WorkerInfo{granted, reserved, fresh}, tt.worker, tt.t); got != tt.want {
+		if got := holderAt([]sqlsnow.WorkerInfo{granted, reserved, fresh, after, fenced}, snow.GameServers(), tt.worker, tt.t); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

@@ -1,0 +1,112 @@
+package httpsnow
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/shardsnow/snow"
+)
+
+// Config configures [New]. Its zero value is for a handler that only programs of
+// this machine reach.
+type Config struct {
+	// Layout says what the bits of ids mean, for GET /v1/ids/ID. Zero means that of the
+	// source, if it has a method Layout, as a *snow.Generator has. Without a layout that path does not exist.
+	Layout snow.Layout
+
+	// Tokens are the bearer tokens of which a request must have one, of 16 to 1024 bytes
+	// without spaces. Nil means that everybody may ask. /healthz, /readyz and /openapi.json never need a token.
+	// Tokens are only secret if the connection is encrypted.
+	Tokens []string
+
+	// MaxIDs is how many ids one request may ask for: 1 to a million. Zero means 10,000.
+	MaxIDs int
+
+	// Rate bounds the ids a second that the handler makes for all clients
+	// together. A burst may have as many as Rate or MaxIDs, whichever is more. Zero means no bound.
+	Rate float64
+
+	// Timeout is how long a request may wait for ids, up to an hour. Zero means 5 s.
+	Timeout time.Duration
+
+	// Ready, if not nil, is asked by /readyz: an error means that the process should get no
+	// requests. Look at the window that a lease has left, as LeaseStats.Left of package sqlsnow says. It must be safe for concurrent
+	// use. It gets a context that ends after Timeout.
+	Ready func(ctx context.Context) error
+
+	// Metrics, if not nil, is served at /metrics, for example promhttp.Handler.
+	Metrics http.Handler
+
+	// Logger logs requests that got no ids because of the source, at most one each second. Nil means slog.Default.
+	Logger *slog.Logger
+}
+
+const (
+	defaultMaxIDs  = 10_000
+	mostIDs        = 1_000_000
+	defaultTimeout = 5 * time.Second
+	longestTimeout = time.Hour
+	shortestToken  = 16
+	longestToken   = 1024
+)
+
+// checked returns c with its defaults, or a *snow.FieldError.
+func (c Config) checked(src snow.Source) (Config, error) {
+	if c.Layout == (snow.Layout{}) {
+		if s, ok := src.(interface{ Layout() snow.Layout }); ok {
+			c.Layout = s.Layout()
+		}
+	}
+	if c.MaxIDs == 0 {
+		c.MaxIDs = defaultMaxIDs
+	}
+	if c.Timeout == 0 {
+		c.Timeout = defaultTimeout
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	switch {
+	case c.MaxIDs < 1 || c.MaxIDs > mostIDs:
+		return c, &snow.FieldError{Field: "MaxIDs", Value: strconv.Itoa(c.MaxIDs), Bound: fmt.Sprintf("want 1 to %d", mostIDs)}
+	case !(c.Rate >= 0) || math.IsInf(c.Rate, 1):
+		return c, &snow.FieldError{Field: "Rate", Value: fmt.Sprint(c.Rate), Bound: "want 0 or more"}
+	case c.Timeout < 0 || c.Timeout > longestTimeout:
+		return c, &snow.FieldError{Field: "Timeout", Value: c.Timeout.String(), Bound: fmt.Sprintf("want 0 to %v", longestTimeout)}
+	case c.Tokens != nil && len(c.Tokens) == 0:
+		return c, &snow.FieldError{Field: "Tokens", Value: "empty", Bound: "want nil, or one or more"}
+	}
+	for i, token := range c.Tokens {
+		if len(token) < shortestToken || len(token) > longestToken || !isToken(token) {
+			return c, &snow.FieldError{ // without the token
+				Field: "Tokens", Value: fmt.Sprintf("[%d] of %d bytes", i, len(token)),
+				Bound: fmt.Sprintf("want %d to %d characters of ASCII without spaces", shortestToken, longestToken),
+			}
+		}
+	}
+	return c, nil
+}
+
+func isToken(text string) bool {
+	for i := range len(text) {
+		if text[i] <= ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// hashes returns the SHA-256 sums of tokens. Sums of equal length are compared in constant time, whatever the tokens' lengths.
+func hashes(tokens []string) [][sha256.Size]byte {
+	all := make([][sha256.Size]byte, len(tokens))
+	for i, token := range tokens {
+		all[i] = sha256.Sum256([]byte(token))
+	}
+	return all
+}

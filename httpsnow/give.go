@@ -1,0 +1,122 @@
+package httpsnow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/shardsnow/snow"
+)
+
+// A buffer has the ids of a request and the text of the answer. Buffers are used again.
+type buffer struct {
+	ids  []snow.ID
+	text []byte
+}
+
+// The values of headers that every answer has. Nobody changes them.
+var (
+	jsonType   = []string{"application/json"}
+	textType   = []string{"text/plain; charset=utf-8"}
+	binaryType = []string{"application/octet-stream"}
+	noStore    = []string{"no-store"}
+)
+
+// give answers a request for new ids.
+func (h *Handler) give(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		problem(w, http.StatusRequestEntityTooLarge, "want a request without a body; the number of ids is the parameter count")
+		return
+	}
+	n, err := h.countOf(r.URL.RawQuery)
+	if err != nil {
+		problem(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	form, ok := formOf(r.Header["Accept"])
+	if !ok {
+		problem(w, http.StatusNotAcceptable, "want application/json, text/plain or application/octet-stream")
+		return
+	}
+	if h.rate != nil {
+		if wait := h.rate.take(float64(n), time.Now()); wait > 0 {
+			w.Header().Set("Retry-After", strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10))
+			problem(w, http.StatusTooManyRequests, fmt.Sprintf("more than %g ids a second are asked for", h.cfg.Rate))
+			return
+		}
+	}
+	b := h.buffers.Get().(*buffer)
+	defer h.buffers.Put(b)
+	if cap(b.ids) < n {
+		b.ids = make([]snow.ID, n)
+	}
+	b.ids = b.ids[:n]
+	ctx, cancel := context.WithTimeout(r.Context(), h.cfg.Timeout)
+	err = h.src.Fill(ctx, b.ids)
+	cancel()
+	if err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	header := w.Header()
+	header["Cache-Control"] = noStore
+	b.text = b.text[:0]
+	switch form {
+	case formJSON:
+		header["Content-Type"] = jsonType
+		b.text = appendJSON(b.text, b.ids)
+	case formText:
+		header["Content-Type"] = textType
+		b.text = appendLines(b.text, b.ids)
+	case formBinary:
+		header["Content-Type"] = binaryType
+		b.text = appendBinary(b.text, b.ids)
+	}
+	if len(b.text) > 2048 { // shorter answers get it from net/http, and longer ones would be sent in chunks
+		header["Content-Length"] = []string{strconv.Itoa(len(b.text))}
+	}
+	_, _ = w.Write(b.text) // the client is gone, and its ids are skipped
+}
+
+// countOf returns how many ids a query asks for.
+func (h *Handler) countOf(query string) (int, error) {
+	if query == "" {
+		return 1, nil
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return 0, errors.New("the query is malformed")
+	}
+	for name := range values {
+		if name != "count" {
+			return 0, fmt.Errorf("there is no parameter %.40q; there is count", name)
+		}
+	}
+	counts := values["count"]
+	if len(counts) != 1 {
+		return 0, fmt.Errorf("count is there %d times, want once", len(counts))
+	}
+	n, err := strconv.Atoi(counts[0])
+	if err != nil || n < 1 || n > h.cfg.MaxIDs {
+		return 0, fmt.Errorf("count %.40q: want 1 to %d", counts[0], h.cfg.MaxIDs)
+	}
+	return n, nil
+}
+
+// refuse answers a request for which the source has no ids.
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case r.Context().Err() != nil: // nobody reads the answer
+	case errors.Is(err, context.DeadlineExceeded):
+		w.Header().Set("Retry-After", "1")
+		problem(w, http.StatusServiceUnavailable, "no ids could be made within "+h.cfg.Timeout.String())
+	default:
+		h.log(r.Context(), "no ids", err)
+		w.Header().Set("Retry-After", "1")
+		problem(w, http.StatusServiceUnavailable, "no ids can be made now")
+	}
+}

@@ -1,0 +1,150 @@
+package httpsnow
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shardsnow/snow"
+)
+
+// The paths of a Handler.
+const (
+	idsPath     = "/v1/ids"
+	healthPath  = "/healthz"
+	readyPath   = "/readyz"
+	metricsPath = "/metrics"
+	openAPIPath = "/openapi.json"
+)
+
+// A Handler is an http.Handler that gives ids. Make it with [New]. It is safe for
+// concurrent use.
+type Handler struct {
+	src     snow.Source
+	cfg     Config
+	tokens  [][sha256.Size]byte
+	rate    *bucket // nil: no bound
+	buffers sync.Pool
+	logged  atomic.Int64 // when a failure was logged last, in nanoseconds since 1970
+}
+
+// New returns a Handler that takes ids from src. A field of cfg that is out of bounds is a
+// *snow.FieldError.
+func New(src snow.Source, cfg Config) (*Handler, error) {
+	cfg, err := cfg.checked(src)
+	if err != nil {
+		return nil, fmt.Errorf("httpsnow: new: %w", err)
+	}
+	h := &Handler{src: src, cfg: cfg, tokens: hashes(cfg.Tokens)}
+	if cfg.Rate > 0 {
+		h.rate = newBucket(cfg.Rate, max(cfg.Rate, float64(cfg.MaxIDs)), time.Now())
+	}
+	h.buffers.New = func() any { return new(buffer) }
+	return h, nil
+}
+
+// ServeHTTP answers a request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := r.URL.Path
+	switch path { // those that need no token
+	case healthPath:
+		if allow(w, r, http.MethodGet) {
+			writeStatus(w, http.StatusOK, "ok\n")
+		}
+		return
+	case readyPath:
+		if allow(w, r, http.MethodGet) {
+			h.ready(w, r)
+		}
+		return
+	case openAPIPath:
+		if allow(w, r, http.MethodGet) {
+			serveOpenAPI(w)
+		}
+		return
+	}
+	if !h.isAllowed(r) {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		problem(w, http.StatusUnauthorized, "the request needs a bearer token in the header Authorization")
+		return
+	}
+	id, isRead := strings.CutPrefix(path, idsPath+"/")
+	switch {
+	case path == idsPath:
+		if allow(w, r, http.MethodPost) {
+			h.give(w, r)
+		}
+	case isRead && h.cfg.Layout != snow.Layout{}:
+		if allow(w, r, http.MethodGet) {
+			h.read(w, id)
+		}
+	case path == metricsPath && h.cfg.Metrics != nil:
+		h.cfg.Metrics.ServeHTTP(w, r)
+	default:
+		problem(w, http.StatusNotFound, "there is no such path; "+openAPIPath+" has those that there are")
+	}
+}
+
+// isAllowed reports whether a request has one of the tokens.
+func (h *Handler) isAllowed(r *http.Request) bool {
+	if len(h.tokens) == 0 {
+		return true
+	}
+	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") || len(token) > longestToken {
+		return false
+	}
+	sum := sha256.Sum256([]byte(token))
+	found := 0
+	for i := range h.tokens { // all of them, so that the time does not tell which one it is
+		found |= subtle.ConstantTimeCompare(sum[:], h.tokens[i][:])
+	}
+	return found == 1
+}
+
+func (h *Handler) ready(w http.ResponseWriter, r *http.Request) {
+	if h.cfg.Ready == nil {
+		writeStatus(w, http.StatusOK, "ready\n")
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), h.cfg.Timeout)
+	defer cancel()
+	if err := h.cfg.Ready(ctx); err != nil {
+		h.log(r.Context(), "not ready", err)
+		writeStatus(w, http.StatusServiceUnavailable, "not ready\n")
+		return
+	}
+	writeStatus(w, http.StatusOK, "ready\n")
+}
+
+// allow answers requests with another method than the one that a path has. HEAD is a GET without its body.
+func allow(w http.ResponseWriter, r *http.Request, method string) bool {
+	if r.Method == method || method == http.MethodGet && r.Method == http.MethodHead {
+		return true
+	}
+	w.Header().Set("Allow", method)
+	problem(w, http.StatusMethodNotAllowed, "want the method "+method)
+	return false
+}
+
+func writeStatus(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text)) // the client is gone
+}
+
+// log logs a failure of the source, unless one was logged within the last second: in an outage, every request fails.
+func (h *Handler) log(ctx context.Context, message string, err error) {
+	now, last := time.Now().UnixNano(), h.logged.Load()
+	if now-last < int64(time.Second) && now >= last || !h.logged.CompareAndSwap(last, now) {
+		return
+	}
+	h.cfg.Logger.WarnContext(ctx, "httpsnow: "+message, "error", err)
+}
