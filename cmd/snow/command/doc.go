@@ -17,6 +17,8 @@
 //	id.go idshow.go idnew.go idrange.go
 //	layout.go layoutfit.go presets.go
 //	migrate.go init.go workers.go fence.go
+//	serve.go servesource.go       the service: its server; where it gets ids
+//	version.go
 //
 //	command
 //	  ├─ internal/layoutfit   a layout for given wishes

@@ -50,8 +50,10 @@ func Open(ctx context.Context, value, dialect string, access Access, timeout tim
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := db.PingContext(ctx); err != nil {
-		if d == sqlsnow.SQLite {
-			err = fmt.Errorf("%q: %w", sqlitePath(dsn), err)
+		if path := sqlitePath(dsn); d == sqlsnow.SQLite && !strings.Contains(path, "@") { // with it, it may be a server's DSN by mistake
+			err = fmt.Errorf("%q: %w", path, err)
+		} else if d == sqlsnow.SQLite {
+			err = errors.New("the file can't be opened")
 		}
 		return nil, 0, errors.Join(fmt.Errorf("the database does not answer: %w", err), db.Close())
 	}

@@ -1,0 +1,206 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/database"
+	"github.com/shardsnow/snow/httpsnow"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+const aboutServe = `Give ids to programs in any language, over HTTP:
+
+  curl -X POST http://127.0.0.1:8017/v1/ids?count=3
+  curl http://127.0.0.1:8017/v1/ids/175928847299117063
+  curl http://127.0.0.1:8017/openapi.json
+
+The ids are of a worker number that is leased from a namespace, or dense numbers of
+a tag of segments. Any number of instances may run beside each other.
+
+It listens on the loopback interface, unless told otherwise; others need a token
+then. A token is a line of a file or of an environment variable, of 16 or more characters. The
+connection is not encrypted: put a proxy with TLS in front.
+
+SIGTERM ends it: /readyz answers 503 for the time of --drain, requests under way
+are answered, and the worker number is given back.`
+
+// serveFlags are the flags of snow serve.
+type serveFlags struct {
+	app        *app
+	listen     string
+	namespace  string
+	tag        string
+	datacenter uint64
+	worker     uint64
+	token      string
+	noToken    bool
+	maxIDs     int
+	rate       float64
+	wait       time.Duration
+	drain      time.Duration
+	db         *databaseFlags
+
+	draining atomic.Bool
+}
+
+func (a *app) serve() *cobra.Command {
+	f := &serveFlags{app: a, db: &databaseFlags{app: a, access: database.Existing}}
+	c := &cobra.Command{
+		Use: "serve", Short: "Give ids over HTTP", Long: aboutServe, Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:8017", "`HOST:PORT`; port 0 for a free one")
+	flags.StringVar(&f.namespace, "namespace", "", "`NAME` of the namespace that leases the worker number")
+	flags.StringVar(&f.tag, "segments", "", "`TAG` of dense numbers, instead of --namespace")
+	flags.Uint64Var(&f.datacenter, "datacenter", 0, "`N` of the ids, for --namespace")
+	flags.Uint64Var(&f.worker, "worker", 0, "this worker number and no other, for --namespace")
+	flags.StringVar(&f.token, "token", "", "env:NAME or @`FILE`, with a bearer token in each line, of which a request needs one")
+	flags.BoolVar(&f.noToken, "no-token", false, "let everybody who reaches the address ask for ids")
+	flags.IntVar(&f.maxIDs, "max-ids", 10_000, "`N` ids in a request at most")
+	flags.Float64Var(&f.rate, "rate", 0, "`N` ids a second at most, for all clients together; 0 for no bound")
+	flags.DurationVar(&f.wait, "wait", 5*time.Second, "how long a request may wait for ids")
+	flags.DurationVar(&f.drain, "drain", 0, "how long to answer requests after a signal, while /readyz says no")
+	f.db.add(c)
+	return c
+}
+
+func (f *serveFlags) run(c *cobra.Command) error {
+	ctx := c.Context()
+	address, tokens, err := f.check(c)
+	if err != nil {
+		return &usageError{c.CommandPath(), err}
+	}
+	db, err := f.db.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	logger := f.logger()
+	var src *served
+	if f.tag != "" {
+		src, err = serveSegments(ctx, db, f.tag, logger)
+	} else {
+		cfg := sqlsnow.LeaseConfig{Namespace: f.namespace, Datacenter: f.datacenter, Logger: logger}
+		if c.Flags().Changed("worker") {
+			cfg.Worker = &f.worker
+		}
+		src, err = serveLease(ctx, db, cfg)
+	}
+	if err != nil {
+		return err
+	}
+	handler, err := httpsnow.New(src.Source, httpsnow.Config{
+		Tokens: tokens, MaxIDs: f.maxIDs, Rate: f.rate, Timeout: f.wait, Logger: logger,
+		Ready: func(ctx context.Context) error {
+			if f.draining.Load() {
+				return errors.New("the service is ending")
+			}
+			return src.ready(ctx)
+		},
+	})
+	if err == nil {
+		err = f.listenAndServe(ctx, address, handler, src, logger)
+	} else {
+		err = &usageError{c.CommandPath(), err}
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.db.timeout)
+	defer cancel()
+	return errors.Join(err, src.close(closing))
+}
+
+// check returns the address to listen on and the tokens.
+func (f *serveFlags) check(c *cobra.Command) (*net.TCPAddr, []string, error) {
+	switch {
+	case (f.namespace == "") == (f.tag == ""):
+		return nil, nil, errors.New("want either --namespace or --segments")
+	case f.tag != "" && (c.Flags().Changed("worker") || c.Flags().Changed("datacenter")):
+		return nil, nil, errors.New("--worker and --datacenter are for --namespace")
+	case f.token != "" && f.noToken:
+		return nil, nil, errors.New("want --token or --no-token, not both")
+	case f.drain < 0:
+		return nil, nil, errors.New("--drain: want 0s or more")
+	case f.wait <= 0 || f.maxIDs <= 0:
+		return nil, nil, errors.New("--wait and --max-ids: want more than 0")
+	}
+	address, err := net.ResolveTCPAddr("tcp", f.listen)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--listen: %w", err)
+	}
+	var tokens []string
+	if f.token != "" {
+		if tokens, err = database.Secrets("--token", f.token); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !address.IP.IsLoopback() && tokens == nil && !f.noToken {
+		return nil, nil, errors.New("--listen: other machines reach this address: want --token, or --no-token")
+	}
+	return address, tokens, nil
+}
+
+func (f *serveFlags) logger() *slog.Logger {
+	if f.app.json {
+		return slog.New(slog.NewJSONHandler(f.app.Err, nil))
+	}
+	return slog.New(slog.NewTextHandler(f.app.Err, nil))
+}
+
+// listenAndServe answers requests until ctx ends, which is no error.
+func (f *serveFlags) listenAndServe(ctx context.Context, address *net.TCPAddr, handler http.Handler, src *served, logger *slog.Logger) error {
+	listener, err := net.ListenTCP("tcp", address)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      f.wait + 10*time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	if err := f.app.printLine(listening{URL: "http://" + listener.Addr().String()}); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	select {
+	case err := <-failed:
+		return err
+	case <-src.done:
+		return errors.Join(src.err(), server.Close())
+	case <-ctx.Done():
+	}
+	f.draining.Store(true)
+	if f.drain > 0 {
+		timer := time.NewTimer(f.drain)
+		defer timer.Stop()
+		select {
+		case err := <-failed:
+			return err
+		case <-timer.C:
+		}
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), server.WriteTimeout)
+	defer cancel()
+	return server.Shutdown(ending)
+}
+
+// listening is what snow serve prints when it answers requests.
+type listening struct {
+	URL string `json:"url"`
+}
+
+func (l listening) writeText(w io.Writer) { fmt.Fprintf(w, "listening on %s\n", l.URL) }

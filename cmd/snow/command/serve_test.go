@@ -1,0 +1,220 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A service is a run of snow serve.
+type service struct {
+	url  string
+	stop context.CancelFunc
+	end  <-chan int // the exit status
+
+	mu     sync.Mutex
+	stderr strings.Builder
+}
+
+// Write collects what the service logs.
+func (s *service) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stderr.Write(b)
+}
+
+func (s *service) log() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stderr.String()
+}
+
+// serve starts snow serve and returns when it answers requests.
+func serve(t *testing.T, args ...string) *service {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	read, write := io.Pipe()
+	end := make(chan int, 1)
+	s := &service{stop: stop, end: end}
+	a := &app{Streams: Streams{In: strings.NewReader(""), Out: write, Err: s}, now: time.Now}
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		end <- run(ctx, append([]string{"serve", "-json", "-listen", "127.0.0.1:0"}, args...), a)
+		_ = write.Close()
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-finished
+	})
+	var ready listening
+	if err := json.NewDecoder(read).Decode(&ready); err != nil {
+		t.Fatalf("the service does not begin: %v: %s", err, s.log())
+	}
+	go func() { _, _ = io.Copy(io.Discard, read) }()
+	s.url = ready.URL
+	return s
+}
+
+// ask sends a request and returns the status and the body.
+func (s *service) ask(t *testing.T, method, path, token string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, s.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	b, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(b)
+}
+
+// newRegistry makes a database with a namespace shop, for $SNOW_DSN.
+func newRegistry(t *testing.T) {
+	t.Helper()
+	t.Setenv("SNOW_DSN", filepath.Join(t.TempDir(), "registry.db"))
+	for _, line := range []string{"migrate", "init -namespace shop -workers 4"} {
+		if got := execute(t, strings.Fields(line)...); got.status != 0 {
+			t.Fatal(got.stderr)
+		}
+	}
+}
+
+// Two instances give different ids, and give their numbers back when they end.
+func TestServe(t *testing.T) {
+	newRegistry(t)
+	first, second := serve(t, "-namespace", "shop"), serve(t, "-namespace", "shop")
+	if c := workersOf(t).Count; c["held"] != 2 {
+		t.Errorf("two services hold numbers: %v", c)
+	}
+	seen := make(map[string]bool)
+	for _, s := range []*service{first, second} {
+		status, body := s.ask(t, "POST", "/v1/ids?count=500", "")
+		var answer struct{ IDs []string }
+		if err := json.Unmarshal([]byte(body), &answer); err != nil || status != 200 || len(answer.IDs) != 500 {
+			t.Fatalf("%d, %d ids, %v", status, len(answer.IDs), err)
+		}
+		for _, id := range answer.IDs {
+			if seen[id] {
+				t.Fatalf("id %s is there twice", id)
+			}
+			seen[id] = true
+		}
+		if status, body := s.ask(t, "GET", "/v1/ids/"+answer.IDs[0], ""); status != 200 || !strings.Contains(body, `"layout":"41+0+10+12+0`) {
+			t.Errorf("%d: %s", status, body)
+		}
+		if status, _ := s.ask(t, "GET", "/readyz", ""); status != 200 {
+			t.Errorf("ready: %d", status)
+		}
+	}
+	for _, s := range []*service{first, second} {
+		s.stop()
+		if status := <-s.end; status != 0 {
+			t.Errorf("exit status %d: %s", status, s.log())
+		}
+	}
+	if c := workersOf(t).Count; c["held"] != 0 || c["late"] != 0 {
+		t.Errorf("after the end: %v", c)
+	}
+}
+
+// A service that is ending still answers, and says that it is not ready.
+func TestServeDrains(t *testing.T) {
+	newRegistry(t)
+	s := serve(t, "-namespace", "shop", "-drain", "1s")
+	s.stop()
+	for { // until the signal has arrived; at the latest, the connection is refused
+		status, _ := s.ask(t, "GET", "/readyz", "")
+		if status == http.StatusServiceUnavailable {
+			break
+		}
+	}
+	if status, _ := s.ask(t, "POST", "/v1/ids", ""); status != 200 {
+		t.Errorf("while draining: %d", status)
+	}
+	if status := <-s.end; status != 0 {
+		t.Errorf("exit status %d: %s", status, s.log())
+	}
+}
+
+func TestServeSegmentsWithTokens(t *testing.T) {
+	newRegistry(t)
+	const token = "geheim-0123456789"
+	file := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(file, []byte("\n"+token+"\nanother-geheim-0123456789\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, "-segments", "orders", "-token", "@"+file, "-max-ids", "10", "-rate", "0.001")
+	if status, _ := s.ask(t, "POST", "/v1/ids", ""); status != 401 {
+		t.Errorf("without a token: %d", status)
+	}
+	if status, body := s.ask(t, "POST", "/v1/ids?count=3", token); status != 200 || body != `{"ids":["1","2","3"]}`+"\n" {
+		t.Errorf("%d: %s", status, body)
+	}
+	if status, _ := s.ask(t, "GET", "/v1/ids/1", token); status != 404 {
+		t.Errorf("dense numbers have parts: %d", status)
+	}
+	if status, _ := s.ask(t, "POST", "/v1/ids?count=11", token); status != 400 {
+		t.Errorf("more than -max-ids: %d", status)
+	}
+	if status, _ := s.ask(t, "POST", "/v1/ids?count=8", token); status != 429 {
+		t.Errorf("more than -rate: %d", status)
+	}
+	s.stop()
+	if status := <-s.end; status != 0 || strings.Contains(s.log(), "geheim") {
+		t.Errorf("exit status %d: %s", status, s.log())
+	}
+}
+
+func TestServeFlags(t *testing.T) {
+	t.Setenv("SHORT", "geheim")
+	newRegistry(t)
+	for _, tt := range []struct {
+		args   string
+		status int
+		output string
+	}{
+		{"", 2, "want either --namespace or --segments"},
+		{"-namespace shop -segments orders", 2, "want either --namespace or --segments"},
+		{"-segments orders -worker 1", 2, "--worker and --datacenter are for --namespace"},
+		{"-namespace shop -listen 0.0.0.0:0", 2, "want --token, or --no-token"},
+		{"-namespace shop -listen :0", 2, "want --token, or --no-token"},
+		{"-namespace shop -listen 127.0.0.1", 2, "--listen: "},
+		{"-namespace shop -token geheim-0123456789", 2, "--token: the list of processes"},
+		{"-namespace shop -token env:THERE_IS_NONE", 2, "the environment has no THERE_IS_NONE"},
+		{"-namespace shop -token env:SHORT", 2, "Tokens [0] of 6 bytes"},
+		{"-namespace shop -token env:SHORT -no-token", 2, "not both"},
+		{"-namespace shop -wait 0s", 2, "want more than 0"},
+		{"-namespace shop -max-ids 2000000", 2, "MaxIDs 2000000"},
+		{"-namespace shop -rate -1", 2, "Rate -1"},
+		{"-namespace shop -worker 4", 1, "4"},
+		{"-namespace nix", 1, `"snow init" makes a namespace`},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // for flags that are taken although they are wrong
+			defer cancel()
+			var out strings.Builder
+			a := &app{Streams: Streams{In: strings.NewReader(""), Out: &out, Err: &out}, now: time.Now}
+			status := run(ctx, append([]string{"serve"}, strings.Fields(tt.args)...), a)
+			if status != tt.status || !strings.Contains(out.String(), tt.output) || strings.Contains(out.String(), "geheim") {
+				t.Errorf("exit status %d: %s", status, out.String())
+			}
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package command
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
+)
+
+// A served is where snow serve gets its ids.
+type served struct {
+	snow.Source
+	ready func(context.Context) error
+	done  <-chan struct{} // closed when no id can be made any more; nil if that can't be
+	err   func() error    // why, after done
+	close func(context.Context) error
+}
+
+// serveLease leases a worker number.
+func serveLease(ctx context.Context, db *connected, cfg sqlsnow.LeaseConfig) (*served, error) {
+	lease, err := sqlsnow.Acquire(ctx, db.DB, db.dialect, cfg)
+	if err != nil {
+		return nil, explain(err)
+	}
+	gen, err := snow.NewGenerator(lease, snow.Config{})
+	if err != nil {
+		return nil, errors.Join(err, lease.Close(ctx))
+	}
+	return &served{
+		Source: gen,
+		ready: func(context.Context) error {
+			if s := lease.Stats(); s.Left <= 0 {
+				return fmt.Errorf("the window of worker %d is over", s.Worker)
+			}
+			return lease.Err()
+		},
+		done: lease.Done(), err: lease.Err, close: lease.Close,
+	}, nil
+}
+
+// serveSegments takes dense numbers from a counter.
+func serveSegments(ctx context.Context, db *connected, tag string, logger *slog.Logger) (*served, error) {
+	s, err := segments.Open(ctx, []*sql.DB{db.DB}, db.dialect, segments.Config{Tag: tag, Logger: logger})
+	if err != nil {
+		return nil, explain(err)
+	}
+	return &served{
+		Source: s,
+		ready: func(context.Context) error {
+			if stats := s.Stats(); stats.Left == 0 && !stats.Databases[0].Up {
+				return segments.ErrEmpty
+			}
+			return nil
+		},
+		err: func() error { return nil }, close: s.Close,
+	}, nil
+}
