@@ -37,7 +37,7 @@ func public(t *testing.T) (dirs []string) {
 	return dirs
 }
 
-// Every package has its documentation in doc.go, and every exported function
+// Every package and command has its documentation in doc.go, and every exported function
 // has an Example.
 func TestPackagesAreDocumented(t *testing.T) {
 	for _, dir := range public(t) {
@@ -53,7 +53,11 @@ func TestPackagesAreDocumented(t *testing.T) {
 				t.Fatal(err)
 			}
 			if filepath.Base(name) == "doc.go" {
-				documented = file.Doc != nil && strings.HasPrefix(file.Doc.Text(), "Package "+file.Name.Name+" ")
+				begin := "Package " + file.Name.Name + " "
+				if file.Name.Name == "main" {
+					begin = "Command " + filepath.Base(dir) + " "
+				}
+				documented = file.Doc != nil && strings.HasPrefix(file.Doc.Text(), begin)
 			} else if file.Doc != nil && !strings.HasSuffix(name, "_test.go") {
 				t.Errorf("%s: the comment above package belongs into doc.go", name)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/shardsnow/snow/httpsnow"
 )
 
-func Example() {
+func ExampleNew() {
 	worker, err := snow.Fixed(snow.Default(), 0, 7) // a lease of package sqlsnow, if there is more than one process
 	if err != nil {
 		log.Fatal(err)

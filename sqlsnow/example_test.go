@@ -212,3 +212,25 @@ func sampleRegistry() *sql.DB {
 		AddRow(2, 3, "merge of eu-2", 0, 0, 0, 0, 0))
 	return db
 }
+
+func ExampleNamespaces() {
+	db := sampleRegistry()
+	all, err := sqlsnow.Namespaces(context.Background(), db, sqlsnow.MySQL, "orders") // without a name: all of them
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, n := range all {
+		fmt.Println(n.Name, n.Workers, n.Layout)
+	}
+	// Output: orders 3 41+0+10+12+0/1ms@2024-01-01T00:00:00Z
+}
+
+func ExampleClock() {
+	db := sampleRegistry()
+	now, err := sqlsnow.Clock(context.Background(), db, sqlsnow.MySQL)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(now.Format(time.DateTime))
+	// Output: 2026-07-01 12:00:00
+}

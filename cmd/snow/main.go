@@ -1,6 +1,3 @@
-// Command snow is for the people who run programs with ids of snow: it reads and
-// makes ids, computes layouts, and looks after the worker numbers in a database.
-// "snow help" has the commands.
 package main
 
 import (

@@ -1,0 +1,10 @@
+// Command snow is for the people who run programs with ids of snow: it reads and
+// makes ids, computes layouts, looks after the worker numbers in a database, and
+// gives ids over HTTP.
+//
+//	go install github.com/shardsnow/snow/cmd/snow@latest
+//	snow help
+//
+// The work is done by [github.com/shardsnow/snow/cmd/snow/command], which other programs
+// can run.
+package main
