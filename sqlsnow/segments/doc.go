@@ -22,6 +22,7 @@
 //	open.go          Open, and the first numbers
 //	segments.go      Segments: Next, Fill, Close, and the goroutine that takes more numbers
 //	raise.go         Raise
+//	counters.go      Counters
 //	prepare.go       makes the rows of a tag
 //	rows.go          the row of one database: the statements, and why one changed nothing
 //	pool.go          which database to ask for more, and what its reply means; no I/O and no clock

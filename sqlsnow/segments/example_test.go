@@ -58,3 +58,25 @@ func ExampleRaise() {
 	fmt.Println(err)
 	// Output: <nil>
 }
+
+func ExampleCounters() {
+	db, mock, err := sqlmock.New() // in place of sql.Open
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	mock.ExpectQuery("FROM snow_segments").WillReturnRows(mock.NewRows(make([]string, 5)).
+		AddRow("invoices", 4001, 1, 0, 1).
+		AddRow("orders", 812_345, 2, 1, 2))
+
+	all, err := segments.Counters(context.Background(), db, sqlsnow.MySQL)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range all {
+		fmt.Println(c.Tag, c.Next, c.Regressed)
+	}
+	// Output:
+	// invoices 4001 false
+	// orders 812345 true
+}

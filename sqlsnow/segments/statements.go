@@ -1,5 +1,7 @@
 package segments
 
+import "github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+
 // The SQL of segments. Engine.Compile explains the names in braces. On MySQL, the insert id is the former next_id.
 const (
 	// updateTake changes no row that went back, was fenced because of that, or does not fit what was read before.
@@ -9,6 +11,8 @@ const (
 		AND next_id >= :least AND next_id <= :most {returning next_id, residue, space_uuid}`
 
 	selectRow = `SELECT space_uuid, modulus, residue, state, next_id FROM snow_segments WHERE tag = :tag`
+
+	selectCounters = `SELECT tag, next_id, modulus, residue, state FROM snow_segments ORDER BY tag` + dbserver.NoLimit
 
 	insertRow = `INSERT INTO snow_segments (tag, space_uuid, modulus, residue, state, next_id, takes)
 		VALUES (:tag, :space, :modulus, :residue, 0, :next, 0)`

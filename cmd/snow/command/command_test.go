@@ -84,7 +84,7 @@ func TestLayouts(t *testing.T) {
 	golden.Check(t, "testdata/layout.txt", transcript(t,
 		"layout",
 		"layout Discord 41+2+4+10+6/1ms@2024-01-01T00:00:00Z",
-		"layout --json 62+0+0+1+0/1h@2024-01-01T00:00:00Z",
+		"layout --json 62+0+0+1+0/1h0m0s@2024-01-01T00:00:00Z",
 		"layout - <<< default",
 		"layout 41+0+10+12",
 		"layout fit",

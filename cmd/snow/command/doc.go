@@ -16,7 +16,7 @@
 //	databaseflags.go confirm.go   what several commands ask for
 //	id.go idshow.go idnew.go idrange.go
 //	layout.go layoutfit.go presets.go
-//	migrate.go init.go workers.go fence.go
+//	migrate.go init.go workers.go fence.go segments.go
 //	serve.go servesource.go       the service: its server; where it gets ids
 //	version.go
 //

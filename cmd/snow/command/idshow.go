@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -159,7 +160,7 @@ func (s *shower) read(id snow.ID, l namedLayout, now time.Time) reading {
 	r := reading{Name: l.name, Layout: l.layout}
 	var err error
 	if r.parts, err = l.layout.Decompose(id); err != nil {
-		r.Problem = err.Error()
+		r.Problem = strings.TrimPrefix(err.Error(), "snow: decompose: ")
 		return r
 	}
 	p := &r.parts
@@ -217,7 +218,7 @@ func (all shownIDs) writeText(w io.Writer) {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s\tbase32 %s\thexadecimal %s\t%d bits\n", s.ID, s.Base32, s.Hex, s.Bits)
+		fmt.Fprintf(w, "%s  base32 %s  hexadecimal %s  %d bits\n", s.ID, s.Base32, s.Hex, s.Bits)
 		if s.Note != "" {
 			fmt.Fprintf(w, "  %s\n", s.Note)
 		}

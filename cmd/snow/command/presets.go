@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -37,6 +38,10 @@ func layoutOf(text string) (namedLayout, error) {
 	}
 	l, err := snow.ParseLayout(text)
 	if err != nil {
+		var parse *snow.ParseError
+		if errors.As(err, &parse) {
+			err = parse // without what it was wrapped in
+		}
 		return namedLayout{}, fmt.Errorf("%w; or one of %s", err, strings.Join(names, ", "))
 	}
 	for _, p := range presets() {

@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, a *app) int {
 	if ctx.Err() != nil {
 		err = fmt.Errorf("interrupted: %w", err)
 	}
-	_, _ = fmt.Fprintln(a.Err, "snow:", err)
+	_, _ = fmt.Fprintln(a.Err, "snow:", strings.TrimPrefix(err.Error(), "snow: ")) // which errors of package snow have
 	var withRemedy *remediedError
 	if errors.As(err, &withRemedy) {
 		_, _ = fmt.Fprintln(a.Err, withRemedy.remedy)
@@ -65,7 +65,7 @@ func (a *app) root() *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
-	root.AddCommand(a.id(), a.layout(), a.migrate(), a.init(), a.workers(), a.fence(), a.serve(), a.version())
+	root.AddCommand(a.id(), a.layout(), a.migrate(), a.init(), a.workers(), a.fence(), a.segments(), a.serve(), a.version())
 	return root
 }
 
@@ -118,7 +118,7 @@ func noArgs(c *cobra.Command, args []string) error {
 func someArgs(least, most int, want string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return &usageError{c.CommandPath(), fmt.Errorf("there are %d arguments, want %s", len(args), want)}
+			return &usageError{c.CommandPath(), fmt.Errorf("want %s, and not %d arguments", want, len(args))}
 		}
 		return nil
 	}
