@@ -94,6 +94,18 @@ func TestPacksOfSeveralWriters(t *testing.T) {
 	f.wantByServer("orders", "")
 }
 
+// The latest date of a chunk may be none, such as a 31st of June. The others make room for its ids nevertheless.
+func TestPacksOfInvalidDates(t *testing.T) {
+	f := packed(t)
+	f.exec(f.sources[0].DB, "SET sql_mode = 'ALLOW_INVALID_DATES'", "UPDATE orders SET created_at = '2024-06-31' WHERE id % 1000 = 0")
+	f.config.ChunkRows = 1000
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	f.wantPacks(true)
+	f.wantByServer("orders", "")
+}
+
 // Rows whose dates change before they are copied get ids of their new dates, if
 // the others leave room for them.
 func TestPacksOfChangedDates(t *testing.T) {

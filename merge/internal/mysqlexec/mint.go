@@ -137,18 +137,27 @@ func (m *minter) cut(ctx context.Context, last ledger.Chunk, rows int) (ledger.C
 		return c, err
 	}
 	var hi, latest sql.NullInt64
-	tick := "NULL"
-	if m.packed {
-		tick = m.ids.tick
+	dated, tick, date := false, "NULL", "NULL"
+	if m.packed && m.ids.date != "" {
+		tick, date = m.ids.tick, "s."+m.ids.date
 	}
 	from := " FROM " + m.from + " AS s FORCE INDEX (PRIMARY) WHERE "
+	// The tick of the latest date is made of that date: to make the tick of every row takes as long as to read the rows.
+	look := func(rows string) error {
+		text := "SELECT s.snow_rows, s.snow_last, " + tick + ", " + date + " IS NOT NULL FROM (SELECT COUNT(*) AS snow_rows, MAX(" + m.key + ") AS snow_last"
+		if date != "NULL" {
+			text += ", MAX(" + date + ") AS " + m.ids.date
+		}
+		return source.QueryRowContext(ctx, text+rows+") AS s").Scan(&c.Read, &hi, &latest, &dated)
+	}
 	if last.Hi != nil && last.Hi[0].(int64) <= math.MaxInt64-int64(rows) { // keys without large gaps are cut by their values: so most packs need no list of old ids
-		upto := []any{last.Hi[0].(int64) + int64(rows)}
-		err = source.QueryRowContext(ctx, "SELECT COUNT(*), MAX("+m.key+"), MAX("+tick+")"+from+m.within(c.Lo, upto)).Scan(&c.Read, &hi, &latest)
+		err = look(from + m.within(c.Lo, []any{last.Hi[0].(int64) + int64(rows)}))
 	}
 	if err == nil && c.Read <= int64(rows/2) {
-		err = source.QueryRowContext(ctx, "SELECT COUNT(*), MAX(k), MAX(tick) FROM (SELECT "+m.key+" AS k, "+tick+" AS tick"+from+m.within(c.Lo, nil)+
-			" ORDER BY "+m.key+" LIMIT "+strconv.Itoa(rows)+") AS found").Scan(&c.Read, &hi, &latest)
+		err = look(" FROM (SELECT " + m.key + ", " + date + from + m.within(c.Lo, nil) + " ORDER BY " + m.key + " LIMIT " + strconv.Itoa(rows) + ") AS s")
+	}
+	if err == nil && dated && !latest.Valid { // the latest date is none to [rekey.ParseDate]
+		err = source.QueryRowContext(ctx, "SELECT MAX("+tick+")"+from+m.within(c.Lo, []any{hi.Int64})).Scan(&latest)
 	}
 	c.Hi = []any{hi.Int64}
 	if m.Table.Rekeys {
