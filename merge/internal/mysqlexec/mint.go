@@ -137,24 +137,24 @@ func (m *minter) cut(ctx context.Context, last ledger.Chunk, rows int) (ledger.C
 		return c, err
 	}
 	var hi, latest sql.NullInt64
-	dated, tick, date := false, "NULL", "NULL"
-	if m.packed && m.ids.date != "" {
-		tick, date = m.ids.tick, "s."+m.ids.date
+	dated, of, name, tick := false, "NULL", "snow_tick", "s.snow_tick"
+	switch {
+	case m.packed && m.ids.date != "": // to make the tick of every row takes as long as to read the rows
+		of, name, tick = "s."+m.ids.date, m.ids.date, m.ids.tick
+	case m.packed:
+		of = m.ids.tick
 	}
 	from := " FROM " + m.from + " AS s FORCE INDEX (PRIMARY) WHERE "
-	// The tick of the latest date is made of that date: to make the tick of every row takes as long as to read the rows.
 	look := func(rows string) error {
-		text := "SELECT s.snow_rows, s.snow_last, " + tick + ", " + date + " IS NOT NULL FROM (SELECT COUNT(*) AS snow_rows, MAX(" + m.key + ") AS snow_last"
-		if date != "NULL" {
-			text += ", MAX(" + date + ") AS " + m.ids.date
-		}
-		return source.QueryRowContext(ctx, text+rows+") AS s").Scan(&c.Read, &hi, &latest, &dated)
+		return source.QueryRowContext(ctx, fmt.Sprintf(`SELECT s.snow_rows, s.snow_key, %[1]s, s.%[2]s IS NOT NULL FROM (
+			SELECT COUNT(*) AS snow_rows, MAX(s.snow_key) AS snow_key, MAX(s.%[2]s) AS %[2]s FROM (SELECT %[3]s AS snow_key, %[4]s AS %[2]s%[5]s) AS s) AS s`,
+			tick, name, m.key, of, from+rows)).Scan(&c.Read, &hi, &latest, &dated)
 	}
 	if last.Hi != nil && last.Hi[0].(int64) <= math.MaxInt64-int64(rows) { // keys without large gaps are cut by their values: so most packs need no list of old ids
-		err = look(from + m.within(c.Lo, []any{last.Hi[0].(int64) + int64(rows)}))
+		err = look(m.within(c.Lo, []any{last.Hi[0].(int64) + int64(rows)}))
 	}
 	if err == nil && c.Read <= int64(rows/2) {
-		err = look(" FROM (SELECT " + m.key + ", " + date + from + m.within(c.Lo, nil) + " ORDER BY " + m.key + " LIMIT " + strconv.Itoa(rows) + ") AS s")
+		err = look(m.within(c.Lo, nil) + " ORDER BY " + m.key + " LIMIT " + strconv.Itoa(rows))
 	}
 	if err == nil && dated && !latest.Valid { // the latest date is none to [rekey.ParseDate]
 		err = source.QueryRowContext(ctx, "SELECT MAX("+tick+")"+from+m.within(c.Lo, []any{hi.Int64})).Scan(&latest)
