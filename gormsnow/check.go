@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/idcolumn"
 )
 
 // A CheckError is one finding of [Check].
@@ -219,7 +220,7 @@ func (c *check) columns(s *schema.Schema, live *liveTable) {
 		}
 		if isKey(f) || refers[f] {
 			c.column(s, f.Name, f, live)
-		} else if column := live.columns[f.DBName]; f.PrimaryKey && column.auto != "" {
+		} else if column := live.columns[f.DBName]; f.PrimaryKey && column.Auto != "" {
 			c.automatic(s, f.Name, column, live)
 		}
 	}
@@ -237,19 +238,19 @@ func (c *check) column(s *schema.Schema, field string, f *schema.Field, live *li
 		})
 		return
 	}
-	if column.auto != "" {
+	if column.Auto != "" {
 		c.automatic(s, field, column, live)
 	}
-	if problem, remedy := column.refuse(f.IndirectFieldType); problem != "" {
+	if problem, remedy := column.Refuse(want(f.IndirectFieldType)); problem != "" {
 		c.find(CheckError{s.ModelType.String(), field, live.name + "." + f.DBName, problem, remedy})
 	}
 }
 
-func (c *check) automatic(s *schema.Schema, field string, column liveColumn, live *liveTable) {
+func (c *check) automatic(s *schema.Schema, field string, column idcolumn.Column, live *liveTable) {
 	c.find(CheckError{
-		Model: s.ModelType.String(), Field: field, Column: live.name + "." + column.name,
-		Problem: "the table makes up its own numbers where an id is missing: it is " + column.auto,
-		Remedy:  column.cure,
+		Model: s.ModelType.String(), Field: field, Column: live.name + "." + column.Name,
+		Problem: "the table makes up its own numbers where an id is missing: it is " + column.Auto,
+		Remedy:  column.Cure,
 	})
 }
 
@@ -302,7 +303,7 @@ func (c *check) largest(s *schema.Schema, live *liveTable) {
 		return
 	}
 	column, ok := live.columns[key.DBName]
-	if !ok || column.kind != integerColumn {
+	if !ok || column.Kind != idcolumn.Integer {
 		return
 	}
 	largest, err := c.max(live, column)
@@ -322,7 +323,7 @@ func (c *check) largest(s *schema.Schema, live *liveTable) {
 		}
 	}
 	c.find(CheckError{
-		Model: s.ModelType.String(), Field: key.Name, Column: live.name + "." + column.name,
+		Model: s.ModelType.String(), Field: key.Name, Column: live.name + "." + column.Name,
 		Problem: fmt.Sprintf("its largest value is %d, %s, above all ids that can be made now: new ids are below %d", largest, what, end),
 		Remedy:  "make ids with the layout of those rows, or give those rows new ids: otherwise new rows sort before them and may clash with them",
 	})

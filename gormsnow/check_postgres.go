@@ -2,9 +2,10 @@ package gormsnow
 
 import (
 	"database/sql"
-	"strings"
 
 	"gorm.io/gorm"
+
+	"github.com/shardsnow/snow/internal/idcolumn"
 )
 
 // readPostgres reads the catalogue. A name without a schema is looked up along
@@ -12,33 +13,12 @@ import (
 func readPostgres(db *gorm.DB, t *liveTable) error {
 	name := db.Statement.Quote(t.name)
 	err := eachRow(db, func(rows *sql.Rows) error {
-		var c liveColumn
-		var base, identity, value string
+		var column, typ, base, identity, value string
 		var modifier int64
-		if err := rows.Scan(&c.name, &c.typ, &base, &modifier, &identity, &value); err != nil {
+		if err := rows.Scan(&column, &typ, &base, &modifier, &identity, &value); err != nil {
 			return err
 		}
-		switch base {
-		case "int8":
-			c.kind, c.size = integerColumn, 64
-		case "int4":
-			c.kind, c.size = integerColumn, 32
-		case "int2":
-			c.kind, c.size = integerColumn, 16
-		case "numeric": // a modifier is precision << 16 | scale, plus four
-			if precision, scale := (modifier-4)>>16, (modifier-4)&0x7FF; modifier < 0 || precision-scale >= digits {
-				c.kind = anyColumn
-			}
-		case "text", "varchar", "bpchar":
-			c.kind, c.size = textColumn, max(0, modifier-4)
-		}
-		switch {
-		case identity != "":
-			c.auto, c.cure = "an identity column", "ALTER TABLE "+t.name+" ALTER "+c.name+" DROP IDENTITY"
-		case strings.HasPrefix(value, "nextval("):
-			c.auto, c.cure = "serial", "ALTER TABLE "+t.name+" ALTER "+c.name+" DROP DEFAULT"
-		}
-		t.columns[c.name] = c
+		t.columns[column] = idcolumn.Postgres(t.name, column, typ, base, modifier, identity, value)
 		return nil
 	}, `SELECT a.attname, format_type(a.atttypid, a.atttypmod), COALESCE(base.typname, t.typname),
 			CASE WHEN base.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END,

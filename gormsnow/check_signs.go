@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"gorm.io/gorm/schema"
+
+	"github.com/shardsnow/snow/internal/idcolumn"
 )
 
 // signs finds foreign keys that AutoMigrate can't create, because MySQL requires
@@ -43,15 +45,15 @@ func (c *check) sign(s *schema.Schema, rel *schema.Relationship, ref *schema.Ref
 		typ = "bigint unsigned"
 	}
 	if live, ok := c.columnOf(foreign); ok {
-		typ = live.typ
+		typ = live.Type
 	}
-	if column.kind != integerColumn || unsigned(column.typ) == unsigned(typ) {
+	if column.Kind != idcolumn.Integer || unsigned(column.Type) == unsigned(typ) {
 		return
 	}
 	at := key.Schema.Table + "." + key.DBName
 	c.find(CheckError{
 		Model: s.ModelType.String(), Field: rel.Name, Column: at,
-		Problem: "it is " + column.typ + ", and AutoMigrate creates a foreign key to it from " + name + ", which is " + typ +
+		Problem: "it is " + column.Type + ", and AutoMigrate creates a foreign key to it from " + name + ", which is " + typ +
 			": MySQL refuses that with error 3780 or errno 150",
 		Remedy: "before AutoMigrate drop the foreign keys to " + at + ", make it and the columns that refer to it " +
 			"BIGINT, and create them again; or migrate with DisableForeignKeyConstraintWhenMigrating",
@@ -59,10 +61,10 @@ func (c *check) sign(s *schema.Schema, rel *schema.Relationship, ref *schema.Ref
 }
 
 // columnOf returns the live column of a field, and false if there is none.
-func (c *check) columnOf(f *schema.Field) (liveColumn, bool) {
+func (c *check) columnOf(f *schema.Field) (idcolumn.Column, bool) {
 	live := newLiveTable(f.Schema.Table)
 	if err := c.read(c.db, live); err != nil {
-		return liveColumn{}, false // the check of its own model reports the error
+		return idcolumn.Column{}, false // the check of its own model reports the error
 	}
 	column, ok := live.columns[f.DBName]
 	return column, ok

@@ -2,13 +2,14 @@ package gormsnow
 
 import (
 	"database/sql"
-	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+
+	"github.com/shardsnow/snow/internal/idcolumn"
 )
 
 // A liveTable is what a database knows about a table.
@@ -16,13 +17,13 @@ type liveTable struct {
 	name    string // as in the model, perhaps with a schema
 	schema  string // empty for the schema of the connection
 	table   string
-	columns map[string]liveColumn // empty if there is no such table
+	columns map[string]idcolumn.Column // empty if there is no such table
 	unique  [][]string            // columns of the primary key and of each unique index that is not partial
 }
 
 // newLiveTable returns a table that is yet to be read. name is that of a model.
 func newLiveTable(name string) *liveTable {
-	t := &liveTable{name: name, columns: make(map[string]liveColumn)}
+	t := &liveTable{name: name, columns: make(map[string]idcolumn.Column)}
 	t.schema, t.table, _ = strings.Cut(name, ".")
 	if t.table == "" {
 		t.schema, t.table = "", name
@@ -33,51 +34,19 @@ func newLiveTable(name string) *liveTable {
 // A tableReader reads the columns and unique indexes of t.
 type tableReader func(db *gorm.DB, t *liveTable) error
 
-// A liveColumn is a column of a table.
-type liveColumn struct {
-	name string
-	typ  string // as the database calls it
-	kind columnKind
-	size int64  // bits of an integer; characters of a text, 0 for no bound
-	auto string // how the database generates values, such as AUTO_INCREMENT; empty if it does not
-	cure string // the statement that turns that off
-}
-
-type columnKind int
-
-const (
-	otherColumn columnKind = iota // holds no ids
-	integerColumn
-	textColumn
-	anyColumn // keeps integers and texts as they are
-)
-
-// digits is the length of the longest id as a text.
-const digits = 19
-
-// refuse returns why the column can't hold the ids of a field of type t and what
-// to do about it, or nothing. Structs may store numbers or texts.
-func (c liveColumn) refuse(t reflect.Type) (problem, remedy string) {
-	text := t.Kind() == reflect.String
-	switch {
-	case c.kind == anyColumn:
-		return "", ""
-	case c.kind == integerColumn && c.size < 64:
-		return "it is " + c.typ + ", of " + strconv.FormatInt(c.size, 10) + " bits; an id has 63 and no sign", "change its type to bigint"
-	case c.kind == textColumn && !text && t.Kind() != reflect.Struct:
-		return "it is " + c.typ + ", which sorts and compares ids as texts", "change its type to bigint"
-	case c.kind == textColumn && c.size > 0 && c.size < digits:
-		return fmt.Sprintf("it is %s; an id has up to %d digits", c.typ, digits), "make it longer"
-	case c.kind == otherColumn && text:
-		return "it is " + c.typ + ", which does not keep ids as they are", "change its type to varchar(20)"
-	case c.kind == otherColumn:
-		return "it is " + c.typ + ", which does not keep ids as they are", "change its type to bigint"
+// want returns how a field of type t keeps ids. Structs may store numbers or texts.
+func want(t reflect.Type) idcolumn.Want {
+	switch t.Kind() {
+	case reflect.String:
+		return idcolumn.Digit
+	case reflect.Struct:
+		return idcolumn.Either
 	}
-	return "", ""
+	return idcolumn.Number
 }
 
 // max returns the largest value of a column, or 0 if no value is greater than 0.
-func (c *check) max(t *liveTable, column liveColumn) (largest uint64, err error) {
+func (c *check) max(t *liveTable, column idcolumn.Column) (largest uint64, err error) {
 	name := clause.Expr{SQL: c.db.Statement.Quote(t.name)}
 	// As a text, because PostgreSQL refuses a statement that it has prepared once the type of its result has changed.
 	err = eachRow(c.db, func(rows *sql.Rows) error {
@@ -87,7 +56,7 @@ func (c *check) max(t *liveTable, column liveColumn) (largest uint64, err error)
 		}
 		largest, err = strconv.ParseUint(strings.TrimRight(value.V, " "), 10, 64)
 		return err
-	}, "SELECT CAST(MAX(?) AS CHAR(20)) FROM ?", clause.Column{Name: column.name}, name)
+	}, "SELECT CAST(MAX(?) AS CHAR(20)) FROM ?", clause.Column{Name: column.Name}, name)
 	return largest, err
 }
 

@@ -12,6 +12,7 @@ has mariadb || packages+=(mariadb-client-core)
 has pgbouncer || packages+=(pgbouncer)
 compgen -G '/usr/lib/galera/libgalera_smm.so' >/dev/null || packages+=(galera-4)
 compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || packages+=(libfaketime)
+has chromium || packages+=(chromium)
 echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || packages+=(gcc libc6-dev)
 [ "${1:-}" != -n ] || { echo "${packages[*]}"; exit 0; }
 [ ${#packages[@]} -gt 0 ] || exit 0

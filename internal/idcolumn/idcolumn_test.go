@@ -1,0 +1,67 @@
+package idcolumn_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/shardsnow/snow/internal/idcolumn"
+)
+
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	mysql := func(dataType, columnType string, characters, precision, scale int64, extra string) idcolumn.Column {
+		return idcolumn.MySQL("t", "c", dataType, columnType, characters, precision, scale, extra)
+	}
+	postgres := func(typ, base string, modifier int64, identity, value string) idcolumn.Column {
+		return idcolumn.Postgres("t", "c", typ, base, modifier, identity, value)
+	}
+	for _, tt := range []struct {
+		name    string
+		column  idcolumn.Column
+		want    idcolumn.Want
+		problem string // a part of it; empty: ids fit
+		auto    string
+	}{
+		{"bigint", mysql("bigint", "bigint(20)", 0, 19, 0, ""), idcolumn.Number, "", ""},
+		{"int", mysql("int", "int(11)", 0, 10, 0, "auto_increment"), idcolumn.Number, "it is int(11), of 32 bits", "AUTO_INCREMENT"},
+		{"decimal", mysql("decimal", "decimal(20,0)", 0, 20, 0, ""), idcolumn.Number, "", ""},
+		{"short decimal", mysql("decimal", "decimal(20,4)", 0, 20, 4, ""), idcolumn.Number, "does not keep ids", ""},
+		{"varchar for texts", mysql("varchar", "varchar(19)", 19, 0, 0, ""), idcolumn.Digit, "", ""},
+		{"short varchar for texts", mysql("varchar", "varchar(18)", 18, 0, 0, ""), idcolumn.Digit, "up to 19 digits", ""},
+		{"varchar for numbers", mysql("varchar", "varchar(20)", 20, 0, 0, ""), idcolumn.Number, "sorts and compares ids as texts", ""},
+		{"double", mysql("double", "double", 0, 22, 0, ""), idcolumn.Either, "change its type", ""},
+		{"int8", postgres("bigint", "int8", -1, "", ""), idcolumn.Number, "", ""},
+		{"serial", postgres("integer", "int4", -1, "", "nextval('t_c_seq'::regclass)"), idcolumn.Number, "of 32 bits", "serial"},
+		{"identity", postgres("bigint", "int8", -1, "d", ""), idcolumn.Number, "", "an identity column"},
+		{"numeric without a precision", postgres("numeric", "numeric", -1, "", ""), idcolumn.Number, "", ""},
+		{"numeric(19,1)", postgres("numeric(19,1)", "numeric", 19<<16|1+4, "", ""), idcolumn.Number, "does not keep ids", ""},
+		{"varchar(10)", postgres("character varying(10)", "varchar", 14, "", ""), idcolumn.Digit, "up to 19 digits", ""},
+		{"INTEGER", idcolumn.SQLite("c", "INTEGER", true), idcolumn.Number, "", "AUTOINCREMENT"},
+		{"smallint, whose size SQLite ignores", idcolumn.SQLite("c", "smallint", false), idcolumn.Number, "", ""},
+		{"varchar(3), whose length SQLite ignores", idcolumn.SQLite("c", "varchar(3)", false), idcolumn.Digit, "", ""},
+		{"real", idcolumn.SQLite("c", "DOUBLE", false), idcolumn.Digit, "change its type to varchar(20)", ""},
+		{"no type", idcolumn.SQLite("c", "", false), idcolumn.Number, "", ""},
+	} {
+		problem, remedy := tt.column.Refuse(tt.want)
+		if !strings.Contains(problem+": "+remedy, tt.problem) || (problem == "") != (tt.problem == "") || (problem == "") != (remedy == "") {
+			t.Errorf("%s: %q, %q; want %q", tt.name, problem, remedy, tt.problem)
+		}
+		if tt.column.Auto != tt.auto || (tt.column.Cure == "") != (tt.auto == "") {
+			t.Errorf("%s: %q, %q; want %q", tt.name, tt.column.Auto, tt.column.Cure, tt.auto)
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	for create, want := range map[string]bool{
+		"CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT)":                            true,
+		"create table t (id integer primary key asc on conflict replace\n autoincrement)":  true,
+		"CREATE TABLE t (id INTEGER PRIMARY KEY)":                                          false,
+		"CREATE TABLE autoincrement (id INTEGER PRIMARY KEY, autoincrement TEXT NOT NULL)": false,
+	} {
+		if got := idcolumn.Counts(create); got != want {
+			t.Errorf("%s: %v", create, got)
+		}
+	}
+}

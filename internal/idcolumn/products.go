@@ -1,0 +1,103 @@
+package idcolumn
+
+import (
+	"regexp"
+	"strings"
+)
+
+// MySQL returns a column from what information_schema.columns says: data_type, column_type,
+// character_maximum_length, numeric_precision, numeric_scale and extra. A missing number is 0.
+func MySQL(table, name, dataType, columnType string, characters, precision, scale int64, extra string) Column {
+	c := Column{Name: name, Type: columnType}
+	switch strings.ToLower(dataType) {
+	case "bigint":
+		c.Kind, c.Size = Integer, 64
+	case "int", "integer":
+		c.Kind, c.Size = Integer, 32
+	case "mediumint":
+		c.Kind, c.Size = Integer, 24
+	case "smallint":
+		c.Kind, c.Size = Integer, 16
+	case "tinyint":
+		c.Kind, c.Size = Integer, 8
+	case "decimal":
+		if precision-scale >= Digits {
+			c.Kind = Any
+		}
+	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext", "binary", "varbinary":
+		c.Kind, c.Size = Text, characters
+	}
+	if strings.Contains(strings.ToLower(extra), "auto_increment") {
+		c.Auto, c.Cure = "AUTO_INCREMENT", "ALTER TABLE "+table+" MODIFY "+name+" BIGINT NOT NULL"
+	}
+	return c
+}
+
+// Postgres returns a column from what pg_attribute says: the type as format_type writes it, the typname of the type, or of
+// the base of a domain, the modifier of that, attidentity, and the default as pg_get_expr writes it.
+func Postgres(table, name, typ, base string, modifier int64, identity, value string) Column {
+	c := Column{Name: name, Type: typ}
+	switch base {
+	case "int8":
+		c.Kind, c.Size = Integer, 64
+	case "int4":
+		c.Kind, c.Size = Integer, 32
+	case "int2":
+		c.Kind, c.Size = Integer, 16
+	case "numeric": // a modifier is precision << 16 | scale, plus four
+		if precision, scale := (modifier-4)>>16, (modifier-4)&0x7FF; modifier < 0 || precision-scale >= Digits {
+			c.Kind = Any
+		}
+	case "text", "varchar", "bpchar":
+		c.Kind, c.Size = Text, max(0, modifier-4)
+	}
+	switch {
+	case identity != "":
+		c.Auto, c.Cure = "an identity column", "ALTER TABLE "+table+" ALTER "+name+" DROP IDENTITY"
+	case strings.HasPrefix(value, "nextval("):
+		c.Auto, c.Cure = "serial", "ALTER TABLE "+table+" ALTER "+name+" DROP DEFAULT"
+	}
+	return c
+}
+
+// SQLite returns a column from its declared type. counts says whether it is in the primary key of a table for which Counts is true.
+func SQLite(name, declared string, counts bool) Column {
+	c := Column{Name: name, Type: declared, Kind: affinity(declared)}
+	if c.Kind == Integer {
+		c.Size = 64
+	}
+	if counts {
+		c.Auto, c.Cure = "AUTOINCREMENT", "copy the rows to a table with "+name+" BIGINT, PRIMARY KEY ("+name+")"
+	}
+	return c
+}
+
+// autoincrement matches SQLite's grammar, which allows it only for an INTEGER primary key.
+var autoincrement = regexp.MustCompile(`(?i)\bPRIMARY\s+KEY(\s+(ASC|DESC))?(\s+ON\s+CONFLICT\s+\w+)?\s+AUTOINCREMENT\b`)
+
+// Counts reports whether a CREATE TABLE of SQLite makes the primary key AUTOINCREMENT. An INTEGER primary key without it also makes
+// up a value for NULL.
+func Counts(createTable string) bool { return autoincrement.MatchString(createTable) }
+
+// affinity returns what a column of a declared type keeps, by the rules of
+// https://www.sqlite.org/datatype3.html, section 3.1. Lengths are not enforced.
+func affinity(declared string) Kind {
+	typ := strings.ToUpper(declared)
+	has := func(parts ...string) bool {
+		for _, part := range parts {
+			if strings.Contains(typ, part) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("INT"):
+		return Integer
+	case has("CHAR", "CLOB", "TEXT"):
+		return Text
+	case has("REAL", "FLOA", "DOUB"):
+		return Other
+	}
+	return Any // BLOB and no type keep the value, NUMERIC turns digits into an integer
+}
