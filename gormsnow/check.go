@@ -292,10 +292,6 @@ func (c *check) join(s *schema.Schema, rel *schema.Relationship) {
 	}
 }
 
-// aheadOfClock is how far the time of a new id may be ahead of the clock: a
-// generator's MaxAhead is at most a minute. See [snow.Config].
-const aheadOfClock = time.Minute
-
 // largest compares the largest id of the table with the ids that are made now.
 func (c *check) largest(s *schema.Schema, live *liveTable) {
 	key := s.PrioritizedPrimaryField
@@ -311,22 +307,11 @@ func (c *check) largest(s *schema.Schema, live *liveTable) {
 		c.fail(fmt.Errorf("model %s: read the largest %s.%s: %w", s.ModelType, live.name, key.DBName, err))
 		return
 	}
-	now := time.Now()
-	_, end := c.layout.Between(now, now.Add(aheadOfClock+c.layout.Tick()))
-	if largest < uint64(end) {
-		return
+	if problem := idcolumn.Ahead(largest, c.layout, time.Now()); problem != "" {
+		c.find(CheckError{
+			Model: s.ModelType.String(), Field: key.Name, Column: live.name + "." + column.Name, Problem: problem, Remedy: idcolumn.AheadRemedy,
+		})
 	}
-	what := "which the layout " + c.layout.String() + " can't make"
-	if id := snow.ID(largest); id > 0 {
-		if parts, err := c.layout.Decompose(id); err == nil {
-			what = "an id of " + parts.Time.Format(time.RFC3339)
-		}
-	}
-	c.find(CheckError{
-		Model: s.ModelType.String(), Field: key.Name, Column: live.name + "." + column.Name,
-		Problem: fmt.Sprintf("its largest value is %d, %s, above all ids that can be made now: new ids are below %d", largest, what, end),
-		Remedy:  "make ids with the layout of those rows, or give those rows new ids: otherwise new rows sort before them and may clash with them",
-	})
 }
 
 // distinct reports whether no two rows have the same values in columns.

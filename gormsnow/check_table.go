@@ -3,7 +3,6 @@ package gormsnow
 import (
 	"database/sql"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"gorm.io/gorm"
@@ -18,7 +17,7 @@ type liveTable struct {
 	schema  string // empty for the schema of the connection
 	table   string
 	columns map[string]idcolumn.Column // empty if there is no such table
-	unique  [][]string            // columns of the primary key and of each unique index that is not partial
+	unique  [][]string                 // columns of the primary key and of each unique index that is not partial
 }
 
 // newLiveTable returns a table that is yet to be read. name is that of a model.
@@ -48,15 +47,14 @@ func want(t reflect.Type) idcolumn.Want {
 // max returns the largest value of a column, or 0 if no value is greater than 0.
 func (c *check) max(t *liveTable, column idcolumn.Column) (largest uint64, err error) {
 	name := clause.Expr{SQL: c.db.Statement.Quote(t.name)}
-	// As a text, because PostgreSQL refuses a statement that it has prepared once the type of its result has changed.
 	err = eachRow(c.db, func(rows *sql.Rows) error {
 		var value sql.Null[string]
-		if err := rows.Scan(&value); err != nil || !value.Valid || strings.HasPrefix(value.V, "-") {
+		if err := rows.Scan(&value); err != nil {
 			return err
 		}
-		largest, err = strconv.ParseUint(strings.TrimRight(value.V, " "), 10, 64)
+		largest, err = idcolumn.ParseLargest(value.V)
 		return err
-	}, "SELECT CAST(MAX(?) AS CHAR(20)) FROM ?", clause.Column{Name: column.Name}, name)
+	}, "SELECT "+idcolumn.Largest("?")+" FROM ?", clause.Column{Name: column.Name}, name)
 	return largest, err
 }
 

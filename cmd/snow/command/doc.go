@@ -6,7 +6,8 @@
 //	0  done
 //	1  failed: the database, the network or a file
 //	2  wrong flags or arguments
-//	3  the answer is no: a layout that can't be, an id that no layout fits
+//	3  the answer is no: a layout that can't be, an id that no layout fits, an
+//	   audit with findings
 //	4  not confirmed
 //
 // # Inside
@@ -16,11 +17,12 @@
 //	databaseflags.go confirm.go   what several commands ask for
 //	id.go idshow.go idnew.go idrange.go
 //	layout.go layoutfit.go presets.go
-//	migrate.go init.go workers.go fence.go segments.go
+//	migrate.go init.go workers.go fence.go segments.go audit.go
 //	serve.go servesource.go       the service: its server; where it gets ids
 //	version.go
 //
 //	command
 //	  ├─ internal/layoutfit   a layout for given wishes
+//	  ├─ internal/audit       what makes ids go wrong in live tables
 //	  └─ internal/database    DSNs, drivers
 package command

@@ -1,0 +1,91 @@
+package audit
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/idcolumn"
+)
+
+// sample is how many of the latest ids of a table are read for each layout.
+const sample = 1000
+
+// young is how long after the epoch of a layout ids are told apart from counted numbers.
+const young = 24 * time.Hour
+
+// readIDs reads the largest value of the first column of the key, and the latest ids, which its index has at hand.
+func (a *audit) readIDs(ctx context.Context, t *table) error {
+	if len(t.key) == 0 {
+		return nil
+	}
+	c, ok := t.column(t.key[0])
+	if !ok || c.Kind != idcolumn.Integer {
+		return nil
+	}
+	column, from := a.dialect.Quote(c.Name), a.dialect.Quote(t.name)
+	if t.schema != "" {
+		from = a.dialect.Quote(t.schema) + "." + from
+	}
+	var largest sql.Null[string]
+	if err := a.db.QueryRowContext(ctx, "SELECT "+idcolumn.Largest(column)+" FROM "+from).Scan(&largest); err != nil {
+		return err
+	}
+	var err error
+	if t.largest, err = idcolumn.ParseLargest(largest.V); err != nil || c.Size < 64 {
+		return err
+	}
+	seen := make(map[uint64]bool)
+	now := time.Now()
+	for _, l := range a.layouts {
+		begin, end := span(l, now)
+		if t.largest < begin {
+			continue
+		}
+		query := fmt.Sprintf("SELECT %s FROM %s WHERE %s >= %d AND %s < %d ORDER BY %s DESC LIMIT %d", column, from, column, begin, column, end, column, sample)
+		err := a.each(ctx, query, func(rows *sql.Rows) error {
+			var id int64
+			if err := rows.Scan(&id); err != nil {
+				return err
+			}
+			if !seen[uint64(id)] {
+				seen[uint64(id)] = true
+				t.latest = append(t.latest, uint64(id))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// span returns the ids of a layout that were made until now and are told apart from counted numbers.
+func span(l snow.Layout, now time.Time) (begin, end uint64) {
+	_, ahead := l.Between(now, now.Add(idcolumn.AheadOfClock+l.Tick()))
+	first, _ := l.Between(l.Epoch().Add(young), now)
+	return uint64(first), uint64(ahead)
+}
+
+// largest finds a key that is above all ids that can be made now.
+func (a *audit) largest(t *table, now time.Time) {
+	if len(a.layouts) == 0 || t.largest == 0 {
+		return
+	}
+	problem, fits := "", false
+	for _, l := range a.layouts {
+		begin, end := span(l, now)
+		t.hasIDs = t.hasIDs || t.largest >= begin && t.largest < end
+		problem = idcolumn.Ahead(t.largest, l, now)
+		fits = fits || problem == ""
+	}
+	if !fits {
+		a.find(t, t.key[0], Error, problem, idcolumn.AheadRemedy)
+	}
+}
+
+func formatID(id uint64) string { return strconv.FormatUint(id, 10) }
