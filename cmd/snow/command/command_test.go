@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/internal/golden"
+	"github.com/shardsnow/snow/internal/idtext"
+	"github.com/shardsnow/snow/internal/timetext"
 )
 
 // today is the local clock of the tests.
@@ -127,7 +129,7 @@ func TestNewIDs(t *testing.T) {
 			}
 			seen := make(map[string]bool)
 			for _, id := range strings.Fields(got.stdout) {
-				if s, err := parseID(id); err != nil || seen[id] {
+				if s, err := idtext.Parse(id); err != nil || seen[id] {
 					t.Fatalf("%q: %v, seen before: %v", id, s, seen[id])
 				}
 				seen[id] = true
@@ -202,7 +204,7 @@ func TestSpans(t *testing.T) {
 		{0, "0ms"}, {0.25, "250ms"}, {1, "1s"}, {61, "1m 1s"}, {3600, "1h"}, {3601, "1h"}, {86399, "23h 59m"},
 		{31556952, "1y"}, {31556952 + 86400, "1y 1d"}, {-61, "-1m 1s"}, {1e30, "3168873850y 248d"},
 	} {
-		if got := span(tt.seconds); got != tt.want {
+		if got := timetext.Span(tt.seconds); got != tt.want {
 			t.Errorf("%v seconds: %q, want %q", tt.seconds, got, tt.want)
 		}
 	}

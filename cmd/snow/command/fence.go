@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
+	"github.com/shardsnow/snow/internal/census"
+	"github.com/shardsnow/snow/internal/timetext"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -16,9 +18,6 @@ ids can reach the database.
 
 Processes that hold a number go on. New ones must wait until the longest window
 is over that could have been granted before.`
-
-// fenceSkew is how far the clock of the database before the restore may have been ahead, for which Fence allows.
-const fenceSkew = 30 * time.Second
 
 func (a *app) fence() *cobra.Command {
 	flags := &databaseFlags{app: a, access: database.Existing}
@@ -39,7 +38,7 @@ func (a *app) fence() *cobra.Command {
 			if err != nil {
 				return explain(err)
 			}
-			window := max(all[0].Window, all[0].PinnedWindow) + fenceSkew
+			window := census.Wait(all[0])
 			d := done{Dialect: db.dialect.String(), Namespace: namespace, DryRun: confirm.dryRun}
 			if confirm.dryRun {
 				d.Done = fmt.Sprintf("nothing was changed; %d worker numbers would be fenced, and new processes would wait for up to %v", all[0].Workers, window)
@@ -57,7 +56,7 @@ func (a *app) fence() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("the namespace is fenced, but: %w", explain(err))
 			}
-			d.Done = fmt.Sprintf("fenced; new processes wait until %s in the database's time", stamp(until))
+			d.Done = fmt.Sprintf("fenced; new processes wait until %s in the database's time", timetext.Stamp(until))
 			return a.print(d)
 		},
 	}

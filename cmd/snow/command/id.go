@@ -2,10 +2,8 @@ package command
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,42 +15,6 @@ func (a *app) id() *cobra.Command {
 	c := a.group("id", "Read and make ids", "")
 	c.AddCommand(a.idShow(), a.idNew(), a.idRange())
 	return c
-}
-
-// A spelling is a text that was read as an id.
-type spelling struct {
-	id   snow.ID
-	note string // what else the text could be
-}
-
-// parseID reads an id in any of its spellings: decimal, base32 of 13
-// characters, or hexadecimal after 0x.
-func parseID(text string) (spelling, error) {
-	if digits, ok := strings.CutPrefix(strings.ToLower(text), "0x"); ok {
-		n, err := strconv.ParseUint(digits, 16, 63)
-		if err != nil {
-			return spelling{}, fmt.Errorf("id %.40q: want at most 63 bits in hexadecimal", text)
-		}
-		return nonzero(spelling{id: snow.ID(n)})
-	}
-	id, err := snow.ParseID(text)
-	base32, err32 := snow.ParseBase32(text)
-	switch {
-	case err == nil && err32 == nil:
-		return nonzero(spelling{id, "read as decimal; as base32 it is " + base32.String()})
-	case err == nil:
-		return nonzero(spelling{id: id})
-	case err32 == nil:
-		return nonzero(spelling{id: base32})
-	}
-	return spelling{}, fmt.Errorf("id %.40q: want decimal, 13 characters of base32, or hexadecimal after 0x", text)
-}
-
-func nonzero(s spelling) (spelling, error) {
-	if s.id.IsZero() {
-		return spelling{}, errors.New("id 0: it means that no id was assigned")
-	}
-	return s, nil
 }
 
 // A reading is what a layout reads from an id.

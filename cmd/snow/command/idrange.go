@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/timetext"
 )
 
 const aboutRange = `Show which ids were made from FROM on and before TO, for queries and partitions.
@@ -69,7 +70,7 @@ type idRange struct {
 
 func (r idRanges) writeText(w io.Writer) {
 	for _, r2 := range r.Ranges {
-		fmt.Fprintf(w, "%s\t%s\t%s >= %d AND %s < %d\n", stamp(r2.From), stamp(r2.To), r.column, r2.First, r.column, r2.End)
+		fmt.Fprintf(w, "%s\t%s\t%s >= %d AND %s < %d\n", timetext.Stamp(r2.From), timetext.Stamp(r2.To), r.column, r2.First, r.column, r2.End)
 	}
 }
 

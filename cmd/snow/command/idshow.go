@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/census"
+	"github.com/shardsnow/snow/internal/idtext"
+	"github.com/shardsnow/snow/internal/timetext"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -96,7 +99,7 @@ func (s *shower) showAll(args []string) error {
 	all := shownIDs{}
 	misfits := 0
 	add := func(text string) error {
-		id, err := parseID(text)
+		id, err := idtext.Parse(text)
 		if err != nil {
 			return &usageError{"snow id show", err}
 		}
@@ -136,18 +139,18 @@ func (s *shower) showAll(args []string) error {
 	return nil
 }
 
-func (s *shower) show(id spelling) shownID {
+func (s *shower) show(id idtext.Reading) shownID {
 	now := s.app.now()
 	shown := shownID{
-		ID: id.id, Base32: id.id.Base32(), Hex: "0x" + strconv.FormatInt(int64(id.id), 16),
-		Bits: bits.Len64(uint64(id.id)), Note: id.note, Layouts: []reading{}, now: now,
+		ID: id.ID, Base32: id.ID.Base32(), Hex: "0x" + strconv.FormatInt(int64(id.ID), 16),
+		Bits: bits.Len64(uint64(id.ID)), Note: id.Note, Layouts: []reading{}, now: now,
 	}
 	for _, l := range s.layouts {
-		shown.Layouts = append(shown.Layouts, s.read(id.id, l, now))
+		shown.Layouts = append(shown.Layouts, s.read(id.ID, l, now))
 	}
 	if len(s.layouts) == 0 {
 		for _, l := range presets() {
-			if r := s.read(id.id, l, now); r.Problem == "" {
+			if r := s.read(id.ID, l, now); r.Problem == "" {
 				shown.Layouts = append(shown.Layouts, r)
 			}
 		}
@@ -165,7 +168,7 @@ func (s *shower) read(id snow.ID, l namedLayout, now time.Time) reading {
 	}
 	p := &r.parts
 	r.Time, r.Datacenter, r.Worker, r.Sequence, r.Shard = p.Time.Format(time.RFC3339Nano), &p.Datacenter, &p.Worker, &p.Sequence, &p.Shard
-	if age := since(p.Time, now); math.Abs(age) < math.MaxInt64/1e9 {
+	if age := timetext.Since(p.Time, now); math.Abs(age) < math.MaxInt64/1e9 {
 		ns := int64(now.Sub(p.Time))
 		r.AgeNS = &ns
 	}
@@ -173,44 +176,9 @@ func (s *shower) read(id snow.ID, l namedLayout, now time.Time) reading {
 		r.Problem = "the time is in the future"
 	}
 	if l == s.namespace {
-		r.Holder = holderAt(s.workers, l.layout, p.Worker, p.Time)
+		r.Holder = census.HolderAt(s.workers, l.layout, p.Worker, p.Time)
 	}
 	return r
-}
-
-// soonFloor is how far the first window of a lease may begin after the number was taken, if it was free. A window that begins later was
-// fenced, or followed a probation.
-const soonFloor = 2 * time.Second
-
-// holderAt returns who had a worker number in the tick that begins at t, as far as the
-// present rows tell: a row has its last holder only.
-func holderAt(workers []sqlsnow.WorkerInfo, l snow.Layout, number uint64, t time.Time) string {
-	for _, w := range workers {
-		if w.Worker != number {
-			continue
-		}
-		switch {
-		case w.State == sqlsnow.Reserved:
-			return w.Holder + ", for whom the number is reserved"
-		case w.Claimed.IsZero() || w.State == sqlsnow.Claimed:
-			return "not known"
-		case t.Before(beginning(w, l)):
-			return "not known: the number was leased again at " + stamp(w.Claimed)
-		case !t.Before(w.Ceiling):
-			return "nobody: the last window ended at " + stamp(w.Ceiling)
-		}
-		return w.Holder
-	}
-	return "nobody: the namespace has no such number"
-}
-
-// beginning returns the start of the first tick of a lease.
-func beginning(w sqlsnow.WorkerInfo, l snow.Layout) time.Time {
-	begin := l.Epoch().Add(w.Claimed.Sub(l.Epoch()) / l.Tick() * l.Tick())
-	if w.Floor.After(begin) && !w.Floor.After(w.Claimed.Add(soonFloor+l.Tick())) {
-		return w.Floor // the ticks before are those of the former holder
-	}
-	return begin
 }
 
 func (all shownIDs) writeText(w io.Writer) {
@@ -241,7 +209,7 @@ func (r reading) writeText(w io.Writer, now time.Time) {
 		return
 	}
 	p, b := r.parts, r.Layout.Bits()
-	fmt.Fprintf(w, "  %s\t%s\t%s\tworker %d", name, stamp(p.Time), distance(p.Time, now), p.Worker)
+	fmt.Fprintf(w, "  %s\t%s\t%s\tworker %d", name, timetext.Stamp(p.Time), timetext.Distance(p.Time, now), p.Worker)
 	if b.Datacenter > 0 {
 		fmt.Fprintf(w, ", datacenter %d", p.Datacenter)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/timetext"
 )
 
 const aboutLayout = `Show what a layout can do: years, worker numbers, ids a second.
@@ -82,7 +83,7 @@ func describe(l namedLayout, now time.Time) shownLayout {
 	end := l.layout.End()
 	return shownLayout{
 		Name: l.name, Layout: l.layout, Bits: sum, Spare: 63 - sum,
-		End: end.Format(time.RFC3339Nano), end: end, YearsLeft: math.Round(10*since(now, end)/yearSeconds) / 10,
+		End: end.Format(time.RFC3339Nano), end: end, YearsLeft: math.Round(10*timetext.Since(now, end)/yearSeconds) / 10,
 		Datacenters: 1 << b.Datacenter, Workers: l.layout.Workers(), Shards: 1 << b.Shard,
 		PerSecond:  l.layout.PerSecond(),
 		AllSecond:  l.layout.PerSecond() * math.Ldexp(1, int(b.Datacenter+b.Worker)),
@@ -114,9 +115,9 @@ func (l shownLayout) writeText(w io.Writer) {
 	fmt.Fprintf(w, "layout\t%s\n", name)
 	fmt.Fprintf(w, "bits\t%d of 63, %d to spare\n", l.Bits, l.Spare)
 	if l.YearsLeft > 0 {
-		fmt.Fprintf(w, "until\t%s, %.1f years\n", stamp(l.end), l.YearsLeft)
+		fmt.Fprintf(w, "until\t%s, %.1f years\n", timetext.Stamp(l.end), l.YearsLeft)
 	} else {
-		fmt.Fprintf(w, "until\t%s: it reads ids, and makes no new ones\n", stamp(l.end))
+		fmt.Fprintf(w, "until\t%s: it reads ids, and makes no new ones\n", timetext.Stamp(l.end))
 	}
 	fmt.Fprintf(w, "workers\t%d", l.Workers)
 	if l.Datacenters > 1 {

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/census"
+	"github.com/shardsnow/snow/internal/timetext"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -100,7 +102,7 @@ func (f *workersFlags) read(ctx context.Context, db *connected) (result, error) 
 	if err != nil {
 		return nil, err
 	}
-	return census(f.namespace, rows, now, f.all), nil
+	return countWorkers(f.namespace, rows, now, f.all), nil
 }
 
 // A shownWorkers is the result of workers for a namespace.
@@ -122,33 +124,13 @@ type shownWorker struct {
 	Leasable *time.Time `json:"leasable,omitempty"`
 }
 
-// The states of a number for people, in the order in which they are counted.
-var workerStates = [...]string{"held", "late", "claimed", "cooling", "reserved", "free"}
-
-// stateOf returns what a number is at a time of the database.
-func stateOf(w sqlsnow.WorkerInfo, now time.Time) string {
-	switch {
-	case w.State == sqlsnow.Reserved:
-		return "reserved"
-	case !w.Leasable.After(now):
-		return "free"
-	case w.State == sqlsnow.Claimed:
-		return "claimed"
-	case w.State == sqlsnow.Free:
-		return "cooling"
-	case w.RenewBy.Before(now) || !w.Ceiling.After(now):
-		return "late"
-	}
-	return "held"
-}
-
-func census(namespace string, rows []sqlsnow.WorkerInfo, now time.Time, free bool) shownWorkers {
+func countWorkers(namespace string, rows []sqlsnow.WorkerInfo, now time.Time, free bool) shownWorkers {
 	s := shownWorkers{Namespace: namespace, Now: now, Count: make(map[string]int), Workers: []shownWorker{}}
-	for _, state := range workerStates {
+	for _, state := range census.States() {
 		s.Count[state] = 0
 	}
 	for _, w := range rows {
-		state := stateOf(w, now)
+		state := census.StateOf(w, now)
 		s.Count[state]++
 		if state == "free" && !free {
 			continue
@@ -172,8 +154,8 @@ func known(t time.Time) *time.Time {
 }
 
 func (s shownWorkers) writeText(w io.Writer) {
-	fmt.Fprintf(w, "%s at %s:", s.Namespace, stamp(s.Now))
-	for i, state := range workerStates {
+	fmt.Fprintf(w, "%s at %s:", s.Namespace, timetext.Stamp(s.Now))
+	for i, state := range census.States() {
 		if i > 0 {
 			fmt.Fprint(w, ",")
 		}
@@ -193,7 +175,7 @@ func when(t *time.Time, now time.Time) string {
 	if t == nil {
 		return "-"
 	}
-	return distance(*t, now)
+	return timetext.Distance(*t, now)
 }
 
 // printable returns a text that others wrote without what could change the terminal or the table.
