@@ -43,6 +43,11 @@ type Config struct {
 	// Metrics, if not nil, is served at /metrics, for example promhttp.Handler.
 	Metrics http.Handler
 
+	// Page, if not nil, is served at /page/ and below, for people with a browser, for example that of package page. If
+	// there are Tokens, the browser asks for a password, which is one of them, with any name. Such a password opens the
+	// page only.
+	Page http.Handler
+
 	// Logger logs requests that got no ids because of the source, at most one each second. Nil means slog.Default.
 	Logger *slog.Logger
 }

@@ -8,6 +8,7 @@
 //	GET  /healthz /readyz  for the platform
 //	GET  /metrics          Config.Metrics
 //	GET  /openapi.json     all of this for programs
+//	GET  /page/            Config.Page, for people
 //
 // The form of new ids is what the header Accept asks for: application/json,
 // text/plain with one id in each line, or application/octet-stream with eight

@@ -20,6 +20,7 @@ const (
 	healthPath  = "/healthz"
 	readyPath   = "/readyz"
 	metricsPath = "/metrics"
+	pagePath    = "/page"
 	openAPIPath = "/openapi.json"
 )
 
@@ -69,6 +70,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
+	if h.cfg.Page != nil && (path == pagePath || strings.HasPrefix(path, pagePath+"/")) {
+		h.page(w, r)
+		return
+	}
 	if !h.isAllowed(r) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		problem(w, http.StatusUnauthorized, "the request needs a bearer token in the header Authorization")
@@ -91,13 +96,33 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// page serves Config.Page to a request with a token, which for a browser is a password.
+func (h *Handler) page(w http.ResponseWriter, r *http.Request) {
+	_, password, ok := r.BasicAuth()
+	switch {
+	case !h.isAllowed(r) && !(ok && h.isToken(password)):
+		w.Header().Set("WWW-Authenticate", `Basic realm="snow", charset="UTF-8"`)
+		problem(w, http.StatusUnauthorized, "the page needs one of the tokens as a password, with any name")
+	case r.URL.Path == pagePath:
+		w.Header().Set("Location", "page/") // relative, because a prefix of the path may have been taken away
+		w.WriteHeader(http.StatusPermanentRedirect)
+	default:
+		http.StripPrefix(pagePath, h.cfg.Page).ServeHTTP(w, r)
+	}
+}
+
 // isAllowed reports whether a request has one of the tokens.
 func (h *Handler) isAllowed(r *http.Request) bool {
 	if len(h.tokens) == 0 {
 		return true
 	}
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !ok || !strings.EqualFold(scheme, "Bearer") || len(token) > longestToken {
+	return ok && strings.EqualFold(scheme, "Bearer") && h.isToken(token)
+}
+
+// isToken reports whether a text is one of the tokens.
+func (h *Handler) isToken(token string) bool {
+	if len(token) > longestToken {
 		return false
 	}
 	sum := sha256.Sum256([]byte(token))

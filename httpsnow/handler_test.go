@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -288,5 +289,44 @@ func TestConfig(t *testing.T) {
 		case tt.field != "" && (!errors.As(err, &field) || field.Field != tt.field || strings.Contains(err.Error(), "geheim")):
 			t.Errorf("%s: %v", tt.field, err)
 		}
+	}
+}
+
+func TestPage(t *testing.T) {
+	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Path) })
+	const token = "0123456789abcdef"
+	h := newHandler(t, &counter{}, Config{Layout: snow.Default(), Page: page, Tokens: []string{token}})
+	for _, tt := range []struct {
+		path, password, bearer string
+		status                 int
+		body                   string
+	}{
+		{"/page/", "", "", 401, "as a password"},
+		{"/page/live", token + "0", "", 401, "as a password"},
+		{"/page/live", token, "", 200, "/live"},
+		{"/page/", "", token, 200, "/"},
+		{"/page", token, "", 308, ""},
+		{"/pages", token, "", 401, "bearer"},
+		{"/v1/ids/7", token, "", 401, "bearer"}, // a browser must not use up ids with the page's password
+		{"/v1/ids/7", "", token, 200, ""},
+	} {
+		r := httptest.NewRequest("GET", tt.path, nil)
+		if tt.password != "" {
+			r.SetBasicAuth("anybody", tt.password)
+		}
+		if tt.bearer != "" {
+			r.Header.Set("Authorization", "Bearer "+tt.bearer)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.body) {
+			t.Errorf("%+v: %d %s", tt, w.Code, w.Body)
+		}
+	}
+	if w := ask(newHandler(t, &counter{}, Config{}), "GET", "/page/"); w.Code != 404 {
+		t.Errorf("without a page: %d", w.Code)
+	}
+	if w := ask(newHandler(t, &counter{}, Config{Page: page}), "GET", "/page/"); w.Code != 200 {
+		t.Errorf("without tokens: %d", w.Code)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
 	"github.com/shardsnow/snow/httpsnow"
+	"github.com/shardsnow/snow/httpsnow/page"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -23,6 +24,7 @@ const aboutServe = `Give ids to programs in any language, over HTTP:
   curl -X POST http://127.0.0.1:8017/v1/ids?count=3
   curl http://127.0.0.1:8017/v1/ids/175928847299117063
   curl http://127.0.0.1:8017/openapi.json
+  snow serve --page, and a browser at http://127.0.0.1:8017/page/
 
 The ids are of a worker number that is leased from a namespace, or dense numbers of
 a tag of segments. Any number of instances may run beside each other.
@@ -48,6 +50,7 @@ type serveFlags struct {
 	rate       float64
 	wait       time.Duration
 	drain      time.Duration
+	page       bool
 	db         *databaseFlags
 
 	draining atomic.Bool
@@ -71,6 +74,7 @@ func (a *app) serve() *cobra.Command {
 	flags.Float64Var(&f.rate, "rate", 0, "`N` ids a second at most, for all clients together; 0 for no bound")
 	flags.DurationVar(&f.wait, "wait", 5*time.Second, "how long a request may wait for ids")
 	flags.DurationVar(&f.drain, "drain", 0, "how long to answer requests after a signal, while /readyz says no")
+	flags.BoolVar(&f.page, "page", false, "show the worker numbers and the counters of the database at /page/; a token is the password")
 	f.db.add(c)
 	return c
 }
@@ -100,7 +104,12 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	pages, err := f.newPage(db, logger)
+	if err != nil {
+		return errors.Join(err, f.release(ctx, src))
+	}
 	handler, err := httpsnow.New(src.Source, httpsnow.Config{
+		Page:   pages,
 		Tokens: tokens, MaxIDs: f.maxIDs, Rate: f.rate, Timeout: f.wait, Logger: logger,
 		Ready: func(ctx context.Context) error {
 			if f.draining.Load() {
@@ -114,9 +123,22 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	} else {
 		err = &usageError{c.CommandPath(), err}
 	}
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.db.timeout)
+	return errors.Join(err, f.release(ctx, src))
+}
+
+// release gives back what src holds, also after ctx has ended.
+func (f *serveFlags) release(ctx context.Context, src *served) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.db.timeout)
 	defer cancel()
-	return errors.Join(err, src.close(closing))
+	return src.close(ctx)
+}
+
+// newPage returns the page, or nil without --page.
+func (f *serveFlags) newPage(db *connected, logger *slog.Logger) (http.Handler, error) {
+	if !f.page {
+		return nil, nil
+	}
+	return page.New([]page.Database{{DB: db.DB, Dialect: db.dialect}}, page.Config{Logger: logger})
 }
 
 // check returns the address to listen on and the tokens.
@@ -173,7 +195,7 @@ func (f *serveFlags) listenAndServe(ctx context.Context, address *net.TCPAddr, h
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	if err := f.app.printLine(listening{URL: "http://" + listener.Addr().String()}); err != nil {
+	if err := f.app.printLine(listening{URL: "http://" + listener.Addr().String(), page: f.page}); err != nil {
 		return errors.Join(err, server.Close())
 	}
 	select {
@@ -200,7 +222,13 @@ func (f *serveFlags) listenAndServe(ctx context.Context, address *net.TCPAddr, h
 
 // listening is what snow serve prints when it answers requests.
 type listening struct {
-	URL string `json:"url"`
+	URL  string `json:"url"`
+	page bool
 }
 
-func (l listening) writeText(w io.Writer) { fmt.Fprintf(w, "listening on %s\n", l.URL) }
+func (l listening) writeText(w io.Writer) {
+	fmt.Fprintf(w, "listening on %s\n", l.URL)
+	if l.page {
+		fmt.Fprintf(w, "the page is %s/page/\n", l.URL)
+	}
+}

@@ -134,6 +134,17 @@ func TestServe(t *testing.T) {
 	}
 }
 
+func TestServePage(t *testing.T) {
+	newRegistry(t)
+	s := serve(t, "-namespace", "shop", "-page")
+	if status, body := s.ask(t, "GET", "/page/", ""); status != 200 || !strings.Contains(body, `data-count="held"><b>1</b>`) {
+		t.Errorf("%d: %s", status, body)
+	}
+	if status, _ := serve(t, "-namespace", "shop").ask(t, "GET", "/page/", ""); status != 404 {
+		t.Errorf("without -page: %d", status)
+	}
+}
+
 // A service that is ending still answers, and says that it is not ready.
 func TestServeDrains(t *testing.T) {
 	newRegistry(t)

@@ -223,7 +223,7 @@ func TestIDs(t *testing.T) {
 
 		got, _ := p.audit(t, audit.Config{})
 		want(t, got,
-			"error mixed.id: 2 namespaces write it",
+			"error mixed.id: the namespaces billing and shop both write it",
 			"error foreign_rows.id: 1 of its latest 2 ids are of worker numbers that nobody had leased then",
 			"error ahead.id: above all ids that can be made now",
 		)

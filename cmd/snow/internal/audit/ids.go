@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/shardsnow/snow"
@@ -87,5 +86,3 @@ func (a *audit) largest(t *table, now time.Time) {
 		a.find(t, t.key[0], Error, problem, idcolumn.AheadRemedy)
 	}
 }
-
-func formatID(id uint64) string { return strconv.FormatUint(id, 10) }

@@ -1,0 +1,141 @@
+package page
+
+import (
+	"bytes"
+	"database/sql"
+	"embed"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A Database is one that has the tables of package sqlsnow.
+type Database struct {
+	Name    string // on the page; empty is the dialect's name
+	DB      *sql.DB
+	Dialect sqlsnow.Dialect
+}
+
+// Config configures [New]. Its zero value shows all namespaces.
+type Config struct {
+	// Namespaces are the names of those that are shown; nil means all. With several databases, each must have them.
+	Namespaces []string
+
+	// Every is how often a database is read and the page changes, 100 ms to 1 hour. Zero means 2 s.
+	Every time.Duration
+
+	// Timeout is how long a database may take to answer, up to an hour. Zero means 5 s.
+	Timeout time.Duration
+
+	// Logger logs when a database does not answer, and when it answers again. Nil means slog.Default.
+	Logger *slog.Logger
+}
+
+//go:embed files
+var files embed.FS
+
+// assets are the files that are served as they are.
+var assets = map[string]struct{ name, kind string }{
+	"/style.css": {"files/style.css", "text/css; charset=utf-8"},
+	"/script.js": {"files/script.js", "text/javascript; charset=utf-8"},
+	"/icon.svg":  {"files/icon.svg", "image/svg+xml"},
+}
+
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'"
+
+// A Handler is an http.Handler that shows the page. Make it with [New]. It is safe
+// for concurrent use.
+type Handler struct {
+	every     time.Duration
+	templates *template.Template
+	reader    *reader
+	logger    *slog.Logger
+}
+
+// New returns a Handler for one or more databases. It does not connect yet. A field that is out of bounds is a *snow.FieldError.
+func New(databases []Database, cfg Config) (*Handler, error) {
+	if cfg.Every == 0 {
+		cfg.Every = 2 * time.Second
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 5 * time.Second
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	var field *snow.FieldError
+	switch {
+	case len(databases) == 0:
+		field = &snow.FieldError{Field: "databases", Value: "none", Bound: "want one or more"}
+	case cfg.Every < 100*time.Millisecond || cfg.Every > time.Hour:
+		field = &snow.FieldError{Field: "Every", Value: cfg.Every.String(), Bound: "want 100ms to 1h"}
+	case cfg.Timeout < 0 || cfg.Timeout > time.Hour:
+		field = &snow.FieldError{Field: "Timeout", Value: cfg.Timeout.String(), Bound: "want 0 to 1h"}
+	}
+	for i, d := range databases {
+		if d.DB == nil || !d.Dialect.IsKnown() {
+			field = &snow.FieldError{Field: "databases", Value: strconv.Itoa(i), Bound: "want a DB and a known dialect"}
+		}
+	}
+	if field != nil {
+		return nil, fmt.Errorf("page: new: %w", field)
+	}
+	templates, err := template.ParseFS(files, "files/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("page: new: %w", err)
+	}
+	return &Handler{every: cfg.Every, templates: templates, reader: newReader(databases, cfg), logger: cfg.Logger}, nil
+}
+
+// ServeHTTP answers a request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Content-Security-Policy", policy)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cache-Control", "no-store")
+	asset, isAsset := assets[r.URL.Path]
+	switch {
+	case r.URL.Path != "/" && r.URL.Path != "/live" && !isAsset:
+		http.Error(w, "there is no such page", http.StatusNotFound)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		header.Set("Allow", "GET, HEAD")
+		http.Error(w, "want the method GET", http.StatusMethodNotAllowed)
+	case isAsset:
+		b, err := files.ReadFile(asset.name)
+		if err != nil {
+			http.Error(w, "the file is missing", http.StatusInternalServerError)
+			return
+		}
+		header.Set("Content-Type", asset.kind)
+		header.Set("Cache-Control", "no-cache") // a new version of the program has new files
+		_, _ = w.Write(b)                       // the client is gone
+	case r.URL.Path == "/live":
+		h.show(w, "live.html", viewOf(h.reader.read(r.Context()), h.every))
+	default:
+		s := h.reader.read(r.Context())
+		v := viewOf(s, h.every)
+		if id := r.URL.Query().Get("id"); id != "" {
+			v.Decoded = decode(id, s)
+		}
+		h.show(w, "page.html", v)
+	}
+}
+
+func (h *Handler) show(w http.ResponseWriter, name string, v view) {
+	var b bytes.Buffer
+	if err := h.templates.ExecuteTemplate(&b, name, v); err != nil {
+		h.logger.Error("page: "+name, "error", err)
+		http.Error(w, "the page can't be written", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(b.Bytes()) // the client is gone
+}

@@ -1,0 +1,227 @@
+package page
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/DATA-DOG/go-sqlmock"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
+)
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// unreachable returns a database that refuses every question.
+func unreachable(t *testing.T) *sql.DB {
+	t.Helper()
+	db, expect, err := sqlmock.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect.MatchExpectationsInOrder(false)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func ask(t *testing.T, h http.Handler, method, target string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(method, target, nil))
+	return w
+}
+
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	h, err := New([]Database{{DB: unreachable(t), Dialect: sqlsnow.Postgres, Name: "<b>shop"}}, Config{Logger: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		method, target string
+		status         int
+		kind, body     string
+	}{
+		{"GET", "/", 200, "text/html; charset=utf-8", "The database has not answered since"},
+		{"GET", "/live", 200, "text/html; charset=utf-8", "&lt;b&gt;shop"},
+		{"HEAD", "/", 200, "text/html; charset=utf-8", ""},
+		{"GET", "/style.css", 200, "text/css; charset=utf-8", "color-scheme"},
+		{"GET", "/script.js", 200, "text/javascript; charset=utf-8", "fetch"},
+		{"GET", "/icon.svg", 200, "image/svg+xml", "<svg"},
+		{"GET", "/?id=%3Cscript%3E", 200, "text/html; charset=utf-8", "want decimal"},
+		{"GET", "/?id=" + strings.Repeat("9", 65), 200, "text/html; charset=utf-8", "too long for an id"},
+		{"GET", "/files/page.html", 404, "text/plain; charset=utf-8", "no such page"},
+		{"GET", "", 404, "text/plain; charset=utf-8", "no such page"},
+		{"POST", "/", 405, "text/plain; charset=utf-8", "GET"},
+	} {
+		r := httptest.NewRequest(tt.method, "/", nil)
+		if tt.target == "" {
+			r.URL.Path = ""
+		} else {
+			r = httptest.NewRequest(tt.method, tt.target, nil)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != tt.status || w.Header().Get("Content-Type") != tt.kind || !strings.Contains(w.Body.String(), tt.body) {
+			t.Errorf("%s %s: %d, %v, %s", tt.method, tt.target, w.Code, w.Header(), w.Body)
+		}
+		if got := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(got, "default-src 'none';") || strings.Contains(got, "unsafe") {
+			t.Errorf("%s %s: policy %q", tt.method, tt.target, got)
+		}
+		if strings.Contains(w.Body.String(), "<script>") || strings.Contains(w.Body.String(), "style=") {
+			t.Errorf("%s %s: the policy does not allow what is inline: %s", tt.method, tt.target, w.Body)
+		}
+	}
+}
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	good := []Database{{DB: unreachable(t), Dialect: sqlsnow.MySQL}}
+	for _, tt := range []struct {
+		databases []Database
+		cfg       Config
+		field     string
+	}{
+		{nil, Config{}, "databases"},
+		{[]Database{{Dialect: sqlsnow.MySQL}}, Config{}, "databases"},
+		{[]Database{{DB: good[0].DB}}, Config{}, "databases"},
+		{good, Config{Every: time.Millisecond}, "Every"},
+		{good, Config{Timeout: -1}, "Timeout"},
+		{good, Config{}, ""},
+	} {
+		_, err := New(tt.databases, tt.cfg)
+		var field *snow.FieldError
+		if errors.As(err, &field); (tt.field == "") != (err == nil) || field != nil && field.Field != tt.field {
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+}
+
+// However many ask, a database is read once in half of Every.
+func TestReadsOnce(t *testing.T) {
+	t.Parallel()
+	reads := 0
+	logger := slog.New(countLines{&reads})
+	h, err := New([]Database{{DB: unreachable(t), Dialect: sqlsnow.MySQL}}, Config{Every: time.Hour, Logger: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask(t, h, "GET", "/")
+	first := h.reader.last.at
+	for range 10 {
+		ask(t, h, "GET", "/live")
+	}
+	if h.reader.last.at != first || reads != 1 {
+		t.Errorf("%d failures were logged, want 1", reads)
+	}
+}
+
+type countLines struct{ n *int }
+
+func (c countLines) Enabled(context.Context, slog.Level) bool { return true }
+func (c countLines) Handle(context.Context, slog.Record) error {
+	*c.n++
+	return nil
+}
+func (c countLines) WithAttrs([]slog.Attr) slog.Handler { return c }
+func (c countLines) WithGroup(string) slog.Handler      { return c }
+
+func TestRates(t *testing.T) {
+	t.Parallel()
+	h := &history{}
+	begin := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	for _, tt := range []struct {
+		after time.Duration
+		next  snow.ID
+		want  rate
+	}{
+		{0, 100, rate{}},
+		{time.Second, 300, rate{100, time.Second}}, // two databases: every second number is another one's
+		{20 * time.Second, 4100, rate{100, 20 * time.Second}},
+		{30 * time.Second, 50, rate{}}, // it went back
+		{40 * time.Second, 50, rate{0, 10 * time.Second}},
+		{35 * time.Second, 60, rate{}}, // the clock went back
+	} {
+		if got := h.add(observation{begin.Add(tt.after), tt.next}, 2); got != tt.want {
+			t.Errorf("after %v: %+v, want %+v", tt.after, got, tt.want)
+		}
+	}
+	for i := range 2 * observations {
+		h.add(observation{begin.Add(time.Minute + time.Duration(i)*observeEvery), snow.ID(100 + i)}, 1)
+	}
+	if len(h.seen) != observations {
+		t.Errorf("%d observations are kept", len(h.seen))
+	}
+}
+
+func TestCounters(t *testing.T) {
+	t.Parallel()
+	v := counterViewOf(segments.Counter{Tag: "orders", Next: math.MaxInt32 - 3599, Databases: 1}, rate{1, time.Minute})
+	if v.Limits[0] != "32 bits with a sign: 59m 59s" || v.Rate != "1 a second over 1m" || len(v.Limits) != 3 {
+		t.Errorf("%+v", v)
+	}
+	if v := counterViewOf(segments.Counter{Next: math.MaxInt32 + 1}, rate{1, time.Minute}); v.Limits[0] != "32 bits with a sign: passed" {
+		t.Errorf("%+v", v)
+	}
+	if v := counterViewOf(segments.Counter{Regressed: true, Databases: 3, Residue: 2}, rate{}); v.Limits != nil || !strings.Contains(v.State, "regressed") || v.Numbers != "2 modulo 3" {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestCells(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	n := namespace{Namespace: sqlsnow.Namespace{Name: "shop", Layout: snow.Default(), Window: 10 * time.Minute, PinnedWindow: 30 * time.Second}}
+	free := func(first, last uint64) {
+		for i := first; i <= last; i++ {
+			n.workers = append(n.workers, sqlsnow.WorkerInfo{Worker: i, State: sqlsnow.Free, Leasable: now.Add(-time.Hour)})
+		}
+	}
+	free(0, 2)
+	n.workers = append(n.workers, sqlsnow.WorkerInfo{
+		Worker: 3, State: sqlsnow.Granted, Fence: 1, Holder: "a", Claimed: now.Add(-time.Hour), Floor: now.Add(-time.Hour), Renewed: now.Add(-time.Second),
+		RenewBy: now.Add(time.Minute), Ceiling: now.Add(5 * time.Minute), Leasable: now.Add(5 * time.Minute),
+	}, sqlsnow.WorkerInfo{
+		Worker: 4, State: sqlsnow.Free, Fence: 1, Floor: now.Add(10 * time.Minute), Ceiling: now.Add(10 * time.Minute), Claimed: now.Add(-time.Hour),
+		Leasable: now.Add(10 * time.Minute),
+	})
+	free(5, 1023)
+	v := namespaceViewOf(n, now)
+	if len(v.Cells) != 4 || v.Cells[0].Number != "0–2" || v.Cells[0].N != 3 || v.Cells[3].Number != "5–1023" {
+		t.Fatalf("%+v", v.Cells)
+	}
+	if c := v.Cells[1]; c.State != "held" || c.Percent != 50 || c.Left != "5m" || c.Holder != "a" {
+		t.Errorf("%+v", c)
+	}
+	if c := v.Cells[2]; c.State != "cooling" || c.Percent != 100 {
+		t.Errorf("%+v", c)
+	}
+	if len(v.Rows) != 2 || len(v.Late) != 0 || len(v.Fences) != 1 || !strings.HasPrefix(v.Fences[0].At, "2026-03-04 05:05:37, 30s ago") {
+		t.Errorf("%+v, %+v", v.Rows, v.Fences)
+	}
+}
+
+func TestClockText(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		ahead time.Duration
+		want  string
+	}{
+		{3 * time.Millisecond, "the same as this process's (give or take 5ms)"},
+		{90 * time.Second, "1m 30s ahead of this process's (give or take 5ms)"},
+		{-2 * time.Second, "2s behind this process's (give or take 5ms)"},
+	} {
+		if got := clockText(tt.ahead, 10*time.Millisecond); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}

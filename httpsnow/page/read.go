@@ -1,0 +1,121 @@
+package page
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
+)
+
+// A snapshot is what the databases had at a time.
+type snapshot struct {
+	at        time.Time // this process's clock
+	databases []state
+}
+
+// A state is what a database had when it answered last.
+type state struct {
+	name       string
+	failing    time.Time     // since when it does not answer; zero if it does
+	at         time.Time     // of this process when the database was read; zero if it never answered
+	now        time.Time     // of the database at that time
+	trip       time.Duration // of the question for its clock
+	namespaces []namespace
+	counters   []segments.Counter
+	rates      map[string]rate // by tag
+}
+
+// A namespace is one with its rows.
+type namespace struct {
+	sqlsnow.Namespace
+	workers []sqlsnow.WorkerInfo
+}
+
+// ahead returns how far the clock of the database is ahead of this process's, give or take half a trip.
+func (s state) ahead() time.Duration { return s.now.Sub(s.at) + s.trip/2 }
+
+// A reader reads the databases, once for all who look at the page at about the same time.
+type reader struct {
+	databases []Database
+	cfg       Config
+
+	mu      sync.Mutex // held while the databases are read, so that one request reads for those that wait
+	last    snapshot
+	history []map[string]*history // of the counters, by tag
+}
+
+func newReader(databases []Database, cfg Config) *reader {
+	r := &reader{databases: databases, cfg: cfg, history: make([]map[string]*history, len(databases))}
+	r.last.databases = make([]state, len(databases))
+	for i, d := range databases {
+		r.last.databases[i].name = d.Name
+		if d.Name == "" {
+			r.last.databases[i].name = d.Dialect.String()
+		}
+		r.history[i] = make(map[string]*history)
+	}
+	return r
+}
+
+// read returns what the databases have. It is older than half of Config.Every at most. A request that is gone does not end the reading,
+// which is for the others as well.
+func (r *reader) read(ctx context.Context) snapshot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if age := time.Since(r.last.at); age >= 0 && age < r.cfg.Every/2 {
+		return r.last
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cfg.Timeout)
+	defer cancel()
+	all := make([]state, len(r.databases))
+	var reading sync.WaitGroup
+	for i, d := range r.databases {
+		reading.Go(func() {
+			old := r.last.databases[i]
+			s, err := readState(ctx, d, r.cfg.Namespaces)
+			s.name = old.name
+			if err == nil {
+				s.rates = observe(r.history[i], s)
+				if !old.failing.IsZero() {
+					r.cfg.Logger.Info("page: the database answers again", "database", s.name)
+				}
+			} else {
+				s = old
+				if old.failing.IsZero() {
+					s.failing = time.Now()
+					r.cfg.Logger.Warn("page: the database does not answer", "database", s.name, slog.Any("error", err))
+				}
+			}
+			all[i] = s
+		})
+	}
+	reading.Wait()
+	r.last = snapshot{at: time.Now(), databases: all}
+	return r.last
+}
+
+func readState(ctx context.Context, d Database, names []string) (s state, err error) {
+	// The clock is read first, so that what was renewed since is not taken for late.
+	sent := time.Now()
+	if s.now, err = sqlsnow.Clock(ctx, d.DB, d.Dialect); err != nil {
+		return s, err
+	}
+	s.at = time.Now()
+	s.trip = s.at.Sub(sent)
+	spaces, err := sqlsnow.Namespaces(ctx, d.DB, d.Dialect, names...)
+	if err != nil {
+		return s, err
+	}
+	for _, n := range spaces {
+		workers, err := sqlsnow.Workers(ctx, d.DB, d.Dialect, n.Name)
+		if err != nil {
+			return s, err
+		}
+		s.namespaces = append(s.namespaces, namespace{n, workers})
+	}
+	s.counters, err = segments.Counters(ctx, d.DB, d.Dialect)
+	return s, err
+}
