@@ -1,0 +1,172 @@
+//go:build unix
+
+// Package page_test looks at the page of package page in a real browser, Debian's Chromium without a window. What it shows is what
+// MariaDB, PostgreSQL and SQLite have.
+package page_test
+
+import (
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "github.com/ncruces/go-sqlite3/driver"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/httpsnow/page"
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
+)
+
+// A database is one with the namespace shop.
+type database struct {
+	driver, dsn string
+	dialect     sqlsnow.Dialect
+	*sql.DB
+}
+
+func newDatabase(t *testing.T, dialect sqlsnow.Dialect) database {
+	t.Helper()
+	d := database{dialect: dialect}
+	switch dialect {
+	case sqlsnow.MySQL:
+		server := dbtest.MariaDB(t)
+		d.driver, d.dsn = "mysql", server.DSN(server.CreateDatabase(t))
+	case sqlsnow.Postgres:
+		server := dbtest.Postgres(t)
+		d.driver, d.dsn = "pgx", server.DSN(server.CreateDatabase(t))
+	default:
+		d.driver = "sqlite3"
+		d.dsn = "file:" + filepath.Join(t.TempDir(), "shop.db") + "?_txlock=immediate&_pragma=busy_timeout(60000)&_pragma=journal_mode(wal)&_pragma=synchronous(full)"
+	}
+	d.DB = d.open(t)
+	if err := sqlsnow.Migrate(t.Context(), d.DB, dialect); err != nil {
+		t.Fatal(err)
+	}
+	// A killed process is late 21 s after it renewed last, and its number is free 9 s later.
+	ns := sqlsnow.Namespace{Name: "shop", Layout: snow.Default(), Workers: 6, Window: 30 * time.Second, PinnedWindow: 30 * time.Second}
+	if err := sqlsnow.Init(t.Context(), d.DB, dialect, ns); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (d database) open(t *testing.T) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(d.driver, d.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// held returns "worker holder" of each row that the database has as granted.
+func (d database) held(t *testing.T) (all []string) {
+	t.Helper()
+	rows, err := sqlsnow.Workers(t.Context(), d.DB, d.dialect, "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range rows {
+		if w.State == sqlsnow.Granted {
+			all = append(all, fmt.Sprint(w.Worker, " ", w.Holder))
+		}
+	}
+	return all
+}
+
+func TestPage(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range []sqlsnow.Dialect{sqlsnow.MySQL, sqlsnow.Postgres, sqlsnow.SQLite} {
+		t.Run(dialect.String(), func(t *testing.T) {
+			t.Parallel()
+			b := newBrowser(t)
+			testPage(t, b, newDatabase(t, dialect))
+		})
+	}
+}
+
+func testPage(t *testing.T, b *browser, d database) {
+	logger := slog.New(slog.DiscardHandler)
+	shown := d.open(t)
+	handler, err := page.New([]page.Database{{DB: shown, Dialect: d.dialect}}, page.Config{Every: 200 * time.Millisecond, Logger: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+
+	killed, other := hold(t, d), hold(t, d)
+	b.open(server.URL + "/")
+	if want := d.held(t); len(want) != 2 {
+		t.Fatalf("held: %v", want)
+	} else if got := b.strings(`[...document.querySelectorAll("tr[data-row]")].map(r => r.dataset.row + " " + r.cells[2].innerText)`); !slices.Equal(got, want) {
+		t.Errorf("the page shows %q, the database has %q", got, want)
+	}
+	if got := b.strings(`[...document.querySelectorAll(".counts li")].map(c => c.innerText)`); !slices.Equal(got,
+		[]string{"2 held", "0 late", "0 claimed", "0 cooling", "0 reserved", "4 free"}) {
+		t.Errorf("counts: %q", got)
+	}
+	// Without colours, each number says in words what it is.
+	if got := b.strings(`[...document.querySelectorAll(".numbers li")].filter(c => !c.innerText.includes(c.dataset.state)).map(c => c.innerText)`); len(got) != 0 {
+		t.Errorf("cells without their state: %q", got)
+	}
+
+	b.decode(killed.id)
+	if got := b.text("#decoded"); !strings.Contains(got, killed.id) || !strings.Contains(got, killed.holder) || !strings.Contains(got, "ago") {
+		t.Errorf("id %s of %s: %s", killed.id, killed.holder, got)
+	}
+	b.strings(`window.marked = true, []`) // which a page that is loaded again does not have
+
+	counters, err := segments.Open(t.Context(), []*sql.DB{d.DB}, d.dialect, segments.Config{Tag: "orders", Logger: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = counters.Close(t.Context()) })
+	if err := counters.Fill(t.Context(), make([]snow.ID, 10)); err != nil {
+		t.Fatal(err)
+	}
+	b.await(`document.querySelector("tr[data-tag=orders]")?.cells[4].innerText.includes("a second over")`)
+	rows, err := segments.Counters(t.Context(), d.DB, d.dialect)
+	if err != nil || len(rows) != 1 {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	b.await(fmt.Sprintf(`document.querySelector("tr[data-tag=orders]").cells[2].innerText === "%d"`, rows[0].Next))
+
+	if wide := b.strings(`document.documentElement.scrollWidth > window.innerWidth ? [document.documentElement.scrollWidth + " > " + window.innerWidth] : []`); len(wide) != 0 {
+		t.Errorf("the page is wider than a phone: %v", wide)
+	}
+
+	killed.kill()
+	cell := func(worker string) string {
+		return fmt.Sprintf(`document.querySelector('li[data-worker="%s"]')`, worker)
+	}
+	b.await(cell(killed.worker) + `?.dataset.state === "late" && document.querySelector(".late-leases").innerText.includes("` + killed.holder + `")`)
+	if got := b.strings(`[` + cell(other.worker) + `.dataset.state]`); !slices.Equal(got, []string{"held"}) {
+		t.Errorf("the other process: %q", got)
+	}
+	b.await(fmt.Sprintf(`!document.querySelector('tr[data-row="%s"]') && document.querySelector("[data-count=free]").innerText === "5 free"`, killed.worker))
+
+	if err := sqlsnow.Fence(t.Context(), d.DB, d.dialect, "shop"); err != nil {
+		t.Fatal(err)
+	}
+	b.await(`document.querySelector(".fences")?.innerText.includes("numbers at") && document.querySelector("[data-count=cooling]").innerText === "5 cooling"`)
+
+	if err := shown.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b.await(`document.querySelector(".failing")?.innerText.includes("has not answered since") && ` + cell(other.worker) + ` !== null`)
+	server.Close()
+	b.await(`!document.getElementById("lost").hidden`)
+	b.await(`window.marked === true`)
+	b.check(server.URL)
+}
