@@ -20,7 +20,7 @@ import (
 )
 
 // patience is how long a test waits for what the page should show.
-const patience = 3 * time.Minute
+const patience = time.Minute
 
 // A browser is a tab of a Chromium of its own, as large as a phone.
 type browser struct {

@@ -99,7 +99,7 @@ func viewOf(s snapshot, every time.Duration) view {
 func clockText(ahead, trip time.Duration) string {
 	give := " (give or take " + timetext.Span((trip / 2).Seconds()) + ")"
 	switch {
-	case ahead.Abs() <= trip/2:
+	case ahead.Abs() <= max(trip/2, time.Millisecond):
 		return "the same as this process's" + give
 	case ahead < 0:
 		return timetext.Span(-ahead.Seconds()) + " behind this process's" + give

@@ -7,7 +7,7 @@
 //	1  failed: the database, the network or a file
 //	2  wrong flags or arguments
 //	3  the answer is no: a layout that can't be, an id that no layout fits, an
-//	   audit with findings
+//	   audit with findings, a number that is not free
 //	4  not confirmed
 //
 // # Inside
@@ -17,7 +17,7 @@
 //	databaseflags.go confirm.go   what several commands ask for
 //	id.go idshow.go idnew.go idrange.go
 //	layout.go layoutfit.go presets.go
-//	migrate.go init.go workers.go fence.go segments.go audit.go
+//	migrate.go init.go workers.go fence.go release.go segments.go audit.go
 //	serve.go servesource.go       the service: its server; where it gets ids
 //	version.go
 //

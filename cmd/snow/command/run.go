@@ -65,7 +65,7 @@ func (a *app) root() *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
-	root.AddCommand(a.id(), a.layout(), a.migrate(), a.init(), a.workers(), a.fence(), a.segments(), a.audit(), a.serve(), a.version())
+	root.AddCommand(a.id(), a.layout(), a.migrate(), a.init(), a.workers(), a.fence(), a.release(), a.segments(), a.audit(), a.serve(), a.version())
 	return root
 }
 
