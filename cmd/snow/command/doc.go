@@ -18,8 +18,8 @@
 //	id.go idshow.go idnew.go idrange.go
 //	layout.go layoutfit.go presets.go
 //	migrate.go init.go workers.go fence.go release.go segments.go audit.go
-//	serve.go servesource.go       the service: its server; where it gets ids
-//	version.go
+//	serve.go servesource.go       the service: its server; where it gets ids and metrics
+//	version.go man.go
 //
 //	command
 //	  ├─ internal/layoutfit   a layout for given wishes

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -38,6 +40,32 @@ type remediedError struct {
 
 func (e *remediedError) Error() string { return e.err.Error() }
 func (e *remediedError) Unwrap() error { return e.err }
+
+// A shownError is an error as JSON.
+type shownError struct {
+	Error  string `json:"error"`
+	Remedy string `json:"remedy,omitempty"`
+	Status int    `json:"status"` // the exit status
+}
+
+// printError writes an error to standard error.
+func (a *app) printError(err error, asJSON bool) {
+	shown := shownError{Error: strings.TrimPrefix(err.Error(), "snow: "), Status: statusOf(err)} // which errors of package snow have
+	var withRemedy *remediedError
+	if errors.As(err, &withRemedy) {
+		shown.Remedy = withRemedy.remedy
+	}
+	if asJSON || a.json {
+		e := json.NewEncoder(a.Err)
+		e.SetEscapeHTML(false)
+		_ = e.Encode(shown) // there is nobody to tell
+		return
+	}
+	_, _ = fmt.Fprintln(a.Err, "snow:", shown.Error)
+	if shown.Remedy != "" {
+		_, _ = fmt.Fprintln(a.Err, shown.Remedy)
+	}
+}
 
 // statusOf returns the exit status.
 func statusOf(err error) int {

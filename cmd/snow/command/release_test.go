@@ -71,7 +71,7 @@ func TestRelease(t *testing.T) {
 
 	// A holder that is gone: its row is as a killed process leaves it.
 	end := time.Since(snow.Default().Epoch()).Milliseconds() + 3000
-	_, err = db.ExecContext(t.Context(), "UPDATE snow_workers SET state = 2, fence = 7, holder = 'gone', ceiling_tick = ? WHERE namespace = 'shop' AND worker_id = 1", end)
+	_, err = db.ExecContext(t.Context(), "UPDATE snow_workers SET state = 2, fence = 7, holder = 'gone', renewed_at_ms = 0, ceiling_tick = ? WHERE namespace = 'shop' AND worker_id = 1", end)
 	if err != nil {
 		t.Fatal(err)
 	}

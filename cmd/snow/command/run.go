@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,8 @@ type app struct {
 const about = `snow is for the people who run programs with ids of snow.
 
 A flag may be written -flag or --flag. With --json a command prints JSON: ids are
-strings, times are in UTC, durations are whole nanoseconds.
+strings, times are in UTC, durations are whole nanoseconds. An error is an object, too, on
+standard error, with error, remedy and status.
 
 Exit status: 0 done, 1 failed, 2 wrong flags or arguments, 3 the answer is no,
 4 not confirmed.`
@@ -52,11 +54,7 @@ func run(ctx context.Context, args []string, a *app) int {
 	if ctx.Err() != nil {
 		err = fmt.Errorf("interrupted: %w", err)
 	}
-	_, _ = fmt.Fprintln(a.Err, "snow:", strings.TrimPrefix(err.Error(), "snow: ")) // which errors of package snow have
-	var withRemedy *remediedError
-	if errors.As(err, &withRemedy) {
-		_, _ = fmt.Fprintln(a.Err, withRemedy.remedy)
-	}
+	a.printError(err, slices.Contains(longFlags(args), "--json")) // a wrong flag before it ends the parsing
 	return statusOf(err)
 }
 
@@ -65,7 +63,7 @@ func (a *app) root() *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
-	root.AddCommand(a.id(), a.layout(), a.migrate(), a.init(), a.workers(), a.fence(), a.release(), a.segments(), a.audit(), a.serve(), a.version())
+	root.AddCommand(a.id(), a.layout(), a.migrate(), a.init(), a.workers(), a.fence(), a.release(), a.segments(), a.audit(), a.serve(), a.version(), a.man())
 	return root
 }
 

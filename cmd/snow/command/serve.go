@@ -11,6 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
@@ -51,6 +54,7 @@ type serveFlags struct {
 	wait       time.Duration
 	drain      time.Duration
 	page       bool
+	metrics    bool
 	db         *databaseFlags
 
 	draining atomic.Bool
@@ -74,6 +78,7 @@ func (a *app) serve() *cobra.Command {
 	flags.Float64Var(&f.rate, "rate", 0, "`N` ids a second at most, for all clients together; 0 for no bound")
 	flags.DurationVar(&f.wait, "wait", 5*time.Second, "how long a request may wait for ids")
 	flags.DurationVar(&f.drain, "drain", 0, "how long to answer requests after a signal, while /readyz says no")
+	flags.BoolVar(&f.metrics, "metrics", false, "serve metrics for Prometheus at /metrics, of the ids and of the process; needs a token, as ids do")
 	flags.BoolVar(&f.page, "page", false, "show the worker numbers and the counters of the database at /page/; a token is the password")
 	f.db.add(c)
 	return c
@@ -109,7 +114,7 @@ func (f *serveFlags) run(c *cobra.Command) error {
 		return errors.Join(err, f.release(ctx, src))
 	}
 	handler, err := httpsnow.New(src.Source, httpsnow.Config{
-		Page:   pages,
+		Page: pages, Metrics: f.newMetrics(src),
 		Tokens: tokens, MaxIDs: f.maxIDs, Rate: f.rate, Timeout: f.wait, Logger: logger,
 		Ready: func(ctx context.Context) error {
 			if f.draining.Load() {
@@ -131,6 +136,17 @@ func (f *serveFlags) release(ctx context.Context, src *served) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.db.timeout)
 	defer cancel()
 	return src.close(ctx)
+}
+
+// newMetrics returns the metrics, or nil without --metrics.
+func (f *serveFlags) newMetrics(src *served) http.Handler {
+	if !f.metrics {
+		return nil
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(src.metrics...) // of one source each
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }
 
 // newPage returns the page, or nil without --page.

@@ -145,6 +145,28 @@ func TestServePage(t *testing.T) {
 	}
 }
 
+func TestServeMetrics(t *testing.T) {
+	newRegistry(t)
+	for args, want := range map[string][]string{
+		"-namespace shop":  {`snow_ids_issued_total{source="shop"} 3`, `snow_lease_info{datacenter="0",source="shop",worker="`, "go_goroutines"},
+		"-segments orders": {`snow_segments_issued_total{source="orders"} 3`, "go_goroutines"},
+	} {
+		s := serve(t, append(strings.Fields(args), "-metrics")...)
+		if status, _ := s.ask(t, "POST", "/v1/ids?count=3", ""); status != 200 {
+			t.Errorf("%s: %d", args, status)
+		}
+		status, body := s.ask(t, "GET", "/metrics", "")
+		for _, w := range want {
+			if status != 200 || !strings.Contains(body, w) {
+				t.Errorf("%s: %d, and no %s in %s", args, status, w, body)
+			}
+		}
+	}
+	if status, _ := serve(t, "-namespace", "shop").ask(t, "GET", "/metrics", ""); status != 404 {
+		t.Errorf("without -metrics: %d", status)
+	}
+}
+
 // A service that is ending still answers, and says that it is not ready.
 func TestServeDrains(t *testing.T) {
 	newRegistry(t)

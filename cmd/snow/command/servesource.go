@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/promsnow"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
@@ -19,6 +22,8 @@ type served struct {
 	done  <-chan struct{} // closed when no id can be made any more; nil if that can't be
 	err   func() error    // why, after done
 	close func(context.Context) error
+
+	metrics []prometheus.Collector
 }
 
 // serveLease leases a worker number.
@@ -40,6 +45,7 @@ func serveLease(ctx context.Context, db *connected, cfg sqlsnow.LeaseConfig) (*s
 			return lease.Err()
 		},
 		done: lease.Done(), err: lease.Err, close: lease.Close,
+		metrics: []prometheus.Collector{promsnow.Generator(cfg.Namespace, gen), promsnow.Lease(cfg.Namespace, lease)},
 	}, nil
 }
 
@@ -58,5 +64,6 @@ func serveSegments(ctx context.Context, db *connected, tag string, logger *slog.
 			return nil
 		},
 		err: func() error { return nil }, close: s.Close,
+		metrics: []prometheus.Collector{promsnow.Segments(tag, s)},
 	}, nil
 }
