@@ -76,7 +76,7 @@
 //   - [github.com/shardsnow/snow/sqlsnow/sqlsnowtest] tests whether a database
 //     keeps the contract of leases.
 //   - [github.com/shardsnow/snow/httpsnow] gives ids to programs in other languages,
-//     over HTTP.
+//     over HTTP, and its package page shows worker numbers in the browser.
 //   - [github.com/shardsnow/snow/cmd/snow], a module of its own, is the command snow.
 //   - [github.com/shardsnow/snow/promsnow], a module of its own, exports statistics
 //     to Prometheus.

@@ -25,6 +25,7 @@ type state struct {
 	trip       time.Duration // of the question for its clock
 	namespaces []namespace
 	counters   []segments.Counter
+	unread     bool            // the counters could not be read
 	rates      map[string]rate // by tag
 }
 
@@ -116,6 +117,9 @@ func readState(ctx context.Context, d Database, names []string) (s state, err er
 		}
 		s.namespaces = append(s.namespaces, namespace{n, workers})
 	}
-	s.counters, err = segments.Counters(ctx, d.DB, d.Dialect)
-	return s, err
+	if s.counters, err = segments.Counters(ctx, d.DB, d.Dialect); err != nil && ctx.Err() != nil {
+		return s, err
+	}
+	s.unread = err != nil // such as for an account that may read the other tables only
+	return s, nil
 }

@@ -35,6 +35,7 @@ type databaseView struct {
 	Clock      string // beside this process's
 	Namespaces []namespaceView
 	Counters   []counterView
+	Unread     bool // the counters can't be read
 }
 
 type namespaceView struct {
@@ -73,7 +74,7 @@ func viewOf(s snapshot, every time.Duration) view {
 	v := view{EveryMS: every.Milliseconds(), At: timetext.Stamp(s.at.Truncate(time.Second))}
 	var ahead []time.Duration
 	for _, d := range s.databases {
-		shown := databaseView{Name: d.name, Answered: !d.at.IsZero()}
+		shown := databaseView{Name: d.name, Answered: !d.at.IsZero(), Unread: d.unread}
 		if !d.failing.IsZero() {
 			shown.Failing = timetext.Stamp(d.failing.Truncate(time.Second))
 		}
