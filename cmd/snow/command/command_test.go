@@ -9,7 +9,6 @@ import (
 
 	"github.com/shardsnow/snow/internal/golden"
 	"github.com/shardsnow/snow/internal/idtext"
-	"github.com/shardsnow/snow/internal/timetext"
 )
 
 // today is the local clock of the tests.
@@ -192,20 +191,6 @@ func TestDSNsOfTheEnvironmentAreNotShown(t *testing.T) {
 			if got.status != 1 || strings.Contains(got.stderr, "geheim") {
 				t.Errorf("%s: exit status %d, stderr %q", dialect, got.status, got.stderr)
 			}
-		}
-	}
-}
-
-func TestSpans(t *testing.T) {
-	for _, tt := range []struct {
-		seconds float64
-		want    string
-	}{
-		{0, "0ms"}, {0.25, "250ms"}, {1, "1s"}, {61, "1m 1s"}, {3600, "1h"}, {3601, "1h"}, {86399, "23h 59m"},
-		{31556952, "1y"}, {31556952 + 86400, "1y 1d"}, {-61, "-1m 1s"}, {1e30, "3168873850y 248d"},
-	} {
-		if got := timetext.Span(tt.seconds); got != tt.want {
-			t.Errorf("%v seconds: %q, want %q", tt.seconds, got, tt.want)
 		}
 	}
 }
