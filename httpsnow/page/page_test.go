@@ -225,3 +225,26 @@ func TestClockText(t *testing.T) {
 		}
 	}
 }
+
+func TestView(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	v := viewOf(snapshot{at: now, databases: []state{
+		{name: "a", at: now, now: now.Add(2 * time.Second), unread: true},
+		{name: "b", at: now, now: now.Add(-time.Second), failing: now},
+		{name: "c", failing: now},
+	}}, time.Second)
+	if v.Spread != "3s" || v.EveryMS != 1000 || v.At != "2026-03-04 05:06:07" {
+		t.Errorf("%+v", v)
+	}
+	a, b, c := v.Databases[0], v.Databases[1], v.Databases[2]
+	if a.Clock != "2s ahead of this process's (give or take 0ms)" || !a.Unread || a.Failing != "" || !a.Answered {
+		t.Errorf("%+v", a)
+	}
+	if b.Clock != "1s behind this process's (give or take 0ms)" || b.Failing != "2026-03-04 05:06:07" || !b.Answered {
+		t.Errorf("%+v", b)
+	}
+	if c.Answered || c.Clock != "" || c.Failing == "" {
+		t.Errorf("%+v", c)
+	}
+}
