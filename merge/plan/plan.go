@@ -21,6 +21,9 @@ type Plan struct {
 	Types []string `json:"types,omitempty" yaml:"types,omitempty"`
 	Notes []string `json:"notes,omitempty" yaml:"notes,omitempty"` // views, routines and the like, which Schema leaves out
 
+	// Questions are the decisions that people have to make, those with most columns first.
+	Questions []*Question `json:"questions,omitempty" yaml:"questions,omitempty"`
+
 	Tables []*Table `json:"tables,omitempty" yaml:"tables,omitempty"`
 }
 
