@@ -37,35 +37,60 @@ func Inspect(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (*plan.P
 	return p, nil
 }
 
+// ReadSchema reads the schemas of sources, and returns the plan in which nothing is decided: primary keys of one integer are
+// keys, columns of foreign keys are references, and all other columns are plain. It is what [plan.Decisions] are completed
+// with. The sources are in the order of their precedence, as in the decisions.
+//
+// It returns a [*sqlsnow.DatabaseError] if it can't read a source.
+func ReadSchema(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (p *plan.Plan, err error) {
+	err = readSources(ctx, d, sources, func(databases []inspect.Database) error {
+		p = inspect.Schema(d, databases)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("merge: read schema: %w", err)
+	}
+	return p, nil
+}
+
 func inspectSources(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *plan.Plan, err error) {
+	err = readSources(ctx, d, sources, func(databases []inspect.Database) error {
+		p, err = inspect.Propose(ctx, d, databases)
+		return err
+	})
+	return p, err
+}
+
+// readSources reads the catalogs of sources, and calls do while their sessions are open.
+func readSources(ctx context.Context, d sqlsnow.Dialect, sources []Source, do func([]inspect.Database) error) (err error) {
 	e, err := dialect.Of(d)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var names []string
 	for _, s := range sources {
 		names = append(names, s.Name)
 	}
 	if err := (&plan.Plan{Sources: names}).CheckSources(); err != nil {
-		return nil, err
+		return err
 	}
 	var databases []inspect.Database
 	for _, s := range sources {
 		if s.DB == nil {
-			return nil, fmt.Errorf("source %q has no database", s.Name)
+			return fmt.Errorf("source %q has no database", s.Name)
 		}
 		conn, failed := chunk.OpenSession(ctx, e, s.DB, e.Source)
 		if failed != nil {
-			return nil, fmt.Errorf("source %q: %w", s.Name, failed)
+			return fmt.Errorf("source %q: %w", s.Name, failed)
 		}
 		defer func() { err = errors.Join(err, conn.Close()) }()
 		found, failed := catalog.Read(ctx, d, conn)
 		if failed != nil {
-			return nil, fmt.Errorf("source %q: %w", s.Name, e.Failed("inspect", failed))
+			return fmt.Errorf("source %q: %w", s.Name, e.Failed("inspect", failed))
 		}
 		databases = append(databases, inspect.Database{Name: s.Name, Catalog: found, Rows: sampler{e, conn}})
 	}
-	return inspect.Propose(ctx, d, databases)
+	return do(databases)
 }
 
 // A sampler reads rows of a source for inspect.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -114,13 +115,17 @@ func (w *world) decideUnique(t *testing.T, wt *table, pt *plan.Table) {
 	}
 }
 
-// reread sends a plan through YAML or JSON.
-func reread(t *testing.T, p *plan.Plan, r *rand.Rand) *plan.Plan {
+// reread sends a plan through YAML or JSON, or through its decisions.
+func reread(t *testing.T, e Engine, p *plan.Plan, sources []merge.Source, r *rand.Rand) *plan.Plan {
 	t.Helper()
+	short := shortened(t, e, p, sources)
 	var b bytes.Buffer
 	write := p.WriteYAML
-	if r.IntN(2) == 0 {
+	switch r.IntN(3) {
+	case 0:
 		write = p.WriteJSON
+	case 1:
+		return short
 	}
 	if err := write(&b); err != nil {
 		t.Fatal(err)
@@ -131,4 +136,53 @@ func reread(t *testing.T, p *plan.Plan, r *rand.Rand) *plan.Plan {
 		t.Fatalf("read the plan: %v\n%s", err, text)
 	}
 	return again
+}
+
+// shortened returns the plan that is made from the decisions of p, and fails if
+// it is another one.
+func shortened(t *testing.T, e Engine, p *plan.Plan, sources []merge.Source) *plan.Plan {
+	t.Helper()
+	schema, err := merge.ReadSchema(t.Context(), e.Dialect, sources...)
+	if err != nil {
+		t.Fatalf("read schema: %v", err)
+	}
+	short, err := plan.Shorten(p, schema)
+	if err != nil {
+		t.Fatalf("shorten: %v", err)
+	}
+	var b bytes.Buffer
+	if err := short.WriteYAML(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	read, err := plan.ReadDecisions(&b)
+	if err != nil {
+		t.Fatalf("read decisions: %v\n%s", err, text)
+	}
+	made, err := read.Complete(schema)
+	if err != nil {
+		t.Fatalf("complete: %v\n%s", err, text)
+	}
+	if got, want := asJSON(t, made), asJSON(t, p); got != want {
+		t.Errorf("another plan comes of\n%s\ngot\n%s\nwant\n%s", text, got, want)
+	}
+	return made
+}
+
+// asJSON writes a plan without the notes of tables, of which Inspect has more
+// than the schema.
+func asJSON(t *testing.T, p *plan.Plan) string {
+	t.Helper()
+	copied := *p
+	copied.Tables = nil
+	for _, table := range p.Tables {
+		without := *table
+		without.Notes = nil
+		copied.Tables = append(copied.Tables, &without)
+	}
+	var b bytes.Buffer
+	if err := copied.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

@@ -165,9 +165,10 @@ func (w *world) inspect(t *testing.T, e Engine, names []*source) ([]merge.Source
 	if err != nil {
 		t.Fatalf("inspect: %v", err)
 	}
+	shortened(t, e, p, sources)
 	w.missed(t, p, names)
 	w.decide(t, p, names)
-	p = reread(t, p, w.random)
+	p = reread(t, e, p, sources, w.random)
 	if err := p.Check(); err != nil {
 		t.Fatalf("check: %v", err)
 	}

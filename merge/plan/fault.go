@@ -15,10 +15,13 @@ type Error struct {
 	Table  string // empty for the plan as a whole
 	Column string // empty for the table as a whole
 	Reason string
+	Line   int // of the file of decisions; 0 if it is not about a line
 }
 
 func (e *Error) Error() string {
 	switch {
+	case e.Line > 0:
+		return "plan: line " + strconv.Itoa(e.Line) + ": " + e.Reason
 	case e.Table == "":
 		return "plan: " + e.Reason
 	case e.Column == "":

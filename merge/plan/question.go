@@ -23,6 +23,9 @@ type Question struct {
 
 	// Answer is the name of the table whose ids the values are, AnswerPlain or AnswerKey. Empty means not decided.
 	Answer string `json:"answer" yaml:"answer"`
+
+	// Accepted is the certainty with which [Plan.AcceptCertain] took the answer. Zero means that people gave it.
+	Accepted float64 `json:"accepted,omitempty" yaml:"accepted,omitempty"`
 }
 
 // Answers that name no table.
@@ -30,6 +33,7 @@ const (
 	AnswerPlain = "plain" // the values are no ids, and are copied as they are
 	AnswerKey   = "key"   // the values are the ids of the rows of the column's own table
 	AnswerEach  = "each"  // the columns mean different things: the roles that the columns have in the plan
+	AnswerYes   = "yes"   // in a file of decisions: as it is proposed
 )
 
 // A Candidate is a possible answer.

@@ -1,0 +1,344 @@
+package plan
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Shorten returns the decisions from which [Decisions.Complete] makes the plan p again, with schema, which is the plan of
+// the same sources without any decision. Only the notes of tables that Inspect added are left out. A plan that differs
+// from the schema in something that nobody can decide, such as a table more, is an [*Error].
+func Shorten(p, schema *Plan) (*Decisions, error) {
+	s := &shortener{plan: p, schema: schema, d: &Decisions{Version: DecisionsVersion, Dialect: p.Dialect, Sources: p.Sources}}
+	for _, step := range []func() error{s.begin, s.questions, s.columns, s.ids, s.unique, s.changes, s.verify} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return s.d, nil
+}
+
+// A shortener finds decisions step by step. After each step it looks at what plan the decisions make so far.
+type shortener struct {
+	plan, schema *Plan
+	d            *Decisions
+	made         *Plan
+}
+
+func (s *shortener) complete() (err error) {
+	s.made, err = s.d.Complete(s.schema)
+	return err
+}
+
+// begin lists the tables, and refuses a plan of others.
+func (s *shortener) begin() error {
+	if s.plan.Version != s.schema.Version || !slices.Equal(s.plan.Sources, s.schema.Sources) {
+		return &Error{Reason: fmt.Sprintf("version %d of sources %q: the schema has version %d of sources %q", s.plan.Version, s.plan.Sources, s.schema.Version, s.schema.Sources)}
+	}
+	if err := s.plan.checkNil(); err != nil {
+		return &Error{Reason: err.Error()}
+	}
+	if !slices.Equal(s.plan.Types, s.schema.Types) {
+		s.d.Types = append([]string{}, s.plan.Types...)
+	}
+	for _, t := range s.schema.Tables {
+		s.d.Schema = append(s.d.Schema, Name{Text: t.Name + " " + t.digest()})
+		if s.plan.Table(t.Name) == nil {
+			return &Error{Table: t.Name, Reason: "the plan does not have it: leave it in, with skip"}
+		}
+	}
+	for i, t := range s.plan.Tables {
+		if s.schema.Table(t.Name) == nil || s.plan.Table(t.Name) != s.plan.Tables[i] {
+			return &Error{Table: t.Name, Reason: "no source has it, or it is there twice"}
+		}
+		if t.Skip {
+			s.d.Skip = append(s.d.Skip, Name{Text: escape(t.Name)})
+		}
+	}
+	return s.complete()
+}
+
+// questions writes the questions of the plan, and the suspects of columns and of unique keys.
+func (s *shortener) questions() error {
+	for _, q := range s.plan.Questions {
+		if err := s.question(q); err != nil {
+			return err
+		}
+	}
+	s.suspects()
+	for _, t := range s.plan.Tables {
+		for _, u := range t.Unique {
+			if t.Skip || len(u.Suspects) == 0 {
+				continue
+			}
+			name := keyName(t, u.Columns)
+			asked := &Asked{Unique: &name, Suspects: u.Suspects}
+			if u.Decided {
+				asked.Answer.Text = AnswerYes
+			}
+			s.d.Questions = append(s.d.Questions, asked)
+		}
+	}
+	return s.complete()
+}
+
+func (s *shortener) question(q *Question) error {
+	asked := &Asked{
+		Name: q.Name, Text: q.Text, Candidates: q.Candidates, Evidence: q.Evidence, Follows: q.Follows, Answer: Answer{Text: q.Answer}, Accepted: q.Accepted,
+	}
+	var places []place // as in the plan
+	var names []string
+	for _, t := range s.plan.Tables {
+		for _, c := range t.Columns {
+			if at := (place{t, c}); slices.Contains(q.Columns, at.raw()) {
+				places, names = append(places, at), append(names, at.raw())
+			}
+		}
+	}
+	if len(names) != len(q.Columns) {
+		return &Error{Reason: fmt.Sprintf("question %q has columns that no source has, or one twice", q.Name)}
+	}
+	asked.Columns = cover(s.schema, s.inSchema(places))
+	if !slices.Equal(names, q.Columns) || !slices.Equal(s.expand(asked.Columns), q.Columns) { // in an order of its own
+		asked.Columns = nil
+		for _, raw := range q.Columns {
+			asked.Columns = append(asked.Columns, Name{Text: places[slices.Index(names, raw)].name()})
+		}
+	}
+	states := map[string]int{}
+	best := 0
+	for _, at := range places {
+		word, ok := at.column.state().proposal()
+		if !ok || q.Answer != "" && word != q.Answer {
+			continue
+		}
+		key := fmt.Sprintf("%q %q", word, at.column.None)
+		if states[key]++; states[key] > best {
+			best, asked.Proposed, asked.None = states[key], word, at.column.None
+		}
+	}
+	if q.Answer != "" { // which says it
+		asked.Proposed = ""
+	}
+	s.d.Questions = append(s.d.Questions, asked)
+	return nil
+}
+
+// inSchema returns the same places in the schema.
+func (s *shortener) inSchema(places []place) (same []place) {
+	for _, at := range places {
+		if t := s.schema.Table(at.table.Name); t != nil && t.Column(at.column.Name) != nil {
+			same = append(same, place{t, t.Column(at.column.Name)})
+		}
+	}
+	return same
+}
+
+func (s *shortener) expand(names []Name) (raw []string) {
+	for _, n := range names {
+		found, _, _ := s.schema.columns(n)
+		for _, at := range found {
+			raw = append(raw, at.raw())
+		}
+	}
+	return raw
+}
+
+// suspects writes what columns have as suspects, one entry for those that are alike.
+func (s *shortener) suspects() {
+	s.groups(func(at place) (string, any) {
+		c := at.column
+		if at.table.Skip || len(c.Suspects) == 0 {
+			return "", nil
+		}
+		asked := &Asked{Suspects: c.Suspects}
+		if word, ok := c.state().proposal(); ok && word != string(s.made.Table(at.table.Name).Column(c.Name).Role) {
+			asked.Proposed, asked.None = word, c.None
+		}
+		if c.Decided {
+			asked.Answer.Text = AnswerYes
+		}
+		return fmt.Sprintf("%q %q %q %q", asked.Suspects, asked.Proposed, asked.None, asked.Answer.Text), asked
+	}, func(made any, names []Name) {
+		asked := made.(*Asked)
+		asked.Columns = names
+		s.d.Questions = append(s.d.Questions, asked)
+	})
+}
+
+// groups calls write for each group of columns for which group returns the same text, with what it returned for the first.
+func (s *shortener) groups(group func(place) (string, any), write func(made any, names []Name)) {
+	places, firsts := map[string][]place{}, map[string]any{}
+	var order []string
+	for _, t := range s.plan.Tables {
+		for _, c := range t.Columns {
+			key, made := group(place{t, c})
+			if made == nil {
+				continue
+			}
+			if places[key] == nil {
+				order, firsts[key] = append(order, key), made
+			}
+			places[key] = append(places[key], place{t, c})
+		}
+	}
+	for _, key := range order {
+		write(firsts[key], cover(s.schema, s.inSchema(places[key])))
+	}
+}
+
+// columns writes what columns are, where that does not follow from the schema and the questions.
+func (s *shortener) columns() error {
+	s.groups(func(at place) (string, any) {
+		t := s.made.Table(at.table.Name)
+		was, is := t.Column(at.column.Name), at.column.state()
+		if was == nil || at.table.Skip || was.state().equal(is) {
+			return "", nil
+		}
+		switch {
+		case is.decided && is.equal(state{role: RolePlain, decided: true}):
+			return "plain", &s.d.Plain
+		case is.decided && is.equal(state{role: RoleKey, decided: true}):
+			return "key", &s.d.Keys
+		case is.role == RolePlain || is.role == RoleKey || is.meaning() == nil:
+			return "", nil
+		}
+		return fmt.Sprintf("%v %q %q %v", is, is.by, is.separator, is.decided), is.meaning()
+	}, func(made any, names []Name) {
+		switch into := made.(type) {
+		case *[]Name:
+			*into = names
+		case *Meaning:
+			into.Columns = names
+			s.d.References = append(s.d.References, into)
+		}
+	})
+	slices.SortStableFunc(s.d.References, func(a, b *Meaning) int { return strings.Compare(a.sortKey(), b.sortKey()) })
+	return s.complete()
+}
+
+// sortKey orders the entries of references: by what they are, then by the table.
+func (m *Meaning) sortKey() string {
+	switch {
+	case m.To != "":
+		return "1" + m.To
+	case m.List != "":
+		return "2" + m.List
+	case m.By != "":
+		return "3" + m.By
+	}
+	return "4"
+}
+
+// ids writes which rows get new ids, and by which columns they are dated.
+func (s *shortener) ids() error {
+	s.d.NewIDs = s.plan.usualNewIDs()
+	for _, t := range s.plan.Tables {
+		if !t.Skip && t.Key() != nil && len(t.NewIDs) == 0 && len(t.having(s.d.NewIDs)) > 0 {
+			s.d.KeepIDs = append(s.d.KeepIDs, Name{Text: escape(t.Name)})
+		}
+	}
+	zones := map[string]bool{}
+	for _, t := range s.plan.Tables {
+		if t.Created == "" || t.Skip {
+			continue
+		}
+		zones[t.Zone] = true
+		if c := t.Column(t.Created); c != nil {
+			s.d.Created = append(s.d.Created, Name{Text: place{t, c}.name()})
+		}
+	}
+	for zone := range zones {
+		if len(zones) == 1 {
+			s.d.Zone = zone
+		}
+	}
+	return s.complete()
+}
+
+// unique writes the rules of unique keys.
+func (s *shortener) unique() error {
+	for _, t := range s.plan.Tables {
+		made := s.made.Table(t.Name)
+		for _, u := range t.Unique {
+			was := first(made.Unique, func(other *Unique) bool { return slices.Equal(other.Columns, u.Columns) })
+			if t.Skip || was != nil && sameClash(was, u) || was == nil && !slices.Equal(u.Columns, t.PrimaryKey) || len(u.Columns) == 0 {
+				continue
+			}
+			clash := &Clash{Rule: u.Rule, Rename: u.Rename, Suffix: u.Suffix, Prefer: u.Prefer, Proposed: !u.Decided}
+			at := slices.IndexFunc(s.d.Unique, func(other *Clash) bool {
+				same := *other
+				same.Keys = nil
+				return reflect.DeepEqual(&same, clash)
+			})
+			if at < 0 {
+				at, s.d.Unique = len(s.d.Unique), append(s.d.Unique, clash)
+			}
+			s.d.Unique[at].Keys = append(s.d.Unique[at].Keys, keyName(t, u.Columns))
+		}
+	}
+	return s.complete()
+}
+
+// changes writes all that still differs.
+func (s *shortener) changes() error {
+	for _, t := range s.plan.Tables {
+		if t.Skip {
+			continue
+		}
+		made := s.made.Table(t.Name)
+		change, err := changes(made, t)
+		if err != nil {
+			return err
+		}
+		if change != nil {
+			s.d.Tables = append(s.d.Tables, *change)
+		}
+	}
+	return s.complete()
+}
+
+// verify makes sure that nothing was lost.
+func (s *shortener) verify() error {
+	if !slices.Equal(s.made.Types, s.plan.Types) {
+		return &Error{Reason: "types can't be shortened"}
+	}
+	if !reflect.DeepEqual(s.made.Questions, s.plan.Questions) && len(s.made.Questions)+len(s.plan.Questions) > 0 {
+		return &Error{Reason: "the questions can't be shortened"}
+	}
+	for _, t := range s.plan.Tables {
+		made := s.made.Table(t.Name)
+		if t.Skip {
+			continue
+		}
+		if err := equalTables(made, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// equalTables returns an error that names the first thing in which two tables differ.
+func equalTables(made, t *Table) error {
+	fields, err := difference(made, t, "notes", "columns")
+	switch {
+	case err != nil:
+		return err
+	case len(fields.Content) > 0:
+		return &Error{Table: t.Name, Reason: "can't be shortened: " + fields.Content[0].Value}
+	case len(made.Columns) != len(t.Columns):
+		return &Error{Table: t.Name, Reason: "its columns are not those of the sources: name those that are left out in without"}
+	}
+	for i, c := range t.Columns {
+		fields, err := difference(made.Columns[i], c)
+		switch {
+		case err != nil:
+			return err
+		case len(fields.Content) > 0:
+			return &Error{Table: t.Name, Column: c.Name, Reason: "can't be shortened: " + fields.Content[0].Value}
+		}
+	}
+	return nil
+}
