@@ -349,9 +349,11 @@ func (c *completer) unique() {
 			if !c.template {
 				u.Suspects = q.Suspects
 			}
+			if _, is := decided[u]; !is && q.Proposed.Text != "" && !(c.template && q.Answer.Text == "") {
+				u.Rule = Rule(q.Proposed.Text)
+			}
 			switch answer := q.Answer.Text; {
 			case answer == "":
-			case answer == AnswerYes && c.template: // the rule is in the section, if it is not the one of the schema
 			case answer == AnswerYes, u.Decided && Rule(answer) == u.Rule:
 				u.Decided = true
 			case u.Decided:

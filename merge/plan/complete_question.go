@@ -22,8 +22,8 @@ func (c *completer) question(q *Asked) {
 		made.Answer = AnswerEach
 	}
 	if made.Answer == AnswerYes {
-		made.Answer = q.Proposed
-		if _, err := c.answer(q); isWord(q.Proposed) && q.Proposed != AnswerPlain && q.Proposed != AnswerKey || err != nil {
+		made.Answer = q.Proposed.Text
+		if isWord(made.Answer) && made.Answer != AnswerPlain && made.Answer != AnswerKey {
 			made.Answer = AnswerEach
 		}
 	}
@@ -53,8 +53,8 @@ func (c *completer) askedOf(q *Asked, n Name, at place) {
 		}
 		c.suspects[at.column] = q.Suspects
 	}
-	if q.Proposed != "" && !c.template {
-		add(claim{rank: rankQuestion, state: proposed(q.Proposed, q.None)})
+	if s, ok := q.proposal(); ok && !c.template {
+		add(claim{rank: rankQuestion, state: s})
 	}
 	if c.template && q.Accepted > 0 {
 		return // nobody has confirmed it
@@ -79,10 +79,10 @@ func (c *completer) answer(q *Asked) (*claim, error) {
 		if !c.template {
 			return &claim{rank: rankPattern, agree: true}, nil
 		}
-		if q.Proposed == "" || q.Proposed == string(RoleUndecided) {
+		s, ok := q.proposal()
+		if !ok || s.role == RoleUndecided {
 			return nil, nil // it is in the sections, if anywhere
 		}
-		s := proposed(q.Proposed, q.None)
 		s.decided = true
 		return &claim{rank: rankPattern, state: s, keep: true}, nil
 	case text == AnswerPlain, text == AnswerKey:

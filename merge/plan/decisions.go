@@ -73,9 +73,10 @@ type Asked struct {
 	Columns []Name `yaml:"columns,omitempty,flow"`
 	Unique  *Name  `yaml:"unique,omitempty"`
 
-	// Proposed is what the columns are until the question is answered: a table, plain, key or undecided.
-	Proposed string `yaml:"proposed,omitempty"`
-	None     Values `yaml:"none,omitempty,flow"` // of the columns, if they are references
+	// Proposed is what the columns are until the question is answered, and what the answer yes confirms: a table, plain, key,
+	// undecided, or several parts as in an answer. Of a unique key it is the rule.
+	Proposed Answer `yaml:"proposed,omitempty"`
+	None     Values `yaml:"none,omitempty,flow"` // of the columns, if they are references, whatever the answer is
 
 	Candidates []*Candidate `yaml:"candidates,omitempty"`
 	Evidence   []string     `yaml:"evidence,omitempty"`
@@ -89,7 +90,7 @@ type Asked struct {
 // An Answer is what people write beside a question.
 type Answer struct {
 	Text    string   // a table, AnswerPlain, AnswerKey, AnswerEach or AnswerYes; for a unique key a [Rule] or AnswerYes
-	Meaning *Meaning // instead of Text: several tables, or what else there is to say
+	Meaning *Meaning // instead of Text: several tables, or what else there is to say; of a unique key it is nil
 	line    int
 }
 

@@ -102,14 +102,31 @@ func (d *Decisions) check() error {
 		if err := (&Question{Candidates: q.Candidates}).checkNil(); err != nil {
 			return err
 		}
-		if q.Answer.Meaning == nil {
-			continue
-		}
-		if _, err := q.Answer.Meaning.state(); err != nil || q.Unique != nil || len(q.Answer.Meaning.Columns) > 0 || q.Answer.Meaning.Proposed {
-			return &Error{Line: q.Answer.line, Reason: fmt.Sprintf("an answer with several parts wants to, list, json, or by and kinds: %v", err)}
+		for _, a := range []Answer{q.Proposed, q.Answer} {
+			if err := a.check(q.Unique != nil); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// check refuses parts that do not fit together.
+func (a Answer) check(ofKey bool) error {
+	if a.Meaning == nil {
+		return nil
+	}
+	_, err := a.Meaning.state()
+	switch {
+	case err != nil:
+	case ofKey:
+		err = errors.New("want a rule")
+	case len(a.Meaning.Columns) > 0 || a.Meaning.Proposed:
+		err = errors.New("columns and proposed are not for answers")
+	default:
+		return nil
+	}
+	return &Error{Line: a.line, Reason: err.Error()}
 }
 
 // scalar returns the text of a value that is no list or mapping. Null is an error.

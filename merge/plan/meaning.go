@@ -62,13 +62,37 @@ func isWord(answer string) bool {
 	return slices.Contains([]string{"", AnswerPlain, AnswerKey, AnswerEach, AnswerYes, string(RoleUndecided)}, answer)
 }
 
-// proposed is the inverse of proposal.
-func proposed(word string, none []string) state {
-	switch word {
-	case AnswerPlain, AnswerKey, string(RoleUndecided):
-		return state{role: Role(word), none: none}
+// proposal returns what the columns of a question are until it is answered, and false if it does not say so.
+func (q *Asked) proposal() (state, bool) {
+	switch {
+	case q.Proposed.IsZero():
+		return state{}, false
+	case q.Proposed.Meaning != nil:
+		s, err := q.Proposed.Meaning.state()
+		s.decided = false
+		return s, err == nil
 	}
-	return referenceTo(word, none)
+	switch word := q.Proposed.Text; word {
+	case AnswerPlain, AnswerKey, string(RoleUndecided):
+		return state{role: Role(word), none: q.None}, true
+	default:
+		return referenceTo(word, q.None), true
+	}
+}
+
+// propose sets what the columns of a question are until it is answered, and reports whether a question can say it.
+func (q *Asked) propose(s state) bool {
+	s.decided = false
+	if word, ok := s.proposal(); ok {
+		q.Proposed, q.None = Answer{Text: word}, s.none
+		return true
+	}
+	if m := s.meaning(); m != nil {
+		m.Proposed = false
+		q.Proposed = Answer{Meaning: m}
+		return true
+	}
+	return false
 }
 
 // state returns what a column of the meaning is.
@@ -162,13 +186,22 @@ func (s state) String() string {
 	}
 	text := string(s.role)
 	if s.holdsReferences() {
-		text += " to " + strings.Join(tables, ", ")
+		text += fmt.Sprintf(" to %q", tables)
+	}
+	if s.by != "" {
+		text += fmt.Sprintf(" by %q", s.by)
+	}
+	if s.separator != "" {
+		text += fmt.Sprintf(", separator %q", s.separator)
 	}
 	if len(s.none) > 0 {
 		text += fmt.Sprintf(", none %q", s.none)
 	}
 	if s.orphans != "" {
-		text += ", orphans " + string(s.orphans)
+		text += fmt.Sprintf(", orphans %q", s.orphans)
+	}
+	if !s.decided {
+		text += ", proposed"
 	}
 	return text
 }

@@ -75,6 +75,9 @@ func (s *shortener) questions() error {
 			}
 			name := keyName(t, u.Columns)
 			asked := &Asked{Unique: &name, Suspects: u.Suspects}
+			if bare := (Unique{Rule: u.Rule, Decided: u.Decided}); sameClash(u, &bare) && u.Rule != "" {
+				asked.Proposed.Text = string(u.Rule)
+			}
 			if u.Decided {
 				asked.Answer.Text = AnswerYes
 			}
@@ -107,23 +110,28 @@ func (s *shortener) question(q *Question) error {
 			asked.Columns = append(asked.Columns, Name{Text: places[slices.Index(names, raw)].name()})
 		}
 	}
-	states := map[string]int{}
-	best := 0
-	for _, at := range places {
-		word, ok := at.column.state().proposal()
-		if !ok || q.Answer != "" && word != q.Answer {
-			continue
-		}
-		key := fmt.Sprintf("%q %q", word, at.column.None)
-		if states[key]++; states[key] > best {
-			best, asked.Proposed, asked.None = states[key], word, at.column.None
-		}
-	}
-	if q.Answer != "" { // which says it
-		asked.Proposed = ""
-	}
+	asked.proposeMost(places)
 	s.d.Questions = append(s.d.Questions, asked)
 	return nil
+}
+
+// proposeMost sets what most of the columns are.
+func (q *Asked) proposeMost(places []place) {
+	count, best := map[string]int{}, 0
+	answered := q.Answer.Text != ""
+	for _, at := range places {
+		var one Asked
+		if !one.propose(at.column.state()) || answered && one.Proposed.Text != q.Answer.Text {
+			continue
+		}
+		key := fmt.Sprint(at.column.state())
+		if count[key]++; count[key] > best {
+			best, q.Proposed, q.None = count[key], one.Proposed, one.None
+		}
+	}
+	if answered { // which says it
+		q.Proposed = Answer{}
+	}
 }
 
 // inSchema returns the same places in the schema.
@@ -154,13 +162,15 @@ func (s *shortener) suspects() {
 			return "", nil
 		}
 		asked := &Asked{Suspects: c.Suspects}
-		if word, ok := c.state().proposal(); ok && word != string(s.made.Table(at.table.Name).Column(c.Name).Role) {
-			asked.Proposed, asked.None = word, c.None
+		was := s.made.Table(at.table.Name).Column(c.Name).state()
+		was.decided = c.Decided
+		if !was.equal(c.state()) {
+			asked.propose(c.state())
 		}
 		if c.Decided {
 			asked.Answer.Text = AnswerYes
 		}
-		return fmt.Sprintf("%q %q %q %q", asked.Suspects, asked.Proposed, asked.None, asked.Answer.Text), asked
+		return fmt.Sprintf("%q %v %q %v", asked.Suspects, asked.Proposed.IsZero(), asked.Answer.Text, c.state()), asked
 	}, func(made any, names []Name) {
 		asked := made.(*Asked)
 		asked.Columns = names
@@ -205,7 +215,7 @@ func (s *shortener) columns() error {
 		case is.role == RolePlain || is.role == RoleKey || is.meaning() == nil:
 			return "", nil
 		}
-		return fmt.Sprintf("%v %q %q %v", is, is.by, is.separator, is.decided), is.meaning()
+		return fmt.Sprint(is), is.meaning()
 	}, func(made any, names []Name) {
 		switch into := made.(type) {
 		case *[]Name:
