@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,8 +33,10 @@ them, and checks the result.
 
 Commands, in the order of a merge. Sources are only read.
 
-  inspect    -source NAME=DSN … -plan FILE   write a plan, to be reviewed and edited
-  schema     -plan FILE [-target DSN]        print the target's tables, or make them
+  inspect    -source NAME=DSN … -plan FILE [-template FILE] [-accept-certain C] [-full]
+                                             write a plan, to be reviewed and edited
+  schema     -source … -plan FILE [-target DSN]
+                                             print the target's tables, or make them
   namespace  -target DSN -namespace NAME [-layout LAYOUT] [-workers N]
                                              make the id space of the new keys
   dry-run    -source … -target DSN -plan FILE [-namespace NAME]
@@ -60,6 +63,9 @@ type command struct {
 	sources    []namedDSN
 	target     string
 	plan       string
+	template   string
+	certain    float64
+	full       bool
 	namespace  string
 	registry   string
 	layout     string
@@ -87,8 +93,8 @@ var commands = map[string]struct {
 	flags string
 	do    func(*command, context.Context) error
 }{
-	"inspect":   {"dialect source plan", (*command).inspect},
-	"schema":    {"dialect plan target", (*command).schema},
+	"inspect":   {"dialect source plan template accept-certain full", (*command).inspect},
+	"schema":    {"dialect source plan target", (*command).schema},
 	"namespace": {"dialect target namespace registry layout workers", (*command).makeNamespace},
 	"dry-run":   {"dialect source target plan namespace registry without-foreign-keys json", (*command).dryRun},
 	"run":       {"dialect source target plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys json kill-after", (*command).run},
@@ -182,7 +188,18 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 		case "target":
 			c.StringVar(&c.target, f, "", "`DSN` of the database to merge into")
 		case "plan":
-			c.StringVar(&c.plan, f, "", "`FILE` of the plan, .yaml or .json")
+			c.StringVar(&c.plan, f, "", "`FILE` of the plan: .yaml, or .json for a complete one")
+		case "template":
+			c.StringVar(&c.template, f, "", "`FILE` of decisions for a schema like this one, which may be an earlier plan")
+		case "accept-certain":
+			c.Func(f, "answer the questions whose best answer has at least this `CERTAINTY`, such as 0.95, and list them", func(s string) (err error) {
+				if c.certain, err = strconv.ParseFloat(s, 64); err != nil || !(c.certain > 0 && c.certain <= 1) {
+					return errors.New("want a number above 0, at most 1")
+				}
+				return nil
+			})
+		case "full":
+			c.BoolVar(&c.full, f, false, "write the complete plan, with all that follows from the schemas")
 		case "namespace":
 			c.StringVar(&c.namespace, f, "", "`NAME` of the id space of the new keys; not needed where no row gets one")
 		case "registry":
@@ -231,7 +248,7 @@ func (c *command) check(flags string) error {
 	switch {
 	case c.dialect == 0:
 		return errors.New("-dialect is missing")
-	case has("source") && len(c.sources) == 0:
+	case has("source") && len(c.sources) == 0 && c.name != "schema":
 		return errors.New("-source is missing")
 	case has("plan") && c.plan == "":
 		return errors.New("-plan is missing")
