@@ -24,6 +24,7 @@ func (p *Plan) Check() error {
 		c.fault("", "", "%v", err)
 		return errors.Join(c.errs...)
 	}
+	c.questions()
 	for i, t := range p.Tables {
 		switch {
 		case t.Name == "":

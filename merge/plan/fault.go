@@ -105,6 +105,14 @@ func (p *Plan) checkNil() error {
 	if slices.Contains(p.Tables, nil) {
 		return errors.New("an entry of tables is empty")
 	}
+	if slices.Contains(p.Questions, nil) {
+		return errors.New("an entry of questions is empty")
+	}
+	for _, q := range p.Questions {
+		if err := q.checkNil(); err != nil {
+			return err
+		}
+	}
 	for _, t := range p.Tables {
 		field := ""
 		switch {

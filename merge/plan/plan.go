@@ -25,6 +25,9 @@ type Plan struct {
 	// forecasts and reports have each of them as open. People remove a line when they have looked at it.
 	Accepted []string `json:"accepted,omitempty" yaml:"accepted,omitempty"`
 
+	// Questions are the decisions that people have to make, those with most columns first.
+	Questions []*Question `json:"questions,omitempty" yaml:"questions,omitempty"`
+
 	Tables []*Table `json:"tables,omitempty" yaml:"tables,omitempty"`
 }
 

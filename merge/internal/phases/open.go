@@ -58,7 +58,7 @@ const SampledRows = 50
 // SampleRows keeps in findings values of plain columns that nobody has decided on.
 func (j *Job) SampleRows(p *Findings, t *ledger.SourceTable, rows [][]any) {
 	for n, c := range t.Columns {
-		if !j.Undecided(c) {
+		if !j.Undecided(t.Table, c) {
 			continue
 		}
 		for _, row := range rows[:min(len(rows), SampledRows)] {
@@ -70,8 +70,8 @@ func (j *Job) SampleRows(p *Findings, t *ledger.SourceTable, rows [][]any) {
 }
 
 // Undecided reports whether a column is plain, and nobody has decided so.
-func (j *Job) Undecided(c *plan.Column) bool {
-	return c.Role == plan.RolePlain && !c.Decided && sqltype.Of(j.Engine.Kind, c.Type).Kind <= sqltype.Text
+func (j *Job) Undecided(t *plan.Table, c *plan.Column) bool {
+	return c.Role == plan.RolePlain && !c.Decided && j.Plan.Question(t.Name+"."+c.Name) == nil && sqltype.Of(j.Engine.Kind, c.Type).Kind <= sqltype.Text
 }
 
 // fewestSamples is how many values it takes to say anything of them.

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"math/big"
-	"slices"
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
