@@ -21,6 +21,10 @@ type Plan struct {
 	Types []string `json:"types,omitempty" yaml:"types,omitempty"`
 	Notes []string `json:"notes,omitempty" yaml:"notes,omitempty"` // views, routines and the like, which Schema leaves out
 
+	// Accepted are decisions of the plan that no person has taken, one line each. A merge does what they say, and its
+	// forecasts and reports have each of them as open. People remove a line when they have looked at it.
+	Accepted []string `json:"accepted,omitempty" yaml:"accepted,omitempty"`
+
 	// Questions are the decisions that people have to make, those with most columns first.
 	Questions []*Question `json:"questions,omitempty" yaml:"questions,omitempty"`
 

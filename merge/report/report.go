@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A Report is what [github.com/shardsnow/snow/merge.Merge.Verify] found. It passed if it has no Failures.
+// A Report is what [github.com/shardsnow/snow/merge.Merge.Verify] found. Everything is as it should be if it has neither
+// Failures nor anything Open.
 type Report struct {
 	Run        string      `json:"run"` // the id of the run, made from the plan
 	Sources    []string    `json:"sources"`
@@ -19,7 +20,7 @@ type Report struct {
 	Targets    []Target    `json:"targets"`    // one for each table
 	References []Reference `json:"references"` // one for each reference that a column may hold
 	Assertions []Assertion `json:"assertions,omitempty"`
-	Warnings   []string    `json:"warnings,omitempty"` // what people should look at, though it may be right
+	Open       []Open      `json:"open,omitempty"`     // what nobody has decided or checked
 	Failures   []Failure   `json:"failures,omitempty"` // at most 10 for each check, table and source
 	Failed     int64       `json:"failed"`             // how many there are in all
 }
@@ -131,12 +132,15 @@ func (r *Report) Add(f Failure) {
 	r.Failures = f.AppendTo(r.Failures)
 }
 
-// Err returns a [*VerifyError] if a check failed, else nil.
+// Err returns a [*VerifyError] if a check failed, else an [*OpenError] if something was left open, else nil.
 func (r *Report) Err() error {
-	if r.Failed == 0 {
-		return nil
+	switch {
+	case r.Failed > 0:
+		return &VerifyError{Failures: r.Failures, Failed: r.Failed}
+	case len(r.Open) > 0:
+		return &OpenError{r.Open}
 	}
-	return &VerifyError{Failures: r.Failures, Failed: r.Failed}
+	return nil
 }
 
 // A VerifyError says that the target differs from what it should be.
@@ -197,16 +201,19 @@ func (r *Report) WriteText(w io.Writer) error {
 		t.row(row.Name, row.Want, row.Got)
 	}
 	t.end()
-	for _, warning := range r.Warnings {
-		fmt.Fprintln(b, "Look at:", warning)
+	for _, o := range r.Open {
+		fmt.Fprintln(b, "OPEN:", o)
 	}
 	for _, f := range r.Failures {
 		fmt.Fprintln(b, "WRONG:", f)
 	}
-	if r.Failed == 0 {
-		fmt.Fprintln(b, "Everything is as it should be.")
-	} else {
+	switch {
+	case r.Failed > 0:
 		fmt.Fprintf(b, "%d found wrong.\n", r.Failed)
+	case len(r.Open) > 0:
+		fmt.Fprintf(b, "Nothing was found wrong, but %s left open. Decide or look at it before you use the target.\n", things(len(r.Open)))
+	default:
+		fmt.Fprintln(b, "Everything is as it should be.")
 	}
 	return b.Flush()
 }

@@ -13,8 +13,6 @@ import (
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
-	"github.com/shardsnow/snow/merge/internal/sqltype"
-	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -124,28 +122,6 @@ func (j *Job) Pause(ctx context.Context) error { return j.Pauser.Wait(ctx, j.tel
 
 // Blobs reports whether bytes differ from texts: so it is in SQLite.
 func (j *Job) Blobs() bool { return j.Engine.Kind == sqlsnow.SQLite }
-
-// SampledRows is how many rows of those that are compared at a time are looked at for samples.
-const SampledRows = 50
-
-// SampleRows keeps in findings values of plain columns that nobody has decided on.
-func (j *Job) SampleRows(p *Findings, t *ledger.SourceTable, rows [][]any) {
-	for n, c := range t.Columns {
-		if !j.Undecided(c) {
-			continue
-		}
-		for _, row := range rows[:min(len(rows), SampledRows)] {
-			if id, ok := sqlvalue.ID(row[n]); ok && id > 0 {
-				p.sample(c, id)
-			}
-		}
-	}
-}
-
-// Undecided reports whether a column is plain, and nobody has decided so.
-func (j *Job) Undecided(c *plan.Column) bool {
-	return c.Role == plan.RolePlain && !c.Decided && sqltype.Of(j.Engine.Kind, c.Type).Kind <= sqltype.Text
-}
 
 // parallel calls do at the same time for each of some sessions. The first error
 // ends the others.

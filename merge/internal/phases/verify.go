@@ -72,9 +72,14 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	if err := v.tables(ctx, target, found); err != nil {
 		return err
 	}
+	v.report.Open = append(v.report.Open, v.openInPlan()...)
 	v.references(found)
-	if err := v.leftovers(ctx, target, found); err != nil {
-		return err
+	for i, t := range v.run.Tables {
+		left, err := v.leftovers(ctx, v.others[0], t, found[i])
+		if err != nil {
+			return err
+		}
+		v.report.Open = append(v.report.Open, left...)
 	}
 	return v.assert(ctx, target)
 }
