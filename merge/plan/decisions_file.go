@@ -233,7 +233,15 @@ func (a Answer) IsZero() bool { return a.Text == "" && a.Meaning == nil }
 func (a Answer) MarshalYAML() (any, error) {
 	switch {
 	case a.Meaning != nil:
-		return a.Meaning, nil
+		var n yaml.Node
+		if err := n.Dump(a.Meaning); err != nil {
+			return nil, err
+		}
+		if n.Kind == yaml.DocumentNode {
+			n = *n.Content[0]
+		}
+		n.Style = yaml.FlowStyle
+		return &n, nil
 	case a.Text == "":
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}, nil
 	}

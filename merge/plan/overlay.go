@@ -178,3 +178,25 @@ func changes(from, to *Table) (*TableChange, error) {
 	}
 	return &TableChange{Table: Name{Text: to.Name}, fields: fields}, nil
 }
+
+// mergeFields adds the fields of a mapping to another one, and replaces those that it has.
+func mergeFields(into, from *yaml.Node) {
+	into.Style = 0
+	for i := 0; i+1 < len(from.Content); i += 2 {
+		key, value := from.Content[i], from.Content[i+1]
+		at := -1
+		for k := 0; k+1 < len(into.Content); k += 2 {
+			if into.Content[k].Value == key.Value {
+				at = k
+			}
+		}
+		switch {
+		case at < 0:
+			into.Content = append(into.Content, key, value)
+		case into.Content[at+1].Kind == yaml.MappingNode && value.Kind == yaml.MappingNode:
+			mergeFields(into.Content[at+1], value)
+		default:
+			into.Content[at+1] = value
+		}
+	}
+}

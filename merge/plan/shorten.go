@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // Shorten returns the decisions from which [Decisions.Complete] makes the plan p again, with schema, which is the plan of
@@ -250,6 +252,16 @@ func (s *shortener) ids() error {
 			s.d.KeepIDs = append(s.d.KeepIDs, Name{Text: escape(t.Name)})
 		}
 	}
+	for _, t := range s.plan.Tables {
+		if made := t.having(s.d.NewIDs); !t.Skip && t.Key() != nil && len(t.NewIDs) > 0 && !slices.Equal(made, t.NewIDs) {
+			fields, err := difference(&Table{NewIDs: made}, &Table{NewIDs: t.NewIDs})
+			if err != nil {
+				return err
+			}
+			fields.Style = yaml.FlowStyle
+			s.change(&TableChange{Table: Name{Text: t.Name}, fields: fields})
+		}
+	}
 	zones := map[string]bool{}
 	for _, t := range s.plan.Tables {
 		if t.Created == "" || t.Skip {
@@ -292,22 +304,39 @@ func (s *shortener) unique() error {
 	return s.complete()
 }
 
-// changes writes all that still differs.
+// changes writes all that still differs. One change may lead to another: a column that is a key makes new ids.
 func (s *shortener) changes() error {
-	for _, t := range s.plan.Tables {
-		if t.Skip {
-			continue
+	for more, rounds := true, 0; more && rounds < 4; rounds++ {
+		more = false
+		for _, t := range s.plan.Tables {
+			if t.Skip {
+				continue
+			}
+			change, err := changes(s.made.Table(t.Name), t)
+			if err != nil {
+				return err
+			}
+			if change != nil {
+				s.change(change)
+				more = true
+			}
 		}
-		made := s.made.Table(t.Name)
-		change, err := changes(made, t)
-		if err != nil {
+		if err := s.complete(); err != nil {
 			return err
 		}
-		if change != nil {
-			s.d.Tables = append(s.d.Tables, *change)
-		}
 	}
-	return s.complete()
+	return nil
+}
+
+// change adds a change to those of the same table.
+func (s *shortener) change(change *TableChange) {
+	at := slices.IndexFunc(s.d.Tables, func(other TableChange) bool { return other.Table.Text == change.Table.Text })
+	if at < 0 {
+		s.d.Tables = append(s.d.Tables, *change)
+		slices.SortFunc(s.d.Tables, func(a, b TableChange) int { return strings.Compare(a.Table.Text, b.Table.Text) })
+		return
+	}
+	mergeFields(s.d.Tables[at].fields, change.fields)
 }
 
 // verify makes sure that nothing was lost.
