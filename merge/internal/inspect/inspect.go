@@ -178,23 +178,11 @@ func knowsZone(d sqldialect.Dialect, typ string) bool {
 	return false
 }
 
-// widen gives columns that hold ids, or may hold them, a type of 64 bits, and references the type of their key, as foreign
-// keys need it.
+// widen gives columns the types that follow from the proposed roles, so that people see them.
 func (i *inspector) widen() {
 	for _, t := range i.plan.Tables {
-		if key := t.Key(); key != nil {
-			key.Type = sqltype.Wide(i.dialect, key.Type)
-		}
-	}
-	for _, t := range i.plan.Tables {
 		for _, c := range t.Columns {
-			if c.Role == plan.RoleReference || c.Role == plan.RolePolymorphic || c.Role == plan.RoleUndecided ||
-				c.Role == plan.RoleList && strings.HasSuffix(c.Type, "[]") {
-				c.Type = sqltype.Wide(i.dialect, c.Type)
-			}
-			if c.Role == plan.RoleReference && len(c.Refers) == 1 && sqltype.Of(i.dialect, c.Type).Kind == sqltype.Integer {
-				c.Type = i.plan.Table(c.Refers[0].Table).Key().Type
-			}
+			c.Type = i.plan.TargetType(t, c)
 		}
 	}
 }
