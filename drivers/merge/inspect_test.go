@@ -136,8 +136,8 @@ func openGame(t *testing.T, driver, dsn string, statements []string) *sql.DB {
 }
 
 // define returns what CREATE TABLE would say of a column.
-func define(c *plan.Column) string {
-	text := c.Type
+func define(p *plan.Plan, t *plan.Table, c *plan.Column) string {
+	text := p.TargetType(t, c)
 	if c.Collation != "" {
 		text += " COLLATE " + c.Collation
 	}
@@ -173,7 +173,7 @@ func shape(p *plan.Plan) (lines []string) {
 	for _, t := range p.Tables {
 		lines = append(lines, fmt.Sprintf("%s %q %s", t.Name, t.PrimaryKey, t.Options))
 		for _, c := range t.Columns {
-			lines = append(lines, t.Name+"."+c.Name+" "+define(c))
+			lines = append(lines, t.Name+"."+c.Name+" "+define(p, t, c))
 		}
 		for _, u := range t.Unique {
 			if !slices.Equal(u.Columns, t.PrimaryKey) {
@@ -225,8 +225,8 @@ func TestInspect(t *testing.T) {
 					if got := describe(c); got != want {
 						t.Errorf("%s: got %q, want %q; suspects %q", name, got, want, c.Suspects)
 					}
-					if want, ok := g.columns[name]; ok && define(c) != want {
-						t.Errorf("%s: got %q, want %q", name, define(c), want)
+					if want, ok := g.columns[name]; ok && define(p, table, c) != want {
+						t.Errorf("%s: got %q, want %q", name, define(p, table, c), want)
 					}
 				}
 				var mint []string

@@ -85,7 +85,7 @@ func (c *command) accept(p *plan.Plan) error {
 	}
 	c.say("accepted %d answers of at least %v, which nobody has looked at:", len(taken), c.certain)
 	for _, q := range taken {
-		c.say("  %.3f %s: %s, for %s", q.Accepted, q.Name, q.Answer, strings.Join(q.Columns, ", "))
+		c.say("  %.3f %s: %s, for %s", q.Best().Certainty, q.Name, q.Answer, strings.Join(q.Columns, ", "))
 	}
 	return nil
 }

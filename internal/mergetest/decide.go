@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/shardsnow/snow/merge"
@@ -80,9 +79,6 @@ func (w *world) decide(t *testing.T, p *plan.Plan, sources []*source) {
 				t.Errorf("%s.%s: the plan has %s %v, and the schema a foreign key to %s", wt.name, c.name, pc.Role, pc.Refers, c.refers[0].Table)
 			}
 			pc.Role, pc.Refers, pc.By, pc.Separator, pc.Orphans, pc.None, pc.Decided = c.role, c.refers, c.by, c.separator, c.orphans, nil, true
-			if !c.text && c.role != plan.RolePlain && slices.Contains([]string{"int", "int(11)", "integer"}, strings.ToLower(pc.Type)) {
-				pc.Type = "bigint"
-			}
 			if c.zero {
 				pc.None = []string{"0"}
 			}

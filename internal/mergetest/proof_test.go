@@ -31,3 +31,10 @@ func TestPreflightOnMariaDB(t *testing.T) {
 		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
 	}})
 }
+
+func TestCopiesOnMariaDB(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	mergetest.Copies(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
+		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
+	}})
+}

@@ -1,21 +1,15 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Decide answers a question of the plan: it gives the question's columns the roles that follow from the answer, see
-// [Question.Answer], and their types. Values for no row, and what becomes of orphans, stay as they are.
+// [Question.Answer]. Values for no row, and what becomes of orphans, stay as they are.
 func (p *Plan) Decide(q *Question, answer string) error {
-	if err := p.decide(q, answer); err != nil {
-		return err
-	}
-	p.Widen()
-	return nil
-}
-
-func (p *Plan) decide(q *Question, answer string) error {
 	var s state
 	switch {
 	case answer == AnswerEach:
@@ -42,7 +36,7 @@ func (p *Plan) decide(q *Question, answer string) error {
 		}
 	}
 	p.followKeys(before)
-	q.Answer, q.Accepted = answer, 0
+	q.Answer = answer
 	return nil
 }
 
@@ -110,8 +104,7 @@ func (t *Table) addPrimaryKey(p *Plan) {
 }
 
 // AcceptCertain answers the questions that have no answer and a best candidate of at least a certainty, from 0 to 1. It
-// returns them, the most certain first, with the certainty in Accepted. What it took is as likely to be right as the
-// certainty says, and nobody has looked at it.
+// returns them, the most certain first, and adds a line about each to Accepted, since nobody has looked at it.
 func (p *Plan) AcceptCertain(certainty float64) ([]*Question, error) {
 	var taken []*Question
 	for _, q := range p.Questions {
@@ -119,34 +112,30 @@ func (p *Plan) AcceptCertain(certainty float64) ([]*Question, error) {
 		if q.Answer != "" || best == nil || !(best.Certainty >= certainty) {
 			continue
 		}
-		if err := p.decide(q, best.Answer); err != nil {
+		if err := p.Decide(q, best.Answer); err != nil {
 			return taken, err
 		}
-		q.Accepted = best.Certainty
 		taken = append(taken, q)
 	}
-	p.Widen()
-	slices.SortStableFunc(taken, func(a, b *Question) int {
-		switch {
-		case a.Accepted > b.Accepted:
-			return -1
-		case a.Accepted < b.Accepted:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(taken, func(a, b *Question) int { return cmp.Compare(b.Best().Certainty, a.Best().Certainty) })
+	for _, q := range taken {
+		p.Accepted = append(p.Accepted, fmt.Sprintf("%s: %s, certain to %.3g, for %s", q.Name, q.Answer, q.Best().Certainty, several(q.Columns)))
+	}
 	return taken, nil
 }
 
-// Settle leaves out what led to decisions that are made: questions that people have answered, the evidence of those that
-// AcceptCertain answered, and suspects of what is decided. The plan does the same merge afterwards.
-func (p *Plan) Settle() {
-	p.Questions = slices.DeleteFunc(p.Questions, func(q *Question) bool { return q.Answer != "" && q.Accepted == 0 })
-	for _, q := range p.Questions {
-		if q.Answer != "" {
-			q.Candidates, q.Evidence, q.Follows = nil, nil, nil
-		}
+// several lists the first of some names, and how many more there are.
+func several(names []string) string {
+	if len(names) > 4 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
 	}
+	return strings.Join(names, ", ")
+}
+
+// Settle leaves out what led to decisions that are made: questions that have an answer, and suspects of what is decided.
+// The plan does the same merge afterwards.
+func (p *Plan) Settle() {
+	p.Questions = slices.DeleteFunc(p.Questions, func(q *Question) bool { return q.Answer != "" })
 	for _, t := range p.Tables {
 		for _, c := range t.Columns {
 			if c.Decided {

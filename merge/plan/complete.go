@@ -133,6 +133,7 @@ func (c *completer) complete(afterRoles func()) {
 	if c.Decisions.Types != nil {
 		c.Plan.Types = c.Decisions.Types
 	}
+	c.Plan.Accepted = append(c.Plan.Accepted, c.Decisions.Accepted...)
 	c.sections()
 	for _, q := range c.Decisions.Questions {
 		if q.Unique == nil {
@@ -143,7 +144,6 @@ func (c *completer) complete(afterRoles func()) {
 	c.change()
 	afterRoles()
 	c.ids()
-	c.widen(func(t *Table, column *Column) bool { return c.template || c.isTyped(t, column) })
 	c.unique()
 	c.change()
 }
@@ -241,23 +241,6 @@ func (c *completer) change() {
 
 func (c *completer) changed(t *Table, field string) bool {
 	return slices.ContainsFunc(c.Decisions.Tables, func(change TableChange) bool { return change.Table.Text == t.Name && change.has(field) })
-}
-
-// isTyped reports whether the type of a column is one of the changes.
-func (c *completer) isTyped(t *Table, column *Column) (is bool) {
-	for _, change := range c.Decisions.Tables {
-		if change.Table.Text == t.Name {
-			probe := Column{Name: column.Name}
-			_ = change.apply(&Table{Name: t.Name}, func(name string) *Column {
-				if name == column.Name {
-					return &probe
-				}
-				return &Column{Name: name}
-			})
-			is = is || probe.Type != ""
-		}
-	}
-	return is
 }
 
 // ids sets which rows get new ids, with which time, and which tables are left out.

@@ -16,7 +16,7 @@ func (c *completer) question(q *Asked) {
 		return
 	}
 	made := &Question{
-		Name: q.Name, Text: q.Text, Candidates: q.Candidates, Evidence: q.Evidence, Follows: q.Follows, Answer: q.Answer.Text, Accepted: q.Accepted,
+		Name: q.Name, Text: q.Text, Candidates: q.Candidates, Evidence: q.Evidence, Follows: q.Follows, Answer: q.Answer.Text,
 	}
 	if q.Answer.Meaning != nil {
 		made.Answer = AnswerEach
@@ -55,9 +55,6 @@ func (c *completer) askedOf(q *Asked, n Name, at place) {
 	}
 	if s, ok := q.proposal(); ok && !c.template {
 		add(claim{rank: rankQuestion, state: s})
-	}
-	if c.template && q.Accepted > 0 {
-		return // nobody has confirmed it
 	}
 	if one, err := c.answer(q); err != nil {
 		c.errs = append(c.errs, err)

@@ -19,6 +19,7 @@ type Decisions struct {
 	Sources []string `yaml:"sources,omitempty,flow"`
 
 	Questions []*Asked `yaml:"questions,omitempty"`
+	Accepted  []string `yaml:"accepted,omitempty"` // see Plan.Accepted
 
 	NewIDs  []string `yaml:"new_ids,omitempty,flow"`  // the sources whose rows get new ids, in all tables that have a key
 	KeepIDs []Name   `yaml:"keep_ids,omitempty,flow"` // tables whose rows keep their ids
@@ -83,8 +84,7 @@ type Asked struct {
 	Follows    []string     `yaml:"follows,omitempty"`
 	Suspects   []string     `yaml:"suspects,omitempty"`
 
-	Answer   Answer  `yaml:"answer"`
-	Accepted float64 `yaml:"accepted,omitempty"` // see Question.Accepted
+	Answer Answer `yaml:"answer"`
 }
 
 // An Answer is what people write beside a question.

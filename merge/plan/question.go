@@ -23,9 +23,6 @@ type Question struct {
 
 	// Answer is the name of the table whose ids the values are, AnswerPlain or AnswerKey. Empty means not decided.
 	Answer string `json:"answer" yaml:"answer"`
-
-	// Accepted is the certainty with which [Plan.AcceptCertain] took the answer. Zero means that people gave it.
-	Accepted float64 `json:"accepted,omitempty" yaml:"accepted,omitempty"`
 }
 
 // Answers that name no table.

@@ -13,7 +13,7 @@ import (
 // the same sources without any decision. Only the notes of tables that Inspect added are left out. A plan that differs
 // from the schema in something that nobody can decide, such as a table more, is an [*Error].
 func Shorten(p, schema *Plan) (*Decisions, error) {
-	s := &shortener{plan: p, schema: schema, d: &Decisions{Version: DecisionsVersion, Dialect: p.Dialect, Sources: p.Sources}}
+	s := &shortener{plan: p, schema: schema, d: &Decisions{Version: DecisionsVersion, Dialect: p.Dialect, Sources: p.Sources, Accepted: p.Accepted}}
 	for _, step := range []func() error{s.begin, s.questions, s.columns, s.ids, s.unique, s.changes, s.verify} {
 		if err := step(); err != nil {
 			return nil, err
@@ -91,7 +91,7 @@ func (s *shortener) questions() error {
 
 func (s *shortener) question(q *Question) error {
 	asked := &Asked{
-		Name: q.Name, Text: q.Text, Candidates: q.Candidates, Evidence: q.Evidence, Follows: q.Follows, Answer: Answer{Text: q.Answer}, Accepted: q.Accepted,
+		Name: q.Name, Text: q.Text, Candidates: q.Candidates, Evidence: q.Evidence, Follows: q.Follows, Answer: Answer{Text: q.Answer},
 	}
 	var places []place // as in the plan
 	var names []string
@@ -341,8 +341,8 @@ func (s *shortener) change(change *TableChange) {
 
 // verify makes sure that nothing was lost.
 func (s *shortener) verify() error {
-	if !slices.Equal(s.made.Types, s.plan.Types) {
-		return &Error{Reason: "types can't be shortened"}
+	if !slices.Equal(s.made.Types, s.plan.Types) || !slices.Equal(s.made.Accepted, s.plan.Accepted) {
+		return &Error{Reason: "types or accepted can't be shortened"}
 	}
 	if !reflect.DeepEqual(s.made.Questions, s.plan.Questions) && len(s.made.Questions)+len(s.plan.Questions) > 0 {
 		return &Error{Reason: "the questions can't be shortened"}

@@ -40,7 +40,6 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 	references.find(ctx)
 	clashes.dictionaries(ctx)
 	clashes.clashes(ctx)
-	e.plan.Widen()
 	if e.err != nil {
 		return nil, e.err
 	}

@@ -141,7 +141,14 @@ func (s *sampler) read(ctx context.Context) {
 		}
 	}
 	s.key = slices.DeleteFunc(slices.Clone(s.table.PrimaryKey), func(name string) bool { return found.Column(name) == nil })
-	if len(s.key) == 0 || len(s.columns) == 0 {
+	if len(s.columns) == 0 {
+		return
+	}
+	if len(s.key) == 0 { // any rows: nothing says which come first
+		s.from = &plan.Table{Name: found.Name, Columns: found.Columns}
+		rows, err := s.evidence.rows[s.source].Range(ctx, s.from, s.columns, nil, wholeSample)
+		s.fail(s.source, s.from.Name, err)
+		s.sample.rows, s.whole = rows, err == nil && len(rows) < wholeSample
 		return
 	}
 	s.from = &plan.Table{Name: found.Name, PrimaryKey: s.key, Columns: found.Columns}

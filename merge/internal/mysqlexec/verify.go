@@ -94,7 +94,7 @@ func (c *copier) comparison(lo, hi []any) string {
 		mask, value := t.Ids.Own()
 		right = append(right, fmt.Sprintf("m.new_id & %d = %d", mask, value))
 	}
-	right = append(right, "t."+e.Quote(t.Table.PrimaryKey[0])+" IS NOT NULL")
+	right = append(right, "t."+e.Quote(t.Table.RowKey()[0])+" IS NOT NULL")
 	kinds, edges, good := "0, 0, 0", "NULL, NULL", "COALESCE(SUM("+strings.Join(right, " AND ")+"), 0)"
 	if c.own != "" {
 		kinds = "COALESCE(SUM(m.kind = 0), 0), COALESCE(SUM(m.kind = 1), 0), COALESCE(SUM(m.kind = 2), 0)"

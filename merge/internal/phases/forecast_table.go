@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,6 +37,7 @@ type tableForecast struct {
 	of      *ledger.SourceTable
 	row     *report.TableForecast
 	columns []*rekey.IDColumn
+	typed   []*plan.Column // those of the table, with their types in the target
 	source  *rekey.Checker
 	dates   *rekey.Dates // nil if no ids are made, or none are dated
 	now     time.Time
@@ -67,6 +69,9 @@ func (f *tableForecast) begin(ctx context.Context) error {
 		}
 	}
 	for at, c := range s.Columns {
+		typed := *c
+		typed.Type = f.Plan.TargetType(s.Table, c)
+		f.typed = append(f.typed, &typed)
 		if c.HoldsReferences() {
 			column, err := rekey.NewIDColumn(tables, s, at)
 			if err != nil {
@@ -228,7 +233,7 @@ func (f *tableForecast) fits(values []any) bool {
 		if i := slices.IndexFunc(f.columns, func(column *rekey.IDColumn) bool { return column.At == n }); i >= 0 && v != nil {
 			v = f.longest(f.columns[i], values)
 		}
-		reason := misfit(f.Engine.Kind, c, v)
+		reason := misfit(f.Engine.Kind, f.typed[n], v)
 		if there := f.there[n]; reason == "" && there != nil {
 			reason = misfit(f.Engine.Kind, there, v)
 		}
@@ -250,7 +255,7 @@ func (f *tableForecast) fits(values []any) bool {
 func (f *tableForecast) longest(column *rekey.IDColumn, values []any) any {
 	v, _, err := column.Edit(&rekey.Row{Key: f.of.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
 		if parent := column.Parents[ref]; parent != nil && parent.Rekeys {
-			return strings.Repeat("9", sqltype.IDDigits-1), true
+			return strconv.Itoa(math.MaxInt64), true
 		}
 		return text, true
 	})

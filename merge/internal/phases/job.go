@@ -66,6 +66,9 @@ type Executor interface {
 	// those of the target.
 	Compare(ctx context.Context, tasks []Task) (*Findings, error)
 
+	// Find looks for rows of a table without a primary key in the target, when Compare has seen those of all sources.
+	Find(ctx context.Context, m *Multiset) (*Findings, error)
+
 	// Link sets the references that were NULL when the rows of some chunks that
 	// follow on each other were copied, in one transaction, and returns about how
 	// many bytes the rows have.
@@ -91,7 +94,9 @@ type Work struct {
 	Last     int64          // the number of the table's last chunk
 
 	// Verification.
-	Sound map[*plan.Column]bool // references of which all are known to be ids of rows
+	Sound   map[*plan.Column]bool // references of which all are known to be ids of rows
+	Sets    []*Multiset           // where the table has no primary key: what its rows are added to
+	Missing *Multiset             // instead: rows that were not found
 }
 
 // A Task is a chunk to verify, and what phase copy saw in it.

@@ -187,7 +187,7 @@ func (p *preflight) running(ctx context.Context) (open []report.Open, err error)
 // identities returns a [*plan.Error] if the primary key that the plan gives a table does not tell the rows of a source apart.
 func (p *preflight) identities(ctx context.Context, source string, t *plan.Table) error {
 	found := tableOf(p.sources[source], t.Name)
-	if found == nil || p.Engine.Kind != sqlsnow.SQLite && tellsApart(found, t.PrimaryKey) {
+	if found == nil || len(t.PrimaryKey) == 0 || p.Engine.Kind != sqlsnow.SQLite && tellsApart(found, t.PrimaryKey) {
 		return nil
 	}
 	s, err := p.conns.Source(ctx, source)

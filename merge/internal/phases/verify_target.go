@@ -25,6 +25,7 @@ type verifying struct {
 	report *report.Report
 	later  map[string]int64      // rows that later runs have copied, by table
 	sound  map[*plan.Column]bool // see [Work]
+	sets   []*Multiset           // of the tables without a primary key
 	first  *chunk.Conns          // for what one goroutine asks of the target
 	others []*chunk.Conns        // for rows: those of one goroutine each, or first alone
 }
