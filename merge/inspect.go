@@ -124,6 +124,30 @@ func (s sampler) Count(ctx context.Context, table string, column *plan.Column, i
 	return n, nil
 }
 
+func (s sampler) First(ctx context.Context, table string, columns []*plan.Column, limit int) ([][]any, error) {
+	text := fmt.Sprintf("SELECT %s FROM %s LIMIT %d", s.dialect.SelectList(columns), s.dialect.Quote(table), limit)
+	rows, err := chunk.ReadAll(ctx, s.dialect, s.session, text, columns, nil)
+	return rows, s.dialect.Failed("sample", err)
+}
+
+func (s sampler) Distinct(ctx context.Context, table string, column *plan.Column, limit int) ([]any, error) {
+	columns := []*plan.Column{column}
+	text := fmt.Sprintf("SELECT DISTINCT %s FROM %s LIMIT %d", s.dialect.SelectList(columns), s.dialect.Quote(table), limit)
+	rows, err := chunk.ReadAll(ctx, s.dialect, s.session, text, columns, nil)
+	values := make([]any, len(rows))
+	for i, row := range rows {
+		values[i] = row[0]
+	}
+	return values, s.dialect.Failed("sample", err)
+}
+
+func (s sampler) Included(ctx context.Context, table, column, parent, key string) (of, found int, err error) {
+	q := s.dialect.Quote
+	err = s.session.QueryRowContext(ctx, "SELECT COUNT(*), COUNT(p."+q(key)+") FROM (SELECT DISTINCT "+q(column)+" AS id FROM "+q(table)+" WHERE "+q(column)+" > 0) c LEFT JOIN "+
+		q(parent)+" p ON p."+q(key)+" = c.id").Scan(&of, &found)
+	return of, found, s.dialect.Failed("look up ids", err)
+}
+
 func (s sampler) Find(ctx context.Context, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {
 	rows, err := chunk.ReadKeys(ctx, s.dialect, s.session, table, columns, chunk.ColumnsOf(&plan.Table{Columns: columns}, by), keys)
 	return rows, s.dialect.Failed("look for clashes", err)

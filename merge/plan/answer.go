@@ -13,8 +13,6 @@ func (p *Plan) Decide(q *Question, answer string) error {
 	var s state
 	switch {
 	case answer == AnswerEach:
-		q.Answer = answer
-		return nil
 	case answer == AnswerPlain, answer == AnswerKey:
 		s = state{role: Role(answer), decided: true}
 	case p.Table(answer) != nil:
@@ -27,7 +25,7 @@ func (p *Plan) Decide(q *Question, answer string) error {
 	for _, t := range p.Tables {
 		for _, c := range t.Columns {
 			if slices.Contains(q.Columns, place{t, c}.raw()) {
-				one, err := resolve(c.state(), []claim{{rank: rankPattern, state: s, keep: true}})
+				one, err := resolve(c.state(), []claim{{rank: rankPattern, state: s, keep: true, agree: answer == AnswerEach}})
 				if err != nil {
 					return err
 				}

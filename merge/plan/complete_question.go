@@ -70,9 +70,9 @@ func (c *completer) answer(q *Asked) (*claim, error) {
 	case q.Answer.Meaning != nil:
 		s, err := q.Answer.Meaning.state()
 		return &claim{rank: rankPattern, state: s, keep: true}, err
-	case text == "", text == AnswerEach:
+	case text == "":
 		return nil, nil
-	case text == AnswerYes:
+	case text == AnswerYes, text == AnswerEach:
 		if !c.template {
 			return &claim{rank: rankPattern, agree: true}, nil
 		}

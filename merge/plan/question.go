@@ -8,7 +8,7 @@ import (
 )
 
 // A Question is one decision about all columns of one meaning, such as "guid" in 34 tables. [Plan.Check] refuses a plan
-// while one of its questions has no answer.
+// while one of its questions has no answer, unless each of its columns is decided by itself, see [Column].Decided.
 type Question struct {
 	Name string `json:"name" yaml:"name"` // unique in the plan, such as "guid", "sender"
 	Text string `json:"text" yaml:"text"` // what is asked
@@ -58,12 +58,25 @@ func (c *checker) questions() {
 		name := "question " + strconv.Quote(q.Name)
 		c.faultIf(slices.ContainsFunc(c.plan.Questions[:i], func(other *Question) bool { return other.Name == q.Name }), "", "", "%s is there twice", name)
 		switch {
+		case q.Answer == "" && c.plan.decided(q):
 		case q.Answer == "":
 			c.fault("", "", "%s is not decided: %s", name, q.Text)
 		case q.Answer != AnswerPlain && q.Answer != AnswerKey && q.Answer != AnswerEach && c.plan.Table(q.Answer) == nil:
 			c.fault("", "", "%s: the answer %q is no table", name, q.Answer)
 		}
 	}
+}
+
+// decided reports whether each column of a question is decided by itself, or left out.
+func (p *Plan) decided(q *Question) bool {
+	for _, t := range p.Tables {
+		for _, c := range t.Columns {
+			if !t.Skip && !c.Decided && slices.Contains(q.Columns, t.Name+"."+c.Name) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // checkNil refuses empty entries.

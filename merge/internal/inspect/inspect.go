@@ -35,11 +35,15 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 	i, references, clashes := &inspector{e}, &referenceFinder{e}, &clashFinder{e}
 	i.keys()
 	e.survey(ctx)
+	solver := &solver{evidence: e, vocabulary: newVocabulary(e.plan), joins: map[string][]join{}}
+	solver.keysOf(ctx)
 	i.newIDs()
 	i.dates()
 	references.find(ctx)
+	solver.references(ctx)
 	clashes.dictionaries(ctx)
 	clashes.clashes(ctx)
+	solver.ask()
 	if e.err != nil {
 		return nil, e.err
 	}
