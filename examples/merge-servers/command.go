@@ -35,6 +35,7 @@ Commands, in the order of a merge. Sources are only read.
 
   inspect    -source NAME=DSN … -plan FILE [-template FILE] [-accept-certain C] [-full]
                                              write a plan, to be reviewed and edited
+  settle     -source … -plan FILE            write the plan again, answers as decisions
   schema     -source … -plan FILE [-target DSN]
                                              print the target's tables, or make them
   namespace  -target DSN -namespace NAME [-layout LAYOUT] [-workers N]
@@ -94,6 +95,7 @@ var commands = map[string]struct {
 	do    func(*command, context.Context) error
 }{
 	"inspect":   {"dialect source plan template accept-certain full", (*command).inspect},
+	"settle":    {"dialect source plan", (*command).settle},
 	"schema":    {"dialect source plan target", (*command).schema},
 	"namespace": {"dialect target namespace registry layout workers", (*command).makeNamespace},
 	"dry-run":   {"dialect source target plan namespace registry without-foreign-keys json", (*command).dryRun},

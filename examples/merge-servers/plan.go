@@ -53,14 +53,7 @@ func (c *command) inspect(ctx context.Context) error {
 	if err := c.writePlan(ctx, p, sources, os.O_EXCL); err != nil {
 		return err
 	}
-	var undecided []error
-	if err := p.Check(); err != nil {
-		undecided = parts(err)
-	}
-	c.say("%s: %s tables of %s, with %s decisions to take", filepath.Base(c.plan), count(int64(len(p.Tables))), strings.Join(p.Sources, ", "), count(int64(len(undecided))))
-	for _, err := range undecided {
-		c.say("  %v", err)
-	}
+	c.sayOpen(p)
 	return nil
 }
 
@@ -164,4 +157,34 @@ func (c *command) shorten(ctx context.Context, p *plan.Plan, sources []merge.Sou
 		return err
 	}
 	return d.WriteYAML(b)
+}
+
+// settle writes the plan again without the questions that are answered, which become decisions.
+func (c *command) settle(ctx context.Context) error {
+	sources, err := c.openSources(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := c.readPlan(ctx, sources)
+	if err != nil {
+		return err
+	}
+	p.Settle()
+	if err := c.writePlan(ctx, p, sources, os.O_TRUNC); err != nil {
+		return err
+	}
+	c.sayOpen(p)
+	return nil
+}
+
+// sayOpen lists what is to be decided.
+func (c *command) sayOpen(p *plan.Plan) {
+	var undecided []error
+	if err := p.Check(); err != nil {
+		undecided = parts(err)
+	}
+	c.say("%s: %s tables of %s, with %s decisions to take", filepath.Base(c.plan), count(int64(len(p.Tables))), strings.Join(p.Sources, ", "), count(int64(len(undecided))))
+	for _, err := range undecided {
+		c.say("  %v", err)
+	}
 }

@@ -133,7 +133,7 @@ func several(names []string) string {
 // Settle leaves out what led to decisions that are made: questions that have an answer, and suspects of what is decided.
 // The plan does the same merge afterwards.
 func (p *Plan) Settle() {
-	p.Questions = slices.DeleteFunc(p.Questions, func(q *Question) bool { return q.Answer != "" })
+	p.Questions = slices.DeleteFunc(p.Questions, func(q *Question) bool { return q.Answer != "" || p.decided(q) })
 	for _, t := range p.Tables {
 		for _, c := range t.Columns {
 			if c.Decided {

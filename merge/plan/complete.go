@@ -41,7 +41,7 @@ func (d *Decisions) fits(schema *Plan) error {
 	var errs []error
 	made := map[string]string{}
 	for _, n := range d.Schema {
-		at := strings.LastIndexByte(n.Text, ' ')
+		at := strings.LastIndexByte(n.Text, '=')
 		if at < 0 {
 			return n.fault("schema: %q is no table with its digest", n.Text)
 		}

@@ -1,7 +1,5 @@
 package plan
 
-import "slices"
-
 // question collects the claims of a question about columns, and adds it to the plan.
 func (c *completer) question(q *Asked) {
 	var asked []place
@@ -27,13 +25,8 @@ func (c *completer) question(q *Asked) {
 			made.Answer = AnswerEach
 		}
 	}
-	elsewhere := len(asked) > 0
 	for _, at := range asked {
 		made.Columns = append(made.Columns, at.raw())
-		elsewhere = elsewhere && slices.ContainsFunc(c.claims[at.column], func(one claim) bool { return one.rank >= rankPattern })
-	}
-	if made.Answer == "" && elsewhere {
-		made.Answer = AnswerEach // each of its columns is decided by an entry of its own
 	}
 	c.Plan.Questions = append(c.Plan.Questions, made)
 }

@@ -39,7 +39,7 @@ type Decisions struct {
 	// Tables changes single fields of what follows from all of the above and from the schemas.
 	Tables TableChanges `yaml:"tables,omitempty"`
 
-	// Schema has a digest of each table's definition, as it was when the decisions were made.
+	// Schema are the tables that the decisions were made for, as table=digest of its definition.
 	Schema []Name `yaml:"schema,omitempty,flow"`
 }
 
@@ -79,7 +79,7 @@ type Asked struct {
 	Proposed Answer `yaml:"proposed,omitempty"`
 	None     Values `yaml:"none,omitempty,flow"` // of the columns, if they are references, whatever the answer is
 
-	Candidates []*Candidate `yaml:"candidates,omitempty"`
+	Candidates []*Candidate `yaml:"candidates,omitempty,flow"`
 	Evidence   []string     `yaml:"evidence,omitempty"`
 	Follows    []string     `yaml:"follows,omitempty"`
 	Suspects   []string     `yaml:"suspects,omitempty"`

@@ -46,7 +46,7 @@ func (s *shortener) begin() error {
 		s.d.Types = append([]string{}, s.plan.Types...)
 	}
 	for _, t := range s.schema.Tables {
-		s.d.Schema = append(s.d.Schema, Name{Text: t.Name + " " + t.digest()})
+		s.d.Schema = append(s.d.Schema, Name{Text: t.Name + "=" + t.digest()})
 		if s.plan.Table(t.Name) == nil {
 			return &Error{Table: t.Name, Reason: "the plan does not have it: leave it in, with skip"}
 		}
@@ -112,18 +112,21 @@ func (s *shortener) question(q *Question) error {
 			asked.Columns = append(asked.Columns, Name{Text: places[slices.Index(names, raw)].name()})
 		}
 	}
-	asked.proposeMost(places)
+	if best := q.Best(); q.Answer == "" && (best == nil || best.Answer != AnswerEach) {
+		asked.proposeMost(slices.DeleteFunc(places, func(at place) bool { return at.column.Decided || at.column.By != "" }))
+	} else if q.Answer != "" && q.Answer != AnswerEach {
+		asked.noneOfMost(places)
+	}
 	s.d.Questions = append(s.d.Questions, asked)
 	return nil
 }
 
-// proposeMost sets what most of the columns are.
+// proposeMost proposes what most of the columns are.
 func (q *Asked) proposeMost(places []place) {
 	count, best := map[string]int{}, 0
-	answered := q.Answer.Text != ""
 	for _, at := range places {
 		var one Asked
-		if !one.propose(at.column.state()) || answered && one.Proposed.Text != q.Answer.Text {
+		if !one.propose(at.column.state()) {
 			continue
 		}
 		key := fmt.Sprint(at.column.state())
@@ -131,9 +134,17 @@ func (q *Asked) proposeMost(places []place) {
 			best, q.Proposed, q.None = count[key], one.Proposed, one.None
 		}
 	}
-	if answered { // which says it
-		q.Proposed = Answer{}
-	}
+}
+
+// noneOfMost sets the values for no row that most of the columns have that are what the answer says.
+func (q *Asked) noneOfMost(places []place) {
+	same := slices.DeleteFunc(slices.Clone(places), func(at place) bool {
+		word, ok := at.column.state().proposal()
+		return !ok || word != q.Answer.Text
+	})
+	var most Asked
+	most.proposeMost(same)
+	q.None = most.None
 }
 
 // inSchema returns the same places in the schema.
@@ -228,6 +239,36 @@ func (s *shortener) columns() error {
 		}
 	})
 	slices.SortStableFunc(s.d.References, func(a, b *Meaning) int { return strings.Compare(a.sortKey(), b.sortKey()) })
+	if err := s.complete(); err != nil {
+		return err
+	}
+	return s.roles()
+}
+
+// roles writes what columns are, and primary keys, where all of the above can't say it: new ids and unique keys follow.
+func (s *shortener) roles() error {
+	for _, t := range s.plan.Tables {
+		made := s.made.Table(t.Name)
+		if t.Skip {
+			continue
+		}
+		like := *made
+		like.PrimaryKey, like.Columns = t.PrimaryKey, nil
+		for _, c := range made.Columns {
+			same := *c
+			if is := t.Column(c.Name); is != nil {
+				same.set(is.state())
+			}
+			like.Columns = append(like.Columns, &same)
+		}
+		change, err := changes(made, &like)
+		if err != nil {
+			return err
+		}
+		if change != nil {
+			s.change(change)
+		}
+	}
 	return s.complete()
 }
 
