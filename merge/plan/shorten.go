@@ -113,7 +113,7 @@ func (s *shortener) question(q *Question) error {
 		}
 	}
 	if best := q.Best(); q.Answer == "" && (best == nil || best.Answer != AnswerEach) {
-		asked.proposeMost(slices.DeleteFunc(places, func(at place) bool { return at.column.Decided || at.column.By != "" }))
+		asked.proposeMost(slices.DeleteFunc(places, func(at place) bool { return at.column.Decided || at.column.By != "" || !s.exists(at) }))
 	} else if q.Answer != "" && q.Answer != AnswerEach {
 		asked.noneOfMost(places)
 	}
@@ -177,7 +177,7 @@ func (s *shortener) suspects() {
 		asked := &Asked{Suspects: c.Suspects}
 		was := s.made.Table(at.table.Name).Column(c.Name).state()
 		was.decided = c.Decided
-		if !was.equal(c.state()) {
+		if !was.equal(c.state()) && s.exists(at) && s.plan.Question(at.raw()) == nil {
 			asked.propose(c.state())
 		}
 		if c.Decided {
@@ -225,7 +225,7 @@ func (s *shortener) columns() error {
 			return "plain", &s.d.Plain
 		case is.decided && is.equal(state{role: RoleKey, decided: true}):
 			return "key", &s.d.Keys
-		case is.role == RolePlain || is.role == RoleKey || is.meaning() == nil:
+		case is.role == RolePlain || is.role == RoleKey || is.meaning() == nil || !s.exists(at):
 			return "", nil
 		}
 		return fmt.Sprint(is), is.meaning()
@@ -243,6 +243,11 @@ func (s *shortener) columns() error {
 		return err
 	}
 	return s.roles()
+}
+
+// exists reports whether what a column refers to exists: otherwise Check refuses the plan, and no entry of references can say it.
+func (s *shortener) exists(at place) bool {
+	return at.column.state().checkTables(s.schema, at.table, Name{}) == nil
 }
 
 // roles writes what columns are, and primary keys, where all of the above can't say it: new ids and unique keys follow.
