@@ -32,7 +32,7 @@ func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, c
 	m := &Merge{phases.Job{
 		NewExecutor: newExecutor,
 		Target:      target, Sources: map[string]*sql.DB{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
-		Unchecked: cfg.WithoutForeignKeys, Events: cfg.Events, Pauser: chunk.Pauser{File: cfg.PauseFile},
+		Unchecked: cfg.WithoutForeignKeys, WitnessAll: cfg.WitnessAll, Events: cfg.Events, Pauser: chunk.Pauser{File: cfg.PauseFile},
 	}}
 	for _, a := range cfg.Assertions {
 		m.job.Assertions = append(m.job.Assertions, phases.Assertion(a))

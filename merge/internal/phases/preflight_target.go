@@ -101,7 +101,9 @@ func (p *preflight) structure(t *plan.Table, found *catalog.Table) (errs []error
 
 // parentsFirst reports whether all rows of parent are copied before those of t.
 func (p *preflight) parentsFirst(t, parent *plan.Table) bool {
-	at := func(t *plan.Table) int { return slices.IndexFunc(p.Stages, func(st plan.Stage) bool { return st.Table == t }) }
+	at := func(t *plan.Table) int {
+		return slices.IndexFunc(p.Stages, func(st plan.Stage) bool { return st.Table == t })
+	}
 	return at(parent) < at(t)
 }
 

@@ -74,6 +74,9 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	}
 	v.report.Open = append(v.report.Open, v.openInPlan()...)
 	v.references(found)
+	if err := v.witness(ctx); err != nil {
+		return err
+	}
 	for i, t := range v.run.Tables {
 		left, err := v.leftovers(ctx, v.others[0], t, found[i])
 		if err != nil {
