@@ -63,7 +63,7 @@ func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares in
 	list, from := []string{own}, " FROM "+q(t.Name)+" AS c"
 	for i, l := range links {
 		p := fmt.Sprintf("p%d", i)
-		if !l.column.In(db.Name) || !l.parent.In(db.Name) { // the target has all
+		if db.Name != "" && (!l.column.In(db.Name) || !l.parent.In(db.Name)) {
 			list = append(list, "''")
 			continue
 		}
