@@ -72,7 +72,11 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	if err := v.tables(ctx, target, found); err != nil {
 		return err
 	}
-	v.report.Open = append(v.report.Open, v.openInPlan()...)
+	triggers, err := v.newPreflight(v.others[0]).running(ctx)
+	if err != nil {
+		return err
+	}
+	v.report.Open = append(v.openInPlan(), triggers...)
 	v.references(found)
 	if err := v.witness(ctx); err != nil {
 		return err
