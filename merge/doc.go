@@ -24,7 +24,8 @@
 // A run goes through the tables of the sources in phases. Phase mint decides what becomes of each row: it gets a new id
 // (that is minting), is merged into another row, is renamed, or stays as it is. Phase copy writes the rows, parents
 // before their children, while the target checks its foreign keys. Where foreign keys form a circle, references are NULL
-// until phase link. Phase verify then compares everything.
+// until phase link. Phase verify then compares everything; where references lead is also compared by a witness that
+// shares nothing with what has copied them.
 //
 // The ledger records what was decided and done, in tables snow_merge_… of the target. The transaction that copies rows
 // also writes the ledger. So a run that is killed at any statement continues after its last transaction, and copies
@@ -53,6 +54,7 @@
 //	  internal/rowexec    new ids, copies and compares, row by row in this process
 //	  internal/mysqlexec  the same inside one MySQL server
 //	  internal/phases     mint, copy, link, verify and the dry run, over an Executor
+//	  internal/witness    compares where references lead, without the map of ids
 //	  internal/rekey      new ids, references, rows that clash
 //	  internal/ledger     runs, chunks, the map from old to new ids, the fenced lease
 //	  internal/chunk      sessions; reads, writes and hashes rows

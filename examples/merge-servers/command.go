@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -50,8 +51,9 @@ Commands, in the order of a merge. Sources are only read.
 A DSN may be env:NAME, for one in the environment that the list of processes does
 not show. For SQLite it is a file; for MySQL user:password@tcp(host:port)/database;
 for PostgreSQL postgres://user:password@host:port/database. The exit status is 1
-for a failed check or any other error, 2 for wrong flags. Flags of one command:
-merge-servers COMMAND -help.
+for a failed check or any other error, 2 for wrong flags, and 3 if nothing was
+found wrong, but something was left open: not decided, or not checked. Flags of
+one command: merge-servers COMMAND -help.
 `
 
 // A command is a step of a merge.
@@ -80,6 +82,7 @@ type command struct {
 	pauseFile  string
 	assertions []merge.Assertion
 	noFKs      bool
+	witnessAll bool
 	json       bool
 	killAfter  int64
 	seen       int64 // rows, for killAfter
@@ -98,15 +101,18 @@ var commands = map[string]struct {
 	"settle":    {"dialect source plan", (*command).settle},
 	"schema":    {"dialect source plan target", (*command).schema},
 	"namespace": {"dialect target namespace registry layout workers", (*command).makeNamespace},
-	"dry-run":   {"dialect source target plan namespace registry without-foreign-keys json", (*command).dryRun},
-	"run":       {"dialect source target plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys json kill-after", (*command).run},
-	"verify":    {"dialect source target plan namespace registry assert without-foreign-keys json", (*command).verify},
+	"dry-run":   {"dialect source target plan namespace registry assert without-foreign-keys json", (*command).dryRun},
+	"run":       {"dialect source target plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all json kill-after", (*command).run},
+	"verify":    {"dialect source target plan namespace registry assert without-foreign-keys witness-all json", (*command).verify},
 	"lookup":    {"dialect target", (*command).lookup},
 	"export":    {"dialect target", (*command).export},
 }
 
 // errUsage is returned for flags that were complained about already.
 var errUsage = errors.New("usage")
+
+// exitOpen is the exit status where nothing was found wrong and something was left open.
+const exitOpen = 3
 
 // run returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -128,6 +134,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = fmt.Errorf("interrupted: %w", err)
 	}
 	_, _ = fmt.Fprintln(stderr, "merge-servers:", err)
+	if open := new(report.OpenError); errors.As(err, &open) && err.Error() == open.Error() { // and no other error with it
+		return exitOpen
+	}
 	return 1
 }
 
@@ -235,6 +244,8 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 			c.StringVar(&c.pauseFile, f, "", "pause as long as this `FILE` exists; the signal USR1 pauses as well, and the next one lets it go on")
 		case "without-foreign-keys":
 			c.BoolVar(&c.noFKs, f, false, "switch the target's foreign-key checks off while copying, for cycles of references that can't be NULL; dry-run, run and verify take it alike")
+		case "witness-all":
+			c.BoolVar(&c.witnessAll, f, false, "compare the contents of the rows that all references lead to, and not only those of some 20,000 rows of each table")
 		case "json":
 			c.BoolVar(&c.json, f, false, "print JSON")
 		case "kill-after":

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
 
@@ -112,6 +113,40 @@ func TestInspectOfNoTables(t *testing.T) {
 	}
 	if _, err := os.Stat(plan); err == nil {
 		t.Error("there is a plan")
+	}
+}
+
+// A decision that no person has taken, and a column that looks like ids and that nobody has decided on, are told of before the
+// copy and after it, and the exit status says so.
+func TestLeftOpen(t *testing.T) {
+	s := newStage(t, "sqlite", 400)
+	p, err := readPlan(s.plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Accepted = []string{"mails.body: json to players, items (certainty 0.97)"}
+	for _, table := range p.Tables {
+		if c := table.Column("recipient_id"); c != nil {
+			c.Role, c.Refers, c.Decided, c.Suspects = plan.RolePlain, nil, false, nil
+		}
+	}
+	if err := writePlan(s.plan, p, os.O_TRUNC); err != nil {
+		t.Fatal(err)
+	}
+	target := s.world(t)
+	for _, tt := range []struct {
+		args    []string
+		verdict string
+	}{
+		{s.command("dry-run", target), "Nothing would stop a run, but "},
+		{s.run(target), "Nothing was found wrong, but "},
+		{append(s.command("verify", target), "-witness-all"), "Nothing was found wrong, but "},
+	} {
+		got := runProgram(t, tt.args...)
+		if got.code != exitOpen || !strings.Contains(got.stdout, tt.verdict) || !strings.Contains(got.stdout, "OPEN: accepted: "+p.Accepted[0]) ||
+			!strings.Contains(got.stdout, "OPEN: undecided, mails.recipient_id, source s1: it is plain, but it is named like ids") || strings.Contains(got.stdout, "Everything") {
+			t.Errorf("%s: exit status %d, stderr %q, stdout:\n%s", tt.args[0], got.code, got.stderr, got.stdout)
+		}
 	}
 }
 

@@ -96,7 +96,7 @@ func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, er
 			return nil, err
 		}
 	}
-	cfg.Namespace, cfg.Assertions, cfg.WithoutForeignKeys = c.namespace, c.assertions, c.noFKs
+	cfg.Namespace, cfg.Assertions, cfg.WithoutForeignKeys, cfg.WitnessAll = c.namespace, c.assertions, c.noFKs, c.witnessAll
 	m, err := merge.New(c.dialect, target, sources, p, cfg)
 	if err != nil { // people give a flag, not a field
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "Config.WithoutForeignKeys", "-without-foreign-keys"))

@@ -140,7 +140,7 @@ func (w *world) merge(t *testing.T, e Engine, target *sql.DB, names []*source, f
 		w.schema(t, target, p)
 	}
 	m, err := merge.New(e.Dialect, target, sources, p, merge.Config{
-		Namespace: namespace, ChunkRows: 1 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight, PackRows: w.packRows,
+		Namespace: namespace, ChunkRows: 1 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight, PackRows: w.packRows, WitnessAll: true,
 	})
 	if err != nil {
 		t.Fatalf("new: %v", err)

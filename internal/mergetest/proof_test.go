@@ -38,3 +38,17 @@ func TestCopiesOnMariaDB(t *testing.T) {
 		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
 	}})
 }
+
+func TestWitnessOnMariaDB(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	mergetest.Witness(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
+		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
+	}})
+}
+
+func TestBindingOnMariaDB(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	mergetest.Binding(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
+		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
+	}})
+}

@@ -59,6 +59,11 @@ type Reference struct {
 	Refers  string `json:"refers"`
 	Checked int64  `json:"checked"` // ids that were looked up
 	Orphans int64  `json:"orphans"` // ids that no row has
+
+	// What the witness says of it, see docs/merge.md: references whose row has the content that it has in the source, and
+	// references whose row can't be told from others by its content. The rest of Checked is not in the sample, or in lists and JSON.
+	Witnessed int64 `json:"witnessed"`
+	Untold    int64 `json:"untold"`
 }
 
 // An Assertion has the numbers of an [github.com/shardsnow/snow/merge.Assertion].
@@ -81,6 +86,7 @@ const (
 	CheckMap       Check = "map"       // the map from old to new ids is one to one
 	CheckOrder     Check = "order"     // new ids sort as the old ones did
 	CheckReference Check = "reference" // each reference is the id of a row
+	CheckWitness   Check = "witness"   // each reference that is looked at leads to a row of the same content as in the source
 	CheckAssertion Check = "assertion" // the caller's own sums are right
 )
 
@@ -191,9 +197,9 @@ func (r *Report) WriteText(w io.Writer) error {
 		t.row(row.Table, row.Before, row.Copied, row.Later, row.Rows)
 	}
 	t.end()
-	t = newTable(b, "Reference", "To", "Checked", "Orphans")
+	t = newTable(b, "Reference", "To", "Checked", "Orphans", "Witnessed", "Untold")
 	for _, row := range r.References {
-		t.row(strings.TrimSpace(row.Table+"."+row.Column+" "+row.Path+row.Value), row.Refers, row.Checked, row.Orphans)
+		t.row(strings.TrimSpace(row.Table+"."+row.Column+" "+row.Path+row.Value), row.Refers, row.Checked, row.Orphans, row.Witnessed, row.Untold)
 	}
 	t.end()
 	t = newTable(b, "Assertion", "Want", "Got")

@@ -41,6 +41,7 @@ type Job struct {
 	PackRows   int
 	Assertions []Assertion
 	Unchecked  bool // by foreign keys
+	WitnessAll bool // references, and not a sample
 
 	NewExecutor func(context.Context, Work) (Executor, error)
 

@@ -76,8 +76,15 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	if err := v.tables(ctx, target, found); err != nil {
 		return err
 	}
-	v.report.Open = append(v.report.Open, v.openInPlan()...)
+	triggers, err := v.newPreflight(v.others[0]).running(ctx)
+	if err != nil {
+		return err
+	}
+	v.report.Open = append(v.openInPlan(), triggers...)
 	v.references(found)
+	if err := v.witness(ctx); err != nil {
+		return err
+	}
 	for i, t := range v.run.Tables {
 		left, err := v.leftovers(ctx, v.others[0], t, found[i])
 		if err != nil {
