@@ -4,8 +4,11 @@
 // program around this package.
 //
 //	p, err := merge.Inspect(ctx, sqlsnow.MySQL, sources...) // proposes a plan; writes nothing
-//	err = p.WriteYAML(file)                                 // for people to review and edit
-//	p, err = plan.Read(file)
+//	schema, err := merge.ReadSchema(ctx, sqlsnow.MySQL, sources...)
+//	decisions, err := plan.Shorten(p, schema)               // the short form
+//	err = decisions.WriteYAML(file)                         // for people to review and edit
+//	decisions, err = plan.ReadDecisions(file)
+//	p, err = decisions.Complete(schema)
 //	err = p.Check()                                         // is everything decided?
 //	statements, err := p.Schema()                           // make the target's tables
 //	m, err := merge.New(sqlsnow.MySQL, target, sources, p, merge.Config{Namespace: "game"})
@@ -16,8 +19,9 @@
 // # The plan
 //
 // A [github.com/shardsnow/snow/merge/plan.Plan] gives each column a role, and each unique key a rule for rows that clash
-// in it. [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it adds a suspect.
-// A suspect that people have not decided on is an error that names the table and the column.
+// in it. [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it asks a
+// question, or adds a suspect. What people have not decided on is an error that names it. People see and edit
+// [github.com/shardsnow/snow/merge/plan.Decisions], from which the plan follows with the schemas of the sources.
 //
 // # The run
 //

@@ -120,19 +120,15 @@ func TestInspectOfNoTables(t *testing.T) {
 // copy and after it, and the exit status says so.
 func TestLeftOpen(t *testing.T) {
 	s := newStage(t, "sqlite", 400)
-	p, err := readPlan(s.plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Accepted = []string{"mails.body: json to players, items (certainty 0.97)"}
-	for _, table := range p.Tables {
-		if c := table.Column("recipient_id"); c != nil {
-			c.Role, c.Refers, c.Decided, c.Suspects = plan.RolePlain, nil, false, nil
+	const accepted = "mails.body: json to players, items (certainty 0.97)"
+	s.edit(t, func(p *plan.Plan) {
+		p.Accepted = []string{accepted}
+		for _, table := range p.Tables {
+			if c := table.Column("recipient_id"); c != nil {
+				c.Role, c.Refers, c.Decided, c.Suspects = plan.RolePlain, nil, false, nil
+			}
 		}
-	}
-	if err := writePlan(s.plan, p, os.O_TRUNC); err != nil {
-		t.Fatal(err)
-	}
+	})
 	target := s.world(t)
 	for _, tt := range []struct {
 		args    []string
@@ -143,7 +139,7 @@ func TestLeftOpen(t *testing.T) {
 		{append(s.command("verify", target), "-witness-all"), "Nothing was found wrong, but "},
 	} {
 		got := runProgram(t, tt.args...)
-		if got.code != exitOpen || !strings.Contains(got.stdout, tt.verdict) || !strings.Contains(got.stdout, "OPEN: accepted: "+p.Accepted[0]) ||
+		if got.code != exitOpen || !strings.Contains(got.stdout, tt.verdict) || !strings.Contains(got.stdout, "OPEN: accepted: "+accepted) ||
 			!strings.Contains(got.stdout, "OPEN: undecided, mails.recipient_id, source s1: it is plain, but it is named like ids") || strings.Contains(got.stdout, "Everything") {
 			t.Errorf("%s: exit status %d, stderr %q, stdout:\n%s", tt.args[0], got.code, got.stderr, got.stdout)
 		}

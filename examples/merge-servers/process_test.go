@@ -96,7 +96,12 @@ func (s *stage) dsns() []namedDSN {
 // decide answers the questions of the plan.
 func (s *stage) decide(t *testing.T) {
 	t.Helper()
-	if err := editPlan(t.Context(), dialects[s.name], s.plan, s.dsns(), func(p *plan.Plan) { decide(p, []string{"s1"}) }); err != nil {
+	s.edit(t, func(p *plan.Plan) { decide(p, []string{"s1"}) })
+}
+
+func (s *stage) edit(t *testing.T, do func(*plan.Plan)) {
+	t.Helper()
+	if err := editPlan(t.Context(), dialects[s.name], s.plan, s.dsns(), do); err != nil {
 		t.Fatal(err)
 	}
 }
