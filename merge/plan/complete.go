@@ -151,6 +151,9 @@ func (c *completer) complete(afterRoles func()) {
 // sections collects the claims of references, keys and plain.
 func (c *completer) sections() {
 	claimAll := func(names []Name, s state, keep bool) {
+		if c.template {
+			s = c.thereOf(s, names)
+		}
 		for _, n := range names {
 			found, exact := c.places(n)
 			for _, at := range found {
@@ -177,6 +180,25 @@ func (c *completer) sections() {
 	}
 	claimAll(c.Keys, state{role: RoleKey, decided: true}, false)
 	claimAll(c.Plain, state{role: RolePlain, decided: true}, false)
+}
+
+// thereOf leaves out the kinds and paths of tables that the sources do not have: a value of such a kind stops a run.
+func (c *completer) thereOf(s state, names []Name) state {
+	if s.role != RolePolymorphic && s.role != RoleJSON {
+		return s
+	}
+	var there []*Reference
+	for _, r := range s.refers {
+		if r.Table == "" || c.Plan.Table(r.Table) != nil {
+			there = append(there, r)
+		} else {
+			c.left = append(c.left, Name{Text: r.Table, Line: names[0].Line})
+		}
+	}
+	if slices.ContainsFunc(there, func(r *Reference) bool { return r.Table != "" }) {
+		s.refers = there
+	}
+	return s
 }
 
 func (c *completer) claim(column *Column, s state, exact, keep bool, at Name) {

@@ -3,6 +3,7 @@
 // [Plan.Schema] returns the statements that make the target's tables.
 //
 //	shorten.go            Shorten: the decisions of a plan
+//	shorten_question.go   questions and suspects, as a file has them
 //	complete.go           Complete: the plan of decisions
 //	complete_question.go  questions and their answers, as a file has them
 //	answer.go             questions and their answers in a plan; templates
