@@ -146,7 +146,7 @@ func TestComplete(t *testing.T) {
 }
 
 func TestCompleteTables(t *testing.T) {
-	p, err := complete(t, `new_ids: [eu]
+	_, err := complete(t, `new_ids: [eu]
 keep_ids: [guild]
 created: [characters.born]
 zone: Asia/Shanghai
@@ -161,7 +161,7 @@ tables:
 	if err == nil || !strings.Contains(err.Error(), `line 11: "guild(name, leader)" names no unique key`) {
 		t.Errorf("got %v, want an error of a key that a change took away", err)
 	}
-	p, err = complete(t, `new_ids: [eu]
+	p, err := complete(t, `new_ids: [eu]
 keep_ids: [guild]
 created: [characters.born]
 zone: Asia/Shanghai
