@@ -73,6 +73,10 @@ type Config struct {
 	// form a circle in which no column can be NULL. References are verified in any case. PostgreSQL allows it only to
 	// superusers, and runs no triggers then.
 	WithoutForeignKeys bool
+
+	// WitnessAll makes [Merge.Verify] compare the contents of the rows that all references lead to, and not only those of about
+	// 20,000 rows of each table.
+	WitnessAll bool
 }
 
 // An Assertion is a number that a merge must not change: in the end the target's number is the sum of what the sources

@@ -24,21 +24,21 @@ func TestEvidence(t *testing.T) {
 		value  string // of row seq
 		rows   int
 		want   string
-		says   string // in a suspect, or in a note of the table
+		says   string // in a suspect, or in the evidence of a question
 	}{
-		{"a name and no values", "player_id INT", "NULL", 100, "reference players, suspect", "it has no values"},
-		{"a name and other values", "player_id INT NOT NULL", "seq + 100000", 100, "undecided, suspect", "only 0 of 100 sampled values"},
-		{"a name and some orphans", "player_id INT NOT NULL", "IF(seq % 20 = 0, 77777, seq)", 100, "reference players, suspect", "of 96 sampled values"},
-		{"a name and many orphans", "player_id INT NOT NULL", "IF(seq % 2 = 0, 77777 + seq, seq)", 100, "undecided, suspect", "only 50 of 100"},
-		{"a name of nothing", "steam_id INT NOT NULL", "seq + 100000", 100, "plain", "named like a reference, but"},
-		{"an unknown name", "mystery_id INT NOT NULL", "seq", 100, "undecided, suspect", "could be ids of players, things"},
+		{"a name and no values", "player_id INT", "NULL", 100, "reference players, asked", "no values"},
+		{"a name and other values", "player_id INT NOT NULL", "seq + 100000", 100, "plain, asked", "0 of 100 sampled values"},
+		{"a name and some orphans", "player_id INT NOT NULL", "IF(seq % 20 = 0, 77777, seq)", 100, "reference players, asked", "of 96 sampled values"},
+		{"a name and many orphans", "player_id INT NOT NULL", "IF(seq % 2 = 0, 77777 + seq, seq)", 100, "reference players, asked", "50 of 100"},
+		{"a name of nothing", "steam_id INT NOT NULL", "seq + 100000", 100, "plain, asked", "steam_id"},
+		{"an unknown name", "mystery_id INT NOT NULL", "seq", 100, "plain, asked", "mystery_id"},
 		{"a number", "level INT NOT NULL", "seq % 60", 100, "plain", ""},
 		{"a number of players", "max_players INT NOT NULL", "seq % 60 + 1", 100, "plain", ""},
-		{"a table's name", "player INT NOT NULL", "seq", 100, "reference players, suspect", "named like an id of players"},
-		{"itself", "parent_id INT NOT NULL", "seq DIV 2", 100, "reference things none 0, suspect", "same table"},
-		{"a text of digits", "player_id VARCHAR(10) NOT NULL", "seq", 100, "reference players, suspect", "named like"},
+		{"a table's name", "player INT NOT NULL", "seq", 100, "reference players, asked", "named after the table"},
+		{"itself", "parent_id INT NOT NULL", "seq DIV 2", 100, "reference things none 0, asked", "same table"},
+		{"a text of digits", "player_id VARCHAR(10) NOT NULL", "seq", 100, "reference players, asked", "named after the table"},
 		{"a text", "player_id VARCHAR(10) NOT NULL", "CONCAT('x', seq)", 100, "plain", ""},
-		{"a flag", "player_id TINYINT NOT NULL", "1", 100, "plain", ""},
+		{"a flag", "player_id TINYINT NOT NULL", "1", 100, "reference players, asked", "named after the table"},
 		{"late rows", "mates TEXT NOT NULL", "IF(seq < 1500, '', CONCAT(seq, ',', seq + 1))", 2500, "undecided, suspect", "a list of numbers"},
 		{"bytes", "player_id VARBINARY(20) NOT NULL", "seq", 100, "plain", ""},
 		{"a list of one", "player_ids VARCHAR(40) NOT NULL", "IF(seq = 7, '1, 2', seq)", 100, "list players, suspect", "a list of ids"},
@@ -58,15 +58,19 @@ func TestEvidence(t *testing.T) {
 			}
 			things := findTable(t, p, "things")
 			c := things.Columns[1]
-			if got := describe(c); got != test.want {
+			if got := describe(p, "things", c); got != test.want {
 				t.Errorf("got %q, want %q; suspects %q", got, test.want, c.Suspects)
 			}
 			if strings.HasPrefix(test.want, "reference") && c.Type != "bigint" && c.Type != "varchar(19)" {
 				t.Errorf("got type %q, want one for ids", c.Type)
 			}
+			evidence := slices.Clone(c.Suspects)
+			if q := p.Question("things." + c.Name); q != nil {
+				evidence = append(evidence, q.Evidence...)
+			}
 			said := func(text string) bool { return strings.Contains(text, test.says) }
-			if test.says != "" && !slices.ContainsFunc(append(c.Suspects, things.Notes...), said) {
-				t.Errorf("got suspects %q and notes %q, want one with %q", c.Suspects, things.Notes, test.says)
+			if test.says != "" && !slices.ContainsFunc(evidence, said) {
+				t.Errorf("got evidence %q, want one with %q", evidence, test.says)
 			}
 		})
 	}

@@ -37,35 +37,60 @@ func Inspect(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (*plan.P
 	return p, nil
 }
 
+// ReadSchema reads the schemas of sources, and returns the plan in which nothing is decided: primary keys of one integer are
+// keys, columns of foreign keys are references, and all other columns are plain. It is what [plan.Decisions] are completed
+// with. The sources are in the order of their precedence, as in the decisions.
+//
+// It returns a [*sqlsnow.DatabaseError] if it can't read a source.
+func ReadSchema(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (p *plan.Plan, err error) {
+	err = readSources(ctx, d, sources, func(databases []inspect.Database) error {
+		p = inspect.Schema(d, databases)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("merge: read schema: %w", err)
+	}
+	return p, nil
+}
+
 func inspectSources(ctx context.Context, d sqlsnow.Dialect, sources []Source) (p *plan.Plan, err error) {
+	err = readSources(ctx, d, sources, func(databases []inspect.Database) error {
+		p, err = inspect.Propose(ctx, d, databases)
+		return err
+	})
+	return p, err
+}
+
+// readSources reads the catalogs of sources, and calls do while their sessions are open.
+func readSources(ctx context.Context, d sqlsnow.Dialect, sources []Source, do func([]inspect.Database) error) (err error) {
 	e, err := dialect.Of(d)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var names []string
 	for _, s := range sources {
 		names = append(names, s.Name)
 	}
 	if err := (&plan.Plan{Sources: names}).CheckSources(); err != nil {
-		return nil, err
+		return err
 	}
 	var databases []inspect.Database
 	for _, s := range sources {
 		if s.DB == nil {
-			return nil, fmt.Errorf("source %q has no database", s.Name)
+			return fmt.Errorf("source %q has no database", s.Name)
 		}
 		conn, failed := chunk.OpenSession(ctx, e, s.DB, e.Source)
 		if failed != nil {
-			return nil, fmt.Errorf("source %q: %w", s.Name, failed)
+			return fmt.Errorf("source %q: %w", s.Name, failed)
 		}
 		defer func() { err = errors.Join(err, conn.Close()) }()
 		found, failed := catalog.Read(ctx, d, conn)
 		if failed != nil {
-			return nil, fmt.Errorf("source %q: %w", s.Name, e.Failed("inspect", failed))
+			return fmt.Errorf("source %q: %w", s.Name, e.Failed("inspect", failed))
 		}
 		databases = append(databases, inspect.Database{Name: s.Name, Catalog: found, Rows: sampler{e, conn}})
 	}
-	return inspect.Propose(ctx, d, databases)
+	return do(databases)
 }
 
 // A sampler reads rows of a source for inspect.
@@ -97,6 +122,30 @@ func (s sampler) Count(ctx context.Context, table string, column *plan.Column, i
 		n += len(rows)
 	}
 	return n, nil
+}
+
+func (s sampler) First(ctx context.Context, table string, columns []*plan.Column, limit int) ([][]any, error) {
+	text := fmt.Sprintf("SELECT %s FROM %s LIMIT %d", s.dialect.SelectList(columns), s.dialect.Quote(table), limit)
+	rows, err := chunk.ReadAll(ctx, s.dialect, s.session, text, columns, nil)
+	return rows, s.dialect.Failed("sample", err)
+}
+
+func (s sampler) Distinct(ctx context.Context, table string, column *plan.Column, limit int) ([]any, error) {
+	columns := []*plan.Column{column}
+	text := fmt.Sprintf("SELECT DISTINCT %s FROM %s LIMIT %d", s.dialect.SelectList(columns), s.dialect.Quote(table), limit)
+	rows, err := chunk.ReadAll(ctx, s.dialect, s.session, text, columns, nil)
+	values := make([]any, len(rows))
+	for i, row := range rows {
+		values[i] = row[0]
+	}
+	return values, s.dialect.Failed("sample", err)
+}
+
+func (s sampler) Included(ctx context.Context, table, column, parent, key string) (of, found int, err error) {
+	q := s.dialect.Quote
+	err = s.session.QueryRowContext(ctx, "SELECT COUNT(*), COUNT(p."+q(key)+") FROM (SELECT DISTINCT "+q(column)+" AS id FROM "+q(table)+" WHERE "+q(column)+" > 0) c LEFT JOIN "+
+		q(parent)+" p ON p."+q(key)+" = c.id").Scan(&of, &found)
+	return of, found, s.dialect.Failed("look up ids", err)
 }
 
 func (s sampler) Find(ctx context.Context, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {

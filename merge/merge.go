@@ -32,7 +32,7 @@ func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, c
 	m := &Merge{phases.Job{
 		NewExecutor: newExecutor,
 		Target:      target, Sources: map[string]*sql.DB{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
-		Unchecked: cfg.WithoutForeignKeys, Events: cfg.Events, Pauser: chunk.Pauser{File: cfg.PauseFile},
+		Unchecked: cfg.WithoutForeignKeys, WitnessAll: cfg.WitnessAll, Events: cfg.Events, Pauser: chunk.Pauser{File: cfg.PauseFile},
 	}}
 	for _, a := range cfg.Assertions {
 		m.job.Assertions = append(m.job.Assertions, phases.Assertion(a))
@@ -102,7 +102,8 @@ func (m *Merge) Pause(on bool) { m.job.Pauser.Paused.Store(on) }
 // source that has changed ([*report.ChangedError]), a row that the target refuses ([*report.RowError]), tables that differ
 // from the plan ([*plan.Error]), the end of ctx, and failures of the databases ([*sqlsnow.DatabaseError]). Once the cause
 // is removed, call Run again. The plan may be changed for that until the first row is copied. If verification fails, Run
-// returns a [*report.VerifyError] and the report.
+// returns a [*report.VerifyError] and the report. If nothing is wrong and something was left open, it returns a
+// [*report.OpenError] and the report: the rows are copied and compared.
 func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 	if err := phases.Run(ctx, &m.job); err != nil {
 		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
@@ -115,8 +116,10 @@ func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 }
 
 // Verify compares the target with the sources, the plan and the ledger of [Merge.Run], and returns what it found. It
-// writes nothing. It reads each row of the sources and its row in the target, and counts the other rows. What is wrong
-// is in the report, whose Err returns a [*report.VerifyError]. Verify itself returns an error only if it could not look.
+// writes nothing. It reads each row of the sources and its row in the target, and counts the other rows. A witness, which
+// knows neither the ledger nor the code that rewrites references, compares the contents of the rows that references lead
+// to. What is wrong is in the report, whose Err returns a [*report.VerifyError], or a [*report.OpenError] if something was
+// not decided or not compared. Verify itself returns an error only if it could not look.
 func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
 	r, err := phases.Verify(ctx, &m.job)
 	if err != nil {
@@ -126,8 +129,10 @@ func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
 }
 
 // DryRun reads all rows of the sources, and the rows of the target that have their unique keys, and returns what a run
-// would do and what would stop it: see [report.Forecast.Err]. It writes nothing, and the target need not have the tables
-// yet. It keeps rows that would be merged or renamed in memory.
+// would do and what would stop it: see [report.Forecast.Err]. What it passes, Run does not refuse, unless the databases
+// change, or a disk, a connection or a limit of the server ends the run. It writes nothing that stays: where only the
+// database can judge rows, because of checks or other types, it inserts them into a temporary table. It keeps rows that
+// would be merged or renamed in memory.
 func (m *Merge) DryRun(ctx context.Context) (*report.Forecast, error) {
 	f, err := phases.Forecast(ctx, &m.job)
 	if err != nil {

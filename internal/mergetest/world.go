@@ -49,6 +49,7 @@ const (
 	dictionary              // by an id, but the word in code is one thing in all sources
 	natural                 // by a text
 	leaf                    // by an id that nothing refers to
+	heap                    // not at all: rows may be equal
 )
 
 type table struct {
@@ -124,6 +125,9 @@ func newWorld(tb testing.TB, seed uint64) *world {
 	}
 	if w.random.IntN(3) > 0 {
 		w.tables = append(w.tables, &table{name: "leaf", shape: leaf})
+	}
+	if w.random.IntN(2) == 0 {
+		w.tables = append(w.tables, &table{name: "heap", shape: heap})
 	}
 	for i, t := range w.tables {
 		if t.shape == linking && len(w.before(i)) == 0 {
@@ -237,6 +241,13 @@ func (w *world) fillIn(i int, t *table) {
 			t.unique = append(t.unique, &unique{columns: []string{"name"}, rule: plan.RuleSuffix, rename: "name"})
 		}
 		return
+	}
+	if t.shape == heap {
+		for j := range value(values) { // whether or not databases can sort or compare them
+			if r.IntN(3) == 0 {
+				add(&column{name: fmt.Sprintf("h%d", j), role: plan.RolePlain, value: j, nullable: true})
+			}
+		}
 	}
 	for j := range r.IntN(4) {
 		w.addReference(i, t, fmt.Sprintf("r%d", j))

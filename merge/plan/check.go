@@ -24,6 +24,7 @@ func (p *Plan) Check() error {
 		c.fault("", "", "%v", err)
 		return errors.Join(c.errs...)
 	}
+	c.questions()
 	for i, t := range p.Tables {
 		switch {
 		case t.Name == "":
@@ -46,8 +47,10 @@ func (p *Plan) Check() error {
 func (c *checker) table(t *Table) {
 	c.sources(t, "", "sources", t.Sources)
 	c.sources(t, "", "new_ids", t.NewIDs)
-	c.faultIf(len(t.PrimaryKey) == 0, t.Name, "", "no primary key: name columns that tell its rows apart, or skip it")
 	c.columns(t, "primary_key", t.PrimaryKey)
+	if _, ok := t.RowID(); !ok && c.dialect == sqldialect.SQLite && len(t.RowKey()) == 0 {
+		c.fault(t.Name, "", "no primary key, and its columns hide the rowid of SQLite: name columns that tell its rows apart, or skip it")
+	}
 	for _, name := range t.PrimaryKey {
 		if column := t.Column(name); column != nil && len(column.Sources) > 0 {
 			c.fault(t.Name, name, "is in the primary key, so all the sources of the table must have it")

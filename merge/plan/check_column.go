@@ -58,9 +58,9 @@ func (c *columnChecker) check() {
 	case RoleUndecided:
 		c.faultIf(column.Decided || len(column.Suspects) == 0, "role is undecided")
 	case RoleKey:
-		c.faultIf(!slices.Equal(t.PrimaryKey, []string{column.Name}), "is a key, but not the whole primary key")
-		if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && (s.Kind != sqltype.Integer || s.Bits < 64) {
-			c.fault("is a key, but type %q is no integer of 64 bits", column.Type)
+		c.key()
+		if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && s.Kind != sqltype.Integer {
+			c.fault("is a key, but type %q is no integer", column.Type)
 		}
 	case RoleReference, RoleList, RoleJSON, RolePolymorphic:
 		c.reference()
@@ -83,14 +83,15 @@ func (c *columnChecker) reference() {
 	typed := c.dialect != sqldialect.SQLite // where the type says what values are
 	hasOne := len(column.Refers) == 1 && column.Refers[0].Path == "" && column.Refers[0].Value == ""
 	if column.Role == RoleReference || column.Role == RolePolymorphic {
-		reason := s.UnfitForIDs(column.Type)
-		c.faultIf(typed && reason != "" && (s.Kind != sqltype.Integer && s.Kind != sqltype.Text || c.getsNewIDs()), "%s", reason)
+		wide := c.plan.TargetType(c.table, column)
+		reason := sqltype.Of(c.dialect, wide).UnfitForIDs(wide)
+		c.faultIf(typed && reason != "", "%s", reason)
 	}
 	switch column.Role {
 	case RoleReference:
 		c.faultIf(!hasOne, "a reference refers to one table, without path and value")
 	case RoleList:
-		element, array := sqltype.Element(c.dialect, column.Type)
+		element, array := sqltype.Element(c.dialect, c.plan.TargetType(c.table, column))
 		if reason := element.UnfitForIDs(column.Type); array && reason != "" {
 			c.fault("%s", reason)
 		}
@@ -118,6 +119,18 @@ func (c *columnChecker) reference() {
 	}
 }
 
+// key complains of a key whose values may be equal, or missing.
+func (c *columnChecker) key() {
+	alone := []string{c.column.Name}
+	if slices.Equal(c.table.PrimaryKey, alone) {
+		return
+	}
+	unique := slices.ContainsFunc(c.table.Unique, func(u *Unique) bool { return slices.Equal(u.Columns, alone) })
+	c.faultIf(!unique, "is a key, but neither the whole primary key nor a unique key of its own")
+	c.faultIf(c.column.Nullable, "is a key, but can be NULL")
+	c.faultIf(len(c.column.Sources) > 0, "is a key, so all the sources of the table must have it")
+}
+
 // parents complains of references to tables whose rows have no ids.
 func (c *columnChecker) parents() {
 	for _, r := range c.column.Refers {
@@ -131,14 +144,6 @@ func (c *columnChecker) parents() {
 			c.fault("refers to table %q, which has no key", r.Table)
 		}
 	}
-}
-
-// getsNewIDs reports whether the column may hold new ids.
-func (c *columnChecker) getsNewIDs() bool {
-	return slices.ContainsFunc(c.column.Refers, func(r *Reference) bool {
-		parent := c.plan.Table(r.Table)
-		return parent != nil && len(parent.NewIDs) > 0
-	})
 }
 
 // distinct complains of references that are alike.

@@ -42,6 +42,11 @@ func TestCheck(t *testing.T) {
 	if err := goodPlan().Check(); err != nil {
 		t.Fatalf("a good plan: %v", err)
 	}
+	member := goodPlan() // a key that is a member of the primary key, and a table without one
+	member.Tables[0].PrimaryKey, member.Tables[1].PrimaryKey = []string{"id", "name"}, nil
+	if err := member.Check(); err != nil {
+		t.Errorf("a plan of other keys: %v", err)
+	}
 	type broken struct {
 		name          string
 		how           func(p *plan.Plan)
@@ -62,7 +67,6 @@ func TestCheck(t *testing.T) {
 		{"new ids elsewhere", func(p *plan.Plan) { table(p).Sources = []string{"b"} }, "players", "", `new_ids names "a", which does not have the table`},
 		{"new ids twice", func(p *plan.Plan) { table(p).NewIDs = []string{"a", "a"} }, "players", "", "twice"},
 		{"new ids without a key", func(p *plan.Plan) { p.Tables[1].NewIDs = []string{"a"} }, "scores", "", "no column is a key"},
-		{"no primary key", func(p *plan.Plan) { p.Tables[1].PrimaryKey = nil }, "scores", "", "no primary key"},
 		{"primary key of nothing", func(p *plan.Plan) { p.Tables[1].PrimaryKey = []string{"x"} }, "scores", "", `"x", which is no column`},
 		{"primary key of some", func(p *plan.Plan) { column(p, 0).Sources = []string{"a"} }, "players", "id", "all the sources"},
 		{"column without name", func(p *plan.Plan) { column(p, 1).Name = "" }, "players", "", "no name"},
@@ -76,10 +80,17 @@ func TestCheck(t *testing.T) {
 			c.Role, c.Suspects, c.Decided = plan.RoleUndecided, []string{"who?"}, true
 		}, "players", "name", "role is undecided"},
 		{"no role", func(p *plan.Plan) { column(p, 1).Role = "" }, "players", "name", `role ""`},
-		{"narrow key", func(p *plan.Plan) { column(p, 0).Type = "int(11)" }, "players", "id", "no integer of 64 bits"},
-		{"part of a key", func(p *plan.Plan) { table(p).PrimaryKey = []string{"id", "name"} }, "players", "id", "not the whole primary key"},
-		{"narrow reference", func(p *plan.Plan) { column(p, 3).Type = "int unsigned" }, "players", "boss", "64 bits"},
-		{"short reference", func(p *plan.Plan) { column(p, 7).Type = "varchar(18)" }, "players", "of", "19 digits"},
+		{"key of a text", func(p *plan.Plan) { column(p, 0).Type = "varchar(20)" }, "players", "id", "no integer"},
+		{"part of a key", func(p *plan.Plan) {
+			table(p).PrimaryKey, table(p).Unique = []string{"id", "name"}, nil
+		}, "players", "id", "neither the whole primary key nor a unique key"},
+		{"key with NULL", func(p *plan.Plan) { table(p).PrimaryKey, column(p, 0).Nullable = []string{"name"}, true }, "players", "id", "can be NULL"},
+		{"key of some", func(p *plan.Plan) {
+			table(p).PrimaryKey, column(p, 0).Sources = []string{"name"}, []string{"a"}
+		}, "players", "id", "all the sources of the table must have it"},
+		{"no rowid", func(p *plan.Plan) {
+			p.Dialect, p.Tables[1].PrimaryKey, p.Tables[1].Without = "SQLite", nil, []string{"rowid", "OID", "_rowid_"}
+		}, "scores", "", "hide the rowid"},
 		{"reference in a date", func(p *plan.Plan) { column(p, 3).Type = "date" }, "players", "boss", "neither an integer nor a text"},
 		{"reference to nothing", func(p *plan.Plan) { column(p, 3).Refers = nil }, "players", "boss", "refers to one table"},
 		{"reference to no table", func(p *plan.Plan) { column(p, 3).Refers[0].Table = "x" }, "players", "boss", `"x", which does not exist`},

@@ -21,6 +21,13 @@ type Plan struct {
 	Types []string `json:"types,omitempty" yaml:"types,omitempty"`
 	Notes []string `json:"notes,omitempty" yaml:"notes,omitempty"` // views, routines and the like, which Schema leaves out
 
+	// Accepted are decisions of the plan that no person has taken, one line each. A merge does what they say, and its
+	// forecasts and reports have each of them as open. People remove a line when they have looked at it.
+	Accepted []string `json:"accepted,omitempty" yaml:"accepted,omitempty"`
+
+	// Questions are the decisions that people have to make, those with most columns first.
+	Questions []*Question `json:"questions,omitempty" yaml:"questions,omitempty"`
+
 	Tables []*Table `json:"tables,omitempty" yaml:"tables,omitempty"`
 }
 
@@ -34,7 +41,8 @@ type Table struct {
 	// Skip leaves the table out.
 	Skip bool `json:"skip,omitempty" yaml:"skip,omitempty"`
 
-	// PrimaryKey are the columns that tell rows apart: at least one.
+	// PrimaryKey is the primary key of the target's table. Where it has none, equal rows are several rows: as many are
+	// copied as there are. See [Table.RowKey].
 	PrimaryKey []string `json:"primary_key,omitempty" yaml:"primary_key,omitempty,flow"`
 
 	// NewIDs are the sources whose rows get a new id in the column of role key.
@@ -64,7 +72,7 @@ type Table struct {
 // A Column is one column, and what its values are.
 type Column struct {
 	Name     string   `json:"name" yaml:"name"`
-	Type     string   `json:"type" yaml:"type"` // in the target, as the database writes it
+	Type     string   `json:"type" yaml:"type"` // as the database writes it; see [Plan.TargetType]
 	Nullable bool     `json:"nullable,omitempty" yaml:"nullable,omitempty"`
 	Default  *string  `json:"default,omitempty" yaml:"default,omitempty"`      // SQL expression; MySQL: with ON UPDATE where it has that
 	Sources  []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"` // the sources that have the column; none means all that have the table
@@ -96,7 +104,7 @@ type Role string
 // The roles.
 const (
 	RolePlain       Role = "plain"       // copied as they are
-	RoleKey         Role = "key"         // the ids of the rows: the only column of the primary key
+	RoleKey         Role = "key"         // the ids of the rows: all of the primary key, or of a unique key, and never NULL
 	RoleReference   Role = "reference"   // the id of a row, in an integer or a text
 	RoleJSON        Role = "json"        // ids at paths in JSON
 	RoleList        Role = "list"        // ids in a delimited text, or in an array of PostgreSQL
@@ -185,6 +193,26 @@ func (t *Table) Column(name string) *Column {
 // Key returns the column of Role key, or nil.
 func (t *Table) Key() *Column {
 	return first(t.Columns, func(c *Column) bool { return c.Role == RoleKey })
+}
+
+// RowKey returns the columns that a merge tells the rows of the table apart by: the one of Role key, or else the primary key.
+// None means that only all their values together tell rows apart, and that some may be equal.
+func (t *Table) RowKey() []string {
+	if key := t.Key(); key != nil {
+		return []string{key.Name}
+	}
+	return t.PrimaryKey
+}
+
+// RowID returns a name for the rowid that rows of a table of SQLite have, and false if columns hide it.
+func (t *Table) RowID() (string, bool) {
+	for _, name := range []string{"rowid", "_rowid_", "oid"} {
+		if !slices.ContainsFunc(t.Columns, func(c *Column) bool { return strings.EqualFold(c.Name, name) }) &&
+			!slices.ContainsFunc(t.Without, func(column string) bool { return strings.EqualFold(column, name) }) {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 func first[T any](all []*T, is func(*T) bool) *T {

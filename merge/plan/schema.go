@@ -6,11 +6,10 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
-	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
 // Schema returns the statements that make the target's tables, in the order in which they must run: types, tables, indexes,
-// foreign keys. The database does not number keys any more, and keys and references have 64 bits. What is in Notes is left
+// foreign keys. The database does not number keys any more, and columns have their [Plan.TargetType]. What is in Notes is left
 // out: add it when the merge is done.
 //
 // The target may be made in another way, as long as it has these tables and columns. Schema returns the error of
@@ -48,9 +47,11 @@ type schemaWriter struct {
 func (w *schemaWriter) table(t *Table) string {
 	var lines []string
 	for _, c := range t.Columns {
-		lines = append(lines, w.column(c))
+		lines = append(lines, w.column(t, c))
 	}
-	lines = append(lines, "PRIMARY KEY ("+w.dialect.QuoteAll(t.PrimaryKey)+")")
+	if len(t.PrimaryKey) > 0 {
+		lines = append(lines, "PRIMARY KEY ("+w.dialect.QuoteAll(t.PrimaryKey)+")")
+	}
 	for _, u := range t.Unique {
 		if w.isInline(t, u) {
 			lines = append(lines, w.unique(u))
@@ -69,9 +70,9 @@ func (w *schemaWriter) table(t *Table) string {
 	return "CREATE TABLE " + w.dialect.Quote(t.Name) + " (\n  " + strings.Join(lines, ",\n  ") + "\n)" + options
 }
 
-func (w *schemaWriter) column(c *Column) string {
+func (w *schemaWriter) column(t *Table, c *Column) string {
 	text := w.dialect.Quote(c.Name)
-	if typ := w.typeOf(c); typ != "" {
+	if typ := w.plan.TargetType(t, c); typ != "" {
 		text += " " + typ
 	}
 	if c.Collation != "" {
@@ -116,21 +117,6 @@ func (w *schemaWriter) comments(t *Table) (statements []string) {
 		comment("COLUMN "+w.dialect.Quote(t.Name)+"."+w.dialect.Quote(c.Name), c.Comment)
 	}
 	return statements
-}
-
-// typeOf returns the type of a column: both sides of a reference have the same.
-func (w *schemaWriter) typeOf(c *Column) string {
-	typ := c.Type
-	if w.dialect == sqldialect.SQLite {
-		return typ
-	}
-	if c.Role == RoleReference && sqltype.Of(w.dialect, typ).Kind == sqltype.Integer {
-		typ = w.plan.Table(c.Refers[0].Table).Key().Type
-	}
-	if c.Role == RoleKey || c.Role == RoleReference || c.Role == RolePolymorphic {
-		typ = sqltype.Wide(w.dialect, typ)
-	}
-	return typ
 }
 
 // isInline reports whether a unique key is part of CREATE TABLE.

@@ -24,7 +24,7 @@ func TestForecastAsText(t *testing.T) {
 	}
 	f.AddMisfit("items", "old", "kind", "row [1]: NULL")
 	f.Dates = []DateForecast{{Table: "items", Source: "old", Column: "made", Inversions: 2, Largest: time.Minute}}
-	f.Notes = []string{"no table"}
+	f.Open = []Open{{Kind: OpenUnchecked, Table: "items", Reason: "no trial"}}
 	var b strings.Builder
 	if err := f.WriteText(&b); err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ items.kind  old     1     row [1]: NULL
 Dates       Source  Undated  Future  Inversions  Largest
 items.made  old     0        0       2           1m0s
 
-Note: no table
+OPEN: unchecked, items: no trial
 This took 1.5s. A run may take about 8s.
 2 rows would stop a run.
 `

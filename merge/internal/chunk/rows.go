@@ -16,7 +16,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// ReadRange returns rows of a table in the order of its primary key: those
+// ReadRange returns rows of a table in the order of its [plan.Table.RowKey]: those
 // above after and up to and including upto, at most limit of them. Nil is no
 // bound, and a limit of 0 none. A row has a value for each of columns, carried
 // as [dialect.Dialect.Carrier] says.
@@ -35,7 +35,7 @@ func ReadRange(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table
 		text.WriteString(word + condition)
 		args = append(args, values...)
 	}
-	for i, name := range t.PrimaryKey {
+	for i, name := range t.RowKey() {
 		// With the table's name: PostgreSQL takes the name alone for the text that is selected.
 		text.WriteString([]string{" ORDER BY ", ", "}[min(i, 1)] + e.Quote(t.Name) + "." + e.Quote(name))
 	}
@@ -45,10 +45,11 @@ func ReadRange(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table
 	return ReadAll(ctx, e, q, text.String(), columns, args)
 }
 
-// compareKey returns a condition on the primary key as one value. before
+// compareKey returns a condition on the row key as one value. before
 // parameters come ahead of its own.
 func compareKey(e *dialect.Dialect, t *plan.Table, strict, last string, key []any, before int) (string, []any) {
-	names, columns := t.PrimaryKey, ColumnsOf(t, t.PrimaryKey)
+	names := t.RowKey()
+	columns := ColumnsOf(t, names)
 	values := make([]any, len(key))
 	for i, v := range key {
 		values[i] = comparand(e, columns[i], v)

@@ -142,7 +142,7 @@ func (u *combiner) substitute() {
 			return
 		}
 	}
-	u.into.AddNote("no primary key, and no unique key without NULL: nothing tells its rows apart")
+	u.into.AddNote("no primary key, and no unique key without NULL: equal rows are several rows, and as many are copied")
 }
 
 // column makes one column of those of a name.

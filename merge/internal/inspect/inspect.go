@@ -35,12 +35,15 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 	i, references, clashes := &inspector{e}, &referenceFinder{e}, &clashFinder{e}
 	i.keys()
 	e.survey(ctx)
+	solver := &solver{evidence: e, vocabulary: newVocabulary(e.plan), joins: map[string][]join{}}
+	solver.keysOf(ctx)
 	i.newIDs()
 	i.dates()
 	references.find(ctx)
+	solver.references(ctx)
 	clashes.dictionaries(ctx)
 	clashes.clashes(ctx)
-	i.widen()
+	solver.ask()
 	if e.err != nil {
 		return nil, e.err
 	}
@@ -176,25 +179,4 @@ func knowsZone(d sqldialect.Dialect, typ string) bool {
 		return strings.HasSuffix(typ, "with time zone")
 	}
 	return false
-}
-
-// widen gives columns that hold ids, or may hold them, a type of 64 bits, and references the type of their key, as foreign
-// keys need it.
-func (i *inspector) widen() {
-	for _, t := range i.plan.Tables {
-		if key := t.Key(); key != nil {
-			key.Type = sqltype.Wide(i.dialect, key.Type)
-		}
-	}
-	for _, t := range i.plan.Tables {
-		for _, c := range t.Columns {
-			if c.Role == plan.RoleReference || c.Role == plan.RolePolymorphic || c.Role == plan.RoleUndecided ||
-				c.Role == plan.RoleList && strings.HasSuffix(c.Type, "[]") {
-				c.Type = sqltype.Wide(i.dialect, c.Type)
-			}
-			if c.Role == plan.RoleReference && len(c.Refers) == 1 && sqltype.Of(i.dialect, c.Type).Kind == sqltype.Integer {
-				c.Type = i.plan.Table(c.Refers[0].Table).Key().Type
-			}
-		}
-	}
 }

@@ -55,7 +55,7 @@ type candidate struct {
 func (f *referenceFinder) candidates(ctx context.Context, c *plan.Column, values ids, score func(table string) int) (all []candidate) {
 	for _, parent := range f.plan.Tables {
 		if n := score(parent.Name); n > 0 && parent.Key() != nil && parent.Key() != c {
-			all = append(all, candidate{parent, n, f.lookUp(ctx, values, parent)})
+			all = append(all, candidate{parent, n, f.lookUp(ctx, values, parent, parent.Key())})
 		}
 	}
 	return all

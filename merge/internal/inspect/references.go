@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -16,14 +15,8 @@ import (
 
 // find looks at the columns that are plain by the schema.
 func (f *referenceFinder) find(ctx context.Context) {
-	// Keys that are keys of another table come first: they are no candidates for what follows.
 	for _, t := range f.plan.Tables {
-		if key := t.Key(); key != nil && f.borrowed(t, key) {
-			f.undeclared(ctx, t, key)
-		}
-	}
-	for _, t := range f.plan.Tables {
-		for _, look := range []func(context.Context, *plan.Table, *plan.Column){f.polymorphic, f.undeclared, f.json, f.list} {
+		for _, look := range []func(context.Context, *plan.Table, *plan.Column){f.polymorphic, f.json, f.list} {
 			for _, c := range t.Columns {
 				if c.Generated == "" && c.Name != t.Created && c.Role == plan.RolePlain {
 					look(ctx, t, c)
@@ -31,17 +24,6 @@ func (f *referenceFinder) find(ctx context.Context) {
 			}
 		}
 	}
-}
-
-// borrowed reports whether a key may be the key of another table, as in a table with details of the same rows.
-func (f *referenceFinder) borrowed(t *plan.Table, c *plan.Column) bool {
-	named := readName(c.Name)
-	for _, source := range f.plan.SourcesOf(t) {
-		if slices.Contains(f.catalogs[source].Table(t.Name).Numbered, c.Name) && f.dialect != sqldialect.SQLite {
-			return false // SQLite counts up every integer key
-		}
-	}
-	return named.named && len(named.stem) > 0 && match(named.stem, t.Name) == 0
 }
 
 // sampled returns the ids of a column in each source, and false if its values are neither integers nor texts of numbers.
@@ -63,30 +45,6 @@ func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 	}
 	s := sqltype.Of(f.dialect, c.Type)
 	return found, s.Kind == sqltype.Integer && s.Bits >= 16 || s.Kind == sqltype.Text && found.count() > 0
-}
-
-// undeclared looks for references without a foreign key.
-func (f *referenceFinder) undeclared(ctx context.Context, t *plan.Table, c *plan.Column) {
-	values, ok := f.sampled(t, c)
-	if !ok {
-		return
-	}
-	named := readName(c.Name)
-	if named.plural {
-		named = idName{} // how many there are, and not which
-	}
-	switch found := f.parents(ctx, t, c, named, values); {
-	case found.table != nil:
-		f.propose(t, c, plan.RoleReference, &plan.Reference{Table: found.table.Name})
-		c.AddSuspect("a reference without a foreign key? %s", found.why)
-		f.none(t, c)
-	case found.why != "":
-		c.Role = plan.RoleUndecided
-		c.AddSuspect("a reference? %s", found.why)
-		f.none(t, c)
-	case named.named && c.Role == plan.RolePlain && values.count() > 0 && !slices.Equal(words(c.Name), []string{"id"}):
-		t.AddNote("column %s: named like a reference, but its values are ids of no table", c.Name)
-	}
 }
 
 // polymorphic looks for a column beside c that names the table of its ids.

@@ -35,6 +35,15 @@ type Rows interface {
 	// Count returns how many of ids a column has.
 	Count(ctx context.Context, table string, column *plan.Column, ids []int64) (int, error)
 
+	// First returns at most limit rows of a table that has no primary key, in any order.
+	First(ctx context.Context, table string, columns []*plan.Column, limit int) ([][]any, error)
+
+	// Distinct returns at most limit different values of a column.
+	Distinct(ctx context.Context, table string, column *plan.Column, limit int) ([]any, error)
+
+	// Included returns how many different positive numbers a column has, and how many of them the column key of another table has.
+	Included(ctx context.Context, table, column, parent, key string) (of, found int, err error)
+
 	// Find returns the rows that have one of keys in the columns by.
 	Find(ctx context.Context, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error)
 }
@@ -141,7 +150,13 @@ func (s *sampler) read(ctx context.Context) {
 		}
 	}
 	s.key = slices.DeleteFunc(slices.Clone(s.table.PrimaryKey), func(name string) bool { return found.Column(name) == nil })
-	if len(s.key) == 0 || len(s.columns) == 0 {
+	if len(s.columns) == 0 {
+		return
+	}
+	if len(s.key) == 0 {
+		rows, err := s.evidence.rows[s.source].First(ctx, found.Name, s.columns, sampleRows)
+		s.fail(s.source, found.Name, err)
+		s.sample.rows, s.whole = rows, len(rows) < sampleRows
 		return
 	}
 	s.from = &plan.Table{Name: found.Name, PrimaryKey: s.key, Columns: found.Columns}
@@ -246,14 +261,14 @@ func (s ids) first(n int) ids {
 }
 
 // lookUp counts how many of the ids are keys of a table in their own source.
-func (e *evidence) lookUp(ctx context.Context, s ids, table *plan.Table) (total inclusion) {
+func (e *evidence) lookUp(ctx context.Context, s ids, table *plan.Table, key *plan.Column) (total inclusion) {
 	for _, source := range e.names {
 		if e.err != nil || len(s[source]) == 0 || !table.In(source) {
 			continue
 		}
 		r := e.ranges[tableOf{source, table.Name}]
 		within := slices.DeleteFunc(slices.Clone(s[source]), func(id int64) bool { return !r.any || id < r.min || id > r.max })
-		hits, err := e.rows[source].Count(ctx, table.Name, table.Key(), within)
+		hits, err := e.rows[source].Count(ctx, table.Name, key, within)
 		e.fail(source, table.Name, err)
 		total.of += len(s[source])
 		total.hits += hits

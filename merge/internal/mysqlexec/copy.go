@@ -149,7 +149,7 @@ func (c *copier) count(ctx context.Context, chunks []ledger.Chunk) error {
 			return errUnlike
 		}
 		var same []string
-		for i, name := range c.Table.Table.PrimaryKey {
+		for i, name := range c.Table.Table.RowKey() {
 			same = append(same, "s."+c.engine.Quote(name)+" = "+sqlvalue.Text(m.Hi[i]))
 		}
 		parts = append(parts, counts(all), counts(strings.Join(same, " AND ")))

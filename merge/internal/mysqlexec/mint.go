@@ -42,9 +42,9 @@ func newMinter(ctx context.Context, w phases.Work, database string) (*minter, er
 		return nil, err
 	}
 	e, target := w.Engine, w.Conns.Target
-	m := &minter{Work: w, from: e.Quote(database) + "." + e.Quote(t.Table.Name), key: "s." + e.Quote(t.Table.PrimaryKey[0])}
+	m := &minter{Work: w, from: e.Quote(database) + "." + e.Quote(t.Table.Name), key: "s." + e.Quote(t.Table.RowKey()[0])}
 	from, err := readStoredTable(ctx, target, literal(database), t.Table.Name)
-	if err != nil || from == nil || !slices.Equal(from.primary, t.Table.PrimaryKey) || !countable(from.columns[t.Table.PrimaryKey[0]].typ) {
+	if err != nil || from == nil || !slices.Equal(from.primary, t.Table.RowKey()) || !countable(from.columns[t.Table.RowKey()[0]].typ) {
 		return nil, err
 	}
 	tick := "NULL"
@@ -170,7 +170,7 @@ func (m *minter) start() int64 {
 }
 
 func (m *minter) within(lo, hi []any) string {
-	text, _ := within(m.Engine, m.Table.Table.PrimaryKey, lo, hi)
+	text, _ := within(m.Engine, m.Table.Table.RowKey(), lo, hi)
 	return text
 }
 

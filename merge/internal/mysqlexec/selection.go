@@ -53,11 +53,11 @@ func newSelection(ctx context.Context, w phases.Work, database string) (*selecti
 		return nil, err
 	}
 	to, err := readStoredTable(ctx, target, "DATABASE()", t.Table.Name)
-	if err != nil || from == nil || to == nil || !slices.Equal(from.primary, t.Table.PrimaryKey) || !slices.Equal(to.primary, t.Table.PrimaryKey) {
+	if err != nil || from == nil || to == nil || len(t.Primary) == 0 || !slices.Equal(from.primary, t.Table.RowKey()) || !slices.Equal(to.primary, t.Table.RowKey()) {
 		return nil, err
 	}
 	s.bytes = from.rowBytes(ctx, target, s.from)
-	s.single = len(t.Primary) == 1 && countable(from.columns[t.Table.PrimaryKey[0]].typ) && (!t.Mapped || t.Primary[0] == t.Key)
+	s.single = len(t.Primary) == 1 && countable(from.columns[t.Table.RowKey()[0]].typ) && (!t.Mapped || t.Primary[0] == t.Key)
 	s.dense = to.rows <= 4*from.rows+100_000
 	if t.Mapped {
 		s.own = " LEFT JOIN snow_merge_map AS m FORCE INDEX (PRIMARY) ON m.source_table = " + strconv.FormatInt(t.ID, 10) + " AND m.old_id = s." + e.Quote(t.Columns[t.Key].Name)
@@ -181,7 +181,7 @@ func (s *selection) unmapped() string {
 // within returns the condition that a row of the source is above lo and up to
 // hi, and false if those are no integers. Nil is no bound.
 func (s *selection) within(lo, hi []any) (string, bool) {
-	return within(s.engine, s.of.Table.PrimaryKey, lo, hi)
+	return within(s.engine, s.of.Table.RowKey(), lo, hi)
 }
 
 // referring returns the columns that refer to rows.

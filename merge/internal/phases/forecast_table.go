@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,8 @@ type dryRun struct {
 	forecast  *report.Forecast
 	conflicts *rekey.Conflicts
 	merged    *rekey.RememberedIdentities
+	before    *preflight // what it found
+	all       *Findings  // of all tables
 }
 
 // A tableForecast is what a dry run finds in one table of one source.
@@ -34,11 +37,16 @@ type tableForecast struct {
 	of      *ledger.SourceTable
 	row     *report.TableForecast
 	columns []*rekey.IDColumn
+	typed   []*plan.Column // those of the table, with their types in the target
 	source  *rekey.Checker
 	dates   *rekey.Dates // nil if no ids are made, or none are dated
 	now     time.Time
 	latest  time.Time
 	found   report.DateForecast
+	trial   *trial         // nil if the table needs none
+	there   []*plan.Column // the columns as the target has them, where it does
+	unfit   []bool         // which of the rows that are looked at have values that do not fit
+	samples *Findings
 }
 
 func (f *tableForecast) begin(ctx context.Context) error {
@@ -54,7 +62,16 @@ func (f *tableForecast) begin(ctx context.Context) error {
 			tables[t.Name] = ledger.NewSourceTable(0, s.Source, t)
 		}
 	}
+	f.there = make([]*plan.Column, len(s.Columns))
+	if target := tableOf(f.before.target, s.Table.Name); target != nil {
+		for at, c := range s.Columns {
+			f.there[at] = columnOf(target.Table, c.Name)
+		}
+	}
 	for at, c := range s.Columns {
+		typed := *c
+		typed.Type = f.Plan.TargetType(s.Table, c)
+		f.typed = append(f.typed, &typed)
 		if c.HoldsReferences() {
 			column, err := rekey.NewIDColumn(tables, s, at)
 			if err != nil {
@@ -71,15 +88,25 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	return err
 }
 
-func (f *tableForecast) end() {
+func (f *tableForecast) end(ctx context.Context) error {
 	if f.found.Undated+f.found.Future+f.found.Inversions > 0 {
 		f.forecast.Dates = append(f.forecast.Dates, f.found)
 	}
+	for _, column := range f.columns {
+		for ref, reached := range column.Reached {
+			key := RefKey{column.Column, ref}
+			f.all.Paths[key] = f.all.Paths[key] || reached
+		}
+	}
+	left, err := f.leftovers(ctx, f.conns, f.of, f.samples)
+	f.forecast.Open = append(f.forecast.Open, left...)
+	return err
 }
 
 // look goes through some rows.
 func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 	f.row.Rows += int64(len(rows))
+	f.SampleRows(f.samples, f.of, rows)
 	lost, err := f.references(ctx, rows)
 	if err != nil {
 		return err
@@ -99,6 +126,7 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 	if err != nil {
 		return err
 	}
+	f.unfit = make([]bool, len(alive))
 	for i, values := range alive {
 		v := verdicts[i]
 		for n, c := range v.Clashes {
@@ -116,7 +144,10 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 			f.row.Rekeyed++
 			f.date(values)
 		}
-		f.fits(values)
+		f.unfit[i] = !f.fits(values)
+	}
+	if f.trial != nil {
+		return f.trial.rows(ctx, f, alive, verdicts)
 	}
 	return nil
 }
@@ -194,19 +225,29 @@ func (f *tableForecast) date(values []any) {
 	}
 }
 
-// fits looks for values that the target's columns do not take.
-func (f *tableForecast) fits(values []any) {
+// fits looks for values that the target's columns do not take, and reports whether there are none.
+func (f *tableForecast) fits(values []any) bool {
+	fits := true
 	for n, c := range f.of.Columns {
 		v := values[n]
 		if i := slices.IndexFunc(f.columns, func(column *rekey.IDColumn) bool { return column.At == n }); i >= 0 && v != nil {
 			v = f.longest(f.columns[i], values)
 		}
-		if reason := misfit(f.Engine.Kind, c, v); reason != "" {
+		reason := misfit(f.Engine.Kind, f.typed[n], v)
+		if there := f.there[n]; reason == "" && there != nil {
+			reason = misfit(f.Engine.Kind, there, v)
+		}
+		if _, ok := v.(int64); reason == "" && n == f.of.Key && f.of.Mapped && !ok {
+			reason = rekey.ErrKey.Error()
+		}
+		if reason != "" {
+			fits = false
 			key := sqlvalue.FormatKey(f.of.PrimaryKey(values))
 			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+key+": "+reason)
 			f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: rekey.ColumnError(c.Name, errors.New(reason))})
 		}
 	}
+	return fits
 }
 
 // longest returns a value with ids of the most digits in the place of those
@@ -214,7 +255,7 @@ func (f *tableForecast) fits(values []any) {
 func (f *tableForecast) longest(column *rekey.IDColumn, values []any) any {
 	v, _, err := column.Edit(&rekey.Row{Key: f.of.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
 		if parent := column.Parents[ref]; parent != nil && parent.Rekeys {
-			return strings.Repeat("9", sqltype.IDDigits-1), true
+			return strconv.Itoa(math.MaxInt64), true
 		}
 		return text, true
 	})

@@ -13,8 +13,6 @@ import (
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
-	"github.com/shardsnow/snow/merge/internal/sqltype"
-	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -43,6 +41,7 @@ type Job struct {
 	PackRows   int
 	Assertions []Assertion
 	Unchecked  bool // by foreign keys
+	WitnessAll bool // references, and not a sample
 
 	NewExecutor func(context.Context, Work) (Executor, error)
 
@@ -67,6 +66,9 @@ type Executor interface {
 	// Compare compares the rows of some chunks that follow on each other with
 	// those of the target.
 	Compare(ctx context.Context, tasks []Task) (*Findings, error)
+
+	// Find looks for rows of a table without a primary key in the target, when Compare has seen those of all sources.
+	Find(ctx context.Context, m *Multiset) (*Findings, error)
 
 	// Link sets the references that were NULL when the rows of some chunks that
 	// follow on each other were copied, in one transaction, and returns about how
@@ -93,7 +95,9 @@ type Work struct {
 	Last     int64          // the number of the table's last chunk
 
 	// Verification.
-	Sound map[*plan.Column]bool // references of which all are known to be ids of rows
+	Sound   map[*plan.Column]bool // references of which all are known to be ids of rows
+	Sets    []*Multiset           // where the table has no primary key: what its rows are added to
+	Missing *Multiset             // instead: rows that were not found
 }
 
 // A Task is a chunk to verify, and what phase copy saw in it.
@@ -124,28 +128,6 @@ func (j *Job) Pause(ctx context.Context) error { return j.Pauser.Wait(ctx, j.tel
 
 // Blobs reports whether bytes differ from texts: so it is in SQLite.
 func (j *Job) Blobs() bool { return j.Engine.Kind == sqlsnow.SQLite }
-
-// SampledRows is how many rows of those that are compared at a time are looked at for samples.
-const SampledRows = 50
-
-// SampleRows keeps in findings values of plain columns that nobody has decided on.
-func (j *Job) SampleRows(p *Findings, t *ledger.SourceTable, rows [][]any) {
-	for n, c := range t.Columns {
-		if !j.Undecided(c) {
-			continue
-		}
-		for _, row := range rows[:min(len(rows), SampledRows)] {
-			if id, ok := sqlvalue.ID(row[n]); ok && id > 0 {
-				p.sample(c, id)
-			}
-		}
-	}
-}
-
-// Undecided reports whether a column is plain, and nobody has decided so.
-func (j *Job) Undecided(c *plan.Column) bool {
-	return c.Role == plan.RolePlain && !c.Decided && sqltype.Of(j.Engine.Kind, c.Type).Kind <= sqltype.Text
-}
 
 // parallel calls do at the same time for each of some sessions. The first error
 // ends the others.

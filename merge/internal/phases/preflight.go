@@ -24,7 +24,13 @@ const maxSkew = 10 * time.Minute
 // A preflight looks at the databases before anything is written.
 type preflight struct {
 	*Job
-	conns *chunk.Conns
+	conns   *chunk.Conns
+	sources map[string]*catalog.Catalog
+	target  *catalog.Catalog
+}
+
+func (j *Job) newPreflight(conns *chunk.Conns) *preflight {
+	return &preflight{Job: j, conns: conns, sources: map[string]*catalog.Catalog{}}
 }
 
 // check sees to what must be so before anything is written, or counted.
@@ -63,6 +69,7 @@ func (p *preflight) missing(ctx context.Context, source string) (errs []error, e
 	if err != nil {
 		return nil, dialect.OfSource(source, p.Engine.Failed("inspect", err))
 	}
+	p.sources[source] = c
 	errs = c.CheckInheritance(p.Plan, source)
 	for _, found := range c.Tables {
 		t := p.Plan.Table(found.Name)

@@ -42,9 +42,6 @@ func Run(ctx context.Context, j *Job) (err error) {
 }
 
 func (w *writing) phases(ctx context.Context) error {
-	if err := (&preflight{w.Job, w.conns}).fits(ctx); err != nil {
-		return err
-	}
 	if err := w.begin(ctx); err != nil {
 		return err
 	}

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
-	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -44,26 +41,27 @@ func (w *writing) holders(ctx context.Context) (all []string, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	if err := (&preflight{w.Job, c}).check(ctx); err != nil {
+	p := w.newPreflight(c)
+	if err := p.check(ctx); err != nil {
 		return nil, err
 	}
 	l := ledger.Of(c.Target)
+	if r, err := l.Load(ctx, w.ID, w.Plan); err != nil || r == nil || r.State != ledger.StateCopied {
+		stops, err := p.stops(ctx)
+		if err = errors.Join(err, errors.Join(stops...)); err != nil {
+			return nil, err
+		}
+	}
 	if err := l.Make(ctx); err != nil {
 		return nil, err
 	}
-	if r, err := l.Load(ctx, w.ID, w.Plan); err != nil || r != nil {
-		return nil, err
-	}
+	holders, err := p.holders(ctx)
 	for _, source := range w.Plan.Sources {
-		if slices.ContainsFunc(w.Order, func(t *plan.Table) bool { return t.In(source) && t.Rekeys(source) }) {
-			holder, err := l.Holder(ctx, source)
-			if err != nil {
-				return nil, err
-			}
+		if holder, ok := holders[source]; ok {
 			all = append(all, holder)
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // begin makes the run, or finds it as an earlier process left it. It forgets those
@@ -172,14 +170,12 @@ func (w *writing) sourceTables(ctx context.Context, l ledger.Ledger, source stri
 	if !ok {
 		return nil, fmt.Errorf("another run of source %q has begun and ended: try again", source)
 	}
-	if highest := uint64(1)<<reserved.Layout.Bits().Datacenter - 1; w.Datacenter > highest {
-		return nil, &snow.FieldError{Field: "Datacenter", Value: strconv.FormatUint(w.Datacenter, 10), Bound: "the highest of the layout is " + strconv.FormatUint(highest, 10)}
+	if err := w.room(source, reserved); err != nil {
+		return nil, err
 	}
 	whole := ledger.IDRange{Layout: reserved.Layout, Datacenter: w.Datacenter, Worker: reserved.Worker}
 	for i, t := range rekeyed {
-		if t.Ids, ok = whole.Part(i, len(rekeyed)); !ok {
-			return nil, &plan.Error{Reason: fmt.Sprintf("source %q mints for %d tables, and ids of layout %v have no room for more than %d", source, len(rekeyed), reserved.Layout, 1<<reserved.Layout.Bits().Sequence)}
-		}
+		t.Ids, _ = whole.Part(i, len(rekeyed))
 	}
 	return all, nil
 }

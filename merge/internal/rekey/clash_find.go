@@ -44,9 +44,19 @@ type round struct {
 	verdicts []Verdict
 }
 
+// rowKey returns the columns that tell the rows of the contest apart: in a table without a primary key, those of the
+// unique key, in which no two rows of one database are equal.
+func (c *contest) rowKey() []string {
+	if names := c.table.RowKey(); len(names) > 0 {
+		return names
+	}
+	return c.unique.Columns
+}
+
 func (r *round) key(i int) []any {
-	key := make([]any, len(r.table.PrimaryKey))
-	for n, name := range r.table.PrimaryKey {
+	names := r.rowKey()
+	key := make([]any, len(names))
+	for n, name := range names {
 		key[n] = r.value(i, r.table.Column(name))
 	}
 	return key
@@ -169,7 +179,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 		return nil, err
 	}
 	s := &search{round: r, q: q, place: place, hasher: chunk.NewHasher(r.contest.columns, r.blobs()), hits: map[int]hit{}}
-	s.columns = slices.Concat(r.contest.columns, chunk.ColumnsOf(r.table, r.table.PrimaryKey))
+	s.columns = slices.Concat(r.contest.columns, chunk.ColumnsOf(r.table, r.rowKey()))
 	for _, other := range r.others {
 		if has(place, other) {
 			s.columns = append(s.columns, other)
@@ -360,8 +370,8 @@ func (s *search) run(ctx context.Context, part []int) error {
 
 func (s *search) values(row []any) []any { return row[:len(s.contest.columns)] }
 
-func (s *search) rowKey(row []any) string {
-	return sqlvalue.FormatKey(row[len(s.contest.columns):][:len(s.table.PrimaryKey)])
+func (s *search) formatKey(row []any) string {
+	return sqlvalue.FormatKey(row[len(s.contest.columns):][:len(s.rowKey())])
 }
 
 func fold(tuple []any) string {
@@ -374,11 +384,11 @@ func fold(tuple []any) string {
 }
 
 func (s *search) hit(n int, row []any) {
-	if s.place == s.source && s.rowKey(row) == sqlvalue.FormatKey(s.key(s.owners[n])) {
+	if s.place == s.source && s.formatKey(row) == sqlvalue.FormatKey(s.key(s.owners[n])) {
 		return // itself
 	}
 	row = row[len(s.contest.columns):]
-	h := hit{key: row[:len(s.table.PrimaryKey)], others: make([]any, len(s.others))}
+	h := hit{key: row[:len(s.rowKey())], others: make([]any, len(s.others))}
 	row = row[len(h.key):]
 	for i, other := range s.others {
 		if has(s.place, other) {

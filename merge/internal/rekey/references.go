@@ -40,6 +40,21 @@ func (c *Checker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[int
 	return found, nil
 }
 
+// Count returns how many of ids are the ids of rows of a table, and the highest id that a row has.
+func (c *Checker) Count(ctx context.Context, t *plan.Table, ids []int64) (n int, highest int64, err error) {
+	found, err := c.rows(ctx, t, ids)
+	if err != nil {
+		return 0, 0, err
+	}
+	var most any
+	name := c.Engine.Quote(t.Key().Name)
+	if err := c.Q.QueryRowContext(ctx, "SELECT MAX("+name+") FROM "+c.Engine.Quote(t.Name)).Scan(&most); err != nil {
+		return 0, 0, c.Engine.Failed(fmt.Sprintf("look for the highest id of table %q", t.Name), err)
+	}
+	highest, _ = sqlvalue.ParseID(sqlvalue.Text(most))
+	return len(found), highest, nil
+}
+
 // Resolve returns the successors of rows of a source table. A nil table has no
 // rows. Whether a row without an entry in the map exists at all is asked of
 // source, which may be nil where that does not matter: such rows are then kept.

@@ -148,7 +148,7 @@ func (c *copier) account(chunks []ledger.Chunk, rows []rekey.Row) ([]ledger.Chun
 	for i, minted := range chunks {
 		d := minted.In(ledger.PhaseCopy)
 		for _, row := range rows[:minted.Read] {
-			d.Hash.Add(c.hasher.Row(row.Old))
+			d.Hash.Add(c.hasher.Row(row.Old[:len(c.Table.Columns)]))
 			switch row.Fate {
 			case ledger.Missing:
 				return nil, c.changed(row.Key, "the row is new")
@@ -186,7 +186,7 @@ func (c *copier) write(ctx context.Context, rows []rekey.Row, done []ledger.Chun
 		for _, at := range deferred {
 			r.New[at] = nil
 		}
-		values, keys = append(values, r.New), append(keys, r.Key)
+		values, keys = append(values, r.New[:len(c.Table.Columns)]), append(keys, r.Key)
 	}
 	var refused error
 	err := c.Lease.Transaction(ctx, c.Conns.Target, func() error {

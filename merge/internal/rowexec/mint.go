@@ -45,7 +45,7 @@ func (m *minter) Mint(ctx context.Context) error {
 			return err
 		}
 		start, limit := time.Now(), pace.Size()
-		if limit > chunk.Rows {
+		if limit > chunk.Rows && m.Table.Content == nil {
 			limit -= limit % chunk.Rows
 		}
 		rows, err := m.part.Read(ctx, m.Conns, m.after, nil, limit)
@@ -60,7 +60,11 @@ func (m *minter) Mint(ctx context.Context) error {
 			return m.Engine.Failed("mint", err)
 		}
 		took := time.Since(start)
-		pace.Observe(len(rows), 0, took)
+		if m.Table.Content == nil {
+			pace.Observe(len(rows), 0, took)
+		} else {
+			pace.Observe(len(rows), chunk.SizeOf(rows...), 0)
+		}
 		m.Progress.Chunk(len(rows), took)
 		if len(rows) < limit {
 			return nil
@@ -71,9 +75,12 @@ func (m *minter) Mint(ctx context.Context) error {
 func (m *minter) begin(ctx context.Context) error {
 	t := m.Table
 	needs := m.Conflicts.Needs(t.Table, t.Source)
-	m.part = t.Only(func(c *plan.Column) bool {
-		return slices.Contains(needs, c) || c.DropsRows() || t.Rekeys && c.Name == t.Table.Created
-	})
+	m.part = t // without a primary key each read goes through the whole table: chunks are large, and their bytes are counted
+	if t.Content == nil {
+		m.part = t.Only(func(c *plan.Column) bool {
+			return slices.Contains(needs, c) || c.DropsRows() || t.Rekeys && c.Name == t.Table.Created
+		})
+	}
 	last, err := ledger.Of(m.Conns.Target).LastChunk(ctx, t)
 	if err != nil {
 		return err
@@ -107,8 +114,11 @@ func (m *minter) decide(ctx context.Context, rows [][]any) error {
 	if err != nil {
 		return err
 	}
-	n := 0
-	for part := range slices.Chunk(all, chunk.Rows) {
+	n, size := 0, chunk.Rows
+	if m.Table.Content != nil {
+		size = len(all)
+	}
+	for part := range slices.Chunk(all, size) {
 		m.seq++
 		c := ledger.Chunk{SourceTable: m.Table.ID, Phase: ledger.PhaseMint, Seq: m.seq, Lo: m.after, Counts: ledger.Counts{Read: int64(len(part))}}
 		m.ids.Late = 0

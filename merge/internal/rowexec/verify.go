@@ -3,6 +3,7 @@ package rowexec
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
@@ -73,6 +74,9 @@ func (v *verifier) compareChunk(ctx context.Context, t phases.Task, found *phase
 // compareRows looks for rows in the target.
 func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *phases.Findings) error {
 	t := v.Table
+	if t.Content != nil {
+		return v.compareCopies(rows, found)
+	}
 	var keys [][]any
 	wants, renamed := make([]chunk.Sum, len(rows)), make([]bool, len(rows))
 	at := map[string]int{} // which row has a primary key in the target
@@ -135,7 +139,7 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 		}
 	}
 	v.SampleRows(found, t, there)
-	return v.references(ctx, rows, there, at, found)
+	return v.references(ctx, rows, there, at, nil, found)
 }
 
 // keyOf returns a primary key as the key of a Go map.
@@ -186,11 +190,11 @@ func (v *verifier) differences(r rekey.Row, got []any, begin, end int, found *ph
 	}
 }
 
-// references looks for the rows that the target's rows refer to.
-func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, found *phases.Findings) error {
+// references looks for the rows that the target's rows refer to, but for some columns.
+func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, but []*plan.Column, found *phases.Findings) error {
 	t := v.Table
 	for n, c := range t.Columns {
-		if !c.HoldsReferences() {
+		if !c.HoldsReferences() || slices.Contains(but, c) {
 			continue
 		}
 		f, err := rekey.NewIDColumn(v.rewriter.Tables, t, n)
@@ -223,7 +227,7 @@ func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]a
 			if err != nil {
 				return err
 			}
-			key := t.PrimaryKey(there[h.Row])
+			key := v.all.PrimaryKey(there[h.Row])
 			failure := t.Failure(report.CheckReference, nil, "%s", reason)
 			failure.Column, failure.Target = c.Name, sqlvalue.FormatKey(key)
 			if i, ok := at[v.keyOf(key)]; ok {

@@ -175,6 +175,27 @@ func integerType(d sqldialect.Dialect, bits int) string {
 	return "smallint"
 }
 
+// WideList returns the type for a list of as many new ids as a text can have of one digit each, with separators of so
+// many characters.
+func WideList(d sqldialect.Dialect, typ string, separator int, hasDefault bool) string {
+	const mostInRow = 2000 // characters of a column of MySQL, whose rows have at most 64 kB outside of texts
+	s := Of(d, typ)
+	if s.Kind != Text || s.Length == 0 || d == sqldialect.MySQL && strings.HasSuffix(Word(typ), "text") && s.Length > 255 {
+		return typ
+	}
+	ids := (s.Length + separator) / (1 + separator)
+	length := max(s.Length, ids*IDDigits+(ids-1)*separator)
+	switch {
+	case d == sqldialect.Postgres:
+		return fmt.Sprintf("character varying(%d)", length)
+	case Word(typ) == "tinytext", length > mostInRow && !hasDefault && length <= 16000: // a TEXT has no default
+		return "text"
+	case length > mostInRow && !hasDefault:
+		return "mediumtext"
+	}
+	return fmt.Sprintf("varchar(%d)", max(s.Length, min(length, 2*mostInRow)))
+}
+
 // Wide returns the type for ids that takes the place of a narrower one.
 func Wide(d sqldialect.Dialect, typ string) string {
 	s := Of(d, typ)

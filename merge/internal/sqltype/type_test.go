@@ -87,3 +87,32 @@ func TestWidest(t *testing.T) {
 		}
 	}
 }
+
+// A list of short ids becomes a list of as many long ones.
+func TestWideList(t *testing.T) {
+	tests := []struct {
+		dialect    sqldialect.Dialect
+		typ        string
+		separator  int
+		hasDefault bool
+		want       string
+	}{
+		{sqldialect.MySQL, "varchar(3)", 1, true, "varchar(39)"},      // 1,2
+		{sqldialect.MySQL, "varchar(4)", 2, false, "varchar(40)"},     // 1; 2
+		{sqldialect.MySQL, "char(1)", 1, false, "varchar(19)"},        // 1
+		{sqldialect.MySQL, "varchar(255)", 1, true, "varchar(2559)"},  // of 128
+		{sqldialect.MySQL, "varchar(255)", 1, false, "text"},          // which no row is too long for
+		{sqldialect.MySQL, "varchar(2000)", 1, false, "mediumtext"},   // 80,000 bytes
+		{sqldialect.MySQL, "varchar(5000)", 1, true, "varchar(5000)"}, // longer than what is allowed for
+		{sqldialect.MySQL, "tinytext", 1, false, "text"},
+		{sqldialect.MySQL, "text", 1, false, "text"},
+		{sqldialect.MySQL, "json", 1, false, "json"},
+		{sqldialect.Postgres, "character varying(3)", 1, true, "character varying(39)"},
+		{sqldialect.Postgres, "text", 1, true, "text"},
+	}
+	for _, test := range tests {
+		if got := WideList(test.dialect, test.typ, test.separator, test.hasDefault); got != test.want {
+			t.Errorf("%v %q: got %q, want %q", test.dialect, test.typ, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package phases
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/inspect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// openInPlan returns what the plan itself leaves open.
+func (j *Job) openInPlan() (open []report.Open) {
+	for _, text := range j.Plan.Accepted {
+		open = append(open, report.Open{Kind: report.OpenAccepted, Reason: text})
+	}
+	for _, t := range j.Plan.Tables {
+		for _, c := range t.Columns {
+			if !t.Skip && c.Generated != "" && !c.Decided && !t.IsComputedAlike(c) {
+				open = append(open, report.Open{
+					Kind: report.OpenUnchecked, Table: t.Name, Column: c.Name,
+					Reason: "it is generated from values that change, or by a function that does: it is not compared; if it is right so, set decided",
+				})
+			}
+		}
+	}
+	return open
+}
+
+// emptyPaths returns the paths that led to nothing in any JSON.
+func (j *Job) emptyPaths(paths map[RefKey]bool) (open []report.Open) {
+	for _, t := range j.Plan.Tables {
+		for _, c := range t.Columns {
+			for i, ref := range c.Refers {
+				if reached, looked := paths[RefKey{c, i}]; looked && !reached {
+					open = append(open, report.Open{
+						Kind: report.OpenUnchecked, Table: t.Name, Column: c.Name,
+						Reason: fmt.Sprintf("no JSON has anything at path %q: if it is misspelt, old ids are copied as they are", ref.Path),
+					})
+				}
+			}
+		}
+	}
+	return open
+}
+
+// SampledRows is how many rows of those that are looked at together are looked at for samples.
+const SampledRows = 50
+
+// SampleRows keeps in findings values of plain columns that nobody has decided on.
+func (j *Job) SampleRows(p *Findings, t *ledger.SourceTable, rows [][]any) {
+	for n, c := range t.Columns {
+		if !j.Undecided(t.Table, c) {
+			continue
+		}
+		for _, row := range rows[:min(len(rows), SampledRows)] {
+			if id, ok := sqlvalue.ID(row[n]); ok && id > 0 {
+				p.sample(c, id)
+			}
+		}
+	}
+}
+
+// Undecided reports whether a column is plain, and nobody has decided so.
+func (j *Job) Undecided(t *plan.Table, c *plan.Column) bool {
+	return c.Role == plan.RolePlain && !c.Decided && j.Plan.Question(t.Name+"."+c.Name) == nil && sqltype.Of(j.Engine.Kind, c.Type).Kind <= sqltype.Text
+}
+
+// fewestSamples is how many values it takes to say anything of them.
+const fewestSamples = 20
+
+// leftovers returns the plain columns that nobody has decided on and that look like ids: by their names, or because their
+// values are all ids of one table, and not only small ones. A source in which no row gets a new id has none.
+func (j *Job) leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, found *Findings) (open []report.Open, err error) {
+	var parents []*plan.Table
+	for _, p := range j.Plan.Tables {
+		if !p.Skip && p.In(t.Source) && p.Key() != nil && (p.Rekeys(t.Source) || p.Merges()) {
+			parents = append(parents, p)
+		}
+	}
+	if len(parents) == 0 {
+		return nil, nil
+	}
+	for _, c := range t.Columns {
+		values := slices.Sorted(maps.Keys(found.samples[c]))
+		if len(values) == 0 {
+			continue
+		}
+		reasons, err := j.idsOf(ctx, conns, t, parents, values)
+		if err != nil {
+			return nil, err
+		}
+		if inspect.NamesIDs(c.Name) {
+			reasons = append([]string{"it is named like ids"}, reasons...)
+		}
+		if len(reasons) > 0 {
+			open = append(open, report.Open{
+				Kind: report.OpenUndecided, Source: t.Source, Table: t.Table.Name, Column: c.Name,
+				Reason: "it is plain, but " + strings.Join(reasons, ", and ") + ": if these are references, the plan is wrong; if not, set decided",
+			})
+		}
+	}
+	return open, nil
+}
+
+// idsOf says which tables have rows of all the ids in values, which ascend.
+func (j *Job) idsOf(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, parents []*plan.Table, values []int64) (reasons []string, err error) {
+	if len(values) < fewestSamples {
+		return nil, nil
+	}
+	source, err := conns.Source(ctx, t.Source)
+	if err != nil {
+		return nil, err
+	}
+	for _, parent := range parents {
+		n, most, err := (&rekey.Checker{Engine: j.Engine, Q: source}).Count(ctx, parent, values)
+		if err != nil {
+			return nil, err
+		}
+		if n == len(values) && values[n-1] >= most/2 {
+			reasons = append(reasons, fmt.Sprintf("all of %d values are ids of table %q", n, parent.Name))
+		}
+	}
+	return reasons, nil
+}

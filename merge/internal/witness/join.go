@@ -1,0 +1,217 @@
+package witness
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A link is a reference that a join follows.
+type link struct {
+	column *plan.Column
+	ref    int // which of the column's references
+	parent *plan.Table
+}
+
+// A tuple is a row: its content, and for each link the content of the row that it leads to, or "" if there is none.
+type tuple struct {
+	content string
+	parents []string
+}
+
+// A digest tells tuples apart.
+type digest [2]uint64
+
+func (t tuple) digest() digest {
+	h := sha256.New()
+	for _, text := range append([]string{t.content}, t.parents...) {
+		_ = binary.Write(h, binary.BigEndian, uint64(len(text)))
+		h.Write([]byte(text))
+	}
+	sum := h.Sum(nil)
+	return digest{binary.BigEndian.Uint64(sum), binary.BigEndian.Uint64(sum[8:])}
+}
+
+// links returns the references of a table that SQL can follow, and those that it can't.
+func (w *Witness) links(t *plan.Table) (all []link) {
+	for _, c := range t.Columns {
+		if c.Role != plan.RoleReference && c.Role != plan.RolePolymorphic {
+			continue
+		}
+		for i, r := range c.Refers {
+			if parent := w.Plan.Table(r.Table); parent != nil && !parent.Skip && parent.Key() != nil {
+				all = append(all, link{c, i, parent})
+			}
+		}
+	}
+	return all
+}
+
+// statement selects the tuples of a table in a database, and the primary keys if keys. Of shares of the rows it selects one, by
+// their content, which is the same share in all databases.
+func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares int64, keys bool) string {
+	q := w.Dialect.Quote
+	own := w.text("c", w.content(t))
+	list, from := []string{own}, " FROM "+q(t.Name)+" AS c"
+	for i, l := range links {
+		p := fmt.Sprintf("p%d", i)
+		if db.Name != "" && (!l.column.In(db.Name) || !l.parent.In(db.Name)) {
+			list = append(list, "''")
+			continue
+		}
+		key := p + "." + q(l.parent.Key().Name)
+		list = append(list, "CASE WHEN "+key+" IS NULL THEN '' ELSE "+w.present(p, l.parent)+" END")
+		from += " LEFT JOIN " + q(l.parent.Name) + " AS " + p + " ON " + w.refers("c."+q(l.column.Name), key, l.column)
+		if l.column.Role == plan.RolePolymorphic {
+			from += " AND COALESCE(c." + q(l.column.By) + w.asText() + ", '') = " + w.Dialect.Literal(l.column.Refers[l.ref].Value)
+		}
+		for _, none := range l.column.None {
+			from += " AND c." + q(l.column.Name) + w.asText() + " <> " + w.Dialect.Literal(none)
+		}
+	}
+	if keys {
+		for _, name := range t.PrimaryKey {
+			list = append(list, "c."+q(name)+w.asText())
+		}
+	}
+	text := "SELECT " + strings.Join(list, ", ") + from
+	if shares > 1 && own != "''" {
+		switch w.Dialect {
+		case sqlsnow.MySQL:
+			text += fmt.Sprintf(" WHERE CRC32(%s) %% %d = 0", own, shares)
+		case sqlsnow.Postgres:
+			text += fmt.Sprintf(" WHERE ('x' || substr(%s, 1, 8))::bit(32)::bigint %% %d = 0", own, shares)
+		}
+	}
+	return text
+}
+
+// present is the content of a parent that is there. It is not empty even if the table has no content.
+func (w *Witness) present(alias string, t *plan.Table) string {
+	if len(w.content(t)) == 0 {
+		return "'?'"
+	}
+	return w.text(alias, w.content(t))
+}
+
+func (w *Witness) asText() string {
+	if w.Dialect == sqlsnow.Postgres {
+		return "::text"
+	}
+	return ""
+}
+
+// refers is the condition that a reference is a key.
+func (w *Witness) refers(reference, key string, c *plan.Column) string {
+	if sqltype.Of(w.Dialect, c.Type).Kind != sqltype.Text {
+		return key + " = " + reference
+	}
+	switch w.Dialect {
+	case sqlsnow.MySQL: // as numbers with a point, long ids would be equal to others
+		return key + " = CAST(" + reference + " AS SIGNED) AND " + reference + " REGEXP '^-?[0-9]+$'"
+	case sqlsnow.Postgres:
+		return key + "::numeric = CASE WHEN " + reference + " ~ '^-?[0-9]+$' THEN " + reference + "::numeric END"
+	}
+	return key + " = CAST(" + reference + " AS INTEGER)"
+}
+
+// each calls do with the tuples of a table in a database.
+func (w *Witness) each(ctx context.Context, db *Database, t *plan.Table, links []link, shares int64, keys bool, do func(v tuple, key []string)) error {
+	rows, err := db.QueryContext(ctx, w.statement(db, t, links, shares, keys))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	cells, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
+	for i := range cells {
+		into[i] = &cells[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		v := tuple{content: cells[0].String, parents: make([]string, len(links))}
+		for i := range links {
+			v.parents[i] = cells[1+i].String
+		}
+		if w.Dialect == sqlsnow.SQLite && shares > 1 && v.content != "" && (tuple{content: v.content}).digest()[0]%uint64(shares) != 0 {
+			continue
+		}
+		var key []string
+		for _, cell := range cells[1+len(links):] {
+			key = append(key, cell.String)
+		}
+		do(v, key)
+	}
+	return rows.Err()
+}
+
+// shared returns the contents that several rows of a table of the target have, and false if they are too many to remember.
+func (w *Witness) shared(ctx context.Context, t *plan.Table) (map[string]bool, bool, error) {
+	content := w.content(t)
+	if len(content) == 0 {
+		return nil, false, nil
+	}
+	if identifies(t, content) {
+		return nil, true, nil
+	}
+	text := w.text("p", content)
+	rows, err := w.Target.QueryContext(ctx, fmt.Sprintf("SELECT %[1]s FROM %[2]s AS p GROUP BY %[1]s HAVING COUNT(*) > 1 LIMIT %[3]d", text, w.Dialect.Quote(t.Name), mostShared+1))
+	if err != nil {
+		return nil, false, err
+	}
+	defer rows.Close()
+	all := map[string]bool{}
+	for rows.Next() {
+		var v string
+		if err := rows.Scan(&v); err != nil {
+			return nil, false, err
+		}
+		all[v] = true
+	}
+	return all, len(all) <= mostShared, rows.Err()
+}
+
+// mostShared is how many contents that several rows have are remembered.
+const mostShared = 50_000
+
+// there returns which of some contents rows of a table of the target have.
+func (w *Witness) there(ctx context.Context, t *plan.Table, contents []string) (map[string]bool, error) {
+	found := map[string]bool{}
+	text := w.text("p", w.content(t))
+	for part := range slices.Chunk(contents, 1000) {
+		literals := make([]string, len(part))
+		for i, v := range part {
+			literals[i] = w.Dialect.Literal(v)
+		}
+		rows, err := w.Target.QueryContext(ctx, "SELECT DISTINCT "+text+" FROM "+w.Dialect.Quote(t.Name)+" AS p WHERE "+text+" IN ("+strings.Join(literals, ", ")+")")
+		if err != nil {
+			return nil, err
+		}
+		for rows.Next() {
+			var v string
+			if err := rows.Scan(&v); err != nil {
+				rows.Close()
+				return nil, err
+			}
+			found[v] = true
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}

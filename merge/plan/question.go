@@ -1,0 +1,88 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// A Question is one decision about all columns of one meaning, such as "guid" in 34 tables. [Plan.Check] refuses a plan
+// while one of its questions has no answer, unless each of its columns is decided by itself, see [Column].Decided.
+type Question struct {
+	Name string `json:"name" yaml:"name"` // unique in the plan, such as "guid", "sender"
+	Text string `json:"text" yaml:"text"` // what is asked
+
+	// Columns are the columns that the answer is about, as "table.column", in the order of the plan. A column is in one
+	// question at most.
+	Columns []string `json:"columns" yaml:"columns"`
+
+	Candidates []*Candidate `json:"candidates,omitempty" yaml:"candidates,omitempty"` // best first; none where nothing speaks for any
+	Evidence   []string     `json:"evidence,omitempty" yaml:"evidence,omitempty"`     // names, values found and not found, ranges, types, indexes, joins
+	Follows    []string     `json:"follows,omitempty" yaml:"follows,omitempty"`       // what the rest of the plan follows from the best candidate
+
+	// Answer is the name of the table whose ids the values are, AnswerPlain or AnswerKey. Empty means not decided.
+	Answer string `json:"answer" yaml:"answer"`
+}
+
+// Answers that name no table.
+const (
+	AnswerPlain = "plain" // the values are no ids, and are copied as they are
+	AnswerKey   = "key"   // the values are the ids of the rows of the column's own table
+	AnswerEach  = "each"  // the columns mean different things: the roles that the columns have in the plan
+	AnswerYes   = "yes"   // in a file of decisions: as it is proposed
+)
+
+// A Candidate is a possible answer.
+type Candidate struct {
+	Answer    string  `json:"answer" yaml:"answer"`       // see Question.Answer
+	Certainty float64 `json:"certainty" yaml:"certainty"` // from 0 to 1
+}
+
+// Best returns the most certain candidate, or nil if there is none.
+func (q *Question) Best() *Candidate {
+	if len(q.Candidates) == 0 {
+		return nil
+	}
+	return slices.MaxFunc(q.Candidates, func(a, b *Candidate) int { return cmp.Compare(a.Certainty, b.Certainty) })
+}
+
+// Question returns the question about a column, as "table.column", or nil.
+func (p *Plan) Question(column string) *Question {
+	return first(p.Questions, func(q *Question) bool { return slices.Contains(q.Columns, column) })
+}
+
+// questions complains of questions that have no answer, or one that can't be.
+func (c *checker) questions() {
+	for i, q := range c.plan.Questions {
+		name := "question " + strconv.Quote(q.Name)
+		c.faultIf(slices.ContainsFunc(c.plan.Questions[:i], func(other *Question) bool { return other.Name == q.Name }), "", "", "%s is there twice", name)
+		switch {
+		case q.Answer == "" && c.plan.decided(q):
+		case q.Answer == "":
+			c.fault("", "", "%s is not decided: %s", name, q.Text)
+		case q.Answer != AnswerPlain && q.Answer != AnswerKey && q.Answer != AnswerEach && c.plan.Table(q.Answer) == nil:
+			c.fault("", "", "%s: the answer %q is no table", name, q.Answer)
+		}
+	}
+}
+
+// decided reports whether each column of a question is decided by itself, or left out.
+func (p *Plan) decided(q *Question) bool {
+	for _, t := range p.Tables {
+		for _, c := range t.Columns {
+			if !t.Skip && !c.Decided && slices.Contains(q.Columns, t.Name+"."+c.Name) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// checkNil refuses empty entries.
+func (q *Question) checkNil() error {
+	if slices.Contains(q.Candidates, nil) {
+		return fmt.Errorf("question %q: an entry of candidates is empty", q.Name)
+	}
+	return nil
+}

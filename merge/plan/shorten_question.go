@@ -1,0 +1,135 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+)
+
+// questions writes the questions of the plan, and the suspects of columns and of unique keys.
+func (s *shortener) questions() error {
+	for _, q := range s.plan.Questions {
+		if err := s.question(q); err != nil {
+			return err
+		}
+	}
+	s.suspects()
+	for _, t := range s.plan.Tables {
+		for _, u := range t.Unique {
+			if t.Skip || len(u.Suspects) == 0 {
+				continue
+			}
+			name := keyName(t, u.Columns)
+			asked := &Asked{Unique: &name, Suspects: u.Suspects}
+			if bare := (Unique{Rule: u.Rule, Decided: u.Decided}); sameClash(u, &bare) && u.Rule != "" {
+				asked.Proposed.Text = string(u.Rule)
+			}
+			if u.Decided {
+				asked.Answer.Text = AnswerYes
+			}
+			s.d.Questions = append(s.d.Questions, asked)
+		}
+	}
+	return s.complete()
+}
+
+func (s *shortener) question(q *Question) error {
+	asked := &Asked{
+		Name: q.Name, Text: q.Text, Candidates: q.Candidates, Evidence: q.Evidence, Follows: q.Follows, Answer: Answer{Text: q.Answer},
+	}
+	var places []place // as in the plan
+	var names []string
+	for _, t := range s.plan.Tables {
+		for _, c := range t.Columns {
+			if at := (place{t, c}); slices.Contains(q.Columns, at.raw()) {
+				places, names = append(places, at), append(names, at.raw())
+			}
+		}
+	}
+	if len(names) != len(q.Columns) {
+		return &Error{Reason: fmt.Sprintf("question %q has columns that no source has, or one twice", q.Name)}
+	}
+	asked.Columns = cover(s.schema, s.inSchema(places))
+	if !slices.Equal(names, q.Columns) || !slices.Equal(s.expand(asked.Columns), q.Columns) { // in an order of its own
+		asked.Columns = nil
+		for _, raw := range q.Columns {
+			asked.Columns = append(asked.Columns, Name{Text: places[slices.Index(names, raw)].name()})
+		}
+	}
+	if best := q.Best(); q.Answer == "" && (best == nil || best.Answer != AnswerEach) {
+		asked.proposeMost(slices.DeleteFunc(places, func(at place) bool { return at.column.Decided || at.column.By != "" || !s.exists(at) }))
+	} else if q.Answer != "" && q.Answer != AnswerEach {
+		asked.noneOfMost(places)
+	}
+	s.d.Questions = append(s.d.Questions, asked)
+	return nil
+}
+
+// proposeMost proposes what most of the columns are.
+func (q *Asked) proposeMost(places []place) {
+	count, best := map[string]int{}, 0
+	for _, at := range places {
+		var one Asked
+		if !one.propose(at.column.state()) {
+			continue
+		}
+		key := fmt.Sprint(at.column.state())
+		if count[key]++; count[key] > best {
+			best, q.Proposed, q.None = count[key], one.Proposed, one.None
+		}
+	}
+}
+
+// noneOfMost sets the values for no row that most of the columns have that are what the answer says.
+func (q *Asked) noneOfMost(places []place) {
+	same := slices.DeleteFunc(slices.Clone(places), func(at place) bool {
+		word, ok := at.column.state().proposal()
+		return !ok || word != q.Answer.Text
+	})
+	var most Asked
+	most.proposeMost(same)
+	q.None = most.None
+}
+
+// inSchema returns the same places in the schema.
+func (s *shortener) inSchema(places []place) (same []place) {
+	for _, at := range places {
+		if t := s.schema.Table(at.table.Name); t != nil && t.Column(at.column.Name) != nil {
+			same = append(same, place{t, t.Column(at.column.Name)})
+		}
+	}
+	return same
+}
+
+func (s *shortener) expand(names []Name) (raw []string) {
+	for _, n := range names {
+		found, _, _ := s.schema.columns(n)
+		for _, at := range found {
+			raw = append(raw, at.raw())
+		}
+	}
+	return raw
+}
+
+// suspects writes what columns have as suspects, one entry for those that are alike.
+func (s *shortener) suspects() {
+	s.groups(func(at place) (string, any) {
+		c := at.column
+		if at.table.Skip || len(c.Suspects) == 0 {
+			return "", nil
+		}
+		asked := &Asked{Suspects: c.Suspects}
+		was := s.made.Table(at.table.Name).Column(c.Name).state()
+		was.decided = c.Decided
+		if !was.equal(c.state()) && s.exists(at) && s.plan.Question(at.raw()) == nil {
+			asked.propose(c.state())
+		}
+		if c.Decided {
+			asked.Answer.Text = AnswerYes
+		}
+		return fmt.Sprintf("%q %v %q %v", asked.Suspects, asked.Proposed.IsZero(), asked.Answer.Text, c.state()), asked
+	}, func(made any, names []Name) {
+		asked := made.(*Asked)
+		asked.Columns = names
+		s.d.Questions = append(s.d.Questions, asked)
+	})
+}
