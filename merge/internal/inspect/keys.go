@@ -42,6 +42,7 @@ type field struct {
 	indexed  bool // an index begins with it
 	flags    bool // 0 and 1 are all it has
 	claims   []*claim
+	could    bool    // by its values alone it may hold ids of some table
 	plain    float64 // how much speaks for a number that is no id
 	own      float64 // how much speaks for a key of the table itself
 	verdict  verdict
@@ -111,7 +112,7 @@ func (s *solver) field(t *plan.Table, c *plan.Column) *field {
 	slices.Sort(f.none)
 	f.flags = f.flags && numbers > 0
 	f.alone = len(t.PrimaryKey) == 1 && t.PrimaryKey[0] == c.Name
-	short := typ.Kind == sqltype.Integer && typ.Bits < 16 && !f.name.id && !f.alone && s.dialect != sqldialect.SQLite
+	short := typ.Kind == sqltype.Integer && typ.Bits < 16 && !f.name.id && !f.alone && s.dialect != sqldialect.SQLite && !s.namesTable(f)
 	if others > numbers/10 || f.text && (f.n == 0 || numbers == 0) || short {
 		return nil
 	}
@@ -121,6 +122,11 @@ func (s *solver) field(t *plan.Table, c *plan.Column) *field {
 		slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool { return len(u.Columns) > 0 && u.Columns[0] == c.Name })
 	f.partners = s.joins[f.String()]
 	return f
+}
+
+// namesTable reports whether a column is named after a table.
+func (s *solver) namesTable(f *field) bool {
+	return slices.ContainsFunc(s.plan.Tables, func(t *plan.Table) bool { return alike(f.name.stem, s.vocabulary.thing(t.Name)) >= 3.5 })
 }
 
 // isKey reports whether a column may number the rows of its table: it is an integer, and alone the primary key, or a member that

@@ -88,18 +88,18 @@ func (f *field) askPlain(foreign, unclear, numbers *group) *group {
 	}
 	says := f.name.id || f.name.says(roles) || f.name.says(containers) || f.name.says(relatives)
 	switch {
-	case f.name.id && (fits || f.n == 0):
+	case f.name.id && (fits || f.could || f.n == 0):
 		return unclear
 	case f.name.id:
 		return foreign
-	case f.flags || f.text || f.name.quantity && !named:
+	case !named && !says && (f.flags || f.text || f.name.quantity):
 		return nil
 	case f.n == 0:
 		if says || named || f.indexed {
 			return numbers
 		}
 		return nil
-	case fits || named || says:
+	case fits || named || says || f.could:
 		return numbers
 	}
 	return nil

@@ -179,7 +179,12 @@ func (r reading) says(list []string) bool {
 }
 
 // family is what columns of one meaning have in common.
-func (r reading) family() string { return strings.Join(r.words, "") }
+func (r reading) family() string {
+	if len(r.stem) == 0 {
+		return strings.Join(r.words, "")
+	}
+	return strings.Join(r.stem, "")
+}
 
 // abbreviates reports whether a word is another one, or short for it. Tables have short names less often than columns.
 func abbreviates(word, of string) bool {

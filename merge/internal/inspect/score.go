@@ -41,7 +41,7 @@ func certainty(lead float64) float64 { return 1 / (1 + math.Exp(-lead/1.5)) }
 // claim compares a field and a key.
 func (s *solver) claim(ctx context.Context, f *field, k *key) *claim {
 	c := &claim{key: k}
-	c.name, c.why = s.names(f, k)
+	c.name, c.why = s.likeness(f, k)
 	c.fit = s.fit(ctx, f, k)
 	c.value = c.fit.points(f.n)
 	if f.bits > 0 && k.bits > f.bits && f.bits < 32 {
@@ -58,8 +58,11 @@ func (s *solver) claim(ctx context.Context, f *field, k *key) *claim {
 	return c
 }
 
-// names returns how much the names of a column and of a key have in common, and in words what.
-func (s *solver) names(f *field, k *key) (points float64, why string) {
+// likeSomebody is said of names that are roles of people, and not the name of a table.
+const likeSomebody = "named like somebody"
+
+// likeness returns how much the names of a column and of a key have in common, and in words what.
+func (s *solver) likeness(f *field, k *key) (points float64, why string) {
 	stem := f.name.stem
 	ofTable, ofKey := alike(stem, k.of), 0.0
 	if len(k.name.stem) > 0 && k.itself {
@@ -111,7 +114,7 @@ func (s *solver) names(f *field, k *key) (points float64, why string) {
 	case points < 3 && f.name.says(relatives) && prefixed:
 		points, why = max(points, 2.5), "named like a row of the table that the table belongs to"
 	case points < 3 && k.people && f.name.says(roles):
-		points, why = 3, "named like somebody"
+		points, why = 3, likeSomebody
 	case points < 5 && person && !k.people:
 		points = min(points, 1)
 	case points < 2 && f.name.says(containers) && slices.Contains(k.of, "item"):
@@ -120,8 +123,11 @@ func (s *solver) names(f *field, k *key) (points float64, why string) {
 	if points >= 1.5 && f.name.word == k.name.word && f.name.word != "id" && f.name.id {
 		points += 0.75 // guid, as the key
 	}
-	if f.name.quantity && points < 5 {
+	switch {
+	case f.name.quantity && points < 3.5:
 		points = min(points, 1)
+	case f.name.quantity && points < 5:
+		points = min(points, 2.5)
 	}
 	return points, why
 }
@@ -194,7 +200,7 @@ func (s *solver) ownPoints(k *key) float64 {
 	case own >= 3.5:
 		points += 3
 	case len(k.name.stem) == 0 && len(k.thing) == 1:
-		points++
+		points += 2
 	case !k.counted && s.belongs(k):
 		points -= 1.5
 	case k.name.family() == "id":

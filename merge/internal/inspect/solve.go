@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -37,9 +38,11 @@ func (s *solver) keysOf(ctx context.Context) {
 			if k.field == f {
 				continue
 			}
-			if c := s.claim(ctx, f, k); c.score() > 0 && (c.name > 0 || c.rest > 2 || c.value >= 3) || c.name >= 4 {
+			c := s.claim(ctx, f, k)
+			f.could = f.could || c.fits() && c.fit.known && f.n >= 5 && c.fit.reach >= 0.3
+			if c.score() > 0 && (c.name > 0 || c.rest > 2 || c.value >= 3) || c.name >= 4 {
 				f.claims = append(f.claims, c)
-				if c.name >= 2.5 && c.fits() && !f.alone {
+				if c.name >= 2.5 && c.why != likeSomebody && c.fits() && !f.alone {
 					k.named++
 				}
 			}
@@ -82,6 +85,15 @@ func (s *solver) keysOf(ctx context.Context) {
 // pair looks at tables that relate two rows of one table: a field that is named after the relation, such as alliance_id in
 // guild_alliance, may refer to the table that the other column of the primary key refers to.
 func (s *solver) pair(ctx context.Context, f *field) {
+	if len(f.name.stem) == 0 {
+		for _, c := range f.claims { // another column may say which row of that table this one belongs to
+			if c.name < 5 && f.column.Name != c.key.column.Name && slices.ContainsFunc(s.fields, func(other *field) bool {
+				return other.table == f.table && other != f && slices.ContainsFunc(other.claims, func(o *claim) bool { return o.key == c.key && o.name >= 5 })
+			}) {
+				c.name = min(c.name, 0.5)
+			}
+		}
+	}
 	best := f.best()
 	if !f.name.id || f.alone || best != nil && best.name >= 2.5 || !slices.ContainsFunc(f.name.stem, func(w string) bool { return slices.Contains(f.thing, w) }) {
 		return
@@ -161,8 +173,15 @@ func (s *solver) speak() {
 					if c.fits() && family != "id" && total > 0 && len(fields) > 1 {
 						c.fam = 2 * favour[family][c.key] / total * min(1, float64(len(fields)-1)/3)
 					}
-					if c.key.people && f.name.says(roles) && c.name > 0 {
+					if f.alone {
+						c.fam /= 2
+					}
+					switch {
+					case c.name <= 0:
+					case c.key.people && f.name.says(roles):
 						c.fam += 1.5 * hubs[c.key] / most
+					case f.name.says(containers):
+						c.fam += hubs[c.key] / most
 					}
 				}
 			}
@@ -199,10 +218,21 @@ func (s *solver) references(ctx context.Context) {
 		}
 		if f.verdict.key != nil {
 			f.column.Role, f.column.Refers = plan.RoleReference, []*plan.Reference{{Table: f.verdict.key.table.Name}}
-			f.column.None = f.none
+			f.column.None = s.none(f)
 			s.check(ctx, f)
 		}
 	}
+}
+
+// none returns the values that stand for no row: what is no id, and what no row of the table has.
+func (s *solver) none(f *field) []string {
+	return slices.DeleteFunc(slices.Clone(f.none), func(text string) bool {
+		id, ok := sqlvalue.ParseID(text)
+		return ok && slices.ContainsFunc(s.names, func(source string) bool {
+			r := s.ranges[tableOf{source, f.verdict.key.table.Name}]
+			return r.any && r.min <= 0 && id >= r.min
+		})
+	})
 }
 
 // check looks all rows up of a reference that was found in a sample.
