@@ -42,6 +42,7 @@ type field struct {
 	indexed  bool // an index begins with it
 	flags    bool // 0 and 1 are all it has
 	claims   []*claim
+	named    bool    // it is named after some table, or a part of it
 	could    bool    // by its values alone it may hold ids of some table
 	plain    float64 // how much speaks for a number that is no id
 	own      float64 // how much speaks for a key of the table itself
@@ -210,6 +211,24 @@ type fit struct {
 	info  float64 // how unlikely it is by chance, as a logarithm
 	reach float64 // how far the values reach over the range of the ids, from 0 to 1
 	start int64   // the least id
+}
+
+// mayFit reports whether nearly all of the first values of a field are ids of a key, as far as the ids are at hand.
+func (s *solver) mayFit(f *field, k *key) bool {
+	const first, most = 30, 6
+	misses := 0
+	for source, values := range f.values {
+		all, whole := k.ids[source]
+		if !whole || len(all) == 0 {
+			continue
+		}
+		for _, id := range values[:min(first, len(values))] {
+			if _, ok := slices.BinarySearch(all, id); !ok {
+				misses++
+			}
+		}
+	}
+	return misses <= most
 }
 
 // fit looks the values of a field up among the ids of a key, in each source.

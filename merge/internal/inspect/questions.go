@@ -81,25 +81,21 @@ func (s *solver) askKey(f *field, counted, static *group) *group {
 
 // askPlain returns the question about a column that is taken for plain, or nil if there is something that speaks against ids.
 func (f *field) askPlain(foreign, unclear, numbers *group) *group {
-	fits, named := false, false
-	for _, c := range f.claims {
-		fits = fits || c.fits()
-		named = named || c.name >= 2
-	}
+	fits := slices.ContainsFunc(f.claims, (*claim).fits)
 	says := f.name.id || f.name.says(roles) || f.name.says(containers) || f.name.says(relatives)
 	switch {
 	case f.name.id && (fits || f.could || f.n == 0):
 		return unclear
 	case f.name.id:
 		return foreign
-	case !named && !says && (f.flags || f.text || f.name.quantity):
+	case !f.named && !says && (f.flags || f.text || f.name.quantity):
 		return nil
 	case f.n == 0:
-		if says || named || f.indexed {
+		if says || f.named || f.indexed {
 			return numbers
 		}
 		return nil
-	case fits || named || says || f.could:
+	case fits || f.named || says || f.could:
 		return numbers
 	}
 	return nil

@@ -42,7 +42,11 @@ func certainty(lead float64) float64 { return 1 / (1 + math.Exp(-lead/1.5)) }
 func (s *solver) claim(ctx context.Context, f *field, k *key) *claim {
 	c := &claim{key: k}
 	c.name, c.why = s.likeness(f, k)
-	c.fit = s.fit(ctx, f, k)
+	if c.name > 0 || f.joined(k) != "" || s.mayFit(f, k) {
+		c.fit = s.fit(ctx, f, k)
+	} else {
+		c.fit = fit{found: inclusion{of: 1}, known: true}
+	}
 	c.value = c.fit.points(f.n)
 	if f.bits > 0 && k.bits > f.bits && f.bits < 32 {
 		c.rest--
@@ -97,6 +101,9 @@ func (s *solver) likeness(f *field, k *key) (points float64, why string) {
 		points, why = 6, "named after the table and its key"
 	case group > 0 && f.table != k.table && len(f.thing) > group && slices.Equal(k.of[group:], stem) && slices.Equal(k.of[:group], f.thing[:group]):
 		points, why = 5.5+ofKey/10, "named after a table of the same group"
+	case points < 3 && len(k.of) > 1 && f.table != k.table && len(f.thing) >= len(k.of)-1 && stem[len(stem)-1] == k.of[len(k.of)-1] &&
+		slices.Equal(k.of[:len(k.of)-1], f.thing[:len(k.of)-1]):
+		points, why = 3, "named like a table of the same group"
 	case points >= 3:
 		why = "named after the table or its key"
 	case points > 0:
@@ -124,7 +131,7 @@ func (s *solver) likeness(f *field, k *key) (points float64, why string) {
 		points += 0.75 // guid, as the key
 	}
 	switch {
-	case f.name.quantity && points < 3.5:
+	case f.name.quantity && points < 3:
 		points = min(points, 1)
 	case f.name.quantity && points < 5:
 		points = min(points, 2.5)

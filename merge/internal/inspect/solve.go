@@ -39,6 +39,7 @@ func (s *solver) keysOf(ctx context.Context) {
 				continue
 			}
 			c := s.claim(ctx, f, k)
+			f.named = f.named || c.name >= 1
 			f.could = f.could || c.fits() && c.fit.known && f.n >= 5 && c.fit.reach >= 0.3
 			if c.score() > 0 && (c.name > 0 || c.rest > 2 || c.value >= 3) || c.name >= 4 {
 				f.claims = append(f.claims, c)
