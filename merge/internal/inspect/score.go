@@ -38,6 +38,22 @@ type verdict struct {
 // certainty turns a lead in points into a probability.
 func certainty(lead float64) float64 { return 1 / (1 + math.Exp(-lead/1.5)) }
 
+// most returns how certain a claim can be at most: names, values and structure have to agree for it to be near certain.
+func (c *claim) most() float64 {
+	switch {
+	case c.fit.found.of == 0 || !c.fit.known:
+		return 0.75
+	case !c.direct():
+		return 0.85
+	case c.fit.found.share() < 0.97:
+		return 0.9
+	}
+	return 0.99
+}
+
+// direct reports whether the name of the field is the name of the table or of its key.
+func (c *claim) direct() bool { return c.name >= 3 && c.why != likeSomebody }
+
 // claim compares a field and a key.
 func (s *solver) claim(ctx context.Context, f *field, k *key) *claim {
 	c := &claim{key: k}

@@ -62,7 +62,7 @@ func (s *solver) keysOf(ctx context.Context) {
 	for _, k := range order {
 		best := k.best()
 		if best != nil && best.name >= 1 && best.score() > k.own && !s.follows(best.key, k) {
-			k.verdict = verdict{key: best.key, certainty: certainty(best.score() - k.own)}
+			k.verdict = verdict{key: best.key, certainty: min(best.most(), certainty(best.score()-k.own))}
 			k.column.Role = plan.RolePlain
 			for _, f := range s.fields {
 				f.claims = slices.DeleteFunc(f.claims, func(c *claim) bool { return c.key == k })
@@ -209,7 +209,7 @@ func (s *solver) references(ctx context.Context) {
 					rival = max(rival, c.score())
 				}
 			}
-			f.verdict = verdict{key: best.key, certainty: certainty(best.score() - rival)}
+			f.verdict = verdict{key: best.key, certainty: min(best.most(), certainty(best.score()-rival))}
 		default:
 			lead := f.plain
 			if best != nil {
