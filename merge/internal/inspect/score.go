@@ -41,6 +41,8 @@ func certainty(lead float64) float64 { return 1 / (1 + math.Exp(-lead/1.5)) }
 // most returns how certain a claim can be at most: names, values and structure have to agree for it to be near certain.
 func (c *claim) most() float64 {
 	switch {
+	case c.fit.found.share() < likely && c.fit.found.of > 0 && c.fit.known:
+		return 0.6
 	case c.fit.found.of == 0 || !c.fit.known:
 		return 0.75
 	case !c.direct():
@@ -166,7 +168,7 @@ func (t fit) points(n int) (points float64) {
 	case share < 0.5:
 		return -9
 	case share < likely:
-		return -4
+		return -2.5
 	case share < 0.97:
 		points = 0.2
 	default:
