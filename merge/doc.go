@@ -16,8 +16,8 @@
 // # The plan
 //
 // A [github.com/shardsnow/snow/merge/plan.Plan] gives each column a role, and each unique key a rule for rows that clash
-// in it. [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it adds a suspect.
-// A suspect that people have not decided on is an error that names the table and the column.
+// in it. [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it asks a question about
+// all columns of one meaning, or adds a suspect to one column. One that people have not decided on is an error.
 //
 // # The run
 //
