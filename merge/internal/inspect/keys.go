@@ -210,7 +210,7 @@ type fit struct {
 	known bool    // the key has ids
 	info  float64 // how unlikely it is by chance, as a logarithm
 	reach float64 // how far the values reach over the range of the ids, from 0 to 1
-	start int64   // the least id
+	start int64   // the least id, in the source where it is highest
 }
 
 // mayFit reports whether nearly all of the first values of a field are ids of a key, as far as the ids are at hand.
@@ -235,7 +235,8 @@ func (s *solver) mayFit(f *field, k *key) bool {
 func (s *solver) fit(ctx context.Context, f *field, k *key) fit {
 	var t fit
 	sources, reach := 0, 0.0
-	for source, values := range f.values {
+	for _, source := range s.names {
+		values := f.values[source]
 		if len(values) == 0 || !k.table.In(source) || !k.column.In(source) {
 			continue
 		}
@@ -267,7 +268,7 @@ func (s *solver) fit(ctx context.Context, f *field, k *key) fit {
 		t.info += float64(hits)*math.Log(0.97/share) + float64(len(values)-hits)*math.Log(0.03/(1-share))
 		if least, most := all[0], all[len(all)-1]; most > least {
 			reach += max(0, min(1, float64(high-least)/float64(most-least)))
-			t.start = least
+			t.start = max(t.start, least)
 		} else {
 			reach++
 		}

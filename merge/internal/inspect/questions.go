@@ -88,7 +88,7 @@ func (f *field) askPlain(foreign, unclear, numbers *group) *group {
 		return unclear
 	case f.name.id:
 		return foreign
-	case !f.named && !says && (f.flags || f.text || f.name.quantity):
+	case !f.named && (f.name.plural || !says && (f.flags || f.text && !f.could || f.name.quantity)):
 		return nil
 	case f.n == 0:
 		if says || f.named || f.indexed {

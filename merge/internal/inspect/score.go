@@ -129,7 +129,7 @@ func (s *solver) likeness(f *field, k *key) (points float64, why string) {
 		if points >= 1.5 && k.itself {
 			points += 0.5
 		}
-		if points >= 1.5 && s.only[k] == f.name.family() {
+		if points >= 1.5 && s.only[f.name.family()] == k {
 			points += 0.5
 		}
 	}
@@ -149,6 +149,8 @@ func (s *solver) likeness(f *field, k *key) (points float64, why string) {
 		points += 0.75 // guid, as the key
 	}
 	switch {
+	case f.name.quantity && f.name.plural && points < 5:
+		return 0, "" // how many there are, and not which
 	case f.name.quantity && points < 3:
 		points = min(points, 1)
 	case f.name.quantity && points < 5:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -18,8 +19,9 @@ type solver struct {
 	joins      map[string][]join // by column
 	fields     []*field
 	keys       []*key
-	only       map[*key]string // the family of names that means this key and no other
 	families   map[string][]*field
+	order      []string        // the families' names
+	only       map[string]*key // by family: the key that its name is like, if it is like no other
 }
 
 const rounds = 3 // in which columns of equal names speak for one another
@@ -32,6 +34,7 @@ func (s *solver) keysOf(ctx context.Context) {
 		f.plain = f.plainPoints()
 		s.families[f.name.family()] = append(s.families[f.name.family()], f)
 	}
+	s.order = slices.Sorted(maps.Keys(s.families))
 	s.unambiguous()
 	for _, f := range s.fields {
 		for _, k := range s.keys {
@@ -123,8 +126,9 @@ func (s *solver) follows(k, other *key) bool {
 
 // unambiguous finds the names that are like the name of a single table.
 func (s *solver) unambiguous() {
-	s.only = map[*key]string{}
-	for family, fields := range s.families {
+	s.only = map[string]*key{}
+	for _, family := range s.order {
+		fields := s.families[family]
 		var like []*key
 		for _, k := range s.keys {
 			if alike(fields[0].name.stem, k.of) > 0 {
@@ -132,7 +136,7 @@ func (s *solver) unambiguous() {
 			}
 		}
 		if len(like) == 1 {
-			s.only[like[0]] = family
+			s.only[family] = like[0]
 		}
 	}
 }
@@ -152,7 +156,8 @@ func (f *field) best() *claim {
 func (s *solver) speak() {
 	for range rounds {
 		favour, hubs, most := map[string]map[*key]float64{}, map[*key]float64{}, 1.0
-		for family, fields := range s.families {
+		for _, family := range s.order {
+			fields := s.families[family]
 			favour[family] = map[*key]float64{}
 			for _, f := range fields {
 				if best := f.best(); best != nil && !(f.alone && s.ownPoints(&key{field: f}) > best.score()) {
@@ -163,10 +168,10 @@ func (s *solver) speak() {
 				}
 			}
 		}
-		for family, fields := range s.families {
-			total := 0.0
-			for _, weight := range favour[family] {
-				total += weight
+		for _, family := range s.order {
+			fields, total := s.families[family], 0.0
+			for _, k := range s.keys {
+				total += favour[family][k]
 			}
 			for _, f := range fields {
 				for _, c := range f.claims {
