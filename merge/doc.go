@@ -19,9 +19,10 @@
 // # The plan
 //
 // A [github.com/shardsnow/snow/merge/plan.Plan] gives each column a role, and each unique key a rule for rows that clash
-// in it. [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it asks a
-// question, or adds a suspect. What people have not decided on is an error that names it. People see and edit
-// [github.com/shardsnow/snow/merge/plan.Decisions], from which the plan follows with the schemas of the sources.
+// in it. [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it asks a question
+// about all columns of one meaning, or adds a suspect to one column. What people have not decided on is an error that
+// names it. People see and edit [github.com/shardsnow/snow/merge/plan.Decisions], from which the plan follows with the
+// schemas of the sources.
 //
 // # The run
 //

@@ -21,12 +21,16 @@ import (
 //
 //   - Keys: primary keys of one integer. Sources with small keys, as a database counts them up, get new ids; sources whose
 //     keys are 2^40 or more, as snowflakes are, keep them.
-//   - References: the columns of foreign keys. Inspect proposes others by their names, types and values, and so it does
-//     for ids in JSON, in delimited texts and beside a column that names their table.
+//   - References: the columns of foreign keys. Inspect finds others for the schema as a whole: by names, by how many values
+//     are ids of a table and how likely that is by chance, by types, indexes, and joins in views, triggers and routines. A
+//     primary key may be one, in a table with more about the same rows. Others are ids in JSON, in delimited texts and
+//     beside a column that names their table.
 //   - Unique keys in which sources clash, tables that look like dictionaries, and differences between the schemas.
 //
-// Whatever is not certain is a suspect, for people to decide on before [plan.Plan.Check] passes. Inspect samples about a
-// thousand rows of a table, so a plan without suspects is no proof: [Merge.DryRun] looks at all rows.
+// References that the schema does not declare, keys that no source counts up, and numbers that could be ids are in
+// [plan.Plan.Questions], one for all columns of one meaning. Whatever else is not certain is a suspect. People answer both
+// before [plan.Plan.Check] passes. Inspect samples about a thousand rows of a table, and looks up all rows of what it
+// proposes, so a plan without questions is no proof: [Merge.DryRun] looks at all rows.
 //
 // Inspect only reads, and the sources may be in use. It returns a [*sqlsnow.DatabaseError] if it can't read a source.
 func Inspect(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (*plan.Plan, error) {

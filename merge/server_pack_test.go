@@ -458,6 +458,9 @@ func TestPacksOfSuspects(t *testing.T) {
 	f.plan.Tables[0].NewIDs, f.plan.Tables[0].Created = []string{"s1"}, "created_at"
 	other := f.column("orders", "other")
 	other.Role, other.Refers = plan.RolePlain, nil
+	for _, q := range p.Questions {
+		q.Answer = plan.AnswerEach
+	}
 	f.exec(f.target, "ALTER TABLE orders ADD other INT")
 	var open *report.OpenError
 	if _, err := f.merge().Run(t.Context()); !errors.As(err, &open) || len(open.Open) != 1 || open.Open[0].Column != "other" || open.Open[0].Kind != report.OpenUndecided {

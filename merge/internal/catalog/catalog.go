@@ -16,6 +16,7 @@ type Catalog struct {
 	Tables []*Table
 	Types  []string // see plan.Plan
 	Notes  []string
+	Joins  []Join // in views, triggers and routines whose text the account may read
 }
 
 // A Table is a table of a database.

@@ -5,5 +5,6 @@
 //	postgres.go    queries of pg_catalog
 //	sqlite.go      queries of pragmas; the text of CREATE TABLE for what they do not tell
 //	reader.go      a catalog from the rows of such queries
+//	joins.go       equalities of columns in views, triggers and routines
 //	tokens.go      takes that text apart
 package catalog

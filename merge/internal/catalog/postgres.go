@@ -75,4 +75,8 @@ func (r *reader) readPostgres(ctx context.Context) {
 		UNION ALL SELECT NULL, 'routine ' || oid::regprocedure::text FROM pg_proc p WHERE pronamespace = current_schema()::regnamespace
 			AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
 		ORDER BY 1, 2`)
+	r.readJoins(ctx, `SELECT NULL, 'view ' || relname, pg_get_viewdef(oid) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('v', 'm')
+		UNION ALL SELECT k.relname::text, 'trigger ' || g.tgname, p.prosrc FROM pg_trigger g JOIN pg_class k ON k.oid = g.tgrelid JOIN pg_proc p ON p.oid = g.tgfoid
+		WHERE NOT g.tgisinternal AND k.relnamespace = current_schema()::regnamespace
+		UNION ALL SELECT NULL, 'routine ' || proname, prosrc FROM pg_proc WHERE pronamespace = current_schema()::regnamespace ORDER BY 2`)
 }

@@ -36,6 +36,12 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 	i.keys()
 	e.survey(ctx)
 	solver := &solver{evidence: e, vocabulary: newVocabulary(e.plan), joins: map[string][]join{}}
+	for _, c := range catalogs {
+		for _, j := range c.Joins {
+			solver.joins[j.Left] = append(solver.joins[j.Left], join{j.Right, j.Where})
+			solver.joins[j.Right] = append(solver.joins[j.Right], join{j.Left, j.Where})
+		}
+	}
 	solver.keysOf(ctx)
 	i.newIDs()
 	i.dates()

@@ -42,6 +42,8 @@ type field struct {
 	indexed  bool // an index begins with it
 	flags    bool // 0 and 1 are all it has
 	claims   []*claim
+	named    bool    // it is named after some table, or a part of it
+	could    bool    // by its values alone it may hold ids of some table
 	plain    float64 // how much speaks for a number that is no id
 	own      float64 // how much speaks for a key of the table itself
 	verdict  verdict
@@ -111,7 +113,7 @@ func (s *solver) field(t *plan.Table, c *plan.Column) *field {
 	slices.Sort(f.none)
 	f.flags = f.flags && numbers > 0
 	f.alone = len(t.PrimaryKey) == 1 && t.PrimaryKey[0] == c.Name
-	short := typ.Kind == sqltype.Integer && typ.Bits < 16 && !f.name.id && !f.alone && s.dialect != sqldialect.SQLite
+	short := typ.Kind == sqltype.Integer && typ.Bits < 16 && !f.name.id && !f.alone && s.dialect != sqldialect.SQLite && !s.namesTable(f)
 	if others > numbers/10 || f.text && (f.n == 0 || numbers == 0) || short {
 		return nil
 	}
@@ -121,6 +123,11 @@ func (s *solver) field(t *plan.Table, c *plan.Column) *field {
 		slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool { return len(u.Columns) > 0 && u.Columns[0] == c.Name })
 	f.partners = s.joins[f.String()]
 	return f
+}
+
+// namesTable reports whether a column is named after a table.
+func (s *solver) namesTable(f *field) bool {
+	return slices.ContainsFunc(s.plan.Tables, func(t *plan.Table) bool { return alike(f.name.stem, s.vocabulary.thing(t.Name)) >= 3.5 })
 }
 
 // isKey reports whether a column may number the rows of its table: it is an integer, and alone the primary key, or a member that
@@ -203,14 +210,33 @@ type fit struct {
 	known bool    // the key has ids
 	info  float64 // how unlikely it is by chance, as a logarithm
 	reach float64 // how far the values reach over the range of the ids, from 0 to 1
-	start int64   // the least id
+	start int64   // the least id, in the source where it is highest
+}
+
+// mayFit reports whether nearly all of the first values of a field are ids of a key, as far as the ids are at hand.
+func (s *solver) mayFit(f *field, k *key) bool {
+	const first, most = 30, 6
+	misses := 0
+	for source, values := range f.values {
+		all, whole := k.ids[source]
+		if !whole || len(all) == 0 {
+			continue
+		}
+		for _, id := range values[:min(first, len(values))] {
+			if _, ok := slices.BinarySearch(all, id); !ok {
+				misses++
+			}
+		}
+	}
+	return misses <= most
 }
 
 // fit looks the values of a field up among the ids of a key, in each source.
 func (s *solver) fit(ctx context.Context, f *field, k *key) fit {
 	var t fit
 	sources, reach := 0, 0.0
-	for source, values := range f.values {
+	for _, source := range s.names {
+		values := f.values[source]
 		if len(values) == 0 || !k.table.In(source) || !k.column.In(source) {
 			continue
 		}
@@ -242,7 +268,7 @@ func (s *solver) fit(ctx context.Context, f *field, k *key) fit {
 		t.info += float64(hits)*math.Log(0.97/share) + float64(len(values)-hits)*math.Log(0.03/(1-share))
 		if least, most := all[0], all[len(all)-1]; most > least {
 			reach += max(0, min(1, float64(high-least)/float64(most-least)))
-			t.start = least
+			t.start = max(t.start, least)
 		} else {
 			reach++
 		}

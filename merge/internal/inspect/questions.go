@@ -15,7 +15,7 @@ type group struct {
 	name, text string
 	answer     string // what is proposed
 	fields     []*field
-	certainty  float64
+	certainty  float64 // at most
 }
 
 // least and most are how many questions there may be: most for every 98 tables.
@@ -29,10 +29,10 @@ const (
 func (s *solver) ask() {
 	direct, others := map[*key]*group{}, map[*key]*group{}
 	counted := &group{name: "keys", text: "Do these columns number the rows of their own tables? No source counts them up by itself.", answer: plan.AnswerKey}
-	static := &group{name: "numbers of tables", text: "Primary keys to which nothing refers: do they number rows (key), or do the numbers mean something (plain)?", answer: plan.AnswerKey}
-	foreign := &group{name: "ids of nothing", text: "Named like ids, but their values are ids of no table here. Are they copied as they are?", answer: plan.AnswerPlain}
-	unclear := &group{name: "unclear ids", text: "Named like ids, and nothing says of which table. Are they copied as they are?", answer: plan.AnswerPlain}
-	numbers := &group{name: "numbers", text: "Not named like ids, but their values could be ids of tables here. Are they numbers, to be copied as they are?", answer: plan.AnswerPlain}
+	static := &group{name: "numbers of tables", text: "Primary keys to which nothing refers: do they number rows (key), or do the numbers mean something (plain)?", answer: plan.AnswerKey, certainty: 0.6}
+	foreign := &group{name: "ids of nothing", text: "Named like ids, but their values are ids of no table here. Are they copied as they are?", answer: plan.AnswerPlain, certainty: 0.9}
+	unclear := &group{name: "unclear ids", text: "Named like ids, and nothing says of which table. Are they copied as they are?", answer: plan.AnswerPlain, certainty: 0.5}
+	numbers := &group{name: "numbers", text: "Not named like ids, but their values could be ids of tables here. Are they numbers, to be copied as they are?", answer: plan.AnswerPlain, certainty: 0.7}
 	var groups []*group
 	for _, f := range s.fields {
 		var g *group
@@ -41,7 +41,7 @@ func (s *solver) ask() {
 			g = s.askKey(f, counted, static)
 		case k != nil:
 			of := others
-			if c := f.claimOf(k); c.name >= 3 {
+			if f.claimOf(k).direct() {
 				of = direct
 			}
 			if g = of[k]; g == nil {
@@ -81,25 +81,21 @@ func (s *solver) askKey(f *field, counted, static *group) *group {
 
 // askPlain returns the question about a column that is taken for plain, or nil if there is something that speaks against ids.
 func (f *field) askPlain(foreign, unclear, numbers *group) *group {
-	fits, named := false, false
-	for _, c := range f.claims {
-		fits = fits || c.fits()
-		named = named || c.name >= 2
-	}
+	fits := slices.ContainsFunc(f.claims, (*claim).fits)
 	says := f.name.id || f.name.says(roles) || f.name.says(containers) || f.name.says(relatives)
 	switch {
-	case f.name.id && (fits || f.n == 0):
+	case f.name.id && (fits || f.could || f.n == 0):
 		return unclear
 	case f.name.id:
 		return foreign
-	case f.flags || f.text || f.name.quantity && !named:
+	case !f.named && (f.name.plural || !says && (f.flags || f.text && !f.could || f.name.quantity)):
 		return nil
 	case f.n == 0:
-		if says || named || f.indexed {
+		if says || f.named || f.indexed {
 			return numbers
 		}
 		return nil
-	case fits || named || says:
+	case fits || f.named || says || f.could:
 		return numbers
 	}
 	return nil
@@ -181,6 +177,9 @@ func (s *solver) question(g *group) *plan.Question {
 			q.Name += " too"
 		}
 		q.Text = fmt.Sprintf("%s in %d columns: ids of %s?", list(often, 6), len(q.Columns), g.answer)
+	}
+	if g.certainty > 0 {
+		certain = min(certain, g.certainty)
 	}
 	q.Candidates = append(q.Candidates, &plan.Candidate{Answer: g.answer, Certainty: round(certain)})
 	if g.answer != plan.AnswerEach {

@@ -15,6 +15,7 @@ type reading struct {
 	word     string   // how
 	first    bool     // it begins with that
 	quantity bool     // it says how many, how much, when or where
+	plural   bool     // it is how many there are of something
 }
 
 // Words that say that values are ids, and nothing else.
@@ -149,13 +150,12 @@ func (v *vocabulary) known(word string) bool {
 // read reads the name of a column.
 func (v *vocabulary) read(name string) reading {
 	var r reading
-	plural := false
 	for _, word := range words(name) {
 		digits := strings.TrimRight(word, "0123456789")
 		if digits == "" {
 			continue
 		}
-		plural = digits != singular(digits)
+		r.plural = digits != singular(digits)
 		for _, part := range v.split(singular(digits)) {
 			r.words = append(r.words, part)
 			if slices.Contains(idWords, part) || part == "key" && len(r.stem) > 0 {
@@ -168,7 +168,7 @@ func (v *vocabulary) read(name string) reading {
 	}
 	if n := len(r.stem); n > 0 && !r.id {
 		last := r.stem[n-1]
-		r.quantity = slices.Contains(quantities, last) || plural && n > 0
+		r.quantity = slices.Contains(quantities, last) || r.plural
 	}
 	return r
 }
@@ -179,7 +179,12 @@ func (r reading) says(list []string) bool {
 }
 
 // family is what columns of one meaning have in common.
-func (r reading) family() string { return strings.Join(r.words, "") }
+func (r reading) family() string {
+	if len(r.stem) == 0 {
+		return strings.Join(r.words, "")
+	}
+	return strings.Join(r.stem, "")
+}
 
 // abbreviates reports whether a word is another one, or short for it. Tables have short names less often than columns.
 func abbreviates(word, of string) bool {

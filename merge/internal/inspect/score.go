@@ -38,11 +38,33 @@ type verdict struct {
 // certainty turns a lead in points into a probability.
 func certainty(lead float64) float64 { return 1 / (1 + math.Exp(-lead/1.5)) }
 
+// most returns how certain a claim can be at most: names, values and structure have to agree for it to be near certain.
+func (c *claim) most() float64 {
+	switch {
+	case c.fit.found.share() < likely && c.fit.found.of > 0 && c.fit.known:
+		return 0.6
+	case c.fit.found.of == 0 || !c.fit.known:
+		return 0.75
+	case !c.direct():
+		return 0.85
+	case c.fit.found.share() < 0.97:
+		return 0.9
+	}
+	return 0.99
+}
+
+// direct reports whether the name of the field is the name of the table or of its key.
+func (c *claim) direct() bool { return c.name >= 3 && c.why != likeSomebody }
+
 // claim compares a field and a key.
 func (s *solver) claim(ctx context.Context, f *field, k *key) *claim {
 	c := &claim{key: k}
-	c.name, c.why = s.names(f, k)
-	c.fit = s.fit(ctx, f, k)
+	c.name, c.why = s.likeness(f, k)
+	if c.name > 0 || f.joined(k) != "" || s.mayFit(f, k) {
+		c.fit = s.fit(ctx, f, k)
+	} else {
+		c.fit = fit{found: inclusion{of: 1}, known: true}
+	}
 	c.value = c.fit.points(f.n)
 	if f.bits > 0 && k.bits > f.bits && f.bits < 32 {
 		c.rest--
@@ -58,8 +80,11 @@ func (s *solver) claim(ctx context.Context, f *field, k *key) *claim {
 	return c
 }
 
-// names returns how much the names of a column and of a key have in common, and in words what.
-func (s *solver) names(f *field, k *key) (points float64, why string) {
+// likeSomebody is said of names that are roles of people, and not the name of a table.
+const likeSomebody = "named like somebody"
+
+// likeness returns how much the names of a column and of a key have in common, and in words what.
+func (s *solver) likeness(f *field, k *key) (points float64, why string) {
 	stem := f.name.stem
 	ofTable, ofKey := alike(stem, k.of), 0.0
 	if len(k.name.stem) > 0 && k.itself {
@@ -94,6 +119,9 @@ func (s *solver) names(f *field, k *key) (points float64, why string) {
 		points, why = 6, "named after the table and its key"
 	case group > 0 && f.table != k.table && len(f.thing) > group && slices.Equal(k.of[group:], stem) && slices.Equal(k.of[:group], f.thing[:group]):
 		points, why = 5.5+ofKey/10, "named after a table of the same group"
+	case points < 3 && len(k.of) > 1 && f.table != k.table && len(f.thing) >= len(k.of)-1 && stem[len(stem)-1] == k.of[len(k.of)-1] &&
+		slices.Equal(k.of[:len(k.of)-1], f.thing[:len(k.of)-1]):
+		points, why = 3, "named like a table of the same group"
 	case points >= 3:
 		why = "named after the table or its key"
 	case points > 0:
@@ -101,7 +129,7 @@ func (s *solver) names(f *field, k *key) (points float64, why string) {
 		if points >= 1.5 && k.itself {
 			points += 0.5
 		}
-		if points >= 1.5 && s.only[k] == f.name.family() {
+		if points >= 1.5 && s.only[f.name.family()] == k {
 			points += 0.5
 		}
 	}
@@ -111,7 +139,7 @@ func (s *solver) names(f *field, k *key) (points float64, why string) {
 	case points < 3 && f.name.says(relatives) && prefixed:
 		points, why = max(points, 2.5), "named like a row of the table that the table belongs to"
 	case points < 3 && k.people && f.name.says(roles):
-		points, why = 3, "named like somebody"
+		points, why = 3, likeSomebody
 	case points < 5 && person && !k.people:
 		points = min(points, 1)
 	case points < 2 && f.name.says(containers) && slices.Contains(k.of, "item"):
@@ -120,8 +148,13 @@ func (s *solver) names(f *field, k *key) (points float64, why string) {
 	if points >= 1.5 && f.name.word == k.name.word && f.name.word != "id" && f.name.id {
 		points += 0.75 // guid, as the key
 	}
-	if f.name.quantity && points < 5 {
+	switch {
+	case f.name.quantity && f.name.plural && points < 5:
+		return 0, "" // how many there are, and not which
+	case f.name.quantity && points < 3:
 		points = min(points, 1)
+	case f.name.quantity && points < 5:
+		points = min(points, 2.5)
 	}
 	return points, why
 }
@@ -137,7 +170,7 @@ func (t fit) points(n int) (points float64) {
 	case share < 0.5:
 		return -9
 	case share < likely:
-		return -4
+		return -2.5
 	case share < 0.97:
 		points = 0.2
 	default:
@@ -194,7 +227,7 @@ func (s *solver) ownPoints(k *key) float64 {
 	case own >= 3.5:
 		points += 3
 	case len(k.name.stem) == 0 && len(k.thing) == 1:
-		points++
+		points += 2
 	case !k.counted && s.belongs(k):
 		points -= 1.5
 	case k.name.family() == "id":

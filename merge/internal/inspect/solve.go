@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -17,8 +19,9 @@ type solver struct {
 	joins      map[string][]join // by column
 	fields     []*field
 	keys       []*key
-	only       map[*key]string // the family of names that means this key and no other
 	families   map[string][]*field
+	order      []string        // the families' names
+	only       map[string]*key // by family: the key that its name is like, if it is like no other
 }
 
 const rounds = 3 // in which columns of equal names speak for one another
@@ -31,15 +34,19 @@ func (s *solver) keysOf(ctx context.Context) {
 		f.plain = f.plainPoints()
 		s.families[f.name.family()] = append(s.families[f.name.family()], f)
 	}
+	s.order = slices.Sorted(maps.Keys(s.families))
 	s.unambiguous()
 	for _, f := range s.fields {
 		for _, k := range s.keys {
 			if k.field == f {
 				continue
 			}
-			if c := s.claim(ctx, f, k); c.score() > 0 && (c.name > 0 || c.rest > 2 || c.value >= 3) || c.name >= 4 {
+			c := s.claim(ctx, f, k)
+			f.named = f.named || c.name >= 1
+			f.could = f.could || c.fits() && c.fit.known && f.n >= 5 && c.fit.reach >= 0.3
+			if c.score() > 0 && (c.name > 0 || c.rest > 2 || c.value >= 3) || c.name >= 4 {
 				f.claims = append(f.claims, c)
-				if c.name >= 2.5 && c.fits() && !f.alone {
+				if c.name >= 2.5 && c.why != likeSomebody && c.fits() && !f.alone {
 					k.named++
 				}
 			}
@@ -58,7 +65,7 @@ func (s *solver) keysOf(ctx context.Context) {
 	for _, k := range order {
 		best := k.best()
 		if best != nil && best.name >= 1 && best.score() > k.own && !s.follows(best.key, k) {
-			k.verdict = verdict{key: best.key, certainty: certainty(best.score() - k.own)}
+			k.verdict = verdict{key: best.key, certainty: min(best.most(), certainty(best.score()-k.own))}
 			k.column.Role = plan.RolePlain
 			for _, f := range s.fields {
 				f.claims = slices.DeleteFunc(f.claims, func(c *claim) bool { return c.key == k })
@@ -82,6 +89,15 @@ func (s *solver) keysOf(ctx context.Context) {
 // pair looks at tables that relate two rows of one table: a field that is named after the relation, such as alliance_id in
 // guild_alliance, may refer to the table that the other column of the primary key refers to.
 func (s *solver) pair(ctx context.Context, f *field) {
+	if len(f.name.stem) == 0 {
+		for _, c := range f.claims { // another column may say which row of that table this one belongs to
+			if c.name < 5 && f.column.Name != c.key.column.Name && slices.ContainsFunc(s.fields, func(other *field) bool {
+				return other.table == f.table && other != f && slices.ContainsFunc(other.claims, func(o *claim) bool { return o.key == c.key && o.name >= 5 })
+			}) {
+				c.name = min(c.name, 0.5)
+			}
+		}
+	}
 	best := f.best()
 	if !f.name.id || f.alone || best != nil && best.name >= 2.5 || !slices.ContainsFunc(f.name.stem, func(w string) bool { return slices.Contains(f.thing, w) }) {
 		return
@@ -110,8 +126,9 @@ func (s *solver) follows(k, other *key) bool {
 
 // unambiguous finds the names that are like the name of a single table.
 func (s *solver) unambiguous() {
-	s.only = map[*key]string{}
-	for family, fields := range s.families {
+	s.only = map[string]*key{}
+	for _, family := range s.order {
+		fields := s.families[family]
 		var like []*key
 		for _, k := range s.keys {
 			if alike(fields[0].name.stem, k.of) > 0 {
@@ -119,7 +136,7 @@ func (s *solver) unambiguous() {
 			}
 		}
 		if len(like) == 1 {
-			s.only[like[0]] = family
+			s.only[family] = like[0]
 		}
 	}
 }
@@ -139,7 +156,8 @@ func (f *field) best() *claim {
 func (s *solver) speak() {
 	for range rounds {
 		favour, hubs, most := map[string]map[*key]float64{}, map[*key]float64{}, 1.0
-		for family, fields := range s.families {
+		for _, family := range s.order {
+			fields := s.families[family]
 			favour[family] = map[*key]float64{}
 			for _, f := range fields {
 				if best := f.best(); best != nil && !(f.alone && s.ownPoints(&key{field: f}) > best.score()) {
@@ -150,10 +168,10 @@ func (s *solver) speak() {
 				}
 			}
 		}
-		for family, fields := range s.families {
-			total := 0.0
-			for _, weight := range favour[family] {
-				total += weight
+		for _, family := range s.order {
+			fields, total := s.families[family], 0.0
+			for _, k := range s.keys {
+				total += favour[family][k]
 			}
 			for _, f := range fields {
 				for _, c := range f.claims {
@@ -161,8 +179,15 @@ func (s *solver) speak() {
 					if c.fits() && family != "id" && total > 0 && len(fields) > 1 {
 						c.fam = 2 * favour[family][c.key] / total * min(1, float64(len(fields)-1)/3)
 					}
-					if c.key.people && f.name.says(roles) && c.name > 0 {
+					if f.alone {
+						c.fam /= 2
+					}
+					switch {
+					case c.name <= 0:
+					case c.key.people && f.name.says(roles):
 						c.fam += 1.5 * hubs[c.key] / most
+					case f.name.says(containers):
+						c.fam += hubs[c.key] / most
 					}
 				}
 			}
@@ -189,7 +214,7 @@ func (s *solver) references(ctx context.Context) {
 					rival = max(rival, c.score())
 				}
 			}
-			f.verdict = verdict{key: best.key, certainty: certainty(best.score() - rival)}
+			f.verdict = verdict{key: best.key, certainty: min(best.most(), certainty(best.score()-rival))}
 		default:
 			lead := f.plain
 			if best != nil {
@@ -199,10 +224,21 @@ func (s *solver) references(ctx context.Context) {
 		}
 		if f.verdict.key != nil {
 			f.column.Role, f.column.Refers = plan.RoleReference, []*plan.Reference{{Table: f.verdict.key.table.Name}}
-			f.column.None = f.none
+			f.column.None = s.none(f)
 			s.check(ctx, f)
 		}
 	}
+}
+
+// none returns the values that stand for no row: what is no id, and what no row of the table has.
+func (s *solver) none(f *field) []string {
+	return slices.DeleteFunc(slices.Clone(f.none), func(text string) bool {
+		id, ok := sqlvalue.ParseID(text)
+		return ok && slices.ContainsFunc(s.names, func(source string) bool {
+			r := s.ranges[tableOf{source, f.verdict.key.table.Name}]
+			return r.any && r.min <= 0 && id >= r.min
+		})
+	})
 }
 
 // check looks all rows up of a reference that was found in a sample.
