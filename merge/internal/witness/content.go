@@ -81,9 +81,9 @@ func (w *Witness) text(alias string, columns []*plan.Column) string {
 		default:
 			switch s := sqltype.Of(w.Dialect, c.Type); {
 			case s.Kind == sqltype.Bytes:
-				value = "MD5(" + value + ")"
+				value = "SHA2(" + value + ", 256)"
 			case s.Kind == sqltype.Text && (s.Length == 0 || s.Length > 1000): // a text that is too long for a packet is NULL
-				value = "MD5(CONVERT(" + value + " USING utf8mb4))"
+				value = "SHA2(CONVERT(" + value + " USING utf8mb4), 256)"
 			case s.Kind == sqltype.Text:
 				value = "CONVERT(" + value + " USING utf8mb4)"
 			default:
@@ -92,13 +92,16 @@ func (w *Witness) text(alias string, columns []*plan.Column) string {
 			parts[i] = "IFNULL(CONCAT('=', " + value + "), '')"
 		}
 	}
-	switch {
-	case len(parts) == 0:
+	if len(parts) == 0 {
 		return "''"
-	case w.Dialect == sqlsnow.SQLite:
-		return strings.Join(parts, " || '|' || ")
 	}
-	return "MD5(CONCAT_WS('|', " + strings.Join(parts, ", ") + "))"
+	switch w.Dialect { // MD5 is not there on new MySQL, nor where servers follow FIPS
+	case sqlsnow.SQLite:
+		return strings.Join(parts, " || '|' || ")
+	case sqlsnow.Postgres:
+		return "encode(sha256(convert_to(concat_ws('|', " + strings.Join(parts, ", ") + "), 'UTF8')), 'hex')"
+	}
+	return "SHA2(CONCAT_WS('|', " + strings.Join(parts, ", ") + "), 256)"
 }
 
 // identifies reports whether a unique key sees to it that no two rows have the same content.
