@@ -68,8 +68,24 @@ func (w *Witness) catalogsOf(t *plan.Table) (all []*catalog.Catalog) {
 	return all
 }
 
-// text returns the expression of the content of the rows of an alias: a hash where the database has one. It is never NULL.
+// text returns the expression of the content of the rows of an alias: a hash where the database has one. It is never NULL, and
+// empty for no columns.
 func (w *Witness) text(alias string, columns []*plan.Column) string {
+	if len(columns) == 0 {
+		return "''"
+	}
+	switch raw := w.raw(alias, columns); w.Dialect { // MD5 is not there on new MySQL, nor where servers follow FIPS
+	case sqlsnow.Postgres:
+		return "encode(sha256(convert_to(" + raw + ", 'UTF8')), 'hex')"
+	case sqlsnow.MySQL:
+		return "SHA2(" + raw + ", 256)"
+	default:
+		return raw
+	}
+}
+
+// raw is the content without a hash.
+func (w *Witness) raw(alias string, columns []*plan.Column) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
 		value := alias + "." + w.Dialect.Quote(c.Name)
@@ -92,16 +108,10 @@ func (w *Witness) text(alias string, columns []*plan.Column) string {
 			parts[i] = "IFNULL(CONCAT('=', " + value + "), '')"
 		}
 	}
-	if len(parts) == 0 {
-		return "''"
-	}
-	switch w.Dialect { // MD5 is not there on new MySQL, nor where servers follow FIPS
-	case sqlsnow.SQLite:
+	if w.Dialect == sqlsnow.SQLite {
 		return strings.Join(parts, " || '|' || ")
-	case sqlsnow.Postgres:
-		return "encode(sha256(convert_to(concat_ws('|', " + strings.Join(parts, ", ") + "), 'UTF8')), 'hex')"
 	}
-	return "SHA2(CONCAT_WS('|', " + strings.Join(parts, ", ") + "), 256)"
+	return "CONCAT_WS('|', " + strings.Join(parts, ", ") + ")"
 }
 
 // identifies reports whether a unique key sees to it that no two rows have the same content.

@@ -86,7 +86,7 @@ func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares in
 	if shares > 1 && own != "''" {
 		switch w.Dialect {
 		case sqlsnow.MySQL:
-			text += fmt.Sprintf(" WHERE CRC32(%s) %% %d = 0", own, shares)
+			text += fmt.Sprintf(" WHERE CRC32(%s) %% %d = 0", w.raw("c", w.content(t)), shares)
 		case sqlsnow.Postgres:
 			text += fmt.Sprintf(" WHERE ('x' || substr(%s, 1, 8))::bit(32)::bigint %% %d = 0", own, shares)
 		}
