@@ -3,6 +3,7 @@ package phases
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
@@ -98,7 +99,7 @@ func (d *dryRun) prepare(ctx context.Context) (err error) {
 	for _, err := range stops {
 		d.forecast.AddStop(err)
 	}
-	d.forecast.Open = append(d.openInPlan(), triggers...)
+	d.forecast.Open = slices.Concat(d.openInPlan(), d.before.computed(), triggers)
 	return nil
 }
 

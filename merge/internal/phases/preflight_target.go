@@ -169,6 +169,30 @@ func (p *preflight) triggers(ctx context.Context, t *plan.Table) (names []string
 	return names, p.Engine.Failed("look for triggers of table "+strconv.Quote(t.Name), err)
 }
 
+// computed returns the generated columns that verification compares, and that source and target do not compute by the same
+// expression, as the databases write it.
+func (p *preflight) computed() (open []report.Open) {
+	for _, t := range p.Order {
+		target := tableOf(p.target, t.Name)
+		for _, source := range p.Plan.SourcesOf(t) {
+			from := tableOf(p.sources[source], t.Name)
+			if from == nil || target == nil {
+				continue
+			}
+			for _, c := range ledger.NewSourceTable(0, source, t).Computed {
+				is, was := columnOf(target.Table, c.Name), columnOf(from.Table, c.Name)
+				if is != nil && was != nil && is.Generated != "" && is.Generated != was.Generated {
+					open = append(open, report.Open{
+						Kind: report.OpenUnchecked, Source: source, Table: t.Name, Column: c.Name,
+						Reason: fmt.Sprintf("the target computes it as %s, and the source as %s: verification fails if the values differ; if they may, set decided", is.Generated, was.Generated),
+					})
+				}
+			}
+		}
+	}
+	return open
+}
+
 // running returns the triggers of the target as open: what they do is not known.
 func (p *preflight) running(ctx context.Context) (open []report.Open, err error) {
 	for _, t := range p.Order {

@@ -68,8 +68,24 @@ func (w *Witness) catalogsOf(t *plan.Table) (all []*catalog.Catalog) {
 	return all
 }
 
-// text returns the expression of the content of the rows of an alias: a hash where the database has one. It is never NULL.
+// text returns the expression of the content of the rows of an alias: a hash where the database has one. It is never NULL, and
+// empty for no columns.
 func (w *Witness) text(alias string, columns []*plan.Column) string {
+	if len(columns) == 0 {
+		return "''"
+	}
+	switch raw := w.raw(alias, columns); w.Dialect { // MD5 is not there on new MySQL, nor where servers follow FIPS
+	case sqlsnow.Postgres:
+		return "encode(sha256(convert_to(" + raw + ", 'UTF8')), 'hex')"
+	case sqlsnow.MySQL:
+		return "SHA2(" + raw + ", 256)"
+	default:
+		return raw
+	}
+}
+
+// raw is the content without a hash.
+func (w *Witness) raw(alias string, columns []*plan.Column) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
 		value := alias + "." + w.Dialect.Quote(c.Name)
@@ -81,9 +97,9 @@ func (w *Witness) text(alias string, columns []*plan.Column) string {
 		default:
 			switch s := sqltype.Of(w.Dialect, c.Type); {
 			case s.Kind == sqltype.Bytes:
-				value = "MD5(" + value + ")"
+				value = "SHA2(" + value + ", 256)"
 			case s.Kind == sqltype.Text && (s.Length == 0 || s.Length > 1000): // a text that is too long for a packet is NULL
-				value = "MD5(CONVERT(" + value + " USING utf8mb4))"
+				value = "SHA2(CONVERT(" + value + " USING utf8mb4), 256)"
 			case s.Kind == sqltype.Text:
 				value = "CONVERT(" + value + " USING utf8mb4)"
 			default:
@@ -92,13 +108,10 @@ func (w *Witness) text(alias string, columns []*plan.Column) string {
 			parts[i] = "IFNULL(CONCAT('=', " + value + "), '')"
 		}
 	}
-	switch {
-	case len(parts) == 0:
-		return "''"
-	case w.Dialect == sqlsnow.SQLite:
+	if w.Dialect == sqlsnow.SQLite {
 		return strings.Join(parts, " || '|' || ")
 	}
-	return "MD5(CONCAT_WS('|', " + strings.Join(parts, ", ") + "))"
+	return "CONCAT_WS('|', " + strings.Join(parts, ", ") + ")"
 }
 
 // identifies reports whether a unique key sees to it that no two rows have the same content.

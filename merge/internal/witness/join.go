@@ -86,7 +86,7 @@ func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares in
 	if shares > 1 && own != "''" {
 		switch w.Dialect {
 		case sqlsnow.MySQL:
-			text += fmt.Sprintf(" WHERE CRC32(%s) %% %d = 0", own, shares)
+			text += fmt.Sprintf(" WHERE CRC32(%s) %% %d = 0", w.raw("c", w.content(t)), shares)
 		case sqlsnow.Postgres:
 			text += fmt.Sprintf(" WHERE ('x' || substr(%s, 1, 8))::bit(32)::bigint %% %d = 0", own, shares)
 		}
@@ -190,28 +190,31 @@ const mostShared = 50_000
 // there returns which of some contents rows of a table of the target have.
 func (w *Witness) there(ctx context.Context, t *plan.Table, contents []string) (map[string]bool, error) {
 	found := map[string]bool{}
-	text := w.text("p", w.content(t))
 	for part := range slices.Chunk(contents, 1000) {
-		literals := make([]string, len(part))
-		for i, v := range part {
-			literals[i] = w.Dialect.Literal(v)
-		}
-		rows, err := w.Target.QueryContext(ctx, "SELECT DISTINCT "+text+" FROM "+w.Dialect.Quote(t.Name)+" AS p WHERE "+text+" IN ("+strings.Join(literals, ", ")+")")
-		if err != nil {
-			return nil, err
-		}
-		for rows.Next() {
-			var v string
-			if err := rows.Scan(&v); err != nil {
-				rows.Close()
-				return nil, err
-			}
-			found[v] = true
-		}
-		rows.Close()
-		if err := rows.Err(); err != nil {
+		if err := w.find(ctx, t, part, found); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
+}
+
+func (w *Witness) find(ctx context.Context, t *plan.Table, contents []string, found map[string]bool) error {
+	literals := make([]string, len(contents))
+	for i, v := range contents {
+		literals[i] = w.Dialect.Literal(v)
+	}
+	text := w.text("p", w.content(t))
+	rows, err := w.Target.QueryContext(ctx, "SELECT DISTINCT "+text+" FROM "+w.Dialect.Quote(t.Name)+" AS p WHERE "+text+" IN ("+strings.Join(literals, ", ")+")")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var v string
+		if err := rows.Scan(&v); err != nil {
+			return err
+		}
+		found[v] = true
+	}
+	return rows.Err()
 }
