@@ -66,6 +66,11 @@ func (i *inspector) keys() {
 			c.Role = plan.RoleKey
 		}
 	}
+	for _, t := range i.plan.Tables {
+		if t.Key() == nil && !slices.Contains(waiting, t) {
+			i.memberKey(t)
+		}
+	}
 	for {
 		i.follow()
 		at := slices.IndexFunc(waiting, func(t *plan.Table) bool { return t.Column(t.PrimaryKey[0]).Role == plan.RolePlain })
