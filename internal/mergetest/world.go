@@ -174,7 +174,9 @@ func (w *world) before(i int) []*table {
 	return slices.DeleteFunc(slices.Clone(w.tables[:i]), func(t *table) bool { return !t.ids() || t.shape == leaf })
 }
 
-func (t *table) ids() bool { return t.shape == keyed || t.shape == dictionary || t.shape == leaf || t.shape == member }
+func (t *table) ids() bool {
+	return t.shape == keyed || t.shape == dictionary || t.shape == leaf || t.shape == member
+}
 
 func (t *table) column(name string) *column {
 	for _, c := range t.columns {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
@@ -36,6 +37,9 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	d := &dryRun{
 		Job: j, conns: c, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: merged,
 		conflicts: rekey.NewConflicts(j.Plan, c, merged),
+	}
+	if d.target, err = catalog.Read(ctx, j.Engine.Kind, c.Target); err != nil {
+		return nil, j.Engine.Failed("look at the target's tables", err)
 	}
 	for _, t := range j.Order {
 		before, err := d.before(ctx, t)

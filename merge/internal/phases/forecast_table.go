@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
@@ -27,6 +29,7 @@ type dryRun struct {
 	forecast  *report.Forecast
 	conflicts *rekey.Conflicts
 	merged    *rekey.RememberedIdentities
+	target    *catalog.Catalog // what it has now
 }
 
 // A tableForecast is what a dry run finds in one table of one source.
@@ -35,7 +38,7 @@ type tableForecast struct {
 	of      *ledger.SourceTable
 	row     *report.TableForecast
 	columns []*rekey.IDColumn
-	typed   []*plan.Column // those of the table, with their types in the target
+	into    [][]*plan.Column // for each of the table's what it must fit: the column that Schema makes, and the one that the target has
 	source  *rekey.Checker
 	dates   *rekey.Dates // nil if no ids are made, or none are dated
 	now     time.Time
@@ -57,9 +60,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 		}
 	}
 	for at, c := range s.Columns {
-		typed := *c
-		typed.Type = f.Plan.TargetType(s.Table, c)
-		f.typed = append(f.typed, &typed)
+		f.into = append(f.into, f.inTarget(s.Table, c))
 		if c.HoldsReferences() {
 			column, err := rekey.NewIDColumn(tables, s, at)
 			if err != nil {
@@ -74,6 +75,19 @@ func (f *tableForecast) begin(ctx context.Context) error {
 		f.dates, err = rekey.NewDates(f.Engine.Kind, s)
 	}
 	return err
+}
+
+// inTarget returns a column as Schema makes it and, if the target has it already, as it is there.
+func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) []*plan.Column {
+	made := *c
+	made.Type = d.Plan.TargetType(t, c)
+	all := []*plan.Column{&made}
+	if table := d.target.Table(t.Name); table != nil {
+		if there := table.Column(c.Name); there != nil && (there.Type != made.Type || there.Nullable != made.Nullable) {
+			all = append(all, there)
+		}
+	}
+	return all
 }
 
 func (f *tableForecast) end() {
@@ -167,7 +181,7 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			if !h.Missing {
 				continue
 			}
-			key := sqlvalue.FormatKey(f.of.PrimaryKey(rows[h.Row]))
+			key := f.of.Describe(rows[h.Row])
 			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.Text))
 			switch c.Orphans {
 			case plan.OrphansDrop:
@@ -206,8 +220,12 @@ func (f *tableForecast) fits(values []any) {
 		if i := slices.IndexFunc(f.columns, func(column *rekey.IDColumn) bool { return column.At == n }); i >= 0 && v != nil {
 			v = f.longest(f.columns[i], values)
 		}
-		if reason := misfit(f.Engine.Kind, f.typed[n], v); reason != "" {
-			key := sqlvalue.FormatKey(f.of.PrimaryKey(values))
+		var reason string
+		for _, into := range f.into[n] {
+			reason = cmp.Or(reason, misfit(f.Engine.Kind, into, v))
+		}
+		if reason != "" {
+			key := f.of.Describe(values)
 			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+key+": "+reason)
 			f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: rekey.ColumnError(c.Name, errors.New(reason))})
 		}
