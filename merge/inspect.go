@@ -19,7 +19,8 @@ import (
 // Inspect reads the schemas of sources and samples of their rows, and returns a plan to merge them. The first source has
 // precedence. The plan has:
 //
-//   - Keys: primary keys of one integer. Sources with small keys, as a database counts them up, get new ids; sources whose
+//   - Keys: primary keys of one integer, and unique keys of one integer beside a primary key of other columns, where a source
+//     counts them up or foreign keys refer to them. Sources with small keys, as a database counts them up, get new ids; sources whose
 //     keys are 2^40 or more, as snowflakes are, keep them.
 //   - References: the columns of foreign keys. Inspect proposes others by their names, types and values, and so it does
 //     for ids in JSON, in delimited texts and beside a column that names their table.

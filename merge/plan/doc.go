@@ -3,7 +3,7 @@
 // make the target's tables.
 //
 //	read.go            reads and writes YAML and JSON
-//	schema.go          Schema
+//	schema.go          Schema; target_type.go: types that follow from roles
 //	check.go           Check of tables and keys
 //	check_column.go    Check of columns
 //	order.go           the orders in which tables are copied and get new ids

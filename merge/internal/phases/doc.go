@@ -3,7 +3,7 @@
 //
 //	run.go        the phases that write, in their order, and phase mint; copy.go: phases copy and link
 //	start.go      makes a run, or finds it
-//	verify.go     compares tables; verify_target.go: the map, references and sums
+//	verify.go     compares tables; verify_target.go: the map, references and sums; multiset.go: rows that may be equal
 //	dryrun.go     a dry run; forecast_table.go: what it finds in a table, and values that do not fit the target
 //	preflight.go  what must be so of the databases before
 //	job.go        a plan and its databases, Executor, and what people are told
