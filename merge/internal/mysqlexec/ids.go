@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
@@ -37,7 +36,7 @@ func newRowIDs(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, from *s
 	name := t.Columns[at].Name
 	typ := sqltype.Word(from.columns[name].typ)
 	if countable(from.columns[name].typ) {
-		ids.tick = strings.ReplaceAll(sinceEpoch(l), "%", "CAST(s."+e.Quote(name)+" AS SIGNED)")
+		ids.tick = strings.ReplaceAll(sinceEpoch(t.Ids), "%", "CAST(s."+e.Quote(name)+" AS SIGNED)")
 		return ids
 	}
 	if typ != "timestamp" && (typ != "datetime" && typ != "date" || t.Table.Zone != "") {
@@ -54,7 +53,8 @@ func newRowIDs(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, from *s
 
 // sinceEpoch returns the tick of a time since 1970, %, in seconds, milliseconds, microseconds or nanoseconds, as
 // [sqlvalue.ParseDate] tells them apart.
-func sinceEpoch(l snow.Layout) string {
+func sinceEpoch(ids ledger.IDRange) string {
+	l := ids.Layout
 	epoch := l.Epoch().UTC()
 	micros, tick := fmt.Sprint(epoch.UnixMicro()), fmt.Sprint(l.Tick().Microseconds())
 	nanos, nanoTick := fmt.Sprint(epoch.UnixNano()), fmt.Sprint(l.Tick().Nanoseconds())
