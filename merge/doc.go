@@ -50,8 +50,9 @@
 // # Limits
 //
 // Sources and target are of one product, and nobody else writes to them: a run detects that a source has changed, but
-// does not wait for it. Only keys of one integer column get new ids. Ids in free text, in binary data and in the names of
-// members of JSON are copied as they are.
+// does not wait for it. Only keys of one integer column get new ids: a primary key, or a unique key beside it. In a table
+// without a primary key, each chunk reads the whole table. Ids in free text, in binary data and in the names of members of
+// JSON are copied as they are.
 //
 // # Inside
 //

@@ -19,7 +19,8 @@ import (
 // Inspect reads the schemas of sources and samples of their rows, and returns a plan to merge them. The first source has
 // precedence. The plan has:
 //
-//   - Keys: primary keys of one integer. Sources with small keys, as a database counts them up, get new ids; sources whose
+//   - Keys: primary keys of one integer, and unique keys of one integer beside a primary key of other columns, where a source
+//     counts them up or foreign keys refer to them. Sources with small keys, as a database counts them up, get new ids; sources whose
 //     keys are 2^40 or more, as snowflakes are, keep them.
 //   - References: the columns of foreign keys. Inspect finds others for the schema as a whole: by names, by how many values
 //     are ids of a table and how likely that is by chance, by types, indexes, and joins in views, triggers and routines. A

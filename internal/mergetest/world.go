@@ -50,6 +50,7 @@ const (
 	natural                 // by a text
 	leaf                    // by an id that nothing refers to
 	heap                    // not at all: rows may be equal
+	member                  // by an id, which is a member of the primary key and has a unique key of its own
 )
 
 type table struct {
@@ -118,7 +119,7 @@ func newWorld(tb testing.TB, seed uint64) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 99)), layout: layoutOf(tb, uint8(seed/2%4/3*4)), packRows: []int{1, 1, 1, 1, -1}[seed%5]}
 	w.tight = w.random.IntN(8) == 0
 	for i := range 2 + w.random.IntN(5) {
-		w.tables = append(w.tables, &table{name: fmt.Sprintf("t%d", i), shape: []shape{keyed, keyed, keyed, linking, dictionary, natural}[w.random.IntN(6)]})
+		w.tables = append(w.tables, &table{name: fmt.Sprintf("t%d", i), shape: []shape{keyed, keyed, keyed, linking, dictionary, natural, member}[w.random.IntN(7)]})
 	}
 	if !slices.ContainsFunc(w.tables, func(t *table) bool { return t.shape == keyed }) {
 		w.tables[0].shape = keyed
@@ -173,7 +174,9 @@ func (w *world) before(i int) []*table {
 	return slices.DeleteFunc(slices.Clone(w.tables[:i]), func(t *table) bool { return !t.ids() || t.shape == leaf })
 }
 
-func (t *table) ids() bool { return t.shape == keyed || t.shape == dictionary || t.shape == leaf }
+func (t *table) ids() bool {
+	return t.shape == keyed || t.shape == dictionary || t.shape == leaf || t.shape == member
+}
 
 func (t *table) column(name string) *column {
 	for _, c := range t.columns {
@@ -209,6 +212,11 @@ func (w *world) fillIn(i int, t *table) {
 		add(&column{name: "title", role: plan.RolePlain, value: text, nullable: true})
 		t.unique = append(t.unique, &unique{columns: []string{"code"}, rule: plan.RuleMatch})
 		return
+	}
+	if t.shape == member {
+		t.primary = []string{"place", "id"}
+		add(&column{name: "place", role: plan.RolePlain, value: truth})
+		t.unique = append(t.unique, &unique{columns: []string{"id"}, rule: plan.RuleFail})
 	}
 	add(&column{name: "tag", role: plan.RolePlain, value: text})
 	if t.shape == natural {

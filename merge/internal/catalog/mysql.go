@@ -16,7 +16,9 @@ func (r *reader) readMySQL(ctx context.Context) {
 	})
 	r.readTables(ctx, `SELECT TABLE_NAME,
 			IF(TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED'), NULL, CONCAT(LOWER(TABLE_TYPE), ' ', TABLE_NAME)), CONCAT('COLLATE=', TABLE_COLLATION), TABLE_COMMENT,
-			IF(ENGINE = 'InnoDB', NULL, CONCAT('engine ', COALESCE(ENGINE, ''), ': Schema leaves the engine to the server''s default, which must have transactions')),
+			IF(ENGINE = 'InnoDB', NULL, CONCAT('engine ', COALESCE(ENGINE, ''),
+				IF(ENGINE IN (SELECT ENGINE FROM information_schema.ENGINES WHERE TRANSACTIONS = 'YES'), '', ', without transactions: changes of several rows that were cut off are half done'),
+				': Schema leaves the engine to the server''s default, which must have transactions')),
 			IF(CREATE_OPTIONS LIKE '%partitioned%', 'partitioned: Schema makes a table without partitions', NULL),
 			IF(TABLE_TYPE = 'SYSTEM VERSIONED', 'system versioned: only current rows are copied, to a table without versions', NULL)
 		FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME`)

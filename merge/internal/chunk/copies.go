@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // ReadCopies is [ReadRange] for a table without a primary key. What takes the place of the key comes after the values of
@@ -59,25 +60,34 @@ func (r *copiesReader) byID(columns []*plan.Column, after, upto []any, limit int
 
 func (r *copiesReader) byHash(columns []*plan.Column, after, upto []any, limit int) string {
 	var within, where, names []string
-	list := r.hash + " AS k, ROW_NUMBER() OVER (PARTITION BY " + r.hash + ") AS n"
+	list := ""
 	for i, c := range columns {
 		name := "c" + strconv.Itoa(i)
 		names = append(names, name)
-		list += ", " + r.e.SelectList([]*plan.Column{c}) + " AS " + name
+		list += r.e.SelectList([]*plan.Column{c}) + " AS " + name + ", "
+	}
+	// Postgres computes a hash once for each row behind OFFSET 0, and MySQL where it is written out.
+	hash, from := "k", " FROM (SELECT "+list+r.hash+" AS k"+r.from+" OFFSET 0) AS hashed_"
+	list = strings.Join(append(names, "k"), ", ")
+	if r.e.Kind == sqlsnow.MySQL {
+		hash, from, list = r.hash, r.from, strings.TrimPrefix(from, " FROM (SELECT ")
+		list, _, _ = strings.Cut(list, " AS k FROM ")
+		list += " AS k"
 	}
 	if after != nil {
-		within = append(within, r.hash+" >= "+r.place(after[0]))
+		within = append(within, hash+" >= "+r.place(after[0]))
 	}
-	switch {
-	case upto != nil:
-		within = append(within, r.hash+" <= "+r.place(upto[0]))
-	case limit > 0: // so that the database does not sort all the rows that come later
-		most, from := limit, ""
+	if upto != nil {
+		within = append(within, hash+" <= "+r.place(upto[0]))
+	}
+	some := ""
+	if limit > 0 { // rows before after have its hash; of the last hash there may be some only, and they are as good as the others
+		most := limit
 		if after != nil {
 			n, _ := after[1].(int64)
-			most, from = limit+int(n), " WHERE "+r.hash+" >= "+r.place(after[0])
+			most += int(n)
 		}
-		within = append(within, r.hash+" <= (SELECT MAX(k) FROM (SELECT "+r.hash+" AS k"+r.from+from+" ORDER BY 1"+upTo(most)+") AS next_)")
+		some = " ORDER BY k" + upTo(most)
 	}
 	if after != nil {
 		where = append(where, "(k > "+r.place(after[0])+" OR n > "+r.place(after[1])+")")
@@ -85,7 +95,9 @@ func (r *copiesReader) byHash(columns []*plan.Column, after, upto []any, limit i
 	if upto != nil {
 		where = append(where, "(k < "+r.place(upto[0])+" OR n <= "+r.place(upto[1])+")")
 	}
-	return "SELECT " + strings.Join(append(names, "k", "n"), ", ") + " FROM (SELECT " + list + r.from + all(within) + ") AS rows_" + all(where) + " ORDER BY k, n" + upTo(limit)
+	names = append(names, "k", "n")
+	return "SELECT " + strings.Join(names, ", ") + " FROM (SELECT " + strings.Join(names[:len(names)-1], ", ") + ", ROW_NUMBER() OVER (PARTITION BY k) AS n" +
+		" FROM (SELECT " + list + from + all(within) + some + ") AS some_) AS rows_" + all(where) + " ORDER BY k, n" + upTo(limit)
 }
 
 // all returns the clause for rows of which all conditions are true.

@@ -1,7 +1,9 @@
 // Package inspect proposes a plan: it compares the catalogs of the sources, and looks at samples of their rows for
 // references, dictionaries and clashes that no schema declares.
 //
-//	inspect.go       Propose; keys, references by foreign keys, new ids, dates
+//	inspect.go       Propose; keys, references by foreign keys, new ids
+//	keys.go          keys beside another primary key
+//	dates.go         columns with the time of creation
 //	combine.go       one plan of several catalogs
 //	shared_rows.go   rows that sources share: dictionaries, and clashes in unique keys
 //	questions.go     verdicts as questions, one for all columns of one meaning

@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/catalog"
@@ -76,6 +75,11 @@ func (i *inspector) keys() {
 			c.Role = plan.RoleKey
 		}
 	}
+	for _, t := range i.plan.Tables {
+		if t.Key() == nil && !slices.Contains(waiting, t) {
+			i.memberKey(t)
+		}
+	}
 	for {
 		i.follow()
 		at := slices.IndexFunc(waiting, func(t *plan.Table) bool { return t.Column(t.PrimaryKey[0]).Role == plan.RolePlain })
@@ -145,44 +149,4 @@ func (i *inspector) newIDs() {
 			}
 		}
 	}
-}
-
-// dates finds the column that tells when a row was made.
-func (i *inspector) dates() {
-	rank := func(name string) int {
-		return slices.Index([]string{
-			"created at", "created", "create time", "created time", "creation time", "createtime", "createdat", "ctime", "create date", "created on", "date created",
-			"created date", "registered at", "register time", "reg time", "registered", "inserted at", "insert time", "added at", "sent at", "send time", "add time", "joined at", "time",
-		}, strings.Join(words(name), " "))
-	}
-	for _, t := range i.plan.Tables {
-		if len(t.NewIDs) == 0 {
-			continue
-		}
-		best := -1
-		for _, c := range t.Columns {
-			s := sqltype.Of(i.dialect, c.Type)
-			everywhere := !slices.ContainsFunc(t.NewIDs, func(source string) bool { return !c.In(source) })
-			dates := s.Kind == sqltype.Time || s.Kind == sqltype.Integer && s.Bits >= 32 || i.dialect == sqldialect.SQLite && s.Kind == sqltype.Text
-			at := rank(c.Name)
-			if c.Role == plan.RolePlain && c.Generated == "" && dates && everywhere && at >= 0 && (best < 0 || at < best) {
-				best, t.Created = at, c.Name
-			}
-		}
-		if c := t.Column(t.Created); c != nil && sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer && !knowsZone(i.dialect, c.Type) {
-			t.AddNote("column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
-		}
-	}
-}
-
-// knowsZone reports whether values of a type are instants, whatever the time zone is.
-func knowsZone(d sqldialect.Dialect, typ string) bool {
-	typ = strings.ToLower(typ)
-	switch d {
-	case sqldialect.MySQL:
-		return strings.HasPrefix(typ, "timestamp")
-	case sqldialect.Postgres:
-		return strings.HasSuffix(typ, "with time zone")
-	}
-	return false
 }

@@ -145,11 +145,11 @@ func (s *sampler) read(ctx context.Context) {
 	for _, c := range found.Columns { // with their types in this source
 		// The types of SQLite say little.
 		telling := c.Generated == "" && (sqltype.Of(s.dialect, c.Type).Kind != sqltype.Bytes || s.dialect == sqldialect.SQLite)
-		if telling || slices.Contains(s.table.PrimaryKey, c.Name) {
+		if telling || slices.Contains(s.table.RowKey(), c.Name) {
 			s.columns = append(s.columns, c)
 		}
 	}
-	s.key = slices.DeleteFunc(slices.Clone(s.table.PrimaryKey), func(name string) bool { return found.Column(name) == nil })
+	s.key = slices.DeleteFunc(slices.Clone(s.table.RowKey()), func(name string) bool { return found.Column(name) == nil })
 	if len(s.columns) == 0 {
 		return
 	}

@@ -117,7 +117,7 @@ func (f *clashFinder) clashes(ctx context.Context) {
 	for _, dictionary := range []bool{true, false} {
 		for _, t := range f.plan.Tables {
 			for _, u := range t.Unique {
-				ofKey := t.Key() != nil && slices.Equal(u.Columns, t.PrimaryKey)
+				ofKey := t.Key() != nil && slices.Equal(u.Columns, t.RowKey())
 				if u.Rule != plan.RuleFail || f.apart(t, u) || ofKey && len(t.NewIDs) > 0 {
 					continue
 				}

@@ -143,6 +143,15 @@ func (s *SourceTable) read(ctx context.Context, session *chunk.Session, after, u
 	return chunk.ReadRange(ctx, session.Engine, session, s.Table, s.Columns, after, upto, limit)
 }
 
+// Describe returns what a row is told apart by, for people: where that is a hash, the row's values come with it.
+func (s *SourceTable) Describe(values []any) string {
+	text := sqlvalue.FormatKey(s.PrimaryKey(values))
+	if s.Content != nil {
+		text += " " + sqlvalue.SampleRow(values[:len(s.Columns)])
+	}
+	return text
+}
+
 // RowError says that something is wrong with a row.
 func (s *SourceTable) RowError(key []any, err error) error {
 	return &report.RowError{Source: s.Source, Table: s.Table.Name, Row: sqlvalue.FormatKey(key), Err: err}

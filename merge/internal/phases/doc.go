@@ -3,7 +3,8 @@
 //
 //	run.go        the phases that write, in their order, and phase mint; copy.go: phases copy and link
 //	start.go      makes a run, or finds it
-//	verify.go     compares tables; verify_target.go: the map, references and sums; verify_witness.go: asks the witness
+//	verify.go     compares tables; verify_target.go: the map, references and sums; verify_witness.go: asks the witness;
+//	              multiset.go: rows that may be equal
 //	dryrun.go     a dry run; forecast_table.go: what it finds in a table, and values that do not fit the target;
 //	              trial.go: rows that only the database can judge
 //	preflight.go  what must be so of the databases before; preflight_target.go: of the target, and what would stop a run

@@ -127,7 +127,7 @@ func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64,
 	}
 	progress := d.progress(phaseDryRun, t, 0, -1)
 	progress.begin()
-	pace := d.Pace()
+	pace := d.PaceOf(t)
 	var after []any
 	for {
 		if err := d.Pause(ctx); err != nil {
@@ -141,11 +141,7 @@ func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64,
 		if err := f.look(ctx, rows); err != nil {
 			return err
 		}
-		took := time.Since(start)
-		if t.Content != nil {
-			took = 0 // to read few of the rows takes as long as to read many
-		}
-		pace.Observe(len(rows), chunk.SizeOf(rows...), took)
+		pace.Observe(len(rows), chunk.SizeOf(rows...), time.Since(start))
 		progress.Chunk(len(rows), time.Since(start))
 		if len(rows) < limit {
 			break

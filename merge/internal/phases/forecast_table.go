@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,15 +38,14 @@ type tableForecast struct {
 	of      *ledger.SourceTable
 	row     *report.TableForecast
 	columns []*rekey.IDColumn
-	typed   []*plan.Column // those of the table, with their types in the target
+	into    [][]*plan.Column // for each of the table's what it must fit: the column that Schema makes, and the one that the target has
 	source  *rekey.Checker
 	dates   *rekey.Dates // nil if no ids are made, or none are dated
 	now     time.Time
 	latest  time.Time
 	found   report.DateForecast
-	trial   *trial         // nil if the table needs none
-	there   []*plan.Column // the columns as the target has them, where it does
-	unfit   []bool         // which of the rows that are looked at have values that do not fit
+	trial   *trial // nil if the table needs none
+	unfit   []bool //  which of the rows that are looked at have values that do not fit
 	samples *Findings
 }
 
@@ -62,16 +62,8 @@ func (f *tableForecast) begin(ctx context.Context) error {
 			tables[t.Name] = ledger.NewSourceTable(0, s.Source, t)
 		}
 	}
-	f.there = make([]*plan.Column, len(s.Columns))
-	if target := tableOf(f.before.target, s.Table.Name); target != nil {
-		for at, c := range s.Columns {
-			f.there[at] = columnOf(target.Table, c.Name)
-		}
-	}
 	for at, c := range s.Columns {
-		typed := *c
-		typed.Type = f.Plan.TargetType(s.Table, c)
-		f.typed = append(f.typed, &typed)
+		f.into = append(f.into, f.inTarget(s.Table, c))
 		if c.HoldsReferences() {
 			column, err := rekey.NewIDColumn(tables, s, at)
 			if err != nil {
@@ -86,6 +78,19 @@ func (f *tableForecast) begin(ctx context.Context) error {
 		f.dates, err = rekey.NewDates(f.Engine.Kind, s)
 	}
 	return err
+}
+
+// inTarget returns a column as Schema makes it and, if the target has it already, as it is there.
+func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) []*plan.Column {
+	made := *c
+	made.Type = d.Plan.TargetType(t, c)
+	all := []*plan.Column{&made}
+	if table := tableOf(d.before.target, t.Name); table != nil {
+		if there := columnOf(table.Table, c.Name); there != nil && (there.Type != made.Type || there.Nullable != made.Nullable) {
+			all = append(all, there)
+		}
+	}
+	return all
 }
 
 func (f *tableForecast) end(ctx context.Context) error {
@@ -193,7 +198,7 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			if !h.Missing {
 				continue
 			}
-			key := sqlvalue.FormatKey(f.of.PrimaryKey(rows[h.Row]))
+			key := f.of.Describe(rows[h.Row])
 			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.Text))
 			switch c.Orphans {
 			case plan.OrphansDrop:
@@ -233,16 +238,16 @@ func (f *tableForecast) fits(values []any) bool {
 		if i := slices.IndexFunc(f.columns, func(column *rekey.IDColumn) bool { return column.At == n }); i >= 0 && v != nil {
 			v = f.longest(f.columns[i], values)
 		}
-		reason := misfit(f.Engine.Kind, f.typed[n], v)
-		if there := f.there[n]; reason == "" && there != nil {
-			reason = misfit(f.Engine.Kind, there, v)
+		var reason string
+		for _, into := range f.into[n] {
+			reason = cmp.Or(reason, misfit(f.Engine.Kind, into, v))
 		}
 		if _, ok := v.(int64); reason == "" && n == f.of.Key && f.of.Mapped && !ok {
 			reason = rekey.ErrKey.Error()
 		}
 		if reason != "" {
 			fits = false
-			key := sqlvalue.FormatKey(f.of.PrimaryKey(values))
+			key := f.of.Describe(values)
 			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+key+": "+reason)
 			f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: rekey.ColumnError(c.Name, errors.New(reason))})
 		}

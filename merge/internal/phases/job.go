@@ -123,6 +123,15 @@ func (j *Job) Writer(ctx context.Context) (*chunk.Conns, error) {
 // Pace returns one for transactions of the job's length.
 func (j *Job) Pace() *chunk.Pace { return chunk.NewPace(j.ChunkRows, j.ChunkTime) }
 
+// PaceOf returns one for reads of a table. Without a primary key each read goes through the whole table: so it returns
+// more rows, and only how many bytes they have limits them.
+func (j *Job) PaceOf(t *ledger.SourceTable) *chunk.Pace {
+	if t.Content == nil {
+		return j.Pace()
+	}
+	return chunk.NewPaceOfBytes(j.ChunkRows)
+}
+
 // Pause waits while the run is paused.
 func (j *Job) Pause(ctx context.Context) error { return j.Pauser.Wait(ctx, j.tell) }
 

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -48,7 +49,10 @@ func (p *preflight) check(ctx context.Context) error {
 			return fmt.Errorf("the target: %w", &sqlsnow.ClockError{Database: there, Local: here, MaxSkew: maxSkew})
 		}
 	}
-	var errs []error
+	errs, err := p.withoutTransactions(ctx)
+	if err != nil {
+		return err
+	}
 	for _, source := range p.Plan.Sources {
 		missing, err := p.missing(ctx, source)
 		if err != nil {
@@ -57,6 +61,27 @@ func (p *preflight) check(ctx context.Context) error {
 		errs = append(errs, missing...)
 	}
 	return errors.Join(errs...)
+}
+
+// withoutTransactions returns an error for each table of a MySQL target that would keep rows whose transaction is rolled
+// back: the run that continues would copy them once more. Tables that are not there yet are none.
+func (p *preflight) withoutTransactions(ctx context.Context) (errs []error, err error) {
+	if p.Engine.Kind != sqlsnow.MySQL {
+		return nil, nil
+	}
+	const text = `SELECT TABLE_NAME, COALESCE(ENGINE, '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'
+		AND ENGINE NOT IN (SELECT ENGINE FROM information_schema.ENGINES WHERE TRANSACTIONS = 'YES') ORDER BY TABLE_NAME`
+	err = chunk.Visit(ctx, p.conns.Target, text, nil, func(rows *sql.Rows) error {
+		var name, engine string
+		if err := rows.Scan(&name, &engine); err != nil {
+			return err
+		}
+		if t := p.Plan.Table(name); t != nil && !t.Skip {
+			errs = append(errs, &plan.Error{Table: name, Reason: "in the target it has the engine " + engine + ", which has no transactions: make it with InnoDB"})
+		}
+		return nil
+	})
+	return errs, p.Engine.Failed("look at the engines of the target", err)
 }
 
 // missing returns what a source has and the plan does not: it would be lost.

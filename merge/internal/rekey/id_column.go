@@ -98,7 +98,7 @@ func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int
 	case f.Column.Orphans == plan.OrphansDrop:
 		r.New, r.Fate = nil, ledger.Dropped
 	default:
-		return &report.OrphanError{Source: f.table.Source, Table: f.table.Table.Name, Column: f.Column.Name, Row: sqlvalue.FormatKey(r.Key), Value: orphan}
+		return &report.OrphanError{Source: f.table.Source, Table: f.table.Table.Name, Column: f.Column.Name, Row: f.table.Describe(r.Old), Value: orphan}
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (f *IDColumn) Edit(r *Row, by func(ref int, text string) (string, bool)) (v
 		err = ColumnError(f.Column.Name, bad)
 	}
 	if err != nil {
-		return nil, false, f.table.RowError(r.Key, err)
+		return nil, false, &report.RowError{Source: f.table.Source, Table: f.table.Table.Name, Row: f.table.Describe(r.Old), Err: err}
 	}
 	return value, lost, nil
 }

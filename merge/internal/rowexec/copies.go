@@ -61,7 +61,7 @@ func (v *verifier) copyHash(m *phases.Multiset) func(row []any) chunk.Sum {
 
 // Find is as [phases.Executor] says.
 func (v *verifier) Find(ctx context.Context, m *phases.Multiset) (*phases.Findings, error) {
-	found, pace := phases.NewFindings(), v.Pace()
+	found, pace := phases.NewFindings(), v.PaceOf(m.Of)
 	hasher := chunk.NewHasher(m.Of.Columns, v.Blobs())
 	var after []any
 	for {

@@ -39,7 +39,7 @@ func (m *minter) Mint(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
-	pace := m.Pace()
+	pace := m.PaceOf(m.Table)
 	for {
 		if err := m.Pause(ctx); err != nil {
 			return err
@@ -60,11 +60,11 @@ func (m *minter) Mint(ctx context.Context) error {
 			return m.Engine.Failed("mint", err)
 		}
 		took := time.Since(start)
-		if m.Table.Content == nil {
-			pace.Observe(len(rows), 0, took)
-		} else {
-			pace.Observe(len(rows), chunk.SizeOf(rows...), 0)
+		bytes := 0
+		if m.Table.Content != nil {
+			bytes = chunk.SizeOf(rows...)
 		}
+		pace.Observe(len(rows), bytes, took)
 		m.Progress.Chunk(len(rows), took)
 		if len(rows) < limit {
 			return nil

@@ -1,0 +1,52 @@
+package inspect
+
+import (
+	"slices"
+
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// memberKey makes an integer with a unique key of its own the key of a table whose primary key is another one: if sources
+// count it up, or foreign keys refer to it, or it is a member of the primary key, which tells rows apart without it. It
+// may be a reference to another table then, so that is a question.
+func (i *inspector) memberKey(t *plan.Table) {
+	var found []*plan.Column
+	certain := false
+	for _, u := range t.Unique {
+		c := t.Column(u.Columns[0])
+		if len(u.Columns) != 1 || c == nil || c.Nullable || c.Generated != "" || len(c.Sources) > 0 || len(u.Suspects) > 0 || sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer {
+			continue
+		}
+		if slices.ContainsFunc(t.ForeignKeys, func(k *plan.ForeignKey) bool { return slices.Contains(k.Columns, c.Name) }) {
+			continue
+		}
+		declared := i.counted(t, c) || i.referred(t, c)
+		if declared || slices.Contains(t.PrimaryKey, c.Name) {
+			found, certain = append(found, c), certain || declared
+		}
+	}
+	if len(found) != 1 {
+		return
+	}
+	found[0].Role = plan.RoleKey
+	if !certain {
+		found[0].AddSuspect("the id of these rows, or of those of another table? It is unique, and a member of the primary key")
+	}
+}
+
+// counted reports whether a source counts a column up.
+func (i *inspector) counted(t *plan.Table, c *plan.Column) bool {
+	return slices.ContainsFunc(i.plan.SourcesOf(t), func(source string) bool {
+		return slices.Contains(i.catalogs[source].Table(t.Name).Numbered, c.Name)
+	})
+}
+
+// referred reports whether foreign keys refer to a column alone.
+func (i *inspector) referred(t *plan.Table, c *plan.Column) bool {
+	return slices.ContainsFunc(i.plan.Tables, func(child *plan.Table) bool {
+		return slices.ContainsFunc(child.ForeignKeys, func(k *plan.ForeignKey) bool {
+			return k.Table == t.Name && slices.Equal(k.Refers, []string{c.Name})
+		})
+	})
+}
