@@ -2,7 +2,7 @@
 // references, dictionaries and clashes that no schema declares.
 //
 //	inspect.go       Propose; keys, references by foreign keys, new ids
-//	keys.go          keys beside another primary key
+//	unique_keys.go   keys beside another primary key
 //	dates.go         columns with the time of creation
 //	combine.go       one plan of several catalogs
 //	shared_rows.go   rows that sources share: dictionaries, and clashes in unique keys

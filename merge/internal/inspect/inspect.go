@@ -77,7 +77,7 @@ func (i *inspector) keys() {
 	}
 	for _, t := range i.plan.Tables {
 		if t.Key() == nil && !slices.Contains(waiting, t) {
-			i.memberKey(t)
+			i.uniqueKey(t)
 		}
 	}
 	for {

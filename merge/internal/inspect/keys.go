@@ -37,7 +37,7 @@ type field struct {
 	none     []string // sampled values that stand for no row
 	bits     int
 	text     bool
-	alone    bool // it is the whole primary key
+	alone    bool // it tells rows apart without other columns: the primary key, or a key beside one
 	member   bool // it is in the primary key
 	indexed  bool // an index begins with it
 	flags    bool // 0 and 1 are all it has
@@ -112,7 +112,7 @@ func (s *solver) field(t *plan.Table, c *plan.Column) *field {
 	}
 	slices.Sort(f.none)
 	f.flags = f.flags && numbers > 0
-	f.alone = len(t.PrimaryKey) == 1 && t.PrimaryKey[0] == c.Name
+	f.alone = slices.Equal(t.RowKey(), []string{c.Name})
 	short := typ.Kind == sqltype.Integer && typ.Bits < 16 && !f.name.id && !f.alone && s.dialect != sqldialect.SQLite && !s.namesTable(f)
 	if others > numbers/10 || f.text && (f.n == 0 || numbers == 0) || short {
 		return nil
@@ -130,29 +130,25 @@ func (s *solver) namesTable(f *field) bool {
 	return slices.ContainsFunc(s.plan.Tables, func(t *plan.Table) bool { return alike(f.name.stem, s.vocabulary.thing(t.Name)) >= 3.5 })
 }
 
-// isKey reports whether a column may number the rows of its table: it is an integer, and alone the primary key, or a member that
-// is unique without the others.
+// isKey reports whether a column may number the rows of its table: it has Role key by the schema, or it is a member of the
+// primary key that a source counts up, is named after the table and is unique in the samples. Such a member gets a unique key
+// of its own in the plan, which a dry run checks on all rows; the primary key stays as it is.
 func (s *solver) isKey(f *field) bool {
-	if f.text {
+	if f.column.Role == plan.RoleKey {
+		return !f.text
+	}
+	if f.text || !f.member || f.alone || f.column.Nullable || len(f.column.Sources) > 0 || f.table.Key() != nil {
 		return false
 	}
-	if f.alone || f.column.Role == plan.RoleKey {
-		return f.column.Role == plan.RoleKey
-	}
-	if f.column.Nullable || f.table.Key() != nil {
+	if alike(f.name.stem, f.thing) < 5 || !s.counted(f) || !s.unique(f) {
 		return false
 	}
-	unique := slices.IndexFunc(f.table.Unique, func(u *plan.Unique) bool { return slices.Equal(u.Columns, []string{f.column.Name}) })
-	own := alike(f.name.stem, f.thing) == 5
-	switch {
-	case unique >= 0 && f.member && own:
-		f.table.Unique = slices.Delete(f.table.Unique, unique, unique+1)
-	case f.member && len(f.table.PrimaryKey) > 1 && own && s.counted(f) && s.unique(f):
-	default:
-		return false
+	alone := []string{f.column.Name}
+	if !slices.ContainsFunc(f.table.Unique, func(u *plan.Unique) bool { return slices.Equal(u.Columns, alone) }) {
+		f.table.Unique = append(f.table.Unique, &plan.Unique{Columns: alone, Rule: plan.RuleFail})
+		f.table.AddNote("primary key %q: its column %s alone tells rows apart, and numbers them", f.table.PrimaryKey, f.column.Name)
 	}
-	f.table.AddNote("primary key %q: its column %s alone tells rows apart, and numbers them", f.table.PrimaryKey, f.column.Name)
-	f.table.PrimaryKey, f.column.Role, f.alone, f.member = []string{f.column.Name}, plan.RoleKey, true, true
+	f.column.Role, f.alone = plan.RoleKey, true
 	return true
 }
 

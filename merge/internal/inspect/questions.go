@@ -212,8 +212,10 @@ func (s *solver) named(name string) bool {
 func (f *field) evidence() string {
 	text := f.String() + " (" + f.column.Type
 	switch {
-	case f.alone:
+	case f.alone && f.member && len(f.table.PrimaryKey) == 1:
 		text += ", primary key"
+	case f.alone:
+		text += ", unique"
 	case f.member:
 		text += ", in the primary key"
 	case f.indexed:

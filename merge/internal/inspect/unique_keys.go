@@ -7,12 +7,11 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// memberKey makes an integer with a unique key of its own the key of a table whose primary key is another one: if sources
+// uniqueKey makes an integer with a unique key of its own the key of a table whose primary key is another one: if sources
 // count it up, or foreign keys refer to it, or it is a member of the primary key, which tells rows apart without it. It
-// may be a reference to another table then, so that is a question.
-func (i *inspector) memberKey(t *plan.Table) {
+// may be a reference to another table then: the solver weighs that, and asks.
+func (i *inspector) uniqueKey(t *plan.Table) {
 	var found []*plan.Column
-	certain := false
 	for _, u := range t.Unique {
 		c := t.Column(u.Columns[0])
 		if len(u.Columns) != 1 || c == nil || c.Nullable || c.Generated != "" || len(c.Sources) > 0 || len(u.Suspects) > 0 || sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer {
@@ -21,17 +20,12 @@ func (i *inspector) memberKey(t *plan.Table) {
 		if slices.ContainsFunc(t.ForeignKeys, func(k *plan.ForeignKey) bool { return slices.Contains(k.Columns, c.Name) }) {
 			continue
 		}
-		declared := i.counted(t, c) || i.referred(t, c)
-		if declared || slices.Contains(t.PrimaryKey, c.Name) {
-			found, certain = append(found, c), certain || declared
+		if i.counted(t, c) || i.referred(t, c) || slices.Contains(t.PrimaryKey, c.Name) {
+			found = append(found, c)
 		}
 	}
-	if len(found) != 1 {
-		return
-	}
-	found[0].Role = plan.RoleKey
-	if !certain {
-		found[0].AddSuspect("the id of these rows, or of those of another table? It is unique, and a member of the primary key")
+	if len(found) == 1 {
+		found[0].Role = plan.RoleKey
 	}
 }
 
