@@ -298,8 +298,8 @@ func TestInspectOnlyReads(t *testing.T) {
 	}
 	for _, name := range []string{"players.id", "players.guild_id", "players.inviter", "logs.target_id"} {
 		table, column, _ := strings.Cut(name, ".")
-		if got := findColumn(t, p, table, column).Type; got != "bigint unsigned" {
-			t.Errorf("%s: got type %q, want one for 64 bits", name, got)
+		if got := p.TargetType(findTable(t, p, table), findColumn(t, p, table, column)); got != "bigint unsigned" {
+			t.Errorf("%s: got type %q in the target, want one for 64 bits", name, got)
 		}
 	}
 	if got := describe(p, "players", findColumn(t, p, "players", "bag")); got != "json $.items[*].maker_id=players, suspect" {
