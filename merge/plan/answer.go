@@ -92,9 +92,10 @@ func (t *Table) having(sources []string) (have []string) {
 	return have
 }
 
-// addPrimaryKey adds the primary key to the unique keys, where rows that keep their ids may clash in it.
+// addPrimaryKey adds the primary key to the unique keys, where rows may clash in it: it has no id that is new in all sources.
 func (t *Table) addPrimaryKey(p *Plan) {
-	isNew := t.Key() != nil && len(t.NewIDs) == len(p.SourcesOf(t))
+	key := t.Key()
+	isNew := key != nil && slices.Contains(t.PrimaryKey, key.Name) && len(t.NewIDs) == len(p.SourcesOf(t))
 	has := slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) })
 	if len(t.PrimaryKey) > 0 && !isNew && !has {
 		t.Unique = slices.Insert(t.Unique, 0, &Unique{Columns: slices.Clone(t.PrimaryKey), Rule: RuleFail})

@@ -143,24 +143,30 @@ func keysIn(e *dialect.Dialect, columns []*plan.Column, keys [][]any) (string, [
 }
 
 // ReadAll returns what a query returns.
-func ReadAll(ctx context.Context, e *dialect.Dialect, q Queryer, text string, columns []*plan.Column, args []any) ([][]any, error) {
+func ReadAll(ctx context.Context, e *dialect.Dialect, q Queryer, text string, columns []*plan.Column, args []any) (all [][]any, err error) {
+	err = ReadEach(ctx, e, q, text, columns, args, func(row []any) { all = append(all, row) })
+	return all, err
+}
+
+// ReadEach calls do with each row that a query returns. The row is a slice of its own.
+func ReadEach(ctx context.Context, e *dialect.Dialect, q Queryer, text string, columns []*plan.Column, args []any, do func(row []any)) error {
 	cells := make([]cell, len(columns))
 	places := make([]any, len(columns))
 	for i, c := range columns {
 		cells[i].carrier = e.Carrier(c)
 		places[i] = &cells[i]
 	}
-	var all [][]any
-	err := Visit(ctx, q, text, args, func(rows *sql.Rows) error {
-		err := rows.Scan(places...)
+	return Visit(ctx, q, text, args, func(rows *sql.Rows) error {
+		if err := rows.Scan(places...); err != nil {
+			return err
+		}
 		row := make([]any, len(cells))
 		for i := range cells {
 			row[i] = cells[i].value
 		}
-		all = append(all, row)
-		return err
+		do(row)
+		return nil
 	})
-	return all, err
 }
 
 // Visit calls scan for each row of a query.

@@ -197,45 +197,13 @@ func (s *solver) question(g *group) *plan.Question {
 		})
 		q.Candidates = append(q.Candidates, more[:min(3, len(more))]...)
 	}
-	for _, f := range g.fields {
-		q.Evidence = append(q.Evidence, f.evidence())
-	}
+	q.Evidence = evidenceOf(g.fields)
 	q.Follows = s.follow(g)
 	return q
 }
 
 func (s *solver) named(name string) bool {
 	return slices.ContainsFunc(s.plan.Questions, func(q *plan.Question) bool { return q.Name == name })
-}
-
-// evidence tells what speaks for the verdict on a field.
-func (f *field) evidence() string {
-	text := f.String() + " (" + f.column.Type
-	switch {
-	case f.alone && f.member && len(f.table.PrimaryKey) == 1:
-		text += ", primary key"
-	case f.alone:
-		text += ", unique"
-	case f.member:
-		text += ", in the primary key"
-	case f.indexed:
-		text += ", indexed"
-	}
-	text += ")"
-	claim := f.best()
-	if f.verdict.key != nil {
-		claim = f.claimOf(f.verdict.key)
-	}
-	if claim != nil {
-		text += ": " + claim.String()
-		if where := f.joined(claim.key); where != "" {
-			text += ", joined in " + where
-		}
-	}
-	if len(f.none) > 0 {
-		text += "; besides " + list(f.none, 3)
-	}
-	return fmt.Sprintf("%s (%.2f)", text, f.verdict.certainty)
 }
 
 // follow tells what the plan does if the proposal is right.

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -18,7 +17,8 @@ type claim struct {
 	rest  float64 // points of types, indexes and joins
 	fam   float64 // points of the columns of the same name
 	fit   fit
-	why   string // what the names say
+	why   string    // what the names say
+	all   inclusion // of all different values; zero if the sample is all, or all rows were not looked at
 }
 
 func (c *claim) score() float64 { return c.name + c.value + c.rest + c.fam }
@@ -242,21 +242,4 @@ func (s *solver) belongs(k *key) bool {
 	return slices.ContainsFunc(s.keys, func(other *key) bool {
 		return len(other.of) < len(k.of) && slices.EqualFunc(k.of[:len(other.of)], other.of, abbreviates)
 	})
-}
-
-// String tells what speaks for a claim.
-func (c *claim) String() string {
-	text := c.key.table.Name
-	if c.why != "" {
-		text += ": " + c.why
-	}
-	switch {
-	case c.fit.found.of == 0:
-		text += ", no values"
-	case !c.fit.known:
-		text += ", which has no rows"
-	default:
-		text += fmt.Sprintf(", %s sampled values are ids of it", c.fit.found)
-	}
-	return text
 }

@@ -108,7 +108,7 @@ func (f *clashFinder) clashes(ctx context.Context) {
 	for _, t := range f.plan.Tables {
 		primary := func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }
 		key := t.Key()
-		isNew := key != nil && len(t.NewIDs) == len(f.plan.SourcesOf(t)) && len(key.Suspects) == 0
+		isNew := key != nil && slices.Contains(t.PrimaryKey, key.Name) && len(t.NewIDs) == len(f.plan.SourcesOf(t)) && len(key.Suspects) == 0
 		if len(t.PrimaryKey) > 0 && !isNew && !slices.ContainsFunc(t.Unique, primary) {
 			t.Unique = slices.Insert(t.Unique, 0, &plan.Unique{Columns: slices.Clone(t.PrimaryKey), Rule: plan.RuleFail})
 		}

@@ -44,8 +44,9 @@ type tableForecast struct {
 	now     time.Time
 	latest  time.Time
 	found   report.DateForecast
-	trial   *trial // nil if the table needs none
-	unfit   []bool //  which of the rows that are looked at have values that do not fit
+	trial   *trial       // nil if the table needs none
+	copies  *copiesTrial // of rows without a key; nil before the first
+	unfit   []bool       // which of the rows that are looked at have values that do not fit
 	samples *Findings
 }
 
@@ -101,6 +102,11 @@ func (f *tableForecast) end(ctx context.Context) error {
 		for ref, reached := range column.Reached {
 			key := RefKey{column.Column, ref}
 			f.all.Paths[key] = f.all.Paths[key] || reached
+		}
+	}
+	if f.copies != nil {
+		if err := f.copies.compare(ctx, f.trial, f); err != nil {
+			return err
 		}
 	}
 	left, err := f.leftovers(ctx, f.conns, f.of, f.samples)

@@ -210,26 +210,44 @@ func (p *preflight) running(ctx context.Context) (open []report.Open, err error)
 	return open, nil
 }
 
-// identities returns a [*plan.Error] if the primary key that the plan gives a table does not tell the rows of a source apart.
+// identities returns a [*plan.Error] if the primary key that the plan gives a table, or the key of its rows, does not tell the
+// rows of a source apart.
 func (p *preflight) identities(ctx context.Context, source string, t *plan.Table) error {
 	found := tableOf(p.sources[source], t.Name)
-	if found == nil || len(t.PrimaryKey) == 0 || p.Engine.Kind != sqlsnow.SQLite && tellsApart(found, t.PrimaryKey) {
+	if found == nil {
 		return nil
 	}
+	keys := [][]string{t.PrimaryKey}
+	if key := t.RowKey(); !slices.Equal(key, t.PrimaryKey) {
+		keys = append(keys, key)
+	}
+	for _, key := range keys {
+		if len(key) == 0 || p.Engine.Kind != sqlsnow.SQLite && tellsApart(found, key) {
+			continue
+		}
+		if err := p.identity(ctx, source, t, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// identity is identities for some columns.
+func (p *preflight) identity(ctx context.Context, source string, t *plan.Table, key []string) error {
 	s, err := p.conns.Source(ctx, source)
 	if err != nil {
 		return err
 	}
-	list, table := p.Engine.QuoteAll(t.PrimaryKey), p.Engine.Quote(t.Name)
+	list, table := p.Engine.QuoteAll(key), p.Engine.Quote(t.Name)
 	var unknown []string
-	for _, name := range t.PrimaryKey {
+	for _, name := range key {
 		unknown = append(unknown, p.Engine.Quote(name)+" IS NULL")
 	}
 	for _, q := range []struct{ text, reason string }{
-		{"SELECT COUNT(*) FROM " + table + " WHERE " + strings.Join(unknown, " OR "), "%d rows of source %q have NULL in the primary key %q of the plan"},
+		{"SELECT COUNT(*) FROM " + table + " WHERE " + strings.Join(unknown, " OR "), "%d rows of source %q have NULL in the key %q of the plan"},
 		{
 			"SELECT COUNT(*) FROM (SELECT COUNT(*) AS n FROM " + table + " GROUP BY " + list + " HAVING COUNT(*) > 1) AS equals",
-			"%d values of the primary key %[3]q of the plan are those of several rows of source %[2]q each",
+			"%d values of the key %[3]q of the plan are those of several rows of source %[2]q each",
 		},
 	} {
 		var n int64
@@ -237,7 +255,7 @@ func (p *preflight) identities(ctx context.Context, source string, t *plan.Table
 			return p.Engine.Failed("look for rows of table "+strconv.Quote(t.Name)+" with equal keys", err)
 		}
 		if n > 0 {
-			return &plan.Error{Table: t.Name, Reason: fmt.Sprintf(q.reason, n, source, t.PrimaryKey)}
+			return &plan.Error{Table: t.Name, Reason: fmt.Sprintf(q.reason, n, source, key)}
 		}
 	}
 	return nil

@@ -183,31 +183,34 @@ func (d *dryRun) trialStatements(ctx context.Context, t *plan.Table) (statements
 }
 
 // rows tries rows of one source, as they would be copied.
-func (x *trial) rows(ctx context.Context, f *tableForecast, rows [][]any, verdicts []rekey.Verdict) error {
-	if f.of.Content != nil {
-		return nil // nothing tells its rows apart, so that they can't be read back one by one
+func (x *trial) rows(ctx context.Context, f *tableForecast, rows [][]any, verdicts []rekey.Verdict) (err error) {
+	if f.of.Content != nil && f.copies == nil {
+		if f.copies, err = x.newCopiesTrial(ctx, f); err != nil {
+			return err
+		}
 	}
-	var keys [][]any
-	var as [][]any
+	var were, are [][]any // in the source, and as they would be copied
 	for i, values := range rows {
 		if verdicts[i].Merged || verdicts[i].Failed != nil || f.unfit[i] {
 			continue
 		}
-		as, keys = append(as, x.standIn(f, values, verdicts[i])), append(keys, f.of.PrimaryKey(values))
+		were, are = append(were, values), append(are, x.standIn(f, values, verdicts[i]))
 	}
 	insert := chunk.NewInserter(x.conns.Target, trialTable, f.of.Columns)
 	defer insert.Close()
 	hasher := chunk.NewHasher(f.of.Columns, x.Blobs())
-	for begin := 0; begin < len(as); begin += chunk.MostInserted {
-		end := min(begin+chunk.MostInserted, len(as))
-		refused, err := x.write(ctx, insert, as[begin:end])
+	for begin := 0; begin < len(are); begin += chunk.MostInserted {
+		end := min(begin+chunk.MostInserted, len(are))
+		refused, err := x.write(ctx, insert, are[begin:end])
 		if err != nil {
 			return err
 		}
 		for i, err := range refused {
-			x.tell(f, keys[begin+i], "", x.Engine.Failed("insert", err))
+			x.tell(f, f.of.Describe(were[begin+i]), "", x.Engine.Failed("insert", err))
 		}
-		if err := x.compare(ctx, f, hasher, as[begin:end], keys[begin:end], refused); err != nil {
+		if f.copies != nil {
+			f.copies.add(are[begin:end], refused)
+		} else if err := x.compare(ctx, f, hasher, are[begin:end], were[begin:end], refused); err != nil {
 			return err
 		}
 	}
@@ -215,10 +218,9 @@ func (x *trial) rows(ctx context.Context, f *tableForecast, rows [][]any, verdic
 }
 
 // tell tells of a row that the database refuses or changes.
-func (x *trial) tell(f *tableForecast, key []any, column string, err error) {
-	at := sqlvalue.FormatKey(key)
-	f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, column, "row "+at+": "+err.Error())
-	f.forecast.AddProblem(f.of.RowError(key, err))
+func (x *trial) tell(f *tableForecast, row, column string, err error) {
+	f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, column, "row "+row+": "+err.Error())
+	f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: row, Err: err})
 }
 
 // write inserts rows, and returns those that the database refuses.
@@ -253,7 +255,7 @@ func (x *trial) write(ctx context.Context, insert *chunk.Inserter, rows [][]any)
 }
 
 // compare looks for values that the database has stored otherwise.
-func (x *trial) compare(ctx context.Context, f *tableForecast, hasher *chunk.Hasher, rows, keys [][]any, refused map[int]error) error {
+func (x *trial) compare(ctx context.Context, f *tableForecast, hasher *chunk.Hasher, rows, were [][]any, refused map[int]error) error {
 	var want chunk.Sum
 	var by [][]any
 	at := map[string]int{}
@@ -269,7 +271,7 @@ func (x *trial) compare(ctx context.Context, f *tableForecast, hasher *chunk.Has
 		}
 		by = append(by, key)
 	}
-	stored, err := chunk.ReadKeys(ctx, x.Engine, x.conns.Target, trialTable, f.of.Columns, chunk.ColumnsOf(f.of.Table, f.of.Table.PrimaryKey), by)
+	stored, err := chunk.ReadKeys(ctx, x.Engine, x.conns.Target, trialTable, f.of.Columns, chunk.ColumnsOf(f.of.Table, f.of.Table.RowKey()), by)
 	if err != nil {
 		return x.Engine.Failed("read the trial of table "+strconv.Quote(f.of.Table.Name), err)
 	}
@@ -289,19 +291,19 @@ func (x *trial) compare(ctx context.Context, f *tableForecast, hasher *chunk.Has
 		for n, c := range f.of.Columns {
 			if !hasher.Equal(n, rows[i][n], row[n]) {
 				told = true
-				x.tell(f, keys[i], c.Name, rekey.ColumnError(c.Name, fmt.Errorf("the target stores %s as %s", sqlvalue.Sample(rows[i][n]), sqlvalue.Sample(row[n]))))
+				x.tell(f, f.of.Describe(were[i]), c.Name, rekey.ColumnError(c.Name, fmt.Errorf("the target stores %s as %s", sqlvalue.Sample(rows[i][n]), sqlvalue.Sample(row[n]))))
 			}
 		}
 	}
 	if !told {
-		x.tell(f, keys[0], "", errors.New("the target stores the key of this row, or of one of those after it, as another value"))
+		x.tell(f, f.of.Describe(were[0]), "", errors.New("the target stores the key of this row, or of one of those after it, as another value"))
 	}
 	return nil
 }
 
 // standIn returns a row as it would be copied, with ids that stand for the new ones: of as many digits, and equal where those are.
 func (x *trial) standIn(f *tableForecast, values []any, v rekey.Verdict) []any {
-	row := slices.Clone(values)
+	row := slices.Clone(values[:len(f.of.Columns)])
 	for _, r := range v.Renames {
 		row[f.of.Position(r.Column.Name)] = r.After
 	}

@@ -55,7 +55,20 @@ func (w *Witness) links(t *plan.Table) (all []link) {
 	return all
 }
 
-// statement selects the tuples of a table in a database, and the primary keys if keys. Of shares of the rows it selects one, by
+// told returns the columns that tell people which row it is: its key or, where it has none, what it refers to.
+func told(db *Database, t *plan.Table) (columns []string) {
+	if key := t.RowKey(); len(key) > 0 {
+		return key
+	}
+	for _, c := range t.Columns {
+		if c.HoldsReferences() && (db.Name == "" || c.In(db.Name)) {
+			columns = append(columns, c.Name)
+		}
+	}
+	return columns
+}
+
+// statement selects the tuples of a table in a database, and what tells rows apart if keys. Of shares of the rows it selects one, by
 // their content, which is the same share in all databases.
 func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares int64, keys bool) string {
 	q := w.Dialect.Quote
@@ -78,7 +91,7 @@ func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares in
 		}
 	}
 	if keys {
-		for _, name := range t.PrimaryKey {
+		for _, name := range told(db, t) {
 			list = append(list, "c."+q(name)+w.asText())
 		}
 	}

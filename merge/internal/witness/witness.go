@@ -53,8 +53,8 @@ type Counts struct {
 // A Wrong is a reference that leads to another content than in its source.
 type Wrong struct {
 	Source string
-	Row    []string // the primary key in the source
-	Target []string // that in the target of a row that it may have become
+	Row    []string // the key in the source; without one, the values of the columns that hold references
+	Target []string // the same in the target, of a row that it may have become
 	Nobody bool     // it leads to no row
 }
 
