@@ -168,9 +168,7 @@ func (s *solver) counted(f *field) bool {
 	if s.dialect == sqldialect.SQLite && len(f.name.stem) > 0 && alike(f.name.stem, f.thing) < 3.5 {
 		return false
 	}
-	return slices.ContainsFunc(s.plan.SourcesOf(f.table), func(source string) bool {
-		return slices.Contains(s.catalogs[source].Table(f.table.Name).Numbered, f.column.Name)
-	})
+	return s.numbers(f.table, f.column)
 }
 
 // newKey reads the ids of a key.
@@ -182,6 +180,9 @@ func (s *solver) newKey(ctx context.Context, f *field) *key {
 		sampled := s.samples[tableOf{source, f.table.Name}]
 		if s.err != nil || !f.column.In(source) {
 			continue
+		}
+		if _, known := s.ranges[tableOf{source, f.table.Name}]; !known {
+			s.ranges[tableOf{source, f.table.Name}] = s.bounds(ctx, source, f.table.Name, f.column.Name)
 		}
 		var found []int64
 		if sampled.whole {

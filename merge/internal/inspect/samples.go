@@ -193,21 +193,29 @@ func (s *sampler) add(ctx context.Context, after []any, limit int) [][]any {
 	return rows
 }
 
-// spread reads the range of the first column of the key, and adds rows from within.
-func (s *sampler) spread(ctx context.Context, first string) {
-	low, high, err := s.evidence.rows[s.source].Bounds(ctx, s.table.Name, first)
-	s.fail(s.source, s.table.Name, err)
+// bounds reads the range of a column of integers.
+func (e *evidence) bounds(ctx context.Context, source, table, column string) keyRange {
+	low, high, err := e.rows[source].Bounds(ctx, table, column)
+	e.fail(source, table, err)
+	if !low.Valid {
+		return keyRange{}
+	}
 	lowest, errLow := strconv.ParseInt(low.String, 10, 64)
 	highest, errHigh := strconv.ParseInt(high.String, 10, 64)
-	isRange := errLow == nil && errHigh == nil
+	if errLow != nil || errHigh != nil {
+		return keyRange{true, math.MinInt64, math.MaxInt64} // a text in SQLite's integers, or past 2^63
+	}
+	return keyRange{true, lowest, highest}
+}
+
+// spread reads the range of the first column of the key, and adds rows from within.
+func (s *sampler) spread(ctx context.Context, first string) {
+	r := s.bounds(ctx, s.source, s.table.Name, first)
 	if len(s.key) == 1 {
-		r := keyRange{low.Valid, lowest, highest}
-		if r.any && !isRange {
-			r.min, r.max = math.MinInt64, math.MaxInt64 // a text in SQLite's integers, or past 2^63
-		}
 		s.ranges[tableOf{s.source, s.table.Name}] = r
 	}
-	if s.whole || !isRange {
+	lowest, highest := r.min, r.max
+	if s.whole || !r.any || lowest == math.MinInt64 {
 		return
 	}
 	s.from.PrimaryKey = s.key[:1]

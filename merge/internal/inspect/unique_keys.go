@@ -20,7 +20,7 @@ func (i *inspector) uniqueKey(t *plan.Table) {
 		if slices.ContainsFunc(t.ForeignKeys, func(k *plan.ForeignKey) bool { return slices.Contains(k.Columns, c.Name) }) {
 			continue
 		}
-		if i.counted(t, c) || i.referred(t, c) || slices.Contains(t.PrimaryKey, c.Name) {
+		if i.numbers(t, c) || i.referred(t, c) || slices.Contains(t.PrimaryKey, c.Name) {
 			found = append(found, c)
 		}
 	}
@@ -29,10 +29,10 @@ func (i *inspector) uniqueKey(t *plan.Table) {
 	}
 }
 
-// counted reports whether a source counts a column up.
-func (i *inspector) counted(t *plan.Table, c *plan.Column) bool {
-	return slices.ContainsFunc(i.plan.SourcesOf(t), func(source string) bool {
-		return slices.Contains(i.catalogs[source].Table(t.Name).Numbered, c.Name)
+// numbers reports whether a source counts a column up.
+func (e *evidence) numbers(t *plan.Table, c *plan.Column) bool {
+	return slices.ContainsFunc(e.plan.SourcesOf(t), func(source string) bool {
+		return slices.Contains(e.catalogs[source].Table(t.Name).Numbered, c.Name)
 	})
 }
 
