@@ -19,6 +19,7 @@ import (
 func Copies(t *testing.T, e Engine) {
 	c := newCopies(t, e)
 	m := c.merge(t)
+	c.trials(t, m)
 	f, err := m.DryRun(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -139,6 +140,39 @@ func (c *copies) merge(t *testing.T) *merge.Merge {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// trials sees whether a dry run tries rows that nothing tells apart, where only the database can judge them.
+func (c *copies) trials(t *testing.T, m *merge.Merge) {
+	t.Helper()
+	const strict, drop = "ALTER TABLE stacks ADD CONSTRAINT strict CHECK (%s)", "ALTER TABLE stacks DROP CONSTRAINT strict"
+	var day, moment string
+	switch c.Dialect {
+	case sqlsnow.MySQL:
+		day, moment = "ALTER TABLE stacks MODIFY got DATE", "ALTER TABLE stacks MODIFY got DATETIME(6)"
+	case sqlsnow.Postgres:
+		day, moment = "ALTER TABLE stacks ALTER got TYPE DATE", "ALTER TABLE stacks ALTER got TYPE TIMESTAMPTZ"
+	default:
+		return // changes no table that is there
+	}
+	for _, test := range []struct {
+		do, undo string
+		least    int64 // rows that would stop a run
+	}{
+		{fmt.Sprintf(strict, "item <> 'lost'"), drop, 0}, // a row that is left out
+		{fmt.Sprintf(strict, "weight < 0.05"), drop, 3*copiesOf + 3},
+		{day, moment, 1},
+	} {
+		c.exec(t, c.target, test.do)
+		f, err := m.DryRun(t.Context())
+		if err != nil {
+			t.Fatalf("%s: %v", test.do, err)
+		}
+		if f.Problems < test.least || f.Problems > 0 && test.least == 0 {
+			t.Errorf("%s: got %d problems (%v), want %d", test.do, f.Problems, f.Err(), test.least)
+		}
+		c.exec(t, c.target, test.undo)
+	}
 }
 
 // compare counts equal rows by what the databases write.

@@ -13,8 +13,11 @@ import (
 func (i *inspector) uniqueKey(t *plan.Table) {
 	var found []*plan.Column
 	for _, u := range t.Unique {
+		if len(u.Columns) != 1 {
+			continue
+		}
 		c := t.Column(u.Columns[0])
-		if len(u.Columns) != 1 || c == nil || c.Nullable || c.Generated != "" || len(c.Sources) > 0 || len(u.Suspects) > 0 || sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer {
+		if c == nil || c.Nullable || c.Generated != "" || len(c.Sources) > 0 || len(u.Suspects) > 0 || sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer {
 			continue
 		}
 		if slices.ContainsFunc(t.ForeignKeys, func(k *plan.ForeignKey) bool { return slices.Contains(k.Columns, c.Name) }) {

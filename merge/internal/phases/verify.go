@@ -60,6 +60,11 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 		}
 	}
 	v.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify, Total: -1})
+	return v.compare(ctx, target)
+}
+
+// compare compares all tables, and then what the tables refer to.
+func (v *verifying) compare(ctx context.Context, target *chunk.Session) (err error) {
 	v.sets = multisets(v.run)
 	found := make([]*Findings, len(v.run.Tables))
 	for i, t := range v.run.Tables {
