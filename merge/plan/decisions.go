@@ -81,7 +81,7 @@ type Asked struct {
 
 	Candidates []*Candidate `yaml:"candidates,omitempty,flow"`
 	Evidence   []string     `yaml:"evidence,omitempty"`
-	Follows    []string     `yaml:"follows,omitempty"`
+	Follows    []string     `yaml:"follows,omitempty,flow"`
 	Suspects   []string     `yaml:"suspects,omitempty"`
 
 	Answer Answer `yaml:"answer"`

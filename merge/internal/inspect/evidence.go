@@ -7,7 +7,7 @@ import (
 )
 
 // mostRemarks is how many lines of evidence a question has, if that can be done by putting columns together.
-const mostRemarks = 6
+const mostRemarks = 4
 
 // A remark is what is to be said of some fields alike: what their names say, how their values lie among the ids of a key, and
 // how certain the verdicts are.

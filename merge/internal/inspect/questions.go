@@ -206,26 +206,23 @@ func (s *solver) named(name string) bool {
 	return slices.ContainsFunc(s.plan.Questions, func(q *plan.Question) bool { return q.Name == name })
 }
 
-// follow tells what the plan does if the proposal is right.
+// follow tells what else the plan does if the proposal is right and names a table.
 func (s *solver) follow(g *group) (lines []string) {
-	switch t := s.plan.Table(g.answer); {
-	case t != nil:
-		if len(t.NewIDs) > 0 {
-			lines = append(lines, fmt.Sprintf("rows of %s get new ids from %s, and %d columns follow", t.Name, strings.Join(t.NewIDs, ", "), len(g.fields)))
+	t := s.plan.Table(g.answer)
+	if t == nil {
+		return nil
+	}
+	if len(t.NewIDs) > 0 {
+		lines = append(lines, fmt.Sprintf("rows of %s get new ids from %s, and %d columns follow", t.Name, strings.Join(t.NewIDs, ", "), len(g.fields)))
+	}
+	var borrowed []string
+	for _, f := range g.fields {
+		if f.alone {
+			borrowed = append(borrowed, f.table.Name)
 		}
-		var borrowed []string
-		for _, f := range g.fields {
-			if f.alone {
-				borrowed = append(borrowed, f.table.Name)
-			}
-		}
-		if len(borrowed) > 0 {
-			lines = append(lines, "no keys of their own: "+list(borrowed, 10))
-		}
-	case g.answer == plan.AnswerKey:
-		lines = append(lines, "sources whose rows have small numbers get new ids")
-	case g.answer == plan.AnswerPlain:
-		lines = append(lines, "the numbers stay; a reference among them would lead to rows of another source")
+	}
+	if len(borrowed) > 0 {
+		lines = append(lines, "no keys of their own: "+list(borrowed, 10))
 	}
 	return lines
 }

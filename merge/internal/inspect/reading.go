@@ -105,6 +105,9 @@ func (v *vocabulary) thing(table string) []string {
 	for i := range w {
 		w[i] = singular(w[i])
 	}
+	if len(w) == 0 { // it has neither letters nor digits
+		return []string{table}
+	}
 	return w
 }
 

@@ -232,7 +232,7 @@ func (p *preflight) identities(ctx context.Context, source string, t *plan.Table
 	return nil
 }
 
-// identity is identities for some columns.
+// identity returns a [*plan.Error] if some columns do not tell the rows of a source apart.
 func (p *preflight) identity(ctx context.Context, source string, t *plan.Table, key []string) error {
 	s, err := p.conns.Source(ctx, source)
 	if err != nil {
