@@ -77,13 +77,40 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 	if j.Stages, err = j.Plan.Stages(j.Unchecked); err != nil {
 		return err
 	}
-	canonical, err := json.Marshal(j.Plan)
+	text, err := json.Marshal(j.Plan)
+	if err != nil {
+		return err
+	}
+	canonical, err := json.Marshal(undisputed(j.Plan))
 	if err != nil {
 		return err
 	}
 	hash := sha256.Sum256(canonical)
-	j.ID, j.Text = hex.EncodeToString(hash[:]), string(canonical)
+	j.ID, j.Text = hex.EncodeToString(hash[:]), string(text)
 	return nil
+}
+
+// undisputed returns what a plan does, without what was asked and who has decided: so people can close what a run has left
+// open, and verify that run.
+func undisputed(p *plan.Plan) *plan.Plan {
+	same := *p
+	same.Questions, same.Accepted, same.Tables = nil, nil, nil
+	for _, t := range p.Tables {
+		table := *t
+		table.Notes, table.Columns, table.Unique = nil, nil, nil
+		for _, c := range t.Columns {
+			column := *c
+			column.Decided, column.Suspects = false, nil
+			table.Columns = append(table.Columns, &column)
+		}
+		for _, u := range t.Unique {
+			unique := *u
+			unique.Decided, unique.Suspects = false, nil
+			table.Unique = append(table.Unique, &unique)
+		}
+		same.Tables = append(same.Tables, &table)
+	}
+	return &same
 }
 
 // Pause stops a run between two transactions, or lets it go on.
@@ -101,7 +128,8 @@ func (m *Merge) Pause(on bool) { m.job.Pauser.Paused.Store(on) }
 // [report.ErrMerged]), a clash without a rule ([*report.ClashError]), a reference to no row ([*report.OrphanError]), a
 // source that has changed ([*report.ChangedError]), a row that the target refuses ([*report.RowError]), tables that differ
 // from the plan ([*plan.Error]), the end of ctx, and failures of the databases ([*sqlsnow.DatabaseError]). Once the cause
-// is removed, call Run again. The plan may be changed for that until the first row is copied. If verification fails, Run
+// is removed, call Run again. The plan may be changed for that until the first row is copied. What was asked and who has
+// decided is no part of it: it may change at any time. If verification fails, Run
 // returns a [*report.VerifyError] and the report. If nothing is wrong and something was left open, it returns a
 // [*report.OpenError] and the report: the rows are copied and compared.
 func (m *Merge) Run(ctx context.Context) (*report.Report, error) {

@@ -139,12 +139,19 @@ func (c *command) writePlan(ctx context.Context, p *plan.Plan, sources []merge.S
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(c.plan, os.O_WRONLY|os.O_CREATE|flags, 0o644)
+	name := c.plan
+	if flags == os.O_TRUNC { // a plan that people have edited is replaced at once, or not at all
+		name += ".new"
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|flags, 0o644)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(b.Bytes())
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err == nil && name != c.plan {
+		err = os.Rename(name, c.plan)
+	}
+	return err
 }
 
 func (c *command) shorten(ctx context.Context, p *plan.Plan, sources []merge.Source, b *bytes.Buffer) error {

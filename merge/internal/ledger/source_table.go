@@ -107,9 +107,9 @@ func (s *SourceTable) Position(column string) int {
 	return slices.IndexFunc(s.Columns, func(c *plan.Column) bool { return c.Name == column })
 }
 
-// PrimaryKey returns what a row is told apart by: its values in [plan.Table.RowKey] or, where rows may be equal, what
+// RowKey returns what a row is told apart by: its values in [plan.Table.RowKey] or, where rows may be equal, what
 // [chunk.ReadCopies] read behind its values.
-func (s *SourceTable) PrimaryKey(values []any) []any {
+func (s *SourceTable) RowKey(values []any) []any {
 	if s.Content != nil {
 		return slices.Clone(values[len(s.Columns):])
 	}
@@ -145,7 +145,7 @@ func (s *SourceTable) read(ctx context.Context, session *chunk.Session, after, u
 
 // Describe returns what a row is told apart by, for people: where that is a hash, the row's values come with it.
 func (s *SourceTable) Describe(values []any) string {
-	text := sqlvalue.FormatKey(s.PrimaryKey(values))
+	text := sqlvalue.FormatKey(s.RowKey(values))
 	if s.Content != nil {
 		text += " " + sqlvalue.SampleRow(values[:len(s.Columns)])
 	}

@@ -146,7 +146,7 @@ func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64,
 		if len(rows) < limit {
 			break
 		}
-		after = t.PrimaryKey(rows[len(rows)-1])
+		after = t.RowKey(rows[len(rows)-1])
 	}
 	progress.end()
 	return f.end(ctx)

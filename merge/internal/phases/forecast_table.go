@@ -264,7 +264,7 @@ func (f *tableForecast) fits(values []any) bool {
 // longest returns a value with ids of the most digits in the place of those
 // that are new.
 func (f *tableForecast) longest(column *rekey.IDColumn, values []any) any {
-	v, _, err := column.Edit(&rekey.Row{Key: f.of.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
+	v, _, err := column.Edit(&rekey.Row{Key: f.of.RowKey(values), Old: values}, func(ref int, text string) (string, bool) {
 		if parent := column.Parents[ref]; parent != nil && parent.Rekeys {
 			return strconv.Itoa(math.MaxInt64), true
 		}

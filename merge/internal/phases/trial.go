@@ -264,7 +264,7 @@ func (x *trial) compare(ctx context.Context, f *tableForecast, hasher *chunk.Has
 			continue
 		}
 		want.Add(hasher.Row(row))
-		key := f.of.PrimaryKey(row)
+		key := f.of.RowKey(row)
 		at[sqlvalue.FormatKey(key)] = i
 		for n, v := range key {
 			key[n] = chunk.FitValue(x.Engine, v, f.of.Columns[f.of.Primary[n]])
@@ -284,7 +284,7 @@ func (x *trial) compare(ctx context.Context, f *tableForecast, hasher *chunk.Has
 	}
 	told := false
 	for _, row := range stored {
-		i, ok := at[sqlvalue.FormatKey(f.of.PrimaryKey(row))]
+		i, ok := at[sqlvalue.FormatKey(f.of.RowKey(row))]
 		if !ok {
 			continue
 		}
@@ -313,7 +313,7 @@ func (x *trial) standIn(f *tableForecast, values []any, v rekey.Verdict) []any {
 		row[f.of.Key] = stand(id)
 	}
 	for _, column := range f.columns {
-		v, lost, err := column.Edit(&rekey.Row{Key: f.of.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
+		v, lost, err := column.Edit(&rekey.Row{Key: f.of.RowKey(values), Old: values}, func(ref int, text string) (string, bool) {
 			parent := column.Parents[ref]
 			if parent == nil {
 				return "", false

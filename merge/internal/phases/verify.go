@@ -293,7 +293,7 @@ func (v *verifying) source(ctx context.Context, t *ledger.SourceTable, last ledg
 		return err
 	}
 	if len(rows) > 0 {
-		total.Fail(t.Failure(report.CheckSource, t.PrimaryKey(rows[0]), "the row is new since the run began"))
+		total.Fail(t.Failure(report.CheckSource, t.RowKey(rows[0]), "the row is new since the run began"))
 	}
 	source, err := v.others[0].Source(ctx, t.Source)
 	if err != nil {

@@ -99,7 +99,7 @@ type Held struct {
 func (c *Checker) References(ctx context.Context, column *IDColumn, rows [][]any, parents []*plan.Table) (all []Held, bad []*report.RowError, err error) {
 	wanted := map[*plan.Table][]int64{}
 	for i, values := range rows {
-		_, _, err := column.Edit(&Row{Key: column.table.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
+		_, _, err := column.Edit(&Row{Key: column.table.RowKey(values), Old: values}, func(ref int, text string) (string, bool) {
 			h := Held{Row: i, Ref: ref, Text: text, Missing: true}
 			if h.ID, h.Valid = sqlvalue.ParseID(text); h.Valid && parents[ref] != nil {
 				wanted[parents[ref]] = append(wanted[parents[ref]], h.ID)

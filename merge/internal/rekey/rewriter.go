@@ -35,7 +35,7 @@ var ErrKey = errors.New("its key is no integer of 64 bits")
 func (w *Rewriter) Rewrite(ctx context.Context, t *ledger.SourceTable, rows [][]any) ([]Row, error) {
 	out := make([]Row, len(rows))
 	for i, values := range rows {
-		out[i] = Row{Key: t.PrimaryKey(values), Old: values, Fate: ledger.Kept}
+		out[i] = Row{Key: t.RowKey(values), Old: values, Fate: ledger.Kept}
 	}
 	if err := w.fates(ctx, t, out); err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ func (v *verifier) Find(ctx context.Context, m *phases.Multiset) (*phases.Findin
 		if err := v.references(ctx, nil, there, nil, m.Elsewhere, found); err != nil {
 			return nil, err
 		}
-		after = m.Of.PrimaryKey(rows[len(rows)-1])
+		after = m.Of.RowKey(rows[len(rows)-1])
 		if len(rows) < limit {
 			return found, nil
 		}

@@ -69,11 +69,11 @@ func (c *copier) makeIDs(ctx context.Context, chunks []ledger.Chunk) error {
 			created, dated := dates.Of(row)
 			old, ok := row[part.Key].(int64)
 			if !ok {
-				return t.RowError(part.PrimaryKey(row), rekey.ErrKey)
+				return t.RowError(part.RowKey(row), rekey.ErrKey)
 			}
 			id, err := ids.Make(old, created, dated)
 			if err != nil {
-				return t.RowError(part.PrimaryKey(row), err)
+				return t.RowError(part.RowKey(row), err)
 			}
 			entries[i] = ledger.MapRow(t, old, ledger.Successor{ID: int64(id), Fate: ledger.Rekeyed})
 		}
@@ -130,7 +130,7 @@ func (c *copier) read(ctx context.Context, t *ledger.SourceTable, chunks []ledge
 	at := -1
 	for _, each := range chunks {
 		at += int(each.Read)
-		if got := sqlvalue.FormatKey(t.PrimaryKey(values[at])); got != sqlvalue.FormatKey(each.Hi) {
+		if got := sqlvalue.FormatKey(t.RowKey(values[at])); got != sqlvalue.FormatKey(each.Hi) {
 			return nil, c.changed(each.Hi, "row "+got+" is in its place")
 		}
 	}

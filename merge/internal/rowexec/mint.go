@@ -99,7 +99,7 @@ func (m *minter) decide(ctx context.Context, rows [][]any) error {
 	m.entries, m.changes, m.chunks = m.entries[:0], m.changes[:0], m.chunks[:0]
 	all := make([]rekey.Row, len(rows))
 	for i, values := range rows {
-		all[i] = rekey.Row{Key: m.part.PrimaryKey(values), Old: values, New: slices.Clone(values), Fate: ledger.Kept}
+		all[i] = rekey.Row{Key: m.part.RowKey(values), Old: values, New: slices.Clone(values), Fate: ledger.Kept}
 	}
 	if err := m.rewriter.References(ctx, m.part, all, (*plan.Column).DropsRows); err != nil {
 		return err

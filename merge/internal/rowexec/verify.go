@@ -104,7 +104,7 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 			found.Rekeyed++
 			v.order(r, found)
 		}
-		key := t.PrimaryKey(r.New)
+		key := t.RowKey(r.New)
 		at[v.keyOf(key)] = i
 		for n, value := range key {
 			key[n] = chunk.FitValue(v.Engine, value, t.Columns[t.Primary[n]])
@@ -117,7 +117,7 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 	}
 	seen := make([]bool, len(rows))
 	for _, got := range there {
-		i, ok := at[v.keyOf(t.PrimaryKey(got))]
+		i, ok := at[v.keyOf(t.RowKey(got))]
 		if !ok {
 			continue // its key is equal to one of ours for the database: ours is missing, then
 		}
@@ -134,7 +134,7 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 	for i, r := range rows {
 		if r.New != nil && !seen[i] {
 			f := t.Failure(report.CheckRows, r.Key, "the row is missing")
-			f.Target = sqlvalue.FormatKey(t.PrimaryKey(r.New))
+			f.Target = sqlvalue.FormatKey(t.RowKey(r.New))
 			found.Fail(f)
 		}
 	}
@@ -184,7 +184,7 @@ func (v *verifier) differences(r rekey.Row, got []any, begin, end int, found *ph
 	for n, c := range v.all.Columns[begin:end] {
 		if n += begin; !v.hasher.Equal(n, r.New[n], got[n]) {
 			f := v.Table.Failure(report.CheckRows, r.Key, "want %s, got %s", sqlvalue.Sample(r.New[n]), sqlvalue.Sample(got[n]))
-			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.Table.PrimaryKey(got))
+			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.Table.RowKey(got))
 			found.Fail(f)
 		}
 	}
@@ -227,7 +227,7 @@ func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]a
 			if err != nil {
 				return err
 			}
-			key := v.all.PrimaryKey(there[h.Row])
+			key := v.all.RowKey(there[h.Row])
 			failure := t.Failure(report.CheckReference, nil, "%s", reason)
 			failure.Column, failure.Target = c.Name, sqlvalue.FormatKey(key)
 			if i, ok := at[v.keyOf(key)]; ok {
