@@ -10,6 +10,11 @@ import (
 // Decide answers a question of the plan: it gives the question's columns the roles that follow from the answer, see
 // [Question.Answer]. Values for no row, and what becomes of orphans, stay as they are.
 func (p *Plan) Decide(q *Question, answer string) error {
+	return p.decide(q, answer, func(*Column) bool { return true })
+}
+
+// decide answers a question for some of its columns.
+func (p *Plan) decide(q *Question, answer string, of func(*Column) bool) error {
 	var s state
 	switch {
 	case answer == AnswerEach:
@@ -24,7 +29,7 @@ func (p *Plan) Decide(q *Question, answer string) error {
 	before := p.keyed()
 	for _, t := range p.Tables {
 		for _, c := range t.Columns {
-			if slices.Contains(q.Columns, place{t, c}.raw()) {
+			if slices.Contains(q.Columns, place{t, c}.raw()) && of(c) {
 				one, err := resolve(c.state(), []claim{{rank: rankPattern, state: s, keep: true, agree: answer == AnswerEach}})
 				if err != nil {
 					return err
@@ -103,15 +108,16 @@ func (t *Table) addPrimaryKey(p *Plan) {
 }
 
 // AcceptCertain answers the questions that have no answer and a best candidate of at least a certainty, from 0 to 1. It
-// returns them, the most certain first, and adds a line about each to Accepted, since nobody has looked at it.
+// returns them, the most certain first, and adds a line about each to Accepted, since nobody has looked at it. Columns that are
+// decided by themselves stay as they are.
 func (p *Plan) AcceptCertain(certainty float64) ([]*Question, error) {
 	var taken []*Question
 	for _, q := range p.Questions {
 		best := q.Best()
-		if q.Answer != "" || best == nil || !(best.Certainty >= certainty) {
+		if q.Answer != "" || p.decided(q) || best == nil || !(best.Certainty >= certainty) {
 			continue
 		}
-		if err := p.Decide(q, best.Answer); err != nil {
+		if err := p.decide(q, best.Answer, func(c *Column) bool { return !c.Decided }); err != nil {
 			return taken, err
 		}
 		taken = append(taken, q)

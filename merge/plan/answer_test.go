@@ -61,6 +61,19 @@ func TestAcceptCertain(t *testing.T) {
 	}
 }
 
+// What people have decided on a column counts more than an answer that nobody has looked at.
+func TestAcceptCertainKeepsDecisions(t *testing.T) {
+	p := askedGame()
+	sender := p.Table("mail").Column("sender")
+	sender.Role, sender.Refers, sender.None, sender.Decided = plan.RolePlain, nil, nil, true
+	if _, err := p.AcceptCertain(0.98); err != nil {
+		t.Fatal(err)
+	}
+	if receiver := p.Table("mail").Column("receiver"); sender.Role != plan.RolePlain || receiver.Role != plan.RoleReference {
+		t.Errorf("got the roles %s and %s, want plain and reference", sender.Role, receiver.Role)
+	}
+}
+
 func TestDecide(t *testing.T) {
 	p := askedGame()
 	if err := p.Decide(p.Questions[0], "nobody"); err == nil || p.Questions[0].Answer != "" {

@@ -210,68 +210,6 @@ func (p *preflight) running(ctx context.Context) (open []report.Open, err error)
 	return open, nil
 }
 
-// identities returns a [*plan.Error] if the primary key that the plan gives a table, or the key of its rows, does not tell the
-// rows of a source apart.
-func (p *preflight) identities(ctx context.Context, source string, t *plan.Table) error {
-	found := tableOf(p.sources[source], t.Name)
-	if found == nil {
-		return nil
-	}
-	keys := [][]string{t.PrimaryKey}
-	if key := t.RowKey(); !slices.Equal(key, t.PrimaryKey) {
-		keys = append(keys, key)
-	}
-	for _, key := range keys {
-		if len(key) == 0 || p.Engine.Kind != sqlsnow.SQLite && tellsApart(found, key) {
-			continue
-		}
-		if err := p.identity(ctx, source, t, key); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// identity returns a [*plan.Error] if some columns do not tell the rows of a source apart.
-func (p *preflight) identity(ctx context.Context, source string, t *plan.Table, key []string) error {
-	s, err := p.conns.Source(ctx, source)
-	if err != nil {
-		return err
-	}
-	list, table := p.Engine.QuoteAll(key), p.Engine.Quote(t.Name)
-	var unknown []string
-	for _, name := range key {
-		unknown = append(unknown, p.Engine.Quote(name)+" IS NULL")
-	}
-	for _, q := range []struct{ text, reason string }{
-		{"SELECT COUNT(*) FROM " + table + " WHERE " + strings.Join(unknown, " OR "), "%d rows of source %q have NULL in the key %q of the plan"},
-		{
-			"SELECT COUNT(*) FROM (SELECT COUNT(*) AS n FROM " + table + " GROUP BY " + list + " HAVING COUNT(*) > 1) AS equals",
-			"%d values of the key %[3]q of the plan are those of several rows of source %[2]q each",
-		},
-	} {
-		var n int64
-		if err := s.QueryRowContext(ctx, q.text).Scan(&n); err != nil {
-			return p.Engine.Failed("look for rows of table "+strconv.Quote(t.Name)+" with equal keys", err)
-		}
-		if n > 0 {
-			return &plan.Error{Table: t.Name, Reason: fmt.Sprintf(q.reason, n, source, key)}
-		}
-	}
-	return nil
-}
-
-// tellsApart reports whether a source itself sees to it that the values of columns are of one row each.
-func tellsApart(t *catalog.Table, columns []string) bool {
-	within := func(key []string) bool {
-		return len(key) > 0 && !slices.ContainsFunc(key, func(name string) bool { return !slices.Contains(columns, name) })
-	}
-	known := func(columns []string) bool { // not NULL
-		return !slices.ContainsFunc(columns, func(name string) bool { c := t.Column(name); return c == nil || c.Nullable })
-	}
-	return known(columns) && (within(t.PrimaryKey) || slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool { return within(u.Columns) }))
-}
-
 // ledger returns an error if the ledger could not be made in the target, or not be written.
 func (p *preflight) ledger(ctx context.Context) error {
 	const name = "snow_merge_lease"
