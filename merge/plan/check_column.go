@@ -126,7 +126,7 @@ func (c *columnChecker) key() {
 		return
 	}
 	unique := slices.ContainsFunc(c.table.Unique, func(u *Unique) bool { return slices.Equal(u.Columns, alone) })
-	c.faultIf(!unique, "is a key, but neither the whole primary key nor a unique key of its own")
+	c.faultIf(!unique, "is a key, but neither the whole primary key nor a unique key of its own: add one to unique of the table")
 	c.faultIf(c.column.Nullable, "is a key, but can be NULL")
 	c.faultIf(len(c.column.Sources) > 0, "is a key, so all the sources of the table must have it")
 }

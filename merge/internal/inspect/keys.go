@@ -37,10 +37,11 @@ type field struct {
 	none     []string // sampled values that stand for no row
 	bits     int
 	text     bool
-	alone    bool // it tells rows apart without other columns: the primary key, or a key beside one
-	member   bool // it is in the primary key
-	indexed  bool // an index begins with it
-	flags    bool // 0 and 1 are all it has
+	unique   *plan.Unique // which isKey has added to the table, or nil
+	alone    bool         // it tells rows apart without other columns: the primary key, or a key beside one
+	member   bool         // it is in the primary key
+	indexed  bool         // an index begins with it
+	flags    bool         // 0 and 1 are all it has
 	claims   []*claim
 	named    bool    // it is named after some table, or a part of it
 	could    bool    // by its values alone it may hold ids of some table
@@ -145,8 +146,8 @@ func (s *solver) isKey(f *field) bool {
 	}
 	alone := []string{f.column.Name}
 	if !slices.ContainsFunc(f.table.Unique, func(u *plan.Unique) bool { return slices.Equal(u.Columns, alone) }) {
-		f.table.Unique = append(f.table.Unique, &plan.Unique{Columns: alone, Rule: plan.RuleFail})
-		f.table.AddNote("primary key %q: its column %s alone tells rows apart, and numbers them", f.table.PrimaryKey, f.column.Name)
+		f.unique = &plan.Unique{Columns: alone, Rule: plan.RuleFail}
+		f.table.Unique = append(f.table.Unique, f.unique)
 	}
 	f.column.Role, f.alone = plan.RoleKey, true
 	return true

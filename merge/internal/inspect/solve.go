@@ -66,6 +66,7 @@ func (s *solver) keysOf(ctx context.Context) {
 		if best != nil && best.name >= 1 && best.score() > k.own && !s.follows(best.key, k) {
 			k.verdict = verdict{key: best.key, certainty: min(best.most(), certainty(best.score()-k.own))}
 			k.column.Role = plan.RolePlain
+			k.table.Unique = slices.DeleteFunc(k.table.Unique, func(u *plan.Unique) bool { return u == k.unique })
 			for _, f := range s.fields {
 				f.claims = slices.DeleteFunc(f.claims, func(c *claim) bool { return c.key == k })
 			}
@@ -75,6 +76,9 @@ func (s *solver) keysOf(ctx context.Context) {
 				lead -= best.score()
 			}
 			k.verdict = verdict{isOwn: true, certainty: certainty(lead)}
+			if k.unique != nil {
+				k.table.AddNote("primary key %q: its column %s alone tells rows apart, and numbers them", k.table.PrimaryKey, k.column.Name)
+			}
 		}
 	}
 	for _, k := range s.keys {

@@ -1,7 +1,6 @@
 package phases
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +37,7 @@ type tableForecast struct {
 	of      *ledger.SourceTable
 	row     *report.TableForecast
 	columns []*rekey.IDColumn
-	into    [][]*plan.Column // for each of the table's what it must fit: the column that Schema makes, and the one that the target has
+	into    []*plan.Column // for each of the table's the column of the target that it must fit
 	source  *rekey.Checker
 	dates   *rekey.Dates // nil if no ids are made, or none are dated
 	now     time.Time
@@ -81,17 +80,16 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	return err
 }
 
-// inTarget returns a column as Schema makes it and, if the target has it already, as it is there.
-func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) []*plan.Column {
-	made := *c
-	made.Type = d.Plan.TargetType(t, c)
-	all := []*plan.Column{&made}
+// inTarget returns a column as the target has it or, if it is missing there, as Schema makes it.
+func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) *plan.Column {
 	if table := tableOf(d.before.target, t.Name); table != nil {
-		if there := columnOf(table.Table, c.Name); there != nil && (there.Type != made.Type || there.Nullable != made.Nullable) {
-			all = append(all, there)
+		if there := columnOf(table.Table, c.Name); there != nil {
+			return there
 		}
 	}
-	return all
+	made := *c
+	made.Type = d.Plan.TargetType(t, c)
+	return &made
 }
 
 func (f *tableForecast) end(ctx context.Context) error {
@@ -244,10 +242,7 @@ func (f *tableForecast) fits(values []any) bool {
 		if i := slices.IndexFunc(f.columns, func(column *rekey.IDColumn) bool { return column.At == n }); i >= 0 && v != nil {
 			v = f.longest(f.columns[i], values)
 		}
-		var reason string
-		for _, into := range f.into[n] {
-			reason = cmp.Or(reason, misfit(f.Engine.Kind, into, v))
-		}
+		reason := misfit(f.Engine.Kind, f.into[n], v)
 		if _, ok := v.(int64); reason == "" && n == f.of.Key && f.of.Mapped && !ok {
 			reason = rekey.ErrKey.Error()
 		}

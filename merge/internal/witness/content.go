@@ -114,11 +114,17 @@ func (w *Witness) raw(alias string, columns []*plan.Column) string {
 	return "CONCAT_WS('|', " + strings.Join(parts, ", ") + ")"
 }
 
-// identifies reports whether a unique key sees to it that no two rows have the same content.
-func identifies(t *plan.Table, content []*plan.Column) bool {
-	return slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool {
-		return !slices.ContainsFunc(u.Columns, func(name string) bool {
-			return !slices.ContainsFunc(content, func(c *plan.Column) bool { return c.Name == name && !c.Nullable })
+// identifies reports whether the target itself sees to it that no two rows of a table have the same content.
+func (w *Witness) identifies(t *plan.Table, content []*plan.Column) bool {
+	found := w.Target.Catalog.Table(t.Name)
+	if found == nil {
+		return false
+	}
+	within := func(key []string) bool {
+		return len(key) > 0 && !slices.ContainsFunc(key, func(name string) bool {
+			is := found.Column(name)
+			return is == nil || is.Nullable || !slices.ContainsFunc(content, func(c *plan.Column) bool { return c.Name == name })
 		})
-	})
+	}
+	return within(found.PrimaryKey) || slices.ContainsFunc(found.Unique, func(u *plan.Unique) bool { return within(u.Columns) })
 }

@@ -177,7 +177,7 @@ func (w *Witness) shared(ctx context.Context, t *plan.Table) (map[string]bool, b
 	if len(content) == 0 {
 		return nil, false, nil
 	}
-	if identifies(t, content) {
+	if w.identifies(t, content) {
 		return nil, true, nil
 	}
 	text := w.text("p", content)
