@@ -78,8 +78,12 @@ func TestMyISAM(t *testing.T) {
 		t.Fatal(err)
 	}
 	var bad *plan.Error
-	if _, err := m.DryRun(t.Context()); !errors.As(err, &bad) || bad.Table != "bags" {
-		t.Errorf("dry run: got %v, want an error of table bags", err)
+	forecast, err := m.DryRun(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := forecast.Err(); !errors.As(err, &bad) || bad.Table != "bags" || len(forecast.Stops) != 1 {
+		t.Errorf("dry run: got %v, want an error of table bags alone", err)
 	}
 	if _, err := m.Run(t.Context()); !errors.As(err, &bad) || bad.Table != "bags" {
 		t.Errorf("run: got %v, want an error of table bags", err)

@@ -49,10 +49,7 @@ func (p *preflight) check(ctx context.Context) error {
 			return fmt.Errorf("the target: %w", &sqlsnow.ClockError{Database: there, Local: here, MaxSkew: maxSkew})
 		}
 	}
-	errs, err := p.withoutTransactions(ctx)
-	if err != nil {
-		return err
-	}
+	var errs []error
 	for _, source := range p.Plan.Sources {
 		missing, err := p.missing(ctx, source)
 		if err != nil {

@@ -22,6 +22,9 @@ func (p *preflight) stops(ctx context.Context) (errs []error, err error) {
 	if p.target, err = catalog.Read(ctx, p.Engine.Kind, p.conns.Target); err != nil {
 		return nil, p.Engine.Failed("inspect the target", err)
 	}
+	if errs, err = p.withoutTransactions(ctx); err != nil {
+		return nil, err
+	}
 	if err := p.fits(ctx); err != nil {
 		errs = append(errs, err)
 	}
