@@ -201,7 +201,7 @@ func (s *solver) speak() {
 // references decides what the fields that are no keys hold.
 func (s *solver) references(ctx context.Context) {
 	s.fields = slices.DeleteFunc(s.fields, func(f *field) bool { // found to be something else
-		return f.column.Role != plan.RolePlain && f.column.Role != plan.RoleKey
+		return f.column.Role != plan.RolePlain && f.column.Role != plan.RoleKey || f.column.Name == f.table.Created
 	})
 	s.speak()
 	for _, f := range s.fields {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -205,8 +206,8 @@ func (x *trial) rows(ctx context.Context, f *tableForecast, rows [][]any, verdic
 		if err != nil {
 			return err
 		}
-		for i, err := range refused {
-			x.tell(f, f.of.Describe(were[begin+i]), "", x.Engine.Failed("insert", err))
+		for _, i := range slices.Sorted(maps.Keys(refused)) {
+			x.tell(f, f.of.Describe(were[begin+i]), "", x.Engine.Failed("insert", refused[i]))
 		}
 		if f.copies != nil {
 			f.copies.add(are[begin:end], refused)
