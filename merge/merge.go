@@ -81,7 +81,7 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	canonical, err := json.Marshal(undisputed(j.Plan))
+	canonical, err := json.Marshal(effects(j.Plan))
 	if err != nil {
 		return err
 	}
@@ -90,17 +90,21 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 	return nil
 }
 
-// undisputed returns what a plan does, without what was asked and who has decided: so people can close what a run has left
-// open, and verify that run.
-func undisputed(p *plan.Plan) *plan.Plan {
+// effects returns what a plan does with rows, without what was asked, who has decided, and what rows do not depend on: so people
+// can close what a run has left open, and verify that run.
+func effects(p *plan.Plan) *plan.Plan {
 	same := *p
-	same.Questions, same.Accepted, same.Tables = nil, nil, nil
+	same.Notes, same.Questions, same.Accepted, same.Tables = nil, nil, nil, nil
 	for _, t := range p.Tables {
+		if t.Skip {
+			same.Tables = append(same.Tables, &plan.Table{Name: t.Name, Skip: true})
+			continue
+		}
 		table := *t
-		table.Notes, table.Columns, table.Unique = nil, nil, nil
+		table.Comment, table.Indexes, table.Notes, table.Columns, table.Unique = "", nil, nil, nil, nil
 		for _, c := range t.Columns {
 			column := *c
-			column.Decided, column.Suspects = false, nil
+			column.Comment, column.Decided, column.Suspects = "", false, nil
 			table.Columns = append(table.Columns, &column)
 		}
 		for _, u := range t.Unique {
