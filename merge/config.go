@@ -74,9 +74,23 @@ type Config struct {
 	// superusers, and runs no triggers then.
 	WithoutForeignKeys bool
 
+	// Codecs find the ids in columns of [plan.RolePacked] whose format is codec and a name.
+	Codecs map[string]Codec
+
 	// WitnessAll makes [Merge.Verify] compare the contents of the rows that all references lead to, and not only those of about
 	// 20,000 rows of each table.
 	WitnessAll bool
+}
+
+// A Codec finds the ids inside of values, where nothing that a plan can say describes them. It must be safe for concurrent use.
+type Codec interface {
+	// Replace calls id for each id in value, with the place that it is at, which the plan's column names, and returns the value
+	// with what id returned in their places, and all else as it was. NULL is not passed. A value that it can't read, or in
+	// which an id has no room, is an error, and so is what id returned as one.
+	//
+	// A dry run calls it with ids of 63 bits in the place of new ones. What it returns is read again by it: if the ids are not
+	// those that were to be in their places, in the same order, the row is an error.
+	Replace(value []byte, id func(place string, id int64) (int64, error)) ([]byte, error)
 }
 
 // An Assertion is a number that a merge must not change: in the end the target's number is the sum of what the sources

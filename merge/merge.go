@@ -15,6 +15,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/mysqlexec"
+	"github.com/shardsnow/snow/merge/internal/packed"
 	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rowexec"
 	"github.com/shardsnow/snow/merge/plan"
@@ -34,6 +35,14 @@ func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, c
 		Target:      target, Sources: map[string]*sql.DB{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
 		Unchecked: cfg.WithoutForeignKeys, WitnessAll: cfg.WitnessAll, Events: cfg.Events, Pauser: chunk.Pauser{File: cfg.PauseFile},
 	}}
+	for name, codec := range cfg.Codecs {
+		if m.job.Codecs.Hooks == nil {
+			m.job.Codecs.Hooks = map[string]packed.Hook{}
+		}
+		if codec != nil {
+			m.job.Codecs.Hooks[name] = codec
+		}
+	}
 	for _, a := range cfg.Assertions {
 		m.job.Assertions = append(m.job.Assertions, phases.Assertion(a))
 	}
@@ -67,6 +76,17 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 	}
 	if j.Target == nil {
 		return &snow.FieldError{Field: "target", Value: "nil", Bound: "want a database"}
+	}
+	j.Codecs.Dialect = d
+	for _, t := range j.Plan.Tables {
+		for _, c := range t.Columns {
+			if c.Role != plan.RolePacked || t.Skip {
+				continue
+			}
+			if _, _, err := j.Codecs.Of(t, c); err != nil {
+				return err
+			}
+		}
 	}
 	if err := cfg.apply(j); err != nil {
 		return err

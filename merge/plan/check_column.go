@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
@@ -62,7 +63,7 @@ func (c *columnChecker) check() {
 		if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && s.Kind != sqltype.Integer {
 			c.fault("is a key, but type %q is no integer", column.Type)
 		}
-	case RoleReference, RoleList, RoleJSON, RolePolymorphic:
+	case RoleReference, RoleList, RoleJSON, RolePolymorphic, RolePacked:
 		c.reference()
 		c.parents()
 		switch {
@@ -70,9 +71,11 @@ func (c *columnChecker) check() {
 			c.fault("orphans %q: want null, drop or nothing", column.Orphans)
 		case column.Orphans == OrphansNull && !column.Nullable && (column.Role == RoleReference || column.Role == RolePolymorphic):
 			c.fault("orphans become null, but it is not nullable")
+		case column.Orphans == OrphansNull && column.Role == RolePacked:
+			c.fault("orphans become null, but nothing in a packed value can: want drop or nothing")
 		}
 	default:
-		c.fault("role %q: want plain, key, reference, json, list or polymorphic", column.Role)
+		c.fault("role %q: want plain, key, reference, json, list, polymorphic or packed", column.Role)
 	}
 }
 
@@ -113,9 +116,16 @@ func (c *columnChecker) reference() {
 			c.fault("by is %q: want another column of role plain", column.By)
 			return
 		}
-		for _, source := range c.plan.SourcesOf(c.table) {
-			c.faultIf(column.In(source) && !by.In(source), "by is %q, which source %q does not have", column.By, source)
-		}
+		c.beside(by)
+	case RolePacked:
+		c.packed(s)
+	}
+}
+
+// beside complains of a column that sources do not have which have this one.
+func (c *columnChecker) beside(by *Column) {
+	for _, source := range c.plan.SourcesOf(c.table) {
+		c.faultIf(c.column.In(source) && !by.In(source), "by is %q, which source %q does not have", by.Name, source)
 	}
 }
 
@@ -135,7 +145,7 @@ func (c *columnChecker) key() {
 func (c *columnChecker) parents() {
 	for _, r := range c.column.Refers {
 		switch parent := c.plan.Table(r.Table); {
-		case r.Table == "" && c.column.Role == RolePolymorphic:
+		case r.Table == "" && (c.column.Role == RolePolymorphic || c.column.Role == RolePacked && strings.HasPrefix(c.column.Format, "bits ")):
 		case parent == nil:
 			c.fault("refers to table %q, which does not exist", r.Table)
 		case parent.Skip:

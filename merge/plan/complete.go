@@ -184,7 +184,7 @@ func (c *completer) sections() {
 
 // thereOf leaves out the kinds and paths of tables that the sources do not have: a value of such a kind stops a run.
 func (c *completer) thereOf(s state, names []Name) state {
-	if s.role != RolePolymorphic && s.role != RoleJSON {
+	if s.role != RolePolymorphic && s.role != RoleJSON && s.role != RolePacked {
 		return s
 	}
 	var there []*Reference

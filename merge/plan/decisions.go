@@ -43,14 +43,16 @@ type Decisions struct {
 	Schema []Name `yaml:"schema,omitempty,flow"`
 }
 
-// A Meaning says whose ids the values of some columns are: one of To, List, JSON and By.
+// A Meaning says whose ids the values of some columns are: one of To, List, JSON, By and Format.
 type Meaning struct {
 	To        string  `yaml:"to,omitempty"`        // RoleReference: the table that has the rows
 	List      string  `yaml:"list,omitempty"`      // RoleList: the same
-	Separator string  `yaml:"separator,omitempty"` // of a list; none means a comma
+	Separator string  `yaml:"separator,omitempty"` // of a list or of fields; none means a comma
 	JSON      Pairs   `yaml:"json,omitempty"`      // RoleJSON: path: table
-	By        string  `yaml:"by,omitempty"`        // RolePolymorphic: the column beside them whose value selects the table
+	By        string  `yaml:"by,omitempty"`        // RolePolymorphic: the column beside them whose value selects the table. With Format high or low, the column with the other half
 	Kinds     Pairs   `yaml:"kinds,omitempty"`     // with By, value: table, or plain where the values are no ids
+	Format    string  `yaml:"format,omitempty"`    // RolePacked: how ids are packed in the values: bits N, high N, low N, fixed, fields, regexp EXPRESSION, php, lua or codec NAME
+	IDs       Pairs   `yaml:"ids,omitempty"`       // with Format, place: table; with bits, plain where the values are no ids
 	None      Values  `yaml:"none,omitempty,flow"` // values that stand for no row
 	Orphans   Orphans `yaml:"orphans,omitempty"`   // what to do with the id of a row that does not exist
 	Proposed  bool    `yaml:"proposed,omitempty"`  // Inspect found it, and nobody has confirmed it

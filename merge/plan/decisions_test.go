@@ -206,7 +206,7 @@ func TestDecisionsErrors(t *testing.T) {
 		{"two names", "plain: [mail.sender]\nkeys: [mail.sender]\n", `line 4: "mail.sender" is plain here, and key by "mail.sender" of line 5`},
 		{"two patterns", "plain: ['mail.s*']\nkeys: ['mail.*r']\n", `and key by "mail.*r" of line 5`},
 		{"a pattern and an answer", "plain: ['*.guid']\nquestions:\n- {name: g, text: '?', columns: [character_aura.guid], answer: guild}\n", "and plain by"},
-		{"two of to, list and json", "references:\n- {to: guild, list: guild, columns: [mail.sender]}\n", "want one of to, list, json and by"},
+		{"two of to, list and json", "references:\n- {to: guild, list: guild, columns: [mail.sender]}\n", "want one of to, list, json, by and format"},
 		{"no columns", "references:\n- {to: guild}\n", "no columns"},
 		{"an answer that is nothing", "questions:\n- {name: g, text: '?', columns: [mail.sender], answer: mails}\n", `line 5: the answer "mails" is no table`},
 		{"a bad backslash", `plain: ['mail.\s']` + "\n", "backslash"},

@@ -86,7 +86,7 @@ func (d *describer) of(t reflect.Type) object {
 	case reflect.TypeFor[plan.Rule]():
 		return object{"enum": []any{plan.RuleFail, plan.RuleSuffix, plan.RuleKeep, plan.RuleMatch}}
 	case reflect.TypeFor[plan.Role]():
-		return object{"enum": []any{plan.RolePlain, plan.RoleKey, plan.RoleReference, plan.RoleJSON, plan.RoleList, plan.RolePolymorphic, plan.RoleUndecided}}
+		return object{"enum": []any{plan.RolePlain, plan.RoleKey, plan.RoleReference, plan.RoleJSON, plan.RoleList, plan.RolePolymorphic, plan.RolePacked, plan.RoleUndecided}}
 	case reflect.TypeFor[plan.TableChanges]():
 		table := d.of(reflect.TypeFor[plan.Table]())
 		return object{"type": "object", "additionalProperties": table}

@@ -14,21 +14,22 @@ type state struct {
 	refers    []*Reference
 	by        string
 	separator string
+	format    string
 	none      []string
 	orphans   Orphans
 	decided   bool
 }
 
 func (c *Column) state() state {
-	return state{c.Role, c.Refers, c.By, c.Separator, c.None, c.Orphans, c.Decided}
+	return state{c.Role, c.Refers, c.By, c.Separator, c.Format, c.None, c.Orphans, c.Decided}
 }
 
 func (c *Column) set(s state) {
-	c.Role, c.Refers, c.By, c.Separator, c.None, c.Orphans, c.Decided = s.role, s.refers, s.by, s.separator, s.none, s.orphans, s.decided
+	c.Role, c.Refers, c.By, c.Separator, c.Format, c.None, c.Orphans, c.Decided = s.role, s.refers, s.by, s.separator, s.format, s.none, s.orphans, s.decided
 }
 
 func (s state) equal(other state) bool {
-	return s.role == other.role && s.by == other.by && s.separator == other.separator && s.orphans == other.orphans && s.decided == other.decided &&
+	return s.role == other.role && s.by == other.by && s.separator == other.separator && s.format == other.format && s.orphans == other.orphans && s.decided == other.decided &&
 		slices.Equal(s.none, other.none) && slices.EqualFunc(s.refers, other.refers, func(a, b *Reference) bool { return *a == *b })
 }
 
@@ -99,30 +100,33 @@ func (q *Asked) propose(s state) bool {
 func (m *Meaning) state() (state, error) {
 	s := state{none: m.None, orphans: m.Orphans, decided: !m.Proposed}
 	kinds := 0
-	for _, is := range []bool{m.To != "", m.List != "", len(m.JSON) > 0, m.By != ""} {
+	for _, is := range []bool{m.To != "", m.List != "", len(m.JSON) > 0, m.By != "" && m.Format == "", m.Format != ""} {
 		if is {
 			kinds++
 		}
 	}
 	switch {
 	case kinds != 1:
-		return s, errors.New("want one of to, list, json and by")
-	case m.Separator != "" && m.List == "":
-		return s, errors.New("separator is for list")
-	case (len(m.Kinds) > 0) != (m.By != ""):
+		return s, errors.New("want one of to, list, json, by and format")
+	case m.Separator != "" && m.List == "" && m.Format == "":
+		return s, errors.New("separator is for list and format")
+	case (len(m.Kinds) > 0) != (m.By != "" && m.Format == ""):
 		return s, errors.New("by and kinds need each other")
+	case (len(m.IDs) > 0) != (m.Format != ""):
+		return s, errors.New("format and ids need each other")
 	case m.To != "":
 		s.role, s.refers = RoleReference, []*Reference{{Table: m.To}}
 	case m.List != "":
 		s.role, s.refers, s.separator = RoleList, []*Reference{{Table: m.List}}, m.Separator
+	case m.Format != "":
+		s.role, s.format, s.by, s.separator = RolePacked, m.Format, m.By, m.Separator
+		for _, place := range m.IDs {
+			s.refers = append(s.refers, &Reference{Path: place.Key, Table: tableOf(place.Value)})
+		}
 	case m.By != "":
 		s.role, s.by = RolePolymorphic, m.By
 		for _, kind := range m.Kinds {
-			r := &Reference{Value: kind.Key, Table: kind.Value}
-			if r.Table == AnswerPlain {
-				r.Table = ""
-			}
-			s.refers = append(s.refers, r)
+			s.refers = append(s.refers, &Reference{Value: kind.Key, Table: tableOf(kind.Value)})
 		}
 	default:
 		s.role = RoleJSON
@@ -133,10 +137,22 @@ func (m *Meaning) state() (state, error) {
 	return s, nil
 }
 
+// tableOf returns the table of a pair, or none for plain.
+func tableOf(text string) string {
+	if text == AnswerPlain {
+		return ""
+	}
+	return text
+}
+
 // meaning is the inverse of Meaning.state. It returns nil for what a Meaning can't say.
 func (s state) meaning() *Meaning {
 	m := &Meaning{None: s.none, Orphans: s.orphans, Proposed: !s.decided}
 	for _, r := range s.refers {
+		table := r.Table
+		if table == "" {
+			table = AnswerPlain
+		}
 		switch s.role {
 		case RoleReference:
 			m.To = r.Table
@@ -144,15 +160,13 @@ func (s state) meaning() *Meaning {
 			m.List, m.Separator = r.Table, s.separator
 		case RoleJSON:
 			m.JSON = append(m.JSON, Pair{r.Path, r.Table})
+		case RolePacked:
+			m.Format, m.By, m.Separator, m.IDs = s.format, s.by, s.separator, append(m.IDs, Pair{r.Path, table})
 		case RolePolymorphic:
-			table := r.Table
-			if table == "" {
-				table = AnswerPlain
-			}
 			m.By, m.Kinds = s.by, append(m.Kinds, Pair{r.Value, table})
 		}
 	}
-	if again, err := m.state(); err != nil || !again.equal(s) || hasTwice(m.JSON) || hasTwice(m.Kinds) {
+	if again, err := m.state(); err != nil || !again.equal(s) || hasTwice(m.JSON) || hasTwice(m.Kinds) || hasTwice(m.IDs) {
 		return nil
 	}
 	return m
@@ -190,6 +204,9 @@ func (s state) String() string {
 	}
 	if s.by != "" {
 		text += fmt.Sprintf(" by %q", s.by)
+	}
+	if s.format != "" {
+		text += fmt.Sprintf(", format %q", s.format)
 	}
 	if s.separator != "" {
 		text += fmt.Sprintf(", separator %q", s.separator)

@@ -84,12 +84,13 @@ type Column struct {
 
 	Role Role `json:"role" yaml:"role"`
 
-	// Refers says whose ids the values are: one Reference for RoleReference and RoleList, one for each path for RoleJSON, one
-	// for each value of By for RolePolymorphic. Other roles ignore it, and the four fields after it.
+	// Refers says whose ids the values are: one Reference for RoleReference and RoleList, one for each path for RoleJSON and
+	// RolePacked, one for each value of By for RolePolymorphic. Other roles ignore it, and the five fields after it.
 	Refers []*Reference `json:"refers,omitempty" yaml:"refers,omitempty"`
 
-	By        string   `json:"by,omitempty" yaml:"by,omitempty"`               // RolePolymorphic: the column whose value selects the Reference; NULL counts as the empty text
-	Separator string   `json:"separator,omitempty" yaml:"separator,omitempty"` // RoleList: what is between the ids; none means a comma
+	By        string   `json:"by,omitempty" yaml:"by,omitempty"`               // RolePolymorphic: the column whose value selects the Reference; NULL counts as the empty text. RolePacked: the column with the other half
+	Separator string   `json:"separator,omitempty" yaml:"separator,omitempty"` // RoleList, and RolePacked of fields: what is between the ids; none means a comma
+	Format    string   `json:"format,omitempty" yaml:"format,omitempty"`       // RolePacked: how ids are packed: bits N, high N, low N, fixed, fields, regexp EXPRESSION, php, lua or codec NAME
 	None      []string `json:"none,omitempty" yaml:"none,omitempty,flow"`      // values that stand for no row, such as 0
 	Orphans   Orphans  `json:"orphans,omitempty" yaml:"orphans,omitempty"`     // what to do with the id of a row that does not exist
 
@@ -109,13 +110,14 @@ const (
 	RoleJSON        Role = "json"        // ids at paths in JSON
 	RoleList        Role = "list"        // ids in a delimited text, or in an array of PostgreSQL
 	RolePolymorphic Role = "polymorphic" // the id of a row of the table that another column names
+	RolePacked      Role = "packed"      // ids at places of a value of some format
 	RoleUndecided   Role = "undecided"   // nobody knows yet: an error in [Plan.Check]
 )
 
 // A Reference says whose ids values are.
 type Reference struct {
-	Table string `json:"table,omitempty" yaml:"table,omitempty"` // that has the rows; RolePolymorphic: none means that the values are no ids, and are copied as they are
-	Path  string `json:"path,omitempty" yaml:"path,omitempty"`   // RoleJSON: such as $.items[*].id, $.owner, $[*]
+	Table string `json:"table,omitempty" yaml:"table,omitempty"` // that has the rows; RolePolymorphic, and RolePacked of bits: none means that the values are no ids, and are copied as they are
+	Path  string `json:"path,omitempty" yaml:"path,omitempty"`   // RoleJSON: such as $.items[*].id, $.owner, $[*], or $.by.*~ for names of members. RolePacked: the place in the format
 	Value string `json:"value,omitempty" yaml:"value,omitempty"` // RolePolymorphic: the value of the column By
 }
 
@@ -126,7 +128,7 @@ type Orphans string
 // The ways to treat orphans.
 const (
 	OrphansFail Orphans = ""     // an error
-	OrphansNull Orphans = "null" // it becomes NULL, or null in JSON; it is left out of lists and of arrays in JSON, but not of arrays of PostgreSQL
+	OrphansNull Orphans = "null" // it becomes NULL, or null in JSON; it is left out of lists and of arrays and names in JSON, but not of arrays of PostgreSQL. Not for RolePacked
 	OrphansDrop Orphans = "drop" // the row is not copied, and neither are rows that refer to it by a reference of OrphansDrop
 )
 
@@ -275,7 +277,7 @@ func (p *Plan) SourcesOf(t *Table) []string {
 
 // HoldsReferences reports whether the column holds ids of rows.
 func (c *Column) HoldsReferences() bool {
-	return c.Role == RoleReference || c.Role == RoleJSON || c.Role == RoleList || c.Role == RolePolymorphic
+	return c.Role == RoleReference || c.Role == RoleJSON || c.Role == RoleList || c.Role == RolePolymorphic || c.Role == RolePacked
 }
 
 // DropsRows reports whether a row is not copied if the column refers to a row that does not exist.

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/packed"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
 // TargetType returns the type of a column in the target, which [Plan.Schema] writes: the column's own, made wide enough for
 // what its role says. Keys and references have 64 bits, or texts the digits of that, and both sides of a reference are of one
-// type. A short text with a list of new ids, or with JSON that has some, gets as long as the most and longest ids in it,
-// unless it is in a key or an index. A MySQL TEXT stays as it is: a dry run says what does not fit.
+// type. A short text with a list of new ids, or with JSON or a format that has some, gets as long as the most and longest ids
+// in it, unless it is in a key or an index, or has numbers of fixed width. Integers with packed ids stay as they are. A MySQL TEXT stays as it is: a dry run says what does not fit.
 func (p *Plan) TargetType(t *Table, c *Column) string {
 	d := dialectOf(p.Dialect)
 	if d == sqldialect.SQLite {
@@ -31,6 +32,10 @@ func (p *Plan) TargetType(t *Table, c *Column) string {
 		}
 		if p.getsNewIDs(c) && !t.indexes(c) {
 			return sqltype.WideList(d, c.Type, max(1, len(c.Separator)), c.Default != nil)
+		}
+	case RolePacked:
+		if c.Format != string(packed.Fixed) && sqltype.Of(d, c.Type).Kind == sqltype.Text && p.getsNewIDs(c) && !t.indexes(c) {
+			return sqltype.WideList(d, c.Type, 1, c.Default != nil)
 		}
 	}
 	return c.Type

@@ -137,3 +137,14 @@ func (e *SourceError) Error() string {
 
 // Unwrap returns the cause.
 func (e *SourceError) Unwrap() error { return e.Err }
+
+// A WidthError says that an id does not fit in its place inside of a value. A forecast takes for a new id the highest one.
+type WidthError struct {
+	Place string // as the plan names it
+	ID    string
+	Most  string // the highest id that fits
+}
+
+func (e *WidthError) Error() string {
+	return fmt.Sprintf("the id %s does not fit at place %q, which takes ids up to %s", e.ID, e.Place, e.Most)
+}

@@ -84,7 +84,7 @@ func (s *SourceTable) Only(want func(c *plan.Column) bool) *SourceTable {
 	part.Columns, part.Primary, part.Key = nil, nil, -1
 	by := map[string]bool{}
 	for _, c := range s.Columns {
-		if want(c) && c.Role == plan.RolePolymorphic {
+		if want(c) && c.By != "" {
 			by[c.By] = true
 		}
 	}

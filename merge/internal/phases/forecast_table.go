@@ -65,7 +65,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	for at, c := range s.Columns {
 		f.into = append(f.into, f.inTarget(s.Table, c))
 		if c.HoldsReferences() {
-			column, err := rekey.NewIDColumn(tables, s, at)
+			column, err := rekey.NewIDColumn(f.Codecs, tables, s, at)
 			if err != nil {
 				return err
 			}
@@ -240,7 +240,12 @@ func (f *tableForecast) fits(values []any) bool {
 	for n, c := range f.of.Columns {
 		v := values[n]
 		if i := slices.IndexFunc(f.columns, func(column *rekey.IDColumn) bool { return column.At == n }); i >= 0 && v != nil {
-			v = f.longest(f.columns[i], values)
+			var err error
+			if v, err = f.longest(f.columns[i], values); err != nil {
+				fits = false
+				f.refuse(values, c.Name, err)
+				continue
+			}
 		}
 		reason := misfit(f.Engine.Kind, f.into[n], v)
 		if _, ok := v.(int64); reason == "" && n == f.of.Key && f.of.Mapped && !ok {
@@ -248,27 +253,53 @@ func (f *tableForecast) fits(values []any) bool {
 		}
 		if reason != "" {
 			fits = false
-			key := f.of.Describe(values)
-			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+key+": "+reason)
-			f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: rekey.ColumnError(c.Name, errors.New(reason))})
+			f.refuse(values, c.Name, errors.New(reason))
 		}
 	}
 	return fits
 }
 
-// longest returns a value with ids of the most digits in the place of those
-// that are new.
-func (f *tableForecast) longest(column *rekey.IDColumn, values []any) any {
-	v, _, err := column.Edit(&rekey.Row{Key: f.of.RowKey(values), Old: values}, func(ref int, text string) (string, bool) {
-		if parent := column.Parents[ref]; parent != nil && parent.Rekeys {
-			return strconv.Itoa(math.MaxInt64), true
+// refuse notes a value that the target does not take.
+func (f *tableForecast) refuse(values []any, column string, reason error) {
+	key := f.of.Describe(values)
+	f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, column, "row "+key+": "+reason.Error())
+	f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: rekey.ColumnError(column, reason)})
+}
+
+// longest returns a value with ids of the most digits in the place of those that are new. It is an error if such an id has no
+// room in a packed value, or one of the fewest digits would not be found there again. What is no value of the column's format
+// is told of with its references.
+func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, err error) {
+	row := &rekey.Row{Key: f.of.RowKey(values), Old: values}
+	with := func(first, step int64) func(int, string) (string, bool) {
+		given := map[string]string{} // names must differ where ids do
+		return func(ref int, text string) (string, bool) {
+			parent := column.Parents[ref]
+			if parent == nil || !parent.Rekeys {
+				return text, true
+			}
+			key := parent.Table.Name + " " + text
+			if given[key] == "" {
+				given[key] = strconv.FormatInt(first+step*int64(len(given)), 10)
+			}
+			return given[key], true
 		}
-		return text, true
-	})
-	if err != nil {
-		return values[column.At]
 	}
-	return v
+	same := func(_ int, text string) (string, bool) { return text, true }
+	if _, _, bad := column.Edit(row, same); bad != nil {
+		return values[column.At], nil
+	}
+	if column.Column.Role == plan.RolePacked {
+		_, _, err = column.Edit(row, with(1, 1))
+	}
+	if err == nil {
+		v, _, err = column.Edit(row, with(math.MaxInt64, -1))
+	}
+	var at *report.RowError
+	if errors.As(err, &at) {
+		err = errors.Unwrap(at.Err) // the row and the column are named by the caller
+	}
+	return v, err
 }
 
 // misfit says why a column of the target does not take a value, or "".

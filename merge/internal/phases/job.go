@@ -39,6 +39,7 @@ type Job struct {
 	ChunkTime  time.Duration
 	ChunkRows  int
 	PackRows   int
+	Codecs     rekey.Codecs
 	Assertions []Assertion
 	Unchecked  bool // by foreign keys
 	WitnessAll bool // references, and not a sample

@@ -43,7 +43,7 @@ func (j *Job) emptyPaths(paths map[RefKey]bool) (open []report.Open) {
 				if reached, looked := paths[RefKey{c, i}]; looked && !reached {
 					open = append(open, report.Open{
 						Kind: report.OpenUnchecked, Table: t.Name, Column: c.Name,
-						Reason: fmt.Sprintf("no JSON has anything at path %q: if it is misspelt, old ids are copied as they are", ref.Path),
+						Reason: fmt.Sprintf("no value has anything at path %q: if it is misspelt, old ids are copied as they are", ref.Path),
 					})
 				}
 			}

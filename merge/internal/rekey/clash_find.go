@@ -158,6 +158,8 @@ func (r *round) parent(i int, column *plan.Column, v any) (parent *plan.Table, h
 			}
 		}
 		return nil, true
+	case plan.RolePacked:
+		return nil, true
 	case plan.RoleList, plan.RoleJSON:
 		return nil, sqlvalue.Text(v) != ""
 	}

@@ -34,7 +34,7 @@ func TestIDColumn(t *testing.T) {
 		if c.Role == plan.RoleJSON {
 			c.Refers[0].Path = owner
 		}
-		f, err := NewIDColumn(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
+		f, err := NewIDColumn(Codecs{}, nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestIDColumnNoID(t *testing.T) {
 			if test.none != "" {
 				c.None = []string{test.none}
 			}
-			f, err := NewIDColumn(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
+			f, err := NewIDColumn(Codecs{}, nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +139,7 @@ func TestIDColumnPolymorphic(t *testing.T) {
 		{empty, "", int64(3), int64(103), ""},
 	} {
 		s := &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&test.column, {Name: "kind"}}}
-		f, err := NewIDColumn(nil, s, 0)
+		f, err := NewIDColumn(Codecs{}, nil, s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestIDColumnPolymorphic(t *testing.T) {
 		}
 	}
 	var p *plan.Error
-	if _, err := NewIDColumn(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0); !errors.As(err, &p) {
+	if _, err := NewIDColumn(Codecs{}, nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0); !errors.As(err, &p) {
 		t.Errorf("without the column of kinds: got %v, want a PlanError", err)
 	}
 }

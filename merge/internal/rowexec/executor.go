@@ -23,7 +23,7 @@ func New(ctx context.Context, w phases.Work) (*Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	rewriter := rekey.NewRewriter(w.Run.Of(w.Table.Source), w.Conns.Target, source)
+	rewriter := rekey.NewRewriter(w.Codecs, w.Run.Of(w.Table.Source), w.Conns.Target, source)
 	hasher := chunk.NewHasher(w.Table.Columns, w.Blobs())
 	c := &copier{Work: w, rewriter: rewriter, hasher: hasher, insert: chunk.NewInserter(w.Conns.Target, w.Table.Table.Name, w.Table.Columns)}
 	all := w.Table.WithComputed()

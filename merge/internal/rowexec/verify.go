@@ -197,7 +197,7 @@ func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]a
 		if !c.HoldsReferences() || slices.Contains(but, c) {
 			continue
 		}
-		f, err := rekey.NewIDColumn(v.rewriter.Tables, t, n)
+		f, err := v.rewriter.Column(t, n)
 		if err != nil {
 			return err
 		}
