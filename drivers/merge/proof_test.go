@@ -60,3 +60,7 @@ func TestWitnessOnSQLite(t *testing.T) { mergetest.Witness(t, sqlite) }
 func TestBindingOnPostgreSQL(t *testing.T) { mergetest.Binding(t, postgres(t)) }
 
 func TestBindingOnSQLite(t *testing.T) { mergetest.Binding(t, sqlite) }
+
+func TestPackedOnPostgreSQL(t *testing.T) { mergetest.Packed(t, postgres(t)) }
+
+func TestPackedOnSQLite(t *testing.T) { mergetest.Packed(t, sqlite) }

@@ -280,11 +280,14 @@ func disturb(p *plan.Plan, r *rand.Rand) {
 				continue
 			}
 			*c = plan.Column{Name: c.Name, Type: c.Type, Decided: r.IntN(2) == 0}
-			switch c.Role = plan.Role(pick("plain", "key", "reference", "json", "list", "polymorphic", "undecided")); c.Role {
+			switch c.Role = plan.Role(pick("plain", "key", "reference", "json", "list", "polymorphic", "packed", "undecided")); c.Role {
 			case plan.RoleReference, plan.RoleList:
 				c.Refers = []*plan.Reference{{Table: pick("guild", "characters", "mail")}}
 			case plan.RoleJSON:
 				c.Refers = []*plan.Reference{{Table: "guild", Path: pick("$.a", "$.b")}, {Table: "mail", Path: pick("$.a", "$.c")}}
+			case plan.RolePacked:
+				c.Format, c.Separator = pick("php", "regexp (?P<a>x)", "bits 32"), pick("", ";")
+				c.Refers = []*plan.Reference{{Path: pick("a", "0"), Table: pick("", "guild")}, {Path: "b", Table: "mail"}}
 			case plan.RolePolymorphic:
 				c.By, c.Refers = t.Columns[0].Name, []*plan.Reference{{Value: pick("", "1", "x"), Table: pick("", "guild")}, {Value: pick("1", "2"), Table: "mail"}}
 			}

@@ -42,8 +42,8 @@ func ParseFormat(text string) (f Format, err error) {
 	switch f.Kind {
 	case Bits, High, Low:
 		f.Bits, err = strconv.Atoi(argument)
-		if err != nil || strconv.Itoa(f.Bits) != argument || f.Bits < 1 || f.Bits > 62 {
-			return f, fmt.Errorf("format %q: want how many bits the lower part has, 1 to 62: %s 32", text, kind)
+		if err != nil || strconv.Itoa(f.Bits) != argument || f.Bits < 1 || f.Bits > 63 {
+			return f, fmt.Errorf("format %q: want how many bits the lower part has, 1 to 63: %s 32", text, kind)
 		}
 	case Regexp:
 		if f.Expr, err = regexp.Compile(argument); err != nil || argument == "" {

@@ -136,8 +136,8 @@ func TestFormats(t *testing.T) {
 	}{
 		{"", "", nil, "want bits"},
 		{"bits", "", nil, "how many bits"},
-		{"bits 63", "", nil, "1 to 62"},
-		{"bits 032", "", nil, "1 to 62"},
+		{"bits 64", "", nil, "1 to 63"},
+		{"bits 032", "", nil, "1 to 63"},
 		{"bits 32", "", []string{"4294967296"}, "the upper 32 bits"},
 		{"bits 32", "", []string{"01"}, "the upper 32 bits"},
 		{"high 32", "", []string{"7"}, "one place"},

@@ -49,6 +49,13 @@ func (d *dryRun) reason(t *plan.Table, target *catalog.Table, sources map[string
 			return "the plan does not have its unique key on " + strings.Join(u.Columns, ", ")
 		}
 	}
+	for _, u := range slices.Concat(t.Unique, []*plan.Unique{{Columns: t.PrimaryKey}}) {
+		for _, name := range u.Columns {
+			if c := t.Column(name); c != nil && c.Role == plan.RolePacked {
+				return "the ids in column " + name + " are part of a unique key"
+			}
+		}
+	}
 	for _, is := range target.Columns {
 		if is.Generated != "" {
 			return "column " + is.Name + " is computed"

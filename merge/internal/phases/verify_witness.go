@@ -23,7 +23,7 @@ func (v *verifying) witness(ctx context.Context) error {
 	for i, row := range v.report.Tables {
 		began[v.run.Tables[i].Table] += row.Rows
 	}
-	w := &witness.Witness{Dialect: v.Engine.Kind, Plan: v.Plan, Rows: witnessedRows, More: func(t *plan.Table) bool {
+	w := &witness.Witness{Dialect: v.Engine.Kind, Plan: v.Plan, Rows: witnessedRows, Codec: v.Codecs.Of, More: func(t *plan.Table) bool {
 		return v.run.Facts.Rows[t.Name] > 0 || v.later[t.Name] > 0
 	}}
 	if v.WitnessAll {
@@ -67,7 +67,7 @@ func (v *verifying) witness(ctx context.Context) error {
 func (v *verifying) testify(t *plan.Table, found witness.Counts) {
 	ref := found.Column.Refers[found.Ref]
 	for i := range v.report.References {
-		if row := &v.report.References[i]; row.Table == t.Name && row.Column == found.Column.Name && row.Value == ref.Value {
+		if row := &v.report.References[i]; row.Table == t.Name && row.Column == found.Column.Name && row.Value == ref.Value && row.Path == ref.Path {
 			row.Witnessed, row.Untold = found.Witnessed, found.Untold
 		}
 	}

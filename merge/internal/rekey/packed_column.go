@@ -24,7 +24,7 @@ func (f *IDColumn) packed(r *Row, by func(ref int, text string) (string, bool)) 
 	if !whole {
 		return v, false, nil
 	}
-	if f.Reached == nil {
+	if f.Reached == nil && !f.format.Number() { // of integers each value is looked at
 		f.Reached = make([]bool, len(f.Column.Refers))
 	}
 	after, err := packed.Replace(f.codec, text, func(place, id string) (string, error) {
@@ -32,7 +32,9 @@ func (f *IDColumn) packed(r *Row, by func(ref int, text string) (string, bool)) 
 		if ref < 0 {
 			return "", fmt.Errorf("there is an id at place %q, which the plan does not name", place)
 		}
-		f.Reached[ref] = true
+		if f.Reached != nil {
+			f.Reached[ref] = true
+		}
 		if f.Column.Refers[ref].Table == "" || f.none[id] {
 			return id, nil
 		}

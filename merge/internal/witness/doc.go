@@ -7,6 +7,7 @@
 //
 //	content.go  which columns identify a row, and their text in SQL
 //	join.go     the statements, and what they return
+//	packed.go   the same for ids that are packed in values, which their codec finds and no statement can join
 //	witness.go  goes through the tables, and counts
 //	compare.go  finds the references that lead elsewhere
 //

@@ -40,10 +40,10 @@ func (t tuple) digest() digest {
 	return digest{binary.BigEndian.Uint64(sum), binary.BigEndian.Uint64(sum[8:])}
 }
 
-// links returns the references of a table that SQL can follow, and those that it can't.
+// links returns the references of a table that SQL can follow, and those in packed values.
 func (w *Witness) links(t *plan.Table) (all []link) {
 	for _, c := range t.Columns {
-		if c.Role != plan.RoleReference && c.Role != plan.RolePolymorphic {
+		if c.Role != plan.RoleReference && c.Role != plan.RolePolymorphic && c.Role != plan.RolePacked {
 			continue
 		}
 		for i, r := range c.Refers {
@@ -76,7 +76,7 @@ func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares in
 	list, from := []string{own}, " FROM "+q(t.Name)+" AS c"
 	for i, l := range links {
 		p := fmt.Sprintf("p%d", i)
-		if db.Name != "" && (!l.column.In(db.Name) || !l.parent.In(db.Name)) {
+		if db.Name != "" && (!l.column.In(db.Name) || !l.parent.In(db.Name)) || l.column.Role == plan.RolePacked {
 			list = append(list, "''")
 			continue
 		}
@@ -89,6 +89,9 @@ func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares in
 		for _, none := range l.column.None {
 			from += " AND c." + q(l.column.Name) + w.asText() + " <> " + w.Dialect.Literal(none)
 		}
+	}
+	for _, name := range packedColumns(db, t, links) {
+		list = append(list, "c."+q(name))
 	}
 	if keys {
 		for _, name := range told(db, t) {
@@ -138,6 +141,20 @@ func (w *Witness) refers(reference, key string, c *plan.Column) string {
 
 // each calls do with the tuples of a table in a database.
 func (w *Witness) each(ctx context.Context, db *Database, t *plan.Table, links []link, shares int64, keys bool, do func(v tuple, key []string)) error {
+	u, err := w.unpack(ctx, db, t, links, shares)
+	if err != nil {
+		return err
+	}
+	return w.scan(ctx, db, t, links, shares, keys, func(v tuple, packed []sql.NullString, key []string) {
+		for _, p := range u {
+			v.parents[p.link] = p.contents(packed)
+		}
+		do(v, key)
+	})
+}
+
+// scan calls do with the tuples, in which packed references lead nowhere, and with the values of the packed columns.
+func (w *Witness) scan(ctx context.Context, db *Database, t *plan.Table, links []link, shares int64, keys bool, do func(v tuple, packed []sql.NullString, key []string)) error {
 	rows, err := db.QueryContext(ctx, w.statement(db, t, links, shares, keys))
 	if err != nil {
 		return err
@@ -147,6 +164,7 @@ func (w *Witness) each(ctx context.Context, db *Database, t *plan.Table, links [
 	if err != nil {
 		return err
 	}
+	packed := len(packedColumns(db, t, links))
 	cells, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
 	for i := range cells {
 		into[i] = &cells[i]
@@ -163,10 +181,10 @@ func (w *Witness) each(ctx context.Context, db *Database, t *plan.Table, links [
 			continue
 		}
 		var key []string
-		for _, cell := range cells[1+len(links):] {
+		for _, cell := range cells[1+len(links)+packed:] {
 			key = append(key, cell.String)
 		}
-		do(v, key)
+		do(v, cells[1+len(links):][:packed], key)
 	}
 	return rows.Err()
 }

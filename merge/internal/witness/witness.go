@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/catalog"
+	"github.com/shardsnow/snow/merge/internal/packed"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -28,10 +30,15 @@ type Witness struct {
 	// More says whether a table of the target has rows that come from none of the sources.
 	More func(*plan.Table) bool
 
+	// Codec returns what finds the ids in a column of RolePacked, and its format.
+	Codec func(t *plan.Table, c *plan.Column) (packed.Codec, packed.Format, error)
+
 	// Rows is about how many rows of each table are looked at. 0 means all.
 	Rows int64
 
 	known map[*plan.Table]*contents
+	led   map[where]map[int64]string // the contents of rows that packed references lead to; empty for no row
+	seen  map[sample]bool            // whose packed references are known
 }
 
 // contents are what is known of the contents of a table.
@@ -102,7 +109,15 @@ func (w *Witness) know(ctx context.Context, t *plan.Table) error {
 	return err
 }
 
-// tells reports whether a content is that of one row of a table.
+// tells reports whether a content is that of one row of a table, or of one after another.
 func (w *Witness) tells(t *plan.Table, content string) bool {
-	return w.known[t].told && !w.known[t].shared[content]
+	if !w.known[t].told {
+		return false
+	}
+	for one := range strings.SplitSeq(content, between) {
+		if w.known[t].shared[one] {
+			return false
+		}
+	}
+	return true
 }
