@@ -51,8 +51,8 @@
 //
 // Sources and target are of one product, and nobody else writes to them: a run detects that a source has changed, but
 // does not wait for it. Only keys of one integer column get new ids: a primary key, or a unique key beside it. In a table
-// without a primary key, each chunk reads the whole table. Ids in free text, in binary data and in the names of members of
-// JSON are copied as they are.
+// without a primary key, each chunk reads the whole table. Ids inside of other values are copied as they are, unless the plan
+// says how they are packed: see [github.com/shardsnow/snow/merge/plan.RolePacked] and [Codec].
 //
 // # Inside
 //
@@ -65,6 +65,7 @@
 //	  internal/ledger     runs, chunks, the map from old to new ids, the fenced lease
 //	  internal/chunk      sessions; reads, writes and hashes rows
 //	  internal/dialect    what differs between the databases
+//	  internal/packed     finds ids inside of other values
 //	  internal/inspect    proposes a plan
 //	  internal/catalog    what a database has
 //	  report              events, forecasts, reports, errors

@@ -45,6 +45,13 @@ func TestEvidence(t *testing.T) {
 		{"an array", "player_ids JSON NOT NULL", "CONCAT('[', seq, ', \"', seq, '\"]')", 100, "json $[*]=players, suspect", "$[*]"},
 		{"JSON in a text", "data TEXT NOT NULL", `CONCAT('{"a b": {"player_id": ', seq, '}, "players": 12}')`, 100, `json $["a b"].player_id=players, suspect`, "player_id"},
 		{"JSON without ids", "data JSON NOT NULL", `CONCAT('{"hp": ', seq, ', "players": 12}')`, 100, "plain", ""},
+		{"names in JSON", "data JSON NOT NULL", `CONCAT('{"players": {"', seq, '": 1}}')`, 100, "json $.players.*~=players, suspect", "names of members"},
+		{"kinds by their values", "sender INT NOT NULL, kind TINYINT NOT NULL", "IF(seq % 2, seq * 25, 900000 + seq), seq % 2", 100, "polymorphic kind 0= 1=players, suspect", "and most of the others are not"},
+		{"no kinds", "sender INT NOT NULL, kind TINYINT NOT NULL", "seq * 25, seq % 2", 100, "reference players, asked", "sender"},
+		{"high bits", "guid BIGINT NOT NULL", "IF(seq % 2, (1 << 48) + seq * 25, 900000 + seq)", 100, "packed  players, suspect", "format bits 48?"},
+		{"halves", "owner_high INT UNSIGNED NOT NULL, owner_low INT UNSIGNED NOT NULL", "0, IF(seq = 1, 0, seq * 25)", 100, "packed owner_low players none 0, suspect", "named like halves"},
+		{"fixed hexadecimal digits", "owner CHAR(16) NOT NULL", "LPAD(HEX(seq * 25), 16, '0')", 100, "packed players, suspect", "as numbers of 16 digits"},
+		{"other hexadecimal digits", "owner CHAR(16) NOT NULL", "LEFT(MD5(seq), 16)", 100, "plain", ""},
 		{"broken JSON", "data TEXT NOT NULL", `CONCAT('{"player_id": ', seq)`, 100, "plain", ""},
 	}
 	for _, test := range tests {

@@ -108,7 +108,7 @@ var proposed = map[string]string{
 	"players.name":           "plain, suspect", // another collation
 	"players.guild_id":       "reference guilds",
 	"players.inviter":        "reference players none 0, asked",
-	"players.bag":            "json $.items[*].maker_id=players, suspect",
+	"players.bag":            "json $.items[*].maker_id=players $.pets.*~=players, suspect",
 	"players.friends":        "list players by ;, suspect",
 	"ranks.player_id":        "reference players, asked",
 	"settings.player_id":     "reference players, asked",

@@ -11,7 +11,8 @@
 //	score.go         points of evidence for one column and one key
 //	keys.go          columns that may hold ids, keys, and how values lie among ids
 //	reading.go       what the names of columns and tables say, in the words of the schema
-//	references.go    polymorphic references, lists
+//	references.go    polymorphic references, lists; kinds.go: those whose kinds only values tell
+//	packed.go        ids that are packed in values
 //	json.go          ids in JSON
 //	parents.go       whose ids the values in JSON, in lists and beside a kind are
 //	names.go         what the name of a member of JSON or a list says

@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -58,7 +57,11 @@ func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Colum
 		switch found := f.parents(ctx, t, c, named, values); {
 		case found.table == nil && found.why == "":
 		case l.names:
-			why = append(why, fmt.Sprintf("names of members of %s: %s; they would be copied as they are", path, found.why))
+			path = strings.TrimSuffix(path, "{}") + ".*~"
+			if found.table != nil {
+				refers = append(refers, &plan.Reference{Table: found.table.Name, Path: path})
+			}
+			why = append(why, "names of members, "+path+": "+found.why)
 		default:
 			if found.table != nil {
 				refers = append(refers, &plan.Reference{Table: found.table.Name, Path: path})

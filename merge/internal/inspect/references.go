@@ -16,7 +16,7 @@ import (
 // find looks at the columns that are plain by the schema.
 func (f *referenceFinder) find(ctx context.Context) {
 	for _, t := range f.plan.Tables {
-		for _, look := range []func(context.Context, *plan.Table, *plan.Column){f.polymorphic, f.json, f.list} {
+		for _, look := range []func(context.Context, *plan.Table, *plan.Column){f.polymorphic, f.kinds, f.packed, f.json, f.list} {
 			for _, c := range t.Columns {
 				if c.Generated == "" && c.Name != t.Created && c.Role == plan.RolePlain {
 					look(ctx, t, c)

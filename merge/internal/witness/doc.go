@@ -12,6 +12,7 @@
 //	compare.go  finds the references that lead elsewhere
 //
 // What it proves of a reference that it has witnessed: the row that it leads to in the target has the content of the row that
-// it led to in the source. It can't tell rows of equal content from each other, it knows no references in lists and in JSON, and
-// it takes from the plan which columns are references, and to which tables.
+// it led to in the source. It can't tell rows of equal content from each other, it knows no references in lists and in JSON, it
+// finds those in packed values by the same codecs as the copy, and it takes from the plan which columns are references, and to
+// which tables.
 package witness
