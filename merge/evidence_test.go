@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -67,6 +68,21 @@ func TestEvidence(t *testing.T) {
 			c := things.Columns[1]
 			if got := describe(p, "things", c); got != test.want {
 				t.Errorf("got %q, want %q; suspects %q", got, test.want, c.Suspects)
+			}
+			schema, err := merge.ReadSchema(t.Context(), sqlsnow.MySQL, source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			decisions, err := plan.Shorten(p, schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := decisions.Complete(schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := describe(again, "things", findTable(t, again, "things").Columns[1]); got != test.want {
+				t.Errorf("from its short form: got %q, want %q", got, test.want)
 			}
 			if typ := p.TargetType(things, c); strings.HasPrefix(test.want, "reference") && typ != "bigint" && typ != "varchar(19)" {
 				t.Errorf("got type %q in the target, want one for ids", typ)

@@ -46,7 +46,7 @@ func (r *luaReader) space() {
 	for {
 		rest := strings.TrimLeft(r.rest(), " \t\r\n\f\v")
 		r.at = len(r.text) - len(rest)
-		end := -1
+		var end int
 		switch {
 		case !strings.HasPrefix(rest, "--"), strings.HasPrefix(rest, "--[="):
 			return

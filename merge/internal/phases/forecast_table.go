@@ -275,7 +275,8 @@ func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, er
 		given := map[string]string{} // names must differ where ids do
 		return func(ref int, text string) (string, bool) {
 			parent := column.Parents[ref]
-			if parent == nil || !parent.Rekeys {
+			merged := column.Column.Role == plan.RolePacked && parent != nil && parent.Table.Merges() && len(parent.Table.NewIDs) > 0 // into a row with a new id
+			if parent == nil || !parent.Rekeys && !merged {
 				return text, true
 			}
 			key := parent.Table.Name + " " + text

@@ -150,30 +150,34 @@ func (u *unpacked) contents(values []sql.NullString) string {
 	return strings.Join(all, between)
 }
 
-// lookUp reads the contents of rows of some ids, in their order.
+// lookUp reads the contents of rows of some ids.
 func (w *Witness) lookUp(ctx context.Context, at where, ids []int64) error {
-	key := "p." + w.Dialect.Quote(at.table.Key().Name)
 	for part := range slices.Chunk(ids, 1000) {
-		list := make([]string, len(part))
-		for i, id := range part {
-			list[i], w.led[at][id] = strconv.FormatInt(id, 10), ""
-		}
-		rows, err := at.db.QueryContext(ctx, "SELECT "+key+", "+w.present("p", at.table)+" FROM "+w.Dialect.Quote(at.table.Name)+" AS p WHERE "+key+" IN ("+strings.Join(list, ", ")+")")
-		if err != nil {
-			return err
-		}
-		for rows.Next() {
-			var id int64
-			var content string
-			if err := rows.Scan(&id, &content); err != nil {
-				_ = rows.Close()
-				return err
-			}
-			w.led[at][id] = content
-		}
-		if err := rows.Err(); err != nil {
+		if err := w.lookUpSome(ctx, at, part); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (w *Witness) lookUpSome(ctx context.Context, at where, ids []int64) error {
+	key := "p." + w.Dialect.Quote(at.table.Key().Name)
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i], w.led[at][id] = strconv.FormatInt(id, 10), ""
+	}
+	rows, err := at.db.QueryContext(ctx, "SELECT "+key+", "+w.present("p", at.table)+" FROM "+w.Dialect.Quote(at.table.Name)+" AS p WHERE "+key+" IN ("+strings.Join(list, ", ")+")")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var content string
+		if err := rows.Scan(&id, &content); err != nil {
+			return err
+		}
+		w.led[at][id] = content
+	}
+	return rows.Err()
 }
