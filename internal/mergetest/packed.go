@@ -108,7 +108,7 @@ func newChests(t *testing.T, e Engine) *chests {
 		c.sources = append(c.sources, merge.Source{Name: name, DB: db})
 		c.exec(t, db, "CREATE TABLE players (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL)", "CREATE TABLE guilds (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL)",
 			strings.ReplaceAll(fmt.Sprintf("CREATE TABLE chests (id INTEGER NOT NULL PRIMARY KEY, label VARCHAR(40) NOT NULL, guid BIGINT NOT NULL, \"high\" INTEGER NOT NULL, \"low\" INTEGER NOT NULL,"+
-				" code %[1]s, slots %[1]s, note %[1]s, scores %[1]s, php %[1]s, lua %[1]s, \"blob\" %[2]s)", text, bytes), `"`, q))
+				" code %[1]s, slots %[1]s, note %[1]s, scores %[1]s, php %[1]s, lua %[1]s, \"blob\" %[2]s, UNIQUE (guid))", text, bytes), `"`, q))
 		for i := 1; i <= chestRows; i++ {
 			c.exec(t, db, fmt.Sprintf("INSERT INTO players VALUES (%d, '%s-%d')", i, name, i), fmt.Sprintf("INSERT INTO guilds VALUES (%d, '%s-%d')", i, name, i))
 			a, b, guild := chestHas(i)

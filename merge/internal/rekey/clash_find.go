@@ -158,9 +158,7 @@ func (r *round) parent(i int, column *plan.Column, v any) (parent *plan.Table, h
 			}
 		}
 		return nil, true
-	case plan.RolePacked:
-		return nil, true
-	case plan.RoleList, plan.RoleJSON:
+	case plan.RoleList, plan.RoleJSON, plan.RolePacked:
 		return nil, sqlvalue.Text(v) != ""
 	}
 	return nil, false
