@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // question collects the claims of a question about columns, and adds it to the plan.
 func (c *completer) question(q *Asked) {
 	var asked []place
@@ -20,7 +22,7 @@ func (c *completer) question(q *Asked) {
 		made.Answer = AnswerEach
 	}
 	if made.Answer == AnswerYes {
-		made.Answer = q.Proposed.Text
+		made.Answer = q.proposed().Text
 		if isWord(made.Answer) && made.Answer != AnswerPlain && made.Answer != AnswerKey {
 			made.Answer = AnswerEach
 		}
@@ -46,18 +48,28 @@ func (c *completer) askedOf(q *Asked, n Name, at place) {
 		}
 		c.suspects[at.column] = q.Suspects
 	}
-	if s, ok := q.proposal(); ok && !c.template {
+	none := q.None
+	if at.inKey() {
+		none = nil
+	}
+	if s, ok := q.proposal(none); ok && !c.template {
 		add(claim{rank: rankQuestion, state: s})
 	}
-	if one, err := c.answer(q); err != nil {
+	if one, err := c.answer(q, none); err != nil {
 		c.errs = append(c.errs, err)
 	} else if one != nil {
 		add(*one)
 	}
 }
 
+// inKey reports whether a column is one of the primary key or of a unique key. Such a column refers to a row in each row.
+func (at place) inKey() bool {
+	return slices.Contains(at.table.PrimaryKey, at.column.Name) ||
+		slices.ContainsFunc(at.table.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, at.column.Name) })
+}
+
 // answer returns the claim of a question's answer, or nil if there is none.
-func (c *completer) answer(q *Asked) (*claim, error) {
+func (c *completer) answer(q *Asked, none []string) (*claim, error) {
 	at := Name{Text: q.Answer.Text, Line: q.Answer.line}
 	switch text := q.Answer.Text; {
 	case q.Answer.Meaning != nil:
@@ -69,7 +81,7 @@ func (c *completer) answer(q *Asked) (*claim, error) {
 		if !c.template {
 			return &claim{rank: rankPattern, agree: true}, nil
 		}
-		s, ok := q.proposal()
+		s, ok := q.proposal(none)
 		if !ok || s.role == RoleUndecided {
 			return nil, nil // it is in the sections, if anywhere
 		}
@@ -80,7 +92,7 @@ func (c *completer) answer(q *Asked) (*claim, error) {
 	case c.Plan.Table(text) == nil && !c.template:
 		return nil, at.fault("the answer %q is no table of the sources: want a table, plain, key, each or yes", text)
 	}
-	s := referenceTo(q.Answer.Text, q.None)
+	s := referenceTo(q.Answer.Text, none)
 	s.decided = true
 	return &claim{rank: rankPattern, state: s, keep: true}, nil
 }

@@ -21,8 +21,9 @@ type remark struct {
 }
 
 // evidenceOf tells what speaks for the verdicts on some fields. Fields of which the same is to be said share a line. Where those
-// are too many, less is said of the names, types and tables, but never less of values that are no ids.
-func evidenceOf(fields []*field) (lines []string) {
+// are too many, less is said of the names, types and tables, but never less of values that are no ids. The table that is the
+// answer is not named.
+func evidenceOf(fields []*field, answer string) (lines []string) {
 	var remarks []*remark
 	for detail := 3; detail >= 0; detail-- {
 		remarks = nil
@@ -40,7 +41,7 @@ func evidenceOf(fields []*field) (lines []string) {
 		}
 	}
 	for _, r := range remarks {
-		lines = append(lines, r.String())
+		lines = append(lines, r.tell(answer))
 	}
 	return lines
 }
@@ -114,8 +115,8 @@ func (c *claim) group() string {
 	return "none"
 }
 
-// String tells it. Numbers of values are those of all fields together.
-func (r *remark) String() string {
+// tell says it. Numbers of values are those of all fields together.
+func (r *remark) tell(answer string) string {
 	text := r.names()
 	if r.structure != "" {
 		text += " (" + r.structure + ")"
@@ -138,16 +139,20 @@ func (r *remark) String() string {
 		if len(tables) > 1 {
 			it = "them"
 		}
-		text += ": " + list(tables, 3)
+		var says []string
 		if r.why != "" {
-			text += ": " + r.why
+			says = append(says, r.why)
 		}
 		switch r.values {
 		case "no values", "which has no rows":
-			text += ", " + r.values
+			says = append(says, r.values)
 		default:
-			text += fmt.Sprintf(", %s sampled values are ids of %s", found, it)
+			says = append(says, fmt.Sprintf("%s sampled values are ids of %s", found, it))
 		}
+		if !slices.Equal(tables, []string{answer}) {
+			text += ": " + list(tables, 3)
+		}
+		text += ": " + strings.Join(says, ", ")
 		if all.hits < all.of {
 			text += fmt.Sprintf("; in all rows, %s different values", all)
 		}

@@ -57,6 +57,9 @@ func (s *solver) ask() {
 		}
 	}
 	groups = s.joinSmall(groups)
+	for _, g := range groups {
+		g.sameNone()
+	}
 	for _, g := range append(groups, counted, static, unclear, foreign, numbers) {
 		if len(g.fields) > 0 {
 			s.plan.Questions = append(s.plan.Questions, s.question(g))
@@ -150,6 +153,28 @@ func (s *solver) joinSmall(groups []*group) []*group {
 	return groups
 }
 
+// sameNone gives the references of a question to one table the same values for no row, as far as they are in no key: a sample
+// does not have all values.
+func (g *group) sameNone() {
+	var none []string
+	free := func(f *field) bool { return !f.inKey() && !f.text && f.verdict.key.table.Name == g.answer }
+	for _, f := range g.fields {
+		if free(f) {
+			none = append(none, f.column.None...)
+		}
+	}
+	for _, f := range g.fields {
+		if free(f) && len(none) > 0 {
+			f.column.None = distinctNames(none)
+		}
+	}
+}
+
+// inKey reports whether the column is in the primary key or in a unique key.
+func (f *field) inKey() bool {
+	return f.member || slices.ContainsFunc(f.table.Unique, func(u *plan.Unique) bool { return slices.Contains(u.Columns, f.column.Name) })
+}
+
 // question writes a group as a question.
 func (s *solver) question(g *group) *plan.Question {
 	q := &plan.Question{Name: g.name, Text: g.text}
@@ -176,7 +201,6 @@ func (s *solver) question(g *group) *plan.Question {
 		for s.named(q.Name) {
 			q.Name += " too"
 		}
-		q.Text = fmt.Sprintf("%s in %d columns: ids of %s?", list(often, 6), len(q.Columns), g.answer)
 	}
 	if g.certainty > 0 {
 		certain = min(certain, g.certainty)
@@ -197,7 +221,7 @@ func (s *solver) question(g *group) *plan.Question {
 		})
 		q.Candidates = append(q.Candidates, more[:min(3, len(more))]...)
 	}
-	q.Evidence = evidenceOf(g.fields)
+	q.Evidence = evidenceOf(g.fields, g.answer)
 	q.Follows = s.follow(g)
 	return q
 }
