@@ -5,8 +5,10 @@ import "slices"
 // question collects the claims of a question about columns, and adds it to the plan.
 func (c *completer) question(q *Asked) {
 	var asked []place
+	patterns := false
 	for _, n := range q.Columns {
-		found, _ := c.places(n)
+		found, exact := c.places(n)
+		patterns = patterns || !exact
 		asked = append(asked, found...)
 		for _, at := range found {
 			c.askedOf(q, n, at)
@@ -30,7 +32,22 @@ func (c *completer) question(q *Asked) {
 	for _, at := range asked {
 		made.Columns = append(made.Columns, at.raw())
 	}
+	if patterns {
+		made.Columns = c.inOrder(asked)
+	}
 	c.Plan.Questions = append(c.Plan.Questions, made)
+}
+
+// inOrder returns the names of some columns in the order of the plan.
+func (c *completer) inOrder(places []place) (raw []string) {
+	for _, t := range c.Plan.Tables {
+		for _, column := range t.Columns {
+			if slices.ContainsFunc(places, func(at place) bool { return at.column == column }) {
+				raw = append(raw, place{t, column}.raw())
+			}
+		}
+	}
+	return raw
 }
 
 // askedOf collects the claims of a question about one column.

@@ -46,20 +46,32 @@ func (d *Decisions) WriteYAML(w io.Writer) error {
 	return nil
 }
 
-// shortenEntries puts entries of references and unique on a line of their own, if they fit.
+// shortenEntries puts entries of references and unique on one line if they fit, and so with what is said of questions.
 func shortenEntries(n *yaml.Node) {
 	if n.Kind == yaml.DocumentNode {
 		n = n.Content[0]
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if key := n.Content[i].Value; key != "references" && key != "unique" {
-			continue
-		}
-		for _, entry := range n.Content[i+1].Content {
-			if width(entry) <= lineWidth {
-				entry.Style |= yaml.FlowStyle
+		switch key, value := n.Content[i].Value, n.Content[i+1]; key {
+		case "references", "unique":
+			for _, entry := range value.Content {
+				inLine(entry)
+			}
+		case "questions":
+			for _, q := range value.Content {
+				shortenEntries(q)
+			}
+		case "evidence", "suspects":
+			if len(value.Content) == 1 {
+				inLine(value)
 			}
 		}
+	}
+}
+
+func inLine(n *yaml.Node) {
+	if n.Kind != yaml.ScalarNode && width(n) <= lineWidth {
+		n.Style |= yaml.FlowStyle
 	}
 }
 

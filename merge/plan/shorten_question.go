@@ -61,9 +61,9 @@ func (s *shortener) question(q *Question) error {
 	if len(names) != len(q.Columns) {
 		return &Error{Reason: fmt.Sprintf("question %q has columns that no source has, or one twice", q.Name)}
 	}
-	asked.Columns = cover(s.schema, s.inSchema(places))
-	if !slices.Equal(names, q.Columns) || !slices.Equal(s.expand(asked.Columns), q.Columns) { // in an order of its own
-		asked.Columns = nil
+	if slices.Equal(names, q.Columns) && len(s.inSchema(places)) == len(places) {
+		asked.Columns = cover(s.schema, s.inSchema(places))
+	} else { // in an order of its own
 		for _, raw := range q.Columns {
 			asked.Columns = append(asked.Columns, Name{Text: places[slices.Index(names, raw)].name()})
 		}
@@ -142,16 +142,6 @@ func (s *shortener) inSchema(places []place) (same []place) {
 		}
 	}
 	return same
-}
-
-func (s *shortener) expand(names []Name) (raw []string) {
-	for _, n := range names {
-		found, _, _ := s.schema.columns(n)
-		for _, at := range found {
-			raw = append(raw, at.raw())
-		}
-	}
-	return raw
 }
 
 // suspects writes what columns have as suspects, one entry for those that are alike.

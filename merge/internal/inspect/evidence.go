@@ -7,7 +7,10 @@ import (
 )
 
 // mostRemarks is how many lines of evidence a question has, if that can be done by putting columns together.
-const mostRemarks = 4
+const mostRemarks = 3
+
+// sure is the certainty from which types and indexes are not said.
+const sure = 0.95
 
 // A remark is what is to be said of some fields alike: what their names say, how their values lie among the ids of a key, and
 // how certain the verdicts are.
@@ -25,7 +28,11 @@ type remark struct {
 // answer is not named.
 func evidenceOf(fields []*field, answer string) (lines []string) {
 	var remarks []*remark
-	for detail := 3; detail >= 0; detail-- {
+	detail := 3
+	if !slices.ContainsFunc(fields, func(f *field) bool { return f.verdict.certainty < sure }) {
+		detail = 2
+	}
+	for ; detail >= 0; detail-- {
 		remarks = nil
 		for _, f := range fields {
 			r := f.remark(detail)
@@ -70,12 +77,16 @@ func (r *remark) isLike(other *remark) bool {
 	return r.structure == other.structure && r.of == other.of && r.why == other.why && r.values == other.values && r.where == other.where
 }
 
-// spoken returns the claim that evidence is about: the one that the verdict follows, or else the best; nil if there is none.
+// spoken returns the claim that evidence is about: the one that the verdict follows, or else the best, if many of its values are
+// ids of the key; nil if there is none.
 func (f *field) spoken() *claim {
 	if f.verdict.key != nil {
 		return f.claimOf(f.verdict.key)
 	}
-	return f.best()
+	if best := f.best(); best != nil && (best.fits() || best.fit.found.share() >= 0.5) {
+		return best
+	}
+	return nil
 }
 
 // structure tells the type of a field, and the keys and indexes that it is in.
@@ -185,9 +196,9 @@ func (r *remark) names() string {
 		}
 	}
 	if differ {
-		return list(names, 3)
+		return list(names, 2)
 	}
-	return name + " of " + list(names, 3)
+	return name + " of " + list(names, 2)
 }
 
 // distinctNames sorts names, and leaves out those that are there twice.

@@ -24,6 +24,9 @@ const (
 	mostQuestions  = 25
 )
 
+// leastRival is the certainty from which another table is a candidate.
+const leastRival = 0.03
+
 // ask makes questions of the verdicts: one for all columns of one meaning. Each field that is not certainly what it is
 // taken for is in one.
 func (s *solver) ask() {
@@ -124,7 +127,7 @@ func (s *solver) joinSmall(groups []*group) []*group {
 	})
 	sure := &group{name: "by name", text: "Are these columns references to the tables that they are named after, each as its role says?", answer: plan.AnswerEach}
 	unsure := &group{name: "others", text: "Are these columns references, each as its role says? Look at each.", answer: plan.AnswerEach}
-	single := func(g *group) bool { return len(g.fields) == 1 && g.certainty >= 0.9 }
+	single := func(g *group) bool { return len(g.fields) <= 2 && g.certainty >= 0.9 }
 	if few := slices.IndexFunc(groups, single); few >= 0 && len(groups)-few >= 3 {
 		for _, g := range groups[few:] {
 			if single(g) {
@@ -177,6 +180,10 @@ func (f *field) inKey() bool {
 
 // question writes a group as a question.
 func (s *solver) question(g *group) *plan.Question {
+	slices.SortStableFunc(g.fields, func(a, b *field) int { // as in the plan
+		return cmp.Or(cmp.Compare(slices.Index(s.plan.Tables, a.table), slices.Index(s.plan.Tables, b.table)),
+			cmp.Compare(slices.Index(a.table.Columns, a.column), slices.Index(a.table.Columns, b.column)))
+	})
 	q := &plan.Question{Name: g.name, Text: g.text}
 	names, certain := map[string]int{}, 1.0
 	rivals := map[string]float64{}
@@ -209,7 +216,7 @@ func (s *solver) question(g *group) *plan.Question {
 	if g.answer != plan.AnswerEach {
 		var more []*plan.Candidate
 		for table, of := range rivals {
-			if table != g.answer {
+			if table != g.answer && of >= leastRival {
 				more = append(more, &plan.Candidate{Answer: table, Certainty: round(min(of, certain) * 0.9)})
 			}
 		}
@@ -246,7 +253,7 @@ func (s *solver) follow(g *group) (lines []string) {
 		}
 	}
 	if len(borrowed) > 0 {
-		lines = append(lines, "no keys of their own: "+list(borrowed, 10))
+		lines = append(lines, "no keys of their own: "+list(borrowed, 4))
 	}
 	return lines
 }
