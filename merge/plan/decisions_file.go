@@ -21,7 +21,7 @@ const decisionsGuide = `# What a merge of these databases has to know. All the r
 `
 
 // lineWidth is where long lines are broken: after it, so that they are a little longer.
-const lineWidth = 140
+const lineWidth = 150
 
 // WriteYAML writes the decisions as YAML, below a comment on how to answer. [ReadDecisions] reads them back, without any
 // comments.

@@ -25,8 +25,11 @@ type remark struct {
 
 // evidenceOf tells what speaks for the verdicts on some fields. Fields of which the same is to be said share a line. Where those
 // are too many, less is said of the names, types and tables, but never less of values that are no ids. The table that is the
-// answer is not named.
+// answer is not named. Nothing is said of fields whose values are ids of nothing.
 func evidenceOf(fields []*field, answer string) (lines []string) {
+	if len(fields) > 1 {
+		fields = slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.spoken() == nil })
+	}
 	var remarks []*remark
 	detail := 3
 	if !slices.ContainsFunc(fields, func(f *field) bool { return f.verdict.certainty < sure }) {
@@ -64,6 +67,9 @@ func (f *field) remark(detail int) *remark {
 		return r
 	}
 	r.values, r.where = c.group(), f.joined(c.key)
+	if f.verdict.key == nil {
+		r.values = "many"
+	}
 	if detail >= 1 {
 		r.of = c.key.table.Name
 	}
@@ -83,7 +89,7 @@ func (f *field) spoken() *claim {
 	if f.verdict.key != nil {
 		return f.claimOf(f.verdict.key)
 	}
-	if best := f.best(); best != nil && (best.fits() || best.fit.found.share() >= 0.5) {
+	if best := f.best(); best != nil && best.fit.found.of > 0 && best.fit.known && best.fit.found.share() >= 0.5 {
 		return best
 	}
 	return nil
@@ -158,10 +164,14 @@ func (r *remark) tell(answer string) string {
 		case "no values", "which has no rows":
 			says = append(says, r.values)
 		default:
-			says = append(says, fmt.Sprintf("%s sampled values are ids of %s", found, it))
+			many := found.String()
+			if found.hits == found.of {
+				many = fmt.Sprintf("all %d", found.of)
+			}
+			says = append(says, fmt.Sprintf("%s sampled values are ids of %s", many, it))
 		}
 		if !slices.Equal(tables, []string{answer}) {
-			text += ": " + list(tables, 3)
+			text += ": " + list(tables, 2)
 		}
 		text += ": " + strings.Join(says, ", ")
 		if all.hits < all.of {
@@ -171,7 +181,7 @@ func (r *remark) tell(answer string) string {
 	if r.where != "" {
 		text += ", joined in " + r.where
 	}
-	if len(none) > 0 {
+	if none = slices.DeleteFunc(none, func(v string) bool { return v == "0" }); len(none) > 0 {
 		text += "; besides " + list(distinctNames(none), 3)
 	}
 	if round(least) < round(most) {

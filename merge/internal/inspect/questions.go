@@ -159,16 +159,15 @@ func (s *solver) joinSmall(groups []*group) []*group {
 // sameNone gives the references of a question to one table the same values for no row, as far as they are in no key: a sample
 // does not have all values.
 func (g *group) sameNone() {
-	var none []string
-	free := func(f *field) bool { return !f.inKey() && !f.text && f.verdict.key.table.Name == g.answer }
+	none := map[*key][]string{}
 	for _, f := range g.fields {
-		if free(f) {
-			none = append(none, f.column.None...)
+		if !f.inKey() && !f.text {
+			none[f.verdict.key] = append(none[f.verdict.key], f.column.None...)
 		}
 	}
 	for _, f := range g.fields {
-		if free(f) && len(none) > 0 {
-			f.column.None = distinctNames(none)
+		if all := none[f.verdict.key]; !f.inKey() && !f.text && len(all) > 0 {
+			f.column.None = distinctNames(all)
 		}
 	}
 }
@@ -244,7 +243,11 @@ func (s *solver) follow(g *group) (lines []string) {
 		return nil
 	}
 	if len(t.NewIDs) > 0 {
-		lines = append(lines, fmt.Sprintf("rows of %s get new ids from %s, and %d columns follow", t.Name, strings.Join(t.NewIDs, ", "), len(g.fields)))
+		columns := "1 column follows"
+		if n := len(g.fields); n > 1 {
+			columns = fmt.Sprintf("%d columns follow", n)
+		}
+		lines = append(lines, fmt.Sprintf("rows of %s get new ids from %s, and %s", t.Name, strings.Join(t.NewIDs, ", "), columns))
 	}
 	var borrowed []string
 	for _, f := range g.fields {
@@ -253,7 +256,7 @@ func (s *solver) follow(g *group) (lines []string) {
 		}
 	}
 	if len(borrowed) > 0 {
-		lines = append(lines, "no keys of their own: "+list(borrowed, 4))
+		lines = append(lines, "no keys of their own: "+list(borrowed, 2))
 	}
 	return lines
 }
