@@ -25,7 +25,8 @@ type remark struct {
 
 // evidenceOf tells what speaks for the verdicts on some fields. Fields of which the same is to be said share a line. Where those
 // are too many, less is said of the names, types and tables, but never less of values that are no ids. The table that is the
-// answer is not named. Nothing is said of fields whose values are ids of nothing.
+// answer is not named. Of a field that is named after no table and has
+// ids of none nothing is said, unless it is the only one.
 func evidenceOf(fields []*field, answer string) (lines []string) {
 	if len(fields) > 1 {
 		fields = slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.spoken() == nil })
@@ -83,13 +84,14 @@ func (r *remark) isLike(other *remark) bool {
 	return r.structure == other.structure && r.of == other.of && r.why == other.why && r.values == other.values && r.where == other.where
 }
 
-// spoken returns the claim that evidence is about: the one that the verdict follows, or else the best, if many of its values are
-// ids of the key; nil if there is none.
+// spoken returns the claim that evidence is about: the one that the verdict follows, or else the best, if the field has the name of
+// the table or many of its values are ids of it; nil if there is none.
 func (f *field) spoken() *claim {
 	if f.verdict.key != nil {
 		return f.claimOf(f.verdict.key)
 	}
-	if best := f.best(); best != nil && best.fit.found.of > 0 && best.fit.known && best.fit.found.share() >= 0.5 {
+	best := f.best()
+	if best != nil && best.fit.found.of > 0 && best.fit.known && (best.direct() || best.fit.found.share() >= 0.5) {
 		return best
 	}
 	return nil
