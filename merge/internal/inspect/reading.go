@@ -176,21 +176,46 @@ func (v *vocabulary) read(name string) reading {
 	return r
 }
 
-// byLetter are references of a letter: pid is the id of a player.
+// byLetter are ids by the letter of what they are of: pid is the id of a player.
 var byLetter = map[string]string{"uid": "user", "gid": "guild", "pid": "player", "rid": "role", "cid": "character"}
+
+// groupWords are words for groups of people that columns refer to.
+var groupWords = []string{"guild", "clan", "alliance"}
 
 // readReference reads a name where nothing but the name and the values can say whose ids there are.
 func (v *vocabulary) readReference(name string) reading {
 	r := v.read(name)
-	if of := byLetter[strings.Join(r.words, " ")]; of != "" {
-		r.id, r.stem = true, []string{of}
+	if len(r.words) == 0 {
+		return r
 	}
+	of, ok := byLetter[r.words[len(r.words)-1]]
+	if !ok {
+		return r
+	}
+	if n := len(r.stem); n > 0 && !r.id {
+		r.stem = r.stem[:n-1]
+	}
+	if len(r.stem) == 0 {
+		r.stem = []string{of}
+	}
+	r.id, r.quantity = true, false
 	return r
 }
 
-// named reports whether the name says that there are ids: it has a word for them, or ends in a word for somebody or for a row of
-// the same table.
-func (r reading) named() bool { return r.id || r.endsIn(roles) || r.endsIn(relatives) }
+// named reports whether the name says that there are ids: it has a word for them, or ends in a word for somebody, for a group or
+// for a row of the same table.
+func (r reading) named() bool {
+	return r.id || r.endsIn(roles) || r.endsIn(relatives) || r.endsIn(groupWords)
+}
+
+// NamesIDs returns a function that reports whether the name of a column says that its values are ids, in the words of a plan.
+func NamesIDs(p *plan.Plan) func(column string) bool {
+	v := newVocabulary(p)
+	return func(column string) bool {
+		r := v.readReference(column)
+		return r.id || r.named() && !r.plural
+	}
+}
 
 func (r reading) endsIn(list []string) bool {
 	return len(r.stem) > 0 && slices.Contains(list, r.stem[len(r.stem)-1])

@@ -73,6 +73,8 @@ func TestNamed(t *testing.T) {
 		{"memberIds", "member", true, true, true},
 		{"id", "", true, false, true},
 		{"uid", "user", true, false, true},
+		{"target_pid", "target", true, false, true},
+		{"guild", "guild", true, false, true},
 		{"leader", "leader", true, false, true},
 		{"created_by", "created by", true, false, true},
 		{"parent", "parent", true, false, true},
