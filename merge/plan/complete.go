@@ -136,7 +136,7 @@ func (c *completer) complete(afterRoles func()) {
 	c.Plan.Accepted = append(c.Plan.Accepted, c.Decisions.Accepted...)
 	c.sections()
 	for _, q := range c.Decisions.Questions {
-		if q.Unique == nil {
+		if len(q.Unique) == 0 {
 			c.question(q)
 		}
 	}
@@ -347,27 +347,33 @@ func (c *completer) unique() {
 		}
 	}
 	for _, q := range c.Decisions.Questions {
-		if q.Unique == nil {
-			continue
-		}
-		for _, u := range keys(*q.Unique) {
-			if !c.template {
-				u.Suspects = q.Suspects
-			}
-			if _, is := decided[u]; !is && q.Proposed.Text != "" && !(c.template && q.Answer.Text == "") {
-				u.Rule = Rule(q.Proposed.Text)
-			}
-			switch answer := q.Answer.Text; {
-			case answer == "":
-			case answer == AnswerYes, u.Decided && Rule(answer) == u.Rule:
-				u.Decided = true
-			case u.Decided:
-				c.errs = append(c.errs, q.Unique.fault("%q is decided as %s by an entry of unique, and answered %q", q.Unique.Text, u.Rule, answer))
-			default:
-				u.Rule, u.Decided = Rule(answer), true
+		for _, doubt := range q.Unique {
+			for _, u := range keys(doubt.Key) {
+				if !c.template {
+					u.Suspects = doubt.Suspects
+				}
+				if _, is := decided[u]; !is && q.Proposed.Text != "" && !(c.template && q.Answer.Text == "") {
+					u.Rule = Rule(q.Proposed.Text)
+				}
+				c.failIf(q.answerOf(u, doubt.Key))
 			}
 		}
 	}
+}
+
+// answerOf gives a unique key the rule that is the answer. An entry of unique counts more than the answer about several keys,
+// and is an error if it contradicts the answer about its key alone.
+func (q *Asked) answerOf(u *Unique, at Name) error {
+	switch answer := q.Answer.Text; {
+	case answer == "":
+	case answer == AnswerYes, u.Decided && Rule(answer) == u.Rule:
+		u.Decided = true
+	case u.Decided && len(q.Unique) == 1:
+		return at.fault("%q is decided as %s by an entry of unique, and answered %q", at.Text, u.Rule, answer)
+	case !u.Decided:
+		u.Rule, u.Decided = Rule(answer), true
+	}
+	return nil
 }
 
 // sameClash reports whether two unique keys have the same rule in every respect.

@@ -1,10 +1,14 @@
 package plan
 
+import "slices"
+
 // question collects the claims of a question about columns, and adds it to the plan.
 func (c *completer) question(q *Asked) {
 	var asked []place
+	patterns := false
 	for _, n := range q.Columns {
-		found, _ := c.places(n)
+		found, exact := c.places(n)
+		patterns = patterns || !exact
 		asked = append(asked, found...)
 		for _, at := range found {
 			c.askedOf(q, n, at)
@@ -20,7 +24,7 @@ func (c *completer) question(q *Asked) {
 		made.Answer = AnswerEach
 	}
 	if made.Answer == AnswerYes {
-		made.Answer = q.Proposed.Text
+		made.Answer = q.proposed().Text
 		if isWord(made.Answer) && made.Answer != AnswerPlain && made.Answer != AnswerKey {
 			made.Answer = AnswerEach
 		}
@@ -28,7 +32,22 @@ func (c *completer) question(q *Asked) {
 	for _, at := range asked {
 		made.Columns = append(made.Columns, at.raw())
 	}
+	if patterns {
+		made.Columns = c.inOrder(asked)
+	}
 	c.Plan.Questions = append(c.Plan.Questions, made)
+}
+
+// inOrder returns the names of some columns in the order of the plan.
+func (c *completer) inOrder(places []place) (raw []string) {
+	for _, t := range c.Plan.Tables {
+		for _, column := range t.Columns {
+			if slices.ContainsFunc(places, func(at place) bool { return at.column == column }) {
+				raw = append(raw, place{t, column}.raw())
+			}
+		}
+	}
+	return raw
 }
 
 // askedOf collects the claims of a question about one column.
@@ -46,18 +65,28 @@ func (c *completer) askedOf(q *Asked, n Name, at place) {
 		}
 		c.suspects[at.column] = q.Suspects
 	}
-	if s, ok := q.proposal(); ok && !c.template {
+	none := q.None
+	if at.inKey() {
+		none = nil
+	}
+	if s, ok := q.proposal(none); ok && !c.template {
 		add(claim{rank: rankQuestion, state: s})
 	}
-	if one, err := c.answer(q); err != nil {
+	if one, err := c.answer(q, none); err != nil {
 		c.errs = append(c.errs, err)
 	} else if one != nil {
 		add(*one)
 	}
 }
 
+// inKey reports whether a column is one of the primary key or of a unique key. Such a column refers to a row in each row.
+func (at place) inKey() bool {
+	return slices.Contains(at.table.PrimaryKey, at.column.Name) ||
+		slices.ContainsFunc(at.table.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, at.column.Name) })
+}
+
 // answer returns the claim of a question's answer, or nil if there is none.
-func (c *completer) answer(q *Asked) (*claim, error) {
+func (c *completer) answer(q *Asked, none []string) (*claim, error) {
 	at := Name{Text: q.Answer.Text, Line: q.Answer.line}
 	switch text := q.Answer.Text; {
 	case q.Answer.Meaning != nil:
@@ -69,7 +98,7 @@ func (c *completer) answer(q *Asked) (*claim, error) {
 		if !c.template {
 			return &claim{rank: rankPattern, agree: true}, nil
 		}
-		s, ok := q.proposal()
+		s, ok := q.proposal(none)
 		if !ok || s.role == RoleUndecided {
 			return nil, nil // it is in the sections, if anywhere
 		}
@@ -80,7 +109,7 @@ func (c *completer) answer(q *Asked) (*claim, error) {
 	case c.Plan.Table(text) == nil && !c.template:
 		return nil, at.fault("the answer %q is no table of the sources: want a table, plain, key, each or yes", text)
 	}
-	s := referenceTo(q.Answer.Text, q.None)
+	s := referenceTo(q.Answer.Text, none)
 	s.decided = true
 	return &claim{rank: rankPattern, state: s, keep: true}, nil
 }

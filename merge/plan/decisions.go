@@ -69,17 +69,21 @@ type Clash struct {
 	Keys     []Name   `yaml:"keys,flow"`          // as table(column, column), or table.column
 }
 
-// An Asked is a question in a file: a [Question], or the suspects of columns or of a unique key that are alike.
+// An Asked is a question in a file: a [Question], or the suspects of columns that are alike, or those of unique keys.
 type Asked struct {
 	Name    string `yaml:"name,omitempty"`
-	Text    string `yaml:"text,omitempty"`
+	Text    string `yaml:"text,omitempty"` // none asks whose ids the columns have
 	Columns []Name `yaml:"columns,omitempty,flow"`
-	Unique  *Name  `yaml:"unique,omitempty"`
+	Unique  Doubts `yaml:"unique,omitempty"` // unique keys instead of columns, and what is doubtful about each
 
 	// Proposed is what the columns are until the question is answered, and what the answer yes confirms: a table, plain, key,
-	// undecided, or several parts as in an answer. Of a unique key it is the rule.
+	// undecided, or several parts as in an answer. None means the best candidate, and each that there is no proposal. Of unique
+	// keys it is the rule.
 	Proposed Answer `yaml:"proposed,omitempty"`
-	None     Values `yaml:"none,omitempty,flow"` // of the columns, if they are references, whatever the answer is
+
+	// None are values for no row, whatever table is the answer. Columns of a primary or unique key have none by it: an entry of
+	// references says it of them.
+	None Values `yaml:"none,omitempty,flow"`
 
 	Candidates []*Candidate `yaml:"candidates,omitempty,flow"`
 	Evidence   []string     `yaml:"evidence,omitempty"`
@@ -100,6 +104,15 @@ type Answer struct {
 type Name struct {
 	Text string
 	Line int // from 1 on; 0 outside of files
+}
+
+// Doubts are unique keys by their names, and what is doubtful about each.
+type Doubts []Doubt
+
+// A Doubt is one of Doubts.
+type Doubt struct {
+	Key      Name
+	Suspects []string
 }
 
 // Pairs are texts by texts, in their order.

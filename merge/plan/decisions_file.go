@@ -6,30 +6,36 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 )
 
 const decisionsGuide = `# What a merge of these databases has to know. All the rest follows from the schemas of the sources: inspect -full shows it.
-# Write an answer beside each question: a table (the values are ids of its rows), plain (no ids), key (ids of the table's
-# own rows), yes (as proposed); beside a question on a unique key: suffix, keep, match, fail or yes.
-# Where a column differs from the others of its question, write it under references, keys or plain: that one counts.
+# Write an answer beside each question: a table (the values are ids of its rows), plain (no ids), key (ids of the table's own
+# rows), yes (as proposed; else as the best candidate); beside a question on unique keys: suffix, keep, match, fail or yes.
+# Where a column or key differs from the others of its question, write it under references, keys, plain or unique: that counts.
 # Each key of this file is explained in docs/plan.md.
 # yaml-language-server: $schema=https://raw.githubusercontent.com/shardsnow/snow/main/docs/plan.schema.json
 `
 
 // lineWidth is where long lines are broken: after it, so that they are a little longer.
-const lineWidth = 140
+const lineWidth = 150
 
 // WriteYAML writes the decisions as YAML, below a comment on how to answer. [ReadDecisions] reads them back, without any
 // comments.
 func (d *Decisions) WriteYAML(w io.Writer) error {
 	var b bytes.Buffer
 	b.WriteString(decisionsGuide)
-	dumper, err := yaml.NewDumper(&b, yaml.WithLineWidth(lineWidth))
+	var root yaml.Node
+	err := root.Dump(d)
 	if err == nil {
-		err = errors.Join(dumper.Dump(d), dumper.Close())
+		shortenEntries(&root)
+		var dumper *yaml.Dumper
+		if dumper, err = yaml.NewDumper(&b, yaml.WithLineWidth(lineWidth)); err == nil {
+			err = errors.Join(dumper.Dump(&root), dumper.Close())
+		}
 	}
 	if err == nil {
 		_, err = w.Write(b.Bytes())
@@ -38,6 +44,44 @@ func (d *Decisions) WriteYAML(w io.Writer) error {
 		return fmt.Errorf("plan: write: %w", err)
 	}
 	return nil
+}
+
+// shortenEntries puts entries of references and unique on one line if they fit, and so with what is said of questions.
+func shortenEntries(n *yaml.Node) {
+	if n.Kind == yaml.DocumentNode {
+		n = n.Content[0]
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		switch key, value := n.Content[i].Value, n.Content[i+1]; key {
+		case "references", "unique":
+			for _, entry := range value.Content {
+				inLine(entry)
+			}
+		case "questions":
+			for _, q := range value.Content {
+				shortenEntries(q)
+			}
+		case "evidence", "suspects":
+			if len(value.Content) == 1 {
+				inLine(value)
+			}
+		}
+	}
+}
+
+func inLine(n *yaml.Node) {
+	if n.Kind != yaml.ScalarNode && width(n) <= lineWidth {
+		n.Style |= yaml.FlowStyle
+	}
+}
+
+// width is about how long a value is on one line.
+func width(n *yaml.Node) int {
+	long := len(n.Value) + 2
+	for _, part := range n.Content {
+		long += width(part)
+	}
+	return long
 }
 
 // ReadDecisions reads what [Decisions.WriteYAML] wrote and people edited, or what they wrote themselves. A key that the
@@ -96,14 +140,17 @@ func (d *Decisions) check() error {
 		}
 	}
 	for _, q := range d.Questions {
-		if q == nil || (len(q.Columns) == 0) == (q.Unique == nil) {
+		if q == nil || (len(q.Columns) == 0) == (len(q.Unique) == 0) {
 			return &Error{Reason: "an entry of questions has neither columns nor a unique key, or both"}
+		}
+		if len(q.Unique) > 0 && len(q.Suspects) > 0 {
+			return q.Unique[0].Key.fault("suspects of unique keys are beside their names")
 		}
 		if err := (&Question{Candidates: q.Candidates}).checkNil(); err != nil {
 			return err
 		}
 		for _, a := range []Answer{q.Proposed, q.Answer} {
-			if err := a.check(q.Unique != nil); err != nil {
+			if err := a.check(len(q.Unique) > 0); err != nil {
 				return err
 			}
 		}
@@ -188,6 +235,58 @@ func (v *Values) UnmarshalYAML(node *yaml.Node) error {
 			return err
 		}
 		*v = append(*v, text)
+	}
+	return nil
+}
+
+// MarshalYAML writes a mapping of a key to its only suspect, or to all of them.
+func (d Doubts) MarshalYAML() (any, error) {
+	mapping := &yaml.Node{Kind: yaml.MappingNode}
+	for _, one := range d {
+		suspects := &yaml.Node{Kind: yaml.SequenceNode}
+		for _, text := range one.Suspects {
+			n := &yaml.Node{}
+			n.SetString(text)
+			suspects.Content = append(suspects.Content, n)
+		}
+		if len(one.Suspects) == 1 {
+			suspects = suspects.Content[0]
+		}
+		mapping.Content = append(mapping.Content, textNode(one.Key.Text), suspects)
+	}
+	return mapping, nil
+}
+
+// UnmarshalYAML reads a mapping, and keeps the order and the lines.
+func (d *Doubts) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind != yaml.MappingNode {
+		return &Error{Line: node.Line, Reason: "want a mapping of unique keys, such as {players.name: 3 clashes}"}
+	}
+	*d = nil
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		var one Doubt
+		if err := one.Key.UnmarshalYAML(node.Content[i]); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(*d, func(other Doubt) bool { return other.Key.Text == one.Key.Text }) {
+			return one.Key.fault("%q is there twice", one.Key.Text)
+		}
+		value := node.Content[i+1]
+		texts := []*yaml.Node{value}
+		switch {
+		case value.Kind == yaml.SequenceNode:
+			texts = value.Content
+		case value.ShortTag() == "!!null":
+			texts = nil
+		}
+		for _, n := range texts {
+			text, err := scalar(n)
+			if err != nil {
+				return err
+			}
+			one.Suspects = append(one.Suspects, text)
+		}
+		*d = append(*d, one)
 	}
 	return nil
 }

@@ -97,7 +97,8 @@ func roles(p *plan.Plan) (lines []string) {
 }
 
 func TestComplete(t *testing.T) {
-	question := "questions:\n- name: guid\n  text: whose?\n  columns: ['character_*.guid']\n  proposed: characters\n  none: [0]\n  answer: "
+	question := "questions:\n- name: guid\n  columns: ['character_*.guid', mail.sender]\n  proposed: characters\n  none: [0]\n  answer: "
+	best := "questions:\n- {name: guid, columns: [mail.sender, mail.receiver], candidates: [{answer: plain, certainty: 0.2}, {answer: guild, certainty: 0.8}], "
 	tests := []struct {
 		name, text string
 		want       []string
@@ -117,16 +118,24 @@ func TestComplete(t *testing.T) {
 			"character_aura.guid plain decided", "character_spell.guid reference characters decided", "character_stats.guid reference characters decided",
 		}},
 		{"no answer", question + "\n", []string{
-			"character_aura.guid reference characters none [0]", "character_spell.guid reference characters none [0]", "character_stats.guid reference characters none [0]",
+			"character_aura.guid reference characters", "character_spell.guid reference characters", "character_stats.guid reference characters",
+			"mail.sender reference characters none [0]",
 		}},
 		{"yes", question + "yes\n", []string{
-			"character_aura.guid reference characters none [0] decided", "character_spell.guid reference characters none [0] decided",
-			"character_stats.guid reference characters none [0] decided",
+			"character_aura.guid reference characters decided", "character_spell.guid reference characters decided",
+			"character_stats.guid reference characters decided", "mail.sender reference characters none [0] decided",
 		}},
+		{"the best candidate", best + "none: [0], answer: }\n", []string{"mail.sender reference guild none [0]", "mail.receiver reference guild none [0]"}},
+		{"the best candidate, yes", best + "answer: yes}\n", []string{"mail.sender reference guild decided", "mail.receiver reference guild decided"}},
+		{"no proposal", best + "proposed: each, answer: }\n", nil},
+		{"no proposal, yes", best + "proposed: each, answer: yes}\n", []string{"mail.sender plain decided", "mail.receiver plain decided"}},
 		{"another table, and a column that differs", question + "guild\nkeys: [character_stats.guid]\n", []string{
-			"character_aura.guid reference guild none [0] decided", "character_spell.guid reference guild none [0] decided", "character_stats.guid key decided",
+			"character_aura.guid reference guild decided", "character_spell.guid reference guild decided", "character_stats.guid key decided",
+			"mail.sender reference guild none [0] decided",
 		}},
-		{"plain", question + "plain\n", []string{"character_aura.guid plain decided", "character_spell.guid plain decided", "character_stats.guid plain decided"}},
+		{"plain", question + "plain\n", []string{
+			"character_aura.guid plain decided", "character_spell.guid plain decided", "character_stats.guid plain decided", "mail.sender plain decided",
+		}},
 		{"several parts", "questions:\n- {name: sender, text: whose?, columns: [mail.sender], answer: {by: kind, kinds: {0: characters}, orphans: drop}}\n", []string{
 			"mail.sender polymorphic 0=characters orphans drop decided",
 		}},
@@ -191,6 +200,40 @@ tables:
 	}
 }
 
+// One question is about several unique keys, and an entry of unique counts more than its answer.
+func TestQuestionOnUniqueKeys(t *testing.T) {
+	rules := func(text string) (got []string) {
+		t.Helper()
+		p, err := complete(t, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range p.Tables {
+			for _, u := range of.Unique {
+				if u.Decided || len(u.Suspects) > 0 || u.Rule != plan.RuleFail {
+					got = append(got, fmt.Sprintf("%s%v %s %v %q", of.Name, u.Columns, u.Rule, u.Decided, u.Suspects))
+				}
+			}
+		}
+		return got
+	}
+	question := "questions:\n- unique:\n    characters.name: 3 clash\n    guild(name, leader): [2 clash, 'type: differs']\n  proposed: keep\n  answer: "
+	for _, test := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"open", question + "\n", []string{`characters[name] keep false ["3 clash"]`, `guild[name leader] keep false ["2 clash" "type: differs"]`}},
+		{"yes", question + "yes\n", []string{`characters[name] keep true ["3 clash"]`, `guild[name leader] keep true ["2 clash" "type: differs"]`}},
+		{"an entry counts", question + "match\nunique: [{rule: suffix, keys: [characters.name]}]\n", []string{
+			`characters[name] suffix true ["3 clash"]`, `guild[name leader] match true ["2 clash" "type: differs"]`,
+		}},
+	} {
+		if got := rules(test.text); !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 func TestDecisionsErrors(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"unknown key", "refrences: []\n", "refrences"},
@@ -215,6 +258,10 @@ func TestDecisionsErrors(t *testing.T) {
 		{"two dates", "created: [characters.born, characters.level]\n", `dated by "born" already`},
 		{"two rules", "unique:\n- {rule: keep, keys: [characters.name]}\n- {rule: match, keys: [characters.name]}\n", "another rule"},
 		{"unknown key", "unique:\n- {rule: keep, keys: [characters.born]}\n", "names no unique key"},
+		{"an entry against the answer about one key", "unique: [{rule: suffix, keys: [characters.name]}]\nquestions:\n- {unique: {characters.name: }, answer: keep}\n", "is decided as suffix"},
+		{"unique keys in a list", "questions:\n- {unique: [characters.name], answer: }\n", "line 5: want a mapping of unique keys"},
+		{"a unique key twice", "questions:\n- {unique: {characters.name: a, 'characters.name': b}, answer: }\n", "characters.name"},
+		{"suspects of unique keys", "questions:\n- {unique: {characters.name: }, suspects: [x], answer: }\n", "beside their names"},
 		{"a question of nothing", "questions:\n- {name: g, text: '?'}\n", "neither columns nor a unique key"},
 	}
 	for _, test := range tests {
@@ -306,6 +353,9 @@ func disturb(p *plan.Plan, r *rand.Rand) {
 			if r.IntN(2) == 0 {
 				u.Suspects, u.Suffix, u.Prefer = []string{"clashes"}, pick("", "_x"), []string{"us"}
 			}
+			if r.IntN(2) == 0 {
+				u.Suspects, u.Suffix, u.Prefer = [][]string{{"clashes"}, {"a dictionary", "~"}, nil}[r.IntN(3)], "", nil
+			}
 		}
 		t.NewIDs = [][]string{nil, {"eu"}, {"us"}, {"eu", "us"}}[r.IntN(4)]
 		t.Created, t.Zone, t.Skip = pick("", t.Columns[0].Name), pick("", "", "UTC"), r.IntN(8) == 0
@@ -330,7 +380,7 @@ func disturb(p *plan.Plan, r *rand.Rand) {
 			p.Questions = append(p.Questions, q)
 		}
 		if r.IntN(2) == 0 {
-			q.Candidates = []*plan.Candidate{{Answer: "guild", Certainty: 0.5}}
+			q.Candidates = []*plan.Candidate{{Answer: pick("guild", "plain", "each", "nobody"), Certainty: 0.5}, {Answer: "key", Certainty: 0.4}}
 		}
 	}
 	p.Accepted = [][]string{nil, {"guid: characters"}}[r.IntN(2)]

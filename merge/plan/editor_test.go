@@ -79,6 +79,8 @@ func (d *describer) of(t reflect.Type) object {
 		return object{"type": "array", "items": object{"type": []string{"string", "number", "boolean"}}}
 	case reflect.TypeFor[plan.Pairs]():
 		return object{"type": "object", "additionalProperties": texts}
+	case reflect.TypeFor[plan.Doubts]():
+		return object{"type": "object", "additionalProperties": object{"anyOf": []any{object{"type": []string{"string", "null"}}, object{"type": "array", "items": texts}}}}
 	case reflect.TypeFor[plan.Answer]():
 		return object{"anyOf": []any{object{"type": []string{"string", "null"}}, d.of(reflect.TypeFor[plan.Meaning]())}}
 	case reflect.TypeFor[plan.Orphans]():

@@ -63,21 +63,30 @@ func isWord(answer string) bool {
 	return slices.Contains([]string{"", AnswerPlain, AnswerKey, AnswerEach, AnswerYes, string(RoleUndecided)}, answer)
 }
 
-// proposal returns what the columns of a question are until it is answered, and false if it does not say so.
-func (q *Asked) proposal() (state, bool) {
-	switch {
-	case q.Proposed.IsZero():
-		return state{}, false
-	case q.Proposed.Meaning != nil:
-		s, err := q.Proposed.Meaning.state()
+// proposed returns what is proposed, if only by the best candidate.
+func (q *Asked) proposed() Answer {
+	if best := (&Question{Candidates: q.Candidates}).Best(); q.Proposed.IsZero() && best != nil {
+		return Answer{Text: best.Answer}
+	}
+	return q.Proposed
+}
+
+// proposal returns what a column of a question is until it is answered, with some values for no row if it is a reference to one
+// table, and false if the question does not say so.
+func (q *Asked) proposal(none []string) (state, bool) {
+	is := q.proposed()
+	if is.Meaning != nil {
+		s, err := is.Meaning.state()
 		s.decided = false
 		return s, err == nil
 	}
-	switch word := q.Proposed.Text; word {
+	switch word := is.Text; word {
+	case "", AnswerEach, AnswerYes:
+		return state{}, false
 	case AnswerPlain, AnswerKey, string(RoleUndecided):
-		return state{role: Role(word), none: q.None}, true
+		return state{role: Role(word)}, true
 	default:
-		return referenceTo(word, q.None), true
+		return referenceTo(word, none), true
 	}
 }
 

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // A Question is one decision about all columns of one meaning, such as "guid" in 34 tables. [Plan.Check] refuses a plan
 // while one of its questions has no answer, unless each of its columns is decided by itself, see [Column].Decided.
 type Question struct {
-	Name string `json:"name" yaml:"name"` // unique in the plan, such as "guid", "sender"
-	Text string `json:"text" yaml:"text"` // what is asked
+	Name string `json:"name" yaml:"name"`                     // unique in the plan, such as "guid", "sender"
+	Text string `json:"text,omitempty" yaml:"text,omitempty"` // what is asked; none means whether the columns have ids of the best candidate
 
 	// Columns are the columns that the answer is about, as "table.column", in the order of the plan. A column is in one
 	// question at most.
@@ -47,6 +48,27 @@ func (q *Question) Best() *Candidate {
 	return slices.MaxFunc(q.Candidates, func(a, b *Candidate) int { return cmp.Compare(a.Certainty, b.Certainty) })
 }
 
+// String returns what is asked.
+func (q *Question) String() string {
+	best := q.Best()
+	if q.Text != "" || best == nil {
+		return q.Text
+	}
+	count, names := map[string]int{}, []string(nil)
+	for _, raw := range q.Columns {
+		name := raw[strings.LastIndexByte(raw, '.')+1:]
+		if count[name]++; count[name] == 1 {
+			names = append(names, name)
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
+	columns := "columns"
+	if len(q.Columns) == 1 {
+		columns = "column"
+	}
+	return fmt.Sprintf("%s in %d %s: ids of %s?", several(names), len(q.Columns), columns, best.Answer)
+}
+
 // Question returns the question about a column, as "table.column", or nil.
 func (p *Plan) Question(column string) *Question {
 	return first(p.Questions, func(q *Question) bool { return slices.Contains(q.Columns, column) })
@@ -60,7 +82,7 @@ func (c *checker) questions() {
 		switch {
 		case q.Answer == "" && c.plan.decided(q):
 		case q.Answer == "":
-			c.fault("", "", "%s is not decided: %s", name, q.Text)
+			c.fault("", "", "%s is not decided: %s", name, q)
 		case q.Answer != AnswerPlain && q.Answer != AnswerKey && q.Answer != AnswerEach && c.plan.Table(q.Answer) == nil:
 			c.fault("", "", "%s: the answer %q is no table", name, q.Answer)
 		}

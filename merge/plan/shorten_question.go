@@ -13,23 +13,36 @@ func (s *shortener) questions() error {
 		}
 	}
 	s.suspects()
+	s.doubts()
+	return s.complete()
+}
+
+// doubts writes the suspects of unique keys, one question for those of the same rule.
+func (s *shortener) doubts() {
 	for _, t := range s.plan.Tables {
 		for _, u := range t.Unique {
 			if t.Skip || len(u.Suspects) == 0 {
 				continue
 			}
-			name := keyName(t, u.Columns)
-			asked := &Asked{Unique: &name, Suspects: u.Suspects}
+			asked, doubt := &Asked{}, Doubt{keyName(t, u.Columns), u.Suspects}
 			if bare := (Unique{Rule: u.Rule, Decided: u.Decided}); sameClash(u, &bare) && u.Rule != "" {
 				asked.Proposed.Text = string(u.Rule)
 			}
 			if u.Decided {
 				asked.Answer.Text = AnswerYes
 			}
-			s.d.Questions = append(s.d.Questions, asked)
+			like := func(other *Asked) bool {
+				return len(other.Unique) > 0 && other.Proposed.Text == asked.Proposed.Text && other.Answer.Text == asked.Answer.Text &&
+					!slices.ContainsFunc(other.Unique, func(d Doubt) bool { return d.Key.Text == doubt.Key.Text })
+			}
+			if other := first(s.d.Questions, like); other != nil {
+				asked = other
+			} else {
+				s.d.Questions = append(s.d.Questions, asked)
+			}
+			asked.Unique = append(asked.Unique, doubt)
 		}
 	}
-	return s.complete()
 }
 
 func (s *shortener) question(q *Question) error {
@@ -48,9 +61,9 @@ func (s *shortener) question(q *Question) error {
 	if len(names) != len(q.Columns) {
 		return &Error{Reason: fmt.Sprintf("question %q has columns that no source has, or one twice", q.Name)}
 	}
-	asked.Columns = cover(s.schema, s.inSchema(places))
-	if !slices.Equal(names, q.Columns) || !slices.Equal(s.expand(asked.Columns), q.Columns) { // in an order of its own
-		asked.Columns = nil
+	if slices.Equal(names, q.Columns) && len(s.inSchema(places)) == len(places) {
+		asked.Columns = cover(s.schema, s.inSchema(places))
+	} else { // in an order of its own
 		for _, raw := range q.Columns {
 			asked.Columns = append(asked.Columns, Name{Text: places[slices.Index(names, raw)].name()})
 		}
@@ -60,21 +73,52 @@ func (s *shortener) question(q *Question) error {
 	} else if q.Answer != "" && q.Answer != AnswerEach {
 		asked.noneOfMost(places)
 	}
+	s.leaveOutBest(asked)
 	s.d.Questions = append(s.d.Questions, asked)
 	return nil
 }
 
-// proposeMost proposes what most of the columns are.
+// leaveOutBest leaves a proposal out where it is the best candidate, and says that there is none where it is not.
+func (s *shortener) leaveOutBest(q *Asked) {
+	bare := Asked{Candidates: q.Candidates}
+	best, ok := bare.proposal(nil)
+	switch {
+	case !ok:
+	case q.Proposed.Meaning == nil && q.Proposed.Text == bare.proposed().Text:
+		q.Proposed = Answer{}
+	case q.Proposed.IsZero() && (q.Answer.IsZero() || best.checkTables(s.schema, nil, Name{}) != nil):
+		q.Proposed.Text = AnswerEach
+	}
+}
+
+// proposeMost proposes what most of the columns are, with the values for no row that most of those have that are not in keys.
 func (q *Asked) proposeMost(places []place) {
-	count, best := map[string]int{}, 0
-	for _, at := range places {
-		var one Asked
-		if !one.propose(at.column.state()) {
-			continue
+	bare := func(at place) (key string, one Asked, ok bool) {
+		is := at.column.state()
+		if _, says := is.proposal(); says {
+			is.none = nil
 		}
-		key := fmt.Sprint(at.column.state())
-		if count[key]++; count[key] > best {
-			best, q.Proposed, q.None = count[key], one.Proposed, one.None
+		ok = one.propose(is)
+		return fmt.Sprint(is), one, ok
+	}
+	count, best, most := map[string]int{}, 0, ""
+	for _, at := range places {
+		if key, one, ok := bare(at); ok {
+			if count[key]++; count[key] > best {
+				best, most, q.Proposed, q.None = count[key], key, one.Proposed, nil
+			}
+		}
+	}
+	if q.Proposed.Meaning != nil {
+		return
+	}
+	count, best = map[string]int{}, 0
+	for _, at := range places {
+		if key, _, ok := bare(at); ok && key == most && !at.inKey() {
+			key = fmt.Sprintf("%q", at.column.None)
+			if count[key]++; count[key] > best {
+				best, q.None = count[key], at.column.None
+			}
 		}
 	}
 }
@@ -98,16 +142,6 @@ func (s *shortener) inSchema(places []place) (same []place) {
 		}
 	}
 	return same
-}
-
-func (s *shortener) expand(names []Name) (raw []string) {
-	for _, n := range names {
-		found, _, _ := s.schema.columns(n)
-		for _, at := range found {
-			raw = append(raw, at.raw())
-		}
-	}
-	return raw
 }
 
 // suspects writes what columns have as suspects, one entry for those that are alike.

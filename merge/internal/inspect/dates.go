@@ -64,7 +64,7 @@ func (i *inspector) dates() {
 // creation looks at the name, the type and the values of a column. Most of its values must be dates between 1995 and
 // tomorrow: no row was made before, and times of another kind are outside of that, such as durations and birthdays.
 func (i *inspector) creation(t *plan.Table, c *plan.Column) (creation, bool) {
-	found := creation{column: c, rank: creationRank(c.Name, t.Name)}
+	found := creation{column: c, rank: creationRank(c.Name, i.vocabulary.thing(t.Name))}
 	if c.Default != nil && strings.Contains(strings.ToUpper(*c.Default), "ON UPDATE") && found.rank >= 0 {
 		found.rank = max(found.rank, vague) // MySQL writes the time of the last change there
 	}
@@ -131,11 +131,11 @@ func (i *inspector) equal(t *plan.Table, a, b *plan.Column) bool {
 }
 
 // creationRank says how well a name tells that a column has the time at which a row was made, or -1: created_at is 0,
-// reg_date 1, time 2, birth 3. The name of the table may come before it.
-func creationRank(name, table string) int {
+// reg_date 1, time 2, birth 3. The words of the table's name may come before it.
+func creationRank(name string, of []string) int {
 	w := words(name)
 	for n := len(w) - 1; n > 0; n-- {
-		if of := thing(table); slices.Equal(w[:n], of) || len(of) > 0 && slices.Equal(w[:n], of[len(of)-1:]) {
+		if slices.Equal(w[:n], of) || slices.Equal(w[:n], of[len(of)-1:]) {
 			w = w[n:]
 			break
 		}

@@ -37,7 +37,7 @@ func TestCreationRank(t *testing.T) {
 		{"play_time", "players", -1},
 		{"", "players", -1},
 	} {
-		if got := creationRank(test.column, test.table); got != test.want {
+		if got := creationRank(test.column, (&vocabulary{}).thing(test.table)); got != test.want {
 			t.Errorf("%s of %s: got %d, want %d", test.column, test.table, got, test.want)
 		}
 	}

@@ -15,7 +15,7 @@
 //	packed.go        ids that are packed in values
 //	json.go          ids in JSON
 //	parents.go       whose ids the values in JSON, in lists and beside a kind are
-//	names.go         what the name of a member of JSON or a list says
+//	names.go         names as words
 //	samples.go       samples of rows
 //
 // A reference that no foreign key declares is found in three steps. First each column that may hold ids is weighed against each

@@ -7,7 +7,10 @@ import (
 )
 
 // mostRemarks is how many lines of evidence a question has, if that can be done by putting columns together.
-const mostRemarks = 4
+const mostRemarks = 3
+
+// sure is the certainty from which types and indexes are not said.
+const sure = 0.95
 
 // A remark is what is to be said of some fields alike: what their names say, how their values lie among the ids of a key, and
 // how certain the verdicts are.
@@ -21,10 +24,19 @@ type remark struct {
 }
 
 // evidenceOf tells what speaks for the verdicts on some fields. Fields of which the same is to be said share a line. Where those
-// are too many, less is said of the names, types and tables, but never less of values that are no ids.
-func evidenceOf(fields []*field) (lines []string) {
+// are too many, less is said of the names, types and tables, but never less of values that are no ids. The table that is the
+// answer is not named. Of a field that is named after no table and has
+// ids of none nothing is said, unless it is the only one.
+func evidenceOf(fields []*field, answer string) (lines []string) {
+	if len(fields) > 1 {
+		fields = slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.spoken() == nil })
+	}
 	var remarks []*remark
-	for detail := 3; detail >= 0; detail-- {
+	detail := 3
+	if !slices.ContainsFunc(fields, func(f *field) bool { return f.verdict.certainty < sure }) {
+		detail = 2
+	}
+	for ; detail >= 0; detail-- {
 		remarks = nil
 		for _, f := range fields {
 			r := f.remark(detail)
@@ -40,7 +52,7 @@ func evidenceOf(fields []*field) (lines []string) {
 		}
 	}
 	for _, r := range remarks {
-		lines = append(lines, r.String())
+		lines = append(lines, r.tell(answer))
 	}
 	return lines
 }
@@ -56,6 +68,9 @@ func (f *field) remark(detail int) *remark {
 		return r
 	}
 	r.values, r.where = c.group(), f.joined(c.key)
+	if f.verdict.key == nil {
+		r.values = "many"
+	}
 	if detail >= 1 {
 		r.of = c.key.table.Name
 	}
@@ -69,12 +84,17 @@ func (r *remark) isLike(other *remark) bool {
 	return r.structure == other.structure && r.of == other.of && r.why == other.why && r.values == other.values && r.where == other.where
 }
 
-// spoken returns the claim that evidence is about: the one that the verdict follows, or else the best; nil if there is none.
+// spoken returns the claim that evidence is about: the one that the verdict follows, or else the best, if the field has the name of
+// the table or many of its values are ids of it; nil if there is none.
 func (f *field) spoken() *claim {
 	if f.verdict.key != nil {
 		return f.claimOf(f.verdict.key)
 	}
-	return f.best()
+	best := f.best()
+	if best != nil && best.fit.found.of > 0 && best.fit.known && (best.direct() || best.fit.found.share() >= 0.5) {
+		return best
+	}
+	return nil
 }
 
 // structure tells the type of a field, and the keys and indexes that it is in.
@@ -114,8 +134,8 @@ func (c *claim) group() string {
 	return "none"
 }
 
-// String tells it. Numbers of values are those of all fields together.
-func (r *remark) String() string {
+// tell says it. Numbers of values are those of all fields together.
+func (r *remark) tell(answer string) string {
 	text := r.names()
 	if r.structure != "" {
 		text += " (" + r.structure + ")"
@@ -138,16 +158,24 @@ func (r *remark) String() string {
 		if len(tables) > 1 {
 			it = "them"
 		}
-		text += ": " + list(tables, 3)
+		var says []string
 		if r.why != "" {
-			text += ": " + r.why
+			says = append(says, r.why)
 		}
 		switch r.values {
 		case "no values", "which has no rows":
-			text += ", " + r.values
+			says = append(says, r.values)
 		default:
-			text += fmt.Sprintf(", %s sampled values are ids of %s", found, it)
+			many := found.String()
+			if found.hits == found.of {
+				many = fmt.Sprintf("all %d", found.of)
+			}
+			says = append(says, fmt.Sprintf("%s sampled values are ids of %s", many, it))
 		}
+		if !slices.Equal(tables, []string{answer}) {
+			text += ": " + list(tables, 2)
+		}
+		text += ": " + strings.Join(says, ", ")
 		if all.hits < all.of {
 			text += fmt.Sprintf("; in all rows, %s different values", all)
 		}
@@ -155,7 +183,7 @@ func (r *remark) String() string {
 	if r.where != "" {
 		text += ", joined in " + r.where
 	}
-	if len(none) > 0 {
+	if none = slices.DeleteFunc(none, func(v string) bool { return v == "0" }); len(none) > 0 {
 		text += "; besides " + list(distinctNames(none), 3)
 	}
 	if round(least) < round(most) {
@@ -180,9 +208,9 @@ func (r *remark) names() string {
 		}
 	}
 	if differ {
-		return list(names, 3)
+		return list(names, 2)
 	}
-	return name + " of " + list(names, 3)
+	return name + " of " + list(names, 2)
 }
 
 // distinctNames sorts names, and leaves out those that are there twice.

@@ -21,7 +21,7 @@ func TestEvidenceOf(t *testing.T) {
 	orphans := of("bans", "guid", "int", players, "as its key", 30, 30, 0.6)
 	orphans.claims[0].all = inclusion{60, 90}
 	late := of("mail", "owner", "int", players, likeSomebody, 0, 0, 0.7)
-	late.none = []string{"0"}
+	late.none = []string{"-1", "0"}
 
 	tests := []struct {
 		name   string
@@ -29,18 +29,17 @@ func TestEvidenceOf(t *testing.T) {
 		want   []string
 	}{
 		{"one", []*field{of("mail", "owner", "int", players, "named so", 7, 7, 0.9)}, []string{
-			"mail.owner (int): players: named so, 7 of 7 sampled values are ids of it (0.90)",
+			"mail.owner (int): players: named so, all 7 sampled values are ids of it (0.90)",
 		}},
 		{"alike", []*field{of("a", "guid", "int", players, "as its key", 7, 7, 0.9), of("b", "guid", "int", players, "as its key", 3, 3, 0.95), orphans, unknown, late}, []string{
-			"guid of a, b (int): players: as its key, 10 of 10 sampled values are ids of it (0.90 to 0.95)",
-			"bans.guid (int): players: as its key, 30 of 30 sampled values are ids of it; in all rows, 60 of 90 different values (0.60)",
-			"logs.what (int) (0.50)",
-			"mail.owner (int): players: named like somebody, no values; besides 0 (0.70)",
+			"guid of a, b (int): players: as its key, all 10 sampled values are ids of it (0.90 to 0.95)",
+			"bans.guid (int): players: as its key, all 30 sampled values are ids of it; in all rows, 60 of 90 different values (0.60)",
+			"mail.owner (int): players: named like somebody, no values; besides -1 (0.70)",
 		}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := evidenceOf(test.fields); !slices.Equal(got, test.want) {
+			if got := evidenceOf(test.fields, "guilds"); !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -54,11 +53,11 @@ func TestEvidenceOf(t *testing.T) {
 	}
 	many = append(many, orphans)
 	want := []string{
-		"t0.c0, t2.c2, t4.c4 and 17 more: players, 100 of 100 sampled values are ids of it (0.90)",
-		"t1.c1, t3.c3, t5.c5 and 17 more: guilds, 100 of 100 sampled values are ids of it (0.90)",
-		"bans.guid: players, 30 of 30 sampled values are ids of it; in all rows, 60 of 90 different values (0.60)",
+		"t0.c0, t2.c2 and 18 more: players: all 100 sampled values are ids of it (0.90)",
+		"t1.c1, t3.c3 and 18 more: all 100 sampled values are ids of it (0.90)",
+		"bans.guid: players: all 30 sampled values are ids of it; in all rows, 60 of 90 different values (0.60)",
 	}
-	if got := evidenceOf(many); !slices.Equal(got, want) {
+	if got := evidenceOf(many, "guilds"); !slices.Equal(got, want) {
 		t.Errorf("many: got %q, want %q", got, want)
 	}
 }

@@ -31,10 +31,11 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 		catalogs = append(catalogs, db.Catalog)
 	}
 	e.plan = combine(d, e.names, catalogs)
-	i, references, clashes := &inspector{e}, &referenceFinder{e}, &clashFinder{e}
+	words := newVocabulary(e.plan)
+	i, references, clashes := &inspector{e, words}, &referenceFinder{e, words}, &clashFinder{e}
 	i.keys()
 	e.survey(ctx)
-	solver := &solver{evidence: e, vocabulary: newVocabulary(e.plan), joins: map[string][]join{}}
+	solver := &solver{evidence: e, vocabulary: words, joins: map[string][]join{}}
 	for _, c := range catalogs {
 		for _, j := range c.Joins {
 			solver.joins[j.Left] = append(solver.joins[j.Left], join{j.Right, j.Where})
@@ -56,7 +57,10 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 }
 
 // An inspector says what follows from the schemas and from the ranges of keys.
-type inspector struct{ *evidence }
+type inspector struct {
+	*evidence
+	vocabulary *vocabulary
+}
 
 // keys sets the roles that the schemas declare: keys, and references to them by foreign keys.
 func (i *inspector) keys() {

@@ -176,7 +176,7 @@ func (s *solver) counted(f *field) bool {
 func (s *solver) newKey(ctx context.Context, f *field) *key {
 	k := &key{field: f, of: f.thing, ids: map[string][]int64{}, counted: s.counted(f)}
 	k.itself = k.counted || len(f.name.stem) == 0 || alike(f.name.stem, f.thing) >= 3.5
-	k.people = ofPeopleWords(f.thing) || k.itself && ofPeopleWords(f.name.stem)
+	k.people = ofPeople(f.thing) || k.itself && ofPeople(f.name.stem)
 	for _, source := range s.plan.SourcesOf(f.table) {
 		sampled := s.samples[tableOf{source, f.table.Name}]
 		if s.err != nil || !f.column.In(source) {

@@ -24,6 +24,9 @@ const (
 	mostQuestions  = 25
 )
 
+// leastRival is the certainty from which another table is a candidate.
+const leastRival = 0.03
+
 // ask makes questions of the verdicts: one for all columns of one meaning. Each field that is not certainly what it is
 // taken for is in one.
 func (s *solver) ask() {
@@ -57,6 +60,9 @@ func (s *solver) ask() {
 		}
 	}
 	groups = s.joinSmall(groups)
+	for _, g := range groups {
+		g.sameNone()
+	}
 	for _, g := range append(groups, counted, static, unclear, foreign, numbers) {
 		if len(g.fields) > 0 {
 			s.plan.Questions = append(s.plan.Questions, s.question(g))
@@ -121,7 +127,7 @@ func (s *solver) joinSmall(groups []*group) []*group {
 	})
 	sure := &group{name: "by name", text: "Are these columns references to the tables that they are named after, each as its role says?", answer: plan.AnswerEach}
 	unsure := &group{name: "others", text: "Are these columns references, each as its role says? Look at each.", answer: plan.AnswerEach}
-	single := func(g *group) bool { return len(g.fields) == 1 && g.certainty >= 0.9 }
+	single := func(g *group) bool { return len(g.fields) <= 2 && g.certainty >= 0.9 }
 	if few := slices.IndexFunc(groups, single); few >= 0 && len(groups)-few >= 3 {
 		for _, g := range groups[few:] {
 			if single(g) {
@@ -150,8 +156,33 @@ func (s *solver) joinSmall(groups []*group) []*group {
 	return groups
 }
 
+// sameNone gives the references of a question to one table the same values for no row, as far as they are in no key: a sample
+// does not have all values.
+func (g *group) sameNone() {
+	none := map[*key][]string{}
+	for _, f := range g.fields {
+		if !f.inKey() && !f.text {
+			none[f.verdict.key] = append(none[f.verdict.key], f.column.None...)
+		}
+	}
+	for _, f := range g.fields {
+		if all := none[f.verdict.key]; !f.inKey() && !f.text && len(all) > 0 {
+			f.column.None = distinctNames(all)
+		}
+	}
+}
+
+// inKey reports whether the column is in the primary key or in a unique key.
+func (f *field) inKey() bool {
+	return f.member || slices.ContainsFunc(f.table.Unique, func(u *plan.Unique) bool { return slices.Contains(u.Columns, f.column.Name) })
+}
+
 // question writes a group as a question.
 func (s *solver) question(g *group) *plan.Question {
+	slices.SortStableFunc(g.fields, func(a, b *field) int { // as in the plan
+		return cmp.Or(cmp.Compare(slices.Index(s.plan.Tables, a.table), slices.Index(s.plan.Tables, b.table)),
+			cmp.Compare(slices.Index(a.table.Columns, a.column), slices.Index(a.table.Columns, b.column)))
+	})
 	q := &plan.Question{Name: g.name, Text: g.text}
 	names, certain := map[string]int{}, 1.0
 	rivals := map[string]float64{}
@@ -176,7 +207,6 @@ func (s *solver) question(g *group) *plan.Question {
 		for s.named(q.Name) {
 			q.Name += " too"
 		}
-		q.Text = fmt.Sprintf("%s in %d columns: ids of %s?", list(often, 6), len(q.Columns), g.answer)
 	}
 	if g.certainty > 0 {
 		certain = min(certain, g.certainty)
@@ -185,7 +215,7 @@ func (s *solver) question(g *group) *plan.Question {
 	if g.answer != plan.AnswerEach {
 		var more []*plan.Candidate
 		for table, of := range rivals {
-			if table != g.answer {
+			if table != g.answer && of >= leastRival {
 				more = append(more, &plan.Candidate{Answer: table, Certainty: round(min(of, certain) * 0.9)})
 			}
 		}
@@ -197,7 +227,7 @@ func (s *solver) question(g *group) *plan.Question {
 		})
 		q.Candidates = append(q.Candidates, more[:min(3, len(more))]...)
 	}
-	q.Evidence = evidenceOf(g.fields)
+	q.Evidence = evidenceOf(g.fields, g.answer)
 	q.Follows = s.follow(g)
 	return q
 }
@@ -213,7 +243,11 @@ func (s *solver) follow(g *group) (lines []string) {
 		return nil
 	}
 	if len(t.NewIDs) > 0 {
-		lines = append(lines, fmt.Sprintf("rows of %s get new ids from %s, and %d columns follow", t.Name, strings.Join(t.NewIDs, ", "), len(g.fields)))
+		columns := "1 column follows"
+		if n := len(g.fields); n > 1 {
+			columns = fmt.Sprintf("%d columns follow", n)
+		}
+		lines = append(lines, fmt.Sprintf("rows of %s get new ids from %s, and %s", t.Name, strings.Join(t.NewIDs, ", "), columns))
 	}
 	var borrowed []string
 	for _, f := range g.fields {
@@ -222,7 +256,7 @@ func (s *solver) follow(g *group) (lines []string) {
 		}
 	}
 	if len(borrowed) > 0 {
-		lines = append(lines, "no keys of their own: "+list(borrowed, 10))
+		lines = append(lines, "no keys of their own: "+list(borrowed, 2))
 	}
 	return lines
 }

@@ -176,6 +176,51 @@ func (v *vocabulary) read(name string) reading {
 	return r
 }
 
+// byLetter are ids by the letter of what they are of: pid is the id of a player.
+var byLetter = map[string]string{"uid": "user", "gid": "guild", "pid": "player", "rid": "role", "cid": "character"}
+
+// groupWords are words for groups of people that columns refer to.
+var groupWords = []string{"guild", "clan", "alliance"}
+
+// readReference reads a name where nothing but the name and the values can say whose ids there are.
+func (v *vocabulary) readReference(name string) reading {
+	r := v.read(name)
+	if len(r.words) == 0 {
+		return r
+	}
+	of, ok := byLetter[r.words[len(r.words)-1]]
+	if !ok {
+		return r
+	}
+	if n := len(r.stem); n > 0 && !r.id {
+		r.stem = r.stem[:n-1]
+	}
+	if len(r.stem) == 0 {
+		r.stem = []string{of}
+	}
+	r.id, r.quantity = true, false
+	return r
+}
+
+// named reports whether the name says that there are ids: it has a word for them, or ends in a word for somebody, for a group or
+// for a row of the same table.
+func (r reading) named() bool {
+	return r.id || r.endsIn(roles) || r.endsIn(relatives) || r.endsIn(groupWords)
+}
+
+// NamesIDs returns a function that reports whether the name of a column says that its values are ids, in the words of a plan.
+func NamesIDs(p *plan.Plan) func(column string) bool {
+	v := newVocabulary(p)
+	return func(column string) bool {
+		r := v.readReference(column)
+		return r.id || r.named() && !r.plural
+	}
+}
+
+func (r reading) endsIn(list []string) bool {
+	return len(r.stem) > 0 && slices.Contains(list, r.stem[len(r.stem)-1])
+}
+
 // says reports whether one of the words of the name is in a list.
 func (r reading) says(list []string) bool {
 	return slices.ContainsFunc(r.stem, func(w string) bool { return slices.Contains(list, w) })
@@ -225,8 +270,8 @@ func alike(stem, of []string) float64 {
 	return 0
 }
 
-// ofPeopleWords reports whether a table's rows are people, or stand for them.
-func ofPeopleWords(of []string) bool {
+// ofPeople reports whether a table's rows are people, or stand for them.
+func ofPeople(of []string) bool {
 	people := []string{"player", "user", "account", "character", "char", "customer", "member", "person", "hero", "avatar", "role", "login", "employee", "profile"}
 	return len(of) > 0 && (slices.Contains(people, of[len(of)-1]) || len(of) == 1 && slices.ContainsFunc(people, func(p string) bool { return abbreviates(p, of[0]) }))
 }

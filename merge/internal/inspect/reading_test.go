@@ -60,6 +60,61 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestNamed asks which names say that there are ids, without any other evidence.
+func TestNamed(t *testing.T) {
+	p := schema(map[string][]string{"users": nil, "guild_members": nil, "players": nil, "companies": nil, "grs": nil})
+	v, namesIDs := newVocabulary(p), NamesIDs(p)
+	tests := []struct {
+		name, stem           string
+		named, plural, alone bool // alone: a column of that name has ids
+	}{
+		{"player_id", "player", true, false, true},
+		{"playerid", "player", true, false, true},
+		{"memberIds", "member", true, true, true},
+		{"id", "", true, false, true},
+		{"uid", "user", true, false, true},
+		{"target_pid", "target", true, false, true},
+		{"guild", "guild", true, false, true},
+		{"leader", "leader", true, false, true},
+		{"created_by", "created by", true, false, true},
+		{"parent", "parent", true, false, true},
+		{"players", "player", true, true, false},
+		{"max_players", "max player", true, true, false},
+		{"level", "level", false, false, false},
+		{"paid", "paid", false, false, false},
+		{"player_count", "player count", false, false, false},
+		{"", "", false, false, false},
+	}
+	for _, test := range tests {
+		got := v.readReference(test.name)
+		if strings.Join(got.stem, " ") != test.stem || got.named() != test.named || got.plural != test.plural {
+			t.Errorf("%q: got %+v, want %+v", test.name, got, test)
+		}
+		if got := namesIDs(test.name); got != test.alone {
+			t.Errorf("%q names ids: got %v", test.name, got)
+		}
+	}
+	for name, want := range map[string]map[string]float64{
+		"player_id":        {"players": 5, "t_player": 5, "guilds": 0},
+		"target_player_id": {"players": 4},
+		"guild_member_id":  {"guildmembers": 5, "guild_members": 5},
+		"member_id":        {"guild_members": 2},
+		"company_id":       {"companies": 5},
+		"class_id":         {"classes": 5},
+		"status_id":        {"status": 5},
+		"boxes":            {"box": 5},
+		"id":               {"players": 0},
+		"player_level":     {"players": 2.5}, // a quantity
+		"grid":             {"grs": 0},
+	} {
+		for table, points := range want {
+			if got := alike(v.readReference(name).stem, v.thing(table)); got != points {
+				t.Errorf("%q and %q: got %v, want %v", name, table, got, points)
+			}
+		}
+	}
+}
+
 // TestPrefix leaves out the word that nearly all tables begin with.
 func TestPrefix(t *testing.T) {
 	v := newVocabulary(schema(map[string][]string{"ps_cart": nil, "ps_order": nil, "ps_lang": nil, "ps_tax_rules": nil, "other": nil}))

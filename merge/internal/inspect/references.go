@@ -49,12 +49,12 @@ func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 
 // polymorphic looks for a column beside c that names the table of its ids.
 func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *plan.Column) {
-	named := readName(c.Name)
-	if _, ok := f.sampled(t, c); !ok || !named.named {
+	named := f.vocabulary.readReference(c.Name)
+	if _, ok := f.sampled(t, c); !ok || !named.named() {
 		return
 	}
 	for _, by := range t.Columns {
-		w := words(by.Name)
+		w := f.vocabulary.read(by.Name).words
 		if by == c || by.Role != plan.RolePlain || len(w) == 0 || !slices.Contains([]string{"type", "kind", "class", "table", "model"}, w[len(w)-1]) ||
 			!slices.Equal(w[:len(w)-1], named.stem) {
 			continue
@@ -65,7 +65,7 @@ func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *pla
 		}
 		refers, why, resolved := []*plan.Reference{}, []string{}, 0
 		for _, value := range slices.Sorted(maps.Keys(groups)) {
-			name := idName{named: true, stem: thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
+			name := reading{id: true, stem: f.vocabulary.thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
 			r := &plan.Reference{Value: value}
 			switch found := f.parents(ctx, t, c, name, groups[value]); {
 			case found.table != nil:
@@ -127,8 +127,8 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 		if !fits || values.count() == 0 {
 			continue
 		}
-		named := readName(c.Name)
-		named.named = true // a list of numbers deserves a look, whatever its name is
+		named := f.vocabulary.readReference(c.Name)
+		named.id = true // a list of numbers deserves a look, whatever its name is
 		switch found := f.parents(ctx, t, c, named, values); {
 		case found.table != nil:
 			f.propose(t, c, plan.RoleList, &plan.Reference{Table: found.table.Name})

@@ -16,6 +16,6 @@ func Schema(d sqldialect.Dialect, databases []Database) *plan.Plan {
 		e.catalogs[db.Name] = db.Catalog
 	}
 	e.plan = combine(d, e.names, catalogs)
-	(&inspector{e}).keys()
+	(&inspector{evidence: e}).keys()
 	return e.plan
 }

@@ -102,7 +102,7 @@ func (s *solver) likeness(f *field, k *key) (points float64, why string) {
 	generic := len(stem) == 0
 	switch {
 	case generic && f.column.Name == k.column.Name && prefixed:
-		return 5, "named as the key of the table that the table belongs to"
+		return 5, "named as the key of the table that its own belongs to"
 	case generic && (f.alone || f.indexed) && f.table != k.table && k.itself && len(k.of) > 1 && k.of[len(k.of)-1] == f.thing[0]:
 		return 4.5, "the table belongs to that one"
 	case generic && f.alone && prefixed:
@@ -125,7 +125,7 @@ func (s *solver) likeness(f *field, k *key) (points float64, why string) {
 	case points >= 3:
 		why = "named after the table or its key"
 	case points > 0:
-		why = "named after a part of the table's name"
+		why = "named after part of the table"
 		if points >= 1.5 && k.itself {
 			points += 0.5
 		}

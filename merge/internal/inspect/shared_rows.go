@@ -147,7 +147,7 @@ func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, 
 	found := 0
 	var examples []string
 	sampled := f.pairs(ctx, t, u.Columns, func(of *sample, _, other []any) {
-		if found++; found <= 3 {
+		if found++; found <= 2 {
 			var values []string
 			for _, v := range of.pick(u.Columns, other) {
 				values = append(values, strconv.Quote(sqlvalue.Text(v)))

@@ -89,6 +89,7 @@ func (j *Job) leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.Sourc
 	if len(parents) == 0 {
 		return nil, nil
 	}
+	namesIDs := inspect.NamesIDs(j.Plan)
 	for _, c := range t.Columns {
 		values := slices.Sorted(maps.Keys(found.samples[c]))
 		if len(values) == 0 {
@@ -98,7 +99,7 @@ func (j *Job) leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.Sourc
 		if err != nil {
 			return nil, err
 		}
-		if inspect.NamesIDs(c.Name) {
+		if namesIDs(c.Name) {
 			reasons = append([]string{"it is named like ids"}, reasons...)
 		}
 		if len(reasons) > 0 {
