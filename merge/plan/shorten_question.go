@@ -18,7 +18,7 @@ func (s *shortener) questions() error {
 			if t.Skip || len(u.Suspects) == 0 {
 				continue
 			}
-			name := keyName(t, u.Columns)
+			name := s.plan.keyName(t, u.Columns)
 			asked := &Asked{Unique: &name, Suspects: u.Suspects}
 			if bare := (Unique{Rule: u.Rule, Decided: u.Decided}); sameClash(u, &bare) && u.Rule != "" {
 				asked.Proposed.Text = string(u.Rule)
@@ -52,7 +52,7 @@ func (s *shortener) question(q *Question) error {
 	if !slices.Equal(names, q.Columns) || !slices.Equal(s.expand(asked.Columns), q.Columns) { // in an order of its own
 		asked.Columns = nil
 		for _, raw := range q.Columns {
-			asked.Columns = append(asked.Columns, Name{Text: places[slices.Index(names, raw)].name()})
+			asked.Columns = append(asked.Columns, Name{Text: places[slices.Index(names, raw)].name(s.plan)})
 		}
 	}
 	if best := q.Best(); q.Answer == "" && (best == nil || best.Answer != AnswerEach) {

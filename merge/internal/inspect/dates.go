@@ -64,7 +64,7 @@ func (i *inspector) dates() {
 // creation looks at the name, the type and the values of a column. Most of its values must be dates between 1995 and
 // tomorrow: no row was made before, and times of another kind are outside of that, such as durations and birthdays.
 func (i *inspector) creation(t *plan.Table, c *plan.Column) (creation, bool) {
-	found := creation{column: c, rank: creationRank(c.Name, t.Name)}
+	found := creation{column: c, rank: creationRank(c.Name, bare(i.plan, t.Name))}
 	if c.Default != nil && strings.Contains(strings.ToUpper(*c.Default), "ON UPDATE") && found.rank >= 0 {
 		found.rank = max(found.rank, vague) // MySQL writes the time of the last change there
 	}

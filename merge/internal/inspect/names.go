@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 var humps = []*regexp.Regexp{regexp.MustCompile(`(\p{Lu})(\p{Lu}\p{Ll})`), regexp.MustCompile(`(\p{Ll})(\p{Lu})`)}
@@ -44,6 +46,12 @@ func thing(name string) []string {
 		w[len(w)-1] = singular(w[len(w)-1])
 	}
 	return w
+}
+
+// bare returns the name of a table without its database, which says nothing of its rows.
+func bare(p *plan.Plan, table string) string {
+	_, name := p.Split(table)
+	return name
 }
 
 // An idName is what the name of a column says of the ids in it.

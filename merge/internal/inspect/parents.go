@@ -54,7 +54,7 @@ type candidate struct {
 // candidates looks up values in the tables that have a score, other than that of the column c itself.
 func (f *referenceFinder) candidates(ctx context.Context, c *plan.Column, values ids, score func(table string) int) (all []candidate) {
 	for _, parent := range f.plan.Tables {
-		if n := score(parent.Name); n > 0 && parent.Key() != nil && parent.Key() != c {
+		if n := score(bare(f.plan, parent.Name)); n > 0 && parent.Key() != nil && parent.Key() != c {
 			all = append(all, candidate{parent, n, f.lookUp(ctx, values, parent, parent.Key())})
 		}
 	}
