@@ -27,13 +27,13 @@ func cover(p *Plan, places []place) (names []Name) {
 		return true
 	}
 	if len(places) >= fewest {
-		any := "*" // table
+		every := "*" // table
 		if len(p.Databases) > 0 {
-			any = "*.*"
+			every = "*.*"
 		}
-		take(any + ".*")
+		take(every + ".*")
 		for _, of := range byName(places, func(at place) string { return at.column.Name }) {
-			if name := escape(of[0].column.Name); len(of) >= fewest && !take(any+"."+name) {
+			if name := escape(of[0].column.Name); len(of) >= fewest && !take(every+"."+name) {
 				for _, prefix := range prefixes(of) {
 					take(p.escapeTable(prefix) + "*." + name)
 				}

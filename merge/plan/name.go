@@ -168,7 +168,9 @@ type place struct {
 	column *Column
 }
 
-func (p place) name(of *Plan) string { return of.escapeTable(p.table.Name) + "." + escape(p.column.Name) }
+func (p place) name(of *Plan) string {
+	return of.escapeTable(p.table.Name) + "." + escape(p.column.Name)
+}
 
 // raw is the name as questions have it.
 func (p place) raw() string { return p.table.Name + "." + p.column.Name }

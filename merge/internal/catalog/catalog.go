@@ -16,9 +16,9 @@ import (
 type Catalog struct {
 	Databases []string // of several, whose names those of the tables begin with
 	Tables    []*Table
-	Types  []string // see plan.Plan
-	Notes  []string
-	Joins  []Join // in views, triggers and routines whose text the account may read
+	Types     []string // see plan.Plan
+	Notes     []string
+	Joins     []Join // in views, triggers and routines whose text the account may read
 }
 
 // A Table is a table of a database.

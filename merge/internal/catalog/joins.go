@@ -48,9 +48,9 @@ type joinFinder struct {
 	catalog   *Catalog
 	database  string            // that has the definition
 	databases map[string]string // all of them
-	tokens  []token
-	names   map[string]*Table // by alias, in lower case
-	last    *Table
+	tokens    []token
+	names     map[string]*Table // by alias, in lower case
+	last      *Table
 }
 
 func (f *joinFinder) find() (joins []Join) {

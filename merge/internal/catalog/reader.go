@@ -59,9 +59,11 @@ func (r *reader) quote(table string) string {
 
 // of returns the name in the plan of the database that a server calls so.
 func (r *reader) of(schema string) string {
-	for name, database := range r.databases {
-		if database == schema {
-			return name
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		for name, database := range r.databases {
+			if same(database, schema) { // a server may write a name in another case than people do
+				return name
+			}
 		}
 	}
 	return ""
