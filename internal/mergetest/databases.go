@@ -2,6 +2,7 @@ package mergetest
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -65,13 +66,7 @@ func Databases(t *testing.T, e Engine) *sql.DB {
 		t.Fatal(err)
 	}
 	r.exec(r.target, statements...)
-	f, err := r.merge(r.target.db).DryRun(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Err(); err != nil {
-		t.Fatalf("dry run: %v", err)
-	}
+	r.forecast()
 	r.crash()
 	r.judge()
 	r.ids()
@@ -91,16 +86,27 @@ func (r *realms) open(name string) realm {
 	if err := of.db.QueryRowContext(r.Context(), "SELECT DATABASE()").Scan(&base); err != nil {
 		r.Fatal(err)
 	}
-	for _, logical := range []string{"auth", "characters"} { // which is dropped first, with its foreign key
+	for _, logical := range []string{"auth", "characters"} {
 		of.names[logical] = base + "-" + logical + "." + name // such a name needs quotes
 		r.exec(of, "CREATE DATABASE {"+logical+"}")
-		r.Cleanup(func() {
-			if _, err := of.db.Exec("DROP DATABASE " + r.Dialect.Quote(of.names[logical])); err != nil {
-				r.Error(err)
-			}
-		})
+		r.Cleanup(func() { r.drop(of, logical) })
 	}
 	return of
+}
+
+// drop drops a database, to which another one may refer.
+func (r *realms) drop(of realm, name string) {
+	conn, err := of.db.Conn(context.Background())
+	if err != nil {
+		r.Error(err)
+		return
+	}
+	defer conn.Close()
+	for _, text := range []string{"SET foreign_key_checks = 0", "DROP DATABASE {" + name + "}"} {
+		if _, err := conn.ExecContext(context.Background(), r.sql(of, text)); err != nil {
+			r.Error(err)
+		}
+	}
 }
 
 // sql writes the names of databases for those in braces.
@@ -141,6 +147,7 @@ func (r *realms) fill(name string) {
 		"CREATE TABLE {characters}.hero (guid INT NOT NULL PRIMARY KEY, account INT NOT NULL, name VARCHAR(30) NOT NULL, owner_name VARCHAR(30) NOT NULL, gold INT NOT NULL, kind INT NOT NULL)",
 		"CREATE INDEX hero_account ON {characters}.hero (account)",
 		"CREATE TABLE {characters}.ban (id "+id+", account_id INT NOT NULL, reason VARCHAR(30) NOT NULL, CONSTRAINT banned FOREIGN KEY (account_id) REFERENCES {auth}.account (id))",
+		"ALTER TABLE {auth}.account ADD last_ban INT, ADD CONSTRAINT banned_last FOREIGN KEY (last_ban) REFERENCES {characters}.ban (id)",
 		"CREATE TABLE {characters}.log (account INT NOT NULL, owner_name VARCHAR(30) NOT NULL)",
 		"CREATE INDEX hero_name ON {characters}.hero ("+map[sqlsnow.Dialect]string{sqlsnow.MySQL: "name(5)", sqlsnow.Postgres: "lower(name)"}[r.Dialect]+")",
 		"CREATE VIEW {characters}.owners AS SELECT h.name, a.username FROM {characters}.hero h JOIN {auth}.account a ON h.account = a.id",
@@ -164,6 +171,7 @@ func (r *realms) fill(name string) {
 	for _, table := range slices.Sorted(maps.Keys(values)) {
 		r.exec(of, "INSERT INTO "+table+" VALUES "+strings.Join(values[table], ", "))
 	}
+	r.exec(of, "UPDATE {auth}.account SET last_ban = (SELECT MAX(b.id) FROM {characters}.ban b WHERE b.account_id = account.id)")
 }
 
 func (r *realms) sources() (all []merge.Source) {
@@ -312,6 +320,7 @@ func (r *realms) judge() {
 		"SELECT COUNT(*) FROM {auth}.kinds":   2,
 		"SELECT COUNT(*) FROM {characters}.hero h JOIN {auth}.account a ON a.id = h.account AND a.username = h.owner_name JOIN {auth}.kinds k ON k.id = h.kind": n,
 		"SELECT COUNT(*) FROM {characters}.ban b JOIN {auth}.account a ON a.id = b.account_id AND a.username = b.reason":                                        n,
+		"SELECT COUNT(*) FROM {characters}.ban b JOIN {auth}.account a ON a.last_ban = b.id AND a.id = b.account_id":                                            n,
 		"SELECT COUNT(*) FROM {characters}.log l JOIN {auth}.account a ON a.id = l.account AND a.username = l.owner_name":                                       n,
 		"SELECT COUNT(*) FROM {characters}.hero":                    n,
 		"SELECT COUNT(*) FROM {characters}.log":                     n,

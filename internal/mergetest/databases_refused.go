@@ -3,6 +3,7 @@ package mergetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/shardsnow/snow"
@@ -11,6 +12,48 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
+
+// forecast looks for a reference to no row of the other database, and for what would stop a run.
+func (r *realms) forecast() {
+	dry := func() *report.Forecast {
+		r.Helper()
+		f, err := r.merge(r.target.db).DryRun(r.Context())
+		if err != nil {
+			r.Fatal(err)
+		}
+		return f
+	}
+	eu := r.all["eu"]
+	was := r.number(eu, "SELECT account FROM {characters}.hero WHERE guid = 7")
+	r.exec(eu, "UPDATE {characters}.hero SET account = 99999 WHERE guid = 7")
+	if f := dry(); len(f.Orphans) != 1 || f.Orphans[0].Table != "characters.hero" || f.Orphans[0].Rows != 1 || !errors.As(f.Err(), new(*report.OrphanError)) {
+		r.Errorf("an orphan: got %+v and %v", f.Orphans, f.Err())
+	}
+	r.exec(eu, fmt.Sprintf("UPDATE {characters}.hero SET account = %d WHERE guid = 7", was))
+	r.exec(r.target, "ALTER TABLE {auth}.kinds RENAME TO "+map[sqlsnow.Dialect]string{sqlsnow.MySQL: "{auth}.gone", sqlsnow.Postgres: "gone"}[r.Dialect])
+	if f := dry(); !strings.Contains(fmt.Sprint(f.Stops), "auth.kinds") {
+		r.Errorf("a missing table: got %q", f.Stops)
+	}
+	r.exec(r.target, "ALTER TABLE {auth}.gone RENAME TO "+map[sqlsnow.Dialect]string{sqlsnow.MySQL: "{auth}.kinds", sqlsnow.Postgres: "kinds"}[r.Dialect])
+	if r.Dialect == sqlsnow.MySQL {
+		r.exec(r.target, "ALTER TABLE {auth}.kinds ENGINE = MyISAM")
+		if f := dry(); !strings.Contains(fmt.Sprint(f.Stops), "auth.kinds\": in the target it has the engine MyISAM") {
+			r.Errorf("an engine without transactions: got %q", f.Stops)
+		}
+		r.exec(r.target, "ALTER TABLE {auth}.kinds ENGINE = InnoDB")
+	}
+	r.exec(r.target, map[sqlsnow.Dialect]string{
+		sqlsnow.MySQL:    "CREATE TRIGGER {characters}.changes BEFORE INSERT ON {characters}.hero FOR EACH ROW SET NEW.gold = 5",
+		sqlsnow.Postgres: "CREATE FUNCTION changes() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER changes BEFORE INSERT ON {characters}.hero FOR EACH ROW EXECUTE FUNCTION changes()",
+	}[r.Dialect])
+	if f := dry(); !slices.ContainsFunc(f.Open, func(o report.Open) bool { return o.Table == "characters.hero" && strings.Contains(o.Reason, "changes") }) {
+		r.Errorf("a trigger: got %+v", f.Open)
+	}
+	r.exec(r.target, map[sqlsnow.Dialect]string{sqlsnow.MySQL: "DROP TRIGGER {characters}.changes", sqlsnow.Postgres: "DROP TRIGGER changes ON {characters}.hero"}[r.Dialect])
+	if f := dry(); f.Err() != nil {
+		r.Errorf("dry run: %v", f.Err())
+	}
+}
 
 // refusals are what can't be merged: each is an error before anything is written.
 func (r *realms) refusals() {

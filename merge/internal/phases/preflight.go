@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -65,21 +66,31 @@ func (p *preflight) withoutTransactions(ctx context.Context) (errs []error, err 
 	if p.Engine.Kind != sqlsnow.MySQL {
 		return nil, nil
 	}
-	const text = `SELECT IF(TABLE_SCHEMA = DATABASE(), '', TABLE_SCHEMA), TABLE_SCHEMA, TABLE_NAME, COALESCE(ENGINE, '') FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE'
-		AND ENGINE NOT IN (SELECT ENGINE FROM information_schema.ENGINES WHERE TRANSACTIONS = 'YES') ORDER BY TABLE_SCHEMA, TABLE_NAME`
-	err = chunk.Visit(ctx, p.conns.Target, text, nil, func(rows *sql.Rows) error {
-		var within, schema, name, engine string
-		if err := rows.Scan(&within, &schema, &name, &engine); err != nil {
-			return err
+	const text = `SELECT TABLE_NAME, COALESCE(ENGINE, '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND TABLE_TYPE = 'BASE TABLE'
+		AND ENGINE NOT IN (SELECT ENGINE FROM information_schema.ENGINES WHERE TRANSACTIONS = 'YES') ORDER BY TABLE_NAME`
+	in := p.conns.Target.Engine
+	tables := map[string]map[string]*plan.Table{} // by database and name
+	for _, t := range p.Order {
+		database, name := in.Locate(t.Name)
+		if tables[database] == nil {
+			tables[database] = map[string]*plan.Table{}
 		}
-		for _, t := range p.Order {
-			if database, table := p.conns.Target.Engine.Locate(t.Name); table == name && (database == within || database == schema) {
+		tables[database][name] = t
+	}
+	for _, database := range slices.Sorted(maps.Keys(tables)) {
+		err = chunk.Visit(ctx, p.conns.Target, text, []any{database}, func(rows *sql.Rows) error {
+			var name, engine string
+			err := rows.Scan(&name, &engine)
+			if t := tables[database][name]; t != nil {
 				errs = append(errs, &plan.Error{Table: t.Name, Reason: "in the target it has the engine " + engine + ", which has no transactions: make it with InnoDB"})
 			}
+			return err
+		})
+		if err != nil {
+			return nil, p.Engine.Failed("look at the engines of the target", err)
 		}
-		return nil
-	})
-	return errs, p.Engine.Failed("look at the engines of the target", err)
+	}
+	return errs, nil
 }
 
 // missing returns what a source has and the plan does not: it would be lost.
