@@ -46,7 +46,7 @@ func TestSeveralDatabases(t *testing.T) {
 	exec := func(statements ...string) {
 		t.Helper()
 		for _, text := range statements {
-			if _, err := db.ExecContext(t.Context(), text); err != nil {
+			if _, err := db.ExecContext(t.Context(), dbtest.Sequences(text)); err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
 		}

@@ -56,7 +56,7 @@ func TestSharedDatabase(t *testing.T) {
 	exec := func(db *sql.DB, statements ...string) {
 		t.Helper()
 		for _, text := range statements {
-			if _, err := db.ExecContext(t.Context(), text); err != nil {
+			if _, err := db.ExecContext(t.Context(), dbtest.Sequences(text)); err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
 		}
