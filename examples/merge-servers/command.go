@@ -72,7 +72,7 @@ type command struct {
 	databases  map[string]map[string]string // of sources; "" for all others
 	into       map[string]string            // of the target
 	plan       string
-	template   string
+	templates  []string
 	certain    float64
 	full       bool
 	namespace  string
@@ -214,7 +214,10 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 		case "plan":
 			c.StringVar(&c.plan, f, "", "`FILE` of the plan: .yaml, or .json for a complete one")
 		case "template":
-			c.StringVar(&c.template, f, "", "`FILE` of decisions for a schema like this one, which may be an earlier plan")
+			c.Func(f, "`FILE` of decisions for a schema like this one, which may be an earlier plan; DATABASE=FILE with -databases, if it is for one of them", func(s string) error {
+				c.templates = append(c.templates, s)
+				return nil
+			})
 		case "accept-certain":
 			c.Func(f, "answer the questions whose best answer has at least this `CERTAINTY`, such as 0.95, and list them", func(s string) (err error) {
 				if c.certain, err = strconv.ParseFloat(s, 64); err != nil || !(c.certain > 0 && c.certain <= 1) {

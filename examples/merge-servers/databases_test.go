@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,6 +122,15 @@ func TestSeveralDatabases(t *testing.T) {
 	}
 	if got := do("lookup", "-dialect", "mysql", "-target", server.DSN(target), "us", "auth.account", "7"); strings.TrimSpace(got.stdout) != id {
 		t.Errorf("lookup printed %s, want %s", got.stdout, id)
+	}
+	template := filepath.Join(t.TempDir(), "accounts.yaml")
+	if err := os.WriteFile(template, []byte("version: 2\ndialect: MySQL\nkeys: [account.id]\nplain: [account.email]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := slices.Clone(sources)
+	again[3] += ".2"
+	if got := do("inspect", append(again, "-template", "auth="+template)...); !strings.Contains(got.stdout, "accounts.yaml answers") || !strings.Contains(got.stdout, "line 4: auth.account.email is not in these sources") {
+		t.Errorf("inspect printed %s", got.stdout)
 	}
 	if got := runProgram(t, append([]string{"inspect"}, append(sources, "-databases", "jp=auth")...)...); got.code != 1 || !strings.Contains(got.stderr, "no source jp") {
 		t.Errorf("databases of no source: %d, %s", got.code, got.stderr)

@@ -167,7 +167,7 @@ func (d *Decisions) Apply(p *Plan) (left []Name, err error) {
 		return nil, &Error{Reason: fmt.Sprintf("the template is for %s, not %s", d.Dialect, p.Dialect)}
 	}
 	if len(d.Databases) == 0 && len(p.Databases) > 0 {
-		return nil, &Error{Reason: fmt.Sprintf("the template is for one database, and the sources have %q: add databases to it, and write them before the names of tables", p.Databases)}
+		return nil, &Error{Reason: fmt.Sprintf("the template is for one database, and the sources have %q: say for which of them, or add databases to it and write them before the names of tables", p.Databases)}
 	}
 	if len(d.Databases) > 0 && len(p.Databases) == 0 {
 		return nil, &Error{Reason: fmt.Sprintf("the template is for the databases %q, and the sources have one", d.Databases)}

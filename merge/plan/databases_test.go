@@ -3,6 +3,7 @@ package plan_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -86,6 +87,63 @@ func TestSeveralDatabases(t *testing.T) {
 		if _, err := d.Complete(&of); err == nil || !strings.Contains(err.Error(), "databases") {
 			t.Errorf("a schema of the databases %q: got %v", other, err)
 		}
+	}
+}
+
+// A template for one database is one for a database of several.
+func TestTemplateOfDatabase(t *testing.T) {
+	const file = `version: 2
+dialect: MySQL
+%s
+questions:
+- {name: q, columns: [%[2]shero.guild], proposed: %[2]sguild, candidates: [{answer: %[2]sguild, certainty: 1}, {answer: plain, certainty: 0}], answer: {list: %[2]sguild}}
+- {unique: '%[2]shero(owner, guild)', answer: keep}
+keep_ids: ['%[2]s*_kind']
+created: [%[2]shero.at]
+skip: [%[2]slog]
+references:
+- {to: %[2]shero, columns: ['%[2]s*.owner', '%[2]spet.of']}
+- {by: type, kinds: {a: %[2]shero, b: plain}, columns: [%[2]smail.who]}
+- {json: {$.id: %[2]shero}, columns: [%[2]smail.body]}
+keys: ['%[2]smy\.table.id']
+plain: [%[2]shero.level]
+unique:
+- {rule: keep, keys: [%[2]shero.name]}
+tables: {%[2]shero: {created: at, foreign_keys: [{columns: [guild], table: %[2]sguild, refers: [id]}], columns: {table: {refers: [{table: %[2]sguild}], type: int}}}}
+`
+	read := func(databases, prefix string) *plan.Decisions {
+		d, err := plan.ReadDecisions(strings.NewReader(fmt.Sprintf(file, databases, prefix)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	text := func(d *plan.Decisions) string {
+		var b bytes.Buffer
+		if err := d.WriteYAML(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	one := read("", "")
+	before := text(one)
+	got, err := one.In("game-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := text(read("databases: [game-1]", "game-1.")); text(got) != want {
+		t.Errorf("got\n%s\nwant\n%s", text(got), want)
+	}
+	if after := text(one); after != before {
+		t.Errorf("In changed its receiver:\n%s", after)
+	}
+	for _, name := range []string{"a.b", ""} {
+		if _, err := one.In(name); !errors.As(err, new(*plan.Error)) {
+			t.Errorf("%q: got %v", name, err)
+		}
+	}
+	if _, err := got.In("auth"); !errors.As(err, new(*plan.Error)) {
+		t.Errorf("of several: got %v", err)
 	}
 }
 
