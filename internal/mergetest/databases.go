@@ -44,7 +44,7 @@ func Databases(t *testing.T, e Engine) *sql.DB {
 	r.target = r.open("target")
 	if err := errors.Join(
 		sqlsnow.Migrate(t.Context(), r.target.db, e.Dialect),
-		sqlsnow.Init(t.Context(), r.target.db, e.Dialect, sqlsnow.Namespace{Name: namespace, Layout: layout(t), Workers: 16}),
+		sqlsnow.Init(t.Context(), r.target.db, e.Dialect, sqlsnow.Namespace{Name: namespace, Layout: snow.Default(), Workers: 16}),
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -240,6 +240,7 @@ func (r *realms) inspect() {
 	is("characters.hero", "guid", plan.RoleKey)
 	is("characters.hero", "account", plan.RoleReference, account)
 	is("characters.hero", "kind", plan.RoleReference, &plan.Reference{Table: "auth.kinds"})
+	is("characters.hero", "gold", plan.RolePlain)
 	is("characters.log", "account", plan.RoleReference, account)
 	is("auth.kinds", "id", plan.RoleKey)
 	for _, name := range []string{"auth.account", "characters.hero", "characters.ban"} {

@@ -101,10 +101,22 @@ func (r *realms) refusals() {
 	}
 	fault("a database on another server", elsewhere, r.cfg, "on one server")
 	if r.Dialect == sqlsnow.MySQL {
+		ledger := r.sources() // a source has the database that the ledger is in
+		var own string
+		if err := r.target.db.QueryRowContext(r.Context(), "SELECT DATABASE()").Scan(&own); err != nil {
+			r.Fatal(err)
+		}
+		ledger[1].Databases = map[string]string{"auth": own, "characters": r.all["us"].names["characters"]}
+		m, err := merge.New(r.Dialect, r.target.db, ledger, r.plan, r.cfg)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if _, err := m.Run(r.Context()); err == nil || !r.apart(ledger) && !errors.Is(err, report.ErrSameDatabase) {
+			r.Errorf("the database of the ledger: run returned %v", err)
+		}
 		cfg := r.cfg
 		cfg.Databases = map[string]string{"auth": r.target.names["characters"], "characters": r.target.names["auth"]}
-		m, err := merge.New(r.Dialect, r.target.db, r.sources(), r.plan, cfg)
-		if err != nil {
+		if m, err = merge.New(r.Dialect, r.target.db, r.sources(), r.plan, cfg); err != nil {
 			r.Fatal(err)
 		}
 		if _, err := m.Verify(r.Context()); !errors.As(err, new(*snow.FieldError)) {

@@ -27,6 +27,10 @@ func TestDatabasesOnMariaDB(t *testing.T) {
 	if n := byServer(t, target); n == 0 {
 		t.Error("the server copied no chunk itself")
 	}
+	var packs int
+	if err := target.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM snow_merge_packs").Scan(&packs); err != nil || packs == 0 {
+		t.Errorf("%d packs, %v", packs, err)
+	}
 }
 
 // The sources are on another server, so that rows go through the process.

@@ -67,7 +67,9 @@ func shareDatabase(ctx context.Context, a, b *Session, query string) (bool, erro
 		if names[i] = slices.Collect(maps.Values(s.Engine.Databases())); names[i] == nil {
 			names[i] = []string{name.String}
 		} else {
-			same = strings.EqualFold // people wrote it
+			if same = strings.EqualFold; s.ledger { // people wrote the names
+				names[i] = append(names[i], name.String)
+			}
 		}
 	}
 	return within[0] == within[1] && slices.ContainsFunc(names[0], func(name string) bool {

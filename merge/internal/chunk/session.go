@@ -29,6 +29,8 @@ type Session struct {
 	undo   []string
 	begin  string // begins a transaction that writes
 
+	ledger bool // it writes to the database that it is in, whatever others there are
+
 	renew   string    // begins the transaction that the session is always within, if it is
 	renewed time.Time // when that was
 	trying  bool      // the transaction is that of Try, and no statement ends it
@@ -227,6 +229,7 @@ func OpenConns(ctx context.Context, e *dialect.Dialect, target Database, sources
 	if err != nil {
 		return nil, err
 	}
+	s.ledger = true
 	return &Conns{Engine: e, dbs: sources, Target: s, sources: map[string]*Session{}, OnTarget: map[string]*dialect.Dialect{}}, nil
 }
 
