@@ -19,7 +19,7 @@
 // # The plan
 //
 // A [github.com/shardsnow/snow/merge/plan.Plan] gives each column a role, and each unique key a rule for rows that clash
-// in it. [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it asks a question
+// in it. The names of tables begin with those of databases where sources have several, see [Source]. [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it asks a question
 // about all columns of one meaning, or adds a suspect to one column. What people have not decided on is an error that
 // names it. People see and edit [github.com/shardsnow/snow/merge/plan.Decisions], from which the plan follows with the
 // schemas of the sources.
@@ -49,10 +49,11 @@
 //
 // # Limits
 //
-// Sources and target are of one product, and nobody else writes to them: a run detects that a source has changed, but
-// does not wait for it. Only keys of one integer column get new ids: a primary key, or a unique key beside it. In a table
-// without a primary key, each chunk reads the whole table. Ids inside of other values are copied as they are, unless the plan
-// says how they are packed: see [github.com/shardsnow/snow/merge/plan.RolePacked] and [Codec].
+// Sources and target are of one product, the databases of each are on one server, and nobody else writes to them: a run
+// detects that a source has changed, but does not wait for it. Only keys of one integer column get new ids: a primary key, or
+// a unique key beside it. In a table without a primary key, each chunk reads the whole table. Ids inside of other values are
+// copied as they are, unless the plan says how they are packed: see [github.com/shardsnow/snow/merge/plan.RolePacked] and
+// [Codec].
 //
 // # Inside
 //

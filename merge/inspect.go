@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/catalog"
@@ -80,20 +81,34 @@ func readSources(ctx context.Context, d sqlsnow.Dialect, sources []Source, do fu
 		return err
 	}
 	var databases []inspect.Database
+	var sessions []*chunk.Session
 	for _, s := range sources {
 		if s.DB == nil {
 			return fmt.Errorf("source %q has no database", s.Name)
 		}
-		conn, failed := chunk.OpenSession(ctx, e, s.DB, e.Source)
+		like := &plan.Plan{Dialect: d.String(), Databases: slices.Sorted(maps.Keys(sources[0].Databases))}
+		if err := like.CheckDatabases(fmt.Sprintf("source %q", s.Name), s.Databases); err != nil {
+			return err
+		}
+		conn, failed := chunk.Database{DB: s.DB, Names: s.Databases}.Open(ctx, e, e.Source)
 		if failed != nil {
 			return fmt.Errorf("source %q: %w", s.Name, failed)
 		}
 		defer func() { err = errors.Join(err, conn.Close()) }()
-		found, failed := catalog.Read(ctx, d, conn)
+		found, failed := catalog.Read(ctx, d, conn, s.Databases)
 		if failed != nil {
 			return fmt.Errorf("source %q: %w", s.Name, e.Failed("inspect", failed))
 		}
-		databases = append(databases, inspect.Database{Name: s.Name, Catalog: found, Rows: sampler{e, conn}})
+		for i, other := range sessions {
+			if len(s.Databases) == 0 { // the run says so
+				break
+			}
+			if err := chunk.CheckDistinct(ctx, conn, other, fmt.Sprintf("source %q", s.Name), fmt.Sprintf("source %q", sources[i].Name)); err != nil {
+				return err
+			}
+		}
+		sessions = append(sessions, conn)
+		databases = append(databases, inspect.Database{Name: s.Name, Catalog: found, Rows: sampler{conn.Engine, conn}})
 	}
 	return do(databases)
 }
@@ -111,7 +126,7 @@ func (s sampler) Range(ctx context.Context, t *plan.Table, columns []*plan.Colum
 
 func (s sampler) Bounds(ctx context.Context, table, column string) (low, high sql.NullString, err error) {
 	name := s.dialect.Quote(column)
-	err = s.session.QueryRowContext(ctx, "SELECT MIN("+name+"), MAX("+name+") FROM "+s.dialect.Quote(table)).Scan(&low, &high)
+	err = s.session.QueryRowContext(ctx, "SELECT MIN("+name+"), MAX("+name+") FROM "+s.dialect.Table(table)).Scan(&low, &high)
 	return low, high, s.dialect.Failed("sample", err)
 }
 
@@ -119,7 +134,7 @@ func (s sampler) Count(ctx context.Context, table string, column *plan.Column, i
 	name := s.dialect.Quote(column.Name)
 	for part := range slices.Chunk(ids, ledger.MaxIDs) {
 		condition, args := chunk.AnyOf(s.dialect, name, part)
-		text := "SELECT " + name + " FROM " + s.dialect.Quote(table) + " WHERE " + condition
+		text := "SELECT " + name + " FROM " + s.dialect.Table(table) + " WHERE " + condition
 		rows, err := chunk.ReadAll(ctx, s.dialect, s.session, text, []*plan.Column{column}, args)
 		if err != nil {
 			return 0, s.dialect.Failed("look up ids", err)
@@ -130,14 +145,14 @@ func (s sampler) Count(ctx context.Context, table string, column *plan.Column, i
 }
 
 func (s sampler) First(ctx context.Context, table string, columns []*plan.Column, limit int) ([][]any, error) {
-	text := fmt.Sprintf("SELECT %s FROM %s LIMIT %d", s.dialect.SelectList(columns), s.dialect.Quote(table), limit)
+	text := fmt.Sprintf("SELECT %s FROM %s LIMIT %d", s.dialect.SelectList(columns), s.dialect.Table(table), limit)
 	rows, err := chunk.ReadAll(ctx, s.dialect, s.session, text, columns, nil)
 	return rows, s.dialect.Failed("sample", err)
 }
 
 func (s sampler) Distinct(ctx context.Context, table string, column *plan.Column, limit int) ([]any, error) {
 	columns := []*plan.Column{column}
-	text := fmt.Sprintf("SELECT DISTINCT %s FROM %s LIMIT %d", s.dialect.SelectList(columns), s.dialect.Quote(table), limit)
+	text := fmt.Sprintf("SELECT DISTINCT %s FROM %s LIMIT %d", s.dialect.SelectList(columns), s.dialect.Table(table), limit)
 	rows, err := chunk.ReadAll(ctx, s.dialect, s.session, text, columns, nil)
 	values := make([]any, len(rows))
 	for i, row := range rows {
@@ -148,8 +163,8 @@ func (s sampler) Distinct(ctx context.Context, table string, column *plan.Column
 
 func (s sampler) Included(ctx context.Context, table, column, parent, key string) (of, found int, err error) {
 	q := s.dialect.Quote
-	err = s.session.QueryRowContext(ctx, "SELECT COUNT(*), COUNT(p."+q(key)+") FROM (SELECT DISTINCT "+q(column)+" AS id FROM "+q(table)+" WHERE "+q(column)+" > 0) c LEFT JOIN "+
-		q(parent)+" p ON p."+q(key)+" = c.id").Scan(&of, &found)
+	err = s.session.QueryRowContext(ctx, "SELECT COUNT(*), COUNT(p."+q(key)+") FROM (SELECT DISTINCT "+q(column)+" AS id FROM "+s.dialect.Table(table)+" WHERE "+q(column)+" > 0) c LEFT JOIN "+
+		s.dialect.Table(parent)+" p ON p."+q(key)+" = c.id").Scan(&of, &found)
 	return of, found, s.dialect.Failed("look up ids", err)
 }
 

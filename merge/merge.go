@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -32,7 +33,7 @@ type Merge struct{ job phases.Job }
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{phases.Job{
 		NewExecutor: newExecutor,
-		Target:      target, Sources: map[string]*sql.DB{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
+		Target:      chunk.Database{DB: target}, Sources: map[string]chunk.Database{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
 		Unchecked: cfg.WithoutForeignKeys, WitnessAll: cfg.WitnessAll, Events: cfg.Events, Pauser: chunk.Pauser{File: cfg.PauseFile},
 	}}
 	for name, codec := range cfg.Codecs {
@@ -69,12 +70,15 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 		if at < 0 || sources[at].DB == nil {
 			return &plan.Error{Reason: "source " + strconv.Quote(name) + " is not given"}
 		}
-		j.Sources[name] = sources[at].DB
+		if err := j.Plan.CheckDatabases("source "+strconv.Quote(name), sources[at].Databases); err != nil {
+			return err
+		}
+		j.Sources[name] = chunk.Database{DB: sources[at].DB, Names: maps.Clone(sources[at].Databases)}
 	}
 	if len(sources) != len(j.Sources) {
 		return &plan.Error{Reason: fmt.Sprintf("it has %d sources, and %d are given", len(j.Sources), len(sources))}
 	}
-	if j.Target == nil {
+	if j.Target.DB == nil {
 		return &snow.FieldError{Field: "target", Value: "nil", Bound: "want a database"}
 	}
 	j.Codecs.Dialect = d
@@ -87,6 +91,15 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 				return err
 			}
 		}
+	}
+	if j.Target.Names = maps.Clone(cfg.Databases); cfg.Databases == nil && len(j.Plan.Databases) > 0 {
+		j.Target.Names = map[string]string{}
+		for _, name := range j.Plan.Databases {
+			j.Target.Names[name] = name
+		}
+	}
+	if err := j.Plan.CheckDatabases("the target", j.Target.Names); err != nil {
+		return err
 	}
 	if err := cfg.apply(j); err != nil {
 		return err

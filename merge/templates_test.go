@@ -78,15 +78,36 @@ func serverOfCharacters(first int) []string {
 func TestCharactersTemplate(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	sources := []merge.Source{newSource(t, server, "eu", serverOfCharacters(1)...), newSource(t, server, "us", serverOfCharacters(20)...)}
+	template := readTemplate(t, "templates/azerothcore-characters.yaml")
+	t.Run("one database", func(t *testing.T) { charactersTemplate(t, sources, template, "") })
+	t.Run("several", func(t *testing.T) {
+		for i := range sources {
+			var name string
+			if err := sources[i].DB.QueryRowContext(t.Context(), "SELECT DATABASE()").Scan(&name); err != nil {
+				t.Fatal(err)
+			}
+			sources[i].Databases = map[string]string{"game": name}
+		}
+		in, err := template.In("game")
+		if err != nil {
+			t.Fatal(err)
+		}
+		charactersTemplate(t, sources, in, "game.")
+	})
+}
+
+// charactersTemplate applies the template. The names of tables begin with prefix.
+func charactersTemplate(t *testing.T, sources []merge.Source, template *plan.Decisions, prefix string) {
+	t.Helper()
 	p, err := merge.Inspect(t.Context(), sqlsnow.MySQL, sources...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	left, err := readTemplate(t, "templates/azerothcore-characters.yaml").Apply(p)
+	left, err := template.Apply(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(left, func(n plan.Name) bool { return n.Text == "arena_team.captainGuid" && n.Line > 0 }) {
+	if !slices.ContainsFunc(left, func(n plan.Name) bool { return n.Text == prefix+"arena_team.captainGuid" && n.Line > 0 }) {
 		t.Errorf("arena_team is not there, and the template has it: got %v", left)
 	}
 	for column, want := range map[string]string{
@@ -97,26 +118,26 @@ func TestCharactersTemplate(t *testing.T) {
 		"mail_items.item_guid": "reference item_instance", "character_queststatus.quest": "plain", "item_instance.itemEntry": "plain", "mail.stationery": "plain",
 	} {
 		table, name, _ := strings.Cut(column, ".")
-		c := findColumn(t, p, table, name)
+		c := findColumn(t, p, prefix+table, name)
 		got := string(c.Role)
 		for _, r := range c.Refers {
-			got += " " + r.Table
+			got += " " + strings.TrimPrefix(r.Table, prefix)
 		}
 		if strings.TrimSpace(got) != strings.TrimSpace(want) || !c.Decided {
 			t.Errorf("%s: got %q, decided %v, want %q", column, got, c.Decided, want)
 		}
-		if p.Question(column) != nil {
+		if p.Question(prefix+column) != nil {
 			t.Errorf("%s is still asked for", column)
 		}
 	}
-	if c := findColumn(t, p, "character_inventory", "bag"); !slices.Equal(c.None, []string{"0"}) {
+	if c := findColumn(t, p, prefix+"character_inventory", "bag"); !slices.Equal(c.None, []string{"0"}) {
 		t.Errorf("bag: got none %q, want 0", c.None)
 	}
-	if t1 := findTable(t, p, "character_stats"); len(t1.NewIDs) > 0 {
+	if t1 := findTable(t, p, prefix+"character_stats"); len(t1.NewIDs) > 0 {
 		t.Errorf("character_stats has no ids of its own, and gets new ones in %q", t1.NewIDs)
 	}
 	// What the template does not name is as Inspect proposes it.
-	if c := findColumn(t, p, "custom_house", "owner"); c.Decided {
+	if c := findColumn(t, p, prefix+"custom_house", "owner"); c.Decided {
 		t.Errorf("custom_house.owner is decided as %s", c.Role)
 	}
 	schema, err := merge.ReadSchema(t.Context(), sqlsnow.MySQL, sources...)

@@ -48,6 +48,10 @@ Commands, in the order of a merge. Sources are only read.
   lookup     -target DSN SOURCE TABLE ID     the new id of a row
   export     -target DSN                     all new ids as CSV: source,table,old_id,new_id
 
+Where each server has several databases that refer to each other, name them with
+-databases SOURCE=auth:eu_auth,characters:eu_characters for each source, and with
+-target-databases auth:game_auth,characters:game_characters for the target.
+
 A DSN may be env:NAME, for one in the environment that the list of processes does
 not show. For SQLite it is a file; for MySQL user:password@tcp(host:port)/database;
 for PostgreSQL postgres://user:password@host:port/database. The exit status is 1
@@ -65,8 +69,10 @@ type command struct {
 	dialect    sqlsnow.Dialect
 	sources    []namedDSN
 	target     string
+	databases  map[string]map[string]string // of sources; "" for all others
+	into       map[string]string            // of the target
 	plan       string
-	template   string
+	templates  []string
 	certain    float64
 	full       bool
 	namespace  string
@@ -97,13 +103,13 @@ var commands = map[string]struct {
 	flags string
 	do    func(*command, context.Context) error
 }{
-	"inspect":   {"dialect source plan template accept-certain full", (*command).inspect},
-	"settle":    {"dialect source plan", (*command).settle},
-	"schema":    {"dialect source plan target", (*command).schema},
+	"inspect":   {"dialect source databases plan template accept-certain full", (*command).inspect},
+	"settle":    {"dialect source databases plan", (*command).settle},
+	"schema":    {"dialect source databases plan target target-databases", (*command).schema},
 	"namespace": {"dialect target namespace registry layout workers", (*command).makeNamespace},
-	"dry-run":   {"dialect source target plan namespace registry assert without-foreign-keys json", (*command).dryRun},
-	"run":       {"dialect source target plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all json kill-after", (*command).run},
-	"verify":    {"dialect source target plan namespace registry assert without-foreign-keys witness-all json", (*command).verify},
+	"dry-run":   {"dialect source databases target target-databases plan namespace registry assert without-foreign-keys json", (*command).dryRun},
+	"run":       {"dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all json kill-after", (*command).run},
+	"verify":    {"dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all json", (*command).verify},
 	"lookup":    {"dialect target", (*command).lookup},
 	"export":    {"dialect target", (*command).export},
 }
@@ -196,12 +202,22 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 				c.sources = append(c.sources, namedDSN{name, dsn})
 				return nil
 			})
+		case "databases":
+			c.Func(f, "`SOURCE=NAME:DATABASE,…`: the source has these databases, NAME in the plan, DATABASE on its server, if they differ; without SOURCE= of all sources that are not named", c.addDatabases)
+		case "target-databases":
+			c.Func(f, "`NAME:DATABASE,…` of the target, if it has several; not needed where they are called as in the plan", func(s string) (err error) {
+				c.into, err = parseDatabases(s)
+				return err
+			})
 		case "target":
 			c.StringVar(&c.target, f, "", "`DSN` of the database to merge into")
 		case "plan":
 			c.StringVar(&c.plan, f, "", "`FILE` of the plan: .yaml, or .json for a complete one")
 		case "template":
-			c.StringVar(&c.template, f, "", "`FILE` of decisions for a schema like this one, which may be an earlier plan")
+			c.Func(f, "`FILE` of decisions for a schema like this one, which may be an earlier plan; DATABASE=FILE with -databases, if it is for one of them", func(s string) error {
+				c.templates = append(c.templates, s)
+				return nil
+			})
 		case "accept-certain":
 			c.Func(f, "answer the questions whose best answer has at least this `CERTAINTY`, such as 0.95, and list them", func(s string) (err error) {
 				if c.certain, err = strconv.ParseFloat(s, 64); err != nil || !(c.certain > 0 && c.certain <= 1) {
@@ -301,5 +317,5 @@ func (c *command) openSources(ctx context.Context) ([]merge.Source, error) {
 		}
 		all = append(all, merge.Source{Name: s.name, DB: db})
 	}
-	return all, nil
+	return all, c.withDatabases(all)
 }

@@ -16,15 +16,13 @@ import (
 
 // inspect writes a plan. It does not overwrite a plan, because somebody may have edited it.
 func (c *command) inspect(ctx context.Context) error {
-	var template *plan.Decisions
-	if c.template != "" {
-		data, err := os.ReadFile(c.template)
+	var templates []*plan.Decisions
+	for _, file := range c.templates {
+		template, err := c.readTemplate(file)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", file, err)
 		}
-		if template, err = plan.ReadDecisions(bytes.NewReader(data)); err != nil {
-			return fmt.Errorf("%s: %w", c.template, err)
-		}
+		templates = append(templates, template)
 	}
 	sources, err := c.openSources(ctx)
 	if err != nil {
@@ -39,8 +37,8 @@ func (c *command) inspect(ctx context.Context) error {
 			return fmt.Errorf("source %s has no tables: is its DSN right?", source)
 		}
 	}
-	if template != nil {
-		if err := c.applyTemplate(template, p); err != nil {
+	for i, template := range templates {
+		if err := c.applyTemplate(c.templates[i], template, p); err != nil {
 			return err
 		}
 	}
@@ -57,13 +55,30 @@ func (c *command) inspect(ctx context.Context) error {
 	return nil
 }
 
-func (c *command) applyTemplate(template *plan.Decisions, p *plan.Plan) error {
+// readTemplate reads a file, or DATABASE=FILE, a template for one of several databases.
+func (c *command) readTemplate(file string) (*plan.Decisions, error) {
+	database, name, ok := strings.Cut(file, "=")
+	if ok = ok && c.databases != nil; ok {
+		file = name
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	template, err := plan.ReadDecisions(bytes.NewReader(data))
+	if err == nil && ok {
+		template, err = template.In(database)
+	}
+	return template, err
+}
+
+func (c *command) applyTemplate(file string, template *plan.Decisions, p *plan.Plan) error {
 	before := len(p.Questions)
 	left, err := template.Apply(p)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.template, err)
+		return fmt.Errorf("%s: %w", file, err)
 	}
-	c.say("%s answers %d of %d questions", filepath.Base(c.template), before-len(p.Questions), before)
+	c.say("%s answers %d of %d questions", filepath.Base(file), before-len(p.Questions), before)
 	for _, n := range left {
 		c.say("  line %d: %s is not in these sources", n.Line, n.Text)
 	}

@@ -29,6 +29,9 @@ func (c *command) schema(ctx context.Context) error {
 		return err
 	}
 	statements, err := p.Schema()
+	if c.into != nil {
+		statements, err = p.SchemaIn(c.into)
+	}
 	if err != nil {
 		return err
 	}
@@ -96,7 +99,7 @@ func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, er
 			return nil, err
 		}
 	}
-	cfg.Namespace, cfg.Assertions, cfg.WithoutForeignKeys, cfg.WitnessAll = c.namespace, c.assertions, c.noFKs, c.witnessAll
+	cfg.Namespace, cfg.Databases, cfg.Assertions, cfg.WithoutForeignKeys, cfg.WitnessAll = c.namespace, c.into, c.assertions, c.noFKs, c.witnessAll
 	m, err := merge.New(c.dialect, target, sources, p, cfg)
 	if err != nil { // people give a flag, not a field
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "Config.WithoutForeignKeys", "-without-foreign-keys"))

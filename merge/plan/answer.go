@@ -166,6 +166,12 @@ func (d *Decisions) Apply(p *Plan) (left []Name, err error) {
 	if d.Dialect != "" && d.Dialect != p.Dialect {
 		return nil, &Error{Reason: fmt.Sprintf("the template is for %s, not %s", d.Dialect, p.Dialect)}
 	}
+	if len(d.Databases) == 0 && len(p.Databases) > 0 {
+		return nil, &Error{Reason: fmt.Sprintf("the template is for one database, and the sources have %q: say for which of them, or add databases to it and write them before the names of tables", p.Databases)}
+	}
+	if len(d.Databases) > 0 && len(p.Databases) == 0 {
+		return nil, &Error{Reason: fmt.Sprintf("the template is for the databases %q, and the sources have one", d.Databases)}
+	}
 	without := *d
 	without.Types = nil
 	c := &completer{Decisions: &without, Plan: p, claims: map[*Column][]claim{}, suspects: map[*Column][]string{}, template: true}

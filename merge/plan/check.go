@@ -25,6 +25,7 @@ func (p *Plan) Check() error {
 		return errors.Join(c.errs...)
 	}
 	c.questions()
+	c.databases()
 	for i, t := range p.Tables {
 		switch {
 		case t.Name == "":

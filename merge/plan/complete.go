@@ -35,6 +35,8 @@ func (d *Decisions) fits(schema *Plan) error {
 		return &Error{Reason: fmt.Sprintf("it is for %s, not %s", d.Dialect, schema.Dialect)}
 	case !slices.Equal(d.Sources, schema.Sources):
 		return &Error{Reason: fmt.Sprintf("its sources are %q, not %q", d.Sources, schema.Sources)}
+	case !slices.Equal(d.Databases, schema.Databases):
+		return &Error{Reason: fmt.Sprintf("its databases are %q, not %q", d.Databases, schema.Databases)}
 	case len(d.Schema) == 0 && len(schema.Tables) > 0:
 		return &Error{Reason: "it does not say for which tables it was made: inspect with it as a template"}
 	}
@@ -107,7 +109,7 @@ func (c *completer) failIf(err error) bool {
 func (c *completer) places(n Name) (found []place, exact bool) {
 	found, exact, err := c.columns(n)
 	if err != nil && c.template {
-		if _, bad := n.parse(1); bad == nil {
+		if _, bad := c.Plan.parse(n, 1); bad == nil {
 			c.left = append(c.left, n)
 			return nil, exact
 		}
@@ -119,7 +121,7 @@ func (c *completer) places(n Name) (found []place, exact bool) {
 func (c *completer) tablesOf(n Name) []*Table {
 	found, err := c.tables(n)
 	if err != nil && c.template {
-		if _, bad := n.parse(0); bad == nil {
+		if _, bad := c.Plan.parse(n, 0); bad == nil {
 			c.left = append(c.left, n)
 			return nil
 		}
@@ -320,7 +322,7 @@ func (c *completer) unique() {
 	keys := func(n Name) []*Unique {
 		found, err := c.uniqueKeys(n)
 		if err != nil && c.template {
-			if _, bad := n.parse(-1); bad == nil {
+			if _, bad := c.Plan.parse(n, -1); bad == nil {
 				c.left = append(c.left, n)
 				return nil
 			}

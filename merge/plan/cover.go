@@ -27,16 +27,20 @@ func cover(p *Plan, places []place) (names []Name) {
 		return true
 	}
 	if len(places) >= fewest {
-		take("*.*")
+		every := "*" // table
+		if len(p.Databases) > 0 {
+			every = "*.*"
+		}
+		take(every + ".*")
 		for _, of := range byName(places, func(at place) string { return at.column.Name }) {
-			if name := escape(of[0].column.Name); len(of) >= fewest && !take("*."+name) {
+			if name := escape(of[0].column.Name); len(of) >= fewest && !take(every+"."+name) {
 				for _, prefix := range prefixes(of) {
-					take(escape(prefix) + "*." + name)
+					take(p.escapeTable(prefix) + "*." + name)
 				}
 			}
 		}
 		for _, of := range byName(places, func(at place) string { return at.table.Name }) {
-			name := escape(of[0].table.Name)
+			name := p.escapeTable(of[0].table.Name)
 			if len(of) < fewest || take(name+".*") {
 				continue
 			}
@@ -49,7 +53,7 @@ func cover(p *Plan, places []place) (names []Name) {
 	}
 	for _, at := range places {
 		if left[at.column] {
-			names = append(names, Name{Text: at.name()})
+			names = append(names, Name{Text: at.name(p)})
 			delete(left, at.column)
 		}
 	}

@@ -8,7 +8,7 @@ const DecisionsVersion = 2
 // Decisions are the short form of a plan: what people decide, and what is open. All the rest of a plan follows from the
 // schemas of the sources, so that [Decisions.Complete] makes the plan of both. [Shorten] finds the decisions in a plan.
 //
-// Columns are named as table.column and tables by their names. A star stands for any characters within a name, and a
+// Columns are named as table.column and tables by their names; with Databases as database.table.column and database.table. A star stands for any characters within a name, and a
 // backslash makes a star, dot, comma, parenthesis or backslash one of the name's own. Where the full name of a column and a
 // pattern disagree, the full name decides. Two entries that name a column alike and disagree are an error.
 //
@@ -17,6 +17,8 @@ type Decisions struct {
 	Version int      `yaml:"version"` // DecisionsVersion
 	Dialect string   `yaml:"dialect"` // MySQL, PostgreSQL or SQLite
 	Sources []string `yaml:"sources,omitempty,flow"`
+
+	Databases []string `yaml:"databases,omitempty,flow"` // see Plan.Databases
 
 	Questions []*Asked `yaml:"questions,omitempty"`
 	Accepted  []string `yaml:"accepted,omitempty"` // see Plan.Accepted

@@ -8,6 +8,8 @@
 //	complete_question.go  questions and their answers, as a file has them
 //	answer.go             questions and their answers in a plan; templates
 //	cover.go              names and patterns for columns
+//	databases.go          plans of several databases
+//	template_database.go  templates for one of several databases
 //	name.go               what names and patterns stand for
 //	meaning.go            what columns are, and which of several entries counts
 //	overlay.go            changes of single fields

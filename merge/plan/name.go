@@ -55,9 +55,11 @@ func (p pattern) isExact() bool {
 	return p.table.isExact() && !slices.ContainsFunc(p.columns, func(g glob) bool { return !g.isExact() })
 }
 
-// parseName reads table, table.column or table(column, column).
-func parseName(text string) (pattern, error) {
+// parseName reads table, table.column or table(column, column). Where names of tables are qualified, they begin with that of
+// a database and a dot.
+func parseName(text string, qualified bool) (pattern, error) {
 	var p pattern
+	inDatabase := qualified // until its dot
 	part, within := glob{""}, false
 	end := func() {
 		if p.table == nil {
@@ -79,6 +81,9 @@ func parseName(text string) (pattern, error) {
 			part[last] += string(runes[i])
 		case r == '*':
 			part = append(part, "")
+		case r == '.' && inDatabase && !within:
+			part[last] += "."
+			inDatabase = false
 		case r == '.' && p.table == nil && !within:
 			end()
 		case r == '(' && p.table == nil && !within:
@@ -91,7 +96,7 @@ func parseName(text string) (pattern, error) {
 			}
 		case r == ')' && within && i == len(runes)-1:
 			end()
-			return p, p.check()
+			return p, p.check(inDatabase)
 		case strings.ContainsRune(special, r):
 			return p, fmt.Errorf("%q is in the wrong place; a backslash before it makes it part of the name", r)
 		default:
@@ -102,10 +107,13 @@ func parseName(text string) (pattern, error) {
 		return p, errors.New("a parenthesis is not closed")
 	}
 	end()
-	return p, p.check()
+	return p, p.check(inDatabase)
 }
 
-func (p pattern) check() error {
+func (p pattern) check(unqualified bool) error {
+	if unqualified {
+		return errors.New("want the name of a database and a dot before the table")
+	}
 	for _, g := range append([]glob{p.table}, p.columns...) {
 		if g.isExact() && g[0] == "" {
 			return errors.New("a name is empty")
@@ -115,21 +123,21 @@ func (p pattern) check() error {
 }
 
 // parse returns the pattern of a name that must have so many columns, or -1 for at least one.
-func (n Name) parse(columns int) (pattern, error) {
-	p, err := parseName(n.Text)
+func (p *Plan) parse(n Name, columns int) (pattern, error) {
+	g, err := parseName(n.Text, len(p.Databases) > 0)
 	switch {
 	case err != nil:
-	case columns == 0 && len(p.columns) > 0:
+	case columns == 0 && len(g.columns) > 0:
 		err = errors.New("want the name of a table")
-	case columns == 1 && len(p.columns) != 1:
+	case columns == 1 && len(g.columns) != 1:
 		err = errors.New("want table.column")
-	case columns < 0 && len(p.columns) == 0:
+	case columns < 0 && len(g.columns) == 0:
 		err = errors.New("want table(column, column) or table.column")
 	}
 	if err != nil {
-		return p, n.fault("%q: %v", n.Text, err)
+		return g, n.fault("%q: %v", n.Text, err)
 	}
-	return p, nil
+	return g, nil
 }
 
 // fault returns an error that names the line.
@@ -139,7 +147,7 @@ func (n Name) fault(format string, args ...any) error {
 
 // tables returns the tables that a name or pattern names: at least one.
 func (p *Plan) tables(n Name) (found []*Table, err error) {
-	g, err := n.parse(0)
+	g, err := p.parse(n, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -160,14 +168,16 @@ type place struct {
 	column *Column
 }
 
-func (p place) name() string { return escape(p.table.Name) + "." + escape(p.column.Name) }
+func (p place) name(of *Plan) string {
+	return of.escapeTable(p.table.Name) + "." + escape(p.column.Name)
+}
 
 // raw is the name as questions have it.
 func (p place) raw() string { return p.table.Name + "." + p.column.Name }
 
 // columns returns the columns that a name or pattern names, in the plan's order: at least one.
 func (p *Plan) columns(n Name) (found []place, exact bool, err error) {
-	g, err := n.parse(1)
+	g, err := p.parse(n, 1)
 	if err != nil {
 		return nil, false, err
 	}
@@ -193,18 +203,18 @@ func (p *Plan) columns(n Name) (found []place, exact bool, err error) {
 }
 
 // keyName writes the name of a unique key.
-func keyName(t *Table, columns []string) Name {
+func (p *Plan) keyName(t *Table, columns []string) Name {
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = escape(c)
 	}
-	return Name{Text: escape(t.Name) + "(" + strings.Join(names, ", ") + ")"}
+	return Name{Text: p.escapeTable(t.Name) + "(" + strings.Join(names, ", ") + ")"}
 }
 
 // uniqueKeys returns the unique keys that a name names, as the place of each in its table; of the tables that have no such
 // unique key, but have the columns as primary key, it adds one.
 func (p *Plan) uniqueKeys(n Name) (found []*Unique, err error) {
-	g, err := n.parse(-1)
+	g, err := p.parse(n, -1)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,10 @@ type Plan struct {
 	Dialect string   `json:"dialect" yaml:"dialect"`                          // MySQL, PostgreSQL or SQLite
 	Sources []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"` // names; where names of rows clash, those of the first source stay
 
+	// Databases are the names of several databases of each source whose tables are merged together: names of tables begin with
+	// one of them and a dot. None means that each source is one database.
+	Databases []string `json:"databases,omitempty" yaml:"databases,omitempty,flow"`
+
 	// Types are the statements that [Plan.Schema] begins with: the enumerations of PostgreSQL.
 	Types []string `json:"types,omitempty" yaml:"types,omitempty"`
 	Notes []string `json:"notes,omitempty" yaml:"notes,omitempty"` // views, routines and the like, which Schema leaves out

@@ -15,11 +15,21 @@ import (
 // The target may be made in another way, as long as it has these tables and columns. Schema returns the error of
 // [Plan.Check], if there is one. Types, defaults and expressions of the plan become part of the statements as they are:
 // trust the statements as much as the people who have edited the plan.
+//
+// Tables of several databases are made in those that the plan names. [Plan.SchemaIn] makes them in others.
 func (p *Plan) Schema() ([]string, error) {
+	return p.SchemaIn(p.ownDatabases())
+}
+
+// SchemaIn is Schema for a target whose databases have other names, by those of the plan. They must exist.
+func (p *Plan) SchemaIn(databases map[string]string) ([]string, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	w := &schemaWriter{dialect: dialectOf(p.Dialect), plan: p}
+	if err := p.CheckDatabases("the target", databases); err != nil {
+		return nil, err
+	}
+	w := &schemaWriter{dialect: dialectOf(p.Dialect), plan: p, databases: databases}
 	statements := slices.Clone(p.Types)
 	tables := p.merged()
 	for _, t := range tables {
@@ -33,7 +43,7 @@ func (p *Plan) Schema() ([]string, error) {
 	}
 	for _, t := range tables {
 		if keys := w.foreignKeys(t); w.dialect != sqldialect.SQLite && len(keys) > 0 {
-			statements = append(statements, "ALTER TABLE "+w.dialect.Quote(t.Name)+"\n  ADD "+strings.Join(keys, ",\n  ADD "))
+			statements = append(statements, "ALTER TABLE "+w.name(t.Name)+"\n  ADD "+strings.Join(keys, ",\n  ADD "))
 		}
 	}
 	return statements, nil
@@ -42,6 +52,17 @@ func (p *Plan) Schema() ([]string, error) {
 type schemaWriter struct {
 	dialect sqldialect.Dialect
 	plan    *Plan
+
+	databases map[string]string
+}
+
+// name returns a table as SQL.
+func (w *schemaWriter) name(table string) string {
+	database, name := w.plan.Split(table)
+	if database == "" {
+		return w.dialect.Quote(table)
+	}
+	return w.dialect.Quote(w.databases[database]) + "." + w.dialect.Quote(name)
 }
 
 func (w *schemaWriter) table(t *Table) string {
@@ -67,7 +88,7 @@ func (w *schemaWriter) table(t *Table) string {
 	if t.Comment != "" && w.dialect == sqldialect.MySQL {
 		options += " COMMENT=" + w.dialect.Literal(t.Comment)
 	}
-	return "CREATE TABLE " + w.dialect.Quote(t.Name) + " (\n  " + strings.Join(lines, ",\n  ") + "\n)" + options
+	return "CREATE TABLE " + w.name(t.Name) + " (\n  " + strings.Join(lines, ",\n  ") + "\n)" + options
 }
 
 func (w *schemaWriter) column(t *Table, c *Column) string {
@@ -112,9 +133,9 @@ func (w *schemaWriter) comments(t *Table) (statements []string) {
 			statements = append(statements, "COMMENT ON "+on+" IS "+w.dialect.Literal(text))
 		}
 	}
-	comment("TABLE "+w.dialect.Quote(t.Name), t.Comment)
+	comment("TABLE "+w.name(t.Name), t.Comment)
 	for _, c := range t.Columns {
-		comment("COLUMN "+w.dialect.Quote(t.Name)+"."+w.dialect.Quote(c.Name), c.Comment)
+		comment("COLUMN "+w.name(t.Name)+"."+w.dialect.Quote(c.Name), c.Comment)
 	}
 	return statements
 }
@@ -138,17 +159,25 @@ func (w *schemaWriter) unique(u *Unique) string {
 func (w *schemaWriter) indexes(t *Table) (statements []string) {
 	for _, u := range t.Unique {
 		if !w.isInline(t, u) && !slices.Equal(u.Columns, t.PrimaryKey) {
-			statements = append(statements, fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", w.dialect.Quote(u.Name), w.dialect.Quote(t.Name), w.dialect.QuoteAll(u.Columns)))
+			statements = append(statements, fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", w.dialect.Quote(u.Name), w.name(t.Name), w.dialect.QuoteAll(u.Columns)))
 		}
 	}
 	for _, i := range t.Indexes {
 		if i.Statement != "" {
-			statements = append(statements, i.Statement)
+			statements = append(statements, w.statement(t, i))
 		} else {
-			statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", w.dialect.Quote(i.Name), w.dialect.Quote(t.Name), w.dialect.QuoteAll(i.Columns)))
+			statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", w.dialect.Quote(i.Name), w.name(t.Name), w.dialect.QuoteAll(i.Columns)))
 		}
 	}
 	return statements
+}
+
+// statement returns what makes an index. On MySQL it has the plan's name of the table, see package catalog.
+func (w *schemaWriter) statement(t *Table, i *Index) string {
+	if rest, ok := strings.CutPrefix(i.Statement, "ALTER TABLE "+w.dialect.Quote(t.Name)+" "); ok {
+		return "ALTER TABLE " + w.name(t.Name) + " " + rest
+	}
+	return i.Statement
 }
 
 // foreignKeys returns the constraints to tables that are merged too.
@@ -157,7 +186,7 @@ func (w *schemaWriter) foreignKeys(t *Table) (keys []string) {
 		if w.plan.Table(k.Table).Skip {
 			continue
 		}
-		text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", w.dialect.QuoteAll(k.Columns), w.dialect.Quote(k.Table), w.dialect.QuoteAll(k.Refers))
+		text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", w.dialect.QuoteAll(k.Columns), w.name(k.Table), w.dialect.QuoteAll(k.Refers))
 		if k.Name != "" {
 			text = "CONSTRAINT " + w.dialect.Quote(k.Name) + " " + text
 		}

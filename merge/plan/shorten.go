@@ -13,7 +13,7 @@ import (
 // the same sources without any decision. Only the notes of tables that Inspect added are left out. A plan that differs
 // from the schema in something that nobody can decide, such as a table more, is an [*Error].
 func Shorten(p, schema *Plan) (*Decisions, error) {
-	s := &shortener{plan: p, schema: schema, d: &Decisions{Version: DecisionsVersion, Dialect: p.Dialect, Sources: p.Sources, Accepted: p.Accepted}}
+	s := &shortener{plan: p, schema: schema, d: &Decisions{Version: DecisionsVersion, Dialect: p.Dialect, Sources: p.Sources, Databases: p.Databases, Accepted: p.Accepted}}
 	for _, step := range []func() error{s.begin, s.questions, s.columns, s.ids, s.unique, s.changes, s.verify} {
 		if err := step(); err != nil {
 			return nil, err
@@ -36,7 +36,7 @@ func (s *shortener) complete() (err error) {
 
 // begin lists the tables, and refuses a plan of others.
 func (s *shortener) begin() error {
-	if s.plan.Version != s.schema.Version || !slices.Equal(s.plan.Sources, s.schema.Sources) {
+	if s.plan.Version != s.schema.Version || !slices.Equal(s.plan.Sources, s.schema.Sources) || !slices.Equal(s.plan.Databases, s.schema.Databases) {
 		return &Error{Reason: fmt.Sprintf("version %d of sources %q: the schema has version %d of sources %q", s.plan.Version, s.plan.Sources, s.schema.Version, s.schema.Sources)}
 	}
 	if err := s.plan.checkNil(); err != nil {
@@ -56,7 +56,7 @@ func (s *shortener) begin() error {
 			return &Error{Table: t.Name, Reason: "no source has it, or it is there twice"}
 		}
 		if t.Skip {
-			s.d.Skip = append(s.d.Skip, Name{Text: escape(t.Name)})
+			s.d.Skip = append(s.d.Skip, Name{Text: s.plan.escapeTable(t.Name)})
 		}
 	}
 	return s.complete()
@@ -166,7 +166,7 @@ func (s *shortener) ids() error {
 	s.d.NewIDs = s.plan.usualNewIDs()
 	for _, t := range s.plan.Tables {
 		if !t.Skip && t.Key() != nil && len(t.NewIDs) == 0 && len(t.having(s.d.NewIDs)) > 0 {
-			s.d.KeepIDs = append(s.d.KeepIDs, Name{Text: escape(t.Name)})
+			s.d.KeepIDs = append(s.d.KeepIDs, Name{Text: s.plan.escapeTable(t.Name)})
 		}
 	}
 	for _, t := range s.plan.Tables {
@@ -186,7 +186,7 @@ func (s *shortener) ids() error {
 		}
 		zones[t.Zone] = true
 		if c := t.Column(t.Created); c != nil {
-			s.d.Created = append(s.d.Created, Name{Text: place{t, c}.name()})
+			s.d.Created = append(s.d.Created, Name{Text: place{t, c}.name(s.plan)})
 		}
 	}
 	for zone := range zones {
@@ -215,7 +215,7 @@ func (s *shortener) unique() error {
 			if at < 0 {
 				at, s.d.Unique = len(s.d.Unique), append(s.d.Unique, clash)
 			}
-			s.d.Unique[at].Keys = append(s.d.Unique[at].Keys, keyName(t, u.Columns))
+			s.d.Unique[at].Keys = append(s.d.Unique[at].Keys, s.plan.keyName(t, u.Columns))
 		}
 	}
 	return s.complete()

@@ -24,7 +24,7 @@ func (s *shortener) doubts() {
 			if t.Skip || len(u.Suspects) == 0 {
 				continue
 			}
-			asked, doubt := &Asked{}, Doubt{keyName(t, u.Columns), u.Suspects}
+			asked, doubt := &Asked{}, Doubt{s.plan.keyName(t, u.Columns), u.Suspects}
 			if bare := (Unique{Rule: u.Rule, Decided: u.Decided}); sameClash(u, &bare) && u.Rule != "" {
 				asked.Proposed.Text = string(u.Rule)
 			}
@@ -65,7 +65,7 @@ func (s *shortener) question(q *Question) error {
 		asked.Columns = cover(s.schema, s.inSchema(places))
 	} else { // in an order of its own
 		for _, raw := range q.Columns {
-			asked.Columns = append(asked.Columns, Name{Text: places[slices.Index(names, raw)].name()})
+			asked.Columns = append(asked.Columns, Name{Text: places[slices.Index(names, raw)].name(s.plan)})
 		}
 	}
 	if best := q.Best(); q.Answer == "" && (best == nil || best.Answer != AnswerEach) {

@@ -1,6 +1,6 @@
 // Package catalog reads what a database has: tables, columns, keys, indexes, and notes on what a merge does not carry over.
 //
-//	catalog.go     Read, Catalog
+//	catalog.go     Read, Catalog: of one database or several
 //	mysql.go       queries of information_schema
 //	postgres.go    queries of pg_catalog
 //	sqlite.go      queries of pragmas; the text of CREATE TABLE for what they do not tell

@@ -9,29 +9,48 @@ import (
 // A Join is an equality of two columns, each "table.column", in a view, a trigger or a routine.
 type Join struct{ Left, Right, Where string }
 
+// A definition is the text of a view, a trigger or a routine.
+type definition struct {
+	database string // that has it, as the plan calls it
+	table    string // of a trigger, likewise
+	where    string // such as "view rich"
+	text     string
+}
+
 // readJoins reads rows of: the table of a trigger or nothing; what the text defines, such as "view rich"; the text.
 func (r *reader) readJoins(ctx context.Context, query string) {
 	r.each(ctx, query, func(v row) {
-		f := &joinFinder{catalog: r.Catalog, tokens: tokenize(v.text(2)), names: map[string]*Table{}}
-		if t := r.Table(v.text(0)); t != nil {
-			f.names["new"], f.names["old"] = t, t
+		d := definition{database: r.database, where: v.text(1), text: v.text(2)}
+		if r.Table(v.text(0)) != nil {
+			d.table = r.qualified(v.text(0))
 		}
-		for _, j := range f.find() {
-			j.Where = v.text(1)
-			if !slices.Contains(r.Joins, j) {
-				r.Joins = append(r.Joins, j)
-			}
-		}
+		r.joins = append(r.joins, d)
 	})
+}
+
+// findJoins adds the equalities of a definition, when all tables are known.
+func (c *Catalog) findJoins(d definition, databases map[string]string) {
+	f := &joinFinder{catalog: c, database: d.database, databases: databases, tokens: tokenize(d.text), names: map[string]*Table{}}
+	if t := c.Table(d.table); t != nil {
+		f.names["new"], f.names["old"] = t, t
+	}
+	for _, j := range f.find() {
+		j.Where = d.where
+		if !slices.Contains(c.Joins, j) {
+			c.Joins = append(c.Joins, j)
+		}
+	}
 }
 
 // A joinFinder looks for equalities in the text of a definition. It knows no grammar: a name that follows the name of a table is
 // taken for its alias from there on, and a column without a table for one of the last table named.
 type joinFinder struct {
-	catalog *Catalog
-	tokens  []token
-	names   map[string]*Table // by alias, in lower case
-	last    *Table
+	catalog   *Catalog
+	database  string            // that has the definition
+	databases map[string]string // all of them
+	tokens    []token
+	names     map[string]*Table // by alias, in lower case
+	last      *Table
 }
 
 func (f *joinFinder) find() (joins []Join) {
@@ -69,7 +88,17 @@ func (f *joinFinder) table(i int) {
 	if f.text(i+1) == "." || !slices.Contains([]string{"from", "join", "update", "into", ",", "(", "."}, before) {
 		return
 	}
-	at := slices.IndexFunc(f.catalog.Tables, func(t *Table) bool { return strings.EqualFold(t.Name, f.name(i)) })
+	name := f.name(i)
+	if len(f.databases) > 0 {
+		database := f.database
+		for logical, physical := range f.databases {
+			if f.text(i-1) == "." && strings.EqualFold(physical, f.name(i-2)) {
+				database = logical
+			}
+		}
+		name = database + "." + name
+	}
+	at := slices.IndexFunc(f.catalog.Tables, func(t *Table) bool { return strings.EqualFold(t.Name, name) })
 	if at < 0 {
 		return
 	}

@@ -44,6 +44,34 @@ func TestJoins(t *testing.T) {
 	}
 }
 
+// A definition may name tables of other databases, which are called otherwise on the server.
+func TestJoinsOfDatabases(t *testing.T) {
+	table := func(name string, columns ...string) *Table {
+		t := &Table{Table: &plan.Table{Name: name}}
+		for _, c := range columns {
+			t.Columns = append(t.Columns, &plan.Column{Name: c})
+		}
+		return t
+	}
+	for text, want := range map[string]string{
+		"select 1 from (`eu_game`.`hero` `h` join `eu_auth`.`account` `a` on(`h`.`account` = `a`.`id`))": "game.hero.account=auth.account.id",
+		"SELECT 1 FROM hero h JOIN EU_AUTH.log l ON l.who = h.account":                                   "auth.log.who=game.hero.account",
+		"SELECT 1 FROM hero h JOIN log l ON l.who = h.account":                                           "game.log.who=game.hero.account",
+		"SELECT 1 FROM hero h JOIN account a ON a.id = h.account":                                        "", // the database of the definition has no such table
+		"SELECT 1 FROM log WHERE OLD.account = log.who":                                                  "game.hero.account=game.log.who",
+	} {
+		c := &Catalog{Tables: []*Table{table("auth.account", "id"), table("auth.log", "who"), table("game.hero", "account"), table("game.log", "who")}}
+		c.findJoins(definition{database: "game", table: "game.hero", where: "here", text: text}, map[string]string{"auth": "eu_auth", "game": "eu_game"})
+		got := ""
+		for _, j := range c.Joins {
+			got += j.Left + "=" + j.Right
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 func FuzzJoins(f *testing.F) {
 	f.Add("select p.id from players p join mails on p.id = mails.sender")
 	c := &Catalog{Tables: []*Table{{Table: &plan.Table{Name: "players", Columns: []*plan.Column{{Name: "id"}}}}}}

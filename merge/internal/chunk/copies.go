@@ -16,7 +16,7 @@ import (
 // index of hashes: the database reads all of the table, and sorts the rows from after on.
 func ReadCopies(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table, content, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
 	hash, unique := e.Content(t, content)
-	r := &copiesReader{e: e, hash: hash, from: " FROM " + e.Quote(t.Name)}
+	r := &copiesReader{e: e, hash: hash, from: " FROM " + e.Table(t.Name)}
 	if unique {
 		return ReadAll(ctx, e, q, r.byID(columns, after, upto, limit), append(columns[:len(columns):len(columns)], number), r.args)
 	}

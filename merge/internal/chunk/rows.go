@@ -22,7 +22,7 @@ import (
 // as [dialect.Dialect.Carrier] says.
 func ReadRange(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
 	var text strings.Builder
-	text.WriteString("SELECT " + e.SelectList(columns) + " FROM " + e.Quote(t.Name))
+	text.WriteString("SELECT " + e.SelectList(columns) + " FROM " + e.Table(t.Name))
 	var args []any
 	word := " WHERE "
 	if after != nil {
@@ -37,7 +37,7 @@ func ReadRange(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table
 	}
 	for i, name := range t.RowKey() {
 		// With the table's name: PostgreSQL takes the name alone for the text that is selected.
-		text.WriteString([]string{" ORDER BY ", ", "}[min(i, 1)] + e.Quote(t.Name) + "." + e.Quote(name))
+		text.WriteString([]string{" ORDER BY ", ", "}[min(i, 1)] + e.Table(t.Name) + "." + e.Quote(name))
 	}
 	if limit > 0 {
 		text.WriteString(" LIMIT " + strconv.Itoa(limit))
@@ -74,7 +74,7 @@ func compareKey(e *dialect.Dialect, t *plan.Table, strict, last string, key []an
 			for _, name := range names {
 				match = append(match, e.Quote(name)+" = ?")
 			}
-			place, bound = "(SELECT "+name+" + 0 FROM "+e.Quote(t.Name)+" WHERE "+strings.Join(match, " AND ")+" LIMIT 1)", values
+			place, bound = "(SELECT "+name+" + 0 FROM "+e.Table(t.Name)+" WHERE "+strings.Join(match, " AND ")+" LIMIT 1)", values
 		}
 		if i == len(names)-1 {
 			condition, args = name+" "+last+" "+place, slices.Clone(bound)
@@ -103,7 +103,7 @@ func comparand(e *dialect.Dialect, c *plan.Column, v any) any {
 func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, columns, by []*plan.Column, keys [][]any) (all [][]any, err error) {
 	for part := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
 		condition, args := keysIn(e, by, part)
-		rows, err := ReadAll(ctx, e, q, "SELECT "+e.SelectList(columns)+" FROM "+e.Quote(table)+" WHERE "+condition, columns, args)
+		rows, err := ReadAll(ctx, e, q, "SELECT "+e.SelectList(columns)+" FROM "+e.Table(table)+" WHERE "+condition, columns, args)
 		if err != nil {
 			return nil, err
 		}
@@ -280,7 +280,7 @@ func AnyOf(e *dialect.Dialect, column string, ids []int64) (string, []any) {
 
 // CountRows returns how many rows a table has.
 func CountRows(ctx context.Context, e *dialect.Dialect, q Queryer, table string) (n int64, err error) {
-	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+e.Quote(table)).Scan(&n)
+	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+e.Table(table)).Scan(&n)
 	return n, e.Failed("count the rows of "+table, err)
 }
 

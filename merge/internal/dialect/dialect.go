@@ -40,6 +40,8 @@ type Dialect struct {
 
 	IfMissing string            // in CREATE INDEX
 	types     map[string]string // of the ledger's columns
+
+	databases map[string]string // see In
 }
 
 // A Carrier is the Go type in which the values of a column are carried. NULL is nil in all of them.

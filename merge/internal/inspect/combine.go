@@ -16,6 +16,9 @@ import (
 // else a note.
 func combine(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) *plan.Plan {
 	p := &plan.Plan{Version: 1, Dialect: d.String(), Sources: names}
+	if len(catalogs) > 0 {
+		p.Databases = catalogs[0].Databases
+	}
 	drifted := map[string]bool{}
 	for i, c := range catalogs {
 		for _, statement := range c.Types {

@@ -1,6 +1,10 @@
 package inspect
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/shardsnow/snow/merge/plan"
+)
 
 func TestCreationRank(t *testing.T) {
 	for _, test := range []struct {
@@ -37,7 +41,7 @@ func TestCreationRank(t *testing.T) {
 		{"play_time", "players", -1},
 		{"", "players", -1},
 	} {
-		if got := creationRank(test.column, (&vocabulary{}).thing(test.table)); got != test.want {
+		if got := creationRank(test.column, newVocabulary(&plan.Plan{}).thing(test.table)); got != test.want {
 			t.Errorf("%s of %s: got %d, want %d", test.column, test.table, got, test.want)
 		}
 	}

@@ -31,7 +31,7 @@ type division struct {
 func (f *referenceFinder) kinds(ctx context.Context, t *plan.Table, c *plan.Column) {
 	values, ok := f.sampled(t, c)
 	w := words(c.Name)
-	if !ok || values.count() < 2*leastOfKind || len(w) == 0 || !readName(c.Name).named && !slices.Contains(roles, singular(w[len(w)-1])) {
+	if !ok || values.count() < 2*leastOfKind || len(w) == 0 || !f.vocabulary.read(c.Name).named() && !slices.Contains(roles, singular(w[len(w)-1])) {
 		return
 	}
 	for _, parent := range f.plan.Tables {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 var humps = []*regexp.Regexp{regexp.MustCompile(`(\p{Lu})(\p{Lu}\p{Ll})`), regexp.MustCompile(`(\p{Ll})(\p{Lu})`)}
@@ -33,4 +35,10 @@ func singular(word string) string {
 		return word[:len(word)-1]
 	}
 	return word
+}
+
+// bare returns the name of a table without its database, which says nothing of its rows.
+func bare(p *plan.Plan, table string) string {
+	_, name := p.Split(table)
+	return name
 }

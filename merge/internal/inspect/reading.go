@@ -58,14 +58,15 @@ type vocabulary struct {
 	things map[string]bool // words of the names of tables
 	all    map[string]bool // those and the words of columns
 	prefix string          // a word that nearly all tables begin with
+	plan   *plan.Plan
 }
 
 // newVocabulary collects the words of a schema.
 func newVocabulary(p *plan.Plan) *vocabulary {
-	v := &vocabulary{things: map[string]bool{}, all: map[string]bool{}}
+	v := &vocabulary{things: map[string]bool{}, all: map[string]bool{}, plan: p}
 	first := map[string]int{}
 	for _, t := range p.Tables {
-		if w := words(t.Name); len(w) > 1 {
+		if w := words(bare(p, t.Name)); len(w) > 1 {
 			first[w[0]]++
 		}
 	}
@@ -98,7 +99,7 @@ func newVocabulary(p *plan.Plan) *vocabulary {
 
 // thing returns the words of the name of a table, each in the singular.
 func (v *vocabulary) thing(table string) []string {
-	w := words(table)
+	w := words(bare(v.plan, table))
 	if len(w) > 1 && (w[0] == v.prefix || slices.Contains([]string{"t", "tb", "tbl", "tab", "table"}, w[0])) {
 		w = w[1:]
 	}

@@ -87,7 +87,7 @@ func (c *copier) insertInto() (into string, values []string) {
 		}
 	}
 	e := c.engine
-	return "INSERT INTO " + e.Quote(c.Table.Table.Name) + " (" + e.QuoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
+	return "INSERT INTO " + c.into + " (" + e.QuoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
 }
 
 // insertPack copies the rows of a chunk, makes their ids on the way, and puts them

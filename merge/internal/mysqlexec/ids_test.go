@@ -34,7 +34,7 @@ func TestFormulaOfServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := chunk.OpenConns(t.Context(), e, db, nil)
+	c, err := chunk.OpenConns(t.Context(), e, chunk.Database{DB: db}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestFormulaOfServer(t *testing.T) {
 			}
 			of := ledger.NewSourceTable(1, "s", plan)
 			of.Ids = ids
-			from, err := readStoredTable(t.Context(), c.Target, "DATABASE()", table)
+			from, err := readStoredTable(t.Context(), c.Target, c.Engine, table)
 			if err != nil {
 				t.Fatal(err)
 			}

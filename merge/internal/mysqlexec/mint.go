@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/plan"
@@ -33,7 +34,7 @@ type minter struct {
 }
 
 // newMinter returns nil if rows of the table must be seen.
-func newMinter(ctx context.Context, w phases.Work, database string) (*minter, error) {
+func newMinter(ctx context.Context, w phases.Work, source *dialect.Dialect) (*minter, error) {
 	t := w.Table
 	if len(t.Primary) != 1 || t.Mapped != t.Rekeys || t.Rekeys && t.Primary[0] != t.Key || slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows) {
 		return nil, nil
@@ -42,8 +43,8 @@ func newMinter(ctx context.Context, w phases.Work, database string) (*minter, er
 		return nil, err
 	}
 	e, target := w.Engine, w.Conns.Target
-	m := &minter{Work: w, from: e.Quote(database) + "." + e.Quote(t.Table.Name), key: "s." + e.Quote(t.Table.RowKey()[0])}
-	from, err := readStoredTable(ctx, target, literal(database), t.Table.Name)
+	m := &minter{Work: w, from: source.Table(t.Table.Name), key: "s." + e.Quote(t.Table.RowKey()[0])}
+	from, err := readStoredTable(ctx, target, source, t.Table.Name)
 	if err != nil || from == nil || !slices.Equal(from.primary, t.Table.RowKey()) || !countable(from.columns[t.Table.RowKey()[0]].typ) {
 		return nil, err
 	}
@@ -58,13 +59,13 @@ func newMinter(ctx context.Context, w phases.Work, database string) (*minter, er
 	if ok, err := readable(ctx, target, "SELECT "+m.key+", "+tick+" FROM "+m.from+" AS s FORCE INDEX (PRIMARY)"); err != nil || !ok {
 		return nil, err
 	}
-	m.packed, err = m.packs(ctx, database)
+	m.packed, err = m.packs(ctx, source)
 	return m, err
 }
 
 // packs reports whether the map of a source table gets packs: the table is large,
 // and the server can copy and compare its rows without rows of the map.
-func (m *minter) packs(ctx context.Context, database string) (bool, error) {
+func (m *minter) packs(ctx context.Context, source *dialect.Dialect) (bool, error) {
 	if !m.Table.Packable || m.PackRows < 0 {
 		return false, nil
 	}
@@ -73,7 +74,7 @@ func (m *minter) packs(ctx context.Context, database string) (bool, error) {
 	if err != nil || n == 0 {
 		return false, m.Engine.Failed("look at table "+strconv.Quote(m.Table.Table.Name), err)
 	}
-	s, err := newSelection(ctx, m.Work, database)
+	s, err := newSelection(ctx, m.Work, source)
 	return s != nil && s.dense && s.texts != nil, err
 }
 

@@ -106,7 +106,7 @@ func (c *copier) comparison(lo, hi []any) string {
 	where, _ := c.within(lo, hi)
 	columns := append([]string{"COUNT(*)", good, "COALESCE(SUM(" + c.alive + "), 0)", kinds, edges}, c.references(c.alive)...)
 	return "SELECT STRAIGHT_JOIN " + strings.Join(columns, ", ") + c.joined() +
-		" LEFT JOIN " + e.Quote(t.Table.Name) + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ") + " WHERE " + where
+		" LEFT JOIN " + c.into + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ") + " WHERE " + where
 }
 
 // comparePacked compares rows whose ids are in packs, and reports whether all are

@@ -110,7 +110,7 @@ const runPerDryRun = 6
 
 // count counts the rows that the target has of a table.
 func (d *dryRun) count(ctx context.Context, t *plan.Table) (int64, error) {
-	n, err := chunk.CountRows(ctx, d.Engine, d.conns.Target, t.Name)
+	n, err := chunk.CountRows(ctx, d.conns.Target.Engine, d.conns.Target, t.Name)
 	if err != nil && (ctx.Err() != nil || d.forecast.Problems == 0) { // otherwise preflight has told of it
 		return 0, err
 	}

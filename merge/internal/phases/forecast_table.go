@@ -55,7 +55,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.source = &rekey.Checker{Engine: f.Engine, Q: source}
+	f.source = &rekey.Checker{Engine: source.Engine, Q: source}
 	tables := map[string]*ledger.SourceTable{}
 	for _, t := range f.Plan.Tables {
 		if !t.Skip && t.In(s.Source) {

@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
@@ -22,8 +24,8 @@ import (
 // it was checked. It does not change.
 type Job struct {
 	Engine  *dialect.Dialect
-	Target  *sql.DB
-	Sources map[string]*sql.DB
+	Target  chunk.Database
+	Sources map[string]chunk.Database
 	Plan    *plan.Plan
 	ID      string // of the run: hash of the plan
 	Text    string // the plan as JSON
@@ -109,6 +111,14 @@ func (j *Job) connect(ctx context.Context) (*chunk.Conns, error) {
 	return chunk.OpenConns(ctx, j.Engine, j.Target, j.Sources)
 }
 
+// sameDatabases returns a [*snow.FieldError] if the databases of the target are not those that a run began with.
+func (j *Job) sameDatabases(r *ledger.Run) error {
+	if maps.Equal(j.Target.Names, r.Facts.Databases) {
+		return nil
+	}
+	return &snow.FieldError{Field: "Databases", Value: fmt.Sprint(j.Target.Names), Bound: fmt.Sprintf("the run began with %v", r.Facts.Databases)}
+}
+
 // Writer returns sessions for a goroutine that writes.
 func (j *Job) Writer(ctx context.Context) (*chunk.Conns, error) {
 	c, err := j.connect(ctx)
@@ -163,9 +173,9 @@ type Assertion struct {
 }
 
 // measure returns the number that a database gives.
-func (a Assertion) measure(ctx context.Context, db chunk.Queryer) (*big.Rat, error) {
+func (a Assertion) measure(ctx context.Context, db *chunk.Session) (*big.Rat, error) {
 	var v any
-	if err := db.QueryRowContext(ctx, a.SQL).Scan(&v); err != nil {
+	if err := db.QueryRowContext(ctx, db.Engine.Expand(a.SQL)).Scan(&v); err != nil {
 		return nil, fmt.Errorf("assertion %q: %w", a.Name, err)
 	}
 	n, err := chunk.ParseNumber(v)

@@ -122,7 +122,7 @@ func (j *Job) idsOf(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTab
 		return nil, err
 	}
 	for _, parent := range parents {
-		n, most, err := (&rekey.Checker{Engine: j.Engine, Q: source}).Count(ctx, parent, values)
+		n, most, err := (&rekey.Checker{Engine: source.Engine, Q: source}).Count(ctx, parent, values)
 		if err != nil {
 			return nil, err
 		}

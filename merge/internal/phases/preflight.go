@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -14,7 +15,6 @@ import (
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -66,19 +66,31 @@ func (p *preflight) withoutTransactions(ctx context.Context) (errs []error, err 
 	if p.Engine.Kind != sqlsnow.MySQL {
 		return nil, nil
 	}
-	const text = `SELECT TABLE_NAME, COALESCE(ENGINE, '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'
+	const text = `SELECT TABLE_NAME, COALESCE(ENGINE, '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND TABLE_TYPE = 'BASE TABLE'
 		AND ENGINE NOT IN (SELECT ENGINE FROM information_schema.ENGINES WHERE TRANSACTIONS = 'YES') ORDER BY TABLE_NAME`
-	err = chunk.Visit(ctx, p.conns.Target, text, nil, func(rows *sql.Rows) error {
-		var name, engine string
-		if err := rows.Scan(&name, &engine); err != nil {
+	in := p.conns.Target.Engine
+	tables := map[string]map[string]*plan.Table{} // by database and name
+	for _, t := range p.Order {
+		database, name := in.Locate(t.Name)
+		if tables[database] == nil {
+			tables[database] = map[string]*plan.Table{}
+		}
+		tables[database][name] = t
+	}
+	for _, database := range slices.Sorted(maps.Keys(tables)) {
+		err = chunk.Visit(ctx, p.conns.Target, text, []any{database}, func(rows *sql.Rows) error {
+			var name, engine string
+			err := rows.Scan(&name, &engine)
+			if t := tables[database][name]; t != nil {
+				errs = append(errs, &plan.Error{Table: t.Name, Reason: "in the target it has the engine " + engine + ", which has no transactions: make it with InnoDB"})
+			}
 			return err
+		})
+		if err != nil {
+			return nil, p.Engine.Failed("look at the engines of the target", err)
 		}
-		if t := p.Plan.Table(name); t != nil && !t.Skip {
-			errs = append(errs, &plan.Error{Table: name, Reason: "in the target it has the engine " + engine + ", which has no transactions: make it with InnoDB"})
-		}
-		return nil
-	})
-	return errs, p.Engine.Failed("look at the engines of the target", err)
+	}
+	return errs, nil
 }
 
 // missing returns what a source has and the plan does not: it would be lost.
@@ -87,7 +99,7 @@ func (p *preflight) missing(ctx context.Context, source string) (errs []error, e
 	if err != nil {
 		return nil, err
 	}
-	c, err := catalog.Read(ctx, p.Engine.Kind, s)
+	c, err := catalog.Read(ctx, p.Engine.Kind, s, s.Engine.Databases())
 	if err != nil {
 		return nil, dialect.OfSource(source, p.Engine.Failed("inspect", err))
 	}
@@ -123,12 +135,8 @@ func (p *preflight) distinct(ctx context.Context) error {
 			return err
 		}
 		for i, other := range sessions {
-			same, err := chunk.SameDatabase(ctx, s, other)
-			if err != nil {
-				return p.Engine.Failed("tell databases apart", err)
-			}
-			if same {
-				return fmt.Errorf("%w: source %q is %s", report.ErrSameDatabase, source, names[i])
+			if err := chunk.CheckDistinct(ctx, s, other, fmt.Sprintf("source %q", source), names[i]); err != nil {
+				return err
 			}
 		}
 		names, sessions = append(names, fmt.Sprintf("source %q", source)), append(sessions, s)
@@ -141,8 +149,8 @@ func (p *preflight) distinct(ctx context.Context) error {
 func (p *preflight) fits(ctx context.Context) error {
 	var errs []error
 	for _, t := range p.Order {
-		look := func(q chunk.Queryer, where string, columns []*plan.Column) {
-			text := "SELECT " + p.Engine.SelectList(columns) + " FROM " + p.Engine.Quote(t.Name) + " WHERE 1 = 0"
+		look := func(q *chunk.Session, where string, columns []*plan.Column) {
+			text := "SELECT " + p.Engine.SelectList(columns) + " FROM " + q.Engine.Table(t.Name) + " WHERE 1 = 0"
 			_, err := chunk.ReadAll(ctx, p.Engine, q, text, columns, nil)
 			if err != nil && p.Engine.IsMissing(err) {
 				err = &plan.Error{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}

@@ -61,7 +61,7 @@ func (p *preflight) identity(ctx context.Context, source string, t *plan.Table, 
 	fault := func(reason string, args ...any) error {
 		return &plan.Error{Table: t.Name, Reason: fmt.Sprintf(reason, args...)}
 	}
-	list, table := p.Engine.QuoteAll(key), p.Engine.Quote(t.Name)
+	list, table := p.Engine.QuoteAll(key), s.Engine.Table(t.Name)
 	var unknown, known []string
 	for _, name := range key {
 		unknown, known = append(unknown, p.Engine.Quote(name)+" IS NULL"), append(known, p.Engine.Quote(name)+" IS NOT NULL")

@@ -19,7 +19,7 @@ import (
 
 // stops returns what would stop a run whatever the rows are: it is the same to a dry run and to a run, and writes nothing.
 func (p *preflight) stops(ctx context.Context) (errs []error, err error) {
-	if p.target, err = catalog.Read(ctx, p.Engine.Kind, p.conns.Target); err != nil {
+	if p.target, err = catalog.Read(ctx, p.Engine.Kind, p.conns.Target, p.conns.Target.Engine.Databases()); err != nil {
 		return nil, p.Engine.Failed("inspect the target", err)
 	}
 	if errs, err = p.withoutTransactions(ctx); err != nil {
@@ -149,7 +149,7 @@ func (p *preflight) writable(ctx context.Context, t *plan.Table) error {
 			}
 		}
 	}
-	table, list := p.Engine.Quote(t.Name), p.Engine.QuoteAll(names)
+	table, list := p.conns.Target.Engine.Table(t.Name), p.Engine.QuoteAll(names)
 	statements := []string{"INSERT INTO " + table + " (" + list + ") SELECT " + list + " FROM " + table + " WHERE 1 = 0"}
 	if len(same) > 0 {
 		statements = append(statements, "UPDATE "+table+" SET "+strings.Join(same, ", ")+" WHERE 1 = 0")
@@ -160,12 +160,14 @@ func (p *preflight) writable(ctx context.Context, t *plan.Table) error {
 // triggers returns the names of the triggers of a table of the target that run for rows that are copied.
 func (p *preflight) triggers(ctx context.Context, t *plan.Table) (names []string, err error) {
 	text := map[sqlsnow.Dialect]string{
-		sqlsnow.MySQL: `SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = DATABASE() AND EVENT_OBJECT_TABLE = ? AND EVENT_MANIPULATION <> 'DELETE' ORDER BY 1`,
-		sqlsnow.Postgres: `SELECT tgname::text FROM pg_trigger g JOIN pg_class k ON k.oid = g.tgrelid WHERE k.relnamespace = current_schema()::regnamespace AND k.relname = $1
+		sqlsnow.MySQL: `SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND EVENT_OBJECT_TABLE = ? AND EVENT_MANIPULATION <> 'DELETE' ORDER BY 1`,
+		sqlsnow.Postgres: `SELECT tgname::text FROM pg_trigger g JOIN pg_class k ON k.oid = g.tgrelid JOIN pg_namespace n ON n.oid = k.relnamespace
+			WHERE n.nspname = COALESCE(NULLIF($1::text, ''), current_schema()) AND k.relname = $2
 			AND NOT g.tgisinternal AND g.tgenabled IN ('O', 'A') AND g.tgtype & 20 <> 0 ORDER BY 1`,
-		sqlsnow.SQLite: `SELECT name FROM sqlite_schema WHERE type = 'trigger' AND lower(tbl_name) = lower(?1) ORDER BY name`,
+		sqlsnow.SQLite: `SELECT name FROM sqlite_schema WHERE type = 'trigger' AND ?1 = '' AND lower(tbl_name) = lower(?2) ORDER BY name`,
 	}[p.Engine.Kind]
-	rows, err := chunk.ReadAll(ctx, p.Engine, p.conns.Target, text, []*plan.Column{{Name: "name", Type: "text"}}, []any{t.Name})
+	database, table := p.conns.Target.Engine.Locate(t.Name)
+	rows, err := chunk.ReadAll(ctx, p.Engine, p.conns.Target, text, []*plan.Column{{Name: "name", Type: "text"}}, []any{database, table})
 	for _, row := range rows {
 		names = append(names, fmt.Sprint(row[0]))
 	}

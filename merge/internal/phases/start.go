@@ -99,6 +99,9 @@ func (w *writing) begin(ctx context.Context) error {
 			return w.Engine.Failed("begin a run", err)
 		}
 	}
+	if err := w.sameDatabases(w.run); err != nil {
+		return err
+	}
 	if facts := w.run.Facts; facts.Namespace != w.Namespace || facts.Datacenter != w.Datacenter {
 		return &snow.FieldError{
 			Field: "Namespace", Value: fmt.Sprintf("%q, datacenter %d", w.Namespace, w.Datacenter),
@@ -111,12 +114,12 @@ func (w *writing) begin(ctx context.Context) error {
 // newRun returns a run whose source tables are numbered from next on.
 func (w *writing) newRun(ctx context.Context, target *chunk.Session, next int64) (*ledger.Run, error) {
 	r := &ledger.Run{ID: w.ID, State: ledger.StateRunning, Phase: ledger.PhaseMint}
-	r.Facts = ledger.Facts{Namespace: w.Namespace, Datacenter: w.Datacenter, Rows: map[string]int64{}, Assertions: map[string]string{}}
+	r.Facts = ledger.Facts{Namespace: w.Namespace, Datacenter: w.Datacenter, Databases: w.Target.Names, Rows: map[string]int64{}, Assertions: map[string]string{}}
 	if err := target.QueryRowContext(ctx, "SELECT "+w.Engine.Now).Scan(&r.Facts.Now); err != nil {
 		return nil, w.Engine.Failed("read the clock", err)
 	}
 	for _, t := range w.Order {
-		n, err := chunk.CountRows(ctx, w.Engine, target, t.Name)
+		n, err := chunk.CountRows(ctx, target.Engine, target, t.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +150,7 @@ func (w *writing) sourceTables(ctx context.Context, l ledger.Ledger, source stri
 		if table.Skip || !table.In(source) {
 			continue
 		}
-		if other, _, err := l.Merged(ctx, source, table.Name); err != nil {
+		if other, _, _, err := l.Merged(ctx, source, table.Name); err != nil {
 			return nil, err
 		} else if other > 0 {
 			return nil, fmt.Errorf("%w: source %q, table %q", report.ErrMerged, source, table.Name)

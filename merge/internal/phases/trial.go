@@ -157,7 +157,7 @@ var (
 
 // trialStatements make a temporary table like one of the target, with its rows.
 func (d *dryRun) trialStatements(ctx context.Context, t *plan.Table) (statements []string, err error) {
-	e, name := d.Engine, d.Engine.Quote(t.Name)
+	e, name := d.Engine, d.conns.Target.Engine.Table(t.Name)
 	switch e.Kind {
 	case sqlsnow.MySQL:
 		statements = []string{"CREATE TEMPORARY TABLE " + trialTable + " LIKE " + name}

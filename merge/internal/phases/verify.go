@@ -40,6 +40,9 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	if v.run == nil {
 		return errNotRun
 	}
+	if err := v.sameDatabases(v.run); err != nil {
+		return err
+	}
 	if v.run.State != ledger.StateCopied {
 		v.report.Add(report.Failure{Check: report.CheckComplete, Reason: "the run has not ended: it is in phase " + v.run.Phase})
 		return nil
@@ -299,7 +302,7 @@ func (v *verifying) source(ctx context.Context, t *ledger.SourceTable, last ledg
 	if err != nil {
 		return err
 	}
-	n, err := chunk.CountRows(ctx, v.Engine, source, t.Table.Name)
+	n, err := chunk.CountRows(ctx, source.Engine, source, t.Table.Name)
 	if err == nil && n != total.Read {
 		total.Fail(t.Failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.Read))
 	}

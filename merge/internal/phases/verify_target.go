@@ -54,7 +54,7 @@ func (v *verifying) mapOf(ctx context.Context, t *ledger.SourceTable, total *Fin
 		return nil
 	}
 	key := v.Engine.Quote(t.Table.Key().Name)
-	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.Engine.Quote(t.Table.Name) + ` AS t ON t.` + key + ` = map.new_id
+	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + target.Engine.Table(t.Table.Name) + ` AS t ON t.` + key + ` = map.new_id
 		WHERE map.source_table = ? AND map.kind = 1 AND t.` + key + ` IS NULL ORDER BY map.old_id LIMIT ?`
 	return ledger.Of(target).Query(ctx, text, []any{t.ID, report.MaxFailures}, func(rows *sql.Rows) error {
 		var was, is int64
@@ -89,7 +89,7 @@ func (v *verifying) tables(ctx context.Context, target *chunk.Session, found []*
 				}
 			}
 		}
-		if row.Rows, err = chunk.CountRows(ctx, v.Engine, target, t.Name); err != nil {
+		if row.Rows, err = chunk.CountRows(ctx, target.Engine, target, t.Name); err != nil {
 			return err
 		}
 		v.report.Targets = append(v.report.Targets, row)
@@ -120,9 +120,9 @@ func (v *verifying) tables(ctx context.Context, target *chunk.Session, found []*
 // soundReferences returns the columns that refer to rows that exist, in all rows
 // of the target. The others are looked at row by row: they may hold more than one id,
 // or orphans that were there before the run.
-func (v *verifying) soundReferences(ctx context.Context, target chunk.Queryer) (map[*plan.Column]bool, error) {
+func (v *verifying) soundReferences(ctx context.Context, target *chunk.Session) (map[*plan.Column]bool, error) {
 	sound := map[*plan.Column]bool{}
-	e := v.Engine
+	e := target.Engine
 	for _, t := range v.Plan.Tables {
 		for _, c := range t.Columns {
 			if t.Skip || c.Role != plan.RoleReference || sqltype.Of(e.Kind, c.Type).Kind != sqltype.Integer || e.Kind == sqlsnow.SQLite {
@@ -130,7 +130,7 @@ func (v *verifying) soundReferences(ctx context.Context, target chunk.Queryer) (
 			}
 			parent := v.Plan.Table(c.Refers[0].Table)
 			key, column := e.Quote(parent.Key().Name), e.Quote(c.Name)
-			text := "SELECT COUNT(*) FROM (SELECT 1 FROM " + e.Quote(t.Name) + " AS t LEFT JOIN " + e.Quote(parent.Name) + " AS p ON p." + key + " = t." + column +
+			text := "SELECT COUNT(*) FROM (SELECT 1 FROM " + e.Table(t.Name) + " AS t LEFT JOIN " + e.Table(parent.Name) + " AS p ON p." + key + " = t." + column +
 				" WHERE t." + column + " IS NOT NULL AND p." + key + " IS NULL"
 			var args []any
 			if none := rekey.NoneIDs(c); len(none) > 0 {
@@ -173,7 +173,7 @@ func (v *verifying) references(found []*Findings) {
 }
 
 // assert compares the caller's numbers.
-func (v *verifying) assert(ctx context.Context, target chunk.Queryer) error {
+func (v *verifying) assert(ctx context.Context, target *chunk.Session) error {
 	if len(v.later) > 0 && len(v.Assertions) > 0 {
 		v.report.Open = append(v.report.Open, report.Open{Kind: report.OpenUnchecked, Reason: "assertions are not checked: later runs have copied rows"})
 		return nil

@@ -30,8 +30,8 @@ func (v *verifying) witness(ctx context.Context) error {
 		w.Rows = 0
 	}
 	database := func(name string, s *chunk.Session) (*witness.Database, error) {
-		found, err := catalog.Read(ctx, v.Engine.Kind, s)
-		return &witness.Database{Name: name, Catalog: found, QueryContext: s.QueryContext}, v.Engine.Failed("inspect", err)
+		found, err := catalog.Read(ctx, v.Engine.Kind, s, s.Engine.Databases())
+		return &witness.Database{Name: name, Catalog: found, SQL: s.Engine.Table, QueryContext: s.QueryContext}, v.Engine.Failed("inspect", err)
 	}
 	var err error
 	if w.Target, err = database("", c.Target); err != nil {

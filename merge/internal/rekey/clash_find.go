@@ -291,7 +291,7 @@ func (r *round) translate(tuple []any, members map[identity][]int64) [][]any {
 // A search looks for tuples in a database.
 type search struct {
 	*round
-	q       chunk.Queryer
+	q       *chunk.Session
 	hasher  *chunk.Hasher
 	place   string
 	columns []*plan.Column // those of the key, the primary key, then the others that the place has
@@ -309,7 +309,7 @@ func (s *search) run(ctx context.Context, part []int) error {
 	for i, n := range part {
 		tuples[i] = s.tuples[n]
 	}
-	rows, err := chunk.ReadKeys(ctx, s.e, s.q, s.table.Name, s.columns, s.contest.columns, tuples)
+	rows, err := chunk.ReadKeys(ctx, s.q.Engine, s.q, s.table.Name, s.columns, s.contest.columns, tuples)
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func (c *Conflicts) isEmpty(ctx context.Context, t *plan.Table) (empty bool, err
 	empty, known := c.Empty[t.Name]
 	if !known {
 		var rows int
-		if err := c.conns.Target.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM "+c.e.Quote(t.Name)+" LIMIT 1) AS found").Scan(&rows); err != nil {
+		if err := c.conns.Target.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM "+c.conns.Target.Engine.Table(t.Name)+" LIMIT 1) AS found").Scan(&rows); err != nil {
 			return false, c.e.Failed("look for clashes", err)
 		}
 		empty = rows == 0

@@ -27,7 +27,7 @@ func (c *Checker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[int
 	name := c.Engine.Quote(key.Name)
 	for part := range slices.Chunk(slices.Compact(slices.Sorted(slices.Values(ids))), ledger.MaxIDs) {
 		condition, args := chunk.AnyOf(c.Engine, name, part)
-		rows, err := chunk.ReadAll(ctx, c.Engine, c.Q, "SELECT "+name+" FROM "+c.Engine.Quote(t.Name)+" WHERE "+condition, []*plan.Column{key}, args)
+		rows, err := chunk.ReadAll(ctx, c.Engine, c.Q, "SELECT "+name+" FROM "+c.Engine.Table(t.Name)+" WHERE "+condition, []*plan.Column{key}, args)
 		if err != nil {
 			return nil, c.Engine.Failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
 		}
@@ -48,7 +48,7 @@ func (c *Checker) Count(ctx context.Context, t *plan.Table, ids []int64) (n int,
 	}
 	var most any
 	name := c.Engine.Quote(t.Key().Name)
-	if err := c.Q.QueryRowContext(ctx, "SELECT MAX("+name+") FROM "+c.Engine.Quote(t.Name)).Scan(&most); err != nil {
+	if err := c.Q.QueryRowContext(ctx, "SELECT MAX("+name+") FROM "+c.Engine.Table(t.Name)).Scan(&most); err != nil {
 		return 0, 0, c.Engine.Failed(fmt.Sprintf("look for the highest id of table %q", t.Name), err)
 	}
 	highest, _ = sqlvalue.ParseID(sqlvalue.Text(most))

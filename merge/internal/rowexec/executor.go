@@ -29,7 +29,7 @@ func New(ctx context.Context, w phases.Work) (*Executor, error) {
 	all := w.Table.WithComputed()
 	return &Executor{
 		&minter{Work: w, rewriter: rewriter, writer: ledger.NewMapWriter(w.Conns.Target)}, c,
-		&verifier{Work: w, rewriter: rewriter, hasher: chunk.NewHasher(all.Columns, w.Blobs()), all: all, target: &rekey.Checker{Engine: w.Engine, Q: w.Conns.Target}}, newLinker(c),
+		&verifier{Work: w, rewriter: rewriter, hasher: chunk.NewHasher(all.Columns, w.Blobs()), all: all, target: &rekey.Checker{Engine: w.Conns.Target.Engine, Q: w.Conns.Target}}, newLinker(c),
 	}, nil
 }
 

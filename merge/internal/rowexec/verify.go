@@ -111,7 +111,7 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 		}
 		keys = append(keys, key)
 	}
-	there, err := chunk.ReadKeys(ctx, v.Engine, v.Conns.Target, t.Table.Name, v.all.Columns, chunk.ColumnsOf(t.Table, t.Table.RowKey()), keys)
+	there, err := chunk.ReadKeys(ctx, v.Conns.Target.Engine, v.Conns.Target, t.Table.Name, v.all.Columns, chunk.ColumnsOf(t.Table, t.Table.RowKey()), keys)
 	if err != nil {
 		return v.Engine.Failed(fmt.Sprintf("read table %q of the target", t.Table.Name), err)
 	}

@@ -73,7 +73,7 @@ func told(db *Database, t *plan.Table) (columns []string) {
 func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares int64, keys bool) string {
 	q := w.Dialect.Quote
 	own := w.text("c", w.content(t))
-	list, from := []string{own}, " FROM "+q(t.Name)+" AS c"
+	list, from := []string{own}, " FROM "+db.SQL(t.Name)+" AS c"
 	for i, l := range links {
 		p := fmt.Sprintf("p%d", i)
 		if db.Name != "" && (!l.column.In(db.Name) || !l.parent.In(db.Name)) || l.column.Role == plan.RolePacked {
@@ -82,7 +82,7 @@ func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares in
 		}
 		key := p + "." + q(l.parent.Key().Name)
 		list = append(list, "CASE WHEN "+key+" IS NULL THEN '' ELSE "+w.present(p, l.parent)+" END")
-		from += " LEFT JOIN " + q(l.parent.Name) + " AS " + p + " ON " + w.refers("c."+q(l.column.Name), key, l.column)
+		from += " LEFT JOIN " + db.SQL(l.parent.Name) + " AS " + p + " ON " + w.refers("c."+q(l.column.Name), key, l.column)
 		if l.column.Role == plan.RolePolymorphic {
 			from += " AND COALESCE(c." + q(l.column.By) + w.asText() + ", '') = " + w.Dialect.Literal(l.column.Refers[l.ref].Value)
 		}
@@ -199,7 +199,7 @@ func (w *Witness) shared(ctx context.Context, t *plan.Table) (map[string]bool, b
 		return nil, true, nil
 	}
 	text := w.text("p", content)
-	rows, err := w.Target.QueryContext(ctx, fmt.Sprintf("SELECT %[1]s FROM %[2]s AS p GROUP BY %[1]s HAVING COUNT(*) > 1 LIMIT %[3]d", text, w.Dialect.Quote(t.Name), mostShared+1))
+	rows, err := w.Target.QueryContext(ctx, fmt.Sprintf("SELECT %[1]s FROM %[2]s AS p GROUP BY %[1]s HAVING COUNT(*) > 1 LIMIT %[3]d", text, w.Target.SQL(t.Name), mostShared+1))
 	if err != nil {
 		return nil, false, err
 	}
@@ -235,7 +235,7 @@ func (w *Witness) find(ctx context.Context, t *plan.Table, contents []string, fo
 		literals[i] = w.Dialect.Literal(v)
 	}
 	text := w.text("p", w.content(t))
-	rows, err := w.Target.QueryContext(ctx, "SELECT DISTINCT "+text+" FROM "+w.Dialect.Quote(t.Name)+" AS p WHERE "+text+" IN ("+strings.Join(literals, ", ")+")")
+	rows, err := w.Target.QueryContext(ctx, "SELECT DISTINCT "+text+" FROM "+w.Target.SQL(t.Name)+" AS p WHERE "+text+" IN ("+strings.Join(literals, ", ")+")")
 	if err != nil {
 		return err
 	}

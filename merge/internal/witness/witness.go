@@ -17,6 +17,7 @@ type Database struct {
 	Name    string // of the source; empty for the target
 	Catalog *catalog.Catalog
 
+	SQL          func(table string) string // what it calls a table of the plan
 	QueryContext func(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
