@@ -45,6 +45,9 @@ func TestEvidence(t *testing.T) {
 		{"an array", "player_ids JSON NOT NULL", "CONCAT('[', seq, ', \"', seq, '\"]')", 100, "json $[*]=players, suspect", "$[*]"},
 		{"JSON in a text", "data TEXT NOT NULL", `CONCAT('{"a b": {"player_id": ', seq, '}, "players": 12}')`, 100, `json $["a b"].player_id=players, suspect`, "player_id"},
 		{"JSON without ids", "data JSON NOT NULL", `CONCAT('{"hp": ', seq, ', "players": 12}')`, 100, "plain", ""},
+		{"JSON whose names say nothing", "data TEXT NOT NULL", `CONCAT('{"level": ', seq % 60 + 1, ', "witness": ', seq * 30, '}')`, 100, "json $.witness=players, suspect", "all of 100 sampled values"},
+		{"a kind by number", "target_id INT NOT NULL, target_type INT NOT NULL", "IF(seq % 2 = 0, seq * 30, seq + 100000), seq % 2", 100, "polymorphic target_type 0=players 1=, suspect", `with target_type "0": its sampled values could be ids of players`},
+		{"a kind that says nothing", "player_id INT NOT NULL, player_type INT NOT NULL", "seq * 30, seq % 2", 100, "reference players, asked", "100 of 100 sampled values"},
 		{"broken JSON", "data TEXT NOT NULL", `CONCAT('{"player_id": ', seq)`, 100, "plain", ""},
 	}
 	for _, test := range tests {

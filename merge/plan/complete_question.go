@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // question collects the claims of a question about columns, and adds it to the plan.
 func (c *completer) question(q *Asked) {
 	var asked []place
@@ -12,6 +14,10 @@ func (c *completer) question(q *Asked) {
 	}
 	if len(q.Suspects) > 0 || c.template {
 		return
+	}
+	if at, ok := c.overruled(q, asked); ok {
+		c.errs = append(c.errs, Name{Text: q.Answer.Text, Line: q.Answer.line}.fault(
+			"question %q: the answer %q counts for none of its columns, which are in patterns such as %s", q.Name, q.Answer.Text, at))
 	}
 	made := &Question{
 		Name: q.Name, Text: q.Text, Candidates: q.Candidates, Evidence: q.Evidence, Follows: q.Follows, Answer: q.Answer.Text,
@@ -29,6 +35,22 @@ func (c *completer) question(q *Asked) {
 		made.Columns = append(made.Columns, at.raw())
 	}
 	c.Plan.Questions = append(c.Plan.Questions, made)
+}
+
+// overruled reports whether patterns say something else than the answer of a question, of all its columns, and returns one.
+func (c *completer) overruled(q *Asked, asked []place) (by Name, ok bool) {
+	one, err := c.answer(q)
+	if err != nil || one == nil || one.agree {
+		return by, false
+	}
+	for _, at := range asked {
+		i := slices.IndexFunc(c.claims[at.column], func(other claim) bool { return other.rank == rankPattern && !other.state.equal(one.state) })
+		if i < 0 {
+			return by, false
+		}
+		by = c.claims[at.column][i].at
+	}
+	return by, len(asked) > 0
 }
 
 // askedOf collects the claims of a question about one column.
@@ -62,25 +84,32 @@ func (c *completer) answer(q *Asked) (*claim, error) {
 	switch text := q.Answer.Text; {
 	case q.Answer.Meaning != nil:
 		s, err := q.Answer.Meaning.state()
-		return &claim{rank: rankPattern, state: s, keep: true}, err
+		return &claim{rank: rankAnswer, state: s, keep: true}, err
 	case text == "":
 		return nil, nil
 	case text == AnswerYes, text == AnswerEach:
 		if !c.template {
-			return &claim{rank: rankPattern, agree: true}, nil
+			return &claim{rank: rankAnswer, agree: true}, nil
 		}
 		s, ok := q.proposal()
 		if !ok || s.role == RoleUndecided {
 			return nil, nil // it is in the sections, if anywhere
 		}
 		s.decided = true
-		return &claim{rank: rankPattern, state: s, keep: true}, nil
+		return &claim{rank: rankAnswer, state: s, keep: true}, nil
 	case text == AnswerPlain, text == AnswerKey:
-		return &claim{rank: rankPattern, state: state{role: Role(text), decided: true}}, nil
+		return &claim{rank: rankAnswer, state: state{role: Role(text), decided: true}}, nil
 	case c.Plan.Table(text) == nil && !c.template:
 		return nil, at.fault("the answer %q is no table of the sources: want a table, plain, key, each or yes", text)
 	}
 	s := referenceTo(q.Answer.Text, q.None)
+	switch proposed, ok := q.proposal(); {
+	case !ok:
+	case proposed.role == RoleList:
+		s.role, s.separator = RoleList, proposed.separator
+	case proposed.role == RoleJSON, proposed.role == RolePolymorphic:
+		return nil, at.fault("the answer %q is a table, but the proposal has several of them, or paths: want yes, plain, or a mapping like the proposal", q.Answer.Text)
+	}
 	s.decided = true
-	return &claim{rank: rankPattern, state: s, keep: true}, nil
+	return &claim{rank: rankAnswer, state: s, keep: true}, nil
 }

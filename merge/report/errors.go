@@ -95,11 +95,11 @@ type ClashError struct {
 }
 
 func (e *ClashError) Error() string {
-	with := "the target has"
+	with := "the target"
 	if e.With != "" {
-		with = "source " + strconv.Quote(e.With) + " has"
+		with = "source " + strconv.Quote(e.With)
 	}
-	text := fmt.Sprintf("table %q: row %s of source %q has the %s %s that a row which %s",
+	text := fmt.Sprintf("table %q: row %s of source %q has the %s %s, which a row of %s has too",
 		e.Table, e.Row, e.Source, strings.Join(e.Unique, ", "), quoteTexts(e.Values), with)
 	switch {
 	case e.Column != "":

@@ -69,12 +69,16 @@ func (r *remark) isLike(other *remark) bool {
 	return r.structure == other.structure && r.of == other.of && r.why == other.why && r.values == other.values && r.where == other.where
 }
 
-// spoken returns the claim that evidence is about: the one that the verdict follows, or else the best; nil if there is none.
+// spoken returns the claim that evidence is about: the one that the verdict follows, or else the best if a table's name or any
+// value speaks for it; nil if there is none.
 func (f *field) spoken() *claim {
 	if f.verdict.key != nil {
 		return f.claimOf(f.verdict.key)
 	}
-	return f.best()
+	if best := f.best(); best != nil && (best.name >= 3.5 || best.fit.found.hits > 0 || best.fit.found.of == 0) {
+		return best
+	}
+	return nil
 }
 
 // structure tells the type of a field, and the keys and indexes that it is in.

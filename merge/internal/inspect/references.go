@@ -50,7 +50,8 @@ func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 // polymorphic looks for a column beside c that names the table of its ids.
 func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *plan.Column) {
 	named := readName(c.Name)
-	if _, ok := f.sampled(t, c); !ok || !named.named {
+	values, ok := f.sampled(t, c)
+	if !ok || !named.named {
 		return
 	}
 	for _, by := range t.Columns {
@@ -64,13 +65,22 @@ func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *pla
 			continue
 		}
 		refers, why, resolved := []*plan.Reference{}, []string{}, 0
+		several := len(groups) > 1 && !f.anyOwner(ctx, c, values)
 		for _, value := range slices.Sorted(maps.Keys(groups)) {
 			name := idName{named: true, stem: thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
 			r := &plan.Reference{Value: value}
-			switch found := f.parents(ctx, t, c, name, groups[value]); {
+			found := f.parents(ctx, t, c, name, groups[value])
+			if found == (parentage{}) && several {
+				found = f.unnamed(ctx, t, c, groups[value])
+			}
+			switch {
 			case found.table != nil:
 				r.Table = found.table.Name
 				resolved++
+			case found.only != nil && several: // what no table has together, single tables have by kind
+				r.Table = found.only.Name
+				resolved++
+				why = append(why, fmt.Sprintf("with %s %q: %s", by.Name, value, found.why))
 			case found.why != "":
 				why = append(why, fmt.Sprintf("with %s %q: %s", by.Name, value, found.why))
 			default:
@@ -129,7 +139,11 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 		}
 		named := readName(c.Name)
 		named.named = true // a list of numbers deserves a look, whatever its name is
-		switch found := f.parents(ctx, t, c, named, values); {
+		found := f.parents(ctx, t, c, named, values)
+		if found.table == nil {
+			found.table = found.only
+		}
+		switch {
 		case found.table != nil:
 			f.propose(t, c, plan.RoleList, &plan.Reference{Table: found.table.Name})
 			if separator != "," {
@@ -138,7 +152,7 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 			c.AddSuspect("a list of ids? %s", found.why)
 		case found.why != "":
 			c.Role = plan.RoleUndecided
-			c.AddSuspect("a list of numbers, separated by %s: %s", strconv.Quote(separator), found.why)
+			c.AddSuspect("a list of numbers, separated by %s: %s; the answer for ids is {list: TABLE}", strconv.Quote(separator), found.why)
 		}
 		return
 	}
