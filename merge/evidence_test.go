@@ -42,6 +42,7 @@ func TestEvidence(t *testing.T) {
 		{"late rows", "mates TEXT NOT NULL", "IF(seq < 1500, '', CONCAT(seq, ',', seq + 1))", 2500, "undecided, suspect", "a list of numbers"},
 		{"bytes", "player_id VARBINARY(20) NOT NULL", "seq", 100, "plain", ""},
 		{"a list of one", "player_ids VARCHAR(40) NOT NULL", "IF(seq = 7, '1, 2', seq)", 100, "list players, suspect", "a list of ids"},
+		{"a padded number", "code VARCHAR(40) NOT NULL", "CONCAT(seq, '  ')", 100, "plain", ""},
 		{"an array", "player_ids JSON NOT NULL", "CONCAT('[', seq, ', \"', seq, '\"]')", 100, "json $[*]=players, suspect", "$[*]"},
 		{"JSON in a text", "data TEXT NOT NULL", `CONCAT('{"a b": {"player_id": ', seq, '}, "players": 12}')`, 100, `json $["a b"].player_id=players, suspect`, "player_id"},
 		{"JSON without ids", "data JSON NOT NULL", `CONCAT('{"hp": ', seq, ', "players": 12}')`, 100, "plain", ""},

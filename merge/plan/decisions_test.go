@@ -401,7 +401,7 @@ sources: [eu, us]
 new_ids: [eu, us]
 references:
 - {to: players, columns: [mails.receiver]}
-schema: [mails=dcff8, players=2c5b7]
+schema: [mails=dcff8bd8, players=2c5b7788]
 `))
 	if err != nil {
 		panic(err)

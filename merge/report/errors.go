@@ -43,7 +43,7 @@ type OrphanError struct {
 	Source string
 	Table  string
 	Column string
-	Row    string // the primary key in the source
+	Row    string // what tells it from others in the source: its key; without one, a hash of its values and a number
 	Value  string // the id, or what is in its place
 }
 
@@ -71,7 +71,7 @@ func (e *ChangedError) Error() string {
 type RowError struct {
 	Source string
 	Table  string
-	Row    string // the primary key in the source, or that of the first of several
+	Row    string // what tells it from others in the source, as in [OrphanError]; or that of the first of several
 	Err    error
 }
 

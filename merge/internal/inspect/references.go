@@ -168,16 +168,17 @@ func (f *referenceFinder) split(t *plan.Table, column, separator string, array b
 			if array { // as it is written: {3,17,NULL}
 				text = strings.NewReplacer("{", "", "}", "", "NULL", "").Replace(text)
 			}
-			parts := strings.Split(text, separator)
-			several = several || len(parts) > 1
-			for _, part := range parts {
+			numbers := 0
+			for part := range strings.SplitSeq(text, separator) {
 				part = strings.TrimSpace(part)
 				if _, ok := sqlvalue.ParseID(part); ok {
 					all = append(all, part)
+					numbers++
 				} else if part != "" {
 					return nil, false
 				}
 			}
+			several = several || numbers > 1
 		}
 		found[source] = distinct(all)
 	}
