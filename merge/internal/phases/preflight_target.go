@@ -188,7 +188,7 @@ func (p *preflight) computed() (open []report.Open) {
 				if is != nil && was != nil && is.Generated != "" && is.Generated != was.Generated {
 					open = append(open, report.Open{
 						Kind: report.OpenUnchecked, Source: source, Table: t.Name, Column: c.Name,
-						Reason: fmt.Sprintf("the target computes it as %s, and the source as %s: verification fails if the values differ; if they may, set decided", is.Generated, was.Generated),
+						Reason: fmt.Sprintf("the target computes it as %s, and the source as %s: verification fails if the values differ; if they may, list it under plain", is.Generated, was.Generated),
 					})
 				}
 			}
