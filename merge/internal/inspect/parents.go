@@ -42,7 +42,7 @@ func (f *referenceFinder) none(t *plan.Table, c *plan.Column) {
 type parentage struct {
 	table *plan.Table // where there is a proposal
 	why   string      // where there is a suspicion
-	only  *plan.Table // where there is a suspicion, of this table and no other
+	only  *plan.Table // where there is a suspicion by many values, of this table and no other
 }
 
 // A candidate is a table whose ids some values may be.
@@ -107,7 +107,7 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 	case len(people) == 1 && named.person():
 		return parentage{table: people[0].table, why: "named like somebody, and its sampled values could be ids of " + listed}
 	case len(owners) > 0:
-		return parentage{why: "its sampled values could be ids of " + listed, only: only(owners)}
+		return parentage{why: "its sampled values could be ids of " + listed}
 	case len(hinted) > 0 && hinted[0].score > 1 && named.named:
 		h := hinted[0]
 		return parentage{why: fmt.Sprintf("named like an id of %s, but only %s sampled values are", h.table.Name, h.found)}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -70,8 +71,8 @@ func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *pla
 			name := idName{named: true, stem: thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
 			r := &plan.Reference{Value: value}
 			found := f.parents(ctx, t, c, name, groups[value])
-			if found == (parentage{}) && several {
-				found = f.unnamed(ctx, t, c, groups[value])
+			if found.table == nil && several {
+				found = cmp.Or(f.unnamed(ctx, t, c, groups[value]), found)
 			}
 			switch {
 			case found.table != nil:
@@ -133,14 +134,15 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 		return
 	}
 	for _, separator := range []string{",", ";", "|", " ", ":", "/"} {
-		values, fits := f.split(t, c.Name, separator, array)
+		values, fits, positive := f.split(t, c.Name, separator, array)
 		if !fits || values.count() == 0 {
 			continue
 		}
 		named := readName(c.Name)
 		named.named = true // a list of numbers deserves a look, whatever its name is
 		found := f.parents(ctx, t, c, named, values)
-		if found.table == nil {
+		if found.table == nil && positive {
+			found = cmp.Or(f.unnamed(ctx, t, c, values), found)
 			found.table = found.only
 		}
 		switch {
@@ -158,9 +160,10 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 	}
 }
 
-// split returns the ids of a column of lists, and false if something else is in the lists or none has several elements.
-func (f *referenceFinder) split(t *plan.Table, column, separator string, array bool) (ids, bool) {
-	found, several := ids{}, array
+// split returns the ids of a column of lists, and false if something else is in the lists or none has several elements. It
+// reports whether all numbers there are positive.
+func (f *referenceFinder) split(t *plan.Table, column, separator string, array bool) (found ids, several, positive bool) {
+	found, several, positive = ids{}, array, true
 	for source, values := range f.values(t, column) {
 		var all []any
 		for _, v := range values {
@@ -171,16 +174,17 @@ func (f *referenceFinder) split(t *plan.Table, column, separator string, array b
 			numbers := 0
 			for part := range strings.SplitSeq(text, separator) {
 				part = strings.TrimSpace(part)
-				if _, ok := sqlvalue.ParseID(part); ok {
+				if id, ok := sqlvalue.ParseID(part); ok {
 					all = append(all, part)
 					numbers++
+					positive = positive && id > 0
 				} else if part != "" {
-					return nil, false
+					return nil, false, false
 				}
 			}
 			several = several || numbers > 1
 		}
 		found[source] = distinct(all)
 	}
-	return found, several
+	return found, several, positive
 }
