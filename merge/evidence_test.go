@@ -40,9 +40,12 @@ func TestEvidence(t *testing.T) {
 		{"a text of digits", "player_id VARCHAR(10) NOT NULL", "seq", 100, "reference players, asked", "named after the table"},
 		{"a text", "player_id VARCHAR(10) NOT NULL", "CONCAT('x', seq)", 100, "plain", ""},
 		{"a flag", "player_id TINYINT NOT NULL", "1", 100, "reference players, asked", "named after the table"},
-		{"late rows", "mates TEXT NOT NULL", "IF(seq < 1500, '', CONCAT(seq, ',', seq + 1))", 2500, "undecided, suspect", "a list of numbers"},
+		{"late rows", "mates TEXT NOT NULL", "IF(seq < 1500, '', CONCAT(seq, ',', seq + 1))", 2500, "list players, suspect", "a list of ids"},
 		{"bytes", "player_id VARBINARY(20) NOT NULL", "seq", 100, "plain", ""},
 		{"a list of one", "player_ids VARCHAR(40) NOT NULL", "IF(seq = 7, '1, 2', seq)", 100, "list players, suspect", "a list of ids"},
+		{"a list whose name says nothing", "roster TEXT NOT NULL", "CONCAT(seq * 30, ',', 3001 - seq)", 100, "list players, suspect", "sampled values could be ids of players"},
+		{"a list with zeros", "roster TEXT NOT NULL", "CONCAT(seq * 30, ',', seq % 2)", 100, "undecided, suspect", "a list of numbers"},
+		{"a padded number", "code VARCHAR(40) NOT NULL", "CONCAT(seq, '  ')", 100, "plain", ""},
 		{"an array", "player_ids JSON NOT NULL", "CONCAT('[', seq, ', \"', seq, '\"]')", 100, "json $[*]=players, suspect", "$[*]"},
 		{"JSON in a text", "data TEXT NOT NULL", `CONCAT('{"a b": {"player_id": ', seq, '}, "players": 12}')`, 100, `json $["a b"].player_id=players, suspect`, "player_id"},
 		{"JSON without ids", "data JSON NOT NULL", `CONCAT('{"hp": ', seq, ', "players": 12}')`, 100, "plain", ""},
@@ -53,6 +56,9 @@ func TestEvidence(t *testing.T) {
 		{"halves", "owner_high INT UNSIGNED NOT NULL, owner_low INT UNSIGNED NOT NULL", "0, IF(seq = 1, 0, seq * 25)", 100, "packed owner_low players none 0, suspect", "named like halves"},
 		{"fixed hexadecimal digits", "owner CHAR(16) NOT NULL", "LPAD(HEX(seq * 25), 16, '0')", 100, "packed players, suspect", "as numbers of 16 digits"},
 		{"other hexadecimal digits", "owner CHAR(16) NOT NULL", "LEFT(MD5(seq), 16)", 100, "plain", ""},
+		{"JSON whose names say nothing", "data TEXT NOT NULL", `CONCAT('{"level": ', seq % 60 + 1, ', "witness": ', seq * 30, '}')`, 100, "json $.witness=players, suspect", "all of 100 sampled values"},
+		{"a kind by number", "target_id INT NOT NULL, target_type INT NOT NULL", "IF(seq % 2 = 0, seq * 30, seq + 100000), seq % 2", 100, "polymorphic target_type 0=players 1=, suspect", `with target_type "0": all of 50 sampled values could be ids of players`},
+		{"a kind that says nothing", "player_id INT NOT NULL, player_type INT NOT NULL", "seq * 30, seq % 2", 100, "reference players, asked", "100 of 100 sampled values"},
 		{"broken JSON", "data TEXT NOT NULL", `CONCAT('{"player_id": ', seq)`, 100, "plain", ""},
 	}
 	for _, test := range tests {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -45,9 +44,6 @@ func decide(p *plan.Plan, counts []string) []string {
 			name := t.Name + "." + c.Name
 			if answer, ok := references[name]; ok {
 				c.Role, c.Refers, c.By = answer.Role, answer.Refers, answer.By
-				if strings.HasPrefix(strings.ToLower(c.Type), "int") {
-					c.Type = "bigint"
-				}
 				answers = append(answers, name+": "+string(answer.Role)+" to "+targets(c.Refers))
 			} else if c.Role == plan.RoleUndecided || len(c.Suspects) > 0 {
 				if c.Role == plan.RoleUndecided {

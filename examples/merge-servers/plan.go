@@ -205,7 +205,11 @@ func (c *command) sayOpen(p *plan.Plan) {
 	if err := p.Check(); err != nil {
 		undecided = parts(err)
 	}
-	c.say("%s: %s tables of %s, with %s decisions to take", filepath.Base(c.plan), count(int64(len(p.Tables))), strings.Join(p.Sources, ", "), count(int64(len(undecided))))
+	decisions := count(int64(len(undecided))) + " decisions"
+	if len(undecided) == 1 {
+		decisions = "1 decision"
+	}
+	c.say("%s: %s tables of %s, with %s to take", filepath.Base(c.plan), count(int64(len(p.Tables))), strings.Join(p.Sources, ", "), decisions)
 	for _, err := range undecided {
 		c.say("  %v", err)
 	}

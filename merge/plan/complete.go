@@ -219,7 +219,7 @@ func (c *completer) isDecided(raw string) bool {
 	for _, t := range c.Plan.Tables {
 		for _, column := range t.Columns {
 			if (place{t, column}).raw() == raw {
-				return slices.ContainsFunc(c.claims[column], func(one claim) bool { return one.rank >= rankPattern })
+				return slices.ContainsFunc(c.claims[column], func(one claim) bool { return one.rank >= rankAnswer })
 			}
 		}
 	}

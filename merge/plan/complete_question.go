@@ -17,6 +17,10 @@ func (c *completer) question(q *Asked) {
 	if len(q.Suspects) > 0 || c.template {
 		return
 	}
+	if at, ok := c.overruled(q, asked); ok {
+		c.errs = append(c.errs, Name{Text: q.Answer.Text, Line: q.Answer.line}.fault(
+			"question %q: the answer %q counts for none of its columns, which are in patterns such as %s", q.Name, q.Answer.Text, at))
+	}
 	made := &Question{
 		Name: q.Name, Text: q.Text, Candidates: q.Candidates, Evidence: q.Evidence, Follows: q.Follows, Answer: q.Answer.Text,
 	}
@@ -50,6 +54,22 @@ func (c *completer) inOrder(places []place) (raw []string) {
 	return raw
 }
 
+// overruled reports whether patterns say something else than the answer of a question, of all its columns, and returns one.
+func (c *completer) overruled(q *Asked, asked []place) (by Name, ok bool) {
+	for _, at := range asked {
+		one, err := c.answer(q, q.noneOf(at))
+		if err != nil || one == nil || one.agree {
+			return by, false
+		}
+		i := slices.IndexFunc(c.claims[at.column], func(other claim) bool { return other.rank == rankPattern && !other.state.equal(one.state) })
+		if i < 0 {
+			return by, false
+		}
+		by = c.claims[at.column][i].at
+	}
+	return by, len(asked) > 0
+}
+
 // askedOf collects the claims of a question about one column.
 func (c *completer) askedOf(q *Asked, n Name, at place) {
 	add := func(one claim) {
@@ -65,10 +85,7 @@ func (c *completer) askedOf(q *Asked, n Name, at place) {
 		}
 		c.suspects[at.column] = q.Suspects
 	}
-	none := q.None
-	if at.inKey() {
-		none = nil
-	}
+	none := q.noneOf(at)
 	if s, ok := q.proposal(none); ok && !c.template {
 		add(claim{rank: rankQuestion, state: s})
 	}
@@ -79,7 +96,15 @@ func (c *completer) askedOf(q *Asked, n Name, at place) {
 	}
 }
 
-// inKey reports whether a column is one of the primary key or of a unique key. Such a column refers to a row in each row.
+// noneOf returns the values for no row that the question has for a column. One of a key refers to a row in each row.
+func (q *Asked) noneOf(at place) []string {
+	if at.inKey() {
+		return nil
+	}
+	return q.None
+}
+
+// inKey reports whether a column is one of the primary key or of a unique key.
 func (at place) inKey() bool {
 	return slices.Contains(at.table.PrimaryKey, at.column.Name) ||
 		slices.ContainsFunc(at.table.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, at.column.Name) })
@@ -91,25 +116,32 @@ func (c *completer) answer(q *Asked, none []string) (*claim, error) {
 	switch text := q.Answer.Text; {
 	case q.Answer.Meaning != nil:
 		s, err := q.Answer.Meaning.state()
-		return &claim{rank: rankPattern, state: s, keep: true}, err
+		return &claim{rank: rankAnswer, state: s, keep: true}, err
 	case text == "":
 		return nil, nil
 	case text == AnswerYes, text == AnswerEach:
 		if !c.template {
-			return &claim{rank: rankPattern, agree: true}, nil
+			return &claim{rank: rankAnswer, agree: true}, nil
 		}
 		s, ok := q.proposal(none)
 		if !ok || s.role == RoleUndecided {
 			return nil, nil // it is in the sections, if anywhere
 		}
 		s.decided = true
-		return &claim{rank: rankPattern, state: s, keep: true}, nil
+		return &claim{rank: rankAnswer, state: s, keep: true}, nil
 	case text == AnswerPlain, text == AnswerKey:
-		return &claim{rank: rankPattern, state: state{role: Role(text), decided: true}}, nil
+		return &claim{rank: rankAnswer, state: state{role: Role(text), decided: true}}, nil
 	case c.Plan.Table(text) == nil && !c.template:
 		return nil, at.fault("the answer %q is no table of the sources: want a table, plain, key, each or yes", text)
 	}
 	s := referenceTo(q.Answer.Text, none)
+	switch proposed, ok := q.proposal(none); {
+	case !ok:
+	case proposed.role == RoleList:
+		s.role, s.separator = RoleList, proposed.separator
+	case proposed.role == RoleJSON, proposed.role == RolePolymorphic, proposed.role == RolePacked:
+		return nil, at.fault("the answer %q is a table, but the proposal has several of them, or paths: want yes, plain, or a mapping like the proposal", q.Answer.Text)
+	}
 	s.decided = true
-	return &claim{rank: rankPattern, state: s, keep: true}, nil
+	return &claim{rank: rankAnswer, state: s, keep: true}, nil
 }

@@ -136,6 +136,12 @@ func TestComplete(t *testing.T) {
 		{"plain", question + "plain\n", []string{
 			"character_aura.guid plain decided", "character_spell.guid plain decided", "character_stats.guid plain decided", "mail.sender plain decided",
 		}},
+		{"a pattern counts more than an answer", question + "guild\nplain: ['*_stats.guid']\n", []string{
+			"character_aura.guid reference guild decided", "character_spell.guid reference guild decided", "character_stats.guid plain decided",
+		}},
+		{"a table for a list", "questions:\n- {columns: [mail.item1], suspects: [a list], proposed: {list: guild, separator: ;}, answer: characters}\n", []string{
+			"mail.item1 list characters decided",
+		}},
 		{"several parts", "questions:\n- {name: sender, text: whose?, columns: [mail.sender], answer: {by: kind, kinds: {0: characters}, orphans: drop}}\n", []string{
 			"mail.sender polymorphic 0=characters orphans drop decided",
 		}},
@@ -248,7 +254,8 @@ func TestDecisionsErrors(t *testing.T) {
 		{"unknown table of a change", "tables:\n  mails: {skip: true}\n", `line 5: "mails" names no table`},
 		{"two names", "plain: [mail.sender]\nkeys: [mail.sender]\n", `line 4: "mail.sender" is plain here, and key by "mail.sender" of line 5`},
 		{"two patterns", "plain: ['mail.s*']\nkeys: ['mail.*r']\n", `and key by "mail.*r" of line 5`},
-		{"a pattern and an answer", "plain: ['*.guid']\nquestions:\n- {name: g, text: '?', columns: [character_aura.guid], answer: guild}\n", "and plain by"},
+		{"a pattern and an answer", "plain: ['*.guid']\nquestions:\n- {name: g, text: '?', columns: [character_aura.guid], answer: guild}\n", `line 6: question "g": the answer "guild" counts for none of its columns, which are in patterns such as "*.guid" of line 4`},
+		{"a table for kinds", "questions:\n- {name: sender, text: whose?, columns: [mail.sender], proposed: {by: kind, kinds: {0: characters, 1: guild}}, answer: guild}\n", `line 5: the answer "guild" is a table, but the proposal has several of them`},
 		{"two of to, list and json", "references:\n- {to: guild, list: guild, columns: [mail.sender]}\n", "want one of to, list, json, by and format"},
 		{"no columns", "references:\n- {to: guild}\n", "no columns"},
 		{"an answer that is nothing", "questions:\n- {name: g, text: '?', columns: [mail.sender], answer: mails}\n", `line 5: the answer "mails" is no table`},
@@ -447,7 +454,7 @@ sources: [eu, us]
 new_ids: [eu, us]
 references:
 - {to: players, columns: [mails.receiver]}
-schema: [mails=dcff8, players=2c5b7]
+schema: [mails=dcff8bd8, players=2c5b7788]
 `))
 	if err != nil {
 		panic(err)

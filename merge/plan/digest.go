@@ -11,7 +11,7 @@ import (
 // displayWidth is what MariaDB and older versions of MySQL write behind an integer type, and newer versions do not.
 var displayWidth = regexp.MustCompile(`\b((?:tiny|small|medium|big)?int(?:eger)?) ?\(\d+\)`)
 
-// digest returns five characters that change, but for an accident of one in a million, if a table of a plan without
+// digest returns eight characters that change, but for an accident of one in four billion, if a table of a plan without
 // decisions does, in anything that a decision may depend on: its columns, their types, its keys, the sources that have it.
 func (t *Table) digest() string {
 	h := sha256.New()
@@ -27,5 +27,5 @@ func (t *Table) digest() string {
 	for _, k := range t.ForeignKeys {
 		write("foreign", k.Columns, k.Table, k.Refers)
 	}
-	return hex.EncodeToString(h.Sum(nil))[:5]
+	return hex.EncodeToString(h.Sum(nil))[:8]
 }

@@ -246,7 +246,8 @@ const (
 	rankQuestion        = iota + 1 // proposed by a question that has no answer
 	rankProposedPattern            // proposed by a pattern
 	rankProposed                   // proposed by the full name
-	rankPattern                    // decided by a pattern, or by the answer of a question
+	rankAnswer                     // decided by the answer of a question
+	rankPattern                    // decided by a pattern
 	rankName                       // decided by the full name
 )
 

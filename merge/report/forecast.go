@@ -71,6 +71,7 @@ type DateForecast struct {
 	Source     string        `json:"source"`
 	Column     string        `json:"column"`
 	Undated    int64         `json:"undated"`    // rows with NULL, a zero date or no date at all
+	Early      int64         `json:"early"`      // rows that are dated before the epoch of the layout, from which on ids have times
 	Future     int64         `json:"future"`     // rows that are dated later than now
 	Inversions int64         `json:"inversions"` // rows that are dated before an earlier row
 	Largest    time.Duration `json:"largest_ns"` // by how much at most: the time in an id may be wrong by that
@@ -93,10 +94,14 @@ func (f *Forecast) Err() error {
 
 // problemCount says how many rows, or other things, would stop a run.
 func (f *Forecast) problemCount() string {
+	what := "row"
 	if len(f.Stops) > 0 {
-		return fmt.Sprintf("%d things", f.Problems)
+		what = "thing"
 	}
-	return fmt.Sprintf("%d rows", f.Problems)
+	if f.Problems != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", f.Problems, what)
 }
 
 // AddStop adds an error with which a run would end before it looks at rows.
@@ -186,9 +191,9 @@ func (f *Forecast) WriteText(w io.Writer) error {
 		t.row(row.Table+"."+row.Column, row.Source, row.Rows, suchAs(row.Samples))
 	}
 	t.end()
-	t = newTable(b, "Dates", "Source", "Undated", "Future", "Inversions", "Largest")
+	t = newTable(b, "Dates", "Source", "Undated", "Before epoch", "Future", "Inversions", "Largest")
 	for _, row := range f.Dates {
-		t.row(row.Table+"."+row.Column, row.Source, row.Undated, row.Future, row.Inversions, row.Largest)
+		t.row(row.Table+"."+row.Column, row.Source, row.Undated, row.Early, row.Future, row.Inversions, row.Largest)
 	}
 	t.end()
 	for _, stop := range f.Stops {

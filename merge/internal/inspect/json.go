@@ -54,8 +54,15 @@ func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Colum
 		if l.names {
 			named = reading{id: true, stem: f.vocabulary.thing(l.name)}
 		}
-		switch found := f.parents(ctx, t, c, named, values); {
-		case found.table == nil && found.why == "":
+		found := f.parents(ctx, t, c, named, values)
+		if found == (parentage{}) && !named.plural {
+			found = f.unnamed(ctx, t, c, values)
+		}
+		if found.table == nil {
+			found.table = found.only
+		}
+		switch {
+		case found == (parentage{}):
 		case l.names:
 			path = strings.TrimSuffix(path, "{}") + ".*~"
 			if found.table != nil {

@@ -45,6 +45,7 @@ func (f *referenceFinder) none(t *plan.Table, c *plan.Column) {
 type parentage struct {
 	table *plan.Table // where there is a proposal
 	why   string      // where there is a suspicion
+	only  *plan.Table // where there is a suspicion by many values, of this table and no other
 }
 
 // A candidate is a table whose ids some values may be.
@@ -85,9 +86,9 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 	for _, h := range hinted {
 		switch {
 		case values.count() == 0 && h.score >= inShort && named.named():
-			return parentage{h.table, fmt.Sprintf("named like an id of %s; it has no values", h.table.Name)}
+			return parentage{table: h.table, why: fmt.Sprintf("named like an id of %s; it has no values", h.table.Name)}
 		case h.found.share() >= likely:
-			return parentage{h.table, fmt.Sprintf("named like an id of %s, and %s sampled values are", h.table.Name, h.found)}
+			return parentage{table: h.table, why: fmt.Sprintf("named like an id of %s, and %s sampled values are", h.table.Name, h.found)}
 		}
 	}
 	// A key is the key of another table only if the names say so.
@@ -109,11 +110,11 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 	people := slices.DeleteFunc(slices.Clone(owners), func(o candidate) bool { return !ofPeople(f.vocabulary.thing(o.table.Name)) })
 	switch {
 	case len(owners) == 1 && isBig:
-		return parentage{owners[0].table, fmt.Sprintf("%s sampled values are ids of %s", owners[0].found, tables[0])}
+		return parentage{table: owners[0].table, why: fmt.Sprintf("%s sampled values are ids of %s", owners[0].found, tables[0])}
 	case slices.Contains(tables, t.Name) && named.endsIn(relatives):
-		return parentage{t, "named like a row of the same table, and its sampled values could be ids of " + listed}
+		return parentage{table: t, why: "named like a row of the same table, and its sampled values could be ids of " + listed}
 	case len(people) == 1 && named.endsIn(roles):
-		return parentage{people[0].table, "named like somebody, and its sampled values could be ids of " + listed}
+		return parentage{table: people[0].table, why: "named like somebody, and its sampled values could be ids of " + listed}
 	case len(owners) > 0:
 		return parentage{why: "its sampled values could be ids of " + listed}
 	case len(hinted) > 0 && hinted[0].score >= inShort && named.named():

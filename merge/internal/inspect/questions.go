@@ -31,7 +31,7 @@ const leastRival = 0.03
 // taken for is in one.
 func (s *solver) ask() {
 	direct, others := map[*key]*group{}, map[*key]*group{}
-	counted := &group{name: "keys", text: "Do these columns number the rows of their own tables? No source counts them up by itself.", answer: plan.AnswerKey}
+	counted := &group{name: "keys", text: "Do these columns number the rows of their own tables? They are not named so, or no source counts them up.", answer: plan.AnswerKey}
 	static := &group{name: "numbers of tables", text: "Primary keys to which nothing refers: do they number rows (key), or do the numbers mean something (plain)?", answer: plan.AnswerKey, certainty: 0.6}
 	foreign := &group{name: "ids of nothing", text: "Named like ids, but their values are ids of no table here. Are they copied as they are?", answer: plan.AnswerPlain, certainty: 0.9}
 	unclear := &group{name: "unclear ids", text: "Named like ids, and nothing says of which table. Are they copied as they are?", answer: plan.AnswerPlain, certainty: 0.5}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -50,7 +51,8 @@ func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 // polymorphic looks for a column beside c that names the table of its ids.
 func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *plan.Column) {
 	named := f.vocabulary.readReference(c.Name)
-	if _, ok := f.sampled(t, c); !ok || !named.named() {
+	values, ok := f.sampled(t, c)
+	if !ok || !named.named() {
 		return
 	}
 	for _, by := range t.Columns {
@@ -64,13 +66,22 @@ func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *pla
 			continue
 		}
 		refers, why, resolved := []*plan.Reference{}, []string{}, 0
+		several := len(groups) > 1 && !f.anyOwner(ctx, c, values)
 		for _, value := range slices.Sorted(maps.Keys(groups)) {
 			name := reading{id: true, stem: f.vocabulary.thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
 			r := &plan.Reference{Value: value}
-			switch found := f.parents(ctx, t, c, name, groups[value]); {
+			found := f.parents(ctx, t, c, name, groups[value])
+			if found.table == nil && several {
+				found = cmp.Or(f.unnamed(ctx, t, c, groups[value]), found)
+			}
+			switch {
 			case found.table != nil:
 				r.Table = found.table.Name
 				resolved++
+			case found.only != nil && several: // what no table has together, single tables have by kind
+				r.Table = found.only.Name
+				resolved++
+				why = append(why, fmt.Sprintf("with %s %q: %s", by.Name, value, found.why))
 			case found.why != "":
 				why = append(why, fmt.Sprintf("with %s %q: %s", by.Name, value, found.why))
 			default:
@@ -123,13 +134,18 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 		return
 	}
 	for _, separator := range []string{",", ";", "|", " ", ":", "/"} {
-		values, fits := f.split(t, c.Name, separator, array)
+		values, fits, positive := f.split(t, c.Name, separator, array)
 		if !fits || values.count() == 0 {
 			continue
 		}
 		named := f.vocabulary.readReference(c.Name)
 		named.id = true // a list of numbers deserves a look, whatever its name is
-		switch found := f.parents(ctx, t, c, named, values); {
+		found := f.parents(ctx, t, c, named, values)
+		if found.table == nil && positive {
+			found = cmp.Or(f.unnamed(ctx, t, c, values), found)
+			found.table = found.only
+		}
+		switch {
 		case found.table != nil:
 			f.propose(t, c, plan.RoleList, &plan.Reference{Table: found.table.Name})
 			if separator != "," {
@@ -138,15 +154,16 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 			c.AddSuspect("a list of ids? %s", found.why)
 		case found.why != "":
 			c.Role = plan.RoleUndecided
-			c.AddSuspect("a list of numbers, separated by %s: %s", strconv.Quote(separator), found.why)
+			c.AddSuspect("a list of numbers, separated by %s: %s; the answer for ids is {list: TABLE}", strconv.Quote(separator), found.why)
 		}
 		return
 	}
 }
 
-// split returns the ids of a column of lists, and false if something else is in the lists or none has several elements.
-func (f *referenceFinder) split(t *plan.Table, column, separator string, array bool) (ids, bool) {
-	found, several := ids{}, array
+// split returns the ids of a column of lists, and false if something else is in the lists or none has several elements. It
+// reports whether all numbers there are positive.
+func (f *referenceFinder) split(t *plan.Table, column, separator string, array bool) (found ids, several, positive bool) {
+	found, several, positive = ids{}, array, true
 	for source, values := range f.values(t, column) {
 		var all []any
 		for _, v := range values {
@@ -154,18 +171,20 @@ func (f *referenceFinder) split(t *plan.Table, column, separator string, array b
 			if array { // as it is written: {3,17,NULL}
 				text = strings.NewReplacer("{", "", "}", "", "NULL", "").Replace(text)
 			}
-			parts := strings.Split(text, separator)
-			several = several || len(parts) > 1
-			for _, part := range parts {
+			numbers := 0
+			for part := range strings.SplitSeq(text, separator) {
 				part = strings.TrimSpace(part)
-				if _, ok := sqlvalue.ParseID(part); ok {
+				if id, ok := sqlvalue.ParseID(part); ok {
 					all = append(all, part)
+					numbers++
+					positive = positive && id > 0
 				} else if part != "" {
-					return nil, false
+					return nil, false, false
 				}
 			}
+			several = several || numbers > 1
 		}
 		found[source] = distinct(all)
 	}
-	return found, several
+	return found, several, positive
 }

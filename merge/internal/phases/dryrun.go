@@ -93,7 +93,7 @@ func (d *dryRun) prepare(ctx context.Context) (err error) {
 	if err := c.Close(); err != nil {
 		return err
 	}
-	if err := d.reservable(ctx, holders); err != nil {
+	if d.epoch, err = d.reservable(ctx, holders); err != nil {
 		stops = append(stops, err)
 	}
 	for _, err := range stops {

@@ -28,6 +28,7 @@ type dryRun struct {
 	conflicts *rekey.Conflicts
 	merged    *rekey.RememberedIdentities
 	before    *preflight // what it found
+	epoch     time.Time  // no id has an earlier time
 	all       *Findings  // of all tables
 }
 
@@ -93,7 +94,7 @@ func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) *plan.Column {
 }
 
 func (f *tableForecast) end(ctx context.Context) error {
-	if f.found.Undated+f.found.Future+f.found.Inversions > 0 {
+	if f.found.Undated+f.found.Early+f.found.Future+f.found.Inversions > 0 {
 		f.forecast.Dates = append(f.forecast.Dates, f.found)
 	}
 	for _, column := range f.columns {
@@ -226,6 +227,8 @@ func (f *tableForecast) date(values []any) {
 		f.found.Undated++
 	case at.After(f.now):
 		f.found.Future++
+	case at.Before(f.epoch):
+		f.found.Early++
 	case at.Before(f.latest):
 		f.found.Inversions++
 		f.found.Largest = max(f.found.Largest, f.latest.Sub(at))

@@ -27,7 +27,7 @@ func (j *Job) openInPlan() (open []report.Open) {
 			if !t.Skip && c.Generated != "" && !c.Decided && !t.IsComputedAlike(c) {
 				open = append(open, report.Open{
 					Kind: report.OpenUnchecked, Table: t.Name, Column: c.Name,
-					Reason: "it is generated from values that change, or by a function that does: it is not compared; if it is right so, set decided",
+					Reason: "it is generated from values that change, or by a function that does: it is not compared; if it is right so, list it under plain",
 				})
 			}
 		}
@@ -105,7 +105,7 @@ func (j *Job) leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.Sourc
 		if len(reasons) > 0 {
 			open = append(open, report.Open{
 				Kind: report.OpenUndecided, Source: t.Source, Table: t.Table.Name, Column: c.Name,
-				Reason: "it is plain, but " + strings.Join(reasons, ", and ") + ": if these are references, the plan is wrong; if not, set decided",
+				Reason: "it is plain, but " + strings.Join(reasons, ", and ") + ": if these are references, the plan is wrong; if not, list it under plain",
 			})
 		}
 	}

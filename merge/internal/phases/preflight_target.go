@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/catalog"
@@ -189,7 +190,7 @@ func (p *preflight) computed() (open []report.Open) {
 				if is != nil && was != nil && is.Generated != "" && is.Generated != was.Generated {
 					open = append(open, report.Open{
 						Kind: report.OpenUnchecked, Source: source, Table: t.Name, Column: c.Name,
-						Reason: fmt.Sprintf("the target computes it as %s, and the source as %s: verification fails if the values differ; if they may, set decided", is.Generated, was.Generated),
+						Reason: fmt.Sprintf("the target computes it as %s, and the source as %s: verification fails if the values differ; if they may, list it under plain", is.Generated, was.Generated),
 					})
 				}
 			}
@@ -286,9 +287,9 @@ func (j *Job) rekeyed(source string) (n int) {
 	return n
 }
 
-// reservable returns an error if the namespace has no ids for the rows that get new ones. The registry may be the target,
-// whose pool may have only one connection: nobody may have it.
-func (j *Job) reservable(ctx context.Context, holders map[string]string) error {
+// reservable returns the time from which on new ids can have times, and an error if the namespace has no ids for the rows that
+// get new ones. The registry may be the target, whose pool may have only one connection: nobody may have it.
+func (j *Job) reservable(ctx context.Context, holders map[string]string) (epoch time.Time, err error) {
 	for _, source := range j.Plan.Sources {
 		holder, ok := holders[source]
 		if !ok {
@@ -299,10 +300,11 @@ func (j *Job) reservable(ctx context.Context, holders map[string]string) error {
 			err = j.room(source, reserved)
 		}
 		if err != nil {
-			return err
+			return epoch, err
 		}
+		epoch = reserved.Layout.Epoch()
 	}
-	return nil
+	return epoch, nil
 }
 
 // room returns an error if a reserved worker number has not enough ids at a time for the tables of a source.

@@ -57,14 +57,14 @@ func (v *verifying) witness(ctx context.Context) error {
 			return v.Engine.Failed("witness references", err)
 		}
 		for _, found := range counts {
-			v.testify(t, found)
+			v.reportWitness(t, found)
 		}
 	}
 	return nil
 }
 
-// testify reports what the witness has found of one kind of reference.
-func (v *verifying) testify(t *plan.Table, found witness.Counts) {
+// reportWitness reports what the witness has found of one kind of reference.
+func (v *verifying) reportWitness(t *plan.Table, found witness.Counts) {
 	ref := found.Column.Refers[found.Ref]
 	for i := range v.report.References {
 		if row := &v.report.References[i]; row.Table == t.Name && row.Column == found.Column.Name && row.Value == ref.Value && row.Path == ref.Path {

@@ -50,7 +50,7 @@ func (c *comparison) compare(ctx context.Context) error {
 			for i, l := range c.links {
 				switch {
 				case v.parents[i] == "":
-				case c.tells(l.parent, v.parents[i]):
+				case c.isUnique(l.parent, v.parents[i]):
 					c.counts[i].Witnessed++
 				default:
 					c.counts[i].Untold++
@@ -246,7 +246,7 @@ func (c *comparison) judge(ctx context.Context, groups, others []*group, turned 
 			counts := &c.counts[i]
 			switch {
 			case was == "":
-			case c.tells(l.parent, was):
+			case c.isUnique(l.parent, was):
 				counts.Witnessed -= p.n
 			default:
 				counts.Untold -= p.n
@@ -267,7 +267,7 @@ func (c *comparison) judge(ctx context.Context, groups, others []*group, turned 
 // untold takes back that the references of rows were witnessed.
 func (c *comparison) untold(g *group) {
 	for i, l := range c.links {
-		if g.parents[i] != "" && c.tells(l.parent, g.parents[i]) {
+		if g.parents[i] != "" && c.isUnique(l.parent, g.parents[i]) {
 			c.counts[i].Witnessed -= g.left
 			c.counts[i].Untold += g.left
 		}

@@ -79,7 +79,7 @@ func (w *Witness) Table(ctx context.Context, t *plan.Table, rows int64) ([]Count
 	c := &comparison{Witness: w, table: t, links: links, shares: 1, size: rows, counts: make([]Counts, len(links))}
 	for i, l := range links {
 		c.counts[i].Column, c.counts[i].Ref = l.column, l.ref
-		if err := w.know(ctx, l.parent); err != nil {
+		if err := w.loadContents(ctx, l.parent); err != nil {
 			return nil, fmt.Errorf("contents of table %q: %w", l.parent.Name, err)
 		}
 	}
@@ -97,8 +97,8 @@ func (w *Witness) Table(ctx context.Context, t *plan.Table, rows int64) ([]Count
 	}
 }
 
-// know finds out which contents of a table are of several rows.
-func (w *Witness) know(ctx context.Context, t *plan.Table) error {
+// loadContents finds out which contents of a table are of several rows.
+func (w *Witness) loadContents(ctx context.Context, t *plan.Table) error {
 	if w.known == nil {
 		w.known = map[*plan.Table]*contents{}
 	}
@@ -110,8 +110,8 @@ func (w *Witness) know(ctx context.Context, t *plan.Table) error {
 	return err
 }
 
-// tells reports whether a content is that of one row of a table, or of one after another.
-func (w *Witness) tells(t *plan.Table, content string) bool {
+// isUnique reports whether a content is that of one row of a table, or of one after another.
+func (w *Witness) isUnique(t *plan.Table, content string) bool {
 	if !w.known[t].told {
 		return false
 	}
