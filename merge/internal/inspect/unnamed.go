@@ -29,7 +29,7 @@ func (f *referenceFinder) unnamed(ctx context.Context, t *plan.Table, c *plan.Co
 	if n := values.count(); n < fewestLarge || n < fewestUnnamed && least < large {
 		return parentage{}
 	}
-	owners := f.candidates(ctx, c, values.first(surveyedKeys), func(string) int { return 1 })
+	owners := f.candidates(ctx, c, values.first(surveyedKeys), func(string) float64 { return 1 })
 	owners = slices.DeleteFunc(owners, func(o candidate) bool { return o.table == t || o.found.share() < 1 || !f.reaches(values, o.table) })
 	if len(owners) == 0 {
 		return parentage{}
@@ -44,7 +44,7 @@ func (f *referenceFinder) unnamed(ctx context.Context, t *plan.Table, c *plan.Co
 
 // anyOwner reports whether nearly all of some values are ids of one table.
 func (f *referenceFinder) anyOwner(ctx context.Context, c *plan.Column, values ids) bool {
-	owners := f.candidates(ctx, c, values.first(surveyedKeys), func(string) int { return 1 })
+	owners := f.candidates(ctx, c, values.first(surveyedKeys), func(string) float64 { return 1 })
 	return slices.ContainsFunc(owners, func(o candidate) bool { return o.found.share() >= likely })
 }
 
