@@ -97,7 +97,7 @@ dialect: MySQL
 %s
 questions:
 - {name: q, columns: [%[2]shero.guild], proposed: %[2]sguild, candidates: [{answer: %[2]sguild, certainty: 1}, {answer: plain, certainty: 0}], answer: {list: %[2]sguild}}
-- {unique: '%[2]shero(owner, guild)', answer: keep}
+- {unique: {'%[2]shero(owner, guild)': 3 clashes}, answer: keep}
 keep_ids: ['%[2]s*_kind']
 created: [%[2]shero.at]
 skip: [%[2]slog]

@@ -138,6 +138,7 @@ func TestComplete(t *testing.T) {
 		}},
 		{"a pattern counts more than an answer", question + "guild\nplain: ['*_stats.guid']\n", []string{
 			"character_aura.guid reference guild decided", "character_spell.guid reference guild decided", "character_stats.guid plain decided",
+			"mail.sender reference guild none [0] decided",
 		}},
 		{"a table for a list", "questions:\n- {columns: [mail.item1], suspects: [a list], proposed: {list: guild, separator: ;}, answer: characters}\n", []string{
 			"mail.item1 list characters decided",
