@@ -57,8 +57,8 @@ func TestEvidence(t *testing.T) {
 		{"fixed hexadecimal digits", "owner CHAR(16) NOT NULL", "LPAD(HEX(seq * 25), 16, '0')", 100, "packed players, suspect", "as numbers of 16 digits"},
 		{"other hexadecimal digits", "owner CHAR(16) NOT NULL", "LEFT(MD5(seq), 16)", 100, "plain", ""},
 		{"JSON whose names say nothing", "data TEXT NOT NULL", `CONCAT('{"level": ', seq % 60 + 1, ', "witness": ', seq * 30, '}')`, 100, "json $.witness=players, suspect", "all of 100 sampled values"},
-		{"a kind by number", "target_id INT NOT NULL, target_type INT NOT NULL", "IF(seq % 2 = 0, seq * 30, seq + 100000), seq % 2", 100, "polymorphic target_type 0=players 1=, suspect", `with target_type "0": all of 50 sampled values could be ids of players`},
-		{"a kind that says nothing", "player_id INT NOT NULL, player_type INT NOT NULL", "seq * 30, seq % 2", 100, "reference players, asked", "100 of 100 sampled values"},
+		{"a kind by number", "target_id INT NOT NULL, target_type INT NOT NULL", "IF(seq % 2 = 0, seq * 30, seq + 100000), seq % 2", 100, "polymorphic target_type 0=players 1=, suspect", `with target_type "0": all of its sampled values could be ids of players, and most of the others are not`},
+		{"a kind that says nothing", "player_id INT NOT NULL, player_type INT NOT NULL", "seq * 30, seq % 2", 100, "reference players, asked", "all 100 sampled values"},
 		{"broken JSON", "data TEXT NOT NULL", `CONCAT('{"player_id": ', seq)`, 100, "plain", ""},
 	}
 	for _, test := range tests {

@@ -13,43 +13,39 @@ import (
 
 // Kinds that only values tell are believed from so many ids of one kind on, and of so many kinds at most.
 const (
-	leastOfKind = 20
-	mostKinds   = 12
-	strayKind   = 0.5 // at most so many of the ids of another kind are ids of the same table
+	leastOfKind    = 20
+	mostKinds      = 12
+	mostNamedKinds = 50
+	strayKind      = 0.5 // at most so many of the ids of the other kinds are ids of the same table
 )
+
+// kindWords end the names of columns that say of which kind the ids beside them are.
+var kindWords = []string{"type", "kind", "class", "table", "model"}
 
 // A division is how the ids of a column divide into tables by the values of another one.
 type division struct {
 	by     *plan.Column
+	named  bool // it is named after the column
 	refers []*plan.Reference
 	why    []string
 	clear  int // how many ids are of a kind whose table is known
 }
 
-// kinds looks for a column beside c whose values divide its ids: those of one value are all ids of a table, of which most of the
-// other ids are not. It is for columns that are named like references.
+// kinds looks for a column beside c that says whose ids c has. It has the name of c and a word for kinds, or else only values say
+// so. It is for columns that are named like references.
 func (f *referenceFinder) kinds(ctx context.Context, t *plan.Table, c *plan.Column) {
 	values, ok := f.sampled(t, c)
-	w := words(c.Name)
-	if !ok || values.count() < 2*leastOfKind || len(w) == 0 || !f.vocabulary.read(c.Name).named() && !slices.Contains(roles, singular(w[len(w)-1])) {
+	if !ok || !f.vocabulary.readReference(c.Name).named() {
 		return
 	}
-	for _, parent := range f.plan.Tables {
-		if f.within(values, parent) && parent.Key() != c && f.lookUp(ctx, values.first(surveyedKeys), parent, parent.Key()).share() >= likely {
-			return // there is nothing to divide
-		}
-	}
+	whole := slices.ContainsFunc(f.plan.Tables, func(parent *plan.Table) bool {
+		return parent.Key() != nil && parent.Key() != c && f.reaches(values, parent) &&
+			f.lookUp(ctx, values.first(surveyedKeys), parent, parent.Key()).share() >= likely
+	})
 	var best *division
 	for _, by := range t.Columns {
-		kind := sqltype.Of(f.dialect, by.Type).Kind
-		if by == c || by.Role != plan.RolePlain || by.Generated != "" || by.Name == t.Created || kind == sqltype.Time || kind == sqltype.Bytes || kind == sqltype.JSON {
-			continue
-		}
-		groups := f.groups(t, c.Name, by.Name)
-		if len(groups) < 2 || len(groups) > mostKinds {
-			continue
-		}
-		if d := f.divide(ctx, c, by, groups); d != nil && (best == nil || d.clear > best.clear) {
+		d := f.divide(ctx, t, c, by, whole)
+		if d != nil && (best == nil || d.named && !best.named || d.named == best.named && d.clear > best.clear) {
 			best = d
 		}
 	}
@@ -58,54 +54,53 @@ func (f *referenceFinder) kinds(ctx context.Context, t *plan.Table, c *plan.Colu
 	}
 	f.propose(t, c, plan.RolePolymorphic, best.refers...)
 	c.By = best.by.Name
-	c.AddSuspect("does %s say whose ids these are? No name says so, only the values do, and they are from a sample: there may be more", best.by.Name)
+	only := ""
+	if !best.named {
+		only = "No name says so. "
+	}
+	c.AddSuspect("does %s say whose ids these are? %sIts values are from a sample: there may be more", c.By, only)
 	c.Suspects = append(c.Suspects, best.why...)
 	f.none(t, c)
 }
 
-// divide returns how the groups divide, or nil if they do not.
-func (f *referenceFinder) divide(ctx context.Context, c, by *plan.Column, groups map[string]ids) *division {
-	d := &division{by: by}
-	names := slices.Sorted(maps.Keys(groups))
-	for _, name := range names {
-		r := &plan.Reference{Value: name}
+// divide returns how the values of by divide the ids of c, or nil if they do not. If the whole of the ids is of one table, only
+// names divide them.
+func (f *referenceFinder) divide(ctx context.Context, t *plan.Table, c, by *plan.Column, whole bool) *division {
+	kind := sqltype.Of(f.dialect, by.Type).Kind
+	if by == c || by.Role != plan.RolePlain || by.Generated != "" || by.Name == t.Created || kind == sqltype.Time || kind == sqltype.Bytes || kind == sqltype.JSON {
+		return nil
+	}
+	d, most := &division{by: by}, mostKinds
+	w := f.vocabulary.read(by.Name).words
+	if n := len(w); n > 0 && slices.Contains(kindWords, w[n-1]) && slices.Equal(w[:n-1], f.vocabulary.readReference(c.Name).stem) {
+		d.named, most = true, mostNamedKinds
+	}
+	groups := f.groups(t, c.Name, by.Name)
+	if len(groups) > most || !d.named && (whole || len(groups) < 2) {
+		return nil
+	}
+	for _, value := range slices.Sorted(maps.Keys(groups)) {
+		var found parentage
+		if d.named {
+			name := reading{id: true, stem: f.vocabulary.thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
+			found = f.parents(ctx, t, c, name, groups[value])
+		}
+		if found.table == nil && !whole && (groups[value].count() >= leastOfKind || d.named && many(groups[value])) {
+			if parents := f.ofKind(ctx, c, groups, value); len(parents) > 0 {
+				found.table = parents[0]
+				found.why = "all of its sampled values could be ids of " + strings.Join(names(parents), ", ") + ", and most of the others are not"
+			}
+		}
+		r := &plan.Reference{Value: value}
+		if found.table != nil {
+			r.Table = found.table.Name
+			d.clear += max(1, groups[value].count())
+		}
 		d.refers = append(d.refers, r)
-		n := groups[name].count()
-		if n == 0 {
-			d.why = append(d.why, fmt.Sprintf("with %s %q: no ids", by.Name, name))
-			continue
+		if found.why == "" {
+			found.why = "ids of no table, copied as they are"
 		}
-		var of []string
-		for _, parent := range f.plan.Tables {
-			if n < leastOfKind || !f.within(groups[name], parent) || parent.Key() == c {
-				continue
-			}
-			if found := f.lookUp(ctx, groups[name].first(surveyedKeys), parent, parent.Key()); found.hits < found.of {
-				continue
-			}
-			others, strays := 0, 0
-			for _, other := range names {
-				if other != name {
-					found := f.lookUp(ctx, groups[other].first(surveyedKeys), parent, parent.Key())
-					others, strays = others+found.of, strays+found.hits
-				}
-			}
-			if others >= leastOfKind && float64(strays) <= strayKind*float64(others) {
-				of = append(of, parent.Name)
-			}
-		}
-		switch len(of) {
-		case 0:
-			d.why = append(d.why, fmt.Sprintf("with %s %q: ids of no one table that the others are not of, copied as they are", by.Name, name))
-		case 1:
-			r.Table = of[0]
-			d.clear += n
-			d.why = append(d.why, fmt.Sprintf("with %s %q: all of %d sampled values are ids of %s, and most of the others are not", by.Name, name, n, of[0]))
-		default:
-			d.clear += n
-			r.Table = of[0]
-			d.why = append(d.why, fmt.Sprintf("with %s %q: its sampled values could be ids of %s", by.Name, name, strings.Join(of, ", ")))
-		}
+		d.why = append(d.why, fmt.Sprintf("with %s %q: %s", by.Name, value, found.why))
 	}
 	if d.clear == 0 {
 		return nil
@@ -113,17 +108,19 @@ func (f *referenceFinder) divide(ctx context.Context, c, by *plan.Column, groups
 	return d
 }
 
-// within reports whether ids may be those of a table by their range: none is outside, and some are in the upper half. Small
-// numbers are ids of every table.
-func (f *referenceFinder) within(values ids, t *plan.Table) bool {
-	if t.Key() == nil {
-		return false
-	}
-	for source, of := range values {
-		r := f.ranges[tableOf{source, t.Name}]
-		if len(of) > 0 && (!t.In(source) || !r.any || slices.Min(of) < r.min || slices.Max(of) > r.max || slices.Max(of) < r.min+(r.max-r.min)/2) {
-			return false
+// ofKind returns the tables that have all ids of one kind and not most of the ids of the other ones.
+func (f *referenceFinder) ofKind(ctx context.Context, c *plan.Column, groups map[string]ids, kind string) (parents []*plan.Table) {
+	for _, parent := range f.having(ctx, c, groups[kind]) {
+		var others inclusion
+		for other, values := range groups {
+			if other != kind {
+				found := f.lookUp(ctx, values.first(surveyedKeys), parent, parent.Key())
+				others.hits, others.of = others.hits+found.hits, others.of+found.of
+			}
+		}
+		if others.of > 0 && others.share() <= strayKind {
+			parents = append(parents, parent)
 		}
 	}
-	return true
+	return parents
 }

@@ -52,19 +52,11 @@ func (f *referenceFinder) owner(ctx context.Context, c *plan.Column, found ids) 
 	if found.count() < leastOfKind {
 		return nil
 	}
-	var owner *plan.Table
-	for _, parent := range f.plan.Tables {
-		if !f.within(found, parent) || parent.Key() == c {
-			continue
-		}
-		if one := f.lookUp(ctx, found.first(surveyedKeys), parent, parent.Key()); one.hits == one.of {
-			if owner != nil {
-				return nil
-			}
-			owner = parent
-		}
+	owners := f.having(ctx, c, found)
+	if len(owners) != 1 {
+		return nil
 	}
-	return owner
+	return owners[0]
 }
 
 // idsIn returns the ids in some texts by their places, as a format has them, and false if a text is not of it.

@@ -3,8 +3,6 @@ package inspect
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +15,7 @@ import (
 // find looks at the columns that are plain by the schema.
 func (f *referenceFinder) find(ctx context.Context) {
 	for _, t := range f.plan.Tables {
-		for _, look := range []func(context.Context, *plan.Table, *plan.Column){f.polymorphic, f.kinds, f.packed, f.json, f.list} {
+		for _, look := range []func(context.Context, *plan.Table, *plan.Column){f.kinds, f.packed, f.json, f.list} {
 			for _, c := range t.Columns {
 				if c.Generated == "" && c.Name != t.Created && c.Role == plan.RolePlain {
 					look(ctx, t, c)
@@ -46,59 +44,6 @@ func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 	}
 	s := sqltype.Of(f.dialect, c.Type)
 	return found, s.Kind == sqltype.Integer && s.Bits >= 16 || s.Kind == sqltype.Text && found.count() > 0
-}
-
-// polymorphic looks for a column beside c that names the table of its ids.
-func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *plan.Column) {
-	named := f.vocabulary.readReference(c.Name)
-	values, ok := f.sampled(t, c)
-	if !ok || !named.named() {
-		return
-	}
-	for _, by := range t.Columns {
-		w := f.vocabulary.read(by.Name).words
-		if by == c || by.Role != plan.RolePlain || len(w) == 0 || !slices.Contains([]string{"type", "kind", "class", "table", "model"}, w[len(w)-1]) ||
-			!slices.Equal(w[:len(w)-1], named.stem) {
-			continue
-		}
-		groups := f.groups(t, c.Name, by.Name)
-		if len(groups) == 0 || len(groups) > 50 {
-			continue
-		}
-		refers, why, resolved := []*plan.Reference{}, []string{}, 0
-		several := len(groups) > 1 && !f.anyOwner(ctx, c, values)
-		for _, value := range slices.Sorted(maps.Keys(groups)) {
-			name := reading{id: true, stem: f.vocabulary.thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
-			r := &plan.Reference{Value: value}
-			found := f.parents(ctx, t, c, name, groups[value])
-			if found.table == nil && several {
-				found = cmp.Or(f.unnamed(ctx, t, c, groups[value]), found)
-			}
-			switch {
-			case found.table != nil:
-				r.Table = found.table.Name
-				resolved++
-			case found.only != nil && several: // what no table has together, single tables have by kind
-				r.Table = found.only.Name
-				resolved++
-				why = append(why, fmt.Sprintf("with %s %q: %s", by.Name, value, found.why))
-			case found.why != "":
-				why = append(why, fmt.Sprintf("with %s %q: %s", by.Name, value, found.why))
-			default:
-				why = append(why, fmt.Sprintf("with %s %q: ids of no table, copied as they are", by.Name, value))
-			}
-			refers = append(refers, r)
-		}
-		if resolved == 0 {
-			continue
-		}
-		f.propose(t, c, plan.RolePolymorphic, refers...)
-		c.By = by.Name
-		c.AddSuspect("does %s say whose ids these are? Its values are from a sample: there may be more", by.Name)
-		c.Suspects = append(c.Suspects, why...)
-		f.none(t, c)
-		return
-	}
 }
 
 // groups returns the ids of a column by the values of another one.

@@ -20,49 +20,58 @@ const (
 // unnamed looks for the tables whose ids values could be, where no name says so: all values must be ids of a table, and
 // reach far enough that it is no accident of small numbers. Numbers that ascend with the rows look like ids of their own table.
 func (f *referenceFinder) unnamed(ctx context.Context, t *plan.Table, c *plan.Column, values ids) parentage {
+	if !many(values) {
+		return parentage{}
+	}
+	tables := slices.DeleteFunc(f.having(ctx, c, values), func(owner *plan.Table) bool { return owner == t })
+	if len(tables) == 0 {
+		return parentage{}
+	}
+	found := parentage{why: fmt.Sprintf("all of %d sampled values could be ids of %s", values.first(surveyedKeys).count(), strings.Join(names(tables), ", "))}
+	if len(tables) == 1 {
+		found.only = tables[0]
+	}
+	return found
+}
+
+// having returns the tables that have all of some values as ids, and that the values reach, see reaches.
+func (f *referenceFinder) having(ctx context.Context, c *plan.Column, values ids) (owners []*plan.Table) {
+	for _, t := range f.plan.Tables {
+		if t.Key() != nil && t.Key() != c && f.reaches(values, t) && f.lookUp(ctx, values.first(surveyedKeys), t, t.Key()).share() == 1 {
+			owners = append(owners, t)
+		}
+	}
+	return owners
+}
+
+// many reports whether there are enough values, for their size, to be found among the ids of a table by no accident.
+func many(values ids) bool {
 	least := int64(large)
 	for _, of := range values {
 		for _, id := range of {
 			least = min(least, id)
 		}
 	}
-	if n := values.count(); n < fewestLarge || n < fewestUnnamed && least < large {
-		return parentage{}
-	}
-	owners := f.candidates(ctx, c, values.first(surveyedKeys), func(string) float64 { return 1 })
-	owners = slices.DeleteFunc(owners, func(o candidate) bool { return o.table == t || o.found.share() < 1 || !f.reaches(values, o.table) })
-	if len(owners) == 0 {
-		return parentage{}
-	}
-	var tables []string
-	for _, o := range owners {
-		tables = append(tables, o.table.Name)
-	}
-	why := fmt.Sprintf("all of %d sampled values could be ids of %s", owners[0].found.of, strings.Join(tables, ", "))
-	return parentage{why: why, only: only(owners)}
+	n := values.count()
+	return n >= fewestUnnamed || n >= fewestLarge && least >= large
 }
 
-// anyOwner reports whether nearly all of some values are ids of one table.
-func (f *referenceFinder) anyOwner(ctx context.Context, c *plan.Column, values ids) bool {
-	owners := f.candidates(ctx, c, values.first(surveyedKeys), func(string) float64 { return 1 })
-	return slices.ContainsFunc(owners, func(o candidate) bool { return o.found.share() >= likely })
-}
-
-// reaches reports whether the highest of some values is in the upper half of the ids of a table, in some source.
+// reaches reports whether the highest of some values is in the upper half of the ids of a table, in some source. Small numbers
+// are ids of every table.
 func (f *referenceFinder) reaches(values ids, t *plan.Table) bool {
 	for source, of := range values {
 		r := f.ranges[tableOf{source, t.Name}]
-		if len(of) > 0 && r.any && slices.Max(of) >= r.max/2 {
+		if len(of) > 0 && r.any && slices.Max(of) >= r.min+(r.max-r.min)/2 {
 			return true
 		}
 	}
 	return false
 }
 
-// only returns the table of the candidates if there is one.
-func only(owners []candidate) *plan.Table {
-	if len(owners) != 1 {
-		return nil
+// names returns the names of tables.
+func names(tables []*plan.Table) (all []string) {
+	for _, t := range tables {
+		all = append(all, t.Name)
 	}
-	return owners[0].table
+	return all
 }
