@@ -13,7 +13,8 @@ import (
 )
 
 // A witnessed is a merge of two sources whose references the witness looks at: items belong to players, guests are of two kinds,
-// friends are rows of references only, and pets, whose names are not unique, belong to players.
+// friends are rows of references only, parties have references in a list and in JSON, and pets, whose names are not unique,
+// belong to players.
 type witnessed struct {
 	Engine
 	target  *sql.DB
@@ -38,6 +39,7 @@ func (w *witnessed) tables(id string) []string {
 		"CREATE TABLE items (id " + id + " NOT NULL PRIMARY KEY, label VARCHAR(40) NOT NULL, owner_id " + id + ", pet_id " + id + ")",
 		"CREATE TABLE friends (a " + id + " NOT NULL, b " + id + " NOT NULL, PRIMARY KEY (a, b))",
 		"CREATE TABLE guests (id " + id + " NOT NULL PRIMARY KEY, label VARCHAR(40) NOT NULL, kind VARCHAR(10) NOT NULL, guest_id " + id + " NOT NULL)",
+		"CREATE TABLE parties (id " + id + " NOT NULL PRIMARY KEY, label VARCHAR(40) NOT NULL, members VARCHAR(200) NOT NULL, data VARCHAR(200) NOT NULL)",
 	}
 }
 
@@ -70,6 +72,7 @@ func (w *witnessed) start(t *testing.T) *merge.Merge {
 			add("items", "%d, '%s item %d', %d, %d", i, name, i, (i*3)%n+1, (i*5)%n+1)
 			add("friends", "%d, %d", i, i%n+1)
 			add("guests", "%d, '%s guest %d', '%s', %d", i, name, i, []string{"player", "item"}[i%2], (i*7)%n+1)
+			add("parties", `%d, '%s party %d', '%d, %d', '{"leader": %d, "loot": [%d, "%d"]}'`, i, name, i, i%n+1, (i*3)%n+1, i%n+1, (i*5)%n+1, (i*7)%n+1)
 		}
 		for table, rows := range values {
 			w.exec(t, db, "INSERT INTO "+table+" VALUES "+strings.Join(rows, ", "))
@@ -93,6 +96,10 @@ func (w *witnessed) start(t *testing.T) *merge.Merge {
 				c.Role, c.Refers = plan.RoleReference, to("pets")
 			case "guests.guest_id":
 				c.Role, c.By, c.Refers = plan.RolePolymorphic, "kind", []*plan.Reference{{Table: "players", Value: "player"}, {Table: "items", Value: "item"}}
+			case "parties.members":
+				c.Role, c.Refers = plan.RoleList, to("players")
+			case "parties.data":
+				c.Role, c.Refers = plan.RoleJSON, []*plan.Reference{{Table: "players", Path: "$.leader"}, {Table: "items", Path: "$.loot[*]"}}
 			}
 			if c.Name == "id" {
 				c.Role, table.NewIDs = plan.RoleKey, []string{"s1", "s2"}
@@ -112,8 +119,8 @@ func (w *witnessed) start(t *testing.T) *merge.Merge {
 	return m
 }
 
-// found returns what the witness says of a column, and how many references of it are wrong.
-func (w *witnessed) found(t *testing.T, r *report.Report, table, column, value string) (row report.Reference, wrong int) {
+// found returns what the witness says of a column with a value or path, and how many references of it are wrong.
+func (w *witnessed) found(t *testing.T, r *report.Report, table, column, at string) (row report.Reference, wrong int) {
 	t.Helper()
 	for _, f := range r.Failures {
 		if f.Check == report.CheckWitness && f.Table == table && f.Column == column {
@@ -121,11 +128,11 @@ func (w *witnessed) found(t *testing.T, r *report.Report, table, column, value s
 		}
 	}
 	for _, row := range r.References {
-		if row.Table == table && row.Column == column && row.Value == value {
+		if row.Table == table && row.Column == column && row.Value+row.Path == at {
 			return row, wrong
 		}
 	}
-	t.Fatalf("the report has no reference %s.%s %s", table, column, value)
+	t.Fatalf("the report has no reference %s.%s %s", table, column, at)
 	return row, wrong
 }
 
@@ -144,23 +151,28 @@ func Witness(t *testing.T, e Engine) {
 		{Table: "friends", Column: "a", Witnessed: 140},
 		{Table: "guests", Column: "guest_id", Value: "player", Witnessed: 70},
 		{Table: "guests", Column: "guest_id", Value: "item", Witnessed: 70},
+		{Table: "parties", Column: "members", Witnessed: 140},
+		{Table: "parties", Column: "data", Path: "$.leader", Witnessed: 140},
+		{Table: "parties", Column: "data", Path: "$.loot[*]", Witnessed: 140},
 	} {
-		if got, wrong := w.found(t, r, want.Table, want.Column, want.Value); got.Witnessed != want.Witnessed || got.Untold != want.Untold || wrong > 0 {
+		if got, wrong := w.found(t, r, want.Table, want.Column, want.Value+want.Path); got.Witnessed != want.Witnessed || got.Untold != want.Untold || wrong > 0 {
 			t.Errorf("got %+v and %d wrong, want %d witnessed and %d untold", got, wrong, want.Witnessed, want.Untold)
 		}
 	}
 	player := "(SELECT id FROM players WHERE name = 's1-%d')"
-	for _, d := range []struct{ name, do, table, column, value string }{
+	for _, d := range []struct{ name, do, table, column, at string }{
 		{"one reference to another player", "UPDATE items SET owner_id = " + fmt.Sprintf(player, 9) + " WHERE label = 's1 item 3'", "items", "owner_id", ""},
 		{"the player of the same old id in the other source", "UPDATE items SET owner_id = (SELECT id FROM players WHERE name = 's2-10') WHERE label = 's1 item 3'", "items", "owner_id", ""},
 		{"a reference to nobody", "UPDATE items SET owner_id = NULL WHERE label = 's2 item 3'", "items", "owner_id", ""},
 		{"a row of references", "UPDATE friends SET b = " + fmt.Sprintf(player, 40) + " WHERE a = " + fmt.Sprintf(player, 1), "friends", "b", ""},
 		{"a pet's owner, of many pets of its name", "UPDATE pets SET owner_id = " + fmt.Sprintf(player, 40) + " WHERE owner_id = " + fmt.Sprintf(player, 1), "pets", "owner_id", ""},
 		{"a guest", "UPDATE guests SET guest_id = " + fmt.Sprintf(player, 1) + " WHERE label = 's1 guest 2'", "guests", "guest_id", "player"},
+		{"the members of another party", "UPDATE parties SET members = (SELECT members FROM saved_parties WHERE label = 's1 party 9') WHERE label = 's1 party 3'", "parties", "members", ""},
+		{"the JSON of another party", "UPDATE parties SET data = (SELECT data FROM saved_parties WHERE label = 's2 party 3') WHERE label = 's1 party 3'", "parties", "data", "$.loot[*]"},
 		{"two players who changed places", "UPDATE players SET name = CASE name WHEN 's1-1' THEN 'x' ELSE 's1-1' END WHERE name IN ('s1-1', 's1-2')", "items", "owner_id", ""},
 	} {
 		t.Run(d.name, func(t *testing.T) {
-			copied := []string{"items", "friends", "pets", "guests", "players"}
+			copied := []string{"items", "friends", "pets", "guests", "parties", "players"}
 			for _, table := range copied {
 				w.exec(t, w.target, "CREATE TABLE saved_"+table+" AS SELECT * FROM "+table)
 			}
@@ -175,7 +187,7 @@ func Witness(t *testing.T, e Engine) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, wrong := w.found(t, r, d.table, d.column, d.value); wrong == 0 {
+			if _, wrong := w.found(t, r, d.table, d.column, d.at); wrong == 0 {
 				t.Errorf("the witness has found nothing wrong with %s.%s: %v", d.table, d.column, r.Failures)
 			}
 		})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -259,19 +258,12 @@ func (d Doubts) MarshalYAML() (any, error) {
 
 // UnmarshalYAML reads a mapping, and keeps the order and the lines.
 func (d *Doubts) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind != yaml.MappingNode {
-		return &Error{Line: node.Line, Reason: "want a mapping of unique keys, such as {players.name: 3 clashes}"}
-	}
 	*d = nil
-	for i := 0; i+1 < len(node.Content); i += 2 {
+	return eachField(node, "of unique keys, such as {players.name: 3 clashes}", func(key, value *yaml.Node) error {
 		var one Doubt
-		if err := one.Key.UnmarshalYAML(node.Content[i]); err != nil {
+		if err := one.Key.UnmarshalYAML(key); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(*d, func(other Doubt) bool { return other.Key.Text == one.Key.Text }) {
-			return one.Key.fault("%q is there twice", one.Key.Text)
-		}
-		value := node.Content[i+1]
 		texts := []*yaml.Node{value}
 		switch {
 		case value.Kind == yaml.SequenceNode:
@@ -287,8 +279,8 @@ func (d *Doubts) UnmarshalYAML(node *yaml.Node) error {
 			one.Suspects = append(one.Suspects, text)
 		}
 		*d = append(*d, one)
-	}
-	return nil
+		return nil
+	})
 }
 
 // MarshalYAML writes a mapping.
@@ -302,27 +294,17 @@ func (p Pairs) MarshalYAML() (any, error) {
 
 // UnmarshalYAML reads a mapping, and keeps its order.
 func (p *Pairs) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind != yaml.MappingNode {
-		return &Error{Line: node.Line, Reason: "want a mapping of tables, such as {player: players}"}
-	}
 	*p = nil
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, err := scalar(node.Content[i])
-		if err != nil {
+	return eachField(node, "of tables, such as {player: players}", func(key, value *yaml.Node) error {
+		var pair Pair
+		var err error
+		if pair.Key, err = scalar(key); err != nil {
 			return err
 		}
-		value, err := scalar(node.Content[i+1])
-		if err != nil {
-			return err
-		}
-		for _, other := range *p {
-			if other.Key == key {
-				return &Error{Line: node.Content[i].Line, Reason: fmt.Sprintf("%q is there twice", key)}
-			}
-		}
-		*p = append(*p, Pair{key, value})
-	}
-	return nil
+		pair.Value, err = scalar(value)
+		*p = append(*p, pair)
+		return err
+	})
 }
 
 // IsZero reports whether nobody has answered.

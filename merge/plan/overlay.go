@@ -21,20 +21,32 @@ func (c TableChanges) MarshalYAML() (any, error) {
 // UnmarshalYAML reads a mapping, and refuses fields that tables and columns do not have.
 func (c *TableChanges) UnmarshalYAML(node *yaml.Node) error {
 	*c = nil
-	return eachField(node, func(key, value *yaml.Node) error {
+	return eachField(node, "by names", func(key, value *yaml.Node) error {
 		change := TableChange{Table: Name{key.Value, key.Line}, fields: value}
 		*c = append(*c, change)
 		return change.apply(&Table{Name: key.Value}, func(string) *Column { return &Column{} })
 	})
 }
 
-// eachField calls do with the keys and values of a mapping.
-func eachField(node *yaml.Node, do func(key, value *yaml.Node) error) error {
+// eachField calls do with the keys and values of a mapping, in their order. A key that is there twice is an error.
+func eachField(node *yaml.Node, want string, do func(key, value *yaml.Node) error) error {
 	if node.Kind != yaml.MappingNode {
-		return &Error{Line: node.Line, Reason: "want a mapping by names"}
+		return &Error{Line: node.Line, Reason: "want a mapping " + want}
 	}
+	seen := map[string]bool{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		if err := do(node.Content[i], node.Content[i+1]); err != nil {
+		key := node.Content[i]
+		if key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			return &Error{Line: node.Content[i].Line, Reason: "want a text as key of a mapping"}
+		case seen[key.Value]:
+			return &Error{Line: key.Line, Reason: fmt.Sprintf("%q is there twice", key.Value)}
+		}
+		seen[key.Value] = true
+		if err := do(key, node.Content[i+1]); err != nil {
 			return err
 		}
 	}
@@ -44,12 +56,12 @@ func eachField(node *yaml.Node, do func(key, value *yaml.Node) error) error {
 // apply sets fields of a table and of the columns that find returns.
 func (c TableChange) apply(t *Table, find func(name string) *Column) error {
 	own := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: c.fields.Line}
-	err := eachField(c.fields, func(key, value *yaml.Node) error {
+	err := eachField(c.fields, "by names", func(key, value *yaml.Node) error {
 		switch key.Value {
 		case "name":
 			return &Error{Line: key.Line, Reason: "the name of a table can't be changed"}
 		case "columns":
-			return eachField(value, func(key, value *yaml.Node) error {
+			return eachField(value, "by names", func(key, value *yaml.Node) error {
 				column := find(key.Value)
 				if column == nil {
 					return &Error{Line: key.Line, Reason: fmt.Sprintf("table %q has no column %q", t.Name, key.Value)}
@@ -81,7 +93,7 @@ func (c TableChange) apply(t *Table, find func(name string) *Column) error {
 
 // has reports whether a field of the table is changed.
 func (c TableChange) has(field string) (is bool) {
-	_ = eachField(c.fields, func(key, _ *yaml.Node) error {
+	_ = eachField(c.fields, "by names", func(key, _ *yaml.Node) error {
 		is = is || key.Value == field
 		return nil
 	})

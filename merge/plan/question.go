@@ -85,8 +85,32 @@ func (c *checker) questions() {
 			c.fault("", "", "%s is not decided: %s", name, q)
 		case q.Answer != AnswerPlain && q.Answer != AnswerKey && q.Answer != AnswerEach && c.plan.Table(q.Answer) == nil:
 			c.fault("", "", "%s: the answer %q is no table", name, q.Answer)
+		default:
+			c.answered(q)
 		}
 	}
+}
+
+// answered complains of columns of a question that nobody has decided and that are not what the answer says.
+func (c *checker) answered(q *Question) {
+	for _, t := range c.plan.Tables {
+		for _, column := range t.Columns {
+			if !t.Skip && !column.Decided && slices.Contains(q.Columns, t.Name+"."+column.Name) && !column.says(q.Answer) {
+				c.fault(t.Name, column.Name, "question %q has the answer %s, and the role is %s: a complete plan does what the roles say", q.Name, q.Answer, column.Role)
+			}
+		}
+	}
+}
+
+// says reports whether the column is what an answer says.
+func (c *Column) says(answer string) bool {
+	switch answer {
+	case AnswerEach:
+		return true
+	case AnswerPlain, AnswerKey:
+		return c.Role == Role(answer)
+	}
+	return slices.ContainsFunc(c.Refers, func(r *Reference) bool { return r.Table == answer })
 }
 
 // decided reports whether each column of a question is decided by itself, or left out.

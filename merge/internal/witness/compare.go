@@ -2,6 +2,7 @@ package witness
 
 import (
 	"context"
+	"slices"
 
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -24,17 +25,10 @@ const (
 	mostTuples = 100_000
 )
 
-// loses reports whether rows of the sources may be missing in the target, as the plan says.
-func (c *comparison) loses() bool {
-	if c.table.Merges() {
-		return true
-	}
-	for _, column := range c.table.Columns {
-		if column.DropsRows() {
-			return true
-		}
-	}
-	return false
+// loses reports whether rows of a table of the sources may be missing in the target, as the plan says. References to them may be
+// NULL.
+func loses(t *plan.Table) bool {
+	return t.Merges() || slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows)
 }
 
 // compare compares the tuples of the sources with those of the target. Where each row of the sources is one of the target, and
@@ -63,11 +57,11 @@ func (c *comparison) compare(ctx context.Context) error {
 			return err
 		}
 	}
-	more, loses := c.More(c.table), c.loses()
+	more, fewer := c.More(c.table), loses(c.table)
 	if c.read == 0 {
 		return nil
 	}
-	if more && loses { // nothing follows for a single row
+	if more && fewer { // nothing follows for a single row
 		for i := range c.counts {
 			c.counts[i].Untold, c.counts[i].Witnessed = c.counts[i].Untold+c.counts[i].Witnessed, 0
 		}
@@ -75,7 +69,7 @@ func (c *comparison) compare(ctx context.Context) error {
 	}
 	of := func(d digest) uint64 { return d[0] % buckets }
 	passes := map[uint64]bool{} // the buckets to look at
-	if !more && !loses {
+	if !more && !fewer {
 		if err := c.each(ctx, c.Target, c.table, c.links, c.shares, false, func(v tuple, _ []string) {
 			d := v.digest()
 			sum := &sums[of(d)]
@@ -92,7 +86,7 @@ func (c *comparison) compare(ctx context.Context) error {
 			return nil
 		}
 	}
-	return c.differences(ctx, passes, more, loses)
+	return c.differences(ctx, passes, more, fewer)
 }
 
 // A group is the rows of one tuple: how many more the sources have than the target, and one of each.
@@ -107,7 +101,7 @@ type group struct {
 
 // differences compares tuples one by one: those of some buckets, or all. It remembers the tuples of as many buckets at a time
 // as it can, and keeps those that differ.
-func (c *comparison) differences(ctx context.Context, passes map[uint64]bool, more, loses bool) error {
+func (c *comparison) differences(ctx context.Context, passes map[uint64]bool, more, fewer bool) error {
 	var missing, extra []*group
 	width := uint64(max(1, min(buckets, mostTuples*buckets/max(1, c.read))))
 	for first := uint64(0); first < buckets && len(missing)+len(extra) < mostTuples; first += width {
@@ -125,7 +119,7 @@ func (c *comparison) differences(ctx context.Context, passes map[uint64]bool, mo
 		}
 		for _, g := range groups {
 			switch {
-			case g.more > 0 && !loses:
+			case g.more > 0 && !fewer:
 				missing = append(missing, g)
 			case g.more < 0 && !more:
 				extra = append(extra, g)
@@ -151,13 +145,13 @@ func (c *comparison) differences(ctx context.Context, passes map[uint64]bool, mo
 	switch {
 	case more:
 		extra, err = candidates(missing, false)
-	case loses:
+	case fewer:
 		missing, err = candidates(extra, true)
 	}
 	if err != nil {
 		return err
 	}
-	if loses {
+	if fewer {
 		return c.judge(ctx, extra, missing, true)
 	}
 	return c.judge(ctx, missing, extra, false)
@@ -251,7 +245,7 @@ func (c *comparison) judge(ctx context.Context, groups, others []*group, turned 
 			default:
 				counts.Untold -= p.n
 			}
-			if excused[excuse{l.parent, was}] || is == "" && l.column.Orphans == plan.OrphansNull && c.mayLack(l.parent) {
+			if excused[excuse{l.parent, was}] || is == "" && l.column.Orphans == plan.OrphansNull && loses(l.parent) {
 				counts.Untold += p.n
 				continue
 			}
@@ -301,11 +295,6 @@ func (c *comparison) nearest(g *group, among []*group) (found *group) {
 	return found
 }
 
-// mayLack reports whether the target may lack rows of a table, so that references to them are NULL.
-func (c *comparison) mayLack(t *plan.Table) bool {
-	return (&comparison{Witness: c.Witness, table: t}).loses()
-}
-
 // An excuse is a content of a parent that no row of the target has: its row was merged into one that is written otherwise, or
 // was left out.
 type excuse struct {
@@ -322,7 +311,7 @@ func (c *comparison) excuses(ctx context.Context, pairs []pair) (map[excuse]bool
 	for _, p := range pairs {
 		for i, l := range c.links {
 			key := excuse{l.parent, p.was.parents[i]}
-			if key.content == "" || key.content == p.is.parents[i] || excused[key] || !c.mayLack(l.parent) {
+			if key.content == "" || key.content == p.is.parents[i] || excused[key] || !loses(l.parent) {
 				continue
 			}
 			excused[key] = true

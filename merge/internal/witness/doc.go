@@ -7,12 +7,11 @@
 //
 //	content.go  which columns identify a row, and their text in SQL
 //	join.go     the statements, and what they return
-//	packed.go   the same for ids that are packed in values, which their codec finds and no statement can join
+//	inside.go   the same for lists, JSON and packed values, in which no statement can find the ids
 //	witness.go  goes through the tables, and counts
 //	compare.go  finds the references that lead elsewhere
 //
 // What it proves of a reference that it has witnessed: the row that it leads to in the target has the content of the row that
-// it led to in the source. It can't tell rows of equal content from each other, it knows no references in lists and in JSON, it
-// finds those in packed values by the same codecs as the copy, and it takes from the plan which columns are references, and to
-// which tables.
+// it led to in the source. It can't tell rows of equal content from each other, it finds ids in JSON and in packed values by
+// the same code as the copy, and it takes from the plan which columns are references, and to which tables.
 package witness

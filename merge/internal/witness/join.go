@@ -14,7 +14,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A link is a reference that a join follows.
+// A link is a reference to rows of one table.
 type link struct {
 	column *plan.Column
 	ref    int // which of the column's references
@@ -40,14 +40,11 @@ func (t tuple) digest() digest {
 	return digest{binary.BigEndian.Uint64(sum), binary.BigEndian.Uint64(sum[8:])}
 }
 
-// links returns the references of a table that SQL can follow, and those in packed values.
+// links returns the references of a table.
 func (w *Witness) links(t *plan.Table) (all []link) {
 	for _, c := range t.Columns {
-		if c.Role != plan.RoleReference && c.Role != plan.RolePolymorphic && c.Role != plan.RolePacked {
-			continue
-		}
 		for i, r := range c.Refers {
-			if parent := w.Plan.Table(r.Table); parent != nil && !parent.Skip && parent.Key() != nil {
+			if parent := w.Plan.Table(r.Table); c.HoldsReferences() && parent != nil && !parent.Skip && parent.Key() != nil {
 				all = append(all, link{c, i, parent})
 			}
 		}
@@ -76,7 +73,7 @@ func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares in
 	list, from := []string{own}, " FROM "+db.SQL(t.Name)+" AS c"
 	for i, l := range links {
 		p := fmt.Sprintf("p%d", i)
-		if db.Name != "" && (!l.column.In(db.Name) || !l.parent.In(db.Name)) || l.column.Role == plan.RolePacked {
+		if db.Name != "" && (!l.column.In(db.Name) || !l.parent.In(db.Name)) || !joins(l.column) {
 			list = append(list, "''")
 			continue
 		}
@@ -90,8 +87,8 @@ func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares in
 			from += " AND c." + q(l.column.Name) + w.asText() + " <> " + w.Dialect.Literal(none)
 		}
 	}
-	for _, name := range packedColumns(db, t, links) {
-		list = append(list, "c."+q(name))
+	for _, name := range columnsWithin(db, t, links) {
+		list = append(list, "c."+q(name)+w.asText())
 	}
 	if keys {
 		for _, name := range told(db, t) {
@@ -145,31 +142,30 @@ func (w *Witness) each(ctx context.Context, db *Database, t *plan.Table, links [
 	if err != nil {
 		return err
 	}
-	return w.scan(ctx, db, t, links, shares, keys, func(v tuple, packed []sql.NullString, key []string) {
+	return w.scan(ctx, db, t, links, shares, keys, func(v tuple, within []sql.NullString, key []string) {
 		for _, p := range u {
-			v.parents[p.link] = p.contents(packed)
+			v.parents[p.link] = p.contents(within)
 		}
 		do(v, key)
 	})
 }
 
-// scan calls do with the tuples, in which packed references lead nowhere, and with the values of the packed columns.
-func (w *Witness) scan(ctx context.Context, db *Database, t *plan.Table, links []link, shares int64, keys bool, do func(v tuple, packed []sql.NullString, key []string)) error {
-	rows, err := db.QueryContext(ctx, w.statement(db, t, links, shares, keys))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return err
-	}
-	packed := len(packedColumns(db, t, links))
-	cells, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
-	for i := range cells {
-		into[i] = &cells[i]
-	}
-	for rows.Next() {
+// scan calls do with the tuples, in which references inside of values lead nowhere, and with these values.
+func (w *Witness) scan(ctx context.Context, db *Database, t *plan.Table, links []link, shares int64, keys bool, do func(v tuple, within []sql.NullString, key []string)) error {
+	within := len(columnsWithin(db, t, links))
+	var cells []sql.NullString
+	var into []any
+	return visit(ctx, db, w.statement(db, t, links, shares, keys), func(rows *sql.Rows) error {
+		if cells == nil {
+			columns, err := rows.Columns()
+			if err != nil {
+				return err
+			}
+			cells, into = make([]sql.NullString, len(columns)), make([]any, len(columns))
+			for i := range cells {
+				into[i] = &cells[i]
+			}
+		}
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
@@ -178,13 +174,28 @@ func (w *Witness) scan(ctx context.Context, db *Database, t *plan.Table, links [
 			v.parents[i] = cells[1+i].String
 		}
 		if w.Dialect == sqlsnow.SQLite && shares > 1 && v.content != "" && (tuple{content: v.content}).digest()[0]%uint64(shares) != 0 {
-			continue
+			return nil
 		}
 		var key []string
-		for _, cell := range cells[1+len(links)+packed:] {
+		for _, cell := range cells[1+len(links)+within:] {
 			key = append(key, cell.String)
 		}
-		do(v, cells[1+len(links):][:packed], key)
+		do(v, cells[1+len(links):][:within], key)
+		return nil
+	})
+}
+
+// visit calls scan for each row that a query returns.
+func visit(ctx context.Context, db *Database, query string, scan func(*sql.Rows) error) error {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
 	}
 	return rows.Err()
 }
@@ -198,21 +209,14 @@ func (w *Witness) shared(ctx context.Context, t *plan.Table) (map[string]bool, b
 	if w.identifies(t, content) {
 		return nil, true, nil
 	}
-	text := w.text("p", content)
-	rows, err := w.Target.QueryContext(ctx, fmt.Sprintf("SELECT %[1]s FROM %[2]s AS p GROUP BY %[1]s HAVING COUNT(*) > 1 LIMIT %[3]d", text, w.Target.SQL(t.Name), mostShared+1))
-	if err != nil {
-		return nil, false, err
-	}
-	defer rows.Close()
-	all := map[string]bool{}
-	for rows.Next() {
+	text, all := w.text("p", content), map[string]bool{}
+	err := visit(ctx, w.Target, fmt.Sprintf("SELECT %[1]s FROM %[2]s AS p GROUP BY %[1]s HAVING COUNT(*) > 1 LIMIT %[3]d", text, w.Target.SQL(t.Name), mostShared+1), func(rows *sql.Rows) error {
 		var v string
-		if err := rows.Scan(&v); err != nil {
-			return nil, false, err
-		}
+		err := rows.Scan(&v)
 		all[v] = true
-	}
-	return all, len(all) <= mostShared, rows.Err()
+		return err
+	})
+	return all, len(all) <= mostShared, err
 }
 
 // mostShared is how many contents that several rows have are remembered.
@@ -220,32 +224,21 @@ const mostShared = 50_000
 
 // there returns which of some contents rows of a table of the target have.
 func (w *Witness) there(ctx context.Context, t *plan.Table, contents []string) (map[string]bool, error) {
-	found := map[string]bool{}
+	text, found := w.text("p", w.content(t)), map[string]bool{}
 	for part := range slices.Chunk(contents, 1000) {
-		if err := w.find(ctx, t, part, found); err != nil {
+		literals := make([]string, len(part))
+		for i, v := range part {
+			literals[i] = w.Dialect.Literal(v)
+		}
+		err := visit(ctx, w.Target, "SELECT DISTINCT "+text+" FROM "+w.Target.SQL(t.Name)+" AS p WHERE "+text+" IN ("+strings.Join(literals, ", ")+")", func(rows *sql.Rows) error {
+			var v string
+			err := rows.Scan(&v)
+			found[v] = true
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
-}
-
-func (w *Witness) find(ctx context.Context, t *plan.Table, contents []string, found map[string]bool) error {
-	literals := make([]string, len(contents))
-	for i, v := range contents {
-		literals[i] = w.Dialect.Literal(v)
-	}
-	text := w.text("p", w.content(t))
-	rows, err := w.Target.QueryContext(ctx, "SELECT DISTINCT "+text+" FROM "+w.Target.SQL(t.Name)+" AS p WHERE "+text+" IN ("+strings.Join(literals, ", ")+")")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var v string
-		if err := rows.Scan(&v); err != nil {
-			return err
-		}
-		found[v] = true
-	}
-	return rows.Err()
 }

@@ -38,8 +38,8 @@ type Witness struct {
 	Rows int64
 
 	known map[*plan.Table]*contents
-	led   map[where]map[int64]string // the contents of rows that packed references lead to; empty for no row
-	seen  map[sample]bool            // whose packed references are known
+	led   map[where]map[int64]string // the contents of rows that references inside of values lead to; empty for no row
+	seen  map[sample]bool            // whose references inside of values are known
 }
 
 // contents are what is known of the contents of a table.
@@ -69,8 +69,7 @@ type Wrong struct {
 // mostSuch is how many wrong references of one kind are returned.
 const mostSuch = 20
 
-// Table compares the references of one table, of as many rows as it has: it returns the counts of each reference that SQL can
-// follow.
+// Table compares the references of one table, of as many rows as it has: it returns the counts of each reference.
 func (w *Witness) Table(ctx context.Context, t *plan.Table, rows int64) ([]Counts, error) {
 	links := w.links(t)
 	if len(links) == 0 || rows == 0 {
