@@ -205,12 +205,19 @@ func Witness(t *testing.T, e Engine) {
 		if got, wrong := w.found(t, r, "items", "owner_id", ""); got.Witnessed != 140 || wrong > 0 {
 			t.Errorf("got %+v and %d wrong, want 140 witnessed", got, wrong)
 		}
-		w.exec(t, w.target, "UPDATE items SET owner_id = (SELECT id FROM players WHERE name = 'both-10') WHERE label = 's2 item 3'", "UPDATE items SET owner_id = (SELECT id FROM players WHERE name = 's2-9') WHERE label = 's2 item 30'")
+		w.exec(
+			t, w.target,
+			"UPDATE items SET owner_id = (SELECT id FROM players WHERE name = 'both-10') WHERE label = 's2 item 3'",
+			"UPDATE items SET owner_id = (SELECT id FROM players WHERE name = 's2-9') WHERE label = 's2 item 30'",
+			"UPDATE parties SET members = (SELECT m FROM (SELECT members AS m FROM parties WHERE label = 's2 party 5') AS other) WHERE label = 's2 party 3'",
+		)
 		if r, err = m.Verify(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, wrong := w.found(t, r, "items", "owner_id", ""); wrong == 0 {
-			t.Error("the witness has found nothing wrong")
+		for _, at := range [][2]string{{"items", "owner_id"}, {"parties", "members"}} {
+			if _, wrong := w.found(t, r, at[0], at[1], ""); wrong == 0 {
+				t.Errorf("the witness has found nothing wrong with %s", at)
+			}
 		}
 	})
 }

@@ -32,9 +32,10 @@ func TestQuestions(t *testing.T) {
 	}{
 		{"no answer", func(*plan.Plan) {}, `question "owner" is not decided: ids of pets?`},
 		{"plain", func(p *plan.Plan) { p.Questions[0].Answer = plan.AnswerPlain }, ""},
-		{"key", func(p *plan.Plan) { p.Questions[0].Answer = plan.AnswerKey }, ""},
+		{"key, and the roles are plain", func(p *plan.Plan) { p.Questions[0].Answer = plan.AnswerKey }, `column "pets.owner": question "owner" has the answer key, and the role is plain`},
 		{"each", func(p *plan.Plan) { p.Questions[0].Answer = plan.AnswerEach }, ""},
-		{"a table", func(p *plan.Plan) { p.Questions[0].Answer = "ships" }, ""},
+		{"a table, and the roles are plain", func(p *plan.Plan) { p.Questions[0].Answer = "ships" }, `column "ships.owner": question "owner" has the answer ships`},
+		{"a table, decided", func(p *plan.Plan) { _ = p.Decide(p.Questions[0], "ships") }, ""},
 		{"no table", func(p *plan.Plan) { p.Questions[0].Answer = "boats" }, `the answer "boats" is no table`},
 		{"twice", func(p *plan.Plan) {
 			p.Questions[0].Answer = plan.AnswerEach

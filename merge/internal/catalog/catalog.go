@@ -124,6 +124,25 @@ func (r *reader) exists(ctx context.Context) {
 	}
 }
 
+// TableLike returns the table of a name, whose letters may differ in case if there is none of this very name, or nil.
+func (c *Catalog) TableLike(name string) *Table {
+	if t := c.Table(name); t != nil {
+		return t
+	}
+	if at := slices.IndexFunc(c.Tables, func(t *Table) bool { return strings.EqualFold(t.Name, name) }); at >= 0 {
+		return c.Tables[at]
+	}
+	return nil
+}
+
+// ColumnLike returns the column of a name, whose letters may differ in case, or nil.
+func (t *Table) ColumnLike(name string) *plan.Column {
+	if at := slices.IndexFunc(t.Columns, func(c *plan.Column) bool { return strings.EqualFold(c.Name, name) }); at >= 0 {
+		return t.Columns[at]
+	}
+	return nil
+}
+
 // spell writes the names in a foreign key as the tables have them: SQLite allows another case, and allows to leave
 // out the columns of a primary key.
 func (c *Catalog) spell(t *Table, k *plan.ForeignKey) {

@@ -3,6 +3,7 @@ package witness
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -16,6 +17,7 @@ type comparison struct {
 	size   int64 // rows of the table
 	read   int64 // rows of sources that were looked at
 	counts []Counts
+	forgot bool // there were too many tuples to compare them one by one
 }
 
 // Buckets are how many sums there are of tuples. Only those that differ are looked at again. mostTuples is how many are then
@@ -62,9 +64,7 @@ func (c *comparison) compare(ctx context.Context) error {
 		return nil
 	}
 	if more && fewer { // nothing follows for a single row
-		for i := range c.counts {
-			c.counts[i].Untold, c.counts[i].Witnessed = c.counts[i].Untold+c.counts[i].Witnessed, 0
-		}
+		c.tellNothing()
 		return nil
 	}
 	of := func(d digest) uint64 { return d[0] % buckets }
@@ -86,7 +86,20 @@ func (c *comparison) compare(ctx context.Context) error {
 			return nil
 		}
 	}
-	return c.differences(ctx, passes, more, fewer)
+	if err := c.differences(ctx, passes, more, fewer); err != nil {
+		return err
+	}
+	if c.forgot {
+		c.tellNothing()
+	}
+	return nil
+}
+
+// tellNothing takes back that references were witnessed.
+func (c *comparison) tellNothing() {
+	for i := range c.counts {
+		c.counts[i].Untold, c.counts[i].Witnessed = c.counts[i].Untold+c.counts[i].Witnessed, 0
+	}
 }
 
 // A group is the rows of one tuple: how many more the sources have than the target, and one of each.
@@ -168,7 +181,8 @@ func (c *comparison) gather(ctx context.Context, want func(tuple) bool, sources,
 			d := v.digest()
 			g := groups[d]
 			if g == nil {
-				if len(groups) >= 3*mostTuples { // more than there can be of so many rows: what is wrong is found all the same
+				if len(groups) >= 3*mostTuples { // a table that has much more rows than were to be remembered
+					c.forgot = true
 					return
 				}
 				g = &group{tuple: v}
@@ -245,7 +259,7 @@ func (c *comparison) judge(ctx context.Context, groups, others []*group, turned 
 			default:
 				counts.Untold -= p.n
 			}
-			if excused[excuse{l.parent, was}] || is == "" && l.column.Orphans == plan.OrphansNull && loses(l.parent) {
+			if excused.of(l.parent, was) || is == "" && l.column.Orphans == plan.OrphansNull && loses(l.parent) {
 				counts.Untold += p.n
 				continue
 			}
@@ -302,21 +316,36 @@ type excuse struct {
 	content string
 }
 
+type excuses map[excuse]bool
+
+// of reports whether one of the contents that a value refers to is excused.
+func (e excuses) of(t *plan.Table, contents string) bool {
+	for one := range strings.SplitSeq(contents, between) {
+		if e[excuse{t, one}] {
+			return true
+		}
+	}
+	return false
+}
+
 // mostExcuses is how many contents are looked for. The others count as excused: they are not known to be wrong.
 const mostExcuses = 5000
 
-func (c *comparison) excuses(ctx context.Context, pairs []pair) (map[excuse]bool, error) {
-	excused := map[excuse]bool{}
+func (c *comparison) excuses(ctx context.Context, pairs []pair) (excuses, error) {
+	excused := excuses{}
 	wanted := map[*plan.Table][]string{}
 	for _, p := range pairs {
 		for i, l := range c.links {
-			key := excuse{l.parent, p.was.parents[i]}
-			if key.content == "" || key.content == p.is.parents[i] || excused[key] || !loses(l.parent) {
+			if p.was.parents[i] == p.is.parents[i] || !loses(l.parent) {
 				continue
 			}
-			excused[key] = true
-			if len(wanted[l.parent]) < mostExcuses {
-				wanted[l.parent] = append(wanted[l.parent], key.content)
+			for one := range strings.SplitSeq(p.was.parents[i], between) {
+				if key := (excuse{l.parent, one}); one != "" && !excused[key] {
+					excused[key] = true
+					if len(wanted[l.parent]) < mostExcuses {
+						wanted[l.parent] = append(wanted[l.parent], one)
+					}
+				}
 			}
 		}
 	}

@@ -35,11 +35,11 @@ func (w *Witness) content(t *plan.Table) (columns []*plan.Column) {
 func (w *Witness) isAlike(t *plan.Table, c *plan.Column) bool {
 	var types []string
 	for _, db := range append([]*catalog.Catalog{w.Target.Catalog}, w.catalogsOf(t)...) {
-		found := db.Table(t.Name)
-		if found == nil || found.Column(c.Name) == nil {
+		found := db.TableLike(t.Name)
+		if found == nil || found.ColumnLike(c.Name) == nil {
 			return false
 		}
-		types = append(types, strings.ToLower(found.Column(c.Name).Type))
+		types = append(types, strings.ToLower(found.ColumnLike(c.Name).Type))
 	}
 	kind := sqltype.Of(w.Dialect, types[0]).Kind
 	for _, typ := range types[1:] {
@@ -108,22 +108,22 @@ func (w *Witness) raw(alias string, columns []*plan.Column) string {
 			parts[i] = "IFNULL(CONCAT('=', " + value + "), '')"
 		}
 	}
-	if w.Dialect == sqlsnow.SQLite {
-		return strings.Join(parts, " || '|' || ")
+	if w.Dialect == sqlsnow.MySQL {
+		return "CONCAT_WS('|', " + strings.Join(parts, ", ") + ")"
 	}
-	return "CONCAT_WS('|', " + strings.Join(parts, ", ") + ")"
+	return strings.Join(parts, " || '|' || ") // functions of PostgreSQL take at most 100 arguments
 }
 
 // identifies reports whether the target itself sees to it that no two rows of a table have the same content.
 func (w *Witness) identifies(t *plan.Table, content []*plan.Column) bool {
-	found := w.Target.Catalog.Table(t.Name)
+	found := w.Target.Catalog.TableLike(t.Name)
 	if found == nil {
 		return false
 	}
 	within := func(key []string) bool {
 		return len(key) > 0 && !slices.ContainsFunc(key, func(name string) bool {
 			is := found.Column(name)
-			return is == nil || is.Nullable || !slices.ContainsFunc(content, func(c *plan.Column) bool { return c.Name == name })
+			return is == nil || is.Nullable || !slices.ContainsFunc(content, func(c *plan.Column) bool { return strings.EqualFold(c.Name, name) })
 		})
 	}
 	return within(found.PrimaryKey) || slices.ContainsFunc(found.Unique, func(u *plan.Unique) bool { return within(u.Columns) })

@@ -19,6 +19,9 @@ import (
 // between is what is between the contents of several rows that one value refers to.
 const between = "\x1f"
 
+// unreadable stands for the contents of rows that a value refers to in which no ids can be found.
+const unreadable = "?"
+
 // A where is a table of a database, and a sample some rows of one.
 type (
 	where struct {
@@ -115,7 +118,8 @@ func (w *Witness) unpack(ctx context.Context, db *Database, t *plan.Table, links
 			if wanted[parent] == nil {
 				wanted[parent] = map[int64]bool{}
 			}
-			for _, id := range u.find(values) {
+			ids, _ := u.find(values)
+			for _, id := range ids {
 				if _, known := u.ids[id]; !known {
 					wanted[parent][id] = true
 				}
@@ -133,36 +137,37 @@ func (w *Witness) unpack(ctx context.Context, db *Database, t *plan.Table, links
 	return all, nil
 }
 
-// find returns the ids at the link's place of a row. What can't be read has none: that is told of elsewhere.
-func (u *unpacked) find(values []sql.NullString) (ids []int64) {
+// find returns the ids at the link's place of a row. That a value is not of its format is an error.
+func (u *unpacked) find(values []sql.NullString) (ids []int64, err error) {
 	var parts []string
 	for _, i := range u.values {
 		if !values[i].Valid {
-			return nil
+			return nil, nil
 		}
 		parts = append(parts, values[i].String)
 	}
 	value := strings.Join(parts, " ")
-	if len(parts) == 1 && slices.Contains(u.column.None, value) {
-		return nil
+	if len(parts) == 1 && (slices.Contains(u.column.None, value) || u.column.Role != plan.RolePacked && strings.TrimSpace(value) == "") {
+		return nil, nil
 	}
-	_, err := u.codec.Replace(value, func(place, id string) (string, error) {
+	_, err = u.codec.Replace(value, func(place, id string) (string, error) {
 		n, err := strconv.ParseInt(id, 10, 64)
 		if err == nil && place == u.place && !slices.Contains(u.column.None, id) {
 			ids = append(ids, n)
 		}
 		return id, nil
 	})
-	if err != nil {
-		return nil
-	}
-	return ids
+	return ids, err
 }
 
 // contents returns the contents of the rows that a row refers to.
 func (u *unpacked) contents(values []sql.NullString) string {
+	ids, err := u.find(values)
+	if err != nil {
+		return unreadable
+	}
 	var all []string
-	for _, id := range u.find(values) {
+	for _, id := range ids {
 		if u.ids[id] != "" || u.column.Orphans != plan.OrphansNull { // those are left out of the target's
 			all = append(all, u.ids[id])
 		}

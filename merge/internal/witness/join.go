@@ -88,7 +88,11 @@ func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares in
 		}
 	}
 	for _, name := range columnsWithin(db, t, links) {
-		list = append(list, "c."+q(name)+w.asText())
+		if sqltype.Of(w.Dialect, t.Column(name).Type).Kind == sqltype.Bytes { // as they are
+			list = append(list, "c."+q(name))
+		} else {
+			list = append(list, "c."+q(name)+w.asText())
+		}
 	}
 	if keys {
 		for _, name := range told(db, t) {

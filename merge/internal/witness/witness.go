@@ -115,7 +115,7 @@ func (w *Witness) isUnique(t *plan.Table, content string) bool {
 		return false
 	}
 	for one := range strings.SplitSeq(content, between) {
-		if w.known[t].shared[one] {
+		if one == unreadable || w.known[t].shared[one] {
 			return false
 		}
 	}
