@@ -269,7 +269,7 @@ func TestDecisionsErrors(t *testing.T) {
 		{"an entry against the answer about one key", "unique: [{rule: suffix, keys: [characters.name]}]\nquestions:\n- {unique: {characters.name: }, answer: keep}\n", "is decided as suffix"},
 		{"unique keys in a list", "questions:\n- {unique: [characters.name], answer: }\n", "line 5: want a mapping of unique keys"},
 		{"a unique key twice", "questions:\n- {unique: {characters.name: a, 'characters.name': b}, answer: }\n", "characters.name"},
-		{"a table twice", "tables:\n  mail: {comment: a}\n  mail: {comment: b}\n", `line 7: "mail" is there twice`},
+		{"a table twice", "tables:\n  mail: {comment: a}\n  mail: {comment: b}\n", `line 6: "mail" is there twice`},
 		{"a column twice", "tables: {mail: {columns: {sender: {nullable: true}, sender: {nullable: false}}}}\n", `"sender" is there twice`},
 		{"suspects of unique keys", "questions:\n- {unique: {characters.name: }, suspects: [x], answer: }\n", "beside their names"},
 		{"a question of nothing", "questions:\n- {name: g, text: '?'}\n", "neither columns nor a unique key"},
