@@ -3,7 +3,6 @@ package inspect
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
