@@ -19,7 +19,7 @@ references:
 - {to: players, list: players, columns: [guilds.members]}
 `))
 	fmt.Println(err)
-	// Output: plan: column "guilds.members": want one of to, list, json, by and format
+	// Output: plan: line 6: want one of to, list, json, by and format
 }
 
 func ExampleVersionOf() {
@@ -41,7 +41,7 @@ func ExampleShorten() {
 		t.NewIDs = p.Sources
 	}
 	receiver := p.Table("mails").Column("receiver")
-	receiver.Role, receiver.Refers = plan.RoleReference, []*plan.Reference{{Table: "players"}}
+	receiver.Role, receiver.Refers, receiver.Decided = plan.RoleReference, []*plan.Reference{{Table: "players"}}, true
 
 	decisions, err := plan.Shorten(p, schema)
 	if err != nil {

@@ -172,7 +172,7 @@ func (v *vocabulary) read(name string) reading {
 	}
 	if n := len(r.stem); n > 0 && !r.id {
 		last := r.stem[n-1]
-		r.quantity = slices.Contains(quantities, last) || r.plural
+		r.quantity = slices.Contains(quantities, last) || r.plural || slices.Contains(kindWords, last) && !v.things[last]
 	}
 	return r
 }
