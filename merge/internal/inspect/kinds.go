@@ -38,10 +38,7 @@ func (f *referenceFinder) kinds(ctx context.Context, t *plan.Table, c *plan.Colu
 	if !ok || !f.vocabulary.readReference(c.Name).named() {
 		return
 	}
-	whole := slices.ContainsFunc(f.plan.Tables, func(parent *plan.Table) bool {
-		return parent.Key() != nil && parent.Key() != c && f.reaches(values, parent) &&
-			f.lookUp(ctx, values.first(surveyedKeys), parent, parent.Key()).share() >= likely
-	})
+	whole := len(f.having(ctx, c, values, likely)) > 0
 	var best *division
 	for _, by := range t.Columns {
 		d := f.divide(ctx, t, c, by, whole)
@@ -110,7 +107,7 @@ func (f *referenceFinder) divide(ctx context.Context, t *plan.Table, c, by *plan
 
 // ofKind returns the tables that have all ids of one kind and not most of the ids of the other ones.
 func (f *referenceFinder) ofKind(ctx context.Context, c *plan.Column, groups map[string]ids, kind string) (parents []*plan.Table) {
-	for _, parent := range f.having(ctx, c, groups[kind]) {
+	for _, parent := range f.having(ctx, c, groups[kind], 1) {
 		var others inclusion
 		for other, values := range groups {
 			if other != kind {

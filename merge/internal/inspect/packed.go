@@ -52,7 +52,7 @@ func (f *referenceFinder) owner(ctx context.Context, c *plan.Column, found ids) 
 	if found.count() < leastOfKind {
 		return nil
 	}
-	owners := f.having(ctx, c, found)
+	owners := f.having(ctx, c, found, 1)
 	if len(owners) != 1 {
 		return nil
 	}
@@ -137,6 +137,10 @@ func (f *referenceFinder) halves(ctx context.Context, t *plan.Table, high, low *
 
 // highBits looks for kinds in the upper bits of integers.
 func (f *referenceFinder) highBits(ctx context.Context, t *plan.Table, c *plan.Column) {
+	values, ok := f.sampled(t, c)
+	if !ok || len(f.having(ctx, c, values, likely)) > 0 {
+		return
+	}
 	texts := f.texts(t, c.Name)
 	for _, low := range []int{56, 48, 40, 32, 24} {
 		kinds := map[string]bool{}

@@ -23,7 +23,7 @@ func (f *referenceFinder) unnamed(ctx context.Context, t *plan.Table, c *plan.Co
 	if !many(values) {
 		return parentage{}
 	}
-	tables := slices.DeleteFunc(f.having(ctx, c, values), func(owner *plan.Table) bool { return owner == t })
+	tables := slices.DeleteFunc(f.having(ctx, c, values, 1), func(owner *plan.Table) bool { return owner == t })
 	if len(tables) == 0 {
 		return parentage{}
 	}
@@ -34,10 +34,10 @@ func (f *referenceFinder) unnamed(ctx context.Context, t *plan.Table, c *plan.Co
 	return found
 }
 
-// having returns the tables that have all of some values as ids, and that the values reach, see reaches.
-func (f *referenceFinder) having(ctx context.Context, c *plan.Column, values ids) (owners []*plan.Table) {
+// having returns the tables that have a share of some values or more as ids, and that the values reach, see reaches.
+func (f *referenceFinder) having(ctx context.Context, c *plan.Column, values ids, share float64) (owners []*plan.Table) {
 	for _, t := range f.plan.Tables {
-		if t.Key() != nil && t.Key() != c && f.reaches(values, t) && f.lookUp(ctx, values.first(surveyedKeys), t, t.Key()).share() == 1 {
+		if t.Key() != nil && t.Key() != c && f.reaches(values, t) && f.lookUp(ctx, values.first(surveyedKeys), t, t.Key()).share() >= share {
 			owners = append(owners, t)
 		}
 	}
