@@ -69,6 +69,7 @@ func TestReplace(t *testing.T) {
 		{`regexp ^p(?P<who>\d{1,3})$`, "", [2]bool{}, []string{"who"}, "p7", "who=7", "not found again"},
 		{`regexp player:(?P<who>\d+)`, "", [2]bool{}, []string{"who"}, "nobody", "error: does not match", ""},
 		{`regexp player:(?P<who>\d+)|$`, "", [2]bool{}, []string{"who"}, "nobody", "", "nobody"},
+		{`regexp ^(?:player:(?P<who>\d+))?$`, "", [2]bool{}, []string{"who"}, "player:7", "who=7", "player:" + long},
 		{"php", "", [2]bool{}, []string{"$.p", "$.l[*]"}, `a:2:{s:1:"p";i:7;s:1:"l";a:2:{i:0;s:1:"7";i:5;N;}}`, "$.p=7 $.l[*]=7", `a:2:{s:1:"p";i:` + long + `;s:1:"l";a:2:{i:0;s:19:"` + long + `";i:5;N;}}`},
 		{"php", "", [2]bool{}, []string{"$.*~"}, `a:2:{i:7;b:1;s:1:"8";d:0.5;}`, "$.*~=7 $.*~=8", `a:2:{i:` + long + `;b:1;s:1:"8";d:0.5;}`},
 		{"php", "", [2]bool{}, []string{"$.p"}, "O:1:\"A\":2:{s:4:\"\x00A\x00p\";i:7;s:1:\"q\";r:1;}", "$.p=7", "O:1:\"A\":2:{s:4:\"\x00A\x00p\";i:" + long + ";s:1:\"q\";r:1;}"},
@@ -155,6 +156,10 @@ func TestFormats(t *testing.T) {
 		{"regexp (", "", nil, "missing closing"},
 		{"regexp (?P<a>x)", "", []string{"b"}, "want a group"},
 		{"regexp (?P<a>x)", "", []string{"a", "a:hex"}, "there twice"},
+		{`regexp ^(?:player:(?P<who>[0-9]+),?)+$`, "", []string{"who"}, "in a repetition"},
+		{`regexp (x(?P<a>\d))*`, "", []string{"a"}, "in a repetition"},
+		{`regexp (?:x(?P<a>\d)?){0,2}`, "", []string{"a"}, "in a repetition"},
+		{`regexp (?:(?P<a>\d)|y(?P<b>\d)z*?)+?`, "", []string{"b"}, "in a repetition"},
 		{"php", "", []string{"x"}, "begin with $"},
 		{"codec", "", nil, "want the name"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,9 +143,15 @@ type pattern struct {
 	groups map[int]digits
 }
 
-// A place is the name of a group; behind a colon may be how the id is written.
+// A place is the name of a group; behind a colon may be how the id is written. A group in a repetition is refused: a match has
+// the last of its texts only, and ids in the others would stay as they are.
 func newPattern(expr *regexp.Regexp, places []string) (Codec, error) {
 	p := pattern{expr, map[int]digits{}}
+	tree, err := syntax.Parse(expr.String(), syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	again := repeated(tree, false)
 	for _, place := range places {
 		name, form, _ := strings.Cut(place, ":")
 		d, ok := parseDigits(place, form)
@@ -161,8 +168,29 @@ func newPattern(expr *regexp.Regexp, places []string) (Codec, error) {
 		if found {
 			return nil, fmt.Errorf("place %q: its group is there twice", place)
 		}
+		if slices.Contains(again, name) {
+			return nil, fmt.Errorf("place %q: its group is in a repetition, of which only the last id would be found: let the expression match each id by itself, as it may match several times", place)
+		}
 	}
 	return spans{p}, nil
+}
+
+// repeated returns the names of the groups that may match several times in one match.
+func repeated(re *syntax.Regexp, within bool) (names []string) {
+	switch re.Op {
+	case syntax.OpCapture:
+		if within {
+			names = append(names, re.Name)
+		}
+	case syntax.OpStar, syntax.OpPlus:
+		within = true
+	case syntax.OpRepeat:
+		within = within || re.Max != 1
+	}
+	for _, sub := range re.Sub {
+		names = append(names, repeated(sub, within)...)
+	}
+	return names
 }
 
 func (p pattern) find(text string) (all []span, err error) {
