@@ -115,6 +115,7 @@ func Clashes(t *testing.T, e Engine) {
 	t.Run("many", func(t *testing.T) { manyClashes(t, a) })
 	t.Run("failing", func(t *testing.T) { failingClashes(t, a) })
 	t.Run("leftovers", func(t *testing.T) { leftovers(t, a) })
+	t.Run("with a row that is left out", func(t *testing.T) { droppedRows(t, e) })
 }
 
 // leftovers has names that look like ids.

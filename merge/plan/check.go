@@ -90,7 +90,12 @@ func (c *checker) unique(t *Table, u *Unique) {
 	c.undecided(t, u.Columns[0], u.Suspects, u.Decided)
 	c.sources(t, "", name+": prefer", u.Prefer)
 	switch u.Rule {
-	case RuleFail, RuleKeep, RuleMatch:
+	case RuleKeep, RuleMatch:
+		if drops := first(t.Columns, (*Column).DropsRows); drops != nil && len(t.RowKey()) == 0 {
+			c.fault(t.Name, drops.Name, "%s: rule %s: orphans leave rows out, and nothing tells which in a table without a primary key, so rows could be merged into those: name columns that are unique as primary_key, or choose fail or suffix", name, u.Rule)
+		}
+		return
+	case RuleFail:
 		return
 	case RuleSuffix:
 	default:

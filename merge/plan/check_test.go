@@ -128,6 +128,11 @@ func TestCheck(t *testing.T) {
 			table(p).Unique[0].Rule, table(p).Unique[1].Rule = plan.RuleKeep, plan.RuleKeep
 			table(p).Unique[0].Prefer = []string{"b"}
 		}, "players", "", "different orders"},
+		{"rows left out that nothing names", func(p *plan.Plan) {
+			player := p.Tables[1].Columns[0]
+			player.Orphans, p.Tables[1].PrimaryKey = plan.OrphansDrop, nil
+			p.Tables[1].Unique = []*plan.Unique{{Columns: []string{"player"}, Rule: plan.RuleKeep}}
+		}, "scores", "player", "nothing tells which in a table without a primary key"},
 		{"foreign key of nothing", func(p *plan.Plan) { p.Tables[1].ForeignKeys[0].Columns = nil }, "scores", "", "0 columns"},
 		{"foreign key to no table", func(p *plan.Plan) { p.Tables[1].ForeignKeys[0].Table = "x" }, "scores", "", `"x", which does not exist`},
 		{"foreign key of a plain column", func(p *plan.Plan) { p.Tables[1].Columns[0].Role = plan.RolePlain }, "scores", "player", `must be a reference to table "players"`},

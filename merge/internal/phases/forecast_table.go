@@ -127,6 +127,8 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 			f.row.Dropped++
 			if id, ok := f.id(values); ok {
 				f.merged.Drop(f.of.Source, f.of.Table, id)
+			} else {
+				f.merged.DropRow(f.of.Source, f.of.Table, sqlvalue.FormatRow(f.of.RowKey(values)))
 			}
 			continue
 		}

@@ -207,30 +207,6 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 	return s.hits, r.alive(ctx, place, s.hits)
 }
 
-// alive takes out of hits the rows of a source that are not copied because of
-// what they refer to.
-func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error {
-	if place == inTarget || place == r.source || len(hits) == 0 || r.table.Key() == nil || !slices.ContainsFunc(r.table.Columns, (*plan.Column).DropsRows) {
-		return nil
-	}
-	var keys []int64
-	for _, h := range hits {
-		if id, ok := sqlvalue.ID(h.key[0]); ok {
-			keys = append(keys, id)
-		}
-	}
-	there, err := r.ids.identify(ctx, place, r.table, keys)
-	if err != nil {
-		return err
-	}
-	maps.DeleteFunc(hits, func(_ int, h hit) bool {
-		id, ok := sqlvalue.ID(h.key[0])
-		_, alive := there[id]
-		return ok && !alive
-	})
-	return nil
-}
-
 func placeName(place string) string {
 	if place == inTarget {
 		return "the target"
