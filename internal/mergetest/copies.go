@@ -85,13 +85,14 @@ func newCopies(t *testing.T, e Engine) *copies {
 	}
 	var rows []string
 	for range copiesOf {
-		rows = append(rows, "(1, 'sword', NULL, 0.1, NULL, NULL, 1)", "(1, 'Sword', NULL, 0.1, NULL, NULL, 1)", "(1, 'sword', "+blob+", "+odd+`, '{"a": [1, 2]}', '2024-01-01 10:00:00', 1)`,
+		rows = append(rows, "(1, 'sword', NULL, 0.1, NULL, NULL, 1)", "(1, 'Sword', NULL, 0.1, '{}', NULL, 1)", "(1, 'sword', "+blob+", "+odd+`, '{"b": [1, 2]}', '2024-01-01 10:00:00', 1)`,
 			"(NULL, NULL, NULL, NULL, NULL, NULL, NULL)")
 	}
-	rows = append(rows, "(3, 'sword ', NULL, 0.1, NULL, NULL, 1)", "(99, 'lost', NULL, NULL, NULL, NULL, NULL)")
+	rows = append(rows, "(99, 'lost', NULL, NULL, NULL, NULL, NULL)")
+	const only = `(3, 'sword ', NULL, 0.1, '{"a": [1, 2]}', NULL, 1)` // with something at the path, and first where rows are read in that order
 	random := rand.New(rand.NewPCG(1, 2))
 	random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-	c.exec(t, c.old, "INSERT INTO stacks VALUES "+strings.Join(rows, ", "), "INSERT INTO tags VALUES (1, 'red'), (2, NULL), (2, NULL)")
+	c.exec(t, c.old, "INSERT INTO stacks VALUES "+strings.Join(slices.Insert(rows, 0, only), ", "), "INSERT INTO tags VALUES (1, 'red'), (2, NULL), (2, NULL)")
 	c.exec(t, c.new, "INSERT INTO stacks VALUES (1, 'sword', NULL, 0.1, NULL, NULL), (1, 'sword', NULL, 0.1, NULL, NULL), (NULL, NULL, NULL, NULL, NULL, NULL)",
 		"INSERT INTO tags VALUES (3, 'red'), (2, NULL), (2, NULL)")
 	return c
@@ -116,9 +117,12 @@ func (c *copies) merge(t *testing.T) *merge.Merge {
 		}
 		for _, column := range table.Columns {
 			column.Decided = true
-			if column.Name == "player_id" {
+			switch {
+			case column.Name == "player_id":
 				column.Role, column.Refers, column.Orphans = plan.RoleReference, []*plan.Reference{{Table: "players"}}, plan.OrphansDrop
-			} else if column.Role != plan.RoleKey {
+			case column.Name == "more":
+				column.Role, column.Refers = plan.RoleJSON, []*plan.Reference{{Table: "players", Path: "$.a[*]"}}
+			case column.Role != plan.RoleKey:
 				column.Role, column.Refers = plan.RolePlain, nil
 			}
 		}
@@ -135,7 +139,7 @@ func (c *copies) merge(t *testing.T) *merge.Merge {
 	}
 	c.exec(t, c.target, statements...)
 	c.exec(t, c.target, "INSERT INTO stacks (player_id, item) VALUES (NULL, 'here before')", "INSERT INTO stacks (player_id) VALUES (NULL)")
-	m, err := merge.New(c.Dialect, c.target, sources, p, merge.Config{Namespace: namespace, ChunkRows: 7})
+	m, err := merge.New(c.Dialect, c.target, sources, p, merge.Config{Namespace: namespace, ChunkRows: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

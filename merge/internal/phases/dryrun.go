@@ -50,7 +50,7 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 			return nil, err
 		}
 	}
-	d.forecast.Open = append(d.forecast.Open, j.emptyPaths(d.all.Paths)...)
+	d.forecast.Open = append(d.forecast.Open, j.emptyPaths(d.all)...)
 	d.forecast.Took = time.Since(began)
 	d.forecast.Estimate = runPerDryRun * d.forecast.Took
 	return d.forecast, nil

@@ -98,10 +98,7 @@ func (f *tableForecast) end(ctx context.Context) error {
 		f.forecast.Dates = append(f.forecast.Dates, f.found)
 	}
 	for _, column := range f.columns {
-		for ref, reached := range column.Reached {
-			key := RefKey{column.Column, ref}
-			f.all.Paths[key] = f.all.Paths[key] || reached
-		}
+		f.all.Reach(column)
 	}
 	if f.copies != nil {
 		if err := f.copies.compare(ctx, f.trial, f); err != nil {

@@ -35,12 +35,12 @@ func (j *Job) openInPlan() (open []report.Open) {
 	return open
 }
 
-// emptyPaths returns the paths that led to nothing in any JSON.
-func (j *Job) emptyPaths(paths map[RefKey]bool) (open []report.Open) {
+// emptyPaths returns the paths that led to nothing in any value.
+func (j *Job) emptyPaths(found *Findings) (open []report.Open) {
 	for _, t := range j.Plan.Tables {
 		for _, c := range t.Columns {
 			for i, ref := range c.Refers {
-				if reached, looked := paths[RefKey{c, i}]; looked && !reached {
+				if reached, looked := found.paths[RefKey{c, i}]; looked && !reached {
 					open = append(open, report.Open{
 						Kind: report.OpenUnchecked, Table: t.Name, Column: c.Name,
 						Reason: fmt.Sprintf("no value has anything at path %q: if it is misspelt, old ids are copied as they are", ref.Path),

@@ -169,7 +169,7 @@ func (v *verifying) references(found []*Findings) {
 			}
 		}
 	}
-	v.report.Open = append(v.report.Open, v.emptyPaths(all.Paths)...)
+	v.report.Open = append(v.report.Open, v.emptyPaths(all)...)
 }
 
 // assert compares the caller's numbers.

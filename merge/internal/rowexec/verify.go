@@ -235,9 +235,7 @@ func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]a
 			}
 			found.Fail(failure)
 		}
-		for ref, reached := range f.Reached {
-			found.Paths[phases.RefKey{Column: c, Ref: ref}] = reached
-		}
+		found.Reach(f)
 	}
 	return nil
 }
