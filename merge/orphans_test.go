@@ -232,3 +232,33 @@ func TestPathToNothing(t *testing.T) {
 		}
 	}
 }
+
+// A path that leads to nothing in one source is told of, although it leads to something in another one.
+func TestPathToNothingInOneSource(t *testing.T) {
+	f := newFixture(t, "", guilds, []string{`INSERT INTO members (id, doc) VALUES (1, '{"boss": 3}'), (2, '{}')`}, []string{`INSERT INTO members (id, doc) VALUES (1, '{"chief": 3}')`})
+	for _, table := range f.plan.Tables {
+		for _, c := range table.Columns {
+			if c.Role == plan.RoleKey {
+				c.Type = "bigint"
+			} else {
+				c.Role, c.Refers = plan.RolePlain, nil
+			}
+		}
+	}
+	doc := f.column("members", "doc")
+	doc.Role, doc.Refers, doc.Type = plan.RoleJSON, []*plan.Reference{{Table: "guilds", Path: "$.boss"}}, "json"
+	f.tables()
+	forecast, err := f.merge().DryRun(f.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := f.merge().Run(f.Context())
+	if !errors.As(err, new(*report.OpenError)) {
+		t.Fatalf("got %v, want an *OpenError", err)
+	}
+	for _, got := range [][]report.Open{forecast.Open, found.Open} {
+		if len(got) != 1 || got[0].Source != "s2" || got[0].Column != "doc" || !strings.Contains(got[0].Reason, `"$.boss"`) {
+			t.Errorf("got %q open, want the path $.boss in source s2", got)
+		}
+	}
+}

@@ -80,7 +80,7 @@ func newGame(t *testing.T, e Engine) *game {
 	g.exec(t, g.new,
 		"INSERT INTO accounts VALUES (1000001, 'b@x', 'fr'), (1000002, 'd@x', 'es')",
 		"INSERT INTO players VALUES (2000001, 1000001, 1, 'bobo', 100, NULL, NULL, '2000002', '2025-01-01 10:00:00'),"+
-			" (2000002, 1000002, 1, 'Ann', 200, 2000001, '{\"pet\": {\"from\": 2000001}}', NULL, '2025-01-02 10:00:00')",
+			" (2000002, 1000002, 1, 'Ann', 200, 2000001, '{\"pet\": {\"from\": 2000001}, \"seen\": [2000002]}', NULL, '2025-01-02 10:00:00')",
 		"INSERT INTO items VALUES (3000001, 2000001, 'sword')",
 		"INSERT INTO world VALUES ('season', '9')",
 	)
@@ -253,7 +253,7 @@ func (g *game) report(t *testing.T, r *report.Report) {
 		}
 	}
 	for name, want := range map[string]int64{
-		"items.owner_id": 4, "players.account_id": 5, "players.inviter": 2, "players.bag$.pet.from": 2, "players.bag$.seen[*]": 2, "players.friends": 4,
+		"items.owner_id": 4, "players.account_id": 5, "players.inviter": 2, "players.bag$.pet.from": 2, "players.bag$.seen[*]": 3, "players.friends": 4,
 	} {
 		if checked[name] != want {
 			t.Errorf("references in %s: got %d checked, want %d", name, checked[name], want)

@@ -21,7 +21,7 @@ type Findings struct {
 	Want, Found chunk.Sum // of those that should be in the target, and of those that are
 	First, Last int64
 	references  map[RefKey]*report.Reference
-	paths       map[RefKey]bool // that were looked at: whether they led to a value
+	paths       map[path]bool // that were looked at: whether they led to a value
 	samples     map[*plan.Column]map[int64]bool
 	Failures    []report.Failure
 	failed      int64
@@ -33,9 +33,15 @@ type RefKey struct {
 	Ref    int
 }
 
+// A path is one of JSON or of a packed value, in rows of a source.
+type path struct {
+	RefKey
+	source string
+}
+
 // NewFindings returns one of no rows.
 func NewFindings() *Findings {
-	return &Findings{references: map[RefKey]*report.Reference{}, paths: map[RefKey]bool{}, samples: map[*plan.Column]map[int64]bool{}}
+	return &Findings{references: map[RefKey]*report.Reference{}, paths: map[path]bool{}, samples: map[*plan.Column]map[int64]bool{}}
 }
 
 // Fail keeps a failure, if there are not many of the check already.
@@ -74,10 +80,10 @@ func (p *Findings) addReferences(o *Findings) {
 	}
 }
 
-// Reach takes over which paths of a column have led to a value.
-func (p *Findings) Reach(column *rekey.IDColumn) {
+// Reach takes over which paths of a column have led to a value in rows of a source.
+func (p *Findings) Reach(source string, column *rekey.IDColumn) {
 	for ref, reached := range column.Reached {
-		key := RefKey{column.Column, ref}
+		key := path{RefKey{column.Column, ref}, source}
 		p.paths[key] = p.paths[key] || reached
 	}
 }

@@ -98,7 +98,7 @@ func (f *tableForecast) end(ctx context.Context) error {
 		f.forecast.Dates = append(f.forecast.Dates, f.found)
 	}
 	for _, column := range f.columns {
-		f.all.Reach(column)
+		f.all.Reach(f.of.Source, column)
 	}
 	if f.copies != nil {
 		if err := f.copies.compare(ctx, f.trial, f); err != nil {

@@ -35,16 +35,18 @@ func (j *Job) openInPlan() (open []report.Open) {
 	return open
 }
 
-// emptyPaths returns the paths that led to nothing in any value.
+// emptyPaths returns the paths that led to nothing in any value of a source.
 func (j *Job) emptyPaths(found *Findings) (open []report.Open) {
 	for _, t := range j.Plan.Tables {
 		for _, c := range t.Columns {
 			for i, ref := range c.Refers {
-				if reached, looked := found.paths[RefKey{c, i}]; looked && !reached {
-					open = append(open, report.Open{
-						Kind: report.OpenUnchecked, Table: t.Name, Column: c.Name,
-						Reason: fmt.Sprintf("no value has anything at path %q: if it is misspelt, old ids are copied as they are", ref.Path),
-					})
+				for _, source := range j.Plan.SourcesOf(t) {
+					if reached, looked := found.paths[path{RefKey{c, i}, source}]; looked && !reached {
+						open = append(open, report.Open{
+							Kind: report.OpenUnchecked, Source: source, Table: t.Name, Column: c.Name,
+							Reason: fmt.Sprintf("no value of the source has anything at path %q: if ids are elsewhere there, old ones are copied as they are", ref.Path),
+						})
+					}
 				}
 			}
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // compareCopies counts rows that nothing tells from equal ones, for Find.
-func (v *verifier) compareCopies(rows []rekey.Row, found *phases.Findings) error {
+func (v *verifier) compareCopies(ctx context.Context, rows []rekey.Row, found *phases.Findings) error {
 	t := v.Table
 	var alive [][]any
 	for _, r := range rows {
@@ -49,6 +49,24 @@ func (v *verifier) compareCopies(rows []rekey.Row, found *phases.Findings) error
 			hashes[i] = hash(row)
 		}
 		m.Add(hashes)
+	}
+	return v.reach(ctx, alive, found)
+}
+
+// reach notes which paths lead to something in rows that will be found in the target, where nothing says of which source they are.
+func (v *verifier) reach(ctx context.Context, rows [][]any, found *phases.Findings) error {
+	for n, c := range v.Table.Columns {
+		if !c.HoldsReferences() {
+			continue
+		}
+		f, err := v.rewriter.Column(v.Table, n)
+		if err != nil {
+			return err
+		}
+		if _, _, err := v.target.References(ctx, f, rows, make([]*plan.Table, len(c.Refers))); err != nil {
+			return err
+		}
+		found.Reach(v.Table.Source, f)
 	}
 	return nil
 }

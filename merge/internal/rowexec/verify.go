@@ -75,7 +75,7 @@ func (v *verifier) compareChunk(ctx context.Context, t phases.Task, found *phase
 func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *phases.Findings) error {
 	t := v.Table
 	if t.Content != nil {
-		return v.compareCopies(rows, found)
+		return v.compareCopies(ctx, rows, found)
 	}
 	var keys [][]any
 	wants, renamed := make([]chunk.Sum, len(rows)), make([]bool, len(rows))
@@ -235,7 +235,9 @@ func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]a
 			}
 			found.Fail(failure)
 		}
-		found.Reach(f)
+		if t.Content == nil {
+			found.Reach(t.Source, f)
+		}
 	}
 	return nil
 }
