@@ -174,7 +174,7 @@ func (d *Decisions) Apply(p *Plan) (left []Name, err error) {
 	}
 	without := *d
 	without.Types = nil
-	c := &completer{Decisions: &without, Plan: p, claims: map[*Column][]claim{}, suspects: map[*Column][]string{}, template: true}
+	c := &completer{Decisions: &without, Plan: p, claims: map[*Column][]claim{}, suspects: map[*Column][]string{}, asked: map[*Column]*Asked{}, template: true}
 	before := p.keyed()
 	c.complete(func() { p.followKeys(before) })
 	for _, q := range p.Questions {

@@ -15,7 +15,7 @@ func (d *Decisions) Complete(schema *Plan) (*Plan, error) {
 	if err := d.fits(schema); err != nil {
 		return nil, err
 	}
-	c := &completer{Decisions: d, Plan: clone(schema), claims: map[*Column][]claim{}, suspects: map[*Column][]string{}}
+	c := &completer{Decisions: d, Plan: clone(schema), claims: map[*Column][]claim{}, suspects: map[*Column][]string{}, asked: map[*Column]*Asked{}}
 	c.complete(func() {})
 	if err := c.err(); err != nil {
 		return nil, err
@@ -93,6 +93,7 @@ type completer struct {
 	*Plan
 	claims   map[*Column][]claim
 	suspects map[*Column][]string // by the questions of the file
+	asked    map[*Column]*Asked   // the question that says what it is
 	template bool                 // names that do not exist are left out, and what is not decided stays
 	left     []Name               // which they are
 	errs     []error
@@ -348,9 +349,14 @@ func (c *completer) unique() {
 			}
 		}
 	}
+	asked := map[*Unique]*Asked{}
 	for _, q := range c.Decisions.Questions {
 		for _, doubt := range q.Unique {
 			for _, u := range keys(doubt.Key) {
+				if other := asked[u]; other != nil && (other.Answer.Text != q.Answer.Text || other.Proposed.Text != q.Proposed.Text) {
+					c.errs = append(c.errs, doubt.Key.fault("%q is in two questions: one answer would be ignored", doubt.Key.Text))
+				}
+				asked[u] = q
 				if !c.template {
 					u.Suspects = doubt.Suspects
 				}

@@ -85,6 +85,12 @@ func (c *completer) askedOf(q *Asked, n Name, at place) {
 		}
 		c.suspects[at.column] = q.Suspects
 	}
+	if q.says() {
+		if other := c.asked[at.column]; other != nil && other != q {
+			c.errs = append(c.errs, n.fault("%q is in two questions: one answer would be ignored", at.raw()))
+		}
+		c.asked[at.column] = q
+	}
 	none := q.noneOf(at)
 	if s, ok := q.proposal(none); ok && !c.template {
 		add(claim{rank: rankQuestion, state: s})
@@ -94,6 +100,12 @@ func (c *completer) askedOf(q *Asked, n Name, at place) {
 	} else if one != nil {
 		add(*one)
 	}
+}
+
+// says reports whether the question says what its columns are. One of suspects may leave that to another question.
+func (q *Asked) says() bool {
+	agrees := q.Answer.Meaning == nil && slices.Contains([]string{"", AnswerYes, AnswerEach}, q.Answer.Text)
+	return len(q.Suspects) == 0 || !q.proposed().IsZero() || !agrees
 }
 
 // noneOf returns the values for no row that the question has for a column. One of a key refers to a row in each row.

@@ -146,6 +146,8 @@ func TestComplete(t *testing.T) {
 		{"several parts", "questions:\n- {name: sender, text: whose?, columns: [mail.sender], answer: {by: kind, kinds: {0: characters}, orphans: drop}}\n", []string{
 			"mail.sender polymorphic 0=characters orphans drop decided",
 		}},
+		{"suspects before a question", "questions:\n- {columns: [mail.sender], suspects: [type differs], answer: yes}\n" +
+			"- {name: s, text: '?', columns: [mail.sender], proposed: characters, answer: guild}\n", []string{"mail.sender reference guild decided"}},
 		{"suspects", "questions:\n- {columns: [guild.name], suspects: [type differs], answer: yes}\n", []string{"guild.name plain decided"}},
 	}
 	for _, test := range tests {
@@ -272,6 +274,12 @@ func TestDecisionsErrors(t *testing.T) {
 		{"a table twice", "tables:\n  mail: {comment: a}\n  mail: {comment: b}\n", `line 6: "mail" is there twice`},
 		{"a column twice", "tables: {mail: {columns: {sender: {nullable: true}, sender: {nullable: false}}}}\n", `"sender" is there twice`},
 		{"suspects of unique keys", "questions:\n- {unique: {characters.name: }, suspects: [x], answer: }\n", "beside their names"},
+		{"two questions about a column", "questions:\n- {name: a, text: '?', columns: [mail.sender], proposed: characters, answer: yes}\n" +
+			"- {name: b, text: '?', columns: [mail.receiver, 'mail.s*'], proposed: each, answer: guild}\n", `line 6: "mail.sender" is in two questions`},
+		{"a question and an answer to suspects", "questions:\n- {name: a, text: '?', columns: [mail.sender], proposed: characters, answer: yes}\n" +
+			"- {columns: [mail.sender], suspects: [a list], answer: plain}\n", `line 6: "mail.sender" is in two questions`},
+		{"two questions about a unique key", "questions:\n- {unique: {characters.name: x}, proposed: keep, answer: yes}\n" +
+			"- {unique: {characters.name: x, 'guild(name, leader)': y}, answer: match}\n", `line 6: "characters.name" is in two questions`},
 		{"a question of nothing", "questions:\n- {name: g, text: '?'}\n", "neither columns nor a unique key"},
 	}
 	for _, test := range tests {

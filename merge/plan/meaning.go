@@ -254,7 +254,17 @@ const (
 // resolve returns what a column is by the claims, of which the first of a rank counts. Two of the same rank that disagree
 // are an error.
 func resolve(base state, claims []claim) (state, error) {
-	slices.SortStableFunc(claims, func(a, b claim) int { return a.rank - b.rank })
+	slices.SortStableFunc(claims, func(a, b claim) int {
+		switch {
+		case a.rank != b.rank:
+			return a.rank - b.rank
+		case a.agree == b.agree:
+			return 0
+		case a.agree: // of suspects, where a question says what it is
+			return 1
+		}
+		return -1
+	})
 	var last *claim
 	for i := range claims {
 		c := &claims[i]
