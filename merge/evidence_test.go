@@ -165,3 +165,27 @@ func TestKinds(t *testing.T) {
 		})
 	}
 }
+
+// What names a player by its name would not follow a player who is renamed: Inspect says so, and proposes no suffix if it is a
+// foreign key that does so.
+func TestSuffixAndNamesElsewhere(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	for _, test := range []struct{ foreign, rule, says string }{
+		{", FOREIGN KEY (player_name) REFERENCES players (name)", "fail", "no suffix: foreign keys tie ladder.player_name to name"},
+		{"", "suffix", "ladder.player_name of the same values would not follow a new name"},
+	} {
+		source := func(name, own string) merge.Source {
+			return newSource(t, server, name, "CREATE TABLE players (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE)",
+				"CREATE TABLE ladder (place INT NOT NULL PRIMARY KEY, player_name VARCHAR(20) NOT NULL, title_name VARCHAR(20)"+test.foreign+")",
+				"INSERT INTO players (name) VALUES ('Bob'), ('"+own+"'), ('"+own+"a')", "INSERT INTO ladder VALUES (1, '"+own+"', 'first'), (2, 'Bob', 'second')")
+		}
+		p, err := merge.Inspect(t.Context(), sqlsnow.MySQL, source("eu", "Ann"), source("us", "Cy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := findTable(t, p, "players").Unique[0]
+		if string(u.Rule) != test.rule || len(u.Suspects) != 2 || u.Suspects[1] != test.says {
+			t.Errorf("got the rule %s and suspects %q, want %s and %q", u.Rule, u.Suspects, test.rule, test.says)
+		}
+	}
+}

@@ -109,7 +109,33 @@ func (c *checker) unique(t *Table, u *Unique) {
 	case column.Role != RolePlain || column.Generated != "" || !slices.Contains(u.Columns, column.Name) ||
 		c.dialect != sqldialect.SQLite && sqltype.Of(c.dialect, column.Type).Kind != sqltype.Text:
 		c.fault(t.Name, column.Name, "%s: can't be renamed: it is no plain text of the key", name)
+	default:
+		if tied := c.plan.Tied(t, column.Name); len(tied) > 0 {
+			c.fault(t.Name, column.Name, "%s: can't be renamed: foreign keys tie %s to it, whose values would not follow: choose keep, match or fail", name, several(tied))
+		}
 	}
+}
+
+// Tied returns the columns, as "table.column", whose values foreign keys tie to those of a column, in either direction, but for
+// tables that are skipped.
+func (p *Plan) Tied(t *Table, column string) (names []string) {
+	for _, child := range p.Tables {
+		for _, k := range child.ForeignKeys {
+			parent := p.Table(k.Table)
+			if child.Skip || parent == nil || parent.Skip || len(k.Columns) != len(k.Refers) {
+				continue
+			}
+			for i, refers := range k.Refers {
+				switch {
+				case parent == t && refers == column:
+					names = append(names, child.Name+"."+k.Columns[i])
+				case child == t && k.Columns[i] == column:
+					names = append(names, parent.Name+"."+refers)
+				}
+			}
+		}
+	}
+	return names
 }
 
 // RenameColumn returns the column that RuleSuffix changes, or nil.

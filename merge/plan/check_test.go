@@ -55,6 +55,17 @@ func TestCheck(t *testing.T) {
 	}
 	table := func(p *plan.Plan) *plan.Table { return p.Tables[0] }
 	column := func(p *plan.Plan, n int) *plan.Column { return p.Tables[0].Columns[n] }
+	byName := func(p *plan.Plan, child, parent int) { // a foreign key by names
+		p.Tables[1].Columns = append(p.Tables[1].Columns, &plan.Column{Name: "nick", Type: "varchar(20)", Role: plan.RolePlain})
+		names := [2][]string{{"name"}, {"nick"}}
+		p.Tables[child].ForeignKeys = append(p.Tables[child].ForeignKeys, &plan.ForeignKey{Columns: names[child], Table: p.Tables[parent].Name, Refers: names[parent]})
+	}
+	skipped := goodPlan()
+	byName(skipped, 1, 0)
+	skipped.Tables[1].Skip = true
+	if err := skipped.Check(); err != nil {
+		t.Errorf("a foreign key of a table that is skipped: %v", err)
+	}
 	for _, test := range []broken{
 		{"version", func(p *plan.Plan) { p.Version = 2 }, "", "", "version 2"},
 		{"dialect", func(p *plan.Plan) { p.Dialect = "Oracle" }, "", "", `dialect "Oracle"`},
@@ -123,6 +134,8 @@ func TestCheck(t *testing.T) {
 		{"rule", func(p *plan.Plan) { table(p).Unique[0].Rule = "maybe" }, "players", "", `rule "maybe"`},
 		{"suffix of a number", func(p *plan.Plan) { table(p).Unique[0].Rule = plan.RuleSuffix }, "players", "", "that is a text"},
 		{"suffix elsewhere", func(p *plan.Plan) { table(p).Unique[1].Rename = "kind" }, "players", "kind", "can't be renamed"},
+		{"suffix of what a foreign key refers to", func(p *plan.Plan) { byName(p, 1, 0) }, "players", "name", "tie scores.nick to it"},
+		{"suffix of what has a foreign key", func(p *plan.Plan) { byName(p, 0, 1) }, "players", "name", "tie scores.nick to it"},
 		{"prefers nobody", func(p *plan.Plan) { table(p).Unique[0].Prefer = []string{"x"} }, "players", "", `"x", which is no source`},
 		{"prefers two", func(p *plan.Plan) {
 			table(p).Unique[0].Rule, table(p).Unique[1].Rule = plan.RuleKeep, plan.RuleKeep

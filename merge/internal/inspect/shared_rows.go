@@ -166,9 +166,17 @@ func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, 
 		u.Rule = plan.RuleMatch
 		u.Suspects = append(u.Suspects, "a dictionary? "+evidence+": so rows with equal values become one")
 	case !dictionary:
-		if text != nil {
-			u.Rule = plan.RuleSuffix
-		}
 		u.Suspects = append(u.Suspects, "clashes: "+evidence)
+		if text == nil {
+			return
+		}
+		if tied := f.plan.Tied(t, text.Name); len(tied) > 0 {
+			u.Suspects = append(u.Suspects, fmt.Sprintf("no suffix: foreign keys tie %s to %s", list(tied, 3), text.Name))
+			return
+		}
+		u.Rule = plan.RuleSuffix
+		if names := f.followers(ctx, t, text); len(names) > 0 {
+			u.Suspects = append(u.Suspects, fmt.Sprintf("%s of the same values would not follow a new %s", list(names, 3), text.Name))
+		}
 	}
 }
