@@ -5,6 +5,7 @@ package merge_test
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -259,6 +260,35 @@ func TestPathToNothingInOneSource(t *testing.T) {
 	for _, got := range [][]report.Open{forecast.Open, found.Open} {
 		if len(got) != 1 || got[0].Source != "s2" || got[0].Column != "doc" || !strings.Contains(got[0].Reason, `"$.boss"`) {
 			t.Errorf("got %q open, want the path $.boss in source s2", got)
+		}
+	}
+}
+
+// A plain column that nobody has decided on is told of if its name or its values say that it has ids, also several of them.
+func TestUndecidedColumns(t *testing.T) {
+	f := newFixture(t, "", []string{"CREATE TABLE players (id INT AUTO_INCREMENT PRIMARY KEY, friend_ids TEXT, doc JSON, uuid CHAR(36), empty_id INT)"},
+		[]string{`INSERT INTO players SELECT seq, '3 5 9', CONCAT('{"by": {"who": ', seq, '}}'), UUID(), NULL FROM seq_1_to_40`})
+	for _, name := range []string{"friend_ids", "doc", "uuid", "empty_id"} {
+		c := f.column("players", name)
+		c.Role, c.Refers, c.Suspects, c.Decided = plan.RolePlain, nil, nil, false
+	}
+	f.plan.Questions = nil
+	f.tables()
+	forecast, err := f.merge().DryRun(f.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := f.merge().Run(f.Context())
+	if !errors.As(err, new(*report.OpenError)) {
+		t.Fatalf("got %v, want an *OpenError", err)
+	}
+	for _, open := range [][]report.Open{forecast.Open, found.Open} {
+		var got []string
+		for _, o := range open {
+			got = append(got, o.Column+" "+string(o.Kind))
+		}
+		if want := []string{"friend_ids undecided", "doc undecided"}; !slices.Equal(got, want) {
+			t.Errorf("got %q open, want %q", got, want)
 		}
 	}
 }

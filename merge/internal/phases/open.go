@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/inspect"
@@ -57,14 +60,14 @@ func (j *Job) emptyPaths(found *Findings) (open []report.Open) {
 // SampledRows is how many rows of those that are looked at together are looked at for samples.
 const SampledRows = 50
 
-// SampleRows keeps in findings values of plain columns that nobody has decided on.
+// SampleRows keeps in findings what [sampleOf] says of values of plain columns that nobody has decided on.
 func (j *Job) SampleRows(p *Findings, t *ledger.SourceTable, rows [][]any) {
 	for n, c := range t.Columns {
 		if !j.Undecided(t.Table, c) {
 			continue
 		}
 		for _, row := range rows[:min(len(rows), SampledRows)] {
-			if id, ok := sqlvalue.ID(row[n]); ok && id > 0 {
+			if id, ok := sampleOf(row[n]); ok {
 				p.sample(c, id)
 			}
 		}
@@ -73,7 +76,40 @@ func (j *Job) SampleRows(p *Findings, t *ledger.SourceTable, rows [][]any) {
 
 // Undecided reports whether a column is plain, and nobody has decided so.
 func (j *Job) Undecided(t *plan.Table, c *plan.Column) bool {
-	return c.Role == plan.RolePlain && !c.Decided && j.Plan.Question(t.Name+"."+c.Name) == nil && sqltype.Of(j.Engine.Kind, c.Type).Kind <= sqltype.Text
+	return c.Role == plan.RolePlain && !c.Decided && j.Plan.Question(t.Name+"."+c.Name) == nil && sqltype.Of(j.Engine.Kind, c.Type).Kind != sqltype.Time
+}
+
+var (
+	listed = regexp.MustCompile(`^[\[({" ]*([0-9]{1,19})(?:[", ;|#]+[0-9]{1,19})*[\])}", ;|#]*$`)
+	inJSON = regexp.MustCompile(`[:\[,]\s*"?([1-9][0-9]{0,18})"?\s*[,\]}]`)
+	opaque = regexp.MustCompile(`^[0-9A-Za-z+/=_-]{20,}$`) // UUIDs, hashes, tokens
+)
+
+// longestSample is how much of a value is looked at, in bytes.
+const longestSample = 4096
+
+// sampleOf returns the first positive integer of a value that is one, or a list or JSON of some. It returns 0 for another value
+// that may have ids in it, and false for one that has none.
+func sampleOf(v any) (id int64, may bool) {
+	if id, ok := sqlvalue.ID(v); ok {
+		return max(id, 0), true
+	}
+	text := sqlvalue.Text(v)
+	if _, ok := v.([]byte); ok && !utf8.ValidString(text) {
+		return 0, !slices.Contains([]int{16, 20, 32, 64}, len(text)) // UUIDs and hashes
+	}
+	text = strings.TrimSpace(text[:min(len(text), longestSample)])
+	first := listed.FindStringSubmatch(text)
+	if first == nil && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) {
+		first = inJSON.FindStringSubmatch(text)
+	}
+	if first != nil {
+		if id, ok := sqlvalue.ParseID(first[1]); ok {
+			return id, true
+		}
+		return 0, true
+	}
+	return 0, strings.ContainsAny(text, "0123456789") && !(opaque.MatchString(text) && strings.ContainsFunc(text, unicode.IsLetter))
 }
 
 // fewestSamples is how many values it takes to say anything of them.
@@ -96,6 +132,9 @@ func (j *Job) leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.Sourc
 		values := slices.Sorted(maps.Keys(found.samples[c]))
 		if len(values) == 0 {
 			continue
+		}
+		if values[0] == 0 { // is no id
+			values = values[1:]
 		}
 		reasons, err := j.idsOf(ctx, conns, t, parents, values)
 		if err != nil {
@@ -129,7 +168,7 @@ func (j *Job) idsOf(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTab
 			return nil, err
 		}
 		if n == len(values) && values[n-1] >= most/2 {
-			reasons = append(reasons, fmt.Sprintf("all of %d values are ids of table %q", n, parent.Name))
+			reasons = append(reasons, fmt.Sprintf("all of %d sampled numbers are ids of table %q", n, parent.Name))
 		}
 	}
 	return reasons, nil

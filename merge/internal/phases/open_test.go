@@ -39,3 +39,36 @@ func TestEmptyPaths(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestSampleOf(t *testing.T) {
+	for _, test := range []struct {
+		v    any
+		id   int64
+		none bool // it has no ids
+	}{
+		{v: nil, none: true},
+		{v: int64(7), id: 7},
+		{v: int64(-1)},
+		{v: "0"},
+		{v: "7", id: 7},
+		{v: "3 5 9", id: 3},
+		{v: []byte("[3, 5]"), id: 3},
+		{v: "{3,5}", id: 3},
+		{v: `["3"]`, id: 3},
+		{v: `{"hp": 1.5, "owner_id": 5}`, id: 5},
+		{v: `{"hp": 1.5, "by": {"owner": "5"}}`, id: 5},
+		{v: "{}", none: true},
+		{v: "player:7"},
+		{v: "007;8"},
+		{v: "", none: true},
+		{v: "Bob", none: true},
+		{v: "7f3c2a10-9d1e-4b6f-8a55-0c1d2e3f4a5b", none: true},
+		{v: "12345678901234567890123"},
+		{v: []byte{0xff, 0, 0, 0, 0, 0, 0, 7}},
+		{v: []byte("\xff123456789abcdef"), none: true},
+	} {
+		if id, may := sampleOf(test.v); id != test.id || may == test.none {
+			t.Errorf("%v: got %d, %v; want %d, %v", test.v, id, may, test.id, !test.none)
+		}
+	}
+}
