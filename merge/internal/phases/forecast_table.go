@@ -337,6 +337,10 @@ func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
 		if n := rekey.TextLength(d, c, text); s.Length > 0 && n > s.Length {
 			return fmt.Sprintf("%d characters, and %s takes %d", n, c.Type, s.Length)
 		}
+	case sqltype.Bytes:
+		if s.Length > 0 && len(text) > s.Length {
+			return fmt.Sprintf("%d bytes, and %s takes %d", len(text), c.Type, s.Length)
+		}
 	}
 	if whole, scale, ok := decimalOf(c.Type); ok && !fitsDecimal(text, whole, scale) {
 		return sqlvalue.Sample(v) + " is not in the range of " + c.Type
