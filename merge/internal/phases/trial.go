@@ -51,7 +51,7 @@ func (d *dryRun) reason(t *plan.Table, target *catalog.Table, sources map[string
 	}
 	for _, u := range slices.Concat(t.Unique, []*plan.Unique{{Columns: t.PrimaryKey}}) {
 		for _, name := range u.Columns {
-			if c := t.Column(name); c != nil && c.Role == plan.RolePacked {
+			if c := t.Column(name); c != nil && (c.Role == plan.RolePacked || c.Role == plan.RoleList || c.Role == plan.RoleJSON) {
 				return "the ids in column " + name + " are part of a unique key"
 			}
 		}
