@@ -88,8 +88,15 @@ func (p *preflight) structure(t *plan.Table, found *catalog.Table) (errs []error
 			fault(is.Name, "computes it, and the plan has values for it: make it plain there, or name it in the table's without")
 		case !written && is.Generated == "" && c != nil:
 			fault(is.Name, "does not compute it, and the plan says that it is generated")
-		case !written && is.Generated == "" && !is.Nullable && is.Default == nil && !slices.Contains(found.Numbered, is.Name):
+		case is.Generated != "" || is.Nullable || is.Default != nil || slices.Contains(found.Numbered, is.Name):
+		case !written:
 			fault(is.Name, "wants a value for it, and the plan has none: make it nullable there, or give it a default")
+		default:
+			for _, source := range p.Plan.SourcesOf(t) {
+				if !c.In(source) {
+					fault(is.Name, "wants a value for it, and source %q has none: make it nullable there, or give it a default", source)
+				}
+			}
 		}
 	}
 	for _, k := range found.ForeignKeys {
