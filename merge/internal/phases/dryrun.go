@@ -69,11 +69,12 @@ func (d *dryRun) prepare(ctx context.Context) (err error) {
 			err = errors.Join(err, c.Close())
 		}
 	}()
-	// Where there is no ledger, there was no run.
-	if r, err := ledger.Of(c.Target).Load(ctx, d.ID, d.Plan); err == nil && r != nil && r.Phase != ledger.PhaseMint {
+	d.before = d.newPreflight(c)
+	if r, _, err := d.before.run(ctx); err != nil {
+		return err
+	} else if r != nil && r.Phase != ledger.PhaseMint {
 		return errBegun
 	}
-	d.before = d.newPreflight(c)
 	if err := d.before.check(ctx); err != nil {
 		return err
 	}

@@ -223,13 +223,23 @@ func (p *preflight) running(ctx context.Context) (open []report.Open, err error)
 	return open, nil
 }
 
+// run reads the run of the plan, which is nil if there is none, and reports whether the target has a ledger.
+func (p *preflight) run(ctx context.Context) (r *ledger.Run, made bool, err error) {
+	r, err = ledger.Of(p.conns.Target).Load(ctx, p.ID, p.Plan)
+	if err != nil && p.Engine.IsMissing(err) {
+		return nil, false, nil
+	}
+	return r, err == nil, err
+}
+
 // ledger returns an error if the ledger could not be made in the target, or not be written.
 func (p *preflight) ledger(ctx context.Context) error {
-	const name = "snow_merge_lease"
-	var err error
-	switch _, missing := ledger.Of(p.conns.Target).Load(ctx, p.ID, p.Plan); {
-	case missing == nil:
-		err = p.try(ctx, "UPDATE "+name+" SET id = id WHERE 1 = 0")
+	_, made, err := p.run(ctx)
+	switch {
+	case err != nil:
+		return err
+	case made:
+		err = p.try(ctx, "UPDATE snow_merge_lease SET id = id WHERE 1 = 0")
 	case p.Engine.Kind == sqlsnow.MySQL: // a statement that makes a table can't be undone, but preparing it asks for the right to
 		var s interface{ Close() error }
 		if s, err = p.conns.Target.PrepareContext(ctx, "CREATE TABLE snow_merge_lease_tried (id INT)"); err == nil {
@@ -264,17 +274,16 @@ func (p *preflight) measurable(ctx context.Context) error {
 func (p *preflight) holders(ctx context.Context) (map[string]string, error) {
 	l := ledger.Of(p.conns.Target)
 	all := map[string]string{}
-	r, missing := l.Load(ctx, p.ID, p.Plan)
-	if r != nil {
-		return all, nil // it has its numbers
+	r, made, err := p.run(ctx)
+	if err != nil || r != nil {
+		return all, err // a run has its numbers
 	}
 	for _, source := range p.Plan.Sources {
 		if p.rekeyed(source) == 0 {
 			continue
 		}
 		holder := "merge " + source + " #1" // of a target without a ledger: nobody has this name
-		if missing == nil {
-			var err error
+		if made {
 			if holder, err = l.Holder(ctx, source); err != nil {
 				return nil, err
 			}

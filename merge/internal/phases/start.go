@@ -45,14 +45,17 @@ func (w *writing) holders(ctx context.Context) (all []string, err error) {
 	if err := p.check(ctx); err != nil {
 		return nil, err
 	}
-	l := ledger.Of(c.Target)
-	if r, err := l.Load(ctx, w.ID, w.Plan); err != nil || r == nil || r.State != ledger.StateCopied {
+	r, _, err := p.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil || r.State != ledger.StateCopied {
 		stops, err := p.stops(ctx)
 		if err = errors.Join(err, errors.Join(stops...)); err != nil {
 			return nil, err
 		}
 	}
-	if err := l.Make(ctx); err != nil {
+	if err := ledger.Of(c.Target).Make(ctx); err != nil {
 		return nil, err
 	}
 	holders, err := p.holders(ctx)
