@@ -232,9 +232,21 @@ func (p *preflight) run(ctx context.Context) (r *ledger.Run, made bool, err erro
 	return r, err == nil, err
 }
 
-// ledger returns an error if the ledger could not be made in the target, or not be written.
+// others returns an error if runs of other plans are in the way of one of this plan, which is nil if it would be new.
+func (p *preflight) others(ctx context.Context, r *ledger.Run) error {
+	l := ledger.Of(p.conns.Target)
+	if _, err := l.Abandoned(ctx, p.ID); err != nil || r != nil {
+		return err
+	}
+	return l.CheckMerged(ctx, p.Plan)
+}
+
+// ledger returns an error if the ledger could not be made in the target, or not be written, or has a run that is in the way.
 func (p *preflight) ledger(ctx context.Context) error {
-	_, made, err := p.run(ctx)
+	r, made, err := p.run(ctx)
+	if err == nil && made {
+		err = p.others(ctx, r)
+	}
 	switch {
 	case err != nil:
 		return err
