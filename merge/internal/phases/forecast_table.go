@@ -44,10 +44,17 @@ type tableForecast struct {
 	now     time.Time
 	latest  time.Time
 	found   report.DateForecast
-	trial   *trial       // nil if the table needs none
-	copies  *copiesTrial // of rows without a key; nil before the first
-	unfit   []bool       // which of the rows that are looked at have values that do not fit
+	trial   *trial        // nil if the table needs none
+	copies  *copiesTrial  // of rows without a key; nil before the first
+	unfit   []bool        // which of the rows that are looked at have values that do not fit
+	gone    map[gone]bool // what the rows that are looked at refer to, and is no row
 	samples *Findings
+}
+
+// A gone is an id of no row, in the column at an index.
+type gone struct {
+	at, ref int
+	text    string
 }
 
 func (f *tableForecast) begin(ctx context.Context) error {
@@ -182,7 +189,7 @@ func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
 // references looks for references to no row, and returns which rows are
 // dropped for one.
 func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bool, err error) {
-	lost = make([]bool, len(rows))
+	lost, f.gone = make([]bool, len(rows)), map[gone]bool{}
 	for _, column := range f.columns {
 		parents := make([]*plan.Table, len(column.Parents)) // nil where the source does not have it
 		for i, parent := range column.Parents {
@@ -203,6 +210,7 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			if !h.Missing {
 				continue
 			}
+			f.gone[gone{column.At, h.Ref, h.Text}] = true
 			key := f.of.Describe(rows[h.Row])
 			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.Text))
 			switch c.Orphans {
@@ -269,7 +277,8 @@ func (f *tableForecast) refuse(values []any, column string, reason error) {
 	f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: rekey.ColumnError(column, reason)})
 }
 
-// longest returns a value with ids of the most digits in the place of those that are new. It is an error if such an id has no
+// longest returns a value with ids of the most digits in the place of those that are new, and without those of no row where
+// they become NULL. It is an error if such an id has no
 // room in a packed value, or one of the fewest digits would not be found there again. What is no value of the column's format
 // is told of with its references.
 func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, err error) {
@@ -277,6 +286,9 @@ func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, er
 	with := func(first, step int64) func(int, string) (string, bool) {
 		given := map[string]string{} // names must differ where ids do
 		return func(ref int, text string) (string, bool) {
+			if column.Column.Orphans == plan.OrphansNull && f.gone[gone{column.At, ref, text}] {
+				return "", false
+			}
 			parent := column.Parents[ref]
 			merged := column.Column.Role == plan.RolePacked && parent != nil && parent.Table.Merges() && len(parent.Table.NewIDs) > 0 // into a row with a new id
 			if parent == nil || !parent.Rekeys && !merged {

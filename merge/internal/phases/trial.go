@@ -323,7 +323,7 @@ func (x *trial) standIn(f *tableForecast, values []any, v rekey.Verdict) []any {
 	for _, column := range f.columns {
 		v, lost, err := column.Edit(&rekey.Row{Key: f.of.RowKey(values), Old: values}, func(ref int, text string) (string, bool) {
 			parent := column.Parents[ref]
-			if parent == nil {
+			if parent == nil || f.gone[gone{column.At, ref, text}] {
 				return "", false
 			}
 			if id, ok := sqlvalue.ParseID(text); ok && parent.Rekeys {
