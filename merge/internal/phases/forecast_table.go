@@ -7,17 +7,14 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
-	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
-	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // A dryRun goes through the tables of the sources.
@@ -57,7 +54,8 @@ type gone struct {
 	text    string
 }
 
-func (f *tableForecast) begin(ctx context.Context) error {
+// refer prepares for a look at references.
+func (f *tableForecast) refer(ctx context.Context) error {
 	s := f.of
 	source, err := f.conns.Source(ctx, s.Source)
 	if err != nil {
@@ -71,14 +69,26 @@ func (f *tableForecast) begin(ctx context.Context) error {
 		}
 	}
 	for at, c := range s.Columns {
-		f.into = append(f.into, f.inTarget(s.Table, c))
-		if c.HoldsReferences() {
-			column, err := rekey.NewIDColumn(f.Codecs, tables, s, at)
-			if err != nil {
-				return err
-			}
-			f.columns = append(f.columns, column)
+		if !c.HoldsReferences() {
+			continue
 		}
+		column, err := rekey.NewIDColumn(f.Codecs, tables, s, at)
+		if err != nil {
+			return err
+		}
+		f.columns = append(f.columns, column)
+	}
+	return nil
+}
+
+func (f *tableForecast) begin(ctx context.Context) error {
+	err := f.refer(ctx)
+	if err != nil {
+		return err
+	}
+	s := f.of
+	for _, c := range s.Columns {
+		f.into = append(f.into, f.inTarget(s.Table, c))
 	}
 	if s.Rekeys && s.Table.Created != "" {
 		f.now = time.Now()
@@ -191,14 +201,8 @@ func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
 func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bool, err error) {
 	lost, f.gone = make([]bool, len(rows)), map[gone]bool{}
 	for _, column := range f.columns {
-		parents := make([]*plan.Table, len(column.Parents)) // nil where the source does not have it
-		for i, parent := range column.Parents {
-			if parent != nil {
-				parents[i] = parent.Table
-			}
-		}
 		c := column.Column
-		all, bad, err := f.source.References(ctx, column, rows, parents)
+		orphans, bad, err := f.orphans(ctx, column, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -206,10 +210,7 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+err.Row+": "+err.Err.Error())
 			f.forecast.AddProblem(err)
 		}
-		for _, h := range all {
-			if !h.Missing {
-				continue
-			}
+		for _, h := range orphans {
 			f.gone[gone{column.At, h.Ref, h.Text}] = true
 			key := f.of.Describe(rows[h.Row])
 			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.Text))
@@ -222,6 +223,24 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 		}
 	}
 	return lost, nil
+}
+
+// orphans returns the references in one column to rows that do not exist, or that are dropped. bad are the values in which
+// there is no id.
+func (f *tableForecast) orphans(ctx context.Context, column *rekey.IDColumn, rows [][]any) (orphans []rekey.Held, bad []*report.RowError, err error) {
+	parents := make([]*plan.Table, len(column.Parents)) // nil where the source does not have it
+	for i, parent := range column.Parents {
+		if parent != nil {
+			parents[i] = parent.Table
+		}
+	}
+	all, bad, err := f.source.References(ctx, column, rows, parents)
+	for _, h := range all {
+		if h.Missing || f.merged.IsDropped(f.of.Source, parents[h.Ref], h.ID) {
+			orphans = append(orphans, h)
+		}
+	}
+	return orphans, bad, err
 }
 
 // date looks at what dates a new id.
@@ -316,68 +335,4 @@ func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, er
 		err = errors.Unwrap(at.Err) // the row and the column are named by the caller
 	}
 	return v, err
-}
-
-// misfit says why a column of the target does not take a value, or "".
-func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
-	if v == nil {
-		if !c.Nullable {
-			return "NULL"
-		}
-		return ""
-	}
-	if d == sqlsnow.SQLite {
-		return "" // takes anything
-	}
-	text := sqlvalue.Text(v)
-	s := sqltype.Of(d, c.Type)
-	switch s.Kind {
-	case sqltype.Integer:
-		n, err := strconv.ParseInt(text, 10, 64)
-		if s.Unsigned {
-			var u uint64
-			if u, err = strconv.ParseUint(text, 10, 64); err == nil && s.Bits < 64 && u >= 1<<s.Bits {
-				err = strconv.ErrRange
-			}
-		} else if err == nil && s.Bits < 64 && (n >= 1<<(s.Bits-1) || n < -1<<(s.Bits-1)) {
-			err = strconv.ErrRange
-		}
-		if err != nil {
-			return sqlvalue.Sample(v) + " is not in the range of " + c.Type
-		}
-	case sqltype.Text:
-		if n := rekey.TextLength(d, c, text); s.Length > 0 && n > s.Length {
-			return fmt.Sprintf("%d characters, and %s takes %d", n, c.Type, s.Length)
-		}
-	case sqltype.Bytes:
-		if s.Length > 0 && len(text) > s.Length {
-			return fmt.Sprintf("%d bytes, and %s takes %d", len(text), c.Type, s.Length)
-		}
-	}
-	if whole, scale, ok := decimalOf(c.Type); ok && !fitsDecimal(text, whole, scale) {
-		return sqlvalue.Sample(v) + " is not in the range of " + c.Type
-	}
-	if strings.HasPrefix(strings.ToLower(c.Type), "enum(") && !strings.Contains(c.Type, "'"+strings.ReplaceAll(text, "'", "''")+"'") {
-		return sqlvalue.Sample(v) + " is none of " + c.Type
-	}
-	return ""
-}
-
-// decimalOf returns how many digits a decimal has before and after the point.
-func decimalOf(typ string) (whole, scale int, ok bool) {
-	name, rest, found := strings.Cut(strings.ToLower(typ), "(")
-	if name = strings.TrimSpace(name); !found || name != "decimal" && name != "numeric" && name != "dec" {
-		return 0, 0, false
-	}
-	rest, _, _ = strings.Cut(rest, ")")
-	precision, digits, _ := strings.Cut(rest, ",")
-	p, err := strconv.Atoi(strings.TrimSpace(precision))
-	scale, _ = strconv.Atoi(strings.TrimSpace(digits))
-	return p - scale, scale, err == nil
-}
-
-func fitsDecimal(text string, whole, scale int) bool {
-	before, after, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
-	before, after = strings.TrimLeft(before, "0"), strings.TrimRight(after, "0")
-	return len(before) <= whole && len(after) <= scale
 }

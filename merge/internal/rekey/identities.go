@@ -114,6 +114,11 @@ func (r *RememberedIdentities) Drop(source string, t *plan.Table, id int64) {
 	r.dropped[sourceRow{source, t.Name, id}] = true
 }
 
+// IsDropped reports whether a row would not be copied.
+func (r *RememberedIdentities) IsDropped(source string, t *plan.Table, id int64) bool {
+	return r.dropped[sourceRow{source, t.Name, id}]
+}
+
 // Add remembers that a row would be merged into another one.
 func (r *RememberedIdentities) Add(source string, t *plan.Table, id int64, into Ident) {
 	r.winners[sourceRow{source, t.Name, id}] = into
