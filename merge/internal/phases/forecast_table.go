@@ -36,6 +36,7 @@ type tableForecast struct {
 	row     *report.TableForecast
 	columns []*rekey.IDColumn
 	into    []*plan.Column // for each of the table's the column of the target that it must fit
+	keys    []*foreignKey
 	source  *rekey.Checker
 	dates   *rekey.Dates // nil if no ids are made, or none are dated
 	now     time.Time
@@ -90,6 +91,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	for _, c := range s.Columns {
 		f.into = append(f.into, f.inTarget(s.Table, c))
 	}
+	f.keys = f.foreignKeys()
 	if s.Rekeys && s.Table.Created != "" {
 		f.now = time.Now()
 		f.found = report.DateForecast{Table: s.Table.Name, Source: s.Source, Column: s.Table.Created}
@@ -172,6 +174,9 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 			f.date(values)
 		}
 		f.unfit[i] = !f.fits(values)
+	}
+	if err := f.foreign(ctx, alive, verdicts); err != nil {
+		return err
 	}
 	if f.trial != nil {
 		return f.trial.rows(ctx, f, alive, verdicts)
