@@ -101,9 +101,15 @@ func (p *preflight) structure(t *plan.Table, found *catalog.Table) (errs []error
 	}
 	for _, k := range found.ForeignKeys {
 		known := slices.ContainsFunc(t.ForeignKeys, func(o *plan.ForeignKey) bool {
-			return strings.EqualFold(o.Table, k.Table) && slices.EqualFunc(o.Columns, k.Columns, strings.EqualFold)
+			return strings.EqualFold(o.Table, k.Table) && slices.EqualFunc(o.Columns, k.Columns, strings.EqualFold) && slices.EqualFunc(o.Refers, k.Refers, strings.EqualFold)
 		})
-		if parent := p.Plan.Table(k.Table); !known && !p.Unchecked && (parent == nil || parent.Skip || !p.parentsFirst(t, parent)) {
+		null := slices.ContainsFunc(k.Columns, func(name string) bool { // it is checked of no row
+			return columnOf(t, name) == nil && columnOf(found.Table, name).Default == nil
+		})
+		if known || null || p.Unchecked {
+			continue
+		}
+		if of := p.foreignKey(t, k); of == nil || of.parent.Skip || !p.parentsFirst(t, of.parent) {
 			fault(k.Columns[0], "has a foreign key to %q there that the plan does not have: drop it until the merge is verified", k.Table)
 		}
 	}
