@@ -37,6 +37,7 @@ type tableForecast struct {
 	columns []*rekey.IDColumn
 	into    []*plan.Column // for each of the table's the column of the target that it must fit
 	keys    []*foreignKey
+	highest map[*ledger.SourceTable]int64 // see highestOf
 	source  *rekey.Checker
 	dates   *rekey.Dates // nil if no ids are made, or none are dated
 	now     time.Time
@@ -88,16 +89,57 @@ func (f *tableForecast) begin(ctx context.Context) error {
 		return err
 	}
 	s := f.of
+	f.highest = map[*ledger.SourceTable]int64{}
 	for _, c := range s.Columns {
 		f.into = append(f.into, f.inTarget(s.Table, c))
 	}
 	f.keys = f.foreignKeys()
+	for _, column := range f.columns {
+		for _, parent := range column.Parents {
+			if f.highest[parent], err = f.highestOf(ctx, parent); err != nil {
+				return err
+			}
+		}
+	}
 	if s.Rekeys && s.Table.Created != "" {
 		f.now = time.Now()
 		f.found = report.DateForecast{Table: s.Table.Name, Source: s.Source, Column: s.Table.Created}
 		f.dates, err = rekey.NewDates(f.Engine.Kind, s)
 	}
 	return err
+}
+
+// highestOf returns the highest id that may take the place of one of a row, or 0 if none does: rows may be merged into others.
+func (d *dryRun) highestOf(ctx context.Context, t *ledger.SourceTable) (highest int64, err error) {
+	switch {
+	case t == nil || !t.Rekeys && !t.Table.Merges():
+		return 0, nil
+	case len(t.Table.NewIDs) > 0:
+		return math.MaxInt64, nil
+	}
+	look := func(s *chunk.Session) error {
+		_, most, err := (&rekey.Checker{Engine: s.Engine, Q: s}).Count(ctx, t.Table, nil)
+		highest = max(highest, most)
+		return err
+	}
+	if tableOf(d.before.target, t.Table.Name) != nil {
+		if err := look(d.conns.Target); err != nil {
+			return 0, err
+		}
+	}
+	for _, source := range d.Plan.SourcesOf(t.Table) {
+		if source == t.Source {
+			continue
+		}
+		s, err := d.conns.Source(ctx, source)
+		if err == nil {
+			err = look(s)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return highest, nil
 }
 
 // inTarget returns a column as the target has it or, if it is missing there, as Schema makes it.
@@ -307,20 +349,24 @@ func (f *tableForecast) refuse(values []any, column string, reason error) {
 // is told of with its references.
 func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, err error) {
 	row := &rekey.Row{Key: f.of.RowKey(values), Old: values}
-	with := func(first, step int64) func(int, string) (string, bool) {
+	with := func(most bool) func(int, string) (string, bool) {
 		given := map[string]string{} // names must differ where ids do
 		return func(ref int, text string) (string, bool) {
 			if column.Column.Orphans == plan.OrphansNull && f.gone[gone{column.At, ref, text}] {
 				return "", false
 			}
 			parent := column.Parents[ref]
-			merged := column.Column.Role == plan.RolePacked && parent != nil && parent.Table.Merges() && len(parent.Table.NewIDs) > 0 // into a row with a new id
-			if parent == nil || !parent.Rekeys && !merged {
+			highest := f.highest[parent]
+			if id, _ := sqlvalue.ParseID(text); highest == 0 || most && id >= highest && !parent.Rekeys {
 				return text, true
 			}
 			key := parent.Table.Name + " " + text
 			if given[key] == "" {
-				given[key] = strconv.FormatInt(first+step*int64(len(given)), 10)
+				id := 1 + int64(len(given))
+				if most {
+					id = highest + 1 - id
+				}
+				given[key] = strconv.FormatInt(id, 10)
 			}
 			return given[key], true
 		}
@@ -330,10 +376,10 @@ func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, er
 		return values[column.At], nil
 	}
 	if column.Column.Role == plan.RolePacked {
-		_, _, err = column.Edit(row, with(1, 1))
+		_, _, err = column.Edit(row, with(false))
 	}
 	if err == nil {
-		v, _, err = column.Edit(row, with(math.MaxInt64, -1))
+		v, _, err = column.Edit(row, with(true))
 	}
 	var at *report.RowError
 	if errors.As(err, &at) {
