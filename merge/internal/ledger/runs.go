@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/shardsnow/snow"
@@ -191,6 +192,21 @@ func (l Ledger) Abandoned(ctx context.Context, run string) (others []string, err
 		return err
 	})
 	return others, err
+}
+
+// CheckMerged returns [report.ErrMerged] if a run has copied, or begun to copy, a table of a source that the plan merges too.
+func (l Ledger) CheckMerged(ctx context.Context, p *plan.Plan) error {
+	return l.Query(ctx, `SELECT tables.source, tables.tbl FROM snow_merge_source_tables AS tables
+		JOIN snow_merge_runs AS runs ON runs.run = tables.run WHERE runs.phase <> ? ORDER BY tables.source_table`, []any{PhaseMint}, func(rows *sql.Rows) error {
+		var source, name string
+		if err := rows.Scan(&source, &name); err != nil {
+			return err
+		}
+		if t := p.Table(name); t != nil && !t.Skip && slices.Contains(p.SourcesOf(t), source) {
+			return fmt.Errorf("%w: source %q, table %q", report.ErrMerged, source, name)
+		}
+		return nil
+	})
 }
 
 // Forgetting are the statements that forget a run, one transaction each.

@@ -30,6 +30,9 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	d.before.conns = d.conns
 	d.conflicts = rekey.NewConflicts(j.Plan, d.conns, d.merged)
 	j.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
+	if err := d.drop(ctx); err != nil {
+		return nil, err
+	}
 	for _, t := range j.Order {
 		before, err := d.count(ctx, t)
 		if err != nil {
@@ -69,11 +72,12 @@ func (d *dryRun) prepare(ctx context.Context) (err error) {
 			err = errors.Join(err, c.Close())
 		}
 	}()
-	// Where there is no ledger, there was no run.
-	if r, err := ledger.Of(c.Target).Load(ctx, d.ID, d.Plan); err == nil && r != nil && r.Phase != ledger.PhaseMint {
+	d.before = d.newPreflight(c)
+	if r, _, err := d.before.run(ctx); err != nil {
+		return err
+	} else if r != nil && r.Phase != ledger.PhaseMint {
 		return errBegun
 	}
-	d.before = d.newPreflight(c)
 	if err := d.before.check(ctx); err != nil {
 		return err
 	}
@@ -127,6 +131,23 @@ func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64,
 	}
 	progress := d.progress(phaseDryRun, t, 0, -1)
 	progress.begin()
+	err := d.read(ctx, t, func(rows [][]any) error {
+		start := time.Now()
+		if err := f.look(ctx, rows); err != nil {
+			return err
+		}
+		progress.Chunk(len(rows), time.Since(start))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	progress.end()
+	return f.end(ctx)
+}
+
+// read calls look with the rows of a table of a source, some at a time.
+func (d *dryRun) read(ctx context.Context, t *ledger.SourceTable, look func(rows [][]any) error) error {
 	pace := d.PaceOf(t)
 	var after []any
 	for {
@@ -138,16 +159,48 @@ func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64,
 		if err != nil {
 			return err
 		}
-		if err := f.look(ctx, rows); err != nil {
+		if err := look(rows); err != nil {
 			return err
 		}
 		pace.Observe(len(rows), chunk.SizeOf(rows...), time.Since(start))
-		progress.Chunk(len(rows), time.Since(start))
 		if len(rows) < limit {
-			break
+			return nil
 		}
 		after = t.RowKey(rows[len(rows)-1])
 	}
-	progress.end()
-	return f.end(ctx)
+}
+
+// drop remembers which rows with an id are dropped, before anything that may refer to them is looked at.
+func (d *dryRun) drop(ctx context.Context) error {
+	for _, t := range d.Order { // each after those that decide which of its rows are dropped
+		if t.Key() == nil || !slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows) {
+			continue
+		}
+		for _, source := range d.Plan.SourcesOf(t) {
+			f := &tableForecast{dryRun: d, of: ledger.NewSourceTable(0, source, t).Only((*plan.Column).DropsRows)}
+			if err := f.refer(ctx); err != nil {
+				return err
+			}
+			if err := d.read(ctx, f.of, func(rows [][]any) error {
+				for _, column := range f.columns {
+					if !column.Column.DropsRows() { // the other half of one that does
+						continue
+					}
+					orphans, _, err := f.orphans(ctx, column, rows)
+					if err != nil {
+						return err
+					}
+					for _, h := range orphans {
+						if id, ok := f.id(rows[h.Row]); ok {
+							d.merged.Drop(source, t, id)
+						}
+					}
+				}
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -7,17 +7,14 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
-	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
-	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // A dryRun goes through the tables of the sources.
@@ -39,18 +36,28 @@ type tableForecast struct {
 	row     *report.TableForecast
 	columns []*rekey.IDColumn
 	into    []*plan.Column // for each of the table's the column of the target that it must fit
+	keys    []*foreignKey
+	highest map[*ledger.SourceTable]int64 // see highestOf
 	source  *rekey.Checker
 	dates   *rekey.Dates // nil if no ids are made, or none are dated
 	now     time.Time
 	latest  time.Time
 	found   report.DateForecast
-	trial   *trial       // nil if the table needs none
-	copies  *copiesTrial // of rows without a key; nil before the first
-	unfit   []bool       // which of the rows that are looked at have values that do not fit
+	trial   *trial        // nil if the table needs none
+	copies  *copiesTrial  // of rows without a key; nil before the first
+	unfit   []bool        // which of the rows that are looked at have values that do not fit
+	gone    map[gone]bool // what the rows that are looked at refer to, and is no row
 	samples *Findings
 }
 
-func (f *tableForecast) begin(ctx context.Context) error {
+// A gone is an id of no row, in the column at an index.
+type gone struct {
+	at, ref int
+	text    string
+}
+
+// refer prepares for a look at references.
+func (f *tableForecast) refer(ctx context.Context) error {
 	s := f.of
 	source, err := f.conns.Source(ctx, s.Source)
 	if err != nil {
@@ -64,13 +71,34 @@ func (f *tableForecast) begin(ctx context.Context) error {
 		}
 	}
 	for at, c := range s.Columns {
+		if !c.HoldsReferences() {
+			continue
+		}
+		column, err := rekey.NewIDColumn(f.Codecs, tables, s, at)
+		if err != nil {
+			return err
+		}
+		f.columns = append(f.columns, column)
+	}
+	return nil
+}
+
+func (f *tableForecast) begin(ctx context.Context) error {
+	err := f.refer(ctx)
+	if err != nil {
+		return err
+	}
+	s := f.of
+	f.highest = map[*ledger.SourceTable]int64{}
+	for _, c := range s.Columns {
 		f.into = append(f.into, f.inTarget(s.Table, c))
-		if c.HoldsReferences() {
-			column, err := rekey.NewIDColumn(f.Codecs, tables, s, at)
-			if err != nil {
+	}
+	f.keys = f.foreignKeys()
+	for _, column := range f.columns {
+		for _, parent := range column.Parents {
+			if f.highest[parent], err = f.highestOf(ctx, parent); err != nil {
 				return err
 			}
-			f.columns = append(f.columns, column)
 		}
 	}
 	if s.Rekeys && s.Table.Created != "" {
@@ -79,6 +107,39 @@ func (f *tableForecast) begin(ctx context.Context) error {
 		f.dates, err = rekey.NewDates(f.Engine.Kind, s)
 	}
 	return err
+}
+
+// highestOf returns the highest id that may take the place of one of a row, or 0 if none does: rows may be merged into others.
+func (d *dryRun) highestOf(ctx context.Context, t *ledger.SourceTable) (highest int64, err error) {
+	switch {
+	case t == nil || !t.Rekeys && !t.Table.Merges():
+		return 0, nil
+	case len(t.Table.NewIDs) > 0:
+		return math.MaxInt64, nil
+	}
+	look := func(s *chunk.Session) error {
+		_, most, err := (&rekey.Checker{Engine: s.Engine, Q: s}).Count(ctx, t.Table, nil)
+		highest = max(highest, most)
+		return err
+	}
+	if tableOf(d.before.target, t.Table.Name) != nil {
+		if err := look(d.conns.Target); err != nil {
+			return 0, err
+		}
+	}
+	for _, source := range d.Plan.SourcesOf(t.Table) {
+		if source == t.Source {
+			continue
+		}
+		s, err := d.conns.Source(ctx, source)
+		if err == nil {
+			err = look(s)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return highest, nil
 }
 
 // inTarget returns a column as the target has it or, if it is missing there, as Schema makes it.
@@ -155,6 +216,9 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 		}
 		f.unfit[i] = !f.fits(values)
 	}
+	if err := f.foreign(ctx, alive, verdicts); err != nil {
+		return err
+	}
 	if f.trial != nil {
 		return f.trial.rows(ctx, f, alive, verdicts)
 	}
@@ -181,16 +245,10 @@ func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
 // references looks for references to no row, and returns which rows are
 // dropped for one.
 func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bool, err error) {
-	lost = make([]bool, len(rows))
+	lost, f.gone = make([]bool, len(rows)), map[gone]bool{}
 	for _, column := range f.columns {
-		parents := make([]*plan.Table, len(column.Parents)) // nil where the source does not have it
-		for i, parent := range column.Parents {
-			if parent != nil {
-				parents[i] = parent.Table
-			}
-		}
 		c := column.Column
-		all, bad, err := f.source.References(ctx, column, rows, parents)
+		orphans, bad, err := f.orphans(ctx, column, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -198,10 +256,8 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+err.Row+": "+err.Err.Error())
 			f.forecast.AddProblem(err)
 		}
-		for _, h := range all {
-			if !h.Missing {
-				continue
-			}
+		for _, h := range orphans {
+			f.gone[gone{column.At, h.Ref, h.Text}] = true
 			key := f.of.Describe(rows[h.Row])
 			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.Text))
 			switch c.Orphans {
@@ -213,6 +269,24 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 		}
 	}
 	return lost, nil
+}
+
+// orphans returns the references in one column to rows that do not exist, or that are dropped. bad are the values in which
+// there is no id.
+func (f *tableForecast) orphans(ctx context.Context, column *rekey.IDColumn, rows [][]any) (orphans []rekey.Held, bad []*report.RowError, err error) {
+	parents := make([]*plan.Table, len(column.Parents)) // nil where the source does not have it
+	for i, parent := range column.Parents {
+		if parent != nil {
+			parents[i] = parent.Table
+		}
+	}
+	all, bad, err := f.source.References(ctx, column, rows, parents)
+	for _, h := range all {
+		if h.Missing || f.merged.IsDropped(f.of.Source, parents[h.Ref], h.ID) {
+			orphans = append(orphans, h)
+		}
+	}
+	return orphans, bad, err
 }
 
 // date looks at what dates a new id.
@@ -268,22 +342,30 @@ func (f *tableForecast) refuse(values []any, column string, reason error) {
 	f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: rekey.ColumnError(column, reason)})
 }
 
-// longest returns a value with ids of the most digits in the place of those that are new. It is an error if such an id has no
+// longest returns a value with ids of the most digits in the place of those that are new, and without those of no row where
+// they become NULL. It is an error if such an id has no
 // room in a packed value, or one of the fewest digits would not be found there again. What is no value of the column's format
 // is told of with its references.
 func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, err error) {
 	row := &rekey.Row{Key: f.of.RowKey(values), Old: values}
-	with := func(first, step int64) func(int, string) (string, bool) {
+	with := func(most bool) func(int, string) (string, bool) {
 		given := map[string]string{} // names must differ where ids do
 		return func(ref int, text string) (string, bool) {
+			if column.Column.Orphans == plan.OrphansNull && f.gone[gone{column.At, ref, text}] {
+				return "", false
+			}
 			parent := column.Parents[ref]
-			merged := column.Column.Role == plan.RolePacked && parent != nil && parent.Table.Merges() && len(parent.Table.NewIDs) > 0 // into a row with a new id
-			if parent == nil || !parent.Rekeys && !merged {
+			highest := f.highest[parent]
+			if id, _ := sqlvalue.ParseID(text); highest == 0 || most && id >= highest && !parent.Rekeys {
 				return text, true
 			}
 			key := parent.Table.Name + " " + text
 			if given[key] == "" {
-				given[key] = strconv.FormatInt(first+step*int64(len(given)), 10)
+				id := 1 + int64(len(given))
+				if most {
+					id = highest + 1 - id
+				}
+				given[key] = strconv.FormatInt(id, 10)
 			}
 			return given[key], true
 		}
@@ -293,74 +375,14 @@ func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, er
 		return values[column.At], nil
 	}
 	if column.Column.Role == plan.RolePacked {
-		_, _, err = column.Edit(row, with(1, 1))
+		_, _, err = column.Edit(row, with(false))
 	}
 	if err == nil {
-		v, _, err = column.Edit(row, with(math.MaxInt64, -1))
+		v, _, err = column.Edit(row, with(true))
 	}
 	var at *report.RowError
 	if errors.As(err, &at) {
 		err = errors.Unwrap(at.Err) // the row and the column are named by the caller
 	}
 	return v, err
-}
-
-// misfit says why a column of the target does not take a value, or "".
-func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
-	if v == nil {
-		if !c.Nullable {
-			return "NULL"
-		}
-		return ""
-	}
-	if d == sqlsnow.SQLite {
-		return "" // takes anything
-	}
-	text := sqlvalue.Text(v)
-	s := sqltype.Of(d, c.Type)
-	switch s.Kind {
-	case sqltype.Integer:
-		n, err := strconv.ParseInt(text, 10, 64)
-		if s.Unsigned {
-			var u uint64
-			if u, err = strconv.ParseUint(text, 10, 64); err == nil && s.Bits < 64 && u >= 1<<s.Bits {
-				err = strconv.ErrRange
-			}
-		} else if err == nil && s.Bits < 64 && (n >= 1<<(s.Bits-1) || n < -1<<(s.Bits-1)) {
-			err = strconv.ErrRange
-		}
-		if err != nil {
-			return sqlvalue.Sample(v) + " is not in the range of " + c.Type
-		}
-	case sqltype.Text:
-		if n := rekey.TextLength(d, c, text); s.Length > 0 && n > s.Length {
-			return fmt.Sprintf("%d characters, and %s takes %d", n, c.Type, s.Length)
-		}
-	}
-	if whole, scale, ok := decimalOf(c.Type); ok && !fitsDecimal(text, whole, scale) {
-		return sqlvalue.Sample(v) + " is not in the range of " + c.Type
-	}
-	if strings.HasPrefix(strings.ToLower(c.Type), "enum(") && !strings.Contains(c.Type, "'"+strings.ReplaceAll(text, "'", "''")+"'") {
-		return sqlvalue.Sample(v) + " is none of " + c.Type
-	}
-	return ""
-}
-
-// decimalOf returns how many digits a decimal has before and after the point.
-func decimalOf(typ string) (whole, scale int, ok bool) {
-	name, rest, found := strings.Cut(strings.ToLower(typ), "(")
-	if name = strings.TrimSpace(name); !found || name != "decimal" && name != "numeric" && name != "dec" {
-		return 0, 0, false
-	}
-	rest, _, _ = strings.Cut(rest, ")")
-	precision, digits, _ := strings.Cut(rest, ",")
-	p, err := strconv.Atoi(strings.TrimSpace(precision))
-	scale, _ = strconv.Atoi(strings.TrimSpace(digits))
-	return p - scale, scale, err == nil
-}
-
-func fitsDecimal(text string, whole, scale int) bool {
-	before, after, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
-	before, after = strings.TrimLeft(before, "0"), strings.TrimRight(after, "0")
-	return len(before) <= whole && len(after) <= scale
 }

@@ -88,15 +88,28 @@ func (p *preflight) structure(t *plan.Table, found *catalog.Table) (errs []error
 			fault(is.Name, "computes it, and the plan has values for it: make it plain there, or name it in the table's without")
 		case !written && is.Generated == "" && c != nil:
 			fault(is.Name, "does not compute it, and the plan says that it is generated")
-		case !written && is.Generated == "" && !is.Nullable && is.Default == nil && !slices.Contains(found.Numbered, is.Name):
+		case is.Generated != "" || is.Nullable || is.Default != nil || slices.Contains(found.Numbered, is.Name):
+		case !written:
 			fault(is.Name, "wants a value for it, and the plan has none: make it nullable there, or give it a default")
+		default:
+			for _, source := range p.Plan.SourcesOf(t) {
+				if !c.In(source) {
+					fault(is.Name, "wants a value for it, and source %q has none: make it nullable there, or give it a default", source)
+				}
+			}
 		}
 	}
 	for _, k := range found.ForeignKeys {
 		known := slices.ContainsFunc(t.ForeignKeys, func(o *plan.ForeignKey) bool {
-			return strings.EqualFold(o.Table, k.Table) && slices.EqualFunc(o.Columns, k.Columns, strings.EqualFold)
+			return strings.EqualFold(o.Table, k.Table) && slices.EqualFunc(o.Columns, k.Columns, strings.EqualFold) && slices.EqualFunc(o.Refers, k.Refers, strings.EqualFold)
 		})
-		if parent := p.Plan.Table(k.Table); !known && !p.Unchecked && (parent == nil || parent.Skip || !p.parentsFirst(t, parent)) {
+		null := slices.ContainsFunc(k.Columns, func(name string) bool { // it is checked of no row
+			return columnOf(t, name) == nil && columnOf(found.Table, name).Default == nil
+		})
+		if known || null || p.Unchecked {
+			continue
+		}
+		if of := p.foreignKey(t, k); of == nil || of.parent.Skip || !p.parentsFirst(t, of.parent) {
 			fault(k.Columns[0], "has a foreign key to %q there that the plan does not have: drop it until the merge is verified", k.Table)
 		}
 	}
@@ -216,13 +229,35 @@ func (p *preflight) running(ctx context.Context) (open []report.Open, err error)
 	return open, nil
 }
 
-// ledger returns an error if the ledger could not be made in the target, or not be written.
+// run reads the run of the plan, which is nil if there is none, and reports whether the target has a ledger.
+func (p *preflight) run(ctx context.Context) (r *ledger.Run, made bool, err error) {
+	r, err = ledger.Of(p.conns.Target).Load(ctx, p.ID, p.Plan)
+	if err != nil && p.Engine.IsMissing(err) {
+		return nil, false, nil
+	}
+	return r, err == nil, err
+}
+
+// others returns an error if runs of other plans are in the way of one of this plan, which is nil if it would be new.
+func (p *preflight) others(ctx context.Context, r *ledger.Run) error {
+	l := ledger.Of(p.conns.Target)
+	if _, err := l.Abandoned(ctx, p.ID); err != nil || r != nil {
+		return err
+	}
+	return l.CheckMerged(ctx, p.Plan)
+}
+
+// ledger returns an error if the ledger could not be made in the target, or not be written, or has a run that is in the way.
 func (p *preflight) ledger(ctx context.Context) error {
-	const name = "snow_merge_lease"
-	var err error
-	switch _, missing := ledger.Of(p.conns.Target).Load(ctx, p.ID, p.Plan); {
-	case missing == nil:
-		err = p.try(ctx, "UPDATE "+name+" SET id = id WHERE 1 = 0")
+	r, made, err := p.run(ctx)
+	if err == nil && made {
+		err = p.others(ctx, r)
+	}
+	switch {
+	case err != nil:
+		return err
+	case made:
+		err = p.try(ctx, "UPDATE snow_merge_lease SET id = id WHERE 1 = 0")
 	case p.Engine.Kind == sqlsnow.MySQL: // a statement that makes a table can't be undone, but preparing it asks for the right to
 		var s interface{ Close() error }
 		if s, err = p.conns.Target.PrepareContext(ctx, "CREATE TABLE snow_merge_lease_tried (id INT)"); err == nil {
@@ -257,17 +292,16 @@ func (p *preflight) measurable(ctx context.Context) error {
 func (p *preflight) holders(ctx context.Context) (map[string]string, error) {
 	l := ledger.Of(p.conns.Target)
 	all := map[string]string{}
-	r, missing := l.Load(ctx, p.ID, p.Plan)
-	if r != nil {
-		return all, nil // it has its numbers
+	r, made, err := p.run(ctx)
+	if err != nil || r != nil {
+		return all, err // a run has its numbers
 	}
 	for _, source := range p.Plan.Sources {
 		if p.rekeyed(source) == 0 {
 			continue
 		}
 		holder := "merge " + source + " #1" // of a target without a ledger: nobody has this name
-		if missing == nil {
-			var err error
+		if made {
 			if holder, err = l.Holder(ctx, source); err != nil {
 				return nil, err
 			}

@@ -8,7 +8,6 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
-	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -45,14 +44,17 @@ func (w *writing) holders(ctx context.Context) (all []string, err error) {
 	if err := p.check(ctx); err != nil {
 		return nil, err
 	}
-	l := ledger.Of(c.Target)
-	if r, err := l.Load(ctx, w.ID, w.Plan); err != nil || r == nil || r.State != ledger.StateCopied {
+	r, _, err := p.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil || r.State != ledger.StateCopied {
 		stops, err := p.stops(ctx)
 		if err = errors.Join(err, errors.Join(stops...)); err != nil {
 			return nil, err
 		}
 	}
-	if err := l.Make(ctx); err != nil {
+	if err := ledger.Of(c.Target).Make(ctx); err != nil {
 		return nil, err
 	}
 	holders, err := p.holders(ctx)
@@ -132,6 +134,9 @@ func (w *writing) newRun(ctx context.Context, target *chunk.Session, next int64)
 		}
 		r.Facts.Assertions[a.Name] = printNumber(n)
 	}
+	if err := ledger.Of(target).CheckMerged(ctx, w.Plan); err != nil {
+		return nil, err
+	}
 	for _, source := range w.Plan.Sources {
 		tables, err := w.sourceTables(ctx, ledger.Of(target), source, next)
 		if err != nil {
@@ -149,11 +154,6 @@ func (w *writing) sourceTables(ctx context.Context, l ledger.Ledger, source stri
 	for _, table := range w.Plan.Tables {
 		if table.Skip || !table.In(source) {
 			continue
-		}
-		if other, _, _, err := l.Merged(ctx, source, table.Name); err != nil {
-			return nil, err
-		} else if other > 0 {
-			return nil, fmt.Errorf("%w: source %q, table %q", report.ErrMerged, source, table.Name)
 		}
 		t := ledger.NewSourceTable(next+int64(len(all)), source, table)
 		t.Packable = ledger.IsPackable(w.Engine.Kind, w.Plan, t)

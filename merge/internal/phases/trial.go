@@ -51,7 +51,7 @@ func (d *dryRun) reason(t *plan.Table, target *catalog.Table, sources map[string
 	}
 	for _, u := range slices.Concat(t.Unique, []*plan.Unique{{Columns: t.PrimaryKey}}) {
 		for _, name := range u.Columns {
-			if c := t.Column(name); c != nil && c.Role == plan.RolePacked {
+			if c := t.Column(name); c != nil && (c.Role == plan.RolePacked || c.Role == plan.RoleList || c.Role == plan.RoleJSON) {
 				return "the ids in column " + name + " are part of a unique key"
 			}
 		}
@@ -323,7 +323,7 @@ func (x *trial) standIn(f *tableForecast, values []any, v rekey.Verdict) []any {
 	for _, column := range f.columns {
 		v, lost, err := column.Edit(&rekey.Row{Key: f.of.RowKey(values), Old: values}, func(ref int, text string) (string, bool) {
 			parent := column.Parents[ref]
-			if parent == nil {
+			if parent == nil || f.gone[gone{column.At, ref, text}] {
 				return "", false
 			}
 			if id, ok := sqlvalue.ParseID(text); ok && parent.Rekeys {

@@ -360,7 +360,7 @@ func fold(tuple []any) string {
 }
 
 func (s *search) hit(n int, row []any) {
-	if s.place == s.source && s.formatKey(row) == sqlvalue.FormatKey(s.key(s.owners[n])) {
+	if s.rows != nil && s.place == s.source && s.formatKey(row) == sqlvalue.FormatKey(s.key(s.owners[n])) {
 		return // itself
 	}
 	row = row[len(s.contest.columns):]

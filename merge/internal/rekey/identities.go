@@ -140,6 +140,11 @@ func (r *RememberedIdentities) DropRow(source string, t *plan.Table, row string)
 	r.goneRow[unkeyedRow{source, t.Name, row}] = true
 }
 
+// IsDropped reports whether a row would not be copied.
+func (r *RememberedIdentities) IsDropped(source string, t *plan.Table, id int64) bool {
+	return r.gone[sourceRow{source, t.Name, id}]
+}
+
 // Add remembers that a row would be merged into another one.
 func (r *RememberedIdentities) Add(source string, t *plan.Table, id int64, into Ident) {
 	r.winners[sourceRow{source, t.Name, id}] = into

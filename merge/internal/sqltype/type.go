@@ -20,7 +20,7 @@ const (
 	Text         // of at most Length characters, where there is a limit
 	JSON         // the database's own JSON; texts may hold JSON too
 	Time         // a date with or without a time of day
-	Bytes
+	Bytes        // of at most Length, where there is a limit
 )
 
 // A Type is what the name of a type says.
@@ -28,7 +28,7 @@ type Type struct {
 	Kind     Kind
 	Bits     int // of an integer
 	Unsigned bool
-	Length   int // of a text in characters, 0 for no limit; MySQL's texts count bytes
+	Length   int // of a text in characters, 0 for no limit; MySQL's texts count bytes, and so do its bytes
 }
 
 // Of returns the Type of a type as the database writes it, or as people do.
@@ -69,7 +69,15 @@ func Of(d sqldialect.Dialect, typ string) Type {
 		return Type{Kind: JSON}
 	case "date", "datetime", "timestamp", "timestamptz":
 		return Type{Kind: Time}
-	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bytea":
+	case "binary", "varbinary":
+		return Type{Kind: Bytes, Length: max(length, 1)}
+	case "tinyblob":
+		return Type{Kind: Bytes, Length: 1<<8 - 1}
+	case "blob":
+		return Type{Kind: Bytes, Length: 1<<16 - 1}
+	case "mediumblob":
+		return Type{Kind: Bytes, Length: 1<<24 - 1}
+	case "longblob", "bytea":
 		return Type{Kind: Bytes}
 	}
 	return Type{}
