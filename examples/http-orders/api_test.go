@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -11,7 +13,7 @@ import (
 // newAPI returns an instance in this process, which is closed at the end of the test.
 func newAPI(t *testing.T) *api {
 	t.Helper()
-	s, err := openStore(t.Context(), t.TempDir())
+	s, err := openStore(t.Context(), t.TempDir(), databases)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,10 +40,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	err := run(ctx, os.Args[1:], os.Stdout)
-	if errors.Is(err, flag.ErrHelp) {
-		os.Exit(2)
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "http-orders:", err)
 		os.Exit(1)
 	}
@@ -56,12 +53,13 @@ func run(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	flags := flag.NewFlagSet("http-orders", flag.ContinueOnError)
 	dir := flags.String("dir", ".", "folder of the databases, the same for all instances")
 	addr := flags.String("addr", "127.0.0.1:8080", "address to listen on; port 0 means any that is free")
+	databases := flags.Int("databases", 2, "how many databases have orders: 1, 2, 4, 8 or 16, the same for all instances")
 	wait := flags.Duration("drain", drain, "time from SIGTERM to the end of new connections")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 
-	s, err := openStore(ctx, *dir)
+	s, err := openStore(ctx, *dir, *databases)
 	if err != nil {
 		return err
 	}

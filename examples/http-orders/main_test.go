@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+const databases = 2 // the default
+
 // An instance is a process that serves.
 type instance struct {
 	cmd    *exec.Cmd
@@ -264,10 +266,10 @@ func wantOrigins(t *testing.T, stored map[snow.ID]Order, want ...uint64) {
 		if err != nil || p.Shard != snow.HashShard(o.Buyer)%16 {
 			t.Errorf("order %d of %s: %+v, %v", id, o.Buyer, p, err)
 		}
-		origins[fmt.Sprintf("worker %d, database %d", p.Worker, p.Shard%shards)]++
+		origins[fmt.Sprintf("worker %d, database %d", p.Worker, p.Shard%databases)]++
 	}
-	if len(origins) != len(want)*shards {
-		t.Errorf("keys of %v, want those of workers %v in %d databases", origins, want, shards)
+	if len(origins) != len(want)*databases {
+		t.Errorf("keys of %v, want those of workers %v in %d databases", origins, want, databases)
 	}
 }
 

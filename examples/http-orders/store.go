@@ -30,11 +30,8 @@ type Order struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// shards is how many databases there are. The layout has bits for 16 shards, so
-// the orders can move to 4, 8 or 16 databases later, and keep their keys.
-const shards = 2
-
-// layout returns the meaning of the bits of a key. It never changes.
+// layout returns the meaning of the bits of a key. It never changes. It has bits for
+// 16 shards, so the orders can move to 4, 8 or 16 databases later, and keep their keys.
 func layout() (snow.Layout, error) {
 	epoch := time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)
 	return snow.NewLayout(epoch, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 8, Shard: 4})
@@ -47,18 +44,18 @@ type store struct {
 	closers []func() error // of the databases
 }
 
-// openStore opens the databases in dir, makes tables that are missing, and leases
-// a worker number for the keys of this process. All instances may do that at the
-// same time.
-func openStore(ctx context.Context, dir string) (*store, error) {
+// openStore opens so many databases in dir, makes tables that are missing, and
+// leases a worker number for the keys of this process. All instances may do that at
+// the same time.
+func openStore(ctx context.Context, dir string, databases int) (*store, error) {
 	s := new(store)
-	if err := s.open(ctx, dir); err != nil {
+	if err := s.open(ctx, dir, databases); err != nil {
 		return nil, errors.Join(err, s.close(context.WithoutCancel(ctx)))
 	}
 	return s, nil
 }
 
-func (s *store) open(ctx context.Context, dir string) error {
+func (s *store) open(ctx context.Context, dir string, databases int) error {
 	bits, err := layout()
 	if err != nil {
 		return err
@@ -77,7 +74,7 @@ func (s *store) open(ctx context.Context, dir string) error {
 	s.lease = lease
 
 	var dbs []*gorm.DB
-	for i := range shards {
+	for i := range databases {
 		db, err := gorm.Open(gormlite.Open(dsn(dir, fmt.Sprint("orders_", i))), &gorm.Config{Logger: logger.Discard}) // errors are returned as well
 		if err != nil {
 			return err
