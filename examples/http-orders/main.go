@@ -59,6 +59,9 @@ func run(ctx context.Context, args []string, stdout io.Writer) (err error) {
 		return err
 	}
 
+	if err := os.MkdirAll(*dir, 0o700); err != nil {
+		return err
+	}
 	s, err := openStore(ctx, *dir, *databases)
 	if err != nil {
 		return err
