@@ -71,27 +71,6 @@ func build(t *testing.T, text []byte) string {
 // slowSQL is what GORM prints about a slow statement, which any statement may be on a busy machine.
 var slowSQL = regexp.MustCompile(`(?s)\r\n[^\n]*SLOW SQL [^\n]*\n.*?\x1b\[35m.*?\x1b\[0m\n`)
 
-// pages returns the names of the pages, and reads them.
-func pages(t *testing.T, patterns ...string) (names []string, texts map[string]string) {
-	t.Helper()
-	texts = make(map[string]string)
-	for _, pattern := range patterns {
-		found, err := filepath.Glob(pattern)
-		if err != nil || len(found) == 0 {
-			t.Fatalf("%s: %v, %v", pattern, found, err)
-		}
-		for _, name := range found {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			name = filepath.ToSlash(name)
-			names, texts[name] = append(names, name), string(text)
-		}
-	}
-	return names, texts
-}
-
 // programs returns the programs of the documentation in English, by page.
 func programs(t *testing.T) map[string][]byte {
 	t.Helper()
