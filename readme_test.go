@@ -150,7 +150,7 @@ func TestReferences(t *testing.T) {
 	checked := 0
 	names, texts := pages(t, "README*.md", "docs/*.md", "docs/zh-CN/*.md", "CONTRIBUTING.md", "CHANGELOG.md")
 	for _, name := range names {
-		text := texts[name]
+		text := codeBlock.ReplaceAllString(texts[name], "")
 		for _, link := range regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`).FindAllStringSubmatch(text, -1) {
 			checked++
 			if target := link[1]; !strings.Contains(target, "://") {
