@@ -23,7 +23,7 @@ func TestOpenPostgres(t *testing.T) {
 func TestOpenSQLite(t *testing.T) {
 	t.Parallel()
 	file := "file:" + filepath.Join(t.TempDir(), "snow.db")
-	openFifty(t, migration{dialect: sqlsnow.SQLite, driver: "sqlite3", dsn: file + "?_pragma=busy_timeout(600000)&_pragma=journal_mode(wal)"})
+	openFifty(t, migration{dialect: sqlsnow.SQLite, driver: "sqlite3", dsn: file + "?_pragma=busy_timeout(600000)&_pragma=journal_mode(wal)&_pragma=synchronous(full)"})
 }
 
 // openFifty starts fifty processes at the same time on an empty database.
