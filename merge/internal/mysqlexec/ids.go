@@ -16,7 +16,8 @@ import (
 // rowIDs are how a MySQL server makes the new ids of a source table's rows.
 type rowIDs struct {
 	*rekey.Formula
-	tick string // of the date of a row, s, as an expression; NULL where [rekey.ParseDate] takes it for none
+	date string // the column of dates, or empty
+	tick string // of the date of a row, s, as an expression that grows with it; NULL where [rekey.ParseDate] takes it for none
 }
 
 // secondsAt1970 is TO_SECONDS('1970-01-01').
@@ -28,7 +29,7 @@ func newRowIDs(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, from *s
 	if l.Bits().Shard != 0 || l.Tick()%time.Microsecond != 0 || l.Epoch().Nanosecond()%int(time.Microsecond) != 0 {
 		return nil
 	}
-	ids := &rowIDs{rekey.NewFormula(t.Ids, r.Facts.Now), "CAST(NULL AS SIGNED)"} // an integer, or the sum would be none
+	ids := &rowIDs{Formula: rekey.NewFormula(t.Ids, r.Facts.Now), tick: "CAST(NULL AS SIGNED)"} // an integer, or the sum would be none
 	at := t.Position(t.Table.Created)
 	if at < 0 {
 		return ids
@@ -43,7 +44,8 @@ func newRowIDs(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, from *s
 	if typ != "timestamp" { // there may be a 0001-01-01, which is zero to Go, and a 31st of February
 		ids.tick = "CASE WHEN YEAR(%) > 1 AND (DAY(%) <= 28 OR DAY(%) <= DAY(LAST_DAY(%))) THEN " + ids.tick + " END"
 	}
-	ids.tick = strings.ReplaceAll(ids.tick, "%", "s."+e.Quote(name))
+	ids.date = e.Quote(name)
+	ids.tick = strings.ReplaceAll(ids.tick, "%", "s."+ids.date)
 	return ids
 }
 

@@ -137,18 +137,27 @@ func (m *minter) cut(ctx context.Context, last ledger.Chunk, rows int) (ledger.C
 		return c, err
 	}
 	var hi, latest sql.NullInt64
-	tick := "NULL"
-	if m.packed {
-		tick = m.ids.tick
+	dated, of, name, tick := false, "NULL", "snow_tick", "s.snow_tick"
+	switch {
+	case m.packed && m.ids.date != "": // to make the tick of every row takes as long as to read the rows
+		of, name, tick = "s."+m.ids.date, m.ids.date, m.ids.tick
+	case m.packed:
+		of = m.ids.tick
 	}
 	from := " FROM " + m.from + " AS s FORCE INDEX (PRIMARY) WHERE "
+	look := func(rows string) error {
+		return source.QueryRowContext(ctx, fmt.Sprintf(`SELECT s.snow_rows, s.snow_key, %[1]s, s.%[2]s IS NOT NULL FROM (
+			SELECT COUNT(*) AS snow_rows, MAX(s.snow_key) AS snow_key, MAX(s.%[2]s) AS %[2]s FROM (SELECT %[3]s AS snow_key, %[4]s AS %[2]s%[5]s) AS s) AS s`,
+			tick, name, m.key, of, from+rows)).Scan(&c.Read, &hi, &latest, &dated)
+	}
 	if last.Hi != nil && last.Hi[0].(int64) <= math.MaxInt64-int64(rows) { // keys without large gaps are cut by their values: so most packs need no list of old ids
-		upto := []any{last.Hi[0].(int64) + int64(rows)}
-		err = source.QueryRowContext(ctx, "SELECT COUNT(*), MAX("+m.key+"), MAX("+tick+")"+from+m.within(c.Lo, upto)).Scan(&c.Read, &hi, &latest)
+		err = look(m.within(c.Lo, []any{last.Hi[0].(int64) + int64(rows)}))
 	}
 	if err == nil && c.Read <= int64(rows/2) {
-		err = source.QueryRowContext(ctx, "SELECT COUNT(*), MAX(k), MAX(tick) FROM (SELECT "+m.key+" AS k, "+tick+" AS tick"+from+m.within(c.Lo, nil)+
-			" ORDER BY "+m.key+" LIMIT "+strconv.Itoa(rows)+") AS found").Scan(&c.Read, &hi, &latest)
+		err = look(m.within(c.Lo, nil) + " ORDER BY " + m.key + " LIMIT " + strconv.Itoa(rows))
+	}
+	if err == nil && dated && !latest.Valid { // the latest date is none to [rekey.ParseDate]
+		err = source.QueryRowContext(ctx, "SELECT MAX("+tick+")"+from+m.within(c.Lo, []any{hi.Int64})).Scan(&latest)
 	}
 	c.Hi = []any{hi.Int64}
 	if m.Table.Rekeys {
