@@ -32,6 +32,10 @@ func TestComingFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tsid, err := snow.NewLayout(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Default().Bits())
+	if err != nil {
+		t.Fatal(err)
+	}
 	sameBits := func(l snow.Layout) func(at time.Time) snow.ID { // the highest of a moment
 		return func(at time.Time) snow.ID { return snow.ID(at.Sub(l.Epoch())/time.Millisecond<<22 | 1<<22 - 1) }
 	}
@@ -45,6 +49,8 @@ func TestComingFrom(t *testing.T) {
 		"Twitter's layout":    {snow.Twitter(), func(at time.Time) snow.ID { return twitter(at, 1<<10-1, 1<<12-1) }, -time.Millisecond},
 		"sonyflake version 1": {afterSonyflake, sonyflake(afterSonyflake.Epoch()), year(2043).Sub(year(2026))},
 		"CosId":               {cosID, sameBits(cosID), -time.Millisecond},
+		"ShardingSphere":      {snow.ShardingSphere(), sameBits(snow.ShardingSphere()), -time.Millisecond},
+		"TSID":                {tsid, sameBits(tsid), -time.Millisecond},
 		"java-snowflake":      {javaSnowflake, sameBits(javaSnowflake), -time.Millisecond},
 		"yitter":              {snow.Default(), yitter, 29 * 365 * 24 * time.Hour},
 		"sonyflake version 2": {snow.Default(), sonyflake(year(2025)), year(2030).Sub(year(2026)) - 24*time.Hour},
@@ -71,6 +77,14 @@ func TestComingFrom(t *testing.T) {
 	byBusiness, err := snow.NewLayout(snow.Default().Epoch(), time.Millisecond, snow.Bits{Timestamp: 41, Datacenter: 4, Worker: 6, Sequence: 12})
 	if err != nil || byBusiness.Workers() != 64 {
 		t.Errorf("%v has %d workers, %v", byBusiness, byBusiness.Workers(), err)
+	}
+
+	// Seata's ids of worker 1 are below those of snow, and its ids of worker 1023 above.
+	for worker, above := range map[int64]bool{1: false, 1023: true} {
+		old := snow.ID(worker<<53 | (year(2026).UnixMilli()-1588435200000)<<12)
+		if next, _ := snow.Default().Between(year(2026), year(2027)); (old > next) != above {
+			t.Errorf("Seata's id %d of worker %d is above %d: %v, want %v", old, worker, next, old > next, above)
+		}
 	}
 
 	// uid-generator's ids fill the 63 bits from 2016 to 2024.
