@@ -2,6 +2,7 @@ package snow_test
 
 import (
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -96,6 +97,35 @@ func TestPackagesAreDocumented(t *testing.T) {
 			if !slices.ContainsFunc(examples, func(e string) bool { return e == "Example"+f || strings.HasPrefix(e, "Example"+f+"_") }) {
 				t.Errorf("%s.%s has no Example", dir, f)
 			}
+		}
+	}
+}
+
+// The documentation of each package begins with an Example of the whole package, which
+// runs where it needs no server.
+func TestFirstScreens(t *testing.T) {
+	for _, dir := range public(t) {
+		names, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var files []*ast.File
+		for _, name := range names {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, file)
+		}
+		examples := doc.Examples(files...)
+		i := slices.IndexFunc(examples, func(e *doc.Example) bool { return e.Name == "" })
+		dir = filepath.ToSlash(dir)
+		switch {
+		case dir == "sqlsnow/sqlsnowtest": // Run needs a test
+		case i < 0:
+			t.Errorf("%s has no Example of the package", dir)
+		case examples[i].Output == "" && dir != "sqlsnow" && dir != "merge":
+			t.Errorf("%s: the Example of the package does not run", dir)
 		}
 	}
 }
