@@ -18,8 +18,9 @@ import (
 )
 
 // unfetched finds modules that go get or go install can't have, or whose packages don't
-// build for those who have them: from an empty folder, without the workspace and
-// without replace, with a module proxy in the file system that has this commit.
+// build for those who have them: in an empty folder, without the workspace and
+// without replace, with a module proxy in the file system that has this commit. The
+// modules are there in the order of their tags, so each one is without the later ones.
 func unfetched(ctx context.Context, r *repository) (found []string, err error) {
 	version, err := r.next()
 	if err != nil {
@@ -42,13 +43,15 @@ func unfetched(ctx context.Context, r *repository) (found []string, err error) {
 		return nil, err
 	}
 	for _, m := range list {
-		if err := r.publish(m, requiring(m.mod, list[0].path, version), version, user.proxy); err != nil {
-			return nil, err
-		}
-	}
-	for _, m := range list {
 		libraries, commands, err := r.packages(m)
 		if err != nil {
+			return nil, err
+		}
+		mod := requiring(m.mod, list[0].path, version)
+		if len(commands) > 0 {
+			mod = withoutReplace(mod, list[0].path)
+		}
+		if err := r.publish(m, mod, version, user.proxy); err != nil {
 			return nil, err
 		}
 		if len(libraries) > 0 {

@@ -69,7 +69,13 @@ func requiring(mod, root, version string) string {
 	return regexp.MustCompile(`(?m)^(require\s+|\s+)(`+regexp.QuoteMeta(root)+`(?:/\S+)?) v\S+`).ReplaceAllString(mod, "${1}${2} "+version)
 }
 
-// require writes that into every go.mod. It is the last commit before the tags.
+// withoutReplace returns the text of a go.mod without the replacement of modules of this
+// repository: so a module with commands is tagged, because go install refuses others.
+func withoutReplace(mod, root string) string {
+	return regexp.MustCompile(`(?m)^(replace\s+|\s+)`+regexp.QuoteMeta(root)+`(?:/\S+)? => \S+\n`).ReplaceAllString(mod, "")
+}
+
+// require writes a version into every go.mod. It is the last commit before the tags.
 func (r *repository) require(version string) error {
 	list, err := r.published()
 	if err != nil {

@@ -14,10 +14,12 @@ var forUsers = map[string]string{
 	"go.mod":       "module example.org/a\n\ngo 1.25\n", "a.go": "package a\n\nimport _ \"example.org/a/internal/x\"\n", "internal/x/x.go": "package x\n",
 	"b/go.mod":        "module example.org/a/b\n\ngo 1.25\n\nrequire example.org/a v0.0.0\n\nreplace example.org/a => ../\n",
 	"b/b.go":          "package b\n\nimport (\n\t_ \"example.org/a\"\n\t_ \"example.org/a/internal/x\"\n)\n",
-	"a1/go.mod":       "module example.org/a/a1\n\ngo 1.25\n\nrequire (\n\texample.org/a v0.0.0 // indirect\n\texample.org/a/b v0.0.0\n)\n",
+	"a1/go.mod":       "module example.org/a/a1\n\ngo 1.25\n\nrequire (\n\texample.org/a v0.0.0 // indirect\n\texample.org/a/b v0.0.0\n)\n" + replaced,
 	"a1/main.go":      "package main\n\nimport _ \"example.org/a/b\"\n\nfunc main() {}\n",
 	"examples/go.mod": "module example.org/a/examples\n\ngo 1.25\n\nrequire example.org/a v0.0.0\n",
 }
+
+const replaced = "\nreplace (\n\texample.org/a => ../\n\texample.org/a/b => ../b\n)\n"
 
 func TestUnprepared(t *testing.T) {
 	r := newRepository(t, forUsers)
@@ -46,7 +48,7 @@ func TestRequire(t *testing.T) {
 	for name, want := range map[string]string{
 		"go.mod":          forUsers["go.mod"],
 		"b/go.mod":        "module example.org/a/b\n\ngo 1.25\n\nrequire example.org/a v0.1.0\n\nreplace example.org/a => ../\n",
-		"a1/go.mod":       "module example.org/a/a1\n\ngo 1.25\n\nrequire (\n\texample.org/a v0.1.0 // indirect\n\texample.org/a/b v0.1.0\n)\n",
+		"a1/go.mod":       "module example.org/a/a1\n\ngo 1.25\n\nrequire (\n\texample.org/a v0.1.0 // indirect\n\texample.org/a/b v0.1.0\n)\n" + replaced,
 		"examples/go.mod": "module example.org/a/examples\n\ngo 1.25\n\nrequire example.org/a v0.1.0\n",
 	} {
 		if got, err := os.ReadFile(filepath.Join(r.dir, name)); err != nil || string(got) != want {
@@ -67,9 +69,9 @@ func TestUnfetched(t *testing.T) {
 		t.Errorf("an import of what is not tagged: %q, %v", found, err)
 	}
 
-	// go install refuses a module with replace.
+	// go install refuses a module with replace, except of those that are dropped for the tag.
 	write(t, r.dir, "b/b.go", forUsers["b/b.go"])
-	write(t, r.dir, "a1/go.mod", forUsers["a1/go.mod"]+"\nreplace example.org/a => ../\n\nreplace example.org/a/b => ../b\n")
+	write(t, r.dir, "a1/go.mod", forUsers["a1/go.mod"]+"\nreplace example.org/other => ../b\n")
 	found, err = unfetched(t.Context(), reopen(t, r))
 	if err != nil || len(found) != 1 || !strings.Contains(found[0], "replace") {
 		t.Errorf("a command with replace: %q, %v", found, err)
