@@ -169,7 +169,7 @@ func newUser(ctx context.Context, r *repository, dir string) (*user, error) {
 	}
 	settings := strings.Split(strings.TrimSpace(out), "\n")
 	u := &user{dir: dir, proxy: filepath.Join(dir, "proxy")}
-	url := func(dir string) string { return "file://" + filepath.ToSlash(dir) }
+	url := func(dir string) string { return "file:///" + strings.TrimPrefix(filepath.ToSlash(dir), "/") }
 	u.env = append(
 		os.Environ(), "GOWORK=off", "GOFLAGS=-modcacherw", "GOSUMDB=off", "GOPRIVATE=", "GONOPROXY=", "GOTOOLCHAIN=local",
 		"GOMODCACHE="+filepath.Join(dir, "modules"), "GOBIN="+filepath.Join(dir, "bin"),

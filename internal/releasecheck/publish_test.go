@@ -58,6 +58,7 @@ func TestRequire(t *testing.T) {
 }
 
 func TestUnfetched(t *testing.T) {
+	t.Setenv("GOPROXY", "off") // what is not in the proxy of the check is nowhere
 	r := newRepository(t, forUsers)
 	want(t, unfetched, r)
 
