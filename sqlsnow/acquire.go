@@ -50,9 +50,9 @@ func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 	if err != nil {
 		return nil, err
 	}
-	r, err := openRegistry(ctx, db, d, cfg.Namespace)
+	r, err := open(ctx, db, d, cfg.Namespace)
 	for tries := 0; e.IsBusy(err) && tries < dbserver.MaxTries && dbserver.Pause(ctx, 100*time.Millisecond) == nil; tries++ {
-		r, err = openRegistry(ctx, db, d, cfg.Namespace)
+		r, err = open(ctx, db, d, cfg.Namespace)
 	}
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func Fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
 }
 
 func fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
-	r, err := openRegistry(ctx, db, d, namespace)
+	r, err := open(ctx, db, d, namespace)
 	if err != nil {
 		return err
 	}

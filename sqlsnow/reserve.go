@@ -52,7 +52,7 @@ func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 			Bound: "want 1 to 255 bytes of UTF-8 without control characters, and no space at the end",
 		}
 	}
-	r, err := openRegistry(ctx, db, d, namespace)
+	r, err := open(ctx, db, d, namespace)
 	if err != nil {
 		return Reservation{}, err
 	}

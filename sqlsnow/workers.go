@@ -56,7 +56,7 @@ func Workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]Wo
 }
 
 func workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]WorkerInfo, error) {
-	r, err := openRegistry(ctx, db, d, namespace)
+	r, err := open(ctx, db, d, namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +80,8 @@ func workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]Wo
 	return all, nil
 }
 
-// openRegistry reads the constants of a namespace.
-func openRegistry(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*registry.Registry, error) {
+// open reads the constants of a namespace.
+func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*registry.Registry, error) {
 	e, err := dbserver.For(d)
 	if err != nil {
 		return nil, err
