@@ -17,7 +17,7 @@ import (
 type rowIDs struct {
 	*rekey.Formula
 	date string // the column of dates, or empty
-	tick string // of the date of a row, s, as an expression that grows with it; NULL where [rekey.ParseDate] takes it for none
+	tick string // of the date of a row, s, as an expression that grows with it; NULL where [sqlvalue.ParseDate] takes it for none
 }
 
 // secondsAt1970 is TO_SECONDS('1970-01-01').
@@ -36,6 +36,10 @@ func newRowIDs(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, from *s
 	}
 	name := t.Columns[at].Name
 	typ := sqltype.Word(from.columns[name].typ)
+	if countable(from.columns[name].typ) {
+		ids.tick = strings.ReplaceAll(sinceEpoch(t.Ids), "%", "CAST(s."+e.Quote(name)+" AS SIGNED)")
+		return ids
+	}
 	if typ != "timestamp" && (typ != "datetime" && typ != "date" || t.Table.Zone != "") {
 		return nil
 	}
@@ -57,6 +61,17 @@ func (ids *rowIDs) between(before, upto int64) (first, last int64, err error) {
 	}
 	hi, err := ids.ID(upto, 0)
 	return int64(lo), int64(hi), err
+}
+
+// sinceEpoch returns the tick of a time since 1970, %, in seconds, milliseconds, microseconds or nanoseconds, as
+// [sqlvalue.ParseDate] tells them apart.
+func sinceEpoch(ids ledger.IDRange) string {
+	l := ids.Layout
+	epoch := l.Epoch().UTC()
+	micros, tick := fmt.Sprint(epoch.UnixMicro()), fmt.Sprint(l.Tick().Microseconds())
+	nanos, nanoTick := fmt.Sprint(epoch.UnixNano()), fmt.Sprint(l.Tick().Nanoseconds())
+	return "CASE WHEN % <= 0 THEN NULL WHEN % < 100000000000 THEN (% * 1000000 - " + micros + ") DIV " + tick + " WHEN % < 100000000000000 THEN (% * 1000 - " + micros + ") DIV " + tick +
+		" WHEN % < 100000000000000000 THEN (% - " + micros + ") DIV " + tick + " ELSE (% - " + nanos + ") DIV " + nanoTick + " END"
 }
 
 // setPlace gives the variables that ids are made by their values.
