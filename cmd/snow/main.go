@@ -10,6 +10,7 @@ import (
 )
 
 func main() {
+	signal.Ignore(syscall.SIGPIPE) // `| head` must not end a merge
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends it at once
 	os.Exit(command.Run(ctx, os.Args[1:], command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))

@@ -4,7 +4,6 @@ package main
 
 import (
 	"database/sql"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,27 +12,6 @@ import (
 
 	"github.com/shardsnow/snow/internal/dbtest"
 )
-
-func TestParseDatabases(t *testing.T) {
-	for text, want := range map[string]map[string]string{
-		"auth:eu_auth,characters:eu_characters": {"auth": "eu_auth", "characters": "eu_characters"},
-		"auth,characters":                       {"auth": "auth", "characters": "characters"},
-		"auth:a:b":                              {"auth": "a:b"},
-		"":                                      nil,
-		"auth:":                                 nil,
-		":eu_auth":                              nil,
-		"auth,auth:other":                       nil,
-	} {
-		got, err := parseDatabases(text)
-		if !maps.Equal(got, want) || (err != nil) != (want == nil) {
-			t.Errorf("%q: got %v and %v, want %v", text, got, err, want)
-		}
-	}
-	c := newCommand("inspect", "databases", os.Stdout, os.Stderr)
-	if err := c.Parse([]string{"-databases", "eu=auth", "-databases", "eu=auth"}); err == nil {
-		t.Error("a source is given twice, and no error")
-	}
-}
 
 // Two realms of two databases each, from inspect to look-up.
 func TestSeveralDatabases(t *testing.T) {
@@ -74,13 +52,13 @@ func TestSeveralDatabases(t *testing.T) {
 		return "auth:" + in(realm+"_auth") + ",characters:" + in(realm+"_characters")
 	}
 	sources := []string{
-		"-dialect", "mysql", "-plan", plan, "-source", "eu=" + server.DSN(in("eu_auth")), "-source", "us=" + server.DSN(in("us_characters")),
+		"-dialect", "mysql", "-plan", plan, "-source", "eu=" + reference(t, server.DSN(in("eu_auth"))), "-source", "us=" + reference(t, server.DSN(in("us_characters"))),
 		"-databases", "eu=" + databases("eu"), "-databases", "us=" + databases("us"),
 	}
-	into := []string{"-target", server.DSN(target), "-target-databases", databases("all")}
+	into := []string{"-target", reference(t, server.DSN(target)), "-target-databases", databases("all")}
 	do := func(name string, args ...string) result {
 		t.Helper()
-		got := runProgram(t, append([]string{name}, args...)...)
+		got := runMerge(t, append([]string{name}, args...)...)
 		if got.code != 0 {
 			t.Fatalf("%s: exit status %d, %s%s", name, got.code, got.stdout, got.stderr)
 		}
@@ -100,7 +78,7 @@ func TestSeveralDatabases(t *testing.T) {
 	if err := os.WriteFile(plan, []byte(text[:begin]+text[end+1:]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	do("namespace", "-dialect", "mysql", "-target", server.DSN(target), "-namespace", "game")
+	do("namespace", "-dialect", "mysql", "-target", reference(t, server.DSN(target)), "-namespace", "game")
 	if got := do("schema", append(sources, "-target-databases", databases("all"))...); !strings.Contains(got.stdout, "CREATE TABLE `"+in("all_auth")+"`.`account`") {
 		t.Errorf("schema printed %s", got.stdout)
 	}
@@ -120,7 +98,7 @@ func TestSeveralDatabases(t *testing.T) {
 	if err := db.QueryRowContext(t.Context(), "SELECT id FROM "+in("all_auth.account")+" WHERE username = 'us-a7'").Scan(&id); err != nil {
 		t.Fatal(err)
 	}
-	if got := do("lookup", "-dialect", "mysql", "-target", server.DSN(target), "us", "auth.account", "7"); strings.TrimSpace(got.stdout) != id {
+	if got := do("lookup", "-dialect", "mysql", "-target", reference(t, server.DSN(target)), "us", "auth.account", "7"); strings.TrimSpace(got.stdout) != id {
 		t.Errorf("lookup printed %s, want %s", got.stdout, id)
 	}
 	template := filepath.Join(t.TempDir(), "accounts.yaml")
@@ -132,7 +110,7 @@ func TestSeveralDatabases(t *testing.T) {
 	if got := do("inspect", append(again, "-template", "auth="+template)...); !strings.Contains(got.stdout, "accounts.yaml answers") || !strings.Contains(got.stdout, "line 4: auth.account.email is not in these sources") {
 		t.Errorf("inspect printed %s", got.stdout)
 	}
-	if got := runProgram(t, append([]string{"inspect"}, append(sources, "-databases", "jp=auth")...)...); got.code != 1 || !strings.Contains(got.stderr, "no source jp") {
+	if got := runMerge(t, append([]string{"inspect"}, append(sources, "-databases", "jp=auth")...)...); got.code != 2 || !strings.Contains(got.stderr, "no source jp") {
 		t.Errorf("databases of no source: %d, %s", got.code, got.stderr)
 	}
 }

@@ -1,34 +1,60 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"maps"
 	"os"
 	"slices"
 
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
+type namedDSN struct{ name, dsn string }
+
 // editPlan does what people do with a file of a plan in an editor.
 func editPlan(ctx context.Context, dialect sqlsnow.Dialect, file string, dsns []namedDSN, edit func(*plan.Plan)) (err error) {
-	c := &command{dialect: dialect, plan: file, sources: dsns}
-	defer func() {
-		for _, db := range c.open {
-			err = errors.Join(err, db.Close())
-		}
-	}()
-	sources, err := c.openSources(ctx)
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	p, err := c.readPlan(ctx, sources)
+	decisions, err := plan.ReadDecisions(bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	var sources []merge.Source
+	defer func() {
+		for _, s := range sources {
+			err = errors.Join(err, s.DB.Close())
+		}
+	}()
+	for _, s := range dsns {
+		db, err := open(ctx, dialect, s.dsn)
+		if err != nil {
+			return err
+		}
+		sources = append(sources, merge.Source{Name: s.name, DB: db})
+	}
+	schema, err := merge.ReadSchema(ctx, dialect, sources...)
+	if err != nil {
+		return err
+	}
+	p, err := decisions.Complete(schema)
 	if err != nil {
 		return err
 	}
 	edit(p)
-	return c.writePlan(ctx, p, sources, os.O_TRUNC)
+	if decisions, err = plan.Shorten(p, schema); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := decisions.WriteYAML(&b); err != nil {
+		return err
+	}
+	return os.WriteFile(file, b.Bytes(), 0o644)
 }
 
 // decide does what people do with a plan: it answers each question that inspect

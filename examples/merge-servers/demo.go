@@ -67,7 +67,7 @@ const (
 	game1 = "game"  // the namespace of its ids
 )
 
-// A demo shows how servers are merged, with the commands of this program.
+// A demo shows how servers are merged, with the commands of snow merge.
 type demo struct {
 	*demoDatabases
 	opt            options
@@ -103,7 +103,7 @@ func (d *demo) makeServers(ctx context.Context) error {
 	d.say("s1 and s3 count their own rows with AUTO_INCREMENT. s2 has keys from snow, for which it leased a worker number.\n" +
 		"Players and guilds have names that are taken elsewhere, and refer to each other in a circle. Mails have ids in JSON,\n" +
 		"parties in a list, and the journal in a column that means another table in each row.\n")
-	if err := d.command(ctx, "namespace", "-dialect", d.name, "-target", "DSN:world", "-namespace", game1, "-layout", snow.GameServers().String()); err != nil {
+	if err := d.command(ctx, "namespace", "--dialect", d.name, "--target", d.ref[world], "--namespace", game1, "--layout", snow.GameServers().String()); err != nil {
 		return err
 	}
 	worker, err := d.lease(ctx)
@@ -116,7 +116,7 @@ func (d *demo) makeServers(ctx context.Context) error {
 		{name: "s3", counts: true, opened: time.Date(2025, 6, 1, 8, 0, 0, 0, time.UTC)},
 	} {
 		s.rows, s.seed = d.opt.rows, uint64(i+1)
-		db, err := open(ctx, d.dialect, d.dsn[s.name], readWrite)
+		db, err := open(ctx, d.dialect, d.dsn[s.name])
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (d *demo) makeServers(ctx context.Context) error {
 // lease returns the worker number of s2, from the namespace that the world's
 // own servers will use as well.
 func (d *demo) lease(ctx context.Context) (worker uint64, err error) {
-	db, err := open(ctx, d.dialect, d.dsn[world], readWrite)
+	db, err := open(ctx, d.dialect, d.dsn[world])
 	if err != nil {
 		return 0, err
 	}
@@ -158,7 +158,7 @@ func (d *demo) first(ctx context.Context) error {
 	d.claim(rows > 0 && kept == rows, "s2 had keys from snow: none of its %s rows got another one.", count(rows))
 	player := strconv.FormatInt(counted(min(1000, d.opt.rows/5)-1), 10)
 	d.say("Support asks what has become of player %s of s1:", player)
-	return d.command(ctx, "lookup", "-dialect", d.name, "-target", "DSN:world", "s1", "players", player)
+	return d.command(ctx, "lookup", "--dialect", d.name, "--target", d.ref[world], "s1", "players", player)
 }
 
 // second merges a third server into the same world.
@@ -171,11 +171,12 @@ func (d *demo) second(ctx context.Context) error {
 // merge goes through the commands of a merge.
 func (d *demo) merge(ctx context.Context, sources, counts []string, first bool) (*report.Report, error) {
 	file := filepath.Join(d.dir, "plan-"+sources[0]+".yaml")
-	flags := []string{"-dialect", d.name}
+	flags := []string{"--dialect", d.name}
 	for _, s := range sources {
-		flags = append(flags, "-source", s+"=DSN:"+s)
+		flags = append(flags, "--source", s+"="+d.ref[s])
 	}
-	if err := d.command(ctx, "inspect", append(flags, "-plan", file)...); err != nil {
+	flags = append(flags, "--plan", file)
+	if err := d.command(ctx, "inspect", flags...); err != nil {
 		return nil, err
 	}
 	d.say("People read the plan and answer its questions in it:")
@@ -193,28 +194,28 @@ func (d *demo) merge(ctx context.Context, sources, counts []string, first bool) 
 	}
 	d.say("")
 	if first {
-		if err := d.command(ctx, "schema", append(slices.Clone(flags), "-plan", file, "-target", "DSN:world")...); err != nil {
+		if err := d.command(ctx, "schema", append(slices.Clone(flags), "--target", d.ref[world])...); err != nil {
 			return nil, err
 		}
 	}
-	flags = append(flags, "-target", "DSN:world", "-plan", file, "-namespace", game1, "-assert", "gold=SELECT SUM(gold) FROM players",
-		"-assert", "items=SELECT SUM(amount) FROM items")
-	if err := d.command(ctx, "dry-run", slices.DeleteFunc(slices.Clone(flags), func(s string) bool { return strings.HasPrefix(s, "-assert") || strings.Contains(s, "SELECT") })...); err != nil {
+	flags = append(flags, "--target", d.ref[world], "--namespace", game1)
+	if err := d.command(ctx, "dry-run", flags...); err != nil {
 		return nil, err
 	}
+	flags = append(flags, "--assert", "gold=SELECT SUM(gold) FROM players", "--assert", "items=SELECT SUM(amount) FROM items", "--yes")
 	if first && d.opt.killAfter > 0 {
 		if err := d.killed(ctx, flags); err != nil {
 			return nil, err
 		}
 	}
-	return d.run(ctx, append(flags, "-wait", "10s"))
+	return d.run(ctx, append(flags, "--wait", "10s"))
 }
 
 // run runs the merge to its end, and shows its report.
 func (d *demo) run(ctx context.Context, flags []string) (*report.Report, error) {
 	d.show("run", flags)
 	var out bytes.Buffer
-	failed := runCommand(ctx, "run", append(d.reveal(flags), "-json"), &out, d.stderr)
+	failed := d.snow(ctx, "run", append(slices.Clone(flags), "--json"), &out)
 	if out.Len() == 0 {
 		return nil, failed
 	}
@@ -231,20 +232,10 @@ func (d *demo) killed(ctx context.Context, flags []string) error {
 	if err != nil {
 		return err
 	}
-	flags = append(slices.Clone(flags), "-kill-after", strconv.FormatInt(d.opt.killAfter, 10), "-lease", "1s")
+	flags = append(slices.Clone(flags), "--kill-after", strconv.FormatInt(d.opt.killAfter, 10), "--lease", "1s")
 	d.show("run", flags)
-	args := []string{"run"}
-	environment := os.Environ()
-	for _, f := range flags {
-		if before, name, ok := strings.Cut(f, "DSN:"); ok {
-			variable := "MERGE_SERVERS_" + strings.ToUpper(name)
-			environment = append(environment, variable+"="+d.dsn[name])
-			f = before + "env:" + variable
-		}
-		args = append(args, f)
-	}
-	child := exec.CommandContext(ctx, program, args...)
-	child.Env, child.Stdout, child.Stderr = environment, d.stdout, d.stderr
+	child := exec.CommandContext(ctx, program, append([]string{"merge", "run"}, flags...)...)
+	child.Stdout, child.Stderr = d.stdout, d.stderr
 	if err := child.Run(); err == nil {
 		d.say("It was faster than that: there were fewer rows to write.\n")
 	} else {
@@ -253,30 +244,24 @@ func (d *demo) killed(ctx context.Context, flags []string) error {
 	return nil
 }
 
-// command shows a command and runs it. Flags of the form DSN:name are those of databases.
+// command shows a command and runs it.
 func (d *demo) command(ctx context.Context, name string, flags ...string) error {
 	d.show(name, flags)
 	defer d.say("")
-	return runCommand(ctx, name, d.reveal(flags), d.stdout, d.stderr)
+	return d.snow(ctx, name, flags, d.stdout)
 }
 
-func (d *demo) reveal(flags []string) []string {
-	flags = slices.Clone(flags)
-	for i, f := range flags {
-		if before, name, ok := strings.Cut(f, "DSN:"); ok {
-			flags[i] = before + d.dsn[name]
-		}
+func (d *demo) snow(ctx context.Context, name string, flags []string, stdout io.Writer) error {
+	if status := runSnow(ctx, append([]string{"merge", name}, flags...), stdout, d.stderr); status != 0 {
+		return fmt.Errorf("snow merge %s: exit status %d", name, status)
 	}
-	return flags
+	return nil
 }
 
 func (d *demo) show(name string, flags []string) {
-	line := "$ merge-servers " + name
+	line := "$ snow merge " + name
 	for _, f := range flags {
 		f = strings.ReplaceAll(f, d.dir+string(filepath.Separator), "")
-		if before, name, ok := strings.Cut(f, "DSN:"); ok {
-			f = before + "env:" + strings.ToUpper(name)
-		}
 		if strings.Contains(f, " ") {
 			f = "'" + f + "'"
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -21,9 +22,10 @@ const demoPrefix = "merge_servers_demo_"
 // demoDatabases are the databases of the demonstration.
 type demoDatabases struct {
 	dialect sqlsnow.Dialect
-	name    string            // what -dialect takes
-	dir     string            // of SQLite's files, and of the plans
+	name    string            // what --dialect takes
+	dir     string            // of SQLite's files, of plans, and of files with DSNs
 	dsn     map[string]string // of each database
+	ref     map[string]string // what a flag takes for it: the file of SQLite, or @FILE
 	server  *sql.DB           // nil for SQLite
 	made    []string          // on the server
 }
@@ -31,18 +33,25 @@ type demoDatabases struct {
 // openDemoDatabases makes databases in a temporary folder, or on a server if there is
 // one. The caller calls close in any case, also after an error.
 func openDemoDatabases(ctx context.Context, opt options, names []string) (p *demoDatabases, err error) {
-	p = &demoDatabases{dialect: sqlsnow.SQLite, name: "sqlite", dsn: make(map[string]string)}
+	p = &demoDatabases{dialect: sqlsnow.SQLite, name: "sqlite", dsn: make(map[string]string), ref: make(map[string]string)}
 	if p.dir, err = os.MkdirTemp("", "merge-servers-"); err != nil {
 		return p, err
+	}
+	for _, dsn := range []*string{&opt.mysql, &opt.postgres} {
+		if variable, ok := strings.CutPrefix(*dsn, "env:"); ok {
+			if *dsn = os.Getenv(variable); *dsn == "" {
+				return p, fmt.Errorf("the environment has no %s", variable)
+			}
+		}
 	}
 	at := func(name string) (string, error) { return filepath.Join(p.dir, name+".db"), nil }
 	switch {
 	case opt.mysql != "":
 		p.dialect, p.name, at = sqlsnow.MySQL, "mysql", mysqlPlaces(opt.mysql)
-		p.server, err = open(ctx, p.dialect, opt.mysql, readWrite)
+		p.server, err = open(ctx, p.dialect, opt.mysql)
 	case opt.postgres != "":
 		p.dialect, p.name, at = sqlsnow.Postgres, "postgres", postgresPlaces(opt.postgres)
-		p.server, err = open(ctx, p.dialect, opt.postgres, readWrite)
+		p.server, err = open(ctx, p.dialect, opt.postgres)
 	}
 	if err != nil {
 		return p, err
@@ -51,9 +60,14 @@ func openDemoDatabases(ctx context.Context, opt options, names []string) (p *dem
 		if p.dsn[name], err = at(demoPrefix + name); err != nil {
 			return p, err
 		}
-		if p.server == nil {
+		if p.ref[name] = p.dsn[name]; p.server == nil {
 			continue
 		}
+		file := filepath.Join(p.dir, name+".dsn")
+		if err := os.WriteFile(file, []byte(p.dsn[name]), 0o600); err != nil {
+			return p, err
+		}
+		p.ref[name] = "@" + file
 		create := "CREATE DATABASE " + demoPrefix + name
 		if p.dialect == sqlsnow.MySQL {
 			create += " CHARACTER SET utf8mb4"

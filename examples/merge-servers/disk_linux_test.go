@@ -52,7 +52,7 @@ func TestFullDiskOfMariaDB(t *testing.T) {
 	}
 	failed := 0
 	for {
-		got := runProgram(t, s.run(target, "-wait", "10s")...)
+		got := runMerge(t, s.run(target, "-wait", "10s")...)
 		if got.code == 0 {
 			break
 		}

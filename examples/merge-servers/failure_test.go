@@ -37,11 +37,11 @@ func TestFailedVerification(t *testing.T) {
 	target := s.world(t)
 	s.execute(t, target, "CREATE TRIGGER spoil AFTER INSERT ON items BEGIN UPDATE items SET amount = amount + 1 WHERE id = NEW.id; END")
 	for _, args := range [][]string{s.run(target), s.run(target, "-wait", "10s"), s.command("verify", target)} {
-		got := runProgram(t, args...)
+		got := runMerge(t, args...)
 		if n := strings.Count(got.stdout, "items"); got.code != 1 || n < 5 || !strings.Contains(got.stderr, "found wrong") {
 			t.Errorf("%s: exit status %d, stderr %q, %d times items in stdout:\n%s", args[0], got.code, got.stderr, n, got.stdout)
 		}
-		got = runProgram(t, append(args, "-json")...)
+		got = runMerge(t, append(args, "-json")...)
 		found := new(report.Report)
 		if err := json.Unmarshal([]byte(got.stdout), found); err != nil || got.code != 1 || len(found.Failures) < 5 || found.Failures[0].Row == "" {
 			t.Errorf("%s -json: exit status %d, %v, failures %v", args[0], got.code, err, found.Failures)
@@ -63,7 +63,7 @@ func TestWithoutForeignKeys(t *testing.T) {
 	s.prepare(t, target)
 	for _, name := range []string{"dry-run", "run", "verify"} {
 		args := []string{name, "-dialect", s.name, "-source", "s1=" + s.s1, "-target", target, "-plan", s.plan, "-namespace", "game"}
-		got := runProgram(t, args...)
+		got := runMerge(t, args...)
 		if got.code != 1 || !strings.Contains(got.stderr, "-without-foreign-keys") || strings.Contains(got.stderr, "Config") {
 			t.Errorf("%s: exit status %d, stderr %q", name, got.code, got.stderr)
 		}
@@ -91,7 +91,7 @@ func TestMistypedPath(t *testing.T) {
 		{"export", "-target", wrong},
 		{"lookup", "-target", wrong, "s1", "players", "1"},
 	} {
-		got := runProgram(t, slices.Insert(args, 1, "-dialect", s.name)...)
+		got := runMerge(t, slices.Insert(args, 1, "-dialect", s.name)...)
 		if got.code != 1 || !strings.Contains(got.stderr, wrong+`": `) {
 			t.Errorf("%q: exit status %d, stderr %q", args, got.code, got.stderr)
 		}
@@ -106,7 +106,7 @@ func TestInspectOfNoTables(t *testing.T) {
 	empty, plan := s.create(t), filepath.Join(t.TempDir(), "plan.yaml")
 	s.execute(t, empty, "PRAGMA user_version = 1")
 	for _, sources := range [][]string{{"-source", "s2=" + empty}, {"-source", "s1=" + s.s1, "-source", "s2=" + empty}} {
-		got := runProgram(t, append([]string{"inspect", "-dialect", s.name, "-plan", plan}, sources...)...)
+		got := runMerge(t, append([]string{"inspect", "-dialect", s.name, "-plan", plan}, sources...)...)
 		if got.code != 1 || !strings.Contains(got.stderr, "source s2 has no tables") {
 			t.Errorf("%q: exit status %d, stderr %q", sources, got.code, got.stderr)
 		}
@@ -138,8 +138,8 @@ func TestLeftOpen(t *testing.T) {
 		{s.run(target), "Nothing was found wrong, but "},
 		{append(s.command("verify", target), "-witness-all"), "Nothing was found wrong, but "},
 	} {
-		got := runProgram(t, tt.args...)
-		if got.code != exitOpen || !strings.Contains(got.stdout, tt.verdict) || !strings.Contains(got.stdout, "OPEN: accepted: "+accepted) ||
+		got := runMerge(t, tt.args...)
+		if got.code != 3 || !strings.Contains(got.stdout, tt.verdict) || !strings.Contains(got.stdout, "OPEN: accepted: "+accepted) ||
 			!strings.Contains(got.stdout, "OPEN: undecided, mails.recipient_id, source s1: it is plain, but it is named like ids") || strings.Contains(got.stdout, "Everything") {
 			t.Errorf("%s: exit status %d, stderr %q, stdout:\n%s", tt.args[0], got.code, got.stderr, got.stdout)
 		}
@@ -167,7 +167,7 @@ func TestInterrupted(t *testing.T) {
 	defer cancel()
 	said := new(bytes.Buffer)
 	ended := make(chan int, 1)
-	go func() { ended <- run(ctx, s.run(target, "-chunk-rows", "500"), said, said) }()
+	go func() { ended <- run(ctx, merging(s.run(target, "-chunk-rows", "500")), said, said) }()
 	for waits := 0; waits == 0; {
 		if err := tx.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").Scan(&waits); err != nil {
 			t.Fatal(err)
@@ -177,7 +177,7 @@ func TestInterrupted(t *testing.T) {
 		}
 	}
 	cancel()
-	if code := <-ended; code != 1 || !strings.HasPrefix(said.String(), "merge-servers: interrupted: ") || strings.Count(said.String(), "\n") != 1 {
+	if code := <-ended; code != 1 || !strings.HasPrefix(said.String(), "snow: interrupted: ") || strings.Count(said.String(), "\n") != 1 {
 		t.Errorf("exit status %d, said %q", code, said)
 	}
 }

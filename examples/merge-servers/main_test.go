@@ -4,7 +4,10 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +26,30 @@ func runProgram(t *testing.T, args ...string) result {
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), args, &stdout, &stderr)
 	return result{code, stdout.String(), stderr.String()}
+}
+
+// runMerge runs a command of snow merge.
+func runMerge(t *testing.T, args ...string) result {
+	t.Helper()
+	return runProgram(t, merging(args)...)
+}
+
+// merging returns the arguments of a command of snow merge, which is confirmed.
+func merging(args []string) []string {
+	if args[0] == "run" {
+		args = append(slices.Clone(args), "--yes")
+	}
+	return append([]string{"merge"}, args...)
+}
+
+// reference returns what a flag takes for the DSN of a server.
+func reference(tb testing.TB, dsn string) string {
+	tb.Helper()
+	file := filepath.Join(tb.TempDir(), "dsn")
+	if err := os.WriteFile(file, []byte(dsn), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return "@" + file
 }
 
 // signalled is a writer that tells when a word was written.
@@ -69,7 +96,7 @@ func wantDemonstration(t *testing.T, got result) {
 		t.Fatalf("exit status %d, stderr %q, stdout:\n%s", got.code, got.stderr, got.stdout)
 	}
 	for _, want := range []string{
-		"$ merge-servers inspect -dialect ",
+		"$ snow merge inspect --dialect ",
 		"  mails.body: json to items, players\n",
 		"✓ s2 had keys from snow: none of its ",
 		"A year later, s3 joins the world",
@@ -119,6 +146,7 @@ func TestDemonstrationOnServers(t *testing.T) {
 
 func TestWrongFlags(t *testing.T) {
 	secret := "root:geheim@tcp(127.0.0.1:1)/shop"
+	t.Setenv("SECRET", secret)
 	for _, tt := range []struct {
 		args   []string
 		code   int
@@ -128,18 +156,24 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"-rows", "1"}, 2, "want at least 200"},
 		{[]string{"-mysql", "a", "-postgres", "b"}, 2, "not both"},
 		{[]string{"-mysql", "geheim"}, 1, "want user:password@tcp"},
-		{[]string{secret}, 2, "no such command"},
-		{[]string{"run"}, 2, "-dialect is missing"},
-		{[]string{"run", "-dialect", "oracle"}, 2, "want sqlite, mysql or postgres"},
-		{[]string{"run", "-dialect", "mysql"}, 2, "-source is missing"},
-		{[]string{"run", "-dialect", "mysql", "-source", secret}, 2, "want NAME=DSN"},
-		{[]string{"run", "-dialect", "mysql", "-source", "a=" + secret}, 2, "-plan is missing"},
-		{[]string{"inspect", "-dialect", "mysql", "-source", "a=" + secret, "-plan", "p", secret}, 2, "arguments after the flags"},
-		{[]string{"inspect", "-dialect", "mysql", "-source", "a=" + secret, "-plan", "p"}, 1, "source a: "},
-		{[]string{"inspect", "-dialect", "mysql", "-source", "a=env:THERE_IS_NO_SUCH", "-plan", "p"}, 1, "the environment has no THERE_IS_NO_SUCH"},
-		{[]string{"lookup", "-dialect", "sqlite", "-target", "x.db", "s1", "players"}, 2, "want SOURCE TABLE ID"},
-		{[]string{"lookup", "-dialect", "sqlite", "-target", "x.db", "s1", "players", "x"}, 1, "want a number"},
-		{[]string{"schema", "-dialect", "sqlite", "-plan", "there-is-none.yaml"}, 1, "there-is-none.yaml"},
+		{[]string{"-mysql", "env:THERE_IS_NO_SUCH"}, 1, "the environment has no THERE_IS_NO_SUCH"},
+		{[]string{secret}, 2, "arguments after the flags"},
+		{[]string{"merge", secret}, 2, "no such command"},
+		{[]string{"merge", "run"}, 2, "--source is missing"},
+		{[]string{"merge", "run", "-source", secret}, 2, "want NAME=DSN"},
+		{[]string{"merge", "run", "-source", "a=a.db"}, 2, "--plan is missing"},
+		{[]string{"merge", "run", "-source", "a=a.db", "-plan", "p"}, 2, "--target is missing"},
+		{[]string{"merge", "run", "-dialect", "oracle", "-source", "a=env:SECRET", "-target", "env:SECRET", "-plan", "p"}, 2, "want mysql (also MariaDB), postgres or sqlite"},
+		{[]string{"merge", "inspect", "-dialect", "mysql", "-source", "a=" + secret, "-plan", "p"}, 2, "--source a: the list of processes"},
+		{[]string{"merge", "inspect", "-dialect", "mysql", "-source", "a=env:SECRET", "-plan", "p", secret}, 2, "there are other arguments"},
+		{[]string{"merge", "inspect", "-dialect", "mysql", "-source", "a=env:SECRET", "-plan", "p"}, 1, "source a: "},
+		{[]string{"merge", "inspect", "-source", "a=env:SECRET", "-plan", "p"}, 2, "--dialect is missing"},
+		{[]string{"merge", "inspect", "-source", "a=env:THERE_IS_NO_SUCH", "-plan", "p"}, 2, "the environment has no THERE_IS_NO_SUCH"},
+		{[]string{"merge", "inspect", "-source", "a=a.db", "-plan", "p", "-accept-certain", "geheim"}, 2, "--accept-certain: want a number above 0"},
+		{[]string{"merge", "lookup", "-target", "x.db", "s1", "players"}, 2, "want SOURCE TABLE ID"},
+		{[]string{"merge", "lookup", "-target", "x.db", "s1", "players", "x"}, 2, "want a number"},
+		{[]string{"merge", "export", "-target", "x.db", "-json"}, 2, "CSV only"},
+		{[]string{"merge", "schema", "-plan", "there-is-none.yaml"}, 1, "there-is-none.yaml"},
 	} {
 		got := runProgram(t, tt.args...)
 		if got.code != tt.code || !strings.Contains(got.stderr, tt.stderr) {
@@ -149,9 +183,49 @@ func TestWrongFlags(t *testing.T) {
 			t.Errorf("%q: the output has the password: %s", tt.args, got.stderr)
 		}
 	}
-	for _, args := range [][]string{{"help"}, {"-help"}, {"run", "-help"}} {
-		if got := runProgram(t, args...); got.code != 0 || !strings.Contains(got.stdout+got.stderr, "-source") {
+	for _, args := range [][]string{{"help"}, {"-help"}, {"merge", "-help"}, {"merge", "run", "-help"}} {
+		if got := runProgram(t, args...); got.code != 0 || !strings.Contains(got.stdout+got.stderr, "snow merge") {
 			t.Errorf("%q: %+v", args, got)
+		}
+	}
+}
+
+// A run that nobody confirms writes nothing.
+func TestNotConfirmed(t *testing.T) {
+	s := newStage(t, "sqlite", 400)
+	target := s.world(t)
+	args := append([]string{"merge"}, s.run(target)...)
+	if got := runProgram(t, args...); got.code != 4 || !strings.Contains(got.stderr, "SQLite: rows of s1, s2 will be written to the target, ") {
+		t.Errorf("exit status %d, stderr %q", got.code, got.stderr)
+	}
+	if n := s.expire(t, target); n != 0 {
+		t.Errorf("%d chunks are written", n)
+	}
+}
+
+// With -json each command prints one document.
+func TestJSON(t *testing.T) {
+	s := newStage(t, "sqlite", 400)
+	target := s.create(t)
+	plan := filepath.Join(t.TempDir(), "plan.yaml")
+	for _, args := range [][]string{
+		append([]string{"inspect", "-plan", plan}, s.sources()...),
+		append([]string{"settle", "-plan", plan}, s.sources()...),
+		{"namespace", "-target", target, "-namespace", "game"},
+		append([]string{"schema", "-plan", s.plan}, s.sources()...),
+		append([]string{"schema", "-plan", s.plan, "-target", target}, s.sources()...),
+		s.command("dry-run", target), s.run(target), s.command("verify", target),
+		{"lookup", "-target", target, "s1", "players", "1000000"},
+	} {
+		got := runMerge(t, append(args, "-json")...)
+		document := got.stdout
+		if args[0] == "lookup" { // there is no such row
+			document = got.stderr
+		} else if got.code != 0 {
+			t.Errorf("%s: exit status %d, stderr %q", args[0], got.code, got.stderr)
+		}
+		if value := map[string]any{}; json.Unmarshal([]byte(document), &value) != nil || len(value) == 0 {
+			t.Errorf("%s: no document of JSON: %s", args[0], document)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestPlanFiles(t *testing.T) {
 	inspect := func(name string, more ...string) result {
 		t.Helper()
 		args := append([]string{"inspect", "-dialect", s.name, "-plan", filepath.Join(dir, name)}, s.sources()...)
-		got := runProgram(t, append(args, more...)...)
+		got := runMerge(t, append(args, more...)...)
 		if got.code != 0 {
 			t.Fatalf("%s: exit status %d, stderr %q", name, got.code, got.stderr)
 		}
@@ -69,13 +69,13 @@ func TestPlanFiles(t *testing.T) {
 		t.Errorf("there are questions left:\n%s", text)
 	}
 
-	if got := runProgram(t, "schema", "-dialect", s.name, "-plan", filepath.Join(dir, "short.yaml")); got.code != 1 || !strings.Contains(got.stderr, "give its sources with -source") {
+	if got := runMerge(t, "schema", "-dialect", s.name, "-plan", filepath.Join(dir, "short.yaml")); got.code != 1 || !strings.Contains(got.stderr, "give its sources with --source") {
 		t.Errorf("schema: exit status %d, stderr %q", got.code, got.stderr)
 	}
 
 	// A column that is new is noticed.
 	s.execute(t, s.s1, "ALTER TABLE players ADD COLUMN pet_id INTEGER")
-	if got := runProgram(t, s.command("dry-run", s.create(t))...); got.code != 1 || !strings.Contains(got.stderr, `table "players": has changed since the plan was made`) {
+	if got := runMerge(t, s.command("dry-run", s.create(t))...); got.code != 1 || !strings.Contains(got.stderr, `table "players": has changed since the plan was made`) {
 		t.Errorf("dry-run: exit status %d, stderr %q", got.code, got.stderr)
 	}
 }

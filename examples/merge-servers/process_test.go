@@ -22,6 +22,7 @@ import (
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/internal/testscale"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/sqlsnow"
 )
 
 var kills = flag.Int("kills", testscale.Of(4, 200), "kill the process that merges as often on each database")
@@ -36,9 +37,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// dialects by the name that --dialect takes.
+var dialects = map[string]sqlsnow.Dialect{"sqlite": sqlsnow.SQLite, "mysql": sqlsnow.MySQL, "postgres": sqlsnow.Postgres}
+
 // A stage is two servers, a plan, and as many worlds to merge them into as a test wants.
 type stage struct {
-	name   string // what -dialect takes
+	name   string // what --dialect takes
 	create func(testing.TB) string
 	s1, s2 string
 	plan   string
@@ -58,10 +62,10 @@ func newStage(t *testing.T, name string, rows int, options ...string) *stage {
 		}
 	case "mysql":
 		server := dbtest.MariaDB(t, options...)
-		s.create = func(tb testing.TB) string { return server.DSN(server.CreateDatabase(tb)) }
+		s.create = func(tb testing.TB) string { return reference(tb, server.DSN(server.CreateDatabase(tb))) }
 	case "postgres":
 		server := dbtest.Postgres(t, options...)
-		s.create = func(tb testing.TB) string { return server.DSN(server.CreateDatabase(tb)) }
+		s.create = func(tb testing.TB) string { return reference(tb, server.DSN(server.CreateDatabase(tb))) }
 	}
 	s.s1, s.s2 = s.create(t), s.create(t)
 	for i, dsn := range []string{s.s1, s.s2} {
@@ -101,23 +105,41 @@ func (s *stage) decide(t *testing.T) {
 
 func (s *stage) edit(t *testing.T, do func(*plan.Plan)) {
 	t.Helper()
-	if err := editPlan(t.Context(), dialects[s.name], s.plan, s.dsns(), do); err != nil {
+	dsns := s.dsns()
+	for i := range dsns {
+		dsns[i].dsn = resolved(t, dsns[i].dsn)
+	}
+	if err := editPlan(t.Context(), dialects[s.name], s.plan, dsns, do); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (s *stage) open(t *testing.T, dsn string) *sql.DB {
 	t.Helper()
-	db, err := open(t.Context(), dialects[s.name], dsn, readWrite)
+	db, err := open(t.Context(), dialects[s.name], resolved(t, dsn))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return db
 }
 
+// resolved returns the DSN that a reference stands for.
+func resolved(t *testing.T, reference string) string {
+	t.Helper()
+	file, ok := strings.CutPrefix(reference, "@")
+	if !ok {
+		return reference
+	}
+	dsn, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(dsn)
+}
+
 func (s *stage) do(t *testing.T, args ...string) {
 	t.Helper()
-	if got := runProgram(t, args...); got.code != 0 {
+	if got := runMerge(t, args...); got.code != 0 {
 		t.Fatalf("%q: exit status %d, stderr:\n%s\nstdout:\n%s", args, got.code, got.stderr, got.stdout)
 	}
 }
@@ -156,7 +178,7 @@ func (s *stage) process(t *testing.T, args []string) (*exec.Cmd, *bytes.Buffer) 
 		t.Fatal(err)
 	}
 	said := new(bytes.Buffer)
-	cmd := exec.Command(program, args...)
+	cmd := exec.Command(program, merging(args)...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := cmd.Start(); err != nil {
@@ -318,7 +340,7 @@ func TestFullDisk(t *testing.T) {
 	target := s.world(t)
 	failed := 0
 	for pages := 40; ; pages += 20 {
-		got := runProgram(t, s.run(fmt.Sprintf("%s&_pragma=max_page_count(%d)", target, pages), "-wait", "10s")...)
+		got := runMerge(t, s.run(fmt.Sprintf("%s&_pragma=max_page_count(%d)", target, pages), "-wait", "10s")...)
 		if got.code == 0 {
 			break
 		}
@@ -349,13 +371,13 @@ func TestTwoAtOnce(t *testing.T) {
 			first := make(chan int, 1)
 			said := new(signalled)
 			said.word, said.seen = "paused", make(chan struct{})
-			go func() { first <- run(ctx, s.run(target, "-pause-file", pause), said, said) }()
+			go func() { first <- run(ctx, merging(s.run(target, "-pause-file", pause)), said, said) }()
 			select {
 			case <-said.seen:
 			case code := <-first:
 				t.Fatalf("the first run ended with %d: %s", code, said)
 			}
-			got := runProgram(t, s.run(target)...)
+			got := runMerge(t, s.run(target)...)
 			if got.code != 1 || !strings.Contains(got.stderr, "is merging into the target") {
 				t.Errorf("the second run: exit status %d, stderr %q", got.code, got.stderr)
 			}

@@ -19,8 +19,12 @@ type confirmation struct {
 }
 
 func (f *confirmation) add(c *cobra.Command) {
-	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+	f.addYes(c)
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "tell what would be done, and do nothing")
+}
+
+func (f *confirmation) addYes(c *cobra.Command) {
+	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 }
 
 // ask returns nil if the answer is yes, and errNotConfirmed otherwise. A standard input that nobody types at gets no question.

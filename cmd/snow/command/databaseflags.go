@@ -48,10 +48,10 @@ func (f *databaseFlags) open(ctx context.Context) (*connected, error) {
 	if f.timeout <= 0 {
 		return nil, &usageError{"snow", errors.New("--timeout: want more than 0s")}
 	}
-	if _, err := database.Resolve(value, f.dialect); err != nil {
+	if _, err := database.Resolve("--dsn", value, f.dialect); err != nil {
 		return nil, &usageError{"snow", err}
 	}
-	db, d, err := database.Open(ctx, value, f.dialect, f.access, f.timeout)
+	db, d, err := database.Open(ctx, "--dsn", value, f.dialect, f.access, f.timeout)
 	if err != nil {
 		return nil, err
 	}

@@ -4,10 +4,10 @@
 // # Exit status
 //
 //	0  done
-//	1  failed: the database, the network or a file
+//	1  failed: the database, the network, a file, or a check of a merge
 //	2  wrong flags or arguments
 //	3  the answer is no: a layout that can't be, an id that no layout fits, an
-//	   audit with findings, a number that is not free
+//	   audit with findings, a number that is not free, a merge that left something open
 //	4  not confirmed
 //
 // # Inside
@@ -18,11 +18,13 @@
 //	id.go idshow.go idnew.go idrange.go
 //	layout.go layoutfit.go presets.go
 //	migrate.go init.go workers.go fence.go release.go segments.go audit.go
+//	merge.go                      the commands of a merge
 //	serve.go servesource.go       the service: its server; where it gets ids and metrics
 //	version.go man.go
 //
 //	command
 //	  ├─ internal/layoutfit   a layout for given wishes
+//	  ├─ internal/mergecommand  the steps of a merge
 //	  ├─ internal/audit       what makes ids go wrong in live tables
 //	  └─ internal/database    DSNs, drivers
 package command

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/mergecommand"
 )
 
 // errNotConfirmed is returned if a question is not answered with yes.
@@ -95,6 +97,10 @@ func flagError(c *cobra.Command, err error) error {
 		var wanted *wantError
 		if errors.As(invalid, &wanted) {
 			err = fmt.Errorf("--%s: %w", invalid.GetFlag().Name, wanted)
+		}
+		var merging *mergecommand.UsageError
+		if errors.As(invalid, &merging) {
+			err = fmt.Errorf("--%s: %w", invalid.GetFlag().Name, merging)
 		}
 	case errors.As(err, &unknown):
 		err = errors.New("there is no such flag")

@@ -52,7 +52,7 @@ func TestLeases(t *testing.T) {
 	if c := workersOf(t).Count; c["free"] != 4 || c["held"] != 0 {
 		t.Fatalf("before the first lease: %v", c)
 	}
-	db, d, err := database.Open(t.Context(), file, "", database.Existing, 10*time.Second)
+	db, d, err := database.Open(t.Context(), "--dsn", file, "", database.Existing, 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

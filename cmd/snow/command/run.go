@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,9 @@ func run(ctx context.Context, args []string, a *app) int {
 	if ctx.Err() != nil {
 		err = fmt.Errorf("interrupted: %w", err)
 	}
+	if errors.Is(err, syscall.EPIPE) { // the reader went away, as `| head` does
+		return statusOf(err)
+	}
 	a.printError(err, slices.Contains(longFlags(args), "--json")) // a wrong flag before it ends the parsing
 	return statusOf(err)
 }
@@ -63,7 +67,7 @@ func (a *app) root() *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
-	root.AddCommand(a.id(), a.layout(), a.migrate(), a.init(), a.workers(), a.fence(), a.release(), a.segments(), a.audit(), a.serve(), a.version(), a.man())
+	root.AddCommand(a.id(), a.layout(), a.migrate(), a.init(), a.workers(), a.fence(), a.release(), a.segments(), a.audit(), a.merge(), a.serve(), a.version(), a.man())
 	return root
 }
 

@@ -14,7 +14,7 @@ import (
 
 func open(t *testing.T, value, dialect string, access database.Access) *sql.DB {
 	t.Helper()
-	db, _, err := database.Open(t.Context(), value, dialect, access, 30*time.Second)
+	db, _, err := database.Open(t.Context(), "--dsn", value, dialect, access, 30*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,8 @@ const (
 // Open opens the database of a flag's value and checks within timeout that it
 // answers. The value is env:NAME, @FILE, or the file of a SQLite database; see [Resolve]. dialect is
 // mysql, postgres or sqlite, or empty if the DSN shows it.
-func Open(ctx context.Context, value, dialect string, access Access, timeout time.Duration) (*sql.DB, sqlsnow.Dialect, error) {
-	dsn, err := Resolve(value, dialect)
+func Open(ctx context.Context, flag, value, dialect string, access Access, timeout time.Duration) (*sql.DB, sqlsnow.Dialect, error) {
+	dsn, err := Resolve(flag, value, dialect)
 	if err != nil {
 		return nil, 0, err
 	}

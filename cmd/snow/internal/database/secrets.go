@@ -1,7 +1,6 @@
 package database
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,15 +13,27 @@ const maxSecrets = 64 << 10
 // Resolve returns the DSN that a flag's value stands for: that of an environment
 // variable for env:NAME, or the contents of a file for @FILE, without the white space
 // around it. Only a SQLite database may stand for itself, because other users
-// of the machine see the command line.
-func Resolve(value, dialect string) (string, error) {
+// of the machine see the command line. Errors name the flag.
+// It must show the dialect if that is empty.
+func Resolve(flag, value, dialect string) (string, error) {
+	dsn, err := dsnOf(flag, value, dialect)
+	if err != nil {
+		return "", err
+	}
+	if _, err := dialectOf(dsn, dialect); err != nil {
+		return "", err
+	}
+	return dsn, nil
+}
+
+func dsnOf(flag, value, dialect string) (string, error) {
 	if value == "" {
-		return "", errors.New("--dsn is missing: want env:NAME, @FILE, or a SQLite file")
+		return "", fmt.Errorf("%s is missing: want env:NAME, @FILE, or a SQLite file", flag)
 	}
 	if strings.HasPrefix(value, "env:") || strings.HasPrefix(value, "@") {
-		all, err := Secrets("--dsn", value)
+		all, err := Secrets(flag, value)
 		if err == nil && len(all) > 1 {
-			err = fmt.Errorf("--dsn: there are %d lines, want one", len(all))
+			err = fmt.Errorf("%s: there are %d lines, want one", flag, len(all))
 		}
 		if err != nil {
 			return "", err
@@ -30,8 +41,8 @@ func Resolve(value, dialect string) (string, error) {
 		return all[0], nil
 	}
 	if dialect != "sqlite" && (dialect != "" || !isSQLite(value)) {
-		return "", errors.New("--dsn: the list of processes shows what is on the command line: " +
-			"want env:NAME for an environment variable, or @FILE; for the file of a SQLite database, add --dialect sqlite")
+		return "", fmt.Errorf("%s: the list of processes shows what is on the command line: "+
+			"want env:NAME for an environment variable, or @FILE; for the file of a SQLite database, add --dialect sqlite", flag)
 	}
 	return value, nil
 }

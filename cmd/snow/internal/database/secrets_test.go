@@ -48,7 +48,7 @@ func TestResolve(t *testing.T) {
 		{"a URL that ends as a file", "postgres://a:geheim@h/shop.db", "", "", "list of processes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Resolve(tt.value, tt.dialect)
+			got, err := Resolve("--dsn", tt.value, tt.dialect)
 			switch {
 			case tt.err == "" && (err != nil || got != tt.want):
 				t.Errorf("%q, %v; want %q", got, err, tt.want)
@@ -94,14 +94,14 @@ func TestDialectOf(t *testing.T) {
 // The database itself refuses to write, also a file that is there.
 func TestReadOnly(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.db")
-	if _, _, err := Open(t.Context(), file, "", ReadOnly, patience); err == nil || !strings.Contains(err.Error(), "a.db") {
+	if _, _, err := Open(t.Context(), "--dsn", file, "", ReadOnly, patience); err == nil || !strings.Contains(err.Error(), "a.db") {
 		t.Errorf("a file that does not exist: %v", err)
 	}
 	t.Setenv("SERVER", "a:geheim@tcp(h)/d")
-	if _, _, err := Open(t.Context(), "env:SERVER", "sqlite", ReadOnly, patience); err == nil || strings.Contains(err.Error(), "geheim") {
+	if _, _, err := Open(t.Context(), "--dsn", "env:SERVER", "sqlite", ReadOnly, patience); err == nil || strings.Contains(err.Error(), "geheim") {
 		t.Errorf("a server's DSN with the wrong dialect: %v", err)
 	}
-	db, _, err := Open(t.Context(), file, "", Create, patience)
+	db, _, err := Open(t.Context(), "--dsn", file, "", Create, patience)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestReadOnly(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), "CREATE TABLE a (id INTEGER)"); err != nil {
 		t.Fatal(err)
 	}
-	reader, d, err := Open(t.Context(), file, "", ReadOnly, patience)
+	reader, d, err := Open(t.Context(), "--dsn", file, "", ReadOnly, patience)
 	if err != nil || d != sqlsnow.SQLite {
 		t.Fatal(d, err)
 	}

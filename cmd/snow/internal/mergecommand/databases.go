@@ -1,7 +1,6 @@
-package main
+package mergecommand
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -17,21 +16,21 @@ func parseDatabases(text string) (map[string]string, error) {
 			is = name
 		}
 		if name == "" || is == "" || all[name] != "" {
-			return nil, errors.New("want NAME:DATABASE,NAME:DATABASE, each name once")
+			return nil, usage("want NAME:DATABASE,NAME:DATABASE, each name once")
 		}
 		all[name] = is
 	}
 	return all, nil
 }
 
-// addDatabases reads what -databases says of one source, or of all that have no such flag of their own.
-func (c *command) addDatabases(text string) error {
+// addDatabases reads what --databases says of one source, or of all that have no such flag of their own.
+func (c *Command) addDatabases(text string) error {
 	source, list, ok := strings.Cut(text, "=")
 	if !ok {
 		source, list = "", text
 	}
 	if c.databases[source] != nil {
-		return errors.New("want each source once")
+		return usage("want each source once")
 	}
 	databases, err := parseDatabases(list)
 	if c.databases == nil {
@@ -42,14 +41,14 @@ func (c *command) addDatabases(text string) error {
 }
 
 // withDatabases gives sources their databases.
-func (c *command) withDatabases(sources []merge.Source) error {
+func (c *Command) withDatabases(sources []merge.Source) error {
 	for source := range c.databases {
 		known := source == ""
 		for _, s := range sources {
 			known = known || s.Name == source
 		}
 		if !known {
-			return fmt.Errorf("-databases: no source %s", source)
+			return &UsageError{fmt.Errorf("--databases: no source %s", source)}
 		}
 	}
 	for i, s := range sources {

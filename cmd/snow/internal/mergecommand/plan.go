@@ -1,4 +1,4 @@
-package main
+package mergecommand
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shardsnow/snow/merge"
@@ -15,7 +16,7 @@ import (
 )
 
 // inspect writes a plan. It does not overwrite a plan, because somebody may have edited it.
-func (c *command) inspect(ctx context.Context) error {
+func (c *Command) inspect(ctx context.Context) error {
 	var templates []*plan.Decisions
 	for _, file := range c.templates {
 		template, err := c.readTemplate(file)
@@ -51,12 +52,11 @@ func (c *command) inspect(ctx context.Context) error {
 	if err := c.writePlan(ctx, p, sources, os.O_EXCL); err != nil {
 		return err
 	}
-	c.sayOpen(p)
-	return nil
+	return c.sayOpen(p)
 }
 
 // readTemplate reads a file, or DATABASE=FILE, a template for one of several databases.
-func (c *command) readTemplate(file string) (*plan.Decisions, error) {
+func (c *Command) readTemplate(file string) (*plan.Decisions, error) {
 	database, name, ok := strings.Cut(file, "=")
 	if ok = ok && c.databases != nil; ok {
 		file = name
@@ -72,7 +72,7 @@ func (c *command) readTemplate(file string) (*plan.Decisions, error) {
 	return template, err
 }
 
-func (c *command) applyTemplate(file string, template *plan.Decisions, p *plan.Plan) error {
+func (c *Command) applyTemplate(file string, template *plan.Decisions, p *plan.Plan) error {
 	before := len(p.Questions)
 	left, err := template.Apply(p)
 	if err != nil {
@@ -86,7 +86,7 @@ func (c *command) applyTemplate(file string, template *plan.Decisions, p *plan.P
 }
 
 // accept takes the answers that are certain enough, and lists them.
-func (c *command) accept(p *plan.Plan) error {
+func (c *Command) accept(p *plan.Plan) error {
 	taken, err := p.AcceptCertain(c.certain)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func parts(err error) []error {
 }
 
 // readPlan reads a complete plan, or completes a short one with the schemas of the sources, whose order is that of the plan.
-func (c *command) readPlan(ctx context.Context, sources []merge.Source) (*plan.Plan, error) {
+func (c *Command) readPlan(ctx context.Context, sources []merge.Source) (*plan.Plan, error) {
 	data, err := os.ReadFile(c.plan)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (c *command) readPlan(ctx context.Context, sources []merge.Source) (*plan.P
 	return p, nil
 }
 
-func (c *command) parsePlan(ctx context.Context, data []byte, sources []merge.Source) (*plan.Plan, error) {
+func (c *Command) parsePlan(ctx context.Context, data []byte, sources []merge.Source) (*plan.Plan, error) {
 	if plan.VersionOf(data) != plan.DecisionsVersion {
 		return plan.Read(bytes.NewReader(data))
 	}
@@ -129,7 +129,7 @@ func (c *command) parsePlan(ctx context.Context, data []byte, sources []merge.So
 		return nil, err
 	}
 	if len(sources) == 0 {
-		return nil, errors.New("the plan is in its short form: give its sources with -source, or a plan of inspect -full")
+		return nil, errors.New("the plan is in its short form: give its sources with --source, or a plan of inspect -full")
 	}
 	ordered := slices.Clone(sources)
 	slices.SortStableFunc(ordered, func(a, b merge.Source) int { return slices.Index(d.Sources, a.Name) - slices.Index(d.Sources, b.Name) })
@@ -140,8 +140,8 @@ func (c *command) parsePlan(ctx context.Context, data []byte, sources []merge.So
 	return d.Complete(schema)
 }
 
-// writePlan writes the short form, or the complete plan with -full or as JSON.
-func (c *command) writePlan(ctx context.Context, p *plan.Plan, sources []merge.Source, flags int) (err error) {
+// writePlan writes the short form, or the complete plan with --full or as JSON.
+func (c *Command) writePlan(ctx context.Context, p *plan.Plan, sources []merge.Source, flags int) (err error) {
 	var b bytes.Buffer
 	switch {
 	case filepath.Ext(c.plan) == ".json":
@@ -169,7 +169,7 @@ func (c *command) writePlan(ctx context.Context, p *plan.Plan, sources []merge.S
 	return err
 }
 
-func (c *command) shorten(ctx context.Context, p *plan.Plan, sources []merge.Source, b *bytes.Buffer) error {
+func (c *Command) shorten(ctx context.Context, p *plan.Plan, sources []merge.Source, b *bytes.Buffer) error {
 	schema, err := merge.ReadSchema(ctx, c.dialect, sources...)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (c *command) shorten(ctx context.Context, p *plan.Plan, sources []merge.Sou
 }
 
 // settle writes the plan again without the questions that are answered, which become decisions.
-func (c *command) settle(ctx context.Context) error {
+func (c *Command) settle(ctx context.Context) error {
 	sources, err := c.openSources(ctx)
 	if err != nil {
 		return err
@@ -195,12 +195,11 @@ func (c *command) settle(ctx context.Context) error {
 	if err := c.writePlan(ctx, p, sources, os.O_TRUNC); err != nil {
 		return err
 	}
-	c.sayOpen(p)
-	return nil
+	return c.sayOpen(p)
 }
 
 // sayOpen lists what is to be decided.
-func (c *command) sayOpen(p *plan.Plan) {
+func (c *Command) sayOpen(p *plan.Plan) error {
 	var undecided []error
 	if err := p.Check(); err != nil {
 		undecided = parts(err)
@@ -210,7 +209,28 @@ func (c *command) sayOpen(p *plan.Plan) {
 		decisions = "1 decision"
 	}
 	c.say("%s: %s tables of %s, with %s to take", filepath.Base(c.plan), count(int64(len(p.Tables))), strings.Join(p.Sources, ", "), decisions)
+	result := planResult{Plan: c.plan, Tables: len(p.Tables), Sources: p.Sources, Decisions: []string{}, Accepted: p.Accepted}
 	for _, err := range undecided {
 		c.say("  %v", err)
+		result.Decisions = append(result.Decisions, err.Error())
 	}
+	return c.result(result)
+}
+
+// planResult is what inspect and settle print as JSON.
+type planResult struct {
+	Plan      string   `json:"plan"` // the file
+	Tables    int      `json:"tables"`
+	Sources   []string `json:"sources"`
+	Decisions []string `json:"decisions"`          // to be taken
+	Accepted  []string `json:"accepted,omitempty"` // that nobody has looked at
+}
+
+// count writes a number with commas between thousands.
+func count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }

@@ -1,4 +1,4 @@
-package main
+package mergecommand
 
 import (
 	"context"
@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/cmd/snow/internal/database"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // schema needs the sources only if the plan is in its short form.
-func (c *command) schema(ctx context.Context) error {
+func (c *Command) schema(ctx context.Context) error {
 	sources, err := c.openSources(ctx)
 	if err != nil {
 		return err
@@ -39,9 +40,9 @@ func (c *command) schema(ctx context.Context) error {
 		for _, s := range statements {
 			c.say("%s;", s)
 		}
-		return nil
+		return c.result(schemaResult{statements, false})
 	}
-	target, err := c.database(ctx, "target", c.target, readWrite)
+	target, err := c.database(ctx, "target", c.target, database.Create)
 	if err != nil {
 		return err
 	}
@@ -51,13 +52,19 @@ func (c *command) schema(ctx context.Context) error {
 		}
 	}
 	c.say("%d statements executed", len(statements))
-	return nil
+	return c.result(schemaResult{statements, true})
 }
 
-func (c *command) makeNamespace(ctx context.Context) error {
+// schemaResult is what schema prints as JSON.
+type schemaResult struct {
+	Statements []string `json:"statements"`
+	Executed   bool     `json:"executed"`
+}
+
+func (c *Command) makeNamespace(ctx context.Context) error {
 	layout, err := snow.ParseLayout(c.layout)
 	if err != nil {
-		return err
+		return &UsageError{fmt.Errorf("--layout: %w", err)}
 	}
 	db, err := c.registryDatabase(ctx)
 	if err != nil {
@@ -70,18 +77,21 @@ func (c *command) makeNamespace(ctx context.Context) error {
 		return err
 	}
 	c.say("namespace %s: ids of %s", c.namespace, layout)
-	return nil
+	return c.result(struct {
+		Namespace string `json:"namespace"`
+		Layout    string `json:"layout"`
+	}{c.namespace, layout.String()})
 }
 
-func (c *command) registryDatabase(ctx context.Context) (*sql.DB, error) {
+func (c *Command) registryDatabase(ctx context.Context) (*sql.DB, error) {
 	if c.registry == "" {
-		return c.database(ctx, "target", c.target, readWrite)
+		return c.database(ctx, "target", c.target, database.Create)
 	}
-	return c.database(ctx, "registry", c.registry, readWrite)
+	return c.database(ctx, "registry", c.registry, database.Create)
 }
 
 // merge opens all that a merge needs.
-func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, error) {
+func (c *Command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, error) {
 	sources, err := c.openSources(ctx)
 	if err != nil {
 		return nil, err
@@ -90,24 +100,24 @@ func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, er
 	if err != nil {
 		return nil, err
 	}
-	target, err := c.database(ctx, "target", c.target, existing)
+	target, err := c.database(ctx, "target", c.target, database.Existing)
 	if err != nil {
 		return nil, err
 	}
 	if c.registry != "" {
-		if cfg.Registry, err = c.database(ctx, "registry", c.registry, existing); err != nil {
+		if cfg.Registry, err = c.database(ctx, "registry", c.registry, database.Existing); err != nil {
 			return nil, err
 		}
 	}
 	cfg.Namespace, cfg.Databases, cfg.Assertions, cfg.WithoutForeignKeys, cfg.WitnessAll = c.namespace, c.into, c.assertions, c.noFKs, c.witnessAll
 	m, err := merge.New(c.dialect, target, sources, p, cfg)
 	if err != nil { // people give a flag, not a field
-		return nil, errors.New(strings.ReplaceAll(err.Error(), "Config.WithoutForeignKeys", "-without-foreign-keys"))
+		return nil, errors.New(strings.ReplaceAll(err.Error(), "Config.WithoutForeignKeys", "--without-foreign-keys"))
 	}
 	return m, nil
 }
 
-func (c *command) dryRun(ctx context.Context) error {
+func (c *Command) dryRun(ctx context.Context) error {
 	m, err := c.merge(ctx, merge.Config{})
 	if err != nil {
 		return err
@@ -122,9 +132,8 @@ func (c *command) dryRun(ctx context.Context) error {
 	return forecast.Err()
 }
 
-func (c *command) run(ctx context.Context) error {
-	p := newProgress(c.stderr)
-	defer p.close()
+func (c *Command) run(ctx context.Context) error {
+	var p *progress
 	m, err := c.merge(ctx, merge.Config{
 		Lease: c.lease, Writers: c.writers, ChunkTime: c.chunkTime, ChunkRows: c.chunkRows, PackRows: c.packRows, PauseFile: c.pauseFile,
 		Events: func(e report.Event) {
@@ -135,6 +144,11 @@ func (c *command) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := c.ask(); err != nil {
+		return err
+	}
+	p = newProgress(c.stderr)
+	defer p.close()
 	defer pauseOnSignal(m.Pause)()
 	found, err := c.runOrWait(ctx, m)
 	p.close()
@@ -144,8 +158,21 @@ func (c *command) run(ctx context.Context) error {
 	return errors.Join(c.print(found), err)
 }
 
+// ask asks whether to write to the target.
+func (c *Command) ask() error {
+	if c.confirm == nil {
+		return nil
+	}
+	var names []string
+	for _, s := range c.sources {
+		names = append(names, s.name)
+	}
+	target, _, _ := strings.Cut(c.target, "?") // parameters of SQLite can contain a key
+	return c.confirm(fmt.Sprintf("%v: rows of %s will be written to the target, %s. Merge?", c.dialect, strings.Join(names, ", "), target))
+}
+
 // kill ends this process after so many rows, without any cleaning up.
-func (c *command) kill(e report.Event) {
+func (c *Command) kill(e report.Event) {
 	if c.killAfter == 0 || e.Kind != report.EventChunk || e.Phase == "verify" {
 		return
 	}
@@ -157,8 +184,8 @@ func (c *command) kill(e report.Event) {
 	}
 }
 
-// runOrWait runs the merge. If another run is under way, it tries again until -wait is over.
-func (c *command) runOrWait(ctx context.Context, m *merge.Merge) (*report.Report, error) {
+// runOrWait runs the merge. If another run is under way, it tries again until --wait is over.
+func (c *Command) runOrWait(ctx context.Context, m *merge.Merge) (*report.Report, error) {
 	for end := time.Now().Add(c.wait); ; {
 		found, err := m.Run(ctx)
 		var held *report.RunningError
@@ -175,7 +202,7 @@ func (c *command) runOrWait(ctx context.Context, m *merge.Merge) (*report.Report
 	}
 }
 
-func (c *command) verify(ctx context.Context) error {
+func (c *Command) verify(ctx context.Context) error {
 	m, err := c.merge(ctx, merge.Config{})
 	if err != nil {
 		return err
@@ -190,25 +217,27 @@ func (c *command) verify(ctx context.Context) error {
 	return found.Err()
 }
 
-func (c *command) lookup(ctx context.Context) error {
-	old, err := strconv.ParseInt(c.Arg(2), 10, 64)
+func (c *Command) lookup(ctx context.Context) error {
+	old, err := strconv.ParseInt(c.args[2], 10, 64)
 	if err != nil {
-		return fmt.Errorf("id %q: want a number", c.Arg(2))
+		return usage("ID: want a number")
 	}
-	target, err := c.database(ctx, "target", c.target, readOnly)
+	target, err := c.database(ctx, "target", c.target, database.ReadOnly)
 	if err != nil {
 		return err
 	}
-	id, err := merge.Lookup(ctx, c.dialect, target, c.Arg(0), c.Arg(1), old)
+	id, err := merge.Lookup(ctx, c.dialect, target, c.args[0], c.args[1], old)
 	if err != nil {
 		return err
 	}
 	c.say("%d", id)
-	return nil
+	return c.result(struct {
+		ID snow.ID `json:"id"`
+	}{id})
 }
 
-func (c *command) export(ctx context.Context) error {
-	target, err := c.database(ctx, "target", c.target, readOnly)
+func (c *Command) export(ctx context.Context) error {
+	target, err := c.database(ctx, "target", c.target, database.ReadOnly)
 	if err != nil {
 		return err
 	}
@@ -218,15 +247,32 @@ func (c *command) export(ctx context.Context) error {
 // A text is what can be printed for people.
 type text interface{ WriteText(io.Writer) error }
 
-func (c *command) print(t text) error {
+func (c *Command) print(t text) error {
 	if !c.json {
 		return t.WriteText(c.stdout)
 	}
-	e := json.NewEncoder(c.stdout)
-	e.SetIndent("", "  ")
-	return e.Encode(t)
+	return c.encode(t)
 }
 
-// say writes a line. A reader who went away, as `| head` does, must not keep the
+// say writes a line for people. A reader who went away, as `| head` does, must not keep the
 // program from its work.
-func (c *command) say(format string, args ...any) { _, _ = fmt.Fprintf(c.stdout, format+"\n", args...) }
+func (c *Command) say(format string, args ...any) {
+	if !c.json {
+		_, _ = fmt.Fprintf(c.stdout, format+"\n", args...)
+	}
+}
+
+// result writes JSON if that is wanted. What people read is said before.
+func (c *Command) result(v any) error {
+	if !c.json {
+		return nil
+	}
+	return c.encode(v)
+}
+
+func (c *Command) encode(v any) error {
+	e := json.NewEncoder(c.stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,37 @@
+package mergecommand
+
+const aboutInspect = `Write a plan of the merge: what becomes of each table and column, with questions
+that people answer in the file. Sources are only read. A plan that exists is never
+overwritten.`
+
+const aboutSettle = `Write the plan again: answers become decisions, and the questions are left out.
+Comments in the file are lost.`
+
+const aboutSchema = `Print the statements that make the target's tables. With --target they are
+executed there. A plan in its short form needs its sources.`
+
+const aboutNamespace = `Make the tables of package snow in the target, or in the database of --registry,
+and the namespace of the new keys. If it exists with the same layout, nothing changes.`
+
+const aboutDryRun = `Read everything and tell what would stop a run, and what is left open. Nothing is
+written. What it passes, a run with the same flags does not refuse.
+
+Exit status: 1 if something would stop a run, 3 if nothing would and something is left
+open: not decided, or not checked.`
+
+const aboutRun = `Merge the sources into the target and verify. What was interrupted is continued by
+the same command. It asks before it writes; --yes answers. "snow merge dry-run" tries it.
+
+A run pauses at the signal USR1 and goes on at the next one.
+
+Exit status: 1 if a check failed, 3 if nothing was found wrong and something was left
+open: not decided, or not checked.`
+
+const aboutVerify = `Verify the target again, as a run does at its end. Nobody may have used the target.
+
+Exit status: 1 if a check failed, 3 if nothing was found wrong and something was left
+open: not decided, or not checked.`
+
+const aboutLookup = `Show the new id of the row with the old id ID in a table of a source.`
+
+const aboutExport = `Write all new ids as CSV: source,table,old_id,new_id.`

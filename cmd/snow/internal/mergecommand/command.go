@@ -1,0 +1,274 @@
+package mergecommand
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/database"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A Command is a step of a merge: its flags, and what it does with them. It is used once.
+type Command struct {
+	Step
+	stdout, stderr io.Writer
+	args           []string
+
+	product    string          // what --dialect says; empty if the DSNs show it
+	dialect    sqlsnow.Dialect // of the databases that are open
+	timeout    time.Duration
+	sources    []namedDSN
+	target     string
+	databases  map[string]map[string]string // of sources; "" for all others
+	into       map[string]string            // of the target
+	plan       string
+	templates  []string
+	certain    float64
+	full       bool
+	namespace  string
+	registry   string
+	layout     string
+	workers    int
+	writers    int
+	chunkTime  time.Duration
+	chunkRows  int
+	packRows   int
+	lease      time.Duration
+	wait       time.Duration
+	pauseFile  string
+	assertions []merge.Assertion
+	noFKs      bool
+	witnessAll bool
+	json       bool
+	killAfter  int64
+	seen       int64 // rows, for killAfter
+
+	confirm func(question string) error
+	open    []*sql.DB
+}
+
+type namedDSN struct{ name, dsn string }
+
+// A Step is what a command of a merge is called, and what it is for.
+type Step struct {
+	Name  string
+	Args  string // the arguments after the flags
+	Short string
+	Long  string
+	flags string
+	do    func(*Command, context.Context) error
+}
+
+// Steps returns the steps in the order of a merge.
+func Steps() []Step {
+	return []Step{
+		{"inspect", "", "Write a plan, to be reviewed and edited", aboutInspect, "dialect source databases plan template accept-certain full timeout", (*Command).inspect},
+		{"settle", "", "Write the plan again, with its answers as decisions", aboutSettle, "dialect source databases plan timeout", (*Command).settle},
+		{"schema", "", "Print the target's tables, or make them", aboutSchema, "dialect source databases plan target target-databases timeout", (*Command).schema},
+		{"namespace", "", "Make the id space of the new keys", aboutNamespace, "dialect target namespace registry layout workers timeout", (*Command).makeNamespace},
+		{"dry-run", "", "Tell what would happen, and write nothing", aboutDryRun, "dialect source databases target target-databases plan namespace registry assert without-foreign-keys timeout", (*Command).dryRun},
+		{"run", "", "Merge and verify, or go on with what was interrupted", aboutRun, "dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all kill-after timeout", (*Command).run},
+		{"verify", "", "Verify again", aboutVerify, "dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all timeout", (*Command).verify},
+		{"lookup", "SOURCE TABLE ID", "Show the new id of a row", aboutLookup, "dialect target timeout", (*Command).lookup},
+		{"export", "", "Write all new ids as CSV", aboutExport, "dialect target timeout", (*Command).export},
+	}
+}
+
+// A UsageError is about flags and arguments. It shows no DSN.
+type UsageError struct{ err error }
+
+func (e *UsageError) Error() string { return e.err.Error() }
+func (e *UsageError) Unwrap() error { return e.err }
+
+func usage(text string) error { return &UsageError{errors.New(text)} }
+
+// New returns the command of a step, and adds its flags to a set.
+func New(step Step, flags *pflag.FlagSet) *Command {
+	c := &Command{Step: step}
+	c.addFlags(flags)
+	return c
+}
+
+// IO is what a command writes to, and whom it asks.
+type IO struct {
+	Out, Err io.Writer
+	JSON     bool
+	Confirm  func(question string) error // nil if the answer is yes
+}
+
+// Do does the step. Wrong flags and arguments are a [*UsageError].
+func (c *Command) Do(ctx context.Context, args []string, with IO) (err error) {
+	c.args, c.stdout, c.stderr, c.json, c.confirm = args, with.Out, with.Err, with.JSON, with.Confirm
+	if err := c.check(); err != nil {
+		return err
+	}
+	defer func() {
+		for _, db := range c.open {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	return c.do(c, ctx)
+}
+
+func (c *Command) addFlags(set *pflag.FlagSet) {
+	for _, f := range strings.Fields(c.flags) {
+		switch f {
+		case "dialect":
+			set.StringVar(&c.product, f, "", "`SQL` of the databases: mysql (also MariaDB), postgres or sqlite; not needed if the DSNs show it")
+		case "timeout":
+			set.DurationVar(&c.timeout, f, 10*time.Second, "how long a database may take to answer at first")
+		case "source":
+			set.Func(f, "`NAME=DSN` of a database to merge, once for each; the DSN is "+dsnUsage, func(s string) error {
+				name, dsn, ok := strings.Cut(s, "=")
+				if !ok || name == "" || dsn == "" {
+					return usage("want NAME=DSN")
+				}
+				c.sources = append(c.sources, namedDSN{name, dsn})
+				return nil
+			})
+		case "databases":
+			set.Func(f, "`SOURCE=NAME:DATABASE,…`: the source has these databases, NAME in the plan, DATABASE on its server, if they differ; without SOURCE= of all sources that are not named", c.addDatabases)
+		case "target-databases":
+			set.Func(f, "`NAME:DATABASE,…` of the target, if it has several; not needed where they are called as in the plan", func(s string) (err error) {
+				c.into, err = parseDatabases(s)
+				return err
+			})
+		case "target":
+			set.StringVar(&c.target, f, "", "`DSN` of the database to merge into: "+dsnUsage)
+		case "plan":
+			set.StringVar(&c.plan, f, "", "`FILE` of the plan: .yaml, or .json for a complete one")
+		case "template":
+			set.Func(f, "`FILE` of decisions for a schema like this one, which may be an earlier plan; DATABASE=FILE with -databases, if it is for one of them", func(s string) error {
+				c.templates = append(c.templates, s)
+				return nil
+			})
+		case "accept-certain":
+			set.Func(f, "answer the questions whose best answer has at least this `CERTAINTY`, such as 0.95, and list them", func(s string) (err error) {
+				if c.certain, err = strconv.ParseFloat(s, 64); err != nil || !(c.certain > 0 && c.certain <= 1) {
+					return usage("want a number above 0, at most 1")
+				}
+				return nil
+			})
+		case "full":
+			set.BoolVar(&c.full, f, false, "write the complete plan, with all that follows from the schemas")
+		case "namespace":
+			set.StringVar(&c.namespace, f, "", "`NAME` of the id space of the new keys; not needed where no row gets one")
+		case "registry":
+			set.StringVar(&c.registry, f, "", "`DSN` of the database that has the namespace, if it is not the target: "+dsnUsage)
+		case "layout":
+			set.StringVar(&c.layout, f, "35+0+20+8+0/100ms@2024-01-01T00:00:00Z", "`BITS` of the keys: timestamp+datacenter+worker+sequence+shard/tick@epoch")
+		case "workers":
+			set.IntVar(&c.workers, f, 0, "`N` worker numbers; 0 for all that the layout has, at most 1024")
+		case "assert":
+			set.Func(f, "`NAME=SQL` of one number; those of the sources and of the target before must add up to that of the target after", func(s string) error {
+				name, query, ok := strings.Cut(s, "=")
+				if !ok || name == "" || query == "" {
+					return usage("want NAME=SQL")
+				}
+				c.assertions = append(c.assertions, merge.Assertion{Name: name, SQL: query})
+				return nil
+			})
+		case "writers":
+			set.IntVar(&c.writers, f, 0, "`N` chunks are written at once; 0 for the default")
+		case "chunk-time":
+			set.DurationVar(&c.chunkTime, f, 0, "how long a chunk should take; 0 for the default")
+		case "chunk-rows":
+			set.IntVar(&c.chunkRows, f, 0, "at most `N` rows in a chunk; 0 for the default")
+		case "pack-rows":
+			set.IntVar(&c.packRows, f, 0, "tables that nothing refers to have lists of ids from `N` rows on, and not a row of snow_merge_map each; 0 for the default, -1 for never")
+		case "lease":
+			set.DurationVar(&c.lease, f, 0, "how long a run that died blocks the next one; 0 for the default")
+		case "wait":
+			set.DurationVar(&c.wait, f, 0, "wait so long for the end of another run, such as one that was killed; 0 for not at all")
+		case "pause-file":
+			set.StringVar(&c.pauseFile, f, "", "pause as long as this `FILE` exists; the signal USR1 pauses as well, and the next one lets it go on")
+		case "without-foreign-keys":
+			set.BoolVar(&c.noFKs, f, false, "switch the target's foreign-key checks off while copying, for cycles of references that can't be NULL; dry-run, run and verify take it alike")
+		case "witness-all":
+			set.BoolVar(&c.witnessAll, f, false, "compare the contents of the rows that all references lead to, and not only those of some 20,000 rows of each table")
+		case "kill-after":
+			set.Int64Var(&c.killAfter, f, 0, "kill this process after `N` rows, as a power cut would; to try the resumption")
+		}
+	}
+}
+
+// dsnUsage says what a DSN may be.
+const dsnUsage = "env:NAME for an environment variable, @FILE, or a SQLite file"
+
+// check says which flag is missing or wrong, before anything is done.
+func (c *Command) check() error {
+	has := func(f string) bool { return slices.Contains(strings.Fields(c.flags), f) }
+	switch {
+	case c.timeout <= 0:
+		return usage("--timeout: want more than 0s")
+	case has("source") && len(c.sources) == 0 && c.Name != "schema":
+		return usage("--source is missing")
+	case has("plan") && c.plan == "":
+		return usage("--plan is missing")
+	case has("target") && c.target == "" && c.Name != "schema":
+		return usage("--target is missing")
+	case c.Name == "namespace" && c.namespace == "":
+		return usage("--namespace is missing")
+	case c.Name == "lookup" && len(c.args) != 3:
+		return usage("want SOURCE TABLE ID after the flags")
+	case c.Name != "lookup" && len(c.args) > 0:
+		return usage("it takes flags only, and there are other arguments") // not quoted: they could be a DSN
+	case c.Name == "export" && c.json:
+		return usage("--json: new ids are written as CSV only")
+	}
+	for _, s := range c.sources {
+		if err := c.resolve("source "+s.name, s.dsn); err != nil {
+			return err
+		}
+	}
+	if err := c.resolve("target", c.target); err != nil {
+		return err
+	}
+	return c.resolve("registry", c.registry)
+}
+
+func (c *Command) resolve(what, dsn string) error {
+	if dsn == "" {
+		return nil
+	}
+	if _, err := database.Resolve("--"+what, dsn, c.product); err != nil {
+		return &UsageError{err}
+	}
+	return nil
+}
+
+// database opens the database of a flag. It is closed when the command ends.
+func (c *Command) database(ctx context.Context, what, dsn string, a database.Access) (*sql.DB, error) {
+	db, d, err := database.Open(ctx, "--"+what, dsn, c.product, a, c.timeout)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	c.open = append(c.open, db)
+	if c.dialect != 0 && d != c.dialect {
+		return nil, &UsageError{fmt.Errorf("%s: it is %v, and another database is %v: all are of one product", what, d, c.dialect)}
+	}
+	c.dialect = d
+	return db, nil
+}
+
+func (c *Command) openSources(ctx context.Context) ([]merge.Source, error) {
+	var all []merge.Source
+	for _, s := range c.sources {
+		db, err := c.database(ctx, "source "+s.name, s.dsn, database.ReadOnly)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, merge.Source{Name: s.name, DB: db})
+	}
+	return all, c.withDatabases(all)
+}

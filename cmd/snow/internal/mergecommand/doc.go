@@ -1,0 +1,10 @@
+// Package mergecommand is the commands of a merge: flags, files of plans, progress
+// and pauses around package merge. docs/merge.md says how they are used.
+//
+// # Inside
+//
+//	command.go                    the steps, their flags, and what opens their databases
+//	about.go                      what their help says
+//	step.go plan.go databases.go  what they do; files of plans; several databases
+//	progress.go pause*.go         what a person sees of a run, and how it pauses
+package mergecommand
