@@ -1,7 +1,7 @@
 // Package merge brings the tables of several databases into one. Rows whose keys would clash get new ids, and every
 // reference to them is rewritten. It merges game servers, and moves tables from keys that a database numbers to ids of
-// package snow. docs/merge.md says what to do, and what to do when something goes wrong; examples/merge-servers is a
-// program around this package.
+// package snow. docs/merge.md says what to do, and what to do when something goes wrong; the commands of snow merge
+// are around this package.
 //
 //	p, err := merge.Inspect(ctx, sqlsnow.MySQL, sources...) // proposes a plan; writes nothing
 //	schema, err := merge.ReadSchema(ctx, sqlsnow.MySQL, sources...)

@@ -1,6 +1,6 @@
 // Command snow is for the people who run programs with ids of snow: it reads and
-// makes ids, computes layouts, looks after the worker numbers in a database, and
-// gives ids over HTTP.
+// makes ids, computes layouts, looks after the worker numbers in a database,
+// merges databases, and gives ids over HTTP.
 //
 //	go install github.com/shardsnow/snow/cmd/snow@latest
 //	snow help
