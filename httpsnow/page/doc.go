@@ -18,11 +18,13 @@
 // The error itself is logged and not shown.
 //
 // It does not ask who looks at it. The page shows names of hosts and processes (LeaseConfig.Holder): mount it where
-// only operators reach it.
+// only operators reach it. On a loopback address it refuses names that are not those of this machine or in Config.Hosts, so that
+// no page of the web can read it through a name that begins to mean 127.0.0.1.
 //
 // # Inside
 //
 //	page.go               New; which path is what
+//	host.go               which names a browser may use
 //	read.go               what the databases have, once for all who look
 //	rates.go              how fast counters go
 //	view.go counters.go   what is shown of it, as text

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +21,8 @@ import (
 // unfetched finds modules that go get or go install can't have, or whose packages don't
 // build for those who have them: in an empty folder, without the workspace and
 // without replace, with a module proxy in the file system that has this commit. The
-// modules are there in the order of their tags, so each one is without the later ones.
+// modules are there in the order of their tags, so each one is without the later ones. All is
+// built without cgo, and a command that is installed must tell its version.
 func unfetched(ctx context.Context, r *repository) (found []string, err error) {
 	version, err := r.next()
 	if err != nil {
@@ -60,7 +62,7 @@ func unfetched(ctx context.Context, r *repository) (found []string, err error) {
 			}
 		}
 		for _, command := range commands {
-			if err := user.run(ctx, dir, "go", "install", command+"@"+version); err != nil {
+			if err := user.install(ctx, command, version); err != nil {
 				found = append(found, err.Error())
 			}
 		}
@@ -171,7 +173,7 @@ func newUser(ctx context.Context, r *repository, dir string) (*user, error) {
 	u := &user{dir: dir, proxy: filepath.Join(dir, "proxy")}
 	url := func(dir string) string { return "file:///" + strings.TrimPrefix(filepath.ToSlash(dir), "/") }
 	u.env = append(
-		os.Environ(), "GOWORK=off", "GOFLAGS=-modcacherw", "GOSUMDB=off", "GOPRIVATE=", "GONOPROXY=", "GOTOOLCHAIN=local",
+		os.Environ(), "GOWORK=off", "GOFLAGS=-modcacherw", "GOSUMDB=off", "GOPRIVATE=", "GONOPROXY=", "GOTOOLCHAIN=local", "CGO_ENABLED=0",
 		"GOMODCACHE="+filepath.Join(dir, "modules"), "GOBIN="+filepath.Join(dir, "bin"),
 		// What the cache has need not be downloaded again.
 		"GOPROXY="+strings.Join([]string{url(u.proxy), url(filepath.Join(settings[0], "cache", "download")), settings[1]}, ","),
@@ -203,11 +205,36 @@ func (u *user) get(ctx context.Context, m module, version string, packages []str
 	return nil
 }
 
-func (u *user) run(ctx context.Context, dir string, command ...string) error {
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Dir, cmd.Env = dir, u.env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", strings.Join(command, " "), err, firstLines(string(out), 12))
+// install installs a command without cgo, and asks it for its version, which every command must know.
+func (u *user) install(ctx context.Context, command, version string) error {
+	if err := u.run(ctx, u.dir, "go", "install", command+"@"+version); err != nil {
+		return err
+	}
+	program := filepath.Join(u.dir, "bin", path.Base(command))
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	said, err := u.output(ctx, u.dir, program, "version")
+	if err == nil && !strings.Contains(said, version) {
+		err = fmt.Errorf("it said %q, without %s", firstLines(said, 1), version)
+	}
+	if err != nil {
+		return fmt.Errorf("%s version: %w", path.Base(command), err)
 	}
 	return nil
+}
+
+func (u *user) run(ctx context.Context, dir string, command ...string) error {
+	_, err := u.output(ctx, dir, command...)
+	return err
+}
+
+func (u *user) output(ctx context.Context, dir string, command ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir, cmd.Env = dir, u.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %s", strings.Join(command, " "), err, firstLines(string(out), 12))
+	}
+	return string(out), nil
 }

@@ -15,7 +15,8 @@ var forUsers = map[string]string{
 	"b/go.mod":        "module example.org/a/b\n\ngo 1.25\n\nrequire example.org/a v0.0.0\n\nreplace example.org/a => ../\n",
 	"b/b.go":          "package b\n\nimport (\n\t_ \"example.org/a\"\n\t_ \"example.org/a/internal/x\"\n)\n",
 	"a1/go.mod":       "module example.org/a/a1\n\ngo 1.25\n\nrequire (\n\texample.org/a v0.0.0 // indirect\n\texample.org/a/b v0.0.0\n)\n" + replaced,
-	"a1/main.go":      "package main\n\nimport _ \"example.org/a/b\"\n\nfunc main() {}\n",
+	"a1/main.go":      "package main\n\nimport (\n\t\"fmt\"\n\t\"runtime/debug\"\n\n\t_ \"example.org/a/b\"\n)\n\n" +
+		"func main() {\n\tinfo, _ := debug.ReadBuildInfo()\n\tfmt.Println(\"a1\", info.Main.Version)\n}\n",
 	"examples/go.mod": "module example.org/a/examples\n\ngo 1.25\n\nrequire example.org/a v0.0.0\n",
 }
 
@@ -68,6 +69,14 @@ func TestUnfetched(t *testing.T) {
 	found, err := unfetched(t.Context(), reopen(t, r))
 	if err != nil || len(found) != 2 || !strings.HasPrefix(found[0], "go get example.org/a/b@v0.1.0: ") || !strings.HasPrefix(found[1], "go install example.org/a/a1@v0.1.0: ") {
 		t.Errorf("an import of what is not tagged: %q, %v", found, err)
+	}
+
+	// A command that does not know its version.
+	write(t, r.dir, "b/b.go", forUsers["b/b.go"])
+	write(t, r.dir, "a1/main.go", "package main\n\nimport _ \"example.org/a/b\"\n\nfunc main() { println(\"a1\") }\n")
+	found, err = unfetched(t.Context(), reopen(t, r))
+	if err != nil || len(found) != 1 || found[0] != `a1 version: it said "a1\n", without v0.1.0` {
+		t.Errorf("a command without a version: %q, %v", found, err)
 	}
 
 	// go install refuses a module with replace, except of those that are dropped for the tag.

@@ -40,11 +40,45 @@ type connected struct {
 	dialect sqlsnow.Dialect
 }
 
-func (f *databaseFlags) open(ctx context.Context) (*connected, error) {
-	value := f.dsn
-	if value == "" && os.Getenv(defaultDSN) != "" {
-		value = "env:" + defaultDSN
+// value returns what says where the DSN is.
+func (f *databaseFlags) value() string {
+	if f.dsn == "" && os.Getenv(defaultDSN) != "" {
+		return "env:" + defaultDSN
 	}
+	return f.dsn
+}
+
+// connect opens the database and others of the same product. They need not answer now.
+func (f *databaseFlags) connect(more []string) (all []*connected, err error) {
+	defer func() {
+		if err != nil {
+			for _, db := range all {
+				_ = db.Close()
+			}
+		}
+	}()
+	for i, value := range append([]string{f.value()}, more...) {
+		flag := "--dsn"
+		if i > 0 {
+			flag = "--more-dsn"
+		}
+		if _, err := database.Resolve(flag, value, f.dialect); err != nil {
+			return all, &usageError{"snow", err}
+		}
+		db, d, err := database.Connect(flag, value, f.dialect, f.access)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, &connected{db, d})
+		if d != all[0].dialect {
+			return all, &usageError{"snow", fmt.Errorf("%s: it is %v, and --dsn is %v: all are of one product", flag, d, all[0].dialect)}
+		}
+	}
+	return all, nil
+}
+
+func (f *databaseFlags) open(ctx context.Context) (*connected, error) {
+	value := f.value()
 	if f.timeout <= 0 {
 		return nil, &usageError{"snow", errors.New("--timeout: want more than 0s")}
 	}

@@ -30,7 +30,7 @@ const aboutServe = `Give ids to programs in any language, over HTTP:
   snow serve --page, and a browser at http://127.0.0.1:8017/page/
 
 The ids are of a worker number that is leased from a namespace, or dense numbers of
-a tag of segments. Any number of instances may run beside each other.
+a tag of segments, from one database or, with --more-dsn, from several: if one fails, the others go on. Any number of instances may run beside each other.
 
 It listens on the loopback interface, unless told otherwise; others need a token
 then. A token is a line of a file or of an environment variable, of 16 or more characters. The
@@ -45,6 +45,7 @@ type serveFlags struct {
 	listen     string
 	namespace  string
 	tag        string
+	more       []string
 	datacenter uint64
 	worker     uint64
 	token      string
@@ -54,6 +55,7 @@ type serveFlags struct {
 	wait       time.Duration
 	drain      time.Duration
 	page       bool
+	hosts      []string
 	metrics    bool
 	db         *databaseFlags
 
@@ -80,6 +82,8 @@ func (a *app) serve() *cobra.Command {
 	flags.DurationVar(&f.drain, "drain", 0, "how long to answer requests after a signal, while /readyz says no")
 	flags.BoolVar(&f.metrics, "metrics", false, "serve metrics for Prometheus at /metrics, of the ids and of the process; needs a token, as ids do")
 	flags.BoolVar(&f.page, "page", false, "show the worker numbers and the counters of the database at /page/; a token is the password")
+	flags.StringArrayVar(&f.hosts, "page-host", nil, "`NAME` that browsers use for the page besides localhost, such as that of a proxy; once for each")
+	flags.StringArrayVar(&f.more, "more-dsn", nil, "`DSN` of another database of --segments, once for each; all of them, in the same order everywhere when the tag is new")
 	f.db.add(c)
 	return c
 }
@@ -90,26 +94,30 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return &usageError{c.CommandPath(), err}
 	}
-	db, err := f.db.open(ctx)
+	dbs, err := f.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() {
+		for _, db := range dbs {
+			_ = db.Close()
+		}
+	}()
 	logger := f.logger()
 	var src *served
 	if f.tag != "" {
-		src, err = serveSegments(ctx, db, f.tag, logger)
+		src, err = serveSegments(ctx, dbs, f.tag, logger)
 	} else {
 		cfg := sqlsnow.LeaseConfig{Namespace: f.namespace, Datacenter: f.datacenter, Logger: logger}
 		if c.Flags().Changed("worker") {
 			cfg.Worker = &f.worker
 		}
-		src, err = serveLease(ctx, db, cfg)
+		src, err = serveLease(ctx, dbs[0], cfg)
 	}
 	if err != nil {
 		return err
 	}
-	pages, err := f.newPage(db, logger)
+	pages, err := f.newPage(dbs, logger)
 	if err != nil {
 		return errors.Join(err, f.release(ctx, src))
 	}
@@ -150,11 +158,28 @@ func (f *serveFlags) newMetrics(src *served) http.Handler {
 }
 
 // newPage returns the page, or nil without --page.
-func (f *serveFlags) newPage(db *connected, logger *slog.Logger) (http.Handler, error) {
+func (f *serveFlags) newPage(dbs []*connected, logger *slog.Logger) (http.Handler, error) {
 	if !f.page {
 		return nil, nil
 	}
-	return page.New([]page.Database{{DB: db.DB, Dialect: db.dialect}}, page.Config{Logger: logger})
+	var all []page.Database
+	for i, db := range dbs {
+		d := page.Database{DB: db.DB, Dialect: db.dialect}
+		if len(dbs) > 1 {
+			d.Name = fmt.Sprintf("database %d of %d", i+1, len(dbs))
+		}
+		all = append(all, d)
+	}
+	return page.New(all, page.Config{Hosts: f.hosts, Logger: logger})
+}
+
+// open opens the database, or those of --segments. Of several, some may not answer now: segments go on with the others.
+func (f *serveFlags) open(ctx context.Context) ([]*connected, error) {
+	if len(f.more) == 0 {
+		db, err := f.db.open(ctx)
+		return []*connected{db}, err
+	}
+	return f.db.connect(f.more)
 }
 
 // check returns the address to listen on and the tokens.
@@ -164,6 +189,10 @@ func (f *serveFlags) check(c *cobra.Command) (*net.TCPAddr, []string, error) {
 		return nil, nil, errors.New("want either --namespace or --segments")
 	case f.tag != "" && (c.Flags().Changed("worker") || c.Flags().Changed("datacenter")):
 		return nil, nil, errors.New("--worker and --datacenter are for --namespace")
+	case f.tag == "" && f.more != nil:
+		return nil, nil, errors.New("--more-dsn is for --segments")
+	case !f.page && f.hosts != nil:
+		return nil, nil, errors.New("--page-host is for --page")
 	case f.token != "" && f.noToken:
 		return nil, nil, errors.New("want --token or --no-token, not both")
 	case f.drain < 0:

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/shardsnow/snow"
 )
 
 // A service is a run of snow serve.
@@ -131,6 +133,54 @@ func TestServe(t *testing.T) {
 	}
 	if c := workersOf(t).Count; c["held"] != 0 || c["late"] != 0 {
 		t.Errorf("after the end: %v", c)
+	}
+}
+
+// With two databases the numbers of both are given.
+func TestServeSegmentsOfSeveralDatabases(t *testing.T) {
+	dir := t.TempDir()
+	files := []string{filepath.Join(dir, "a.db"), filepath.Join(dir, "b.db")}
+	for _, file := range files {
+		if got := execute(t, "migrate", "-dsn", file); got.status != 0 {
+			t.Fatal(got.stderr)
+		}
+	}
+	s := serve(t, "-segments", "order", "-dsn", files[0], "-more-dsn", files[1], "-page")
+	status, body := s.ask(t, "POST", "/v1/ids?count=5000", "")
+	var answer struct{ IDs []snow.ID }
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || status != 200 {
+		t.Fatalf("%d, %v", status, err)
+	}
+	seen, even := make(map[snow.ID]bool), 0
+	for _, id := range answer.IDs {
+		if id%2 == 0 {
+			even++
+		}
+		seen[id] = true
+	}
+	if len(seen) != 5000 || even == 0 || even == 5000 {
+		t.Errorf("%d different numbers, %d of them even", len(seen), even)
+	}
+	if status, body := s.ask(t, "GET", "/page/", ""); status != 200 || !strings.Contains(body, "database 2 of 2") {
+		t.Errorf("%d: %s", status, body)
+	}
+	if status, _ := s.ask(t, "GET", "/readyz", ""); status != 200 {
+		t.Errorf("ready: %d", status)
+	}
+	for args, want := range map[string]string{
+		"-namespace shop -more-dsn b.db":                          "--more-dsn is for --segments",
+		"-segments order -more-dsn env:NIX":                       "--more-dsn: the environment has no NIX",
+		"-segments order -page-host snow":                         "--page-host is for --page",
+	} {
+		got := execute(t, append([]string{"serve", "-dsn", files[0]}, strings.Fields(args)...)...)
+		if got.status != 2 || !strings.Contains(got.stderr, want) {
+			t.Errorf("%s: exit status %d, stderr %q", args, got.status, got.stderr)
+		}
+	}
+	t.Setenv("SERVER", "postgres://root@127.0.0.1:1/shop")
+	got := execute(t, "serve", "-segments", "order", "-dsn", files[0], "-more-dsn", "env:SERVER")
+	if got.status != 2 || !strings.Contains(got.stderr, "all are of one product") {
+		t.Errorf("two products: exit status %d, stderr %q", got.status, got.stderr)
 	}
 }
 

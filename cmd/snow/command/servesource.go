@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -49,19 +50,24 @@ func serveLease(ctx context.Context, db *connected, cfg sqlsnow.LeaseConfig) (*s
 	}, nil
 }
 
-// serveSegments takes dense numbers from a counter.
-func serveSegments(ctx context.Context, db *connected, tag string, logger *slog.Logger) (*served, error) {
-	s, err := segments.Open(ctx, []*sql.DB{db.DB}, db.dialect, segments.Config{Tag: tag, Logger: logger})
+// serveSegments takes dense numbers from the counters of one or more databases.
+func serveSegments(ctx context.Context, dbs []*connected, tag string, logger *slog.Logger) (*served, error) {
+	var all []*sql.DB
+	for _, db := range dbs {
+		all = append(all, db.DB)
+	}
+	s, err := segments.Open(ctx, all, dbs[0].dialect, segments.Config{Tag: tag, Logger: logger})
 	if err != nil {
 		return nil, explain(err)
 	}
 	return &served{
 		Source: s,
 		ready: func(context.Context) error {
-			if stats := s.Stats(); stats.Left == 0 && !stats.Databases[0].Up {
-				return segments.ErrEmpty
+			stats := s.Stats()
+			if stats.Left > 0 || slices.ContainsFunc(stats.Databases, func(d segments.Database) bool { return d.Up }) {
+				return nil
 			}
-			return nil
+			return segments.ErrEmpty
 		},
 		err: func() error { return nil }, close: s.Close,
 		metrics: []prometheus.Collector{promsnow.Segments(tag, s)},

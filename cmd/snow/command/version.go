@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 
@@ -26,6 +27,9 @@ type version struct {
 	Go      string `json:"go"`
 }
 
+// pseudoVersion matches the version of a commit that has no tag. go install writes no other commit into a program: a tag names it.
+var pseudoVersion = regexp.MustCompile(`[-.]\d{14}-([0-9a-f]{12})(?:\+|$)`)
+
 // versionOf reads what the Go tool wrote into the program, if it did.
 func versionOf(info *debug.BuildInfo) version {
 	v := version{Version: "unknown", Go: runtime.Version()}
@@ -34,6 +38,9 @@ func versionOf(info *debug.BuildInfo) version {
 	}
 	if info.Main.Version != "" {
 		v.Version = info.Main.Version
+	}
+	if m := pseudoVersion.FindStringSubmatch(v.Version); m != nil {
+		v.Commit = m[1]
 	}
 	for _, s := range info.Settings {
 		switch s.Key {

@@ -27,6 +27,32 @@ const (
 // answers. The value is env:NAME, @FILE, or the file of a SQLite database; see [Resolve]. dialect is
 // mysql, postgres or sqlite, or empty if the DSN shows it.
 func Open(ctx context.Context, flag, value, dialect string, access Access, timeout time.Duration) (*sql.DB, sqlsnow.Dialect, error) {
+	db, d, err := Connect(flag, value, dialect, access)
+	if err != nil {
+		return nil, 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := db.PingContext(ctx); err != nil {
+		if d == sqlsnow.SQLite {
+			err = withPath(err, flag, value, dialect)
+		}
+		return nil, 0, errors.Join(fmt.Errorf("the database does not answer: %w", err), db.Close())
+	}
+	return db, d, nil
+}
+
+// withPath names the file of SQLite, unless it may be the DSN of a server by mistake.
+func withPath(err error, flag, value, dialect string) error {
+	dsn, again := Resolve(flag, value, dialect)
+	if path := sqlitePath(dsn); again == nil && !strings.Contains(path, "@") {
+		return fmt.Errorf("%q: %w", path, err)
+	}
+	return errors.New("the file can't be opened")
+}
+
+// Connect is Open for a database that need not answer now.
+func Connect(flag, value, dialect string, access Access) (*sql.DB, sqlsnow.Dialect, error) {
 	dsn, err := Resolve(flag, value, dialect)
 	if err != nil {
 		return nil, 0, err
@@ -46,18 +72,7 @@ func Open(ctx context.Context, flag, value, dialect string, access Access, timeo
 			sqlsnow.Postgres: "SET default_transaction_read_only = on",
 		}[d]}
 	}
-	db := sql.OpenDB(c)
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	if err := db.PingContext(ctx); err != nil {
-		if path := sqlitePath(dsn); d == sqlsnow.SQLite && !strings.Contains(path, "@") { // with it, it may be a server's DSN by mistake
-			err = fmt.Errorf("%q: %w", path, err)
-		} else if d == sqlsnow.SQLite {
-			err = errors.New("the file can't be opened")
-		}
-		return nil, 0, errors.Join(fmt.Errorf("the database does not answer: %w", err), db.Close())
-	}
-	return db, d, nil
+	return sql.OpenDB(c), d, nil
 }
 
 // dialectOf returns the dialect of a flag's value, or the one that the DSN shows.
