@@ -1,7 +1,7 @@
 // Bench compares package snow with other generators of ids (-only ids). It measures
 // the cost of kinds of primary keys for a database (-only rows, and -only turns for
-// snow keys next to AUTO_INCREMENT) and the cost of the plugin of gormsnow (-only
-// gorm). It prints tables and writes RESULTS.md, results.json and charts. -only
+// snow keys next to AUTO_INCREMENT), the cost of the plugin of gormsnow (-only
+// gorm) and the service of ids (-only serve). It prints tables and writes RESULTS.md, results.json and charts. -only
 // merge measures how fast tables are merged, which takes 15 minutes and is never
 // part of another run, and neither is -only inspect, which counts what
 // merge.Inspect proposes right.
@@ -26,6 +26,7 @@ import (
 	"github.com/shardsnow/snow/bench/inspect"
 	"github.com/shardsnow/snow/bench/merge"
 	"github.com/shardsnow/snow/bench/rows"
+	"github.com/shardsnow/snow/bench/serve"
 )
 
 func main() {
@@ -48,7 +49,7 @@ func run(args []string) error {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.BoolVar(&o.quick, "quick", false, "take about a minute, for a first look, where a full run takes about ten")
-	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows, turns, gorm, merge or inspect, or none, to write the report of results.json again")
+	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows, turns, gorm, serve, merge or inspect, or none, to write the report of results.json again")
 	flags.IntVar(&o.rows, "rows", 0, "load `N` rows into each table, or merge them; 2000000 without a limit take the better part of an hour")
 	flags.DurationVar(&o.limit, "limit", 0, "end a load after this `duration` with the rows that it has")
 	flags.StringVar(&o.dir, "dir", ".", "write results to this `directory`")
@@ -56,8 +57,8 @@ func run(args []string) error {
 	switch {
 	case flags.NArg() > 0:
 		return fmt.Errorf("argument %q: want flags only", flags.Arg(0))
-	case !slices.Contains([]string{"", "ids", "rows", "turns", "gorm", "merge", "inspect", "none"}, o.only):
-		return fmt.Errorf("-only %q: want ids, rows, turns, gorm, merge, inspect or none", o.only)
+	case !slices.Contains([]string{"", "ids", "rows", "turns", "gorm", "serve", "merge", "inspect", "none"}, o.only):
+		return fmt.Errorf("-only %q: want ids, rows, turns, gorm, serve, merge, inspect or none", o.only)
 	case o.rows < 0:
 		return fmt.Errorf("-rows %d: want a positive number", o.rows)
 	}
@@ -130,6 +131,21 @@ func (o options) measure(ctx context.Context) error {
 			return err
 		}
 		fmt.Print(gormReport(s))
+	}
+	if o.part("serve") {
+		opts := serve.Options{Progress: progress("serve")}
+		if o.quick {
+			opts.Rounds, opts.Turn = 5, 300*time.Millisecond
+		}
+		s, err := measured(o.quick, func() (serve.Result, error) { return serve.Measure(ctx, opts) })
+		if err != nil {
+			return err
+		}
+		results.Serve = s
+		if err := results.write(o.dir); err != nil {
+			return err
+		}
+		fmt.Print(serveReport(s))
 	}
 	if o.only == "merge" { // otherwise a full run would take twice as long
 		s, err := measured(o.quick, func() (merge.Result, error) { return merge.Measure(ctx, o.mergeOptions()) })

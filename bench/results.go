@@ -15,6 +15,7 @@ import (
 	"github.com/shardsnow/snow/bench/inspect"
 	"github.com/shardsnow/snow/bench/merge"
 	"github.com/shardsnow/snow/bench/rows"
+	"github.com/shardsnow/snow/bench/serve"
 )
 
 // results is what results.json holds and RESULTS.md shows.
@@ -23,6 +24,7 @@ type results struct {
 	Rows  *section[[]rows.Result]   `json:"rows,omitempty"`
 	Turns *section[[]rows.Turn]     `json:"turns,omitempty"`
 	GORM  *section[gormcost.Result] `json:"gorm,omitempty"`
+	Serve *section[serve.Result]    `json:"serve,omitempty"`
 	Merge *section[merge.Result]    `json:"merge,omitempty"`
 
 	Inspect *section[[]inspect.Score] `json:"inspect,omitempty"`
@@ -99,6 +101,9 @@ func (r results) report() string {
 	}
 	if r.GORM != nil {
 		b.WriteString(gormReport(r.GORM))
+	}
+	if r.Serve != nil {
+		b.WriteString(serveReport(r.Serve))
 	}
 	if r.Merge != nil {
 		b.WriteString(mergeReport(r.Merge))
