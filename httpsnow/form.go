@@ -22,6 +22,12 @@ func formOf(accept []string) (form, bool) {
 	if len(accept) == 0 {
 		return formJSON, true
 	}
+	switch accept[0] { // what programs send is found at once
+	case "application/json", "*/*":
+		return formJSON, true
+	case "application/octet-stream":
+		return formBinary, true
+	}
 	for _, value := range accept {
 		for entry := range strings.SplitSeq(value, ",") {
 			name, _, _ := strings.Cut(entry, ";")

@@ -55,9 +55,9 @@ func (h *Handler) give(w http.ResponseWriter, r *http.Request) {
 		b.ids = make([]snow.ID, n)
 	}
 	b.ids = b.ids[:n]
-	ctx, cancel := context.WithTimeout(r.Context(), h.cfg.Timeout)
+	ctx := withTimeout(r.Context(), h.cfg.Timeout)
 	err = h.src.Fill(ctx, b.ids)
-	cancel()
+	ctx.stop()
 	if err != nil {
 		h.refuse(w, r, err)
 		return
