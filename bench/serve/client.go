@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strconv"
 	"strings"
@@ -69,7 +68,7 @@ func (c *connection) ask(context.Context) error {
 	if length < 0 {
 		return errors.New("the answer has no length")
 	}
-	_, err = io.CopyN(io.Discard, c.reader, int64(length))
+	_, err = c.reader.Discard(length)
 	return err
 }
 

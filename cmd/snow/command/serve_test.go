@@ -186,7 +186,22 @@ func TestServeSegmentsOfSeveralDatabases(t *testing.T) {
 
 func TestServePage(t *testing.T) {
 	newRegistry(t)
-	s := serve(t, "-namespace", "shop", "-page")
+	s := serve(t, "-namespace", "shop", "-page", "-page-host", "snow.example.org")
+	for host, want := range map[string]int{"evil.example.org": 421, "snow.example.org": 200} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/page/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("host %s: %d, want %d", host, response.StatusCode, want)
+		}
+	}
 	if status, body := s.ask(t, "GET", "/page/", ""); status != 200 || !strings.Contains(body, `data-count="held"><b>1</b>`) {
 		t.Errorf("%d: %s", status, body)
 	}
