@@ -12,10 +12,10 @@ import (
 var forUsers = map[string]string{
 	"CHANGELOG.md": "# Changelog\n\n## 0.1.0, not released yet\n",
 	"go.mod":       "module example.org/a\n\ngo 1.25\n", "a.go": "package a\n\nimport _ \"example.org/a/internal/x\"\n", "internal/x/x.go": "package x\n",
-	"b/go.mod":        "module example.org/a/b\n\ngo 1.25\n\nrequire example.org/a v0.0.0\n\nreplace example.org/a => ../\n",
-	"b/b.go":          "package b\n\nimport (\n\t_ \"example.org/a\"\n\t_ \"example.org/a/internal/x\"\n)\n",
-	"a1/go.mod":       "module example.org/a/a1\n\ngo 1.25\n\nrequire (\n\texample.org/a v0.0.0 // indirect\n\texample.org/a/b v0.0.0\n)\n" + replaced,
-	"a1/main.go":      "package main\n\nimport (\n\t\"fmt\"\n\t\"runtime/debug\"\n\n\t_ \"example.org/a/b\"\n)\n\n" +
+	"b/go.mod":  "module example.org/a/b\n\ngo 1.25\n\nrequire example.org/a v0.0.0\n\nreplace example.org/a => ../\n",
+	"b/b.go":    "package b\n\nimport (\n\t_ \"example.org/a\"\n\t_ \"example.org/a/internal/x\"\n)\n",
+	"a1/go.mod": "module example.org/a/a1\n\ngo 1.25\n\nrequire (\n\texample.org/a v0.0.0 // indirect\n\texample.org/a/b v0.0.0\n)\n" + replaced,
+	"a1/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"runtime/debug\"\n\n\t_ \"example.org/a/b\"\n)\n\n" +
 		"func main() {\n\tinfo, _ := debug.ReadBuildInfo()\n\tfmt.Println(\"a1\", info.Main.Version)\n}\n",
 	"examples/go.mod": "module example.org/a/examples\n\ngo 1.25\n\nrequire example.org/a v0.0.0\n",
 }

@@ -168,9 +168,9 @@ func TestServeSegmentsOfSeveralDatabases(t *testing.T) {
 		t.Errorf("ready: %d", status)
 	}
 	for args, want := range map[string]string{
-		"-namespace shop -more-dsn b.db":                          "--more-dsn is for --segments",
-		"-segments order -more-dsn env:NIX":                       "--more-dsn: the environment has no NIX",
-		"-segments order -page-host snow":                         "--page-host is for --page",
+		"-namespace shop -more-dsn b.db":    "--more-dsn is for --segments",
+		"-segments order -more-dsn env:NIX": "--more-dsn: the environment has no NIX",
+		"-segments order -page-host snow":   "--page-host is for --page",
 	} {
 		got := execute(t, append([]string{"serve", "-dsn", files[0]}, strings.Fields(args)...)...)
 		if got.status != 2 || !strings.Contains(got.stderr, want) {
