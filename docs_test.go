@@ -126,6 +126,7 @@ func TestFirstScreens(t *testing.T) {
 		dir = filepath.ToSlash(dir)
 		switch {
 		case dir == "sqlsnow/sqlsnowtest": // Run needs a test
+		case dir == "cmd/snow": // its help
 		case i < 0:
 			t.Errorf("%s has no Example of the package", dir)
 		case examples[i].Output == "" && dir != "sqlsnow" && dir != "merge":

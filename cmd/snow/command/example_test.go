@@ -2,11 +2,20 @@ package command_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 
 	"github.com/shardsnow/snow/cmd/snow/command"
 )
+
+func Example() {
+	layout := []string{"layout", "fit", "--years", "50", "--workers", "1000", "--rate", "100000", "--json"}
+	var out strings.Builder
+	status := command.Run(context.Background(), layout, command.Streams{In: strings.NewReader(""), Out: &out, Err: os.Stderr})
+	fmt.Println(status, strings.Contains(out.String(), `"layout"`))
+	// Output: 0 true
+}
 
 func ExampleRun() {
 	args := []string{"id", "range", "2026-01-01", "2026-02-01", "--column", "orders.id"}
