@@ -311,7 +311,10 @@ func (c *check) largest(s *schema.Schema, live *liveTable) {
 		return
 	}
 	now := time.Now()
-	_, end := c.layout.Between(now, now.Add(aheadOfClock+c.layout.Tick()))
+	var end snow.ID
+	for _, hi := range c.layout.Between(now, now.Add(aheadOfClock+c.layout.Tick())) {
+		end = hi // with lanes, that of the last one
+	}
 	if largest < uint64(end) {
 		return
 	}
