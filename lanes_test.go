@@ -3,6 +3,8 @@ package snow
 import (
 	"errors"
 	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -167,6 +169,38 @@ func TestLanesAscend(t *testing.T) {
 				t.Errorf("the ids are of %d spans only", spans)
 			}
 		})
+	}
+}
+
+// Stats.Issued is exact also while every Fill leaves positions of other lanes out.
+func TestIssuedIsExactInLanes(t *testing.T) {
+	g, f := newTest(t, Clustered(), Config{})
+	const fills, each = 20_000, 20
+	start := g.Stats().Issued
+	var made atomic.Uint64
+	made.Store(start)
+	var group sync.WaitGroup
+	group.Go(func() {
+		ids := make([]ID, each)
+		for range fills {
+			f.pass(100 * time.Microsecond)
+			if err := g.Fill(t.Context(), ids); err != nil {
+				t.Error(err)
+			}
+			made.Add(each)
+		}
+	})
+	for made.Load() < start+fills*each {
+		least := made.Load()
+		issued := g.Stats().Issued
+		if most := made.Load() + each; issued < least || issued > most {
+			t.Errorf("Stats().Issued = %d, want %d to %d", issued, least, most)
+			break
+		}
+	}
+	group.Wait()
+	if got, want := g.Stats().Issued, start+fills*each; got != want {
+		t.Errorf("Stats().Issued = %d, want %d", got, want)
 	}
 }
 

@@ -185,13 +185,21 @@ func lowRateIsEven(t *testing.T, l Layout) {
 
 // Shard bits that nobody set are even too, at a low rate and in bursts.
 func TestUnsetShardsAreEven(t *testing.T) {
-	for name, pause := range map[string]time.Duration{"low rate": 2 * time.Millisecond, "burst": 0} {
-		g, f := newTest(t, sharded(t, 4), Config{})
+	for name, tt := range map[string]struct {
+		layout Layout
+		pause  time.Duration
+	}{
+		"low rate":          {sharded(t, 4), 2 * time.Millisecond},
+		"burst":             {sharded(t, 4), 0},
+		"low rate in lanes": {ClusteredShards(), 2 * time.Millisecond},
+		"burst in lanes":    {ClusteredShards(), 0},
+	} {
+		g, f := newTest(t, tt.layout, Config{})
 		g.grant.seed = 1
 		counts := make([]int, 16)
 		ids := make([]ID, 5)
 		for range 2000 {
-			f.pass(pause)
+			f.pass(tt.pause)
 			counts[g.Layout().Shard(mustNext(t, g))]++
 			if err := g.Fill(t.Context(), ids); err != nil {
 				t.Fatal(err)
