@@ -175,9 +175,6 @@ func (w *writing) sourceTables(ctx context.Context, l ledger.Ledger, source stri
 	if highest := uint64(1)<<reserved.Layout.Bits().Datacenter - 1; w.Datacenter > highest {
 		return nil, &snow.FieldError{Field: "Datacenter", Value: strconv.FormatUint(w.Datacenter, 10), Bound: "the highest of the layout is " + strconv.FormatUint(highest, 10)}
 	}
-	if reserved.Layout.Bits().Lane != 0 {
-		return nil, &plan.Error{Reason: fmt.Sprintf("the layout %v of namespace %q has lanes, and a merge makes no new ids with lanes", reserved.Layout, w.Namespace)}
-	}
 	whole := ledger.IDRange{Layout: reserved.Layout, Datacenter: w.Datacenter, Worker: reserved.Worker}
 	for i, t := range rekeyed {
 		if t.Ids, ok = whole.Part(i, len(rekeyed)); !ok {
