@@ -3,7 +3,8 @@
 // snow keys next to AUTO_INCREMENT) and the cost of the plugin of gormsnow (-only
 // gorm). It prints tables and writes RESULTS.md, results.json and charts. -only
 // merge measures how fast tables are merged, which takes 15 minutes and is never
-// part of another run.
+// part of another run, and neither is -only inspect, which counts what
+// merge.Inspect proposes right.
 //
 // A part that is not measured keeps its results in results.json.
 package main
@@ -22,6 +23,7 @@ import (
 
 	"github.com/shardsnow/snow/bench/gormcost"
 	"github.com/shardsnow/snow/bench/ids"
+	"github.com/shardsnow/snow/bench/inspect"
 	"github.com/shardsnow/snow/bench/merge"
 	"github.com/shardsnow/snow/bench/rows"
 )
@@ -46,7 +48,7 @@ func run(args []string) error {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.BoolVar(&o.quick, "quick", false, "take about a minute, for a first look, where a full run takes about ten")
-	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows, turns, gorm or merge, or none, to write the report of results.json again")
+	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows, turns, gorm, merge or inspect, or none, to write the report of results.json again")
 	flags.IntVar(&o.rows, "rows", 0, "load `N` rows into each table, or merge them; 2000000 without a limit take the better part of an hour")
 	flags.DurationVar(&o.limit, "limit", 0, "end a load after this `duration` with the rows that it has")
 	flags.StringVar(&o.dir, "dir", ".", "write results to this `directory`")
@@ -54,8 +56,8 @@ func run(args []string) error {
 	switch {
 	case flags.NArg() > 0:
 		return fmt.Errorf("argument %q: want flags only", flags.Arg(0))
-	case !slices.Contains([]string{"", "ids", "rows", "turns", "gorm", "merge", "none"}, o.only):
-		return fmt.Errorf("-only %q: want ids, rows, turns, gorm, merge or none", o.only)
+	case !slices.Contains([]string{"", "ids", "rows", "turns", "gorm", "merge", "inspect", "none"}, o.only):
+		return fmt.Errorf("-only %q: want ids, rows, turns, gorm, merge, inspect or none", o.only)
 	case o.rows < 0:
 		return fmt.Errorf("-rows %d: want a positive number", o.rows)
 	}
@@ -139,6 +141,19 @@ func (o options) measure(ctx context.Context) error {
 			return err
 		}
 		fmt.Print(mergeReport(s))
+	}
+	if o.only == "inspect" {
+		s, err := measured(o.quick, func() ([]inspect.Score, error) {
+			return inspect.Measure(ctx, inspect.Options{Rows: cmp.Or(o.rows, 400), Seed: 1})
+		})
+		if err != nil {
+			return err
+		}
+		results.Inspect = s
+		if err := results.write(o.dir); err != nil {
+			return err
+		}
+		fmt.Print(inspectReport(s))
 	}
 	return nil
 }

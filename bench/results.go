@@ -12,6 +12,7 @@ import (
 
 	"github.com/shardsnow/snow/bench/gormcost"
 	"github.com/shardsnow/snow/bench/ids"
+	"github.com/shardsnow/snow/bench/inspect"
 	"github.com/shardsnow/snow/bench/merge"
 	"github.com/shardsnow/snow/bench/rows"
 )
@@ -23,6 +24,8 @@ type results struct {
 	Turns *section[[]rows.Turn]     `json:"turns,omitempty"`
 	GORM  *section[gormcost.Result] `json:"gorm,omitempty"`
 	Merge *section[merge.Result]    `json:"merge,omitempty"`
+
+	Inspect *section[[]inspect.Score] `json:"inspect,omitempty"`
 }
 
 // A section is one part, with its machine. The parts may be from
@@ -99,6 +102,9 @@ func (r results) report() string {
 	}
 	if r.Merge != nil {
 		b.WriteString(mergeReport(r.Merge))
+	}
+	if r.Inspect != nil {
+		b.WriteString(inspectReport(r.Inspect))
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }

@@ -25,6 +25,12 @@ type Source struct {
 	// DB is a pool of the database, with any settings of its driver. On MySQL its DSN names the database; on PostgreSQL
 	// the tables are those of current_schema().
 	DB *sql.DB
+
+	// Databases are several databases of the server of DB whose tables are merged together, with the references between them:
+	// their names there, by the names that the plan has for them, such as auth: eu_auth. All sources have the same names in the
+	// plan. The names of tables begin with them: auth.account. On PostgreSQL they are schemas of one database, and have the
+	// names of the plan. SQLite has none. Nil means that the source is the one database that DB is in.
+	Databases map[string]string
 }
 
 // Config configures [New]. All of it may be zero if the plan gives no rows new ids.
@@ -32,6 +38,10 @@ type Config struct {
 	// Namespace is the id space of new ids, see [sqlsnow.Init]. Each source whose rows get new ids takes a worker number
 	// of it for good. A run that is resumed keeps its number; a run into a target that was made again takes another one.
 	Namespace string
+
+	// Databases are those of the target by the names that the plan has for them, see [Source]. Nil means the names of the plan.
+	// They exist, and are on the target's server. The tables of the ledger are in the database that the target's pool is in.
+	Databases map[string]string
 
 	// Registry is the database that has the namespace. Nil means the target.
 	Registry *sql.DB
@@ -73,6 +83,24 @@ type Config struct {
 	// form a circle in which no column can be NULL. References are verified in any case. PostgreSQL allows it only to
 	// superusers, and runs no triggers then.
 	WithoutForeignKeys bool
+
+	// Codecs find the ids in columns of [plan.RolePacked] whose format is codec and a name.
+	Codecs map[string]Codec
+
+	// WitnessAll makes [Merge.Verify] compare the contents of the rows that all references lead to, and not only those of about
+	// 20,000 rows of each table.
+	WitnessAll bool
+}
+
+// A Codec finds the ids inside of values, where nothing that a plan can say describes them. It must be safe for concurrent use.
+type Codec interface {
+	// Replace calls id for each id in value, with the place that it is at, which the plan's column names, and returns the value
+	// with what id returned in their places, and all else as it was. NULL is not passed. A value that it can't read, or in
+	// which an id has no room, is an error, and so is what id returned as one.
+	//
+	// A dry run calls it with ids of 63 bits in the place of new ones. What it returns is read again by it: if the ids are not
+	// those that were to be in their places, in the same order, the row is an error.
+	Replace(value []byte, id func(place string, id int64) (int64, error)) ([]byte, error)
 }
 
 // An Assertion is a number that a merge must not change: in the end the target's number is the sum of what the sources
@@ -80,7 +108,7 @@ type Config struct {
 // or COUNT(*). The statement should round what is inexact, such as the sum of a float.
 type Assertion struct {
 	Name string // for the report
-	SQL  string // returns one row with one number; NULL counts as 0
+	SQL  string // returns one row with one number; NULL counts as 0. {auth} is the name there of the database auth of the plan
 }
 
 // apply sets the fields of a job, with defaults for those that are zero.
@@ -102,17 +130,17 @@ func (c Config) apply(j *phases.Job) error {
 	}
 	j.Writers = min(j.Writers, j.Engine.Writers)
 	for _, db := range j.Sources {
-		if open := db.Stats().MaxOpenConnections; open > 0 {
+		if open := db.DB.Stats().MaxOpenConnections; open > 0 {
 			j.Writers = min(j.Writers, open)
 		}
 	}
-	if open := j.Target.Stats().MaxOpenConnections; open > 0 && j.Engine.Writers > 1 {
+	if open := j.Target.DB.Stats().MaxOpenConnections; open > 0 && j.Engine.Writers > 1 {
 		if open < 2 {
 			return &snow.FieldError{Field: "target", Value: "of 1 connection", Bound: "want at least 2"}
 		}
 		j.Writers = min(j.Writers, open-1)
 	}
-	j.Registry = cmp.Or(c.Registry, j.Target)
+	j.Registry = cmp.Or(c.Registry, j.Target.DB)
 	host, _ := os.Hostname()
 	j.Holder = cmp.Or(c.Holder, fmt.Sprintf("%s pid %d", cmp.Or(host, "unknown host"), os.Getpid()))
 	if len(j.Holder) > 255 {

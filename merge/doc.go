@@ -4,8 +4,11 @@
 // program around this package.
 //
 //	p, err := merge.Inspect(ctx, sqlsnow.MySQL, sources...) // proposes a plan; writes nothing
-//	err = p.WriteYAML(file)                                 // for people to review and edit
-//	p, err = plan.Read(file)
+//	schema, err := merge.ReadSchema(ctx, sqlsnow.MySQL, sources...)
+//	decisions, err := plan.Shorten(p, schema)               // the short form
+//	err = decisions.WriteYAML(file)                         // for people to review and edit
+//	decisions, err = plan.ReadDecisions(file)
+//	p, err = decisions.Complete(schema)
 //	err = p.Check()                                         // is everything decided?
 //	statements, err := p.Schema()                           // make the target's tables
 //	m, err := merge.New(sqlsnow.MySQL, target, sources, p, merge.Config{Namespace: "game"})
@@ -16,15 +19,18 @@
 // # The plan
 //
 // A [github.com/shardsnow/snow/merge/plan.Plan] gives each column a role, and each unique key a rule for rows that clash
-// in it. [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it adds a suspect.
-// A suspect that people have not decided on is an error that names the table and the column.
+// in it. The names of tables begin with those of databases where sources have several, see [Source]. [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it asks a question
+// about all columns of one meaning, or adds a suspect to one column. What people have not decided on is an error that
+// names it. People see and edit [github.com/shardsnow/snow/merge/plan.Decisions], from which the plan follows with the
+// schemas of the sources.
 //
 // # The run
 //
 // A run goes through the tables of the sources in phases. Phase mint decides what becomes of each row: it gets a new id
 // (that is minting), is merged into another row, is renamed, or stays as it is. Phase copy writes the rows, parents
 // before their children, while the target checks its foreign keys. Where foreign keys form a circle, references are NULL
-// until phase link. Phase verify then compares everything.
+// until phase link. Phase verify then compares everything; where references lead is also compared by a witness that
+// shares nothing with what has copied them.
 //
 // The ledger records what was decided and done, in tables snow_merge_… of the target. The transaction that copies rows
 // also writes the ledger. So a run that is killed at any statement continues after its last transaction, and copies
@@ -43,9 +49,11 @@
 //
 // # Limits
 //
-// Sources and target are of one product, and nobody else writes to them: a run detects that a source has changed, but
-// does not wait for it. Only keys of one integer column get new ids. Ids in free text, in binary data and in the names of
-// members of JSON are copied as they are.
+// Sources and target are of one product, the databases of each are on one server, and nobody else writes to them: a run
+// detects that a source has changed, but does not wait for it. Only keys of one integer column get new ids: a primary key, or
+// a unique key beside it. In a table without a primary key, each chunk reads the whole table. Ids inside of other values are
+// copied as they are, unless the plan says how they are packed: see [github.com/shardsnow/snow/merge/plan.RolePacked] and
+// [Codec].
 //
 // # Inside
 //
@@ -53,10 +61,12 @@
 //	  internal/rowexec    new ids, copies and compares, row by row in this process
 //	  internal/mysqlexec  the same inside one MySQL server
 //	  internal/phases     mint, copy, link, verify and the dry run, over an Executor
+//	  internal/witness    compares where references lead, without the map of ids
 //	  internal/rekey      new ids, references, rows that clash
 //	  internal/ledger     runs, chunks, the map from old to new ids, the fenced lease
 //	  internal/chunk      sessions; reads, writes and hashes rows
 //	  internal/dialect    what differs between the databases
+//	  internal/packed     finds ids inside of other values
 //	  internal/inspect    proposes a plan
 //	  internal/catalog    what a database has
 //	  report              events, forecasts, reports, errors

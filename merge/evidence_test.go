@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -24,27 +25,40 @@ func TestEvidence(t *testing.T) {
 		value  string // of row seq
 		rows   int
 		want   string
-		says   string // in a suspect, or in a note of the table
+		says   string // in a suspect, or in the evidence of a question
 	}{
-		{"a name and no values", "player_id INT", "NULL", 100, "reference players, suspect", "it has no values"},
-		{"a name and other values", "player_id INT NOT NULL", "seq + 100000", 100, "undecided, suspect", "only 0 of 100 sampled values"},
-		{"a name and some orphans", "player_id INT NOT NULL", "IF(seq % 20 = 0, 77777, seq)", 100, "reference players, suspect", "of 96 sampled values"},
-		{"a name and many orphans", "player_id INT NOT NULL", "IF(seq % 2 = 0, 77777 + seq, seq)", 100, "undecided, suspect", "only 50 of 100"},
-		{"a name of nothing", "steam_id INT NOT NULL", "seq + 100000", 100, "plain", "named like a reference, but"},
-		{"an unknown name", "mystery_id INT NOT NULL", "seq", 100, "undecided, suspect", "could be ids of players, things"},
+		{"a name and no values", "player_id INT", "NULL", 100, "reference players, asked", "no values"},
+		{"a name and other values", "player_id INT NOT NULL", "seq + 100000", 100, "plain, asked", "0 of 100 sampled values"},
+		{"a name and some orphans", "player_id INT NOT NULL", "IF(seq % 20 = 0, 77777, seq)", 100, "reference players, asked", "of 96 sampled values"},
+		{"a name and many orphans", "player_id INT NOT NULL", "IF(seq % 2 = 0, 77777 + seq, seq)", 100, "reference players, asked", "50 of 100"},
+		{"a name of nothing", "steam_id INT NOT NULL", "seq + 100000", 100, "plain, asked", "steam_id"},
+		{"an unknown name", "mystery_id INT NOT NULL", "seq", 100, "plain, asked", "mystery_id"},
 		{"a number", "level INT NOT NULL", "seq % 60", 100, "plain", ""},
 		{"a number of players", "max_players INT NOT NULL", "seq % 60 + 1", 100, "plain", ""},
-		{"a table's name", "player INT NOT NULL", "seq", 100, "reference players, suspect", "named like an id of players"},
-		{"itself", "parent_id INT NOT NULL", "seq DIV 2", 100, "reference things none 0, suspect", "same table"},
-		{"a text of digits", "player_id VARCHAR(10) NOT NULL", "seq", 100, "reference players, suspect", "named like"},
+		{"a table's name", "player INT NOT NULL", "seq", 100, "reference players, asked", "named after the table"},
+		{"itself", "parent_id INT NOT NULL", "seq DIV 2", 100, "reference things none 0, asked", "same table"},
+		{"a text of digits", "player_id VARCHAR(10) NOT NULL", "seq", 100, "reference players, asked", "named after the table"},
 		{"a text", "player_id VARCHAR(10) NOT NULL", "CONCAT('x', seq)", 100, "plain", ""},
-		{"a flag", "player_id TINYINT NOT NULL", "1", 100, "plain", ""},
-		{"late rows", "mates TEXT NOT NULL", "IF(seq < 1500, '', CONCAT(seq, ',', seq + 1))", 2500, "undecided, suspect", "a list of numbers"},
+		{"a flag", "player_id TINYINT NOT NULL", "1", 100, "reference players, asked", "named after the table"},
+		{"late rows", "mates TEXT NOT NULL", "IF(seq < 1500, '', CONCAT(seq, ',', seq + 1))", 2500, "list players, suspect", "a list of ids"},
 		{"bytes", "player_id VARBINARY(20) NOT NULL", "seq", 100, "plain", ""},
 		{"a list of one", "player_ids VARCHAR(40) NOT NULL", "IF(seq = 7, '1, 2', seq)", 100, "list players, suspect", "a list of ids"},
+		{"a list whose name says nothing", "roster TEXT NOT NULL", "CONCAT(seq * 30, ',', 3001 - seq)", 100, "list players, suspect", "sampled values could be ids of players"},
+		{"a list with zeros", "roster TEXT NOT NULL", "CONCAT(seq * 30, ',', seq % 2)", 100, "undecided, suspect", "a list of numbers"},
+		{"a padded number", "code VARCHAR(40) NOT NULL", "CONCAT(seq, '  ')", 100, "plain", ""},
 		{"an array", "player_ids JSON NOT NULL", "CONCAT('[', seq, ', \"', seq, '\"]')", 100, "json $[*]=players, suspect", "$[*]"},
 		{"JSON in a text", "data TEXT NOT NULL", `CONCAT('{"a b": {"player_id": ', seq, '}, "players": 12}')`, 100, `json $["a b"].player_id=players, suspect`, "player_id"},
 		{"JSON without ids", "data JSON NOT NULL", `CONCAT('{"hp": ', seq, ', "players": 12}')`, 100, "plain", ""},
+		{"names in JSON", "data JSON NOT NULL", `CONCAT('{"players": {"', seq, '": 1}}')`, 100, "json $.players.*~=players, suspect", "names of members"},
+		{"kinds by their values", "sender INT NOT NULL, kind TINYINT NOT NULL", "IF(seq % 2, seq * 25, 900000 + seq), seq % 2", 100, "polymorphic kind 0= 1=players, suspect", "and most of the others are not"},
+		{"no kinds", "sender INT NOT NULL, kind TINYINT NOT NULL", "seq * 25, seq % 2", 100, "reference players, asked", "sender"},
+		{"high bits", "guid BIGINT NOT NULL", "IF(seq % 2, (1 << 48) + seq * 25, 900000 + seq)", 100, "packed  players, suspect", "format bits 48?"},
+		{"halves", "owner_high INT UNSIGNED NOT NULL, owner_low INT UNSIGNED NOT NULL", "0, IF(seq = 1, 0, seq * 25)", 100, "packed owner_low players none 0, suspect", "named like halves"},
+		{"fixed hexadecimal digits", "owner CHAR(16) NOT NULL", "LPAD(HEX(seq * 25), 16, '0')", 100, "packed players, suspect", "as numbers of 16 digits"},
+		{"other hexadecimal digits", "owner CHAR(16) NOT NULL", "LEFT(MD5(seq), 16)", 100, "plain", ""},
+		{"JSON whose names say nothing", "data TEXT NOT NULL", `CONCAT('{"level": ', seq % 60 + 1, ', "witness": ', seq * 30, '}')`, 100, "json $.witness=players, suspect", "all of 100 sampled values"},
+		{"a kind by number", "target_id INT NOT NULL, target_type INT NOT NULL", "IF(seq % 2 = 0, seq * 30, seq + 100000), seq % 2", 100, "polymorphic target_type 0=players 1=, suspect", `with target_type "0": all of its sampled values could be ids of players, and most of the others are not`},
+		{"a kind that says nothing", "player_id INT NOT NULL, player_type INT NOT NULL", "seq * 30, seq % 2", 100, "reference players, asked", "all 100 sampled values"},
 		{"broken JSON", "data TEXT NOT NULL", `CONCAT('{"player_id": ', seq)`, 100, "plain", ""},
 	}
 	for _, test := range tests {
@@ -58,15 +72,34 @@ func TestEvidence(t *testing.T) {
 			}
 			things := findTable(t, p, "things")
 			c := things.Columns[1]
-			if got := describe(c); got != test.want {
+			if got := describe(p, "things", c); got != test.want {
 				t.Errorf("got %q, want %q; suspects %q", got, test.want, c.Suspects)
 			}
-			if strings.HasPrefix(test.want, "reference") && c.Type != "bigint" && c.Type != "varchar(19)" {
-				t.Errorf("got type %q, want one for ids", c.Type)
+			schema, err := merge.ReadSchema(t.Context(), sqlsnow.MySQL, source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			decisions, err := plan.Shorten(p, schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := decisions.Complete(schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := describe(again, "things", findTable(t, again, "things").Columns[1]); got != test.want {
+				t.Errorf("from its short form: got %q, want %q", got, test.want)
+			}
+			if typ := p.TargetType(things, c); strings.HasPrefix(test.want, "reference") && typ != "bigint" && typ != "varchar(19)" {
+				t.Errorf("got type %q in the target, want one for ids", typ)
+			}
+			evidence := slices.Clone(c.Suspects)
+			if q := p.Question("things." + c.Name); q != nil {
+				evidence = append(evidence, q.Evidence...)
 			}
 			said := func(text string) bool { return strings.Contains(text, test.says) }
-			if test.says != "" && !slices.ContainsFunc(append(c.Suspects, things.Notes...), said) {
-				t.Errorf("got suspects %q and notes %q, want one with %q", c.Suspects, things.Notes, test.says)
+			if test.says != "" && !slices.ContainsFunc(evidence, said) {
+				t.Errorf("got evidence %q, want one with %q", evidence, test.says)
 			}
 		})
 	}
@@ -130,5 +163,29 @@ func TestKinds(t *testing.T) {
 				t.Errorf("got unique keys %q, want %q", got, test.unique)
 			}
 		})
+	}
+}
+
+// What names a player by its name would not follow a player who is renamed: Inspect says so, and proposes no suffix if it is a
+// foreign key that does so.
+func TestSuffixAndNamesElsewhere(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	for _, test := range []struct{ foreign, rule, says string }{
+		{", FOREIGN KEY (player_name) REFERENCES players (name)", "fail", "no suffix: foreign keys tie ladder.player_name to name"},
+		{"", "suffix", "ladder.player_name of the same values would not follow a new name"},
+	} {
+		source := func(name, own string) merge.Source {
+			return newSource(t, server, name, "CREATE TABLE players (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE)",
+				"CREATE TABLE ladder (place INT NOT NULL PRIMARY KEY, player_name VARCHAR(20) NOT NULL, title_name VARCHAR(20)"+test.foreign+")",
+				"INSERT INTO players (name) VALUES ('Bob'), ('"+own+"'), ('"+own+"a')", "INSERT INTO ladder VALUES (1, '"+own+"', 'first'), (2, 'Bob', 'second')")
+		}
+		p, err := merge.Inspect(t.Context(), sqlsnow.MySQL, source("eu", "Ann"), source("us", "Cy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := findTable(t, p, "players").Unique[0]
+		if string(u.Rule) != test.rule || len(u.Suspects) != 2 || u.Suspects[1] != test.says {
+			t.Errorf("got the rule %s and suspects %q, want %s and %q", u.Rule, u.Suspects, test.rule, test.says)
+		}
 	}
 }

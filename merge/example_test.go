@@ -54,6 +54,33 @@ func ExampleInspect() {
 	// Output: merge: inspect: source name "eu 1": want 1 to 40 letters, digits, dots, underscores or hyphens of ASCII
 }
 
+// A file of decisions is completed with the schemas of the sources.
+func ExampleReadSchema() {
+	ctx := context.Background()
+	var target *sql.DB
+	var sources []merge.Source // such as {Name: "eu", DB: eu}, {Name: "us", DB: us}
+
+	settle := func(reviewed *os.File) (*merge.Merge, error) {
+		decisions, err := plan.ReadDecisions(reviewed)
+		if err != nil {
+			return nil, err
+		}
+		schema, err := merge.ReadSchema(ctx, sqlsnow.MySQL, sources...)
+		if err != nil {
+			return nil, err
+		}
+		p, err := decisions.Complete(schema)
+		if err != nil {
+			return nil, err
+		}
+		return merge.New(sqlsnow.MySQL, target, sources, p, merge.Config{Namespace: "game"})
+	}
+	_ = settle
+	_, err := merge.ReadSchema(ctx, sqlsnow.MySQL)
+	fmt.Println(err)
+	// Output: merge: read schema: no sources
+}
+
 // A plan that is not complete is refused before any database is asked.
 func ExampleNew() {
 	p := &plan.Plan{Version: 1, Dialect: "MySQL", Sources: []string{"eu"}, Tables: []*plan.Table{{

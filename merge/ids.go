@@ -21,7 +21,7 @@ import (
 
 // Lookup returns the id that the row with oldID in a table of a source has in the target: a new one, the same one, or that
 // of the row that it was merged into. It reads what runs have stored in the target, so it needs no plan, and writes
-// nothing. It returns [report.ErrNotFound] if there is no such row. In a table whose rows kept their ids, Lookup takes any
+// nothing. With several databases, a table is named as in the plan, such as auth.account. It returns [report.ErrNotFound] if there is no such row. In a table whose rows kept their ids, Lookup takes any
 // row with oldID in the target for the source's.
 func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, table string, oldID int64) (snow.ID, error) {
 	e, err := dialect.Of(d)
@@ -36,7 +36,7 @@ func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, tabl
 }
 
 func lookup(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, source, table string, oldID int64) (int64, error) {
-	number, text, err := ledger.Ledger{Engine: e, Q: target}.Merged(ctx, source, table)
+	number, text, facts, err := ledger.Ledger{Engine: e, Q: target}.Merged(ctx, source, table)
 	if err != nil {
 		return 0, err
 	}
@@ -53,7 +53,7 @@ func lookup(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, sourc
 	}
 	of := ledger.NewSourceTable(number, source, t)
 	of.Packable = ledger.IsPackable(e.Kind, p, of)
-	found, err := rekey.Resolve(ctx, ledger.IDMap{Ledger: ledger.Ledger{Engine: e, Q: target}}, &rekey.Checker{Engine: e, Q: target}, of, []int64{oldID})
+	found, err := rekey.Resolve(ctx, ledger.IDMap{Ledger: ledger.Ledger{Engine: e, Q: target}}, &rekey.Checker{Engine: e.In(facts.Databases), Q: target}, of, []int64{oldID})
 	if err != nil {
 		return 0, err
 	}

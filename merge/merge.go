@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/mysqlexec"
+	"github.com/shardsnow/snow/merge/internal/packed"
 	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rowexec"
 	"github.com/shardsnow/snow/merge/plan"
@@ -31,9 +33,17 @@ type Merge struct{ job phases.Job }
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{phases.Job{
 		NewExecutor: newExecutor,
-		Target:      target, Sources: map[string]*sql.DB{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
-		Unchecked: cfg.WithoutForeignKeys, Events: cfg.Events, Pauser: chunk.Pauser{File: cfg.PauseFile},
+		Target:      chunk.Database{DB: target}, Sources: map[string]chunk.Database{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
+		Unchecked: cfg.WithoutForeignKeys, WitnessAll: cfg.WitnessAll, Events: cfg.Events, Pauser: chunk.Pauser{File: cfg.PauseFile},
 	}}
+	for name, codec := range cfg.Codecs {
+		if m.job.Codecs.Hooks == nil {
+			m.job.Codecs.Hooks = map[string]packed.Hook{}
+		}
+		if codec != nil {
+			m.job.Codecs.Hooks[name] = codec
+		}
+	}
 	for _, a := range cfg.Assertions {
 		m.job.Assertions = append(m.job.Assertions, phases.Assertion(a))
 	}
@@ -60,13 +70,36 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 		if at < 0 || sources[at].DB == nil {
 			return &plan.Error{Reason: "source " + strconv.Quote(name) + " is not given"}
 		}
-		j.Sources[name] = sources[at].DB
+		if err := j.Plan.CheckDatabases("source "+strconv.Quote(name), sources[at].Databases); err != nil {
+			return err
+		}
+		j.Sources[name] = chunk.Database{DB: sources[at].DB, Names: maps.Clone(sources[at].Databases)}
 	}
 	if len(sources) != len(j.Sources) {
 		return &plan.Error{Reason: fmt.Sprintf("it has %d sources, and %d are given", len(j.Sources), len(sources))}
 	}
-	if j.Target == nil {
+	if j.Target.DB == nil {
 		return &snow.FieldError{Field: "target", Value: "nil", Bound: "want a database"}
+	}
+	j.Codecs.Dialect = d
+	for _, t := range j.Plan.Tables {
+		for _, c := range t.Columns {
+			if c.Role != plan.RolePacked || t.Skip {
+				continue
+			}
+			if _, _, err := j.Codecs.Of(t, c); err != nil {
+				return err
+			}
+		}
+	}
+	if j.Target.Names = maps.Clone(cfg.Databases); cfg.Databases == nil && len(j.Plan.Databases) > 0 {
+		j.Target.Names = map[string]string{}
+		for _, name := range j.Plan.Databases {
+			j.Target.Names[name] = name
+		}
+	}
+	if err := j.Plan.CheckDatabases("the target", j.Target.Names); err != nil {
+		return err
 	}
 	if err := cfg.apply(j); err != nil {
 		return err
@@ -77,13 +110,44 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 	if j.Stages, err = j.Plan.Stages(j.Unchecked); err != nil {
 		return err
 	}
-	canonical, err := json.Marshal(j.Plan)
+	text, err := json.Marshal(j.Plan)
+	if err != nil {
+		return err
+	}
+	canonical, err := json.Marshal(effects(j.Plan))
 	if err != nil {
 		return err
 	}
 	hash := sha256.Sum256(canonical)
-	j.ID, j.Text = hex.EncodeToString(hash[:]), string(canonical)
+	j.ID, j.Text = hex.EncodeToString(hash[:]), string(text)
 	return nil
+}
+
+// effects returns what a plan does with rows, without what was asked, who has decided, and what rows do not depend on: so people
+// can close what a run has left open, and verify that run.
+func effects(p *plan.Plan) *plan.Plan {
+	same := *p
+	same.Notes, same.Questions, same.Accepted, same.Tables = nil, nil, nil, nil
+	for _, t := range p.Tables {
+		if t.Skip {
+			same.Tables = append(same.Tables, &plan.Table{Name: t.Name, Skip: true})
+			continue
+		}
+		table := *t
+		table.Comment, table.Indexes, table.Notes, table.Columns, table.Unique = "", nil, nil, nil, nil
+		for _, c := range t.Columns {
+			column := *c
+			column.Comment, column.Decided, column.Suspects = "", false, nil
+			table.Columns = append(table.Columns, &column)
+		}
+		for _, u := range t.Unique {
+			unique := *u
+			unique.Decided, unique.Suspects = false, nil
+			table.Unique = append(table.Unique, &unique)
+		}
+		same.Tables = append(same.Tables, &table)
+	}
+	return &same
 }
 
 // Pause stops a run between two transactions, or lets it go on.
@@ -101,8 +165,10 @@ func (m *Merge) Pause(on bool) { m.job.Pauser.Paused.Store(on) }
 // [report.ErrMerged]), a clash without a rule ([*report.ClashError]), a reference to no row ([*report.OrphanError]), a
 // source that has changed ([*report.ChangedError]), a row that the target refuses ([*report.RowError]), tables that differ
 // from the plan ([*plan.Error]), the end of ctx, and failures of the databases ([*sqlsnow.DatabaseError]). Once the cause
-// is removed, call Run again. The plan may be changed for that until the first row is copied. If verification fails, Run
-// returns a [*report.VerifyError] and the report.
+// is removed, call Run again. The plan may be changed for that until the first row is copied. What was asked and who has
+// decided is no part of it: it may change at any time. If verification fails, Run
+// returns a [*report.VerifyError] and the report. If nothing is wrong and something was left open, it returns a
+// [*report.OpenError] and the report: the rows are copied and compared.
 func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 	if err := phases.Run(ctx, &m.job); err != nil {
 		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
@@ -115,8 +181,10 @@ func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 }
 
 // Verify compares the target with the sources, the plan and the ledger of [Merge.Run], and returns what it found. It
-// writes nothing. It reads each row of the sources and its row in the target, and counts the other rows. What is wrong
-// is in the report, whose Err returns a [*report.VerifyError]. Verify itself returns an error only if it could not look.
+// writes nothing. It reads each row of the sources and its row in the target, and counts the other rows. A witness, which
+// knows neither the ledger nor the code that rewrites references, compares the contents of the rows that references lead
+// to. What is wrong is in the report, whose Err returns a [*report.VerifyError], or a [*report.OpenError] if something was
+// not decided or not compared. Verify itself returns an error only if it could not look.
 func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
 	r, err := phases.Verify(ctx, &m.job)
 	if err != nil {
@@ -126,8 +194,10 @@ func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
 }
 
 // DryRun reads all rows of the sources, and the rows of the target that have their unique keys, and returns what a run
-// would do and what would stop it: see [report.Forecast.Err]. It writes nothing, and the target need not have the tables
-// yet. It keeps rows that would be merged or renamed in memory.
+// would do and what would stop it: see [report.Forecast.Err]. What it passes, Run does not refuse, unless the databases
+// change, or a disk, a connection or a limit of the server ends the run. It writes nothing that stays: where only the
+// database can judge rows, because of checks or other types, it inserts them into a temporary table. It keeps rows that
+// would be merged or renamed in memory.
 func (m *Merge) DryRun(ctx context.Context) (*report.Forecast, error) {
 	f, err := phases.Forecast(ctx, &m.job)
 	if err != nil {

@@ -5,6 +5,7 @@ package merge_test
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,12 +206,18 @@ func TestPathToNothing(t *testing.T) {
 	f := orphaned(t, false, plan.OrphansNull)
 	doc := f.column("members", "doc")
 	doc.Refers = append(doc.Refers, &plan.Reference{Table: "guilds", Path: "$.chief"})
-	report, err := f.merge().Run(f.Context())
+	forecast, err := f.merge().DryRun(f.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := report.Warnings; len(got) != 1 || !strings.Contains(got[0], `"members.doc"`) || !strings.Contains(got[0], `"$.chief"`) {
-		t.Errorf("got warnings %q, want one of the path $.chief", got)
+	found, err := f.merge().Run(f.Context())
+	if !errors.As(err, new(*report.OpenError)) {
+		t.Fatalf("got %v, want an *OpenError", err)
+	}
+	for _, got := range [][]report.Open{forecast.Open, found.Open} {
+		if len(got) != 1 || got[0].Kind != report.OpenUnchecked || got[0].Table != "members" || got[0].Column != "doc" || !strings.Contains(got[0].Reason, `"$.chief"`) {
+			t.Errorf("got %q open, want the path $.chief", got)
+		}
 	}
 	for _, nothing := range []string{"DELETE FROM members", "UPDATE members SET doc = NULL", `UPDATE members SET doc = '{"chief": null, "boss": 92, "g": [1]}' WHERE id = 1`} {
 		f := orphaned(t, false, plan.OrphansNull)
@@ -221,8 +228,67 @@ func TestPathToNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(report.Warnings) > 0 {
-			t.Errorf("%s: got warnings %q, want none", nothing, report.Warnings)
+		if len(report.Open) > 0 {
+			t.Errorf("%s: got %q open, want nothing", nothing, report.Open)
+		}
+	}
+}
+
+// A path that leads to nothing in one source is told of, although it leads to something in another one.
+func TestPathToNothingInOneSource(t *testing.T) {
+	f := newFixture(t, "", guilds, []string{`INSERT INTO members (id, doc) VALUES (1, '{"boss": 3}'), (2, '{}')`}, []string{`INSERT INTO members (id, doc) VALUES (1, '{"chief": 3}')`})
+	for _, table := range f.plan.Tables {
+		for _, c := range table.Columns {
+			if c.Role == plan.RoleKey {
+				c.Type = "bigint"
+			} else {
+				c.Role, c.Refers = plan.RolePlain, nil
+			}
+		}
+	}
+	doc := f.column("members", "doc")
+	doc.Role, doc.Refers, doc.Type = plan.RoleJSON, []*plan.Reference{{Table: "guilds", Path: "$.boss"}}, "json"
+	f.tables()
+	forecast, err := f.merge().DryRun(f.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := f.merge().Run(f.Context())
+	if !errors.As(err, new(*report.OpenError)) {
+		t.Fatalf("got %v, want an *OpenError", err)
+	}
+	for _, got := range [][]report.Open{forecast.Open, found.Open} {
+		if len(got) != 1 || got[0].Source != "s2" || got[0].Column != "doc" || !strings.Contains(got[0].Reason, `"$.boss"`) {
+			t.Errorf("got %q open, want the path $.boss in source s2", got)
+		}
+	}
+}
+
+// A plain column that nobody has decided on is told of if its name or its values say that it has ids, also several of them.
+func TestUndecidedColumns(t *testing.T) {
+	f := newFixture(t, "", []string{"CREATE TABLE players (id INT AUTO_INCREMENT PRIMARY KEY, friend_ids TEXT, doc JSON, uuid CHAR(36), empty_id INT)"},
+		[]string{`INSERT INTO players SELECT seq, '3 5 9', CONCAT('{"by": {"who": ', seq, '}}'), UUID(), NULL FROM seq_1_to_40`})
+	for _, name := range []string{"friend_ids", "doc", "uuid", "empty_id"} {
+		c := f.column("players", name)
+		c.Role, c.Refers, c.Suspects, c.Decided = plan.RolePlain, nil, nil, false
+	}
+	f.plan.Questions = nil
+	f.tables()
+	forecast, err := f.merge().DryRun(f.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := f.merge().Run(f.Context())
+	if !errors.As(err, new(*report.OpenError)) {
+		t.Fatalf("got %v, want an *OpenError", err)
+	}
+	for _, open := range [][]report.Open{forecast.Open, found.Open} {
+		var got []string
+		for _, o := range open {
+			got = append(got, o.Column+" "+string(o.Kind))
+		}
+		if want := []string{"friend_ids undecided", "doc undecided"}; !slices.Equal(got, want) {
+			t.Errorf("got %q open, want %q", got, want)
 		}
 	}
 }

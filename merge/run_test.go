@@ -336,6 +336,10 @@ func TestChangedPlan(t *testing.T) {
 	if got := f.rows(f.target, "SELECT COUNT(*), COUNT(DISTINCT name), SUM(name LIKE '%\\_s2') FROM players"); got != "500 500 200" {
 		t.Errorf("players: %s", got)
 	}
+	f.plan.Accepted, unique.Suspects = []string{"names: suffix, for players"}, nil
+	if found, err := f.merge().Verify(t.Context()); err != nil || found.Failed > 0 || len(found.Open) == 0 {
+		t.Errorf("the same plan with a line under accepted: got %+v, %v", found, err)
+	}
 	unique.Suffix = "#"
 	if err := f.run(); !errors.Is(err, report.ErrMerged) {
 		t.Errorf("another plan afterwards: got %v, want %v", err, report.ErrMerged)

@@ -179,6 +179,16 @@ func ExampleReserve() {
 	fmt.Println(id)
 }
 
+// A dry run tells which number it would take.
+func ExampleReservable() {
+	var db *sql.DB
+	r, err := sqlsnow.Reservable(context.Background(), db, sqlsnow.MySQL, "orders", "orders before 2026")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Worker)
+}
+
 func ExampleWorkers() {
 	db := sampleRegistry()
 	workers, err := sqlsnow.Workers(context.Background(), db, sqlsnow.MySQL, "orders")

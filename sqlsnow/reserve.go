@@ -45,6 +45,26 @@ func Reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 	return r, nil
 }
 
+// Reservable returns what [Reserve] would return now, and writes nothing: another process may take the number afterwards. It
+// needs no right to write. Its errors are those of Reserve.
+func Reservable(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string) (Reservation, error) {
+	r, err := open(ctx, db, d, namespace)
+	if err == nil {
+		var info dbserver.Info
+		if info, err = r.Engine.Info(ctx, db); err == nil {
+			err = info.Check(r.Params.Loss)
+		}
+	}
+	if err != nil {
+		return Reservation{}, fmt.Errorf("sqlsnow: look for a worker of namespace %q: %w", namespace, err)
+	}
+	worker, err := r.Reservable(ctx, holder)
+	if err != nil {
+		return Reservation{}, fmt.Errorf("sqlsnow: look for a worker of namespace %q: %w", namespace, exported(r.Engine, "reserve", err))
+	}
+	return Reservation{uint64(worker), r.Params.Layout}, nil
+}
+
 func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string) (Reservation, error) {
 	if holder == "" || len(holder) > 255 || !utf8.ValidString(holder) || strings.ContainsFunc(holder, unicode.IsControl) || strings.HasSuffix(holder, " ") {
 		return Reservation{}, &snow.FieldError{

@@ -17,13 +17,16 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
+const cancelWaits = "SELECT pg_cancel_backend(pid)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+
 // If somebody cancels the wait for a synchronous standby, the server confirms the commit, but the lease does not accept that.
 func TestSynchronousStandby(t *testing.T) {
 	server := dbtest.Postgres(t)
 	dsn := server.DSN(server.CreateDatabase(t))
-	db, admin := contractdb.Open(t, "pgx", dsn), contractdb.Open(t, "pgx", dsn)
+	db, admin, committer := contractdb.Open(t, "pgx", dsn), contractdb.Open(t, "pgx", dsn), contractdb.Open(t, "pgx", dsn)
 	defer db.Close()
 	defer admin.Close()
+	defer committer.Close()
 	ctx := t.Context()
 	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.Postgres), sqlsnow.Init(ctx, db, sqlsnow.Postgres, ns)); err != nil {
@@ -36,9 +39,20 @@ func TestSynchronousStandby(t *testing.T) {
 	}
 	execute(t, admin, "CREATE USER app PASSWORD 'app'", "GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO app",
 		"ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
-	settled := "SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' THEN 'set' ELSE '' END"
-	for list(t, admin, settled)[0] == "" && ctx.Err() == nil {
+	// Commits wait as soon as the checkpointer has read the setting, which only a commit that waits tells.
+	committing, stop := context.WithCancel(ctx)
+	defer stop()
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for committing.Err() == nil {
+			_, _ = committer.ExecContext(committing, "COMMENT ON SCHEMA public IS 'committed'")
+		}
+	}()
+	for len(list(t, admin, cancelWaits)) == 0 && ctx.Err() == nil {
 	}
+	stop()
+	<-stopped
 	segment := segments.Config{Tag: "orders", Logger: quiet.Logger}
 
 	for call, begin := range map[string]func(context.Context) error{
@@ -53,7 +67,7 @@ func TestSynchronousStandby(t *testing.T) {
 		go func() { done <- begin(waiting) }()
 		// It waits for the standby, and after the cancel it asks for it.
 		for asks := false; !asks; {
-			list(t, admin, "SELECT pg_cancel_backend(pid)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+			list(t, admin, cancelWaits)
 			asks = list(t, admin, "SELECT COUNT(*)::text FROM pg_stat_activity WHERE query LIKE '%FROM pg_stat_replication%' AND pid <> pg_backend_pid()")[0] != "0"
 			select {
 			case err := <-done:
@@ -63,7 +77,7 @@ func TestSynchronousStandby(t *testing.T) {
 		}
 		cancel()
 		for ended := false; !ended; { // it gives back the number that it may have taken
-			list(t, admin, "SELECT pg_cancel_backend(pid)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+			list(t, admin, cancelWaits)
 			select {
 			case err := <-done:
 				ended = true

@@ -365,6 +365,7 @@ func TestVerifyComputed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			asProposed(p)
 			exec(t, target, "CREATE TABLE phones (id BIGINT PRIMARY KEY, phone VARCHAR(20), digits VARCHAR(20) GENERATED ALWAYS AS (replace(phone, '+', '')) STORED,"+
 				" label VARCHAR(40) GENERATED ALWAYS AS (upper(phone)) STORED)")
 			m, err := merge.New(s.dialect, target, sources, p, merge.Config{})

@@ -107,7 +107,7 @@ func sqliteGame(*testing.T) game {
 				"CREATE INDEX by_level ON players (level, guild_id)",
 				"CREATE UNIQUE INDEX by_lower ON players (lower(name)) WHERE level > 100",
 				"CREATE TABLE player_stats (player_id INTEGER PRIMARY KEY, wins INT NOT NULL, FOREIGN KEY (player_id) REFERENCES players (ID))",
-				"CREATE TABLE logs (id " + key + ", target_type TEXT NOT NULL, target_id INT NOT NULL, mood TEXT NOT NULL)",
+				"CREATE TABLE logs (id " + key + ", target_type TEXT NOT NULL, target_id INTEGER NOT NULL, mood TEXT NOT NULL)",
 				"CREATE TABLE skills (id INT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID",
 				"CREATE VIEW rich AS SELECT id FROM players",
 			}
@@ -136,8 +136,8 @@ func openGame(t *testing.T, driver, dsn string, statements []string) *sql.DB {
 }
 
 // define returns what CREATE TABLE would say of a column.
-func define(c *plan.Column) string {
-	text := c.Type
+func define(p *plan.Plan, t *plan.Table, c *plan.Column) string {
+	text := p.TargetType(t, c)
 	if c.Collation != "" {
 		text += " COLLATE " + c.Collation
 	}
@@ -154,7 +154,7 @@ func define(c *plan.Column) string {
 }
 
 // describe says what a plan makes of a column.
-func describe(c *plan.Column) string {
+func describe(p *plan.Plan, table string, c *plan.Column) string {
 	text := strings.TrimSpace(string(c.Role) + " " + c.By)
 	for _, r := range c.Refers {
 		text += " " + strings.TrimPrefix(r.Path+r.Value+"="+r.Table, "=")
@@ -165,6 +165,9 @@ func describe(c *plan.Column) string {
 	if len(c.Suspects) > 0 {
 		text += ", suspect"
 	}
+	if p.Question(table+"."+c.Name) != nil {
+		text += ", asked"
+	}
 	return text
 }
 
@@ -173,7 +176,7 @@ func shape(p *plan.Plan) (lines []string) {
 	for _, t := range p.Tables {
 		lines = append(lines, fmt.Sprintf("%s %q %s", t.Name, t.PrimaryKey, t.Options))
 		for _, c := range t.Columns {
-			lines = append(lines, t.Name+"."+c.Name+" "+define(c))
+			lines = append(lines, t.Name+"."+c.Name+" "+define(p, t, c))
 		}
 		for _, u := range t.Unique {
 			if !slices.Equal(u.Columns, t.PrimaryKey) {
@@ -210,10 +213,10 @@ func TestInspect(t *testing.T) {
 				"player_stats.player_id": "reference players",
 				"players.id":             "key",
 				"players.guild_id":       "reference guilds",
-				"players.inviter":        "reference players none 0, suspect",
+				"players.inviter":        "reference players none 0, asked",
 				"players.bag":            "json $.items[*].maker_id=players, suspect",
 				"players.friends":        "list players, suspect",
-				"skills.id":              "key",
+				"skills.id":              "key, asked",
 			}
 			for _, table := range p.Tables {
 				for _, c := range table.Columns {
@@ -222,11 +225,11 @@ func TestInspect(t *testing.T) {
 					if want == "" {
 						want = "plain"
 					}
-					if got := describe(c); got != want {
+					if got := describe(p, table.Name, c); got != want {
 						t.Errorf("%s: got %q, want %q; suspects %q", name, got, want, c.Suspects)
 					}
-					if want, ok := g.columns[name]; ok && define(c) != want {
-						t.Errorf("%s: got %q, want %q", name, define(c), want)
+					if want, ok := g.columns[name]; ok && define(p, table, c) != want {
+						t.Errorf("%s: got %q, want %q", name, define(p, table, c), want)
 					}
 				}
 				var mint []string

@@ -12,7 +12,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/merge"
-	"github.com/shardsnow/snow/merge/report"
+	mergeplan "github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -92,8 +92,15 @@ func TestSQLiteNullInKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var bad *report.RowError
-	if _, err := m.Run(t.Context()); !errors.As(err, &bad) || bad.Table != "t" {
-		t.Errorf("got %v, want an error of a row", err)
+	forecast, err := m.DryRun(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, failed := m.Run(t.Context())
+	for _, err := range []error{forecast.Err(), failed} {
+		var bad *mergeplan.Error
+		if !errors.As(err, &bad) || bad.Table != "t" {
+			t.Errorf("got %v, want an error of the table", err)
+		}
 	}
 }

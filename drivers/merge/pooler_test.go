@@ -59,6 +59,7 @@ func TestReadersEndTransactions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	asProposed(p)
 	exec(t, target, "CREATE TABLE players (id BIGINT PRIMARY KEY, name TEXT)")
 	var paused sql.NullTime
 	looks := 0

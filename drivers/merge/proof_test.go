@@ -48,3 +48,19 @@ var sqlite = mergetest.Engine{Dialect: sqlsnow.SQLite, Open: func(tb testing.TB)
 func TestPreflightOnPostgreSQL(t *testing.T) { mergetest.Preflight(t, postgres(t)) }
 
 func TestPreflightOnSQLite(t *testing.T) { mergetest.Preflight(t, sqlite) }
+
+func TestCopiesOnPostgreSQL(t *testing.T) { mergetest.Copies(t, postgres(t)) }
+
+func TestCopiesOnSQLite(t *testing.T) { mergetest.Copies(t, sqlite) }
+
+func TestWitnessOnPostgreSQL(t *testing.T) { mergetest.Witness(t, postgres(t)) }
+
+func TestWitnessOnSQLite(t *testing.T) { mergetest.Witness(t, sqlite) }
+
+func TestBindingOnPostgreSQL(t *testing.T) { mergetest.Binding(t, postgres(t)) }
+
+func TestBindingOnSQLite(t *testing.T) { mergetest.Binding(t, sqlite) }
+
+func TestPackedOnPostgreSQL(t *testing.T) { mergetest.Packed(t, postgres(t)) }
+
+func TestPackedOnSQLite(t *testing.T) { mergetest.Packed(t, sqlite) }

@@ -69,6 +69,13 @@ func transfer(t *testing.T, d sqlsnow.Dialect, open func() *sql.DB, statements .
 	return source, target
 }
 
+// asProposed answers the questions of a plan as proposed.
+func asProposed(p *plan.Plan) {
+	for _, q := range p.Questions {
+		q.Answer = plan.AnswerEach
+	}
+}
+
 // lines returns what a query returns, which has texts only.
 func lines(t *testing.T, db *sql.DB, query string) string {
 	t.Helper()

@@ -10,10 +10,12 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -32,8 +34,11 @@ them, and checks the result.
 
 Commands, in the order of a merge. Sources are only read.
 
-  inspect    -source NAME=DSN … -plan FILE   write a plan, to be reviewed and edited
-  schema     -plan FILE [-target DSN]        print the target's tables, or make them
+  inspect    -source NAME=DSN … -plan FILE [-template FILE] [-accept-certain C] [-full]
+                                             write a plan, to be reviewed and edited
+  settle     -source … -plan FILE            write the plan again, answers as decisions
+  schema     -source … -plan FILE [-target DSN]
+                                             print the target's tables, or make them
   namespace  -target DSN -namespace NAME [-layout LAYOUT] [-workers N]
                                              make the id space of the new keys
   dry-run    -source … -target DSN -plan FILE [-namespace NAME]
@@ -43,11 +48,16 @@ Commands, in the order of a merge. Sources are only read.
   lookup     -target DSN SOURCE TABLE ID     the new id of a row
   export     -target DSN                     all new ids as CSV: source,table,old_id,new_id
 
+Where each server has several databases that refer to each other, name them with
+-databases SOURCE=auth:eu_auth,characters:eu_characters for each source, and with
+-target-databases auth:game_auth,characters:game_characters for the target.
+
 A DSN may be env:NAME, for one in the environment that the list of processes does
 not show. For SQLite it is a file; for MySQL user:password@tcp(host:port)/database;
 for PostgreSQL postgres://user:password@host:port/database. The exit status is 1
-for a failed check or any other error, 2 for wrong flags. Flags of one command:
-merge-servers COMMAND -help.
+for a failed check or any other error, 2 for wrong flags, and 3 if nothing was
+found wrong, but something was left open: not decided, or not checked. Flags of
+one command: merge-servers COMMAND -help.
 `
 
 // A command is a step of a merge.
@@ -59,7 +69,12 @@ type command struct {
 	dialect    sqlsnow.Dialect
 	sources    []namedDSN
 	target     string
+	databases  map[string]map[string]string // of sources; "" for all others
+	into       map[string]string            // of the target
 	plan       string
+	templates  []string
+	certain    float64
+	full       bool
 	namespace  string
 	registry   string
 	layout     string
@@ -73,6 +88,7 @@ type command struct {
 	pauseFile  string
 	assertions []merge.Assertion
 	noFKs      bool
+	witnessAll bool
 	json       bool
 	killAfter  int64
 	seen       int64 // rows, for killAfter
@@ -87,18 +103,22 @@ var commands = map[string]struct {
 	flags string
 	do    func(*command, context.Context) error
 }{
-	"inspect":   {"dialect source plan", (*command).inspect},
-	"schema":    {"dialect plan target", (*command).schema},
+	"inspect":   {"dialect source databases plan template accept-certain full", (*command).inspect},
+	"settle":    {"dialect source databases plan", (*command).settle},
+	"schema":    {"dialect source databases plan target target-databases", (*command).schema},
 	"namespace": {"dialect target namespace registry layout workers", (*command).makeNamespace},
-	"dry-run":   {"dialect source target plan namespace registry without-foreign-keys json", (*command).dryRun},
-	"run":       {"dialect source target plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys json kill-after", (*command).run},
-	"verify":    {"dialect source target plan namespace registry assert without-foreign-keys json", (*command).verify},
+	"dry-run":   {"dialect source databases target target-databases plan namespace registry assert without-foreign-keys json", (*command).dryRun},
+	"run":       {"dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all json kill-after", (*command).run},
+	"verify":    {"dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all json", (*command).verify},
 	"lookup":    {"dialect target", (*command).lookup},
 	"export":    {"dialect target", (*command).export},
 }
 
 // errUsage is returned for flags that were complained about already.
 var errUsage = errors.New("usage")
+
+// exitOpen is the exit status where nothing was found wrong and something was left open.
+const exitOpen = 3
 
 // run returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -120,6 +140,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = fmt.Errorf("interrupted: %w", err)
 	}
 	_, _ = fmt.Fprintln(stderr, "merge-servers:", err)
+	if open := new(report.OpenError); errors.As(err, &open) && err.Error() == open.Error() { // and no other error with it
+		return exitOpen
+	}
 	return 1
 }
 
@@ -179,10 +202,31 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 				c.sources = append(c.sources, namedDSN{name, dsn})
 				return nil
 			})
+		case "databases":
+			c.Func(f, "`SOURCE=NAME:DATABASE,…`: the source has these databases, NAME in the plan, DATABASE on its server, if they differ; without SOURCE= of all sources that are not named", c.addDatabases)
+		case "target-databases":
+			c.Func(f, "`NAME:DATABASE,…` of the target, if it has several; not needed where they are called as in the plan", func(s string) (err error) {
+				c.into, err = parseDatabases(s)
+				return err
+			})
 		case "target":
 			c.StringVar(&c.target, f, "", "`DSN` of the database to merge into")
 		case "plan":
-			c.StringVar(&c.plan, f, "", "`FILE` of the plan, .yaml or .json")
+			c.StringVar(&c.plan, f, "", "`FILE` of the plan: .yaml, or .json for a complete one")
+		case "template":
+			c.Func(f, "`FILE` of decisions for a schema like this one, which may be an earlier plan; DATABASE=FILE with -databases, if it is for one of them", func(s string) error {
+				c.templates = append(c.templates, s)
+				return nil
+			})
+		case "accept-certain":
+			c.Func(f, "answer the questions whose best answer has at least this `CERTAINTY`, such as 0.95, and list them", func(s string) (err error) {
+				if c.certain, err = strconv.ParseFloat(s, 64); err != nil || !(c.certain > 0 && c.certain <= 1) {
+					return errors.New("want a number above 0, at most 1")
+				}
+				return nil
+			})
+		case "full":
+			c.BoolVar(&c.full, f, false, "write the complete plan, with all that follows from the schemas")
 		case "namespace":
 			c.StringVar(&c.namespace, f, "", "`NAME` of the id space of the new keys; not needed where no row gets one")
 		case "registry":
@@ -216,6 +260,8 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 			c.StringVar(&c.pauseFile, f, "", "pause as long as this `FILE` exists; the signal USR1 pauses as well, and the next one lets it go on")
 		case "without-foreign-keys":
 			c.BoolVar(&c.noFKs, f, false, "switch the target's foreign-key checks off while copying, for cycles of references that can't be NULL; dry-run, run and verify take it alike")
+		case "witness-all":
+			c.BoolVar(&c.witnessAll, f, false, "compare the contents of the rows that all references lead to, and not only those of some 20,000 rows of each table")
 		case "json":
 			c.BoolVar(&c.json, f, false, "print JSON")
 		case "kill-after":
@@ -231,7 +277,7 @@ func (c *command) check(flags string) error {
 	switch {
 	case c.dialect == 0:
 		return errors.New("-dialect is missing")
-	case has("source") && len(c.sources) == 0:
+	case has("source") && len(c.sources) == 0 && c.name != "schema":
 		return errors.New("-source is missing")
 	case has("plan") && c.plan == "":
 		return errors.New("-plan is missing")
@@ -271,5 +317,5 @@ func (c *command) openSources(ctx context.Context) ([]merge.Source, error) {
 		}
 		all = append(all, merge.Source{Name: s.name, DB: db})
 	}
-	return all, nil
+	return all, c.withDatabases(all)
 }

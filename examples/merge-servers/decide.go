@@ -1,12 +1,35 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"maps"
+	"os"
 	"slices"
-	"strings"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/sqlsnow"
 )
+
+// editPlan does what people do with a file of a plan in an editor.
+func editPlan(ctx context.Context, dialect sqlsnow.Dialect, file string, dsns []namedDSN, edit func(*plan.Plan)) (err error) {
+	c := &command{dialect: dialect, plan: file, sources: dsns}
+	defer func() {
+		for _, db := range c.open {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	sources, err := c.openSources(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := c.readPlan(ctx, sources)
+	if err != nil {
+		return err
+	}
+	edit(p)
+	return c.writePlan(ctx, p, sources, os.O_TRUNC)
+}
 
 // decide does what people do with a plan: it answers each question that inspect
 // asks. It returns the answers as lines.
@@ -21,9 +44,6 @@ func decide(p *plan.Plan, counts []string) []string {
 			name := t.Name + "." + c.Name
 			if answer, ok := references[name]; ok {
 				c.Role, c.Refers, c.By = answer.Role, answer.Refers, answer.By
-				if strings.HasPrefix(strings.ToLower(c.Type), "int") {
-					c.Type = "bigint"
-				}
 				answers = append(answers, name+": "+string(answer.Role)+" to "+targets(c.Refers))
 			} else if c.Role == plan.RoleUndecided || len(c.Suspects) > 0 {
 				if c.Role == plan.RoleUndecided {
@@ -41,6 +61,10 @@ func decide(p *plan.Plan, counts []string) []string {
 			u.Decided = true
 		}
 	}
+	for _, q := range p.Questions {
+		q.Answer = plan.AnswerEach
+	}
+	p.Settle()
 	return answers
 }
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -177,20 +178,22 @@ func (d *demo) merge(ctx context.Context, sources, counts []string, first bool) 
 	if err := d.command(ctx, "inspect", append(flags, "-plan", file)...); err != nil {
 		return nil, err
 	}
-	plan, err := readPlan(file)
+	d.say("People read the plan and answer its questions in it:")
+	var dsns []namedDSN
+	for _, s := range sources {
+		dsns = append(dsns, namedDSN{s, d.dsn[s]})
+	}
+	err := editPlan(ctx, d.dialect, file, dsns, func(p *plan.Plan) {
+		for _, answer := range decide(p, counts) {
+			d.say("  %s", answer)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	d.say("People read the plan and answer its questions in it:")
-	for _, answer := range decide(plan, counts) {
-		d.say("  %s", answer)
-	}
 	d.say("")
-	if err := writePlan(file, plan, os.O_TRUNC); err != nil {
-		return nil, err
-	}
 	if first {
-		if err := d.command(ctx, "schema", "-dialect", d.name, "-plan", file, "-target", "DSN:world"); err != nil {
+		if err := d.command(ctx, "schema", append(slices.Clone(flags), "-plan", file, "-target", "DSN:world")...); err != nil {
 			return nil, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
 
@@ -58,14 +59,7 @@ func TestWithoutForeignKeys(t *testing.T) {
 		"CREATE TABLE players (id INTEGER PRIMARY KEY, guild_id INTEGER NOT NULL REFERENCES guilds (id))",
 		"BEGIN", "INSERT INTO guilds VALUES (1, 2)", "INSERT INTO players VALUES (2, 1)", "COMMIT")
 	s.do(t, "inspect", "-dialect", s.name, "-source", "s1="+s.s1, "-plan", s.plan)
-	plan, err := readPlan(s.plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	decide(plan, []string{"s1"})
-	if err := writePlan(s.plan, plan, os.O_TRUNC); err != nil {
-		t.Fatal(err)
-	}
+	s.decide(t)
 	s.prepare(t, target)
 	for _, name := range []string{"dry-run", "run", "verify"} {
 		args := []string{name, "-dialect", s.name, "-source", "s1=" + s.s1, "-target", target, "-plan", s.plan, "-namespace", "game"}
@@ -119,6 +113,36 @@ func TestInspectOfNoTables(t *testing.T) {
 	}
 	if _, err := os.Stat(plan); err == nil {
 		t.Error("there is a plan")
+	}
+}
+
+// A decision that no person has taken, and a column that looks like ids and that nobody has decided on, are told of before the
+// copy and after it, and the exit status says so.
+func TestLeftOpen(t *testing.T) {
+	s := newStage(t, "sqlite", 400)
+	const accepted = "mails.body: json to players, items (certainty 0.97)"
+	s.edit(t, func(p *plan.Plan) {
+		p.Accepted = []string{accepted}
+		for _, table := range p.Tables {
+			if c := table.Column("recipient_id"); c != nil {
+				c.Role, c.Refers, c.Decided, c.Suspects = plan.RolePlain, nil, false, nil
+			}
+		}
+	})
+	target := s.world(t)
+	for _, tt := range []struct {
+		args    []string
+		verdict string
+	}{
+		{s.command("dry-run", target), "Nothing would stop a run, but "},
+		{s.run(target), "Nothing was found wrong, but "},
+		{append(s.command("verify", target), "-witness-all"), "Nothing was found wrong, but "},
+	} {
+		got := runProgram(t, tt.args...)
+		if got.code != exitOpen || !strings.Contains(got.stdout, tt.verdict) || !strings.Contains(got.stdout, "OPEN: accepted: "+accepted) ||
+			!strings.Contains(got.stdout, "OPEN: undecided, mails.recipient_id, source s1: it is plain, but it is named like ids") || strings.Contains(got.stdout, "Everything") {
+			t.Errorf("%s: exit status %d, stderr %q, stdout:\n%s", tt.args[0], got.code, got.stderr, got.stdout)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/internal/testscale"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 var kills = flag.Int("kills", testscale.Of(4, 200), "kill the process that merges as often on each database")
@@ -73,15 +74,36 @@ func newStage(t *testing.T, name string, rows int, options ...string) *stage {
 		}
 	}
 	s.do(t, "inspect", "-dialect", name, "-source", "s1="+s.s1, "-source", "s2="+s.s2, "-plan", s.plan)
-	plan, err := readPlan(s.plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	decide(plan, []string{"s1"})
-	if err := writePlan(s.plan, plan, os.O_TRUNC); err != nil {
-		t.Fatal(err)
-	}
+	s.decide(t)
 	return s
+}
+
+// sources returns the flags of the sources.
+func (s *stage) sources() (flags []string) {
+	for _, source := range s.dsns() {
+		flags = append(flags, "-source", source.name+"="+source.dsn)
+	}
+	return flags
+}
+
+func (s *stage) dsns() []namedDSN {
+	if s.s2 == "" {
+		return []namedDSN{{"s1", s.s1}}
+	}
+	return []namedDSN{{"s1", s.s1}, {"s2", s.s2}}
+}
+
+// decide answers the questions of the plan.
+func (s *stage) decide(t *testing.T) {
+	t.Helper()
+	s.edit(t, func(p *plan.Plan) { decide(p, []string{"s1"}) })
+}
+
+func (s *stage) edit(t *testing.T, do func(*plan.Plan)) {
+	t.Helper()
+	if err := editPlan(t.Context(), dialects[s.name], s.plan, s.dsns(), do); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (s *stage) open(t *testing.T, dsn string) *sql.DB {
@@ -111,7 +133,7 @@ func (s *stage) world(t *testing.T) string {
 func (s *stage) prepare(t *testing.T, dsn string) {
 	t.Helper()
 	s.do(t, "namespace", "-dialect", s.name, "-target", dsn, "-namespace", "game", "-workers", "8")
-	s.do(t, "schema", "-dialect", s.name, "-plan", s.plan, "-target", dsn)
+	s.do(t, append([]string{"schema", "-dialect", s.name, "-plan", s.plan, "-target", dsn}, s.sources()...)...)
 }
 
 // run returns the arguments of a run.

@@ -8,89 +8,30 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge"
-	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// inspect writes a plan. It does not overwrite a plan, because somebody may have edited it.
-func (c *command) inspect(ctx context.Context) error {
+// schema needs the sources only if the plan is in its short form.
+func (c *command) schema(ctx context.Context) error {
 	sources, err := c.openSources(ctx)
 	if err != nil {
 		return err
 	}
-	p, err := merge.Inspect(ctx, c.dialect, sources...)
-	if err != nil {
-		return err
-	}
-	for _, source := range p.Sources {
-		if !slices.ContainsFunc(p.Tables, func(t *plan.Table) bool { return len(t.Sources) == 0 || slices.Contains(t.Sources, source) }) {
-			return fmt.Errorf("source %s has no tables: is its DSN right?", source)
-		}
-	}
-	if err := writePlan(c.plan, p, os.O_EXCL); err != nil {
-		return err
-	}
-	var undecided []error
-	if err := p.Check(); err != nil {
-		undecided = parts(err)
-	}
-	c.say("%s: %s tables of %s, with %s decisions to take", filepath.Base(c.plan), count(int64(len(p.Tables))), strings.Join(p.Sources, ", "), count(int64(len(undecided))))
-	for _, err := range undecided {
-		c.say("  %v", err)
-	}
-	return nil
-}
-
-// parts returns the errors that were joined to err.
-func parts(err error) []error {
-	var joined interface{ Unwrap() []error }
-	if errors.As(err, &joined) {
-		return joined.Unwrap()
-	}
-	return []error{err}
-}
-
-func readPlan(file string) (*plan.Plan, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	p, err := plan.Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return p, nil
-}
-
-// writePlan writes JSON if the file's name says so, else YAML.
-func writePlan(file string, p *plan.Plan, flags int) (err error) {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|flags, 0o644)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if filepath.Ext(file) == ".json" {
-		return p.WriteJSON(f)
-	}
-	return p.WriteYAML(f)
-}
-
-func (c *command) schema(ctx context.Context) error {
-	p, err := readPlan(c.plan)
+	p, err := c.readPlan(ctx, sources)
 	if err != nil {
 		return err
 	}
 	statements, err := p.Schema()
+	if c.into != nil {
+		statements, err = p.SchemaIn(c.into)
+	}
 	if err != nil {
 		return err
 	}
@@ -141,11 +82,11 @@ func (c *command) registryDatabase(ctx context.Context) (*sql.DB, error) {
 
 // merge opens all that a merge needs.
 func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, error) {
-	p, err := readPlan(c.plan)
+	sources, err := c.openSources(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := c.openSources(ctx)
+	p, err := c.readPlan(ctx, sources)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +99,7 @@ func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, er
 			return nil, err
 		}
 	}
-	cfg.Namespace, cfg.Assertions, cfg.WithoutForeignKeys = c.namespace, c.assertions, c.noFKs
+	cfg.Namespace, cfg.Databases, cfg.Assertions, cfg.WithoutForeignKeys, cfg.WitnessAll = c.namespace, c.into, c.assertions, c.noFKs, c.witnessAll
 	m, err := merge.New(c.dialect, target, sources, p, cfg)
 	if err != nil { // people give a flag, not a field
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "Config.WithoutForeignKeys", "-without-foreign-keys"))

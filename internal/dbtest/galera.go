@@ -45,7 +45,9 @@ func Galera(tb testing.TB, nodes int, options ...string) []*Server {
 			return append([]string{
 				"wsrep-on=ON", "wsrep-provider=" + e.provider(), "wsrep-cluster-name=dbtest", "wsrep-cluster-address=gcomm://" + address,
 				"wsrep-node-address=127.0.0.1", "binlog-format=ROW", "innodb-autoinc-lock-mode=2",
-				fmt.Sprintf("wsrep-provider-options=gmcast.listen_addr=tcp://%s;ist.recv_addr=%s;gcache.size=8M", addresses[i], loopback(freePort())),
+				// A node that is slow because the machine is busy is not dead: 5 s are the default.
+				fmt.Sprintf("wsrep-provider-options=gmcast.listen_addr=tcp://%s;ist.recv_addr=%s;gcache.size=8M;"+
+					"evs.suspect_timeout=PT20S;evs.inactive_timeout=PT40S;evs.install_timeout=PT20S", addresses[i], loopback(freePort())),
 			}, options...)
 		}
 		s.options = cluster(strings.Join(addresses[:i], ","))

@@ -13,22 +13,22 @@ import (
 func failovers() []scenario {
 	return []scenario{
 		{
-			name: "4 s of history lost, LossWindow 5 s", private: true, long: true,
-			namespace: sqlsnow.Namespace{Workers: 20, LossWindow: 5 * time.Second, Window: time.Minute},
+			name: "history lost, LossWindow 10 s", private: true, long: true,
+			namespace: sqlsnow.Namespace{Workers: 20, LossWindow: 10 * time.Second, Window: time.Minute},
 			play:      (*world).failOver,
 		},
 		{
-			name: "4 s of history lost, LossWindow 0", private: true, lossy: true, long: true,
+			name: "history lost, LossWindow 0", private: true, lossy: true, long: true,
 			namespace: sqlsnow.Namespace{Workers: 12, Window: 12 * time.Second},
 			play:      (*world).failOverUnprepared,
 		},
 		{
-			name: "4 s not replicated, LossWindow 5 s", private: true, follower: true, long: true,
-			namespace: sqlsnow.Namespace{Workers: 20, LossWindow: 5 * time.Second, Window: time.Minute},
+			name: "commits not replicated, LossWindow 10 s", private: true, follower: true, long: true,
+			namespace: sqlsnow.Namespace{Workers: 20, LossWindow: 10 * time.Second, Window: time.Minute},
 			play:      (*world).failOver,
 		},
 		{
-			name: "4 s not replicated, LossWindow 0", private: true, follower: true, lossy: true, long: true,
+			name: "commits not replicated, LossWindow 0", private: true, follower: true, lossy: true, long: true,
 			namespace: sqlsnow.Namespace{Workers: 12, Window: 12 * time.Second},
 			play:      (*world).failOverUnprepared,
 		},
@@ -92,7 +92,7 @@ func (w *world) switchOver() {
 	}
 }
 
-// lost is how much history is undone. The test has to wait that long, because the wait is part of the fault.
+// lost is how much history is undone at least. The test has to wait that long, because the wait is part of the fault.
 const lost = 4 * time.Second
 
 // failOver undoes claims, renewals and a release. It stops the processes whose renewals were undone until others have their
@@ -100,25 +100,33 @@ const lost = 4 * time.Second
 func (w *world) failOver() {
 	holders := w.start(8)
 	w.begin(holders)
-	var before map[*process]uint64
+	longest := w.scenario.namespace.LossWindow
+	var begin time.Time
 	var over <-chan time.Time
-	for renewed := false; !renewed; { // processes renew at about the same time, so the loss undoes most renewals
+	var before map[*process]uint64
+	for renewed := false; !renewed; {
+		begin = time.Now()
 		w.keep()
 		over = time.After(lost)
 		w.reported(holders)
 		before = renewals(holders)
-		renewed = w.renewed(holders, before, time.After(lost/4))
+		renewed = w.renewed(holders[:6], before, time.After(longest/2))
 	}
 	w.start(4) // whose claims are lost
 	holders[7].leave()
 	holders[6].kill(w)
+	holders = holders[:6]
 	<-over
+	after := renewals(holders) // those that follow may be of the server that comes back
 	w.lose()
+	if d := time.Since(begin); d > longest { // such as beside many busy processes
+		w.Logf("%v of history were lost, more than the namespace allows: ids may repeat", d)
+		w.scenario.lossy = true
+	}
 
 	var forgotten []*process
-	holders = holders[:6]
 	for _, p := range holders {
-		if r, _ := p.report(); r.Renewals > before[p] {
+		if after[p] > before[p] {
 			forgotten = append(forgotten, p)
 		}
 	}
@@ -201,18 +209,21 @@ func (w *world) failOverUnprepared() {
 	all := append(holders, forgotten...)
 	each(all, func(p *process) { p.stop(w) })
 	w.lose()
-	heirs := w.start(8) // they get the numbers of the forgotten leases, because no other number is free
+	heirs := w.start(8) // they get the numbers of the forgotten leases, and those of holders if these have expired meanwhile
 	w.begin(heirs)
-	each(all, func(p *process) { p.resume(w) })
-	regressed := uint64(0)
+	workers, err := sqlsnow.Workers(w.Context(), w.db, w.target.Dialect, w.job.Namespace)
+	if err != nil {
+		w.Fatal(err)
+	}
 	for _, p := range holders {
-		r := p.await(w, "reported what was lost", func(r report) bool { return r.Regressed+r.Displaced > 0 })
-		regressed += r.Regressed
+		if r, _ := p.report(); workers[r.Worker].Holder == p.name { // nobody takes the number while the others are stopped
+			p.resume(w)
+			p.await(w, "found that a renewal was forgotten", func(r report) bool { return r.Regressed > 0 })
+			break
+		}
 	}
-	if regressed == 0 {
-		w.Error("no holder found that a renewal was forgotten")
-	}
-	for _, p := range forgotten {
+	each(all, func(p *process) { p.resume(w) })
+	for _, p := range all {
 		p.await(w, "reported that its number was lost", func(r report) bool { return r.Regressed+r.Displaced > 0 })
 	}
 	each(heirs, func(p *process) { p.leave() })

@@ -93,6 +93,9 @@ func (w *world) populate(s *source) {
 		for i := range n {
 			if values, ok := w.newRow(s, t, i, codes[i], used); ok {
 				s.inserts[t.name] = append(s.inserts[t.name], values)
+				for t.shape == heap && r.IntN(3) == 0 {
+					s.inserts[t.name] = append(s.inserts[t.name], values)
+				}
 			}
 		}
 	}

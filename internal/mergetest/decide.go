@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -25,7 +25,7 @@ func (w *world) missed(t *testing.T, p *plan.Plan, sources []*source) {
 		}
 		for _, pc := range pt.Columns {
 			c := wt.column(pc.Name)
-			if c == nil || c.role == plan.RolePlain || pc.Role != plan.RolePlain || len(pc.Suspects) > 0 {
+			if c == nil || c.role == plan.RolePlain || pc.Role != plan.RolePlain || len(pc.Suspects) > 0 || p.Question(pt.Name+"."+pc.Name) != nil {
 				continue
 			}
 			n := 0
@@ -79,9 +79,6 @@ func (w *world) decide(t *testing.T, p *plan.Plan, sources []*source) {
 				t.Errorf("%s.%s: the plan has %s %v, and the schema a foreign key to %s", wt.name, c.name, pc.Role, pc.Refers, c.refers[0].Table)
 			}
 			pc.Role, pc.Refers, pc.By, pc.Separator, pc.Orphans, pc.None, pc.Decided = c.role, c.refers, c.by, c.separator, c.orphans, nil, true
-			if !c.text && c.role != plan.RolePlain && slices.Contains([]string{"int", "int(11)", "integer"}, strings.ToLower(pc.Type)) {
-				pc.Type = "bigint"
-			}
 			if c.zero {
 				pc.None = []string{"0"}
 			}
@@ -114,13 +111,17 @@ func (w *world) decideUnique(t *testing.T, wt *table, pt *plan.Table) {
 	}
 }
 
-// reread sends a plan through YAML or JSON.
-func reread(t *testing.T, p *plan.Plan, r *rand.Rand) *plan.Plan {
+// reread sends a plan through YAML or JSON, or through its decisions.
+func reread(t *testing.T, e Engine, p *plan.Plan, sources []merge.Source, r *rand.Rand) *plan.Plan {
 	t.Helper()
+	short := shortened(t, e, p, sources)
 	var b bytes.Buffer
 	write := p.WriteYAML
-	if r.IntN(2) == 0 {
+	switch r.IntN(3) {
+	case 0:
 		write = p.WriteJSON
+	case 1:
+		return short
 	}
 	if err := write(&b); err != nil {
 		t.Fatal(err)
@@ -131,4 +132,53 @@ func reread(t *testing.T, p *plan.Plan, r *rand.Rand) *plan.Plan {
 		t.Fatalf("read the plan: %v\n%s", err, text)
 	}
 	return again
+}
+
+// shortened returns the plan that is made from the decisions of p, and fails if
+// it is another one.
+func shortened(t *testing.T, e Engine, p *plan.Plan, sources []merge.Source) *plan.Plan {
+	t.Helper()
+	schema, err := merge.ReadSchema(t.Context(), e.Dialect, sources...)
+	if err != nil {
+		t.Fatalf("read schema: %v", err)
+	}
+	short, err := plan.Shorten(p, schema)
+	if err != nil {
+		t.Fatalf("shorten: %v", err)
+	}
+	var b bytes.Buffer
+	if err := short.WriteYAML(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	read, err := plan.ReadDecisions(&b)
+	if err != nil {
+		t.Fatalf("read decisions: %v\n%s", err, text)
+	}
+	made, err := read.Complete(schema)
+	if err != nil {
+		t.Fatalf("complete: %v\n%s", err, text)
+	}
+	if got, want := asJSON(t, made), asJSON(t, p); got != want {
+		t.Errorf("another plan comes of\n%s\ngot\n%s\nwant\n%s", text, got, want)
+	}
+	return made
+}
+
+// asJSON writes a plan without the notes of tables, of which Inspect has more
+// than the schema.
+func asJSON(t *testing.T, p *plan.Plan) string {
+	t.Helper()
+	copied := *p
+	copied.Tables = nil
+	for _, table := range p.Tables {
+		without := *table
+		without.Notes = nil
+		copied.Tables = append(copied.Tables, &without)
+	}
+	var b bytes.Buffer
+	if err := copied.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

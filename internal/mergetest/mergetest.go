@@ -9,9 +9,11 @@ package mergetest
 
 import (
 	"database/sql"
+	"errors"
 	"flag"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,6 +23,7 @@ import (
 	"github.com/shardsnow/snow/internal/testscale"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -137,21 +140,25 @@ func (w *world) merge(t *testing.T, e Engine, target *sql.DB, names []*source, f
 		w.schema(t, target, p)
 	}
 	m, err := merge.New(e.Dialect, target, sources, p, merge.Config{
-		Namespace: namespace, ChunkRows: 1 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight, PackRows: w.packRows,
+		Namespace: namespace, ChunkRows: 1 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight, PackRows: w.packRows, WitnessAll: true,
 	})
 	if err != nil {
 		t.Fatalf("new: %v", err)
 	}
-	if _, err := m.DryRun(t.Context()); err != nil {
+	if forecast, err := m.DryRun(t.Context()); err != nil {
 		t.Errorf("dry run: %v", err)
+	} else if err := forecast.Err(); !isFine(err) {
+		t.Errorf("the dry run of what a run does: %v", err)
 	}
-	report, err := m.Run(t.Context())
-	if err != nil {
+	if _, err := m.Run(t.Context()); !isFine(err) {
 		t.Fatalf("run: %v", err)
 	}
-	if err := report.Err(); err != nil {
-		t.Errorf("the report of the run: %v", err)
-	}
+}
+
+// isFine reports whether nothing is open but paths that lead to nothing: in a small world arrays in JSON may all be empty.
+func isFine(err error) bool {
+	var open *report.OpenError
+	return err == nil || errors.As(err, &open) && !slices.ContainsFunc(open.Open, func(o report.Open) bool { return !strings.Contains(o.Reason, "anything at path") })
 }
 
 // inspect returns the plan for some sources, as people would decide on it.
@@ -165,9 +172,10 @@ func (w *world) inspect(t *testing.T, e Engine, names []*source) ([]merge.Source
 	if err != nil {
 		t.Fatalf("inspect: %v", err)
 	}
+	shortened(t, e, p, sources)
 	w.missed(t, p, names)
 	w.decide(t, p, names)
-	p = reread(t, p, w.random)
+	p = reread(t, e, p, sources, w.random)
 	if err := p.Check(); err != nil {
 		t.Fatalf("check: %v", err)
 	}

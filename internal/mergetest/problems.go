@@ -1,9 +1,11 @@
 package mergetest
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,12 +19,27 @@ type problem struct {
 	name     string
 	do, undo string // in source old
 	edit     func(players, items *plan.Table)
-	typed    bool // only where columns have types
+	target   *retyped // the target's column for the time being; not in SQLite
 	problems int64
 	err      any
 	orphans  string
 	misfits  string
 	dropped  int64
+}
+
+// A retyped column has another type, where the database has types.
+type retyped struct{ table, column, typ, was string }
+
+// set gives the column a type in a database.
+func (r *retyped) set(t *testing.T, g *game, db *sql.DB, typ string) {
+	t.Helper()
+	alter := "ALTER TABLE " + r.table
+	if g.Dialect == sqlsnow.MySQL {
+		g.exec(t, db, alter+" MODIFY "+r.column+" "+typ)
+		return
+	}
+	bare, required := strings.CutSuffix(typ, " NOT NULL")
+	g.exec(t, db, alter+" ALTER "+r.column+" TYPE "+bare, alter+" ALTER "+r.column+map[bool]string{true: " SET NOT NULL", false: " DROP NOT NULL"}[required])
 }
 
 // problems sees whether dry runs tell of problems, and runs stop for them.
@@ -54,17 +71,18 @@ func (g *game) problems(t *testing.T) {
 			name: "no JSON", do: `UPDATE players SET bag = '{' WHERE id = 3`, undo: "UPDATE players SET bag = '[]' WHERE id = 3",
 			problems: 1, err: new(*report.RowError), misfits: "players.bag old 1",
 		}, {
-			name: "NULL", edit: func(players, _ *plan.Table) { column(players, "created_at").Nullable = false },
-			problems: 1, err: new(*report.RowError), misfits: "players.created_at old 1",
+			name: "NULL", do: "UPDATE items SET kind = NULL WHERE id = 3", undo: "UPDATE items SET kind = 'hat' WHERE id = 3",
+			target:   &retyped{"items", "kind", "VARCHAR(20) NOT NULL", "VARCHAR(20)"},
+			problems: 1, err: new(*report.RowError), misfits: "items.kind old 1",
 		}, {
-			name: "a text that is too long", typed: true, edit: func(_, items *plan.Table) { column(items, "kind").Type = "varchar(4)" },
+			name: "a text that is too long", target: &retyped{"items", "kind", "VARCHAR(4)", "VARCHAR(20)"},
 			problems: 2, err: new(*report.RowError), misfits: "items.kind new 1, items.kind old 1",
 		}, {
-			name: "a list that becomes too long", typed: true, edit: func(players, _ *plan.Table) { column(players, "friends").Type = "varchar(30)" },
+			name: "a list that becomes too long", target: &retyped{"players", "friends", "VARCHAR(30)", "TEXT"},
 			problems: 1, err: new(*report.RowError), misfits: "players.friends old 1",
 		},
 	} {
-		if p.typed && g.Dialect == sqlsnow.SQLite {
+		if p.target != nil && g.Dialect == sqlsnow.SQLite {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
@@ -76,6 +94,10 @@ func (g *game) problems(t *testing.T) {
 			if p.do != "" {
 				g.exec(t, g.old, p.do)
 				defer g.exec(t, g.old, p.undo)
+			}
+			if p.target != nil {
+				p.target.set(t, g, g.target, p.target.typ)
+				defer p.target.set(t, g, g.target, p.target.was)
 			}
 			f, err := m.DryRun(t.Context())
 			if err != nil {
@@ -109,18 +131,26 @@ func (g *game) problems(t *testing.T) {
 			}
 		})
 	}
-	t.Run("dates", func(t *testing.T) {
-		g.exec(t, g.old, "UPDATE players SET created_at = '2024-02-29 10:00:00' WHERE id = 3", "UPDATE players SET created_at = '2199-01-01 00:00:00' WHERE id = 4")
-		defer g.exec(t, g.old, "UPDATE players SET created_at = NULL WHERE id = 3", "UPDATE players SET created_at = '2024-03-02 10:00:00' WHERE id = 4")
-		f, err := g.merge(t, nil).DryRun(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := report.DateForecast{Table: "players", Source: "old", Column: "created_at", Future: 1, Inversions: 1, Largest: 24 * time.Hour}
-		if len(f.Dates) != 1 || f.Dates[0] != want {
-			t.Errorf("got %+v, want %+v", f.Dates, want)
-		}
-	})
+	for name, d := range map[string]struct {
+		third string // the date of row 3
+		want  report.DateForecast
+	}{
+		"dates":                  {"2024-02-29 10:00:00", report.DateForecast{Future: 1, Inversions: 1, Largest: 24 * time.Hour}},
+		"dates before the epoch": {"2011-05-01 10:00:00", report.DateForecast{Future: 1, Early: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g.exec(t, g.old, "UPDATE players SET created_at = '"+d.third+"' WHERE id = 3", "UPDATE players SET created_at = '2199-01-01 00:00:00' WHERE id = 4")
+			defer g.exec(t, g.old, "UPDATE players SET created_at = NULL WHERE id = 3", "UPDATE players SET created_at = '2024-03-02 10:00:00' WHERE id = 4")
+			f, err := g.merge(t, nil).DryRun(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.want.Table, d.want.Source, d.want.Column = "players", "old", "created_at"
+			if len(f.Dates) != 1 || f.Dates[0] != d.want {
+				t.Errorf("got %+v, want %+v", f.Dates, d.want)
+			}
+		})
+	}
 }
 
 // droppedWinner has a row that clashes with one which is not copied.

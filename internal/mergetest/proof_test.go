@@ -31,3 +31,31 @@ func TestPreflightOnMariaDB(t *testing.T) {
 		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
 	}})
 }
+
+func TestCopiesOnMariaDB(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	mergetest.Copies(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
+		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
+	}})
+}
+
+func TestWitnessOnMariaDB(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	mergetest.Witness(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
+		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
+	}})
+}
+
+func TestBindingOnMariaDB(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	mergetest.Binding(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
+		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
+	}})
+}
+
+func TestPackedOnMariaDB(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	mergetest.Packed(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
+		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
+	}})
+}

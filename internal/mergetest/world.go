@@ -49,6 +49,8 @@ const (
 	dictionary              // by an id, but the word in code is one thing in all sources
 	natural                 // by a text
 	leaf                    // by an id that nothing refers to
+	heap                    // not at all: rows may be equal
+	member                  // by an id, which is a member of the primary key and has a unique key of its own
 )
 
 type table struct {
@@ -117,13 +119,16 @@ func newWorld(tb testing.TB, seed uint64) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 99)), layout: layoutOf(tb, uint8(seed/2%4/3*4)), packRows: []int{1, 1, 1, 1, -1}[seed%5]}
 	w.tight = w.random.IntN(8) == 0
 	for i := range 2 + w.random.IntN(5) {
-		w.tables = append(w.tables, &table{name: fmt.Sprintf("t%d", i), shape: []shape{keyed, keyed, keyed, linking, dictionary, natural}[w.random.IntN(6)]})
+		w.tables = append(w.tables, &table{name: fmt.Sprintf("t%d", i), shape: []shape{keyed, keyed, keyed, linking, dictionary, natural, member}[w.random.IntN(7)]})
 	}
 	if !slices.ContainsFunc(w.tables, func(t *table) bool { return t.shape == keyed }) {
 		w.tables[0].shape = keyed
 	}
 	if w.random.IntN(3) > 0 {
 		w.tables = append(w.tables, &table{name: "leaf", shape: leaf})
+	}
+	if w.random.IntN(2) == 0 {
+		w.tables = append(w.tables, &table{name: "heap", shape: heap})
 	}
 	for i, t := range w.tables {
 		if t.shape == linking && len(w.before(i)) == 0 {
@@ -169,7 +174,9 @@ func (w *world) before(i int) []*table {
 	return slices.DeleteFunc(slices.Clone(w.tables[:i]), func(t *table) bool { return !t.ids() || t.shape == leaf })
 }
 
-func (t *table) ids() bool { return t.shape == keyed || t.shape == dictionary || t.shape == leaf }
+func (t *table) ids() bool {
+	return t.shape == keyed || t.shape == dictionary || t.shape == leaf || t.shape == member
+}
 
 func (t *table) column(name string) *column {
 	for _, c := range t.columns {
@@ -206,6 +213,11 @@ func (w *world) fillIn(i int, t *table) {
 		t.unique = append(t.unique, &unique{columns: []string{"code"}, rule: plan.RuleMatch})
 		return
 	}
+	if t.shape == member {
+		t.primary = []string{"place", "id"}
+		add(&column{name: "place", role: plan.RolePlain, value: truth})
+		t.unique = append(t.unique, &unique{columns: []string{"id"}, rule: plan.RuleFail})
+	}
 	add(&column{name: "tag", role: plan.RolePlain, value: text})
 	if t.shape == natural {
 		t.primary = []string{"code"}
@@ -237,6 +249,13 @@ func (w *world) fillIn(i int, t *table) {
 			t.unique = append(t.unique, &unique{columns: []string{"name"}, rule: plan.RuleSuffix, rename: "name"})
 		}
 		return
+	}
+	if t.shape == heap {
+		for j := range value(values) { // whether or not databases can sort or compare them
+			if r.IntN(3) == 0 {
+				add(&column{name: fmt.Sprintf("h%d", j), role: plan.RolePlain, value: j, nullable: true})
+			}
+		}
 	}
 	for j := range r.IntN(4) {
 		w.addReference(i, t, fmt.Sprintf("r%d", j))

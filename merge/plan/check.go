@@ -24,6 +24,8 @@ func (p *Plan) Check() error {
 		c.fault("", "", "%v", err)
 		return errors.Join(c.errs...)
 	}
+	c.questions()
+	c.databases()
 	for i, t := range p.Tables {
 		switch {
 		case t.Name == "":
@@ -46,8 +48,10 @@ func (p *Plan) Check() error {
 func (c *checker) table(t *Table) {
 	c.sources(t, "", "sources", t.Sources)
 	c.sources(t, "", "new_ids", t.NewIDs)
-	c.faultIf(len(t.PrimaryKey) == 0, t.Name, "", "no primary key: name columns that tell its rows apart, or skip it")
 	c.columns(t, "primary_key", t.PrimaryKey)
+	if _, ok := t.RowID(); !ok && c.dialect == sqldialect.SQLite && len(t.RowKey()) == 0 {
+		c.fault(t.Name, "", "no primary key, and its columns hide the rowid of SQLite: name columns that tell its rows apart, or skip it")
+	}
 	for _, name := range t.PrimaryKey {
 		if column := t.Column(name); column != nil && len(column.Sources) > 0 {
 			c.fault(t.Name, name, "is in the primary key, so all the sources of the table must have it")
@@ -86,7 +90,12 @@ func (c *checker) unique(t *Table, u *Unique) {
 	c.undecided(t, u.Columns[0], u.Suspects, u.Decided)
 	c.sources(t, "", name+": prefer", u.Prefer)
 	switch u.Rule {
-	case RuleFail, RuleKeep, RuleMatch:
+	case RuleKeep, RuleMatch:
+		if drops := first(t.Columns, (*Column).DropsRows); drops != nil && len(t.RowKey()) == 0 {
+			c.fault(t.Name, drops.Name, "%s: rule %s: orphans leave rows out, and nothing tells which in a table without a primary key, so rows could be merged into those: name columns that are unique as primary_key, or choose fail or suffix", name, u.Rule)
+		}
+		return
+	case RuleFail:
 		return
 	case RuleSuffix:
 	default:
@@ -100,7 +109,33 @@ func (c *checker) unique(t *Table, u *Unique) {
 	case column.Role != RolePlain || column.Generated != "" || !slices.Contains(u.Columns, column.Name) ||
 		c.dialect != sqldialect.SQLite && sqltype.Of(c.dialect, column.Type).Kind != sqltype.Text:
 		c.fault(t.Name, column.Name, "%s: can't be renamed: it is no plain text of the key", name)
+	default:
+		if tied := c.plan.Tied(t, column.Name); len(tied) > 0 {
+			c.fault(t.Name, column.Name, "%s: can't be renamed: foreign keys tie %s to it, whose values would not follow: choose keep, match or fail", name, several(tied))
+		}
 	}
+}
+
+// Tied returns the columns, as "table.column", whose values foreign keys tie to those of a column, in either direction, but for
+// tables that are skipped.
+func (p *Plan) Tied(t *Table, column string) (names []string) {
+	for _, child := range p.Tables {
+		for _, k := range child.ForeignKeys {
+			parent := p.Table(k.Table)
+			if child.Skip || parent == nil || parent.Skip || len(k.Columns) != len(k.Refers) {
+				continue
+			}
+			for i, refers := range k.Refers {
+				switch {
+				case parent == t && refers == column:
+					names = append(names, child.Name+"."+k.Columns[i])
+				case child == t && k.Columns[i] == column:
+					names = append(names, parent.Name+"."+refers)
+				}
+			}
+		}
+	}
+	return names
 }
 
 // RenameColumn returns the column that RuleSuffix changes, or nil.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
@@ -58,11 +59,11 @@ func (c *columnChecker) check() {
 	case RoleUndecided:
 		c.faultIf(column.Decided || len(column.Suspects) == 0, "role is undecided")
 	case RoleKey:
-		c.faultIf(!slices.Equal(t.PrimaryKey, []string{column.Name}), "is a key, but not the whole primary key")
-		if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && (s.Kind != sqltype.Integer || s.Bits < 64) {
-			c.fault("is a key, but type %q is no integer of 64 bits", column.Type)
+		c.key()
+		if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && s.Kind != sqltype.Integer {
+			c.fault("is a key, but type %q is no integer", column.Type)
 		}
-	case RoleReference, RoleList, RoleJSON, RolePolymorphic:
+	case RoleReference, RoleList, RoleJSON, RolePolymorphic, RolePacked:
 		c.reference()
 		c.parents()
 		switch {
@@ -70,9 +71,11 @@ func (c *columnChecker) check() {
 			c.fault("orphans %q: want null, drop or nothing", column.Orphans)
 		case column.Orphans == OrphansNull && !column.Nullable && (column.Role == RoleReference || column.Role == RolePolymorphic):
 			c.fault("orphans become null, but it is not nullable")
+		case column.Orphans == OrphansNull && column.Role == RolePacked:
+			c.fault("orphans become null, but nothing in a packed value can: want drop or nothing")
 		}
 	default:
-		c.fault("role %q: want plain, key, reference, json, list or polymorphic", column.Role)
+		c.fault("role %q: want plain, key, reference, json, list, polymorphic or packed", column.Role)
 	}
 }
 
@@ -83,14 +86,15 @@ func (c *columnChecker) reference() {
 	typed := c.dialect != sqldialect.SQLite // where the type says what values are
 	hasOne := len(column.Refers) == 1 && column.Refers[0].Path == "" && column.Refers[0].Value == ""
 	if column.Role == RoleReference || column.Role == RolePolymorphic {
-		reason := s.UnfitForIDs(column.Type)
-		c.faultIf(typed && reason != "" && (s.Kind != sqltype.Integer && s.Kind != sqltype.Text || c.getsNewIDs()), "%s", reason)
+		wide := c.plan.TargetType(c.table, column)
+		reason := sqltype.Of(c.dialect, wide).UnfitForIDs(wide)
+		c.faultIf(typed && reason != "", "%s", reason)
 	}
 	switch column.Role {
 	case RoleReference:
 		c.faultIf(!hasOne, "a reference refers to one table, without path and value")
 	case RoleList:
-		element, array := sqltype.Element(c.dialect, column.Type)
+		element, array := sqltype.Element(c.dialect, c.plan.TargetType(c.table, column))
 		if reason := element.UnfitForIDs(column.Type); array && reason != "" {
 			c.fault("%s", reason)
 		}
@@ -112,17 +116,36 @@ func (c *columnChecker) reference() {
 			c.fault("by is %q: want another column of role plain", column.By)
 			return
 		}
-		for _, source := range c.plan.SourcesOf(c.table) {
-			c.faultIf(column.In(source) && !by.In(source), "by is %q, which source %q does not have", column.By, source)
-		}
+		c.beside(by)
+	case RolePacked:
+		c.packed(s)
 	}
+}
+
+// beside complains of a column that sources do not have which have this one.
+func (c *columnChecker) beside(by *Column) {
+	for _, source := range c.plan.SourcesOf(c.table) {
+		c.faultIf(c.column.In(source) && !by.In(source), "by is %q, which source %q does not have", by.Name, source)
+	}
+}
+
+// key complains of a key whose values may be equal, or missing.
+func (c *columnChecker) key() {
+	alone := []string{c.column.Name}
+	if slices.Equal(c.table.PrimaryKey, alone) {
+		return
+	}
+	unique := slices.ContainsFunc(c.table.Unique, func(u *Unique) bool { return slices.Equal(u.Columns, alone) })
+	c.faultIf(!unique, "is a key, but neither the whole primary key nor a unique key of its own: add one to unique of the table")
+	c.faultIf(c.column.Nullable, "is a key, but can be NULL")
+	c.faultIf(len(c.column.Sources) > 0, "is a key, so all the sources of the table must have it")
 }
 
 // parents complains of references to tables whose rows have no ids.
 func (c *columnChecker) parents() {
 	for _, r := range c.column.Refers {
 		switch parent := c.plan.Table(r.Table); {
-		case r.Table == "" && c.column.Role == RolePolymorphic:
+		case r.Table == "" && (c.column.Role == RolePolymorphic || c.column.Role == RolePacked && strings.HasPrefix(c.column.Format, "bits ")):
 		case parent == nil:
 			c.fault("refers to table %q, which does not exist", r.Table)
 		case parent.Skip:
@@ -131,14 +154,6 @@ func (c *columnChecker) parents() {
 			c.fault("refers to table %q, which has no key", r.Table)
 		}
 	}
-}
-
-// getsNewIDs reports whether the column may hold new ids.
-func (c *columnChecker) getsNewIDs() bool {
-	return slices.ContainsFunc(c.column.Refers, func(r *Reference) bool {
-		parent := c.plan.Table(r.Table)
-		return parent != nil && len(parent.NewIDs) > 0
-	})
 }
 
 // distinct complains of references that are alike.

@@ -42,6 +42,11 @@ func TestCheck(t *testing.T) {
 	if err := goodPlan().Check(); err != nil {
 		t.Fatalf("a good plan: %v", err)
 	}
+	member := goodPlan() // a key that is a member of the primary key, and a table without one
+	member.Tables[0].PrimaryKey, member.Tables[1].PrimaryKey = []string{"id", "name"}, nil
+	if err := member.Check(); err != nil {
+		t.Errorf("a plan of other keys: %v", err)
+	}
 	type broken struct {
 		name          string
 		how           func(p *plan.Plan)
@@ -50,6 +55,17 @@ func TestCheck(t *testing.T) {
 	}
 	table := func(p *plan.Plan) *plan.Table { return p.Tables[0] }
 	column := func(p *plan.Plan, n int) *plan.Column { return p.Tables[0].Columns[n] }
+	byName := func(p *plan.Plan, child, parent int) { // a foreign key by names
+		p.Tables[1].Columns = append(p.Tables[1].Columns, &plan.Column{Name: "nick", Type: "varchar(20)", Role: plan.RolePlain})
+		names := [2][]string{{"name"}, {"nick"}}
+		p.Tables[child].ForeignKeys = append(p.Tables[child].ForeignKeys, &plan.ForeignKey{Columns: names[child], Table: p.Tables[parent].Name, Refers: names[parent]})
+	}
+	skipped := goodPlan()
+	byName(skipped, 1, 0)
+	skipped.Tables[1].Skip = true
+	if err := skipped.Check(); err != nil {
+		t.Errorf("a foreign key of a table that is skipped: %v", err)
+	}
 	for _, test := range []broken{
 		{"version", func(p *plan.Plan) { p.Version = 2 }, "", "", "version 2"},
 		{"dialect", func(p *plan.Plan) { p.Dialect = "Oracle" }, "", "", `dialect "Oracle"`},
@@ -62,7 +78,6 @@ func TestCheck(t *testing.T) {
 		{"new ids elsewhere", func(p *plan.Plan) { table(p).Sources = []string{"b"} }, "players", "", `new_ids names "a", which does not have the table`},
 		{"new ids twice", func(p *plan.Plan) { table(p).NewIDs = []string{"a", "a"} }, "players", "", "twice"},
 		{"new ids without a key", func(p *plan.Plan) { p.Tables[1].NewIDs = []string{"a"} }, "scores", "", "no column is a key"},
-		{"no primary key", func(p *plan.Plan) { p.Tables[1].PrimaryKey = nil }, "scores", "", "no primary key"},
 		{"primary key of nothing", func(p *plan.Plan) { p.Tables[1].PrimaryKey = []string{"x"} }, "scores", "", `"x", which is no column`},
 		{"primary key of some", func(p *plan.Plan) { column(p, 0).Sources = []string{"a"} }, "players", "id", "all the sources"},
 		{"column without name", func(p *plan.Plan) { column(p, 1).Name = "" }, "players", "", "no name"},
@@ -76,10 +91,17 @@ func TestCheck(t *testing.T) {
 			c.Role, c.Suspects, c.Decided = plan.RoleUndecided, []string{"who?"}, true
 		}, "players", "name", "role is undecided"},
 		{"no role", func(p *plan.Plan) { column(p, 1).Role = "" }, "players", "name", `role ""`},
-		{"narrow key", func(p *plan.Plan) { column(p, 0).Type = "int(11)" }, "players", "id", "no integer of 64 bits"},
-		{"part of a key", func(p *plan.Plan) { table(p).PrimaryKey = []string{"id", "name"} }, "players", "id", "not the whole primary key"},
-		{"narrow reference", func(p *plan.Plan) { column(p, 3).Type = "int unsigned" }, "players", "boss", "64 bits"},
-		{"short reference", func(p *plan.Plan) { column(p, 7).Type = "varchar(18)" }, "players", "of", "19 digits"},
+		{"key of a text", func(p *plan.Plan) { column(p, 0).Type = "varchar(20)" }, "players", "id", "no integer"},
+		{"part of a key", func(p *plan.Plan) {
+			table(p).PrimaryKey, table(p).Unique = []string{"id", "name"}, nil
+		}, "players", "id", "neither the whole primary key nor a unique key"},
+		{"key with NULL", func(p *plan.Plan) { table(p).PrimaryKey, column(p, 0).Nullable = []string{"name"}, true }, "players", "id", "can be NULL"},
+		{"key of some", func(p *plan.Plan) {
+			table(p).PrimaryKey, column(p, 0).Sources = []string{"name"}, []string{"a"}
+		}, "players", "id", "all the sources of the table must have it"},
+		{"no rowid", func(p *plan.Plan) {
+			p.Dialect, p.Tables[1].PrimaryKey, p.Tables[1].Without = "SQLite", nil, []string{"rowid", "OID", "_rowid_"}
+		}, "scores", "", "hide the rowid"},
 		{"reference in a date", func(p *plan.Plan) { column(p, 3).Type = "date" }, "players", "boss", "neither an integer nor a text"},
 		{"reference to nothing", func(p *plan.Plan) { column(p, 3).Refers = nil }, "players", "boss", "refers to one table"},
 		{"reference to no table", func(p *plan.Plan) { column(p, 3).Refers[0].Table = "x" }, "players", "boss", `"x", which does not exist`},
@@ -112,11 +134,18 @@ func TestCheck(t *testing.T) {
 		{"rule", func(p *plan.Plan) { table(p).Unique[0].Rule = "maybe" }, "players", "", `rule "maybe"`},
 		{"suffix of a number", func(p *plan.Plan) { table(p).Unique[0].Rule = plan.RuleSuffix }, "players", "", "that is a text"},
 		{"suffix elsewhere", func(p *plan.Plan) { table(p).Unique[1].Rename = "kind" }, "players", "kind", "can't be renamed"},
+		{"suffix of what a foreign key refers to", func(p *plan.Plan) { byName(p, 1, 0) }, "players", "name", "tie scores.nick to it"},
+		{"suffix of what has a foreign key", func(p *plan.Plan) { byName(p, 0, 1) }, "players", "name", "tie scores.nick to it"},
 		{"prefers nobody", func(p *plan.Plan) { table(p).Unique[0].Prefer = []string{"x"} }, "players", "", `"x", which is no source`},
 		{"prefers two", func(p *plan.Plan) {
 			table(p).Unique[0].Rule, table(p).Unique[1].Rule = plan.RuleKeep, plan.RuleKeep
 			table(p).Unique[0].Prefer = []string{"b"}
 		}, "players", "", "different orders"},
+		{"rows left out that nothing names", func(p *plan.Plan) {
+			player := p.Tables[1].Columns[0]
+			player.Orphans, p.Tables[1].PrimaryKey = plan.OrphansDrop, nil
+			p.Tables[1].Unique = []*plan.Unique{{Columns: []string{"player"}, Rule: plan.RuleKeep}}
+		}, "scores", "player", "nothing tells which in a table without a primary key"},
 		{"foreign key of nothing", func(p *plan.Plan) { p.Tables[1].ForeignKeys[0].Columns = nil }, "scores", "", "0 columns"},
 		{"foreign key to no table", func(p *plan.Plan) { p.Tables[1].ForeignKeys[0].Table = "x" }, "scores", "", `"x", which does not exist`},
 		{"foreign key of a plain column", func(p *plan.Plan) { p.Tables[1].Columns[0].Role = plan.RolePlain }, "scores", "player", `must be a reference to table "players"`},

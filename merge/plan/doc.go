@@ -1,12 +1,28 @@
-// Package plan says what becomes of each table and column in a merge of databases. It asks no database: [Read] reads a plan
-// that people have edited, [Plan.Check] says what is wrong with it or not decided, [Plan.Schema] returns the statements that
-// make the target's tables.
+// Package plan says what becomes of each table and column in a merge of databases. It asks no database: [ReadDecisions] reads
+// what people decide, [Decisions.Complete] makes the plan of it, [Plan.Check] says what is wrong with it or not decided,
+// [Plan.Schema] returns the statements that make the target's tables.
 //
-//	read.go            reads and writes YAML and JSON
-//	schema.go          Schema
-//	check.go           Check of tables and keys
-//	check_column.go    Check of columns
-//	order.go           the orders in which tables are copied and get new ids
-//	fault.go           Error, and what collects errors
-//	plan.go            the types
+//	shorten.go            Shorten: the decisions of a plan
+//	shorten_question.go   questions and suspects, as a file has them
+//	complete.go           Complete: the plan of decisions
+//	complete_question.go  questions and their answers, as a file has them
+//	answer.go             questions and their answers in a plan; templates
+//	cover.go              names and patterns for columns
+//	databases.go          plans of several databases
+//	template_database.go  templates for one of several databases
+//	name.go               what names and patterns stand for
+//	meaning.go            what columns are, and which of several entries counts
+//	overlay.go            changes of single fields
+//	digest.go             whether a table is what it was
+//	decisions_file.go     reads and writes files of decisions
+//	decisions.go          the types of decisions
+//	read.go               reads and writes complete plans, as YAML and JSON
+//	schema.go             Schema
+//	target_type.go        the types that follow from roles
+//	check.go              Check of tables and keys
+//	check_column.go       Check of columns
+//	order.go              the orders in which tables are copied and get new ids
+//	question.go           questions of a plan
+//	fault.go              Error, and what collects errors
+//	plan.go               the types
 package plan

@@ -15,10 +15,13 @@ type Error struct {
 	Table  string // empty for the plan as a whole
 	Column string // empty for the table as a whole
 	Reason string
+	Line   int // of the file of decisions; 0 if it is not about a line
 }
 
 func (e *Error) Error() string {
 	switch {
+	case e.Line > 0:
+		return "plan: line " + strconv.Itoa(e.Line) + ": " + e.Reason
 	case e.Table == "":
 		return "plan: " + e.Reason
 	case e.Column == "":
@@ -104,6 +107,14 @@ func (p *Plan) CheckSources() error {
 func (p *Plan) checkNil() error {
 	if slices.Contains(p.Tables, nil) {
 		return errors.New("an entry of tables is empty")
+	}
+	if slices.Contains(p.Questions, nil) {
+		return errors.New("an entry of questions is empty")
+	}
+	for _, q := range p.Questions {
+		if err := q.checkNil(); err != nil {
+			return err
+		}
 	}
 	for _, t := range p.Tables {
 		field := ""

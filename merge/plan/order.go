@@ -64,8 +64,11 @@ func (p *Plan) copyOrder(tables []*Table) (order []*Table, err error) {
 }
 
 // breaks returns a column of a foreign key that can be NULL, which turns off the check of the key, or nil. No foreign key
-// refers to the column.
+// refers to the column, and its row can be found again.
 func (k *ForeignKey) breaks(p *Plan, t *Table) *Column {
+	if len(t.RowKey()) == 0 {
+		return nil
+	}
 	for _, name := range k.Columns {
 		if c := t.Column(name); c != nil && c.Nullable && c.Generated == "" && !slices.Contains(t.PrimaryKey, name) && !p.referred(t, name) {
 			return c

@@ -101,8 +101,8 @@ func TestDeferredColumns(t *testing.T) {
 		return &ForeignKey{Columns: []string{column}, Table: table, Refers: []string{"id"}}
 	}
 	p := &Plan{Tables: []*Table{
-		{Name: "items", Columns: []*Column{column("owner", true)}, ForeignKeys: []*ForeignKey{key("owner", "players")}},
-		{Name: "players", Columns: []*Column{column("guild", true), column("friend", true)}, ForeignKeys: []*ForeignKey{key("guild", "guilds"), key("friend", "players")}},
+		{Name: "items", PrimaryKey: []string{"id"}, Columns: []*Column{column("owner", true)}, ForeignKeys: []*ForeignKey{key("owner", "players")}},
+		{Name: "players", PrimaryKey: []string{"id"}, Columns: []*Column{column("guild", true), column("friend", true)}, ForeignKeys: []*ForeignKey{key("guild", "guilds"), key("friend", "players")}},
 		{Name: "guilds", Columns: []*Column{column("leader", false)}, ForeignKeys: []*ForeignKey{key("leader", "players")}},
 	}}
 	stages, err := p.Stages(false)

@@ -17,9 +17,20 @@ type Plan struct {
 	Dialect string   `json:"dialect" yaml:"dialect"`                          // MySQL, PostgreSQL or SQLite
 	Sources []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"` // names; where names of rows clash, those of the first source stay
 
+	// Databases are the names of several databases of each source whose tables are merged together: names of tables begin with
+	// one of them and a dot. None means that each source is one database.
+	Databases []string `json:"databases,omitempty" yaml:"databases,omitempty,flow"`
+
 	// Types are the statements that [Plan.Schema] begins with: the enumerations of PostgreSQL.
 	Types []string `json:"types,omitempty" yaml:"types,omitempty"`
 	Notes []string `json:"notes,omitempty" yaml:"notes,omitempty"` // views, routines and the like, which Schema leaves out
+
+	// Accepted are decisions of the plan that no person has taken, one line each. A merge does what they say, and its
+	// forecasts and reports have each of them as open. People remove a line when they have looked at it.
+	Accepted []string `json:"accepted,omitempty" yaml:"accepted,omitempty"`
+
+	// Questions are the decisions that people have to make, those with most columns first.
+	Questions []*Question `json:"questions,omitempty" yaml:"questions,omitempty"`
 
 	Tables []*Table `json:"tables,omitempty" yaml:"tables,omitempty"`
 }
@@ -34,7 +45,8 @@ type Table struct {
 	// Skip leaves the table out.
 	Skip bool `json:"skip,omitempty" yaml:"skip,omitempty"`
 
-	// PrimaryKey are the columns that tell rows apart: at least one.
+	// PrimaryKey is the primary key of the target's table. Where it has none, equal rows are several rows: as many are
+	// copied as there are. See [Table.RowKey].
 	PrimaryKey []string `json:"primary_key,omitempty" yaml:"primary_key,omitempty,flow"`
 
 	// NewIDs are the sources whose rows get a new id in the column of role key.
@@ -64,7 +76,7 @@ type Table struct {
 // A Column is one column, and what its values are.
 type Column struct {
 	Name     string   `json:"name" yaml:"name"`
-	Type     string   `json:"type" yaml:"type"` // in the target, as the database writes it
+	Type     string   `json:"type" yaml:"type"` // as the database writes it; see [Plan.TargetType]
 	Nullable bool     `json:"nullable,omitempty" yaml:"nullable,omitempty"`
 	Default  *string  `json:"default,omitempty" yaml:"default,omitempty"`      // SQL expression; MySQL: with ON UPDATE where it has that
 	Sources  []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"` // the sources that have the column; none means all that have the table
@@ -76,12 +88,13 @@ type Column struct {
 
 	Role Role `json:"role" yaml:"role"`
 
-	// Refers says whose ids the values are: one Reference for RoleReference and RoleList, one for each path for RoleJSON, one
-	// for each value of By for RolePolymorphic. Other roles ignore it, and the four fields after it.
+	// Refers says whose ids the values are: one Reference for RoleReference and RoleList, one for each path for RoleJSON and
+	// RolePacked, one for each value of By for RolePolymorphic. Other roles ignore it, and the five fields after it.
 	Refers []*Reference `json:"refers,omitempty" yaml:"refers,omitempty"`
 
-	By        string   `json:"by,omitempty" yaml:"by,omitempty"`               // RolePolymorphic: the column whose value selects the Reference; NULL counts as the empty text
-	Separator string   `json:"separator,omitempty" yaml:"separator,omitempty"` // RoleList: what is between the ids; none means a comma
+	By        string   `json:"by,omitempty" yaml:"by,omitempty"`               // RolePolymorphic: the column whose value selects the Reference; NULL counts as the empty text. RolePacked: the column with the other half
+	Separator string   `json:"separator,omitempty" yaml:"separator,omitempty"` // RoleList, and RolePacked of fields: what is between the ids; none means a comma
+	Format    string   `json:"format,omitempty" yaml:"format,omitempty"`       // RolePacked: how ids are packed: bits N, high N, low N, fixed, fields, regexp EXPRESSION, php, lua or codec NAME
 	None      []string `json:"none,omitempty" yaml:"none,omitempty,flow"`      // values that stand for no row, such as 0
 	Orphans   Orphans  `json:"orphans,omitempty" yaml:"orphans,omitempty"`     // what to do with the id of a row that does not exist
 
@@ -96,18 +109,19 @@ type Role string
 // The roles.
 const (
 	RolePlain       Role = "plain"       // copied as they are
-	RoleKey         Role = "key"         // the ids of the rows: the only column of the primary key
+	RoleKey         Role = "key"         // the ids of the rows: all of the primary key, or of a unique key, and never NULL
 	RoleReference   Role = "reference"   // the id of a row, in an integer or a text
 	RoleJSON        Role = "json"        // ids at paths in JSON
 	RoleList        Role = "list"        // ids in a delimited text, or in an array of PostgreSQL
 	RolePolymorphic Role = "polymorphic" // the id of a row of the table that another column names
+	RolePacked      Role = "packed"      // ids at places of a value of some format
 	RoleUndecided   Role = "undecided"   // nobody knows yet: an error in [Plan.Check]
 )
 
 // A Reference says whose ids values are.
 type Reference struct {
-	Table string `json:"table,omitempty" yaml:"table,omitempty"` // that has the rows; RolePolymorphic: none means that the values are no ids, and are copied as they are
-	Path  string `json:"path,omitempty" yaml:"path,omitempty"`   // RoleJSON: such as $.items[*].id, $.owner, $[*]
+	Table string `json:"table,omitempty" yaml:"table,omitempty"` // that has the rows; RolePolymorphic, and RolePacked of bits: none means that the values are no ids, and are copied as they are
+	Path  string `json:"path,omitempty" yaml:"path,omitempty"`   // RoleJSON: such as $.items[*].id, $.owner, $[*], or $.by.*~ for names of members. RolePacked: the place in the format
 	Value string `json:"value,omitempty" yaml:"value,omitempty"` // RolePolymorphic: the value of the column By
 }
 
@@ -118,7 +132,7 @@ type Orphans string
 // The ways to treat orphans.
 const (
 	OrphansFail Orphans = ""     // an error
-	OrphansNull Orphans = "null" // it becomes NULL, or null in JSON; it is left out of lists and of arrays in JSON, but not of arrays of PostgreSQL
+	OrphansNull Orphans = "null" // it becomes NULL, or null in JSON; it is left out of lists and of arrays and names in JSON, but not of arrays of PostgreSQL. Not for RolePacked
 	OrphansDrop Orphans = "drop" // the row is not copied, and neither are rows that refer to it by a reference of OrphansDrop
 )
 
@@ -187,6 +201,26 @@ func (t *Table) Key() *Column {
 	return first(t.Columns, func(c *Column) bool { return c.Role == RoleKey })
 }
 
+// RowKey returns the columns that a merge tells the rows of the table apart by: the one of Role key, or else the primary key.
+// None means that only all their values together tell rows apart, and that some may be equal.
+func (t *Table) RowKey() []string {
+	if key := t.Key(); key != nil {
+		return []string{key.Name}
+	}
+	return t.PrimaryKey
+}
+
+// RowID returns a name for the rowid that rows of a table of SQLite have, and false if columns hide it.
+func (t *Table) RowID() (string, bool) {
+	for _, name := range []string{"rowid", "_rowid_", "oid"} {
+		if !slices.ContainsFunc(t.Columns, func(c *Column) bool { return strings.EqualFold(c.Name, name) }) &&
+			!slices.ContainsFunc(t.Without, func(column string) bool { return strings.EqualFold(column, name) }) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
 func first[T any](all []*T, is func(*T) bool) *T {
 	if at := slices.IndexFunc(all, is); at >= 0 {
 		return all[at]
@@ -247,7 +281,7 @@ func (p *Plan) SourcesOf(t *Table) []string {
 
 // HoldsReferences reports whether the column holds ids of rows.
 func (c *Column) HoldsReferences() bool {
-	return c.Role == RoleReference || c.Role == RoleJSON || c.Role == RoleList || c.Role == RolePolymorphic
+	return c.Role == RoleReference || c.Role == RoleJSON || c.Role == RoleList || c.Role == RolePolymorphic || c.Role == RolePacked
 }
 
 // DropsRows reports whether a row is not copied if the column refers to a row that does not exist.

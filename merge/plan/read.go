@@ -19,6 +19,7 @@ const guide = `# What a merge does to every column. Read the roles, and decide o
 #   list         several ids in a text, separated by separator (a comma)
 #   json         ids at the paths of refers
 #   polymorphic  the id of a row of the table that the column "by" names
+#   packed       ids at the paths of refers, in values of a format
 #   undecided    must be changed to another one
 #
 # none: values that stand for no row. orphans: what becomes of ids of rows that do not exist: an error, or null, or drop (the row).

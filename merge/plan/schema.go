@@ -6,21 +6,30 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
-	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
 // Schema returns the statements that make the target's tables, in the order in which they must run: types, tables, indexes,
-// foreign keys. The database does not number keys any more, and keys and references have 64 bits. What is in Notes is left
+// foreign keys. The database does not number keys any more, and columns have their [Plan.TargetType]. What is in Notes is left
 // out: add it when the merge is done.
 //
 // The target may be made in another way, as long as it has these tables and columns. Schema returns the error of
 // [Plan.Check], if there is one. Types, defaults and expressions of the plan become part of the statements as they are:
 // trust the statements as much as the people who have edited the plan.
+//
+// Tables of several databases are made in those that the plan names. [Plan.SchemaIn] makes them in others.
 func (p *Plan) Schema() ([]string, error) {
+	return p.SchemaIn(p.ownDatabases())
+}
+
+// SchemaIn is Schema for a target whose databases have other names, by those of the plan. They must exist.
+func (p *Plan) SchemaIn(databases map[string]string) ([]string, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	w := &schemaWriter{dialect: dialectOf(p.Dialect), plan: p}
+	if err := p.CheckDatabases("the target", databases); err != nil {
+		return nil, err
+	}
+	w := &schemaWriter{dialect: dialectOf(p.Dialect), plan: p, databases: databases}
 	statements := slices.Clone(p.Types)
 	tables := p.merged()
 	for _, t := range tables {
@@ -34,7 +43,7 @@ func (p *Plan) Schema() ([]string, error) {
 	}
 	for _, t := range tables {
 		if keys := w.foreignKeys(t); w.dialect != sqldialect.SQLite && len(keys) > 0 {
-			statements = append(statements, "ALTER TABLE "+w.dialect.Quote(t.Name)+"\n  ADD "+strings.Join(keys, ",\n  ADD "))
+			statements = append(statements, "ALTER TABLE "+w.name(t.Name)+"\n  ADD "+strings.Join(keys, ",\n  ADD "))
 		}
 	}
 	return statements, nil
@@ -43,14 +52,27 @@ func (p *Plan) Schema() ([]string, error) {
 type schemaWriter struct {
 	dialect sqldialect.Dialect
 	plan    *Plan
+
+	databases map[string]string
+}
+
+// name returns a table as SQL.
+func (w *schemaWriter) name(table string) string {
+	database, name := w.plan.Split(table)
+	if database == "" {
+		return w.dialect.Quote(table)
+	}
+	return w.dialect.Quote(w.databases[database]) + "." + w.dialect.Quote(name)
 }
 
 func (w *schemaWriter) table(t *Table) string {
 	var lines []string
 	for _, c := range t.Columns {
-		lines = append(lines, w.column(c))
+		lines = append(lines, w.column(t, c))
 	}
-	lines = append(lines, "PRIMARY KEY ("+w.dialect.QuoteAll(t.PrimaryKey)+")")
+	if len(t.PrimaryKey) > 0 {
+		lines = append(lines, "PRIMARY KEY ("+w.dialect.QuoteAll(t.PrimaryKey)+")")
+	}
 	for _, u := range t.Unique {
 		if w.isInline(t, u) {
 			lines = append(lines, w.unique(u))
@@ -66,12 +88,12 @@ func (w *schemaWriter) table(t *Table) string {
 	if t.Comment != "" && w.dialect == sqldialect.MySQL {
 		options += " COMMENT=" + w.dialect.Literal(t.Comment)
 	}
-	return "CREATE TABLE " + w.dialect.Quote(t.Name) + " (\n  " + strings.Join(lines, ",\n  ") + "\n)" + options
+	return "CREATE TABLE " + w.name(t.Name) + " (\n  " + strings.Join(lines, ",\n  ") + "\n)" + options
 }
 
-func (w *schemaWriter) column(c *Column) string {
+func (w *schemaWriter) column(t *Table, c *Column) string {
 	text := w.dialect.Quote(c.Name)
-	if typ := w.typeOf(c); typ != "" {
+	if typ := w.plan.TargetType(t, c); typ != "" {
 		text += " " + typ
 	}
 	if c.Collation != "" {
@@ -111,26 +133,11 @@ func (w *schemaWriter) comments(t *Table) (statements []string) {
 			statements = append(statements, "COMMENT ON "+on+" IS "+w.dialect.Literal(text))
 		}
 	}
-	comment("TABLE "+w.dialect.Quote(t.Name), t.Comment)
+	comment("TABLE "+w.name(t.Name), t.Comment)
 	for _, c := range t.Columns {
-		comment("COLUMN "+w.dialect.Quote(t.Name)+"."+w.dialect.Quote(c.Name), c.Comment)
+		comment("COLUMN "+w.name(t.Name)+"."+w.dialect.Quote(c.Name), c.Comment)
 	}
 	return statements
-}
-
-// typeOf returns the type of a column: both sides of a reference have the same.
-func (w *schemaWriter) typeOf(c *Column) string {
-	typ := c.Type
-	if w.dialect == sqldialect.SQLite {
-		return typ
-	}
-	if c.Role == RoleReference && sqltype.Of(w.dialect, typ).Kind == sqltype.Integer {
-		typ = w.plan.Table(c.Refers[0].Table).Key().Type
-	}
-	if c.Role == RoleKey || c.Role == RoleReference || c.Role == RolePolymorphic {
-		typ = sqltype.Wide(w.dialect, typ)
-	}
-	return typ
 }
 
 // isInline reports whether a unique key is part of CREATE TABLE.
@@ -152,17 +159,25 @@ func (w *schemaWriter) unique(u *Unique) string {
 func (w *schemaWriter) indexes(t *Table) (statements []string) {
 	for _, u := range t.Unique {
 		if !w.isInline(t, u) && !slices.Equal(u.Columns, t.PrimaryKey) {
-			statements = append(statements, fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", w.dialect.Quote(u.Name), w.dialect.Quote(t.Name), w.dialect.QuoteAll(u.Columns)))
+			statements = append(statements, fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", w.dialect.Quote(u.Name), w.name(t.Name), w.dialect.QuoteAll(u.Columns)))
 		}
 	}
 	for _, i := range t.Indexes {
 		if i.Statement != "" {
-			statements = append(statements, i.Statement)
+			statements = append(statements, w.statement(t, i))
 		} else {
-			statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", w.dialect.Quote(i.Name), w.dialect.Quote(t.Name), w.dialect.QuoteAll(i.Columns)))
+			statements = append(statements, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", w.dialect.Quote(i.Name), w.name(t.Name), w.dialect.QuoteAll(i.Columns)))
 		}
 	}
 	return statements
+}
+
+// statement returns what makes an index. On MySQL it has the plan's name of the table, see package catalog.
+func (w *schemaWriter) statement(t *Table, i *Index) string {
+	if rest, ok := strings.CutPrefix(i.Statement, "ALTER TABLE "+w.dialect.Quote(t.Name)+" "); ok {
+		return "ALTER TABLE " + w.name(t.Name) + " " + rest
+	}
+	return i.Statement
 }
 
 // foreignKeys returns the constraints to tables that are merged too.
@@ -171,7 +186,7 @@ func (w *schemaWriter) foreignKeys(t *Table) (keys []string) {
 		if w.plan.Table(k.Table).Skip {
 			continue
 		}
-		text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", w.dialect.QuoteAll(k.Columns), w.dialect.Quote(k.Table), w.dialect.QuoteAll(k.Refers))
+		text := fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)", w.dialect.QuoteAll(k.Columns), w.name(k.Table), w.dialect.QuoteAll(k.Refers))
 		if k.Name != "" {
 			text = "CONSTRAINT " + w.dialect.Quote(k.Name) + " " + text
 		}

@@ -43,7 +43,7 @@ type OrphanError struct {
 	Source string
 	Table  string
 	Column string
-	Row    string // the primary key in the source
+	Row    string // what tells it from others in the source: its key; without one, a hash of its values and a number
 	Value  string // the id, or what is in its place
 }
 
@@ -71,7 +71,7 @@ func (e *ChangedError) Error() string {
 type RowError struct {
 	Source string
 	Table  string
-	Row    string // the primary key in the source, or that of the first of several
+	Row    string // what tells it from others in the source, as in [OrphanError]; or that of the first of several
 	Err    error
 }
 
@@ -95,11 +95,11 @@ type ClashError struct {
 }
 
 func (e *ClashError) Error() string {
-	with := "the target has"
+	with := "the target"
 	if e.With != "" {
-		with = "source " + strconv.Quote(e.With) + " has"
+		with = "source " + strconv.Quote(e.With)
 	}
-	text := fmt.Sprintf("table %q: row %s of source %q has the %s %s that a row which %s",
+	text := fmt.Sprintf("table %q: row %s of source %q has the %s %s, which a row of %s has too",
 		e.Table, e.Row, e.Source, strings.Join(e.Unique, ", "), quoteTexts(e.Values), with)
 	switch {
 	case e.Column != "":
@@ -137,3 +137,14 @@ func (e *SourceError) Error() string {
 
 // Unwrap returns the cause.
 func (e *SourceError) Unwrap() error { return e.Err }
+
+// A WidthError says that an id does not fit in its place inside of a value. A forecast takes for a new id the highest one.
+type WidthError struct {
+	Place string // as the plan names it
+	ID    string
+	Most  string // the highest id that fits
+}
+
+func (e *WidthError) Error() string {
+	return fmt.Sprintf("the id %s does not fit at place %q, which takes ids up to %s", e.ID, e.Place, e.Most)
+}

@@ -22,10 +22,11 @@ type Forecast struct {
 	Orphans  []ValueForecast `json:"orphans,omitempty"` // references to no row, by column
 	Misfits  []ValueForecast `json:"misfits,omitempty"` // values that the target's columns do not take, by column
 	Dates    []DateForecast  `json:"dates,omitempty"`   // the dates that go into new ids
-	Notes    []string        `json:"notes,omitempty"`   // what could not be looked at
+	Open     []Open          `json:"open,omitempty"`    // what nobody has decided, and what could not be looked at
 	Took     time.Duration   `json:"took_ns"`           // the time of the dry run
 	Estimate time.Duration   `json:"estimate_ns"`       // a rough guess at the time of a run, verification included
-	Problems int64           `json:"problems"`          // rows that would stop a run
+	Stops    []string        `json:"stops,omitempty"`   // what would stop a run, other than rows
+	Problems int64           `json:"problems"`          // rows that would stop a run, and Stops
 	problems []error         // some of them
 }
 
@@ -70,6 +71,7 @@ type DateForecast struct {
 	Source     string        `json:"source"`
 	Column     string        `json:"column"`
 	Undated    int64         `json:"undated"`    // rows with NULL, a zero date or no date at all
+	Early      int64         `json:"early"`      // rows that are dated before the epoch of the layout, from which on ids have times
 	Future     int64         `json:"future"`     // rows that are dated later than now
 	Inversions int64         `json:"inversions"` // rows that are dated before an earlier row
 	Largest    time.Duration `json:"largest_ns"` // by how much at most: the time in an id may be wrong by that
@@ -78,12 +80,34 @@ type DateForecast struct {
 // MaxSamples is how many samples a line of a forecast has.
 const MaxSamples = 5
 
-// Err returns nil if nothing would stop a run, else a join of some [*ClashError], [*OrphanError] and [*RowError].
+// Err returns nil if nothing would stop a run and nothing is open. What would stop a run is a join of some [*ClashError],
+// [*OrphanError] and [*RowError], and of the errors that a run would return. If there is none, what is open is an [*OpenError].
 func (f *Forecast) Err() error {
-	if f.Problems == 0 {
-		return nil
+	switch {
+	case f.Problems > 0:
+		return fmt.Errorf("merge: dry run: %s would stop a run: %w", f.problemCount(), errors.Join(f.problems...))
+	case len(f.Open) > 0:
+		return &OpenError{f.Open}
 	}
-	return fmt.Errorf("merge: dry run: %d rows would stop a run: %w", f.Problems, errors.Join(f.problems...))
+	return nil
+}
+
+// problemCount says how many rows, or other things, would stop a run.
+func (f *Forecast) problemCount() string {
+	what := "row"
+	if len(f.Stops) > 0 {
+		what = "thing"
+	}
+	if f.Problems != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", f.Problems, what)
+}
+
+// AddStop adds an error with which a run would end before it looks at rows.
+func (f *Forecast) AddStop(err error) {
+	f.Stops = append(f.Stops, err.Error())
+	f.AddProblem(err)
 }
 
 // AddProblem counts a row that would stop a run.
@@ -167,18 +191,24 @@ func (f *Forecast) WriteText(w io.Writer) error {
 		t.row(row.Table+"."+row.Column, row.Source, row.Rows, suchAs(row.Samples))
 	}
 	t.end()
-	t = newTable(b, "Dates", "Source", "Undated", "Future", "Inversions", "Largest")
+	t = newTable(b, "Dates", "Source", "Undated", "Before epoch", "Future", "Inversions", "Largest")
 	for _, row := range f.Dates {
-		t.row(row.Table+"."+row.Column, row.Source, row.Undated, row.Future, row.Inversions, row.Largest)
+		t.row(row.Table+"."+row.Column, row.Source, row.Undated, row.Early, row.Future, row.Inversions, row.Largest)
 	}
 	t.end()
-	for _, note := range f.Notes {
-		fmt.Fprintln(b, "Note:", note)
+	for _, stop := range f.Stops {
+		fmt.Fprintln(b, "STOPS:", stop)
+	}
+	for _, o := range f.Open {
+		fmt.Fprintln(b, "OPEN:", o)
 	}
 	fmt.Fprintf(b, "This took %v. A run may take about %v.\n", f.Took.Round(time.Millisecond), f.Estimate.Round(time.Second))
-	if f.Problems > 0 {
-		fmt.Fprintf(b, "%d rows would stop a run.\n", f.Problems)
-	} else {
+	switch {
+	case f.Problems > 0:
+		fmt.Fprintf(b, "%s would stop a run.\n", f.problemCount())
+	case len(f.Open) > 0:
+		fmt.Fprintf(b, "Nothing would stop a run, but %s left open. Decide or look at it before you run.\n", things(len(f.Open)))
+	default:
 		fmt.Fprintln(b, "Nothing would stop a run.")
 	}
 	return b.Flush()

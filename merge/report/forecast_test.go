@@ -23,8 +23,8 @@ func TestForecastAsText(t *testing.T) {
 		f.AddOrphan("items", "old", "owner", plan.OrphansNull, `row [1]: "9"`)
 	}
 	f.AddMisfit("items", "old", "kind", "row [1]: NULL")
-	f.Dates = []DateForecast{{Table: "items", Source: "old", Column: "made", Inversions: 2, Largest: time.Minute}}
-	f.Notes = []string{"no table"}
+	f.Dates = []DateForecast{{Table: "items", Source: "old", Column: "made", Early: 5, Inversions: 2, Largest: time.Minute}}
+	f.Open = []Open{{Kind: OpenUnchecked, Table: "items", Reason: "no trial"}}
 	var b strings.Builder
 	if err := f.WriteText(&b); err != nil {
 		t.Fatal(err)
@@ -43,10 +43,10 @@ items.owner (null)  old     7     row [1]: "9"; row [1]: "9"
 Do not fit  Source  Rows  Such as
 items.kind  old     1     row [1]: NULL
 
-Dates       Source  Undated  Future  Inversions  Largest
-items.made  old     0        0       2           1m0s
+Dates       Source  Undated  Before epoch  Future  Inversions  Largest
+items.made  old     0        5             0       2           1m0s
 
-Note: no table
+OPEN: unchecked, items: no trial
 This took 1.5s. A run may take about 8s.
 2 rows would stop a run.
 `

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A Report is what [github.com/shardsnow/snow/merge.Merge.Verify] found. It passed if it has no Failures.
+// A Report is what [github.com/shardsnow/snow/merge.Merge.Verify] found. Everything is as it should be if it has neither
+// Failures nor anything Open.
 type Report struct {
 	Run        string      `json:"run"` // the id of the run, made from the plan
 	Sources    []string    `json:"sources"`
@@ -19,7 +20,7 @@ type Report struct {
 	Targets    []Target    `json:"targets"`    // one for each table
 	References []Reference `json:"references"` // one for each reference that a column may hold
 	Assertions []Assertion `json:"assertions,omitempty"`
-	Warnings   []string    `json:"warnings,omitempty"` // what people should look at, though it may be right
+	Open       []Open      `json:"open,omitempty"`     // what nobody has decided or checked
 	Failures   []Failure   `json:"failures,omitempty"` // at most 10 for each check, table and source
 	Failed     int64       `json:"failed"`             // how many there are in all
 }
@@ -58,6 +59,11 @@ type Reference struct {
 	Refers  string `json:"refers"`
 	Checked int64  `json:"checked"` // ids that were looked up
 	Orphans int64  `json:"orphans"` // ids that no row has
+
+	// What the witness says of it, see docs/merge.md: references whose row has the content that it has in the source, and
+	// references whose row can't be told from others by its content. The rest of Checked is not in the sample, or in lists and JSON.
+	Witnessed int64 `json:"witnessed"`
+	Untold    int64 `json:"untold"`
 }
 
 // An Assertion has the numbers of an [github.com/shardsnow/snow/merge.Assertion].
@@ -80,6 +86,7 @@ const (
 	CheckMap       Check = "map"       // the map from old to new ids is one to one
 	CheckOrder     Check = "order"     // new ids sort as the old ones did
 	CheckReference Check = "reference" // each reference is the id of a row
+	CheckWitness   Check = "witness"   // each reference that is looked at leads to a row of the same content as in the source
 	CheckAssertion Check = "assertion" // the caller's own sums are right
 )
 
@@ -131,12 +138,15 @@ func (r *Report) Add(f Failure) {
 	r.Failures = f.AppendTo(r.Failures)
 }
 
-// Err returns a [*VerifyError] if a check failed, else nil.
+// Err returns a [*VerifyError] if a check failed, else an [*OpenError] if something was left open, else nil.
 func (r *Report) Err() error {
-	if r.Failed == 0 {
-		return nil
+	switch {
+	case r.Failed > 0:
+		return &VerifyError{Failures: r.Failures, Failed: r.Failed}
+	case len(r.Open) > 0:
+		return &OpenError{r.Open}
 	}
-	return &VerifyError{Failures: r.Failures, Failed: r.Failed}
+	return nil
 }
 
 // A VerifyError says that the target differs from what it should be.
@@ -187,9 +197,9 @@ func (r *Report) WriteText(w io.Writer) error {
 		t.row(row.Table, row.Before, row.Copied, row.Later, row.Rows)
 	}
 	t.end()
-	t = newTable(b, "Reference", "To", "Checked", "Orphans")
+	t = newTable(b, "Reference", "To", "Checked", "Orphans", "Witnessed", "Untold")
 	for _, row := range r.References {
-		t.row(strings.TrimSpace(row.Table+"."+row.Column+" "+row.Path+row.Value), row.Refers, row.Checked, row.Orphans)
+		t.row(strings.TrimSpace(row.Table+"."+row.Column+" "+row.Path+row.Value), row.Refers, row.Checked, row.Orphans, row.Witnessed, row.Untold)
 	}
 	t.end()
 	t = newTable(b, "Assertion", "Want", "Got")
@@ -197,16 +207,19 @@ func (r *Report) WriteText(w io.Writer) error {
 		t.row(row.Name, row.Want, row.Got)
 	}
 	t.end()
-	for _, warning := range r.Warnings {
-		fmt.Fprintln(b, "Look at:", warning)
+	for _, o := range r.Open {
+		fmt.Fprintln(b, "OPEN:", o)
 	}
 	for _, f := range r.Failures {
 		fmt.Fprintln(b, "WRONG:", f)
 	}
-	if r.Failed == 0 {
-		fmt.Fprintln(b, "Everything is as it should be.")
-	} else {
+	switch {
+	case r.Failed > 0:
 		fmt.Fprintf(b, "%d found wrong.\n", r.Failed)
+	case len(r.Open) > 0:
+		fmt.Fprintf(b, "Nothing was found wrong, but %s left open. Decide or look at it before you use the target.\n", things(len(r.Open)))
+	default:
+		fmt.Fprintln(b, "Everything is as it should be.")
 	}
 	return b.Flush()
 }

@@ -19,9 +19,9 @@ func sampleReport() *Report {
 			{Table: "players", Source: "new", Rows: 5, Copied: 5, Hash: "bb", Found: "bb"},
 		},
 		Targets:    []Target{{Table: "players", Before: 1, Copied: 14, Rows: 15}},
-		References: []Reference{{Table: "mails", Column: "body", Path: "$.to", Refers: "players", Checked: 3}},
+		References: []Reference{{Table: "mails", Column: "body", Path: "$.to", Refers: "players", Checked: 3, Witnessed: 2, Untold: 1}},
 		Assertions: []Assertion{{Name: "gold", Sources: map[string]string{"old": "1", "new": "2"}, Before: "0", Want: "3", Got: "3"}},
-		Warnings:   []string{"the clock"},
+		Open:       []Open{{Kind: OpenUndecided, Source: "old", Table: "mails", Column: "from_id", Reason: "looks like ids"}},
 	}
 }
 
@@ -40,14 +40,14 @@ players  new     5     5       0         0       0        0               bb
 Table    Rows before  Copied  Later  Rows now
 players  1            14      0      15
 
-Reference        To       Checked  Orphans
-mails.body $.to  players  3        0
+Reference        To       Checked  Orphans  Witnessed  Untold
+mails.body $.to  players  3        0        2          1
 
 Assertion  Want  Got
 gold       3     3
 
-Look at: the clock
-Everything is as it should be.
+OPEN: undecided, mails.from_id, source old: looks like ids
+Nothing was found wrong, but 1 thing was left open. Decide or look at it before you use the target.
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
@@ -56,8 +56,15 @@ Everything is as it should be.
 
 func TestReportFails(t *testing.T) {
 	r := sampleReport()
-	if err := r.Err(); err != nil {
-		t.Errorf("got %v, want nil", err)
+	var open *OpenError
+	if err := r.Err(); !errors.As(err, &open) || len(open.Open) != 1 {
+		t.Errorf("got %v, want an *OpenError of 1", err)
+	}
+	decided := *r
+	decided.Open = nil
+	var whole strings.Builder
+	if err := decided.WriteText(&whole); err != nil || decided.Err() != nil || !strings.HasSuffix(whole.String(), "\nEverything is as it should be.\n") {
+		t.Errorf("with nothing open: got %v, %v and\n%s", err, decided.Err(), whole.String())
 	}
 	r.Add(Failure{Check: CheckReference, Source: "old", Table: "mails", Column: "body", Row: "7", Reason: "player 3 does not exist"})
 	for range 30 {

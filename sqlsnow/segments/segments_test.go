@@ -16,6 +16,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 	"github.com/shardsnow/snow/sqlsnow/internal/fakedb"
 )
 
@@ -361,4 +362,41 @@ func TestSegmentsOpenBesideOneThatHangs(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A row that others change each time is asked for at least MaxTries times, also by a machine that needs seconds for each.
+func TestSegmentsOpenOnSlowMachine(t *testing.T) {
+	for _, test := range []struct {
+		moves int // before a statement finds the row as it was read
+		opens bool
+	}{{dbserver.MaxTries, true}, {1 << 30, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			moves := 0
+			db := fakedb.Open(func(_ context.Context, query string) ([]driver.Value, error) {
+				switch {
+				case strings.HasPrefix(query, "UPDATE"):
+					time.Sleep(takeTimeout / 2)
+					if moves++; moves <= test.moves {
+						return nil, nil
+					}
+					return []driver.Value{int64(11), int64(0), "space"}, nil
+				case strings.Contains(query, "FROM snow_segments"):
+					return []driver.Value{"space", int64(1), int64(0), int64(stateOpen), int64(1)}, nil
+				case strings.HasPrefix(query, "VALUES"):
+					return []driver.Value{time.Now().UnixMicro(), ""}, nil
+				}
+				return []driver.Value{int64(1), "f", "on", "", "f"}, nil
+			}, fakedb.Unexpected)
+			defer db.Close()
+			s, err := Open(context.Background(), []*sql.DB{db}, sqlsnow.Postgres, Config{Tag: "t", Step: 10, MaxStep: 10, Logger: slog.New(slog.DiscardHandler)})
+			if test.opens && err != nil || !test.opens && !errors.Is(err, errMoved) {
+				t.Errorf("after %d tries: got %v", moves, err)
+			}
+			if s != nil {
+				if err := s.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
 }

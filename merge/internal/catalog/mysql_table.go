@@ -28,7 +28,7 @@ func (r *reader) readMySQLTables(ctx context.Context) map[*Table]mysqlTable {
 	for _, t := range r.Tables {
 		w := mysqlTable{map[string][]string{}, map[string]string{}}
 		written[t] = w
-		r.each(ctx, "SHOW CREATE TABLE "+sqldialect.MySQL.Quote(t.Name), func(v row) {
+		r.each(ctx, "SHOW CREATE TABLE "+r.quote(t.Name), func(v row) {
 			for _, m := range mysqlLine.FindAllStringSubmatch(v.text(1), -1) {
 				switch check, isCheck := strings.CutPrefix(m[3], "CHECK "); {
 				case m[1] == "":
@@ -84,7 +84,7 @@ func (r *reader) readMySQLColumns(ctx context.Context, written map[*Table]mysqlT
 		srid = "NULL"
 	}
 	query := `SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, LOWER(EXTRA), COALESCE(COLLATION_NAME, ''), COLUMN_COMMENT, ` + srid + `
-		FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`
+		FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = {schema} ORDER BY TABLE_NAME, ORDINAL_POSITION`
 	r.ofTables(ctx, query, func(t *Table, v row) {
 		if after(written[t].columns[v.text(1)], "GENERATED", "ALWAYS", "AS") == "ROW" {
 			return // of a system versioned table: the target has no versions
@@ -156,7 +156,7 @@ func (r *reader) readLossy(ctx context.Context, t *Table, c *plan.Column) {
 		if isBinary {
 			text = "CONCAT('0x', HEX(" + text + "))"
 		}
-		r.each(ctx, fmt.Sprintf("SELECT %s FROM %s LIMIT 1", text, sqldialect.MySQL.Quote(t.Name)), func(v row) {
+		r.each(ctx, fmt.Sprintf("SELECT %s FROM %s LIMIT 1", text, r.quote(t.Name)), func(v row) {
 			told, value = true, v.text(0)
 		})
 		if told && !isBinary {
@@ -172,7 +172,7 @@ func (r *reader) readLossy(ctx context.Context, t *Table, c *plan.Column) {
 func (r *reader) readMySQLIndexes(ctx context.Context, written map[*Table]mysqlTable) {
 	const query = `SELECT TABLE_NAME, INDEX_NAME, CASE WHEN INDEX_NAME = 'PRIMARY' THEN 'PRIMARY' WHEN NON_UNIQUE THEN '' ELSE 'UNIQUE' END, SEQ_IN_INDEX,
 			COALESCE(COLUMN_NAME, ''), 1, ''
-		FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`
+		FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = {schema} ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`
 	for _, i := range r.readIndexes(ctx, query) {
 		quoted := make([]string, len(i.columns))
 		for n, column := range i.columns {
@@ -185,6 +185,6 @@ func (r *reader) readMySQLIndexes(ctx context.Context, written map[*Table]mysqlT
 			i.isSimple = true // its rows can clash
 			i.table.AddNote("unique key %s: Schema makes an ordinary one, without what the source has besides: %s", i.name, cmp.Or(strings.TrimSpace(rest), "DESC"))
 		}
-		i.add("ALTER TABLE " + sqldialect.MySQL.Quote(i.table.Name) + " ADD " + text)
+		i.add("ALTER TABLE " + sqldialect.MySQL.Quote(r.qualified(i.table.Name)) + " ADD " + text)
 	}
 }

@@ -8,20 +8,20 @@ func (r *reader) readPostgres(ctx context.Context) {
 				WHEN 'f' THEN 'foreign table ' || relname || ', which is not copied' END, '', obj_description(oid, 'pg_class'),
 			CASE relkind WHEN 'p' THEN 'partitioned: Schema makes a table without partitions' END,
 			CASE WHEN relrowsecurity THEN 'row level security: the source''s account must be one that it lets see all rows' END
-		FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
+		FROM pg_class WHERE relnamespace = {schema}::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
 		ORDER BY relname COLLATE "C"`)
 	// Tables that inherit from others, which are no partitions.
 	r.ofTables(ctx, `WITH RECURSIVE heirs(elder, heir) AS (
 			SELECT inhparent, inhrelid FROM pg_inherits UNION SELECT h.elder, i.inhrelid FROM heirs h JOIN pg_inherits i ON i.inhparent = h.heir
 		)
 		SELECT e.relname::text, k.relname::text FROM heirs h JOIN pg_class e ON e.oid = h.elder JOIN pg_class k ON k.oid = h.heir
-		WHERE e.relnamespace = current_schema()::regnamespace AND k.relnamespace = e.relnamespace AND e.relkind = 'r' AND k.relkind = 'r' ORDER BY 1, 2`, func(t *Table, v row) {
+		WHERE e.relnamespace = {schema}::regnamespace AND k.relnamespace = e.relnamespace AND e.relkind = 'r' AND k.relkind = 'r' ORDER BY 1, 2`, func(t *Table, v row) {
 		if heir := v.text(1); r.Table(heir) != nil {
 			t.Heirs = append(t.Heirs, heir)
 		}
 	})
 	r.each(ctx, `SELECT 'CREATE TYPE ' || format_type(t.oid, NULL) || ' AS ENUM (' || COALESCE(string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder), '') || ')'
-		FROM pg_type t LEFT JOIN pg_enum e ON e.enumtypid = t.oid WHERE t.typnamespace = current_schema()::regnamespace AND t.typtype = 'e' GROUP BY t.oid ORDER BY 1`, func(v row) {
+		FROM pg_type t LEFT JOIN pg_enum e ON e.enumtypid = t.oid WHERE t.typnamespace = {schema}::regnamespace AND t.typtype = 'e' GROUP BY t.oid ORDER BY 1`, func(v row) {
 		r.Types = append(r.Types, v.text(0))
 	})
 	// Servers note things of their own among the options of a column, such as pg_attver from 15.20 on: users can set no such option.
@@ -36,7 +36,7 @@ func (r *reader) readPostgres(ctx context.Context) {
 			LEFT JOIN pg_attrdef d ON d.adrelid = k.oid AND d.adnum = a.attnum
 			CROSS JOIN LATERAL (SELECT pg_get_expr(d.adbin, d.adrelid) AS expression) e
 			CROSS JOIN LATERAL (SELECT a.attidentity <> '' OR COALESCE(expression, '') LIKE 'nextval(%' AS numbered) n
-		WHERE k.relnamespace = current_schema()::regnamespace AND k.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+		WHERE k.relnamespace = {schema}::regnamespace AND k.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
 		ORDER BY k.relname, a.attnum`)
 	// Whatever columns do not say comes after their list in the definition of an index, or instead of it.
 	for _, i := range r.readIndexes(ctx, `SELECT k.relname::text, i.relname::text, CASE WHEN x.indisprimary THEN 'PRIMARY' WHEN x.indisunique THEN 'UNIQUE' END,
@@ -46,33 +46,37 @@ func (r *reader) readPostgres(ctx context.Context) {
 			CROSS JOIN LATERAL (SELECT pg_get_indexdef(x.indexrelid, 0, true) AS definition, 'USING btree ('
 				|| string_agg(COALESCE(quote_ident(b.attname), '?'), ', ' ORDER BY w.n) || ')' AS columns
 				FROM unnest(x.indkey) WITH ORDINALITY w(num, n) LEFT JOIN pg_attribute b ON b.attrelid = k.oid AND b.attnum = w.num AND w.num > 0) d
-		WHERE k.relnamespace = current_schema()::regnamespace AND k.relkind IN ('r', 'p') AND NOT i.relispartition
+		WHERE k.relnamespace = {schema}::regnamespace AND k.relkind IN ('r', 'p') AND NOT i.relispartition
 			AND x.indisvalid AND (x.indisunique OR NOT x.indisexclusion) AND u.n <= x.indnkeyatts
 		ORDER BY k.relname, i.relname, u.n`) {
 		i.add(i.parts[0])
 	}
 	const actions = " WHEN 'r' THEN 'RESTRICT' WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT' END"
-	r.readForeignKeys(ctx, `SELECT k.relname::text, f.conname::text, CASE WHEN p.relnamespace <> k.relnamespace THEN 'refers to ' || p.relname || ' in another schema'
+	r.readForeignKeys(ctx, `SELECT k.relname::text, f.conname::text, CASE WHEN p.relnamespace <> k.relnamespace AND ns.nspname NOT IN ({schemas}) THEN 'refers to ' || p.relname || ' in another schema'
 				WHEN 'true' = to_jsonb(f) ->> 'conperiod' OR 'false' = to_jsonb(f) ->> 'conenforced' THEN 'is left out: ' || pg_get_constraintdef(f.oid) END, p.relname::text,
-			CASE f.confdeltype`+actions+`, CASE f.confupdtype`+actions+`, u.n, a.attname::text, b.attname::text
-		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid JOIN pg_class p ON p.oid = f.confrelid
+			CASE f.confdeltype`+actions+`, CASE f.confupdtype`+actions+`, u.n, a.attname::text, b.attname::text, ns.nspname::text
+		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid JOIN pg_class p ON p.oid = f.confrelid JOIN pg_namespace ns ON ns.oid = p.relnamespace
 			CROSS JOIN LATERAL unnest(f.conkey, f.confkey) WITH ORDINALITY u(mine, other, n)
 			JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = u.mine JOIN pg_attribute b ON b.attrelid = f.confrelid AND b.attnum = u.other
-		WHERE f.contype = 'f' AND f.conparentid = 0 AND k.relnamespace = current_schema()::regnamespace ORDER BY k.relname, f.conname, u.n`, "1")
+		WHERE f.contype = 'f' AND f.conparentid = 0 AND k.relnamespace = {schema}::regnamespace ORDER BY k.relname, f.conname, u.n`, "1")
 	// Columns that later versions have are read by their names.
 	r.readNotes(ctx, `SELECT k.relname::text, 'constraint ' || f.conname || ': Schema makes an ordinary one of ' || pg_get_constraintdef(f.oid)
-		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid WHERE k.relnamespace = current_schema()::regnamespace AND (
+		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid WHERE k.relnamespace = {schema}::regnamespace AND (
 			f.contype IN ('p', 'u') AND (f.condeferrable OR 'true' = to_jsonb(f) ->> 'conperiod')
 			OR f.contype = 'f' AND COALESCE(to_jsonb(f) ->> 'conenforced', 'true') = 'true' AND (f.condeferrable OR f.confmatchtype <> 's' OR NOT f.convalidated OR to_jsonb(f) ->> 'confdelsetcols' <> ''))
 		UNION ALL SELECT k.relname::text, 'check ' || f.conname || ' ' || pg_get_constraintdef(f.oid) FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid
-		WHERE f.contype = 'c' AND k.relnamespace = current_schema()::regnamespace
+		WHERE f.contype = 'c' AND k.relnamespace = {schema}::regnamespace
 		UNION ALL SELECT k.relname::text, 'exclusion constraint ' || f.conname || ': ' || pg_get_indexdef(f.conindid, 0, true)
-		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid WHERE f.contype = 'x' AND k.relnamespace = current_schema()::regnamespace
+		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid WHERE f.contype = 'x' AND k.relnamespace = {schema}::regnamespace
 		UNION ALL SELECT k.relname::text, 'trigger ' || g.tgname FROM pg_trigger g JOIN pg_class k ON k.oid = g.tgrelid
-		WHERE NOT g.tgisinternal AND k.relnamespace = current_schema()::regnamespace
-		UNION ALL SELECT NULL, 'type ' || format_type(t.oid, NULL) FROM pg_type t WHERE t.typnamespace = current_schema()::regnamespace
+		WHERE NOT g.tgisinternal AND k.relnamespace = {schema}::regnamespace
+		UNION ALL SELECT NULL, 'type ' || format_type(t.oid, NULL) FROM pg_type t WHERE t.typnamespace = {schema}::regnamespace
 			AND t.typtype IN ('d', 'r', 'c') AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = t.typrelid AND k.relkind <> 'c')
-		UNION ALL SELECT NULL, 'routine ' || oid::regprocedure::text FROM pg_proc p WHERE pronamespace = current_schema()::regnamespace
+		UNION ALL SELECT NULL, 'routine ' || oid::regprocedure::text FROM pg_proc p WHERE pronamespace = {schema}::regnamespace
 			AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
 		ORDER BY 1, 2`)
+	r.readJoins(ctx, `SELECT NULL, 'view ' || relname, pg_get_viewdef(oid) FROM pg_class WHERE relnamespace = {schema}::regnamespace AND relkind IN ('v', 'm')
+		UNION ALL SELECT k.relname::text, 'trigger ' || g.tgname, p.prosrc FROM pg_trigger g JOIN pg_class k ON k.oid = g.tgrelid JOIN pg_proc p ON p.oid = g.tgfoid
+		WHERE NOT g.tgisinternal AND k.relnamespace = {schema}::regnamespace
+		UNION ALL SELECT NULL, 'routine ' || proname, prosrc FROM pg_proc WHERE pronamespace = {schema}::regnamespace ORDER BY 2`)
 }

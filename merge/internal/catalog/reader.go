@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -15,6 +17,71 @@ type reader struct {
 	*Catalog
 	q   Querier
 	err error
+
+	dialect   sqldialect.Dialect
+	databases map[string]string // all that are read, by their names in the plan; nil for the one that the session is in
+	database  string            // the name in the plan of the one that is read
+	joins     []definition
+}
+
+// schemaText returns the expression of the schema that is read, and a list of texts of all that are.
+func (r *reader) schemaText() (schema, all string) {
+	switch {
+	case r.databases != nil:
+		for _, name := range slices.Sorted(maps.Values(r.databases)) {
+			all += ", " + r.dialect.Literal(name)
+		}
+		if schema = r.databases[r.database]; r.dialect == sqldialect.Postgres { // regnamespace reads an identifier
+			schema = r.dialect.Quote(schema)
+		}
+		return r.dialect.Literal(schema), strings.TrimPrefix(all, ", ")
+	case r.dialect == sqldialect.MySQL:
+		return "DATABASE()", "''"
+	}
+	return "current_schema()", "''"
+}
+
+// qualified returns the name that the plan has for a table of the database that is read.
+func (r *reader) qualified(table string) string {
+	if r.databases == nil {
+		return table
+	}
+	return r.database + "." + table
+}
+
+// quote returns a table of the database that is read as SQL.
+func (r *reader) quote(table string) string {
+	if r.databases == nil {
+		return r.dialect.Quote(table)
+	}
+	return r.dialect.Quote(r.databases[r.database]) + "." + r.dialect.Quote(table)
+}
+
+// of returns the name in the plan of the database that a server calls so.
+func (r *reader) of(schema string) string {
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		for name, database := range r.databases {
+			if same(database, schema) { // a server may write a name in another case than people do
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// qualify gives tables the names that the plan has for them.
+func (r *reader) qualify() {
+	for _, t := range r.Tables {
+		t.Name = r.qualified(t.Name)
+		for i := range t.Heirs {
+			t.Heirs[i] = r.qualified(t.Heirs[i])
+		}
+	}
+	for i, note := range r.Notes {
+		if r.databases != nil {
+			r.Notes[i] = r.database + ": " + note
+		}
+	}
 }
 
 // A row is a row of a query, as texts.
@@ -29,7 +96,8 @@ func (r *reader) each(ctx context.Context, query string, do func(v row)) {
 	if r.err != nil {
 		return
 	}
-	rows, err := r.q.QueryContext(ctx, query)
+	schema, schemas := r.schemaText()
+	rows, err := r.q.QueryContext(ctx, strings.NewReplacer("{schema}", schema, "{schemas}", schemas).Replace(query))
 	if err != nil {
 		r.err = err
 		return
@@ -144,7 +212,8 @@ func (i *index) add(statement string) {
 }
 
 // readForeignKeys reads rows of: table, name, why Schema leaves it out, the parent, action on delete, on update,
-// position in the key from first on, column, column of the parent. They are in the order of the positions.
+// position in the key from first on, column, column of the parent, and the schema of the parent where a key may refer to another
+// one. They are in the order of the positions.
 func (r *reader) readForeignKeys(ctx context.Context, query, first string) {
 	action := func(text string) string { // without the default
 		if text == "NO ACTION" {
@@ -158,8 +227,12 @@ func (r *reader) readForeignKeys(ctx context.Context, query, first string) {
 			return
 		}
 		if v.text(6) == first {
+			parent := r.qualified(v.text(3))
+			if len(v) > 9 && r.databases != nil {
+				parent = r.of(v.text(9)) + "." + v.text(3)
+			}
 			t.ForeignKeys = append(t.ForeignKeys, &plan.ForeignKey{
-				Name: v.text(1), Table: v.text(3), OnDelete: action(v.text(4)), OnUpdate: action(v.text(5)),
+				Name: v.text(1), Table: parent, OnDelete: action(v.text(4)), OnUpdate: action(v.text(5)),
 			})
 		}
 		k := t.ForeignKeys[len(t.ForeignKeys)-1]

@@ -34,6 +34,7 @@ func (r *reader) readSQLite(ctx context.Context) {
 	r.readForeignKeys(ctx, `SELECT l.name, '', NULL, p."table", p.on_delete, p.on_update, p.seq, p."from", COALESCE(p."to", '') `+
 		of("pragma_foreign_key_list(l.name)")+" ORDER BY l.name, p.id DESC, p.seq", "0")
 	r.readNotes(ctx, "SELECT tbl_name, 'trigger ' || name FROM sqlite_schema WHERE type = 'trigger' ORDER BY name")
+	r.readJoins(ctx, "SELECT tbl_name, type || ' ' || name, sql FROM sqlite_schema WHERE type IN ('view', 'trigger') ORDER BY name")
 	r.ofTables(ctx, "SELECT name, sql FROM sqlite_schema WHERE type = 'table'", func(t *Table, v row) {
 		if len(t.PrimaryKey) == 1 && strings.EqualFold(t.Column(t.PrimaryKey[0]).Type, "INTEGER") && !strings.Contains(t.Options, "WITHOUT ROWID") {
 			t.Numbered = t.PrimaryKey

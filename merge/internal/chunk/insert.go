@@ -45,7 +45,7 @@ func (i *Inserter) Close() {
 
 func (i *Inserter) text(rows int) string {
 	e := i.s.Engine
-	return "INSERT INTO " + e.Quote(i.table) + " (" + e.QuoteAll(namesOf(i.columns)) + ") VALUES " + e.PlaceholderRows(rows, len(i.columns))
+	return "INSERT INTO " + e.Table(i.table) + " (" + e.QuoteAll(namesOf(i.columns)) + ") VALUES " + e.PlaceholderRows(rows, len(i.columns))
 }
 
 // Write inserts rows, which have a value for each column.

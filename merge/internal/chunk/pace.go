@@ -20,6 +20,8 @@ type Pace struct {
 	aim    time.Duration
 	bytes  int  // of a row, lately
 	steady bool // the time was near to the aim once
+
+	mostBytes int // of the rows of one transaction
 }
 
 // Rows is how many rows the chunks have that rows are counted in.
@@ -30,7 +32,13 @@ const MostBytes = 8 << 20
 
 // NewPace returns one for transactions of at most so many rows that take about so long.
 func NewPace(most int, aim time.Duration) *Pace {
-	return &Pace{rows: min(most, 2*Rows), most: most, aim: aim}
+	return &Pace{rows: min(most, 2*Rows), most: most, aim: aim, mostBytes: MostBytes}
+}
+
+// NewPaceOfBytes returns one for reads that each go through a whole table, so that few of them take least: it aims at no
+// time, and returns as many rows as have four times [MostBytes], at most twenty times as many as other transactions have.
+func NewPaceOfBytes(most int) *Pace {
+	return &Pace{rows: min(20*most, 2*Rows), most: 20 * most, mostBytes: 4 * MostBytes}
 }
 
 // Size returns how many rows the next transaction should have.
@@ -38,7 +46,7 @@ func (p *Pace) Size() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bytes > 0 {
-		return max(1, min(p.rows, MostBytes/p.bytes))
+		return max(1, min(p.rows, p.mostBytes/p.bytes))
 	}
 	return p.rows
 }
@@ -52,6 +60,8 @@ func (p *Pace) Observe(rows, bytes int, took time.Duration) {
 	defer p.mu.Unlock()
 	p.bytes = max(bytes/rows, p.bytes/2)
 	switch {
+	case p.aim == 0:
+		p.rows = p.most
 	case took > 2*p.aim:
 		p.rows, p.steady = p.rows/2, true
 	case took > p.aim:

@@ -16,13 +16,13 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// ReadRange returns rows of a table in the order of its primary key: those
+// ReadRange returns rows of a table in the order of its [plan.Table.RowKey]: those
 // above after and up to and including upto, at most limit of them. Nil is no
 // bound, and a limit of 0 none. A row has a value for each of columns, carried
 // as [dialect.Dialect.Carrier] says.
 func ReadRange(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
 	var text strings.Builder
-	text.WriteString("SELECT " + e.SelectList(columns) + " FROM " + e.Quote(t.Name))
+	text.WriteString("SELECT " + e.SelectList(columns) + " FROM " + e.Table(t.Name))
 	var args []any
 	word := " WHERE "
 	if after != nil {
@@ -35,9 +35,9 @@ func ReadRange(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table
 		text.WriteString(word + condition)
 		args = append(args, values...)
 	}
-	for i, name := range t.PrimaryKey {
+	for i, name := range t.RowKey() {
 		// With the table's name: PostgreSQL takes the name alone for the text that is selected.
-		text.WriteString([]string{" ORDER BY ", ", "}[min(i, 1)] + e.Quote(t.Name) + "." + e.Quote(name))
+		text.WriteString([]string{" ORDER BY ", ", "}[min(i, 1)] + e.Table(t.Name) + "." + e.Quote(name))
 	}
 	if limit > 0 {
 		text.WriteString(" LIMIT " + strconv.Itoa(limit))
@@ -45,10 +45,11 @@ func ReadRange(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table
 	return ReadAll(ctx, e, q, text.String(), columns, args)
 }
 
-// compareKey returns a condition on the primary key as one value. before
+// compareKey returns a condition on the row key as one value. before
 // parameters come ahead of its own.
 func compareKey(e *dialect.Dialect, t *plan.Table, strict, last string, key []any, before int) (string, []any) {
-	names, columns := t.PrimaryKey, ColumnsOf(t, t.PrimaryKey)
+	names := t.RowKey()
+	columns := ColumnsOf(t, names)
 	values := make([]any, len(key))
 	for i, v := range key {
 		values[i] = comparand(e, columns[i], v)
@@ -73,7 +74,7 @@ func compareKey(e *dialect.Dialect, t *plan.Table, strict, last string, key []an
 			for _, name := range names {
 				match = append(match, e.Quote(name)+" = ?")
 			}
-			place, bound = "(SELECT "+name+" + 0 FROM "+e.Quote(t.Name)+" WHERE "+strings.Join(match, " AND ")+" LIMIT 1)", values
+			place, bound = "(SELECT "+name+" + 0 FROM "+e.Table(t.Name)+" WHERE "+strings.Join(match, " AND ")+" LIMIT 1)", values
 		}
 		if i == len(names)-1 {
 			condition, args = name+" "+last+" "+place, slices.Clone(bound)
@@ -102,7 +103,7 @@ func comparand(e *dialect.Dialect, c *plan.Column, v any) any {
 func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, columns, by []*plan.Column, keys [][]any) (all [][]any, err error) {
 	for part := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
 		condition, args := keysIn(e, by, part)
-		rows, err := ReadAll(ctx, e, q, "SELECT "+e.SelectList(columns)+" FROM "+e.Quote(table)+" WHERE "+condition, columns, args)
+		rows, err := ReadAll(ctx, e, q, "SELECT "+e.SelectList(columns)+" FROM "+e.Table(table)+" WHERE "+condition, columns, args)
 		if err != nil {
 			return nil, err
 		}
@@ -142,24 +143,30 @@ func keysIn(e *dialect.Dialect, columns []*plan.Column, keys [][]any) (string, [
 }
 
 // ReadAll returns what a query returns.
-func ReadAll(ctx context.Context, e *dialect.Dialect, q Queryer, text string, columns []*plan.Column, args []any) ([][]any, error) {
+func ReadAll(ctx context.Context, e *dialect.Dialect, q Queryer, text string, columns []*plan.Column, args []any) (all [][]any, err error) {
+	err = ReadEach(ctx, e, q, text, columns, args, func(row []any) { all = append(all, row) })
+	return all, err
+}
+
+// ReadEach calls do with each row that a query returns. The row is a slice of its own.
+func ReadEach(ctx context.Context, e *dialect.Dialect, q Queryer, text string, columns []*plan.Column, args []any, do func(row []any)) error {
 	cells := make([]cell, len(columns))
 	places := make([]any, len(columns))
 	for i, c := range columns {
 		cells[i].carrier = e.Carrier(c)
 		places[i] = &cells[i]
 	}
-	var all [][]any
-	err := Visit(ctx, q, text, args, func(rows *sql.Rows) error {
-		err := rows.Scan(places...)
+	return Visit(ctx, q, text, args, func(rows *sql.Rows) error {
+		if err := rows.Scan(places...); err != nil {
+			return err
+		}
 		row := make([]any, len(cells))
 		for i := range cells {
 			row[i] = cells[i].value
 		}
-		all = append(all, row)
-		return err
+		do(row)
+		return nil
 	})
-	return all, err
 }
 
 // Visit calls scan for each row of a query.
@@ -273,7 +280,7 @@ func AnyOf(e *dialect.Dialect, column string, ids []int64) (string, []any) {
 
 // CountRows returns how many rows a table has.
 func CountRows(ctx context.Context, e *dialect.Dialect, q Queryer, table string) (n int64, err error) {
-	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+e.Quote(table)).Scan(&n)
+	err = q.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+e.Table(table)).Scan(&n)
 	return n, e.Failed("count the rows of "+table, err)
 }
 

@@ -4,14 +4,34 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"fmt"
+	"maps"
 	mathrand "math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// SameDatabase reports whether two sessions are in one database.
+// CheckDistinct returns [report.ErrSameDatabase] if two sessions are in one database. Their names are for people.
+func CheckDistinct(ctx context.Context, a, b *Session, nameOfA, nameOfB string) error {
+	same, err := SameDatabase(ctx, a, b)
+	switch {
+	case err != nil:
+		return a.Engine.Failed("tell databases apart", err)
+	case !same:
+		return nil
+	case len(a.Engine.Databases())+len(b.Engine.Databases()) > 0:
+		return fmt.Errorf("%w: %s and %s have one in common, whose rows would be merged twice: merge the databases that each has for itself, and leave the one that they share as it is",
+			report.ErrSameDatabase, nameOfA, nameOfB)
+	}
+	return fmt.Errorf("%w: %s is %s", report.ErrSameDatabase, nameOfA, nameOfB)
+}
+
+// SameDatabase reports whether two sessions are in one database, or have one of several in common.
 func SameDatabase(ctx context.Context, a, b *Session) (bool, error) {
 	switch a.Engine.Kind {
 	case sqlsnow.Postgres:
@@ -19,7 +39,7 @@ func SameDatabase(ctx context.Context, a, b *Session) (bool, error) {
 	case sqlsnow.SQLite:
 		return sameSQLite(ctx, a, b)
 	}
-	if same, err := sameNames(ctx, a, b, "SELECT DATABASE(), ''"); err != nil || !same {
+	if same, err := shareDatabase(ctx, a, b, "SELECT DATABASE(), ''"); err != nil || !same {
 		return false, err
 	}
 	// Only a lock proves that servers are one, but if there are none, names must do.
@@ -31,6 +51,30 @@ func SameDatabase(ctx context.Context, a, b *Session) (bool, error) {
 		return seen, nil
 	}
 	return sameNames(ctx, a, b, "SELECT CONCAT_WS(':', @@hostname, @@port), @@datadir")
+}
+
+// shareDatabase reports whether two sessions have the name of a database in common. The query returns that of a session, and the
+// name of what it is in, if that counts too.
+func shareDatabase(ctx context.Context, a, b *Session, query string) (bool, error) {
+	var names [2][]string
+	same := func(a, b string) bool { return a == b }
+	var within [2]string
+	for i, s := range []*Session{a, b} {
+		var name sql.NullString
+		if err := s.QueryRowContext(ctx, query).Scan(&name, &within[i]); err != nil {
+			return false, err
+		}
+		if names[i] = slices.Collect(maps.Values(s.Engine.Databases())); names[i] == nil {
+			names[i] = []string{name.String}
+		} else {
+			if same = strings.EqualFold; s.ledger { // people wrote the names
+				names[i] = append(names[i], name.String)
+			}
+		}
+	}
+	return within[0] == within[1] && slices.ContainsFunc(names[0], func(name string) bool {
+		return slices.ContainsFunc(names[1], func(other string) bool { return same(name, other) })
+	}), nil
 }
 
 // sameNames reports whether a query returns the same two names in both sessions.
@@ -46,7 +90,7 @@ func sameNames(ctx context.Context, a, b *Session, query string) (bool, error) {
 
 // samePostgres goes by a lock, which is of one database.
 func samePostgres(ctx context.Context, a, b *Session) (same bool, err error) {
-	if same, err := sameNames(ctx, a, b, "SELECT current_database(), current_schema()"); err != nil || !same {
+	if same, err := shareDatabase(ctx, a, b, "SELECT current_schema(), current_database()"); err != nil || !same {
 		return false, err
 	}
 	lock := strconv.FormatInt(mathrand.Int64(), 10)

@@ -29,6 +29,8 @@ type Session struct {
 	undo   []string
 	begin  string // begins a transaction that writes
 
+	ledger bool // it writes to the database that it is in, whatever others there are
+
 	renew   string    // begins the transaction that the session is always within, if it is
 	renewed time.Time // when that was
 	trying  bool      // the transaction is that of Try, and no statement ends it
@@ -199,24 +201,36 @@ func (s *Session) Try(ctx context.Context, lock sync.Locker, do func() error) er
 	return err
 }
 
+// A Database is what sessions are opened of.
+type Database struct {
+	DB    *sql.DB
+	Names map[string]string // of several databases, see [dialect.Dialect.In]; nil for the one that DB is in
+}
+
+// Open returns a session. A source's is read-only.
+func (d Database) Open(ctx context.Context, e *dialect.Dialect, settings []string) (*Session, error) {
+	return OpenSession(ctx, e.In(d.Names), d.DB, settings)
+}
+
 // Conns are the sessions of one goroutine: one in the target and one in each
 // source that it has asked for.
 type Conns struct {
 	Engine  *dialect.Dialect
-	dbs     map[string]*sql.DB // of sources
+	dbs     map[string]Database // of sources
 	Target  *Session
 	sources map[string]*Session
 
-	OnTarget map[string]string // the databases of sources that the target's session reads, see package mysqlexec
+	OnTarget map[string]*dialect.Dialect // how the target's session names tables of sources that it reads, see package mysqlexec; nil if it reads none
 }
 
 // OpenConns connects to the target; sources follow when they are asked for.
-func OpenConns(ctx context.Context, e *dialect.Dialect, target *sql.DB, sources map[string]*sql.DB) (*Conns, error) {
-	s, err := OpenSession(ctx, e, target, e.Target)
+func OpenConns(ctx context.Context, e *dialect.Dialect, target Database, sources map[string]Database) (*Conns, error) {
+	s, err := target.Open(ctx, e, e.Target)
 	if err != nil {
 		return nil, err
 	}
-	return &Conns{Engine: e, dbs: sources, Target: s, sources: map[string]*Session{}, OnTarget: map[string]string{}}, nil
+	s.ledger = true
+	return &Conns{Engine: e, dbs: sources, Target: s, sources: map[string]*Session{}, OnTarget: map[string]*dialect.Dialect{}}, nil
 }
 
 // Source returns the session of a source.
@@ -224,7 +238,7 @@ func (c *Conns) Source(ctx context.Context, name string) (*Session, error) {
 	if s := c.sources[name]; s != nil {
 		return s, nil
 	}
-	s, err := OpenSession(ctx, c.Engine, c.dbs[name], c.Engine.Source)
+	s, err := c.dbs[name].Open(ctx, c.Engine, c.Engine.Source)
 	if err != nil {
 		return nil, dialect.OfSource(name, err)
 	}

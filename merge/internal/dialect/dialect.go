@@ -25,6 +25,10 @@ type Dialect struct {
 	read    func(column string, c *plan.Column) string
 	Carrier func(c *plan.Column) Carrier
 
+	// content returns the expression that is equal for rows whose values are, byte by byte, and for no others. It is nil where
+	// rows have an id of their own.
+	content func(columns []*plan.Column) string
+
 	// Held reads the fence of the lease so that nobody can change it before the transaction ends.
 	Held  string
 	Begin string // a transaction that writes
@@ -36,6 +40,8 @@ type Dialect struct {
 
 	IfMissing string            // in CREATE INDEX
 	types     map[string]string // of the ledger's columns
+
+	databases map[string]string // see In
 }
 
 // A Carrier is the Go type in which the values of a column are carried. NULL is nil in all of them.
@@ -79,6 +85,16 @@ func (d *Dialect) SelectList(columns []*plan.Column) string {
 		list[i] = d.read(d.Quote(c.Name), c)
 	}
 	return strings.Join(list, ", ")
+}
+
+// Content returns the expression that tells rows of a table without a primary key apart: equal rows have the same value, a
+// text, and others have another. Where unique, no two rows have the same, an integer. columns are all that are copied.
+func (d *Dialect) Content(t *plan.Table, columns []*plan.Column) (expression string, unique bool) {
+	if d.content != nil {
+		return d.content(columns), false
+	}
+	name, _ := t.RowID()
+	return name, true
 }
 
 // Placeholders returns n placeholders in parentheses. The number of the first one is first.

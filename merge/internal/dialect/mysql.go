@@ -1,8 +1,10 @@
 package dialect
 
 import (
+	"strings"
 	"sync"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -40,8 +42,9 @@ var mysql = sync.OnceValue(func() *Dialect {
 			}
 			return CarryText
 		},
-		Held:  "SELECT fence FROM snow_merge_lease WHERE id = 1 AND fence = ? LOCK IN SHARE MODE",
-		Begin: "START TRANSACTION",
+		content: mysqlContent,
+		Held:    "SELECT fence FROM snow_merge_lease WHERE id = 1 AND fence = ? LOCK IN SHARE MODE",
+		Begin:   "START TRANSACTION",
 		Source: []string{
 			"SET SESSION time_zone = '+00:00', autocommit = 1, sql_mode = '', sql_quote_show_create = 1", "SET NAMES utf8mb4",
 			"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
@@ -63,3 +66,28 @@ var mysql = sync.OnceValue(func() *Dialect {
 		},
 	}
 })
+
+// mysqlContent makes one hash of the texts of numbers and dates, and of the hashes of what may be long.
+func mysqlContent(columns []*plan.Column) string {
+	parts := make([]string, len(columns))
+	for i, c := range columns {
+		name, word := sqldialect.MySQL.Quote(c.Name), sqltype.Word(c.Type)
+		switch kind := sqltype.Of(sqlsnow.MySQL, c.Type).Kind; {
+		case kind == sqltype.Integer, word == "decimal", word == "double", word == "year":
+			parts[i] = "QUOTE(" + name + ")"
+		case word == "float":
+			parts[i] = "QUOTE(" + name + " * 1e0)"
+		case word == "bit":
+			parts[i] = "QUOTE(" + name + " + 0)"
+		case kind == sqltype.Time, word == "time":
+			parts[i] = "QUOTE(CAST(" + name + " AS CHAR))"
+		case kind == sqltype.Text, kind == sqltype.Bytes, word == "enum", word == "set":
+			parts[i] = "COALESCE(SHA2(CAST(" + name + " AS BINARY), 256), 'NULL')"
+		case kind == sqltype.JSON:
+			parts[i] = "COALESCE(SHA2(CAST(" + name + " AS CHAR), 256), 'NULL')"
+		default: // a point, say
+			parts[i] = "COALESCE(SHA2(HEX(" + name + "), 256), 'NULL')"
+		}
+	}
+	return "SHA2(CONCAT_WS(',', " + strings.Join(parts, ", ") + "), 256)"
+}

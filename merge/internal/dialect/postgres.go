@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/shardsnow/snow/merge/internal/sqltype"
@@ -35,9 +36,16 @@ var postgres = sync.OnceValue(func() *Dialect {
 			return column
 		},
 		Carrier: carrier,
-		Held:    "SELECT fence FROM snow_merge_lease WHERE id = 1 AND fence = $1 FOR SHARE",
-		Begin:   "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on" + plain,
-		Within:  true,
+		content: func(columns []*plan.Column) string { // whatever the texts are, a record's is of these values alone
+			parts := make([]string, len(columns))
+			for i, c := range columns {
+				parts[i] = sqlsnow.Postgres.Quote(c.Name) + "::text"
+			}
+			return "encode(sha256(convert_to(ROW(" + strings.Join(parts, ", ") + ")::text, getdatabaseencoding())), 'hex') COLLATE \"C\""
+		},
+		Held:   "SELECT fence FROM snow_merge_lease WHERE id = 1 AND fence = $1 FOR SHARE",
+		Begin:  "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on" + plain,
+		Within: true,
 		// Row-level security is turned off so that it is an error where rows would be left out.
 		Source:    []string{"BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL row_security = off" + plain + idle},
 		Target:    []string{"BEGIN ISOLATION LEVEL READ COMMITTED" + plain + idle}, // a standby may be verified

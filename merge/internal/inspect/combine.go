@@ -16,6 +16,9 @@ import (
 // else a note.
 func combine(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) *plan.Plan {
 	p := &plan.Plan{Version: 1, Dialect: d.String(), Sources: names}
+	if len(catalogs) > 0 {
+		p.Databases = catalogs[0].Databases
+	}
 	drifted := map[string]bool{}
 	for i, c := range catalogs {
 		for _, statement := range c.Types {
@@ -142,7 +145,7 @@ func (u *combiner) substitute() {
 			return
 		}
 	}
-	u.into.AddNote("no primary key, and no unique key without NULL: nothing tells its rows apart")
+	u.into.AddNote("no primary key, and no unique key without NULL: equal rows are several rows, and as many are copied")
 }
 
 // column makes one column of those of a name.

@@ -1,12 +1,26 @@
 // Package inspect proposes a plan: it compares the catalogs of the sources, and looks at samples of their rows for
 // references, dictionaries and clashes that no schema declares.
 //
-//	inspect.go       Propose; keys, references by foreign keys, new ids, dates
+//	inspect.go       Propose; keys, references by foreign keys, new ids
+//	unique_keys.go   keys beside another primary key
+//	dates.go         columns with the time of creation
 //	combine.go       one plan of several catalogs
 //	shared_rows.go   rows that sources share: dictionaries, and clashes in unique keys
-//	references.go    references without a foreign key, polymorphic ones, lists
+//	followers.go     texts that would not follow a row that is renamed
+//	questions.go     verdicts as questions, one for all columns of one meaning; evidence.go: what speaks for them
+//	solve.go         whose ids columns hold, for the schema as a whole
+//	score.go         points of evidence for one column and one key
+//	keys.go          columns that may hold ids, keys, and how values lie among ids
+//	reading.go       what the names of columns and tables say, in the words of the schema
+//	references.go    polymorphic references, lists; kinds.go: those whose kinds only values tell
+//	packed.go        ids that are packed in values
 //	json.go          ids in JSON
-//	parents.go       whose ids some values are
-//	samples.go       samples of rows, and how many of their values are ids of a table
-//	names.go         what the name of a column says
+//	parents.go       whose ids the values in JSON, in lists and beside a kind are
+//	names.go         names as words
+//	samples.go       samples of rows
+//
+// A reference that no foreign key declares is found in three steps. First each column that may hold ids is weighed against each
+// key: by the names, by the likelihood of its values if they are ids of the key and if they know nothing of it, and by types,
+// indexes and joins. Then columns of equal names, and the tables that most columns refer to, speak for one another. Last come
+// the verdicts: primary keys that are keys of other tables first, since nothing can refer to them. What is not certain is asked.
 package inspect

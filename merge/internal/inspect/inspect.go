@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/catalog"
@@ -32,15 +31,25 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 		catalogs = append(catalogs, db.Catalog)
 	}
 	e.plan = combine(d, e.names, catalogs)
-	i, references, clashes := &inspector{e}, &referenceFinder{e}, &clashFinder{e}
+	words := newVocabulary(e.plan)
+	i, references, clashes := &inspector{e, words}, &referenceFinder{e, words}, &clashFinder{e}
 	i.keys()
 	e.survey(ctx)
+	solver := &solver{evidence: e, vocabulary: words, joins: map[string][]join{}}
+	for _, c := range catalogs {
+		for _, j := range c.Joins {
+			solver.joins[j.Left] = append(solver.joins[j.Left], join{j.Right, j.Where})
+			solver.joins[j.Right] = append(solver.joins[j.Right], join{j.Left, j.Where})
+		}
+	}
+	solver.keysOf(ctx)
 	i.newIDs()
 	i.dates()
 	references.find(ctx)
+	solver.references(ctx)
 	clashes.dictionaries(ctx)
 	clashes.clashes(ctx)
-	i.widen()
+	solver.ask()
 	if e.err != nil {
 		return nil, e.err
 	}
@@ -48,7 +57,10 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 }
 
 // An inspector says what follows from the schemas and from the ranges of keys.
-type inspector struct{ *evidence }
+type inspector struct {
+	*evidence
+	vocabulary *vocabulary
+}
 
 // keys sets the roles that the schemas declare: keys, and references to them by foreign keys.
 func (i *inspector) keys() {
@@ -65,6 +77,11 @@ func (i *inspector) keys() {
 			waiting = append(waiting, t)
 		} else {
 			c.Role = plan.RoleKey
+		}
+	}
+	for _, t := range i.plan.Tables {
+		if t.Key() == nil && !slices.Contains(waiting, t) {
+			i.uniqueKey(t)
 		}
 	}
 	for {
@@ -133,67 +150,6 @@ func (i *inspector) newIDs() {
 			}
 			if r.min == r.max && r.max <= 1 {
 				key.AddSuspect("source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of new_ids, and say what to do with the clash", source, r.max)
-			}
-		}
-	}
-}
-
-// dates finds the column that tells when a row was made.
-func (i *inspector) dates() {
-	rank := func(name string) int {
-		return slices.Index([]string{
-			"created at", "created", "create time", "created time", "creation time", "createtime", "createdat", "ctime", "create date", "created on", "date created",
-			"created date", "registered at", "register time", "reg time", "registered", "inserted at", "insert time", "added at", "sent at", "send time", "add time", "joined at", "time",
-		}, strings.Join(words(name), " "))
-	}
-	for _, t := range i.plan.Tables {
-		if len(t.NewIDs) == 0 {
-			continue
-		}
-		best := -1
-		for _, c := range t.Columns {
-			s := sqltype.Of(i.dialect, c.Type)
-			everywhere := !slices.ContainsFunc(t.NewIDs, func(source string) bool { return !c.In(source) })
-			dates := s.Kind == sqltype.Time || s.Kind == sqltype.Integer && s.Bits >= 32 || i.dialect == sqldialect.SQLite && s.Kind == sqltype.Text
-			at := rank(c.Name)
-			if c.Role == plan.RolePlain && c.Generated == "" && dates && everywhere && at >= 0 && (best < 0 || at < best) {
-				best, t.Created = at, c.Name
-			}
-		}
-		if c := t.Column(t.Created); c != nil && sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer && !knowsZone(i.dialect, c.Type) {
-			t.AddNote("column %s: has no time zone; where its times are not UTC, say so under zone", c.Name)
-		}
-	}
-}
-
-// knowsZone reports whether values of a type are instants, whatever the time zone is.
-func knowsZone(d sqldialect.Dialect, typ string) bool {
-	typ = strings.ToLower(typ)
-	switch d {
-	case sqldialect.MySQL:
-		return strings.HasPrefix(typ, "timestamp")
-	case sqldialect.Postgres:
-		return strings.HasSuffix(typ, "with time zone")
-	}
-	return false
-}
-
-// widen gives columns that hold ids, or may hold them, a type of 64 bits, and references the type of their key, as foreign
-// keys need it.
-func (i *inspector) widen() {
-	for _, t := range i.plan.Tables {
-		if key := t.Key(); key != nil {
-			key.Type = sqltype.Wide(i.dialect, key.Type)
-		}
-	}
-	for _, t := range i.plan.Tables {
-		for _, c := range t.Columns {
-			if c.Role == plan.RoleReference || c.Role == plan.RolePolymorphic || c.Role == plan.RoleUndecided ||
-				c.Role == plan.RoleList && strings.HasSuffix(c.Type, "[]") {
-				c.Type = sqltype.Wide(i.dialect, c.Type)
-			}
-			if c.Role == plan.RoleReference && len(c.Refers) == 1 && sqltype.Of(i.dialect, c.Type).Kind == sqltype.Integer {
-				c.Type = i.plan.Table(c.Refers[0].Table).Key().Type
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -42,23 +41,34 @@ func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Colum
 		if values.count() == 0 {
 			continue
 		}
-		named := readName(l.name)
+		named := f.vocabulary.readReference(l.name)
 		if len(named.stem) == 0 { // id: whose it is says what it is in
-			named.stem = thing(l.parent)
+			named.stem = f.vocabulary.thing(l.parent)
 		}
 		switch {
 		case path == "$[*]":
-			named.named = true // the column is a list
+			named.id = true // the column is a list
 		case named.plural && !strings.HasSuffix(path, "]"):
-			named = idName{} // how many there are, and not which
+			named = reading{} // how many there are, and not which
 		}
 		if l.names {
-			named = idName{named: true, stem: thing(l.name)}
+			named = reading{id: true, stem: f.vocabulary.thing(l.name)}
 		}
-		switch found := f.parents(ctx, t, c, named, values); {
-		case found.table == nil && found.why == "":
+		found := f.parents(ctx, t, c, named, values)
+		if found == (parentage{}) && !named.plural {
+			found = f.unnamed(ctx, t, c, values)
+		}
+		if found.table == nil {
+			found.table = found.only
+		}
+		switch {
+		case found == (parentage{}):
 		case l.names:
-			why = append(why, fmt.Sprintf("names of members of %s: %s; they would be copied as they are", path, found.why))
+			path = strings.TrimSuffix(path, "{}") + ".*~"
+			if found.table != nil {
+				refers = append(refers, &plan.Reference{Table: found.table.Name, Path: path})
+			}
+			why = append(why, "names of members, "+path+": "+found.why)
 		default:
 			if found.table != nil {
 				refers = append(refers, &plan.Reference{Table: found.table.Name, Path: path})

@@ -15,7 +15,10 @@ import (
 const likely = 0.9
 
 // A referenceFinder looks for references that no schema declares.
-type referenceFinder struct{ *evidence }
+type referenceFinder struct {
+	*evidence
+	vocabulary *vocabulary
+}
 
 // propose gives a column a role that people have to confirm.
 func (f *referenceFinder) propose(t *plan.Table, c *plan.Column, role plan.Role, refers ...*plan.Reference) {
@@ -42,30 +45,37 @@ func (f *referenceFinder) none(t *plan.Table, c *plan.Column) {
 type parentage struct {
 	table *plan.Table // where there is a proposal
 	why   string      // where there is a suspicion
+	only  *plan.Table // where there is a suspicion by many values, of this table and no other
 }
 
 // A candidate is a table whose ids some values may be.
 type candidate struct {
 	table *plan.Table
-	score int // see match
+	score float64 // see alike
 	found inclusion
 }
 
 // candidates looks up values in the tables that have a score, other than that of the column c itself.
-func (f *referenceFinder) candidates(ctx context.Context, c *plan.Column, values ids, score func(table string) int) (all []candidate) {
+func (f *referenceFinder) candidates(ctx context.Context, c *plan.Column, values ids, score func(table string) float64) (all []candidate) {
 	for _, parent := range f.plan.Tables {
 		if n := score(parent.Name); n > 0 && parent.Key() != nil && parent.Key() != c {
-			all = append(all, candidate{parent, n, f.lookUp(ctx, values, parent)})
+			all = append(all, candidate{parent, n, f.lookUp(ctx, values, parent, parent.Key())})
 		}
 	}
 	return all
 }
 
+// How well a name has to be like that of a table, see alike.
+const (
+	inShort = 3.0
+	aPart   = 2.0
+)
+
 // parents looks for the table whose ids values are: first by the name, then by the values alone, if the name says that
 // they are ids or if they are too big to be anything else.
-func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Column, named idName, values ids) parentage {
-	hinted := f.candidates(ctx, c, values, func(table string) int {
-		if score := match(named.stem, table); score > 1 || named.named {
+func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Column, named reading, values ids) parentage {
+	hinted := f.candidates(ctx, c, values, func(table string) float64 {
+		if score := alike(named.stem, f.vocabulary.thing(table)); score >= inShort || named.named() && score >= aPart {
 			return score
 		}
 		return 0
@@ -75,39 +85,39 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 	})
 	for _, h := range hinted {
 		switch {
-		case values.count() == 0 && h.score > 1 && named.named:
-			return parentage{h.table, fmt.Sprintf("named like an id of %s; it has no values", h.table.Name)}
+		case values.count() == 0 && h.score >= inShort && named.named():
+			return parentage{table: h.table, why: fmt.Sprintf("named like an id of %s; it has no values", h.table.Name)}
 		case h.found.share() >= likely:
-			return parentage{h.table, fmt.Sprintf("named like an id of %s, and %s sampled values are", h.table.Name, h.found)}
+			return parentage{table: h.table, why: fmt.Sprintf("named like an id of %s, and %s sampled values are", h.table.Name, h.found)}
 		}
 	}
 	// A key is the key of another table only if the names say so.
 	big := values.big()
 	isBig := big.count() >= 3
-	if c.Role == plan.RoleKey || !isBig && !named.named {
+	if c.Role == plan.RoleKey || !isBig && !named.named() {
 		return parentage{}
 	}
 	if isBig {
 		values = big
 	}
-	owners := f.candidates(ctx, c, values.first(surveyedKeys), func(string) int { return 1 })
+	owners := f.candidates(ctx, c, values.first(surveyedKeys), func(string) float64 { return 1 })
 	owners = slices.DeleteFunc(owners, func(o candidate) bool { return o.found.share() < likely })
 	var tables []string
 	for _, o := range owners {
 		tables = append(tables, o.table.Name)
 	}
 	listed := strings.Join(tables, ", ")
-	people := slices.DeleteFunc(slices.Clone(owners), func(o candidate) bool { return !ofPeople(o.table.Name) })
+	people := slices.DeleteFunc(slices.Clone(owners), func(o candidate) bool { return !ofPeople(f.vocabulary.thing(o.table.Name)) })
 	switch {
 	case len(owners) == 1 && isBig:
-		return parentage{owners[0].table, fmt.Sprintf("%s sampled values are ids of %s", owners[0].found, tables[0])}
-	case slices.Contains(tables, t.Name) && named.relative():
-		return parentage{t, "named like a row of the same table, and its sampled values could be ids of " + listed}
-	case len(people) == 1 && named.person():
-		return parentage{people[0].table, "named like somebody, and its sampled values could be ids of " + listed}
+		return parentage{table: owners[0].table, why: fmt.Sprintf("%s sampled values are ids of %s", owners[0].found, tables[0])}
+	case slices.Contains(tables, t.Name) && named.endsIn(relatives):
+		return parentage{table: t, why: "named like a row of the same table, and its sampled values could be ids of " + listed}
+	case len(people) == 1 && named.endsIn(roles):
+		return parentage{table: people[0].table, why: "named like somebody, and its sampled values could be ids of " + listed}
 	case len(owners) > 0:
 		return parentage{why: "its sampled values could be ids of " + listed}
-	case len(hinted) > 0 && hinted[0].score > 1 && named.named:
+	case len(hinted) > 0 && hinted[0].score >= inShort && named.named():
 		h := hinted[0]
 		return parentage{why: fmt.Sprintf("named like an id of %s, but only %s sampled values are", h.table.Name, h.found)}
 	}

@@ -1,14 +1,11 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -16,14 +13,8 @@ import (
 
 // find looks at the columns that are plain by the schema.
 func (f *referenceFinder) find(ctx context.Context) {
-	// Keys that are keys of another table come first: they are no candidates for what follows.
 	for _, t := range f.plan.Tables {
-		if key := t.Key(); key != nil && f.borrowed(t, key) {
-			f.undeclared(ctx, t, key)
-		}
-	}
-	for _, t := range f.plan.Tables {
-		for _, look := range []func(context.Context, *plan.Table, *plan.Column){f.polymorphic, f.undeclared, f.json, f.list} {
+		for _, look := range []func(context.Context, *plan.Table, *plan.Column){f.kinds, f.packed, f.json, f.list} {
 			for _, c := range t.Columns {
 				if c.Generated == "" && c.Name != t.Created && c.Role == plan.RolePlain {
 					look(ctx, t, c)
@@ -31,17 +22,6 @@ func (f *referenceFinder) find(ctx context.Context) {
 			}
 		}
 	}
-}
-
-// borrowed reports whether a key may be the key of another table, as in a table with details of the same rows.
-func (f *referenceFinder) borrowed(t *plan.Table, c *plan.Column) bool {
-	named := readName(c.Name)
-	for _, source := range f.plan.SourcesOf(t) {
-		if slices.Contains(f.catalogs[source].Table(t.Name).Numbered, c.Name) && f.dialect != sqldialect.SQLite {
-			return false // SQLite counts up every integer key
-		}
-	}
-	return named.named && len(named.stem) > 0 && match(named.stem, t.Name) == 0
 }
 
 // sampled returns the ids of a column in each source, and false if its values are neither integers nor texts of numbers.
@@ -63,73 +43,6 @@ func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 	}
 	s := sqltype.Of(f.dialect, c.Type)
 	return found, s.Kind == sqltype.Integer && s.Bits >= 16 || s.Kind == sqltype.Text && found.count() > 0
-}
-
-// undeclared looks for references without a foreign key.
-func (f *referenceFinder) undeclared(ctx context.Context, t *plan.Table, c *plan.Column) {
-	values, ok := f.sampled(t, c)
-	if !ok {
-		return
-	}
-	named := readName(c.Name)
-	if named.plural {
-		named = idName{} // how many there are, and not which
-	}
-	switch found := f.parents(ctx, t, c, named, values); {
-	case found.table != nil:
-		f.propose(t, c, plan.RoleReference, &plan.Reference{Table: found.table.Name})
-		c.AddSuspect("a reference without a foreign key? %s", found.why)
-		f.none(t, c)
-	case found.why != "":
-		c.Role = plan.RoleUndecided
-		c.AddSuspect("a reference? %s", found.why)
-		f.none(t, c)
-	case named.named && c.Role == plan.RolePlain && values.count() > 0 && !slices.Equal(words(c.Name), []string{"id"}):
-		t.AddNote("column %s: named like a reference, but its values are ids of no table", c.Name)
-	}
-}
-
-// polymorphic looks for a column beside c that names the table of its ids.
-func (f *referenceFinder) polymorphic(ctx context.Context, t *plan.Table, c *plan.Column) {
-	named := readName(c.Name)
-	if _, ok := f.sampled(t, c); !ok || !named.named {
-		return
-	}
-	for _, by := range t.Columns {
-		w := words(by.Name)
-		if by == c || by.Role != plan.RolePlain || len(w) == 0 || !slices.Contains([]string{"type", "kind", "class", "table", "model"}, w[len(w)-1]) ||
-			!slices.Equal(w[:len(w)-1], named.stem) {
-			continue
-		}
-		groups := f.groups(t, c.Name, by.Name)
-		if len(groups) == 0 || len(groups) > 50 {
-			continue
-		}
-		refers, why, resolved := []*plan.Reference{}, []string{}, 0
-		for _, value := range slices.Sorted(maps.Keys(groups)) {
-			name := idName{named: true, stem: thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
-			r := &plan.Reference{Value: value}
-			switch found := f.parents(ctx, t, c, name, groups[value]); {
-			case found.table != nil:
-				r.Table = found.table.Name
-				resolved++
-			case found.why != "":
-				why = append(why, fmt.Sprintf("with %s %q: %s", by.Name, value, found.why))
-			default:
-				why = append(why, fmt.Sprintf("with %s %q: ids of no table, copied as they are", by.Name, value))
-			}
-			refers = append(refers, r)
-		}
-		if resolved == 0 {
-			continue
-		}
-		f.propose(t, c, plan.RolePolymorphic, refers...)
-		c.By = by.Name
-		c.AddSuspect("does %s say whose ids these are? Its values are from a sample: there may be more", by.Name)
-		c.Suspects = append(c.Suspects, why...)
-		f.none(t, c)
-		return
-	}
 }
 
 // groups returns the ids of a column by the values of another one.
@@ -165,13 +78,18 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 		return
 	}
 	for _, separator := range []string{",", ";", "|", " ", ":", "/"} {
-		values, fits := f.split(t, c.Name, separator, array)
+		values, fits, positive := f.split(t, c.Name, separator, array)
 		if !fits || values.count() == 0 {
 			continue
 		}
-		named := readName(c.Name)
-		named.named = true // a list of numbers deserves a look, whatever its name is
-		switch found := f.parents(ctx, t, c, named, values); {
+		named := f.vocabulary.readReference(c.Name)
+		named.id = true // a list of numbers deserves a look, whatever its name is
+		found := f.parents(ctx, t, c, named, values)
+		if found.table == nil && positive {
+			found = cmp.Or(f.unnamed(ctx, t, c, values), found)
+			found.table = found.only
+		}
+		switch {
 		case found.table != nil:
 			f.propose(t, c, plan.RoleList, &plan.Reference{Table: found.table.Name})
 			if separator != "," {
@@ -180,15 +98,16 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 			c.AddSuspect("a list of ids? %s", found.why)
 		case found.why != "":
 			c.Role = plan.RoleUndecided
-			c.AddSuspect("a list of numbers, separated by %s: %s", strconv.Quote(separator), found.why)
+			c.AddSuspect("a list of numbers, separated by %s: %s; the answer for ids is {list: TABLE}", strconv.Quote(separator), found.why)
 		}
 		return
 	}
 }
 
-// split returns the ids of a column of lists, and false if something else is in the lists or none has several elements.
-func (f *referenceFinder) split(t *plan.Table, column, separator string, array bool) (ids, bool) {
-	found, several := ids{}, array
+// split returns the ids of a column of lists, and false if something else is in the lists or none has several elements. It
+// reports whether all numbers there are positive.
+func (f *referenceFinder) split(t *plan.Table, column, separator string, array bool) (found ids, several, positive bool) {
+	found, several, positive = ids{}, array, true
 	for source, values := range f.values(t, column) {
 		var all []any
 		for _, v := range values {
@@ -196,18 +115,20 @@ func (f *referenceFinder) split(t *plan.Table, column, separator string, array b
 			if array { // as it is written: {3,17,NULL}
 				text = strings.NewReplacer("{", "", "}", "", "NULL", "").Replace(text)
 			}
-			parts := strings.Split(text, separator)
-			several = several || len(parts) > 1
-			for _, part := range parts {
+			numbers := 0
+			for part := range strings.SplitSeq(text, separator) {
 				part = strings.TrimSpace(part)
-				if _, ok := sqlvalue.ParseID(part); ok {
+				if id, ok := sqlvalue.ParseID(part); ok {
 					all = append(all, part)
+					numbers++
+					positive = positive && id > 0
 				} else if part != "" {
-					return nil, false
+					return nil, false, false
 				}
 			}
+			several = several || numbers > 1
 		}
 		found[source] = distinct(all)
 	}
-	return found, several
+	return found, several, positive
 }

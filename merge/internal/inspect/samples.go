@@ -35,6 +35,15 @@ type Rows interface {
 	// Count returns how many of ids a column has.
 	Count(ctx context.Context, table string, column *plan.Column, ids []int64) (int, error)
 
+	// First returns at most limit rows of a table that has no primary key, in any order.
+	First(ctx context.Context, table string, columns []*plan.Column, limit int) ([][]any, error)
+
+	// Distinct returns at most limit different values of a column.
+	Distinct(ctx context.Context, table string, column *plan.Column, limit int) ([]any, error)
+
+	// Included returns how many different positive numbers a column has, and how many of them the column key of another table has.
+	Included(ctx context.Context, table, column, parent, key string) (of, found int, err error)
+
 	// Find returns the rows that have one of keys in the columns by.
 	Find(ctx context.Context, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error)
 }
@@ -136,12 +145,18 @@ func (s *sampler) read(ctx context.Context) {
 	for _, c := range found.Columns { // with their types in this source
 		// The types of SQLite say little.
 		telling := c.Generated == "" && (sqltype.Of(s.dialect, c.Type).Kind != sqltype.Bytes || s.dialect == sqldialect.SQLite)
-		if telling || slices.Contains(s.table.PrimaryKey, c.Name) {
+		if telling || slices.Contains(s.table.RowKey(), c.Name) {
 			s.columns = append(s.columns, c)
 		}
 	}
-	s.key = slices.DeleteFunc(slices.Clone(s.table.PrimaryKey), func(name string) bool { return found.Column(name) == nil })
-	if len(s.key) == 0 || len(s.columns) == 0 {
+	s.key = slices.DeleteFunc(slices.Clone(s.table.RowKey()), func(name string) bool { return found.Column(name) == nil })
+	if len(s.columns) == 0 {
+		return
+	}
+	if len(s.key) == 0 {
+		rows, err := s.evidence.rows[s.source].First(ctx, found.Name, s.columns, sampleRows)
+		s.fail(s.source, found.Name, err)
+		s.sample.rows, s.whole = rows, len(rows) < sampleRows
 		return
 	}
 	s.from = &plan.Table{Name: found.Name, PrimaryKey: s.key, Columns: found.Columns}
@@ -178,21 +193,29 @@ func (s *sampler) add(ctx context.Context, after []any, limit int) [][]any {
 	return rows
 }
 
-// spread reads the range of the first column of the key, and adds rows from within.
-func (s *sampler) spread(ctx context.Context, first string) {
-	low, high, err := s.evidence.rows[s.source].Bounds(ctx, s.table.Name, first)
-	s.fail(s.source, s.table.Name, err)
+// bounds reads the range of a column of integers.
+func (e *evidence) bounds(ctx context.Context, source, table, column string) keyRange {
+	low, high, err := e.rows[source].Bounds(ctx, table, column)
+	e.fail(source, table, err)
+	if !low.Valid {
+		return keyRange{}
+	}
 	lowest, errLow := strconv.ParseInt(low.String, 10, 64)
 	highest, errHigh := strconv.ParseInt(high.String, 10, 64)
-	isRange := errLow == nil && errHigh == nil
+	if errLow != nil || errHigh != nil {
+		return keyRange{true, math.MinInt64, math.MaxInt64} // a text in SQLite's integers, or past 2^63
+	}
+	return keyRange{true, lowest, highest}
+}
+
+// spread reads the range of the first column of the key, and adds rows from within.
+func (s *sampler) spread(ctx context.Context, first string) {
+	r := s.bounds(ctx, s.source, s.table.Name, first)
 	if len(s.key) == 1 {
-		r := keyRange{low.Valid, lowest, highest}
-		if r.any && !isRange {
-			r.min, r.max = math.MinInt64, math.MaxInt64 // a text in SQLite's integers, or past 2^63
-		}
 		s.ranges[tableOf{s.source, s.table.Name}] = r
 	}
-	if s.whole || !isRange {
+	lowest, highest := r.min, r.max
+	if s.whole || !r.any || lowest == math.MinInt64 {
 		return
 	}
 	s.from.PrimaryKey = s.key[:1]
@@ -246,14 +269,14 @@ func (s ids) first(n int) ids {
 }
 
 // lookUp counts how many of the ids are keys of a table in their own source.
-func (e *evidence) lookUp(ctx context.Context, s ids, table *plan.Table) (total inclusion) {
+func (e *evidence) lookUp(ctx context.Context, s ids, table *plan.Table, key *plan.Column) (total inclusion) {
 	for _, source := range e.names {
 		if e.err != nil || len(s[source]) == 0 || !table.In(source) {
 			continue
 		}
 		r := e.ranges[tableOf{source, table.Name}]
 		within := slices.DeleteFunc(slices.Clone(s[source]), func(id int64) bool { return !r.any || id < r.min || id > r.max })
-		hits, err := e.rows[source].Count(ctx, table.Name, table.Key(), within)
+		hits, err := e.rows[source].Count(ctx, table.Name, key, within)
 		e.fail(source, table.Name, err)
 		total.of += len(s[source])
 		total.hits += hits

@@ -108,7 +108,7 @@ func (f *clashFinder) clashes(ctx context.Context) {
 	for _, t := range f.plan.Tables {
 		primary := func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }
 		key := t.Key()
-		isNew := key != nil && len(t.NewIDs) == len(f.plan.SourcesOf(t)) && len(key.Suspects) == 0
+		isNew := key != nil && slices.Contains(t.PrimaryKey, key.Name) && len(t.NewIDs) == len(f.plan.SourcesOf(t)) && len(key.Suspects) == 0
 		if len(t.PrimaryKey) > 0 && !isNew && !slices.ContainsFunc(t.Unique, primary) {
 			t.Unique = slices.Insert(t.Unique, 0, &plan.Unique{Columns: slices.Clone(t.PrimaryKey), Rule: plan.RuleFail})
 		}
@@ -117,7 +117,7 @@ func (f *clashFinder) clashes(ctx context.Context) {
 	for _, dictionary := range []bool{true, false} {
 		for _, t := range f.plan.Tables {
 			for _, u := range t.Unique {
-				ofKey := t.Key() != nil && slices.Equal(u.Columns, t.PrimaryKey)
+				ofKey := t.Key() != nil && slices.Equal(u.Columns, t.RowKey())
 				if u.Rule != plan.RuleFail || f.apart(t, u) || ofKey && len(t.NewIDs) > 0 {
 					continue
 				}
@@ -147,7 +147,7 @@ func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, 
 	found := 0
 	var examples []string
 	sampled := f.pairs(ctx, t, u.Columns, func(of *sample, _, other []any) {
-		if found++; found <= 3 {
+		if found++; found <= 2 {
 			var values []string
 			for _, v := range of.pick(u.Columns, other) {
 				values = append(values, strconv.Quote(sqlvalue.Text(v)))
@@ -166,9 +166,17 @@ func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, 
 		u.Rule = plan.RuleMatch
 		u.Suspects = append(u.Suspects, "a dictionary? "+evidence+": so rows with equal values become one")
 	case !dictionary:
-		if text != nil {
-			u.Rule = plan.RuleSuffix
-		}
 		u.Suspects = append(u.Suspects, "clashes: "+evidence)
+		if text == nil {
+			return
+		}
+		if tied := f.plan.Tied(t, text.Name); len(tied) > 0 {
+			u.Suspects = append(u.Suspects, fmt.Sprintf("no suffix: foreign keys tie %s to %s", list(tied, 3), text.Name))
+			return
+		}
+		u.Rule = plan.RuleSuffix
+		if names := f.followers(ctx, t, text); len(names) > 0 {
+			u.Suspects = append(u.Suspects, fmt.Sprintf("%s of the same values would not follow a new %s", list(names, 3), text.Name))
+		}
 	}
 }

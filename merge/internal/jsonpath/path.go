@@ -2,10 +2,12 @@
 package jsonpath
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,6 +16,7 @@ import (
 type Step struct {
 	name  string // of a member
 	index int    // of an element, where name is empty; byName for a member, wildcard for all of both
+	names bool   // with wildcard: to the names of the members, and not to their values
 }
 
 const (
@@ -23,7 +26,7 @@ const (
 
 // goesInto reports whether a value that begins so may have what the step goes to.
 func (s Step) goesInto(first byte) bool {
-	return first == '{' && s.index < 0 || first == '[' && s.index != byName
+	return first == '{' && s.index < 0 || first == '[' && s.index != byName && !s.names
 }
 
 // A step is one of: all, ["name"], ."name", [0], .name
@@ -31,6 +34,7 @@ var stepPattern = regexp.MustCompile(`^(?s:(\[\*\]|\.\*)|\[("(?:[^"\\]|\\.)*")\]
 
 // Parse parses a path such as $.items[*].id: members as .name, ."name" or
 // ["name"], elements as [0], and all of them as [*] or .*
+// A path that ends in .*~ or [*]~ leads to the names of all members.
 func Parse(path string) ([]Step, error) {
 	rest, ok := strings.CutPrefix(path, "$")
 	if !ok {
@@ -55,7 +59,10 @@ func Parse(path string) ([]Step, error) {
 		if err != nil {
 			return nil, fmt.Errorf("path %q: %w", path, err)
 		}
-		steps, rest = append(steps, s), rest[len(part[0]):]
+		if rest = rest[len(part[0]):]; rest == "~" && s.index == wildcard {
+			s.names, rest = true, ""
+		}
+		steps = append(steps, s)
 	}
 	return steps, nil
 }
@@ -66,9 +73,36 @@ type Route struct {
 	Steps []Step
 }
 
-// Edit calls edit with the text of each value at the end of a route, and returns the JSON with what edit returned in its
-// place. If edit returns false, an element is left out of its array, and any other value becomes null. Everything else
-// stays as it is, to the byte. An array or object into which other routes continue is not at the end of a route.
+// EndOf returns the Ref of the first route that ends, or -1.
+func EndOf(routes []Route) int {
+	for _, r := range routes {
+		if len(r.Steps) == 0 {
+			return r.Ref
+		}
+	}
+	return -1
+}
+
+// NamesOf returns the Ref of the first route that leads to the names of members, or -1.
+func NamesOf(routes []Route) int {
+	for _, r := range routes {
+		if len(r.Steps) > 0 && r.Steps[0].names {
+			return r.Ref
+		}
+	}
+	return -1
+}
+
+// Enter returns the routes that go on into a member of a name. Where that is also an element, its index is not negative.
+func Enter(routes []Route, name string, index int) []Route {
+	routes = slices.DeleteFunc(slices.Clone(routes), func(r Route) bool { return len(r.Steps) == 0 })
+	return follow(routes, func(s Step) bool { return s.index == byName && s.name == name || index >= 0 && s.index == index })
+}
+
+// Edit calls edit with the text of each value at the end of a route, or of each name, and returns the JSON with what edit
+// returned in its place. If edit returns false, an element is left out of its array, a member out of its object if its name
+// was asked for, and any other value becomes null. Everything else stays as it is, to the byte. An array or object into
+// which other routes continue is not at the end of a route. Names that come to be equal are an error.
 func Edit(text string, routes []Route, edit func(ref int, value string) (string, bool)) (string, error) {
 	if !json.Valid([]byte(text)) {
 		return "", errors.New("it is not JSON")
@@ -79,7 +113,7 @@ func Edit(text string, routes []Route, edit func(ref int, value string) (string,
 		e.out = append(e.out, "null"...)
 	}
 	e.space()
-	return string(e.out), nil
+	return string(e.out), e.err
 }
 
 // An editor goes through valid JSON from in to out.
@@ -87,6 +121,7 @@ type editor struct {
 	in   string
 	out  []byte
 	edit func(int, string) (string, bool)
+	err  error
 }
 
 // take copies n bytes.
@@ -132,23 +167,55 @@ func (e *editor) value(routes []Route) bool {
 
 func (e *editor) object(routes []Route) {
 	e.take(1)
-	for e.space(); e.in[0] != '}'; e.space() {
-		if e.in[0] == ',' {
-			e.take(1)
-			e.space()
+	names, seen := NamesOf(routes), map[string]bool{}
+	written := 0
+	for {
+		start, keep := len(e.out), true
+		if written > 0 {
+			e.out = append(e.out, ',')
+		}
+		e.space()
+		if e.in[0] == '}' {
+			break
 		}
 		end := stringEnd(e.in)
-		var name string
-		_ = json.Unmarshal([]byte(e.in[:end]), &name)
-		e.take(end)
+		name := unquote(e.in[:end])
+		if names < 0 {
+			e.take(end)
+		} else {
+			var text string
+			text, keep = e.edit(names, e.in[:end])
+			e.out, e.in = append(e.out, text...), e.in[end:]
+			if is := unquote(text); keep && seen[is] {
+				e.err = cmp.Or(e.err, fmt.Errorf("two members come to have the name %q", is))
+			} else if keep {
+				seen[is] = true
+			}
+		}
 		e.space()
 		e.take(1) // the colon
 		e.space()
-		if !e.value(follow(routes, func(s Step) bool { return s.index == byName && s.name == name })) {
+		if !e.value(Enter(routes, name, -1)) {
 			e.out = append(e.out, "null"...)
 		}
+		e.space()
+		if keep {
+			written++
+		} else {
+			e.out = e.out[:start]
+		}
+		if e.in[0] == '}' {
+			break
+		}
+		e.in = e.in[1:] // a comma
 	}
 	e.take(1)
+}
+
+// unquote returns the text of a JSON string.
+func unquote(text string) (s string) {
+	_ = json.Unmarshal([]byte(text), &s)
+	return s
 }
 
 func (e *editor) array(routes []Route) {
@@ -182,7 +249,7 @@ func (e *editor) array(routes []Route) {
 func follow(routes []Route, into func(Step) bool) []Route {
 	var next []Route
 	for _, r := range routes {
-		if s := r.Steps[0]; s.index == wildcard || into(s) {
+		if s := r.Steps[0]; !s.names && (s.index == wildcard || into(s)) {
 			next = append(next, Route{r.Ref, r.Steps[1:]})
 		}
 	}

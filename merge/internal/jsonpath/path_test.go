@@ -2,6 +2,7 @@ package jsonpath
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -10,14 +11,19 @@ import (
 func TestParsePath(t *testing.T) {
 	for path, want := range map[string][]Step{
 		"$":                         nil,
-		"$.a":                       {{"a", byName}},
-		"$.items[*].id":             {{"items", byName}, {"", wildcard}, {"id", byName}},
-		"$[*]":                      {{"", wildcard}},
-		"$.*":                       {{"", wildcard}},
-		"$[0][12]":                  {{"", 0}, {"", 12}},
-		`$."a.b"["c]"].d`:           {{"a.b", byName}, {"c]", byName}, {"d", byName}},
-		`$["\u0041"]`:               {{"A", byName}},
-		"$.snow ❄.x":                {{"snow ❄", byName}, {"x", byName}},
+		"$.a":                       {{name: "a", index: byName}},
+		"$.items[*].id":             {{name: "items", index: byName}, {index: wildcard}, {name: "id", index: byName}},
+		"$[*]":                      {{index: wildcard}},
+		"$.*":                       {{index: wildcard}},
+		"$[0][12]":                  {{index: 0}, {index: 12}},
+		`$."a.b"["c]"].d`:           {{name: "a.b", index: byName}, {name: "c]", index: byName}, {name: "d", index: byName}},
+		`$["\u0041"]`:               {{name: "A", index: byName}},
+		"$.snow ❄.x":                {{name: "snow ❄", index: byName}, {name: "x", index: byName}},
+		"$.a.*~":                    {{name: "a", index: byName}, {index: wildcard, names: true}},
+		"$[*]~":                     {{index: wildcard, names: true}},
+		"$.a~":                      {{name: "a~", index: byName}},
+		"$.*~.a":                    nil,
+		"$[0]~":                     nil,
 		"":                          nil,
 		"a":                         nil,
 		"$a":                        nil,
@@ -118,12 +124,47 @@ func TestEditJSON(t *testing.T) {
 	}
 }
 
+func TestEditNames(t *testing.T) {
+	routes := routesOf(t, "$.by.*~", "$.by.*", "$.by[*].*~")
+	for in, want := range map[string]string{
+		`{"by":{"1":2, "3" : {"4":5},"\u0036":[]},"7":8}`: `{"by":{"<0:1>":<1:2>, "<0:3>" : {"<2:4>":5},"<0:6>":<1:[]>},"7":8}`,
+		`{"by":[{"1":2}]}`: `{"by":[{"<2:1>":2}]}`,
+		`{"by":{ }}`:       `{"by":{ }}`,
+	} {
+		got, err := Edit(in, routes, func(ref int, value string) (string, bool) {
+			mark := "<" + string(rune('0'+ref)) + ":"
+			if ref != 1 {
+				return `"` + mark + unquote(value) + `>"`, true
+			}
+			return mark + value + ">", true
+		})
+		if err != nil || got != want {
+			t.Errorf("%s:\n got %s, %v\nwant %s", in, got, err, want)
+		}
+	}
+	names := routesOf(t, "$.*~")
+	for in, want := range map[string]string{
+		`{ "1":2 , "7":3, "8" :{}}`: `{ "7":3, "8" :{}}`,
+		`{"7":2,"1":3 }`:            `{"7":2 }`,
+		`{"1":2}`:                   `{}`,
+	} {
+		if got, err := Edit(in, names, func(_ int, name string) (string, bool) { return name, name != `"1"` }); err != nil || strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(want, " ", "") {
+			t.Errorf("%s without 1: got %s, %v; want %s", in, got, err, want)
+		}
+	}
+	if got, err := Edit(`{"1":2,"3":4}`, names, func(int, string) (string, bool) { return `"5"`, true }); err == nil {
+		t.Errorf("two members of one name: got %s, want an error", got)
+	}
+}
+
 // An edit that changes nothing returns the same bytes, and one that does what
 // an edit of the decoded value does.
 func FuzzEditJSON(f *testing.F) {
 	for _, in := range []string{`{"a":[1,2,{"b":"3"}]}`, `[[1],[2, 3]]`, `{"a":{"b":1},"a":2}`, ` [ ] `, `"\u00e9\ud83d"`, "1e5", `{"":[null,true]}`} {
 		f.Add(in, "$.a[*].b")
 		f.Add(in, "$[*][*]")
+		f.Add(in, "$.*~")
+		f.Add(in, "$.*.*~")
 		f.Add(in, `$.*[1]`)
 	}
 	f.Fuzz(func(t *testing.T, in, path string) {
@@ -132,6 +173,10 @@ func FuzzEditJSON(f *testing.F) {
 			return
 		}
 		routes := []Route{{0, steps}}
+		if len(steps) > 0 && steps[len(steps)-1].names {
+			fuzzNames(t, in, routes)
+			return
+		}
 		same, err := Edit(in, routes, func(_ int, v string) (string, bool) { return v, true })
 		if err != nil || same != in {
 			t.Fatalf("%q at %q: got %q, %v", in, path, same, err)
@@ -160,6 +205,29 @@ func FuzzEditJSON(f *testing.F) {
 			}
 		}
 	})
+}
+
+// fuzzNames gives members other names, and then their own again: in between is JSON with those names.
+func fuzzNames(t *testing.T, in string, routes []Route) {
+	t.Helper()
+	var were []string
+	after, err := Edit(in, routes, func(_ int, name string) (string, bool) {
+		were = append(were, name)
+		return fmt.Sprintf(`"%d"`, len(were)), true
+	})
+	if err != nil || !json.Valid([]byte(after)) {
+		t.Fatalf("%q: got %q, %v", in, after, err)
+	}
+	n := 0
+	back, err := Edit(after, routes, func(_ int, name string) (string, bool) {
+		if n++; n > len(were) || name != fmt.Sprintf(`"%d"`, n) {
+			t.Fatalf("%q: name %d of %q is %s", in, n, after, name)
+		}
+		return were[n-1], true
+	})
+	if n != len(were) || err == nil && back != in || err != nil && !hasTwins(in) {
+		t.Fatalf("%q: back from %q got %q, %v", in, after, back, err)
+	}
 }
 
 func slowEdit(v any, steps []Step, keep bool) (any, bool) {

@@ -135,20 +135,6 @@ func (m IDMap) Count(ctx context.Context, t *SourceTable) (map[Fate]int64, error
 	return counts, err
 }
 
-// Has returns how many of some ids are old ids, and the highest old id.
-func (m IDMap) Has(ctx context.Context, t *SourceTable, ids []int64) (n int, highest int64, err error) {
-	found, err := m.Find(ctx, t, ids)
-	if err != nil {
-		return 0, 0, err
-	}
-	text := fmt.Sprintf("SELECT COALESCE(MAX(old_id), 0) FROM snow_merge_map WHERE source_table = %d", t.ID)
-	if err := m.Q.QueryRowContext(ctx, text).Scan(&highest); err != nil || !t.Packable {
-		return len(found), highest, m.Engine.Failed("look for old ids", err)
-	}
-	_, last, err := packed(ctx, m.Ledger, t)
-	return len(found), max(highest, last), err
-}
-
 func (m IDMap) rows(ctx context.Context, t *SourceTable, condition string, args []any, visit func(int64, Successor) error) error {
 	text := "SELECT old_id, COALESCE(new_id, 0), kind FROM snow_merge_map WHERE source_table = " + strconv.FormatInt(t.ID, 10) + " AND " + condition
 	return m.Query(ctx, text, args, func(rows *sql.Rows) error {

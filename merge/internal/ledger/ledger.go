@@ -23,14 +23,12 @@ import (
 //	snow_merge_packs          in place of such rows, where a MySQL server makes the ids of a large table that nothing refers to: those of a chunk in two lists
 //	snow_merge_chunks         for each phase the chunks of rows that are done. The chunks are those of phase mint
 //	snow_merge_changes        values that were changed to avoid a clash, and rows of tables without a Role key that were left out
+//
+// snow_merge_runs is made last: where it is, the others are.
 const ledgerTables = `
 CREATE TABLE IF NOT EXISTS snow_merge_lease (
 	id INT NOT NULL PRIMARY KEY, run {code} NOT NULL, fence BIGINT NOT NULL, holder {name} NOT NULL, until_us BIGINT NOT NULL,
 	target {code} NOT NULL
-) {end};
-CREATE TABLE IF NOT EXISTS snow_merge_runs (
-	run {code} NOT NULL PRIMARY KEY, plan {text} NOT NULL, config {text} NOT NULL, state {code} NOT NULL, phase {code} NOT NULL,
-	started_us BIGINT NOT NULL, ended_us BIGINT NOT NULL
 ) {end};
 CREATE TABLE IF NOT EXISTS snow_merge_source_tables (
 	source_table INT NOT NULL PRIMARY KEY, run {code} NOT NULL, source {name} NOT NULL, tbl {name} NOT NULL,
@@ -52,6 +50,10 @@ CREATE TABLE IF NOT EXISTS snow_merge_chunks (
 CREATE TABLE IF NOT EXISTS snow_merge_changes (
 	source_table INT NOT NULL, row_key {code} NOT NULL, col {code} NOT NULL, kind {code} NOT NULL, seq BIGINT NOT NULL,
 	before_value {text}, after_value {text}, PRIMARY KEY (source_table, row_key, col)
+) {end};
+CREATE TABLE IF NOT EXISTS snow_merge_runs (
+	run {code} NOT NULL PRIMARY KEY, plan {text} NOT NULL, config {text} NOT NULL, state {code} NOT NULL, phase {code} NOT NULL,
+	started_us BIGINT NOT NULL, ended_us BIGINT NOT NULL
 ) {end}`
 
 // The kinds of rows in snow_merge_changes. A row that was left out has an empty

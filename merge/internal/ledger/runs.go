@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/shardsnow/snow"
@@ -30,6 +31,8 @@ type Facts struct {
 	Now        int64             `json:"now_us"`               // of the target's clock: no date is later
 	Rows       map[string]int64  `json:"rows"`                 // of the target's tables
 	Assertions map[string]string `json:"assertions,omitempty"` // what they gave in the target
+
+	Databases map[string]string `json:"databases,omitempty"` // of the target by those of the plan, if there are several
 }
 
 // Table returns a table of a source, or nil.
@@ -111,14 +114,18 @@ func (l Ledger) scanTable(rows *sql.Rows, p *plan.Plan) (*SourceTable, error) {
 }
 
 // Merged returns the number and the plan of a table of a source that some run
-// has, or 0.
-func (l Ledger) Merged(ctx context.Context, source, table string) (id int64, plan string, err error) {
-	err = l.Q.QueryRowContext(ctx, l.Engine.SQL(`SELECT tables.source_table, runs.plan FROM snow_merge_source_tables AS tables
-		JOIN snow_merge_runs AS runs ON runs.run = tables.run WHERE tables.source = ? AND tables.tbl = ?`), source, table).Scan(&id, &plan)
+// has, or 0, and the facts of the run.
+func (l Ledger) Merged(ctx context.Context, source, table string) (id int64, plan string, facts Facts, err error) {
+	var text string
+	err = l.Q.QueryRowContext(ctx, l.Engine.SQL(`SELECT tables.source_table, runs.plan, runs.config FROM snow_merge_source_tables AS tables
+		JOIN snow_merge_runs AS runs ON runs.run = tables.run WHERE tables.source = ? AND tables.tbl = ?`), source, table).Scan(&id, &plan, &text)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, "", nil
+		return 0, "", facts, nil
 	}
-	return id, plan, l.Engine.Failed("read the ledger", err)
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &facts)
+	}
+	return id, plan, facts, l.Engine.Failed("read the ledger", err)
 }
 
 // SourceTables returns the tables of all runs, with what the map needs to know of them.
@@ -185,6 +192,21 @@ func (l Ledger) Abandoned(ctx context.Context, run string) (others []string, err
 		return err
 	})
 	return others, err
+}
+
+// CheckMerged returns [report.ErrMerged] if a run has copied, or begun to copy, a table of a source that the plan merges too.
+func (l Ledger) CheckMerged(ctx context.Context, p *plan.Plan) error {
+	return l.Query(ctx, `SELECT tables.source, tables.tbl FROM snow_merge_source_tables AS tables
+		JOIN snow_merge_runs AS runs ON runs.run = tables.run WHERE runs.phase <> ? ORDER BY tables.source_table`, []any{PhaseMint}, func(rows *sql.Rows) error {
+		var source, name string
+		if err := rows.Scan(&source, &name); err != nil {
+			return err
+		}
+		if t := p.Table(name); t != nil && !t.Skip && slices.Contains(p.SourcesOf(t), source) {
+			return fmt.Errorf("%w: source %q, table %q", report.ErrMerged, source, name)
+		}
+		return nil
+	})
 }
 
 // Forgetting are the statements that forget a run, one transaction each.

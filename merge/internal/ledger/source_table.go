@@ -23,8 +23,12 @@ type SourceTable struct {
 	// Computed are the columns that both databases compute from values that stay as they are. They are compared.
 	Computed []*plan.Column
 
+	// Content are the columns by which rows of a table without a primary key are told apart: all that are copied. It is
+	// nil for other tables. See [chunk.ReadCopies].
+	Content []*plan.Column
+
 	Key     int     // the one of Role key among columns; -1 if there is none
-	Primary []int   // the primary key among columns
+	Primary []int   // the [plan.Table.RowKey] among columns
 	Rekeys  bool    // its rows get new ids
 	Ids     IDRange // of those
 
@@ -56,8 +60,11 @@ func NewSourceTable(id int64, source string, t *plan.Table) *SourceTable {
 		s.Mapped = s.Mapped || c.DropsRows()
 		s.Columns = append(s.Columns, c)
 	}
-	for _, name := range t.PrimaryKey {
+	for _, name := range t.RowKey() {
 		s.Primary = append(s.Primary, s.Position(name))
+	}
+	if len(s.Primary) == 0 {
+		s.Content = s.Columns
 	}
 	s.Mapped = s.Key >= 0 && (s.Mapped || s.Rekeys || t.Merges())
 	return s
@@ -77,19 +84,19 @@ func (s *SourceTable) Only(want func(c *plan.Column) bool) *SourceTable {
 	part.Columns, part.Primary, part.Key = nil, nil, -1
 	by := map[string]bool{}
 	for _, c := range s.Columns {
-		if want(c) && c.Role == plan.RolePolymorphic {
+		if want(c) && c.By != "" {
 			by[c.By] = true
 		}
 	}
 	for _, c := range s.Columns {
-		if by[c.Name] || slices.Contains(s.Table.PrimaryKey, c.Name) || want(c) {
+		if by[c.Name] || slices.Contains(s.Table.RowKey(), c.Name) || want(c) {
 			if c.Role == plan.RoleKey {
 				part.Key = len(part.Columns)
 			}
 			part.Columns = append(part.Columns, c)
 		}
 	}
-	for _, name := range s.Table.PrimaryKey {
+	for _, name := range s.Table.RowKey() {
 		part.Primary = append(part.Primary, part.Position(name))
 	}
 	return &part
@@ -100,8 +107,12 @@ func (s *SourceTable) Position(column string) int {
 	return slices.IndexFunc(s.Columns, func(c *plan.Column) bool { return c.Name == column })
 }
 
-// PrimaryKey returns the primary key of a row.
-func (s *SourceTable) PrimaryKey(values []any) []any {
+// RowKey returns what a row is told apart by: its values in [plan.Table.RowKey] or, where rows may be equal, what
+// [chunk.ReadCopies] read behind its values.
+func (s *SourceTable) RowKey(values []any) []any {
+	if s.Content != nil {
+		return slices.Clone(values[len(s.Columns):])
+	}
 	key := make([]any, len(s.Primary))
 	for i, at := range s.Primary {
 		key[i] = values[at]
@@ -109,14 +120,36 @@ func (s *SourceTable) PrimaryKey(values []any) []any {
 	return key
 }
 
-// Read returns rows of it, see [chunk.ReadRange].
+// Read returns rows of it in the source, see [chunk.ReadRange] and [chunk.ReadCopies].
 func (s *SourceTable) Read(ctx context.Context, c *chunk.Conns, after, upto []any, limit int) ([][]any, error) {
 	session, err := c.Source(ctx, s.Source)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := chunk.ReadRange(ctx, c.Engine, session, s.Table, s.Columns, after, upto, limit)
+	rows, err := s.read(ctx, session, after, upto, limit)
 	return rows, dialect.OfSource(s.Source, c.Engine.Failed("read table "+strconv.Quote(s.Table.Name), err))
+}
+
+// ReadTarget returns rows of the target that follow on others.
+func (s *SourceTable) ReadTarget(ctx context.Context, target *chunk.Session, after []any, limit int) ([][]any, error) {
+	rows, err := s.read(ctx, target, after, nil, limit)
+	return rows, target.Engine.Failed("read table "+strconv.Quote(s.Table.Name)+" of the target", err)
+}
+
+func (s *SourceTable) read(ctx context.Context, session *chunk.Session, after, upto []any, limit int) ([][]any, error) {
+	if s.Content != nil {
+		return chunk.ReadCopies(ctx, session.Engine, session, s.Table, s.Content, s.Columns, after, upto, limit)
+	}
+	return chunk.ReadRange(ctx, session.Engine, session, s.Table, s.Columns, after, upto, limit)
+}
+
+// Describe returns what a row is told apart by, for people: where that is a hash, the row's values come with it.
+func (s *SourceTable) Describe(values []any) string {
+	text := sqlvalue.FormatKey(s.RowKey(values))
+	if s.Content != nil {
+		text += " " + sqlvalue.SampleRow(values[:len(s.Columns)])
+	}
+	return text
 }
 
 // RowError says that something is wrong with a row.

@@ -87,7 +87,7 @@ func (c *copier) insertInto() (into string, values []string) {
 		}
 	}
 	e := c.engine
-	return "INSERT INTO " + e.Quote(c.Table.Table.Name) + " (" + e.QuoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
+	return "INSERT INTO " + c.into + " (" + e.QuoteAll(names) + ") SELECT STRAIGHT_JOIN ", values
 }
 
 // insertPack copies the rows of a chunk, makes their ids on the way, and puts them
@@ -149,7 +149,7 @@ func (c *copier) count(ctx context.Context, chunks []ledger.Chunk) error {
 			return errUnlike
 		}
 		var same []string
-		for i, name := range c.Table.Table.PrimaryKey {
+		for i, name := range c.Table.Table.RowKey() {
 			same = append(same, "s."+c.engine.Quote(name)+" = "+sqlvalue.Text(m.Hi[i]))
 		}
 		parts = append(parts, counts(all), counts(strings.Join(same, " AND ")))

@@ -25,16 +25,16 @@ type Executor struct {
 
 // New returns nil if the server can't do the work.
 func New(ctx context.Context, w phases.Work, rows phases.Executor) (phases.Executor, error) {
-	database, err := sourceDatabase(ctx, w.Conns, w.Table.Source)
-	if err != nil || database == "" {
+	source, err := onTarget(ctx, w.Conns, w.Table.Source)
+	if err != nil || source == nil {
 		return nil, err
 	}
 	x := &Executor{Work: w, Executor: rows}
 	if w.Conflicts != nil {
-		x.minter, err = newMinter(ctx, w, database)
+		x.minter, err = newMinter(ctx, w, source)
 	} else if unknown := func(c *plan.Column) bool { return c.HoldsReferences() && !w.Sound[c] }; !w.Table.Changed && (w.Sound == nil || !slices.ContainsFunc(w.Table.Columns, unknown)) {
 		var s *selection
-		if s, err = newSelection(ctx, w, database); s != nil {
+		if s, err = newSelection(ctx, w, source); s != nil {
 			x.copier = &copier{w, s}
 		}
 	}

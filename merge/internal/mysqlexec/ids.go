@@ -16,7 +16,8 @@ import (
 // rowIDs are how a MySQL server makes the new ids of a source table's rows.
 type rowIDs struct {
 	*rekey.Formula
-	tick string // of the date of a row, s, as an expression; NULL where [rekey.ParseDate] takes it for none
+	date string // the column of dates, or empty
+	tick string // of the date of a row, s, as an expression that grows with it; NULL where [sqlvalue.ParseDate] takes it for none
 }
 
 // secondsAt1970 is TO_SECONDS('1970-01-01').
@@ -28,13 +29,17 @@ func newRowIDs(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, from *s
 	if l.Bits().Shard != 0 || l.Tick()%time.Microsecond != 0 || l.Epoch().Nanosecond()%int(time.Microsecond) != 0 {
 		return nil
 	}
-	ids := &rowIDs{rekey.NewFormula(t.Ids, r.Facts.Now), "CAST(NULL AS SIGNED)"} // an integer, or the sum would be none
+	ids := &rowIDs{Formula: rekey.NewFormula(t.Ids, r.Facts.Now), tick: "CAST(NULL AS SIGNED)"} // an integer, or the sum would be none
 	at := t.Position(t.Table.Created)
 	if at < 0 {
 		return ids
 	}
 	name := t.Columns[at].Name
 	typ := sqltype.Word(from.columns[name].typ)
+	if countable(from.columns[name].typ) {
+		ids.tick = strings.ReplaceAll(sinceEpoch(t.Ids), "%", "CAST(s."+e.Quote(name)+" AS SIGNED)")
+		return ids
+	}
 	if typ != "timestamp" && (typ != "datetime" && typ != "date" || t.Table.Zone != "") {
 		return nil
 	}
@@ -43,7 +48,8 @@ func newRowIDs(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, from *s
 	if typ != "timestamp" { // there may be a 0001-01-01, which is zero to Go, and a 31st of February
 		ids.tick = "CASE WHEN YEAR(%) > 1 AND (DAY(%) <= 28 OR DAY(%) <= DAY(LAST_DAY(%))) THEN " + ids.tick + " END"
 	}
-	ids.tick = strings.ReplaceAll(ids.tick, "%", "s."+e.Quote(name))
+	ids.date = e.Quote(name)
+	ids.tick = strings.ReplaceAll(ids.tick, "%", "s."+ids.date)
 	return ids
 }
 
@@ -55,6 +61,17 @@ func (ids *rowIDs) between(before, upto int64) (first, last int64, err error) {
 	}
 	hi, err := ids.ID(upto, 0)
 	return int64(lo), int64(hi), err
+}
+
+// sinceEpoch returns the tick of a time since 1970, %, in seconds, milliseconds, microseconds or nanoseconds, as
+// [sqlvalue.ParseDate] tells them apart.
+func sinceEpoch(ids ledger.IDRange) string {
+	l := ids.Layout
+	epoch := l.Epoch().UTC()
+	micros, tick := fmt.Sprint(epoch.UnixMicro()), fmt.Sprint(l.Tick().Microseconds())
+	nanos, nanoTick := fmt.Sprint(epoch.UnixNano()), fmt.Sprint(l.Tick().Nanoseconds())
+	return "CASE WHEN % <= 0 THEN NULL WHEN % < 100000000000 THEN (% * 1000000 - " + micros + ") DIV " + tick + " WHEN % < 100000000000000 THEN (% * 1000 - " + micros + ") DIV " + tick +
+		" WHEN % < 100000000000000000 THEN (% - " + micros + ") DIV " + tick + " ELSE (% - " + nanos + ") DIV " + nanoTick + " END"
 }
 
 // setPlace gives the variables that ids are made by their values.

@@ -16,6 +16,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -33,7 +34,7 @@ func TestFormulaOfServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := chunk.OpenConns(t.Context(), e, db, nil)
+	c, err := chunk.OpenConns(t.Context(), e, chunk.Database{DB: db}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,11 @@ func TestFormulaOfServer(t *testing.T) {
 		"'2023-12-31 23:59:59.9995'", "'2024-01-01'", "'2024-02-29 23:59:59'", "'2023-02-29'", "'2024-02-31'", "'2024-04-31 01:00:00'", "'2025-12-31'", "'9999-12-31 23:59:59'",
 	}
 	r := rand.New(rand.NewPCG(3, 4))
-	for i, typ := range []string{"DATETIME(6)", "DATETIME", "DATE", "TIMESTAMP(3) NULL", ""} {
+	numbers := []string{
+		"0", "-5", "1", "99999999999", "100000000000", "99999999999999", "100000000000000", "99999999999999999", "100000000000000000", "9223372036854775807",
+		"-9223372036854775808", "1704067200", "1704067199", "1704067199999", "1704067199999999", "1704067199999999999", "1704067200000000001", "20240601",
+	}
+	for i, typ := range []string{"DATETIME(6)", "DATETIME", "DATE", "TIMESTAMP(3) NULL", "", "INT UNSIGNED", "BIGINT", "INT"} {
 		column := typ
 		if typ == "" {
 			column = "INT"
@@ -65,6 +70,10 @@ func TestFormulaOfServer(t *testing.T) {
 			}
 			if typ == "" || i == 3 && date != "NULL" && date[0] == '\'' {
 				date = "NULL"
+			}
+			if i > 4 { // since 1970: what the type can't hold becomes the nearest that it can
+				at := layoutEpoch.Add(time.Duration(r.Int64N(int64(1200*24*time.Hour)) - int64(100*24*time.Hour)))
+				date = append(numbers, fmt.Sprint(at.Unix()), fmt.Sprint(at.UnixMilli()), fmt.Sprint(at.UnixMicro()), fmt.Sprint(at.UnixNano()))[r.IntN(len(numbers)+4)]
 			}
 			exec(fmt.Sprintf("INSERT IGNORE INTO %s VALUES (%d, %s)", table, r.Int64()>>r.IntN(63)-r.Int64N(100), date))
 		}
@@ -87,7 +96,7 @@ func TestFormulaOfServer(t *testing.T) {
 			}
 			of := ledger.NewSourceTable(1, "s", plan)
 			of.Ids = ids
-			from, err := readStoredTable(t.Context(), c.Target, "DATABASE()", table)
+			from, err := readStoredTable(t.Context(), c.Target, c.Engine, table)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +123,7 @@ func TestFormulaOfServer(t *testing.T) {
 				if err := rows.Scan(&old, &date, &got, &late); err != nil {
 					t.Fatal(err)
 				}
-				created, dated := rekey.ParseDate(date.String, time.UTC)
+				created, dated := sqlvalue.ParseDate(date.String, time.UTC)
 				id, err := process.Make(old, created, dated && typ != "")
 				if err != nil {
 					t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/plan"
@@ -33,7 +34,7 @@ type minter struct {
 }
 
 // newMinter returns nil if rows of the table must be seen.
-func newMinter(ctx context.Context, w phases.Work, database string) (*minter, error) {
+func newMinter(ctx context.Context, w phases.Work, source *dialect.Dialect) (*minter, error) {
 	t := w.Table
 	if len(t.Primary) != 1 || t.Mapped != t.Rekeys || t.Rekeys && t.Primary[0] != t.Key || slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows) {
 		return nil, nil
@@ -42,9 +43,9 @@ func newMinter(ctx context.Context, w phases.Work, database string) (*minter, er
 		return nil, err
 	}
 	e, target := w.Engine, w.Conns.Target
-	m := &minter{Work: w, from: e.Quote(database) + "." + e.Quote(t.Table.Name), key: "s." + e.Quote(t.Table.PrimaryKey[0])}
-	from, err := readStoredTable(ctx, target, literal(database), t.Table.Name)
-	if err != nil || from == nil || !slices.Equal(from.primary, t.Table.PrimaryKey) || !countable(from.columns[t.Table.PrimaryKey[0]].typ) {
+	m := &minter{Work: w, from: source.Table(t.Table.Name), key: "s." + e.Quote(t.Table.RowKey()[0])}
+	from, err := readStoredTable(ctx, target, source, t.Table.Name)
+	if err != nil || from == nil || !slices.Equal(from.primary, t.Table.RowKey()) || !countable(from.columns[t.Table.RowKey()[0]].typ) {
 		return nil, err
 	}
 	tick := "NULL"
@@ -58,13 +59,13 @@ func newMinter(ctx context.Context, w phases.Work, database string) (*minter, er
 	if ok, err := readable(ctx, target, "SELECT "+m.key+", "+tick+" FROM "+m.from+" AS s FORCE INDEX (PRIMARY)"); err != nil || !ok {
 		return nil, err
 	}
-	m.packed, err = m.packs(ctx, database)
+	m.packed, err = m.packs(ctx, source)
 	return m, err
 }
 
 // packs reports whether the map of a source table gets packs: the table is large,
 // and the server can copy and compare its rows without rows of the map.
-func (m *minter) packs(ctx context.Context, database string) (bool, error) {
+func (m *minter) packs(ctx context.Context, source *dialect.Dialect) (bool, error) {
 	if !m.Table.Packable || m.PackRows < 0 {
 		return false, nil
 	}
@@ -73,7 +74,7 @@ func (m *minter) packs(ctx context.Context, database string) (bool, error) {
 	if err != nil || n == 0 {
 		return false, m.Engine.Failed("look at table "+strconv.Quote(m.Table.Table.Name), err)
 	}
-	s, err := newSelection(ctx, m.Work, database)
+	s, err := newSelection(ctx, m.Work, source)
 	return s != nil && s.dense && s.texts != nil, err
 }
 
@@ -137,18 +138,27 @@ func (m *minter) cut(ctx context.Context, last ledger.Chunk, rows int) (ledger.C
 		return c, err
 	}
 	var hi, latest sql.NullInt64
-	tick := "NULL"
-	if m.packed {
-		tick = m.ids.tick
+	dated, of, name, tick := false, "NULL", "snow_tick", "s.snow_tick"
+	switch {
+	case m.packed && m.ids.date != "": // to make the tick of every row takes as long as to read the rows
+		of, name, tick = "s."+m.ids.date, m.ids.date, m.ids.tick
+	case m.packed:
+		of = m.ids.tick
 	}
 	from := " FROM " + m.from + " AS s FORCE INDEX (PRIMARY) WHERE "
+	look := func(rows string) error {
+		return source.QueryRowContext(ctx, fmt.Sprintf(`SELECT s.snow_rows, s.snow_key, %[1]s, s.%[2]s IS NOT NULL FROM (
+			SELECT COUNT(*) AS snow_rows, MAX(s.snow_key) AS snow_key, MAX(s.%[2]s) AS %[2]s FROM (SELECT %[3]s AS snow_key, %[4]s AS %[2]s%[5]s) AS s) AS s`,
+			tick, name, m.key, of, from+rows)).Scan(&c.Read, &hi, &latest, &dated)
+	}
 	if last.Hi != nil && last.Hi[0].(int64) <= math.MaxInt64-int64(rows) { // keys without large gaps are cut by their values: so most packs need no list of old ids
-		upto := []any{last.Hi[0].(int64) + int64(rows)}
-		err = source.QueryRowContext(ctx, "SELECT COUNT(*), MAX("+m.key+"), MAX("+tick+")"+from+m.within(c.Lo, upto)).Scan(&c.Read, &hi, &latest)
+		err = look(m.within(c.Lo, []any{last.Hi[0].(int64) + int64(rows)}))
 	}
 	if err == nil && c.Read <= int64(rows/2) {
-		err = source.QueryRowContext(ctx, "SELECT COUNT(*), MAX(k), MAX(tick) FROM (SELECT "+m.key+" AS k, "+tick+" AS tick"+from+m.within(c.Lo, nil)+
-			" ORDER BY "+m.key+" LIMIT "+strconv.Itoa(rows)+") AS found").Scan(&c.Read, &hi, &latest)
+		err = look(m.within(c.Lo, nil) + " ORDER BY " + m.key + " LIMIT " + strconv.Itoa(rows))
+	}
+	if err == nil && dated && !latest.Valid { // the latest date is none to [sqlvalue.ParseDate]
+		err = source.QueryRowContext(ctx, "SELECT MAX("+tick+")"+from+m.within(c.Lo, []any{hi.Int64})).Scan(&latest)
 	}
 	c.Hi = []any{hi.Int64}
 	if m.Table.Rekeys {
@@ -170,7 +180,7 @@ func (m *minter) start() int64 {
 }
 
 func (m *minter) within(lo, hi []any) string {
-	text, _ := within(m.Engine, m.Table.Table.PrimaryKey, lo, hi)
+	text, _ := within(m.Engine, m.Table.Table.RowKey(), lo, hi)
 	return text
 }
 

@@ -32,5 +32,5 @@ func (s *selection) packed(column string, heads []ledger.PackHead) string {
 func (s *selection) ofPacks(heads []ledger.PackHead) string {
 	mask, value := s.of.Ids.Own()
 	return fmt.Sprintf(" FROM %s AS t FORCE INDEX (PRIMARY) WHERE t.%s BETWEEN %d AND %d AND (t.%[2]s & %[5]d) = %[6]d",
-		s.engine.Quote(s.of.Table.Name), s.engine.Quote(s.of.Columns[s.of.Key].Name), heads[0].First, heads[len(heads)-1].Last, mask, value)
+		s.into, s.engine.Quote(s.of.Columns[s.of.Key].Name), heads[0].First, heads[len(heads)-1].Last, mask, value)
 }

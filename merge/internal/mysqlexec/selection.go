@@ -25,8 +25,10 @@ var errUnlike = errors.New("the rows are not those that were counted")
 // keys or refer to rows. It means the same as [rekey.Rewriter.Rewrite].
 type selection struct {
 	engine *dialect.Dialect
+	source *dialect.Dialect // names tables of the source, as the target's session calls them
 	of     *ledger.SourceTable
 	from   string   // the table, as the target's session calls it
+	into   string   // that of the target
 	own    string   // how the row of the map is found for one of the source, s
 	joins  string   // what else is looked up for it
 	single bool     // the primary key is one integer, the id if that may have changed
@@ -45,19 +47,19 @@ type selection struct {
 const packedBytes = 1000
 
 // newSelection returns nil if rows must go through this process.
-func newSelection(ctx context.Context, w phases.Work, database string) (*selection, error) {
+func newSelection(ctx context.Context, w phases.Work, source *dialect.Dialect) (*selection, error) {
 	t, e, target := w.Table, w.Engine, w.Conns.Target
-	s := &selection{engine: e, of: t, from: e.Quote(database) + "." + e.Quote(t.Table.Name), alive: "TRUE"}
-	from, err := readStoredTable(ctx, target, literal(database), t.Table.Name)
+	s := &selection{engine: e, source: source, of: t, from: source.Table(t.Table.Name), into: target.Engine.Table(t.Table.Name), alive: "TRUE"}
+	from, err := readStoredTable(ctx, target, source, t.Table.Name)
 	if err != nil {
 		return nil, err
 	}
-	to, err := readStoredTable(ctx, target, "DATABASE()", t.Table.Name)
-	if err != nil || from == nil || to == nil || !slices.Equal(from.primary, t.Table.PrimaryKey) || !slices.Equal(to.primary, t.Table.PrimaryKey) {
+	to, err := readStoredTable(ctx, target, target.Engine, t.Table.Name)
+	if err != nil || from == nil || to == nil || len(t.Primary) == 0 || !slices.Equal(from.primary, t.Table.RowKey()) || !slices.Equal(to.primary, t.Table.RowKey()) {
 		return nil, err
 	}
 	s.bytes = from.rowBytes(ctx, target, s.from)
-	s.single = len(t.Primary) == 1 && countable(from.columns[t.Table.PrimaryKey[0]].typ) && (!t.Mapped || t.Primary[0] == t.Key)
+	s.single = len(t.Primary) == 1 && countable(from.columns[t.Table.RowKey()[0]].typ) && (!t.Mapped || t.Primary[0] == t.Key)
 	s.dense = to.rows <= 4*from.rows+100_000
 	if t.Mapped {
 		s.own = " LEFT JOIN snow_merge_map AS m FORCE INDEX (PRIMARY) ON m.source_table = " + strconv.FormatInt(t.ID, 10) + " AND m.old_id = s." + e.Quote(t.Columns[t.Key].Name)
@@ -67,7 +69,7 @@ func newSelection(ctx context.Context, w phases.Work, database string) (*selecti
 	}
 	tables := w.Run.Of(t.Source)
 	for at, c := range t.Columns {
-		if !s.column(c, at, database, from.columns[c.Name], to.columns[c.Name], tables) {
+		if !s.column(c, at, from.columns[c.Name], to.columns[c.Name], tables) {
 			return nil, nil
 		}
 	}
@@ -84,7 +86,7 @@ func newSelection(ctx context.Context, w phases.Work, database string) (*selecti
 }
 
 // column adds what becomes of a column, and reports whether the server can do it.
-func (s *selection) column(c *plan.Column, at int, database string, is, becomes storedColumn, tables map[string]*ledger.SourceTable) bool {
+func (s *selection) column(c *plan.Column, at int, is, becomes storedColumn, tables map[string]*ledger.SourceTable) bool {
 	exact, ok := exactly(is, becomes)
 	integer := countable(is.typ) && sqltype.Of(sqlsnow.MySQL, becomes.typ).Kind == sqltype.Integer
 	if !integer && (!ok || c.Role != plan.RolePlain || slices.Contains(s.of.Primary, at)) {
@@ -101,7 +103,7 @@ func (s *selection) column(c *plan.Column, at int, database string, is, becomes 
 			value = "m.new_id"
 		}
 	case plan.RoleReference:
-		if value = s.reference(c, at, database, tables); value == "" {
+		if value = s.reference(c, at, tables); value == "" {
 			return false
 		}
 	default:
@@ -119,7 +121,7 @@ func (s *selection) column(c *plan.Column, at int, database string, is, becomes 
 
 // reference returns what becomes of a reference, and adds what is looked up for
 // it. It returns "" if that can't be said.
-func (s *selection) reference(c *plan.Column, at int, database string, tables map[string]*ledger.SourceTable) string {
+func (s *selection) reference(c *plan.Column, at int, tables map[string]*ledger.SourceTable) string {
 	e := s.engine
 	parent := tables[c.Refers[0].Table]
 	if parent == nil || parent.Key < 0 {
@@ -134,7 +136,7 @@ func (s *selection) reference(c *plan.Column, at int, database string, tables ma
 			return ""
 		}
 		found = "p" + n + "." + e.Quote(key.Name)
-		s.joins += " LEFT JOIN " + e.Quote(database) + "." + e.Quote(parent.Table.Name) + " AS p" + n + " FORCE INDEX (PRIMARY) ON " + found + " = " + value
+		s.joins += " LEFT JOIN " + s.source.Table(parent.Table.Name) + " AS p" + n + " FORCE INDEX (PRIMARY) ON " + found + " = " + value
 	}
 	after := found
 	switch {
@@ -181,7 +183,7 @@ func (s *selection) unmapped() string {
 // within returns the condition that a row of the source is above lo and up to
 // hi, and false if those are no integers. Nil is no bound.
 func (s *selection) within(lo, hi []any) (string, bool) {
-	return within(s.engine, s.of.Table.PrimaryKey, lo, hi)
+	return within(s.engine, s.of.Table.RowKey(), lo, hi)
 }
 
 // referring returns the columns that refer to rows.

@@ -34,9 +34,14 @@ type storedColumn struct {
 	nullable     bool
 }
 
-// readStoredTable returns a table, or nil if it is no ordinary one. The name of
-// the schema is an expression.
-func readStoredTable(ctx context.Context, s *chunk.Session, schema, table string) (*storedTable, error) {
+// readStoredTable returns a table of the plan, or nil if it is no ordinary one. Its
+// place is that of a dialect.
+func readStoredTable(ctx context.Context, s *chunk.Session, in *dialect.Dialect, table string) (*storedTable, error) {
+	schema := "DATABASE()"
+	database, table := in.Locate(table)
+	if database != "" {
+		schema = literal(database)
+	}
 	t := &storedTable{columns: map[string]storedColumn{}}
 	where := " WHERE TABLE_SCHEMA = " + schema + " AND TABLE_NAME = ?"
 	var kind, form string

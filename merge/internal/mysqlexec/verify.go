@@ -11,6 +11,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // compare lets the server compare the rows of some chunks. It returns nil if
@@ -93,7 +94,7 @@ func (c *copier) comparison(lo, hi []any) string {
 		mask, value := t.Ids.Own()
 		right = append(right, fmt.Sprintf("m.new_id & %d = %d", mask, value))
 	}
-	right = append(right, "t."+e.Quote(t.Table.PrimaryKey[0])+" IS NOT NULL")
+	right = append(right, "t."+e.Quote(t.Table.RowKey()[0])+" IS NOT NULL")
 	kinds, edges, good := "0, 0, 0", "NULL, NULL", "COALESCE(SUM("+strings.Join(right, " AND ")+"), 0)"
 	if c.own != "" {
 		kinds = "COALESCE(SUM(m.kind = 0), 0), COALESCE(SUM(m.kind = 1), 0), COALESCE(SUM(m.kind = 2), 0)"
@@ -105,7 +106,7 @@ func (c *copier) comparison(lo, hi []any) string {
 	where, _ := c.within(lo, hi)
 	columns := append([]string{"COUNT(*)", good, "COALESCE(SUM(" + c.alive + "), 0)", kinds, edges}, c.references(c.alive)...)
 	return "SELECT STRAIGHT_JOIN " + strings.Join(columns, ", ") + c.joined() +
-		" LEFT JOIN " + e.Quote(t.Table.Name) + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ") + " WHERE " + where
+		" LEFT JOIN " + c.into + " AS t FORCE INDEX (PRIMARY) ON " + strings.Join(keys, " AND ") + " WHERE " + where
 }
 
 // comparePacked compares rows whose ids are in packs, and reports whether all are
@@ -188,10 +189,11 @@ func (c *copier) likePacks(ctx context.Context, chunks []ledger.Chunk, heads []l
 
 // sample takes samples of plain columns that nobody has decided on.
 func (c *copier) sample(ctx context.Context, after []any, found *phases.Findings) error {
-	if !slices.ContainsFunc(c.Table.Columns, c.Undecided) {
+	undecided := func(column *plan.Column) bool { return c.Undecided(c.Table.Table, column) }
+	if !slices.ContainsFunc(c.Table.Columns, undecided) {
 		return nil
 	}
-	part := c.Table.Only(c.Undecided)
+	part := c.Table.Only(undecided)
 	rows, err := part.Read(ctx, c.Conns, after, nil, phases.SampledRows)
 	if err == nil {
 		c.SampleRows(found, part, rows)

@@ -3,9 +3,13 @@
 //
 //	run.go        the phases that write, in their order, and phase mint; copy.go: phases copy and link
 //	start.go      makes a run, or finds it
-//	verify.go     compares tables; verify_target.go: the map, references and sums
-//	dryrun.go     a dry run; forecast_table.go: what it finds in a table, and values that do not fit the target
-//	preflight.go  what must be so of the databases before
+//	verify.go     compares tables; verify_target.go: the map, references and sums; verify_witness.go: asks the witness;
+//	              multiset.go: rows that may be equal
+//	dryrun.go     a dry run; forecast_table.go: what it finds in a table, and values that do not fit the target;
+//	              trial.go: rows that only the database can judge; trial_copies.go: those without a key
+//	preflight.go  what must be so of the databases before; preflight_target.go: of the target, and what would stop a run;
+//	              preflight_keys.go: whether keys tell rows apart
+//	open.go       what nobody has decided or checked
 //	job.go        a plan and its databases, Executor, and what people are told
 //	findings.go   what was found in chunks that were compared
 package phases

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -20,7 +21,7 @@ type Findings struct {
 	Want, Found chunk.Sum // of those that should be in the target, and of those that are
 	First, Last int64
 	references  map[RefKey]*report.Reference
-	Paths       map[RefKey]bool // in JSON that was looked at: whether they led to a value
+	paths       map[path]bool // that were looked at: whether they led to a value
 	samples     map[*plan.Column]map[int64]bool
 	Failures    []report.Failure
 	failed      int64
@@ -32,9 +33,15 @@ type RefKey struct {
 	Ref    int
 }
 
+// A path is one of JSON or of a packed value, in rows of a source.
+type path struct {
+	RefKey
+	source string
+}
+
 // NewFindings returns one of no rows.
 func NewFindings() *Findings {
-	return &Findings{references: map[RefKey]*report.Reference{}, Paths: map[RefKey]bool{}, samples: map[*plan.Column]map[int64]bool{}}
+	return &Findings{references: map[RefKey]*report.Reference{}, paths: map[path]bool{}, samples: map[*plan.Column]map[int64]bool{}}
 }
 
 // Fail keeps a failure, if there are not many of the check already.
@@ -68,8 +75,16 @@ func (p *Findings) addReferences(o *Findings) {
 		p.Reference(key).Checked += ref.Checked
 		p.Reference(key).Orphans += ref.Orphans
 	}
-	for key, reached := range o.Paths {
-		p.Paths[key] = p.Paths[key] || reached
+	for key, reached := range o.paths {
+		p.paths[key] = p.paths[key] || reached
+	}
+}
+
+// Reach takes over which paths of a column have led to a value in rows of a source.
+func (p *Findings) Reach(source string, column *rekey.IDColumn) {
+	for ref, reached := range column.Reached {
+		key := path{RefKey{column.Column, ref}, source}
+		p.paths[key] = p.paths[key] || reached
 	}
 }
 

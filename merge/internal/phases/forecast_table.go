@@ -4,19 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
-	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
-	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // A dryRun goes through the tables of the sources.
@@ -26,6 +24,9 @@ type dryRun struct {
 	forecast  *report.Forecast
 	conflicts *rekey.Conflicts
 	merged    *rekey.RememberedIdentities
+	before    *preflight // what it found
+	epoch     time.Time  // no id has an earlier time
+	all       *Findings  // of all tables
 }
 
 // A tableForecast is what a dry run finds in one table of one source.
@@ -34,20 +35,35 @@ type tableForecast struct {
 	of      *ledger.SourceTable
 	row     *report.TableForecast
 	columns []*rekey.IDColumn
+	into    []*plan.Column // for each of the table's the column of the target that it must fit
+	keys    []*foreignKey
+	highest map[*ledger.SourceTable]int64 // see highestOf
 	source  *rekey.Checker
 	dates   *rekey.Dates // nil if no ids are made, or none are dated
 	now     time.Time
 	latest  time.Time
 	found   report.DateForecast
+	trial   *trial        // nil if the table needs none
+	copies  *copiesTrial  // of rows without a key; nil before the first
+	unfit   []bool        // which of the rows that are looked at have values that do not fit
+	gone    map[gone]bool // what the rows that are looked at refer to, and is no row
+	samples *Findings
 }
 
-func (f *tableForecast) begin(ctx context.Context) error {
+// A gone is an id of no row, in the column at an index.
+type gone struct {
+	at, ref int
+	text    string
+}
+
+// refer prepares for a look at references.
+func (f *tableForecast) refer(ctx context.Context) error {
 	s := f.of
 	source, err := f.conns.Source(ctx, s.Source)
 	if err != nil {
 		return err
 	}
-	f.source = &rekey.Checker{Engine: f.Engine, Q: source}
+	f.source = &rekey.Checker{Engine: source.Engine, Q: source}
 	tables := map[string]*ledger.SourceTable{}
 	for _, t := range f.Plan.Tables {
 		if !t.Skip && t.In(s.Source) {
@@ -55,12 +71,34 @@ func (f *tableForecast) begin(ctx context.Context) error {
 		}
 	}
 	for at, c := range s.Columns {
-		if c.HoldsReferences() {
-			column, err := rekey.NewIDColumn(tables, s, at)
-			if err != nil {
+		if !c.HoldsReferences() {
+			continue
+		}
+		column, err := rekey.NewIDColumn(f.Codecs, tables, s, at)
+		if err != nil {
+			return err
+		}
+		f.columns = append(f.columns, column)
+	}
+	return nil
+}
+
+func (f *tableForecast) begin(ctx context.Context) error {
+	err := f.refer(ctx)
+	if err != nil {
+		return err
+	}
+	s := f.of
+	f.highest = map[*ledger.SourceTable]int64{}
+	for _, c := range s.Columns {
+		f.into = append(f.into, f.inTarget(s.Table, c))
+	}
+	f.keys = f.foreignKeys()
+	for _, column := range f.columns {
+		for _, parent := range column.Parents {
+			if f.highest[parent], err = f.highestOf(ctx, parent); err != nil {
 				return err
 			}
-			f.columns = append(f.columns, column)
 		}
 	}
 	if s.Rekeys && s.Table.Created != "" {
@@ -71,15 +109,72 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	return err
 }
 
-func (f *tableForecast) end() {
-	if f.found.Undated+f.found.Future+f.found.Inversions > 0 {
+// highestOf returns the highest id that may take the place of one of a row, or 0 if none does: rows may be merged into others.
+func (d *dryRun) highestOf(ctx context.Context, t *ledger.SourceTable) (highest int64, err error) {
+	switch {
+	case t == nil || !t.Rekeys && !t.Table.Merges():
+		return 0, nil
+	case len(t.Table.NewIDs) > 0:
+		return math.MaxInt64, nil
+	}
+	look := func(s *chunk.Session) error {
+		_, most, err := (&rekey.Checker{Engine: s.Engine, Q: s}).Count(ctx, t.Table, nil)
+		highest = max(highest, most)
+		return err
+	}
+	if tableOf(d.before.target, t.Table.Name) != nil {
+		if err := look(d.conns.Target); err != nil {
+			return 0, err
+		}
+	}
+	for _, source := range d.Plan.SourcesOf(t.Table) {
+		if source == t.Source {
+			continue
+		}
+		s, err := d.conns.Source(ctx, source)
+		if err == nil {
+			err = look(s)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return highest, nil
+}
+
+// inTarget returns a column as the target has it or, if it is missing there, as Schema makes it.
+func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) *plan.Column {
+	if table := tableOf(d.before.target, t.Name); table != nil {
+		if there := columnOf(table.Table, c.Name); there != nil {
+			return there
+		}
+	}
+	made := *c
+	made.Type = d.Plan.TargetType(t, c)
+	return &made
+}
+
+func (f *tableForecast) end(ctx context.Context) error {
+	if f.found.Undated+f.found.Early+f.found.Future+f.found.Inversions > 0 {
 		f.forecast.Dates = append(f.forecast.Dates, f.found)
 	}
+	for _, column := range f.columns {
+		f.all.Reach(f.of.Source, column)
+	}
+	if f.copies != nil {
+		if err := f.copies.compare(ctx, f.trial, f); err != nil {
+			return err
+		}
+	}
+	left, err := f.leftovers(ctx, f.conns, f.of, f.samples)
+	f.forecast.Open = append(f.forecast.Open, left...)
+	return err
 }
 
 // look goes through some rows.
 func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 	f.row.Rows += int64(len(rows))
+	f.SampleRows(f.samples, f.of, rows)
 	lost, err := f.references(ctx, rows)
 	if err != nil {
 		return err
@@ -90,6 +185,8 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 			f.row.Dropped++
 			if id, ok := f.id(values); ok {
 				f.merged.Drop(f.of.Source, f.of.Table, id)
+			} else {
+				f.merged.DropRow(f.of.Source, f.of.Table, sqlvalue.FormatRow(f.of.RowKey(values)))
 			}
 			continue
 		}
@@ -99,6 +196,7 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 	if err != nil {
 		return err
 	}
+	f.unfit = make([]bool, len(alive))
 	for i, values := range alive {
 		v := verdicts[i]
 		for n, c := range v.Clashes {
@@ -116,7 +214,13 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 			f.row.Rekeyed++
 			f.date(values)
 		}
-		f.fits(values)
+		f.unfit[i] = !f.fits(values)
+	}
+	if err := f.foreign(ctx, alive, verdicts); err != nil {
+		return err
+	}
+	if f.trial != nil {
+		return f.trial.rows(ctx, f, alive, verdicts)
 	}
 	return nil
 }
@@ -141,16 +245,10 @@ func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
 // references looks for references to no row, and returns which rows are
 // dropped for one.
 func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bool, err error) {
-	lost = make([]bool, len(rows))
+	lost, f.gone = make([]bool, len(rows)), map[gone]bool{}
 	for _, column := range f.columns {
-		parents := make([]*plan.Table, len(column.Parents)) // nil where the source does not have it
-		for i, parent := range column.Parents {
-			if parent != nil {
-				parents[i] = parent.Table
-			}
-		}
 		c := column.Column
-		all, bad, err := f.source.References(ctx, column, rows, parents)
+		orphans, bad, err := f.orphans(ctx, column, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -158,11 +256,9 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+err.Row+": "+err.Err.Error())
 			f.forecast.AddProblem(err)
 		}
-		for _, h := range all {
-			if !h.Missing {
-				continue
-			}
-			key := sqlvalue.FormatKey(f.of.PrimaryKey(rows[h.Row]))
+		for _, h := range orphans {
+			f.gone[gone{column.At, h.Ref, h.Text}] = true
+			key := f.of.Describe(rows[h.Row])
 			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.Text))
 			switch c.Orphans {
 			case plan.OrphansDrop:
@@ -173,6 +269,24 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 		}
 	}
 	return lost, nil
+}
+
+// orphans returns the references in one column to rows that do not exist, or that are dropped. bad are the values in which
+// there is no id.
+func (f *tableForecast) orphans(ctx context.Context, column *rekey.IDColumn, rows [][]any) (orphans []rekey.Held, bad []*report.RowError, err error) {
+	parents := make([]*plan.Table, len(column.Parents)) // nil where the source does not have it
+	for i, parent := range column.Parents {
+		if parent != nil {
+			parents[i] = parent.Table
+		}
+	}
+	all, bad, err := f.source.References(ctx, column, rows, parents)
+	for _, h := range all {
+		if h.Missing || f.merged.IsDropped(f.of.Source, parents[h.Ref], h.ID) {
+			orphans = append(orphans, h)
+		}
+	}
+	return orphans, bad, err
 }
 
 // date looks at what dates a new id.
@@ -186,6 +300,8 @@ func (f *tableForecast) date(values []any) {
 		f.found.Undated++
 	case at.After(f.now):
 		f.found.Future++
+	case at.Before(f.epoch):
+		f.found.Early++
 	case at.Before(f.latest):
 		f.found.Inversions++
 		f.found.Largest = max(f.found.Largest, f.latest.Sub(at))
@@ -194,92 +310,79 @@ func (f *tableForecast) date(values []any) {
 	}
 }
 
-// fits looks for values that the target's columns do not take.
-func (f *tableForecast) fits(values []any) {
+// fits looks for values that the target's columns do not take, and reports whether there are none.
+func (f *tableForecast) fits(values []any) bool {
+	fits := true
 	for n, c := range f.of.Columns {
 		v := values[n]
 		if i := slices.IndexFunc(f.columns, func(column *rekey.IDColumn) bool { return column.At == n }); i >= 0 && v != nil {
-			v = f.longest(f.columns[i], values)
-		}
-		if reason := misfit(f.Engine.Kind, c, v); reason != "" {
-			key := sqlvalue.FormatKey(f.of.PrimaryKey(values))
-			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+key+": "+reason)
-			f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: rekey.ColumnError(c.Name, errors.New(reason))})
-		}
-	}
-}
-
-// longest returns a value with ids of the most digits in the place of those
-// that are new.
-func (f *tableForecast) longest(column *rekey.IDColumn, values []any) any {
-	v, _, err := column.Edit(&rekey.Row{Key: f.of.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
-		if parent := column.Parents[ref]; parent != nil && parent.Rekeys {
-			return strings.Repeat("9", sqltype.IDDigits-1), true
-		}
-		return text, true
-	})
-	if err != nil {
-		return values[column.At]
-	}
-	return v
-}
-
-// misfit says why a column of the target does not take a value, or "".
-func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
-	if v == nil {
-		if !c.Nullable {
-			return "NULL"
-		}
-		return ""
-	}
-	if d == sqlsnow.SQLite {
-		return "" // takes anything
-	}
-	text := sqlvalue.Text(v)
-	s := sqltype.Of(d, c.Type)
-	switch s.Kind {
-	case sqltype.Integer:
-		n, err := strconv.ParseInt(text, 10, 64)
-		if s.Unsigned {
-			var u uint64
-			if u, err = strconv.ParseUint(text, 10, 64); err == nil && s.Bits < 64 && u >= 1<<s.Bits {
-				err = strconv.ErrRange
+			var err error
+			if v, err = f.longest(f.columns[i], values); err != nil {
+				fits = false
+				f.refuse(values, c.Name, err)
+				continue
 			}
-		} else if err == nil && s.Bits < 64 && (n >= 1<<(s.Bits-1) || n < -1<<(s.Bits-1)) {
-			err = strconv.ErrRange
 		}
-		if err != nil {
-			return sqlvalue.Sample(v) + " is not in the range of " + c.Type
+		reason := misfit(f.Engine.Kind, f.into[n], v)
+		if _, ok := v.(int64); reason == "" && n == f.of.Key && f.of.Mapped && !ok {
+			reason = rekey.ErrKey.Error()
 		}
-	case sqltype.Text:
-		if n := rekey.TextLength(d, c, text); s.Length > 0 && n > s.Length {
-			return fmt.Sprintf("%d characters, and %s takes %d", n, c.Type, s.Length)
+		if reason != "" {
+			fits = false
+			f.refuse(values, c.Name, errors.New(reason))
 		}
 	}
-	if whole, scale, ok := decimalOf(c.Type); ok && !fitsDecimal(text, whole, scale) {
-		return sqlvalue.Sample(v) + " is not in the range of " + c.Type
-	}
-	if strings.HasPrefix(strings.ToLower(c.Type), "enum(") && !strings.Contains(c.Type, "'"+strings.ReplaceAll(text, "'", "''")+"'") {
-		return sqlvalue.Sample(v) + " is none of " + c.Type
-	}
-	return ""
+	return fits
 }
 
-// decimalOf returns how many digits a decimal has before and after the point.
-func decimalOf(typ string) (whole, scale int, ok bool) {
-	name, rest, found := strings.Cut(strings.ToLower(typ), "(")
-	if name = strings.TrimSpace(name); !found || name != "decimal" && name != "numeric" && name != "dec" {
-		return 0, 0, false
-	}
-	rest, _, _ = strings.Cut(rest, ")")
-	precision, digits, _ := strings.Cut(rest, ",")
-	p, err := strconv.Atoi(strings.TrimSpace(precision))
-	scale, _ = strconv.Atoi(strings.TrimSpace(digits))
-	return p - scale, scale, err == nil
+// refuse notes a value that the target does not take.
+func (f *tableForecast) refuse(values []any, column string, reason error) {
+	key := f.of.Describe(values)
+	f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, column, "row "+key+": "+reason.Error())
+	f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: rekey.ColumnError(column, reason)})
 }
 
-func fitsDecimal(text string, whole, scale int) bool {
-	before, after, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
-	before, after = strings.TrimLeft(before, "0"), strings.TrimRight(after, "0")
-	return len(before) <= whole && len(after) <= scale
+// longest returns a value with ids of the most digits in the place of those that are new, and without those of no row where
+// they become NULL. It is an error if such an id has no
+// room in a packed value, or one of the fewest digits would not be found there again. What is no value of the column's format
+// is told of with its references.
+func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, err error) {
+	row := &rekey.Row{Key: f.of.RowKey(values), Old: values}
+	with := func(most bool) func(int, string) (string, bool) {
+		given := map[string]string{} // names must differ where ids do
+		return func(ref int, text string) (string, bool) {
+			if column.Column.Orphans == plan.OrphansNull && f.gone[gone{column.At, ref, text}] {
+				return "", false
+			}
+			parent := column.Parents[ref]
+			highest := f.highest[parent]
+			if id, _ := sqlvalue.ParseID(text); highest == 0 || most && id >= highest && !parent.Rekeys {
+				return text, true
+			}
+			key := parent.Table.Name + " " + text
+			if given[key] == "" {
+				id := 1 + int64(len(given))
+				if most {
+					id = highest + 1 - id
+				}
+				given[key] = strconv.FormatInt(id, 10)
+			}
+			return given[key], true
+		}
+	}
+	same := func(_ int, text string) (string, bool) { return text, true }
+	if _, _, bad := column.Edit(row, same); bad != nil {
+		return values[column.At], nil
+	}
+	if column.Column.Role == plan.RolePacked {
+		_, _, err = column.Edit(row, with(false))
+	}
+	if err == nil {
+		v, _, err = column.Edit(row, with(true))
+	}
+	var at *report.RowError
+	if errors.As(err, &at) {
+		err = errors.Unwrap(at.Err) // the row and the column are named by the caller
+	}
+	return v, err
 }

@@ -5,16 +5,16 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
-	"github.com/shardsnow/snow/merge/internal/sqltype"
-	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -24,8 +24,8 @@ import (
 // it was checked. It does not change.
 type Job struct {
 	Engine  *dialect.Dialect
-	Target  *sql.DB
-	Sources map[string]*sql.DB
+	Target  chunk.Database
+	Sources map[string]chunk.Database
 	Plan    *plan.Plan
 	ID      string // of the run: hash of the plan
 	Text    string // the plan as JSON
@@ -41,8 +41,10 @@ type Job struct {
 	ChunkTime  time.Duration
 	ChunkRows  int
 	PackRows   int
+	Codecs     rekey.Codecs
 	Assertions []Assertion
 	Unchecked  bool // by foreign keys
+	WitnessAll bool // references, and not a sample
 
 	NewExecutor func(context.Context, Work) (Executor, error)
 
@@ -67,6 +69,9 @@ type Executor interface {
 	// Compare compares the rows of some chunks that follow on each other with
 	// those of the target.
 	Compare(ctx context.Context, tasks []Task) (*Findings, error)
+
+	// Find looks for rows of a table without a primary key in the target, when Compare has seen those of all sources.
+	Find(ctx context.Context, m *Multiset) (*Findings, error)
 
 	// Link sets the references that were NULL when the rows of some chunks that
 	// follow on each other were copied, in one transaction, and returns about how
@@ -93,7 +98,9 @@ type Work struct {
 	Last     int64          // the number of the table's last chunk
 
 	// Verification.
-	Sound map[*plan.Column]bool // references of which all are known to be ids of rows
+	Sound   map[*plan.Column]bool // references of which all are known to be ids of rows
+	Sets    []*Multiset           // where the table has no primary key: what its rows are added to
+	Missing *Multiset             // instead: rows that were not found
 }
 
 // A Task is a chunk to verify, and what phase copy saw in it.
@@ -102,6 +109,14 @@ type Task struct{ Mint, Copied ledger.Chunk }
 // connect returns sessions for a goroutine that reads.
 func (j *Job) connect(ctx context.Context) (*chunk.Conns, error) {
 	return chunk.OpenConns(ctx, j.Engine, j.Target, j.Sources)
+}
+
+// sameDatabases returns a [*snow.FieldError] if the databases of the target are not those that a run began with.
+func (j *Job) sameDatabases(r *ledger.Run) error {
+	if maps.Equal(j.Target.Names, r.Facts.Databases) {
+		return nil
+	}
+	return &snow.FieldError{Field: "Databases", Value: fmt.Sprint(j.Target.Names), Bound: fmt.Sprintf("the run began with %v", r.Facts.Databases)}
 }
 
 // Writer returns sessions for a goroutine that writes.
@@ -119,33 +134,20 @@ func (j *Job) Writer(ctx context.Context) (*chunk.Conns, error) {
 // Pace returns one for transactions of the job's length.
 func (j *Job) Pace() *chunk.Pace { return chunk.NewPace(j.ChunkRows, j.ChunkTime) }
 
+// PaceOf returns one for reads of a table. Without a primary key each read goes through the whole table: so it returns
+// more rows, and only how many bytes they have limits them.
+func (j *Job) PaceOf(t *ledger.SourceTable) *chunk.Pace {
+	if t.Content == nil {
+		return j.Pace()
+	}
+	return chunk.NewPaceOfBytes(j.ChunkRows)
+}
+
 // Pause waits while the run is paused.
 func (j *Job) Pause(ctx context.Context) error { return j.Pauser.Wait(ctx, j.tell) }
 
 // Blobs reports whether bytes differ from texts: so it is in SQLite.
 func (j *Job) Blobs() bool { return j.Engine.Kind == sqlsnow.SQLite }
-
-// SampledRows is how many rows of those that are compared at a time are looked at for samples.
-const SampledRows = 50
-
-// SampleRows keeps in findings values of plain columns that nobody has decided on.
-func (j *Job) SampleRows(p *Findings, t *ledger.SourceTable, rows [][]any) {
-	for n, c := range t.Columns {
-		if !j.Undecided(c) {
-			continue
-		}
-		for _, row := range rows[:min(len(rows), SampledRows)] {
-			if id, ok := sqlvalue.ID(row[n]); ok && id > 0 {
-				p.sample(c, id)
-			}
-		}
-	}
-}
-
-// Undecided reports whether a column is plain, and nobody has decided so.
-func (j *Job) Undecided(c *plan.Column) bool {
-	return c.Role == plan.RolePlain && !c.Decided && sqltype.Of(j.Engine.Kind, c.Type).Kind <= sqltype.Text
-}
 
 // parallel calls do at the same time for each of some sessions. The first error
 // ends the others.
@@ -171,9 +173,9 @@ type Assertion struct {
 }
 
 // measure returns the number that a database gives.
-func (a Assertion) measure(ctx context.Context, db chunk.Queryer) (*big.Rat, error) {
+func (a Assertion) measure(ctx context.Context, db *chunk.Session) (*big.Rat, error) {
 	var v any
-	if err := db.QueryRowContext(ctx, a.SQL).Scan(&v); err != nil {
+	if err := db.QueryRowContext(ctx, db.Engine.Expand(a.SQL)).Scan(&v); err != nil {
 		return nil, fmt.Errorf("assertion %q: %w", a.Name, err)
 	}
 	n, err := chunk.ParseNumber(v)

@@ -2,8 +2,10 @@ package phases
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -13,7 +15,6 @@ import (
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -24,7 +25,13 @@ const maxSkew = 10 * time.Minute
 // A preflight looks at the databases before anything is written.
 type preflight struct {
 	*Job
-	conns *chunk.Conns
+	conns   *chunk.Conns
+	sources map[string]*catalog.Catalog
+	target  *catalog.Catalog
+}
+
+func (j *Job) newPreflight(conns *chunk.Conns) *preflight {
+	return &preflight{Job: j, conns: conns, sources: map[string]*catalog.Catalog{}}
 }
 
 // check sees to what must be so before anything is written, or counted.
@@ -53,16 +60,50 @@ func (p *preflight) check(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// withoutTransactions returns an error for each table of a MySQL target that would keep rows whose transaction is rolled
+// back: the run that continues would copy them once more. Tables that are not there yet are none.
+func (p *preflight) withoutTransactions(ctx context.Context) (errs []error, err error) {
+	if p.Engine.Kind != sqlsnow.MySQL {
+		return nil, nil
+	}
+	const text = `SELECT TABLE_NAME, COALESCE(ENGINE, '') FROM information_schema.TABLES WHERE TABLE_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND TABLE_TYPE = 'BASE TABLE'
+		AND ENGINE NOT IN (SELECT ENGINE FROM information_schema.ENGINES WHERE TRANSACTIONS = 'YES') ORDER BY TABLE_NAME`
+	in := p.conns.Target.Engine
+	tables := map[string]map[string]*plan.Table{} // by database and name
+	for _, t := range p.Order {
+		database, name := in.Locate(t.Name)
+		if tables[database] == nil {
+			tables[database] = map[string]*plan.Table{}
+		}
+		tables[database][name] = t
+	}
+	for _, database := range slices.Sorted(maps.Keys(tables)) {
+		err = chunk.Visit(ctx, p.conns.Target, text, []any{database}, func(rows *sql.Rows) error {
+			var name, engine string
+			err := rows.Scan(&name, &engine)
+			if t := tables[database][name]; t != nil {
+				errs = append(errs, &plan.Error{Table: t.Name, Reason: "in the target it has the engine " + engine + ", which has no transactions: make it with InnoDB"})
+			}
+			return err
+		})
+		if err != nil {
+			return nil, p.Engine.Failed("look at the engines of the target", err)
+		}
+	}
+	return errs, nil
+}
+
 // missing returns what a source has and the plan does not: it would be lost.
 func (p *preflight) missing(ctx context.Context, source string) (errs []error, err error) {
 	s, err := p.conns.Source(ctx, source)
 	if err != nil {
 		return nil, err
 	}
-	c, err := catalog.Read(ctx, p.Engine.Kind, s)
+	c, err := catalog.Read(ctx, p.Engine.Kind, s, s.Engine.Databases())
 	if err != nil {
 		return nil, dialect.OfSource(source, p.Engine.Failed("inspect", err))
 	}
+	p.sources[source] = c
 	errs = c.CheckInheritance(p.Plan, source)
 	for _, found := range c.Tables {
 		t := p.Plan.Table(found.Name)
@@ -94,12 +135,8 @@ func (p *preflight) distinct(ctx context.Context) error {
 			return err
 		}
 		for i, other := range sessions {
-			same, err := chunk.SameDatabase(ctx, s, other)
-			if err != nil {
-				return p.Engine.Failed("tell databases apart", err)
-			}
-			if same {
-				return fmt.Errorf("%w: source %q is %s", report.ErrSameDatabase, source, names[i])
+			if err := chunk.CheckDistinct(ctx, s, other, fmt.Sprintf("source %q", source), names[i]); err != nil {
+				return err
 			}
 		}
 		names, sessions = append(names, fmt.Sprintf("source %q", source)), append(sessions, s)
@@ -112,8 +149,8 @@ func (p *preflight) distinct(ctx context.Context) error {
 func (p *preflight) fits(ctx context.Context) error {
 	var errs []error
 	for _, t := range p.Order {
-		look := func(q chunk.Queryer, where string, columns []*plan.Column) {
-			text := "SELECT " + p.Engine.SelectList(columns) + " FROM " + p.Engine.Quote(t.Name) + " WHERE 1 = 0"
+		look := func(q *chunk.Session, where string, columns []*plan.Column) {
+			text := "SELECT " + p.Engine.SelectList(columns) + " FROM " + q.Engine.Table(t.Name) + " WHERE 1 = 0"
 			_, err := chunk.ReadAll(ctx, p.Engine, q, text, columns, nil)
 			if err != nil && p.Engine.IsMissing(err) {
 				err = &plan.Error{Table: t.Name, Reason: where + " does not have it as the plan says: " + err.Error()}

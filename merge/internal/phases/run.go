@@ -26,7 +26,7 @@ func Run(ctx context.Context, j *Job) (err error) {
 	var renewer func(context.Context) (*chunk.Session, error)
 	if j.Engine.Writers > 1 {
 		renewer = func(ctx context.Context) (*chunk.Session, error) {
-			return chunk.OpenSession(ctx, j.Engine, j.Target, j.Engine.Target)
+			return j.Target.Open(ctx, j.Engine, j.Engine.Target)
 		}
 	}
 	ctx, w.lease, err = ledger.TakeLease(ctx, w.conns.Target, renewer, j.ID, j.Holder, j.LeaseTime)
@@ -42,9 +42,6 @@ func Run(ctx context.Context, j *Job) (err error) {
 }
 
 func (w *writing) phases(ctx context.Context) error {
-	if err := (&preflight{w.Job, w.conns}).fits(ctx); err != nil {
-		return err
-	}
 	if err := w.begin(ctx); err != nil {
 		return err
 	}

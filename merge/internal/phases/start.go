@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
-	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -44,26 +40,30 @@ func (w *writing) holders(ctx context.Context) (all []string, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	if err := (&preflight{w.Job, c}).check(ctx); err != nil {
+	p := w.newPreflight(c)
+	if err := p.check(ctx); err != nil {
 		return nil, err
 	}
-	l := ledger.Of(c.Target)
-	if err := l.Make(ctx); err != nil {
+	r, _, err := p.run(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if r, err := l.Load(ctx, w.ID, w.Plan); err != nil || r != nil {
+	if r == nil || r.State != ledger.StateCopied {
+		stops, err := p.stops(ctx)
+		if err = errors.Join(err, errors.Join(stops...)); err != nil {
+			return nil, err
+		}
+	}
+	if err := ledger.Of(c.Target).Make(ctx); err != nil {
 		return nil, err
 	}
+	holders, err := p.holders(ctx)
 	for _, source := range w.Plan.Sources {
-		if slices.ContainsFunc(w.Order, func(t *plan.Table) bool { return t.In(source) && t.Rekeys(source) }) {
-			holder, err := l.Holder(ctx, source)
-			if err != nil {
-				return nil, err
-			}
+		if holder, ok := holders[source]; ok {
 			all = append(all, holder)
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // begin makes the run, or finds it as an earlier process left it. It forgets those
@@ -101,6 +101,9 @@ func (w *writing) begin(ctx context.Context) error {
 			return w.Engine.Failed("begin a run", err)
 		}
 	}
+	if err := w.sameDatabases(w.run); err != nil {
+		return err
+	}
 	if facts := w.run.Facts; facts.Namespace != w.Namespace || facts.Datacenter != w.Datacenter {
 		return &snow.FieldError{
 			Field: "Namespace", Value: fmt.Sprintf("%q, datacenter %d", w.Namespace, w.Datacenter),
@@ -113,12 +116,12 @@ func (w *writing) begin(ctx context.Context) error {
 // newRun returns a run whose source tables are numbered from next on.
 func (w *writing) newRun(ctx context.Context, target *chunk.Session, next int64) (*ledger.Run, error) {
 	r := &ledger.Run{ID: w.ID, State: ledger.StateRunning, Phase: ledger.PhaseMint}
-	r.Facts = ledger.Facts{Namespace: w.Namespace, Datacenter: w.Datacenter, Rows: map[string]int64{}, Assertions: map[string]string{}}
+	r.Facts = ledger.Facts{Namespace: w.Namespace, Datacenter: w.Datacenter, Databases: w.Target.Names, Rows: map[string]int64{}, Assertions: map[string]string{}}
 	if err := target.QueryRowContext(ctx, "SELECT "+w.Engine.Now).Scan(&r.Facts.Now); err != nil {
 		return nil, w.Engine.Failed("read the clock", err)
 	}
 	for _, t := range w.Order {
-		n, err := chunk.CountRows(ctx, w.Engine, target, t.Name)
+		n, err := chunk.CountRows(ctx, target.Engine, target, t.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -130,6 +133,9 @@ func (w *writing) newRun(ctx context.Context, target *chunk.Session, next int64)
 			return nil, err
 		}
 		r.Facts.Assertions[a.Name] = printNumber(n)
+	}
+	if err := ledger.Of(target).CheckMerged(ctx, w.Plan); err != nil {
+		return nil, err
 	}
 	for _, source := range w.Plan.Sources {
 		tables, err := w.sourceTables(ctx, ledger.Of(target), source, next)
@@ -149,11 +155,6 @@ func (w *writing) sourceTables(ctx context.Context, l ledger.Ledger, source stri
 		if table.Skip || !table.In(source) {
 			continue
 		}
-		if other, _, err := l.Merged(ctx, source, table.Name); err != nil {
-			return nil, err
-		} else if other > 0 {
-			return nil, fmt.Errorf("%w: source %q, table %q", report.ErrMerged, source, table.Name)
-		}
 		t := ledger.NewSourceTable(next+int64(len(all)), source, table)
 		t.Packable = ledger.IsPackable(w.Engine.Kind, w.Plan, t)
 		all = append(all, t)
@@ -172,14 +173,12 @@ func (w *writing) sourceTables(ctx context.Context, l ledger.Ledger, source stri
 	if !ok {
 		return nil, fmt.Errorf("another run of source %q has begun and ended: try again", source)
 	}
-	if highest := uint64(1)<<reserved.Layout.Bits().Datacenter - 1; w.Datacenter > highest {
-		return nil, &snow.FieldError{Field: "Datacenter", Value: strconv.FormatUint(w.Datacenter, 10), Bound: "the highest of the layout is " + strconv.FormatUint(highest, 10)}
+	if err := w.room(source, reserved); err != nil {
+		return nil, err
 	}
 	whole := ledger.IDRange{Layout: reserved.Layout, Datacenter: w.Datacenter, Worker: reserved.Worker}
 	for i, t := range rekeyed {
-		if t.Ids, ok = whole.Part(i, len(rekeyed)); !ok {
-			return nil, &plan.Error{Reason: fmt.Sprintf("source %q mints for %d tables, and ids of layout %v have no room for more than %d", source, len(rekeyed), reserved.Layout, 1<<reserved.Layout.Bits().Sequence)}
-		}
+		t.Ids, _ = whole.Part(i, len(rekeyed))
 	}
 	return all, nil
 }

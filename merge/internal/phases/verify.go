@@ -40,6 +40,9 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	if v.run == nil {
 		return errNotRun
 	}
+	if err := v.sameDatabases(v.run); err != nil {
+		return err
+	}
 	if v.run.State != ledger.StateCopied {
 		v.report.Add(report.Failure{Check: report.CheckComplete, Reason: "the run has not ended: it is in phase " + v.run.Phase})
 		return nil
@@ -60,6 +63,12 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 		}
 	}
 	v.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify, Total: -1})
+	return v.compare(ctx, target)
+}
+
+// compare compares all tables, and then what the tables refer to.
+func (v *verifying) compare(ctx context.Context, target *chunk.Session) (err error) {
+	v.sets = multisets(v.run)
 	found := make([]*Findings, len(v.run.Tables))
 	for i, t := range v.run.Tables {
 		if t.Changed, err = ledger.Of(target).HasChanges(ctx, t); err != nil {
@@ -69,12 +78,27 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	if err := v.multisets(ctx, found); err != nil {
+		return err
+	}
 	if err := v.tables(ctx, target, found); err != nil {
 		return err
 	}
-	v.references(found)
-	if err := v.leftovers(ctx, target, found); err != nil {
+	triggers, err := v.newPreflight(v.others[0]).running(ctx)
+	if err != nil {
 		return err
+	}
+	v.report.Open = append(v.openInPlan(), triggers...)
+	v.references(found)
+	if err := v.witness(ctx); err != nil {
+		return err
+	}
+	for i, t := range v.run.Tables {
+		left, err := v.leftovers(ctx, v.others[0], t, found[i])
+		if err != nil {
+			return err
+		}
+		v.report.Open = append(v.report.Open, left...)
 	}
 	return v.assert(ctx, target)
 }
@@ -89,7 +113,7 @@ func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Findings
 	}
 	progress := v.progress(ledger.PhaseVerify, t, 0, all.Read)
 	progress.begin()
-	last, err := v.chunks(ctx, t, total, progress)
+	last, err := v.chunks(ctx, Work{Table: t, Sets: slices.DeleteFunc(slices.Clone(v.sets), func(m *Multiset) bool { return !m.takes(t) })}, total, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -104,10 +128,7 @@ func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Findings
 			return nil, err
 		}
 	}
-	for _, f := range total.Failures {
-		v.report.Add(f)
-	}
-	v.report.Failed += total.failed - int64(len(total.Failures))
+	v.addFailures(total)
 	row := report.Table{
 		Table: t.Table.Name, Source: t.Source, Rows: total.Read, Copied: total.Written, Rekeyed: total.Rekeyed, Merged: total.Merged,
 		Dropped: total.Dropped, Renamed: total.Renamed, Displacement: time.Duration(all.Late) * time.Microsecond,
@@ -124,6 +145,14 @@ func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Findings
 	return total, nil
 }
 
+// addFailures reports what was found to be wrong.
+func (v *verifying) addFailures(found *Findings) {
+	for _, f := range found.Failures {
+		v.report.Add(f)
+	}
+	v.report.Failed += found.failed - int64(len(found.Failures))
+}
+
 // linked sees to it that the references which were NULL at first are set.
 func (v *verifying) linked(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, total *Findings) error {
 	if !slices.ContainsFunc(v.Stages, func(st plan.Stage) bool { return st.Table == t.Table && len(st.Deferred) > 0 }) {
@@ -137,10 +166,14 @@ func (v *verifying) linked(ctx context.Context, l ledger.Ledger, t *ledger.Sourc
 }
 
 // chunks compares the chunks of a table, several at a time, and returns the last.
-func (v *verifying) chunks(ctx context.Context, t *ledger.SourceTable, total *Findings, progress *Progress) (ledger.Chunk, error) {
+func (v *verifying) chunks(ctx context.Context, w Work, total *Findings, progress *Progress) (ledger.Chunk, error) {
+	t := w.Table
+	w.Job, w.Run, w.Sound = v.Job, v.run, v.sound
 	feed := &verifyFeed{verifying: v, table: t, total: total, edges: map[int64][2]int64{}, progress: progress}
 	err := parallel(ctx, v.others, func(ctx context.Context, c *chunk.Conns) error {
-		x, err := v.NewExecutor(ctx, Work{Job: v.Job, Run: v.run, Table: t, Conns: c, Sound: v.sound})
+		w := w
+		w.Conns = c
+		x, err := v.NewExecutor(ctx, w)
 		if err != nil {
 			return err
 		}
@@ -263,13 +296,13 @@ func (v *verifying) source(ctx context.Context, t *ledger.SourceTable, last ledg
 		return err
 	}
 	if len(rows) > 0 {
-		total.Fail(t.Failure(report.CheckSource, t.PrimaryKey(rows[0]), "the row is new since the run began"))
+		total.Fail(t.Failure(report.CheckSource, t.RowKey(rows[0]), "the row is new since the run began"))
 	}
 	source, err := v.others[0].Source(ctx, t.Source)
 	if err != nil {
 		return err
 	}
-	n, err := chunk.CountRows(ctx, v.Engine, source, t.Table.Name)
+	n, err := chunk.CountRows(ctx, source.Engine, source, t.Table.Name)
 	if err == nil && n != total.Read {
 		total.Fail(t.Failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.Read))
 	}

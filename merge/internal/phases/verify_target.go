@@ -4,9 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"maps"
 	"math/big"
-	"slices"
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
@@ -27,6 +25,7 @@ type verifying struct {
 	report *report.Report
 	later  map[string]int64      // rows that later runs have copied, by table
 	sound  map[*plan.Column]bool // see [Work]
+	sets   []*Multiset           // of the tables without a primary key
 	first  *chunk.Conns          // for what one goroutine asks of the target
 	others []*chunk.Conns        // for rows: those of one goroutine each, or first alone
 }
@@ -55,7 +54,7 @@ func (v *verifying) mapOf(ctx context.Context, t *ledger.SourceTable, total *Fin
 		return nil
 	}
 	key := v.Engine.Quote(t.Table.Key().Name)
-	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + v.Engine.Quote(t.Table.Name) + ` AS t ON t.` + key + ` = map.new_id
+	text := `SELECT map.old_id, map.new_id FROM snow_merge_map AS map LEFT JOIN ` + target.Engine.Table(t.Table.Name) + ` AS t ON t.` + key + ` = map.new_id
 		WHERE map.source_table = ? AND map.kind = 1 AND t.` + key + ` IS NULL ORDER BY map.old_id LIMIT ?`
 	return ledger.Of(target).Query(ctx, text, []any{t.ID, report.MaxFailures}, func(rows *sql.Rows) error {
 		var was, is int64
@@ -90,7 +89,7 @@ func (v *verifying) tables(ctx context.Context, target *chunk.Session, found []*
 				}
 			}
 		}
-		if row.Rows, err = chunk.CountRows(ctx, v.Engine, target, t.Name); err != nil {
+		if row.Rows, err = chunk.CountRows(ctx, target.Engine, target, t.Name); err != nil {
 			return err
 		}
 		v.report.Targets = append(v.report.Targets, row)
@@ -121,9 +120,9 @@ func (v *verifying) tables(ctx context.Context, target *chunk.Session, found []*
 // soundReferences returns the columns that refer to rows that exist, in all rows
 // of the target. The others are looked at row by row: they may hold more than one id,
 // or orphans that were there before the run.
-func (v *verifying) soundReferences(ctx context.Context, target chunk.Queryer) (map[*plan.Column]bool, error) {
+func (v *verifying) soundReferences(ctx context.Context, target *chunk.Session) (map[*plan.Column]bool, error) {
 	sound := map[*plan.Column]bool{}
-	e := v.Engine
+	e := target.Engine
 	for _, t := range v.Plan.Tables {
 		for _, c := range t.Columns {
 			if t.Skip || c.Role != plan.RoleReference || sqltype.Of(e.Kind, c.Type).Kind != sqltype.Integer || e.Kind == sqlsnow.SQLite {
@@ -131,7 +130,7 @@ func (v *verifying) soundReferences(ctx context.Context, target chunk.Queryer) (
 			}
 			parent := v.Plan.Table(c.Refers[0].Table)
 			key, column := e.Quote(parent.Key().Name), e.Quote(c.Name)
-			text := "SELECT COUNT(*) FROM (SELECT 1 FROM " + e.Quote(t.Name) + " AS t LEFT JOIN " + e.Quote(parent.Name) + " AS p ON p." + key + " = t." + column +
+			text := "SELECT COUNT(*) FROM (SELECT 1 FROM " + e.Table(t.Name) + " AS t LEFT JOIN " + e.Table(parent.Name) + " AS p ON p." + key + " = t." + column +
 				" WHERE t." + column + " IS NOT NULL AND p." + key + " IS NULL"
 			var args []any
 			if none := rekey.NoneIDs(c); len(none) > 0 {
@@ -149,8 +148,7 @@ func (v *verifying) soundReferences(ctx context.Context, target chunk.Queryer) (
 	return sound, nil
 }
 
-// references reports what was looked up on the way, and warns of paths that
-// led to nothing.
+// references reports what was looked up on the way.
 func (v *verifying) references(found []*Findings) {
 	all := NewFindings()
 	for _, p := range found {
@@ -168,58 +166,25 @@ func (v *verifying) references(found []*Findings) {
 				row := *all.Reference(RefKey{c, i})
 				row.Table, row.Column, row.Path, row.Value, row.Refers = t.Name, c.Name, ref.Path, ref.Value, ref.Table
 				v.report.References = append(v.report.References, row)
-				if reached, looked := all.Paths[RefKey{c, i}]; looked && !reached {
-					v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(
-						"column %q: no JSON that was copied has anything at path %q: if it is misspelt, old ids were copied as they are", t.Name+"."+c.Name, ref.Path))
-				}
 			}
 		}
 	}
-}
-
-// fewestSamples is how many values it takes to say anything.
-const fewestSamples = 20
-
-// leftovers warns of plain columns that nobody has decided on, and whose values
-// look like old ids: they all are some, and not only small ones.
-func (v *verifying) leftovers(ctx context.Context, target *chunk.Session, found []*Findings) error {
-	for i, s := range v.run.Tables {
-		for c, samples := range found[i].samples {
-			if len(samples) < fewestSamples {
-				continue
-			}
-			values := slices.Sorted(maps.Keys(samples))
-			for _, parent := range v.run.Tables {
-				if parent.Source != s.Source || !parent.Rekeys {
-					continue
-				}
-				n, most, err := ledger.MapOf(target).Has(ctx, parent, values)
-				if err != nil {
-					return err
-				}
-				if n == len(values) && values[n-1] >= most/2 {
-					v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(
-						"column %q is plain, but all of %d values of source %q are old ids of table %q: if they are references, the plan is wrong; if not, set decided",
-						s.Table.Name+"."+c.Name, n, s.Source, parent.Table.Name))
-				}
-			}
-		}
-	}
-	slices.Sort(v.report.Warnings)
-	return nil
+	v.report.Open = append(v.report.Open, v.emptyPaths(all)...)
 }
 
 // assert compares the caller's numbers.
-func (v *verifying) assert(ctx context.Context, target chunk.Queryer) error {
+func (v *verifying) assert(ctx context.Context, target *chunk.Session) error {
 	if len(v.later) > 0 && len(v.Assertions) > 0 {
-		v.report.Warnings = append(v.report.Warnings, "assertions are not checked: later runs have copied rows")
+		v.report.Open = append(v.report.Open, report.Open{Kind: report.OpenUnchecked, Reason: "assertions are not checked: later runs have copied rows"})
 		return nil
 	}
 	for _, a := range v.Assertions {
 		row := report.Assertion{Name: a.Name, Sources: map[string]string{}}
 		want, known := new(big.Rat).SetString(v.run.Facts.Assertions[a.Name])
 		if !known {
-			v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("assertion %q is not checked: the target was not asked before the run", a.Name))
+			v.report.Open = append(v.report.Open, report.Open{
+				Kind: report.OpenUnchecked, Reason: fmt.Sprintf("assertion %q is not checked: the target was not asked before the run", a.Name),
+			})
 			continue
 		}
 		row.Before = printNumber(want)

@@ -44,9 +44,19 @@ type round struct {
 	verdicts []Verdict
 }
 
+// rowKey returns the columns that tell the rows of the contest apart: in a table without a primary key, those of the
+// unique key, in which no two rows of one database are equal.
+func (c *contest) rowKey() []string {
+	if names := c.table.RowKey(); len(names) > 0 {
+		return names
+	}
+	return c.unique.Columns
+}
+
 func (r *round) key(i int) []any {
-	key := make([]any, len(r.table.PrimaryKey))
-	for n, name := range r.table.PrimaryKey {
+	names := r.rowKey()
+	key := make([]any, len(names))
+	for n, name := range names {
 		key[n] = r.value(i, r.table.Column(name))
 	}
 	return key
@@ -148,7 +158,7 @@ func (r *round) parent(i int, column *plan.Column, v any) (parent *plan.Table, h
 			}
 		}
 		return nil, true
-	case plan.RoleList, plan.RoleJSON:
+	case plan.RoleList, plan.RoleJSON, plan.RolePacked:
 		return nil, sqlvalue.Text(v) != ""
 	}
 	return nil, false
@@ -169,7 +179,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 		return nil, err
 	}
 	s := &search{round: r, q: q, place: place, hasher: chunk.NewHasher(r.contest.columns, r.blobs()), hits: map[int]hit{}}
-	s.columns = slices.Concat(r.contest.columns, chunk.ColumnsOf(r.table, r.table.PrimaryKey))
+	s.columns = slices.Concat(r.contest.columns, chunk.ColumnsOf(r.table, r.rowKey()))
 	for _, other := range r.others {
 		if has(place, other) {
 			s.columns = append(s.columns, other)
@@ -195,30 +205,6 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 		}
 	}
 	return s.hits, r.alive(ctx, place, s.hits)
-}
-
-// alive takes out of hits the rows of a source that are not copied because of
-// what they refer to.
-func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error {
-	if place == inTarget || place == r.source || len(hits) == 0 || r.table.Key() == nil || !slices.ContainsFunc(r.table.Columns, (*plan.Column).DropsRows) {
-		return nil
-	}
-	var keys []int64
-	for _, h := range hits {
-		if id, ok := sqlvalue.ID(h.key[0]); ok {
-			keys = append(keys, id)
-		}
-	}
-	there, err := r.ids.identify(ctx, place, r.table, keys)
-	if err != nil {
-		return err
-	}
-	maps.DeleteFunc(hits, func(_ int, h hit) bool {
-		id, ok := sqlvalue.ID(h.key[0])
-		_, alive := there[id]
-		return ok && !alive
-	})
-	return nil
 }
 
 func placeName(place string) string {
@@ -281,7 +267,7 @@ func (r *round) translate(tuple []any, members map[identity][]int64) [][]any {
 // A search looks for tuples in a database.
 type search struct {
 	*round
-	q       chunk.Queryer
+	q       *chunk.Session
 	hasher  *chunk.Hasher
 	place   string
 	columns []*plan.Column // those of the key, the primary key, then the others that the place has
@@ -299,7 +285,7 @@ func (s *search) run(ctx context.Context, part []int) error {
 	for i, n := range part {
 		tuples[i] = s.tuples[n]
 	}
-	rows, err := chunk.ReadKeys(ctx, s.e, s.q, s.table.Name, s.columns, s.contest.columns, tuples)
+	rows, err := chunk.ReadKeys(ctx, s.q.Engine, s.q, s.table.Name, s.columns, s.contest.columns, tuples)
 	if err != nil {
 		return err
 	}
@@ -360,8 +346,8 @@ func (s *search) run(ctx context.Context, part []int) error {
 
 func (s *search) values(row []any) []any { return row[:len(s.contest.columns)] }
 
-func (s *search) rowKey(row []any) string {
-	return sqlvalue.FormatKey(row[len(s.contest.columns):][:len(s.table.PrimaryKey)])
+func (s *search) formatKey(row []any) string {
+	return sqlvalue.FormatKey(row[len(s.contest.columns):][:len(s.rowKey())])
 }
 
 func fold(tuple []any) string {
@@ -374,11 +360,11 @@ func fold(tuple []any) string {
 }
 
 func (s *search) hit(n int, row []any) {
-	if s.place == s.source && s.rowKey(row) == sqlvalue.FormatKey(s.key(s.owners[n])) {
+	if s.rows != nil && s.place == s.source && s.formatKey(row) == sqlvalue.FormatKey(s.key(s.owners[n])) {
 		return // itself
 	}
 	row = row[len(s.contest.columns):]
-	h := hit{key: row[:len(s.table.PrimaryKey)], others: make([]any, len(s.others))}
+	h := hit{key: row[:len(s.rowKey())], others: make([]any, len(s.others))}
 	row = row[len(h.key):]
 	for i, other := range s.others {
 		if has(s.place, other) {

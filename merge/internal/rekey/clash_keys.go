@@ -50,7 +50,7 @@ const inTarget = ""
 // contests returns the unique keys that rows of a source may clash in.
 func (c *Conflicts) contests(t *plan.Table, source string) []*contest {
 	uniques := t.Unique
-	if !slices.ContainsFunc(uniques, func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }) {
+	if len(t.PrimaryKey) > 0 && !slices.ContainsFunc(uniques, func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }) {
 		uniques = append([]*plan.Unique{{Columns: t.PrimaryKey, Rule: plan.RuleFail}}, uniques...)
 	}
 	var all []*contest
@@ -95,7 +95,7 @@ func has(place string, c *plan.Column) bool { return place == inTarget || c.In(p
 // Needs returns the columns whose values decide must be given.
 func (c *Conflicts) Needs(t *plan.Table, source string) []*plan.Column {
 	need := map[*plan.Column]bool{}
-	for _, column := range chunk.ColumnsOf(t, t.PrimaryKey) {
+	for _, column := range chunk.ColumnsOf(t, t.RowKey()) {
 		need[column] = true
 	}
 	for _, k := range c.contests(t, source) {
@@ -116,11 +116,11 @@ func (c *Conflicts) blobs() bool { return c.e.Kind == sqlsnow.SQLite }
 func (c *Conflicts) isEmpty(ctx context.Context, t *plan.Table) (empty bool, err error) {
 	empty, known := c.Empty[t.Name]
 	if !known {
-		rows, err := chunk.ReadRange(ctx, c.e, c.conns.Target, t, chunk.ColumnsOf(t, t.PrimaryKey), nil, nil, 1)
-		if err != nil {
+		var rows int
+		if err := c.conns.Target.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM "+c.conns.Target.Engine.Table(t.Name)+" LIMIT 1) AS found").Scan(&rows); err != nil {
 			return false, c.e.Failed("look for clashes", err)
 		}
-		empty = len(rows) == 0
+		empty = rows == 0
 		c.Empty[t.Name] = empty
 	}
 	return empty, nil

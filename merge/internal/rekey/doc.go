@@ -3,8 +3,11 @@
 //
 //	clash_decide.go    decides on rows that clash in a unique key; clash_rename.go: gives them names that are free
 //	clash_find.go      finds the rows that others clash with; clash_keys.go: the unique keys in which rows may clash
+//	clash_alive.go     leaves out those that are not copied
+//	clash_exists.go    finds the rows that foreign keys lead to
 //	identities.go      which rows of sources are one row in the target
 //	rewriter.go        what rows become in the target, by the ledger
 //	references.go      what references must be now, and which are to no row; id_column.go: finds the ids in a column's values
+//	packed_column.go   the same for ids that are packed in values, by codecs.go: the codec of a column
 //	formula.go         the new id of a row, computed here or written for a MySQL server; dates.go: the date that is in it
 package rekey

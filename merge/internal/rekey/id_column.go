@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/jsonpath"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/packed"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -34,14 +35,22 @@ type IDColumn struct {
 	routes  []jsonpath.Route
 	exact   bool // whether rows that keep their id must be seen to exist
 	none    map[string]bool
-	Reached []bool // for each of the references of RoleJSON, whether its path led to a value; nil until there was JSON
+	codec   packed.Codec // of RolePacked
+	format  packed.Format
+	Reached []bool // for each of the references of RoleJSON and RolePacked, whether its path led to a value; nil until there was a value
 }
 
 // NewIDColumn returns a column, given the tables of the source by name.
-func NewIDColumn(tables map[string]*ledger.SourceTable, t *ledger.SourceTable, at int) (*IDColumn, error) {
+func NewIDColumn(codecs Codecs, tables map[string]*ledger.SourceTable, t *ledger.SourceTable, at int) (*IDColumn, error) {
 	c := t.Columns[at]
 	f := &IDColumn{table: t, Column: c, At: at, by: t.Position(c.By), exact: c.Orphans != plan.OrphansFail, none: map[string]bool{}}
-	if c.Role == plan.RolePolymorphic && f.by < 0 {
+	if c.Role == plan.RolePacked {
+		var err error
+		if f.codec, f.format, err = codecs.Of(t.Table, c); err != nil {
+			return nil, err
+		}
+	}
+	if (c.Role == plan.RolePolymorphic || f.format.Half()) && f.by < 0 {
 		return nil, &plan.Error{Table: t.Table.Name, Column: c.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", c.By, t.Source)}
 	}
 	for i, r := range c.Refers {
@@ -63,7 +72,7 @@ func NewIDColumn(tables map[string]*ledger.SourceTable, t *ledger.SourceTable, a
 
 // idle reports whether all ids stay as they are without a look at them.
 func (f *IDColumn) idle() bool {
-	if f.exact {
+	if f.exact || f.codec != nil { // what is not of the format is an error in any case
 		return false
 	}
 	for i, r := range f.Column.Refers {
@@ -98,7 +107,7 @@ func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int
 	case f.Column.Orphans == plan.OrphansDrop:
 		r.New, r.Fate = nil, ledger.Dropped
 	default:
-		return &report.OrphanError{Source: f.table.Source, Table: f.table.Table.Name, Column: f.Column.Name, Row: sqlvalue.FormatKey(r.Key), Value: orphan}
+		return &report.OrphanError{Source: f.table.Source, Table: f.table.Table.Name, Column: f.Column.Name, Row: f.table.Describe(r.Old), Value: orphan}
 	}
 	return nil
 }
@@ -122,7 +131,7 @@ func (f *IDColumn) Edit(r *Row, by func(ref int, text string) (string, bool)) (v
 		err = ColumnError(f.Column.Name, bad)
 	}
 	if err != nil {
-		return nil, false, f.table.RowError(r.Key, err)
+		return nil, false, &report.RowError{Source: f.table.Source, Table: f.table.Table.Name, Row: f.table.Describe(r.Old), Err: err}
 	}
 	return value, lost, nil
 }
@@ -131,10 +140,12 @@ func (f *IDColumn) Edit(r *Row, by func(ref int, text string) (string, bool)) (v
 func (f *IDColumn) change(r *Row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
 	v := r.Old[f.At]
 	text := sqlvalue.Text(v)
-	if v == nil || f.none[text] {
+	if v == nil && !f.format.Half() || f.none[text] && !f.format.Number() {
 		return v, false, nil
 	}
 	switch f.Column.Role {
+	case plan.RolePacked:
+		return f.packed(r, by)
 	case plan.RoleReference:
 		value, lost = one(v, text, 0, by)
 		return value, lost, nil

@@ -2,12 +2,14 @@ package rekey
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
 )
 
 func TestIDColumn(t *testing.T) {
@@ -34,7 +36,7 @@ func TestIDColumn(t *testing.T) {
 		if c.Role == plan.RoleJSON {
 			c.Refers[0].Path = owner
 		}
-		f, err := NewIDColumn(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
+		f, err := NewIDColumn(Codecs{}, nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +103,7 @@ func TestIDColumnNoID(t *testing.T) {
 			if test.none != "" {
 				c.None = []string{test.none}
 			}
-			f, err := NewIDColumn(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
+			f, err := NewIDColumn(Codecs{}, nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,6 +117,72 @@ func TestIDColumnNoID(t *testing.T) {
 				t.Errorf("%s of %s %v, orphans %q: got %v, %v, %v; want %s, %v", test.in, c.Role, c.None, orphans, got, lost, err, test.want, test.lost)
 			}
 		}
+	}
+}
+
+// What is packed in values, and in two columns.
+func TestIDColumnPacked(t *testing.T) {
+	const longest = "9223372036854775807"
+	of := func(format string, places ...string) plan.Column {
+		c := plan.Column{Name: "c", Type: "bigint", Role: plan.RolePacked, Format: format, None: []string{"0", "-"}}
+		for _, place := range places {
+			c.Refers = append(c.Refers, &plan.Reference{Table: "players", Path: place})
+		}
+		return c
+	}
+	high, low, small := of("high 32", "id"), of("low 32", "id"), of("low 32", "id")
+	high.By, low.By, small.By, small.Type = "other", "other", "other", "int"
+	kinds := of("bits 32", "0", "1")
+	kinds.Refers[1].Table = ""
+	fields := of("fields", "2")
+	for _, test := range []struct {
+		column    plan.Column
+		in, other any
+		want      any    // with 3 as the longest id
+		reason    string // instead
+		lost      bool
+	}{
+		{high, int64(0), int64(3), int64(1<<31 - 1), "", false},
+		{low, int64(3), int64(0), int64(1<<32 - 1), "", false},
+		{small, int64(3), int64(0), int64(-1), "", false},
+		{low, "3", "0", "4294967295", "", false},
+		{low, int64(0), int64(0), int64(0), "", false},
+		{low, int64(4), int64(0), int64(4), "", true},
+		{low, nil, nil, nil, "", false},
+		{low, nil, int64(0), nil, "one half of the id is NULL", false},
+		{low, int64(3), nil, nil, "one half of the id is NULL", false},
+		{kinds, int64(3), nil, nil, "the id " + longest + ` does not fit at place "0", which takes ids up to 4294967295`, false},
+		{kinds, int64(1<<32 | 3), nil, int64(1<<32 | 3), "", false},
+		{kinds, int64(1<<33 | 3), nil, nil, "upper bits 2", false},
+		{kinds, nil, nil, nil, "", false},
+		{fields, "3,3", nil, "3," + longest, "", false},
+		{fields, []byte("3,3"), nil, []byte("3," + longest), "", false},
+		{fields, "x,-", nil, "x,-", "", false},
+		{fields, "-", nil, "-", "", false},
+		{fields, "3", nil, nil, "no field 2", false},
+		{fields, "3,x", nil, nil, `at place "2", "x" is no id`, false},
+		{fields, "3,03", nil, nil, "is no id", false},
+		{fields, "", nil, nil, "no field 2", false},
+	} {
+		other := plan.Column{Name: "other", Type: "bigint"}
+		s := &ledger.SourceTable{Table: &plan.Table{Name: "t", Columns: []*plan.Column{&test.column, &other}}, Columns: []*plan.Column{&test.column, &other}}
+		f, err := NewIDColumn(Codecs{Dialect: sqlsnow.MySQL}, nil, s, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, lost, err := f.Edit(&Row{Old: []any{test.in, test.other}}, func(_ int, text string) (string, bool) { return longest, text == "3" })
+		var bad *report.RowError
+		if test.reason != "" && (!errors.As(err, &bad) || !strings.Contains(err.Error(), test.reason)) || test.reason == "" && (err != nil || !reflect.DeepEqual(got, test.want) || lost != test.lost) {
+			t.Errorf("%s of %v and %v: got %v, %v, %v; want %v, %v and %q", test.column.Format, test.in, test.other, got, lost, err, test.want, test.lost, test.reason)
+		}
+		if wide := strings.Contains(test.reason, "does not fit"); wide != errors.As(err, new(*report.WidthError)) {
+			t.Errorf("%s of %v: got %v, a WidthError %t", test.column.Format, test.in, err, !wide)
+		}
+	}
+	mail := of("codec mail", "to")
+	var p *plan.Error
+	if _, err := NewIDColumn(Codecs{}, nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&mail}}, 0); !errors.As(err, &p) || !strings.Contains(p.Reason, `no codec "mail"`) {
+		t.Errorf("got %v, want that there is no codec", err)
 	}
 }
 
@@ -139,7 +207,7 @@ func TestIDColumnPolymorphic(t *testing.T) {
 		{empty, "", int64(3), int64(103), ""},
 	} {
 		s := &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&test.column, {Name: "kind"}}}
-		f, err := NewIDColumn(nil, s, 0)
+		f, err := NewIDColumn(Codecs{}, nil, s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +218,7 @@ func TestIDColumnPolymorphic(t *testing.T) {
 		}
 	}
 	var p *plan.Error
-	if _, err := NewIDColumn(nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0); !errors.As(err, &p) {
+	if _, err := NewIDColumn(Codecs{}, nil, &ledger.SourceTable{Table: &plan.Table{Name: "t"}, Columns: []*plan.Column{&c}}, 0); !errors.As(err, &p) {
 		t.Errorf("without the column of kinds: got %v, want a PlanError", err)
 	}
 }

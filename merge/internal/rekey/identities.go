@@ -15,7 +15,7 @@ type Ident struct {
 	Key    int64
 }
 
-// Identities tell which rows of sources are one row in the target. They are
+// Identities tell which rows of sources are one row in the target. But for dropped, they are
 // asked for tables with a Role key only.
 type Identities interface {
 	// identify returns what rows are in the target. Those that are not copied
@@ -24,6 +24,10 @@ type Identities interface {
 
 	// members returns the rows of a source that are the given ones in the target.
 	members(ctx context.Context, source string, t *plan.Table, ids []Ident) (map[Ident][]int64, error)
+
+	// dropped returns which rows of a source are not copied because of what they refer to. It is asked for tables without
+	// a Role key, by [sqlvalue.FormatRow] of their primary keys.
+	dropped(ctx context.Context, source string, t *plan.Table, rows []string) (map[string]bool, error)
 }
 
 // MappedIdentities are the identities of a run, by its ledger. Its idents are all
@@ -83,22 +87,39 @@ func (m *MappedIdentities) members(ctx context.Context, source string, t *plan.T
 	return found, err
 }
 
+func (m *MappedIdentities) dropped(ctx context.Context, source string, t *plan.Table, rows []string) (map[string]bool, error) {
+	found := map[string]bool{}
+	of := m.Run.Table(source, t.Name)
+	if of == nil {
+		return found, nil
+	}
+	changes, err := m.Ids.Changes(ctx, of, rows)
+	for _, c := range changes {
+		if c.Kind == ledger.ChangeDropped {
+			found[c.Row] = true
+		}
+	}
+	return found, err
+}
+
 // RememberedIdentities are the identities of a dry run: a row is itself, unless it would
 // be merged into another one.
 type RememberedIdentities struct {
 	winners map[sourceRow]Ident
 	losers  map[winner][]int64
-	dropped map[sourceRow]bool
+	gone    map[sourceRow]bool
+	goneRow map[unkeyedRow]bool
 }
 
-// A sourceRow is a row of a source, and a winner one that rows of a source would
-// be merged into.
+// A sourceRow is a row of a source, an unkeyedRow one of a table without a Role key, and a winner one that rows of a source
+// would be merged into.
 type (
 	sourceRow struct {
 		source, table string
 		key           int64
 	}
-	winner struct {
+	unkeyedRow struct{ source, table, row string }
+	winner     struct {
 		source, table string
 		id            Ident
 	}
@@ -106,12 +127,22 @@ type (
 
 // NewRememberedIdentities returns identities of rows that all are themselves.
 func NewRememberedIdentities() *RememberedIdentities {
-	return &RememberedIdentities{map[sourceRow]Ident{}, map[winner][]int64{}, map[sourceRow]bool{}}
+	return &RememberedIdentities{map[sourceRow]Ident{}, map[winner][]int64{}, map[sourceRow]bool{}, map[unkeyedRow]bool{}}
 }
 
 // Drop remembers that a row would not be copied.
 func (r *RememberedIdentities) Drop(source string, t *plan.Table, id int64) {
-	r.dropped[sourceRow{source, t.Name, id}] = true
+	r.gone[sourceRow{source, t.Name, id}] = true
+}
+
+// DropRow remembers it of a row of a table without a Role key, by [sqlvalue.FormatRow] of its primary key.
+func (r *RememberedIdentities) DropRow(source string, t *plan.Table, row string) {
+	r.goneRow[unkeyedRow{source, t.Name, row}] = true
+}
+
+// IsDropped reports whether a row would not be copied.
+func (r *RememberedIdentities) IsDropped(source string, t *plan.Table, id int64) bool {
+	return r.gone[sourceRow{source, t.Name, id}]
 }
 
 // Add remembers that a row would be merged into another one.
@@ -125,7 +156,7 @@ func (r *RememberedIdentities) identify(_ context.Context, source string, t *pla
 	found := map[int64]Ident{}
 	for _, key := range keys {
 		row := sourceRow{source, t.Name, key}
-		if r.dropped[row] {
+		if r.gone[row] {
 			continue
 		}
 		found[key] = Ident{source, key}
@@ -141,9 +172,17 @@ func (r *RememberedIdentities) members(_ context.Context, source string, t *plan
 	for _, id := range ids {
 		found[id] = slices.Clone(r.losers[winner{source, t.Name, id}])
 		row := sourceRow{source, t.Name, id.Key}
-		if _, gone := r.winners[row]; id.source == source && !gone && !r.dropped[row] {
+		if _, gone := r.winners[row]; id.source == source && !gone && !r.gone[row] {
 			found[id] = append(found[id], id.Key)
 		}
+	}
+	return found, nil
+}
+
+func (r *RememberedIdentities) dropped(_ context.Context, source string, t *plan.Table, rows []string) (map[string]bool, error) {
+	found := map[string]bool{}
+	for _, row := range rows {
+		found[row] = r.goneRow[unkeyedRow{source, t.Name, row}]
 	}
 	return found, nil
 }

@@ -27,7 +27,7 @@ func (c *Checker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[int
 	name := c.Engine.Quote(key.Name)
 	for part := range slices.Chunk(slices.Compact(slices.Sorted(slices.Values(ids))), ledger.MaxIDs) {
 		condition, args := chunk.AnyOf(c.Engine, name, part)
-		rows, err := chunk.ReadAll(ctx, c.Engine, c.Q, "SELECT "+name+" FROM "+c.Engine.Quote(t.Name)+" WHERE "+condition, []*plan.Column{key}, args)
+		rows, err := chunk.ReadAll(ctx, c.Engine, c.Q, "SELECT "+name+" FROM "+c.Engine.Table(t.Name)+" WHERE "+condition, []*plan.Column{key}, args)
 		if err != nil {
 			return nil, c.Engine.Failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
 		}
@@ -38,6 +38,21 @@ func (c *Checker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[int
 		}
 	}
 	return found, nil
+}
+
+// Count returns how many of ids are the ids of rows of a table, and the highest id that a row has.
+func (c *Checker) Count(ctx context.Context, t *plan.Table, ids []int64) (n int, highest int64, err error) {
+	found, err := c.rows(ctx, t, ids)
+	if err != nil {
+		return 0, 0, err
+	}
+	var most any
+	name := c.Engine.Quote(t.Key().Name)
+	if err := c.Q.QueryRowContext(ctx, "SELECT MAX("+name+") FROM "+c.Engine.Table(t.Name)).Scan(&most); err != nil {
+		return 0, 0, c.Engine.Failed(fmt.Sprintf("look for the highest id of table %q", t.Name), err)
+	}
+	highest, _ = sqlvalue.ParseID(sqlvalue.Text(most))
+	return len(found), highest, nil
 }
 
 // Resolve returns the successors of rows of a source table. A nil table has no
@@ -84,7 +99,7 @@ type Held struct {
 func (c *Checker) References(ctx context.Context, column *IDColumn, rows [][]any, parents []*plan.Table) (all []Held, bad []*report.RowError, err error) {
 	wanted := map[*plan.Table][]int64{}
 	for i, values := range rows {
-		_, _, err := column.Edit(&Row{Key: column.table.PrimaryKey(values), Old: values}, func(ref int, text string) (string, bool) {
+		_, _, err := column.Edit(&Row{Key: column.table.RowKey(values), Old: values}, func(ref int, text string) (string, bool) {
 			h := Held{Row: i, Ref: ref, Text: text, Missing: true}
 			if h.ID, h.Valid = sqlvalue.ParseID(text); h.Valid && parents[ref] != nil {
 				wanted[parents[ref]] = append(wanted[parents[ref]], h.ID)

@@ -17,17 +17,23 @@ import (
 type Rewriter struct {
 	IDs    ledger.IDMap
 	Tables map[string]*ledger.SourceTable // of the source, by name
+	codecs Codecs
 	source *Checker
 }
 
 // NewRewriter returns one for the tables of a source, by sessions of the target
 // and of the source.
-func NewRewriter(tables map[string]*ledger.SourceTable, target, source *chunk.Session) *Rewriter {
-	return &Rewriter{ledger.MapOf(target), tables, &Checker{source.Engine, source}}
+func NewRewriter(codecs Codecs, tables map[string]*ledger.SourceTable, target, source *chunk.Session) *Rewriter {
+	return &Rewriter{ledger.MapOf(target), tables, codecs, &Checker{source.Engine, source}}
 }
 
 // ErrKey says that the id of a row is none.
 var ErrKey = errors.New("its key is no integer of 64 bits")
+
+// Column returns a column of one of the tables.
+func (w *Rewriter) Column(t *ledger.SourceTable, at int) (*IDColumn, error) {
+	return NewIDColumn(w.codecs, w.Tables, t, at)
+}
 
 // Rewrite returns what rows become, which have a value for each column of the
 // source table. A reference to a row that does not exist is an [*report.OrphanError], if
@@ -35,7 +41,7 @@ var ErrKey = errors.New("its key is no integer of 64 bits")
 func (w *Rewriter) Rewrite(ctx context.Context, t *ledger.SourceTable, rows [][]any) ([]Row, error) {
 	out := make([]Row, len(rows))
 	for i, values := range rows {
-		out[i] = Row{Key: t.PrimaryKey(values), Old: values, Fate: ledger.Kept}
+		out[i] = Row{Key: t.RowKey(values), Old: values, Fate: ledger.Kept}
 	}
 	if err := w.fates(ctx, t, out); err != nil {
 		return nil, err
@@ -121,7 +127,7 @@ func (w *Rewriter) References(ctx context.Context, t *ledger.SourceTable, rows [
 		if !c.HoldsReferences() || !want(c) {
 			continue
 		}
-		column, err := NewIDColumn(w.Tables, t, at)
+		column, err := w.Column(t, at)
 		if err != nil {
 			return err
 		}

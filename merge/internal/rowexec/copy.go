@@ -69,11 +69,11 @@ func (c *copier) makeIDs(ctx context.Context, chunks []ledger.Chunk) error {
 			created, dated := dates.Of(row)
 			old, ok := row[part.Key].(int64)
 			if !ok {
-				return t.RowError(part.PrimaryKey(row), rekey.ErrKey)
+				return t.RowError(part.RowKey(row), rekey.ErrKey)
 			}
 			id, err := ids.Make(old, created, dated)
 			if err != nil {
-				return t.RowError(part.PrimaryKey(row), err)
+				return t.RowError(part.RowKey(row), err)
 			}
 			entries[i] = ledger.MapRow(t, old, ledger.Successor{ID: int64(id), Fate: ledger.Rekeyed})
 		}
@@ -130,7 +130,7 @@ func (c *copier) read(ctx context.Context, t *ledger.SourceTable, chunks []ledge
 	at := -1
 	for _, each := range chunks {
 		at += int(each.Read)
-		if got := sqlvalue.FormatKey(t.PrimaryKey(values[at])); got != sqlvalue.FormatKey(each.Hi) {
+		if got := sqlvalue.FormatKey(t.RowKey(values[at])); got != sqlvalue.FormatKey(each.Hi) {
 			return nil, c.changed(each.Hi, "row "+got+" is in its place")
 		}
 	}
@@ -148,7 +148,7 @@ func (c *copier) account(chunks []ledger.Chunk, rows []rekey.Row) ([]ledger.Chun
 	for i, minted := range chunks {
 		d := minted.In(ledger.PhaseCopy)
 		for _, row := range rows[:minted.Read] {
-			d.Hash.Add(c.hasher.Row(row.Old))
+			d.Hash.Add(c.hasher.Row(row.Old[:len(c.Table.Columns)]))
 			switch row.Fate {
 			case ledger.Missing:
 				return nil, c.changed(row.Key, "the row is new")
@@ -186,7 +186,7 @@ func (c *copier) write(ctx context.Context, rows []rekey.Row, done []ledger.Chun
 		for _, at := range deferred {
 			r.New[at] = nil
 		}
-		values, keys = append(values, r.New), append(keys, r.Key)
+		values, keys = append(values, r.New[:len(c.Table.Columns)]), append(keys, r.Key)
 	}
 	var refused error
 	err := c.Lease.Transaction(ctx, c.Conns.Target, func() error {

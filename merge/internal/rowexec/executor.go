@@ -23,13 +23,13 @@ func New(ctx context.Context, w phases.Work) (*Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	rewriter := rekey.NewRewriter(w.Run.Of(w.Table.Source), w.Conns.Target, source)
+	rewriter := rekey.NewRewriter(w.Codecs, w.Run.Of(w.Table.Source), w.Conns.Target, source)
 	hasher := chunk.NewHasher(w.Table.Columns, w.Blobs())
 	c := &copier{Work: w, rewriter: rewriter, hasher: hasher, insert: chunk.NewInserter(w.Conns.Target, w.Table.Table.Name, w.Table.Columns)}
 	all := w.Table.WithComputed()
 	return &Executor{
 		&minter{Work: w, rewriter: rewriter, writer: ledger.NewMapWriter(w.Conns.Target)}, c,
-		&verifier{Work: w, rewriter: rewriter, hasher: chunk.NewHasher(all.Columns, w.Blobs()), all: all, target: &rekey.Checker{Engine: w.Engine, Q: w.Conns.Target}}, newLinker(c),
+		&verifier{Work: w, rewriter: rewriter, hasher: chunk.NewHasher(all.Columns, w.Blobs()), all: all, target: &rekey.Checker{Engine: w.Conns.Target.Engine, Q: w.Conns.Target}}, newLinker(c),
 	}, nil
 }
 

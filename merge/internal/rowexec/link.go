@@ -91,7 +91,7 @@ func (l *linker) updateEach(ctx context.Context, rows []rekey.Row, done []ledger
 	for n, at := range l.part.Primary {
 		match = append(match, e.Quote(l.part.Columns[at].Name)+" = "+e.Placeholder(len(l.set)+n+1))
 	}
-	update, err := target.PrepareContext(ctx, "UPDATE "+e.Quote(l.part.Table.Name)+" AS t SET "+strings.Join(append(assign, l.touched...), ", ")+" WHERE "+strings.Join(match, " AND "))
+	update, err := target.PrepareContext(ctx, "UPDATE "+target.Engine.Table(l.part.Table.Name)+" AS t SET "+strings.Join(append(assign, l.touched...), ", ")+" WHERE "+strings.Join(match, " AND "))
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (l *linker) updateMany(ctx context.Context, rows []rekey.Row) error {
 	set := " SET " + strings.Join(append(assign, l.touched...), ", ")
 	from := "(" + strings.Join(values, " UNION ALL ") + ") AS v"
 	on := "t." + l.Engine.Quote(l.part.Columns[columns[0]].Name) + " = v.c0"
-	text := "UPDATE " + l.Engine.Quote(l.part.Table.Name) + " AS t"
+	text := "UPDATE " + l.Conns.Target.Engine.Table(l.part.Table.Name) + " AS t"
 	if postgres {
 		text += set + " FROM " + from + " WHERE " + on
 	} else {

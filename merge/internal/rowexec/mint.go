@@ -39,13 +39,13 @@ func (m *minter) Mint(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
-	pace := m.Pace()
+	pace := m.PaceOf(m.Table)
 	for {
 		if err := m.Pause(ctx); err != nil {
 			return err
 		}
 		start, limit := time.Now(), pace.Size()
-		if limit > chunk.Rows {
+		if limit > chunk.Rows && m.Table.Content == nil {
 			limit -= limit % chunk.Rows
 		}
 		rows, err := m.part.Read(ctx, m.Conns, m.after, nil, limit)
@@ -60,7 +60,11 @@ func (m *minter) Mint(ctx context.Context) error {
 			return m.Engine.Failed("mint", err)
 		}
 		took := time.Since(start)
-		pace.Observe(len(rows), 0, took)
+		bytes := 0
+		if m.Table.Content != nil {
+			bytes = chunk.SizeOf(rows...)
+		}
+		pace.Observe(len(rows), bytes, took)
 		m.Progress.Chunk(len(rows), took)
 		if len(rows) < limit {
 			return nil
@@ -71,9 +75,12 @@ func (m *minter) Mint(ctx context.Context) error {
 func (m *minter) begin(ctx context.Context) error {
 	t := m.Table
 	needs := m.Conflicts.Needs(t.Table, t.Source)
-	m.part = t.Only(func(c *plan.Column) bool {
-		return slices.Contains(needs, c) || c.DropsRows() || t.Rekeys && c.Name == t.Table.Created
-	})
+	m.part = t // without a primary key each read goes through the whole table: chunks are large, and their bytes are counted
+	if t.Content == nil {
+		m.part = t.Only(func(c *plan.Column) bool {
+			return slices.Contains(needs, c) || c.DropsRows() || t.Rekeys && c.Name == t.Table.Created
+		})
+	}
 	last, err := ledger.Of(m.Conns.Target).LastChunk(ctx, t)
 	if err != nil {
 		return err
@@ -92,7 +99,7 @@ func (m *minter) decide(ctx context.Context, rows [][]any) error {
 	m.entries, m.changes, m.chunks = m.entries[:0], m.changes[:0], m.chunks[:0]
 	all := make([]rekey.Row, len(rows))
 	for i, values := range rows {
-		all[i] = rekey.Row{Key: m.part.PrimaryKey(values), Old: values, New: slices.Clone(values), Fate: ledger.Kept}
+		all[i] = rekey.Row{Key: m.part.RowKey(values), Old: values, New: slices.Clone(values), Fate: ledger.Kept}
 	}
 	if err := m.rewriter.References(ctx, m.part, all, (*plan.Column).DropsRows); err != nil {
 		return err
@@ -107,8 +114,11 @@ func (m *minter) decide(ctx context.Context, rows [][]any) error {
 	if err != nil {
 		return err
 	}
-	n := 0
-	for part := range slices.Chunk(all, chunk.Rows) {
+	n, size := 0, chunk.Rows
+	if m.Table.Content != nil {
+		size = len(all)
+	}
+	for part := range slices.Chunk(all, size) {
 		m.seq++
 		c := ledger.Chunk{SourceTable: m.Table.ID, Phase: ledger.PhaseMint, Seq: m.seq, Lo: m.after, Counts: ledger.Counts{Read: int64(len(part))}}
 		m.ids.Late = 0

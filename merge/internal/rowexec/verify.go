@@ -3,6 +3,7 @@ package rowexec
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
@@ -73,6 +74,9 @@ func (v *verifier) compareChunk(ctx context.Context, t phases.Task, found *phase
 // compareRows looks for rows in the target.
 func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *phases.Findings) error {
 	t := v.Table
+	if t.Content != nil {
+		return v.compareCopies(ctx, rows, found)
+	}
 	var keys [][]any
 	wants, renamed := make([]chunk.Sum, len(rows)), make([]bool, len(rows))
 	at := map[string]int{} // which row has a primary key in the target
@@ -100,20 +104,20 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 			found.Rekeyed++
 			v.order(r, found)
 		}
-		key := t.PrimaryKey(r.New)
+		key := t.RowKey(r.New)
 		at[v.keyOf(key)] = i
 		for n, value := range key {
 			key[n] = chunk.FitValue(v.Engine, value, t.Columns[t.Primary[n]])
 		}
 		keys = append(keys, key)
 	}
-	there, err := chunk.ReadKeys(ctx, v.Engine, v.Conns.Target, t.Table.Name, v.all.Columns, chunk.ColumnsOf(t.Table, t.Table.PrimaryKey), keys)
+	there, err := chunk.ReadKeys(ctx, v.Conns.Target.Engine, v.Conns.Target, t.Table.Name, v.all.Columns, chunk.ColumnsOf(t.Table, t.Table.RowKey()), keys)
 	if err != nil {
 		return v.Engine.Failed(fmt.Sprintf("read table %q of the target", t.Table.Name), err)
 	}
 	seen := make([]bool, len(rows))
 	for _, got := range there {
-		i, ok := at[v.keyOf(t.PrimaryKey(got))]
+		i, ok := at[v.keyOf(t.RowKey(got))]
 		if !ok {
 			continue // its key is equal to one of ours for the database: ours is missing, then
 		}
@@ -130,12 +134,12 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 	for i, r := range rows {
 		if r.New != nil && !seen[i] {
 			f := t.Failure(report.CheckRows, r.Key, "the row is missing")
-			f.Target = sqlvalue.FormatKey(t.PrimaryKey(r.New))
+			f.Target = sqlvalue.FormatKey(t.RowKey(r.New))
 			found.Fail(f)
 		}
 	}
 	v.SampleRows(found, t, there)
-	return v.references(ctx, rows, there, at, found)
+	return v.references(ctx, rows, there, at, nil, found)
 }
 
 // keyOf returns a primary key as the key of a Go map.
@@ -180,20 +184,20 @@ func (v *verifier) differences(r rekey.Row, got []any, begin, end int, found *ph
 	for n, c := range v.all.Columns[begin:end] {
 		if n += begin; !v.hasher.Equal(n, r.New[n], got[n]) {
 			f := v.Table.Failure(report.CheckRows, r.Key, "want %s, got %s", sqlvalue.Sample(r.New[n]), sqlvalue.Sample(got[n]))
-			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.Table.PrimaryKey(got))
+			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.Table.RowKey(got))
 			found.Fail(f)
 		}
 	}
 }
 
-// references looks for the rows that the target's rows refer to.
-func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, found *phases.Findings) error {
+// references looks for the rows that the target's rows refer to, but for some columns.
+func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, but []*plan.Column, found *phases.Findings) error {
 	t := v.Table
 	for n, c := range t.Columns {
-		if !c.HoldsReferences() {
+		if !c.HoldsReferences() || slices.Contains(but, c) {
 			continue
 		}
-		f, err := rekey.NewIDColumn(v.rewriter.Tables, t, n)
+		f, err := v.rewriter.Column(t, n)
 		if err != nil {
 			return err
 		}
@@ -223,7 +227,7 @@ func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]a
 			if err != nil {
 				return err
 			}
-			key := t.PrimaryKey(there[h.Row])
+			key := v.all.RowKey(there[h.Row])
 			failure := t.Failure(report.CheckReference, nil, "%s", reason)
 			failure.Column, failure.Target = c.Name, sqlvalue.FormatKey(key)
 			if i, ok := at[v.keyOf(key)]; ok {
@@ -231,8 +235,8 @@ func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]a
 			}
 			found.Fail(failure)
 		}
-		for ref, reached := range f.Reached {
-			found.Paths[phases.RefKey{Column: c, Ref: ref}] = reached
+		if t.Content == nil {
+			found.Reach(t.Source, f)
 		}
 	}
 	return nil

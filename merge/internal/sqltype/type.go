@@ -20,7 +20,7 @@ const (
 	Text         // of at most Length characters, where there is a limit
 	JSON         // the database's own JSON; texts may hold JSON too
 	Time         // a date with or without a time of day
-	Bytes
+	Bytes        // of at most Length, where there is a limit
 )
 
 // A Type is what the name of a type says.
@@ -28,7 +28,7 @@ type Type struct {
 	Kind     Kind
 	Bits     int // of an integer
 	Unsigned bool
-	Length   int // of a text in characters, 0 for no limit; MySQL's texts count bytes
+	Length   int // of a text in characters, 0 for no limit; MySQL's texts count bytes, and so do its bytes
 }
 
 // Of returns the Type of a type as the database writes it, or as people do.
@@ -69,7 +69,15 @@ func Of(d sqldialect.Dialect, typ string) Type {
 		return Type{Kind: JSON}
 	case "date", "datetime", "timestamp", "timestamptz":
 		return Type{Kind: Time}
-	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bytea":
+	case "binary", "varbinary":
+		return Type{Kind: Bytes, Length: max(length, 1)}
+	case "tinyblob":
+		return Type{Kind: Bytes, Length: 1<<8 - 1}
+	case "blob":
+		return Type{Kind: Bytes, Length: 1<<16 - 1}
+	case "mediumblob":
+		return Type{Kind: Bytes, Length: 1<<24 - 1}
+	case "longblob", "bytea":
 		return Type{Kind: Bytes}
 	}
 	return Type{}
@@ -173,6 +181,27 @@ func integerType(d sqldialect.Dialect, bits int) string {
 		return "int"
 	}
 	return "smallint"
+}
+
+// WideList returns the type for a list of as many new ids as a text can have of one digit each, with separators of so
+// many characters.
+func WideList(d sqldialect.Dialect, typ string, separator int, hasDefault bool) string {
+	const mostInRow = 2000 // characters of a column of MySQL, whose rows have at most 64 kB outside of texts
+	s := Of(d, typ)
+	if s.Kind != Text || s.Length == 0 || d == sqldialect.MySQL && strings.HasSuffix(Word(typ), "text") && s.Length > 255 {
+		return typ
+	}
+	ids := (s.Length + separator) / (1 + separator)
+	length := max(s.Length, ids*IDDigits+(ids-1)*separator)
+	switch {
+	case d == sqldialect.Postgres:
+		return fmt.Sprintf("character varying(%d)", length)
+	case Word(typ) == "tinytext", length > mostInRow && !hasDefault && length <= 16000: // a TEXT has no default
+		return "text"
+	case length > mostInRow && !hasDefault:
+		return "mediumtext"
+	}
+	return fmt.Sprintf("varchar(%d)", max(s.Length, min(length, 2*mostInRow)))
 }
 
 // Wide returns the type for ids that takes the place of a narrower one.

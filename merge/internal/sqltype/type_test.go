@@ -26,7 +26,11 @@ func TestShapeOf(t *testing.T) {
 		{sqldialect.MySQL, "json", Type{Kind: JSON}},
 		{sqldialect.MySQL, "datetime(6)", Type{Kind: Time}},
 		{sqldialect.MySQL, "time", Type{}},
-		{sqldialect.MySQL, "varbinary(16)", Type{Kind: Bytes}},
+		{sqldialect.MySQL, "varbinary(16)", Type{Kind: Bytes, Length: 16}},
+		{sqldialect.MySQL, "binary", Type{Kind: Bytes, Length: 1}},
+		{sqldialect.MySQL, "tinyblob", Type{Kind: Bytes, Length: 255}},
+		{sqldialect.MySQL, "blob", Type{Kind: Bytes, Length: 65535}},
+		{sqldialect.MySQL, "longblob", Type{Kind: Bytes}},
 		{sqldialect.MySQL, "enum('int','text')", Type{}},
 		{sqldialect.MySQL, "decimal(10,2)", Type{}},
 		{sqldialect.Postgres, "integer", integer(32, false)},
@@ -84,6 +88,35 @@ func TestWidest(t *testing.T) {
 			if ok != (test.want != "") || ok && Of(test.dialect, got) != Of(test.dialect, test.want) {
 				t.Errorf("%v %q: got %q, %v, want %q", test.dialect, pair, got, ok, test.want)
 			}
+		}
+	}
+}
+
+// A list of short ids becomes a list of as many long ones.
+func TestWideList(t *testing.T) {
+	tests := []struct {
+		dialect    sqldialect.Dialect
+		typ        string
+		separator  int
+		hasDefault bool
+		want       string
+	}{
+		{sqldialect.MySQL, "varchar(3)", 1, true, "varchar(39)"},      // 1,2
+		{sqldialect.MySQL, "varchar(4)", 2, false, "varchar(40)"},     // 1; 2
+		{sqldialect.MySQL, "char(1)", 1, false, "varchar(19)"},        // 1
+		{sqldialect.MySQL, "varchar(255)", 1, true, "varchar(2559)"},  // of 128
+		{sqldialect.MySQL, "varchar(255)", 1, false, "text"},          // which no row is too long for
+		{sqldialect.MySQL, "varchar(2000)", 1, false, "mediumtext"},   // 80,000 bytes
+		{sqldialect.MySQL, "varchar(5000)", 1, true, "varchar(5000)"}, // longer than what is allowed for
+		{sqldialect.MySQL, "tinytext", 1, false, "text"},
+		{sqldialect.MySQL, "text", 1, false, "text"},
+		{sqldialect.MySQL, "json", 1, false, "json"},
+		{sqldialect.Postgres, "character varying(3)", 1, true, "character varying(39)"},
+		{sqldialect.Postgres, "text", 1, true, "text"},
+	}
+	for _, test := range tests {
+		if got := WideList(test.dialect, test.typ, test.separator, test.hasDefault); got != test.want {
+			t.Errorf("%v %q: got %q, want %q", test.dialect, test.typ, got, test.want)
 		}
 	}
 }

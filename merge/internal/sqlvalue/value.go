@@ -160,3 +160,19 @@ func Sample(v any) string {
 	}
 	return Text(v)
 }
+
+// SampleRow returns the values of a row for people, as far as they are short.
+func SampleRow(values []any) string {
+	var b strings.Builder
+	for i, v := range values {
+		if b.Len() > 300 {
+			b.WriteString(", …")
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(Sample(v))
+	}
+	return "(" + b.String() + ")"
+}

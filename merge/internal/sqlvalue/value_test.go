@@ -34,3 +34,13 @@ func TestKeyText(t *testing.T) {
 		t.Errorf("row keys: %s and %s", a, b)
 	}
 }
+
+func TestSampleRow(t *testing.T) {
+	if got, want := SampleRow([]any{int64(1), nil, "it's", []byte{255}}), `(1, NULL, "it's", x'ff')`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	many := make([]any, 1000)
+	if got := SampleRow(many); len(got) > 400 || got[len(got)-len(", …)"):] != ", …)" {
+		t.Errorf("got %s, want the first values", got)
+	}
+}

@@ -51,3 +51,24 @@ func (r *Registry) Reserve(ctx context.Context, holder string, us int64) (worker
 	}
 	return worker, 0, nil
 }
+
+// Reservable returns the number that is the holder's, or that Reserve would take for it.
+func (r *Registry) Reservable(ctx context.Context, holder string) (worker int64, err error) {
+	values := r.values(protocol.Request{Holder: holder})
+	var owner sql.NullString
+	var fence, claimed, ceiling int64
+	s := compile(r.Engine, selectReserved)
+	err = r.DB.QueryRowContext(ctx, s.Text, s.Args(values)...).Scan(&worker, &owner, &fence, &claimed, &ceiling)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return worker, err
+	}
+	var highest sql.NullInt64
+	s = compile(r.Engine, selectUnused)
+	if err := r.DB.QueryRowContext(ctx, s.Text, s.Args(values)...).Scan(&highest); err != nil {
+		return 0, err
+	}
+	if !highest.Valid {
+		return 0, &protocol.NoWorkerError{}
+	}
+	return highest.Int64, nil
+}

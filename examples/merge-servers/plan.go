@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// inspect writes a plan. It does not overwrite a plan, because somebody may have edited it.
+func (c *command) inspect(ctx context.Context) error {
+	var templates []*plan.Decisions
+	for _, file := range c.templates {
+		template, err := c.readTemplate(file)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		templates = append(templates, template)
+	}
+	sources, err := c.openSources(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := merge.Inspect(ctx, c.dialect, sources...)
+	if err != nil {
+		return err
+	}
+	for _, source := range p.Sources {
+		if !slices.ContainsFunc(p.Tables, func(t *plan.Table) bool { return len(t.Sources) == 0 || slices.Contains(t.Sources, source) }) {
+			return fmt.Errorf("source %s has no tables: is its DSN right?", source)
+		}
+	}
+	for i, template := range templates {
+		if err := c.applyTemplate(c.templates[i], template, p); err != nil {
+			return err
+		}
+	}
+	if c.certain > 0 {
+		if err := c.accept(p); err != nil {
+			return err
+		}
+	}
+	p.Settle()
+	if err := c.writePlan(ctx, p, sources, os.O_EXCL); err != nil {
+		return err
+	}
+	c.sayOpen(p)
+	return nil
+}
+
+// readTemplate reads a file, or DATABASE=FILE, a template for one of several databases.
+func (c *command) readTemplate(file string) (*plan.Decisions, error) {
+	database, name, ok := strings.Cut(file, "=")
+	if ok = ok && c.databases != nil; ok {
+		file = name
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	template, err := plan.ReadDecisions(bytes.NewReader(data))
+	if err == nil && ok {
+		template, err = template.In(database)
+	}
+	return template, err
+}
+
+func (c *command) applyTemplate(file string, template *plan.Decisions, p *plan.Plan) error {
+	before := len(p.Questions)
+	left, err := template.Apply(p)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	c.say("%s answers %d of %d questions", filepath.Base(file), before-len(p.Questions), before)
+	for _, n := range left {
+		c.say("  line %d: %s is not in these sources", n.Line, n.Text)
+	}
+	return nil
+}
+
+// accept takes the answers that are certain enough, and lists them.
+func (c *command) accept(p *plan.Plan) error {
+	taken, err := p.AcceptCertain(c.certain)
+	if err != nil {
+		return err
+	}
+	c.say("accepted %d answers of at least %v, which nobody has looked at:", len(taken), c.certain)
+	for _, q := range taken {
+		c.say("  %.3f %s: %s, for %s", q.Best().Certainty, q.Name, q.Answer, strings.Join(q.Columns, ", "))
+	}
+	return nil
+}
+
+// parts returns the errors that were joined to err.
+func parts(err error) []error {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+// readPlan reads a complete plan, or completes a short one with the schemas of the sources, whose order is that of the plan.
+func (c *command) readPlan(ctx context.Context, sources []merge.Source) (*plan.Plan, error) {
+	data, err := os.ReadFile(c.plan)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.parsePlan(ctx, data, sources)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.plan, err)
+	}
+	return p, nil
+}
+
+func (c *command) parsePlan(ctx context.Context, data []byte, sources []merge.Source) (*plan.Plan, error) {
+	if plan.VersionOf(data) != plan.DecisionsVersion {
+		return plan.Read(bytes.NewReader(data))
+	}
+	d, err := plan.ReadDecisions(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	if len(sources) == 0 {
+		return nil, errors.New("the plan is in its short form: give its sources with -source, or a plan of inspect -full")
+	}
+	ordered := slices.Clone(sources)
+	slices.SortStableFunc(ordered, func(a, b merge.Source) int { return slices.Index(d.Sources, a.Name) - slices.Index(d.Sources, b.Name) })
+	schema, err := merge.ReadSchema(ctx, c.dialect, ordered...)
+	if err != nil {
+		return nil, err
+	}
+	return d.Complete(schema)
+}
+
+// writePlan writes the short form, or the complete plan with -full or as JSON.
+func (c *command) writePlan(ctx context.Context, p *plan.Plan, sources []merge.Source, flags int) (err error) {
+	var b bytes.Buffer
+	switch {
+	case filepath.Ext(c.plan) == ".json":
+		err = p.WriteJSON(&b)
+	case c.full:
+		err = p.WriteYAML(&b)
+	default:
+		err = c.shorten(ctx, p, sources, &b)
+	}
+	if err != nil {
+		return err
+	}
+	name := c.plan
+	if flags == os.O_TRUNC { // a plan that people have edited is replaced at once, or not at all
+		name += ".new"
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|flags, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b.Bytes())
+	if err = errors.Join(err, f.Close()); err == nil && name != c.plan {
+		err = os.Rename(name, c.plan)
+	}
+	return err
+}
+
+func (c *command) shorten(ctx context.Context, p *plan.Plan, sources []merge.Source, b *bytes.Buffer) error {
+	schema, err := merge.ReadSchema(ctx, c.dialect, sources...)
+	if err != nil {
+		return err
+	}
+	d, err := plan.Shorten(p, schema)
+	if err != nil {
+		return err
+	}
+	return d.WriteYAML(b)
+}
+
+// settle writes the plan again without the questions that are answered, which become decisions.
+func (c *command) settle(ctx context.Context) error {
+	sources, err := c.openSources(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := c.readPlan(ctx, sources)
+	if err != nil {
+		return err
+	}
+	p.Settle()
+	if err := c.writePlan(ctx, p, sources, os.O_TRUNC); err != nil {
+		return err
+	}
+	c.sayOpen(p)
+	return nil
+}
+
+// sayOpen lists what is to be decided.
+func (c *command) sayOpen(p *plan.Plan) {
+	var undecided []error
+	if err := p.Check(); err != nil {
+		undecided = parts(err)
+	}
+	decisions := count(int64(len(undecided))) + " decisions"
+	if len(undecided) == 1 {
+		decisions = "1 decision"
+	}
+	c.say("%s: %s tables of %s, with %s to take", filepath.Base(c.plan), count(int64(len(p.Tables))), strings.Join(p.Sources, ", "), decisions)
+	for _, err := range undecided {
+		c.say("  %v", err)
+	}
+}

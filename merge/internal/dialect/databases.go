@@ -1,0 +1,45 @@
+package dialect
+
+import "strings"
+
+// In returns the dialect of sessions in which tables of several databases are merged: databases are their names there, by those
+// that the plan has. The name "" is of the database of tables without one. Without databases it returns d itself.
+func (d *Dialect) In(databases map[string]string) *Dialect {
+	if len(databases) == 0 {
+		return d
+	}
+	in := *d
+	in.databases = databases
+	return &in
+}
+
+// Databases are what In was given.
+func (d *Dialect) Databases() map[string]string { return d.databases }
+
+// Table returns a table of the plan as SQL. A session's own dialect must be asked, see [Dialect.In]: any other one writes the
+// plan's name, which no database has.
+func (d *Dialect) Table(name string) string {
+	database, table := d.Locate(name)
+	if database == "" {
+		return d.Quote(table)
+	}
+	return d.Quote(database) + "." + d.Quote(table)
+}
+
+// Locate returns the database that a table of the plan is in, or "" for the session's own one, and its name there.
+func (d *Dialect) Locate(name string) (database, table string) {
+	if before, after, ok := strings.Cut(name, "."); ok && before != "" {
+		if database, ok := d.databases[before]; ok {
+			return database, after
+		}
+	}
+	return d.databases[""], name
+}
+
+// Expand writes the names of databases in place of those of the plan in braces, such as {auth}.
+func (d *Dialect) Expand(text string) string {
+	for name, database := range d.databases {
+		text = strings.ReplaceAll(text, "{"+name+"}", d.Quote(database))
+	}
+	return text
+}

@@ -1,0 +1,78 @@
+package inspect
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+const (
+	followerValues = 100 // different values of a text that are looked up
+	followerLength = 255 // of a value in bytes: longer ones are no names
+)
+
+// followers returns the texts that are named like a column or its table and have its values: nothing but their values says
+// which row they mean, so they would not follow a row that is renamed.
+func (f *clashFinder) followers(ctx context.Context, t *plan.Table, column *plan.Column) (names []string) {
+	for _, other := range f.plan.Tables {
+		for _, c := range other.Columns {
+			if c == column || c.Role != plan.RolePlain || c.Generated != "" || sqltype.Of(f.dialect, c.Type).Kind != sqltype.Text || !f.follows(c.Name, t, column) {
+				continue
+			}
+			if found := f.has(ctx, t, column, other, c); found.of > 0 && found.share() >= likely {
+				names = append(names, other.Name+"."+c.Name)
+			}
+		}
+	}
+	return names
+}
+
+// follows reports whether a name ends as that of a column does, or has a word of its table or for somebody.
+func (f *clashFinder) follows(name string, t *plan.Table, column *plan.Column) bool {
+	has, want := words(name), words(column.Name)
+	if len(has) == 0 || len(want) == 0 {
+		return false
+	}
+	things := words(bare(f.plan, t.Name))
+	return has[len(has)-1] == want[len(want)-1] || slices.ContainsFunc(has, func(w string) bool {
+		return slices.Contains(roles, singular(w)) || slices.ContainsFunc(things, func(thing string) bool { return singular(thing) == singular(w) })
+	})
+}
+
+// has returns how many of the first different values of c a column has, each in its own source.
+func (f *clashFinder) has(ctx context.Context, t *plan.Table, column *plan.Column, other *plan.Table, c *plan.Column) (total inclusion) {
+	for source, values := range f.values(other, c.Name) {
+		from := f.samples[tableOf{source, t.Name}]
+		if f.err != nil || from == nil || from.index(column.Name) < 0 {
+			continue
+		}
+		looked := map[string]bool{}
+		var keys [][]any
+		for _, v := range values {
+			text := strings.ToLower(sqlvalue.Text(v))
+			if text == "" || looked[text] || len(looked) == followerValues {
+				continue
+			}
+			if looked[text] = true; len(text) <= followerLength {
+				keys = append(keys, []any{v})
+			}
+		}
+		total.of += len(looked)
+		if len(keys) == 0 {
+			continue
+		}
+		rows, err := f.rows[source].Find(ctx, t.Name, []*plan.Column{from.columns[from.index(column.Name)]}, []string{column.Name}, keys)
+		f.fail(source, t.Name, err)
+		for _, row := range rows {
+			if text := strings.ToLower(sqlvalue.Text(row[0])); looked[text] {
+				delete(looked, text)
+				total.hits++
+			}
+		}
+	}
+	return total
+}

@@ -1,0 +1,289 @@
+package inspect
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// wholeKeys is how many ids of a table are read to look others up among them; those of larger tables are asked for.
+const wholeKeys = 200_000
+
+// A key is a column that may number the rows of its table.
+type key struct {
+	*field
+	of      []string           // the words of the table
+	ids     map[string][]int64 // by source, in order; those of large tables are missing
+	counted bool               // a source counts it up
+	named   int                // how many columns are named after it
+	people  bool               // its rows are people
+	itself  bool               // it is counted up, or named after its table or after nothing
+}
+
+// A field is a column that may hold ids of rows.
+type field struct {
+	table    *plan.Table
+	column   *plan.Column
+	name     reading
+	thing    []string // the words of the table
+	values   ids      // those sampled, without none
+	n        int      // how many those are
+	none     []string // sampled values that stand for no row
+	bits     int
+	text     bool
+	unique   *plan.Unique // which isKey has added to the table, or nil
+	alone    bool         // it tells rows apart without other columns: the primary key, or a key beside one
+	member   bool         // it is in the primary key
+	indexed  bool         // an index begins with it
+	flags    bool         // 0 and 1 are all it has
+	claims   []*claim
+	named    bool    // it is named after some table, or a part of it
+	could    bool    // by its values alone it may hold ids of some table
+	plain    float64 // how much speaks for a number that is no id
+	own      float64 // how much speaks for a key of the table itself
+	verdict  verdict
+	partners []join
+}
+
+func (f *field) String() string { return f.table.Name + "." + f.column.Name }
+
+// A join is an equality of two columns in a view, a trigger or a routine.
+type join struct{ other, where string }
+
+// collect finds the fields and the keys.
+func (s *solver) collect(ctx context.Context) {
+	for _, t := range s.plan.Tables {
+		for _, c := range t.Columns {
+			if f := s.field(t, c); f != nil {
+				s.fields = append(s.fields, f)
+			}
+		}
+	}
+	for _, f := range s.fields {
+		if s.isKey(f) {
+			s.keys = append(s.keys, s.newKey(ctx, f))
+		}
+	}
+}
+
+// field returns what is known of a column that may hold ids, or nil.
+func (s *solver) field(t *plan.Table, c *plan.Column) *field {
+	if c.Generated != "" || c.Role != plan.RolePlain && c.Role != plan.RoleKey {
+		return nil
+	}
+	typ := sqltype.Of(s.dialect, c.Type)
+	f := &field{table: t, column: c, name: s.vocabulary.read(c.Name), thing: s.vocabulary.thing(t.Name), values: ids{}, bits: typ.Bits, text: typ.Kind == sqltype.Text}
+	if typ.Kind != sqltype.Integer && typ.Kind != sqltype.Text {
+		return nil
+	}
+	f.flags = true
+	top := int64(math.MaxInt64)
+	if typ.Kind == sqltype.Integer && typ.Bits < 64 {
+		top = 1<<(typ.Bits-1) - 1
+		if typ.Unsigned {
+			top = 1<<typ.Bits - 1
+		}
+	}
+	numbers, others := 0, 0
+	for source, values := range s.evidence.values(t, c.Name) {
+		all := distinct(values)
+		f.values[source] = slices.DeleteFunc(all, func(id int64) bool { return id == top && len(all) > 1 })
+		f.n += len(f.values[source])
+		for _, v := range values {
+			text := sqlvalue.Text(v)
+			id, ok := sqlvalue.ParseID(text)
+			isNone := ok && (id <= 0 || id == top) || text == ""
+			switch {
+			case ok:
+				numbers++
+			case text != "":
+				others++
+			}
+			f.flags = f.flags && ok && id >= 0 && id <= 1
+			if isNone && !slices.Contains(f.none, text) {
+				f.none = append(f.none, text)
+			}
+		}
+	}
+	slices.Sort(f.none)
+	f.flags = f.flags && numbers > 0
+	f.alone = slices.Equal(t.RowKey(), []string{c.Name})
+	short := typ.Kind == sqltype.Integer && typ.Bits < 16 && !f.name.id && !f.alone && s.dialect != sqldialect.SQLite && !s.namesTable(f)
+	if others > numbers/10 || f.text && (f.n == 0 || numbers == 0) || short {
+		return nil
+	}
+	f.member = slices.Contains(t.PrimaryKey, c.Name)
+	f.indexed = f.member && t.PrimaryKey[0] == c.Name ||
+		slices.ContainsFunc(t.Indexes, func(i *plan.Index) bool { return len(i.Columns) > 0 && i.Columns[0] == c.Name }) ||
+		slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool { return len(u.Columns) > 0 && u.Columns[0] == c.Name })
+	f.partners = s.joins[f.String()]
+	return f
+}
+
+// namesTable reports whether a column is named after a table.
+func (s *solver) namesTable(f *field) bool {
+	return slices.ContainsFunc(s.plan.Tables, func(t *plan.Table) bool { return alike(f.name.stem, s.vocabulary.thing(t.Name)) >= 3.5 })
+}
+
+// isKey reports whether a column may number the rows of its table: it has Role key by the schema, or it is a member of the
+// primary key that a source counts up, is named after the table and is unique in the samples. Such a member gets a unique key
+// of its own in the plan, which a dry run checks on all rows; the primary key stays as it is.
+func (s *solver) isKey(f *field) bool {
+	if f.column.Role == plan.RoleKey {
+		return !f.text
+	}
+	if f.text || !f.member || f.alone || f.column.Nullable || len(f.column.Sources) > 0 || f.table.Key() != nil {
+		return false
+	}
+	if alike(f.name.stem, f.thing) < 5 || !s.counted(f) || !s.unique(f) {
+		return false
+	}
+	alone := []string{f.column.Name}
+	if !slices.ContainsFunc(f.table.Unique, func(u *plan.Unique) bool { return slices.Equal(u.Columns, alone) }) {
+		f.unique = &plan.Unique{Columns: alone, Rule: plan.RuleFail}
+		f.table.Unique = append(f.table.Unique, f.unique)
+	}
+	f.column.Role, f.alone = plan.RoleKey, true
+	return true
+}
+
+// unique reports whether no value of a column is there twice in a sample.
+func (s *solver) unique(f *field) bool {
+	for source, values := range s.evidence.values(f.table, f.column.Name) {
+		if len(values) != len(f.values[source]) {
+			return false
+		}
+	}
+	return f.n > 0
+}
+
+// counted reports whether a source counts a column up. SQLite counts up every key of one integer, so the name has to say that it
+// is the table's own.
+func (s *solver) counted(f *field) bool {
+	if s.dialect == sqldialect.SQLite && len(f.name.stem) > 0 && alike(f.name.stem, f.thing) < 3.5 {
+		return false
+	}
+	return s.numbers(f.table, f.column)
+}
+
+// newKey reads the ids of a key.
+func (s *solver) newKey(ctx context.Context, f *field) *key {
+	k := &key{field: f, of: f.thing, ids: map[string][]int64{}, counted: s.counted(f)}
+	k.itself = k.counted || len(f.name.stem) == 0 || alike(f.name.stem, f.thing) >= 3.5
+	k.people = ofPeople(f.thing) || k.itself && ofPeople(f.name.stem)
+	for _, source := range s.plan.SourcesOf(f.table) {
+		sampled := s.samples[tableOf{source, f.table.Name}]
+		if s.err != nil || !f.column.In(source) {
+			continue
+		}
+		if _, known := s.ranges[tableOf{source, f.table.Name}]; !known {
+			s.ranges[tableOf{source, f.table.Name}] = s.bounds(ctx, source, f.table.Name, f.column.Name)
+		}
+		var found []int64
+		if sampled.whole {
+			found = slices.Clone(f.values[source])
+		} else {
+			values, err := s.rows[source].Distinct(ctx, f.table.Name, f.column, wholeKeys+1)
+			s.fail(source, f.table.Name, err)
+			if len(values) > wholeKeys {
+				continue
+			}
+			found = distinct(values)
+		}
+		slices.Sort(found)
+		k.ids[source] = found
+	}
+	return k
+}
+
+// A fit is how the values of a field lie among the ids of a key.
+type fit struct {
+	found inclusion
+	known bool    // the key has ids
+	info  float64 // how unlikely it is by chance, as a logarithm
+	reach float64 // how far the values reach over the range of the ids, from 0 to 1
+	start int64   // the least id, in the source where it is highest
+}
+
+// mayFit reports whether nearly all of the first values of a field are ids of a key, as far as the ids are at hand.
+func (s *solver) mayFit(f *field, k *key) bool {
+	const first, most = 30, 6
+	misses := 0
+	for source, values := range f.values {
+		all, whole := k.ids[source]
+		if !whole || len(all) == 0 {
+			continue
+		}
+		for _, id := range values[:min(first, len(values))] {
+			if _, ok := slices.BinarySearch(all, id); !ok {
+				misses++
+			}
+		}
+	}
+	return misses <= most
+}
+
+// fit looks the values of a field up among the ids of a key, in each source.
+func (s *solver) fit(ctx context.Context, f *field, k *key) fit {
+	var t fit
+	sources, reach := 0, 0.0
+	for _, source := range s.names {
+		values := f.values[source]
+		if len(values) == 0 || !k.table.In(source) || !k.column.In(source) {
+			continue
+		}
+		all, whole := k.ids[source]
+		if !whole {
+			found := s.lookUp(ctx, ids{source: values}, k.table, k.column)
+			t.found.hits, t.found.of = t.found.hits+found.hits, t.found.of+found.of
+			t.known, t.reach, reach, sources = true, 1, reach+1, sources+1
+			continue
+		}
+		if len(all) == 0 {
+			continue
+		}
+		t.found.of += len(values)
+		t.known = true
+		hits := 0
+		for _, id := range values {
+			if _, ok := slices.BinarySearch(all, id); ok {
+				hits++
+			}
+		}
+		t.found.hits += hits
+		low, high := slices.Min(values), slices.Max(values)
+		from, _ := slices.BinarySearch(all, low)
+		to, _ := slices.BinarySearch(all, high+1)
+		share := float64(to-from) / float64(high-low+1)
+		// The likelihood of references, of which few are orphans, against that of numbers that know nothing of the ids.
+		share = min(0.98, max(share, 1e-6))
+		t.info += float64(hits)*math.Log(0.97/share) + float64(len(values)-hits)*math.Log(0.03/(1-share))
+		if least, most := all[0], all[len(all)-1]; most > least {
+			reach += max(0, min(1, float64(high-least)/float64(most-least)))
+			t.start = max(t.start, least)
+		} else {
+			reach++
+		}
+		sources++
+	}
+	if sources > 0 {
+		t.reach = reach / float64(sources)
+	}
+	return t
+}
+
+// joined returns what joins say of a column and a key: where they are equal.
+func (f *field) joined(k *key) string {
+	for _, j := range f.partners {
+		if strings.EqualFold(j.other, k.String()) {
+			return j.where
+		}
+	}
+	return ""
+}

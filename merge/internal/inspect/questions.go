@@ -1,0 +1,272 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// A group is columns that one question is about.
+type group struct {
+	name, text string
+	answer     string // what is proposed
+	fields     []*field
+	certainty  float64 // at most
+}
+
+// least and most are how many questions there may be: most for every 98 tables.
+const (
+	leastQuestions = 10
+	mostQuestions  = 25
+)
+
+// leastRival is the certainty from which another table is a candidate.
+const leastRival = 0.03
+
+// ask makes questions of the verdicts: one for all columns of one meaning. Each field that is not certainly what it is
+// taken for is in one.
+func (s *solver) ask() {
+	direct, others := map[*key]*group{}, map[*key]*group{}
+	counted := &group{name: "keys", text: "Do these columns number the rows of their own tables? They are not named so, or no source counts them up.", answer: plan.AnswerKey}
+	static := &group{name: "numbers of tables", text: "Primary keys to which nothing refers: do they number rows (key), or do the numbers mean something (plain)?", answer: plan.AnswerKey, certainty: 0.6}
+	foreign := &group{name: "ids of nothing", text: "Named like ids, but their values are ids of no table here. Are they copied as they are?", answer: plan.AnswerPlain, certainty: 0.9}
+	unclear := &group{name: "unclear ids", text: "Named like ids, and nothing says of which table. Are they copied as they are?", answer: plan.AnswerPlain, certainty: 0.5}
+	numbers := &group{name: "numbers", text: "Not named like ids, but their values could be ids of tables here. Are they numbers, to be copied as they are?", answer: plan.AnswerPlain, certainty: 0.7}
+	var groups []*group
+	for _, f := range s.fields {
+		var g *group
+		switch k := f.verdict.key; {
+		case f.verdict.isOwn:
+			g = s.askKey(f, counted, static)
+		case k != nil:
+			of := others
+			if f.claimOf(k).direct() {
+				of = direct
+			}
+			if g = of[k]; g == nil {
+				g = &group{answer: k.table.Name}
+				of[k] = g
+				groups = append(groups, g)
+			}
+		default:
+			g = f.askPlain(foreign, unclear, numbers)
+		}
+		if g != nil {
+			g.fields = append(g.fields, f)
+		}
+	}
+	groups = s.joinSmall(groups)
+	for _, g := range groups {
+		g.sameNone()
+	}
+	for _, g := range append(groups, counted, static, unclear, foreign, numbers) {
+		if len(g.fields) > 0 {
+			s.plan.Questions = append(s.plan.Questions, s.question(g))
+		}
+	}
+}
+
+// askKey returns the question about a key, or nil if it is certain.
+func (s *solver) askKey(f *field, counted, static *group) *group {
+	k := s.keys[slices.IndexFunc(s.keys, func(k *key) bool { return k.field == f })]
+	referred := slices.ContainsFunc(s.fields, func(f *field) bool { return f.verdict.key == k })
+	rival := f.best()
+	itself := len(f.name.stem) == 0 || alike(f.name.stem, f.thing) > 0
+	switch {
+	case k.counted && itself && (rival == nil || rival.score() < f.own-2):
+		return nil
+	case referred || k.counted:
+		return counted
+	}
+	return static
+}
+
+// askPlain returns the question about a column that is taken for plain, or nil if there is something that speaks against ids.
+func (f *field) askPlain(foreign, unclear, numbers *group) *group {
+	fits := slices.ContainsFunc(f.claims, (*claim).fits)
+	says := f.name.id || f.name.says(roles) || f.name.says(containers) || f.name.says(relatives)
+	switch {
+	case f.name.id && (fits || f.could || f.n == 0):
+		return unclear
+	case f.name.id:
+		return foreign
+	case !f.named && (f.name.plural || !says && (f.flags || f.text && !f.could || f.name.quantity)):
+		return nil
+	case f.n == 0:
+		if says || f.named || f.indexed {
+			return numbers
+		}
+		return nil
+	case fits || f.named || says || f.could:
+		return numbers
+	}
+	return nil
+}
+
+func (f *field) claimOf(k *key) *claim {
+	if at := slices.IndexFunc(f.claims, func(c *claim) bool { return c.key == k }); at >= 0 {
+		return f.claims[at]
+	}
+	return &claim{key: k}
+}
+
+// joinSmall puts the questions about the fewest columns together, so that there are not too many.
+func (s *solver) joinSmall(groups []*group) []*group {
+	for _, g := range groups {
+		g.certainty = 1
+		for _, f := range g.fields {
+			g.certainty = min(g.certainty, f.verdict.certainty)
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(len(b.fields), len(a.fields)), cmp.Compare(b.certainty, a.certainty))
+	})
+	sure := &group{name: "by name", text: "Are these columns references to the tables that they are named after, each as its role says?", answer: plan.AnswerEach}
+	unsure := &group{name: "others", text: "Are these columns references, each as its role says? Look at each.", answer: plan.AnswerEach}
+	single := func(g *group) bool { return len(g.fields) <= 2 && g.certainty >= 0.9 }
+	if few := slices.IndexFunc(groups, single); few >= 0 && len(groups)-few >= 3 {
+		for _, g := range groups[few:] {
+			if single(g) {
+				sure.fields = append(sure.fields, g.fields...)
+			}
+		}
+		groups = slices.DeleteFunc(groups, single)
+	}
+	room := max(leastQuestions, len(s.plan.Tables)*mostQuestions/98) - 7 // five of those above, and two that are put together
+	room = min(room, len(groups))
+	for _, g := range groups[room:] {
+		for _, f := range g.fields {
+			if f.verdict.certainty >= 0.8 {
+				sure.fields = append(sure.fields, f)
+			} else {
+				unsure.fields = append(unsure.fields, f)
+			}
+		}
+	}
+	groups = groups[:room:room]
+	for _, g := range []*group{sure, unsure} {
+		if len(g.fields) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// sameNone gives the references of a question to one table the same values for no row, as far as they are in no key: a sample
+// does not have all values.
+func (g *group) sameNone() {
+	none := map[*key][]string{}
+	for _, f := range g.fields {
+		if !f.inKey() && !f.text {
+			none[f.verdict.key] = append(none[f.verdict.key], f.column.None...)
+		}
+	}
+	for _, f := range g.fields {
+		if all := none[f.verdict.key]; !f.inKey() && !f.text && len(all) > 0 {
+			f.column.None = distinctNames(all)
+		}
+	}
+}
+
+// inKey reports whether the column is in the primary key or in a unique key.
+func (f *field) inKey() bool {
+	return f.member || slices.ContainsFunc(f.table.Unique, func(u *plan.Unique) bool { return slices.Contains(u.Columns, f.column.Name) })
+}
+
+// question writes a group as a question.
+func (s *solver) question(g *group) *plan.Question {
+	slices.SortStableFunc(g.fields, func(a, b *field) int { // as in the plan
+		return cmp.Or(cmp.Compare(slices.Index(s.plan.Tables, a.table), slices.Index(s.plan.Tables, b.table)),
+			cmp.Compare(slices.Index(a.table.Columns, a.column), slices.Index(a.table.Columns, b.column)))
+	})
+	q := &plan.Question{Name: g.name, Text: g.text}
+	names, certain := map[string]int{}, 1.0
+	rivals := map[string]float64{}
+	for _, f := range g.fields {
+		q.Columns = append(q.Columns, f.String())
+		names[f.column.Name]++
+		certain = min(certain, f.verdict.certainty)
+		for _, c := range f.claims {
+			if c.key != f.verdict.key && c.fits() {
+				rivals[c.key.table.Name] += certainty(c.score()-max(f.plain, f.own)) / float64(len(g.fields))
+			}
+		}
+	}
+	often := slices.SortedStableFunc(maps.Keys(names), func(a, b string) int {
+		return cmp.Or(cmp.Compare(names[b], names[a]), cmp.Compare(a, b))
+	})
+	if q.Name == "" {
+		q.Name = often[0]
+		if slices.ContainsFunc(s.plan.Questions, func(other *plan.Question) bool { return other.Name == q.Name }) {
+			q.Name = g.answer + ": " + q.Name
+		}
+		for s.named(q.Name) {
+			q.Name += " too"
+		}
+	}
+	if g.certainty > 0 {
+		certain = min(certain, g.certainty)
+	}
+	q.Candidates = append(q.Candidates, &plan.Candidate{Answer: g.answer, Certainty: round(certain)})
+	if g.answer != plan.AnswerEach {
+		var more []*plan.Candidate
+		for table, of := range rivals {
+			if table != g.answer && of >= leastRival {
+				more = append(more, &plan.Candidate{Answer: table, Certainty: round(min(of, certain) * 0.9)})
+			}
+		}
+		if g.answer != plan.AnswerPlain {
+			more = append(more, &plan.Candidate{Answer: plan.AnswerPlain, Certainty: round((1 - certain) / 2)})
+		}
+		slices.SortFunc(more, func(a, b *plan.Candidate) int {
+			return cmp.Or(cmp.Compare(b.Certainty, a.Certainty), strings.Compare(a.Answer, b.Answer))
+		})
+		q.Candidates = append(q.Candidates, more[:min(3, len(more))]...)
+	}
+	q.Evidence = evidenceOf(g.fields, g.answer)
+	q.Follows = s.follow(g)
+	return q
+}
+
+func (s *solver) named(name string) bool {
+	return slices.ContainsFunc(s.plan.Questions, func(q *plan.Question) bool { return q.Name == name })
+}
+
+// follow tells what else the plan does if the proposal is right and names a table.
+func (s *solver) follow(g *group) (lines []string) {
+	t := s.plan.Table(g.answer)
+	if t == nil {
+		return nil
+	}
+	if len(t.NewIDs) > 0 {
+		columns := "1 column follows"
+		if n := len(g.fields); n > 1 {
+			columns = fmt.Sprintf("%d columns follow", n)
+		}
+		lines = append(lines, fmt.Sprintf("rows of %s get new ids from %s, and %s", t.Name, strings.Join(t.NewIDs, ", "), columns))
+	}
+	var borrowed []string
+	for _, f := range g.fields {
+		if f.alone {
+			borrowed = append(borrowed, f.table.Name)
+		}
+	}
+	if len(borrowed) > 0 {
+		lines = append(lines, "no keys of their own: "+list(borrowed, 2))
+	}
+	return lines
+}
+
+// list writes the first n of some names.
+func list(names []string, n int) string {
+	if len(names) > n {
+		return strings.Join(names[:n], ", ") + fmt.Sprintf(" and %d more", len(names)-n)
+	}
+	return strings.Join(names, ", ")
+}
+
+func round(x float64) float64 { return float64(int(x*100+0.5)) / 100 }

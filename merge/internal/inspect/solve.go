@@ -1,0 +1,263 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// A solver finds whose ids columns hold, for the schema as a whole: it weighs each column and each key, lets columns of equal
+// names speak for one another, and decides first which primary keys are keys of other tables.
+type solver struct {
+	*evidence
+	vocabulary *vocabulary
+	joins      map[string][]join // by column
+	fields     []*field
+	keys       []*key
+	families   map[string][]*field
+	order      []string        // the families' names
+	only       map[string]*key // by family: the key that its name is like, if it is like no other
+}
+
+const rounds = 3 // in which columns of equal names speak for one another
+
+// keysOf decides which primary keys number the rows of their own tables.
+func (s *solver) keysOf(ctx context.Context) {
+	s.collect(ctx)
+	s.families = map[string][]*field{}
+	for _, f := range s.fields {
+		f.plain = f.plainPoints()
+		s.families[f.name.family()] = append(s.families[f.name.family()], f)
+	}
+	s.order = slices.Sorted(maps.Keys(s.families))
+	s.unambiguous()
+	for _, f := range s.fields {
+		for _, k := range s.keys {
+			if k.field == f {
+				continue
+			}
+			c := s.claim(ctx, f, k)
+			f.named = f.named || c.name >= 1
+			f.could = f.could || c.fits() && c.fit.known && f.n >= 5 && c.fit.reach >= 0.3
+			if c.score() > 0 && (c.name > 0 || c.rest > 2 || c.value >= 3) || c.name >= 4 {
+				f.claims = append(f.claims, c)
+				if c.name >= 2.5 && c.why != likeSomebody && c.fits() && !f.alone {
+					k.named++
+				}
+			}
+		}
+	}
+	for _, f := range s.fields {
+		s.pair(ctx, f)
+	}
+	s.speak()
+	for _, k := range s.keys {
+		k.own = s.ownPoints(k)
+	}
+	// Those that are least likely to be keys of their own are decided on first: others can't refer to them then.
+	order := slices.Clone(s.keys)
+	slices.SortStableFunc(order, func(a, b *key) int { return cmp.Compare(a.own, b.own) })
+	for _, k := range order {
+		best := k.best()
+		if best != nil && best.name >= 1 && best.score() > k.own && !s.follows(best.key, k) {
+			k.verdict = verdict{key: best.key, certainty: min(best.most(), certainty(best.score()-k.own))}
+			k.column.Role = plan.RolePlain
+			k.table.Unique = slices.DeleteFunc(k.table.Unique, func(u *plan.Unique) bool { return u == k.unique })
+			for _, f := range s.fields {
+				f.claims = slices.DeleteFunc(f.claims, func(c *claim) bool { return c.key == k })
+			}
+		} else {
+			lead := k.own
+			if best != nil && best.name >= 1 {
+				lead -= best.score()
+			}
+			k.verdict = verdict{isOwn: true, certainty: certainty(lead)}
+			if k.unique != nil {
+				k.table.AddNote("primary key %q: its column %s alone tells rows apart, and numbers them", k.table.PrimaryKey, k.column.Name)
+			}
+		}
+	}
+	for _, k := range s.keys {
+		for k.verdict.key != nil && !k.verdict.key.verdict.isOwn { // it is the key of yet another table
+			k.verdict.key = k.verdict.key.verdict.key
+		}
+	}
+	s.keys = slices.DeleteFunc(s.keys, func(k *key) bool { return !k.verdict.isOwn })
+}
+
+// pair looks at tables that relate two rows of one table: a field that is named after the relation, such as alliance_id in
+// guild_alliance, may refer to the table that the other column of the primary key refers to.
+func (s *solver) pair(ctx context.Context, f *field) {
+	if len(f.name.stem) == 0 {
+		for _, c := range f.claims { // another column may say which row of that table this one belongs to
+			if c.name < 5 && f.column.Name != c.key.column.Name && slices.ContainsFunc(s.fields, func(other *field) bool {
+				return other.table == f.table && other != f && slices.ContainsFunc(other.claims, func(o *claim) bool { return o.key == c.key && o.name >= 5 })
+			}) {
+				c.name = min(c.name, 0.5)
+			}
+		}
+	}
+	best := f.best()
+	if !f.name.id || f.alone || best != nil && best.name >= 2.5 || !slices.ContainsFunc(f.name.stem, func(w string) bool { return slices.Contains(f.thing, w) }) {
+		return
+	}
+	for _, other := range s.fields {
+		if other.table != f.table || other == f || !(other.member && f.member || other.indexed && f.indexed) {
+			continue
+		}
+		if of := other.best(); of != nil && of.name >= 5 && !slices.ContainsFunc(f.claims, func(c *claim) bool { return c.key == of.key }) {
+			c := s.claim(ctx, f, of.key)
+			c.name, c.why = 2.5, "named after a relation to "+other.column.Name
+			f.claims = append(f.claims, c)
+		}
+	}
+}
+
+// follows reports whether a key has been found to hold the ids of another one.
+func (s *solver) follows(k, other *key) bool {
+	for ; k != nil; k = k.verdict.key {
+		if k == other {
+			return true
+		}
+	}
+	return false
+}
+
+// unambiguous finds the names that are like the name of a single table.
+func (s *solver) unambiguous() {
+	s.only = map[string]*key{}
+	for _, family := range s.order {
+		fields := s.families[family]
+		var like []*key
+		for _, k := range s.keys {
+			if alike(fields[0].name.stem, k.of) > 0 {
+				like = append(like, k)
+			}
+		}
+		if len(like) == 1 {
+			s.only[family] = like[0]
+		}
+	}
+}
+
+// best returns the claim with most points, or nil.
+func (f *field) best() *claim {
+	var best *claim
+	for _, c := range f.claims {
+		if best == nil || c.score() > best.score() {
+			best = c
+		}
+	}
+	return best
+}
+
+// speak lets columns of equal names, and the tables that most refer to, speak for claims.
+func (s *solver) speak() {
+	for range rounds {
+		favour, hubs, most := map[string]map[*key]float64{}, map[*key]float64{}, 1.0
+		for _, family := range s.order {
+			fields := s.families[family]
+			favour[family] = map[*key]float64{}
+			for _, f := range fields {
+				if best := f.best(); best != nil && !(f.alone && s.ownPoints(&key{field: f}) > best.score()) {
+					weight := certainty(best.score() - f.plain)
+					favour[family][best.key] += weight
+					hubs[best.key] += weight
+					most = max(most, hubs[best.key])
+				}
+			}
+		}
+		for _, family := range s.order {
+			fields, total := s.families[family], 0.0
+			for _, k := range s.keys {
+				total += favour[family][k]
+			}
+			for _, f := range fields {
+				for _, c := range f.claims {
+					c.fam = 0
+					if c.fits() && family != "id" && total > 0 && len(fields) > 1 {
+						c.fam = 2 * favour[family][c.key] / total * min(1, float64(len(fields)-1)/3)
+					}
+					if f.alone {
+						c.fam /= 2
+					}
+					switch {
+					case c.name <= 0:
+					case c.key.people && f.name.says(roles):
+						c.fam += 1.5 * hubs[c.key] / most
+					case f.name.says(containers):
+						c.fam += hubs[c.key] / most
+					}
+				}
+			}
+		}
+	}
+}
+
+// references decides what the fields that are no keys hold.
+func (s *solver) references(ctx context.Context) {
+	s.fields = slices.DeleteFunc(s.fields, func(f *field) bool { // found to be something else
+		return f.column.Role != plan.RolePlain && f.column.Role != plan.RoleKey || f.column.Name == f.table.Created
+	})
+	s.speak()
+	for _, f := range s.fields {
+		best := f.best()
+		switch {
+		case f.verdict.isOwn:
+			continue
+		case f.verdict.key != nil:
+		case best != nil && best.score() > f.plain:
+			rival := f.plain
+			for _, c := range f.claims {
+				if c != best {
+					rival = max(rival, c.score())
+				}
+			}
+			f.verdict = verdict{key: best.key, certainty: min(best.most(), certainty(best.score()-rival))}
+		default:
+			lead := f.plain
+			if best != nil {
+				lead -= best.score()
+			}
+			f.verdict = verdict{certainty: certainty(lead)}
+		}
+		if f.verdict.key != nil {
+			f.column.Role, f.column.Refers = plan.RoleReference, []*plan.Reference{{Table: f.verdict.key.table.Name}}
+			f.column.None = s.none(f)
+			s.check(ctx, f)
+		}
+	}
+}
+
+// none returns the values that stand for no row: what is no id, and what no row of the table has.
+func (s *solver) none(f *field) []string {
+	return slices.DeleteFunc(slices.Clone(f.none), func(text string) bool {
+		id, ok := sqlvalue.ParseID(text)
+		return ok && slices.ContainsFunc(s.names, func(source string) bool {
+			r := s.ranges[tableOf{source, f.verdict.key.table.Name}]
+			return r.any && r.min <= 0 && id >= r.min
+		})
+	})
+}
+
+// check looks all rows up of a reference that was found in a sample.
+func (s *solver) check(ctx context.Context, f *field) {
+	for _, source := range s.plan.SourcesOf(f.table) {
+		k := f.verdict.key
+		sampled := s.samples[tableOf{source, f.table.Name}]
+		if s.err != nil || sampled.whole || f.text || !f.column.In(source) || !k.table.In(source) || !k.column.In(source) {
+			continue
+		}
+		of, hits, err := s.rows[source].Included(ctx, f.table.Name, f.column.Name, k.table.Name, k.column.Name)
+		s.fail(source, f.table.Name, err)
+		for _, c := range f.claims {
+			if c.key == k {
+				c.all.hits, c.all.of = c.all.hits+hits, c.all.of+of
+			}
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package phases
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// A foreignKey is one of the target, by the tables and columns of the plan.
+type foreignKey struct {
+	columns []*plan.Column
+	parent  *plan.Table
+	refers  []*plan.Column
+}
+
+// foreignKey returns nil for a foreign key of the target that is between other columns than the plan has, or whose columns hold
+// other ids than those that they refer to.
+func (p *preflight) foreignKey(t *plan.Table, k *plan.ForeignKey) *foreignKey {
+	at := slices.IndexFunc(p.Plan.Tables, func(t *plan.Table) bool { return strings.EqualFold(t.Name, k.Table) })
+	if at < 0 || len(k.Columns) != len(k.Refers) {
+		return nil
+	}
+	of := &foreignKey{parent: p.Plan.Tables[at]}
+	for i, name := range k.Columns {
+		c, r := columnOf(t, name), columnOf(of.parent, k.Refers[i])
+		if c == nil || r == nil || !of.parent.Skip && t.IDsOf(c.Name) != of.parent.IDsOf(r.Name) {
+			return nil
+		}
+		of.columns, of.refers = append(of.columns, c), append(of.refers, r)
+	}
+	return of
+}
+
+// foreignKeys returns those that the target checks, and that rows of the source may not satisfy although their references are
+// right. A column that the source does not have is NULL.
+func (f *tableForecast) foreignKeys() (all []*foreignKey) {
+	t := f.of.Table
+	target := tableOf(f.before.target, t.Name)
+	if target == nil || f.Unchecked {
+		return nil
+	}
+	for _, found := range target.ForeignKeys {
+		k := f.before.foreignKey(t, found)
+		if k == nil || tableOf(f.before.target, k.parent.Name) == nil || slices.ContainsFunc(k.columns, func(c *plan.Column) bool { return f.of.Position(c.Name) < 0 }) {
+			continue
+		}
+		if c := k.columns[0]; len(k.columns) > 1 || t.IDsOf(c.Name) == "" || len(c.None) > 0 {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// foreign looks for rows whose values in a foreign key will be those of no row of the target.
+func (f *tableForecast) foreign(ctx context.Context, rows [][]any, verdicts []rekey.Verdict) error {
+	for _, k := range f.keys {
+		tuples, same := map[int][]any{}, map[string][]int{}
+		for i, values := range rows {
+			tuple := f.tuple(k, values, verdicts[i])
+			if tuple == nil {
+				continue
+			}
+			text := sqlvalue.FormatKey(tuple)
+			if same[text] = append(same[text], i); len(same[text]) == 1 {
+				tuples[i] = tuple
+			}
+		}
+		for _, place := range append([]string{f.of.Source, ""}, f.Plan.SourcesOf(k.parent)...) {
+			asked := maps.Clone(tuples)
+			maps.DeleteFunc(asked, func(_ int, tuple []any) bool { return !f.meets(k, tuple, place) })
+			found, err := f.conflicts.Existing(ctx, k.parent, k.refers, place, asked)
+			if err != nil {
+				return err
+			}
+			maps.DeleteFunc(tuples, func(i int, _ []any) bool { return found[i] })
+		}
+		for _, i := range slices.Sorted(maps.Keys(tuples)) {
+			for _, row := range same[sqlvalue.FormatKey(tuples[i])] {
+				f.unfit[row] = true
+				f.refuse(rows[row], k.columns[0].Name, fmt.Errorf("the target has a foreign key to table %q, of which no row has %s", k.parent.Name, sqlvalue.FormatKey(tuples[i])))
+			}
+		}
+	}
+	return nil
+}
+
+// tuple returns the values of a row in a foreign key, with old ids. It returns nil if the target will not look at them, or if
+// they are references that were looked at already.
+func (f *tableForecast) tuple(k *foreignKey, values []any, verdict rekey.Verdict) (tuple []any) {
+	if verdict.Merged {
+		return nil
+	}
+	for _, c := range k.columns {
+		at := f.of.Position(c.Name)
+		v := values[at]
+		for _, r := range verdict.Renames {
+			if r.Column == c {
+				v = r.After
+			}
+		}
+		text := sqlvalue.Text(v)
+		id := f.of.Table.IDsOf(c.Name) != "" && !slices.Contains(c.None, text)
+		if v == nil || f.gone[gone{at, 0, text}] || id && len(k.columns) == 1 {
+			return nil
+		}
+		tuple = append(tuple, v)
+	}
+	return tuple
+}
+
+// meets reports whether the row of a source with a tuple, or that of the target, which has no name, is the one that the foreign
+// key of the row leads to: old ids are those of the row's own source, and what stands for no row stays as it is.
+func (f *tableForecast) meets(k *foreignKey, tuple []any, place string) bool {
+	if place != "" && (k.parent.Skip || !k.parent.In(place)) {
+		return false
+	}
+	for i, v := range tuple {
+		r := k.refers[i]
+		if place != "" && !r.In(place) {
+			return false
+		}
+		stays := f.stays(f.of.Table, k.columns[i], v, f.of.Source)
+		there := place == "" || f.stays(k.parent, r, v, place)
+		if stays != there || !stays && place != f.of.Source {
+			return false
+		}
+	}
+	return true
+}
+
+// stays reports whether a value of a source is the same in the target, being no new id.
+func (f *tableForecast) stays(t *plan.Table, c *plan.Column, v any, source string) bool {
+	of := f.Plan.Table(t.IDsOf(c.Name))
+	return of == nil || !of.Rekeys(source) || slices.Contains(c.None, sqlvalue.Text(v))
+}

@@ -1,0 +1,356 @@
+package phases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/catalog"
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// stops returns what would stop a run whatever the rows are: it is the same to a dry run and to a run, and writes nothing.
+func (p *preflight) stops(ctx context.Context) (errs []error, err error) {
+	if p.target, err = catalog.Read(ctx, p.Engine.Kind, p.conns.Target, p.conns.Target.Engine.Databases()); err != nil {
+		return nil, p.Engine.Failed("inspect the target", err)
+	}
+	if errs, err = p.withoutTransactions(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.fits(ctx); err != nil {
+		errs = append(errs, err)
+	}
+	add := func(err error) {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	for _, t := range p.Order {
+		if found := tableOf(p.target, t.Name); found != nil {
+			errs = append(errs, p.structure(t, found)...)
+			if len(errs) == 0 {
+				add(p.writable(ctx, t))
+			}
+		}
+		for _, source := range p.Plan.SourcesOf(t) {
+			if err := p.identities(ctx, source, t); errors.As(err, new(*plan.Error)) {
+				errs = append(errs, err)
+			} else if err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(errs) == 0 {
+		add(p.ledger(ctx))
+		add(p.measurable(ctx))
+	}
+	return errs, ctx.Err()
+}
+
+// tableOf returns the table of a name, whose letters may differ in case.
+func tableOf(c *catalog.Catalog, name string) *catalog.Table {
+	if t := c.Table(name); t != nil {
+		return t
+	}
+	if at := slices.IndexFunc(c.Tables, func(t *catalog.Table) bool { return strings.EqualFold(t.Name, name) }); at >= 0 {
+		return c.Tables[at]
+	}
+	return nil
+}
+
+// columnOf returns the column of a name, whose letters may differ in case.
+func columnOf(t *plan.Table, name string) *plan.Column {
+	if at := slices.IndexFunc(t.Columns, func(c *plan.Column) bool { return strings.EqualFold(c.Name, name) }); at >= 0 {
+		return t.Columns[at]
+	}
+	return nil
+}
+
+// structure returns how a table of the target differs from the plan, where rows could not be written for it.
+func (p *preflight) structure(t *plan.Table, found *catalog.Table) (errs []error) {
+	fault := func(column, reason string, args ...any) {
+		errs = append(errs, &plan.Error{Table: t.Name, Column: column, Reason: "the target " + fmt.Sprintf(reason, args...)})
+	}
+	for _, is := range found.Columns {
+		c := columnOf(t, is.Name)
+		written := c != nil && c.Generated == ""
+		switch {
+		case written && is.Generated != "":
+			fault(is.Name, "computes it, and the plan has values for it: make it plain there, or name it in the table's without")
+		case !written && is.Generated == "" && c != nil:
+			fault(is.Name, "does not compute it, and the plan says that it is generated")
+		case is.Generated != "" || is.Nullable || is.Default != nil || slices.Contains(found.Numbered, is.Name):
+		case !written:
+			fault(is.Name, "wants a value for it, and the plan has none: make it nullable there, or give it a default")
+		default:
+			for _, source := range p.Plan.SourcesOf(t) {
+				if !c.In(source) {
+					fault(is.Name, "wants a value for it, and source %q has none: make it nullable there, or give it a default", source)
+				}
+			}
+		}
+	}
+	for _, k := range found.ForeignKeys {
+		known := slices.ContainsFunc(t.ForeignKeys, func(o *plan.ForeignKey) bool {
+			return strings.EqualFold(o.Table, k.Table) && slices.EqualFunc(o.Columns, k.Columns, strings.EqualFold) && slices.EqualFunc(o.Refers, k.Refers, strings.EqualFold)
+		})
+		null := slices.ContainsFunc(k.Columns, func(name string) bool { // it is checked of no row
+			return columnOf(t, name) == nil && columnOf(found.Table, name).Default == nil
+		})
+		if known || null || p.Unchecked {
+			continue
+		}
+		if of := p.foreignKey(t, k); of == nil || of.parent.Skip || !p.parentsFirst(t, of.parent) {
+			fault(k.Columns[0], "has a foreign key to %q there that the plan does not have: drop it until the merge is verified", k.Table)
+		}
+	}
+	return errs
+}
+
+// parentsFirst reports whether all rows of parent are copied before those of t.
+func (p *preflight) parentsFirst(t, parent *plan.Table) bool {
+	at := func(t *plan.Table) int {
+		return slices.IndexFunc(p.Stages, func(st plan.Stage) bool { return st.Table == t })
+	}
+	return at(parent) < at(t)
+}
+
+// errUndone ends a transaction that was to show whether it is possible.
+var errUndone = errors.New("it was only tried")
+
+// try does something in a transaction of the target, and undoes it.
+func (p *preflight) try(ctx context.Context, statements ...string) error {
+	err := p.conns.Target.Try(ctx, nil, func() error {
+		for _, text := range statements {
+			if _, err := p.conns.Target.ExecContext(ctx, text); err != nil {
+				return err
+			}
+		}
+		return errUndone
+	})
+	if errors.Is(err, errUndone) {
+		return nil
+	}
+	return err
+}
+
+// writable returns an error if no row could be inserted into a table of the target, or updated where phase link does that. It
+// writes no row. Statements on no row run triggers of PostgreSQL too, so that they are not tried where there are some.
+func (p *preflight) writable(ctx context.Context, t *plan.Table) error {
+	triggers, err := p.triggers(ctx, t)
+	if err != nil || len(triggers) > 0 {
+		return err
+	}
+	var names, same []string
+	for _, c := range t.Columns {
+		if c.Generated == "" {
+			names = append(names, c.Name)
+		}
+	}
+	for _, st := range p.Stages {
+		if st.Table == t {
+			for _, c := range st.Deferred {
+				same = append(same, p.Engine.Quote(c.Name)+" = "+p.Engine.Quote(c.Name))
+			}
+		}
+	}
+	table, list := p.conns.Target.Engine.Table(t.Name), p.Engine.QuoteAll(names)
+	statements := []string{"INSERT INTO " + table + " (" + list + ") SELECT " + list + " FROM " + table + " WHERE 1 = 0"}
+	if len(same) > 0 {
+		statements = append(statements, "UPDATE "+table+" SET "+strings.Join(same, ", ")+" WHERE 1 = 0")
+	}
+	return p.Engine.Failed("write to table "+strconv.Quote(t.Name)+" of the target", p.try(ctx, statements...))
+}
+
+// triggers returns the names of the triggers of a table of the target that run for rows that are copied.
+func (p *preflight) triggers(ctx context.Context, t *plan.Table) (names []string, err error) {
+	text := map[sqlsnow.Dialect]string{
+		sqlsnow.MySQL: `SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND EVENT_OBJECT_TABLE = ? AND EVENT_MANIPULATION <> 'DELETE' ORDER BY 1`,
+		sqlsnow.Postgres: `SELECT tgname::text FROM pg_trigger g JOIN pg_class k ON k.oid = g.tgrelid JOIN pg_namespace n ON n.oid = k.relnamespace
+			WHERE n.nspname = COALESCE(NULLIF($1::text, ''), current_schema()) AND k.relname = $2
+			AND NOT g.tgisinternal AND g.tgenabled IN ('O', 'A') AND g.tgtype & 20 <> 0 ORDER BY 1`,
+		sqlsnow.SQLite: `SELECT name FROM sqlite_schema WHERE type = 'trigger' AND ?1 = '' AND lower(tbl_name) = lower(?2) ORDER BY name`,
+	}[p.Engine.Kind]
+	database, table := p.conns.Target.Engine.Locate(t.Name)
+	rows, err := chunk.ReadAll(ctx, p.Engine, p.conns.Target, text, []*plan.Column{{Name: "name", Type: "text"}}, []any{database, table})
+	for _, row := range rows {
+		names = append(names, fmt.Sprint(row[0]))
+	}
+	return names, p.Engine.Failed("look for triggers of table "+strconv.Quote(t.Name), err)
+}
+
+// computed returns the generated columns that verification compares, and that source and target do not compute by the same
+// expression, as the databases write it.
+func (p *preflight) computed() (open []report.Open) {
+	for _, t := range p.Order {
+		target := tableOf(p.target, t.Name)
+		for _, source := range p.Plan.SourcesOf(t) {
+			from := tableOf(p.sources[source], t.Name)
+			if from == nil || target == nil {
+				continue
+			}
+			for _, c := range ledger.NewSourceTable(0, source, t).Computed {
+				is, was := columnOf(target.Table, c.Name), columnOf(from.Table, c.Name)
+				if is != nil && was != nil && is.Generated != "" && is.Generated != was.Generated {
+					open = append(open, report.Open{
+						Kind: report.OpenUnchecked, Source: source, Table: t.Name, Column: c.Name,
+						Reason: fmt.Sprintf("the target computes it as %s, and the source as %s: verification fails if the values differ; if they may, list it under plain", is.Generated, was.Generated),
+					})
+				}
+			}
+		}
+	}
+	return open
+}
+
+// running returns the triggers of the target as open: what they do is not known.
+func (p *preflight) running(ctx context.Context) (open []report.Open, err error) {
+	for _, t := range p.Order {
+		names, err := p.triggers(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			open = append(open, report.Open{
+				Kind: report.OpenUnchecked, Table: t.Name,
+				Reason: fmt.Sprintf("trigger %q of the target runs for each row that is copied, and what it does is not known: drop or disable it until the merge is verified", name),
+			})
+		}
+	}
+	return open, nil
+}
+
+// run reads the run of the plan, which is nil if there is none, and reports whether the target has a ledger.
+func (p *preflight) run(ctx context.Context) (r *ledger.Run, made bool, err error) {
+	r, err = ledger.Of(p.conns.Target).Load(ctx, p.ID, p.Plan)
+	if err != nil && p.Engine.IsMissing(err) {
+		return nil, false, nil
+	}
+	return r, err == nil, err
+}
+
+// others returns an error if runs of other plans are in the way of one of this plan, which is nil if it would be new.
+func (p *preflight) others(ctx context.Context, r *ledger.Run) error {
+	l := ledger.Of(p.conns.Target)
+	if _, err := l.Abandoned(ctx, p.ID); err != nil || r != nil {
+		return err
+	}
+	return l.CheckMerged(ctx, p.Plan)
+}
+
+// ledger returns an error if the ledger could not be made in the target, or not be written, or has a run that is in the way.
+func (p *preflight) ledger(ctx context.Context) error {
+	r, made, err := p.run(ctx)
+	if err == nil && made {
+		err = p.others(ctx, r)
+	}
+	switch {
+	case err != nil:
+		return err
+	case made:
+		err = p.try(ctx, "UPDATE snow_merge_lease SET id = id WHERE 1 = 0")
+	case p.Engine.Kind == sqlsnow.MySQL: // a statement that makes a table can't be undone, but preparing it asks for the right to
+		var s interface{ Close() error }
+		if s, err = p.conns.Target.PrepareContext(ctx, "CREATE TABLE snow_merge_lease_tried (id INT)"); err == nil {
+			err = s.Close()
+		}
+	default:
+		err = p.try(ctx, "CREATE TABLE snow_merge_lease_tried (id INT)")
+	}
+	return p.Engine.Failed("make the ledger in the target", err)
+}
+
+// measurable returns an error if a database does not answer an assertion.
+func (p *preflight) measurable(ctx context.Context) error {
+	for _, a := range p.Assertions {
+		if _, err := a.measure(ctx, p.conns.Target); err != nil {
+			return fmt.Errorf("the target: %w", err)
+		}
+		for _, name := range p.Plan.Sources {
+			s, err := p.conns.Source(ctx, name)
+			if err == nil {
+				_, err = a.measure(ctx, s)
+			}
+			if err != nil {
+				return &report.SourceError{Source: name, Err: err}
+			}
+		}
+	}
+	return nil
+}
+
+// holders returns who the worker numbers of a new run are for, by source.
+func (p *preflight) holders(ctx context.Context) (map[string]string, error) {
+	l := ledger.Of(p.conns.Target)
+	all := map[string]string{}
+	r, made, err := p.run(ctx)
+	if err != nil || r != nil {
+		return all, err // a run has its numbers
+	}
+	for _, source := range p.Plan.Sources {
+		if p.rekeyed(source) == 0 {
+			continue
+		}
+		holder := "merge " + source + " #1" // of a target without a ledger: nobody has this name
+		if made {
+			if holder, err = l.Holder(ctx, source); err != nil {
+				return nil, err
+			}
+		}
+		all[source] = holder
+	}
+	return all, nil
+}
+
+// rekeyed returns how many tables of a source get new ids.
+func (j *Job) rekeyed(source string) (n int) {
+	for _, t := range j.Plan.Tables {
+		if !t.Skip && t.In(source) && t.Rekeys(source) {
+			n++
+		}
+	}
+	return n
+}
+
+// reservable returns the time from which on new ids can have times, and an error if the namespace has no ids for the rows that
+// get new ones. The registry may be the target, whose pool may have only one connection: nobody may have it.
+func (j *Job) reservable(ctx context.Context, holders map[string]string) (epoch time.Time, err error) {
+	for _, source := range j.Plan.Sources {
+		holder, ok := holders[source]
+		if !ok {
+			continue
+		}
+		reserved, err := sqlsnow.Reservable(ctx, j.Registry, j.Engine.Kind, j.Namespace, holder)
+		if err == nil {
+			err = j.room(source, reserved)
+		}
+		if err != nil {
+			return epoch, err
+		}
+		epoch = reserved.Layout.Epoch()
+	}
+	return epoch, nil
+}
+
+// room returns an error if a reserved worker number has not enough ids at a time for the tables of a source.
+func (j *Job) room(source string, reserved sqlsnow.Reservation) error {
+	tables := j.rekeyed(source)
+	bits := reserved.Layout.Bits()
+	if highest := uint64(1)<<bits.Datacenter - 1; j.Datacenter > highest {
+		return &snow.FieldError{Field: "Datacenter", Value: strconv.FormatUint(j.Datacenter, 10), Bound: "the highest of the layout is " + strconv.FormatUint(highest, 10)}
+	}
+	whole := ledger.IDRange{Layout: reserved.Layout, Datacenter: j.Datacenter, Worker: reserved.Worker}
+	if _, ok := whole.Part(0, tables); !ok {
+		return &plan.Error{Reason: fmt.Sprintf("source %q mints for %d tables, and ids of layout %v have no room for more than %d", source, tables, reserved.Layout, 1<<bits.Sequence)}
+	}
+	return nil
+}

@@ -1,0 +1,365 @@
+package witness
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// A comparison is that of one table.
+type comparison struct {
+	*Witness
+	table  *plan.Table
+	links  []link
+	shares int64 // one of so many of the rows is looked at
+	size   int64 // rows of the table
+	read   int64 // rows of sources that were looked at
+	counts []Counts
+	forgot bool // there were too many tuples to compare them one by one
+}
+
+// Buckets are how many sums there are of tuples. Only those that differ are looked at again. mostTuples is how many are then
+// remembered at a time.
+const (
+	buckets    = 4096
+	mostTuples = 100_000
+)
+
+// loses reports whether rows of a table of the sources may be missing in the target, as the plan says. References to them may be
+// NULL.
+func loses(t *plan.Table) bool {
+	return t.Merges() || slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows)
+}
+
+// compare compares the tuples of the sources with those of the target. Where each row of the sources is one of the target, and
+// the other way round, sums of all tuples must be equal, and only tuples of those that are not are compared one by one.
+func (c *comparison) compare(ctx context.Context) error {
+	var sums [buckets]digest
+	for _, s := range c.Sources {
+		if !c.table.In(s.Name) {
+			continue
+		}
+		if err := c.each(ctx, s, c.table, c.links, c.shares, false, func(v tuple, _ []string) {
+			c.read++
+			for i, l := range c.links {
+				switch {
+				case v.parents[i] == "":
+				case c.isUnique(l.parent, v.parents[i]):
+					c.counts[i].Witnessed++
+				default:
+					c.counts[i].Untold++
+				}
+			}
+			d := v.digest()
+			sum := &sums[d[0]%buckets]
+			sum[0], sum[1] = sum[0]+d[0], sum[1]+d[1]
+		}); err != nil {
+			return err
+		}
+	}
+	more, fewer := c.More(c.table), loses(c.table)
+	if c.read == 0 {
+		return nil
+	}
+	if more && fewer { // nothing follows for a single row
+		c.tellNothing()
+		return nil
+	}
+	of := func(d digest) uint64 { return d[0] % buckets }
+	passes := map[uint64]bool{} // the buckets to look at
+	if !more && !fewer {
+		if err := c.each(ctx, c.Target, c.table, c.links, c.shares, false, func(v tuple, _ []string) {
+			d := v.digest()
+			sum := &sums[of(d)]
+			sum[0], sum[1] = sum[0]-d[0], sum[1]-d[1]
+		}); err != nil {
+			return err
+		}
+		for i, sum := range sums {
+			if sum != (digest{}) {
+				passes[uint64(i)] = true
+			}
+		}
+		if len(passes) == 0 {
+			return nil
+		}
+	}
+	if err := c.differences(ctx, passes, more, fewer); err != nil {
+		return err
+	}
+	if c.forgot {
+		c.tellNothing()
+	}
+	return nil
+}
+
+// tellNothing takes back that references were witnessed.
+func (c *comparison) tellNothing() {
+	for i := range c.counts {
+		c.counts[i].Untold, c.counts[i].Witnessed = c.counts[i].Untold+c.counts[i].Witnessed, 0
+	}
+}
+
+// A group is the rows of one tuple: how many more the sources have than the target, and one of each.
+type group struct {
+	tuple
+	more   int64
+	left   int64 // of those, without a counterpart
+	source string
+	row    []string // in the source
+	target []string
+}
+
+// differences compares tuples one by one: those of some buckets, or all. It remembers the tuples of as many buckets at a time
+// as it can, and keeps those that differ.
+func (c *comparison) differences(ctx context.Context, passes map[uint64]bool, more, fewer bool) error {
+	var missing, extra []*group
+	width := uint64(max(1, min(buckets, mostTuples*buckets/max(1, c.read))))
+	for first := uint64(0); first < buckets && len(missing)+len(extra) < mostTuples; first += width {
+		within := func(b uint64) bool { return b >= first && b < first+width && (len(passes) == 0 || passes[b]) }
+		needed := false
+		for b := first; b < min(buckets, first+width); b++ {
+			needed = needed || within(b)
+		}
+		if !needed {
+			continue
+		}
+		groups, err := c.gather(ctx, func(v tuple) bool { return within(v.digest()[0] % buckets) }, true, true)
+		if err != nil {
+			return err
+		}
+		for _, g := range groups {
+			switch {
+			case g.more > 0 && !fewer:
+				missing = append(missing, g)
+			case g.more < 0 && !more:
+				extra = append(extra, g)
+			}
+		}
+	}
+	// Where one side has rows that the other need not have, a row of the same content on the other side is what it may have become.
+	candidates := func(of []*group, sources bool) (all []*group, err error) {
+		wanted := map[string]bool{}
+		for _, g := range of {
+			wanted[g.content] = true
+		}
+		if len(wanted) == 0 {
+			return nil, nil
+		}
+		groups, err := c.gather(ctx, func(v tuple) bool { return wanted[v.content] }, sources, !sources)
+		for _, g := range groups {
+			all = append(all, g)
+		}
+		return all, err
+	}
+	var err error
+	switch {
+	case more:
+		extra, err = candidates(missing, false)
+	case fewer:
+		missing, err = candidates(extra, true)
+	}
+	if err != nil {
+		return err
+	}
+	if fewer {
+		return c.judge(ctx, extra, missing, true)
+	}
+	return c.judge(ctx, missing, extra, false)
+}
+
+// gather returns the tuples that want reports true for, of the sources, of the target, or of both.
+func (c *comparison) gather(ctx context.Context, want func(tuple) bool, sources, target bool) (map[digest]*group, error) {
+	groups := map[digest]*group{}
+	add := func(db *Database, n int64) error {
+		return c.each(ctx, db, c.table, c.links, c.shares, true, func(v tuple, key []string) {
+			if !want(v) {
+				return
+			}
+			d := v.digest()
+			g := groups[d]
+			if g == nil {
+				if len(groups) >= 3*mostTuples { // a table that has much more rows than were to be remembered
+					c.forgot = true
+					return
+				}
+				g = &group{tuple: v}
+				groups[d] = g
+			}
+			if g.more += n; n > 0 {
+				g.source, g.row = db.Name, key
+			} else {
+				g.target = key
+			}
+		})
+	}
+	for _, s := range c.Sources {
+		if sources && c.table.In(s.Name) {
+			if err := add(s, 1); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if target {
+		return groups, add(c.Target, -1)
+	}
+	return groups, nil
+}
+
+// A pair is rows of the sources, and rows of the target that they may have become and that lead elsewhere.
+type pair struct {
+	was, is *group
+	n       int64
+}
+
+// judge counts the references that lead elsewhere. Groups are of the sources and others of the target, or the other way round if
+// turned.
+func (c *comparison) judge(ctx context.Context, groups, others []*group, turned bool) error {
+	by := map[string][]*group{}
+	for _, g := range others {
+		g.left = max(g.more, -g.more)
+		by[g.content] = append(by[g.content], g)
+	}
+	var pairs []pair
+	for _, g := range groups {
+		for g.left = max(g.more, -g.more); g.left > 0; {
+			other := c.nearest(g, by[g.content])
+			if other == nil { // no row of this content is left: the row itself is missing, or differs, which is not for the witness to say
+				if !turned {
+					c.untold(g)
+				}
+				break
+			}
+			n := min(g.left, other.left)
+			g.left, other.left = g.left-n, other.left-n
+			if turned {
+				pairs = append(pairs, pair{other, g, n})
+			} else {
+				pairs = append(pairs, pair{g, other, n})
+			}
+		}
+	}
+	excused, err := c.excuses(ctx, pairs)
+	if err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		for i, l := range c.links {
+			was, is := p.was.parents[i], p.is.parents[i]
+			if was == is {
+				continue
+			}
+			counts := &c.counts[i]
+			switch {
+			case was == "":
+			case c.isUnique(l.parent, was):
+				counts.Witnessed -= p.n
+			default:
+				counts.Untold -= p.n
+			}
+			if excused.of(l.parent, was) || is == "" && l.column.Orphans == plan.OrphansNull && loses(l.parent) {
+				counts.Untold += p.n
+				continue
+			}
+			counts.Wrong += p.n
+			if len(counts.Such) < mostSuch {
+				counts.Such = append(counts.Such, Wrong{Source: p.was.source, Row: p.was.row, Target: p.is.target, Nobody: is == ""})
+			}
+		}
+	}
+	return nil
+}
+
+// untold takes back that the references of rows were witnessed.
+func (c *comparison) untold(g *group) {
+	for i, l := range c.links {
+		if g.parents[i] != "" && c.isUnique(l.parent, g.parents[i]) {
+			c.counts[i].Witnessed -= g.left
+			c.counts[i].Untold += g.left
+		}
+	}
+}
+
+// mostTried is how many rows are tried for the one that is nearest to another.
+const mostTried = 1000
+
+// nearest returns the group of rows that are left whose references differ least, or nil.
+func (c *comparison) nearest(g *group, among []*group) (found *group) {
+	least := len(c.links) + 1
+	tried := 0
+	for _, other := range among {
+		if other.left == 0 {
+			continue
+		}
+		differing := 0
+		for i := range c.links {
+			if g.parents[i] != other.parents[i] {
+				differing++
+			}
+		}
+		if differing > 0 && differing < least {
+			found, least = other, differing
+		}
+		if tried++; least == 1 || tried == mostTried {
+			break
+		}
+	}
+	return found
+}
+
+// An excuse is a content of a parent that no row of the target has: its row was merged into one that is written otherwise, or
+// was left out.
+type excuse struct {
+	table   *plan.Table
+	content string
+}
+
+type excuses map[excuse]bool
+
+// of reports whether one of the contents that a value refers to is excused.
+func (e excuses) of(t *plan.Table, contents string) bool {
+	for one := range strings.SplitSeq(contents, between) {
+		if e[excuse{t, one}] {
+			return true
+		}
+	}
+	return false
+}
+
+// mostExcuses is how many contents are looked for. The others count as excused: they are not known to be wrong.
+const mostExcuses = 5000
+
+func (c *comparison) excuses(ctx context.Context, pairs []pair) (excuses, error) {
+	excused := excuses{}
+	wanted := map[*plan.Table][]string{}
+	for _, p := range pairs {
+		for i, l := range c.links {
+			if p.was.parents[i] == p.is.parents[i] || !loses(l.parent) {
+				continue
+			}
+			for one := range strings.SplitSeq(p.was.parents[i], between) {
+				if key := (excuse{l.parent, one}); one != "" && !excused[key] {
+					excused[key] = true
+					if len(wanted[l.parent]) < mostExcuses {
+						wanted[l.parent] = append(wanted[l.parent], one)
+					}
+				}
+			}
+		}
+	}
+	for t, all := range wanted {
+		if len(c.content(t)) == 0 {
+			continue
+		}
+		found, err := c.there(ctx, t, all)
+		if err != nil {
+			return nil, err
+		}
+		for content := range found {
+			delete(excused, excuse{t, content})
+		}
+	}
+	return excused, nil
+}

@@ -1,0 +1,390 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Complete returns the plan that follows from the decisions and from schema, which is the plan of the same sources without
+// any decision, see [github.com/shardsnow/snow/merge.ReadSchema]. A table or column that is new since the decisions were
+// made, or gone, or of another type, is an error, as are names that do not exist and decisions that contradict each other:
+// a join of [*Error]. What is open is no error here: [Plan.Check] refuses it.
+func (d *Decisions) Complete(schema *Plan) (*Plan, error) {
+	if err := d.fits(schema); err != nil {
+		return nil, err
+	}
+	c := &completer{Decisions: d, Plan: clone(schema), claims: map[*Column][]claim{}, suspects: map[*Column][]string{}, asked: map[*Column]*Asked{}}
+	c.complete(func() {})
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	return c.Plan, nil
+}
+
+func (c *completer) err() error { return errors.Join(c.errs...) }
+
+// fits returns an error if the decisions are for other sources, or for other tables.
+func (d *Decisions) fits(schema *Plan) error {
+	if err := d.check(); err != nil {
+		return err
+	}
+	switch {
+	case d.Dialect != schema.Dialect:
+		return &Error{Reason: fmt.Sprintf("it is for %s, not %s", d.Dialect, schema.Dialect)}
+	case !slices.Equal(d.Sources, schema.Sources):
+		return &Error{Reason: fmt.Sprintf("its sources are %q, not %q", d.Sources, schema.Sources)}
+	case !slices.Equal(d.Databases, schema.Databases):
+		return &Error{Reason: fmt.Sprintf("its databases are %q, not %q", d.Databases, schema.Databases)}
+	case len(d.Schema) == 0 && len(schema.Tables) > 0:
+		return &Error{Reason: "it does not say for which tables it was made: inspect with it as a template"}
+	}
+	var errs []error
+	made := map[string]string{}
+	for _, n := range d.Schema {
+		at := strings.LastIndexByte(n.Text, '=')
+		if at < 0 {
+			return n.fault("schema: %q is no table with its digest", n.Text)
+		}
+		name, digest := n.Text[:at], n.Text[at+1:]
+		t := schema.Table(name)
+		switch made[name] = digest; {
+		case t == nil:
+			errs = append(errs, &Error{Table: name, Reason: "is gone since the plan was made"})
+		case t.digest() != digest:
+			errs = append(errs, &Error{Table: name, Reason: "has changed since the plan was made: a column, its type, a key or the sources that have it"})
+		}
+	}
+	for _, t := range schema.Tables {
+		if made[t.Name] == "" {
+			errs = append(errs, &Error{Table: t.Name, Reason: "is new since the plan was made"})
+		}
+	}
+	if len(errs) > 0 {
+		errs = append(errs, &Error{Reason: "the schemas are not those that it was made for: inspect again, with it as a template"})
+	}
+	return errors.Join(errs...)
+}
+
+// clone copies what Complete changes.
+func clone(p *Plan) *Plan {
+	copied := *p
+	copied.Tables, copied.Questions = slices.Clone(p.Tables), slices.Clone(p.Questions)
+	for i, t := range p.Tables {
+		table := *t
+		table.Columns, table.Unique = slices.Clone(t.Columns), slices.Clone(t.Unique)
+		for n, c := range t.Columns {
+			column := *c
+			table.Columns[n] = &column
+		}
+		for n, u := range t.Unique {
+			unique := *u
+			table.Unique[n] = &unique
+		}
+		copied.Tables[i] = &table
+	}
+	return &copied
+}
+
+// A completer lays decisions over a plan.
+type completer struct {
+	*Decisions
+	*Plan
+	claims   map[*Column][]claim
+	suspects map[*Column][]string // by the questions of the file
+	asked    map[*Column]*Asked   // the question that says what it is
+	template bool                 // names that do not exist are left out, and what is not decided stays
+	left     []Name               // which they are
+	errs     []error
+}
+
+func (c *completer) failIf(err error) bool {
+	if err != nil {
+		c.errs = append(c.errs, err)
+	}
+	return err != nil
+}
+
+// places returns the columns of a name. It is an error if there are none, except in a template.
+func (c *completer) places(n Name) (found []place, exact bool) {
+	found, exact, err := c.columns(n)
+	if err != nil && c.template {
+		if _, bad := c.Plan.parse(n, 1); bad == nil {
+			c.left = append(c.left, n)
+			return nil, exact
+		}
+	}
+	c.failIf(err)
+	return found, exact
+}
+
+func (c *completer) tablesOf(n Name) []*Table {
+	found, err := c.tables(n)
+	if err != nil && c.template {
+		if _, bad := c.Plan.parse(n, 0); bad == nil {
+			c.left = append(c.left, n)
+			return nil
+		}
+	}
+	c.failIf(err)
+	return found
+}
+
+// complete calls afterRoles when it is known which columns are keys.
+func (c *completer) complete(afterRoles func()) {
+	if c.Decisions.Types != nil {
+		c.Plan.Types = c.Decisions.Types
+	}
+	c.Plan.Accepted = append(c.Plan.Accepted, c.Decisions.Accepted...)
+	c.sections()
+	for _, q := range c.Decisions.Questions {
+		if len(q.Unique) == 0 {
+			c.question(q)
+		}
+	}
+	c.settleColumns()
+	c.change()
+	afterRoles()
+	c.ids()
+	c.unique()
+	c.change()
+}
+
+// sections collects the claims of references, keys and plain.
+func (c *completer) sections() {
+	claimAll := func(names []Name, s state, keep bool) {
+		if c.template {
+			s = c.thereOf(s, names)
+		}
+		for _, n := range names {
+			found, exact := c.places(n)
+			for _, at := range found {
+				if err := s.checkTables(c.Plan, at.table, n); err != nil {
+					if c.template {
+						c.left = append(c.left, n)
+					} else {
+						c.failIf(err)
+					}
+					break
+				}
+				c.claim(at.column, s, exact, keep, n)
+			}
+		}
+	}
+	for _, m := range c.References {
+		if c.template && m.Proposed {
+			continue // nobody has confirmed it
+		}
+		s, err := m.state()
+		if !c.failIf(err) {
+			claimAll(m.Columns, s, c.template)
+		}
+	}
+	claimAll(c.Keys, state{role: RoleKey, decided: true}, false)
+	claimAll(c.Plain, state{role: RolePlain, decided: true}, false)
+}
+
+// thereOf leaves out the kinds and paths of tables that the sources do not have: a value of such a kind stops a run.
+func (c *completer) thereOf(s state, names []Name) state {
+	if s.role != RolePolymorphic && s.role != RoleJSON && s.role != RolePacked {
+		return s
+	}
+	var there []*Reference
+	for _, r := range s.refers {
+		if r.Table == "" || c.Plan.Table(r.Table) != nil {
+			there = append(there, r)
+		} else {
+			c.left = append(c.left, Name{Text: r.Table, Line: names[0].Line})
+		}
+	}
+	if slices.ContainsFunc(there, func(r *Reference) bool { return r.Table != "" }) {
+		s.refers = there
+	}
+	return s
+}
+
+func (c *completer) claim(column *Column, s state, exact, keep bool, at Name) {
+	rank := rankProposedPattern
+	if s.decided {
+		rank = rankPattern
+	}
+	if exact {
+		rank++
+	}
+	c.claims[column] = append(c.claims[column], claim{rank: rank, state: s, keep: keep, at: at})
+}
+
+// isDecided reports whether a claim decides a column, as questions have it.
+func (c *completer) isDecided(raw string) bool {
+	for _, t := range c.Plan.Tables {
+		for _, column := range t.Columns {
+			if (place{t, column}).raw() == raw {
+				return slices.ContainsFunc(c.claims[column], func(one claim) bool { return one.rank >= rankAnswer })
+			}
+		}
+	}
+	return false
+}
+
+// settleColumns gives each column what its claims say, and its suspects.
+func (c *completer) settleColumns() {
+	for _, t := range c.Plan.Tables {
+		for _, column := range t.Columns {
+			claims, asked := c.claims[column], c.suspects[column]
+			s, err := resolve(column.state(), claims)
+			c.failIf(err)
+			column.set(s)
+			switch {
+			case c.template:
+			case asked != nil:
+				column.Suspects = asked
+			case column.Decided:
+				column.Suspects = nil
+			}
+		}
+	}
+}
+
+// change sets the fields that are changed one by one.
+func (c *completer) change() {
+	for _, change := range c.Decisions.Tables {
+		t := c.Plan.Table(change.Table.Text)
+		switch {
+		case t != nil:
+			c.failIf(change.apply(t, t.Column))
+		case !c.template:
+			c.errs = append(c.errs, change.Table.fault("%q names no table of the sources", change.Table.Text))
+		case !slices.Contains(c.left, change.Table):
+			c.left = append(c.left, change.Table)
+		}
+	}
+	for _, t := range c.Plan.Tables {
+		t.Columns = slices.DeleteFunc(t.Columns, func(column *Column) bool { return slices.Contains(t.Without, column.Name) })
+	}
+}
+
+func (c *completer) changed(t *Table, field string) bool {
+	return slices.ContainsFunc(c.Decisions.Tables, func(change TableChange) bool { return change.Table.Text == t.Name && change.has(field) })
+}
+
+// ids sets which rows get new ids, with which time, and which tables are left out.
+func (c *completer) ids() {
+	for _, n := range c.Skip {
+		for _, t := range c.tablesOf(n) {
+			t.Skip = true
+		}
+	}
+	if !c.template {
+		for _, t := range c.Plan.Tables {
+			if t.Key() != nil && !c.changed(t, "new_ids") {
+				t.NewIDs = t.having(c.NewIDs)
+			}
+		}
+	}
+	for _, n := range c.KeepIDs {
+		for _, t := range c.tablesOf(n) {
+			if !c.changed(t, "new_ids") {
+				t.NewIDs = nil
+			}
+		}
+	}
+	dated := map[*Table]string{}
+	for _, n := range c.Decisions.Created {
+		found, _ := c.places(n)
+		for _, at := range found {
+			if dated[at.table] != "" && dated[at.table] != at.column.Name {
+				c.errs = append(c.errs, n.fault("%q: table %q is dated by %q already", n.Text, at.table.Name, dated[at.table]))
+			}
+			dated[at.table] = at.column.Name
+			if !c.changed(at.table, "created") {
+				at.table.Created = at.column.Name
+			}
+		}
+	}
+	for _, t := range c.Plan.Tables {
+		if t.Created != "" && !c.changed(t, "zone") && c.Zone != "" {
+			t.Zone = c.Zone
+		}
+		if len(t.NewIDs) == 0 {
+			t.NewIDs = nil
+		}
+	}
+}
+
+// unique sets the rules of unique keys, after it has added the primary keys in which rows that keep their ids may clash.
+func (c *completer) unique() {
+	for _, t := range c.Plan.Tables {
+		if !c.changed(t, "unique") {
+			t.addPrimaryKey(c.Plan)
+		}
+	}
+	decided := map[*Unique]Name{}
+	keys := func(n Name) []*Unique {
+		found, err := c.uniqueKeys(n)
+		if err != nil && c.template {
+			if _, bad := c.Plan.parse(n, -1); bad == nil {
+				c.left = append(c.left, n)
+				return nil
+			}
+		}
+		c.failIf(err)
+		return found
+	}
+	for _, clash := range c.Decisions.Unique {
+		if c.template && clash.Proposed {
+			continue
+		}
+		for _, n := range clash.Keys {
+			for _, u := range keys(n) {
+				was := *u
+				u.Rule, u.Rename, u.Suffix, u.Prefer, u.Decided = clash.Rule, clash.Rename, clash.Suffix, clash.Prefer, !clash.Proposed
+				if other, ok := decided[u]; ok && !sameClash(&was, u) {
+					c.errs = append(c.errs, n.fault("%q has another rule by %s", n.Text, other))
+				}
+				decided[u] = n
+				if u.Decided && !c.template {
+					u.Suspects = nil
+				}
+			}
+		}
+	}
+	asked := map[*Unique]*Asked{}
+	for _, q := range c.Decisions.Questions {
+		for _, doubt := range q.Unique {
+			for _, u := range keys(doubt.Key) {
+				if other := asked[u]; other != nil && (other.Answer.Text != q.Answer.Text || other.Proposed.Text != q.Proposed.Text) {
+					c.errs = append(c.errs, doubt.Key.fault("%q is in two questions: one answer would be ignored", doubt.Key.Text))
+				}
+				asked[u] = q
+				if !c.template {
+					u.Suspects = doubt.Suspects
+				}
+				if _, is := decided[u]; !is && q.Proposed.Text != "" && !(c.template && q.Answer.Text == "") {
+					u.Rule = Rule(q.Proposed.Text)
+				}
+				c.failIf(q.answerOf(u, doubt.Key))
+			}
+		}
+	}
+}
+
+// answerOf gives a unique key the rule that is the answer. An entry of unique counts more than the answer about several keys,
+// and is an error if it contradicts the answer about its key alone.
+func (q *Asked) answerOf(u *Unique, at Name) error {
+	switch answer := q.Answer.Text; {
+	case answer == "":
+	case answer == AnswerYes, u.Decided && Rule(answer) == u.Rule:
+		u.Decided = true
+	case u.Decided && len(q.Unique) == 1:
+		return at.fault("%q is decided as %s by an entry of unique, and answered %q", at.Text, u.Rule, answer)
+	case !u.Decided:
+		u.Rule, u.Decided = Rule(answer), true
+	}
+	return nil
+}
+
+// sameClash reports whether two unique keys have the same rule in every respect.
+func sameClash(a, b *Unique) bool {
+	return a.Rule == b.Rule && a.Rename == b.Rename && a.Suffix == b.Suffix && slices.Equal(a.Prefer, b.Prefer) && a.Decided == b.Decided
+}

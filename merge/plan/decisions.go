@@ -1,0 +1,137 @@
+package plan
+
+import "go.yaml.in/yaml/v4"
+
+// DecisionsVersion is the version of files of decisions. Files of version 1 are complete plans.
+const DecisionsVersion = 2
+
+// Decisions are the short form of a plan: what people decide, and what is open. All the rest of a plan follows from the
+// schemas of the sources, so that [Decisions.Complete] makes the plan of both. [Shorten] finds the decisions in a plan.
+//
+// Columns are named as table.column and tables by their names; with Databases as database.table.column and database.table. A star stands for any characters within a name, and a
+// backslash makes a star, dot, comma, parenthesis or backslash one of the name's own. Where the full name of a column and a
+// pattern disagree, the full name decides. Two entries that name a column alike and disagree are an error.
+//
+// The same language without sources and schema is a template, see [Decisions.Apply].
+type Decisions struct {
+	Version int      `yaml:"version"` // DecisionsVersion
+	Dialect string   `yaml:"dialect"` // MySQL, PostgreSQL or SQLite
+	Sources []string `yaml:"sources,omitempty,flow"`
+
+	Databases []string `yaml:"databases,omitempty,flow"` // see Plan.Databases
+
+	Questions []*Asked `yaml:"questions,omitempty"`
+	Accepted  []string `yaml:"accepted,omitempty"` // see Plan.Accepted
+
+	NewIDs  []string `yaml:"new_ids,omitempty,flow"`  // the sources whose rows get new ids, in all tables that have a key
+	KeepIDs []Name   `yaml:"keep_ids,omitempty,flow"` // tables whose rows keep their ids
+	Created []Name   `yaml:"created,omitempty,flow"`  // the columns whose value is the time in a new id; one of a table
+	Zone    string   `yaml:"zone,omitempty"`          // the time zone of those that have none themselves; none means UTC
+	Skip    []Name   `yaml:"skip,omitempty,flow"`     // tables that are left out
+
+	References []*Meaning `yaml:"references,omitempty"`
+	Keys       []Name     `yaml:"keys,omitempty,flow"`  // columns of role key
+	Plain      []Name     `yaml:"plain,omitempty,flow"` // columns of role plain
+
+	Unique []*Clash `yaml:"unique,omitempty"`
+
+	// Types replaces the statements that Schema begins with.
+	Types []string `yaml:"types,omitempty"`
+
+	// Tables changes single fields of what follows from all of the above and from the schemas.
+	Tables TableChanges `yaml:"tables,omitempty"`
+
+	// Schema are the tables that the decisions were made for, as table=digest of its definition.
+	Schema []Name `yaml:"schema,omitempty,flow"`
+}
+
+// A Meaning says whose ids the values of some columns are: one of To, List, JSON, By and Format.
+type Meaning struct {
+	To        string  `yaml:"to,omitempty"`        // RoleReference: the table that has the rows
+	List      string  `yaml:"list,omitempty"`      // RoleList: the same
+	Separator string  `yaml:"separator,omitempty"` // of a list or of fields; none means a comma
+	JSON      Pairs   `yaml:"json,omitempty"`      // RoleJSON: path: table
+	By        string  `yaml:"by,omitempty"`        // RolePolymorphic: the column beside them whose value selects the table. With Format high or low, the column with the other half
+	Kinds     Pairs   `yaml:"kinds,omitempty"`     // with By, value: table, or plain where the values are no ids
+	Format    string  `yaml:"format,omitempty"`    // RolePacked: how ids are packed in the values: bits N, high N, low N, fixed, fields, regexp EXPRESSION, php, lua or codec NAME
+	IDs       Pairs   `yaml:"ids,omitempty"`       // with Format, place: table; with bits, plain where the values are no ids
+	None      Values  `yaml:"none,omitempty,flow"` // values that stand for no row
+	Orphans   Orphans `yaml:"orphans,omitempty"`   // what to do with the id of a row that does not exist
+	Proposed  bool    `yaml:"proposed,omitempty"`  // Inspect found it, and nobody has confirmed it
+	Columns   []Name  `yaml:"columns,omitempty,flow"`
+}
+
+// A Clash says what to do where rows clash in some unique keys.
+type Clash struct {
+	Rule     Rule     `yaml:"rule"`
+	Rename   string   `yaml:"rename,omitempty"`
+	Suffix   string   `yaml:"suffix,omitempty"`
+	Prefer   []string `yaml:"prefer,omitempty,flow"`
+	Proposed bool     `yaml:"proposed,omitempty"` // Inspect found it, and nobody has confirmed it
+	Keys     []Name   `yaml:"keys,flow"`          // as table(column, column), or table.column
+}
+
+// An Asked is a question in a file: a [Question], or the suspects of columns that are alike, or those of unique keys.
+type Asked struct {
+	Name    string `yaml:"name,omitempty"`
+	Text    string `yaml:"text,omitempty"` // none asks whose ids the columns have
+	Columns []Name `yaml:"columns,omitempty,flow"`
+	Unique  Doubts `yaml:"unique,omitempty"` // unique keys instead of columns, and what is doubtful about each
+
+	// Proposed is what the columns are until the question is answered, and what the answer yes confirms: a table, plain, key,
+	// undecided, or several parts as in an answer. None means the best candidate, and each that there is no proposal. Of unique
+	// keys it is the rule.
+	Proposed Answer `yaml:"proposed,omitempty"`
+
+	// None are values for no row, whatever table is the answer. Columns of a primary or unique key have none by it: an entry of
+	// references says it of them.
+	None Values `yaml:"none,omitempty,flow"`
+
+	Candidates []*Candidate `yaml:"candidates,omitempty,flow"`
+	Evidence   []string     `yaml:"evidence,omitempty"`
+	Follows    []string     `yaml:"follows,omitempty,flow"`
+	Suspects   []string     `yaml:"suspects,omitempty"`
+
+	Answer Answer `yaml:"answer"`
+}
+
+// An Answer is what people write beside a question.
+type Answer struct {
+	Text    string   // a table, AnswerPlain, AnswerKey, AnswerEach or AnswerYes; for a unique key a [Rule] or AnswerYes
+	Meaning *Meaning // instead of Text: several tables, or what else there is to say; of a unique key it is nil
+	line    int
+}
+
+// A Name is a name or pattern of a table, column or unique key, and the line of the file that has it.
+type Name struct {
+	Text string
+	Line int // from 1 on; 0 outside of files
+}
+
+// Doubts are unique keys by their names, and what is doubtful about each.
+type Doubts []Doubt
+
+// A Doubt is one of Doubts.
+type Doubt struct {
+	Key      Name
+	Suspects []string
+}
+
+// Pairs are texts by texts, in their order.
+type Pairs []Pair
+
+// A Pair is one of Pairs.
+type Pair struct{ Key, Value string }
+
+// Values are values of columns, as texts.
+type Values []string
+
+// TableChanges are changes of single fields of tables and columns. The fields are those of complete plans, see [Table]
+// and [Column]; columns is a mapping by their names.
+type TableChanges []TableChange
+
+// A TableChange changes fields of one table.
+type TableChange struct {
+	Table  Name
+	fields *yaml.Node // a mapping
+}
