@@ -1,6 +1,9 @@
 package snow_test
 
 import (
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +24,22 @@ func TestComingFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cosID, err := snow.NewLayout(time.Date(2019, 12, 24, 16, 0, 0, 0, time.UTC), time.Millisecond, snow.Default().Bits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	javaSnowflake, err := snow.NewLayout(time.Date(2019, 12, 31, 16, 0, 0, 0, time.UTC), time.Millisecond, snow.Twitter().Bits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tsid, err := snow.NewLayout(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Default().Bits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameBits := func(l snow.Layout) func(at time.Time) snow.ID { // the highest of a moment
+		return func(at time.Time) snow.ID { return snow.ID(at.Sub(l.Epoch())/time.Millisecond<<22 | 1<<22 - 1) }
+	}
+	yitter := func(at time.Time) snow.ID { return snow.ID((at.UnixMilli()-1582136402000)<<12 | 1<<12 - 1) }
 	for name, tt := range map[string]struct {
 		next  snow.Layout
 		old   func(at time.Time) snow.ID
@@ -29,6 +48,11 @@ func TestComingFrom(t *testing.T) {
 		"AUTO_INCREMENT":      {snow.Default(), func(time.Time) snow.ID { return 1e17 }, 0},
 		"Twitter's layout":    {snow.Twitter(), func(at time.Time) snow.ID { return twitter(at, 1<<10-1, 1<<12-1) }, -time.Millisecond},
 		"sonyflake version 1": {afterSonyflake, sonyflake(afterSonyflake.Epoch()), year(2043).Sub(year(2026))},
+		"CosId":               {cosID, sameBits(cosID), -time.Millisecond},
+		"ShardingSphere":      {snow.ShardingSphere(), sameBits(snow.ShardingSphere()), -time.Millisecond},
+		"TSID":                {tsid, sameBits(tsid), -time.Millisecond},
+		"java-snowflake":      {javaSnowflake, sameBits(javaSnowflake), -time.Millisecond},
+		"yitter":              {snow.Default(), yitter, 29 * 365 * 24 * time.Hour},
 		"sonyflake version 2": {snow.Default(), sonyflake(year(2025)), year(2030).Sub(year(2026)) - 24*time.Hour},
 	} {
 		for now := year(2026); now.Before(year(2060)); now = now.AddDate(0, 5, 3) {
@@ -48,9 +72,59 @@ func TestComingFrom(t *testing.T) {
 		t.Errorf("node 33: %+v, %v", p, err)
 	}
 
+	if at := yitter(year(2089)); at >= 1<<53 {
+		t.Errorf("yitter's id %d of 2089 has more than 53 bits", at)
+	}
+
+	// Four bits for the business line, six for the machine.
+	byBusiness, err := snow.NewLayout(snow.Default().Epoch(), time.Millisecond, snow.Bits{Timestamp: 41, Datacenter: 4, Worker: 6, Sequence: 12})
+	if err != nil || byBusiness.Workers() != 64 {
+		t.Errorf("%v has %d workers, %v", byBusiness, byBusiness.Workers(), err)
+	}
+
+	// Seata's ids of worker 1 are below those of snow, and its ids of worker 1023 above.
+	for worker, above := range map[int64]bool{1: false, 1023: true} {
+		old := snow.ID(worker<<53 | (year(2026).UnixMilli()-1588435200000)<<12)
+		if next, _ := snow.Default().Between(year(2026), year(2027)); (old > next) != above {
+			t.Errorf("Seata's id %d of worker %d is above %d: %v, want %v", old, worker, next, old > next, above)
+		}
+	}
+
 	// uid-generator's ids fill the 63 bits from 2016 to 2024.
 	first, err := snow.UIDGenerator().Compose(snow.Parts{Time: year(2018)})
 	if meets := snow.Default().Time(first); err != nil || meets.Year() != 2037 {
 		t.Errorf("ids from 2018 on are met in %v, %v", meets, err)
+	}
+}
+
+// The table of docs/sharding.md is that of the layouts that it names.
+func TestShardingPage(t *testing.T) {
+	_, texts := pages(t, "docs/sharding.md")
+	rows := regexp.MustCompile(`(?m)^\| (\d+)\+(\d+)\+(\d+)\+(\d+), (\d+) ms(?:, until (\d+))? \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$`).FindAllStringSubmatch(texts["docs/sharding.md"], -1)
+	if len(rows) != 5 {
+		t.Errorf("found %d layouts, want 5", len(rows))
+	}
+	for _, row := range rows {
+		var n [9]int64
+		for i, text := range row[1:] {
+			if text != "" {
+				var err error
+				if n[i], err = strconv.ParseInt(strings.ReplaceAll(text, ",", ""), 10, 64); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		bits := snow.Bits{Timestamp: uint8(n[0]), Worker: uint8(n[1]), Sequence: uint8(n[2]), Shard: uint8(n[3])}
+		l, err := snow.NewLayout(snow.Default().Epoch(), time.Duration(n[4])*time.Millisecond, bits)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if n[5] != 0 && int(n[5]) != l.End().Year() || n[5] == 0 && l.End().Year() < 2060 {
+			t.Errorf("%s ends in %d", row[0], l.End().Year())
+		}
+		if 1<<bits.Shard != n[6] || l.Workers() != n[7] || l.PerSecond() != float64(n[8]) {
+			t.Errorf("%s: %d shards, %d workers, %.0f ids a second", row[0], 1<<bits.Shard, l.Workers(), l.PerSecond())
+		}
 	}
 }

@@ -19,7 +19,7 @@
 //
 // A [Generator] makes the ids of a [Worker], which has a number that nobody else
 // uses. [Fixed] takes the number from its caller;
-// [github.com/shardsnow/snow/sqlsnow.Acquire] leases a number from a database, so
+// [github.com/shardsnow/snow/sqlsnow.Open] leases a number from a database, so
 // that nobody else can use it.
 //
 //	w, err := snow.Fixed(snow.Default(), 0, 7)

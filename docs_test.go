@@ -2,6 +2,7 @@ package snow_test
 
 import (
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -11,6 +12,27 @@ import (
 	"strings"
 	"testing"
 )
+
+// pages returns the names of the pages, and reads them.
+func pages(t *testing.T, patterns ...string) (names []string, texts map[string]string) {
+	t.Helper()
+	texts = make(map[string]string)
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, found, err)
+		}
+		for _, name := range found {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name = filepath.ToSlash(name)
+			names, texts[name] = append(names, name), string(text)
+		}
+	}
+	return names, texts
+}
 
 // public returns the directories of the packages that others import.
 func public(t *testing.T) (dirs []string) {
@@ -75,6 +97,35 @@ func TestPackagesAreDocumented(t *testing.T) {
 			if !slices.ContainsFunc(examples, func(e string) bool { return e == "Example"+f || strings.HasPrefix(e, "Example"+f+"_") }) {
 				t.Errorf("%s.%s has no Example", dir, f)
 			}
+		}
+	}
+}
+
+// The documentation of each package begins with an Example of the whole package, which
+// runs where it needs no server.
+func TestFirstScreens(t *testing.T) {
+	for _, dir := range public(t) {
+		names, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var files []*ast.File
+		for _, name := range names {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, file)
+		}
+		examples := doc.Examples(files...)
+		i := slices.IndexFunc(examples, func(e *doc.Example) bool { return e.Name == "" })
+		dir = filepath.ToSlash(dir)
+		switch {
+		case dir == "sqlsnow/sqlsnowtest": // Run needs a test
+		case i < 0:
+			t.Errorf("%s has no Example of the package", dir)
+		case examples[i].Output == "" && dir != "sqlsnow" && dir != "merge":
+			t.Errorf("%s: the Example of the package does not run", dir)
 		}
 	}
 }

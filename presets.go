@@ -2,8 +2,9 @@ package snow
 
 import "time"
 
-// Default returns 41+0+10+12+0, 1 ms, epoch 2024-01-01: 1,024 workers with
-// 4,096 ids a millisecond each, until September 2093.
+// Default returns the layout for new projects, 41+0+10+12+0, 1 ms, epoch
+// 2024-01-01: 1,024 workers with 4,096 ids a millisecond each, until September
+// 2093. It is a layout, not a generator: see [NewGenerator].
 func Default() Layout {
 	return preset(1704067200000, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12})
 }

@@ -9,25 +9,36 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbtest"
 )
 
-// The program of the documentation, of which the README shows a part, runs
+// The first program of the README needs no database.
+func TestFirstProgram(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), build(t, programs(t)["README.md"])).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := snow.ParseID(strings.TrimSpace(string(out)))
+	if err != nil {
+		t.Fatalf("the program printed %q: %v", out, err)
+	}
+	p, err := snow.Default().Decompose(id)
+	if err != nil || p.Worker != 7 || time.Since(p.Time).Abs() > time.Minute {
+		t.Errorf("the program printed %d: %+v, %v", id, p, err)
+	}
+}
+
+// The program of the first page, of which the README shows parts, runs
 // unchanged, twice, on a real server.
 func TestReadmeProgram(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	dsn := server.DSN(server.CreateDatabase(t))
 
-	text := theProgram(t)
-	source := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(source, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(t.TempDir(), "program")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	text := programs(t)["docs/getting-started.md"]
+	program := build(t, text)
 	var want []string
 	for _, printed := range regexp.MustCompile(`fmt\.Println\(.*// (.*)`).FindAllSubmatch(text, -1) {
 		want = append(want, string(printed[1])+"\n")
@@ -43,34 +54,44 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
+// build returns the file of a program.
+func build(t *testing.T, text []byte) string {
+	t.Helper()
+	source := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(source, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), "program")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
 // slowSQL is what GORM prints about a slow statement, which any statement may be on a busy machine.
 var slowSQL = regexp.MustCompile(`(?s)\r\n[^\n]*SLOW SQL [^\n]*\n.*?\x1b\[35m.*?\x1b\[0m\n`)
 
-// theProgram returns the one program of the documentation.
-func theProgram(t *testing.T) []byte {
+// programs returns the programs of the documentation in English, by page.
+func programs(t *testing.T) map[string][]byte {
 	t.Helper()
-	pages, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var programs [][]byte
-	for _, name := range append(pages, "README.md") {
-		page, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, block := range regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindAllSubmatch(page, -1) {
-			programs = append(programs, block[1])
+	all := make(map[string][]byte)
+	_, texts := pages(t, "README.md", "docs/*.md")
+	for name, page := range texts {
+		for _, block := range regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindAllStringSubmatch(page, -1) {
+			if all[name] != nil {
+				t.Errorf("%s has two programs", name)
+			}
+			all[name] = []byte(block[1])
 		}
 	}
-	if len(programs) != 1 {
-		t.Fatalf("the documentation has %d programs, want one", len(programs))
+	if len(all) != 2 || all["README.md"] == nil || all["docs/getting-started.md"] == nil {
+		t.Fatalf("the documentation has %d programs, want that of the README and that of the first page", len(all))
 	}
-	return programs[0]
+	return all
 }
 
 // All code in the documentation is, line by line, that of Examples and tests,
-// which compile, or of the program that runs. examples/data-layers checks more
+// which compile, or of a program that runs. examples/data-layers checks more
 // than the Go of its page.
 func TestReadmeCode(t *testing.T) {
 	var source strings.Builder
@@ -85,18 +106,13 @@ func TestReadmeCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source.WriteString(unindented(string(theProgram(t))))
-	pages, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
+	for _, program := range programs(t) {
+		source.WriteString("\n" + unindented(string(program)))
 	}
 	checked := 0
-	for _, name := range append(pages, "README.md") {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+	names, texts := pages(t, "README.md", "docs/*.md")
+	for _, name := range names {
+		for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(texts[name], -1) {
 			if checked++; !strings.Contains(source.String(), "\n"+unindented(block[1])) {
 				t.Errorf("%s has code that is in no Go file:\n%s", name, block[1])
 			}
@@ -132,26 +148,20 @@ func TestReferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	checked := 0
-	pages, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range append(pages, "README.md", "CONTRIBUTING.md", "CHANGELOG.md") {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, link := range regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`).FindAllSubmatch(text, -1) {
+	names, texts := pages(t, "README*.md", "docs/*.md", "docs/zh-CN/*.md", "CONTRIBUTING.md", "CHANGELOG.md")
+	for _, name := range names {
+		text := codeBlock.ReplaceAllString(texts[name], "")
+		for _, link := range regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`).FindAllStringSubmatch(text, -1) {
 			checked++
-			if target := string(link[1]); !strings.Contains(target, "://") {
+			if target := link[1]; !strings.Contains(target, "://") {
 				if _, err := os.Stat(filepath.Join(filepath.Dir(name), target)); err != nil {
 					t.Errorf("%s links to %s: %v", name, target, err)
 				}
 			}
 		}
-		for _, test := range regexp.MustCompile("`(Test[A-Z]\\w+)`").FindAllSubmatch(text, -1) {
+		for _, test := range regexp.MustCompile("`(Test[A-Z]\\w+)`").FindAllStringSubmatch(text, -1) {
 			checked++
-			if !strings.Contains(code.String(), "func "+string(test[1])+"(") {
+			if !strings.Contains(code.String(), "func "+test[1]+"(") {
 				t.Errorf("%s names %s, which is no test", name, test[1])
 			}
 		}

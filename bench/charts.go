@@ -27,14 +27,14 @@ func (r results) writeCharts(dir string) error {
 	}
 	if r.IDs != nil {
 		for _, chart := range idsCharts {
-			if err := chart.write(dir, r.IDs.Result); err != nil {
+			if err := chart.write(dir, r.IDs.Result, r.IDs.foot()); err != nil {
 				return err
 			}
 		}
 	}
 	if r.Rows != nil {
 		for _, engine := range engines(r.Rows.Result) {
-			if err := rowsCharts(dir, engine, of(r.Rows.Result, engine)); err != nil {
+			if err := rowsChart(dir, engine, of(r.Rows.Result, engine), r.Rows.foot()); err != nil {
 				return err
 			}
 		}
@@ -42,52 +42,36 @@ func (r results) writeCharts(dir string) error {
 	return nil
 }
 
-// An idsChart shows one figure of each row.
+// foot is the line of a chart that says where and when it was measured.
+func (s *section[T]) foot() string {
+	m := s.Machine
+	cpu := strings.NewReplacer("(R)", "", " Processor", "").Replace(orUnknown(m.CPU))
+	foot := fmt.Sprintf("%s, %d cores, %s, %s", cpu, m.Cores, m.Go, s.Date.Format(time.DateOnly))
+	if s.Quick {
+		foot += ", a quick run"
+	}
+	return foot
+}
+
+// An idsChart shows one figure of some rows.
 type idsChart struct {
-	file, title, below string
-	linear             bool
-	value              func(row *ids.Row) float64 // NaN leaves the row out
-	label              func(x float64) string
+	file         string
+	title, below string
+	unit         string
+	names        map[string]string      // of the rows that it shows: those that can be compared
+	value        func(*ids.Row) float64 // NaN leaves the row out
+	label        func(x float64) string
 }
 
 var idsCharts = []idsChart{
 	{
-		file: "serial.svg", title: "Nanoseconds for one id, 1 goroutine",
-		below: "Wall time; the bars are logarithmic. * at the limit of its format. Pale: what can't be done without.",
-		value: func(row *ids.Row) float64 { return ifShown(row, row.At(1).PerID()) },
-		label: func(x float64) string { return three(x) + " ns" },
-	},
-	{
-		file: "speed.svg", title: "Nanoseconds for one id, 64 goroutines",
-		below: "Wall time; the bars are logarithmic. * at the limit of its format. Pale: what can't be done without.",
-		value: func(row *ids.Row) float64 { return ifShown(row, row.At(64).PerID()) },
-		label: func(x float64) string { return three(x) + " ns" },
-	},
-	{
-		file: "cpu.svg", title: "CPU seconds for a million ids at the limit of the format, 64 goroutines",
-		below: "Callers wait there, asleep or spinning. The bars are logarithmic.",
-		value: func(row *ids.Row) float64 {
-			if row.PerSecond == 0 {
-				return math.NaN()
-			}
-			return row.At(64).CPUPerMillion()
+		file: "evenness.svg", title: "Ids in the fullest of 64 tables",
+		below: "The table is id % 64, and an id is made every 2 ms. Evenly spread, each table has 1.6 % of them.",
+		unit:  "% of all ids",
+		names: map[string]string{
+			ids.SnowNext: "snow", ids.Bwmarrin: "bwmarrin", "sony/sonyflake v1": "sonyflake v1", "sony/sonyflake v2": "sonyflake v2",
+			ids.Influx: "influxdb", "google/uuid v4": "uuid v4, at random",
 		},
-		label: func(x float64) string { return fmt.Sprintf("%.3f s", x) },
-	},
-	{
-		file: "latency.svg", title: "One call in a thousand takes longer than this: p99.9, 64 goroutines",
-		below: "The bars are logarithmic. Fill(n) makes n ids in a call. * at the limit of its format. Pale: what timing itself takes.",
-		value: func(row *ids.Row) float64 {
-			if p := row.LatencyAt(64); p != nil {
-				return float64(p.P999)
-			}
-			return math.NaN()
-		},
-		label: func(x float64) string { return ids.Duration(time.Duration(x)) },
-	},
-	{
-		file: "evenness.svg", title: "Share of ids in the fullest of 64 tables, by id modulo 64",
-		below: "One id every 2 ms. Even is 1.6 %.", linear: true,
 		value: func(row *ids.Row) float64 {
 			for _, e := range row.Evenness {
 				if e.Modulus == 64 {
@@ -98,42 +82,50 @@ var idsCharts = []idsChart{
 		},
 		label: func(x float64) string { return fmt.Sprintf("%.1f %%", x) },
 	},
+	{
+		file: "speed.svg", title: "Time for one id, where no format sets a limit",
+		below: "64 goroutines make as many as they can. Pale: reading a clock and an atomic addition, which a Snowflake id needs.",
+		unit:  "nanoseconds for one id",
+		names: map[string]string{
+			ids.SnowNextWide: "snow, 20 bits", ids.BwmarrinWide: "bwmarrin, 20 bits", ids.Sonyflake20: "sonyflake v2, 20 bits", ids.Influx: "influxdb",
+			"rs/xid": "xid", "oklog/ulid, Make": "ulid", "google/uuid v4": "uuid v4", "google/uuid v7": "uuid v7", "segmentio/ksuid": "ksuid",
+			"nats-io/nuid": "nuid", ids.FloorID: "clock and addition",
+		},
+		value: func(row *ids.Row) float64 { return row.At(64).PerID() },
+		label: func(x float64) string { return three(x) + " ns" },
+	},
+	{
+		file: "cpu.svg", title: "CPU time of a million ids, at a format's limit",
+		below: "64 goroutines ask for more ids than the format allows, so they wait, asleep or spinning. 4,096 ids a millisecond are allowed for snow, " +
+			"bwmarrin and sonyflake v2 with 12 bits, and 256 in 10 ms for the others.",
+		unit: "seconds of CPU time",
+		names: map[string]string{
+			ids.SnowNext: "snow, Next", "snow Fill(64)": "snow, Fill(64)", ids.Bwmarrin: "bwmarrin", ids.Sonyflake12: "sonyflake v2, 12 bits",
+			"sony/sonyflake v1": "sonyflake v1", "sony/sonyflake v2": "sonyflake v2",
+		},
+		value: func(row *ids.Row) float64 { return row.At(64).CPUPerMillion() },
+		label: func(x float64) string { return fmt.Sprintf("%.3f s", x) },
+	},
 }
 
-// ifShown returns x, or NaN for floors that are not worth a bar.
-func ifShown(row *ids.Row, x float64) float64 {
-	if row.Kind == ids.Floor && row.Name != ids.FloorID && row.Name != ids.FloorWrite {
-		return math.NaN()
-	}
-	return x
-}
-
-func (ch idsChart) write(dir string, r *ids.Result) error {
+func (ch idsChart) write(dir string, r *ids.Result, foot string) error {
 	var bars []bar
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		x := ch.value(row)
-		if math.IsNaN(x) || x <= 0 {
+		name := ch.names[row.Name]
+		if name == "" {
 			continue
 		}
-		name := row.Name
-		if row.PerSecond > 0 && strings.Contains(ch.below, "*") {
-			name += " *"
+		if x := ch.value(row); x > 0 {
+			bars = append(bars, bar{name, x, ch.label(x), rowColor(row.Kind)})
 		}
-		bars = append(bars, bar{name, x, ch.label(x), rowColor(row.Kind)})
 	}
 	if len(bars) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(bars, func(a, b bar) int { return cmp.Compare(a.value, b.value) })
-	low, high := bars[0].value, bars[len(bars)-1].value
-	norm := func(x float64) float64 { return x / high }
-	if !ch.linear {
-		low /= 2 // so that the shortest bar is visible
-		norm = func(x float64) float64 { return math.Log(x/low) / math.Log(high/low) }
-	}
-	return writeChart(filepath.Join(dir, ch.file), ch.title, ch.below, barsHeight(len(bars)), func(c draw.Canvas) {
-		paintBars(c, bars, norm)
+	return writeChart(filepath.Join(dir, ch.file), caption{ch.title, ch.below, foot}, barsHeight(len(bars)), func(c draw.Canvas) {
+		paintBars(c, bars, ch.unit)
 	})
 }
 
@@ -148,30 +140,13 @@ func rowColor(k ids.Kind) color.Color {
 	}
 }
 
-// rowsCharts draws the rate of each key over the rows, and the sizes.
-func rowsCharts(dir, engine string, list []rows.Result) error {
-	name := strings.ToLower(engine)
-	below := fmt.Sprintf("%s, buffer pool of %s MB, two secondary indexes, every commit flushed.", engine, grouped(list[0].Pool>>20))
-	err := writeChart(filepath.Join(dir, "rows-"+name+".svg"), "Rows a second as the table grows", below, 330, func(c draw.Canvas) {
-		paintRates(c, list)
-	})
-	if err != nil {
-		return err
-	}
-	var bars []bar
-	for _, r := range list {
-		perRow := float64(r.Bytes) / float64(max(r.Rows, 1))
-		color := color.Color(theirs)
-		if r.Key == rows.Snow {
-			color = ours
-		}
-		bars = append(bars, bar{r.Key, perRow, fmt.Sprintf("%.0f bytes", perRow), color})
-	}
-	slices.SortStableFunc(bars, func(a, b bar) int { return cmp.Compare(a.value, b.value) })
-	high := bars[len(bars)-1].value
-	return writeChart(filepath.Join(dir, "size-"+name+".svg"), "Size on disk of a row with its indexes", below, barsHeight(len(bars)), func(c draw.Canvas) {
-		paintBars(c, bars, func(x float64) float64 { return x / high })
-	})
+// rowsChart draws the rate of each key over the rows.
+func rowsChart(dir, engine string, list []rows.Result, foot string) error {
+	version, _, _ := strings.Cut(strings.Fields(list[0].Version + " ?")[0], "-")
+	below := fmt.Sprintf("%s %s, buffer pool of %s MB, two secondary indexes, every commit flushed. Each key has a server of its own.",
+		engine, version, grouped(list[0].Pool>>20))
+	text := caption{"Inserted rows a second as the table grows", below, foot}
+	return writeChart(filepath.Join(dir, "rows-"+strings.ToLower(engine)+".svg"), text, 250, func(c draw.Canvas) { paintRates(c, list) })
 }
 
 // keyColors tell the keys apart, next to snow's.
@@ -185,7 +160,7 @@ var keyColors = map[string]color.Color{
 
 // paintRates draws a line for each key, and the legend to the right of the lines.
 func paintRates(c draw.Canvas, list []rows.Result) {
-	const legend, pitch vg.Length = 110, 18
+	const legend, pitch vg.Length = 112, 19
 	p := plot.New()
 	p.BackgroundColor = color.Transparent
 	p.Add(&plotter.Grid{Horizontal: draw.LineStyle{Color: grid, Width: 0.7}})
@@ -194,9 +169,9 @@ func paintRates(c draw.Canvas, list []rows.Result) {
 	for i, r := range byRate {
 		points := make(plotter.XYs, 0, len(r.RowsPerSecond))
 		for _, at := range r.RowsPerSecond {
-			points = append(points, plotter.XY{X: float64(at.Rows), Y: at.PerSecond})
+			points = append(points, plotter.XY{X: float64(at.Rows) / 1e6, Y: at.PerSecond / 1e3})
 		}
-		line, name := draw.LineStyle{Color: keyColors[r.Key], Width: 1.4}, style(10, ink, text.XLeft, text.YCenter)
+		line, name := draw.LineStyle{Color: keyColors[r.Key], Width: 1.4}, style(textSize, ink, text.XLeft, text.YCenter)
 		if line.Color == nil {
 			line.Color = theirs
 		}
@@ -204,31 +179,16 @@ func paintRates(c draw.Canvas, list []rows.Result) {
 			line.Width, name = 2.4, bold(name)
 		}
 		p.Add(&plotter.Line{XYs: points, LineStyle: line})
-		x, y := c.Max.X-legend+16, c.Max.Y-vg.Length(i)*pitch-pitch/2
-		c.StrokeLine2(line, x, y, x+16, y)
-		c.FillText(name, vg.Point{X: x + 22, Y: y}, r.Key)
+		x, y := c.Max.X-legend+8, c.Max.Y-vg.Length(i)*pitch-pitch/2
+		c.StrokeLine2(line, x, y, x+14, y)
+		c.FillText(name, vg.Point{X: x + 18, Y: y}, r.Key)
 	}
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.LineStyle.Color, axis.Tick.LineStyle.Color = faint, faint
-		axis.Tick.Label.Font, axis.Tick.Label.Color = style(9, faint, 0, 0).Font, faint
-		axis.Label.TextStyle.Font, axis.Label.TextStyle.Color = style(10, faint, 0, 0).Font, faint
-		axis.Tick.Marker = thousands{}
-		axis.Padding = 0
+		axis.Tick.Label.Font, axis.Tick.Label.Color = style(smallSize, faint, 0, 0).Font, faint
+		axis.Label.TextStyle.Font, axis.Label.TextStyle.Color = style(smallSize, faint, 0, 0).Font, faint
+		axis.Padding, axis.Label.Padding = 0, 4
 	}
-	p.X.Label.Text, p.Y.Label.Text = "rows in the table", "rows/s"
-	p.X.Label.Padding, p.Y.Label.Padding = 4, 4
+	p.X.Label.Text, p.Y.Label.Text = "million rows in the table", "thousand rows a second"
 	p.Draw(draw.Crop(c, 0, -legend, 0, 0))
-}
-
-// thousands labels ticks with whole numbers.
-type thousands struct{}
-
-func (thousands) Ticks(low, high float64) []plot.Tick {
-	ticks := plot.DefaultTicks{}.Ticks(low, high)
-	for i := range ticks {
-		if ticks[i].Label != "" {
-			ticks[i].Label = grouped(int64(math.Round(ticks[i].Value)))
-		}
-	}
-	return ticks
 }

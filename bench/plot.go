@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image/color"
 	"os"
+	"strings"
 
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -16,19 +17,26 @@ import (
 
 var (
 	ink    = color.RGBA{0x24, 0x29, 0x2f, 0xff}
-	faint  = color.RGBA{0x6a, 0x73, 0x7d, 0xff}
+	faint  = color.RGBA{0x57, 0x60, 0x6a, 0xff}
 	grid   = color.RGBA{0xe6, 0xe9, 0xed, 0xff}
 	ours   = color.RGBA{0x1f, 0x6f, 0xeb, 0xff}
 	theirs = color.RGBA{0xae, 0xb8, 0xc4, 0xff}
 	floors = color.RGBA{0xdd, 0xe2, 0xe8, 0xff}
 )
 
+// A page shows charts 400 pixels wide or wider, so a unit is a pixel or more, and the
+// smallest text has 11 pixels.
 const (
-	chartWidth vg.Length = 640
-	margin     vg.Length = 14
-	titleSize  vg.Length = 48
-	barPitch   vg.Length = 17
-	barHeight  vg.Length = 11
+	chartWidth vg.Length = 400
+	margin     vg.Length = 12
+	titleSize            = 14.0
+	textSize             = 12.0
+	smallSize            = 11.0
+	lineHeight           = 1.35
+	barPitch   vg.Length = 20
+	barHeight  vg.Length = 13
+	axisHeight vg.Length = 36   // the labels of the ticks, and the unit
+	wider                = 1.15 // how much more room texts take in other fonts
 )
 
 func style(size float64, c color.Color, x text.XAlignment, y text.YAlignment) text.Style {
@@ -43,15 +51,57 @@ func bold(s text.Style) text.Style {
 	return s
 }
 
-// writeChart draws a title, a line below it, and what draw paints on the rest.
-func writeChart(path, title, below string, height vg.Length, paint func(draw.Canvas)) error {
-	svg := vgsvg.New(chartWidth, height)
+// A caption is the text around a chart.
+type caption struct {
+	title string
+	below string // the title: the conditions
+	foot  string // the machine and the date
+}
+
+// A paragraph is text in lines that fit the width of a chart.
+type paragraph struct {
+	style text.Style
+	lines []string
+}
+
+func newParagraph(s text.Style, words string) paragraph {
+	p := paragraph{style: s}
+	for _, word := range strings.Fields(words) {
+		if last := len(p.lines) - 1; last >= 0 && wider*s.Width(p.lines[last]+" "+word) <= chartWidth-2*margin {
+			p.lines[last] += " " + word
+		} else {
+			p.lines = append(p.lines, word)
+		}
+	}
+	return p
+}
+
+func (p paragraph) pitch() vg.Length  { return lineHeight * vg.Length(p.style.Font.Size) }
+func (p paragraph) height() vg.Length { return vg.Length(len(p.lines)) * p.pitch() }
+
+// paint draws the lines from the top down.
+func (p paragraph) paint(c draw.Canvas, top vg.Length) {
+	for i, line := range p.lines {
+		c.FillText(p.style, vg.Point{X: c.Min.X, Y: top - vg.Length(i)*p.pitch()}, line)
+	}
+}
+
+// writeChart draws a caption around what paint draws, which has that height.
+func writeChart(path string, text caption, height vg.Length, paint func(draw.Canvas)) error {
+	const gap vg.Length = 8
+	title := newParagraph(bold(style(titleSize, ink, 0, -1)), text.title)
+	below := newParagraph(style(smallSize, faint, 0, -1), text.below)
+	foot := newParagraph(style(smallSize, faint, 0, -1), text.foot)
+	above := title.height() + below.height() + gap
+
+	svg := vgsvg.New(chartWidth, above+height+gap+foot.height()+2*margin)
 	c := draw.New(svg)
 	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
 	c = draw.Crop(c, margin, -margin, margin, -margin)
-	c.FillText(bold(style(14, ink, text.XLeft, text.YTop)), vg.Point{X: c.Min.X, Y: c.Max.Y}, title)
-	c.FillText(style(10, faint, text.XLeft, text.YTop), vg.Point{X: c.Min.X, Y: c.Max.Y - 20}, below)
-	paint(draw.Crop(c, 0, 0, 0, -titleSize))
+	title.paint(c, c.Max.Y)
+	below.paint(c, c.Max.Y-title.height())
+	foot.paint(c, c.Min.Y+foot.height())
+	paint(draw.Crop(c, 0, 0, foot.height()+gap, -above))
 
 	var b bytes.Buffer
 	if _, err := svg.WriteTo(&b); err != nil {
@@ -70,18 +120,30 @@ type bar struct {
 	color color.Color
 }
 
-// paintBars draws horizontal bars from the top, on a scale that norm maps to
-// lengths from 0 to 1. Texts have room to be a fifth wider, in other fonts.
-func paintBars(c draw.Canvas, bars []bar, norm func(float64) float64) {
-	normal := style(10, ink, text.XLeft, text.YCenter)
+// paintBars draws horizontal bars from the top, and below them their axis, which begins
+// at 0.
+func paintBars(c draw.Canvas, bars []bar, unit string) {
+	normal, small := style(textSize, ink, text.XLeft, text.YCenter), style(smallSize, faint, text.XCenter, text.YTop)
 	var left, right vg.Length
+	high := 0.0
 	for _, b := range bars {
 		left, right = max(left, bold(normal).Width(b.name)), max(right, bold(normal).Width(b.label))
+		high = max(high, b.value)
 	}
-	left, right = c.Min.X+1.2*left, c.Max.X-1.2*right
+	left, right = c.Min.X+wider*left+3, c.Max.X-wider*right-5
+	at := func(x float64) vg.Length { return left + (right-left)*vg.Length(x/high) }
+	bottom := c.Max.Y - vg.Length(len(bars))*barPitch
+	for _, tick := range (plot.DefaultTicks{}).Ticks(0, high) {
+		if tick.Label != "" {
+			x := at(tick.Value)
+			c.StrokeLine2(draw.LineStyle{Color: grid, Width: 1}, x, bottom-3, x, c.Max.Y)
+			c.FillText(small, vg.Point{X: x, Y: bottom - 5}, tick.Label)
+		}
+	}
+	c.FillText(small, vg.Point{X: (left + right) / 2, Y: bottom - 5 - lineHeight*smallSize}, unit)
 	for i, b := range bars {
 		y := c.Max.Y - vg.Length(i)*barPitch - barPitch/2
-		end := left + max(2, (right-left)*vg.Length(norm(b.value)))
+		end := max(left+2, at(b.value))
 		lo, hi := y-barHeight/2, y+barHeight/2
 		c.FillPolygon(b.color, []vg.Point{{X: left, Y: lo}, {X: end, Y: lo}, {X: end, Y: hi}, {X: left, Y: hi}})
 		s := normal
@@ -93,4 +155,4 @@ func paintBars(c draw.Canvas, bars []bar, norm func(float64) float64) {
 	}
 }
 
-func barsHeight(n int) vg.Length { return vg.Length(n)*barPitch + titleSize + 2*margin }
+func barsHeight(n int) vg.Length { return vg.Length(n)*barPitch + axisHeight }

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +43,7 @@ func idsSection() *section[*ids.Result] {
 			Rows: []ids.Row{
 				{Name: ids.SnowNext, Kind: ids.Snow, Format: "41+10+12", PerCall: 1, PerSecond: 4_096_000, Speed: speed(244.14, 0.04), Latency: latency},
 				{
-					Name: "peer", Kind: ids.Peer, PerCall: 1, Source: "example.org/peer", Speed: speed(30.5, 0.2),
+					Name: ids.Influx, Kind: ids.Peer, PerCall: 1, Source: "example.org/peer", Speed: speed(30.5, 0.2),
 					Latency: latency, Trickle: &latency[0], Evenness: even,
 				},
 				{Name: ids.FloorID, Kind: ids.Floor, PerCall: 1, Speed: speed(28, 0.03)},
@@ -53,7 +55,7 @@ func idsSection() *section[*ids.Result] {
 
 func rowsSection() *section[[]rows.Result] {
 	s := &section[[]rows.Result]{
-		Date: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), Quick: true, Machine: machine{Kernel: "linux 6", Go: "go1.26"},
+		Date: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), Quick: true, Machine: machine{Cores: 2, Kernel: "linux 6", Go: "go1.26"},
 	}
 	for _, engine := range []string{rows.MariaDB, rows.PostgreSQL} {
 		for i, key := range []string{rows.AutoIncrement, rows.Snow, rows.UUIDv7, rows.UUIDv4, rows.UUIDv4Text} {
@@ -106,8 +108,8 @@ func TestEachPartIsKeptWhileTheOtherIsMeasured(t *testing.T) {
 	if want := (results{IDs: idsSection(), Rows: rowsSection()}).report(); string(got) != want {
 		t.Errorf("the report has changed on its way through results.json:\n%s", got)
 	}
-	for _, name := range []string{"serial", "speed", "cpu", "latency", "evenness", "rows-mariadb", "size-mariadb", "rows-postgresql"} {
-		checkXML(t, filepath.Join(dir, "charts", name+".svg"))
+	for _, name := range []string{"speed", "cpu", "evenness", "rows-mariadb", "rows-postgresql"} {
+		checkChart(t, filepath.Join(dir, "charts", name+".svg"), "2 cores", "2026-03-0")
 	}
 
 	if err := os.WriteFile(path, []byte("{"), 0o666); err != nil {
@@ -118,7 +120,9 @@ func TestEachPartIsKeptWhileTheOtherIsMeasured(t *testing.T) {
 	}
 }
 
-func checkXML(t *testing.T, path string) {
+// checkChart finds what can't be read in a chart: broken XML, coordinates that are no
+// numbers, and texts that are too small at 400 pixels. The chart says each of wants.
+func checkChart(t *testing.T, path string, wants ...string) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -128,13 +132,48 @@ func checkXML(t *testing.T, path string) {
 	if bytes.Contains(b, []byte("NaN")) {
 		t.Errorf("%s has coordinates that are not numbers", path)
 	}
+	var texts []string
+	width, inText := 0.0, false
 	d := xml.NewDecoder(bytes.NewReader(b))
 	for {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			return
-		} else if err != nil {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			return
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			inText = token.Name.Local == "text"
+			for _, a := range token.Attr {
+				switch {
+				case token.Name.Local == "svg" && a.Name.Local == "viewBox":
+					_, err = fmt.Sscanf(a.Value, "0 0 %g", &width)
+				case inText && a.Name.Local == "style":
+					var size float64
+					_, after, _ := strings.Cut(a.Value, "font-size:")
+					after, _, _ = strings.Cut(after, "px")
+					if size, err = strconv.ParseFloat(after, 64); err == nil && size*400/width < 11 {
+						t.Errorf("%s: a text has %.1f pixels if the chart has 400", path, size*400/width)
+					}
+				}
+				if err != nil {
+					t.Errorf("%s: %s=%q: %v", path, a.Name.Local, a.Value, err)
+				}
+			}
+		case xml.CharData:
+			if inText {
+				texts = append(texts, string(token))
+			}
+		case xml.EndElement:
+			inText = false
+		}
+	}
+	for _, want := range wants {
+		if !strings.Contains(strings.Join(texts, " "), want) {
+			t.Errorf("%s does not say %q: %q", path, want, texts)
 		}
 	}
 }
@@ -171,6 +210,28 @@ func TestAReportOfNothingIsWritten(t *testing.T) {
 	r.IDs = &section[*ids.Result]{Result: new(ids.Result)}
 	if err := r.write(t.TempDir()); err != nil {
 		t.Error(err)
+	}
+}
+
+// Every chart of the repository is on a page, and can be read there.
+func TestCharts(t *testing.T) {
+	charts, err := filepath.Glob("charts/*.svg")
+	if err != nil || len(charts) == 0 {
+		t.Fatal(charts, err)
+	}
+	pages := ""
+	for _, name := range []string{"../README.md", "../docs/performance.md"} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages += string(b)
+	}
+	for _, chart := range charts {
+		checkChart(t, chart, "2 cores", "2026-")
+		if !strings.Contains(pages, "bench/"+filepath.ToSlash(chart)+")") {
+			t.Errorf("no page shows %s", chart)
+		}
 	}
 }
 

@@ -4,7 +4,7 @@
 //	db, err := gorm.Open(…)
 //	err = db.Use(gormsnow.New(generator))
 //
-// [github.com/shardsnow/snow/sqlsnow.Acquire] leases the worker number for the
+// [github.com/shardsnow/snow/sqlsnow.Open] leases the worker number for the
 // generator. [Check] looks at start-up for what is left of AUTO_INCREMENT.
 // [CreateOnce] makes a retry safe. [After] and [Before] page by key, [FindAcross]
 // pages over all shards, and [Created] selects a time range by key.

@@ -38,6 +38,32 @@ func newGenerator() *snow.Generator {
 	return generator
 }
 
+// Orders get keys before the insert, and their lines point to them. In a program the
+// generator is from sqlsnow.Open, and the database from gorm.Open.
+func Example() {
+	type Line struct {
+		gormsnow.Model
+		OrderID snow.ID
+		Item    string
+	}
+	type Order struct {
+		gormsnow.Model
+		Buyer string
+		Lines []Line
+	}
+
+	db := openDryRun()
+	if err := db.Use(gormsnow.New(newGenerator())); err != nil {
+		log.Fatal(err)
+	}
+	order := Order{Buyer: "ann", Lines: []Line{{Item: "tea"}, {Item: "cup"}}}
+	if err := db.Create(&order).Error; err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(order.ID > 0, order.Lines[0].OrderID == order.ID, order.Lines[0].ID < order.Lines[1].ID)
+	// Output: true true true
+}
+
 func ExampleNew() {
 	type Order struct {
 		ID    snow.ID

@@ -7,6 +7,22 @@ import (
 	"github.com/shardsnow/snow/migrations"
 )
 
+// The files in the order in which a tool applies them.
+func Example() {
+	files, err := fs.Glob(migrations.Postgres(), "*.up.sql")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, name := range files {
+		fmt.Println(name)
+	}
+	// Output:
+	// 0001_snow_namespaces.up.sql
+	// 0002_snow_workers.up.sql
+	// 0003_snow_segments.up.sql
+}
+
 // golang-migrate reads them with iofs.New(migrations.Postgres(), ".").
 func ExamplePostgres() {
 	text, err := fs.ReadFile(migrations.Postgres(), "0001_snow_namespaces.down.sql")

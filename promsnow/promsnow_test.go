@@ -210,6 +210,26 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
+// Each metric that docs/metrics.md calls an alert has a rule there, and no others have.
+func TestAlerts(t *testing.T) {
+	text, err := os.ReadFile("../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows, rules []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `(snow_[a-z_]+)`[^|]*\\|[^|]*\\|[^|]*\\*\\*alert\\*\\*").FindAllSubmatch(text, -1) {
+		rows = append(rows, string(m[1]))
+	}
+	for _, m := range regexp.MustCompile(`(?m)^ +expr: .*?\b(snow_[a-z_]+)\b`).FindAllSubmatch(text, -1) {
+		rules = append(rules, string(m[1]))
+	}
+	slices.Sort(rows)
+	slices.Sort(rules)
+	if len(rows) == 0 || !slices.Equal(rows, rules) {
+		t.Errorf("alerts of the tables: %q; rules: %q", rows, rules)
+	}
+}
+
 func Example() {
 	keys, lease := start()
 	registry := prometheus.NewRegistry() // or prometheus.DefaultRegisterer

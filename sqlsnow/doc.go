@@ -1,18 +1,21 @@
 // Package sqlsnow leases worker numbers from a database, through database/sql,
 // so that no two processes can make the same id.
 //
-//	err := sqlsnow.Migrate(ctx, db, sqlsnow.MySQL)
-//	err = sqlsnow.Init(ctx, db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "shop", Layout: snow.Default()})
-//	lease, err := sqlsnow.Acquire(ctx, db, sqlsnow.MySQL, sqlsnow.LeaseConfig{Namespace: "shop"})
+//	keys, lease, err := sqlsnow.Open(ctx, db, sqlsnow.MySQL,
+//		sqlsnow.Namespace{Name: "shop", Layout: snow.Default()}, sqlsnow.LeaseConfig{})
 //	defer lease.Close(context.Background())
-//	keys, err := snow.NewGenerator(lease, snow.Config{})
+//	id, err := keys.Next(ctx)
 //
-// A [Lease] is a [snow.Worker]. [Workers] returns who has which number, and
-// [Lease.Stats] how a lease is doing; LeaseConfig.OnEvent is called for what
-// happens to it. [Migrate] makes the tables, as do the files of
-// [github.com/shardsnow/snow/migrations], and [Init] makes the constants of a
-// space of ids. [github.com/shardsnow/snow/sqlsnow/segments] gives out dense
-// numbers, which need no clock and no lease, from the same databases, and
+// [Open] is for programs that make what they need when they start. It is four
+// calls, which others make one by one: [Migrate] makes the tables, as do the files
+// of [github.com/shardsnow/snow/migrations]; [Init] makes the constants of a space
+// of ids; [Acquire] leases a worker number; [snow.NewGenerator] makes the ids.
+//
+// A [Lease] is a [snow.Worker]. [Lease.Stats] returns how it is doing, for a
+// readiness probe, and LeaseConfig.OnEvent is called for what happens to it.
+// [Workers] returns who has which number, and [Fence] comes after a restore from a
+// backup. [github.com/shardsnow/snow/sqlsnow/segments] gives out dense numbers,
+// which need no clock and no lease, from the same databases, and
 // [github.com/shardsnow/snow/sqlsnow/sqlsnowtest] checks that a database keeps
 // the contract of leases. docs/leases.md of the repository is for the person on
 // call.
@@ -131,6 +134,7 @@
 //
 // # Inside
 //
+//	open.go                                 the four steps of a start in one call
 //	init.go migrate.go namespace.go         what a namespace is; its tables and rows
 //	acquire.go run.go outcome.go lease.go   a lease: how it begins, its goroutine, what follows from a reply
 //	leaseconfig.go event.go stats.go        its settings, and what it reports

@@ -24,6 +24,27 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	keys, lease, err := sqlsnow.Open(ctx, db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}, sqlsnow.LeaseConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer lease.Close(ctx) // frees the worker number for the next process
+
+	id, err := keys.Next(ctx)
+	if err != nil {
+		log.Fatal(err) // snow.ErrLeaseExpired: the database was out of reach for a whole window
+	}
+	fmt.Println(id)
+}
+
+// The four steps of Open one by one, where a deployment makes the tables and the
+// namespace with another account, and where the generator has a Config.
+func Example_steps() {
+	ctx := context.Background()
+	db, err := sql.Open("mysql", "app@tcp(registry.internal)/snow")
+	if err != nil {
+		log.Fatal(err)
+	}
 	if err := sqlsnow.Migrate(ctx, db, sqlsnow.MySQL); err != nil {
 		log.Fatal(err)
 	}
@@ -35,17 +56,26 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer lease.Close(ctx) // frees the worker number for the next process
+	defer lease.Close(ctx)
 
-	gen, err := snow.NewGenerator(lease, snow.Config{})
+	gen, err := snow.NewGenerator(lease, snow.Config{MaxAhead: 100 * time.Millisecond})
 	if err != nil {
 		log.Fatal(err)
 	}
 	id, err := gen.Next(ctx)
 	if err != nil {
-		log.Fatal(err) // snow.ErrLeaseExpired: the database was out of reach for a whole window
+		log.Fatal(err)
 	}
 	fmt.Println(id)
+}
+
+// The namespace is checked before the database is asked.
+func ExampleOpen() {
+	var db *sql.DB
+	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}
+	_, _, err := sqlsnow.Open(context.Background(), db, sqlsnow.Postgres, ns, sqlsnow.LeaseConfig{Namespace: "order"})
+	fmt.Println(err)
+	// Output: sqlsnow: open: LeaseConfig.Namespace "order": want that of the Namespace, "orders", or none
 }
 
 func ExampleAcquire() {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// LeaseConfig configures [Acquire]. All but Namespace may be zero.
+// LeaseConfig configures [Acquire] and [Open]. All but Namespace may be zero.
 type LeaseConfig struct {
-	// Namespace is the name of a namespace that Init made.
+	// Namespace is the name of a namespace that Init made. For Open it may be empty.
 	Namespace string
 
 	// Datacenter goes into every id. If several databases have a namespace of the

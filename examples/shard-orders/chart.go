@@ -12,9 +12,9 @@ import (
 // Charts are inline SVG; page.html has their colours. The plot is the part of a
 // chart that is left between its margins.
 const (
-	chartWidth = 680
-	plotLeft   = 60
-	plotRight  = chartWidth - 20
+	chartWidth = 480 // texts of 13 px can be read at a width of 400
+	plotLeft   = 68
+	plotRight  = chartWidth - 14
 	plotTop    = 34
 )
 
@@ -47,13 +47,20 @@ func (c *chart) bar(class string, x, y, width, height float64, tip string) {
 	c.add(`<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%s</title></rect>`, class, x, y, width, height, html.EscapeString(tip))
 }
 
+// axes writes what the axes show: below the plot, and to the left of it.
+func (c *chart) axes(below, left string, bottom float64) {
+	c.text((plotLeft+plotRight)/2, bottom+36, "middle", below)
+	y := (plotTop + bottom) / 2
+	c.add(`<text transform="translate(13 %.1f) rotate(-90)" text-anchor="middle">%s</text>`, y, html.EscapeString(left))
+}
+
 // legend names the colours, in one line at the top.
 func (c *chart) legend(names ...string) {
 	x := float64(plotLeft)
 	for i, name := range names {
 		c.bar(classes[i], x, 6, 10, 10, name)
 		c.text(x+15, 15, "start", name)
-		x += 35 + 7*float64(len(name))
+		x += 32 + 7.5*float64(len(name))
 	}
 }
 
@@ -76,7 +83,7 @@ func (c *chart) end() template.HTML {
 // which a process was killed.
 func lineChart(title string, names []string, series [][]time.Time, killed time.Time) template.HTML {
 	const bottom = 240
-	c := newChart(title, 280)
+	c := newChart(title, bottom+44)
 	all := slices.Concat(series...)
 	if len(all) == 0 {
 		return c.end()
@@ -109,14 +116,15 @@ func lineChart(title string, names []string, series [][]time.Time, killed time.T
 	c.line("kill", x(killed), plotTop, x(killed), bottom)
 	c.text(x(killed)+4, plotTop+10, "start", "killed")
 	c.text(plotLeft, bottom+18, "start", first.UTC().Format("15:04:05.000"))
-	c.text(plotRight, bottom+18, "end", "+ "+span.String())
+	c.text(plotRight, bottom+18, "end", first.Add(span).UTC().Format("15:04:05.000"))
+	c.axes("time in the key, in UTC", "orders stored", bottom)
 	return c.end()
 }
 
-// barChart draws stacked bars of A and B, numbered from 0, and their mean.
-func barChart(title, axis string, bars [][2]int) template.HTML {
+// barChart draws stacked bars of rows in A and B, numbered from 0, and their mean.
+func barChart(title, axis, rows string, bars [][2]int) template.HTML {
 	const bottom = 200
-	c := newChart(title, 240)
+	c := newChart(title, bottom+44)
 	c.legend("A", "B")
 	most, sum := 0, 0
 	for _, b := range bars {
@@ -136,7 +144,7 @@ func barChart(title, axis string, bars [][2]int) template.HTML {
 	}
 	mean := sum / max(len(bars), 1)
 	c.line("mean", plotLeft, y(mean), plotRight, y(mean))
-	c.text(plotRight, bottom+34, "end", axis+"; dashed: even")
+	c.axes(axis+" (dashed: even)", rows, bottom)
 	return c.end()
 }
 
@@ -148,17 +156,21 @@ type share struct {
 
 func shareChart(title string, shares []share) template.HTML {
 	const row, names = 34, 190
-	c := newChart(title, float64(row*len(shares)+10))
+	c := newChart(title, float64(row*len(shares)+44))
+	full := float64(plotRight - names - 110)
 	for i, s := range shares {
 		top := float64(i*row + 8)
 		c.text(names-10, top+15, "end", s.name)
-		full := float64(plotRight - names - 110)
 		c.bar("rest", names, top, full, 20, s.name)
 		if s.tally.clash > 0 {
 			c.bar("bad", names, top, full*float64(s.tally.clash)/float64(max(s.tally.all, 1)), 20, s.tally.String())
 		}
 		c.text(names+full+8, top+15, "start", s.tally.String())
 	}
+	bottom := float64(row*len(shares) + 16)
+	c.text(names, bottom, "start", "0")
+	c.text(names+full, bottom, "end", "100 %")
+	c.text(names+full/2, bottom+18, "middle", "share of the rows")
 	return c.end()
 }
 
@@ -169,8 +181,8 @@ type strip struct {
 }
 
 func stripChart(strips []strip) template.HTML {
-	const row, names = 56, 150
-	c := newChart("where the keys of both databases are, from the first to the last", float64(row*len(strips)+plotTop))
+	const row, names = 56, 134
+	c := newChart("where the keys of both databases are, from the first to the last", float64(row*len(strips)+plotTop+24))
 	c.legend("A", "B")
 	for i, s := range strips {
 		top := float64(plotTop + i*row)
@@ -187,5 +199,6 @@ func stripChart(strips []strip) template.HTML {
 			c.add(`<path class="line %s" d="%s"/>`, classes[k], path)
 		}
 	}
+	c.text((names+plotRight)/2, float64(plotTop+row*len(strips))+12, "middle", "key, from the first to the last")
 	return c.end()
 }

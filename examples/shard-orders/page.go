@@ -41,8 +41,8 @@ func (s *story) page() []byte {
 		"Workers": f.workers,
 		"Time":    s.overTime(),
 		"Clashes": clashChart(f),
-		"Shards":  s.spread("orders of each shard", "shard", f.orders),
-		"Lines":   s.spread("order lines by the last 4 bits of the key", "id % 16", f.lines),
+		"Shards":  s.spread("orders of each shard", "shard", "orders", f.orders),
+		"Lines":   s.spread("order lines by the last 4 bits of the key", "id % 16", "order lines", f.lines),
 		"Ranges":  s.ranges(),
 	})
 	if err != nil { // the template is part of the program
@@ -84,14 +84,14 @@ func (s *story) ranges() template.HTML {
 
 // spread draws how many ids of A and of B end in each of the 16 values of the
 // last bits.
-func (s *story) spread(title, axis string, ids [2][]snow.ID) template.HTML {
+func (s *story) spread(title, axis, rows string, ids [2][]snow.ID) template.HTML {
 	var bars [16][2]int
 	for i, some := range ids {
 		for _, id := range some {
 			bars[id%16][i]++
 		}
 	}
-	return barChart(title, axis, bars[:])
+	return barChart(title, axis, rows, bars[:])
 }
 
 func clashChart(f findings) template.HTML {

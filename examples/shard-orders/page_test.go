@@ -98,8 +98,8 @@ func TestCharts(t *testing.T) {
 		"line":          string(lineChart("<&>", []string{`"<`}, [][]time.Time{{at, at, at.Add(time.Second)}}, at)),
 		"line, empty":   string(lineChart("<&>", nil, nil, at)),
 		"line, instant": string(lineChart("<&>", []string{"a", "b"}, [][]time.Time{{at}, nil}, at.Add(time.Hour))),
-		"bar":           string(barChart("<&>", "<", [][2]int{{1, 2}, {0, 0}})),
-		"bar, empty":    string(barChart("<&>", "<", nil)),
+		"bar":           string(barChart("<&>", "<", "&", [][2]int{{1, 2}, {0, 0}})),
+		"bar, empty":    string(barChart("<&>", "<", "&", nil)),
 		"share":         string(shareChart("<&>", []share{{"<", tally{}}, {"&", tally{1, 2}}})),
 		"strip":         string(stripChart([]strip{{"<", [2][]float64{{0, 1}, nil}}, {"&", [2][]float64{}}})),
 	} {
@@ -111,7 +111,7 @@ func TestCharts(t *testing.T) {
 
 func TestSpread(t *testing.T) {
 	s, _ := smallStory(t)
-	chart := string(s.spread("title", "axis", [2][]snow.ID{{16, 32}, {33}}))
+	chart := string(s.spread("title", "axis", "rows", [2][]snow.ID{{16, 32}, {33}}))
 	for _, want := range []string{"<title>0: 2</title>", "<title>1: 1</title>"} {
 		if !strings.Contains(chart, want) {
 			t.Errorf("the chart lacks %q:\n%s", want, chart)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // marks matches notes of unfinished work, but not context.TODO.
@@ -77,7 +78,7 @@ func anchors(page string) (all []string) {
 			switch {
 			case c == ' ':
 				return '-'
-			case c == '-' || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c > 127:
+			case c == '-' || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c > 127 && !unicode.IsPunct(c):
 				return c
 			}
 			return -1

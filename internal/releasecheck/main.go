@@ -2,6 +2,7 @@
 // it in the root of the repository:
 //
 //	go run ./internal/releasecheck
+//	go run ./internal/releasecheck -require v0.1.0    # in every go.mod, of the modules of this repository
 //
 // It compares with the last tag, or with the last commit if there is no tag.
 // .ci/fresh-clone has the only slow check: it runs the commands of the README in a
@@ -12,6 +13,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -38,17 +40,26 @@ func (r *repository) base() string {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := check(ctx, "."); err != nil {
+	require := flag.String("require", "", "only set this `version` of the modules of this repository in every go.mod")
+	flag.Parse()
+	if err := run(ctx, ".", *require); err != nil {
 		fmt.Fprintln(os.Stderr, "releasecheck:", err)
 		os.Exit(1)
 	}
 }
 
-func check(ctx context.Context, dir string) error {
+func run(ctx context.Context, dir, require string) error {
 	r, err := openRepository(ctx, dir)
 	if err != nil {
 		return err
 	}
+	if require != "" {
+		return r.require(require)
+	}
+	return check(ctx, r)
+}
+
+func check(ctx context.Context, r *repository) error {
 	failed := 0
 	for _, c := range []struct {
 		name string
@@ -58,7 +69,9 @@ func check(ctx context.Context, dir string) error {
 		{"links lead to files and headings that exist", brokenLinks},
 		{"golden files are only added to", changedGolden},
 		{"files and folders keep their limits", oversized},
+		{"the CHANGELOG has the next version", unprepared},
 		{"modules build without the workspace", brokenModules},
+		{"modules can be had by go get and go install", unfetched},
 		{"the API is compatible with the last tag", brokenAPI},
 	} {
 		found, err := c.find(ctx, r)

@@ -87,8 +87,8 @@ func TestLeftovers(t *testing.T) {
 func TestBrokenLinks(t *testing.T) {
 	r := newRepository(t, map[string]string{
 		"README.md": "# A `b`, c-d: E\n[1](docs/a.md) [2](docs) [3](docs/) [4](docs/none.md) [5](https://example.org/none)\n" +
-			"![6](docs/c.svg) [7](#a-b-c-d-e) [8](#none) [9](docs/a.md#below) [10](docs/a.md#none) [11](doc)\n```text\n[12](none)\n```\n",
-		"docs/a.md":  "## Below\n[1](../README.md) [2](README.md)\n```\n## none\n```\n",
+			"![6](docs/c.svg) [7](#a-b-c-d-e) [8](#none) [9](docs/a.md#below) [13](docs/a.md#代理与集群) [10](docs/a.md#none) [11](doc)\n```text\n[12](none)\n```\n",
+		"docs/a.md":  "## Below\n## 代理、与集群\n[1](../README.md) [2](README.md)\n```\n## none\n```\n",
 		"docs/c.svg": "",
 	})
 	want(t, brokenLinks, r,

@@ -14,7 +14,7 @@ import (
 )
 
 // Dense ids from a counter in a database, a thousand at a time.
-func ExampleOpen() {
+func Example() {
 	db, mock, err := sqlmock.New() // in place of sql.Open
 	if err != nil {
 		log.Fatal(err)
@@ -40,6 +40,14 @@ func ExampleOpen() {
 	}
 	fmt.Println(id, lines)
 	// Output: 5001 [5002 5003 5004]
+}
+
+// A tag names the counter. Programs with the same tag share its numbers, so it can't be
+// left out.
+func ExampleOpen() {
+	_, err := segments.Open(context.Background(), []*sql.DB{new(sql.DB)}, sqlsnow.MySQL, segments.Config{})
+	fmt.Println(err)
+	// Output: segments: open tag "": Tag "": want 1 to 64 letters, digits, dots, underscores, hyphens, colons or slashes of ASCII
 }
 
 // After a restore from a backup: no process may have been given an id above this one.

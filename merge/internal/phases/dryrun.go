@@ -9,6 +9,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -170,10 +171,11 @@ func (d *dryRun) read(ctx context.Context, t *ledger.SourceTable, look func(rows
 	}
 }
 
-// drop remembers which rows with an id are dropped, before anything that may refer to them is looked at.
+// drop remembers which rows are dropped, before anything that may refer to them is looked at. Of tables without a primary key
+// it can't, and need not: no row is merged into another one of theirs.
 func (d *dryRun) drop(ctx context.Context) error {
 	for _, t := range d.Order { // each after those that decide which of its rows are dropped
-		if t.Key() == nil || !slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows) {
+		if len(t.RowKey()) == 0 || !slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows) {
 			continue
 		}
 		for _, source := range d.Plan.SourcesOf(t) {
@@ -193,6 +195,8 @@ func (d *dryRun) drop(ctx context.Context) error {
 					for _, h := range orphans {
 						if id, ok := f.id(rows[h.Row]); ok {
 							d.merged.Drop(source, t, id)
+						} else {
+							d.merged.DropRow(source, t, sqlvalue.FormatRow(f.of.RowKey(rows[h.Row])))
 						}
 					}
 				}

@@ -183,11 +183,6 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 	for i, values := range rows {
 		if lost[i] {
 			f.row.Dropped++
-			if id, ok := f.id(values); ok {
-				f.merged.Drop(f.of.Source, f.of.Table, id)
-			} else {
-				f.merged.DropRow(f.of.Source, f.of.Table, sqlvalue.FormatRow(f.of.RowKey(values)))
-			}
 			continue
 		}
 		alive = append(alive, values)

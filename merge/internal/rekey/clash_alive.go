@@ -10,9 +10,9 @@ import (
 )
 
 // alive takes out of hits the rows of a source that are not copied because of
-// what they refer to.
+// what they refer to. Of a source whose rows come later a run does not know yet which those are.
 func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error {
-	if place == inTarget || place == r.source || len(hits) == 0 || !slices.ContainsFunc(r.table.Columns, (*plan.Column).DropsRows) {
+	if place == inTarget || !slices.Contains(r.ahead, place) || len(hits) == 0 || !slices.ContainsFunc(r.table.Columns, (*plan.Column).DropsRows) {
 		return nil
 	}
 	if r.table.Key() == nil {
