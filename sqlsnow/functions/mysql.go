@@ -30,14 +30,13 @@ var mysqlCounters = []string{
 // raises the counter, one with a lower position does nothing. Rows of two sessions differ in their keys, so none waits for another.
 //
 // User variables keep the last position of the session, and which session and schema it is of: each function of a server has them
-// in common. UTC_TIMESTAMP is the time at which the caller's statement began, and a session may set it. The time in a UUID of
-// version 1 is neither.
+// in common.
 const mysqlMaker = `CREATE FUNCTION snow_next_id() RETURNS BIGINT
   NOT DETERMINISTIC MODIFIES SQL DATA SQL SECURITY DEFINER COMMENT '{comment}'
 BEGIN
-  DECLARE nanoseconds, present, word, floor_word, due BIGINT;
+  DECLARE elapsed, nanoseconds, present, word, floor_word, due BIGINT;
+  DECLARE waits INT DEFAULT 0;
   DECLARE behind VARCHAR(120) CHARACTER SET utf8mb4;
-  DECLARE clock CHAR(36) CHARACTER SET utf8mb4;
   DECLARE here, home, newest VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
   IF CAST(@@global.read_only AS CHAR) NOT IN ('0', 'OFF') THEN
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'snow_next_id: the server is read-only';
@@ -78,22 +77,28 @@ BEGIN
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'snow_next_id: the timestamp of the layout has run out';
   END IF;
   WHILE due > present DO
-    IF due - present > {patience} THEN
+    IF due - present > {patience} OR waits > 100 THEN
       SET behind = CONCAT('snow_next_id: the clock is ', (due - present) * {seconds}, ' s behind the ids that were made');
       SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = behind;
     END IF;
     DO SLEEP((due - present) * {seconds});
+    SET waits = waits + 1;
     {set present}
   END WHILE;
   SET @snow_id_session = here, @snow_id_word = word;
   RETURN {id};
 END`
 
-const mysqlPresent = `SET clock = UUID();
-  IF SUBSTR(clock, 15, 1) <> '1' THEN
-    SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'snow_next_id: UUID() is not of version 1';
+// mysqlPresent reads the clock. UTC_TIMESTAMP is the time at which the caller's statement began, and a session may set it. SYSDATE is
+// the time of the call, in the session's time zone. The difference to NOW is added, because NOW is off by the same. It would be wrong
+// if the time zone had another offset when the statement began; then the difference is not a few minutes, and the lower of two
+// readings is used: a clock that is behind makes no id twice. UUID has the monotonic clock in MariaDB, which does not follow when
+// the clock is set.
+const mysqlPresent = `SET elapsed = TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6));
+  SET nanoseconds = (TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6)) + elapsed) * 1000;
+  IF elapsed NOT BETWEEN 0 AND 900000000 THEN
+    SET nanoseconds = LEAST(nanoseconds, CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED) * 1000);
   END IF;
-  SET nanoseconds = (CAST(CONV(CONCAT(SUBSTR(clock, 16, 3), SUBSTR(clock, 10, 4), SUBSTR(clock, 1, 8)), 16, 10) AS SIGNED) - 122192928000000000) * 100;
   SET present = {tick of nanoseconds};`
 
 func (m maker) mysql() (counters []string, f function) {
