@@ -142,6 +142,7 @@
 //	dialect.go convert.go errors.go         dialects; errors, and their conversion from those of the packages below
 //
 //	segments, sqlsnowtest         dense numbers; the contracts
+//	functions                     functions of SQL that read and make ids
 //	  └─ sqlsnow
 //	       ├─ internal/registry   the statements on the tables of leases
 //	       │    ├─ internal/protocol   the protocol without I/O, and its simulation

@@ -32,6 +32,7 @@ func Run(t *testing.T, target Target) {
 		"Reading": testReading, "Bounds": testBounds, "Partitions": testPartitions,
 		"Making": testMaking, "MakingWithLanes": testMakingWithLanes, "Crash": testCrash, "LostHistory": testLostHistory,
 		"Failover": testFailover, "ClockSetBack": testClockSetBack, "Renumber": testRenumber, "Refusals": testRefusals,
+		"Sessions": testSessions, "Defaults": testDefaults, "Rate": testRate,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, target) })
 	}

@@ -48,7 +48,7 @@ var servers = []server{
 // suites are the columns of the table. -timeout ends a package that hangs.
 var suites = map[string]job{
 	"root":           {".", []string{"-timeout=20m", "-run=^(TestLeasedKeysMerge|TestSnowKeysMerge|TestAutoIncrementKeysDoNot|TestReadmeProgram)$", "."}},
-	"leases":         {".", []string{"-timeout=30m", "./sqlsnow"}},
+	"leases":         {".", []string{"-timeout=30m", "./sqlsnow", "./sqlsnow/functions"}},
 	"segments":       {".", []string{"-timeout=30m", "./sqlsnow/segments"}},
 	"gormsnow":       {".", []string{"-timeout=20m", "./gormsnow"}},
 	"drivers":        {"drivers", []string{"-timeout=30m", "./gormcheck", "./sharding"}},
@@ -57,7 +57,7 @@ var suites = map[string]job{
 	"merge":          {"merge", []string{"-timeout=40m", "./..."}},
 	"definitions":    {"drivers", []string{"-timeout=20m", "-run=^(TestDefinitions|TestInvisibleKey|TestGeneratedInvisibleKey|TestVerifyComputed)$", "./merge"}},
 	"worlds":         {"internal/mergetest", []string{"-timeout=40m", "."}},
-	"pg leases":      {"drivers", []string{"-timeout=30m", "./lease"}},
+	"pg leases":      {"drivers", []string{"-timeout=30m", "./lease", "./functions"}},
 	"pg segments":    {"drivers", []string{"-timeout=30m", "./segment"}},
 	"pg gormsnow":    {"drivers", []string{"-timeout=20m", "./gorm"}},
 	"pg data layers": {"examples/data-layers", []string{"-timeout=20m", "-run=^TestPgx", "."}},

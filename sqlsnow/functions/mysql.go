@@ -9,8 +9,8 @@ var mysqlServer = server{
 	functions: "SELECT ROUTINE_NAME, ROUTINE_COMMENT FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_TYPE = 'FUNCTION'",
 	settings: "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('wsrep_on', 'log_bin', 'binlog_format'," +
 		" 'group_replication_group_name', 'group_replication_single_primary_mode')",
-	begin: []string{"DO GET_LOCK(CONCAT('snow_id ', MD5(DATABASE())), 600)"},
-	end:   "DO RELEASE_LOCK(CONCAT('snow_id ', MD5(DATABASE())))",
+	begin: []string{"DO GET_LOCK(LEFT(CONCAT('snow_id ', SHA2(DATABASE(), 256)), 64), 600)"},
+	end:   "DO RELEASE_LOCK(LEFT(CONCAT('snow_id ', SHA2(DATABASE(), 256)), 64))",
 }
 
 var mysqlCounters = []string{
