@@ -113,7 +113,7 @@ func insert(ctx context.Context, db *sql.DB, batch, rows int, commit bool) (ids 
 	if err != nil {
 		return nil, err
 	}
-	defer tx.Rollback()
+	defer func() { _ = tx.Rollback() }()
 	value := fmt.Sprintf("(%d)", batch)
 	if _, err := tx.ExecContext(ctx, "INSERT INTO made (batch) VALUES "+strings.Repeat(value+", ", rows-1)+value); err != nil {
 		return nil, err
