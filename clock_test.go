@@ -58,7 +58,7 @@ func TestWallClockSteps(t *testing.T) {
 // as after a suspend, also in the middle of a long tick.
 func TestForwardStepIsSeenBeforeTheNextID(t *testing.T) {
 	hours := Default()
-	hours.bits, hours.tick = Bits{31, 0, 10, 22, 0}, int64(time.Hour)
+	hours.bits, hours.tick = Bits{Timestamp: 31, Worker: 10, Sequence: 22}, int64(time.Hour)
 	for _, l := range []Layout{Default(), hours} {
 		g, f := newTest(t, l, Config{})
 		mustNext(t, g)
@@ -106,7 +106,7 @@ func TestWaitsOnTheRealClock(t *testing.T) {
 		if _, err := Fixed(Default(), 0, 1); !errors.As(err, &field) || field.Field != "clock" || field.Value != "2000-01-01T00:00:00Z" { // when the bubble starts
 			t.Errorf("Fixed before the epoch: %v, want a FieldError of clock", err)
 		}
-		l := preset(946684800000-1000, time.Millisecond, Bits{41, 0, 10, 12, 0})
+		l := preset(946684800000-1000, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12})
 		w, err := Fixed(l, 0, 1)
 		if err != nil {
 			t.Fatal(err)

@@ -36,7 +36,7 @@
 //
 // An [ID] is an int64 and is stored as one. In JSON it is a string, and
 // [ID.Base32] writes it in 13 characters. [Layout.Decompose] splits an id into
-// its parts, and [Layout.Between] turns a time range into a range of ids.
+// its parts, and [Layout.Between] turns a time range into ranges of ids.
 //
 // # Finding the database
 //
@@ -62,7 +62,8 @@
 // no id.
 //
 // Ids of one generator ascend. Ids of different workers sort by the clocks of
-// their processes.
+// their processes. Both hold only within a lane and from span to span if the
+// layout has lanes, which [Clustered] has for large tables: see [Bits].
 //
 // A generator that can't make a unique id returns an error, never an id:
 // [ErrLeaseExpired] or [ErrTimeExhausted].
@@ -90,7 +91,8 @@
 //	clock.go               running time
 //	position.go            bit arithmetic of ids
 //	shards.go              the databases of logical shards
-//	presets.go layout.go   what the bits of an id mean
+//	presets.go layout.go   what the bits of an id mean; layout_text.go writes and parses it
+//	between.go             the ids of a time range
 //	base32.go id.go        ID and its texts
 //	errors.go
 package snow

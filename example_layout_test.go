@@ -43,8 +43,9 @@ func ExampleLayout_Decompose() {
 
 func ExampleLayout_Between() {
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	lo, hi := snow.Default().Between(day, day.AddDate(0, 0, 1))
-	fmt.Printf("WHERE id >= %d AND id < %d\n", lo, hi)
+	for lo, hi := range snow.Default().Between(day, day.AddDate(0, 0, 1)) { // one range: the layout has no lanes
+		fmt.Printf("WHERE id >= %d AND id < %d\n", lo, hi)
+	}
 	// Output: WHERE id >= 286286413824000000 AND id < 286648801689600000
 }
 
@@ -64,6 +65,28 @@ func ExampleDefault() {
 	l := snow.Default()
 	fmt.Println(l, l.Workers(), l.PerSecond(), l.End().Year())
 	// Output: 41+0+10+12+0/1ms@2024-01-01T00:00:00Z 1024 4.096e+06 2093
+}
+
+func ExampleClustered() {
+	l := snow.Clustered()
+	fmt.Println(l, l.Workers(), l.PerSecond())
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, sequence := range []uint64{0, 1 << 8, 15 << 8} { // the lane is in the top 4 of its 12 bits
+		id, err := l.Compose(snow.Parts{Time: at, Worker: 7, Sequence: sequence})
+		fmt.Println(id, err)
+	}
+	// Output:
+	// 21+4+20+0+10+8+0/1ms@2024-01-01T00:00:00Z 1024 4.096e+06
+	// 286466812516763392 <nil>
+	// 286467087394670336 <nil>
+	// 286470935685367552 <nil>
+}
+
+func ExampleClusteredShards() {
+	l := snow.ClusteredShards()
+	id, err := l.Compose(snow.Parts{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Worker: 7, Sequence: 42, Shard: 5})
+	fmt.Println(l.Workers(), l.PerSecond(), id, l.Shard(id), err)
+	// Output: 256 1.024e+06 286466812516769445 5 <nil>
 }
 
 // An id from Discord's documentation.

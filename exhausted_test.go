@@ -93,7 +93,12 @@ func TestTimeExhausted(t *testing.T) {
 	}
 
 	// Running into the end: all ids up to it, then errors, never a wrapped id.
-	for _, bits := range []Bits{{41, 0, 10, 12, 0}, {41, 0, 9, 12, 0}, {36, 0, 22, 5, 0}} {
+	for _, bits := range []Bits{
+		{Timestamp: 41, Worker: 10, Sequence: 12},
+		{Timestamp: 41, Worker: 9, Sequence: 12},
+		{Timestamp: 36, Worker: 22, Sequence: 5},
+		{Timestamp: 41, Worker: 10, Sequence: 12, Lane: 4, Span: 20},
+	} {
 		l := Default()
 		l.bits = bits
 		f := newFakeTime(l.End().Add(-50 * time.Millisecond))
@@ -107,13 +112,13 @@ func TestTimeExhausted(t *testing.T) {
 				}
 				break
 			}
-			if id <= last {
+			if bits.Lane == 0 && id <= last || l.Time(id).Before(l.Time(last)) {
 				t.Fatalf("%v: id %d after %d", l, id, last)
 			}
 			last = id
-		}
-		if last == math.MaxInt64 {
-			t.Errorf("%v: made the one id that no half-open range holds", l)
+			if id == math.MaxInt64 {
+				t.Errorf("%v: made the one id that no half-open range holds", l)
+			}
 		}
 		if got, want := l.Time(last), l.End().Add(-time.Millisecond); !got.Equal(want) {
 			t.Errorf("%v: the last id has the time %v, want %v", l, got, want)
@@ -126,7 +131,7 @@ func TestTimeExhausted(t *testing.T) {
 
 	// So far past the end that a position of that tick has more than 64 bits.
 	l := Default()
-	l.bits = Bits{21, 0, 0, 42, 0}
+	l.bits = Bits{Timestamp: 21, Sequence: 42}
 	for _, late := range []time.Duration{0, 1 << 21} {
 		g := newOn(t, l, 0, Config{}, newFakeTime(noon.Add(late*time.Millisecond)))
 		if id, err := g.Next(t.Context()); !errors.Is(err, ErrTimeExhausted) {
@@ -137,7 +142,7 @@ func TestTimeExhausted(t *testing.T) {
 
 func TestLayoutThatEndsSoonWorks(t *testing.T) {
 	// 2^35 ticks of a millisecond are 397 days: this one ends in a week.
-	l, err := NewLayout(time.Now().Add(-(1<<35)*time.Millisecond+7*24*time.Hour), time.Millisecond, Bits{35, 0, 10, 12, 0})
+	l, err := NewLayout(time.Now().Add(-(1<<35)*time.Millisecond+7*24*time.Hour), time.Millisecond, Bits{Timestamp: 35, Worker: 10, Sequence: 12})
 	if err != nil {
 		t.Fatal(err)
 	}

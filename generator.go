@@ -49,6 +49,9 @@ const (
 // this generator, or another one of the same [Worker], returned before the call
 // began. They are unique as long as nobody else uses the Worker's number.
 //
+// If the layout has lanes (see [Bits]), an id is only greater than the earlier ones
+// of its lane and those of earlier spans. Calls of Next take turns over the lanes.
+//
 // Time never goes back in a generator. It follows the monotonic clock and is
 // moved forward when the wall clock is: the wall clock is read about once a
 // second while ids are made. A wall clock that is moved back changes nothing.
@@ -119,8 +122,8 @@ func (g *Generator) Layout() Layout {
 	return g.grant.layout
 }
 
-// Next returns an id greater than every id that was returned before the call. If
-// the sequence is used up as far ahead as Config.MaxAhead allows, Next waits for
+// Next returns an id greater than every id that was returned before the call, of
+// its lane if the layout has lanes. If the sequence is used up as far ahead as Config.MaxAhead allows, Next waits for
 // its turn. If ctx ends during the wait, Next returns ctx's error. If ctx has a
 // deadline before its turn, it returns [context.DeadlineExceeded] at once.
 //
@@ -158,7 +161,7 @@ func (g *Generator) nextInTurn(ctx context.Context) (ID, error) {
 	err := ctx.Err()
 	if err == nil {
 		var word uint64
-		if word, _, err = g.reserve(ctx, 1); err == nil {
+		if word, _, err = g.reserve(ctx, 1, anyLane); err == nil {
 			return g.grant.id(word), nil
 		}
 	}
@@ -168,19 +171,24 @@ func (g *Generator) nextInTurn(ctx context.Context) (ID, error) {
 // nextAt is Next for a reserved word that may have to wait, or may be unusable.
 func (g *Generator) nextAt(ctx context.Context, word uint64) (ID, error) {
 	err := g.await(ctx, g.grant.clock.now(), word, 1)
+	if err == nil {
+		return g.grant.id(word), nil
+	}
+	g.grant.skipped.Add(1)
 	if errors.Is(err, errMoved) {
 		return g.nextInTurn(ctx)
 	}
-	if err != nil {
-		return 0, fmt.Errorf("snow: next: %w", err)
-	}
-	return g.grant.id(word), nil
+	return 0, fmt.Errorf("snow: next: %w", err)
 }
 
 // Fill sets every element of ids to a new id, in ascending order, with one
 // reservation for all of them if Config.MaxAhead allows it. A longer slice is
 // filled in pieces, each of which waits for its turn as [Generator.Next] does;
 // ids between the pieces may go to other calls.
+//
+// If the layout has lanes, all ids are of one lane, and the positions of the other
+// lanes between them are not used: a Fill uses up the sequence 2^Bits.Lane times as
+// fast as Next does.
 //
 // Fill returns the same errors as Next, and every element of ids is zero then.
 func (g *Generator) Fill(ctx context.Context, ids []ID) error {
@@ -189,11 +197,12 @@ func (g *Generator) Fill(ctx context.Context, ids []ID) error {
 		return errNoGenerator
 	}
 	err, rest := ctx.Err(), ids
-	for err == nil && len(rest) > 0 {
+	for lane := uint64(anyLane); err == nil && len(rest) > 0; {
 		var first, n uint64
-		if first, n, err = g.reserve(ctx, uint64(len(rest))); err == nil {
+		if first, n, err = g.reserve(ctx, uint64(len(rest)), lane); err == nil {
 			g.grant.write(rest[:n], first)
 			rest = rest[n:]
+			lane = first & g.grant.laneMask // or the pieces would not ascend
 		}
 	}
 	if err != nil {
@@ -208,7 +217,8 @@ func (g *Generator) Fill(ctx context.Context, ids []ID) error {
 // with the same layout. So an answer sorts after its question even if the clocks
 // of the two workers differ. If id is not valid, or its time is further ahead of
 // the clock than Config.MaxAhead (a [*FieldError] of the field "time"), Observe
-// returns an error and changes nothing. When the worker has no tick left, it
+// returns an error and changes nothing. A layout with lanes can't keep this order:
+// Observe always returns a [*FieldError] of the field "layout" then. When the worker has no tick left, it
 // returns the errors of Next.
 func (g *Generator) Observe(id ID) error {
 	if g == nil || g.grant == nil {

@@ -185,7 +185,7 @@ func TestCancelledWaitsDoNotUseUpTheFuture(t *testing.T) {
 // The widest sequence, with as much borrowing as can be asked for.
 func TestWidestSequence(t *testing.T) {
 	l := Default()
-	l.bits = Bits{3, 0, 0, 60, 0}
+	l.bits = Bits{Timestamp: 3, Sequence: 60}
 	l.tick = int64(time.Second)
 	g := newOn(t, l, 0, Config{MaxAhead: time.Minute}, newFakeTime(l.Epoch().Add(time.Second)))
 	if id := mustNext(t, g); !l.Time(id).Before(l.End()) {
@@ -202,7 +202,7 @@ func TestWidestSequence(t *testing.T) {
 // A process that is killed while it borrows, and started again at once, again
 // and again, repeats nothing as long as the wall clock does not step back.
 func TestRestartsRepeatNothing(t *testing.T) {
-	for _, l := range []Layout{Default(), JavaScript(), GameServers()} {
+	for _, l := range []Layout{Default(), JavaScript(), GameServers(), Clustered()} {
 		seen := make(map[ID]bool)
 		f := newFakeTime(noon)
 		for life := range 50 {

@@ -112,7 +112,7 @@ func beforeEpoch(l Layout, field string, t time.Time) error {
 // Open lets generators use w from now on, in place of the window before. The
 // caller guarantees that nobody else makes ids with w's number in w's ticks.
 //
-// Ids keep ascending: the first tick of w that is used comes after every tick
+// Time keeps ascending: the first tick of w that is used comes after every tick
 // that was used before. If w has no such tick, Open returns an error and
 // changes nothing.
 func (g *Grant) Open(w Window) error {
@@ -269,6 +269,19 @@ func (g *Grant) position(ns int64) uint64 {
 
 // last returns the last position that was reserved.
 func (g *Grant) last() uint64 { return g.word.Load() & g.positionMask }
+
+// take reserves the next count positions, of which n will make an id, and returns
+// the word of the first one.
+func (g *Grant) take(count, n uint64) (first uint64) {
+	if count == n {
+		return g.word.Add(count) - count + 1
+	}
+	g.jumping.Add(1)
+	first = g.word.Add(count) - count + 1
+	g.skipped.Add(count - n)
+	g.jumped.Add(1)
+	return first
+}
 
 // jump moves the word from old to new, and counts the positions between them as
 // skipped. It reports false if the word is no longer old.

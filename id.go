@@ -9,7 +9,8 @@ import (
 )
 
 // An ID is a 63-bit identifier that sorts by the time at which it was made, up
-// to the clock difference between workers. It is an int64: it is stored in a
+// to the clock difference between workers, or to the span of a layout with lanes
+// (see [Bits]). It is an int64: it is stored in a
 // BIGINT column and compared with == and <.
 //
 // The zero ID means "not assigned" and is never generated. Negative numbers

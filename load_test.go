@@ -28,10 +28,24 @@ func (f pressedTime) sleep(ctx context.Context, d time.Duration) error {
 // 100 million ids from 64 goroutines, while time passes unevenly and the wall
 // clock is stepped forward and back.
 func TestHundredMillionIDs(t *testing.T) {
+	hundredMillion(t, Default(), 100, func(id ID) uint64 { return uint64(id)>>22<<12 | uint64(id)&4095 })
+}
+
+// The same with 16 lanes. Fills are fewer, because each id of them uses 16 positions.
+func TestHundredMillionIDsInLanes(t *testing.T) {
+	hundredMillion(t, Clustered(), 1600, func(id ID) uint64 {
+		bits := uint64(id)
+		return (bits>>42<<20|bits>>18&(1<<20-1))<<12 | bits&255<<4 | bits>>38&15
+	})
+}
+
+// hundredMillion makes ids, one of fillEvery calls by Fill. Ids have different
+// positions, close to each other.
+func hundredMillion(t *testing.T, l Layout, fillEvery int, position func(ID) uint64) {
 	total := testscale.Of(3_000_000, 100_000_000)
 	const goroutines = 64
 	time0 := newFakeTime(noon)
-	grant, err := newFixed(Default(), 0, 1, pressedTime{time0})
+	grant, err := newFixed(l, 0, 1, pressedTime{time0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,10 +57,10 @@ func TestHundredMillionIDs(t *testing.T) {
 
 	// One bit for each position from here on, with room for the steps forward.
 	base := grant.last()
-	seen := make([]atomic.Uint64, (2*total+200*20*4096)/64)
+	seen := make([]atomic.Uint64, (4*total+200*20*4096)/64)
 	var duplicates, steps, made atomic.Int64
 	mark := func(id ID) {
-		at := uint64(id)>>22<<12 | uint64(id)&4095 - base
+		at := position(id) - base
 		if bit := uint64(1) << (at % 64); seen[at/64].Or(bit)&bit != 0 {
 			duplicates.Add(1)
 		}
@@ -55,12 +69,12 @@ func TestHundredMillionIDs(t *testing.T) {
 	for i := range goroutines {
 		group.Go(func() {
 			r := rand.New(rand.NewPCG(13, uint64(i)))
-			var last ID
+			var last [16]ID // of each lane
 			batch := make([]ID, 300)
 			for n := 0; n < total/goroutines; {
 				ids := batch[:1]
 				var err error
-				if r.IntN(100) == 0 {
+				if r.IntN(fillEvery) == 0 {
 					ids = batch[:1+r.IntN(len(batch))]
 					err = g.Fill(t.Context(), ids)
 				} else {
@@ -71,11 +85,12 @@ func TestHundredMillionIDs(t *testing.T) {
 					return
 				}
 				for _, id := range ids {
-					if id <= last {
-						t.Errorf("goroutine %d: id %d after %d", i, id, last)
+					lane := position(id) & grant.laneMask
+					if id <= last[lane] {
+						t.Errorf("goroutine %d: id %d after %d", i, id, last[lane])
 						return
 					}
-					last = id
+					last[lane] = id
 					mark(id)
 				}
 				n += len(ids)
@@ -135,11 +150,19 @@ func TestIssuedIsExact(t *testing.T) {
 }
 
 // Ids made at a low rate are spread evenly over n tables by id % n, for every
-// n. The seeds are fixed; each of the 8 × 3 tests has a significance of 0.001.
+// n. The seeds are fixed; each of the 8 × 3 tests of a layout has a significance
+// of 0.001.
 func TestLowRateIDsAreEven(t *testing.T) {
+	for _, l := range []Layout{Default(), Clustered()} {
+		lowRateIsEven(t, l)
+	}
+}
+
+func lowRateIsEven(t *testing.T, l Layout) {
+	t.Helper()
 	critical := map[int]float64{2: 10.83, 3: 13.82, 4: 16.27, 7: 22.46, 8: 24.32, 16: 37.70, 64: 103.44, 100: 148.23}
 	for _, seed := range []uint64{1, 2, 3} {
-		g, f := newTest(t, Default(), Config{})
+		g, f := newTest(t, l, Config{})
 		g.grant.seed = seed
 		counts := make(map[int][]int)
 		for n := range critical {
@@ -154,7 +177,7 @@ func TestLowRateIDsAreEven(t *testing.T) {
 		}
 		for n, limit := range critical {
 			if x := chiSquare(counts[n]); x > limit {
-				t.Errorf("seed %d: ids modulo %d have chi-square %.1f, want at most %.1f: %v", seed, n, x, limit, counts[n])
+				t.Errorf("%v, seed %d: ids modulo %d have chi-square %.1f, want at most %.1f: %v", l, seed, n, x, limit, counts[n])
 			}
 		}
 	}
@@ -162,13 +185,21 @@ func TestLowRateIDsAreEven(t *testing.T) {
 
 // Shard bits that nobody set are even too, at a low rate and in bursts.
 func TestUnsetShardsAreEven(t *testing.T) {
-	for name, pause := range map[string]time.Duration{"low rate": 2 * time.Millisecond, "burst": 0} {
-		g, f := newTest(t, sharded(t, 4), Config{})
+	for name, tt := range map[string]struct {
+		layout Layout
+		pause  time.Duration
+	}{
+		"low rate":          {sharded(t, 4), 2 * time.Millisecond},
+		"burst":             {sharded(t, 4), 0},
+		"low rate in lanes": {ClusteredShards(), 2 * time.Millisecond},
+		"burst in lanes":    {ClusteredShards(), 0},
+	} {
+		g, f := newTest(t, tt.layout, Config{})
 		g.grant.seed = 1
 		counts := make([]int, 16)
 		ids := make([]ID, 5)
 		for range 2000 {
-			f.pass(pause)
+			f.pass(tt.pause)
 			counts[g.Layout().Shard(mustNext(t, g))]++
 			if err := g.Fill(t.Context(), ids); err != nil {
 				t.Fatal(err)

@@ -13,16 +13,19 @@ import (
 // knows one position at a time:
 //
 //	next = the position after the last one, or any position of the present
-//	       tick if the last one is before it
+//	       tick, in the next lane, if the last one is before it
 //	due  = the start of next's tick, less MaxAhead
+//
+// The first byte says how many lanes there are.
 type script struct {
 	t     *testing.T
 	bytes []byte
 	g     *Generator
 	f     *fakeTime
+	lane  uint8 // bits
 
-	last   ID     // the greatest id that was returned or observed
-	used   uint64 // the last position that may be used up
+	last   [1 << scriptLane]ID // the greatest id of each lane that was returned or observed
+	used   uint64              // the last position that may be used up
 	issued uint64
 	ended  bool // the last call was refused at a ceiling
 }
@@ -30,6 +33,8 @@ type script struct {
 const (
 	scriptAhead    = 3 // ticks
 	scriptSequence = 4 // bits
+	scriptLane     = 2 // bits at most
+	scriptSpan     = 3 // bits, with lanes
 )
 
 func (s *script) byte() byte {
@@ -42,13 +47,17 @@ func (s *script) byte() byte {
 }
 
 func runScript(t *testing.T, bytes []byte) {
-	l, err := NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, Bits{41, 1, 2, scriptSequence, 2})
+	bits := Bits{Timestamp: 41, Datacenter: 1, Worker: 2, Sequence: scriptSequence, Shard: 2}
+	if len(bytes) > 0 && bytes[0]%(scriptLane+1) > 0 {
+		bits.Lane, bits.Span = bytes[0]%(scriptLane+1), scriptSpan
+	}
+	l, err := NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, bits)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := newFakeTime(noon)
-	bytes = bytes[:min(len(bytes), 1000)]
-	s := &script{t: t, bytes: bytes, f: f, g: newOn(t, l, 1, Config{MaxAhead: scriptAhead * time.Millisecond}, f)}
+	bytes = bytes[min(len(bytes), 1):min(len(bytes), 1000)]
+	s := &script{t: t, bytes: bytes, f: f, lane: bits.Lane, g: newOn(t, l, 1, Config{MaxAhead: scriptAhead * time.Millisecond}, f)}
 	grant := s.g.grant
 	grant.term.Load().limit.Store(grant.born + 200<<scriptSequence)
 	f.pass((scriptAhead + 1) * time.Millisecond)
@@ -89,14 +98,20 @@ func (s *script) position(id ID) uint64 {
 	if err != nil || p.Worker != 1 || p.Datacenter != 0 {
 		s.t.Fatalf("id %d: %v, %v", id, p, err)
 	}
-	return uint64(p.Time.Sub(s.g.Layout().Epoch())/time.Millisecond)<<scriptSequence | p.Sequence
+	rest := scriptSequence - s.lane
+	inTick := p.Sequence&(1<<rest-1)<<s.lane | p.Sequence>>rest // lanes take turns
+	return uint64(p.Time.Sub(s.g.Layout().Epoch())/time.Millisecond)<<scriptSequence | inTick
 }
 
+// laneMask is the part of a position that is its lane.
+func (s *script) laneMask() uint64 { return 1<<s.lane - 1 }
+
 func (s *script) took(id ID) {
-	if id <= s.last {
-		s.t.Fatalf("id %d after %d", id, s.last)
+	position := s.position(id)
+	if last := s.last[position&s.laneMask()]; id <= last || position <= s.used {
+		s.t.Fatalf("id %d at %d after %d in its lane and position %d", id, position, last, s.used)
 	}
-	s.last, s.used, s.ended = id, s.position(id), false
+	s.last[position&s.laneMask()], s.used, s.ended = id, position, false
 	s.issued++
 }
 
@@ -113,7 +128,7 @@ func (s *script) next(ctx context.Context, patient bool) {
 	if fresh {
 		earliest, latest = lo, lo|grant.sequenceMask
 	}
-	limit := grant.term.Load().limit.Load()
+	limit, turn := grant.term.Load().limit.Load(), (grant.last()+1)&s.laneMask()
 	id, err := s.g.Next(ctx)
 	wait := max(0, int64(earliest>>scriptSequence)-scriptAhead)*1e6 - before
 	switch {
@@ -138,8 +153,8 @@ func (s *script) next(ctx context.Context, patient bool) {
 		s.t.Fatalf("Next(): %v", err)
 	}
 	s.took(id)
-	if s.used < earliest || s.used > latest {
-		s.t.Fatalf("position %d, want %d to %d", s.used, earliest, latest)
+	if s.used < earliest || s.used > latest || fresh && s.used&s.laneMask() != turn {
+		s.t.Fatalf("position %d, want %d to %d, and in lane %d if it is the first of a tick", s.used, earliest, latest, turn)
 	}
 	if got := s.f.slept.Load() - slept; got != max(wait, 0) {
 		s.t.Fatalf("slept %d for position %d at %d, want %d", got, s.used, before, max(wait, 0))
@@ -154,7 +169,7 @@ func (s *script) fill(n int) {
 	limit := grant.term.Load().limit.Load()
 	if err != nil {
 		lo := uint64(grant.clock.now())/1e6<<scriptSequence | grant.sequenceMask
-		if !errors.Is(err, ErrLeaseExpired) || max(s.used, lo)+uint64(n) < limit {
+		if !errors.Is(err, ErrLeaseExpired) || max(s.used, lo)+uint64(n)<<s.lane < limit {
 			s.t.Fatalf("Fill(%d): %v, with the last position at %d of %d", n, err, s.used, limit)
 		}
 		for _, id := range ids {
@@ -166,15 +181,28 @@ func (s *script) fill(n int) {
 		s.used, s.ended = max(s.used, grant.last()), true
 		return
 	}
+	start := s.used
 	for i, id := range ids {
 		before := s.used
 		s.took(id)
+		if i == 0 {
+			start = s.used
+		}
 		if s.used >= limit {
 			s.t.Fatalf("position %d at or past the ceiling %d", s.used, limit)
 		}
-		if i > 0 && s.used != before+1 && s.used>>scriptSequence == before>>scriptSequence {
+		if i > 0 && s.used != before+1<<s.lane && s.used>>scriptSequence == before>>scriptSequence {
 			s.t.Fatalf("Fill jumps from position %d to %d", before, s.used)
 		}
+		if (s.used^start)&s.laneMask() != 0 {
+			s.t.Fatalf("Fill leaves the lane of position %d at %d", start, s.used)
+		}
+	}
+	if word := grant.last(); n > 0 && word != s.used {
+		if word < s.used || word-s.used > s.laneMask() {
+			s.t.Fatalf("Fill left position %d after %d", word, s.used)
+		}
+		s.used = word
 	}
 	if n > 0 && int64(s.used>>scriptSequence) > grant.clock.now()/1e6+scriptAhead {
 		s.t.Fatalf("Fill(%d) returned position %d at %d", n, s.used, grant.clock.now())
@@ -193,6 +221,13 @@ func (s *script) observe(ticks int64, rest uint64) {
 		s.t.Fatal(err)
 	}
 	err = s.g.Observe(seen)
+	if s.lane > 0 {
+		var field *FieldError
+		if !errors.As(err, &field) || field.Field != "layout" {
+			s.t.Fatalf("Observe of a layout with lanes: %v", err)
+		}
+		return
+	}
 	switch tick := uint64(now + ticks); {
 	case (tick+2)<<scriptSequence <= grant.term.Load().limit.Load() && ticks < scriptAhead && err != nil:
 		s.t.Fatalf("Observe(%d ticks ahead): %v", ticks, err)
@@ -200,7 +235,7 @@ func (s *script) observe(ticks int64, rest uint64) {
 		s.t.Fatalf("Observe(%d ticks ahead) was accepted", ticks)
 	}
 	if err == nil {
-		s.last = max(s.last, seen)
+		s.last[0] = max(s.last[0], seen)
 		// Of a tick, ids are in the order of datacenter and worker: ours are 0 and 1.
 		at := uint64(now+ticks) << scriptSequence
 		switch other := rest/4%2*4 + rest%4; {
@@ -234,8 +269,10 @@ func TestGeneratorAgreesWithModel(t *testing.T) {
 }
 
 func FuzzGenerator(f *testing.F) {
-	f.Add([]byte{0, 0, 0, 2, 99, 3, 200, 0})
-	f.Add([]byte{6, 9, 255, 0, 5, 200, 4, 255, 0, 7, 3, 2, 50, 2, 50})
-	f.Add([]byte{2, 48, 8, 8, 0, 4, 60, 5, 100, 0, 1})
+	f.Add([]byte{0, 0, 0, 0, 2, 99, 3, 200, 0})
+	f.Add([]byte{0, 6, 9, 255, 0, 5, 200, 4, 255, 0, 7, 3, 2, 50, 2, 50})
+	f.Add([]byte{0, 2, 48, 8, 8, 0, 4, 60, 5, 100, 0, 1})
+	f.Add([]byte{1, 0, 2, 99, 0, 3, 200, 0, 2, 30, 0})
+	f.Add([]byte{2, 2, 48, 8, 8, 0, 4, 60, 5, 100, 2, 99, 1})
 	f.Fuzz(runScript)
 }

@@ -90,7 +90,7 @@ func TestOpenKeepsIDsAscending(t *testing.T) {
 // Many goroutines make ids while the worker number changes under them. Every
 // id must be of a window that was open, and windows of a number never overlap.
 func TestOpenUnderLoad(t *testing.T) {
-	for name, l := range map[string]Layout{"12 bits": Default(), "20 bits": mustLayout(t, Bits{41, 0, 2, 20, 0})} {
+	for name, l := range map[string]Layout{"12 bits": Default(), "20 bits": mustLayout(t, Bits{Timestamp: 41, Worker: 2, Sequence: 20}), "lanes": Clustered()} {
 		t.Run(name, func(t *testing.T) {
 			grant, g := newLeased(t, l, Config{MaxAhead: 20 * time.Millisecond})
 			ctx, stop := context.WithCancel(t.Context())
@@ -162,8 +162,13 @@ func TestOpenUnderLoad(t *testing.T) {
 			next := grant.Retire()
 			var merged []ID
 			for i := range ids {
-				if !slices.IsSorted(ids[i]) {
-					t.Errorf("goroutine %d: ids do not ascend", i)
+				lanes := make(map[uint64]ID)
+				for _, id := range ids[i] {
+					lane, _, _ := laneOf(t, l, id)
+					if id <= lanes[lane] {
+						t.Fatalf("goroutine %d: id %d after %d in lane %d", i, id, lanes[lane], lane)
+					}
+					lanes[lane] = id
 				}
 				merged = append(merged, ids[i]...)
 			}
@@ -195,7 +200,7 @@ func mustLayout(t *testing.T, bits Bits) Layout {
 // Past the end of the layout, positions run into the number. Such a word belongs to
 // no worker.
 func TestWordPastTheEnd(t *testing.T) {
-	grant, g := newLeased(t, mustLayout(t, Bits{41, 0, 10, 12, 0}), Config{})
+	grant, g := newLeased(t, mustLayout(t, Bits{Timestamp: 41, Worker: 10, Sequence: 12}), Config{})
 	end := uint64(1) << 41
 	if err := grant.Open(Window{Worker: 1023, Floor: end - 2, Ceiling: end}); err != nil {
 		t.Fatal(err)

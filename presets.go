@@ -6,7 +6,7 @@ import "time"
 // 2024-01-01: 1,024 workers with 4,096 ids a millisecond each, until September
 // 2093. It is a layout, not a generator: see [NewGenerator].
 func Default() Layout {
-	return preset(1704067200000, time.Millisecond, Bits{41, 0, 10, 12, 0})
+	return preset(1704067200000, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12})
 }
 
 // Twitter returns the layout of Twitter's Snowflake (IdWorker.scala, 2010):
@@ -16,7 +16,7 @@ func Default() Layout {
 //
 // Source: https://github.com/twitter-archive/snowflake/tree/snowflake-2010
 func Twitter() Layout {
-	return preset(1288834974657, time.Millisecond, Bits{41, 5, 5, 12, 0})
+	return preset(1288834974657, time.Millisecond, Bits{Timestamp: 41, Datacenter: 5, Worker: 5, Sequence: 12})
 }
 
 // Discord returns 41+5+5+12+0, 1 ms, epoch 2015-01-01, until September 2084.
@@ -26,7 +26,7 @@ func Twitter() Layout {
 //
 // Source: https://discord.com/developers/docs/reference#snowflakes
 func Discord() Layout {
-	return preset(1420070400000, time.Millisecond, Bits{41, 5, 5, 12, 0})
+	return preset(1420070400000, time.Millisecond, Bits{Timestamp: 41, Datacenter: 5, Worker: 5, Sequence: 12})
 }
 
 // Instagram returns 40+0+13+10+0, 1 ms, epoch 1314220021721 ms, until June
@@ -36,7 +36,7 @@ func Discord() Layout {
 //
 // Source: "Sharding & IDs at Instagram", 2012.
 func Instagram() Layout {
-	return preset(1314220021721, time.Millisecond, Bits{40, 0, 13, 10, 0})
+	return preset(1314220021721, time.Millisecond, Bits{Timestamp: 40, Worker: 13, Sequence: 10})
 }
 
 // UIDGenerator returns the default of Baidu's uid-generator: 28+0+22+13+0, 1 s,
@@ -45,7 +45,7 @@ func Instagram() Layout {
 //
 // Source: https://github.com/baidu/uid-generator
 func UIDGenerator() Layout {
-	return preset(1463673600000, time.Second, Bits{28, 0, 22, 13, 0})
+	return preset(1463673600000, time.Second, Bits{Timestamp: 28, Worker: 22, Sequence: 13})
 }
 
 // ShardingSphere returns the layout of Apache ShardingSphere's SNOWFLAKE:
@@ -55,14 +55,14 @@ func UIDGenerator() Layout {
 //
 // Source: https://github.com/apache/shardingsphere, SnowflakeKeyGenerateAlgorithm
 func ShardingSphere() Layout {
-	return preset(1477958400000, time.Millisecond, Bits{41, 0, 10, 12, 0})
+	return preset(1477958400000, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12})
 }
 
 // JavaScript returns 38+0+7+8+0, 10 ms, epoch 2024-01-01: ids of at most 53
 // bits, which a JavaScript number represents exactly. It has 128 workers with
 // 25,600 ids a second each, until February 2111.
 func JavaScript() Layout {
-	return preset(1704067200000, 10*time.Millisecond, Bits{38, 0, 7, 8, 0})
+	return preset(1704067200000, 10*time.Millisecond, Bits{Timestamp: 38, Worker: 7, Sequence: 8})
 }
 
 // GameServers returns 35+0+20+8+0, 100 ms, epoch 2024-01-01: 1,048,576 workers,
@@ -72,7 +72,23 @@ func JavaScript() Layout {
 // The layout 37+20+16 at 1 ms, which articles quote for game servers, is
 // impossible: it has 73 bits, and 37 bits of milliseconds end after 4.4 years.
 func GameServers() Layout {
-	return preset(1704067200000, 100*time.Millisecond, Bits{35, 0, 20, 8, 0})
+	return preset(1704067200000, 100*time.Millisecond, Bits{Timestamp: 35, Worker: 20, Sequence: 8})
+}
+
+// Clustered returns [Default] with 16 lanes in spans of 17.5 minutes, which is
+// 21+4+20+0+10+8+0: for large tables into which many connections insert, and whose
+// rows are stored in the order of the key, as InnoDB does. A worker makes 4,096 ids
+// a millisecond with Next and 256 with Fill. See [Bits] for what ids with lanes
+// don't promise.
+func Clustered() Layout {
+	return preset(1704067200000, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12, Lane: 4, Span: 20})
+}
+
+// ClusteredShards returns the layout of [Clustered] with 16 logical shards:
+// 21+4+20+0+8+6+4, 1 ms, epoch 2024-01-01. It has 256 workers with 1,024 ids a
+// millisecond each by Next and 64 by Fill, until September 2093.
+func ClusteredShards() Layout {
+	return preset(1704067200000, time.Millisecond, Bits{Timestamp: 41, Worker: 8, Sequence: 10, Shard: 4, Lane: 4, Span: 20})
 }
 
 func preset(epochMilli int64, tick time.Duration, bits Bits) Layout {

@@ -3,14 +3,24 @@ package snow
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 )
 
-// reserve reserves at most n consecutive positions, waits until all of them may
-// be used, and returns the word of the first one. It reserves fewer than n if
-// MaxAhead does not allow n at once.
-func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64, err error) {
+// anyLane is the lane whose turn it is.
+const anyLane = math.MaxUint64
+
+// reserve reserves the positions of at most n ids of one lane, waits until all of
+// them may be used, and returns the word of the first one. It reserves fewer than
+// n if MaxAhead does not allow n at once.
+func (g *Generator) reserve(ctx context.Context, n, lane uint64) (first, ids uint64, err error) {
 	grant := g.grant
+	need := grant.extent(n)
+	slack := uint64(0) // up to the first position of the lane
+	if lane != anyLane {
+		slack = grant.laneMask
+	}
+	need += slack
 	for {
 		now := grant.clock.now()
 		if grant.clock.sync(now) {
@@ -48,26 +58,29 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 		fresh := last < lo
 		first = last + 1
 		if fresh {
-			first = grant.spreadStart(lo)
+			first = grant.turn(lo, last)
 		}
-		if first >= limit || limit-first < n {
+		if first >= limit || limit-first < need {
 			return 0, 0, grant.exhausted(limit)
 		}
 		// If ctx is going to end during the wait, the positions would be used
 		// up for nothing, and later calls would wait longer.
-		if wait := g.due(first+n-1) - now; wait > 0 && grant.clock.endsWithin(ctx, wait) {
+		if wait := g.due(first+need-1) - now; wait > 0 && grant.clock.endsWithin(ctx, wait) {
 			return 0, 0, context.DeadlineExceeded
 		}
 		// A slice that is too long is filled in pieces of a tick, so that other
 		// calls get their turn in between.
-		count = n
+		count := need
+		ids = n
 		end := lo + g.ahead
-		if first+n > end {
-			count = min(n, max(end-min(first, end), grant.sequenceMask+1))
+		if first+need > end {
+			most := min(need, max(end-min(first, end), grant.sequenceMask+1))
+			ids = (most-slack-1)>>(grant.laneBits&63) + 1
+			count = grant.extent(ids) + slack
 		}
 		if !fresh {
-			first = grant.word.Add(count) - count + 1
-		} else if !grant.jump(old, present.number+first+count-1, first-last-1) {
+			first = grant.take(count, ids)
+		} else if !grant.jump(old, present.number+first+count-1, first-last-1+count-ids) {
 			continue
 		} else {
 			first += present.number
@@ -76,8 +89,13 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 			g.openBelow.Store(present.number + min(end, limit))
 			g.openUntil.Store(min(grant.start(lo)+grant.clock.tick, now+resyncEvery))
 		}
-		if err := g.await(ctx, now, first, count); !errors.Is(err, errMoved) {
-			return first, count, err
+		err := g.await(ctx, now, first, count)
+		if err == nil {
+			return first + (lane-first)&slack, ids, nil
+		}
+		grant.skipped.Add(ids)
+		if !errors.Is(err, errMoved) {
+			return 0, 0, err
 		}
 	}
 }
@@ -85,8 +103,11 @@ func (g *Generator) reserve(ctx context.Context, n uint64) (first, count uint64,
 // observe raises the word so that all later ids are greater than id.
 func (g *Generator) observe(id ID) error {
 	grant := g.grant
+	if grant.laneBits != 0 {
+		return &FieldError{"layout", grant.layout.String(), "it has lanes: later ids of another lane may be less"}
+	}
 	// Within a tick, ids sort by worker number first.
-	shift := grant.layout.timeShift()
+	shift := grant.layout.bits.belowTime()
 	sequence := uint64(id) >> grant.shardBits & grant.sequenceMask
 	number := uint64(id) & (1<<shift - 1) >> grant.shardBits >> grant.sequenceBits << grant.positionBits
 	tick := uint64(id) >> shift << grant.sequenceBits

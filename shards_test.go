@@ -16,7 +16,7 @@ import (
 
 func sharded(t *testing.T, bits uint8) Layout {
 	t.Helper()
-	l, err := NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, Bits{41, 0, 4, 8, bits})
+	l, err := NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, Bits{Timestamp: 41, Worker: 4, Sequence: 8, Shard: bits})
 	if err != nil {
 		t.Fatal(err)
 	}

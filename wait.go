@@ -6,12 +6,11 @@ import (
 )
 
 // await returns when the count words that start with first, which are reserved,
-// may be used. After an error they are never used.
+// may be used. After an error they are never used: the caller counts them as skipped.
 func (g *Generator) await(ctx context.Context, now int64, first, count uint64) error {
 	grant := g.grant
 	if err := grant.check(first, count); err != nil {
 		g.openUntil.Store(0)
-		grant.skipped.Add(count)
 		return err
 	}
 	last := first&grant.positionMask + count - 1
@@ -26,7 +25,6 @@ func (g *Generator) await(ctx context.Context, now int64, first, count uint64) e
 	// The positions are ours whatever other calls reserve meanwhile.
 	for ; wait > 0; wait = g.due(last) - grant.clock.now() {
 		if err := g.sleep(ctx, wait); err != nil {
-			grant.skipped.Add(count)
 			return err
 		}
 	}

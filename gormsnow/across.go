@@ -20,6 +20,8 @@ import (
 //
 //	orders, err := gormsnow.FindAcross[Order](ctx, shards, gormsnow.After(last, 50))
 //
+// The page is in the order of the keys, also if the layout has lanes.
+//
 // For the next page pass the id of the last row, as with one database. Scopes
 // apply to the query of each database, for conditions and Preload:
 //

@@ -69,7 +69,8 @@ func (e *CheckError) Error() string {
 //     now, so that new rows sort before old ones or clash with them. This reads the
 //     largest primary key, if that is a number, and tolerates clocks that differ by
 //     a minute. Check only does this if the plugin's source has a method Layout, as
-//     [snow.Generator] has
+//     [snow.Generator] has. If the layout has lanes, only ids above those of the last
+//     lane are found
 //   - a table that does not exist, or that this user may not see.
 //
 // The tables are those of the models and of their many-to-many associations. If

@@ -19,7 +19,7 @@ import (
 // CreatedBetween is the condition that a row's primary key was made in
 // [from, to), as [snow.Layout.Between] computes it. It is a range of the primary
 // key, so it needs no time column and no index on one. Adjacent ranges share no
-// row and miss none.
+// row and miss none. For a layout with lanes it is several ranges, joined by OR.
 //
 //	db.Where(gormsnow.CreatedBetween(layout, from, to)).Find(&orders)
 //	gorm.G[Order](db).Where(gormsnow.CreatedBetween(layout, from, to)).Find(ctx)
@@ -70,12 +70,16 @@ func (b between) findLayout(stmt *gorm.Statement) (snow.Layout, error) {
 }
 
 // Build implements [clause.Expression].
-func (b between) Build(builder clause.Builder) { b.write(builder, "(", " >= ", " AND ", " < ") }
+func (b between) Build(builder clause.Builder) { b.write(builder, " >= ", " AND ", " < ", " OR ") }
 
 // NegationBuild builds the condition within Not.
-func (b between) NegationBuild(builder clause.Builder) { b.write(builder, "(", " < ", " OR ", " >= ") }
+func (b between) NegationBuild(builder clause.Builder) {
+	b.write(builder, " < ", " OR ", " >= ", " AND ")
+}
 
-func (b between) write(builder clause.Builder, open, lower, and, upper string) {
+// write writes a condition for each range of keys: lower and upper compare the key
+// with its bounds, bounds joins the two, and ranges joins the conditions.
+func (b between) write(builder clause.Builder, lower, bounds, upper, ranges string) {
 	stmt, key, err := keyOf(builder)
 	var layout snow.Layout
 	if err == nil {
@@ -85,16 +89,23 @@ func (b between) write(builder clause.Builder, open, lower, and, upper string) {
 		_ = builder.AddError(fmt.Errorf("gormsnow: created between: %w", err))
 		return
 	}
-	lo, hi := layout.Between(b.from, b.to)
-	text(builder, open)
-	builder.WriteQuoted(key)
-	text(builder, lower)
-	builder.AddVar(builder, int64(lo))
-	text(builder, and)
-	builder.WriteQuoted(key)
-	text(builder, upper)
-	builder.AddVar(builder, int64(hi))
-	text(builder, ")")
+	if layout.Bits().Lane != 0 { // or there is one range
+		text(builder, "(")
+		defer text(builder, ")")
+	}
+	between := "("
+	for lo, hi := range layout.Between(b.from, b.to) {
+		text(builder, between)
+		builder.WriteQuoted(key)
+		text(builder, lower)
+		builder.AddVar(builder, int64(lo))
+		text(builder, bounds)
+		builder.WriteQuoted(key)
+		text(builder, upper)
+		builder.AddVar(builder, int64(hi))
+		text(builder, ")")
+		between = ranges + "("
+	}
 }
 
 // After is the page of at most limit rows whose primary key is greater than id,
@@ -103,6 +114,11 @@ func (b between) write(builder clause.Builder, open, lower, and, upper string) {
 // page, and rows that are inserted or deleted elsewhere don't shift it. A row that
 // another worker inserts late, with an id that was made a moment ago, may belong to
 // a page that was already read.
+//
+// Keys of a layout with lanes (see [snow.Bits]) ascend from span to span. Within a
+// span the page is in the order of the keys too, but that is lane by lane, not
+// oldest first. A row that is inserted now may belong to a page that was already
+// read if that page has rows of the present span.
 //
 //	db.Clauses(gormsnow.After(last, 50)).Find(&orders)
 //	gorm.G[Order](db, gormsnow.After(last, 50)).Find(ctx)
@@ -118,7 +134,8 @@ func (b between) write(builder clause.Builder, open, lower, and, upper string) {
 func After(id snow.ID, limit int) clause.Expression { return page{id: id, limit: limit} }
 
 // Before is [After] in the other direction: the page of at most limit rows whose
-// primary key is less than id, newest first. For the first page, which has the
+// primary key is less than id, newest first, or newest span first for a layout with
+// lanes. For the first page, which has the
 // newest rows, pass the zero ID. It can't be used with FindInBatches, which goes
 // from small keys to large ones.
 func Before(id snow.ID, limit int) clause.Expression {

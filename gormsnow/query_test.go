@@ -50,11 +50,13 @@ func day(t *testing.T) (from, to time.Time, lo, hi int64) {
 	t.Helper()
 	from = time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
 	to = from.AddDate(0, 0, 1)
-	first, end := snow.Default().Between(from, to)
-	if first <= 0 || end <= first {
-		t.Fatalf("the day's ids are in [%d, %d)", first, end)
+	for first, end := range snow.Default().Between(from, to) {
+		lo, hi = int64(first), int64(end)
 	}
-	return from, to, int64(first), int64(end)
+	if lo <= 0 || hi <= lo {
+		t.Fatalf("the day's ids are in [%d, %d)", lo, hi)
+	}
+	return from, to, lo, hi
 }
 
 func TestQuerySQL(t *testing.T) {
@@ -274,6 +276,53 @@ func TestQueryGenerics(t *testing.T) {
 			}
 			if err := tt.find(db); err != nil || got != tt.want {
 				t.Errorf("%v\ngot  %s\nwant %s", err, got, tt.want)
+			}
+		})
+	}
+}
+
+// With two lanes, an hour that begins and ends inside spans is three ranges of keys.
+func TestQuerySQLOfLanes(t *testing.T) {
+	t.Parallel()
+	l, err := snow.NewLayout(snow.Default().Epoch(), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 12, Lane: 1, Span: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	span := l.Tick() << 20
+	hour := l.Epoch().Add(60_000*span + span/2)
+	for name, tt := range map[string]struct {
+		from, to         time.Time
+		inside, outsides string
+		ranges           int
+	}{
+		"an hour": {
+			hour, hour.Add(time.Hour),
+			"((`orders`.`id` >= ? AND `orders`.`id` < ?) OR (`orders`.`id` >= ? AND `orders`.`id` < ?) OR (`orders`.`id` >= ? AND `orders`.`id` < ?))",
+			"((`orders`.`id` < ? OR `orders`.`id` >= ?) AND (`orders`.`id` < ? OR `orders`.`id` >= ?) AND (`orders`.`id` < ? OR `orders`.`id` >= ?))", 3,
+		},
+		"two spans": {
+			l.Epoch().Add(60_000 * span), l.Epoch().Add(60_002 * span),
+			"((`orders`.`id` >= ? AND `orders`.`id` < ?))", "((`orders`.`id` < ? OR `orders`.`id` >= ?))", 1,
+		},
+		"nothing": {
+			hour, hour,
+			"((`orders`.`id` >= ? AND `orders`.`id` < ?))", "((`orders`.`id` < ? OR `orders`.`id` >= ?))", 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var vars []any
+			for lo, hi := range l.Between(tt.from, tt.to) {
+				vars = append(vars, int64(lo), int64(hi))
+			}
+			created := gormsnow.CreatedBetween(l, tt.from, tt.to)
+			for want, tx := range map[string]*gorm.DB{
+				tt.inside:   dry(t, newSequence()).Where(created).Find(&[]Order{}),
+				tt.outsides: dry(t, newSequence()).Not(created).Find(&[]Order{}),
+			} {
+				want = "SELECT * FROM `orders` WHERE " + want
+				if got := tx.Statement.SQL.String(); tx.Error != nil || got != want || len(vars) != 2*tt.ranges || !reflect.DeepEqual(tx.Statement.Vars, vars) {
+					t.Errorf("%v, vars %v, want %v\ngot  %s\nwant %s", tx.Error, tx.Statement.Vars, vars, got, want)
+				}
 			}
 		})
 	}

@@ -68,15 +68,16 @@
 //   - vanished: the row is gone.
 //
 // The lease then acquires another number and changes to it at the start of a
-// tick, so ids go on ascending. Until then, generators finish the ticks that
-// they have. If the row shows that somebody else was granted some of these
-// ticks, or may be granted them, generators return [snow.ErrLeaseExpired] at
-// once instead. That is the case if the row is gone or reserved, has an older
-// fence, or has another owner whose window begins before the end of this one. If
-// the row is still this lease's but its ceiling is too low, others can take the
-// number after that ceiling, grace and probation: if that is before the end of
-// the window, no id is made until the ceiling is back. A lease of a certain
-// number (LeaseConfig.Worker) ends when another process has the number.
+// tick, so ids go on ascending as those of the layout do. Until then, generators
+// finish the ticks that they have. If the row shows that somebody else was
+// granted some of these ticks, or may be granted them, generators return
+// [snow.ErrLeaseExpired] at once instead. That is the case if the row is gone or
+// reserved, has an older fence, or has another owner whose window begins before
+// the end of this one. If the row is still this lease's but its ceiling is too
+// low, others can take the number after that ceiling, grace and probation: if
+// that is before the end of the window, no id is made until the ceiling is back.
+// A lease of a certain number (LeaseConfig.Worker) ends when another process has
+// the number.
 //
 // # Databases that may lose what they confirmed
 //
@@ -142,6 +143,7 @@
 //	dialect.go convert.go errors.go         dialects; errors, and their conversion from those of the packages below
 //
 //	segments, sqlsnowtest         dense numbers; the contracts
+//	functions                     functions of SQL that read and make ids
 //	  └─ sqlsnow
 //	       ├─ internal/registry   the statements on the tables of leases
 //	       │    ├─ internal/protocol   the protocol without I/O, and its simulation

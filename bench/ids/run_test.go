@@ -88,6 +88,7 @@ func TestTargets(t *testing.T) {
 			row(SnowNext, 4_096_000, 1e9/4_096_000, 0.04, 2*time.Millisecond, 4*time.Millisecond),
 			row(SnowFill64, 4_096_000, 1e9/4_096_000, 0.01, 0, 0),
 			row(SnowNextWide, 0, 30, 0.03, 100, 0),
+			row(SnowNextLanes, 0, 32, 0.03, 100, 0),
 			row(SnowFill1000Wide, 0, 0.8, 0, 0, 0),
 			row(FloorID, 0, 28, 0, 0, 0),
 			row(FloorWrite, 0, 0.4, 0, 0, 0),
@@ -116,6 +117,7 @@ func TestTargets(t *testing.T) {
 		change  func(*Result)
 	}{
 		{"Next is 20 % over its floor", 2, func(r *Result) { *r.Row(FloorID) = row(FloorID, 0, 25, 0, 0, 0) }},
+		{"Next with lanes takes 20 % longer", 2, func(r *Result) { *r.Row(SnowNextLanes) = row(SnowNextLanes, 0, 36, 0, 0, 0) }},
 		{"a peer is half as fast", 1, func(r *Result) { r.Row(BwmarrinWide).Speed[2].NS[0] = 60 }},
 		{"a peer's p99.9 is the same", 1, func(r *Result) { r.Row(Sonyflake20).Latency[2].P999 = 100 }},
 		{"Fill is 0.6 ns over writing", 1, func(r *Result) { r.Row(FloorWrite).Speed[0].NS[0] = 0.2 }},

@@ -13,6 +13,7 @@ const (
 	SnowFill64       = "snow Fill(64)"
 	SnowFill1000     = "snow Fill(1000)"
 	SnowNextWide     = "snow Next, 20 bits"
+	SnowNextLanes    = "snow Next, 20 bits, 16 lanes"
 	SnowNextCancel   = "snow Next, 20 bits, cancellable ctx"
 	SnowFill64Wide   = "snow Fill(64), 24 bits"
 	SnowFill1000Wide = "snow Fill(1000), 24 bits"
@@ -31,6 +32,7 @@ func snowGenerators(cancellable context.Context) []Generator {
 		}
 	}
 	twenty := wide(snow.Bits{Timestamp: 41, Worker: 2, Sequence: 20})
+	lanes := wide(snow.Bits{Timestamp: 41, Worker: 2, Sequence: 20, Lane: 4, Span: 20})
 	twentyFour := wide(snow.Bits{Timestamp: 39, Sequence: 24})
 	perSecond := snow.Default().PerSecond()
 	list := []Generator{
@@ -38,6 +40,7 @@ func snowGenerators(cancellable context.Context) []Generator {
 		{Name: SnowFill64, Format: "41+10+12", PerSecond: perSecond, PerCall: 64, New: snowFill(def, 64)},
 		{Name: SnowFill1000, Format: "41+10+12", PerSecond: perSecond, PerCall: 1000, New: snowFill(def, 1000)},
 		{Name: SnowNextWide, Format: "41+2+20", New: snowNext(background, twenty)},
+		{Name: SnowNextLanes, Format: "21+4+20+2+16", New: snowNext(background, lanes)},
 		{Name: SnowNextCancel, Format: "41+2+20", New: snowNext(cancellable, twenty)},
 		{Name: SnowFill64Wide, Format: "39+0+24", PerCall: 64, New: snowFill(twentyFour, 64)},
 		{Name: SnowFill1000Wide, Format: "39+0+24", PerCall: 1000, New: snowFill(twentyFour, 1000)},

@@ -70,6 +70,9 @@ func (r *Result) Targets() []Target {
 		atMost("Next over its floor, 1 goroutine", wide.At(1).PerID()/floor.At(1).PerID(), 1.15, "×"),
 		atMost("Next over its floor, 2 goroutines", wide.At(2).PerID()/floor.At(2).PerID(), 1.15, "×"),
 	}
+	for _, n := range []int{1, 64} {
+		list = append(list, atMost("Next with 16 lanes over Next without, "+Goroutines(n), r.row(SnowNextLanes).At(n).PerID()/wide.At(n).PerID(), 1.1, "×"))
+	}
 	for _, peer := range []*Row{bwWide, sfWide} {
 		list = append(list, atLeast("ids/s of Next over "+peer.Name+", 64 goroutines",
 			wide.At(64).PerSecond()/peer.At(64).PerSecond(), 3, "×"))

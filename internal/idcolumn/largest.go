@@ -25,13 +25,22 @@ func ParseLargest(text string) (uint64, error) {
 	return strconv.ParseUint(strings.TrimRight(text, " "), 10, 64)
 }
 
+// End returns an id above all ids that can be made now with a layout. If the layout has lanes, it is that of the last one.
+func End(l snow.Layout, now time.Time) snow.ID {
+	var end snow.ID
+	for _, hi := range l.Between(now, now.Add(AheadOfClock+l.Tick())) {
+		end = hi
+	}
+	return end
+}
+
 // AheadRemedy is what to do about a value for which [Ahead] is not empty.
 const AheadRemedy = "make ids with the layout of those rows, or give those rows new ids: otherwise new rows sort before them and may clash with them"
 
 // Ahead returns what is wrong with the largest value of a column of ids, or nothing: it is above all ids that can be made now with a
 // layout.
 func Ahead(largest uint64, l snow.Layout, now time.Time) string {
-	_, end := l.Between(now, now.Add(AheadOfClock+l.Tick()))
+	end := End(l, now)
 	if largest < uint64(end) {
 		return ""
 	}

@@ -37,9 +37,9 @@ const (
 //
 // The system's MariaDB, PostgreSQL and SQLite have make test.
 var servers = []server{
-	{"mysql", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "definitions", "worlds"}, false, ""},
-	{"postgres", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg segments", "pg gormsnow", "drivers", "pg data layers", "pg merge"}, false, ""},
-	{"mariadb", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "definitions", "worlds"}, false, ""},
+	{"mysql", "SNOW_MYSQL_SERVER", []string{"root", "leases", "functions", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "definitions", "worlds"}, false, ""},
+	{"postgres", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg functions", "pg segments", "pg gormsnow", "drivers", "pg data layers", "pg merge"}, false, ""},
+	{"mariadb", "SNOW_MYSQL_SERVER", []string{"root", "leases", "functions", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "definitions", "worlds"}, false, ""},
 	{"pgbouncer-newest", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg segments", "pg gormsnow", "pg data layers"}, false, failedStatements},
 	{"pgbouncer", "SNOW_POSTGRES_SERVER", []string{"pg gormsnow", "pg data layers"}, true, ""},
 	{"galera", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "data layers"}, true, otherNodes},
@@ -49,6 +49,7 @@ var servers = []server{
 var suites = map[string]job{
 	"root":           {".", []string{"-timeout=20m", "-run=^(TestLeasedKeysMerge|TestSnowKeysMerge|TestAutoIncrementKeysDoNot|TestReadmeProgram)$", "."}},
 	"leases":         {".", []string{"-timeout=30m", "./sqlsnow"}},
+	"functions":      {".", []string{"-timeout=30m", "./sqlsnow/functions"}},
 	"segments":       {".", []string{"-timeout=30m", "./sqlsnow/segments"}},
 	"gormsnow":       {".", []string{"-timeout=20m", "./gormsnow"}},
 	"drivers":        {"drivers", []string{"-timeout=30m", "./gormcheck", "./sharding"}},
@@ -58,6 +59,7 @@ var suites = map[string]job{
 	"definitions":    {"drivers", []string{"-timeout=20m", "-run=^(TestDefinitions|TestInvisibleKey|TestGeneratedInvisibleKey|TestVerifyComputed)$", "./merge"}},
 	"worlds":         {"internal/mergetest", []string{"-timeout=40m", "."}},
 	"pg leases":      {"drivers", []string{"-timeout=30m", "./lease"}},
+	"pg functions":   {"drivers", []string{"-timeout=30m", "./functions"}},
 	"pg segments":    {"drivers", []string{"-timeout=30m", "./segment"}},
 	"pg gormsnow":    {"drivers", []string{"-timeout=20m", "./gorm"}},
 	"pg data layers": {"examples/data-layers", []string{"-timeout=20m", "-run=^TestPgx", "."}},

@@ -97,7 +97,7 @@ func initWithDefaults(s *suite) {
 	for name, c := range map[string]struct {
 		layout  snow.Layout
 		workers int
-	}{"large": {snow.Default(), 1024}, "small": {small, 8}} {
+	}{"large": {snow.Default(), 1024}, "lanes": {snow.Clustered(), 1024}, "small": {small, 8}} {
 		ns := sqlsnow.Namespace{Name: name, Layout: c.layout}
 		if err := sqlsnow.Init(s.Context(), s.db, s.dialect, ns); err != nil {
 			s.Fatalf("Init: %v", err)
@@ -136,6 +136,7 @@ func initMismatch(s *suite) {
 	before := sp.rows()
 	for what, change := range map[string]func(*sqlsnow.Namespace){
 		"layout":        func(ns *sqlsnow.Namespace) { ns.Layout = snow.Twitter() },
+		"layout's lane": func(ns *sqlsnow.Namespace) { ns.Layout = snow.Clustered() },
 		"workers":       func(ns *sqlsnow.Namespace) { ns.Workers++ },
 		"fewer workers": func(ns *sqlsnow.Namespace) { ns.Workers-- },
 		"loss window":   func(ns *sqlsnow.Namespace) { ns.LossWindow = 5 * time.Second },

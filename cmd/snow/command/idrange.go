@@ -74,7 +74,8 @@ func (r idRanges) writeText(w io.Writer) {
 	}
 }
 
-// rangesOf splits a time range at the steps from its beginning on. The last range may be shorter. Without steps there is one.
+// rangesOf splits a time range at the steps from its beginning on. The last step may be shorter. Without steps there is one. If the
+// layout has lanes, a step has several ranges of ids.
 func rangesOf(l snow.Layout, from, to time.Time, next func(from time.Time, n int) time.Time) ([]idRange, error) {
 	switch {
 	case !from.Before(to):
@@ -96,8 +97,9 @@ func rangesOf(l snow.Layout, from, to time.Time, next func(from time.Time, n int
 		if len(all) == mostRanges {
 			return nil, fmt.Errorf("--every: there are more than %d ranges", mostRanges)
 		}
-		first, limit := l.Between(begin, end)
-		all = append(all, idRange{begin, end, first, limit})
+		for first, limit := range l.Between(begin, end) {
+			all = append(all, idRange{begin, end, first, limit})
+		}
 		begin = end
 	}
 	return all, nil

@@ -10,7 +10,8 @@ import (
 
 // An IDRange is the new ids that the rows of one source table may get: those of
 // a reserved worker number whose sequence is from first up to and not including
-// end. So every tick is free to use.
+// end. So every tick is free to use. If the layout has lanes, the range is inside
+// one, so that its ids ascend from tick to tick.
 //
 // The place of an id is its number among those of the range, in their order:
 // the id without the bits that all of them have in common.
@@ -22,10 +23,11 @@ type IDRange struct {
 }
 
 // Part cuts the sequence of a worker number into n equal parts, a power of two
-// of them, and returns the i-th. It returns false if there are fewer.
+// of them and at least one for each lane, and returns the i-th. It returns false
+// if there are fewer.
 func (r IDRange) Part(i, n int) (IDRange, bool) {
-	all := uint64(1) << r.Layout.Bits().Sequence
-	width := all >> bits.Len(uint(n-1))
+	b := r.Layout.Bits()
+	width := min(uint64(1)<<b.Sequence>>bits.Len(uint(n-1)), 1<<(b.Sequence-b.Lane))
 	r.First = uint64(i) * width
 	r.End = r.First + width
 	return r, width > 0
@@ -37,27 +39,40 @@ func (r IDRange) Width() int64 { return int64(r.End - r.First) }
 // Compose returns the lowest id of a tick and a sequence.
 func (r IDRange) Compose(tick int64, sequence uint64) uint64 {
 	b := r.Layout.Bits()
-	id := uint64(tick)
+	rest := b.Sequence - b.Lane
+	id := uint64(tick) >> b.Span
+	id = id<<b.Lane | sequence>>rest
+	id = id<<b.Span | uint64(tick)&(1<<b.Span-1)
 	id = id<<b.Datacenter | r.Datacenter
 	id = id<<b.Worker | r.Worker
-	id = id<<b.Sequence | sequence
+	id = id<<rest | sequence&(1<<rest-1)
 	return id << b.Shard
 }
 
-// Stride is how far the ids of a tick are from those of the next one.
+// Stride is how far the ids of a tick are from those of the next one of its span.
 func (r IDRange) Stride() uint64 { return r.Compose(1, 0) - r.Compose(0, 0) }
+
+// Leap is how much farther than a stride the last tick of a span is from the first
+// one of the next span: the ids of the other lanes are between them.
+func (r IDRange) Leap() uint64 {
+	b := r.Layout.Bits()
+	return r.Stride() << b.Span * (1<<b.Lane - 1)
+}
 
 // Own returns what the ids of the range have in common: id & mask == value. No
 // two ranges of a run have the same.
 func (r IDRange) Own() (mask, value uint64) {
-	return r.Stride() - uint64(r.Width())<<r.Layout.Bits().Shard, r.Compose(0, r.First)
+	// The bits of the lane are those of Leap.
+	return r.Stride() - uint64(r.Width())<<r.Layout.Bits().Shard | r.Leap(), r.Compose(0, r.First)
 }
 
 // Place returns the place of an id of the range.
 func (r IDRange) Place(id int64) int64 {
 	b := r.Layout.Bits()
-	sequence := id >> b.Shard & (1<<b.Sequence - 1)
-	return id/int64(r.Stride())*r.Width() + sequence - int64(r.First)
+	start := id >> b.Shard & (1<<(b.Sequence-b.Lane) - 1)
+	joined := id / int64(r.Stride())
+	tick := joined>>b.Span>>b.Lane<<b.Span | joined&(1<<b.Span-1)
+	return tick*r.Width() + start - int64(r.First&(1<<(b.Sequence-b.Lane)-1))
 }
 
 // Tick returns the tick of an instant, below 0 before the epoch.

@@ -80,6 +80,7 @@ func TestFormulaOfServer(t *testing.T) {
 		for _, layout := range []snow.Layout{
 			layoutFor(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 12}),
 			layoutFor(t, time.Second, snow.Bits{Timestamp: 33, Datacenter: 2, Worker: 8, Sequence: 1}),
+			snow.Clustered(),
 			layoutFor(t, 1500*time.Microsecond, snow.Bits{Timestamp: 42, Worker: 4, Sequence: 8}),
 		} {
 			ids, ok := ledger.IDRange{Layout: layout, Worker: 3}.Part(0, 1)

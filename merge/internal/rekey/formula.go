@@ -13,7 +13,7 @@ import (
 // A Formula says which new id a row gets, given the place of the id before it:
 //
 //	place = max(place before + 1, max(min(tick of the date, now), least) * width + |old id % spread|)
-//	id    = (place + place div width * gap + base) << shard bits | hash of the old id
+//	id    = (place + place div width * gap + place div span * leap + base) << shard bits | hash of the old id
 //
 // A row without a date gets the place after the one before. [NewIDs]
 // computes this, and [Formula.Expression] writes it for MySQL. So it does not
@@ -25,16 +25,19 @@ type Formula struct {
 	width  int64 // ids of a tick
 	spread int64 // where in its tick an id may begin: not always at the first, so that id % n is even for every n
 	gap    int64 // from the last id of a tick to the first of the next one, less 1
+	span   int64 // ids of a span, if the layout has lanes
+	leap   int64 // what is added to the gap from span to span; 0 without lanes
 	base   int64 // the id of place 0
 }
 
 // NewFormula returns the formula for a range. Dates after now, in microseconds
 // since 1970, count as now.
 func NewFormula(ids ledger.IDRange, now int64) *Formula {
-	shard := ids.Layout.Bits().Shard
+	b := ids.Layout.Bits()
 	return &Formula{
 		ids: ids, now: max(0, ids.Tick(time.UnixMicro(now))), least: ids.Least(), width: ids.Width(), spread: max(1, ids.Width()/2),
-		gap: int64(ids.Stride()>>shard) - ids.Width(), base: int64(ids.Compose(0, ids.First) >> shard),
+		gap: int64(ids.Stride()>>b.Shard) - ids.Width(), base: int64(ids.Compose(0, ids.First) >> b.Shard),
+		span: ids.Width() << b.Span, leap: int64(ids.Leap() >> b.Shard),
 	}
 }
 
@@ -66,7 +69,7 @@ func (f *Formula) ID(place, old int64) (snow.ID, error) {
 	if place/f.width >= 1<<b.Timestamp {
 		return 0, snow.ErrTimeExhausted
 	}
-	id := uint64(place+place/f.width*f.gap+f.base) << b.Shard
+	id := uint64(place+place/f.width*f.gap+place/f.span*f.leap+f.base) << b.Shard
 	return snow.ID(id | snow.HashShardInt(old)&(1<<b.Shard-1)), nil
 }
 
@@ -81,10 +84,14 @@ func (f *Formula) Ahead(ticks int64) time.Duration {
 // to row: that variables are evaluated from left to right, row by row, is what
 // servers do and no manual says. It is for layouts without a shard.
 func (f *Formula) Expression(old, tick string) string {
+	leap := ""
+	if f.leap != 0 {
+		leap = fmt.Sprintf("\n\t\t+ (@snow_merge_place DIV %d) * %d", f.span, f.leap)
+	}
 	return strings.NewReplacer("{old}", old, "{tick}", tick, "{now}", fmt.Sprint(f.now), "{least}", fmt.Sprint(f.least),
 		"{width}", fmt.Sprint(f.width), "{spread}", fmt.Sprint(f.spread), "{gap}", fmt.Sprint(f.gap), "{base}", fmt.Sprint(f.base),
 	).Replace(`(@snow_merge_place := GREATEST(@snow_merge_place + 1, IFNULL(GREATEST(LEAST({tick}, {now}), {least}) * {width} + ABS({old} % {spread}), 0)))
-		+ (@snow_merge_place DIV {width}) * {gap} + {base}`)
+		+ (@snow_merge_place DIV {width}) * {gap} + {base}`) + leap
 }
 
 // LateExpression is the same, and sees to it that @snow_merge_late is how many

@@ -27,6 +27,9 @@ func TestNewIDs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		b := snow.Bits{Timestamp: 41, Datacenter: uint8(r.IntN(3)), Worker: uint8(1 + r.IntN(6)), Sequence: uint8(1 + r.IntN(8)), Shard: uint8(r.IntN(4))}
+		if lanes := min(6, int(b.Sequence)-1); lanes > 0 && r.IntN(2) == 0 {
+			b.Lane, b.Span = uint8(1+r.IntN(lanes)), uint8(1+r.IntN(8))
+		}
 		l := testLayout(t, []time.Duration{time.Millisecond, time.Second}[r.IntN(2)], b)
 		whole := ledger.IDRange{Layout: l, Datacenter: r.Uint64N(1 << b.Datacenter), Worker: r.Uint64N(1 << b.Worker)}
 		n := 1 + r.IntN(1<<b.Sequence)
@@ -69,6 +72,9 @@ func TestNewIDs(t *testing.T) {
 			if want := snow.HashShardInt(old) % (1 << b.Shard); p.Shard != want {
 				t.Errorf("id %d of row %d has shard %d, want %d", id, old, p.Shard, want)
 			}
+			if mask, value := own.Own(); uint64(id)&mask != value {
+				t.Fatalf("id %d has %x in common with %+v, want %x", id, uint64(id)&mask, own, value)
+			}
 			if p.Worker != own.Worker || p.Datacenter != own.Datacenter || p.Sequence < own.First || p.Sequence >= own.End {
 				t.Fatalf("id %d has parts %+v, outside of %+v", id, p, own)
 			}
@@ -93,6 +99,16 @@ func TestPartsOfARange(t *testing.T) {
 	}
 	if _, ok := whole.Part(0, 9); ok {
 		t.Error("8 sequence numbers have 9 parts")
+	}
+
+	lanes := ledger.IDRange{Layout: testLayout(t, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 4, Sequence: 5, Lane: 2, Span: 20})}
+	for n, want := range map[int]int64{1: 8, 2: 8, 4: 8, 5: 4, 9: 2, 32: 1} {
+		for i := range n {
+			l, ok := lanes.Part(i, n)
+			if !ok || l.Width() != want || l.First != uint64(i)*uint64(want) || l.First/8 != (l.End-1)/8 {
+				t.Errorf("part %d of %d with lanes: %d to %d", i, n, l.First, l.End)
+			}
+		}
 	}
 }
 

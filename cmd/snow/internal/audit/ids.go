@@ -65,9 +65,11 @@ func (a *audit) readIDs(ctx context.Context, t *table) error {
 
 // span returns the ids of a layout that were made until now and are told apart from counted numbers.
 func span(l snow.Layout, now time.Time) (begin, end uint64) {
-	_, ahead := l.Between(now, now.Add(idcolumn.AheadOfClock+l.Tick()))
-	first, _ := l.Between(l.Epoch().Add(young), now)
-	return uint64(first), uint64(ahead)
+	for first := range l.Between(l.Epoch().Add(young), now) {
+		begin = uint64(first)
+		break
+	}
+	return begin, uint64(idcolumn.End(l, now))
 }
 
 // largest finds a key that is above all ids that can be made now.
