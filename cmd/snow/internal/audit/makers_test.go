@@ -35,7 +35,10 @@ func TestMakers(t *testing.T) {
 	} {
 		tt.row.Worker = 3
 		m := newMaker("shop", snow.Default(), []sqlsnow.WorkerInfo{tt.row})
-		id, _ := snow.Default().Between(tt.time, tt.time.Add(time.Second))
+		var id snow.ID
+		for id = range snow.Default().Between(tt.time, tt.time.Add(time.Second)) {
+			break
+		}
 		shift := snow.Default().Bits()
 		id |= 3 << (shift.Sequence + shift.Shard)
 		if p, err := snow.Default().Decompose(id); err != nil || p.Worker != 3 || !p.Time.Equal(tt.time) {
