@@ -17,6 +17,7 @@ import (
 	"github.com/shardsnow/snow/cmd/snow/internal/audit"
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/idcolumn"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -217,7 +218,7 @@ func TestIDs(t *testing.T) {
 		}
 		insert("foreign_rows", next(t, shop))
 		insert("foreign_rows", next(t, stranger))
-		_, end := snow.Default().Between(time.Now(), time.Now().Add(24*time.Hour))
+		end := idcolumn.End(snow.Default(), time.Now().Add(24*time.Hour))
 		insert("ahead", end)
 		insert("counted", 17)
 
