@@ -23,7 +23,10 @@ type results struct {
 	Rows  *section[[]rows.Result]   `json:"rows,omitempty"`
 	Turns *section[[]rows.Turn]     `json:"turns,omitempty"`
 	GORM  *section[gormcost.Result] `json:"gorm,omitempty"`
-	Merge *section[merge.Result]    `json:"merge,omitempty"`
+
+	Concurrent *section[[]rows.Table] `json:"concurrent,omitempty"`
+
+	Merge *section[merge.Result] `json:"merge,omitempty"`
 
 	Inspect *section[[]inspect.Score] `json:"inspect,omitempty"`
 }
@@ -96,6 +99,9 @@ func (r results) report() string {
 	}
 	if r.Turns != nil {
 		b.WriteString(turnsReport(r.Turns))
+	}
+	if r.Concurrent != nil {
+		b.WriteString(concurrentReport(r.Concurrent))
 	}
 	if r.GORM != nil {
 		b.WriteString(gormReport(r.GORM))
