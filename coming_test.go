@@ -85,8 +85,10 @@ func TestComingFrom(t *testing.T) {
 	// Seata's ids of worker 1 are below those of snow, and its ids of worker 1023 above.
 	for worker, above := range map[int64]bool{1: false, 1023: true} {
 		old := snow.ID(worker<<53 | (year(2026).UnixMilli()-1588435200000)<<12)
-		if next, _ := snow.Default().Between(year(2026), year(2027)); (old > next) != above {
-			t.Errorf("Seata's id %d of worker %d is above %d: %v, want %v", old, worker, next, old > next, above)
+		for next := range snow.Default().Between(year(2026), year(2027)) {
+			if (old > next) != above {
+				t.Errorf("Seata's id %d of worker %d is above %d: %v, want %v", old, worker, next, old > next, above)
+			}
 		}
 	}
 
