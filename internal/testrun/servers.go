@@ -37,9 +37,9 @@ const (
 //
 // The system's MariaDB, PostgreSQL and SQLite have make test.
 var servers = []server{
-	{"mysql", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "definitions", "worlds"}, false, ""},
-	{"postgres", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg segments", "pg gormsnow", "drivers", "pg data layers", "pg merge"}, false, ""},
-	{"mariadb", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "definitions", "worlds"}, false, ""},
+	{"mysql", "SNOW_MYSQL_SERVER", []string{"root", "leases", "functions", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "definitions", "worlds"}, false, ""},
+	{"postgres", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg functions", "pg segments", "pg gormsnow", "drivers", "pg data layers", "pg merge"}, false, ""},
+	{"mariadb", "SNOW_MYSQL_SERVER", []string{"root", "leases", "functions", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "definitions", "worlds"}, false, ""},
 	{"pgbouncer-newest", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg segments", "pg gormsnow", "pg data layers"}, false, failedStatements},
 	{"pgbouncer", "SNOW_POSTGRES_SERVER", []string{"pg gormsnow", "pg data layers"}, true, ""},
 	{"galera", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "data layers"}, true, otherNodes},
@@ -48,7 +48,8 @@ var servers = []server{
 // suites are the columns of the table. -timeout ends a package that hangs.
 var suites = map[string]job{
 	"root":           {".", []string{"-timeout=20m", "-run=^(TestLeasedKeysMerge|TestSnowKeysMerge|TestAutoIncrementKeysDoNot|TestReadmeProgram)$", "."}},
-	"leases":         {".", []string{"-timeout=30m", "./sqlsnow", "./sqlsnow/functions"}},
+	"leases":         {".", []string{"-timeout=30m", "./sqlsnow"}},
+	"functions":      {".", []string{"-timeout=30m", "./sqlsnow/functions"}},
 	"segments":       {".", []string{"-timeout=30m", "./sqlsnow/segments"}},
 	"gormsnow":       {".", []string{"-timeout=20m", "./gormsnow"}},
 	"drivers":        {"drivers", []string{"-timeout=30m", "./gormcheck", "./sharding"}},
@@ -57,7 +58,8 @@ var suites = map[string]job{
 	"merge":          {"merge", []string{"-timeout=40m", "./..."}},
 	"definitions":    {"drivers", []string{"-timeout=20m", "-run=^(TestDefinitions|TestInvisibleKey|TestGeneratedInvisibleKey|TestVerifyComputed)$", "./merge"}},
 	"worlds":         {"internal/mergetest", []string{"-timeout=40m", "."}},
-	"pg leases":      {"drivers", []string{"-timeout=30m", "./lease", "./functions"}},
+	"pg leases":      {"drivers", []string{"-timeout=30m", "./lease"}},
+	"pg functions":   {"drivers", []string{"-timeout=30m", "./functions"}},
 	"pg segments":    {"drivers", []string{"-timeout=30m", "./segment"}},
 	"pg gormsnow":    {"drivers", []string{"-timeout=20m", "./gorm"}},
 	"pg data layers": {"examples/data-layers", []string{"-timeout=20m", "-run=^TestPgx", "."}},

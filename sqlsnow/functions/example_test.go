@@ -20,9 +20,11 @@ func ExampleInstall() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := functions.Install(ctx, db, sqlsnow.MySQL, functions.Config{Namespace: "shop"}); err != nil {
+	worker, err := functions.Install(ctx, db, sqlsnow.MySQL, functions.Config{Namespace: "shop"})
+	if err != nil {
 		log.Fatal(err)
 	}
+	log.Printf("the ids of the database have worker number %d", worker)
 	const trigger = "CREATE TRIGGER orders_id BEFORE INSERT ON orders FOR EACH ROW SET NEW.id = IF(NEW.id = 0, snow_next_id(), NEW.id)"
 	if _, err := db.ExecContext(ctx, trigger); err != nil {
 		log.Fatal(err)
