@@ -120,6 +120,12 @@ func ExampleGameServers() {
 	// Output: 1048576 2560 2132
 }
 
+func ExampleBusyGameServers() {
+	l := snow.BusyGameServers()
+	fmt.Println(l.Workers(), l.PerSecond(), l.End().Year())
+	// Output: 65536 40960 2132
+}
+
 func ExampleJavaScript() {
 	l := snow.JavaScript()
 	id, err := l.Compose(snow.Parts{Time: l.End().Add(-1), Worker: 127, Sequence: 255})

@@ -106,6 +106,28 @@ func TestBurstBorrowsUpToMaxAhead(t *testing.T) {
 	}
 }
 
+// The bursts that presets promise for a MaxAhead.
+func TestBurstsOfGameServers(t *testing.T) {
+	for _, tt := range []struct {
+		l        Layout
+		maxAhead time.Duration
+		want     int
+	}{
+		{GameServers(), time.Second, 2_560},
+		{GameServers(), 10 * time.Second, 25_600},
+		{BusyGameServers(), time.Second, 40_960},
+	} {
+		g, f := newTest(t, tt.l, Config{MaxAhead: tt.maxAhead})
+		n := 0
+		for ; f.slept.Load() == 0; n++ {
+			mustNext(t, g)
+		}
+		if perTick := int(tt.l.PerSecond() / 10); n-1 < tt.want || n-1 > tt.want+perTick {
+			t.Errorf("%v, MaxAhead %v: %d ids at once, want %d and less than a tick more", tt.l, tt.maxAhead, n-1, tt.want)
+		}
+	}
+}
+
 // Under sustained load nothing is lost: every position of every tick is used.
 func TestSaturationUsesEveryPosition(t *testing.T) {
 	g, f := newTest(t, Default(), Config{})

@@ -147,8 +147,9 @@ func (g *Grant) open(number, floor, ceiling uint64) error {
 		from := tick << g.sequenceBits
 		// find must know the new term before anybody reserves a word of it.
 		g.install(former, number, from, ceiling<<g.sequenceBits)
-		// No id gets the position that the word is set to.
-		first := min(g.spreadStart(from), from|g.sequenceMask>>1)
+		// No id gets the position that the word is set to. It is in the first half of the tick, in any lane,
+		// as that of a Fixed worker is.
+		first := max(g.spreadStart(from)&^(g.sequenceMask>>1+1), 1)
 		for old := g.word.Load(); former == nil || old&g.positionMask < from; old = g.word.Load() {
 			if g.jump(old, number|first, first-old&g.positionMask) {
 				return nil

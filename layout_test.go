@@ -16,7 +16,7 @@ import (
 
 var presets = map[string]func() Layout{
 	"Default": Default, "Twitter": Twitter, "Discord": Discord, "Instagram": Instagram, "UIDGenerator": UIDGenerator,
-	"ShardingSphere": ShardingSphere, "JavaScript": JavaScript, "GameServers": GameServers,
+	"ShardingSphere": ShardingSphere, "JavaScript": JavaScript, "GameServers": GameServers, "BusyGameServers": BusyGameServers,
 	"Clustered": Clustered, "ClusteredShards": ClusteredShards,
 }
 
@@ -103,6 +103,7 @@ func TestPresets(t *testing.T) {
 		{Clustered(), 1024, 4096000, "2093-09-06T15:47:35.552Z"},
 		{ClusteredShards(), 256, 1024000, "2093-09-06T15:47:35.552Z"},
 		{GameServers(), 1048576, 2560, "2132-11-18T05:10:36.8Z"},
+		{BusyGameServers(), 65536, 40960, "2132-11-18T05:10:36.8Z"},
 	} {
 		if w, p, e := tt.l.Workers(), tt.l.PerSecond(), tt.l.End().Format(time.RFC3339Nano); w != tt.workers || p != tt.perSecond || e != tt.end {
 			t.Errorf("%v: workers, per second, end = %d, %v, %s, want %d, %v, %s", tt.l, w, p, e, tt.workers, tt.perSecond, tt.end)

@@ -68,11 +68,22 @@ func JavaScript() Layout {
 // GameServers returns 35+0+20+8+0, 100 ms, epoch 2024-01-01: 1,048,576 workers,
 // enough for every game server there will ever be, until November 2132. In
 // exchange a worker makes only 2,560 ids a second, and time has steps of 100 ms.
+// A burst is at least 2,560 ids for each second of [Config].MaxAhead; with 10
+// seconds a server makes the ids of 25,600 items at once. If servers load more, take
+// [BusyGameServers].
 //
 // The layout 37+20+16 at 1 ms, which articles quote for game servers, is
 // impossible: it has 73 bits, and 37 bits of milliseconds end after 4.4 years.
 func GameServers() Layout {
 	return preset(1704067200000, 100*time.Millisecond, Bits{Timestamp: 35, Worker: 20, Sequence: 8})
+}
+
+// BusyGameServers returns 35+0+16+12+0, 100 ms, epoch 2024-01-01, for game servers
+// that make the ids of thousands of items at once: 65,536 workers with 40,960 ids a
+// second each, and as many at once with a MaxAhead of one second, which is the
+// default of leased workers. It ends when [GameServers] ends.
+func BusyGameServers() Layout {
+	return preset(1704067200000, 100*time.Millisecond, Bits{Timestamp: 35, Worker: 16, Sequence: 12})
 }
 
 // Clustered returns [Default] with 16 lanes in spans of 17.5 minutes, which is

@@ -52,6 +52,8 @@ func newFixed(l Layout, datacenter, worker uint64, source timeSource) (*Grant, e
 	g.fixed = true
 	g.born = g.position(g.clock.now())
 	g.install(nil, number, 0, g.end())
-	g.word.Store(number)
+	lane := g.seed & g.laneMask // workers that start together should not take turns together
+	g.skipped.Store(lane)
+	g.word.Store(number | lane)
 	return g, nil
 }

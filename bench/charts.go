@@ -39,6 +39,9 @@ func (r results) writeCharts(dir string) error {
 			}
 		}
 	}
+	if r.Concurrent != nil {
+		return concurrentChart(dir, r.Concurrent)
+	}
 	return nil
 }
 

@@ -1,10 +1,11 @@
 // Bench compares package snow with other generators of ids (-only ids). It measures
 // the cost of kinds of primary keys for a database (-only rows, and -only turns for
 // snow keys next to AUTO_INCREMENT), the cost of the plugin of gormsnow (-only
-// gorm) and the service of ids (-only serve). It prints tables and writes RESULTS.md, results.json and charts. -only
-// merge measures how fast tables are merged, which takes 15 minutes and is never
-// part of another run, and neither is -only inspect, which counts what
-// merge.Inspect proposes right.
+// gorm) and the service of ids (-only serve). It prints tables and writes RESULTS.md,
+// results.json and charts. -only merge measures how fast tables are merged, which
+// takes 15 minutes and is never part of another run, and neither are -only
+// concurrent, which measures primary keys that many connections insert, in 25
+// minutes, and -only inspect, which counts what merge.Inspect proposes right.
 //
 // A part that is not measured keeps its results in results.json.
 package main
@@ -49,7 +50,7 @@ func run(args []string) error {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.BoolVar(&o.quick, "quick", false, "take about a minute, for a first look, where a full run takes about ten")
-	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows, turns, gorm, serve, merge or inspect, or none, to write the report of results.json again")
+	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows, turns, concurrent, gorm, serve, merge or inspect, or none, to write the report of results.json again")
 	flags.IntVar(&o.rows, "rows", 0, "load `N` rows into each table, or merge them; 2000000 without a limit take the better part of an hour")
 	flags.DurationVar(&o.limit, "limit", 0, "end a load after this `duration` with the rows that it has")
 	flags.StringVar(&o.dir, "dir", ".", "write results to this `directory`")
@@ -57,8 +58,8 @@ func run(args []string) error {
 	switch {
 	case flags.NArg() > 0:
 		return fmt.Errorf("argument %q: want flags only", flags.Arg(0))
-	case !slices.Contains([]string{"", "ids", "rows", "turns", "gorm", "serve", "merge", "inspect", "none"}, o.only):
-		return fmt.Errorf("-only %q: want ids, rows, turns, gorm, serve, merge, inspect or none", o.only)
+	case !slices.Contains([]string{"", "ids", "rows", "turns", "concurrent", "gorm", "serve", "merge", "inspect", "none"}, o.only):
+		return fmt.Errorf("-only %q: want ids, rows, turns, concurrent, gorm, serve, merge, inspect or none", o.only)
 	case o.rows < 0:
 		return fmt.Errorf("-rows %d: want a positive number", o.rows)
 	}
@@ -158,6 +159,19 @@ func (o options) measure(ctx context.Context) error {
 		}
 		fmt.Print(mergeReport(s))
 	}
+	if o.only == "concurrent" {
+		s, failed := measured(o.quick, func() ([]rows.Table, error) { return rows.Concurrently(ctx, o.concurrentOptions()) })
+		if len(s.Result) > 0 && ctx.Err() == nil {
+			results.Concurrent = s
+			if err := results.write(o.dir); err != nil {
+				return err
+			}
+			fmt.Print(concurrentReport(s))
+		}
+		if failed != nil {
+			return failed
+		}
+	}
 	if o.only == "inspect" {
 		s, err := measured(o.quick, func() ([]inspect.Score, error) {
 			return inspect.Measure(ctx, inspect.Options{Rows: cmp.Or(o.rows, 400), Seed: 1})
@@ -190,6 +204,28 @@ func (o options) rowsOptions() rows.Options {
 	case o.rows == 0:
 		opts.Rows = 500_000
 		opts.PerKeyLimit = cmp.Or(o.limit, 30*time.Second)
+	}
+	return opts
+}
+
+// concurrentOptions has fewer rows where a statement has only one.
+func (o options) concurrentOptions() rows.ConcurrentOptions {
+	opts := rows.ConcurrentOptions{Progress: progress("concurrent")}
+	for _, connections := range []int{16, 64} {
+		for _, statement := range []int{1, 20, 500} {
+			n := 1_000_000
+			if statement == 1 {
+				n = 300_000
+			}
+			opts.Loads = append(opts.Loads, rows.Load{Connections: connections, PerStatement: statement, Rows: cmp.Or(o.rows, n)})
+		}
+	}
+	if o.quick {
+		opts.Engines = []string{rows.MariaDB}
+		opts.Loads = []rows.Load{
+			{Connections: 16, PerStatement: 1, Rows: cmp.Or(o.rows, 50_000)},
+			{Connections: 16, PerStatement: 20, Rows: cmp.Or(o.rows, 100_000)},
+		}
 	}
 	return opts
 }

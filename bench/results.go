@@ -27,6 +27,8 @@ type results struct {
 	Serve *section[serve.Result]    `json:"serve,omitempty"`
 	Merge *section[merge.Result]    `json:"merge,omitempty"`
 
+	Concurrent *section[[]rows.Table] `json:"concurrent,omitempty"`
+
 	Inspect *section[[]inspect.Score] `json:"inspect,omitempty"`
 }
 
@@ -98,6 +100,9 @@ func (r results) report() string {
 	}
 	if r.Turns != nil {
 		b.WriteString(turnsReport(r.Turns))
+	}
+	if r.Concurrent != nil {
+		b.WriteString(concurrentReport(r.Concurrent))
 	}
 	if r.GORM != nil {
 		b.WriteString(gormReport(r.GORM))

@@ -14,16 +14,16 @@ var items = []string{
 	"notebook, ruled, 192 pages", "rain jacket, size M, dark blue", "teapot with a strainer, glass", "wall clock",
 }
 
-// orders makes the rows, the same ones in every run: 20 for each buyer, in random order, one every 10 ms.
+// orders makes the rows, the same ones in every run of a seed: 20 for each buyer, in random order, one every 10 ms.
 type orders struct {
 	rand    *rand.Rand
 	buyers  int64
 	created time.Time
 }
 
-func newOrders(rows int) *orders {
+func newOrders(rows int, seed uint64) *orders {
 	return &orders{
-		rand:    rand.New(rand.NewPCG(1, 2)),
+		rand:    rand.New(rand.NewPCG(1, seed)),
 		buyers:  int64(max(1, rows/20)),
 		created: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 	}

@@ -27,16 +27,18 @@ import (
 // The engines, as in [Options].Engines, where case does not matter, and in [Result].Engine.
 const (
 	MariaDB    = "MariaDB"
+	MySQL      = "MySQL" // for [Concurrently] only
 	PostgreSQL = "PostgreSQL"
 )
 
 // The keys, as in [Result].Key.
 const (
-	AutoIncrement = "auto-increment" // numbers that the database counts; they are not read back
-	Snow          = "snow"           // snow.Default(), a Fill for each statement
-	UUIDv7        = "UUIDv7"         // google/uuid NewV7, 16 bytes, ascending within a process
-	UUIDv4        = "UUIDv4"         // google/uuid NewRandom, 16 bytes
-	UUIDv4Text    = "UUIDv4 text"    // the same as 36 characters
+	AutoIncrement = "auto-increment"  // numbers that the database counts; they are not read back
+	Snow          = "snow"            // snow.Default(), a Fill for each statement
+	Clustered     = "snow, clustered" // snow.Clustered(), for [Concurrently] only
+	UUIDv7        = "UUIDv7"          // google/uuid NewV7, 16 bytes, ascending within a process
+	UUIDv4        = "UUIDv4"          // google/uuid NewRandom, 16 bytes
+	UUIDv4Text    = "UUIDv4 text"     // the same as 36 characters
 )
 
 // Options say what to measure. The zero value measures 2 million rows on both engines, without a limit.
@@ -127,7 +129,7 @@ func (o Options) measure(ctx context.Context) ([]Result, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
-	engines, err := choose(o.Engines)
+	engines, err := choose(o.Engines, &mariadb, &postgres)
 	if err != nil {
 		return nil, err
 	}
@@ -169,9 +171,8 @@ func (o Options) measure(ctx context.Context) ([]Result, error) {
 	return results, failed
 }
 
-// choose returns the engines with the given names, or all.
-func choose(names []string) ([]*engine, error) {
-	all := []*engine{&mariadb, &postgres}
+// choose returns the engines with the given names out of all, or all.
+func choose(names []string, all ...*engine) ([]*engine, error) {
 	if len(names) == 0 {
 		return all, nil
 	}
@@ -179,7 +180,11 @@ func choose(names []string) ([]*engine, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(e *engine) bool { return strings.EqualFold(e.name, name) })
 		if i < 0 {
-			return nil, fmt.Errorf("engine %q: want %s or %s", name, MariaDB, PostgreSQL)
+			var known []string
+			for _, e := range all {
+				known = append(known, e.name)
+			}
+			return nil, fmt.Errorf("engine %q: want %s", name, strings.Join(known, " or "))
 		}
 		chosen = append(chosen, all[i])
 	}

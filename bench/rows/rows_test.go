@@ -202,7 +202,7 @@ func TestSampleOfFewIsAll(t *testing.T) {
 func TestInsertStatement(t *testing.T) {
 	for _, e := range []*engine{&mariadb, &postgres} {
 		for _, keyed := range []bool{false, true} {
-			s := e.insert(keyed)
+			s := e.insert(batch, keyed)
 			want := batch * (columns - 1)
 			if keyed {
 				want = batch * columns
@@ -214,7 +214,7 @@ func TestInsertStatement(t *testing.T) {
 			if !strings.HasSuffix(s, e.param(want)+")") {
 				t.Errorf("%s, keyed %t: ends in %q", e.name, keyed, s[len(s)-20:])
 			}
-			if got := len(newOrders(1).append(nil)); got != columns-1 {
+			if got := len(newOrders(1, 2).append(nil)); got != columns-1 {
 				t.Errorf("got %d values for a row, want %d", got, columns-1)
 			}
 		}

@@ -99,12 +99,12 @@ func execute(ctx context.Context, conn *sql.Conn, statements []string) error {
 
 // load fills the table. It returns how long after the start each statement was done, and a sample of the keys.
 func (r run) load(ctx context.Context, conn *sql.Conn) (marks []time.Duration, sample []any, err error) {
-	stmt, err := conn.PrepareContext(ctx, r.engine.insert(!r.key.database))
+	stmt, err := conn.PrepareContext(ctx, r.engine.insert(batch, !r.key.database))
 	if err != nil {
 		return nil, nil, err
 	}
 	defer stmt.Close()
-	orders, pick := newOrders(r.batches*batch), newReservoir(reads)
+	orders, pick := newOrders(r.batches*batch, 2), newReservoir(reads)
 	ids, args := make([]any, batch), make([]any, 0, batch*columns)
 	// Make some keys first: a new generator may wait or gather entropy before its first one.
 	if err := r.key.fill(ctx, 0, ids); err != nil {

@@ -28,7 +28,7 @@ const blocks = 20
 func Turns(ctx context.Context, opts Options) ([]Turn, error) {
 	var turns []Turn
 	var failed error
-	engines, err := choose(opts.Engines)
+	engines, err := choose(opts.Engines, &mariadb, &postgres)
 	if err != nil {
 		return nil, fmt.Errorf("rows: %w", err)
 	}
@@ -119,9 +119,9 @@ func (s *side) prepare(ctx context.Context, e *engine, k key, db *sql.DB, rows i
 			return fmt.Errorf("create the table: %w", err)
 		}
 	}
-	s.key, s.orders, s.ids = k, newOrders(rows), make([]any, batch)
+	s.key, s.orders, s.ids = k, newOrders(rows, 2), make([]any, batch)
 	var err error
-	s.stmt, err = db.PrepareContext(ctx, e.insert(!k.database))
+	s.stmt, err = db.PrepareContext(ctx, e.insert(batch, !k.database))
 	return err
 }
 
