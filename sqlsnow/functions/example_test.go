@@ -13,6 +13,23 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/functions"
 )
 
+// A migration runs the statements of Reading. Afterwards SQL takes ids apart.
+func Example() {
+	statements, err := functions.Reading(sqlsnow.MySQL, snow.Default())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range statements {
+		if strings.HasPrefix(s, "CREATE FUNCTION snow_worker") {
+			fmt.Println(s)
+		}
+	}
+	// Output:
+	// CREATE FUNCTION snow_worker(id bigint) RETURNS bigint
+	//   DETERMINISTIC NO SQL SQL SECURITY INVOKER COMMENT 'snow 1: 41+0+10+12+0/1ms@2024-01-01T00:00:00Z'
+	//   RETURN CASE WHEN id > 0 THEN ((id >> 12) & 1023) END
+}
+
 // A trigger gives ids to the rows of programs that are not Go.
 func ExampleInstall() {
 	ctx := context.Background()
@@ -29,6 +46,20 @@ func ExampleInstall() {
 	if _, err := db.ExecContext(ctx, trigger); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// A copy of a database gets a number of its own before it makes an id.
+func ExampleRenumber() {
+	ctx := context.Background()
+	db, err := sql.Open("mysql", "shop@tcp(127.0.0.1:3306)/shop_copy?parseTime=true")
+	if err != nil {
+		log.Fatal(err)
+	}
+	worker, err := functions.Renumber(ctx, db, sqlsnow.MySQL, functions.Config{Namespace: "shop"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Printf("the ids of the copy have worker number %d", worker)
 }
 
 func ExampleReading() {
@@ -49,6 +80,17 @@ func ExampleReading() {
 	// CREATE OR REPLACE FUNCTION snow_shard(id bigint) RETURNS bigint
 	// CREATE OR REPLACE FUNCTION snow_id_from(instant timestamptz) RETURNS bigint
 	// CREATE OR REPLACE FUNCTION snow_id_until(instant timestamptz) RETURNS bigint
+}
+
+func ExamplePartition() {
+	january := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	statement, err := functions.Partition(sqlsnow.MySQL, snow.Default(), "orders", "id", january, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(statement)
+	// Output:
+	// ALTER TABLE `orders` PARTITION BY RANGE (`id`) (PARTITION p202601 VALUES LESS THAN (276139553587200000), PARTITION p202602 VALUES LESS THAN (286286413824000000))
 }
 
 func ExampleAddPartitions() {
