@@ -12,10 +12,11 @@ import (
 // TargetType returns the type of a column in the target, which [Plan.Schema] writes: the column's own, made wide enough for
 // what its role says. Keys and references have 64 bits, or texts the digits of that, and both sides of a reference are of one
 // type. A short text with a list of new ids, or with JSON or a format that has some, gets as long as the most and longest ids
-// in it, unless it is in a key or an index, or has numbers of fixed width. Integers with packed ids stay as they are. A MySQL TEXT stays as it is: a dry run says what does not fit.
+// in it, unless it is in a key or an index, or has numbers of fixed width. Integers with packed ids stay as they are. A MySQL TEXT stays as it is, and so does every type
+// where all new ids in the column are numbers, see [IDs]: a dry run says what does not fit.
 func (p *Plan) TargetType(t *Table, c *Column) string {
 	d := dialectOf(p.Dialect)
-	if d == sqldialect.SQLite {
+	if d == sqldialect.SQLite || p.numbersOnly(t, c) {
 		return c.Type
 	}
 	switch c.Role {
