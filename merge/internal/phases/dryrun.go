@@ -28,6 +28,7 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	}
 	defer func() { err = errors.Join(err, d.conns.Close()) }()
 	d.before.conns = d.conns
+	d.next = map[*plan.Table]uint64{}
 	d.conflicts = rekey.NewConflicts(j.Plan, d.conns, d.merged)
 	j.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
 	for _, t := range j.Order {
@@ -41,10 +42,11 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 		}
 		if err := d.try(ctx, t, d.before, func(x *trial) error {
 			for _, source := range order {
-				if err := d.table(ctx, ledger.NewSourceTable(0, source, t), before, x); err != nil {
+				if err := d.table(ctx, d.sourceTable(source, t), before, x); err != nil {
 					return err
 				}
 			}
+			d.forecastNumbers(t)
 			return nil
 		}); err != nil {
 			return nil, err
@@ -99,7 +101,7 @@ func (d *dryRun) prepare(ctx context.Context) (err error) {
 	for _, err := range stops {
 		d.forecast.AddStop(err)
 	}
-	d.forecast.Open = slices.Concat(d.openInPlan(), d.before.computed(), triggers)
+	d.forecast.Open = slices.Concat(d.openInPlan(), d.before.computed(), d.before.uncounted(), triggers)
 	return nil
 }
 

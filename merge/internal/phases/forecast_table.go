@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,9 +26,10 @@ type dryRun struct {
 	forecast  *report.Forecast
 	conflicts *rekey.Conflicts
 	merged    *rekey.RememberedIdentities
-	before    *preflight // what it found
-	epoch     time.Time  // no id has an earlier time
-	all       *Findings  // of all tables
+	before    *preflight             // what it found
+	epoch     time.Time              // no id has an earlier time
+	all       *Findings              // of all tables
+	next      map[*plan.Table]uint64 // the first dense id of the next source
 }
 
 // A tableForecast is what a dry run finds in one table of one source.
@@ -40,7 +40,9 @@ type tableForecast struct {
 	columns []*rekey.IDColumn
 	into    []*plan.Column // for each of the table's the column of the target that it must fit
 	source  *rekey.Checker
-	dates   *rekey.Dates // nil if no ids are made, or none are dated
+	ids     *rekey.NewIDs // nil if no ids are made, or no numbers
+	made    []int64       // the numbers of the rows that are looked at, or 0
+	dates   *rekey.Dates  // nil if no ids are made, or none are dated
 	now     time.Time
 	latest  time.Time
 	found   report.DateForecast
@@ -60,7 +62,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	tables := map[string]*ledger.SourceTable{}
 	for _, t := range f.Plan.Tables {
 		if !t.Skip && t.In(s.Source) {
-			tables[t.Name] = ledger.NewSourceTable(0, s.Source, t)
+			tables[t.Name] = f.sourceTable(s.Source, t)
 		}
 	}
 	for at, c := range s.Columns {
@@ -73,7 +75,11 @@ func (f *tableForecast) begin(ctx context.Context) error {
 			f.columns = append(f.columns, column)
 		}
 	}
-	if s.Rekeys && s.Table.Created != "" {
+	if s.Rekeys && s.Ids.IDs.AreNumbers() {
+		formula := rekey.NewFormula(s.Ids, 0)
+		f.ids = &rekey.NewIDs{Formula: formula, Place: formula.Start()}
+	}
+	if s.Rekeys && s.Created() != "" {
 		f.now = time.Now()
 		f.found = report.DateForecast{Table: s.Table.Name, Source: s.Source, Column: s.Table.Created}
 		f.dates, err = rekey.NewDates(f.Engine.Kind, s)
@@ -136,7 +142,7 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 	if err != nil {
 		return err
 	}
-	f.unfit = make([]bool, len(alive))
+	f.unfit, f.made = make([]bool, len(alive)), make([]int64, len(alive))
 	for i, values := range alive {
 		v := verdicts[i]
 		for n, c := range v.Clashes {
@@ -153,8 +159,9 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 		if f.of.Rekeys {
 			f.row.Rekeyed++
 			f.date(values)
+			f.made[i] = f.number(values)
 		}
-		f.unfit[i] = !f.fits(values)
+		f.unfit[i] = !f.fits(values, f.made[i])
 	}
 	if f.trial != nil {
 		return f.trial.rows(ctx, f, alive, verdicts)
@@ -237,11 +244,15 @@ func (f *tableForecast) date(values []any) {
 	}
 }
 
-// fits looks for values that the target's columns do not take, and reports whether there are none.
-func (f *tableForecast) fits(values []any) bool {
+// fits looks for values that the target's columns do not take, and reports whether there are none. The id of the row will be
+// another one if that is not 0.
+func (f *tableForecast) fits(values []any, id int64) bool {
 	fits := true
 	for n, c := range f.of.Columns {
 		v := values[n]
+		if n == f.of.Key && id != 0 {
+			v = id
+		}
 		if i := slices.IndexFunc(f.columns, func(column *rekey.IDColumn) bool { return column.At == n }); i >= 0 && v != nil {
 			var err error
 			if v, err = f.longest(f.columns[i], values); err != nil {
@@ -274,7 +285,7 @@ func (f *tableForecast) refuse(values []any, column string, reason error) {
 // is told of with its references.
 func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, err error) {
 	row := &rekey.Row{Key: f.of.RowKey(values), Old: values}
-	with := func(first, step int64) func(int, string) (string, bool) {
+	with := func(highest bool) func(int, string) (string, bool) {
 		given := map[string]string{} // names must differ where ids do
 		return func(ref int, text string) (string, bool) {
 			parent := column.Parents[ref]
@@ -282,9 +293,16 @@ func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, er
 			if parent == nil || !parent.Rekeys && !merged {
 				return text, true
 			}
+			if id, ok := sqlvalue.ParseID(text); ok && parent.Rekeys && parent.Ids.IDs == plan.IDsOffset {
+				return strconv.FormatInt(id+parent.Ids.Offset, 10), true
+			}
 			key := parent.Table.Name + " " + text
 			if given[key] == "" {
-				given[key] = strconv.FormatInt(first+step*int64(len(given)), 10)
+				id := 1 + int64(len(given))
+				if highest {
+					id = max(1, f.highestID(parent.Table)-int64(len(given)))
+				}
+				given[key] = strconv.FormatInt(id, 10)
 			}
 			return given[key], true
 		}
@@ -294,10 +312,10 @@ func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, er
 		return values[column.At], nil
 	}
 	if column.Column.Role == plan.RolePacked {
-		_, _, err = column.Edit(row, with(1, 1))
+		_, _, err = column.Edit(row, with(false))
 	}
 	if err == nil {
-		v, _, err = column.Edit(row, with(math.MaxInt64, -1))
+		v, _, err = column.Edit(row, with(true))
 	}
 	var at *report.RowError
 	if errors.As(err, &at) {

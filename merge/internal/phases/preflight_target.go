@@ -52,6 +52,11 @@ func (p *preflight) stops(ctx context.Context) (errs []error, err error) {
 	if len(errs) == 0 {
 		add(p.ledger(ctx))
 		add(p.measurable(ctx))
+		none, err := p.choose(ctx)
+		if err != nil {
+			return nil, err
+		}
+		errs = append(errs, none...)
 	}
 	return errs, ctx.Err()
 }
@@ -277,10 +282,10 @@ func (p *preflight) holders(ctx context.Context) (map[string]string, error) {
 	return all, nil
 }
 
-// rekeyed returns how many tables of a source get new ids.
+// rekeyed returns how many tables of a source get new ids of package snow.
 func (j *Job) rekeyed(source string) (n int) {
 	for _, t := range j.Plan.Tables {
-		if !t.Skip && t.In(source) && t.Rekeys(source) {
+		if !t.Skip && t.In(source) && t.Rekeys(source) && !t.IDs.AreNumbers() {
 			n++
 		}
 	}

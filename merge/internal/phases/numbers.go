@@ -1,0 +1,297 @@
+package phases
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// A numbering is which numbers the new ids of a table are. Those of a source have nothing in common with those of another one,
+// with rows of the target, or with rows of sources that keep their ids.
+type numbering struct {
+	*Job
+	table *plan.Table
+	typ   string // of the column in the target
+	least int64
+	most  int64
+
+	order []string         // the sources whose rows get new ids
+	old   map[string]idSet // of their rows
+	rows  int64            // that they have
+	kept  []*chunk.Session // the databases whose rows have the ids that they will have
+
+	ranges  map[string]ledger.IDRange // by source; those of dense ids begin where mint has come to
+	highest int64                     // no new id is above it
+	left    *ledger.Numbers           // nil if the run leaves none, or others than earlier ones
+}
+
+// An idSet says which ids rows have.
+type idSet struct {
+	rows      int64
+	low, high int64 // of no meaning without rows
+}
+
+// newNumbering chooses the numbers of a table. limit is the highest that the column can hold, and earlier are the numbers that runs have left
+// free. It returns a [*report.RoomError] or [*plan.Error] where there is no room.
+func (j *Job) newNumbering(ctx context.Context, c *chunk.Conns, t *plan.Table, target *plan.Column, earlier []ledger.Numbers) (*numbering, error) {
+	n := &numbering{
+		Job: j, table: t, typ: target.Type, least: max(1, t.Least), most: plan.HighestID(j.Engine.Kind, target.Type),
+		old: map[string]idSet{}, ranges: map[string]ledger.IDRange{}, kept: []*chunk.Session{c.Target},
+	}
+	if t.Most > 0 {
+		n.most = min(n.most, t.Most)
+	}
+	order, err := j.Plan.Precedence(t)
+	if err != nil {
+		return nil, err
+	}
+	for _, source := range order {
+		s, err := c.Source(ctx, source)
+		if err != nil {
+			return nil, err
+		}
+		if !t.Rekeys(source) {
+			n.kept = append(n.kept, s)
+			continue
+		}
+		ids, err := n.look(ctx, s)
+		if err != nil {
+			return nil, dialect.OfSource(source, err)
+		}
+		n.order, n.old[source] = append(n.order, source), ids
+		n.rows += ids.rows
+	}
+	return n, n.choose(ctx, earlier)
+}
+
+// look returns which ids the rows of a source have.
+func (n *numbering) look(ctx context.Context, s *chunk.Session) (ids idSet, err error) {
+	key := n.Engine.Quote(n.table.Key().Name)
+	var low, high any
+	err = s.QueryRowContext(ctx, "SELECT COUNT(*), MIN("+key+"), MAX("+key+") FROM "+s.Engine.Table(n.table.Name)).Scan(&ids.rows, &low, &high)
+	if err != nil || ids.rows == 0 {
+		return ids, n.Engine.Failed("look for the highest id of table "+strconv.Quote(n.table.Name), err)
+	}
+	var is, are bool
+	ids.low, is = sqlvalue.ParseID(sqlvalue.Text(low))
+	if ids.high, are = sqlvalue.ParseID(sqlvalue.Text(high)); !is || !are {
+		err = n.fault("its lowest id is %s, and its highest %s: want integers of 64 bits with a sign", sqlvalue.Sample(low), sqlvalue.Sample(high))
+	}
+	return ids, err
+}
+
+func (n *numbering) fault(reason string, args ...any) error {
+	return &plan.Error{Table: n.table.Name, Column: n.table.Key().Name, Reason: fmt.Sprintf(reason, args...)}
+}
+
+// taken returns the highest id within bounds that a row has which keeps its id, or least - 1.
+func (n *numbering) taken(ctx context.Context, least, most int64) (int64, error) {
+	key, top := n.Engine.Quote(n.table.Key().Name), least-1
+	for _, s := range n.kept {
+		var high sql.NullInt64
+		text := fmt.Sprintf("SELECT MAX(%s) FROM %s WHERE %[1]s BETWEEN %d AND %d", key, s.Engine.Table(n.table.Name), least, most)
+		if err := s.QueryRowContext(ctx, text).Scan(&high); err != nil {
+			return 0, n.Engine.Failed("look for the highest id of table "+strconv.Quote(n.table.Name), err)
+		}
+		if high.Valid {
+			top = max(top, high.Int64)
+		}
+	}
+	return top, nil
+}
+
+// choose chooses among the numbers that earlier runs have left, and then among those above all others.
+func (n *numbering) choose(ctx context.Context, earlier []ledger.Numbers) error {
+	for _, left := range earlier {
+		least, most := max(n.least, left.First), min(n.most, left.Last)
+		if least > most {
+			continue
+		}
+		err := n.within(ctx, least, most, true)
+		if err == nil || !errors.As(err, new(*report.RoomError)) {
+			return err
+		}
+	}
+	if err := n.within(ctx, n.least, n.most, false); err != nil {
+		return err
+	}
+	if n.table.Leave > 0 {
+		first := n.highest + 1
+		if n.table.IDs == plan.IDsDense && len(n.order) > 0 { // fewer rows may be copied
+			first = int64(n.ranges[n.order[0]].First)
+		}
+		n.left = &ledger.Numbers{First: first, Last: n.highest + n.table.Leave}
+	}
+	return nil
+}
+
+// within chooses among the numbers from least to most, which an earlier run may have left: then all new ids must have room.
+func (n *numbering) within(ctx context.Context, least, most int64, left bool) error {
+	top, err := n.taken(ctx, least, most)
+	if err != nil {
+		return err
+	}
+	if n.table.Leave >= most {
+		return n.room(addTo(top, n.rows))
+	}
+	if n.table.IDs == plan.IDsOffset {
+		return n.offsets(ctx, least, most-n.table.Leave, top)
+	}
+	return n.dense(top+1, most-n.table.Leave, left)
+}
+
+// dense makes one range of all sources: where that of one ends, and of the next one begins, mint finds out. How many rows are merged or
+// left out is not known yet, so that it may turn out there that there is no room.
+func (n *numbering) dense(first, last int64, left bool) error {
+	n.highest = addTo(first-1, n.rows)
+	if first > last && n.rows > 0 || left && n.highest > last {
+		return n.room(n.highest)
+	}
+	n.highest = max(min(n.highest, last), first-1)
+	for _, source := range n.order {
+		n.ranges[source] = ledger.IDRange{IDs: plan.IDsDense, First: uint64(first), End: uint64(last) + 1}
+	}
+	return nil
+}
+
+// offsets makes ranges of the offsets of the plan, and chooses those that it does not have: none where the old ids are free, and
+// otherwise one with which the ids of a source come after all others. No rows have ids above top, up to last.
+func (n *numbering) offsets(ctx context.Context, least, last, top int64) error {
+	clear(n.ranges)
+	n.highest = top
+	for _, source := range n.order {
+		offset, given := n.table.Offsets[source]
+		if ids := n.old[source]; given && ids.rows > 0 {
+			low, high := addTo(ids.low, offset), addTo(ids.high, offset)
+			if low < n.least {
+				return n.fault("offset %d of source %q: the lowest new id would be %d, and %d is the least", offset, source, low, n.least)
+			}
+			if high > n.most-n.table.Leave {
+				return n.room(high)
+			}
+			if err := n.clash(ctx, source, low, high); err != nil {
+				return err
+			}
+			n.add(source, offset)
+		}
+	}
+	for _, source := range n.order {
+		ids := n.old[source]
+		if _, given := n.table.Offsets[source]; given && ids.rows > 0 {
+			continue
+		}
+		if ids.rows == 0 {
+			n.ranges[source] = ledger.IDRange{IDs: plan.IDsOffset, Offset: n.table.Offsets[source], First: uint64(least), End: uint64(least)}
+			continue
+		}
+		if ids.low < 0 {
+			return n.fault("source %q has the id %d: give the source an offset, or take it out of new_ids", source, ids.low)
+		}
+		var clash *plan.Error
+		if err := n.clash(ctx, source, ids.low, ids.high); err != nil && !errors.As(err, &clash) {
+			return err
+		} else if err == nil && ids.low >= n.least && ids.high <= n.most-n.table.Leave {
+			n.add(source, 0)
+			continue
+		}
+		offset := max(0, max(n.highest+1, least)-ids.low)
+		if round := roundUp(offset); addTo(ids.high, round) <= last {
+			offset = round
+		}
+		if high := addTo(ids.high, offset); high > last {
+			return n.room(high)
+		}
+		n.add(source, offset)
+	}
+	return nil
+}
+
+func (n *numbering) add(source string, offset int64) {
+	ids := n.old[source]
+	n.ranges[source] = ledger.IDRange{IDs: plan.IDsOffset, Offset: offset, First: uint64(ids.low + offset), End: uint64(ids.high+offset) + 1}
+	n.highest = max(n.highest, ids.high+offset)
+}
+
+// clash returns a [*plan.Error] if some of the numbers from low to high are those of other rows.
+func (n *numbering) clash(ctx context.Context, source string, low, high int64) error {
+	top, err := n.taken(ctx, low, high)
+	if err != nil {
+		return err
+	}
+	if top >= low {
+		return n.fault("with the offset of source %q new ids are from %d to %d, and a row that keeps its id has %d", source, low, high, top)
+	}
+	for _, other := range n.order {
+		if r, ok := n.ranges[other]; ok && uint64(low) < r.End && uint64(high) >= r.First {
+			return n.fault("with their offsets, new ids of source %q are from %d to %d, and those of source %q from %d to %d", source, low, high, other, r.First, r.End-1)
+		}
+	}
+	return nil
+}
+
+// room returns the error of a number that is too high.
+func (n *numbering) room(highest int64) error {
+	return &report.RoomError{Table: n.table.Name, Column: n.table.Key().Name, Type: n.typ, Highest: addTo(highest, n.table.Leave), Most: n.most}
+}
+
+// addTo adds two numbers that are not below 0, but for the first one, or returns the highest one.
+func addTo(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// roundUp returns a number that is easy to remember: of two digits and zeros, not below another one and not much above it.
+func roundUp(n int64) int64 {
+	unit := int64(1)
+	for n/unit >= 100 {
+		unit *= 10
+	}
+	if rest := n % unit; rest > 0 {
+		return addTo(n, unit-rest)
+	}
+	return n
+}
+
+// standIn returns a number for a row that other rows refer to. It is other than that of any other row, if there is room for that.
+func (n *numbering) standIn(source string, id int64) int64 {
+	if r := n.ranges[source]; r.IDs == plan.IDsOffset {
+		return id + r.Offset
+	}
+	stand := int64(-1)
+	for _, other := range n.order {
+		ids := n.old[other]
+		if ids.rows == 0 {
+			continue
+		}
+		if stand < 0 {
+			stand = int64(n.ranges[other].First)
+		}
+		if other == source {
+			stand = addTo(stand, max(0, id-ids.low))
+			break
+		}
+		stand = addTo(stand, max(0, ids.high-ids.low)+1)
+	}
+	if stand < 1 || stand > n.most {
+		return id
+	}
+	return stand
+}
+
+// numbered returns the tables whose new ids are numbers.
+func (j *Job) numbered() []*plan.Table {
+	return slices.DeleteFunc(slices.Clone(j.Order), func(t *plan.Table) bool { return !t.IDs.AreNumbers() || t.Key() == nil || len(t.NewIDs) == 0 })
+}
