@@ -87,6 +87,7 @@ func (o *oracle) check() {
 		}
 	}
 	o.minted()
+	o.numbered()
 	o.exported()
 }
 
@@ -314,6 +315,9 @@ func (o *oracle) minted() {
 	}
 	for _, s := range o.order {
 		for _, t := range o.w.tables {
+			if t.newIDs.AreNumbers() {
+				continue
+			}
 			last := int64(0)
 			for _, old := range slices.Sorted(maps.Keys(o.ids[s][t.name])) {
 				id := o.ids[s][t.name][old]
@@ -368,7 +372,7 @@ func (o *oracle) exported() {
 	for _, s := range o.order {
 		for table, ids := range o.ids[s] {
 			for old, id := range ids {
-				if old != id {
+				if old != id || s.mints {
 					want = append(want, fmt.Sprintf("%s,%s,%d,%d", s.name, table, old, id))
 				}
 				if o.w.random.IntN(20) > 0 {

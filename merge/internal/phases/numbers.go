@@ -146,7 +146,7 @@ func (n *numbering) within(ctx context.Context, least, most int64, left bool) er
 		return n.room(addTo(top, n.rows))
 	}
 	if n.table.IDs == plan.IDsOffset {
-		return n.offsets(ctx, least, most-n.table.Leave, top)
+		return n.offsets(ctx, most-n.table.Leave, top)
 	}
 	return n.dense(top+1, most-n.table.Leave, left)
 }
@@ -166,47 +166,42 @@ func (n *numbering) dense(first, last int64, left bool) error {
 }
 
 // offsets makes ranges of the offsets of the plan, and chooses those that it does not have: none where the old ids are free, and
-// otherwise one with which the ids of a source come after all others. No rows have ids above top, up to last.
-func (n *numbering) offsets(ctx context.Context, least, last, top int64) error {
+// otherwise the lowest with which they are, or a round one not much above it. No row that keeps its id has one above top, up to last.
+func (n *numbering) offsets(ctx context.Context, last, top int64) error {
 	clear(n.ranges)
 	n.highest = top
 	for _, source := range n.order {
-		offset, given := n.table.Offsets[source]
-		if ids := n.old[source]; given && ids.rows > 0 {
-			low, high := addTo(ids.low, offset), addTo(ids.high, offset)
-			if low < n.least {
-				return n.fault("offset %d of source %q: the lowest new id would be %d, and %d is the least", offset, source, low, n.least)
-			}
-			if high > n.most-n.table.Leave {
-				return n.room(high)
-			}
-			if err := n.clash(ctx, source, low, high); err != nil {
+		if offset, given := n.table.Offsets[source]; given && n.old[source].rows > 0 {
+			if err := n.given(ctx, source, offset); err != nil {
 				return err
 			}
-			n.add(source, offset)
 		}
 	}
 	for _, source := range n.order {
 		ids := n.old[source]
-		if _, given := n.table.Offsets[source]; given && ids.rows > 0 {
+		switch offset, given := n.table.Offsets[source]; {
+		case ids.rows == 0:
+			n.ranges[source] = ledger.IDRange{IDs: plan.IDsOffset, Offset: offset, First: uint64(top + 1), End: uint64(top + 1)}
 			continue
-		}
-		if ids.rows == 0 {
-			n.ranges[source] = ledger.IDRange{IDs: plan.IDsOffset, Offset: n.table.Offsets[source], First: uint64(least), End: uint64(least)}
+		case given:
 			continue
-		}
-		if ids.low < 0 {
+		case ids.low < 0:
 			return n.fault("source %q has the id %d: give the source an offset, or take it out of new_ids", source, ids.low)
 		}
-		var clash *plan.Error
-		if err := n.clash(ctx, source, ids.low, ids.high); err != nil && !errors.As(err, &clash) {
-			return err
-		} else if err == nil && ids.low >= n.least && ids.high <= n.most-n.table.Leave {
-			n.add(source, 0)
-			continue
+		offset := max(0, top+1-ids.low)
+		for {
+			other := n.overlapping(addTo(ids.low, offset), addTo(ids.high, offset))
+			if other == "" {
+				break
+			}
+			end := n.ranges[other].End
+			if end > uint64(last) {
+				return n.room(addTo(ids.high, offset))
+			}
+			offset = int64(end) - ids.low
 		}
-		offset := max(0, max(n.highest+1, least)-ids.low)
-		if round := roundUp(offset); addTo(ids.high, round) <= last {
+		round := roundUp(offset)
+		if high := addTo(ids.high, round); high <= last && n.overlapping(ids.low+round, high) == "" {
 			offset = round
 		}
 		if high := addTo(ids.high, offset); high > last {
@@ -217,27 +212,45 @@ func (n *numbering) offsets(ctx context.Context, least, last, top int64) error {
 	return nil
 }
 
+// given takes an offset of the plan.
+func (n *numbering) given(ctx context.Context, source string, offset int64) error {
+	ids := n.old[source]
+	low, high := addTo(ids.low, offset), addTo(ids.high, offset)
+	if low < n.least {
+		return n.fault("with the offset %d of source %q the lowest new id is %d, and %d is the least", offset, source, low, n.least)
+	}
+	if high > n.most-n.table.Leave {
+		return n.room(high)
+	}
+	top, err := n.taken(ctx, low, high)
+	if err != nil {
+		return err
+	}
+	if top >= low {
+		return n.fault("with the offset %d of source %q new ids are from %d to %d, and a row that keeps its id has %d", offset, source, low, high, top)
+	}
+	if other := n.overlapping(low, high); other != "" {
+		r := n.ranges[other]
+		return n.fault("with their offsets, new ids of source %q are from %d to %d, and those of source %q from %d to %d", source, low, high, other, r.First, r.End-1)
+	}
+	n.add(source, offset)
+	return nil
+}
+
 func (n *numbering) add(source string, offset int64) {
 	ids := n.old[source]
 	n.ranges[source] = ledger.IDRange{IDs: plan.IDsOffset, Offset: offset, First: uint64(ids.low + offset), End: uint64(ids.high+offset) + 1}
 	n.highest = max(n.highest, ids.high+offset)
 }
 
-// clash returns a [*plan.Error] if some of the numbers from low to high are those of other rows.
-func (n *numbering) clash(ctx context.Context, source string, low, high int64) error {
-	top, err := n.taken(ctx, low, high)
-	if err != nil {
-		return err
-	}
-	if top >= low {
-		return n.fault("with the offset of source %q new ids are from %d to %d, and a row that keeps its id has %d", source, low, high, top)
-	}
-	for _, other := range n.order {
-		if r, ok := n.ranges[other]; ok && uint64(low) < r.End && uint64(high) >= r.First {
-			return n.fault("with their offsets, new ids of source %q are from %d to %d, and those of source %q from %d to %d", source, low, high, other, r.First, r.End-1)
+// overlapping returns a source whose range has some of the numbers from low to high, or "".
+func (n *numbering) overlapping(low, high int64) string {
+	for _, source := range n.order {
+		if r, ok := n.ranges[source]; ok && r.First < r.End && uint64(low) < r.End && uint64(high) >= r.First {
+			return source
 		}
 	}
-	return nil
+	return ""
 }
 
 // room returns the error of a number that is too high.
