@@ -126,6 +126,9 @@ func (c *completer) kinds() {
 		}
 		if t.IDs == IDsOffset && !c.changed(t, "offsets") {
 			t.Offsets = t.offsetsOf(c.Decisions.Offsets)
+			if c.template { // of other sources
+				maps.DeleteFunc(t.Offsets, func(source string, _ int64) bool { return !slices.Contains(c.Plan.Sources, source) })
+			}
 		}
 	}
 }

@@ -22,7 +22,7 @@ func numbered(dialect string) *plan.Plan {
 			Columns: []*plan.Column{
 				{Name: "id", Type: "integer", Numbered: true, Role: plan.RoleKey},
 				{Name: "guild_id", Type: "smallint unsigned", Nullable: true, Role: plan.RoleReference, Refers: []*plan.Reference{{Table: "guilds"}}},
-				{Name: "seen", Type: "varchar(9)", Role: plan.RoleList, Refers: []*plan.Reference{{Table: "guilds"}, {Table: "guilds"}}[:1]},
+				{Name: "seen", Type: "varchar(9)", Role: plan.RoleList, Refers: []*plan.Reference{{Table: "guilds"}}},
 			},
 		},
 		{
