@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/shardsnow/snow/merge"
@@ -39,6 +40,12 @@ func Counters(t *testing.T, e Engine) {
 			t.Run(fmt.Sprint(kind, "/", leave), func(t *testing.T) { (&counters{T: t, Engine: e, kind: kind, leave: leave}).run() })
 		}
 		t.Run(fmt.Sprint(kind, "/full"), func(t *testing.T) { (&counters{T: t, Engine: e, kind: kind}).full() })
+		if e.Dialect != sqlsnow.SQLite { // which has one writer
+			t.Run(fmt.Sprint(kind, "/open"), func(t *testing.T) { (&counters{T: t, Engine: e, kind: kind}).open() })
+		}
+	}
+	for _, test := range chosen {
+		t.Run(test.name, func(t *testing.T) { (&counters{T: t, Engine: e, kind: test.kind}).choose(test) })
 	}
 }
 
@@ -258,5 +265,107 @@ func (c *counters) full() {
 	}
 	if n := c.number(target, "SELECT COUNT(*) FROM guilds"); n != 0 {
 		c.Errorf("%d rows were copied", n)
+	}
+}
+
+// open merges into a target on which somebody plays. What was inserted there stays, and the run does not end well.
+func (c *counters) open() {
+	eu, us := c.server("eu", 6, 3), c.server("us", 5, 2)
+	target := c.Open(c)
+	p := c.plan(0, eu, us)
+	statements, err := p.Schema()
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.exec(target, statements...)
+	m, err := merge.New(c.Dialect, target, []merge.Source{eu, us}, p, merge.Config{Events: func(e report.Event) {
+		if e.Kind == report.EventPhase && e.Phase == "copy" {
+			c.exec(target, "INSERT INTO guilds (name) VALUES ('of somebody')")
+		}
+	}})
+	if err != nil {
+		c.Fatal(err)
+	}
+	for range 2 {
+		var row *report.RowError
+		if _, err := m.Run(c.Context()); !errors.As(err, &row) || row.Table != "guilds" {
+			c.Fatalf("got %v, want a *report.RowError of table guilds", err)
+		}
+		if n := c.number(target, "SELECT COUNT(*) FROM guilds WHERE name = 'of somebody'"); n < 1 {
+			c.Errorf("the row of somebody is gone")
+		}
+	}
+}
+
+// A choice is what a plan says of the numbers of players.
+type choice struct {
+	name    string
+	kind    plan.IDs
+	change  func(*plan.Table)
+	target  []int64 // ids of players that it has
+	want    string  // the new ids of players 1 and 3 of eu and us
+	refused string
+}
+
+var chosen = []choice{
+	{name: "least", kind: plan.IDsDense, change: func(t *plan.Table) { t.Least = 500 }, want: "500 501 505 506"},
+	{name: "dense above rows", kind: plan.IDsDense, target: []int64{3, 70}, want: "71 72 76 77"},
+	{name: "dense beside rows", kind: plan.IDsDense, change: func(t *plan.Table) { t.Most = 1000 }, target: []int64{3, 2_000_000}, want: "4 5 9 10"},
+	{name: "offsets by hand", kind: plan.IDsOffset, change: func(t *plan.Table) { t.Offsets = map[string]int64{"eu": 100, "us": 10_000_000} }, want: "101 103 10000001 10000003"},
+	{name: "one offset by hand", kind: plan.IDsOffset, change: func(t *plan.Table) { t.Offsets = map[string]int64{"us": 10_000_000} }, want: "1 3 10000001 10000003"},
+	{name: "offset above rows", kind: plan.IDsOffset, target: []int64{3, 1234}, want: "1301 1303 1401 1403"},
+	{name: "the offset of the first by hand", kind: plan.IDsOffset, change: func(t *plan.Table) { t.Offsets = map[string]int64{"eu": 5} }, want: "6 8 1 3"},
+	{name: "offsets in a gap", kind: plan.IDsOffset, change: func(t *plan.Table) { t.Most, t.Offsets = 50, map[string]int64{"eu": 44} }, target: []int64{1}, want: "45 47 2 4"},
+	{name: "offsets that clash", kind: plan.IDsOffset, change: func(t *plan.Table) { t.Offsets = map[string]int64{"eu": 1, "us": 5} }, refused: "those of source"},
+	{name: "an offset that clashes", kind: plan.IDsOffset, change: func(t *plan.Table) { t.Offsets = map[string]int64{"us": 50} }, target: []int64{53}, refused: "a row that keeps its id has 53"},
+	{name: "an offset below the least", kind: plan.IDsOffset, change: func(t *plan.Table) { t.Least, t.Offsets = 7, map[string]int64{"us": 5} }, refused: "7 is the least"},
+	{name: "an offset without room", kind: plan.IDsOffset, change: func(t *plan.Table) { t.Most, t.Offsets = 50, map[string]int64{"us": 50} }, refused: "takes numbers up to 50"},
+}
+
+// choose merges by what a plan says.
+func (c *counters) choose(test choice) {
+	eu, us := c.server("eu", 6, 3), c.server("us", 5, 2)
+	target := c.Open(c)
+	p := c.plan(0, eu, us)
+	if test.change != nil {
+		test.change(p.Table("players"))
+	}
+	statements, err := p.Schema()
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.exec(target, statements...)
+	for _, id := range test.target {
+		c.exec(target, fmt.Sprintf("INSERT INTO players (id, name) VALUES (%d, 'old')", id))
+	}
+	m := c.merge(target, p, eu, us)
+	forecast, err := m.DryRun(c.Context())
+	if err == nil {
+		err = forecast.Err()
+	}
+	_, failed := m.Run(c.Context())
+	if test.refused != "" {
+		for _, err := range []error{err, failed} {
+			if err == nil || !strings.Contains(err.Error(), test.refused) {
+				c.Errorf("got %v, want %q", err, test.refused)
+			}
+		}
+		return
+	}
+	if err != nil || failed != nil {
+		c.Fatalf("dry run: %v; run: %v", err, failed)
+	}
+	var got []string
+	for _, source := range []string{"eu", "us"} {
+		for _, old := range []int64{1, 3} {
+			id, err := merge.Lookup(c.Context(), c.Dialect, target, source, "players", old)
+			if err != nil {
+				c.Fatal(err)
+			}
+			got = append(got, strconv.FormatInt(int64(id), 10))
+		}
+	}
+	if got := strings.Join(got, " "); got != test.want {
+		c.Errorf("got the ids %s, want %s", got, test.want)
 	}
 }

@@ -165,8 +165,8 @@ func (n *numbering) dense(first, last int64, left bool) error {
 	return nil
 }
 
-// offsets makes ranges of the offsets of the plan, and chooses those that it does not have: none where the old ids are free, and
-// otherwise the lowest with which they are, or a round one not much above it. No row that keeps its id has one above top, up to last.
+// offsets makes ranges of the offsets of the plan, and chooses those that it does not have. No row that keeps its id has one above
+// top, up to last.
 func (n *numbering) offsets(ctx context.Context, last, top int64) error {
 	clear(n.ranges)
 	n.highest = top
@@ -182,34 +182,43 @@ func (n *numbering) offsets(ctx context.Context, last, top int64) error {
 		switch offset, given := n.table.Offsets[source]; {
 		case ids.rows == 0:
 			n.ranges[source] = ledger.IDRange{IDs: plan.IDsOffset, Offset: offset, First: uint64(top + 1), End: uint64(top + 1)}
-			continue
 		case given:
-			continue
 		case ids.low < 0:
 			return n.fault("source %q has the id %d: give the source an offset, or take it out of new_ids", source, ids.low)
-		}
-		offset := max(0, top+1-ids.low)
-		for {
-			other := n.overlapping(addTo(ids.low, offset), addTo(ids.high, offset))
-			if other == "" {
-				break
-			}
-			end := n.ranges[other].End
-			if end > uint64(last) {
+		default:
+			offset, ok := n.offset(ids, last, top)
+			if !ok {
 				return n.room(addTo(ids.high, offset))
 			}
-			offset = int64(end) - ids.low
+			n.add(source, offset)
 		}
-		round := roundUp(offset)
-		if high := addTo(ids.high, round); high <= last && n.overlapping(ids.low+round, high) == "" {
-			offset = round
-		}
-		if high := addTo(ids.high, offset); high > last {
-			return n.room(high)
-		}
-		n.add(source, offset)
 	}
 	return nil
+}
+
+// offset chooses one for ids of a source: none where they are free above top; or else one above all others, round if there is room
+// for that; or else the lowest above top with which they are free.
+func (n *numbering) offset(ids idSet, last, top int64) (offset int64, ok bool) {
+	fits := func(offset int64) bool {
+		return offset <= last-ids.high && n.overlapping(ids.low+offset, ids.high+offset) == ""
+	}
+	if ids.low > top && fits(0) {
+		return 0, true
+	}
+	above := max(0, n.highest+1-ids.low)
+	for _, offset := range []int64{roundUp(above), above} {
+		if fits(offset) {
+			return offset, true
+		}
+	}
+	for offset = max(0, top+1-ids.low); !fits(offset); {
+		other := n.overlapping(ids.low+offset, addTo(ids.high, offset))
+		if other == "" || n.ranges[other].End > uint64(last) {
+			return above, false
+		}
+		offset = int64(n.ranges[other].End) - ids.low
+	}
+	return offset, true
 }
 
 // given takes an offset of the plan.
