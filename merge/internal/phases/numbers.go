@@ -42,7 +42,7 @@ type idSet struct {
 	low, high int64 // of no meaning without rows
 }
 
-// newNumbering chooses the numbers of a table. limit is the highest that the column can hold, and earlier are the numbers that runs have left
+// newNumbering chooses the numbers of a table. target is its key as the target has it, and earlier are the numbers that runs have left
 // free. It returns a [*report.RoomError] or [*plan.Error] where there is no room.
 func (j *Job) newNumbering(ctx context.Context, c *chunk.Conns, t *plan.Table, target *plan.Column, earlier []ledger.Numbers) (*numbering, error) {
 	n := &numbering{
@@ -100,7 +100,7 @@ func (n *numbering) taken(ctx context.Context, least, most int64) (int64, error)
 	key, top := n.Engine.Quote(n.table.Key().Name), least-1
 	for _, s := range n.kept {
 		var high sql.NullInt64
-		text := fmt.Sprintf("SELECT MAX(%s) FROM %s WHERE %[1]s BETWEEN %d AND %d", key, s.Engine.Table(n.table.Name), least, most)
+		text := fmt.Sprintf("SELECT MAX(%[1]s) FROM %[2]s WHERE %[1]s BETWEEN %[3]d AND %[4]d", key, s.Engine.Table(n.table.Name), least, most)
 		if err := s.QueryRowContext(ctx, text).Scan(&high); err != nil {
 			return 0, n.Engine.Failed("look for the highest id of table "+strconv.Quote(n.table.Name), err)
 		}
