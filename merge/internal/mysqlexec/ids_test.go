@@ -167,7 +167,7 @@ func TestNumbersOfServer(t *testing.T) {
 			"CREATE TABLE " + table + " (id " + typ + " PRIMARY KEY, created DATETIME)",
 			"INSERT INTO " + table + " SELECT seq * 7, '2024-06-01' FROM seq_1_to_100",
 		} {
-			if _, err := c.Target.ExecContext(t.Context(), text); err != nil {
+			if _, err := c.Target.ExecContext(t.Context(), dbtest.Sequences(text)); err != nil {
 				t.Fatal(err)
 			}
 		}
