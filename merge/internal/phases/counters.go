@@ -16,9 +16,12 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
+// counters are how the target numbers rows.
+type counters struct{ *writing }
+
 // countOn sees to it that the target numbers rows above those that it has, and above the numbers that stay free for merges to come.
 // It never lets a database count lower than it did, so that it may be done again.
-func (w *writing) countOn(ctx context.Context) error {
+func (w counters) countOn(ctx context.Context) error {
 	target := w.conns.Target
 	found, err := catalog.Read(ctx, w.Engine.Kind, target, target.Engine.Databases())
 	if err != nil {
@@ -43,7 +46,7 @@ func (w *writing) countOn(ctx context.Context) error {
 }
 
 // countColumn lets the target count on in one column.
-func (w *writing) countColumn(ctx context.Context, t *plan.Table, c *plan.Column, left []ledger.Numbers) error {
+func (w counters) countColumn(ctx context.Context, t *plan.Table, c *plan.Column, left []ledger.Numbers) error {
 	if c == nil {
 		return nil
 	}

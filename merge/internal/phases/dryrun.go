@@ -101,7 +101,7 @@ func (d *dryRun) prepare(ctx context.Context) (err error) {
 	for _, err := range stops {
 		d.forecast.AddStop(err)
 	}
-	d.forecast.Open = slices.Concat(d.openInPlan(), d.before.computed(), d.before.uncounted(), triggers)
+	d.forecast.Open = slices.Concat(d.openInPlan(), d.before.computed(), numberCheck{d.before}.uncounted(), triggers)
 	return nil
 }
 
@@ -152,4 +152,16 @@ func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64,
 	}
 	progress.end()
 	return f.end(ctx)
+}
+
+// inTarget returns a column as the target has it or, if it is missing there, as Schema makes it.
+func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) *plan.Column {
+	if table := tableOf(d.before.target, t.Name); table != nil {
+		if there := columnOf(table.Table, c.Name); there != nil {
+			return there
+		}
+	}
+	made := *c
+	made.Type = d.Plan.TargetType(t, c)
+	return &made
 }

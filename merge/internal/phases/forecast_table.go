@@ -87,18 +87,6 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	return err
 }
 
-// inTarget returns a column as the target has it or, if it is missing there, as Schema makes it.
-func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) *plan.Column {
-	if table := tableOf(d.before.target, t.Name); table != nil {
-		if there := columnOf(table.Table, c.Name); there != nil {
-			return there
-		}
-	}
-	made := *c
-	made.Type = d.Plan.TargetType(t, c)
-	return &made
-}
-
 func (f *tableForecast) end(ctx context.Context) error {
 	if f.found.Undated+f.found.Early+f.found.Future+f.found.Inversions > 0 {
 		f.forecast.Dates = append(f.forecast.Dates, f.found)

@@ -44,7 +44,7 @@ type idSet struct {
 
 // newNumbering chooses the numbers of a table. target is its key as the target has it, and earlier are the numbers that runs have left
 // free. It returns a [*report.RoomError] or [*plan.Error] where there is no room.
-func (j *Job) newNumbering(ctx context.Context, c *chunk.Conns, t *plan.Table, target *plan.Column, earlier []ledger.Numbers) (*numbering, error) {
+func newNumbering(ctx context.Context, j *Job, c *chunk.Conns, t *plan.Table, target *plan.Column, earlier []ledger.Numbers) (*numbering, error) {
 	n := &numbering{
 		Job: j, table: t, typ: target.Type, least: max(1, t.Least), most: plan.HighestID(j.Engine.Kind, target.Type),
 		old: map[string]idSet{}, ranges: map[string]ledger.IDRange{}, kept: []*chunk.Session{c.Target},
@@ -314,6 +314,6 @@ func (n *numbering) standIn(source string, id int64) int64 {
 }
 
 // numbered returns the tables whose new ids are numbers.
-func (j *Job) numbered() []*plan.Table {
+func numbered(j *Job) []*plan.Table {
 	return slices.DeleteFunc(slices.Clone(j.Order), func(t *plan.Table) bool { return !t.IDs.AreNumbers() || t.Key() == nil || len(t.NewIDs) == 0 })
 }

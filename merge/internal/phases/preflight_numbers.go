@@ -14,10 +14,13 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
+// A numberCheck looks whether there is room for new ids that are numbers.
+type numberCheck struct{ *preflight }
+
 // choose chooses the numbers of all tables whose new ids are numbers, and returns why there are none for some. The run chooses
 // again, in the transaction that writes them down.
-func (p *preflight) choose(ctx context.Context) (errs []error, err error) {
-	tables := p.numbered()
+func (p numberCheck) choose(ctx context.Context) (errs []error, err error) {
+	tables := numbered(p.Job)
 	if len(tables) == 0 {
 		return nil, nil
 	}
@@ -29,7 +32,7 @@ func (p *preflight) choose(ctx context.Context) (errs []error, err error) {
 		}
 	}
 	for _, t := range tables {
-		n, err := p.newNumbering(ctx, p.conns, t, p.keyOf(t), left[t.Name])
+		n, err := newNumbering(ctx, p.Job, p.conns, t, p.keyOf(t), left[t.Name])
 		if errors.As(err, new(*report.RoomError)) || errors.As(err, new(*plan.Error)) {
 			errs = append(errs, err)
 		} else if err != nil {
@@ -48,18 +51,8 @@ func (p *preflight) choose(ctx context.Context) (errs []error, err error) {
 	return errs, ctx.Err()
 }
 
-// keyOf returns the key of a table as the target has it.
-func (p *preflight) keyOf(t *plan.Table) *plan.Column {
-	if found := tableOf(p.target, t.Name); found != nil {
-		if c := columnOf(found.Table, t.Key().Name); c != nil {
-			return c
-		}
-	}
-	return t.Key()
-}
-
 // countable returns an error if the run could not see to it that the target counts on above the new ids.
-func (p *preflight) countable(ctx context.Context, t *plan.Table) error {
+func (p numberCheck) countable(ctx context.Context, t *plan.Table) error {
 	found := tableOf(p.target, t.Name)
 	if found == nil || len(found.Numbered) == 0 {
 		return nil
@@ -96,7 +89,7 @@ func (p *preflight) countable(ctx context.Context, t *plan.Table) error {
 }
 
 // uncounted returns as open the columns that the sources number and the target does not, and what is left in vain.
-func (p *preflight) uncounted() (open []report.Open) {
+func (p numberCheck) uncounted() (open []report.Open) {
 	for _, t := range p.Order {
 		found := tableOf(p.target, t.Name)
 		if !t.IDs.AreNumbers() || found == nil {

@@ -52,7 +52,7 @@ func (p *preflight) stops(ctx context.Context) (errs []error, err error) {
 	if len(errs) == 0 {
 		add(p.ledger(ctx))
 		add(p.measurable(ctx))
-		none, err := p.choose(ctx)
+		none, err := numberCheck{p}.choose(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -256,6 +256,16 @@ func (p *preflight) measurable(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// keyOf returns the key of a table as the target has it.
+func (p *preflight) keyOf(t *plan.Table) *plan.Column {
+	if found := tableOf(p.target, t.Name); found != nil {
+		if c := columnOf(found.Table, t.Key().Name); c != nil {
+			return c
+		}
+	}
+	return t.Key()
 }
 
 // holders returns who the worker numbers of a new run are for, by source.

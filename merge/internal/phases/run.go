@@ -57,7 +57,7 @@ func (w *writing) phases(ctx context.Context) error {
 		default:
 			state, next, err = ledger.StateCopied, ledger.PhaseVerify, w.fill(ctx)
 			if err == nil {
-				err = w.countOn(ctx)
+				err = counters{w}.countOn(ctx)
 			}
 		}
 		if err != nil {

@@ -52,7 +52,7 @@ func (w *writing) holders(ctx context.Context) (all []string, err error) {
 		if err = errors.Join(err, errors.Join(stops...)); err != nil {
 			return nil, err
 		}
-		for _, t := range w.numbered() {
+		for _, t := range numbered(w.Job) {
 			w.keys[t.Name] = p.keyOf(t)
 		}
 	}
@@ -158,7 +158,7 @@ func (w *writing) newRun(ctx context.Context, target *chunk.Session, next int64)
 
 // number chooses the numbers of the tables whose new ids are numbers.
 func (w *writing) number(ctx context.Context, l ledger.Ledger) error {
-	tables := w.numbered()
+	tables := numbered(w.Job)
 	if len(tables) == 0 {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (w *writing) number(ctx context.Context, l ledger.Ledger) error {
 		if key == nil {
 			return fmt.Errorf("another run of table %q has begun and ended: try again", t.Name)
 		}
-		n, err := w.newNumbering(ctx, w.conns, t, key, earlier[t.Name])
+		n, err := newNumbering(ctx, w.Job, w.conns, t, key, earlier[t.Name])
 		if err != nil {
 			return err
 		}
