@@ -50,8 +50,8 @@ items.kind  old     1     row [1]: NULL
 Dates       Source  Undated  Before epoch  Future  Inversions  Largest
 items.made  old     0        5             0       2           1m0s
 
-Numbers     Type               New ids                   From  Highest id  Left free  Up to       Full
-items.id    smallint unsigned  dense                     1     60000       1000       65535       93.08 %
+Numbers     Type               New ids                     From  Highest id  Left free  Up to       Full
+items.id    smallint unsigned  dense                       1     60000       1000       65535       93.08 %
 players.id  int                offset new +0 old +4000000  1     7900000     0          2147483647  0.37 %
 
 OPEN: unchecked, items: no trial
