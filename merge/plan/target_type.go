@@ -16,7 +16,15 @@ import (
 // where all new ids in the column are numbers, see [IDs]: a dry run says what does not fit.
 func (p *Plan) TargetType(t *Table, c *Column) string {
 	d := dialectOf(p.Dialect)
-	if d == sqldialect.SQLite || p.numbersOnly(t, c) {
+	if d == sqldialect.SQLite {
+		return c.Type
+	}
+	if p.numbersOnly(t, c) {
+		if key := p.keyOf(c); c.Role == RoleReference && key != nil && t.declares(c) { // the sources' types may differ
+			if typ, ok := sqltype.Widest(d, key.Type, c.Type); ok {
+				return typ
+			}
+		}
 		return c.Type
 	}
 	switch c.Role {
@@ -40,6 +48,11 @@ func (p *Plan) TargetType(t *Table, c *Column) string {
 		}
 	}
 	return c.Type
+}
+
+// declares reports whether a column is in a foreign key.
+func (t *Table) declares(c *Column) bool {
+	return slices.ContainsFunc(t.ForeignKeys, func(k *ForeignKey) bool { return slices.Contains(k.Columns, c.Name) })
 }
 
 // keyOf returns the key that a reference refers to, or nil.
