@@ -54,3 +54,16 @@ func (o *oracle) numbered() {
 		}
 	}
 }
+
+// own reports whether a row of the target came from source s, and not from
+// another one that it was merged with.
+func (o *oracle) own(s *source, t *table, id int64) bool {
+	for _, earlier := range o.order[:slices.Index(o.order, s)] {
+		for _, other := range o.ids[earlier][t.name] {
+			if other == id {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -348,19 +348,6 @@ func (o *oracle) minted() {
 	}
 }
 
-// own reports whether a row of the target came from source s, and not from
-// another one that it was merged with.
-func (o *oracle) own(s *source, t *table, id int64) bool {
-	for _, earlier := range o.order[:slices.Index(o.order, s)] {
-		for _, other := range o.ids[earlier][t.name] {
-			if other == id {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // exported compares the map that the program tells with the one that was learned.
 func (o *oracle) exported() {
 	o.Helper()

@@ -4,8 +4,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/packed"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
@@ -46,6 +48,80 @@ func (c *checker) numbers(t *Table) {
 		c.sources(t, "", "offsets", []string{source})
 		c.faultIf(t.Offsets[source] < 0, t.Name, "", "the offset of %q is %d: want a number from 0 on", source, t.Offsets[source])
 	}
+}
+
+// TargetType returns the type of a column in the target, which [Plan.Schema] writes: the column's own, made wide enough for
+// what its role says. Keys and references have 64 bits, or texts the digits of that, and both sides of a reference are of one
+// type. A short text with a list of new ids, or with JSON or a format that has some, gets as long as the most and longest ids
+// in it, unless it is in a key or an index, or has numbers of fixed width. Integers with packed ids stay as they are. A MySQL TEXT stays as it is, and so does every type
+// where all new ids in the column are numbers, see [IDs]: a dry run says what does not fit.
+func (p *Plan) TargetType(t *Table, c *Column) string {
+	d := dialectOf(p.Dialect)
+	if d == sqldialect.SQLite {
+		return c.Type
+	}
+	if p.numbersOnly(t, c) {
+		if key := p.keyOf(c); c.Role == RoleReference && key != nil && t.declares(c) { // the sources' types may differ
+			if typ, ok := sqltype.Widest(d, key.Type, c.Type); ok {
+				return typ
+			}
+		}
+		return c.Type
+	}
+	switch c.Role {
+	case RoleKey, RolePolymorphic:
+		return sqltype.Wide(d, c.Type)
+	case RoleReference:
+		if key := p.keyOf(c); key != nil && sqltype.Of(d, c.Type).Kind == sqltype.Integer {
+			return sqltype.Wide(d, key.Type)
+		}
+		return sqltype.Wide(d, c.Type)
+	case RoleList, RoleJSON:
+		if _, array := sqltype.Element(d, c.Type); array {
+			return sqltype.Wide(d, c.Type)
+		}
+		if p.getsNewIDs(c) && !t.indexes(c) {
+			return sqltype.WideList(d, c.Type, max(1, len(c.Separator)), c.Default != nil)
+		}
+	case RolePacked:
+		if c.Format != string(packed.Fixed) && sqltype.Of(d, c.Type).Kind == sqltype.Text && p.getsNewIDs(c) && !t.indexes(c) {
+			return sqltype.WideList(d, c.Type, 1, c.Default != nil)
+		}
+	}
+	return c.Type
+}
+
+// declares reports whether a column is in a foreign key.
+func (t *Table) declares(c *Column) bool {
+	return slices.ContainsFunc(t.ForeignKeys, func(k *ForeignKey) bool { return slices.Contains(k.Columns, c.Name) })
+}
+
+// keyOf returns the key that a reference refers to, or nil.
+func (p *Plan) keyOf(c *Column) *Column {
+	if len(c.Refers) != 1 {
+		return nil
+	}
+	if parent := p.Table(c.Refers[0].Table); parent != nil {
+		return parent.Key()
+	}
+	return nil
+}
+
+// getsNewIDs reports whether a column may hold new ids.
+func (p *Plan) getsNewIDs(c *Column) bool {
+	return slices.ContainsFunc(c.Refers, func(r *Reference) bool {
+		parent := p.Table(r.Table)
+		return parent != nil && len(parent.NewIDs) > 0
+	})
+}
+
+// indexes reports whether a column is in a key or an index, which limits its length.
+func (t *Table) indexes(c *Column) bool {
+	return slices.Contains(t.PrimaryKey, c.Name) ||
+		slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, c.Name) }) ||
+		slices.ContainsFunc(t.Indexes, func(i *Index) bool {
+			return slices.Contains(i.Columns, c.Name) || strings.Contains(i.Statement, c.Name)
+		})
 }
 
 // numbersOnly reports whether a column holds ids of tables alone whose new ids are numbers, so that its type need not change.

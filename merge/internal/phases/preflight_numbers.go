@@ -64,8 +64,9 @@ func (p numberCheck) countable(ctx context.Context, t *plan.Table) error {
 		if t.Leave == 0 {
 			return nil // rows that are inserted do that
 		}
-		prepared, err := s.PrepareContext(ctx, setCounter(s.Engine.Table(t.Name), 1))
-		if err == nil {
+		var prepared interface{ Close() error }
+		var err error
+		if prepared, err = s.PrepareContext(ctx, setCounter(s.Engine.Table(t.Name), 1)); err == nil {
 			err = prepared.Close()
 		}
 		return p.Engine.Failed(what, err)
