@@ -25,6 +25,7 @@ type numbering struct {
 	typ   string // of the column in the target
 	least int64
 	most  int64
+	keep  int64 // numbers above the new ids that stay free: for merges to come, and one for the next row that the target numbers
 
 	order []string         // the sources whose rows get new ids
 	old   map[string]idSet // of their rows
@@ -49,8 +50,11 @@ func newNumbering(ctx context.Context, j *Job, c *chunk.Conns, t *plan.Table, ta
 		Job: j, table: t, typ: target.Type, least: max(1, t.Least), most: plan.HighestID(j.Engine.Kind, target.Type),
 		old: map[string]idSet{}, ranges: map[string]ledger.IDRange{}, kept: []*chunk.Session{c.Target},
 	}
-	if t.Most > 0 {
-		n.most = min(n.most, t.Most)
+	n.keep = t.Leave
+	if t.Most > 0 && t.Most < n.most {
+		n.most = t.Most
+	} else if t.Key().Numbered {
+		n.keep++
 	}
 	order, err := j.Plan.Precedence(t)
 	if err != nil {
@@ -142,13 +146,13 @@ func (n *numbering) within(ctx context.Context, least, most int64, left bool) er
 	if err != nil {
 		return err
 	}
-	if n.table.Leave >= most {
+	if n.keep >= most {
 		return n.room(addTo(top, n.rows))
 	}
 	if n.table.IDs == plan.IDsOffset {
-		return n.offsets(ctx, most-n.table.Leave, top)
+		return n.offsets(ctx, most-n.keep, top)
 	}
-	return n.dense(top+1, most-n.table.Leave, left)
+	return n.dense(top+1, most-n.keep, left)
 }
 
 // dense makes one range of all sources: where that of one ends, and of the next one begins, mint finds out. How many rows are merged or
@@ -228,7 +232,7 @@ func (n *numbering) given(ctx context.Context, source string, offset int64) erro
 	if low < n.least {
 		return n.fault("with the offset %d of source %q the lowest new id is %d, and %d is the least", offset, source, low, n.least)
 	}
-	if high > n.most-n.table.Leave {
+	if high > n.most-n.keep {
 		return n.room(high)
 	}
 	top, err := n.taken(ctx, low, high)
@@ -264,7 +268,7 @@ func (n *numbering) overlapping(low, high int64) string {
 
 // room returns the error of a number that is too high.
 func (n *numbering) room(highest int64) error {
-	return &report.RoomError{Table: n.table.Name, Column: n.table.Key().Name, Type: n.typ, Highest: addTo(highest, n.table.Leave), Most: n.most}
+	return &report.RoomError{Table: n.table.Name, Column: n.table.Key().Name, Type: n.typ, Highest: addTo(highest, n.keep), Most: n.most}
 }
 
 // addTo adds two numbers that are not below 0, but for the first one, or returns the highest one.
