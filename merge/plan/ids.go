@@ -2,7 +2,6 @@ package plan
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -24,18 +23,6 @@ const (
 
 // AreNumbers reports whether the ids are IDsOffset or IDsDense.
 func (i IDs) AreNumbers() bool { return i == IDsOffset || i == IDsDense }
-
-// HighestID returns the highest id that a column of a type can hold, at most 2^63 - 1.
-func HighestID(d sqldialect.Dialect, typ string) int64 {
-	switch s := sqltype.Of(d, typ); {
-	case d == sqldialect.SQLite || s.Kind != sqltype.Integer || s.Bits >= 64:
-		return math.MaxInt64
-	case s.Unsigned:
-		return 1<<s.Bits - 1
-	default:
-		return 1<<(s.Bits-1) - 1
-	}
-}
 
 // numbers complains of fields that are not for the table's IDs, or out of their bounds.
 func (c *checker) numbers(t *Table) {

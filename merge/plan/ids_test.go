@@ -2,12 +2,10 @@ package plan_test
 
 import (
 	"bytes"
-	"math"
 	"strings"
 	"testing"
 
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // numbered is a plan whose keys the database numbers.
@@ -159,27 +157,6 @@ func TestShortenNumbers(t *testing.T) {
 		got := made.Table(table.Name)
 		if got.IDs != table.IDs || got.Leave != table.Leave || got.Most != table.Most || len(got.Offsets) != len(table.Offsets) || got.Offsets["us"] != table.Offsets["us"] {
 			t.Errorf("%s: got %+v, want %+v", table.Name, got, table)
-		}
-	}
-}
-
-func TestHighestID(t *testing.T) {
-	for _, test := range []struct {
-		dialect sqlsnow.Dialect
-		typ     string
-		want    int64
-	}{
-		{sqlsnow.MySQL, "smallint", 1<<15 - 1},
-		{sqlsnow.MySQL, "smallint(5) unsigned", 1<<16 - 1},
-		{sqlsnow.MySQL, "mediumint unsigned", 1<<24 - 1},
-		{sqlsnow.MySQL, "int unsigned", 1<<32 - 1},
-		{sqlsnow.MySQL, "bigint unsigned", math.MaxInt64},
-		{sqlsnow.Postgres, "integer", 1<<31 - 1},
-		{sqlsnow.Postgres, "bigint", math.MaxInt64},
-		{sqlsnow.SQLite, "smallint", math.MaxInt64},
-	} {
-		if got := plan.HighestID(test.dialect, test.typ); got != test.want {
-			t.Errorf("%v, %s: got %d, want %d", test.dialect, test.typ, got, test.want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -63,7 +64,7 @@ func (w counters) countColumn(ctx context.Context, t *plan.Table, c *plan.Column
 			top = max(top, numbers.Last)
 		}
 	}
-	if top >= plan.HighestID(w.Engine.Kind, c.Type) {
+	if top >= sqltype.Of(w.Engine.Kind, c.Type).Highest() {
 		return nil // there is no next number
 	}
 	switch w.Engine.Kind {

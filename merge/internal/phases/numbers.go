@@ -12,6 +12,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -47,7 +48,7 @@ type idSet struct {
 // free. It returns a [*report.RoomError] or [*plan.Error] where there is no room.
 func newNumbering(ctx context.Context, j *Job, c *chunk.Conns, t *plan.Table, target *plan.Column, earlier []ledger.Numbers) (*numbering, error) {
 	n := &numbering{
-		Job: j, table: t, typ: target.Type, least: max(1, t.Least), most: plan.HighestID(j.Engine.Kind, target.Type),
+		Job: j, table: t, typ: target.Type, least: max(1, t.Least), most: sqltype.Of(j.Engine.Kind, target.Type).Highest(),
 		old: map[string]idSet{}, ranges: map[string]ledger.IDRange{}, kept: []*chunk.Session{c.Target},
 	}
 	n.keep = t.Leave
