@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -35,6 +36,7 @@ them, and checks the result.
 Commands, in the order of a merge. Sources are only read.
 
   inspect    -source NAME=DSN … -plan FILE [-template FILE] [-accept-certain C] [-full]
+             [-ids snow|offset|dense] [-leave N]
                                              write a plan, to be reviewed and edited
   settle     -source … -plan FILE            write the plan again, answers as decisions
   schema     -source … -plan FILE [-target DSN]
@@ -75,6 +77,8 @@ type command struct {
 	templates  []string
 	certain    float64
 	full       bool
+	ids        plan.IDs
+	leave      int64
 	namespace  string
 	registry   string
 	layout     string
@@ -103,7 +107,7 @@ var commands = map[string]struct {
 	flags string
 	do    func(*command, context.Context) error
 }{
-	"inspect":   {"dialect source databases plan template accept-certain full", (*command).inspect},
+	"inspect":   {"dialect source databases plan template accept-certain full ids leave", (*command).inspect},
 	"settle":    {"dialect source databases plan", (*command).settle},
 	"schema":    {"dialect source databases plan target target-databases", (*command).schema},
 	"namespace": {"dialect target namespace registry layout workers", (*command).makeNamespace},
@@ -227,6 +231,15 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 			})
 		case "full":
 			c.BoolVar(&c.full, f, false, "write the complete plan, with all that follows from the schemas")
+		case "ids":
+			c.Func(f, "new ids are `snow`flakes of 64 bits; or offset (the old id and a number) or dense (the next free numbers), so that columns keep their types", func(s string) error {
+				if c.ids = plan.IDs(s); c.ids != plan.IDsSnow && !c.ids.AreNumbers() {
+					return errors.New("want snow, offset or dense")
+				}
+				return nil
+			})
+		case "leave":
+			c.Int64Var(&c.leave, f, 0, "with -ids offset and -ids dense: leave `N` numbers of each table free for merges to come")
 		case "namespace":
 			c.StringVar(&c.namespace, f, "", "`NAME` of the id space of the new keys; not needed where no row gets one")
 		case "registry":
@@ -283,6 +296,8 @@ func (c *command) check(flags string) error {
 		return errors.New("-plan is missing")
 	case has("target") && c.target == "" && c.name != "schema":
 		return errors.New("-target is missing")
+	case c.leave < 0, c.leave > 0 && !c.ids.AreNumbers():
+		return errors.New("-leave: want a number from 0 on, with -ids offset or -ids dense")
 	case c.name == "namespace" && c.namespace == "":
 		return errors.New("-namespace is missing")
 	case c.name == "lookup" && c.NArg() != 3:

@@ -16,7 +16,7 @@ import (
 // statement, the next one at its second, and so on until one comes to the end.
 // Where tests are not to take long, they die at later and later statements.
 func Crash(t *testing.T, e Engine) {
-	for seed := range uint64(testscale.Of(1, 4)) {
+	for seed := range uint64(testscale.Of(3, 6)) {
 		t.Run(strconv.FormatUint(seed+1, 10), func(t *testing.T) { crash(t, e, seed+1) })
 	}
 }

@@ -55,7 +55,10 @@ func (w *world) decide(t *testing.T, p *plan.Plan, sources []*source) {
 		if !slices.Equal(pt.PrimaryKey, wt.primary) {
 			t.Errorf("%s: the plan has the primary key %v, want %v", wt.name, pt.PrimaryKey, wt.primary)
 		}
-		pt.NewIDs, pt.Created = nil, ""
+		pt.NewIDs, pt.Created, pt.IDs, pt.Leave = nil, "", wt.newIDs, 0
+		if wt.newIDs.AreNumbers() {
+			pt.Leave = w.leave
+		}
 		if wt.ids() {
 			for _, s := range sources {
 				if s.mints {

@@ -33,7 +33,7 @@ type Engine struct {
 	Open    func(tb testing.TB) *sql.DB // an empty database, which is closed at the end of the test
 }
 
-var worlds = flag.Int("merge.worlds", testscale.Of(2, 100), "merge so many random worlds on each database")
+var worlds = flag.Int("merge.worlds", testscale.Of(6, 102), "merge so many random worlds on each database")
 
 // Open opens a database, and closes it at the end of the test.
 func Open(tb testing.TB, driver, dsn string) *sql.DB {

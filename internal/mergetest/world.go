@@ -17,7 +17,9 @@ type world struct {
 	random *rand.Rand
 	layout snow.Layout
 
-	packRows int // of the runs
+	packRows int      // of the runs
+	ids      plan.IDs // new ones, of most tables
+	leave    int64    // numbers, by each merge
 	tables   []*table
 	sources  []*source
 	merges   [][]*source // the sources of each merge, in the order of their precedence
@@ -56,6 +58,7 @@ const (
 type table struct {
 	name    string
 	shape   shape
+	newIDs  plan.IDs
 	columns []*column
 	primary []string
 	unique  []*unique
@@ -86,6 +89,7 @@ type column struct {
 
 func (w *world) String() string {
 	var b strings.Builder
+	fmt.Fprintf(&b, "new ids %q, %d left; ", w.ids, w.leave)
 	for _, m := range w.merges {
 		b.WriteString("merge")
 		for _, s := range m {
@@ -94,7 +98,7 @@ func (w *world) String() string {
 		b.WriteString("; ")
 	}
 	for _, t := range w.tables {
-		fmt.Fprintf(&b, "\n%s %v:", t.name, t.primary)
+		fmt.Fprintf(&b, "\n%s %v %s:", t.name, t.primary, t.newIDs)
 		for _, c := range t.columns {
 			fmt.Fprintf(&b, " %s %s", c.name, c.role)
 			for _, r := range c.refers {
@@ -118,6 +122,8 @@ func (w *world) String() string {
 func newWorld(tb testing.TB, seed uint64) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 99)), layout: layoutOf(tb, uint8(seed/2%4/3*4)), packRows: []int{1, 1, 1, 1, -1}[seed%5]}
 	w.tight = w.random.IntN(8) == 0
+	w.ids = []plan.IDs{plan.IDsOffset, "", plan.IDsDense}[seed%3]
+	w.leave = []int64{0, 1, 1000}[seed/3%3]
 	for i := range 2 + w.random.IntN(5) {
 		w.tables = append(w.tables, &table{name: fmt.Sprintf("t%d", i), shape: []shape{keyed, keyed, keyed, linking, dictionary, natural, member}[w.random.IntN(7)]})
 	}
@@ -142,8 +148,14 @@ func newWorld(tb testing.TB, seed uint64) *world {
 			lacks: make(map[string]bool), keys: make(map[string][]int64), rows: make(map[string][]row),
 		})
 	}
+	for i, t := range w.tables {
+		if t.newIDs = w.ids; (seed/9+uint64(i))%5 == 0 {
+			t.newIDs = ""
+		}
+	}
 	w.merges = [][]*source{w.sources}
-	if len(w.sources) == 3 && w.random.IntN(2) == 0 {
+	narrow := w.ids.AreNumbers() && slices.ContainsFunc(w.sources, func(s *source) bool { return !s.mints }) // columns get their types by the first merge
+	if len(w.sources) == 3 && w.random.IntN(2) == 0 && !narrow {
 		w.merges = [][]*source{w.sources[:2], w.sources[2:]}
 	}
 	for _, s := range w.sources {
@@ -161,6 +173,9 @@ func (w *world) leaveOut(s *source) {
 	}
 	for _, t := range w.tables {
 		for _, c := range t.columns {
+			if w.ids.AreNumbers() && c.role != plan.RolePlain { // its type would be too narrow for ids of snow
+				continue
+			}
 			free := c.role == plan.RolePlain && c.nullable && c.name != "made" && c.name != "title" && !strings.HasSuffix(c.name, "_kind") || c.role == plan.RoleReference && c.nullable && !c.declared
 			if free && w.random.IntN(8) == 0 {
 				s.lacks[t.name+"."+c.name] = true

@@ -48,6 +48,7 @@ func (p *Plan) Check() error {
 func (c *checker) table(t *Table) {
 	c.sources(t, "", "sources", t.Sources)
 	c.sources(t, "", "new_ids", t.NewIDs)
+	c.numbers(t)
 	c.columns(t, "primary_key", t.PrimaryKey)
 	if _, ok := t.RowID(); !ok && c.dialect == sqldialect.SQLite && len(t.RowKey()) == 0 {
 		c.fault(t.Name, "", "no primary key, and its columns hide the rowid of SQLite: name columns that tell its rows apart, or skip it")

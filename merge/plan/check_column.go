@@ -87,7 +87,7 @@ func (c *columnChecker) reference() {
 	hasOne := len(column.Refers) == 1 && column.Refers[0].Path == "" && column.Refers[0].Value == ""
 	if column.Role == RoleReference || column.Role == RolePolymorphic {
 		wide := c.plan.TargetType(c.table, column)
-		reason := sqltype.Of(c.dialect, wide).UnfitForIDs(wide)
+		reason := c.unfit(sqltype.Of(c.dialect, wide), wide)
 		c.faultIf(typed && reason != "", "%s", reason)
 	}
 	switch column.Role {
@@ -95,7 +95,7 @@ func (c *columnChecker) reference() {
 		c.faultIf(!hasOne, "a reference refers to one table, without path and value")
 	case RoleList:
 		element, array := sqltype.Element(c.dialect, c.plan.TargetType(c.table, column))
-		if reason := element.UnfitForIDs(column.Type); array && reason != "" {
+		if reason := c.unfit(element, column.Type); array && reason != "" {
 			c.fault("%s", reason)
 		}
 		c.faultIf(array && column.Separator != "", "is an array, which has no separator")
@@ -120,6 +120,14 @@ func (c *columnChecker) reference() {
 	case RolePacked:
 		c.packed(s)
 	}
+}
+
+// unfit says why values of a type can't be new ids, or "". Whether numbers fit is found out by their values.
+func (c *columnChecker) unfit(s sqltype.Type, typ string) string {
+	if c.plan.numbersOnly(c.table, c.column) && (s.Kind == sqltype.Integer || s.Kind == sqltype.Text) {
+		return ""
+	}
+	return s.UnfitForIDs(typ)
 }
 
 // beside complains of a column that sources do not have which have this one.

@@ -282,6 +282,7 @@ func (c *completer) ids() {
 			}
 		}
 	}
+	c.kinds()
 	for _, n := range c.KeepIDs {
 		for _, t := range c.tablesOf(n) {
 			if !c.changed(t, "new_ids") {

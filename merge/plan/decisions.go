@@ -25,9 +25,14 @@ type Decisions struct {
 
 	NewIDs  []string `yaml:"new_ids,omitempty,flow"`  // the sources whose rows get new ids, in all tables that have a key
 	KeepIDs []Name   `yaml:"keep_ids,omitempty,flow"` // tables whose rows keep their ids
-	Created []Name   `yaml:"created,omitempty,flow"`  // the columns whose value is the time in a new id; one of a table
-	Zone    string   `yaml:"zone,omitempty"`          // the time zone of those that have none themselves; none means UTC
-	Skip    []Name   `yaml:"skip,omitempty,flow"`     // tables that are left out
+
+	IDs     IDs              `yaml:"ids,omitempty"`          // what new ids are, in all tables: snow, offset or dense
+	Offsets map[string]int64 `yaml:"offsets,omitempty,flow"` // what is added to the old ids of each source, with offset
+	Leave   int64            `yaml:"leave,omitempty"`        // how many numbers stay free for merges to come, with offset and dense
+
+	Created []Name `yaml:"created,omitempty,flow"` // the columns whose value is the time in a new id; one of a table
+	Zone    string `yaml:"zone,omitempty"`         // the time zone of those that have none themselves; none means UTC
+	Skip    []Name `yaml:"skip,omitempty,flow"`    // tables that are left out
 
 	References []*Meaning `yaml:"references,omitempty"`
 	Keys       []Name     `yaml:"keys,omitempty,flow"`  // columns of role key

@@ -87,6 +87,8 @@ func (d *describer) of(t reflect.Type) object {
 		return object{"enum": []any{"null", "drop", "", nil}}
 	case reflect.TypeFor[plan.Rule]():
 		return object{"enum": []any{plan.RuleFail, plan.RuleSuffix, plan.RuleKeep, plan.RuleMatch}}
+	case reflect.TypeFor[plan.IDs]():
+		return object{"enum": []any{plan.IDsSnow, plan.IDsOffset, plan.IDsDense}}
 	case reflect.TypeFor[plan.Role]():
 		return object{"enum": []any{plan.RolePlain, plan.RoleKey, plan.RoleReference, plan.RoleJSON, plan.RoleList, plan.RolePolymorphic, plan.RolePacked, plan.RoleUndecided}}
 	case reflect.TypeFor[plan.TableChanges]():
@@ -100,7 +102,9 @@ func (d *describer) of(t reflect.Type) object {
 		return object{"type": "array", "items": d.of(t.Elem())}
 	case reflect.Struct:
 		return d.structure(t)
-	case reflect.Int, reflect.Float64:
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": d.of(t.Elem())}
+	case reflect.Int, reflect.Int64, reflect.Float64:
 		return object{"type": "number"}
 	case reflect.Bool:
 		return object{"type": "boolean"}

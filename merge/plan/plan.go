@@ -53,6 +53,20 @@ type Table struct {
 	// Rows of the other sources keep their ids.
 	NewIDs []string `json:"new_ids,omitempty" yaml:"new_ids,omitempty,flow"`
 
+	// IDs says what new ids are: snow, offset or dense. With offset and dense the columns keep their types.
+	IDs IDs `json:"ids,omitempty" yaml:"ids,omitempty"`
+
+	// Offsets are what IDsOffset adds to the old ids, by source. A run chooses those that are not there: the ids of a source
+	// then come after all others.
+	Offsets map[string]int64 `json:"offsets,omitempty" yaml:"offsets,omitempty,flow"`
+
+	// Least and Most are the bounds of new ids that are offset or dense. None means 1, and the highest that the type takes.
+	Least int64 `json:"least,omitempty" yaml:"least,omitempty"`
+	Most  int64 `json:"most,omitempty" yaml:"most,omitempty"`
+
+	// Leave is how many numbers stay free above the ids that are offset or dense, for merges to come: the target counts on above them.
+	Leave int64 `json:"leave,omitempty" yaml:"leave,omitempty"`
+
 	// Created is the column whose value is the time in a new id. Without one, new ids only have the order of the old
 	// ones. Zone is the time zone of a column that has none itself, as time.LoadLocation takes it; none means UTC.
 	Created string `json:"created,omitempty" yaml:"created,omitempty"`
@@ -83,7 +97,8 @@ type Column struct {
 
 	Collation string `json:"collation,omitempty" yaml:"collation,omitempty"` // where it differs from that of the table or the database
 	Generated string `json:"generated,omitempty" yaml:"generated,omitempty"` // the expression of a column that the database computes: it is not copied
-	Options   string `json:"options,omitempty" yaml:"options,omitempty"`     // MySQL: the rest of the definition, such as INVISIBLE or SRID 4326
+	Numbered  bool   `json:"numbered,omitempty" yaml:"numbered,omitempty"`   // the sources number it: AUTO_INCREMENT, identity, serial. Schema does so where the table's IDs are numbers
+	Options   string `json:"options,omitempty" yaml:"options,omitempty"`     // MySQL: the rest of the definition, such as INVISIBLE or SRID 4326. SQLite: AUTOINCREMENT
 	Comment   string `json:"comment,omitempty" yaml:"comment,omitempty"`
 
 	Role Role `json:"role" yaml:"role"`

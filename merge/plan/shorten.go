@@ -164,6 +164,7 @@ func (m *Meaning) sortKey() string {
 // ids writes which rows get new ids, and by which columns they are dated.
 func (s *shortener) ids() error {
 	s.d.NewIDs = s.plan.usualNewIDs()
+	s.d.IDs, s.d.Leave, s.d.Offsets = s.plan.usualIDs()
 	for _, t := range s.plan.Tables {
 		if !t.Skip && t.Key() != nil && len(t.NewIDs) == 0 && len(t.having(s.d.NewIDs)) > 0 {
 			s.d.KeepIDs = append(s.d.KeepIDs, Name{Text: s.plan.escapeTable(t.Name)})

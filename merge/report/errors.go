@@ -148,3 +148,26 @@ type WidthError struct {
 func (e *WidthError) Error() string {
 	return fmt.Sprintf("the id %s does not fit at place %q, which takes ids up to %s", e.ID, e.Place, e.Most)
 }
+
+// A NumberError says that a row has no new id, because the number that would be its own is not one of those that are free.
+type NumberError struct {
+	ID          int64
+	First, Last int64 // which are
+}
+
+func (e *NumberError) Error() string {
+	return fmt.Sprintf("its new id would be %d, and the numbers from %d to %d are free", e.ID, e.First, e.Last)
+}
+
+// A RoomError says that a column can't hold the numbers that would be the new ids of a table, or that stay free for merges to come.
+type RoomError struct {
+	Table, Column string
+	Type          string // of the column in the target
+	Highest       int64  // the highest number that is needed
+	Most          int64  // the highest one that the column or the plan allows
+}
+
+func (e *RoomError) Error() string {
+	return fmt.Sprintf("new ids of column %q, %s, and what is left above them would go up to %d, and it takes numbers up to %d: that is %.1f %% of them",
+		e.Table+"."+e.Column, e.Type, e.Highest, e.Most, 100*float64(e.Highest)/float64(e.Most))
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,18 +17,19 @@ import (
 // A Forecast is what [github.com/shardsnow/snow/merge.Merge.DryRun] expects of a run. It counts the rows that the dry
 // run has read.
 type Forecast struct {
-	Sources  []string        `json:"sources"`
-	Tables   []TableForecast `json:"tables"`            // one for each table and source
-	Clashes  []ClashForecast `json:"clashes,omitempty"` // one for each unique key and pair of databases that clash in it
-	Orphans  []ValueForecast `json:"orphans,omitempty"` // references to no row, by column
-	Misfits  []ValueForecast `json:"misfits,omitempty"` // values that the target's columns do not take, by column
-	Dates    []DateForecast  `json:"dates,omitempty"`   // the dates that go into new ids
-	Open     []Open          `json:"open,omitempty"`    // what nobody has decided, and what could not be looked at
-	Took     time.Duration   `json:"took_ns"`           // the time of the dry run
-	Estimate time.Duration   `json:"estimate_ns"`       // a rough guess at the time of a run, verification included
-	Stops    []string        `json:"stops,omitempty"`   // what would stop a run, other than rows
-	Problems int64           `json:"problems"`          // rows that would stop a run, and Stops
-	problems []error         // some of them
+	Sources  []string         `json:"sources"`
+	Tables   []TableForecast  `json:"tables"`            // one for each table and source
+	Clashes  []ClashForecast  `json:"clashes,omitempty"` // one for each unique key and pair of databases that clash in it
+	Orphans  []ValueForecast  `json:"orphans,omitempty"` // references to no row, by column
+	Misfits  []ValueForecast  `json:"misfits,omitempty"` // values that the target's columns do not take, by column
+	Dates    []DateForecast   `json:"dates,omitempty"`   // the dates that go into new ids
+	Numbers  []NumberForecast `json:"numbers,omitempty"` // of tables whose new ids are numbers
+	Open     []Open           `json:"open,omitempty"`    // what nobody has decided, and what could not be looked at
+	Took     time.Duration    `json:"took_ns"`           // the time of the dry run
+	Estimate time.Duration    `json:"estimate_ns"`       // a rough guess at the time of a run, verification included
+	Stops    []string         `json:"stops,omitempty"`   // what would stop a run, other than rows
+	Problems int64            `json:"problems"`          // rows that would stop a run, and Stops
+	problems []error          // some of them
 }
 
 // A TableForecast counts what would become of the rows of one table of one source.
@@ -75,6 +77,33 @@ type DateForecast struct {
 	Future     int64         `json:"future"`     // rows that are dated later than now
 	Inversions int64         `json:"inversions"` // rows that are dated before an earlier row
 	Largest    time.Duration `json:"largest_ns"` // by how much at most: the time in an id may be wrong by that
+}
+
+// A NumberForecast says how far the numbers of a table would go that are offset or dense.
+type NumberForecast struct {
+	Table   string           `json:"table"`
+	Column  string           `json:"column"`
+	Type    string           `json:"type"` // of the column in the target
+	IDs     plan.IDs         `json:"ids"`
+	Offsets map[string]int64 `json:"offsets,omitempty"` // by source
+	First   int64            `json:"first"`             // the lowest new id
+	Highest int64            `json:"highest"`           // the highest id that a row would have, new or not, up to Most
+	Left    int64            `json:"left"`              // numbers above it that stay free for merges to come
+	Most    int64            `json:"most"`              // the highest number that the column or the plan allows
+}
+
+// Full is how much of the numbers is used or left free, from 0 to 1; above 1 they have no room.
+func (n NumberForecast) Full() float64 {
+	return (float64(n.Highest) + float64(n.Left)) / float64(n.Most)
+}
+
+// offsets returns the offsets as a text.
+func (n NumberForecast) offsets() string {
+	var parts []string
+	for _, source := range slices.Sorted(maps.Keys(n.Offsets)) {
+		parts = append(parts, fmt.Sprintf("%s +%d", source, n.Offsets[source]))
+	}
+	return strings.Join(append([]string{string(n.IDs)}, parts...), " ")
 }
 
 // MaxSamples is how many samples a line of a forecast has.
@@ -194,6 +223,11 @@ func (f *Forecast) WriteText(w io.Writer) error {
 	t = newTable(b, "Dates", "Source", "Undated", "Before epoch", "Future", "Inversions", "Largest")
 	for _, row := range f.Dates {
 		t.row(row.Table+"."+row.Column, row.Source, row.Undated, row.Early, row.Future, row.Inversions, row.Largest)
+	}
+	t.end()
+	t = newTable(b, "Numbers", "Type", "New ids", "From", "Highest id", "Left free", "Up to", "Full")
+	for _, row := range f.Numbers {
+		t.row(row.Table+"."+row.Column, row.Type, row.offsets(), row.First, row.Highest, row.Left, row.Most, fmt.Sprintf("%.2f %%", 100*row.Full()))
 	}
 	t.end()
 	for _, stop := range f.Stops {

@@ -17,7 +17,8 @@ import (
 //
 //	snow_merge_lease          one row: which process may write, its fencing token, and a random name of the target
 //	snow_merge_runs           a row for each plan that was run
-//	snow_merge_source_tables  a row for each run, source and table, with the number by which the tables below refer to it
+//	snow_merge_source_tables  a row for each run, source and table, with the number by which the tables below refer to it, and its new ids: a layout, "dense", or
+//	                          "offset" and the offset; and from which number up to which, of the sequence of a worker or of the ids themselves
 //	snow_merge_map            the rows with a Role key whose id changed. kind 0: new_id is the row's own; 1: it was merged, and new_id is that of the row
 //	                          which stays; 2: it was dropped, and new_id is NULL
 //	snow_merge_packs          in place of such rows, where a MySQL server makes the ids of a large table that nothing refers to: those of a chunk in two lists
@@ -32,7 +33,7 @@ CREATE TABLE IF NOT EXISTS snow_merge_lease (
 ) {end};
 CREATE TABLE IF NOT EXISTS snow_merge_source_tables (
 	source_table INT NOT NULL PRIMARY KEY, run {code} NOT NULL, source {name} NOT NULL, tbl {name} NOT NULL,
-	layout {code}, datacenter BIGINT, worker BIGINT, first_sequence BIGINT, end_sequence BIGINT
+	ids {code}, datacenter BIGINT, worker BIGINT, first_number BIGINT, end_number BIGINT
 ) {end};
 CREATE TABLE IF NOT EXISTS snow_merge_map (
 	source_table INT NOT NULL, old_id BIGINT NOT NULL, new_id BIGINT, kind SMALLINT NOT NULL, PRIMARY KEY (source_table, old_id)

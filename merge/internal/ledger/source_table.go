@@ -70,6 +70,14 @@ func NewSourceTable(id int64, source string, t *plan.Table) *SourceTable {
 	return s
 }
 
+// Created returns the column with the time of new ids, or "" where they have none.
+func (s *SourceTable) Created() string {
+	if s.Table.IDs.AreNumbers() {
+		return ""
+	}
+	return s.Table.Created
+}
+
 // WithComputed returns the source table with its computed columns behind the others.
 func (s *SourceTable) WithComputed() *SourceTable {
 	all := *s

@@ -165,7 +165,7 @@ func (m *minter) cut(ctx context.Context, last ledger.Chunk, rows int) (ledger.C
 		c.Rekeyed = c.Read
 	}
 	if m.packed && err == nil {
-		c.Place = m.ids.Bound(last.Place, c.Read, latest.Int64, latest.Valid)
+		c.Place = m.ids.Bound(last.Place, c.Read, hi.Int64, latest.Int64, latest.Valid)
 		_, err = m.ids.ID(c.Place, 0)
 	}
 	return c, err
@@ -218,7 +218,7 @@ func (m *minter) fill(ctx context.Context, chunks []ledger.Chunk, before int64) 
 		after, ok := found[keys[i]]
 		c.Place, c.Late = m.Table.Ids.Place(after.ID), m.ids.Ahead(late).Microseconds()
 		id, err := m.ids.ID(c.Place, keys[i])
-		if !ok || int64(id) != after.ID || c.Place < before+c.Read || i == last && (c.Place != place || n != rows) {
+		if !ok || int64(id) != after.ID || !m.Table.Ids.Has(keys[i], after.ID) || c.Place < before+c.Read || i == last && (c.Place != place || n != rows) {
 			return errors.Join(errUnlike, err)
 		}
 		before = c.Place

@@ -28,6 +28,7 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	}
 	defer func() { err = errors.Join(err, d.conns.Close()) }()
 	d.before.conns = d.conns
+	d.next = map[*plan.Table]uint64{}
 	d.conflicts = rekey.NewConflicts(j.Plan, d.conns, d.merged)
 	j.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
 	if err := d.drop(ctx); err != nil {
@@ -44,10 +45,11 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 		}
 		if err := d.try(ctx, t, d.before, func(x *trial) error {
 			for _, source := range order {
-				if err := d.table(ctx, ledger.NewSourceTable(0, source, t), before, x); err != nil {
+				if err := d.table(ctx, d.sourceTable(source, t), before, x); err != nil {
 					return err
 				}
 			}
+			d.forecastNumbers(t)
 			return nil
 		}); err != nil {
 			return nil, err
@@ -103,7 +105,7 @@ func (d *dryRun) prepare(ctx context.Context) (err error) {
 	for _, err := range stops {
 		d.forecast.AddStop(err)
 	}
-	d.forecast.Open = slices.Concat(d.openInPlan(), d.before.computed(), triggers)
+	d.forecast.Open = slices.Concat(d.openInPlan(), d.before.computed(), numberCheck{d.before}.uncounted(), triggers)
 	return nil
 }
 
@@ -203,4 +205,16 @@ func (d *dryRun) drop(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// inTarget returns a column as the target has it or, if it is missing there, as Schema makes it.
+func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) *plan.Column {
+	if table := tableOf(d.before.target, t.Name); table != nil {
+		if there := columnOf(table.Table, c.Name); there != nil {
+			return there
+		}
+	}
+	made := *c
+	made.Type = d.Plan.TargetType(t, c)
+	return &made
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -24,9 +23,10 @@ type dryRun struct {
 	forecast  *report.Forecast
 	conflicts *rekey.Conflicts
 	merged    *rekey.RememberedIdentities
-	before    *preflight // what it found
-	epoch     time.Time  // no id has an earlier time
-	all       *Findings  // of all tables
+	before    *preflight             // what it found
+	epoch     time.Time              // no id has an earlier time
+	all       *Findings              // of all tables
+	next      map[*plan.Table]uint64 // the first dense id of the next source
 }
 
 // A tableForecast is what a dry run finds in one table of one source.
@@ -39,7 +39,9 @@ type tableForecast struct {
 	keys    []*foreignKey
 	highest map[*ledger.SourceTable]int64 // see highestOf
 	source  *rekey.Checker
-	dates   *rekey.Dates // nil if no ids are made, or none are dated
+	ids     *rekey.NewIDs // nil if no ids are made, or no numbers
+	made    []int64       // the numbers of the rows that are looked at, or 0
+	dates   *rekey.Dates  // nil if no ids are made, or none are dated
 	now     time.Time
 	latest  time.Time
 	found   report.DateForecast
@@ -67,7 +69,7 @@ func (f *tableForecast) refer(ctx context.Context) error {
 	tables := map[string]*ledger.SourceTable{}
 	for _, t := range f.Plan.Tables {
 		if !t.Skip && t.In(s.Source) {
-			tables[t.Name] = ledger.NewSourceTable(0, s.Source, t)
+			tables[t.Name] = f.sourceTable(s.Source, t)
 		}
 	}
 	for at, c := range s.Columns {
@@ -101,7 +103,11 @@ func (f *tableForecast) begin(ctx context.Context) error {
 			}
 		}
 	}
-	if s.Rekeys && s.Table.Created != "" {
+	if s.Rekeys && s.Ids.IDs.AreNumbers() {
+		formula := rekey.NewFormula(s.Ids, 0)
+		f.ids = &rekey.NewIDs{Formula: formula, Place: formula.Start()}
+	}
+	if s.Rekeys && s.Created() != "" {
 		f.now = time.Now()
 		f.found = report.DateForecast{Table: s.Table.Name, Source: s.Source, Column: s.Table.Created}
 		f.dates, err = rekey.NewDates(f.Engine.Kind, s)
@@ -115,7 +121,7 @@ func (d *dryRun) highestOf(ctx context.Context, t *ledger.SourceTable) (highest 
 	case t == nil || !t.Rekeys && !t.Table.Merges():
 		return 0, nil
 	case len(t.Table.NewIDs) > 0:
-		return math.MaxInt64, nil
+		return d.highestID(t.Table), nil
 	}
 	look := func(s *chunk.Session) error {
 		_, most, err := (&rekey.Checker{Engine: s.Engine, Q: s}).Count(ctx, t.Table, nil)
@@ -140,18 +146,6 @@ func (d *dryRun) highestOf(ctx context.Context, t *ledger.SourceTable) (highest 
 		}
 	}
 	return highest, nil
-}
-
-// inTarget returns a column as the target has it or, if it is missing there, as Schema makes it.
-func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) *plan.Column {
-	if table := tableOf(d.before.target, t.Name); table != nil {
-		if there := columnOf(table.Table, c.Name); there != nil {
-			return there
-		}
-	}
-	made := *c
-	made.Type = d.Plan.TargetType(t, c)
-	return &made
 }
 
 func (f *tableForecast) end(ctx context.Context) error {
@@ -196,7 +190,7 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 	if err != nil {
 		return err
 	}
-	f.unfit = make([]bool, len(alive))
+	f.unfit, f.made = make([]bool, len(alive)), make([]int64, len(alive))
 	for i, values := range alive {
 		v := verdicts[i]
 		for n, c := range v.Clashes {
@@ -213,8 +207,9 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 		if f.of.Rekeys {
 			f.row.Rekeyed++
 			f.date(values)
+			f.made[i] = f.number(values)
 		}
-		f.unfit[i] = !f.fits(values)
+		f.unfit[i] = !f.fits(values, f.made[i])
 	}
 	if err := f.foreign(ctx, alive, verdicts); err != nil {
 		return err
@@ -310,11 +305,15 @@ func (f *tableForecast) date(values []any) {
 	}
 }
 
-// fits looks for values that the target's columns do not take, and reports whether there are none.
-func (f *tableForecast) fits(values []any) bool {
+// fits looks for values that the target's columns do not take, and reports whether there are none. The id of the row will be
+// another one if that is not 0.
+func (f *tableForecast) fits(values []any, id int64) bool {
 	fits := true
 	for n, c := range f.of.Columns {
 		v := values[n]
+		if n == f.of.Key && id != 0 {
+			v = id
+		}
 		if i := slices.IndexFunc(f.columns, func(column *rekey.IDColumn) bool { return column.At == n }); i >= 0 && v != nil {
 			var err error
 			if v, err = f.longest(f.columns[i], values); err != nil {
@@ -359,11 +358,14 @@ func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, er
 			if id, _ := sqlvalue.ParseID(text); highest == 0 || most && id >= highest && !parent.Rekeys {
 				return text, true
 			}
+			if id, ok := sqlvalue.ParseID(text); ok && parent.Rekeys && parent.Ids.IDs == plan.IDsOffset {
+				return strconv.FormatInt(id+parent.Ids.Offset, 10), true
+			}
 			key := parent.Table.Name + " " + text
 			if given[key] == "" {
 				id := 1 + int64(len(given))
 				if most {
-					id = highest + 1 - id
+					id = max(1, highest+1-id)
 				}
 				given[key] = strconv.FormatInt(id, 10)
 			}

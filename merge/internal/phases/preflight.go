@@ -28,10 +28,11 @@ type preflight struct {
 	conns   *chunk.Conns
 	sources map[string]*catalog.Catalog
 	target  *catalog.Catalog
+	numbers map[string]*numbering // by table, where new ids are numbers
 }
 
 func (j *Job) newPreflight(conns *chunk.Conns) *preflight {
-	return &preflight{Job: j, conns: conns, sources: map[string]*catalog.Catalog{}}
+	return &preflight{Job: j, conns: conns, sources: map[string]*catalog.Catalog{}, numbers: map[string]*numbering{}}
 }
 
 // check sees to what must be so before anything is written, or counted.
@@ -39,7 +40,7 @@ func (p *preflight) check(ctx context.Context) error {
 	if err := p.distinct(ctx); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(p.Order, func(t *plan.Table) bool { return len(t.NewIDs) > 0 }) {
+	if slices.ContainsFunc(p.Order, func(t *plan.Table) bool { return len(t.NewIDs) > 0 && !t.IDs.AreNumbers() }) {
 		var micros int64
 		if err := p.conns.Target.QueryRowContext(ctx, "SELECT "+p.Engine.Now).Scan(&micros); err != nil {
 			return p.Engine.Failed("read the clock", err)

@@ -15,7 +15,7 @@ import (
 
 // Run goes through the phases that write, from where an earlier run ended.
 func Run(ctx context.Context, j *Job) (err error) {
-	w := &writing{Job: j, numbers: map[string]sqlsnow.Reservation{}}
+	w := &writing{Job: j, numbers: map[string]sqlsnow.Reservation{}, keys: map[string]*plan.Column{}}
 	if err := w.reserve(ctx); err != nil {
 		return err
 	}
@@ -56,6 +56,9 @@ func (w *writing) phases(ctx context.Context) error {
 			next, err = ledger.PhaseLink, w.fill(ctx)
 		default:
 			state, next, err = ledger.StateCopied, ledger.PhaseVerify, w.fill(ctx)
+			if err == nil {
+				err = counters{w}.countOn(ctx)
+			}
 		}
 		if err != nil {
 			return err
@@ -90,8 +93,9 @@ func (w *writing) mint(ctx context.Context) error {
 				return err
 			}
 		}
+		next := uint64(0)
 		for _, source := range order {
-			if err := w.mintTable(ctx, w.run.Table(source, t.Name), conflicts); err != nil {
+			if next, err = w.mintNumbers(ctx, w.run.Table(source, t.Name), conflicts, next); err != nil {
 				return err
 			}
 		}
@@ -117,6 +121,36 @@ func (w *writing) mintTable(ctx context.Context, t *ledger.SourceTable, conflict
 	}
 	progress.end()
 	return nil
+}
+
+// mintNumbers goes through one table of one source. Dense ids begin with next, if that is not 0: where those of the source before
+// have ended. It returns where they end.
+func (w *writing) mintNumbers(ctx context.Context, t *ledger.SourceTable, conflicts *rekey.Conflicts, next uint64) (uint64, error) {
+	if !t.Rekeys || t.Ids.IDs != plan.IDsDense {
+		return next, w.mintTable(ctx, t, conflicts)
+	}
+	l := ledger.Of(w.conns.Target)
+	set := func(first, end uint64) error {
+		if t.Ids.First == first && t.Ids.End == end {
+			return nil
+		}
+		t.Ids.First, t.Ids.End = first, end
+		return w.Engine.Failed("write down the numbers of a table", w.lease.Transaction(ctx, w.conns.Target, func() error { return l.SetNumbers(ctx, t) }))
+	}
+	if next > 0 {
+		if err := set(next, max(next, t.Ids.End)); err != nil {
+			return 0, err
+		}
+	}
+	if err := w.mintTable(ctx, t, conflicts); err != nil {
+		return 0, err
+	}
+	last, err := l.LastChunk(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	end := max(t.Ids.First, uint64(last.Place)+1)
+	return end, set(t.Ids.First, end)
 }
 
 // looksBack reports whether unique keys hold references to rows that may be

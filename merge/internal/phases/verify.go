@@ -136,7 +136,10 @@ func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Findings
 	if !total.Unhashed {
 		row.Hash, row.Found = total.Want.String(), total.Found.String()
 	}
-	if t.Rekeys {
+	switch {
+	case t.Rekeys && t.Ids.IDs == plan.IDsOffset:
+		row.Offset = &t.Ids.Offset
+	case t.Rekeys && !t.Ids.IDs.AreNumbers():
 		row.Worker = &t.Ids.Worker
 	}
 	v.report.Tables = append(v.report.Tables, row)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
@@ -84,8 +85,8 @@ func (v *verifying) tables(ctx context.Context, target *chunk.Session, found []*
 			if s.Table == t {
 				row.Copied += found[i].Written
 				if s.Rekeys {
+					doubtful = doubtful || found[i].failed > 0 || slices.ContainsFunc(rekeyed, func(id int64) bool { return v.shares(s, id) })
 					rekeyed = append(rekeyed, s.ID)
-					doubtful = doubtful || found[i].failed > 0
 				}
 			}
 		}
@@ -115,6 +116,12 @@ func (v *verifying) tables(ctx context.Context, target *chunk.Session, found []*
 		}
 	}
 	return nil
+}
+
+// shares reports whether two source tables have numbers in common, which those of one table never have.
+func (v *verifying) shares(s *ledger.SourceTable, id int64) bool {
+	other := v.run.Tables[slices.IndexFunc(v.run.Tables, func(t *ledger.SourceTable) bool { return t.ID == id })]
+	return s.Ids.IDs.AreNumbers() && s.Ids.First < other.Ids.End && other.Ids.First < s.Ids.End
 }
 
 // soundReferences returns the columns that refer to rows that exist, in all rows

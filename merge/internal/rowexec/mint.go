@@ -78,7 +78,7 @@ func (m *minter) begin(ctx context.Context) error {
 	m.part = t // without a primary key each read goes through the whole table: chunks are large, and their bytes are counted
 	if t.Content == nil {
 		m.part = t.Only(func(c *plan.Column) bool {
-			return slices.Contains(needs, c) || c.DropsRows() || t.Rekeys && c.Name == t.Table.Created
+			return slices.Contains(needs, c) || c.DropsRows() || t.Rekeys && c.Name == t.Created()
 		})
 	}
 	last, err := ledger.Of(m.Conns.Target).LastChunk(ctx, t)

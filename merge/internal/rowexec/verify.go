@@ -171,7 +171,7 @@ func (v *verifier) order(r rekey.Row, found *phases.Findings) {
 		fail(report.CheckOrder, "its id is not above that of the row before, %d", found.Last)
 	}
 	found.Last = id
-	if mask, value := t.Ids.Own(); uint64(id)&mask != value {
+	if old, ok := r.Old[t.Key].(int64); !ok || !t.Ids.Has(old, id) {
 		fail(report.CheckMap, "its id is not one of those that were reserved")
 	}
 }
