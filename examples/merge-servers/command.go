@@ -47,6 +47,7 @@ Commands, in the order of a merge. Sources are only read.
   verify     the same flags                  verify again
   lookup     -target DSN SOURCE TABLE ID     the new id of a row
   export     -target DSN                     all new ids as CSV: source,table,old_id,new_id
+  export     -target DSN -list left-out      the rows that were left out: source,table,row,reason
 
 Where each server has several databases that refer to each other, name them with
 -databases SOURCE=auth:eu_auth,characters:eu_characters for each source, and with
@@ -90,6 +91,7 @@ type command struct {
 	noFKs      bool
 	witnessAll bool
 	json       bool
+	list       string
 	killAfter  int64
 	seen       int64 // rows, for killAfter
 
@@ -111,7 +113,7 @@ var commands = map[string]struct {
 	"run":       {"dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all json kill-after", (*command).run},
 	"verify":    {"dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all json", (*command).verify},
 	"lookup":    {"dialect target", (*command).lookup},
-	"export":    {"dialect target", (*command).export},
+	"export":    {"dialect target list", (*command).export},
 }
 
 // errUsage is returned for flags that were complained about already.
@@ -264,6 +266,8 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 			c.BoolVar(&c.witnessAll, f, false, "compare the contents of the rows that all references lead to, and not only those of some 20,000 rows of each table")
 		case "json":
 			c.BoolVar(&c.json, f, false, "print JSON")
+		case "list":
+			c.StringVar(&c.list, f, "ids", "what to export: `ids`, or left-out for the rows that were left out")
 		case "kill-after":
 			c.Int64Var(&c.killAfter, f, 0, "kill this process after `N` rows, as a power cut would; to try the resumption")
 		}

@@ -212,7 +212,13 @@ func (c *command) export(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return merge.Export(ctx, c.dialect, target, c.stdout)
+	switch c.list {
+	case "ids":
+		return merge.Export(ctx, c.dialect, target, c.stdout)
+	case "left-out":
+		return merge.ExportLeftOut(ctx, c.dialect, target, c.stdout)
+	}
+	return fmt.Errorf("-list %q: want ids or left-out", c.list)
 }
 
 // A text is what can be printed for people.

@@ -78,12 +78,13 @@ func (w *world) decide(t *testing.T, p *plan.Plan, sources []*source) {
 			if c.declared && (pc.Role != plan.RoleReference || len(pc.Refers) != 1 || pc.Refers[0].Table != c.refers[0].Table) {
 				t.Errorf("%s.%s: the plan has %s %v, and the schema a foreign key to %s", wt.name, c.name, pc.Role, pc.Refers, c.refers[0].Table)
 			}
-			pc.Role, pc.Refers, pc.By, pc.Separator, pc.Orphans, pc.None, pc.Decided = c.role, c.refers, c.by, c.separator, c.orphans, nil, true
+			pc.Role, pc.Refers, pc.By, pc.Separator, pc.Orphans, pc.Gone, pc.None, pc.Decided = c.role, c.refers, c.by, c.separator, c.orphans, c.gone, nil, true
 			if c.zero {
 				pc.None = []string{"0"}
 			}
 		}
 		w.decideUnique(t, wt, pt)
+		wt.decideLeft(pt)
 	}
 }
 

@@ -60,6 +60,8 @@ type table struct {
 	primary []string
 	unique  []*unique
 	links   []*table // linking: whose ids its rows consist of
+	chosen  bool     // a condition leaves rows out
+	empty   bool     // all rows are left out
 	follows *table   // a table of shape linking that its rows refer to, by a composite foreign key
 }
 
@@ -79,6 +81,7 @@ type column struct {
 	text      bool // a reference that is a text
 	zero      bool // 0 is for none
 	orphans   plan.Orphans
+	gone      plan.Orphans
 	refers    []*plan.Reference
 	by        string
 	separator string
@@ -95,6 +98,9 @@ func (w *world) String() string {
 	}
 	for _, t := range w.tables {
 		fmt.Fprintf(&b, "\n%s %v:", t.name, t.primary)
+		if t.empty || t.chosen {
+			fmt.Fprintf(&b, " loses rows (all: %v):", t.empty)
+		}
 		for _, c := range t.columns {
 			fmt.Fprintf(&b, " %s %s", c.name, c.role)
 			for _, r := range c.refers {
@@ -105,6 +111,9 @@ func (w *world) String() string {
 			}
 			if c.nullable {
 				b.WriteString(" null")
+			}
+			if c.gone != "" {
+				fmt.Fprintf(&b, " gone %s", c.gone)
 			}
 			b.WriteString(",")
 		}

@@ -69,6 +69,7 @@ func (c *checker) table(t *Table) {
 		}
 	}
 	c.created(t)
+	c.losing(t)
 	for _, u := range t.Unique {
 		c.unique(t, u)
 	}

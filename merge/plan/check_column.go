@@ -69,9 +69,11 @@ func (c *columnChecker) check() {
 		switch {
 		case column.Orphans != OrphansFail && column.Orphans != OrphansDrop && column.Orphans != OrphansNull:
 			c.fault("orphans %q: want null, drop or nothing", column.Orphans)
-		case column.Orphans == OrphansNull && !column.Nullable && (column.Role == RoleReference || column.Role == RolePolymorphic):
-			c.fault("orphans become null, but it is not nullable")
-		case column.Orphans == OrphansNull && column.Role == RolePacked:
+		case column.Gone != OrphansFail && column.Gone != OrphansDrop && column.Gone != OrphansNull:
+			c.fault("gone %q: want null, drop or nothing", column.Gone)
+		case column.BecomesNull() && !column.Nullable && len(column.None) == 0 && (column.Role == RoleReference || column.Role == RolePolymorphic):
+			c.fault("orphans become null, but it is not nullable, and none has no value for no row")
+		case column.BecomesNull() && column.Role == RolePacked:
 			c.fault("orphans become null, but nothing in a packed value can: want drop or nothing")
 		}
 	default:

@@ -57,6 +57,7 @@ type Meaning struct {
 	IDs       Pairs   `yaml:"ids,omitempty"`       // with Format, place: table; with bits, plain where the values are no ids
 	None      Values  `yaml:"none,omitempty,flow"` // values that stand for no row
 	Orphans   Orphans `yaml:"orphans,omitempty"`   // what to do with the id of a row that does not exist
+	Gone      Orphans `yaml:"gone,omitempty"`      // what to do with the id of a row that is left out; none means what Orphans says
 	Proposed  bool    `yaml:"proposed,omitempty"`  // Inspect found it, and nobody has confirmed it
 	Columns   []Name  `yaml:"columns,omitempty,flow"`
 }

@@ -58,6 +58,11 @@ type Table struct {
 	Created string `json:"created,omitempty" yaml:"created,omitempty"`
 	Zone    string `json:"zone,omitempty" yaml:"zone,omitempty"`
 
+	// WithoutRows are conditions: rows of sources of which one is true are not copied. What becomes of references to them, Gone of
+	// each column says. Empty leaves out all rows, and keeps the table.
+	WithoutRows []*Condition `json:"without_rows,omitempty" yaml:"without_rows,omitempty"`
+	Empty       bool         `json:"empty,omitempty" yaml:"empty,omitempty"`
+
 	// Without are columns of sources that are left out. A column of a source that is neither here nor in Columns
 	// stops a run.
 	Without []string `json:"without,omitempty" yaml:"without,omitempty,flow"`
@@ -89,7 +94,7 @@ type Column struct {
 	Role Role `json:"role" yaml:"role"`
 
 	// Refers says whose ids the values are: one Reference for RoleReference and RoleList, one for each path for RoleJSON and
-	// RolePacked, one for each value of By for RolePolymorphic. Other roles ignore it, and the five fields after it.
+	// RolePacked, one for each value of By for RolePolymorphic. Other roles ignore it, and the six fields after it.
 	Refers []*Reference `json:"refers,omitempty" yaml:"refers,omitempty"`
 
 	By        string   `json:"by,omitempty" yaml:"by,omitempty"`               // RolePolymorphic: the column whose value selects the Reference; NULL counts as the empty text. RolePacked: the column with the other half
@@ -97,6 +102,7 @@ type Column struct {
 	Format    string   `json:"format,omitempty" yaml:"format,omitempty"`       // RolePacked: how ids are packed: bits N, high N, low N, fixed, fields, regexp EXPRESSION, php, lua or codec NAME
 	None      []string `json:"none,omitempty" yaml:"none,omitempty,flow"`      // values that stand for no row, such as 0
 	Orphans   Orphans  `json:"orphans,omitempty" yaml:"orphans,omitempty"`     // what to do with the id of a row that does not exist
+	Gone      Orphans  `json:"gone,omitempty" yaml:"gone,omitempty"`           // what to do with the id of a row that is left out; none means what Orphans says
 
 	// Suspects are reasons to think that the role may be wrong. People set Decided when the role is right.
 	Suspects []string `json:"suspects,omitempty" yaml:"suspects,omitempty"`
@@ -132,8 +138,8 @@ type Orphans string
 // The ways to treat orphans.
 const (
 	OrphansFail Orphans = ""     // an error
-	OrphansNull Orphans = "null" // it becomes NULL, or null in JSON; it is left out of lists and of arrays and names in JSON, but not of arrays of PostgreSQL. Not for RolePacked
-	OrphansDrop Orphans = "drop" // the row is not copied, and neither are rows that refer to it by a reference of OrphansDrop
+	OrphansNull Orphans = "null" // it becomes NULL, or null in JSON; it is left out of lists and of arrays and names in JSON, but not of arrays of PostgreSQL. In a column that can't be NULL it becomes the first value of None. Not for RolePacked
+	OrphansDrop Orphans = "drop" // the row is not copied: it is left out, as rows of which a condition is true are. So are rows that refer to it by a reference whose Gone, or Orphans, is OrphansDrop
 )
 
 // A Unique is a unique key, and says what to do where two rows clash: where they have equal values in it. They may be rows
@@ -283,9 +289,6 @@ func (p *Plan) SourcesOf(t *Table) []string {
 func (c *Column) HoldsReferences() bool {
 	return c.Role == RoleReference || c.Role == RoleJSON || c.Role == RoleList || c.Role == RolePolymorphic || c.Role == RolePacked
 }
-
-// DropsRows reports whether a row is not copied if the column refers to a row that does not exist.
-func (c *Column) DropsRows() bool { return c.HoldsReferences() && c.Orphans == OrphansDrop }
 
 // AddNote appends a note that the table does not have yet.
 func (t *Table) AddNote(format string, args ...any) {

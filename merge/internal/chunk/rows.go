@@ -17,14 +17,18 @@ import (
 )
 
 // ReadRange returns rows of a table in the order of its [plan.Table.RowKey]: those
-// above after and up to and including upto, at most limit of them. Nil is no
-// bound, and a limit of 0 none. A row has a value for each of columns, carried
+// above after and up to and including upto of which the condition where is true, at most limit of them. Nil is no
+// bound, a limit of 0 none, and an empty where no condition. A row has a value for each of columns, carried
 // as [dialect.Dialect.Carrier] says.
-func ReadRange(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
+func ReadRange(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table, columns []*plan.Column, where string, after, upto []any, limit int) ([][]any, error) {
 	var text strings.Builder
 	text.WriteString("SELECT " + e.SelectList(columns) + " FROM " + e.Table(t.Name))
 	var args []any
 	word := " WHERE "
+	if where != "" {
+		text.WriteString(word + where)
+		word = " AND "
+	}
 	if after != nil {
 		condition, values := compareKey(e, t, ">", ">", after, 0)
 		text.WriteString(word + condition)

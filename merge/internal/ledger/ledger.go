@@ -22,7 +22,8 @@ import (
 //	                          which stays; 2: it was dropped, and new_id is NULL
 //	snow_merge_packs          in place of such rows, where a MySQL server makes the ids of a large table that nothing refers to: those of a chunk in two lists
 //	snow_merge_chunks         for each phase the chunks of rows that are done. The chunks are those of phase mint
-//	snow_merge_changes        values that were changed to avoid a clash, and rows of tables without a Role key that were left out
+//	snow_merge_changes        values that were changed to avoid a clash, rows that were dropped and why, and rows of tables without a Role key
+//	                          that were merged
 const ledgerTables = `
 CREATE TABLE IF NOT EXISTS snow_merge_lease (
 	id INT NOT NULL PRIMARY KEY, run {code} NOT NULL, fence BIGINT NOT NULL, holder {name} NOT NULL, until_us BIGINT NOT NULL,
@@ -54,21 +55,25 @@ CREATE TABLE IF NOT EXISTS snow_merge_changes (
 	before_value {text}, after_value {text}, PRIMARY KEY (source_table, row_key, col)
 ) {end}`
 
-// The kinds of rows in snow_merge_changes. A row that was left out has an empty
-// col; one that was merged has its winner's key as after_value.
+// The kinds of rows in snow_merge_changes. One about a row as a whole has an empty col, and the row's key as before_value. Its
+// after_value is the key of the winner of a row that was merged, or why a row was dropped.
 const (
 	ChangeRenamed = "renamed"
 	ChangeMerged  = "merged"
 	ChangeDropped = "dropped"
 )
 
-// The phases, in their order. Verify has no chunks.
+// The phases, in their order. Choose and verify have no chunks.
 const (
+	PhaseChoose = "choose" // where the plan has conditions on rows
 	PhaseMint   = "mint"
 	PhaseCopy   = "copy"
 	PhaseLink   = "link"
 	PhaseVerify = "verify"
 )
+
+// Deciding reports whether a run in a phase has copied nothing yet.
+func Deciding(phase string) bool { return phase == PhaseChoose || phase == PhaseMint }
 
 // The states of a run.
 const (

@@ -36,7 +36,7 @@ type minter struct {
 // newMinter returns nil if rows of the table must be seen.
 func newMinter(ctx context.Context, w phases.Work, source *dialect.Dialect) (*minter, error) {
 	t := w.Table
-	if len(t.Primary) != 1 || t.Mapped != t.Rekeys || t.Rekeys && t.Primary[0] != t.Key || slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows) {
+	if len(t.Primary) != 1 || t.Mapped != t.Rekeys || t.Rekeys && t.Primary[0] != t.Key || t.Table.LosesRows() {
 		return nil, nil
 	}
 	if none, err := w.Conflicts.None(ctx, t.Table, t.Source); err != nil || !none {

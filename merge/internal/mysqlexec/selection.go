@@ -124,7 +124,7 @@ func (s *selection) column(c *plan.Column, at int, is, becomes storedColumn, tab
 func (s *selection) reference(c *plan.Column, at int, tables map[string]*ledger.SourceTable) string {
 	e := s.engine
 	parent := tables[c.Refers[0].Table]
-	if parent == nil || parent.Key < 0 {
+	if parent == nil || parent.Key < 0 || parent.Table.Empty || c.BecomesNull() && !c.Nullable {
 		return ""
 	}
 	n := strconv.Itoa(at)

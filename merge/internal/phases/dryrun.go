@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/plan"
@@ -30,6 +31,9 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	d.before.conns = d.conns
 	d.conflicts = rekey.NewConflicts(j.Plan, d.conns, d.merged)
 	j.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
+	if err := d.leaveOut(ctx); err != nil {
+		return nil, err
+	}
 	for _, t := range j.Order {
 		before, err := d.count(ctx, t)
 		if err != nil {
@@ -70,7 +74,7 @@ func (d *dryRun) prepare(ctx context.Context) (err error) {
 		}
 	}()
 	// Where there is no ledger, there was no run.
-	if r, err := ledger.Of(c.Target).Load(ctx, d.ID, d.Plan); err == nil && r != nil && r.Phase != ledger.PhaseMint {
+	if r, err := ledger.Of(c.Target).Load(ctx, d.ID, d.Plan); err == nil && r != nil && !ledger.Deciding(r.Phase) {
 		return errBegun
 	}
 	d.before = d.newPreflight(c)
@@ -118,36 +122,125 @@ func (d *dryRun) count(ctx context.Context, t *plan.Table) (int64, error) {
 	return n, nil
 }
 
+// leaveOut finds out which rows are left out, before rows that refer to them are looked at.
+func (d *dryRun) leaveOut(ctx context.Context) error {
+	for _, t := range d.Order {
+		if !t.LosesRows() || t.Empty {
+			continue
+		}
+		for _, source := range d.Plan.SourcesOf(t) {
+			s := ledger.NewSourceTable(0, source, t)
+			if err := d.choose(ctx, s); err != nil {
+				return err
+			}
+			if err := d.follow(ctx, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// choose finds the rows of a source table that conditions choose.
+func (d *dryRun) choose(ctx context.Context, s *ledger.SourceTable) error {
+	for _, c := range s.Table.ConditionsOf(s.Source) {
+		d.forecast.Conditions = append(d.forecast.Conditions, report.ConditionForecast{Table: s.Table.Name, Source: s.Source, Reason: reasonOf(s.Table, c), Where: c.Where})
+	}
+	rows := d.forecast.Conditions
+	return d.chosen(ctx, d.conns, s, func(c *plan.Condition, keys [][]any) error {
+		for i := range rows {
+			if row := &rows[i]; row.Table == s.Table.Name && row.Source == s.Source && row.Reason == reasonOf(s.Table, c) {
+				row.Rows += int64(len(keys))
+			}
+		}
+		for _, key := range keys {
+			d.merged.Drop(s.Source, s.Table, key, rekey.Chosen)
+		}
+		return nil
+	})
+}
+
+// follow finds the rows of a source table that are left out because of what they refer to.
+func (d *dryRun) follow(ctx context.Context, s *ledger.SourceTable) error {
+	if !slices.ContainsFunc(s.Columns, (*plan.Column).DropsRows) {
+		return nil
+	}
+	f := &tableForecast{dryRun: d, of: s.Only((*plan.Column).DropsRows), row: &report.TableForecast{}, samples: NewFindings(), silent: true}
+	if err := f.begin(ctx); err != nil {
+		return err
+	}
+	return f.each(ctx, func(rows [][]any) error {
+		lost, err := f.references(ctx, rows)
+		for i, values := range rows {
+			if err == nil && lost[i] {
+				d.merged.Drop(s.Source, s.Table, f.of.RowKey(values), rekey.Follows)
+			}
+		}
+		return err
+	})
+}
+
+// each calls do with the rows of the source table, some at a time.
+func (f *tableForecast) each(ctx context.Context, do func(rows [][]any) error) error {
+	pace := f.PaceOf(f.of)
+	var after []any
+	for {
+		if err := f.Pause(ctx); err != nil {
+			return err
+		}
+		start, limit := time.Now(), pace.Size()
+		rows, err := f.of.Read(ctx, f.conns, after, nil, limit)
+		if err != nil {
+			return err
+		}
+		if err := do(rows); err != nil {
+			return err
+		}
+		pace.Observe(len(rows), chunk.SizeOf(rows...), time.Since(start))
+		if len(rows) < limit {
+			return nil
+		}
+		after = f.of.RowKey(rows[len(rows)-1])
+	}
+}
+
+// countSource counts the rows of a source table.
+func (j *Job) countSource(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable) (int64, error) {
+	source, err := conns.Source(ctx, t.Source)
+	if err != nil {
+		return 0, err
+	}
+	n, err := chunk.CountRows(ctx, source.Engine, source, t.Table.Name)
+	return n, dialect.OfSource(t.Source, err)
+}
+
 // table goes through one table of one source.
 func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64, x *trial) error {
 	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: t.Table.Name, Source: t.Source, Before: before})
 	f := &tableForecast{dryRun: d, of: t, row: &d.forecast.Tables[len(d.forecast.Tables)-1], trial: x, samples: NewFindings()}
+	if t.Table.Empty {
+		n, err := d.countSource(ctx, d.conns, t)
+		f.row.Rows, f.row.Dropped = n, n
+		return err
+	}
 	if err := f.begin(ctx); err != nil {
 		return err
 	}
 	progress := d.progress(phaseDryRun, t, 0, -1)
 	progress.begin()
-	pace := d.PaceOf(t)
-	var after []any
-	for {
-		if err := d.Pause(ctx); err != nil {
-			return err
-		}
-		start, limit := time.Now(), pace.Size()
-		rows, err := t.Read(ctx, d.conns, after, nil, limit)
-		if err != nil {
-			return err
-		}
+	start := time.Now()
+	err := f.each(ctx, func(rows [][]any) error {
 		if err := f.look(ctx, rows); err != nil {
 			return err
 		}
-		pace.Observe(len(rows), chunk.SizeOf(rows...), time.Since(start))
 		progress.Chunk(len(rows), time.Since(start))
-		if len(rows) < limit {
-			break
-		}
-		after = t.RowKey(rows[len(rows)-1])
+		start = time.Now()
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	progress.end()
+	d.merged.Done(t.Source, t.Table)
 	return f.end(ctx)
 }

@@ -48,6 +48,7 @@ type tableForecast struct {
 	copies  *copiesTrial // of rows without a key; nil before the first
 	unfit   []bool       // which of the rows that are looked at have values that do not fit
 	samples *Findings
+	silent  bool // only which rows are left out is looked for
 }
 
 func (f *tableForecast) begin(ctx context.Context) error {
@@ -73,7 +74,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 			f.columns = append(f.columns, column)
 		}
 	}
-	if s.Rekeys && s.Table.Created != "" {
+	if s.Rekeys && s.Table.Created != "" && !f.silent {
 		f.now = time.Now()
 		f.found = report.DateForecast{Table: s.Table.Name, Source: s.Source, Column: s.Table.Created}
 		f.dates, err = rekey.NewDates(f.Engine.Kind, s)
@@ -115,23 +116,23 @@ func (f *tableForecast) end(ctx context.Context) error {
 
 // look goes through some rows.
 func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
-	f.row.Rows += int64(len(rows))
+	all := int64(len(rows))
+	f.row.Rows += all
 	f.SampleRows(f.samples, f.of, rows)
+	rows = slices.DeleteFunc(slices.Clone(rows), func(values []any) bool {
+		return f.merged.Left(f.of.Source, f.of.Table, f.of.RowKey(values)) == rekey.Chosen
+	})
 	lost, err := f.references(ctx, rows)
 	if err != nil {
 		return err
 	}
 	var alive [][]any
 	for i, values := range rows {
-		if lost[i] {
-			f.row.Dropped++
-			if id, ok := f.id(values); ok {
-				f.merged.Drop(f.of.Source, f.of.Table, id)
-			}
-			continue
+		if !lost[i] {
+			alive = append(alive, values)
 		}
-		alive = append(alive, values)
 	}
+	f.row.Dropped += all - int64(len(alive))
 	verdicts, err := f.conflicts.Decide(ctx, f.of.Table, f.of.Source, f.of.Columns, alive)
 	if err != nil {
 		return err
@@ -179,9 +180,15 @@ func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
 	return &plan.Unique{Columns: columns, Rule: plan.RuleFail} // the primary key
 }
 
-// references looks for references to no row, and returns which rows are
-// dropped for one.
+// references looks for references to no row and to rows that are left out, and returns which rows are left out for one.
 func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bool, err error) {
+	type lack struct {
+		rekey.Held
+		column *plan.Column
+		gone   bool
+		rule   plan.Orphans
+	}
+	var lacks []lack
 	lost = make([]bool, len(rows))
 	for _, column := range f.columns {
 		parents := make([]*plan.Table, len(column.Parents)) // nil where the source does not have it
@@ -196,21 +203,36 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			return nil, err
 		}
 		for _, err := range bad {
+			if f.silent {
+				break
+			}
 			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+err.Row+": "+err.Err.Error())
 			f.forecast.AddProblem(err)
 		}
 		for _, h := range all {
-			if !h.Missing {
-				continue
+			l := lack{h, c, false, c.Orphans}
+			if parent := parents[h.Ref]; parent != nil && h.Valid && f.merged.Left(f.of.Source, parent, []any{h.ID}) != rekey.Stays {
+				l.gone, l.rule = true, c.IfGone()
 			}
-			key := f.of.Describe(rows[h.Row])
-			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.Text))
-			switch c.Orphans {
-			case plan.OrphansDrop:
-				lost[h.Row] = true
-			case plan.OrphansFail:
-				f.forecast.AddProblem(&report.OrphanError{Source: f.of.Source, Table: f.of.Table.Name, Column: c.Name, Row: key, Value: h.Text})
+			if h.Missing || l.gone {
+				lacks = append(lacks, l)
+				lost[h.Row] = lost[h.Row] || l.rule == plan.OrphansDrop
 			}
+		}
+	}
+	for _, l := range lacks {
+		if f.silent || lost[l.Row] && l.rule != plan.OrphansDrop {
+			continue // a run does not come to it
+		}
+		key := f.of.Describe(rows[l.Row])
+		sample := fmt.Sprintf("row %s: %q", key, l.Text)
+		if l.gone {
+			f.forecast.AddGone(f.of.Table.Name, f.of.Source, l.column.Name, l.rule, sample)
+		} else {
+			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, l.column.Name, l.rule, sample)
+		}
+		if l.rule == plan.OrphansFail {
+			f.forecast.AddProblem(&report.OrphanError{Source: f.of.Source, Table: f.of.Table.Name, Column: l.column.Name, Row: key, Value: l.Text, LeftOut: l.gone})
 		}
 	}
 	return lost, nil

@@ -50,6 +50,8 @@ func (w *writing) phases(ctx context.Context) error {
 		var err error
 		state, next := ledger.StateRunning, ""
 		switch w.run.Phase {
+		case ledger.PhaseChoose:
+			next, err = ledger.PhaseMint, w.choose(ctx)
 		case ledger.PhaseMint:
 			next, err = ledger.PhaseCopy, w.mint(ctx)
 		case ledger.PhaseCopy:
@@ -81,6 +83,9 @@ func (w *writing) mint(ctx context.Context) error {
 	w.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseMint, Total: -1})
 	conflicts := rekey.NewConflicts(w.Plan, w.conns, &rekey.MappedIdentities{Ids: ledger.MapOf(target), Run: w.run})
 	for _, t := range w.Order {
+		if t.Empty {
+			continue
+		}
 		order, err := w.Plan.Precedence(t)
 		if err != nil {
 			return err

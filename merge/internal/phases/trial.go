@@ -326,12 +326,16 @@ func (x *trial) standIn(f *tableForecast, values []any, v rekey.Verdict) []any {
 			if parent == nil {
 				return "", false
 			}
-			if id, ok := sqlvalue.ParseID(text); ok && parent.Rekeys {
+			id, ok := sqlvalue.ParseID(text)
+			if ok && x.merged.Left(f.of.Source, parent.Table, []any{id}) != rekey.Stays {
+				return "", false
+			}
+			if ok && parent.Rekeys {
 				return strconv.FormatInt(stand(id), 10), true
 			}
 			return text, true
 		})
-		if err == nil && (!lost || column.Column.Orphans == plan.OrphansNull) {
+		if err == nil && (!lost || column.Column.BecomesNull()) {
 			row[column.At] = v
 		}
 	}

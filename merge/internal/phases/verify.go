@@ -117,6 +117,12 @@ func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Findings
 	if err != nil {
 		return nil, err
 	}
+	if t.Table.Empty {
+		n, err := v.countSource(ctx, v.others[0], t)
+		progress.end()
+		v.report.Tables = append(v.report.Tables, report.Table{Table: t.Table.Name, Source: t.Source, Rows: n, Dropped: n})
+		return total, err
+	}
 	if err := v.source(ctx, t, last, total); err != nil {
 		return nil, err
 	}

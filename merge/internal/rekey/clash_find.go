@@ -207,28 +207,19 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 	return s.hits, r.alive(ctx, place, s.hits)
 }
 
-// alive takes out of hits the rows of a source that are not copied because of
-// what they refer to.
+// alive takes out of hits the rows of a source that are left out. Rows of a source that comes later may be left out for what they
+// refer to, which is not known yet.
 func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error {
-	if place == inTarget || place == r.source || len(hits) == 0 || r.table.Key() == nil || !slices.ContainsFunc(r.table.Columns, (*plan.Column).DropsRows) {
+	if place == inTarget || len(hits) == 0 || len(r.table.RowKey()) == 0 || !r.table.LosesRows() {
 		return nil
 	}
-	var keys []int64
+	var keys [][]any
 	for _, h := range hits {
-		if id, ok := sqlvalue.ID(h.key[0]); ok {
-			keys = append(keys, id)
-		}
+		keys = append(keys, h.key)
 	}
-	there, err := r.ids.identify(ctx, place, r.table, keys)
-	if err != nil {
-		return err
-	}
-	maps.DeleteFunc(hits, func(_ int, h hit) bool {
-		id, ok := sqlvalue.ID(h.key[0])
-		_, alive := there[id]
-		return ok && !alive
-	})
-	return nil
+	gone, err := r.ids.dropped(ctx, place, r.table, keys)
+	maps.DeleteFunc(hits, func(_ int, h hit) bool { return gone[sqlvalue.FormatRow(h.key)] })
+	return err
 }
 
 func placeName(place string) string {

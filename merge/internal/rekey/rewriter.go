@@ -9,6 +9,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A Rewriter says what rows of one source become, by the map: the same to the
@@ -83,6 +84,14 @@ func (w *Rewriter) fates(ctx context.Context, t *ledger.SourceTable, rows []Row)
 		}
 	}
 	return nil
+}
+
+// Chosen drops the rows that a condition of the plan has chosen.
+func (w *Rewriter) Chosen(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
+	if len(t.Table.ConditionsOf(t.Source)) == 0 {
+		return nil
+	}
+	return w.change(ctx, t, rows)
 }
 
 // change applies snow_merge_changes.
@@ -161,6 +170,7 @@ func (w *Rewriter) References(ctx context.Context, t *ledger.SourceTable, rows [
 			return err
 		}
 	}
+	refused := make([]error, len(rows)) // by a reference, unless another one drops the row
 	for _, column := range columns {
 		for i := range rows {
 			if rows[i].New == nil {
@@ -169,9 +179,18 @@ func (w *Rewriter) References(ctx context.Context, t *ledger.SourceTable, rows [
 			after := func(parent *ledger.SourceTable, id int64) ledger.Successor {
 				return found[question{parent, column.exact}][id]
 			}
-			if err := column.replace(&rows[i], after); err != nil {
+			err := column.replace(&rows[i], after)
+			switch {
+			case err != nil && !errors.As(err, new(*report.OrphanError)):
 				return err
+			case refused[i] == nil:
+				refused[i] = err
 			}
+		}
+	}
+	for i, err := range refused {
+		if err != nil && rows[i].New != nil {
+			return err
 		}
 	}
 	return nil

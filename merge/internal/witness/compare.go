@@ -26,15 +26,7 @@ const (
 
 // loses reports whether rows of the sources may be missing in the target, as the plan says.
 func (c *comparison) loses() bool {
-	if c.table.Merges() {
-		return true
-	}
-	for _, column := range c.table.Columns {
-		if column.DropsRows() {
-			return true
-		}
-	}
-	return false
+	return c.table.Merges() || c.table.LosesRows()
 }
 
 // compare compares the tuples of the sources with those of the target. Where each row of the sources is one of the target, and
@@ -251,7 +243,7 @@ func (c *comparison) judge(ctx context.Context, groups, others []*group, turned 
 			default:
 				counts.Untold -= p.n
 			}
-			if excused[excuse{l.parent, was}] || is == "" && l.column.Orphans == plan.OrphansNull && c.mayLack(l.parent) {
+			if excused[excuse{l.parent, was}] || is == "" && l.column.BecomesNull() && c.mayLack(l.parent) {
 				counts.Untold += p.n
 				continue
 			}
