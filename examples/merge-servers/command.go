@@ -48,6 +48,7 @@ Commands, in the order of a merge. Sources are only read.
   lookup     -target DSN SOURCE TABLE ID     the new id of a row
   export     -target DSN                     all new ids as CSV: source,table,old_id,new_id
   export     -target DSN -list left-out      the rows that were left out: source,table,row,reason
+  export     -target DSN -list renamed       new names: source,table,row,new_id,column,before,after
 
 Where each server has several databases that refer to each other, name them with
 -databases SOURCE=auth:eu_auth,characters:eu_characters for each source, and with
@@ -267,7 +268,7 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 		case "json":
 			c.BoolVar(&c.json, f, false, "print JSON")
 		case "list":
-			c.StringVar(&c.list, f, "ids", "what to export: `ids`, or left-out for the rows that were left out")
+			c.StringVar(&c.list, f, "ids", "what to export: `ids`, left-out for the rows that were left out, or renamed for new names")
 		case "kill-after":
 			c.Int64Var(&c.killAfter, f, 0, "kill this process after `N` rows, as a power cut would; to try the resumption")
 		}

@@ -217,8 +217,10 @@ func (c *command) export(ctx context.Context) error {
 		return merge.Export(ctx, c.dialect, target, c.stdout)
 	case "left-out":
 		return merge.ExportLeftOut(ctx, c.dialect, target, c.stdout)
+	case "renamed":
+		return merge.ExportRenamed(ctx, c.dialect, target, c.stdout)
 	}
-	return fmt.Errorf("-list %q: want ids or left-out", c.list)
+	return fmt.Errorf("-list %q: want ids, left-out or renamed", c.list)
 }
 
 // A text is what can be printed for people.

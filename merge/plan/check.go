@@ -92,12 +92,14 @@ func (c *checker) unique(t *Table, u *Unique) {
 	c.sources(t, "", name+": prefer", u.Prefer)
 	switch u.Rule {
 	case RuleFail, RuleKeep, RuleMatch:
+		c.faultIf(u.renames(), t.Name, "", "%s: template, pattern, winner, both and set are for rule suffix", name)
 		return
 	case RuleSuffix:
 	default:
 		c.fault(t.Name, "", "%s: rule %q: want fail, suffix, keep or match", name, u.Rule)
 		return
 	}
+	c.renaming(t, u, name)
 	column := t.RenameColumn(u, c.dialect)
 	switch {
 	case column == nil:
@@ -106,22 +108,6 @@ func (c *checker) unique(t *Table, u *Unique) {
 		c.dialect != sqldialect.SQLite && sqltype.Of(c.dialect, column.Type).Kind != sqltype.Text:
 		c.fault(t.Name, column.Name, "%s: can't be renamed: it is no plain text of the key", name)
 	}
-}
-
-// RenameColumn returns the column that RuleSuffix changes, or nil.
-func (t *Table) RenameColumn(u *Unique, d sqldialect.Dialect) (found *Column) {
-	if u.Rename != "" {
-		return t.Column(u.Rename)
-	}
-	for _, name := range u.Columns {
-		if c := t.Column(name); c != nil && c.Role == RolePlain && sqltype.Of(d, c.Type).Kind == sqltype.Text {
-			if found != nil {
-				return nil
-			}
-			found = c
-		}
-	}
-	return found
 }
 
 func (c *checker) foreignKey(t *Table, k *ForeignKey) {

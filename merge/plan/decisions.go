@@ -68,6 +68,13 @@ type Clash struct {
 	Rename   string   `yaml:"rename,omitempty"`
 	Suffix   string   `yaml:"suffix,omitempty"`
 	Prefer   []string `yaml:"prefer,omitempty,flow"`
+
+	Template string            `yaml:"template,omitempty"` // see Unique, and so with those that follow
+	Pattern  string            `yaml:"pattern,omitempty"`
+	Winner   []string          `yaml:"winner,omitempty"`
+	Both     bool              `yaml:"both,omitempty"`
+	Set      map[string]string `yaml:"set,omitempty"`
+
 	Proposed bool     `yaml:"proposed,omitempty"` // Inspect found it, and nobody has confirmed it
 	Keys     []Name   `yaml:"keys,flow"`          // as table(column, column), or table.column
 }

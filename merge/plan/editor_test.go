@@ -33,7 +33,7 @@ type describer struct {
 func newDescriber(t *testing.T) *describer {
 	t.Helper()
 	d := &describer{comments: map[string]string{}, types: map[string]any{}}
-	for _, name := range []string{"plan.go", "question.go", "decisions.go"} {
+	for _, name := range []string{"plan.go", "lose.go", "question.go", "decisions.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
@@ -100,6 +100,8 @@ func (d *describer) of(t reflect.Type) object {
 		return object{"type": "array", "items": d.of(t.Elem())}
 	case reflect.Struct:
 		return d.structure(t)
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": d.of(t.Elem())}
 	case reflect.Int, reflect.Float64:
 		return object{"type": "number"}
 	case reflect.Bool:

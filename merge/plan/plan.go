@@ -154,6 +154,21 @@ type Unique struct {
 	Rename string `json:"rename,omitempty" yaml:"rename,omitempty"`
 	Suffix string `json:"suffix,omitempty" yaml:"suffix,omitempty"`
 
+	// Template makes the new name in place of Suffix, of {name}, {source} and the number {n}, such as {name}[{n}]. The name is cut so
+	// that all of it fits. Pattern is a regular expression that all of a new name must match.
+	Template string `json:"template,omitempty" yaml:"template,omitempty"`
+	Pattern  string `json:"pattern,omitempty" yaml:"pattern,omitempty"`
+
+	// Winner are SQL expressions over a row, for RuleSuffix: of rows of sources that clash, the one with the greatest value in the
+	// first of them keeps its name, among equal ones that with the greatest in the next, and then the first by Prefer. NULL is below
+	// numbers, and those are below texts. Both renames all rows of sources that clash.
+	Winner []string `json:"winner,omitempty" yaml:"winner,omitempty"`
+	Both   bool     `json:"both,omitempty" yaml:"both,omitempty"`
+
+	// Set are columns that rows get another value in when they are renamed, with SQL expressions over the row of the source, such
+	// as at_login | 1.
+	Set map[string]string `json:"set,omitempty" yaml:"set,omitempty"`
+
 	// Prefer are the sources in the order of their precedence, where it differs
 	// from that of the plan. Rows of the target come first in any case.
 	Prefer []string `json:"prefer,omitempty" yaml:"prefer,omitempty,flow"`

@@ -206,7 +206,7 @@ func (s *shortener) unique() error {
 			if t.Skip || was != nil && sameClash(was, u) || was == nil && !slices.Equal(u.Columns, t.PrimaryKey) || len(u.Columns) == 0 {
 				continue
 			}
-			clash := &Clash{Rule: u.Rule, Rename: u.Rename, Suffix: u.Suffix, Prefer: u.Prefer, Proposed: !u.Decided}
+			clash := u.clash()
 			at := slices.IndexFunc(s.d.Unique, func(other *Clash) bool {
 				same := *other
 				same.Keys = nil

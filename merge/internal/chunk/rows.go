@@ -116,6 +116,26 @@ func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, 
 	return all, nil
 }
 
+// ReadExpressions returns those rows whose values in the columns by are among keys, in any order: their values in by, and then
+// those of expressions as texts, of which NULL is nil.
+func ReadExpressions(ctx context.Context, e *dialect.Dialect, q Queryer, table string, by []*plan.Column, keys [][]any, expressions []string) (all [][]any, err error) {
+	columns, list := slices.Clone(by), e.SelectList(by)
+	as := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "CHAR", sqlsnow.Postgres: "TEXT", sqlsnow.SQLite: "TEXT"}[e.Kind]
+	for _, text := range expressions {
+		columns = append(columns, &plan.Column{Name: "expression", Type: "text"})
+		list += ", CAST((" + e.Expand(text) + "\n) AS " + as + ")"
+	}
+	for part := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
+		condition, args := keysIn(e, by, part)
+		rows, err := ReadAll(ctx, e, q, "SELECT "+list+" FROM "+e.Table(table)+" WHERE "+condition, columns, args)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
 // MaxIn is how many keys one statement looks for.
 const MaxIn = 500
 

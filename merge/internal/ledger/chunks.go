@@ -144,9 +144,9 @@ func (l Ledger) Changes(ctx context.Context, t *SourceTable, rows []string) (all
 	return all, nil
 }
 
-// Renames returns the new names in a source table.
+// Renames returns the new names in a source table, in the order of the keys of their rows as texts.
 func (l Ledger) Renames(ctx context.Context, t *SourceTable) ([]Change, error) {
-	return l.readChanges(ctx, nil, "kind = '"+ChangeRenamed+"'", []any{t.ID})
+	return l.readChanges(ctx, nil, "kind = '"+ChangeRenamed+"' ORDER BY row_key, col", []any{t.ID})
 }
 
 // HasChanges reports whether anything was changed in a source table, other than what the map says too.

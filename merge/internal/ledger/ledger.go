@@ -59,6 +59,7 @@ CREATE TABLE IF NOT EXISTS snow_merge_changes (
 // after_value is the key of the winner of a row that was merged, or why a row was dropped.
 const (
 	ChangeRenamed = "renamed"
+	ChangeSet     = "set" // another value of a row that was renamed
 	ChangeMerged  = "merged"
 	ChangeDropped = "dropped"
 )

@@ -143,7 +143,15 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 		for n, c := range v.Clashes {
 			f.forecast.AddClash(uniqueOf(f.of.Table, c.Unique), c, v.Failed == c && n == len(v.Clashes)-1)
 		}
-		f.row.Renamed += int64(len(v.Renames))
+		fits := true
+		for _, r := range v.Renames {
+			if !r.Set {
+				f.row.Renamed++
+			} else if reason := misfit(f.Engine.Kind, f.into[f.of.Position(r.Column.Name)], rekey.Stored(f.Engine, r.Column, r.After)); reason != "" {
+				fits = false
+				f.refuse(values, r.Column.Name, errors.New("set: "+reason))
+			}
+		}
 		if v.Merged {
 			f.row.Merged++
 			if id, ok := f.id(values); ok {
@@ -155,7 +163,7 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 			f.row.Rekeyed++
 			f.date(values)
 		}
-		f.unfit[i] = !f.fits(values)
+		f.unfit[i] = !f.fits(values) || !fits
 	}
 	if f.trial != nil {
 		return f.trial.rows(ctx, f, alive, verdicts)

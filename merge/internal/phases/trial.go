@@ -313,7 +313,7 @@ func (x *trial) compare(ctx context.Context, f *tableForecast, hasher *chunk.Has
 func (x *trial) standIn(f *tableForecast, values []any, v rekey.Verdict) []any {
 	row := slices.Clone(values[:len(f.of.Columns)])
 	for _, r := range v.Renames {
-		row[f.of.Position(r.Column.Name)] = r.After
+		row[f.of.Position(r.Column.Name)] = rekey.Stored(x.Engine, r.Column, r.After)
 	}
 	source := int64(slices.Index(x.Plan.Sources, f.of.Source))
 	stand := func(id int64) int64 { return 1<<62 | source&0xff<<54 | id&(1<<54-1) }

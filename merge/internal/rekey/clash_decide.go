@@ -46,9 +46,12 @@ func (r *round) run(ctx context.Context) error {
 	}
 	var renamed []int
 	pending := maps.Clone(tuples)
-	for _, place := range r.ahead {
+	for n, place := range r.ahead {
 		hits, err := r.find(ctx, place, pending)
 		if err != nil {
+			return err
+		}
+		if err := r.contend(ctx, n, hits); err != nil {
 			return err
 		}
 		for _, i := range slices.Sorted(maps.Keys(hits)) {

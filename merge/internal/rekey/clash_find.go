@@ -31,7 +31,8 @@ type Verdict struct {
 // A rename is a value that RuleSuffix changed.
 type rename struct {
 	Column        *plan.Column
-	Before, After string
+	Before, After any
+	Set           bool // by [plan.Unique.Set]; it is no name
 }
 
 // A round is a contest in which some rows of a source take part.

@@ -181,7 +181,11 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 		return nil
 	}
 	for _, name := range v.Renames {
-		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Column: name.Column.Name, Kind: ledger.ChangeRenamed, Seq: m.seq, Before: name.Before, After: name.After})
+		kind := ledger.ChangeRenamed
+		if name.Set {
+			kind = ledger.ChangeSet
+		}
+		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Column: name.Column.Name, Kind: kind, Seq: m.seq, Before: name.Before, After: name.After})
 	}
 	if !m.Table.Rekeys {
 		return nil

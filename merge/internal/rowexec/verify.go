@@ -96,8 +96,10 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 		found.Want.Add(wants[i])
 		for n, c := range t.Columns {
 			if t.Changed && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.Old[n], r.New[n]) {
-				found.Renamed++
 				renamed[i] = true
+				if !t.Table.SetByRenames(c) {
+					found.Renamed++
+				}
 			}
 		}
 		if r.Fate == ledger.Rekeyed {
