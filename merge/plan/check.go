@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
@@ -26,6 +27,9 @@ func (p *Plan) Check() error {
 	}
 	c.questions()
 	c.databases()
+	for i, text := range p.After {
+		c.faultIf(strings.TrimSpace(text) == "", "", "", "after: statement %d is empty", i+1)
+	}
 	for i, t := range p.Tables {
 		switch {
 		case t.Name == "":

@@ -136,6 +136,7 @@ func (c *completer) complete(afterRoles func()) {
 		c.Plan.Types = c.Decisions.Types
 	}
 	c.Plan.Accepted = append(c.Plan.Accepted, c.Decisions.Accepted...)
+	c.Plan.After = append(c.Plan.After, c.Decisions.After...)
 	c.sections()
 	for _, q := range c.Decisions.Questions {
 		if len(q.Unique) == 0 {

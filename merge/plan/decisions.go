@@ -35,6 +35,8 @@ type Decisions struct {
 
 	Unique []*Clash `yaml:"unique,omitempty"`
 
+	After []string `yaml:"after,omitempty"` // see Plan.After
+
 	// Types replaces the statements that Schema begins with.
 	Types []string `yaml:"types,omitempty"`
 

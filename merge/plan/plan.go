@@ -33,6 +33,10 @@ type Plan struct {
 	Questions []*Question `json:"questions,omitempty" yaml:"questions,omitempty"`
 
 	Tables []*Table `json:"tables,omitempty" yaml:"tables,omitempty"`
+
+	// After are statements that run on the target once, in their order, when the merge is verified. Databases of the plan are in
+	// braces, as in {auth}.account.
+	After []string `json:"after,omitempty" yaml:"after,omitempty"`
 }
 
 // A Table is a table that some or all sources have.

@@ -124,6 +124,24 @@ func quoteTexts(texts []string) string {
 	return strings.Join(quoted, ", ")
 }
 
+// A StatementError says which statement of [github.com/shardsnow/snow/merge/plan.Plan.After] could not be run.
+type StatementError struct {
+	Number    int // from 1 on
+	Statement string
+	Err       error // of the database, or ErrMayHaveRun
+}
+
+func (e *StatementError) Error() string {
+	return fmt.Sprintf("after %d, %q: %v", e.Number, e.Statement, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *StatementError) Unwrap() error { return e.Err }
+
+// ErrMayHaveRun is in a [StatementError] if nobody knows whether a statement has run, because the process or the connection ended
+// and the database does not undo such statements.
+var ErrMayHaveRun = errors.New("it may have run, or a part of it: look, then set its state to done in snow_merge_after, or delete its row there")
+
 // ErrNotFound is returned by [github.com/shardsnow/snow/merge.Lookup] for a row that is not in the target: the source had
 // no row with the id, or the row was left out (then it is a [*LeftOutError]), or the source or the table was not merged. It is wrapped: use errors.Is.
 var ErrNotFound = errors.New("no such row")

@@ -24,6 +24,7 @@ import (
 //	snow_merge_chunks         for each phase the chunks of rows that are done. The chunks are those of phase mint
 //	snow_merge_changes        values that were changed to avoid a clash, rows that were dropped and why, and rows of tables without a Role key
 //	                          that were merged
+//	snow_merge_after          the plan's statements for the target that have begun or are done; under 0 the report of verification
 const ledgerTables = `
 CREATE TABLE IF NOT EXISTS snow_merge_lease (
 	id INT NOT NULL PRIMARY KEY, run {code} NOT NULL, fence BIGINT NOT NULL, holder {name} NOT NULL, until_us BIGINT NOT NULL,
@@ -53,6 +54,10 @@ CREATE TABLE IF NOT EXISTS snow_merge_chunks (
 CREATE TABLE IF NOT EXISTS snow_merge_changes (
 	source_table INT NOT NULL, row_key {code} NOT NULL, col {code} NOT NULL, kind {code} NOT NULL, seq BIGINT NOT NULL,
 	before_value {text}, after_value {text}, PRIMARY KEY (source_table, row_key, col)
+) {end};
+CREATE TABLE IF NOT EXISTS snow_merge_after (
+	run {code} NOT NULL, n INT NOT NULL, statement {text} NOT NULL, state {code} NOT NULL, changed_rows BIGINT NOT NULL, done_us BIGINT NOT NULL,
+	PRIMARY KEY (run, n)
 ) {end}`
 
 // The kinds of rows in snow_merge_changes. One about a row as a whole has an empty col, and the row's key as before_value. Its

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/plan"
@@ -23,13 +22,7 @@ func Run(ctx context.Context, j *Job) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.conns.Close()) }()
-	var renewer func(context.Context) (*chunk.Session, error)
-	if j.Engine.Writers > 1 {
-		renewer = func(ctx context.Context) (*chunk.Session, error) {
-			return j.Target.Open(ctx, j.Engine, j.Engine.Target)
-		}
-	}
-	ctx, w.lease, err = ledger.TakeLease(ctx, w.conns.Target, renewer, j.ID, j.Holder, j.LeaseTime)
+	ctx, w.lease, err = ledger.TakeLease(ctx, w.conns.Target, j.renewer(), j.ID, j.Holder, j.LeaseTime)
 	if err != nil {
 		return err
 	}

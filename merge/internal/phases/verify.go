@@ -24,6 +24,9 @@ func Verify(ctx context.Context, j *Job) (*report.Report, error) {
 	if err := v.verify(ctx); err != nil {
 		return nil, err
 	}
+	if v.kept != nil {
+		return v.kept, nil
+	}
 	v.report.Finished = time.Now().UTC()
 	return v.report, nil
 }
@@ -46,6 +49,10 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	if v.run.State != ledger.StateCopied {
 		v.report.Add(report.Failure{Check: report.CheckComplete, Reason: "the run has not ended: it is in phase " + v.run.Phase})
 		return nil
+	}
+	if before, err := v.verified(ctx, target); err != nil || before != nil {
+		v.kept = before
+		return err
 	}
 	if v.sound, err = v.soundReferences(ctx, target); err != nil {
 		return err
