@@ -24,6 +24,7 @@ func Crash(t *testing.T, e Engine) {
 func crash(t *testing.T, e Engine, seed uint64) {
 	w := newWorld(t, seed)
 	w.loseRows(seed)
+	w.contend(seed)
 	w.merges = [][]*source{w.sources}
 	t.Logf("seed %d: %v", seed, w)
 	target := w.start(t, e)

@@ -103,6 +103,7 @@ func (w *world) decideUnique(t *testing.T, wt *table, pt *plan.Table) {
 		pu.Rule, pu.Decided = wt.unique[i].rule, true
 		if pu.Rule == plan.RuleSuffix {
 			pu.Rename = wt.unique[i].rename
+			wt.unique[i].decideNames(pu)
 		}
 	}
 	for _, u := range wt.unique {

@@ -93,6 +93,7 @@ func layoutOf(tb testing.TB, shard uint8) snow.Layout {
 func random(t *testing.T, e Engine, seed uint64) {
 	w := newWorld(t, seed)
 	w.loseRows(seed)
+	w.contend(seed)
 	t.Logf("seed %d: %v", seed, w)
 	target := w.start(t, e)
 	for i, sources := range w.merges {

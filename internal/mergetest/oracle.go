@@ -200,7 +200,7 @@ func (o *oracle) compareTable(s *source, t *table) {
 					o.Errorf("%s.%s of %s: got %s, want %s", t.name, c.name, t.mark(r), *got[c.name], *want)
 				}
 			case t.renamed(c):
-				o.compareName(s, t, c, *r[c.name], *got[c.name])
+				o.compareName(s, t, c, r, *got[c.name])
 			case show(want) != show(got[c.name]):
 				o.Errorf("%s.%s of %s: got %s, want %s", t.name, c.name, t.mark(r), show(got[c.name]), show(want))
 			}
@@ -211,18 +211,6 @@ func (o *oracle) compareTable(s *source, t *table) {
 // renamed reports whether values of a column get a suffix where they clash.
 func (t *table) renamed(c *column) bool {
 	return slices.ContainsFunc(t.unique, func(u *unique) bool { return u.rule == plan.RuleSuffix && u.rename == c.name })
-}
-
-// compareName allows another name where an earlier source has the same one.
-func (o *oracle) compareName(s *source, t *table, c *column, old, got string) {
-	o.Helper()
-	taken := false
-	for _, earlier := range o.order[:slices.Index(o.order, s)] {
-		taken = taken || slices.ContainsFunc(earlier.rows[t.name], func(r row) bool { return *r[c.name] == old && !o.leftOut[t.mark(r)] })
-	}
-	if taken != (got != old) || taken && !strings.HasPrefix(got, old+"_"+s.name) {
-		o.Errorf("%s.%s of source %s: got %q for %q, which is taken: %v", t.name, c.name, s.name, got, old, taken)
-	}
 }
 
 // mapped is what the value of a column must be in the target.

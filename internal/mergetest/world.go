@@ -69,6 +69,8 @@ type unique struct {
 	columns []string
 	rule    plan.Rule
 	rename  string
+	winner  bool // the row with the greatest tag keeps its name
+	both    bool // no row does
 }
 
 // A column is one, with the truth about it.
@@ -118,7 +120,7 @@ func (w *world) String() string {
 			b.WriteString(",")
 		}
 		for _, u := range t.unique {
-			fmt.Fprintf(&b, " unique %v %s", u.columns, u.rule)
+			fmt.Fprintf(&b, " unique %v %s (winner %v, both %v)", u.columns, u.rule, u.winner, u.both)
 		}
 	}
 	return b.String()
