@@ -30,10 +30,10 @@ func TestAfter(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := f.merge().Run(t.Context())
-	if err != nil || again.Started != found.Started || len(again.Tables) != 1 || again.Tables[0].Copied != 2 {
+	if err != nil || !again.Started.Equal(found.Started) || len(again.Tables) != 1 || again.Tables[0].Copied != 2 {
 		t.Errorf("run again: got %+v, %v; want the report of the first", again, err)
 	}
-	if again, err = f.merge().Verify(t.Context()); err != nil || again.Started != found.Started || again.Err() != nil {
+	if again, err = f.merge().Verify(t.Context()); err != nil || !again.Started.Equal(found.Started) || again.Err() != nil {
 		t.Errorf("verify: got %+v, %v; want the report of the first", again, err)
 	}
 	if got := f.rows(f.target, "SELECT gold FROM heroes ORDER BY gold"); got != "6\n8\n100" {

@@ -51,6 +51,7 @@ func crash(t *testing.T, e Engine, seed uint64) {
 				t.Error(err)
 			}
 			t.Logf("%d processes died", died)
+			w.finished++
 			break
 		}
 		if !errors.Is(err, errBlown) {

@@ -122,6 +122,9 @@ func (w *world) start(t *testing.T, e Engine) *sql.DB {
 	if err := sqlsnow.Init(t.Context(), target, e.Dialect, sqlsnow.Namespace{Name: namespace, Layout: w.layout, Workers: 32}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := target.ExecContext(t.Context(), "CREATE TABLE afterwards (n INT)"); err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range w.sources {
 		s.db = e.Open(t)
 		if err := w.build(t.Context(), e.Dialect, s); err != nil {
@@ -154,6 +157,8 @@ func (w *world) merge(t *testing.T, e Engine, target *sql.DB, names []*source, f
 	}
 	if _, err := m.Run(t.Context()); !isFine(err) {
 		t.Fatalf("run: %v", err)
+	} else if err == nil {
+		w.finished++
 	}
 }
 

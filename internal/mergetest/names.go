@@ -70,6 +70,15 @@ func (o *oracle) compareName(s *source, t *table, c *column, r row, got string) 
 	}
 }
 
+// afterwards sees to it that each merge did what comes after it once.
+func (o *oracle) afterwards() {
+	o.Helper()
+	var n int
+	if err := o.target.QueryRowContext(o.Context(), "SELECT COUNT(*) FROM afterwards").Scan(&n); err != nil || n != o.w.finished {
+		o.Errorf("%d statements ran after %d merges, %v", n, o.w.finished, err)
+	}
+}
+
 // mergeOf returns which merge a source is part of.
 func (o *oracle) mergeOf(s *source) int {
 	return slices.IndexFunc(o.w.merges, func(m []*source) bool { return slices.Contains(m, s) })

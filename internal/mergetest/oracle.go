@@ -3,7 +3,6 @@ package mergetest
 import (
 	"database/sql"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -93,6 +92,7 @@ func (o *oracle) check() {
 	}
 	o.minted()
 	o.exported()
+	o.afterwards()
 }
 
 // learn finds the new ids of a table.

@@ -22,6 +22,7 @@ type world struct {
 	sources  []*source
 	merges   [][]*source // the sources of each merge, in the order of their precedence
 	tight    bool        // there are cycles of references that can't be NULL
+	finished int         // merges in which nothing was left open
 }
 
 // A source is one database, and by table what was inserted into it and what it

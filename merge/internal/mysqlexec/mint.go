@@ -14,7 +14,6 @@ import (
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/phases"
-	"github.com/shardsnow/snow/merge/plan"
 )
 
 // mostMinted is how many rows the chunks have that a server mints, at most.

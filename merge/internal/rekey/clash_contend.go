@@ -25,7 +25,7 @@ func (r *round) contend(ctx context.Context, n int, hits map[int]hit) error {
 	}
 	mine, theirs := map[int][]any{}, map[int][]any{}
 	for i, h := range hits {
-		mine[i], theirs[i] = r.key(i), h.key
+		mine[i], theirs[i] = r.was(i), h.key
 	}
 	ours, err := r.evaluate(ctx, r.source, mine, r.unique.Winner)
 	if err != nil {
@@ -42,6 +42,16 @@ func (r *round) contend(ctx context.Context, n int, hits map[int]hit) error {
 		return n >= r.later
 	})
 	return nil
+}
+
+// was returns what tells row i apart in its source, where it has no new name.
+func (r *round) was(i int) []any {
+	names := r.rowKey()
+	key := make([]any, len(names))
+	for n, name := range names {
+		key[n] = r.rows[i][slices.Index(r.columns, r.table.Column(name))]
+	}
+	return key
 }
 
 // evaluate returns the values of expressions, as texts, over rows of a source, which are given by what tells them apart.
@@ -105,7 +115,7 @@ func (r *round) set(ctx context.Context, rows []int) error {
 	keys := map[int][]any{}
 	for _, i := range rows {
 		if r.verdicts[i].Failed == nil {
-			keys[i] = r.key(i)
+			keys[i] = r.was(i)
 		}
 	}
 	if len(r.unique.Set) == 0 || len(keys) == 0 {
