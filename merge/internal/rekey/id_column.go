@@ -87,7 +87,7 @@ func (f *IDColumn) idle() bool {
 // replace puts successors in the place of ids.
 func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int64) ledger.Successor) error {
 	var orphan, gone string // ids of rows that do not exist, and of those that are left out
-	value, lost, err := f.Edit(r, func(ref int, text string) (string, bool) {
+	value, _, err := f.Edit(r, func(ref int, text string) (string, bool) {
 		id, ok := sqlvalue.ParseID(text)
 		if parent := f.Parents[ref]; ok && parent != nil {
 			switch s := after(parent, id); s.Fate {
