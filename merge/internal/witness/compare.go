@@ -243,7 +243,7 @@ func (c *comparison) judge(ctx context.Context, groups, others []*group, turned 
 			default:
 				counts.Untold -= p.n
 			}
-			if excused[excuse{l.parent, was}] || is == "" && l.column.BecomesNull() && c.mayLack(l.parent) {
+			if excused[excuse{l.parent, was}] || is == "" && c.mayClear(l) {
 				counts.Untold += p.n
 				continue
 			}
@@ -269,18 +269,28 @@ func (c *comparison) untold(g *group) {
 // mostTried is how many rows are tried for the one that is nearest to another.
 const mostTried = 1000
 
-// nearest returns the group of rows that are left whose references differ least, or nil.
+// nearest returns the group of rows that are left whose references differ least, or nil. That a reference has become NULL, as the plan
+// lets it, differs less than anything else.
 func (c *comparison) nearest(g *group, among []*group) (found *group) {
-	least := len(c.links) + 1
+	more := len(c.links) + 1 // than all that have become NULL
+	least := more * more
 	tried := 0
 	for _, other := range among {
 		if other.left == 0 {
 			continue
 		}
+		was, is := g, other
+		if g.more < 0 {
+			was, is = other, g
+		}
 		differing := 0
-		for i := range c.links {
-			if g.parents[i] != other.parents[i] {
+		for i, l := range c.links {
+			switch {
+			case was.parents[i] == is.parents[i]:
+			case is.parents[i] == "" && c.mayClear(l):
 				differing++
+			default:
+				differing += more
 			}
 		}
 		if differing > 0 && differing < least {
@@ -297,6 +307,9 @@ func (c *comparison) nearest(g *group, among []*group) (found *group) {
 func (c *comparison) mayLack(t *plan.Table) bool {
 	return (&comparison{Witness: c.Witness, table: t}).loses()
 }
+
+// mayClear reports whether a reference to a row may have become NULL.
+func (c *comparison) mayClear(l link) bool { return l.column.BecomesNull() && c.mayLack(l.parent) }
 
 // An excuse is a content of a parent that no row of the target has: its row was merged into one that is written otherwise, or
 // was left out.
