@@ -26,6 +26,7 @@ func crash(t *testing.T, e Engine, seed uint64) {
 	w.loseRows(seed)
 	w.contend(seed)
 	w.merges = [][]*source{w.sources}
+	w.combine(seed)
 	t.Logf("seed %d: %v", seed, w)
 	target := w.start(t, e)
 	sources, plan := w.inspect(t, e, w.sources)

@@ -80,6 +80,7 @@ func (w *world) decide(t *testing.T, p *plan.Plan, sources []*source) {
 				t.Errorf("%s.%s: the plan has %s %v, and the schema a foreign key to %s", wt.name, c.name, pc.Role, pc.Refers, c.refers[0].Table)
 			}
 			pc.Role, pc.Refers, pc.By, pc.Separator, pc.Orphans, pc.Gone, pc.None, pc.Decided = c.role, c.refers, c.by, c.separator, c.orphans, c.gone, nil, true
+			pc.Combine = c.combine
 			if c.zero {
 				pc.None = []string{"0"}
 			}

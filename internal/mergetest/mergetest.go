@@ -94,6 +94,7 @@ func random(t *testing.T, e Engine, seed uint64) {
 	w := newWorld(t, seed)
 	w.loseRows(seed)
 	w.contend(seed)
+	w.combine(seed)
 	t.Logf("seed %d: %v", seed, w)
 	target := w.start(t, e)
 	for i, sources := range w.merges {

@@ -25,6 +25,7 @@ type oracle struct {
 	ids    map[*source]map[string]map[int64]int64 // new ones, by table and old id
 	gone   map[string]bool                        // tags of rows that gave way to others, or are left out
 	left   map[old]bool                           // rows that are left out
+	merged map[string][]row                       // the rows that gave way to another one, by its tag
 	order  []*source                              // by precedence
 
 	leftOut map[string]bool                     // the tags of those that are left out
@@ -71,7 +72,7 @@ func (o *oracle) check() {
 		o.ids[s] = make(map[string]map[int64]int64)
 	}
 	o.leave()
-	o.leftOut = maps.Clone(o.gone)
+	o.leftOut, o.merged = maps.Clone(o.gone), make(map[string][]row)
 	for _, t := range o.w.tables {
 		if t.ids() {
 			o.learn(t)
@@ -116,6 +117,7 @@ func (o *oracle) learn(t *table) {
 						o.Errorf("%s: %s should have given way to %s", t.name, t.mark(r), t.mark(winner))
 					}
 					o.gone[t.mark(r)], there = true, winner
+					o.merged[t.mark(winner)] = append(o.merged[t.mark(winner)], r)
 				} else {
 					winners[*r["name"]] = there
 				}
@@ -193,7 +195,7 @@ func (o *oracle) compareTable(s *source, t *table) {
 			if c.role == plan.RoleKey || t.shape == dictionary && s.lacks[t.name+"."+c.name] {
 				continue // what is learned from here, or what another source knows
 			}
-			want := o.mapped(s, c, r)
+			want := o.combined(t, c, r, o.mapped(s, c, r))
 			switch {
 			case c.role == plan.RoleJSON && want != nil && got[c.name] != nil:
 				if !reflect.DeepEqual(parse(*want), parse(*got[c.name])) {

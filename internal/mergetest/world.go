@@ -85,6 +85,7 @@ type column struct {
 	zero      bool // 0 is for none
 	orphans   plan.Orphans
 	gone      plan.Orphans
+	combine   plan.Combine
 	refers    []*plan.Reference
 	by        string
 	separator string
@@ -114,6 +115,9 @@ func (w *world) String() string {
 			}
 			if c.nullable {
 				b.WriteString(" null")
+			}
+			if c.combine != "" {
+				fmt.Fprintf(&b, " combine %s", c.combine)
 			}
 			if c.gone != "" {
 				fmt.Fprintf(&b, " gone %s", c.gone)

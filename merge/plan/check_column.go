@@ -53,6 +53,7 @@ func (c *columnChecker) check() {
 	if len(column.Sources) > 0 && len(column.Sources) < len(c.plan.SourcesOf(t)) && !column.Nullable && column.Default == nil && column.Generated == "" {
 		c.fault("some sources do not have it: it must be nullable or have a default")
 	}
+	c.combining()
 	c.undecided(t, column.Name, column.Suspects, column.Decided)
 	switch column.Role {
 	case RolePlain:

@@ -108,6 +108,9 @@ type Column struct {
 	Orphans   Orphans  `json:"orphans,omitempty" yaml:"orphans,omitempty"`     // what to do with the id of a row that does not exist
 	Gone      Orphans  `json:"gone,omitempty" yaml:"gone,omitempty"`           // what to do with the id of a row that is left out; none means what Orphans says
 
+	// Combine says what value a row gets when rows of other sources are merged into it, by RuleKeep or RuleMatch.
+	Combine Combine `json:"combine,omitempty" yaml:"combine,omitempty"`
+
 	// Suspects are reasons to think that the role may be wrong. People set Decided when the role is right.
 	Suspects []string `json:"suspects,omitempty" yaml:"suspects,omitempty"`
 	Decided  bool     `json:"decided,omitempty" yaml:"decided,omitempty"`

@@ -49,7 +49,7 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 					return err
 				}
 			}
-			return nil
+			return d.combine(ctx, t)
 		}); err != nil {
 			return nil, err
 		}

@@ -68,7 +68,7 @@ func (w *writing) phases(ctx context.Context) error {
 // tables into the chunks that the later phases go by.
 func (w *writing) mint(ctx context.Context) error {
 	target := w.conns.Target
-	if looksBack(w.Plan) {
+	if looksBack(w.Plan) || slices.ContainsFunc(w.Order, (*plan.Table).Combines) {
 		if err := ledger.Of(target).IndexMap(ctx); err != nil {
 			return err
 		}

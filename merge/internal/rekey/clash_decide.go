@@ -90,6 +90,10 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 			return nil
 		}
 	}
+	if place == inTarget && r.table.Combines() {
+		clash.Reason, v.Failed = "that row was there before, so that nothing can be combined with it", clash
+		return nil
+	}
 	v.Merged, v.WinnerKey = true, with.key
 	key := r.table.Key()
 	if key == nil {

@@ -74,7 +74,7 @@ func (c *Conflicts) contests(t *plan.Table, source string) []*contest {
 		}
 		if u.Rule == plan.RuleMatch {
 			for _, column := range t.Columns {
-				if column.Role == plan.RolePlain && column.Generated == "" && !slices.Contains(k.columns, column) {
+				if column.Role == plan.RolePlain && column.Generated == "" && column.Combine == plan.CombineKeep && !slices.Contains(k.columns, column) {
 					k.others = append(k.others, column)
 				}
 			}

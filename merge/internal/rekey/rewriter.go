@@ -18,6 +18,7 @@ import (
 type Rewriter struct {
 	IDs    ledger.IDMap
 	Tables map[string]*ledger.SourceTable // of the source, by name
+	Merged Merged // where rows get values of others that were merged into them
 	codecs Codecs
 	source *Checker
 }
@@ -25,7 +26,7 @@ type Rewriter struct {
 // NewRewriter returns one for the tables of a source, by sessions of the target
 // and of the source.
 func NewRewriter(codecs Codecs, tables map[string]*ledger.SourceTable, target, source *chunk.Session) *Rewriter {
-	return &Rewriter{ledger.MapOf(target), tables, codecs, &Checker{source.Engine, source}}
+	return &Rewriter{IDs: ledger.MapOf(target), Tables: tables, codecs: codecs, source: &Checker{source.Engine, source}}
 }
 
 // ErrKey says that the id of a row is none.
@@ -48,6 +49,9 @@ func (w *Rewriter) Rewrite(ctx context.Context, t *ledger.SourceTable, rows [][]
 		return nil, err
 	}
 	if err := w.change(ctx, t, out); err != nil {
+		return nil, err
+	}
+	if err := w.combine(ctx, t, out); err != nil {
 		return nil, err
 	}
 	return out, w.References(ctx, t, out, (*plan.Column).HoldsReferences)
