@@ -21,11 +21,15 @@ func shared(t *testing.T) *fixture {
 		mail VARCHAR(20), note VARCHAR(9), doubled INT AS (gold * 2) VIRTUAL)`,
 		"CREATE TABLE heroes (id INT AUTO_INCREMENT PRIMARY KEY, account_id INT NOT NULL, FOREIGN KEY (account_id) REFERENCES accounts (id))",
 	},
-		[]string{"INSERT INTO accounts (id, name, gold, price, hours, seen, made, mail, note) VALUES (1, 'ann', 10, 0.10, 0.5, '2024-01-01', '2020-05-05', NULL, 'x'), (2, 'bob', 1, 1, 1, NULL, NULL, 'b@1', 'x')",
-			"INSERT INTO heroes VALUES (1, 1), (2, 2)"},
+		[]string{
+			"INSERT INTO accounts (id, name, gold, price, hours, seen, made, mail, note) VALUES (1, 'ann', 10, 0.10, 0.5, '2024-01-01', '2020-05-05', NULL, 'x'), (2, 'bob', 1, 1, 1, NULL, NULL, 'b@1', 'x')",
+			"INSERT INTO heroes VALUES (1, 1), (2, 2)",
+		},
 		[]string{"INSERT INTO accounts (id, name, gold, price, hours, seen, made, mail, note) VALUES (7, 'ann', 20, 0.25, 0.25, '2024-06-01 10:00:00', '2021-05-05', 'a@2', NULL)", "INSERT INTO heroes VALUES (1, 7)"},
-		[]string{"INSERT INTO accounts (id, name, gold, price, hours, seen, made, mail, note) VALUES (1, 'Ann', NULL, 1.00, NULL, '2023-01-01', '2019-05-05', 'a@3', 'z'), (2, 'bob', -5, 2, 2, '2024-01-01', '2024-01-01', NULL, 'z'), (3, 'cid', 7, 7, 7, NULL, NULL, NULL, NULL)",
-			"INSERT INTO heroes VALUES (1, 1), (2, 2), (3, 3)"},
+		[]string{
+			"INSERT INTO accounts (id, name, gold, price, hours, seen, made, mail, note) VALUES (1, 'Ann', NULL, 1.00, NULL, '2023-01-01', '2019-05-05', 'a@3', 'z'), (2, 'bob', -5, 2, 2, '2024-01-01', '2024-01-01', NULL, 'z'), (3, 'cid', 7, 7, 7, NULL, NULL, NULL, NULL)",
+			"INSERT INTO heroes VALUES (1, 1), (2, 2), (3, 3)",
+		},
 	)
 	for column, how := range map[string]plan.Combine{
 		"gold": plan.CombineSum, "price": plan.CombineSum, "hours": plan.CombineSum, "seen": plan.CombineMax, "made": plan.CombineMin, "mail": plan.CombineFirst, "note": plan.CombineLast,

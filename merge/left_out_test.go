@@ -116,12 +116,12 @@ func TestLeftOut(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		"SELECT a.name, h.name FROM accounts a LEFT JOIN heroes h ON h.account_id = a.id ORDER BY 1, 2": "ann A\nann2 A\nann2 B\nbob2 C\nnone -\nnone2 E\nold D\nold2 D",
-		"SELECT COUNT(*) FROM bags":                                                "8",
+		"SELECT COUNT(*) FROM bags": "8",
 		"SELECT h.name FROM guilds g LEFT JOIN heroes h ON h.id = g.leader_id ORDER BY 1": "-\n-\n-\nA\nA\nC",
-		"SELECT SUM(leader_id = 0) FROM guilds":                                    "3",
-		"SELECT SUM(sender_id IS NULL) FROM mails":                                 "3",
-		"SELECT h.name, v.at FROM visits v JOIN heroes h ON h.id = v.hero_id ORDER BY 1": "A 5\nA 5\nA 5\nA 5\nC 5\nC 5",
-		"SELECT COUNT(*) FROM ranking":                                             "0",
+		"SELECT SUM(leader_id = 0) FROM guilds":                                           "3",
+		"SELECT SUM(sender_id IS NULL) FROM mails":                                        "3",
+		"SELECT h.name, v.at FROM visits v JOIN heroes h ON h.id = v.hero_id ORDER BY 1":  "A 5\nA 5\nA 5\nA 5\nC 5\nC 5",
+		"SELECT COUNT(*) FROM ranking":                                                    "0",
 	} {
 		if got := f.rows(f.target, query); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", query, got, want)

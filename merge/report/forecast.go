@@ -16,21 +16,21 @@ import (
 // A Forecast is what [github.com/shardsnow/snow/merge.Merge.DryRun] expects of a run. It counts the rows that the dry
 // run has read.
 type Forecast struct {
-	Sources  []string        `json:"sources"`
-	Tables   []TableForecast `json:"tables"`            // one for each table and source
-	Clashes  []ClashForecast `json:"clashes,omitempty"` // one for each unique key and pair of databases that clash in it
-	Orphans  []ValueForecast `json:"orphans,omitempty"` // references to no row, by column
-	Gone     []ValueForecast `json:"gone,omitempty"`    // references to rows that are left out, by column
+	Sources []string        `json:"sources"`
+	Tables  []TableForecast `json:"tables"`            // one for each table and source
+	Clashes []ClashForecast `json:"clashes,omitempty"` // one for each unique key and pair of databases that clash in it
+	Orphans []ValueForecast `json:"orphans,omitempty"` // references to no row, by column
+	Gone    []ValueForecast `json:"gone,omitempty"`    // references to rows that are left out, by column
 
 	Conditions []ConditionForecast `json:"conditions,omitempty"` // rows that conditions of the plan leave out
-	Misfits  []ValueForecast `json:"misfits,omitempty"` // values that the target's columns do not take, by column
-	Dates    []DateForecast  `json:"dates,omitempty"`   // the dates that go into new ids
-	Open     []Open          `json:"open,omitempty"`    // what nobody has decided, and what could not be looked at
-	Took     time.Duration   `json:"took_ns"`           // the time of the dry run
-	Estimate time.Duration   `json:"estimate_ns"`       // a rough guess at the time of a run, verification included
-	Stops    []string        `json:"stops,omitempty"`   // what would stop a run, other than rows
-	Problems int64           `json:"problems"`          // rows that would stop a run, and Stops
-	problems []error         // some of them
+	Misfits    []ValueForecast     `json:"misfits,omitempty"`    // values that the target's columns do not take, by column
+	Dates      []DateForecast      `json:"dates,omitempty"`      // the dates that go into new ids
+	Open       []Open              `json:"open,omitempty"`       // what nobody has decided, and what could not be looked at
+	Took       time.Duration       `json:"took_ns"`              // the time of the dry run
+	Estimate   time.Duration       `json:"estimate_ns"`          // a rough guess at the time of a run, verification included
+	Stops      []string            `json:"stops,omitempty"`      // what would stop a run, other than rows
+	Problems   int64               `json:"problems"`             // rows that would stop a run, and Stops
+	problems   []error             // some of them
 }
 
 // A TableForecast counts what would become of the rows of one table of one source.

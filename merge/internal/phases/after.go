@@ -43,7 +43,9 @@ func (j *Job) renewer() func(context.Context) (*chunk.Session, error) {
 	if j.Engine.Writers <= 1 {
 		return nil
 	}
-	return func(ctx context.Context) (*chunk.Session, error) { return j.Target.Open(ctx, j.Engine, j.Engine.Target) }
+	return func(ctx context.Context) (*chunk.Session, error) {
+		return j.Target.Open(ctx, j.Engine, j.Engine.Target)
+	}
 }
 
 func (w *writing) after(ctx context.Context, found *report.Report) error {

@@ -18,7 +18,7 @@ import (
 type Rewriter struct {
 	IDs    ledger.IDMap
 	Tables map[string]*ledger.SourceTable // of the source, by name
-	Merged Merged // where rows get values of others that were merged into them
+	Merged Merged                         // where rows get values of others that were merged into them
 	codecs Codecs
 	source *Checker
 }

@@ -77,7 +77,9 @@ func TestConditionsAreChecked(t *testing.T) {
 		want string // part of the error, or none
 		edit func(p *plan.Plan)
 	}{
-		{"", func(p *plan.Plan) { table(p, "a").WithoutRows = []*plan.Condition{{Where: "v = 1", Sources: []string{"s"}}} }},
+		{"", func(p *plan.Plan) {
+			table(p, "a").WithoutRows = []*plan.Condition{{Where: "v = 1", Sources: []string{"s"}}}
+		}},
 		{"a condition has no where", func(p *plan.Plan) { table(p, "a").WithoutRows = []*plan.Condition{{Where: " "}} }},
 		{"which is no source", func(p *plan.Plan) {
 			table(p, "a").WithoutRows = []*plan.Condition{{Where: "v = 1", Sources: []string{"x"}}}
