@@ -18,17 +18,17 @@ func shared(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t, "", []string{
 		`CREATE TABLE accounts (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9) NOT NULL UNIQUE, gold SMALLINT, price DECIMAL(8,2), hours DOUBLE, seen DATETIME, made DATE,
-		mail VARCHAR(20), note VARCHAR(9), doubled INT AS (gold * 2) VIRTUAL)`,
+		mail VARCHAR(20), note VARCHAR(9), doubled INT AS (gold * 2) VIRTUAL, title VARCHAR(40), bars TINYINT UNSIGNED)`,
 		"CREATE TABLE heroes (id INT AUTO_INCREMENT PRIMARY KEY, account_id INT NOT NULL, FOREIGN KEY (account_id) REFERENCES accounts (id))",
 	},
 		[]string{
 			"INSERT INTO accounts (id, name, gold, price, hours, seen, made, mail, note) VALUES (1, 'ann', 10, 0.10, 0.5, '2024-01-01', '2020-05-05', NULL, 'x'), (2, 'bob', 1, 1, 1, NULL, NULL, 'b@1', 'x')",
-			"INSERT INTO heroes VALUES (1, 1), (2, 2)",
+			"INSERT INTO heroes VALUES (1, 1), (2, 2)", `UPDATE accounts SET title = IF(id = 1, 'it''s', 'd'), bars = IF(id = 1, 60, NULL)`,
 		},
-		[]string{"INSERT INTO accounts (id, name, gold, price, hours, seen, made, mail, note) VALUES (7, 'ann', 20, 0.25, 0.25, '2024-06-01 10:00:00', '2021-05-05', 'a@2', NULL)", "INSERT INTO heroes VALUES (1, 7)"},
+		[]string{"INSERT INTO accounts (id, name, gold, price, hours, seen, made, mail, note) VALUES (7, 'ann', 20, 0.25, 0.25, '2024-06-01 10:00:00', '2021-05-05', 'a@2', NULL)", "INSERT INTO heroes VALUES (1, 7)", `UPDATE accounts SET title = '\\ "b"', bars = 30`},
 		[]string{
 			"INSERT INTO accounts (id, name, gold, price, hours, seen, made, mail, note) VALUES (1, 'Ann', NULL, 1.00, NULL, '2023-01-01', '2019-05-05', 'a@3', 'z'), (2, 'bob', -5, 2, 2, '2024-01-01', '2024-01-01', NULL, 'z'), (3, 'cid', 7, 7, 7, NULL, NULL, NULL, NULL)",
-			"INSERT INTO heroes VALUES (1, 1), (2, 2), (3, 3)",
+			"INSERT INTO heroes VALUES (1, 1), (2, 2), (3, 3)", `UPDATE accounts SET title = IF(id = 1, 'c', ''), bars = IF(id = 1, 60, 7) WHERE id < 3`,
 		},
 	)
 	for column, how := range map[string]plan.Combine{
@@ -36,6 +36,8 @@ func shared(t *testing.T) *fixture {
 	} {
 		f.column("accounts", column).Combine = how
 	}
+	f.column("accounts", "title").Combine = "CONCAT_WS('+', {a}, {b}) -- of all"
+	f.column("accounts", "bars").Combine = "LEAST(COALESCE({a}, 0) + COALESCE({b}, 0), 100)"
 	for _, u := range f.table("accounts").Unique {
 		u.Rule = plan.RuleKeep
 	}
@@ -44,7 +46,7 @@ func shared(t *testing.T) *fixture {
 	return f
 }
 
-const combined = `SELECT name, gold, price, hours, CAST(seen AS CHAR), CAST(made AS CHAR), mail, note, doubled, (SELECT COUNT(*) FROM heroes WHERE account_id = accounts.id) FROM accounts ORDER BY name`
+const combined = `SELECT name, title, bars, gold, price, hours, CAST(seen AS CHAR), CAST(made AS CHAR), mail, note, doubled, (SELECT COUNT(*) FROM heroes WHERE account_id = accounts.id) FROM accounts ORDER BY name`
 
 // An account of several sources has what all of them have.
 func TestCombine(t *testing.T) {
@@ -64,9 +66,9 @@ func TestCombine(t *testing.T) {
 		if err := f.run(); err != nil {
 			t.Fatal(err)
 		}
-		const want = `ann 30 1.35 0.75 2024-06-01 10:00:00 2019-05-05 a@2 z 60 3
-bob -4 3.00 3 2024-01-01 00:00:00 2024-01-01 b@1 z -8 2
-cid 7 7.00 7 - - - - 14 1`
+		const want = `ann it's+\ "b"+c 100 30 1.35 0.75 2024-06-01 10:00:00 2019-05-05 a@2 z 60 3
+bob d+ 7 -4 3.00 3 2024-01-01 00:00:00 2024-01-01 b@1 z -8 2
+cid - - 7 7.00 7 - - - - 14 1`
 		if got := f.rows(f.target, combined); got != want {
 			t.Errorf("kept %t: got\n%s\nwant\n%s", kept, got, want)
 		}

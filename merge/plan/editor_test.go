@@ -86,7 +86,7 @@ func (d *describer) of(t reflect.Type) object {
 	case reflect.TypeFor[plan.Orphans]():
 		return object{"enum": []any{"null", "drop", "", nil}}
 	case reflect.TypeFor[plan.Combine]():
-		return object{"enum": []any{plan.CombineSum, plan.CombineMax, plan.CombineMin, plan.CombineFirst, plan.CombineLast, ""}}
+		return object{"anyOf": []any{object{"enum": []any{plan.CombineSum, plan.CombineMax, plan.CombineMin, plan.CombineFirst, plan.CombineLast, ""}}, texts}}
 	case reflect.TypeFor[plan.Rule]():
 		return object{"enum": []any{plan.RuleFail, plan.RuleSuffix, plan.RuleKeep, plan.RuleMatch}}
 	case reflect.TypeFor[plan.Role]():

@@ -212,6 +212,13 @@ const (
 	CombineLast  Combine = "last"  // the last that is not NULL
 )
 
+// IsExpression reports whether it is none of the above, but an SQL expression of {a}, the value of the row, and {b}, that of the row
+// that is merged into it, such as LEAST({a} + {b}, 1000). It is evaluated in the source of the row, and NULL is NULL. Where several
+// rows are merged, {a} is then what came of those before.
+func (c Combine) IsExpression() bool {
+	return strings.Contains(string(c), "{a}") && strings.Contains(string(c), "{b}")
+}
+
 // Combines reports whether rows get values in a column that come from rows merged into them.
 func (t *Table) Combines() bool {
 	return slices.ContainsFunc(t.Columns, func(c *Column) bool { return c.Combine != CombineKeep })
@@ -223,8 +230,10 @@ func (c *columnChecker) combining() {
 	if column.Combine == CombineKeep {
 		return
 	}
-	c.faultIf(!slices.Contains([]Combine{CombineSum, CombineMax, CombineMin, CombineFirst, CombineLast}, column.Combine),
-		"combine %q: want sum, max, min, first, last or nothing", column.Combine)
+	c.faultIf(!column.Combine.IsExpression() && !slices.Contains([]Combine{CombineSum, CombineMax, CombineMin, CombineFirst, CombineLast}, column.Combine),
+		"combine %q: want sum, max, min, first, last, an expression of {a} and {b}, or nothing", column.Combine)
+	call := anotherEachTime.FindString(string(column.Combine))
+	c.faultIf(call != "", "combine: %q gives another value each time: write a constant", call)
 	c.faultIf(!t.Merges() || t.Key() == nil, "combine is for tables with a key, of which a unique key has rule keep or match")
 	inKey := slices.Contains(t.RowKey(), column.Name) || slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, column.Name) })
 	c.faultIf(column.Role != RolePlain || column.Generated != "" || inKey, "combine: want a plain column that is in no unique key")

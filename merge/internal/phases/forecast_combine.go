@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -54,30 +55,42 @@ func (d *dryRun) combine(ctx context.Context, t *plan.Table) error {
 				values[into[old]] = append(values[into[old]], read[old])
 			}
 		}
-		for _, id := range slices.Sorted(maps.Keys(values)) {
-			d.fitCombined(t, winner, id, columns, values[id])
+		if err := d.fitCombined(ctx, t, winner, columns, values); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// fitCombined tells of values that do not fit together.
-func (d *dryRun) fitCombined(t *plan.Table, source string, id int64, columns []*plan.Column, rows [][]any) {
+// fitCombined tells of rows of a source that have values which do not fit together. rows are by the id of the row that stays.
+func (d *dryRun) fitCombined(ctx context.Context, t *plan.Table, source string, columns []*plan.Column, rows map[int64][][]any) error {
+	q, err := d.conns.Source(ctx, source)
+	if err != nil {
+		return err
+	}
+	ids := slices.Sorted(maps.Keys(rows))
 	for n, c := range columns {
-		all := make([]any, len(rows))
-		for i, row := range rows {
-			all[i] = row[n]
-		}
-		v, err := rekey.Combine(c, all)
-		if err == nil {
-			if reason := misfit(d.Engine.Kind, d.inTarget(t, c), v); reason != "" {
-				err = errors.New("combined: " + reason)
+		lists := make([][]any, len(ids))
+		for k, id := range ids {
+			for _, row := range rows[id] {
+				lists[k] = append(lists[k], row[n])
 			}
 		}
+		results, bad, err := rekey.Combine(ctx, q, c, lists)
 		if err != nil {
-			key := sqlvalue.FormatKey([]any{id})
-			d.forecast.AddMisfit(t.Name, source, c.Name, "row "+key+": "+err.Error())
-			d.forecast.AddProblem(&report.RowError{Source: source, Table: t.Name, Row: key, Err: rekey.ColumnError(c.Name, err)})
+			return dialect.OfSource(source, err)
+		}
+		for k, id := range ids {
+			err := bad[k]
+			if reason := misfit(d.Engine.Kind, d.inTarget(t, c), results[k]); err == nil && reason != "" {
+				err = errors.New("combined: " + reason)
+			}
+			if err != nil {
+				key := sqlvalue.FormatKey([]any{id})
+				d.forecast.AddMisfit(t.Name, source, c.Name, "row "+key+": "+err.Error())
+				d.forecast.AddProblem(&report.RowError{Source: source, Table: t.Name, Row: key, Err: rekey.ColumnError(c.Name, err)})
+			}
 		}
 	}
+	return nil
 }

@@ -6,13 +6,18 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // Merged reads the rows of other sources that were merged into rows of a source.
@@ -74,18 +79,32 @@ func (w *Rewriter) combine(ctx context.Context, t *ledger.SourceTable, rows []Ro
 			values[into[old]] = append(values[into[old]], read[old])
 		}
 	}
-	for i, others := range values {
-		for n, c := range columns {
-			position := t.Position(c.Name)
-			all := []any{rows[i].New[position]}
-			for _, other := range others {
-				all = append(all, other[n])
+	if len(values) == 0 {
+		return nil
+	}
+	q, err := w.Merged.Conns.Source(ctx, t.Source)
+	if err != nil {
+		return err
+	}
+	winners := slices.Sorted(maps.Keys(values))
+	for n, c := range columns {
+		position := t.Position(c.Name)
+		lists := make([][]any, len(winners))
+		for k, i := range winners {
+			lists[k] = []any{rows[i].New[position]}
+			for _, other := range values[i] {
+				lists[k] = append(lists[k], other[n])
 			}
-			v, err := Combine(c, all)
-			if err != nil {
-				return t.RowError(rows[i].Key, ColumnError(c.Name, err))
+		}
+		results, bad, err := Combine(ctx, q, c, lists)
+		if err != nil {
+			return dialect.OfSource(t.Source, err)
+		}
+		for k, i := range winners {
+			if bad[k] != nil {
+				return t.RowError(rows[i].Key, ColumnError(c.Name, bad[k]))
 			}
-			rows[i].New[position] = v
+			rows[i].New[position] = results[k]
 		}
 	}
 	return nil
@@ -134,8 +153,104 @@ func ReadMerged(ctx context.Context, conns *chunk.Conns, t *plan.Table, source s
 
 var errOverflow = errors.New("the sum does not fit")
 
-// Combine returns what values of a column make together. The first one is that of the row which stays.
-func Combine(c *plan.Column, values []any) (any, error) {
+// Combine returns what lists of values of a column make together, or why one does not. The first value of each is that of the row
+// which stays. Expressions are evaluated by q.
+func Combine(ctx context.Context, q *chunk.Session, c *plan.Column, lists [][]any) (results []any, bad []error, err error) {
+	results, bad = make([]any, len(lists)), make([]error, len(lists))
+	if !c.Combine.IsExpression() {
+		for i, values := range lists {
+			results[i], bad[i] = combineValues(c, values)
+		}
+		return results, bad, nil
+	}
+	for i, values := range lists {
+		results[i] = values[0]
+	}
+	for n := 1; ; n++ { // all rows with an n-th value at a time
+		var rows []int
+		for i, values := range lists {
+			if n < len(values) && bad[i] == nil {
+				rows = append(rows, i)
+			}
+		}
+		if len(rows) == 0 {
+			return results, bad, nil
+		}
+		for part := range slices.Chunk(rows, mostEvaluated) {
+			if err := evaluatePairs(ctx, q, c, part, lists, n, results, bad); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+}
+
+// mostEvaluated is how many pairs of values one statement evaluates an expression of.
+const mostEvaluated = 100
+
+// evaluatePairs puts what the expression gives of the results so far and the n-th values of some rows into results.
+func evaluatePairs(ctx context.Context, q *chunk.Session, c *plan.Column, rows []int, lists [][]any, n int, results []any, bad []error) error {
+	e := q.Engine
+	as := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "CHAR", sqlsnow.Postgres: "TEXT", sqlsnow.SQLite: "TEXT"}[e.Kind]
+	var selects []string
+	for _, i := range rows {
+		text := strings.NewReplacer("{a}", literalOf(e, c, results[i]), "{b}", literalOf(e, c, lists[i][n])).Replace(e.Expand(string(c.Combine)))
+		selects = append(selects, "SELECT "+strconv.Itoa(i)+" AS n, CAST(("+text+"\n) AS "+as+") AS v")
+	}
+	columns := []*plan.Column{{Name: "n", Type: "bigint"}, {Name: "v", Type: "text"}}
+	found, err := chunk.ReadAll(ctx, e, q, strings.Join(selects, " UNION ALL "), columns, nil)
+	if err != nil {
+		return e.Failed("evaluate combine of column "+strconv.Quote(c.Name), err)
+	}
+	for _, row := range found {
+		if i, ok := row[0].(int64); ok {
+			results[i], bad[i] = valueOf(e, c, row[1])
+		}
+	}
+	return nil
+}
+
+// literalOf returns a value of a column as SQL.
+func literalOf(e *dialect.Dialect, c *plan.Column, v any) string {
+	text := sqlvalue.Text(v)
+	switch {
+	case v == nil:
+		text = "NULL"
+	case sqltype.Of(e.Kind, c.Type).Kind == sqltype.Text || !number.MatchString(text):
+		text = e.Kind.Literal(text)
+	}
+	if e.Kind == sqlsnow.Postgres {
+		return "CAST(" + text + " AS " + c.Type + ")"
+	}
+	return "(" + text + ")"
+}
+
+var number = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
+
+// valueOf returns the text of an expression's result as a value of a column.
+func valueOf(e *dialect.Dialect, c *plan.Column, v any) (any, error) {
+	text, ok := v.(string)
+	if !ok {
+		return v, nil
+	}
+	switch {
+	case sqltype.Of(e.Kind, c.Type).Kind == sqltype.Integer && e.Carrier(c) != dialect.CarryText:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("combine gives %s, which is no integer of 64 bits", sqlvalue.Sample(text))
+		}
+		return n, nil
+	case e.Carrier(c) == dialect.CarryFloat:
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, fmt.Errorf("combine gives %s, which is no number", sqlvalue.Sample(text))
+		}
+		return f, nil
+	}
+	return text, nil
+}
+
+// combineValues returns what values make together by a word.
+func combineValues(c *plan.Column, values []any) (any, error) {
 	if c.Combine == plan.CombineKeep {
 		return values[0], nil
 	}

@@ -30,7 +30,7 @@ func TestCombineValues(t *testing.T) {
 		{plan.CombineFirst, []any{nil, "a", "b"}, "a"},
 		{plan.CombineLast, []any{"a", "b", nil}, "b"},
 	} {
-		got, err := Combine(&plan.Column{Combine: tt.how}, tt.values)
+		got, err := combineValues(&plan.Column{Combine: tt.how}, tt.values)
 		if tt.want == "overflow" {
 			if err == nil {
 				t.Errorf("%s of %v: got %v, want an error", tt.how, tt.values, got)
