@@ -290,6 +290,8 @@ func (c *command) check(flags string) error {
 		return errors.New("-target is missing")
 	case c.name == "namespace" && c.namespace == "":
 		return errors.New("-namespace is missing")
+	case has("list") && !slices.Contains([]string{"ids", "left-out", "renamed"}, c.list):
+		return errors.New("-list: want ids, left-out or renamed")
 	case c.name == "lookup" && c.NArg() != 3:
 		return errors.New("want SOURCE TABLE ID after the flags")
 	case c.name != "lookup" && c.NArg() > 0:

@@ -213,14 +213,13 @@ func (c *command) export(ctx context.Context) error {
 		return err
 	}
 	switch c.list {
-	case "ids":
-		return merge.Export(ctx, c.dialect, target, c.stdout)
 	case "left-out":
 		return merge.ExportLeftOut(ctx, c.dialect, target, c.stdout)
 	case "renamed":
 		return merge.ExportRenamed(ctx, c.dialect, target, c.stdout)
+	default:
+		return merge.Export(ctx, c.dialect, target, c.stdout)
 	}
-	return fmt.Errorf("-list %q: want ids, left-out or renamed", c.list)
 }
 
 // A text is what can be printed for people.
