@@ -26,8 +26,9 @@
 //
 // # The run
 //
-// A run goes through the tables of the sources in phases. Phase mint decides what becomes of each row: it gets a new id
-// (that is minting), is merged into another row, is renamed, or stays as it is. Phase copy writes the rows, parents
+// A run goes through the tables of the sources in phases. Where the plan has conditions on rows, phase choose writes down which
+// rows they leave out. Phase mint decides what becomes of each row: it gets a new id
+// (that is minting), is merged into another row, is renamed, is left out, or stays as it is. Phase copy writes the rows, parents
 // before their children, while the target checks its foreign keys. Where foreign keys form a circle, references are NULL
 // until phase link. Phase verify then compares everything; where references lead is also compared by a witness that
 // shares nothing with what has copied them.

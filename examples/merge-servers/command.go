@@ -49,6 +49,8 @@ Commands, in the order of a merge. Sources are only read.
   verify     the same flags                  verify again
   lookup     -target DSN SOURCE TABLE ID     the new id of a row
   export     -target DSN                     all new ids as CSV: source,table,old_id,new_id
+  export     -target DSN -list left-out      the rows that were left out: source,table,row,reason
+  export     -target DSN -list renamed       new names: source,table,row,new_id,column,before,after
 
 Where each server has several databases that refer to each other, name them with
 -databases SOURCE=auth:eu_auth,characters:eu_characters for each source, and with
@@ -94,6 +96,7 @@ type command struct {
 	noFKs      bool
 	witnessAll bool
 	json       bool
+	list       string
 	killAfter  int64
 	seen       int64 // rows, for killAfter
 
@@ -115,7 +118,7 @@ var commands = map[string]struct {
 	"run":       {"dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all json kill-after", (*command).run},
 	"verify":    {"dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all json", (*command).verify},
 	"lookup":    {"dialect target", (*command).lookup},
-	"export":    {"dialect target", (*command).export},
+	"export":    {"dialect target list", (*command).export},
 }
 
 // errUsage is returned for flags that were complained about already.
@@ -277,6 +280,8 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 			c.BoolVar(&c.witnessAll, f, false, "compare the contents of the rows that all references lead to, and not only those of some 20,000 rows of each table")
 		case "json":
 			c.BoolVar(&c.json, f, false, "print JSON")
+		case "list":
+			c.StringVar(&c.list, f, "ids", "what to export: `ids`, left-out for the rows that were left out, or renamed for new names")
 		case "kill-after":
 			c.Int64Var(&c.killAfter, f, 0, "kill this process after `N` rows, as a power cut would; to try the resumption")
 		}
@@ -300,6 +305,8 @@ func (c *command) check(flags string) error {
 		return errors.New("-leave: want a number from 0 on, with -ids offset or -ids dense")
 	case c.name == "namespace" && c.namespace == "":
 		return errors.New("-namespace is missing")
+	case has("list") && !slices.Contains([]string{"ids", "left-out", "renamed"}, c.list):
+		return errors.New("-list: want ids, left-out or renamed")
 	case c.name == "lookup" && c.NArg() != 3:
 		return errors.New("want SOURCE TABLE ID after the flags")
 	case c.name != "lookup" && c.NArg() > 0:

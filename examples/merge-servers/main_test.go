@@ -139,6 +139,7 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"inspect", "-dialect", "mysql", "-source", "a=env:THERE_IS_NO_SUCH", "-plan", "p"}, 1, "the environment has no THERE_IS_NO_SUCH"},
 		{[]string{"lookup", "-dialect", "sqlite", "-target", "x.db", "s1", "players"}, 2, "want SOURCE TABLE ID"},
 		{[]string{"lookup", "-dialect", "sqlite", "-target", "x.db", "s1", "players", "x"}, 1, "want a number"},
+		{[]string{"export", "-dialect", "sqlite", "-target", "x.db", "-list", "names"}, 2, "want ids, left-out or renamed"},
 		{[]string{"schema", "-dialect", "sqlite", "-plan", "there-is-none.yaml"}, 1, "there-is-none.yaml"},
 	} {
 		got := runProgram(t, tt.args...)

@@ -23,7 +23,10 @@ func Crash(t *testing.T, e Engine) {
 
 func crash(t *testing.T, e Engine, seed uint64) {
 	w := newWorld(t, seed)
+	w.loseRows(seed)
+	w.contend(seed)
 	w.merges = [][]*source{w.sources}
+	w.combine(seed)
 	t.Logf("seed %d: %v", seed, w)
 	target := w.start(t, e)
 	sources, plan := w.inspect(t, e, w.sources)
@@ -49,6 +52,7 @@ func crash(t *testing.T, e Engine, seed uint64) {
 				t.Error(err)
 			}
 			t.Logf("%d processes died", died)
+			w.finished++
 			break
 		}
 		if !errors.Is(err, errBlown) {

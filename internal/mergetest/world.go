@@ -24,6 +24,7 @@ type world struct {
 	sources  []*source
 	merges   [][]*source // the sources of each merge, in the order of their precedence
 	tight    bool        // there are cycles of references that can't be NULL
+	finished int         // merges in which nothing was left open
 }
 
 // A source is one database, and by table what was inserted into it and what it
@@ -63,6 +64,8 @@ type table struct {
 	primary []string
 	unique  []*unique
 	links   []*table // linking: whose ids its rows consist of
+	chosen  bool     // a condition leaves rows out
+	empty   bool     // all rows are left out
 	follows *table   // a table of shape linking that its rows refer to, by a composite foreign key
 }
 
@@ -70,6 +73,8 @@ type unique struct {
 	columns []string
 	rule    plan.Rule
 	rename  string
+	winner  bool // the row with the greatest tag keeps its name
+	both    bool // no row does
 }
 
 // A column is one, with the truth about it.
@@ -82,6 +87,8 @@ type column struct {
 	text      bool // a reference that is a text
 	zero      bool // 0 is for none
 	orphans   plan.Orphans
+	gone      plan.Orphans
+	combine   plan.Combine
 	refers    []*plan.Reference
 	by        string
 	separator string
@@ -99,6 +106,9 @@ func (w *world) String() string {
 	}
 	for _, t := range w.tables {
 		fmt.Fprintf(&b, "\n%s %v %s:", t.name, t.primary, t.newIDs)
+		if t.empty || t.chosen {
+			fmt.Fprintf(&b, " loses rows (all: %v):", t.empty)
+		}
 		for _, c := range t.columns {
 			fmt.Fprintf(&b, " %s %s", c.name, c.role)
 			for _, r := range c.refers {
@@ -110,10 +120,16 @@ func (w *world) String() string {
 			if c.nullable {
 				b.WriteString(" null")
 			}
+			if c.combine != "" {
+				fmt.Fprintf(&b, " combine %s", c.combine)
+			}
+			if c.gone != "" {
+				fmt.Fprintf(&b, " gone %s", c.gone)
+			}
 			b.WriteString(",")
 		}
 		for _, u := range t.unique {
-			fmt.Fprintf(&b, " unique %v %s", u.columns, u.rule)
+			fmt.Fprintf(&b, " unique %v %s (winner %v, both %v)", u.columns, u.rule, u.winner, u.both)
 		}
 	}
 	return b.String()

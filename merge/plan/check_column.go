@@ -53,6 +53,7 @@ func (c *columnChecker) check() {
 	if len(column.Sources) > 0 && len(column.Sources) < len(c.plan.SourcesOf(t)) && !column.Nullable && column.Default == nil && column.Generated == "" {
 		c.fault("some sources do not have it: it must be nullable or have a default")
 	}
+	c.combining()
 	c.undecided(t, column.Name, column.Suspects, column.Decided)
 	switch column.Role {
 	case RolePlain:
@@ -69,9 +70,11 @@ func (c *columnChecker) check() {
 		switch {
 		case column.Orphans != OrphansFail && column.Orphans != OrphansDrop && column.Orphans != OrphansNull:
 			c.fault("orphans %q: want null, drop or nothing", column.Orphans)
-		case column.Orphans == OrphansNull && !column.Nullable && (column.Role == RoleReference || column.Role == RolePolymorphic):
-			c.fault("orphans become null, but it is not nullable")
-		case column.Orphans == OrphansNull && column.Role == RolePacked:
+		case column.Gone != OrphansFail && column.Gone != OrphansDrop && column.Gone != OrphansNull:
+			c.fault("gone %q: want null, drop or nothing", column.Gone)
+		case column.BecomesNull() && !column.Nullable && len(column.None) == 0 && (column.Role == RoleReference || column.Role == RolePolymorphic):
+			c.fault("orphans become null, but it is not nullable, and none has no value for no row")
+		case column.BecomesNull() && column.Role == RolePacked:
 			c.fault("orphans become null, but nothing in a packed value can: want drop or nothing")
 		}
 	default:

@@ -33,7 +33,7 @@ type describer struct {
 func newDescriber(t *testing.T) *describer {
 	t.Helper()
 	d := &describer{comments: map[string]string{}, types: map[string]any{}}
-	for _, name := range []string{"plan.go", "question.go", "decisions.go"} {
+	for _, name := range []string{"plan.go", "rows.go", "question.go", "decisions.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
@@ -85,6 +85,8 @@ func (d *describer) of(t reflect.Type) object {
 		return object{"anyOf": []any{object{"type": []string{"string", "null"}}, d.of(reflect.TypeFor[plan.Meaning]())}}
 	case reflect.TypeFor[plan.Orphans]():
 		return object{"enum": []any{"null", "drop", "", nil}}
+	case reflect.TypeFor[plan.Combine]():
+		return object{"anyOf": []any{object{"enum": []any{plan.CombineSum, plan.CombineMax, plan.CombineMin, plan.CombineFirst, plan.CombineLast, ""}}, texts}}
 	case reflect.TypeFor[plan.Rule]():
 		return object{"enum": []any{plan.RuleFail, plan.RuleSuffix, plan.RuleKeep, plan.RuleMatch}}
 	case reflect.TypeFor[plan.IDs]():

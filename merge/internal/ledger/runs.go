@@ -188,7 +188,7 @@ func (l Ledger) Abandoned(ctx context.Context, run string) (others []string, err
 	err = l.Query(ctx, "SELECT run, phase FROM snow_merge_runs WHERE state = ? AND run <> ?", []any{StateRunning, run}, func(rows *sql.Rows) error {
 		var id, phase string
 		err := rows.Scan(&id, &phase)
-		if err == nil && phase != PhaseMint {
+		if err == nil && !Deciding(phase) {
 			err = fmt.Errorf("%w: %s", report.ErrUnfinished, id)
 		}
 		others = append(others, id)

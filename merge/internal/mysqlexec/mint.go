@@ -14,7 +14,6 @@ import (
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/phases"
-	"github.com/shardsnow/snow/merge/plan"
 )
 
 // mostMinted is how many rows the chunks have that a server mints, at most.
@@ -36,7 +35,7 @@ type minter struct {
 // newMinter returns nil if rows of the table must be seen.
 func newMinter(ctx context.Context, w phases.Work, source *dialect.Dialect) (*minter, error) {
 	t := w.Table
-	if len(t.Primary) != 1 || t.Mapped != t.Rekeys || t.Rekeys && t.Primary[0] != t.Key || slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows) {
+	if len(t.Primary) != 1 || t.Mapped != t.Rekeys || t.Rekeys && t.Primary[0] != t.Key || t.Table.LosesRows() {
 		return nil, nil
 	}
 	if none, err := w.Conflicts.None(ctx, t.Table, t.Source); err != nil || !none {

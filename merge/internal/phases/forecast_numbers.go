@@ -1,9 +1,12 @@
 package phases
 
 import (
+	"context"
 	"math"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -78,4 +81,37 @@ func (d *dryRun) forecastNumbers(t *plan.Table) {
 		}
 	}
 	d.forecast.Numbers = append(d.forecast.Numbers, row)
+}
+
+// highestOf returns the highest id that may take the place of one of a row, or 0 if none does: rows may be merged into others.
+func (d *dryRun) highestOf(ctx context.Context, t *ledger.SourceTable) (highest int64, err error) {
+	switch {
+	case t == nil || !t.Rekeys && !t.Table.Merges():
+		return 0, nil
+	case len(t.Table.NewIDs) > 0:
+		return d.highestID(t.Table), nil
+	}
+	look := func(s *chunk.Session) error {
+		_, most, err := (&rekey.Checker{Engine: s.Engine, Q: s}).Count(ctx, t.Table, nil)
+		highest = max(highest, most)
+		return err
+	}
+	if tableOf(d.before.target, t.Table.Name) != nil {
+		if err := look(d.conns.Target); err != nil {
+			return 0, err
+		}
+	}
+	for _, source := range d.Plan.SourcesOf(t.Table) {
+		if source == t.Source {
+			continue
+		}
+		s, err := d.conns.Source(ctx, source)
+		if err == nil {
+			err = look(s)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return highest, nil
 }

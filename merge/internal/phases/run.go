@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/plan"
@@ -23,13 +22,7 @@ func Run(ctx context.Context, j *Job) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.conns.Close()) }()
-	var renewer func(context.Context) (*chunk.Session, error)
-	if j.Engine.Writers > 1 {
-		renewer = func(ctx context.Context) (*chunk.Session, error) {
-			return j.Target.Open(ctx, j.Engine, j.Engine.Target)
-		}
-	}
-	ctx, w.lease, err = ledger.TakeLease(ctx, w.conns.Target, renewer, j.ID, j.Holder, j.LeaseTime)
+	ctx, w.lease, err = ledger.TakeLease(ctx, w.conns.Target, j.renewer(), j.ID, j.Holder, j.LeaseTime)
 	if err != nil {
 		return err
 	}
@@ -50,6 +43,8 @@ func (w *writing) phases(ctx context.Context) error {
 		var err error
 		state, next := ledger.StateRunning, ""
 		switch w.run.Phase {
+		case ledger.PhaseChoose:
+			next, err = ledger.PhaseMint, w.choose(ctx)
 		case ledger.PhaseMint:
 			next, err = ledger.PhaseCopy, w.mint(ctx)
 		case ledger.PhaseCopy:
@@ -76,7 +71,7 @@ func (w *writing) phases(ctx context.Context) error {
 // tables into the chunks that the later phases go by.
 func (w *writing) mint(ctx context.Context) error {
 	target := w.conns.Target
-	if looksBack(w.Plan) {
+	if looksBack(w.Plan) || slices.ContainsFunc(w.Order, (*plan.Table).Combines) {
 		if err := ledger.Of(target).IndexMap(ctx); err != nil {
 			return err
 		}
@@ -84,6 +79,9 @@ func (w *writing) mint(ctx context.Context) error {
 	w.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseMint, Total: -1})
 	conflicts := rekey.NewConflicts(w.Plan, w.conns, &rekey.MappedIdentities{Ids: ledger.MapOf(target), Run: w.run})
 	for _, t := range w.Order {
+		if t.Empty {
+			continue
+		}
 		order, err := w.Plan.Precedence(t)
 		if err != nil {
 			return err

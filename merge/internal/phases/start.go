@@ -131,6 +131,9 @@ func (w *writing) begin(ctx context.Context) error {
 // newRun returns a run whose source tables are numbered from next on.
 func (w *writing) newRun(ctx context.Context, target *chunk.Session, next int64) (*ledger.Run, error) {
 	r := &ledger.Run{ID: w.ID, State: ledger.StateRunning, Phase: ledger.PhaseMint}
+	if w.Plan.Chooses() {
+		r.Phase = ledger.PhaseChoose
+	}
 	r.Facts = ledger.Facts{Namespace: w.Namespace, Datacenter: w.Datacenter, Databases: w.Target.Names, Rows: map[string]int64{}, Assertions: map[string]string{}}
 	if err := target.QueryRowContext(ctx, "SELECT "+w.Engine.Now).Scan(&r.Facts.Now); err != nil {
 		return nil, w.Engine.Failed("read the clock", err)

@@ -315,7 +315,7 @@ func (x *trial) compare(ctx context.Context, f *tableForecast, hasher *chunk.Has
 func (x *trial) standIn(f *tableForecast, values []any, v rekey.Verdict, number int64) []any {
 	row := slices.Clone(values[:len(f.of.Columns)])
 	for _, r := range v.Renames {
-		row[f.of.Position(r.Column.Name)] = r.After
+		row[f.of.Position(r.Column.Name)] = rekey.Stored(x.Engine, r.Column, r.After)
 	}
 	source := int64(slices.Index(x.Plan.Sources, f.of.Source))
 	stand := func(of *ledger.SourceTable, id int64) int64 {
@@ -341,7 +341,7 @@ func (x *trial) standIn(f *tableForecast, values []any, v rekey.Verdict, number 
 			}
 			return text, true
 		})
-		if err == nil && (!lost || column.Column.Orphans == plan.OrphansNull) {
+		if err == nil && (!lost || column.Column.BecomesNull()) {
 			row[column.At] = v
 		}
 	}

@@ -24,6 +24,7 @@ type verifying struct {
 	*Job
 	run    *ledger.Run
 	report *report.Report
+	kept   *report.Report        // the report of an earlier verification, which counts instead
 	later  map[string]int64      // rows that later runs have copied, by table
 	sound  map[*plan.Column]bool // see [Work]
 	sets   []*Multiset           // of the tables without a primary key

@@ -31,7 +31,8 @@ type Verdict struct {
 // A rename is a value that RuleSuffix changed.
 type rename struct {
 	Column        *plan.Column
-	Before, After string
+	Before, After any
+	Set           bool // by [plan.Unique.Set]; it is no name
 }
 
 // A round is a contest in which some rows of a source take part.
@@ -205,6 +206,21 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 		}
 	}
 	return s.hits, r.alive(ctx, place, s.hits)
+}
+
+// alive takes out of hits the rows of a source that are left out. Rows of a source that comes later may be left out for what they
+// refer to, which is not known yet.
+func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error {
+	if place == inTarget || len(hits) == 0 || len(r.table.RowKey()) == 0 || !r.table.LosesRows() {
+		return nil
+	}
+	var keys [][]any
+	for _, h := range hits {
+		keys = append(keys, h.key)
+	}
+	gone, err := r.ids.dropped(ctx, place, r.table, keys)
+	maps.DeleteFunc(hits, func(_ int, h hit) bool { return gone[sqlvalue.FormatRow(h.key)] })
+	return err
 }
 
 func placeName(place string) string {

@@ -95,9 +95,11 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 		wants[i] = v.hash(r.New)
 		found.Want.Add(wants[i])
 		for n, c := range t.Columns {
-			if t.Changed && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.Old[n], r.New[n]) {
-				found.Renamed++
+			if (t.Changed || c.Combine != plan.CombineKeep) && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.Old[n], r.New[n]) {
 				renamed[i] = true
+				if !t.Table.SetByRenames(c) && c.Combine == plan.CombineKeep {
+					found.Renamed++
+				}
 			}
 		}
 		if r.Fate == ledger.Rekeyed {

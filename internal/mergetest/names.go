@@ -1,0 +1,85 @@
+package mergetest
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// contend lets the rows of some tables compete for their names.
+func (w *world) contend(seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 8)) // worlds are as they were without it
+	for _, t := range w.tables {
+		for _, u := range t.unique {
+			if u.rule == plan.RuleSuffix {
+				u.winner = r.IntN(3) == 0
+				u.both = !u.winner && r.IntN(3) == 0
+			}
+		}
+	}
+}
+
+// decideNames writes into the plan how rows compete for their names.
+func (u *unique) decideNames(pu *plan.Unique) {
+	if u.winner || u.both {
+		pu.Both, pu.Template = u.both, "S{source}.{name}"
+	}
+	if u.winner {
+		pu.Winner = []string{"1", "tag"}
+	}
+}
+
+// renamedBy returns the unique key whose clashes change the names in a column.
+func (t *table) renamedBy(c *column) *unique {
+	for _, u := range t.unique {
+		if u.rule == plan.RuleSuffix && u.rename == c.name {
+			return u
+		}
+	}
+	return nil
+}
+
+// compareName allows another name where a row that comes before it has the same one.
+func (o *oracle) compareName(s *source, t *table, c *column, r row, got string) {
+	o.Helper()
+	u, old, taken := t.renamedBy(c), *r[c.name], false
+	for at, other := range o.order {
+		later := at > slices.Index(o.order, s)
+		before := o.mergeOf(other) < o.mergeOf(s)
+		if other == s || o.mergeOf(other) > o.mergeOf(s) || later && !u.winner && !u.both {
+			continue
+		}
+		for _, rival := range other.rows[t.name] {
+			switch {
+			case *rival[c.name] != old:
+			case later && t.chooses(rival), !later && o.leftOut[t.mark(rival)]:
+			case before && *o.found[t.name][t.mark(rival)][c.name] != old: // it had to give way itself
+			default:
+				taken = taken || before || u.both || !u.winner || *rival["tag"] > *r["tag"]
+			}
+		}
+	}
+	want := old + "_" + s.name
+	if u.winner || u.both {
+		want = "S" + s.name + "." + old
+	}
+	if taken != (got != old) || taken && !strings.HasPrefix(got, want) {
+		o.Errorf("%s.%s of source %s: got %q for %q, which is taken: %v", t.name, c.name, s.name, got, old, taken)
+	}
+}
+
+// afterwards sees to it that each merge did what comes after it once.
+func (o *oracle) afterwards() {
+	o.Helper()
+	var n int
+	if err := o.target.QueryRowContext(o.Context(), "SELECT COUNT(*) FROM afterwards").Scan(&n); err != nil || n != o.w.finished {
+		o.Errorf("%d statements ran after %d merges, %v", n, o.w.finished, err)
+	}
+}
+
+// mergeOf returns which merge a source is part of.
+func (o *oracle) mergeOf(s *source) int {
+	return slices.IndexFunc(o.w.merges, func(m []*source) bool { return slices.Contains(m, s) })
+}
