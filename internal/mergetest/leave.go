@@ -142,7 +142,7 @@ func (o *oracle) exported() {
 	for _, s := range o.order {
 		for table, ids := range o.ids[s] {
 			for old, id := range ids {
-				if old != id {
+				if old != id || s.mints {
 					want = append(want, s.name+","+table+","+strconv.FormatInt(old, 10)+","+strconv.FormatInt(id, 10))
 				}
 				if o.w.random.IntN(20) > 0 {

@@ -98,7 +98,11 @@ func (c *checker) unique(t *Table, u *Unique) {
 	switch u.Rule {
 	case RuleKeep, RuleMatch:
 		if t.LosesRows() && len(t.RowKey()) == 0 {
-			c.fault(t.Name, "", "%s: rule %s: rows are left out, and nothing tells which in a table without a primary key, so rows could be merged into those: name columns that are unique as primary_key, or choose fail or suffix", name, u.Rule)
+			column := ""
+			if drops := first(t.Columns, (*Column).DropsRows); drops != nil {
+				column = drops.Name
+			}
+			c.fault(t.Name, column, "%s: rule %s: rows are left out, and nothing tells which in a table without a primary key, so rows could be merged into those: name columns that are unique as primary_key, or choose fail or suffix", name, u.Rule)
 		}
 		fallthrough
 	case RuleFail:
