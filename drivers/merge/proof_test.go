@@ -61,6 +61,10 @@ func TestBindingOnPostgreSQL(t *testing.T) { mergetest.Binding(t, postgres(t)) }
 
 func TestBindingOnSQLite(t *testing.T) { mergetest.Binding(t, sqlite) }
 
+func TestBoundsOnPostgreSQL(t *testing.T) { mergetest.Bounds(t, postgres(t)) }
+
+func TestBoundsOnSQLite(t *testing.T) { mergetest.Bounds(t, sqlite) }
+
 func TestPackedOnPostgreSQL(t *testing.T) { mergetest.Packed(t, postgres(t)) }
 
 func TestPackedOnSQLite(t *testing.T) { mergetest.Packed(t, sqlite) }

@@ -1,9 +1,11 @@
 package mergetest
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/shardsnow/snow/merge"
@@ -46,7 +48,10 @@ func Preflight(t *testing.T, e Engine) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, dry := m.DryRun(t.Context())
+		forecast, dry := m.DryRun(t.Context())
+		if dry == nil {
+			dry = forecast.Err()
+		}
 		found, err := m.Run(t.Context())
 		if (dry == nil) != (err == nil) {
 			t.Errorf("the dry run says %v, and the run %v", dry, err)
@@ -119,6 +124,58 @@ func Preflight(t *testing.T, e Engine) {
 			}
 		})
 	}
+	interrupted := func(t *testing.T, target *sql.DB, p *plan.Plan, phase string, source merge.Source) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		m, err := merge.New(e.Dialect, target, []merge.Source{source}, p, merge.Config{Events: func(e report.Event) {
+			if e.Kind == report.EventPhase && e.Phase == phase {
+				stop()
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatalf("an interrupted run: %v", err)
+		}
+	}
+	t.Run("a source under a name that another one had", func(t *testing.T) {
+		target, first := open(t, schema...), merge.Source{Name: "s", DB: open(t, rows...)}
+		if err := run(t, target, inspect(t, first), first); err != nil {
+			t.Fatal(err)
+		}
+		sources := []merge.Source{{Name: "s", DB: open(t, append(schema[:2:2], "INSERT INTO shops VALUES (2000000000009, 'c')")...)}, {Name: "t", DB: open(t, schema...)}}
+		if err := run(t, target, inspect(t, sources...), sources...); !errors.Is(err, report.ErrMerged) {
+			t.Errorf("got %v, want %v", err, report.ErrMerged)
+		}
+	})
+	t.Run("a run of another plan that has not ended", func(t *testing.T) {
+		target, first := open(t, schema...), merge.Source{Name: "s", DB: open(t, rows...)}
+		interrupted(t, target, inspect(t, first), "copy", first)
+		other := merge.Source{Name: "t", DB: open(t, append(schema[:2:2], "INSERT INTO shops VALUES (2000000000009, 'c')")...)}
+		if err := run(t, target, inspect(t, other), other); !errors.Is(err, report.ErrUnfinished) {
+			t.Errorf("got %v, want %v", err, report.ErrUnfinished)
+		}
+	})
+	t.Run("a run of another plan that has copied nothing", func(t *testing.T) {
+		target, first := open(t, schema...), merge.Source{Name: "s", DB: open(t, rows...)}
+		interrupted(t, target, inspect(t, first), "mint", first)
+		sources := []merge.Source{first, {Name: "t", DB: open(t, append(schema[:2:2], "INSERT INTO shops VALUES (2000000000009, 'c')")...)}}
+		if err := run(t, target, inspect(t, sources...), sources...); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("a ledger that somebody has deleted from", func(t *testing.T) {
+		target, source := open(t, schema...), merge.Source{Name: "s", DB: open(t, rows...)}
+		p := inspect(t, source)
+		interrupted(t, target, p, "mint", source)
+		if _, err := target.ExecContext(t.Context(), "DELETE FROM snow_merge_source_tables"); err != nil {
+			t.Fatal(err)
+		}
+		if err := run(t, target, p, source); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("got %v, want that the ledger is damaged", err)
+		}
+	})
 	t.Run("a foreign key of two columns, one of which others refer to", func(t *testing.T) {
 		const table = "CREATE TABLE people (id BIGINT PRIMARY KEY, tenant BIGINT, boss BIGINT, UNIQUE (tenant, id), FOREIGN KEY (tenant, boss) REFERENCES people (tenant, id))"
 		source, target := merge.Source{Name: "s", DB: open(t, table,

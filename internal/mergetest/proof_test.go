@@ -53,6 +53,13 @@ func TestBindingOnMariaDB(t *testing.T) {
 	}})
 }
 
+func TestBoundsOnMariaDB(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	mergetest.Bounds(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
+		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
+	}})
+}
+
 func TestPackedOnMariaDB(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	mergetest.Packed(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
