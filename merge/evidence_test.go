@@ -55,7 +55,7 @@ func TestEvidence(t *testing.T) {
 		{"high bits", "guid BIGINT NOT NULL", "IF(seq % 2, (1 << 48) + seq * 25, 900000 + seq)", 100, "packed  players, suspect", "format bits 48?"},
 		{"halves", "owner_high INT UNSIGNED NOT NULL, owner_low INT UNSIGNED NOT NULL", "0, IF(seq = 1, 0, seq * 25)", 100, "packed owner_low players none 0, suspect", "named like halves"},
 		{"fixed hexadecimal digits", "owner CHAR(16) NOT NULL", "LPAD(HEX(seq * 25), 16, '0')", 100, "packed players, suspect", "as numbers of 16 digits"},
-		{"other hexadecimal digits", "owner CHAR(16) NOT NULL", "LEFT(MD5(seq), 16)", 100, "plain", ""},
+		{"other hexadecimal digits", "owner CHAR(16) NOT NULL", "LEFT(SHA2(seq, 256), 16)", 100, "plain", ""},
 		{"JSON whose names say nothing", "data TEXT NOT NULL", `CONCAT('{"level": ', seq % 60 + 1, ', "witness": ', seq * 30, '}')`, 100, "json $.witness=players, suspect", "all of 100 sampled values"},
 		{"a kind by number", "target_id INT NOT NULL, target_type INT NOT NULL", "IF(seq % 2 = 0, seq * 30, seq + 100000), seq % 2", 100, "polymorphic target_type 0=players 1=, suspect", `with target_type "0": all of its sampled values could be ids of players, and most of the others are not`},
 		{"a kind that says nothing", "player_id INT NOT NULL, player_type INT NOT NULL", "seq * 30, seq % 2", 100, "reference players, asked", "all 100 sampled values"},

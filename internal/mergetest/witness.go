@@ -151,9 +151,9 @@ func Witness(t *testing.T, e Engine) {
 		{Table: "friends", Column: "a", Witnessed: 140},
 		{Table: "guests", Column: "guest_id", Value: "player", Witnessed: 70},
 		{Table: "guests", Column: "guest_id", Value: "item", Witnessed: 70},
-		{Table: "parties", Column: "members", Witnessed: 140},
+		{Table: "parties", Column: "members", Witnessed: 280},
 		{Table: "parties", Column: "data", Path: "$.leader", Witnessed: 140},
-		{Table: "parties", Column: "data", Path: "$.loot[*]", Witnessed: 140},
+		{Table: "parties", Column: "data", Path: "$.loot[*]", Witnessed: 280},
 	} {
 		if got, wrong := w.found(t, r, want.Table, want.Column, want.Value+want.Path); got.Witnessed != want.Witnessed || got.Untold != want.Untold || wrong > 0 {
 			t.Errorf("got %+v and %d wrong, want %d witnessed and %d untold", got, wrong, want.Witnessed, want.Untold)

@@ -44,9 +44,9 @@ func (c *comparison) compare(ctx context.Context) error {
 				switch {
 				case v.parents[i] == "":
 				case c.isUnique(l.parent, v.parents[i]):
-					c.counts[i].Witnessed++
+					c.counts[i].Witnessed += several(v.parents[i])
 				default:
-					c.counts[i].Untold++
+					c.counts[i].Untold += several(v.parents[i])
 				}
 			}
 			d := v.digest()
@@ -252,12 +252,12 @@ func (c *comparison) judge(ctx context.Context, groups, others []*group, turned 
 			switch {
 			case was == "":
 			case c.isUnique(l.parent, was):
-				counts.Witnessed -= p.n
+				counts.Witnessed -= p.n * several(was)
 			default:
-				counts.Untold -= p.n
+				counts.Untold -= p.n * several(was)
 			}
 			if excused.of(l.parent, was) || is == "" && l.mayClear() {
-				counts.Untold += p.n
+				counts.Untold += p.n * several(was)
 				continue
 			}
 			counts.Wrong += p.n
@@ -273,8 +273,8 @@ func (c *comparison) judge(ctx context.Context, groups, others []*group, turned 
 func (c *comparison) untold(g *group) {
 	for i, l := range c.links {
 		if g.parents[i] != "" && c.isUnique(l.parent, g.parents[i]) {
-			c.counts[i].Witnessed -= g.left
-			c.counts[i].Untold += g.left
+			c.counts[i].Witnessed -= g.left * several(g.parents[i])
+			c.counts[i].Untold += g.left * several(g.parents[i])
 		}
 	}
 }

@@ -19,6 +19,9 @@ import (
 // between is what is between the contents of several rows that one value refers to.
 const between = "\x1f"
 
+// several returns how many rows a value refers to.
+func several(contents string) int64 { return int64(strings.Count(contents, between)) + 1 }
+
 // unreadable stands for the contents of rows that a value refers to in which no ids can be found.
 const unreadable = "?"
 
