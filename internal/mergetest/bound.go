@@ -63,6 +63,15 @@ func nullForNoRow(table, column string) func(p *plan.Plan) {
 	}
 }
 
+// suffixed renames players.
+func suffixed(p *plan.Plan) {
+	for _, u := range p.Table("players").Unique {
+		if u.Columns[0] == "name" {
+			u.Rule = plan.RuleSuffix
+		}
+	}
+}
+
 var withoutForeignKeys = func(p *plan.Plan) {
 	for _, t := range p.Tables {
 		t.ForeignKeys = nil
@@ -150,6 +159,29 @@ var bounds = []bound{
 	{
 		name: "a foreign key of the target alone, over a text", eu: []string{"UPDATE players SET country = 'XX' WHERE id = 1"},
 		before: foreignKeyTo("players", "country", "countries", "code"), plan: withoutForeignKeys, stops: `a foreign key to table "countries"`,
+	},
+	{
+		name: "a foreign key of the target alone, over names that change", before: foreignKeyTo("scores", "label", "players", "name"),
+		plan: func(p *plan.Plan) {
+			withoutForeignKeys(p)
+			suffixed(p)
+		},
+		eu: []string{"UPDATE scores SET label = 'eu1'"}, us: []string{"UPDATE players SET name = 'eu1' WHERE id = 1", "UPDATE scores SET label = 'eu1'"}, stops: "has a foreign key",
+	},
+	{
+		name: "a foreign key of the target alone to a row without an id that is dropped", before: foreignKeyTo("players", "country", "countries", "code"),
+		plan: func(p *plan.Plan) {
+			withoutForeignKeys(p)
+			refers(p, "countries", "ruler_id", "players").Orphans = plan.OrphansDrop
+		},
+		eu:    []string{"ALTER TABLE countries ADD ruler_id INTEGER", "UPDATE countries SET ruler_id = 99 WHERE code = 'EU'"},
+		us:    []string{"ALTER TABLE countries ADD ruler_id INTEGER", "UPDATE countries SET ruler_id = 99 WHERE code = 'EU'"},
+		stops: `a foreign key to table "countries"`,
+	},
+	{
+		name: "a new name that a later source has, where rows may be dropped", us: []string{"UPDATE players SET name = 'eu1_eu' WHERE id = 1"},
+		before: func(p *plan.Plan) { refers(p, "players", "title", "teams").Orphans = plan.OrphansDrop }, plan: suffixed,
+		target: []string{"INSERT INTO players (id, name) VALUES (7, 'eu1')"},
 	},
 	{
 		name: "a column that one source lacks", only: sqlsnow.MySQL,

@@ -160,10 +160,10 @@ func (c *checker) renaming(t *Table, u *Unique, name string) {
 			fault(true, "set names %q, which is no column", of)
 			continue
 		}
-		inKey := slices.Contains(t.RowKey(), of) || slices.ContainsFunc(t.Unique, func(other *Unique) bool { return slices.Contains(other.Columns, of) })
+		inKey := t.declares(column) || slices.Contains(t.RowKey(), of) || slices.ContainsFunc(t.Unique, func(other *Unique) bool { return slices.Contains(other.Columns, of) })
 		kind := sqltype.Of(c.dialect, column.Type).Kind
 		fault(column.Role != RolePlain || column.Generated != "" || inKey || kind != sqltype.Integer && kind != sqltype.Text,
-			"set: %q: want a plain integer or text that is in no unique key", of)
+			"set: %q: want a plain integer or text that is in no unique key and no foreign key", of)
 		fault(len(column.Sources) > 0, "set: %q: some sources do not have it", of)
 		twice := slices.ContainsFunc(t.Unique, func(other *Unique) bool { return other != u && other.Set[of] != "" })
 		fault(twice, "set: %q is set by another unique key too", of)
@@ -235,8 +235,8 @@ func (c *columnChecker) combining() {
 	call := anotherEachTime.FindString(string(column.Combine))
 	c.faultIf(call != "", "combine: %q gives another value each time: write a constant", call)
 	c.faultIf(!t.Merges() || t.Key() == nil, "combine is for tables with a key, of which a unique key has rule keep or match")
-	inKey := slices.Contains(t.RowKey(), column.Name) || slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, column.Name) })
-	c.faultIf(column.Role != RolePlain || column.Generated != "" || inKey, "combine: want a plain column that is in no unique key")
+	inKey := t.declares(column) || slices.Contains(t.RowKey(), column.Name) || slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, column.Name) })
+	c.faultIf(column.Role != RolePlain || column.Generated != "" || inKey, "combine: want a plain column that is in no unique key and no foreign key")
 	s := sqltype.Of(c.dialect, column.Type)
 	number := s.Kind == sqltype.Integer || slices.Contains([]string{"decimal", "numeric", "dec", "float", "double", "real"}, sqltype.Word(column.Type))
 	c.faultIf(column.Combine == CombineSum && c.dialect != sqldialect.SQLite && !number, "combine is sum, but type %q is no number", column.Type)

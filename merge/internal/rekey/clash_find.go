@@ -218,7 +218,7 @@ func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error
 	for _, h := range hits {
 		keys = append(keys, h.key)
 	}
-	gone, err := r.ids.dropped(ctx, place, r.table, keys)
+	gone, err := r.ids.dropped(ctx, place, r.table, keys, r.settled)
 	maps.DeleteFunc(hits, func(_ int, h hit) bool { return gone[sqlvalue.FormatRow(h.key)] })
 	return err
 }

@@ -44,6 +44,7 @@ type contest struct {
 	ahead   []string // those whose rows come first: the target, then sources
 	later   int      // from this one on, those of ahead have a lower precedence, and their rows may come first all the same
 	others  []*plan.Column
+	settled bool // all rows are decided on
 }
 
 const inTarget = ""

@@ -26,8 +26,8 @@ type Identities interface {
 	// members returns the rows of a source that are the given ones in the target.
 	members(ctx context.Context, source string, t *plan.Table, ids []Ident) (map[Ident][]int64, error)
 	// dropped returns which rows of a source are known to be left out, by [sqlvalue.FormatRow] of what tells them apart. It is
-	// asked for any table.
-	dropped(ctx context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error)
+	// asked for any table. Settled asks as after all rows are decided on.
+	dropped(ctx context.Context, source string, t *plan.Table, keys [][]any, settled bool) (map[string]bool, error)
 }
 
 // MappedIdentities are the identities of a run, by its ledger. Its idents are all
@@ -90,7 +90,7 @@ func (m *MappedIdentities) members(ctx context.Context, source string, t *plan.T
 	return found, err
 }
 
-func (m *MappedIdentities) dropped(ctx context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error) {
+func (m *MappedIdentities) dropped(ctx context.Context, source string, t *plan.Table, keys [][]any, _ bool) (map[string]bool, error) {
 	found := map[string]bool{}
 	of := m.Run.Table(source, t.Name)
 	if of == nil {
@@ -189,12 +189,12 @@ func (r *RememberedIdentities) Done(source string, t *plan.Table) {
 	r.done[leftRow{source, t.Name, ""}] = true
 }
 
-// dropped leaves out the rows of which a run does not know yet that they follow others.
-func (r *RememberedIdentities) dropped(_ context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error) {
+// dropped leaves out the rows of which a run does not know yet that they follow others, unless all is settled.
+func (r *RememberedIdentities) dropped(_ context.Context, source string, t *plan.Table, keys [][]any, settled bool) (map[string]bool, error) {
 	found := map[string]bool{}
-	done := r.done[leftRow{source, t.Name, ""}]
+	settled = settled || r.done[leftRow{source, t.Name, ""}]
 	for _, key := range keys {
-		if why := r.Left(source, t, key); why == Chosen || why == Follows && done {
+		if why := r.Left(source, t, key); why == Chosen || why == Follows && settled {
 			found[sqlvalue.FormatRow(key)] = true
 		}
 	}
