@@ -116,3 +116,79 @@ func TestConditionsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// How rows are renamed and what is combined is checked before any database is asked.
+func TestDecisionsOnRowsAreChecked(t *testing.T) {
+	type broken struct {
+		want string // part of the error, or none
+		edit func(u *plan.Unique, c *plan.Column)
+	}
+	renaming := func(u *plan.Unique) { u.Rule = plan.RuleSuffix }
+	set := func(column, text string) func(u *plan.Unique, c *plan.Column) {
+		return func(u *plan.Unique, _ *plan.Column) {
+			renaming(u)
+			u.Set = map[string]string{column: text}
+		}
+	}
+	named := func(edit func(u *plan.Unique)) func(u *plan.Unique, c *plan.Column) {
+		return func(u *plan.Unique, _ *plan.Column) {
+			renaming(u)
+			edit(u)
+		}
+	}
+	combine := func(how plan.Combine) func(u *plan.Unique, c *plan.Column) {
+		return func(u *plan.Unique, c *plan.Column) { u.Rule, c.Combine = plan.RuleKeep, how }
+	}
+	for _, tt := range []broken{
+		{"", set("flags", "flags | 1")},
+		{"an expression is empty", set("flags", " ")},
+		{`"NOW" gives another value each time`, set("flags", "NOW()")},
+		{"which is no column", set("nothing", "1")},
+		{"in no unique key and no foreign key", set("id", "1")},
+		{"in no unique key and no foreign key", set("name", "'x'")},
+		{"in no unique key and no foreign key", set("country", "'x'")},
+		{"in no unique key and no foreign key", set("at", "'x'")},
+		{"", named(func(u *plan.Unique) { u.Template, u.Winner = "{name}[{n}]", []string{"level", "-id"} })},
+		{"two ways to say the same", named(func(u *plan.Unique) { u.Template, u.Suffix = "{name}[{n}]", "x" })},
+		{"{who}: want {name}, {source} or {n}", named(func(u *plan.Unique) { u.Template = "{name}{who}" })},
+		{"want {name} once", named(func(u *plan.Unique) { u.Template = "S{source}" })},
+		{"pattern: ", named(func(u *plan.Unique) { u.Pattern = "(" })},
+		{"contradict each other", named(func(u *plan.Unique) { u.Both, u.Winner = true, []string{"level"} })},
+		{`"rand" gives another value each time`, named(func(u *plan.Unique) { u.Winner = []string{"rand()"} })},
+		{"", combine(plan.CombineSum)},
+		{"", combine("LEAST({a} + {b}, 1000)")},
+		{"want sum, max, min, first, last", combine("average")},
+		{"gives another value each time", combine("{a} + {b} + RAND()")},
+		{"combine is for tables with a key", func(u *plan.Unique, c *plan.Column) {
+			combine(plan.CombineSum)(u, c)
+			u.Rule = plan.RuleFail
+		}},
+		{"in no unique key and no foreign key", func(u *plan.Unique, c *plan.Column) {
+			combine(plan.CombineMax)(u, c)
+			u.Columns = append(u.Columns, c.Name)
+		}},
+	} {
+		u, level := &plan.Unique{Columns: []string{"name"}, Rule: plan.RuleFail}, &plan.Column{Name: "level", Type: "int", Role: plan.RolePlain}
+		players := &plan.Table{
+			Name: "players", PrimaryKey: []string{"id"}, Unique: []*plan.Unique{u},
+			Columns: []*plan.Column{
+				{Name: "id", Type: "int", Role: plan.RoleKey},
+				{Name: "name", Type: "varchar(20)", Role: plan.RolePlain},
+				{Name: "country", Type: "varchar(2)", Role: plan.RolePlain},
+				{Name: "flags", Type: "int", Role: plan.RolePlain},
+				{Name: "at", Type: "datetime", Role: plan.RolePlain},
+				level,
+			},
+			ForeignKeys: []*plan.ForeignKey{{Columns: []string{"country"}, Table: "countries", Refers: []string{"code"}}},
+		}
+		p := &plan.Plan{Version: 1, Dialect: "MySQL", Sources: []string{"eu", "us"}, Tables: []*plan.Table{
+			players,
+			{Name: "countries", PrimaryKey: []string{"code"}, Columns: []*plan.Column{{Name: "code", Type: "varchar(2)", Role: plan.RolePlain}}},
+		}}
+		tt.edit(u, level)
+		err := p.Check()
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+}
