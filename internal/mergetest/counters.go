@@ -152,9 +152,9 @@ func (c *counters) run() {
 	highest := c.mergeAll(target, p, eu, us)
 	c.goOn(target, highest, c.leave)
 
-	// The next merge takes what was left, below the rows that the server has inserted in the meantime.
+	// The next merge, with the same decisions, takes what was left, below the rows that the server has inserted in the meantime.
 	before := c.highest(target)
-	after := c.mergeAll(target, c.plan(0, asia), asia)
+	after := c.mergeAll(target, c.plan(c.leave, asia), asia)
 	for table, top := range before {
 		low := c.number(target, "SELECT MIN(id) FROM "+table+" WHERE id IN (SELECT new_id FROM snow_merge_map WHERE source_table IN (SELECT source_table FROM snow_merge_source_tables WHERE source = 'asia' AND tbl = '"+table+"'))")
 		switch {

@@ -80,6 +80,9 @@ func (d *dryRun) forecastNumbers(t *plan.Table) {
 			d.forecast.AddStop(n.room(row.Highest))
 		}
 	}
+	if n.last > 0 {
+		row.Left = max(0, n.last-row.Highest)
+	}
 	d.forecast.Numbers = append(d.forecast.Numbers, row)
 }
 

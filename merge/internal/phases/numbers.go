@@ -35,7 +35,8 @@ type numbering struct {
 
 	ranges  map[string]ledger.IDRange // by source; those of dense ids begin where mint has come to
 	highest int64                     // no new id is above it
-	left    *ledger.Numbers           // nil if the run leaves none, or others than earlier ones
+	left    *ledger.Numbers           // nil if the run leaves none but those that an earlier one has left
+	last    int64                     // the last of those that an earlier run has left, if new ids are among them, or 0
 }
 
 // An idSet says which ids rows have.
@@ -124,6 +125,9 @@ func (n *numbering) choose(ctx context.Context, earlier []ledger.Numbers) error 
 			continue
 		}
 		err := n.within(ctx, least, most, true)
+		if err == nil {
+			n.last = most
+		}
 		if err == nil || !errors.As(err, new(*report.RoomError)) {
 			return err
 		}
@@ -141,19 +145,29 @@ func (n *numbering) choose(ctx context.Context, earlier []ledger.Numbers) error 
 	return nil
 }
 
-// within chooses among the numbers from least to most, which an earlier run may have left: then all new ids must have room.
+// within chooses among the numbers from least to most, which an earlier run may have left: then all new ids must have room, and those
+// above them are what stays free.
 func (n *numbering) within(ctx context.Context, least, most int64, left bool) error {
 	top, err := n.taken(ctx, least, most)
 	if err != nil {
 		return err
 	}
-	if n.keep >= most {
+	keep := n.keep
+	if left {
+		keep = 0
+	}
+	if keep >= most {
 		return n.room(addTo(top, n.rows))
 	}
-	if n.table.IDs == plan.IDsOffset {
-		return n.offsets(ctx, most-n.keep, top)
+	if n.table.IDs != plan.IDsOffset {
+		return n.dense(top+1, most-keep, left)
 	}
-	return n.dense(top+1, most-n.keep, left)
+	for source, offset := range n.table.Offsets {
+		if ids := n.old[source]; left && ids.rows > 0 && (addTo(ids.low, offset) < least || addTo(ids.high, offset) > most) {
+			return n.room(addTo(ids.high, offset))
+		}
+	}
+	return n.offsets(ctx, most-keep, top)
 }
 
 // dense makes one range of all sources: where that of one ends, and of the next one begins, mint finds out. How many rows are merged or
@@ -177,7 +191,7 @@ func (n *numbering) offsets(ctx context.Context, last, top int64) error {
 	n.highest = top
 	for _, source := range n.order {
 		if offset, given := n.table.Offsets[source]; given && n.old[source].rows > 0 {
-			if err := n.given(ctx, source, offset); err != nil {
+			if err := n.given(ctx, source, offset, last); err != nil {
 				return err
 			}
 		}
@@ -226,14 +240,14 @@ func (n *numbering) offset(ids idSet, last, top int64) (offset int64, ok bool) {
 	return offset, true
 }
 
-// given takes an offset of the plan.
-func (n *numbering) given(ctx context.Context, source string, offset int64) error {
+// given takes an offset of the plan, if new ids are not above last.
+func (n *numbering) given(ctx context.Context, source string, offset, last int64) error {
 	ids := n.old[source]
 	low, high := addTo(ids.low, offset), addTo(ids.high, offset)
 	if low < n.least {
 		return n.fault("with the offset %d of source %q the lowest new id is %d, and %d is the least", offset, source, low, n.least)
 	}
-	if high > n.most-n.keep {
+	if high > last {
 		return n.room(high)
 	}
 	top, err := n.taken(ctx, low, high)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -86,5 +87,49 @@ func TestDense(t *testing.T) {
 		if r := n.ranges["b"]; err != nil || n.highest != test.highest || r != n.ranges["a"] || r.First != uint64(test.first) || r.End != uint64(test.last)+1 {
 			t.Errorf("%+v: got %+v up to %d, %v", test, r, n.highest, err)
 		}
+	}
+}
+
+// A later run takes what an earlier one has left, if all new ids have room there, and leaves no more then.
+func TestLeft(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		ids         plan.IDs
+		leave, rows int64
+		offsets     map[string]int64
+		first, last int64 // the numbers that were left
+		highest     int64
+		least, most int64 // what this run leaves; 0 for nothing
+	}{
+		{name: "dense", ids: plan.IDsDense, rows: 10, first: 50, last: 59, highest: 59},
+		{name: "dense, and leaves some", ids: plan.IDsDense, leave: 500, rows: 10, first: 50, last: 59, highest: 59},
+		{name: "dense, too many", ids: plan.IDsDense, leave: 500, rows: 11, first: 50, last: 59, highest: 11, least: 1, most: 511},
+		{name: "offset", ids: plan.IDsOffset, leave: 500, rows: 10, first: 50, last: 61, highest: 59},
+		{name: "offset of the plan", ids: plan.IDsOffset, leave: 500, rows: 10, offsets: map[string]int64{"a": 51}, first: 50, last: 61, highest: 61},
+		{name: "offset of the plan, elsewhere", ids: plan.IDsOffset, leave: 500, rows: 10, offsets: map[string]int64{"a": 52}, first: 50, last: 61, highest: 62, least: 63, most: 562},
+		{name: "offset of the plan, up to the last", ids: plan.IDsOffset, leave: 500, rows: 10, offsets: map[string]int64{"a": 990}, first: 901, last: 1000, highest: 1000},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n := &numbering{
+				Job: &Job{}, least: 1, most: 1000, keep: test.leave, order: []string{"a"}, rows: test.rows,
+				table:  &plan.Table{Name: "t", IDs: test.ids, Leave: test.leave, Offsets: test.offsets, Columns: []*plan.Column{{Name: "id", Role: plan.RoleKey}}},
+				old:    map[string]idSet{"a": {test.rows, 1, test.rows}},
+				ranges: map[string]ledger.IDRange{},
+			}
+			n.Engine = &dialect.Dialect{}
+			if err := n.choose(t.Context(), []ledger.Numbers{{First: test.first, Last: test.last}}); err != nil {
+				t.Fatal(err)
+			}
+			if n.highest != test.highest {
+				t.Errorf("new ids go up to %d, want %d", n.highest, test.highest)
+			}
+			var left ledger.Numbers
+			if n.left != nil {
+				left = *n.left
+			}
+			if want := (ledger.Numbers{First: test.least, Last: test.most}); left != want {
+				t.Errorf("%+v stay free, want %+v", left, want)
+			}
+		})
 	}
 }
