@@ -78,7 +78,10 @@ func newNumbering(ctx context.Context, j *Job, c *chunk.Conns, t *plan.Table, ta
 		n.order, n.old[source] = append(n.order, source), ids
 		n.rows += ids.rows
 	}
-	return n, n.choose(ctx, earlier)
+	if err := n.choose(ctx, earlier); err != nil {
+		return nil, err
+	}
+	return n, n.meansNone()
 }
 
 // look returns which ids the rows of a source have.
@@ -262,6 +265,28 @@ func (n *numbering) given(ctx context.Context, source string, offset, last int64
 		return n.fault("with their offsets, new ids of source %q are from %d to %d, and those of source %q from %d to %d", source, low, high, other, r.First, r.End-1)
 	}
 	n.add(source, offset)
+	return nil
+}
+
+// meansNone returns an error if a new id may be a number that stands for no row in a column which refers to the table.
+func (n *numbering) meansNone() error {
+	for _, t := range n.Order {
+		for _, c := range t.Columns {
+			if !c.HoldsReferences() || !slices.ContainsFunc(c.Refers, func(r *plan.Reference) bool { return r.Table == n.table.Name }) {
+				continue
+			}
+			for _, none := range c.None {
+				id, ok := sqlvalue.ParseID(none)
+				for _, source := range n.order {
+					r := n.ranges[source]
+					same := r.IDs == plan.IDsOffset && r.Offset == 0 // in the source it is no row either
+					if ok && !same && n.old[source].rows > 0 && id >= int64(r.First) && id <= min(n.highest, int64(r.End-1)) {
+						return n.fault("a new id may be %d, which stands for no row in column %q: set least above it or most below it, or other offsets", id, t.Name+"."+c.Name)
+					}
+				}
+			}
+		}
+	}
 	return nil
 }
 

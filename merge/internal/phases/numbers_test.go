@@ -3,6 +3,7 @@ package phases
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/shardsnow/snow/merge/internal/dialect"
@@ -131,5 +132,37 @@ func TestLeft(t *testing.T) {
 				t.Errorf("%+v stay free, want %+v", left, want)
 			}
 		})
+	}
+}
+
+// No new id is a number that stands for no row.
+func TestMeansNone(t *testing.T) {
+	for _, test := range []struct {
+		ids         plan.IDs
+		offset      int64
+		first, last int64
+		none        string
+		want        bool
+	}{
+		{ids: plan.IDsDense, first: 1, last: 300, none: "0"},
+		{ids: plan.IDsDense, first: 1, last: 300, none: "-1"},
+		{ids: plan.IDsDense, first: 1, last: 300, none: "nobody"},
+		{ids: plan.IDsDense, first: 1, last: 300, none: "255", want: true},
+		{ids: plan.IDsDense, first: 1, last: 300, none: "300", want: true},
+		{ids: plan.IDsDense, first: 1, last: 300, none: "301"},
+		{ids: plan.IDsDense, first: 256, last: 300, none: "255"},
+		{ids: plan.IDsOffset, first: 1, last: 300, none: "255"},
+		{ids: plan.IDsOffset, offset: 100, first: 101, last: 400, none: "255", want: true},
+		{ids: plan.IDsOffset, offset: 300, first: 301, last: 600, none: "255"},
+	} {
+		table := &plan.Table{Name: "players", IDs: test.ids, Columns: []*plan.Column{{Name: "id", Role: plan.RoleKey}}}
+		items := &plan.Table{Name: "items", Columns: []*plan.Column{{Name: "owner", Role: plan.RoleReference, Refers: []*plan.Reference{{Table: "players"}}, None: []string{"0", test.none}}}}
+		n := &numbering{
+			Job: &Job{Order: []*plan.Table{table, items}}, table: table, order: []string{"a"}, old: map[string]idSet{"a": {300, 1, 300}}, highest: test.last,
+			ranges: map[string]ledger.IDRange{"a": {IDs: test.ids, Offset: test.offset, First: uint64(test.first), End: uint64(test.last) + 1}},
+		}
+		if err := n.meansNone(); (err != nil) != test.want || err != nil && !strings.Contains(err.Error(), `"items.owner"`) {
+			t.Errorf("%+v: got %v", test, err)
+		}
 	}
 }
