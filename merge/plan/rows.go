@@ -240,5 +240,8 @@ func (c *columnChecker) combining() {
 	s := sqltype.Of(c.dialect, column.Type)
 	number := s.Kind == sqltype.Integer || slices.Contains([]string{"decimal", "numeric", "dec", "float", "double", "real"}, sqltype.Word(column.Type))
 	c.faultIf(column.Combine == CombineSum && c.dialect != sqldialect.SQLite && !number, "combine is sum, but type %q is no number", column.Type)
-	c.faultIf(s.Kind == sqltype.Bytes || s.Kind == sqltype.JSON, "combine: type %q has no order", column.Type)
+	ordered := number || s.Kind == sqltype.Text || s.Kind == sqltype.Time || slices.Contains([]string{"boolean", "year"}, sqltype.Word(column.Type))
+	c.faultIf((column.Combine == CombineMax || column.Combine == CombineMin) && c.dialect != sqldialect.SQLite && !ordered,
+		"combine is %s, but values of type %q have another order than as numbers or texts: take an expression", column.Combine, column.Type)
+	c.faultIf(s.Kind == sqltype.Bytes || s.Kind == sqltype.JSON, "combine: type %q can't be combined", column.Type)
 }

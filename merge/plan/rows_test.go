@@ -139,6 +139,12 @@ func TestDecisionsOnRowsAreChecked(t *testing.T) {
 	combine := func(how plan.Combine) func(u *plan.Unique, c *plan.Column) {
 		return func(u *plan.Unique, c *plan.Column) { u.Rule, c.Combine = plan.RuleKeep, how }
 	}
+	typed := func(typ string, how plan.Combine) func(u *plan.Unique, c *plan.Column) {
+		return func(u *plan.Unique, c *plan.Column) {
+			combine(how)(u, c)
+			c.Type = typ
+		}
+	}
 	for _, tt := range []broken{
 		{"", set("flags", "flags | 1")},
 		{"an expression is empty", set("flags", " ")},
@@ -159,6 +165,12 @@ func TestDecisionsOnRowsAreChecked(t *testing.T) {
 		{"", combine("LEAST({a} + {b}, 1000)")},
 		{"want sum, max, min, first, last", combine("average")},
 		{"gives another value each time", combine("{a} + {b} + RAND()")},
+		{"", typed("decimal(9,2)", plan.CombineMax)},
+		{"", typed("datetime(3)", plan.CombineMin)},
+		{"have another order", typed("time", plan.CombineMax)},
+		{"", typed("time", plan.CombineLast)},
+		{"is no number", typed("varchar(9)", plan.CombineSum)},
+		{"can't be combined", typed("blob", plan.CombineFirst)},
 		{"combine is for tables with a key", func(u *plan.Unique, c *plan.Column) {
 			combine(plan.CombineSum)(u, c)
 			u.Rule = plan.RuleFail
