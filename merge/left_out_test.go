@@ -213,7 +213,7 @@ func TestLeftOutIsAskedOnce(t *testing.T) {
 	}
 }
 
-// A condition that the database does not understand is an error of both, before anything is copied.
+// A condition that the database does not understand is an error of both, before anything is copied. A plan with another one runs then.
 func TestLeftOutByNothing(t *testing.T) {
 	f := leaving(t)
 	f.table("accounts").WithoutRows = []*plan.Condition{{Where: "seen < "}}
@@ -223,5 +223,9 @@ func TestLeftOutByNothing(t *testing.T) {
 		if !errors.As(err, &failed) || !strings.Contains(err.Error(), `without_rows of table "accounts"`) {
 			t.Errorf("%s: got %v, want an error of the condition", what, err)
 		}
+	}
+	f.table("accounts").WithoutRows[0].Where = "seen < '2020-01-01'"
+	if err := f.run(); err != nil {
+		t.Errorf("another condition: %v", err)
 	}
 }
