@@ -179,7 +179,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 	} else if q, err = r.conns.Source(ctx, place); err != nil {
 		return nil, err
 	}
-	s := &search{round: r, q: q, place: place, hasher: chunk.NewHasher(r.contest.columns, r.blobs()), hits: map[int]hit{}}
+	s := &search{round: r, q: q, place: place, hasher: chunk.NewHasher(r.contest.columns, r.blobs()), hits: map[int][]hit{}}
 	s.columns = slices.Concat(r.contest.columns, chunk.ColumnsOf(r.table, r.rowKey()))
 	for _, other := range r.others {
 		if has(place, other) {
@@ -205,22 +205,34 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 			return nil, r.e.Failed(fmt.Sprintf("look for clashes in table %q of %s", r.table.Name, placeName(place)), err)
 		}
 	}
-	return s.hits, r.alive(ctx, place, s.hits)
+	return r.alive(ctx, place, s.hits)
 }
 
-// alive takes out of hits the rows of a source that are left out. Rows of a source that comes later may be left out for what they
+// alive returns for each row one of its hits that is not left out. Rows of a source that comes later may be left out for what they
 // refer to, which is not known yet.
-func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error {
-	if place == inTarget || len(hits) == 0 || len(r.table.RowKey()) == 0 || !r.table.LosesRows() {
-		return nil
+func (r *round) alive(ctx context.Context, place string, all map[int][]hit) (map[int]hit, error) {
+	var gone map[string]bool
+	if place != inTarget && len(all) > 0 && len(r.table.RowKey()) > 0 && r.table.LosesRows() {
+		var keys [][]any
+		for _, hits := range all {
+			for _, h := range hits {
+				keys = append(keys, h.key)
+			}
+		}
+		var err error
+		if gone, err = r.ids.dropped(ctx, place, r.table, keys, r.settled); err != nil {
+			return nil, err
+		}
 	}
-	var keys [][]any
-	for _, h := range hits {
-		keys = append(keys, h.key)
+	alive := map[int]hit{}
+	for i, hits := range all {
+		for _, h := range hits {
+			if len(gone) == 0 || !gone[sqlvalue.FormatRow(h.key)] {
+				alive[i] = h
+			}
+		}
 	}
-	gone, err := r.ids.dropped(ctx, place, r.table, keys, r.settled)
-	maps.DeleteFunc(hits, func(_ int, h hit) bool { return gone[sqlvalue.FormatRow(h.key)] })
-	return err
+	return alive, nil
 }
 
 func placeName(place string) string {
@@ -290,7 +302,7 @@ type search struct {
 	joined  bool           // tuples may be equal to each other, for they refer to rows that were merged
 	tuples  [][]any
 	owners  []int // the rows that have them
-	hits    map[int]hit
+	hits    map[int][]hit
 }
 
 // run looks for some of the tuples. The database may take values for equal
@@ -387,5 +399,5 @@ func (s *search) hit(n int, row []any) {
 			h.others[i], row = row[0], row[1:]
 		}
 	}
-	s.hits[s.owners[n]] = h
+	s.hits[s.owners[n]] = append(s.hits[s.owners[n]], h)
 }
