@@ -76,7 +76,12 @@ func (w *writing) after(ctx context.Context, found *report.Report) error {
 				return &report.StatementError{Number: s.Number, Statement: text, Err: fmt.Errorf("another one has run in its place: %q", was.SQL)}
 			case was.State == ledger.StatementDone:
 				continue
-			case !w.undoes(text):
+			}
+			undone, err := w.undoes(ctx, text)
+			if err != nil {
+				return err
+			}
+			if !undone {
 				return &report.StatementError{Number: s.Number, Statement: text, Err: report.ErrMayHaveRun}
 			}
 		} else if err := w.lease.Transaction(ctx, w.conns.Target, func() error { return l.InsertStatement(ctx, w.ID, s) }); err != nil {
@@ -120,13 +125,21 @@ func (w *writing) statement(ctx context.Context, s ledger.Statement) error {
 	return &report.StatementError{Number: s.Number, Statement: s.SQL, Err: err}
 }
 
-// undoes reports whether a statement that did not end has changed nothing: MySQL commits what changes schemas at once.
-func (w *writing) undoes(text string) bool {
+// undoes reports whether a statement that did not end has changed nothing: MySQL commits what changes schemas at once, and does not
+// undo what was done in tables without transactions. Which tables a statement changes is not known: triggers may change others.
+func (w *writing) undoes(ctx context.Context, text string) (bool, error) {
 	if w.Engine.Kind != sqlsnow.MySQL {
-		return true
+		return true, nil
 	}
 	words := strings.Fields(text)
-	return len(words) > 0 && slices.Contains([]string{"INSERT", "UPDATE", "DELETE", "REPLACE"}, strings.ToUpper(words[0]))
+	if len(words) == 0 || !slices.Contains([]string{"INSERT", "UPDATE", "DELETE", "REPLACE"}, strings.ToUpper(words[0])) {
+		return false, nil
+	}
+	var n int64
+	err := w.conns.Target.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE'
+		AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema')
+		AND ENGINE NOT IN (SELECT ENGINE FROM information_schema.ENGINES WHERE TRANSACTIONS = 'YES')`).Scan(&n)
+	return n == 0, w.Engine.Failed("look for tables without transactions", err)
 }
 
 // verified returns the report of the verification after which the statements of the plan began, or nil if they have not.
