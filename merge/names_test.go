@@ -17,8 +17,11 @@ import (
 // named is three sources with heroes of the same names, to whom mails refer.
 func named(t *testing.T, change func(*plan.Unique)) *fixture {
 	t.Helper()
-	f := newFixture(t, "", []string{"CREATE TABLE heroes (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(12) NOT NULL UNIQUE, level INT, seen DATE, at_login TINYINT UNSIGNED NOT NULL, mark VARCHAR(5))",
-		"CREATE TABLE mails (id INT AUTO_INCREMENT PRIMARY KEY, hero_id INT, FOREIGN KEY (hero_id) REFERENCES heroes (id))"},
+	f := newFixture(
+		t, "", []string{
+			"CREATE TABLE heroes (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(12) NOT NULL UNIQUE, level INT, seen DATE, at_login TINYINT UNSIGNED NOT NULL, mark VARCHAR(5))",
+			"CREATE TABLE mails (id INT AUTO_INCREMENT PRIMARY KEY, hero_id INT, FOREIGN KEY (hero_id) REFERENCES heroes (id))",
+		},
 		[]string{"INSERT INTO heroes VALUES (1, 'Ann', 10, '2024-01-01', 0, 'x'), (2, 'Bob', 20, NULL, 1, 'x'), (3, 'Cid', 5, '2024-01-01', 255, 'x'), (4, 'Sole', 1, NULL, 0, 'x')", "INSERT INTO mails VALUES (1, 1), (2, 2), (3, 4)"},
 		[]string{"INSERT INTO heroes VALUES (1, 'ann', 9, '2024-01-01', 2, 'y'), (2, 'Bob', 20, '2020-01-01', 0, 'y'), (3, 'Cid', 5, '2024-01-01', 0, 'y')", "INSERT INTO mails VALUES (1, 1), (2, 3)"},
 		[]string{"INSERT INTO heroes VALUES (1, 'Ann', 11, NULL, 8, 'z'), (2, 'Bob', NULL, '2024-01-01', 0, 'z'), (3, 'Longest name', 1, NULL, 0, 'z'), (4, 'Ann[1]', 1, NULL, 0, 'z')"},
