@@ -1,6 +1,7 @@
 package mergetest
 
 import (
+	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -132,7 +133,11 @@ func (o *oracle) combined(t *table, c *column, r row, own *string) *string {
 	return result
 }
 
+// integer returns the number of a value. SQLite's have their type before them.
 func integer(v *string) *big.Int {
-	n, _ := new(big.Int).SetString(*v, 10)
+	n, ok := new(big.Int).SetString(strings.TrimPrefix(*v, "integer "), 10)
+	if !ok {
+		panic(fmt.Sprintf("%q is no integer", *v))
+	}
 	return n
 }
