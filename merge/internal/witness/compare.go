@@ -2,6 +2,7 @@ package witness
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/shardsnow/snow/merge/plan"
@@ -256,7 +257,7 @@ func (c *comparison) judge(ctx context.Context, groups, others []*group, turned 
 			default:
 				counts.Untold -= p.n * several(was)
 			}
-			if excused.of(l.parent, was) || is == "" && l.mayClear() {
+			if excused.of(l.parent, was) || l.mayClear(was, is) {
 				counts.Untold += p.n * several(was)
 				continue
 			}
@@ -282,8 +283,8 @@ func (c *comparison) untold(g *group) {
 // mostTried is how many rows are tried for the one that is nearest to another.
 const mostTried = 1000
 
-// nearest returns the group of rows that are left whose references differ least, or nil. That a reference has become NULL, as the plan
-// lets it, differs less than anything else.
+// nearest returns the group of rows that are left whose references differ least, or nil. That references have become NULL or were taken
+// out, as the plan lets them, differs less than anything else.
 func (c *comparison) nearest(g *group, among []*group) (found *group) {
 	more := len(c.links) + 1 // than all that have become NULL
 	least := more * more
@@ -300,7 +301,7 @@ func (c *comparison) nearest(g *group, among []*group) (found *group) {
 		for i, l := range c.links {
 			switch {
 			case was.parents[i] == is.parents[i]:
-			case is.parents[i] == "" && l.mayClear():
+			case l.mayClear(was.parents[i], is.parents[i]):
 				differing++
 			default:
 				differing += more
@@ -316,8 +317,21 @@ func (c *comparison) nearest(g *group, among []*group) (found *group) {
 	return found
 }
 
-// mayClear reports whether a reference to a row may have become NULL.
-func (l link) mayClear() bool { return l.column.BecomesNull() && loses(l.parent) }
+// mayClear reports whether references to rows may have become NULL, or may have been taken out of a value, and all the rest is as it was.
+func (l link) mayClear(was, is string) bool {
+	if !l.column.BecomesNull() || !loses(l.parent) {
+		return false
+	}
+	rest := strings.Split(was, between)
+	for one := range strings.SplitSeq(is, between) {
+		at := slices.Index(rest, one)
+		if at < 0 && is != "" {
+			return false
+		}
+		rest = rest[at+1:]
+	}
+	return true
+}
 
 // An excuse is a content of a parent that no row of the target has: its row was merged into one that is written otherwise, or
 // was left out.
