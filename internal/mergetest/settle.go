@@ -110,6 +110,9 @@ func (w *world) combine(seed uint64) {
 			if strings.HasPrefix(c.name, "v") && c.value != blob {
 				c.combine = ways[r.IntN(len(ways))]
 			}
+			if slices.ContainsFunc(w.sources, func(s *source) bool { return s.lacks[t.name+"."+c.name] }) {
+				c.combine = plan.CombineKeep
+			}
 		}
 	}
 }

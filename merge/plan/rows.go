@@ -237,6 +237,7 @@ func (c *columnChecker) combining() {
 	c.faultIf(!t.Merges() || t.Key() == nil, "combine is for tables with a key, of which a unique key has rule keep or match")
 	inKey := t.declares(column) || slices.Contains(t.RowKey(), column.Name) || slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, column.Name) })
 	c.faultIf(column.Role != RolePlain || column.Generated != "" || inKey, "combine: want a plain column that is in no unique key and no foreign key")
+	c.faultIf(len(column.Sources) > 0, "combine: some sources do not have it")
 	s := sqltype.Of(c.dialect, column.Type)
 	number := s.Kind == sqltype.Integer || slices.Contains([]string{"decimal", "numeric", "dec", "float", "double", "real"}, sqltype.Word(column.Type))
 	c.faultIf(column.Combine == CombineSum && c.dialect != sqldialect.SQLite && !number, "combine is sum, but type %q is no number", column.Type)

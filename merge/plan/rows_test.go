@@ -171,6 +171,10 @@ func TestDecisionsOnRowsAreChecked(t *testing.T) {
 		{"", typed("time", plan.CombineLast)},
 		{"is no number", typed("varchar(9)", plan.CombineSum)},
 		{"can't be combined", typed("blob", plan.CombineFirst)},
+		{"combine: some sources do not have it", func(u *plan.Unique, c *plan.Column) {
+			combine(plan.CombineFirst)(u, c)
+			c.Nullable, c.Sources = true, []string{"us"}
+		}},
 		{"combine is for tables with a key", func(u *plan.Unique, c *plan.Column) {
 			combine(plan.CombineSum)(u, c)
 			u.Rule = plan.RuleFail
