@@ -33,9 +33,9 @@ type Source struct {
 	Databases map[string]string
 }
 
-// Config configures [New]. All of it may be zero if the plan gives no rows new ids.
+// Config configures [New]. All of it may be zero if the plan gives no rows new ids of [plan.IDsSnow].
 type Config struct {
-	// Namespace is the id space of new ids, see [sqlsnow.Init]. Each source whose rows get new ids takes a worker number
+	// Namespace is the id space of new ids that are no numbers, see [sqlsnow.Init]. Each source whose rows get new ids takes a worker number
 	// of it for good. A run that is resumed keeps its number; a run into a target that was made again takes another one.
 	Namespace string
 
@@ -113,7 +113,7 @@ type Assertion struct {
 
 // apply sets the fields of a job, with defaults for those that are zero.
 func (c Config) apply(j *phases.Job) error {
-	rekeys := slices.ContainsFunc(j.Plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.NewIDs) > 0 })
+	rekeys := slices.ContainsFunc(j.Plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.NewIDs) > 0 && !t.IDs.AreNumbers() })
 	if rekeys && c.Namespace == "" {
 		return &snow.FieldError{Field: "Namespace", Value: `""`, Bound: "want one: the plan gives rows new ids"}
 	}

@@ -26,8 +26,9 @@
 //
 // # The run
 //
-// A run goes through the tables of the sources in phases. Phase mint decides what becomes of each row: it gets a new id
-// (that is minting), is merged into another row, is renamed, or stays as it is. Phase copy writes the rows, parents
+// A run goes through the tables of the sources in phases. Where the plan has conditions on rows, phase choose writes down which
+// rows they leave out. Phase mint decides what becomes of each row: it gets a new id
+// (that is minting), is merged into another row, is renamed, is left out, or stays as it is. Phase copy writes the rows, parents
 // before their children, while the target checks its foreign keys. Where foreign keys form a circle, references are NULL
 // until phase link. Phase verify then compares everything; where references lead is also compared by a witness that
 // shares nothing with what has copied them.
@@ -47,10 +48,15 @@
 // the time in the column Created of its row. [sqlsnow.Reserve] takes a worker number out of the namespace for the source,
 // so no generator ever makes the same id.
 //
+// A plan may say that new ids are numbers instead, see [github.com/shardsnow/snow/merge/plan.IDs]: the old id and an offset of its source, or the next
+// numbers that are free. Columns then keep their types, and the target numbers rows as the sources did, above the highest. The ledger has the numbers of
+// each source of a table, which have nothing in common, from the transaction on in which the run looked for the highest id.
+//
 // # Limits
 //
 // Sources and target are of one product, the databases of each are on one server, and nobody else writes to them: a run
-// detects that a source has changed, but does not wait for it. Only keys of one integer column get new ids: a primary key, or
+// detects that a source has changed, but does not wait for it. Where somebody inserts rows into the target with numbers that are to be new ids, the target
+// refuses those of the source, and the run ends. Only keys of one integer column get new ids: a primary key, or
 // a unique key beside it. In a table without a primary key, each chunk reads the whole table. Ids inside of other values are
 // copied as they are, unless the plan says how they are packed: see [github.com/shardsnow/snow/merge/plan.RolePacked] and
 // [Codec].

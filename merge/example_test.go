@@ -121,3 +121,21 @@ func ExampleExport() {
 		log.Fatal(err)
 	}
 }
+
+// The list of rows that were left out, with the reason for each.
+func ExampleExportLeftOut() {
+	var target *sql.DB
+	err := merge.ExportLeftOut(context.Background(), sqlsnow.MySQL, target, os.Stdout)
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// The new names, for mails to their players.
+func ExampleExportRenamed() {
+	var target *sql.DB
+	err := merge.ExportRenamed(context.Background(), sqlsnow.MySQL, target, os.Stdout)
+	if err != nil {
+		log.Fatal(err)
+	}
+}

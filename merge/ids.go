@@ -14,6 +14,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -21,7 +22,8 @@ import (
 
 // Lookup returns the id that the row with oldID in a table of a source has in the target: a new one, the same one, or that
 // of the row that it was merged into. It reads what runs have stored in the target, so it needs no plan, and writes
-// nothing. With several databases, a table is named as in the plan, such as auth.account. It returns [report.ErrNotFound] if there is no such row. In a table whose rows kept their ids, Lookup takes any
+// nothing. With several databases, a table is named as in the plan, such as auth.account. It returns a [*report.LeftOutError] if the
+// row was left out, and [report.ErrNotFound] if there is no such row. In a table whose rows kept their ids, Lookup takes any
 // row with oldID in the target for the source's.
 func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, table string, oldID int64) (snow.ID, error) {
 	e, err := dialect.Of(d)
@@ -57,11 +59,31 @@ func lookup(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, sourc
 	if err != nil {
 		return 0, err
 	}
-	after := found[oldID]
-	if after.Fate == ledger.Missing || after.Fate == ledger.Dropped {
+	switch after := found[oldID]; after.Fate {
+	case ledger.Missing:
 		return 0, report.ErrNotFound
+	case ledger.Dropped:
+		return 0, leftOut(ctx, ledger.Ledger{Engine: e, Q: target}, of, oldID)
+	default:
+		return after.ID, nil
 	}
-	return after.ID, nil
+}
+
+// leftOut returns why a row was left out.
+func leftOut(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, oldID int64) error {
+	if t.Table.Empty {
+		return &report.LeftOutError{Reason: "the table is left empty"}
+	}
+	changes, err := l.Changes(ctx, t, []string{sqlvalue.FormatRow([]any{oldID})})
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if reason, ok := c.After.(string); ok && c.Kind == ledger.ChangeDropped {
+			return &report.LeftOutError{Reason: reason}
+		}
+	}
+	return &report.LeftOutError{Reason: "it referred to no row"} // of a run that did not write down to which
 }
 
 // Export writes the map from old to new ids as CSV with a header: source, table, old_id, new_id. Sources and tables are in

@@ -120,7 +120,7 @@ type sampler struct {
 }
 
 func (s sampler) Range(ctx context.Context, t *plan.Table, columns []*plan.Column, after []any, limit int) ([][]any, error) {
-	rows, err := chunk.ReadRange(ctx, s.dialect, s.session, t, columns, after, nil, limit)
+	rows, err := chunk.ReadRange(ctx, s.dialect, s.session, t, columns, "", after, nil, limit)
 	return rows, s.dialect.Failed("sample", err)
 }
 

@@ -69,3 +69,22 @@ func TestClashesInsideASource(t *testing.T) {
 		t.Errorf("got %s things and different names, want 12", got)
 	}
 }
+
+// Of rows that become equal, one may be left out. The others still clash.
+func TestClashesInsideASourceBesideRowsLeftOut(t *testing.T) {
+	for left, clashes := range map[string]bool{"id = 11": true, "id = 12": true, "id = 13": true, "id > 11": false} {
+		f := shops(t, plan.RuleKeep)
+		f.exec(f.sources[2].DB, "INSERT INTO cats VALUES (5, 'X', 'zz')", "INSERT INTO things VALUES (11, 1, 'solo'), (12, 4, 'SOLO'), (13, 5, 'Solo')")
+		f.table("things").WithoutRows = []*plan.Condition{{Where: left, Sources: []string{"s3"}}}
+		forecast, err := f.merge().DryRun(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, err := range map[string]error{"dry run": forecast.Err(), "run": f.run()} {
+			var clash *report.ClashError
+			if !clashes && err != nil || clashes && (!errors.As(err, &clash) || clash.Table != "things" || clash.With != "s3") {
+				t.Errorf("without %s: %s: got %v", left, what, err)
+			}
+		}
+	}
+}

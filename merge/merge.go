@@ -127,7 +127,7 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 // can close what a run has left open, and verify that run.
 func effects(p *plan.Plan) *plan.Plan {
 	same := *p
-	same.Notes, same.Questions, same.Accepted, same.Tables = nil, nil, nil, nil
+	same.Notes, same.Questions, same.Accepted, same.After, same.Tables = nil, nil, nil, nil, nil
 	for _, t := range p.Tables {
 		if t.Skip {
 			same.Tables = append(same.Tables, &plan.Table{Name: t.Name, Skip: true})
@@ -169,6 +169,10 @@ func (m *Merge) Pause(on bool) { m.job.Pauser.Paused.Store(on) }
 // decided is no part of it: it may change at any time. If verification fails, Run
 // returns a [*report.VerifyError] and the report. If nothing is wrong and something was left open, it returns a
 // [*report.OpenError] and the report: the rows are copied and compared.
+//
+// When verification has found nothing wrong and nothing was left open, Run does what [plan.Plan.After] says, each statement once,
+// and keeps the report in the target: the rows are no longer those that were copied. A statement that fails is a
+// [*report.StatementError]: correct it in the plan, and call Run again.
 func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 	if err := phases.Run(ctx, &m.job); err != nil {
 		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
@@ -177,14 +181,21 @@ func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 	if err == nil {
 		err = report.Err()
 	}
-	return report, err
+	if err != nil {
+		return report, err
+	}
+	if err := phases.After(ctx, &m.job, report); err != nil {
+		return report, fmt.Errorf("merge: run: %w", ended(ctx, err))
+	}
+	return report, nil
 }
 
 // Verify compares the target with the sources, the plan and the ledger of [Merge.Run], and returns what it found. It
 // writes nothing. It reads each row of the sources and its row in the target, and counts the other rows. A witness, which
 // knows neither the ledger nor the code that rewrites references, compares the contents of the rows that references lead
 // to. What is wrong is in the report, whose Err returns a [*report.VerifyError], or a [*report.OpenError] if something was
-// not decided or not compared. Verify itself returns an error only if it could not look.
+// not decided or not compared. Verify itself returns an error only if it could not look. Once statements of [plan.Plan.After] have
+// run, it looks at nothing, and returns the report from before them.
 func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
 	r, err := phases.Verify(ctx, &m.job)
 	if err != nil {

@@ -210,9 +210,9 @@ func TestServerResolves(t *testing.T) {
 	}{
 		"fail":               {false, plan.OrphansFail, "", sound, report.OrphanError{}, ""},
 		"fail, orphan":       {false, plan.OrphansFail, "6, 8, 1, 'f'", "", report.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "8"}, ""},
-		"fail, dropped":      {false, plan.OrphansFail, "6, 2, 1, 'f'", "", report.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "2"}, ""},
+		"fail, dropped":      {false, plan.OrphansFail, "6, 2, 1, 'f'", "", report.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "2", LeftOut: true}, ""},
 		"fail, kept":         {true, plan.OrphansFail, "", sound, report.OrphanError{}, ""},
-		"fail, kept dropped": {true, plan.OrphansFail, "6, 2, 1, 'f'", "", report.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "2"}, ""},
+		"fail, kept dropped": {true, plan.OrphansFail, "6, 2, 1, 'f'", "", report.OrphanError{Source: "s1", Table: "children", Column: "parent", Row: "[6]", Value: "2", LeftOut: true}, ""},
 		"null":               {false, plan.OrphansNull, "6, 8, 1, 'f'), (7, 2, 7, 'g'", sound + "\nf - - r1\ng - - -", report.OrphanError{}, ""},
 		"null, kept":         {true, plan.OrphansNull, "6, 8, 1, 'f'), (7, 2, 7, 'g'", sound + "\nf - - r1\ng - - -", report.OrphanError{}, ""},
 		"drop":               {false, plan.OrphansDrop, "6, 8, 1, 'f'), (7, 2, 1, 'g'), (8, 3, 7, 'h'), (9, 3, 1, 'i'", sound + "\ni p3 0 r1", report.OrphanError{}, ""},

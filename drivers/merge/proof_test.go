@@ -68,3 +68,7 @@ func TestBoundsOnSQLite(t *testing.T) { mergetest.Bounds(t, sqlite) }
 func TestPackedOnPostgreSQL(t *testing.T) { mergetest.Packed(t, postgres(t)) }
 
 func TestPackedOnSQLite(t *testing.T) { mergetest.Packed(t, sqlite) }
+
+func TestCountersOnPostgreSQL(t *testing.T) { mergetest.Counters(t, postgres(t)) }
+
+func TestCountersOnSQLite(t *testing.T) { mergetest.Counters(t, sqlite) }

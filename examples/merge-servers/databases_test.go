@@ -101,6 +101,11 @@ func TestSeveralDatabases(t *testing.T) {
 	if got := do("lookup", "-dialect", "mysql", "-target", reference(t, server.DSN(target)), "us", "auth.account", "7"); strings.TrimSpace(got.stdout) != id {
 		t.Errorf("lookup printed %s, want %s", got.stdout, id)
 	}
+	for list, header := range map[string]string{"ids": "source,table,old_id,new_id", "left-out": "source,table,row,reason", "renamed": "source,table,row,new_id,column,before,after"} {
+		if got := do("export", "-dialect", "mysql", "-target", reference(t, server.DSN(target)), "-list", list); !strings.HasPrefix(got.stdout, header+"\n") {
+			t.Errorf("export -list %s printed %.100s", list, got.stdout)
+		}
+	}
 	template := filepath.Join(t.TempDir(), "accounts.yaml")
 	if err := os.WriteFile(template, []byte("version: 2\ndialect: MySQL\nkeys: [account.id]\nplain: [account.email]\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -174,6 +174,9 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"merge", "lookup", "-target", "x.db", "s1", "players", "x"}, 2, "want a number"},
 		{[]string{"merge", "export", "-target", "x.db", "-json"}, 2, "CSV only"},
 		{[]string{"merge", "schema", "-plan", "there-is-none.yaml"}, 1, "there-is-none.yaml"},
+		{[]string{"merge", "export", "-target", "x.db", "-list", "names"}, 2, "want ids, left-out or renamed"},
+		{[]string{"merge", "inspect", "-source", "a=a.db", "-plan", "p", "-ids", "small"}, 2, "want snow, offset or dense"},
+		{[]string{"merge", "inspect", "-source", "a=a.db", "-plan", "p", "-leave", "5"}, 2, "--leave: want"},
 	} {
 		got := runProgram(t, tt.args...)
 		if got.code != tt.code || !strings.Contains(got.stderr, tt.stderr) {

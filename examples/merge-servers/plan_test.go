@@ -53,6 +53,21 @@ func TestPlanFiles(t *testing.T) {
 		t.Errorf("got %q and\n%s", got.stdout, certain)
 	}
 
+	// New ids may be small ones, also by a template.
+	inspect("dense.yaml", "-ids", "dense", "-leave", "1000")
+	inspect("next.yaml", "-template", filepath.Join(dir, "dense.yaml"))
+	for _, name := range []string{"dense.yaml", "next.yaml"} {
+		if text := read(name); !strings.Contains(text, "\nids: dense\n") || !strings.Contains(text, "\nleave: 1000\n") {
+			t.Errorf("%s has no dense ids:\n%s", name, text)
+		}
+	}
+	for _, wrong := range [][]string{{"-ids", "small"}, {"-leave", "5"}, {"-ids", "dense", "-leave", "-5"}} {
+		args := append([]string{"inspect", "-dialect", s.name, "-plan", filepath.Join(dir, "wrong.yaml")}, s.sources()...)
+		if got := runMerge(t, append(args, wrong...)...); got.code != 2 {
+			t.Errorf("%q: exit status %d", wrong, got.code)
+		}
+	}
+
 	// A plan that is finished is a template: nothing is asked again.
 	got = inspect("again.yaml", "-template", s.plan)
 	if !strings.Contains(got.stdout, "plan.yaml answers ") || !strings.Contains(got.stdout, "with 0 decisions to take") {

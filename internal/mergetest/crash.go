@@ -16,14 +16,17 @@ import (
 // statement, the next one at its second, and so on until one comes to the end.
 // Where tests are not to take long, they die at later and later statements.
 func Crash(t *testing.T, e Engine) {
-	for seed := range uint64(testscale.Of(1, 4)) {
+	for seed := range uint64(testscale.Of(3, 6)) {
 		t.Run(strconv.FormatUint(seed+1, 10), func(t *testing.T) { crash(t, e, seed+1) })
 	}
 }
 
 func crash(t *testing.T, e Engine, seed uint64) {
 	w := newWorld(t, seed)
+	w.loseRows(seed)
+	w.contend(seed)
 	w.merges = [][]*source{w.sources}
+	w.combine(seed)
 	t.Logf("seed %d: %v", seed, w)
 	target := w.start(t, e)
 	sources, plan := w.inspect(t, e, w.sources)
@@ -49,6 +52,9 @@ func crash(t *testing.T, e Engine, seed uint64) {
 				t.Error(err)
 			}
 			t.Logf("%d processes died", died)
+			if err == nil {
+				w.finished++
+			}
 			break
 		}
 		if !errors.Is(err, errBlown) {

@@ -119,7 +119,7 @@ func (w *world) emptyOut(s *source) {
 func (w *world) newKeys(s *source, t *table, n int) []int64 {
 	var keys []int64
 	next, at := int64(0), w.layout.Epoch().Add(24*time.Hour)
-	if w.random.IntN(6) == 0 {
+	if w.random.IntN(6) == 0 && !w.ids.AreNumbers() {
 		next = 1<<31 - 1 - 1000 // almost all that 32 bits have
 	}
 	for range n {

@@ -46,6 +46,7 @@ func (w *world) missed(t *testing.T, p *plan.Plan, sources []*source) {
 // decide settles the plan by the truth.
 func (w *world) decide(t *testing.T, p *plan.Plan, sources []*source) {
 	t.Helper()
+	p.After = []string{"INSERT INTO afterwards VALUES (1)"}
 	for _, wt := range w.tables {
 		i := slices.IndexFunc(p.Tables, func(pt *plan.Table) bool { return pt.Name == wt.name })
 		if i < 0 {
@@ -55,7 +56,10 @@ func (w *world) decide(t *testing.T, p *plan.Plan, sources []*source) {
 		if !slices.Equal(pt.PrimaryKey, wt.primary) {
 			t.Errorf("%s: the plan has the primary key %v, want %v", wt.name, pt.PrimaryKey, wt.primary)
 		}
-		pt.NewIDs, pt.Created = nil, ""
+		pt.NewIDs, pt.Created, pt.IDs, pt.Leave = nil, "", wt.newIDs, 0
+		if wt.newIDs.AreNumbers() {
+			pt.Leave = w.leave
+		}
 		if wt.ids() {
 			for _, s := range sources {
 				if s.mints {
@@ -78,12 +82,14 @@ func (w *world) decide(t *testing.T, p *plan.Plan, sources []*source) {
 			if c.declared && (pc.Role != plan.RoleReference || len(pc.Refers) != 1 || pc.Refers[0].Table != c.refers[0].Table) {
 				t.Errorf("%s.%s: the plan has %s %v, and the schema a foreign key to %s", wt.name, c.name, pc.Role, pc.Refers, c.refers[0].Table)
 			}
-			pc.Role, pc.Refers, pc.By, pc.Separator, pc.Orphans, pc.None, pc.Decided = c.role, c.refers, c.by, c.separator, c.orphans, nil, true
+			pc.Role, pc.Refers, pc.By, pc.Separator, pc.Orphans, pc.Gone, pc.None, pc.Decided = c.role, c.refers, c.by, c.separator, c.orphans, c.gone, nil, true
+			pc.Combine = c.combine
 			if c.zero {
 				pc.None = []string{"0"}
 			}
 		}
 		w.decideUnique(t, wt, pt)
+		wt.decideLeft(pt)
 	}
 }
 
@@ -102,6 +108,7 @@ func (w *world) decideUnique(t *testing.T, wt *table, pt *plan.Table) {
 		pu.Rule, pu.Decided = wt.unique[i].rule, true
 		if pu.Rule == plan.RuleSuffix {
 			pu.Rename = wt.unique[i].rename
+			wt.unique[i].decideNames(pu)
 		}
 	}
 	for _, u := range wt.unique {

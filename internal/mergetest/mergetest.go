@@ -33,7 +33,7 @@ type Engine struct {
 	Open    func(tb testing.TB) *sql.DB // an empty database, which is closed at the end of the test
 }
 
-var worlds = flag.Int("merge.worlds", testscale.Of(2, 100), "merge so many random worlds on each database")
+var worlds = flag.Int("merge.worlds", testscale.Of(6, 102), "merge so many random worlds on each database")
 
 // Open opens a database, and closes it at the end of the test.
 func Open(tb testing.TB, driver, dsn string) *sql.DB {
@@ -92,6 +92,9 @@ func layoutOf(tb testing.TB, shard uint8) snow.Layout {
 // what comes of it with what there was.
 func random(t *testing.T, e Engine, seed uint64) {
 	w := newWorld(t, seed)
+	w.loseRows(seed)
+	w.contend(seed)
+	w.combine(seed)
 	t.Logf("seed %d: %v", seed, w)
 	target := w.start(t, e)
 	for i, sources := range w.merges {
@@ -118,6 +121,9 @@ func (w *world) start(t *testing.T, e Engine) *sql.DB {
 		t.Fatal(err)
 	}
 	if err := sqlsnow.Init(t.Context(), target, e.Dialect, sqlsnow.Namespace{Name: namespace, Layout: w.layout, Workers: 32}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := target.ExecContext(t.Context(), "CREATE TABLE afterwards (n INT)"); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range w.sources {
@@ -152,6 +158,8 @@ func (w *world) merge(t *testing.T, e Engine, target *sql.DB, names []*source, f
 	}
 	if _, err := m.Run(t.Context()); !isFine(err) {
 		t.Fatalf("run: %v", err)
+	} else if err == nil {
+		w.finished++
 	}
 }
 

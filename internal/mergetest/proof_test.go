@@ -66,3 +66,10 @@ func TestPackedOnMariaDB(t *testing.T) {
 		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
 	}})
 }
+
+func TestCountersOnMariaDB(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	mergetest.Counters(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
+		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
+	}})
+}

@@ -17,11 +17,14 @@ type world struct {
 	random *rand.Rand
 	layout snow.Layout
 
-	packRows int // of the runs
+	packRows int      // of the runs
+	ids      plan.IDs // new ones, of most tables
+	leave    int64    // numbers, by each merge
 	tables   []*table
 	sources  []*source
 	merges   [][]*source // the sources of each merge, in the order of their precedence
 	tight    bool        // there are cycles of references that can't be NULL
+	finished int         // merges in which nothing was left open
 }
 
 // A source is one database, and by table what was inserted into it and what it
@@ -56,10 +59,13 @@ const (
 type table struct {
 	name    string
 	shape   shape
+	newIDs  plan.IDs
 	columns []*column
 	primary []string
 	unique  []*unique
 	links   []*table // linking: whose ids its rows consist of
+	chosen  bool     // a condition leaves rows out
+	empty   bool     // all rows are left out
 	follows *table   // a table of shape linking that its rows refer to, by a composite foreign key
 }
 
@@ -67,6 +73,8 @@ type unique struct {
 	columns []string
 	rule    plan.Rule
 	rename  string
+	winner  bool // the row with the greatest tag keeps its name
+	both    bool // no row does
 }
 
 // A column is one, with the truth about it.
@@ -79,6 +87,8 @@ type column struct {
 	text      bool // a reference that is a text
 	zero      bool // 0 is for none
 	orphans   plan.Orphans
+	gone      plan.Orphans
+	combine   plan.Combine
 	refers    []*plan.Reference
 	by        string
 	separator string
@@ -86,6 +96,7 @@ type column struct {
 
 func (w *world) String() string {
 	var b strings.Builder
+	fmt.Fprintf(&b, "new ids %q, %d left; ", w.ids, w.leave)
 	for _, m := range w.merges {
 		b.WriteString("merge")
 		for _, s := range m {
@@ -94,7 +105,10 @@ func (w *world) String() string {
 		b.WriteString("; ")
 	}
 	for _, t := range w.tables {
-		fmt.Fprintf(&b, "\n%s %v:", t.name, t.primary)
+		fmt.Fprintf(&b, "\n%s %v %s:", t.name, t.primary, t.newIDs)
+		if t.empty || t.chosen {
+			fmt.Fprintf(&b, " loses rows (all: %v):", t.empty)
+		}
 		for _, c := range t.columns {
 			fmt.Fprintf(&b, " %s %s", c.name, c.role)
 			for _, r := range c.refers {
@@ -106,10 +120,16 @@ func (w *world) String() string {
 			if c.nullable {
 				b.WriteString(" null")
 			}
+			if c.combine != "" {
+				fmt.Fprintf(&b, " combine %s", c.combine)
+			}
+			if c.gone != "" {
+				fmt.Fprintf(&b, " gone %s", c.gone)
+			}
 			b.WriteString(",")
 		}
 		for _, u := range t.unique {
-			fmt.Fprintf(&b, " unique %v %s", u.columns, u.rule)
+			fmt.Fprintf(&b, " unique %v %s (winner %v, both %v)", u.columns, u.rule, u.winner, u.both)
 		}
 	}
 	return b.String()
@@ -118,6 +138,8 @@ func (w *world) String() string {
 func newWorld(tb testing.TB, seed uint64) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 99)), layout: layoutOf(tb, uint8(seed/2%4/3*4)), packRows: []int{1, 1, 1, 1, -1}[seed%5]}
 	w.tight = w.random.IntN(8) == 0
+	w.ids = []plan.IDs{plan.IDsOffset, "", plan.IDsDense}[seed%3]
+	w.leave = []int64{0, 1, 1000}[seed/3%3]
 	for i := range 2 + w.random.IntN(5) {
 		w.tables = append(w.tables, &table{name: fmt.Sprintf("t%d", i), shape: []shape{keyed, keyed, keyed, linking, dictionary, natural, member}[w.random.IntN(7)]})
 	}
@@ -142,8 +164,14 @@ func newWorld(tb testing.TB, seed uint64) *world {
 			lacks: make(map[string]bool), keys: make(map[string][]int64), rows: make(map[string][]row),
 		})
 	}
+	for i, t := range w.tables {
+		if t.newIDs = w.ids; (seed/9+uint64(i))%5 == 0 {
+			t.newIDs = ""
+		}
+	}
 	w.merges = [][]*source{w.sources}
-	if len(w.sources) == 3 && w.random.IntN(2) == 0 {
+	narrow := w.ids.AreNumbers() && slices.ContainsFunc(w.sources, func(s *source) bool { return !s.mints }) // columns get their types by the first merge
+	if len(w.sources) == 3 && w.random.IntN(2) == 0 && !narrow {
 		w.merges = [][]*source{w.sources[:2], w.sources[2:]}
 	}
 	for _, s := range w.sources {
@@ -161,6 +189,9 @@ func (w *world) leaveOut(s *source) {
 	}
 	for _, t := range w.tables {
 		for _, c := range t.columns {
+			if w.ids.AreNumbers() && c.role != plan.RolePlain { // its type would be too narrow for ids of snow
+				continue
+			}
 			free := c.role == plan.RolePlain && c.nullable && c.name != "made" && c.name != "title" && !strings.HasSuffix(c.name, "_kind") || c.role == plan.RoleReference && c.nullable && !c.declared
 			if free && w.random.IntN(8) == 0 {
 				s.lacks[t.name+"."+c.name] = true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
@@ -26,6 +27,9 @@ func (p *Plan) Check() error {
 	}
 	c.questions()
 	c.databases()
+	for i, text := range p.After {
+		c.faultIf(strings.TrimSpace(text) == "", "", "", "after: statement %d is empty", i+1)
+	}
 	for i, t := range p.Tables {
 		switch {
 		case t.Name == "":
@@ -48,6 +52,7 @@ func (p *Plan) Check() error {
 func (c *checker) table(t *Table) {
 	c.sources(t, "", "sources", t.Sources)
 	c.sources(t, "", "new_ids", t.NewIDs)
+	c.numbers(t)
 	c.columns(t, "primary_key", t.PrimaryKey)
 	if _, ok := t.RowID(); !ok && c.dialect == sqldialect.SQLite && len(t.RowKey()) == 0 {
 		c.fault(t.Name, "", "no primary key, and its columns hide the rowid of SQLite: name columns that tell its rows apart, or skip it")
@@ -69,6 +74,7 @@ func (c *checker) table(t *Table) {
 		}
 	}
 	c.created(t)
+	c.losing(t)
 	for _, u := range t.Unique {
 		c.unique(t, u)
 	}
@@ -91,17 +97,23 @@ func (c *checker) unique(t *Table, u *Unique) {
 	c.sources(t, "", name+": prefer", u.Prefer)
 	switch u.Rule {
 	case RuleKeep, RuleMatch:
-		if drops := first(t.Columns, (*Column).DropsRows); drops != nil && len(t.RowKey()) == 0 {
-			c.fault(t.Name, drops.Name, "%s: rule %s: orphans leave rows out, and nothing tells which in a table without a primary key, so rows could be merged into those: name columns that are unique as primary_key, or choose fail or suffix", name, u.Rule)
+		if t.LosesRows() && len(t.RowKey()) == 0 {
+			column := ""
+			if drops := first(t.Columns, (*Column).DropsRows); drops != nil {
+				column = drops.Name
+			}
+			c.fault(t.Name, column, "%s: rule %s: rows are left out, and nothing tells which in a table without a primary key, so rows could be merged into those: name columns that are unique as primary_key, or choose fail or suffix", name, u.Rule)
 		}
-		return
+		fallthrough
 	case RuleFail:
+		c.faultIf(u.renames(), t.Name, "", "%s: template, pattern, winner, both and set are for rule suffix", name)
 		return
 	case RuleSuffix:
 	default:
 		c.fault(t.Name, "", "%s: rule %q: want fail, suffix, keep or match", name, u.Rule)
 		return
 	}
+	c.renaming(t, u, name)
 	column := t.RenameColumn(u, c.dialect)
 	switch {
 	case column == nil:
@@ -136,22 +148,6 @@ func (p *Plan) Tied(t *Table, column string) (names []string) {
 		}
 	}
 	return names
-}
-
-// RenameColumn returns the column that RuleSuffix changes, or nil.
-func (t *Table) RenameColumn(u *Unique, d sqldialect.Dialect) (found *Column) {
-	if u.Rename != "" {
-		return t.Column(u.Rename)
-	}
-	for _, name := range u.Columns {
-		if c := t.Column(name); c != nil && c.Role == RolePlain && sqltype.Of(d, c.Type).Kind == sqltype.Text {
-			if found != nil {
-				return nil
-			}
-			found = c
-		}
-	}
-	return found
 }
 
 func (c *checker) foreignKey(t *Table, k *ForeignKey) {

@@ -53,6 +53,7 @@ func (c *columnChecker) check() {
 	if len(column.Sources) > 0 && len(column.Sources) < len(c.plan.SourcesOf(t)) && !column.Nullable && column.Default == nil && column.Generated == "" {
 		c.fault("some sources do not have it: it must be nullable or have a default")
 	}
+	c.combining()
 	c.undecided(t, column.Name, column.Suspects, column.Decided)
 	switch column.Role {
 	case RolePlain:
@@ -69,9 +70,11 @@ func (c *columnChecker) check() {
 		switch {
 		case column.Orphans != OrphansFail && column.Orphans != OrphansDrop && column.Orphans != OrphansNull:
 			c.fault("orphans %q: want null, drop or nothing", column.Orphans)
-		case column.Orphans == OrphansNull && !column.Nullable && (column.Role == RoleReference || column.Role == RolePolymorphic):
-			c.fault("orphans become null, but it is not nullable")
-		case column.Orphans == OrphansNull && column.Role == RolePacked:
+		case column.Gone != OrphansFail && column.Gone != OrphansDrop && column.Gone != OrphansNull:
+			c.fault("gone %q: want null, drop or nothing", column.Gone)
+		case column.BecomesNull() && !column.Nullable && len(column.None) == 0 && (column.Role == RoleReference || column.Role == RolePolymorphic):
+			c.fault("orphans become null, but it is not nullable, and none has no value for no row")
+		case column.BecomesNull() && column.Role == RolePacked:
 			c.fault("orphans become null, but nothing in a packed value can: want drop or nothing")
 		}
 	default:
@@ -87,7 +90,7 @@ func (c *columnChecker) reference() {
 	hasOne := len(column.Refers) == 1 && column.Refers[0].Path == "" && column.Refers[0].Value == ""
 	if column.Role == RoleReference || column.Role == RolePolymorphic {
 		wide := c.plan.TargetType(c.table, column)
-		reason := sqltype.Of(c.dialect, wide).UnfitForIDs(wide)
+		reason := c.unfit(sqltype.Of(c.dialect, wide), wide)
 		c.faultIf(typed && reason != "", "%s", reason)
 	}
 	switch column.Role {
@@ -95,7 +98,7 @@ func (c *columnChecker) reference() {
 		c.faultIf(!hasOne, "a reference refers to one table, without path and value")
 	case RoleList:
 		element, array := sqltype.Element(c.dialect, c.plan.TargetType(c.table, column))
-		if reason := element.UnfitForIDs(column.Type); array && reason != "" {
+		if reason := c.unfit(element, column.Type); array && reason != "" {
 			c.fault("%s", reason)
 		}
 		c.faultIf(array && column.Separator != "", "is an array, which has no separator")
@@ -120,6 +123,14 @@ func (c *columnChecker) reference() {
 	case RolePacked:
 		c.packed(s)
 	}
+}
+
+// unfit says why values of a type can't be new ids, or "". Whether numbers fit is found out by their values.
+func (c *columnChecker) unfit(s sqltype.Type, typ string) string {
+	if c.plan.numbersOnly(c.table, c.column) && (s.Kind == sqltype.Integer || s.Kind == sqltype.Text) {
+		return ""
+	}
+	return s.UnfitForIDs(typ)
 }
 
 // beside complains of a column that sources do not have which have this one.

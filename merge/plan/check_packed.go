@@ -51,8 +51,8 @@ func (c *columnChecker) half(format packed.Format) {
 	case err != nil: // which is a fault of the other column
 	case !theirs.Half() || theirs.Kind == format.Kind || theirs.Bits != format.Bits:
 		c.fault("format is %q, and that of the other half %q: want high and low of the same number of bits", column.Format, other.Format)
-	case !slices.EqualFunc(column.Refers, other.Refers, func(a, b *Reference) bool { return *a == *b }) || !slices.Equal(column.None, other.None) || column.Orphans != other.Orphans:
-		c.fault("refers, none and orphans differ from those of the other half, %q", other.Name)
+	case !slices.EqualFunc(column.Refers, other.Refers, func(a, b *Reference) bool { return *a == *b }) || !slices.Equal(column.None, other.None) || column.Orphans != other.Orphans || column.Gone != other.Gone:
+		c.fault("refers, none, orphans and gone differ from those of the other half, %q", other.Name)
 	}
 	c.beside(other)
 }

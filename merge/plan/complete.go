@@ -137,6 +137,7 @@ func (c *completer) complete(afterRoles func()) {
 		c.Plan.Types = c.Decisions.Types
 	}
 	c.Plan.Accepted = append(c.Plan.Accepted, c.Decisions.Accepted...)
+	c.Plan.After = append(c.Plan.After, c.Decisions.After...)
 	c.sections()
 	for _, q := range c.Decisions.Questions {
 		if len(q.Unique) == 0 {
@@ -282,6 +283,7 @@ func (c *completer) ids() {
 			}
 		}
 	}
+	c.kinds()
 	for _, n := range c.KeepIDs {
 		for _, t := range c.tablesOf(n) {
 			if !c.changed(t, "new_ids") {
@@ -338,7 +340,7 @@ func (c *completer) unique() {
 		for _, n := range clash.Keys {
 			for _, u := range keys(n) {
 				was := *u
-				u.Rule, u.Rename, u.Suffix, u.Prefer, u.Decided = clash.Rule, clash.Rename, clash.Suffix, clash.Prefer, !clash.Proposed
+				clash.set(u)
 				if other, ok := decided[u]; ok && !sameClash(&was, u) {
 					c.errs = append(c.errs, n.fault("%q has another rule by %s", n.Text, other))
 				}
@@ -382,9 +384,4 @@ func (q *Asked) answerOf(u *Unique, at Name) error {
 		u.Rule, u.Decided = Rule(answer), true
 	}
 	return nil
-}
-
-// sameClash reports whether two unique keys have the same rule in every respect.
-func sameClash(a, b *Unique) bool {
-	return a.Rule == b.Rule && a.Rename == b.Rename && a.Suffix == b.Suffix && slices.Equal(a.Prefer, b.Prefer) && a.Decided == b.Decided
 }

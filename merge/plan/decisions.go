@@ -1,6 +1,14 @@
 package plan
 
-import "go.yaml.in/yaml/v4"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
 
 // DecisionsVersion is the version of files of decisions. Files of version 1 are complete plans.
 const DecisionsVersion = 2
@@ -25,15 +33,22 @@ type Decisions struct {
 
 	NewIDs  []string `yaml:"new_ids,omitempty,flow"`  // the sources whose rows get new ids, in all tables that have a key
 	KeepIDs []Name   `yaml:"keep_ids,omitempty,flow"` // tables whose rows keep their ids
-	Created []Name   `yaml:"created,omitempty,flow"`  // the columns whose value is the time in a new id; one of a table
-	Zone    string   `yaml:"zone,omitempty"`          // the time zone of those that have none themselves; none means UTC
-	Skip    []Name   `yaml:"skip,omitempty,flow"`     // tables that are left out
+
+	IDs     IDs              `yaml:"ids,omitempty"`          // what new ids are, in all tables: snow, offset or dense
+	Offsets map[string]int64 `yaml:"offsets,omitempty,flow"` // what is added to the old ids of each source, with offset
+	Leave   int64            `yaml:"leave,omitempty"`        // how many numbers stay free for merges to come, with offset and dense
+
+	Created []Name `yaml:"created,omitempty,flow"` // the columns whose value is the time in a new id; one of a table
+	Zone    string `yaml:"zone,omitempty"`         // the time zone of those that have none themselves; none means UTC
+	Skip    []Name `yaml:"skip,omitempty,flow"`    // tables that are left out
 
 	References []*Meaning `yaml:"references,omitempty"`
 	Keys       []Name     `yaml:"keys,omitempty,flow"`  // columns of role key
 	Plain      []Name     `yaml:"plain,omitempty,flow"` // columns of role plain
 
 	Unique []*Clash `yaml:"unique,omitempty"`
+
+	After []string `yaml:"after,omitempty"` // see Plan.After
 
 	// Types replaces the statements that Schema begins with.
 	Types []string `yaml:"types,omitempty"`
@@ -57,18 +72,26 @@ type Meaning struct {
 	IDs       Pairs   `yaml:"ids,omitempty"`       // with Format, place: table; with bits, plain where the values are no ids
 	None      Values  `yaml:"none,omitempty,flow"` // values that stand for no row
 	Orphans   Orphans `yaml:"orphans,omitempty"`   // what to do with the id of a row that does not exist
+	Gone      Orphans `yaml:"gone,omitempty"`      // what to do with the id of a row that is left out; none means what Orphans says
 	Proposed  bool    `yaml:"proposed,omitempty"`  // Inspect found it, and nobody has confirmed it
 	Columns   []Name  `yaml:"columns,omitempty,flow"`
 }
 
 // A Clash says what to do where rows clash in some unique keys.
 type Clash struct {
-	Rule     Rule     `yaml:"rule"`
-	Rename   string   `yaml:"rename,omitempty"`
-	Suffix   string   `yaml:"suffix,omitempty"`
-	Prefer   []string `yaml:"prefer,omitempty,flow"`
-	Proposed bool     `yaml:"proposed,omitempty"` // Inspect found it, and nobody has confirmed it
-	Keys     []Name   `yaml:"keys,flow"`          // as table(column, column), or table.column
+	Rule   Rule     `yaml:"rule"`
+	Rename string   `yaml:"rename,omitempty"`
+	Suffix string   `yaml:"suffix,omitempty"`
+	Prefer []string `yaml:"prefer,omitempty,flow"`
+
+	Template string            `yaml:"template,omitempty"` // see Unique, and so with those that follow
+	Pattern  string            `yaml:"pattern,omitempty"`
+	Winner   []string          `yaml:"winner,omitempty"`
+	Both     bool              `yaml:"both,omitempty"`
+	Set      map[string]string `yaml:"set,omitempty"`
+
+	Proposed bool   `yaml:"proposed,omitempty"` // Inspect found it, and nobody has confirmed it
+	Keys     []Name `yaml:"keys,flow"`          // as table(column, column), or table.column
 }
 
 // An Asked is a question in a file: a [Question], or the suspects of columns that are alike, or those of unique keys.
@@ -134,4 +157,26 @@ type TableChanges []TableChange
 type TableChange struct {
 	Table  Name
 	fields *yaml.Node // a mapping
+}
+
+// displayWidth is what MariaDB and older versions of MySQL write behind an integer type, and newer versions do not.
+var displayWidth = regexp.MustCompile(`\b((?:tiny|small|medium|big)?int(?:eger)?) ?\(\d+\)`)
+
+// digest returns eight characters that change, but for an accident of one in four billion, if a table of a plan without
+// decisions does, in anything that a decision may depend on: its columns, their types, its keys, the sources that have it.
+func (t *Table) digest() string {
+	h := sha256.New()
+	write := func(values ...any) { _, _ = fmt.Fprintf(h, "%q\n", values) }
+	write(t.Name, t.Sources, t.PrimaryKey)
+	for _, c := range t.Columns {
+		typ := displayWidth.ReplaceAllString(strings.ToLower(c.Type), "$1")
+		write(c.Name, typ, fmt.Sprint(c.Nullable), c.Generated, c.Sources)
+	}
+	for _, u := range t.Unique {
+		write("unique", u.Columns)
+	}
+	for _, k := range t.ForeignKeys {
+		write("foreign", k.Columns, k.Table, k.Refers)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:8]
 }

@@ -18,7 +18,7 @@
 //	decisions.go          the types of decisions
 //	read.go               reads and writes complete plans, as YAML and JSON
 //	schema.go             Schema
-//	target_type.go        the types that follow from roles
+//	ids.go                what new ids are, and the types that follow from that and from roles
 //	check.go              Check of tables and keys
 //	check_column.go       Check of columns
 //	order.go              the orders in which tables are copied and get new ids

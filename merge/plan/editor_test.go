@@ -33,7 +33,7 @@ type describer struct {
 func newDescriber(t *testing.T) *describer {
 	t.Helper()
 	d := &describer{comments: map[string]string{}, types: map[string]any{}}
-	for _, name := range []string{"plan.go", "question.go", "decisions.go"} {
+	for _, name := range []string{"plan.go", "rows.go", "question.go", "decisions.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
@@ -85,8 +85,12 @@ func (d *describer) of(t reflect.Type) object {
 		return object{"anyOf": []any{object{"type": []string{"string", "null"}}, d.of(reflect.TypeFor[plan.Meaning]())}}
 	case reflect.TypeFor[plan.Orphans]():
 		return object{"enum": []any{"null", "drop", "", nil}}
+	case reflect.TypeFor[plan.Combine]():
+		return object{"anyOf": []any{object{"enum": []any{plan.CombineSum, plan.CombineMax, plan.CombineMin, plan.CombineFirst, plan.CombineLast, ""}}, texts}}
 	case reflect.TypeFor[plan.Rule]():
 		return object{"enum": []any{plan.RuleFail, plan.RuleSuffix, plan.RuleKeep, plan.RuleMatch}}
+	case reflect.TypeFor[plan.IDs]():
+		return object{"enum": []any{plan.IDsSnow, plan.IDsOffset, plan.IDsDense}}
 	case reflect.TypeFor[plan.Role]():
 		return object{"enum": []any{plan.RolePlain, plan.RoleKey, plan.RoleReference, plan.RoleJSON, plan.RoleList, plan.RolePolymorphic, plan.RolePacked, plan.RoleUndecided}}
 	case reflect.TypeFor[plan.TableChanges]():
@@ -100,7 +104,9 @@ func (d *describer) of(t reflect.Type) object {
 		return object{"type": "array", "items": d.of(t.Elem())}
 	case reflect.Struct:
 		return d.structure(t)
-	case reflect.Int, reflect.Float64:
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": d.of(t.Elem())}
+	case reflect.Int, reflect.Int64, reflect.Float64:
 		return object{"type": "number"}
 	case reflect.Bool:
 		return object{"type": "boolean"}

@@ -123,6 +123,8 @@ func (p *Plan) checkNil() error {
 			field = "columns"
 		case slices.Contains(t.Unique, nil):
 			field = "unique"
+		case slices.Contains(t.WithoutRows, nil):
+			field = "without_rows"
 		case slices.Contains(t.ForeignKeys, nil):
 			field = "foreign_keys"
 		case slices.Contains(t.Indexes, nil):

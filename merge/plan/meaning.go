@@ -17,19 +17,20 @@ type state struct {
 	format    string
 	none      []string
 	orphans   Orphans
+	gone      Orphans
 	decided   bool
 }
 
 func (c *Column) state() state {
-	return state{c.Role, c.Refers, c.By, c.Separator, c.Format, c.None, c.Orphans, c.Decided}
+	return state{c.Role, c.Refers, c.By, c.Separator, c.Format, c.None, c.Orphans, c.Gone, c.Decided}
 }
 
 func (c *Column) set(s state) {
-	c.Role, c.Refers, c.By, c.Separator, c.Format, c.None, c.Orphans, c.Decided = s.role, s.refers, s.by, s.separator, s.format, s.none, s.orphans, s.decided
+	c.Role, c.Refers, c.By, c.Separator, c.Format, c.None, c.Orphans, c.Gone, c.Decided = s.role, s.refers, s.by, s.separator, s.format, s.none, s.orphans, s.gone, s.decided
 }
 
 func (s state) equal(other state) bool {
-	return s.role == other.role && s.by == other.by && s.separator == other.separator && s.format == other.format && s.orphans == other.orphans && s.decided == other.decided &&
+	return s.role == other.role && s.by == other.by && s.separator == other.separator && s.format == other.format && s.orphans == other.orphans && s.gone == other.gone && s.decided == other.decided &&
 		slices.Equal(s.none, other.none) && slices.EqualFunc(s.refers, other.refers, func(a, b *Reference) bool { return *a == *b })
 }
 
@@ -107,7 +108,7 @@ func (q *Asked) propose(s state) bool {
 
 // state returns what a column of the meaning is.
 func (m *Meaning) state() (state, error) {
-	s := state{none: m.None, orphans: m.Orphans, decided: !m.Proposed}
+	s := state{none: m.None, orphans: m.Orphans, gone: m.Gone, decided: !m.Proposed}
 	kinds := 0
 	for _, is := range []bool{m.To != "", m.List != "", len(m.JSON) > 0, m.By != "" && m.Format == "", m.Format != ""} {
 		if is {
@@ -156,7 +157,7 @@ func tableOf(text string) string {
 
 // meaning is the inverse of Meaning.state. It returns nil for what a Meaning can't say.
 func (s state) meaning() *Meaning {
-	m := &Meaning{None: s.none, Orphans: s.orphans, Proposed: !s.decided}
+	m := &Meaning{None: s.none, Orphans: s.orphans, Gone: s.gone, Proposed: !s.decided}
 	for _, r := range s.refers {
 		table := r.Table
 		if table == "" {
@@ -226,6 +227,9 @@ func (s state) String() string {
 	if s.orphans != "" {
 		text += fmt.Sprintf(", orphans %q", s.orphans)
 	}
+	if s.gone != "" {
+		text += fmt.Sprintf(", gone %q", s.gone)
+	}
 	if !s.decided {
 		text += ", proposed"
 	}
@@ -276,6 +280,9 @@ func resolve(base state, claims []claim) (state, error) {
 		case c.keep && next.role == RoleReference && base.holdsReferences():
 			if next.orphans == "" {
 				next.orphans = base.orphans
+			}
+			if next.gone == "" {
+				next.gone = base.gone
 			}
 			if len(next.none) == 0 {
 				next.none = base.none

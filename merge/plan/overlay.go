@@ -100,7 +100,7 @@ func (c TableChange) has(field string) (is bool) {
 	return is
 }
 
-// load sets the fields of into that node has. Lists that are empty become nil.
+// load sets the fields of into that node has. Lists and mappings that are empty become nil.
 func load(node *yaml.Node, into any) error {
 	if node.Kind != yaml.MappingNode {
 		return &Error{Line: node.Line, Reason: "want a mapping by names"}
@@ -110,7 +110,7 @@ func load(node *yaml.Node, into any) error {
 	}
 	v := reflect.ValueOf(into).Elem()
 	for i := range v.NumField() {
-		if f := v.Field(i); f.Kind() == reflect.Slice && f.Len() == 0 {
+		if f := v.Field(i); (f.Kind() == reflect.Slice || f.Kind() == reflect.Map) && f.Len() == 0 {
 			f.SetZero()
 		}
 	}
@@ -150,7 +150,7 @@ func difference(from, to any, without ...string) (*yaml.Node, error) {
 
 // same reports whether two fields are equal, as a file has them.
 func same(a, b reflect.Value) bool {
-	if a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 {
+	if (a.Kind() == reflect.Slice || a.Kind() == reflect.Map) && a.Len() == 0 && b.Len() == 0 {
 		return true
 	}
 	return reflect.DeepEqual(a.Interface(), b.Interface())

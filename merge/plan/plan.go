@@ -33,6 +33,10 @@ type Plan struct {
 	Questions []*Question `json:"questions,omitempty" yaml:"questions,omitempty"`
 
 	Tables []*Table `json:"tables,omitempty" yaml:"tables,omitempty"`
+
+	// After are statements that run on the target once, in their order, when the merge is verified. Databases of the plan are in
+	// braces, as in {auth}.account.
+	After []string `json:"after,omitempty" yaml:"after,omitempty"`
 }
 
 // A Table is a table that some or all sources have.
@@ -53,10 +57,29 @@ type Table struct {
 	// Rows of the other sources keep their ids.
 	NewIDs []string `json:"new_ids,omitempty" yaml:"new_ids,omitempty,flow"`
 
+	// IDs says what new ids are: snow, offset or dense. With offset and dense the columns keep their types.
+	IDs IDs `json:"ids,omitempty" yaml:"ids,omitempty"`
+
+	// Offsets are what IDsOffset adds to the old ids, by source. A run chooses those that are not there: the ids of a source
+	// then come after all others.
+	Offsets map[string]int64 `json:"offsets,omitempty" yaml:"offsets,omitempty,flow"`
+
+	// Least and Most are the bounds of new ids that are offset or dense. None means 1, and the highest that the type takes.
+	Least int64 `json:"least,omitempty" yaml:"least,omitempty"`
+	Most  int64 `json:"most,omitempty" yaml:"most,omitempty"`
+
+	// Leave is how many numbers stay free above the ids that are offset or dense, for merges to come: the target counts on above them.
+	Leave int64 `json:"leave,omitempty" yaml:"leave,omitempty"`
+
 	// Created is the column whose value is the time in a new id. Without one, new ids only have the order of the old
 	// ones. Zone is the time zone of a column that has none itself, as time.LoadLocation takes it; none means UTC.
 	Created string `json:"created,omitempty" yaml:"created,omitempty"`
 	Zone    string `json:"zone,omitempty" yaml:"zone,omitempty"`
+
+	// WithoutRows are conditions: rows of sources of which one is true are not copied. What becomes of references to them, Gone of
+	// each column says. Empty leaves out all rows, and keeps the table.
+	WithoutRows []*Condition `json:"without_rows,omitempty" yaml:"without_rows,omitempty"`
+	Empty       bool         `json:"empty,omitempty" yaml:"empty,omitempty"`
 
 	// Without are columns of sources that are left out. A column of a source that is neither here nor in Columns
 	// stops a run.
@@ -83,13 +106,14 @@ type Column struct {
 
 	Collation string `json:"collation,omitempty" yaml:"collation,omitempty"` // where it differs from that of the table or the database
 	Generated string `json:"generated,omitempty" yaml:"generated,omitempty"` // the expression of a column that the database computes: it is not copied
-	Options   string `json:"options,omitempty" yaml:"options,omitempty"`     // MySQL: the rest of the definition, such as INVISIBLE or SRID 4326
+	Numbered  bool   `json:"numbered,omitempty" yaml:"numbered,omitempty"`   // the sources number it: AUTO_INCREMENT, identity, serial. Schema does so where the table's IDs are numbers
+	Options   string `json:"options,omitempty" yaml:"options,omitempty"`     // MySQL: the rest of the definition, such as INVISIBLE or SRID 4326. SQLite: AUTOINCREMENT
 	Comment   string `json:"comment,omitempty" yaml:"comment,omitempty"`
 
 	Role Role `json:"role" yaml:"role"`
 
 	// Refers says whose ids the values are: one Reference for RoleReference and RoleList, one for each path for RoleJSON and
-	// RolePacked, one for each value of By for RolePolymorphic. Other roles ignore it, and the five fields after it.
+	// RolePacked, one for each value of By for RolePolymorphic. Other roles ignore it, and the six fields after it.
 	Refers []*Reference `json:"refers,omitempty" yaml:"refers,omitempty"`
 
 	By        string   `json:"by,omitempty" yaml:"by,omitempty"`               // RolePolymorphic: the column whose value selects the Reference; NULL counts as the empty text. RolePacked: the column with the other half
@@ -97,6 +121,10 @@ type Column struct {
 	Format    string   `json:"format,omitempty" yaml:"format,omitempty"`       // RolePacked: how ids are packed: bits N, high N, low N, fixed, fields, regexp EXPRESSION, php, lua or codec NAME
 	None      []string `json:"none,omitempty" yaml:"none,omitempty,flow"`      // values that stand for no row, such as 0
 	Orphans   Orphans  `json:"orphans,omitempty" yaml:"orphans,omitempty"`     // what to do with the id of a row that does not exist
+	Gone      Orphans  `json:"gone,omitempty" yaml:"gone,omitempty"`           // what to do with the id of a row that is left out; none means what Orphans says
+
+	// Combine says what value a row gets when rows of other sources are merged into it, by RuleKeep or RuleMatch.
+	Combine Combine `json:"combine,omitempty" yaml:"combine,omitempty"`
 
 	// Suspects are reasons to think that the role may be wrong. People set Decided when the role is right.
 	Suspects []string `json:"suspects,omitempty" yaml:"suspects,omitempty"`
@@ -132,8 +160,8 @@ type Orphans string
 // The ways to treat orphans.
 const (
 	OrphansFail Orphans = ""     // an error
-	OrphansNull Orphans = "null" // it becomes NULL, or null in JSON; it is left out of lists and of arrays and names in JSON, but not of arrays of PostgreSQL. Not for RolePacked
-	OrphansDrop Orphans = "drop" // the row is not copied, and neither are rows that refer to it by a reference of OrphansDrop
+	OrphansNull Orphans = "null" // it becomes NULL, or null in JSON; it is left out of lists and of arrays and names in JSON, but not of arrays of PostgreSQL. In a column that can't be NULL it becomes the first value of None. Not for RolePacked
+	OrphansDrop Orphans = "drop" // the row is not copied: it is left out, as rows of which a condition is true are. So are rows that refer to it by a reference whose Gone, or Orphans, is OrphansDrop
 )
 
 // A Unique is a unique key, and says what to do where two rows clash: where they have equal values in it. They may be rows
@@ -147,6 +175,21 @@ type Unique struct {
 	// appends; none means an underscore and the name of the source.
 	Rename string `json:"rename,omitempty" yaml:"rename,omitempty"`
 	Suffix string `json:"suffix,omitempty" yaml:"suffix,omitempty"`
+
+	// Template makes the new name in place of Suffix, of {name}, {source} and the number {n}, such as {name}[{n}]. The name is cut so
+	// that all of it fits. Pattern is a regular expression that all of a new name must match.
+	Template string `json:"template,omitempty" yaml:"template,omitempty"`
+	Pattern  string `json:"pattern,omitempty" yaml:"pattern,omitempty"`
+
+	// Winner are SQL expressions over a row, for RuleSuffix: of rows of sources that clash, the one with the greatest value in the
+	// first of them keeps its name, among equal ones that with the greatest in the next, and then the first by Prefer. NULL is below
+	// numbers, and those are below texts. Both renames all rows of sources that clash.
+	Winner []string `json:"winner,omitempty" yaml:"winner,omitempty"`
+	Both   bool     `json:"both,omitempty" yaml:"both,omitempty"`
+
+	// Set are columns that rows get another value in when they are renamed, with SQL expressions over the row of the source, such
+	// as at_login | 1.
+	Set map[string]string `json:"set,omitempty" yaml:"set,omitempty"`
 
 	// Prefer are the sources in the order of their precedence, where it differs
 	// from that of the plan. Rows of the target come first in any case.
@@ -283,9 +326,6 @@ func (p *Plan) SourcesOf(t *Table) []string {
 func (c *Column) HoldsReferences() bool {
 	return c.Role == RoleReference || c.Role == RoleJSON || c.Role == RoleList || c.Role == RolePolymorphic || c.Role == RolePacked
 }
-
-// DropsRows reports whether a row is not copied if the column refers to a row that does not exist.
-func (c *Column) DropsRows() bool { return c.HoldsReferences() && c.Orphans == OrphansDrop }
 
 // AddNote appends a note that the table does not have yet.
 func (t *Table) AddNote(format string, args ...any) {

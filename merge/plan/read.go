@@ -23,6 +23,7 @@ const guide = `# What a merge does to every column. Read the roles, and decide o
 #   undecided    must be changed to another one
 #
 # none: values that stand for no row. orphans: what becomes of ids of rows that do not exist: an error, or null, or drop (the row).
+# gone: the same for ids of rows that are left out, by conditions under without_rows of their table or for what they refer to.
 # A value that is no id, and not in none, is an error.
 # unique.rule: fail, suffix (rename the later one), keep (the first one; the rest is not copied, references to it follow),
 # match (keep, and an error where the rows differ).
@@ -88,11 +89,11 @@ func Read(r io.Reader) (*Plan, error) {
 	return p, nil
 }
 
-// spellNull makes a text of the null in "orphans: null", which people write without quotes. Nothing after the colon stays
+// spellNull makes a text of the null in "orphans: null" and "gone: null", which people write without quotes. Nothing after the colon stays
 // nothing.
 func spellNull(n *yaml.Node) {
 	for i, child := range n.Content {
-		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == "orphans" && child.Kind == yaml.ScalarNode && child.ShortTag() == "!!null" && child.Value != "" {
+		if n.Kind == yaml.MappingNode && i%2 == 1 && (n.Content[i-1].Value == "orphans" || n.Content[i-1].Value == "gone") && child.Kind == yaml.ScalarNode && child.ShortTag() == "!!null" && child.Value != "" {
 			child.SetString(string(OrphansNull))
 		}
 		spellNull(child)

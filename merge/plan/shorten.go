@@ -13,7 +13,7 @@ import (
 // the same sources without any decision. Only the notes of tables that Inspect added are left out. A plan that differs
 // from the schema in something that nobody can decide, such as a table more, is an [*Error].
 func Shorten(p, schema *Plan) (*Decisions, error) {
-	s := &shortener{plan: p, schema: schema, d: &Decisions{Version: DecisionsVersion, Dialect: p.Dialect, Sources: p.Sources, Databases: p.Databases, Accepted: p.Accepted}}
+	s := &shortener{plan: p, schema: schema, d: &Decisions{Version: DecisionsVersion, Dialect: p.Dialect, Sources: p.Sources, Databases: p.Databases, Accepted: p.Accepted, After: p.After}}
 	for _, step := range []func() error{s.begin, s.questions, s.columns, s.ids, s.unique, s.changes, s.verify} {
 		if err := step(); err != nil {
 			return nil, err
@@ -164,6 +164,7 @@ func (m *Meaning) sortKey() string {
 // ids writes which rows get new ids, and by which columns they are dated.
 func (s *shortener) ids() error {
 	s.d.NewIDs = s.plan.usualNewIDs()
+	s.d.IDs, s.d.Leave, s.d.Offsets = s.plan.usualIDs()
 	for _, t := range s.plan.Tables {
 		if !t.Skip && t.Key() != nil && len(t.NewIDs) == 0 && len(t.having(s.d.NewIDs)) > 0 {
 			s.d.KeepIDs = append(s.d.KeepIDs, Name{Text: s.plan.escapeTable(t.Name)})
@@ -206,7 +207,7 @@ func (s *shortener) unique() error {
 			if t.Skip || was != nil && sameClash(was, u) || was == nil && !slices.Equal(u.Columns, t.PrimaryKey) || len(u.Columns) == 0 {
 				continue
 			}
-			clash := &Clash{Rule: u.Rule, Rename: u.Rename, Suffix: u.Suffix, Prefer: u.Prefer, Proposed: !u.Decided}
+			clash := u.clash()
 			at := slices.IndexFunc(s.d.Unique, func(other *Clash) bool {
 				same := *other
 				same.Keys = nil
@@ -258,8 +259,8 @@ func (s *shortener) change(change *TableChange) {
 
 // verify makes sure that nothing was lost.
 func (s *shortener) verify() error {
-	if !slices.Equal(s.made.Types, s.plan.Types) || !slices.Equal(s.made.Accepted, s.plan.Accepted) {
-		return &Error{Reason: "types or accepted can't be shortened"}
+	if !slices.Equal(s.made.Types, s.plan.Types) || !slices.Equal(s.made.Accepted, s.plan.Accepted) || !slices.Equal(s.made.After, s.plan.After) {
+		return &Error{Reason: "types, accepted or after can't be shortened"}
 	}
 	if !reflect.DeepEqual(s.made.Questions, s.plan.Questions) && len(s.made.Questions)+len(s.plan.Questions) > 0 {
 		return &Error{Reason: "the questions can't be shortened"}

@@ -38,17 +38,23 @@ func (e *OvertakenError) Error() string {
 	return fmt.Sprintf("the lease of the merge is lost: %q has it now", e.Holder)
 }
 
-// An OrphanError says that a row refers to one that does not exist.
+// An OrphanError says that a row refers to one that does not exist, or that is left out.
 type OrphanError struct {
 	Source string
 	Table  string
 	Column string
 	Row    string // what tells it from others in the source: its key; without one, a hash of its values and a number
 	Value  string // the id, or what is in its place
+
+	LeftOut bool // the source has the row, and the plan leaves it out
 }
 
 func (e *OrphanError) Error() string {
-	return fmt.Sprintf("column %q of row %s of source %q refers to %q, which does not exist", e.Table+"."+e.Column, e.Row, e.Source, e.Value)
+	why := "does not exist"
+	if e.LeftOut {
+		why = "is left out: gone of the column says what becomes of the reference"
+	}
+	return fmt.Sprintf("column %q of row %s of source %q refers to %q, which %s", e.Table+"."+e.Column, e.Row, e.Source, e.Value, why)
 }
 
 // A ChangedError says that a source is not as it was when the run began.
@@ -118,9 +124,38 @@ func quoteTexts(texts []string) string {
 	return strings.Join(quoted, ", ")
 }
 
+// A StatementError says which statement of [github.com/shardsnow/snow/merge/plan.Plan.After] could not be run.
+type StatementError struct {
+	Number    int // from 1 on
+	Statement string
+	Err       error // of the database, or ErrMayHaveRun
+}
+
+func (e *StatementError) Error() string {
+	return fmt.Sprintf("after %d, %q: %v", e.Number, e.Statement, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *StatementError) Unwrap() error { return e.Err }
+
+// ErrMayHaveRun is in a [StatementError] if nobody knows whether a statement has run, because the process or the connection ended
+// and the database does not undo such statements.
+var ErrMayHaveRun = errors.New("it may have run, or a part of it: look, then set its state to done in snow_merge_after, or delete its row there")
+
 // ErrNotFound is returned by [github.com/shardsnow/snow/merge.Lookup] for a row that is not in the target: the source had
-// no row with the id, or the row was dropped, or the source or the table was not merged. It is wrapped: use errors.Is.
+// no row with the id, or the row was left out (then it is a [*LeftOutError]), or the source or the table was not merged. It is wrapped: use errors.Is.
 var ErrNotFound = errors.New("no such row")
+
+// A LeftOutError is returned by [github.com/shardsnow/snow/merge.Lookup] for a row that the source had and that was left out. It
+// wraps [ErrNotFound].
+type LeftOutError struct {
+	Reason string // a condition of the plan, or the reference to a row that was left out or did not exist; as in the list of such rows
+}
+
+func (e *LeftOutError) Error() string { return "the row was left out: " + e.Reason }
+
+// Unwrap returns ErrNotFound.
+func (e *LeftOutError) Unwrap() error { return ErrNotFound }
 
 // ErrSameDatabase is returned if a source is the target or another source. It is wrapped: use errors.Is.
 var ErrSameDatabase = errors.New("two of the databases are one")
@@ -147,4 +182,27 @@ type WidthError struct {
 
 func (e *WidthError) Error() string {
 	return fmt.Sprintf("the id %s does not fit at place %q, which takes ids up to %s", e.ID, e.Place, e.Most)
+}
+
+// A NumberError says that a row has no new id, because the number that would be its own is not one of those that are free.
+type NumberError struct {
+	ID          int64
+	First, Last int64 // which are
+}
+
+func (e *NumberError) Error() string {
+	return fmt.Sprintf("its new id would be %d, and the numbers from %d to %d are free", e.ID, e.First, e.Last)
+}
+
+// A RoomError says that a column can't hold the numbers that would be the new ids of a table, or that stay free for merges to come.
+type RoomError struct {
+	Table, Column string
+	Type          string // of the column in the target
+	Highest       int64  // the highest number that is needed
+	Most          int64  // the highest one that the column or the plan allows
+}
+
+func (e *RoomError) Error() string {
+	return fmt.Sprintf("new ids of column %q, %s, and what is left above them would go up to %d, and it takes numbers up to %d: that is %.1f %% of them",
+		e.Table+"."+e.Column, e.Type, e.Highest, e.Most, 100*float64(e.Highest)/float64(e.Most))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,18 +17,22 @@ import (
 // A Forecast is what [github.com/shardsnow/snow/merge.Merge.DryRun] expects of a run. It counts the rows that the dry
 // run has read.
 type Forecast struct {
-	Sources  []string        `json:"sources"`
-	Tables   []TableForecast `json:"tables"`            // one for each table and source
-	Clashes  []ClashForecast `json:"clashes,omitempty"` // one for each unique key and pair of databases that clash in it
-	Orphans  []ValueForecast `json:"orphans,omitempty"` // references to no row, by column
-	Misfits  []ValueForecast `json:"misfits,omitempty"` // values that the target's columns do not take, by column
-	Dates    []DateForecast  `json:"dates,omitempty"`   // the dates that go into new ids
-	Open     []Open          `json:"open,omitempty"`    // what nobody has decided, and what could not be looked at
-	Took     time.Duration   `json:"took_ns"`           // the time of the dry run
-	Estimate time.Duration   `json:"estimate_ns"`       // a rough guess at the time of a run, verification included
-	Stops    []string        `json:"stops,omitempty"`   // what would stop a run, other than rows
-	Problems int64           `json:"problems"`          // rows that would stop a run, and Stops
-	problems []error         // some of them
+	Sources []string        `json:"sources"`
+	Tables  []TableForecast `json:"tables"`            // one for each table and source
+	Clashes []ClashForecast `json:"clashes,omitempty"` // one for each unique key and pair of databases that clash in it
+	Orphans []ValueForecast `json:"orphans,omitempty"` // references to no row, by column
+	Gone    []ValueForecast `json:"gone,omitempty"`    // references to rows that are left out, by column
+
+	Conditions []ConditionForecast `json:"conditions,omitempty"` // rows that conditions of the plan leave out
+	Misfits    []ValueForecast     `json:"misfits,omitempty"`    // values that the target's columns do not take, by column
+	Dates      []DateForecast      `json:"dates,omitempty"`      // the dates that go into new ids
+	Numbers    []NumberForecast    `json:"numbers,omitempty"`    // of tables whose new ids are numbers
+	Open       []Open              `json:"open,omitempty"`       // what nobody has decided, and what could not be looked at
+	Took       time.Duration       `json:"took_ns"`              // the time of the dry run
+	Estimate   time.Duration       `json:"estimate_ns"`          // a rough guess at the time of a run, verification included
+	Stops      []string            `json:"stops,omitempty"`      // what would stop a run, other than rows
+	Problems   int64               `json:"problems"`             // rows that would stop a run, and Stops
+	problems   []error             // some of them
 }
 
 // A TableForecast counts what would become of the rows of one table of one source.
@@ -37,9 +42,19 @@ type TableForecast struct {
 	Rows    int64  `json:"rows"`
 	Rekeyed int64  `json:"rekeyed"` // those that get a new id
 	Merged  int64  `json:"merged"`  // those that are merged into another row
-	Dropped int64  `json:"dropped"` // those left out because they refer to no row
+	Dropped int64  `json:"dropped"` // those left out because of a condition or of what they refer to
 	Renamed int64  `json:"renamed"` // values changed by RuleSuffix
 	Before  int64  `json:"before"`  // rows that the target has
+}
+
+// A ConditionForecast counts the rows of a source that one condition of the plan leaves out, without those that follow them and
+// those of conditions before it.
+type ConditionForecast struct {
+	Table  string `json:"table"`
+	Source string `json:"source"`
+	Reason string `json:"reason"` // as in the list of rows that were left out
+	Where  string `json:"where"`
+	Rows   int64  `json:"rows"`
 }
 
 // A ClashForecast counts rows of a source that clash in a unique key.
@@ -59,7 +74,7 @@ type ValueForecast struct {
 	Table   string       `json:"table"`
 	Column  string       `json:"column"`
 	Source  string       `json:"source"`
-	Rule    plan.Orphans `json:"rule,omitempty"` // of orphans
+	Rule    plan.Orphans `json:"rule,omitempty"` // of orphans, and of rows that are left out
 	Rows    int64        `json:"rows"`
 	Samples []string     `json:"samples"` // at most MaxSamples
 }
@@ -75,6 +90,33 @@ type DateForecast struct {
 	Future     int64         `json:"future"`     // rows that are dated later than now
 	Inversions int64         `json:"inversions"` // rows that are dated before an earlier row
 	Largest    time.Duration `json:"largest_ns"` // by how much at most: the time in an id may be wrong by that
+}
+
+// A NumberForecast says how far the numbers of a table would go that are offset or dense.
+type NumberForecast struct {
+	Table   string           `json:"table"`
+	Column  string           `json:"column"`
+	Type    string           `json:"type"` // of the column in the target
+	IDs     plan.IDs         `json:"ids"`
+	Offsets map[string]int64 `json:"offsets,omitempty"` // by source
+	First   int64            `json:"first"`             // the lowest new id
+	Highest int64            `json:"highest"`           // the highest id that a row would have, new or not, up to Most
+	Left    int64            `json:"left"`              // numbers above it that stay free for merges to come
+	Most    int64            `json:"most"`              // the highest number that the column or the plan allows
+}
+
+// Full is how much of the numbers is used or left free, from 0 to 1; above 1 they have no room.
+func (n NumberForecast) Full() float64 {
+	return (float64(n.Highest) + float64(n.Left)) / float64(n.Most)
+}
+
+// offsets returns the offsets as a text.
+func (n NumberForecast) offsets() string {
+	var parts []string
+	for _, source := range slices.Sorted(maps.Keys(n.Offsets)) {
+		parts = append(parts, fmt.Sprintf("%s +%d", source, n.Offsets[source]))
+	}
+	return strings.Join(append([]string{string(n.IDs)}, parts...), " ")
 }
 
 // MaxSamples is how many samples a line of a forecast has.
@@ -142,6 +184,11 @@ func (f *Forecast) AddOrphan(table, source, column string, rule plan.Orphans, sa
 	f.Orphans = addValue(f.Orphans, ValueForecast{Table: table, Source: source, Column: column, Rule: rule}, sample)
 }
 
+// AddGone counts a row with a reference to a row that is left out.
+func (f *Forecast) AddGone(table, source, column string, rule plan.Orphans, sample string) {
+	f.Gone = addValue(f.Gone, ValueForecast{Table: table, Source: source, Column: column, Rule: rule}, sample)
+}
+
 // AddMisfit counts a row with a value that the target's column does not take.
 func (f *Forecast) AddMisfit(table, source, column, sample string) {
 	f.Misfits = addValue(f.Misfits, ValueForecast{Table: table, Source: source, Column: column}, sample)
@@ -171,6 +218,16 @@ func (f *Forecast) WriteText(w io.Writer) error {
 		t.row(row.Table, row.Source, row.Rows, row.Rekeyed, row.Merged, row.Dropped, row.Renamed, row.Before)
 	}
 	t.end()
+	t = newTable(b, "Left out", "Source", "Rows", "Where")
+	for _, row := range f.Conditions {
+		t.row(row.Table+" ("+row.Reason+")", row.Source, row.Rows, row.Where)
+	}
+	t.end()
+	t = newTable(b, "Refer to rows left out", "Source", "Rows", "Such as")
+	for _, row := range f.Gone {
+		t.row(nameWithRule(row), row.Source, row.Rows, suchAs(row.Samples))
+	}
+	t.end()
 	t = newTable(b, "Clash", "Source", "With", "Rule", "Rows", "Failing", "Such as")
 	for _, row := range f.Clashes {
 		name := row.Table + " (" + strings.Join(row.Unique, ", ") + ")"
@@ -179,11 +236,7 @@ func (f *Forecast) WriteText(w io.Writer) error {
 	t.end()
 	t = newTable(b, "Orphans", "Source", "Rows", "Such as")
 	for _, row := range f.Orphans {
-		name := row.Table + "." + row.Column
-		if row.Rule != plan.OrphansFail {
-			name += " (" + string(row.Rule) + ")"
-		}
-		t.row(name, row.Source, row.Rows, suchAs(row.Samples))
+		t.row(nameWithRule(row), row.Source, row.Rows, suchAs(row.Samples))
 	}
 	t.end()
 	t = newTable(b, "Do not fit", "Source", "Rows", "Such as")
@@ -194,6 +247,11 @@ func (f *Forecast) WriteText(w io.Writer) error {
 	t = newTable(b, "Dates", "Source", "Undated", "Before epoch", "Future", "Inversions", "Largest")
 	for _, row := range f.Dates {
 		t.row(row.Table+"."+row.Column, row.Source, row.Undated, row.Early, row.Future, row.Inversions, row.Largest)
+	}
+	t.end()
+	t = newTable(b, "Numbers", "Type", "New ids", "From", "Highest id", "Left free", "Up to", "Full")
+	for _, row := range f.Numbers {
+		t.row(row.Table+"."+row.Column, row.Type, row.offsets(), row.First, row.Highest, row.Left, row.Most, fmt.Sprintf("%.2f %%", 100*row.Full()))
 	}
 	t.end()
 	for _, stop := range f.Stops {
@@ -212,6 +270,14 @@ func (f *Forecast) WriteText(w io.Writer) error {
 		fmt.Fprintln(b, "Nothing would stop a run.")
 	}
 	return b.Flush()
+}
+
+func nameWithRule(row ValueForecast) string {
+	name := row.Table + "." + row.Column
+	if row.Rule != plan.OrphansFail {
+		name += " (" + string(row.Rule) + ")"
+	}
+	return name
 }
 
 func suchAs(samples []string) string { return strings.Join(samples[:min(len(samples), 2)], "; ") }

@@ -24,6 +24,10 @@ func TestForecastAsText(t *testing.T) {
 	}
 	f.AddMisfit("items", "old", "kind", "row [1]: NULL")
 	f.Dates = []DateForecast{{Table: "items", Source: "old", Column: "made", Early: 5, Inversions: 2, Largest: time.Minute}}
+	f.Numbers = []NumberForecast{
+		{Table: "items", Column: "id", Type: "smallint unsigned", IDs: plan.IDsDense, First: 1, Highest: 60_000, Left: 1000, Most: 1<<16 - 1},
+		{Table: "players", Column: "id", Type: "int", IDs: plan.IDsOffset, Offsets: map[string]int64{"old": 4_000_000, "new": 0}, First: 1, Highest: 7_900_000, Most: 1<<31 - 1},
+	}
 	f.Open = []Open{{Kind: OpenUnchecked, Table: "items", Reason: "no trial"}}
 	var b strings.Builder
 	if err := f.WriteText(&b); err != nil {
@@ -45,6 +49,10 @@ items.kind  old     1     row [1]: NULL
 
 Dates       Source  Undated  Before epoch  Future  Inversions  Largest
 items.made  old     0        5             0       2           1m0s
+
+Numbers     Type               New ids                     From  Highest id  Left free  Up to       Full
+items.id    smallint unsigned  dense                       1     60000       1000       65535       93.08 %
+players.id  int                offset new +0 old +4000000  1     7900000     0          2147483647  0.37 %
 
 OPEN: unchecked, items: no trial
 This took 1.5s. A run may take about 8s.

@@ -30,6 +30,7 @@ type Table struct {
 	Table        string        `json:"table"`
 	Source       string        `json:"source"`
 	Worker       *uint64       `json:"worker,omitempty"` // the worker number of its new ids
+	Offset       *int64        `json:"offset,omitempty"` // what new ids differ by from the old ones, with [plan.IDsOffset]
 	Rows         int64         `json:"rows"`             // in the source
 	Copied       int64         `json:"copied"`           // rows of the target that come from them
 	Rekeyed      int64         `json:"rekeyed"`          // of the copied: those with a new id; the others kept theirs

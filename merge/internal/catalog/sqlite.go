@@ -66,6 +66,8 @@ func readStatement(t *Table, statement string) {
 				t.AddNote("check: %s", between(0, len(definition)))
 				i = closing(definition, i+1) - 1
 			case column == nil || i == 0:
+			case word == "AUTOINCREMENT":
+				column.Options = word
 			case word == "COLLATE" && i+1 < len(definition):
 				column.Collation = unquote(definition[i+1].text)
 			case word == "AS" && column.Generated != "" && i+1 < len(definition):

@@ -13,10 +13,10 @@ import (
 // ReadCopies is [ReadRange] for a table without a primary key. What takes the place of the key comes after the values of
 // columns: a hash of all values in content, and which of the rows that have it this one is; or the rowid of SQLite. Equal
 // rows are alike, so it does not matter that the database may count them in another order the next time. There is no
-// index of hashes: the database reads all of the table, and sorts the rows from after on.
-func ReadCopies(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table, content, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
+// index of hashes: the database reads all of the table, and sorts the rows from after on. Of equal rows, where is true of all or of none.
+func ReadCopies(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table, content, columns []*plan.Column, where string, after, upto []any, limit int) ([][]any, error) {
 	hash, unique := e.Content(t, content)
-	r := &copiesReader{e: e, hash: hash, from: " FROM " + e.Table(t.Name)}
+	r := &copiesReader{e: e, hash: hash, from: " FROM " + e.Table(t.Name), only: where}
 	if unique {
 		return ReadAll(ctx, e, q, r.byID(columns, after, upto, limit), append(columns[:len(columns):len(columns)], number), r.args)
 	}
@@ -34,6 +34,7 @@ var (
 type copiesReader struct {
 	e          *dialect.Dialect
 	hash, from string
+	only       string // the condition on rows, or empty
 	args       []any
 }
 
@@ -45,6 +46,9 @@ func (r *copiesReader) place(v any) string {
 
 func (r *copiesReader) byID(columns []*plan.Column, after, upto []any, limit int) string {
 	var where []string
+	if r.only != "" {
+		where = append(where, r.only)
+	}
 	if after != nil {
 		where = append(where, r.hash+" > "+r.place(after[0]))
 	}
@@ -67,12 +71,17 @@ func (r *copiesReader) byHash(columns []*plan.Column, after, upto []any, limit i
 		list += r.e.SelectList([]*plan.Column{c}) + " AS " + name + ", "
 	}
 	// Postgres computes a hash once for each row behind OFFSET 0, and MySQL where it is written out.
-	hash, from := "k", " FROM (SELECT "+list+r.hash+" AS k"+r.from+" OFFSET 0) AS hashed_"
+	var only []string
+	if r.only != "" {
+		only = []string{r.only}
+	}
+	hash, from := "k", " FROM (SELECT "+list+r.hash+" AS k"+r.from+all(only)+" OFFSET 0) AS hashed_"
 	list = strings.Join(append(names, "k"), ", ")
 	if r.e.Kind == sqlsnow.MySQL {
 		hash, from, list = r.hash, r.from, strings.TrimPrefix(from, " FROM (SELECT ")
 		list, _, _ = strings.Cut(list, " AS k FROM ")
 		list += " AS k"
+		within = only
 	}
 	if after != nil {
 		within = append(within, hash+" >= "+r.place(after[0]))

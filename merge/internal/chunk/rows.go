@@ -17,14 +17,18 @@ import (
 )
 
 // ReadRange returns rows of a table in the order of its [plan.Table.RowKey]: those
-// above after and up to and including upto, at most limit of them. Nil is no
-// bound, and a limit of 0 none. A row has a value for each of columns, carried
+// above after and up to and including upto of which the condition where is true, at most limit of them. Nil is no
+// bound, a limit of 0 none, and an empty where no condition. A row has a value for each of columns, carried
 // as [dialect.Dialect.Carrier] says.
-func ReadRange(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table, columns []*plan.Column, after, upto []any, limit int) ([][]any, error) {
+func ReadRange(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table, columns []*plan.Column, where string, after, upto []any, limit int) ([][]any, error) {
 	var text strings.Builder
 	text.WriteString("SELECT " + e.SelectList(columns) + " FROM " + e.Table(t.Name))
 	var args []any
 	word := " WHERE "
+	if where != "" {
+		text.WriteString(word + where)
+		word = " AND "
+	}
 	if after != nil {
 		condition, values := compareKey(e, t, ">", ">", after, 0)
 		text.WriteString(word + condition)
@@ -104,6 +108,26 @@ func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, 
 	for part := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
 		condition, args := keysIn(e, by, part)
 		rows, err := ReadAll(ctx, e, q, "SELECT "+e.SelectList(columns)+" FROM "+e.Table(table)+" WHERE "+condition, columns, args)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+// ReadExpressions returns those rows whose values in the columns by are among keys, in any order: their values in by, and then
+// those of expressions as texts, of which NULL is nil.
+func ReadExpressions(ctx context.Context, e *dialect.Dialect, q Queryer, table string, by []*plan.Column, keys [][]any, expressions []string) (all [][]any, err error) {
+	columns, list := slices.Clone(by), e.SelectList(by)
+	as := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "CHAR", sqlsnow.Postgres: "TEXT", sqlsnow.SQLite: "TEXT"}[e.Kind]
+	for _, text := range expressions {
+		columns = append(columns, &plan.Column{Name: "expression", Type: "text"})
+		list += ", CAST((" + e.Expand(text) + "\n) AS " + as + ")"
+	}
+	for part := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
+		condition, args := keysIn(e, by, part)
+		rows, err := ReadAll(ctx, e, q, "SELECT "+list+" FROM "+e.Table(table)+" WHERE "+condition, columns, args)
 		if err != nil {
 			return nil, err
 		}

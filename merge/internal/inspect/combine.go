@@ -190,6 +190,7 @@ func (u *combiner) column(name string) (c *plan.Column) {
 			}
 		}
 	}
+	c.Numbered = slices.ContainsFunc(u.found, func(f *catalog.Table) bool { return slices.Contains(f.Numbered, name) })
 	c.Sources = u.owners(has)
 	switch {
 	case c.Sources == nil:

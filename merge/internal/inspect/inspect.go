@@ -129,7 +129,7 @@ func (i *inspector) newIDs() {
 			numbered := i.catalogs[source].Table(t.Name).Numbered
 			for _, name := range numbered {
 				if key == nil || key.Name != name {
-					t.AddNote("column %s: source %s counts it up; the target does not", name, source)
+					t.AddNote("column %s: source %s counts it up; the target does so only where ids are offset or dense", name, source)
 				}
 			}
 			if key == nil {

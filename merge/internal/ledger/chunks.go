@@ -144,21 +144,44 @@ func (l Ledger) Changes(ctx context.Context, t *SourceTable, rows []string) (all
 	return all, nil
 }
 
-// Renames returns the new names in a source table.
+// Renames returns the new names in a source table, in the order of the keys of their rows as texts.
 func (l Ledger) Renames(ctx context.Context, t *SourceTable) ([]Change, error) {
-	return l.readChanges(ctx, nil, "kind = '"+ChangeRenamed+"'", []any{t.ID})
+	return l.readChanges(ctx, nil, "kind = '"+ChangeRenamed+"' ORDER BY row_key, col", []any{t.ID})
 }
 
-// HasChanges reports whether anything was changed in a source table.
+// HasChanges reports whether anything was changed in a source table, other than what the map says too.
 func (l Ledger) HasChanges(ctx context.Context, t *SourceTable) (bool, error) {
 	var n int
-	err := l.Q.QueryRowContext(ctx, l.Engine.SQL("SELECT COUNT(*) FROM (SELECT 1 FROM snow_merge_changes WHERE source_table = ? LIMIT 1) AS found"), t.ID).Scan(&n)
+	but := ""
+	if t.Mapped {
+		but = " AND kind <> '" + ChangeDropped + "'"
+	}
+	err := l.Q.QueryRowContext(ctx, l.Engine.SQL("SELECT COUNT(*) FROM (SELECT 1 FROM snow_merge_changes WHERE source_table = ?"+but+" LIMIT 1) AS found"), t.ID).Scan(&n)
 	return n > 0, l.Engine.Failed("read the ledger", err)
 }
 
+// EachDropped visits the rows of a source table that were dropped, in the order of their keys as texts.
+func (l Ledger) EachDropped(ctx context.Context, t *SourceTable, visit func(Change) error) error {
+	return l.visitChanges(ctx, "kind = '"+ChangeDropped+"' ORDER BY row_key", []any{t.ID}, visit)
+}
+
+// ForgetChanges deletes the changes of a run.
+func (l Ledger) ForgetChanges(ctx context.Context, run string) error {
+	_, err := l.Q.ExecContext(ctx, l.Engine.SQL("DELETE FROM snow_merge_changes WHERE source_table IN (SELECT source_table FROM snow_merge_source_tables WHERE run = ?)"), run)
+	return err
+}
+
 func (l Ledger) readChanges(ctx context.Context, all []Change, where string, args []any) ([]Change, error) {
+	err := l.visitChanges(ctx, where, args, func(c Change) error {
+		all = append(all, c)
+		return nil
+	})
+	return all, err
+}
+
+func (l Ledger) visitChanges(ctx context.Context, where string, args []any, visit func(Change) error) error {
 	text := "SELECT row_key, col, kind, seq, before_value, after_value FROM snow_merge_changes WHERE source_table = ? AND " + where
-	err := l.Query(ctx, text, args, func(rows *sql.Rows) error {
+	return l.Query(ctx, text, args, func(rows *sql.Rows) error {
 		var c Change
 		var before, after sql.NullString
 		err := rows.Scan(&c.Row, &c.Column, &c.Kind, &c.Seq, &before, &after)
@@ -168,10 +191,11 @@ func (l Ledger) readChanges(ctx context.Context, all []Change, where string, arg
 		if after.Valid {
 			c.After = after.String
 		}
-		all = append(all, c)
-		return err
+		if err != nil {
+			return err
+		}
+		return visit(c)
 	})
-	return all, err
 }
 
 // InsertChanges writes what was changed in rows of a source table.

@@ -5,5 +5,6 @@
 //	id_map.go        from old to new ids: rows; packs.go: lists, for large tables that nothing refers to
 //	chunks.go        the chunks of rows that a phase has done, and the values that were changed
 //	ledger.go        the tables
-//	source_table.go  one table of one source in a run; id_range.go: the new ids that its rows may get
+//	source_table.go  one table of one source in a run; id_range.go: the new ids that its rows may get;
+//	                 numbers.go: numbers that stay free for merges to come
 package ledger

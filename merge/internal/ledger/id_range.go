@@ -1,25 +1,58 @@
 package ledger
 
 import (
+	"fmt"
 	"math/bits"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // An IDRange is the new ids that the rows of one source table may get: those of
-// a reserved worker number whose sequence is from first up to and not including
-// end. So every tick is free to use. If the layout has lanes, the range is inside
-// one, so that its ids ascend from tick to tick.
+// a reserved worker number whose sequence is from First up to and not including
+// End. So every tick is free to use. If the layout has lanes, the range is inside
+// one, so that its ids ascend from tick to tick. Or, where IDs are numbers, the
+// numbers from First up to and not including End.
 //
 // The place of an id is its number among those of the range, in their order:
-// the id without the bits that all of them have in common.
+// the id without the bits that all of them have in common. A number is its own
+// place.
 type IDRange struct {
+	IDs        plan.IDs
+	Offset     int64 // IDsOffset: from the old ids to the new ones
 	Layout     snow.Layout
 	Datacenter uint64
 	Worker     uint64
 	First, End uint64
+}
+
+// form returns what the ledger has of a range besides its numbers.
+func (r IDRange) form() string {
+	switch r.IDs {
+	case plan.IDsOffset:
+		return string(r.IDs) + " " + strconv.FormatInt(r.Offset, 10)
+	case plan.IDsDense:
+		return string(r.IDs)
+	}
+	return r.Layout.String()
+}
+
+// parseForm is the inverse of form.
+func (r *IDRange) parseForm(text string) (err error) {
+	kind, offset, _ := strings.Cut(text, " ")
+	switch r.IDs = plan.IDs(kind); r.IDs {
+	case plan.IDsOffset:
+		r.Offset, err = strconv.ParseInt(offset, 10, 64)
+	case plan.IDsDense:
+	default:
+		r.IDs = ""
+		r.Layout, err = snow.ParseLayout(text)
+	}
+	return err
 }
 
 // Part cuts the sequence of a worker number into n equal parts, a power of two
@@ -59,15 +92,44 @@ func (r IDRange) Leap() uint64 {
 	return r.Stride() << b.Span * (1<<b.Lane - 1)
 }
 
-// Own returns what the ids of the range have in common: id & mask == value. No
+// own returns what the ids of the range have in common: id & mask == value. No
 // two ranges of a run have the same.
-func (r IDRange) Own() (mask, value uint64) {
+func (r IDRange) own() (mask, value uint64) {
 	// The bits of the lane are those of Leap.
 	return r.Stride() - uint64(r.Width())<<r.Layout.Bits().Shard | r.Leap(), r.Compose(0, r.First)
 }
 
+// Has reports whether a row with an old id may have a new one.
+func (r IDRange) Has(old, id int64) bool {
+	switch {
+	case !r.IDs.AreNumbers():
+		mask, value := r.own()
+		return uint64(id)&mask == value
+	case id < 1 || uint64(id) < r.First || uint64(id) >= r.End:
+		return false
+	}
+	return r.IDs != plan.IDsOffset || id-r.Offset == old
+}
+
+// Condition returns the condition that an expression of MySQL is an id of the range, and that of the row whose old id is the
+// other expression, if there is one.
+func (r IDRange) Condition(id, old string) string {
+	if !r.IDs.AreNumbers() {
+		mask, value := r.own()
+		return fmt.Sprintf("(%s & %d) = %d", id, mask, value)
+	}
+	text := fmt.Sprintf("%s BETWEEN %d AND %d", id, r.First, r.End-1)
+	if r.IDs == plan.IDsOffset && old != "" {
+		text = fmt.Sprintf("(%s AND %s - %d = %s)", text, id, r.Offset, old)
+	}
+	return text
+}
+
 // Place returns the place of an id of the range.
 func (r IDRange) Place(id int64) int64 {
+	if r.IDs.AreNumbers() {
+		return id
+	}
 	b := r.Layout.Bits()
 	start := id >> b.Shard & (1<<(b.Sequence-b.Lane) - 1)
 	joined := id / int64(r.Stride())

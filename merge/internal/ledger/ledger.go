@@ -17,12 +17,15 @@ import (
 //
 //	snow_merge_lease          one row: which process may write, its fencing token, and a random name of the target
 //	snow_merge_runs           a row for each plan that was run
-//	snow_merge_source_tables  a row for each run, source and table, with the number by which the tables below refer to it
+//	snow_merge_source_tables  a row for each run, source and table, with the number by which the tables below refer to it, and its new ids: a layout, "dense", or
+//	                          "offset" and the offset; and from which number up to which, of the sequence of a worker or of the ids themselves
 //	snow_merge_map            the rows with a Role key whose id changed. kind 0: new_id is the row's own; 1: it was merged, and new_id is that of the row
 //	                          which stays; 2: it was dropped, and new_id is NULL
 //	snow_merge_packs          in place of such rows, where a MySQL server makes the ids of a large table that nothing refers to: those of a chunk in two lists
 //	snow_merge_chunks         for each phase the chunks of rows that are done. The chunks are those of phase mint
-//	snow_merge_changes        values that were changed to avoid a clash, and rows of tables without a Role key that were left out
+//	snow_merge_changes        values that were changed to avoid a clash, rows that were dropped and why, and rows of tables without a Role key
+//	                          that were merged
+//	snow_merge_after          the plan's statements for the target that have begun or are done; under 0 the report of verification
 //
 // snow_merge_runs is made last: where it is, the others are.
 const ledgerTables = `
@@ -32,7 +35,7 @@ CREATE TABLE IF NOT EXISTS snow_merge_lease (
 ) {end};
 CREATE TABLE IF NOT EXISTS snow_merge_source_tables (
 	source_table INT NOT NULL PRIMARY KEY, run {code} NOT NULL, source {name} NOT NULL, tbl {name} NOT NULL,
-	layout {code}, datacenter BIGINT, worker BIGINT, first_sequence BIGINT, end_sequence BIGINT
+	ids {code}, datacenter BIGINT, worker BIGINT, first_number BIGINT, end_number BIGINT
 ) {end};
 CREATE TABLE IF NOT EXISTS snow_merge_map (
 	source_table INT NOT NULL, old_id BIGINT NOT NULL, new_id BIGINT, kind SMALLINT NOT NULL, PRIMARY KEY (source_table, old_id)
@@ -51,26 +54,35 @@ CREATE TABLE IF NOT EXISTS snow_merge_changes (
 	source_table INT NOT NULL, row_key {code} NOT NULL, col {code} NOT NULL, kind {code} NOT NULL, seq BIGINT NOT NULL,
 	before_value {text}, after_value {text}, PRIMARY KEY (source_table, row_key, col)
 ) {end};
+CREATE TABLE IF NOT EXISTS snow_merge_after (
+	run {code} NOT NULL, n INT NOT NULL, statement {text} NOT NULL, state {code} NOT NULL, changed_rows BIGINT NOT NULL, done_us BIGINT NOT NULL,
+	PRIMARY KEY (run, n)
+) {end};
 CREATE TABLE IF NOT EXISTS snow_merge_runs (
 	run {code} NOT NULL PRIMARY KEY, plan {text} NOT NULL, config {text} NOT NULL, state {code} NOT NULL, phase {code} NOT NULL,
 	started_us BIGINT NOT NULL, ended_us BIGINT NOT NULL
 ) {end}`
 
-// The kinds of rows in snow_merge_changes. A row that was left out has an empty
-// col; one that was merged has its winner's key as after_value.
+// The kinds of rows in snow_merge_changes. One about a row as a whole has an empty col, and the row's key as before_value. Its
+// after_value is the key of the winner of a row that was merged, or why a row was dropped.
 const (
 	ChangeRenamed = "renamed"
+	ChangeSet     = "set" // another value of a row that was renamed
 	ChangeMerged  = "merged"
 	ChangeDropped = "dropped"
 )
 
-// The phases, in their order. Verify has no chunks.
+// The phases, in their order. Choose and verify have no chunks.
 const (
+	PhaseChoose = "choose" // where the plan has conditions on rows
 	PhaseMint   = "mint"
 	PhaseCopy   = "copy"
 	PhaseLink   = "link"
 	PhaseVerify = "verify"
 )
+
+// Deciding reports whether a run in a phase has copied nothing yet.
+func Deciding(phase string) bool { return phase == PhaseChoose || phase == PhaseMint }
 
 // The states of a run.
 const (

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -33,6 +32,8 @@ type Facts struct {
 	Assertions map[string]string `json:"assertions,omitempty"` // what they gave in the target
 
 	Databases map[string]string `json:"databases,omitempty"` // of the target by those of the plan, if there are several
+
+	Left map[string]Numbers `json:"left,omitempty"` // by table: the new ids of the run, and the numbers above them that stay free for merges to come
 }
 
 // Table returns a table of a source, or nil.
@@ -70,7 +71,7 @@ func (l Ledger) Load(ctx context.Context, id string, p *plan.Plan) (*Run, error)
 	if err := json.Unmarshal([]byte(text), &r.Facts); err != nil {
 		return nil, fmt.Errorf("read the ledger: %w", err)
 	}
-	err = l.Query(ctx, `SELECT source_table, source, tbl, layout, datacenter, worker, first_sequence, end_sequence
+	err = l.Query(ctx, `SELECT source_table, source, tbl, ids, datacenter, worker, first_number, end_number
 		FROM snow_merge_source_tables WHERE run = ? ORDER BY source_table`, []any{id}, func(rows *sql.Rows) error {
 		t, err := l.scanTable(rows, p)
 		r.Tables = append(r.Tables, t)
@@ -92,9 +93,9 @@ func (l Ledger) Load(ctx context.Context, id string, p *plan.Plan) (*Run, error)
 func (l Ledger) scanTable(rows *sql.Rows, p *plan.Plan) (*SourceTable, error) {
 	var id int64
 	var source, name string
-	var layout sql.NullString
+	var ids sql.NullString
 	var datacenter, worker, first, end sql.NullInt64
-	if err := rows.Scan(&id, &source, &name, &layout, &datacenter, &worker, &first, &end); err != nil {
+	if err := rows.Scan(&id, &source, &name, &ids, &datacenter, &worker, &first, &end); err != nil {
 		return nil, err
 	}
 	table := p.Table(name)
@@ -103,10 +104,9 @@ func (l Ledger) scanTable(rows *sql.Rows, p *plan.Plan) (*SourceTable, error) {
 	}
 	t := NewSourceTable(id, source, table)
 	t.Packable = IsPackable(l.Engine.Kind, p, t)
-	if layout.Valid {
+	if ids.Valid {
 		t.Ids = IDRange{Datacenter: uint64(datacenter.Int64), Worker: uint64(worker.Int64), First: uint64(first.Int64), End: uint64(end.Int64)}
-		var err error
-		if t.Ids.Layout, err = snow.ParseLayout(layout.String); err != nil {
+		if err := t.Ids.parseForm(ids.String); err != nil {
 			return nil, err
 		}
 	}
@@ -159,10 +159,13 @@ func (l Ledger) InsertRun(ctx context.Context, r *Run, plan string) error {
 		args := []any{t.ID, r.ID, t.Source, t.Table.Name, nil, nil, nil, nil, nil}
 		if t.Rekeys {
 			ids := t.Ids
-			args = append(args[:4], ids.Layout.String(), int64(ids.Datacenter), int64(ids.Worker), int64(ids.First), int64(ids.End))
+			args = append(args[:4], ids.form(), int64(ids.Datacenter), int64(ids.Worker), int64(ids.First), int64(ids.End))
+			if ids.IDs.AreNumbers() {
+				args[5], args[6] = nil, nil
+			}
 		}
-		if _, err := l.Q.ExecContext(ctx, l.Engine.SQL(`INSERT INTO snow_merge_source_tables (source_table, run, source, tbl, layout, datacenter, worker,
-			first_sequence, end_sequence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`), args...); err != nil {
+		if _, err := l.Q.ExecContext(ctx, l.Engine.SQL(`INSERT INTO snow_merge_source_tables (source_table, run, source, tbl, ids, datacenter, worker,
+			first_number, end_number) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`), args...); err != nil {
 			return err
 		}
 	}
@@ -185,7 +188,7 @@ func (l Ledger) Abandoned(ctx context.Context, run string) (others []string, err
 	err = l.Query(ctx, "SELECT run, phase FROM snow_merge_runs WHERE state = ? AND run <> ?", []any{StateRunning, run}, func(rows *sql.Rows) error {
 		var id, phase string
 		err := rows.Scan(&id, &phase)
-		if err == nil && phase != PhaseMint {
+		if err == nil && !Deciding(phase) {
 			err = fmt.Errorf("%w: %s", report.ErrUnfinished, id)
 		}
 		others = append(others, id)
@@ -197,7 +200,7 @@ func (l Ledger) Abandoned(ctx context.Context, run string) (others []string, err
 // CheckMerged returns [report.ErrMerged] if a run has copied, or begun to copy, a table of a source that the plan merges too.
 func (l Ledger) CheckMerged(ctx context.Context, p *plan.Plan) error {
 	return l.Query(ctx, `SELECT tables.source, tables.tbl FROM snow_merge_source_tables AS tables
-		JOIN snow_merge_runs AS runs ON runs.run = tables.run WHERE runs.phase <> ? ORDER BY tables.source_table`, []any{PhaseMint}, func(rows *sql.Rows) error {
+		JOIN snow_merge_runs AS runs ON runs.run = tables.run WHERE runs.phase NOT IN (?, ?) ORDER BY tables.source_table`, []any{PhaseChoose, PhaseMint}, func(rows *sql.Rows) error {
 		var source, name string
 		if err := rows.Scan(&source, &name); err != nil {
 			return err

@@ -57,7 +57,6 @@ func NewSourceTable(id int64, source string, t *plan.Table) *SourceTable {
 		if c.Role == plan.RoleKey {
 			s.Key = len(s.Columns)
 		}
-		s.Mapped = s.Mapped || c.DropsRows()
 		s.Columns = append(s.Columns, c)
 	}
 	for _, name := range t.RowKey() {
@@ -66,8 +65,16 @@ func NewSourceTable(id int64, source string, t *plan.Table) *SourceTable {
 	if len(s.Primary) == 0 {
 		s.Content = s.Columns
 	}
-	s.Mapped = s.Key >= 0 && (s.Mapped || s.Rekeys || t.Merges())
+	s.Mapped = s.Key >= 0 && (s.Rekeys || t.Merges() || t.LosesRows())
 	return s
+}
+
+// Created returns the column with the time of new ids, or "" where they have none.
+func (s *SourceTable) Created() string {
+	if s.Table.IDs.AreNumbers() {
+		return ""
+	}
+	return s.Table.Created
 }
 
 // WithComputed returns the source table with its computed columns behind the others.
@@ -126,21 +133,31 @@ func (s *SourceTable) Read(ctx context.Context, c *chunk.Conns, after, upto []an
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.read(ctx, session, after, upto, limit)
+	rows, err := s.read(ctx, session, "", after, upto, limit)
+	return rows, dialect.OfSource(s.Source, c.Engine.Failed("read table "+strconv.Quote(s.Table.Name), err))
+}
+
+// ReadWhere returns rows of it in the source that follow on others and of which a condition is true.
+func (s *SourceTable) ReadWhere(ctx context.Context, c *chunk.Conns, where string, after []any, limit int) ([][]any, error) {
+	session, err := c.Source(ctx, s.Source)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.read(ctx, session, session.Engine.Expand(where), after, nil, limit)
 	return rows, dialect.OfSource(s.Source, c.Engine.Failed("read table "+strconv.Quote(s.Table.Name), err))
 }
 
 // ReadTarget returns rows of the target that follow on others.
 func (s *SourceTable) ReadTarget(ctx context.Context, target *chunk.Session, after []any, limit int) ([][]any, error) {
-	rows, err := s.read(ctx, target, after, nil, limit)
+	rows, err := s.read(ctx, target, "", after, nil, limit)
 	return rows, target.Engine.Failed("read table "+strconv.Quote(s.Table.Name)+" of the target", err)
 }
 
-func (s *SourceTable) read(ctx context.Context, session *chunk.Session, after, upto []any, limit int) ([][]any, error) {
+func (s *SourceTable) read(ctx context.Context, session *chunk.Session, where string, after, upto []any, limit int) ([][]any, error) {
 	if s.Content != nil {
-		return chunk.ReadCopies(ctx, session.Engine, session, s.Table, s.Content, s.Columns, after, upto, limit)
+		return chunk.ReadCopies(ctx, session.Engine, session, s.Table, s.Content, s.Columns, where, after, upto, limit)
 	}
-	return chunk.ReadRange(ctx, session.Engine, session, s.Table, s.Columns, after, upto, limit)
+	return chunk.ReadRange(ctx, session.Engine, session, s.Table, s.Columns, where, after, upto, limit)
 }
 
 // Describe returns what a row is told apart by, for people: where that is a hash, the row's values come with it.

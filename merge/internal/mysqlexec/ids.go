@@ -25,6 +25,9 @@ const secondsAt1970 = 719528 * 86400
 
 // newRowIDs returns nil if the server can't make ids as rows are dated.
 func newRowIDs(e *dialect.Dialect, r *ledger.Run, t *ledger.SourceTable, from *storedTable) *rowIDs {
+	if t.Ids.IDs.AreNumbers() {
+		return &rowIDs{Formula: rekey.NewFormula(t.Ids, r.Facts.Now), tick: "CAST(NULL AS SIGNED)"}
+	}
 	l := t.Ids.Layout
 	if l.Bits().Shard != 0 || l.Tick()%time.Microsecond != 0 || l.Epoch().Nanosecond()%int(time.Microsecond) != 0 {
 		return nil

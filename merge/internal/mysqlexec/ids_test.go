@@ -145,6 +145,72 @@ func TestFormulaOfServer(t *testing.T) {
 	}
 }
 
+// So it does with numbers.
+func TestNumbersOfServer(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	e, err := dialect.Of(sqlsnow.MySQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := chunk.OpenConns(t.Context(), e, chunk.Database{DB: db}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	for i, typ := range []string{"SMALLINT", "INT UNSIGNED", "BIGINT"} {
+		table := fmt.Sprintf("t%d", i)
+		for _, text := range []string{
+			"CREATE TABLE " + table + " (id " + typ + " PRIMARY KEY, created DATETIME)",
+			"INSERT INTO " + table + " SELECT seq * 7, '2024-06-01' FROM seq_1_to_100",
+		} {
+			if _, err := c.Target.ExecContext(t.Context(), dbtest.Sequences(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, ids := range []ledger.IDRange{{IDs: plan.IDsDense, First: 30, End: 130}, {IDs: plan.IDsOffset, Offset: 1 << 40, First: 1<<40 + 7, End: 1<<40 + 701}, {IDs: plan.IDsOffset, First: 7, End: 701}} {
+			of := ledger.NewSourceTable(1, "s", &plan.Table{
+				Name: table, IDs: ids.IDs, Created: "created", PrimaryKey: []string{"id"},
+				Columns: []*plan.Column{{Name: "id", Type: typ, Role: plan.RoleKey}, {Name: "created", Type: "datetime", Role: plan.RolePlain}},
+			})
+			of.Ids = ids
+			server := newRowIDs(c.Engine, &ledger.Run{}, of, nil)
+			if err := setPlace(t.Context(), c.Target, server.Start()); err != nil {
+				t.Fatal(err)
+			}
+			process := rekey.NewIDs{Formula: rekey.NewFormula(ids, 0), Place: server.Start()}
+			rows, err := c.Target.QueryContext(t.Context(), "SELECT s.id, "+server.LateExpression("s.id", server.tick)+", @snow_merge_place, @snow_merge_late, "+
+				ids.Condition("s.id + "+fmt.Sprint(ids.Offset), "s.id")+" FROM "+table+" AS s FORCE INDEX (PRIMARY) ORDER BY s.id")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer rows.Close()
+			n := 0
+			for ; rows.Next(); n++ {
+				var old, got, place, late int64
+				var own bool
+				if err := rows.Scan(&old, &got, &place, &late, &own); err != nil {
+					t.Fatal(err)
+				}
+				id, err := process.Make(old, time.Time{}, false)
+				if err != nil || int64(id) != got || place != process.Place || late != 0 || own != ids.Has(old, old+ids.Offset) {
+					t.Fatalf("%s, %+v, row %d: the server makes %d in place %d, %d late, its own: %v; and this process %d in place %d, %v", typ, ids, old, got, place, late, own, id, process.Place, err)
+				}
+			}
+			if err := rows.Err(); err != nil || n != 100 {
+				t.Fatalf("%d rows, %v", n, err)
+			}
+			if _, err := process.Make(702, time.Time{}, false); err == nil {
+				t.Errorf("%+v: there is one id more", ids)
+			}
+		}
+	}
+}
+
 var layoutEpoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func layoutFor(t *testing.T, tick time.Duration, b snow.Bits) snow.Layout {

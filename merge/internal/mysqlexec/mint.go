@@ -14,7 +14,6 @@ import (
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/phases"
-	"github.com/shardsnow/snow/merge/plan"
 )
 
 // mostMinted is how many rows the chunks have that a server mints, at most.
@@ -36,7 +35,7 @@ type minter struct {
 // newMinter returns nil if rows of the table must be seen.
 func newMinter(ctx context.Context, w phases.Work, source *dialect.Dialect) (*minter, error) {
 	t := w.Table
-	if len(t.Primary) != 1 || t.Mapped != t.Rekeys || t.Rekeys && t.Primary[0] != t.Key || slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows) {
+	if len(t.Primary) != 1 || t.Mapped != t.Rekeys || t.Rekeys && t.Primary[0] != t.Key || t.Table.LosesRows() {
 		return nil, nil
 	}
 	if none, err := w.Conflicts.None(ctx, t.Table, t.Source); err != nil || !none {
@@ -165,7 +164,7 @@ func (m *minter) cut(ctx context.Context, last ledger.Chunk, rows int) (ledger.C
 		c.Rekeyed = c.Read
 	}
 	if m.packed && err == nil {
-		c.Place = m.ids.Bound(last.Place, c.Read, latest.Int64, latest.Valid)
+		c.Place = m.ids.Bound(last.Place, c.Read, hi.Int64, latest.Int64, latest.Valid)
 		_, err = m.ids.ID(c.Place, 0)
 	}
 	return c, err
@@ -218,7 +217,7 @@ func (m *minter) fill(ctx context.Context, chunks []ledger.Chunk, before int64) 
 		after, ok := found[keys[i]]
 		c.Place, c.Late = m.Table.Ids.Place(after.ID), m.ids.Ahead(late).Microseconds()
 		id, err := m.ids.ID(c.Place, keys[i])
-		if !ok || int64(id) != after.ID || c.Place < before+c.Read || i == last && (c.Place != place || n != rows) {
+		if !ok || int64(id) != after.ID || !m.Table.Ids.Has(keys[i], after.ID) || c.Place < before+c.Read || i == last && (c.Place != place || n != rows) {
 			return errors.Join(errUnlike, err)
 		}
 		before = c.Place

@@ -30,7 +30,6 @@ func (s *selection) packed(column string, heads []ledger.PackHead) string {
 // ofPacks returns those rows of the target, t, that have ids of the range, from
 // the first one of packs up to the last one.
 func (s *selection) ofPacks(heads []ledger.PackHead) string {
-	mask, value := s.of.Ids.Own()
-	return fmt.Sprintf(" FROM %s AS t FORCE INDEX (PRIMARY) WHERE t.%s BETWEEN %d AND %d AND (t.%[2]s & %[5]d) = %[6]d",
-		s.into, s.engine.Quote(s.of.Columns[s.of.Key].Name), heads[0].First, heads[len(heads)-1].Last, mask, value)
+	id := "t." + s.engine.Quote(s.of.Columns[s.of.Key].Name)
+	return fmt.Sprintf(" FROM %s AS t FORCE INDEX (PRIMARY) WHERE %s BETWEEN %d AND %d AND %s", s.into, id, heads[0].First, heads[len(heads)-1].Last, s.of.Ids.Condition(id, ""))
 }

@@ -49,6 +49,9 @@ const packedBytes = 1000
 // newSelection returns nil if rows must go through this process.
 func newSelection(ctx context.Context, w phases.Work, source *dialect.Dialect) (*selection, error) {
 	t, e, target := w.Table, w.Engine, w.Conns.Target
+	if t.Table.Combines() {
+		return nil, nil
+	}
 	s := &selection{engine: e, source: source, of: t, from: source.Table(t.Table.Name), into: target.Engine.Table(t.Table.Name), alive: "TRUE"}
 	from, err := readStoredTable(ctx, target, source, t.Table.Name)
 	if err != nil {
@@ -124,7 +127,7 @@ func (s *selection) column(c *plan.Column, at int, is, becomes storedColumn, tab
 func (s *selection) reference(c *plan.Column, at int, tables map[string]*ledger.SourceTable) string {
 	e := s.engine
 	parent := tables[c.Refers[0].Table]
-	if parent == nil || parent.Key < 0 {
+	if parent == nil || parent.Key < 0 || parent.Table.Empty || c.BecomesNull() && !c.Nullable {
 		return ""
 	}
 	n := strconv.Itoa(at)

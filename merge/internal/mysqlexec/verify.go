@@ -91,8 +91,7 @@ func (c *copier) comparison(lo, hi []any) string {
 		}
 	}
 	if t.Rekeys {
-		mask, value := t.Ids.Own()
-		right = append(right, fmt.Sprintf("m.new_id & %d = %d", mask, value))
+		right = append(right, t.Ids.Condition("m.new_id", "m.old_id"))
 	}
 	right = append(right, "t."+e.Quote(t.Table.RowKey()[0])+" IS NOT NULL")
 	kinds, edges, good := "0, 0, 0", "NULL, NULL", "COALESCE(SUM("+strings.Join(right, " AND ")+"), 0)"

@@ -1,14 +1,16 @@
 // Package phases goes through the phases of a run, each over all tables of all sources: mint, copy, link and verify, and
 // the dry run. What is done with the rows of one table is an [Executor]'s.
 //
-//	run.go        the phases that write, in their order, and phase mint; copy.go: phases copy and link
-//	start.go      makes a run, or finds it
-//	verify.go     compares tables; verify_target.go: the map, references and sums; verify_witness.go: asks the witness;
-//	              multiset.go: rows that may be equal
+//	run.go        the phases that write, in their order, and phase mint; choose.go: phase choose; copy.go: phases copy and link
+//	start.go      makes a run, or finds it; numbers.go: chooses the numbers that new ids may be; counters.go: lets the target count on above them
+//	verify.go     compares tables; verify_target.go: the map, references, sums and the witness;
+//	              multiset.go: rows that may be equal; after.go: statements that come after it
 //	dryrun.go     a dry run; forecast_table.go: what it finds in a table, and values that do not fit the target;
-//	              trial.go: rows that only the database can judge; trial_copies.go: those without a key
-//	preflight.go  what must be so of the databases before; preflight_target.go: of the target, and what would stop a run;
-//	              preflight_keys.go: whether keys tell rows apart
+//	              trial.go: rows that only the database can judge; trial_copies.go: those without a key;
+//	              forecast_keys.go: foreign keys of the target; forecast_combine.go: values that are combined;
+//	              forecast_numbers.go: new ids that are numbers, and how full their columns get
+//	preflight.go  what must be so of the databases before, and whether keys tell rows apart;
+//	              preflight_target.go: of the target, and what would stop a run; preflight_numbers.go: whether there is room for new ids
 //	open.go       what nobody has decided or checked
 //	job.go        a plan and its databases, Executor, and what people are told
 //	findings.go   what was found in chunks that were compared

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
-	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -29,9 +29,10 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	}
 	defer func() { err = errors.Join(err, d.conns.Close()) }()
 	d.before.conns = d.conns
+	d.next = map[*plan.Table]uint64{}
 	d.conflicts = rekey.NewConflicts(j.Plan, d.conns, d.merged)
 	j.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
-	if err := d.drop(ctx); err != nil {
+	if err := d.leaveOut(ctx); err != nil {
 		return nil, err
 	}
 	for _, t := range j.Order {
@@ -45,11 +46,12 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 		}
 		if err := d.try(ctx, t, d.before, func(x *trial) error {
 			for _, source := range order {
-				if err := d.table(ctx, ledger.NewSourceTable(0, source, t), before, x); err != nil {
+				if err := d.table(ctx, d.sourceTable(source, t), before, x); err != nil {
 					return err
 				}
 			}
-			return nil
+			d.forecastNumbers(t)
+			return d.combine(ctx, t)
 		}); err != nil {
 			return nil, err
 		}
@@ -76,7 +78,7 @@ func (d *dryRun) prepare(ctx context.Context) (err error) {
 	d.before = d.newPreflight(c)
 	if r, _, err := d.before.run(ctx); err != nil {
 		return err
-	} else if r != nil && r.Phase != ledger.PhaseMint {
+	} else if r != nil && !ledger.Deciding(r.Phase) {
 		return errBegun
 	}
 	if err := d.before.check(ctx); err != nil {
@@ -104,7 +106,7 @@ func (d *dryRun) prepare(ctx context.Context) (err error) {
 	for _, err := range stops {
 		d.forecast.AddStop(err)
 	}
-	d.forecast.Open = slices.Concat(d.openInPlan(), d.before.computed(), triggers)
+	d.forecast.Open = slices.Concat(d.openInPlan(), d.before.computed(), numberCheck{d.before}.uncounted(), triggers)
 	return nil
 }
 
@@ -123,88 +125,125 @@ func (d *dryRun) count(ctx context.Context, t *plan.Table) (int64, error) {
 	return n, nil
 }
 
-// table goes through one table of one source.
-func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64, x *trial) error {
-	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: t.Table.Name, Source: t.Source, Before: before})
-	f := &tableForecast{dryRun: d, of: t, row: &d.forecast.Tables[len(d.forecast.Tables)-1], trial: x, samples: NewFindings()}
-	if err := f.begin(ctx); err != nil {
-		return err
-	}
-	progress := d.progress(phaseDryRun, t, 0, -1)
-	progress.begin()
-	err := d.read(ctx, t, func(rows [][]any) error {
-		start := time.Now()
-		if err := f.look(ctx, rows); err != nil {
-			return err
+// leaveOut finds out which rows are left out, before rows that refer to them are looked at.
+func (d *dryRun) leaveOut(ctx context.Context) error {
+	for _, t := range d.Order {
+		if !t.LosesRows() || t.Empty {
+			continue
 		}
-		progress.Chunk(len(rows), time.Since(start))
-		return nil
-	})
-	if err != nil {
-		return err
+		for _, source := range d.Plan.SourcesOf(t) {
+			s := ledger.NewSourceTable(0, source, t)
+			if err := d.choose(ctx, s); err != nil {
+				return err
+			}
+			if err := d.follow(ctx, s); err != nil {
+				return err
+			}
+		}
 	}
-	progress.end()
-	return f.end(ctx)
+	return nil
 }
 
-// read calls look with the rows of a table of a source, some at a time.
-func (d *dryRun) read(ctx context.Context, t *ledger.SourceTable, look func(rows [][]any) error) error {
-	pace := d.PaceOf(t)
+// choose finds the rows of a source table that conditions choose.
+func (d *dryRun) choose(ctx context.Context, s *ledger.SourceTable) error {
+	for _, c := range s.Table.ConditionsOf(s.Source) {
+		d.forecast.Conditions = append(d.forecast.Conditions, report.ConditionForecast{Table: s.Table.Name, Source: s.Source, Reason: reasonOf(s.Table, c), Where: c.Where})
+	}
+	rows := d.forecast.Conditions
+	return d.chosen(ctx, d.conns, s, func(c *plan.Condition, keys [][]any) error {
+		for i := range rows {
+			if row := &rows[i]; row.Table == s.Table.Name && row.Source == s.Source && row.Reason == reasonOf(s.Table, c) {
+				row.Rows += int64(len(keys))
+			}
+		}
+		for _, key := range keys {
+			d.merged.Drop(s.Source, s.Table, key, rekey.Chosen)
+		}
+		return nil
+	})
+}
+
+// follow finds the rows of a source table that are left out because of what they refer to.
+func (d *dryRun) follow(ctx context.Context, s *ledger.SourceTable) error {
+	if !slices.ContainsFunc(s.Columns, (*plan.Column).DropsRows) {
+		return nil
+	}
+	f := &tableForecast{dryRun: d, of: s.Only((*plan.Column).DropsRows), row: &report.TableForecast{}, samples: NewFindings(), silent: true}
+	if err := f.refer(ctx); err != nil {
+		return err
+	}
+	return f.each(ctx, func(rows [][]any) error {
+		lost, err := f.references(ctx, rows)
+		for i, values := range rows {
+			if err == nil && lost[i] {
+				d.merged.Drop(s.Source, s.Table, f.of.RowKey(values), rekey.Follows)
+			}
+		}
+		return err
+	})
+}
+
+// each calls do with the rows of the source table, some at a time.
+func (f *tableForecast) each(ctx context.Context, do func(rows [][]any) error) error {
+	pace := f.PaceOf(f.of)
 	var after []any
 	for {
-		if err := d.Pause(ctx); err != nil {
+		if err := f.Pause(ctx); err != nil {
 			return err
 		}
 		start, limit := time.Now(), pace.Size()
-		rows, err := t.Read(ctx, d.conns, after, nil, limit)
+		rows, err := f.of.Read(ctx, f.conns, after, nil, limit)
 		if err != nil {
 			return err
 		}
-		if err := look(rows); err != nil {
+		if err := do(rows); err != nil {
 			return err
 		}
 		pace.Observe(len(rows), chunk.SizeOf(rows...), time.Since(start))
 		if len(rows) < limit {
 			return nil
 		}
-		after = t.RowKey(rows[len(rows)-1])
+		after = f.of.RowKey(rows[len(rows)-1])
 	}
 }
 
-// drop remembers which rows are dropped, before anything that may refer to them is looked at. Of tables without a primary key
-// it can't, and need not: no row is merged into another one of theirs.
-func (d *dryRun) drop(ctx context.Context) error {
-	for _, t := range d.Order { // each after those that decide which of its rows are dropped
-		if len(t.RowKey()) == 0 || !slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows) {
-			continue
-		}
-		for _, source := range d.Plan.SourcesOf(t) {
-			f := &tableForecast{dryRun: d, of: ledger.NewSourceTable(0, source, t).Only((*plan.Column).DropsRows)}
-			if err := f.refer(ctx); err != nil {
-				return err
-			}
-			if err := d.read(ctx, f.of, func(rows [][]any) error {
-				for _, column := range f.columns {
-					if !column.Column.DropsRows() { // the other half of one that does
-						continue
-					}
-					orphans, _, err := f.orphans(ctx, column, rows)
-					if err != nil {
-						return err
-					}
-					for _, h := range orphans {
-						if id, ok := f.id(rows[h.Row]); ok {
-							d.merged.Drop(source, t, id)
-						} else {
-							d.merged.DropRow(source, t, sqlvalue.FormatRow(f.of.RowKey(rows[h.Row])))
-						}
-					}
-				}
-				return nil
-			}); err != nil {
-				return err
-			}
-		}
+// countSource counts the rows of a source table.
+func (j *Job) countSource(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable) (int64, error) {
+	source, err := conns.Source(ctx, t.Source)
+	if err != nil {
+		return 0, err
 	}
-	return nil
+	n, err := chunk.CountRows(ctx, source.Engine, source, t.Table.Name)
+	return n, dialect.OfSource(t.Source, err)
+}
+
+// table goes through one table of one source.
+func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64, x *trial) error {
+	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: t.Table.Name, Source: t.Source, Before: before})
+	f := &tableForecast{dryRun: d, of: t, row: &d.forecast.Tables[len(d.forecast.Tables)-1], trial: x, samples: NewFindings()}
+	if t.Table.Empty {
+		n, err := d.countSource(ctx, d.conns, t)
+		f.row.Rows, f.row.Dropped = n, n
+		return err
+	}
+	if err := f.begin(ctx); err != nil {
+		return err
+	}
+	progress := d.progress(phaseDryRun, t, 0, -1)
+	progress.begin()
+	start := time.Now()
+	err := f.each(ctx, func(rows [][]any) error {
+		if err := f.look(ctx, rows); err != nil {
+			return err
+		}
+		progress.Chunk(len(rows), time.Since(start))
+		start = time.Now()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	progress.end()
+	d.merged.Done(t.Source, t.Table)
+	return f.end(ctx)
 }

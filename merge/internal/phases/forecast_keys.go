@@ -20,7 +20,8 @@ type foreignKey struct {
 }
 
 // foreignKey returns nil for a foreign key of the target that is between other columns than the plan has, whose columns hold
-// other ids than those that they refer to, or one of whose columns has names that change.
+// other ids than those that they refer to, or one of whose columns has other values in the target for what
+// the plan does to rows.
 func (p *preflight) foreignKey(t *plan.Table, k *plan.ForeignKey) *foreignKey {
 	at := slices.IndexFunc(p.Plan.Tables, func(t *plan.Table) bool { return strings.EqualFold(t.Name, k.Table) })
 	if at < 0 || len(k.Columns) != len(k.Refers) {
@@ -29,7 +30,7 @@ func (p *preflight) foreignKey(t *plan.Table, k *plan.ForeignKey) *foreignKey {
 	of := &foreignKey{parent: p.Plan.Tables[at]}
 	for i, name := range k.Columns {
 		c, r := columnOf(t, name), columnOf(of.parent, k.Refers[i])
-		if c == nil || r == nil || p.renames(t, c) || !of.parent.Skip && (t.IDsOf(c.Name) != of.parent.IDsOf(r.Name) || p.renames(of.parent, r)) {
+		if c == nil || r == nil || p.changes(t, c) || !of.parent.Skip && (t.IDsOf(c.Name) != of.parent.IDsOf(r.Name) || p.changes(of.parent, r)) {
 			return nil
 		}
 		of.columns, of.refers = append(of.columns, c), append(of.refers, r)
@@ -37,9 +38,9 @@ func (p *preflight) foreignKey(t *plan.Table, k *plan.ForeignKey) *foreignKey {
 	return of
 }
 
-// renames reports whether values of a column may get a suffix.
-func (p *preflight) renames(t *plan.Table, c *plan.Column) bool {
-	return slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool { return u.Rule == plan.RuleSuffix && t.RenameColumn(u, p.Engine.Kind) == c })
+// changes reports whether rows may get other values in a column: new names, what is set with them, or what is combined.
+func (p *preflight) changes(t *plan.Table, c *plan.Column) bool {
+	return c.Combine != plan.CombineKeep || t.SetByRenames(c) || slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool { return u.Rule == plan.RuleSuffix && t.RenameColumn(u, p.Engine.Kind) == c })
 }
 
 // foreignKeys returns those that the target checks, and that rows of the source may not satisfy although their references are

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -24,9 +23,10 @@ type dryRun struct {
 	forecast  *report.Forecast
 	conflicts *rekey.Conflicts
 	merged    *rekey.RememberedIdentities
-	before    *preflight // what it found
-	epoch     time.Time  // no id has an earlier time
-	all       *Findings  // of all tables
+	before    *preflight             // what it found
+	epoch     time.Time              // no id has an earlier time
+	all       *Findings              // of all tables
+	next      map[*plan.Table]uint64 // the first dense id of the next source
 }
 
 // A tableForecast is what a dry run finds in one table of one source.
@@ -39,7 +39,9 @@ type tableForecast struct {
 	keys    []*foreignKey
 	highest map[*ledger.SourceTable]int64 // see highestOf
 	source  *rekey.Checker
-	dates   *rekey.Dates // nil if no ids are made, or none are dated
+	ids     *rekey.NewIDs // nil if no ids are made, or no numbers
+	made    []int64       // the numbers of the rows that are looked at, or 0
+	dates   *rekey.Dates  // nil if no ids are made, or none are dated
 	now     time.Time
 	latest  time.Time
 	found   report.DateForecast
@@ -48,6 +50,7 @@ type tableForecast struct {
 	unfit   []bool        // which of the rows that are looked at have values that do not fit
 	gone    map[gone]bool // what the rows that are looked at refer to, and is no row
 	samples *Findings
+	silent  bool // only which rows are left out is looked for
 }
 
 // A gone is an id of no row, in the column at an index.
@@ -67,7 +70,7 @@ func (f *tableForecast) refer(ctx context.Context) error {
 	tables := map[string]*ledger.SourceTable{}
 	for _, t := range f.Plan.Tables {
 		if !t.Skip && t.In(s.Source) {
-			tables[t.Name] = ledger.NewSourceTable(0, s.Source, t)
+			tables[t.Name] = f.sourceTable(s.Source, t)
 		}
 	}
 	for at, c := range s.Columns {
@@ -101,57 +104,16 @@ func (f *tableForecast) begin(ctx context.Context) error {
 			}
 		}
 	}
-	if s.Rekeys && s.Table.Created != "" {
+	if s.Rekeys && s.Ids.IDs.AreNumbers() {
+		formula := rekey.NewFormula(s.Ids, 0)
+		f.ids = &rekey.NewIDs{Formula: formula, Place: formula.Start()}
+	}
+	if s.Rekeys && s.Created() != "" {
 		f.now = time.Now()
 		f.found = report.DateForecast{Table: s.Table.Name, Source: s.Source, Column: s.Table.Created}
 		f.dates, err = rekey.NewDates(f.Engine.Kind, s)
 	}
 	return err
-}
-
-// highestOf returns the highest id that may take the place of one of a row, or 0 if none does: rows may be merged into others.
-func (d *dryRun) highestOf(ctx context.Context, t *ledger.SourceTable) (highest int64, err error) {
-	switch {
-	case t == nil || !t.Rekeys && !t.Table.Merges():
-		return 0, nil
-	case len(t.Table.NewIDs) > 0:
-		return math.MaxInt64, nil
-	}
-	look := func(s *chunk.Session) error {
-		_, most, err := (&rekey.Checker{Engine: s.Engine, Q: s}).Count(ctx, t.Table, nil)
-		highest = max(highest, most)
-		return err
-	}
-	if tableOf(d.before.target, t.Table.Name) != nil {
-		if err := look(d.conns.Target); err != nil {
-			return 0, err
-		}
-	}
-	for _, source := range d.Plan.SourcesOf(t.Table) {
-		if source == t.Source {
-			continue
-		}
-		s, err := d.conns.Source(ctx, source)
-		if err == nil {
-			err = look(s)
-		}
-		if err != nil {
-			return 0, err
-		}
-	}
-	return highest, nil
-}
-
-// inTarget returns a column as the target has it or, if it is missing there, as Schema makes it.
-func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) *plan.Column {
-	if table := tableOf(d.before.target, t.Name); table != nil {
-		if there := columnOf(table.Table, c.Name); there != nil {
-			return there
-		}
-	}
-	made := *c
-	made.Type = d.Plan.TargetType(t, c)
-	return &made
 }
 
 func (f *tableForecast) end(ctx context.Context) error {
@@ -173,31 +135,42 @@ func (f *tableForecast) end(ctx context.Context) error {
 
 // look goes through some rows.
 func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
-	f.row.Rows += int64(len(rows))
+	all := int64(len(rows))
+	f.row.Rows += all
 	f.SampleRows(f.samples, f.of, rows)
+	rows = slices.DeleteFunc(slices.Clone(rows), func(values []any) bool {
+		return f.merged.Left(f.of.Source, f.of.Table, f.of.RowKey(values)) == rekey.Chosen
+	})
 	lost, err := f.references(ctx, rows)
 	if err != nil {
 		return err
 	}
 	var alive [][]any
 	for i, values := range rows {
-		if lost[i] {
-			f.row.Dropped++
-			continue
+		if !lost[i] {
+			alive = append(alive, values)
 		}
-		alive = append(alive, values)
 	}
+	f.row.Dropped += all - int64(len(alive))
 	verdicts, err := f.conflicts.Decide(ctx, f.of.Table, f.of.Source, f.of.Columns, alive)
 	if err != nil {
 		return err
 	}
-	f.unfit = make([]bool, len(alive))
+	f.unfit, f.made = make([]bool, len(alive)), make([]int64, len(alive))
 	for i, values := range alive {
 		v := verdicts[i]
 		for n, c := range v.Clashes {
 			f.forecast.AddClash(uniqueOf(f.of.Table, c.Unique), c, v.Failed == c && n == len(v.Clashes)-1)
 		}
-		f.row.Renamed += int64(len(v.Renames))
+		fits := true
+		for _, r := range v.Renames {
+			if !r.Set {
+				f.row.Renamed++
+			} else if reason := misfit(f.Engine.Kind, f.into[f.of.Position(r.Column.Name)], rekey.Stored(f.Engine, r.Column, r.After)); reason != "" {
+				fits = false
+				f.refuse(values, r.Column.Name, errors.New("set: "+reason))
+			}
+		}
 		if v.Merged {
 			f.row.Merged++
 			if id, ok := f.id(values); ok {
@@ -208,8 +181,9 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 		if f.of.Rekeys {
 			f.row.Rekeyed++
 			f.date(values)
+			f.made[i] = f.number(values)
 		}
-		f.unfit[i] = !f.fits(values)
+		f.unfit[i] = !f.fits(values, f.made[i]) || !fits
 	}
 	if err := f.foreign(ctx, alive, verdicts); err != nil {
 		return err
@@ -237,51 +211,63 @@ func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
 	return &plan.Unique{Columns: columns, Rule: plan.RuleFail} // the primary key
 }
 
-// references looks for references to no row, and returns which rows are
-// dropped for one.
+// references looks for references to no row and to rows that are left out, and returns which rows are left out for one.
 func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bool, err error) {
+	type lack struct {
+		rekey.Held
+		column *plan.Column
+		gone   bool
+		rule   plan.Orphans
+	}
+	var lacks []lack
 	lost, f.gone = make([]bool, len(rows)), map[gone]bool{}
 	for _, column := range f.columns {
 		c := column.Column
-		orphans, bad, err := f.orphans(ctx, column, rows)
+		parents := make([]*plan.Table, len(column.Parents)) // nil where the source does not have it
+		for i, parent := range column.Parents {
+			if parent != nil {
+				parents[i] = parent.Table
+			}
+		}
+		all, bad, err := f.source.References(ctx, column, rows, parents)
 		if err != nil {
 			return nil, err
 		}
 		for _, err := range bad {
+			if f.silent {
+				break
+			}
 			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+err.Row+": "+err.Err.Error())
 			f.forecast.AddProblem(err)
 		}
-		for _, h := range orphans {
-			f.gone[gone{column.At, h.Ref, h.Text}] = true
-			key := f.of.Describe(rows[h.Row])
-			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, c.Name, c.Orphans, fmt.Sprintf("row %s: %q", key, h.Text))
-			switch c.Orphans {
-			case plan.OrphansDrop:
-				lost[h.Row] = true
-			case plan.OrphansFail:
-				f.forecast.AddProblem(&report.OrphanError{Source: f.of.Source, Table: f.of.Table.Name, Column: c.Name, Row: key, Value: h.Text})
+		for _, h := range all {
+			l := lack{h, c, false, c.Orphans}
+			if parent := parents[h.Ref]; parent != nil && h.Valid && f.merged.Left(f.of.Source, parent, []any{h.ID}) != rekey.Stays {
+				l.gone, l.rule = true, c.IfGone()
+			}
+			if h.Missing || l.gone {
+				f.gone[gone{column.At, h.Ref, h.Text}] = true
+				lacks = append(lacks, l)
+				lost[h.Row] = lost[h.Row] || l.rule == plan.OrphansDrop
 			}
 		}
 	}
+	for _, l := range lacks {
+		if f.silent || lost[l.Row] && l.rule != plan.OrphansDrop {
+			continue // a run does not come to it
+		}
+		key := f.of.Describe(rows[l.Row])
+		sample := fmt.Sprintf("row %s: %q", key, l.Text)
+		if l.gone {
+			f.forecast.AddGone(f.of.Table.Name, f.of.Source, l.column.Name, l.rule, sample)
+		} else {
+			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, l.column.Name, l.rule, sample)
+		}
+		if l.rule == plan.OrphansFail {
+			f.forecast.AddProblem(&report.OrphanError{Source: f.of.Source, Table: f.of.Table.Name, Column: l.column.Name, Row: key, Value: l.Text, LeftOut: l.gone})
+		}
+	}
 	return lost, nil
-}
-
-// orphans returns the references in one column to rows that do not exist, or that are dropped. bad are the values in which
-// there is no id.
-func (f *tableForecast) orphans(ctx context.Context, column *rekey.IDColumn, rows [][]any) (orphans []rekey.Held, bad []*report.RowError, err error) {
-	parents := make([]*plan.Table, len(column.Parents)) // nil where the source does not have it
-	for i, parent := range column.Parents {
-		if parent != nil {
-			parents[i] = parent.Table
-		}
-	}
-	all, bad, err := f.source.References(ctx, column, rows, parents)
-	for _, h := range all {
-		if h.Missing || f.merged.IsDropped(f.of.Source, parents[h.Ref], h.ID) {
-			orphans = append(orphans, h)
-		}
-	}
-	return orphans, bad, err
 }
 
 // date looks at what dates a new id.
@@ -305,11 +291,15 @@ func (f *tableForecast) date(values []any) {
 	}
 }
 
-// fits looks for values that the target's columns do not take, and reports whether there are none.
-func (f *tableForecast) fits(values []any) bool {
+// fits looks for values that the target's columns do not take, and reports whether there are none. The id of the row will be
+// another one if that is not 0.
+func (f *tableForecast) fits(values []any, id int64) bool {
 	fits := true
 	for n, c := range f.of.Columns {
 		v := values[n]
+		if n == f.of.Key && id != 0 {
+			v = id
+		}
 		if i := slices.IndexFunc(f.columns, func(column *rekey.IDColumn) bool { return column.At == n }); i >= 0 && v != nil {
 			var err error
 			if v, err = f.longest(f.columns[i], values); err != nil {
@@ -346,7 +336,7 @@ func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, er
 	with := func(most bool) func(int, string) (string, bool) {
 		given := map[string]string{} // names must differ where ids do
 		return func(ref int, text string) (string, bool) {
-			if column.Column.Orphans == plan.OrphansNull && f.gone[gone{column.At, ref, text}] {
+			if column.Column.BecomesNull() && f.gone[gone{column.At, ref, text}] {
 				return "", false
 			}
 			parent := column.Parents[ref]
@@ -354,11 +344,14 @@ func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, er
 			if id, _ := sqlvalue.ParseID(text); highest == 0 || most && id >= highest && !parent.Rekeys {
 				return text, true
 			}
+			if id, ok := sqlvalue.ParseID(text); ok && parent.Rekeys && parent.Ids.IDs == plan.IDsOffset {
+				return strconv.FormatInt(id+parent.Ids.Offset, 10), true
+			}
 			key := parent.Table.Name + " " + text
 			if given[key] == "" {
 				id := 1 + int64(len(given))
 				if most {
-					id = highest + 1 - id
+					id = max(1, highest+1-id)
 				}
 				given[key] = strconv.FormatInt(id, 10)
 			}

@@ -12,6 +12,18 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
+// inTarget returns a column as the target has it or, if it is missing there, as Schema makes it.
+func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) *plan.Column {
+	if table := tableOf(d.before.target, t.Name); table != nil {
+		if there := columnOf(table.Table, c.Name); there != nil {
+			return there
+		}
+	}
+	made := *c
+	made.Type = d.Plan.TargetType(t, c)
+	return &made
+}
+
 // misfit says why a column of the target does not take a value, or "".
 func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
 	if v == nil {

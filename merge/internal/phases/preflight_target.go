@@ -52,6 +52,11 @@ func (p *preflight) stops(ctx context.Context) (errs []error, err error) {
 	if len(errs) == 0 {
 		add(p.ledger(ctx))
 		add(p.measurable(ctx))
+		none, err := numberCheck{p}.choose(ctx)
+		if err != nil {
+			return nil, err
+		}
+		errs = append(errs, none...)
 	}
 	return errs, ctx.Err()
 }
@@ -288,6 +293,16 @@ func (p *preflight) measurable(ctx context.Context) error {
 	return nil
 }
 
+// keyOf returns the key of a table as the target has it.
+func (p *preflight) keyOf(t *plan.Table) *plan.Column {
+	if found := tableOf(p.target, t.Name); found != nil {
+		if c := columnOf(found.Table, t.Key().Name); c != nil {
+			return c
+		}
+	}
+	return t.Key()
+}
+
 // holders returns who the worker numbers of a new run are for, by source.
 func (p *preflight) holders(ctx context.Context) (map[string]string, error) {
 	l := ledger.Of(p.conns.Target)
@@ -311,10 +326,10 @@ func (p *preflight) holders(ctx context.Context) (map[string]string, error) {
 	return all, nil
 }
 
-// rekeyed returns how many tables of a source get new ids.
+// rekeyed returns how many tables of a source get new ids of package snow.
 func (j *Job) rekeyed(source string) (n int) {
 	for _, t := range j.Plan.Tables {
-		if !t.Skip && t.In(source) && t.Rekeys(source) {
+		if !t.Skip && t.In(source) && t.Rekeys(source) && !t.IDs.AreNumbers() {
 			n++
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/plan"
@@ -15,7 +14,7 @@ import (
 
 // Run goes through the phases that write, from where an earlier run ended.
 func Run(ctx context.Context, j *Job) (err error) {
-	w := &writing{Job: j, numbers: map[string]sqlsnow.Reservation{}}
+	w := &writing{Job: j, numbers: map[string]sqlsnow.Reservation{}, keys: map[string]*plan.Column{}}
 	if err := w.reserve(ctx); err != nil {
 		return err
 	}
@@ -23,13 +22,7 @@ func Run(ctx context.Context, j *Job) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.conns.Close()) }()
-	var renewer func(context.Context) (*chunk.Session, error)
-	if j.Engine.Writers > 1 {
-		renewer = func(ctx context.Context) (*chunk.Session, error) {
-			return j.Target.Open(ctx, j.Engine, j.Engine.Target)
-		}
-	}
-	ctx, w.lease, err = ledger.TakeLease(ctx, w.conns.Target, renewer, j.ID, j.Holder, j.LeaseTime)
+	ctx, w.lease, err = ledger.TakeLease(ctx, w.conns.Target, j.renewer(), j.ID, j.Holder, j.LeaseTime)
 	if err != nil {
 		return err
 	}
@@ -50,12 +43,17 @@ func (w *writing) phases(ctx context.Context) error {
 		var err error
 		state, next := ledger.StateRunning, ""
 		switch w.run.Phase {
+		case ledger.PhaseChoose:
+			next, err = ledger.PhaseMint, w.choose(ctx)
 		case ledger.PhaseMint:
 			next, err = ledger.PhaseCopy, w.mint(ctx)
 		case ledger.PhaseCopy:
 			next, err = ledger.PhaseLink, w.fill(ctx)
 		default:
 			state, next, err = ledger.StateCopied, ledger.PhaseVerify, w.fill(ctx)
+			if err == nil {
+				err = counters{w}.countOn(ctx)
+			}
 		}
 		if err != nil {
 			return err
@@ -73,7 +71,7 @@ func (w *writing) phases(ctx context.Context) error {
 // tables into the chunks that the later phases go by.
 func (w *writing) mint(ctx context.Context) error {
 	target := w.conns.Target
-	if looksBack(w.Plan) {
+	if looksBack(w.Plan) || slices.ContainsFunc(w.Order, (*plan.Table).Combines) {
 		if err := ledger.Of(target).IndexMap(ctx); err != nil {
 			return err
 		}
@@ -81,6 +79,9 @@ func (w *writing) mint(ctx context.Context) error {
 	w.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseMint, Total: -1})
 	conflicts := rekey.NewConflicts(w.Plan, w.conns, &rekey.MappedIdentities{Ids: ledger.MapOf(target), Run: w.run})
 	for _, t := range w.Order {
+		if t.Empty {
+			continue
+		}
 		order, err := w.Plan.Precedence(t)
 		if err != nil {
 			return err
@@ -90,8 +91,9 @@ func (w *writing) mint(ctx context.Context) error {
 				return err
 			}
 		}
+		next := uint64(0)
 		for _, source := range order {
-			if err := w.mintTable(ctx, w.run.Table(source, t.Name), conflicts); err != nil {
+			if next, err = w.mintNumbers(ctx, w.run.Table(source, t.Name), conflicts, next); err != nil {
 				return err
 			}
 		}
@@ -117,6 +119,36 @@ func (w *writing) mintTable(ctx context.Context, t *ledger.SourceTable, conflict
 	}
 	progress.end()
 	return nil
+}
+
+// mintNumbers goes through one table of one source. Dense ids begin with next, if that is not 0: where those of the source before
+// have ended. It returns where they end.
+func (w *writing) mintNumbers(ctx context.Context, t *ledger.SourceTable, conflicts *rekey.Conflicts, next uint64) (uint64, error) {
+	if !t.Rekeys || t.Ids.IDs != plan.IDsDense {
+		return next, w.mintTable(ctx, t, conflicts)
+	}
+	l := ledger.Of(w.conns.Target)
+	set := func(first, end uint64) error {
+		if t.Ids.First == first && t.Ids.End == end {
+			return nil
+		}
+		t.Ids.First, t.Ids.End = first, end
+		return w.Engine.Failed("write down the numbers of a table", w.lease.Transaction(ctx, w.conns.Target, func() error { return l.SetNumbers(ctx, t) }))
+	}
+	if next > 0 {
+		if err := set(next, max(next, t.Ids.End)); err != nil {
+			return 0, err
+		}
+	}
+	if err := w.mintTable(ctx, t, conflicts); err != nil {
+		return 0, err
+	}
+	last, err := l.LastChunk(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	end := max(t.Ids.First, uint64(last.Place)+1)
+	return end, set(t.Ids.First, end)
 }
 
 // looksBack reports whether unique keys hold references to rows that may be

@@ -8,6 +8,8 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -18,6 +20,7 @@ type writing struct {
 	conns   *chunk.Conns
 	lease   *ledger.Lease
 	run     *ledger.Run
+	keys    map[string]*plan.Column // of the target, by table, where a new run gives numbers as ids
 }
 
 // reserve makes the ledger and reserves the worker numbers that a new run
@@ -52,6 +55,9 @@ func (w *writing) holders(ctx context.Context) (all []string, err error) {
 		stops, err := p.stops(ctx)
 		if err = errors.Join(err, errors.Join(stops...)); err != nil {
 			return nil, err
+		}
+		for _, t := range numbered(w.Job) {
+			w.keys[t.Name] = p.keyOf(t)
 		}
 	}
 	if err := ledger.Of(c.Target).Make(ctx); err != nil {
@@ -97,7 +103,16 @@ func (w *writing) begin(ctx context.Context) error {
 		if w.run, err = w.newRun(ctx, target, next); err != nil {
 			return err
 		}
-		if err := w.lease.Transaction(ctx, target, func() error { return l.InsertRun(ctx, w.run, w.Text) }); err != nil {
+		err := w.lease.Transaction(ctx, target, func() error {
+			if err := w.number(ctx, l); err != nil {
+				return err
+			}
+			return l.InsertRun(ctx, w.run, w.Text)
+		})
+		if errors.As(err, new(*report.RoomError)) {
+			return err
+		}
+		if err != nil {
 			return w.Engine.Failed("begin a run", err)
 		}
 	}
@@ -116,6 +131,9 @@ func (w *writing) begin(ctx context.Context) error {
 // newRun returns a run whose source tables are numbered from next on.
 func (w *writing) newRun(ctx context.Context, target *chunk.Session, next int64) (*ledger.Run, error) {
 	r := &ledger.Run{ID: w.ID, State: ledger.StateRunning, Phase: ledger.PhaseMint}
+	if w.Plan.Chooses() {
+		r.Phase = ledger.PhaseChoose
+	}
 	r.Facts = ledger.Facts{Namespace: w.Namespace, Datacenter: w.Datacenter, Databases: w.Target.Names, Rows: map[string]int64{}, Assertions: map[string]string{}}
 	if err := target.QueryRowContext(ctx, "SELECT "+w.Engine.Now).Scan(&r.Facts.Now); err != nil {
 		return nil, w.Engine.Failed("read the clock", err)
@@ -148,6 +166,36 @@ func (w *writing) newRun(ctx context.Context, target *chunk.Session, next int64)
 	return r, nil
 }
 
+// number chooses the numbers of the tables whose new ids are numbers.
+func (w *writing) number(ctx context.Context, l ledger.Ledger) error {
+	tables := numbered(w.Job)
+	if len(tables) == 0 {
+		return nil
+	}
+	earlier, err := l.Left(ctx)
+	if err != nil {
+		return err
+	}
+	w.run.Facts.Left = map[string]ledger.Numbers{}
+	for _, t := range tables {
+		key := w.keys[t.Name]
+		if key == nil {
+			return fmt.Errorf("another run of table %q has begun and ended: try again", t.Name)
+		}
+		n, err := newNumbering(ctx, w.Job, w.conns, t, key, earlier[t.Name])
+		if err != nil {
+			return err
+		}
+		for source, ids := range n.ranges {
+			w.run.Table(source, t.Name).Ids = ids
+		}
+		if n.left != nil {
+			w.run.Facts.Left[t.Name] = *n.left
+		}
+	}
+	return nil
+}
+
 // sourceTables returns the tables of a source, with the ids that their rows may get.
 func (w *writing) sourceTables(ctx context.Context, l ledger.Ledger, source string, next int64) ([]*ledger.SourceTable, error) {
 	var all, rekeyed []*ledger.SourceTable
@@ -158,7 +206,7 @@ func (w *writing) sourceTables(ctx context.Context, l ledger.Ledger, source stri
 		t := ledger.NewSourceTable(next+int64(len(all)), source, table)
 		t.Packable = ledger.IsPackable(w.Engine.Kind, w.Plan, t)
 		all = append(all, t)
-		if t.Rekeys {
+		if t.Rekeys && !table.IDs.AreNumbers() {
 			rekeyed = append(rekeyed, t)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -202,7 +203,7 @@ func (x *trial) rows(ctx context.Context, f *tableForecast, rows [][]any, verdic
 		if verdicts[i].Merged || verdicts[i].Failed != nil || f.unfit[i] {
 			continue
 		}
-		were, are = append(were, values), append(are, x.standIn(f, values, verdicts[i]))
+		were, are = append(were, values), append(are, x.standIn(f, values, verdicts[i], f.made[i]))
 	}
 	insert := chunk.NewInserter(x.conns.Target, trialTable, f.of.Columns)
 	defer insert.Close()
@@ -310,15 +311,24 @@ func (x *trial) compare(ctx context.Context, f *tableForecast, hasher *chunk.Has
 }
 
 // standIn returns a row as it would be copied, with ids that stand for the new ones: of as many digits, and equal where those are.
-func (x *trial) standIn(f *tableForecast, values []any, v rekey.Verdict) []any {
+// An id that is a number is the one that the row will have.
+func (x *trial) standIn(f *tableForecast, values []any, v rekey.Verdict, number int64) []any {
 	row := slices.Clone(values[:len(f.of.Columns)])
 	for _, r := range v.Renames {
-		row[f.of.Position(r.Column.Name)] = r.After
+		row[f.of.Position(r.Column.Name)] = rekey.Stored(x.Engine, r.Column, r.After)
 	}
 	source := int64(slices.Index(x.Plan.Sources, f.of.Source))
-	stand := func(id int64) int64 { return 1<<62 | source&0xff<<54 | id&(1<<54-1) }
-	if id, ok := f.id(values); ok && f.of.Rekeys {
-		row[f.of.Key] = stand(id)
+	stand := func(of *ledger.SourceTable, id int64) int64 {
+		if n := x.before.numbers[of.Table.Name]; n != nil && of.Ids.IDs.AreNumbers() {
+			return n.standIn(of.Source, id)
+		}
+		return 1<<62 | source&0xff<<54 | id&(1<<54-1)
+	}
+	switch id, ok := f.id(values); {
+	case number != 0:
+		row[f.of.Key] = number
+	case ok && f.of.Rekeys:
+		row[f.of.Key] = stand(f.of, id)
 	}
 	for _, column := range f.columns {
 		v, lost, err := column.Edit(&rekey.Row{Key: f.of.RowKey(values), Old: values}, func(ref int, text string) (string, bool) {
@@ -327,11 +337,11 @@ func (x *trial) standIn(f *tableForecast, values []any, v rekey.Verdict) []any {
 				return "", false
 			}
 			if id, ok := sqlvalue.ParseID(text); ok && parent.Rekeys {
-				return strconv.FormatInt(stand(id), 10), true
+				return strconv.FormatInt(stand(parent, id), 10), true
 			}
 			return text, true
 		})
-		if err == nil && (!lost || column.Column.Orphans == plan.OrphansNull) {
+		if err == nil && (!lost || column.Column.BecomesNull()) {
 			row[column.At] = v
 		}
 	}

@@ -46,9 +46,12 @@ func (r *round) run(ctx context.Context) error {
 	}
 	var renamed []int
 	pending := maps.Clone(tuples)
-	for _, place := range r.ahead {
+	for n, place := range r.ahead {
 		hits, err := r.find(ctx, place, pending)
 		if err != nil {
+			return err
+		}
+		if err := r.contend(ctx, n, hits); err != nil {
 			return err
 		}
 		for _, i := range slices.Sorted(maps.Keys(hits)) {
@@ -86,6 +89,10 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 			clash.Column, v.Failed = column.Name, clash
 			return nil
 		}
+	}
+	if place == inTarget && r.table.Combines() {
+		clash.Reason, v.Failed = "that row was there before, so that nothing can be combined with it", clash
+		return nil
 	}
 	v.Merged, v.WinnerKey = true, with.key
 	key := r.table.Key()

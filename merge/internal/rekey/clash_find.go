@@ -31,7 +31,8 @@ type Verdict struct {
 // A rename is a value that RuleSuffix changed.
 type rename struct {
 	Column        *plan.Column
-	Before, After string
+	Before, After any
+	Set           bool // by [plan.Unique.Set]; it is no name
 }
 
 // A round is a contest in which some rows of a source take part.
@@ -178,7 +179,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 	} else if q, err = r.conns.Source(ctx, place); err != nil {
 		return nil, err
 	}
-	s := &search{round: r, q: q, place: place, hasher: chunk.NewHasher(r.contest.columns, r.blobs()), hits: map[int]hit{}}
+	s := &search{round: r, q: q, place: place, hasher: chunk.NewHasher(r.contest.columns, r.blobs()), hits: map[int][]hit{}}
 	s.columns = slices.Concat(r.contest.columns, chunk.ColumnsOf(r.table, r.rowKey()))
 	for _, other := range r.others {
 		if has(place, other) {
@@ -204,7 +205,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 			return nil, r.e.Failed(fmt.Sprintf("look for clashes in table %q of %s", r.table.Name, placeName(place)), err)
 		}
 	}
-	return s.hits, r.alive(ctx, place, s.hits)
+	return r.alive(ctx, place, s.hits)
 }
 
 func placeName(place string) string {
@@ -274,7 +275,7 @@ type search struct {
 	joined  bool           // tuples may be equal to each other, for they refer to rows that were merged
 	tuples  [][]any
 	owners  []int // the rows that have them
-	hits    map[int]hit
+	hits    map[int][]hit
 }
 
 // run looks for some of the tuples. The database may take values for equal
@@ -371,5 +372,5 @@ func (s *search) hit(n int, row []any) {
 			h.others[i], row = row[0], row[1:]
 		}
 	}
-	s.hits[s.owners[n]] = h
+	s.hits[s.owners[n]] = append(s.hits[s.owners[n]], h)
 }

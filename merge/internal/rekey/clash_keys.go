@@ -42,7 +42,9 @@ type contest struct {
 	unique  *plan.Unique
 	columns []*plan.Column
 	ahead   []string // those whose rows come first: the target, then sources
+	later   int      // from this one on, those of ahead have a lower precedence, and their rows may come first all the same
 	others  []*plan.Column
+	settled bool // all rows are decided on
 }
 
 const inTarget = ""
@@ -64,15 +66,16 @@ func (c *Conflicts) contests(t *plan.Table, source string) []*contest {
 		k.ahead = []string{inTarget}
 		for _, s := range c.plan.Preferred(t, u) {
 			if s == source {
-				break
-			}
-			if k.in(s) {
+				if k.later = len(k.ahead); !u.Competes() {
+					break
+				}
+			} else if k.in(s) {
 				k.ahead = append(k.ahead, s)
 			}
 		}
 		if u.Rule == plan.RuleMatch {
 			for _, column := range t.Columns {
-				if column.Role == plan.RolePlain && column.Generated == "" && !slices.Contains(k.columns, column) {
+				if column.Role == plan.RolePlain && column.Generated == "" && column.Combine == plan.CombineKeep && !slices.Contains(k.columns, column) {
 					k.others = append(k.others, column)
 				}
 			}

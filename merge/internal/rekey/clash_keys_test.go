@@ -21,7 +21,7 @@ func TestNamesAreShortened(t *testing.T) {
 		{sqlsnow.Postgres, "text", strings.Repeat("a", 300), "_a", strings.Repeat("a", 300) + "_a"},
 		{sqlsnow.SQLite, "VARCHAR(3)", "Robin", "_a", "Robin_a"},
 	} {
-		if got := shorten(tt.name, tt.suffix, &plan.Column{Type: tt.typ}, tt.d); got != tt.want {
+		if got := shorten(tt.name, "", tt.suffix, &plan.Column{Type: tt.typ}, tt.d); got != tt.want {
 			t.Errorf("%v %s: got %q, want %q", tt.d, tt.typ, got, tt.want)
 		}
 	}

@@ -25,6 +25,11 @@ const mostNames = 1000
 // source, the later ones and the row's own included, and not a renamed row.
 func (r *round) rename(ctx context.Context, rows []int, tuples map[int][]any) error {
 	column := r.table.RenameColumn(r.unique, r.e.Kind)
+	pattern, err := r.unique.NamePattern()
+	if err != nil {
+		return err
+	}
+	all := rows
 	places := []string{inTarget}
 	for _, s := range r.plan.SourcesOf(r.table) {
 		if r.in(s) {
@@ -36,18 +41,17 @@ func (r *round) rename(ctx context.Context, rows []int, tuples map[int][]any) er
 			clashes := r.verdicts[rows[0]].Clashes
 			clash := clashes[len(clashes)-1]
 			clash.Reason = fmt.Sprintf("%d new names are taken too", mostNames)
+			if pattern != nil {
+				clash.Reason = fmt.Sprintf("%d new names are taken too, or do not match the pattern: the last one is %q", mostNames, r.newName(rows[0], column, mostNames))
+			}
 			r.verdicts[rows[0]].Failed = clash
 			rows, n = rows[1:], 0
 			continue
 		}
-		suffix := cmp.Or(r.unique.Suffix, "_"+r.source)
-		if n > 1 {
-			suffix += "_" + strconv.Itoa(n)
-		}
 		tries := map[int][]any{}
 		for _, i := range rows {
-			name := shorten(sqlvalue.Text(r.value(i, column)), suffix, column, r.e.Kind)
-			if r.reserve(r.table.Name, column.Name, name, r.source, sqlvalue.FormatRow(r.key(i))) {
+			name := r.newName(i, column, n)
+			if (pattern == nil || pattern.MatchString(name)) && r.reserve(r.table.Name, column.Name, name, r.source, sqlvalue.FormatRow(r.key(i))) {
 				tries[i] = slices.Clone(tuples[i])
 				tries[i][slices.Index(r.contest.columns, column)] = name
 			}
@@ -71,20 +75,35 @@ func (r *round) rename(ctx context.Context, rows []int, tuples map[int][]any) er
 			v := &r.verdicts[i]
 			v.Renames = append(v.Renames, rename{Column: column, Before: sqlvalue.Text(r.value(i, column)), After: name})
 		}
-		rows = slices.DeleteFunc(rows, func(i int) bool { return free[i] != nil })
+		rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return free[i] != nil })
 	}
-	return nil
+	return r.set(ctx, all)
 }
 
-// shorten appends a suffix to a name, and cuts characters off the name where
-// the column has no room for both.
-func shorten(name, suffix string, column *plan.Column, d sqlsnow.Dialect) string {
+// newName returns the n-th name that is tried for row i.
+func (r *round) newName(i int, column *plan.Column, n int) string {
+	number := strconv.Itoa(n)
+	template := r.unique.Template
+	if template == "" {
+		template = "{name}" + cmp.Or(r.unique.Suffix, "_"+r.source)
+	}
+	if n > 1 && !strings.Contains(template, "{n}") {
+		template += "_" + number
+	}
+	before, after, _ := strings.Cut(template, "{name}")
+	fill := strings.NewReplacer("{source}", r.source, "{n}", number)
+	return shorten(sqlvalue.Text(r.value(i, column)), fill.Replace(before), fill.Replace(after), column, r.e.Kind)
+}
+
+// shorten puts texts before and after a name, and cuts characters off the name where
+// the column has no room for all.
+func shorten(name, before, after string, column *plan.Column, d sqlsnow.Dialect) string {
 	most := sqltype.Of(d, column.Type).Length
-	for most > 0 && name != "" && TextLength(d, column, name+suffix) > most {
+	for most > 0 && name != "" && TextLength(d, column, before+name+after) > most {
 		_, last := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-last]
 	}
-	return name + suffix
+	return before + name + after
 }
 
 // TextLength returns the length of a text as the limit of a column counts it.

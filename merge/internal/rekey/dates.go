@@ -17,7 +17,7 @@ type Dates struct {
 
 // NewDates returns those of rows that have a value for each column of t.
 func NewDates(d sqlsnow.Dialect, t *ledger.SourceTable) (*Dates, error) {
-	dates := &Dates{t.Position(t.Table.Created), time.UTC}
+	dates := &Dates{t.Position(t.Created()), time.UTC}
 	// In our sessions MySQL's timestamps are in UTC whatever the plan says.
 	if dates.at < 0 || t.Table.Zone == "" || d == sqlsnow.MySQL && sqltype.Word(t.Columns[dates.at].Type) == "timestamp" {
 		return dates, nil

@@ -3,8 +3,7 @@
 //
 //	clash_decide.go    decides on rows that clash in a unique key; clash_rename.go: gives them names that are free
 //	clash_find.go      finds the rows that others clash with; clash_keys.go: the unique keys in which rows may clash
-//	clash_alive.go     leaves out those that are not copied
-//	clash_exists.go    finds the rows that foreign keys lead to
+//	clash_exists.go    finds the rows that foreign keys lead to, and leaves out those that are not copied
 //	identities.go      which rows of sources are one row in the target
 //	rewriter.go        what rows become in the target, by the ledger
 //	references.go      what references must be now, and which are to no row; id_column.go: finds the ids in a column's values

@@ -8,6 +8,8 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A Formula says which new id a row gets, given the place of the id before it:
@@ -15,9 +17,13 @@ import (
 //	place = max(place before + 1, max(min(tick of the date, now), least) * width + |old id % spread|)
 //	id    = (place + place div width * gap + place div span * leap + base) << shard bits | hash of the old id
 //
-// A row without a date gets the place after the one before. [NewIDs]
-// computes this, and [Formula.Expression] writes it for MySQL. So it does not
-// matter who makes an id.
+// A row without a date gets the place after the one before.
+//
+// Where new ids are numbers, the id is the place: the one after the one before
+// if ids are dense, and the old id + offset otherwise.
+//
+// [NewIDs] computes this, and [Formula.Expression] writes it for MySQL. So it
+// does not matter who makes an id.
 type Formula struct {
 	ids    ledger.IDRange
 	now    int64 // no date is after this tick
@@ -33,6 +39,9 @@ type Formula struct {
 // NewFormula returns the formula for a range. Dates after now, in microseconds
 // since 1970, count as now.
 func NewFormula(ids ledger.IDRange, now int64) *Formula {
+	if ids.IDs.AreNumbers() {
+		return &Formula{ids: ids, width: 1}
+	}
 	b := ids.Layout.Bits()
 	return &Formula{
 		ids: ids, now: max(0, ids.Tick(time.UnixMicro(now))), least: ids.Least(), width: ids.Width(), spread: max(1, ids.Width()/2),
@@ -43,28 +52,44 @@ func NewFormula(ids ledger.IDRange, now int64) *Formula {
 
 // Start returns the place before the first one. The id of place 0 may be zero,
 // which means "not assigned": so it is not used.
-func (f *Formula) Start() int64 { return max(0, f.least*f.width-1) }
+func (f *Formula) Start() int64 {
+	if f.ids.IDs.AreNumbers() {
+		return int64(f.ids.First) - 1
+	}
+	return max(0, f.least*f.width-1)
+}
 
 // next returns the place of a row. dated is false where the row has no date.
 func (f *Formula) next(before, old, tick int64, dated bool) int64 {
 	place := before + 1
-	if dated {
+	if f.ids.IDs == plan.IDsOffset {
+		place = old + f.ids.Offset
+	} else if dated {
 		place = max(place, max(min(tick, f.now), f.least)*f.width+max(old%f.spread, -(old%f.spread)))
 	}
 	return place
 }
 
-// Bound returns the highest place that the last of so many rows may get, where
-// tick is that of the latest date, if there is one.
-func (f *Formula) Bound(before, rows, tick int64, dated bool) int64 {
+// Bound returns the highest place that the last of so many rows may get, whose
+// old id is last, where tick is that of the latest date, if there is one.
+func (f *Formula) Bound(before, rows, last, tick int64, dated bool) int64 {
+	if f.ids.IDs == plan.IDsOffset {
+		return last + f.ids.Offset
+	}
 	if dated {
 		before = max(before, max(min(tick, f.now), f.least)*f.width+f.spread-1)
 	}
 	return before + rows
 }
 
-// ID returns the id of a place. It returns [snow.ErrTimeExhausted] after the last one.
+// ID returns the id of a place. After the last one it returns [snow.ErrTimeExhausted], or a [*report.NumberError].
 func (f *Formula) ID(place, old int64) (snow.ID, error) {
+	if f.ids.IDs.AreNumbers() {
+		if place < 1 || uint64(place) < f.ids.First || uint64(place) >= f.ids.End {
+			return 0, &report.NumberError{ID: place, First: int64(f.ids.First), Last: int64(f.ids.End - 1)}
+		}
+		return snow.ID(place), nil
+	}
 	b := f.ids.Layout.Bits()
 	if place/f.width >= 1<<b.Timestamp {
 		return 0, snow.ErrTimeExhausted
@@ -73,8 +98,11 @@ func (f *Formula) ID(place, old int64) (snow.ID, error) {
 	return snow.ID(id | snow.HashShardInt(old)&(1<<b.Shard-1)), nil
 }
 
-// Ahead returns how long so many ticks are.
+// Ahead returns how long so many ticks are. Numbers have no time.
 func (f *Formula) Ahead(ticks int64) time.Duration {
+	if f.ids.IDs.AreNumbers() {
+		return 0
+	}
 	tick := int64(f.ids.Layout.Tick())
 	return time.Duration(min(ticks, math.MaxInt64/tick) * tick)
 }
@@ -84,6 +112,12 @@ func (f *Formula) Ahead(ticks int64) time.Duration {
 // to row: that variables are evaluated from left to right, row by row, is what
 // servers do and no manual says. It is for layouts without a shard.
 func (f *Formula) Expression(old, tick string) string {
+	switch f.ids.IDs {
+	case plan.IDsOffset:
+		return fmt.Sprintf("(@snow_merge_place := CAST(%s AS SIGNED) + %d)", old, f.ids.Offset)
+	case plan.IDsDense:
+		return "(@snow_merge_place := @snow_merge_place + 1)"
+	}
 	leap := ""
 	if f.leap != 0 {
 		leap = fmt.Sprintf("\n\t\t+ (@snow_merge_place DIV %d) * %d", f.span, f.leap)
@@ -97,6 +131,9 @@ func (f *Formula) Expression(old, tick string) string {
 // LateExpression is the same, and sees to it that @snow_merge_late is how many
 // ticks an id was ahead of its row's date, at most.
 func (f *Formula) LateExpression(old, tick string) string {
+	if f.ids.IDs.AreNumbers() {
+		return f.Expression(old, tick)
+	}
 	return f.Expression(old, "(@snow_merge_tick := "+tick+")") + fmt.Sprintf(`
 		+ 0 * (@snow_merge_late := GREATEST(@snow_merge_late, IFNULL(@snow_merge_place DIV %d - @snow_merge_tick, 0)))`, f.width)
 }
@@ -112,7 +149,7 @@ type NewIDs struct {
 // Make returns the new id of a row with an old id and a date.
 func (n *NewIDs) Make(old int64, created time.Time, dated bool) (snow.ID, error) {
 	tick := int64(0)
-	if dated {
+	if dated = dated && !n.ids.IDs.AreNumbers(); dated {
 		tick = n.ids.Tick(created)
 	}
 	n.Place = n.next(n.Place, old, tick, dated)

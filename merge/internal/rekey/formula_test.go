@@ -2,12 +2,15 @@ package rekey
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 var testEpoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -72,8 +75,8 @@ func TestNewIDs(t *testing.T) {
 			if want := snow.HashShardInt(old) % (1 << b.Shard); p.Shard != want {
 				t.Errorf("id %d of row %d has shard %d, want %d", id, old, p.Shard, want)
 			}
-			if mask, value := own.Own(); uint64(id)&mask != value {
-				t.Fatalf("id %d has %x in common with %+v, want %x", id, uint64(id)&mask, own, value)
+			if !own.Has(old, int64(id)) {
+				t.Fatalf("id %d is not one of %+v", id, own)
 			}
 			if p.Worker != own.Worker || p.Datacenter != own.Datacenter || p.Sequence < own.First || p.Sequence >= own.End {
 				t.Fatalf("id %d has parts %+v, outside of %+v", id, p, own)
@@ -140,5 +143,49 @@ func TestLate(t *testing.T) {
 	}
 	if m.Late != 5*time.Millisecond {
 		t.Errorf("11 rows of one instant, 2 ids a millisecond: %v late, want 5ms", m.Late)
+	}
+}
+
+// Numbers are the next ones, or the old id and an offset, whatever the dates of rows are. They go on after an interruption, and
+// end with the last one that is free.
+func TestNumbers(t *testing.T) {
+	for _, test := range []struct {
+		ids  ledger.IDRange
+		olds []int64
+		want []int64 // 0 for an error
+	}{
+		{ledger.IDRange{IDs: plan.IDsDense, First: 1, End: 4}, []int64{-7, 5, 6, 9}, []int64{1, 2, 3, 0}},
+		{ledger.IDRange{IDs: plan.IDsDense, First: 70, End: 70}, []int64{1}, []int64{0}},
+		{ledger.IDRange{IDs: plan.IDsDense, First: math.MaxInt64, End: 1 << 63}, []int64{1, 2}, []int64{math.MaxInt64, 0}},
+		{ledger.IDRange{IDs: plan.IDsOffset, Offset: 1000, First: 1005, End: 1010}, []int64{4, 5, 7, 9, 10}, []int64{0, 1005, 1007, 1009, 0}},
+		{ledger.IDRange{IDs: plan.IDsOffset, First: 1, End: 3}, []int64{0, 1, 2, math.MaxInt64}, []int64{0, 1, 2, 0}},
+		{ledger.IDRange{IDs: plan.IDsOffset, Offset: 8, First: 1, End: 1 << 63}, []int64{-7, math.MaxInt64 - 8, math.MaxInt64}, []int64{1, math.MaxInt64, 0}},
+	} {
+		f := NewFormula(test.ids, testEpoch.UnixMicro())
+		ids := NewIDs{Formula: f, Place: f.Start()}
+		for i, old := range test.olds {
+			before := ids.Place
+			id, err := ids.Make(old, testEpoch, true)
+			if want := test.want[i]; int64(id) != want || (err != nil) != (want == 0) {
+				t.Errorf("%+v: row %d has got %d, %v; want %d", test.ids, old, id, err, want)
+			}
+			if err != nil {
+				if number := new(report.NumberError); !errors.As(err, &number) || test.ids.Has(old, number.ID) {
+					t.Errorf("%+v: row %d: got %v, want a number that is not free", test.ids, old, err)
+				}
+				ids.Place = before
+				continue
+			}
+			if !test.ids.Has(old, int64(id)) || test.ids.Has(old, int64(id)-1) && test.ids.IDs == plan.IDsOffset || test.ids.Place(int64(id)) != ids.Place {
+				t.Errorf("%+v: %d is not the only id of row %d", test.ids, id, old)
+			}
+			if bound := f.Bound(before, 1, old, 7, true); bound != ids.Place {
+				t.Errorf("%+v: the bound of %d is %d", test.ids, ids.Place, bound)
+			}
+			ids = NewIDs{Formula: f, Place: test.ids.Place(int64(id))} // another process goes on
+		}
+		if ids.Late != 0 {
+			t.Errorf("%+v: %v late", test.ids, ids.Late)
+		}
 	}
 }

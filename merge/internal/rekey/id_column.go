@@ -22,6 +22,7 @@ type Row struct {
 	Old  []any       // as read, a value for each column of the source table
 	New  []any       // as it is to be in the target; nil if it is not copied
 	Fate ledger.Fate // missing means that phase mint has not seen it
+	Why  string      // a dropped row: the reference that it is dropped for, or empty
 }
 
 // An IDColumn is a column of a source table whose values have ids in them. It
@@ -85,8 +86,8 @@ func (f *IDColumn) idle() bool {
 
 // replace puts successors in the place of ids.
 func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int64) ledger.Successor) error {
-	var orphan string
-	value, lost, err := f.Edit(r, func(ref int, text string) (string, bool) {
+	var orphan, gone string // ids of rows that do not exist, and of those that are left out
+	value, _, err := f.Edit(r, func(ref int, text string) (string, bool) {
 		id, ok := sqlvalue.ParseID(text)
 		if parent := f.Parents[ref]; ok && parent != nil {
 			switch s := after(parent, id); s.Fate {
@@ -94,20 +95,31 @@ func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int
 				return text, true
 			case ledger.Rekeyed, ledger.Merged:
 				return strconv.FormatInt(s.ID, 10), true
+			case ledger.Dropped:
+				gone = cmp.Or(gone, text)
+				return "", false
 			}
 		}
 		orphan = cmp.Or(orphan, text)
 		return "", false
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case !lost || f.Column.Orphans == plan.OrphansNull:
+	}
+	for _, lack := range []struct {
+		id   string
+		rule plan.Orphans
+		gone bool
+	}{{orphan, f.Column.Orphans, false}, {gone, f.Column.IfGone(), true}} {
+		if lack.id != "" && lack.rule == plan.OrphansFail {
+			return &report.OrphanError{Source: f.table.Source, Table: f.table.Table.Name, Column: f.Column.Name, Row: f.table.Describe(r.Old), Value: lack.id, LeftOut: lack.gone}
+		}
+		if lack.id != "" && lack.rule == plan.OrphansDrop {
+			r.New, r.Fate, r.Why = nil, ledger.Dropped, f.Column.Name+" = "+lack.id
+		}
+	}
+	if r.New != nil {
 		r.New[f.At] = value
-	case f.Column.Orphans == plan.OrphansDrop:
-		r.New, r.Fate = nil, ledger.Dropped
-	default:
-		return &report.OrphanError{Source: f.table.Source, Table: f.table.Table.Name, Column: f.Column.Name, Row: f.table.Describe(r.Old), Value: orphan}
 	}
 	return nil
 }
@@ -147,7 +159,7 @@ func (f *IDColumn) change(r *Row, by func(ref int, text string) (string, bool)) 
 	case plan.RolePacked:
 		return f.packed(r, by)
 	case plan.RoleReference:
-		value, lost = one(v, text, 0, by)
+		value, lost = f.one(v, text, 0, by)
 		return value, lost, nil
 	case plan.RolePolymorphic:
 		name := sqlvalue.Text(r.Old[f.by]) // of NULL it is empty
@@ -162,7 +174,7 @@ func (f *IDColumn) change(r *Row, by func(ref int, text string) (string, bool)) 
 		if f.Column.Refers[ref].Table == "" {
 			return v, false, nil
 		}
-		value, lost = one(v, text, ref, by)
+		value, lost = f.one(v, text, ref, by)
 		return value, lost, nil
 	case plan.RoleList:
 		text, lost = f.list(text, by)
@@ -181,19 +193,23 @@ func (f *IDColumn) change(r *Row, by func(ref int, text string) (string, bool)) 
 }
 
 // one edits a value that is an id and nothing else.
-func one(v any, text string, ref int, by func(int, string) (string, bool)) (value any, lost bool) {
+func (f *IDColumn) one(v any, text string, ref int, by func(int, string) (string, bool)) (value any, lost bool) {
 	after, keep := by(ref, text)
-	if !keep {
+	switch {
+	case !keep && (f.Column.Nullable || len(f.Column.None) == 0):
 		return nil, true
+	case !keep:
+		after = f.Column.None[0]
 	}
 	if after == text {
-		return v, false
+		return v, !keep
 	}
 	if _, ok := v.(int64); ok {
-		n, _ := sqlvalue.ParseID(after)
-		return n, false
+		if n, ok := sqlvalue.ParseID(after); ok {
+			return n, !keep
+		}
 	}
-	return after, false
+	return after, !keep
 }
 
 // json edits a JSON text.

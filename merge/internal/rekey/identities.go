@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -24,10 +25,9 @@ type Identities interface {
 
 	// members returns the rows of a source that are the given ones in the target.
 	members(ctx context.Context, source string, t *plan.Table, ids []Ident) (map[Ident][]int64, error)
-
-	// dropped returns which rows of a source are not copied because of what they refer to. It is asked for tables without
-	// a Role key, by [sqlvalue.FormatRow] of their primary keys.
-	dropped(ctx context.Context, source string, t *plan.Table, rows []string) (map[string]bool, error)
+	// dropped returns which rows of a source are known to be left out, by [sqlvalue.FormatRow] of what tells them apart. It is
+	// asked for any table. Settled asks as after all rows are decided on.
+	dropped(ctx context.Context, source string, t *plan.Table, keys [][]any, settled bool) (map[string]bool, error)
 }
 
 // MappedIdentities are the identities of a run, by its ledger. Its idents are all
@@ -39,6 +39,9 @@ type MappedIdentities struct {
 
 func (m *MappedIdentities) identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]Ident, error) {
 	found := map[int64]Ident{}
+	if t.Empty {
+		return found, nil
+	}
 	if !t.Rekeys(source) {
 		for _, key := range keys {
 			found[key] = Ident{Key: key}
@@ -87,11 +90,15 @@ func (m *MappedIdentities) members(ctx context.Context, source string, t *plan.T
 	return found, err
 }
 
-func (m *MappedIdentities) dropped(ctx context.Context, source string, t *plan.Table, rows []string) (map[string]bool, error) {
+func (m *MappedIdentities) dropped(ctx context.Context, source string, t *plan.Table, keys [][]any, _ bool) (map[string]bool, error) {
 	found := map[string]bool{}
 	of := m.Run.Table(source, t.Name)
 	if of == nil {
 		return found, nil
+	}
+	rows := make([]string, len(keys))
+	for i, key := range keys {
+		rows[i] = sqlvalue.FormatRow(key)
 	}
 	changes, err := m.Ids.Changes(ctx, of, rows)
 	for _, c := range changes {
@@ -107,19 +114,31 @@ func (m *MappedIdentities) dropped(ctx context.Context, source string, t *plan.T
 type RememberedIdentities struct {
 	winners map[sourceRow]Ident
 	losers  map[winner][]int64
-	gone    map[sourceRow]bool
-	goneRow map[unkeyedRow]bool
+	left    map[leftRow]Reason
+	done    map[leftRow]bool // source tables, without a row
 }
 
-// A sourceRow is a row of a source, an unkeyedRow one of a table without a Role key, and a winner one that rows of a source
-// would be merged into.
+// A leftRow is a row of a source that is left out, by [sqlvalue.FormatRow] of what tells it apart.
+type leftRow struct{ source, table, row string }
+
+// A Reason says why a row is left out.
+type Reason uint8
+
+// The reasons.
+const (
+	Stays   Reason = iota
+	Chosen         // a condition of the plan
+	Follows        // a reference
+)
+
+// A sourceRow is a row of a source, and a winner one that rows of a source would
+// be merged into.
 type (
 	sourceRow struct {
 		source, table string
 		key           int64
 	}
-	unkeyedRow struct{ source, table, row string }
-	winner     struct {
+	winner struct {
 		source, table string
 		id            Ident
 	}
@@ -127,22 +146,58 @@ type (
 
 // NewRememberedIdentities returns identities of rows that all are themselves.
 func NewRememberedIdentities() *RememberedIdentities {
-	return &RememberedIdentities{map[sourceRow]Ident{}, map[winner][]int64{}, map[sourceRow]bool{}, map[unkeyedRow]bool{}}
+	return &RememberedIdentities{map[sourceRow]Ident{}, map[winner][]int64{}, map[leftRow]Reason{}, map[leftRow]bool{}}
 }
 
-// Drop remembers that a row would not be copied.
-func (r *RememberedIdentities) Drop(source string, t *plan.Table, id int64) {
-	r.gone[sourceRow{source, t.Name, id}] = true
+// Drop remembers that a row would not be copied. The first reason stays.
+func (r *RememberedIdentities) Drop(source string, t *plan.Table, key []any, why Reason) {
+	row := leftRow{source, t.Name, sqlvalue.FormatRow(key)}
+	if r.left[row] == Stays {
+		r.left[row] = why
+	}
 }
 
-// DropRow remembers it of a row of a table without a Role key, by [sqlvalue.FormatRow] of its primary key.
-func (r *RememberedIdentities) DropRow(source string, t *plan.Table, row string) {
-	r.goneRow[unkeyedRow{source, t.Name, row}] = true
+// Left says why a row would not be copied.
+func (r *RememberedIdentities) Left(source string, t *plan.Table, key []any) Reason {
+	if t.Empty {
+		return Chosen
+	}
+	if len(r.left) == 0 {
+		return Stays
+	}
+	return r.left[leftRow{source, t.Name, sqlvalue.FormatRow(key)}]
 }
 
-// IsDropped reports whether a row would not be copied.
-func (r *RememberedIdentities) IsDropped(source string, t *plan.Table, id int64) bool {
-	return r.gone[sourceRow{source, t.Name, id}]
+// Merged returns the rows that are merged into rows of a source: for each source their ids, and the id of the row that stays.
+func (r *RememberedIdentities) Merged(winner string, t *plan.Table) map[string]map[int64]int64 {
+	found := map[string]map[int64]int64{}
+	for row, into := range r.winners {
+		if row.table != t.Name || into.source != winner {
+			continue
+		}
+		if found[row.source] == nil {
+			found[row.source] = map[int64]int64{}
+		}
+		found[row.source][row.key] = into.Key
+	}
+	return found
+}
+
+// Done remembers that all rows of a source table were looked at.
+func (r *RememberedIdentities) Done(source string, t *plan.Table) {
+	r.done[leftRow{source, t.Name, ""}] = true
+}
+
+// dropped leaves out the rows of which a run does not know yet that they follow others, unless all is settled.
+func (r *RememberedIdentities) dropped(_ context.Context, source string, t *plan.Table, keys [][]any, settled bool) (map[string]bool, error) {
+	found := map[string]bool{}
+	settled = settled || r.done[leftRow{source, t.Name, ""}]
+	for _, key := range keys {
+		if why := r.Left(source, t, key); why == Chosen || why == Follows && settled {
+			found[sqlvalue.FormatRow(key)] = true
+		}
+	}
+	return found, nil
 }
 
 // Add remembers that a row would be merged into another one.
@@ -156,7 +211,7 @@ func (r *RememberedIdentities) identify(_ context.Context, source string, t *pla
 	found := map[int64]Ident{}
 	for _, key := range keys {
 		row := sourceRow{source, t.Name, key}
-		if r.gone[row] {
+		if r.Left(source, t, []any{key}) != Stays {
 			continue
 		}
 		found[key] = Ident{source, key}
@@ -172,17 +227,9 @@ func (r *RememberedIdentities) members(_ context.Context, source string, t *plan
 	for _, id := range ids {
 		found[id] = slices.Clone(r.losers[winner{source, t.Name, id}])
 		row := sourceRow{source, t.Name, id.Key}
-		if _, gone := r.winners[row]; id.source == source && !gone && !r.gone[row] {
+		if _, gone := r.winners[row]; id.source == source && !gone && r.Left(source, t, []any{id.Key}) == Stays {
 			found[id] = append(found[id], id.Key)
 		}
-	}
-	return found, nil
-}
-
-func (r *RememberedIdentities) dropped(_ context.Context, source string, t *plan.Table, rows []string) (map[string]bool, error) {
-	found := map[string]bool{}
-	for _, row := range rows {
-		found[row] = r.goneRow[unkeyedRow{source, t.Name, row}]
 	}
 	return found, nil
 }

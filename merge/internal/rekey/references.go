@@ -63,6 +63,12 @@ func Resolve(ctx context.Context, m ledger.IDMap, source *Checker, t *ledger.Sou
 	if t == nil {
 		return found, nil
 	}
+	if t.Table.Empty {
+		for _, id := range ids {
+			found[id] = ledger.Successor{Fate: ledger.Dropped}
+		}
+		return found, nil
+	}
 	if t.Mapped {
 		if found, err = m.Find(ctx, t, ids); err != nil || t.Rekeys {
 			return found, err
@@ -90,7 +96,7 @@ type Held struct {
 	Text    string // the id as it is written
 	ID      int64
 	Valid   bool // it is an id
-	Missing bool // there is no row with the id
+	Missing bool // there is no row with the id in the database
 }
 
 // References returns the references in one column of some rows, in their order.

@@ -9,6 +9,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // A Rewriter says what rows of one source become, by the map: the same to the
@@ -17,6 +18,7 @@ import (
 type Rewriter struct {
 	IDs    ledger.IDMap
 	Tables map[string]*ledger.SourceTable // of the source, by name
+	Merged Merged                         // where rows get values of others that were merged into them
 	codecs Codecs
 	source *Checker
 }
@@ -24,7 +26,7 @@ type Rewriter struct {
 // NewRewriter returns one for the tables of a source, by sessions of the target
 // and of the source.
 func NewRewriter(codecs Codecs, tables map[string]*ledger.SourceTable, target, source *chunk.Session) *Rewriter {
-	return &Rewriter{ledger.MapOf(target), tables, codecs, &Checker{source.Engine, source}}
+	return &Rewriter{IDs: ledger.MapOf(target), Tables: tables, codecs: codecs, source: &Checker{source.Engine, source}}
 }
 
 // ErrKey says that the id of a row is none.
@@ -47,6 +49,9 @@ func (w *Rewriter) Rewrite(ctx context.Context, t *ledger.SourceTable, rows [][]
 		return nil, err
 	}
 	if err := w.change(ctx, t, out); err != nil {
+		return nil, err
+	}
+	if err := w.combine(ctx, t, out); err != nil {
 		return nil, err
 	}
 	return out, w.References(ctx, t, out, (*plan.Column).HoldsReferences)
@@ -85,6 +90,14 @@ func (w *Rewriter) fates(ctx context.Context, t *ledger.SourceTable, rows []Row)
 	return nil
 }
 
+// Chosen drops the rows that a condition of the plan has chosen.
+func (w *Rewriter) Chosen(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
+	if len(t.Table.ConditionsOf(t.Source)) == 0 {
+		return nil
+	}
+	return w.change(ctx, t, rows)
+}
+
 // change applies snow_merge_changes.
 func (w *Rewriter) change(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
 	if !t.Changed {
@@ -107,6 +120,8 @@ func (w *Rewriter) change(ctx context.Context, t *ledger.SourceTable, rows []Row
 			r.New, r.Fate = nil, ledger.Merged
 		case c.Kind == ledger.ChangeDropped:
 			r.New, r.Fate = nil, ledger.Dropped
+		case column >= 0 && r.New != nil && c.Kind == ledger.ChangeSet:
+			r.New[column] = Stored(w.IDs.Engine, t.Columns[column], c.After)
 		case column >= 0 && r.New != nil:
 			r.New[column] = c.After
 		}
@@ -161,6 +176,7 @@ func (w *Rewriter) References(ctx context.Context, t *ledger.SourceTable, rows [
 			return err
 		}
 	}
+	refused := make([]error, len(rows)) // by a reference, unless another one drops the row
 	for _, column := range columns {
 		for i := range rows {
 			if rows[i].New == nil {
@@ -169,9 +185,18 @@ func (w *Rewriter) References(ctx context.Context, t *ledger.SourceTable, rows [
 			after := func(parent *ledger.SourceTable, id int64) ledger.Successor {
 				return found[question{parent, column.exact}][id]
 			}
-			if err := column.replace(&rows[i], after); err != nil {
+			err := column.replace(&rows[i], after)
+			switch {
+			case err != nil && !errors.As(err, new(*report.OrphanError)):
 				return err
+			case refused[i] == nil:
+				refused[i] = err
 			}
+		}
+	}
+	for i, err := range refused {
+		if err != nil && rows[i].New != nil {
+			return err
 		}
 	}
 	return nil

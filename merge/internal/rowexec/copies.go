@@ -29,7 +29,7 @@ func (v *verifier) compareCopies(ctx context.Context, rows []rekey.Row, found *p
 			continue
 		}
 		for n, c := range t.Columns {
-			if t.Changed && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.Old[n], r.New[n]) {
+			if t.Changed && c.Role == plan.RolePlain && !t.Table.SetByRenames(c) && !v.hasher.Equal(n, r.Old[n], r.New[n]) {
 				found.Renamed++
 			}
 		}

@@ -47,7 +47,7 @@ func (c *copier) makeIDs(ctx context.Context, chunks []ledger.Chunk) error {
 	if err != nil || len(begins) == 0 {
 		return err
 	}
-	part := t.Only(func(column *plan.Column) bool { return column.Name == t.Table.Created })
+	part := t.Only(func(column *plan.Column) bool { return column.Name == t.Created() })
 	dates, err := rekey.NewDates(c.Engine.Kind, part)
 	if err != nil {
 		return err

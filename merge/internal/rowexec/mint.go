@@ -78,7 +78,7 @@ func (m *minter) begin(ctx context.Context) error {
 	m.part = t // without a primary key each read goes through the whole table: chunks are large, and their bytes are counted
 	if t.Content == nil {
 		m.part = t.Only(func(c *plan.Column) bool {
-			return slices.Contains(needs, c) || c.DropsRows() || t.Rekeys && c.Name == t.Table.Created
+			return slices.Contains(needs, c) || c.DropsRows() || t.Rekeys && c.Name == t.Created()
 		})
 	}
 	last, err := ledger.Of(m.Conns.Target).LastChunk(ctx, t)
@@ -100,6 +100,9 @@ func (m *minter) decide(ctx context.Context, rows [][]any) error {
 	all := make([]rekey.Row, len(rows))
 	for i, values := range rows {
 		all[i] = rekey.Row{Key: m.part.RowKey(values), Old: values, New: slices.Clone(values), Fate: ledger.Kept}
+	}
+	if err := m.rewriter.Chosen(ctx, m.part, all); err != nil {
+		return err
 	}
 	if err := m.rewriter.References(ctx, m.part, all, (*plan.Column).DropsRows); err != nil {
 		return err
@@ -153,25 +156,36 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 			return m.Table.RowError(r.Key, rekey.ErrKey)
 		}
 	}
-	left := func(after ledger.Successor, kind string, winner any) {
+	left := func(after ledger.Successor) {
 		if m.Table.Mapped {
 			m.entries = append(m.entries, ledger.MapRow(m.Table, old, after))
-		} else {
-			m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Kind: kind, Seq: m.seq, Before: sqlvalue.FormatKey(r.Key), After: winner})
 		}
+	}
+	change := func(kind string, why any) {
+		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Kind: kind, Seq: m.seq, Before: sqlvalue.FormatKey(r.Key), After: why})
 	}
 	switch {
 	case r.Fate == ledger.Dropped:
 		c.Dropped++
-		left(ledger.Successor{Fate: ledger.Dropped}, ledger.ChangeDropped, nil)
+		left(ledger.Successor{Fate: ledger.Dropped})
+		if r.Why != "" { // otherwise phase choose has written it down
+			change(ledger.ChangeDropped, r.Why)
+		}
 		return nil
 	case v.Merged:
 		c.Merged++
-		left(ledger.Successor{ID: v.Winner.Key, Fate: ledger.Merged}, ledger.ChangeMerged, sqlvalue.FormatKey(v.WinnerKey))
+		left(ledger.Successor{ID: v.Winner.Key, Fate: ledger.Merged})
+		if !m.Table.Mapped {
+			change(ledger.ChangeMerged, sqlvalue.FormatKey(v.WinnerKey))
+		}
 		return nil
 	}
 	for _, name := range v.Renames {
-		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Column: name.Column.Name, Kind: ledger.ChangeRenamed, Seq: m.seq, Before: name.Before, After: name.After})
+		kind := ledger.ChangeRenamed
+		if name.Set {
+			kind = ledger.ChangeSet
+		}
+		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Column: name.Column.Name, Kind: kind, Seq: m.seq, Before: name.Before, After: name.After})
 	}
 	if !m.Table.Rekeys {
 		return nil

@@ -95,9 +95,11 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 		wants[i] = v.hash(r.New)
 		found.Want.Add(wants[i])
 		for n, c := range t.Columns {
-			if t.Changed && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.Old[n], r.New[n]) {
-				found.Renamed++
+			if (t.Changed || c.Combine != plan.CombineKeep) && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.Old[n], r.New[n]) {
 				renamed[i] = true
+				if !t.Table.SetByRenames(c) && c.Combine == plan.CombineKeep {
+					found.Renamed++
+				}
 			}
 		}
 		if r.Fate == ledger.Rekeyed {
@@ -171,7 +173,7 @@ func (v *verifier) order(r rekey.Row, found *phases.Findings) {
 		fail(report.CheckOrder, "its id is not above that of the row before, %d", found.Last)
 	}
 	found.Last = id
-	if mask, value := t.Ids.Own(); uint64(id)&mask != value {
+	if old, ok := r.Old[t.Key].(int64); !ok || !t.Ids.Has(old, id) {
 		fail(report.CheckMap, "its id is not one of those that were reserved")
 	}
 }

@@ -4,6 +4,7 @@ package sqltype
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -130,6 +131,17 @@ func (s Type) UnfitForIDs(typ string) string {
 		return "type " + strconv.Quote(typ) + " is neither an integer nor a text"
 	}
 	return ""
+}
+
+// Highest returns the highest integer that values of the shape can be, at most 2^63 - 1.
+func (s Type) Highest() int64 {
+	switch {
+	case s.Kind != Integer || s.Bits >= 64:
+		return math.MaxInt64
+	case s.Unsigned:
+		return 1<<s.Bits - 1
+	}
+	return 1<<(s.Bits-1) - 1
 }
 
 // Word returns the first word of a type, in lower case.

@@ -1,6 +1,7 @@
 package sqltype
 
 import (
+	"math"
 	"testing"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
@@ -117,6 +118,27 @@ func TestWideList(t *testing.T) {
 	for _, test := range tests {
 		if got := WideList(test.dialect, test.typ, test.separator, test.hasDefault); got != test.want {
 			t.Errorf("%v %q: got %q, want %q", test.dialect, test.typ, got, test.want)
+		}
+	}
+}
+
+func TestHighest(t *testing.T) {
+	for _, test := range []struct {
+		dialect sqldialect.Dialect
+		typ     string
+		want    int64
+	}{
+		{sqldialect.MySQL, "smallint", 1<<15 - 1},
+		{sqldialect.MySQL, "smallint(5) unsigned", 1<<16 - 1},
+		{sqldialect.MySQL, "mediumint unsigned", 1<<24 - 1},
+		{sqldialect.MySQL, "int unsigned", 1<<32 - 1},
+		{sqldialect.MySQL, "bigint unsigned", math.MaxInt64},
+		{sqldialect.Postgres, "integer", 1<<31 - 1},
+		{sqldialect.Postgres, "bigint", math.MaxInt64},
+		{sqldialect.SQLite, "smallint", math.MaxInt64},
+	} {
+		if got := Of(test.dialect, test.typ).Highest(); got != test.want {
+			t.Errorf("%v, %s: got %d, want %d", test.dialect, test.typ, got, test.want)
 		}
 	}
 }

@@ -29,9 +29,7 @@ const (
 
 // loses reports whether rows of a table of the sources may be missing in the target, as the plan says. References to them may be
 // NULL.
-func loses(t *plan.Table) bool {
-	return t.Merges() || slices.ContainsFunc(t.Columns, (*plan.Column).DropsRows)
-}
+func loses(t *plan.Table) bool { return t.Merges() || t.LosesRows() }
 
 // compare compares the tuples of the sources with those of the target. Where each row of the sources is one of the target, and
 // the other way round, sums of all tuples must be equal, and only tuples of those that are not are compared one by one.
@@ -259,7 +257,7 @@ func (c *comparison) judge(ctx context.Context, groups, others []*group, turned 
 			default:
 				counts.Untold -= p.n * several(was)
 			}
-			if excused.of(l.parent, was) || is == "" && l.column.Orphans == plan.OrphansNull && loses(l.parent) {
+			if excused.of(l.parent, was) || l.mayClear(was, is) {
 				counts.Untold += p.n * several(was)
 				continue
 			}
@@ -285,18 +283,28 @@ func (c *comparison) untold(g *group) {
 // mostTried is how many rows are tried for the one that is nearest to another.
 const mostTried = 1000
 
-// nearest returns the group of rows that are left whose references differ least, or nil.
+// nearest returns the group of rows that are left whose references differ least, or nil. That references have become NULL or were taken
+// out, as the plan lets them, differs less than anything else.
 func (c *comparison) nearest(g *group, among []*group) (found *group) {
-	least := len(c.links) + 1
+	more := len(c.links) + 1 // than all that have become NULL
+	least := more * more
 	tried := 0
 	for _, other := range among {
 		if other.left == 0 {
 			continue
 		}
+		was, is := g, other
+		if g.more < 0 {
+			was, is = other, g
+		}
 		differing := 0
-		for i := range c.links {
-			if g.parents[i] != other.parents[i] {
+		for i, l := range c.links {
+			switch {
+			case was.parents[i] == is.parents[i]:
+			case l.mayClear(was.parents[i], is.parents[i]):
 				differing++
+			default:
+				differing += more
 			}
 		}
 		if differing > 0 && differing < least {
@@ -307,6 +315,22 @@ func (c *comparison) nearest(g *group, among []*group) (found *group) {
 		}
 	}
 	return found
+}
+
+// mayClear reports whether references to rows may have become NULL, or may have been taken out of a value, and all the rest is as it was.
+func (l link) mayClear(was, is string) bool {
+	if !l.column.BecomesNull() || !loses(l.parent) {
+		return false
+	}
+	rest := strings.Split(was, between)
+	for one := range strings.SplitSeq(is, between) {
+		at := slices.Index(rest, one)
+		if at < 0 && is != "" {
+			return false
+		}
+		rest = rest[at+1:]
+	}
+	return true
 }
 
 // An excuse is a content of a parent that no row of the target has: its row was merged into one that is written otherwise, or

@@ -171,7 +171,7 @@ func (u *unpacked) contents(values []sql.NullString) string {
 	}
 	var all []string
 	for _, id := range ids {
-		if u.ids[id] != "" || u.column.Orphans != plan.OrphansNull { // those are left out of the target's
+		if u.ids[id] != "" || !u.column.BecomesNull() { // those are left out of the target's
 			all = append(all, u.ids[id])
 		}
 	}

@@ -34,4 +34,6 @@ open: not decided, or not checked.`
 
 const aboutLookup = `Show the new id of the row with the old id ID in a table of a source.`
 
-const aboutExport = `Write all new ids as CSV: source,table,old_id,new_id.`
+const aboutExport = `Write all new ids as CSV: source,table,old_id,new_id. With --list left-out the
+rows that were left out: source,table,row,reason. With --list renamed the new
+names: source,table,row,new_id,column,before,after.`

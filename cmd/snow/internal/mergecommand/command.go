@@ -15,6 +15,7 @@ import (
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -35,6 +36,8 @@ type Command struct {
 	templates  []string
 	certain    float64
 	full       bool
+	ids        plan.IDs
+	leave      int64
 	namespace  string
 	registry   string
 	layout     string
@@ -50,6 +53,7 @@ type Command struct {
 	noFKs      bool
 	witnessAll bool
 	json       bool
+	list       string
 	killAfter  int64
 	seen       int64 // rows, for killAfter
 
@@ -72,7 +76,7 @@ type Step struct {
 // Steps returns the steps in the order of a merge.
 func Steps() []Step {
 	return []Step{
-		{"inspect", "", "Write a plan, to be reviewed and edited", aboutInspect, "dialect source databases plan template accept-certain full timeout", (*Command).inspect},
+		{"inspect", "", "Write a plan, to be reviewed and edited", aboutInspect, "dialect source databases plan template accept-certain full ids leave timeout", (*Command).inspect},
 		{"settle", "", "Write the plan again, with its answers as decisions", aboutSettle, "dialect source databases plan timeout", (*Command).settle},
 		{"schema", "", "Print the target's tables, or make them", aboutSchema, "dialect source databases plan target target-databases timeout", (*Command).schema},
 		{"namespace", "", "Make the id space of the new keys", aboutNamespace, "dialect target namespace registry layout workers timeout", (*Command).makeNamespace},
@@ -80,7 +84,7 @@ func Steps() []Step {
 		{"run", "", "Merge and verify, or go on with what was interrupted", aboutRun, "dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all kill-after timeout", (*Command).run},
 		{"verify", "", "Verify again", aboutVerify, "dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all timeout", (*Command).verify},
 		{"lookup", "SOURCE TABLE ID", "Show the new id of a row", aboutLookup, "dialect target timeout", (*Command).lookup},
-		{"export", "", "Write all new ids as CSV", aboutExport, "dialect target timeout", (*Command).export},
+		{"export", "", "Write all new ids as CSV, or what was left out or renamed", aboutExport, "dialect target list timeout", (*Command).export},
 	}
 }
 
@@ -161,6 +165,15 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 			})
 		case "full":
 			set.BoolVar(&c.full, f, false, "write the complete plan, with all that follows from the schemas")
+		case "ids":
+			set.Func(f, "new ids are `snow`, ids of 64 bits; or offset (the old id and a number) or dense (the next free numbers), so that columns keep their types", func(s string) error {
+				if c.ids = plan.IDs(s); c.ids != plan.IDsSnow && !c.ids.AreNumbers() {
+					return usage("want snow, offset or dense")
+				}
+				return nil
+			})
+		case "leave":
+			set.Int64Var(&c.leave, f, 0, "with --ids offset and --ids dense: leave `N` numbers of each table free for merges to come")
 		case "namespace":
 			set.StringVar(&c.namespace, f, "", "`NAME` of the id space of the new keys; not needed where no row gets one")
 		case "registry":
@@ -196,6 +209,8 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 			set.BoolVar(&c.noFKs, f, false, "switch the target's foreign-key checks off while copying, for cycles of references that can't be NULL; dry-run, run and verify take it alike")
 		case "witness-all":
 			set.BoolVar(&c.witnessAll, f, false, "compare the contents of the rows that all references lead to, and not only those of some 20,000 rows of each table")
+		case "list":
+			set.StringVar(&c.list, f, "ids", "what to write: `ids`, left-out for the rows that were left out, or renamed for new names")
 		case "kill-after":
 			set.Int64Var(&c.killAfter, f, 0, "kill this process after `N` rows, as a power cut would; to try the resumption")
 		}
@@ -217,6 +232,10 @@ func (c *Command) check() error {
 		return usage("--plan is missing")
 	case has("target") && c.target == "" && c.Name != "schema":
 		return usage("--target is missing")
+	case c.leave < 0, c.leave > 0 && !c.ids.AreNumbers():
+		return usage("--leave: want a number from 0 on, with --ids offset or --ids dense")
+	case has("list") && !slices.Contains([]string{"ids", "left-out", "renamed"}, c.list):
+		return usage("--list: want ids, left-out or renamed")
 	case c.Name == "namespace" && c.namespace == "":
 		return usage("--namespace is missing")
 	case c.Name == "lookup" && len(c.args) != 3:

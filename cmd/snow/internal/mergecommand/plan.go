@@ -48,6 +48,14 @@ func (c *Command) inspect(ctx context.Context) error {
 			return err
 		}
 	}
+	for _, t := range p.Tables {
+		if c.ids != "" {
+			t.IDs = c.ids
+		}
+		if c.leave > 0 {
+			t.Leave = c.leave
+		}
+	}
 	p.Settle()
 	if err := c.writePlan(ctx, p, sources, os.O_EXCL); err != nil {
 		return err

@@ -241,7 +241,14 @@ func (c *Command) export(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return merge.Export(ctx, c.dialect, target, c.stdout)
+	switch c.list {
+	case "left-out":
+		return merge.ExportLeftOut(ctx, c.dialect, target, c.stdout)
+	case "renamed":
+		return merge.ExportRenamed(ctx, c.dialect, target, c.stdout)
+	default:
+		return merge.Export(ctx, c.dialect, target, c.stdout)
+	}
 }
 
 // A text is what can be printed for people.

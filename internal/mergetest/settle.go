@@ -1,0 +1,146 @@
+package mergetest
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// contend lets the rows of some tables compete for their names.
+func (w *world) contend(seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 8)) // worlds are as they were without it
+	for _, t := range w.tables {
+		for _, u := range t.unique {
+			if u.rule == plan.RuleSuffix {
+				u.winner = r.IntN(3) == 0
+				u.both = !u.winner && r.IntN(3) == 0
+			}
+		}
+	}
+}
+
+// decideNames writes into the plan how rows compete for their names.
+func (u *unique) decideNames(pu *plan.Unique) {
+	if u.winner || u.both {
+		pu.Both, pu.Template = u.both, "S{source}.{name}"
+	}
+	if u.winner {
+		pu.Winner = []string{"1", "tag"}
+	}
+}
+
+// renamedBy returns the unique key whose clashes change the names in a column.
+func (t *table) renamedBy(c *column) *unique {
+	for _, u := range t.unique {
+		if u.rule == plan.RuleSuffix && u.rename == c.name {
+			return u
+		}
+	}
+	return nil
+}
+
+// compareName allows another name where a row that comes before it has the same one.
+func (o *oracle) compareName(s *source, t *table, c *column, r row, got string) {
+	o.Helper()
+	u, old, taken := t.renamedBy(c), *r[c.name], false
+	for at, other := range o.order {
+		later := at > slices.Index(o.order, s)
+		before := o.mergeOf(other) < o.mergeOf(s)
+		if other == s || o.mergeOf(other) > o.mergeOf(s) || later && !u.winner && !u.both {
+			continue
+		}
+		for _, rival := range other.rows[t.name] {
+			switch {
+			case *rival[c.name] != old:
+			case later && t.chooses(rival), !later && o.leftOut[t.mark(rival)]:
+			case before && *o.found[t.name][t.mark(rival)][c.name] != old: // it had to give way itself
+			default:
+				taken = taken || before || u.both || !u.winner || *rival["tag"] > *r["tag"]
+			}
+		}
+	}
+	want := old + "_" + s.name
+	if u.winner || u.both {
+		want = "S" + s.name + "." + old
+	}
+	if taken != (got != old) || taken && !strings.HasPrefix(got, want) {
+		o.Errorf("%s.%s of source %s: got %q for %q, which is taken: %v", t.name, c.name, s.name, got, old, taken)
+	}
+}
+
+// afterwards sees to it that each merge did what comes after it once.
+func (o *oracle) afterwards() {
+	o.Helper()
+	var n int
+	if err := o.target.QueryRowContext(o.Context(), "SELECT COUNT(*) FROM afterwards").Scan(&n); err != nil || n != o.w.finished {
+		o.Errorf("%d statements ran after %d merges, %v", n, o.w.finished, err)
+	}
+}
+
+// mergeOf returns which merge a source is part of.
+func (o *oracle) mergeOf(s *source) int {
+	return slices.IndexFunc(o.w.merges, func(m []*source) bool { return slices.Contains(m, s) })
+}
+
+// Expressions that give what first and last give.
+const firstExpression, lastExpression plan.Combine = "COALESCE({a}, {b})", "COALESCE({b}, {a})"
+
+// combine lets rows that are merged into others leave values to them. Nothing can be combined with rows of an earlier merge.
+func (w *world) combine(seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 9)) // worlds are as they were without it
+	if len(w.merges) > 1 {
+		return
+	}
+	for _, t := range w.tables {
+		if t.shape != keyed || !slices.ContainsFunc(t.unique, func(u *unique) bool { return u.rule == plan.RuleKeep }) {
+			continue
+		}
+		for _, c := range t.columns {
+			ways := []plan.Combine{plan.CombineKeep, plan.CombineFirst, plan.CombineLast}
+			if c.value == whole {
+				ways = append(ways, plan.CombineMax, plan.CombineMin)
+			}
+			if c.value != double {
+				ways = append(ways, firstExpression, lastExpression)
+			}
+			if strings.HasPrefix(c.name, "v") && c.value != blob {
+				c.combine = ways[r.IntN(len(ways))]
+			}
+			if slices.ContainsFunc(w.sources, func(s *source) bool { return s.lacks[t.name+"."+c.name] }) {
+				c.combine = plan.CombineKeep
+			}
+		}
+	}
+}
+
+// combined is what the value of a column must be after rows were merged into its row.
+func (o *oracle) combined(t *table, c *column, r row, own *string) *string {
+	if c.combine == plan.CombineKeep {
+		return own
+	}
+	result := own
+	for _, other := range o.merged[t.mark(r)] {
+		v := other[c.name]
+		switch {
+		case v == nil:
+		case result == nil, c.combine == plan.CombineLast, c.combine == lastExpression:
+			result = v
+		case c.combine == plan.CombineMax && integer(v).Cmp(integer(result)) > 0, c.combine == plan.CombineMin && integer(v).Cmp(integer(result)) < 0:
+			result = v
+		}
+	}
+	return result
+}
+
+// integer returns the number of a value. SQLite's have their type before them.
+func integer(v *string) *big.Int {
+	n, ok := new(big.Int).SetString(strings.TrimPrefix(*v, "integer "), 10)
+	if !ok {
+		panic(fmt.Sprintf("%q is no integer", *v))
+	}
+	return n
+}

@@ -1,0 +1,120 @@
+//go:build unix
+
+package merge_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// shared is three sources of which accounts are one where their names are.
+func shared(t *testing.T) *fixture {
+	t.Helper()
+	f := newFixture(t, "", []string{
+		`CREATE TABLE accounts (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9) NOT NULL UNIQUE, gold SMALLINT, price DECIMAL(8,2), hours DOUBLE, seen DATETIME, made DATE,
+		mail VARCHAR(20), note VARCHAR(9), doubled INT AS (gold * 2) VIRTUAL, title VARCHAR(40), bars TINYINT UNSIGNED)`,
+		"CREATE TABLE heroes (id INT AUTO_INCREMENT PRIMARY KEY, account_id INT NOT NULL, FOREIGN KEY (account_id) REFERENCES accounts (id))",
+	},
+		[]string{
+			"INSERT INTO accounts (id, name, gold, price, hours, seen, made, mail, note) VALUES (1, 'ann', 10, 0.10, 0.5, '2024-01-01', '2020-05-05', NULL, 'x'), (2, 'bob', 1, 1, 1, NULL, NULL, 'b@1', 'x')",
+			"INSERT INTO heroes VALUES (1, 1), (2, 2)", `UPDATE accounts SET title = IF(id = 1, 'it''s', 'd'), bars = IF(id = 1, 60, NULL)`,
+		},
+		[]string{"INSERT INTO accounts (id, name, gold, price, hours, seen, made, mail, note) VALUES (7, 'ann', 20, 0.25, 0.25, '2024-06-01 10:00:00', '2021-05-05', 'a@2', NULL)", "INSERT INTO heroes VALUES (1, 7)", `UPDATE accounts SET title = '\\ "b"', bars = 30`},
+		[]string{
+			"INSERT INTO accounts (id, name, gold, price, hours, seen, made, mail, note) VALUES (1, 'Ann', NULL, 1.00, NULL, '2023-01-01', '2019-05-05', 'a@3', 'z'), (2, 'bob', -5, 2, 2, '2024-01-01', '2024-01-01', NULL, 'z'), (3, 'cid', 7, 7, 7, NULL, NULL, NULL, NULL)",
+			"INSERT INTO heroes VALUES (1, 1), (2, 2), (3, 3)", `UPDATE accounts SET title = IF(id = 1, 'c', ''), bars = IF(id = 1, 60, 7) WHERE id < 3`,
+		},
+	)
+	for column, how := range map[string]plan.Combine{
+		"gold": plan.CombineSum, "price": plan.CombineSum, "hours": plan.CombineSum, "seen": plan.CombineMax, "made": plan.CombineMin, "mail": plan.CombineFirst, "note": plan.CombineLast,
+	} {
+		f.column("accounts", column).Combine = how
+	}
+	f.column("accounts", "title").Combine = "CONCAT_WS('+', {a}, {b}) -- of all"
+	f.column("accounts", "bars").Combine = "LEAST(COALESCE({a}, 0) + COALESCE({b}, 0), 100)"
+	for _, u := range f.table("accounts").Unique {
+		u.Rule = plan.RuleKeep
+	}
+	f.plan.Questions = nil
+	f.tables()
+	return f
+}
+
+const combined = `SELECT name, title, bars, gold, price, hours, CAST(seen AS CHAR), CAST(made AS CHAR), mail, note, doubled, (SELECT COUNT(*) FROM heroes WHERE account_id = accounts.id) FROM accounts ORDER BY name`
+
+// An account of several sources has what all of them have.
+func TestCombine(t *testing.T) {
+	for _, kept := range []bool{false, true} {
+		f := shared(t)
+		if kept { // of one source, whose ids are those of no other
+			f.exec(f.sources[0].DB, "SET foreign_key_checks = 0", "UPDATE accounts SET id = id + 1000", "UPDATE heroes SET account_id = account_id + 1000, id = id + 1000")
+			for _, table := range f.plan.Tables {
+				table.NewIDs = []string{"s2", "s3"}
+			}
+		}
+		f.config.ChunkRows = 1
+		forecast, err := f.merge().DryRun(t.Context())
+		if err != nil || forecast.Problems > 0 {
+			t.Fatal(err, forecast.Err())
+		}
+		if err := f.run(); err != nil {
+			t.Fatal(err)
+		}
+		const want = `ann it's+\ "b"+c 100 30 1.35 0.75 2024-06-01 10:00:00 2019-05-05 a@2 z 60 3
+bob d+ 7 -4 3.00 3 2024-01-01 00:00:00 2024-01-01 b@1 z -8 2
+cid - - 7 7.00 7 - - - - 14 1`
+		if got := f.rows(f.target, combined); got != want {
+			t.Errorf("kept %t: got\n%s\nwant\n%s", kept, got, want)
+		}
+		if found, err := f.merge().Verify(t.Context()); err != nil || found.Err() != nil || found.Tables[0].Renamed != 0 {
+			t.Errorf("kept %t: %+v, %v", kept, found, err)
+		}
+		f.exec(f.target, "UPDATE accounts SET gold = 10 WHERE name = 'ann'") // as it is in the first source
+		if found, err := f.merge().Verify(t.Context()); err != nil || found.Failed != 1 || found.Failures[0].Column != "gold" || !strings.Contains(found.Failures[0].Reason, "want 30, got 10") {
+			t.Errorf("kept %t: verification of a wrong sum: %+v, %v", kept, found, err)
+		}
+	}
+}
+
+// What does not fit is an error, of a dry run too.
+func TestCombineTooMuch(t *testing.T) {
+	f := shared(t)
+	f.exec(f.sources[1].DB, "UPDATE accounts SET gold = 32760")
+	forecast, err := f.merge().DryRun(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{"dry run": forecast.Err(), "run": f.run()} {
+		var row *report.RowError
+		if !errors.As(err, &row) || row.Row != "[1]" || row.Source != "s1" || !strings.Contains(err.Error(), "gold") {
+			t.Errorf("%s: got %v, want a RowError", what, err)
+		}
+	}
+}
+
+// Nothing is combined with a row that the target had before.
+func TestCombineWithTheTarget(t *testing.T) {
+	f := shared(t)
+	f.exec(f.target, "INSERT INTO accounts (id, name) VALUES (5, 'bob')")
+	m, err := merge.New(sqlsnow.MySQL, f.target, f.sources, f.plan, f.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forecast, err := m.DryRun(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ran := m.Run(t.Context())
+	for what, err := range map[string]error{"dry run": forecast.Err(), "run": ran} {
+		var clash *report.ClashError
+		if !errors.As(err, &clash) || !strings.Contains(err.Error(), "nothing can be combined with it") {
+			t.Errorf("%s: got %v, want a ClashError", what, err)
+		}
+	}
+}

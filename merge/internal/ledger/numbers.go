@@ -1,0 +1,40 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+)
+
+// Numbers are the ids from First to Last, both included.
+type Numbers struct {
+	First int64 `json:"first"`
+	Last  int64 `json:"last"`
+}
+
+// Left returns the numbers that runs have left free for merges to come, by table, those of the latest run first.
+func (l Ledger) Left(ctx context.Context) (map[string][]Numbers, error) {
+	left := map[string][]Numbers{}
+	err := l.Query(ctx, "SELECT config FROM snow_merge_runs ORDER BY started_us DESC, run", nil, func(rows *sql.Rows) error {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return err
+		}
+		var facts Facts
+		if err := json.Unmarshal([]byte(text), &facts); err != nil {
+			return err
+		}
+		for table, numbers := range facts.Left {
+			left[table] = append(left[table], numbers)
+		}
+		return nil
+	})
+	return left, err
+}
+
+// SetNumbers writes down from which number up to which the new ids of a source table are.
+func (l Ledger) SetNumbers(ctx context.Context, t *SourceTable) error {
+	_, err := l.Q.ExecContext(ctx, l.Engine.SQL("UPDATE snow_merge_source_tables SET first_number = ?, end_number = ? WHERE source_table = ?"),
+		int64(t.Ids.First), int64(t.Ids.End), t.ID)
+	return err
+}

@@ -1,0 +1,120 @@
+package phases
+
+import (
+	"context"
+	"math"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// sourceTable returns one without a number in the ledger, with the numbers that its rows would get if their ids are such.
+func (d *dryRun) sourceTable(source string, t *plan.Table) *ledger.SourceTable {
+	s := ledger.NewSourceTable(0, source, t)
+	if n := d.before.numbers[t.Name]; n != nil && s.Rekeys {
+		s.Ids = n.ranges[source]
+		if next := d.next[t]; next > 0 && s.Ids.IDs == plan.IDsDense {
+			s.Ids.First = next
+		}
+	}
+	return s
+}
+
+// number returns the number that a row gets, or 0 if it gets none: because ids are others, or because none is left.
+func (f *tableForecast) number(values []any) int64 {
+	old, ok := f.id(values)
+	if f.ids == nil || !ok {
+		return 0
+	}
+	id, err := f.ids.Make(old, f.now, false)
+	if err != nil {
+		return 0
+	}
+	f.next[f.of.Table] = max(f.next[f.of.Table], uint64(id)+1)
+	return int64(id)
+}
+
+// highestID returns the highest id that a row of a table may get.
+func (d *dryRun) highestID(t *plan.Table) int64 {
+	switch n := d.before.numbers[t.Name]; {
+	case n != nil:
+		return n.highest
+	case t.IDs.AreNumbers():
+		return 1 // there is no room, which is told of already
+	}
+	return math.MaxInt64
+}
+
+// forecastNumbers tells how far the numbers of a table go when the rows of all sources were looked at.
+func (d *dryRun) forecastNumbers(t *plan.Table) {
+	n := d.before.numbers[t.Name]
+	if n == nil || len(n.ranges) == 0 {
+		return
+	}
+	row := report.NumberForecast{Table: t.Name, Column: t.Key().Name, Type: n.typ, IDs: t.IDs, Most: n.most, Left: t.Leave, Highest: n.highest}
+	if t.IDs == plan.IDsOffset {
+		row.Offsets = map[string]int64{}
+	}
+	var rows int64
+	for _, f := range d.forecast.Tables {
+		if f.Table == t.Name {
+			rows += f.Rekeyed
+		}
+	}
+	for _, source := range n.order {
+		ids := n.ranges[source]
+		if row.Offsets != nil {
+			row.Offsets[source] = ids.Offset
+		}
+		if n.old[source].rows > 0 && (row.First == 0 || int64(ids.First) < row.First) {
+			row.First = int64(ids.First)
+		}
+	}
+	if t.IDs == plan.IDsDense {
+		row.First = int64(n.ranges[n.order[0]].First)
+		row.Highest = addTo(row.First-1, rows)
+		if last := int64(n.ranges[n.order[0]].End - 1); row.Highest > last {
+			d.forecast.AddStop(n.room(row.Highest))
+		}
+	}
+	if n.last > 0 {
+		row.Left = max(0, n.last-row.Highest)
+	}
+	d.forecast.Numbers = append(d.forecast.Numbers, row)
+}
+
+// highestOf returns the highest id that may take the place of one of a row, or 0 if none does: rows may be merged into others.
+func (d *dryRun) highestOf(ctx context.Context, t *ledger.SourceTable) (highest int64, err error) {
+	switch {
+	case t == nil || !t.Rekeys && !t.Table.Merges():
+		return 0, nil
+	case len(t.Table.NewIDs) > 0:
+		return d.highestID(t.Table), nil
+	}
+	look := func(s *chunk.Session) error {
+		_, most, err := (&rekey.Checker{Engine: s.Engine, Q: s}).Count(ctx, t.Table, nil)
+		highest = max(highest, most)
+		return err
+	}
+	if tableOf(d.before.target, t.Table.Name) != nil {
+		if err := look(d.conns.Target); err != nil {
+			return 0, err
+		}
+	}
+	for _, source := range d.Plan.SourcesOf(t.Table) {
+		if source == t.Source {
+			continue
+		}
+		s, err := d.conns.Source(ctx, source)
+		if err == nil {
+			err = look(s)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return highest, nil
+}

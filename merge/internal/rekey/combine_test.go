@@ -1,0 +1,44 @@
+package rekey
+
+import (
+	"math"
+	"testing"
+
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+func TestCombineValues(t *testing.T) {
+	for _, tt := range []struct {
+		how    plan.Combine
+		values []any
+		want   any // an error if it is "overflow"
+	}{
+		{plan.CombineKeep, []any{nil, int64(1)}, nil},
+		{plan.CombineSum, []any{nil, nil}, nil},
+		{plan.CombineSum, []any{nil, int64(2), int64(-5)}, int64(-3)},
+		{plan.CombineSum, []any{int64(math.MaxInt64), int64(-1), int64(1)}, int64(math.MaxInt64)},
+		{plan.CombineSum, []any{int64(math.MaxInt64), int64(1)}, "overflow"},
+		{plan.CombineSum, []any{int64(math.MinInt64), int64(-1)}, "overflow"},
+		{plan.CombineSum, []any{"18446744073709551615", int64(1)}, "18446744073709551616"},
+		{plan.CombineSum, []any{"0.10", "0.25"}, "0.35"},
+		{plan.CombineSum, []any{0.5, int64(1)}, 1.5},
+		{plan.CombineSum, []any{"a", int64(1)}, "overflow"},
+		{plan.CombineMax, []any{int64(9), nil, int64(10)}, int64(10)},
+		{plan.CombineMax, []any{"9.5", "10.25"}, "10.25"},
+		{plan.CombineMax, []any{"2024-01-01", "2023-12-31"}, "2024-01-01"},
+		{plan.CombineMin, []any{nil, int64(9), int64(10)}, int64(9)},
+		{plan.CombineFirst, []any{nil, "a", "b"}, "a"},
+		{plan.CombineLast, []any{"a", "b", nil}, "b"},
+	} {
+		got, err := combineValues(&plan.Column{Combine: tt.how}, tt.values)
+		if tt.want == "overflow" {
+			if err == nil {
+				t.Errorf("%s of %v: got %v, want an error", tt.how, tt.values, got)
+			}
+			continue
+		}
+		if err != nil || got != tt.want {
+			t.Errorf("%s of %v: got %v, %v; want %v", tt.how, tt.values, got, err, tt.want)
+		}
+	}
+}

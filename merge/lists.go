@@ -1,0 +1,124 @@
+package merge
+
+import (
+	"context"
+	"database/sql"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// ExportLeftOut writes the rows that were left out, because of a condition of the plan or of what they refer to, as CSV with a header:
+// source, table, row, reason. The row is its id or, in a table without ids, its key as a JSON array. The reason is the number of a
+// condition in the plan's table, such as "without_rows 2", or a reference, such as "owner_id = 17". Tables that were left empty have
+// no lines. It holds one line at a time in memory.
+func ExportLeftOut(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
+	e, err := dialect.Of(d)
+	if err == nil {
+		err = exportLeftOut(ctx, ledger.Ledger{Engine: e, Q: target}, csv.NewWriter(w))
+	}
+	if err != nil {
+		return fmt.Errorf("merge: export of rows left out: %w", err)
+	}
+	return nil
+}
+
+func exportLeftOut(ctx context.Context, l ledger.Ledger, w *csv.Writer) error {
+	tables, err := l.SourceTables(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.Write([]string{"source", "table", "row", "reason"}); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		err := l.EachDropped(ctx, t, func(c ledger.Change) error {
+			row, _ := c.Before.(string)
+			reason, _ := c.After.(string)
+			return w.Write([]string{t.Source, t.Table.Name, keyText(row), reason})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// keyText returns a key of the ledger for people: an id as a number, all others as they are.
+func keyText(key string) string {
+	if id, ok := idOf(key); ok {
+		return strconv.FormatInt(id, 10)
+	}
+	return key
+}
+
+// ExportRenamed writes the names that were changed because of clashes as CSV with a header: source, table, row, new_id, column, before,
+// after. The row is its id or, in a table without ids, its key as a JSON array. The new id is empty where the row kept its own. It holds
+// the names of one table of a source in memory.
+func ExportRenamed(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
+	e, err := dialect.Of(d)
+	if err == nil {
+		err = exportRenamed(ctx, ledger.Ledger{Engine: e, Q: target}, csv.NewWriter(w))
+	}
+	if err != nil {
+		return fmt.Errorf("merge: export of new names: %w", err)
+	}
+	return nil
+}
+
+func exportRenamed(ctx context.Context, l ledger.Ledger, w *csv.Writer) error {
+	tables, err := l.SourceTables(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.Write([]string{"source", "table", "row", "new_id", "column", "before", "after"}); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		names, err := l.Renames(ctx, t)
+		if err != nil {
+			return err
+		}
+		var ids []int64
+		for _, c := range names {
+			if id, ok := idOf(c.Row); ok {
+				ids = append(ids, id)
+			}
+		}
+		found, err := ledger.IDMap{Ledger: l}.Find(ctx, t, ids)
+		if err != nil {
+			return err
+		}
+		for _, c := range names {
+			id, _ := idOf(c.Row)
+			now := ""
+			if after, ok := found[id]; ok && after.Fate == ledger.Rekeyed {
+				now = strconv.FormatInt(after.ID, 10)
+			}
+			before, _ := c.Before.(string)
+			after, _ := c.After.(string)
+			if err := w.Write([]string{t.Source, t.Table.Name, keyText(c.Row), now, c.Column, before, after}); err != nil {
+				return err
+			}
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// idOf returns the id that a key of the ledger is.
+func idOf(key string) (int64, bool) {
+	values, err := sqlvalue.ParseKey(key)
+	if err != nil || len(values) != 1 {
+		return 0, false
+	}
+	id, ok := values[0].(int64)
+	return id, ok
+}

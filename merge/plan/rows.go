@@ -1,0 +1,248 @@
+package plan
+
+import (
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+)
+
+// What becomes of rows: some are left out, some are renamed, and some leave values to the row that they are merged into.
+
+// A Condition says which rows of a table do not go along.
+type Condition struct {
+	// Where is a condition in the SQL of the sources, such as level < 10 AND last_login < '2020-01-01'. It is evaluated once, in
+	// the source, before anything is decided on rows. Databases of the plan are in braces, as in {auth}.account.
+	Where string `json:"where" yaml:"where"`
+
+	// Except is another one: rows of which it is true, or neither true nor false, stay.
+	Except string `json:"except,omitempty" yaml:"except,omitempty"`
+
+	Sources []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"` // whose rows; none means all sources that have the table
+}
+
+// In reports whether the condition is about rows of a source.
+func (c *Condition) In(source string) bool {
+	return len(c.Sources) == 0 || slices.Contains(c.Sources, source)
+}
+
+// SQL returns the condition with its exception, in parentheses. A line end closes comments.
+func (c *Condition) SQL() string {
+	text := "(" + c.Where + "\n)"
+	if c.Except != "" {
+		text += " AND NOT (" + c.Except + "\n)"
+	}
+	return text
+}
+
+// ConditionsOf returns the conditions on rows of a source.
+func (t *Table) ConditionsOf(source string) []*Condition {
+	return slices.DeleteFunc(slices.Clone(t.WithoutRows), func(c *Condition) bool { return !c.In(source) })
+}
+
+// LosesRows reports whether rows of the table may be left out, because of a condition or of what they refer to.
+func (t *Table) LosesRows() bool {
+	return t.Empty || len(t.WithoutRows) > 0 || slices.ContainsFunc(t.Columns, (*Column).DropsRows)
+}
+
+// Chooses reports whether the plan has conditions on rows.
+func (p *Plan) Chooses() bool {
+	return slices.ContainsFunc(p.Tables, func(t *Table) bool { return !t.Skip && len(t.WithoutRows) > 0 })
+}
+
+// DropsRows reports whether a row is not copied if the column refers to a row that does not exist or is left out.
+func (c *Column) DropsRows() bool {
+	return c.HoldsReferences() && (c.Orphans == OrphansDrop || c.Gone == OrphansDrop)
+}
+
+// IfGone says what becomes of the id of a row that is left out.
+func (c *Column) IfGone() Orphans {
+	if c.Gone != "" {
+		return c.Gone
+	}
+	return c.Orphans
+}
+
+// BecomesNull reports whether an id in the column may become NULL, or the first value for no row where the column can't be NULL.
+func (c *Column) BecomesNull() bool { return c.Orphans == OrphansNull || c.Gone == OrphansNull }
+
+// losing complains of conditions that can't be meant, and of foreign keys to rows that they leave out.
+func (c *checker) losing(t *Table) {
+	for _, condition := range t.WithoutRows {
+		c.faultIf(strings.TrimSpace(condition.Where) == "", t.Name, "", "without_rows: a condition has no where; empty: true leaves out all rows")
+		c.sources(t, "", "without_rows: sources", condition.Sources)
+	}
+	c.faultIf(t.Empty && len(t.WithoutRows) > 0, t.Name, "", "it is left empty, and has conditions on rows")
+	for _, k := range t.ForeignKeys {
+		parent := c.plan.Table(k.Table)
+		if parent == nil || parent.Skip || t.Empty || slices.ContainsFunc(k.Refers, func(name string) bool { return parent.IDsOf(name) == parent.Name }) {
+			continue
+		}
+		// A row that is left out for a column which the foreign key has too leaves out or clears what refers to it.
+		other := func(column *Column) bool { return column.DropsRows() && !slices.Contains(k.Refers, column.Name) }
+		if parent.Empty || len(parent.WithoutRows) > 0 || slices.ContainsFunc(parent.Columns, other) {
+			c.fault(t.Name, "", "foreign key %q refers to table %q by something else than its key: which of the rows follow those that are left out can't be said", k.Columns, k.Table)
+		}
+	}
+}
+
+// RenameColumn returns the column that RuleSuffix changes, or nil.
+func (t *Table) RenameColumn(u *Unique, d sqldialect.Dialect) (found *Column) {
+	if u.Rename != "" {
+		return t.Column(u.Rename)
+	}
+	for _, name := range u.Columns {
+		if c := t.Column(name); c != nil && c.Role == RolePlain && sqltype.Of(d, c.Type).Kind == sqltype.Text {
+			if found != nil {
+				return nil
+			}
+			found = c
+		}
+	}
+	return found
+}
+
+// SetByRenames reports whether a row gets another value in the column when it is renamed, by Set of a unique key.
+func (t *Table) SetByRenames(column *Column) bool {
+	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return u.Rule == RuleSuffix && u.Set[column.Name] != "" })
+}
+
+// Competes reports whether a row of a source may have to give way to a row of a source that comes later.
+func (u *Unique) Competes() bool { return u.Rule == RuleSuffix && (u.Both || len(u.Winner) > 0) }
+
+// NamePattern returns what all of a new name must match, or nil if it may be anything.
+func (u *Unique) NamePattern() (*regexp.Regexp, error) {
+	if u.Pattern == "" {
+		return nil, nil
+	}
+	return regexp.Compile(`^(?:` + u.Pattern + `)$`)
+}
+
+// renames reports whether the key has a field that is for RuleSuffix.
+func (u *Unique) renames() bool {
+	return u.Template != "" || u.Pattern != "" || len(u.Winner) > 0 || u.Both || len(u.Set) > 0
+}
+
+// anotherEachTime finds functions whose value depends on the time or on chance.
+var anotherEachTime = regexp.MustCompile(`(?i)\b(rand|random|randomblob|uuid\w*|gen_random_uuid|now|sysdate|curdate|curtime|current_date|current_time|current_timestamp|` +
+	`localtime\w*|utc_date|utc_time\w*|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday|nextval)\b`)
+
+var placeInTemplate = regexp.MustCompile(`\{[^{}]*\}`)
+
+// renaming complains of how rows are to be renamed.
+func (c *checker) renaming(t *Table, u *Unique, name string) {
+	fault := func(is bool, format string, args ...any) { c.faultIf(is, t.Name, "", name+": "+format, args...) }
+	fault(u.Template != "" && u.Suffix != "", "template and suffix are two ways to say the same")
+	for _, place := range placeInTemplate.FindAllString(u.Template, -1) {
+		fault(!slices.Contains([]string{"{name}", "{source}", "{n}"}, place), "template: %s: want {name}, {source} or {n}", place)
+	}
+	fault(u.Template != "" && strings.Count(u.Template, "{name}") != 1, "template %q: want {name} once", u.Template)
+	_, err := u.NamePattern()
+	fault(err != nil, "pattern: %v", err)
+	fault(u.Both && len(u.Winner) > 0, "winner and both contradict each other")
+	expression := func(field, text string) {
+		fault(strings.TrimSpace(text) == "", "%s: an expression is empty", field)
+		// A run that is continued has to come to the same answer.
+		call := anotherEachTime.FindString(text)
+		fault(call != "", "%s: %q gives another value each time: write a constant", field, call)
+	}
+	for _, text := range u.Winner {
+		expression("winner", text)
+	}
+	for _, of := range slices.Sorted(maps.Keys(u.Set)) {
+		expression("set", u.Set[of])
+		column := t.Column(of)
+		if column == nil {
+			fault(true, "set names %q, which is no column", of)
+			continue
+		}
+		inKey := t.declares(column) || slices.Contains(t.RowKey(), of) || slices.ContainsFunc(t.Unique, func(other *Unique) bool { return slices.Contains(other.Columns, of) })
+		kind := sqltype.Of(c.dialect, column.Type).Kind
+		fault(column.Role != RolePlain || column.Generated != "" || inKey || kind != sqltype.Integer && kind != sqltype.Text,
+			"set: %q: want a plain integer or text that is in no unique key and no foreign key", of)
+		fault(len(column.Sources) > 0, "set: %q: some sources do not have it", of)
+		twice := slices.ContainsFunc(t.Unique, func(other *Unique) bool { return other != u && other.Set[of] != "" })
+		fault(twice, "set: %q is set by another unique key too", of)
+	}
+}
+
+// sameClash reports whether two unique keys have the same rule in every respect.
+func sameClash(a, b *Unique) bool {
+	return reflect.DeepEqual(a.clash(), b.clash())
+}
+
+// clash returns what an entry of unique says of the key.
+func (u *Unique) clash() *Clash {
+	c := &Clash{
+		Rule: u.Rule, Rename: u.Rename, Suffix: u.Suffix, Prefer: u.Prefer, Proposed: !u.Decided,
+		Template: u.Template, Pattern: u.Pattern, Winner: u.Winner, Both: u.Both, Set: u.Set,
+	}
+	if len(c.Prefer) == 0 {
+		c.Prefer = nil
+	}
+	if len(c.Winner) == 0 {
+		c.Winner = nil
+	}
+	if len(c.Set) == 0 {
+		c.Set = nil
+	}
+	return c
+}
+
+// set is the inverse of clash.
+func (c *Clash) set(u *Unique) {
+	u.Rule, u.Rename, u.Suffix, u.Prefer, u.Decided = c.Rule, c.Rename, c.Suffix, c.Prefer, !c.Proposed
+	u.Template, u.Pattern, u.Winner, u.Both, u.Set = c.Template, c.Pattern, c.Winner, c.Both, c.Set
+}
+
+// Combine says what value a row gets in a column when rows of other sources are merged into it. NULL counts as no value.
+type Combine string
+
+// The ways to combine values.
+const (
+	CombineKeep  Combine = ""      // its own, even if that is NULL
+	CombineSum   Combine = "sum"   // the sum of all; it is an error if that does not fit
+	CombineMax   Combine = "max"   // the greatest: numbers are compared as numbers, all else as texts
+	CombineMin   Combine = "min"   // the least
+	CombineFirst Combine = "first" // the first that is not NULL, by the precedence of sources
+	CombineLast  Combine = "last"  // the last that is not NULL
+)
+
+// IsExpression reports whether it is none of the above, but an SQL expression of {a}, the value of the row, and {b}, that of the row
+// that is merged into it, such as LEAST({a} + {b}, 1000). It is evaluated in the source of the row, and NULL is NULL. Where several
+// rows are merged, {a} is then what came of those before.
+func (c Combine) IsExpression() bool {
+	return strings.Contains(string(c), "{a}") && strings.Contains(string(c), "{b}")
+}
+
+// Combines reports whether rows get values in a column that come from rows merged into them.
+func (t *Table) Combines() bool {
+	return slices.ContainsFunc(t.Columns, func(c *Column) bool { return c.Combine != CombineKeep })
+}
+
+// combining complains of a column whose values can't be combined.
+func (c *columnChecker) combining() {
+	t, column := c.table, c.column
+	if column.Combine == CombineKeep {
+		return
+	}
+	c.faultIf(!column.Combine.IsExpression() && !slices.Contains([]Combine{CombineSum, CombineMax, CombineMin, CombineFirst, CombineLast}, column.Combine),
+		"combine %q: want sum, max, min, first, last, an expression of {a} and {b}, or nothing", column.Combine)
+	call := anotherEachTime.FindString(string(column.Combine))
+	c.faultIf(call != "", "combine: %q gives another value each time: write a constant", call)
+	c.faultIf(!t.Merges() || t.Key() == nil, "combine is for tables with a key, of which a unique key has rule keep or match")
+	inKey := t.declares(column) || slices.Contains(t.RowKey(), column.Name) || slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, column.Name) })
+	c.faultIf(column.Role != RolePlain || column.Generated != "" || inKey, "combine: want a plain column that is in no unique key and no foreign key")
+	c.faultIf(len(column.Sources) > 0, "combine: some sources do not have it")
+	s := sqltype.Of(c.dialect, column.Type)
+	number := s.Kind == sqltype.Integer || slices.Contains([]string{"decimal", "numeric", "dec", "float", "double", "real"}, sqltype.Word(column.Type))
+	c.faultIf(column.Combine == CombineSum && c.dialect != sqldialect.SQLite && !number, "combine is sum, but type %q is no number", column.Type)
+	ordered := number || s.Kind == sqltype.Text || s.Kind == sqltype.Time || slices.Contains([]string{"boolean", "year"}, sqltype.Word(column.Type))
+	c.faultIf((column.Combine == CombineMax || column.Combine == CombineMin) && c.dialect != sqldialect.SQLite && !ordered,
+		"combine is %s, but values of type %q have another order than as numbers or texts: take an expression", column.Combine, column.Type)
+	c.faultIf(s.Kind == sqltype.Bytes || s.Kind == sqltype.JSON, "combine: type %q can't be combined", column.Type)
+}
