@@ -4,7 +4,7 @@
 //	run.go        the phases that write, in their order, and phase mint; copy.go: phases copy and link
 //	start.go      makes a run, or finds it; numbers.go: chooses the numbers that new ids may be; counters.go: lets the target count on above them
 //	verify.go     compares tables; verify_target.go: the map, references and sums; verify_witness.go: asks the witness;
-//	              multiset.go: rows that may be equal
+//	              multiset.go: rows that may be equal; verify_decided.go: what became of rows, and how long it took, for the report
 //	dryrun.go     a dry run; forecast_table.go: what it finds in a table, and values that do not fit the target;
 //	              trial.go: rows that only the database can judge; trial_copies.go: those without a key;
 //	              forecast_numbers.go: new ids that are numbers, and how full their columns get
