@@ -97,10 +97,13 @@ type command struct {
 	witnessAll bool
 	json       bool
 	list       string
+	quiet      bool
+	report     string
 	killAfter  int64
 	seen       int64 // rows, for killAfter
 
-	open []*sql.DB
+	open   []*sql.DB
+	merged *sql.DB // the target
 }
 
 type namedDSN struct{ name, dsn string }
@@ -114,9 +117,9 @@ var commands = map[string]struct {
 	"settle":    {"dialect source databases plan", (*command).settle},
 	"schema":    {"dialect source databases plan target target-databases", (*command).schema},
 	"namespace": {"dialect target namespace registry layout workers", (*command).makeNamespace},
-	"dry-run":   {"dialect source databases target target-databases plan namespace registry assert without-foreign-keys json", (*command).dryRun},
-	"run":       {"dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all json kill-after", (*command).run},
-	"verify":    {"dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all json", (*command).verify},
+	"dry-run":   {"dialect source databases target target-databases plan namespace registry assert without-foreign-keys json quiet", (*command).dryRun},
+	"run":       {"dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all json quiet report kill-after", (*command).run},
+	"verify":    {"dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all json quiet report", (*command).verify},
 	"lookup":    {"dialect target", (*command).lookup},
 	"export":    {"dialect target list", (*command).export},
 }
@@ -282,6 +285,10 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 			c.BoolVar(&c.json, f, false, "print JSON")
 		case "list":
 			c.StringVar(&c.list, f, "ids", "what to export: `ids`, left-out for the rows that were left out, or renamed for new names")
+		case "quiet":
+			c.BoolVar(&c.quiet, f, false, "do not show how far it is")
+		case "report":
+			c.StringVar(&c.report, f, "", "write the report as a page, too, to this `FILE`.html, in place of one that is there; and beside it FILE-left-out.csv and FILE-renamed.csv if there are such rows")
 		case "kill-after":
 			c.Int64Var(&c.killAfter, f, 0, "kill this process after `N` rows, as a power cut would; to try the resumption")
 		}

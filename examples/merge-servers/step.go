@@ -82,6 +82,9 @@ func (c *command) registryDatabase(ctx context.Context) (*sql.DB, error) {
 
 // merge opens all that a merge needs.
 func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, error) {
+	if err := c.canKeep(); err != nil {
+		return nil, err
+	}
 	sources, err := c.openSources(ctx)
 	if err != nil {
 		return nil, err
@@ -94,6 +97,7 @@ func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, er
 	if err != nil {
 		return nil, err
 	}
+	c.merged = target
 	if c.registry != "" {
 		if cfg.Registry, err = c.database(ctx, "registry", c.registry, existing); err != nil {
 			return nil, err
@@ -108,11 +112,14 @@ func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, er
 }
 
 func (c *command) dryRun(ctx context.Context) error {
-	m, err := c.merge(ctx, merge.Config{})
+	p := newProgress(c.stderr, c.quiet)
+	defer p.close()
+	m, err := c.merge(ctx, merge.Config{Events: p.event})
 	if err != nil {
 		return err
 	}
 	forecast, err := m.DryRun(ctx)
+	p.close()
 	if err != nil {
 		return err
 	}
@@ -123,7 +130,7 @@ func (c *command) dryRun(ctx context.Context) error {
 }
 
 func (c *command) run(ctx context.Context) error {
-	p := newProgress(c.stderr)
+	p := newProgress(c.stderr, c.quiet)
 	defer p.close()
 	m, err := c.merge(ctx, merge.Config{
 		Lease: c.lease, Writers: c.writers, ChunkTime: c.chunkTime, ChunkRows: c.chunkRows, PackRows: c.packRows, PauseFile: c.pauseFile,
@@ -141,7 +148,7 @@ func (c *command) run(ctx context.Context) error {
 	if found == nil {
 		return err
 	}
-	return errors.Join(c.print(found), err)
+	return errors.Join(c.print(found), c.keep(ctx, found), err)
 }
 
 // kill ends this process after so many rows, without any cleaning up.
@@ -176,18 +183,18 @@ func (c *command) runOrWait(ctx context.Context, m *merge.Merge) (*report.Report
 }
 
 func (c *command) verify(ctx context.Context) error {
-	m, err := c.merge(ctx, merge.Config{})
+	p := newProgress(c.stderr, c.quiet)
+	defer p.close()
+	m, err := c.merge(ctx, merge.Config{Events: p.event})
 	if err != nil {
 		return err
 	}
 	found, err := m.Verify(ctx)
+	p.close()
 	if err != nil {
 		return err
 	}
-	if err := c.print(found); err != nil {
-		return err
-	}
-	return found.Err()
+	return errors.Join(c.print(found), c.keep(ctx, found), found.Err())
 }
 
 func (c *command) lookup(ctx context.Context) error {

@@ -6,7 +6,7 @@ import "time"
 type Event struct {
 	Kind   EventKind
 	Phase  string // "dry-run", "choose", "mint", "copy", "link", "verify", "witness" or "after"; empty for the run as a whole
-	Source string // with Table; empty for the phase as a whole
+	Source string // with Table, unless the phase looks at those of all sources together; empty for the phase as a whole
 	Table  string
 
 	// Number is which phase it is, from 1 on, of Phases that this plan has. Both are 0 for the run as a whole.

@@ -94,9 +94,6 @@ func (w *writing) after(ctx context.Context, found *report.Report) error {
 	return nil
 }
 
-// phaseAfter is the phase of the statements' events.
-const phaseAfter = "after"
-
 // statement runs a statement, which is written down as begun.
 func (w *writing) statement(ctx context.Context, s ledger.Statement) error {
 	target, l := w.conns.Target, ledger.Of(w.conns.Target)

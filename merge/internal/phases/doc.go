@@ -11,6 +11,7 @@
 //	preflight.go  what must be so of the databases before; preflight_target.go: of the target, and what would stop a run;
 //	              preflight_keys.go: whether keys tell rows apart; preflight_numbers.go: whether there is room for new ids
 //	open.go       what nobody has decided or checked
-//	job.go        a plan and its databases, Executor, and what people are told
+//	job.go        a plan and its databases, and Executor
+//	events.go     what people are told
 //	findings.go   what was found in chunks that were compared
 package phases

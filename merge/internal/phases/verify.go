@@ -84,7 +84,15 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 			v.others = append(v.others, c)
 		}
 	}
-	v.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify, Total: -1})
+	begin := report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify}
+	for _, t := range v.run.Tables {
+		all, err := ledger.Of(target).Done(ctx, t, ledger.PhaseMint)
+		if err != nil {
+			return err
+		}
+		begin.Total += all.Read
+	}
+	v.tell(begin)
 	return v.compare(ctx, target)
 }
 
