@@ -28,7 +28,9 @@ func night(t *testing.T) *fixture {
 			i = append(i, fmt.Sprintf("(%d, %d), (%d, %d)", 2*n, n, 2*n+1, n))
 			m = append(m, fmt.Sprintf("(%d, %d, '<b>%d</b>')", n, n, n))
 		}
-		insert := func(table string, rows []string) string { return "INSERT INTO " + table + " VALUES " + strings.Join(rows, ", ") }
+		insert := func(table string, rows []string) string {
+			return "INSERT INTO " + table + " VALUES " + strings.Join(rows, ", ")
+		}
 		return []string{insert("accounts", a), insert("heroes", h), insert("items", i), insert("mails", m), insert("ranking", r)}
 	}
 	f := newFixture(t, "", []string{

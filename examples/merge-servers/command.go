@@ -45,7 +45,8 @@ Commands, in the order of a merge. Sources are only read.
                                              make the id space of the new keys
   dry-run    -source … -target DSN -plan FILE [-namespace NAME]
                                              tell what would happen; writes nothing
-  run        the same flags                  merge and verify; resumes what was interrupted
+  run        the same flags [-report FILE.html]
+                                             merge and verify; resumes what was interrupted
   verify     the same flags                  verify again
   lookup     -target DSN SOURCE TABLE ID     the new id of a row
   export     -target DSN                     all new ids as CSV: source,table,old_id,new_id
