@@ -178,7 +178,7 @@ func (r *Report) verdict() verdict {
 		return verdict{"wrong", "Wrong", text, "Do not open the servers on this target. The sources are as they were."}
 	case len(r.Open) > 0:
 		text := fmt.Sprintf("Nothing was found wrong, but %s left open.", things(int64(len(r.Open))))
-		return verdict{"open", "Open", text, "Decide or look at it before you use the target."}
+		return verdict{"open", "Open", text, "Decide, or look at what was left open, before you use the target."}
 	case slices.ContainsFunc(r.After, func(s Statement) bool { return s.State != "done" }):
 		return verdict{"open", "Not finished", "All rows are as they should be, but statements that come after the merge have not run.", "Run the merge again before you use the target."}
 	}
