@@ -41,7 +41,7 @@ func TestPageFitsAPhone(t *testing.T) {
 		}
 	}
 	const script = `<script>onload = () => {
-		document.title = "widths" + [...frames].map(f => " " + f.location.pathname.split("/").pop() + " " + f.document.documentElement.scrollWidth).join("")
+		document.title = "widths" + [...document.querySelectorAll("iframe")].map(f => " " + f.getAttribute("src") + " " + f.contentDocument.documentElement.scrollWidth).join("")
 	}</script>`
 	if err := os.WriteFile(filepath.Join(dir, "frames.html"), []byte("<style>iframe { border: 0 }</style>"+frames+script), 0o600); err != nil {
 		t.Fatal(err)
