@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -231,5 +232,28 @@ func TestEventsTellPhases(t *testing.T) {
 		if total[phase] != sum[phase] || sum[phase] == 0 {
 			t.Errorf("%s: it began with %d rows, and ended with %d", phase, total[phase], sum[phase])
 		}
+	}
+}
+
+// The time in which nobody worked on a run, because it was interrupted, is not that of a phase.
+func TestPhasesOfAnInterruptedRun(t *testing.T) {
+	f := night(t)
+	f.plan.After = nil
+	first, err := f.merge().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.exec(f.target, "SET @last = (SELECT MAX(done_us) FROM snow_merge_chunks)",
+		"UPDATE snow_merge_chunks SET done_us = done_us + 3600000000 WHERE done_us = @last", "UPDATE snow_merge_runs SET ended_us = ended_us + 3600000000")
+	again, err := f.merge().Verify(t.Context())
+	if err != nil || len(again.Phases) != 3 {
+		t.Fatalf("%v, %+v", err, again)
+	}
+	if is, was := again.Phases[1], first.Phases[1]; is.Name != "copy" || is.Idle < time.Hour || is.Idle > time.Hour+time.Minute || is.Took() > was.Took() || is.Rows != was.Rows {
+		t.Errorf("got %+v, before it was %+v", is, was)
+	}
+	var page strings.Builder
+	if err := again.WriteHTML(&page, report.Lists{}); err != nil || !strings.Contains(page.String(), "Copy: for 1 h 00 min nothing was finished") {
+		t.Errorf("the page does not say that the run was interrupted: %v", err)
 	}
 }

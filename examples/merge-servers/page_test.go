@@ -15,7 +15,7 @@ import (
 
 // A page and its lists are written at the end of a run, and again by verify, also where something is wrong.
 func TestReportIsKept(t *testing.T) {
-	for _, name := range []string{"sqlite", "mysql"} {
+	for _, name := range []string{"sqlite", "mysql", "postgres"} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, name, 300)
 			s.edit(t, func(p *plan.Plan) {

@@ -90,8 +90,11 @@ func (p *progress) event(e report.Event) {
 		p.line("goes on")
 	case report.EventPhase:
 		p.phase, p.begun, p.at, p.tables = e.Phase, p.now(), "", map[string]int64{}
+		if e.Phase == "mint" {
+			p.phase = "new ids"
+		}
 		if e.Phases > 1 {
-			p.phase = fmt.Sprintf("phase %d of %d, %s", e.Number, e.Phases, e.Phase)
+			p.phase = fmt.Sprintf("phase %d of %d, %s", e.Number, e.Phases, p.phase)
 		}
 		p.from, p.rows, p.total = e.Rows, e.Rows, e.Total
 	case report.EventTable, report.EventChunk, report.EventEnd:

@@ -229,7 +229,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	t.end()
 	t = newTable(b, "Phase", "Took", "Rows", "Rows/s")
 	for _, row := range r.Phases {
-		t.row(row.Name, row.Took().Round(time.Millisecond), row.Rows, perSecond(row.Rows, row.Took()))
+		t.row(phaseName(row), row.Took().Round(time.Millisecond), row.Rows, perSecond(row.Rows, row.Took()))
 	}
 	t.end()
 	t = newTable(b, "After", "State", "Rows changed")
