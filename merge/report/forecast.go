@@ -265,7 +265,7 @@ func (f *Forecast) WriteText(w io.Writer) error {
 	case f.Problems > 0:
 		fmt.Fprintf(b, "%s would stop a run.\n", f.problemCount())
 	case len(f.Open) > 0:
-		fmt.Fprintf(b, "Nothing would stop a run, but %s left open. Decide or look at it before you run.\n", things(len(f.Open)))
+		fmt.Fprintf(b, "Nothing would stop a run, but %s left open. Decide or look at it before you run.\n", things(int64(len(f.Open))))
 	default:
 		fmt.Fprintln(b, "Nothing would stop a run.")
 	}

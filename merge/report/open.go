@@ -49,7 +49,7 @@ type OpenError struct {
 
 func (e *OpenError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "merge: nothing was found wrong, and %s left open", things(len(e.Open)))
+	fmt.Fprintf(&b, "merge: nothing was found wrong, and %s left open", things(int64(len(e.Open))))
 	for i, o := range e.Open {
 		if i == 3 {
 			return b.String() + "; and more"
@@ -60,7 +60,7 @@ func (e *OpenError) Error() string {
 }
 
 // things says how many things were, or one thing was.
-func things(n int) string {
+func things(n int64) string {
 	if n == 1 {
 		return "1 thing was"
 	}

@@ -2,11 +2,14 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // A Report is what [github.com/shardsnow/snow/merge.Merge.Verify] found. Everything is as it should be if it has neither
@@ -20,6 +23,11 @@ type Report struct {
 	Targets    []Target    `json:"targets"`    // one for each table
 	References []Reference `json:"references"` // one for each reference that a column may hold
 	Assertions []Assertion `json:"assertions,omitempty"`
+	Clashes    []Clash     `json:"clashes,omitempty"`  // rows that gave way to others
+	LeftOut    []LeftOut   `json:"left_out,omitempty"` // rows that were left out, by reason
+	Skipped    []string    `json:"skipped,omitempty"`  // tables that the plan does not merge
+	Phases     []Phase     `json:"phases,omitempty"`   // what they took, verification last
+	After      []Statement `json:"after,omitempty"`    // what the plan says to do on the target when it is verified
 	Open       []Open      `json:"open,omitempty"`     // what nobody has decided or checked
 	Failures   []Failure   `json:"failures,omitempty"` // at most 10 for each check, table and source
 	Failed     int64       `json:"failed"`             // how many there are in all
@@ -29,6 +37,7 @@ type Report struct {
 type Table struct {
 	Table        string        `json:"table"`
 	Source       string        `json:"source"`
+	IDs          plan.IDs      `json:"ids,omitempty"`    // what its new ids are; empty if its rows keep theirs
 	Worker       *uint64       `json:"worker,omitempty"` // the worker number of its new ids
 	Offset       *int64        `json:"offset,omitempty"` // what new ids differ by from the old ones, with [plan.IDsOffset]
 	Rows         int64         `json:"rows"`             // in the source
@@ -198,6 +207,16 @@ func (r *Report) WriteText(w io.Writer) error {
 		t.row(row.Table, row.Before, row.Copied, row.Later, row.Rows)
 	}
 	t.end()
+	t = newTable(b, "Clash", "Source", "Rows", "Rule")
+	for _, row := range r.Clashes {
+		t.row(row.Table+" "+keys(row.Unique), row.Source, row.Rows, row.Rule)
+	}
+	t.end()
+	t = newTable(b, "Left out", "Source", "Rows", "Where")
+	for _, row := range r.LeftOut {
+		t.row(row.Table+" ("+row.Reason+")", row.Source, row.Rows, strings.Join(strings.Fields(row.Where), " "))
+	}
+	t.end()
 	t = newTable(b, "Reference", "To", "Checked", "Orphans", "Witnessed", "Untold")
 	for _, row := range r.References {
 		t.row(strings.TrimSpace(row.Table+"."+row.Column+" "+row.Path+row.Value), row.Refers, row.Checked, row.Orphans, row.Witnessed, row.Untold)
@@ -206,6 +225,16 @@ func (r *Report) WriteText(w io.Writer) error {
 	t = newTable(b, "Assertion", "Want", "Got")
 	for _, row := range r.Assertions {
 		t.row(row.Name, row.Want, row.Got)
+	}
+	t.end()
+	t = newTable(b, "Phase", "Took", "Rows", "Rows/s")
+	for _, row := range r.Phases {
+		t.row(phaseName(row), row.Took().Round(time.Millisecond), row.Rows, perSecond(row.Rows, row.Took()))
+	}
+	t.end()
+	t = newTable(b, "After", "State", "Rows changed")
+	for _, row := range r.After {
+		t.row(row.SQL, cmp.Or(row.State, "not run"), row.Rows)
 	}
 	t.end()
 	for _, o := range r.Open {
@@ -218,7 +247,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	case r.Failed > 0:
 		fmt.Fprintf(b, "%d found wrong.\n", r.Failed)
 	case len(r.Open) > 0:
-		fmt.Fprintf(b, "Nothing was found wrong, but %s left open. Decide or look at it before you use the target.\n", things(len(r.Open)))
+		fmt.Fprintf(b, "Nothing was found wrong, but %s left open. Decide or look at it before you use the target.\n", things(int64(len(r.Open))))
 	default:
 		fmt.Fprintln(b, "Everything is as it should be.")
 	}

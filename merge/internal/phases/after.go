@@ -15,7 +15,7 @@ import (
 )
 
 // After runs the statements of the plan that are for the target when it is verified, each of them once. The report of verification
-// is kept with them: from now on rows are not as they were copied.
+// is kept with them: from now on rows are not as they were copied. It says in found how far the statements are.
 func After(ctx context.Context, j *Job, found *report.Report) (err error) {
 	if len(j.Plan.After) == 0 {
 		return nil
@@ -32,6 +32,11 @@ func After(ctx context.Context, j *Job, found *report.Report) (err error) {
 	defer lease.Release()
 	w := &writing{Job: j, conns: c, lease: lease}
 	err = w.after(ctx, found)
+	if ctx.Err() == nil {
+		done, failed := j.statements(ctx, ledger.Of(c.Target))
+		err = errors.Join(err, failed)
+		found.After = done
+	}
 	if cause := context.Cause(ctx); err != nil && errors.As(cause, new(*report.OvertakenError)) {
 		return cause
 	}
@@ -93,9 +98,6 @@ func (w *writing) after(ctx context.Context, found *report.Report) error {
 	}
 	return nil
 }
-
-// phaseAfter is the phase of the statements' events.
-const phaseAfter = "after"
 
 // statement runs a statement, which is written down as begun.
 func (w *writing) statement(ctx context.Context, s ledger.Statement) error {

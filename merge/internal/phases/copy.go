@@ -44,7 +44,9 @@ func (w *writing) fill(ctx context.Context) (err error) {
 			feeds = append(feeds, feed)
 		}
 	}
-	w.tell(total)
+	if len(feeds) > 0 {
+		w.tell(total)
+	}
 	for _, feed := range feeds {
 		if feed.progress.event.Rows >= feed.progress.event.Total {
 			continue

@@ -4,7 +4,8 @@
 //	run.go        the phases that write, in their order, and phase mint; choose.go: phase choose; copy.go: phases copy and link
 //	start.go      makes a run, or finds it; numbers.go: chooses the numbers that new ids may be; counters.go: lets the target count on above them
 //	verify.go     compares tables; verify_target.go: the map, references, sums and the witness;
-//	              multiset.go: rows that may be equal; after.go: statements that come after it
+//	              multiset.go: rows that may be equal; verify_decided.go: what became of rows, and how long it took, for the report;
+//	              after.go: statements that come after it
 //	dryrun.go     a dry run; forecast_table.go: what it finds in a table, and values that do not fit the target;
 //	              trial.go: rows that only the database can judge; trial_copies.go: those without a key;
 //	              forecast_keys.go: foreign keys of the target; forecast_combine.go: values that are combined;
@@ -12,6 +13,7 @@
 //	preflight.go  what must be so of the databases before, and whether keys tell rows apart;
 //	              preflight_target.go: of the target, and what would stop a run; preflight_numbers.go: whether there is room for new ids
 //	open.go       what nobody has decided or checked
-//	job.go        a plan and its databases, Executor, and what people are told
+//	job.go        a plan and its databases, and Executor
+//	events.go     what people are told
 //	findings.go   what was found in chunks that were compared
 package phases

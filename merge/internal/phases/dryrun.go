@@ -14,9 +14,6 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// phaseDryRun is the phase of a dry run's events.
-const phaseDryRun = "dry-run"
-
 // Forecast is a dry run.
 func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	began := time.Now()
@@ -31,7 +28,12 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	d.before.conns = d.conns
 	d.next = map[*plan.Table]uint64{}
 	d.conflicts = rekey.NewConflicts(j.Plan, d.conns, d.merged)
-	j.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: -1})
+	if d.forecast.Problems == 0 { // otherwise there may be tables that can't be counted
+		if d.totals, err = j.countRows(ctx, d.conns, d.allSourceTables()); err != nil {
+			return nil, err
+		}
+	}
+	j.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: sumOf(d.totals)})
 	if err := d.leaveOut(ctx); err != nil {
 		return nil, err
 	}
@@ -229,7 +231,7 @@ func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64,
 	if err := f.begin(ctx); err != nil {
 		return err
 	}
-	progress := d.progress(phaseDryRun, t, 0, -1)
+	progress := d.progress(phaseDryRun, t, 0, totalOf(d.totals, t))
 	progress.begin()
 	start := time.Now()
 	err := f.each(ctx, func(rows [][]any) error {

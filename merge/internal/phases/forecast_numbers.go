@@ -23,6 +23,16 @@ func (d *dryRun) sourceTable(source string, t *plan.Table) *ledger.SourceTable {
 	return s
 }
 
+// allSourceTables returns those of all tables.
+func (d *dryRun) allSourceTables() (all []*ledger.SourceTable) {
+	for _, t := range d.Order {
+		for _, source := range d.Plan.SourcesOf(t) {
+			all = append(all, ledger.NewSourceTable(0, source, t))
+		}
+	}
+	return all
+}
+
 // number returns the number that a row gets, or 0 if it gets none: because ids are others, or because none is left.
 func (f *tableForecast) number(values []any) int64 {
 	old, ok := f.id(values)

@@ -76,7 +76,9 @@ func (w *writing) mint(ctx context.Context) error {
 			return err
 		}
 	}
-	w.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseMint, Total: -1})
+	if err := w.beginMint(ctx); err != nil {
+		return err
+	}
 	conflicts := rekey.NewConflicts(w.Plan, w.conns, &rekey.MappedIdentities{Ids: ledger.MapOf(target), Run: w.run})
 	for _, t := range w.Order {
 		if t.Empty {
@@ -101,13 +103,30 @@ func (w *writing) mint(ctx context.Context) error {
 	return nil
 }
 
+// beginMint tells how many rows there are, and how many earlier runs have looked at.
+func (w *writing) beginMint(ctx context.Context) (err error) {
+	if w.totals, err = w.countRows(ctx, w.conns, w.run.Tables); err != nil {
+		return err
+	}
+	begin := report.Event{Kind: report.EventPhase, Phase: ledger.PhaseMint, Total: sumOf(w.totals)}
+	for _, t := range w.run.Tables {
+		seen, err := ledger.Of(w.conns.Target).Done(ctx, t, ledger.PhaseMint)
+		if err != nil {
+			return err
+		}
+		begin.Rows += seen.Read
+	}
+	w.tell(begin)
+	return nil
+}
+
 // mintTable goes through one table of one source.
 func (w *writing) mintTable(ctx context.Context, t *ledger.SourceTable, conflicts *rekey.Conflicts) error {
 	seen, err := ledger.Of(w.conns.Target).Done(ctx, t, ledger.PhaseMint)
 	if err != nil {
 		return err
 	}
-	progress := w.progress(ledger.PhaseMint, t, seen.Read, -1)
+	progress := w.progress(ledger.PhaseMint, t, seen.Read, totalOf(w.totals, t))
 	progress.begin()
 	x, err := w.NewExecutor(ctx, Work{Job: w.Job, Run: w.run, Table: t, Conns: w.conns, Lease: w.lease, Conflicts: conflicts, Progress: progress})
 	if err != nil {

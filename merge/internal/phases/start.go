@@ -21,6 +21,7 @@ type writing struct {
 	lease   *ledger.Lease
 	run     *ledger.Run
 	keys    map[string]*plan.Column // of the target, by table, where a new run gives numbers as ids
+	totals  map[rowsOf]int64        // of the sources, if anybody listens
 }
 
 // reserve makes the ledger and reserves the worker numbers that a new run

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -25,10 +26,21 @@ func Verify(ctx context.Context, j *Job) (*report.Report, error) {
 		return nil, err
 	}
 	if v.kept != nil {
+		v.kept.After = v.report.After
 		return v.kept, nil
 	}
 	v.report.Finished = time.Now().UTC()
+	v.report.Phases = append(v.report.Phases, v.ownPhase())
 	return v.report, nil
+}
+
+// ownPhase returns how long verification took.
+func (v *verifying) ownPhase() report.Phase {
+	p := report.Phase{Name: ledger.PhaseVerify, Began: v.report.Started, Ended: v.report.Finished}
+	for _, row := range v.report.Tables {
+		p.Rows += row.Rows
+	}
+	return p
 }
 
 func (v *verifying) verify(ctx context.Context) (err error) {
@@ -50,6 +62,9 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 		v.report.Add(report.Failure{Check: report.CheckComplete, Reason: "the run has not ended: it is in phase " + v.run.Phase})
 		return nil
 	}
+	if v.report.After, err = v.statements(ctx, ledger.Of(target)); err != nil {
+		return err
+	}
 	if before, err := v.verified(ctx, target); err != nil || before != nil {
 		v.kept = before
 		return err
@@ -69,7 +84,15 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 			v.others = append(v.others, c)
 		}
 	}
-	v.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify, Total: -1})
+	begin := report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify}
+	for _, t := range v.run.Tables {
+		all, err := ledger.Of(target).Done(ctx, t, ledger.PhaseMint)
+		if err != nil {
+			return err
+		}
+		begin.Total += all.Read
+	}
+	v.tell(begin)
 	return v.compare(ctx, target)
 }
 
@@ -106,6 +129,9 @@ func (v *verifying) compare(ctx context.Context, target *chunk.Session) (err err
 			return err
 		}
 		v.report.Open = append(v.report.Open, left...)
+	}
+	if err := v.decided(ctx, ledger.Of(target)); err != nil {
+		return err
 	}
 	return v.assert(ctx, target)
 }
@@ -148,6 +174,9 @@ func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Findings
 	}
 	if !total.Unhashed {
 		row.Hash, row.Found = total.Want.String(), total.Found.String()
+	}
+	if t.Rekeys {
+		row.IDs = cmp.Or(t.Ids.IDs, plan.IDsSnow)
 	}
 	switch {
 	case t.Rekeys && t.Ids.IDs == plan.IDsOffset:

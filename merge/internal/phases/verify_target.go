@@ -259,14 +259,29 @@ func (v *verifying) witness(ctx context.Context) error {
 		}
 		w.Sources = append(w.Sources, source)
 	}
+	rows := func(t *plan.Table) int64 {
+		if w.Rows == 0 {
+			return began[t]
+		}
+		return min(began[t], w.Rows)
+	}
+	begin := report.Event{Kind: report.EventPhase, Phase: phaseWitness}
+	for t := range began {
+		begin.Total += rows(t)
+	}
+	v.tell(begin)
 	for _, t := range v.Plan.Tables {
 		if t.Skip {
 			continue
 		}
+		progress := &Progress{v.tell, report.Event{Phase: phaseWitness, Table: t.Name, Total: rows(t)}}
+		progress.begin()
 		counts, err := w.Table(ctx, t, began[t])
 		if err != nil {
 			return v.Engine.Failed("witness references", err)
 		}
+		progress.event.Rows = rows(t)
+		progress.end()
 		for _, found := range counts {
 			v.reportWitness(t, found)
 		}

@@ -54,11 +54,14 @@ type Command struct {
 	witnessAll bool
 	json       bool
 	list       string
+	quiet      bool
+	report     string
 	killAfter  int64
 	seen       int64 // rows, for killAfter
 
 	confirm func(question string) error
 	open    []*sql.DB
+	merged  *sql.DB // the target
 }
 
 type namedDSN struct{ name, dsn string }
@@ -80,9 +83,9 @@ func Steps() []Step {
 		{"settle", "", "Write the plan again, with its answers as decisions", aboutSettle, "dialect source databases plan timeout", (*Command).settle},
 		{"schema", "", "Print the target's tables, or make them", aboutSchema, "dialect source databases plan target target-databases timeout", (*Command).schema},
 		{"namespace", "", "Make the id space of the new keys", aboutNamespace, "dialect target namespace registry layout workers timeout", (*Command).makeNamespace},
-		{"dry-run", "", "Tell what would happen, and write nothing", aboutDryRun, "dialect source databases target target-databases plan namespace registry assert without-foreign-keys timeout", (*Command).dryRun},
-		{"run", "", "Merge and verify, or go on with what was interrupted", aboutRun, "dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all kill-after timeout", (*Command).run},
-		{"verify", "", "Verify again", aboutVerify, "dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all timeout", (*Command).verify},
+		{"dry-run", "", "Tell what would happen, and write nothing", aboutDryRun, "dialect source databases target target-databases plan namespace registry assert without-foreign-keys quiet timeout", (*Command).dryRun},
+		{"run", "", "Merge and verify, or go on with what was interrupted", aboutRun, "dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all quiet report kill-after timeout", (*Command).run},
+		{"verify", "", "Verify again", aboutVerify, "dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all quiet report timeout", (*Command).verify},
 		{"lookup", "SOURCE TABLE ID", "Show the new id of a row", aboutLookup, "dialect target timeout", (*Command).lookup},
 		{"export", "", "Write all new ids as CSV, or what was left out or renamed", aboutExport, "dialect target list timeout", (*Command).export},
 	}
@@ -211,6 +214,10 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 			set.BoolVar(&c.witnessAll, f, false, "compare the contents of the rows that all references lead to, and not only those of some 20,000 rows of each table")
 		case "list":
 			set.StringVar(&c.list, f, "ids", "what to write: `ids`, left-out for the rows that were left out, or renamed for new names")
+		case "quiet":
+			set.BoolVar(&c.quiet, f, false, "do not show how far it is")
+		case "report":
+			set.StringVar(&c.report, f, "", "write the report as a page, too, to this `FILE`.html, in place of one that is there; and beside it FILE-left-out.csv and FILE-renamed.csv if there are such rows")
 		case "kill-after":
 			set.Int64Var(&c.killAfter, f, 0, "kill this process after `N` rows, as a power cut would; to try the resumption")
 		}

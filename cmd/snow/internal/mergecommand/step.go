@@ -92,6 +92,9 @@ func (c *Command) registryDatabase(ctx context.Context) (*sql.DB, error) {
 
 // merge opens all that a merge needs.
 func (c *Command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, error) {
+	if err := c.canKeep(); err != nil {
+		return nil, err
+	}
 	sources, err := c.openSources(ctx)
 	if err != nil {
 		return nil, err
@@ -104,6 +107,7 @@ func (c *Command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, er
 	if err != nil {
 		return nil, err
 	}
+	c.merged = target
 	if c.registry != "" {
 		if cfg.Registry, err = c.database(ctx, "registry", c.registry, database.Existing); err != nil {
 			return nil, err
@@ -118,11 +122,14 @@ func (c *Command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, er
 }
 
 func (c *Command) dryRun(ctx context.Context) error {
-	m, err := c.merge(ctx, merge.Config{})
+	p := newProgress(c.stderr, c.quiet)
+	defer p.close()
+	m, err := c.merge(ctx, merge.Config{Events: p.event})
 	if err != nil {
 		return err
 	}
 	forecast, err := m.DryRun(ctx)
+	p.close()
 	if err != nil {
 		return err
 	}
@@ -133,7 +140,8 @@ func (c *Command) dryRun(ctx context.Context) error {
 }
 
 func (c *Command) run(ctx context.Context) error {
-	var p *progress
+	p := newProgress(c.stderr, c.quiet)
+	defer p.close()
 	m, err := c.merge(ctx, merge.Config{
 		Lease: c.lease, Writers: c.writers, ChunkTime: c.chunkTime, ChunkRows: c.chunkRows, PackRows: c.packRows, PauseFile: c.pauseFile,
 		Events: func(e report.Event) {
@@ -147,15 +155,13 @@ func (c *Command) run(ctx context.Context) error {
 	if err := c.ask(); err != nil {
 		return err
 	}
-	p = newProgress(c.stderr)
-	defer p.close()
 	defer pauseOnSignal(m.Pause)()
 	found, err := c.runOrWait(ctx, m)
 	p.close()
 	if found == nil {
 		return err
 	}
-	return errors.Join(c.print(found), err)
+	return errors.Join(c.print(found), c.keep(ctx, found), err)
 }
 
 // ask asks whether to write to the target.
@@ -203,18 +209,18 @@ func (c *Command) runOrWait(ctx context.Context, m *merge.Merge) (*report.Report
 }
 
 func (c *Command) verify(ctx context.Context) error {
-	m, err := c.merge(ctx, merge.Config{})
+	p := newProgress(c.stderr, c.quiet)
+	defer p.close()
+	m, err := c.merge(ctx, merge.Config{Events: p.event})
 	if err != nil {
 		return err
 	}
 	found, err := m.Verify(ctx)
+	p.close()
 	if err != nil {
 		return err
 	}
-	if err := c.print(found); err != nil {
-		return err
-	}
-	return found.Err()
+	return errors.Join(c.print(found), c.keep(ctx, found), found.Err())
 }
 
 func (c *Command) lookup(ctx context.Context) error {

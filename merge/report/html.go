@@ -1,0 +1,263 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// Lists are the names of the files that have all rows of which a page shows only some. An empty one is not mentioned.
+type Lists struct {
+	LeftOut string // see [github.com/shardsnow/snow/merge.ExportLeftOut]
+	Renamed string // see [github.com/shardsnow/snow/merge.ExportRenamed]
+}
+
+// MaxLines is how many lines a list of a page has at most. The report as JSON has all of them.
+const MaxLines = 500
+
+//go:embed page.html
+var pageText string
+
+// WriteHTML writes the report as one page of HTML, to be kept and printed. The page has no scripts and loads nothing: it only
+// mentions the files of lists. What comes from databases is escaped.
+func (r *Report) WriteHTML(w io.Writer, lists Lists) error {
+	t, err := template.New("page").Funcs(template.FuncMap{
+		"count": count, "took": took, "utc": utc, "perSecond": perSecond, "phase": phaseName, "newIDs": newIDs, "keys": keys, "settled": settled, "join": strings.Join, "cell": newCell,
+		"shown": func(n int) int { return min(n, MaxLines) },
+		"more":  func(n int) int64 { return int64(max(0, n-MaxLines)) },
+	}).Parse(pageText)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, newPage(r, lists)); err != nil {
+		return err
+	}
+	_, err = w.Write(bytes.ToValidUTF8(b.Bytes(), []byte("\uFFFD")))
+	return err
+}
+
+// A page is a report and what the template shows beside it.
+type page struct {
+	*Report
+	Lists   Lists
+	Verdict verdict
+	Sum     total    // of all sources
+	Totals  []total  // of each source
+	Into    []target // tables with rows
+	Empty   []string // tables that have rows neither in the sources nor in the target
+	Settled []clash
+	Checked Reference     // sums over references
+	Hashed  []Table       // with a hash
+	Moved   []Table       // with new ids of another time than that of the row
+	Began   time.Time     // the first phase
+	Took    time.Duration // all phases
+	Done    int           // statements
+}
+
+// A verdict is what the page begins with.
+type verdict struct{ Class, Word, Text, Advice string }
+
+// A total is a sum over the tables of a source.
+type total struct {
+	Source string
+	Tables int // with rows
+	Table
+}
+
+func (t *total) add(row Table) {
+	if row.Rows > 0 {
+		t.Tables++
+	}
+	t.Rows += row.Rows
+	t.Copied += row.Copied
+	t.Rekeyed += row.Rekeyed
+	t.Merged += row.Merged
+	t.Dropped += row.Dropped
+	t.Renamed += row.Renamed
+}
+
+// A target is a table of the target with what it has from each source.
+type target struct {
+	Target
+	Sources []Table
+}
+
+// A clash is what became of rows of several sources in one way.
+type clash struct {
+	Clash
+	Sources []Clash
+}
+
+// A cell is a number of a table, with the name of its column for narrow screens.
+type cell struct {
+	Label string
+	N     int64
+}
+
+func newCell(label string, n int64) cell { return cell{label, n} }
+
+func newPage(r *Report, lists Lists) *page {
+	p := &page{Report: r, Lists: lists, Verdict: r.verdict()}
+	for _, name := range r.Sources {
+		t := total{Source: name}
+		for _, row := range r.Tables {
+			if row.Source == name {
+				t.add(row)
+				p.Sum.add(row)
+			}
+		}
+		p.Totals = append(p.Totals, t)
+	}
+	sources := map[string][]Table{} // with rows of a table
+	for _, row := range r.Tables {
+		if row.Rows > 0 {
+			sources[row.Table] = append(sources[row.Table], row)
+		}
+	}
+	for _, row := range r.Targets {
+		t := target{row, sources[row.Table]}
+		if len(t.Sources) == 0 && row.Rows == 0 {
+			p.Empty = append(p.Empty, row.Table)
+			continue
+		}
+		p.Into = append(p.Into, t)
+	}
+	for _, row := range r.Tables {
+		if row.Hash != "" && row.Rows > 0 {
+			p.Hashed = append(p.Hashed, row)
+		}
+		if row.Displacement > 0 {
+			p.Moved = append(p.Moved, row)
+		}
+	}
+	for _, c := range r.Clashes {
+		at := slices.IndexFunc(p.Settled, func(o clash) bool { return o.Table == c.Table && o.Rule == c.Rule && o.Column == c.Column })
+		if at < 0 {
+			at = len(p.Settled)
+			p.Settled = append(p.Settled, clash{Clash: c})
+			p.Settled[at].Rows = 0
+		}
+		p.Settled[at].Rows += c.Rows
+		p.Settled[at].Sources = append(p.Settled[at].Sources, c)
+	}
+	for _, row := range r.References {
+		p.Checked.Checked += row.Checked
+		p.Checked.Orphans += row.Orphans
+		p.Checked.Witnessed += row.Witnessed
+		p.Checked.Untold += row.Untold
+	}
+	p.Began = r.Started
+	for i, phase := range r.Phases {
+		if i == 0 {
+			p.Began = phase.Began
+		}
+		p.Took += phase.Took()
+	}
+	for _, s := range r.After {
+		if s.State == "done" {
+			p.Done++
+		}
+	}
+	return p
+}
+
+// verdict says in words what the report comes to.
+func (r *Report) verdict() verdict {
+	switch {
+	case r.Failed > 0:
+		text := fmt.Sprintf("%s found wrong.", things(r.Failed))
+		return verdict{"wrong", "Wrong", text, "Do not open the servers on this target. The sources are as they were."}
+	case len(r.Open) > 0:
+		text := fmt.Sprintf("Nothing was found wrong, but %s left open.", things(int64(len(r.Open))))
+		return verdict{"open", "Open", text, "Decide, or look at what was left open, before you use the target."}
+	case slices.ContainsFunc(r.After, func(s Statement) bool { return s.State != "done" }):
+		return verdict{"open", "Not finished", "All rows are as they should be, but statements that come after the merge have not run.", "Run the merge again before you use the target."}
+	}
+	return verdict{"right", "Verified", "Everything is as it should be.", "Each row was compared with its source, and nothing was left open."}
+}
+
+// The words of the template.
+
+// count writes a number with separators of thousands.
+func count(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// perSecond writes how many rows there were in a second, or nothing if no time went by.
+func perSecond(rows int64, d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return count(int64(float64(rows) / d.Seconds()))
+}
+
+func utc(t time.Time) string { return t.UTC().Format(time.DateTime + " UTC") }
+
+// took writes a duration in its two largest units.
+func took(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// phaseName says what a phase does.
+func phaseName(p Phase) string {
+	switch p.Name {
+	case "mint":
+		return "Decide, and give new ids"
+	case "copy":
+		return "Copy"
+	case "link":
+		return "Set references of circles"
+	case "verify":
+		return "Verify"
+	}
+	return p.Name
+}
+
+// newIDs says what the new ids of a source's table are.
+func newIDs(t Table) string {
+	switch {
+	case t.Offset != nil:
+		return fmt.Sprintf("old id + %s", count(*t.Offset))
+	case t.Worker != nil:
+		return fmt.Sprintf("%s, worker %d", t.IDs, *t.Worker)
+	}
+	return string(t.IDs)
+}
+
+// keys writes the columns of unique keys.
+func keys(unique [][]string) string {
+	var all []string
+	for _, columns := range unique {
+		all = append(all, "("+strings.Join(columns, ", ")+")")
+	}
+	return strings.Join(all, " or ")
+}
+
+// settled says what became of the rows of a clash.
+func settled(c Clash) string {
+	if c.Rule == plan.RuleSuffix {
+		return "renamed"
+	}
+	return "merged into rows that came before"
+}
