@@ -107,6 +107,9 @@ func (v *verifying) compare(ctx context.Context, target *chunk.Session) (err err
 		}
 		v.report.Open = append(v.report.Open, left...)
 	}
+	if err := v.inherited(ctx, v.others[0]); err != nil {
+		return err
+	}
 	return v.assert(ctx, target)
 }
 
