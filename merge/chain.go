@@ -17,7 +17,7 @@ import (
 type chains struct {
 	l       ledger.Ledger
 	earlier []*ledger.Earlier
-	merged  []ledger.MergedTable // of runs into the target
+	merged  []*ledger.SourceTable // of runs into the target, without what only their plans know
 	last    map[int64]*lastTable
 }
 
@@ -34,14 +34,10 @@ type outcome struct {
 	old int64               // its id there
 }
 
-func newChains(ctx context.Context, l ledger.Ledger) (*chains, error) {
-	c := &chains{l: l, last: map[int64]*lastTable{}}
-	merges, err := l.Merges(ctx)
-	if err != nil {
+func newChains(ctx context.Context, l ledger.Ledger) (c *chains, err error) {
+	c = &chains{l: l, last: map[int64]*lastTable{}}
+	if c.merged, err = l.SourceTables(ctx); err != nil {
 		return nil, err
-	}
-	for _, m := range merges {
-		c.merged = append(c.merged, m.Tables...)
 	}
 	c.earlier, err = l.Earlier(ctx, "")
 	return c, err
@@ -64,7 +60,7 @@ func (c *chains) number(source, table string) (int64, error) {
 		}
 	}
 	for _, t := range c.merged {
-		add(t.Source, t.Table, t.ID)
+		add(t.Source, t.Table.Name, t.ID)
 	}
 	for _, e := range c.earlier {
 		add(e.Path, e.Table, e.ID)
@@ -128,12 +124,12 @@ func (c *chains) lastTable(ctx context.Context, number int64) (*lastTable, error
 	if found, ok := c.last[number]; ok {
 		return found, nil
 	}
-	at := slices.IndexFunc(c.merged, func(t ledger.MergedTable) bool { return t.ID == number })
+	at := slices.IndexFunc(c.merged, func(t *ledger.SourceTable) bool { return t.ID == number })
 	if at < 0 {
 		return nil, fmt.Errorf("the ledger in the target is damaged: it has no source table %d", number)
 	}
 	merged := c.merged[at]
-	_, text, facts, err := c.l.Merged(ctx, merged.Source, merged.Table)
+	_, text, facts, err := c.l.Merged(ctx, merged.Source, merged.Table.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +137,7 @@ func (c *chains) lastTable(ctx context.Context, number int64) (*lastTable, error
 	if err != nil {
 		return nil, fmt.Errorf("the run's plan: %w", err)
 	}
-	t := p.Table(merged.Table)
+	t := p.Table(merged.Table.Name)
 	if t == nil || t.Key() == nil {
 		c.last[number] = nil
 		return nil, nil
@@ -183,10 +179,10 @@ func (c *chains) each(ctx context.Context, e *ledger.Earlier, visit func(old int
 }
 
 // sourceTables returns those of all runs, and behind them those of earlier merges.
-func (c *chains) sourceTables(ctx context.Context) ([]*ledger.SourceTable, error) {
-	all, err := c.l.SourceTables(ctx)
+func (c *chains) sourceTables() []*ledger.SourceTable {
+	all := slices.Clone(c.merged)
 	for _, e := range c.earlier {
 		all = append(all, e.SourceTable(c.l.Engine.Kind))
 	}
-	return all, err
+	return all
 }

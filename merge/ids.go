@@ -99,10 +99,6 @@ func Export(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer)
 
 func export(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, w *csv.Writer) error {
 	l := ledger.Ledger{Engine: e, Q: target}
-	tables, err := l.SourceTables(ctx)
-	if err != nil {
-		return err
-	}
 	c, err := newChains(ctx, l)
 	if err != nil {
 		return err
@@ -119,7 +115,7 @@ func export(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, w *cs
 			return w.Write([]string{source, table, strconv.FormatInt(old, 10), id})
 		}
 	}
-	for _, t := range tables {
+	for _, t := range c.merged {
 		if err := (ledger.IDMap{Ledger: l}).Each(ctx, t, line(t.Source, t.Table.Name)); err != nil {
 			return err
 		}

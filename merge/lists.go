@@ -37,14 +37,10 @@ func exportLeftOut(ctx context.Context, l ledger.Ledger, w *csv.Writer) error {
 	if err != nil {
 		return err
 	}
-	tables, err := c.sourceTables(ctx)
-	if err != nil {
-		return err
-	}
 	if err := w.Write([]string{"source", "table", "row", "reason"}); err != nil {
 		return err
 	}
-	for _, t := range tables {
+	for _, t := range c.sourceTables() {
 		err := l.EachDropped(ctx, t, func(c ledger.Change) error {
 			row, _ := c.Before.(string)
 			reason, _ := c.After.(string)
@@ -86,14 +82,10 @@ func exportRenamed(ctx context.Context, l ledger.Ledger, w *csv.Writer) error {
 	if err != nil {
 		return err
 	}
-	tables, err := c.sourceTables(ctx)
-	if err != nil {
-		return err
-	}
 	if err := w.Write([]string{"source", "table", "row", "new_id", "column", "before", "after"}); err != nil {
 		return err
 	}
-	for _, t := range tables {
+	for _, t := range c.sourceTables() {
 		names, err := l.Renames(ctx, t)
 		if err != nil {
 			return err

@@ -46,7 +46,7 @@ func testChain(t *testing.T, d sqlsnow.Dialect, key string, open func() *sql.DB)
 	server := func(name string) *sql.DB {
 		db := open()
 		exec(db, "CREATE TABLE heroes (id "+key+" PRIMARY KEY, name VARCHAR(40) NOT NULL UNIQUE, origin TEXT, level INT)",
-			fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 700) INSERT INTO heroes (id, name, origin, level) SELECT i * 2, 'h' || i, '%s ' || i * 2, i %% 50 FROM n`, name))
+			fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 700) INSERT INTO heroes (id, name, origin, level) SELECT i * 2, 'h' || i, '%s ' || (i * 2), i %% 50 FROM n`, name))
 		return db
 	}
 	job := func(target *sql.DB, ids plan.IDs, level int, events func(report.Event), sources ...merge.Source) *merge.Merge {

@@ -5,7 +5,7 @@ import "time"
 // An Event is one step of the progress of a run.
 type Event struct {
 	Kind   EventKind
-	Phase  string // "dry-run", "mint", "copy", "link" or "verify"; empty for the run as a whole
+	Phase  string // "dry-run", "choose", "mint", "copy", "link", "inherit", "verify" or "after"; empty for the run as a whole
 	Source string // with Table; empty for the phase as a whole
 	Table  string
 
