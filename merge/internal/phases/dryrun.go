@@ -20,7 +20,7 @@ const phaseDryRun = "dry-run"
 // Forecast is a dry run.
 func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	began := time.Now()
-	d := &dryRun{Job: j, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: rekey.NewRememberedIdentities(), all: NewFindings()}
+	d := &dryRun{Job: j, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: rekey.NewRememberedIdentities(), all: NewFindings(), throttle: chunk.NewThrottle(j.Throttle)}
 	if err := d.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -57,8 +57,8 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 		}
 	}
 	d.forecast.Open = append(d.forecast.Open, j.emptyPaths(d.all)...)
-	d.forecast.Took = time.Since(began)
-	d.forecast.Estimate = runPerDryRun * d.forecast.Took
+	d.forecast.Took, d.forecast.Waited = time.Since(began), d.throttle.Waited()
+	d.forecast.Estimate = runPerDryRun * (d.forecast.Took - d.forecast.Waited)
 	return d.forecast, nil
 }
 
@@ -150,7 +150,7 @@ func (d *dryRun) choose(ctx context.Context, s *ledger.SourceTable) error {
 		d.forecast.Conditions = append(d.forecast.Conditions, report.ConditionForecast{Table: s.Table.Name, Source: s.Source, Reason: reasonOf(s.Table, c), Where: c.Where})
 	}
 	rows := d.forecast.Conditions
-	return d.chosen(ctx, d.conns, s, func(c *plan.Condition, keys [][]any) error {
+	return d.chosen(ctx, d.conns, s, d.throttle, func(c *plan.Condition, keys [][]any) error {
 		for i := range rows {
 			if row := &rows[i]; row.Table == s.Table.Name && row.Source == s.Source && row.Reason == reasonOf(s.Table, c) {
 				row.Rows += int64(len(keys))
@@ -192,6 +192,9 @@ func (f *tableForecast) each(ctx context.Context, do func(rows [][]any) error) e
 			return err
 		}
 		start, limit := time.Now(), pace.Size()
+		if f.of.Content == nil { // without a key, each read goes through the whole table
+			limit = f.throttle.Most(limit)
+		}
 		rows, err := f.of.Read(ctx, f.conns, after, nil, limit)
 		if err != nil {
 			return err
@@ -200,6 +203,9 @@ func (f *tableForecast) each(ctx context.Context, do func(rows [][]any) error) e
 			return err
 		}
 		pace.Observe(len(rows), chunk.SizeOf(rows...), time.Since(start))
+		if err := f.throttle.Wait(ctx, len(rows), start); err != nil {
+			return err
+		}
 		if len(rows) < limit {
 			return nil
 		}

@@ -27,6 +27,7 @@ type dryRun struct {
 	epoch     time.Time              // no id has an earlier time
 	all       *Findings              // of all tables
 	next      map[*plan.Table]uint64 // the first dense id of the next source
+	throttle  *chunk.Throttle        // nil if there is none
 }
 
 // A tableForecast is what a dry run finds in one table of one source.
