@@ -47,7 +47,10 @@ Commands, in the order of a merge. Sources are only read.
                                              tell what would happen; writes nothing
   run        the same flags                  merge and verify; resumes what was interrupted
   verify     the same flags                  verify again
-  lookup     -target DSN SOURCE TABLE ID     the new id of a row
+  groups     -groups FILE -plan FILE [-at-once N] [-do run|dry-run|verify|schema|namespace]
+                                             the same for many groups of servers, by one plan
+  lookup     -target DSN SOURCE TABLE ID     the new id of a row; SOURCE may be m12/eu, of the
+                                             merge that made source m12
   export     -target DSN                     all new ids as CSV: source,table,old_id,new_id
   export     -target DSN -list left-out      the rows that were left out: source,table,row,reason
   export     -target DSN -list renamed       new names: source,table,row,new_id,column,before,after
@@ -92,11 +95,15 @@ type command struct {
 	lease      time.Duration
 	wait       time.Duration
 	pauseFile  string
+	throttle   int
 	assertions []merge.Assertion
 	noFKs      bool
 	witnessAll bool
 	json       bool
 	list       string
+	groups     string
+	atOnce     int
+	do         string
 	killAfter  int64
 	seen       int64 // rows, for killAfter
 
@@ -114,9 +121,10 @@ var commands = map[string]struct {
 	"settle":    {"dialect source databases plan", (*command).settle},
 	"schema":    {"dialect source databases plan target target-databases", (*command).schema},
 	"namespace": {"dialect target namespace registry layout workers", (*command).makeNamespace},
-	"dry-run":   {"dialect source databases target target-databases plan namespace registry assert without-foreign-keys json", (*command).dryRun},
+	"dry-run":   {"dialect source databases target target-databases plan namespace registry assert throttle without-foreign-keys json", (*command).dryRun},
 	"run":       {"dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all json kill-after", (*command).run},
 	"verify":    {"dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all json", (*command).verify},
+	"groups":    {"dialect groups at-once do plan namespace registry layout workers assert throttle writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all json", (*command).runGroups},
 	"lookup":    {"dialect target", (*command).lookup},
 	"export":    {"dialect target list", (*command).export},
 }
@@ -202,12 +210,9 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 			})
 		case "source":
 			c.Func(f, "`NAME=DSN` of a database to merge; once for each", func(s string) error {
-				name, dsn, ok := strings.Cut(s, "=")
-				if !ok || name == "" || dsn == "" {
-					return errors.New("want NAME=DSN")
-				}
-				c.sources = append(c.sources, namedDSN{name, dsn})
-				return nil
+				source, err := parseSource(s)
+				c.sources = append(c.sources, source)
+				return err
 			})
 		case "databases":
 			c.Func(f, "`SOURCE=NAME:DATABASE,…`: the source has these databases, NAME in the plan, DATABASE on its server, if they differ; without SOURCE= of all sources that are not named", c.addDatabases)
@@ -282,6 +287,14 @@ func newCommand(name, flags string, stdout, stderr io.Writer) *command {
 			c.BoolVar(&c.json, f, false, "print JSON")
 		case "list":
 			c.StringVar(&c.list, f, "ids", "what to export: `ids`, left-out for the rows that were left out, or renamed for new names")
+		case "groups":
+			c.StringVar(&c.groups, f, "", "`FILE` of groups: a name, sources and a target of each")
+		case "at-once":
+			c.IntVar(&c.atOnce, f, 2, "`N` groups are under way at the same time")
+		case "do":
+			c.StringVar(&c.do, f, "run", "`STEP` to do with each group: schema, namespace, dry-run, run or verify")
+		case "throttle":
+			c.IntVar(&c.throttle, f, 0, "read at most `N` rows of the sources in a second, in short transactions, for servers that are in use; 0 for no limit")
 		case "kill-after":
 			c.Int64Var(&c.killAfter, f, 0, "kill this process after `N` rows, as a power cut would; to try the resumption")
 		}
@@ -304,6 +317,10 @@ func (c *command) check(flags string) error {
 	case c.leave < 0, c.leave > 0 && !c.ids.AreNumbers():
 		return errors.New("-leave: want a number from 0 on, with -ids offset or -ids dense")
 	case c.name == "namespace" && c.namespace == "":
+		return errors.New("-namespace is missing")
+	case has("groups") && (c.groups == "" || c.atOnce < 1 || !slices.Contains(groupSteps, c.do)):
+		return errors.New("want -groups, -at-once from 1 on, and -do " + strings.Join(groupSteps, ", "))
+	case c.do == "namespace" && c.namespace == "":
 		return errors.New("-namespace is missing")
 	case has("list") && !slices.Contains([]string{"ids", "left-out", "renamed"}, c.list):
 		return errors.New("-list: want ids, left-out or renamed")

@@ -108,7 +108,7 @@ func (c *command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, er
 }
 
 func (c *command) dryRun(ctx context.Context) error {
-	m, err := c.merge(ctx, merge.Config{})
+	m, err := c.merge(ctx, merge.Config{Throttle: c.throttle})
 	if err != nil {
 		return err
 	}

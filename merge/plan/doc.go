@@ -6,6 +6,7 @@
 //	shorten_question.go   questions and suspects, as a file has them
 //	complete.go           Complete: the plan of decisions
 //	complete_question.go  questions and their answers, as a file has them
+//	rebind.go             Rebind: the plan of decisions for sources of other names
 //	answer.go             questions and their answers in a plan; templates
 //	cover.go              names and patterns for columns
 //	databases.go          plans of several databases

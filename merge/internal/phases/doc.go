@@ -2,6 +2,7 @@
 // the dry run. What is done with the rows of one table is an [Executor]'s.
 //
 //	run.go        the phases that write, in their order, and phase mint; copy.go: phases copy and link
+//	inherit.go    copies the ledgers of sources that were made by merges, and compares them; count.go: counts the rows of sources
 //	start.go      makes a run, or finds it; numbers.go: chooses the numbers that new ids may be; counters.go: lets the target count on above them
 //	verify.go     compares tables; verify_target.go: the map, references and sums; verify_witness.go: asks the witness;
 //	              multiset.go: rows that may be equal
