@@ -89,7 +89,7 @@ func (j *Job) chosen(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTa
 			if upto == nil {
 				seen = len(rows)
 			}
-			if err := throttle.Wait(ctx, seen, start); err != nil {
+			if err := wait(ctx, throttle, conns, seen, start); err != nil {
 				return err
 			}
 			if seen == 0 {

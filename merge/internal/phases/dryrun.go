@@ -203,7 +203,7 @@ func (f *tableForecast) each(ctx context.Context, do func(rows [][]any) error) e
 			return err
 		}
 		pace.Observe(len(rows), chunk.SizeOf(rows...), time.Since(start))
-		if err := f.throttle.Wait(ctx, len(rows), start); err != nil {
+		if err := wait(ctx, f.throttle, f.conns, len(rows), start); err != nil {
 			return err
 		}
 		if len(rows) < limit {
@@ -211,6 +211,17 @@ func (f *tableForecast) each(ctx context.Context, do func(rows [][]any) error) e
 		}
 		after = f.of.RowKey(rows[len(rows)-1])
 	}
+}
+
+// wait waits as a throttle wants it, with no transaction that has read anything.
+func wait(ctx context.Context, throttle *chunk.Throttle, conns *chunk.Conns, rows int, since time.Time) error {
+	if throttle == nil {
+		return nil
+	}
+	if err := conns.Rest(ctx); err != nil {
+		return err
+	}
+	return throttle.Wait(ctx, rows, since)
 }
 
 // countSource counts the rows of a source table.
