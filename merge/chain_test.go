@@ -3,6 +3,7 @@
 package merge_test
 
 import (
+	"database/sql"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -330,4 +331,56 @@ func TestChainAndThirdSource(t *testing.T) {
 	second.wantChain("m12/s1", "eu", 0)
 	second.wantChain("m12/s2", "us", 0)
 	second.wantChain("s3", "sa")
+}
+
+// The source of the next merge has another database beside that which an earlier merge has made, and the plan has names for both.
+func TestChainIntoDatabases(t *testing.T) {
+	f := newFixture(t, "", guildServer, guildRows("eu"))
+	f.decideGuilds(plan.IDsDense, 0)
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	f.exec(f.target, "CREATE DATABASE m1_auth", "CREATE TABLE m1_auth.accounts (id INT UNSIGNED AUTO_INCREMENT PRIMARY KEY)", "INSERT INTO m1_auth.accounts VALUES (7)")
+	auth, err := sql.Open("mysql", f.dsn("m1_auth"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer auth.Close()
+	databases := map[string]string{"auth": "m1_auth", "chars": f.rows(f.target, "SELECT DATABASE()")}
+
+	second := newFixture(t, "", guildServer, nil)
+	second.exec(second.target, "CREATE DATABASE t_auth", "CREATE DATABASE t_chars")
+	second.config.Databases = map[string]string{"auth": "t_auth", "chars": "t_chars"}
+	second.sources = []merge.Source{{Name: "m1", DB: f.target, Databases: databases}}
+	second.inspect()
+	second.plan.Questions = nil
+	for _, table := range second.plan.Tables {
+		table.IDs = plan.IDsDense
+		for _, c := range table.Columns {
+			if c.Suspects = nil; c.Role != plan.RoleKey {
+				c.Role, c.Refers = plan.RolePlain, nil
+			}
+		}
+	}
+	statements, err := second.plan.SchemaIn(second.config.Databases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.exec(second.target, statements...)
+	second.sources[0].DB = auth
+	if err := second.run(); err == nil || !strings.Contains(err.Error(), "has the ledger of an earlier merge: let the DSN of the source name that database") {
+		t.Errorf("the ledger is in another database: got %v", err)
+	}
+	second.sources[0].DB = f.target
+	if err := second.run(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"m1/s1", "s1"} {
+		id, err := merge.Lookup(t.Context(), sqlsnow.MySQL, second.target, name, "heroes", 8)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := second.rows(second.target, fmt.Sprintf("SELECT origin FROM t_chars.heroes WHERE id = %d", id)); got != "eu 8" {
+			t.Errorf("%s: got %s", name, got)
+		}
+	}
 }
