@@ -6,7 +6,6 @@
 //	shorten_question.go   questions and suspects, as a file has them
 //	complete.go           Complete: the plan of decisions
 //	complete_question.go  questions and their answers, as a file has them
-//	rebind.go             Rebind: the plan of decisions for sources of other names
 //	answer.go             questions and their answers in a plan; templates
 //	cover.go              names and patterns for columns
 //	databases.go          plans of several databases
@@ -16,7 +15,7 @@
 //	overlay.go            changes of single fields
 //	digest.go             whether a table is what it was
 //	decisions_file.go     reads and writes files of decisions
-//	decisions.go          the types of decisions
+//	decisions.go          the types of decisions; Rebind: their plan for sources of other names
 //	read.go               reads and writes complete plans, as YAML and JSON
 //	schema.go             Schema
 //	ids.go                what new ids are, and the types that follow from that and from roles

@@ -11,10 +11,11 @@ import (
 func monthly(sources ...string) *plan.Plan {
 	integer := func(name string) *plan.Column { return &plan.Column{Name: name, Type: "int", Role: plan.RolePlain} }
 	key := func() *plan.Column { return &plan.Column{Name: "id", Type: "int", Role: plan.RoleKey} }
-	players := &plan.Table{Name: "players", PrimaryKey: []string{"id"}, Columns: []*plan.Column{key(), {Name: "name", Type: "varchar(20)", Role: plan.RolePlain}, integer("level")},
-		Unique: []*plan.Unique{{Columns: []string{"name"}, Decided: true}}}
-	all := &plan.Plan{Version: 1, Dialect: "MySQL", Sources: sources, Tables: []*plan.Table{players}}
-	return all
+	players := &plan.Table{
+		Name: "players", PrimaryKey: []string{"id"}, Columns: []*plan.Column{key(), {Name: "name", Type: "varchar(20)", Role: plan.RolePlain}, integer("level")},
+		Unique: []*plan.Unique{{Columns: []string{"name"}, Decided: true}},
+	}
+	return &plan.Plan{Version: 1, Dialect: "MySQL", Sources: sources, Tables: []*plan.Table{players}}
 }
 
 // withPets adds what only one of the sources has.
