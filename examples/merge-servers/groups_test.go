@@ -49,6 +49,10 @@ func TestGroups(t *testing.T) {
 					t.Fatalf("%s: exit status %d, stderr:\n%s\nstdout:\n%s", step, got.code, got.stderr, got.stdout)
 				}
 			}
+			open := map[string]int{"mysql": exitOpen}[name] // members of parties are a longer text in the target, which only a trial can judge
+			if got := do("dry-run", "-at-once", "1", "-throttle", "5000"); got.code != open || strings.Count(got.stdout, " were waited. A run may take about ") != 4 {
+				t.Errorf("dry run with a throttle: exit status %d, stderr:\n%s\nstdout:\n%s", got.code, got.stderr, got.stdout)
+			}
 			write("s2=%s,c=%s") // a name of the plan in another place: it is not known what is meant
 			got := do("run", "-at-once", atOnce)
 			if got.code != 1 || !strings.Contains(got.stderr, "1 of 4 groups failed: group3") || strings.Count(got.stdout, "as it should be\n") != 3 ||
