@@ -70,6 +70,12 @@ type Config struct {
 	// 64 kB, no FLOAT and no rows that are merged. [Lookup] and [Export] read both. Zero means 100,000, and -1 no lists.
 	PackRows int
 
+	// Throttle is how many rows of the sources [Merge.DryRun] reads in a second, at most 1,000,000,000: so it may look at servers that are in use. Each statement
+	// then reads the rows of a quarter of a second, in a transaction of its own, and gives up after 5 s where it has to wait for a lock. What it looks up for
+	// these rows by keys is not counted. It tries no rows in temporary tables, which would be long transactions: such tables are left open in the
+	// forecast. Zero means no limit. Run and Verify do not go by it.
+	Throttle int
+
 	// PauseFile stops the run, between two transactions, for as long as a file of this name exists. See also [Merge.Pause].
 	PauseFile string
 
@@ -121,6 +127,10 @@ func (c Config) apply(j *phases.Job) error {
 	j.LeaseTime = bounded("Lease", c.Lease, 10*time.Second, time.Second, time.Hour, &failed)
 	j.ChunkTime = bounded("ChunkTime", c.ChunkTime, 500*time.Millisecond, time.Millisecond, time.Hour, &failed)
 	j.ChunkRows = bounded("ChunkRows", c.ChunkRows, 10_000, 1, 1_000_000, &failed)
+	if c.Throttle != 0 {
+		j.Throttle = bounded("Throttle", c.Throttle, 1, 1, 1_000_000_000, &failed)
+		j.Engine = j.Engine.Yielding()
+	}
 	j.Writers = bounded("Writers", c.Writers, 2, 1, 16, &failed)
 	if c.PackRows != -1 {
 		j.PackRows = bounded("PackRows", c.PackRows, 100_000, 1, math.MaxInt, &failed)

@@ -48,6 +48,9 @@
 // the time in the column Created of its row. [sqlsnow.Reserve] takes a worker number out of the namespace for the source,
 // so no generator ever makes the same id.
 //
+// A source may be the target of an earlier merge. Its ledger is then copied into the target's when all rows are copied, and compared in phase verify: [Lookup] and
+// [Export] go through the merges one by one, from the oldest ids to those of the target.
+//
 // A plan may say that new ids are numbers instead, see [github.com/shardsnow/snow/merge/plan.IDs]: the old id and an offset of its source, or the next
 // numbers that are free. Columns then keep their types, and the target numbers rows as the sources did, above the highest. The ledger has the numbers of
 // each source of a table, which have nothing in common, from the transaction on in which the run looked for the highest id.

@@ -7,15 +7,12 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
-	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
-	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -25,6 +22,10 @@ import (
 // nothing. With several databases, a table is named as in the plan, such as auth.account. It returns a [*report.LeftOutError] if the
 // row was left out, and [report.ErrNotFound] if there is no such row. In a table whose rows kept their ids, Lookup takes any
 // row with oldID in the target for the source's.
+//
+// If a source was itself made by merges, ids from before those are found through all of them: source may be eu of the merge that made source
+// m12, whose whole name is /m12/eu; m12/eu says it too, and eu if no other source is called so. A name of several sources is a
+// [*report.AmbiguousSourceError].
 func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, table string, oldID int64) (snow.ID, error) {
 	e, err := dialect.Of(d)
 	if err != nil {
@@ -38,35 +39,29 @@ func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, tabl
 }
 
 func lookup(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, source, table string, oldID int64) (int64, error) {
-	number, text, facts, err := ledger.Ledger{Engine: e, Q: target}.Merged(ctx, source, table)
+	c, err := newChains(ctx, ledger.Ledger{Engine: e, Q: target})
 	if err != nil {
 		return 0, err
 	}
-	if number == 0 {
-		return 0, fmt.Errorf("%w: the table was not merged", report.ErrNotFound)
-	}
-	p, err := plan.Read(strings.NewReader(text))
+	number, err := c.number(source, table)
 	if err != nil {
-		return 0, fmt.Errorf("the run's plan: %w", err)
+		return 0, err
 	}
-	t := p.Table(table)
-	if t == nil || t.Key() == nil {
+	found, err := c.resolve(ctx, number, []int64{oldID})
+	if err != nil {
+		return 0, err
+	}
+	after, ok := found[oldID]
+	last, asked := c.last[number]
+	switch {
+	case asked && last == nil:
 		return 0, fmt.Errorf("%w: the table has no column of ids", report.ErrNotFound)
-	}
-	of := ledger.NewSourceTable(number, source, t)
-	of.Packable = ledger.IsPackable(e.Kind, p, of)
-	found, err := rekey.Resolve(ctx, ledger.IDMap{Ledger: ledger.Ledger{Engine: e, Q: target}}, &rekey.Checker{Engine: e.In(facts.Databases), Q: target}, of, []int64{oldID})
-	if err != nil {
-		return 0, err
-	}
-	switch after := found[oldID]; after.Fate {
-	case ledger.Missing:
+	case !ok || after.Fate == ledger.Missing:
 		return 0, report.ErrNotFound
-	case ledger.Dropped:
-		return 0, leftOut(ctx, ledger.Ledger{Engine: e, Q: target}, of, oldID)
-	default:
-		return after.ID, nil
+	case after.Fate == ledger.Dropped:
+		return 0, leftOut(ctx, c.l, after.at, after.old)
 	}
+	return after.ID, nil
 }
 
 // leftOut returns why a row was left out.
@@ -88,7 +83,8 @@ func leftOut(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, oldID 
 
 // Export writes the map from old to new ids as CSV with a header: source, table, old_id, new_id. Sources and tables are in
 // the order in which they were merged, their rows in that of old_id. A row that was merged into another one has its id, a
-// row that was dropped has none, and rows that kept their ids have no line. Export holds one list of ids at a time in
+// row that was dropped has none, and rows that kept their ids have no line. Behind them are the rows of merges that made sources, such as those of
+// source m12/eu: new_id is that in the target, and empty if the row was deleted since. A row that kept its id in that merge has no line of it. Export holds one list of ids at a time in
 // memory, a few thousand at most.
 func Export(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
 	e, err := dialect.Of(d)
@@ -102,22 +98,30 @@ func Export(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer)
 }
 
 func export(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, w *csv.Writer) error {
-	tables, err := ledger.Ledger{Engine: e, Q: target}.SourceTables(ctx)
+	l := ledger.Ledger{Engine: e, Q: target}
+	c, err := newChains(ctx, l)
 	if err != nil {
 		return err
 	}
 	if err := w.Write([]string{"source", "table", "old_id", "new_id"}); err != nil {
 		return err
 	}
-	for _, t := range tables {
-		err := ledger.IDMap{Ledger: ledger.Ledger{Engine: e, Q: target}}.Each(ctx, t, func(old int64, after ledger.Successor) error {
-			line := []string{t.Source, t.Table.Name, strconv.FormatInt(old, 10), ""}
+	line := func(source, table string) func(int64, ledger.Successor) error {
+		return func(old int64, after ledger.Successor) error {
+			id := ""
 			if after.Fate != ledger.Dropped {
-				line[3] = strconv.FormatInt(after.ID, 10)
+				id = strconv.FormatInt(after.ID, 10)
 			}
-			return w.Write(line)
-		})
-		if err != nil {
+			return w.Write([]string{source, table, strconv.FormatInt(old, 10), id})
+		}
+	}
+	for _, t := range c.merged {
+		if err := (ledger.IDMap{Ledger: l}).Each(ctx, t, line(t.Source, t.Table.Name)); err != nil {
+			return err
+		}
+	}
+	for _, e := range c.earlier {
+		if err := c.each(ctx, e, line(e.Path, e.Table)); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/dialect"
@@ -16,7 +18,8 @@ import (
 
 // ExportLeftOut writes the rows that were left out, because of a condition of the plan or of what they refer to, as CSV with a header:
 // source, table, row, reason. The row is its id or, in a table without ids, its key as a JSON array. The reason is the number of a
-// condition in the plan's table, such as "without_rows 2", or a reference, such as "owner_id = 17". Tables that were left empty have
+// condition in the plan's table, such as "without_rows 2", or a reference, such as "owner_id = 17". Behind them are the rows that merges left out which
+// made sources, those of source m12/eu, say. Tables that were left empty have
 // no lines. It holds one line at a time in memory.
 func ExportLeftOut(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
 	e, err := dialect.Of(d)
@@ -30,14 +33,14 @@ func ExportLeftOut(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.
 }
 
 func exportLeftOut(ctx context.Context, l ledger.Ledger, w *csv.Writer) error {
-	tables, err := l.SourceTables(ctx)
+	c, err := newChains(ctx, l)
 	if err != nil {
 		return err
 	}
 	if err := w.Write([]string{"source", "table", "row", "reason"}); err != nil {
 		return err
 	}
-	for _, t := range tables {
+	for _, t := range c.sourceTables() {
 		err := l.EachDropped(ctx, t, func(c ledger.Change) error {
 			row, _ := c.Before.(string)
 			reason, _ := c.After.(string)
@@ -60,7 +63,8 @@ func keyText(key string) string {
 }
 
 // ExportRenamed writes the names that were changed because of clashes as CSV with a header: source, table, row, new_id, column, before,
-// after. The row is its id or, in a table without ids, its key as a JSON array. The new id is empty where the row kept its own. It holds
+// after. The row is its id or, in a table without ids, its key as a JSON array. The new id is empty where the row kept its own. Behind them are the names
+// that merges changed which made sources: with the ids that the rows have now. It holds
 // the names of one table of a source in memory.
 func ExportRenamed(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
 	e, err := dialect.Of(d)
@@ -74,14 +78,14 @@ func ExportRenamed(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.
 }
 
 func exportRenamed(ctx context.Context, l ledger.Ledger, w *csv.Writer) error {
-	tables, err := l.SourceTables(ctx)
+	c, err := newChains(ctx, l)
 	if err != nil {
 		return err
 	}
 	if err := w.Write([]string{"source", "table", "row", "new_id", "column", "before", "after"}); err != nil {
 		return err
 	}
-	for _, t := range tables {
+	for _, t := range c.sourceTables() {
 		names, err := l.Renames(ctx, t)
 		if err != nil {
 			return err
@@ -92,14 +96,18 @@ func exportRenamed(ctx context.Context, l ledger.Ledger, w *csv.Writer) error {
 				ids = append(ids, id)
 			}
 		}
-		found, err := ledger.IDMap{Ledger: l}.Find(ctx, t, ids)
-		if err != nil {
-			return err
+		found := map[int64]outcome{}
+		for part := range slices.Chunk(ids, ledger.MaxIDs) {
+			now, err := c.resolve(ctx, t.ID, part)
+			if err != nil {
+				return err
+			}
+			maps.Copy(found, now)
 		}
 		for _, c := range names {
-			id, _ := idOf(c.Row)
+			id, isID := idOf(c.Row)
 			now := ""
-			if after, ok := found[id]; ok && after.Fate == ledger.Rekeyed {
+			if after, ok := found[id]; ok && isID && (after.Fate == ledger.Rekeyed || after.Fate != ledger.Dropped && after.ID != id) {
 				now = strconv.FormatInt(after.ID, 10)
 			}
 			before, _ := c.Before.(string)

@@ -59,9 +59,16 @@ func newFixture(t *testing.T, parameters string, schema []string, sources ...[]s
 	); err != nil {
 		t.Fatal(err)
 	}
+	f.inspect()
+	return f
+}
+
+// inspect makes the plan of the sources, all of whose rows get new ids.
+func (f *fixture) inspect() {
+	f.Helper()
 	var err error
-	if f.plan, err = merge.Inspect(t.Context(), sqlsnow.MySQL, f.sources...); err != nil {
-		t.Fatal(err)
+	if f.plan, err = merge.Inspect(f.Context(), sqlsnow.MySQL, f.sources...); err != nil {
+		f.Fatal(err)
 	}
 	for _, table := range f.plan.Tables {
 		for _, c := range table.Columns {
@@ -74,7 +81,6 @@ func newFixture(t *testing.T, parameters string, schema []string, sources ...[]s
 			u.Decided = true
 		}
 	}
-	return f
 }
 
 func (f *fixture) exec(db *sql.DB, statements ...string) {

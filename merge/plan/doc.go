@@ -15,7 +15,7 @@
 //	overlay.go            changes of single fields
 //	digest.go             whether a table is what it was
 //	decisions_file.go     reads and writes files of decisions
-//	decisions.go          the types of decisions
+//	decisions.go          the types of decisions; Rebind: their plan for sources of other names
 //	read.go               reads and writes complete plans, as YAML and JSON
 //	schema.go             Schema
 //	ids.go                what new ids are, and the types that follow from that and from roles

@@ -157,6 +157,17 @@ func (e *LeftOutError) Error() string { return "the row was left out: " + e.Reas
 // Unwrap returns ErrNotFound.
 func (e *LeftOutError) Unwrap() error { return ErrNotFound }
 
+// An AmbiguousSourceError is returned by [github.com/shardsnow/snow/merge.Lookup] for a name that several sources have: one of a merge into the
+// target, and one of the merge that made a source of it, say.
+type AmbiguousSourceError struct {
+	Source string
+	Ways   []string // how to say which one, in order: /m12/eu is source eu of the merge that made source m12
+}
+
+func (e *AmbiguousSourceError) Error() string {
+	return fmt.Sprintf("source %q may be any of %d: say %s", e.Source, len(e.Ways), strings.Join(e.Ways, " or "))
+}
+
 // ErrSameDatabase is returned if a source is the target or another source. It is wrapped: use errors.Is.
 var ErrSameDatabase = errors.New("two of the databases are one")
 

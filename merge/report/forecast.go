@@ -29,7 +29,8 @@ type Forecast struct {
 	Numbers    []NumberForecast    `json:"numbers,omitempty"`    // of tables whose new ids are numbers
 	Open       []Open              `json:"open,omitempty"`       // what nobody has decided, and what could not be looked at
 	Took       time.Duration       `json:"took_ns"`              // the time of the dry run
-	Estimate   time.Duration       `json:"estimate_ns"`          // a rough guess at the time of a run, verification included
+	Waited     time.Duration       `json:"waited_ns,omitempty"`  // of that: because of a throttle
+	Estimate   time.Duration       `json:"estimate_ns"`          // a rough guess at the time of a run, verification included: six times as long as a dry run that nothing slows down
 	Stops      []string            `json:"stops,omitempty"`      // what would stop a run, other than rows
 	Problems   int64               `json:"problems"`             // rows that would stop a run, and Stops
 	problems   []error             // some of them
@@ -260,7 +261,11 @@ func (f *Forecast) WriteText(w io.Writer) error {
 	for _, o := range f.Open {
 		fmt.Fprintln(b, "OPEN:", o)
 	}
-	fmt.Fprintf(b, "This took %v. A run may take about %v.\n", f.Took.Round(time.Millisecond), f.Estimate.Round(time.Second))
+	throttled := ""
+	if f.Waited > 0 {
+		throttled = fmt.Sprintf(", of which %v were waited", f.Waited.Round(time.Millisecond))
+	}
+	fmt.Fprintf(b, "This took %v%s. A run may take about %v.\n", f.Took.Round(time.Millisecond), throttled, f.Estimate.Round(time.Second))
 	switch {
 	case f.Problems > 0:
 		fmt.Fprintf(b, "%s would stop a run.\n", f.problemCount())

@@ -36,7 +36,7 @@ func (a *app) mergeStep(step mergecommand.Step) *cobra.Command {
 	confirm := &confirmation{app: a}
 	c := &cobra.Command{Use: strings.TrimSpace(step.Name + " " + step.Args), Short: step.Short, Long: step.Long, Args: cobra.ArbitraryArgs}
 	merging := mergecommand.New(step, c.Flags())
-	if step.Name == "run" {
+	if step.Name == "run" || step.Name == "groups" {
 		confirm.addYes(c)
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {

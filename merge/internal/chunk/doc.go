@@ -5,5 +5,6 @@
 //	insert.go         inserts rows; rows.go: reads them by ranges and by keys; copies.go: where they have no key
 //	session.go        a session, its transactions, and the sessions of one goroutine
 //	hash.go           hashes rows, so that values that a database writes in other ways have one hash
+//	throttle.go       how many rows are read in a second
 //	pace.go           how many rows a transaction should have, and stops between two of them
 package chunk

@@ -96,6 +96,16 @@ func (s *Session) goOn(ctx context.Context) {
 	}
 }
 
+// Rest ends a transaction that has only read, and begins another one, which holds no locks yet. Its rows must be closed.
+func (s *Session) Rest(ctx context.Context) error {
+	if s.renew == "" || s.trying {
+		return nil
+	}
+	_, err := s.Conn.ExecContext(ctx, "COMMIT; "+s.renew)
+	s.renewed = time.Now()
+	return s.Engine.Failed("begin another transaction", err)
+}
+
 // QueryContext is that of [sql.Conn].
 func (s *Session) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	s.goOn(ctx)
@@ -244,6 +254,15 @@ func (c *Conns) Source(ctx context.Context, name string) (*Session, error) {
 	}
 	c.sources[name] = s
 	return s, nil
+}
+
+// Rest lets all sessions rest: no lock of theirs is in the way of others while nothing is read.
+func (c *Conns) Rest(ctx context.Context) error {
+	errs := []error{c.Target.Rest(ctx)}
+	for _, s := range c.sources {
+		errs = append(errs, s.Rest(ctx))
+	}
+	return errors.Join(errs...)
 }
 
 // Close closes all sessions.

@@ -1,6 +1,11 @@
 package dialect
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/sqlsnow"
+)
 
 // In returns the dialect of sessions in which tables of several databases are merged: databases are their names there, by those
 // that the plan has. The name "" is of the database of tables without one. Without databases it returns d itself.
@@ -11,6 +16,19 @@ func (d *Dialect) In(databases map[string]string) *Dialect {
 	in := *d
 	in.databases = databases
 	return &in
+}
+
+// Yielding returns the dialect of a job whose sessions in sources give up after 5 s where they wait for a lock. Statements that wait for them, such as
+// ALTER TABLE, wait no longer for that.
+func (d *Dialect) Yielding() *Dialect {
+	yielding := *d
+	switch d.Kind {
+	case sqlsnow.MySQL:
+		yielding.Source = append(slices.Clone(d.Source), "SET SESSION lock_wait_timeout = 5, innodb_lock_wait_timeout = 5")
+	case sqlsnow.Postgres:
+		yielding.Source = append(slices.Clone(d.Source), "SET LOCAL lock_timeout = '5s'")
+	}
+	return &yielding
 }
 
 // Databases are what In was given.

@@ -118,6 +118,32 @@ func (m IDMap) Each(ctx context.Context, t *SourceTable, visit func(old int64, a
 	}
 }
 
+// Page returns entries in the order of their old ids, from one on: at most limit of them, or those of a pack. There are none after the
+// last one. Unlike Each it leaves the session free for other statements between two pages.
+func (m IDMap) Page(ctx context.Context, t *SourceTable, from int64, limit int) (olds []int64, after []Successor, err error) {
+	next, err := packAt(ctx, m.Ledger, t, from)
+	if err != nil {
+		return nil, nil, err
+	}
+	condition := "old_id >= ?"
+	if next != nil {
+		condition += " AND old_id < " + strconv.FormatInt(next.olds[0], 10)
+	}
+	add := func(old int64, s Successor) error {
+		olds, after = append(olds, old), append(after, s)
+		return nil
+	}
+	if err := m.rows(ctx, t, condition+" ORDER BY old_id LIMIT "+strconv.Itoa(limit), []any{from}, add); err != nil || len(olds) > 0 || next == nil {
+		return olds, after, err
+	}
+	for i, old := range next.olds {
+		if old >= from {
+			_ = add(old, Successor{next.news[i], Rekeyed})
+		}
+	}
+	return olds, after, nil
+}
+
 // Count returns how many rows have each fate.
 func (m IDMap) Count(ctx context.Context, t *SourceTable) (map[Fate]int64, error) {
 	counts := map[Fate]int64{}

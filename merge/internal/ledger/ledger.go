@@ -25,6 +25,8 @@ import (
 //	snow_merge_chunks         for each phase the chunks of rows that are done. The chunks are those of phase mint
 //	snow_merge_changes        values that were changed to avoid a clash, rows that were dropped and why, and rows of tables without a Role key
 //	                          that were merged
+//	snow_merge_earlier        the source tables of the merges that made sources of the runs, whose parts of the sources' ledgers are copied: rows of
+//	                          snow_merge_map, snow_merge_packs and snow_merge_changes with numbers that no source table has
 //	snow_merge_after          the plan's statements for the target that have begun or are done; under 0 the report of verification
 //
 // snow_merge_runs is made last: where it is, the others are.
@@ -53,6 +55,10 @@ CREATE TABLE IF NOT EXISTS snow_merge_chunks (
 CREATE TABLE IF NOT EXISTS snow_merge_changes (
 	source_table INT NOT NULL, row_key {code} NOT NULL, col {code} NOT NULL, kind {code} NOT NULL, seq BIGINT NOT NULL,
 	before_value {text}, after_value {text}, PRIMARY KEY (source_table, row_key, col)
+) {end};
+CREATE TABLE IF NOT EXISTS snow_merge_earlier (
+	source_table INT NOT NULL PRIMARY KEY, run {code} NOT NULL, path {text} NOT NULL, tbl {name} NOT NULL, next_table INT NOT NULL, from_table INT NOT NULL,
+	ids {code} NOT NULL
 ) {end};
 CREATE TABLE IF NOT EXISTS snow_merge_after (
 	run {code} NOT NULL, n INT NOT NULL, statement {text} NOT NULL, state {code} NOT NULL, changed_rows BIGINT NOT NULL, done_us BIGINT NOT NULL,

@@ -141,7 +141,8 @@ func (l Ledger) SourceTables(ctx context.Context) (all []*SourceTable, err error
 
 // NextSourceTable returns the number after the highest one of a source table.
 func (l Ledger) NextSourceTable(ctx context.Context) (next int64, err error) {
-	err = l.Q.QueryRowContext(ctx, "SELECT COALESCE(MAX(source_table), 0) + 1 FROM snow_merge_source_tables").Scan(&next)
+	err = l.Q.QueryRowContext(ctx, `SELECT COALESCE(MAX(source_table), 0) + 1 FROM (
+		SELECT source_table FROM snow_merge_source_tables UNION ALL SELECT source_table FROM snow_merge_earlier) AS found`).Scan(&next)
 	return next, l.Engine.Failed("read the ledger", err)
 }
 

@@ -27,7 +27,7 @@ func (w *writing) choose(ctx context.Context) error {
 		}
 		progress := w.progress(ledger.PhaseChoose, t, 0, -1)
 		progress.begin()
-		err := w.chosen(ctx, w.conns, t, func(c *plan.Condition, keys [][]any) error {
+		err := w.chosen(ctx, w.conns, t, nil, func(c *plan.Condition, keys [][]any) error {
 			changes := make([]ledger.Change, len(keys))
 			for i, key := range keys {
 				changes[i] = ledger.Change{Row: sqlvalue.FormatRow(key), Kind: ledger.ChangeDropped, Before: sqlvalue.FormatKey(key), After: reasonOf(t.Table, c)}
@@ -55,8 +55,8 @@ func reasonOf(t *plan.Table, c *plan.Condition) string {
 }
 
 // chosen calls do with what tells the rows apart that the conditions of the plan choose in a source table, some at a time. A row of
-// several conditions is of the first.
-func (j *Job) chosen(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, do func(c *plan.Condition, keys [][]any) error) error {
+// several conditions is of the first. With a throttle, a statement looks at no more rows than that allows, whichever of them are chosen.
+func (j *Job) chosen(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, throttle *chunk.Throttle, do func(c *plan.Condition, keys [][]any) error) error {
 	part := t.Only(func(*plan.Column) bool { return false })
 	pace := j.PaceOf(part)
 	var before string // none of the conditions before is true
@@ -69,11 +69,30 @@ func (j *Job) chosen(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTa
 				return err
 			}
 			start, limit := time.Now(), pace.Size()
-			rows, err := part.ReadWhere(ctx, conns, where, after, limit)
+			var upto []any // the last row that is looked at
+			var seen int
+			if throttle != nil && part.Content == nil {
+				limit = throttle.Most(limit)
+				between, err := part.Read(ctx, conns, after, nil, limit)
+				if err != nil {
+					return err
+				}
+				if seen = len(between); seen == 0 {
+					break
+				}
+				upto = part.RowKey(between[seen-1])
+			}
+			rows, err := part.ReadWhere(ctx, conns, where, after, upto, limit)
 			if err != nil {
 				return fmt.Errorf("without_rows of table %q: %w", t.Table.Name, err)
 			}
-			if len(rows) == 0 {
+			if upto == nil {
+				seen = len(rows)
+			}
+			if err := wait(ctx, throttle, conns, seen, start); err != nil {
+				return err
+			}
+			if seen == 0 {
 				break
 			}
 			pace.Observe(len(rows), chunk.SizeOf(rows...), time.Since(start))
@@ -84,8 +103,10 @@ func (j *Job) chosen(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTa
 			if err := do(c, keys); err != nil {
 				return err
 			}
-			after = keys[len(keys)-1]
-			if len(rows) < limit {
+			if after = upto; upto == nil {
+				after = keys[len(keys)-1]
+			}
+			if seen < limit {
 				break
 			}
 		}

@@ -2,11 +2,12 @@
 // the dry run. What is done with the rows of one table is an [Executor]'s.
 //
 //	run.go        the phases that write, in their order, and phase mint; choose.go: phase choose; copy.go: phases copy and link
+//	inherit.go    copies the ledgers of sources that were made by merges, and compares them
 //	start.go      makes a run, or finds it; numbers.go: chooses the numbers that new ids may be; counters.go: lets the target count on above them
 //	verify.go     compares tables; verify_target.go: the map, references, sums and the witness;
 //	              multiset.go: rows that may be equal; verify_decided.go: what became of rows, and how long it took, for the report;
 //	              after.go: statements that come after it
-//	dryrun.go     a dry run; forecast_table.go: what it finds in a table, and values that do not fit the target;
+//	dryrun.go     a dry run, and how many rows there are; forecast_table.go: what it finds in a table, and values that do not fit the target;
 //	              trial.go: rows that only the database can judge; trial_copies.go: those without a key;
 //	              forecast_keys.go: foreign keys of the target; forecast_combine.go: values that are combined;
 //	              forecast_numbers.go: new ids that are numbers, and how full their columns get

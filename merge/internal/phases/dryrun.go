@@ -17,7 +17,7 @@ import (
 // Forecast is a dry run.
 func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	began := time.Now()
-	d := &dryRun{Job: j, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: rekey.NewRememberedIdentities(), all: NewFindings()}
+	d := &dryRun{Job: j, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: rekey.NewRememberedIdentities(), all: NewFindings(), throttle: chunk.NewThrottle(j.Throttle)}
 	if err := d.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 		}
 	}
 	d.forecast.Open = append(d.forecast.Open, j.emptyPaths(d.all)...)
-	d.forecast.Took = time.Since(began)
-	d.forecast.Estimate = runPerDryRun * d.forecast.Took
+	d.forecast.Took, d.forecast.Waited = time.Since(began), d.throttle.Waited()
+	d.forecast.Estimate = runPerDryRun * (d.forecast.Took - d.forecast.Waited)
 	return d.forecast, nil
 }
 
@@ -152,7 +152,7 @@ func (d *dryRun) choose(ctx context.Context, s *ledger.SourceTable) error {
 		d.forecast.Conditions = append(d.forecast.Conditions, report.ConditionForecast{Table: s.Table.Name, Source: s.Source, Reason: reasonOf(s.Table, c), Where: c.Where})
 	}
 	rows := d.forecast.Conditions
-	return d.chosen(ctx, d.conns, s, func(c *plan.Condition, keys [][]any) error {
+	return d.chosen(ctx, d.conns, s, d.throttle, func(c *plan.Condition, keys [][]any) error {
 		for i := range rows {
 			if row := &rows[i]; row.Table == s.Table.Name && row.Source == s.Source && row.Reason == reasonOf(s.Table, c) {
 				row.Rows += int64(len(keys))
@@ -194,6 +194,9 @@ func (f *tableForecast) each(ctx context.Context, do func(rows [][]any) error) e
 			return err
 		}
 		start, limit := time.Now(), pace.Size()
+		if f.of.Content == nil { // without a key, each read goes through the whole table
+			limit = f.throttle.Most(limit)
+		}
 		rows, err := f.of.Read(ctx, f.conns, after, nil, limit)
 		if err != nil {
 			return err
@@ -202,11 +205,25 @@ func (f *tableForecast) each(ctx context.Context, do func(rows [][]any) error) e
 			return err
 		}
 		pace.Observe(len(rows), chunk.SizeOf(rows...), time.Since(start))
+		if err := wait(ctx, f.throttle, f.conns, len(rows), start); err != nil {
+			return err
+		}
 		if len(rows) < limit {
 			return nil
 		}
 		after = f.of.RowKey(rows[len(rows)-1])
 	}
+}
+
+// wait waits as a throttle wants it, with no transaction that has read anything.
+func wait(ctx context.Context, throttle *chunk.Throttle, conns *chunk.Conns, rows int, since time.Time) error {
+	if throttle == nil {
+		return nil
+	}
+	if err := conns.Rest(ctx); err != nil {
+		return err
+	}
+	return throttle.Wait(ctx, rows, since)
 }
 
 // countSource counts the rows of a source table.
@@ -217,6 +234,32 @@ func (j *Job) countSource(ctx context.Context, conns *chunk.Conns, t *ledger.Sou
 	}
 	n, err := chunk.CountRows(ctx, source.Engine, source, t.Table.Name)
 	return n, dialect.OfSource(t.Source, err)
+}
+
+// CountSources counts the rows of the sources' tables that a run reads.
+func CountSources(ctx context.Context, j *Job) (rows int64, err error) {
+	c, err := j.connect(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	for _, t := range j.Order {
+		if t.Empty {
+			continue
+		}
+		for _, source := range j.Plan.SourcesOf(t) {
+			s, err := c.Source(ctx, source)
+			if err != nil {
+				return 0, err
+			}
+			n, err := chunk.CountRows(ctx, s.Engine, s, t.Name)
+			if err != nil {
+				return 0, dialect.OfSource(source, err)
+			}
+			rows += n
+		}
+	}
+	return rows, nil
 }
 
 // table goes through one table of one source.

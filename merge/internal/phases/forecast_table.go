@@ -28,6 +28,7 @@ type dryRun struct {
 	all       *Findings              // of all tables
 	next      map[*plan.Table]uint64 // the first dense id of the next source
 	totals    map[rowsOf]int64       // of the sources, if anybody listens
+	throttle  *chunk.Throttle        // nil if there is none
 }
 
 // A tableForecast is what a dry run finds in one table of one source.

@@ -41,6 +41,7 @@ type Job struct {
 	ChunkTime  time.Duration
 	ChunkRows  int
 	PackRows   int
+	Throttle   int // of a dry run: rows a second, or 0
 	Codecs     rekey.Codecs
 	Assertions []Assertion
 	Unchecked  bool // by foreign keys

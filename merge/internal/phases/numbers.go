@@ -87,15 +87,15 @@ func newNumbering(ctx context.Context, j *Job, c *chunk.Conns, t *plan.Table, ta
 // look returns which ids the rows of a source have.
 func (n *numbering) look(ctx context.Context, s *chunk.Session) (ids idSet, err error) {
 	key := n.Engine.Quote(n.table.Key().Name)
-	var low, high any
+	var low, high sql.NullString // drivers have several types for those of BIGINT UNSIGNED
 	err = s.QueryRowContext(ctx, "SELECT COUNT(*), MIN("+key+"), MAX("+key+") FROM "+s.Engine.Table(n.table.Name)).Scan(&ids.rows, &low, &high)
 	if err != nil || ids.rows == 0 {
 		return ids, n.Engine.Failed("look for the highest id of table "+strconv.Quote(n.table.Name), err)
 	}
 	var is, are bool
-	ids.low, is = sqlvalue.ParseID(sqlvalue.Text(low))
-	if ids.high, are = sqlvalue.ParseID(sqlvalue.Text(high)); !is || !are {
-		err = n.fault("its lowest id is %s, and its highest %s: want integers of 64 bits with a sign", sqlvalue.Sample(low), sqlvalue.Sample(high))
+	ids.low, is = sqlvalue.ParseID(low.String)
+	if ids.high, are = sqlvalue.ParseID(high.String); !is || !are {
+		err = n.fault("its lowest id is %s, and its highest %s: want integers of 64 bits with a sign", low.String, high.String)
 	}
 	return ids, err
 }

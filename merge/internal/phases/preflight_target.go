@@ -51,6 +51,7 @@ func (p *preflight) stops(ctx context.Context) (errs []error, err error) {
 	}
 	if len(errs) == 0 {
 		add(p.ledger(ctx))
+		errs = append(errs, p.inheritable(ctx)...)
 		add(p.measurable(ctx))
 		none, err := numberCheck{p}.choose(ctx)
 		if err != nil {

@@ -54,6 +54,9 @@ func (w *writing) phases(ctx context.Context) error {
 			if err == nil {
 				err = counters{w}.countOn(ctx)
 			}
+			if err == nil {
+				err = w.inherit(ctx)
+			}
 		}
 		if err != nil {
 			return err

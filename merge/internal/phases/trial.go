@@ -119,6 +119,9 @@ func (d *dryRun) try(ctx context.Context, t *plan.Table, p *preflight, do func(*
 		})
 		return do(nil)
 	}
+	if d.throttle != nil { // a trial is one transaction of the target
+		return open(errThrottled)
+	}
 	statements, err := d.trialStatements(ctx, t)
 	if err != nil {
 		return open(err)
@@ -149,6 +152,8 @@ func (d *dryRun) try(ctx context.Context, t *plan.Table, p *preflight, do func(*
 	}
 	return done
 }
+
+var errThrottled = errors.New("with a throttle that would be a long transaction")
 
 // Names and the rest of statements of SQLite.
 var (

@@ -130,6 +130,9 @@ func (v *verifying) compare(ctx context.Context, target *chunk.Session) (err err
 		}
 		v.report.Open = append(v.report.Open, left...)
 	}
+	if err := v.inherited(ctx, v.others[0]); err != nil {
+		return err
+	}
 	if err := v.decided(ctx, ledger.Of(target)); err != nil {
 		return err
 	}

@@ -32,6 +32,17 @@ const aboutVerify = `Verify the target again, as a run does at its end. Nobody m
 Exit status: 1 if a check failed, 3 if nothing was found wrong and something was left
 open: not decided, or not checked.`
 
+const aboutGroups = `Do a step with many groups of servers, each of which is merged into a target of
+its own, all by one plan. --groups names a YAML file:
+
+  groups:
+  - name: east
+    sources: ['s1=env:S1', 's2=env:S2']
+    target: env:EAST
+
+A group that fails does not stop the others. With the same command again, groups
+that are done are only verified.`
+
 const aboutLookup = `Show the new id of the row with the old id ID in a table of a source.`
 
 const aboutExport = `Write all new ids as CSV: source,table,old_id,new_id. With --list left-out the

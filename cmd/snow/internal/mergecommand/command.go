@@ -49,11 +49,15 @@ type Command struct {
 	lease      time.Duration
 	wait       time.Duration
 	pauseFile  string
+	throttle   int
 	assertions []merge.Assertion
 	noFKs      bool
 	witnessAll bool
 	json       bool
 	list       string
+	groups     string
+	atOnce     int
+	step       string // what is done with each group
 	quiet      bool
 	report     string
 	killAfter  int64
@@ -83,9 +87,10 @@ func Steps() []Step {
 		{"settle", "", "Write the plan again, with its answers as decisions", aboutSettle, "dialect source databases plan timeout", (*Command).settle},
 		{"schema", "", "Print the target's tables, or make them", aboutSchema, "dialect source databases plan target target-databases timeout", (*Command).schema},
 		{"namespace", "", "Make the id space of the new keys", aboutNamespace, "dialect target namespace registry layout workers timeout", (*Command).makeNamespace},
-		{"dry-run", "", "Tell what would happen, and write nothing", aboutDryRun, "dialect source databases target target-databases plan namespace registry assert without-foreign-keys quiet timeout", (*Command).dryRun},
+		{"dry-run", "", "Tell what would happen, and write nothing", aboutDryRun, "dialect source databases target target-databases plan namespace registry assert throttle without-foreign-keys quiet timeout", (*Command).dryRun},
 		{"run", "", "Merge and verify, or go on with what was interrupted", aboutRun, "dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all quiet report kill-after timeout", (*Command).run},
 		{"verify", "", "Verify again", aboutVerify, "dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all quiet report timeout", (*Command).verify},
+		{"groups", "", "Do a step with many groups of servers, by one plan", aboutGroups, "dialect groups at-once do plan namespace registry layout workers assert throttle writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all timeout", (*Command).runGroups},
 		{"lookup", "SOURCE TABLE ID", "Show the new id of a row", aboutLookup, "dialect target timeout", (*Command).lookup},
 		{"export", "", "Write all new ids as CSV, or what was left out or renamed", aboutExport, "dialect target list timeout", (*Command).export},
 	}
@@ -136,12 +141,9 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 			set.DurationVar(&c.timeout, f, 10*time.Second, "how long a database may take to answer at first")
 		case "source":
 			set.Func(f, "`NAME=DSN` of a database to merge, once for each; the DSN is "+dsnUsage, func(s string) error {
-				name, dsn, ok := strings.Cut(s, "=")
-				if !ok || name == "" || dsn == "" {
-					return usage("want NAME=DSN")
-				}
-				c.sources = append(c.sources, namedDSN{name, dsn})
-				return nil
+				source, err := parseSource(s)
+				c.sources = append(c.sources, source)
+				return err
 			})
 		case "databases":
 			set.Func(f, "`SOURCE=NAME:DATABASE,…`: the source has these databases, NAME in the plan, DATABASE on its server, if they differ; without SOURCE= of all sources that are not named", c.addDatabases)
@@ -218,6 +220,14 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 			set.BoolVar(&c.quiet, f, false, "do not show how far it is")
 		case "report":
 			set.StringVar(&c.report, f, "", "write the report as a page, too, to this `FILE`.html, in place of one that is there; and beside it FILE-left-out.csv and FILE-renamed.csv if there are such rows")
+		case "groups":
+			set.StringVar(&c.groups, f, "", "`FILE` of groups: a name, sources and a target of each")
+		case "at-once":
+			set.IntVar(&c.atOnce, f, 2, "`N` groups are under way at the same time")
+		case "do":
+			set.StringVar(&c.step, f, "run", "`STEP` to do with each group: schema, namespace, dry-run, run or verify")
+		case "throttle":
+			set.IntVar(&c.throttle, f, 0, "read at most `N` rows of the sources in a second, in short transactions, for servers that are in use; 0 for no limit")
 		case "kill-after":
 			set.Int64Var(&c.killAfter, f, 0, "kill this process after `N` rows, as a power cut would; to try the resumption")
 		}
@@ -243,7 +253,11 @@ func (c *Command) check() error {
 		return usage("--leave: want a number from 0 on, with --ids offset or --ids dense")
 	case has("list") && !slices.Contains([]string{"ids", "left-out", "renamed"}, c.list):
 		return usage("--list: want ids, left-out or renamed")
-	case c.Name == "namespace" && c.namespace == "":
+	case has("groups") && (c.groups == "" || c.atOnce < 1 || !slices.Contains(groupSteps, c.step)):
+		return usage("want --groups, --at-once from 1 on, and --do " + strings.Join(groupSteps, ", "))
+	case has("groups") && c.json:
+		return usage("--json: reports of groups are written as text only")
+	case (c.Name == "namespace" || c.step == "namespace") && c.namespace == "":
 		return usage("--namespace is missing")
 	case c.Name == "lookup" && len(c.args) != 3:
 		return usage("want SOURCE TABLE ID after the flags")

@@ -140,12 +140,18 @@ func (c *Command) parsePlan(ctx context.Context, data []byte, sources []merge.So
 		return nil, errors.New("the plan is in its short form: give its sources with --source, or a plan of inspect -full")
 	}
 	ordered := slices.Clone(sources)
-	slices.SortStableFunc(ordered, func(a, b merge.Source) int { return slices.Index(d.Sources, a.Name) - slices.Index(d.Sources, b.Name) })
+	rebinds := len(sources) != len(d.Sources) || slices.ContainsFunc(sources, func(s merge.Source) bool { return !slices.Contains(d.Sources, s.Name) })
+	if !rebinds { // names say which is which; other sources take the places of the plan's in the order of the flags
+		slices.SortStableFunc(ordered, func(a, b merge.Source) int { return slices.Index(d.Sources, a.Name) - slices.Index(d.Sources, b.Name) })
+	}
 	schema, err := merge.ReadSchema(ctx, c.dialect, ordered...)
 	if err != nil {
 		return nil, err
 	}
-	return d.Complete(schema)
+	if rebinds && c.stderr != nil {
+		_, _ = fmt.Fprintf(c.stderr, "%s was made for %s, and is used for %s, in this order\n", filepath.Base(c.plan), strings.Join(d.Sources, ", "), strings.Join(schema.Sources, ", "))
+	}
+	return d.Rebind(schema)
 }
 
 // writePlan writes the short form, or the complete plan with --full or as JSON.

@@ -124,7 +124,7 @@ func (c *Command) merge(ctx context.Context, cfg merge.Config) (*merge.Merge, er
 func (c *Command) dryRun(ctx context.Context) error {
 	p := newProgress(c.stderr, c.quiet)
 	defer p.close()
-	m, err := c.merge(ctx, merge.Config{Events: p.event})
+	m, err := c.merge(ctx, merge.Config{Throttle: c.throttle, Events: p.event})
 	if err != nil {
 		return err
 	}

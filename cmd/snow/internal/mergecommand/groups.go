@@ -1,0 +1,266 @@
+package mergecommand
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/database"
+	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/report"
+	"go.yaml.in/yaml/v4"
+)
+
+// A groupsFile lists groups of servers, each of which is merged into a target of its own, all by one plan.
+type groupsFile struct {
+	Groups []struct {
+		Name            string   `yaml:"name"`
+		Sources         []string `yaml:"sources"` // as --source takes them, in the order of the plan's
+		Target          string   `yaml:"target"`
+		Databases       []string `yaml:"databases"`        // as --databases takes them
+		TargetDatabases string   `yaml:"target_databases"` // as --target-databases takes them
+	} `yaml:"groups"`
+}
+
+// groupSteps are what --do takes.
+var groupSteps = []string{"schema", "namespace", "dry-run", "run", "verify"}
+
+// readGroups returns a command for each group of a file.
+func (c *Command) readGroups() ([]*Command, []string, error) {
+	data, err := os.ReadFile(c.groups)
+	if err != nil {
+		return nil, nil, err
+	}
+	var file groupsFile
+	if err := yaml.Load(data, &file, yaml.WithKnownFields()); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", c.groups, err)
+	}
+	if len(file.Groups) == 0 {
+		return nil, nil, fmt.Errorf("%s: want groups, a list", c.groups)
+	}
+	var all []*Command
+	var names []string
+	targets := map[string]string{}
+	for i, g := range file.Groups {
+		fault := func(text string) error { return fmt.Errorf("%s: group %d, %q: %s", c.groups, i+1, g.Name, text) } // no DSN
+		switch {
+		case g.Name == "" || slices.Contains(names, g.Name):
+			return nil, nil, fault("want a name of its own")
+		case g.Target == "" || len(g.Sources) == 0:
+			return nil, nil, fault("want sources and a target")
+		case targets[g.Target] != "":
+			return nil, nil, fault("it has the target of group " + targets[g.Target])
+		}
+		one := *c
+		one.target, one.sources, one.databases, one.open = g.Target, nil, nil, nil
+		one.stderr = io.Discard // what the plan was made for is said once
+		for _, s := range g.Sources {
+			source, err := parseSource(s)
+			if err != nil {
+				return nil, nil, fault("sources: " + err.Error())
+			}
+			one.sources = append(one.sources, source)
+		}
+		for _, s := range g.Databases {
+			if err := one.addDatabases(s); err != nil {
+				return nil, nil, fault("databases: " + err.Error())
+			}
+		}
+		if g.TargetDatabases != "" {
+			if one.into, err = parseDatabases(g.TargetDatabases); err != nil {
+				return nil, nil, fault("target_databases: " + err.Error())
+			}
+		}
+		targets[g.Target] = g.Name
+		all, names = append(all, &one), append(names, g.Name)
+	}
+	return all, names, nil
+}
+
+// parseSource reads NAME=DSN.
+func parseSource(s string) (namedDSN, error) {
+	name, dsn, ok := strings.Cut(s, "=")
+	if !ok || name == "" || dsn == "" {
+		return namedDSN{}, usage("want NAME=DSN")
+	}
+	return namedDSN{name, dsn}, nil
+}
+
+// runGroups does a step with all groups of a file, some at a time, and sums up.
+func (c *Command) runGroups(ctx context.Context) error {
+	commands, names, err := c.readGroups()
+	if err != nil {
+		return err
+	}
+	if c.step == "run" && c.confirm != nil {
+		if err := c.confirm(fmt.Sprintf("rows of the sources of %s will be written to their targets. Merge?", strings.Join(names, ", "))); err != nil {
+			return err
+		}
+	}
+	c.say("the first source of each group takes the place of the plan's first one, and so on, where their names differ")
+	var mu sync.Mutex // of what is printed
+	byName := map[string]*Command{}
+	var groups []merge.Group
+	for i, one := range commands {
+		byName[names[i]] = one
+		groups = append(groups, merge.Group{Name: names[i], Open: func(ctx context.Context, events func(report.Event)) (*merge.Merge, func() error, error) {
+			if one.step == "schema" || one.step == "namespace" { // these may make a file of SQLite
+				if _, err := one.database(ctx, "target", one.target, database.Create); err != nil {
+					return nil, nil, errors.Join(err, one.closeAll())
+				}
+			}
+			m, err := one.merge(ctx, one.groupConfig(events))
+			if err != nil {
+				return nil, nil, errors.Join(err, one.closeAll())
+			}
+			return m, one.closeAll, nil
+		}})
+	}
+	shown := &groupProgress{now: time.Now, say: func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = fmt.Fprintln(c.stderr, text)
+	}}
+	results, err := merge.RunGroups(ctx, groups, merge.GroupsConfig{
+		AtOnce: c.atOnce, Progress: shown.show,
+		Do: func(ctx context.Context, name string, m *merge.Merge) error {
+			text, err := byName[name].doStep(ctx, c.step, m)
+			mu.Lock()
+			defer mu.Unlock()
+			_, _ = fmt.Fprintf(c.stdout, "== %s\n%s", name, text)
+			return err
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return c.sumUp(results)
+}
+
+func (c *Command) groupConfig(events func(report.Event)) merge.Config {
+	return merge.Config{Lease: c.lease, Writers: c.writers, ChunkTime: c.chunkTime, ChunkRows: c.chunkRows, PackRows: c.packRows, PauseFile: c.pauseFile, Throttle: c.throttle, Events: events}
+}
+
+// closeAll closes the databases of a group.
+func (c *Command) closeAll() (err error) {
+	for _, db := range c.open {
+		err = errors.Join(err, db.Close())
+	}
+	c.open = nil
+	return err
+}
+
+// doStep does a step with one group, and returns what it has printed.
+func (c *Command) doStep(ctx context.Context, step string, m *merge.Merge) (string, error) {
+	var out bytes.Buffer
+	one := *c
+	one.stdout = &out
+	defer func() { c.open = one.open }()
+	var found text
+	err := error(nil)
+	switch step {
+	case "schema":
+		return out.String(), one.schema(ctx)
+	case "namespace":
+		return out.String(), one.makeNamespace(ctx)
+	case "dry-run":
+		forecast, failed := m.DryRun(ctx)
+		if err = failed; failed == nil {
+			found, err = forecast, forecast.Err()
+		}
+	case "verify":
+		verified, failed := m.Verify(ctx)
+		if err = failed; failed == nil {
+			found, err = verified, verified.Err()
+		}
+	default:
+		verified, failed := one.runOrWait(ctx, m)
+		if err = failed; verified != nil {
+			found = verified
+		}
+	}
+	if found != nil {
+		if failed := one.print(found); failed != nil {
+			return out.String(), errors.Join(err, failed)
+		}
+	}
+	return out.String(), err
+}
+
+// sumUp prints a line for each group, and returns an error if one has failed, or else if something was left open.
+func (c *Command) sumUp(results []merge.GroupResult) error {
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "\nGROUP\tROWS\tTIME\tRESULT")
+	var failed []string
+	var open *report.OpenError
+	for _, r := range results {
+		var left *report.OpenError
+		result := map[string]string{"run": "as it should be", "verify": "as it should be", "dry-run": "nothing would stop a run"}[c.step]
+		switch {
+		case r.Err == nil:
+			result = cmp.Or(result, "done")
+		case errors.As(r.Err, &left) && r.Err.Error() == left.Error():
+			open, result = left, "something was left open"
+		case r.Took == 0:
+			failed, result = append(failed, r.Name), "not begun: "+firstLine(r.Err)
+		default:
+			failed, result = append(failed, r.Name), "FAILED: "+firstLine(r.Err)
+		}
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, count(r.Rows), r.Took.Round(100*time.Millisecond), result)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	switch {
+	case len(failed) > 0:
+		return fmt.Errorf("%d of %d groups failed: %s", len(failed), len(results), strings.Join(failed, ", "))
+	case open != nil:
+		return open
+	}
+	return nil
+}
+
+func firstLine(err error) string {
+	line, _, more := strings.Cut(err.Error(), "\n")
+	if more {
+		line += " …"
+	}
+	return line
+}
+
+// A groupProgress says how far the groups are: when one begins or ends, and else once a minute.
+type groupProgress struct {
+	now  func() time.Time
+	say  func(string)
+	last merge.GroupsProgress
+	told time.Time
+}
+
+func (s *groupProgress) show(p merge.GroupsProgress) {
+	now := s.now()
+	if p.Running == s.last.Running && p.Done == s.last.Done && p.Failed == s.last.Failed && now.Sub(s.told) < everyLine {
+		return
+	}
+	s.last, s.told = p, now
+	s.say(describeGroups(p, now))
+}
+
+func describeGroups(p merge.GroupsProgress, now time.Time) string {
+	text := fmt.Sprintf("groups: %d done, %d failed, %d under way, %d waiting", p.Done, p.Failed, p.Running, p.Waiting)
+	if p.Total > 0 && p.Rows > 0 {
+		text += fmt.Sprintf("; %d %%", 100*p.Rows/p.Total)
+	}
+	if p.Left > 0 && p.Running+p.Waiting > 0 {
+		text += fmt.Sprintf("; the last one ends in about %s, at %s", p.Left.Round(time.Second), now.Add(p.Left).Format("15:04"))
+	}
+	return text
+}
