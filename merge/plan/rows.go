@@ -90,13 +90,17 @@ func (c *checker) losing(t *Table) {
 	}
 }
 
-// RenameColumn returns the column that RuleSuffix changes, or nil.
+// RenameColumn returns the column that RuleSuffix or RuleRenumber changes, or nil.
 func (t *Table) RenameColumn(u *Unique, d sqldialect.Dialect) (found *Column) {
 	if u.Rename != "" {
 		return t.Column(u.Rename)
 	}
+	kind := sqltype.Text
+	if u.Rule == RuleRenumber {
+		kind = sqltype.Integer
+	}
 	for _, name := range u.Columns {
-		if c := t.Column(name); c != nil && c.Role == RolePlain && sqltype.Of(d, c.Type).Kind == sqltype.Text {
+		if c := t.Column(name); c != nil && c.Role == RolePlain && sqltype.Of(d, c.Type).Kind == kind {
 			if found != nil {
 				return nil
 			}
@@ -179,7 +183,7 @@ func sameClash(a, b *Unique) bool {
 func (u *Unique) clash() *Clash {
 	c := &Clash{
 		Rule: u.Rule, Rename: u.Rename, Suffix: u.Suffix, Prefer: u.Prefer, Proposed: !u.Decided,
-		Template: u.Template, Pattern: u.Pattern, Winner: u.Winner, Both: u.Both, Set: u.Set,
+		Template: u.Template, Pattern: u.Pattern, Winner: u.Winner, Both: u.Both, Set: u.Set, Least: u.Least, Most: u.Most,
 	}
 	if len(c.Prefer) == 0 {
 		c.Prefer = nil
@@ -197,6 +201,7 @@ func (u *Unique) clash() *Clash {
 func (c *Clash) set(u *Unique) {
 	u.Rule, u.Rename, u.Suffix, u.Prefer, u.Decided = c.Rule, c.Rename, c.Suffix, c.Prefer, !c.Proposed
 	u.Template, u.Pattern, u.Winner, u.Both, u.Set = c.Template, c.Pattern, c.Winner, c.Both, c.Set
+	u.Least, u.Most = c.Least, c.Most
 }
 
 // Combine says what value a row gets in a column when rows of other sources are merged into it. NULL counts as no value.

@@ -166,9 +166,13 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 		for _, r := range v.Renames {
 			if !r.Set {
 				f.row.Renamed++
-			} else if reason := misfit(f.Engine.Kind, f.into[f.of.Position(r.Column.Name)], rekey.Stored(f.Engine, r.Column, r.After)); reason != "" {
+			}
+			if !r.Set && !f.of.Table.Renumbers(f.Engine.Kind, r.Column) {
+				continue
+			}
+			if reason := misfit(f.Engine.Kind, f.into[f.of.Position(r.Column.Name)], rekey.Stored(f.Engine, r.Column, r.After)); reason != "" {
 				fits = false
-				f.refuse(values, r.Column.Name, errors.New("set: "+reason))
+				f.refuse(values, r.Column.Name, errors.New("its new value: "+reason))
 			}
 		}
 		if v.Merged {

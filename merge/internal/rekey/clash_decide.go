@@ -44,6 +44,9 @@ func (r *round) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.unique.Rule == plan.RuleRenumber {
+		return r.renumber(ctx, tuples)
+	}
 	var renamed []int
 	pending := maps.Clone(tuples)
 	for n, place := range r.ahead {

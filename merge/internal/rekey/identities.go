@@ -28,6 +28,9 @@ type Identities interface {
 	// dropped returns which rows of a source are known to be left out, by [sqlvalue.FormatRow] of what tells them apart. It is
 	// asked for any table.
 	dropped(ctx context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error)
+
+	// chosen is the same for those that conditions of the plan leave out, which are known from the beginning.
+	chosen(ctx context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error)
 }
 
 // MappedIdentities are the identities of a run, by its ledger. Its idents are all
@@ -91,6 +94,14 @@ func (m *MappedIdentities) members(ctx context.Context, source string, t *plan.T
 }
 
 func (m *MappedIdentities) dropped(ctx context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error) {
+	return m.left(ctx, source, t, keys, func(ledger.Change) bool { return true })
+}
+
+func (m *MappedIdentities) chosen(ctx context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error) {
+	return m.left(ctx, source, t, keys, func(c ledger.Change) bool { return c.Seq == 0 }) // phase choose has no chunks
+}
+
+func (m *MappedIdentities) left(ctx context.Context, source string, t *plan.Table, keys [][]any, want func(ledger.Change) bool) (map[string]bool, error) {
 	found := map[string]bool{}
 	of := m.Run.Table(source, t.Name)
 	if of == nil {
@@ -102,7 +113,7 @@ func (m *MappedIdentities) dropped(ctx context.Context, source string, t *plan.T
 	}
 	changes, err := m.Ids.Changes(ctx, of, rows)
 	for _, c := range changes {
-		if c.Kind == ledger.ChangeDropped {
+		if c.Kind == ledger.ChangeDropped && want(c) {
 			found[c.Row] = true
 		}
 	}
@@ -195,6 +206,16 @@ func (r *RememberedIdentities) dropped(_ context.Context, source string, t *plan
 	done := r.done[leftRow{source, t.Name, ""}]
 	for _, key := range keys {
 		if why := r.Left(source, t, key); why == Chosen || why == Follows && done {
+			found[sqlvalue.FormatRow(key)] = true
+		}
+	}
+	return found, nil
+}
+
+func (r *RememberedIdentities) chosen(_ context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error) {
+	found := map[string]bool{}
+	for _, key := range keys {
+		if r.Left(source, t, key) == Chosen {
 			found[sqlvalue.FormatRow(key)] = true
 		}
 	}

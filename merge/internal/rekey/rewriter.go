@@ -120,10 +120,8 @@ func (w *Rewriter) change(ctx context.Context, t *ledger.SourceTable, rows []Row
 			r.New, r.Fate = nil, ledger.Merged
 		case c.Kind == ledger.ChangeDropped:
 			r.New, r.Fate = nil, ledger.Dropped
-		case column >= 0 && r.New != nil && c.Kind == ledger.ChangeSet:
-			r.New[column] = Stored(w.IDs.Engine, t.Columns[column], c.After)
 		case column >= 0 && r.New != nil:
-			r.New[column] = c.After
+			r.New[column] = Stored(w.IDs.Engine, t.Columns[column], c.After)
 		}
 	}
 	return nil
