@@ -23,6 +23,7 @@ func Crash(t *testing.T, e Engine) {
 
 func crash(t *testing.T, e Engine, seed uint64) {
 	w := newWorld(t, seed)
+	w.addSlots(seed)
 	w.loseRows(seed)
 	w.contend(seed)
 	w.merges = [][]*source{w.sources}
