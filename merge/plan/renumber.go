@@ -23,7 +23,9 @@ func (t *Table) Renumbers(d sqldialect.Dialect, column *Column) bool {
 // renumbering complains of a key in which rows can't be numbered anew. A run decides on a part of the rows at a time: which rows have
 // a number must be known before all of them are decided on.
 func (c *checker) renumbering(t *Table, u *Unique, name string) {
-	fault := func(is bool, column, format string, args ...any) { c.faultIf(is, t.Name, column, name+": "+format, args...) }
+	fault := func(is bool, column, format string, args ...any) {
+		c.faultIf(is, t.Name, column, name+": "+format, args...)
+	}
 	fault(u.renames() || u.Suffix != "", "", "suffix, template, pattern, winner, both and set are for rule suffix")
 	fault(len(t.RowKey()) == 0, "", "rule renumber: nothing tells the rows of a table without a primary key apart: name columns that are unique as primary_key")
 	fault(t.Merges(), "", "rule renumber: rows of the table may be merged by another unique key, and then need no number: choose one of both")

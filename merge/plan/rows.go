@@ -229,6 +229,11 @@ func (t *Table) Combines() bool {
 	return slices.ContainsFunc(t.Columns, func(c *Column) bool { return c.Combine != CombineKeep })
 }
 
+// CombinedColumns returns the columns in which rows get values that come from rows merged into them.
+func (t *Table) CombinedColumns() []*Column {
+	return slices.DeleteFunc(slices.Clone(t.Columns), func(c *Column) bool { return c.Combine == CombineKeep })
+}
+
 // combining complains of a column whose values can't be combined.
 func (c *columnChecker) combining() {
 	t, column := c.table, c.column
@@ -239,7 +244,10 @@ func (c *columnChecker) combining() {
 		"combine %q: want sum, max, min, first, last, an expression of {a} and {b}, or nothing", column.Combine)
 	call := anotherEachTime.FindString(string(column.Combine))
 	c.faultIf(call != "", "combine: %q gives another value each time: write a constant", call)
-	c.faultIf(!t.Merges() || t.Key() == nil, "combine is for tables with a key, of which a unique key has rule keep or match")
+	merging := slices.DeleteFunc(slices.Clone(t.Unique), func(u *Unique) bool { return !u.merges() })
+	c.faultIf(len(merging) == 0, "combine: no unique key of the table has rule keep or match")
+	c.faultIf(t.Key() == nil && len(merging) > 0 && (len(merging) > 1 || len(t.PrimaryKey) == 0 || !slices.Equal(merging[0].Columns, t.PrimaryKey)),
+		"combine: in a table without a key of its own, its primary key, and no other unique key, must have rule keep or match")
 	inKey := slices.Contains(t.RowKey(), column.Name) || slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, column.Name) })
 	c.faultIf(column.Role != RolePlain || column.Generated != "" || inKey, "combine: want a plain column that is in no unique key")
 	s := sqltype.Of(c.dialect, column.Type)

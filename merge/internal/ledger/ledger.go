@@ -69,7 +69,12 @@ const (
 	ChangeRenamed = "renamed"
 	ChangeSet     = "set" // another value of a row that was renamed
 	ChangeMerged  = "merged"
+	ChangeJoined  = "joined" // merged into a row that the target had before, whose key is after_value, and which gets values of it
 	ChangeDropped = "dropped"
+
+	// ChangeCombined is a value that a row of the target gets, under the first of the source tables whose rows are joined to it. Its
+	// row_key is what JoinedRow returns.
+	ChangeCombined = "combined"
 )
 
 // The phases, in their order. Choose and verify have no chunks.

@@ -27,6 +27,7 @@ type dryRun struct {
 	epoch     time.Time              // no id has an earlier time
 	all       *Findings              // of all tables
 	next      map[*plan.Table]uint64 // the first dense id of the next source
+	joined    joinedRows             // of the table that is looked at
 }
 
 // A tableForecast is what a dry run finds in one table of one source.
@@ -179,6 +180,10 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 			f.row.Merged++
 			if id, ok := f.id(values); ok {
 				f.merged.Add(f.of.Source, f.of.Table, id, v.Winner)
+			}
+			if f.of.Table.Combines() {
+				place, key := v.Into(f.of.Table)
+				f.joined.add(place, key, rekey.Loser{Source: f.of.Source, Key: f.of.RowKey(values)})
 			}
 			continue
 		}

@@ -24,8 +24,18 @@ type Verdict struct {
 	Merged    bool
 	Winner    Ident
 	WinnerKey []any
+	Joined    bool // the winner is a row that the target had before, and gets values of it
 
 	Renames []rename
+}
+
+// Into returns the row that a merged row of a table is merged into: its source, empty for the target, and what tells it apart there.
+// In a run, all winners with a Role key are rows of the target.
+func (v *Verdict) Into(t *plan.Table) (place string, key []any) {
+	if t.Key() != nil {
+		return v.Winner.source, []any{v.Winner.Key}
+	}
+	return v.Winner.source, v.WinnerKey
 }
 
 // A rename is a value that RuleSuffix changed.
@@ -165,8 +175,18 @@ func (r *round) parent(i int, column *plan.Column, v any) (parent *plan.Table, h
 	return nil, false
 }
 
-// find returns the rows of a place that have the tuples.
+// find returns the rows of a place that have the tuples: of several the one with the least key.
 func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (map[int]hit, error) {
+	all, err := r.every(ctx, place, tuples)
+	hits := make(map[int]hit, len(all))
+	for i, one := range all {
+		hits[i] = one[0]
+	}
+	return hits, err
+}
+
+// search looks for the tuples, and returns nil if there is nothing to look for.
+func (r *round) search(ctx context.Context, place string, tuples map[int][]any) (*search, error) {
 	if len(tuples) == 0 {
 		return nil, nil
 	}
@@ -179,7 +199,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 	} else if q, err = r.conns.Source(ctx, place); err != nil {
 		return nil, err
 	}
-	s := &search{round: r, q: q, place: place, hasher: chunk.NewHasher(r.contest.columns, r.blobs()), hits: map[int]hit{}}
+	s := &search{round: r, q: q, place: place, hasher: chunk.NewHasher(r.contest.columns, r.blobs()), hits: map[int]hit{}, known: map[string]bool{}}
 	s.columns = slices.Concat(r.contest.columns, chunk.ColumnsOf(r.table, r.rowKey()))
 	for _, other := range r.others {
 		if has(place, other) {
@@ -205,8 +225,33 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 			return nil, r.e.Failed(fmt.Sprintf("look for clashes in table %q of %s", r.table.Name, placeName(place)), err)
 		}
 	}
-	return s.hits, r.alive(ctx, place, s.hits)
+	return s, nil
 }
+
+// every returns all rows of a place that have the tuples, in the order of their keys. There may be several of one tuple where they refer
+// to rows that become one.
+func (r *round) every(ctx context.Context, place string, tuples map[int][]any) (map[int][]hit, error) {
+	s, err := r.search(ctx, place, tuples)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	if err := r.alive(ctx, place, s.hits); err != nil {
+		return nil, err
+	}
+	all := map[int][]hit{}
+	for n, i := range s.of {
+		if h, alive := s.hits[n]; alive {
+			all[i] = append(all[i], h)
+		}
+	}
+	for _, hits := range all {
+		slices.SortFunc(hits, func(a, b hit) int { return CompareKeys(a.key, b.key) })
+	}
+	return all, nil
+}
+
+// CompareKeys compares what tells rows apart, in an order that is the same on all databases.
+func CompareKeys(a, b []any) int { return slices.CompareFunc(a, b, compareScores) }
 
 // alive takes out of hits the rows of a source that are left out. Rows of a source that comes later may be left out for what they
 // refer to, which is not known yet.
@@ -289,8 +334,10 @@ type search struct {
 	columns []*plan.Column // those of the key, the primary key, then the others that the place has
 	joined  bool           // tuples may be equal to each other, for they refer to rows that were merged
 	tuples  [][]any
-	owners  []int // the rows that have them
-	hits    map[int]hit
+	owners  []int       // the rows that have them
+	hits    map[int]hit // by numbers
+	of      []int       // by the same numbers the rows that have the tuples
+	known   map[string]bool
 }
 
 // run looks for some of the tuples. The database may take values for equal
@@ -387,5 +434,9 @@ func (s *search) hit(n int, row []any) {
 			h.others[i], row = row[0], row[1:]
 		}
 	}
-	s.hits[s.owners[n]] = h
+	if name := fmt.Sprint(s.owners[n], sqlvalue.FormatKey(h.key)); !s.known[name] {
+		s.known[name] = true
+		s.hits[len(s.of)] = h
+		s.of = append(s.of, s.owners[n])
+	}
 }

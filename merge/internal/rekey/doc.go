@@ -2,6 +2,7 @@
 // because others have theirs.
 //
 //	clash_decide.go    decides on rows that clash in a unique key; clash_rename.go: gives them names that are free
+//	combine_rows.go    the values that rows get from rows merged into them; combine.go: what values make together
 //	clash_renumber.go  gives them numbers that are free, such as other slots
 //	clash_find.go      finds the rows that others clash with; clash_keys.go: the unique keys in which rows may clash
 //	clash_exists.go    finds the rows that foreign keys lead to

@@ -180,21 +180,6 @@ func (r *RememberedIdentities) Left(source string, t *plan.Table, key []any) Rea
 	return r.left[leftRow{source, t.Name, sqlvalue.FormatRow(key)}]
 }
 
-// Merged returns the rows that are merged into rows of a source: for each source their ids, and the id of the row that stays.
-func (r *RememberedIdentities) Merged(winner string, t *plan.Table) map[string]map[int64]int64 {
-	found := map[string]map[int64]int64{}
-	for row, into := range r.winners {
-		if row.table != t.Name || into.source != winner {
-			continue
-		}
-		if found[row.source] == nil {
-			found[row.source] = map[int64]int64{}
-		}
-		found[row.source][row.key] = into.Key
-	}
-	return found
-}
-
 // Done remembers that all rows of a source table were looked at.
 func (r *RememberedIdentities) Done(source string, t *plan.Table) {
 	r.done[leftRow{source, t.Name, ""}] = true
