@@ -134,7 +134,7 @@ func (o *oracle) learn(t *table) {
 
 // giveWay finds the rows of a table without ids that gave way to others.
 func (o *oracle) giveWay(t *table) {
-	taken := make(map[string]bool)
+	taken := make(map[string]string) // by whom
 	for _, u := range t.unique {
 		if u.rule != plan.RuleKeep {
 			continue
@@ -152,10 +152,12 @@ func (o *oracle) giveWay(t *table) {
 					}
 					key += v + "/"
 				}
-				if taken[key] {
+				if winner, ok := taken[key]; ok {
 					o.gone[t.mark(r)] = true
+					o.merged[winner] = append(o.merged[winner], r)
+					continue
 				}
-				taken[key] = true
+				taken[key] = t.mark(r)
 			}
 		}
 	}
