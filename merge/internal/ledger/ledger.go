@@ -23,8 +23,8 @@ import (
 //	                          which stays; 2: it was dropped, and new_id is NULL
 //	snow_merge_packs          in place of such rows, where a MySQL server makes the ids of a large table that nothing refers to: those of a chunk in two lists
 //	snow_merge_chunks         for each phase the chunks of rows that are done. The chunks are those of phase mint
-//	snow_merge_changes        values that were changed to avoid a clash, rows that were dropped and why, and rows of tables without a Role key
-//	                          that were merged
+//	snow_merge_changes        values that were changed to avoid a clash, rows that were dropped and why, rows of tables without a Role key
+//	                          that were merged, and what rows of the target get of rows that were merged into them
 //	snow_merge_after          the plan's statements for the target that have begun or are done; under 0 the report of verification
 //
 // snow_merge_runs is made last: where it is, the others are.
