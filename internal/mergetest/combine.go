@@ -54,6 +54,6 @@ func (o *oracle) combined(t *table, c *column, r row, own *string) *string {
 }
 
 func integer(v *string) *big.Int {
-	n, _ := new(big.Int).SetString(*v, 10)
+	n, _ := new(big.Int).SetString(strings.TrimPrefix(*v, "integer "), 10) // as SQLite's are read
 	return n
 }
