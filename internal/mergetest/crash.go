@@ -94,6 +94,12 @@ func crash(t *testing.T, e Engine, seed uint64, again bool) {
 			t.Fatal(err)
 		}
 	}
+	if again {
+		var joined int
+		if err := target.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM snow_merge_changes WHERE kind = 'combined'").Scan(&joined); err != nil || joined == 0 {
+			t.Errorf("%d values of rows that were there before have changed: %v", joined, err)
+		}
+	}
 	if !refused {
 		t.Error("no process died with the lease")
 	}

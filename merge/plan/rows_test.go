@@ -167,7 +167,8 @@ func TestRenumberingIsChecked(t *testing.T) {
 		heroes := &plan.Table{
 			Name: "heroes", PrimaryKey: []string{"id"},
 			Columns: []*plan.Column{
-				{Name: "id", Type: "bigint", Role: plan.RoleKey, Decided: true}, {Name: "v", Type: "bigint", Role: plan.RolePlain, Decided: true},
+				{Name: "id", Type: "bigint", Role: plan.RoleKey, Decided: true},
+				{Name: "v", Type: "bigint", Role: plan.RolePlain, Decided: true},
 				{Name: "owner", Type: "bigint", Role: plan.RoleReference, Refers: []*plan.Reference{{Table: "accounts"}}, Decided: true},
 				{Name: "slot", Type: "tinyint", Role: plan.RolePlain, Decided: true},
 			},

@@ -149,8 +149,7 @@ type (
 		source, table string
 		key           int64
 	}
-	unkeyedRow struct{ source, table, row string }
-	winner     struct {
+	winner struct {
 		source, table string
 		id            Ident
 	}
