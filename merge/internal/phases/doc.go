@@ -10,6 +10,7 @@
 //	              forecast_numbers.go: new ids that are numbers, and how full their columns get
 //	preflight.go  what must be so of the databases before; preflight_target.go: of the target, and what would stop a run;
 //	              preflight_keys.go: whether keys tell rows apart; preflight_numbers.go: whether there is room for new ids
+//	joined.go     rows that the target had before and that get values of others; forecast_combine.go: whether values fit together
 //	open.go       what nobody has decided or checked
 //	job.go        a plan and its databases, Executor, and what people are told
 //	findings.go   what was found in chunks that were compared
