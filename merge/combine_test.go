@@ -209,3 +209,29 @@ func TestCombineWithoutIDs(t *testing.T) {
 		}
 	}
 }
+
+// References that are set when all rows are copied do not disturb what is combined.
+func TestCombineInACircle(t *testing.T) {
+	f := newFixture(t, "", []string{
+		"CREATE TABLE accounts (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9) NOT NULL UNIQUE, gold INT, friend_id INT, FOREIGN KEY (friend_id) REFERENCES accounts (id))",
+	},
+		[]string{"INSERT INTO accounts VALUES (1, 'ann', 10, NULL), (2, 'bob', 1, 1)", "UPDATE accounts SET friend_id = 2 WHERE id = 1"},
+		[]string{"INSERT INTO accounts VALUES (1, 'bob', 20, NULL), (2, 'cid', 3, 1)"},
+	)
+	f.column("accounts", "gold").Combine = plan.CombineSum
+	for _, u := range f.table("accounts").Unique {
+		u.Rule, u.Suspects = plan.RuleKeep, nil
+	}
+	f.plan.Questions = nil
+	f.tables()
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	const query = "SELECT a.name, a.gold, f.name FROM accounts a LEFT JOIN accounts f ON f.id = a.friend_id ORDER BY a.name"
+	if got := f.rows(f.target, query); got != "ann 10 bob\nbob 21 ann\ncid 3 bob" {
+		t.Errorf("got\n%s", got)
+	}
+	if found, err := f.merge().Verify(t.Context()); err != nil || found.Err() != nil {
+		t.Errorf("%+v, %v", found, err)
+	}
+}

@@ -23,7 +23,8 @@ type Merged struct {
 
 // combine gives rows the values that they and the rows that were merged into them make together.
 func (w *Rewriter) combine(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
-	columns := t.Table.CombinedColumns()
+	// Phase link reads a part of the columns.
+	columns := slices.DeleteFunc(t.Table.CombinedColumns(), func(c *plan.Column) bool { return t.Position(c.Name) < 0 })
 	if len(columns) == 0 || w.Merged.Run == nil {
 		return nil
 	}
@@ -40,11 +41,7 @@ func (w *Rewriter) combine(ctx context.Context, t *ledger.SourceTable, rows []Ro
 	for k, i := range winners {
 		all[k].Losers = losers[i]
 		for _, c := range columns {
-			var own any
-			if c.In(t.Source) {
-				own = rows[i].New[t.Position(c.Name)]
-			}
-			all[k].Own = append(all[k].Own, own)
+			all[k].Own = append(all[k].Own, rows[i].New[t.Position(c.Name)])
 		}
 	}
 	results, bad, err := CombineAll(ctx, w.Merged.Conns, q, t.Table, columns, all)
@@ -56,9 +53,7 @@ func (w *Rewriter) combine(ctx context.Context, t *ledger.SourceTable, rows []Ro
 			return t.RowError(rows[i].Key, bad[k])
 		}
 		for n, c := range columns {
-			if c.In(t.Source) {
-				rows[i].New[t.Position(c.Name)] = results[k][n]
-			}
+			rows[i].New[t.Position(c.Name)] = results[k][n]
 		}
 	}
 	return nil
