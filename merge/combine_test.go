@@ -98,23 +98,140 @@ func TestCombineTooMuch(t *testing.T) {
 	}
 }
 
-// Nothing is combined with a row that the target had before.
+// A row that the target had before gets what rows of the sources have, too: once, however often a run is begun.
 func TestCombineWithTheTarget(t *testing.T) {
 	f := shared(t)
-	f.exec(f.target, "INSERT INTO accounts (id, name) VALUES (5, 'bob')")
+	f.exec(f.target, "INSERT INTO accounts (id, name, gold, price, hours, seen, made, mail, note, title, bars) VALUES (5, 'bob', 100, 0.5, 0.25, '2025-01-01', NULL, NULL, 't', 't', 99), (6, 'eve', 1, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL)")
+	f.config.ChunkRows = 1
 	m, err := merge.New(sqlsnow.MySQL, f.target, f.sources, f.plan, f.config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	forecast, err := m.DryRun(t.Context())
+	if err != nil || forecast.Problems > 0 {
+		t.Fatal(err, forecast.Err())
+	}
+	for range 2 {
+		if found, err := m.Run(t.Context()); err != nil || found.Err() != nil {
+			t.Fatal(err, found.Err())
+		}
+	}
+	const want = `ann it's+\ "b"+c 100 30 1.35 0.75 2024-06-01 10:00:00 2019-05-05 a@2 z 60 3
+bob t+d+ 100 96 3.50 3.25 2025-01-01 00:00:00 2024-01-01 b@1 z 192 2
+cid - - 7 7.00 7 - - - - 14 1
+eve - - 1 1.00 1 - - - - 2 0`
+	if got := f.rows(f.target, combined); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	f.exec(f.target, "UPDATE accounts SET gold = 100 WHERE name = 'bob'")
+	if found, err := m.Verify(t.Context()); err != nil || found.Failed != 1 || found.Failures[0].Column != "gold" || !strings.Contains(found.Failures[0].Reason, "want 96, got 100") {
+		t.Errorf("verification of a wrong sum: %+v, %v", found, err)
+	}
+	f = shared(t)
+	f.exec(f.target, "INSERT INTO accounts (id, name, gold) VALUES (5, 'cid', 32761)")
+	if forecast, err = f.merge().DryRun(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{"dry run": forecast.Err(), "run": f.run()} {
+		var row *report.RowError
+		if !errors.As(err, &row) || row.Row != "[3]" || row.Source != "s3" || !strings.Contains(err.Error(), "gold") {
+			t.Errorf("%s: got %v, want a RowError", what, err)
+		}
+	}
+}
+
+// pooled is three sources whose accounts are one where their names are, and what they have of each item is added: in a table whose rows
+// are told apart by account and item.
+func pooled(t *testing.T) *fixture {
+	t.Helper()
+	f := newFixture(t, "", []string{
+		"CREATE TABLE accounts (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9) NOT NULL UNIQUE, mail VARCHAR(9) UNIQUE)",
+		"CREATE TABLE bank (account_id INT NOT NULL, item VARCHAR(9) NOT NULL, amount TINYINT UNSIGNED NOT NULL, seen DATE, PRIMARY KEY (account_id, item), FOREIGN KEY (account_id) REFERENCES accounts (id))",
+	},
+		[]string{"INSERT INTO accounts VALUES (1, 'ann', 'm'), (2, 'bob', NULL)", "INSERT INTO bank VALUES (1, 'ore', 10, '2020-01-01'), (2, 'ore', 1, NULL), (2, 'Gem', 3, '2020-01-01')"},
+		[]string{ // both are ann's, and both have gold, which she does not have elsewhere first
+			"INSERT INTO accounts VALUES (7, 'Ann', NULL), (8, 'cid', 'm'), (9, 'bob', NULL)",
+			"INSERT INTO bank VALUES (7, 'gold', 5, '2021-01-01'), (8, 'Gold', 6, '2022-01-01'), (8, 'ore', 20, NULL), (9, 'gem', 4, '2019-01-01'), (9, 'wood', 1, NULL)",
+		},
+		[]string{"INSERT INTO accounts VALUES (1, 'ANN', NULL), (2, 'dan', NULL)", "INSERT INTO bank VALUES (1, 'gold', 100, '2020-06-06'), (1, 'ORE', 30, '2023-01-01'), (2, 'ore', 50, NULL)"},
+	)
+	f.column("bank", "amount").Combine, f.column("bank", "seen").Combine = plan.CombineSum, plan.CombineMax
+	for _, table := range f.plan.Tables {
+		for _, u := range table.Unique {
+			u.Rule, u.Decided, u.Suspects = plan.RuleKeep, true, nil
+		}
+	}
+	f.plan.Questions = nil
+	f.tables()
+	return f
+}
+
+const bank = "SELECT a.name, b.item, b.amount, CAST(b.seen AS CHAR) FROM bank b JOIN accounts a ON a.id = b.account_id ORDER BY a.name, b.item"
+
+// Rows without an id of their own are combined where what they refer to becomes one.
+func TestCombineWithoutIDs(t *testing.T) {
+	for _, old := range []bool{false, true} {
+		f := pooled(t)
+		want := "ann gold 111 2022-01-01\nann ore 60 2023-01-01\nbob Gem 7 2020-01-01\nbob ore 1 -\nbob wood 1 -\ndan ore 50 -"
+		if old {
+			f.exec(f.target, "INSERT INTO accounts VALUES (100, 'ann', NULL)", "INSERT INTO bank VALUES (100, 'ore', 7, '2024-01-01'), (100, 'tin', 1, NULL)")
+			want = strings.Replace(want, "ann ore 60 2023-01-01", "ann ore 67 2024-01-01\nann tin 1 -", 1)
+		}
+		f.config.ChunkRows = 1
+		forecast, err := f.merge().DryRun(t.Context())
+		if err != nil || forecast.Problems > 0 {
+			t.Fatal(err, forecast.Err())
+		}
+		if err := f.run(); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.rows(f.target, bank); got != want {
+			t.Errorf("target with rows %v: got\n%s\nwant\n%s", old, got, want)
+		}
+		if found, err := f.merge().Verify(t.Context()); err != nil || found.Err() != nil {
+			t.Errorf("%+v, %v", found, err)
+		}
+		f.exec(f.target, "UPDATE bank SET amount = 1 WHERE item = 'ore' AND amount > 59")
+		if found, err := f.merge().Verify(t.Context()); err != nil || found.Failed != 1 || found.Failures[0].Column != "amount" {
+			t.Errorf("verification of a wrong sum: %+v, %v", found, err)
+		}
+	}
+	f := pooled(t)
+	f.exec(f.sources[2].DB, "UPDATE bank SET amount = 245 WHERE item = 'gold'")
+	forecast, err := f.merge().DryRun(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, ran := m.Run(t.Context())
-	for what, err := range map[string]error{"dry run": forecast.Err(), "run": ran} {
-		var clash *report.ClashError
-		if !errors.As(err, &clash) || !strings.Contains(err.Error(), "nothing can be combined with it") {
-			t.Errorf("%s: got %v, want a ClashError", what, err)
+	for what, err := range map[string]error{"dry run": forecast.Err(), "run": f.run()} {
+		var row *report.RowError
+		if !errors.As(err, &row) || row.Table != "bank" || row.Source != "s2" || !strings.Contains(err.Error(), "amount") {
+			t.Errorf("%s: got %v, want a RowError", what, err)
 		}
+	}
+}
+
+// References that are set when all rows are copied do not disturb what is combined.
+func TestCombineInACircle(t *testing.T) {
+	f := newFixture(t, "", []string{
+		"CREATE TABLE accounts (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9) NOT NULL UNIQUE, gold INT, friend_id INT, FOREIGN KEY (friend_id) REFERENCES accounts (id))",
+	},
+		[]string{"INSERT INTO accounts VALUES (1, 'ann', 10, NULL), (2, 'bob', 1, 1)", "UPDATE accounts SET friend_id = 2 WHERE id = 1"},
+		[]string{"INSERT INTO accounts VALUES (1, 'bob', 20, NULL), (2, 'cid', 3, 1)"},
+	)
+	f.column("accounts", "gold").Combine = plan.CombineSum
+	for _, u := range f.table("accounts").Unique {
+		u.Rule, u.Suspects = plan.RuleKeep, nil
+	}
+	f.plan.Questions = nil
+	f.tables()
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	const query = "SELECT a.name, a.gold, f.name FROM accounts a LEFT JOIN accounts f ON f.id = a.friend_id ORDER BY a.name"
+	if got := f.rows(f.target, query); got != "ann 10 bob\nbob 21 ann\ncid 3 bob" {
+		t.Errorf("got\n%s", got)
+	}
+	if found, err := f.merge().Verify(t.Context()); err != nil || found.Err() != nil {
+		t.Errorf("%+v, %v", found, err)
 	}
 }

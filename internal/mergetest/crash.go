@@ -17,20 +17,34 @@ import (
 // Where tests are not to take long, they die at later and later statements.
 func Crash(t *testing.T, e Engine) {
 	for seed := range uint64(testscale.Of(3, 6)) {
-		t.Run(strconv.FormatUint(seed+1, 10), func(t *testing.T) { crash(t, e, seed+1) })
+		t.Run(strconv.FormatUint(seed+1, 10), func(t *testing.T) { crash(t, e, seed+1, false) })
 	}
+	// A merge into a target that has rows of an earlier one, which get values of others.
+	t.Run("again", func(t *testing.T) { crash(t, e, 15073592063060497265, true) })
 }
 
-func crash(t *testing.T, e Engine, seed uint64) {
+func crash(t *testing.T, e Engine, seed uint64, again bool) {
 	w := newWorld(t, seed)
+	w.addSlots(seed)
 	w.loseRows(seed)
 	w.contend(seed)
-	w.merges = [][]*source{w.sources}
+	if !again {
+		w.merges = [][]*source{w.sources}
+	}
 	w.combine(seed)
 	t.Logf("seed %d: %v", seed, w)
 	target := w.start(t, e)
-	sources, plan := w.inspect(t, e, w.sources)
-	w.schema(t, target, plan)
+	last := len(w.merges) - 1
+	if again && last == 0 {
+		t.Fatal("the world has one merge only")
+	}
+	for i, earlier := range w.merges[:last] {
+		w.merge(t, e, target, earlier, i == 0)
+	}
+	sources, plan := w.inspect(t, e, w.merges[last])
+	if !again {
+		w.schema(t, target, plan)
+	}
 	cfg := merge.Config{
 		Namespace: namespace, ChunkRows: 20 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight, PackRows: w.packRows, Lease: time.Hour,
 	}
@@ -78,6 +92,12 @@ func crash(t *testing.T, e Engine, seed uint64) {
 		}
 		if _, err := target.ExecContext(t.Context(), "UPDATE snow_merge_lease SET until_us = 0"); err != nil {
 			t.Fatal(err)
+		}
+	}
+	if again {
+		var joined int
+		if err := target.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM snow_merge_changes WHERE kind = 'combined'").Scan(&joined); err != nil || joined == 0 {
+			t.Errorf("%d values of rows that were there before have changed: %v", joined, err)
 		}
 	}
 	if !refused {

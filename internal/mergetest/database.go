@@ -233,7 +233,7 @@ func (t *table) show(r row) string {
 
 // expression returns all that a value is, as text.
 func expression(d sqlsnow.Dialect, c *column) string {
-	plain := c.role == plan.RolePlain && c.name != "tag" && c.name != "code" && c.name != "name" && !strings.HasSuffix(c.name, "_kind")
+	plain := c.role == plan.RolePlain && c.name != "tag" && c.name != "code" && c.name != "name" && c.name != "slot" && !strings.HasSuffix(c.name, "_kind")
 	switch {
 	case d == sqlsnow.Postgres:
 		return c.name + "::text"

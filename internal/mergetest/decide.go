@@ -110,6 +110,9 @@ func (w *world) decideUnique(t *testing.T, wt *table, pt *plan.Table) {
 			pu.Rename = wt.unique[i].rename
 			wt.unique[i].decideNames(pu)
 		}
+		if pu.Rule == plan.RuleRenumber {
+			pu.Rename = wt.unique[i].rename
+		}
 	}
 	for _, u := range wt.unique {
 		if !slices.ContainsFunc(pt.Unique, func(pu *plan.Unique) bool { return slices.Equal(u.columns, pu.Columns) }) {

@@ -92,6 +92,7 @@ func layoutOf(tb testing.TB, shard uint8) snow.Layout {
 // what comes of it with what there was.
 func random(t *testing.T, e Engine, seed uint64) {
 	w := newWorld(t, seed)
+	w.addSlots(seed)
 	w.loseRows(seed)
 	w.contend(seed)
 	w.combine(seed)

@@ -134,7 +134,7 @@ func (o *oracle) learn(t *table) {
 
 // giveWay finds the rows of a table without ids that gave way to others.
 func (o *oracle) giveWay(t *table) {
-	taken := make(map[string]bool)
+	taken := make(map[string]string) // by whom
 	for _, u := range t.unique {
 		if u.rule != plan.RuleKeep {
 			continue
@@ -152,10 +152,12 @@ func (o *oracle) giveWay(t *table) {
 					}
 					key += v + "/"
 				}
-				if taken[key] {
+				if winner, ok := taken[key]; ok {
 					o.gone[t.mark(r)] = true
+					o.merged[winner] = append(o.merged[winner], r)
+					continue
 				}
-				taken[key] = true
+				taken[key] = t.mark(r)
 			}
 		}
 	}
@@ -180,6 +182,7 @@ func (o *oracle) count(t *table) {
 // compareTable compares the rows of a source with those of the target.
 func (o *oracle) compareTable(s *source, t *table) {
 	o.Helper()
+	slots := o.slots(t)
 	for _, r := range s.rows[t.name] {
 		got := o.found[t.name][t.mark(r)]
 		switch {
@@ -197,6 +200,9 @@ func (o *oracle) compareTable(s *source, t *table) {
 				continue // what is learned from here, or what another source knows
 			}
 			want := o.combined(t, c, r, o.mapped(s, c, r))
+			if t.isSlot(c) {
+				want = slots[t.mark(r)]
+			}
 			switch {
 			case c.role == plan.RoleJSON && want != nil && got[c.name] != nil:
 				if !reflect.DeepEqual(parse(*want), parse(*got[c.name])) {

@@ -89,14 +89,11 @@ func (o *oracle) mergeOf(s *source) int {
 // Expressions that give what first and last give.
 const firstExpression, lastExpression plan.Combine = "COALESCE({a}, {b})", "COALESCE({b}, {a})"
 
-// combine lets rows that are merged into others leave values to them. Nothing can be combined with rows of an earlier merge.
+// combine lets rows that are merged into others leave values to them.
 func (w *world) combine(seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 9)) // worlds are as they were without it
-	if len(w.merges) > 1 {
-		return
-	}
 	for _, t := range w.tables {
-		if t.shape != keyed || !slices.ContainsFunc(t.unique, func(u *unique) bool { return u.rule == plan.RuleKeep }) {
+		if t.shape != keyed && t.shape != linking && t.shape != natural || !slices.ContainsFunc(t.unique, func(u *unique) bool { return u.rule == plan.RuleKeep }) {
 			continue
 		}
 		for _, c := range t.columns {

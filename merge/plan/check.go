@@ -107,10 +107,15 @@ func (c *checker) unique(t *Table, u *Unique) {
 		fallthrough
 	case RuleFail:
 		c.faultIf(u.renames(), t.Name, "", "%s: template, pattern, winner, both and set are for rule suffix", name)
+		c.faultIf(u.Least != 0 || u.Most != 0, t.Name, "", "%s: least and most are for rule renumber", name)
+		return
+	case RuleRenumber:
+		c.renumbering(t, u, name)
 		return
 	case RuleSuffix:
+		c.faultIf(u.Least != 0 || u.Most != 0, t.Name, "", "%s: least and most are for rule renumber", name)
 	default:
-		c.fault(t.Name, "", "%s: rule %q: want fail, suffix, keep or match", name, u.Rule)
+		c.fault(t.Name, "", "%s: rule %q: want fail, suffix, keep, match or renumber", name, u.Rule)
 		return
 	}
 	c.renaming(t, u, name)

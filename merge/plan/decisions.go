@@ -92,6 +92,8 @@ type Clash struct {
 	Winner   []string          `yaml:"winner,omitempty"`
 	Both     bool              `yaml:"both,omitempty"`
 	Set      map[string]string `yaml:"set,omitempty"`
+	Least    int64             `yaml:"least,omitempty"`
+	Most     int64             `yaml:"most,omitempty"`
 
 	Proposed bool   `yaml:"proposed,omitempty"` // Inspect found it, and nobody has confirmed it
 	Keys     []Name `yaml:"keys,flow"`          // as table(column, column), or table.column

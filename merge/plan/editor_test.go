@@ -88,7 +88,7 @@ func (d *describer) of(t reflect.Type) object {
 	case reflect.TypeFor[plan.Combine]():
 		return object{"anyOf": []any{object{"enum": []any{plan.CombineSum, plan.CombineMax, plan.CombineMin, plan.CombineFirst, plan.CombineLast, ""}}, texts}}
 	case reflect.TypeFor[plan.Rule]():
-		return object{"enum": []any{plan.RuleFail, plan.RuleSuffix, plan.RuleKeep, plan.RuleMatch}}
+		return object{"enum": []any{plan.RuleFail, plan.RuleSuffix, plan.RuleKeep, plan.RuleMatch, plan.RuleRenumber}}
 	case reflect.TypeFor[plan.IDs]():
 		return object{"enum": []any{plan.IDsSnow, plan.IDsOffset, plan.IDsDense}}
 	case reflect.TypeFor[plan.Role]():

@@ -171,10 +171,15 @@ type Unique struct {
 	Columns []string `json:"columns,omitempty" yaml:"columns,omitempty,flow"`
 	Rule    Rule     `json:"rule" yaml:"rule"`
 
-	// Rename is the column that RuleSuffix changes; none means the only plain text among Columns. Suffix is what it
-	// appends; none means an underscore and the name of the source.
+	// Rename is the column that RuleSuffix or RuleRenumber changes; none means the only plain text, or the only plain integer, among
+	// Columns. Suffix is what RuleSuffix appends; none means an underscore and the name of the source.
 	Rename string `json:"rename,omitempty" yaml:"rename,omitempty"`
 	Suffix string `json:"suffix,omitempty" yaml:"suffix,omitempty"`
+
+	// Least and Most are the bounds of the numbers that RuleRenumber gives. Without them it begins with 0, and ends with the highest that
+	// the type takes.
+	Least int64 `json:"least,omitempty" yaml:"least,omitempty"`
+	Most  int64 `json:"most,omitempty" yaml:"most,omitempty"`
 
 	// Template makes the new name in place of Suffix, of {name}, {source} and the number {n}, such as {name}[{n}]. The name is cut so
 	// that all of it fits. Pattern is a regular expression that all of a new name must match.
@@ -208,6 +213,10 @@ const (
 	RuleSuffix Rule = "suffix" // the later one is renamed
 	RuleKeep   Rule = "keep"   // the first row stays; the other one is not copied, and references to it become references to the first
 	RuleMatch  Rule = "match"  // as keep, for dictionaries: a difference in another plain column is an error
+
+	// RuleRenumber gives rows of later sources the lowest numbers that are free, in the order of their old ones. Where one row of a
+	// source clashes, so it is for all of its rows that are equal in the other columns of the key, such as the slots of an account.
+	RuleRenumber Rule = "renumber"
 )
 
 // A ForeignKey is a foreign key that the schema declares.

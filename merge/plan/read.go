@@ -26,7 +26,7 @@ const guide = `# What a merge does to every column. Read the roles, and decide o
 # gone: the same for ids of rows that are left out, by conditions under without_rows of their table or for what they refer to.
 # A value that is no id, and not in none, is an error.
 # unique.rule: fail, suffix (rename the later one), keep (the first one; the rest is not copied, references to it follow),
-# match (keep, and an error where the rows differ).
+# match (keep, and an error where the rows differ), renumber (slots and the like of rows that become one get other numbers).
 # A table with "skip: true" is left out, and so is a column that is deleted here and named in the table's "without: [column]".
 `
 

@@ -90,13 +90,17 @@ func (c *checker) losing(t *Table) {
 	}
 }
 
-// RenameColumn returns the column that RuleSuffix changes, or nil.
+// RenameColumn returns the column that RuleSuffix or RuleRenumber changes, or nil.
 func (t *Table) RenameColumn(u *Unique, d sqldialect.Dialect) (found *Column) {
 	if u.Rename != "" {
 		return t.Column(u.Rename)
 	}
+	kind := sqltype.Text
+	if u.Rule == RuleRenumber {
+		kind = sqltype.Integer
+	}
 	for _, name := range u.Columns {
-		if c := t.Column(name); c != nil && c.Role == RolePlain && sqltype.Of(d, c.Type).Kind == sqltype.Text {
+		if c := t.Column(name); c != nil && c.Role == RolePlain && sqltype.Of(d, c.Type).Kind == kind {
 			if found != nil {
 				return nil
 			}
@@ -179,7 +183,7 @@ func sameClash(a, b *Unique) bool {
 func (u *Unique) clash() *Clash {
 	c := &Clash{
 		Rule: u.Rule, Rename: u.Rename, Suffix: u.Suffix, Prefer: u.Prefer, Proposed: !u.Decided,
-		Template: u.Template, Pattern: u.Pattern, Winner: u.Winner, Both: u.Both, Set: u.Set,
+		Template: u.Template, Pattern: u.Pattern, Winner: u.Winner, Both: u.Both, Set: u.Set, Least: u.Least, Most: u.Most,
 	}
 	if len(c.Prefer) == 0 {
 		c.Prefer = nil
@@ -197,6 +201,7 @@ func (u *Unique) clash() *Clash {
 func (c *Clash) set(u *Unique) {
 	u.Rule, u.Rename, u.Suffix, u.Prefer, u.Decided = c.Rule, c.Rename, c.Suffix, c.Prefer, !c.Proposed
 	u.Template, u.Pattern, u.Winner, u.Both, u.Set = c.Template, c.Pattern, c.Winner, c.Both, c.Set
+	u.Least, u.Most = c.Least, c.Most
 }
 
 // Combine says what value a row gets in a column when rows of other sources are merged into it. NULL counts as no value.
@@ -224,6 +229,11 @@ func (t *Table) Combines() bool {
 	return slices.ContainsFunc(t.Columns, func(c *Column) bool { return c.Combine != CombineKeep })
 }
 
+// CombinedColumns returns the columns in which rows get values that come from rows merged into them.
+func (t *Table) CombinedColumns() []*Column {
+	return slices.DeleteFunc(slices.Clone(t.Columns), func(c *Column) bool { return c.Combine == CombineKeep })
+}
+
 // combining complains of a column whose values can't be combined.
 func (c *columnChecker) combining() {
 	t, column := c.table, c.column
@@ -234,7 +244,10 @@ func (c *columnChecker) combining() {
 		"combine %q: want sum, max, min, first, last, an expression of {a} and {b}, or nothing", column.Combine)
 	call := anotherEachTime.FindString(string(column.Combine))
 	c.faultIf(call != "", "combine: %q gives another value each time: write a constant", call)
-	c.faultIf(!t.Merges() || t.Key() == nil, "combine is for tables with a key, of which a unique key has rule keep or match")
+	merging := slices.DeleteFunc(slices.Clone(t.Unique), func(u *Unique) bool { return !u.merges() })
+	c.faultIf(len(merging) == 0, "combine: no unique key of the table has rule keep or match")
+	c.faultIf(t.Key() == nil && len(merging) > 0 && (len(merging) > 1 || len(t.PrimaryKey) == 0 || !slices.Equal(merging[0].Columns, t.PrimaryKey)),
+		"combine: in a table without a key of its own, its primary key, and no other unique key, must have rule keep or match")
 	inKey := t.declares(column) || slices.Contains(t.RowKey(), column.Name) || slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, column.Name) })
 	c.faultIf(column.Role != RolePlain || column.Generated != "" || inKey, "combine: want a plain column that is in no unique key and no foreign key")
 	c.faultIf(len(column.Sources) > 0, "combine: some sources do not have it")
@@ -245,4 +258,63 @@ func (c *columnChecker) combining() {
 	c.faultIf((column.Combine == CombineMax || column.Combine == CombineMin) && c.dialect != sqldialect.SQLite && !ordered,
 		"combine is %s, but values of type %q have another order than as numbers or texts: take an expression", column.Combine, column.Type)
 	c.faultIf(s.Kind == sqltype.Bytes || s.Kind == sqltype.JSON, "combine: type %q can't be combined", column.Type)
+}
+
+// NumberBounds returns the lowest and the highest number that RuleRenumber gives in a column.
+func (u *Unique) NumberBounds(d sqldialect.Dialect, c *Column) (least, most int64) {
+	if u.Most != 0 {
+		return u.Least, u.Most
+	}
+	return u.Least, sqltype.Of(d, c.Type).Highest()
+}
+
+// Renumbers reports whether rows may get another number in a column, by RuleRenumber.
+func (t *Table) Renumbers(d sqldialect.Dialect, column *Column) bool {
+	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return u.Rule == RuleRenumber && t.RenameColumn(u, d) == column })
+}
+
+// renumbering complains of a key in which rows can't be numbered anew. A run decides on a part of the rows at a time: which rows have
+// a number must be known before all of them are decided on.
+func (c *checker) renumbering(t *Table, u *Unique, name string) {
+	fault := func(is bool, column, format string, args ...any) {
+		c.faultIf(is, t.Name, column, name+": "+format, args...)
+	}
+	fault(u.renames() || u.Suffix != "", "", "suffix, template, pattern, winner, both and set are for rule suffix")
+	fault(len(t.RowKey()) == 0, "", "rule renumber: nothing tells the rows of a table without a primary key apart: name columns that are unique as primary_key")
+	fault(t.Merges(), "", "rule renumber: rows of the table may be merged by another unique key, and then need no number: choose one of both")
+	column := t.RenameColumn(u, c.dialect)
+	switch {
+	case column == nil:
+		fault(true, "", "rename: want one of its columns that is an integer")
+		return
+	case column.Role != RolePlain || column.Generated != "" || !slices.Contains(u.Columns, column.Name) || sqltype.Of(c.dialect, column.Type).Kind != sqltype.Integer:
+		fault(true, column.Name, "can't be numbered anew: it is no plain integer of the key")
+		return
+	}
+	fault(len(u.Columns) == 1, column.Name, "rule renumber: want other columns in the key, such as that of an account, whose rows are numbered")
+	least, most := u.NumberBounds(c.dialect, column)
+	fault(least > most, column.Name, "least %d is above most %d", least, most)
+	fault(most > sqltype.Of(c.dialect, column.Type).Highest(), column.Name, "most %d does not fit in %s", most, column.Type)
+	fault(len(column.Sources) > 0, column.Name, "rule renumber: some sources do not have it")
+	others := slices.ContainsFunc(t.Unique, func(other *Unique) bool { return other != u && slices.Contains(other.Columns, column.Name) })
+	others = others || slices.Contains(t.PrimaryKey, column.Name) && !slices.Equal(t.PrimaryKey, u.Columns)
+	fault(others, column.Name, "can't be numbered anew: it is in another unique key too")
+	if tied := c.plan.Tied(t, column.Name); len(tied) > 0 {
+		fault(true, column.Name, "can't be numbered anew: foreign keys tie %s to it, whose values would not follow", several(tied))
+	}
+	for _, of := range u.Columns {
+		other := t.Column(of)
+		if other == nil || other == column {
+			continue
+		}
+		integer := sqltype.Of(c.dialect, other.Type).Kind == sqltype.Integer
+		fault(other.Role != RoleReference && (other.Role != RolePlain || !integer), of, "rule renumber: want references and plain integers beside %q", column.Name)
+		if parent := c.plan.Table(t.IDsOf(of)); other.Role == RoleReference && parent != nil {
+			fault(!parent.Merges(), of, "rule renumber: rows of table %q do not become one with others, so that their numbers can't clash", parent.Name)
+		}
+		fault(other.BecomesNull(), of, "rule renumber: an id may become NULL, and its row then needs no number: choose drop or an error for orphans and gone")
+	}
+	for _, other := range t.Columns {
+		fault(other.DropsRows() && !slices.Contains(u.Columns, other.Name), other.Name, "rule renumber: it leaves rows out, which then need no number: only columns of the key may do that")
+	}
 }

@@ -175,7 +175,7 @@ func TestDecisionsOnRowsAreChecked(t *testing.T) {
 			combine(plan.CombineFirst)(u, c)
 			c.Nullable, c.Sources = true, []string{"us"}
 		}},
-		{"combine is for tables with a key", func(u *plan.Unique, c *plan.Column) {
+		{"no unique key of the table has rule keep or match", func(u *plan.Unique, c *plan.Column) {
 			combine(plan.CombineSum)(u, c)
 			u.Rule = plan.RuleFail
 		}},
@@ -202,6 +202,76 @@ func TestDecisionsOnRowsAreChecked(t *testing.T) {
 			{Name: "countries", PrimaryKey: []string{"code"}, Columns: []*plan.Column{{Name: "code", Type: "varchar(2)", Role: plan.RolePlain}}},
 		}}
 		tt.edit(u, level)
+		err := p.Check()
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+}
+
+func TestRenumberingIsChecked(t *testing.T) {
+	for _, tt := range []struct {
+		want string // part of the error, or none
+		edit func(p *plan.Plan, t *plan.Table, u *plan.Unique)
+	}{
+		{"", func(*plan.Plan, *plan.Table, *plan.Unique) {}},
+		{"", func(_ *plan.Plan, t *plan.Table, u *plan.Unique) {
+			t.PrimaryKey, t.Columns[0].Role = u.Columns, plan.RolePlain
+		}},
+		{"", func(_ *plan.Plan, t *plan.Table, u *plan.Unique) {
+			u.Least, u.Most, t.Column("owner").Gone = -128, 127, plan.OrphansDrop
+		}},
+		{"does not fit in tinyint", func(_ *plan.Plan, _ *plan.Table, u *plan.Unique) { u.Most = 128 }},
+		{"least 5 is above most 4", func(_ *plan.Plan, _ *plan.Table, u *plan.Unique) { u.Least, u.Most = 5, 4 }},
+		{"are for rule suffix", func(_ *plan.Plan, _ *plan.Table, u *plan.Unique) { u.Template = "{name}" }},
+		{"least and most are for rule renumber", func(p *plan.Plan, _ *plan.Table, _ *plan.Unique) { p.Tables[0].Unique[0].Most = 4 }},
+		{"want one of its columns that is an integer", func(_ *plan.Plan, t *plan.Table, _ *plan.Unique) { t.Column("slot").Type = "text" }},
+		{"it is no plain integer of the key", func(_ *plan.Plan, _ *plan.Table, u *plan.Unique) { u.Rename = "owner" }},
+		{"want other columns in the key", func(_ *plan.Plan, _ *plan.Table, u *plan.Unique) { u.Columns = []string{"slot"} }},
+		{"it is in another unique key too", func(_ *plan.Plan, t *plan.Table, _ *plan.Unique) {
+			t.Unique = append(t.Unique, &plan.Unique{Columns: []string{"slot", "v"}, Rule: plan.RuleFail, Decided: true})
+		}},
+		{"choose one of both", func(_ *plan.Plan, t *plan.Table, _ *plan.Unique) {
+			t.Unique = append(t.Unique, &plan.Unique{Columns: []string{"v"}, Rule: plan.RuleKeep, Decided: true})
+		}},
+		{"do not become one with others", func(p *plan.Plan, _ *plan.Table, _ *plan.Unique) { p.Tables[0].Unique[0].Rule = plan.RuleFail }},
+		{"want references and plain integers", func(_ *plan.Plan, t *plan.Table, u *plan.Unique) {
+			t.Column("v").Type, u.Columns = "varchar(9)", []string{"owner", "v", "slot"}
+		}},
+		{"an id may become NULL", func(_ *plan.Plan, t *plan.Table, _ *plan.Unique) {
+			t.Column("owner").Nullable, t.Column("owner").Orphans = true, plan.OrphansNull
+		}},
+		{"only columns of the key may do that", func(_ *plan.Plan, t *plan.Table, _ *plan.Unique) {
+			v := t.Column("v")
+			v.Role, v.Refers, v.Orphans = plan.RoleReference, []*plan.Reference{{Table: "accounts"}}, plan.OrphansDrop
+		}},
+		{"foreign keys tie skills.slot to it", func(p *plan.Plan, _ *plan.Table, _ *plan.Unique) {
+			p.Tables = append(p.Tables, &plan.Table{
+				Name: "skills", PrimaryKey: []string{"owner", "slot"},
+				Columns: []*plan.Column{
+					{Name: "owner", Type: "bigint", Role: plan.RoleReference, Refers: []*plan.Reference{{Table: "accounts"}}, Decided: true},
+					{Name: "slot", Type: "tinyint", Role: plan.RolePlain, Decided: true},
+				},
+				ForeignKeys: []*plan.ForeignKey{{Columns: []string{"owner", "slot"}, Table: "heroes", Refers: []string{"owner", "slot"}}},
+			})
+		}},
+	} {
+		heroes := &plan.Table{
+			Name: "heroes", PrimaryKey: []string{"id"},
+			Columns: []*plan.Column{
+				{Name: "id", Type: "bigint", Role: plan.RoleKey, Decided: true},
+				{Name: "v", Type: "bigint", Role: plan.RolePlain, Decided: true},
+				{Name: "owner", Type: "bigint", Role: plan.RoleReference, Refers: []*plan.Reference{{Table: "accounts"}}, Decided: true},
+				{Name: "slot", Type: "tinyint", Role: plan.RolePlain, Decided: true},
+			},
+			Unique: []*plan.Unique{{Columns: []string{"owner", "slot"}, Rule: plan.RuleRenumber, Decided: true}},
+		}
+		p := &plan.Plan{Version: 1, Dialect: "MySQL", Sources: []string{"s"}, Tables: []*plan.Table{{
+			Name: "accounts", PrimaryKey: []string{"id"},
+			Columns: []*plan.Column{{Name: "id", Type: "bigint", Role: plan.RoleKey, Decided: true}, {Name: "name", Type: "varchar(9)", Role: plan.RolePlain, Decided: true}},
+			Unique:  []*plan.Unique{{Columns: []string{"name"}, Rule: plan.RuleKeep, Decided: true}},
+		}, heroes}}
+		tt.edit(p, heroes, heroes.Unique[0])
 		err := p.Check()
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("got %v, want %q", err, tt.want)

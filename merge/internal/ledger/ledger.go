@@ -23,8 +23,8 @@ import (
 //	                          which stays; 2: it was dropped, and new_id is NULL
 //	snow_merge_packs          in place of such rows, where a MySQL server makes the ids of a large table that nothing refers to: those of a chunk in two lists
 //	snow_merge_chunks         for each phase the chunks of rows that are done. The chunks are those of phase mint
-//	snow_merge_changes        values that were changed to avoid a clash, rows that were dropped and why, and rows of tables without a Role key
-//	                          that were merged
+//	snow_merge_changes        values that were changed to avoid a clash, rows that were dropped and why, rows of tables without a Role key
+//	                          that were merged, and what rows of the target get of rows that were merged into them
 //	snow_merge_earlier        the source tables of the merges that made sources of the runs, whose parts of the sources' ledgers are copied: rows of
 //	                          snow_merge_map, snow_merge_packs and snow_merge_changes with numbers that no source table has
 //	snow_merge_after          the plan's statements for the target that have begun or are done; under 0 the report of verification
@@ -75,7 +75,12 @@ const (
 	ChangeRenamed = "renamed"
 	ChangeSet     = "set" // another value of a row that was renamed
 	ChangeMerged  = "merged"
+	ChangeJoined  = "joined" // merged into a row that the target had before, whose key is after_value, and which gets values of it
 	ChangeDropped = "dropped"
+
+	// ChangeCombined is a value that a row of the target gets, under the first of the source tables whose rows are joined to it. Its
+	// row_key is what JoinedRow returns.
+	ChangeCombined = "combined"
 )
 
 // The phases, in their order. Choose and verify have no chunks.

@@ -13,6 +13,7 @@
 //	              forecast_numbers.go: new ids that are numbers, and how full their columns get
 //	preflight.go  what must be so of the databases before, and whether keys tell rows apart;
 //	              preflight_target.go: of the target, and what would stop a run; preflight_numbers.go: whether there is room for new ids
+//	joined.go     rows that the target had before and that get values of others; forecast_combine.go: whether values fit together
 //	open.go       what nobody has decided or checked
 //	job.go        a plan and its databases, and Executor
 //	events.go     what people are told

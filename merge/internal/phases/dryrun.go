@@ -46,6 +46,7 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 		if err != nil {
 			return nil, err
 		}
+		d.joined = joinedRows{}
 		if err := d.try(ctx, t, d.before, func(x *trial) error {
 			for _, source := range order {
 				if err := d.table(ctx, d.sourceTable(source, t), before, x); err != nil {

@@ -29,6 +29,7 @@ type dryRun struct {
 	next      map[*plan.Table]uint64 // the first dense id of the next source
 	totals    map[rowsOf]int64       // of the sources, if anybody listens
 	throttle  *chunk.Throttle        // nil if there is none
+	joined    joinedRows             // of the table that is looked at
 }
 
 // A tableForecast is what a dry run finds in one table of one source.
@@ -168,15 +169,23 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 		for _, r := range v.Renames {
 			if !r.Set {
 				f.row.Renamed++
-			} else if reason := misfit(f.Engine.Kind, f.into[f.of.Position(r.Column.Name)], rekey.Stored(f.Engine, r.Column, r.After)); reason != "" {
+			}
+			if !r.Set && !f.of.Table.Renumbers(f.Engine.Kind, r.Column) {
+				continue
+			}
+			if reason := misfit(f.Engine.Kind, f.into[f.of.Position(r.Column.Name)], rekey.Stored(f.Engine, r.Column, r.After)); reason != "" {
 				fits = false
-				f.refuse(values, r.Column.Name, errors.New("set: "+reason))
+				f.refuse(values, r.Column.Name, errors.New("its new value: "+reason))
 			}
 		}
 		if v.Merged {
 			f.row.Merged++
 			if id, ok := f.id(values); ok {
 				f.merged.Add(f.of.Source, f.of.Table, id, v.Winner)
+			}
+			if f.of.Table.Combines() {
+				place, key := v.Into(f.of.Table)
+				f.joined.add(place, key, rekey.Loser{Source: f.of.Source, Key: f.of.RowKey(values)})
 			}
 			continue
 		}

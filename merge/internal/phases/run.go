@@ -52,6 +52,9 @@ func (w *writing) phases(ctx context.Context) error {
 		default:
 			state, next, err = ledger.StateCopied, ledger.PhaseVerify, w.fill(ctx)
 			if err == nil {
+				err = w.updateJoined(ctx)
+			}
+			if err == nil {
 				err = counters{w}.countOn(ctx)
 			}
 			if err == nil {
@@ -101,6 +104,9 @@ func (w *writing) mint(ctx context.Context) error {
 			if next, err = w.mintNumbers(ctx, w.run.Table(source, t.Name), conflicts, next); err != nil {
 				return err
 			}
+		}
+		if err := w.join(ctx, t, order); err != nil {
+			return err
 		}
 	}
 	return nil

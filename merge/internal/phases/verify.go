@@ -111,6 +111,9 @@ func (v *verifying) compare(ctx context.Context, target *chunk.Session) (err err
 	if err := v.multisets(ctx, found); err != nil {
 		return err
 	}
+	if err := v.joined(ctx); err != nil {
+		return err
+	}
 	if err := v.tables(ctx, target, found); err != nil {
 		return err
 	}

@@ -44,6 +44,9 @@ func (r *round) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.unique.Rule == plan.RuleRenumber {
+		return r.renumber(ctx, tuples)
+	}
 	var renamed []int
 	pending := maps.Clone(tuples)
 	for n, place := range r.ahead {
@@ -90,11 +93,7 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 			return nil
 		}
 	}
-	if place == inTarget && r.table.Combines() {
-		clash.Reason, v.Failed = "that row was there before, so that nothing can be combined with it", clash
-		return nil
-	}
-	v.Merged, v.WinnerKey = true, with.key
+	v.Merged, v.WinnerKey, v.Joined = true, with.key, place == inTarget && r.table.Combines()
 	key := r.table.Key()
 	if key == nil {
 		v.Winner = Ident{source: place}
@@ -114,8 +113,20 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 	}
 	if v.Winner, ok = winners[id]; !ok {
 		clash.Reason, v.Failed = "that row is not copied", clash
+	} else if v.Winner.source == inTarget && r.table.Combines() {
+		v.Joined, err = r.before(ctx, v.Winner.Key)
 	}
-	return nil
+	return err
+}
+
+// before reports whether the target has a row of an id already. Nothing is copied while clashes are looked for.
+func (r *round) before(ctx context.Context, id int64) (bool, error) {
+	if empty, err := r.isEmpty(ctx, r.table); err != nil || empty {
+		return false, err
+	}
+	by := []*plan.Column{r.table.Key()}
+	rows, err := chunk.ReadKeys(ctx, r.e, r.conns.Target, r.table.Name, by, by, [][]any{{chunk.FitValue(r.e, id, by[0])}})
+	return len(rows) > 0, r.e.Failed("look for a row that others are merged into", err)
 }
 
 // joined looks for rows of the source itself that come to be equal, for the rows
@@ -131,6 +142,13 @@ func (r *round) joined(ctx context.Context, tuples map[int][]any, renamed *[]int
 	}
 	for _, i := range slices.Sorted(maps.Keys(hits)) {
 		v := &r.verdicts[i]
+		if r.unites() {
+			if with := hits[i]; CompareKeys(with.key, r.key(i)) < 0 {
+				v.Clashes = append(v.Clashes, r.clash(i, r.source))
+				v.Merged, v.Winner, v.WinnerKey = true, Ident{source: r.source}, with.key
+			}
+			continue
+		}
 		clash := r.clash(i, r.source)
 		v.Clashes = append(v.Clashes, clash)
 		if r.unique.Rule == plan.RuleSuffix {
@@ -140,6 +158,15 @@ func (r *round) joined(ctx context.Context, tuples map[int][]any, renamed *[]int
 		clash.Reason, v.Failed = "the rows that both refer to become one", clash
 	}
 	return nil
+}
+
+// unites reports whether rows of one source that come to be equal become one: their values are combined, and whether they are copied
+// at all does not depend on more than their keys.
+func (r *round) unites() bool {
+	merges := r.unique.Rule == plan.RuleKeep || r.unique.Rule == plan.RuleMatch
+	return merges && r.table.Combines() && r.table.Key() == nil && !slices.ContainsFunc(r.table.Columns, func(c *plan.Column) bool {
+		return c.HoldsReferences() && c.Orphans == plan.OrphansDrop || c.DropsRows() && !slices.Contains(r.unique.Columns, c.Name)
+	})
 }
 
 func (r *round) clash(i int, place string) *report.ClashError {

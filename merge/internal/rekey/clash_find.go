@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -24,8 +23,18 @@ type Verdict struct {
 	Merged    bool
 	Winner    Ident
 	WinnerKey []any
+	Joined    bool // the winner is a row that the target had before, and gets values of it
 
 	Renames []rename
+}
+
+// Into returns the row that a merged row of a table is merged into: its source, empty for the target, and what tells it apart there.
+// In a run, all winners with a Role key are rows of the target.
+func (v *Verdict) Into(t *plan.Table) (place string, key []any) {
+	if t.Key() != nil {
+		return v.Winner.source, []any{v.Winner.Key}
+	}
+	return v.Winner.source, v.WinnerKey
 }
 
 // A rename is a value that RuleSuffix changed.
@@ -165,8 +174,18 @@ func (r *round) parent(i int, column *plan.Column, v any) (parent *plan.Table, h
 	return nil, false
 }
 
-// find returns the rows of a place that have the tuples.
+// find returns the rows of a place that have the tuples: of several the one with the least key.
 func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (map[int]hit, error) {
+	all, err := r.every(ctx, place, tuples)
+	hits := make(map[int]hit, len(all))
+	for i, one := range all {
+		hits[i] = one[0]
+	}
+	return hits, err
+}
+
+// search looks for the tuples, and returns nil if there is nothing to look for.
+func (r *round) search(ctx context.Context, place string, tuples map[int][]any) (*search, error) {
 	if len(tuples) == 0 {
 		return nil, nil
 	}
@@ -179,7 +198,7 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 	} else if q, err = r.conns.Source(ctx, place); err != nil {
 		return nil, err
 	}
-	s := &search{round: r, q: q, place: place, hasher: chunk.NewHasher(r.contest.columns, r.blobs()), hits: map[int][]hit{}}
+	s := &search{round: r, q: q, place: place, hasher: chunk.NewHasher(r.contest.columns, r.blobs()), hits: map[int]hit{}, known: map[string]bool{}}
 	s.columns = slices.Concat(r.contest.columns, chunk.ColumnsOf(r.table, r.rowKey()))
 	for _, other := range r.others {
 		if has(place, other) {
@@ -205,7 +224,47 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 			return nil, r.e.Failed(fmt.Sprintf("look for clashes in table %q of %s", r.table.Name, placeName(place)), err)
 		}
 	}
-	return r.alive(ctx, place, s.hits)
+	return s, nil
+}
+
+// every returns all rows of a place that have the tuples, in the order of their keys. There may be several of one tuple where they refer
+// to rows that become one.
+func (r *round) every(ctx context.Context, place string, tuples map[int][]any) (map[int][]hit, error) {
+	s, err := r.search(ctx, place, tuples)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	if err := r.alive(ctx, place, s.hits); err != nil {
+		return nil, err
+	}
+	all := map[int][]hit{}
+	for n, i := range s.of {
+		if h, alive := s.hits[n]; alive {
+			all[i] = append(all[i], h)
+		}
+	}
+	for _, hits := range all {
+		slices.SortFunc(hits, func(a, b hit) int { return CompareKeys(a.key, b.key) })
+	}
+	return all, nil
+}
+
+// CompareKeys compares what tells rows apart, in an order that is the same on all databases.
+func CompareKeys(a, b []any) int { return slices.CompareFunc(a, b, compareScores) }
+
+// alive takes out of hits the rows of a source that are left out. Rows of a source that comes later may be left out for what they
+// refer to, which is not known yet.
+func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error {
+	if place == inTarget || len(hits) == 0 || len(r.table.RowKey()) == 0 || !r.table.LosesRows() {
+		return nil
+	}
+	var keys [][]any
+	for _, h := range hits {
+		keys = append(keys, h.key)
+	}
+	gone, err := r.ids.dropped(ctx, place, r.table, keys, r.settled)
+	maps.DeleteFunc(hits, func(_ int, h hit) bool { return gone[sqlvalue.FormatRow(h.key)] })
+	return err
 }
 
 func placeName(place string) string {
@@ -263,114 +322,4 @@ func (r *round) translate(tuple []any, members map[identity][]int64) [][]any {
 		all = next
 	}
 	return all
-}
-
-// A search looks for tuples in a database.
-type search struct {
-	*round
-	q       *chunk.Session
-	hasher  *chunk.Hasher
-	place   string
-	columns []*plan.Column // those of the key, the primary key, then the others that the place has
-	joined  bool           // tuples may be equal to each other, for they refer to rows that were merged
-	tuples  [][]any
-	owners  []int // the rows that have them
-	hits    map[int][]hit
-}
-
-// run looks for some of the tuples. The database may take values for equal
-// that differ, such as texts in another case. A row of which nobody can say
-// which tuple it is found by is looked for again by fewer of them.
-func (s *search) run(ctx context.Context, part []int) error {
-	tuples := make([][]any, len(part))
-	for i, n := range part {
-		tuples[i] = s.tuples[n]
-	}
-	rows, err := chunk.ReadKeys(ctx, s.q.Engine, s.q, s.table.Name, s.columns, s.contest.columns, tuples)
-	if err != nil {
-		return err
-	}
-	exact := map[chunk.Sum][]int{}
-	for _, n := range part {
-		is := s.hasher.Row(s.tuples[n])
-		exact[is] = append(exact[is], n)
-	}
-	var strange [][]any
-	found := map[int]bool{}
-	for _, row := range rows {
-		same := exact[s.hasher.Row(s.values(row))]
-		for _, n := range same {
-			s.hit(n, row)
-			found[n] = true
-		}
-		if len(same) == 0 {
-			strange = append(strange, row)
-		}
-	}
-	rest := slices.DeleteFunc(slices.Clone(part), func(n int) bool { return found[n] })
-	if len(rest) < len(part) && len(rest) > 0 && s.joined {
-		return s.run(ctx, rest) // several tuples may be equal to one row
-	}
-	if len(strange) == 0 || len(rest) == 0 {
-		return nil
-	}
-	if len(rest) == 1 {
-		for _, row := range strange {
-			s.hit(rest[0], row)
-		}
-		return nil
-	}
-	// The first to be asked alone are those that are in another case or have other
-	// spaces at their end.
-	folded := map[string][]int{}
-	for _, n := range rest {
-		key := fold(s.tuples[n])
-		folded[key] = append(folded[key], n)
-	}
-	alone := map[int]bool{}
-	for _, row := range strange {
-		if same := folded[fold(s.values(row))]; len(same) == 1 && !alone[same[0]] {
-			alone[same[0]] = true
-			if err := s.run(ctx, same); err != nil {
-				return err
-			}
-		}
-	}
-	if rest = slices.DeleteFunc(rest, func(n int) bool { return alone[n] }); len(rest) < len(part) {
-		return s.run(ctx, rest)
-	}
-	if err := s.run(ctx, rest[:len(rest)/2]); err != nil {
-		return err
-	}
-	return s.run(ctx, rest[len(rest)/2:])
-}
-
-func (s *search) values(row []any) []any { return row[:len(s.contest.columns)] }
-
-func (s *search) formatKey(row []any) string {
-	return sqlvalue.FormatKey(row[len(s.contest.columns):][:len(s.rowKey())])
-}
-
-func fold(tuple []any) string {
-	var b strings.Builder
-	for _, v := range tuple {
-		b.WriteString(strings.TrimRight(strings.ToLower(sqlvalue.Text(v)), " "))
-		b.WriteByte(0)
-	}
-	return b.String()
-}
-
-func (s *search) hit(n int, row []any) {
-	if s.rows != nil && s.place == s.source && s.formatKey(row) == sqlvalue.FormatKey(s.key(s.owners[n])) {
-		return // itself
-	}
-	row = row[len(s.contest.columns):]
-	h := hit{key: row[:len(s.rowKey())], others: make([]any, len(s.others))}
-	row = row[len(h.key):]
-	for i, other := range s.others {
-		if has(s.place, other) {
-			h.others[i], row = row[0], row[1:]
-		}
-	}
-	s.hits[s.owners[n]] = append(s.hits[s.owners[n]], h)
 }

@@ -1,6 +1,7 @@
 package rekey
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"slices"
@@ -82,7 +83,16 @@ func (c *Conflicts) contests(t *plan.Table, source string) []*contest {
 		}
 		all = append(all, k)
 	}
+	// A row that got another number is not found by its primary key any more.
+	slices.SortStableFunc(all, func(a, b *contest) int { return cmp.Compare(a.last(), b.last()) })
 	return all
+}
+
+func (k *contest) last() int {
+	if k.unique.Rule == plan.RuleRenumber {
+		return 1
+	}
+	return 0
 }
 
 // in reports whether rows of the source take part.

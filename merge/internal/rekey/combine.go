@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/big"
 	"regexp"
 	"slices"
@@ -13,143 +12,11 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
-	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
-
-// Merged reads the rows of other sources that were merged into rows of a source.
-type Merged struct {
-	Plan  *plan.Plan
-	Run   *ledger.Run
-	Conns *chunk.Conns
-}
-
-// combine gives rows the values that they and the rows that were merged into them make together.
-func (w *Rewriter) combine(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
-	var columns []*plan.Column
-	for _, c := range t.Columns {
-		if c.Combine != plan.CombineKeep {
-			columns = append(columns, c)
-		}
-	}
-	if len(columns) == 0 || w.Merged.Run == nil {
-		return nil
-	}
-	at := map[int64]int{} // the rows by their keys in the target
-	for i, r := range rows {
-		if r.New == nil {
-			continue
-		}
-		id, ok := sqlvalue.ID(r.New[t.Key])
-		if !ok {
-			return t.RowError(r.Key, ErrKey)
-		}
-		at[id] = i
-	}
-	order, err := w.Merged.Plan.Precedence(t.Table)
-	if err != nil {
-		return err
-	}
-	values := map[int][][]any{} // of the rows that were merged, in the order of columns
-	for _, source := range order {
-		if source == t.Source {
-			continue
-		}
-		olds, err := w.IDs.Olds(ctx, w.Merged.Run.Table(source, t.Table.Name), slices.Collect(maps.Keys(at)))
-		if err != nil {
-			return err
-		}
-		into := map[int64]int{}
-		for id, all := range olds {
-			for _, old := range all {
-				into[old] = at[id]
-			}
-		}
-		read, err := ReadMerged(ctx, w.Merged.Conns, t.Table, source, columns, slices.Sorted(maps.Keys(into)))
-		if err != nil {
-			return err
-		}
-		for _, old := range slices.Sorted(maps.Keys(into)) {
-			if read[old] == nil {
-				return fmt.Errorf("table %q: row %d of source %q is gone", t.Table.Name, old, source)
-			}
-			values[into[old]] = append(values[into[old]], read[old])
-		}
-	}
-	if len(values) == 0 {
-		return nil
-	}
-	q, err := w.Merged.Conns.Source(ctx, t.Source)
-	if err != nil {
-		return err
-	}
-	winners := slices.Sorted(maps.Keys(values))
-	for n, c := range columns {
-		position := t.Position(c.Name)
-		lists := make([][]any, len(winners))
-		for k, i := range winners {
-			lists[k] = []any{rows[i].New[position]}
-			for _, other := range values[i] {
-				lists[k] = append(lists[k], other[n])
-			}
-		}
-		results, bad, err := Combine(ctx, q, c, lists)
-		if err != nil {
-			return dialect.OfSource(t.Source, err)
-		}
-		for k, i := range winners {
-			if bad[k] != nil {
-				return t.RowError(rows[i].Key, ColumnError(c.Name, bad[k]))
-			}
-			rows[i].New[position] = results[k]
-		}
-	}
-	return nil
-}
-
-// ReadMerged returns values of columns of rows of a source, by their ids. A column that the source does not have is NULL.
-func ReadMerged(ctx context.Context, conns *chunk.Conns, t *plan.Table, source string, columns []*plan.Column, ids []int64) (map[int64][]any, error) {
-	found := map[int64][]any{}
-	if len(ids) == 0 {
-		return found, nil
-	}
-	q, err := conns.Source(ctx, source)
-	if err != nil {
-		return nil, err
-	}
-	key := t.Key()
-	list := []*plan.Column{key}
-	for _, c := range columns {
-		if c.In(source) {
-			list = append(list, c)
-		}
-	}
-	keys := make([][]any, len(ids))
-	for i, id := range ids {
-		keys[i] = []any{id}
-	}
-	rows, err := chunk.ReadKeys(ctx, q.Engine, q, t.Name, list, []*plan.Column{key}, keys)
-	if err != nil {
-		return nil, dialect.OfSource(source, q.Engine.Failed(fmt.Sprintf("read rows of table %q that are merged", t.Name), err))
-	}
-	for _, row := range rows {
-		id, ok := sqlvalue.ID(row[0])
-		if !ok {
-			continue
-		}
-		values, rest := make([]any, len(columns)), row[1:]
-		for n, c := range columns {
-			if c.In(source) {
-				values[n], rest = rest[0], rest[1:]
-			}
-		}
-		found[id] = values
-	}
-	return found, nil
-}
 
 var errOverflow = errors.New("the sum does not fit")
 
@@ -203,7 +70,7 @@ func evaluatePairs(ctx context.Context, q *chunk.Session, c *plan.Column, rows [
 	}
 	for _, row := range found {
 		if i, ok := row[0].(int64); ok {
-			results[i], bad[i] = valueOf(e, c, row[1])
+			results[i], bad[i] = ValueOf(e, c, row[1])
 		}
 	}
 	return nil
@@ -226,8 +93,8 @@ func literalOf(e *dialect.Dialect, c *plan.Column, v any) string {
 
 var number = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
 
-// valueOf returns the text of an expression's result as a value of a column.
-func valueOf(e *dialect.Dialect, c *plan.Column, v any) (any, error) {
+// ValueOf returns the text of a value of a column as it is in rows.
+func ValueOf(e *dialect.Dialect, c *plan.Column, v any) (any, error) {
 	text, ok := v.(string)
 	if !ok {
 		return v, nil

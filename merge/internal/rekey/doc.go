@@ -2,10 +2,12 @@
 // because others have theirs.
 //
 //	clash_decide.go    decides on rows that clash in a unique key; clash_rename.go: gives them names that are free
-//	clash_find.go      finds the rows that others clash with; clash_keys.go: the unique keys in which rows may clash
-//	clash_exists.go    finds the rows that foreign keys lead to, and leaves out those that are not copied
+//	clash_renumber.go  gives them numbers that are free, such as other slots
+//	clash_find.go      finds the rows that others clash with, by clash_search.go; clash_keys.go: the unique keys in which rows may clash
+//	clash_exists.go    finds the rows that foreign keys lead to
 //	identities.go      which rows of sources are one row in the target
 //	rewriter.go        what rows become in the target, by the ledger
+//	combine_rows.go    the values that rows get from rows merged into them; combine.go: what values make together
 //	references.go      what references must be now, and which are to no row; id_column.go: finds the ids in a column's values
 //	packed_column.go   the same for ids that are packed in values, by codecs.go: the codec of a column
 //	formula.go         the new id of a row, computed here or written for a MySQL server; dates.go: the date that is in it

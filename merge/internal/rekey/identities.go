@@ -28,6 +28,9 @@ type Identities interface {
 	// dropped returns which rows of a source are known to be left out, by [sqlvalue.FormatRow] of what tells them apart. It is
 	// asked for any table. Settled asks as after all rows are decided on.
 	dropped(ctx context.Context, source string, t *plan.Table, keys [][]any, settled bool) (map[string]bool, error)
+
+	// chosen is the same for those that conditions of the plan leave out, which are known from the beginning.
+	chosen(ctx context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error)
 }
 
 // MappedIdentities are the identities of a run, by its ledger. Its idents are all
@@ -91,6 +94,14 @@ func (m *MappedIdentities) members(ctx context.Context, source string, t *plan.T
 }
 
 func (m *MappedIdentities) dropped(ctx context.Context, source string, t *plan.Table, keys [][]any, _ bool) (map[string]bool, error) {
+	return m.left(ctx, source, t, keys, func(ledger.Change) bool { return true })
+}
+
+func (m *MappedIdentities) chosen(ctx context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error) {
+	return m.left(ctx, source, t, keys, func(c ledger.Change) bool { return c.Seq == 0 }) // phase choose has no chunks
+}
+
+func (m *MappedIdentities) left(ctx context.Context, source string, t *plan.Table, keys [][]any, want func(ledger.Change) bool) (map[string]bool, error) {
 	found := map[string]bool{}
 	of := m.Run.Table(source, t.Name)
 	if of == nil {
@@ -102,7 +113,7 @@ func (m *MappedIdentities) dropped(ctx context.Context, source string, t *plan.T
 	}
 	changes, err := m.Ids.Changes(ctx, of, rows)
 	for _, c := range changes {
-		if c.Kind == ledger.ChangeDropped {
+		if c.Kind == ledger.ChangeDropped && want(c) {
 			found[c.Row] = true
 		}
 	}
@@ -168,21 +179,6 @@ func (r *RememberedIdentities) Left(source string, t *plan.Table, key []any) Rea
 	return r.left[leftRow{source, t.Name, sqlvalue.FormatRow(key)}]
 }
 
-// Merged returns the rows that are merged into rows of a source: for each source their ids, and the id of the row that stays.
-func (r *RememberedIdentities) Merged(winner string, t *plan.Table) map[string]map[int64]int64 {
-	found := map[string]map[int64]int64{}
-	for row, into := range r.winners {
-		if row.table != t.Name || into.source != winner {
-			continue
-		}
-		if found[row.source] == nil {
-			found[row.source] = map[int64]int64{}
-		}
-		found[row.source][row.key] = into.Key
-	}
-	return found
-}
-
 // Done remembers that all rows of a source table were looked at.
 func (r *RememberedIdentities) Done(source string, t *plan.Table) {
 	r.done[leftRow{source, t.Name, ""}] = true
@@ -194,6 +190,16 @@ func (r *RememberedIdentities) dropped(_ context.Context, source string, t *plan
 	settled = settled || r.done[leftRow{source, t.Name, ""}]
 	for _, key := range keys {
 		if why := r.Left(source, t, key); why == Chosen || why == Follows && settled {
+			found[sqlvalue.FormatRow(key)] = true
+		}
+	}
+	return found, nil
+}
+
+func (r *RememberedIdentities) chosen(_ context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error) {
+	found := map[string]bool{}
+	for _, key := range keys {
+		if r.Left(source, t, key) == Chosen {
 			found[sqlvalue.FormatRow(key)] = true
 		}
 	}

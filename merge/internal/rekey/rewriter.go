@@ -51,10 +51,10 @@ func (w *Rewriter) Rewrite(ctx context.Context, t *ledger.SourceTable, rows [][]
 	if err := w.change(ctx, t, out); err != nil {
 		return nil, err
 	}
-	if err := w.combine(ctx, t, out); err != nil {
+	if err := w.References(ctx, t, out, (*plan.Column).HoldsReferences); err != nil {
 		return nil, err
 	}
-	return out, w.References(ctx, t, out, (*plan.Column).HoldsReferences)
+	return out, w.combine(ctx, t, out)
 }
 
 // fates finds out which rows are copied, and gives them their new ids.
@@ -116,14 +116,12 @@ func (w *Rewriter) change(ctx context.Context, t *ledger.SourceTable, rows []Row
 	for _, c := range changes {
 		r := &rows[at[c.Row]]
 		switch column := t.Position(c.Column); {
-		case c.Kind == ledger.ChangeMerged:
+		case c.Kind == ledger.ChangeMerged, c.Kind == ledger.ChangeJoined:
 			r.New, r.Fate = nil, ledger.Merged
 		case c.Kind == ledger.ChangeDropped:
 			r.New, r.Fate = nil, ledger.Dropped
-		case column >= 0 && r.New != nil && c.Kind == ledger.ChangeSet:
-			r.New[column] = Stored(w.IDs.Engine, t.Columns[column], c.After)
 		case column >= 0 && r.New != nil:
-			r.New[column] = c.After
+			r.New[column] = Stored(w.IDs.Engine, t.Columns[column], c.After)
 		}
 	}
 	return nil

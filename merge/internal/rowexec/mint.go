@@ -175,7 +175,10 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	case v.Merged:
 		c.Merged++
 		left(ledger.Successor{ID: v.Winner.Key, Fate: ledger.Merged})
-		if !m.Table.Mapped {
+		switch _, key := v.Into(m.Table.Table); {
+		case v.Joined:
+			change(ledger.ChangeJoined, sqlvalue.FormatKey(key))
+		case !m.Table.Mapped:
 			change(ledger.ChangeMerged, sqlvalue.FormatKey(v.WinnerKey))
 		}
 		return nil

@@ -22,7 +22,9 @@ func (w *Witness) content(t *plan.Table) (columns []*plan.Column) {
 	for _, c := range t.Columns {
 		switch {
 		case c.Role != plan.RolePlain || c.Generated != "" || len(c.Sources) > 0 || t.SetByRenames(c) || !w.isAlike(t, c):
-		case slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool { return u.Rule == plan.RuleSuffix && slices.Contains(u.Columns, c.Name) }):
+		case slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool {
+			return (u.Rule == plan.RuleSuffix || u.Rule == plan.RuleRenumber) && slices.Contains(u.Columns, c.Name)
+		}):
 		case len(merging) > 1 || len(merging) == 1 && !slices.Contains(merging[0].Columns, c.Name):
 		default:
 			columns = append(columns, c)

@@ -1,0 +1,240 @@
+package rekey
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// Merged reads the rows of other sources that were merged into rows of a source.
+type Merged struct {
+	Plan  *plan.Plan
+	Run   *ledger.Run
+	Conns *chunk.Conns
+}
+
+// combine gives rows the values that they and the rows that were merged into them make together.
+func (w *Rewriter) combine(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
+	// Phase link reads a part of the columns.
+	columns := slices.DeleteFunc(t.Table.CombinedColumns(), func(c *plan.Column) bool { return t.Position(c.Name) < 0 })
+	if len(columns) == 0 || w.Merged.Run == nil {
+		return nil
+	}
+	losers, err := w.losers(ctx, t, rows)
+	if err != nil || len(losers) == 0 {
+		return err
+	}
+	q, err := w.Merged.Conns.Source(ctx, t.Source)
+	if err != nil {
+		return err
+	}
+	winners := slices.Sorted(maps.Keys(losers))
+	all := make([]Combination, len(winners))
+	for k, i := range winners {
+		all[k].Losers = losers[i]
+		for _, c := range columns {
+			all[k].Own = append(all[k].Own, rows[i].New[t.Position(c.Name)])
+		}
+	}
+	results, bad, err := CombineAll(ctx, w.Merged.Conns, q, t.Table, columns, all)
+	if err != nil {
+		return dialect.OfSource(t.Source, err)
+	}
+	for k, i := range winners {
+		if bad[k] != nil {
+			return t.RowError(rows[i].Key, bad[k])
+		}
+		for n, c := range columns {
+			rows[i].New[t.Position(c.Name)] = results[k][n]
+		}
+	}
+	return nil
+}
+
+// losers returns the rows that were merged into rows of a source, in the order in which their values are combined.
+func (w *Rewriter) losers(ctx context.Context, t *ledger.SourceTable, rows []Row) (map[int][]Loser, error) {
+	order, err := w.Merged.Plan.Precedence(t.Table)
+	if err != nil {
+		return nil, err
+	}
+	if t.Key < 0 {
+		return w.equals(ctx, t, rows, order)
+	}
+	at := map[int64]int{} // the rows by their keys in the target
+	for i, r := range rows {
+		if r.New == nil {
+			continue
+		}
+		id, ok := sqlvalue.ID(r.New[t.Key])
+		if !ok {
+			return nil, t.RowError(r.Key, ErrKey)
+		}
+		at[id] = i
+	}
+	losers := map[int][]Loser{}
+	for _, source := range order {
+		if source == t.Source {
+			continue
+		}
+		olds, err := w.IDs.Olds(ctx, w.Merged.Run.Table(source, t.Table.Name), slices.Collect(maps.Keys(at)))
+		if err != nil {
+			return nil, err
+		}
+		for id, all := range olds {
+			for _, old := range slices.Sorted(slices.Values(all)) {
+				losers[at[id]] = append(losers[at[id]], Loser{source, []any{old}})
+			}
+		}
+	}
+	return losers, nil
+}
+
+// equals returns the same for a table without a Role key: the other rows that have the same primary key in the target.
+func (w *Rewriter) equals(ctx context.Context, t *ledger.SourceTable, rows []Row, order []string) (map[int][]Loser, error) {
+	c := NewConflicts(w.Merged.Plan, w.Merged.Conns, &MappedIdentities{Ids: w.IDs, Run: w.Merged.Run})
+	k := &contest{table: t.Table, unique: &plan.Unique{Columns: t.Table.RowKey()}, columns: chunk.ColumnsOf(t.Table, t.Table.RowKey())}
+	tuples := map[int][]any{}
+	for i, r := range rows {
+		if r.New == nil {
+			continue
+		}
+		tuples[i] = t.RowKey(r.New)
+		for n, column := range k.columns {
+			v := tuples[i][n]
+			if id, ok := sqlvalue.ID(v); ok && column.Role == plan.RoleReference && !slices.Contains(column.None, sqlvalue.Text(v)) {
+				tuples[i][n] = identity{w.Merged.Plan.Table(column.Refers[0].Table), Ident{Key: id}}
+			}
+		}
+	}
+	losers := map[int][]Loser{}
+	for _, source := range append([]string{t.Source}, slices.DeleteFunc(order, func(s string) bool { return s == t.Source })...) {
+		hits, err := (&round{Conflicts: c, contest: k}).every(ctx, source, tuples)
+		if err != nil {
+			return nil, err
+		}
+		for i, all := range hits {
+			for _, h := range all {
+				if source != t.Source || sqlvalue.FormatKey(h.key) != sqlvalue.FormatKey(rows[i].Key) {
+					losers[i] = append(losers[i], Loser{source, h.key})
+				}
+			}
+		}
+	}
+	return losers, nil
+}
+
+// A Loser is a row of a source that is merged into another one.
+type Loser struct {
+	Source string
+	Key    []any // what tells it apart there
+}
+
+// SortLosers puts losers in the order in which their values are combined: by the precedence of their sources, and then by their keys.
+func SortLosers(losers []Loser, order []string) {
+	slices.SortFunc(losers, func(a, b Loser) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Source), slices.Index(order, b.Source)), CompareKeys(a.Key, b.Key))
+	})
+}
+
+// A Combination is a row that stays, and those that are merged into it.
+type Combination struct {
+	Own    []any // the values of the row that stays
+	Losers []Loser
+}
+
+// CombineAll returns what the values of columns make together, or why they do not. Expressions are evaluated by q.
+func CombineAll(ctx context.Context, conns *chunk.Conns, q *chunk.Session, t *plan.Table, columns []*plan.Column, all []Combination) (results [][]any, bad []error, err error) {
+	keys := map[string][][]any{}
+	for _, c := range all {
+		for _, l := range c.Losers {
+			keys[l.Source] = append(keys[l.Source], l.Key)
+		}
+	}
+	values := map[string]map[string][]any{}
+	for source, asked := range keys {
+		if values[source], err = ReadRows(ctx, conns, t, source, columns, asked); err != nil {
+			return nil, nil, err
+		}
+	}
+	results, bad = make([][]any, len(all)), make([]error, len(all))
+	for n, column := range columns {
+		lists := make([][]any, len(all))
+		for k, c := range all {
+			lists[k] = []any{c.Own[n]}
+			for _, l := range c.Losers {
+				row := values[l.Source][sqlvalue.FormatKey(l.Key)]
+				if row == nil {
+					return nil, nil, fmt.Errorf("table %q: row %s of source %q is gone", t.Name, sqlvalue.FormatKey(l.Key), l.Source)
+				}
+				lists[k] = append(lists[k], row[n])
+			}
+		}
+		made, wrong, err := Combine(ctx, q, column, lists)
+		if err != nil {
+			return nil, nil, err
+		}
+		for k := range all {
+			results[k] = append(results[k], made[k])
+			if wrong[k] != nil && bad[k] == nil {
+				bad[k] = ColumnError(column.Name, wrong[k])
+			}
+		}
+	}
+	return results, bad, nil
+}
+
+// ReadRows returns values of columns of rows of a source or, without a name, of the target, by [sqlvalue.FormatKey] of what tells the
+// rows apart. A column that the source does not have is NULL.
+func ReadRows(ctx context.Context, conns *chunk.Conns, t *plan.Table, place string, columns []*plan.Column, keys [][]any) (map[string][]any, error) {
+	found := map[string][]any{}
+	if len(keys) == 0 {
+		return found, nil
+	}
+	q := conns.Target
+	if place != inTarget {
+		var err error
+		if q, err = conns.Source(ctx, place); err != nil {
+			return nil, err
+		}
+	}
+	by := chunk.ColumnsOf(t, t.RowKey())
+	list := slices.Clone(by)
+	for _, c := range columns {
+		if has(place, c) {
+			list = append(list, c)
+		}
+	}
+	fit := make([][]any, len(keys))
+	for i, key := range keys {
+		fit[i] = slices.Clone(key)
+		for n, v := range key {
+			fit[i][n] = chunk.FitValue(q.Engine, v, by[n])
+		}
+	}
+	rows, err := chunk.ReadKeys(ctx, q.Engine, q, t.Name, list, by, fit)
+	if err != nil {
+		err = q.Engine.Failed(fmt.Sprintf("read rows of table %q that are merged", t.Name), err)
+		if place != inTarget {
+			err = dialect.OfSource(place, err)
+		}
+		return nil, err
+	}
+	for _, row := range rows {
+		values, rest := make([]any, len(columns)), row[len(by):]
+		for n, c := range columns {
+			if has(place, c) {
+				values[n], rest = rest[0], rest[1:]
+			}
+		}
+		found[sqlvalue.FormatKey(row[:len(by)])] = values
+	}
+	return found, nil
+}
