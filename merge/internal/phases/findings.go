@@ -3,12 +3,17 @@ package phases
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // Findings are what was found in one chunk, or in several.
@@ -124,4 +129,80 @@ func FailureOf(err error) (report.Failure, bool) {
 		return report.Failure{Check: report.CheckSource, Source: bad.Source, Table: bad.Table, Row: bad.Row, Reason: bad.Err.Error()}, true
 	}
 	return report.Failure{}, false
+}
+
+// inTarget returns a column as the target has it or, if it is missing there, as Schema makes it.
+func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) *plan.Column {
+	if table := tableOf(d.before.target, t.Name); table != nil {
+		if there := columnOf(table.Table, c.Name); there != nil {
+			return there
+		}
+	}
+	made := *c
+	made.Type = d.Plan.TargetType(t, c)
+	return &made
+}
+
+// misfit says why a column of the target does not take a value, or "".
+func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
+	if v == nil {
+		if !c.Nullable {
+			return "NULL"
+		}
+		return ""
+	}
+	if d == sqlsnow.SQLite {
+		return "" // takes anything
+	}
+	text := sqlvalue.Text(v)
+	s := sqltype.Of(d, c.Type)
+	switch s.Kind {
+	case sqltype.Integer:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if s.Unsigned {
+			var u uint64
+			if u, err = strconv.ParseUint(text, 10, 64); err == nil && s.Bits < 64 && u >= 1<<s.Bits {
+				err = strconv.ErrRange
+			}
+		} else if err == nil && s.Bits < 64 && (n >= 1<<(s.Bits-1) || n < -1<<(s.Bits-1)) {
+			err = strconv.ErrRange
+		}
+		if err != nil {
+			return sqlvalue.Sample(v) + " is not in the range of " + c.Type
+		}
+	case sqltype.Text:
+		if n := rekey.TextLength(d, c, text); s.Length > 0 && n > s.Length {
+			return fmt.Sprintf("%d characters, and %s takes %d", n, c.Type, s.Length)
+		}
+	case sqltype.Bytes:
+		if s.Length > 0 && len(text) > s.Length {
+			return fmt.Sprintf("%d bytes, and %s takes %d", len(text), c.Type, s.Length)
+		}
+	}
+	if whole, scale, ok := decimalOf(c.Type); ok && !fitsDecimal(text, whole, scale) {
+		return sqlvalue.Sample(v) + " is not in the range of " + c.Type
+	}
+	if strings.HasPrefix(strings.ToLower(c.Type), "enum(") && !strings.Contains(c.Type, "'"+strings.ReplaceAll(text, "'", "''")+"'") {
+		return sqlvalue.Sample(v) + " is none of " + c.Type
+	}
+	return ""
+}
+
+// decimalOf returns how many digits a decimal has before and after the point.
+func decimalOf(typ string) (whole, scale int, ok bool) {
+	name, rest, found := strings.Cut(strings.ToLower(typ), "(")
+	if name = strings.TrimSpace(name); !found || name != "decimal" && name != "numeric" && name != "dec" {
+		return 0, 0, false
+	}
+	rest, _, _ = strings.Cut(rest, ")")
+	precision, digits, _ := strings.Cut(rest, ",")
+	p, err := strconv.Atoi(strings.TrimSpace(precision))
+	scale, _ = strconv.Atoi(strings.TrimSpace(digits))
+	return p - scale, scale, err == nil
+}
+
+func fitsDecimal(text string, whole, scale int) bool {
+	before, after, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
+	before, after = strings.TrimLeft(before, "0"), strings.TrimRight(after, "0")
+	return len(before) <= whole && len(after) <= scale
 }
