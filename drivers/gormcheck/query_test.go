@@ -36,7 +36,10 @@ func testQueries(t *testing.T, layout snow.Layout) {
 	each(t, func(t *testing.T, d database) {
 		const seed = 5
 		random := rand.New(rand.NewPCG(seed, seed))
-		db := d.open(t, gorm.Config{}).WithContext(t.Context())
+		db := d.openBare(t, gorm.Config{}).WithContext(t.Context())
+		if err := db.Use(gormsnow.New(newGeneratorOf(t, layout))); err != nil { // Created has its layout
+			t.Fatal(err)
+		}
 		migrate(t, db, &owner{}, &parcel{})
 		start := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
 		var ids []snow.ID
