@@ -70,6 +70,8 @@ type shownLayout struct {
 	PerSecond   float64     `json:"ids_per_second"`
 	AllSecond   float64     `json:"ids_per_second_of_all_workers"`
 	Shards      uint64      `json:"shards"`
+	Lanes       int64       `json:"lanes"`
+	SpanNS      int64       `json:"span_ns,omitempty"` // in which ids of different lanes have no order; 0 with one lane
 	Highest     string      `json:"highest_id"`
 	JavaScript  bool        `json:"fits_javascript_number"`
 
@@ -89,7 +91,21 @@ func describe(l namedLayout, now time.Time) shownLayout {
 		AllSecond:  l.layout.PerSecond() * math.Ldexp(1, int(b.Datacenter+b.Worker)),
 		Highest:    highest.Sub(highest, big.NewInt(1)).String(),
 		JavaScript: sum <= 53,
+		Lanes:      1 << b.Lane,
+		SpanNS:     spanOf(l.layout),
 	}
+}
+
+// spanOf returns how long a span is, in nanoseconds, or 0 if the layout has no lanes.
+func spanOf(l snow.Layout) int64 {
+	b := l.Bits()
+	if b.Lane == 0 {
+		return 0
+	}
+	if hi := math.Ldexp(float64(l.Tick()), int(b.Span)); hi > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(l.Tick()) << b.Span
 }
 
 // yearSeconds are the seconds of a Gregorian year on average.
@@ -126,6 +142,10 @@ func (l shownLayout) writeText(w io.Writer) {
 	fmt.Fprintf(w, "\nids a second\t%.0f of a worker, %.0f of all\n", l.PerSecond, l.AllSecond)
 	if l.Shards > 1 {
 		fmt.Fprintf(w, "shards\t%d\n", l.Shards)
+	}
+	if l.Lanes > 1 {
+		fmt.Fprintf(w, "lanes\t%d, in spans of %v; %.0f ids a second of a worker if each Fill is long\n",
+			l.Lanes, time.Duration(l.SpanNS).Round(time.Second), l.PerSecond/float64(l.Lanes))
 	}
 	javaScript := "a number of JavaScript can't hold it"
 	if l.JavaScript {

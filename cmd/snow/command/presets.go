@@ -24,6 +24,9 @@ func presets() []namedLayout {
 		{"uidgenerator", snow.UIDGenerator()},
 		{"javascript", snow.JavaScript()},
 		{"gameservers", snow.GameServers()},
+		{"busygameservers", snow.BusyGameServers()},
+		{"clustered", snow.Clustered()},
+		{"clusteredshards", snow.ClusteredShards()},
 	}
 }
 
