@@ -29,7 +29,7 @@ type owner struct {
 // Pages and ranges are compared with a sorted slice.
 func TestQueries(t *testing.T) { testQueries(t, snow.Default()) }
 
-// With lanes, a time range is up to 31 ranges of keys.
+// With lanes, a time range is up to 127 ranges of keys.
 func TestQueriesInLanes(t *testing.T) { testQueries(t, snow.Clustered()) }
 
 func testQueries(t *testing.T, layout snow.Layout) {
