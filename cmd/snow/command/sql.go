@@ -18,8 +18,10 @@ import (
 func (a *app) sql() *cobra.Command {
 	c := a.group("sql", "Ids in SQL: functions, and monthly partitions", "")
 	c.AddCommand(a.sqlFunctions(), a.sqlPartitions(),
-		a.sqlMaking("install", "Let a database make ids", aboutSQLInstall, functions.Install),
-		a.sqlMaking("renumber", "Give the copy of a database a worker number of its own", aboutSQLRenumber, functions.Renumber))
+		a.sqlMaking("install", "Let a database make ids", aboutSQLInstall,
+			"a worker number is reserved for this database for ever, if it has none", functions.Install),
+		a.sqlMaking("renumber", "Give the copy of a database a worker number of its own", aboutSQLRenumber,
+			"another worker number is reserved for this database for ever, and its old one is never used again", functions.Renumber))
 	return c
 }
 
@@ -145,7 +147,7 @@ that was restored from a backup while the other one goes on, before it makes an
 id: both make ids with one number otherwise. Nobody uses the old number again.`
 
 // sqlMaking is the command for a function of package functions that changes a database.
-func (a *app) sqlMaking(use, short, long string, do func(context.Context, *sql.DB, sqlsnow.Dialect, functions.Config) (uint64, error)) *cobra.Command {
+func (a *app) sqlMaking(use, short, long, change string, do func(context.Context, *sql.DB, sqlsnow.Dialect, functions.Config) (uint64, error)) *cobra.Command {
 	flags := &databaseFlags{app: a, access: database.Existing}
 	confirm := &confirmation{app: a}
 	var namespace string
@@ -167,11 +169,10 @@ func (a *app) sqlMaking(use, short, long string, do func(context.Context, *sql.D
 			}
 			d := done{Dialect: db.dialect.String(), Namespace: namespace, DryRun: confirm.dryRun}
 			if confirm.dryRun {
-				d.Done = fmt.Sprintf("nothing was changed; the database would make ids of %v", all[0].Layout)
+				d.Done = fmt.Sprintf("nothing was changed; %s, for ids of %v. Whether the server allows it was not tried", change, all[0].Layout)
 				return a.print(d)
 			}
-			if err := confirm.ask(fmt.Sprintf("%s, namespace %s: a worker number is reserved for this database for ever, if it has none. %s it?",
-				d.Dialect, namespace, upper(use))); err != nil {
+			if err := confirm.ask(fmt.Sprintf("%s, namespace %s: %s. Do it?", d.Dialect, namespace, change)); err != nil {
 				return err
 			}
 			worker, err := do(c.Context(), db.DB, db.dialect, functions.Config{Namespace: namespace, Datacenter: datacenter})
@@ -188,6 +189,3 @@ func (a *app) sqlMaking(use, short, long string, do func(context.Context, *sql.D
 	flags.add(c)
 	return c
 }
-
-// upper writes the first letter of a verb as a capital.
-func upper(verb string) string { return string(verb[0]-'a'+'A') + verb[1:] }
