@@ -138,8 +138,8 @@ func TestBetweenStops(t *testing.T) {
 	l := Clustered()
 	from := noon.Add(time.Minute)
 	all := between(t, l, from, from.Add(time.Hour))
-	if len(all) != 31 {
-		t.Fatalf("an hour has %d ranges, want 31", len(all))
+	if len(all) != 127 {
+		t.Fatalf("an hour has %d ranges, want 127", len(all))
 	}
 	for n := range all {
 		var got []idRange

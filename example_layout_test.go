@@ -71,22 +71,22 @@ func ExampleClustered() {
 	l := snow.Clustered()
 	fmt.Println(l, l.Workers(), l.PerSecond())
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	for _, sequence := range []uint64{0, 1 << 8, 15 << 8} { // the lane is in the top 4 of its 12 bits
+	for _, sequence := range []uint64{0, 1 << 7, 63 << 7} { // the lane is in the top 6 of its 13 bits
 		id, err := l.Compose(snow.Parts{Time: at, Worker: 7, Sequence: sequence})
 		fmt.Println(id, err)
 	}
 	// Output:
-	// 21+4+20+0+10+8+0/1ms@2024-01-01T00:00:00Z 1024 4.096e+06
-	// 286466812516763392 <nil>
-	// 286467087394670336 <nil>
-	// 286470935685367552 <nil>
+	// 21+6+20+0+9+7+0/1ms@2024-01-01T00:00:00Z 512 8.192e+06
+	// 286466772754760576 <nil>
+	// 286466841474237312 <nil>
+	// 286471102081794944 <nil>
 }
 
 func ExampleClusteredShards() {
 	l := snow.ClusteredShards()
 	id, err := l.Compose(snow.Parts{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Worker: 7, Sequence: 42, Shard: 5})
 	fmt.Println(l.Workers(), l.PerSecond(), id, l.Shard(id), err)
-	// Output: 256 1.024e+06 286466812516769445 5 <nil>
+	// Output: 128 2.048e+06 286466786008768165 5 <nil>
 }
 
 // An id from Discord's documentation.

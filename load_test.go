@@ -31,11 +31,11 @@ func TestHundredMillionIDs(t *testing.T) {
 	hundredMillion(t, Default(), 100, func(id ID) uint64 { return uint64(id)>>22<<12 | uint64(id)&4095 })
 }
 
-// The same with 16 lanes. Fills are fewer, because each id of them uses 16 positions.
+// The same with 64 lanes. Fills are fewer, because each id of them uses 64 positions.
 func TestHundredMillionIDsInLanes(t *testing.T) {
-	hundredMillion(t, Clustered(), 1600, func(id ID) uint64 {
+	hundredMillion(t, Clustered(), 6400, func(id ID) uint64 {
 		bits := uint64(id)
-		return (bits>>42<<20|bits>>18&(1<<20-1))<<12 | bits&255<<4 | bits>>38&15
+		return (bits>>42<<20|bits>>16&(1<<20-1))<<13 | bits&127<<6 | bits>>36&63
 	})
 }
 
@@ -57,7 +57,7 @@ func hundredMillion(t *testing.T, l Layout, fillEvery int, position func(ID) uin
 
 	// One bit for each position from here on, with room for the steps forward.
 	base := grant.last()
-	seen := make([]atomic.Uint64, (4*total+200*20*4096)/64)
+	seen := make([]atomic.Uint64, (4*total+200*20*int(grant.sequenceMask+1))/64)
 	var duplicates, steps, made atomic.Int64
 	mark := func(id ID) {
 		at := position(id) - base
@@ -69,7 +69,7 @@ func hundredMillion(t *testing.T, l Layout, fillEvery int, position func(ID) uin
 	for i := range goroutines {
 		group.Go(func() {
 			r := rand.New(rand.NewPCG(13, uint64(i)))
-			var last [16]ID // of each lane
+			var last [64]ID // of each lane
 			batch := make([]ID, 300)
 			for n := 0; n < total/goroutines; {
 				ids := batch[:1]

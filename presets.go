@@ -86,20 +86,22 @@ func BusyGameServers() Layout {
 	return preset(1704067200000, 100*time.Millisecond, Bits{Timestamp: 35, Worker: 16, Sequence: 12})
 }
 
-// Clustered returns [Default] with 16 lanes in spans of 17.5 minutes, which is
-// 21+4+20+0+10+8+0: for large tables into which many connections insert, and whose
-// rows are stored in the order of the key, as InnoDB does. A worker makes 4,096 ids
-// a millisecond with Next and 256 with Fill. See [Bits] for what ids with lanes
-// don't promise.
+// Clustered returns 41+0+9+13+0 with 64 lanes in spans of 17.5 minutes, which is
+// 21+6+20+0+9+7+0, 1 ms, epoch 2024-01-01: for large tables into which many
+// connections insert, and whose rows are stored in the order of the key, as InnoDB
+// does. It has 512 workers, until September 2093. A worker makes 8,192 ids a
+// millisecond with Next and 128 with Fill. See [Bits] for what ids with lanes don't
+// promise.
 func Clustered() Layout {
-	return preset(1704067200000, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12, Lane: 4, Span: 20})
+	return preset(1704067200000, time.Millisecond, Bits{Timestamp: 41, Worker: 9, Sequence: 13, Lane: 6, Span: 20})
 }
 
-// ClusteredShards returns the layout of [Clustered] with 16 logical shards:
-// 21+4+20+0+8+6+4, 1 ms, epoch 2024-01-01. It has 256 workers with 1,024 ids a
-// millisecond each by Next and 64 by Fill, until September 2093.
+// ClusteredShards returns 41+0+7+11+4 with 32 lanes in spans of 17.5 minutes, which
+// is 21+5+20+0+7+6+4, 1 ms, epoch 2024-01-01: like [Clustered], with 16 logical
+// shards. It has 128 workers with 2,048 ids a millisecond each by Next and 64 by
+// Fill, until September 2093.
 func ClusteredShards() Layout {
-	return preset(1704067200000, time.Millisecond, Bits{Timestamp: 41, Worker: 8, Sequence: 10, Shard: 4, Lane: 4, Span: 20})
+	return preset(1704067200000, time.Millisecond, Bits{Timestamp: 41, Worker: 7, Sequence: 11, Shard: 4, Lane: 5, Span: 20})
 }
 
 func preset(epochMilli int64, tick time.Duration, bits Bits) Layout {

@@ -15,11 +15,12 @@ import (
 func concurrentReport(s *section[[]rows.Table]) string {
 	var b strings.Builder
 	b.WriteString("## Many connections\n\n" + s.about([]string{"github.com/go-sql-driver/mysql", "github.com/jackc/pgx/v5", "github.com/google/uuid"}))
-	b.WriteString("The same orders, inserted by many connections at once; each connection has a worker number of its own. One server has the\n" +
-		"tables of all keys, which take twenty turns. Index is what is in the order of the primary key: InnoDB's clustered index,\n" +
-		"which has the rows, and PostgreSQL's index of the primary key, which has not. Rates are medians of the turns, and so is\n" +
-		"the ratio to auto-increment's rate of the same turn. Wanted: with `Clustered` an index of at most 1.12 × auto-increment's at one\n" +
-		"row a statement and 0.8 × at 20, and as many rows a second; in PostgreSQL an index no larger than `Default`'s.\n\n")
+	b.WriteString("The same orders, inserted by many connections at once, each with a worker number of its own. One server has the tables\n" +
+		"of all keys, which take turns.\n" +
+		"Index is what is in the order of the primary key: InnoDB's clustered index, which has the rows, and PostgreSQL's index\n" +
+		"of the primary key, which has not. Rates are medians of twenty turns, and so is the ratio to auto-increment's rate of\n" +
+		"the same turn. Wanted: with `Clustered` an index of at most 1.12 × auto-increment's at one row a statement and 0.8 ×\n" +
+		"at 20, and as many rows a second; in PostgreSQL an index no larger than `Default`'s.\n\n")
 	t := newTable(1, "server", "connections", "rows a statement", "key", "rows", "index, bytes/row", "of auto-increment", "table, bytes/row", "rows/s", "of auto-increment")
 	for _, r := range s.Result {
 		base := baseOf(s.Result, r)

@@ -4,7 +4,7 @@
 // gorm) and the service of ids (-only serve). It prints tables and writes RESULTS.md,
 // results.json and charts. -only merge measures how fast tables are merged, which
 // takes 15 minutes and is never part of another run, and neither are -only
-// concurrent, which measures primary keys that many connections insert, in 25
+// concurrent, which measures primary keys that many connections insert, in 40
 // minutes, and -only inspect, which counts what merge.Inspect proposes right.
 //
 // A part that is not measured keeps its results in results.json.

@@ -76,6 +76,18 @@ func rowsSection() *section[[]rows.Result] {
 	return s
 }
 
+// concurrentSection has the tables of one load.
+func concurrentSection() *section[[]rows.Table] {
+	s := &section[[]rows.Table]{Date: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), Machine: machine{Cores: 2, Kernel: "linux 6", Go: "go1.26"}}
+	for i, key := range []string{rows.AutoIncrement, rows.Snow, rows.Clustered, rows.UUIDv7, rows.UUIDv4} {
+		s.Result = append(s.Result, rows.Table{
+			Engine: rows.MariaDB, Version: "10.11", Pool: 160 << 20, Connections: 16, PerStatement: 20, Key: key, Rows: 1_000_000,
+			Index: int64(100+10*i) * 1_000_000, Bytes: 300_000_000, Blocks: []float64{10_000, 20_000 * float64(i+1), 30_000},
+		})
+	}
+	return s
+}
+
 func TestEachPartIsKeptWhileTheOtherIsMeasured(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "results.json")
@@ -91,7 +103,7 @@ func TestEachPartIsKeptWhileTheOtherIsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Rows = rowsSection()
+	r.Rows, r.Concurrent = rowsSection(), concurrentSection()
 	if err := r.write(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -105,10 +117,10 @@ func TestEachPartIsKeptWhileTheOtherIsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (results{IDs: idsSection(), Rows: rowsSection()}).report(); string(got) != want {
+	if want := (results{IDs: idsSection(), Rows: rowsSection(), Concurrent: concurrentSection()}).report(); string(got) != want {
 		t.Errorf("the report has changed on its way through results.json:\n%s", got)
 	}
-	for _, name := range []string{"speed", "cpu", "evenness", "rows-mariadb", "rows-postgresql"} {
+	for _, name := range []string{"speed", "cpu", "evenness", "rows-mariadb", "rows-postgresql", "clustered"} {
 		checkChart(t, filepath.Join(dir, "charts", name+".svg"), "2 cores", "2026-03-0")
 	}
 
@@ -182,11 +194,12 @@ func TestReportSaysWhatWasMeasured(t *testing.T) {
 	turns := &section[[]rows.Turn]{Machine: machine{Kernel: "linux 6", Go: "go1.26"}, Result: []rows.Turn{{Engine: rows.MariaDB, Version: "10.11", Pool: 128 << 20, Rows: 2_000_000, Ratio: 0.5, Blocks: []float64{
 		9, 8, 0.52, 0.51, 0.5, 0.49, 0.2, 0.1,
 	}}}}
-	report := (results{IDs: idsSection(), Rows: rowsSection(), Turns: turns}).report()
+	report := (results{IDs: idsSection(), Rows: rowsSection(), Turns: turns, Concurrent: concurrentSection()}).report()
 	for _, want := range []string{
 		"Some CPU, 2 cores, 8,000 MB", "example.org/peer v1.2.3\n", "a full run", "a quick run",
 		"244 | 10 %", "100.00 %", "1.5 µs", "2.34 ms", "6,300 **fails**", "1.50×", "**no**",
 		"### MariaDB", "### PostgreSQL", "200,000 of 1,000,000", "0.50×", "godruoyi/go-snowflake",
+		"| MariaDB 10.11 |          16 |               20 | snow, clustered | 1,000,000 |              120 |             1.20× |",
 		"| MariaDB 10.11 | 128 MB |  2,000,000 |                             0.500× | 0.49–0.52 | ≥ 1.00× | **no** |",
 	} {
 		if !strings.Contains(report, want) {

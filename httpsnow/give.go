@@ -23,7 +23,6 @@ var (
 	jsonType   = []string{"application/json"}
 	textType   = []string{"text/plain; charset=utf-8"}
 	binaryType = []string{"application/octet-stream"}
-	noStore    = []string{"no-store"}
 )
 
 // give answers a request for new ids.
@@ -62,8 +61,7 @@ func (h *Handler) give(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, err)
 		return
 	}
-	header := w.Header()
-	header["Cache-Control"] = noStore
+	header := w.Header() // without Cache-Control: caches keep no answer to a POST that names no lifetime (RFC 9110, 9.3.3)
 	b.text = b.text[:0]
 	switch form {
 	case formJSON:

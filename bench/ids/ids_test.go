@@ -49,9 +49,13 @@ func TestRunReturnsTheLastOfItsIDs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Layouts differ in where the sequence is, but all of them ascend.
+		// Layouts differ in where the sequence is, but all of them ascend, or take turns over 16 lanes.
 		last, err := run(3)
-		if err != nil || last < first+3*uint64(max(g.PerCall, 1)) {
+		after := last >= first+3*uint64(max(g.PerCall, 1))
+		if g.Name == SnowNextLanes {
+			after = last>>38&15 == (first>>38+3)&15
+		}
+		if err != nil || !after {
 			t.Errorf("%s: three calls after %d end with %d, %v", g.Name, first, last, err)
 		}
 	}

@@ -35,8 +35,8 @@ type Table struct {
 
 // A Load is how tables are filled.
 type Load struct {
-	Connections  int
-	PerStatement int // rows of an INSERT statement
+	Connections  int // at most 512
+	PerStatement int // rows of an INSERT statement, at most 500
 	Rows         int // of each table; rounded up to whole statements of all connections in each of 20 turns
 }
 
@@ -63,8 +63,8 @@ func Concurrently(ctx context.Context, opts ConcurrentOptions) ([]Table, error) 
 	var failed error
 	for _, e := range engines {
 		for _, l := range opts.Loads {
-			if l.Connections <= 0 || l.PerStatement <= 0 || l.Rows <= 0 {
-				return nil, fmt.Errorf("rows: load %+v: want positive numbers", l)
+			if l.Connections <= 0 || l.Connections > 512 || l.PerStatement <= 0 || l.PerStatement > batch || l.Rows <= 0 {
+				return nil, fmt.Errorf("rows: load %+v: want 1 to 512 connections, 1 to %d rows a statement, and rows", l, batch)
 			}
 			name := fmt.Sprintf("%s, %d connections, %d rows a statement", e.name, l.Connections, l.PerStatement)
 			tables, err := l.fill(ctx, e, func(line string) { opts.Progress(name + ": " + line) })

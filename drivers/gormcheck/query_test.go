@@ -29,14 +29,17 @@ type owner struct {
 // Pages and ranges are compared with a sorted slice.
 func TestQueries(t *testing.T) { testQueries(t, snow.Default()) }
 
-// With lanes, a time range is up to 31 ranges of keys.
+// With lanes, a time range is up to 127 ranges of keys.
 func TestQueriesInLanes(t *testing.T) { testQueries(t, snow.Clustered()) }
 
 func testQueries(t *testing.T, layout snow.Layout) {
 	each(t, func(t *testing.T, d database) {
 		const seed = 5
 		random := rand.New(rand.NewPCG(seed, seed))
-		db := d.open(t, gorm.Config{}).WithContext(t.Context())
+		db := d.openBare(t, gorm.Config{}).WithContext(t.Context())
+		if err := db.Use(gormsnow.New(newGeneratorOf(t, layout))); err != nil { // Created has its layout
+			t.Fatal(err)
+		}
 		migrate(t, db, &owner{}, &parcel{})
 		start := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
 		var ids []snow.ID

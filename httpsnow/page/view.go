@@ -186,7 +186,7 @@ func cellOf(n namespace, w sqlsnow.WorkerInfo, state string, now time.Time) cell
 
 func rowOf(w sqlsnow.WorkerInfo, state string, now time.Time) rowView {
 	return rowView{
-		Worker: w.Worker, State: state, Holder: w.Holder, Leased: fmt.Sprintf("%d times", w.Fence),
+		Worker: w.Worker, State: state, Holder: w.Holder, Leased: times(w.Fence),
 		Since: when(w.Claimed, now), Renewed: when(w.Renewed, now), Ends: when(w.Ceiling, now), At: when(w.Leasable, now),
 	}
 }
@@ -198,4 +198,11 @@ func when(t, now time.Time) string {
 	}
 	t = t.Truncate(time.Second)
 	return timetext.Stamp(t) + ", " + timetext.Distance(t, now.Truncate(time.Second))
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }

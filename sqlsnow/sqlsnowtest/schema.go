@@ -97,7 +97,7 @@ func initWithDefaults(s *suite) {
 	for name, c := range map[string]struct {
 		layout  snow.Layout
 		workers int
-	}{"large": {snow.Default(), 1024}, "lanes": {snow.Clustered(), 1024}, "small": {small, 8}} {
+	}{"large": {snow.Default(), 1024}, "lanes": {snow.Clustered(), 512}, "small": {small, 8}} {
 		ns := sqlsnow.Namespace{Name: name, Layout: c.layout}
 		if err := sqlsnow.Init(s.Context(), s.db, s.dialect, ns); err != nil {
 			s.Fatalf("Init: %v", err)

@@ -76,6 +76,8 @@ func TestIDs(t *testing.T) {
 		"id range 2026-01-02 2094-01-01",
 		"id range 2026-01-02 2027-01-01 --every 1s",
 		"id range 2026-01-02 2027-01-01 --every never",
+		"id range 2026-01-01 2026-01-01T00:00:05Z --layout 31+1+10+0+10+11+0/1ms@2024-01-01T00:00:00Z",
+		"id range 2026-01-02 2026-01-03 --every 1ms --layout clustered",
 		"id range yesterday now",
 		"id range now",
 	))

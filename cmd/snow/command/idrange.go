@@ -15,7 +15,8 @@ import (
 const aboutRange = `Show which ids were made from FROM on and before TO, for queries and partitions.
 
 A time is 2026-01-31, which is midnight in UTC, an instant such as
-2026-01-31T08:00:00+01:00, or now. Ids are those in [first, end).`
+2026-01-31T08:00:00+01:00, or now. Ids are those in [first, end). With a layout that
+has lanes, a time has several ranges, a line for each.`
 
 // mostRanges is how many ranges one command prints.
 const mostRanges = 10_000
@@ -94,10 +95,10 @@ func rangesOf(l snow.Layout, from, to time.Time, next func(from time.Time, n int
 		if !end.After(begin) {
 			return nil, errors.New("--every: the step is too short")
 		}
-		if len(all) == mostRanges {
-			return nil, fmt.Errorf("--every: there are more than %d ranges", mostRanges)
-		}
 		for first, limit := range l.Between(begin, end) {
+			if len(all) == mostRanges {
+				return nil, fmt.Errorf("--every: there are more than %d ranges", mostRanges)
+			}
 			all = append(all, idRange{begin, end, first, limit})
 		}
 		begin = end

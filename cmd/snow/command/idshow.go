@@ -214,6 +214,9 @@ func (r reading) writeText(w io.Writer, now time.Time) {
 		fmt.Fprintf(w, ", datacenter %d", p.Datacenter)
 	}
 	fmt.Fprintf(w, ", sequence %d", p.Sequence)
+	if b.Lane > 0 {
+		fmt.Fprintf(w, " (lane %d)", p.Sequence>>(b.Sequence-b.Lane))
+	}
 	if b.Shard > 0 {
 		fmt.Fprintf(w, ", shard %d", p.Shard)
 	}

@@ -1,10 +1,12 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/big"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,6 +72,8 @@ type shownLayout struct {
 	PerSecond   float64     `json:"ids_per_second"`
 	AllSecond   float64     `json:"ids_per_second_of_all_workers"`
 	Shards      uint64      `json:"shards"`
+	Lanes       int64       `json:"lanes"`
+	SpanNS      int64       `json:"span_ns,omitempty"` // in which ids of different lanes have no order; 0 with one lane
 	Highest     string      `json:"highest_id"`
 	JavaScript  bool        `json:"fits_javascript_number"`
 
@@ -89,7 +93,21 @@ func describe(l namedLayout, now time.Time) shownLayout {
 		AllSecond:  l.layout.PerSecond() * math.Ldexp(1, int(b.Datacenter+b.Worker)),
 		Highest:    highest.Sub(highest, big.NewInt(1)).String(),
 		JavaScript: sum <= 53,
+		Lanes:      1 << b.Lane,
+		SpanNS:     spanOf(l.layout),
 	}
+}
+
+// spanOf returns how long a span is, in nanoseconds, or 0 if the layout has no lanes.
+func spanOf(l snow.Layout) int64 {
+	b := l.Bits()
+	if b.Lane == 0 {
+		return 0
+	}
+	if hi := math.Ldexp(float64(l.Tick()), int(b.Span)); hi > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(l.Tick()) << b.Span
 }
 
 // yearSeconds are the seconds of a Gregorian year on average.
@@ -127,9 +145,95 @@ func (l shownLayout) writeText(w io.Writer) {
 	if l.Shards > 1 {
 		fmt.Fprintf(w, "shards\t%d\n", l.Shards)
 	}
+	if l.Lanes > 1 {
+		fmt.Fprintf(w, "lanes\t%d, in spans of %v; %.0f ids a second of a worker if each Fill is long\n",
+			l.Lanes, time.Duration(l.SpanNS).Round(time.Second), l.PerSecond/float64(l.Lanes))
+	}
 	javaScript := "a number of JavaScript can't hold it"
 	if l.JavaScript {
 		javaScript = "a number of JavaScript holds it"
 	}
 	fmt.Fprintf(w, "highest id\t%s, %d digits; %s\n", l.Highest, len(l.Highest), javaScript)
 }
+
+// A namedLayout is a preset, or the layout of a namespace.
+type namedLayout struct {
+	name   string // empty for one that was written out
+	layout snow.Layout
+}
+
+func presets() []namedLayout {
+	return []namedLayout{
+		{"default", snow.Default()},
+		{"twitter", snow.Twitter()},
+		{"discord", snow.Discord()},
+		{"instagram", snow.Instagram()},
+		{"shardingsphere", snow.ShardingSphere()},
+		{"uidgenerator", snow.UIDGenerator()},
+		{"javascript", snow.JavaScript()},
+		{"gameservers", snow.GameServers()},
+		{"busygameservers", snow.BusyGameServers()},
+		{"clustered", snow.Clustered()},
+		{"clusteredshards", snow.ClusteredShards()},
+	}
+}
+
+// layoutOf returns a preset by its name, or a layout as snow.Layout.String writes it.
+func layoutOf(text string) (namedLayout, error) {
+	var names []string
+	for _, p := range presets() {
+		if strings.EqualFold(p.name, text) {
+			return p, nil
+		}
+		names = append(names, p.name)
+	}
+	l, err := snow.ParseLayout(text)
+	if err != nil {
+		var parse *snow.ParseError
+		if errors.As(err, &parse) {
+			err = parse // without what it was wrapped in
+		}
+		return namedLayout{}, fmt.Errorf("%w; or one of %s", err, strings.Join(names, ", "))
+	}
+	for _, p := range presets() {
+		if p.layout == l {
+			return p, nil
+		}
+	}
+	return namedLayout{"", l}, nil
+}
+
+// layoutFlag is a flag with a layout.
+type layoutFlag struct{ namedLayout }
+
+func (f *layoutFlag) String() string {
+	if f.name != "" || f.layout == (snow.Layout{}) {
+		return f.name
+	}
+	return f.layout.String()
+}
+
+func (f *layoutFlag) Set(text string) (err error) {
+	if f.namedLayout, err = layoutOf(text); err != nil {
+		return &wantError{err}
+	}
+	return nil
+}
+
+func (f *layoutFlag) Type() string { return "layout" }
+
+// layoutsFlag is a flag with a layout that may be given several times.
+type layoutsFlag struct{ all []namedLayout }
+
+func (f *layoutsFlag) String() string { return "" }
+
+func (f *layoutsFlag) Set(text string) error {
+	l, err := layoutOf(text)
+	if err != nil {
+		return &wantError{err}
+	}
+	f.all = append(f.all, l)
+	return nil
+}
+
+func (f *layoutsFlag) Type() string { return "layout" }
