@@ -36,7 +36,7 @@ func runMerge(t *testing.T, args ...string) result {
 
 // merging returns the arguments of a command of snow merge, which is confirmed.
 func merging(args []string) []string {
-	if args[0] == "run" {
+	if args[0] == "run" || slices.Contains(args, "-do") && slices.Contains(args, "run") {
 		args = append(slices.Clone(args), "--yes")
 	}
 	return append([]string{"merge"}, args...)
