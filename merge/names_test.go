@@ -146,3 +146,33 @@ func TestNamesSetTooMuch(t *testing.T) {
 		}
 	}
 }
+
+// A unique key that only the plan has: two rows of one source may have the same name, and the dry run says so. The database judges
+// names as the target does.
+func TestNamesWithoutAUniqueKey(t *testing.T) {
+	for _, rule := range []plan.Rule{plan.RuleFail, plan.RuleSuffix, plan.RuleKeep} {
+		f := newFixture(
+			t, "", []string{"CREATE TABLE guilds (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(12) NOT NULL)"},
+			[]string{"INSERT INTO guilds VALUES (1, 'Fellowship'), (2, 'Rangers'), (3, 'fellowship')"},
+			[]string{"INSERT INTO guilds VALUES (1, 'Riders')"},
+		)
+		f.plan.Questions = nil
+		f.table("guilds").Unique = []*plan.Unique{{Name: "guild_name", Columns: []string{"name"}, Rule: rule}}
+		f.tables()
+		forecast, err := f.merge().DryRun(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var row *report.RowError
+		if forecast.Problems != 1 || !errors.As(forecast.Err(), &row) || row.Source != "s1" || row.Row != "[3]" {
+			t.Errorf("%s: got %v, want one RowError about row 3 of s1", rule, forecast.Err())
+		}
+		f.exec(f.sources[0].DB, "UPDATE guilds SET name = 'Company' WHERE id = 3")
+		if forecast, err := f.merge().DryRun(t.Context()); err != nil || forecast.Err() != nil {
+			t.Errorf("%s, with different names: got %v, %v", rule, err, forecast.Err())
+		}
+		if err := f.run(); err != nil {
+			t.Errorf("%s: %v", rule, err)
+		}
+	}
+}

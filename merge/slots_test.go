@@ -4,6 +4,8 @@ package merge_test
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -84,8 +86,19 @@ dan 250 d`
 		if got := f.rows(f.target, bagsBySlot); got != wantBags {
 			t.Errorf("%d rows a chunk: got\n%s\nwant\n%s", rows, got, wantBags)
 		}
-		if found, err := f.merge().Verify(t.Context()); err != nil || found.Err() != nil {
+		found, err := f.merge().Verify(t.Context())
+		if err != nil || found.Err() != nil {
 			t.Errorf("%+v, %v", found, err)
+		}
+		clashed := map[string]int64{}
+		for _, c := range found.Clashes {
+			if c.Rule == plan.RuleRenumber {
+				clashed[fmt.Sprintf("%s %v.%s of %s, %d lines", c.Table, c.Unique, c.Column, c.Source, len(c.How))] = c.Rows
+			}
+		}
+		want := map[string]int64{"heroes [[account_id slot]].slot of s2, 1 lines": 3, "heroes [[account_id slot]].slot of s3, 1 lines": 2, "bags [[account_id slot]].slot of s2, 1 lines": 3}
+		if !maps.Equal(clashed, want) {
+			t.Errorf("%d rows a chunk: reported %v, want %v", rows, clashed, want)
 		}
 		f.exec(f.target, "UPDATE heroes SET slot = 77 WHERE BINARY name = 'A0'")
 		if found, err := f.merge().Verify(t.Context()); err != nil || found.Failed != 1 || found.Failures[0].Column != "slot" {

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -234,4 +235,28 @@ func FuzzReadDecisions(f *testing.F) {
 			t.Errorf("got\n%s\nwant\n%s\nfrom\n%s", got, want, written)
 		}
 	})
+}
+
+// A unique key under tables without a rule has that of the entry of unique; one that is new fails, and keeps what it says itself.
+func TestUniqueKeysUnderTablesKeepTheirRules(t *testing.T) {
+	p, err := complete(t, `unique:
+- {rule: suffix, template: '{name}[{n}]', keys: [characters.name]}
+- {rule: suffix, both: true, keys: [mail.kind]}
+tables:
+  characters: {unique: [{name: name, columns: [name]}]}
+  mail: {unique: [{columns: [kind]}, {columns: [receiver, kind]}, {columns: [sender], rule: keep}]}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u := p.Table("characters").Unique; len(u) != 1 || u[0].Rule != plan.RuleSuffix || u[0].Template != "{name}[{n}]" || !u[0].Decided {
+		t.Errorf("characters: got %+v", u[0])
+	}
+	got := ""
+	for _, u := range p.Table("mail").Unique {
+		got += fmt.Sprintf("%v %s %t; ", u.Columns, u.Rule, u.Both)
+	}
+	if want := "[kind] suffix true; [receiver kind] fail false; [sender] keep false; "; got != want {
+		t.Errorf("mail: got %s, want %s", got, want)
+	}
 }

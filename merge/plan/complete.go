@@ -253,7 +253,9 @@ func (c *completer) change() {
 		t := c.Plan.Table(change.Table.Text)
 		switch {
 		case t != nil:
+			was := t.Unique
 			c.failIf(change.apply(t, t.Column))
+			t.keepRules(was)
 		case !c.template:
 			c.errs = append(c.errs, change.Table.fault("%q names no table of the sources", change.Table.Text))
 		case !slices.Contains(c.left, change.Table):

@@ -204,6 +204,22 @@ func (c *Clash) set(u *Unique) {
 	u.Least, u.Most = c.Least, c.Most
 }
 
+// keepRules gives the unique keys of which tables says no rule the rules that they had, or fail if they are new.
+func (t *Table) keepRules(was []*Unique) {
+	for _, u := range t.Unique {
+		if u == nil || u.Rule != "" {
+			continue
+		}
+		at := slices.IndexFunc(was, func(o *Unique) bool { return slices.Equal(o.Columns, u.Columns) })
+		if at < 0 {
+			u.Rule = RuleFail
+			continue
+		}
+		was[at].clash().set(u)
+		u.Suspects = was[at].Suspects
+	}
+}
+
 // Combine says what value a row gets in a column when rows of other sources are merged into it. NULL counts as no value.
 type Combine string
 

@@ -23,9 +23,9 @@ type Clash struct {
 	Source string     `json:"source"`
 	Unique [][]string `json:"unique"`           // the columns of the unique key; of several, if the rows may have clashed in any of them
 	Rule   plan.Rule  `json:"rule"`             // what became of them
-	Column string     `json:"column,omitempty"` // RuleSuffix: which has the new name
+	Column string     `json:"column,omitempty"` // RuleSuffix, RuleRenumber: which has the new name or number
 	How    []string   `json:"how,omitempty"`    // what the plan says of it, for people
-	Rows   int64      `json:"rows"`             // new names, or rows that were merged into others
+	Rows   int64      `json:"rows"`             // new names or numbers, or rows that were merged into others
 	Names  []NewName  `json:"names,omitempty"`  // at most MaxSamples
 }
 

@@ -261,6 +261,9 @@ func (f *Forecast) WriteText(w io.Writer) error {
 	for _, o := range f.Open {
 		fmt.Fprintln(b, "OPEN:", o)
 	}
+	if line := asPlain(f.Open); line != "" {
+		fmt.Fprintln(b, "If none of the undecided columns has ids, add this to the plan:", line)
+	}
 	throttled := ""
 	if f.Waited > 0 {
 		throttled = fmt.Sprintf(", of which %v were waited", f.Waited.Round(time.Millisecond))

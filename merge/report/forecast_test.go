@@ -28,7 +28,13 @@ func TestForecastAsText(t *testing.T) {
 		{Table: "items", Column: "id", Type: "smallint unsigned", IDs: plan.IDsDense, First: 1, Highest: 60_000, Left: 1000, Most: 1<<16 - 1},
 		{Table: "players", Column: "id", Type: "int", IDs: plan.IDsOffset, Offsets: map[string]int64{"old": 4_000_000, "new": 0}, First: 1, Highest: 7_900_000, Most: 1<<31 - 1},
 	}
-	f.Open = []Open{{Kind: OpenUnchecked, Table: "items", Reason: "no trial"}}
+	f.Open = []Open{
+		{Kind: OpenUnchecked, Table: "items", Reason: "no trial"},
+		{Kind: OpenUndecided, Source: "new", Table: "items", Column: "kind", Reason: "like ids"},
+		{Kind: OpenUndecided, Source: "old", Table: "items", Column: "kind", Reason: "like ids"},
+		{Kind: OpenUndecided, Source: "old", Table: "auth.users", Column: "level", Reason: "like ids"},
+		{Kind: OpenUndecided, Source: "old", Table: "items", Column: "a b", Reason: "like ids"},
+	}
 	var b strings.Builder
 	if err := f.WriteText(&b); err != nil {
 		t.Fatal(err)
@@ -55,6 +61,11 @@ items.id    smallint unsigned  dense                       1     60000       100
 players.id  int                offset new +0 old +4000000  1     7900000     0          2147483647  0.37 %
 
 OPEN: unchecked, items: no trial
+OPEN: undecided, items.kind, source new: like ids
+OPEN: undecided, items.kind, source old: like ids
+OPEN: undecided, auth.users.level, source old: like ids
+OPEN: undecided, items.a b, source old: like ids
+If none of the undecided columns has ids, add this to the plan: plain: [items.kind, auth.users.level]
 This took 1.5s. A run may take about 8s.
 2 rows would stop a run.
 `

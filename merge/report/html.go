@@ -256,8 +256,11 @@ func keys(unique [][]string) string {
 
 // settled says what became of the rows of a clash.
 func settled(c Clash) string {
-	if c.Rule == plan.RuleSuffix {
+	switch c.Rule {
+	case plan.RuleSuffix:
 		return "renamed"
+	case plan.RuleRenumber:
+		return "with new numbers"
 	}
 	return "merged into rows that came before"
 }

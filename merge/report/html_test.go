@@ -46,6 +46,10 @@ func nightReport() *Report {
 			},
 			{Table: "players", Source: "us", Unique: [][]string{{"email"}}, Rule: plan.RuleKeep, Rows: 1_200, How: []string{"the row of the first of eu, us stays, and references lead to it", "gold: sum", "level: max"}},
 			{Table: "item_kinds", Source: "us", Unique: [][]string{{"id"}, {"name"}}, Rule: plan.RuleMatch, Rows: 338, How: []string{"the row of the first of eu, us stays, and references lead to it"}},
+			{
+				Table: "heroes", Source: "us", Unique: [][]string{{"account", "slot"}}, Rule: plan.RuleRenumber, Column: "slot", Rows: 96, Names: []NewName{{"17", "0", "4"}},
+				How: []string{"rows of the first of eu, us keep their numbers; where one of a later source is not free, its rows get the lowest free ones from 0 to 9"},
+			},
 		},
 		LeftOut: []LeftOut{
 			{Table: "players", Source: "eu", Reason: "without_rows 1", Where: "level < 10 AND last_seen < '2024-01-01', except vip = 1", Rows: 54_300},

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -39,6 +40,22 @@ func (o Open) String() string {
 		text += ", source " + o.Source
 	}
 	return text + ": " + o.Reason
+}
+
+// asPlain returns the line of a plan that says of undecided columns that they are plain, or "" if there are none. It leaves out names that
+// need a backslash in a plan.
+func asPlain(open []Open) string {
+	var names []string
+	for _, o := range open {
+		name := o.Table + "." + o.Column
+		if o.Kind == OpenUndecided && o.Column != "" && !slices.Contains(names, name) && !strings.ContainsAny(o.Column, `\.*(),[]{}'"#: `) && !strings.ContainsAny(o.Table, `\*(),[]{}'"#: `) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "plain: [" + strings.Join(names, ", ") + "]"
 }
 
 // An OpenError says that nothing was found wrong, and that something was left open. A run that returns it has copied and

@@ -240,6 +240,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, o := range r.Open {
 		fmt.Fprintln(b, "OPEN:", o)
 	}
+	if line := asPlain(r.Open); line != "" {
+		fmt.Fprintln(b, "If none of the undecided columns has ids, add this to the plan:", line)
+	}
 	for _, f := range r.Failures {
 		fmt.Fprintln(b, "WRONG:", f)
 	}

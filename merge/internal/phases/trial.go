@@ -50,6 +50,14 @@ func (d *dryRun) reason(t *plan.Table, target *catalog.Table, sources map[string
 			return "the plan does not have its unique key on " + strings.Join(u.Columns, ", ")
 		}
 	}
+	for _, source := range d.Plan.SourcesOf(t) {
+		from := tableOf(sources[source], t.Name)
+		for _, u := range t.Unique {
+			if from != nil && !guards(from, u.Columns) {
+				return "source " + source + " may have several rows of one value in the unique key on " + strings.Join(u.Columns, ", ")
+			}
+		}
+	}
 	for _, u := range slices.Concat(t.Unique, []*plan.Unique{{Columns: t.PrimaryKey}}) {
 		for _, name := range u.Columns {
 			if c := t.Column(name); c != nil && (c.Role == plan.RolePacked || c.Role == plan.RoleList || c.Role == plan.RoleJSON) {

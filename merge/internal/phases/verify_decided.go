@@ -95,9 +95,16 @@ func (v *verifying) renamed(ctx context.Context, l ledger.Ledger, t *ledger.Sour
 	for _, column := range slices.Sorted(maps.Keys(columns)) {
 		row := report.Clash{Table: t.Table.Name, Source: t.Source, Rule: plan.RuleSuffix, Column: column, Rows: columns[column]}
 		for _, u := range t.Table.Unique {
-			if c := t.Table.RenameColumn(u, v.Engine.Kind); u.Rule == plan.RuleSuffix && c != nil && c.Name == column {
+			if c := t.Table.RenameColumn(u, v.Engine.Kind); c == nil || c.Name != column {
+				continue
+			}
+			switch u.Rule {
+			case plan.RuleSuffix:
 				row.Unique = append(row.Unique, u.Columns)
 				row.How = append(row.How, howRenamed(v.Plan, t, u)...)
+			case plan.RuleRenumber:
+				row.Rule, row.Unique = u.Rule, append(row.Unique, u.Columns)
+				row.How = append(row.How, v.howRenumbered(t, u, column))
 			}
 		}
 		row.How = slices.Compact(row.How)
@@ -146,6 +153,13 @@ func howRenamed(p *plan.Plan, t *ledger.SourceTable, u *plan.Unique) (how []stri
 		how = append(how, "renamed rows have "+column+" = "+u.Set[column])
 	}
 	return how
+}
+
+// howRenumbered says whose rows keep their numbers, and what the others get.
+func (v *verifying) howRenumbered(t *ledger.SourceTable, u *plan.Unique, column string) string {
+	least, most := u.NumberBounds(v.Engine.Kind, t.Table.Column(column))
+	return fmt.Sprintf("rows of the first of %s keep their numbers; where one of a later source is not free, its rows get the lowest free ones from %d to %d",
+		strings.Join(v.Plan.Preferred(t.Table, u), ", "), least, most)
 }
 
 // merged reports rows of a source table that were merged into others.
