@@ -25,7 +25,8 @@ type results struct {
 	GORM  *section[gormcost.Result] `json:"gorm,omitempty"`
 	Merge *section[merge.Result]    `json:"merge,omitempty"`
 
-	Inspect *section[[]inspect.Score] `json:"inspect,omitempty"`
+	Servers *section[merge.ServersResult] `json:"servers,omitempty"`
+	Inspect *section[[]inspect.Score]     `json:"inspect,omitempty"`
 }
 
 // A section is one part, with its machine. The parts may be from
@@ -102,6 +103,9 @@ func (r results) report() string {
 	}
 	if r.Merge != nil {
 		b.WriteString(mergeReport(r.Merge))
+	}
+	if r.Servers != nil {
+		b.WriteString(serversReport(r.Servers))
 	}
 	if r.Inspect != nil {
 		b.WriteString(inspectReport(r.Inspect))
