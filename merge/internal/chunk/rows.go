@@ -141,6 +141,9 @@ const MaxIn = 500
 
 // keysIn returns the condition that the values of columns are among keys.
 func keysIn(e *dialect.Dialect, columns []*plan.Column, keys [][]any) (string, []any) {
+	if text, ok := integersIn(e, columns, keys); ok {
+		return text, nil
+	}
 	args := make([]any, 0, len(keys)*len(columns))
 	for _, key := range keys {
 		for i, v := range key {
@@ -164,6 +167,29 @@ func keysIn(e *dialect.Dialect, columns []*plan.Column, keys [][]any) (string, [
 	default:
 		return "(" + left + ") IN (" + e.PlaceholderRows(len(keys), len(names)) + ")", args
 	}
+}
+
+// integersIn returns the same condition for integers on MySQL, which are part of the text: a statement with parameters
+// would have to be prepared first.
+func integersIn(e *dialect.Dialect, columns []*plan.Column, keys [][]any) (string, bool) {
+	if e.Kind != sqlsnow.MySQL {
+		return "", false
+	}
+	text := append(append([]byte("("), e.QuoteAll(namesOf(columns))...), ") IN ("...)
+	for n, key := range keys {
+		if n > 0 {
+			text = append(text, ',')
+		}
+		for i, v := range key {
+			id, ok := comparand(e, columns[i], v).(int64)
+			if !ok {
+				return "", false
+			}
+			text = strconv.AppendInt(append(text, "(,"[min(i, 1)]), id, 10)
+		}
+		text = append(text, ')')
+	}
+	return string(append(text, ')')), true
 }
 
 // ReadAll returns what a query returns.

@@ -2,7 +2,8 @@
 //
 //	lease.go         the fenced lease: who may write, and the transactions that check its fencing token
 //	runs.go          what is known of a plan's run
-//	id_map.go        from old to new ids: rows; packs.go: lists, for large tables that nothing refers to
+//	id_map.go        from old to new ids: rows; packs.go: lists, for large tables that nothing refers to;
+//	                 pages.go: parts of the map that stay in memory
 //	chunks.go        the chunks of rows that a phase has done, and the values that were changed
 //	ledger.go        the tables
 //	source_table.go  one table of one source in a run; id_range.go: the new ids that its rows may get;

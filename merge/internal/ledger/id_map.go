@@ -36,10 +36,13 @@ type Successor struct {
 
 // An IDMap says which ids the rows of sources have now: the rows of
 // snow_merge_map, and the packs.
-type IDMap struct{ Ledger }
+type IDMap struct {
+	Ledger
+	pages *Pages // nil where nothing is remembered
+}
 
 // MapOf returns the map that a session of the target has.
-func MapOf(s *chunk.Session) IDMap { return IDMap{Of(s)} }
+func MapOf(s *chunk.Session) IDMap { return IDMap{Ledger: Of(s)} }
 
 // MaxIDs is how many ids one statement looks for. MariaDB makes a temporary
 // table of 1000 and more.
@@ -49,7 +52,14 @@ const MaxIDs = 900
 func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int64]Successor, error) {
 	olds = slices.Compact(slices.Sorted(slices.Values(olds)))
 	found := make(map[int64]Successor, len(olds))
-	err := m.among(ctx, t, "old_id", olds, func(old int64, after Successor) error { found[old] = after; return nil })
+	rest := olds
+	if m.pages != nil && !t.Packable {
+		var err error
+		if rest, err = m.pages.find(t.ID, olds, found, func(id pageID) (*page, error) { return m.page(ctx, t, id) }); err != nil {
+			return nil, err
+		}
+	}
+	err := m.among(ctx, t, "old_id", rest, func(old int64, after Successor) error { found[old] = after; return nil })
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ type tableForecast struct {
 	of      *ledger.SourceTable
 	row     *report.TableForecast
 	columns []*rekey.IDColumn
-	into    []*plan.Column // for each of the table's the column of the target that it must fit
+	rooms   []*room // for each column what it must fit in the target
 	keys    []*foreignKey
 	highest map[*ledger.SourceTable]int64 // see highestOf
 	source  *rekey.Checker
@@ -94,7 +94,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	s := f.of
 	f.highest = map[*ledger.SourceTable]int64{}
 	for _, c := range s.Columns {
-		f.into = append(f.into, f.inTarget(s.Table, c))
+		f.rooms = append(f.rooms, roomOf(f.Engine.Kind, f.inTarget(s.Table, c)))
 	}
 	f.keys = f.foreignKeys()
 	for _, column := range f.columns {
@@ -166,7 +166,7 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 		for _, r := range v.Renames {
 			if !r.Set {
 				f.row.Renamed++
-			} else if reason := misfit(f.Engine.Kind, f.into[f.of.Position(r.Column.Name)], rekey.Stored(f.Engine, r.Column, r.After)); reason != "" {
+			} else if reason := f.rooms[f.of.Position(r.Column.Name)].misfit(rekey.Stored(f.Engine, r.Column, r.After)); reason != "" {
 				fits = false
 				f.refuse(values, r.Column.Name, errors.New("set: "+reason))
 			}
@@ -308,7 +308,7 @@ func (f *tableForecast) fits(values []any, id int64) bool {
 				continue
 			}
 		}
-		reason := misfit(f.Engine.Kind, f.into[n], v)
+		reason := f.rooms[n].misfit(v)
 		if _, ok := v.(int64); reason == "" && n == f.of.Key && f.of.Mapped && !ok {
 			reason = rekey.ErrKey.Error()
 		}
@@ -332,6 +332,17 @@ func (f *tableForecast) refuse(values []any, column string, reason error) {
 // room in a packed value, or one of the fewest digits would not be found there again. What is no value of the column's format
 // is told of with its references.
 func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, err error) {
+	if id, ok := column.Integer(values); ok && len(f.gone) == 0 {
+		parent := column.Parents[0]
+		switch highest := f.highest[parent]; {
+		case highest == 0 || id >= highest && !parent.Rekeys:
+			return id, nil
+		case parent.Rekeys && parent.Ids.IDs == plan.IDsOffset:
+			return id + parent.Ids.Offset, nil
+		default:
+			return max(1, highest), nil
+		}
+	}
 	row := &rekey.Row{Key: f.of.RowKey(values), Old: values}
 	with := func(most bool) func(int, string) (string, bool) {
 		given := map[string]string{} // names must differ where ids do

@@ -69,6 +69,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 			v.others = append(v.others, c)
 		}
 	}
+	v.pages = pagesOf(v.others)
 	v.tell(report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify, Total: -1})
 	return v.compare(ctx, target)
 }
@@ -188,7 +189,7 @@ func (v *verifying) chunks(ctx context.Context, w Work, total *Findings, progres
 	feed := &verifyFeed{verifying: v, table: t, total: total, edges: map[int64][2]int64{}, progress: progress}
 	err := parallel(ctx, v.others, func(ctx context.Context, c *chunk.Conns) error {
 		w := w
-		w.Conns = c
+		w.Conns, w.Pages = c, v.pages[c]
 		x, err := v.NewExecutor(ctx, w)
 		if err != nil {
 			return err

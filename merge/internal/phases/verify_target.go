@@ -33,6 +33,7 @@ type verifying struct {
 	sets   []*Multiset           // of the tables without a primary key
 	first  *chunk.Conns          // for what one goroutine asks of the target
 	others []*chunk.Conns        // for rows: those of one goroutine each, or first alone
+	pages  map[*chunk.Conns]*ledger.Pages
 }
 
 // mapOf sees to it that the map has each row that changed its id, no other one,
