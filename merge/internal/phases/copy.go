@@ -28,6 +28,7 @@ func (w *writing) fill(ctx context.Context) (err error) {
 		}
 		all = append(all, c)
 	}
+	pages := pagesOf(all)
 	total := report.Event{Kind: report.EventPhase, Phase: w.run.Phase}
 	pace := w.Pace()
 	var feeds []*feed
@@ -52,12 +53,21 @@ func (w *writing) fill(ctx context.Context) (err error) {
 			continue
 		}
 		feed.progress.begin()
-		if err := parallel(ctx, all, func(ctx context.Context, c *chunk.Conns) error { return w.fillTable(ctx, feed, c) }); err != nil {
+		if err := parallel(ctx, all, func(ctx context.Context, c *chunk.Conns) error { return w.fillTable(ctx, feed, c, pages[c]) }); err != nil {
 			return err
 		}
 		feed.progress.end()
 	}
 	return nil
+}
+
+// pagesOf returns what the goroutine of each of some sessions remembers of the map.
+func pagesOf(all []*chunk.Conns) map[*chunk.Conns]*ledger.Pages {
+	pages := map[*chunk.Conns]*ledger.Pages{}
+	for _, c := range all {
+		pages[c] = ledger.NewPages()
+	}
+	return pages
 }
 
 // feed returns one of a source table.
@@ -80,8 +90,8 @@ func (w *writing) feed(ctx context.Context, t *ledger.SourceTable, st plan.Stage
 }
 
 // fillTable works until a feed has no more chunks, in one of several goroutines.
-func (w *writing) fillTable(ctx context.Context, feed *feed, c *chunk.Conns) error {
-	x, err := w.NewExecutor(ctx, Work{Job: w.Job, Run: w.run, Table: feed.table, Conns: c, Lease: w.lease, Deferred: feed.stage.Deferred, Last: feed.last})
+func (w *writing) fillTable(ctx context.Context, feed *feed, c *chunk.Conns, pages *ledger.Pages) error {
+	x, err := w.NewExecutor(ctx, Work{Job: w.Job, Run: w.run, Table: feed.table, Conns: c, Lease: w.lease, Deferred: feed.stage.Deferred, Last: feed.last, Pages: pages})
 	if err != nil {
 		return err
 	}

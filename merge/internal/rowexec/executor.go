@@ -24,6 +24,7 @@ func New(ctx context.Context, w phases.Work) (*Executor, error) {
 		return nil, err
 	}
 	rewriter := rekey.NewRewriter(w.Codecs, w.Run.Of(w.Table.Source), w.Conns.Target, source)
+	rewriter.IDs = rewriter.IDs.Remember(w.Pages)
 	rewriter.Merged = rekey.Merged{Plan: w.Plan, Run: w.Run, Conns: w.Conns}
 	hasher := chunk.NewHasher(w.Table.Columns, w.Blobs())
 	c := &copier{Work: w, rewriter: rewriter, hasher: hasher, insert: chunk.NewInserter(w.Conns.Target, w.Table.Table.Name, w.Table.Columns)}

@@ -214,7 +214,12 @@ func (w *Witness) shared(ctx context.Context, t *plan.Table) (map[string]bool, b
 		return nil, true, nil
 	}
 	text, all := w.text("p", content), map[string]bool{}
-	err := visit(ctx, w.Target, fmt.Sprintf("SELECT %[1]s FROM %[2]s AS p GROUP BY %[1]s HAVING COUNT(*) > 1 LIMIT %[3]d", text, w.Target.SQL(t.Name), mostShared+1), func(rows *sql.Rows) error {
+	query := fmt.Sprintf("SELECT %[1]s FROM %[2]s AS p GROUP BY %[1]s HAVING COUNT(*) > 1 LIMIT %[3]d", text, w.Target.SQL(t.Name), mostShared+1)
+	if w.Dialect == sqlsnow.MySQL { // to sort the bytes takes a third of the time of a temporary table of texts
+		query = fmt.Sprintf("SELECT LOWER(HEX(content)) FROM (SELECT SQL_BIG_RESULT UNHEX(%s) AS content FROM %s AS p GROUP BY content HAVING COUNT(*) > 1 LIMIT %d) AS shared",
+			text, w.Target.SQL(t.Name), mostShared+1)
+	}
+	err := visit(ctx, w.Target, query, func(rows *sql.Rows) error {
 		var v string
 		err := rows.Scan(&v)
 		all[v] = true
