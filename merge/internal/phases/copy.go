@@ -15,18 +15,10 @@ import (
 // fill goes through one of the phases that fill the target, table after table:
 // copy, which copies rows, or link, which sets the columns that were NULL at first.
 func (w *writing) fill(ctx context.Context) (err error) {
-	all := []*chunk.Conns{w.conns} // of one goroutine each
-	defer func() {
-		for _, c := range all[1:] {
-			err = errors.Join(err, c.Close())
-		}
-	}()
-	for len(all) < w.Writers {
-		c, err := w.Writer(ctx)
-		if err != nil {
-			return err
-		}
-		all = append(all, c)
+	all, closeAll, err := w.writers(ctx)
+	defer func() { err = errors.Join(err, closeAll()) }()
+	if err != nil {
+		return err
 	}
 	pages := pagesOf(all)
 	total := report.Event{Kind: report.EventPhase, Phase: w.run.Phase}
@@ -59,6 +51,25 @@ func (w *writing) fill(ctx context.Context) (err error) {
 		feed.progress.end()
 	}
 	return nil
+}
+
+// writers returns the sessions of the goroutines that write at the same time, and what closes them.
+func (w *writing) writers(ctx context.Context) (all []*chunk.Conns, closeAll func() error, err error) {
+	all = []*chunk.Conns{w.conns} // of one goroutine each
+	closeAll = func() (err error) {
+		for _, c := range all[1:] {
+			err = errors.Join(err, c.Close())
+		}
+		return err
+	}
+	for len(all) < w.Writers {
+		c, err := w.Writer(ctx)
+		if err != nil {
+			return all, closeAll, err
+		}
+		all = append(all, c)
+	}
+	return all, closeAll, nil
 }
 
 // pagesOf returns what the goroutine of each of some sessions remembers of the map.

@@ -31,13 +31,13 @@ type tuple struct {
 type digest [2]uint64
 
 func (t tuple) digest() digest {
-	h := sha256.New()
-	for _, text := range append([]string{t.content}, t.parents...) {
-		_ = binary.Write(h, binary.BigEndian, uint64(len(text)))
-		h.Write([]byte(text))
+	b := make([]byte, 0, 512) // mostly on the stack
+	b = append(binary.BigEndian.AppendUint64(b, uint64(len(t.content))), t.content...)
+	for _, text := range t.parents {
+		b = append(binary.BigEndian.AppendUint64(b, uint64(len(text))), text...)
 	}
-	sum := h.Sum(nil)
-	return digest{binary.BigEndian.Uint64(sum), binary.BigEndian.Uint64(sum[8:])}
+	sum := sha256.Sum256(b)
+	return digest{binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:])}
 }
 
 // links returns the references of a table.
