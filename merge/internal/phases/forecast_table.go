@@ -19,6 +19,7 @@ import (
 type dryRun struct {
 	*Job
 	conns     *chunk.Conns
+	ahead     *chunk.Conns // reads rows ahead; nil if nothing does
 	forecast  *report.Forecast
 	conflicts *rekey.Conflicts
 	merged    *rekey.RememberedIdentities

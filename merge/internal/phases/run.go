@@ -103,6 +103,9 @@ func (w *writing) mint(ctx context.Context) (err error) {
 		own.conns = c
 		for t := feed.next(ctx); t != nil; t = feed.next(ctx) {
 			err := own.mintSources(ctx, t)
+			if err == nil {
+				err = c.Rest(ctx) // it may have to wait for the next one
+			}
 			if feed.done(t, err); err != nil {
 				return err
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
@@ -23,6 +22,8 @@ type verifier struct {
 	hasher   *chunk.Hasher // of all columns; hashes are of those that are copied
 	all      *ledger.SourceTable
 	target   *rekey.Checker
+	keys     []chunk.Form // of the columns of the primary key
+	buf      []byte
 }
 
 // Compare compares the rows of some chunks, and looks whether the source has
@@ -167,12 +168,11 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 
 // keyOf returns a primary key as the key of a Go map.
 func (v *verifier) keyOf(key []any) string {
-	var b strings.Builder
+	v.buf = v.buf[:0]
 	for i, value := range key {
-		b.Write(chunk.FormOf(v.Table.Columns[v.Table.Primary[i]]).Append(nil, value, v.Blobs()))
-		b.WriteByte(0)
+		v.buf = append(v.keys[i].Append(v.buf, value, v.Blobs()), 0)
 	}
-	return b.String()
+	return string(v.buf)
 }
 
 // order sees to it that new ids sort as the old ones, and are those that nobody
