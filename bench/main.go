@@ -5,7 +5,8 @@
 // results.json and charts. -only merge measures how fast tables are merged, which
 // takes 15 minutes and is never part of another run, and neither are -only
 // concurrent, which measures primary keys that many connections insert, in 40
-// minutes, and -only inspect, which counts what merge.Inspect proposes right.
+// minutes, -only servers, which measures a merge from one server to another beside a
+// dump and load, and -only inspect, which counts what merge.Inspect proposes right.
 //
 // A part that is not measured keeps its results in results.json.
 package main
@@ -50,7 +51,7 @@ func run(args []string) error {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.BoolVar(&o.quick, "quick", false, "take about a minute, for a first look, where a full run takes about ten")
-	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows, turns, concurrent, gorm, serve, merge or inspect, or none, to write the report of results.json again")
+	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows, turns, concurrent, gorm, serve, merge, servers or inspect, or none, to write the report of results.json again")
 	flags.IntVar(&o.rows, "rows", 0, "load `N` rows into each table, or merge them; 2000000 without a limit take the better part of an hour")
 	flags.DurationVar(&o.limit, "limit", 0, "end a load after this `duration` with the rows that it has")
 	flags.StringVar(&o.dir, "dir", ".", "write results to this `directory`")
@@ -58,7 +59,7 @@ func run(args []string) error {
 	switch {
 	case flags.NArg() > 0:
 		return fmt.Errorf("argument %q: want flags only", flags.Arg(0))
-	case !slices.Contains([]string{"", "ids", "rows", "turns", "concurrent", "gorm", "serve", "merge", "inspect", "none"}, o.only):
+	case !slices.Contains([]string{"", "ids", "rows", "turns", "concurrent", "gorm", "serve", "merge", "servers", "inspect", "none"}, o.only):
 		return fmt.Errorf("-only %q: want ids, rows, turns, concurrent, gorm, serve, merge, inspect or none", o.only)
 	case o.rows < 0:
 		return fmt.Errorf("-rows %d: want a positive number", o.rows)
@@ -172,6 +173,17 @@ func (o options) measure(ctx context.Context) error {
 			return failed
 		}
 	}
+	if o.only == "servers" {
+		s, err := measured(o.quick, func() (merge.ServersResult, error) { return merge.MeasureServers(ctx, o.serversOptions()) })
+		if err != nil {
+			return err
+		}
+		results.Servers = s
+		if err := results.write(o.dir); err != nil {
+			return err
+		}
+		fmt.Print(serversReport(s))
+	}
 	if o.only == "inspect" {
 		s, err := measured(o.quick, func() ([]inspect.Score, error) {
 			return inspect.Measure(ctx, inspect.Options{Rows: cmp.Or(o.rows, 400), Seed: 1})
@@ -234,6 +246,14 @@ func (o options) mergeOptions() merge.Options {
 	opts := merge.Options{Rows: cmp.Or(o.rows, 500_000), Rounds: 9, Memory: []int{1_000_000, 4_000_000}, Progress: progress("merge")}
 	if o.quick {
 		opts.Rows, opts.Rounds, opts.Memory = cmp.Or(o.rows, 100_000), 1, nil // after a million rows memory no longer grows
+	}
+	return opts
+}
+
+func (o options) serversOptions() merge.ServersOptions {
+	opts := merge.ServersOptions{Rows: cmp.Or(o.rows, 2_000_000), Rounds: 3, Progress: func(line string) { fmt.Fprintln(os.Stderr, "servers", line) }}
+	if o.quick {
+		opts.Rows, opts.Rounds = cmp.Or(o.rows, 200_000), 1
 	}
 	return opts
 }

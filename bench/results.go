@@ -27,7 +27,8 @@ type results struct {
 	Serve *section[serve.Result]    `json:"serve,omitempty"`
 	Merge *section[merge.Result]    `json:"merge,omitempty"`
 
-	Concurrent *section[[]rows.Table] `json:"concurrent,omitempty"`
+	Concurrent *section[[]rows.Table]       `json:"concurrent,omitempty"`
+	Servers    *section[merge.ServersResult] `json:"servers,omitempty"`
 
 	Inspect *section[[]inspect.Score] `json:"inspect,omitempty"`
 }
@@ -112,6 +113,9 @@ func (r results) report() string {
 	}
 	if r.Merge != nil {
 		b.WriteString(mergeReport(r.Merge))
+	}
+	if r.Servers != nil {
+		b.WriteString(serversReport(r.Servers))
 	}
 	if r.Inspect != nil {
 		b.WriteString(inspectReport(r.Inspect))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/plan"
@@ -150,7 +151,7 @@ func (c *chains) lastTable(ctx context.Context, number int64) (*lastTable, error
 
 // each visits the ids of the map of an earlier merge in their order, with what became of their rows in the end.
 func (c *chains) each(ctx context.Context, e *ledger.Earlier, visit func(old int64, after ledger.Successor) error) error {
-	const page = ledger.MaxIDs
+	const page = chunk.MaxIDs
 	t := e.SourceTable(c.l.Engine.Kind)
 	for from := int64(math.MinInt64); ; {
 		olds, _, err := ledger.IDMap{Ledger: c.l}.Page(ctx, t, from, page)

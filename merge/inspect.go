@@ -12,7 +12,6 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/inspect"
-	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -132,7 +131,7 @@ func (s sampler) Bounds(ctx context.Context, table, column string) (low, high sq
 
 func (s sampler) Count(ctx context.Context, table string, column *plan.Column, ids []int64) (n int, err error) {
 	name := s.dialect.Quote(column.Name)
-	for part := range slices.Chunk(ids, ledger.MaxIDs) {
+	for part := range slices.Chunk(ids, chunk.MaxIDs) {
 		condition, args := chunk.AnyOf(s.dialect, name, part)
 		text := "SELECT " + name + " FROM " + s.dialect.Table(table) + " WHERE " + condition
 		rows, err := chunk.ReadAll(ctx, s.dialect, s.session, text, []*plan.Column{column}, args)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -97,7 +98,7 @@ func exportRenamed(ctx context.Context, l ledger.Ledger, w *csv.Writer) error {
 			}
 		}
 		found := map[int64]outcome{}
-		for part := range slices.Chunk(ids, ledger.MaxIDs) {
+		for part := range slices.Chunk(ids, chunk.MaxIDs) {
 			now, err := c.resolve(ctx, t.ID, part)
 			if err != nil {
 				return err

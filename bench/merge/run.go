@@ -44,9 +44,14 @@ func (s scenario) run(ctx context.Context, tb testing.TB, server *dbtest.Server,
 
 // do runs a merge and times its phases.
 func do(ctx context.Context, target, source *sql.DB, p *plan.Plan) ([]Phase, error) {
+	return doAll(ctx, target, []snowmerge.Source{{Name: "s1", DB: source}}, p, false)
+}
+
+// doAll runs a merge of several sources, or only does a dry run of it, and times its phases.
+func doAll(ctx context.Context, target *sql.DB, sources []snowmerge.Source, p *plan.Plan, dry bool) ([]Phase, error) {
 	var phases []Phase
 	var begin time.Time
-	m, err := snowmerge.New(sqlsnow.MySQL, target, []snowmerge.Source{{Name: "s1", DB: source}}, p, snowmerge.Config{
+	m, err := snowmerge.New(sqlsnow.MySQL, target, sources, p, snowmerge.Config{
 		Namespace: "bench",
 		Events: func(e report.Event) {
 			now := time.Now()
@@ -61,7 +66,12 @@ func do(ctx context.Context, target, source *sql.DB, p *plan.Plan) ([]Phase, err
 	if err != nil {
 		return nil, err
 	}
-	found, err := m.Run(ctx)
+	var found interface{ Err() error }
+	if dry {
+		found, err = m.DryRun(ctx)
+	} else {
+		found, err = m.Run(ctx)
+	}
 	if n := len(phases); n > 0 {
 		phases[n-1].Took = time.Since(begin)
 	}
@@ -75,8 +85,17 @@ func do(ctx context.Context, target, source *sql.DB, p *plan.Plan) ([]Phase, err
 const jobVariable = "SNOW_BENCH_MERGE"
 
 type job struct {
-	Source, Target string // DSNs
-	Plan           []byte // JSON
+	Sources map[string]string // DSNs
+	Target  string            // DSN
+	Plan    []byte            // JSON
+	Dry     bool              // a dry run, and nothing else
+}
+
+// A doneJob is what a process says of its job.
+type doneJob struct {
+	Bytes     int64         // the most memory
+	Processor time.Duration // time
+	Phases    []Phase
 }
 
 // peak measures how much memory a process takes that merges the rows of the last
@@ -102,37 +121,46 @@ func peak(ctx context.Context, tb testing.TB, server *dbtest.Server, rows int) (
 	if err := source.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&from); err != nil {
 		return p, err
 	}
-	var text bytes.Buffer
-	if err := proposed.WriteJSON(&text); err != nil {
-		return p, err
-	}
-	j, err := json.Marshal(job{Source: server.DSN(from), Target: server.DSN(name), Plan: text.Bytes()})
-	if err != nil {
-		return p, err
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return p, err
-	}
-	cmd := exec.CommandContext(ctx, program)
-	cmd.Env = append(os.Environ(), jobVariable+"="+string(j))
-	var said bytes.Buffer
-	cmd.Stderr = &said
 	begin := time.Now()
-	out, err := cmd.Output()
+	done, err := job{Sources: map[string]string{"s1": server.DSN(from)}, Target: server.DSN(name)}.process(ctx, proposed)
 	if err != nil {
-		return p, fmt.Errorf("%w: %s", err, said.Bytes())
-	}
-	p = Peak{Rows: rows + s.parents(rows), Took: time.Since(begin)}
-	if p.Bytes, err = strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64); err != nil {
 		return p, err
 	}
+	p = Peak{Rows: rows + s.parents(rows), Took: time.Since(begin), Bytes: done.Bytes}
 	for _, db := range []string{from, name} {
 		if _, err := target.ExecContext(ctx, "DROP DATABASE "+db); err != nil {
 			return p, err
 		}
 	}
 	return p, nil
+}
+
+// process does a job in a process of its own.
+func (j job) process(ctx context.Context, p *plan.Plan) (done doneJob, err error) {
+	var text bytes.Buffer
+	if err := p.WriteJSON(&text); err != nil {
+		return done, err
+	}
+	j.Plan = text.Bytes()
+	b, err := json.Marshal(j)
+	if err != nil {
+		return done, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return done, err
+	}
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Env = append(os.Environ(), jobVariable+"="+string(b))
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return done, fmt.Errorf("%w: %s", err, said.Bytes())
+	}
+	err = json.Unmarshal(out, &done)
+	done.Processor = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return done, err
 }
 
 // Process does the job of a process whose memory is measured, if this is one,
@@ -159,25 +187,28 @@ func process(text string) error {
 	if err != nil {
 		return err
 	}
-	source, err := sql.Open("mysql", j.Source)
-	if err != nil {
-		return err
+	var sources []snowmerge.Source
+	for name, dsn := range j.Sources {
+		source, err := sql.Open("mysql", dsn)
+		if err != nil {
+			return err
+		}
+		defer source.Close()
+		sources = append(sources, snowmerge.Source{Name: name, DB: source})
 	}
-	defer source.Close()
 	target, err := sql.Open("mysql", j.Target)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	if _, err := do(ctx, target, source, p); err != nil {
+	var done doneJob
+	if done.Phases, err = doAll(ctx, target, sources, p, j.Dry); err != nil {
 		return err
 	}
-	n, err := residentPeak()
-	if err != nil {
+	if done.Bytes, err = residentPeak(); err != nil {
 		return err
 	}
-	fmt.Println(n)
-	return nil
+	return json.NewEncoder(os.Stdout).Encode(done)
 }
 
 // residentPeak asks Linux for the most memory that this process had at a time.

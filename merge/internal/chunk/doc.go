@@ -2,7 +2,7 @@
 // caller's pool is set to.
 //
 //	same_database.go  whether two sessions are in one database, or on one server
-//	insert.go         inserts rows; rows.go: reads them by ranges and by keys; copies.go: where they have no key
+//	insert.go         inserts rows; rows.go: reads them by ranges; keys.go: by keys; copies.go: where they have no key
 //	session.go        a session, its transactions, and the sessions of one goroutine
 //	hash.go           hashes rows, so that values that a database writes in other ways have one hash
 //	throttle.go       how many rows are read in a second

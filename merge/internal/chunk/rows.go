@@ -102,70 +102,6 @@ func comparand(e *dialect.Dialect, c *plan.Column, v any) any {
 	return v
 }
 
-// ReadKeys returns those rows whose values in the columns by are among keys, in
-// any order. It asks for as many at a time as a statement can take.
-func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, columns, by []*plan.Column, keys [][]any) (all [][]any, err error) {
-	for part := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
-		condition, args := keysIn(e, by, part)
-		rows, err := ReadAll(ctx, e, q, "SELECT "+e.SelectList(columns)+" FROM "+e.Table(table)+" WHERE "+condition, columns, args)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, rows...)
-	}
-	return all, nil
-}
-
-// ReadExpressions returns those rows whose values in the columns by are among keys, in any order: their values in by, and then
-// those of expressions as texts, of which NULL is nil.
-func ReadExpressions(ctx context.Context, e *dialect.Dialect, q Queryer, table string, by []*plan.Column, keys [][]any, expressions []string) (all [][]any, err error) {
-	columns, list := slices.Clone(by), e.SelectList(by)
-	as := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "CHAR", sqlsnow.Postgres: "TEXT", sqlsnow.SQLite: "TEXT"}[e.Kind]
-	for _, text := range expressions {
-		columns = append(columns, &plan.Column{Name: "expression", Type: "text"})
-		list += ", CAST((" + e.Expand(text) + "\n) AS " + as + ")"
-	}
-	for part := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
-		condition, args := keysIn(e, by, part)
-		rows, err := ReadAll(ctx, e, q, "SELECT "+list+" FROM "+e.Table(table)+" WHERE "+condition, columns, args)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, rows...)
-	}
-	return all, nil
-}
-
-// MaxIn is how many keys one statement looks for.
-const MaxIn = 500
-
-// keysIn returns the condition that the values of columns are among keys.
-func keysIn(e *dialect.Dialect, columns []*plan.Column, keys [][]any) (string, []any) {
-	args := make([]any, 0, len(keys)*len(columns))
-	for _, key := range keys {
-		for i, v := range key {
-			args = append(args, comparand(e, columns[i], v))
-		}
-	}
-	names := namesOf(columns)
-	switch left := e.QuoteAll(names); {
-	case len(names) == 1:
-		return left + " IN " + e.Placeholders(1, len(keys)), args
-	case e.Kind == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return e.Carrier(c) == dialect.CarryText }):
-		// MariaDB does not find texts of some character sets in a list of rows.
-		var parts []string
-		for _, name := range names {
-			parts = append(parts, e.Quote(name)+" = ?")
-		}
-		match := "(" + strings.Join(parts, " AND ") + ")"
-		return match + strings.Repeat(" OR "+match, len(keys)-1), args
-	case e.ValuesInIn:
-		return "(" + left + ") IN (VALUES " + e.PlaceholderRows(len(keys), len(names)) + ")", args
-	default:
-		return "(" + left + ") IN (" + e.PlaceholderRows(len(keys), len(names)) + ")", args
-	}
-}
-
 // ReadAll returns what a query returns.
 func ReadAll(ctx context.Context, e *dialect.Dialect, q Queryer, text string, columns []*plan.Column, args []any) (all [][]any, err error) {
 	err = ReadEach(ctx, e, q, text, columns, args, func(row []any) { all = append(all, row) })
@@ -283,23 +219,6 @@ func FitValue(e *dialect.Dialect, v any, c *plan.Column) any {
 		return strconv.FormatInt(n, 10)
 	}
 	return v
-}
-
-// AnyOf returns the condition that a column of integers is one of ids. Numbers
-// are part of the text where a statement with parameters would have to be
-// prepared first.
-func AnyOf(e *dialect.Dialect, column string, ids []int64) (string, []any) {
-	digits := make([]byte, 0, 20*len(ids))
-	for i, id := range ids {
-		if i > 0 {
-			digits = append(digits, ',')
-		}
-		digits = strconv.AppendInt(digits, id, 10)
-	}
-	if e.Kind == sqlsnow.Postgres {
-		return column + " = ANY (CAST($1 AS BIGINT[]))", []any{"{" + string(digits) + "}"}
-	}
-	return strings.Join([]string{column, " IN (", string(digits), ")"}, ""), nil
 }
 
 // CountRows returns how many rows a table has.

@@ -36,20 +36,31 @@ type Successor struct {
 
 // An IDMap says which ids the rows of sources have now: the rows of
 // snow_merge_map, and the packs.
-type IDMap struct{ Ledger }
+type IDMap struct {
+	Ledger
+	pages *Pages // nil where nothing is remembered
+}
 
 // MapOf returns the map that a session of the target has.
-func MapOf(s *chunk.Session) IDMap { return IDMap{Of(s)} }
-
-// MaxIDs is how many ids one statement looks for. MariaDB makes a temporary
-// table of 1000 and more.
-const MaxIDs = 900
+func MapOf(s *chunk.Session) IDMap { return IDMap{Ledger: Of(s)} }
 
 // Find returns the successors of those rows that have an entry, by old ids.
 func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int64]Successor, error) {
 	olds = slices.Compact(slices.Sorted(slices.Values(olds)))
 	found := make(map[int64]Successor, len(olds))
-	err := m.among(ctx, t, "old_id", olds, func(old int64, after Successor) error { found[old] = after; return nil })
+	rest := olds
+	if m.pages != nil && !t.Packable {
+		var err error
+		if rest, err = m.pages.find(t.ID, olds, found, func(id pageID) (*page, error) { return m.page(ctx, t, id) }); err != nil {
+			return nil, err
+		}
+	}
+	err := m.among(ctx, t, "old_id", rest, func(old int64, after Successor) error {
+		if _, wanted := slices.BinarySearch(olds, old); wanted {
+			found[old] = after
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -72,22 +83,19 @@ func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int6
 // for tables that others refer to, which have no packs.
 func (m IDMap) Olds(ctx context.Context, t *SourceTable, ids []int64) (map[int64][]int64, error) {
 	found := map[int64][]int64{}
-	err := m.among(ctx, t, "new_id", slices.Compact(slices.Sorted(slices.Values(ids))), func(old int64, after Successor) error {
-		found[after.ID] = append(found[after.ID], old)
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	err := m.among(ctx, t, "new_id", ids, func(old int64, after Successor) error {
+		if _, wanted := slices.BinarySearch(ids, after.ID); wanted {
+			found[after.ID] = append(found[after.ID], old)
+		}
 		return nil
 	})
 	return found, err
 }
 
-// among visits the rows of the map that have some ids in a column.
+// among visits the rows of the map that have some ids in a column, and maybe others. The ids ascend and differ.
 func (m IDMap) among(ctx context.Context, t *SourceTable, column string, ids []int64, visit func(int64, Successor) error) error {
-	for part := range slices.Chunk(ids, MaxIDs) {
-		condition, args := chunk.AnyOf(m.Engine, column, part)
-		if err := m.rows(ctx, t, condition, args, visit); err != nil {
-			return err
-		}
-	}
-	return nil
+	return chunk.Runs(m.Engine, column, ids, func(condition string, args []any) error { return m.rows(ctx, t, condition, args, visit) })
 }
 
 // Each visits all entries in the order of their old ids: those of each pack in

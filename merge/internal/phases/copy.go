@@ -15,19 +15,12 @@ import (
 // fill goes through one of the phases that fill the target, table after table:
 // copy, which copies rows, or link, which sets the columns that were NULL at first.
 func (w *writing) fill(ctx context.Context) (err error) {
-	all := []*chunk.Conns{w.conns} // of one goroutine each
-	defer func() {
-		for _, c := range all[1:] {
-			err = errors.Join(err, c.Close())
-		}
-	}()
-	for len(all) < w.Writers {
-		c, err := w.Writer(ctx)
-		if err != nil {
-			return err
-		}
-		all = append(all, c)
+	all, closeAll, err := w.writers(ctx)
+	defer func() { err = errors.Join(err, closeAll()) }()
+	if err != nil {
+		return err
 	}
+	pages := pagesOf(all)
 	total := report.Event{Kind: report.EventPhase, Phase: w.run.Phase}
 	pace := w.Pace()
 	var feeds []*feed
@@ -52,12 +45,40 @@ func (w *writing) fill(ctx context.Context) (err error) {
 			continue
 		}
 		feed.progress.begin()
-		if err := parallel(ctx, all, func(ctx context.Context, c *chunk.Conns) error { return w.fillTable(ctx, feed, c) }); err != nil {
+		if err := parallel(ctx, all, func(ctx context.Context, c *chunk.Conns) error { return w.fillTable(ctx, feed, c, pages[c]) }); err != nil {
 			return err
 		}
 		feed.progress.end()
 	}
 	return nil
+}
+
+// writers returns the sessions of the goroutines that write at the same time, and what closes them.
+func (w *writing) writers(ctx context.Context) (all []*chunk.Conns, closeAll func() error, err error) {
+	all = []*chunk.Conns{w.conns} // of one goroutine each
+	closeAll = func() (err error) {
+		for _, c := range all[1:] {
+			err = errors.Join(err, c.Close())
+		}
+		return err
+	}
+	for len(all) < w.Writers {
+		c, err := w.Writer(ctx)
+		if err != nil {
+			return all, closeAll, err
+		}
+		all = append(all, c)
+	}
+	return all, closeAll, nil
+}
+
+// pagesOf returns what the goroutine of each of some sessions remembers of the map.
+func pagesOf(all []*chunk.Conns) map[*chunk.Conns]*ledger.Pages {
+	pages := map[*chunk.Conns]*ledger.Pages{}
+	for _, c := range all {
+		pages[c] = ledger.NewPages()
+	}
+	return pages
 }
 
 // feed returns one of a source table.
@@ -80,8 +101,8 @@ func (w *writing) feed(ctx context.Context, t *ledger.SourceTable, st plan.Stage
 }
 
 // fillTable works until a feed has no more chunks, in one of several goroutines.
-func (w *writing) fillTable(ctx context.Context, feed *feed, c *chunk.Conns) error {
-	x, err := w.NewExecutor(ctx, Work{Job: w.Job, Run: w.run, Table: feed.table, Conns: c, Lease: w.lease, Deferred: feed.stage.Deferred, Last: feed.last})
+func (w *writing) fillTable(ctx context.Context, feed *feed, c *chunk.Conns, pages *ledger.Pages) error {
+	x, err := w.NewExecutor(ctx, Work{Job: w.Job, Run: w.run, Table: feed.table, Conns: c, Lease: w.lease, Deferred: feed.stage.Deferred, Last: feed.last, Pages: pages})
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@
 //	              after.go: statements that come after it
 //	dryrun.go     a dry run, and how many rows there are; forecast_table.go: what it finds in a table;
 //	              trial.go: rows that only the database can judge; trial_copies.go: those without a key;
-//	              forecast_keys.go: foreign keys of the target, and whether values that are combined fit together;
+//	              forecast_keys.go: foreign keys of the target, references to no row, and whether values that are combined fit;
 //	              forecast_numbers.go: new ids that are numbers, and how full their columns get
 //	preflight.go  what must be so of the databases before, whether keys tell rows apart, and whether there is room for new ids;
 //	              preflight_target.go: of the target, and what would stop a run

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -25,6 +26,12 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.conns.Close()) }()
+	if j.Writers > 1 && d.throttle == nil && !j.Engine.Within { // a pooler may have one connection only
+		if d.ahead, err = j.connect(ctx); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, d.ahead.Close()) }()
+	}
 	d.before.conns = d.conns
 	d.next = map[*plan.Table]uint64{}
 	d.conflicts = rekey.NewConflicts(j.Plan, d.conns, d.merged)
@@ -186,33 +193,59 @@ func (d *dryRun) follow(ctx context.Context, s *ledger.SourceTable) error {
 	})
 }
 
-// each calls do with the rows of the source table, some at a time.
+// each calls do with the rows of the source table, some at a time. Meanwhile it reads those that follow, where that is allowed.
 func (f *tableForecast) each(ctx context.Context, do func(rows [][]any) error) error {
+	type read struct {
+		rows  [][]any
+		limit int
+		err   error
+	}
 	pace := f.PaceOf(f.of)
+	next := func(conns *chunk.Conns, after []any) (r read) {
+		r.limit = pace.Size()
+		if f.of.Content == nil { // without a key, each read goes through the whole table
+			r.limit = f.throttle.Most(r.limit)
+		}
+		r.rows, r.err = f.of.Read(ctx, conns, after, nil, r.limit)
+		return r
+	}
 	var after []any
+	var ahead chan read
 	for {
-		if err := f.Pause(ctx); err != nil {
+		start := time.Now()
+		err := f.Pause(ctx)
+		var r read
+		if ahead != nil {
+			r = <-ahead
+		} else if err == nil {
+			r = next(f.conns, after)
+		}
+		if err := cmp.Or(err, r.err); err != nil {
 			return err
 		}
-		start, limit := time.Now(), pace.Size()
-		if f.of.Content == nil { // without a key, each read goes through the whole table
-			limit = f.throttle.Most(limit)
+		more := len(r.rows) == r.limit
+		if ahead = nil; more {
+			after = f.of.RowKey(r.rows[len(r.rows)-1])
+			if f.ahead != nil && f.of.Content == nil {
+				reading := make(chan read, 1)
+				go func(after []any) { reading <- next(f.ahead, after) }(after)
+				ahead = reading
+			}
 		}
-		rows, err := f.of.Read(ctx, f.conns, after, nil, limit)
+		err = do(r.rows)
+		if err != nil && ahead != nil {
+			<-ahead
+		}
 		if err != nil {
 			return err
 		}
-		if err := do(rows); err != nil {
+		pace.Observe(len(r.rows), chunk.SizeOf(r.rows...), time.Since(start))
+		if err := wait(ctx, f.throttle, f.conns, len(r.rows), start); err != nil {
 			return err
 		}
-		pace.Observe(len(rows), chunk.SizeOf(rows...), time.Since(start))
-		if err := wait(ctx, f.throttle, f.conns, len(rows), start); err != nil {
-			return err
-		}
-		if len(rows) < limit {
+		if !more {
 			return nil
 		}
-		after = f.of.RowKey(rows[len(rows)-1])
 	}
 }
 

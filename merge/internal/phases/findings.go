@@ -20,6 +20,7 @@ import (
 type Findings struct {
 	ledger.Counts
 	Renamed int64
+	Bytes   int // about how much the rows of the source have in memory, where they were read
 
 	Unhashed    bool      // a server has compared rows, so that the sums are not of all of them
 	Source      chunk.Sum // of the rows of the source, as they are
@@ -59,6 +60,7 @@ func (p *Findings) Fail(f report.Failure) {
 func (p *Findings) Add(o *Findings) {
 	p.Counts.Add(o.Counts)
 	p.Renamed += o.Renamed
+	p.Bytes += o.Bytes
 	p.Unhashed = p.Unhashed || o.Unhashed
 	p.Source.Add(o.Source)
 	p.Want.Add(o.Want)
@@ -143,8 +145,28 @@ func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) *plan.Column {
 	return &made
 }
 
+// A room is what a column of the target has room for.
+type room struct {
+	dialect      sqlsnow.Dialect
+	column       *plan.Column
+	typ          sqltype.Type
+	decimal      bool
+	whole, scale int // digits of a decimal
+	enum         bool
+}
+
+func roomOf(d sqlsnow.Dialect, c *plan.Column) *room {
+	r := &room{dialect: d, column: c, typ: sqltype.Of(d, c.Type), enum: strings.HasPrefix(strings.ToLower(c.Type), "enum(")}
+	r.whole, r.scale, r.decimal = decimalOf(c.Type)
+	return r
+}
+
 // misfit says why a column of the target does not take a value, or "".
-func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
+func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string { return roomOf(d, c).misfit(v) }
+
+// misfit says why the column does not take a value, or "".
+func (r *room) misfit(v any) string {
+	d, c, s := r.dialect, r.column, r.typ
 	if v == nil {
 		if !c.Nullable {
 			return "NULL"
@@ -154,8 +176,10 @@ func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
 	if d == sqlsnow.SQLite {
 		return "" // takes anything
 	}
+	if n, ok := v.(int64); ok && s.Kind == sqltype.Integer && n >= 0 && (s.Bits == 64 || n < 1<<(s.Bits-1)) {
+		return ""
+	}
 	text := sqlvalue.Text(v)
-	s := sqltype.Of(d, c.Type)
 	switch s.Kind {
 	case sqltype.Integer:
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -179,10 +203,10 @@ func misfit(d sqlsnow.Dialect, c *plan.Column, v any) string {
 			return fmt.Sprintf("%d bytes, and %s takes %d", len(text), c.Type, s.Length)
 		}
 	}
-	if whole, scale, ok := decimalOf(c.Type); ok && !fitsDecimal(text, whole, scale) {
+	if r.decimal && !fitsDecimal(text, r.whole, r.scale) {
 		return sqlvalue.Sample(v) + " is not in the range of " + c.Type
 	}
-	if strings.HasPrefix(strings.ToLower(c.Type), "enum(") && !strings.Contains(c.Type, "'"+strings.ReplaceAll(text, "'", "''")+"'") {
+	if r.enum && !strings.Contains(c.Type, "'"+strings.ReplaceAll(text, "'", "''")+"'") {
 		return sqlvalue.Sample(v) + " is none of " + c.Type
 	}
 	return ""

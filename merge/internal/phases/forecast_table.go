@@ -3,7 +3,6 @@ package phases
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -20,6 +19,7 @@ import (
 type dryRun struct {
 	*Job
 	conns     *chunk.Conns
+	ahead     *chunk.Conns // reads rows ahead; nil if nothing does
 	forecast  *report.Forecast
 	conflicts *rekey.Conflicts
 	merged    *rekey.RememberedIdentities
@@ -38,7 +38,8 @@ type tableForecast struct {
 	of      *ledger.SourceTable
 	row     *report.TableForecast
 	columns []*rekey.IDColumn
-	into    []*plan.Column // for each of the table's the column of the target that it must fit
+	sound   map[*rekey.IDColumn]bool // references of which all are known to be ids of rows of the source
+	rooms   []*room                  // for each column what it must fit in the target
 	keys    []*foreignKey
 	highest map[*ledger.SourceTable]int64 // see highestOf
 	source  *rekey.Checker
@@ -62,33 +63,6 @@ type gone struct {
 	text    string
 }
 
-// refer prepares for a look at references.
-func (f *tableForecast) refer(ctx context.Context) error {
-	s := f.of
-	source, err := f.conns.Source(ctx, s.Source)
-	if err != nil {
-		return err
-	}
-	f.source = &rekey.Checker{Engine: source.Engine, Q: source}
-	tables := map[string]*ledger.SourceTable{}
-	for _, t := range f.Plan.Tables {
-		if !t.Skip && t.In(s.Source) {
-			tables[t.Name] = f.sourceTable(s.Source, t)
-		}
-	}
-	for at, c := range s.Columns {
-		if !c.HoldsReferences() {
-			continue
-		}
-		column, err := rekey.NewIDColumn(f.Codecs, tables, s, at)
-		if err != nil {
-			return err
-		}
-		f.columns = append(f.columns, column)
-	}
-	return nil
-}
-
 func (f *tableForecast) begin(ctx context.Context) error {
 	err := f.refer(ctx)
 	if err != nil {
@@ -97,7 +71,7 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	s := f.of
 	f.highest = map[*ledger.SourceTable]int64{}
 	for _, c := range s.Columns {
-		f.into = append(f.into, f.inTarget(s.Table, c))
+		f.rooms = append(f.rooms, roomOf(f.Engine.Kind, f.inTarget(s.Table, c)))
 	}
 	f.keys = f.foreignKeys()
 	for _, column := range f.columns {
@@ -173,7 +147,7 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 			if !r.Set && !f.of.Table.Renumbers(f.Engine.Kind, r.Column) {
 				continue
 			}
-			if reason := misfit(f.Engine.Kind, f.into[f.of.Position(r.Column.Name)], rekey.Stored(f.Engine, r.Column, r.After)); reason != "" {
+			if reason := f.rooms[f.of.Position(r.Column.Name)].misfit(rekey.Stored(f.Engine, r.Column, r.After)); reason != "" {
 				fits = false
 				f.refuse(values, r.Column.Name, errors.New("its new value: "+reason))
 			}
@@ -222,65 +196,6 @@ func uniqueOf(t *plan.Table, columns []string) *plan.Unique {
 	return &plan.Unique{Columns: columns, Rule: plan.RuleFail} // the primary key
 }
 
-// references looks for references to no row and to rows that are left out, and returns which rows are left out for one.
-func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bool, err error) {
-	type lack struct {
-		rekey.Held
-		column *plan.Column
-		gone   bool
-		rule   plan.Orphans
-	}
-	var lacks []lack
-	lost, f.gone = make([]bool, len(rows)), map[gone]bool{}
-	for _, column := range f.columns {
-		c := column.Column
-		parents := make([]*plan.Table, len(column.Parents)) // nil where the source does not have it
-		for i, parent := range column.Parents {
-			if parent != nil {
-				parents[i] = parent.Table
-			}
-		}
-		all, bad, err := f.source.References(ctx, column, rows, parents)
-		if err != nil {
-			return nil, err
-		}
-		for _, err := range bad {
-			if f.silent {
-				break
-			}
-			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+err.Row+": "+err.Err.Error())
-			f.forecast.AddProblem(err)
-		}
-		for _, h := range all {
-			l := lack{h, c, false, c.Orphans}
-			if parent := parents[h.Ref]; parent != nil && h.Valid && f.merged.Left(f.of.Source, parent, []any{h.ID}) != rekey.Stays {
-				l.gone, l.rule = true, c.IfGone()
-			}
-			if h.Missing || l.gone {
-				f.gone[gone{column.At, h.Ref, h.Text}] = true
-				lacks = append(lacks, l)
-				lost[h.Row] = lost[h.Row] || l.rule == plan.OrphansDrop
-			}
-		}
-	}
-	for _, l := range lacks {
-		if f.silent || lost[l.Row] && l.rule != plan.OrphansDrop {
-			continue // a run does not come to it
-		}
-		key := f.of.Describe(rows[l.Row])
-		sample := fmt.Sprintf("row %s: %q", key, l.Text)
-		if l.gone {
-			f.forecast.AddGone(f.of.Table.Name, f.of.Source, l.column.Name, l.rule, sample)
-		} else {
-			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, l.column.Name, l.rule, sample)
-		}
-		if l.rule == plan.OrphansFail {
-			f.forecast.AddProblem(&report.OrphanError{Source: f.of.Source, Table: f.of.Table.Name, Column: l.column.Name, Row: key, Value: l.Text, LeftOut: l.gone})
-		}
-	}
-	return lost, nil
-}
-
 // date looks at what dates a new id.
 func (f *tableForecast) date(values []any) {
 	if f.dates == nil {
@@ -319,7 +234,7 @@ func (f *tableForecast) fits(values []any, id int64) bool {
 				continue
 			}
 		}
-		reason := misfit(f.Engine.Kind, f.into[n], v)
+		reason := f.rooms[n].misfit(v)
 		if _, ok := v.(int64); reason == "" && n == f.of.Key && f.of.Mapped && !ok {
 			reason = rekey.ErrKey.Error()
 		}
@@ -343,6 +258,17 @@ func (f *tableForecast) refuse(values []any, column string, reason error) {
 // room in a packed value, or one of the fewest digits would not be found there again. What is no value of the column's format
 // is told of with its references.
 func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, err error) {
+	if id, ok := column.Integer(values); ok && len(f.gone) == 0 {
+		parent := column.Parents[0]
+		switch highest := f.highest[parent]; {
+		case highest == 0 || id >= highest && !parent.Rekeys:
+			return id, nil
+		case parent.Rekeys && parent.Ids.IDs == plan.IDsOffset:
+			return id + parent.Ids.Offset, nil
+		default:
+			return max(1, highest), nil
+		}
+	}
 	row := &rekey.Row{Key: f.of.RowKey(values), Old: values}
 	with := func(most bool) func(int, string) (string, bool) {
 		given := map[string]string{} // names must differ where ids do

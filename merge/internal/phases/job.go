@@ -98,6 +98,9 @@ type Work struct {
 	Deferred []*plan.Column // columns that are NULL until phase link
 	Last     int64          // the number of the table's last chunk
 
+	// Phase copy, link, and verification.
+	Pages *ledger.Pages // what the goroutine remembers of the map
+
 	// Verification.
 	Sound   map[*plan.Column]bool // references of which all are known to be ids of rows
 	Sets    []*Multiset           // where the table has no primary key: what its rows are added to

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
@@ -79,7 +81,7 @@ func (w *writing) phases(ctx context.Context) error {
 // mint is phase mint: it decides, for each row of each source, what id it has
 // in the target, what it is called there, and whether it is copied at all. It cuts
 // tables into the chunks that the later phases go by.
-func (w *writing) mint(ctx context.Context) error {
+func (w *writing) mint(ctx context.Context) (err error) {
 	target := w.conns.Target
 	if looksBack(w.Plan) || slices.ContainsFunc(w.Order, (*plan.Table).Combines) {
 		if err := ledger.Of(target).IndexMap(ctx); err != nil {
@@ -89,31 +91,92 @@ func (w *writing) mint(ctx context.Context) error {
 	if err := w.beginMint(ctx); err != nil {
 		return err
 	}
-	conflicts := rekey.NewConflicts(w.Plan, w.conns, &rekey.MappedIdentities{Ids: ledger.MapOf(target), Run: w.run})
-	for _, t := range w.Order {
-		if t.Empty {
-			continue
-		}
-		order, err := w.Plan.Precedence(t)
-		if err != nil {
-			return err
-		}
-		for _, source := range order {
-			if err := conflicts.Resume(ctx, ledger.Of(target), w.run.Table(source, t.Name)); err != nil {
+	all, closeAll, err := w.writers(ctx)
+	defer func() { err = errors.Join(err, closeAll()) }()
+	if err != nil {
+		return err
+	}
+	feed := &mintFeed{left: slices.DeleteFunc(slices.Clone(w.Order), func(t *plan.Table) bool { return t.Empty }), busy: map[*plan.Table]bool{}}
+	feed.changed.L = &feed.mu
+	return parallel(ctx, all, func(ctx context.Context, c *chunk.Conns) error {
+		own := *w
+		own.conns = c
+		for t := feed.next(ctx); t != nil; t = feed.next(ctx) {
+			err := own.mintSources(ctx, t)
+			if err == nil {
+				err = c.Rest(ctx) // it may have to wait for the next one
+			}
+			if feed.done(t, err); err != nil {
 				return err
 			}
 		}
-		next := uint64(0)
-		for _, source := range order {
-			if next, err = w.mintNumbers(ctx, w.run.Table(source, t.Name), conflicts, next); err != nil {
-				return err
+		return nil
+	})
+}
+
+// A mintFeed gives out tables in their order, several at a time where none of them refers to another. It is safe for concurrent use.
+type mintFeed struct {
+	mu      sync.Mutex
+	changed sync.Cond
+	left    []*plan.Table
+	busy    map[*plan.Table]bool
+	failed  bool
+}
+
+// next waits for a table, and returns nil if there are no more.
+func (f *mintFeed) next(ctx context.Context) *plan.Table {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for !f.failed && ctx.Err() == nil && len(f.left) > 0 {
+		for i, t := range f.left {
+			before := slices.AppendSeq(slices.Clone(f.left[:i]), maps.Keys(f.busy))
+			if !slices.ContainsFunc(before, func(other *plan.Table) bool { return refersTo(t, other) || refersTo(other, t) }) {
+				f.left, f.busy[t] = slices.Delete(f.left, i, i+1), true
+				return t
 			}
 		}
-		if err := w.join(ctx, t, order); err != nil {
+		f.changed.Wait() // something is busy, or the first would have been free
+	}
+	return nil
+}
+
+// done is told that a table is done, or has failed.
+func (f *mintFeed) done(t *plan.Table, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.busy, t)
+	f.failed = f.failed || err != nil
+	f.changed.Broadcast()
+}
+
+// refersTo reports whether columns or foreign keys of a table refer to another.
+func refersTo(t, other *plan.Table) bool {
+	return slices.ContainsFunc(t.ForeignKeys, func(k *plan.ForeignKey) bool { return k.Table == other.Name }) ||
+		slices.ContainsFunc(t.Columns, func(c *plan.Column) bool {
+			return slices.ContainsFunc(c.Refers, func(r *plan.Reference) bool { return r.Table == other.Name })
+		})
+}
+
+// mintSources goes through a table of all sources, in the order of their precedence.
+func (w *writing) mintSources(ctx context.Context, t *plan.Table) error {
+	order, err := w.Plan.Precedence(t)
+	if err != nil {
+		return err
+	}
+	l := ledger.Of(w.conns.Target)
+	conflicts := rekey.NewConflicts(w.Plan, w.conns, &rekey.MappedIdentities{Ids: ledger.MapOf(w.conns.Target), Run: w.run})
+	for _, source := range order {
+		if err := conflicts.Resume(ctx, l, w.run.Table(source, t.Name)); err != nil {
 			return err
 		}
 	}
-	return nil
+	next := uint64(0)
+	for _, source := range order {
+		if next, err = w.mintNumbers(ctx, w.run.Table(source, t.Name), conflicts, next); err != nil {
+			return err
+		}
+	}
+	return w.join(ctx, t, order)
 }
 
 // beginMint tells how many rows there are, and how many earlier runs have looked at.

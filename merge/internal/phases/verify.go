@@ -93,6 +93,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 		begin.Total += all.Read
 	}
 	v.tell(begin)
+	v.pages = pagesOf(v.others)
 	return v.compare(ctx, target)
 }
 
@@ -220,10 +221,10 @@ func (v *verifying) linked(ctx context.Context, l ledger.Ledger, t *ledger.Sourc
 func (v *verifying) chunks(ctx context.Context, w Work, total *Findings, progress *Progress) (ledger.Chunk, error) {
 	t := w.Table
 	w.Job, w.Run, w.Sound = v.Job, v.run, v.sound
-	feed := &verifyFeed{verifying: v, table: t, total: total, edges: map[int64][2]int64{}, progress: progress}
+	feed := &verifyFeed{verifying: v, table: t, total: total, edges: map[int64][2]int64{}, progress: progress, pace: v.Pace()}
 	err := parallel(ctx, v.others, func(ctx context.Context, c *chunk.Conns) error {
 		w := w
-		w.Conns = c
+		w.Conns, w.Pages = c, v.pages[c]
 		x, err := v.NewExecutor(ctx, w)
 		if err != nil {
 			return err
@@ -237,11 +238,12 @@ func (v *verifying) chunks(ctx context.Context, w Work, total *Findings, progres
 			if err != nil || len(tasks) == 0 {
 				return err
 			}
+			start := time.Now()
 			found, err := x.Compare(ctx, tasks)
 			if err != nil {
 				return err
 			}
-			feed.done(tasks, found)
+			feed.done(tasks, found, time.Since(start))
 		}
 	})
 	if err != nil {
@@ -265,6 +267,7 @@ type verifyFeed struct {
 	*verifying
 	table    *ledger.SourceTable
 	progress *Progress
+	pace     *chunk.Pace // of rows that are read
 
 	mu    sync.Mutex
 	last  ledger.Chunk // that was read
@@ -273,7 +276,7 @@ type verifyFeed struct {
 	edges map[int64][2]int64 // the first and the last new id of chunks
 }
 
-// comparedRows is about how many rows are compared at a time, where chunks are joined.
+// comparedRows is about how many rows a server compares at a time.
 const comparedRows = 10_000
 
 // next returns chunks that follow on each other, or one if they can't be joined.
@@ -286,9 +289,16 @@ func (f *verifyFeed) next(ctx context.Context) ([]Task, error) {
 			return nil, err
 		}
 	}
-	n, rows := 1, f.tasks[0].Mint.Read
+	n, rows, most := 1, f.tasks[0].Mint.Read, int64(comparedRows)
+	hashed := func(t Task) bool { return t.Copied.Hash != (chunk.Sum{}) }
+	switch {
+	case f.table.Content != nil:
+		most = 0 // a chunk is large
+	case hashed(f.tasks[0]):
+		most = int64(f.pace.Size())
+	}
 	joinable := func(t, before Task) bool {
-		return t.Mint.Seq == before.Mint.Seq+1 && t.Copied.Hash == (chunk.Sum{}) && before.Copied.Hash == (chunk.Sum{}) && rows+t.Mint.Read <= comparedRows
+		return t.Mint.Seq == before.Mint.Seq+1 && hashed(t) == hashed(before) && rows+t.Mint.Read <= most
 	}
 	for ; n < len(f.tasks) && joinable(f.tasks[n], f.tasks[n-1]); n++ {
 		rows += f.tasks[n].Mint.Read
@@ -327,7 +337,10 @@ func (f *verifyFeed) read(ctx context.Context) (bool, error) {
 }
 
 // done takes over what was found in chunks.
-func (f *verifyFeed) done(tasks []Task, found *Findings) {
+func (f *verifyFeed) done(tasks []Task, found *Findings, took time.Duration) {
+	if tasks[0].Copied.Hash != (chunk.Sum{}) && f.table.Content == nil {
+		f.pace.Observe(int(found.Read), found.Bytes, took)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.total.Add(found)

@@ -33,6 +33,7 @@ type verifying struct {
 	sets   []*Multiset           // of the tables without a primary key
 	first  *chunk.Conns          // for what one goroutine asks of the target
 	others []*chunk.Conns        // for rows: those of one goroutine each, or first alone
+	pages  map[*chunk.Conns]*ledger.Pages
 }
 
 // mapOf sees to it that the map has each row that changed its id, no other one,
@@ -139,24 +140,30 @@ func (v *verifying) soundReferences(ctx context.Context, target *chunk.Session) 
 			if t.Skip || c.Role != plan.RoleReference || sqltype.Of(e.Kind, c.Type).Kind != sqltype.Integer || e.Kind == sqlsnow.SQLite {
 				continue // SQLite's columns may have texts whatever their type
 			}
-			parent := v.Plan.Table(c.Refers[0].Table)
-			key, column := e.Quote(parent.Key().Name), e.Quote(c.Name)
-			text := "SELECT COUNT(*) FROM (SELECT 1 FROM " + e.Table(t.Name) + " AS t LEFT JOIN " + e.Table(parent.Name) + " AS p ON p." + key + " = t." + column +
-				" WHERE t." + column + " IS NOT NULL AND p." + key + " IS NULL"
-			var args []any
-			if none := rekey.NoneIDs(c); len(none) > 0 {
-				var condition string
-				condition, args = chunk.AnyOf(e, "t."+column, none)
-				text += " AND NOT (" + condition + ")"
+			var err error
+			if sound[c], err = isSound(ctx, target, v.Plan, t, c); err != nil {
+				return nil, err
 			}
-			var orphans int
-			if err := target.QueryRowContext(ctx, text+" LIMIT 1) AS orphans", args...).Scan(&orphans); err != nil {
-				return nil, e.Failed("look for orphans of "+strconv.Quote(t.Name+"."+c.Name), err)
-			}
-			sound[c] = orphans == 0
 		}
 	}
 	return sound, nil
+}
+
+// isSound reports whether a column of integers refers to rows that exist, in all rows of a table of a database.
+func isSound(ctx context.Context, s *chunk.Session, p *plan.Plan, t *plan.Table, c *plan.Column) (bool, error) {
+	e, parent := s.Engine, p.Table(c.Refers[0].Table)
+	key, column := e.Quote(parent.Key().Name), e.Quote(c.Name)
+	text := "SELECT COUNT(*) FROM (SELECT 1 FROM " + e.Table(t.Name) + " AS t LEFT JOIN " + e.Table(parent.Name) + " AS p ON p." + key + " = t." + column +
+		" WHERE t." + column + " IS NOT NULL AND p." + key + " IS NULL"
+	var args []any
+	if none := rekey.NoneIDs(c); len(none) > 0 {
+		var condition string
+		condition, args = chunk.AnyOf(e, "t."+column, none)
+		text += " AND NOT (" + condition + ")"
+	}
+	var orphans int
+	err := s.QueryRowContext(ctx, text+" LIMIT 1) AS orphans", args...).Scan(&orphans)
+	return err == nil && orphans == 0, e.Failed("look for orphans of "+strconv.Quote(t.Name+"."+c.Name), err)
 }
 
 // references reports what was looked up on the way.

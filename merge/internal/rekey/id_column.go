@@ -84,8 +84,28 @@ func (f *IDColumn) idle() bool {
 	return true
 }
 
+// Integer returns the id in a row's value where the value is an integer and the id of a row of the only table that the column
+// refers to. Other values are for Edit.
+func (f *IDColumn) Integer(values []any) (id int64, ok bool) {
+	if f.Column.Role != plan.RoleReference {
+		return 0, false
+	}
+	id, ok = values[f.At].(int64)
+	return id, ok && (len(f.none) == 0 || !f.none[strconv.FormatInt(id, 10)])
+}
+
 // replace puts successors in the place of ids.
 func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int64) ledger.Successor) error {
+	if id, ok := f.Integer(r.Old); ok && f.Parents[0] != nil {
+		switch s := after(f.Parents[0], id); s.Fate {
+		case ledger.Kept:
+			r.New[f.At] = r.Old[f.At]
+			return nil
+		case ledger.Rekeyed, ledger.Merged:
+			r.New[f.At] = s.ID
+			return nil
+		}
+	}
 	var orphan, gone string // ids of rows that do not exist, and of those that are left out
 	value, _, err := f.Edit(r, func(ref int, text string) (string, bool) {
 		id, ok := sqlvalue.ParseID(text)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
@@ -25,19 +26,17 @@ func (c *Checker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[int
 	found := map[int64]bool{}
 	key := t.Key()
 	name := c.Engine.Quote(key.Name)
-	for part := range slices.Chunk(slices.Compact(slices.Sorted(slices.Values(ids))), ledger.MaxIDs) {
-		condition, args := chunk.AnyOf(c.Engine, name, part)
-		rows, err := chunk.ReadAll(ctx, c.Engine, c.Q, "SELECT "+name+" FROM "+c.Engine.Table(t.Name)+" WHERE "+condition, []*plan.Column{key}, args)
-		if err != nil {
-			return nil, c.Engine.Failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
-		}
-		for _, row := range rows {
-			if id, ok := sqlvalue.ID(row[0]); ok {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	err := chunk.Runs(c.Engine, name, ids, func(condition string, args []any) error {
+		text := "SELECT " + name + " FROM " + c.Engine.Table(t.Name) + " WHERE " + condition
+		return chunk.ReadEach(ctx, c.Engine, c.Q, text, []*plan.Column{key}, args, func(row []any) {
+			id, ok := sqlvalue.ID(row[0])
+			if _, wanted := slices.BinarySearch(ids, id); ok && wanted {
 				found[id] = true
 			}
-		}
-	}
-	return found, nil
+		})
+	})
+	return found, c.Engine.Failed(fmt.Sprintf("look for rows of table %q", t.Name), err)
 }
 
 // Count returns how many of ids are the ids of rows of a table, and the highest id that a row has.
@@ -105,6 +104,14 @@ type Held struct {
 func (c *Checker) References(ctx context.Context, column *IDColumn, rows [][]any, parents []*plan.Table) (all []Held, bad []*report.RowError, err error) {
 	wanted := map[*plan.Table][]int64{}
 	for i, values := range rows {
+		if id, ok := column.Integer(values); ok {
+			h := Held{Row: i, Text: strconv.FormatInt(id, 10), ID: id, Valid: true, Missing: true}
+			if parents[0] != nil {
+				wanted[parents[0]] = append(wanted[parents[0]], id)
+			}
+			all = append(all, h)
+			continue
+		}
 		_, _, err := column.Edit(&Row{Key: column.table.RowKey(values), Old: values}, func(ref int, text string) (string, bool) {
 			h := Held{Row: i, Ref: ref, Text: text, Missing: true}
 			if h.ID, h.Valid = sqlvalue.ParseID(text); h.Valid && parents[ref] != nil {

@@ -152,6 +152,13 @@ func (w *Rewriter) References(ctx context.Context, t *ledger.SourceTable, rows [
 			if rows[i].New == nil {
 				continue
 			}
+			if id, ok := column.Integer(rows[i].Old); ok {
+				if parent := column.Parents[0]; parent != nil {
+					q := question{parent, column.exact}
+					wanted[q] = append(wanted[q], id)
+				}
+				continue
+			}
 			_, _, err := column.Edit(&rows[i], func(ref int, text string) (string, bool) {
 				if id, ok := sqlvalue.ParseID(text); ok && column.Parents[ref] != nil {
 					q := question{column.Parents[ref], column.exact}

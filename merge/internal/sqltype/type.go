@@ -86,9 +86,19 @@ func Of(d sqldialect.Dialect, typ string) Type {
 
 // integerBits returns how many bits an integer type has, or 0 for other types.
 func integerBits(word string) int {
-	return map[string]int{
-		"tinyint": 8, "smallint": 16, "int2": 16, "mediumint": 24, "int": 32, "integer": 32, "int4": 32, "bigint": 64, "int8": 64,
-	}[word]
+	switch word {
+	case "tinyint":
+		return 8
+	case "smallint", "int2":
+		return 16
+	case "mediumint":
+		return 24
+	case "int", "integer", "int4":
+		return 32
+	case "bigint", "int8":
+		return 64
+	}
+	return 0
 }
 
 // Element returns the Type of the elements of a PostgreSQL array, and false for other types.

@@ -31,52 +31,22 @@ const (
 // NULL.
 func loses(t *plan.Table) bool { return t.Merges() || t.LosesRows() }
 
-// compare compares the tuples of the sources with those of the target. Where each row of the sources is one of the target, and
-// the other way round, sums of all tuples must be equal, and only tuples of those that are not are compared one by one.
+// compare compares the tuples of the sources with those of the target. Sums of tuples tell where the two differ: only tuples of
+// those are compared one by one. Where the target has rows of others, all are.
 func (c *comparison) compare(ctx context.Context) error {
-	var sums [buckets]digest
-	for _, s := range c.Sources {
-		if !c.table.In(s.Name) {
-			continue
-		}
-		if err := c.each(ctx, s, c.table, c.links, c.shares, false, func(v tuple, _ []string) {
-			c.read++
-			for i, l := range c.links {
-				switch {
-				case v.parents[i] == "":
-				case c.isUnique(l.parent, v.parents[i]):
-					c.counts[i].Witnessed += several(v.parents[i])
-				default:
-					c.counts[i].Untold += several(v.parents[i])
-				}
-			}
-			d := v.digest()
-			sum := &sums[d[0]%buckets]
-			sum[0], sum[1] = sum[0]+d[0], sum[1]+d[1]
-		}); err != nil {
-			return err
-		}
-	}
 	more, fewer := c.More(c.table), loses(c.table)
-	if c.read == 0 {
-		return nil
+	was, is, err := c.sums(ctx, !more)
+	if err != nil || c.read == 0 {
+		return err
 	}
 	if more && fewer { // nothing follows for a single row
 		c.tellNothing()
 		return nil
 	}
-	of := func(d digest) uint64 { return d[0] % buckets }
 	passes := map[uint64]bool{} // the buckets to look at
-	if !more && !fewer {
-		if err := c.each(ctx, c.Target, c.table, c.links, c.shares, false, func(v tuple, _ []string) {
-			d := v.digest()
-			sum := &sums[of(d)]
-			sum[0], sum[1] = sum[0]-d[0], sum[1]-d[1]
-		}); err != nil {
-			return err
-		}
-		for i, sum := range sums {
-			if sum != (digest{}) {
+	if !more {
+		for i := range was {
+			if was[i] != is[i] {
 				passes[uint64(i)] = true
 			}
 		}

@@ -9,7 +9,7 @@
 //	join.go     the statements, and what they return
 //	inside.go   the same for lists, JSON and packed values, in which no statement can find the ids
 //	witness.go  goes through the tables, and counts
-//	compare.go  finds the references that lead elsewhere
+//	compare.go  finds the references that lead elsewhere; sums.go: tells where to look for them
 //
 // What it proves of a reference that it has witnessed: the row that it leads to in the target has the content of the row that
 // it led to in the source. It can't tell rows of equal content from each other, it finds ids in JSON and in packed values by

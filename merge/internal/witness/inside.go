@@ -71,9 +71,6 @@ func columnsWithin(db *Database, t *plan.Table, links []link) (names []string) {
 // unpack returns the links of a table that SQL can't join. It reads the rows once to know which ids there are, and then their contents.
 func (w *Witness) unpack(ctx context.Context, db *Database, t *plan.Table, links []link, shares int64) (all []*unpacked, err error) {
 	names := columnsWithin(db, t, links)
-	if w.led == nil {
-		w.led, w.seen = map[where]map[int64]string{}, map[sample]bool{}
-	}
 	for i, l := range links {
 		if joins(l.column) || !slices.Contains(names, l.column.Name) || db.Name != "" && !l.parent.In(db.Name) {
 			continue

@@ -31,13 +31,13 @@ type tuple struct {
 type digest [2]uint64
 
 func (t tuple) digest() digest {
-	h := sha256.New()
-	for _, text := range append([]string{t.content}, t.parents...) {
-		_ = binary.Write(h, binary.BigEndian, uint64(len(text)))
-		h.Write([]byte(text))
+	b := make([]byte, 0, 512) // mostly on the stack
+	b = append(binary.BigEndian.AppendUint64(b, uint64(len(t.content))), t.content...)
+	for _, text := range t.parents {
+		b = append(binary.BigEndian.AppendUint64(b, uint64(len(text))), text...)
 	}
-	sum := h.Sum(nil)
-	return digest{binary.BigEndian.Uint64(sum), binary.BigEndian.Uint64(sum[8:])}
+	sum := sha256.Sum256(b)
+	return digest{binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:])}
 }
 
 // links returns the references of a table.
@@ -214,7 +214,12 @@ func (w *Witness) shared(ctx context.Context, t *plan.Table) (map[string]bool, b
 		return nil, true, nil
 	}
 	text, all := w.text("p", content), map[string]bool{}
-	err := visit(ctx, w.Target, fmt.Sprintf("SELECT %[1]s FROM %[2]s AS p GROUP BY %[1]s HAVING COUNT(*) > 1 LIMIT %[3]d", text, w.Target.SQL(t.Name), mostShared+1), func(rows *sql.Rows) error {
+	query := fmt.Sprintf("SELECT %[1]s FROM %[2]s AS p GROUP BY %[1]s HAVING COUNT(*) > 1 LIMIT %[3]d", text, w.Target.SQL(t.Name), mostShared+1)
+	if w.Dialect == sqlsnow.MySQL { // to sort the bytes takes a third of the time of a temporary table of texts
+		query = fmt.Sprintf("SELECT LOWER(HEX(content)) FROM (SELECT SQL_BIG_RESULT UNHEX(%s) AS content FROM %s AS p GROUP BY content HAVING COUNT(*) > 1 LIMIT %d) AS shared",
+			text, w.Target.SQL(t.Name), mostShared+1)
+	}
+	err := visit(ctx, w.Target, query, func(rows *sql.Rows) error {
 		var v string
 		err := rows.Scan(&v)
 		all[v] = true

@@ -75,6 +75,9 @@ func (w *Witness) Table(ctx context.Context, t *plan.Table, rows int64) ([]Count
 	if len(links) == 0 || rows == 0 {
 		return nil, nil
 	}
+	if w.led == nil {
+		w.led, w.seen = map[where]map[int64]string{}, map[sample]bool{}
+	}
 	c := &comparison{Witness: w, table: t, links: links, shares: 1, size: rows, counts: make([]Counts, len(links))}
 	for i, l := range links {
 		c.counts[i].Column, c.counts[i].Ref = l.column, l.ref

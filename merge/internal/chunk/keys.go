@@ -1,0 +1,182 @@
+package chunk
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// ReadKeys returns those rows whose values in the columns by are among keys, in
+// any order. It asks for as many at a time as a statement can take.
+func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, columns, by []*plan.Column, keys [][]any) (all [][]any, err error) {
+	if ids, at := integersOf(e, columns, by, keys); ids != nil {
+		err := Runs(e, e.Quote(by[0].Name), ids, func(condition string, args []any) error {
+			text := "SELECT " + e.SelectList(columns) + " FROM " + e.Table(table) + " WHERE " + condition
+			return ReadEach(ctx, e, q, text, columns, args, func(row []any) {
+				id, _ := row[at].(int64)
+				if _, wanted := slices.BinarySearch(ids, id); wanted {
+					all = append(all, row)
+				}
+			})
+		})
+		return all, err
+	}
+	for part := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
+		condition, args := keysIn(e, by, part)
+		rows, err := ReadAll(ctx, e, q, "SELECT "+e.SelectList(columns)+" FROM "+e.Table(table)+" WHERE "+condition, columns, args)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+// integersOf returns keys of one column as integers which ascend and differ, and where among columns that is; nil where they
+// are none.
+func integersOf(e *dialect.Dialect, columns, by []*plan.Column, keys [][]any) (ids []int64, at int) {
+	if len(by) != 1 || sqltype.Of(e.Kind, by[0].Type).Kind != sqltype.Integer || e.Carrier(by[0]) != dialect.CarryInteger {
+		return nil, 0
+	}
+	if at = slices.IndexFunc(columns, func(c *plan.Column) bool { return c.Name == by[0].Name }); at < 0 {
+		return nil, 0
+	}
+	for _, key := range keys {
+		id, ok := key[0].(int64)
+		if !ok {
+			return nil, 0
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), at
+}
+
+// ReadExpressions returns those rows whose values in the columns by are among keys, in any order: their values in by, and then
+// those of expressions as texts, of which NULL is nil.
+func ReadExpressions(ctx context.Context, e *dialect.Dialect, q Queryer, table string, by []*plan.Column, keys [][]any, expressions []string) (all [][]any, err error) {
+	columns, list := slices.Clone(by), e.SelectList(by)
+	as := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "CHAR", sqlsnow.Postgres: "TEXT", sqlsnow.SQLite: "TEXT"}[e.Kind]
+	for _, text := range expressions {
+		columns = append(columns, &plan.Column{Name: "expression", Type: "text"})
+		list += ", CAST((" + e.Expand(text) + "\n) AS " + as + ")"
+	}
+	for part := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
+		condition, args := keysIn(e, by, part)
+		rows, err := ReadAll(ctx, e, q, "SELECT "+list+" FROM "+e.Table(table)+" WHERE "+condition, columns, args)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+// MaxIn is how many keys one statement looks for.
+const MaxIn = 500
+
+// keysIn returns the condition that the values of columns are among keys.
+func keysIn(e *dialect.Dialect, columns []*plan.Column, keys [][]any) (string, []any) {
+	if text, ok := integersIn(e, columns, keys); ok {
+		return text, nil
+	}
+	args := make([]any, 0, len(keys)*len(columns))
+	for _, key := range keys {
+		for i, v := range key {
+			args = append(args, comparand(e, columns[i], v))
+		}
+	}
+	names := namesOf(columns)
+	switch left := e.QuoteAll(names); {
+	case len(names) == 1:
+		return left + " IN " + e.Placeholders(1, len(keys)), args
+	case e.Kind == sqlsnow.MySQL && slices.ContainsFunc(columns, func(c *plan.Column) bool { return e.Carrier(c) == dialect.CarryText }):
+		// MariaDB does not find texts of some character sets in a list of rows.
+		var parts []string
+		for _, name := range names {
+			parts = append(parts, e.Quote(name)+" = ?")
+		}
+		match := "(" + strings.Join(parts, " AND ") + ")"
+		return match + strings.Repeat(" OR "+match, len(keys)-1), args
+	case e.ValuesInIn:
+		return "(" + left + ") IN (VALUES " + e.PlaceholderRows(len(keys), len(names)) + ")", args
+	default:
+		return "(" + left + ") IN (" + e.PlaceholderRows(len(keys), len(names)) + ")", args
+	}
+}
+
+// integersIn returns the same condition for integers on MySQL, which are part of the text: a statement with parameters
+// would have to be prepared first.
+func integersIn(e *dialect.Dialect, columns []*plan.Column, keys [][]any) (string, bool) {
+	if e.Kind != sqlsnow.MySQL {
+		return "", false
+	}
+	text := append(append([]byte("("), e.QuoteAll(namesOf(columns))...), ") IN ("...)
+	for n, key := range keys {
+		if n > 0 {
+			text = append(text, ',')
+		}
+		for i, v := range key {
+			id, ok := comparand(e, columns[i], v).(int64)
+			if !ok {
+				return "", false
+			}
+			text = strconv.AppendInt(append(text, "(,"[min(i, 1)]), id, 10)
+		}
+		text = append(text, ')')
+	}
+	return string(append(text, ')')), true
+}
+
+// Runs calls do with a condition on a column of integers, and its arguments, for some of ids at a time, which ascend and differ.
+// Ids that are near to each other are a range, which a server reads faster than as many single rows: so there may be rows of
+// other ids, which the caller passes over.
+func Runs(e *dialect.Dialect, column string, ids []int64, do func(condition string, args []any) error) error {
+	for len(ids) > 0 {
+		n := min(len(ids), MaxIDs)
+		if first, last := ids[0], ids[n-1]; n > 1 && uint64(last)-uint64(first) < uint64(2*n) {
+			for n < len(ids) && n < 10*MaxIDs && uint64(ids[n])-uint64(first) < uint64(2*n) {
+				n++
+			}
+			condition := column + " BETWEEN " + strconv.FormatInt(first, 10) + " AND " + strconv.FormatInt(ids[n-1], 10)
+			if err := do(condition, nil); err != nil {
+				return err
+			}
+			ids = ids[n:]
+			continue
+		}
+		condition, args := AnyOf(e, column, ids[:n])
+		if err := do(condition, args); err != nil {
+			return err
+		}
+		ids = ids[n:]
+	}
+	return nil
+}
+
+// MaxIDs is how many ids one statement looks for. MariaDB makes a temporary
+// table of 1000 and more.
+const MaxIDs = 900
+
+// AnyOf returns the condition that a column of integers is one of ids. Numbers
+// are part of the text where a statement with parameters would have to be
+// prepared first.
+func AnyOf(e *dialect.Dialect, column string, ids []int64) (string, []any) {
+	digits := make([]byte, 0, 20*len(ids))
+	for i, id := range ids {
+		if i > 0 {
+			digits = append(digits, ',')
+		}
+		digits = strconv.AppendInt(digits, id, 10)
+	}
+	if e.Kind == sqlsnow.Postgres {
+		return column + " = ANY (CAST($1 AS BIGINT[]))", []any{"{" + string(digits) + "}"}
+	}
+	return strings.Join([]string{column, " IN (", string(digits), ")"}, ""), nil
+}
