@@ -203,7 +203,7 @@ func (f *fixture) wantLedgers() {
 	if got := f.rows(f.target, fmt.Sprintf(had, "IN (SELECT source_table FROM snow_merge_earlier)")); got != want || got == "" {
 		f.Errorf("the map of the first merge is not the same: %d characters, want %d", len(got), len(want))
 	}
-	const packs = "SELECT last_old, size, MD5(old_ids), MD5(new_ids) FROM snow_merge_packs WHERE source_table %s ORDER BY 1, 4"
+	const packs = "SELECT last_old, size, SHA2(old_ids, 256), SHA2(new_ids, 256) FROM snow_merge_packs WHERE source_table %s ORDER BY 1, 4"
 	want = f.rows(f.sources[0].DB, fmt.Sprintf(packs, "> 0"))
 	if got := f.rows(f.target, fmt.Sprintf(packs, "IN (SELECT source_table FROM snow_merge_earlier)")); got != want || got == "" {
 		f.Errorf("the packs of the first merge are not the same: %d characters, want %d", len(got), len(want))
