@@ -27,7 +27,7 @@ type results struct {
 	Serve *section[serve.Result]    `json:"serve,omitempty"`
 	Merge *section[merge.Result]    `json:"merge,omitempty"`
 
-	Concurrent *section[[]rows.Table]       `json:"concurrent,omitempty"`
+	Concurrent *section[[]rows.Table]        `json:"concurrent,omitempty"`
 	Servers    *section[merge.ServersResult] `json:"servers,omitempty"`
 
 	Inspect *section[[]inspect.Score] `json:"inspect,omitempty"`
