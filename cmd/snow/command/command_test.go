@@ -55,6 +55,7 @@ func TestIDs(t *testing.T) {
 		"id show 04W86BB0G4007 0x271065ac1020007 --layout default",
 		"id show --layout javascript --layout 41+0+4+12+6/1ms@2024-01-01T00:00:00Z 4503599627370497",
 		"id show --json --layout twitter 1212092628029698048",
+		"id show --json --layout clustered 175928847299117063",
 		"id show 1234567890123",
 		"id show 9223372036854775807",
 		"id show --layout javascript 175928847299117063",

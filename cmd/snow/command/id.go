@@ -26,6 +26,7 @@ type reading struct {
 	Datacenter *uint64     `json:"datacenter,omitempty"`
 	Worker     *uint64     `json:"worker,omitempty"`
 	Sequence   *uint64     `json:"sequence,omitempty"`
+	Lane       *uint64     `json:"lane,omitempty"` // the highest bits of the sequence, in layouts with lanes
 	Shard      *uint64     `json:"shard,omitempty"`
 	Holder     string      `json:"holder,omitempty"` // who had the worker number then
 	Problem    string      `json:"problem,omitempty"`

@@ -168,6 +168,10 @@ func (s *shower) read(id snow.ID, l namedLayout, now time.Time) reading {
 	}
 	p := &r.parts
 	r.Time, r.Datacenter, r.Worker, r.Sequence, r.Shard = p.Time.Format(time.RFC3339Nano), &p.Datacenter, &p.Worker, &p.Sequence, &p.Shard
+	if b := l.layout.Bits(); b.Lane > 0 {
+		lane := p.Sequence >> (b.Sequence - b.Lane)
+		r.Lane = &lane
+	}
 	if age := timetext.Since(p.Time, now); math.Abs(age) < math.MaxInt64/1e9 {
 		ns := int64(now.Sub(p.Time))
 		r.AgeNS = &ns
@@ -214,8 +218,8 @@ func (r reading) writeText(w io.Writer, now time.Time) {
 		fmt.Fprintf(w, ", datacenter %d", p.Datacenter)
 	}
 	fmt.Fprintf(w, ", sequence %d", p.Sequence)
-	if b.Lane > 0 {
-		fmt.Fprintf(w, " (lane %d)", p.Sequence>>(b.Sequence-b.Lane))
+	if r.Lane != nil {
+		fmt.Fprintf(w, " (lane %d)", *r.Lane)
 	}
 	if b.Shard > 0 {
 		fmt.Fprintf(w, ", shard %d", p.Shard)
