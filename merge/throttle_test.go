@@ -74,7 +74,7 @@ func TestThrottle(t *testing.T) {
 			if least := time.Duration(rows) * time.Second / time.Duration(tt.throttle); took < least || forecast.Waited <= 0 || forecast.Waited >= forecast.Took {
 				t.Errorf("%d rows took %v, want at least %v; the forecast says %v, of which %v were waited", rows, took, least, forecast.Took, forecast.Waited)
 			}
-			if forecast.Estimate != 6*(forecast.Took-forecast.Waited) {
+			if forecast.Estimate != 7*(forecast.Took-forecast.Waited) {
 				t.Errorf("the run is estimated at %v: %v, of which %v were waited", forecast.Estimate, forecast.Took, forecast.Waited)
 			}
 			if after := f.state(); after != before {

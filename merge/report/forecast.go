@@ -30,7 +30,7 @@ type Forecast struct {
 	Open       []Open              `json:"open,omitempty"`       // what nobody has decided, and what could not be looked at
 	Took       time.Duration       `json:"took_ns"`              // the time of the dry run
 	Waited     time.Duration       `json:"waited_ns,omitempty"`  // of that: because of a throttle
-	Estimate   time.Duration       `json:"estimate_ns"`          // a rough guess at the time of a run, verification included: six times as long as a dry run that nothing slows down
+	Estimate   time.Duration       `json:"estimate_ns"`          // a rough guess at the time of a run, verification included: seven times as long as a dry run that nothing slows down
 	Stops      []string            `json:"stops,omitempty"`      // what would stop a run, other than rows
 	Problems   int64               `json:"problems"`             // rows that would stop a run, and Stops
 	problems   []error             // some of them

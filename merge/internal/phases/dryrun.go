@@ -123,7 +123,7 @@ func (d *dryRun) prepare(ctx context.Context) (err error) {
 var errBegun = errors.New("the plan's run has copied rows already")
 
 // runPerDryRun is about how many times as long as a dry run a run takes.
-const runPerDryRun = 6
+const runPerDryRun = 7
 
 // count counts the rows that the target has of a table.
 func (d *dryRun) count(ctx context.Context, t *plan.Table) (int64, error) {
