@@ -30,6 +30,13 @@ type Config struct {
 	// between the old process and the new one.
 	MaxAhead time.Duration
 
+	// OneLane keeps all ids of the generator in lane 0, if the layout has lanes:
+	// they ascend as those of a layout without lanes, and each of them uses up
+	// the sequence as 2^[Bits.Lane] ids do. It is for databases that gain nothing
+	// from lanes, such as PostgreSQL, where others use the same layout, and for
+	// ids whose order matters more. The other generators of a Worker may take turns.
+	OneLane bool
+
 	// OnWait, if not nil, is called before each wait in Next or Fill, for traces
 	// and measurements, with the ctx of that call and the time that the wait will
 	// take. The function that it returns, if not nil, is called after the wait
@@ -50,7 +57,8 @@ const (
 // began. They are unique as long as nobody else uses the Worker's number.
 //
 // If the layout has lanes (see [Bits]), an id is only greater than the earlier ones
-// of its lane and those of earlier spans. Calls of Next take turns over the lanes.
+// of its lane and those of earlier spans. Calls of Next take turns over the lanes,
+// unless [Config].OneLane is set.
 //
 // Time never goes back in a generator. It follows the monotonic clock and is
 // moved forward when the wall clock is: the wall clock is read about once a
@@ -59,6 +67,7 @@ const (
 type Generator struct {
 	grant *Grant
 	ahead uint64 // positions in the present tick and in those that may be borrowed
+	lane  uint64 // 0 with Config.OneLane, otherwise anyLane
 
 	// Until the running time openUntil, the present tick is known to be open, and
 	// words below openBelow with the same number may be used at once. Both are
@@ -111,7 +120,11 @@ func newGenerator(w Worker, cfg Config) (*Generator, error) {
 	if grant.fixed {
 		grant.floor.Store(grant.born + ahead) // after all ticks that an earlier process may have borrowed
 	}
-	return &Generator{grant: grant, ahead: ahead, onWait: cfg.OnWait}, nil
+	lane := uint64(anyLane)
+	if cfg.OneLane && grant.laneBits != 0 {
+		lane = 0
+	}
+	return &Generator{grant: grant, ahead: ahead, lane: lane, onWait: cfg.OnWait}, nil
 }
 
 // Layout returns the layout of the ids.
@@ -161,7 +174,7 @@ func (g *Generator) nextInTurn(ctx context.Context) (ID, error) {
 	err := ctx.Err()
 	if err == nil {
 		var word uint64
-		if word, _, err = g.reserve(ctx, 1, anyLane); err == nil {
+		if word, _, err = g.reserve(ctx, 1, g.lane); err == nil {
 			return g.grant.id(word), nil
 		}
 	}
@@ -197,7 +210,7 @@ func (g *Generator) Fill(ctx context.Context, ids []ID) error {
 		return errNoGenerator
 	}
 	err, rest := ctx.Err(), ids
-	for lane := uint64(anyLane); err == nil && len(rest) > 0; {
+	for lane := g.lane; err == nil && len(rest) > 0; {
 		var first, n uint64
 		if first, n, err = g.reserve(ctx, uint64(len(rest)), lane); err == nil {
 			g.grant.write(rest[:n], first)

@@ -172,6 +172,112 @@ func TestLanesAscend(t *testing.T) {
 	}
 }
 
+// With OneLane the ids of a generator ascend and are of lane 0, whatever the calls, the clocks and the worker's
+// other generators do. Those take turns.
+func TestOneLane(t *testing.T) {
+	for name, l := range laned(t) {
+		t.Run(name, func(t *testing.T) {
+			others, f := newTest(t, l, Config{})
+			g, err := NewGenerator(fakeWorker{others.grant}, Config{OneLane: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := rand.New(rand.NewPCG(11, 12))
+			seen := make(map[ID]bool)
+			made := g.Stats().Issued
+			var last ID
+			for len(seen) < 20_000 {
+				from, ids := g, make([]ID, 1)
+				if r.IntN(3) == 0 {
+					from = others
+				}
+				if r.IntN(10) == 0 {
+					ids = make([]ID, 1+r.IntN(50))
+					err = from.Fill(t.Context(), ids)
+				} else {
+					ids[0], err = from.Next(t.Context())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, id := range ids {
+					if seen[id] {
+						t.Fatalf("id %d twice", id)
+					}
+					seen[id] = true
+					if from != g {
+						continue
+					}
+					if lane, _, _ := laneOf(t, l, id); lane != 0 || id <= last {
+						t.Fatalf("id %d in lane %d after %d", id, lane, last)
+					}
+					last = id
+				}
+				switch r.IntN(30) {
+				case 0:
+					f.pass(time.Duration(r.Int64N(5e6)))
+				case 1:
+					f.step(time.Duration(r.Int64N(2e9) - 1e9))
+				case 2:
+					f.pass(l.Tick() << l.bits.Span / 10)
+				}
+			}
+			if got := g.Stats().Issued - made; got != uint64(len(seen)) {
+				t.Errorf("Stats().Issued grew by %d for %d ids", got, len(seen))
+			}
+		})
+	}
+}
+
+// Concurrent calls of a generator with OneLane get ids that ascend in each goroutine, and none twice.
+func TestOneLaneConcurrently(t *testing.T) {
+	w, err := Fixed(Clustered(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGenerator(w, Config{OneLane: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const goroutines, each = 8, 2000
+	ids := make([][]ID, goroutines)
+	var all sync.WaitGroup
+	for i := range ids {
+		all.Go(func() {
+			for range each {
+				id, err := g.Next(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				ids[i] = append(ids[i], id)
+			}
+		})
+	}
+	all.Wait()
+	seen := make(map[ID]bool)
+	for _, list := range ids {
+		for i, id := range list {
+			if lane, _, _ := laneOf(t, Clustered(), id); seen[id] || lane != 0 || i > 0 && id <= list[i-1] {
+				t.Fatalf("id %d in lane %d after %d, seen before: %v", id, lane, list[max(i-1, 0)], seen[id])
+			}
+			seen[id] = true
+		}
+	}
+}
+
+// OneLane changes nothing for a layout without lanes.
+func TestOneLaneWithoutLanes(t *testing.T) {
+	g, _ := newTest(t, Default(), Config{OneLane: true})
+	if g.lane != anyLane {
+		t.Fatal("Next does not take its fast path")
+	}
+	first := mustNext(t, g)
+	if next := mustNext(t, g); next != first+1 {
+		t.Errorf("%d after %d", next, first)
+	}
+}
+
 // Stats.Issued is exact also while every Fill leaves positions of other lanes out.
 func TestIssuedIsExactInLanes(t *testing.T) {
 	g, f := newTest(t, Clustered(), Config{})

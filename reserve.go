@@ -85,7 +85,7 @@ func (g *Generator) reserve(ctx context.Context, n, lane uint64) (first, ids uin
 		} else {
 			first += present.number
 		}
-		if first < present.number+end {
+		if g.lane == anyLane && first < present.number+end {
 			g.openBelow.Store(present.number + min(end, limit))
 			g.openUntil.Store(min(grant.start(lo)+grant.clock.tick, now+resyncEvery))
 		}

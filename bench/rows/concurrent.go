@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -78,24 +79,32 @@ func Concurrently(ctx context.Context, opts ConcurrentOptions) ([]Table, error) 
 	return all, failed
 }
 
-// concurrentKeys are the kinds of keys, with a source of them for each connection.
-var concurrentKeys = []struct {
+// A concurrentKey is a kind of key, with a source of them for each connection.
+type concurrentKey struct {
 	name string
 	fill func(connection int) (fill, error)
-}{
+}
+
+var concurrentKeys = []concurrentKey{
 	{AutoIncrement, func(int) (fill, error) { return nil, nil }},
-	{Snow, func(c int) (fill, error) { return worker(snow.Default(), c) }},
-	{Clustered, func(c int) (fill, error) { return worker(snow.Clustered(), c) }},
+	{Snow, func(c int) (fill, error) { return worker(snow.Default(), c, snow.Config{}) }},
+	{Clustered, func(c int) (fill, error) { return worker(snow.Clustered(), c, snow.Config{}) }},
+	{OneLane, func(c int) (fill, error) { return worker(snow.Clustered(), c, snow.Config{OneLane: true}) }},
 	{UUIDv7, func(int) (fill, error) { return fillUUID(uuid.NewV7, binary), nil }},
 	{UUIDv4, func(int) (fill, error) { return fillUUID(uuid.NewRandom, binary), nil }},
 }
 
-func worker(l snow.Layout, number int) (fill, error) {
+// concurrentKeys returns the keys for which the engine has a column.
+func (e *engine) concurrentKeys() []concurrentKey {
+	return slices.DeleteFunc(slices.Clone(concurrentKeys), func(k concurrentKey) bool { return e.columns[k.name] == "" })
+}
+
+func worker(l snow.Layout, number int, cfg snow.Config) (fill, error) {
 	w, err := snow.Fixed(l, 0, uint64(number))
 	if err != nil {
 		return nil, err
 	}
-	gen, err := snow.NewGenerator(w, snow.Config{})
+	gen, err := snow.NewGenerator(w, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -105,12 +114,13 @@ func worker(l snow.Layout, number int) (fill, error) {
 // fill fills the tables of all keys on a server of their own.
 func (l Load) fill(ctx context.Context, e *engine, progress func(string)) (tables []Table, err error) {
 	err = Hosted(func(tb testing.TB) error {
-		pool := int64(len(concurrentKeys)) * poolSize(l.Rows)
-		options := append(e.options(pool), fmt.Sprintf("max-connections=%d", len(concurrentKeys)*l.Connections+20))
+		keys := e.concurrentKeys()
+		pool := int64(len(keys)) * poolSize(l.Rows)
+		options := append(e.options(pool), fmt.Sprintf("max-connections=%d", len(keys)*l.Connections+20))
 		server := e.start(tb, options...)
 		var writers [][]*writer
 		var databases []*sql.DB
-		for _, k := range concurrentKeys {
+		for _, k := range keys {
 			db, err := sql.Open(e.driver, server.DSN(server.CreateDatabase(tb)))
 			if err != nil {
 				return err
