@@ -108,6 +108,11 @@ func (all *results) add(j job, e event) error {
 		all.packages++
 		word := map[string]string{"pass": "ok  ", "fail": "FAIL"}[e.Action]
 		fmt.Fprintf(all.w, "%s  %-55s %6.1fs\n", word, all.on+e.Package, e.Elapsed)
+		for _, f := range all.failures { // the summary may be far away, or never come
+			if f.job.is(j) && f.pkg == e.Package {
+				fmt.Fprintf(all.w, "      %s: %s\n", firstOf(f.test, "the package"), shorten(f.cause, 160))
+			}
+		}
 		if f := all.files[e.Package]; f != nil {
 			delete(all.files, e.Package)
 			return f.Close()
