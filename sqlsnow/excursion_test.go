@@ -36,14 +36,19 @@ func TestExcursionOfTheClock(t *testing.T) {
 	}
 	flow := func(when string) {
 		t.Helper()
+		begin := time.Now()
 		err := lease.Renew(ctx)
 		for errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // of the request: the machine is busy
-			err = lease.Renew(ctx)
+			begin, err = time.Now(), lease.Renew(ctx)
 		}
 		if err != nil {
 			t.Errorf("%s: Renew: %v", when, err)
 		}
-		if _, err := keys.Next(ctx); err != nil {
+		_, err = keys.Next(ctx)
+		if late := time.Since(begin); errors.Is(err, snow.ErrLeaseExpired) && late > ns.PinnedWindow/2 {
+			return // the window was over before the answer, or the test's next step, came
+		}
+		if err != nil {
 			t.Errorf("%s: Next: %v (%+v)", when, err, lease.Stats())
 		}
 	}
