@@ -54,10 +54,11 @@ func (d *Dialect) Locate(name string) (database, table string) {
 	return d.databases[""], name
 }
 
-// Expand writes the names of databases in place of those of the plan in braces, such as {auth}.
-func (d *Dialect) Expand(text string) string {
+// Expand writes the names of databases in place of those of the plan in braces, such as {auth}. The values are pairs of other
+// texts in braces and what is written in their place, which count before the names.
+func (d *Dialect) Expand(text string, values ...string) string {
 	for name, database := range d.databases {
-		text = strings.ReplaceAll(text, "{"+name+"}", d.Quote(database))
+		values = append(values, "{"+name+"}", d.Quote(database))
 	}
-	return text
+	return strings.NewReplacer(values...).Replace(text)
 }

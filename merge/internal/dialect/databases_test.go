@@ -39,6 +39,11 @@ func TestTable(t *testing.T) {
 	if got := e.Expand(text); got != text {
 		t.Errorf("got %s", got)
 	}
+	// The values of an expression count before a database of that name, and nothing is expanded in them.
+	ab := e.In(map[string]string{"": "x", "a": "eu_a", "b": "eu_b"})
+	if got, want := ab.Expand("GREATEST({a}, {b})", "{a}", "'{b}'", "{b}", "2"), "GREATEST('{b}', 2)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 	if e.In(nil) != e {
 		t.Error("without databases it is another dialect")
 	}

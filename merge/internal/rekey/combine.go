@@ -60,7 +60,7 @@ func evaluatePairs(ctx context.Context, q *chunk.Session, c *plan.Column, rows [
 	as := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "CHAR", sqlsnow.Postgres: "TEXT", sqlsnow.SQLite: "TEXT"}[e.Kind]
 	var selects []string
 	for _, i := range rows {
-		text := strings.NewReplacer("{a}", literalOf(e, c, results[i]), "{b}", literalOf(e, c, lists[i][n])).Replace(e.Expand(string(c.Combine)))
+		text := e.Expand(string(c.Combine), "{a}", literalOf(e, c, results[i]), "{b}", literalOf(e, c, lists[i][n]))
 		selects = append(selects, "SELECT "+strconv.Itoa(i)+" AS n, CAST(("+text+"\n) AS "+as+") AS v")
 	}
 	columns := []*plan.Column{{Name: "n", Type: "bigint"}, {Name: "v", Type: "text"}}
