@@ -17,6 +17,7 @@ type reading struct {
 	Datacenter uint64      `json:"datacenter"`
 	Worker     uint64      `json:"worker"`
 	Sequence   uint64      `json:"sequence"`
+	Lane       *uint64     `json:"lane,omitempty"` // the highest bits of the sequence, in layouts with lanes
 	Shard      uint64      `json:"shard"`
 }
 
@@ -35,10 +36,15 @@ func (h *Handler) read(w http.ResponseWriter, text string) {
 		problem(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	b, err := json.Marshal(reading{
+	answer := reading{
 		ID: id, Base32: id.Base32(), Layout: h.cfg.Layout, Time: p.Time.Format(time.RFC3339Nano),
 		Datacenter: p.Datacenter, Worker: p.Worker, Sequence: p.Sequence, Shard: p.Shard,
-	})
+	}
+	if bits := h.cfg.Layout.Bits(); bits.Lane > 0 {
+		lane := p.Sequence >> (bits.Sequence - bits.Lane)
+		answer.Lane = &lane
+	}
+	b, err := json.Marshal(answer)
 	if err != nil {
 		problem(w, http.StatusInternalServerError, "the answer can't be written")
 		return

@@ -21,6 +21,7 @@ type decoded struct {
 type readingView struct {
 	Namespace, Database, Problem, Time, Age, Holder string
 	Datacenter, Worker, Sequence, Shard             uint64
+	Lane                                            *uint64 // the highest bits of the sequence, in layouts with lanes
 }
 
 // longestInput bounds what of an input is shown again.
@@ -61,6 +62,10 @@ func readingOf(id snow.ID, n namespace, now time.Time) (v readingView) {
 	}
 	v.Time, v.Age = timetext.Stamp(p.Time), timetext.Distance(p.Time, now)
 	v.Datacenter, v.Worker, v.Sequence, v.Shard = p.Datacenter, p.Worker, p.Sequence, p.Shard
+	if bits := n.Layout.Bits(); bits.Lane > 0 {
+		lane := p.Sequence >> (bits.Sequence - bits.Lane)
+		v.Lane = &lane
+	}
 	v.Holder = census.HolderAt(n.workers, n.Layout, p.Worker, p.Time)
 	return v
 }
