@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -22,6 +23,7 @@ const defaultDSN = "SNOW_DSN"
 type databaseFlags struct {
 	app     *app
 	access  database.Access
+	flag    string // of the DSN; empty for --dsn
 	dsn     string
 	dialect string
 	timeout time.Duration
@@ -78,14 +80,14 @@ func (f *databaseFlags) connect(more []string) (all []*connected, err error) {
 }
 
 func (f *databaseFlags) open(ctx context.Context) (*connected, error) {
-	value := f.value()
+	value, flag := f.value(), cmp.Or(f.flag, "--dsn")
 	if f.timeout <= 0 {
 		return nil, &usageError{"snow", errors.New("--timeout: want more than 0s")}
 	}
-	if _, err := database.Resolve("--dsn", value, f.dialect); err != nil {
+	if _, err := database.Resolve(flag, value, f.dialect); err != nil {
 		return nil, &usageError{"snow", err}
 	}
-	db, d, err := database.Open(ctx, "--dsn", value, f.dialect, f.access, f.timeout)
+	db, d, err := database.Open(ctx, flag, value, f.dialect, f.access, f.timeout)
 	if err != nil {
 		return nil, err
 	}

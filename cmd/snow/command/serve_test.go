@@ -136,6 +136,32 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// With --one-lane the ids of an instance ascend from request to request, although the layout has lanes.
+func TestServeOneLane(t *testing.T) {
+	newRegistry(t)
+	if got := execute(t, "init", "-namespace", "lanes", "-layout", "clustered", "-workers", "4"); got.status != 0 {
+		t.Fatal(got.stderr)
+	}
+	s := serve(t, "-namespace", "lanes", "-one-lane")
+	var last snow.ID
+	for range 5 {
+		status, body := s.ask(t, "POST", "/v1/ids?count=100", "")
+		var answer struct{ IDs []snow.ID }
+		if err := json.Unmarshal([]byte(body), &answer); err != nil || status != 200 || len(answer.IDs) != 100 {
+			t.Fatalf("%d, %d ids, %v", status, len(answer.IDs), err)
+		}
+		for _, id := range answer.IDs {
+			if id <= last {
+				t.Fatalf("id %d after %d", id, last)
+			}
+			last = id
+		}
+		if status, body := s.ask(t, "GET", "/v1/ids/"+last.String(), ""); status != 200 || !strings.Contains(body, `"lane":0,`) {
+			t.Errorf("%d: %s", status, body)
+		}
+	}
+}
+
 // With two databases the numbers of both are given.
 func TestServeSegmentsOfSeveralDatabases(t *testing.T) {
 	dir := t.TempDir()

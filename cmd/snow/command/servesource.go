@@ -28,12 +28,12 @@ type served struct {
 }
 
 // serveLease leases a worker number.
-func serveLease(ctx context.Context, db *connected, cfg sqlsnow.LeaseConfig) (*served, error) {
+func serveLease(ctx context.Context, db *connected, cfg sqlsnow.LeaseConfig, ids snow.Config) (*served, error) {
 	lease, err := sqlsnow.Acquire(ctx, db.DB, db.dialect, cfg)
 	if err != nil {
 		return nil, explain(err)
 	}
-	gen, err := snow.NewGenerator(lease, snow.Config{})
+	gen, err := snow.NewGenerator(lease, ids)
 	if err != nil {
 		return nil, errors.Join(err, lease.Close(ctx))
 	}

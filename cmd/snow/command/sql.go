@@ -137,7 +137,8 @@ func (a *app) sqlPartitions() *cobra.Command {
 const aboutSQLInstall = `Create snow_next_id(), which makes ids for triggers, for defaults and for programs
 that are not Go, and the functions that read ids. The database reserves a worker
 number of the namespace for itself, for ever. Run it again after an update of
-snow: it keeps the number.
+snow: it keeps the number. If another database has the namespace, name that with
+--leases.
 
 MySQL and MariaDB with a binary log need log_bin_trust_function_creators = 1
 meanwhile.`
@@ -150,6 +151,7 @@ id: both make ids with one number otherwise. Nobody uses the old number again.`
 func (a *app) sqlMaking(use, short, long, change string, do func(context.Context, *sql.DB, sqlsnow.Dialect, functions.Config) (uint64, error)) *cobra.Command {
 	flags := &databaseFlags{app: a, access: database.Existing}
 	confirm := &confirmation{app: a}
+	leases := &databaseFlags{app: a, access: database.Existing, flag: "--leases"}
 	var namespace string
 	var datacenter uint64
 	c := &cobra.Command{
@@ -163,7 +165,15 @@ func (a *app) sqlMaking(use, short, long, change string, do func(context.Context
 				return err
 			}
 			defer db.Close()
-			all, err := sqlsnow.Namespaces(c.Context(), db.DB, db.dialect, namespace)
+			home := db // of the namespace
+			if leases.dsn != "" {
+				leases.timeout = flags.timeout
+				if home, err = leases.open(c.Context()); err != nil {
+					return err
+				}
+				defer home.Close()
+			}
+			all, err := sqlsnow.Namespaces(c.Context(), home.DB, home.dialect, namespace)
 			if err != nil {
 				return explain(err)
 			}
@@ -175,7 +185,9 @@ func (a *app) sqlMaking(use, short, long, change string, do func(context.Context
 			if err := confirm.ask(fmt.Sprintf("%s, namespace %s: %s. Do it?", d.Dialect, namespace, change)); err != nil {
 				return err
 			}
-			worker, err := do(c.Context(), db.DB, db.dialect, functions.Config{Namespace: namespace, Datacenter: datacenter})
+			worker, err := do(c.Context(), db.DB, db.dialect, functions.Config{
+				Namespace: namespace, Datacenter: datacenter, Leases: home.DB, LeasesDialect: home.dialect,
+			})
 			if err != nil {
 				return explain(err)
 			}
@@ -185,6 +197,8 @@ func (a *app) sqlMaking(use, short, long, change string, do func(context.Context
 	}
 	namespaceFlag(c, &namespace)
 	c.Flags().Uint64Var(&datacenter, "datacenter", 0, "`NUMBER` of the datacenter, for layouts that have some")
+	c.Flags().StringVar(&leases.dsn, "leases", "", "`DSN` of the database that has the namespace, if it is another one; as --dsn")
+	c.Flags().StringVar(&leases.dialect, "leases-dialect", "", "`SQL` of that database; not needed if its DSN shows it")
 	confirm.add(c)
 	flags.add(c)
 	return c
