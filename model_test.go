@@ -21,6 +21,7 @@ type script struct {
 	t     *testing.T
 	bytes []byte
 	g     *Generator
+	one   *Generator // of the same worker, with OneLane
 	f     *fakeTime
 	lane  uint8 // bits
 
@@ -59,10 +60,13 @@ func runScript(t *testing.T, bytes []byte) {
 	bytes = bytes[min(len(bytes), 1):min(len(bytes), 1000)]
 	s := &script{t: t, bytes: bytes, f: f, lane: bits.Lane, g: newOn(t, l, 1, Config{MaxAhead: scriptAhead * time.Millisecond}, f)}
 	grant := s.g.grant
+	if s.one, err = NewGenerator(fakeWorker{grant}, Config{MaxAhead: scriptAhead * time.Millisecond, OneLane: true}); err != nil {
+		t.Fatal(err)
+	}
 	grant.term.Load().limit.Store(grant.born + 200<<scriptSequence)
 	f.pass((scriptAhead + 1) * time.Millisecond)
 	for len(s.bytes) > 0 && !t.Failed() {
-		switch op := s.byte(); op % 9 {
+		switch op := s.byte(); op % 10 {
 		case 0, 1:
 			s.next(t.Context(), true)
 		case 2:
@@ -84,6 +88,8 @@ func runScript(t *testing.T, bytes []byte) {
 			s.next(ctx, false)
 			f.onSleep = nil
 			cancel()
+		case 9:
+			s.nextInLane()
 		}
 		grant.clock.sync(grant.clock.now()) // not in the middle of a call: the model knows one time
 		if got := s.g.Stats().Issued; got != s.issued {
@@ -159,6 +165,33 @@ func (s *script) next(ctx context.Context, patient bool) {
 	if got := s.f.slept.Load() - slept; got != max(wait, 0) {
 		s.t.Fatalf("slept %d for position %d at %d, want %d", got, s.used, before, max(wait, 0))
 	}
+}
+
+// nextInLane asks for the next id of lane 0, which uses up the positions before it and up to the next lane 0.
+func (s *script) nextInLane() {
+	s.t.Helper()
+	grant := s.g.grant
+	limit, latest := grant.term.Load().limit.Load(), s.used+1
+	id, err := s.one.Next(s.t.Context())
+	if lo := uint64(grant.clock.now()) / 1e6 << scriptSequence; s.used < lo {
+		latest = lo | grant.sequenceMask
+	}
+	latest += s.laneMask()
+	if err != nil {
+		if !errors.Is(err, ErrLeaseExpired) || latest+s.laneMask()+1 < limit {
+			s.t.Fatalf("Next() = %d, %v with one lane, position %d of %d", id, err, s.used, limit)
+		}
+		s.used, s.ended = max(s.used, grant.last()), true
+		return
+	}
+	s.took(id)
+	if s.used&s.laneMask() != 0 || s.used > latest+1 || s.used >= limit {
+		s.t.Fatalf("position %d with one lane, want lane 0, %d at most, and less than %d", s.used, latest+1, limit)
+	}
+	if word := grant.last(); word < s.used || word-s.used > s.laneMask() {
+		s.t.Fatalf("one lane left position %d after %d", word, s.used)
+	}
+	s.used = grant.last()
 }
 
 func (s *script) fill(n int) {
