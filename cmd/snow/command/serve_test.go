@@ -316,7 +316,7 @@ func TestServeFlags(t *testing.T) {
 	}{
 		{"", 2, "want either --namespace or --segments"},
 		{"-namespace shop -segments orders", 2, "want either --namespace or --segments"},
-		{"-segments orders -worker 1", 2, "--worker and --datacenter are for --namespace"},
+		{"-segments orders -worker 1", 2, "--worker, --datacenter and --one-lane are for --namespace"},
 		{"-namespace shop -listen 0.0.0.0:0", 2, "want --token, or --no-token"},
 		{"-namespace shop -listen :0", 2, "want --token, or --no-token"},
 		{"-namespace shop -listen 127.0.0.1", 2, "--listen: "},
