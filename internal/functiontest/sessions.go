@@ -56,17 +56,39 @@ func testSessions(t *testing.T, target Target) {
 	}
 	mustInsert(t, db, made, "usual", &batch, 4)
 	if target.Dialect == sqlsnow.MySQL {
-		conn, err := db.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		target.disturb(t, db, made)
+	}
+}
+
+// disturb sets what the counter and its variables rely on. Calls then fail, or make ids of now that nobody else made.
+func (target Target) disturb(t *testing.T, db *sql.DB, made *ledger) {
+	for _, setting := range []string{
+		"SET insert_id = 5", "SET insert_id = 0", "SET @snow_id_word = NULL", "SET @snow_id_word = 1", "SET @snow_id_word = 9223372036854775806",
+		"SET @snow_id_word = 9223372036854775807", "SET @snow_id_word = 'x'", "SET @snow_id_session = NULL",
+	} {
+		for range 2 { // sessions, which must not make the same id
+			conn, err := db.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if _, err := one(t, conn, target); err != nil && setting != "SET insert_id = 5" {
+					break // as long as the session goes on
+				}
+				if _, err := conn.ExecContext(t.Context(), setting); err != nil {
+					t.Fatal(err)
+				}
+				id, err := one(t, conn, target)
+				if err != nil {
+					continue
+				}
+				made.add(t, setting, id)
+				if at := snow.Default().Time(id); time.Since(at).Abs() > time.Minute || setting == "SET insert_id = 5" {
+					t.Errorf("%s: got an id of %v", setting, at)
+				}
+			}
+			discard(conn)
 		}
-		if _, err := conn.ExecContext(t.Context(), "SET insert_id = 5"); err != nil {
-			t.Fatal(err)
-		}
-		if id, err := one(t, conn, target); err == nil {
-			t.Errorf("with insert_id: got %d", id)
-		}
-		discard(conn)
 	}
 }
 

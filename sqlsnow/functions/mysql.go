@@ -34,7 +34,7 @@ var mysqlCounters = []string{
 const mysqlMaker = `CREATE FUNCTION snow_next_id() RETURNS BIGINT
   NOT DETERMINISTIC MODIFIES SQL DATA SQL SECURITY DEFINER COMMENT '{comment}'
 BEGIN
-  DECLARE elapsed, nanoseconds, present, word, floor_word, due BIGINT;
+  DECLARE elapsed, nanoseconds, present, word, floor_word, least, due BIGINT;
   DECLARE waits INT DEFAULT 0;
   DECLARE behind VARCHAR(120) CHARACTER SET utf8mb4;
   DECLARE here, home, newest VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
@@ -47,7 +47,7 @@ BEGIN
   {set present}
   SET here = CONCAT(CONNECTION_ID(), ' ', DATABASE());
   IF here = CONVERT(@snow_id_session USING utf8mb4) COLLATE utf8mb4_bin THEN
-    SET word = @snow_id_word;
+    SET word = @snow_id_word, least = word + 1;
     IF {tick of word} < present THEN
       SET floor_word = (present << {count}) + CAST(FLOOR(RAND() * {counts}) AS SIGNED);
     END IF;
@@ -68,6 +68,9 @@ BEGIN
   END IF;
   INSERT INTO {words} (session) VALUES (CONNECTION_ID());
   SET word = LAST_INSERT_ID();
+  IF NOT IFNULL(word >= IFNULL(floor_word, least), FALSE) THEN
+    SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'snow_next_id: the number is not of the counter: the session has set insert_id or @snow_id_word';
+  END IF;
   DELETE FROM {words} WHERE word_column = word AND session = CONNECTION_ID();
   IF floor_word IS NOT NULL THEN
     DELETE FROM {words} WHERE word_column = floor_word - 1 AND session = CONNECTION_ID();
