@@ -126,6 +126,10 @@ func testBounds(t *testing.T, target Target) {
 			}
 			times = append(times, at)
 		}
+		var none, nothing *int64
+		if err := db.QueryRowContext(t.Context(), "SELECT snow_id_from(NULL), snow_id_until(NULL)").Scan(&none, &nothing); err != nil || none != nil || nothing != nil {
+			t.Errorf("%v: of NULL: got %v and %v, %v", l, none, nothing, err)
+		}
 		for _, at := range times {
 			if at = at.Truncate(time.Microsecond).UTC(); at.Year() > 9999 {
 				continue

@@ -85,8 +85,8 @@ func (a arithmetic) readers() []function {
 		part("snow_worker", low(right("id", rest+shard), worker)),
 		part("snow_sequence", or(left(a.laneOf("id"), rest), low(right("id", shard), rest))),
 		part("snow_shard", low("id", shard)),
-		a.reader("snow_id_from", parameter, "bigint", a.bound(first, "0")),
-		a.reader("snow_id_until", parameter, "bigint", a.bound(first, top)),
+		a.reader("snow_id_from", parameter, "bigint", when("instant IS NOT NULL", a.bound(first, "0"))), // GREATEST of PostgreSQL leaves NULL out
+		a.reader("snow_id_until", parameter, "bigint", when("instant IS NOT NULL", a.bound(first, top))),
 	}
 	if shard > 0 {
 		changed := or(high("id", shard), low("shard", shard))
