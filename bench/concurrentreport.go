@@ -15,8 +15,8 @@ import (
 func concurrentReport(s *section[[]rows.Table]) string {
 	var b strings.Builder
 	b.WriteString("## Many connections\n\n" + s.about([]string{"github.com/go-sql-driver/mysql", "github.com/jackc/pgx/v5", "github.com/google/uuid"}))
-	b.WriteString("The same orders, inserted by many connections at once, each with a worker number of its own. One server has the tables\n" +
-		"of all keys, which take turns.\n" +
+	b.WriteString("The same orders, inserted by many connections at once, each with a worker number of its own, or those of one process,\n" +
+		"whose generator they share. One server has the tables of all keys, which take turns.\n" +
 		"Index is what is in the order of the primary key: InnoDB's clustered index, which has the rows, and PostgreSQL's index\n" +
 		"of the primary key, which has not. Rates are medians of twenty turns, and so is the ratio to auto-increment's rate of\n" +
 		"the same turn. Wanted: with `Clustered` an index of at most 1.12 × auto-increment's at one row a statement and 0.8 ×\n" +
@@ -70,12 +70,12 @@ func concurrentChart(dir string, s *section[[]rows.Table]) error {
 				continue
 			}
 			pool = grouped(r.Pool >> 20)
-			name := map[string]string{rows.AutoIncrement: "AUTO_INCREMENT", rows.Snow: "Default", rows.Clustered: "Clustered"}[r.Key]
+			name := map[string]string{rows.AutoIncrement: "AUTO_INCREMENT", rows.Snow: "Default", rows.Clustered: "Clustered", rows.OneProcess: "Clustered, one process"}[r.Key]
 			if name == "" {
 				name = r.Key
 			}
 			color := theirs
-			if r.Key == rows.Clustered {
+			if r.Key == rows.Clustered || r.Key == rows.OneProcess {
 				color = ours
 			}
 			bars = append(bars, bar{fmt.Sprintf("%s, %d", name, statement), perRow(r.Index, r), fmt.Sprintf("%.0f", perRow(r.Index, r)), color})

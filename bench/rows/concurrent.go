@@ -51,7 +51,7 @@ type ConcurrentOptions struct {
 // Concurrently fills a table for each key from many connections. For each load one server has all tables, and the keys take turns of
 // a twentieth of the rows, so that other work on the machine affects all of them. The buffer pool is smaller than the tables if
 // they have 100,000 rows or more. The ids of each connection are made by a worker of its own, as those of as many
-// processes are. Otherwise it is as [Measure], and returns the tables that were measured and the errors of the other loads.
+// processes are, but for those of one process. Otherwise it is as [Measure], and returns the tables that were measured and the errors of the other loads.
 func Concurrently(ctx context.Context, opts ConcurrentOptions) ([]Table, error) {
 	engines, err := choose(opts.Engines, &mariadb, &mysql, &postgres)
 	if err != nil {
@@ -79,19 +79,21 @@ func Concurrently(ctx context.Context, opts ConcurrentOptions) ([]Table, error) 
 	return all, failed
 }
 
-// A concurrentKey is a kind of key, with a source of them for each connection.
+// A concurrentKey is a kind of key, with a source of them for each connection, or one for all.
 type concurrentKey struct {
-	name string
-	fill func(connection int) (fill, error)
+	name   string
+	fill   func(connection int) (fill, error)
+	common bool // the connections are those of one process, which has one source
 }
 
 var concurrentKeys = []concurrentKey{
-	{AutoIncrement, func(int) (fill, error) { return nil, nil }},
-	{Snow, func(c int) (fill, error) { return worker(snow.Default(), c, snow.Config{}) }},
-	{Clustered, func(c int) (fill, error) { return worker(snow.Clustered(), c, snow.Config{}) }},
-	{OneLane, func(c int) (fill, error) { return worker(snow.Clustered(), c, snow.Config{OneLane: true}) }},
-	{UUIDv7, func(int) (fill, error) { return fillUUID(uuid.NewV7, binary), nil }},
-	{UUIDv4, func(int) (fill, error) { return fillUUID(uuid.NewRandom, binary), nil }},
+	{name: AutoIncrement, fill: func(int) (fill, error) { return nil, nil }},
+	{name: Snow, fill: func(c int) (fill, error) { return worker(snow.Default(), c, snow.Config{}) }},
+	{name: Clustered, fill: func(c int) (fill, error) { return worker(snow.Clustered(), c, snow.Config{}) }},
+	{name: OneProcess, fill: func(c int) (fill, error) { return worker(snow.Clustered(), c, snow.Config{}) }, common: true},
+	{name: OneLane, fill: func(c int) (fill, error) { return worker(snow.Clustered(), c, snow.Config{OneLane: true}) }},
+	{name: UUIDv7, fill: func(int) (fill, error) { return fillUUID(uuid.NewV7, binary), nil }},
+	{name: UUIDv4, fill: func(int) (fill, error) { return fillUUID(uuid.NewRandom, binary), nil }},
 }
 
 // concurrentKeys returns the keys for which the engine has a column.
@@ -114,13 +116,13 @@ func worker(l snow.Layout, number int, cfg snow.Config) (fill, error) {
 // fill fills the tables of all keys on a server of their own.
 func (l Load) fill(ctx context.Context, e *engine, progress func(string)) (tables []Table, err error) {
 	err = Hosted(func(tb testing.TB) error {
-		keys := e.concurrentKeys()
-		pool := int64(len(keys)) * poolSize(l.Rows)
-		options := append(e.options(pool), fmt.Sprintf("max-connections=%d", len(keys)*l.Connections+20))
+		kinds := e.concurrentKeys()
+		pool := int64(len(kinds)) * poolSize(l.Rows)
+		options := append(e.options(pool), fmt.Sprintf("max-connections=%d", len(kinds)*l.Connections+20))
 		server := e.start(tb, options...)
 		var writers [][]*writer
 		var databases []*sql.DB
-		for _, k := range keys {
+		for _, k := range kinds {
 			db, err := sql.Open(e.driver, server.DSN(server.CreateDatabase(tb)))
 			if err != nil {
 				return err
@@ -137,8 +139,14 @@ func (l Load) fill(ctx context.Context, e *engine, progress func(string)) (table
 				}
 			}
 			var ws []*writer
+			var keys fill
 			for c := range l.Connections {
-				w, err := l.writer(ctx, e, db, c, k.fill)
+				if c == 0 || !k.common {
+					if keys, err = k.fill(c); err != nil {
+						return err
+					}
+				}
+				w, err := l.writer(ctx, e, db, c, keys)
 				if err != nil {
 					return err
 				}
@@ -212,11 +220,7 @@ type writer struct {
 	args   []any
 }
 
-func (l Load) writer(ctx context.Context, e *engine, db *sql.DB, number int, source func(int) (fill, error)) (*writer, error) {
-	keys, err := source(number)
-	if err != nil {
-		return nil, err
-	}
+func (l Load) writer(ctx context.Context, e *engine, db *sql.DB, number int, keys fill) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err

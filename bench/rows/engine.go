@@ -45,6 +45,7 @@ var mariadb = engine{
 		AutoIncrement: "BIGINT AUTO_INCREMENT",
 		Snow:          "BIGINT",
 		Clustered:     "BIGINT",
+		OneProcess:    "BIGINT",
 		UUIDv7:        "BINARY(16)",
 		UUIDv4:        "BINARY(16)",
 		UUIDv4Text:    "CHAR(36) CHARACTER SET ascii COLLATE ascii_bin", // smaller and cheaper to compare than utf8mb4

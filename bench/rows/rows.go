@@ -33,13 +33,14 @@ const (
 
 // The keys, as in [Result].Key.
 const (
-	AutoIncrement = "auto-increment"  // numbers that the database counts; they are not read back
-	Snow          = "snow"            // snow.Default(), a Fill for each statement
-	Clustered     = "snow, clustered" // snow.Clustered(), for [Concurrently] only
-	OneLane       = "snow, one lane"  // the same with Config.OneLane, for [Concurrently] on PostgreSQL only
-	UUIDv7        = "UUIDv7"          // google/uuid NewV7, 16 bytes, ascending within a process
-	UUIDv4        = "UUIDv4"          // google/uuid NewRandom, 16 bytes
-	UUIDv4Text    = "UUIDv4 text"     // the same as 36 characters
+	AutoIncrement = "auto-increment"               // numbers that the database counts; they are not read back
+	Snow          = "snow"                         // snow.Default(), a Fill for each statement
+	Clustered     = "snow, clustered"              // snow.Clustered(), for [Concurrently] only
+	OneProcess    = "snow, clustered, one process" // the same, with one generator for all connections
+	OneLane       = "snow, one lane"               // the same with Config.OneLane, for [Concurrently] on PostgreSQL only
+	UUIDv7        = "UUIDv7"                       // google/uuid NewV7, 16 bytes, ascending within a process
+	UUIDv4        = "UUIDv4"                       // google/uuid NewRandom, 16 bytes
+	UUIDv4Text    = "UUIDv4 text"                  // the same as 36 characters
 )
 
 // Options say what to measure. The zero value measures 2 million rows on both engines, without a limit.
