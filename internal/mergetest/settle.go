@@ -93,12 +93,12 @@ const firstExpression, lastExpression plan.Combine = "COALESCE({a}, {b})", "COAL
 
 // combine lets rows that are merged into others leave values to them.
 func (w *world) combine(seed uint64) {
-	r := rand.New(rand.NewPCG(seed, 9)) // worlds are as they were without it
+	r, sums := rand.New(rand.NewPCG(seed, 9)), rand.New(rand.NewPCG(seed, 13)) // worlds are as they were without it
 	for _, t := range w.tables {
 		if t.shape != keyed && t.shape != linking && t.shape != natural || !slices.ContainsFunc(t.unique, func(u *unique) bool { return u.rule == plan.RuleKeep }) {
 			continue
 		}
-		for _, c := range t.columns {
+		for n, c := range t.columns {
 			ways := []plan.Combine{plan.CombineKeep, plan.CombineFirst, plan.CombineLast}
 			if c.value == whole {
 				ways = append(ways, plan.CombineMax, plan.CombineMin)
@@ -109,8 +109,25 @@ func (w *world) combine(seed uint64) {
 			if strings.HasPrefix(c.name, "v") && c.value != blob {
 				c.combine = ways[r.IntN(len(ways))]
 			}
+			if strings.HasPrefix(c.name, "v") && c.value == whole && sums.IntN(2) == 0 {
+				c.combine = plan.CombineSum
+			}
 			if slices.ContainsFunc(w.sources, func(s *source) bool { return s.lacks[t.name+"."+c.name] }) {
 				c.combine = plan.CombineKeep
+			}
+			if c.combine == plan.CombineSum {
+				w.shrink(t, n)
+			}
+		}
+	}
+}
+
+// shrink makes the integers of a column so small that their sums fit.
+func (w *world) shrink(t *table, column int) {
+	for _, s := range w.sources {
+		for _, values := range s.inserts[t.name] {
+			if text, ok := values[column].(string); ok {
+				values[column] = new(big.Int).Rem(integer(&text), big.NewInt(1_000_003)).String()
 			}
 		}
 	}
@@ -130,6 +147,10 @@ func (o *oracle) combined(t *table, c *column, r row, own *string) *string {
 			result = v
 		case c.combine == plan.CombineMax && integer(v).Cmp(integer(result)) > 0, c.combine == plan.CombineMin && integer(v).Cmp(integer(result)) < 0:
 			result = v
+		case c.combine == plan.CombineSum:
+			before, _, _ := strings.Cut(*v, strings.TrimPrefix(*v, "integer "))
+			sum := before + new(big.Int).Add(integer(result), integer(v)).String()
+			result = &sum
 		}
 	}
 	return result
