@@ -110,8 +110,8 @@ func (w *world) decideUnique(t *testing.T, wt *table, pt *plan.Table) {
 			pu.Rename = wt.unique[i].rename
 			wt.unique[i].decideNames(pu)
 		}
-		if pu.Rule == plan.RuleRenumber {
-			pu.Rename = wt.unique[i].rename
+		if u := wt.unique[i]; pu.Rule == plan.RuleRenumber {
+			pu.Rename, pu.Least, pu.Most = u.rename, u.least, u.most
 		}
 	}
 	for _, u := range wt.unique {

@@ -190,7 +190,12 @@ func (w *world) addSlots(seed uint64) {
 		&column{name: "owner_id", role: plan.RoleReference, declared: true, refers: []*plan.Reference{{Table: owner.name}}},
 		&column{name: "slot", role: plan.RolePlain, value: whole, nullable: t.ids() && r.IntN(2) == 0},
 	)
-	t.unique = []*unique{{columns: key, rule: plan.RuleRenumber, rename: "slot"}}
+	numbers := &unique{columns: key, rule: plan.RuleRenumber, rename: "slot"}
+	if bounds := rand.New(rand.NewPCG(seed, 14)); bounds.IntN(2) == 0 {
+		numbers.least = bounds.Int64N(12)
+		numbers.most = bounds.Int64N(2) * (numbers.least + 1000)
+	}
+	t.unique = []*unique{numbers}
 	w.tables = append(w.tables, t)
 	for _, s := range w.sources {
 		id := slices.IndexFunc(owner.columns, func(c *column) bool { return c.name == "id" })
@@ -224,13 +229,14 @@ func (t *table) isSlot(c *column) bool {
 }
 
 // slots returns the numbers that rows must have, by their tags: those of sources that come first keep theirs, and where one of a
-// source is not free, all of its rows get the lowest that are.
+// source is not free, all of its rows get the lowest that are, from the least on.
 func (o *oracle) slots(t *table) map[string]*string {
 	o.Helper()
 	found := map[string]*string{}
 	if !slices.ContainsFunc(t.columns, t.isSlot) {
 		return found
 	}
+	least := t.unique[0].least
 	taken := map[string]map[int64]bool{}
 	for _, s := range o.order {
 		groups := map[string][]row{}
@@ -254,7 +260,7 @@ func (o *oracle) slots(t *table) map[string]*string {
 				clash = clash || taken[owner][slot] || free[slot]
 				free[slot] = true
 			}
-			next := int64(0)
+			next := least
 			for _, r := range rows {
 				slot := number(r["slot"])
 				if clash {

@@ -75,6 +75,8 @@ type unique struct {
 	rename  string
 	winner  bool // the row with the greatest tag keeps its name
 	both    bool // no row does
+
+	least, most int64 // of new numbers; most 0 for no bound but the column's
 }
 
 // A column is one, with the truth about it.
@@ -129,7 +131,7 @@ func (w *world) String() string {
 			b.WriteString(",")
 		}
 		for _, u := range t.unique {
-			fmt.Fprintf(&b, " unique %v %s (winner %v, both %v)", u.columns, u.rule, u.winner, u.both)
+			fmt.Fprintf(&b, " unique %v %s (winner %v, both %v, %d to %d)", u.columns, u.rule, u.winner, u.both, u.least, u.most)
 		}
 	}
 	return b.String()
