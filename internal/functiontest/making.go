@@ -163,6 +163,12 @@ func testLostHistory(t *testing.T, target Target) {
 
 // testFailover promotes a replica that lacks what the primary did last, and whose clock is a second behind.
 func testFailover(t *testing.T, target Target) {
+	t.Run("later", func(t *testing.T) { target.failOver(t, true) })
+	t.Run("at once", func(t *testing.T) { target.failOver(t, false) })
+}
+
+// failOver is testFailover, with or without a checkpoint of the replica since Install.
+func (target Target) failOver(t *testing.T, checkpoint bool) {
 	var primary, replica *dbtest.Server
 	if target.Dialect == sqlsnow.MySQL {
 		primary = target.server(t, "server-id=1", "log-bin=binlog")
@@ -179,6 +185,11 @@ func testFailover(t *testing.T, target Target) {
 	target.prepare(t, db, coarse(t))
 	made, batch := newLedger(), 0
 	mustInsert(t, db, made, "replicated", &batch, 12)
+	if checkpoint && target.Dialect == sqlsnow.Postgres {
+		exec(t, db, "CHECKPOINT")
+		replica.CatchUp(t, primary)
+		exec(t, target.open(t, replica, name), "CHECKPOINT")
+	}
 	replica.CatchUp(t, primary)
 	if ids, err := insert(t.Context(), target.open(t, replica, name), -1, 1, true); err == nil {
 		t.Errorf("the replica made %d", ids)
@@ -187,7 +198,13 @@ func testFailover(t *testing.T, target Target) {
 	mustInsert(t, db, made, "lost", &batch, 24)
 	primary.Kill(t)
 	replica.Promote(t)
-	mustInsert(t, target.open(t, replica, name), made, "promoted", &batch, 24)
+	promoted := target.open(t, replica, name)
+	if !checkpoint { // see the counters of PostgreSQL
+		if _, err := functions.Install(t.Context(), promoted, target.Dialect, functions.Config{Namespace: namespace}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustInsert(t, promoted, made, "promoted", &batch, 24)
 }
 
 // testClockSetBack sets the clock back by little, which is waited for, and by an hour, which is an error, also after a start.

@@ -29,8 +29,8 @@ var mysqlCounters = []string{
 // mysqlMaker takes positions from a counter of AUTO_INCREMENT, because a rollback does not undo it. A row with a higher position
 // raises the counter, one with a lower position does nothing. Rows of two sessions differ in their keys, so none waits for another.
 //
-// User variables keep the last position of the session, and which session and schema it is of: each function of a server has them
-// in common.
+// User variables keep the last position of the session, and which session, schema and worker it is of: each function of a server has
+// them in common.
 const mysqlMaker = `CREATE FUNCTION snow_next_id() RETURNS BIGINT
   NOT DETERMINISTIC MODIFIES SQL DATA SQL SECURITY DEFINER COMMENT '{comment}'
 BEGIN
@@ -45,7 +45,7 @@ BEGIN
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'snow_next_id: the session has set insert_id';
   END IF;
   {set present}
-  SET here = CONCAT(CONNECTION_ID(), ' ', DATABASE());
+  SET here = CONCAT(CONNECTION_ID(), ' ', DATABASE(), ' {words}');
   IF here = CONVERT(@snow_id_session USING utf8mb4) COLLATE utf8mb4_bin THEN
     SET word = @snow_id_word, least = word + 1;
     IF {tick of word} < present THEN

@@ -16,6 +16,12 @@ var postgresServer = server{
 
 var postgresCounters = []string{
 	"CREATE SEQUENCE IF NOT EXISTS {words}",
+	// PostgreSQL 15.18 can't read an unlogged sequence in a standby that was promoted before its first checkpoint since CREATE.
+	`DO $$ BEGIN
+  PERFORM pg_sequence_last_value(to_regclass('{words}_begun'));
+EXCEPTION WHEN internal_error THEN
+  DROP SEQUENCE {words}_begun;
+END $$`,
 	"CREATE UNLOGGED SEQUENCE IF NOT EXISTS {words}_begun",
 }
 
