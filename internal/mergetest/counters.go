@@ -188,25 +188,31 @@ func (c *counters) mergeAll(target *sql.DB, p *plan.Plan, sources ...merge.Sourc
 		}
 	}
 	for _, s := range sources {
-		rows := c.number(s.DB, "SELECT COUNT(*) FROM players")
-		for old := int64(1); old <= 20; old++ {
-			id, err := merge.Lookup(c.Context(), c.Dialect, target, s.Name, "players", old)
-			if errors.Is(err, report.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				c.Fatal(err)
-			}
-			rows--
-			if n := c.number(target, fmt.Sprintf("SELECT COUNT(*) FROM players WHERE id = %d AND level = %d", id, old+10)); n != 1 {
-				c.Errorf("player %d of %s has become %d, which is another row", old, s.Name, id)
-			}
-		}
-		if rows != 0 {
-			c.Errorf("%d players of %s are not found", rows, s.Name)
-		}
+		c.find(target, s.Name, s.DB)
 	}
 	return all
+}
+
+// find looks the players of a source up.
+func (c *counters) find(target *sql.DB, source string, db *sql.DB) {
+	c.Helper()
+	rows := c.number(db, "SELECT COUNT(*) FROM players")
+	for old := int64(1); old <= 20; old++ {
+		id, err := merge.Lookup(c.Context(), c.Dialect, target, source, "players", old)
+		if errors.Is(err, report.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			c.Fatal(err)
+		}
+		rows--
+		if n := c.number(target, fmt.Sprintf("SELECT COUNT(*) FROM players WHERE id = %d AND level = %d", id, old+10)); n != 1 {
+			c.Errorf("player %d of %s has become %d, which is another row", old, source, id)
+		}
+	}
+	if rows != 0 {
+		c.Errorf("%d players of %s are not found", rows, source)
+	}
 }
 
 func (c *counters) highest(db *sql.DB) map[string]int64 {

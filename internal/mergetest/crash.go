@@ -1,6 +1,7 @@
 package mergetest
 
 import (
+	"database/sql"
 	"errors"
 	"reflect"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/testscale"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
 
@@ -19,8 +21,35 @@ func Crash(t *testing.T, e Engine) {
 	for seed := range uint64(testscale.Of(3, 6)) {
 		t.Run(strconv.FormatUint(seed+1, 10), func(t *testing.T) { crash(t, e, seed+1, false) })
 	}
+	// A merge of a server that a merge has made.
+	t.Run("chain", func(t *testing.T) { (&counters{T: t, Engine: e, kind: plan.IDsDense}).chain() })
 	// A merge into a target that has rows of an earlier one, which get values of others.
 	t.Run("again", func(t *testing.T) { crash(t, e, 15073592063060497265, true) })
+}
+
+// dieOften runs processes that die at later and later statements, until one comes to its end, and returns how many died. After each of
+// them it calls dead, if that is not nil.
+func dieOften(t testing.TB, target *sql.DB, first int, step func(left int) int, run func(f *fuse, dying *sql.DB) error, dead func()) (died int) {
+	t.Helper()
+	for left := first; ; left += step(left) {
+		f := &fuse{left: left, done: died%2 == 1}
+		dying := f.pool(target)
+		err := run(f, dying)
+		if err := dying.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err == nil {
+			return died
+		}
+		if !errors.Is(err, errBlown) {
+			t.Fatalf("the process that was to die at statement %d: %v", left, err)
+		}
+		died++
+		if dead != nil {
+			dead()
+		}
+		_, _ = target.ExecContext(t.Context(), "UPDATE snow_merge_lease SET until_us = 0") // there may be no such table yet
+	}
 }
 
 func crash(t *testing.T, e Engine, seed uint64, again bool) {
@@ -41,59 +70,46 @@ func crash(t *testing.T, e Engine, seed uint64, again bool) {
 	for i, earlier := range w.merges[:last] {
 		w.merge(t, e, target, earlier, i == 0)
 	}
-	sources, plan := w.inspect(t, e, w.merges[last])
+	sources, p := w.inspect(t, e, w.merges[last])
 	if !again {
-		w.schema(t, target, plan)
+		w.schema(t, target, p)
 	}
 	cfg := merge.Config{
 		Namespace: namespace, ChunkRows: 20 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight, PackRows: w.packRows, Lease: time.Hour,
 	}
 	refused := false
-	died := 0
-	for n := 1; ; n += testscale.Of(1+n/4, 1) {
-		f := &fuse{left: n, done: died%2 == 1}
-		dying := f.pool(target)
-		m, err := merge.New(e.Dialect, dying, sources, plan, cfg)
+	died := dieOften(t, target, 1, func(left int) int { return testscale.Of(1+left/4, 1) }, func(_ *fuse, dying *sql.DB) error {
+		m, err := merge.New(e.Dialect, dying, sources, p, cfg)
+		if err != nil {
+			return err
+		}
+		found, err := m.Run(t.Context())
+		if !isFine(err) {
+			return err
+		}
+		if err := found.Err(); !isFine(err) {
+			t.Error(err)
+		}
+		if err == nil {
+			w.finished++
+		}
+		return nil
+	}, func() {
+		// The lease of a dead process outlives it.
+		var until int64
+		if err := target.QueryRowContext(t.Context(), "SELECT until_us FROM snow_merge_lease").Scan(&until); err != nil || until == 0 || refused {
+			return // it may not have come to make the table
+		}
+		refused = true
+		second, err := merge.New(e.Dialect, target, sources, p, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := m.Run(t.Context())
-		if err := dying.Close(); err != nil {
-			t.Fatal(err)
+		if _, err := second.Run(t.Context()); !errors.As(err, new(*report.RunningError)) {
+			t.Errorf("a second run: got %v, want a *report.RunningError", err)
 		}
-		if isFine(err) {
-			if err := found.Err(); !isFine(err) {
-				t.Error(err)
-			}
-			t.Logf("%d processes died", died)
-			if err == nil {
-				w.finished++
-			}
-			break
-		}
-		if !errors.Is(err, errBlown) {
-			t.Fatalf("process %d: %v", n, err)
-		}
-		died++
-		// The lease of a dead process outlives it.
-		var until int64
-		if err := target.QueryRowContext(t.Context(), "SELECT until_us FROM snow_merge_lease").Scan(&until); err != nil {
-			continue // nor did it come to make the table
-		}
-		if until > 0 && !refused {
-			refused = true
-			second, err := merge.New(e.Dialect, target, sources, plan, cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := second.Run(t.Context()); !errors.As(err, new(*report.RunningError)) {
-				t.Errorf("a second run: got %v, want a *report.RunningError", err)
-			}
-		}
-		if _, err := target.ExecContext(t.Context(), "UPDATE snow_merge_lease SET until_us = 0"); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
+	t.Logf("%d processes died", died)
 	if again {
 		var joined int
 		if err := target.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM snow_merge_changes WHERE kind = 'combined'").Scan(&joined); err != nil || joined == 0 {
@@ -114,3 +130,54 @@ func crash(t *testing.T, e Engine, seed uint64, again bool) {
 		}
 	}
 }
+
+// chain merges a server that a merge has made, in processes that die once they copy its ledger: when one comes to its end, the ids of the
+// servers from before are found, and the ledgers of both merges say the same of them.
+func (c *counters) chain() {
+	eu, us, asia := c.server("eu", 6, 3), c.server("us", 5, 2), c.server("asia", 3, 2)
+	empty := func(p *plan.Plan) *sql.DB {
+		statements, err := p.Schema()
+		if err != nil {
+			c.Fatal(err)
+		}
+		target := c.Open(c)
+		c.exec(target, statements...)
+		return target
+	}
+	p := c.plan(0, eu, us)
+	m12 := merge.Source{Name: "m12", DB: empty(p)}
+	c.mergeAll(m12.DB, p, eu, us)
+	p = c.plan(0, m12, asia)
+	target := empty(p)
+	inherited := map[int64]bool{}
+	died := dieOften(c.T, target, 1, func(int) int { return 1 }, func(f *fuse, dying *sql.DB) error {
+		f.unlit = true
+		m, err := merge.New(c.Dialect, dying, []merge.Source{m12, asia}, p, merge.Config{Events: func(e report.Event) {
+			if e.Phase == "inherit" {
+				f.light()
+			}
+		}})
+		if err != nil {
+			return err
+		}
+		_, err = m.Run(c.Context())
+		return err
+	}, func() {
+		var n int64
+		if err := target.QueryRowContext(c.Context(), earlierRows).Scan(&n); err == nil {
+			inherited[n] = true
+		}
+	})
+	c.Logf("%d processes died, after which there were so many rows of the ledger of the first merge: %v", died, inherited)
+	if len(inherited) < 3 {
+		c.Error("no process died while it copied the ledger")
+	}
+	c.find(target, "m12/eu", eu.DB)
+	c.find(target, "m12/us", us.DB)
+	c.find(target, "/asia", asia.DB)
+	if got, want := c.number(target, earlierRows), c.number(m12.DB, "SELECT COUNT(*) FROM snow_merge_map"); got != want {
+		c.Errorf("the map has %d rows of the first merge, want %d", got, want)
+	}
+}
+
+const earlierRows = "SELECT COUNT(*) FROM snow_merge_map WHERE source_table IN (SELECT source_table FROM snow_merge_earlier)"

@@ -287,26 +287,13 @@ func (r *realms) shorten() {
 
 // crash runs processes that die at later and later statements, until one comes to the end.
 func (r *realms) crash() {
-	died := 0
-	for n := 3; ; n += 1 + n/3 {
-		f := &fuse{left: n, done: died%2 == 1}
-		dying := f.pool(r.target.db)
+	died := dieOften(r, r.target.db, 3, func(left int) int { return 1 + left/3 }, func(_ *fuse, dying *sql.DB) error {
 		found, err := r.merge(dying).Run(r.Context())
-		if err := dying.Close(); err != nil {
-			r.Fatal(err)
+		if err == nil && len(found.Assertions) != 2 {
+			r.Errorf("assertions: %+v", found.Assertions)
 		}
-		if err == nil {
-			if len(found.Assertions) != 2 {
-				r.Errorf("assertions: %+v", found.Assertions)
-			}
-			break
-		}
-		if !errors.Is(err, errBlown) {
-			r.Fatalf("process %d: %v", n, err)
-		}
-		died++
-		_, _ = r.target.db.ExecContext(r.Context(), "UPDATE snow_merge_lease SET until_us = 0") // there may be no such table yet
-	}
+		return err
+	}, nil)
 	if died < 3 {
 		r.Errorf("%d processes died", died)
 	}

@@ -18,6 +18,14 @@ type fuse struct {
 	left  int
 	done  bool // whether the last statement is
 	blown bool
+	unlit bool // it does not burn yet
+}
+
+// light lets the fuse burn.
+func (f *fuse) light() {
+	f.mu.Lock()
+	f.unlit = false
+	f.mu.Unlock()
 }
 
 // burn is called around each statement.
@@ -26,6 +34,10 @@ func (f *fuse) burn(do func() error) error {
 	if f.blown {
 		f.mu.Unlock()
 		return errBlown
+	}
+	if f.unlit {
+		f.mu.Unlock()
+		return do()
 	}
 	f.left--
 	f.blown = f.left <= 0

@@ -103,6 +103,7 @@ func random(t *testing.T, e Engine, seed uint64) {
 	}
 	o := newOracle(t, e, w, target)
 	o.check()
+	w.fullSlots(t, e, o)
 	for _, s := range w.sources {
 		before := s.rows
 		if err := w.read(t.Context(), e.Dialect, s); err != nil {
@@ -117,6 +118,22 @@ func random(t *testing.T, e Engine, seed uint64) {
 // start opens a target, and makes and reads the sources.
 func (w *world) start(t *testing.T, e Engine) *sql.DB {
 	t.Helper()
+	target := w.open(t, e)
+	for _, s := range w.sources {
+		s.db = e.Open(t)
+		if err := w.build(t.Context(), e.Dialect, s); err != nil {
+			t.Fatalf("source %s: %v", s.name, err)
+		}
+		if err := w.read(t.Context(), e.Dialect, s); err != nil {
+			t.Fatalf("source %s: %v", s.name, err)
+		}
+	}
+	return target
+}
+
+// open opens a target.
+func (w *world) open(t *testing.T, e Engine) *sql.DB {
+	t.Helper()
 	target := e.Open(t)
 	if err := sqlsnow.Migrate(t.Context(), target, e.Dialect); err != nil {
 		t.Fatal(err)
@@ -126,15 +143,6 @@ func (w *world) start(t *testing.T, e Engine) *sql.DB {
 	}
 	if _, err := target.ExecContext(t.Context(), "CREATE TABLE afterwards (n INT)"); err != nil {
 		t.Fatal(err)
-	}
-	for _, s := range w.sources {
-		s.db = e.Open(t)
-		if err := w.build(t.Context(), e.Dialect, s); err != nil {
-			t.Fatalf("source %s: %v", s.name, err)
-		}
-		if err := w.read(t.Context(), e.Dialect, s); err != nil {
-			t.Fatalf("source %s: %v", s.name, err)
-		}
 	}
 	return target
 }

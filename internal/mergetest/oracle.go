@@ -182,7 +182,7 @@ func (o *oracle) count(t *table) {
 // compareTable compares the rows of a source with those of the target.
 func (o *oracle) compareTable(s *source, t *table) {
 	o.Helper()
-	slots := o.slots(t)
+	slots, _ := o.slots(t)
 	for _, r := range s.rows[t.name] {
 		got := o.found[t.name][t.mark(r)]
 		switch {

@@ -2,14 +2,18 @@ package mergetest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // contend lets the rows of some tables compete for their names.
@@ -229,12 +233,12 @@ func (t *table) isSlot(c *column) bool {
 }
 
 // slots returns the numbers that rows must have, by their tags: those of sources that come first keep theirs, and where one of a
-// source is not free, all of its rows get the lowest that are, from the least on.
-func (o *oracle) slots(t *table) map[string]*string {
+// source is not free, all of its rows get the lowest that are, from the least on. It also returns the highest that a row got so, or -1.
+func (o *oracle) slots(t *table) (found map[string]*string, highest int64) {
 	o.Helper()
-	found := map[string]*string{}
+	found, highest = map[string]*string{}, -1
 	if !slices.ContainsFunc(t.columns, t.isSlot) {
-		return found
+		return found, highest
 	}
 	least := t.unique[0].least
 	taken := map[string]map[int64]bool{}
@@ -267,7 +271,7 @@ func (o *oracle) slots(t *table) map[string]*string {
 					for taken[owner][next] {
 						next++
 					}
-					slot = next
+					slot, highest = next, max(highest, next)
 				}
 				taken[owner][slot] = true
 				text := strconv.FormatInt(slot, 10)
@@ -275,5 +279,52 @@ func (o *oracle) slots(t *table) map[string]*string {
 			}
 		}
 	}
-	return found
+	return found, highest
+}
+
+// fullSlots merges the world again, into another target and with a number too few for the slots: dry run and run refuse it, and no row is
+// copied. With that number the dry run is fine.
+func (w *world) fullSlots(t *testing.T, e Engine, o *oracle) {
+	t.Helper()
+	slots := w.table("slots")
+	if slots == nil || len(w.merges) > 1 {
+		return
+	}
+	numbers := slots.unique[0]
+	_, highest := o.slots(slots)
+	if highest <= max(numbers.least, 1) {
+		return
+	}
+	for _, numbers.most = range []int64{highest - 1, highest} {
+		target := w.open(t, e)
+		sources, p := w.inspect(t, e, w.sources)
+		w.schema(t, target, p)
+		m, err := merge.New(e.Dialect, target, sources, p, merge.Config{Namespace: namespace, WithoutForeignKeys: w.tight})
+		if err != nil {
+			t.Fatal(err)
+		}
+		forecast, err := m.DryRun(t.Context())
+		if err != nil {
+			t.Fatalf("dry run with slots up to %d: %v", numbers.most, err)
+		}
+		if numbers.most == highest {
+			if err := forecast.Err(); !isFine(err) {
+				t.Errorf("dry run with slots up to %d: %v", numbers.most, err)
+			}
+			continue
+		}
+		_, ran := m.Run(t.Context())
+		for what, err := range map[string]error{"dry run": forecast.Err(), "run": ran} {
+			var clash *report.ClashError
+			if !errors.As(err, &clash) || clash.Table != slots.name || !strings.Contains(clash.Reason, "no number left") {
+				t.Errorf("%s with slots up to %d, where one gets %d: got %v", what, numbers.most, highest, err)
+			}
+		}
+		for _, each := range w.tables {
+			var n int
+			if err := target.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+each.name).Scan(&n); err != nil || n != 0 {
+				t.Errorf("table %s has %d rows: %v", each.name, n, err)
+			}
+		}
+	}
 }
