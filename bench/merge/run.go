@@ -44,15 +44,15 @@ func (s scenario) run(ctx context.Context, tb testing.TB, server *dbtest.Server,
 
 // do runs a merge and times its phases.
 func do(ctx context.Context, target, source *sql.DB, p *plan.Plan) ([]Phase, error) {
-	return doAll(ctx, target, []snowmerge.Source{{Name: "s1", DB: source}}, p, false)
+	return doAll(ctx, target, []snowmerge.Source{{Name: "s1", DB: source}}, p, job{})
 }
 
-// doAll runs a merge of several sources, or only does a dry run of it, and times its phases.
-func doAll(ctx context.Context, target *sql.DB, sources []snowmerge.Source, p *plan.Plan, dry bool) ([]Phase, error) {
+// doAll runs a merge of several sources, or only does a dry run of it, as a job says, and times its phases.
+func doAll(ctx context.Context, target *sql.DB, sources []snowmerge.Source, p *plan.Plan, j job) ([]Phase, error) {
 	var phases []Phase
 	var begin time.Time
 	m, err := snowmerge.New(sqlsnow.MySQL, target, sources, p, snowmerge.Config{
-		Namespace: "bench",
+		Namespace: "bench", WithoutForeignKeys: j.WithoutForeignKeys,
 		Events: func(e report.Event) {
 			now := time.Now()
 			if n := len(phases); n == 0 || phases[n-1].Name != string(e.Phase) {
@@ -67,7 +67,7 @@ func doAll(ctx context.Context, target *sql.DB, sources []snowmerge.Source, p *p
 		return nil, err
 	}
 	var found interface{ Err() error }
-	if dry {
+	if j.Dry {
 		found, err = m.DryRun(ctx)
 	} else {
 		found, err = m.Run(ctx)
@@ -89,6 +89,8 @@ type job struct {
 	Target  string            // DSN
 	Plan    []byte            // JSON
 	Dry     bool              // a dry run, and nothing else
+
+	WithoutForeignKeys bool // see snowmerge.Config
 }
 
 // A doneJob is what a process says of its job.
@@ -151,7 +153,7 @@ func (j job) process(ctx context.Context, p *plan.Plan) (done doneJob, err error
 		return done, err
 	}
 	cmd := exec.CommandContext(ctx, program)
-	cmd.Env = append(os.Environ(), jobVariable+"="+string(b))
+	cmd.Env = append(os.Environ(), jobVariable+"="+string(b), "GOGC=300") // as cmd/snow sets it
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
@@ -202,7 +204,7 @@ func process(text string) error {
 	}
 	defer target.Close()
 	var done doneJob
-	if done.Phases, err = doAll(ctx, target, sources, p, j.Dry); err != nil {
+	if done.Phases, err = doAll(ctx, target, sources, p, j); err != nil {
 		return err
 	}
 	if done.Bytes, err = residentPeak(); err != nil {

@@ -121,12 +121,18 @@ func (s *servers) measure(ctx context.Context, o ServersOptions) ([]Work, error)
 		}
 		add("mariadb-dump, mariadb", 0, c)
 		for _, ids := range []plan.IDs{plan.IDsSnow, plan.IDsDense} {
-			dry, run, err := s.merge(ctx, ids)
-			if err != nil {
-				return nil, fmt.Errorf("merge with %s ids: %w", ids, err)
+			for _, withoutFKs := range []bool{false, true} {
+				dry, run, err := s.merge(ctx, ids, withoutFKs)
+				if err != nil {
+					return nil, fmt.Errorf("merge with %s ids: %w", ids, err)
+				}
+				if withoutFKs {
+					add("merge, "+string(ids)+" ids, without foreign key checks", 2, run)
+					continue
+				}
+				add("dry run, "+string(ids)+" ids", 0.5, dry)
+				add("merge, "+string(ids)+" ids", 2, run)
 			}
-			add("dry run, "+string(ids)+" ids", 0.5, dry)
-			add("merge, "+string(ids)+" ids", 2, run)
 		}
 	}
 	for i := range work {
@@ -202,7 +208,7 @@ func client(ctx context.Context, program, dsn string, args ...string) (*exec.Cmd
 }
 
 // merge does a dry run and a run into a new database.
-func (s *servers) merge(ctx context.Context, ids plan.IDs) (dry, run Cost, err error) {
+func (s *servers) merge(ctx context.Context, ids plan.IDs, withoutFKs bool) (dry, run Cost, err error) {
 	p, err := gamePlan(ctx, s.sources, ids)
 	if err != nil {
 		return dry, run, err
@@ -213,7 +219,7 @@ func (s *servers) merge(ctx context.Context, ids plan.IDs) (dry, run Cost, err e
 	}
 	defer target.Close()
 	defer func() { _ = s.drop(ctx, name) }()
-	j := job{Target: s.to.DSN(name), Sources: map[string]string{}}
+	j := job{Target: s.to.DSN(name), Sources: map[string]string{}, WithoutForeignKeys: withoutFKs}
 	for i, source := range s.sources {
 		j.Sources[source.Name] = s.from.DSN(s.databases[i])
 	}

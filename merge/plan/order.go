@@ -167,20 +167,23 @@ func (p *Plan) Preferred(t *Table, u *Unique) []string {
 	return slices.Concat(u.Prefer, others)
 }
 
-// MintOrder returns the tables in the order in which their rows get new ids: a table comes after those that it refers
-// to in unique keys, if their rows may be merged, and after those that decide which of its rows are dropped.
-func (p *Plan) MintOrder() ([]*Table, error) {
-	order, circle := inOrder(p.merged(), func(t *Table) (parents []*Table) {
-		for _, c := range t.Columns {
-			isUnique := slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, c.Name) })
-			for _, r := range c.Refers {
-				if parent := p.Table(r.Table); parent != nil && (c.DropsRows() || isUnique && parent.Merges()) {
-					parents = append(parents, parent)
-				}
+// MintParents returns the tables whose rows must have new ids before those of a table: those that it refers to in its primary key or in
+// unique keys, if their rows may be merged, and those that decide which of its rows are dropped.
+func (p *Plan) MintParents(t *Table) (parents []*Table) {
+	for _, c := range t.Columns {
+		isUnique := slices.Contains(t.PrimaryKey, c.Name) || slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, c.Name) })
+		for _, r := range c.Refers {
+			if parent := p.Table(r.Table); parent != nil && (c.DropsRows() || isUnique && parent.Merges(p.Sources)) {
+				parents = append(parents, parent)
 			}
 		}
-		return parents
-	})
+	}
+	return parents
+}
+
+// MintOrder returns the tables in the order in which their rows get new ids: a table comes after its [Plan.MintParents].
+func (p *Plan) MintOrder() ([]*Table, error) {
+	order, circle := inOrder(p.merged(), p.MintParents)
 	if circle != nil {
 		return nil, &Error{Table: circle.Name, Reason: "references that drop rows, or are in unique keys that merge them, form a circle"}
 	}

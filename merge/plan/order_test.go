@@ -152,3 +152,36 @@ func TestOrderOfMinting(t *testing.T) {
 		t.Errorf("got %v (%v), want b, a", order, err)
 	}
 }
+
+func TestKeysThatMergeNothing(t *testing.T) {
+	// The pair is unique in both databases, and its player gets a new id in one of them.
+	items := &Table{
+		Name: "items", Columns: []*Column{{Name: "id", Role: RoleKey}, {Name: "owner", Role: RoleReference, Refers: []*Reference{{Table: "players"}}}},
+		PrimaryKey: []string{"id"}, Unique: []*Unique{{Columns: []string{"id", "owner"}, Rule: RuleMatch}}, NewIDs: []string{"b"},
+	}
+	players := &Table{Name: "players", Columns: []*Column{{Name: "id", Role: RoleKey}, {Name: "name", Role: RolePlain}}, PrimaryKey: []string{"id"},
+		Unique: []*Unique{{Columns: []string{"name"}, Rule: RuleKeep}}, NewIDs: []string{"a", "b"}}
+	p := &Plan{Sources: []string{"a", "b"}, Tables: []*Table{items, players}}
+	for _, c := range []struct {
+		table   *Table
+		sources []string
+		want    bool
+	}{
+		{items, []string{"a"}, true},
+		{items, []string{"b"}, false}, // nobody else has its new ids
+		{items, p.Sources, true},
+		{players, []string{"b"}, true},
+		{players, nil, false},
+	} {
+		if got := c.table.Merges(c.sources); got != c.want {
+			t.Errorf("rows of %s of table %s: merged %t, want %t", c.sources, c.table.Name, got, c.want)
+		}
+	}
+	if got := p.MintParents(items); len(got) != 1 || got[0] != players {
+		t.Errorf("items wait for %v, want players", got)
+	}
+	players.Unique = nil
+	if got := p.MintParents(items); len(got) != 0 {
+		t.Errorf("items wait for %v, and players are never merged", got)
+	}
+}

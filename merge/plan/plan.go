@@ -319,9 +319,18 @@ func (t *Table) IsComputedAlike(column *Column) bool {
 	})
 }
 
-// Merges reports whether rows of the table may be merged into others, by RuleKeep or RuleMatch.
-func (t *Table) Merges() bool {
-	return slices.ContainsFunc(t.Unique, (*Unique).merges)
+// Merges reports whether rows of the table that come from some sources may be merged into others, by RuleKeep or RuleMatch.
+func (t *Table) Merges(sources []string) bool {
+	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return t.MergesBy(u, sources) })
+}
+
+// MergesBy reports whether a unique key may merge rows of the table that come from some sources into others. One with the id
+// merges no rows that get new ids, which nobody else has.
+func (t *Table) MergesBy(u *Unique, sources []string) bool {
+	key := t.Key()
+	return u.merges() && slices.ContainsFunc(sources, func(s string) bool {
+		return t.In(s) && (key == nil || !t.Rekeys(s) || !slices.Contains(u.Columns, key.Name))
+	})
 }
 
 func (u *Unique) merges() bool { return u.Rule == RuleKeep || u.Rule == RuleMatch }

@@ -297,7 +297,7 @@ func (c *checker) renumbering(t *Table, u *Unique, name string) {
 	}
 	fault(u.renames() || u.Suffix != "", "", "suffix, template, pattern, winner, both and set are for rule suffix")
 	fault(len(t.RowKey()) == 0, "", "rule renumber: nothing tells the rows of a table without a primary key apart: name columns that are unique as primary_key")
-	fault(t.Merges(), "", "rule renumber: rows of the table may be merged by another unique key, and then need no number: choose one of both")
+	fault(t.Merges(c.plan.Sources), "", "rule renumber: rows of the table may be merged by another unique key, and then need no number: choose one of both")
 	column := t.RenameColumn(u, c.dialect)
 	switch {
 	case column == nil:
@@ -326,7 +326,7 @@ func (c *checker) renumbering(t *Table, u *Unique, name string) {
 		integer := sqltype.Of(c.dialect, other.Type).Kind == sqltype.Integer
 		fault(other.Role != RoleReference && (other.Role != RolePlain || !integer), of, "rule renumber: want references and plain integers beside %q", column.Name)
 		if parent := c.plan.Table(t.IDsOf(of)); other.Role == RoleReference && parent != nil {
-			fault(!parent.Merges(), of, "rule renumber: rows of table %q do not become one with others, so that their numbers can't clash", parent.Name)
+			fault(!parent.Merges(c.plan.Sources), of, "rule renumber: rows of table %q do not become one with others, so that their numbers can't clash", parent.Name)
 		}
 		fault(other.BecomesNull(), of, "rule renumber: an id may become NULL, and its row then needs no number: choose drop or an error for orphans and gone")
 	}

@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,15 +16,11 @@ import (
 // ReadKeys returns those rows whose values in the columns by are among keys, in
 // any order. It asks for as many at a time as a statement can take.
 func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, columns, by []*plan.Column, keys [][]any) (all [][]any, err error) {
-	if ids, at := integersOf(e, columns, by, keys); ids != nil {
+	if ids, at := integersOf(e, columns, by, keys); ids != nil && len(by) == 1 {
 		err := Runs(e, e.Quote(by[0].Name), ids, func(condition string, args []any) error {
 			text := "SELECT " + e.SelectList(columns) + " FROM " + e.Table(table) + " WHERE " + condition
-			return ReadEach(ctx, e, q, text, columns, args, func(row []any) {
-				id, _ := row[at].(int64)
-				if _, wanted := slices.BinarySearch(ids, id); wanted {
-					all = append(all, row)
-				}
-			})
+			_, err := readOf(ctx, e, q, text, columns, args, at, ids, func(row []any) { all = append(all, row) })
+			return err
 		})
 		return all, err
 	}
@@ -38,10 +35,24 @@ func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, 
 	return all, nil
 }
 
-// integersOf returns keys of one column as integers which ascend and differ, and where among columns that is; nil where they
-// are none.
+// ReadSpan is ReadKeys for keys that follow on each other in the table, or nearly: it reads all rows from the least to the greatest
+// value of the first column by, and also returns rows of which only this value is in keys. It returns false if there are too many rows
+// for it to be worth while, or the values are no integers.
+func ReadSpan(ctx context.Context, e *dialect.Dialect, q Queryer, table string, columns, by []*plan.Column, keys [][]any) (all [][]any, ok bool, err error) {
+	ids, at := integersOf(e, columns, by, keys)
+	if len(ids) == 0 {
+		return nil, false, nil
+	}
+	first, last, most := ids[0], ids[len(ids)-1], 5*len(keys)/2+100
+	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s BETWEEN %d AND %d LIMIT %d", e.SelectList(columns), e.Table(table), e.Quote(by[0].Name), first, last, most+1)
+	n, err := readOf(ctx, e, q, text, columns, nil, at, ids, func(row []any) { all = append(all, row) })
+	return all, n <= most, err
+}
+
+// integersOf returns the first values of keys as integers which ascend and differ, and where among columns that one is; nil where
+// they are none.
 func integersOf(e *dialect.Dialect, columns, by []*plan.Column, keys [][]any) (ids []int64, at int) {
-	if len(by) != 1 || sqltype.Of(e.Kind, by[0].Type).Kind != sqltype.Integer || e.Carrier(by[0]) != dialect.CarryInteger {
+	if len(by) == 0 || sqltype.Of(e.Kind, by[0].Type).Kind != sqltype.Integer || e.Carrier(by[0]) != dialect.CarryInteger {
 		return nil, 0
 	}
 	if at = slices.IndexFunc(columns, func(c *plan.Column) bool { return c.Name == by[0].Name }); at < 0 {

@@ -110,14 +110,27 @@ func ReadAll(ctx context.Context, e *dialect.Dialect, q Queryer, text string, co
 
 // ReadEach calls do with each row that a query returns. The row is a slice of its own.
 func ReadEach(ctx context.Context, e *dialect.Dialect, q Queryer, text string, columns []*plan.Column, args []any, do func(row []any)) error {
+	_, err := readOf(ctx, e, q, text, columns, args, -1, nil, do)
+	return err
+}
+
+// readOf is [ReadEach] for those rows alone whose value in the column at an index is one of ids, which ascend; -1 means all. To pass
+// over the others takes little time. It returns how many rows there were with those.
+func readOf(ctx context.Context, e *dialect.Dialect, q Queryer, text string, columns []*plan.Column, args []any, at int, ids []int64, do func(row []any)) (n int, err error) {
 	cells := make([]cell, len(columns))
 	places := make([]any, len(columns))
+	passed := false
 	for i, c := range columns {
-		cells[i].carrier = e.Carrier(c)
+		cells[i].carrier, cells[i].passed = e.Carrier(c), &passed
 		places[i] = &cells[i]
 	}
-	return Visit(ctx, q, text, args, func(rows *sql.Rows) error {
-		if err := rows.Scan(places...); err != nil {
+	if at >= 0 {
+		cells[at].ids = ids
+	}
+	err = Visit(ctx, q, text, args, func(rows *sql.Rows) error {
+		n++
+		passed = false
+		if err := rows.Scan(places...); err != nil || passed {
 			return err
 		}
 		row := make([]any, len(cells))
@@ -127,6 +140,7 @@ func ReadEach(ctx context.Context, e *dialect.Dialect, q Queryer, text string, c
 		do(row)
 		return nil
 	})
+	return n, err
 }
 
 // Visit calls scan for each row of a query.
@@ -148,12 +162,21 @@ func Visit(ctx context.Context, q Queryer, text string, args []any, scan func(*s
 type cell struct {
 	carrier dialect.Carrier
 	value   any
+	ids     []int64 // if not nil, rows of other values are passed over
+	passed  *bool   // whether the row is
 }
 
 // Scan implements sql.Scanner.
-func (c *cell) Scan(src any) error {
-	v, err := carry(src, c.carrier)
-	c.value = v
+func (c *cell) Scan(src any) (err error) {
+	if *c.passed {
+		return nil
+	}
+	c.value, err = carry(src, c.carrier)
+	if c.ids != nil {
+		id, _ := c.value.(int64)
+		_, wanted := slices.BinarySearch(c.ids, id)
+		*c.passed = !wanted
+	}
 	return err
 }
 

@@ -139,7 +139,7 @@ func (f *clashFinder) apart(t *plan.Table, u *plan.Unique) bool {
 			return false
 		}
 		parent := f.plan.Table(c.Refers[0].Table)
-		return len(parent.NewIDs) == len(f.plan.SourcesOf(parent)) && !parent.Merges()
+		return len(parent.NewIDs) == len(f.plan.SourcesOf(parent)) && !parent.Merges(f.plan.Sources)
 	})
 }
 

@@ -30,7 +30,7 @@ type pack struct {
 // IsPackable reports whether the map of a source table may have packs: none of its
 // rows has to be found while the run goes on, and servers of the dialect can make them.
 func IsPackable(d sqlsnow.Dialect, p *plan.Plan, t *SourceTable) bool {
-	return d == sqlsnow.MySQL && t.Rekeys && !t.Table.Merges() && !refersTo(p, t.Table)
+	return d == sqlsnow.MySQL && t.Rekeys && !t.Table.Merges(p.Sources) && !refersTo(p, t.Table)
 }
 
 // refersTo reports whether some column refers to a table.

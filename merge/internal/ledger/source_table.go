@@ -65,7 +65,7 @@ func NewSourceTable(id int64, source string, t *plan.Table) *SourceTable {
 	if len(s.Primary) == 0 {
 		s.Content = s.Columns
 	}
-	s.Mapped = s.Key >= 0 && (s.Rekeys || t.Merges() || t.LosesRows())
+	s.Mapped = s.Key >= 0 && (s.Rekeys || t.Merges([]string{source}) || t.LosesRows())
 	return s
 }
 

@@ -99,7 +99,7 @@ func (d *dryRun) forecastNumbers(t *plan.Table) {
 // highestOf returns the highest id that may take the place of one of a row, or 0 if none does: rows may be merged into others.
 func (d *dryRun) highestOf(ctx context.Context, t *ledger.SourceTable) (highest int64, err error) {
 	switch {
-	case t == nil || !t.Rekeys && !t.Table.Merges():
+	case t == nil || !t.Rekeys && !t.Table.Merges(d.Plan.Sources):
 		return 0, nil
 	case len(t.Table.NewIDs) > 0:
 		return d.highestID(t.Table), nil

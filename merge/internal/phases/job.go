@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/big"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/shardsnow/snow"
@@ -168,6 +169,19 @@ func parallel(ctx context.Context, all []*chunk.Conns, do func(context.Context, 
 	}
 	group.Wait()
 	return context.Cause(ctx)
+}
+
+// parallelEach calls do once for each number below n, several at a time: each of some sessions takes the next number.
+func parallelEach(ctx context.Context, all []*chunk.Conns, n int, do func(ctx context.Context, c *chunk.Conns, i int) error) error {
+	var next atomic.Int64
+	return parallel(ctx, all, func(ctx context.Context, c *chunk.Conns) error {
+		for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+			if err := do(ctx, c, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // An Assertion is a number that a merge must not change.

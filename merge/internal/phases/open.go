@@ -120,7 +120,7 @@ const fewestSamples = 20
 func (j *Job) leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, found *Findings) (open []report.Open, err error) {
 	var parents []*plan.Table
 	for _, p := range j.Plan.Tables {
-		if !p.Skip && p.In(t.Source) && p.Key() != nil && (p.Rekeys(t.Source) || p.Merges()) {
+		if !p.Skip && p.In(t.Source) && p.Key() != nil && (p.Rekeys(t.Source) || p.Merges(j.Plan.Sources)) {
 			parents = append(parents, p)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -96,7 +95,7 @@ func (w *writing) mint(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	feed := &mintFeed{left: slices.DeleteFunc(slices.Clone(w.Order), func(t *plan.Table) bool { return t.Empty }), busy: map[*plan.Table]bool{}}
+	feed := &mintFeed{plan: w.Plan, left: slices.DeleteFunc(slices.Clone(w.Order), func(t *plan.Table) bool { return t.Empty }), busy: map[*plan.Table]bool{}}
 	feed.changed.L = &feed.mu
 	return parallel(ctx, all, func(ctx context.Context, c *chunk.Conns) error {
 		own := *w
@@ -114,8 +113,10 @@ func (w *writing) mint(ctx context.Context) (err error) {
 	})
 }
 
-// A mintFeed gives out tables in their order, several at a time where none of them refers to another. It is safe for concurrent use.
+// A mintFeed gives out tables, each after those that it has to wait for. It is safe for concurrent use.
 type mintFeed struct {
+	plan *plan.Plan
+
 	mu      sync.Mutex
 	changed sync.Cond
 	left    []*plan.Table
@@ -129,8 +130,10 @@ func (f *mintFeed) next(ctx context.Context) *plan.Table {
 	defer f.mu.Unlock()
 	for !f.failed && ctx.Err() == nil && len(f.left) > 0 {
 		for i, t := range f.left {
-			before := slices.AppendSeq(slices.Clone(f.left[:i]), maps.Keys(f.busy))
-			if !slices.ContainsFunc(before, func(other *plan.Table) bool { return refersTo(t, other) || refersTo(other, t) }) {
+			waits := func(parent *plan.Table) bool {
+				return parent != t && (f.busy[parent] || slices.Contains(f.left, parent))
+			}
+			if !slices.ContainsFunc(f.plan.MintParents(t), waits) {
 				f.left, f.busy[t] = slices.Delete(f.left, i, i+1), true
 				return t
 			}
@@ -147,14 +150,6 @@ func (f *mintFeed) done(t *plan.Table, err error) {
 	delete(f.busy, t)
 	f.failed = f.failed || err != nil
 	f.changed.Broadcast()
-}
-
-// refersTo reports whether columns or foreign keys of a table refer to another.
-func refersTo(t, other *plan.Table) bool {
-	return slices.ContainsFunc(t.ForeignKeys, func(k *plan.ForeignKey) bool { return k.Table == other.Name }) ||
-		slices.ContainsFunc(t.Columns, func(c *plan.Column) bool {
-			return slices.ContainsFunc(c.Refers, func(r *plan.Reference) bool { return r.Table == other.Name })
-		})
 }
 
 // mintSources goes through a table of all sources, in the order of their precedence.
@@ -254,7 +249,7 @@ func looksBack(p *plan.Plan) bool {
 			return slices.ContainsFunc(u.Columns, func(name string) bool {
 				return slices.ContainsFunc(t.Column(name).Refers, func(r *plan.Reference) bool {
 					parent := p.Table(r.Table)
-					return parent != nil && parent.Merges()
+					return parent != nil && parent.Merges(p.Sources)
 				})
 			})
 		})

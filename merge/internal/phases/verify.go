@@ -69,9 +69,6 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 		v.kept = before
 		return err
 	}
-	if v.sound, err = v.soundReferences(ctx, target); err != nil {
-		return err
-	}
 	v.others = []*chunk.Conns{v.first} // of SQLite there may be one connection only
 	if v.Writers > 1 {
 		v.others = nil
@@ -83,6 +80,9 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 			defer func() { err = errors.Join(err, c.Close()) }()
 			v.others = append(v.others, c)
 		}
+	}
+	if v.sound, err = v.soundReferences(ctx); err != nil {
+		return err
 	}
 	begin := report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify}
 	for _, t := range v.run.Tables {

@@ -1,9 +1,11 @@
 package phases
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -132,21 +134,30 @@ func (v *verifying) shares(s *ledger.SourceTable, id int64) bool {
 // soundReferences returns the columns that refer to rows that exist, in all rows
 // of the target. The others are looked at row by row: they may hold more than one id,
 // or orphans that were there before the run.
-func (v *verifying) soundReferences(ctx context.Context, target *chunk.Session) (map[*plan.Column]bool, error) {
-	sound := map[*plan.Column]bool{}
-	e := target.Engine
+func (v *verifying) soundReferences(ctx context.Context) (map[*plan.Column]bool, error) {
+	type column struct {
+		of *plan.Table
+		*plan.Column
+	}
+	var columns []column
 	for _, t := range v.Plan.Tables {
 		for _, c := range t.Columns {
-			if t.Skip || c.Role != plan.RoleReference || sqltype.Of(e.Kind, c.Type).Kind != sqltype.Integer || e.Kind == sqlsnow.SQLite {
-				continue // SQLite's columns may have texts whatever their type
-			}
-			var err error
-			if sound[c], err = isSound(ctx, target, v.Plan, t, c); err != nil {
-				return nil, err
+			// SQLite's columns may have texts whatever their type
+			if !t.Skip && c.Role == plan.RoleReference && sqltype.Of(v.Engine.Kind, c.Type).Kind == sqltype.Integer && v.Engine.Kind != sqlsnow.SQLite {
+				columns = append(columns, column{t, c})
 			}
 		}
 	}
-	return sound, nil
+	found := make([]bool, len(columns))
+	err := parallelEach(ctx, v.others, len(columns), func(ctx context.Context, c *chunk.Conns, i int) (err error) {
+		found[i], err = isSound(ctx, c.Target, v.Plan, columns[i].of, columns[i].Column)
+		return err
+	})
+	sound := map[*plan.Column]bool{}
+	for i, c := range columns {
+		sound[c.Column] = found[i]
+	}
+	return sound, err
 }
 
 // isSound reports whether a column of integers refers to rows that exist, in all rows of a table of a database.
@@ -231,21 +242,86 @@ func (v *verifying) assert(ctx context.Context, target *chunk.Session) error {
 	return nil
 }
 
-// witnessedRows is about how many rows of a table the witness looks at, unless it is to look at all.
-const witnessedRows = 20_000
-
-// witness compares where references lead by the contents of rows, see package witness.
+// witness compares where references lead by the contents of rows, several tables at a time, see package witness.
 func (v *verifying) witness(ctx context.Context) error {
-	c := v.others[0]
 	began := map[*plan.Table]int64{}
 	for i, row := range v.report.Tables {
 		began[v.run.Tables[i].Table] += row.Rows
 	}
-	w := &witness.Witness{Dialect: v.Engine.Kind, Plan: v.Plan, Rows: witnessedRows, Codec: v.Codecs.Of, More: func(t *plan.Table) bool {
-		return v.run.Facts.Rows[t.Name] > 0 || v.later[t.Name] > 0
-	}}
+	most := cmp.Or(v.witnessedRows(), math.MaxInt64)
+	begin := report.Event{Kind: report.EventPhase, Phase: phaseWitness}
+	for _, n := range began {
+		begin.Total += min(n, most)
+	}
+	v.tell(begin)
+	witnesses, err := v.witnesses(ctx)
+	if err != nil {
+		return err
+	}
+	counts := make([][]witness.Counts, len(v.Plan.Tables))
+	if err := parallelEach(ctx, v.others, len(counts), func(ctx context.Context, c *chunk.Conns, i int) (err error) {
+		t := v.Plan.Tables[i]
+		if t.Skip {
+			return nil
+		}
+		progress := &Progress{v.tell, report.Event{Phase: phaseWitness, Table: t.Name, Total: min(began[t], most)}}
+		progress.begin()
+		if counts[i], err = witnesses[c].Table(ctx, t, began[t]); err != nil {
+			return v.Engine.Failed("witness references", err)
+		}
+		progress.event.Rows = progress.event.Total
+		progress.end()
+		return nil
+	}); err != nil {
+		return err
+	}
+	for i, t := range v.Plan.Tables {
+		for _, found := range counts[i] {
+			v.reportWitness(t, found)
+		}
+	}
+	return nil
+}
+
+// witnessedRows returns about how many rows of a table the witness looks at, or 0 for all.
+func (v *verifying) witnessedRows() int64 {
 	if v.WitnessAll {
-		w.Rows = 0
+		return 0
+	}
+	return 20_000
+}
+
+// witnesses returns one for each of the sessions. They share what is known of the databases.
+func (v *verifying) witnesses(ctx context.Context) (map[*chunk.Conns]*witness.Witness, error) {
+	first, err := v.newWitness(ctx, v.others[0])
+	if err != nil {
+		return nil, err
+	}
+	all := map[*chunk.Conns]*witness.Witness{v.others[0]: first}
+	through := func(db witness.Database, s *chunk.Session) *witness.Database {
+		db.QueryContext = s.QueryContext
+		return &db
+	}
+	for _, c := range v.others[1:] {
+		w := *first
+		w.Target, w.Sources = through(*first.Target, c.Target), nil
+		for i, name := range v.Plan.Sources {
+			s, err := c.Source(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			w.Sources = append(w.Sources, through(*first.Sources[i], s))
+		}
+		all[c] = &w
+	}
+	return all, nil
+}
+
+// newWitness returns the witness of a session.
+func (v *verifying) newWitness(ctx context.Context, c *chunk.Conns) (*witness.Witness, error) {
+	w := &witness.Witness{
+		Dialect: v.Engine.Kind, Plan: v.Plan, Rows: v.witnessedRows(), Known: new(witness.Contents), Codec: v.Codecs.Of,
+		More: func(t *plan.Table) bool { return v.run.Facts.Rows[t.Name] > 0 || v.later[t.Name] > 0 },
 	}
 	database := func(name string, s *chunk.Session) (*witness.Database, error) {
 		found, err := catalog.Read(ctx, v.Engine.Kind, s, s.Engine.Databases())
@@ -253,47 +329,20 @@ func (v *verifying) witness(ctx context.Context) error {
 	}
 	var err error
 	if w.Target, err = database("", c.Target); err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range v.Plan.Sources {
 		s, err := c.Source(ctx, name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		source, err := database(name, s)
 		if err != nil {
-			return dialect.OfSource(name, err)
+			return nil, dialect.OfSource(name, err)
 		}
 		w.Sources = append(w.Sources, source)
 	}
-	rows := func(t *plan.Table) int64 {
-		if w.Rows == 0 {
-			return began[t]
-		}
-		return min(began[t], w.Rows)
-	}
-	begin := report.Event{Kind: report.EventPhase, Phase: phaseWitness}
-	for t := range began {
-		begin.Total += rows(t)
-	}
-	v.tell(begin)
-	for _, t := range v.Plan.Tables {
-		if t.Skip {
-			continue
-		}
-		progress := &Progress{v.tell, report.Event{Phase: phaseWitness, Table: t.Name, Total: rows(t)}}
-		progress.begin()
-		counts, err := w.Table(ctx, t, began[t])
-		if err != nil {
-			return v.Engine.Failed("witness references", err)
-		}
-		progress.event.Rows = rows(t)
-		progress.end()
-		for _, found := range counts {
-			v.reportWitness(t, found)
-		}
-	}
-	return nil
+	return w, nil
 }
 
 // reportWitness reports what the witness has found of one kind of reference.

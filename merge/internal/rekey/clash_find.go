@@ -108,7 +108,7 @@ rows:
 			}
 			if parent, held := r.parent(i, column, v); held {
 				id, ok := sqlvalue.ID(v)
-				if !ok || parent == nil || !parent.Merges() {
+				if !ok || parent == nil || !parent.Merges(r.plan.Sources) {
 					continue rows
 				}
 				refs[parent] = append(refs[parent], id)

@@ -12,6 +12,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // A verifier compares rows of a source table with what should have become of
@@ -23,6 +24,7 @@ type verifier struct {
 	all      *ledger.SourceTable
 	target   *rekey.Checker
 	keys     []chunk.Form // of the columns of the primary key
+	sparse   bool         // between rows of the source table, the target has many of others
 	buf      []byte
 }
 
@@ -135,19 +137,22 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 		}
 		keys = append(keys, key)
 	}
-	there, err := chunk.ReadKeys(ctx, v.Conns.Target.Engine, v.Conns.Target, t.Table.Name, v.all.Columns, chunk.ColumnsOf(t.Table, t.Table.RowKey()), keys)
+	read, err := v.readKeys(ctx, keys)
 	if err != nil {
 		return v.Engine.Failed(fmt.Sprintf("read table %q of the target", t.Table.Name), err)
 	}
-	seen := make([]bool, len(rows))
-	for _, got := range there {
+	seen, there := make([]bool, len(rows)), make([][]any, 0, len(rows))
+	for _, got := range read {
 		i, ok := at[v.keyOf(t.RowKey(got))]
 		if !ok {
-			continue // its key is equal to one of ours for the database: ours is missing, then
+			continue // it is of another chunk, or its key is equal to one of ours for the database: ours is missing, then
 		}
-		seen[i] = true
+		seen[i], there = true, append(there, got)
 		found.Written++
-		is := v.hash(got)
+		is := wants[i]
+		if !chunk.Identical(rows[i].New[:len(t.Columns)], got[:len(t.Columns)]) {
+			is = v.hash(got)
+		}
 		found.Found.Add(is)
 		if is != wants[i] {
 			v.differences(rows[i], got, 0, len(t.Columns), found)
@@ -164,6 +169,21 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 	}
 	v.SampleRows(found, t, there)
 	return v.references(ctx, rows, there, at, nil, found)
+}
+
+// readKeys returns the target's rows of some keys, and maybe others.
+func (v *verifier) readKeys(ctx context.Context, keys [][]any) ([][]any, error) {
+	target, by := v.Conns.Target, chunk.ColumnsOf(v.Table.Table, v.Table.Table.RowKey())
+	// Rows that follow on each other in a source mostly do so in the target, maybe with those of another source in between. MariaDB reads
+	// a range with twice as many rows in half the time.
+	if v.Engine.Kind == sqlsnow.MySQL && !v.sparse {
+		rows, ok, err := chunk.ReadSpan(ctx, target.Engine, target, v.Table.Table.Name, v.all.Columns, by, keys)
+		if err != nil || ok {
+			return rows, err
+		}
+		v.sparse = true
+	}
+	return chunk.ReadKeys(ctx, target.Engine, target, v.Table.Table.Name, v.all.Columns, by, keys)
 }
 
 // keyOf returns a primary key as the key of a Go map.

@@ -29,12 +29,12 @@ const (
 
 // loses reports whether rows of a table of the sources may be missing in the target, as the plan says. References to them may be
 // NULL.
-func loses(t *plan.Table) bool { return t.Merges() || t.LosesRows() }
+func (w *Witness) loses(t *plan.Table) bool { return t.Merges(w.Plan.Sources) || t.LosesRows() }
 
 // compare compares the tuples of the sources with those of the target. Sums of tuples tell where the two differ: only tuples of
 // those are compared one by one. Where the target has rows of others, all are.
 func (c *comparison) compare(ctx context.Context) error {
-	more, fewer := c.More(c.table), loses(c.table)
+	more, fewer := c.More(c.table), c.loses(c.table)
 	was, is, err := c.sums(ctx, !more)
 	if err != nil || c.read == 0 {
 		return err
@@ -289,7 +289,7 @@ func (c *comparison) nearest(g *group, among []*group) (found *group) {
 
 // mayClear reports whether references to rows may have become NULL, or may have been taken out of a value, and all the rest is as it was.
 func (l link) mayClear(was, is string) bool {
-	if !l.column.BecomesNull() || !loses(l.parent) {
+	if !l.clears {
 		return false
 	}
 	rest := strings.Split(was, between)
@@ -330,7 +330,7 @@ func (c *comparison) excuses(ctx context.Context, pairs []pair) (excuses, error)
 	wanted := map[*plan.Table][]string{}
 	for _, p := range pairs {
 		for i, l := range c.links {
-			if p.was.parents[i] == p.is.parents[i] || !loses(l.parent) {
+			if p.was.parents[i] == p.is.parents[i] || !c.loses(l.parent) {
 				continue
 			}
 			for one := range strings.SplitSeq(p.was.parents[i], between) {

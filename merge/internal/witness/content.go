@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -15,7 +14,7 @@ import (
 func (w *Witness) content(t *plan.Table) (columns []*plan.Column) {
 	var merging []*plan.Unique
 	for _, u := range t.Unique {
-		if u.Rule == plan.RuleKeep || u.Rule == plan.RuleMatch {
+		if t.MergesBy(u, w.Plan.Sources) {
 			merging = append(merging, u)
 		}
 	}
@@ -36,12 +35,11 @@ func (w *Witness) content(t *plan.Table) (columns []*plan.Column) {
 // isAlike reports whether the values of a column have one text in all databases.
 func (w *Witness) isAlike(t *plan.Table, c *plan.Column) bool {
 	var types []string
-	for _, db := range append([]*catalog.Catalog{w.Target.Catalog}, w.catalogsOf(t)...) {
-		found := db.TableLike(t.Name)
-		if found == nil || found.ColumnLike(c.Name) == nil {
+	for _, found := range w.columnsLike(t, c) {
+		if found == nil {
 			return false
 		}
-		types = append(types, strings.ToLower(found.ColumnLike(c.Name).Type))
+		types = append(types, strings.ToLower(found.Type))
 	}
 	kind := sqltype.Of(w.Dialect, types[0]).Kind
 	for _, typ := range types[1:] {
@@ -61,57 +59,64 @@ func (w *Witness) isAlike(t *plan.Table, c *plan.Column) bool {
 	}
 }
 
-func (w *Witness) catalogsOf(t *plan.Table) (all []*catalog.Catalog) {
-	for _, s := range w.Sources {
-		if t.In(s.Name) {
-			all = append(all, s.Catalog)
+// columnsLike returns a column as the databases have it that have the table's rows, nil where one lacks it.
+func (w *Witness) columnsLike(t *plan.Table, c *plan.Column) (all []*plan.Column) {
+	for _, db := range append([]*Database{w.Target}, w.Sources...) {
+		if db != w.Target && !t.In(db.Name) {
+			continue
+		}
+		if found := db.Catalog.TableLike(t.Name); found != nil {
+			all = append(all, found.ColumnLike(c.Name))
+		} else {
+			all = append(all, nil)
 		}
 	}
 	return all
 }
 
-// text returns the expression of the content of the rows of an alias: a hash where the database has one. It is never NULL, and
+// text returns the expression of the content of the rows of a table: a hash where the database has one. It is never NULL, and
 // empty for no columns.
-func (w *Witness) text(alias string, columns []*plan.Column) string {
-	if len(columns) == 0 {
+func (w *Witness) text(alias string, t *plan.Table) string {
+	raw := w.raw(alias, t)
+	switch { // MD5 is not there on new MySQL, nor where servers follow FIPS
+	case raw == "":
 		return "''"
-	}
-	switch raw := w.raw(alias, columns); w.Dialect { // MD5 is not there on new MySQL, nor where servers follow FIPS
-	case sqlsnow.Postgres:
+	case w.Dialect == sqlsnow.Postgres:
 		return "encode(sha256(convert_to(" + raw + ", 'UTF8')), 'hex')"
-	case sqlsnow.MySQL:
+	case w.Dialect == sqlsnow.MySQL:
 		return "SHA2(" + raw + ", 256)"
 	default:
 		return raw
 	}
 }
 
-// raw is the content without a hash.
-func (w *Witness) raw(alias string, columns []*plan.Column) string {
-	parts := make([]string, len(columns))
-	for i, c := range columns {
+// raw is the content without a hash, and empty for no columns.
+func (w *Witness) raw(alias string, t *plan.Table) string {
+	var parts []string
+	for _, c := range w.content(t) {
 		value := alias + "." + w.Dialect.Quote(c.Name)
 		switch w.Dialect {
 		case sqlsnow.Postgres:
-			parts[i] = "coalesce('=' || " + value + "::text, '')"
+			value = "coalesce('=' || " + value + "::text, '')"
 		case sqlsnow.SQLite:
-			parts[i] = "quote(" + value + ")"
+			value = "quote(" + value + ")"
 		default:
 			switch s := sqltype.Of(w.Dialect, c.Type); {
 			case s.Kind == sqltype.Bytes:
 				value = "SHA2(" + value + ", 256)"
 			case s.Kind == sqltype.Text && (s.Length == 0 || s.Length > 1000): // a text that is too long for a packet is NULL
 				value = "SHA2(CONVERT(" + value + " USING utf8mb4), 256)"
-			case s.Kind == sqltype.Text:
+			case s.Kind != sqltype.Integer && s.Kind != sqltype.Time: // those are written as they would be CAST, in a third of the time
 				value = "CONVERT(" + value + " USING utf8mb4)"
-			default:
-				value = "CAST(" + value + " AS CHAR)"
 			}
-			parts[i] = "IFNULL(CONCAT('=', " + value + "), '')"
+			if slices.ContainsFunc(w.columnsLike(t, c), func(found *plan.Column) bool { return found.Nullable }) {
+				value = "IFNULL(CONCAT('=', " + value + "), '')"
+			}
 		}
+		parts = append(parts, value)
 	}
-	if w.Dialect == sqlsnow.MySQL {
-		return "CONCAT_WS('|', " + strings.Join(parts, ", ") + ")"
+	if w.Dialect == sqlsnow.MySQL && len(parts) > 0 {
+		return "CONCAT_WS('|', " + strings.Join(parts, ", ") + ", '')" // a text even of one number
 	}
 	return strings.Join(parts, " || '|' || ") // functions of PostgreSQL take at most 100 arguments
 }

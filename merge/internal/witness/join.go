@@ -19,6 +19,7 @@ type link struct {
 	column *plan.Column
 	ref    int // which of the column's references
 	parent *plan.Table
+	clears bool // an id in the column may be taken out, as its row is not there
 }
 
 // A tuple is a row: its content, and for each link the content of the row that it leads to, or "" if there is none.
@@ -45,7 +46,7 @@ func (w *Witness) links(t *plan.Table) (all []link) {
 	for _, c := range t.Columns {
 		for i, r := range c.Refers {
 			if parent := w.Plan.Table(r.Table); c.HoldsReferences() && parent != nil && !parent.Skip && parent.Key() != nil {
-				all = append(all, link{c, i, parent})
+				all = append(all, link{c, i, parent, c.BecomesNull() && w.loses(parent)})
 			}
 		}
 	}
@@ -69,7 +70,7 @@ func told(db *Database, t *plan.Table) (columns []string) {
 // their content, which is the same share in all databases.
 func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares int64, keys bool) string {
 	q := w.Dialect.Quote
-	own := w.text("c", w.content(t))
+	own := w.text("c", t)
 	list, from := []string{own}, " FROM "+db.SQL(t.Name)+" AS c"
 	for i, l := range links {
 		p := fmt.Sprintf("p%d", i)
@@ -103,7 +104,7 @@ func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares in
 	if shares > 1 && own != "''" {
 		switch w.Dialect {
 		case sqlsnow.MySQL:
-			text += fmt.Sprintf(" WHERE CRC32(%s) %% %d = 0", w.raw("c", w.content(t)), shares)
+			text += fmt.Sprintf(" WHERE CRC32(%s) %% %d = 0", w.raw("c", t), shares)
 		case sqlsnow.Postgres:
 			text += fmt.Sprintf(" WHERE ('x' || substr(%s, 1, 8))::bit(32)::bigint %% %d = 0", own, shares)
 		}
@@ -116,7 +117,7 @@ func (w *Witness) present(alias string, t *plan.Table) string {
 	if len(w.content(t)) == 0 {
 		return "'?'"
 	}
-	return w.text(alias, w.content(t))
+	return w.text(alias, t)
 }
 
 func (w *Witness) asText() string {
@@ -213,7 +214,7 @@ func (w *Witness) shared(ctx context.Context, t *plan.Table) (map[string]bool, b
 	if w.identifies(t, content) {
 		return nil, true, nil
 	}
-	text, all := w.text("p", content), map[string]bool{}
+	text, all := w.text("p", t), map[string]bool{}
 	query := fmt.Sprintf("SELECT %[1]s FROM %[2]s AS p GROUP BY %[1]s HAVING COUNT(*) > 1 LIMIT %[3]d", text, w.Target.SQL(t.Name), mostShared+1)
 	if w.Dialect == sqlsnow.MySQL { // to sort the bytes takes a third of the time of a temporary table of texts
 		query = fmt.Sprintf("SELECT LOWER(HEX(content)) FROM (SELECT SQL_BIG_RESULT UNHEX(%s) AS content FROM %s AS p GROUP BY content HAVING COUNT(*) > 1 LIMIT %d) AS shared",
@@ -233,7 +234,7 @@ const mostShared = 50_000
 
 // there returns which of some contents rows of a table of the target have.
 func (w *Witness) there(ctx context.Context, t *plan.Table, contents []string) (map[string]bool, error) {
-	text, found := w.text("p", w.content(t)), map[string]bool{}
+	text, found := w.text("p", t), map[string]bool{}
 	for part := range slices.Chunk(contents, 1000) {
 		literals := make([]string, len(part))
 		for i, v := range part {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/packed"
@@ -37,15 +38,37 @@ type Witness struct {
 	// Rows is about how many rows of each table are looked at. 0 means all.
 	Rows int64
 
-	known map[*plan.Table]*contents
-	led   map[where]map[int64]string // the contents of rows that references inside of values lead to; empty for no row
-	seen  map[sample]bool            // whose references inside of values are known
+	Known *Contents
+
+	led  map[where]map[int64]string // the contents of rows that references inside of values lead to; empty for no row
+	seen map[sample]bool            // whose references inside of values are known
+}
+
+// Contents are what is known of the contents of tables. They are safe for concurrent use, and several witnesses of the same databases
+// share them. The zero value is ready for use.
+type Contents struct {
+	mu sync.Mutex
+	of map[*plan.Table]*contents
 }
 
 // contents are what is known of the contents of a table.
 type contents struct {
+	once   sync.Once
 	shared map[string]bool // of several rows
 	told   bool            // the others are each of one row
+	err    error
+}
+
+func (c *Contents) table(t *plan.Table) *contents {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of = map[*plan.Table]*contents{}
+	}
+	if c.of[t] == nil {
+		c.of[t] = &contents{}
+	}
+	return c.of[t]
 }
 
 // Counts are the references of one kind that were looked at.
@@ -101,24 +124,19 @@ func (w *Witness) Table(ctx context.Context, t *plan.Table, rows int64) ([]Count
 
 // loadContents finds out which contents of a table are of several rows.
 func (w *Witness) loadContents(ctx context.Context, t *plan.Table) error {
-	if w.known == nil {
-		w.known = map[*plan.Table]*contents{}
-	}
-	if w.known[t] != nil {
-		return nil
-	}
-	shared, told, err := w.shared(ctx, t)
-	w.known[t] = &contents{shared, told}
-	return err
+	known := w.Known.table(t)
+	known.once.Do(func() { known.shared, known.told, known.err = w.shared(ctx, t) })
+	return known.err
 }
 
 // isUnique reports whether a content is that of one row of a table, or of one after another.
 func (w *Witness) isUnique(t *plan.Table, content string) bool {
-	if !w.known[t].told {
+	known := w.Known.table(t)
+	if !known.told {
 		return false
 	}
 	for one := range strings.SplitSeq(content, between) {
-		if one == unreadable || w.known[t].shared[one] {
+		if one == unreadable || known.shared[one] {
 			return false
 		}
 	}
