@@ -159,8 +159,10 @@ func TestKeysThatMergeNothing(t *testing.T) {
 		Name: "items", Columns: []*Column{{Name: "id", Role: RoleKey}, {Name: "owner", Role: RoleReference, Refers: []*Reference{{Table: "players"}}}},
 		PrimaryKey: []string{"id"}, Unique: []*Unique{{Columns: []string{"id", "owner"}, Rule: RuleMatch}}, NewIDs: []string{"b"},
 	}
-	players := &Table{Name: "players", Columns: []*Column{{Name: "id", Role: RoleKey}, {Name: "name", Role: RolePlain}}, PrimaryKey: []string{"id"},
-		Unique: []*Unique{{Columns: []string{"name"}, Rule: RuleKeep}}, NewIDs: []string{"a", "b"}}
+	players := &Table{
+		Name: "players", Columns: []*Column{{Name: "id", Role: RoleKey}, {Name: "name", Role: RolePlain}}, PrimaryKey: []string{"id"},
+		Unique: []*Unique{{Columns: []string{"name"}, Rule: RuleKeep}}, NewIDs: []string{"a", "b"},
+	}
 	p := &Plan{Sources: []string{"a", "b"}, Tables: []*Table{items, players}}
 	for _, c := range []struct {
 		table   *Table

@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -55,6 +56,20 @@ func TestFormsOfOneValue(t *testing.T) {
 	}
 	if h := NewHasher([]*plan.Column{{Type: "BLOB"}}, true); h.Equal(0, []byte("a"), "a") {
 		t.Error("SQLite: a blob is the same as a text")
+	}
+}
+
+func TestIdentical(t *testing.T) {
+	rows := [][]any{
+		{nil}, {int64(1)}, {int64(2)}, {"1"}, {"2"}, {[]byte("1")}, {[]byte("2")}, {""}, {[]byte(nil)}, {int64(1), nil}, {},
+	}
+	for i, a := range rows {
+		for k, b := range rows {
+			want := i == k
+			if got := Identical(a, slices.Clone(b)); got != want {
+				t.Errorf("%#v and %#v: got %t, want %t", a, b, got, want)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,83 @@
+//go:build unix
+
+package chunk_test
+
+import (
+	"database/sql"
+	"slices"
+	"strings"
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql"
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+func TestReadSpan(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	e, err := dialect.Of(sqlsnow.MySQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"CREATE TABLE items (realm INT NOT NULL, note VARCHAR(20) NOT NULL, id BIGINT NOT NULL, PRIMARY KEY (id, realm))",
+		"INSERT INTO items SELECT r.seq, CONCAT('note ', i.seq), 10 * i.seq FROM seq_1_to_2 AS r, seq_1_to_3000 AS i",
+	} {
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	realm, note, id := &plan.Column{Name: "realm", Type: "int"}, &plan.Column{Name: "note", Type: "varchar(20)"}, &plan.Column{Name: "id", Type: "bigint"}
+	columns := []*plan.Column{realm, note, id}
+	keys := func(ids ...int64) (all [][]any) {
+		for _, id := range ids {
+			all = append(all, []any{id, int64(1)})
+		}
+		return all
+	}
+	every := func(step, n int) (ids []int64) {
+		for i := range n {
+			ids = append(ids, int64(10*(1+i*step)))
+		}
+		return ids
+	}
+	for _, tt := range []struct {
+		name string
+		by   []*plan.Column
+		keys [][]any
+		rows int // -1: it is not worth while
+	}{
+		{"neighbours, in any order", []*plan.Column{id, realm}, keys(30, 10, 20), 6},
+		{"some of them twice", []*plan.Column{id, realm}, keys(30, 30, 10), 4},
+		{"some that are not there", []*plan.Column{id, realm}, keys(7, 10, 1<<40), -1},
+		{"nobody in between", []*plan.Column{id, realm}, keys(29_990, 1<<40), 2},
+		{"every other one", []*plan.Column{id, realm}, keys(every(1, 1500)...), 3000},
+		{"every twentieth", []*plan.Column{id, realm}, keys(every(20, 150)...), -1},
+		{"no integers", []*plan.Column{note}, [][]any{{"note 1"}}, -1},
+		{"none", []*plan.Column{id, realm}, nil, -1},
+	} {
+		rows, ok, err := chunk.ReadSpan(t.Context(), e, db, "items", columns, tt.by, tt.keys)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", tt.name, err)
+		case ok != (tt.rows >= 0):
+			t.Errorf("%s: worth while: got %t", tt.name, ok)
+		case ok && len(rows) != tt.rows:
+			t.Errorf("%s: got %d rows, want %d", tt.name, len(rows), tt.rows)
+		}
+		for _, row := range rows {
+			wanted := slices.ContainsFunc(tt.keys, func(key []any) bool { return key[0] == row[2] })
+			if n, _ := row[2].(int64); !wanted || !strings.HasPrefix(row[1].(string), "note ") || n == 0 {
+				t.Errorf("%s: got row %v", tt.name, row)
+			}
+		}
+	}
+}
