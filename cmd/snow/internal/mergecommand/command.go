@@ -211,7 +211,7 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 		case "pause-file":
 			set.StringVar(&c.pauseFile, f, "", "pause as long as this `FILE` exists; the signal USR1 pauses as well, and the next one lets it go on")
 		case "without-foreign-keys":
-			set.BoolVar(&c.noFKs, f, false, "switch the target's foreign-key checks off while copying, for cycles of references that can't be NULL; dry-run, run and verify take it alike")
+			set.BoolVar(&c.noFKs, f, false, "switch the target's foreign-key checks off while copying, for cycles of references that can't be NULL, or to take less time; dry-run, run and verify take it alike")
 		case "witness-all":
 			set.BoolVar(&c.witnessAll, f, false, "compare the contents of the rows that all references lead to, and not only those of some 20,000 rows of each table")
 		case "list":
