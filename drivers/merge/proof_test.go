@@ -67,7 +67,11 @@ func TestBoundsOnSQLite(t *testing.T) { mergetest.Bounds(t, sqlite) }
 
 func TestPackedOnPostgreSQL(t *testing.T) { mergetest.Packed(t, postgres(t)) }
 
+func TestPackedGoneOnPostgreSQL(t *testing.T) { mergetest.PackedGone(t, postgres(t)) }
+
 func TestPackedOnSQLite(t *testing.T) { mergetest.Packed(t, sqlite) }
+
+func TestPackedGoneOnSQLite(t *testing.T) { mergetest.PackedGone(t, sqlite) }
 
 func TestCountersOnPostgreSQL(t *testing.T) { mergetest.Counters(t, postgres(t)) }
 

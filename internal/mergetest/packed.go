@@ -216,6 +216,43 @@ func Packed(t *testing.T, e Engine) {
 	if len(players) != 2*chestRows || len(guilds) != 2*chestRows {
 		t.Fatalf("got %d players and %d guilds", len(players), len(guilds))
 	}
+	c.compare(t, players, guilds)
+	c.astray(t, players)
+}
+
+// PackedGone leaves out players, in whose place packed values get the id 0, which stands for nobody.
+func PackedGone(t *testing.T, e Engine) {
+	c := newChests(t, e)
+	c.plan.Table("players").WithoutRows = []*plan.Condition{{Where: "id % 10 = 7"}}
+	for _, column := range c.plan.Table("chests").Columns {
+		switch {
+		case column.Role == plan.RoleJSON: // members go, see the tests of JSON
+			column.Role, column.Refers = plan.RolePlain, nil
+		case column.Role == plan.RolePacked:
+			column.Gone, column.None = plan.OrphansNull, []string{"0"}
+		}
+	}
+	f, err := c.merge(t).DryRun(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Err(); err != nil || len(f.Open) > 0 {
+		t.Errorf("dry run: %v, open %v", err, f.Open)
+	}
+	found, err := c.merge(t).Run(t.Context())
+	if err != nil || found.Failed > 0 {
+		t.Fatalf("got %v, %+v", err, found)
+	}
+	players := c.ids(t, "players")
+	if len(players) != 2*chestRows*9/10 {
+		t.Fatalf("got %d players", len(players))
+	}
+	c.compare(t, players, c.ids(t, "guilds"))
+}
+
+// compare compares the target's chests with what the program would have written. Who is not there has the id 0.
+func (c *chests) compare(t *testing.T, players, guilds map[string]int64) {
+	t.Helper()
 	_, _, q := c.types()
 	rows, err := c.target.QueryContext(t.Context(), strings.ReplaceAll(`SELECT label, guid, "high", "low", code, slots, note, scores, php, lua, "blob" FROM chests`, `"`, q))
 	if err != nil {
@@ -236,14 +273,17 @@ func Packed(t *testing.T, e Engine) {
 		}
 		a, b, guild := chestHas(i)
 		name := func(i int) string { return fmt.Sprintf("%s-%d", source, i) }
-		if want := c.of(players[name(a)], players[name(b)], guilds[name(guild)]); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
+		want := c.of(players[name(a)], players[name(b)], guilds[name(guild)])
+		if c.plan.Table("chests").Column("scores").Role == plan.RolePlain {
+			want.scores = c.of(int64(a), int64(b), 0).scores
+		}
+		if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
 			t.Errorf("%s: got\n%q\nwant\n%q", label, got, want)
 		}
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil || n != 2*chestRows {
 		t.Fatalf("got %d chests, %v", n, err)
 	}
-	c.astray(t, players)
 }
 
 // refusals sees that what is wrong stops the dry run and the run alike.

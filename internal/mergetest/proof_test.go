@@ -62,9 +62,11 @@ func TestBoundsOnMariaDB(t *testing.T) {
 
 func TestPackedOnMariaDB(t *testing.T) {
 	server := dbtest.MariaDB(t)
-	mergetest.Packed(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
+	e := mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
 		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
-	}})
+	}}
+	mergetest.Packed(t, e)
+	mergetest.PackedGone(t, e)
 }
 
 func TestCountersOnMariaDB(t *testing.T) {

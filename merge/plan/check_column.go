@@ -74,8 +74,8 @@ func (c *columnChecker) check() {
 			c.fault("gone %q: want null, drop or nothing", column.Gone)
 		case column.BecomesNull() && !column.Nullable && len(column.None) == 0 && (column.Role == RoleReference || column.Role == RolePolymorphic):
 			c.fault("orphans become null, but it is not nullable, and none has no value for no row")
-		case column.BecomesNull() && column.Role == RolePacked:
-			c.fault("orphans become null, but nothing in a packed value can: want drop or nothing")
+		case column.BecomesNull() && column.Role == RolePacked && column.NoneID() == "":
+			c.fault("orphans become null, but none has no id for no row: a packed value has to have one in their place")
 		}
 	default:
 		c.fault("role %q: want plain, key, reference, json, list, polymorphic or packed", column.Role)

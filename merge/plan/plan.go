@@ -160,7 +160,7 @@ type Orphans string
 // The ways to treat orphans.
 const (
 	OrphansFail Orphans = ""     // an error
-	OrphansNull Orphans = "null" // it becomes NULL, or null in JSON; it is left out of lists and of arrays and names in JSON, but not of arrays of PostgreSQL. In a column that can't be NULL it becomes the first value of None. Not for RolePacked
+	OrphansNull Orphans = "null" // it becomes NULL, or null in JSON; it is left out of lists and of arrays and names in JSON, but not of arrays of PostgreSQL. In a column that can't be NULL it becomes the first value of None, and in RolePacked the first number there
 	OrphansDrop Orphans = "drop" // the row is not copied: it is left out, as rows of which a condition is true are. So are rows that refer to it by a reference whose Gone, or Orphans, is OrphansDrop
 )
 

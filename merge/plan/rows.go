@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
@@ -69,6 +70,17 @@ func (c *Column) IfGone() Orphans {
 
 // BecomesNull reports whether an id in the column may become NULL, or the first value for no row where the column can't be NULL.
 func (c *Column) BecomesNull() bool { return c.Orphans == OrphansNull || c.Gone == OrphansNull }
+
+// NoneID returns the first of the values for no row that is written as an id, or nothing: what a packed value gets in the place of an id
+// that becomes NULL.
+func (c *Column) NoneID() string {
+	for _, text := range c.None {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
+			return text
+		}
+	}
+	return ""
+}
 
 // losing complains of conditions that can't be meant, and of foreign keys to rows that they leave out.
 func (c *checker) losing(t *Table) {

@@ -43,8 +43,10 @@ func (f *IDColumn) packed(r *Row, by func(ref int, text string) (string, bool)) 
 		}
 		next, keep := by(ref, id)
 		if !keep {
-			lost = true
-			return id, nil
+			lost, next = true, id
+			if f.Column.BecomesNull() {
+				next = f.Column.NoneID()
+			}
 		}
 		return next, nil
 	})
