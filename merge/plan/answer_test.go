@@ -176,6 +176,34 @@ func TestPlanAsTemplate(t *testing.T) {
 	}
 }
 
+// TestTemplateOfDates decides that a column says when rows were made, if somebody has said so in the template.
+func TestTemplateOfDates(t *testing.T) {
+	const doubt = "questions:\n- columns: [characters.born]\n  suspects: [does it say when a row was made?]\n  answer: "
+	for _, test := range []struct {
+		text string
+		want bool
+	}{
+		{"created: [characters.born]\n", true},
+		{doubt + "yes\ncreated: [characters.born]\n", true},
+		{doubt + "\ncreated: [characters.born]\n", false},
+		{"created: [mail.id]\n", false},
+	} {
+		d, err := plan.ReadDecisions(strings.NewReader("version: 2\n" + test.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := askedGame()
+		born := p.Table("characters").Column("born")
+		born.AddSuspect("does it say when a row was made?")
+		if _, err := d.Apply(p); err != nil {
+			t.Fatal(err)
+		}
+		if born.Decided != test.want {
+			t.Errorf("%s: decided %t, want %t", test.text, born.Decided, test.want)
+		}
+	}
+}
+
 // FuzzReadDecisions checks that decisions which can be read and completed are
 // found again in the plan, and that none make a function panic.
 func FuzzReadDecisions(f *testing.F) {

@@ -304,6 +304,9 @@ func (c *completer) ids() {
 			if !c.changed(at.table, "created") {
 				at.table.Created = at.column.Name
 			}
+			if c.template && at.column.Role == RolePlain && len(at.column.Suspects) > 0 && !c.isDoubted(at.column) {
+				at.column.Decided = true
+			}
 		}
 	}
 	for _, t := range c.Plan.Tables {

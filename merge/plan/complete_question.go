@@ -102,6 +102,16 @@ func (c *completer) askedOf(q *Asked, n Name, at place) {
 	}
 }
 
+// isDoubted reports whether a question of suspects about a column has no answer.
+func (c *completer) isDoubted(column *Column) bool {
+	return slices.ContainsFunc(c.Decisions.Questions, func(q *Asked) bool {
+		return len(q.Suspects) > 0 && q.Answer.IsZero() && slices.ContainsFunc(q.Columns, func(n Name) bool {
+			found, _ := c.places(n)
+			return slices.ContainsFunc(found, func(at place) bool { return at.column == column })
+		})
+	})
+}
+
 // says reports whether the question says what its columns are. One of suspects may leave that to another question.
 func (q *Asked) says() bool {
 	agrees := q.Answer.Meaning == nil && slices.Contains([]string{"", AnswerYes, AnswerEach}, q.Answer.Text)
