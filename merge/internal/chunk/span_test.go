@@ -4,6 +4,7 @@ package chunk_test
 
 import (
 	"database/sql"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -27,9 +28,13 @@ func TestReadSpan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var values []string
+	for i := range 3000 {
+		values = append(values, fmt.Sprintf("(1, 'note', %[1]d), (2, 'note', %[1]d)", 10*(i+1)))
+	}
 	for _, text := range []string{
 		"CREATE TABLE items (realm INT NOT NULL, note VARCHAR(20) NOT NULL, id BIGINT NOT NULL, PRIMARY KEY (id, realm))",
-		"INSERT INTO items SELECT r.seq, CONCAT('note ', i.seq), 10 * i.seq FROM seq_1_to_2 AS r, seq_1_to_3000 AS i",
+		"INSERT INTO items VALUES " + strings.Join(values, ", "),
 	} {
 		if _, err := db.ExecContext(t.Context(), text); err != nil {
 			t.Fatal(err)
@@ -61,7 +66,7 @@ func TestReadSpan(t *testing.T) {
 		{"nobody in between", []*plan.Column{id, realm}, keys(29_990, 1<<40), 2},
 		{"every other one", []*plan.Column{id, realm}, keys(every(1, 1500)...), 3000},
 		{"every twentieth", []*plan.Column{id, realm}, keys(every(20, 150)...), -1},
-		{"no integers", []*plan.Column{note}, [][]any{{"note 1"}}, -1},
+		{"no integers", []*plan.Column{note}, [][]any{{"note"}}, -1},
 		{"none", []*plan.Column{id, realm}, nil, -1},
 	} {
 		rows, ok, err := chunk.ReadSpan(t.Context(), e, db, "items", columns, tt.by, tt.keys)
@@ -75,7 +80,7 @@ func TestReadSpan(t *testing.T) {
 		}
 		for _, row := range rows {
 			wanted := slices.ContainsFunc(tt.keys, func(key []any) bool { return key[0] == row[2] })
-			if n, _ := row[2].(int64); !wanted || !strings.HasPrefix(row[1].(string), "note ") || n == 0 {
+			if n, _ := row[2].(int64); !wanted || row[1] != "note" || n == 0 {
 				t.Errorf("%s: got row %v", tt.name, row)
 			}
 		}
