@@ -83,6 +83,31 @@ cid - - 7 7.00 7 - - - - 14 1`
 }
 
 // What does not fit is an error, of a dry run too.
+// MySQL stores the members of a set in their order, and once each, whatever an expression gives.
+func TestCombineSets(t *testing.T) {
+	const table = "CREATE TABLE accounts (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9) NOT NULL UNIQUE, flags SET('vip','gm','it''s') NOT NULL, level ENUM('low','Mid','high'))"
+	f := newFixture(t, "", []string{table},
+		[]string{"INSERT INTO accounts VALUES (1, 'ann', 'it''s', 'low'), (2, 'bob', '', NULL)"},
+		[]string{"INSERT INTO accounts VALUES (1, 'bob', 'gm', 'high'), (2, 'ann', 'vip,it''s', 'high')"},
+		[]string{"INSERT INTO accounts VALUES (1, 'ann', 'gm', NULL)"},
+	)
+	f.table("accounts").Unique[0].Rule = plan.RuleKeep
+	f.column("accounts", "level").Combine = "IF({a} = 'low', 'MID', COALESCE({a}, {b}))"
+	f.plan.Questions = nil
+	f.tables()
+	f.column("accounts", "flags").Combine = "CONCAT({a}, {b})"
+	if found, err := f.merge().DryRun(t.Context()); err != nil || found.Err() == nil || !strings.Contains(found.Err().Error(), "the column has no") {
+		t.Fatalf("a text that is no member: got %v and %+v", err, found)
+	}
+	f.column("accounts", "flags").Combine = "CONCAT_WS(',', NULLIF({a}, ''), NULLIF({b}, ''))"
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := f.rows(f.target, "SELECT name, flags, level FROM accounts ORDER BY name"), "ann vip,gm,it's Mid\nbob gm high"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestCombineTooMuch(t *testing.T) {
 	f := shared(t)
 	f.exec(f.sources[1].DB, "UPDATE accounts SET gold = 32760")

@@ -285,7 +285,8 @@ func (c *columnChecker) combining() {
 	ordered := number || s.Kind == sqltype.Text || s.Kind == sqltype.Time || slices.Contains([]string{"boolean", "year"}, sqltype.Word(column.Type))
 	c.faultIf((column.Combine == CombineMax || column.Combine == CombineMin) && c.dialect != sqldialect.SQLite && !ordered,
 		"combine is %s, but values of type %q have another order than as numbers or texts: take an expression", column.Combine, column.Type)
-	c.faultIf(s.Kind == sqltype.Bytes || s.Kind == sqltype.JSON, "combine: type %q can't be combined", column.Type)
+	binary := s.Kind == sqltype.Bytes || c.dialect == sqldialect.MySQL && sqltype.IsBinary(column.Type)
+	c.faultIf(binary || s.Kind == sqltype.JSON, "combine: type %q can't be combined", column.Type)
 }
 
 // NumberBounds returns the lowest and the highest number that RuleRenumber gives in a column.

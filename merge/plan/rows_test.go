@@ -171,6 +171,8 @@ func TestDecisionsOnRowsAreChecked(t *testing.T) {
 		{"", typed("time", plan.CombineLast)},
 		{"is no number", typed("varchar(9)", plan.CombineSum)},
 		{"can't be combined", typed("blob", plan.CombineFirst)},
+		{"can't be combined", typed("bit(4)", "{a} | {b}")},
+		{"", typed("set('a','b')", "CONCAT_WS(',', {a}, {b})")},
 		{"combine: some sources do not have it", func(u *plan.Unique, c *plan.Column) {
 			combine(plan.CombineFirst)(u, c)
 			c.Nullable, c.Sources = true, []string{"us"}

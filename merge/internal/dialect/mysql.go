@@ -26,9 +26,10 @@ var mysql = sync.OnceValue(func() *Dialect {
 			return column
 		},
 		Carrier: func(c *plan.Column) Carrier {
-			switch sqltype.Word(c.Type) {
-			case "bit", "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "vector":
+			if sqltype.IsBinary(c.Type) {
 				return CarryBytes
+			}
+			switch sqltype.Word(c.Type) {
 			case "float", "double", "real":
 				return CarryFloat
 			case "year":

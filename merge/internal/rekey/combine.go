@@ -112,8 +112,36 @@ func ValueOf(e *dialect.Dialect, c *plan.Column, v any) (any, error) {
 			return nil, fmt.Errorf("combine gives %s, which is no number", sqlvalue.Sample(text))
 		}
 		return f, nil
+	case e.Kind == sqlsnow.MySQL:
+		return memberOf(c, text)
 	}
 	return text, nil
+}
+
+// memberOf returns the text of a value of an ENUM or a SET as MySQL stores it: the members of a set once each, in their order. Texts
+// of other types stay as they are.
+func memberOf(c *plan.Column, text string) (any, error) {
+	members := sqltype.Members(c.Type)
+	if members == nil || text == "" {
+		return text, nil
+	}
+	parts := []string{text}
+	if sqltype.Word(c.Type) == "set" {
+		parts = strings.Split(text, ",")
+	}
+	var found []string
+	exact := func(part string) bool { return slices.Contains(members, part) }
+	for _, member := range members {
+		before := len(parts)
+		parts = slices.DeleteFunc(parts, func(part string) bool { return part == member || !exact(part) && strings.EqualFold(part, member) })
+		if len(parts) < before {
+			found = append(found, member)
+		}
+	}
+	if len(parts) > 0 {
+		return nil, fmt.Errorf("combine gives %s, and the column has no %s", sqlvalue.Sample(text), sqlvalue.Sample(parts[0]))
+	}
+	return strings.Join(found, ","), nil
 }
 
 // combineValues returns what values make together by a word.

@@ -2,6 +2,7 @@ package rekey
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/shardsnow/snow/merge/plan"
@@ -39,6 +40,26 @@ func TestCombineValues(t *testing.T) {
 		}
 		if err != nil || got != tt.want {
 			t.Errorf("%s of %v: got %v, %v; want %v", tt.how, tt.values, got, err, tt.want)
+		}
+	}
+}
+
+func TestMemberOf(t *testing.T) {
+	const set, enum = "set('vip','gm','a','A')", "enum('x','y')"
+	for _, tt := range []struct{ typ, text, want, bad string }{
+		{set, "", "", ""},
+		{set, "gm,vip,gm", "vip,gm", ""},
+		{set, "GM,A,a", "gm,a,A", ""},
+		{set, "vip,old,x", "", `no "old"`},
+		{set, "3", "", `no "3"`},
+		{set, "vip,", "", `no ""`},
+		{enum, "Y", "y", ""},
+		{enum, "x,y", "", `no "x,y"`},
+		{"varchar(9)", "x,y", "x,y", ""},
+	} {
+		got, err := memberOf(&plan.Column{Type: tt.typ}, tt.text)
+		if tt.bad == "" && (err != nil || got != tt.want) || tt.bad != "" && (err == nil || !strings.Contains(err.Error(), tt.bad)) {
+			t.Errorf("%q of %s: got %v and %v, want %q and %q", tt.text, tt.typ, got, err, tt.want, tt.bad)
 		}
 	}
 }

@@ -84,6 +84,39 @@ func Of(d sqldialect.Dialect, typ string) Type {
 	return Type{}
 }
 
+// IsBinary reports whether MySQL's values of a type have no text: those of BIT, of geometry and of VECTOR.
+func IsBinary(typ string) bool {
+	switch Word(typ) {
+	case "bit", "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "vector":
+		return true
+	}
+	return false
+}
+
+// Members returns the texts of an ENUM or a SET of MySQL, in their order, and nothing for other types.
+func Members(typ string) (all []string) {
+	if word := Word(typ); word != "enum" && word != "set" {
+		return nil
+	}
+	_, rest, _ := strings.Cut(typ, "(")
+	for {
+		begin := strings.IndexByte(rest, '\'')
+		if begin < 0 {
+			return all
+		}
+		var text strings.Builder
+		for rest = rest[begin+1:]; rest != ""; rest = rest[1:] {
+			if rest[0] == '\'' {
+				if rest = rest[1:]; !strings.HasPrefix(rest, "'") { // two of them stand for one
+					break
+				}
+			}
+			text.WriteByte(rest[0])
+		}
+		all = append(all, text.String())
+	}
+}
+
 // integerBits returns how many bits an integer type has, or 0 for other types.
 func integerBits(word string) int {
 	switch word {

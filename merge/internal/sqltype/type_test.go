@@ -2,6 +2,7 @@ package sqltype
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
@@ -139,6 +140,25 @@ func TestHighest(t *testing.T) {
 	} {
 		if got := Of(test.dialect, test.typ).Highest(); got != test.want {
 			t.Errorf("%v, %s: got %d, want %d", test.dialect, test.typ, got, test.want)
+		}
+	}
+}
+
+func TestMembers(t *testing.T) {
+	for _, tt := range []struct {
+		typ  string
+		want []string
+	}{
+		{"set('vip','gm')", []string{"vip", "gm"}},
+		{"enum('it''s','(',',','''','') charset latin1", []string{"it's", "(", ",", "'", ""}},
+		{"ENUM('A', 'a')", []string{"A", "a"}},
+		{"varchar(9)", nil},
+		{"set(", nil},
+		{"set('", []string{""}},
+		{"set('a", []string{"a"}},
+	} {
+		if got := Members(tt.typ); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got %q, want %q", tt.typ, got, tt.want)
 		}
 	}
 }
