@@ -83,27 +83,45 @@ cid - - 7 7.00 7 - - - - 14 1`
 }
 
 // What does not fit is an error, of a dry run too.
-// MySQL stores the members of a set in their order, and once each, whatever an expression gives.
-func TestCombineSets(t *testing.T) {
-	const table = "CREATE TABLE accounts (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9) NOT NULL UNIQUE, flags SET('vip','gm','it''s') NOT NULL, level ENUM('low','Mid','high'))"
+// What an expression gives is compared with what MySQL stores of it: members of a set in their order and once each, dates with a time of
+// day, numbers of single precision, texts without the spaces at their ends.
+func TestCombineAsStored(t *testing.T) {
+	const table = `CREATE TABLE accounts (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9) NOT NULL UNIQUE, flags SET('vip','gm','it''s') NOT NULL,
+		level ENUM('low','Mid','high'), rate FLOAT DEFAULT 0.1, total FLOAT DEFAULT 0.1, code CHAR(6) DEFAULT 'x', seen DATETIME(1) DEFAULT '2024-01-02 10:00:00', day DATE DEFAULT '2024-01-02',
+		hour TIME DEFAULT '10:00:00', born YEAR DEFAULT 1999)`
 	f := newFixture(t, "", []string{table},
-		[]string{"INSERT INTO accounts VALUES (1, 'ann', 'it''s', 'low'), (2, 'bob', '', NULL)"},
-		[]string{"INSERT INTO accounts VALUES (1, 'bob', 'gm', 'high'), (2, 'ann', 'vip,it''s', 'high')"},
-		[]string{"INSERT INTO accounts VALUES (1, 'ann', 'gm', NULL)"},
+		[]string{"INSERT INTO accounts (id, name, flags, level) VALUES (1, 'ann', 'it''s', 'low'), (2, 'bob', '', NULL)"},
+		[]string{"INSERT INTO accounts (id, name, flags, level) VALUES (1, 'bob', 'gm', 'high'), (2, 'ann', 'vip,it''s', 'high')"},
+		[]string{"INSERT INTO accounts (id, name, flags, level) VALUES (1, 'ann', 'gm', NULL)"},
 	)
-	f.table("accounts").Unique[0].Rule = plan.RuleKeep
-	f.column("accounts", "level").Combine = "IF({a} = 'low', 'MID', COALESCE({a}, {b}))"
+	for _, u := range f.table("accounts").Unique {
+		u.Rule = plan.RuleKeep
+	}
+	for column, how := range map[string]plan.Combine{
+		"level": "IF({a} = 'low', 'MID', COALESCE({a}, {b}))", "rate": "({a} + {b}) * 1.1", "total": plan.CombineSum, "code": "CONCAT({a}, {b}, ' ')",
+		"seen": "DATE(LEAST({a}, {b}))", "day": "LEAST({a}, {b}) + INTERVAL 5 HOUR", "hour": "ADDTIME(GREATEST({a}, {b}), '0:0:4')", "born": "LEAST({a}, {b}) - 1",
+	} {
+		f.column("accounts", column).Combine = how
+	}
 	f.plan.Questions = nil
 	f.tables()
-	f.column("accounts", "flags").Combine = "CONCAT({a}, {b})"
-	if found, err := f.merge().DryRun(t.Context()); err != nil || found.Err() == nil || !strings.Contains(found.Err().Error(), "the column has no") {
-		t.Fatalf("a text that is no member: got %v and %+v", err, found)
+	for column, wrong := range map[string]struct{ how, want string }{
+		"flags": {"CONCAT({a}, {b})", "the column has no"}, "born": {"{a} + {b}", "no year of four digits"}, "seen": {"CONCAT({a}, {b})", "no value of datetime(1)"},
+	} {
+		was := f.column("accounts", column).Combine
+		f.column("accounts", column).Combine = plan.Combine(wrong.how)
+		if found, err := f.merge().DryRun(t.Context()); err != nil || found.Err() == nil || !strings.Contains(found.Err().Error(), wrong.want) {
+			t.Errorf("%s: got %v and %+v", wrong.how, err, found)
+		}
+		f.column("accounts", column).Combine = was
 	}
 	f.column("accounts", "flags").Combine = "CONCAT_WS(',', NULLIF({a}, ''), NULLIF({b}, ''))"
 	if err := f.run(); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := f.rows(f.target, "SELECT name, flags, level FROM accounts ORDER BY name"), "ann vip,gm,it's Mid\nbob gm high"; got != want {
+	query := "SELECT name, flags, level, rate, total, code, CAST(seen AS CHAR), CAST(day AS CHAR), CAST(hour AS CHAR), born FROM accounts ORDER BY name"
+	want := "ann vip,gm,it's Mid 0.352 0.3 xxx 2024-01-02 00:00:00.0 2024-01-02 10:00:08 1997\nbob gm high 0.22 0.2 xx 2024-01-02 00:00:00.0 2024-01-02 10:00:04 1998"
+	if got := f.rows(f.target, query); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

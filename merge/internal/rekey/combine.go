@@ -1,6 +1,7 @@
 package rekey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,9 @@ func Combine(ctx context.Context, q *chunk.Session, c *plan.Column, lists [][]an
 	results, bad = make([]any, len(lists)), make([]error, len(lists))
 	if !c.Combine.IsExpression() {
 		for i, values := range lists {
-			results[i], bad[i] = combineValues(c, values)
+			if results[i], bad[i] = combineValues(c, values); c.Combine == plan.CombineSum {
+				results[i] = rounded(q.Engine, c, results[i])
+			}
 		}
 		return results, bad, nil
 	}
@@ -57,11 +60,10 @@ const mostEvaluated = 100
 // evaluatePairs puts what the expression gives of the results so far and the n-th values of some rows into results.
 func evaluatePairs(ctx context.Context, q *chunk.Session, c *plan.Column, rows []int, lists [][]any, n int, results []any, bad []error) error {
 	e := q.Engine
-	as := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "CHAR", sqlsnow.Postgres: "TEXT", sqlsnow.SQLite: "TEXT"}[e.Kind]
 	var selects []string
 	for _, i := range rows {
 		text := e.Expand(string(c.Combine), "{a}", literalOf(e, c, results[i]), "{b}", literalOf(e, c, lists[i][n]))
-		selects = append(selects, "SELECT "+strconv.Itoa(i)+" AS n, CAST(("+text+"\n) AS "+as+") AS v")
+		selects = append(selects, "SELECT "+strconv.Itoa(i)+" AS n, "+resultOf(e, c, "("+text+"\n)")+" AS v")
 	}
 	columns := []*plan.Column{{Name: "n", Type: "bigint"}, {Name: "v", Type: "text"}}
 	found, err := chunk.ReadAll(ctx, e, q, strings.Join(selects, " UNION ALL "), columns, nil)
@@ -74,6 +76,19 @@ func evaluatePairs(ctx context.Context, q *chunk.Session, c *plan.Column, rows [
 		}
 	}
 	return nil
+}
+
+// resultOf returns SQL for the text of an expression. PostgreSQL writes a date or a time as a column of the type has it.
+func resultOf(e *dialect.Dialect, c *plan.Column, expression string) string {
+	as := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "CHAR", sqlsnow.Postgres: "TEXT", sqlsnow.SQLite: "TEXT"}[e.Kind]
+	if e.Kind == sqlsnow.Postgres && isTime(e, c) {
+		expression = "CAST(" + expression + " AS " + c.Type + ")"
+	}
+	return "CAST(" + expression + " AS " + as + ")"
+}
+
+func isTime(e *dialect.Dialect, c *plan.Column) bool {
+	return sqltype.Of(e.Kind, c.Type).Kind == sqltype.Time || sqltype.Word(c.Type) == "time"
 }
 
 // literalOf returns a value of a column as SQL.
@@ -111,11 +126,54 @@ func ValueOf(e *dialect.Dialect, c *plan.Column, v any) (any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("combine gives %s, which is no number", sqlvalue.Sample(text))
 		}
-		return f, nil
+		return rounded(e, c, f), nil
+	case e.Kind == sqlsnow.MySQL && sqltype.Word(c.Type) == "year":
+		if year, err := strconv.Atoi(text); err != nil || year != 0 && (year < 1901 || year > 2155) {
+			return nil, fmt.Errorf("combine gives %s, which is no year of four digits", sqlvalue.Sample(text))
+		}
+	case e.Kind != sqlsnow.SQLite && slices.Contains([]string{"char", "character", "bpchar", "nchar"}, sqltype.Word(c.Type)) && !strings.Contains(c.Type, "varying"):
+		return strings.TrimRight(text, " "), nil // which the column does not keep
+	case e.Kind == sqlsnow.MySQL && isTime(e, c):
+		return timeOf(c, text)
 	case e.Kind == sqlsnow.MySQL:
 		return memberOf(c, text)
 	}
 	return text, nil
+}
+
+// rounded returns a number as a column of single precision has it, and other values as they are.
+func rounded(e *dialect.Dialect, c *plan.Column, v any) any {
+	single := map[sqlsnow.Dialect][]string{sqlsnow.MySQL: {"float"}, sqlsnow.Postgres: {"real", "float4"}}
+	if f, ok := v.(float64); ok && slices.Contains(single[e.Kind], sqltype.Word(c.Type)) {
+		return float64(float32(f))
+	}
+	return v
+}
+
+var times = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})?[ T]?(-?[0-9]{2,3}:[0-9]{2}:[0-9]{2})?(\.[0-9]+)?$`)
+
+// timeOf returns the text of a date or a time as MySQL stores it in a column, without digits of a second that the column does not have.
+func timeOf(c *plan.Column, text string) (any, error) {
+	found := times.FindStringSubmatch(text)
+	var date, clock, fraction string
+	if found != nil {
+		date, clock, fraction = found[1], found[2], strings.TrimRight(strings.TrimRight(found[3], "0"), ".")
+	}
+	name, arguments, _ := strings.Cut(strings.ToLower(c.Type), "(")
+	digits, _, _ := strings.Cut(arguments, ")")
+	most, _ := strconv.Atoi(digits)
+	name = sqltype.Word(name)
+	switch {
+	case found == nil || (date == "") != (name == "time") || clock == "" && (name == "time" || fraction != ""):
+		return nil, fmt.Errorf("combine gives %s, which is no value of %s", sqlvalue.Sample(text), c.Type)
+	case name == "date":
+		return date, nil
+	case len(fraction) > most+1:
+		return nil, fmt.Errorf("combine gives %s, which has more digits of a second than %s", sqlvalue.Sample(text), c.Type)
+	case name == "time":
+		return clock + fraction, nil
+	}
+	return date + " " + cmp.Or(clock, "00:00:00") + fraction, nil
 }
 
 // memberOf returns the text of a value of an ENUM or a SET as MySQL stores it: the members of a set once each, in their order. Texts

@@ -63,3 +63,28 @@ func TestMemberOf(t *testing.T) {
 		}
 	}
 }
+
+func TestTimeOf(t *testing.T) {
+	for _, tt := range []struct{ typ, text, want, bad string }{
+		{"datetime", "2024-01-02", "2024-01-02 00:00:00", ""},
+		{"datetime", "2024-01-02T10:00:00.000", "2024-01-02 10:00:00", ""},
+		{"datetime(3)", "2024-01-02 10:00:00.125000", "2024-01-02 10:00:00.125", ""},
+		{"timestamp(3)", "2024-01-02 10:00:00.1251", "", "more digits"},
+		{"timestamp", "0000-00-00 00:00:00", "0000-00-00 00:00:00", ""},
+		{"datetime", "10:00:00", "", "no value of datetime"},
+		{"datetime", "2024-01-02 10:00:002024", "", "no value"},
+		{"datetime", "2024-01-02.5", "", "no value"},
+		{"datetime", "", "", "no value"},
+		{"date", "2024-01-02 10:00:00.5", "2024-01-02", ""},
+		{"date", "soon", "", "no value of date"},
+		{"time", "-101:00:00", "-101:00:00", ""},
+		{"time(1)", "10:00:00.50", "10:00:00.5", ""},
+		{"time", "10:00:00.5", "", "more digits"},
+		{"time", "2024-01-02 10:00:00", "", "no value"},
+	} {
+		got, err := timeOf(&plan.Column{Type: tt.typ}, tt.text)
+		if tt.bad == "" && (err != nil || got != tt.want) || tt.bad != "" && (err == nil || !strings.Contains(err.Error(), tt.bad)) {
+			t.Errorf("%q of %s: got %v and %v, want %q and %q", tt.text, tt.typ, got, err, tt.want, tt.bad)
+		}
+	}
+}
