@@ -78,10 +78,11 @@ func evaluatePairs(ctx context.Context, q *chunk.Session, c *plan.Column, rows [
 	return nil
 }
 
-// resultOf returns SQL for the text of an expression. PostgreSQL writes a date or a time as a column of the type has it.
+// resultOf returns SQL for the text of an expression. PostgreSQL writes a date, a time and a number of single precision as a column of
+// the type has it.
 func resultOf(e *dialect.Dialect, c *plan.Column, expression string) string {
 	as := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "CHAR", sqlsnow.Postgres: "TEXT", sqlsnow.SQLite: "TEXT"}[e.Kind]
-	if e.Kind == sqlsnow.Postgres && isTime(e, c) {
+	if e.Kind == sqlsnow.Postgres && (isTime(e, c) || isSingle(e, c)) {
 		expression = "CAST(" + expression + " AS " + c.Type + ")"
 	}
 	return "CAST(" + expression + " AS " + as + ")"
@@ -141,11 +142,24 @@ func ValueOf(e *dialect.Dialect, c *plan.Column, v any) (any, error) {
 	return text, nil
 }
 
-// rounded returns a number as a column of single precision has it, and other values as they are.
+// isSingle reports whether a column has numbers of single precision.
+func isSingle(e *dialect.Dialect, c *plan.Column) bool {
+	word := sqltype.Word(c.Type)
+	return e.Kind == sqlsnow.MySQL && word == "float" || e.Kind == sqlsnow.Postgres && (word == "real" || word == "float4")
+}
+
+// rounded returns a number as the column has it, if that is of single precision, and other values as they are.
 func rounded(e *dialect.Dialect, c *plan.Column, v any) any {
-	single := map[sqlsnow.Dialect][]string{sqlsnow.MySQL: {"float"}, sqlsnow.Postgres: {"real", "float4"}}
-	if f, ok := v.(float64); ok && slices.Contains(single[e.Kind], sqltype.Word(c.Type)) {
-		return float64(float32(f))
+	if !isSingle(e, c) {
+		return v
+	}
+	switch v := v.(type) {
+	case float64:
+		return float64(float32(v))
+	case string:
+		if f, err := strconv.ParseFloat(v, 32); err == nil {
+			return strconv.FormatFloat(f, 'g', -1, 32)
+		}
 	}
 	return v
 }
