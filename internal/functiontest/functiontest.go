@@ -30,7 +30,7 @@ type Target struct {
 func Run(t *testing.T, target Target) {
 	for name, test := range map[string]func(*testing.T, Target){
 		"Reading": testReading, "Bounds": testBounds, "Partitions": testPartitions,
-		"Making": testMaking, "MakingWithLanes": testMakingWithLanes, "Crash": testCrash, "LostHistory": testLostHistory,
+		"Making": testMaking, "MakingWithLanes": testMakingWithLanes, "NoWaits": testNoWaits, "Crash": testCrash, "LostHistory": testLostHistory,
 		"Failover": testFailover, "ClockSetBack": testClockSetBack, "Renumber": testRenumber, "Refusals": testRefusals,
 		"Sessions": testSessions, "Defaults": testDefaults, "Rate": testRate,
 	} {

@@ -103,6 +103,50 @@ func make16(t *testing.T, target Target, layout snow.Layout, lane int) {
 	}
 }
 
+// testNoWaits makes many ids in transactions that are open at the same time. None waits until another one ends.
+func testNoWaits(t *testing.T, target Target) {
+	server := target.server(t)
+	db := target.open(t, server, server.CreateDatabase(t))
+	target.prepare(t, db, snow.Default())
+	impatient := "SET SESSION innodb_lock_wait_timeout = 5"
+	if target.Dialect == sqlsnow.Postgres {
+		impatient = "SET lock_timeout = '5s'"
+	}
+	var open []*sql.Tx
+	for range 4 {
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer discard(conn)
+		if _, err := conn.ExecContext(t.Context(), impatient); err != nil {
+			t.Fatal(err)
+		}
+		tx, err := conn.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, tx)
+	}
+	var statements sync.WaitGroup
+	for _, tx := range open {
+		statements.Go(func() {
+			for range 40 {
+				if _, err := tx.ExecContext(t.Context(), "INSERT INTO made (batch) VALUES "+strings.Repeat("(0), ", 99)+"(0)"); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	statements.Wait()
+	for _, tx := range open {
+		if err := tx.Commit(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // coarse has ticks of a second, and few ids in each: what is made again is made twice.
 func coarse(t *testing.T) snow.Layout {
 	t.Helper()
