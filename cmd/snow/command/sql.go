@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -168,6 +169,9 @@ func (a *app) sqlMaking(use, short, long, change string, do func(context.Context
 			home := db // of the namespace
 			if leases.dsn != "" {
 				leases.timeout = flags.timeout
+				if _, err := database.Resolve(leases.flag, leases.dsn, ""); err != nil { // it does not show its SQL
+					leases.dialect = cmp.Or(leases.dialect, flags.dialect)
+				}
 				if home, err = leases.open(c.Context()); err != nil {
 					return err
 				}
@@ -198,7 +202,7 @@ func (a *app) sqlMaking(use, short, long, change string, do func(context.Context
 	namespaceFlag(c, &namespace)
 	c.Flags().Uint64Var(&datacenter, "datacenter", 0, "`NUMBER` of the datacenter, for layouts that have some")
 	c.Flags().StringVar(&leases.dsn, "leases", "", "`DSN` of the database that has the namespace, if it is another one; as --dsn")
-	c.Flags().StringVar(&leases.dialect, "leases-dialect", "", "`SQL` of that database; not needed if its DSN shows it")
+	c.Flags().StringVar(&leases.dialect, "leases-dialect", "", "`SQL` of that database; not needed if its DSN shows it, or if it is that of --dialect")
 	confirm.add(c)
 	flags.add(c)
 	return c

@@ -71,17 +71,18 @@ func TestSQLMaking(t *testing.T) {
 			// The functions of another database have a number of their own, of the same namespace.
 			t.Setenv("SNOW_LEASES", os.Getenv("SNOW_DSN"))
 			t.Setenv("SNOW_DSN", running.DSN(running.CreateDatabase(t)))
-			leases := " --leases env:SNOW_LEASES --yes --leases-" + strings.TrimLeft(dialect, " -")
-			if dialect == "" {
-				leases = " --leases env:SNOW_LEASES --yes"
-			}
+			const leases = " --leases env:SNOW_LEASES --yes"
 			want(2, "--leases", "sql install --namespace shop --yes --leases env:NOWHERE")
 			want(1, "", "sql install --namespace shop --yes")
 			elsewhere := want(0, "snow_next_id() makes ids of worker ", "sql install --namespace shop"+leases)
 			if elsewhere == first || elsewhere == renumbered {
 				t.Errorf("another database: %q", elsewhere)
 			}
-			if again := want(0, "", "sql install --namespace shop"+leases); again != elsewhere {
+			explicit := leases
+			if dialect != "" {
+				explicit += " --leases-" + strings.TrimLeft(dialect, " -")
+			}
+			if again := want(0, "", "sql install --namespace shop"+explicit); again != elsewhere {
 				t.Errorf("installed there again: %q, want %q", again, elsewhere)
 			}
 			shown := execute(t, "id", "show", "--layout", "default", snow.ID(id).String()).stdout
