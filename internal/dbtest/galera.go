@@ -36,32 +36,34 @@ func Galera(tb testing.TB, nodes int, options ...string) []*Server {
 		end("dbtest: libgalera_smm.so not found: apt-get install galera-4")
 	}
 	need(tb, e, e.programs())
-	servers, addresses := make([]*Server, nodes), freeAddresses(nodes)
+	servers, addresses := make([]*Server, nodes), make([]string, nodes)
 	uuid, position := "", ""
+	cluster := func(s *Server, address string, peers []string) {
+		s.options = append([]string{
+			"wsrep-on=ON", "wsrep-provider=" + e.provider(), "wsrep-cluster-name=dbtest", "wsrep-cluster-address=gcomm://" + strings.Join(peers, ","),
+			"wsrep-node-address=127.0.0.1", "binlog-format=ROW", "innodb-autoinc-lock-mode=2",
+			// A node that is slow because the machine is busy is not dead: 5 s are the default.
+			fmt.Sprintf("wsrep-provider-options=gmcast.listen_addr=tcp://%s;ist.recv_addr=%s;gcache.size=8M;"+
+				"evs.suspect_timeout=PT20S;evs.inactive_timeout=PT40S;evs.install_timeout=PT20S", address, loopback(freePort())),
+		}, options...)
+	}
 	for i := range servers {
 		s := &Server{engine: e}
 		servers[i] = s
-		cluster := func(address string) []string {
-			return append([]string{
-				"wsrep-on=ON", "wsrep-provider=" + e.provider(), "wsrep-cluster-name=dbtest", "wsrep-cluster-address=gcomm://" + address,
-				"wsrep-node-address=127.0.0.1", "binlog-format=ROW", "innodb-autoinc-lock-mode=2",
-				// A node that is slow because the machine is busy is not dead: 5 s are the default.
-				fmt.Sprintf("wsrep-provider-options=gmcast.listen_addr=tcp://%s;ist.recv_addr=%s;gcache.size=8M;"+
-					"evs.suspect_timeout=PT20S;evs.inactive_timeout=PT40S;evs.install_timeout=PT20S", addresses[i], loopback(freePort())),
-			}, options...)
-		}
-		s.options = cluster(strings.Join(addresses[:i], ","))
 		tb.Cleanup(func() { s.close(tb) })
-		if err := s.prepare(); err != nil {
-			tb.Fatalf("dbtest: %s: prepare: %v", s.engine.name(), err)
-		}
-		s.dsn = "" // not yet
-		if i > 0 {
+		// A node that failed to start may hold traces that keep it from joining, so each try has its own files and addresses.
+		s.renew = func() error {
+			if err := os.RemoveAll(s.dir); err != nil {
+				return err
+			}
+			addresses[i] = loopback(freePort())
+			cluster(s, addresses[i], addresses[:i])
+			if err := s.prepare(); err != nil || i == 0 {
+				return err
+			}
 			// Nothing was written yet, and all nodes have the same data, so the nodes that join need no copy.
 			state := fmt.Sprintf("# GALERA saved state\nversion: 2.1\nuuid:    %s\nseqno:   %s\nsafe_to_bootstrap: 0\n", uuid, position)
-			if err := os.WriteFile(filepath.Join(s.dir, "data", "grastate.dat"), []byte(state), 0o600); err != nil {
-				tb.Fatal(err)
-			}
+			return os.WriteFile(filepath.Join(s.dir, "data", "grastate.dat"), []byte(state), 0o600)
 		}
 		s.joined = func(tb testing.TB) {
 			tb.Helper()
@@ -71,8 +73,10 @@ func Galera(tb testing.TB, nodes int, options ...string) []*Server {
 			}
 		}
 		s.start(tb)
-		s.options = cluster(strings.Join(addresses, ",")) // for a restart
 		uuid, position = s.wsrep(tb, "cluster_state_uuid"), s.wsrep(tb, "last_committed")
+	}
+	for i, s := range servers {
+		cluster(s, addresses[i], addresses) // for a restart
 	}
 	return servers
 }

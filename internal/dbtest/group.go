@@ -16,7 +16,10 @@ import (
 func Group(tb testing.TB, nodes int, options ...string) []*Server {
 	tb.Helper()
 	e := mysql{installation: newer("mysql")}
-	servers, addresses := make([]*Server, nodes), freeAddresses(nodes)
+	servers, addresses := make([]*Server, nodes), make([]string, nodes)
+	for i := range addresses {
+		addresses[i] = loopback(freePort())
+	}
 	for i := range servers {
 		s := &Server{engine: e}
 		servers[i] = s

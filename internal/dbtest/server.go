@@ -12,8 +12,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -63,6 +64,7 @@ type Server struct {
 	environment []string            // of a private server, on top of the test's
 	pool        string              // base of the DSNs of a PostgreSQL server behind a pooler, empty without
 	primary     string              // of a PostgreSQL standby that does not follow it for now
+	renew       func() error        // makes the files of a server for each try of its first start; nil if prepare has made them
 	joined      func(tb testing.TB) // waits until a node that was started is part of its cluster; nil without one
 }
 
@@ -225,12 +227,19 @@ func (s *Server) start(tb testing.TB) {
 		if choose {
 			s.port = freePort()
 		}
+		if s.renew != nil {
+			if err = s.renew(); err != nil {
+				break
+			}
+		}
 		if err = s.startOnce(); !errors.Is(err, errEnded) {
 			break
 		}
+		tb.Logf("dbtest: %s: start: %v; its errors:\n%s", s.engine.name(), err, s.logErrors())
 	}
+	s.renew = nil
 	if err != nil {
-		tb.Fatalf("dbtest: %s: start: %v; end of its log:\n%s", s.engine.name(), err, s.logTail())
+		tb.Fatalf("dbtest: %s: start: %v: %s", s.engine.name(), err, s.logErrors())
 	}
 	if s.joined != nil {
 		s.joined(tb)
@@ -343,26 +352,36 @@ func (s *Server) logTail() string {
 	return strings.Join(lines[max(0, len(lines)-25):], "\n")
 }
 
+// logErrors returns the lines of the log that tell of errors, or its end if there are none.
+func (s *Server) logErrors() string {
+	text, _ := os.ReadFile(s.log())
+	if found := errorLine.FindAllString(string(text), -1); len(found) > 0 {
+		return strings.Join(found[max(0, len(found)-25):], "\n")
+	}
+	return "end of its log:\n" + s.logTail()
+}
+
+var errorLine = regexp.MustCompile(`.*\b(ERROR|FATAL|PANIC)\b.*`)
+
+// claims has the UDP ports that freePort keeps, which would be closed if nobody held them.
+var claims sync.Map
+
 // freePort returns a loopback port on which nobody listens. It is below the ports that systems use for outgoing connections, so
-// that no client gets it while the server is down.
+// that no client gets it while the server is down. The process keeps the UDP port of that number, which no server uses: so no
+// other call gets it, in no process.
 func freePort() int {
 	for {
 		port := 15000 + mathrand.IntN(15000)
+		claim, err := net.ListenPacket("udp", loopback(port))
+		if err != nil {
+			continue
+		}
+		claims.Store(port, claim)
 		if l, err := net.Listen("tcp", loopback(port)); err == nil {
 			l.Close()
 			return port
 		}
 	}
-}
-
-// freeAddresses returns n of them that differ.
-func freeAddresses(n int) (all []string) {
-	for len(all) < n {
-		if next := loopback(freePort()); !slices.Contains(all, next) {
-			all = append(all, next)
-		}
-	}
-	return all
 }
 
 func loopback(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
