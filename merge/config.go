@@ -66,9 +66,10 @@ type Config struct {
 	ChunkRows int
 
 	// PackRows is the number of rows from which on a table's new ids are stored in lists, one row of snow_merge_packs for
-	// each range of the table instead of one row of snow_merge_map for each id. That takes less time and room. It is done
-	// where a MySQL server itself makes new ids for a table that nothing refers to, and that has no JSON, no texts above
-	// 64 kB, no FLOAT and no rows that are merged. [Lookup] and [Export] read both. Zero means 100,000, and -1 no lists.
+	// each range of the table instead of one row of snow_merge_map for each id. That takes less time and room. It is done on MySQL
+	// and MariaDB, for tables whose rows are not merged, and whose new ids must not be known to decide about rows of others. If source and
+	// target are on one server, nothing may refer to the table, and it may have no JSON, no texts above 64 kB and no FLOAT; if they are on
+	// two, a table that others refer to may have up to 1,048,576 rows. [Lookup] and [Export] read both. Zero means 10,000, and -1 no lists.
 	PackRows int
 
 	// Throttle is how many rows of the sources [Merge.DryRun] reads in a second, at most 1,000,000,000: so it may look at servers that are in use. Each statement
@@ -134,7 +135,7 @@ func (c Config) apply(j *phases.Job) error {
 	}
 	j.Writers = bounded("Writers", c.Writers, 2, 1, 16, &failed)
 	if c.PackRows != -1 {
-		j.PackRows = bounded("PackRows", c.PackRows, 100_000, 1, math.MaxInt, &failed)
+		j.PackRows = bounded("PackRows", c.PackRows, 10_000, 1, math.MaxInt, &failed)
 	}
 	if failed != nil {
 		return failed

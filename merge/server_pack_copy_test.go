@@ -12,7 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -171,5 +173,70 @@ func TestPacksOfMovingKeys(t *testing.T) {
 	}
 	if got := len(f.exported()); got != 20000 {
 		t.Errorf("%d rows are exported", got)
+	}
+}
+
+// Between two servers, tables that others refer to have packs, too. A statement in docs/merge.md reads them.
+func TestPacksOfReferredTables(t *testing.T) {
+	other := dbtest.MariaDB(t)
+	pool := func(name string) *sql.DB {
+		db, err := sql.Open("mysql", other.DSN(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		return db
+	}
+	for _, test := range []struct {
+		name  string
+		moves bool // the source is moved to the target's server while the run waits
+		phase string
+	}{
+		{"", false, ""},
+		{"after mint", true, "copy"},
+		{"within mint", true, "mint"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t, "", players, append(somePlayers("a", 3000), "DELETE FROM items WHERE player_id % 7 = 0 OR id > 2000", "DELETE FROM players WHERE id % 7 = 0"))
+			here := f.sources[0].DB
+			name := f.rows(here, "SELECT DATABASE()")
+			f.exec(pool(""), "CREATE DATABASE "+name)
+			f.sources[0].DB = pool(name)
+			f.exec(f.sources[0].DB, append(slices.Clone(players), append(somePlayers("a", 3000), "DELETE FROM items WHERE player_id % 7 = 0 OR id > 2000", "DELETE FROM players WHERE id % 7 = 0")...)...)
+			f.config.PackRows, f.config.ChunkRows, f.config.Writers = 1, 500, 1
+			f.plan.Table("items").NewIDs = nil                        // the server can copy it, but for references
+			f.column("items", "player_id").Orphans = plan.OrphansNull // and would find none
+			f.tables()
+			if test.moves {
+				f.interrupt(test.phase, 2000)
+				f.sources[0].DB = here
+			}
+			if err := f.run(); err != nil {
+				t.Fatal(err)
+			}
+			if !test.moves {
+				f.wantPacks(true)
+			}
+			if got := f.rows(f.target, "SELECT COUNT(*) > 0, (SELECT COUNT(*) FROM items AS i JOIN players AS p ON p.id = i.player_id) FROM snow_merge_packs"); got != "1 "+f.rows(here, "SELECT COUNT(*) FROM items") {
+				t.Errorf("packs and items of players: got %s", got)
+			}
+			listed := f.rows(f.target, `SELECT IF(p.old_ids = '', p.last_old - p.size + n.at, CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(p.old_ids, ',', n.at), ',', -1) AS SIGNED)) AS old_id, n.new_id
+				FROM snow_merge_packs AS p, JSON_TABLE(CONCAT('[', CONVERT(p.new_ids USING utf8mb4), ']'), '$[*]' COLUMNS (at FOR ORDINALITY, new_id BIGINT PATH '$')) AS n
+				WHERE p.source_table = (SELECT source_table FROM snow_merge_source_tables WHERE tbl = 'players')
+				UNION ALL SELECT old_id, new_id FROM snow_merge_map WHERE source_table = (SELECT source_table FROM snow_merge_source_tables WHERE tbl = 'players') ORDER BY old_id`)
+			if got := strings.Join(f.exported(), "\n"); got != listed {
+				t.Error("the export differs from the lists")
+			}
+			if got := f.rows(f.target, "SELECT SUBSTR(name, 2) + 0, id FROM players ORDER BY 1"); got != listed {
+				t.Error("the rows differ from the lists")
+			}
+			// A list that says something else is found.
+			if !test.moves {
+				f.exec(f.target, "UPDATE snow_merge_packs SET new_ids = INSERT(new_ids, LENGTH(new_ids), 1, (RIGHT(new_ids, 1) + 1) % 10) WHERE source_table = (SELECT source_table FROM snow_merge_source_tables WHERE tbl = 'players') AND seq = 2")
+				if found, err := f.merge().Verify(t.Context()); err == nil && found.Err() == nil {
+					t.Error("another id in a list: it was verified")
+				}
+			}
+		})
 	}
 }

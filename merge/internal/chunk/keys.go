@@ -3,6 +3,7 @@ package chunk
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,18 +36,47 @@ func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, 
 	return all, nil
 }
 
-// ReadSpan is ReadKeys for keys that follow on each other in the table, or nearly: it reads all rows from the least to the greatest
-// value of the first column by, and also returns rows of which only this value is in keys. It returns false if there are too many rows
-// for it to be worth while, or the values are no integers.
-func ReadSpan(ctx context.Context, e *dialect.Dialect, q Queryer, table string, columns, by []*plan.Column, keys [][]any) (all [][]any, ok bool, err error) {
+// A Span reads rows whose keys follow on each other in a table of MySQL, or nearly, one part of the table after another. The zero value is ready for
+// use by one goroutine.
+type Span struct {
+	sparse bool   // there are too many other rows for it to be worth while
+	gap    uint64 // how far apart the keys are, if other rows in between were passed over
+}
+
+// Read is [ReadKeys]: it reads all rows from the least to the greatest value of the first column by, and also returns rows of which only this value is
+// in keys. It returns false if there are too many rows for it to be worth while, now or earlier, or the values are no integers.
+func (s *Span) Read(ctx context.Context, e *dialect.Dialect, q Queryer, table string, columns, by []*plan.Column, keys [][]any) (all [][]any, ok bool, err error) {
 	ids, at := integersOf(e, columns, by, keys)
-	if len(ids) == 0 {
+	if len(ids) == 0 || s.sparse {
 		return nil, false, nil
 	}
 	first, last, most := ids[0], ids[len(ids)-1], 5*len(keys)/2+100
-	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s BETWEEN %d AND %d LIMIT %d", e.SelectList(columns), e.Table(table), e.Quote(by[0].Name), first, last, most+1)
+	name, condition := e.Quote(by[0].Name), ""
+	gap := (uint64(last)-uint64(first))/uint64(len(ids)) + 1
+	filtered := gap <= 2*s.gap
+	if filtered { // the server passes over rows of others by the bits that all of the keys have in common, as ids of one worker do
+		mask := commonBits(ids)
+		condition = fmt.Sprintf(" AND %s & %d = %d", name, mask, uint64(first)&mask)
+	}
+	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s BETWEEN %d AND %d%s LIMIT %d", e.SelectList(columns), e.Table(table), name, first, last, condition, most+1)
 	n, err := readOf(ctx, e, q, text, columns, nil, at, ids, func(row []any) { all = append(all, row) })
-	return all, n <= most, err
+	switch s.sparse = n > most; {
+	case filtered:
+	case n > len(keys)*5/4: // and not too many: to look for those that the server can pass over does not take long
+		s.gap = gap
+	default:
+		s.gap = 0
+	}
+	return all, !s.sparse, err
+}
+
+// commonBits returns the bits, below those that differ, in which all of some integers agree.
+func commonBits(ids []int64) uint64 {
+	differing := uint64(0)
+	for _, id := range ids {
+		differing |= uint64(id) ^ uint64(ids[0])
+	}
+	return (1<<bits.Len64(differing) - 1) &^ differing
 }
 
 // integersOf returns the first values of keys as integers which ascend and differ, and where among columns that one is; nil where

@@ -250,6 +250,12 @@ func CountRows(ctx context.Context, e *dialect.Dialect, q Queryer, table string)
 	return n, e.Failed("count the rows of "+table, err)
 }
 
+// HasRows reports whether a table, as the session calls it, has so many rows or more.
+func HasRows(ctx context.Context, s *Session, from string, n int) (found bool, err error) {
+	err = s.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM "+from+" LIMIT 1 OFFSET "+strconv.Itoa(n-1)+") AS found").Scan(&found)
+	return found, s.Engine.Failed("count the rows of "+from, err)
+}
+
 // ColumnsOf returns the columns of some names.
 func ColumnsOf(t *plan.Table, names []string) []*plan.Column {
 	columns := make([]*plan.Column, len(names))

@@ -5,6 +5,7 @@ package chunk_test
 import (
 	"database/sql"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-func TestReadSpan(t *testing.T) {
+func TestSpan(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(t)))
 	if err != nil {
@@ -69,7 +70,7 @@ func TestReadSpan(t *testing.T) {
 		{"no integers", []*plan.Column{note}, [][]any{{"note"}}, -1},
 		{"none", []*plan.Column{id, realm}, nil, -1},
 	} {
-		rows, ok, err := chunk.ReadSpan(t.Context(), e, db, "items", columns, tt.by, tt.keys)
+		rows, ok, err := new(chunk.Span).Read(t.Context(), e, db, "items", columns, tt.by, tt.keys)
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", tt.name, err)
@@ -83,6 +84,69 @@ func TestReadSpan(t *testing.T) {
 			if n, _ := row[2].(int64); !wanted || row[1] != "note" || n == 0 {
 				t.Errorf("%s: got row %v", tt.name, row)
 			}
+		}
+	}
+}
+
+// A span that has learned to pass over the rows of others finds all of its own, whatever comes after.
+func TestSpanAmongOthers(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	e, err := dialect.Of(sqlsnow.MySQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	// Ids as those of two workers, then of another sequence, then far apart and negative.
+	var own, all []int64
+	for i := range int64(2000) {
+		own, all = append(own, i<<22|1<<12|random.Int64N(4)), append(all, i<<22|2<<12)
+	}
+	for i := range int64(1000) {
+		own, all = append(own, 1<<40+3*i), append(all, 1<<40+3*i+1)
+	}
+	for range 500 {
+		own = append(own, random.Int64()-1<<62)
+	}
+	slices.Sort(own)
+	all = append(all, own...)
+	var values []string
+	for _, id := range all {
+		values = append(values, fmt.Sprintf("(%d)", id))
+	}
+	for _, text := range []string{"CREATE TABLE items (id BIGINT NOT NULL PRIMARY KEY)", "INSERT INTO items VALUES " + strings.Join(values, ", ")} {
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	columns := []*plan.Column{{Name: "id", Type: "bigint"}}
+	for range 20 {
+		var span chunk.Span
+		worth := 0
+		for rest := own[random.IntN(600):]; len(rest) > 0; {
+			n := min(len(rest), 1+random.IntN(300))
+			keys := make([][]any, n)
+			for i, id := range rest[:n] {
+				keys[i] = []any{id}
+			}
+			rows, ok, err := span.Read(t.Context(), e, db, "items", columns, columns, keys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ok && !slices.EqualFunc(rows, keys, slices.Equal) {
+				t.Fatalf("got %d rows of %d from %d on", len(rows), n, rest[0])
+			}
+			if ok {
+				worth++
+			}
+			rest = rest[n:]
+		}
+		if worth == 0 {
+			t.Error("it was never worth while")
 		}
 	}
 }

@@ -48,14 +48,11 @@ func MapOf(s *chunk.Session) IDMap { return IDMap{Ledger: Of(s)} }
 func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int64]Successor, error) {
 	olds = slices.Compact(slices.Sorted(slices.Values(olds)))
 	found := make(map[int64]Successor, len(olds))
-	rest := olds
-	if m.pages != nil && !t.Packable {
-		var err error
-		if rest, err = m.pages.find(t.ID, olds, found, func(id pageID) (*page, error) { return m.page(ctx, t, id) }); err != nil {
-			return nil, err
-		}
+	remembered, rest, err := m.remembered(ctx, t, olds, found)
+	if err != nil {
+		return nil, err
 	}
-	err := m.among(ctx, t, "old_id", rest, func(old int64, after Successor) error {
+	err = m.among(ctx, t, "old_id", rest, func(old int64, after Successor) error {
 		if _, wanted := slices.BinarySearch(olds, old); wanted {
 			found[old] = after
 		}
@@ -64,7 +61,7 @@ func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int6
 	if err != nil {
 		return nil, err
 	}
-	for t.Packable && len(olds) > 0 {
+	for t.Packable && !remembered && len(olds) > 0 {
 		p, err := packAt(ctx, m.Ledger, t, olds[0])
 		if err != nil || p == nil {
 			return found, err

@@ -21,7 +21,7 @@ import (
 //	                          "offset" and the offset; and from which number up to which, of the sequence of a worker or of the ids themselves
 //	snow_merge_map            the rows with a Role key whose id changed. kind 0: new_id is the row's own; 1: it was merged, and new_id is that of the row
 //	                          which stays; 2: it was dropped, and new_id is NULL
-//	snow_merge_packs          in place of such rows, where a MySQL server makes the ids of a large table that nothing refers to: those of a chunk in two lists
+//	snow_merge_packs          in place of such rows of kind 0, for a large table in MySQL: those of a chunk in two lists, see [IsPackable]
 //	snow_merge_chunks         for each phase the chunks of rows that are done. The chunks are those of phase mint
 //	snow_merge_changes        values that were changed to avoid a clash, rows that were dropped and why, rows of tables without a Role key
 //	                          that were merged, and what rows of the target get of rows that were merged into them

@@ -17,8 +17,9 @@ import (
 // A pack is a row of snow_merge_packs: the old and the new ids of the rows of one
 // chunk, in their order, in place of as many rows of snow_merge_map. It has no
 // list of old ids if they follow on each other without a gap, up to the last one.
-// Phase mint says where the new ids begin, and phase copy makes them: until then a
-// pack has no lists.
+// Where a server copies the rows, phase mint says where the new ids begin, and phase
+// copy makes them: until then a pack has no lists. Otherwise phase mint makes it
+// whole, and it begins at [madeByMint].
 type pack struct {
 	seq     int64 // of its chunk
 	lastOld int64
@@ -27,14 +28,17 @@ type pack struct {
 	news    []int64
 }
 
-// IsPackable reports whether the map of a source table may have packs: none of its
-// rows has to be found while the run goes on, and servers of the dialect can make them.
+// madeByMint is where a pack begins that had its lists from the beginning.
+const madeByMint = -1
+
+// IsPackable reports whether the map of a source table may have packs: phase mint never looks for its rows, and the database is a MySQL.
 func IsPackable(d sqlsnow.Dialect, p *plan.Plan, t *SourceTable) bool {
-	return d == sqlsnow.MySQL && t.Rekeys && !t.Table.Merges(p.Sources) && !refersTo(p, t.Table)
+	return d == sqlsnow.MySQL && t.Rekeys && !t.Table.Merges(p.Sources) &&
+		!slices.ContainsFunc(p.Tables, func(other *plan.Table) bool { return slices.Contains(p.MintParents(other), t.Table) })
 }
 
-// refersTo reports whether some column refers to a table.
-func refersTo(p *plan.Plan, t *plan.Table) bool {
+// IsReferred reports whether some column refers to a table.
+func IsReferred(p *plan.Plan, t *plan.Table) bool {
 	for _, other := range p.Tables {
 		for _, c := range other.Columns {
 			if c.HoldsReferences() && slices.ContainsFunc(c.Refers, func(r *plan.Reference) bool { return r.Table == t.Name }) {
@@ -51,10 +55,16 @@ func packAt(ctx context.Context, l Ledger, t *SourceTable, old int64) (found *pa
 	if l.Engine.Kind != sqlsnow.MySQL {
 		return nil, nil
 	}
-	const text = `SELECT seq, last_old, size, old_ids, new_ids FROM snow_merge_packs
-		WHERE source_table = ? AND last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ? AND new_ids <> '')`
-	err = l.Query(ctx, text, []any{t.ID, t.ID, old}, func(rows *sql.Rows) error {
-		found = &pack{}
+	const condition = "last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ? AND new_ids <> '')"
+	err = l.packs(ctx, t, condition, []any{t.ID, old}, func(p *pack) { found = p })
+	return found, err
+}
+
+// packs visits the packs of a source table of which a condition is true.
+func (l Ledger) packs(ctx context.Context, t *SourceTable, condition string, args []any, visit func(*pack)) error {
+	text := "SELECT seq, last_old, size, old_ids, new_ids FROM snow_merge_packs WHERE source_table = " + strconv.FormatInt(t.ID, 10) + " AND " + condition
+	return l.Query(ctx, text, args, func(rows *sql.Rows) error {
+		found := &pack{}
 		var olds, news sql.RawBytes
 		if err := rows.Scan(&found.seq, &found.lastOld, &found.size, &olds, &news); err != nil {
 			return err
@@ -62,9 +72,9 @@ func packAt(ctx context.Context, l Ledger, t *SourceTable, old int64) (found *pa
 		if err := found.parse(olds, news); err != nil {
 			return fmt.Errorf("%w: pack %d of source table %d: %w", errLedger, found.seq, t.ID, err)
 		}
+		visit(found)
 		return nil
 	})
-	return found, err
 }
 
 // parse reads the lists, which must ascend and have as many ids as they should.
@@ -91,6 +101,7 @@ func (p *pack) parse(olds, news []byte) (err error) {
 }
 
 func (p *pack) list(text []byte) (ids []int64, err error) {
+	ids = make([]int64, 0, min(p.size, int64(len(text)/2+1)))
 	for part := range bytes.SplitSeq(text, []byte{','}) {
 		id, err := strconv.ParseInt(string(part), 10, 64)
 		if err != nil {
@@ -121,6 +132,37 @@ func (l Ledger) BeginPacks(ctx context.Context, chunks []Chunk, place int64) err
 		place = c.Place
 	}
 	return l.insert(ctx, "snow_merge_packs (source_table, seq, last_old, size, old_ids, new_ids, begins)", rows, "")
+}
+
+// InsertPacks writes packs with their lists, see [PackRow].
+func (l Ledger) InsertPacks(ctx context.Context, packs [][]any) error {
+	return l.insert(ctx, "snow_merge_packs (source_table, seq, last_old, size, old_ids, new_ids, begins)", packs, "")
+}
+
+// PackRow returns the pack of a chunk, whose rows all have new ids, in place of rows of the map, of which the old ids and the new ones
+// ascend.
+func PackRow(c Chunk, entries [][]any) []any {
+	list := func(column int) string {
+		text := make([]byte, 0, 20*len(entries))
+		for _, entry := range entries {
+			text = append(strconv.AppendInt(text, entry[column].(int64), 10), ',')
+		}
+		return string(text[:len(text)-1])
+	}
+	olds, last := "", entries[len(entries)-1][1].(int64)
+	if uint64(last)-uint64(entries[0][1].(int64)) != uint64(len(entries)-1) {
+		olds = list(1)
+	}
+	return []any{c.SourceTable, c.Seq, last, len(entries), olds, list(2), madeByMint}
+}
+
+// HasPacks reports whether the map of a source table has packs.
+func (l Ledger) HasPacks(ctx context.Context, t *SourceTable) (found bool, err error) {
+	if !t.Packable {
+		return false, nil
+	}
+	err = l.Q.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM snow_merge_packs WHERE source_table = ?)", t.ID).Scan(&found)
+	return found, l.Engine.Failed("read packs of the map", err)
 }
 
 // EmptyPacks returns, by the numbers of their chunks, the places that the packs without lists begin after.

@@ -65,13 +65,11 @@ func newMinter(ctx context.Context, w phases.Work, source *dialect.Dialect) (*mi
 // packs reports whether the map of a source table gets packs: the table is large,
 // and the server can copy and compare its rows without rows of the map.
 func (m *minter) packs(ctx context.Context, source *dialect.Dialect) (bool, error) {
-	if !m.Table.Packable || m.PackRows < 0 {
+	if !m.Table.Packable || m.PackRows < 0 || ledger.IsReferred(m.Plan, m.Table.Table) {
 		return false, nil
 	}
-	var n int
-	err := m.Conns.Target.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM "+m.from+" AS s LIMIT 1 OFFSET "+strconv.Itoa(m.PackRows-1)+") AS found").Scan(&n)
-	if err != nil || n == 0 {
-		return false, m.Engine.Failed("look at table "+strconv.Quote(m.Table.Table.Name), err)
+	if large, err := chunk.HasRows(ctx, m.Conns.Target, m.from, m.PackRows); err != nil || !large {
+		return false, err
 	}
 	s, err := newSelection(ctx, m.Work, source)
 	return s != nil && s.dense && s.texts != nil, err

@@ -72,6 +72,13 @@ func newSelection(ctx context.Context, w phases.Work, source *dialect.Dialect) (
 	}
 	tables := w.Run.Of(t.Source)
 	for at, c := range t.Columns {
+		for _, r := range c.Refers {
+			if parent := tables[r.Table]; parent != nil {
+				if packs, err := ledger.Of(target).HasPacks(ctx, parent); err != nil || packs { // a statement finds ids only in rows of the map
+					return nil, err
+				}
+			}
+		}
 		if !s.column(c, at, from.columns[c.Name], to.columns[c.Name], tables) {
 			return nil, nil
 		}

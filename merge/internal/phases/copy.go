@@ -3,6 +3,7 @@ package phases
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,17 +41,40 @@ func (w *writing) fill(ctx context.Context) (err error) {
 	if len(feeds) > 0 {
 		w.tell(total)
 	}
-	for _, feed := range feeds {
-		if feed.progress.event.Rows >= feed.progress.event.Total {
-			continue
-		}
-		feed.progress.begin()
-		if err := parallel(ctx, all, func(ctx context.Context, c *chunk.Conns) error { return w.fillTable(ctx, feed, c, pages[c]) }); err != nil {
+	feeds = slices.DeleteFunc(feeds, func(f *feed) bool { return f.progress.event.Rows >= f.progress.event.Total })
+	for _, together := range w.together(feeds) {
+		if err := parallel(ctx, all, func(ctx context.Context, c *chunk.Conns) error {
+			for _, feed := range together {
+				if err := w.fillTable(ctx, feed, c, pages[c]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
 			return err
 		}
-		feed.progress.end()
 	}
 	return nil
+}
+
+// together returns feeds as groups of those whose rows may be written at the same time: the target's foreign keys ask for the rows of
+// the groups before.
+func (w *writing) together(feeds []*feed) (groups [][]*feed) {
+	refers := func(f *feed, group []*feed) bool {
+		return slices.ContainsFunc(group, func(before *feed) bool {
+			return before.table.Table != f.table.Table && slices.ContainsFunc(f.table.Table.ForeignKeys, func(k *plan.ForeignKey) bool {
+				return k.Table == before.table.Table.Name
+			})
+		})
+	}
+	for _, f := range feeds {
+		if n := len(groups) - 1; n >= 0 && (w.Unchecked || !refers(f, groups[n])) {
+			groups[n] = append(groups[n], f)
+		} else {
+			groups = append(groups, []*feed{f})
+		}
+	}
+	return groups
 }
 
 // writers returns the sessions of the goroutines that write at the same time, and what closes them.
@@ -102,6 +126,9 @@ func (w *writing) feed(ctx context.Context, t *ledger.SourceTable, st plan.Stage
 
 // fillTable works until a feed has no more chunks, in one of several goroutines.
 func (w *writing) fillTable(ctx context.Context, feed *feed, c *chunk.Conns, pages *ledger.Pages) error {
+	if !feed.enter() {
+		return nil
+	}
 	x, err := w.NewExecutor(ctx, Work{Job: w.Job, Run: w.run, Table: feed.table, Conns: c, Lease: w.lease, Deferred: feed.stage.Deferred, Last: feed.last, Pages: pages})
 	if err != nil {
 		return err
@@ -116,8 +143,12 @@ func (w *writing) fillTable(ctx context.Context, feed *feed, c *chunk.Conns, pag
 			return err
 		}
 		chunks, err := feed.next(ctx, ledger.Of(c.Target))
-		if err != nil || len(chunks) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(chunks) == 0 {
+			feed.leave()
+			return nil
 		}
 		start := time.Now()
 		bytes, err := do(ctx, chunks)
@@ -141,6 +172,33 @@ type feed struct {
 	after    int64
 	buffer   []ledger.Chunk
 	progress *Progress
+	begun    bool
+	empty    bool // there are no more chunks
+	busy     int  // how many goroutines are at work
+}
+
+// enter reports whether there may be work for one more goroutine.
+func (f *feed) enter() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.empty {
+		return false
+	}
+	if !f.begun {
+		f.begun = true
+		f.progress.begin()
+	}
+	f.busy++
+	return true
+}
+
+// leave is told that one of the goroutines got no more chunks.
+func (f *feed) leave() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.busy--; f.busy == 0 {
+		f.progress.end()
+	}
 }
 
 // next returns chunks that follow on each other; none means that there are no more.
@@ -150,6 +208,7 @@ func (f *feed) next(ctx context.Context, l ledger.Ledger) ([]ledger.Chunk, error
 	if len(f.buffer) == 0 {
 		var err error
 		if f.buffer, err = l.Pending(ctx, f.table, f.phase, f.after, 1000); err != nil || len(f.buffer) == 0 {
+			f.empty = err == nil
 			return nil, err
 		}
 	}

@@ -154,8 +154,10 @@ func (v *verifying) multisets(ctx context.Context, found []*Findings) error {
 // missed reads a source once more, to say which of its rows are not in the target.
 func (v *verifying) missed(ctx context.Context, m *Multiset, table int, found *Findings) error {
 	named := NewFindings()
-	silent := &Progress{tell: func(report.Event) {}}
-	if _, err := v.chunks(ctx, Work{Table: v.run.Tables[table], Missing: m}, named, silent); err != nil {
+	feed := &verifyFeed{table: v.run.Tables[table], total: named, edges: map[int64][2]int64{}, progress: &Progress{tell: func(report.Event) {}}, pace: v.Pace()}
+	if err := parallel(ctx, v.others, func(ctx context.Context, c *chunk.Conns) error {
+		return v.chunks(ctx, Work{Table: feed.table, Missing: m}, feed, c)
+	}); err != nil {
 		return err
 	}
 	rows := NewFindings()

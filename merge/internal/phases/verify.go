@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
-	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -100,15 +99,38 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 // compare compares all tables, and then what the tables refer to.
 func (v *verifying) compare(ctx context.Context, target *chunk.Session) (err error) {
 	v.sets = multisets(v.run)
-	found := make([]*Findings, len(v.run.Tables))
+	feeds := make([]*verifyFeed, len(v.run.Tables))
 	for i, t := range v.run.Tables {
 		if t.Changed, err = ledger.Of(target).HasChanges(ctx, t); err != nil {
 			return err
 		}
-		if found[i], err = v.table(ctx, t); err != nil {
+		if feeds[i], err = v.feed(ctx, t); err != nil {
 			return err
 		}
 	}
+	if err := parallel(ctx, v.others, func(ctx context.Context, c *chunk.Conns) error {
+		for _, f := range feeds {
+			w := Work{Table: f.table, Sets: slices.DeleteFunc(slices.Clone(v.sets), func(m *Multiset) bool { return !m.takes(f.table) })}
+			if err := v.chunks(ctx, w, f, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	found, rows := make([]*Findings, len(feeds)), make([]report.Table, len(feeds))
+	if err := parallelEach(ctx, v.others, len(feeds), func(ctx context.Context, c *chunk.Conns, i int) (err error) {
+		found[i] = feeds[i].total
+		rows[i], err = v.table(ctx, c, feeds[i])
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, f := range found {
+		v.addFailures(f)
+	}
+	v.report.Tables = rows
 	if err := v.multisets(ctx, found); err != nil {
 		return err
 	}
@@ -143,41 +165,38 @@ func (v *verifying) compare(ctx context.Context, target *chunk.Session) (err err
 	return v.assert(ctx, target)
 }
 
-// table compares the rows of one table of one source.
-func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Findings, error) {
-	total := NewFindings()
-	l := ledger.Of(v.first.Target)
-	all, err := l.Done(ctx, t, ledger.PhaseMint)
-	if err != nil {
-		return nil, err
-	}
-	progress := v.progress(ledger.PhaseVerify, t, 0, all.Read)
-	progress.begin()
-	last, err := v.chunks(ctx, Work{Table: t, Sets: slices.DeleteFunc(slices.Clone(v.sets), func(m *Multiset) bool { return !m.takes(t) })}, total, progress)
-	if err != nil {
-		return nil, err
-	}
+// feed returns one of a source table.
+func (v *verifying) feed(ctx context.Context, t *ledger.SourceTable) (*verifyFeed, error) {
+	all, err := ledger.Of(v.first.Target).Done(ctx, t, ledger.PhaseMint)
+	return &verifyFeed{
+		table: t, minted: all, total: NewFindings(), edges: map[int64][2]int64{}, progress: v.progress(ledger.PhaseVerify, t, 0, all.Read), pace: v.Pace(),
+	}, err
+}
+
+// table looks at one table of one source as a whole, whose rows were compared.
+func (v *verifying) table(ctx context.Context, c *chunk.Conns, f *verifyFeed) (row report.Table, err error) {
+	t, total := f.table, f.total
+	f.began.Do(f.progress.begin)
 	if t.Table.Empty {
-		n, err := v.countSource(ctx, v.others[0], t)
-		progress.end()
-		v.report.Tables = append(v.report.Tables, report.Table{Table: t.Table.Name, Source: t.Source, Rows: n, Dropped: n})
-		return total, err
+		n, err := v.countSource(ctx, c, t)
+		f.progress.end()
+		return report.Table{Table: t.Table.Name, Source: t.Source, Rows: n, Dropped: n}, err
 	}
-	if err := v.source(ctx, t, last, total); err != nil {
-		return nil, err
+	f.ascends()
+	if err := v.source(ctx, c, t, f.last, total); err != nil {
+		return row, err
 	}
-	if err := v.linked(ctx, l, t, total); err != nil {
-		return nil, err
+	if err := v.linked(ctx, ledger.Of(c.Target), t, total); err != nil {
+		return row, err
 	}
 	if t.Key >= 0 {
-		if err := v.mapOf(ctx, t, total); err != nil {
-			return nil, err
+		if err := v.mapOf(ctx, c.Target, t, total); err != nil {
+			return row, err
 		}
 	}
-	v.addFailures(total)
-	row := report.Table{
+	row = report.Table{
 		Table: t.Table.Name, Source: t.Source, Rows: total.Read, Copied: total.Written, Rekeyed: total.Rekeyed, Merged: total.Merged,
-		Dropped: total.Dropped, Renamed: total.Renamed, Displacement: time.Duration(all.Late) * time.Microsecond,
+		Dropped: total.Dropped, Renamed: total.Renamed, Displacement: time.Duration(f.minted.Late) * time.Microsecond,
 	}
 	if !total.Unhashed {
 		row.Hash, row.Found = total.Want.String(), total.Found.String()
@@ -191,10 +210,9 @@ func (v *verifying) table(ctx context.Context, t *ledger.SourceTable) (*Findings
 	case t.Rekeys && !t.Ids.IDs.AreNumbers():
 		row.Worker = &t.Ids.Worker
 	}
-	v.report.Tables = append(v.report.Tables, row)
-	progress.event.Rows = total.Read
-	progress.end()
-	return total, nil
+	f.progress.event.Rows = total.Read
+	f.progress.end()
+	return row, nil
 }
 
 // addFailures reports what was found to be wrong.
@@ -217,59 +235,46 @@ func (v *verifying) linked(ctx context.Context, l ledger.Ledger, t *ledger.Sourc
 	return err
 }
 
-// chunks compares the chunks of a table, several at a time, and returns the last.
-func (v *verifying) chunks(ctx context.Context, w Work, total *Findings, progress *Progress) (ledger.Chunk, error) {
-	t := w.Table
-	w.Job, w.Run, w.Sound = v.Job, v.run, v.sound
-	feed := &verifyFeed{verifying: v, table: t, total: total, edges: map[int64][2]int64{}, progress: progress, pace: v.Pace()}
-	err := parallel(ctx, v.others, func(ctx context.Context, c *chunk.Conns) error {
-		w := w
-		w.Conns, w.Pages = c, v.pages[c]
-		x, err := v.NewExecutor(ctx, w)
+// chunks compares chunks of a table until there are no more, in one of several goroutines.
+func (v *verifying) chunks(ctx context.Context, w Work, feed *verifyFeed, c *chunk.Conns) error {
+	if feed.isEmpty() {
+		return nil
+	}
+	feed.began.Do(feed.progress.begin)
+	w.Job, w.Run, w.Conns, w.Pages, w.Sound = v.Job, v.run, c, v.pages[c], v.sound
+	x, err := v.NewExecutor(ctx, w)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	for {
+		if err := v.Pause(ctx); err != nil {
+			return err
+		}
+		tasks, err := feed.next(ctx, ledger.Of(c.Target))
+		if err != nil || len(tasks) == 0 {
+			return err
+		}
+		start := time.Now()
+		found, err := x.Compare(ctx, tasks)
 		if err != nil {
 			return err
 		}
-		defer x.Close()
-		for {
-			if err := v.Pause(ctx); err != nil {
-				return err
-			}
-			tasks, err := feed.next(ctx)
-			if err != nil || len(tasks) == 0 {
-				return err
-			}
-			start := time.Now()
-			found, err := x.Compare(ctx, tasks)
-			if err != nil {
-				return err
-			}
-			feed.done(tasks, found, time.Since(start))
-		}
-	})
-	if err != nil {
-		return feed.last, err
+		feed.done(tasks, found, time.Since(start))
 	}
-	var above int64
-	for _, seq := range slices.Sorted(maps.Keys(feed.edges)) {
-		if edge := feed.edges[seq]; edge[0] <= above {
-			f := t.Failure(report.CheckOrder, nil, "the id is not above that of the row before, %d", above)
-			f.Target = sqlvalue.FormatKey([]any{edge[0]})
-			total.Fail(f)
-		}
-		above = max(above, feed.edges[seq][1])
-	}
-	return feed.last, nil
 }
 
 // A verifyFeed gives out the chunks of a table, and adds up what is found in
 // them. It is safe for concurrent use.
 type verifyFeed struct {
-	*verifying
 	table    *ledger.SourceTable
+	minted   ledger.Chunk // all chunks of phase mint together
 	progress *Progress
+	began    sync.Once
 	pace     *chunk.Pace // of rows that are read
 
 	mu    sync.Mutex
+	empty bool         // there are no more chunks
 	last  ledger.Chunk // that was read
 	tasks []Task       // that are not given out yet
 	total *Findings
@@ -281,11 +286,12 @@ const comparedRows = 10_000
 
 // next returns chunks that follow on each other, or one if they can't be joined.
 // None means that there are no more.
-func (f *verifyFeed) next(ctx context.Context) ([]Task, error) {
+func (f *verifyFeed) next(ctx context.Context, l ledger.Ledger) ([]Task, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for len(f.tasks) == 0 {
-		if more, err := f.read(ctx); err != nil || !more {
+		if more, err := f.read(ctx, l); err != nil || !more {
+			f.empty = err == nil
 			return nil, err
 		}
 	}
@@ -308,9 +314,28 @@ func (f *verifyFeed) next(ctx context.Context) ([]Task, error) {
 	return tasks, nil
 }
 
+// isEmpty reports whether there are no more chunks.
+func (f *verifyFeed) isEmpty() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.empty
+}
+
+// ascends sees to it that the ids of each chunk are above those of the chunks before.
+func (f *verifyFeed) ascends() {
+	above := int64(0)
+	for _, seq := range slices.Sorted(maps.Keys(f.edges)) {
+		if edge := f.edges[seq]; edge[0] <= above {
+			failure := f.table.Failure(report.CheckOrder, nil, "the id is not above that of the row before, %d", above)
+			failure.Target = sqlvalue.FormatKey([]any{edge[0]})
+			f.total.Fail(failure)
+		}
+		above = max(above, f.edges[seq][1])
+	}
+}
+
 // read reads chunks that come next, and reports whether there were any.
-func (f *verifyFeed) read(ctx context.Context) (bool, error) {
-	l := ledger.Of(f.first.Target)
+func (f *verifyFeed) read(ctx context.Context, l ledger.Ledger) (bool, error) {
 	minted, err := l.Chunks(ctx, f.table, ledger.PhaseMint, f.last.Seq, 100)
 	if err != nil || len(minted) == 0 {
 		return false, err
@@ -350,25 +375,4 @@ func (f *verifyFeed) done(tasks []Task, found *Findings, took time.Duration) {
 	if found.Read > 0 {
 		f.progress.Chunk(int(found.Read), 0)
 	}
-}
-
-// source looks for rows of a source that the run has never seen, and sees to it
-// that the chunks have all of its rows, whatever the database's order of them is.
-func (v *verifying) source(ctx context.Context, t *ledger.SourceTable, last ledger.Chunk, total *Findings) error {
-	rows, err := t.Read(ctx, v.others[0], last.Hi, nil, 1)
-	if err != nil {
-		return err
-	}
-	if len(rows) > 0 {
-		total.Fail(t.Failure(report.CheckSource, t.RowKey(rows[0]), "the row is new since the run began"))
-	}
-	source, err := v.others[0].Source(ctx, t.Source)
-	if err != nil {
-		return err
-	}
-	n, err := chunk.CountRows(ctx, source.Engine, source, t.Table.Name)
-	if err == nil && n != total.Read {
-		total.Fail(t.Failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.Read))
-	}
-	return dialect.OfSource(t.Source, err)
 }

@@ -38,10 +38,30 @@ type verifying struct {
 	pages  map[*chunk.Conns]*ledger.Pages
 }
 
+// source looks for rows of a source that the run has never seen, and sees to it
+// that the chunks have all of its rows, whatever the database's order of them is.
+func (v *verifying) source(ctx context.Context, c *chunk.Conns, t *ledger.SourceTable, last ledger.Chunk, total *Findings) error {
+	rows, err := t.Read(ctx, c, last.Hi, nil, 1)
+	if err != nil {
+		return err
+	}
+	if len(rows) > 0 {
+		total.Fail(t.Failure(report.CheckSource, t.RowKey(rows[0]), "the row is new since the run began"))
+	}
+	source, err := c.Source(ctx, t.Source)
+	if err != nil {
+		return err
+	}
+	n, err := chunk.CountRows(ctx, source.Engine, source, t.Table.Name)
+	if err == nil && n != total.Read {
+		total.Fail(t.Failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.Read))
+	}
+	return dialect.OfSource(t.Source, err)
+}
+
 // mapOf sees to it that the map has each row that changed its id, no other one,
 // and that the rows which others were merged into are there.
-func (v *verifying) mapOf(ctx context.Context, t *ledger.SourceTable, total *Findings) error {
-	target := v.first.Target
+func (v *verifying) mapOf(ctx context.Context, target *chunk.Session, t *ledger.SourceTable, total *Findings) error {
 	counts, err := ledger.MapOf(target).Count(ctx, t)
 	if err != nil {
 		return err

@@ -25,11 +25,13 @@ type minter struct {
 	ids      rekey.NewIDs        // where the rows get new ids
 	dates    *rekey.Dates        // of the rows of part, there
 
-	after []any // the last primary key that was decided on
-	seq   int64 // of its chunk
+	packed bool  // the map gets packs, where all rows of a chunk have new ids
+	after  []any // the last primary key that was decided on
+	seq    int64 // of its chunk
 
 	// What the rows of the next transaction become.
 	entries [][]any // of the map
+	packs   [][]any
 	changes []ledger.Change
 	chunks  []ledger.Chunk
 }
@@ -89,14 +91,39 @@ func (m *minter) begin(ctx context.Context) error {
 	if t.Rekeys {
 		f := rekey.NewFormula(t.Ids, m.Run.Facts.Now)
 		m.ids = rekey.NewIDs{Formula: f, Place: max(last.Place, f.Start())}
-		m.dates, err = rekey.NewDates(m.Engine.Kind, m.part)
+		if m.dates, err = rekey.NewDates(m.Engine.Kind, m.part); err != nil {
+			return err
+		}
 	}
+	m.packed, err = m.makesPacks(ctx)
 	return err
+}
+
+// makesPacks reports whether the map gets packs: the table is large, but not so large that rows of others which refer to it have to
+// have its packs read again and again. Where the target's server may do the work itself, it needs rows.
+func (m *minter) makesPacks(ctx context.Context) (bool, error) {
+	t := m.Table
+	if !t.Packable || m.PackRows < 0 || len(t.Primary) != 1 || t.Primary[0] != t.Key || m.Conns.OnTarget[t.Source] != nil {
+		return false, nil
+	}
+	source, err := m.Conns.Source(ctx, t.Source)
+	if err != nil {
+		return false, err
+	}
+	from := source.Engine.Table(t.Table.Name)
+	if large, err := chunk.HasRows(ctx, source, from, m.PackRows); err != nil || !large {
+		return false, err
+	}
+	if !ledger.IsReferred(m.Plan, t.Table) {
+		return true, nil
+	}
+	larger, err := chunk.HasRows(ctx, source, from, ledger.MostRemembered+1)
+	return err == nil && !larger, err
 }
 
 // decide says what rows become, which have a value for each column of part.
 func (m *minter) decide(ctx context.Context, rows [][]any) error {
-	m.entries, m.changes, m.chunks = m.entries[:0], m.changes[:0], m.chunks[:0]
+	m.entries, m.packs, m.changes, m.chunks = m.entries[:0], m.packs[:0], m.changes[:0], m.chunks[:0]
 	all := make([]rekey.Row, len(rows))
 	for i, values := range rows {
 		all[i] = rekey.Row{Key: m.part.RowKey(values), Old: values, New: slices.Clone(values), Fate: ledger.Kept}
@@ -125,6 +152,7 @@ func (m *minter) decide(ctx context.Context, rows [][]any) error {
 		m.seq++
 		c := ledger.Chunk{SourceTable: m.Table.ID, Phase: ledger.PhaseMint, Seq: m.seq, Lo: m.after, Counts: ledger.Counts{Read: int64(len(part))}}
 		m.ids.Late = 0
+		begin := len(m.entries)
 		for _, r := range part {
 			var v rekey.Verdict
 			if r.Fate != ledger.Dropped {
@@ -133,6 +161,9 @@ func (m *minter) decide(ctx context.Context, rows [][]any) error {
 			if err := m.enter(r, v, &c); err != nil {
 				return err
 			}
+		}
+		if m.packed && c.Rekeyed == c.Read {
+			m.packs, m.entries = append(m.packs, ledger.PackRow(c, m.entries[begin:])), m.entries[:begin]
 		}
 		m.after = part[len(part)-1].Key
 		c.Hi, c.Place, c.Late = m.after, m.ids.Place, m.ids.Late.Microseconds()
@@ -208,6 +239,9 @@ func (m *minter) write(ctx context.Context) error {
 		return err
 	}
 	ledger := ledger.Of(m.Conns.Target)
+	if err := ledger.InsertPacks(ctx, m.packs); err != nil {
+		return err
+	}
 	if err := ledger.InsertChanges(ctx, m.Table, m.changes); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ type verifier struct {
 	all      *ledger.SourceTable
 	target   *rekey.Checker
 	keys     []chunk.Form // of the columns of the primary key
-	sparse   bool         // between rows of the source table, the target has many of others
+	span     chunk.Span   // where rows follow on each other
 	buf      []byte
 }
 
@@ -176,12 +176,11 @@ func (v *verifier) readKeys(ctx context.Context, keys [][]any) ([][]any, error) 
 	target, by := v.Conns.Target, chunk.ColumnsOf(v.Table.Table, v.Table.Table.RowKey())
 	// Rows that follow on each other in a source mostly do so in the target, maybe with those of another source in between. MariaDB reads
 	// a range with twice as many rows in half the time.
-	if v.Engine.Kind == sqlsnow.MySQL && !v.sparse {
-		rows, ok, err := chunk.ReadSpan(ctx, target.Engine, target, v.Table.Table.Name, v.all.Columns, by, keys)
+	if v.Engine.Kind == sqlsnow.MySQL {
+		rows, ok, err := v.span.Read(ctx, target.Engine, target, v.Table.Table.Name, v.all.Columns, by, keys)
 		if err != nil || ok {
 			return rows, err
 		}
-		v.sparse = true
 	}
 	return chunk.ReadKeys(ctx, target.Engine, target, v.Table.Table.Name, v.all.Columns, by, keys)
 }

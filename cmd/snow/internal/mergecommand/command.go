@@ -203,7 +203,7 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 		case "chunk-rows":
 			set.IntVar(&c.chunkRows, f, 0, "at most `N` rows in a chunk; 0 for the default")
 		case "pack-rows":
-			set.IntVar(&c.packRows, f, 0, "tables that nothing refers to have lists of ids from `N` rows on, and not a row of snow_merge_map each; 0 for the default, -1 for never")
+			set.IntVar(&c.packRows, f, 0, "a table of `N` rows or more may have lists of ids in snow_merge_packs, and not a row of snow_merge_map each; 0 for the default, -1 for never")
 		case "lease":
 			set.DurationVar(&c.lease, f, 0, "how long a run that died blocks the next one; 0 for the default")
 		case "wait":
