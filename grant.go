@@ -230,10 +230,15 @@ func (g *Grant) Now() time.Time {
 // was called with a wrong time. Ids do not go back: generators wait, as at full
 // load, until the time of the last id is at most Config.MaxAhead in the future,
 // or return [ErrLeaseExpired] if the window ends before. Retreat returns the
-// time of the last id.
-func (g *Grant) Retreat(now time.Time) (last time.Time) {
+// time of the last id, and the running time at which the next one is made.
+func (g *Grant) Retreat(now time.Time) (last, next time.Time) {
 	g.clock.retreat(now)
-	return g.layout.Epoch().Add(time.Duration(g.start(g.last())))
+	position, ahead := g.last(), g.ahead.Load()
+	last = g.layout.Epoch().Add(time.Duration(g.start(position)))
+	if ahead == 0 || position < ahead {
+		return last, last
+	}
+	return last, g.layout.Epoch().Add(time.Duration(g.due(position, ahead)))
 }
 
 // Explain says why the window will end, or has ended: from now on the

@@ -192,8 +192,9 @@ func TestRetreat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if reached := grant.Retreat(before); !reached.Equal(before.Add(10*time.Second)) || !grant.Now().Equal(before) {
-			t.Errorf("ids reached %v and running time is %v, want 10 s after %v and that", reached, grant.Now(), before)
+		reached, next := grant.Retreat(before)
+		if want := before.Add(10 * time.Second); !reached.Equal(want) || !next.Equal(want.Add(-10*time.Millisecond)) || !grant.Now().Equal(before) {
+			t.Errorf("ids reached %v, go on at %v, and running time is %v, want 10 s after %v, 10 ms less, and that", reached, next, grant.Now(), before)
 		}
 		begin := time.Now()
 		for range 300 { // more than what MaxAhead holds

@@ -65,7 +65,7 @@ func (g *Generator) reserve(ctx context.Context, n, lane uint64) (first, ids uin
 		}
 		// If ctx is going to end during the wait, the positions would be used
 		// up for nothing, and later calls would wait longer.
-		if wait := g.due(first+need-1) - now; wait > 0 && grant.clock.endsWithin(ctx, wait) {
+		if wait := grant.due(first+need-1, g.ahead) - now; wait > 0 && grant.clock.endsWithin(ctx, wait) {
 			return 0, 0, context.DeadlineExceeded
 		}
 		// A slice that is too long is filled in pieces of a tick, so that other

@@ -17,13 +17,13 @@ func (g *Generator) await(ctx context.Context, now int64, first, count uint64) e
 	if lo := grant.position(now); last > lo {
 		grant.noteBorrowed((last - lo) >> grant.sequenceBits)
 	}
-	wait := g.due(last) - now
+	wait := grant.due(last, g.ahead) - now
 	if wait <= 0 {
 		return nil
 	}
 	g.openUntil.Store(0)
 	// The positions are ours whatever other calls reserve meanwhile.
-	for ; wait > 0; wait = g.due(last) - grant.clock.now() {
+	for ; wait > 0; wait = grant.due(last, g.ahead) - grant.clock.now() {
 		if err := g.sleep(ctx, wait); err != nil {
 			return err
 		}
@@ -31,12 +31,12 @@ func (g *Generator) await(ctx context.Context, now int64, first, count uint64) e
 	return nil
 }
 
-// due returns the running time at which a position may be used.
-func (g *Generator) due(position uint64) int64 {
-	if position < g.ahead {
+// due returns the running time at which a position may be used by a generator that may go ahead by as many positions.
+func (p *positions) due(position, ahead uint64) int64 {
+	if position < ahead {
 		return 0
 	}
-	return g.grant.start(position - g.ahead + g.grant.sequenceMask + 1)
+	return p.start(position - ahead + p.sequenceMask + 1)
 }
 
 // sleep waits for ns nanoseconds, or until ctx ends, and reports the wait to Config.OnWait.

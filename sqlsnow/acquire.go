@@ -20,8 +20,9 @@ import (
 // Acquire leases a worker number and returns when its first window is durable.
 // The lease then renews itself in the background; ctx only bounds the call.
 //
-// If no number is free, Acquire returns a [*NoWorkerError]. For a certain number
-// (LeaseConfig.Worker) it waits until ctx ends, and then returns a [*HeldError].
+// If no number is free, Acquire returns a [*NoWorkerError], or waits until ctx ends
+// if LeaseConfig.Wait is set. For a certain number (LeaseConfig.Worker) it always
+// waits, and then returns a [*HeldError].
 // It returns a [*ClockError] if the database's clock can't be trusted,
 // [ErrNotDurable] if settings allow the database to lose what it confirmed,
 // [ErrNotMigrated] or [ErrNoNamespace] if something is missing, a
@@ -37,11 +38,9 @@ func Acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 	return l, nil
 }
 
-const longestMaxSkew = time.Hour
-
 func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Lease, error) {
-	if cfg.MaxSkew < 0 || cfg.MaxSkew > longestMaxSkew {
-		return nil, &snow.FieldError{Field: "MaxSkew", Value: cfg.MaxSkew.String(), Bound: "want 0 to " + longestMaxSkew.String()}
+	if cfg.MaxSkew < 0 || cfg.MaxSkew > protocol.DefaultMaxSkew {
+		return nil, &snow.FieldError{Field: "MaxSkew", Value: cfg.MaxSkew.String(), Bound: "want 0 to " + protocol.DefaultMaxSkew.String() + ", which Fence allows for"}
 	}
 	if cfg.MaxSkew == 0 {
 		cfg.MaxSkew = protocol.DefaultMaxSkew
@@ -64,10 +63,10 @@ func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 		return nil, &snow.FieldError{Field: "Worker", Value: strconv.FormatUint(*cfg.Worker, 10), Bound: "the highest of the namespace is " + strconv.FormatInt(r.Params.Workers-1, 10)}
 	}
 	l := newLease(r, cfg)
-	var held *HeldError // why Acquire waits
+	var waits error // why Acquire waits
 	for {
 		if err := l.await(ctx, nil); err != nil {
-			return nil, giveUp(ctx, l, held, err)
+			return nil, giveUp(ctx, l, waits, err)
 		}
 		out := l.ask(ctx)
 		switch {
@@ -77,12 +76,18 @@ func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 			go l.run()
 			return l, nil
 		case ctx.Err() != nil:
-			return nil, giveUp(ctx, l, held, ctx.Err())
+			return nil, giveUp(ctx, l, waits, ctx.Err())
+		case isTaken(out.Err) && (out.Retry || cfg.Wait):
+			waits = out.Err
 		case !out.Retry:
-			return nil, giveUp(ctx, l, held, out.Err)
+			return nil, giveUp(ctx, l, waits, out.Err)
 		}
-		errors.As(out.Err, &held)
 	}
+}
+
+// isTaken reports whether err says that others have the number, or all numbers.
+func isTaken(err error) bool {
+	return errors.As(err, new(*HeldError)) || errors.As(err, new(*NoWorkerError))
 }
 
 func newLease(r *registry.Registry, cfg LeaseConfig) *Lease {
@@ -105,7 +110,7 @@ func newLease(r *registry.Registry, cfg LeaseConfig) *Lease {
 
 // giveUp frees the number that an unfinished Acquire may have taken. It returns
 // err, with the reason why Acquire waited, if it did.
-func giveUp(ctx context.Context, l *Lease, held *HeldError, err error) error {
+func giveUp(ctx context.Context, l *Lease, waits, err error) error {
 	defer l.cancel()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
@@ -116,8 +121,8 @@ func giveUp(ctx context.Context, l *Lease, held *HeldError, err error) error {
 	if ok {
 		l.registry.Do(ctx, q)
 	}
-	if held != nil && !errors.As(err, new(*HeldError)) {
-		return fmt.Errorf("%w: %w", held, err)
+	if waits != nil && !isTaken(err) {
+		return fmt.Errorf("%w: %w", waits, err)
 	}
 	return err
 }

@@ -104,7 +104,8 @@
 // only compared with it: a reading of the database's clock that is further than
 // LeaseConfig.MaxSkew from both the prediction and the local clock is not used,
 // and reported as a [*ClockError]. Acquire has no prediction, and refuses to
-// start with such a reading. The ceiling that a renewal asks for is at most
+// start with such a reading. A clock that goes ahead in steps is followed to at
+// most MaxSkew ahead of the local clock, as that was when the two agreed last. The ceiling that a renewal asks for is at most
 // MaxSkew beyond what the process itself expects, so that one wrong clock can't
 // push a number's windows far into the future.
 //
@@ -116,6 +117,10 @@
 // ceilings are the row's, and confirmed before they are used. If running time is
 // further ahead than such a window reaches, it is put back, ids wait until it
 // has caught up with them, and Stats and Renew return a [*ClockError].
+//
+// So a window ends at most its length, two skews and 2 s after the time of the
+// clock of its process. Fence adds two skews more, for the clock of that process
+// and for its own.
 //
 // # What no protocol can cure
 //

@@ -63,14 +63,15 @@ func (e *DatabaseError) Unwrap() error { return e.Err }
 
 // A ClockError says that the database's clock can't be trusted: it is further
 // than LeaseConfig.MaxSkew from the clocks of this process. If Running is set, the
-// clock was wrong earlier: ids have reached a time that is beyond every window,
-// and none are made until a window reaches that time.
+// clock was wrong earlier: ids have reached a time that is beyond every window, or
+// further ahead of the clock than snow.Config.MaxAhead. None are made until a
+// window, or the clock, reaches that time.
 type ClockError struct {
 	Database  time.Time     // the database's clock
 	Local     time.Time     // this process's wall clock
-	Predicted time.Time     // the database's time when last trusted, plus monotonic time since; zero if there is none
+	Predicted time.Time     // the database's time when last trusted, or this process's when the two agreed last, plus monotonic time since; zero if there is none
 	MaxSkew   time.Duration // how far apart they may be
-	Running   time.Time     // the time that the next id has, if that is beyond the window; else zero
+	Running   time.Time     // the time that the next id has, if ids wait for the clock; else zero
 }
 
 func (e *ClockError) Error() string { return (*protocol.ClockError)(e).Error() }

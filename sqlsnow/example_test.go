@@ -82,7 +82,7 @@ func ExampleAcquire() {
 	var db *sql.DB
 	lease, err := sqlsnow.Acquire(context.Background(), db, sqlsnow.MySQL, sqlsnow.LeaseConfig{Namespace: "orders", MaxSkew: -1})
 	fmt.Println(lease == nil, err)
-	// Output: true sqlsnow: acquire a worker of namespace "orders": MaxSkew -1ns: want 0 to 1h0m0s
+	// Output: true sqlsnow: acquire a worker of namespace "orders": MaxSkew -1ns: want 0 to 30s, which Fence allows for
 }
 
 // Where another account than the application's may create tables, in a step of

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
+	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
 )
 
@@ -17,9 +18,16 @@ import (
 // stopped. Until that window is over, new processes get a [*NoWorkerError], or
 // wait for the number that they asked for.
 //
-// Call it after the restore, before the first Acquire reaches the database. It
-// uses the database's clock, and returns a [*ClockError] if that is more than
-// 30 s from this process's clock. Its other errors are those of [Init].
+// Call it after the restore, and let no Acquire reach the database before it has
+// returned. If the namespace has a LossWindow, Fence returns when the database
+// can't forget the new ceilings any more: after LossWindow plus one second. If ctx
+// ends before, call it again.
+//
+// The ceilings are the longest window and 122 s beyond the database's clock or
+// this process's, whichever is later. That covers every window if the clock of
+// each process was within 30 s of the right time. The database's clock may have
+// been wrong, then and now. Fence returns a [*ClockError] if it is more than 30 s
+// from this process's clock. It also returns the errors of [Init].
 func Fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
 	if err := fence(ctx, db, d, namespace); err != nil {
 		return fmt.Errorf("sqlsnow: fence namespace %q: %w", namespace, err)
@@ -39,15 +47,30 @@ func fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
 	if err := info.Check(r.Params.Loss); err != nil {
 		return err
 	}
-	if err := protocol.CheckClock(info.Now, time.Now()); err != nil {
+	now := time.Now()
+	if err := protocol.CheckClock(info.Now, now); err != nil {
 		return exported(r.Engine, "fence", err)
 	}
-	n, err := r.Fence(ctx)
-	if err != nil {
-		return exported(r.Engine, "fence", err)
+	for {
+		n, err := r.Fence(ctx, now)
+		if err != nil {
+			return exported(r.Engine, "fence", err)
+		}
+		if n < r.Params.Workers {
+			return fmt.Errorf("%d of %d numbers were fenced: %w", n, r.Params.Workers, dberrors.ErrRefused)
+		}
+		if r.Params.Loss == 0 {
+			return nil
+		}
+		// A failover may lose these ceilings as well. The monotonic clock measures the wait, because a database's clock can be set.
+		if err := dbserver.Sleep(ctx, r.Params.Probation); err != nil {
+			return err
+		}
+		if n, err = r.Fenced(ctx, now); err != nil {
+			return exported(r.Engine, "fence", err)
+		}
+		if n == r.Params.Workers {
+			return nil
+		}
 	}
-	if n < r.Params.Workers {
-		return fmt.Errorf("%d of %d numbers were fenced: %w", n, r.Params.Workers, dberrors.ErrRefused)
-	}
-	return nil
 }

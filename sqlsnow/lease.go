@@ -37,6 +37,7 @@ type Lease struct {
 	gone       *LostError // why the generator's number is lost, if it is
 	stopped    bool       // the generator must not use its number any more
 	reached    time.Time  // the time of the last id, if running time had to go back
+	resumes    time.Time  // the running time at which the next id is made, if running time had to go back
 	ceiling    int64
 	took       time.Duration // how long the last request took
 	notes      []note        // not yet passed to the log and OnEvent
@@ -59,7 +60,7 @@ func (l *Lease) Stats() LeaseStats {
 	s := l.stats
 	if l.grant != nil {
 		s.Ceiling = l.registry.Params.TimeOf(l.ceiling)
-		if s.Left = max(0, s.Ceiling.Sub(l.running())); l.stopped || l.err != nil {
+		if s.Left = max(0, s.Ceiling.Sub(l.running())); l.stopped || l.err != nil || l.waits() {
 			s.Left = 0
 		}
 	}
@@ -78,6 +79,9 @@ func (l *Lease) Err() error {
 	defer l.mu.Unlock()
 	return l.err
 }
+
+// waits reports whether ids wait for running time, which had to go back by more than MaxAhead allows. The caller holds mu.
+func (l *Lease) waits() bool { return l.grant.Now().Before(l.resumes) }
 
 // running returns the earliest time that the next id can have.
 func (l *Lease) running() time.Time {

@@ -278,11 +278,12 @@ func TestAcquireRefuses(t *testing.T) {
 	for name, cfg := range map[string]LeaseConfig{
 		"namespace":  {Namespace: "a b"},
 		"MaxSkew":    {Namespace: "shop", MaxSkew: -1},
+		"MaxSkew ":   {Namespace: "shop", MaxSkew: 30*time.Second + 1},
 		"Datacenter": {Namespace: "shop", Datacenter: 32},
 		"Worker":     {Namespace: "shop", Worker: &thousand},
 	} {
 		var field *snow.FieldError
-		if _, err := Acquire(t.Context(), db, MySQL, cfg); !errors.As(err, &field) || field.Field != name {
+		if _, err := Acquire(t.Context(), db, MySQL, cfg); !errors.As(err, &field) || field.Field != strings.TrimSpace(name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

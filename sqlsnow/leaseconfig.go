@@ -20,6 +20,10 @@ type LeaseConfig struct {
 	// process ends.
 	Worker *uint64
 
+	// Wait makes Acquire wait until ctx ends if no number is free, for example when
+	// all pods are replaced at once. It then returns a *NoWorkerError and ctx's error.
+	Wait bool
+
 	// Holder says who has the number, for people to read: up to 255 characters.
 	// Zero means the host's name and the process id.
 	Holder string
@@ -36,7 +40,7 @@ type LeaseConfig struct {
 	OnEvent func(ctx context.Context, e LeaseEvent)
 
 	// MaxSkew is how far the database's clock and this process's may be apart: 0 to
-	// an hour, where zero means 30 s. If the clocks are wrong, the end of a window
-	// may be that much too far in the future.
+	// 30 s, where zero means 30 s. If the clocks are wrong, the end of a window may be
+	// that much too far in the future. [Fence] allows for no more than 30 s.
 	MaxSkew time.Duration
 }

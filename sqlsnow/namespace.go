@@ -53,6 +53,14 @@ const (
 	defaultWorkers = 1024 // or all that the layout has
 )
 
+// FencedFor returns how long no number can be leased after [Fence], or after [Init]
+// had to make rows that were deleted, if the clocks are right. n is a namespace as
+// [Namespaces] returns it.
+func (n Namespace) FencedFor() time.Duration {
+	p := protocol.Params{Layout: n.Layout, Window: n.Window, Pinned: n.PinnedWindow}
+	return time.Duration(p.LongestWindow()) * n.Layout.Tick()
+}
+
 // params checks n and fills in what is left out.
 func (n Namespace) params() (protocol.Params, error) {
 	if err := dbserver.CheckName("namespace", n.Name); err != nil {

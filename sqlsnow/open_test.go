@@ -43,6 +43,7 @@ func TestOpen(t *testing.T) {
 		"reads only when done": openReadsOnly,
 		"refuses":              openRefuses,
 		"context that ended":   openEnded,
+		"waits":                openWaits,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, server, server.DSN(server.CreateDatabase(t))) })
 	}
@@ -148,5 +149,46 @@ func openEnded(t *testing.T, _ *dbtest.Server, dsn string) {
 	}
 	if got := answer(t, db, ours); got != "" {
 		t.Errorf("made the tables %s", got)
+	}
+}
+
+// With Wait, a process gets the number that another one gives back.
+func openWaits(t *testing.T, _ *dbtest.Server, dsn string) {
+	db := openMySQL(t, dsn)
+	one := shop
+	one.Workers = 1
+	_, former, err := sqlsnow.Open(t.Context(), db, sqlsnow.MySQL, one, silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, tried := silent, make(chan struct{}, 100)
+	config.Wait = true
+	config.OnEvent = func(_ context.Context, e sqlsnow.LeaseEvent) {
+		if e.Kind == sqlsnow.Failed {
+			tried <- struct{}{}
+		}
+	}
+	var none *sqlsnow.NoWorkerError
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, _, err := sqlsnow.Open(ctx, db, sqlsnow.MySQL, one, config)
+		done <- err
+	}()
+	<-tried
+	cancel()
+	if err := <-done; !errors.As(err, &none) || !errors.Is(err, context.Canceled) || none.Live != 1 {
+		t.Errorf("Open whose wait was cancelled: %v", err)
+	}
+	go func() {
+		<-tried
+		done <- former.Close(t.Context())
+	}()
+	_, lease, err := sqlsnow.Open(t.Context(), db, sqlsnow.MySQL, one, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(<-done, lease.Close(t.Context())); err != nil {
+		t.Error(err)
 	}
 }

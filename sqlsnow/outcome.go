@@ -19,13 +19,19 @@ func (l *Lease) carryOut(out *protocol.Outcome, now protocol.Reading) {
 		l.grant.Advance(time.UnixMicro(out.Now))
 	}
 	if out.Retreat != 0 {
-		if last := l.grant.Retreat(time.UnixMicro(out.Retreat)); last.After(l.reached) {
+		last, next := l.grant.Retreat(time.UnixMicro(out.Retreat))
+		if last.After(l.reached) {
 			l.reached = last
 		}
+		l.resumes = next
 	}
 	if out.Raise != 0 {
 		l.grant.Raise(uint64(out.Raise))
 		l.ceiling = out.Raise
+	}
+	if l.grant != nil {
+		l.machine.Report(out, now, l.running().UnixMicro(), l.waits())
+		out.Err = decided(l.registry.Engine, "", out.Err)
 	}
 	if out.Renewed {
 		s.Renewals++

@@ -134,7 +134,7 @@ func (l *Lease) renew(ctx context.Context) error {
 	}
 	now := l.read().Mono
 	if m.TooSoon(now) {
-		return nil
+		return l.tooFarAhead()
 	}
 	l.mu.Lock()
 	m.Hurry(now)
@@ -156,6 +156,16 @@ func (l *Lease) renew(ctx context.Context) error {
 		}
 	}
 	return l.Err()
+}
+
+// tooFarAhead returns a *ClockError if ids wait for running time.
+func (l *Lease) tooFarAhead() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.waits() {
+		return nil
+	}
+	return typed(l.machine.Ahead(l.read(), l.running().UnixMicro()))
 }
 
 // end stops the generator for good, and returns the first tick that it did not use.

@@ -132,7 +132,7 @@ func namespaceViewOf(n namespace, now time.Time) namespaceView {
 			at = at.Truncate(time.Second)
 			if fences[at] == nil {
 				order = append(order, at)
-				fences[at] = &fenceView{At: when(at, now), Until: when(at.Add(census.Wait(n.Namespace)), now)}
+				fences[at] = &fenceView{At: when(at, now), Until: when(at.Add(n.FencedFor()), now)}
 			}
 			fences[at].N++
 		}

@@ -29,14 +29,10 @@ func StateOf(w sqlsnow.WorkerInfo, now time.Time) string {
 	return "held"
 }
 
-// Wait is how long new processes wait at most after [sqlsnow.Fence]. The clock of the database before a restore may have been ahead, for which
-// it allows 30 s.
-func Wait(n sqlsnow.Namespace) time.Duration { return max(n.Window, n.PinnedWindow) + 30*time.Second }
-
 // FencedAt returns when a number was fenced, as far as its row tells: to the tick, if its window had not been
 // longer than a new one, and else too late. It is the zero time if the number was not fenced since it was leased last.
 func FencedAt(n sqlsnow.Namespace, w sqlsnow.WorkerInfo) time.Time {
-	at := w.Floor.Add(-Wait(n))
+	at := w.Floor.Add(-n.FencedFor())
 	// A claim can wait for its first window for as long as the loss window and half a minute, and a window begins when it ends.
 	if w.State == sqlsnow.Reserved || !w.Floor.After(n.Layout.Epoch()) || at.Before(w.Claimed.Add(n.LossWindow)) || at.Before(n.Layout.Epoch()) ||
 		w.State == sqlsnow.Free && !w.Floor.Equal(w.Ceiling) {

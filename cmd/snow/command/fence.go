@@ -38,7 +38,7 @@ func (a *app) fence() *cobra.Command {
 			if err != nil {
 				return explain(err)
 			}
-			window := census.Wait(all[0])
+			window := all[0].FencedFor()
 			d := done{Dialect: db.dialect.String(), Namespace: namespace, DryRun: confirm.dryRun}
 			if confirm.dryRun {
 				d.Done = fmt.Sprintf("nothing was changed; %d worker numbers would be fenced, and new processes would wait for up to %v", all[0].Workers, window)

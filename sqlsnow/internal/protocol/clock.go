@@ -17,6 +17,10 @@ type serverClock struct {
 	us      int64 // microseconds since 1970; 0 before the first reading that was trusted
 	at      time.Duration
 	skew    time.Duration // the database's clock minus the local one, at the last reading
+
+	// The local wall clock, at the monotonic time agreedAt, when the two clocks agreed last.
+	agreed   time.Time
+	agreedAt time.Duration
 }
 
 // CheckClock returns a [*ClockError] if the database's clock says us, in
@@ -28,20 +32,30 @@ func CheckClock(us int64, wall time.Time) error {
 }
 
 // observe adopts a reading of the database's clock, made between sent and now, if
-// it is near the prediction or the local wall clock. If it is near neither,
-// observe returns a *ClockError and does not adopt it.
+// it is near the local wall clock, or near the prediction and not too far ahead of
+// what the local clock would show had it not been set since the two agreed last.
+// Otherwise observe returns a *ClockError and does not adopt it. So however many
+// steps the database's clock takes, this process follows it to at most maxSkew
+// ahead of its own clock, which Params.LongestWindow relies on.
 func (c *serverClock) observe(us int64, sent time.Duration, now Reading) error {
 	middle := sent + (now.Mono-sent)/2
 	database := time.UnixMicro(us)
 	local := now.Wall.Add(middle - now.Mono)
 	near := func(t time.Time) bool { return database.Sub(t).Abs() <= c.maxSkew }
-	var predicted time.Time
-	if c.us != 0 {
-		predicted = time.UnixMicro(c.predict(middle))
-	}
 	c.skew = database.Sub(local)
-	if !near(local) && (c.us == 0 || !near(predicted)) {
-		return &ClockError{Database: database.UTC(), Local: local.Round(0).UTC(), Predicted: predicted.UTC(), MaxSkew: c.maxSkew}
+	if near(local) {
+		c.agreed, c.agreedAt = local, middle
+	} else {
+		var expected time.Time
+		if c.us != 0 {
+			own := c.agreed.Add(middle - c.agreedAt)
+			if expected = time.UnixMicro(c.predict(middle)); near(expected) && database.After(own.Add(c.maxSkew)) {
+				expected = own
+			}
+		}
+		if c.us == 0 || !near(expected) {
+			return &ClockError{Database: database.UTC(), Local: local.Round(0).UTC(), Predicted: expected.Round(0).UTC(), MaxSkew: c.maxSkew}
+		}
 	}
 	c.us, c.at = us, middle
 	return nil

@@ -51,6 +51,26 @@ func TestServerClock(t *testing.T) {
 			t.Errorf("%s: predicted %v, want %v", name, got.UTC(), want)
 		}
 	}
+	// However many steps the database's clock takes, it is followed to one skew ahead of the local clock, and back as far as it goes.
+	for _, local := range []time.Duration{0, 24 * hour} { // the local clock is set, or not
+		v := serverClock{maxSkew: 30 * time.Second}
+		at := func(mono, database time.Duration) error {
+			now := Reading{Mono: mono, Wall: start.Add(mono)}
+			if mono > 0 {
+				now.Wall = now.Wall.Add(local)
+			}
+			return v.observe(start.Add(mono+database).UnixMicro(), mono, now)
+		}
+		for i, step := range []time.Duration{0, 25, 30, 25, 5, -20, -45, -70, -45, -20, 5, 30} {
+			if err := at(time.Duration(i)*time.Minute, step*time.Second); err != nil {
+				t.Errorf("step %d, to %d s: %v", i, step, err)
+			}
+		}
+		var clock *ClockError
+		if err := at(time.Hour, 31*time.Second); !errors.As(err, &clock) || !clock.Predicted.Equal(start.Add(hour)) {
+			t.Errorf("a step to 31 s ahead: %v", err)
+		}
+	}
 	var v serverClock
 	v.maxSkew = 30 * time.Second
 	var clock *ClockError

@@ -55,6 +55,14 @@ func (m *Machine) Ahead(now Reading, running int64) error {
 	}
 }
 
+// Report makes a renewal an error if ids wait all the same: the user of the machine calls it after it has set running time as the
+// outcome says. running is the earliest time that the next id can have, and waits says that it is not made yet.
+func (m *Machine) Report(out *Outcome, now Reading, running int64, waits bool) {
+	if out.Renewed && out.Err == nil && waits {
+		out.Err = m.Ahead(now, running)
+	}
+}
+
 // inspect handles the row of the holding, which is read after a renewal had no effect.
 func inspect(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	h, p, got := m.holding, &m.params, r.Row

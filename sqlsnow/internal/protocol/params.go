@@ -11,7 +11,8 @@ import (
 
 // Constants of the protocol that are the same in every namespace.
 const (
-	// DefaultMaxSkew is how far the clocks of the database and of a process may be apart, unless a lease is configured otherwise.
+	// DefaultMaxSkew is how far the clocks of the database and of a process may be apart, unless a lease is configured with less.
+	// More is not possible, because LongestWindow allows for this much.
 	DefaultMaxSkew = 30 * time.Second
 
 	// Slack is how far ahead of the database's clock the window of a free row may
@@ -120,9 +121,16 @@ func (p *Params) Late() time.Duration { return 2*RenewEvery(p.Window) + time.Sec
 // LastTick returns the last tick of the layout.
 func (p *Params) LastTick() int64 { return 1<<p.Layout.Bits().Timestamp - 1 }
 
-// LongestWindow returns how many ticks a window can reach beyond the clock of this process: the longest window of the
-// namespace, and the skew that the database's clock may have.
-func (p *Params) LongestWindow() int64 { return p.Ticks(max(p.Window, p.Pinned) + DefaultMaxSkew) }
+// LongestWindow returns how many ticks a window that was granted up to now can reach beyond the present of the clock of this
+// process or of any database, provided that the clocks of this process and of the one that has the window are each within
+// DefaultMaxSkew of the right time. The clocks of databases need not be.
+//
+// A lease adopts a reading of a database's clock only if that is at most one skew ahead of its own (serverClock.observe). It asks
+// for windows that end at most one skew beyond the window after that (Machine.cap and Request.Latest). A window of a free row can
+// begin Slack later. Two skews more are how far the clocks of the two processes can be apart.
+func (p *Params) LongestWindow() int64 {
+	return p.Ticks(max(p.Window, p.Pinned)) + p.Ticks(4*DefaultMaxSkew) + p.Ticks(Slack) + 1
+}
 
 // RenewEvery returns the time from one renewal of a window to the next, without jitter.
 func RenewEvery(window time.Duration) time.Duration { return min(30*time.Second, window/3) }

@@ -180,10 +180,18 @@ func (d *simDiff) fence(rows *registry.Registry, us int64) {
 	if d.random.IntN(20) > 0 {
 		return
 	}
-	if _, err := rows.Fence(d.t.Context()); err != nil {
+	local := us + d.random.Int64N(60_000_001) - 30_000_000
+	if _, err := rows.Fence(d.t.Context(), time.UnixMicro(local)); err != nil {
 		d.t.Fatal(err)
 	}
-	d.memory.Fence(us)
+	d.memory.Fence(us, local, 0)
+	if n, err := rows.Fenced(d.t.Context(), time.UnixMicro(local)); err != nil || n != int64(len(d.memory.Rows)) {
+		d.t.Fatalf("Fenced finds %d rows, %v", n, err)
+	}
+	later := local + d.memory.Params.Window.Microseconds()*10
+	if n, err := rows.Fenced(d.t.Context(), time.UnixMicro(later)); err != nil || n == int64(len(d.memory.Rows)) {
+		d.t.Fatalf("Fenced finds %d rows that are fenced up to a later time, %v", n, err)
+	}
 	for i := range d.memory.Rows {
 		want := d.memory.Rows[i]
 		want.By = 0

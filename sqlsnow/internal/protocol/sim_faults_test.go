@@ -81,21 +81,53 @@ func (w *simWorld) powerCut() {
 	w.tracef("POWER CUT undoes %d writes", n)
 }
 
-// restore puts back a backup. Nobody reaches the database before Fence is done.
+// restore puts back a backup, on another server with another clock. Nobody reaches the database before Fence has returned.
 func (w *simWorld) restore() {
+	if w.calm || w.fencing {
+		return
+	}
 	age := w.long()
 	n := w.registry.lose(w.now - age)
 	w.epoch++
+	w.stepTo(w.symmetric(w.plan.sane))
 	w.tracef("RESTORE undoes %d writes of the last %v", n, age)
-	w.fence()
+	w.fencing = true
+	w.fence(func() { w.fencing = false })
 }
 
-func (w *simWorld) fence() {
-	w.registry.Fence(w.us())
+// fence is Fence, in a process whose clock is as right as that of any other.
+func (w *simWorld) fence(done func()) {
+	local := w.symmetric(w.plan.sane)
+	us := simStart + (w.now + local).Microseconds()
+	if skew := time.Duration(w.us()-us) * time.Microsecond; skew.Abs() > DefaultMaxSkew {
+		w.step = local - w.off // the error says so, and somebody corrects the clock
+	}
+	w.registry.Fence(w.us(), us, w.now)
 	for i := range w.registry.Rows {
 		w.extend(&w.registry.Rows[i], int64(i))
 	}
-	w.tracef("Fence at tick %d", w.plan.params.TickAt(w.us()))
+	w.tracef("Fence at tick %d, and %d by the clock of its process", w.plan.params.TickAt(w.us()), w.plan.params.TickAt(us))
+	if w.plan.params.Loss == 0 || w.plan.flaws.hastyFence {
+		done()
+		return
+	}
+	w.after(w.plan.params.Probation, func() {
+		if !w.registry.Fenced(us) {
+			w.fence(done)
+			return
+		}
+		done()
+	})
+}
+
+// walk moves the database's clock on by less than the skew that processes accept, time and again, and back in the end.
+func (w *simWorld) walk() {
+	d := w.symmetric(w.plan.skew)
+	n := 1 + w.random.IntN(6)
+	for i := range n {
+		w.after(time.Duration(i)*w.upTo(20*time.Second), func() { w.stepTo(w.step + d) })
+	}
+	w.after(time.Duration(n)*20*time.Second+w.long(), func() { w.stepTo(w.symmetric(time.Second)) })
 }
 
 // hunt causes the faults that an enemy would choose right after a write.
@@ -133,6 +165,9 @@ func (w *simWorld) rest() {
 		p.recover()
 	}
 	settle := t.Window + t.Grace + t.Claim + t.Probation + 2*w.plan.skew + time.Minute
+	if w.plan.faults.restore > 0 || w.plan.faults.fence > 0 {
+		settle += 2 * DefaultMaxSkew // of the three waits, each has a third of what Fence allows for
+	}
 	w.until(w.now + 3*settle)
 	if w.failure != "" {
 		return

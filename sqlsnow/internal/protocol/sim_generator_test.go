@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+const simMaxAhead = time.Second // see snow.Config.MaxAhead
+
 // running is the earliest time that the next id can have: see Lease.running in package sqlsnow.
 func (p *simProc) running(mono time.Duration) int64 {
 	return max((mono + p.ahead).Microseconds(), p.reached)
@@ -21,6 +23,7 @@ func (p *simProc) advance(out *Outcome, now Reading) {
 	if back := time.Duration(out.Retreat) * time.Microsecond; out.Retreat != 0 && p.ahead > back-now.Mono && !p.world.plan.flaws.noRetreat {
 		p.ahead = back - now.Mono
 		p.reached = max(p.reached, p.world.plan.params.TimeOf(p.last).UnixMicro())
+		p.resumes = p.world.plan.params.TimeOf(p.last).Add(-simMaxAhead).UnixMicro()
 		p.world.tracef("#%d: running time goes back to tick %d", p.id, p.world.plan.params.TickAt(out.Retreat))
 	}
 }
@@ -105,7 +108,7 @@ func (p *simProc) use() {
 	if !w.calm && w.chance(p.eager) {
 		tick = []int64{first, p.limit - 1, first + w.random.Int64N(p.limit-first)}[w.random.IntN(3)]
 	}
-	if tick >= p.limit || tick == first && first > now+w.plan.params.Ticks(time.Second) { // see snow.Config.MaxAhead
+	if tick >= p.limit || tick == first && first > now+w.plan.params.Ticks(simMaxAhead) {
 		return
 	}
 	i, found := slices.BinarySearch(w.used[p.worker], tick)

@@ -79,9 +79,21 @@ var simMutants = []simMutant{
 		p.flaws.earlyClaim, p.faults.fence = true, time.Minute
 	}},
 	{"Fence leaves the floor where it is", false, "", func(p *simPlan) {
-		p.flaws.flatFence, p.faults.restore = true, 20*time.Second
-		p.faults.step, p.faults.jump = 0, 0
+		p.flaws.flatFence = true
+		p.restores()
 	}},
+	{"Fence allows for the skew of one clock", false, "", func(p *simPlan) { p.flaws.oneClock = true; p.restores() }},
+	{"a lease follows the database's clock in steps", false, "", func(p *simPlan) {
+		p.flaws.follows = true
+		p.restores()
+		p.faults.walk, p.faults.step = 10*time.Second, 0
+	}},
+	{"Fence does not wait until the database remembers it", true, "", func(p *simPlan) {
+		p.flaws.hastyFence = true
+		p.restores()
+		p.faults.failover = 5 * time.Second
+	}},
+	{"a renewal succeeds though ids wait", false, "L3", func(p *simPlan) { p.flaws.silent = true; p.excursions() }},
 	{"grant does not compare the ceiling that was read", true, "I2", func(p *simPlan) {
 		p.flaws.blindGrant, p.faults.fence = true, 20*time.Second
 	}},

@@ -13,6 +13,7 @@ type simPlan struct {
 	procs    int
 	pinned   int // of the processes, that many
 	skew     time.Duration
+	sane     time.Duration // how far the clocks of processes may be off; 0 if that does not matter
 	duration time.Duration // with faults
 	rests    bool          // then comes a calm
 	faults   simFaults
@@ -25,7 +26,7 @@ type simPlan struct {
 type simFaults struct {
 	crash, stop, suspend, leave, abandon time.Duration // a process: dies, pauses, sleeps with its clock, closes, gives up
 	partition, outage                    time.Duration // of one process, of all
-	wall, step, jump, all                time.Duration // clocks: a process's, the database's within and beyond the skew, all alike
+	wall, step, walk, jump, all          time.Duration // clocks: a process's, the database's within and beyond the skew and in steps, all alike
 	failover                             time.Duration // that loses up to losing
 	losing                               time.Duration
 	restore, fence                       time.Duration // of a backup, followed by Fence; Fence alone
@@ -49,6 +50,10 @@ type simFlaws struct {
 	earlyClaim   bool  // a claimed row is claimed again though Fence moved its ceiling
 	bareAbandon  bool  // an abandoned row has no grace
 	flatFence    bool  // Fence does not move the floor
+	oneClock     bool  // Fence allows for the skew of one clock only
+	hastyFence   bool  // Fence does not wait until the database remembers it
+	follows      bool  // a lease follows the database's clock in steps, however far
+	silent       bool  // a renewal succeeds though ids wait for the clock
 	assumes      bool  // a renewal that timed out counts as granted
 	inclusive    bool  // the floor is the ceiling before, less one tick
 	afterlife    bool  // ids are made after the release was sent
@@ -103,9 +108,9 @@ func simDraw(seed uint64, lossy bool) simPlan {
 		message: []float64{0, 0.02, 0.1, 0.3}[r.IntN(4)], hunt: []float64{0, 0.05, 0.3}[r.IntN(3)],
 	}
 	p.faults.stall, p.faults.power = every(20*time.Second), every(20*time.Second)
+	p.faults.walk = every(time.Minute)
 	if p.faults.restore > 0 {
-		// Fence uses the database's clock.
-		p.faults.step, p.faults.jump = 0, 0
+		p.sane = DefaultMaxSkew // see Params.LongestWindow
 	} else {
 		p.faults.all = every(2 * time.Minute)
 	}
@@ -121,6 +126,12 @@ func (p *simPlan) excursions() {
 	p.rests, p.skew = true, 30*time.Second
 	p.params.Window, p.params.Pinned = 10*time.Second, 10*time.Second
 	p.params.First, p.params.Raise = 10*time.Second, 10*time.Second
+}
+
+// restores puts back backups often, where all clocks are as wrong as Fence allows for.
+func (p *simPlan) restores() {
+	p.faults.restore, p.faults.fence, p.faults.all = 20*time.Second, 0, 0
+	p.faults.step, p.sane, p.skew = 10*time.Second, DefaultMaxSkew, DefaultMaxSkew
 }
 
 // forget makes failovers lose more than they may.

@@ -51,6 +51,7 @@ type simProc struct {
 	limit   int64
 	ahead   time.Duration // of running time to the monotonic clock
 	reached int64         // by ids, when running time had to go back; in microseconds
+	resumes int64         // the running time from which ids go on after that
 	eager   float64       // share of ids that are used as late as the window allows
 }
 
@@ -61,11 +62,14 @@ func (p *simProc) start() {
 	p.id, p.alive, p.lastErr = w.incarnate, true, nil
 	p.rate, p.mono, p.monoAt, p.suspended = 1+(w.random.Float64()-0.5)/1000, w.upTo(time.Hour), w.now, false
 	p.wall = w.symmetric(2 * time.Second)
-	if !w.calm && w.plan.faults.wall > 0 && w.chance(0.02) {
+	switch sane := w.plan.sane; {
+	case !w.calm && sane > 0:
+		p.wall = w.symmetric(sane)
+	case !w.calm && w.plan.faults.wall > 0 && w.chance(0.02):
 		p.wall = w.symmetric(48 * time.Hour)
 	}
 	p.paused, p.backlog, p.waiting = 0, nil, false
-	p.open, p.everHad, p.knows, p.last, p.reached = false, false, false, math.MinInt64, 0
+	p.open, p.everHad, p.knows, p.last, p.reached, p.resumes = false, false, false, math.MinInt64, 0, 0
 	p.eager = []float64{0, 0, 0.1, 1}[w.random.IntN(4)]
 	t := w.plan.params
 	m := &Machine{
@@ -201,6 +205,17 @@ func (p *simProc) receive(r Reply, losses int) {
 		m.at, m.attempt.ready = min(m.at, now.Mono+500*time.Millisecond), 0
 	}
 	p.advance(&out, now)
+	if w.plan.flaws.follows {
+		m.clock.agreed, m.clock.agreedAt = time.UnixMicro(m.clock.us), m.clock.at
+	}
+	if clock := (now.Mono + p.ahead).Microseconds(); p.everHad {
+		if !w.plan.flaws.silent {
+			m.Report(&out, now, p.running(now.Mono), clock < p.resumes)
+		}
+		if p.eager == 0 && out.Renewed && out.Err == nil && p.last > m.params.TickAt(clock)+m.params.Ticks(simMaxAhead)+1 {
+			w.fail("L3: #%d is renewed without an error, but ids wait: the last one has tick %d at tick %d", p.id, p.last, m.params.TickAt(clock))
+		}
+	}
 	if out.Raise != 0 && p.open {
 		p.raise(out.Raise)
 	}
@@ -387,6 +402,9 @@ func (p *simProc) partition(d time.Duration) {
 func (p *simProc) stepWall() {
 	w := p.world
 	p.wall = w.symmetric([]time.Duration{time.Second, time.Minute, 24 * time.Hour}[w.random.IntN(3)])
+	if w.plan.sane > 0 {
+		p.wall = w.symmetric(w.plan.sane)
+	}
 	w.tracef("process %d: wall clock %v off", p.name, p.wall)
 }
 

@@ -197,16 +197,35 @@ func (r *simRegistry) census(us int64) Reply {
 	return Reply{Census: c}
 }
 
-// Fence is what Fence does.
-func (r *simRegistry) Fence(us int64) {
-	t := &r.Params
+// Fence is what the statement of Fence does when the database's clock says us and that of its process local, at the true time at.
+func (r *simRegistry) Fence(us, local int64, at time.Duration) {
 	for i := range r.Rows {
-		r.Rows[i].Ceiling = max(r.Rows[i].Ceiling, t.TickAt(us)+t.Ticks(max(t.Window, t.Pinned)+DefaultMaxSkew))
+		r.log = append(r.log, simCommit{at, int64(i), r.Rows[i]})
+		r.Rows[i].Ceiling = max(r.Rows[i].Ceiling, r.fenceAt(max(us, local)))
 		if !r.flaws.flatFence {
 			r.Rows[i].Floor = r.Rows[i].Ceiling
 		}
 	}
-	r.log = nil // Fence is in every backup from now on
+}
+
+// fenceAt returns the ceiling that Fence gives to a row.
+func (r *simRegistry) fenceAt(us int64) int64 {
+	t := &r.Params
+	skews := 4 * DefaultMaxSkew
+	if r.flaws.oneClock {
+		skews = DefaultMaxSkew
+	}
+	return t.TickAt(us) + t.Ticks(max(t.Window, t.Pinned)) + t.Ticks(skews) + t.Ticks(Slack) + 1
+}
+
+// Fenced reports whether every row is still fenced as a Fence at a time of its process left it.
+func (r *simRegistry) Fenced(local int64) bool {
+	for i := range r.Rows {
+		if r.Rows[i].Floor < r.fenceAt(local) && !r.flaws.flatFence {
+			return false
+		}
+	}
+	return true
 }
 
 // lose undoes the writes that became durable after a true time, and returns how

@@ -25,6 +25,7 @@ type simWorld struct {
 	step      time.Duration // of the database's clock from true time
 	off       time.Duration // of this primary's clock, within eps
 	down      bool
+	fencing   bool // a backup was put back, and Fence has not returned
 	calm      bool
 	procs     []*simProc
 	incarnate int
@@ -94,7 +95,8 @@ func (w *simWorld) run() string {
 		{f.all, w.stepAll},
 		{f.failover, w.failover},
 		{f.restore, w.restore},
-		{f.fence, w.fence},
+		{f.fence, func() { w.fence(func() {}) }},
+		{f.walk, w.walk},
 		{f.stall, w.stall},
 		{f.power, w.powerCut},
 	} {
@@ -214,7 +216,7 @@ func (w *simWorld) send(p *simProc, q Request, done func(r Reply, losses int)) {
 			if w.epoch != epoch {
 				return
 			}
-			if w.down || p.away && p.id == by && !w.chance(0.1) { // a message that is under way may arrive late
+			if w.down || w.fencing || p.away && p.id == by && !w.chance(0.1) { // a message that is under way may arrive late
 				if w.chance(0.5) {
 					w.after(w.delay(false), func() { done(Reply{Err: errSimDown}, 0) })
 				}

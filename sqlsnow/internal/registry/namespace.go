@@ -101,7 +101,7 @@ func insertRows(ctx context.Context, e *dbserver.Engine, db *sql.DB, p protocol.
 	const batch = 500 // the statement can count to a thousand
 	values := map[string]any{
 		"namespace": p.Name, "used": int64(0), "epoch": p.Layout.Epoch().UnixNano(), "tick": int64(p.Layout.Tick()),
-		"window": p.LongestWindow(),
+		"window": p.LongestWindow(), "local": p.TickAt(time.Now().UnixMicro()),
 	}
 	if used {
 		values["used"] = int64(1)

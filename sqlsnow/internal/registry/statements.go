@@ -39,7 +39,7 @@ const (
 	insertWorkers = `INSERT INTO snow_workers (namespace, worker_id, state, fence, floor_tick, ceiling_tick, claimed_at_ms, renewed_at_ms, renew_seq, holder)
 		SELECT :namespace, numbers.worker_id, 0, 0, start.tick, start.tick, 0, 0, 0, ''
 		FROM (SELECT {first} + a.d + 10 * b.d + 100 * c.d AS worker_id FROM {digits} AS a, {digits} AS b, {digits} AS c) AS numbers,
-		(SELECT CASE WHEN :used = 1 OR EXISTS (SELECT 1 FROM snow_namespaces WHERE namespace = :namespace) THEN {tick} + :window ELSE 0 END AS tick) AS start
+		(SELECT CASE WHEN :used = 1 OR EXISTS (SELECT 1 FROM snow_namespaces WHERE namespace = :namespace) THEN {greatest}({tick}, :local) + :window ELSE 0 END AS tick) AS start
 		WHERE numbers.worker_id IN ({missing})`
 
 	digits = `(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4
@@ -119,9 +119,13 @@ const (
 	// updateFence moves the floor as well, so that a process that has the row only in an old backup
 	// can neither renew it nor give back ticks that others have had since.
 	updateFence = `UPDATE snow_workers SET
-		floor_tick = {greatest}(ceiling_tick, {tick} + :window),
-		ceiling_tick = {greatest}(ceiling_tick, {tick} + :window), renew_seq = renew_seq + {one now}
+		floor_tick = {greatest}(ceiling_tick, {greatest}({tick}, :local) + :window),
+		ceiling_tick = {greatest}(ceiling_tick, {greatest}({tick}, :local) + :window), renew_seq = renew_seq + {one now}
 		{from} WHERE {bound} {guard} namespace = :namespace`
+
+	// updateFenced changes nothing that matters. It proves that the database will remember a Fence.
+	updateFenced = `UPDATE snow_workers SET renew_seq = renew_seq + {one now}
+		{from} WHERE {bound} {guard} namespace = :namespace AND floor_tick >= :local + :window`
 
 	selectWorkers = `SELECT worker_id, state, holder, fence, floor_tick, ceiling_tick, claimed_at_ms, renewed_at_ms FROM snow_workers
 		WHERE namespace = :namespace ORDER BY worker_id` + dbserver.NoLimit

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"time"
 
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
@@ -37,12 +38,21 @@ func (r *Registry) Workers(ctx context.Context) ([]Worker, error) {
 	return all, rows.Err()
 }
 
-// Fence moves the floor and the ceiling of every row to the end of the longest window that could have been granted before,
-// and returns how many rows it moved.
-func (r *Registry) Fence(ctx context.Context) (n int64, err error) {
-	s := compile(r.Engine, updateFence)
-	// LongestWindow includes a skew, because the clock of the database before the restore may have been ahead of this one.
+// Fence moves the floor and the ceiling of every row to the end of the longest window that could have been granted before, as far as
+// the later of the database's clock and local can tell. It returns how many rows it moved.
+func (r *Registry) Fence(ctx context.Context, local time.Time) (n int64, err error) {
+	return r.updateAll(ctx, updateFence, local)
+}
+
+// Fenced returns how many rows the database will remember as Fence left them.
+func (r *Registry) Fenced(ctx context.Context, local time.Time) (n int64, err error) {
+	return r.updateAll(ctx, updateFenced, local)
+}
+
+func (r *Registry) updateAll(ctx context.Context, text string, local time.Time) (n int64, err error) {
+	s := compile(r.Engine, text)
 	values := r.values(protocol.Request{Window: r.Params.LongestWindow()})
+	values["local"] = r.Params.TickAt(local.UnixMicro())
 	err = r.Engine.Write(ctx, r.DB, use(&r.Params), func(on *dbserver.Session) (_ bool, err error) {
 		n, err = on.Exec(ctx, s, values)
 		return n > 0, err
