@@ -93,6 +93,7 @@ var simMutants = []simMutant{
 		p.restores()
 		p.faults.failover = 5 * time.Second
 	}},
+	{"a statement that reaches another registry is executed there", false, "", func(p *simPlan) { p.flaws.unnamed, p.faults.astray = true, 0.1 }},
 	{"a renewal succeeds though ids wait", false, "L3", func(p *simPlan) { p.flaws.silent = true; p.excursions() }},
 	{"grant does not compare the ceiling that was read", true, "I2", func(p *simPlan) {
 		p.flaws.blindGrant, p.faults.fence = true, 20*time.Second
@@ -104,7 +105,7 @@ var simMutants = []simMutant{
 		p.flaws.hopes = true
 		p.forget()
 		p.procs, p.pinned, p.params.Workers, p.params.Window, p.params.Raise = 4, 0, 1, time.Minute, time.Minute
-		p.faults = simFaults{failover: 20 * time.Second, losing: time.Minute, partition: 4 * time.Second, message: 0.3}
+		p.faults = simFaults{failover: 20 * time.Second, losing: time.Minute, partition: 4 * time.Second, message: 0.3, hunt: 0.05}
 	}},
 	{"with a LossWindow, a generator that has to stop goes on", true, "I8", func(p *simPlan) { p.flaws.deafToLoss = true; p.forget() }},
 }

@@ -32,6 +32,7 @@ type simFaults struct {
 	restore, fence                       time.Duration // of a backup, followed by Fence; Fence alone
 	stall, power                         time.Duration // the database shows writes that are not durable; it loses them
 	message                              float64       // share of messages that are lost, late or doubled
+	astray                               float64       // share of messages that reach another registry
 	hunt                                 float64       // share of writes that faults follow at once
 }
 
@@ -54,6 +55,7 @@ type simFlaws struct {
 	hastyFence   bool  // Fence does not wait until the database remembers it
 	follows      bool  // a lease follows the database's clock in steps, however far
 	silent       bool  // a renewal succeeds though ids wait for the clock
+	unnamed      bool  // statements don't name the registry
 	assumes      bool  // a renewal that timed out counts as granted
 	inclusive    bool  // the floor is the ceiling before, less one tick
 	afterlife    bool  // ids are made after the release was sent
@@ -117,6 +119,7 @@ func simDraw(seed uint64, lossy bool) simPlan {
 	if lossy {
 		p.faults.failover, p.faults.losing = every(20*time.Second), loss
 	}
+	p.faults.astray = []float64{0, 0, 0.1}[r.IntN(3)]
 	return p
 }
 

@@ -21,6 +21,7 @@ type simWorld struct {
 	queue  eventqueue.Queue
 
 	registry  *simRegistry
+	tenant    *simRegistry  // of the same name, in another schema of the server
 	epoch     int           // of the database, which a restore or a power cut begins anew: messages to and from the former one are lost
 	step      time.Duration // of the database's clock from true time
 	off       time.Duration // of this primary's clock, within eps
@@ -58,7 +59,8 @@ func newSimWorld(seed uint64, plan simPlan) *simWorld {
 		plan: plan, random: rand.New(rand.NewPCG(seed, 1)), registry: newSimRegistry(plan.params),
 		holders: map[int64][]*simProc{}, used: map[int64][]int64{}, doubtful: map[simTick]bool{}, committed: map[simClaim]*simRange{},
 	}
-	w.registry.flaws = plan.flaws
+	w.tenant = newSimRegistry(plan.params)
+	w.registry.flaws, w.tenant.flaws = plan.flaws, plan.flaws
 	w.registry.wrote = w.wrote
 	for i := range plan.procs {
 		p := &simProc{world: w, name: i}
@@ -222,10 +224,18 @@ func (w *simWorld) send(p *simProc, q Request, done func(r Reply, losses int)) {
 				}
 				return
 			}
-			r := w.registry.Do(q, w.us(), w.now, by)
+			registry := w.registry
+			if !w.calm && w.chance(w.plan.faults.astray) { // the pool's connection was left in another schema, which has its own registry
+				if !w.plan.flaws.unnamed {
+					w.after(w.delay(false), func() { done(Reply{Err: errSimAstray, Failure: Unclear}, 0) })
+					return
+				}
+				registry = w.tenant
+			}
+			r := registry.Do(q, w.us(), w.now, by)
 			losses := w.counts.failovers
 			if w.tracing && q.Ask.Writes() && !r.Changed {
-				row := w.registry.Rows[q.Worker].Row
+				row := registry.Rows[q.Worker].Row
 				w.tracef("database: %v of %d by #%d refused; %v, tick %d", q.Ask, q.Worker, by, row, w.plan.params.TickAt(w.us()))
 			}
 			if bad() {
@@ -233,7 +243,7 @@ func (w *simWorld) send(p *simProc, q Request, done func(r Reply, losses int)) {
 			}
 			var confirmed time.Duration
 			if r.Changed {
-				confirmed = w.registry.durable - w.now
+				confirmed = registry.durable - w.now
 			}
 			w.after(max(confirmed, 0)+w.delay(bad()), func() {
 				if !p.away && w.epoch == epoch {
@@ -247,6 +257,7 @@ func (w *simWorld) send(p *simProc, q Request, done func(r Reply, losses int)) {
 var (
 	errSimDown    = errors.New("connection refused")
 	errSimTimeout = errors.New("timeout")
+	errSimAstray  = errors.New("another registry")
 )
 
 func (w *simWorld) delay(bad bool) time.Duration {
