@@ -187,11 +187,12 @@ func TestCells(t *testing.T) {
 		}
 	}
 	free(0, 2)
+	fenced := now.Add(n.FencedFor() - 30*time.Second)
 	n.workers = append(n.workers, sqlsnow.WorkerInfo{
 		Worker: 3, State: sqlsnow.Granted, Fence: 1, Holder: "a", Claimed: now.Add(-time.Hour), Floor: now.Add(-time.Hour), Renewed: now.Add(-time.Second),
 		RenewBy: now.Add(time.Minute), Ceiling: now.Add(5 * time.Minute), Leasable: now.Add(5 * time.Minute),
 	}, sqlsnow.WorkerInfo{
-		Worker: 4, State: sqlsnow.Free, Fence: 1, Floor: now.Add(10 * time.Minute), Ceiling: now.Add(10 * time.Minute), Claimed: now.Add(-time.Hour),
+		Worker: 4, State: sqlsnow.Free, Fence: 1, Floor: fenced, Ceiling: fenced, Claimed: now.Add(-time.Hour),
 		Leasable: now.Add(10 * time.Minute),
 	})
 	free(5, 1023)

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
-	"github.com/shardsnow/snow/internal/census"
 	"github.com/shardsnow/snow/internal/timetext"
 	"github.com/shardsnow/snow/sqlsnow"
 )
