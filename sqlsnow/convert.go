@@ -66,6 +66,7 @@ func databaseError(e *dbserver.Engine, op string, err error) error {
 	return e.Explain(&DatabaseError{
 		Op: op, Code: sqldialect.Code(err), Err: err,
 		InTransaction: e.IsInTransaction(err), BadReply: errors.Is(err, dberrors.ErrBadReply),
+		Elsewhere: errors.Is(err, dberrors.ErrElsewhere),
 	})
 }
 
@@ -73,7 +74,7 @@ func databaseError(e *dbserver.Engine, op string, err error) error {
 func failureOf(e *dbserver.Engine, err error) protocol.Failure {
 	var failed *DatabaseError
 	switch {
-	case !errors.As(err, &failed), failed.InTransaction, failed.BadReply, errors.Is(err, ErrReadOnly):
+	case !errors.As(err, &failed), failed.InTransaction, failed.BadReply, failed.Elsewhere, errors.Is(err, ErrReadOnly):
 		return protocol.Lasting
 	case e.IsBusy(err):
 		return protocol.Busy

@@ -18,8 +18,7 @@ var (
 	ErrNoNamespace = dberrors.ErrNoNamespace
 
 	// ErrNamespaceMismatch is returned by [Init] if the namespace exists with
-	// another layout or other constants, and by a [Lease] whose namespace was
-	// replaced by another one.
+	// another layout or other constants.
 	ErrNamespaceMismatch = dberrors.ErrNamespaceMismatch
 
 	// ErrNotDurable is returned if the database may forget what it has
@@ -34,7 +33,7 @@ var (
 )
 
 // A DatabaseError is an error of the database or its driver. The database may
-// have executed the statement all the same, except with InTransaction.
+// have executed the statement all the same, except with InTransaction or Elsewhere.
 type DatabaseError struct {
 	Op   string // the operation: "acquire", "renew" and so on
 	Code string // an error number, SQLSTATE or result code; empty if the driver's error has none
@@ -49,6 +48,13 @@ type DatabaseError struct {
 	// MariaDB, a trigger on one of the tables causes this, because it changes the
 	// number that a statement returns.
 	BadReply bool
+
+	// Elsewhere says that every connection that the pool offered leads to other
+	// tables than those of its DSN: somebody changed its schema with USE, SET
+	// search_path or SET ROLE, made a temporary table of the same name, or it
+	// reaches another registry. Nothing was written. Give sqlsnow a *sql.DB of its
+	// own, with the schema in its DSN. A lease goes on, and tries again.
+	Elsewhere bool
 }
 
 func (e *DatabaseError) Error() string {

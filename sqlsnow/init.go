@@ -46,8 +46,9 @@ func initNamespace(ctx context.Context, db *sql.DB, d Dialect, ns Namespace) err
 	}
 	info, err := e.Info(ctx, db)
 	if err != nil {
-		return checkDialect(ctx, db, d, databaseError(e, "init", err))
+		return checkDialect(ctx, db, d, exported(e, "init", err))
 	}
+	e = e.In(info.Schema)
 	if err := info.Check(want.Loss); err != nil {
 		return err
 	}

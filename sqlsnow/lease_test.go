@@ -46,8 +46,8 @@ func (s *scripted) answer(query string) ([]driver.Value, error) {
 		}
 		return nil, s.down
 	case op == "SELECT" && strings.Contains(query, "@@global.read_only"):
-		return []driver.Value{now, "0", cmp.Or(s.autocommit, "1"), "1", "0", "1", "1", "0", "1", "fsync"}, nil
-	case strings.Contains(query, "FROM snow_namespaces"):
+		return []driver.Value{now, "0", cmp.Or(s.autocommit, "1"), "1", "0", "1", "1", "0", "1", "fsync", "1", "shop", "0", "", "", "", ""}, nil
+	case strings.Contains(query, "registry_uuid, workers"):
 		op = "NAMESPACE"
 	case strings.Contains(query, "SELECT worker_id"):
 		op = "FREE"
@@ -65,7 +65,10 @@ func (s *scripted) answer(query string) ([]driver.Value, error) {
 	case op == "FREE":
 		return []driver.Value{int64(7), int64(3), int64(0)}, nil
 	case op == "SELECT":
-		return s.row, nil
+		if s.row == nil {
+			return []driver.Value{"uuid", nil, nil, nil, nil, nil, nil, nil, now}, nil
+		}
+		return append([]driver.Value{"uuid"}, s.row...), nil
 	case s.refuse:
 		return nil, nil
 	}

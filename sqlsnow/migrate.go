@@ -49,13 +49,17 @@ func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 	if err != nil {
 		return err
 	}
-	m := migratorOf(e)
-	if missing, err := m.missing(ctx, db); err != nil || len(missing) == 0 {
-		return checkDialect(ctx, db, d, err)
+	info, err := e.Info(ctx, db)
+	if err != nil {
+		return checkDialect(ctx, db, d, exported(e, "list tables", err))
+	}
+	m := migratorOf(e.In(info.Schema))
+	if missing, err := m.missing(ctx, db, info); err != nil || len(missing) == 0 {
+		return err
 	}
 	for tries := 0; ; tries++ {
 		begun := false
-		err := e.Write(ctx, db, dbserver.ForMigration, func(on *dbserver.Session) (bool, error) {
+		err := m.engine.Write(ctx, db, dbserver.ForMigration, func(on *dbserver.Session) (bool, error) {
 			if err := on.CheckTransaction(ctx); err != nil {
 				return false, err
 			}
@@ -98,7 +102,6 @@ func (m migrator) migrate(ctx context.Context, conn *sql.Conn) error {
 type migrator struct {
 	engine *dbserver.Engine
 	files  fs.FS
-	tables string // lists tables, and perhaps others
 	table  string // makes snow_migrations
 	record string
 	begin  []string // begins a transaction and takes the lock; empty on MySQL, where tables can't be made in a transaction
@@ -107,7 +110,10 @@ type migrator struct {
 }
 
 // lockName names the lock on MySQL. Locks there belong to the whole server, and their names have at most 64 characters.
-const lockName = "CONCAT(LEFT(IFNULL(DATABASE(), ''), 48), '.snow_migrations')"
+func lockName(e *dbserver.Engine) string {
+	schema := []rune(e.Schema())
+	return e.Dialect.Literal(string(schema[:min(len(schema), 48)]) + ".snow_migrations")
+}
 
 func migratorOf(e *dbserver.Engine) migrator {
 	switch e.Dialect {
@@ -115,19 +121,16 @@ func migratorOf(e *dbserver.Engine) migrator {
 		return migrator{
 			engine: e,
 			files:  migrations.MySQL(),
-			tables: "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name LIKE 'snow%'",
 			table: "CREATE TABLE IF NOT EXISTS snow_migrations (version INT NOT NULL PRIMARY KEY," +
 				" name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, applied_at DATETIME NOT NULL) ENGINE=InnoDB",
 			record: "REPLACE INTO snow_migrations (version, name, applied_at) VALUES (?, ?, UTC_TIMESTAMP())",
 			ending: " AND NO CHAIN NO RELEASE",
-			unlock: []string{"DO RELEASE_LOCK(" + lockName + ")"},
+			unlock: []string{"DO RELEASE_LOCK(" + lockName(e) + ")"},
 		}
 	case Postgres:
 		return migrator{
 			engine: e,
 			files:  migrations.Postgres(),
-			tables: "SELECT relname::text FROM pg_catalog.pg_class" +
-				" WHERE pg_catalog.pg_table_is_visible(oid) AND relname LIKE 'snow%'",
 			table: "CREATE TABLE IF NOT EXISTS snow_migrations (version INT NOT NULL PRIMARY KEY," +
 				" name VARCHAR(64) NOT NULL, applied_at TIMESTAMPTZ NOT NULL)",
 			record: "INSERT INTO snow_migrations (version, name, applied_at) VALUES ($1, $2, clock_timestamp())" +
@@ -139,7 +142,6 @@ func migratorOf(e *dbserver.Engine) migrator {
 		return migrator{
 			engine: e,
 			files:  migrations.SQLite(),
-			tables: "SELECT name FROM sqlite_master WHERE name LIKE 'snow%'",
 			table: "CREATE TABLE IF NOT EXISTS snow_migrations (version INTEGER NOT NULL PRIMARY KEY," +
 				" name TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT",
 			record: "REPLACE INTO snow_migrations (version, name, applied_at) VALUES (?, ?, CURRENT_TIMESTAMP)",
@@ -151,7 +153,7 @@ func migratorOf(e *dbserver.Engine) migrator {
 // lock waits for the lock. On MySQL it waits in steps, because the server is slow to notice that a waiting client is gone.
 func (m migrator) lock(ctx context.Context, conn *sql.Conn) error {
 	for m.begin == nil {
-		got, err := column[sql.NullInt64](ctx, conn, "SELECT GET_LOCK("+lockName+", 5)")
+		got, err := column[sql.NullInt64](ctx, conn, "SELECT GET_LOCK("+lockName(m.engine)+", 5)")
 		switch {
 		case err != nil:
 			return databaseError(m.engine, "lock", err)
@@ -166,18 +168,22 @@ func (m migrator) lock(ctx context.Context, conn *sql.Conn) error {
 
 // apply applies the files that are missing. The caller has the lock.
 func (m migrator) apply(ctx context.Context, conn *sql.Conn) error {
-	missing, err := m.missing(ctx, conn) // another process may have applied them during the wait for the lock
+	info, err := m.engine.Ask(ctx, conn) // another process may have applied them during the wait for the lock
+	if err != nil {
+		return databaseError(m.engine, "list tables", err)
+	}
+	missing, err := m.missing(ctx, conn, info)
 	if err != nil {
 		return err
 	}
-	if err := m.run(ctx, conn, "snow_migrations", m.table); err != nil {
+	if err := m.run(ctx, conn, "snow_migrations", m.engine.Qualify(m.table)); err != nil {
 		return err
 	}
 	for _, f := range missing {
-		if err := m.run(ctx, conn, f.name, f.statement); err != nil {
+		if err := m.run(ctx, conn, f.name, m.engine.Qualify(f.statement)); err != nil {
 			return err
 		}
-		if _, err := conn.ExecContext(ctx, m.record, f.version, f.name); err != nil {
+		if _, err := conn.ExecContext(ctx, m.engine.Qualify(m.record), f.version, f.name); err != nil {
 			return databaseError(m.engine, f.name+": record", err)
 		}
 	}
@@ -203,24 +209,20 @@ type migration struct {
 }
 
 // missing returns the first migration that is not applied, and all that follow it.
-func (m migrator) missing(ctx context.Context, conn dbserver.Queryer) ([]migration, error) {
+func (m migrator) missing(ctx context.Context, conn dbserver.Queryer, info dbserver.Info) ([]migration, error) {
 	all, err := readMigrations(m.files)
 	if err != nil {
 		return nil, err
 	}
-	tables, err := column[string](ctx, conn, m.tables)
-	if err != nil {
-		return nil, databaseError(m.engine, "list tables", err)
-	}
-	if !slices.Contains(tables, "snow_migrations") {
+	if !slices.Contains(info.Tables, "snow_migrations") {
 		return all, nil
 	}
-	versions, err := column[int](ctx, conn, "SELECT version FROM snow_migrations")
+	versions, err := column[int](ctx, conn, m.engine.Qualify("SELECT version FROM snow_migrations"))
 	if err != nil {
 		return nil, databaseError(m.engine, "snow_migrations", err)
 	}
 	for i, f := range all {
-		if !slices.Contains(versions, f.version) || !slices.Contains(tables, f.table) {
+		if !slices.Contains(versions, f.version) || !slices.Contains(info.Tables, f.table) {
 			return all[i:], nil
 		}
 	}

@@ -5,6 +5,7 @@ package sqlsnow_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -331,9 +332,9 @@ func migrateEnded(t *testing.T, _ *dbtest.Server, dsn string) {
 
 func migrateNowhere(t *testing.T, server *dbtest.Server, _ string) {
 	err := sqlsnow.Migrate(t.Context(), openMySQL(t, server.DSN("")), sqlsnow.MySQL)
-	var refused *mysql.MySQLError
-	if !errors.As(err, &refused) || refused.Number != 1046 || !strings.HasPrefix(err.Error(), "sqlsnow: migrate: snow_migrations: ") {
-		t.Errorf("got %v, want error 1046", err)
+	var refused *sqlsnow.DatabaseError
+	if !errors.As(err, &refused) || !refused.Elsewhere || !strings.HasSuffix(err.Error(), "with the schema in its DSN: it has no schema") {
+		t.Errorf("got %v, want a DatabaseError with Elsewhere", err)
 	}
 }
 
@@ -392,9 +393,15 @@ func mock(t *testing.T, heard func(query string)) (*sql.DB, sqlmock.Sqlmock) {
 			t.Error(err)
 		}
 	})
-	m.ExpectQuery("SELECT table_name").WillReturnRows(sqlmock.NewRows([]string{"t"}))
+	m.ExpectQuery("SELECT TIMESTAMPDIFF").WillReturnRows(noTables())
 	m.ExpectExec("SET /*!50720 @@transaction_isolation = @@transaction_isolation, */ @snow").WillReturnResult(sqlmock.NewResult(0, 0)) // the check of the session
 	return db, m
+}
+
+// noTables is what the server says about itself, its settings first.
+func noTables() *sqlmock.Rows {
+	row := []driver.Value{"1", "0", "1", "1", "0", "1", "1", "0", "1", "fsync", "1", "shop", "0", nil, nil, nil, nil}
+	return sqlmock.NewRows(make([]string, len(row))).AddRow(row...)
 }
 
 func value(v any) *sqlmock.Rows { return sqlmock.NewRows([]string{"v"}).AddRow(v) }
@@ -404,15 +411,15 @@ func TestMigrateWaitsAsLongAsContext(t *testing.T) {
 	m.ExpectQuery("SELECT GET_LOCK").WillReturnRows(value(0))
 	m.ExpectQuery("SELECT GET_LOCK").WillReturnRows(value(0))
 	m.ExpectQuery("SELECT GET_LOCK").WillReturnRows(value(1))
-	m.ExpectQuery("SELECT table_name").WillReturnRows(sqlmock.NewRows([]string{"t"}))
+	m.ExpectQuery("SELECT TIMESTAMPDIFF").WillReturnRows(noTables())
 	ok := sqlmock.NewResult(0, 0)
-	m.ExpectExec("CREATE TABLE IF NOT EXISTS snow_migrations").WillReturnResult(ok)
-	m.ExpectExec("CREATE TABLE IF NOT EXISTS snow_namespaces").WillReturnResult(ok)
-	m.ExpectExec("REPLACE INTO snow_migrations").WithArgs(1, "0001_snow_namespaces").WillReturnResult(ok)
-	m.ExpectExec("CREATE TABLE IF NOT EXISTS snow_workers").WillReturnResult(ok)
-	m.ExpectExec("REPLACE INTO snow_migrations").WithArgs(2, "0002_snow_workers").WillReturnResult(ok)
-	m.ExpectExec("CREATE TABLE IF NOT EXISTS snow_segments").WillReturnResult(ok)
-	m.ExpectExec("REPLACE INTO snow_migrations").WithArgs(3, "0003_snow_segments").WillReturnResult(ok)
+	m.ExpectExec("CREATE TABLE IF NOT EXISTS `shop`.snow_migrations").WillReturnResult(ok)
+	m.ExpectExec("CREATE TABLE IF NOT EXISTS `shop`.snow_namespaces").WillReturnResult(ok)
+	m.ExpectExec("REPLACE INTO `shop`.snow_migrations").WithArgs(1, "0001_snow_namespaces").WillReturnResult(ok)
+	m.ExpectExec("CREATE TABLE IF NOT EXISTS `shop`.snow_workers").WillReturnResult(ok)
+	m.ExpectExec("REPLACE INTO `shop`.snow_migrations").WithArgs(2, "0002_snow_workers").WillReturnResult(ok)
+	m.ExpectExec("CREATE TABLE IF NOT EXISTS `shop`.snow_segments").WillReturnResult(ok)
+	m.ExpectExec("REPLACE INTO `shop`.snow_migrations").WithArgs(3, "0003_snow_segments").WillReturnResult(ok)
 	m.ExpectExec("COMMIT").WillReturnResult(ok)
 	m.ExpectExec("DO RELEASE_LOCK").WillReturnResult(ok)
 	migrate(t, db)
@@ -439,7 +446,7 @@ func TestMigrateDropsTheConnection(t *testing.T) {
 		"lock not released": {
 			func(m sqlmock.Sqlmock) {
 				m.ExpectQuery("SELECT GET_LOCK").WillReturnRows(value(1))
-				m.ExpectQuery("SELECT table_name").WillReturnError(cause)
+				m.ExpectQuery("SELECT TIMESTAMPDIFF").WillReturnError(cause)
 				m.ExpectExec("ROLLBACK").WillReturnResult(sqlmock.NewResult(0, 0))
 				m.ExpectExec("DO RELEASE_LOCK").WillReturnError(errors.New("another"))
 			},
@@ -468,7 +475,7 @@ func TestMigrateNamesTheContext(t *testing.T) {
 		}
 	})
 	m.ExpectQuery("SELECT GET_LOCK").WillReturnRows(value(1))
-	m.ExpectQuery("SELECT table_name").WillReturnRows(sqlmock.NewRows([]string{"t"}))
+	m.ExpectQuery("SELECT TIMESTAMPDIFF").WillReturnRows(noTables())
 	m.ExpectExec("CREATE").WillDelayFor(time.Hour).WillReturnResult(sqlmock.NewResult(0, 0))
 	m.ExpectExec("ROLLBACK").WillReturnResult(sqlmock.NewResult(0, 0))
 	m.ExpectExec("DO RELEASE_LOCK").WillReturnResult(sqlmock.NewResult(0, 0))

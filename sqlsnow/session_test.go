@@ -145,3 +145,48 @@ func TestStarvedPool(t *testing.T) {
 		conn.Close()
 	}
 }
+
+func TestElsewhereOnMariaDB(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	home, tenant := server.CreateDatabase(t), server.CreateDatabase(t)
+	forgetful := func(table, engine string) contractdb.Forgetful {
+		return contractdb.Forgetful{
+			Table: table, Want: engine,
+			Make: []string{"ALTER TABLE " + table + " ENGINE=" + engine}, Undo: []string{"ALTER TABLE " + table + " ENGINE=InnoDB"},
+		}
+	}
+	contractdb.Elsewhere{
+		Dialect: sqlsnow.MySQL,
+		Open:    func(t *testing.T) *sql.DB { return contractdb.Open(t, "mysql", server.DSN(home)) },
+		Tenant:  contractdb.Open(t, "mysql", server.DSN(tenant)),
+		Moves:   [][]string{{"USE " + tenant}},
+		Hide:    "CREATE TEMPORARY TABLE {table} AS SELECT * FROM {table}",
+		Drop:    "DROP TEMPORARY TABLE {table}",
+		Hides:   true,
+		Forgets: []contractdb.Forgetful{
+			forgetful("snow_workers", "MyISAM"), forgetful("snow_namespaces", "MEMORY"), forgetful("snow_segments", "MyISAM"),
+			{
+				Table: "snow_workers", Want: "VIEW",
+				Make: []string{"RENAME TABLE snow_workers TO others", "CREATE VIEW snow_workers AS SELECT * FROM others"},
+				Undo: []string{"DROP VIEW snow_workers", "RENAME TABLE others TO snow_workers"},
+			},
+		},
+	}.Run(t)
+	// A session whose clock SET timestamp has stopped writes nothing.
+	db := contractdb.Open(t, "mysql", server.DSN(home))
+	db.SetMaxOpenConns(1)
+	lease, err := sqlsnow.Acquire(t.Context(), db, sqlsnow.MySQL, quietly("orders"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, "SET timestamp = 1000000000")
+	for call, err := range map[string]error{"Renew": lease.Renew(t.Context()), "Fence": sqlsnow.Fence(t.Context(), db, sqlsnow.MySQL, "orders")} {
+		if err == nil || !strings.Contains(err.Error(), "SET timestamp has stopped the session's clock") {
+			t.Errorf("%s with a stopped clock: %v", call, err)
+		}
+	}
+	exec(t, db, "SET timestamp = DEFAULT")
+	if err := errors.Join(lease.Renew(t.Context()), lease.Close(t.Context())); err != nil {
+		t.Error(err)
+	}
+}

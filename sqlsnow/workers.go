@@ -107,7 +107,7 @@ func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*regist
 	return &registry.Registry{DB: db, Engine: e, Params: p}, nil
 }
 
-// engine returns the engine of a dialect, and what the server says about itself.
+// engine returns the engine of a dialect for the schema of the pool's tables, and what the server says about itself.
 func engine(ctx context.Context, db *sql.DB, d Dialect) (*dbserver.Engine, dbserver.Info, error) {
 	e, err := dbserver.For(d)
 	if err != nil {
@@ -118,7 +118,7 @@ func engine(ctx context.Context, db *sql.DB, d Dialect) (*dbserver.Engine, dbser
 		return nil, info, ErrNotMigrated
 	}
 	if err != nil {
-		return nil, info, checkDialect(ctx, db, d, databaseError(e, "open", err))
+		return nil, info, checkDialect(ctx, db, d, exported(e, "open", err))
 	}
-	return e, info, nil
+	return e.In(info.Schema), info, nil
 }

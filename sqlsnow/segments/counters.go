@@ -31,12 +31,15 @@ func Counters(ctx context.Context, db *sql.DB, d sqlsnow.Dialect) ([]Counter, er
 }
 
 func counters(ctx context.Context, db *sql.DB, d sqlsnow.Dialect) (all []Counter, err error) {
-	e, err := dbserver.For(d)
+	e, err := dbserver.SegmentsFor(d)
 	if err != nil {
 		return nil, err
 	}
 	t := newTable(db, e, "", nil)
-	rows, err := db.QueryContext(ctx, e.Compile(selectCounters).Text)
+	if _, err := t.place(ctx); err != nil {
+		return nil, t.failed(ctx, err).err
+	}
+	rows, err := db.QueryContext(ctx, t.engine.Compile(selectCounters).Text)
 	if err != nil {
 		return nil, t.failed(ctx, err).err
 	}

@@ -60,6 +60,7 @@ func databaseError(e *dbserver.Engine, op string, err error) error {
 	return e.Explain(&sqlsnow.DatabaseError{
 		Op: op, Code: sqldialect.Code(err), Err: err,
 		InTransaction: e.IsInTransaction(err), BadReply: errors.Is(err, dberrors.ErrBadReply),
+		Elsewhere: errors.Is(err, dberrors.ErrElsewhere),
 	})
 }
 

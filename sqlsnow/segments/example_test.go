@@ -20,8 +20,9 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 0))                     // the check of the session
-	mock.ExpectExec("UPDATE snow_segments").WillReturnResult(sqlmock.NewResult(5001, 1)) // earlier processes took 5,000
+	expectSettings(mock)
+	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 0))                            // the check of the session
+	mock.ExpectExec("UPDATE `shop`.snow_segments").WillReturnResult(sqlmock.NewResult(5001, 1)) // earlier processes took 5,000
 
 	ctx := context.Background()
 	keys, err := segments.Open(ctx, []*sql.DB{db}, sqlsnow.MySQL, segments.Config{Tag: "orders"})
@@ -57,8 +58,9 @@ func ExampleRaise() {
 		log.Fatal(err)
 	}
 	defer db.Close()
+	expectSettings(mock)
 	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 1)) // the check of the session
-	mock.ExpectExec("UPDATE snow_segments").WillReturnResult(sqlmock.NewResult(1, 1))
+	mock.ExpectExec("UPDATE `shop`.snow_segments").WillReturnResult(sqlmock.NewResult(1, 1))
 
 	const highest = 812_345 // of the tables that have the ids
 	const held = 1_000_000  // what running processes may have, generously
@@ -73,7 +75,8 @@ func ExampleCounters() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	mock.ExpectQuery("FROM snow_segments").WillReturnRows(mock.NewRows(make([]string, 5)).
+	expectSettings(mock)
+	mock.ExpectQuery("FROM `shop`.snow_segments").WillReturnRows(mock.NewRows(make([]string, 5)).
 		AddRow("invoices", 4001, 1, 0, 1).
 		AddRow("orders", 812_345, 2, 1, 2))
 
@@ -87,4 +90,10 @@ func ExampleCounters() {
 	// Output:
 	// invoices 4001 false
 	// orders 812345 true
+}
+
+// expectSettings answers the first question that a server is asked: its clock, its settings, the schema, and how the tables are stored.
+func expectSettings(mock sqlmock.Sqlmock) {
+	mock.ExpectQuery("UTC_TIMESTAMP").WillReturnRows(mock.NewRows(make([]string, 17)).
+		AddRow(1, "0", "1", "1", "1", "1", "1", "0", "1", "fsync", "1", "shop", "0", "", "", "", ""))
 }

@@ -23,7 +23,7 @@ import (
 // them. If rows do not fit together, because dbs has a database twice or two databases are copies of each other, Open returns
 // [ErrMismatch].
 //
-// Open executes one statement for each database. On MySQL with several databases, it then reads the row once. Later, a goroutine
+// Open reads the schema and the settings of each database, and executes one statement there. On MySQL with several databases, it then reads the row once. Later, a goroutine
 // takes more before the numbers run out, until Close.
 //
 // Open returns [sqlsnow.ErrNotDurable] if the settings of a database allow it to lose what it confirmed, because segments have no
@@ -39,7 +39,7 @@ func Open(ctx context.Context, dbs []*sql.DB, d sqlsnow.Dialect, cfg Config) (*S
 }
 
 func open(ctx context.Context, dbs []*sql.DB, d sqlsnow.Dialect, cfg Config) (*Segments, error) {
-	e, err := dbserver.For(d)
+	e, err := dbserver.SegmentsFor(d)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func Raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, tag string, above
 }
 
 func raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, tag string, above snow.ID) error {
-	e, err := dbserver.For(d)
+	e, err := dbserver.SegmentsFor(d)
 	if err != nil {
 		return err
 	}
@@ -35,11 +35,14 @@ func raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, tag string, above
 		return &snow.FieldError{Field: "above", Value: above.String(), Bound: "want 0 to " + snow.ID(highestID).String()}
 	}
 	t := newTable(db, e, tag, nil)
-	s := e.Compile(updateRaise)
+	if err := t.placeToWrite(ctx); err != nil {
+		return t.failed(ctx, err).err
+	}
+	s := t.engine.Compile(updateRaise)
 	n, err := t.change(ctx, s, map[string]any{"tag": tag, "next": int64(above) + 1})
 	if err == nil && n == 0 {
 		var info dbserver.Info
-		if info, err = e.Info(ctx, db); err == nil {
+		if info, err = t.engine.Info(ctx, db); err == nil {
 			if err := info.Check(0); err != nil {
 				return err
 			}

@@ -39,8 +39,37 @@ func newTable(db *sql.DB, e *dbserver.Engine, tag string, tables []Table) *table
 	return &table{db: db, engine: e, tag: tag, tables: tables, take: e.Compile(updateTake)}
 }
 
+// place learns the schema of the table from the first connection whose schema nobody has changed. From then on all statements name
+// the schema. Until it succeeds, nothing else may be asked.
+func (t *table) place(ctx context.Context) (info dbserver.Info, err error) {
+	if t.engine.Schema() != "" {
+		return info, nil
+	}
+	if info, err = t.engine.Info(ctx, t.db); err == nil {
+		t.engine = t.engine.In(info.Schema)
+		t.take = t.engine.Compile(updateTake)
+	}
+	return info, err
+}
+
+// placeToWrite is place, and an error unless the table is durable.
+func (t *table) placeToWrite(ctx context.Context) error {
+	placed := *t
+	info, err := placed.place(ctx)
+	if err == nil {
+		err = info.Check(0)
+	}
+	if err == nil {
+		*t = placed
+	}
+	return err
+}
+
 // ask asks for numbers. Without an error they are durable, and nobody else has them.
 func (t *table) ask(ctx context.Context, q request) (r reply) {
+	if err := t.placeToWrite(ctx); err != nil {
+		return t.failed(ctx, err)
+	}
 	if q.contact && len(t.tables) > 0 {
 		if err := t.reach(ctx, &q); err != nil {
 			return t.failed(ctx, err)
@@ -67,7 +96,7 @@ func (t *table) failed(ctx context.Context, err error) reply {
 	// SQLite has no code of its own for a missing table.
 	if t.engine.Dialect == sqldialect.SQLite && errors.As(err, new(*sqlsnow.DatabaseError)) && t.engine.Dialect.Classify(err) == sqldialect.Other {
 		var n int
-		if t.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM sqlite_master WHERE name = 'snow_segments'").Scan(&n) == nil && n == 0 {
+		if t.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM main.sqlite_master WHERE name = 'snow_segments'").Scan(&n) == nil && n == 0 {
 			err = fmt.Errorf("%w (%w)", sqlsnow.ErrNotMigrated, err)
 		}
 	}
@@ -109,13 +138,19 @@ func (t *table) change(ctx context.Context, s dbserver.Statement, values map[str
 	return n, err
 }
 
-// read returns the row, or errNoRow.
+// read returns the row as it is committed now, or errNoRow.
 func (t *table) read(ctx context.Context) (row record, err error) {
 	s := t.engine.Compile(selectRow)
-	err = t.db.QueryRowContext(ctx, s.Text, s.Args(map[string]any{"tag": t.tag})...).
-		Scan(&row.space, &row.modulus, &row.residue, &row.state, &row.nextID)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = errNoRow
+	missing := errNoRow
+	err = t.engine.Read(ctx, t.db, func(on *dbserver.Session) (found bool, err error) {
+		found, err = on.Query(ctx, s, map[string]any{"tag": t.tag}, &row.space, &row.modulus, &row.residue, &row.state, &row.nextID)
+		if found {
+			missing = nil
+		}
+		return found, err
+	})
+	if err == nil {
+		err = missing
 	}
 	return row, err
 }

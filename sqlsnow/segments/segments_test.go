@@ -323,10 +323,10 @@ func TestSegmentsOpenBesideOneThatHangs(t *testing.T) {
 					return []driver.Value{time.Now().UnixMicro(), ""}, nil
 				case strings.HasPrefix(query, "UPDATE"):
 					return []driver.Value{int64(33), int64(0), "space"}, nil
-				case strings.Contains(query, "FROM snow_segments"):
+				case strings.Contains(query, ".snow_segments "):
 					return []driver.Value{"space", int64(3), int64(0), int64(stateOpen), int64(33)}, nil
 				}
-				return []driver.Value{int64(1), "f", "on", "", "f"}, nil
+				return []driver.Value{int64(1), "f", "on", "", "f", "public", "f", "", "", "", ""}, nil
 			},
 			func(ctx context.Context, _ string) ([]driver.Value, error) {
 				<-ctx.Done()
@@ -337,10 +337,10 @@ func TestSegmentsOpenBesideOneThatHangs(t *testing.T) {
 				case strings.HasPrefix(query, "VALUES"):
 					looks++
 					return []driver.Value{looks, ""}, nil
-				case strings.Contains(query, "snow_segments"):
+				case strings.Contains(query, ".snow_segments "):
 					return nil, nil
 				}
-				return []driver.Value{int64(1), "f", "on", "", "f"}, nil
+				return []driver.Value{int64(1), "f", "on", "", "f", "public", "f", "", "", "", ""}, nil
 			},
 		} {
 			db := fakedb.Open(answer, fakedb.Unexpected)
@@ -380,12 +380,12 @@ func TestSegmentsOpenOnSlowMachine(t *testing.T) {
 						return nil, nil
 					}
 					return []driver.Value{int64(11), int64(0), "space"}, nil
-				case strings.Contains(query, "FROM snow_segments"):
+				case strings.Contains(query, ".snow_segments "):
 					return []driver.Value{"space", int64(1), int64(0), int64(stateOpen), int64(1)}, nil
 				case strings.HasPrefix(query, "VALUES"):
 					return []driver.Value{time.Now().UnixMicro(), ""}, nil
 				}
-				return []driver.Value{int64(1), "f", "on", "", "f"}, nil
+				return []driver.Value{int64(1), "f", "on", "", "f", "public", "f", "", "", "", ""}, nil
 			}, fakedb.Unexpected)
 			defer db.Close()
 			s, err := Open(context.Background(), []*sql.DB{db}, sqlsnow.Postgres, Config{Tag: "t", Step: 10, MaxStep: 10, Logger: slog.New(slog.DiscardHandler)})

@@ -10,7 +10,7 @@ const (
 		AND (:residue < 0 OR residue = :residue) AND (:space = '' OR space_uuid = :space)
 		AND next_id >= :least AND next_id <= :most {returning next_id, residue, space_uuid}`
 
-	selectRow = `SELECT space_uuid, modulus, residue, state, next_id FROM snow_segments WHERE tag = :tag`
+	selectRow = `SELECT space_uuid, modulus, residue, state, next_id FROM snow_segments WHERE {bound} tag = :tag`
 
 	selectCounters = `SELECT tag, next_id, modulus, residue, state FROM snow_segments ORDER BY tag` + dbserver.NoLimit
 

@@ -14,9 +14,12 @@ import (
 func TestStatements(t *testing.T) {
 	for _, d := range []sqlsnow.Dialect{sqlsnow.MySQL, sqlsnow.Postgres, sqlsnow.SQLite} {
 		t.Run(d.String(), func(t *testing.T) {
-			e, err := dbserver.For(d)
+			e, err := dbserver.SegmentsFor(d)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if d != sqlsnow.SQLite {
+				e = e.In("shop")
 			}
 			var b strings.Builder
 			for _, text := range []string{updateTake, selectRow, insertRow, updateSeal, updateFence, updateRaise} {

@@ -268,7 +268,7 @@ func notDurableLater(s *suite) {
 	var hurry atomic.Bool // to change sessions before a number is taken
 	under.Store(durable)
 	db := s.wireTo(under.Load, func(_ context.Context, statement string, send func() error) error {
-		if hurry.Load() && strings.Contains(statement, "FROM snow_workers") {
+		if hurry.Load() && strings.Contains(statement, ".snow_workers ") {
 			under.Store(forgetful)
 		}
 		return send()

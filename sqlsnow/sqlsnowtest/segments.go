@@ -24,7 +24,7 @@ var segmentContract = []struct {
 	{"Open refuses bad fields with a FieldError and makes no row.", segmentsBadFields, false},
 	{"A read-only database is ErrReadOnly, and one that does not sync what it confirms is ErrNotDurable.", segmentsRefuse, false},
 	{"Ids of one process and one database begin at 1, ascend and leave nothing out, one at a time and many at once.", segmentsDense, false},
-	{"A start is one statement for each database, after a check of the session, and with several databases a read of the row if an UPDATE can't return it.", segmentsStart, false},
+	{"A start is one statement for each database, after a read of its settings and a check of the session, and with several databases a read of the row if an UPDATE can't return it.", segmentsStart, false},
 	{"Numbers are taken before the last is given out.", segmentsAhead, false},
 	{"A hundred processes that open at once, as the first ever, make no id twice.", segmentsAtOnce, true},
 	{"Several databases give disjoint residues, whatever their order is later.", segmentsResidues, false},

@@ -17,6 +17,9 @@ var (
 	// ErrInTransaction says that somebody left the connection in a transaction. Nothing was written.
 	ErrInTransaction = errors.New("the connection was left in a transaction")
 
+	// ErrElsewhere says that a statement on the connection would reach other tables. Nothing was written.
+	ErrElsewhere = errors.New("the connection leads to other tables: give sqlsnow a *sql.DB of its own, with the schema in its DSN")
+
 	// ErrBadReply says that a reply of the database can't be true. The statement may have been done.
 	ErrBadReply = errors.New("the database's reply can't be true")
 

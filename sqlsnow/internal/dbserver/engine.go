@@ -3,8 +3,6 @@ package dbserver
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
-	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -30,8 +28,16 @@ type Engine struct {
 	// has RETURNING.
 	insertID func(expression string) string
 
-	info     string // the query, whose first column is Now
+	info     string // the first columns of the query, Now first
 	readInfo func(row []sql.NullString) Info
+	current  string // SQL: the schema of the session; {anchor} is the table that it is looked for by
+	changed  string // SQL: 1 or true if the session has another schema than when it was opened; NULL if only hasMoved can tell
+	stored   string // SQL: how the table {table} of {schema} is stored: NULL if there is none, empty if it is durable
+	placed   string // a FROM clause that names {schema} placed.name, if it is too long to be repeated
+	hasMoved func(ctx context.Context, conn Queryer) (bool, error)
+
+	schema string   // that was learnt; see In
+	tables []string // that Info.Check is about; the last one is the anchor
 
 	checkSession     func(ctx context.Context, s *Session) error // see Session
 	waitDurable      func(ctx context.Context, s *Session) error // waits until a write is durable; nil if its confirmation says so
@@ -51,6 +57,7 @@ type Use int
 // The uses.
 const (
 	ForMigration  Use = iota // making tables
+	ForReading               // rows as they are committed now
 	ForLease                 // rows of worker numbers
 	ForLossyLease            // the same, of a namespace with a LossWindow
 	ForSegments              // rows of segments, which have no LossWindow: the server's settings must be durable as well
@@ -73,6 +80,10 @@ const LongestLoss = 10 * time.Minute
 //   - PostgreSQL: the check reads now(), which is the start of the transaction. A write in the same transaction sees the same
 //     now().
 //   - SQLite: the check begins a transaction and ends it, which fails within another one.
+//
+// The statements name the schema of their tables, so it does not matter to which schema somebody changed the session. But on
+// MySQL a temporary table hides a table of the same name even then. The check fails if there is one: MySQL can't open a temporary
+// table twice in a statement, and MariaDB counts the statements that make temporary tables.
 type Session struct {
 	*sql.Conn
 	engine *Engine
@@ -87,23 +98,40 @@ const (
 	maxStale = 10 // closed connections that Write skips
 )
 
-// Info asks a server about itself. A connection to one that is read-only is closed: see release.
-func (e *Engine) Info(ctx context.Context, db *sql.DB) (Info, error) {
-	for stale := 0; ; stale++ {
-		conn, err := connect(ctx, db)
-		if err != nil {
-			return Info{}, err
-		}
-		info, err := e.ask(ctx, conn)
-		e.release(conn, err == nil && info.ReadOnly)
-		if !errors.Is(err, driver.ErrBadConn) || stale == maxStale {
-			return info, err
-		}
-	}
+// In returns an engine whose statements name the schema of their tables, so that no setting of a session sends them elsewhere.
+func (e *Engine) In(schema string) *Engine {
+	placed := *e
+	placed.schema = schema
+	return &placed
 }
 
-func (e *Engine) ask(ctx context.Context, q Queryer) (Info, error) {
-	rows, err := q.QueryContext(ctx, e.info)
+// Schema returns the schema that the engine's statements name, or "".
+func (e *Engine) Schema() string { return e.schema }
+
+// Info asks a server about itself. A connection to one that is read-only is closed: see release. As long as the engine has no
+// schema, Info skips connections whose schema was changed, as Write skips those that are in a transaction.
+func (e *Engine) Info(ctx context.Context, db *sql.DB) (info Info, err error) {
+	err = e.on(ctx, db, func(conn *sql.Conn) (begun bool, err error) {
+		if info, err = e.Ask(ctx, conn); err != nil {
+			return false, err
+		}
+		if e.schema == "" {
+			err = e.checkSchema(ctx, conn, &info)
+		}
+		if err == nil && info.stopped {
+			err = errStopped
+		}
+		if err == nil && info.ReadOnly && e.Dialect != sqldialect.SQLite {
+			Discard(conn)
+		}
+		return false, err
+	})
+	return info, err
+}
+
+// Ask is Info on one connection, whatever its schema is.
+func (e *Engine) Ask(ctx context.Context, q Queryer) (Info, error) {
+	rows, err := q.QueryContext(ctx, e.question())
 	if err != nil {
 		return Info{}, err
 	}
@@ -127,13 +155,14 @@ func (e *Engine) ask(ctx context.Context, q Queryer) (Info, error) {
 	if info.Now, err = strconv.ParseInt(values[0].String, 10, 64); err != nil {
 		return Info{}, err
 	}
+	e.readTables(&info, values[len(values)-len(tables)-2:])
 	return info, rows.Close()
 }
 
 // value matches an expression that a statement returns, such as {returning now}.
 var value = regexp.MustCompile(`\{(one|returning) ([^{}]+)\}`)
 
-// Compile replaces the names in braces and the :names of a text:
+// Compile replaces the names in braces and the :names of a text, and puts the engine's schema before the names of tables:
 //
 //	{now}            the database's clock in microseconds since 1970 UTC, the same throughout a statement
 //	{div}            the operator of integer division
@@ -170,5 +199,7 @@ func (e *Engine) Compile(text string) Statement {
 		"{greatest}", e.greatest,
 		"{least}", e.least,
 	).Replace(text)
-	return parse(text, e.Dialect.Placeholder)
+	s := parse(text, e.Dialect.Placeholder)
+	s.Text = e.Qualify(s.Text)
+	return s
 }

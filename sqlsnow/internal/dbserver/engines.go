@@ -7,15 +7,26 @@ import (
 	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
-// For returns the engine of a dialect, or a *snow.FieldError if there is no such dialect.
+// For returns the engine of a dialect for leases, or a *snow.FieldError if there is no such dialect.
 func For(d sqldialect.Dialect) (*Engine, error) {
+	return engineFor(d, "snow_namespaces", "snow_workers")
+}
+
+// SegmentsFor is For, for segments.
+func SegmentsFor(d sqldialect.Dialect) (*Engine, error) { return engineFor(d, "snow_segments") }
+
+func engineFor(d sqldialect.Dialect, tables ...string) (*Engine, error) {
+	var e *Engine
 	switch d {
 	case sqldialect.MySQL:
-		return mysqlEngine(), nil
+		e = mysqlEngine()
 	case sqldialect.Postgres:
-		return postgresEngine(), nil
+		e = postgresEngine()
 	case sqldialect.SQLite:
-		return sqliteEngine(), nil
+		e = sqliteEngine()
+	default:
+		return nil, &snow.FieldError{Field: "dialect", Value: strconv.Itoa(int(d)), Bound: "want MySQL, Postgres or SQLite"}
 	}
-	return nil, &snow.FieldError{Field: "dialect", Value: strconv.Itoa(int(d)), Bound: "want MySQL, Postgres or SQLite"}
+	e.tables = tables
+	return e, nil
 }

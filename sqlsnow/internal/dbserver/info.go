@@ -1,6 +1,7 @@
 package dbserver
 
 import (
+	"database/sql"
 	"fmt"
 	"math"
 	"time"
@@ -18,6 +19,13 @@ type Info struct {
 	Unmigrated    bool // the tables of leases are missing; known on SQLite only, which has no error code for it
 	InTransaction bool // the session that was asked, where that is known
 
+	Schema string   // the engine's, or else that of the session that was asked
+	Tables []string // those of leases and segments that exist in the schema
+
+	changed sql.NullString // whether the session has another schema than when it was opened
+	unsafe  string         // which table may lose what is written, and why; empty if none does
+	stopped bool           // SET timestamp has stopped the session's clock
+
 	setting string        // the setting that makes commits less durable; empty if there is none
 	value   string        // of setting
 	loses   time.Duration // how much the server may lose because of it
@@ -27,13 +35,16 @@ func (i *Info) weaken(setting, value string, loses time.Duration) {
 	i.setting, i.value, i.loses = setting, value, loses
 }
 
-// Check returns an error unless the server takes writes and may lose at most loss of what it confirmed.
+// Check returns an error unless the server takes writes, may lose at most loss of what it confirmed, and has tables that are
+// stored as durably as that.
 func (i *Info) Check(loss time.Duration) error {
 	switch {
 	case i.Unmigrated:
 		return dberrors.ErrNotMigrated
 	case i.ReadOnly:
 		return dberrors.ErrReadOnly
+	case i.unsafe != "":
+		return fmt.Errorf("%w: %s", dberrors.ErrNotDurable, i.unsafe)
 	case i.loses > loss && i.loses == Forever:
 		return fmt.Errorf("%w: %s is %s", dberrors.ErrNotDurable, i.setting, i.value)
 	case i.loses > loss:

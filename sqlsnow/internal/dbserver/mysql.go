@@ -3,9 +3,11 @@ package dbserver
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
@@ -22,6 +24,9 @@ const (
 	// a word or a number.
 	mysqlWrites = "CAST(@@global.read_only AS CHAR) IN ('0', 'OFF')"
 	mysqlLogged = "(@@global.log_bin = 0 OR @@sql_log_bin = 1)"
+
+	// SET timestamp stops the clock of a session, but not SYSDATE. Both are in the session's time zone.
+	mysqlRuns = "ABS(TIMESTAMPDIFF(SECOND, NOW(), SYSDATE())) < 60"
 
 	mysqlDurable = "@@global.innodb_flush_log_at_trx_commit IN (1, 3) AND (@@global.log_bin = 0 OR @@global.sync_binlog = 1)" +
 		" AND COALESCE(@@global.innodb_flush_method, '') NOT IN ('nosync', 'littlesync')"
@@ -42,11 +47,17 @@ func mysqlEngine() *Engine {
 			return "1 + 0 * LAST_INSERT_ID(IF(" + mysqlWrites + ", " + expression + ", 0))"
 		},
 		checkSession: checkMySQL,
-		info: "SELECT " + now + ", @@global.read_only, @@autocommit, @@global.innodb_flush_log_at_trx_commit," +
+		current:      "DATABASE()",
+		// The handshake of a connection with a schema in its DSN does not count. MySQL shows the count in SHOW STATUS only.
+		changed:  "COALESCE(NULL /*M! , (SELECT variable_value FROM information_schema.session_status WHERE variable_name = 'COM_CHANGE_DB') */)",
+		hasMoved: hasMovedMySQL,
+		stored: "(SELECT MAX(CASE engine WHEN 'InnoDB' THEN '' ELSE COALESCE(engine, table_type) END) FROM information_schema.tables" +
+			" WHERE table_schema = {schema} AND table_name = '{table}')",
+		info: now + ", @@global.read_only, @@autocommit, @@global.innodb_flush_log_at_trx_commit," +
 			" @@global.log_bin, @@global.sync_binlog, @@global.innodb_flush_log_at_timeout, 0 /*M! + @@in_transaction */," +
-			" @@sql_log_bin, @@global.innodb_flush_method",
+			" @@sql_log_bin, @@global.innodb_flush_method, " + mysqlRuns,
 		readInfo: func(v []sql.NullString) Info {
-			info := Info{ReadOnly: v[1].String != "0" && v[1].String != "OFF", InTransaction: v[7].String == "1"}
+			info := Info{ReadOnly: v[1].String != "0" && v[1].String != "OFF", InTransaction: v[7].String == "1", stopped: !isTrue(v[10].String)}
 			switch {
 			case v[2].String != "1":
 				info.weaken("autocommit", v[2].String, Forever)
@@ -68,20 +79,41 @@ func mysqlEngine() *Engine {
 	}
 }
 
+// hasMovedMySQL reports whether the session has changed its schema since it was opened. TiDB does not count that.
+func hasMovedMySQL(ctx context.Context, conn Queryer) (bool, error) {
+	var name, n string
+	err := conn.QueryRowContext(ctx, "SHOW SESSION STATUS LIKE 'Com_change_db'").Scan(&name, &n)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return isTrue(n), err
+}
+
 // checkMySQL sets the mark in the session. Its statement fails with "out of range" if the session is not fit. The first
 // assignment changes nothing, but fails within a transaction, because only MariaDB has a variable that shows a transaction.
 func checkMySQL(ctx context.Context, s *Session) error {
 	s.mark = 1 + rand.Int64N(1<<53)
-	_, err := s.ExecContext(ctx, setMark(s.use, s.mark))
-	if err == nil || sqldialect.Code(err) != "1690" {
+	_, err := s.ExecContext(ctx, s.engine.setMark(s.use, s.mark, true))
+	if sqldialect.Code(err) == "1690" && s.use != ForMigration {
+		// MariaDB has made temporary tables in this session. Are they in the way?
+		if _, err = s.ExecContext(ctx, s.engine.setMark(s.use, s.mark, false)); err == nil {
+			return s.engine.checkTemporary(ctx, s)
+		}
+	}
+	switch code := sqldialect.Code(err); {
+	case code == "1137":
+		return errTemporary
+	case code != "1690":
 		return err
 	}
-	info, failed := s.engine.ask(ctx, s.Conn)
-	if failed != nil {
+	info, failed := s.engine.Ask(ctx, s.Conn)
+	switch {
+	case failed != nil:
 		return failed
-	}
-	if info.InTransaction {
+	case info.InTransaction:
 		return dberrors.ErrInTransaction
+	case info.stopped:
+		return errStopped
 	}
 	loss := LongestLoss
 	if s.use == ForSegments {
@@ -93,13 +125,47 @@ func checkMySQL(ctx context.Context, s *Session) error {
 	return dberrors.ErrRefused
 }
 
-func setMark(use Use, mark int64) string {
-	only, fit := "/*!50720 @@transaction_isolation = @@transaction_isolation, */ ", mysqlLone+" AND "+mysqlLogged
+// errTemporary says that a temporary table hides one of the engine's.
+var errTemporary = fmt.Errorf("%w: a temporary table hides one of them", dberrors.ErrElsewhere)
+
+// checkTemporary returns errTemporary if one of the engine's tables is temporary in this session.
+func (e *Engine) checkTemporary(ctx context.Context, q Queryer) error {
+	for _, table := range e.tables {
+		var name, text string
+		if err := q.QueryRowContext(ctx, e.Qualify("SHOW CREATE TABLE "+table)).Scan(&name, &text); err != nil {
+			return err
+		}
+		if strings.HasPrefix(text, "CREATE TEMPORARY") {
+			return errTemporary
+		}
+	}
+	return nil
+}
+
+// setMark returns the statement that sets the mark. With lone, MariaDB refuses a session that has made temporary tables.
+func (e *Engine) setMark(use Use, mark int64, lone bool) string {
+	only, fit := "/*!50720 @@transaction_isolation = @@transaction_isolation, */ ", mysqlLone
 	switch use {
 	case ForMigration: // connections may have autocommit=0
 		fit = mysqlMigrates
 	case ForSegments:
 		fit += " AND " + mysqlDurable
 	}
-	return fmt.Sprintf("SET %s@snow = %d + IF(%s AND %s, 0, 9223372036854775807)", only, mark, fit, mysqlWrites)
+	if use == ForLease || use == ForLossyLease || use == ForSegments {
+		fit += " AND " + mysqlLogged + " AND " + mysqlRuns
+	}
+	if use != ForReading {
+		fit += " AND " + mysqlWrites
+	}
+	if use != ForMigration {
+		var twice []string
+		for i, table := range e.tables {
+			twice = append(twice, fmt.Sprintf("%s AS a%d, %s AS b%d", table, i, table, i))
+		}
+		fit += " /*!50720 AND NOT EXISTS (SELECT 1 FROM " + e.Qualify(strings.Join(twice, ", ")) + " WHERE FALSE) */"
+		if lone {
+			fit += " /*M! AND (SELECT variable_value FROM information_schema.session_status WHERE variable_name = 'COM_CREATE_TEMPORARY_TABLE') = 0 */"
+		}
+	}
+	return fmt.Sprintf("SET %s@snow = %d + IF(%s, 0, 9223372036854775807)", only, mark, fit)
 }

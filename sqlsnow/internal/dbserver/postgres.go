@@ -32,7 +32,18 @@ func postgresEngine() *Engine {
 		from: "FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')" +
 			" WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable",
 		durable: "current_setting('fsync') = 'on' AND",
-		info: "SELECT " + now + ", pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('fsync')," +
+		// Where the session finds the table, or would make it. A temporary table hides no other one from a statement that names the schema.
+		current: "COALESCE((SELECT n.nspname FROM unnest(current_schemas(false)) WITH ORDINALITY AS path (name, place)" +
+			" JOIN pg_namespace AS n ON n.nspname = path.name JOIN pg_class AS c ON c.relnamespace = n.oid" +
+			" WHERE c.relname = '{anchor}' AND c.relpersistence <> 't' ORDER BY path.place LIMIT 1), current_schema())::text",
+		placed: " FROM (SELECT {schema}) AS placed (name)",
+		// reset_val is what the DSN, the account and the database give. SET ROLE changes the schema that "$user" stands for.
+		changed: "((SELECT setting <> reset_val FROM pg_settings WHERE name = 'search_path')" +
+			" OR current_user <> session_user AND current_setting('search_path') LIKE '%$user%'" +
+			" AND EXISTS (SELECT 1 FROM pg_namespace WHERE nspname IN (current_user, session_user)))",
+		stored: "(SELECT CASE WHEN c.relpersistence = 'u' THEN 'UNLOGGED' WHEN c.relkind = 'r' THEN '' ELSE 'a relation of kind ' || c.relkind::text END" +
+			" FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = {schema} AND c.relname = '{table}')",
+		info: now + ", pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on', current_setting('fsync')," +
 			" current_setting('synchronous_standby_names'), pg_has_role('pg_read_all_stats', 'USAGE')",
 		readInfo: func(v []sql.NullString) Info {
 			info := Info{ReadOnly: v[1].String != "false" && v[1].String != "f"}
@@ -55,7 +66,7 @@ func checkPostgres(ctx context.Context, s *Session) error {
 // waitForStandbys waits until the synchronous standbys, if there are any, have the write. The server waits for them before it
 // confirms a commit. But if its wait is cancelled with pg_cancel_backend, it confirms the commit all the same, with a warning.
 func waitForStandbys(ctx context.Context, s *Session) error {
-	if s.standbys == "" || s.use == ForMigration || s.use == ForLossyLease {
+	if s.standbys == "" || s.use == ForMigration || s.use == ForReading || s.use == ForLossyLease {
 		return nil
 	}
 	var flushed string

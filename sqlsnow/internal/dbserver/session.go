@@ -11,9 +11,36 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// Write calls do with a session; do reports whether it changed something. Write skips connections that are in a transaction, and
-// keeps them until it returns, so that the pool gives another one.
+// Write calls do with a session; do reports whether it changed something. Write skips connections that are in a transaction, or
+// on which a temporary table hides one that is to be written.
 func (e *Engine) Write(ctx context.Context, db *sql.DB, use Use, do func(*Session) (changed bool, err error)) error {
+	return e.on(ctx, db, func(conn *sql.Conn) (begun bool, err error) {
+		s := &Session{Conn: conn, engine: e, use: use}
+		if err := e.checkSession(ctx, s); err != nil {
+			return false, err
+		}
+		changed, err := do(s)
+		if err == nil && !changed {
+			err = s.CheckTransaction(ctx)
+		} else if err == nil && e.waitDurable != nil {
+			err = e.waitDurable(ctx, s)
+		}
+		if err == nil {
+			err = ctx.Err() // some drivers and servers report success although the wait for a replica was cancelled
+		}
+		return true, err
+	})
+}
+
+// Read is Write for a query: do reports whether it found a row. The query must be bound to the mark. So it shows what is committed
+// now, and not what the transaction of somebody else sees.
+func (e *Engine) Read(ctx context.Context, db *sql.DB, do func(*Session) (found bool, err error)) error {
+	return e.Write(ctx, db, ForReading, do)
+}
+
+// on calls do with a connection; do reports whether it has begun what must not be done twice. on skips connections that somebody
+// left in a state that do can't work in, and keeps them until it returns, so that the pool gives another one.
+func (e *Engine) on(ctx context.Context, db *sql.DB, do func(*sql.Conn) (begun bool, err error)) error {
 	var left []*sql.Conn
 	defer func() {
 		for _, conn := range left {
@@ -25,18 +52,8 @@ func (e *Engine) Write(ctx context.Context, db *sql.DB, use Use, do func(*Sessio
 		if err != nil {
 			return err
 		}
-		s := &Session{Conn: conn, engine: e, use: use}
-		if err = e.checkSession(ctx, s); err == nil {
-			var changed bool
-			if changed, err = do(s); err == nil && !changed {
-				err = s.CheckTransaction(ctx)
-			} else if err == nil && e.waitDurable != nil {
-				err = e.waitDurable(ctx, s)
-			}
-			if err == nil {
-				err = ctx.Err() // some drivers and servers report success although the wait for a replica was cancelled
-			}
-		} else if errors.Is(err, driver.ErrBadConn) && stale < maxStale {
+		begun, err := do(conn)
+		if errors.Is(err, driver.ErrBadConn) && !begun && stale < maxStale {
 			stale++
 			_ = conn.Close()
 			continue
@@ -44,12 +61,17 @@ func (e *Engine) Write(ctx context.Context, db *sql.DB, use Use, do func(*Sessio
 		if errors.Is(err, driver.ErrBadConn) && ctx.Err() != nil {
 			err = ctx.Err() // a driver closes its connection when ctx ends
 		}
-		if !e.IsInTransaction(err) || len(left) == maxLeft || isFull(db) {
+		if !e.isLeft(err) || len(left) == maxLeft || isFull(db) {
 			e.release(conn, errors.Is(err, dberrors.ErrReadOnly) || err != nil && e.Dialect.Classify(err) == sqldialect.ReadOnly)
 			return err
 		}
 		left = append(left, conn)
 	}
+}
+
+// isLeft reports whether err says that somebody left the connection in a state that another one need not be in.
+func (e *Engine) isLeft(err error) bool {
+	return e.IsInTransaction(err) || errors.Is(err, dberrors.ErrElsewhere) || errors.Is(err, errStopped)
 }
 
 // connect is db.Conn, with an error that says so if the pool is used up.
@@ -99,7 +121,7 @@ func (s *Session) Exec(ctx context.Context, st Statement, values map[string]any)
 // on a server without RETURNING that is a single number.
 func (s *Session) Update(ctx context.Context, st Statement, values map[string]any, targets ...any) (changed bool, err error) {
 	if s.engine.HasReturning() {
-		return s.query(ctx, st, values, targets)
+		return s.Query(ctx, st, values, targets...)
 	}
 	n, id, err := s.exec(ctx, st, values)
 	if number, ok := targets[0].(*int64); ok {
@@ -134,8 +156,8 @@ func (s *Session) exec(ctx context.Context, st Statement, values map[string]any)
 	return n, id, err
 }
 
-// query executes a statement that returns a row if it changed one.
-func (s *Session) query(ctx context.Context, st Statement, values map[string]any, targets []any) (changed bool, err error) {
+// Query executes a statement and reports whether it returned a row.
+func (s *Session) Query(ctx context.Context, st Statement, values map[string]any, targets ...any) (found bool, err error) {
 	rows, err := s.QueryContext(ctx, st.Text, s.args(st, values)...)
 	if err != nil {
 		return false, err
@@ -145,9 +167,9 @@ func (s *Session) query(ctx context.Context, st Statement, values map[string]any
 		if err := rows.Scan(targets...); err != nil {
 			return false, err
 		}
-		changed = true
+		found = true
 	}
-	return changed, errors.Join(rows.Err(), rows.Close())
+	return found, errors.Join(rows.Err(), rows.Close())
 }
 
 // Insert executes an INSERT, which has no mark, on a connection on which it commits by itself.
@@ -162,6 +184,6 @@ func (e *Engine) Insert(ctx context.Context, db *sql.DB, use Use, st Statement, 
 }
 
 func (s *Session) isReadOnly(ctx context.Context) bool {
-	info, err := s.engine.ask(ctx, s.Conn)
+	info, err := s.engine.Ask(ctx, s.Conn)
 	return err == nil && info.ReadOnly
 }

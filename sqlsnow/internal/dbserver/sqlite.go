@@ -21,7 +21,11 @@ func sqliteEngine() *Engine {
 			" OR (SELECT synchronous FROM pragma_synchronous) = 2" +
 			" AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND",
 		checkSession: checkSQLite,
-		info:         "SELECT " + now + ", (SELECT COUNT(*) FROM sqlite_master WHERE name IN ('snow_namespaces', 'snow_workers')), (SELECT synchronous FROM pragma_synchronous), (SELECT journal_mode FROM pragma_journal_mode)",
+		schema:       "main", // before it, SQLite looks for a table among the temporary ones
+		changed:      "0",
+		stored: "(SELECT CASE WHEN type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' THEN '' WHEN type = 'table' THEN 'virtual' ELSE 'a ' || type END" +
+			" FROM main.sqlite_master WHERE name = '{table}' AND type IN ('table', 'view'))",
+		info: now + ", (SELECT COUNT(*) FROM main.sqlite_master WHERE name IN ('snow_namespaces', 'snow_workers')), (SELECT synchronous FROM pragma_synchronous), (SELECT journal_mode FROM pragma_journal_mode)",
 		readInfo: func(v []sql.NullString) Info {
 			info := Info{Unmigrated: v[1].String != "2"}
 			switch sync, mode := v[2].String, v[3].String; {

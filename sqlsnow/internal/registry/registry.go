@@ -47,15 +47,7 @@ func (r *Registry) Do(ctx context.Context, q protocol.Request) protocol.Reply {
 		err = r.queryRow(ctx, q).Scan(&out.Census.Live, &out.Census.All, &earliest)
 		out.Census.Earliest = earliest.Int64
 	case protocol.AskRow:
-		var got protocol.Row
-		var owner sql.NullString
-		err = r.queryRow(ctx, q).Scan(&got.State, &owner, &got.Fence, &got.Floor, &got.Ceiling, &got.Claimed, &got.Holder, &out.Now)
-		got.Owner = owner.String
-		if err == nil {
-			out.Row = &got
-		} else if errors.Is(err, sql.ErrNoRows) {
-			err = nil
-		}
+		out, err = r.row(ctx, q)
 	default:
 		out.Changed, out.Now, err = r.update(ctx, texts[q.Ask], r.values(q))
 	}
@@ -74,7 +66,7 @@ func (r *Registry) values(q protocol.Request) map[string]any {
 		"first": p.Ticks(p.First), "late": p.Late().Milliseconds(),
 		"start": q.Start, "end": q.End, "worker": q.Worker, "owner": q.Owner, "fence": q.Fence, "holder": q.Holder,
 		"state": int64(q.State), "seen": q.Seen, "acked": q.Acked, "cap": q.Cap, "window": q.Window, "next": q.Next,
-		"earliest": q.Earliest, "latest": q.Latest,
+		"earliest": q.Earliest, "latest": q.Latest, "registry": p.UUID,
 	}
 }
 
@@ -88,9 +80,47 @@ func (r *Registry) server(ctx context.Context) (protocol.Reply, error) {
 	if err != nil {
 		return protocol.Reply{}, err
 	}
-	// The UUID shows whether it is still the same namespace, and not a copy or one that was deleted and made again.
 	p, err := Read(ctx, r.Engine, r.DB, r.Params.Name)
+	if errors.Is(err, dberrors.ErrNoNamespace) {
+		err = nil // and no UUID
+	}
+	if err == nil {
+		err = r.check(p.UUID)
+	}
 	return protocol.Reply{Now: info.Now, Unfit: info.Check(r.Params.Loss), UUID: p.UUID}, err
+}
+
+// check returns an error if uuid is not the registry's: the namespace is gone, was made again, or the connection leads elsewhere.
+// The lease may go on, because the next connection may lead to its registry.
+func (r *Registry) check(uuid string) error {
+	if uuid == r.Params.UUID {
+		return nil
+	}
+	return fmt.Errorf("%w: the namespace has the registry_uuid %q there, not %q", dberrors.ErrElsewhere, uuid, r.Params.UUID)
+}
+
+// row reads a row as it is committed now: what an older transaction sees would tell of losses that are none.
+func (r *Registry) row(ctx context.Context, q protocol.Request) (out protocol.Reply, err error) {
+	var uuid string
+	var state sql.NullInt64
+	var owner, holder sql.NullString
+	var fence, floor, ceiling, claimed sql.NullInt64
+	s := compile(r.Engine, texts[q.Ask])
+	err = r.Engine.Read(ctx, r.DB, func(on *dbserver.Session) (found bool, err error) {
+		found, err = on.Query(ctx, s, r.values(q), &uuid, &state, &owner, &fence, &floor, &ceiling, &claimed, &holder, &out.Now)
+		return found, err
+	})
+	if err == nil {
+		err = r.check(uuid)
+	}
+	if err != nil || !state.Valid {
+		return protocol.Reply{}, err
+	}
+	out.Row = &protocol.Row{
+		State: protocol.State(state.Int64), Owner: owner.String, Fence: fence.Int64, Floor: floor.Int64, Ceiling: ceiling.Int64,
+		Claimed: claimed.Int64, Holder: holder.String,
+	}
+	return out, nil
 }
 
 func (r *Registry) free(ctx context.Context, q protocol.Request) ([]protocol.FreeRow, error) {

@@ -9,7 +9,7 @@ import (
 // The SQL of the lease protocol, which the documentation of package sqlsnow
 // explains. Each is one statement that commits by itself. Engine.Compile
 // explains the names in braces; besides them, {tick} is the database's clock in
-// ticks of the layout.
+// ticks of the layout, and {guard} includes the condition same.
 //
 // MySQL executes a SET from left to right, and each assignment sees those before
 // it. So an expression here only uses columns that are assigned after it. The
@@ -55,8 +55,10 @@ const (
 		WHERE namespace = :namespace AND worker_id >= :start AND worker_id < :end AND {eligible}
 		ORDER BY worker_id LIMIT 64`
 
-	selectRow = `SELECT state, owner, fence, floor_tick, ceiling_tick, claimed_at_ms, holder, {now} FROM snow_workers
-		WHERE namespace = :namespace AND worker_id = :worker`
+	// selectRow returns a row with NULLs if the number has none, and no row if there is no namespace.
+	selectRow = `SELECT n.registry_uuid, w.state, w.owner, w.fence, w.floor_tick, w.ceiling_tick, w.claimed_at_ms, w.holder, {now}
+		FROM snow_namespaces AS n LEFT JOIN snow_workers AS w ON w.namespace = n.namespace AND w.worker_id = :worker
+		WHERE {bound} n.namespace = :namespace`
 
 	selectCensus = `SELECT
 		COUNT(CASE WHEN state = 1 OR state = 2 AND {tick} < ceiling_tick AND {now} < (renewed_at_ms + :late) * 1000 THEN 1 END),
@@ -141,8 +143,13 @@ const (
 		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND state = 0 AND fence = 0 AND ceiling_tick = 0 {returning now}`
 )
 
+// same is a condition of each UPDATE: the database still has the registry that was read before. It is the same on a replica that
+// executes the statement, because the statement comes after those that made and deleted the namespace.
+const same = `EXISTS (SELECT 1 FROM snow_namespaces WHERE namespace = :namespace AND registry_uuid = :registry) AND`
+
 // compile compiles a statement of this package.
 func compile(e *dbserver.Engine, text string) dbserver.Statement {
 	text = strings.ReplaceAll(text, "{eligible}", eligible)
+	text = strings.ReplaceAll(text, "{guard}", "{guard} "+same)
 	return e.Compile(strings.ReplaceAll(text, "{tick}", tick))
 }

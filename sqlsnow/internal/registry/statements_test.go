@@ -22,6 +22,9 @@ func TestStatements(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if d != sqldialect.SQLite {
+				e = e.In("shop")
+			}
 			var b strings.Builder
 			for _, ask := range protocol.Asks() {
 				if ask == protocol.AskServer {

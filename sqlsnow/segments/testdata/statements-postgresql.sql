@@ -1,18 +1,18 @@
 
 -- span, mark, tag, modulus, residue, residue, space, space, least, most
-UPDATE snow_segments SET takes = takes + 1, next_id = next_id + $1 FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable WHERE CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT) <> $2 AND durable.mode <> '' AND current_setting('fsync') = 'on' AND tag = $3 AND state = 1 AND modulus = $4 AND next_id % modulus = residue AND ($5 < 0 OR residue = $6) AND ($7 = '' OR space_uuid = $8) AND next_id >= $9 AND next_id <= $10 RETURNING next_id, residue, space_uuid;
+UPDATE "shop".snow_segments SET takes = takes + 1, next_id = next_id + $1 FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable WHERE CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT) <> $2 AND durable.mode <> '' AND current_setting('fsync') = 'on' AND tag = $3 AND state = 1 AND modulus = $4 AND next_id % modulus = residue AND ($5 < 0 OR residue = $6) AND ($7 = '' OR space_uuid = $8) AND next_id >= $9 AND next_id <= $10 RETURNING next_id, residue, space_uuid;
 
--- tag
-SELECT space_uuid, modulus, residue, state, next_id FROM snow_segments WHERE tag = $1;
+-- mark, tag
+SELECT space_uuid, modulus, residue, state, next_id FROM "shop".snow_segments WHERE CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT) <> $1 AND tag = $2;
 
 -- tag, space, modulus, residue, next
-INSERT INTO snow_segments (tag, space_uuid, modulus, residue, state, next_id, takes) VALUES ($1, $2, $3, $4, 0, $5, 0);
+INSERT INTO "shop".snow_segments (tag, space_uuid, modulus, residue, state, next_id, takes) VALUES ($1, $2, $3, $4, 0, $5, 0);
 
 -- mark, tag, space, modulus, residue
-UPDATE snow_segments SET state = 1, takes = takes + 1 FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable WHERE CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT) <> $1 AND durable.mode <> '' AND current_setting('fsync') = 'on' AND tag = $2 AND space_uuid = $3 AND modulus = $4 AND residue = $5 AND state = 0;
+UPDATE "shop".snow_segments SET state = 1, takes = takes + 1 FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable WHERE CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT) <> $1 AND durable.mode <> '' AND current_setting('fsync') = 'on' AND tag = $2 AND space_uuid = $3 AND modulus = $4 AND residue = $5 AND state = 0;
 
 -- mark, tag, space, least
-UPDATE snow_segments SET state = 2, takes = takes + 1 FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable WHERE CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT) <> $1 AND durable.mode <> '' AND tag = $2 AND space_uuid = $3 AND state = 1 AND next_id < $4;
+UPDATE "shop".snow_segments SET state = 2, takes = takes + 1 FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable WHERE CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT) <> $1 AND durable.mode <> '' AND tag = $2 AND space_uuid = $3 AND state = 1 AND next_id < $4;
 
 -- next, next, mark, tag
-UPDATE snow_segments SET next_id = GREATEST(next_id, $1 + (residue - $2 % modulus + modulus) % modulus), state = CASE state WHEN 2 THEN 1 ELSE state END, takes = takes + 1 FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable WHERE CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT) <> $3 AND durable.mode <> '' AND current_setting('fsync') = 'on' AND tag = $4 AND modulus > 0;
+UPDATE "shop".snow_segments SET next_id = GREATEST(next_id, $1 + (residue - $2 % modulus + modulus) % modulus), state = CASE state WHEN 2 THEN 1 ELSE state END, takes = takes + 1 FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable WHERE CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT) <> $3 AND durable.mode <> '' AND current_setting('fsync') = 'on' AND tag = $4 AND modulus > 0;

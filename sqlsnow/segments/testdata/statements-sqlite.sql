@@ -1,18 +1,18 @@
 
 -- span, tag, modulus, residue, residue, space, space, least, most
-UPDATE snow_segments SET takes = takes + 1, next_id = next_id + ?1 WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND tag = ?2 AND state = 1 AND modulus = ?3 AND next_id % modulus = residue AND (?4 < 0 OR residue = ?5) AND (?6 = '' OR space_uuid = ?7) AND next_id >= ?8 AND next_id <= ?9 RETURNING next_id, residue, space_uuid;
+UPDATE "main".snow_segments SET takes = takes + 1, next_id = next_id + ?1 WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND tag = ?2 AND state = 1 AND modulus = ?3 AND next_id % modulus = residue AND (?4 < 0 OR residue = ?5) AND (?6 = '' OR space_uuid = ?7) AND next_id >= ?8 AND next_id <= ?9 RETURNING next_id, residue, space_uuid;
 
 -- tag
-SELECT space_uuid, modulus, residue, state, next_id FROM snow_segments WHERE tag = ?1;
+SELECT space_uuid, modulus, residue, state, next_id FROM "main".snow_segments WHERE tag = ?1;
 
 -- tag, space, modulus, residue, next
-INSERT INTO snow_segments (tag, space_uuid, modulus, residue, state, next_id, takes) VALUES (?1, ?2, ?3, ?4, 0, ?5, 0);
+INSERT INTO "main".snow_segments (tag, space_uuid, modulus, residue, state, next_id, takes) VALUES (?1, ?2, ?3, ?4, 0, ?5, 0);
 
 -- tag, space, modulus, residue
-UPDATE snow_segments SET state = 1, takes = takes + 1 WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND tag = ?1 AND space_uuid = ?2 AND modulus = ?3 AND residue = ?4 AND state = 0;
+UPDATE "main".snow_segments SET state = 1, takes = takes + 1 WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND tag = ?1 AND space_uuid = ?2 AND modulus = ?3 AND residue = ?4 AND state = 0;
 
 -- tag, space, least
-UPDATE snow_segments SET state = 2, takes = takes + 1 WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND tag = ?1 AND space_uuid = ?2 AND state = 1 AND next_id < ?3;
+UPDATE "main".snow_segments SET state = 2, takes = takes + 1 WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND tag = ?1 AND space_uuid = ?2 AND state = 1 AND next_id < ?3;
 
 -- next, next, tag
-UPDATE snow_segments SET next_id = MAX(next_id, ?1 + (residue - ?2 % modulus + modulus) % modulus), state = CASE state WHEN 2 THEN 1 ELSE state END, takes = takes + 1 WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND tag = ?3 AND modulus > 0;
+UPDATE "main".snow_segments SET next_id = MAX(next_id, ?1 + (residue - ?2 % modulus + modulus) % modulus), state = CASE state WHEN 2 THEN 1 ELSE state END, takes = takes + 1 WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND tag = ?3 AND modulus > 0;
