@@ -56,13 +56,10 @@ func sqliteDSN(dsn string, access Access) string {
 	return dsn + separator + "_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=foreign_keys(on)&_pragma=synchronous(extra)"
 }
 
-// onConnect sends a statement on each new connection.
-type onConnect struct {
-	driver.Connector
-	statement string
-}
+// queryOnly makes the connections to a file of SQLite refuse to write. They are nobody else's.
+type queryOnly struct{ driver.Connector }
 
-func (c onConnect) Connect(ctx context.Context) (driver.Conn, error) {
+func (c queryOnly) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -71,7 +68,7 @@ func (c onConnect) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("the driver can't execute statements"), conn.Close())
 	}
-	if _, err := execer.ExecContext(ctx, c.statement, nil); err != nil {
+	if _, err := execer.ExecContext(ctx, "PRAGMA query_only = on", nil); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
