@@ -9,10 +9,10 @@ LINT     := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.
 MODULES := $(sort $(dir $(shell find . -name go.mod)))
 each     = for dir in $(MODULES); do echo "$$dir: $(1)"; (cd $$dir && export GOWORK=off && $(1)) || exit 1; done
 
-.PHONY: help test test-long test-servers stress check lint fuzz bench bench-quick release-check needs
+.PHONY: help test test-long test-servers stress check lint test-386 fuzz bench bench-quick release-check needs
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile
 
 test: ## test every module on real databases with the race detector, in about 5 minutes; installs what is missing
 	@go run ./internal/testrun
@@ -38,6 +38,10 @@ lint: ## check the format and the rules of .golangci.yml in every module
 	GOOS=windows go vet ./...
 	cd merge && export GOWORK=off && GOARCH=386 go vet ./... && GOOS=windows go vet ./...
 	@$(call each,$(LINT) run)
+
+test-386: ## the tests without databases where an int has 32 bits, in about 20 seconds
+	GOARCH=386 go test -short . ./gormsnow/... ./sqlsnow/... ./httpsnow/... ./migrations/...
+	cd merge && GOWORK=off GOARCH=386 go test -short ./...
 
 fuzz: ## run each fuzz target for FUZZTIME
 	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' .); do \

@@ -172,7 +172,7 @@ func lowRateIsEven(t *testing.T, l Layout) {
 			f.pass(2 * time.Millisecond)
 			id := mustNext(t, g)
 			for n := range critical {
-				counts[n][int(id)%n]++
+				counts[n][int64(id)%int64(n)]++
 			}
 		}
 		for n, limit := range critical {

@@ -44,8 +44,8 @@ func TestShardsRoute(t *testing.T) {
 			if s.Index(shard) != want || s.At(shard) != strconv.Itoa(want) || s.Of(id) != strconv.Itoa(want) {
 				t.Errorf("%d targets, shard %d: Index, At, Of = %d, %s, %s, want %d", n, shard, s.Index(shard), s.At(shard), s.Of(id), want)
 			}
-			if n&(n-1) == 0 && s.Index(shard) != int(id)%n {
-				t.Errorf("%d targets, shard %d: Index = %d, but id %% n = %d", n, shard, s.Index(shard), int(id)%n)
+			if n&(n-1) == 0 && s.Index(shard) != int(id%ID(n)) {
+				t.Errorf("%d targets, shard %d: Index = %d, but id %% n = %d", n, shard, s.Index(shard), id%ID(n))
 			}
 		}
 		if s.Of(-1) == "" || s.Len() != n {

@@ -5,10 +5,13 @@ package merge_test
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/mysqlpooler"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -86,5 +89,96 @@ func TestReadersEndTransactions(t *testing.T) {
 	}
 	if _, err := m.Run(t.Context()); err != nil || looks < 10 {
 		t.Errorf("%d looks, %v", looks, err)
+	}
+}
+
+// The connections of an application's pool have the settings that they had, after a merge that worked, one that failed and one
+// that was cancelled.
+func TestSettingsStay(t *testing.T) {
+	for _, tt := range []struct {
+		dialect  sqlsnow.Dialect
+		open     func(t *testing.T) *sql.DB
+		settings string
+	}{
+		{sqlsnow.MySQL, func(t *testing.T) *sql.DB {
+			server := dbtest.MariaDB(t)
+			return opened(t, "mysql", server.DSN(server.CreateDatabase(t))+"&time_zone=%27%2B05:30%27&sql_mode=%27ANSI%27&unique_checks=0&lock_wait_timeout=77")
+		}, "SELECT CONCAT_WS(' ', @@time_zone, @@sql_mode, @@autocommit, @@foreign_key_checks, @@unique_checks, @@lock_wait_timeout," +
+			" @@group_concat_max_len, @@tx_isolation, @@tx_read_only, @@character_set_results, @@collation_connection, @snow_merge_session)"},
+		{sqlsnow.Postgres, func(t *testing.T) *sql.DB {
+			server := dbtest.Postgres(t)
+			return opened(t, "pgx", server.DSN(server.CreateDatabase(t))+"&TimeZone=Asia%2FKolkata&lock_timeout=77000")
+		}, "SELECT string_agg(name || ' ' || setting, ' ' ORDER BY name) FROM pg_settings WHERE source IN ('session', 'client')" +
+			" OR name LIKE 'transaction%' OR name = 'session_replication_role'"},
+		{sqlsnow.SQLite, func(t *testing.T) *sql.DB {
+			return opened(t, "sqlite3", "file:"+filepath.Join(t.TempDir(), "a.db")+"?_pragma=busy_timeout(77000)&_pragma=journal_mode(wal)")
+		}, "SELECT query_only || ' ' || foreign_keys || ' ' || timeout FROM pragma_query_only, pragma_foreign_keys, pragma_busy_timeout"},
+	} {
+		t.Run(tt.dialect.String(), func(t *testing.T) {
+			source, target := tt.open(t), tt.open(t)
+			want := map[*sql.DB]string{}
+			for _, db := range []*sql.DB{source, target} {
+				db.SetMaxIdleConns(50)
+				var settings string
+				if err := db.QueryRowContext(t.Context(), tt.settings).Scan(&settings); err != nil {
+					t.Fatal(err)
+				}
+				want[db] = settings
+			}
+			const players = "CREATE TABLE players (id BIGINT PRIMARY KEY, name VARCHAR(50))"
+			exec(t, source, players)
+			exec(t, source, "INSERT INTO players VALUES (7200000000000000001, 'one'), (7200000000000000002, 'two'), (7200000000000000003, 'three')")
+			sources := []merge.Source{{Name: "old", DB: source}}
+			p, err := merge.Inspect(t.Context(), tt.dialect, sources...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asProposed(p)
+			run := func(what string, fails bool, stop func(context.CancelFunc)) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				m, err := merge.New(tt.dialect, target, sources, p, merge.Config{ChunkRows: 1, WithoutForeignKeys: true, Events: func(e report.Event) {
+					if e.Kind == report.EventChunk {
+						stop(cancel)
+					}
+				}})
+				if err == nil {
+					_, err = m.Run(ctx)
+				}
+				if (err != nil) != fails {
+					t.Fatalf("%s: %v", what, err)
+				}
+				for db, want := range want {
+					for n := db.Stats().Idle; n > 0; n-- {
+						conn, err := db.Conn(t.Context())
+						if err != nil {
+							t.Fatal(err)
+						}
+						defer conn.Close()
+						var got string
+						if err := conn.QueryRowContext(t.Context(), tt.settings).Scan(&got); err != nil || got != want {
+							t.Errorf("%s: a connection has %q, want %q, %v", what, got, want, err)
+						}
+					}
+				}
+			}
+			run("without a table", true, func(context.CancelFunc) {})
+			exec(t, target, players)
+			run("cancelled", true, func(cancel context.CancelFunc) { cancel() })
+			run("done", false, func(context.CancelFunc) {})
+		})
+	}
+}
+
+// A session of MySQL whose statements go to several connections of a pooler has lost its settings, and the merge is refused.
+func TestMultiplexed(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	direct := server.DSN(server.CreateDatabase(t))
+	exec(t, opened(t, "mysql", direct), "CREATE TABLE players (id BIGINT PRIMARY KEY, born TIMESTAMP)")
+	for connections, want := range map[int]error{1: nil, 2: report.ErrMultiplexed} {
+		db := opened(t, "mysql", mysqlpooler.Start(t, direct, connections))
+		if _, err := merge.Inspect(t.Context(), sqlsnow.MySQL, merge.Source{Name: "old", DB: db}); !errors.Is(err, want) {
+			t.Errorf("%d connections: got %v, want %v", connections, err, want)
+		}
 	}
 }

@@ -171,6 +171,10 @@ func (e *AmbiguousSourceError) Error() string {
 // ErrSameDatabase is returned if a source is the target or another source. It is wrapped: use errors.Is.
 var ErrSameDatabase = errors.New("two of the databases are one")
 
+// ErrMultiplexed says that the statements of one session of MySQL went to several sessions of the server. A pooler in front of it
+// does that, and the session's settings are lost, such as its time zone. Connect to the server itself.
+var ErrMultiplexed = errors.New("a pooler gives statements of one session to several: connect to the server itself")
+
 // A SourceError names the source of an error.
 type SourceError struct {
 	Source string

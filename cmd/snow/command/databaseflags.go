@@ -31,7 +31,8 @@ type databaseFlags struct {
 
 func (f *databaseFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.dsn, "dsn", "", "`DSN` of the database: env:NAME for an environment variable, @FILE, or a SQLite file; without it, env:"+defaultDSN+`.
-For MySQL user:password@tcp(host:port)/database, for PostgreSQL postgres://user:password@host:port/database`)
+For MySQL user:password@tcp(host:port)/database, for PostgreSQL postgres://user:password@host:port/database, with
+the password percent-encoded`)
 	c.Flags().StringVar(&f.dialect, "dialect", "", "`SQL` of the database: mysql (also MariaDB), postgres or sqlite; not needed if the DSN shows it")
 	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long the database may take to answer at first")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	mathrand "math/rand/v2"
@@ -88,25 +89,18 @@ func sameNames(ctx context.Context, a, b *Session, query string) (bool, error) {
 	return names[0] == names[1], nil
 }
 
-// samePostgres goes by a lock, which is of one database.
+// samePostgres goes by a lock, which is of one database. It ends with the transactions that the sessions are within: behind a pooler
+// another session may get the connection after that.
 func samePostgres(ctx context.Context, a, b *Session) (same bool, err error) {
 	if same, err := shareDatabase(ctx, a, b, "SELECT current_schema(), current_database()"); err != nil || !same {
 		return false, err
 	}
 	lock := strconv.FormatInt(mathrand.Int64(), 10)
-	if _, err := a.ExecContext(ctx, "SELECT pg_advisory_lock("+lock+")"); err != nil {
-		return false, err
-	}
 	var taken bool
-	err = b.QueryRowContext(ctx, "SELECT pg_try_advisory_lock("+lock+")").Scan(&taken)
-	for _, s := range []*Session{a, b} {
-		if s == a || taken {
-			if _, undo := s.ExecContext(ctx, "SELECT pg_advisory_unlock("+lock+")"); err == nil {
-				err = undo
-			}
-		}
+	if err = a.QueryRowContext(ctx, "SELECT pg_advisory_xact_lock("+lock+") IS NULL").Scan(&taken); err == nil {
+		err = b.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock("+lock+")").Scan(&taken)
 	}
-	return !taken, err
+	return !taken, errors.Join(err, a.Rest(ctx), b.Rest(ctx))
 }
 
 // sameSQLite goes by the file. A database in memory is nobody else's.

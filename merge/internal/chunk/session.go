@@ -2,15 +2,18 @@ package chunk
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/report"
+	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // Queryer is what a *sql.DB, *sql.Conn and *sql.Tx have in common.
@@ -26,7 +29,10 @@ type Queryer interface {
 type Session struct {
 	*sql.Conn
 	Engine *dialect.Dialect
-	undo   []string
+	undo   string // sets settings of the caller back; none if the connection has none
+	broken bool   // a transaction did not end
+	mark   string // the value of a variable of the session, if it is asked for
+	marked time.Time
 	begin  string // begins a transaction that writes
 
 	ledger bool // it writes to the database that it is in, whatever others there are
@@ -46,19 +52,42 @@ func OpenSession(ctx context.Context, e *dialect.Dialect, db *sql.DB, settings [
 	if e.Within {
 		s.renew = strings.Join(settings, "; ")
 	}
-	for _, name := range e.Settings {
-		var value string
-		if err := conn.QueryRowContext(ctx, "PRAGMA "+name).Scan(&value); err != nil {
+	if e.Saved != "" {
+		if err := conn.QueryRowContext(ctx, e.Saved).Scan(&s.undo); err != nil {
 			return nil, errors.Join(e.Failed("read the session's settings", err), s.Close())
 		}
-		s.undo = append(s.undo, "PRAGMA "+name+" = "+value)
 	}
 	for _, text := range settings {
 		if _, err := conn.ExecContext(ctx, text); err != nil {
 			return nil, errors.Join(e.Failed("set up a session", err), s.Close())
 		}
 	}
+	if e.Kind == sqlsnow.MySQL {
+		s.mark = rand.Text()
+		if _, err := conn.ExecContext(ctx, "SET @snow_merge_session = '"+s.mark+"'"); err != nil {
+			return nil, errors.Join(e.Failed("set up a session", err), s.Close())
+		}
+	}
 	return s, nil
+}
+
+// markAge is how long a session reads before it looks for its mark again.
+const markAge = time.Second
+
+// checkMark returns [report.ErrMultiplexed] unless the connection is still that of the session, as its variable shows.
+func (s *Session) checkMark(ctx context.Context) error {
+	if s.mark == "" {
+		return nil
+	}
+	var mark sql.NullString
+	if err := s.Conn.QueryRowContext(ctx, "SELECT @snow_merge_session").Scan(&mark); err != nil {
+		return err
+	}
+	if mark.String != s.mark {
+		return report.ErrMultiplexed
+	}
+	s.marked = time.Now()
+	return nil
 }
 
 // Set changes a setting for as long as the session goes on.
@@ -109,6 +138,11 @@ func (s *Session) Rest(ctx context.Context) error {
 // QueryContext is that of [sql.Conn].
 func (s *Session) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	s.goOn(ctx)
+	if time.Since(s.marked) > markAge && !s.trying {
+		if err := s.checkMark(ctx); err != nil {
+			return nil, err
+		}
+	}
 	rows, err := s.Conn.QueryContext(ctx, query, args...)
 	if err != nil && s.renew != "" && !s.trying {
 		s.rollback(ctx)
@@ -134,24 +168,26 @@ func (s *Session) rollback(ctx context.Context) {
 	if s.renew != "" {
 		text += "; " + s.renew
 	}
-	_, _ = s.Conn.ExecContext(ctx, text)
-	s.renewed = time.Now()
+	_, err := s.Conn.ExecContext(ctx, text)
+	s.broken, s.renewed = s.broken || err != nil, time.Now()
 }
 
-// Close gives the connection back with its settings as they were, or ends it.
+// Close gives the connection back with its settings as they were, or ends it. Before a connection to MySQL ends, they are set back
+// for a pooler that keeps its own one.
 func (s *Session) Close() error {
+	undo := s.undo
 	if s.renew != "" {
-		s.trying, s.undo = true, []string{"ROLLBACK"}
+		undo = "ROLLBACK"
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	for _, text := range s.undo {
-		if _, err := s.ExecContext(ctx, text); err != nil {
-			s.undo = nil
-			break
+	for text := range strings.SplitSeq(undo, ";") {
+		if text != "" && !s.broken {
+			_, err := s.Conn.ExecContext(ctx, text)
+			s.broken = err != nil
 		}
 	}
-	if len(s.undo) == 0 {
+	if s.broken || undo == "" || s.Engine.Kind == sqlsnow.MySQL {
 		_ = s.Raw(func(any) error { return driver.ErrBadConn }) // the pool ends it
 	}
 	err := s.Conn.Close()
@@ -178,7 +214,7 @@ func (s *Session) Transaction(ctx context.Context, lock sync.Locker, do func() e
 		select {
 		case <-ctx.Done():
 			return errors.Join(context.Cause(ctx), err)
-		case <-time.After(rand.N(time.Duration(tries) * 20 * time.Millisecond)):
+		case <-time.After(mathrand.N(time.Duration(tries) * 20 * time.Millisecond)):
 		}
 	}
 }
@@ -201,7 +237,10 @@ func (s *Session) Try(ctx context.Context, lock sync.Locker, do func() error) er
 		}
 		return err
 	}
-	err := do()
+	err := s.checkMark(ctx)
+	if err == nil {
+		err = do()
+	}
 	if err == nil {
 		_, err = s.Conn.ExecContext(ctx, commit)
 	}

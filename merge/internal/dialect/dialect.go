@@ -36,7 +36,7 @@ type Dialect struct {
 	Source, Target []string // statements that a session begins with
 	Within         bool     // they begin a transaction: a session is always within one, and leaves no setting behind in a pooler
 	Unchecked      string   // turns foreign keys off in a session
-	Settings       []string // pragmas to set back afterwards; none means that a session ends with its connection
+	Saved          string   // returns the statements, with ; between them, that set the settings of a session back; empty where there is nothing to set back
 
 	IfMissing string            // in CREATE INDEX
 	types     map[string]string // of the ledger's columns

@@ -57,6 +57,7 @@ var mysql = sync.OnceValue(func() *Dialect {
 			"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE",
 		},
 		Unchecked: "SET SESSION foreign_key_checks = 0",
+		Saved:     mysqlSaved(),
 		types: map[string]string{
 			"name":      "VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
 			"code":      "VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin",
@@ -91,4 +92,28 @@ func mysqlContent(columns []*plan.Column) string {
 		}
 	}
 	return "SHA2(CONCAT_WS(',', " + strings.Join(parts, ", ") + "), 256)"
+}
+
+// mysqlSaved returns the query of the statements that set back whatever a session of a merge may set. Only MariaDB executes
+// what follows /*M!, and only MySQL what follows /*!50720.
+func mysqlSaved() string {
+	parts := []string{"'SET SESSION '"}
+	for i, name := range []string{
+		"time_zone", "autocommit", "sql_mode", "sql_quote_show_create", "foreign_key_checks", "unique_checks", "group_concat_max_len",
+		"lock_wait_timeout", "innodb_lock_wait_timeout", "character_set_client", "character_set_results", "character_set_connection", "collation_connection",
+	} {
+		comma := ", "
+		if i == 0 {
+			comma = ""
+		}
+		value := "@@SESSION." + name
+		if strings.HasPrefix(name, "character_set") || name == "time_zone" || name == "sql_mode" || name == "collation_connection" {
+			value = "QUOTE(" + value + ")"
+		}
+		parts = append(parts, "'"+comma+name+" = ', "+value)
+	}
+	return "SELECT CONCAT(" + strings.Join(parts, ", ") + ", ';SET SESSION TRANSACTION ISOLATION LEVEL '" +
+		", REPLACE(/*!50720 @@transaction_isolation */ /*M! @@tx_isolation */, '-', ' ')" +
+		", IF(/*!50720 @@transaction_read_only */ /*M! @@tx_read_only */, ', READ ONLY', ', READ WRITE')" +
+		", ';SET @snow_merge_session = NULL')"
 }

@@ -24,7 +24,8 @@ var sqlite = sync.OnceValue(func() *Dialect {
 		Source:  []string{"PRAGMA busy_timeout = 10000", "PRAGMA query_only = ON"},
 		Target:  []string{"PRAGMA busy_timeout = 10000", "PRAGMA query_only = OFF", "PRAGMA foreign_keys = ON"},
 		// A connection is not ended, for it may be the only one of a database in memory.
-		Settings:  []string{"query_only", "foreign_keys", "busy_timeout"},
+		Saved: "SELECT 'PRAGMA query_only = ' || query_only || ';PRAGMA foreign_keys = ' || foreign_keys || ';PRAGMA busy_timeout = ' || timeout" +
+			" FROM pragma_query_only, pragma_foreign_keys, pragma_busy_timeout",
 		Unchecked: "PRAGMA foreign_keys = OFF",
 		IfMissing: "IF NOT EXISTS",
 		types:     map[string]string{"name": "TEXT", "code": "TEXT", "text": "TEXT", "list": "TEXT", "end": "", "clustered": "WITHOUT ROWID"},

@@ -105,17 +105,7 @@ func (l *Lease) extend(ctx context.Context) error {
 	defer l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, l.time)
 	defer cancel()
-	text := l.s.Engine.SQL("UPDATE snow_merge_lease SET until_us = {now} + ? WHERE id = 1 AND fence = ?")
-	result, err := l.s.ExecContext(ctx, text, l.time.Microseconds(), l.fence)
-	if err != nil && l.open != nil { // the connection may be gone
-		_ = l.s.Close()
-		s, failed := l.open(ctx)
-		if failed != nil {
-			return nil
-		}
-		l.s = s
-		result, err = l.s.ExecContext(ctx, text, l.time.Microseconds(), l.fence)
-	}
+	result, err := l.update(ctx, "until_us = {now} + ?", l.time.Microseconds(), l.fence)
 	if err != nil {
 		return nil
 	}
@@ -123,6 +113,23 @@ func (l *Lease) extend(ctx context.Context) error {
 		return nil
 	}
 	return l.lost(ctx)
+}
+
+// update changes the lease's row, if it is still ours. A statement that was cancelled or cut off has ended its connection: then
+// another one does it.
+func (l *Lease) update(ctx context.Context, assignments string, args ...any) (sql.Result, error) {
+	text := l.s.Engine.SQL("UPDATE snow_merge_lease SET " + assignments + " WHERE id = 1 AND fence = ?")
+	result, err := l.s.ExecContext(ctx, text, args...)
+	if err == nil || l.open == nil {
+		return result, err
+	}
+	_ = l.s.Close()
+	s, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.s = s
+	return l.s.ExecContext(ctx, text, args...)
 }
 
 // lost says who has the lease now, or returns nil if it is not lost.
@@ -142,7 +149,7 @@ func (l *Lease) Release() {
 	l.end(nil)
 	ctx, cancel := context.WithTimeout(context.Background(), l.time)
 	defer cancel()
-	_, _ = l.s.ExecContext(ctx, l.s.Engine.SQL("UPDATE snow_merge_lease SET until_us = 0 WHERE id = 1 AND fence = ?"), l.fence)
+	_, _ = l.update(ctx, "until_us = 0, fence = fence + 1", l.fence) // a cancelled renewal may reach the database later, and has no effect
 	if l.open != nil {
 		_ = l.s.Close()
 	}

@@ -237,12 +237,15 @@ func (r *phpReader) key(names int) (name string, index int, err error) {
 		if name, err = r.upto(';'); err != nil {
 			return "", 0, err
 		}
-		n, err := strconv.Atoi(name)
+		n, err := strconv.ParseInt(name, 10, 64)
 		if err != nil {
 			return "", 0, fmt.Errorf("%s is no number", sample(name))
 		}
+		if index = int(n); int64(index) != n { // no list is as long
+			index = -1
+		}
 		r.scalar(names, start, r.at-1, name, nil)
-		return name, n, nil
+		return name, index, nil
 	case strings.HasPrefix(r.text[r.at:], "s:"):
 		r.at += 2
 		start := r.at

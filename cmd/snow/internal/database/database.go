@@ -18,7 +18,7 @@ type Access int
 
 // The ways to open a database.
 const (
-	ReadOnly Access = iota // the database itself refuses to write
+	ReadOnly Access = iota // the database itself refuses to write; transactions begin with BeginTx, not with a statement
 	Existing               // makes no file of SQLite, so that a mistyped path is an error
 	Create                 // makes a file of SQLite that does not exist
 )
@@ -65,12 +65,11 @@ func Connect(flag, value, dialect string, access Access) (*sql.DB, sqlsnow.Diale
 	if err != nil {
 		return nil, 0, err
 	}
-	if access == ReadOnly {
-		c = onConnect{c, map[sqlsnow.Dialect]string{
-			sqlsnow.SQLite:   "PRAGMA query_only = on",
-			sqlsnow.MySQL:    "SET SESSION TRANSACTION READ ONLY",
-			sqlsnow.Postgres: "SET default_transaction_read_only = on",
-		}[d]}
+	switch {
+	case access == ReadOnly && d == sqlsnow.SQLite:
+		c = queryOnly{c}
+	case access == ReadOnly:
+		c = readOnly{c}
 	}
 	return sql.OpenDB(c), d, nil
 }

@@ -21,21 +21,38 @@ func connector(d sqlsnow.Dialect, dsn string, access Access) (driver.Connector, 
 	switch d {
 	case sqlsnow.MySQL:
 		cfg, err := mysql.ParseDSN(dsn)
-		if err != nil { // which can quote the password
+		if err != nil || strings.Contains(cfg.DBName, "@") { // the error can quote the password, and so can the database
 			return nil, errors.New("the DSN is malformed: want user:password@tcp(host:port)/database")
 		}
 		cfg.Logger = &mysql.NopLogger{} // errors are returned as well
 		return mysql.NewConnector(cfg)
 	case sqlsnow.Postgres:
+		if err := encoded(dsn); err != nil {
+			return nil, err
+		}
 		cfg, err := pgx.ParseConfig(dsn)
 		if err != nil { // which can quote the password
-			return nil, errors.New("the DSN is malformed: want postgres://user:password@host:port/database")
+			return nil, errors.New("the DSN is malformed: want postgres://user:password@host:port/database, with the password percent-encoded")
 		}
 		return stdlib.GetConnector(*cfg), nil
 	case sqlsnow.SQLite:
 		return (&sqlite.SQLite{}).OpenConnector(sqliteDSN(dsn, access))
 	}
 	return nil, fmt.Errorf("dialect %v is unknown", d)
+}
+
+// encoded refuses a URL in which a character of the password may end the password early. The rest of it would be taken for a host,
+// which is asked of the DNS, or for a database, which errors show.
+func encoded(dsn string) error {
+	_, rest, isURL := strings.Cut(dsn, "://")
+	if !isURL || !strings.HasPrefix(dsn, "postgres") {
+		return nil
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 && strings.ContainsAny(rest[i:], "@#") {
+		return errors.New("the DSN is malformed: percent-encode @ / ? # and % in the user and the password, and @ and # after the host: " +
+			"%40 %2F %3F %23 %25")
+	}
+	return nil
 }
 
 // sqliteDSN takes the path of a file, or a URI, and adds what leases need.
@@ -56,13 +73,10 @@ func sqliteDSN(dsn string, access Access) string {
 	return dsn + separator + "_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=foreign_keys(on)&_pragma=synchronous(extra)"
 }
 
-// onConnect sends a statement on each new connection.
-type onConnect struct {
-	driver.Connector
-	statement string
-}
+// queryOnly makes the connections to a file of SQLite refuse to write. They are nobody else's.
+type queryOnly struct{ driver.Connector }
 
-func (c onConnect) Connect(ctx context.Context) (driver.Conn, error) {
+func (c queryOnly) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -71,7 +85,7 @@ func (c onConnect) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("the driver can't execute statements"), conn.Close())
 	}
-	if _, err := execer.ExecContext(ctx, c.statement, nil); err != nil {
+	if _, err := execer.ExecContext(ctx, "PRAGMA query_only = on", nil); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil

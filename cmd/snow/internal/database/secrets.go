@@ -53,10 +53,16 @@ func dsnOf(flag, value, dialect string) (string, error) {
 func Secrets(flag, value string) ([]string, error) {
 	var text string
 	if name, ok := strings.CutPrefix(value, "env:"); ok {
+		if strings.ContainsAny(name, ":@/ ") { // it may be a DSN, and is not shown
+			return nil, fmt.Errorf("%s: env: is followed by the name of an environment variable", flag)
+		}
 		if text, ok = os.LookupEnv(name); !ok {
 			return nil, fmt.Errorf("%s: the environment has no %s", flag, name)
 		}
 	} else if name, ok := strings.CutPrefix(value, "@"); ok {
+		if strings.Contains(name, "://") || strings.Contains(name, "@") {
+			return nil, fmt.Errorf("%s: @ is followed by the path of a file, without another @", flag)
+		}
 		b, err := readFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", flag, err)

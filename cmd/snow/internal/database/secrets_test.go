@@ -37,6 +37,8 @@ func TestResolve(t *testing.T) {
 		{"a path of any name", "registry", "sqlite", "registry", ""},
 		{"nothing", "", "", "", "--dsn is missing"},
 		{"no such variable", "env:NIX", "", "", "the environment has no NIX"},
+		{"a DSN in place of a variable", "env:postgres://a:geheim@h/d", "", "", "the name of an environment variable"},
+		{"a DSN in place of a file", "@postgres://a:geheim@h/d", "", "", "the path of a file"},
 		{"an empty variable", "env:EMPTY", "", "", "env:EMPTY is empty"},
 		{"no such file", "@" + dir + "/nix", "", "", "no such file"},
 		{"an empty file", write("empty", "\n"), "", "", "is empty"},
@@ -56,6 +58,43 @@ func TestResolve(t *testing.T) {
 				t.Errorf("%q, %v; want %q", got, err, tt.err)
 			}
 		})
+	}
+}
+
+// A password that is not encoded is no part of an error, and nothing of it is asked of the DNS.
+func TestPasswordsAreEncoded(t *testing.T) {
+	for dsn, want := range map[string]string{
+		"postgres://a:ge/heim@h/d":              "percent-encode",
+		"postgres://a:1/geheim@h/d":             "percent-encode",
+		"postgres://a:1?geheim@h/d":             "percent-encode",
+		"postgres://a:1#geheim@h/d":             "percent-encode",
+		"postgres://a:1@geheim/2@h/d":           "percent-encode",
+		"postgresql://a:1@geheim#2@h/d":         "percent-encode",
+		"postgres://a@h/d?password=ge#heim":     "percent-encode",
+		"postgres://a:geh%eim@h/d":              "percent-encode",
+		"postgres://a:g@e@heim@h/d":             "",
+		"postgres://a:g%40%2F%3F%23%25@h/d":     "",
+		"postgres://a:geheim@h/d?options=-c%20": "",
+		"host=h password=1 geheim user=a":       "malformed",
+		"host=h password='1 geheim' user=a":     "",
+		"a:1@tcp/geheim@tcp(h)":                 "malformed",
+		"a:g@/?#e@tcp(h)/d":                     "",
+	} {
+		dialect := "postgres"
+		if strings.HasPrefix(dsn, "a:") {
+			dialect = "mysql"
+		}
+		t.Setenv("DSN", dsn)
+		db, _, err := Connect("--dsn", "env:DSN", dialect, ReadOnly)
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", dsn, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "heim")):
+			t.Errorf("%s: got %v, want %q", dsn, err, want)
+		}
+		if db != nil {
+			_ = db.Close()
+		}
 	}
 }
 

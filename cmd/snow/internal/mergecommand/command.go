@@ -304,7 +304,8 @@ func (c *Command) database(ctx context.Context, what, dsn string, a database.Acc
 func (c *Command) openSources(ctx context.Context) ([]merge.Source, error) {
 	var all []merge.Source
 	for _, s := range c.sources {
-		db, err := c.database(ctx, "source "+s.name, s.dsn, database.ReadOnly)
+		// Sessions of a merge in a source are read-only, in transactions that they begin themselves.
+		db, err := c.database(ctx, "source "+s.name, s.dsn, database.Existing)
 		if err != nil {
 			return nil, err
 		}

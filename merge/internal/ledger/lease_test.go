@@ -1,0 +1,80 @@
+//go:build unix
+
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql"
+
+	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A run that ends while a renewal waits for the database gives the lease back, although the driver ends the connection of a
+// statement that is cancelled.
+func TestReleaseAfterCancelledRenewal(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	e, err := dialect.Of(sqlsnow.MySQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(ctx context.Context) (*chunk.Session, error) { return chunk.OpenSession(ctx, e, db, e.Target) }
+	s, err := open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := Of(s).Make(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, lease, err := TakeLease(t.Context(), s, open, "first", "a", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var renewing int64
+	if err := lease.s.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&renewing); err != nil {
+		t.Fatal(err)
+	}
+	before, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held int64
+	if err := before.QueryRowContext(t.Context(), "SELECT fence FROM snow_merge_lease WHERE id = 1 FOR UPDATE").Scan(&held); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	renewed := make(chan error)
+	go func() { renewed <- lease.extend(ctx) }()
+	for waits := 0; waits == 0; {
+		if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.processlist WHERE id = ? AND info LIKE 'UPDATE%'", renewing).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	if err := <-renewed; err != nil {
+		t.Errorf("the lease is lost: %v", err)
+	}
+	if err := before.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	lease.Release()
+
+	_, next, err := TakeLease(t.Context(), s, open, "second", "b", time.Hour)
+	if err != nil {
+		t.Fatalf("the next run: %v", err)
+	}
+	next.Release()
+}
