@@ -39,7 +39,7 @@ func TestStatements(t *testing.T) {
 					t.Errorf("%s: not compiled: %s", ask, s.Text)
 				}
 			}
-			fmt.Fprintf(&b, "\n-- fence\n%s;\n", compile(e, updateFence).Text)
+			fmt.Fprintf(&b, "\n-- fence\n%s;\n%s;\n", compile(e, updateFence).Text, compile(e, updateFenced).Text)
 			golden.Check(t, "testdata/statements-"+strings.ToLower(d.String())+".sql", b.String())
 		})
 	}
