@@ -47,6 +47,15 @@
 // may have left it in a transaction. If the pool has no other connection, that is
 // a [*DatabaseError] with InTransaction.
 //
+// Nor does it matter to which schema somebody has changed a connection, by USE or
+// SET search_path for example. Each call learns the schema of the tables once, from
+// a connection that still has the schema of its DSN, and all statements name it. If
+// the pool has no such connection, that is a [*DatabaseError] with Elsewhere. Each
+// write also requires the namespace's random registry_uuid, as it was read at the
+// beginning. A renewal that reaches another registry is a failed renewal, not a lost
+// lease. On MySQL and MariaDB, where a temporary table hides another one even from a
+// statement that names the schema, a connection with such a table is not used.
+//
 //	free ── acquire ──────────────► granted ── renew ──► granted …
 //	free ── claim ──► claimed ── grant ──► granted       (LossWindow > 0)
 //	granted ── release ──► free
@@ -134,7 +143,8 @@
 //     before. After a restore from a backup call [Fence] first. The same holds
 //     for a database that loses more than LossWindow.
 //
-// [Init] and [Acquire] check the settings that make commits durable. They do not
+// [Init] and [Acquire] check the settings that make commits durable, and that the
+// tables are not of a kind that forgets (MyISAM, MEMORY, UNLOGGED). They do not
 // notice later changes of these settings.
 //
 // # Inside

@@ -23,11 +23,11 @@ import (
 //
 // Init returns [ErrNotDurable] if the database may forget more than LossWindow of
 // what it has confirmed, by its settings (innodb_flush_log_at_trx_commit,
-// sync_binlog if the binary log is on, fsync, PRAGMA synchronous); a
-// [*snow.FieldError] if a field is out of bounds; [ErrNotMigrated] without the
-// tables, [ErrReadOnly] on a replica, a [*ClockError] if it has to make deleted
-// rows and the clocks are more than 30 s apart, and a [*DatabaseError] for any
-// other error of the database.
+// sync_binlog if the binary log is on, fsync, PRAGMA synchronous) or by the kind of
+// a table (MyISAM, MEMORY, UNLOGGED, a view); a [*snow.FieldError] if a field is out
+// of bounds; [ErrNotMigrated] without the tables, [ErrReadOnly] on a replica, a
+// [*ClockError] if it has to make deleted rows and the clocks are more than 30 s
+// apart, and a [*DatabaseError] for any other error of the database.
 func Init(ctx context.Context, db *sql.DB, d Dialect, ns Namespace) error {
 	if err := initNamespace(ctx, db, d, ns); err != nil {
 		return fmt.Errorf("sqlsnow: init namespace %q: %w", ns.Name, err)

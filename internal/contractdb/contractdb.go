@@ -21,11 +21,11 @@ func MariaDB(server *dbtest.Server) func(*testing.T) sqlsnowtest.Database {
 			NotDurable: open("&autocommit=0"), // nobody would commit
 			Sessions: map[string]func(*testing.T) *sql.DB{
 				"found-rows":   open("&clientFoundRows=true"),
-				"interpolated": open("&interpolateParams=true"),
+				"interpolated": open("&interpolateParams=true&" + server.Variable("tx_isolation") + "=%27READ-UNCOMMITTED%27"),
 				"kolkata":      open("&time_zone=%27%2B05:30%27&loc=Asia%2FKolkata"),
 				"serializable": open("&" + server.Variable("tx_isolation") + "=%27SERIALIZABLE%27"),
 				"sloppy":       open("&sql_mode=%27%27"),
-				"few-rows":     open("&sql_select_limit=1"),
+				"few-rows":     open("&sql_select_limit=1&sql_safe_updates=1"),
 				"chained":      open("&completion_type=CHAIN"),
 				"ansi":         open("&sql_mode=%27ANSI,TRADITIONAL%27"),
 			},
@@ -42,7 +42,7 @@ func Postgres(server *dbtest.Server) func(*testing.T) sqlsnowtest.Database {
 			ReadOnly: open("&default_transaction_read_only=on"),
 			Sessions: map[string]func(*testing.T) *sql.DB{
 				"kolkata":      open("&TimeZone=Asia%2FKolkata"),
-				"serializable": open("&default_transaction_isolation=serializable"),
+				"serializable": open("&default_transaction_isolation=serializable&session_replication_role=replica&row_security=off"),
 				"asynchronous": open("&synchronous_commit=off"),
 				"simple":       open("&default_query_exec_mode=simple_protocol"),
 				"unprepared":   open("&default_query_exec_mode=exec"),

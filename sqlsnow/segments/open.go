@@ -23,8 +23,8 @@ import (
 // them. If rows do not fit together, because dbs has a database twice or two databases are copies of each other, Open returns
 // [ErrMismatch].
 //
-// Open reads the schema and the settings of each database, and executes one statement there. On MySQL with several databases, it then reads the row once. Later, a goroutine
-// takes more before the numbers run out, until Close.
+// Open reads the schema and the settings of each database, and executes one statement there. On MySQL with several databases, it
+// then reads the row once. Later, a goroutine takes more before the numbers run out, until Close.
 //
 // Open returns [sqlsnow.ErrNotDurable] if the settings of a database allow it to lose what it confirmed, because segments have no
 // LossWindow; [sqlsnow.ErrNotMigrated] if there is no table; a [*RegressedError] if a row went back; a [*snow.FieldError] if a
