@@ -134,7 +134,7 @@ const (
 
 	updateReserve = `UPDATE snow_workers SET
 		state = 3, owner = :owner, fence = fence + 1, claimed_at_ms = {now} {div} 1000, renew_seq = renew_seq + {one now}, holder = :holder
-		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND state = 0 AND fence = 0 AND ceiling_tick = 0 {returning now}`
+		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND state = 0 AND fence = 0 AND ceiling_tick = :seen {returning now}`
 )
 
 // compile compiles a statement of this package.
