@@ -80,7 +80,7 @@ func Reclaim(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 }
 
 // Reservable returns what [Reserve] would return now, and writes nothing: another process may take the number afterwards. It
-// needs no right to write. Its errors are those of Reserve.
+// needs no right to write. Its errors are those of Reserve. With a [*NoWorkerError] it returns the namespace's layout and UUID too.
 func Reservable(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string) (Reservation, error) {
 	r, err := open(ctx, db, d, namespace)
 	if err == nil {
@@ -94,7 +94,7 @@ func Reservable(ctx context.Context, db *sql.DB, d Dialect, namespace, holder st
 	}
 	worker, err := r.Reservable(ctx, holder)
 	if err != nil {
-		return Reservation{}, fmt.Errorf("sqlsnow: look for a worker of namespace %q: %w", namespace, exported(r.Engine, "reserve", err))
+		return Reservation{Layout: r.Params.Layout, UUID: r.Params.UUID}, fmt.Errorf("sqlsnow: look for a worker of namespace %q: %w", namespace, exported(r.Engine, "reserve", err))
 	}
 	return Reservation{uint64(worker), r.Params.Layout, r.Params.UUID}, nil
 }
