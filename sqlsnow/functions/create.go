@@ -1,7 +1,6 @@
 package functions
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -11,18 +10,8 @@ import (
 	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
-// call makes an id. What the function itself refuses is not an error here: it says so to those who call it.
-func (i installer) call(ctx context.Context, schema string) error {
-	var id int64
-	err := i.db.QueryRowContext(ctx, "SELECT "+i.engine.Dialect.Quote(schema)+".snow_next_id()").Scan(&id)
-	if code := sqldialect.Code(err); code == "1644" || strings.HasPrefix(code, "SN") {
-		return nil
-	}
-	return err
-}
-
-// stale returns the functions that are missing or of another version, or all.
-func (i installer) stale(ctx context.Context, conn *sql.Conn, m maker, next function, all bool) (stale []function, err error) {
+// stale returns the functions that are missing, of another version, or can't be executed.
+func (i installer) stale(ctx context.Context, conn *sql.Conn, m maker, next function) (stale []function, err error) {
 	found, err := pairs(ctx, conn, i.server.functions)
 	if err != nil {
 		return nil, err
@@ -34,23 +23,40 @@ func (i installer) stale(ctx context.Context, conn *sql.Conn, m maker, next func
 			return nil, &snow.FieldError{Field: "function", Value: f.name, Bound: "it exists, and is not of this package"}
 		case exists && layoutIn(comment) != m.layout.String():
 			return nil, &snow.FieldError{Field: "function", Value: f.name, Bound: fmt.Sprintf("it exists for another layout, %q", comment)}
-		case all || comment != f.comment:
+		case comment != f.comment:
 			stale = append(stale, f)
+		}
+	}
+	if len(stale) == 0 && i.engine.Dialect == sqldialect.MySQL {
+		if ok, err := orphaned(ctx, conn); ok || err != nil {
+			return []function{next}, err
 		}
 	}
 	return stale, nil
 }
 
+// orphaned says whether the account that created snow_next_id was dropped. The function refuses to do anything in a session that
+// has set insert_id, but the server looks for the account first.
+func orphaned(ctx context.Context, conn *sql.Conn) (bool, error) {
+	if _, err := conn.ExecContext(ctx, "SET insert_id = 1"); err != nil {
+		return false, err
+	}
+	var id int64
+	code := sqldialect.Code(conn.QueryRowContext(ctx, "SELECT snow_next_id()").Scan(&id))
+	_, err := conn.ExecContext(ctx, "SET insert_id = 0")
+	return code == "1449", err
+}
+
 // create creates the functions that are stale.
-func (i installer) create(ctx context.Context, conn *sql.Conn, m maker, all bool) (schema string, created bool, err error) {
-	var database string
+func (i installer) create(ctx context.Context, conn *sql.Conn, m maker) error {
+	var database, schema string
 	if err := conn.QueryRowContext(ctx, i.server.schema).Scan(&database, &schema); err != nil {
-		return "", false, err
+		return err
 	}
 	counters, next := m.next(schema)
-	stale, err := i.stale(ctx, conn, m, next, all)
+	stale, err := i.stale(ctx, conn, m, next)
 	if err != nil {
-		return "", false, err
+		return err
 	}
 	statements := counters
 	for _, f := range stale {
@@ -64,10 +70,10 @@ func (i installer) create(ctx context.Context, conn *sql.Conn, m maker, all bool
 			statement = strings.Replace(statement, "CREATE FUNCTION", "CREATE OR REPLACE FUNCTION", 1)
 		}
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			return "", false, err
+			return err
 		}
 	}
-	return cmp.Or(schema, database), len(stale) > 0, nil
+	return nil
 }
 
 // try returns the error that create would return, and changes nothing.
@@ -77,13 +83,13 @@ func (i installer) try(ctx context.Context, conn *sql.Conn, m maker) error {
 		if _, err := conn.ExecContext(ctx, "SAVEPOINT snow_id_trial"); err != nil {
 			return err
 		}
-		if _, _, err := i.create(ctx, conn, m, false); err != nil {
+		if err := i.create(ctx, conn, m); err != nil {
 			return err
 		}
 		statements = []string{"ROLLBACK TO SAVEPOINT snow_id_trial"}
 	} else {
 		_, next := m.next("")
-		stale, err := i.stale(ctx, conn, m, next, false)
+		stale, err := i.stale(ctx, conn, m, next)
 		if err != nil || len(stale) == 0 {
 			return err
 		}

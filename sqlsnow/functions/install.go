@@ -35,9 +35,8 @@ type Config struct {
 
 // Install creates the functions of [Reading] and snow_next_id() in the present schema of db, and takes a worker number for
 // snow_next_id with [sqlsnow.Reserve]. It returns the number. Called again, it returns the same number, and replaces only functions
-// that another version of this package made, or that can't be executed, for example because their definer was dropped. Any number of
-// processes may call it at the same time. Before it takes a number it tries whether it may create functions. If snow_next_id
-// exists, Install makes an id, which nobody gets, to see whether it can be executed.
+// that another version of this package made, or whose definer was dropped. Any number of
+// processes may call it at the same time. Before it takes a number it tries whether it may create functions.
 //
 // In PostgreSQL and MariaDB no call fails while functions are replaced; in MariaDB calls wait until transactions that use the
 // function have ended. MySQL can't replace a function: between DROP and CREATE calls fail, for some milliseconds.
@@ -133,35 +132,16 @@ func install(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, aga
 		if err != nil {
 			return 0, err
 		}
-		if err := i.finish(ctx, own, r, m); !errors.Is(err, errRenumbered) || tries == dbserver.MaxTries {
+		if err := i.alone(ctx, func(conn *sql.Conn) error {
+			if err := i.record(ctx, conn, own, r); err != nil {
+				return err
+			}
+			return i.create(ctx, conn, m)
+		}); !errors.Is(err, errRenumbered) || tries == dbserver.MaxTries {
 			return r.Worker, err
 		}
 		again = false
 	}
-}
-
-// finish creates the functions with the number. It tries one that it did not create.
-func (i installer) finish(ctx context.Context, own entry, r sqlsnow.Reservation, m maker) error {
-	var schema string
-	create := func(all bool) (created bool, err error) {
-		return created, i.alone(ctx, func(conn *sql.Conn) (err error) {
-			if err := i.record(ctx, conn, own, r); err != nil {
-				return err
-			}
-			schema, created, err = i.create(ctx, conn, m, all)
-			return err
-		})
-	}
-	if created, err := create(false); created || err != nil {
-		return err
-	}
-	if i.call(ctx, schema) == nil {
-		return nil
-	}
-	if _, err := create(true); err != nil { // for example, the account that created the function was dropped
-		return err
-	}
-	return i.failed(i.call(ctx, schema))
 }
 
 // alone calls do with a connection, while no other process installs in the schema.
