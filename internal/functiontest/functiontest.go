@@ -31,7 +31,7 @@ func Run(t *testing.T, target Target) {
 	for name, test := range map[string]func(*testing.T, Target){
 		"Reading": testReading, "Bounds": testBounds, "Partitions": testPartitions,
 		"Making": testMaking, "MakingWithLanes": testMakingWithLanes, "NoWaits": testNoWaits, "Crash": testCrash, "LostHistory": testLostHistory,
-		"Failover": testFailover, "ClockSetBack": testClockSetBack, "Renumber": testRenumber, "Restored": testRestored, "Replaced": testReplaced, "Refusals": testRefusals,
+		"Failover": testFailover, "ClockSetBack": testClockSetBack, "SummerTime": testSummerTime, "Renumber": testRenumber, "Restored": testRestored, "Replaced": testReplaced, "Refusals": testRefusals,
 		"Sessions": testSessions, "Defaults": testDefaults, "Rate": testRate,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, target) })
