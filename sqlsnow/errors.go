@@ -82,11 +82,11 @@ type ClockError struct {
 
 func (e *ClockError) Error() string { return (*protocol.ClockError)(e).Error() }
 
-// A HeldError says who holds a pinned worker number.
+// A HeldError says who holds a worker number that was asked for.
 type HeldError struct {
 	Worker uint64
 	Holder string    // see LeaseConfig.Holder
-	Until  time.Time // when its window ends, if it is not renewed; in the database's time
+	Until  time.Time // when its window ends, if it is not renewed; in the database's time. Zero for a reservation
 }
 
 func (e *HeldError) Error() string { return (*protocol.HeldError)(e).Error() }
@@ -97,8 +97,8 @@ type NoWorkerError struct {
 	Cooling int // numbers whose holder is gone or released them, and whose window is not over yet
 
 	// EarliestFree is when the first of them becomes free, if it is not renewed;
-	// in the database's time. It is zero if waiting does not help: [Reserve] needs
-	// a number that was never used.
+	// in the database's time. It is zero if waiting does not help: every number is
+	// reserved, or [Reserve] needs a number that was never used.
 	EarliestFree time.Time
 }
 

@@ -209,6 +209,19 @@ func ExampleReserve() {
 	fmt.Println(id)
 }
 
+// A program that has written down its number gets it again from a namespace that was restored from a backup.
+func ExampleReclaim() {
+	var db *sql.DB
+	const mine = 1023
+	var held *sqlsnow.HeldError
+	_, err := sqlsnow.Reclaim(context.Background(), db, sqlsnow.MySQL, "orders", "orders before 2026", mine)
+	if errors.As(err, &held) {
+		log.Fatalf("%q has the number by now: ids may exist twice", held.Holder)
+	} else if err != nil {
+		log.Fatal(err)
+	}
+}
+
 // A dry run tells which number it would take.
 func ExampleReservable() {
 	var db *sql.DB

@@ -3,6 +3,7 @@ package sqlsnow
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -12,12 +13,14 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+	"github.com/shardsnow/snow/sqlsnow/internal/registry"
 )
 
 // A Reservation is a worker number that is never leased.
 type Reservation struct {
 	Worker uint64
 	Layout snow.Layout // of the namespace
+	UUID   string      // of the namespace: a namespace that was made anew has another one, a restored one has the same
 }
 
 // Reserve takes the highest worker number that was never leased, and gives it to
@@ -32,21 +35,52 @@ type Reservation struct {
 // has a LossWindow, Reserve returns when the database can't forget the
 // reservation any more: after LossWindow plus one second.
 //
-// If every number was leased or fenced before, Reserve returns a
-// [*NoWorkerError] whose EarliestFree is zero. It returns [ErrNotMigrated] or
+// If every number was leased, reserved or fenced before, Reserve returns a
+// [*NoWorkerError] whose EarliestFree is zero. So a namespace that was fenced
+// gives no number to a new holder: it may have forgotten reservations, and those
+// who had them get their numbers with [Reclaim]. Reserve returns [ErrNotMigrated] or
 // [ErrNoNamespace] if something is missing, [ErrNotDurable] if the database may
 // forget more than LossWindow, [ErrReadOnly] on a replica, and a
 // [*DatabaseError] for other errors of the database.
 func Reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string) (Reservation, error) {
-	r, err := reserve(ctx, db, d, namespace, holder)
+	r, err := reserve(ctx, db, d, namespace, holder, func(ctx context.Context, r *registry.Registry, us int64) (int64, time.Duration, error) {
+		return r.Reserve(ctx, holder, us)
+	})
 	if err != nil {
 		return r, fmt.Errorf("sqlsnow: reserve a worker of namespace %q: %w", namespace, err)
 	}
 	return r, nil
 }
 
+// Reclaim gives holder the worker number again that it had from [Reserve] in a
+// namespace that has forgotten this, because its database was restored from a
+// backup or it was made anew. It may be called before or after [Fence]. If the
+// namespace has not forgotten the reservation, Reclaim returns it as Reserve does.
+//
+// worker must be the number that the holder had: nobody else ever got it, so
+// Reclaim gives it back also if it was fenced, and at once.
+//
+// If the number was leased or reserved for another holder since, Reclaim returns a
+// [*HeldError], whose Until is zero for a reservation. Then the holder must make
+// no more ids with the number, and those that it made since then may exist twice.
+// Other errors are those of Reserve; a number that the namespace does not have is a
+// [*snow.FieldError].
+func Reclaim(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string, worker uint64) (Reservation, error) {
+	r, err := reserve(ctx, db, d, namespace, holder, func(ctx context.Context, r *registry.Registry, us int64) (int64, time.Duration, error) {
+		if worker >= uint64(r.Params.Workers) {
+			return 0, 0, &snow.FieldError{Field: "worker", Value: fmt.Sprint(worker), Bound: fmt.Sprintf("the namespace has %d", r.Params.Workers)}
+		}
+		wait, err := r.Reclaim(ctx, holder, int64(worker), us)
+		return int64(worker), wait, err
+	})
+	if err != nil {
+		return r, fmt.Errorf("sqlsnow: reclaim worker %d of namespace %q: %w", worker, namespace, err)
+	}
+	return r, nil
+}
+
 // Reservable returns what [Reserve] would return now, and writes nothing: another process may take the number afterwards. It
-// needs no right to write. Its errors are those of Reserve.
+// needs no right to write. Its errors are those of Reserve. With a [*NoWorkerError] it returns the namespace's layout and UUID too.
 func Reservable(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string) (Reservation, error) {
 	r, err := open(ctx, db, d, namespace)
 	if err == nil {
@@ -60,12 +94,14 @@ func Reservable(ctx context.Context, db *sql.DB, d Dialect, namespace, holder st
 	}
 	worker, err := r.Reservable(ctx, holder)
 	if err != nil {
-		return Reservation{}, fmt.Errorf("sqlsnow: look for a worker of namespace %q: %w", namespace, exported(r.Engine, "reserve", err))
+		return Reservation{Layout: r.Params.Layout, UUID: r.Params.UUID}, fmt.Errorf("sqlsnow: look for a worker of namespace %q: %w", namespace, exported(r.Engine, "reserve", err))
 	}
-	return Reservation{uint64(worker), r.Params.Layout}, nil
+	return Reservation{uint64(worker), r.Params.Layout, r.Params.UUID}, nil
 }
 
-func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string) (Reservation, error) {
+// reserve calls try until it need not wait.
+func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string,
+	try func(context.Context, *registry.Registry, int64) (int64, time.Duration, error)) (Reservation, error) {
 	if holder == "" || len(holder) > 255 || !utf8.ValidString(holder) || strings.ContainsFunc(holder, unicode.IsControl) || strings.HasSuffix(holder, " ") {
 		return Reservation{}, &snow.FieldError{
 			Field: "holder", Value: fmt.Sprintf("%q", holder[:min(len(holder), 80)]),
@@ -84,11 +120,14 @@ func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 				return Reservation{}, err
 			}
 			var worker int64
-			if worker, wait, err = r.Reserve(ctx, holder, info.Now); err == nil && wait == 0 {
-				return Reservation{uint64(worker), r.Params.Layout}, nil
+			if worker, wait, err = try(ctx, r, info.Now); err == nil && wait == 0 {
+				return Reservation{uint64(worker), r.Params.Layout, r.Params.UUID}, nil
 			}
 		}
 		if err != nil {
+			if errors.As(err, new(*snow.FieldError)) {
+				return Reservation{}, err
+			}
 			if !r.Engine.IsBusy(err) || tries >= dbserver.MaxTries {
 				return Reservation{}, exported(r.Engine, "reserve", err)
 			}

@@ -5,8 +5,23 @@ package dbtest
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
+
+// Shutdown ends the server in an orderly way, and rolls back the transactions that are open.
+func (s *Server) Shutdown(tb testing.TB) {
+	tb.Helper()
+	p := s.running(tb, "shut down")
+	s.process = nil
+	p.quit = syscall.SIGTERM
+	if _, ok := s.engine.(postgres); ok {
+		p.quit = syscall.SIGINT // SIGTERM waits for clients
+	}
+	if err := p.end(); err != nil {
+		tb.Fatalf("dbtest: %s: shut down: %v", s.engine.name(), err)
+	}
+}
 
 // Keep copies the server's data for [Server.PutBack], as a crash would leave it on disk at this instant. The server is halted
 // while the copy is made. Only the last copy is kept.

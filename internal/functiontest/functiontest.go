@@ -28,12 +28,16 @@ type Target struct {
 
 // Run runs the tests.
 func Run(t *testing.T, target Target) {
-	for name, test := range map[string]func(*testing.T, Target){
+	tests := map[string]func(*testing.T, Target){
 		"Reading": testReading, "Bounds": testBounds, "Partitions": testPartitions,
 		"Making": testMaking, "MakingWithLanes": testMakingWithLanes, "NoWaits": testNoWaits, "Crash": testCrash, "LostHistory": testLostHistory,
-		"Failover": testFailover, "ClockSetBack": testClockSetBack, "Renumber": testRenumber, "Refusals": testRefusals,
+		"Failover": testFailover, "ClockSetBack": testClockSetBack, "Renumber": testRenumber, "Restored": testRestored, "Replaced": testReplaced, "Refusals": testRefusals,
 		"Sessions": testSessions, "Defaults": testDefaults, "Rate": testRate,
-	} {
+	}
+	if target.Dialect == sqlsnow.MySQL {
+		tests["SummerTime"] = testSummerTime
+	}
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) { test(t, target) })
 	}
 }

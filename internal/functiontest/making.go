@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/functions"
 )
@@ -105,28 +104,37 @@ func make16(t *testing.T, target Target, layout snow.Layout, lane int) {
 
 // testNoWaits makes many ids in transactions that are open at the same time. None waits until another one ends.
 func testNoWaits(t *testing.T, target Target) {
-	server := target.server(t)
+	options := target.private()
+	if target.Dialect == sqlsnow.MySQL {
+		options = append(options, "log-bin=binlog") // of MariaDB, with the format MIXED, for which reads in functions lock rows
+	}
+	server := target.server(t, options...)
 	db := target.open(t, server, server.CreateDatabase(t))
 	target.prepare(t, db, snow.Default())
-	impatient := "SET SESSION innodb_lock_wait_timeout = 5"
-	if target.Dialect == sqlsnow.Postgres {
-		impatient = "SET lock_timeout = '5s'"
-	}
-	var open []*sql.Tx
-	for range 4 {
+	begin := func(isolation sql.IsolationLevel) *sql.Tx {
+		t.Helper()
+		impatient := "SET SESSION innodb_lock_wait_timeout = 5"
+		if target.Dialect == sqlsnow.Postgres {
+			impatient = "SET lock_timeout = '5s'"
+		}
 		conn, err := db.Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer discard(conn)
+		t.Cleanup(func() { discard(conn) })
 		if _, err := conn.ExecContext(t.Context(), impatient); err != nil {
 			t.Fatal(err)
 		}
-		tx, err := conn.BeginTx(t.Context(), nil)
+		tx, err := conn.BeginTx(t.Context(), &sql.TxOptions{Isolation: isolation})
 		if err != nil {
 			t.Fatal(err)
 		}
-		open = append(open, tx)
+		return tx
+	}
+	target.first(t, begin)
+	var open []*sql.Tx
+	for range 4 {
+		open = append(open, begin(sql.LevelDefault))
 	}
 	var statements sync.WaitGroup
 	for _, tx := range open {
@@ -147,6 +155,49 @@ func testNoWaits(t *testing.T, target Target) {
 	}
 }
 
+// first makes the first id of a database, or of a new primary, in a transaction that stays open. Others that begin, and those that
+// saw the database before, go on.
+func (target Target) first(t *testing.T, begin func(sql.IsolationLevel) *sql.Tx) {
+	call := func(what string, tx *sql.Tx) {
+		var id snow.ID
+		if err := tx.QueryRowContext(t.Context(), "SELECT snow_next_id()").Scan(&id); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	const see = "SELECT COUNT(*) FROM made"
+	var before []*sql.Tx
+	for _, isolation := range []sql.IsolationLevel{sql.LevelRepeatableRead, sql.LevelSerializable} {
+		tx := begin(isolation)
+		if _, err := tx.ExecContext(t.Context(), see); err != nil {
+			t.Fatal(err)
+		}
+		before = append(before, tx)
+	}
+	first := begin(sql.LevelDefault)
+	call("first", first)
+	var others sync.WaitGroup
+	for _, isolation := range []sql.IsolationLevel{sql.LevelDefault, sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable} {
+		for range 3 {
+			tx := begin(isolation)
+			others.Go(func() {
+				for range 5 {
+					call(isolation.String(), tx)
+				}
+			})
+		}
+	}
+	others.Wait()
+	if err := first.Commit(); err != nil {
+		t.Error(err)
+	}
+	for _, tx := range before {
+		call("that saw the database before", tx)
+		if err := tx.Rollback(); err != nil { // a serializable one has locked the table that it saw
+			t.Error(err)
+		}
+	}
+}
+
 // coarse has ticks of a second, and few ids in each: what is made again is made twice.
 func coarse(t *testing.T) snow.Layout {
 	t.Helper()
@@ -155,127 +206,6 @@ func coarse(t *testing.T) snow.Layout {
 		t.Fatal(err)
 	}
 	return l
-}
-
-// testCrash kills the server again and again.
-func testCrash(t *testing.T, target Target) {
-	server := target.server(t, target.private()...)
-	name := server.CreateDatabase(t)
-	made, batch := newLedger(), 0
-	target.prepare(t, target.open(t, server, name), coarse(t))
-	for round := range 3 {
-		db := target.open(t, server, name)
-		mustInsert(t, db, made, fmt.Sprint("start ", round), &batch, 12)
-		held, err := db.BeginTx(t.Context(), nil) // a transaction that never ends
-		if err != nil {
-			t.Fatal(err)
-		}
-		var id snow.ID
-		if err := held.QueryRowContext(t.Context(), "SELECT snow_next_id()").Scan(&id); err != nil {
-			t.Fatal(err)
-		}
-		made.add(t, "open transaction", id)
-		server.Kill(t)
-		_ = held.Rollback()
-		server.Restart(t)
-	}
-}
-
-// private are options that make the server one of the test's own.
-func (target Target) private() []string {
-	if target.Dialect == sqlsnow.MySQL {
-		return []string{"server-id=1"}
-	}
-	return []string{"max_connections=60"}
-}
-
-// testLostHistory puts a server back to an earlier state, three times to the same one.
-func testLostHistory(t *testing.T, target Target) {
-	server := target.server(t, target.private()...)
-	name := server.CreateDatabase(t)
-	made, batch := newLedger(), 0
-	db := target.open(t, server, name)
-	target.prepare(t, db, coarse(t))
-	mustInsert(t, db, made, "kept", &batch, 6)
-	server.Keep(t)
-	for round := range 3 {
-		mustInsert(t, target.open(t, server, name), made, fmt.Sprint("lost ", round), &batch, 12)
-		server.PutBack(t)
-	}
-	mustInsert(t, target.open(t, server, name), made, "last", &batch, 12)
-}
-
-// testFailover promotes a replica that lacks what the primary did last, and whose clock is a second behind.
-func testFailover(t *testing.T, target Target) {
-	t.Run("later", func(t *testing.T) { target.failOver(t, true) })
-	t.Run("at once", func(t *testing.T) { target.failOver(t, false) })
-}
-
-// failOver is testFailover, with or without a checkpoint of the replica since Install.
-func (target Target) failOver(t *testing.T, checkpoint bool) {
-	var primary, replica *dbtest.Server
-	if target.Dialect == sqlsnow.MySQL {
-		primary = target.server(t, "server-id=1", "log-bin=binlog")
-		replica = target.server(t, "server-id=2", "log-bin=binlog", "read-only=1")
-		replica.SetClock(t, -time.Second)
-		replica.Follow(t, primary)
-	} else {
-		primary = target.server(t, target.private()...)
-		replica = primary.Replica(t)
-		replica.SetClock(t, -time.Second)
-	}
-	name := primary.CreateDatabase(t)
-	db := target.open(t, primary, name)
-	target.prepare(t, db, coarse(t))
-	made, batch := newLedger(), 0
-	mustInsert(t, db, made, "replicated", &batch, 12)
-	if checkpoint && target.Dialect == sqlsnow.Postgres {
-		exec(t, db, "CHECKPOINT")
-		replica.CatchUp(t, primary)
-		exec(t, target.open(t, replica, name), "CHECKPOINT")
-	}
-	replica.CatchUp(t, primary)
-	if ids, err := insert(t.Context(), target.open(t, replica, name), -1, 1, true); err == nil {
-		t.Errorf("the replica made %d", ids)
-	}
-	replica.Unfollow(t)
-	mustInsert(t, db, made, "lost", &batch, 24)
-	primary.Kill(t)
-	replica.Promote(t)
-	promoted := target.open(t, replica, name)
-	if !checkpoint { // see the counters of PostgreSQL
-		if _, err := functions.Install(t.Context(), promoted, target.Dialect, functions.Config{Namespace: namespace}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	mustInsert(t, promoted, made, "promoted", &batch, 24)
-}
-
-// testClockSetBack sets the clock back by little, which is waited for, and by an hour, which is an error, also after a start.
-func testClockSetBack(t *testing.T, target Target) {
-	server := target.server(t, target.private()...)
-	server.SetClock(t, 0)
-	name := server.CreateDatabase(t)
-	db := target.open(t, server, name)
-	target.prepare(t, db, snow.Default())
-	made, batch := newLedger(), 0
-	mustInsert(t, db, made, "before", &batch, 4)
-	server.SetClock(t, -2*time.Second)
-	mustInsert(t, db, made, "2 s behind", &batch, 4)
-	for _, restart := range []bool{false, true} {
-		server.SetClock(t, -time.Hour)
-		if restart {
-			server.Restart(t)
-			db = target.open(t, server, name)
-		}
-		for _, one := range []*sql.DB{db, target.open(t, server, name)} {
-			if ids, err := insert(t.Context(), one, -1, 1, false); err == nil || !strings.Contains(err.Error(), "behind the ids") {
-				t.Errorf("an hour behind, restart %v: got %d and %v, want an error", restart, ids, err)
-			}
-		}
-	}
-	server.SetClock(t, 0)
-	mustInsert(t, db, made, "after", &batch, 4)
 }
 
 // testRenumber installs again, and takes another number.

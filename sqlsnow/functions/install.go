@@ -23,6 +23,11 @@ type Config struct {
 	// Datacenter goes into every id, as in [sqlsnow.LeaseConfig].
 	Datacenter uint64
 
+	// Move lets Install and Renumber take the number from another namespace than the one that the functions have a number of: one
+	// with another name, or one with the same name that was made anew. Rows that have ids already keep them. In a namespace that was
+	// made anew, Install takes the number that the functions have, if nobody got it since; in one of another name, a new one.
+	Move bool
+
 	// Leases is the database that has the namespace, and LeasesDialect its dialect. Nil and zero mean the database of the functions.
 	Leases        *sql.DB
 	LeasesDialect sqlsnow.Dialect
@@ -30,12 +35,16 @@ type Config struct {
 
 // Install creates the functions of [Reading] and snow_next_id() in the present schema of db, and takes a worker number for
 // snow_next_id with [sqlsnow.Reserve]. It returns the number. Called again, it returns the same number, and replaces only functions
-// that another version of this package made. Any number of processes may call it at the same time. In MySQL and MariaDB, statements
-// fail that use a function while it is being replaced.
+// that another version of this package made, or whose definer was dropped. Any number of
+// processes may call it at the same time. Before it takes a number it tries whether it may create functions.
 //
-// A number belongs to one schema of one database. If the database is copied or restored, the copy has the same number: call
-// [Renumber] there before it makes an id. If the namespace is restored or made anew, call [sqlsnow.Fence], and then Install in each
-// database that makes ids, before anything is leased.
+// In PostgreSQL and MariaDB no call fails while functions are replaced; in MariaDB calls wait until transactions that use the
+// function have ended. MySQL can't replace a function: between DROP and CREATE calls fail, for some milliseconds.
+//
+// A number belongs to one schema of one database, which remembers it in the table snow_id_holders. If the namespace is restored from
+// a backup, and has forgotten the number, Install takes the same one again with [sqlsnow.Reclaim]. If the database is copied or
+// restored, the copy has the same number: call [Renumber] there before it makes an id. docs/sql.md has both procedures. If the table
+// is missing, Install takes a new number.
 //
 // The account needs the right to create tables and functions, and for Leases that to reserve. In MySQL and MariaDB with a binary
 // log, the server needs log_bin_trust_function_creators = 1 during the call. The functions have the rights of this account:
@@ -43,8 +52,10 @@ type Config struct {
 //
 // Install returns a [*snow.FieldError] for the field "dialect" or "layout" that can't make ids in SQL (see the package's comment); for
 // the field "server" if several servers write at a time (Galera, group replication with several primaries) or the server logs
-// statements and not rows; and for the field "function" if the schema has a function of the same name that this package did not make,
-// or made for another layout. It returns [sqlsnow.ErrReadOnly] on a replica, [sqlsnow.ErrNotDurable] if the database never syncs what it
+// statements and not rows; for the field "function" if the schema has a function of the same name that this package did not make,
+// or made for another layout; and for the field "Namespace" if the functions have a number of another one and Move is not set. It
+// returns a [*sqlsnow.HeldError] if somebody else got the number from a namespace that had forgotten it: then ids may exist twice, and
+// only [Renumber] helps. It returns [sqlsnow.ErrReadOnly] on a replica, [sqlsnow.ErrNotDurable] if the database never syncs what it
 // confirms, the errors of [sqlsnow.Reserve], and a [*sqlsnow.DatabaseError] for other errors of the database.
 func Install(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config) (worker uint64, err error) {
 	if worker, err = install(ctx, db, d, cfg, false); err != nil {
@@ -55,7 +66,7 @@ func Install(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config) (wo
 
 // Renumber does what [Install] does, with a new worker number. It is for a copy of a database, one that was restored from a
 // backup, and one whose clock was wrong by hours when it made ids: call it before the first id is made there. Nobody uses the old
-// number again. Its errors are those of Install.
+// number again. Its errors are those of Install. If it fails after it took the number, Install goes on with it.
 func Renumber(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config) (worker uint64, err error) {
 	if worker, err = install(ctx, db, d, cfg, true); err != nil {
 		return 0, fmt.Errorf("functions: renumber: %w", err)
@@ -75,10 +86,11 @@ type server struct {
 
 // An installer installs the functions in one schema.
 type installer struct {
-	db     *sql.DB
-	engine *dbserver.Engine
-	server server
-	cfg    Config
+	db      *sql.DB
+	engine  *dbserver.Engine
+	server  server
+	cfg     Config
+	replace bool // the server is MariaDB, which replaces functions
 }
 
 func install(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, again bool) (uint64, error) {
@@ -92,96 +104,44 @@ func install(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, aga
 	if err != nil {
 		return 0, err
 	}
-	i := installer{db, e, mysqlServer, cfg}
+	i := installer{db: db, engine: e, server: mysqlServer, cfg: cfg}
 	if d == sqldialect.Postgres {
 		i.server = postgresServer
 	}
 	if err := i.check(ctx); err != nil {
 		return 0, err
 	}
-	leases, dialect := db, cmp.Or(cfg.LeasesDialect, d)
-	if cfg.Leases != nil {
-		leases = cfg.Leases
+	i.cfg.Leases, i.cfg.LeasesDialect = cmp.Or(cfg.Leases, db), cmp.Or(cfg.LeasesDialect, d)
+	free, none := sqlsnow.Reservable(ctx, i.cfg.Leases, i.cfg.LeasesDialect, cfg.Namespace, "ids made in SQL") // for its layout
+	if none != nil && !errors.As(none, new(*sqlsnow.NoWorkerError)) {
+		return 0, none
 	}
-	free, err := sqlsnow.Reservable(ctx, leases, dialect, cfg.Namespace, "ids made in SQL") // for its layout
-	if none := new(sqlsnow.NoWorkerError); err != nil && !errors.As(err, &none) {
-		return 0, err
-	}
-	if err == nil {
-		if _, err := makerOf(d, free.Layout, cfg.Datacenter, free.Worker); err != nil {
+	for tries := 0; ; tries++ { // until no other process begins to renumber meanwhile
+		var own entry
+		if err := i.alone(ctx, func(conn *sql.Conn) (err error) {
+			own, err = i.prepare(ctx, conn, free, none, again)
+			return err
+		}); err != nil {
 			return 0, err
 		}
-	}
-	var holder string
-	if err := i.alone(ctx, func(conn *sql.Conn) (err error) {
-		holder, err = i.holder(ctx, conn, again)
-		return err
-	}); err != nil {
-		return 0, err
-	}
-	r, err := sqlsnow.Reserve(ctx, leases, dialect, cfg.Namespace, holder)
-	if err != nil {
-		return 0, err
-	}
-	m, err := makerOf(d, r.Layout, cfg.Datacenter, r.Worker)
-	if err != nil {
-		return 0, err
-	}
-	return r.Worker, i.alone(ctx, func(conn *sql.Conn) error { return i.create(ctx, conn, m) })
-}
-
-// holder returns for whom the number is reserved. The name is random, so no database takes the number of another one. It is stored
-// before the number is taken, so a call that goes on after a crash takes the same one.
-func (i installer) holder(ctx context.Context, conn *sql.Conn, again bool) (holder string, err error) {
-	if _, err := conn.ExecContext(ctx, i.server.holders); err != nil {
-		return "", err
-	}
-	const newest = "SELECT holder FROM snow_id_holders ORDER BY entry DESC LIMIT 1"
-	if err := conn.QueryRowContext(ctx, newest).Scan(&holder); !again && !errors.Is(err, sql.ErrNoRows) {
-		return holder, err
-	}
-	holder = "ids made in SQL, " + dbserver.NewUUID()
-	_, err = conn.ExecContext(ctx, "INSERT INTO snow_id_holders (holder) VALUES ("+i.engine.Dialect.Placeholder(1)+")", holder)
-	return holder, err
-}
-
-// create creates the functions that are missing or of another version.
-func (i installer) create(ctx context.Context, conn *sql.Conn, m maker) error {
-	var database, schema string
-	if err := conn.QueryRowContext(ctx, i.server.schema).Scan(&database, &schema); err != nil {
-		return err
-	}
-	found, err := pairs(ctx, conn, i.server.functions)
-	if err != nil {
-		return err
-	}
-	counters, next := m.next(schema)
-	statements := counters
-	for _, f := range append(m.readers(), next) {
-		comment, exists := found[f.name]
-		switch {
-		case exists && comment == f.comment:
-			continue
-		case exists && !strings.HasPrefix(comment, "snow "):
-			return &snow.FieldError{Field: "function", Value: f.name, Bound: "it exists, and is not of this package"}
-		case exists && layoutIn(comment) != m.layout.String():
-			return &snow.FieldError{Field: "function", Value: f.name, Bound: fmt.Sprintf("it exists for another layout, %q", comment)}
+		r, err := i.reserve(ctx, own)
+		if err != nil {
+			return 0, err
 		}
-		statements = append(statements, f.statements...)
-	}
-	for _, statement := range statements {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			return err
+		m, err := makerOf(d, r.Layout, cfg.Datacenter, r.Worker)
+		if err != nil {
+			return 0, err
 		}
+		if err := i.alone(ctx, func(conn *sql.Conn) error {
+			if err := i.record(ctx, conn, own, r); err != nil {
+				return err
+			}
+			return i.create(ctx, conn, m)
+		}); !errors.Is(err, errRenumbered) || tries == dbserver.MaxTries {
+			return r.Worker, err
+		}
+		again = false
 	}
-	return nil
-}
-
-// layoutIn returns the layout in a function's comment.
-func layoutIn(comment string) string {
-	_, rest, _ := strings.Cut(comment, ": ")
-	layout, _, _ := strings.Cut(rest, ",")
-	return layout
 }
 
 // alone calls do with a connection, while no other process installs in the schema.
@@ -207,7 +167,7 @@ func (i installer) alone(ctx context.Context, do func(*sql.Conn) error) error {
 }
 
 // check returns an error unless the server can make unique ids.
-func (i installer) check(ctx context.Context) error {
+func (i *installer) check(ctx context.Context) error {
 	info, err := i.engine.Info(ctx, i.db)
 	if err != nil {
 		return i.failed(err)
@@ -227,6 +187,7 @@ func (i installer) check(ctx context.Context) error {
 	if err != nil {
 		return i.failed(err)
 	}
+	i.replace = strings.Contains(settings["version"], "MariaDB")
 	for _, refused := range []struct {
 		bad            bool
 		setting, bound string
@@ -262,7 +223,7 @@ func pairs(ctx context.Context, conn *sql.Conn, query string) (map[string]string
 
 // failed returns the error that users see for an error of the database.
 func (i installer) failed(err error) error {
-	if err == nil || errors.As(err, new(*snow.FieldError)) || dberrors.IsVerdict(err) {
+	if err == nil || errors.As(err, new(*snow.FieldError)) || errors.As(err, new(*sqlsnow.NoWorkerError)) || errors.Is(err, errRenumbered) || dberrors.IsVerdict(err) {
 		return err
 	}
 	code := sqldialect.Code(err)

@@ -5,7 +5,10 @@ import "github.com/shardsnow/snow/internal/sqldialect"
 var postgresServer = server{
 	holders: `CREATE TABLE IF NOT EXISTS snow_id_holders (
   entry bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  holder text NOT NULL
+  holder text NOT NULL,
+  namespace text NOT NULL,
+  registry_uuid text NOT NULL,
+  worker bigint
 )`,
 	schema: "SELECT current_database(), current_schema()",
 	functions: "SELECT p.proname, coalesce(obj_description(p.oid, 'pg_proc'), '') FROM pg_proc p" +
@@ -29,13 +32,17 @@ END $$`,
 // atomic step, hence the lock. A lock of a transaction that a subtransaction takes is given back when that is rolled back, so every
 // call rolls back a subtransaction, and neither an error nor a cancelled statement can leave the lock behind.
 //
-// The second sequence is unlogged. It is as if it were new after a crash, and in a standby that was promoted.
+// The second sequence has a mark of the server's start and of the sequence's file. It is unlogged: it is as if it were new after a
+// crash, and in a standby that was promoted. So a server that was started, or that became the primary, and a sequence that was
+// restored find another mark, or none.
 const postgresMaker = `CREATE OR REPLACE FUNCTION snow_next_id() RETURNS bigint
   LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $body$
 DECLARE
   nanoseconds bigint;
   present bigint;
+  mark bigint;
+  begun boolean;
   word bigint;
   due bigint;
 BEGIN
@@ -44,7 +51,10 @@ BEGIN
     nanoseconds := CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint) * 1000;
     present := {tick of nanoseconds};
     word := coalesce(pg_sequence_last_value({words regclass}), 0);
-    IF pg_sequence_last_value({begun regclass}) IS NULL THEN
+    mark := (hashtextextended(pg_relation_filepath({begun regclass}), CAST(extract(epoch FROM pg_postmaster_start_time()) * 1000000 AS bigint))
+      & 9223372036854775807) | 1;
+    begun := pg_sequence_last_value({begun regclass}) IS NOT DISTINCT FROM mark;
+    IF NOT begun THEN
       word := greatest(word + 1, (present + {skew} + 1) << {count});
     ELSIF {tick of word} < present THEN
       word := (present << {count}) | CAST(floor(random() * {counts}) AS bigint);
@@ -57,7 +67,9 @@ BEGIN
     END IF;
     IF due - present <= {patience} THEN
       PERFORM setval({words regclass}, word);
-      PERFORM setval({begun regclass}, 1);
+      IF NOT begun THEN
+        PERFORM setval({begun regclass}, mark);
+      END IF;
     END IF;
     RAISE EXCEPTION USING ERRCODE = 'SN001';
   EXCEPTION WHEN SQLSTATE 'SN001' THEN

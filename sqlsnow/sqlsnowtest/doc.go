@@ -129,6 +129,8 @@
 //     with InTransaction. Migrate leaves no connection in one.
 //  74. Rows that were deleted, and that Init makes anew, give no number before
 //     the longest window is over.
+//  75. Reclaim gives a holder a number that was never leased, also a fenced one,
+//     and is a HeldError for others.
 //
 // The suite does not test wrong clocks, crashes of servers and failovers, which
 // need servers that a test may kill.

@@ -40,8 +40,8 @@ func reserveUnused(s *suite) {
 	}
 	before := sp.rows()
 	_, err := sp.reserve(s.db, "s4")
-	if none := wantAs[*sqlsnow.NoWorkerError](s, "Reserve with no number left", err); !none.EarliestFree.IsZero() {
-		s.Errorf("Reserve with no number left: got %v, want an error without a time", none)
+	if none := wantAs[*sqlsnow.NoWorkerError](s, "Reserve with no number left", err); !none.EarliestFree.IsZero() || none.Live+none.Cooling != 3 {
+		s.Errorf("Reserve with no number left: got %+v, want 3 numbers that are not reserved, and no time", none)
 	}
 	sp.same("rows", sp.rows(), before)
 	for range 3 { // none of them is leased
@@ -62,6 +62,52 @@ func reserveUnused(s *suite) {
 	if worker, err := sp.reserve(s.db, "s1"); err != nil || worker != 2 {
 		s.Errorf("Reserve for s1 after Fence: got %d and %v, want 2", worker, err)
 	}
+	for worker := range uint64(6) {
+		sp.set(worker, "state = 3, owner = ?", owner())
+	}
+	_, err = sp.tryAcquire(s.Context(), s.db, sqlsnow.LeaseConfig{})
+	if none := wantAs[*sqlsnow.NoWorkerError](s, "Acquire with all numbers reserved", err); *none != (sqlsnow.NoWorkerError{}) {
+		s.Errorf("Acquire with all numbers reserved: got %+v, want one without numbers and time", none)
+	}
+}
+
+// reclaims puts the rows into states that a restored registry can have.
+func reclaims(s *suite) {
+	sp := s.space(sqlsnow.Namespace{Workers: 6})
+	reclaim := func(worker uint64, holder string) (uint64, error) {
+		r, err := sqlsnow.Reclaim(s.Context(), s.db, s.dialect, sp.ns.Name, holder, worker)
+		return r.Worker, err
+	}
+	h := sp.acquire(sqlsnow.LeaseConfig{Worker: pointer(uint64(4))})
+	sp.set(1, "ceiling_tick = 99") // fenced
+	sp.set(3, "state = 3, owner = ?, fence = 1, holder = 's3'", owner())
+	for _, test := range []struct {
+		worker uint64
+		holder string
+	}{{0, "s0"}, {1, "s1"}, {3, "s3"}, {1, "s1"}} {
+		ceiling := sp.row(test.worker).ceiling
+		if worker, err := reclaim(test.worker, test.holder); err != nil || worker != test.worker {
+			s.Errorf("Reclaim %d for %s: got %d and %v", test.worker, test.holder, worker, err)
+		}
+		if r := sp.row(test.worker); r.state != reserved || r.holder != test.holder || r.fence != 1 || r.owner == "" || r.ceiling != ceiling {
+			s.Errorf("the row of %s: %+v", test.holder, r)
+		}
+	}
+	before := sp.rows()
+	for worker, until := range map[uint64]bool{4: true, 3: false} { // leased, and another's
+		_, err := reclaim(worker, "s9")
+		if held := wantAs[*sqlsnow.HeldError](s, "Reclaim", err); held.Worker != worker || held.Until.IsZero() == until {
+			s.Errorf("Reclaim %d: got %+v", worker, held)
+		}
+	}
+	_, err := reclaim(6, "s9")
+	_ = wantAs[*snow.FieldError](s, "Reclaim a number that is none", err)
+	sp.same("rows", sp.rows(), before)
+	h.close() // it has made ids
+	before = sp.rows()
+	_, err = reclaim(4, "s9")
+	_ = wantAs[*sqlsnow.HeldError](s, "Reclaim a number that was leased", err)
+	sp.same("rows", sp.rows(), before)
 }
 
 func reserveAtOnce(s *suite) {

@@ -115,6 +115,7 @@ var contract = []struct {
 	{"Nothing is written on a connection that was left in a transaction: another one is taken, or it is a DatabaseError with InTransaction.", leftInTransaction},
 	{"Migrate on a connection that was left in a transaction is a DatabaseError with InTransaction. Migrate leaves no connection in one.", migrateLeft},
 	{"Rows that were deleted, and that Init makes anew, give no number before the longest window is over.", rowsMadeAnew},
+	{"Reclaim gives a holder a number that was never leased, also a fenced one, and is a HeldError for others.", reclaims},
 }
 
 // Run checks that the leases of package sqlsnow keep their contract on a

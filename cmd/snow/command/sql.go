@@ -141,6 +141,10 @@ number of the namespace for itself, for ever. Run it again after an update of
 snow: it keeps the number. If another database has the namespace, name that with
 --leases.
 
+Run it in each database that makes ids after the namespace was restored from a
+backup and fenced: it takes the same number again. If the namespace was made
+anew, or the database is to use another one, add --move.
+
 MySQL and MariaDB with a binary log need log_bin_trust_function_creators = 1
 meanwhile.`
 
@@ -155,6 +159,7 @@ func (a *app) sqlMaking(use, short, long, change string, do func(context.Context
 	leases := &databaseFlags{app: a, access: database.Existing, flag: "--leases"}
 	var namespace string
 	var datacenter uint64
+	var move bool
 	c := &cobra.Command{
 		Use: use, Short: short, Long: long, Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -190,7 +195,7 @@ func (a *app) sqlMaking(use, short, long, change string, do func(context.Context
 				return err
 			}
 			worker, err := do(c.Context(), db.DB, db.dialect, functions.Config{
-				Namespace: namespace, Datacenter: datacenter, Leases: home.DB, LeasesDialect: home.dialect,
+				Namespace: namespace, Datacenter: datacenter, Move: move, Leases: home.DB, LeasesDialect: home.dialect,
 			})
 			if err != nil {
 				return explain(err)
@@ -203,6 +208,7 @@ func (a *app) sqlMaking(use, short, long, change string, do func(context.Context
 	c.Flags().Uint64Var(&datacenter, "datacenter", 0, "`NUMBER` of the datacenter, for layouts that have some")
 	c.Flags().StringVar(&leases.dsn, "leases", "", "`DSN` of the database that has the namespace, if it is another one; as --dsn")
 	c.Flags().StringVar(&leases.dialect, "leases-dialect", "", "`SQL` of that database; not needed if its DSN shows it, or if it is that of --dialect")
+	c.Flags().BoolVar(&move, "move", false, "take the number from another namespace than before, or from one that was made anew")
 	confirm.add(c)
 	flags.add(c)
 	return c

@@ -85,6 +85,10 @@ func TestSQLMaking(t *testing.T) {
 			if again := want(0, "", "sql install --namespace shop"+explicit); again != elsewhere {
 				t.Errorf("installed there again: %q, want %q", again, elsewhere)
 			}
+			t.Setenv("SNOW_DSN", os.Getenv("SNOW_LEASES"))
+			want(0, "", "init --namespace other --workers 2")
+			want(1, "only Move takes one of another namespace", "sql install --namespace other --yes")
+			want(0, "of worker 1", "sql install --namespace other --yes --move")
 			shown := execute(t, "id", "show", "--layout", "default", snow.ID(id).String()).stdout
 			worker := renumbered[strings.LastIndex(renumbered, " worker ")+1 : len(renumbered)-1]
 			if !strings.Contains(shown, worker+",") {

@@ -62,7 +62,11 @@ func choose(m *Machine, _ Request, r Reply, now Reading, _ *Outcome) {
 // reportCensus handles the census that was taken because no number is free.
 func reportCensus(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	c := r.Census
-	out.Err = &NoWorkerError{Live: int(c.Live), Cooling: int(c.All - c.Live), EarliestFree: m.params.TimeOf(c.Earliest)}
+	none := &NoWorkerError{Live: int(c.Live), Cooling: int(c.All - c.Live)}
+	if c.All > 0 {
+		none.EarliestFree = m.params.TimeOf(c.Earliest)
+	}
+	out.Err = none
 	m.restart(now, 500*time.Millisecond+m.jitter(1500*time.Millisecond))
 }
 

@@ -38,6 +38,9 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
+	if e.Until.IsZero() {
+		return fmt.Sprintf("worker %d is reserved for %q", e.Worker, e.Holder)
+	}
 	return fmt.Sprintf("worker %d is held by %q until %s", e.Worker, e.Holder, e.Until.UTC().Format(time.RFC3339Nano))
 }
 
@@ -49,8 +52,11 @@ type NoWorkerError struct {
 }
 
 func (e *NoWorkerError) Error() string {
-	if e.EarliestFree.IsZero() {
-		return "no worker number is unused: each may have made ids already"
+	switch others := e.Live + e.Cooling; {
+	case e.EarliestFree.IsZero() && others == 0:
+		return "every worker number is reserved"
+	case e.EarliestFree.IsZero():
+		return fmt.Sprintf("no worker number is unused: %d were leased or fenced before, and the others are reserved", others)
 	}
 	return fmt.Sprintf("no worker number is free: %d are live and %d cooling, the first may be free at %s",
 		e.Live, e.Cooling, e.EarliestFree.UTC().Format(time.RFC3339Nano))

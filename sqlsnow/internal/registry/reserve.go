@@ -12,44 +12,85 @@ import (
 // Reserve returns the number of a holder that the database will remember, or how long to wait before Reserve is called again.
 // us is the database's clock. If every number was leased or fenced before, the error is a NoWorkerError without a time.
 func (r *Registry) Reserve(ctx context.Context, holder string, us int64) (worker int64, wait time.Duration, err error) {
-	values := r.values(protocol.Request{Holder: holder})
 	// Read the highest number before the holder's own. If another process reserves a number for the same holder in between, it
 	// reserves this one, and then the UPDATE below changes nothing.
-	var highest sql.NullInt64
-	s := compile(r.Engine, selectUnused)
-	if err := r.DB.QueryRowContext(ctx, s.Text, s.Args(values)...).Scan(&highest); err != nil {
+	highest, err := r.highestUnused(ctx)
+	none := new(protocol.NoWorkerError)
+	if err != nil && !errors.As(err, &none) {
 		return 0, 0, err
 	}
+	values := r.values(protocol.Request{Holder: holder})
+	var row protocol.Row
 	var owner sql.NullString
-	var fence, claimed, ceiling int64
-	s = compile(r.Engine, selectReserved)
-	err = r.DB.QueryRowContext(ctx, s.Text, s.Args(values)...).Scan(&worker, &owner, &fence, &claimed, &ceiling)
+	s := compile(r.Engine, selectReserved)
+	err = r.DB.QueryRowContext(ctx, s.Text, s.Args(values)...).Scan(&worker, &owner, &row.Fence, &row.Claimed, &row.Ceiling)
 	if errors.Is(err, sql.ErrNoRows) {
-		if !highest.Valid {
-			return 0, 0, &protocol.NoWorkerError{}
+		if highest < 0 {
+			return 0, 0, none
 		}
-		values := r.values(protocol.Request{Worker: highest.Int64, Owner: protocol.NewOwner(), Holder: holder})
-		_, _, err := r.update(ctx, updateReserve, values) // changes nothing if another process was faster
-		return 0, time.Millisecond, err
+		return 0, time.Millisecond, r.claim(ctx, holder, highest, 0)
 	}
 	if err != nil {
 		return 0, 0, err
 	}
-	// The wait starts at the time of the claim in the row. A write that finds the row
-	// unchanged proves that the database remembers the claim.
-	if ready := (claimed+r.Params.Probation.Milliseconds())*1000 + 1000; r.Params.Loss > 0 && us < ready {
+	row.Owner = owner.String
+	return r.confirm(ctx, worker, row, us)
+}
+
+// Reclaim does the same for a certain number, which may have been fenced. If it was leased, or is another holder's, the error is a
+// HeldError.
+func (r *Registry) Reclaim(ctx context.Context, holder string, worker, us int64) (wait time.Duration, err error) {
+	out := r.Do(ctx, protocol.Request{Ask: protocol.AskRow, Worker: worker})
+	switch row := out.Row; {
+	case out.Err != nil:
+		return 0, out.Err
+	case row == nil:
+		return 0, &protocol.LostError{Worker: uint64(worker), Reason: protocol.Vanished}
+	case row.State == protocol.Reserved && row.Holder == holder:
+		_, wait, err = r.confirm(ctx, worker, *row, us)
+		return wait, err
+	case row.State == protocol.Reserved:
+		return 0, &protocol.HeldError{Worker: uint64(worker), Holder: row.Holder}
+	case row.State != protocol.Free || row.Fence != 0:
+		return 0, &protocol.HeldError{Worker: uint64(worker), Holder: row.Holder, Until: r.Params.TimeOf(row.Ceiling)}
+	default:
+		return time.Millisecond, r.claim(ctx, holder, worker, row.Ceiling)
+	}
+}
+
+// claim changes nothing if another process was faster.
+func (r *Registry) claim(ctx context.Context, holder string, worker, ceiling int64) error {
+	_, _, err := r.update(ctx, updateReserve, r.values(protocol.Request{Worker: worker, Owner: protocol.NewOwner(), Holder: holder, Seen: ceiling}))
+	return err
+}
+
+// confirm returns the number of a row that is reserved, or how long to wait. The wait starts at the time of the claim in the row. A
+// write that finds the row unchanged proves that the database remembers the claim.
+func (r *Registry) confirm(ctx context.Context, worker int64, row protocol.Row, us int64) (int64, time.Duration, error) {
+	if ready := (row.Claimed+r.Params.Probation.Milliseconds())*1000 + 1000; r.Params.Loss > 0 && us < ready {
 		return 0, time.Duration(ready-us) * time.Microsecond, nil
 	}
 	out := r.Do(ctx, protocol.Request{
-		Ask: protocol.AskConfirm, Worker: worker, Owner: owner.String, Fence: fence, State: protocol.Reserved, Seen: ceiling,
+		Ask: protocol.AskConfirm, Worker: worker, Owner: row.Owner, Fence: row.Fence, State: protocol.Reserved, Seen: row.Ceiling,
 	})
-	if out.Err != nil {
-		return 0, 0, out.Err
-	}
-	if !out.Changed {
+	if out.Err == nil && !out.Changed {
 		return 0, time.Millisecond, nil
 	}
-	return worker, 0, nil
+	return worker, 0, out.Err
+}
+
+// highestUnused returns the highest number that was never leased or fenced, or -1 and a NoWorkerError.
+func (r *Registry) highestUnused(ctx context.Context) (int64, error) {
+	var highest sql.NullInt64
+	s := compile(r.Engine, selectUnused)
+	if err := r.DB.QueryRowContext(ctx, s.Text, s.Args(r.values(protocol.Request{}))...).Scan(&highest); err != nil || highest.Valid {
+		return highest.Int64, err
+	}
+	out := r.Do(ctx, protocol.Request{Ask: protocol.AskCensus})
+	if out.Err != nil {
+		return -1, out.Err
+	}
+	return -1, &protocol.NoWorkerError{Live: int(out.Census.Live), Cooling: int(out.Census.All - out.Census.Live)}
 }
 
 // Reservable returns the number that is the holder's, or that Reserve would take for it.
@@ -62,13 +103,5 @@ func (r *Registry) Reservable(ctx context.Context, holder string) (worker int64,
 	if !errors.Is(err, sql.ErrNoRows) {
 		return worker, err
 	}
-	var highest sql.NullInt64
-	s = compile(r.Engine, selectUnused)
-	if err := r.DB.QueryRowContext(ctx, s.Text, s.Args(values)...).Scan(&highest); err != nil {
-		return 0, err
-	}
-	if !highest.Valid {
-		return 0, &protocol.NoWorkerError{}
-	}
-	return highest.Int64, nil
+	return r.highestUnused(ctx)
 }

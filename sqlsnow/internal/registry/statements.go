@@ -140,7 +140,7 @@ const (
 
 	updateReserve = `UPDATE snow_workers SET
 		state = 3, owner = :owner, fence = fence + 1, claimed_at_ms = {now} {div} 1000, renew_seq = renew_seq + {one now}, holder = :holder
-		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND state = 0 AND fence = 0 AND ceiling_tick = 0 {returning now}`
+		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND state = 0 AND fence = 0 AND ceiling_tick = :seen {returning now}`
 )
 
 // same is a condition of each UPDATE: the database still has the registry that was read before. It is the same on a replica that

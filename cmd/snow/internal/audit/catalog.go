@@ -87,8 +87,8 @@ var catalogs = map[sqlsnow.Dialect][3]string{
 
 // isOwn reports whether a table is one of snow's.
 func isOwn(name string) bool {
-	own := []string{"snow_migrations", "snow_namespaces", "snow_workers", "snow_segments", "snow_id_holders", "snow_id_servers"}
-	return slices.Contains(own, name) || strings.HasPrefix(name, "snow_merge_") || strings.HasPrefix(name, "snow_id_words_")
+	own := []string{"snow_migrations", "snow_namespaces", "snow_workers", "snow_segments", "snow_id_holders"}
+	return slices.Contains(own, name) || strings.HasPrefix(name, "snow_merge_") || strings.HasPrefix(name, "snow_id_words_") || strings.HasPrefix(name, "snow_id_servers_")
 }
 
 // nameOf returns how a table is found. SQLite's names have no case.
