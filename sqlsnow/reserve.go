@@ -32,7 +32,7 @@ type Reservation struct {
 // [*snow.FieldError].
 //
 // The caller must not make the same id twice with the number. If the namespace
-// has a LossWindow, Reserve returns when the database can't forget the
+// has a LossWindow, each call returns when the database can't forget the
 // reservation any more: after LossWindow plus one second.
 //
 // If every number was leased, reserved or fenced before, Reserve returns a
@@ -43,8 +43,8 @@ type Reservation struct {
 // forget more than LossWindow, [ErrReadOnly] on a replica, and a
 // [*DatabaseError] for other errors of the database.
 func Reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string) (Reservation, error) {
-	r, err := reserve(ctx, db, d, namespace, holder, func(ctx context.Context, r *registry.Registry, us int64) (int64, time.Duration, error) {
-		return r.Reserve(ctx, holder, us)
+	r, err := reserve(ctx, db, d, namespace, holder, func(ctx context.Context, r *registry.Reservation) (int64, time.Duration, error) {
+		return r.Reserve(ctx, holder)
 	})
 	if err != nil {
 		return r, fmt.Errorf("sqlsnow: reserve a worker of namespace %q: %w", namespace, err)
@@ -66,11 +66,11 @@ func Reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 // Other errors are those of Reserve; a number that the namespace does not have is a
 // [*snow.FieldError].
 func Reclaim(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string, worker uint64) (Reservation, error) {
-	r, err := reserve(ctx, db, d, namespace, holder, func(ctx context.Context, r *registry.Registry, us int64) (int64, time.Duration, error) {
+	r, err := reserve(ctx, db, d, namespace, holder, func(ctx context.Context, r *registry.Reservation) (int64, time.Duration, error) {
 		if worker >= uint64(r.Params.Workers) {
 			return 0, 0, &snow.FieldError{Field: "worker", Value: fmt.Sprint(worker), Bound: fmt.Sprintf("the namespace has %d", r.Params.Workers)}
 		}
-		wait, err := r.Reclaim(ctx, holder, int64(worker), us)
+		wait, err := r.Reclaim(ctx, holder, int64(worker))
 		return int64(worker), wait, err
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ func Reservable(ctx context.Context, db *sql.DB, d Dialect, namespace, holder st
 
 // reserve calls try until it need not wait.
 func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string,
-	try func(context.Context, *registry.Registry, int64) (int64, time.Duration, error)) (Reservation, error) {
+	try func(context.Context, *registry.Reservation) (int64, time.Duration, error)) (Reservation, error) {
 	if holder == "" || len(holder) > 255 || !utf8.ValidString(holder) || strings.ContainsFunc(holder, unicode.IsControl) || strings.HasSuffix(holder, " ") {
 		return Reservation{}, &snow.FieldError{
 			Field: "holder", Value: fmt.Sprintf("%q", holder[:min(len(holder), 80)]),
@@ -112,6 +112,7 @@ func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 	if err != nil {
 		return Reservation{}, err
 	}
+	reservation := &registry.Reservation{Registry: r}
 	for tries := 0; ; tries++ {
 		var wait time.Duration
 		info, err := r.Engine.Info(ctx, db)
@@ -120,7 +121,7 @@ func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 				return Reservation{}, err
 			}
 			var worker int64
-			if worker, wait, err = try(ctx, r, info.Now); err == nil && wait == 0 {
+			if worker, wait, err = try(ctx, reservation); err == nil && wait == 0 {
 				return Reservation{uint64(worker), r.Params.Layout, r.Params.UUID}, nil
 			}
 		}

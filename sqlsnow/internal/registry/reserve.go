@@ -9,9 +9,16 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
 )
 
+// A Reservation is a call that reserves a number. Its methods are called again and again, until none says how long to wait.
+type Reservation struct {
+	*Registry
+	owner string    // of the row that was confirmed last
+	since time.Time // when it was confirmed first
+}
+
 // Reserve returns the number of a holder that the database will remember, or how long to wait before Reserve is called again.
-// us is the database's clock. If every number was leased or fenced before, the error is a NoWorkerError without a time.
-func (r *Registry) Reserve(ctx context.Context, holder string, us int64) (worker int64, wait time.Duration, err error) {
+// If every number was leased or fenced before, the error is a NoWorkerError without a time.
+func (r *Reservation) Reserve(ctx context.Context, holder string) (worker int64, wait time.Duration, err error) {
 	// Read the highest number before the holder's own. If another process reserves a number for the same holder in between, it
 	// reserves this one, and then the UPDATE below changes nothing.
 	highest, err := r.highestUnused(ctx)
@@ -23,7 +30,7 @@ func (r *Registry) Reserve(ctx context.Context, holder string, us int64) (worker
 	var row protocol.Row
 	var owner sql.NullString
 	s := compile(r.Engine, selectReserved)
-	err = r.DB.QueryRowContext(ctx, s.Text, s.Args(values)...).Scan(&worker, &owner, &row.Fence, &row.Claimed, &row.Ceiling)
+	err = r.DB.QueryRowContext(ctx, s.Text, s.Args(values)...).Scan(&worker, &owner, &row.Fence, &row.Ceiling)
 	if errors.Is(err, sql.ErrNoRows) {
 		if highest < 0 {
 			return 0, 0, none
@@ -34,12 +41,12 @@ func (r *Registry) Reserve(ctx context.Context, holder string, us int64) (worker
 		return 0, 0, err
 	}
 	row.Owner = owner.String
-	return r.confirm(ctx, worker, row, us)
+	return r.confirm(ctx, worker, row)
 }
 
 // Reclaim does the same for a certain number, which may have been fenced. If it was leased, or is another holder's, the error is a
 // HeldError.
-func (r *Registry) Reclaim(ctx context.Context, holder string, worker, us int64) (wait time.Duration, err error) {
+func (r *Reservation) Reclaim(ctx context.Context, holder string, worker int64) (wait time.Duration, err error) {
 	out := r.Do(ctx, protocol.Request{Ask: protocol.AskRow, Worker: worker})
 	switch row := out.Row; {
 	case out.Err != nil:
@@ -47,7 +54,7 @@ func (r *Registry) Reclaim(ctx context.Context, holder string, worker, us int64)
 	case row == nil:
 		return 0, &protocol.LostError{Worker: uint64(worker), Reason: protocol.Vanished}
 	case row.State == protocol.Reserved && row.Holder == holder:
-		_, wait, err = r.confirm(ctx, worker, *row, us)
+		_, wait, err = r.confirm(ctx, worker, *row)
 		return wait, err
 	case row.State == protocol.Reserved:
 		return 0, &protocol.HeldError{Worker: uint64(worker), Holder: row.Holder}
@@ -64,19 +71,27 @@ func (r *Registry) claim(ctx context.Context, holder string, worker, ceiling int
 	return err
 }
 
-// confirm returns the number of a row that is reserved, or how long to wait. The wait starts at the time of the claim in the row. A
-// write that finds the row unchanged proves that the database remembers the claim.
-func (r *Registry) confirm(ctx context.Context, worker int64, row protocol.Row, us int64) (int64, time.Duration, error) {
-	if ready := (row.Claimed+r.Params.Probation.Milliseconds())*1000 + 1000; r.Params.Loss > 0 && us < ready {
-		return 0, time.Duration(ready-us) * time.Microsecond, nil
+// confirm returns the number of a row that is reserved, or how long to wait. A write that finds the row unchanged proves that the
+// database has the claim; a second one, after the probation, that no failover can lose it. The monotonic clock measures the
+// probation, because the database's clock can be set.
+func (r *Reservation) confirm(ctx context.Context, worker int64, row protocol.Row) (int64, time.Duration, error) {
+	left := r.Params.Probation - time.Since(r.since)
+	if row.Owner == r.owner && left > 0 {
+		return 0, left, nil
 	}
 	out := r.Do(ctx, protocol.Request{
 		Ask: protocol.AskConfirm, Worker: worker, Owner: row.Owner, Fence: row.Fence, State: protocol.Reserved, Seen: row.Ceiling,
 	})
-	if out.Err == nil && !out.Changed {
+	switch {
+	case out.Err != nil:
+		return 0, 0, out.Err
+	case !out.Changed:
 		return 0, time.Millisecond, nil
+	case r.Params.Loss > 0 && row.Owner != r.owner:
+		r.owner, r.since = row.Owner, time.Now()
+		return 0, r.Params.Probation, nil
 	}
-	return worker, 0, out.Err
+	return worker, 0, nil
 }
 
 // highestUnused returns the highest number that was never leased or fenced, or -1 and a NoWorkerError.
@@ -97,9 +112,9 @@ func (r *Registry) highestUnused(ctx context.Context) (int64, error) {
 func (r *Registry) Reservable(ctx context.Context, holder string) (worker int64, err error) {
 	values := r.values(protocol.Request{Holder: holder})
 	var owner sql.NullString
-	var fence, claimed, ceiling int64
+	var fence, ceiling int64
 	s := compile(r.Engine, selectReserved)
-	err = r.DB.QueryRowContext(ctx, s.Text, s.Args(values)...).Scan(&worker, &owner, &fence, &claimed, &ceiling)
+	err = r.DB.QueryRowContext(ctx, s.Text, s.Args(values)...).Scan(&worker, &owner, &fence, &ceiling)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return worker, err
 	}

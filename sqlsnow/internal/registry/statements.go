@@ -132,7 +132,7 @@ const (
 	selectWorkers = `SELECT worker_id, state, holder, fence, floor_tick, ceiling_tick, claimed_at_ms, renewed_at_ms FROM snow_workers
 		WHERE namespace = :namespace ORDER BY worker_id` + dbserver.NoLimit
 
-	selectReserved = `SELECT worker_id, owner, fence, claimed_at_ms, ceiling_tick FROM snow_workers
+	selectReserved = `SELECT worker_id, owner, fence, ceiling_tick FROM snow_workers
 		WHERE namespace = :namespace AND state = 3 AND holder = :holder ORDER BY worker_id DESC LIMIT 1`
 
 	// A number with a ceiling above 0 was leased or fenced.
