@@ -187,7 +187,7 @@ func lossReserve(s *suite) {
 	if waited, want := sp.now()-start, sp.ticks(sp.constant("probation_ms")); waited < want {
 		s.Errorf("Reserve returned after %d ticks, before the probation of %d was over", waited, want)
 	}
-	if r := sp.row(2); r.state != reserved || r.renewals != 2 {
+	if r := sp.row(2); r.state != reserved || r.renewals != 3 { // taken, and confirmed twice
 		s.Errorf("the row was not confirmed: %+v", r)
 	}
 }
