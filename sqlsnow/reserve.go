@@ -99,9 +99,10 @@ func Reservable(ctx context.Context, db *sql.DB, d Dialect, namespace, holder st
 	return Reservation{uint64(worker), r.Params.Layout, r.Params.UUID}, nil
 }
 
-// reserve calls try until it need not wait.
-func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string,
-	try func(context.Context, *registry.Reservation) (int64, time.Duration, error)) (Reservation, error) {
+// An attempt returns a number, or how long to wait before the next one.
+type attempt func(ctx context.Context, r *registry.Reservation) (worker int64, wait time.Duration, err error)
+
+func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string, try attempt) (Reservation, error) {
 	if holder == "" || len(holder) > 255 || !utf8.ValidString(holder) || strings.ContainsFunc(holder, unicode.IsControl) || strings.HasSuffix(holder, " ") {
 		return Reservation{}, &snow.FieldError{
 			Field: "holder", Value: fmt.Sprintf("%q", holder[:min(len(holder), 80)]),
