@@ -75,6 +75,11 @@
 // field must not be zero by then. A pointer to zero counts as set, unless it
 // points to an ID. In a map the same holds for its entry.
 //
+// If the caller or a hook sets the id and the field, the id must have the shard of the
+// field, or the row would not be found by it: see [snow.Layout.WithShard]. This also
+// holds for rows that GORM saves again with ON CONFLICT, as it does for associations. A text
+// that is no id has no shard.
+//
 // # Which inserts assign
 //
 // The plugin assigns in every insert that knows its model: Create and
@@ -126,6 +131,7 @@
 //   - a foreign key of one of the model's associations that would store another
 //     value than the id, such as a string or an int32 that refers to a snow.ID
 //   - a shard tag without a field, a layout or a value
+//   - an id that the caller has set and whose shard is not that of its field
 //   - a struct that is not passed by pointer, a value of another type than the
 //     Model of the statement, and a nil map.
 //
