@@ -37,6 +37,7 @@ func TestCheckQueryFails(t *testing.T) {
 	expect.ExpectQuery(columns).WillReturnError(broken)
 	expect.ExpectQuery(columns).WillReturnRows(rows().AddRow("id", "int", "int(11)", nil, 10, 0, ""))
 	expect.ExpectQuery(indexes).WillReturnRows(sqlmock.NewRows([]string{"index_name", "column_name"}).AddRow("PRIMARY", "id"))
+	expect.ExpectQuery("SELECT COALESCE").WillReturnRows(sqlmock.NewRows([]string{"smallest", "largest"}).AddRow("", ""))
 	expect.ExpectQuery(columns).WillReturnRows(rows().AddRow("id", "int", "int(11)", nil, 10, 0, "").RowError(0, broken))
 	expect.ExpectQuery(columns).WillReturnRows(rows().AddRow("id", "bigint", "bigint", nil, 19, 0, ""))
 	expect.ExpectQuery(indexes).WillReturnError(broken)

@@ -301,12 +301,16 @@ func TestCheck(t *testing.T) {
 				want:   []string{"writer  writer_books"}, problem: "does not exist",
 			},
 			"ids of the past": {
-				tables: map[string][]string{"": {"CREATE TABLE lives (id BIGINT PRIMARY KEY)", "INSERT INTO lives VALUES (-5), (7), (123456789)"}},
+				tables: map[string][]string{"": {"CREATE TABLE lives (id BIGINT PRIMARY KEY)", "INSERT INTO lives VALUES (7), (123456789)"}},
 				models: []any{&live{}},
 			},
 			"negative ids": {
-				tables: map[string][]string{"": {"CREATE TABLE lives (id BIGINT PRIMARY KEY)", "INSERT INTO lives VALUES (-5)"}},
-				models: []any{&live{}},
+				tables: map[string][]string{"": {
+					"CREATE TABLE lives (id BIGINT PRIMARY KEY)", "INSERT INTO lives VALUES (-5), (-6), (7)",
+					"CREATE TABLE live_ints (id BIGINT PRIMARY KEY)", "INSERT INTO live_ints VALUES (-9223372036854775808)",
+				}},
+				models: []any{&live{}, &liveInt{}},
+				want:   []string{"live ID lives.id", "liveInt ID live_ints.id"}, problem: "no id is negative",
 			},
 			"ids of a moment ago": {
 				tables: map[string][]string{"": {
