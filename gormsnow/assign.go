@@ -13,7 +13,9 @@ import (
 
 // assign gives an id to every key of the statement's rows that has none.
 func (p *plugin) assign(stmt *gorm.Statement, m *model) error {
-	delete(stmt.Clauses, issuedName) // of an earlier insert by the same *gorm.DB
+	// Of an earlier insert by the same *gorm.DB.
+	dropWitness(stmt)
+	delete(stmt.Clauses, issuedName)
 	if m.err != nil {
 		return m.err
 	}
@@ -42,8 +44,12 @@ func (p *plugin) verify(stmt *gorm.Statement, m *model) error {
 		return fieldError(stmt.Schema, s.key, m.missing[s.key])
 	})
 	made := issuedTo(stmt)
-	if err != nil || made == nil || !replacesRows(stmt) {
+	if err != nil || made == nil {
 		return err
+	}
+	addWitness(stmt, m)
+	if !replacesRows(stmt) {
+		return nil
 	}
 	rows, err := made.locate(stmt, m)
 	rows.keep(stmt)

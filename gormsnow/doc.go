@@ -119,7 +119,12 @@
 // row, the plugin sends a SELECT of the new ids and, if some are missing, a SELECT
 // of the existing rows, up to 200 at a time. On MySQL the second one locks these
 // rows, as the insert has done. PostgreSQL and SQLite need no SELECT if all rows are
-// known to be new. The SELECTs run on the connection of the insert; an error there
+// known to be new. On MySQL and MariaDB the plugin adds an assignment to ON DUPLICATE KEY
+// UPDATE that changes no column but tells whether the insert has met a row, by the last
+// insert id of the session. So they need no SELECT either if all rows were new, except for
+// UpdateAll, as Save of a slice and FullSaveAssociations have it, for keys that are texts or
+// members of a composite primary key, for RETURNING, and if another column of the table is
+// still AUTO_INCREMENT. The SELECTs run on the connection of the insert; an error there
 // is the error of the insert.
 //
 // # What is refused
@@ -172,7 +177,7 @@
 //	check_mysql.go check_postgres.go check_sqlite.go check_table.go
 //	model.go plugin.go                   Model; the plugin and its three callbacks
 //	assign.go                            before the insert: fills keys, and refuses rows without one
-//	settle.go stored.go                  after the insert: the keys of rows that met an existing row
+//	settle.go stored.go witness.go       after the insert: the keys of rows that met an existing row
 //	shard.go shardtag.go                 ids that carry the shard of another field
 //	rows.go                              the keys in structs, slices and maps
 //	fields.go references.go errors.go    which fields are keys, and which models are refused

@@ -79,6 +79,20 @@ func (s *suite) associations(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("has many, some of which exist", func(t *testing.T) {
+		if s.db.Name() != "mysql" {
+			return // an error, as above
+		}
+		twice, stored := "twice@example.com", "stored@example.com"
+		first := Employee{Email: &stored}
+		create(t, &first)
+		// MySQL counts one for the first, nothing for the second and two for the third: as many as there are rows.
+		c := Company{Name: "hires three", Staff: []Employee{{Email: &twice}, {Email: &twice}, {Email: &stored}}}
+		create(t, &c)
+		for i, email := range []string{twice, twice, stored} {
+			want(t, "employee", c.Staff[i].ID, id(t, s.db, "employees", "email", email))
+		}
+	})
 	t.Run("a unique column that the model does not declare", func(t *testing.T) {
 		k := Keeper{Secret: &Secret{Word: "hidden"}, Shared: []Secret{{Word: "shared"}}}
 		create(t, &k)
