@@ -71,6 +71,9 @@ func (e *CheckError) Error() string {
 //     a minute. Check only does this if the plugin's source has a method Layout, as
 //     [snow.Generator] has. If the layout has lanes, only ids above those of the last
 //     lane are found
+//   - a string field of a shard tag whose column takes different texts as equal, by its
+//     collation or type, as the defaults of MySQL and MariaDB do; and a unique key, of a
+//     model with a shard tag, that has neither the field of the tag nor a key
 //   - a negative primary key in the table, which a snow.ID can't read
 //   - a table that does not exist, or that this user may not see.
 //
@@ -175,6 +178,7 @@ func (c *check) model(value any) {
 		c.columns(s, live)
 		c.uniques(s, live)
 		c.bounds(s, live)
+		c.shards(s, known, live)
 	}
 	for _, rel := range s.Relationships.Many2Many {
 		if j := rel.JoinTable; j != nil && !c.joins[j.Table] {

@@ -174,7 +174,7 @@
 //	across.go query.go                   pages and time ranges by key
 //	create_once.go association.go        a retry that stores one row; deletes of associations
 //	check.go check_signs.go              Check: models against their live tables
-//	check_mysql.go check_postgres.go check_sqlite.go check_table.go
+//	check_mysql.go check_postgres.go check_sqlite.go check_table.go check_shards.go
 //	model.go plugin.go                   Model; the plugin and its three callbacks
 //	assign.go                            before the insert: fills keys, and refuses rows without one
 //	settle.go stored.go witness.go       after the insert: the keys of rows that met an existing row

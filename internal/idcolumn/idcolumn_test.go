@@ -68,6 +68,27 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+func TestFolds(t *testing.T) {
+	t.Parallel()
+	for fold, want := range map[string]string{
+		idcolumn.MySQLFold("varchar", "utf8mb4_0900_ai_ci") + "1": "its collation is utf8mb4_0900_ai_ci1",
+		idcolumn.MySQLFold("varchar", "utf8mb4_bin") + "2":        "its collation is utf8mb4_bin2",
+		idcolumn.MySQLFold("varchar", "utf8mb4_0900_as_cs") + "3": "its collation is utf8mb4_0900_as_cs3",
+		idcolumn.MySQLFold("text", "utf8mb4_0900_bin") + "4":      "4",
+		idcolumn.MySQLFold("varchar", "latin1_nopad_bin") + "5":   "5",
+		idcolumn.MySQLFold("varbinary", "") + "6":                 "6",
+		idcolumn.MySQLFold("char", "utf8mb4_nopad_bin") + "7":     "its type is CHAR, which does not keep spaces at the end7",
+		idcolumn.PostgresFold("text", true) + "8":                 "8",
+		idcolumn.PostgresFold("citext", true) + "9":               "its type is citext9",
+		idcolumn.PostgresFold("bpchar", true) + "10":              "its type is bpchar10",
+		idcolumn.PostgresFold("varchar", false) + "11":            "its collation is not deterministic11",
+	} {
+		if fold != want {
+			t.Errorf("%q, want %q", fold, want)
+		}
+	}
+}
+
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
