@@ -15,13 +15,13 @@ type witness struct{ key clause.Column }
 
 // Build implements [clause.Expression].
 func (w witness) Build(b clause.Builder) {
-	b.WriteString("IF(LAST_INSERT_ID(")
+	_, _ = b.WriteString("IF(LAST_INSERT_ID(")
 	b.WriteQuoted(w.key)
-	b.WriteString("|1),") // never zero, even if the key is
+	_, _ = b.WriteString("|1),") // never zero, even if the key is
 	b.WriteQuoted(w.key)
-	b.WriteByte(',')
+	_ = b.WriteByte(',')
 	b.WriteQuoted(w.key)
-	b.WriteByte(')')
+	_ = b.WriteByte(')')
 }
 
 // addWitness adds a witness to the statement's ON DUPLICATE KEY UPDATE, if it can have one.
