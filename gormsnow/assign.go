@@ -3,6 +3,7 @@ package gormsnow
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"gorm.io/gorm"
@@ -13,14 +14,48 @@ import (
 
 // assign gives an id to every key of the statement's rows that has none.
 func (p *plugin) assign(stmt *gorm.Statement, m *model) error {
-	delete(stmt.Clauses, issuedName) // of an earlier insert by the same *gorm.DB
+	// Of an earlier insert by the same *gorm.DB.
+	dropWitness(stmt)
+	delete(stmt.Clauses, issuedName)
 	if m.err != nil {
 		return m.err
 	}
 	if err := include(stmt, m); err != nil || len(m.keys) == 0 {
 		return err
 	}
+	dropRepeated(stmt)
 	return p.fill(stmt, m, false)
+}
+
+// dropRepeated leaves out pointers that the slice has twice, if the statement updates
+// the rows that it meets to the values that it sends. Both rows would have the same id and
+// values, so the second would change nothing; PostgreSQL refuses it with SQLSTATE 21000.
+func dropRepeated(stmt *gorm.Statement) {
+	rows := stmt.ReflectValue
+	on, upsert := stmt.Clauses["ON CONFLICT"].Expression.(clause.OnConflict)
+	if !upsert || rows.Kind() != reflect.Slice || rows.Len() < 2 || rows.Type().Elem().Kind() != reflect.Pointer {
+		return
+	}
+	computed := slices.ContainsFunc(on.DoUpdates, func(a clause.Assignment) bool {
+		c, ok := a.Value.(clause.Column)
+		return !ok || c.Table != "excluded" || c.Name != a.Column.Name
+	})
+	if computed || !on.UpdateAll && len(on.DoUpdates) == 0 {
+		return
+	}
+	seen := make(map[uintptr]bool, rows.Len())
+	distinct := reflect.MakeSlice(rows.Type(), 0, rows.Len())
+	for i := range rows.Len() {
+		if row := rows.Index(i); row.IsNil() || !seen[row.Pointer()] {
+			seen[row.Pointer()] = true
+			distinct = reflect.Append(distinct, row)
+		}
+	}
+	if distinct.Len() < rows.Len() {
+		addressable := reflect.New(rows.Type()).Elem()
+		addressable.Set(distinct)
+		stmt.ReflectValue = addressable
+	}
 }
 
 // verify refuses to insert a row without an id, whatever the reason.
@@ -42,8 +77,12 @@ func (p *plugin) verify(stmt *gorm.Statement, m *model) error {
 		return fieldError(stmt.Schema, s.key, m.missing[s.key])
 	})
 	made := issuedTo(stmt)
-	if err != nil || made == nil || !replacesRows(stmt) {
+	if err != nil || made == nil {
 		return err
+	}
+	addWitness(stmt, m)
+	if !replacesRows(stmt) {
+		return nil
 	}
 	rows, err := made.locate(stmt, m)
 	rows.keep(stmt)

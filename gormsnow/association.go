@@ -8,8 +8,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Association is db.Association(name) with a Delete that also works if the foreign
-// key is a *[snow.ID], or another pointer to a [database/sql.Scanner]:
+// Association is db.Association(name) with a Delete and a Replace that also work if
+// the foreign key is a *[snow.ID], or another pointer to a [database/sql.Scanner]:
 //
 //	err := gormsnow.Association(db.Model(&employee), "Company").Delete(&company)
 //
@@ -17,8 +17,16 @@ import (
 // the next Save stores it again. If Company is a pointer, GORM's Delete also
 // zeroes the struct that it points to, and the next Save creates an empty company;
 // this Delete sets the field to nil. Clear has neither problem.
+//
+// For a belongs-to association, Unscoped().Replace, and Append, which does the same,
+// delete the row that the foreign key referred to before. GORM's own deletes the new
+// row instead, because it keeps the pointer. As in GORM, the old row is deleted even
+// if it is also the new one. Unscoped().Clear deletes the old row, where GORM's own
+// sends a DELETE of another table, whatever the type of the foreign key is.
 func Association(db *gorm.DB, name string) *gorm.Association {
 	a := db.Association(name)
+	// Otherwise the conditions of one statement stay for the next one.
+	a.DB = a.DB.Session(&gorm.Session{})
 	if a.Error != nil || a.Relationship.JoinTable != nil {
 		return a
 	}
@@ -29,6 +37,9 @@ func Association(db *gorm.DB, name string) *gorm.Association {
 	for i, ref := range a.Relationship.References {
 		r := *ref
 		r.ForeignKey = nullable(ref.ForeignKey)
+		if r.ForeignKey != ref.ForeignKey {
+			r.ForeignKey.ValueOf = pointedTo(ref.ForeignKey)
+		}
 		rel.References[i] = &r
 	}
 	a.Relationship = &rel
@@ -54,5 +65,17 @@ func nullable(f *schema.Field) *schema.Field {
 			}
 			return f.Set(ctx, row, value)
 		},
+	}
+}
+
+// pointedTo returns a ValueOf that gives what the pointer f points to. GORM keeps the
+// old foreign key while it stores the new one in the same variable.
+func pointedTo(f *schema.Field) func(context.Context, reflect.Value) (any, bool) {
+	return func(ctx context.Context, row reflect.Value) (any, bool) {
+		value, zero := f.ValueOf(ctx, row)
+		if v := reflect.ValueOf(value); v.Kind() == reflect.Pointer && !v.IsNil() {
+			return v.Elem().Interface(), zero
+		}
+		return value, zero
 	}
 }

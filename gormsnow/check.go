@@ -71,6 +71,10 @@ func (e *CheckError) Error() string {
 //     a minute. Check only does this if the plugin's source has a method Layout, as
 //     [snow.Generator] has. If the layout has lanes, only ids above those of the last
 //     lane are found
+//   - a string field of a shard tag whose column takes different texts as equal, by its
+//     collation or type, as the defaults of MySQL and MariaDB do; and a unique key, of a
+//     model with a shard tag, that has neither the field of the tag nor a key
+//   - a negative primary key in the table, which a snow.ID can't read
 //   - a table that does not exist, or that this user may not see.
 //
 // The tables are those of the models and of their many-to-many associations. If
@@ -83,7 +87,8 @@ func (e *CheckError) Error() string {
 // [gorm.ErrDryRunModeUnsupported] in a dry run and [errors.ErrUnsupported]
 // if the dialect is not MySQL, PostgreSQL or SQLite.
 //
-// Check only reads: the catalogue, and one MAX for each table. It works in a
+// Check only reads: the catalogue, and the smallest and the largest key of
+// each table. It works in a
 // transaction, and is as safe for concurrent use as db is.
 func Check(db *gorm.DB, models ...any) error {
 	if db.DryRun {
@@ -172,7 +177,8 @@ func (c *check) model(value any) {
 	if ok {
 		c.columns(s, live)
 		c.uniques(s, live)
-		c.largest(s, live)
+		c.bounds(s, live)
+		c.shards(s, known, live)
 	}
 	for _, rel := range s.Relationships.Many2Many {
 		if j := rel.JoinTable; j != nil && !c.joins[j.Table] {
@@ -293,25 +299,30 @@ func (c *check) join(s *schema.Schema, rel *schema.Relationship) {
 	}
 }
 
-// largest compares the largest id of the table with the ids that are made now.
-func (c *check) largest(s *schema.Schema, live *liveTable) {
+// bounds looks for negative ids in the table, and compares the largest id with the
+// ids that are made now.
+func (c *check) bounds(s *schema.Schema, live *liveTable) {
 	key := s.PrioritizedPrimaryField
-	if key == nil || c.layout == (snow.Layout{}) || !isKey(key) || key.IndirectFieldType.Kind() == reflect.String {
+	if key == nil || !isKey(key) || key.IndirectFieldType.Kind() == reflect.String {
 		return
 	}
 	column, ok := live.columns[key.DBName]
 	if !ok || column.Kind != idcolumn.Integer {
 		return
 	}
-	largest, err := c.max(live, column)
+	least, most, err := live.bounds(c.db, column)
 	if err != nil {
-		c.fail(fmt.Errorf("model %s: read the largest %s.%s: %w", s.ModelType, live.name, key.DBName, err))
+		c.fail(fmt.Errorf("model %s: read the smallest and the largest %s.%s: %w", s.ModelType, live.name, key.DBName, err))
 		return
 	}
-	if problem := idcolumn.Ahead(largest, c.layout, time.Now()); problem != "" {
-		c.find(CheckError{
-			Model: s.ModelType.String(), Field: key.Name, Column: live.name + "." + column.Name, Problem: problem, Remedy: idcolumn.AheadRemedy,
-		})
+	find := func(problem, remedy string) {
+		if problem != "" {
+			c.find(CheckError{s.ModelType.String(), key.Name, live.name + "." + column.Name, problem, remedy})
+		}
+	}
+	find(idcolumn.Negative(least), idcolumn.NegativeRemedy)
+	if c.layout != (snow.Layout{}) {
+		find(idcolumn.Ahead(most, c.layout, time.Now()), idcolumn.AheadRemedy)
 	}
 }
 

@@ -15,14 +15,18 @@ func readPostgres(db *gorm.DB, t *liveTable) error {
 	err := eachRow(db, func(rows *sql.Rows) error {
 		var column, typ, base, identity, value string
 		var modifier int64
-		if err := rows.Scan(&column, &typ, &base, &modifier, &identity, &value); err != nil {
+		var deterministic bool
+		if err := rows.Scan(&column, &typ, &base, &modifier, &identity, &value, &deterministic); err != nil {
 			return err
 		}
-		t.columns[column] = idcolumn.Postgres(t.name, column, typ, base, modifier, identity, value)
+		c := idcolumn.Postgres(t.name, column, typ, base, modifier, identity, value)
+		c.Fold = idcolumn.PostgresFold(base, deterministic)
+		t.columns[column] = c
 		return nil
 	}, `SELECT a.attname, format_type(a.atttypid, a.atttypmod), COALESCE(base.typname, t.typname),
 			CASE WHEN base.oid IS NULL THEN a.atttypmod ELSE t.typtypmod END,
-			a.attidentity::text, COALESCE(pg_get_expr(d.adbin, d.adrelid), '')
+			a.attidentity::text, COALESCE(pg_get_expr(d.adbin, d.adrelid), ''),
+			COALESCE((SELECT to_jsonb(l)->>'collisdeterministic' FROM pg_collation l WHERE l.oid = a.attcollation), 'true')::boolean
 		FROM pg_attribute a
 		JOIN pg_type t ON t.oid = a.atttypid
 		LEFT JOIN pg_type base ON t.typtype = 'd' AND base.oid = t.typbasetype

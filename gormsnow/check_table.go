@@ -44,18 +44,19 @@ func want(t reflect.Type) idcolumn.Want {
 	return idcolumn.Number
 }
 
-// max returns the largest value of a column, or 0 if no value is greater than 0.
-func (c *check) max(t *liveTable, column idcolumn.Column) (largest uint64, err error) {
-	name := clause.Expr{SQL: c.db.Statement.Quote(t.name)}
-	err = eachRow(c.db, func(rows *sql.Rows) error {
-		var value sql.Null[string]
-		if err := rows.Scan(&value); err != nil {
+// bounds returns the smallest value of a column, if it is negative, and the largest,
+// if it is greater than 0, or else 0.
+func (t *liveTable) bounds(db *gorm.DB, column idcolumn.Column) (least int64, most uint64, err error) {
+	quote := db.Statement.Quote
+	err = eachRow(db, func(rows *sql.Rows) error {
+		var smallest, largest string
+		if err := rows.Scan(&smallest, &largest); err != nil {
 			return err
 		}
-		largest, err = idcolumn.ParseLargest(value.V)
+		least, most, err = idcolumn.ParseBounds(smallest, largest)
 		return err
-	}, "SELECT "+idcolumn.Largest("?")+" FROM ?", clause.Column{Name: column.Name}, name)
-	return largest, err
+	}, idcolumn.Bounds(quote(clause.Column{Name: column.Name}), quote(t.name)))
+	return least, most, err
 }
 
 // eachRow calls scan for each row.

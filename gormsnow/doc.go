@@ -75,6 +75,11 @@
 // field must not be zero by then. A pointer to zero counts as set, unless it
 // points to an ID. In a map the same holds for its entry.
 //
+// If the caller or a hook sets the id and the field, the id must have the shard of the
+// field, or the row would not be found by it: see [snow.Layout.WithShard]. This also
+// holds for rows that GORM saves again with ON CONFLICT, as it does for associations. A text
+// that is no id has no shard.
+//
 // # Which inserts assign
 //
 // The plugin assigns in every insert that knows its model: Create and
@@ -114,7 +119,12 @@
 // row, the plugin sends a SELECT of the new ids and, if some are missing, a SELECT
 // of the existing rows, up to 200 at a time. On MySQL the second one locks these
 // rows, as the insert has done. PostgreSQL and SQLite need no SELECT if all rows are
-// known to be new. The SELECTs run on the connection of the insert; an error there
+// known to be new. On MySQL and MariaDB the plugin adds an assignment to ON DUPLICATE KEY
+// UPDATE that changes no column but tells whether the insert has met a row, by the last
+// insert id of the session. So they need no SELECT either if all rows were new, except for
+// UpdateAll, as Save of a slice and FullSaveAssociations have it, for keys that are texts or
+// members of a composite primary key, for RETURNING, and if another column of the table is
+// still AUTO_INCREMENT. The SELECTs run on the connection of the insert; an error there
 // is the error of the insert.
 //
 // # What is refused
@@ -126,6 +136,7 @@
 //   - a foreign key of one of the model's associations that would store another
 //     value than the id, such as a string or an int32 that refers to a snow.ID
 //   - a shard tag without a field, a layout or a value
+//   - an id that the caller has set and whose shard is not that of its field
 //   - a struct that is not passed by pointer, a value of another type than the
 //     Model of the statement, and a nil map.
 //
@@ -163,10 +174,10 @@
 //	across.go query.go                   pages and time ranges by key
 //	create_once.go association.go        a retry that stores one row; deletes of associations
 //	check.go check_signs.go              Check: models against their live tables
-//	check_mysql.go check_postgres.go check_sqlite.go check_table.go
+//	check_mysql.go check_postgres.go check_sqlite.go check_table.go check_shards.go
 //	model.go plugin.go                   Model; the plugin and its three callbacks
 //	assign.go                            before the insert: fills keys, and refuses rows without one
-//	settle.go stored.go                  after the insert: the keys of rows that met an existing row
+//	settle.go stored.go witness.go       after the insert: the keys of rows that met an existing row
 //	shard.go shardtag.go                 ids that carry the shard of another field
 //	rows.go                              the keys in structs, slices and maps
 //	fields.go references.go errors.go    which fields are keys, and which models are refused

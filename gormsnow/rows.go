@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"reflect"
+	"strconv"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
@@ -15,7 +16,7 @@ import (
 type slot struct {
 	key    *schema.Field
 	record reflect.Value // the struct; invalid in a map
-	field  reflect.Value // settable, in record
+	field  reflect.Value // in record; settable if that is
 	row    map[string]any
 	name   string // in row
 }
@@ -26,7 +27,8 @@ func vacant(stmt *gorm.Statement, keys []*schema.Field, visit func(slot) error) 
 	return walk(stmt, keys, true, visit)
 }
 
-// each visits all keys that can be set, row by row. It stops at the first error.
+// each visits all keys, row by row. Those in copies, which can't be set, have a value
+// from the caller. It stops at the first error.
 func each(stmt *gorm.Statement, keys []*schema.Field, visit func(slot) error) error {
 	return walk(stmt, keys, false, visit)
 }
@@ -69,8 +71,15 @@ func eachField(stmt *gorm.Statement, keys []*schema.Field, row reflect.Value, va
 	}
 	for _, key := range keys {
 		if !row.CanAddr() {
-			if v, _ := key.ValueOf(stmt.Context, row); isZero(reflect.ValueOf(v)) {
+			v, _ := key.ValueOf(stmt.Context, row)
+			field := reflect.ValueOf(v)
+			if isZero(field) {
 				return fieldError(stmt.Schema, key, "it can't be set in a copy: pass a pointer to Create")
+			}
+			if !vacant {
+				if err := visit(slot{key: key, record: row, field: field}); err != nil {
+					return err
+				}
 			}
 			continue
 		}
@@ -199,6 +208,23 @@ func (s slot) value() reflect.Value {
 		return reflect.ValueOf(s.row[s.name])
 	}
 	return s.field
+}
+
+// id returns the id in the slot. It is 0 for a text that is none. The entry of a map
+// can have any type.
+func (s slot) id(stmt *gorm.Statement) (snow.ID, error) {
+	if s.row == nil {
+		return idOf(s.field), nil
+	}
+	var id snow.ID
+	value, err := driver.DefaultParameterConverter.ConvertValue(s.row[s.name])
+	if err == nil {
+		err = id.Scan(value)
+	}
+	if _, text := value.(string); err != nil && !(text && s.key.IndirectFieldType.Kind() == reflect.String) {
+		return 0, fieldError(stmt.Schema, s.key, "the shard of "+strconv.Quote(s.name)+" of the map is unknown: "+err.Error())
+	}
+	return id, nil
 }
 
 func setID(v reflect.Value, id snow.ID) {

@@ -17,8 +17,9 @@ const issuedName = "gormsnow:issued"
 
 // issued are the ids that the plugin gave to the rows of a statement.
 type issued struct {
-	ids []snow.ID // ascending
-	one [1]snow.ID
+	ids    []snow.ID // ascending
+	one    [1]snow.ID
+	result bool // the statement's Result is the plugin's
 }
 
 func newIssued(n int) *issued {
@@ -90,7 +91,7 @@ type doubt struct {
 // must have been inserted.
 func (p *plugin) settle(stmt *gorm.Statement, m *model) error {
 	made := issuedTo(stmt)
-	if made == nil || stmt.DB.DryRun {
+	if none := dropWitness(stmt); made == nil || stmt.DB.DryRun || none {
 		return nil
 	}
 	on := conflictOf(stmt)
@@ -208,6 +209,6 @@ func (on *conflict) targets(column string) bool {
 // changes reports whether a row that is met gets a new value in column.
 func (on *conflict) changes(column string) bool {
 	return slices.ContainsFunc(on.DoUpdates, func(a clause.Assignment) bool {
-		return a.Column.Name == column && a.Value != any(a.Column) // DO NOTHING is id = id in MySQL
+		return a.Column.Name == column && !isWitness(a) && a.Value != any(a.Column) // DO NOTHING is id = id in MySQL
 	})
 }

@@ -51,8 +51,8 @@ var doNothing = clause.OnConflict{DoNothing: true}
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	const (
-		insertBrand  = "INSERT INTO `brands` (`id`,`name`) VALUES (?,?) ON DUPLICATE KEY UPDATE `id`=`id`"
-		insertBrands = "INSERT INTO `brands` (`id`,`name`) VALUES (?,?),(?,?) ON DUPLICATE KEY UPDATE `id`=`id`"
+		insertBrand  = "INSERT INTO `brands` (`id`,`name`) VALUES (?,?) ON DUPLICATE KEY UPDATE `id`=IF(LAST_INSERT_ID(`id`|1),`id`,`id`)"
+		insertBrands = "INSERT INTO `brands` (`id`,`name`) VALUES (?,?),(?,?) ON DUPLICATE KEY UPDATE `id`=IF(LAST_INSERT_ID(`id`|1),`id`,`id`)"
 		own          = "SELECT `id` FROM `brands` WHERE `id` IN "
 		byName       = "(SELECT 0,`id` FROM `brands` WHERE `name` = ? FOR UPDATE)"
 	)
@@ -93,6 +93,31 @@ func TestSettle(t *testing.T) {
 				e.ExpectQuery(own + "(?)").WithArgs(1001).WillReturnRows(rows("id", row{1001}))
 			},
 			want: []any{snow.ID(1001)},
+		},
+		"inserted, as the last insert id says": {
+			create: brands(2),
+			expect: func(e sqlmock.Sqlmock) {
+				e.ExpectExec(insertBrands).WillReturnResult(sqlmock.NewResult(0, 2))
+			},
+			want: []any{snow.ID(1001), snow.ID(1002)},
+		},
+		"a last insert id of zero from a server that does not know the function": {
+			create: brands(2),
+			expect: func(e sqlmock.Sqlmock) {
+				e.ExpectExec(insertBrands).WillReturnResult(sqlmock.NewResult(0, 3))
+				e.ExpectQuery(own + "(?,?)").WillReturnRows(rows("id", row{1001}))
+				e.ExpectQuery(byName).WithArgs("b").WillReturnRows(rows("n,id", row{0, 7}))
+			},
+			want: []any{snow.ID(1001), snow.ID(7)},
+		},
+		"met, as the last insert id says": {
+			create: brands(1),
+			expect: func(e sqlmock.Sqlmock) {
+				e.ExpectExec(insertBrand).WillReturnResult(sqlmock.NewResult(7, 1))
+				e.ExpectQuery(own + "(?)").WillReturnRows(rows("id"))
+				e.ExpectQuery(byName).WithArgs("a").WillReturnRows(rows("n,id", row{0, 7}))
+			},
+			want: []any{snow.ID(7)},
 		},
 		"skipped": {
 			create: brands(1),
@@ -144,8 +169,8 @@ func TestSettle(t *testing.T) {
 				return []any{order.ID, entry["id"]}, err
 			},
 			expect: func(e sqlmock.Sqlmock) {
-				e.ExpectExec("INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?) ON DUPLICATE KEY UPDATE `id`=`id`").WillReturnResult(driver.RowsAffected(0))
-				e.ExpectExec("INSERT INTO `orders` (`buyer`,`id`) VALUES (?,?) ON DUPLICATE KEY UPDATE `id`=`id`").WillReturnResult(driver.RowsAffected(0))
+				e.ExpectExec("INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?) ON DUPLICATE KEY UPDATE `id`=IF(LAST_INSERT_ID(`id`|1),`id`,`id`)").WillReturnResult(driver.RowsAffected(0))
+				e.ExpectExec("INSERT INTO `orders` (`buyer`,`id`) VALUES (?,?) ON DUPLICATE KEY UPDATE `id`=IF(LAST_INSERT_ID(`id`|1),`id`,`id`)").WillReturnResult(driver.RowsAffected(0))
 			},
 			want: []any{snow.ID(0), snow.ID(0)},
 		},
@@ -156,7 +181,7 @@ func TestSettle(t *testing.T) {
 				return []any{brand.ID}, err
 			},
 			expect: func(e sqlmock.Sqlmock) {
-				e.ExpectExec("INSERT INTO `brands` (`id`) VALUES (?) ON DUPLICATE KEY UPDATE `id`=`id`").WillReturnResult(driver.RowsAffected(0))
+				e.ExpectExec("INSERT INTO `brands` (`id`) VALUES (?) ON DUPLICATE KEY UPDATE `id`=IF(LAST_INSERT_ID(`id`|1),`id`,`id`)").WillReturnResult(driver.RowsAffected(0))
 			},
 			want: []any{snow.ID(0)},
 		},
@@ -167,7 +192,7 @@ func TestSettle(t *testing.T) {
 				return []any{brand.ID}, err
 			},
 			expect: func(e sqlmock.Sqlmock) {
-				e.ExpectExec("INSERT INTO `brands_7` (`id`,`name`) VALUES (?,?) ON DUPLICATE KEY UPDATE `id`=`id`").WillReturnResult(driver.RowsAffected(1))
+				e.ExpectExec("INSERT INTO `brands_7` (`id`,`name`) VALUES (?,?) ON DUPLICATE KEY UPDATE `id`=IF(LAST_INSERT_ID(`id`|1),`id`,`id`)").WillReturnResult(driver.RowsAffected(1))
 				e.ExpectQuery("SELECT `id` FROM `brands_7` WHERE `id` IN (?)").WillReturnRows(rows("id"))
 				e.ExpectQuery("(SELECT 0,`id` FROM `brands_7` WHERE `name` = ? FOR UPDATE)").WillReturnRows(rows("n,id", row{0, 7}))
 			},
@@ -192,7 +217,7 @@ func TestSettle(t *testing.T) {
 				return []any{r.ID}, err
 			},
 			expect: func(e sqlmock.Sqlmock) {
-				e.ExpectExec("INSERT INTO `lenients` (`id`,`name`,`kind`) VALUES (?,?,?) ON DUPLICATE KEY UPDATE `id`=`id`").WillReturnResult(driver.RowsAffected(0))
+				e.ExpectExec("INSERT INTO `lenients` (`id`,`name`,`kind`) VALUES (?,?,?) ON DUPLICATE KEY UPDATE `id`=IF(LAST_INSERT_ID(`id`|1),`id`,`id`)").WillReturnResult(driver.RowsAffected(0))
 				e.ExpectQuery("(SELECT 0,`id` FROM `lenients` WHERE `name` = ? FOR UPDATE)").WillReturnRows(rows("n,id", row{0, 7}))
 			},
 			want: []any{snow.ID(7)},
@@ -204,7 +229,7 @@ func TestSettle(t *testing.T) {
 				return []any{o.ID, *o.Till}, err
 			},
 			expect: func(e sqlmock.Sqlmock) {
-				e.ExpectExec("INSERT INTO `outlets` (`id`,`street`,`number`,`phone`,`email`,`title`,`till`) VALUES (?,?,?,?,?,?,?) ON DUPLICATE KEY UPDATE `id`=`id`").
+				e.ExpectExec("INSERT INTO `outlets` (`id`,`street`,`number`,`phone`,`email`,`title`,`till`) VALUES (?,?,?,?,?,?,?) ON DUPLICATE KEY UPDATE `id`=IF(LAST_INSERT_ID(`id`|1),`id`,`id`)").
 					WithArgs(1001, "Elm", 3, "555", "e", "t", 1002).WillReturnResult(driver.RowsAffected(0))
 				e.ExpectQuery("(SELECT 0,`id`,`till` FROM `outlets` WHERE `phone` = ? FOR UPDATE)"+
 					" UNION (SELECT 0,`id`,`till` FROM `outlets` WHERE `street` = ? AND `number` = ? FOR UPDATE)"+
@@ -220,7 +245,7 @@ func TestSettle(t *testing.T) {
 				return []any{o.ID, o.Till}, err
 			},
 			expect: func(e sqlmock.Sqlmock) {
-				e.ExpectExec("INSERT INTO `outlets` (`id`,`street`,`number`,`phone`,`email`,`title`,`till`) VALUES (?,?,?,?,?,?,?) ON DUPLICATE KEY UPDATE `id`=`id`").
+				e.ExpectExec("INSERT INTO `outlets` (`id`,`street`,`number`,`phone`,`email`,`title`,`till`) VALUES (?,?,?,?,?,?,?) ON DUPLICATE KEY UPDATE `id`=IF(LAST_INSERT_ID(`id`|1),`id`,`id`)").
 					WillReturnResult(driver.RowsAffected(0))
 				e.ExpectQuery("(SELECT 0,`id`,`till` FROM `outlets` WHERE `street` = ? AND `number` = ? FOR UPDATE)" +
 					" UNION (SELECT 0,`id`,`till` FROM `outlets` WHERE `email` = ? AND (closed = 0) FOR UPDATE)").
@@ -284,10 +309,10 @@ func TestSettle(t *testing.T) {
 func TestSettleTwice(t *testing.T) {
 	t.Parallel()
 	db, expect := mock(t, newSequence(), &gorm.Config{SkipDefaultTransaction: true})
-	const insert = "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?) ON DUPLICATE KEY UPDATE `id`=`id`"
+	const insert = "INSERT INTO `orders` (`id`,`buyer`) VALUES (?,?) ON DUPLICATE KEY UPDATE `id`="
 	lost := errors.New("connection lost")
-	expect.ExpectExec(insert).WithArgs(1001, "ann").WillReturnError(lost)
-	expect.ExpectExec(insert).WithArgs(1001, "ann").WillReturnResult(driver.RowsAffected(0))
+	expect.ExpectExec(insert+"IF(LAST_INSERT_ID(`id`|1),`id`,`id`)").WithArgs(1001, "ann").WillReturnError(lost)
+	expect.ExpectExec(insert+"`id`").WithArgs(1001, "ann").WillReturnResult(driver.RowsAffected(0))
 	first := Order{Buyer: "ann"}
 	tx := db.Clauses(doNothing)
 	if err := tx.Create(&first).Error; !errors.Is(err, lost) {
@@ -318,14 +343,14 @@ func TestSettleIsLogged(t *testing.T) {
 	t.Parallel()
 	log := &filter{Interface: logger.Discard}
 	db, expect := mock(t, newSequence(), &gorm.Config{SkipDefaultTransaction: true, Logger: log})
-	expect.ExpectExec("INSERT INTO `brands` (`id`,`name`) VALUES (?,?) ON DUPLICATE KEY UPDATE `id`=`id`").WillReturnResult(driver.RowsAffected(1))
+	expect.ExpectExec("INSERT INTO `brands` (`id`,`name`) VALUES (?,?) ON DUPLICATE KEY UPDATE `id`=IF(LAST_INSERT_ID(`id`|1),`id`,`id`)").WillReturnResult(driver.RowsAffected(1))
 	expect.ExpectQuery("SELECT `id` FROM `brands` WHERE `id` IN (?)").WillReturnRows(sqlmock.NewRows([]string{"id"}).AddRow(1001))
 	if err := db.Clauses(doNothing).Create(&Brand{Name: "a"}).Error; err != nil {
 		t.Error(err)
 	}
 	want := []string{
 		"SELECT `id` FROM `brands` WHERE `id` IN (?)",
-		"INSERT INTO `brands` (`id`,`name`) VALUES (?,?) ON DUPLICATE KEY UPDATE `id`=`id`",
+		"INSERT INTO `brands` (`id`,`name`) VALUES (?,?) ON DUPLICATE KEY UPDATE `id`=IF(LAST_INSERT_ID(`id`|1),`id`,`id`)",
 	}
 	if !slices.Equal(log.traced, want) {
 		t.Errorf("logged %q, want %q", log.traced, want)

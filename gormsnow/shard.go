@@ -3,6 +3,7 @@ package gormsnow
 import (
 	"database/sql"
 	"database/sql/driver"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -125,7 +126,7 @@ func (p *plugin) checkShard(stmt *gorm.Statement, m *model, s slot, last bool) (
 	}
 	_, known, err = p.shardOf(stmt, s, source)
 	if err == nil && !known && last {
-		err = fieldError(stmt.Schema, s.key, "its shard is that of "+source.Name+", which is not set")
+		err = shardUnset(stmt, s, source)
 	}
 	return known, err
 }
@@ -144,29 +145,51 @@ func (p *plugin) withShard(stmt *gorm.Statement, m *model, s slot, id snow.ID) (
 }
 
 // verifyShards assigns the ids that had to wait for hooks and belongs-to
-// associations, and refuses ids whose shard these have changed.
+// associations, and refuses ids whose shard is not that of their field.
 func (p *plugin) verifyShards(stmt *gorm.Statement, m *model) error {
 	if len(m.sources) == 0 {
 		return nil
 	}
 	made := issuedTo(stmt)
 	if made == nil {
-		return p.fill(stmt, m, true)
-	}
-	return each(stmt, m.keys, func(s slot) error {
-		id := idOf(s.value())
-		if !made.has(id) {
-			return nil
-		}
-		if _, err := p.checkShard(stmt, m, s, true); err != nil {
+		if err := p.fill(stmt, m, true); err != nil {
 			return err
 		}
-		if now, err := p.withShard(stmt, m, s, id); err != nil || now != id {
-			return fieldError(stmt.Schema, s.key, "its shard is that of "+m.sources[s.key].Name+
-				", which a hook or an association has changed: set it before Create, or not at all")
+		if made = issuedTo(stmt); made == nil {
+			made = new(issued)
 		}
-		return nil
+	}
+	return each(stmt, m.keys, func(s slot) error {
+		source := m.sources[s.key]
+		if source == nil {
+			return nil
+		}
+		id, err := s.id(stmt)
+		if err != nil || id == 0 {
+			return err
+		}
+		ours := made.has(id)
+		shard, set, err := p.shardOf(stmt, s, source)
+		switch want, got := p.layout().Shard(snow.ID(shard)), p.layout().Shard(id); {
+		case err != nil:
+			return err
+		case !set && ours:
+			return shardUnset(stmt, s, source)
+		case !set || want == got:
+			return nil
+		case ours:
+			return fieldError(stmt.Schema, s.key, "its shard is that of "+source.Name+
+				", which a hook or an association has changed: set it before Create, or not at all")
+		default:
+			return fieldError(stmt.Schema, s.key, fmt.Sprintf(
+				"the id %d has the shard %d, and that of %s is %d, so the row would not be found: give the id that shard with Layout.WithShard, or leave it to the plugin",
+				id, got, source.Name, want))
+		}
 	})
+}
+
+func shardUnset(stmt *gorm.Statement, s slot, source *schema.Field) error {
+	return fieldError(stmt.Schema, s.key, "its shard is that of "+source.Name+", which is not set")
 }
 
 // shardOf returns the logical shard of source in the row of s, and whether source

@@ -243,9 +243,9 @@ func TestSQL(t *testing.T) {
 			},
 			[]sent{
 				{sql: "INSERT INTO `carts` (`id`,`buyer`) VALUES (?,?)", args: args(1001, "ann")},
-				{sql: "INSERT INTO `items` (`id`,`name`) VALUES (?,?),(?,?) ON DUPLICATE KEY UPDATE `id`=`id`", args: args(1004, "tea", 1005, "milk")},
+				{sql: "INSERT INTO `items` (`id`,`name`) VALUES (?,?),(?,?) ON DUPLICATE KEY UPDATE `id`=IF(LAST_INSERT_ID(`id`|1),`id`,`id`)", args: args(1004, "tea", 1005, "milk")},
 				{sql: "SELECT `id` FROM `items` WHERE `id` IN (?,?)", args: args(1004, 1005), rows: ids("id", 1004, 1005)},
-				{sql: "INSERT INTO `lines` (`id`,`cart_id`,`item_id`) VALUES (?,?,?),(?,?,?) ON DUPLICATE KEY UPDATE `cart_id`=VALUES(`cart_id`)", args: args(1002, 1001, 1004, 1003, 1001, 1005)},
+				{sql: "INSERT INTO `lines` (`id`,`cart_id`,`item_id`) VALUES (?,?,?),(?,?,?) ON DUPLICATE KEY UPDATE `cart_id`=VALUES(`cart_id`),`id`=IF(LAST_INSERT_ID(`id`|1),`id`,`id`)", args: args(1002, 1001, 1004, 1003, 1001, 1005)},
 				{sql: "SELECT `id` FROM `lines` WHERE `id` IN (?,?)", args: args(1002, 1003), rows: ids("id", 1003, 1002)},
 			},
 			[]int{1, 2, 2},

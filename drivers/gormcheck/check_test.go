@@ -60,6 +60,12 @@ type (
 		OwnerID   string
 		OwnerType string
 	}
+	sharded struct {
+		ID    snow.ID `snow:"shard=Buyer"`
+		Buyer string  `gorm:"uniqueIndex:request"`
+		No    int     `gorm:"uniqueIndex:request"`
+		Other string  `gorm:"size:20"`
+	}
 	live    struct{ ID snow.ID }
 	liveInt struct {
 		ID int64 `gorm:"primaryKey;autoIncrement:false;snowflake"`
@@ -122,9 +128,18 @@ func findings(t *testing.T, err error) (places []string) {
 func TestCheck(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		db := d.open(t, gorm.Config{}).WithContext(t.Context())
+		layout, err := snow.NewLayout(snow.Default().Epoch(), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 8, Shard: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		withShards := d.openBare(t, gorm.Config{})
+		if err := withShards.Use(gormsnow.New(newGeneratorOf(t, layout))); err != nil {
+			t.Fatal(err)
+		}
 		for name, tt := range map[string]struct {
 			migrate []any
 			tables  map[string][]string // statements by product; "" is for all products
+			after   []string            // statements for all products
 			models  []any
 			want    []string
 			problem string // part of each
@@ -301,12 +316,69 @@ func TestCheck(t *testing.T) {
 				want:   []string{"writer  writer_books"}, problem: "does not exist",
 			},
 			"ids of the past": {
-				tables: map[string][]string{"": {"CREATE TABLE lives (id BIGINT PRIMARY KEY)", "INSERT INTO lives VALUES (-5), (7), (123456789)"}},
+				tables: map[string][]string{"": {"CREATE TABLE lives (id BIGINT PRIMARY KEY)", "INSERT INTO lives VALUES (7), (123456789)"}},
 				models: []any{&live{}},
 			},
+			"a shard column that compares bytes": {
+				tables: map[string][]string{
+					"mariadb":  {shardedTable("VARCHAR(20) " + exact + ""), "ALTER TABLE shardeds ADD UNIQUE KEY (other, id)"},
+					"postgres": {shardedTable(`VARCHAR(20) COLLATE "C"`)},
+					"sqlite":   {shardedTable("VARCHAR(20)")},
+				},
+				models: []any{&sharded{}},
+			},
+			"a shard column of bytes": {
+				tables: map[string][]string{
+					"mariadb":  {shardedTable("VARBINARY(20)")},
+					"postgres": {shardedTable("TEXT")},
+					"sqlite":   {shardedTable("BLOB")},
+				},
+				models: []any{&sharded{}},
+			},
+			"a shard column that folds": {
+				tables: map[string][]string{
+					"mariadb":  {shardedTable("VARCHAR(20)")},
+					"postgres": {"CREATE COLLATION IF NOT EXISTS folding (provider = icu, locale = 'und-u-ks-level2', deterministic = false)", shardedTable("TEXT COLLATE folding")},
+					"sqlite":   {shardedTable("VARCHAR(20) COLLATE NOCASE")},
+				},
+				models: []any{&sharded{}},
+				want:   []string{"sharded Buyer shardeds.buyer"}, problem: "may be equal",
+			},
+			"a shard column that ignores spaces at the end": {
+				tables: map[string][]string{
+					"mariadb":  {shardedTable("VARCHAR(20) COLLATE utf8mb4_bin")},
+					"postgres": {shardedTable("CHAR(20)")},
+					"sqlite":   {shardedTable("VARCHAR(20) COLLATE RTRIM"), "INSERT INTO shardeds VALUES (7, 'bob', 1, 'x')"},
+				},
+				models: []any{&sharded{}},
+				want:   []string{"sharded Buyer shardeds.buyer"}, problem: "may be equal",
+			},
+			"a shard column of a type that ignores them": {
+				tables: map[string][]string{
+					"mariadb":  {shardedTable("CHAR(20) " + exact + "")},
+					"postgres": {"CREATE DOMAIN padded AS CHAR(20)", shardedTable("padded")},
+					"sqlite":   {shardedTable("CHAR(20) COLLATE RTRIM")},
+				},
+				models: []any{&sharded{}},
+				want:   []string{"sharded Buyer shardeds.buyer"}, problem: "may be equal",
+			},
+			"a unique key without the shard column": {
+				tables: map[string][]string{
+					"mariadb":  {shardedTable("VARBINARY(20)")},
+					"postgres": {shardedTable("TEXT")},
+					"sqlite":   {shardedTable("TEXT")},
+				},
+				after:  []string{"CREATE UNIQUE INDEX others ON shardeds (no, other)"},
+				models: []any{&sharded{}},
+				want:   []string{"sharded  shardeds.no,other"}, problem: "in each database only",
+			},
 			"negative ids": {
-				tables: map[string][]string{"": {"CREATE TABLE lives (id BIGINT PRIMARY KEY)", "INSERT INTO lives VALUES (-5)"}},
-				models: []any{&live{}},
+				tables: map[string][]string{"": {
+					"CREATE TABLE lives (id BIGINT PRIMARY KEY)", "INSERT INTO lives VALUES (-5), (-6), (7)",
+					"CREATE TABLE live_ints (id BIGINT PRIMARY KEY)", "INSERT INTO live_ints VALUES (-9223372036854775808)",
+				}},
+				models: []any{&live{}, &liveInt{}},
+				want:   []string{"live ID lives.id", "liveInt ID live_ints.id"}, problem: "no id is negative",
 			},
 			"ids of a moment ago": {
 				tables: map[string][]string{"": {
@@ -325,7 +397,7 @@ func TestCheck(t *testing.T) {
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				for _, model := range []any{&sound{}, &tag{}, "sound_tags", &counted{}, &live{}, &liveInt{}, &liveText{}, &liveUnique{}, "writer_books", &writer{}, &book{}, &liveForeign{}, &nickname{}, "talls", "bad_shards", "renameds", "members", "member_tolds"} {
+				for _, model := range []any{&sound{}, &tag{}, "sound_tags", &counted{}, &live{}, &liveInt{}, &liveText{}, &liveUnique{}, "writer_books", &writer{}, &book{}, &liveForeign{}, &nickname{}, "talls", "bad_shards", "renameds", "members", "member_tolds", "shardeds"} {
 					if err := db.Migrator().DropTable(model); err != nil {
 						t.Fatal(err)
 					}
@@ -333,7 +405,12 @@ func TestCheck(t *testing.T) {
 				migrate(t, db, tt.migrate...)
 				execute(t, db, tt.tables[""]...)
 				execute(t, db, tt.tables[d.product]...)
-				err := gormsnow.Check(db, tt.models...)
+				execute(t, db, tt.after...)
+				checked := db
+				if _, ok := tt.models[0].(*sharded); ok {
+					checked = withShards
+				}
+				err := gormsnow.Check(checked, tt.models...)
 				got := findings(t, err)
 				if !slices.Equal(got, tt.want) {
 					t.Errorf("findings %q, want %q: %v", got, tt.want, err)
@@ -344,6 +421,13 @@ func TestCheck(t *testing.T) {
 			})
 		}
 	})
+}
+
+// exact is a collation that compares bytes and does not pad, in MariaDB and MySQL.
+const exact = "/*M!100000 COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */"
+
+func shardedTable(buyer string) string {
+	return "CREATE TABLE shardeds (id BIGINT PRIMARY KEY, buyer " + buyer + ", no BIGINT, other VARCHAR(20), UNIQUE (buyer, no))"
 }
 
 func idAt(t *testing.T, at time.Time) snow.ID {

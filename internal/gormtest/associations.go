@@ -79,6 +79,20 @@ func (s *suite) associations(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("has many, some of which exist", func(t *testing.T) {
+		if s.db.Name() != "mysql" {
+			return // an error, as above
+		}
+		twice, stored := "twice@example.com", "stored@example.com"
+		first := Employee{Email: &stored}
+		create(t, &first)
+		// MySQL counts one for the first, nothing for the second and two for the third: as many as there are rows.
+		c := Company{Name: "hires three", Staff: []Employee{{Email: &twice}, {Email: &twice}, {Email: &stored}}}
+		create(t, &c)
+		for i, email := range []string{twice, twice, stored} {
+			want(t, "employee", c.Staff[i].ID, id(t, s.db, "employees", "email", email))
+		}
+	})
 	t.Run("a unique column that the model does not declare", func(t *testing.T) {
 		k := Keeper{Secret: &Secret{Word: "hidden"}, Shared: []Secret{{Word: "shared"}}}
 		create(t, &k)
@@ -150,5 +164,53 @@ func (s *suite) associations(t *testing.T) {
 		}
 		want(t, "badge", c.Badges[0].ID, gold)
 		want(t, "badge", c.Badges[1].ID, id(t, s.db, "badges", "label", "bronze"))
+	})
+	t.Run("one new struct, twice", func(t *testing.T) {
+		full := s.db.Session(&gorm.Session{FullSaveAssociations: true})
+		shared, boss := &Clerk{Name: "shared"}, &Clerk{Name: "boss"}
+		desks := []Desk{{Owner: boss, Clerks: []*Clerk{shared, shared}}, {Owner: boss, Clerks: []*Clerk{shared}}}
+		if err := full.Create(&desks).Error; err != nil {
+			t.Fatal(err)
+		}
+		want(t, "clerk", shared.ID, id(t, s.db, "clerks", "name", "shared"))
+		for _, d := range desks {
+			want(t, "owner", *d.OwnerID, id(t, s.db, "clerks", "name", "boss"))
+			column("desk_clerks", "desk_id", d.ID).check(t, s.db)
+		}
+		member := &Clerk{Name: "member"}
+		create(t, &Desk{Members: []*Clerk{member, member}})
+		want(t, "member", member.ID, id(t, s.db, "clerks", "name", "member"))
+		saved := &Clerk{Name: "saved"}
+		if err := s.db.Save([]*Clerk{saved, saved}).Error; err != nil {
+			t.Fatal(err)
+		}
+		want(t, "saved", saved.ID, id(t, s.db, "clerks", "name", "saved"))
+		// A plain insert has no row to update.
+		if err := s.db.Create([]*Clerk{{Name: "a"}, saved, saved}).Error; !errors.Is(err, gorm.ErrDuplicatedKey) {
+			t.Errorf("error %v, want %v", err, gorm.ErrDuplicatedKey)
+		}
+	})
+	t.Run("what differs from a uint", func(t *testing.T) {
+		var one snow.ID
+		clerk := s.db.Model(&Clerk{}).Where("name = ?", "shared")
+		if err := clerk.Session(&gorm.Session{}).Pluck("id", &one).Error; err == nil {
+			t.Error("Pluck reads one id: docs/coming-from-gorm-model.md says that it does not")
+		}
+		err := clerk.Session(&gorm.Session{}).Select("id").Scan(&one).Error
+		if err != nil || one != id(t, s.db, "clerks", "name", "shared") {
+			t.Errorf("id %d, %v", one, err)
+		}
+		var row struct {
+			ID    snow.ID
+			Owner *Badge `gorm:"embedded;embeddedPrefix:owner_"`
+		}
+		err = s.db.Raw("SELECT d.id, c.id AS owner_id FROM desks d LEFT JOIN clerks c ON c.id = d.owner_id WHERE d.owner_id IS NULL").Scan(&row).Error
+		if err != nil || row.ID == 0 || row.Owner == nil || !row.Owner.ID.IsZero() {
+			t.Errorf("%+v, %v; want an owner without an id", row, err)
+		}
+		var desk Desk
+		if err := s.db.Joins("Owner").Where("owner_id IS NULL").First(&desk).Error; err != nil || desk.Owner != nil {
+			t.Errorf("%+v, %v; want no owner", desk, err)
+		}
 	})
 }

@@ -170,6 +170,20 @@ type (
 		Public snow.ID `gorm:"snowflake"`
 		Name   string  `gorm:"size:40"`
 	}
+	// A Desk has an owner, members and clerks, which may be the same ones.
+	Desk struct {
+		ID      snow.ID
+		OwnerID *snow.ID
+		Owner   *Clerk
+		Members []*Clerk `gorm:"foreignKey:TeamID"`
+		Clerks  []*Clerk `gorm:"many2many:desk_clerks"`
+	}
+	// A Clerk may be a member of a desk.
+	Clerk struct {
+		ID     snow.ID
+		TeamID *snow.ID
+		Name   string `gorm:"size:40"`
+	}
 	// A Profile has the key of its login.
 	Profile struct {
 		UserID snow.ID `gorm:"primaryKey"`
@@ -234,6 +248,6 @@ func (p *Purchase) BeforeCreate(*gorm.DB) error {
 
 var models = []any{
 	&Customer{}, &Basket{}, &Topic{}, &Voucher{}, &Visit{}, &Parcel{}, &Lot{}, &Pair{}, &Shed{}, &Barn{}, &Tool{},
-	&Student{}, &Course{}, &Company{}, &Employee{}, &Badge{}, &Secret{}, &Keeper{}, &Part{}, &Album{}, &Fan{}, &Gadget{}, &Country{}, &Profile{}, &Login{},
+	&Student{}, &Course{}, &Company{}, &Employee{}, &Badge{}, &Secret{}, &Keeper{}, &Part{}, &Album{}, &Fan{}, &Gadget{}, &Country{}, &Profile{}, &Login{}, &Clerk{}, &Desk{},
 	&Buyer{}, &Purchase{}, &OptionalPurchase{}, &TenantRow{}, &CityRow{}, &Twin{}, &Lodger{},
 }

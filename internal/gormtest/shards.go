@@ -1,6 +1,7 @@
 package gormtest
 
 import (
+	"database/sql"
 	"errors"
 	"strconv"
 	"strings"
@@ -173,6 +174,65 @@ func (s *suite) shards(t *testing.T) {
 		}
 		if _, ok := entry["id"]; ok {
 			t.Errorf("the map got an id: %v", entry)
+		}
+	})
+	t.Run("set by the caller", func(t *testing.T) {
+		right, wrong := snow.ID(1<<20|7), snow.ID(1<<20|8)
+		text, number := wrong.String(), int64(wrong)
+		for name, create := range map[string]func(id snow.ID) *gorm.DB{
+			"struct": func(id snow.ID) *gorm.DB { return s.db.Create(&Purchase{ID: id, BuyerID: 71}) },
+			"slice": func(id snow.ID) *gorm.DB {
+				return s.db.Create(&[]Purchase{{BuyerID: 71}, {ID: id, BuyerID: 71}})
+			},
+			"copy": func(id snow.ID) *gorm.DB { return s.db.Create(OptionalPurchase{ID: id, BuyerID: ptr(snow.ID(71))}) },
+			"map": func(id snow.ID) *gorm.DB {
+				return s.db.Model(&Purchase{}).Create(map[string]any{"ID": id, "BuyerID": 71})
+			},
+			"a parent": func(id snow.ID) *gorm.DB { return s.db.Create(&Purchase{ID: id, Buyer: &Buyer{ID: 71}}) },
+			"an upsert": func(id snow.ID) *gorm.DB {
+				return s.db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Purchase{ID: id, BuyerID: 71})
+			},
+			"save":      func(id snow.ID) *gorm.DB { return s.db.Save(&Purchase{ID: id, BuyerID: 71}) },
+			"a pointer": func(id snow.ID) *gorm.DB { return s.db.Create(&OptionalPurchase{ID: id, BuyerID: ptr(snow.ID(71))}) },
+			"a text":    func(id snow.ID) *gorm.DB { return s.db.Create(&TenantRow{ID: id.String(), Tenant: -71}) },
+		} {
+			good := right
+			if name == "a text" {
+				var err error
+				if good, err = layout.WithShard(right, snow.HashShardInt(-71)); err != nil || layout.Shard(good) == layout.Shard(wrong) {
+					t.Fatal(good, err)
+				}
+			}
+			if err := create(good).Error; err != nil {
+				t.Errorf("%s: the right shard: %v", name, err)
+			}
+			var field *gormsnow.FieldError
+			if err := create(wrong).Error; !errors.As(err, &field) || field.Field != "ID" ||
+				!strings.Contains(field.Reason, "the id 1048584 has the shard 8, and that of ") || !strings.Contains(field.Reason, " is "+strconv.FormatUint(layout.Shard(good), 10)+",") {
+				t.Errorf("%s: error %v, want a *FieldError with the id and both shards", name, err)
+			}
+			for _, table := range []string{"purchases", "optional_purchases", "tenant_rows"} {
+				if n := count(t, s.db, table, "id", text); n != 0 {
+					t.Errorf("%s: %s has the refused row", name, table)
+				}
+				if err := s.db.Exec("DELETE FROM ? WHERE id = ?", clause.Table{Name: table}, good.String()).Error; err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for name, entry := range map[string]any{
+			"int64": number, "text": text, "pointer": &number, "Valuer": sql.Null[int64]{V: number, Valid: true},
+			"bytes": []byte(text), "float": float64(number), "expression": gorm.Expr("1048584"),
+		} {
+			var field *gormsnow.FieldError
+			if err := s.db.Model(&Purchase{}).Create(map[string]any{"id": entry, "buyer_id": 71}).Error; !errors.As(err, &field) || field.Field != "ID" {
+				t.Errorf("map, %s: error %v, want a *FieldError", name, err)
+			}
+		}
+		// A text that is no id, and a row whose shard is not set, have no shard to compare.
+		create(t, &TenantRow{ID: "a UUID, not an id", Tenant: 3})
+		if err := s.db.Clauses(on(clause.OnConflict{DoUpdates: clause.AssignmentColumns([]string{"note"})}, "id")).Create(&Purchase{ID: wrong, Note: "x"}).Error; err != nil {
+			t.Error(err)
 		}
 	})
 	t.Run("ids stay different", func(t *testing.T) {

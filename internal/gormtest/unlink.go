@@ -3,6 +3,7 @@ package gormtest
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"gorm.io/gorm"
@@ -32,22 +33,33 @@ func (s *suite) associationDelete(t *testing.T) {
 		}
 		return parent, leaf
 	}
-	for n, unlink := range map[string]func(a *gorm.Association, parent *Branch) error{
-		"delete":          func(a *gorm.Association, parent *Branch) error { return a.Delete(parent) },
-		"delete unscoped": func(a *gorm.Association, parent *Branch) error { return a.Unscoped().Delete(parent) },
-		"clear":           func(a *gorm.Association, _ *Branch) error { return a.Clear() },
-		"replace":         func(a *gorm.Association, _ *Branch) error { return a.Replace(&Branch{Name: name("other")}) },
+	for n, unlink := range map[string]func(a *gorm.Association, parent, other *Branch) error{
+		"delete":           func(a *gorm.Association, parent, _ *Branch) error { return a.Delete(parent) },
+		"delete unscoped":  func(a *gorm.Association, parent, _ *Branch) error { return a.Unscoped().Delete(parent) },
+		"clear":            func(a *gorm.Association, _, _ *Branch) error { return a.Clear() },
+		"clear unscoped":   func(a *gorm.Association, _, _ *Branch) error { return a.Unscoped().Clear() },
+		"replace":          func(a *gorm.Association, _, other *Branch) error { return a.Replace(other) },
+		"replace unscoped": func(a *gorm.Association, _, other *Branch) error { return a.Unscoped().Replace(other) },
+		"append unscoped":  func(a *gorm.Association, _, other *Branch) error { return a.Unscoped().Append(other) },
 	} {
 		t.Run(n, func(t *testing.T) {
 			parent, leaf := create(t, n)
-			if err := unlink(gormsnow.Association(s.db.Model(&leaf), "Parent"), parent); err != nil {
+			old, other := parent.ID, Branch{Name: name(n + " other")}
+			if err := unlink(gormsnow.Association(s.db.Model(&leaf), "Parent"), parent, &other); err != nil {
 				t.Fatal(err)
 			}
 			var want *snow.ID
-			if n == "replace" {
-				want = ptr(s.branch(t, name("other")))
+			if other.ID != 0 {
+				want = ptr(s.branch(t, other.Name))
 			}
-			if n == "clear" {
+			kept := 1
+			if strings.HasSuffix(n, "unscoped") {
+				kept = 0
+			}
+			if stored := count(t, s.db, "branches", "id", old); stored != kept {
+				t.Errorf("%d rows of the old parent, want %d", stored, kept)
+			}
+			if strings.HasPrefix(n, "clear") {
 				leaf.Parent = nil // GORM leaves an empty one, which Save would create
 			}
 			if stored := reload(t, &leaf); fmt.Sprint(deref(leaf.ParentID), deref(stored.ParentID)) != fmt.Sprint(deref(want), deref(want)) {

@@ -19,6 +19,7 @@ type Column struct {
 	Size int64  // bits of an integer; characters of a text, 0 for no bound
 	Auto string // how the database makes up values, such as AUTO_INCREMENT; empty if it does not
 	Cure string // the statement that turns that off; names in it are not quoted
+	Fold string // why two different texts may be equal in it, such as its collation; empty if they are not
 }
 
 // A Kind says what a column keeps.

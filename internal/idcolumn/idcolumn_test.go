@@ -3,7 +3,9 @@ package idcolumn_test
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/idcolumn"
 )
 
@@ -63,5 +65,56 @@ func TestCounts(t *testing.T) {
 		if got := idcolumn.Counts(create); got != want {
 			t.Errorf("%s: %v", create, got)
 		}
+	}
+}
+
+func TestFolds(t *testing.T) {
+	t.Parallel()
+	for fold, want := range map[string]string{
+		idcolumn.MySQLFold("varchar", "utf8mb4_0900_ai_ci") + "1": "its collation is utf8mb4_0900_ai_ci1",
+		idcolumn.MySQLFold("varchar", "utf8mb4_bin") + "2":        "its collation is utf8mb4_bin2",
+		idcolumn.MySQLFold("varchar", "utf8mb4_0900_as_cs") + "3": "its collation is utf8mb4_0900_as_cs3",
+		idcolumn.MySQLFold("text", "utf8mb4_0900_bin") + "4":      "4",
+		idcolumn.MySQLFold("varchar", "latin1_nopad_bin") + "5":   "5",
+		idcolumn.MySQLFold("varbinary", "") + "6":                 "6",
+		idcolumn.MySQLFold("char", "utf8mb4_nopad_bin") + "7":     "its type is CHAR, which does not keep spaces at the end7",
+		idcolumn.PostgresFold("text", true) + "8":                 "8",
+		idcolumn.PostgresFold("citext", true) + "9":               "its type is citext9",
+		idcolumn.PostgresFold("bpchar", true) + "10":              "its type is bpchar10",
+		idcolumn.PostgresFold("varchar", false) + "11":            "its collation is not deterministic11",
+	} {
+		if fold != want {
+			t.Errorf("%q, want %q", fold, want)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		smallest, largest string
+		least             int64
+		most              uint64
+		fails             bool
+	}{
+		{"", "", 0, 0, false},
+		{"7                   ", "18446744073709551615", 0, 1<<64 - 1, false},
+		{"-9223372036854775808", "-5                  ", -1 << 63, 0, false},
+		{"-x", "7", 0, 0, true},
+		{"7", "x", 0, 0, true},
+	} {
+		least, most, err := idcolumn.ParseBounds(tt.smallest, tt.largest)
+		if least != tt.least || most != tt.most || (err != nil) != tt.fails {
+			t.Errorf("%q, %q: %d, %d, %v", tt.smallest, tt.largest, least, most, err)
+		}
+	}
+	if idcolumn.Negative(0) != "" || !strings.Contains(idcolumn.Negative(-5), "-5") {
+		t.Errorf("0: %q, -5: %q", idcolumn.Negative(0), idcolumn.Negative(-5))
+	}
+	// What docs/coming-from.md says about ids of uid-generator that are negative.
+	at, l := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), snow.UIDGenerator()
+	id := at.Unix() - l.Epoch().Unix()
+	if id <<= 22 + 13; id >= 0 || !l.Epoch().Add(time.Duration(uint64(id)>>35)*time.Second).Equal(at) {
+		t.Errorf("id %d of %v", id, at)
 	}
 }

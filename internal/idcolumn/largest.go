@@ -13,16 +13,40 @@ import (
 // generator's MaxAhead is at most a minute. See [snow.Config].
 const AheadOfClock = time.Minute
 
-// Largest returns the SQL of the largest value of a column, for [ParseLargest]. The column is quoted. The value is
-// a text, because PostgreSQL refuses a statement that it has prepared once the type of its result has changed.
-func Largest(column string) string { return "CAST(MAX(" + column + ") AS CHAR(20))" }
-
-// ParseLargest returns the largest value of a column, or 0 if no value is greater than 0. No row is an empty text.
-func ParseLargest(text string) (uint64, error) {
-	if text == "" || strings.HasPrefix(text, "-") {
-		return 0, nil
+// Bounds returns the SQL of the smallest and the largest value of a column, for [ParseBounds]. The column and the table are
+// quoted. Each value has a SELECT of its own, because SQLite looks for both in one by reading the whole table. The values are
+// texts, because PostgreSQL refuses a statement that it has prepared once the type of its result has changed.
+func Bounds(column, table string) string {
+	value := func(which string) string {
+		return "(SELECT CAST(" + which + "(" + column + ") AS CHAR(20)) FROM " + table + ")"
 	}
-	return strconv.ParseUint(strings.TrimRight(text, " "), 10, 64)
+	return "SELECT COALESCE(" + value("MIN") + ", ''), COALESCE(" + value("MAX") + ", '')"
+}
+
+// ParseBounds returns the smallest value of a column if it is negative, or else 0, and the largest, or 0 if no value is greater
+// than 0. No row is two empty texts.
+func ParseBounds(smallest, largest string) (least int64, most uint64, err error) {
+	smallest, largest = strings.TrimRight(smallest, " "), strings.TrimRight(largest, " ")
+	if strings.HasPrefix(smallest, "-") {
+		if least, err = strconv.ParseInt(smallest, 10, 64); err != nil {
+			return 0, 0, err
+		}
+	}
+	if largest != "" && !strings.HasPrefix(largest, "-") {
+		most, err = strconv.ParseUint(largest, 10, 64)
+	}
+	return least, most, err
+}
+
+// NegativeRemedy is what to do about a value for which [Negative] is not empty.
+const NegativeRemedy = "give those rows new ids, or keep the key an int64 in the model: see Negative ids in docs/coming-from.md"
+
+// Negative returns what is wrong with the smallest value of a column of ids, or nothing: an id is not negative.
+func Negative(least int64) string {
+	if least >= 0 {
+		return ""
+	}
+	return fmt.Sprintf("its smallest value is %d, and no id is negative: a snow.ID can't read such a row, nor a list with it, and pages by key leave it out", least)
 }
 
 // End returns an id above all ids that can be made now with a layout. If the layout has lanes, it is that of the last one.

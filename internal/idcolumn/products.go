@@ -33,6 +33,31 @@ func MySQL(table, name, dataType, columnType string, characters, precision, scal
 	return c
 }
 
+// MySQLFold returns the Fold of a column of data_type with a collation_name, which is empty for binary types. CHAR does not keep
+// spaces at the end, and most binary collations ignore them: PAD SPACE.
+func MySQLFold(dataType, collation string) string {
+	exact := strings.HasSuffix(collation, "_bin") && (strings.Contains(collation, "_nopad_") || strings.Contains(collation, "_0900_"))
+	switch {
+	case strings.EqualFold(dataType, "char"):
+		return "its type is CHAR, which does not keep spaces at the end"
+	case collation != "" && collation != "binary" && !exact:
+		return "its collation is " + collation
+	}
+	return ""
+}
+
+// PostgresFold returns the Fold of a column whose type, or the base of its domain, has a typname. deterministic says whether
+// its collation is.
+func PostgresFold(base string, deterministic bool) string {
+	switch {
+	case base == "citext" || base == "bpchar":
+		return "its type is " + base
+	case !deterministic:
+		return "its collation is not deterministic"
+	}
+	return ""
+}
+
 // Postgres returns a column from what pg_attribute says: the type as format_type writes it, the typname of the type, or of
 // the base of a domain, the modifier of that, attidentity, and the default as pg_get_expr writes it.
 func Postgres(table, name, typ, base string, modifier int64, identity, value string) Column {

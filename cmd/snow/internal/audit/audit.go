@@ -1,10 +1,10 @@
 // Package audit finds what makes ids go wrong in the tables of a live database. It
-// needs no models of a program: it reads the catalogue, the largest keys, and the latest ones.
+// needs no models of a program: it reads the catalogue, the smallest and the largest keys, and the latest ones.
 //
 //	audit.go        Run, Finding
 //	catalog.go      tables, columns, keys and references, from three products
 //	columns.go      columns that make up numbers, and those that are too narrow
-//	ids.go          the largest and the latest keys of a table
+//	ids.go          the smallest, the largest and the latest keys of a table
 //	makers.go       which namespace can have made an id
 package audit
 
@@ -135,7 +135,7 @@ func (a *audit) run(ctx context.Context) error {
 		makers = append(makers, newMaker(s.Name, s.Layout, workers))
 	}
 	for _, t := range a.tables {
-		a.largest(t, now)
+		a.bounds(t, now)
 		a.makers(t, makers, now)
 	}
 	for _, t := range a.tables {

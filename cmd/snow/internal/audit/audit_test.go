@@ -196,7 +196,7 @@ func TestIDs(t *testing.T) {
 		initNamespace(t, p, "billing", 4)
 		zero, one := uint64(0), uint64(1)
 		shop, billing := p.lease(t, "shop", &zero), p.lease(t, "billing", &one)
-		for _, name := range []string{"orders", "mixed", "foreign_rows", "ahead", "counted"} {
+		for _, name := range []string{"orders", "mixed", "foreign_rows", "ahead", "counted", "negative", "mixed_signs"} {
 			p.exec(t, "CREATE TABLE "+name+" (id BIGINT NOT NULL PRIMARY KEY)")
 		}
 		insert := func(table string, id snow.ID) {
@@ -221,14 +221,19 @@ func TestIDs(t *testing.T) {
 		end := idcolumn.End(snow.Default(), time.Now().Add(24*time.Hour))
 		insert("ahead", end)
 		insert("counted", 17)
+		insert("negative", -5)
+		insert("mixed_signs", -9223372036854775808)
+		insert("mixed_signs", next(t, shop))
 
 		got, _ := p.audit(t, audit.Config{})
 		want(t, got,
 			"error mixed.id: the namespaces billing and shop both write it",
 			"error foreign_rows.id: 1 of its latest 2 ids are of worker numbers that nobody had leased then",
 			"error ahead.id: above all ids that can be made now",
+			"warning negative.id: its smallest value is -5, and no id is negative",
+			"error mixed_signs.id: its smallest value is -9223372036854775808",
 		)
-		got, _ = p.audit(t, audit.Config{Namespaces: []string{"billing"}, Ignore: []string{"ahead", "foreign_rows"}})
+		got, _ = p.audit(t, audit.Config{Namespaces: []string{"billing"}, Ignore: []string{"ahead", "foreign_rows", "negative", "mixed_signs"}})
 		want(t, got, "error orders.id: nobody had leased then", "error mixed.id: 5 of its latest 10 ids")
 		if _, err := audit.Run(t.Context(), p.readOnly, p.dialect, audit.Config{Namespaces: []string{"nix"}}); err == nil {
 			t.Error("a namespace that does not exist is no error")

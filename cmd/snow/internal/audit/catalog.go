@@ -19,7 +19,8 @@ type table struct {
 	key          []string // columns of the primary key
 	references   []reference
 
-	largest uint64   // value of the first column of the key, 0 if there is none
+	least   int64    // smallest value of the first column of the key, 0 if none is negative
+	largest uint64   // largest one, 0 if none is greater
 	latest  []uint64 // the highest keys that each layout can have made
 	unread  bool
 	hasIDs  bool // the largest key is an id of one of the layouts

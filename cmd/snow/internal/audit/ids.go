@@ -16,7 +16,7 @@ const sample = 1000
 // young is how long after the epoch of a layout ids are told apart from counted numbers.
 const young = 24 * time.Hour
 
-// readIDs reads the largest value of the first column of the key, and the latest ids, which its index has at hand.
+// readIDs reads the smallest and the largest value of the first column of the key, and the latest ids, which its index has at hand.
 func (a *audit) readIDs(ctx context.Context, t *table) error {
 	if len(t.key) == 0 {
 		return nil
@@ -29,12 +29,12 @@ func (a *audit) readIDs(ctx context.Context, t *table) error {
 	if t.schema != "" {
 		from = a.dialect.Quote(t.schema) + "." + from
 	}
-	var largest sql.Null[string]
-	if err := a.db.QueryRowContext(ctx, "SELECT "+idcolumn.Largest(column)+" FROM "+from).Scan(&largest); err != nil {
+	var smallest, largest string
+	if err := a.db.QueryRowContext(ctx, idcolumn.Bounds(column, from)).Scan(&smallest, &largest); err != nil {
 		return err
 	}
 	var err error
-	if t.largest, err = idcolumn.ParseLargest(largest.V); err != nil || c.Size < 64 {
+	if t.least, t.largest, err = idcolumn.ParseBounds(smallest, largest); err != nil || c.Size < 64 {
 		return err
 	}
 	seen := make(map[uint64]bool)
@@ -72,12 +72,9 @@ func span(l snow.Layout, now time.Time) (begin, end uint64) {
 	return begin, uint64(idcolumn.End(l, now))
 }
 
-// largest finds a key that is above all ids that can be made now.
-func (a *audit) largest(t *table, now time.Time) {
-	if len(a.layouts) == 0 || t.largest == 0 {
-		return
-	}
-	problem, fits := "", false
+// bounds finds a key that is negative, and one that is above all ids that can be made now.
+func (a *audit) bounds(t *table, now time.Time) {
+	problem, fits := "", len(a.layouts) == 0 || t.largest == 0
 	for _, l := range a.layouts {
 		begin, end := span(l, now)
 		t.hasIDs = t.hasIDs || t.largest >= begin && t.largest < end
@@ -86,5 +83,12 @@ func (a *audit) largest(t *table, now time.Time) {
 	}
 	if !fits {
 		a.find(t, t.key[0], Error, problem, idcolumn.AheadRemedy)
+	}
+	if problem := idcolumn.Negative(t.least); problem != "" {
+		severity := Warning
+		if t.hasIDs {
+			severity = Error
+		}
+		a.find(t, t.key[0], severity, problem, idcolumn.NegativeRemedy)
 	}
 }
