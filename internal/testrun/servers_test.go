@@ -77,3 +77,38 @@ func TestServers(t *testing.T) {
 		t.Errorf("without packages: got %t, %v, %q", failed, err, out.String())
 	}
 }
+
+// The packages of merge whose tests need a server are those of its suite.
+func TestSuiteOfMerge(t *testing.T) {
+	const merge = "../../merge"
+	err := filepath.WalkDir(merge, func(path string, _ os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		folder, _ := filepath.Rel(merge, filepath.Dir(path))
+		if folder != "." {
+			folder = "./" + folder
+		}
+		if bytes.Contains(text, []byte(`snow/internal/dbtest"`)) && !slices.Contains(suites["merge"].args, folder) {
+			t.Errorf("%s needs a server, and its package is not in the suite", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWithout(t *testing.T) {
+	for _, tt := range []struct{ skip, args, want string }{
+		{"", "-skip=A .", "-skip=A ."},
+		{"B", "-v .", "-skip=B -v ."},
+		{"B", "-v -skip=A .", "-v -skip=A|B ."},
+	} {
+		j := job{args: strings.Fields(tt.args)}
+		if got := strings.Join(j.without(tt.skip).args, " "); got != tt.want || strings.Join(j.args, " ") != tt.args {
+			t.Errorf("%s without %s: %s", tt.args, tt.skip, got)
+		}
+	}
+}
