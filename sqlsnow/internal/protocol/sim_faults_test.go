@@ -92,7 +92,15 @@ func (w *simWorld) restore() {
 	w.stepTo(w.symmetric(w.plan.sane))
 	w.tracef("RESTORE undoes %d writes of the last %v", n, age)
 	w.fencing = true
-	w.fence(func() { w.fencing = false })
+	w.fence(func() {
+		w.fencing = false
+		for _, i := range w.random.Perm(len(w.makers)) {
+			if w.plan.flaws.unclaimed {
+				continue
+			}
+			w.after(w.upTo(10*time.Second), w.makers[i].install)
+		}
+	})
 }
 
 // fence is Fence, in a process whose clock is as right as that of any other.

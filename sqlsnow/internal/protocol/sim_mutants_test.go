@@ -93,6 +93,16 @@ var simMutants = []simMutant{
 		p.restores()
 		p.faults.failover = 5 * time.Second
 	}},
+	{"databases go on with numbers that a restored registry forgot", false, "", func(p *simPlan) {
+		p.flaws.unclaimed = true
+		p.restores()
+		p.make(2)
+	}},
+	{"databases get any number from a restored registry", false, "", func(p *simPlan) {
+		p.flaws.anyNumber = true
+		p.restores()
+		p.make(2)
+	}},
 	{"a statement that reaches another registry is executed there", false, "", func(p *simPlan) { p.flaws.unnamed, p.faults.astray = true, 0.1 }},
 	{"a renewal succeeds though ids wait", false, "L3", func(p *simPlan) { p.flaws.silent = true; p.excursions() }},
 	{"grant does not compare the ceiling that was read", true, "I2", func(p *simPlan) {

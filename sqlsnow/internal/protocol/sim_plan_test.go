@@ -12,6 +12,7 @@ type simPlan struct {
 	params   Params
 	procs    int
 	pinned   int // of the processes, that many
+	makers   int // databases that make ids in SQL
 	skew     time.Duration
 	sane     time.Duration // how far the clocks of processes may be off; 0 if that does not matter
 	duration time.Duration // with faults
@@ -56,6 +57,8 @@ type simFlaws struct {
 	follows      bool  // a lease follows the database's clock in steps, however far
 	silent       bool  // a renewal succeeds though ids wait for the clock
 	unnamed      bool  // statements don't name the registry
+	unclaimed    bool  // after a restore, databases that make ids go on with the numbers that they have
+	anyNumber    bool  // after a restore, they get any number that was never leased
 	assumes      bool  // a renewal that timed out counts as granted
 	inclusive    bool  // the floor is the ceiling before, less one tick
 	afterlife    bool  // ids are made after the release was sent
@@ -120,6 +123,7 @@ func simDraw(seed uint64, lossy bool) simPlan {
 		p.faults.failover, p.faults.losing = every(20*time.Second), loss
 	}
 	p.faults.astray = []float64{0, 0, 0.1}[r.IntN(3)]
+	p.make([]int{0, 0, 2}[r.IntN(3)])
 	return p
 }
 
@@ -129,6 +133,12 @@ func (p *simPlan) excursions() {
 	p.rests, p.skew = true, 30*time.Second
 	p.params.Window, p.params.Pinned = 10*time.Second, 10*time.Second
 	p.params.First, p.params.Raise = 10*time.Second, 10*time.Second
+}
+
+// make adds databases that make ids in SQL, and numbers for them.
+func (p *simPlan) make(makers int) {
+	p.params.Workers += int64(makers - p.makers)
+	p.makers = makers
 }
 
 // restores puts back backups often, where all clocks are as wrong as Fence allows for.

@@ -29,6 +29,7 @@ type simWorld struct {
 	fencing   bool // a backup was put back, and Fence has not returned
 	calm      bool
 	procs     []*simProc
+	makers    []*simMaker
 	incarnate int
 
 	holders   map[int64][]*simProc   // who may use a number
@@ -62,6 +63,7 @@ func newSimWorld(seed uint64, plan simPlan) *simWorld {
 	w.tenant = newSimRegistry(plan.params)
 	w.registry.flaws, w.tenant.flaws = plan.flaws, plan.flaws
 	w.registry.wrote = w.wrote
+	w.addMakers()
 	for i := range plan.procs {
 		p := &simProc{world: w, name: i}
 		if i < plan.pinned {
