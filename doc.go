@@ -55,8 +55,9 @@
 // # What is promised
 //
 // Two ids are never the same as long as no two Workers, in one process or in
-// several, use the same number in the same ticks. Leases guarantee that. For
-// [Fixed] workers the caller must: no two of them have the same number at the same
+// several, use the same number in the same ticks. Leases guarantee that. Within a
+// process [Fixed] guarantees it, too: Workers with the same number share their ids.
+// For several processes the caller must: no two have the same number at the same
 // time, and none is restarted after its wall clock was stepped back, because it
 // does not remember which ticks it used. Clock steps while a process runs repeat
 // no id.
