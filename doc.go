@@ -94,6 +94,6 @@
 //	shards.go              the databases of logical shards
 //	presets.go layout.go   what the bits of an id mean; layout_text.go writes and parses it
 //	between.go             the ids of a time range
-//	base32.go id.go        ID and its texts
+//	base32.go id.go ids.go ID and its texts, and lists of ids
 //	errors.go
 package snow
