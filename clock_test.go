@@ -107,10 +107,7 @@ func TestWaitsOnTheRealClock(t *testing.T) {
 			t.Errorf("Fixed before the epoch: %v, want a FieldError of clock", err)
 		}
 		l := preset(946684800000-1000, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12})
-		w, err := Fixed(l, 0, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := newWorker(t, l)
 		g, err := NewGenerator(w, Config{})
 		if err != nil {
 			t.Fatal(err)

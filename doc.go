@@ -55,8 +55,9 @@
 // # What is promised
 //
 // Two ids are never the same as long as no two Workers, in one process or in
-// several, use the same number in the same ticks. Leases guarantee that. For
-// [Fixed] workers the caller must: no two of them have the same number at the same
+// several, use the same number in the same ticks. Leases guarantee that. Within a
+// process [Fixed] guarantees it, too: Workers with the same number share their ids.
+// For several processes the caller must: no two have the same number at the same
 // time, and none is restarted after its wall clock was stepped back, because it
 // does not remember which ticks it used. Clock steps while a process runs repeat
 // no id.
@@ -93,6 +94,6 @@
 //	shards.go              the databases of logical shards
 //	presets.go layout.go   what the bits of an id mean; layout_text.go writes and parses it
 //	between.go             the ids of a time range
-//	base32.go id.go        ID and its texts
+//	base32.go id.go ids.go ID and its texts, and lists of ids
 //	errors.go
 package snow

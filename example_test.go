@@ -50,7 +50,7 @@ func Example() {
 }
 
 func ExampleGenerator_Fill() {
-	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	worker, err := snow.Fixed(snow.Default(), 0, 11)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -118,7 +118,7 @@ func ExampleNewGenerator() {
 
 // A hook that measures waits. With a tracer it starts a span and returns its end.
 func ExampleConfig_onWait() {
-	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	worker, err := snow.Fixed(snow.Default(), 0, 8)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -234,7 +234,7 @@ func ExampleHashShardInt() {
 
 // In one line, /debug/vars shows what a generator does.
 func ExampleStats() {
-	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	worker, err := snow.Fixed(snow.Default(), 0, 9)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -253,7 +253,7 @@ func ExampleStats() {
 }
 
 func ExampleGenerator_Stats() {
-	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	worker, err := snow.Fixed(snow.Default(), 0, 10)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -51,10 +51,7 @@ func TestCeiling(t *testing.T) {
 
 // No goroutine gets past the ceiling, however many of them race for it.
 func TestCeilingUnderContention(t *testing.T) {
-	w, err := Fixed(Default(), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newWorker(t, Default())
 	g, err := NewGenerator(w, Config{MaxAhead: time.Second})
 	if err != nil {
 		t.Fatal(err)

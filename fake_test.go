@@ -62,14 +62,21 @@ func newTest(t *testing.T, l Layout, cfg Config) (*Generator, *fakeTime) {
 	return g, f
 }
 
-// newReal returns a generator for worker 1 on the machine's own clocks.
-func newReal(t *testing.T, l Layout) *Generator {
+// newWorker returns worker 1 on the machine's own clocks. As in a process of its own,
+// it shares nothing with the workers of other tests.
+func newWorker(t *testing.T, l Layout) Worker {
 	t.Helper()
-	w, err := Fixed(l, 0, 1)
+	grant, err := newFixed(l, 0, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := NewGenerator(w, Config{})
+	return fakeWorker{grant}
+}
+
+// newReal returns a generator for worker 1 on the machine's own clocks.
+func newReal(t *testing.T, l Layout) *Generator {
+	t.Helper()
+	g, err := NewGenerator(newWorker(t, l), Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

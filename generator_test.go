@@ -31,10 +31,7 @@ func TestNextFollowsTheClock(t *testing.T) {
 }
 
 func TestConcurrentIDsAreUniqueAndAscend(t *testing.T) {
-	w, err := Fixed(Default(), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newWorker(t, Default())
 	const goroutines, each = 16, 20_000
 	var wg sync.WaitGroup
 	ids := make([][]ID, goroutines)
@@ -169,10 +166,7 @@ func TestFixedWaitsOutMaxAhead(t *testing.T) {
 // MaxAhead belongs to the worker. If each generator had its own, one could borrow
 // ticks that another one, after a restart, uses again.
 func TestGeneratorsOfAWorkerShareMaxAhead(t *testing.T) {
-	w, err := Fixed(Default(), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newWorker(t, Default())
 	for _, tt := range []struct {
 		maxAhead time.Duration
 		ok       bool
@@ -317,10 +311,7 @@ func TestContext(t *testing.T) {
 }
 
 func TestNewGeneratorRefuses(t *testing.T) {
-	w, err := Fixed(Default(), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newWorker(t, Default())
 	for _, d := range []time.Duration{-1, 24 * time.Hour, time.Minute + 1} {
 		var field *FieldError
 		if g, err := NewGenerator(w, Config{MaxAhead: d}); !errors.As(err, &field) || field.Value != d.String() || g != nil {

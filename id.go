@@ -1,9 +1,11 @@
 package snow
 
 import (
+	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 )
@@ -72,6 +74,20 @@ func parseDecimal[T string | []byte](s T) (ID, error) {
 // String returns id in decimal.
 func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
 
+// Format implements [fmt.Formatter]: %v, %s and %q format [ID.String], and every
+// other verb formats the int64, so %x is the number in base 16.
+func (id ID) Format(f fmt.State, verb rune) {
+	format := fmt.FormatString(f, verb)
+	switch {
+	case format == "%v" || format == "%d" || format == "%s":
+		_, _ = f.Write(strconv.AppendInt(make([]byte, 0, 20), int64(id), 10))
+	case verb == 's' || verb == 'q' || verb == 'v' && !f.Flag('#'):
+		_, _ = fmt.Fprintf(f, format, id.String())
+	default:
+		_, _ = fmt.Fprintf(f, format, int64(id))
+	}
+}
+
 // IsZero reports whether id is the zero ID, which means "not assigned".
 func (id ID) IsZero() bool { return id == 0 }
 
@@ -96,6 +112,39 @@ func (id *ID) UnmarshalText(b []byte) error {
 	}
 	*id = v
 	return nil
+}
+
+// UnmarshalParam parses s as [ParseID] does. gin and echo call it for the parts of
+// a path and the values of queries and forms. An error leaves id unchanged.
+func (id *ID) UnmarshalParam(s string) error {
+	v, err := ParseID(s)
+	if err == nil {
+		*id = v
+	}
+	return err
+}
+
+// MarshalGQLContext writes id as a GraphQL string, for gqlgen.
+func (id ID) MarshalGQLContext(_ context.Context, w io.Writer) error {
+	b, err := id.MarshalJSON()
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	return err
+}
+
+// UnmarshalGQLContext accepts a GraphQL string as [ParseID] does, or an integer,
+// for gqlgen. Anything else is a [*ParseError], and id is then unchanged.
+func (id *ID) UnmarshalGQLContext(_ context.Context, v any) error {
+	switch v := v.(type) {
+	case string:
+		return id.UnmarshalParam(v)
+	case int64:
+		return id.UnmarshalParam(strconv.FormatInt(v, 10))
+	case fmt.Stringer: // json.Number
+		return id.UnmarshalParam(v.String())
+	}
+	return fmt.Errorf("snow: %w", &ParseError{"id", fmt.Sprint(v), errJSON})
 }
 
 // MarshalJSON returns id as a JSON string, because JavaScript numbers lose
@@ -193,17 +242,4 @@ func (ID) GormDataType() string { return "bigint" }
 
 func (id ID) negative() error {
 	return fmt.Errorf("snow: %w", &FieldError{"id", strconv.FormatInt(int64(id), 10), errNegative.Error()})
-}
-
-// Int64s returns ids as a new slice of int64, for drivers that take arrays.
-// It returns nil for nil.
-func Int64s(ids []ID) []int64 {
-	if ids == nil {
-		return nil
-	}
-	s := make([]int64, len(ids))
-	for i, id := range ids {
-		s[i] = int64(id)
-	}
-	return s
 }

@@ -231,10 +231,7 @@ func TestOneLane(t *testing.T) {
 
 // Concurrent calls of a generator with OneLane get ids that ascend in each goroutine, and none twice.
 func TestOneLaneConcurrently(t *testing.T) {
-	w, err := Fixed(Clustered(), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newWorker(t, Clustered())
 	g, err := NewGenerator(w, Config{OneLane: true})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,10 @@
 package snow
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+	"time"
+)
 
 // A Worker makes ids with a worker number that nobody else uses. [Fixed] makes
 // one from a number that the caller chooses; a lease of package sqlsnow is one.
@@ -11,22 +15,29 @@ type Worker interface {
 }
 
 // Fixed returns a Worker with a number that the caller is responsible for:
-// while it is in use, nobody else, in this process or in another one, may use
-// the same datacenter and worker number with the same layout. Call Fixed once
-// for a number and share the Worker. Its generators never repeat each other's
-// ids; the generators of two Workers with one number do.
+// while it is in use, no other process may use the same datacenter and worker
+// number with the same layout.
+//
+// Within a process, all calls of Fixed with the same layout, datacenter and worker
+// return Workers that share one [Grant]. So generators never repeat each other's
+// ids, even if every request calls Fixed and [NewGenerator]: all of them need the
+// same [Config].MaxAhead, and Stats counts the ids of all. Layouts that differ share
+// nothing. The Grant, less than 1 kB, is kept until the process ends; after
+// [Grant.Retire] the number makes no ids in this process. A test in a
+// [testing/synctest] bubble, which has its own clock, needs a number that no other
+// test uses. Fixed is safe for concurrent use.
 //
 // A Fixed worker remembers nothing across restarts. Its generators wait for
-// [Config].MaxAhead before the first id, so a restart repeats no id as long as
-// the wall clock is not behind that of the earlier process. Ids can repeat if
-// the wall clock was stepped back at any time since the earlier process
+// [Config].MaxAhead after the first call of Fixed, so a restart repeats no id as
+// long as the wall clock is not behind that of the earlier process. Ids can repeat
+// if the wall clock was stepped back at any time since the earlier process
 // started. Stats.ClockLag of that process, read before it ends, says how long to
 // pause before the next one starts.
 //
 // A number that does not fit the layout, or a clock that is before the layout's
 // epoch, is a [*FieldError].
 func Fixed(layout Layout, datacenter, worker uint64) (Worker, error) {
-	g, err := newFixed(layout, datacenter, worker, nil)
+	g, err := fixedGrants.grant(fixedNumber{layout, datacenter, worker})
 	if err != nil {
 		return nil, fmt.Errorf("snow: fixed worker: %w", err)
 	}
@@ -36,6 +47,43 @@ func Fixed(layout Layout, datacenter, worker uint64) (Worker, error) {
 type fixed struct{ grant *Grant }
 
 func (f fixed) Grant() *Grant { return f.grant }
+
+// fixedGrants has the Grant of every number that Fixed was called with. It is the
+// only state of the package that changes: nothing smaller knows that a number is in
+// use twice. An entry is never removed, because the Grant is what remembers which
+// ids were made.
+var fixedGrants grants
+
+type grants struct {
+	mu   sync.Mutex
+	made map[fixedNumber]*Grant
+}
+
+type fixedNumber struct {
+	layout             Layout
+	datacenter, worker uint64
+}
+
+// grant returns the Grant of n. All calls for n return the same one.
+func (s *grants) grant(n fixedNumber) (*Grant, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g := s.made[n]; g != nil {
+		if now := time.Now(); now.Before(n.layout.Epoch()) {
+			return nil, beforeEpoch(n.layout, "clock", now)
+		}
+		return g, nil
+	}
+	g, err := newFixed(n.layout, n.datacenter, n.worker, nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.made == nil {
+		s.made = make(map[fixedNumber]*Grant)
+	}
+	s.made[n] = g
+	return g, nil
+}
 
 func newFixed(l Layout, datacenter, worker uint64, source timeSource) (*Grant, error) {
 	g, err := blankGrant(l)

@@ -66,3 +66,30 @@ func TestBunAutoincrementChangesIDs(t *testing.T) {
 		t.Errorf("the table has %v, want %v", stored, want)
 	}
 }
+
+// With nullzero bun stores NULL for the zero id, asks the server what it stored, and
+// can't scan NULL into an id.
+func TestBunNullzeroReportsAnErrorForAStoredRow(t *testing.T) {
+	type Order struct {
+		ID       snow.ID `bun:",pk"`
+		Buyer    string
+		ParentID snow.ID `bun:",nullzero"`
+	}
+	type Right struct {
+		bun.BaseModel `bun:"orders"`
+
+		ID       snow.ID `bun:",pk"`
+		Buyer    string
+		ParentID *snow.ID
+	}
+	ctx, db := t.Context(), bun.NewDB(openSQLite(t), sqlitedialect.New())
+	create(t, db.DB, table)
+	if _, err := db.NewInsert().Model(&Order{ID: 5, Buyer: "ann"}).Exec(ctx); err == nil {
+		t.Error("the insert has no error: the page warns of nothing")
+	}
+	_, err := db.NewInsert().Model(&Right{ID: 6, Buyer: "bob"}).Exec(ctx)
+	check(t, err)
+	if n, err := db.NewSelect().Model((*Right)(nil)).Where("parent_id IS NULL").Count(ctx); err != nil || n != 2 {
+		t.Errorf("%d rows are stored, %v, want 2", n, err)
+	}
+}

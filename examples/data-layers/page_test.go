@@ -20,27 +20,29 @@ func unindented(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// The code of the page is that of this directory, line by line.
+// The code of the pages is that of their directories, line by line.
 func TestPage(t *testing.T) {
-	var source strings.Builder
-	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+	for name, dir := range map[string]string{"data-layers.md": ".", "edges.md": "../edges"} {
+		var source strings.Builder
+		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			source.WriteString("\n" + unindented(string(text)) + "\n")
 			return err
+		})
+		check(t, err)
+		page, err := os.ReadFile("../../docs/" + name)
+		check(t, err)
+		blocks := regexp.MustCompile("(?s)```\\w*\n(.*?)```").FindAllSubmatch(page, -1)
+		if len(blocks) < 10 {
+			t.Errorf("%s has %d blocks of code, want more", name, len(blocks))
 		}
-		text, err := os.ReadFile(path)
-		source.WriteString("\n" + unindented(string(text)) + "\n")
-		return err
-	})
-	check(t, err)
-	page, err := os.ReadFile("../../docs/data-layers.md")
-	check(t, err)
-	blocks := regexp.MustCompile("(?s)```\\w*\n(.*?)```").FindAllSubmatch(page, -1)
-	if len(blocks) < 10 {
-		t.Errorf("the page has %d blocks of code, want more", len(blocks))
-	}
-	for _, block := range blocks {
-		if !strings.Contains(source.String(), "\n"+unindented(string(block[1]))) {
-			t.Errorf("not in this directory:\n%s", block[1])
+		for _, block := range blocks {
+			if !strings.Contains(source.String(), "\n"+unindented(string(block[1]))) {
+				t.Errorf("%s: not in %s:\n%s", name, dir, block[1])
+			}
 		}
 	}
 }
