@@ -29,8 +29,6 @@ type clock struct {
 	lastSync atomic.Int64
 	lag      atomic.Int64 // how far the wall clock was behind when it was last read
 	steps    atomic.Uint64
-
-	timers sync.Pool // of *time.Timer: a wait must not allocate
 }
 
 // A timeSource stands in for the machine's clocks. Its nil value is the machine.
@@ -152,8 +150,8 @@ func (c *clock) endsWithin(ctx context.Context, d int64) bool {
 	return ok && c.source == nil && time.Until(deadline) < time.Duration(d)
 }
 
-// sleep returns after d, or when ctx ends.
-func (c *clock) sleep(ctx context.Context, d time.Duration) error {
+// sleep returns after d, or when ctx ends. It takes a timer from a pool, because a wait must not allocate.
+func (c *clock) sleep(ctx context.Context, d time.Duration, timers *sync.Pool) error {
 	switch {
 	case c.source != nil:
 		return c.source.sleep(ctx, d)
@@ -161,13 +159,13 @@ func (c *clock) sleep(ctx context.Context, d time.Duration) error {
 		time.Sleep(d)
 		return nil
 	}
-	timer, ok := c.timers.Get().(*time.Timer)
+	timer, ok := timers.Get().(*time.Timer)
 	if ok {
 		timer.Reset(d)
 	} else {
 		timer = time.NewTimer(d)
 	}
-	defer c.timers.Put(timer)
+	defer timers.Put(timer)
 	select {
 	case <-timer.C:
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -75,6 +76,7 @@ type Generator struct {
 	openUntil atomic.Int64
 	openBelow atomic.Uint64
 
+	timers sync.Pool                                        // of *time.Timer; not in the Grant, which several bubbles of testing/synctest may share
 	onWait func(context.Context, time.Duration) func(error) // see Config
 }
 

@@ -45,10 +45,10 @@ func (g *Generator) sleep(ctx context.Context, ns int64) error {
 	grant.waits.Add(1)
 	grant.waited.Add(ns)
 	if g.onWait == nil {
-		return grant.clock.sleep(ctx, time.Duration(ns))
+		return grant.clock.sleep(ctx, time.Duration(ns), &g.timers)
 	}
 	done := g.onWait(ctx, time.Duration(ns))
-	err := grant.clock.sleep(ctx, time.Duration(ns))
+	err := grant.clock.sleep(ctx, time.Duration(ns), &g.timers)
 	if done != nil {
 		done(err)
 	}

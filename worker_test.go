@@ -103,3 +103,26 @@ func TestFixedSharesTheGrant(t *testing.T) {
 		}
 	})
 }
+
+// Two bubbles of testing/synctest may use the same number, and wait in it.
+func TestFixedInBubbles(t *testing.T) {
+	early, err := NewLayout(time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		synctest.Test(t, func(t *testing.T) {
+			w, err := Fixed(early, 0, 77)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := NewGenerator(w, Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := g.Fill(t.Context(), make([]ID, 1000)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
