@@ -160,7 +160,8 @@ func (m *Merge) Pause(on bool) { m.job.Pauser.Paused.Store(on) }
 // which [Lookup] and [Export] read: keep them for as long as anybody asks for old ids. Sources are only read. Nobody may
 // write to them, nor to the target's tables.
 //
-// What stops a run: two databases that are one ([report.ErrSameDatabase]), a wrong clock of the target
+// What stops a run: two databases that are one ([report.ErrSameDatabase]), a pooler that gives the statements of a session to
+// several connections ([report.ErrMultiplexed]), a wrong clock of the target
 // ([*sqlsnow.ClockError]), another run ([*report.RunningError], [*report.OvertakenError], [report.ErrUnfinished],
 // [report.ErrMerged]), a clash without a rule ([*report.ClashError]), a reference to no row ([*report.OrphanError]), a
 // source that has changed ([*report.ChangedError]), a row that the target refuses ([*report.RowError]), tables that differ

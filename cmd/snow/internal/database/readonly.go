@@ -4,10 +4,12 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"slices"
+	"strings"
 )
 
-// readOnly opens connections on which each statement is part of a read-only transaction. No setting of the session does it: a
-// pooler that gives each transaction any connection to the server would hand the setting to other clients, or lose it.
+// readOnly opens connections that execute queries only, each of them as a part of a read-only transaction. No setting of the
+// session does it: a pooler that gives each transaction any connection to the server would hand the setting to other clients.
 type readOnly struct{ driver.Connector }
 
 func (c readOnly) Connect(ctx context.Context) (driver.Conn, error) {
@@ -80,55 +82,40 @@ func (c *readOnlyConn) begin(ctx context.Context) (end func() error, err error) 
 	return tx.Rollback, nil
 }
 
-func (c *readOnlyConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	end, err := c.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	result, err := c.serverConn.ExecContext(ctx, query, args)
-	if errors.Is(err, driver.ErrSkip) { // MySQL's driver prepares statements that have parameters
-		err = c.prepared(ctx, query, func(s driver.Stmt) error {
-			execer, ok := s.(driver.StmtExecContext)
-			if !ok {
-				return driver.ErrSkip
-			}
-			result, err = execer.ExecContext(ctx, args)
-			return errors.Join(err, s.Close())
-		})
-	}
-	return result, errors.Join(err, end())
+// errReadOnly is for statements that MySQL would execute all the same: those that commit implicitly end a read-only transaction.
+var errReadOnly = errors.New("the database is opened for reading: only queries are executed")
+
+// ExecContext executes nothing.
+func (*readOnlyConn) ExecContext(context.Context, string, []driver.NamedValue) (driver.Result, error) {
+	return nil, errReadOnly
 }
 
 func (c *readOnlyConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	words := strings.Fields(query)
+	if len(words) == 0 || !slices.Contains([]string{"SELECT", "WITH", "VALUES", "SHOW"}, strings.ToUpper(words[0])) {
+		return nil, errReadOnly
+	}
 	end, err := c.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := c.serverConn.QueryContext(ctx, query, args)
-	if errors.Is(err, driver.ErrSkip) {
-		err = c.prepared(ctx, query, func(s driver.Stmt) error {
-			queryer, ok := s.(driver.StmtQueryContext)
-			if !ok {
-				return driver.ErrSkip
-			}
+	if errors.Is(err, driver.ErrSkip) { // MySQL's driver prepares statements that have parameters
+		var stmt driver.Stmt
+		if stmt, err = c.serverConn.PrepareContext(ctx, query); err == nil {
 			transaction := end
-			end = func() error { return errors.Join(s.Close(), transaction()) }
-			rows, err = queryer.QueryContext(ctx, args)
-			return err
-		})
+			end = func() error { return errors.Join(stmt.Close(), transaction()) }
+			if queryer, ok := stmt.(driver.StmtQueryContext); ok {
+				rows, err = queryer.QueryContext(ctx, args)
+			} else {
+				err = errReadOnly
+			}
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, end())
 	}
 	return &readOnlyRows{Rows: rows, end: end}, nil
-}
-
-func (c *readOnlyConn) prepared(ctx context.Context, query string, do func(driver.Stmt) error) error {
-	s, err := c.serverConn.PrepareContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	return do(s)
 }
 
 // readOnlyRows end their transaction when they are closed.
@@ -161,9 +148,9 @@ func (readOnlyStmt) Close() error { return nil }
 
 func (readOnlyStmt) NumInput() int { return -1 }
 
-func (readOnlyStmt) Exec([]driver.Value) (driver.Result, error) { return nil, driver.ErrSkip }
+func (readOnlyStmt) Exec([]driver.Value) (driver.Result, error) { return nil, errReadOnly }
 
-func (readOnlyStmt) Query([]driver.Value) (driver.Rows, error) { return nil, driver.ErrSkip }
+func (readOnlyStmt) Query([]driver.Value) (driver.Rows, error) { return nil, errReadOnly }
 
 func (s readOnlyStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	return s.conn.ExecContext(ctx, s.query, args)
