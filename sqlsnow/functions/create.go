@@ -23,28 +23,22 @@ func (i installer) stale(ctx context.Context, conn *sql.Conn, m maker, next func
 			return nil, &snow.FieldError{Field: "function", Value: f.name, Bound: "it exists, and is not of this package"}
 		case exists && layoutIn(comment) != m.layout.String():
 			return nil, &snow.FieldError{Field: "function", Value: f.name, Bound: fmt.Sprintf("it exists for another layout, %q", comment)}
-		case comment != f.comment:
+		case comment != f.comment, i.orphan && f.name == next.name:
 			stale = append(stale, f)
-		}
-	}
-	if len(stale) == 0 && i.engine.Dialect == sqldialect.MySQL {
-		if ok, err := orphaned(ctx, conn); ok || err != nil {
-			return []function{next}, err
 		}
 	}
 	return stale, nil
 }
 
 // orphaned says whether the account that created snow_next_id was dropped. The function refuses to do anything in a session that
-// has set insert_id, but the server looks for the account first.
+// has set insert_id, but the server looks for the account first. In MySQL nothing undoes that setting, so the connection must not be
+// used again.
 func orphaned(ctx context.Context, conn *sql.Conn) (bool, error) {
 	if _, err := conn.ExecContext(ctx, "SET insert_id = 1"); err != nil {
 		return false, err
 	}
 	var id int64
-	code := sqldialect.Code(conn.QueryRowContext(ctx, "SELECT snow_next_id()").Scan(&id))
-	_, err := conn.ExecContext(ctx, "SET insert_id = 0")
-	return code == "1449", err
+	return sqldialect.Code(conn.QueryRowContext(ctx, "SELECT snow_next_id()").Scan(&id)) == "1449", nil
 }
 
 // create creates the functions that are stale.

@@ -91,6 +91,7 @@ type installer struct {
 	server  server
 	cfg     Config
 	replace bool // the server is MariaDB, which replaces functions
+	orphan  bool // the account that created snow_next_id was dropped
 }
 
 func install(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, again bool) (uint64, error) {
@@ -200,7 +201,9 @@ func (i *installer) check(ctx context.Context) error {
 			return &snow.FieldError{Field: "server", Value: refused.setting + " = " + settings[refused.setting], Bound: refused.bound}
 		}
 	}
-	return nil
+	defer dbserver.Discard(conn)
+	i.orphan, err = orphaned(ctx, conn)
+	return i.failed(err)
 }
 
 // pairs returns what a query of two texts returns.
