@@ -44,8 +44,9 @@ type Config struct {
 	// step never changes.
 	MaxStep int64
 
-	// Target is how long the numbers that are taken at once should last, up to 24 hours: the step doubles if they lasted less,
-	// and halves if they lasted more than twice as long. Ids go on without any database for about this time. Zero means a minute.
+	// Target is how long the numbers that are taken at once should last, up to 24 hours: the step doubles when as many numbers
+	// were given out in less time, and halves when that took more than twice as long. So a step is at most twice what a process
+	// gave out in its busiest time of Target, or Step. Ids go on without any database for about this time. Zero means a minute.
 	Target time.Duration
 
 	// Last is the highest id, such as 1<<53 - 1 for JavaScript. Zero means 1,024 less than the highest of 63 bits.

@@ -134,7 +134,7 @@ func (s *Segments) contact(ctx context.Context, which []int) {
 					r = reply{err: fmt.Errorf("no answer within %v of another database: %w", takeTimeout, r.err)}
 				}
 				s.mu.Lock()
-				s.pool.handle(q, r, s.now(), true)
+				s.pool.handle(q, r, s.now())
 				wait := s.pool.counters[i].retry - s.now()
 				again := r.busy || s.pool.counters[i].room > 0 && r.err != nil && r.room > 0
 				s.mu.Unlock()

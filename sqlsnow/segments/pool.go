@@ -66,10 +66,11 @@ type pool struct {
 	maxStep  int64
 	target   time.Duration
 	last     int64
-	wanted   int64         // by callers that wait
-	taken    time.Duration // when numbers came last
+	wanted   int64 // by callers that wait
 	turn     uint64
-	issued   uint64 // of blocks that are not current any more
+	issued   int64         // of blocks that are not current any more
+	measured int64         // how many were issued when the step was last compared with the load
+	since    time.Duration // when that was
 	random   func(time.Duration) time.Duration
 }
 
@@ -105,7 +106,7 @@ func (p *pool) swap() bool {
 func (p *pool) retire() {
 	rest, issued := p.current.Load().retire()
 	p.current.Store(&block{}) // so that nothing is counted twice
-	p.issued += uint64(issued)
+	p.issued += issued
 	if rest.count > 0 {
 		p.queue = slices.Insert(p.queue, 0, rest)
 	}
@@ -125,7 +126,7 @@ func (p *pool) fill(ids []snow.ID) bool {
 		s := &p.queue[0]
 		n := min(s.count, int64(len(rest)))
 		s.write(rest[:n], 0)
-		p.issued += uint64(n)
+		p.issued += n
 		rest = rest[n:]
 		if *s = s.cut(n); s.count == 0 {
 			p.queue = slices.Delete(p.queue, 0, 1)
@@ -138,6 +139,28 @@ func (p *pool) fill(ids []snow.ID) bool {
 	return true
 }
 
+// adapt compares the step with the load, each time that a step of numbers was given out. Numbers that were only taken say nothing
+// about the load. Of the times of one target since then, at least one had as many ids as they have on average, so the step is at
+// most twice what was given out within a target.
+func (p *pool) adapt(now time.Duration) {
+	b := p.current.Load()
+	issued := p.issued + b.count - b.left()
+	used := issued - p.measured
+	if used < p.step {
+		return
+	}
+	average := used / (int64((now-p.since)/p.target) + 1)
+	switch {
+	case p.step <= average:
+		for p.step <= average && p.step < p.maxStep {
+			p.step = min(2*p.step, p.maxStep)
+		}
+	case p.step > 2*average+1: // 1 for what the division left out
+		p.step = max(p.step/2, p.minStep)
+	}
+	p.measured, p.since = issued, now
+}
+
 // needs reports whether to ask for more.
 func (p *pool) needs() bool {
 	left := p.left()
@@ -147,6 +170,7 @@ func (p *pool) needs() bool {
 // ask returns the next request, if there is one. If not, it has to be called again at a later time; a time of 0 means after the
 // next event.
 func (p *pool) ask(now time.Duration) (q request, ok bool, again time.Duration) {
+	p.adapt(now)
 	if !p.needs() {
 		return q, false, 0
 	}
@@ -179,7 +203,7 @@ func (p *pool) begin(i int, now time.Duration) request {
 	p.turn++
 	c.busy, c.since, c.turn = true, now, p.turn
 	modulus := int64(len(p.counters))
-	count := p.step
+	count := max(p.step, min(p.wanted-p.left(), p.maxStep))
 	if c.room > 0 {
 		count = min(count, c.room)
 	}
@@ -203,8 +227,8 @@ const (
 	wentBack // its row regressed
 )
 
-// handle handles a reply. While the pool is being opened, the step does not change.
-func (p *pool) handle(q request, r reply, now time.Duration, opening bool) event {
+// handle handles a reply.
+func (p *pool) handle(q request, r reply, now time.Duration) event {
 	c := &p.counters[q.counter]
 	c.busy = false
 	p.wanted = 0 // callers that still wait set it again
@@ -212,7 +236,7 @@ func (p *pool) handle(q request, r reply, now time.Duration, opening bool) event
 		r.err = p.fits(q, r)
 	}
 	if r.err == nil {
-		p.accept(q, r, now, opening)
+		p.accept(q, r)
 		was := c.down
 		c.down, c.err, c.fails, c.blocked, c.retry = false, nil, 0, 0, 0
 		c.takes++
@@ -278,8 +302,8 @@ func (p *pool) fits(q request, r reply) error {
 	return nil
 }
 
-// accept adds the numbers of a reply to the queue, and adapts the step.
-func (p *pool) accept(q request, r reply, now time.Duration, opening bool) {
+// accept adds the numbers of a reply to the queue.
+func (p *pool) accept(q request, r reply) {
 	c := &p.counters[q.counter]
 	c.known, c.residue, c.space = true, r.residue, r.space
 	c.least = r.start + q.count*q.modulus
@@ -292,15 +316,6 @@ func (p *pool) accept(q request, r reply, now time.Duration, opening bool) {
 		whole = whole.cut(half)
 	}
 	p.queue = append(p.queue, whole)
-	if !opening {
-		switch lasted := now - p.taken; {
-		case lasted < p.target:
-			p.step = min(2*p.step, p.maxStep)
-		case lasted > 2*p.target:
-			p.step = max(p.step/2, p.minStep)
-		}
-	}
-	p.taken = now
 	if p.current.Load().left() == 0 {
 		p.swap()
 	}

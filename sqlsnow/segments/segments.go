@@ -15,7 +15,8 @@ import (
 //
 // Every id is given out once. With one database, the ids of one process ascend, and those of other processes lie between them.
 // With several databases, each gives the numbers of one residue, and ids ascend within one Fill only. Numbers that a process has
-// at hand when it ends are skipped: up to two steps, one more for each of several databases, and what a Fill waited for.
+// at hand when it ends are skipped: up to two steps and what a Fill waited for, and as much as one of these for each of several
+// databases.
 //
 // All methods are safe for concurrent use.
 type Segments struct {
@@ -158,7 +159,7 @@ func (s *Segments) ask(q request) {
 	s.mu.Lock()
 	var event event
 	if s.err == nil {
-		event = s.pool.handle(q, r, s.now(), false)
+		event = s.pool.handle(q, r, s.now())
 		if r.err == nil {
 			s.refills++
 		}
@@ -222,7 +223,7 @@ func (s *Segments) Stats() Stats {
 	}
 	left := b.left()
 	stats := Stats{
-		Issued: p.issued + uint64(b.count-left), Left: left, Step: p.step, Refills: s.refills, Waits: s.waits,
+		Issued: uint64(p.issued + b.count - left), Left: left, Step: p.step, Refills: s.refills, Waits: s.waits,
 		Databases: make([]Database, len(p.counters)),
 	}
 	for i := range p.counters {

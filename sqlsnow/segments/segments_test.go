@@ -36,40 +36,6 @@ func give(q request, start int64) reply {
 	return reply{start: start, residue: start % q.modulus}
 }
 
-func TestSegmentStep(t *testing.T) {
-	const target = time.Second
-	p := testPool(1, Config{Step: 10, MaxStep: 80, Target: target})
-	now, next := time.Duration(0), int64(1)
-	for i, test := range []struct {
-		lasted time.Duration
-		want   int64
-	}{
-		{target - 1, 20},
-		{target, 20},
-		{2 * target, 20},
-		{2*target + 1, 10},
-		{time.Hour, 10}, // no fewer than Step
-		{0, 20},
-		{0, 40},
-		{0, 80},
-		{0, 80}, // no more than MaxStep
-		{time.Hour, 40},
-	} {
-		now += test.lasted
-		q := p.begin(0, now)
-		p.handle(q, give(q, next), now, false)
-		next += q.count
-		if p.step != test.want {
-			t.Errorf("%d: after numbers that lasted %v: got a step of %d, want %d", i, test.lasted, p.step, test.want)
-		}
-	}
-	q := p.begin(0, now)
-	p.handle(q, give(q, next), now, true)
-	if p.step != 40 {
-		t.Errorf("while it is opened: got a step of %d, want 40", p.step)
-	}
-}
-
 // Which database is asked, and when.
 func TestSegmentTurns(t *testing.T) {
 	p := testPool(3, Config{Step: 10})
@@ -92,27 +58,27 @@ func TestSegmentTurns(t *testing.T) {
 	want(1, -1, hedgeAfter) // one is enough, as long as it may answer
 	want(hedgeAfter, 1, 0)
 	want(hedgeAfter, -1, 2*hedgeAfter)
-	p.handle(request{counter: 1}, reply{err: errSimDown}, hedgeAfter, false)
+	p.handle(request{counter: 1}, reply{err: errSimDown}, hedgeAfter)
 	want(hedgeAfter, 2, 0)
-	p.handle(request{counter: 2}, reply{err: errSimDown}, hedgeAfter, false)
+	p.handle(request{counter: 2}, reply{err: errSimDown}, hedgeAfter)
 	want(hedgeAfter, -1, hedgeAfter+firstRetry/2)
 	if err := p.hopeless(); err != nil {
 		t.Errorf("one may answer yet: %v", err)
 	}
 	q := request{counter: 0, count: 10, modulus: 3, least: 1, most: 1 << 40, contact: true}
-	p.handle(q, reply{err: errSimDown}, hedgeAfter, false)
+	p.handle(q, reply{err: errSimDown}, hedgeAfter)
 	if err := p.hopeless(); !errors.Is(err, ErrEmpty) || !errors.Is(err, errSimDown) {
 		t.Errorf("all are down: got %v", err)
 	}
 	now := time.Second
 	want(now, 0, 0) // the first of those whose turn it is
-	p.handle(q, give(q, 30), now, false)
+	p.handle(q, give(q, 30), now)
 	if err := p.hopeless(); err != nil {
 		t.Errorf("one is up: %v", err)
 	}
 	for i := range 3 { // they wait longer and longer
 		c := &p.counters[1]
-		p.handle(request{counter: 1}, reply{err: errSimDown}, now, false)
+		p.handle(request{counter: 1}, reply{err: errSimDown}, now)
 		if got, want := c.retry-now, firstRetry<<(i+1)/2; got != want {
 			t.Errorf("after %d failures: again after %v, want %v", i+2, got, want)
 		}
@@ -139,10 +105,10 @@ func TestSegmentAnswersThatDoNotFit(t *testing.T) {
 	} {
 		p := testPool(2, Config{Step: 4, Last: 100})
 		q := p.begin(0, 0)
-		p.handle(q, give(q, 22), 0, true)
+		p.handle(q, give(q, 22), 0)
 		before := p.left()
 		q = p.begin(0, 0)
-		p.handle(q, r, 0, false)
+		p.handle(q, r, 0)
 		if err := p.counters[0].err; !errors.Is(err, ErrMismatch) || p.left() != before {
 			t.Errorf("%s: got %v and %d more numbers", name, err, p.left()-before)
 		}
@@ -152,16 +118,16 @@ func TestSegmentAnswersThatDoNotFit(t *testing.T) {
 // Nobody gets numbers of a row that went back, not even a caller that has loaded their block.
 func TestSegmentDiscards(t *testing.T) {
 	p := testPool(2, Config{Step: 4})
-	p.handle(p.begin(0, 0), give(request{modulus: 2}, 2), 0, true)
-	p.handle(p.begin(1, 0), give(request{modulus: 2}, 3), 0, true)
-	p.handle(p.begin(0, 0), give(request{modulus: 2}, 10), 0, true)
+	p.handle(p.begin(0, 0), give(request{modulus: 2}, 2), 0)
+	p.handle(p.begin(1, 0), give(request{modulus: 2}, 3), 0)
+	p.handle(p.begin(0, 0), give(request{modulus: 2}, 10), 0)
 	b := p.current.Load()
 	if b.counter != 0 || p.left() != 12 {
 		t.Fatalf("got a block of %d and %d numbers, want 0 and 12", b.counter, p.left())
 	}
 	back := &RegressedError{Next: 5}
 	for range 2 {
-		if turn := p.handle(p.begin(0, 0), reply{err: back}, 0, false); p.counters[0].regressions != 1 || turn != wentBack && turn != noEvent {
+		if turn := p.handle(p.begin(0, 0), reply{err: back}, 0); p.counters[0].regressions != 1 || turn != wentBack && turn != noEvent {
 			t.Errorf("got %+v and %v, want one regression", p.counters[0], turn)
 		}
 	}
@@ -195,7 +161,7 @@ func TestSegmentsAtOnce(t *testing.T) {
 			}
 			s.mu.Lock()
 			for q, ok, _ := s.pool.ask(0); ok; q, ok, _ = s.pool.ask(0) {
-				s.pool.handle(q, give(q, next), 0, false)
+				s.pool.handle(q, give(q, next), 0)
 				next += q.count
 				if next%3 == 0 {
 					s.pool.step = max(s.pool.step/2, 3)
@@ -266,7 +232,7 @@ func TestSegmentsOfNoDatabase(t *testing.T) {
 func TestSegmentsThatAreBlocked(t *testing.T) {
 	p := testPool(1, Config{})
 	answer := func(now time.Duration, r reply) (event, error) {
-		return p.handle(p.begin(0, now), r, now, false), p.hopeless()
+		return p.handle(p.begin(0, now), r, now), p.hopeless()
 	}
 	blocked := reply{err: errSimDown, busy: true}
 	start := time.Second

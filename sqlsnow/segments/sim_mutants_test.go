@@ -27,6 +27,7 @@ func TestMutantsAreCaughtInSegments(t *testing.T) {
 		"a take moves the row too little":            func(p *simPlan) { p.flaws.short = true },
 		"a restored row is raised too little":        func(p *simPlan) { p.flaws.lowRaise, p.procs, p.alone, p.restore = true, 4, false, time.Second/2 },
 		"a block is used when another is current":    func(p *simPlan) { p.flaws.stale = true },
+		"numbers at hand count as used":              func(p *simPlan) { p.flaws.hasty = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(1000) {

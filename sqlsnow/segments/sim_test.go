@@ -24,58 +24,6 @@ var (
 	errSimTimeout = errors.New("timeout")
 )
 
-// A simPlan is what happens in a simulation of segments, apart from chance.
-type simPlan struct {
-	procs, databases       int
-	step, maxStep          int64
-	target                 time.Duration
-	crash, outage, restore time.Duration // mean times between two; 0 is never
-	stall, power           time.Duration // a database shows writes that are not durable; it loses them
-	message                float64       // share of messages that are lost, late or doubled
-	overlap                bool          // rows were set by hand, and two have one residue
-	otherN                 bool          // a process that is given one database less
-	alone                  bool          // restores are not followed by a raise, which one process can bear
-	flaws                  simFlaws
-}
-
-// simFlaws are bugs that the simulation must find. They are built into the harness; the code under test has none.
-type simFlaws struct {
-	trusts    bool // a take whose answer was lost counts if the row shows it
-	early     bool // a take is answered before it is durable
-	again     bool // after an error the last numbers are used again
-	unfit     bool // rows are not compared
-	anyN      bool // the statement does not compare the number of databases
-	backwards bool // the statement does not compare the row with what was seen
-	noFloor   bool // nor with what the tables have
-	unbound   bool // numbers are reserved without a check of the end of the block
-	split     bool // a take is a read, and a write later
-	short     bool // a take moves the row by one number too few
-	lowRaise  bool // a restored row is raised above what was given out, not above what was taken
-	stale     bool // a block is not retired when another one becomes current
-}
-
-func drawPlan(seed uint64) simPlan {
-	r := rand.New(rand.NewPCG(seed, 7))
-	every := func(d time.Duration) time.Duration {
-		if r.IntN(2) == 0 {
-			return 0
-		}
-		return d * time.Duration(1+r.IntN(8)) / 4
-	}
-	p := simPlan{
-		procs: 1 + r.IntN(5), databases: 1 + r.IntN(3), step: []int64{1, 2, 7, 100}[r.IntN(4)],
-		target: []time.Duration{time.Millisecond, 50 * time.Millisecond, time.Second}[r.IntN(3)],
-		crash:  every(500 * time.Millisecond), outage: every(time.Second), restore: every(2 * time.Second),
-		stall: every(500 * time.Millisecond), power: every(500 * time.Millisecond),
-		message: []float64{0, 0.05, 0.3}[r.IntN(3)],
-	}
-	p.maxStep = p.step << r.IntN(6)
-	p.alone = p.procs == 1
-	p.overlap = p.databases > 1 && r.IntN(6) == 0
-	p.otherN = p.databases > 1 && r.IntN(6) == 0
-	return p
-}
-
 // A simDatabase is a row, with the semantics of updateTake.
 type simDatabase struct {
 	modulus, residue, state, next int64
@@ -102,6 +50,14 @@ type simProc struct {
 	issuedOf map[int64]snow.ID // the last of each residue
 	most     int64             // the highest step
 	wanted   int64
+	given    []simGiven // within the last target
+	busiest  int64      // the most that were given out within a target
+	came     time.Duration
+}
+
+type simGiven struct {
+	at time.Duration
+	n  int
 }
 
 type sim struct {
@@ -173,7 +129,7 @@ func (w *sim) start(p *simProc) {
 	p.pool.open(n, Config{Step: w.plan.step, MaxStep: w.plan.maxStep, Target: w.plan.target, Last: highestID})
 	p.pool.random = func(d time.Duration) time.Duration { return w.upTo(d) }
 	p.lastTake, p.lastAsk, p.issuedOf = map[int]reply{}, map[int]request{}, map[int64]snow.ID{}
-	p.old, p.most, p.wanted = nil, 0, 0
+	p.old, p.most, p.wanted, p.given, p.busiest, p.came = nil, 0, 0, nil, 0, w.now
 	life := p.life
 	for i := range n {
 		w.send(p, p.pool.begin(i, w.now), true)
@@ -222,6 +178,15 @@ func (w *sim) issue(p *simProc, ids ...snow.ID) {
 	if !slices.IsSorted(ids) {
 		w.fail("S2: a Fill does not ascend: %d", ids)
 	}
+	p.given = append(p.given, simGiven{w.now, len(ids)})
+	for w.now-p.given[0].at > w.plan.target {
+		p.given = p.given[1:]
+	}
+	within := int64(0)
+	for _, g := range p.given {
+		within += int64(g.n)
+	}
+	p.busiest = max(p.busiest, within)
 	for _, id := range ids {
 		if w.issued[id] {
 			w.fail("S1: %d was made twice", id)
@@ -240,11 +205,14 @@ func (w *sim) issue(p *simProc, ids ...snow.ID) {
 // pump lets a process send its requests.
 func (w *sim) pump(p *simProc) {
 	p.most = max(p.most, p.pool.step)
-	// A crash skips at most two steps, the first blocks, and the blocks on their way from slow databases.
-	left, bound := p.pool.left(), 2*p.most+int64(len(p.pool.counters))*(p.most+w.plan.step)+p.wanted
+	// A crash skips at most two steps, the first blocks, and the blocks on their way from slow databases, also to a Fill that waits.
+	left, bound := p.pool.left(), 2*p.most+int64(len(p.pool.counters))*(p.most+w.plan.step+p.wanted)
 	w.mostLeft = max(w.mostLeft, float64(left)/float64(p.most))
 	if left > bound {
 		w.fail("S3: %d numbers are at hand, want %d at most", left, bound)
+	}
+	if most := max(w.plan.step, 2*p.busiest); p.pool.step > most {
+		w.fail("S5: the step is %d, want %d at most: %d were given out in the busiest %v", p.pool.step, most, p.busiest, w.plan.target)
 	}
 	for {
 		q, ok, again := p.pool.ask(w.now)
@@ -370,17 +338,21 @@ func (w *sim) heard(p *simProc, q request, r reply, opening bool) {
 			r.residue = q.residue
 		}
 		p.lastTake[q.counter], p.lastAsk[q.counter] = r, q
+		if f.hasty && !opening && w.now-p.came < w.plan.target {
+			p.pool.step = min(2*p.pool.step, p.pool.maxStep)
+		}
+		p.came = w.now
 	} else if last, ok := p.lastTake[q.counter]; f.again && ok {
 		p.pool.counters[q.counter].busy = false
-		p.pool.accept(p.lastAsk[q.counter], last, w.now, opening)
+		p.pool.accept(p.lastAsk[q.counter], last)
 		w.pump(p)
 		return
 	}
 	if r.err == nil && (f.unfit || f.backwards || f.trusts || f.anyN) {
 		p.pool.counters[q.counter].busy = false
-		p.pool.accept(q, r, w.now, opening)
+		p.pool.accept(q, r)
 	} else {
-		p.pool.handle(q, r, w.now, opening)
+		p.pool.handle(q, r, w.now)
 	}
 	if !opening {
 		w.pump(p)
