@@ -127,7 +127,7 @@ const (
 
 	// updateFenced changes nothing that matters. It proves that the database will remember a Fence.
 	updateFenced = `UPDATE snow_workers SET renew_seq = renew_seq + {one now}
-		{from} WHERE {bound} {guard} namespace = :namespace AND floor_tick >= :local + :window`
+		{from} WHERE {bound} {guard} namespace = :namespace AND floor_tick - :window >= :local`
 
 	selectWorkers = `SELECT worker_id, state, holder, fence, floor_tick, ceiling_tick, claimed_at_ms, renewed_at_ms FROM snow_workers
 		WHERE namespace = :namespace ORDER BY worker_id` + dbserver.NoLimit
