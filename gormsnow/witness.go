@@ -1,6 +1,7 @@
 package gormsnow
 
 import (
+	"database/sql"
 	"reflect"
 	"slices"
 
@@ -26,7 +27,7 @@ func (w witness) Build(b clause.Builder) {
 
 // addWitness adds a witness to the statement's ON DUPLICATE KEY UPDATE, if it can have one.
 func addWitness(stmt *gorm.Statement, m *model) {
-	if stmt.Dialector.Name() != "mysql" || stmt.Clauses["ON CONFLICT"].Expression == nil {
+	if stmt.Dialector.Name() != "mysql" || stmt.Clauses["ON CONFLICT"].Expression == nil || !isPlain(stmt.ConnPool) {
 		return
 	}
 	on := conflictOf(stmt)
@@ -44,6 +45,16 @@ func addWitness(stmt *gorm.Statement, m *model) {
 		issuedTo(stmt).result = true
 	}
 	stmt.Result.Result = nil
+}
+
+// isPlain reports whether a pool sends statements as they are. Another one, such as that of gorm.io/sharding, may
+// send an upsert to another table without a word, and its answer to the SELECT after it shows that.
+func isPlain(pool gorm.ConnPool) bool {
+	switch pool.(type) {
+	case *sql.DB, *sql.Tx, *sql.Conn, *gorm.PreparedStmtDB, *gorm.PreparedStmtTX:
+		return true
+	}
+	return false
 }
 
 // dropWitness takes the witness of this or an earlier insert out of the statement. It
