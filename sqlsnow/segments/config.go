@@ -17,8 +17,6 @@ const (
 	defaultMaxStep = 1 << 24
 	defaultTarget  = time.Minute
 
-	reviveEvery = time.Minute // sooner than most proxies and firewalls end an idle connection
-
 	takeTimeout = 5 * time.Second // for a request in the background; at the start, for the other databases once one has answered
 
 	// highestID leaves room in a BIGINT for the next number of a row.

@@ -3,12 +3,9 @@
 package segments_test
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	_ "github.com/go-sql-driver/mysql"
@@ -91,58 +88,4 @@ func TestSegmentFaults(t *testing.T) {
 	leasefaults.RunSegments(t, leasefaults.Target{
 		Dialect: sqlsnow.MySQL, Server: dbtest.MariaDB, Driver: "mysql", Import: "github.com/go-sql-driver/mysql",
 	})
-}
-
-// The application's transactions have all connections of the pool and wait for numbers: segments have a connection of their own, also
-// after the server was restarted.
-func TestSegmentsInAFullPool(t *testing.T) {
-	server := dbtest.MariaDB(t)
-	db := contractdb.Open(t, "mysql", server.DSN(server.CreateDatabase(t)))
-	ctx := t.Context()
-	if err := sqlsnow.Migrate(ctx, db, sqlsnow.MySQL); err != nil {
-		t.Fatal(err)
-	}
-	const connections, each = 4, 40
-	db.SetMaxOpenConns(connections)
-	numbers, err := segments.Open(ctx, []*sql.DB{db}, sqlsnow.MySQL, segments.Config{Tag: "orders", Step: 1, MaxStep: 1, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		var done sync.WaitGroup
-		var full atomic.Bool
-		for range 2 * connections {
-			done.Go(func() {
-				tx, err := db.BeginTx(ctx, nil)
-				if err == nil {
-					_, err = tx.ExecContext(ctx, "DO 1")
-					defer tx.Rollback()
-				}
-				for !full.Load() {
-					full.CompareAndSwap(false, db.Stats().InUse == connections)
-				}
-				for i := 0; i < each && err == nil; i++ {
-					_, err = numbers.Next(ctx)
-				}
-				if err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		done.Wait()
-		server.Restart(t)
-		for db.PingContext(ctx) != nil || next(ctx, numbers) != nil {
-		}
-	}
-	if err := numbers.Close(ctx); err != nil {
-		t.Error(err)
-	}
-	if n := db.Stats().InUse; n != 0 {
-		t.Errorf("%d connections are in use after Close", n)
-	}
-}
-
-func next(ctx context.Context, numbers *segments.Segments) error {
-	_, err := numbers.Next(ctx)
-	return err
 }

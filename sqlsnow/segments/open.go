@@ -58,12 +58,9 @@ func open(ctx context.Context, dbs []*sql.DB, d sqlsnow.Dialect, cfg Config) (*S
 		if db == nil {
 			return nil, &snow.FieldError{Field: "dbs", Value: strconv.Itoa(i), Bound: "it is nil"}
 		}
-		kept := &dbserver.Kept{}
-		s.kept = append(s.kept, kept)
-		s.tables = append(s.tables, newTable(db, e.Keeping(kept), cfg.Tag, cfg.Tables))
+		s.tables = append(s.tables, newTable(db, e, cfg.Tag, cfg.Tables))
 	}
 	if err := s.first(ctx); err != nil {
-		s.release()
 		return nil, err
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // Segments are numbers that a process takes from counters in databases, many at a time, and gives out in memory. They are a
@@ -30,7 +29,6 @@ type Segments struct {
 	refills uint64
 
 	tables  []*table
-	kept    []*dbserver.Kept // of tables
 	tag     string
 	begin   time.Time // times of the pool count from it
 	log     *slog.Logger
@@ -127,19 +125,13 @@ func (s *Segments) wait(ctx context.Context, ids []snow.ID) error {
 // run takes numbers until Close.
 func (s *Segments) run() {
 	defer close(s.ended)
-	defer s.release()
 	defer s.asking.Wait()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	alive := time.NewTicker(reviveEvery)
-	defer alive.Stop()
 	for {
 		select {
 		case <-s.wake:
 		case <-timer.C:
-		case <-alive.C:
-			s.asking.Go(s.revive)
-			continue
 		case <-s.ctx.Done():
 			return
 		}
@@ -187,22 +179,6 @@ func (s *Segments) ask(q request) {
 		s.log.Info("segments: a database gives numbers again", "database", q.counter)
 	case wentBack:
 		s.log.Error("segments: a row went back", "database", q.counter, "left", left, "error", r.err)
-	}
-}
-
-// revive looks after the connections that are kept.
-func (s *Segments) revive() {
-	ctx, cancel := context.WithTimeout(s.ctx, takeTimeout)
-	defer cancel()
-	for i, t := range s.tables {
-		s.kept[i].Revive(ctx, t.db)
-	}
-}
-
-// release gives the connections that are kept back to their pools.
-func (s *Segments) release() {
-	for _, kept := range s.kept {
-		kept.Close()
 	}
 }
 

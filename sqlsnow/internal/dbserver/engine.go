@@ -36,7 +36,6 @@ type Engine struct {
 	placed   string // a FROM clause that names {schema} placed.name, if it is too long to be repeated
 	hasMoved func(ctx context.Context, conn Queryer) (bool, error)
 
-	kept   *Kept    // see Keeping; nil if it keeps no connection
 	schema string   // that was learnt; see In
 	tables []string // that Info.Check is about; the last one is the anchor
 

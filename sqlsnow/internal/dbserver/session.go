@@ -48,12 +48,12 @@ func (e *Engine) on(ctx context.Context, db *sql.DB, do func(*sql.Conn) (begun b
 		}
 	}()
 	for stale := 0; ; {
-		conn, err := e.connect(ctx, db)
+		conn, err := connect(ctx, db)
 		if err != nil {
 			return err
 		}
 		begun, err := do(conn)
-		if (errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)) && !begun && stale < maxStale {
+		if errors.Is(err, driver.ErrBadConn) && !begun && stale < maxStale {
 			stale++
 			_ = conn.Close()
 			continue
@@ -62,7 +62,7 @@ func (e *Engine) on(ctx context.Context, db *sql.DB, do func(*sql.Conn) (begun b
 			err = ctx.Err() // a driver closes its connection when ctx ends
 		}
 		if !e.isLeft(err) || len(left) == maxLeft || isFull(db) {
-			e.release(db, conn, errors.Is(err, dberrors.ErrReadOnly) || err != nil && e.Dialect.Classify(err) == sqldialect.ReadOnly)
+			e.release(conn, errors.Is(err, dberrors.ErrReadOnly) || err != nil && e.Dialect.Classify(err) == sqldialect.ReadOnly)
 			return err
 		}
 		left = append(left, conn)
@@ -74,11 +74,8 @@ func (e *Engine) isLeft(err error) bool {
 	return e.IsInTransaction(err) || errors.Is(err, dberrors.ErrElsewhere) || errors.Is(err, errStopped)
 }
 
-// connect returns the connection that the engine keeps, or another one. The error says so if the pool is used up.
-func (e *Engine) connect(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
-	if conn := e.kept.take(); conn != nil {
-		return conn, nil
-	}
+// connect is db.Conn, with an error that says so if the pool is used up.
+func connect(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil && ctx.Err() != nil && isFull(db) {
 		err = fmt.Errorf("no connection, all %d of the pool are in use: %w", db.Stats().MaxOpenConnections, err)
@@ -92,14 +89,12 @@ func isFull(db *sql.DB) bool {
 	return s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections
 }
 
-// release keeps a connection, or gives it back to its pool, unless its server is read-only: after a switch-over the pool would go on with the
+// release gives a connection back to its pool, unless its server is read-only: after a switch-over the pool would go on with the
 // old primary for ever, while a new connection reaches the new one. SQLite has no other server, and a database in memory may
 // live in its connection.
-func (e *Engine) release(db *sql.DB, conn *sql.Conn, readOnly bool) {
+func (e *Engine) release(conn *sql.Conn, readOnly bool) {
 	if readOnly && e.Dialect != sqldialect.SQLite {
 		Discard(conn)
-	} else if e.kept.keep(db, conn) {
-		return
 	}
 	_ = conn.Close()
 }
