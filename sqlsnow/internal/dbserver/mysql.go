@@ -1,6 +1,7 @@
 package dbserver
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -100,16 +101,20 @@ func checkMySQL(ctx context.Context, s *Session) error {
 			return s.engine.checkTemporary(ctx, s)
 		}
 	}
-	switch code := sqldialect.Code(err); {
-	case code == "1137":
+	code := sqldialect.Code(err)
+	switch code {
+	case "1137":
 		return errTemporary
-	case code != "1690":
+	case "1690", "1568":
+	default:
 		return err
 	}
 	info, failed := s.engine.Ask(ctx, s.Conn)
 	switch {
 	case failed != nil:
 		return failed
+	case code == "1568": // with autocommit=0, MySQL begins a transaction to look at the tables
+		return cmp.Or(info.Check(LongestLoss), err)
 	case info.InTransaction:
 		return dberrors.ErrInTransaction
 	case info.stopped:
