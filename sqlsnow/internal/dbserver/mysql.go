@@ -105,7 +105,11 @@ func checkMySQL(ctx context.Context, s *Session) error {
 	switch code {
 	case "1137":
 		return errTemporary
-	case "1690", "1568":
+	case "1690":
+	case "1568": // with autocommit=0, MySQL begins a transaction to look at the tables
+		if s.use == ForMigration {
+			return err
+		}
 	default:
 		return err
 	}
@@ -113,7 +117,7 @@ func checkMySQL(ctx context.Context, s *Session) error {
 	switch {
 	case failed != nil:
 		return failed
-	case code == "1568": // with autocommit=0, MySQL begins a transaction to look at the tables
+	case code == "1568":
 		return cmp.Or(info.Check(LongestLoss), err)
 	case info.InTransaction:
 		return dberrors.ErrInTransaction
