@@ -23,6 +23,10 @@ import (
 // them. If rows do not fit together, because dbs has a database twice or two databases are copies of each other, Open returns
 // [ErrMismatch].
 //
+// Open keeps one connection of each of dbs until Close. So numbers come even if callers that wait for them hold all others in
+// transactions. If the connection dies, another one of the pool takes its place, within a minute or at the next take. A pool of a
+// single connection is refused.
+//
 // Open executes one statement for each database. On MySQL with several databases, it then reads the row once. Later, a goroutine
 // takes more before the numbers run out, until Close.
 //
@@ -55,12 +59,18 @@ func open(ctx context.Context, dbs []*sql.DB, d sqlsnow.Dialect, cfg Config) (*S
 	}
 	s.pool.open(len(dbs), cfg)
 	for i, db := range dbs {
-		if db == nil {
+		switch {
+		case db == nil:
 			return nil, &snow.FieldError{Field: "dbs", Value: strconv.Itoa(i), Bound: "it is nil"}
+		case db.Stats().MaxOpenConnections == 1:
+			return nil, &snow.FieldError{Field: "dbs", Value: strconv.Itoa(i), Bound: "its pool has a single connection, want 2 or more: segments keep one of them"}
 		}
-		s.tables = append(s.tables, newTable(db, e, cfg.Tag, cfg.Tables))
+	}
+	for _, db := range dbs {
+		s.tables = append(s.tables, newTable(dbserver.Keep(db), e, cfg.Tag, cfg.Tables))
 	}
 	if err := s.first(ctx); err != nil {
+		s.free()
 		return nil, err
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())

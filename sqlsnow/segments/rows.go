@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/sqldialect"
@@ -28,7 +29,8 @@ type record struct {
 
 // A table is the table snow_segments of one database, for one tag.
 type table struct {
-	db     *sql.DB
+	db     *sql.DB    // of segments, from dbserver.Keep
+	using  sync.Mutex // held while the kept connection is in use
 	engine *dbserver.Engine
 	tag    string
 	tables []Table

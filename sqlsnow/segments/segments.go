@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // Segments are numbers that a process takes from counters in databases, many at a time, and gives out in memory. They are a
@@ -125,13 +126,21 @@ func (s *Segments) wait(ctx context.Context, ids []snow.ID) error {
 // run takes numbers until Close.
 func (s *Segments) run() {
 	defer close(s.ended)
+	defer s.free()
 	defer s.asking.Wait()
+	alive := time.NewTicker(reviveEvery)
+	defer alive.Stop()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
 		select {
 		case <-s.wake:
 		case <-timer.C:
+		case <-alive.C:
+			for _, t := range s.tables {
+				s.asking.Go(func() { s.revive(t) })
+			}
+			continue
 		case <-s.ctx.Done():
 			return
 		}
@@ -155,7 +164,10 @@ func (s *Segments) run() {
 func (s *Segments) ask(q request) {
 	ctx, cancel := context.WithTimeout(s.ctx, takeTimeout)
 	defer cancel()
-	r := s.tables[q.counter].ask(ctx, q)
+	t := s.tables[q.counter]
+	t.using.Lock()
+	r := t.ask(ctx, q)
+	t.using.Unlock()
 	s.mu.Lock()
 	var event event
 	if s.err == nil {
@@ -179,6 +191,23 @@ func (s *Segments) ask(q request) {
 		s.log.Info("segments: a database gives numbers again", "database", q.counter)
 	case wentBack:
 		s.log.Error("segments: a row went back", "database", q.counter, "left", left, "error", r.err)
+	}
+}
+
+// revive takes care that the kept connection of a database lives. A take that is under way finds out by itself.
+func (s *Segments) revive(t *table) {
+	if t.using.TryLock() {
+		defer t.using.Unlock()
+		ctx, cancel := context.WithTimeout(s.ctx, takeTimeout)
+		defer cancel()
+		dbserver.Revive(ctx, t.db)
+	}
+}
+
+// free gives the kept connections back to their pools.
+func (s *Segments) free() {
+	for _, t := range s.tables {
+		_ = t.db.Close()
 	}
 }
 

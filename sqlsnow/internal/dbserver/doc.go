@@ -4,6 +4,7 @@
 //	engines.go                        the engine of a dialect
 //	mysql.go postgres.go sqlite.go    the engine of each kind of server
 //	session.go                        Engine.Write finds a connection on which a write commits by itself
+//	keep.go                           a handle that keeps one connection of a pool for itself
 //	errors.go                         what the codes of a driver's errors mean
 //	engine.go                         Engine and Session; Compile and Info
 //	parameters.go                     a Statement: SQL whose parameters have names
