@@ -81,6 +81,7 @@ func (t *table) write(ctx context.Context, q request) (r reply, err error) {
 	span := q.count * q.modulus
 	values := map[string]any{
 		"tag": t.tag, "span": span, "modulus": q.modulus, "least": q.least, "most": q.most, "residue": q.residue, "space": q.space,
+		"taker": q.mark,
 	}
 	none := sql.ErrNoRows
 	err = t.engine.Write(ctx, t.db, dbserver.ForSegments, func(on *dbserver.Session) (changed bool, err error) {

@@ -16,7 +16,7 @@ import (
 //
 // Every id is given out once. With one database, the ids of one process ascend, and those of other processes lie between them.
 // With several databases, each gives the numbers of one residue, and ids ascend within one Fill only. Numbers that a process has
-// at hand when it ends are skipped: up to two steps and what a Fill waited for, and as much as one of these for each of several
+// at hand when it ends are skipped, unless [Segments.Close] can give them back: up to two steps and what a Fill waited for, and as much as one of these for each of several
 // databases.
 //
 // All methods are safe for concurrent use.
@@ -25,6 +25,7 @@ type Segments struct {
 
 	mu      sync.Mutex    // of pool and what follows
 	err     error         // after Close
+	rest    []remainder   // that Close left to give back
 	changed chan struct{} // closed when waiting callers should try again
 	waits   uint64
 	refills uint64
@@ -127,6 +128,7 @@ func (s *Segments) wait(ctx context.Context, ids []snow.ID) error {
 func (s *Segments) run() {
 	defer close(s.ended)
 	defer s.free()
+	defer s.giveBack()
 	defer s.asking.Wait()
 	alive := time.NewTicker(reviveEvery)
 	defer alive.Stop()
@@ -212,8 +214,9 @@ func (s *Segments) free() {
 }
 
 // Close ends the segments: from now on Next and Fill return [ErrClosed]. Close stops the work in the background and waits for
-// its end. The numbers that are left are skipped. If ctx ends first, Close returns its error; the work ends all the same, and
-// another Close can wait for it.
+// its end. It gives back the numbers that are left, to each database from which no other process took numbers since. Those that
+// can't be given back are skipped, without an error. If ctx ends first, Close returns its error; the work ends all the same, within
+// 5 s, and another Close can wait for it.
 func (s *Segments) Close(ctx context.Context) error {
 	if s.pool.current.Load() == nil {
 		return errNotOpened
@@ -221,8 +224,7 @@ func (s *Segments) Close(ctx context.Context) error {
 	s.closing.Do(func() {
 		s.mu.Lock()
 		s.err = ErrClosed
-		s.pool.retire()
-		s.pool.queue = nil
+		s.rest = s.pool.close()
 		close(s.changed)
 		s.changed = make(chan struct{})
 		s.mu.Unlock()

@@ -40,6 +40,7 @@ var segmentContract = []struct {
 	{"Settings of driver and session make no difference.", segmentsSessions, false},
 	{"On a connection that was left in a transaction no number is taken: another one is used, or it is a DatabaseError with InTransaction.", segmentsLeft, false},
 	{"Numbers are taken while transactions that wait for them have all connections that a pool has left, and a pool of one is refused.", segmentsFull, false},
+	{"Close gives back the numbers at hand, unless another process took numbers since, or the row was changed.", segmentsGiveBack, false},
 }
 
 // RunSegments checks that segments keep their contract on a database, as [Run] does for leases, with a subtest for each clause. It
