@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,12 +18,13 @@ import (
 // Segments have a connection of the pool from Open to Close. If it dies, they have another one within a minute, without a take.
 func TestSegmentsKeepConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pings, dies := 0, false
+		var pings atomic.Int64
+		var dies atomic.Bool
 		db := fakedb.Open(func(_ context.Context, query string) ([]driver.Value, error) {
 			switch {
 			case query == fakedb.Ping:
-				if pings++; dies {
-					dies = false
+				pings.Add(1)
+				if dies.CompareAndSwap(true, false) {
 					return nil, driver.ErrBadConn
 				}
 				return nil, nil
@@ -38,13 +40,13 @@ func TestSegmentsKeepConnection(t *testing.T) {
 			t.Fatal(err)
 		}
 		for minute, want := range []struct {
-			pings int
+			pings int64
 			dies  bool
 		}{{0, false}, {1, true}, {3, false}, {4, false}} {
-			if pings != want.pings || db.Stats().InUse != 1 {
-				t.Errorf("after %d minutes: got %d pings and %d connections in use, want %d and 1", minute, pings, db.Stats().InUse, want.pings)
+			if pings.Load() != want.pings || db.Stats().InUse != 1 {
+				t.Errorf("after %d minutes: got %d pings and %d connections in use, want %d and 1", minute, pings.Load(), db.Stats().InUse, want.pings)
 			}
-			dies = want.dies
+			dies.Store(want.dies)
 			time.Sleep(reviveEvery)
 			synctest.Wait()
 		}

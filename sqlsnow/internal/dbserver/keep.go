@@ -98,7 +98,7 @@ func (c *keptConn) ExecContext(ctx context.Context, query string, args []driver.
 }
 
 func (c *keptConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	rows, err := c.Conn.QueryContext(ctx, query, plain(args)...)
+	rows, err := c.Conn.QueryContext(ctx, query, plain(args)...) //nolint:rowserrcheck // Next does
 	if err != nil {
 		return nil, dead(err)
 	}
