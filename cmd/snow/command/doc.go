@@ -16,8 +16,8 @@
 //	errors.go output.go           errors with a remedy; text and JSON
 //	databaseflags.go confirm.go   what several commands ask for
 //	id.go idshow.go idnew.go idrange.go
-//	layout.go layoutfit.go presets.go
-//	migrate.go init.go workers.go fence.go release.go segments.go audit.go
+//	layout.go layoutfit.go
+//	migrate.go init.go workers.go fence.go release.go segments.go audit.go sql.go
 //	merge.go                      the commands of a merge
 //	serve.go servesource.go       the service: its server; where it gets ids and metrics
 //	version.go man.go
