@@ -5,8 +5,8 @@ package merge_test
 import (
 	"testing"
 
-	"github.com/shardsnow/snow/internal/mergetest"
-	"github.com/shardsnow/snow/internal/testscale"
+	"github.com/shardsnow/snow/internal/testkit/mergetest"
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 )
 
 func TestCrashOnPostgreSQL(t *testing.T) {

@@ -20,8 +20,8 @@ import (
 	_ "github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/internal/contractdb"
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/contractdb"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
 // blocks returns the statements of each block of SQL on the page, by the first words of the comment that it begins with.

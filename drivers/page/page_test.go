@@ -21,7 +21,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/httpsnow/page"
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )

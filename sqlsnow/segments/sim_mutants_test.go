@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardsnow/snow/internal/testscale"
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 )
 
 // TestMutantsAreCaughtInSegments plants bugs, and asserts that the simulation finds each.

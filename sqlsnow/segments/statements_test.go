@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/internal/golden"
+	"github.com/shardsnow/snow/internal/testkit/golden"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )

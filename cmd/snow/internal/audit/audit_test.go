@@ -16,8 +16,8 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/cmd/snow/internal/audit"
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
-	"github.com/shardsnow/snow/internal/dbtest"
 	"github.com/shardsnow/snow/internal/idcolumn"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
