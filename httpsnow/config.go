@@ -21,9 +21,15 @@ type Config struct {
 	Layout snow.Layout
 
 	// Tokens are the bearer tokens of which a request must have one, of 16 to 1024 bytes
-	// without spaces. Nil means that everybody may ask. /healthz, /readyz and /openapi.json never need a token.
+	// without spaces. Nil means that every program that reaches the handler may ask, but no page of another origin in a browser.
+	// /healthz, /readyz and /openapi.json never need a token.
 	// Tokens are only secret if the connection is encrypted.
 	Tokens []string
+
+	// Hosts are the names that requests may use besides localhost and addresses, such as that of a proxy in front. A request for
+	// another name gets status 421. Without Hosts, other addresses than loopback allow any name. With Tokens, names do not count:
+	// a page of the web has no token.
+	Hosts []string
 
 	// MaxIDs is how many ids one request may ask for: 1 to a million. Zero means 10,000.
 	MaxIDs int

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/hostname"
 )
 
 // The paths of a Handler.
@@ -30,7 +31,9 @@ type Handler struct {
 	src     snow.Source
 	cfg     Config
 	tokens  [][sha256.Size]byte
-	rate    *bucket // nil: no bound
+	hosts   hostname.Rule
+	origins http.CrossOriginProtection // its zero value is used
+	rate    *bucket                    // nil: no bound
 	buffers sync.Pool
 	logged  atomic.Int64 // when a failure was logged last, in nanoseconds since 1970
 }
@@ -42,7 +45,7 @@ func New(src snow.Source, cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpsnow: new: %w", err)
 	}
-	h := &Handler{src: src, cfg: cfg, tokens: hashes(cfg.Tokens)}
+	h := &Handler{src: src, cfg: cfg, tokens: hashes(cfg.Tokens), hosts: hostname.NewRule(cfg.Hosts)}
 	if cfg.Rate > 0 {
 		h.rate = newBucket(cfg.Rate, max(cfg.Rate, float64(cfg.MaxIDs)), time.Now())
 	}
@@ -52,6 +55,9 @@ func New(src snow.Source, cfg Config) (*Handler, error) {
 
 // ServeHTTP answers a request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.isStranger(w, r) {
+		return
+	}
 	path := r.URL.Path
 	switch path { // those that need no token
 	case healthPath:
@@ -109,6 +115,22 @@ func (h *Handler) page(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.StripPrefix(pagePath, h.cfg.Page).ServeHTTP(w, r)
 	}
+}
+
+// isStranger answers what a page of another origin sends from a browser. Where a request needs a token, the token shows that it
+// does not come from one.
+func (h *Handler) isStranger(w http.ResponseWriter, r *http.Request) bool {
+	switch {
+	case len(h.tokens) > 0:
+		return false
+	case h.hosts.Refuses(r):
+		problem(w, http.StatusMisdirectedRequest, "requests may not use this name; see Config.Hosts of httpsnow, or --host of snow serve")
+	case h.origins.Check(r) != nil:
+		problem(w, http.StatusForbidden, "the request comes from a page of another origin")
+	default:
+		return false
+	}
+	return true
 }
 
 // isAllowed reports whether a request has one of the tokens.

@@ -85,7 +85,7 @@ func (a *app) serve() *cobra.Command {
 	flags.DurationVar(&f.drain, "drain", 0, "how long to answer requests after a signal, while /readyz says no")
 	flags.BoolVar(&f.metrics, "metrics", false, "serve metrics for Prometheus at /metrics, of the ids and of the process; needs a token, as ids do")
 	flags.BoolVar(&f.page, "page", false, "show the worker numbers and the counters of the database at /page/; a token is the password")
-	flags.StringArrayVar(&f.hosts, "page-host", nil, "`NAME` that browsers use for the page besides localhost, such as that of a proxy; once for each")
+	flags.StringArrayVar(&f.hosts, "host", nil, "`NAME` that requests may use besides localhost and addresses, such as that of a proxy; once for each; without it any name may be used, except on loopback")
 	flags.StringArrayVar(&f.more, "more-dsn", nil, "`DSN` of another database of --segments, once for each; all of them, in the same order everywhere when the tag is new")
 	f.db.add(c)
 	return c
@@ -126,7 +126,7 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	}
 	handler, err := httpsnow.New(src.Source, httpsnow.Config{
 		Page: pages, Metrics: f.newMetrics(src),
-		Tokens: tokens, MaxIDs: f.maxIDs, Rate: f.rate, Timeout: f.wait, Logger: logger,
+		Tokens: tokens, Hosts: f.hosts, MaxIDs: f.maxIDs, Rate: f.rate, Timeout: f.wait, Logger: logger,
 		Ready: func(ctx context.Context) error {
 			if f.draining.Load() {
 				return errors.New("the service is ending")
@@ -194,8 +194,6 @@ func (f *serveFlags) check(c *cobra.Command) (*net.TCPAddr, []string, error) {
 		return nil, nil, errors.New("--worker, --datacenter and --one-lane are for --namespace")
 	case f.tag == "" && f.more != nil:
 		return nil, nil, errors.New("--more-dsn is for --segments")
-	case !f.page && f.hosts != nil:
-		return nil, nil, errors.New("--page-host is for --page")
 	case f.token != "" && f.noToken:
 		return nil, nil, errors.New("want --token or --no-token, not both")
 	case f.drain < 0:
