@@ -36,7 +36,7 @@
 // # Inside
 //
 //	config.go                  Config and its defaults
-//	handler.go                 New; which path is what, methods, tokens
+//	handler.go                 New; which path is what, methods, tokens, origins
 //	give.go form.go            new ids, and the forms in which they are written
 //	read.go                    what an id says
 //	rate.go problem.go         the bound of ids a second; errors

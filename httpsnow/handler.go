@@ -30,12 +30,13 @@ const (
 type Handler struct {
 	src     snow.Source
 	cfg     Config
-	tokens  [][sha256.Size]byte
+	tokens  atomic.Pointer[[][sha256.Size]byte]
 	hosts   hostname.Rule
 	origins http.CrossOriginProtection // its zero value is used
 	rate    *bucket                    // nil: no bound
 	buffers sync.Pool
-	logged  atomic.Int64 // when a failure was logged last, in nanoseconds since 1970
+	slots   chan struct{} // one for each of the large answers that may be under way
+	logged  atomic.Int64  // when a failure was logged last, in nanoseconds since 1970
 }
 
 // New returns a Handler that takes ids from src. A field of cfg that is out of bounds is a
@@ -45,12 +46,29 @@ func New(src snow.Source, cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpsnow: new: %w", err)
 	}
-	h := &Handler{src: src, cfg: cfg, tokens: hashes(cfg.Tokens), hosts: hostname.NewRule(cfg.Hosts)}
+	h := &Handler{src: src, cfg: cfg, hosts: hostname.NewRule(cfg.Hosts), slots: make(chan struct{}, max(1, mostHeld/cfg.MaxIDs))}
+	sums := hashes(cfg.Tokens)
+	h.tokens.Store(&sums)
 	if cfg.Rate > 0 {
 		h.rate = newBucket(cfg.Rate, max(cfg.Rate, float64(cfg.MaxIDs)), time.Now())
 	}
 	h.buffers.New = func() any { return new(buffer) }
 	return h, nil
+}
+
+// SetTokens replaces Config.Tokens for requests that come from now on. Without tokens, or with one that is out of bounds, it
+// returns a *snow.FieldError and changes nothing.
+func (h *Handler) SetTokens(tokens []string) error {
+	err := checkTokens(tokens)
+	if tokens == nil { // everybody would be let in
+		err = &snow.FieldError{Field: "Tokens", Value: "nil", Bound: "want one or more"}
+	}
+	if err != nil {
+		return fmt.Errorf("httpsnow: set tokens: %w", err)
+	}
+	sums := hashes(tokens)
+	h.tokens.Store(&sums)
+	return nil
 }
 
 // ServeHTTP answers a request.
@@ -121,7 +139,7 @@ func (h *Handler) page(w http.ResponseWriter, r *http.Request) {
 // does not come from one.
 func (h *Handler) isStranger(w http.ResponseWriter, r *http.Request) bool {
 	switch {
-	case len(h.tokens) > 0:
+	case len(*h.tokens.Load()) > 0:
 		return false
 	case h.hosts.Refuses(r):
 		problem(w, http.StatusMisdirectedRequest, "requests may not use this name; see Config.Hosts of httpsnow, or --host of snow serve")
@@ -135,7 +153,7 @@ func (h *Handler) isStranger(w http.ResponseWriter, r *http.Request) bool {
 
 // isAllowed reports whether a request has one of the tokens.
 func (h *Handler) isAllowed(r *http.Request) bool {
-	if len(h.tokens) == 0 {
+	if len(*h.tokens.Load()) == 0 {
 		return true
 	}
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -149,8 +167,8 @@ func (h *Handler) isToken(token string) bool {
 	}
 	sum := sha256.Sum256([]byte(token))
 	found := 0
-	for i := range h.tokens { // all of them, so that the time does not tell which one it is
-		found |= subtle.ConstantTimeCompare(sum[:], h.tokens[i][:])
+	for _, known := range *h.tokens.Load() { // all of them, so that the time does not tell which one it is
+		found |= subtle.ConstantTimeCompare(sum[:], known[:])
 	}
 	return found == 1
 }
