@@ -23,7 +23,7 @@ func newObserver(log, metrics bool, logger *slog.Logger) *observer {
 	}
 	if metrics {
 		o.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "snow_http_request_seconds",
+			Name:    "http_request_duration_seconds",
 			Help:    "Time from a request's header to the end of its answer.",
 			Buckets: []float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 10},
 		}, []string{"path", "status"})

@@ -22,10 +22,10 @@ func TestServeObservesRequests(t *testing.T) {
 	}
 	status, body := s.ask(t, "GET", "/metrics", "")
 	for _, want := range []string{
-		`snow_http_request_seconds_count{path="/v1/ids",status="200"} 1`, `snow_http_request_seconds_count{path="/v1/ids",status="429"} 1`,
-		`snow_http_request_seconds_count{path="/v1/ids",status="400"} 1`, `snow_http_request_seconds_count{path="/v1/ids/{id}",status="200"} 1`,
-		`snow_http_request_seconds_count{path="other",status="404"} 2`, `snow_http_request_seconds_count{path="/healthz",status="200"} 1`,
-		`snow_http_request_seconds_bucket{path="/v1/ids",status="200",le="0.0001"}`,
+		`http_request_duration_seconds_count{path="/v1/ids",status="200"} 1`, `http_request_duration_seconds_count{path="/v1/ids",status="429"} 1`,
+		`http_request_duration_seconds_count{path="/v1/ids",status="400"} 1`, `http_request_duration_seconds_count{path="/v1/ids/{id}",status="200"} 1`,
+		`http_request_duration_seconds_count{path="other",status="404"} 2`, `http_request_duration_seconds_count{path="/healthz",status="200"} 1`,
+		`http_request_duration_seconds_bucket{path="/v1/ids",status="200",le="0.0001"}`,
 	} {
 		if status != 200 || !strings.Contains(body, want) {
 			t.Errorf("%d, and no %s", status, want)
