@@ -24,7 +24,6 @@
 // # Inside
 //
 //	page.go               New; which path is what
-//	host.go               which names a browser may use
 //	read.go               what the databases have, once for all who look
 //	rates.go              how fast counters go
 //	view.go counters.go   what is shown of it, as text
