@@ -90,8 +90,10 @@ func (r Reading) Relative() bool { return r.says(relatives) }
 // Container reports whether a word of the name is a word for things that things are in, such as bag.
 func (r Reading) Container() bool { return r.says(containers) }
 
-// EndsInRole and EndsInRelative are Role and Relative of the last word.
-func (r Reading) EndsInRole() bool     { return r.endsIn(roles) }
+// EndsInRole is Role of the last word.
+func (r Reading) EndsInRole() bool { return r.endsIn(roles) }
+
+// EndsInRelative is Relative of the last word.
 func (r Reading) EndsInRelative() bool { return r.endsIn(relatives) }
 
 // IsRole reports whether a word is a word for people that columns refer to.
