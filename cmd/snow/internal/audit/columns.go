@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"fmt"
 	"math/big"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ func (a *audit) columns(ctx context.Context, t *table, now time.Time) error {
 					f.Counter = nil
 				}
 			}
-			if narrow != "" && (change.widens || to.hasIDs || !a.changesWith(t, c, to)) {
+			if narrow != "" && (change.widens || to.hasIDs || !changesWith(c, to)) {
 				severity := Warning
 				if to.hasIDs {
 					severity = Error
@@ -66,6 +67,16 @@ func (a *audit) columns(ctx context.Context, t *table, now time.Time) error {
 				change.widens = true
 			}
 		case isKey(t, c) && c.Kind == idcolumn.Integer && narrow != "":
+			if r := a.namesOf(t.schema).column(t, c).Reading; c.Auto == "" && r.Quantity {
+				break // a time or the like
+			}
+			change.namesakes = a.namesakes(t, c)
+			switch n := len(change.namesakes); {
+			case n == 1:
+				narrow += "; " + change.namesakes[0].String() + " refers to it by its name"
+			case n > 1:
+				narrow += fmt.Sprintf("; %d columns refer to it by their names, such as %s", n, change.namesakes[0])
+			}
 			say(Warning, narrow)
 			change.widens = true
 		}
@@ -87,10 +98,10 @@ func isKey(t *table, c idcolumn.Column) bool {
 	return c.Auto != "" || len(t.key) == 1 && strings.EqualFold(t.key[0], c.Name)
 }
 
-// changesWith reports whether the remedy of a key also changes a column that refers to it by a foreign key.
-func (a *audit) changesWith(t *table, c idcolumn.Column, to target) bool {
+// changesWith reports whether the remedy of a key also changes a column that refers to it.
+func changesWith(c idcolumn.Column, to target) bool {
 	narrow, _ := to.key.Refuse(idcolumn.Number)
-	return narrow != "" && c.Kind == idcolumn.Integer && to.by == "it refers to"
+	return narrow != "" && c.Kind == idcolumn.Integer && c.Auto == ""
 }
 
 // reaches returns the counter of a key as far as a column can follow that refers to it, or nil if it can follow to the end.

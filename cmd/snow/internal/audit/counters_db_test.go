@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/audit"
+	"github.com/shardsnow/snow/cmd/snow/internal/database"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -143,5 +144,24 @@ func TestRates(t *testing.T) {
 				t.Errorf("%+v", c)
 			}
 		}
+	})
+}
+
+// TestUnreadSequence has an account that may read a table, and not the sequence of its default.
+func TestUnreadSequence(t *testing.T) {
+	each(t, func(t *testing.T, p product) {
+		if !p.isMaria(t) {
+			t.Skip("only MariaDB has sequences with rights of their own")
+		}
+		p.exec(t, "CREATE SEQUENCE s", "CREATE TABLE orders (id BIGINT DEFAULT NEXTVAL(s) PRIMARY KEY)")
+		name := p.value(t, "SELECT DATABASE()", 0)
+		p.exec(t, "CREATE USER reader@'%' IDENTIFIED BY 'secret'", "GRANT SELECT ON "+name+".orders TO reader@'%'", "GRANT SELECT ON "+name+".snow_namespaces TO reader@'%'")
+		_, address, _ := strings.Cut(p.dsn, "@tcp")
+		reader := open(t, inFile(t, "reader:secret@tcp"+address), "mysql", database.ReadOnly)
+		report, err := audit.Run(t.Context(), reader, p.dialect, audit.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, report.Findings, "warning "+name+".s: it can't be read", "warning orders.id: a default of nextval()")
 	})
 }

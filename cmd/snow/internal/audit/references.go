@@ -67,12 +67,11 @@ func (a *audit) namesOf(schema string) *names {
 	}
 	n.vocabulary = refname.NewVocabulary(tables)
 	for _, t := range a.tables {
-		if t.schema != schema || len(t.key) != 1 {
-			continue
-		}
-		if c, ok := t.column(t.key[0]); ok && c.Kind == idcolumn.Integer {
-			n.keys = append(n.keys, refname.NewKey(n.column(t, c), c.Auto != ""))
-			n.tables = append(n.tables, t)
+		for _, c := range t.columns {
+			if t.schema == schema && isKey(t, c) && c.Kind == idcolumn.Integer {
+				n.keys = append(n.keys, refname.NewKey(n.column(t, c), c.Auto != ""))
+				n.tables = append(n.tables, t)
+			}
 		}
 	}
 	if a.words == nil {
@@ -108,7 +107,7 @@ func (a *audit) byName(t *table, c idcolumn.Column) (target, bool) {
 	}
 	best, points, several := -1, 0.0, false
 	for i, k := range n.keys {
-		if n.tables[i] == t && strings.EqualFold(k.Name, c.Name) {
+		if n.tables[i] == t && (strings.EqualFold(k.Name, c.Name) || !column.Reading.Relative()) {
 			continue
 		}
 		switch p, why := refname.Likeness(column, k, false); {
@@ -123,6 +122,21 @@ func (a *audit) byName(t *table, c idcolumn.Column) (target, bool) {
 		return target{}, false
 	}
 	to := n.tables[best]
-	key, _ := to.column(to.key[0])
+	key, _ := to.column(n.keys[best].Name)
 	return target{to, key, "by its name it refers to"}, true
+}
+
+// namesakes returns the integers without 64 bits that refer to a key by their names.
+func (a *audit) namesakes(t *table, key idcolumn.Column) (found []member) {
+	for _, other := range a.tables {
+		for _, c := range other.columns {
+			if c.Kind != idcolumn.Integer || !isNarrow(c) || other.schema != t.schema || slices.ContainsFunc(other.references, func(r reference) bool { return strings.EqualFold(r.column, c.Name) }) {
+				continue
+			}
+			if to, ok := a.byName(other, c); ok && to.table == t && to.key.Name == key.Name {
+				found = append(found, member{other, c})
+			}
+		}
+	}
+	return found
 }

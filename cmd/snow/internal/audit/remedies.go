@@ -19,6 +19,8 @@ type change struct {
 	counts bool     // the database goes on making up its numbers
 	widens bool     // it gets 64 bits
 	ends   *counter // it is near its end
+
+	namesakes []member // that refer to it by their names, and get 64 bits, too
 }
 
 // stops reports whether the database is to make up no more numbers.
@@ -66,7 +68,7 @@ func (a *audit) remedy(ctx context.Context, c change) (text string, statements [
 		return text + "; there are no statements for that: " + obstacle, nil, err
 	}
 	if c.widens && len(statements) > 1 {
-		text += ", with the columns that refer to each other by foreign keys"
+		text += ", with the columns that refer to it"
 	}
 	return text, statements, err
 }
@@ -83,10 +85,12 @@ type foreignKey struct {
 	name  string
 }
 
+func (m member) String() string { return m.table.label + "." + m.column.Name }
+
 // family returns the column, all columns that foreign keys join with it, and these keys. outside says which key leads out of
 // the database.
-func (a *audit) family(t *table, c idcolumn.Column) (members []member, keys []foreignKey, outside string) {
-	members = []member{{t, c}}
+func (a *audit) family(c change) (members []member, keys []foreignKey, outside string) {
+	members = append([]member{{c.table, c.column}}, c.namesakes...)
 	join := func(child *table, r reference, other *table, column string) {
 		if child == nil || other == nil {
 			outside = "the foreign key " + r.name + " leads to another database"
@@ -142,7 +146,7 @@ func (a *audit) postgresStatements(ctx context.Context, c change) (statements []
 		alter(c.table, c.column.Name, what)
 	}
 	if c.widens {
-		members, _, _ := a.family(c.table, c.column)
+		members, _, _ := a.family(c)
 		for _, m := range members {
 			if !isNarrow(m.column) {
 				continue

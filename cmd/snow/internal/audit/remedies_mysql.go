@@ -23,7 +23,7 @@ func (a *audit) readCreate(ctx context.Context, t *table) error {
 func (a *audit) mysqlStatements(ctx context.Context, c change) (statements []string, obstacle string, err error) {
 	members, keys := []member{{c.table, c.column}}, []foreignKey(nil)
 	if c.widens || c.stops() && !a.maria {
-		all, joined, outside := a.family(c.table, c.column)
+		all, joined, outside := a.family(c)
 		if outside != "" {
 			return nil, outside, nil
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"fmt"
 	"math/big"
 	"regexp"
 	"strings"
@@ -85,32 +84,42 @@ func (a *audit) mysqlCounters(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.within(d.column)
-		d.table.counters[d.column.Name] = c
+		if c != nil {
+			c.within(d.column)
+			d.table.counters[d.column.Name] = c
+		}
 	}
 	for _, name := range sequences {
-		if used[name] || a.ignores(name, "") {
+		if used[name] || isOwn(name) || a.ignores(name, "") {
 			continue
 		}
 		c, err := a.mariaSequence(ctx, a.dialect.Quote(name))
 		if err != nil {
 			return err
 		}
-		c.name = name
-		a.sequences = append(a.sequences, c)
+		if c != nil {
+			c.name = name
+			a.sequences = append(a.sequences, c)
+		}
 	}
 	return nil
 }
 
-// mariaSequence reads a sequence. The server does not tell which numbers in its cache are used.
+// mariaSequence reads a sequence. The server does not tell which numbers in its cache are used. A sequence that can't be
+// read is a finding, and nil.
 func (a *audit) mariaSequence(ctx context.Context, quoted string) (*counter, error) {
 	var next, least, most string
 	var step, cache int64
 	c := &counter{sequence: quoted, own: true}
 	err := a.db.QueryRowContext(ctx, "SELECT next_not_cached_value, minimum_value, maximum_value, increment, cache_size, cycle_option FROM "+quoted).
 		Scan(&next, &least, &most, &step, &cache, &c.cycles)
+	if err != nil && ctx.Err() == nil {
+		name := strings.ReplaceAll(quoted, "`", "")
+		a.add(Finding{Severity: Warning, Table: name, Problem: "it can't be read: " + err.Error(), Remedy: "grant the user SELECT on it, or leave it out with --ignore"})
+		return nil, nil
+	}
 	if err != nil {
-		return nil, fmt.Errorf("sequence %s: %w", quoted, err)
+		return nil, err
 	}
 	c.down = step < 0
 	c.reserved = cache > 1
@@ -130,13 +139,7 @@ func number(text string) *big.Int {
 
 // postgresSequences reads the sequences, and the columns that take their defaults from them or own them.
 func (a *audit) postgresSequences(ctx context.Context) error {
-	type found struct {
-		*counter
-		schema, label string
-	}
 	shared := map[string]int{} // how many columns take numbers from a sequence
-	hidden := map[string]bool{}
-	var all []found
 	err := a.each(ctx, `SELECT DISTINCT n.nspname, COALESCE(n.nspname = current_schema(), false)::int, s.relname, p.last_value::text, q.seqmin::text, q.seqmax::text,
 			q.seqincrement, q.seqcycle, COALESCE(tn.nspname, ''), COALESCE(t.relname, ''), COALESCE(a.attname, '')
 		FROM pg_sequence q JOIN pg_class s ON s.oid = q.seqrelid JOIN pg_namespace n ON n.oid = s.relnamespace
@@ -169,11 +172,9 @@ func (a *audit) postgresSequences(ctx context.Context) error {
 		c.step = max(float64(step), -float64(step))
 		t := a.named[a.nameOf(ofSchema, of)]
 		switch {
-		case of == "":
-			all = append(all, found{c, schema, c.name})
-		case t == nil: // a partition, or a table of another kind
-			hidden[c.sequence] = true
-		default:
+		case of == "" && !isOwn(name) && !a.ignores(c.name, ""):
+			a.sequences = append(a.sequences, c)
+		case t != nil: // else it is a partition, whose table stands for it
 			if at, ok := t.column(column); ok {
 				c.within(at)
 				t.counters[at.Name] = c
@@ -184,11 +185,6 @@ func (a *audit) postgresSequences(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
-	}
-	for _, f := range all {
-		if !a.ignores(f.label, "") {
-			a.sequences = append(a.sequences, f.counter)
-		}
 	}
 	for _, t := range a.tables {
 		for _, c := range t.counters {
