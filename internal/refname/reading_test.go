@@ -1,27 +1,21 @@
-package inspect
+package refname
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/shardsnow/snow/merge/plan"
 )
 
-// schema is a plan with tables and columns of names.
-func schema(tables map[string][]string) *plan.Plan {
-	p := &plan.Plan{}
+// schema is tables and columns of names.
+func schema(tables map[string][]string) []Table {
+	var all []Table
 	for name, columns := range tables {
-		t := &plan.Table{Name: name}
-		for _, c := range columns {
-			t.Columns = append(t.Columns, &plan.Column{Name: c})
-		}
-		p.Tables = append(p.Tables, t)
+		all = append(all, Table{Name: name, Columns: columns})
 	}
-	return p
+	return all
 }
 
 func TestRead(t *testing.T) {
-	v := newVocabulary(schema(map[string][]string{
+	v := NewVocabulary(schema(map[string][]string{
 		"players": {"id", "playername"}, "guild": {"guildid"}, "item_instance": {"guid"}, "orders": {"id_order"}, "homunculus": {"homun_id"},
 	}))
 	tests := []struct {
@@ -53,8 +47,8 @@ func TestRead(t *testing.T) {
 		{"_7_", "", false, false},
 	}
 	for _, test := range tests {
-		got := v.read(test.name)
-		if strings.Join(got.stem, " ") != test.stem || got.id != test.id || got.quantity != test.quantity {
+		got := v.Read(test.name)
+		if strings.Join(got.Stem, " ") != test.stem || got.ID != test.id || got.Quantity != test.quantity {
 			t.Errorf("%q: got %+v, want %+v", test.name, got, test)
 		}
 	}
@@ -63,7 +57,7 @@ func TestRead(t *testing.T) {
 // TestNamed asks which names say that there are ids, without any other evidence.
 func TestNamed(t *testing.T) {
 	p := schema(map[string][]string{"users": nil, "guild_members": nil, "players": nil, "companies": nil, "grs": nil})
-	v, namesIDs := newVocabulary(p), NamesIDs(p)
+	v := NewVocabulary(p)
 	tests := []struct {
 		name, stem           string
 		named, plural, alone bool // alone: a column of that name has ids
@@ -86,11 +80,11 @@ func TestNamed(t *testing.T) {
 		{"", "", false, false, false},
 	}
 	for _, test := range tests {
-		got := v.readReference(test.name)
-		if strings.Join(got.stem, " ") != test.stem || got.named() != test.named || got.plural != test.plural {
+		got := v.ReadReference(test.name)
+		if strings.Join(got.Stem, " ") != test.stem || got.Named() != test.named || got.Plural != test.plural {
 			t.Errorf("%q: got %+v, want %+v", test.name, got, test)
 		}
-		if got := namesIDs(test.name); got != test.alone {
+		if got := v.NamesIDs(test.name); got != test.alone {
 			t.Errorf("%q names ids: got %v", test.name, got)
 		}
 	}
@@ -108,7 +102,7 @@ func TestNamed(t *testing.T) {
 		"grid":             {"grs": 0},
 	} {
 		for table, points := range want {
-			if got := alike(v.readReference(name).stem, v.thing(table)); got != points {
+			if got := Alike(v.ReadReference(name).Stem, v.Thing(table)); got != points {
 				t.Errorf("%q and %q: got %v, want %v", name, table, got, points)
 			}
 		}
@@ -117,9 +111,9 @@ func TestNamed(t *testing.T) {
 
 // TestPrefix leaves out the word that nearly all tables begin with.
 func TestPrefix(t *testing.T) {
-	v := newVocabulary(schema(map[string][]string{"ps_cart": nil, "ps_order": nil, "ps_lang": nil, "ps_tax_rules": nil, "other": nil}))
+	v := NewVocabulary(schema(map[string][]string{"ps_cart": nil, "ps_order": nil, "ps_lang": nil, "ps_tax_rules": nil, "other": nil}))
 	for table, want := range map[string]string{"ps_cart": "cart", "ps_tax_rules": "tax rule", "other": "other", "tbl_players": "player", "ps": "ps"} {
-		if got := strings.Join(v.thing(table), " "); got != want {
+		if got := strings.Join(v.Thing(table), " "); got != want {
 			t.Errorf("%q: got %q, want %q", table, got, want)
 		}
 	}
@@ -147,32 +141,8 @@ func TestAlike(t *testing.T) {
 		{"guild", "", 0},
 	}
 	for _, test := range tests {
-		if got := alike(strings.Fields(test.stem), strings.Fields(test.of)); got != test.want {
+		if got := Alike(strings.Fields(test.stem), strings.Fields(test.of)); got != test.want {
 			t.Errorf("%q and %q: got %v, want %v", test.stem, test.of, got, test.want)
-		}
-	}
-}
-
-// TestPoints weighs values: they count for much if chance explains them badly.
-func TestPoints(t *testing.T) {
-	tests := []struct {
-		name        string
-		fit         fit
-		n           int
-		least, most float64
-	}{
-		{"no values", fit{}, 0, 0, 0},
-		{"no rows", fit{found: inclusion{0, 5}}, 5, -1, -1},
-		{"others", fit{found: inclusion{2, 50}, known: true}, 50, -9, -9},
-		{"many orphans", fit{found: inclusion{35, 50}, known: true}, 50, -2.5, -2.5},
-		{"dense ids", fit{found: inclusion{50, 50}, known: true, info: -0.5, reach: 0.5}, 50, 0, 1},
-		{"sparse ids", fit{found: inclusion{50, 50}, known: true, info: 40, reach: 0.5}, 50, 4, 5},
-		{"a small part of the range", fit{found: inclusion{50, 50}, known: true, reach: 0.1}, 50, -1, 0},
-		{"snowflakes", fit{found: inclusion{50, 50}, known: true, reach: 0.9, start: 1 << 50}, 50, 7, 9},
-	}
-	for _, test := range tests {
-		if got := test.fit.points(test.n); got < test.least || got > test.most {
-			t.Errorf("%s: got %v, want %v to %v", test.name, got, test.least, test.most)
 		}
 	}
 }
