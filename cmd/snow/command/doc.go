@@ -26,5 +26,6 @@
 //	  ├─ internal/layoutfit   a layout for given wishes
 //	  ├─ internal/mergecommand  the steps of a merge
 //	  ├─ internal/audit       what makes ids go wrong in live tables
+//	  ├─ internal/interrupt   a signal ends what waits for a terminal or a pipe
 //	  └─ internal/database    DSNs, drivers
 package command

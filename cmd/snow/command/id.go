@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/cmd/snow/internal/interrupt"
 )
 
 func (a *app) id() *cobra.Command {
@@ -34,9 +36,9 @@ type reading struct {
 	parts snow.Parts
 }
 
-// lines calls do for each line that is not empty, without the spaces around it. A line has at most 64 KiB.
-func lines(r io.Reader, do func(line string) error) error {
-	s := bufio.NewScanner(r)
+// lines calls do for each line that is not empty, without the spaces around it, until ctx ends. A line has at most 64 KiB.
+func lines(ctx context.Context, r io.Reader, do func(line string) error) error {
+	s := bufio.NewScanner(interrupt.Reader(ctx, r))
 	for s.Scan() {
 		if line := strings.TrimSpace(s.Text()); line != "" {
 			if err := do(line); err != nil {

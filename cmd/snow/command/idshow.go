@@ -46,7 +46,7 @@ func (a *app) idShow() *cobra.Command {
 					return err
 				}
 			}
-			return s.showAll(args)
+			return s.showAll(c.Context(), args)
 		},
 	}
 	c.Flags().Var(&layouts, "layout", "a preset or a layout instead of the presets that fit; may be given several times")
@@ -95,7 +95,7 @@ type shownID struct {
 	now time.Time
 }
 
-func (s *shower) showAll(args []string) error {
+func (s *shower) showAll(ctx context.Context, args []string) error {
 	all := shownIDs{}
 	misfits := 0
 	add := func(text string) error {
@@ -122,7 +122,7 @@ func (s *shower) showAll(args []string) error {
 	for _, arg := range args {
 		var err error
 		if arg == "-" {
-			err = lines(s.app.In, add)
+			err = lines(ctx, s.app.In, add)
 		} else {
 			err = add(arg)
 		}

@@ -39,7 +39,7 @@ func (a *app) layout() *cobra.Command {
 			for _, arg := range args {
 				var err error
 				if arg == "-" {
-					err = lines(a.In, add)
+					err = lines(c.Context(), a.In, add)
 				} else {
 					err = add(arg)
 				}

@@ -191,7 +191,7 @@ func (a *app) sqlMaking(use, short, long, change string, do func(context.Context
 				d.Done = fmt.Sprintf("nothing was changed; %s, for ids of %v. Whether the server allows it was not tried", change, all[0].Layout)
 				return a.print(d)
 			}
-			if err := confirm.ask(fmt.Sprintf("%s, namespace %s: %s. Do it?", d.Dialect, namespace, change)); err != nil {
+			if err := confirm.ask(c.Context(), fmt.Sprintf("%s, namespace %s: %s. Do it?", d.Dialect, namespace, change)); err != nil {
 				return err
 			}
 			worker, err := do(c.Context(), db.DB, db.dialect, functions.Config{

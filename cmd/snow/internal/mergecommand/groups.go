@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -35,8 +34,8 @@ type groupsFile struct {
 var groupSteps = []string{"schema", "namespace", "dry-run", "run", "verify"}
 
 // readGroups returns a command for each group of a file.
-func (c *Command) readGroups() ([]*Command, []string, error) {
-	data, err := os.ReadFile(c.groups)
+func (c *Command) readGroups(ctx context.Context) ([]*Command, []string, error) {
+	data, err := readFile(ctx, c.groups)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +96,7 @@ func parseSource(s string) (namedDSN, error) {
 
 // runGroups does a step with all groups of a file, some at a time, and sums up.
 func (c *Command) runGroups(ctx context.Context) error {
-	commands, names, err := c.readGroups()
+	commands, names, err := c.readGroups(ctx)
 	if err != nil {
 		return err
 	}
