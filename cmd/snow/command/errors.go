@@ -69,6 +69,19 @@ func (a *app) printError(err error, asJSON bool) {
 	}
 }
 
+// warn writes to standard error what does not keep the command from its work.
+func (a *app) warn(text string) {
+	if a.json {
+		e := json.NewEncoder(a.Err)
+		e.SetEscapeHTML(false)
+		_ = e.Encode(struct { // there is nobody to tell
+			Warning string `json:"warning"`
+		}{text})
+		return
+	}
+	_, _ = fmt.Fprintln(a.Err, "snow: warning:", text)
+}
+
 // statusOf returns the exit status.
 func statusOf(err error) int {
 	var usage *usageError

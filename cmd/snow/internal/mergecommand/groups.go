@@ -60,7 +60,7 @@ func (c *Command) readGroups(ctx context.Context) ([]*Command, []string, error) 
 			return nil, nil, fault("it has the target of group " + targets[g.Target])
 		}
 		one := *c
-		one.target, one.sources, one.databases, one.open = g.Target, nil, nil, nil
+		one.target, one.sources, one.databases, one.open, one.found = g.Target, nil, nil, nil, nil
 		one.stderr = io.Discard // what the plan was made for is said once
 		for _, s := range g.Sources {
 			source, err := parseSource(s)
@@ -110,6 +110,11 @@ func (c *Command) runGroups(ctx context.Context) error {
 	byName := map[string]*Command{}
 	var groups []merge.Group
 	for i, one := range commands {
+		one.warn = func(text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			c.warn(text)
+		}
 		byName[names[i]] = one
 		groups = append(groups, merge.Group{Name: names[i], Open: func(ctx context.Context, events func(report.Event)) (*merge.Merge, func() error, error) {
 			if one.step == "schema" || one.step == "namespace" { // these may make a file of SQLite
