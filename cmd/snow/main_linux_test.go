@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 )
@@ -98,6 +99,50 @@ func TestCtrlCAtQuestion(t *testing.T) {
 		}
 		if got := run(t, "workers", dsn, "--namespace=shop"); !strings.Contains(got, "2 free") {
 			t.Errorf("%q: %s", keys, got)
+		}
+	}
+}
+
+// On a terminal, --watch always draws in the same place, in lines that fit.
+func TestWatchOnTerminal(t *testing.T) {
+	dsn := "--dsn=" + filepath.Join(t.TempDir(), "registry.db")
+	run(t, "migrate", dsn)
+	run(t, "init", dsn, "--namespace=shop", "--workers=200")
+	person, program := terminal(t)
+	if err := unix.IoctlSetWinsize(int(program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 60, Row: 5}); err != nil {
+		t.Fatal(err)
+	}
+	c := snow(t, "workers", dsn, "--namespace=shop", "--all", "--watch", "--every=1ms")
+	c.Env = append(c.Env, "TERM=xterm")
+	c.Stdin, c.Stdout, c.Stderr = program, program, program
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = program.Close()
+	screen := bufio.NewReader(person)
+	var drawn string
+	for range 2 {
+		text, err := screen.ReadString('J') // the end of a drawing
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn = text
+	}
+	if _, err := io.WriteString(person, "\x03"); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, screen)
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+	lines := strings.Split(drawn, "\x1b[K\r\r\n") // the terminal writes a \r of its own
+	if len(lines) != 4 || !strings.HasPrefix(lines[0], "\x1b[Hshop at ") || !strings.HasPrefix(lines[2], "0–199 ") || lines[3] != "\x1b[J" {
+		t.Errorf("%q", lines)
+	}
+	for _, line := range lines {
+		if n := utf8.RuneCountInString(strings.TrimPrefix(line, "\x1b[H")); n > 60 {
+			t.Errorf("%d columns: %q", n, line)
 		}
 	}
 }

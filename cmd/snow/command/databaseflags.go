@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -139,9 +140,29 @@ func explain(err error) error {
 	return &remediedError{err, remedy}
 }
 
+// namespaceVariable is the environment variable with the namespace of commands that have one and get no --namespace.
+const namespaceVariable = "SNOW_NAMESPACE"
+
 // namespaceFlag adds the flag with a namespace.
 func namespaceFlag(c *cobra.Command, name *string) {
-	c.Flags().StringVar(name, "namespace", "", "`NAME` of the namespace")
+	c.Flags().StringVar(name, "namespace", "", "`NAME` of the namespace; without it, "+namespaceVariable)
+}
+
+// namespaceFromEnvironment gives a command its namespace, unless flags say something else, or that it needs none.
+func namespaceFromEnvironment(c *cobra.Command) {
+	name := os.Getenv(namespaceVariable)
+	if name == "" || !slices.Contains([]string{"workers", "init", "fence", "release", "install", "renumber", "new", "serve"}, c.Name()) || c.Parent().Name() == "merge" {
+		return
+	}
+	for _, flag := range []string{"namespace", "segments"} {
+		if c.Flags().Changed(flag) {
+			return
+		}
+	}
+	if c.Name() == "new" && c.Flags().Changed("worker") {
+		return
+	}
+	_ = c.Flags().Lookup("namespace").Value.Set(name) // a string takes all
 }
 
 // needNamespace refuses an empty name.

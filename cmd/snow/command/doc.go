@@ -16,16 +16,20 @@
 //	errors.go output.go           errors with a remedy; text and JSON
 //	databaseflags.go confirm.go   what several commands ask for
 //	id.go idshow.go idnew.go idrange.go
-//	layout.go layoutfit.go presets.go
-//	migrate.go init.go workers.go fence.go release.go segments.go audit.go
+//	layout.go
+//	migrate.go init.go workers.go workersshow.go fence.go release.go segments.go sql.go audit.go
 //	merge.go                      the commands of a merge
 //	serve.go servesource.go       the service: its server; where it gets ids and metrics
-//	version.go man.go
+//	completion.go                 what a shell completes
+//	version.go                    the version, manual pages
 //
 //	command
 //	  ├─ internal/layoutfit   a layout for given wishes
 //	  ├─ internal/mergecommand  the steps of a merge
 //	  ├─ internal/audit       what makes ids go wrong in live tables
+//	  ├─ internal/manual      manual pages
+//	  ├─ internal/nearest     what a mistyped name was meant to be
+//	  ├─ internal/terminal    its size, drawing on it
 //	  ├─ internal/interrupt   a signal ends what waits for a terminal or a pipe
 //	  └─ internal/database    DSNs, drivers
 package command

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/mergecommand"
+	"github.com/shardsnow/snow/cmd/snow/internal/nearest"
 )
 
 // errNotConfirmed is returned if a question is not answered with yes.
@@ -119,6 +120,11 @@ func flagError(c *cobra.Command, err error) error {
 		err = errors.New("there is no such flag")
 		if name := unknown.GetSpecifiedName(); isWord(name) {
 			err = fmt.Errorf("there is no flag --%s", name)
+			var names []string
+			c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+			if near := nearest.Of(name, names); near != "" {
+				err = fmt.Errorf("there is no flag --%s; did you mean --%s?", name, near)
+			}
 		}
 	case errors.As(err, &syntax):
 		err = errors.New("a flag is malformed")

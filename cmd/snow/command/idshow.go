@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -22,7 +23,8 @@ import (
 const aboutShow = `Show what ids say: when they were made, by which worker, and the other parts.
 
 An ID is decimal, base32 of 13 characters, or hexadecimal after 0x. Without an ID,
-or for -, ids are read from standard input, one in each line.
+or for -, ids are read from standard input, one in each line. After what is no id it goes
+on, says at the end which lines these were, and the exit status is 2.
 
 Each preset is shown with which the id's time is not in the future. Only the
 programs that made an id know its layout: name it with --layout, or name the
@@ -101,7 +103,7 @@ func (s *shower) showAll(ctx context.Context, args []string) error {
 	add := func(text string) error {
 		id, err := idtext.Parse(text)
 		if err != nil {
-			return &usageError{"snow id show", err}
+			return err
 		}
 		shown := s.show(id)
 		fits := 0
@@ -119,6 +121,7 @@ func (s *shower) showAll(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
+	var wrong []error
 	for _, arg := range args {
 		var err error
 		if arg == "-" {
@@ -126,12 +129,20 @@ func (s *shower) showAll(ctx context.Context, args []string) error {
 		} else {
 			err = add(arg)
 		}
+		if ctx.Err() != nil {
+			return err
+		}
 		if err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	if len(all) > 0 || len(wrong) == 0 {
+		if err := s.app.print(all); err != nil {
 			return err
 		}
 	}
-	if err := s.app.print(all); err != nil {
-		return err
+	if len(wrong) > 0 {
+		return &usageError{"snow id show", errors.Join(wrong...)}
 	}
 	if misfits > 0 {
 		return &refusal{fmt.Errorf("id show: no layout fits %d of %d ids", misfits, len(all))}

@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/manual"
 )
 
 func (a *app) version() *cobra.Command {
@@ -62,4 +64,22 @@ func (v version) writeText(w io.Writer) {
 		fmt.Fprint(w, " with changes")
 	}
 	fmt.Fprintf(w, ", %s\n", v.Go)
+}
+
+const aboutMan = `Write the manual pages of all commands to a folder, such as /usr/local/share/man/man1:
+
+  snow man /usr/local/share/man/man1
+  man snow-id-show`
+
+func (a *app) man() *cobra.Command {
+	return &cobra.Command{
+		Use: "man FOLDER", Short: "Write the manual pages", Long: aboutMan, Args: someArgs(1, 1, "a folder"),
+		RunE: func(c *cobra.Command, args []string) error {
+			names, err := manual.Write(c.Root(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.print(done{Done: fmt.Sprintf("%s in %s", count(names, "page"), args[0])})
+		},
+	}
 }
