@@ -21,12 +21,13 @@
 //	merge.go                      the commands of a merge
 //	serve.go servesource.go       the service: its server; where it gets ids and metrics
 //	completion.go                 what a shell completes
-//	version.go                    the version, manual pages
+//	version.go                    the version, the licences, manual pages
 //
 //	command
 //	  ├─ internal/layoutfit   a layout for given wishes
 //	  ├─ internal/mergecommand  the steps of a merge
 //	  ├─ internal/audit       what makes ids go wrong in live tables
+//	  ├─ internal/licences    of all that is in the command
 //	  ├─ internal/manual      manual pages
 //	  ├─ internal/nearest     what a mistyped name was meant to be
 //	  ├─ internal/terminal    its size, drawing on it

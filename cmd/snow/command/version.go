@@ -9,18 +9,32 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardsnow/snow/cmd/snow/internal/licences"
 	"github.com/shardsnow/snow/cmd/snow/internal/manual"
 )
 
 func (a *app) version() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Show the version and the commit", Args: noArgs,
+	var all bool
+	c := &cobra.Command{
+		Use: "version", Short: "Show the version and the commit, or the licences", Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if all {
+				return a.print(shownLicences{licences.Text})
+			}
 			info, _ := debug.ReadBuildInfo()
 			return a.print(versionOf(info))
 		},
 	}
+	c.Flags().BoolVar(&all, "licences", false, "show the licences of all that is in this program")
+	return c
 }
+
+// shownLicences is the result of version --licences.
+type shownLicences struct {
+	Text string `json:"licences"`
+}
+
+func (l shownLicences) writeText(w io.Writer) { _, _ = io.WriteString(w, l.Text) }
 
 type version struct {
 	Version string `json:"version"`
