@@ -2,7 +2,7 @@
 // makes ids, computes layouts, looks after the worker numbers in a database,
 // merges databases, and gives ids over HTTP.
 //
-//	go install github.com/shardsnow/snow/cmd/snow@latest
+//	CGO_ENABLED=0 go install github.com/shardsnow/snow/cmd/snow@latest
 //	snow help
 //
 // The work is done by [github.com/shardsnow/snow/cmd/snow/command], which other programs

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/interrupt"
 )
 
 // confirmation are the flags of a command that changes what others rely on.
@@ -28,7 +31,8 @@ func (f *confirmation) addYes(c *cobra.Command) {
 }
 
 // ask returns nil if the answer is yes, and errNotConfirmed otherwise. A standard input that nobody types at gets no question.
-func (f *confirmation) ask(question string) error {
+// When ctx ends the answer is no, also if somebody types yes later.
+func (f *confirmation) ask(ctx context.Context, question string) error {
 	if f.yes {
 		return nil
 	}
@@ -41,8 +45,11 @@ func (f *confirmation) ask(question string) error {
 	if _, err := fmt.Fprintf(f.app.Err, "%s [y/N] ", question); err != nil {
 		return err
 	}
-	line, err := bufio.NewReader(f.app.In).ReadString('\n')
+	line, err := bufio.NewReader(interrupt.Reader(ctx, f.app.In)).ReadString('\n')
 	switch {
+	case ctx.Err() != nil:
+		_, _ = fmt.Fprintln(f.app.Err) // the question's line ends
+		return errNotConfirmed
 	case errors.Is(err, io.EOF) && line == "": // such as /dev/null
 		_, _ = fmt.Fprintln(f.app.Err)
 		return &remediedError{errNotConfirmed, "Standard input is empty: --yes confirms."}

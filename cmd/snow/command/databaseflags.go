@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,18 +23,22 @@ const defaultDSN = "SNOW_DSN"
 // databaseFlags are the flags of a command that needs a database.
 type databaseFlags struct {
 	app     *app
+	command *cobra.Command
 	access  database.Access
 	flag    string // of the DSN; empty for --dsn
 	dsn     string
 	dialect string
-	timeout time.Duration
+	// otherwise is the dialect of a DSN that does not show its own, without --dialect; often empty.
+	otherwise string
+	timeout   time.Duration
 }
 
 func (f *databaseFlags) add(c *cobra.Command) {
+	f.command = c
 	c.Flags().StringVar(&f.dsn, "dsn", "", "`DSN` of the database: env:NAME for an environment variable, @FILE, or a SQLite file; without it, env:"+defaultDSN+`.
 For MySQL user:password@tcp(host:port)/database, for PostgreSQL postgres://user:password@host:port/database, with
 the password percent-encoded`)
-	c.Flags().StringVar(&f.dialect, "dialect", "", "`SQL` of the database: mysql (also MariaDB), postgres or sqlite; not needed if the DSN shows it")
+	c.Flags().StringVar(&f.dialect, "dialect", "", "`SQL` of the database: mysql, mariadb, postgres or sqlite; without it, what the DSN shows, or else "+database.DialectVariable)
 	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long the database may take to answer at first")
 }
 
@@ -65,34 +70,49 @@ func (f *databaseFlags) connect(more []string) (all []*connected, err error) {
 		if i > 0 {
 			flag = "--more-dsn"
 		}
-		if _, err := database.Resolve(flag, value, f.dialect); err != nil {
-			return all, &usageError{"snow", err}
-		}
-		db, d, err := database.Connect(flag, value, f.dialect, f.access)
+		at, err := f.resolve(f.command.Context(), flag, value)
 		if err != nil {
 			return all, err
 		}
-		all = append(all, &connected{db, d})
-		if d != all[0].dialect {
+		db, err := at.Connect(f.access)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, &connected{db, at.Dialect})
+		if d := at.Dialect; d != all[0].dialect {
 			return all, &usageError{"snow", fmt.Errorf("%s: it is %v, and --dsn is %v: all are of one product", flag, d, all[0].dialect)}
 		}
 	}
 	return all, nil
 }
 
+// resolve reads a DSN, once: it can be in a pipe.
+func (f *databaseFlags) resolve(ctx context.Context, flag, value string) (*database.Location, error) {
+	at, err := database.Resolve(ctx, flag, value, f.dialect, f.otherwise)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
+		return nil, &usageError{"snow", err}
+	case at.Warning != "":
+		f.app.warn(at.Warning)
+	}
+	return at, nil
+}
+
 func (f *databaseFlags) open(ctx context.Context) (*connected, error) {
-	value, flag := f.value(), cmp.Or(f.flag, "--dsn")
 	if f.timeout <= 0 {
 		return nil, &usageError{"snow", errors.New("--timeout: want more than 0s")}
 	}
-	if _, err := database.Resolve(flag, value, f.dialect); err != nil {
-		return nil, &usageError{"snow", err}
-	}
-	db, d, err := database.Open(ctx, flag, value, f.dialect, f.access, f.timeout)
+	at, err := f.resolve(ctx, cmp.Or(f.flag, "--dsn"), f.value())
 	if err != nil {
 		return nil, err
 	}
-	return &connected{db, d}, nil
+	db, err := at.Open(ctx, f.access, f.timeout)
+	if err != nil {
+		return nil, err
+	}
+	return &connected{db, at.Dialect}, nil
 }
 
 // explain adds what can be done about an error of package sqlsnow.
@@ -120,9 +140,29 @@ func explain(err error) error {
 	return &remediedError{err, remedy}
 }
 
+// namespaceVariable is the environment variable with the namespace of commands that have one and get no --namespace.
+const namespaceVariable = "SNOW_NAMESPACE"
+
 // namespaceFlag adds the flag with a namespace.
 func namespaceFlag(c *cobra.Command, name *string) {
-	c.Flags().StringVar(name, "namespace", "", "`NAME` of the namespace")
+	c.Flags().StringVar(name, "namespace", "", "`NAME` of the namespace; without it, "+namespaceVariable)
+}
+
+// namespaceFromEnvironment gives a command its namespace, unless flags say something else, or that it needs none.
+func namespaceFromEnvironment(c *cobra.Command) {
+	name := os.Getenv(namespaceVariable)
+	if name == "" || !slices.Contains([]string{"workers", "init", "fence", "release", "install", "renumber", "new", "serve"}, c.Name()) || c.Parent().Name() == "merge" {
+		return
+	}
+	for _, flag := range []string{"namespace", "segments"} {
+		if c.Flags().Changed(flag) {
+			return
+		}
+	}
+	if c.Name() == "new" && c.Flags().Changed("worker") {
+		return
+	}
+	_ = c.Flags().Lookup("namespace").Value.Set(name) // a string takes all
 }
 
 // needNamespace refuses an empty name.

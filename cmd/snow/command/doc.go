@@ -16,15 +16,22 @@
 //	errors.go output.go           errors with a remedy; text and JSON
 //	databaseflags.go confirm.go   what several commands ask for
 //	id.go idshow.go idnew.go idrange.go
-//	layout.go layoutfit.go
-//	migrate.go init.go workers.go fence.go release.go segments.go audit.go sql.go
+//	layout.go
+//	migrate.go init.go workers.go workersshow.go fence.go release.go segments.go sql.go audit.go
 //	merge.go                      the commands of a merge
-//	serve.go servesource.go       the service: its server; where it gets ids and metrics
-//	version.go man.go
+//	serve.go servelisten.go serverun.go servesignals.go
+//	servesource.go serveobserve.go  the service: its server, sockets and signals; where it gets ids and metrics
+//	completion.go                 what a shell completes
+//	version.go                    the version, the licences, manual pages
 //
 //	command
 //	  ├─ internal/layoutfit   a layout for given wishes
 //	  ├─ internal/mergecommand  the steps of a merge
 //	  ├─ internal/audit       what makes ids go wrong in live tables
+//	  ├─ internal/licences    of all that is in the command
+//	  ├─ internal/manual      manual pages
+//	  ├─ internal/nearest     what a mistyped name was meant to be
+//	  ├─ internal/terminal    its size, drawing on it
+//	  ├─ internal/interrupt   a signal ends what waits for a terminal or a pipe
 //	  └─ internal/database    DSNs, drivers
 package command

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/mergecommand"
+	"github.com/shardsnow/snow/cmd/snow/internal/nearest"
 )
 
 // errNotConfirmed is returned if a question is not answered with yes.
@@ -69,6 +70,19 @@ func (a *app) printError(err error, asJSON bool) {
 	}
 }
 
+// warn writes to standard error what does not keep the command from its work.
+func (a *app) warn(text string) {
+	if a.json {
+		e := json.NewEncoder(a.Err)
+		e.SetEscapeHTML(false)
+		_ = e.Encode(struct { // there is nobody to tell
+			Warning string `json:"warning"`
+		}{text})
+		return
+	}
+	_, _ = fmt.Fprintln(a.Err, "snow: warning:", text)
+}
+
 // statusOf returns the exit status.
 func statusOf(err error) int {
 	var usage *usageError
@@ -106,6 +120,11 @@ func flagError(c *cobra.Command, err error) error {
 		err = errors.New("there is no such flag")
 		if name := unknown.GetSpecifiedName(); isWord(name) {
 			err = fmt.Errorf("there is no flag --%s", name)
+			var names []string
+			c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+			if near := nearest.Of(name, names); near != "" {
+				err = fmt.Errorf("there is no flag --%s; did you mean --%s?", name, near)
+			}
 		}
 	case errors.As(err, &syntax):
 		err = errors.New("a flag is malformed")

@@ -45,7 +45,7 @@ func (a *app) fence() *cobra.Command {
 			}
 			question := fmt.Sprintf("%s, namespace %s: after this, no process can lease one of %d worker numbers for up to %v. Fence it?",
 				d.Dialect, namespace, all[0].Workers, window)
-			if err := confirm.ask(question); err != nil {
+			if err := confirm.ask(c.Context(), question); err != nil {
 				return err
 			}
 			if err := sqlsnow.Fence(c.Context(), db.DB, db.dialect, namespace); err != nil {

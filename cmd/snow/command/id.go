@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/cmd/snow/internal/interrupt"
 )
 
 func (a *app) id() *cobra.Command {
@@ -34,18 +36,45 @@ type reading struct {
 	parts snow.Parts
 }
 
-// lines calls do for each line that is not empty, without the spaces around it. A line has at most 64 KiB.
-func lines(r io.Reader, do func(line string) error) error {
-	s := bufio.NewScanner(r)
-	for s.Scan() {
-		if line := strings.TrimSpace(s.Text()); line != "" {
-			if err := do(line); err != nil {
-				return err
-			}
+// lines calls do for each line that is not empty, without the spaces around it, until ctx ends. It goes on after lines with which something is
+// wrong, and returns what, with the numbers of the lines. A line has at most 64 KiB.
+func lines(ctx context.Context, r io.Reader, do func(line string) error) error {
+	var wrong []error
+	s := bufio.NewScanner(interrupt.Reader(ctx, r))
+	for number := 1; s.Scan(); number++ {
+		line := strings.TrimSpace(s.Text())
+		if line == "" {
+			continue
+		}
+		if err := do(line); err != nil {
+			wrong = append(wrong, fmt.Errorf("line %d: %w", number, err))
 		}
 	}
 	if err := s.Err(); err != nil {
 		return fmt.Errorf("standard input: %w", err)
 	}
+	if len(wrong) > 0 {
+		return &linesError{wrong}
+	}
 	return nil
 }
+
+// A linesError is about lines of standard input.
+type linesError struct{ all []error }
+
+// mostShown is how many lines an error shows.
+const mostShown = 20
+
+func (e *linesError) Error() string {
+	shown := []string{fmt.Sprintf("standard input: %s could not be read:", count(len(e.all), "line"))}
+	for i, err := range e.all {
+		if i == mostShown {
+			shown = append(shown, fmt.Sprintf("and %d more", len(e.all)-i))
+			break
+		}
+		shown = append(shown, err.Error())
+	}
+	return strings.Join(shown, "\n  ")
+}
+
+func (e *linesError) Unwrap() []error { return e.all }

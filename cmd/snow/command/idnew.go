@@ -46,7 +46,7 @@ func (a *app) idNew() *cobra.Command {
 	f.Var(&n.layout, "layout", "a preset or a layout, for --worker")
 	f.Uint64Var(&n.worker, "worker", 0, "`N`, a worker number of your own")
 	f.Uint64Var(&n.datacenter, "datacenter", 0, "`N` of the ids")
-	f.StringVar(&n.namespace, "namespace", "", "`NAME` of a namespace in the database that leases the number")
+	f.StringVar(&n.namespace, "namespace", "", "`NAME` of a namespace in the database that leases the number; without it and --worker, "+namespaceVariable)
 	n.db.add(c)
 	return c
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -22,7 +23,8 @@ import (
 const aboutShow = `Show what ids say: when they were made, by which worker, and the other parts.
 
 An ID is decimal, base32 of 13 characters, or hexadecimal after 0x. Without an ID,
-or for -, ids are read from standard input, one in each line.
+or for -, ids are read from standard input, one in each line. After what is no id it goes
+on, says at the end which lines these were, and the exit status is 2.
 
 Each preset is shown with which the id's time is not in the future. Only the
 programs that made an id know its layout: name it with --layout, or name the
@@ -46,7 +48,7 @@ func (a *app) idShow() *cobra.Command {
 					return err
 				}
 			}
-			return s.showAll(args)
+			return s.showAll(c.Context(), args)
 		},
 	}
 	c.Flags().Var(&layouts, "layout", "a preset or a layout instead of the presets that fit; may be given several times")
@@ -95,13 +97,13 @@ type shownID struct {
 	now time.Time
 }
 
-func (s *shower) showAll(args []string) error {
+func (s *shower) showAll(ctx context.Context, args []string) error {
 	all := shownIDs{}
 	misfits := 0
 	add := func(text string) error {
 		id, err := idtext.Parse(text)
 		if err != nil {
-			return &usageError{"snow id show", err}
+			return err
 		}
 		shown := s.show(id)
 		fits := 0
@@ -119,19 +121,28 @@ func (s *shower) showAll(args []string) error {
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
+	var wrong []error
 	for _, arg := range args {
 		var err error
 		if arg == "-" {
-			err = lines(s.app.In, add)
+			err = lines(ctx, s.app.In, add)
 		} else {
 			err = add(arg)
 		}
+		if ctx.Err() != nil {
+			return err
+		}
 		if err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	if len(all) > 0 || len(wrong) == 0 {
+		if err := s.app.print(all); err != nil {
 			return err
 		}
 	}
-	if err := s.app.print(all); err != nil {
-		return err
+	if len(wrong) > 0 {
+		return &usageError{"snow id show", errors.Join(wrong...)}
 	}
 	if misfits > 0 {
 		return &refusal{fmt.Errorf("id show: no layout fits %d of %d ids", misfits, len(all))}

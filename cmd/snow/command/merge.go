@@ -47,7 +47,8 @@ func (a *app) mergeStep(step mergecommand.Step) *cobra.Command {
 		confirm.addYes(c)
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		err := merging.Do(c.Context(), args, mergecommand.IO{Out: a.Out, Err: a.Err, JSON: a.json, Confirm: confirm.ask})
+		ask := func(question string) error { return confirm.ask(c.Context(), question) }
+		err := merging.Do(c.Context(), args, mergecommand.IO{Out: a.Out, Err: a.Err, JSON: a.json, Confirm: ask, Warn: a.warn})
 		var usage *mergecommand.UsageError
 		var open *report.OpenError
 		switch {

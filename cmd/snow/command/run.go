@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/nearest"
 )
 
 // Streams are what a command reads and writes. Each must be set.
@@ -67,7 +69,9 @@ func (a *app) root() *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
+	root.PersistentPreRun = func(c *cobra.Command, _ []string) { namespaceFromEnvironment(c) }
 	root.AddCommand(a.id(), a.layout(), a.migrate(), a.init(), a.workers(), a.fence(), a.release(), a.segments(), a.sql(), a.audit(), a.merge(), a.serve(), a.version(), a.man())
+	a.completeFlags(root)
 	return root
 }
 
@@ -86,7 +90,11 @@ func (a *app) group(use, short, long string) *cobra.Command {
 					names = append(names, sub.Name())
 				}
 			}
-			return &usageError{c.CommandPath(), fmt.Errorf("no such command; there are %s", strings.Join(names, ", "))}
+			err := fmt.Errorf("no such command; there are %s", strings.Join(names, ", "))
+			if near := nearest.Of(args[0], names); near != "" { // the argument itself may be a DSN
+				err = fmt.Errorf("no such command; did you mean %s? There are %s", near, strings.Join(names, ", "))
+			}
+			return &usageError{c.CommandPath(), err}
 		},
 	}
 }

@@ -123,7 +123,7 @@ func (a *app) segmentsRaise() *cobra.Command {
 			if confirm.dryRun {
 				return a.print(done{Dialect: db.dialect.String(), Done: "nothing was changed; " + change, DryRun: true})
 			}
-			if err := confirm.ask(fmt.Sprintf("%s, %s. Raise it?", db.dialect, change)); err != nil {
+			if err := confirm.ask(c.Context(), fmt.Sprintf("%s, %s. Raise it?", db.dialect, change)); err != nil {
 				return err
 			}
 			if err := segments.Raise(c.Context(), db.DB, db.dialect, tag, id); err != nil {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,20 +42,18 @@ func (s shownStatements) writeText(w io.Writer) {
 
 // dialectFlag adds the flag of a command that only prints SQL.
 func dialectFlag(c *cobra.Command, name *string) {
-	c.Flags().StringVar(name, "dialect", "", "the `SQL` to print: mysql (also MariaDB) or postgres")
+	c.Flags().StringVar(name, "dialect", "", "the `SQL` to print: mysql, mariadb or postgres; without it, "+database.DialectVariable)
 }
 
 func needDialect(c *cobra.Command, name string) (sqlsnow.Dialect, error) {
-	switch name {
-	case "mysql":
-		return sqlsnow.MySQL, nil
-	case "postgres":
-		return sqlsnow.Postgres, nil
-	case "":
+	if name = cmp.Or(name, os.Getenv(database.DialectVariable)); name == "" {
 		return 0, &usageError{c.CommandPath(), errors.New("--dialect is missing")}
-	default:
-		return 0, &usageError{c.CommandPath(), fmt.Errorf("--dialect %.40q: want mysql (also MariaDB) or postgres", name)}
 	}
+	d, err := database.ParseDialect(name)
+	if err != nil || d == sqlsnow.SQLite && c.Name() != "migrate" {
+		return 0, &usageError{c.CommandPath(), fmt.Errorf("--dialect %.40q: want mysql, mariadb or postgres", name)}
+	}
+	return d, nil
 }
 
 const aboutSQLFunctions = `Print the statements that create functions which take ids apart: snow_time,
@@ -173,10 +173,7 @@ func (a *app) sqlMaking(use, short, long, change string, do func(context.Context
 			defer db.Close()
 			home := db // of the namespace
 			if leases.dsn != "" {
-				leases.timeout = flags.timeout
-				if _, err := database.Resolve(leases.flag, leases.dsn, ""); err != nil { // it does not show its SQL
-					leases.dialect = cmp.Or(leases.dialect, flags.dialect)
-				}
+				leases.timeout, leases.otherwise = flags.timeout, strings.ToLower(db.dialect.String())
 				if home, err = leases.open(c.Context()); err != nil {
 					return err
 				}
@@ -191,7 +188,7 @@ func (a *app) sqlMaking(use, short, long, change string, do func(context.Context
 				d.Done = fmt.Sprintf("nothing was changed; %s, for ids of %v. Whether the server allows it was not tried", change, all[0].Layout)
 				return a.print(d)
 			}
-			if err := confirm.ask(fmt.Sprintf("%s, namespace %s: %s. Do it?", d.Dialect, namespace, change)); err != nil {
+			if err := confirm.ask(c.Context(), fmt.Sprintf("%s, namespace %s: %s. Do it?", d.Dialect, namespace, change)); err != nil {
 				return err
 			}
 			worker, err := do(c.Context(), db.DB, db.dialect, functions.Config{

@@ -8,17 +8,33 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/licences"
+	"github.com/shardsnow/snow/cmd/snow/internal/manual"
 )
 
 func (a *app) version() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Show the version and the commit", Args: noArgs,
+	var all bool
+	c := &cobra.Command{
+		Use: "version", Short: "Show the version and the commit, or the licences", Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if all {
+				return a.print(shownLicences{licences.Text})
+			}
 			info, _ := debug.ReadBuildInfo()
 			return a.print(versionOf(info))
 		},
 	}
+	c.Flags().BoolVar(&all, "licences", false, "show the licences of all that is in this program")
+	return c
 }
+
+// shownLicences is the result of version --licences.
+type shownLicences struct {
+	Text string `json:"licences"`
+}
+
+func (l shownLicences) writeText(w io.Writer) { _, _ = io.WriteString(w, l.Text) }
 
 type version struct {
 	Version string `json:"version"`
@@ -62,4 +78,22 @@ func (v version) writeText(w io.Writer) {
 		fmt.Fprint(w, " with changes")
 	}
 	fmt.Fprintf(w, ", %s\n", v.Go)
+}
+
+const aboutMan = `Write the manual pages of all commands to a folder, such as /usr/local/share/man/man1:
+
+  snow man /usr/local/share/man/man1
+  man snow-id-show`
+
+func (a *app) man() *cobra.Command {
+	return &cobra.Command{
+		Use: "man FOLDER", Short: "Write the manual pages", Long: aboutMan, Args: someArgs(1, 1, "a folder"),
+		RunE: func(c *cobra.Command, args []string) error {
+			names, err := manual.Write(c.Root(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.print(done{Done: fmt.Sprintf("%s in %s", count(names, "page"), args[0])})
+		},
+	}
 }

@@ -3,6 +3,8 @@ package command
 import (
 	"runtime/debug"
 	"testing"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/licences"
 )
 
 func TestVersionOf(t *testing.T) {
@@ -29,5 +31,11 @@ func TestVersionOf(t *testing.T) {
 		if got := versionOf(tt.info); got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}
+	}
+}
+
+func TestLicences(t *testing.T) {
+	if got := execute(t, "version", "--licences"); got.status != 0 || got.stdout != licences.Text {
+		t.Errorf("exit status %d, %.200q, %s", got.status, got.stdout, got.stderr)
 	}
 }

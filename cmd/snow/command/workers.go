@@ -1,18 +1,19 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"os"
+	"slices"
+	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/cmd/snow/internal/terminal"
 	"github.com/shardsnow/snow/internal/census"
-	"github.com/shardsnow/snow/internal/timetext"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -24,12 +25,19 @@ database's. Without --namespace, the namespaces are shown.
   cooling   nobody has it, and its last window is not over yet
   claimed   a process waits for its first window
   reserved  never leased
-  free      a process can lease it now`
+  free      a process can lease it now
+
+--state shows the numbers in some of these states only, of all namespaces if there
+is no --namespace. With --check, which is for monitoring, the exit status is 3 if there
+are such numbers; without --state, late ones. Numbers beside each other that say the same
+are one row; --json has each.`
 
 // workersFlags are the flags of snow workers.
 type workersFlags struct {
 	app       *app
 	namespace string
+	states    []string
+	check     bool
 	all       bool
 	watch     bool
 	every     time.Duration
@@ -41,18 +49,38 @@ func (a *app) workers() *cobra.Command {
 	c := &cobra.Command{
 		Use: "workers", Short: "Show who has which worker number", Long: aboutWorkers, Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if f.every <= 0 {
-				return &usageError{c.CommandPath(), errors.New("--every: want more than 0s")}
+			if err := f.validate(); err != nil {
+				return &usageError{c.CommandPath(), err}
 			}
 			return f.run(c.Context())
 		},
 	}
 	namespaceFlag(c, &f.namespace)
+	c.Flags().StringSliceVar(&f.states, "state", nil, "only numbers in this `STATE`, such as late; with commas, or once for each")
+	c.Flags().BoolVar(&f.check, "check", false, "exit status 3 if there are numbers in a --state, or late ones without it")
 	c.Flags().BoolVar(&f.all, "all", false, "show free numbers as well")
 	c.Flags().BoolVar(&f.watch, "watch", false, "show them again and again, until a signal ends the command")
 	c.Flags().DurationVar(&f.every, "every", 2*time.Second, "how often, for --watch")
+	completeWith(c, "state", census.States()...)
 	f.db.add(c)
 	return c
+}
+
+func (f *workersFlags) validate() error {
+	for _, state := range f.states {
+		if !slices.Contains(census.States(), state) {
+			return fmt.Errorf("--state: want %s", strings.Join(census.States(), ", "))
+		}
+	}
+	switch {
+	case f.every <= 0:
+		return errors.New("--every: want more than 0s")
+	case f.check && f.watch:
+		return errors.New("want --check or --watch, not both")
+	case f.check && len(f.states) == 0:
+		f.states = []string{"late"}
+	}
+	return nil
 }
 
 func (f *workersFlags) run(ctx context.Context) error {
@@ -61,13 +89,24 @@ func (f *workersFlags) run(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
-	if !f.watch {
-		r, err := f.read(ctx, db)
-		if err != nil {
-			return explain(err)
-		}
-		return f.app.print(r)
+	if f.watch {
+		return f.watchAll(ctx, db)
 	}
+	r, err := f.read(ctx, db)
+	if err != nil {
+		return explain(err)
+	}
+	if err := f.app.print(r); err != nil {
+		return err
+	}
+	if found := r.found(f.states); f.check && found > 0 {
+		return &refusal{fmt.Errorf("workers: %s: %s", strings.Join(f.states, ", "), count(found, "number"))}
+	}
+	return nil
+}
+
+// watchAll shows the numbers until ctx ends, on a terminal always in the same place.
+func (f *workersFlags) watchAll(ctx context.Context, db *connected) error {
 	ticker := time.NewTicker(f.every)
 	defer ticker.Stop()
 	for {
@@ -78,7 +117,7 @@ func (f *workersFlags) run(ctx context.Context) error {
 		if err != nil {
 			return explain(err)
 		}
-		if err := f.app.printLine(r); err != nil {
+		if err := f.draw(r); err != nil {
 			return err
 		}
 		select {
@@ -89,140 +128,67 @@ func (f *workersFlags) run(ctx context.Context) error {
 	}
 }
 
-func (f *workersFlags) read(ctx context.Context, db *connected) (result, error) {
-	if f.namespace == "" {
-		return readNamespaces(ctx, db)
+func (f *workersFlags) draw(r result) error {
+	screen, ok := f.app.Out.(*os.File)
+	if !ok || f.app.json || os.Getenv("TERM") == "dumb" {
+		return f.app.printLine(r)
 	}
-	// The clock is read first, so that what was renewed since is not taken for late.
-	now, err := sqlsnow.Clock(ctx, db.DB, db.dialect)
-	if err != nil {
-		return nil, err
+	columns, rows := terminal.Size(screen)
+	if columns == 0 {
+		return f.app.printLine(r)
 	}
-	rows, err := sqlsnow.Workers(ctx, db.DB, db.dialect, f.namespace)
-	if err != nil {
-		return nil, err
+	var text bytes.Buffer
+	on := *f.app
+	on.Out = &text
+	if err := on.printLine(r); err != nil {
+		return err
 	}
-	return countWorkers(f.namespace, rows, now, f.all), nil
+	return terminal.Redraw(screen, text.String(), columns, rows)
 }
 
-// A shownWorkers is the result of workers for a namespace.
-type shownWorkers struct {
-	Namespace string         `json:"namespace"`
-	Now       time.Time      `json:"now"` // the database's clock
-	Count     map[string]int `json:"count"`
-	Workers   []shownWorker  `json:"workers"`
+// A workersResult is what snow workers prints.
+type workersResult interface {
+	result
+	found(states []string) int // how many numbers are in these states
 }
 
-type shownWorker struct {
-	Worker   uint64     `json:"worker"`
-	State    string     `json:"state"`
-	Holder   string     `json:"holder,omitempty"` // of a number that is not held, the last one
-	Fence    int64      `json:"fence"`            // how often the number was leased
-	Since    *time.Time `json:"since,omitempty"`
-	Renewed  *time.Time `json:"renewed,omitempty"`
-	Ceiling  *time.Time `json:"until,omitempty"` // the end of the window
-	Leasable *time.Time `json:"leasable,omitempty"`
-}
-
-func countWorkers(namespace string, rows []sqlsnow.WorkerInfo, now time.Time, free bool) shownWorkers {
-	s := shownWorkers{Namespace: namespace, Now: now, Count: make(map[string]int), Workers: []shownWorker{}}
-	for _, state := range census.States() {
-		s.Count[state] = 0
+func (f *workersFlags) read(ctx context.Context, db *connected) (workersResult, error) {
+	if f.namespace != "" {
+		return f.readWorkers(ctx, db, f.namespace)
 	}
-	for _, w := range rows {
-		state := census.StateOf(w, now)
-		s.Count[state]++
-		if state == "free" && !free {
-			continue
-		}
-		shown := shownWorker{Worker: w.Worker, State: state, Holder: w.Holder, Fence: w.Fence}
-		shown.Since, shown.Renewed, shown.Leasable = known(w.Claimed), known(w.Renewed), known(w.Leasable)
-		if w.State == sqlsnow.Granted || state == "cooling" {
-			shown.Ceiling = known(w.Ceiling)
-		}
-		s.Workers = append(s.Workers, shown)
-	}
-	return s
-}
-
-// known returns nil for a zero time, and for one that JSON can't write.
-func known(t time.Time) *time.Time {
-	if t.IsZero() || t.Year() < 1 || t.Year() > 9999 {
-		return nil
-	}
-	return &t
-}
-
-func (s shownWorkers) writeText(w io.Writer) {
-	fmt.Fprintf(w, "%s at %s:", s.Namespace, timetext.Stamp(s.Now))
-	for i, state := range census.States() {
-		if i > 0 {
-			fmt.Fprint(w, ",")
-		}
-		fmt.Fprintf(w, " %d %s", s.Count[state], state)
-	}
-	fmt.Fprintln(w)
-	if len(s.Workers) == 0 {
-		return
-	}
-	fmt.Fprintln(w, "worker\tstate\tholder\tleased\tsince\trenewed\twindow ends")
-	for _, r := range s.Workers {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%d times\t%s\t%s\t%s\n", r.Worker, r.State, printable(r.Holder), r.Fence, when(r.Since, s.Now), when(r.Renewed, s.Now), when(r.Ceiling, s.Now))
-	}
-}
-
-func when(t *time.Time, now time.Time) string {
-	if t == nil {
-		return "-"
-	}
-	return timetext.Distance(*t, now)
-}
-
-// printable returns a text that others wrote without what could change the terminal or the table.
-func printable(text string) string {
-	if text == "" {
-		return "-"
-	}
-	out := []rune(text)
-	for i, r := range out {
-		if !unicode.IsPrint(r) {
-			out[i] = '?'
-		}
-	}
-	return string(out)
-}
-
-// shownNamespaces is the result of workers without a namespace.
-type shownNamespaces []shownNamespace
-
-type shownNamespace struct {
-	Name       string        `json:"namespace"`
-	Layout     snow.Layout   `json:"layout"`
-	Workers    int           `json:"workers"`
-	Window     time.Duration `json:"window_ns"`
-	Pinned     time.Duration `json:"pinned_window_ns"`
-	LossWindow time.Duration `json:"loss_window_ns"`
-}
-
-func readNamespaces(ctx context.Context, db *connected) (result, error) {
 	rows, err := sqlsnow.Namespaces(ctx, db.DB, db.dialect)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case len(f.states) == 0:
+		return shownNamespacesOf(rows), nil
+	case f.check && len(rows) == 0:
+		return nil, fmt.Errorf("workers: %w", sqlsnow.ErrNoNamespace)
 	}
-	all := shownNamespaces{}
+	all := manyWorkers{}
 	for _, n := range rows {
-		all = append(all, shownNamespace{n.Name, n.Layout, n.Workers, n.Window, n.PinnedWindow, n.LossWindow})
+		one, err := f.readWorkers(ctx, db, n.Name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
 	}
 	return all, nil
 }
 
-func (all shownNamespaces) writeText(w io.Writer) {
-	if len(all) == 0 {
-		fmt.Fprintln(w, `There is no namespace. "snow init" makes one.`)
-		return
+func (f *workersFlags) readWorkers(ctx context.Context, db *connected, namespace string) (shownWorkers, error) {
+	// The clock is read first, so that what was renewed since is not taken for late.
+	now, err := sqlsnow.Clock(ctx, db.DB, db.dialect)
+	if err != nil {
+		return shownWorkers{}, err
 	}
-	fmt.Fprintln(w, "namespace\tworkers\twindow\tpinned window\tloss window\tlayout")
-	for _, n := range all {
-		fmt.Fprintf(w, "%s\t%d\t%v\t%v\t%v\t%s\n", n.Name, n.Workers, n.Window, n.Pinned, n.LossWindow, n.Layout)
+	rows, err := sqlsnow.Workers(ctx, db.DB, db.dialect, namespace)
+	if err != nil {
+		return shownWorkers{}, err
 	}
+	states := f.states
+	if len(states) == 0 {
+		states = slices.DeleteFunc(census.States(), func(s string) bool { return s == "free" && !f.all })
+	}
+	return countWorkers(namespace, rows, now, states), nil
 }

@@ -1,12 +1,11 @@
 package database
 
 import (
-	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"net/url"
-	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -21,7 +20,8 @@ func connector(d sqlsnow.Dialect, dsn string, access Access) (driver.Connector, 
 	switch d {
 	case sqlsnow.MySQL:
 		cfg, err := mysql.ParseDSN(dsn)
-		if err != nil || strings.Contains(cfg.DBName, "@") { // the error can quote the password, and so can the database
+		// The driver's error can quote the password, and so can a server's about the user or the database, and the system's about the network.
+		if err != nil || strings.Contains(dsn, "://") || strings.Contains(cfg.DBName, "@") || strings.Contains(cfg.User, "=") || !slices.Contains(networks(), cfg.Net) {
 			return nil, errors.New("the DSN is malformed: want user:password@tcp(host:port)/database")
 		}
 		cfg.Logger = &mysql.NopLogger{} // errors are returned as well
@@ -32,14 +32,30 @@ func connector(d sqlsnow.Dialect, dsn string, access Access) (driver.Connector, 
 		}
 		cfg, err := pgx.ParseConfig(dsn)
 		if err != nil { // which can quote the password
-			return nil, errors.New("the DSN is malformed: want postgres://user:password@host:port/database, with the password percent-encoded")
+			return nil, errors.New(malformedPostgres)
+		}
+		for name := range cfg.RuntimeParams { // the server quotes one that it does not know
+			if !parameter.MatchString(name) {
+				return nil, errors.New(malformedPostgres)
+			}
 		}
 		return stdlib.GetConnector(*cfg), nil
 	case sqlsnow.SQLite:
+		if access == ReadOnly {
+			return newReadable(dsn)
+		}
 		return (&sqlite.SQLite{}).OpenConnector(sqliteDSN(dsn, access))
 	}
 	return nil, fmt.Errorf("dialect %v is unknown", d)
 }
+
+// networks returns the networks of MySQL.
+func networks() []string { return []string{"tcp", "tcp4", "tcp6", "unix"} }
+
+const malformedPostgres = "the DSN is malformed: want postgres://user:password@host:port/database, with the password percent-encoded"
+
+// parameter matches the names of settings in PostgreSQL.
+var parameter = regexp.MustCompile(`^[A-Za-z_][\w.]*$`)
 
 // encoded refuses a URL in which a character of the password may end the password early. The rest of it would be taken for a host,
 // which is asked of the DNS, or for a database, which errors show.
@@ -53,40 +69,4 @@ func encoded(dsn string) error {
 			"%40 %2F %3F %23 %25")
 	}
 	return nil
-}
-
-// sqliteDSN takes the path of a file, or a URI, and adds what leases need.
-func sqliteDSN(dsn string, access Access) string {
-	if !strings.HasPrefix(dsn, "file:") {
-		dsn = (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(dsn)}).String()
-	}
-	separator := "?"
-	if strings.Contains(dsn, "?") {
-		separator = "&"
-	}
-	_, query, _ := strings.Cut(dsn, "?")
-	if access != Create && !strings.Contains("&"+query, "&mode=ro") { // which makes no file either, and can't become rw
-		dsn, separator = dsn+separator+"mode=rw", "&"
-	}
-	// A transaction that becomes a writer halfway can't wait for its turn. What is confirmed must be on disk in any mode
-	// of the journal.
-	return dsn + separator + "_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=foreign_keys(on)&_pragma=synchronous(extra)"
-}
-
-// queryOnly makes the connections to a file of SQLite refuse to write. They are nobody else's.
-type queryOnly struct{ driver.Connector }
-
-func (c queryOnly) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	execer, ok := conn.(driver.ExecerContext)
-	if !ok {
-		return nil, errors.Join(errors.New("the driver can't execute statements"), conn.Close())
-	}
-	if _, err := execer.ExecContext(ctx, "PRAGMA query_only = on", nil); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return conn, nil
 }

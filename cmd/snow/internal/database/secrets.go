@@ -1,116 +1,152 @@
 package database
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/interrupt"
+	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // maxSecrets bounds the size of a file with secrets.
 const maxSecrets = 64 << 10
 
-// Resolve returns the DSN that a flag's value stands for: that of an environment
-// variable for env:NAME, or the contents of a file for @FILE, without the white space
-// around it. Only a SQLite database may stand for itself, because other users
-// of the machine see the command line. Errors name the flag.
-// It must show the dialect if that is empty.
-func Resolve(flag, value, dialect string) (string, error) {
-	dsn, err := dsnOf(flag, value, dialect)
+// Resolve returns where the database of a flag's value is: env:NAME stands for the DSN of an environment
+// variable, and @FILE for that of a file, without the white space around it. The file is read once, so it may be a pipe, and
+// ctx ends the wait for it. Only a SQLite database may stand for itself, because other users
+// of the machine see the command line. Errors name the flag, and hold no DSN.
+// It must show the dialect if that is empty and neither otherwise nor the environment, in [DialectVariable], has one.
+func Resolve(ctx context.Context, flag, value, dialect string, otherwise ...string) (*Location, error) {
+	switch {
+	case value == "":
+		return nil, fmt.Errorf("%s is missing: want env:NAME, @FILE, or a SQLite file", flag)
+	case !isSecret(value):
+		d, err := dialectOf(value, dialect, otherwise...)
+		if err != nil || d != sqlsnow.SQLite {
+			return nil, fmt.Errorf("%s: the list of processes shows what is on the command line: "+
+				"want env:NAME for an environment variable, or @FILE; for the file of a SQLite database, add --dialect sqlite", flag)
+		}
+		return locationOf(value, d), nil
+	}
+	all, warning, err := read(ctx, flag, value)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if _, err := dialectOf(dsn, dialect); err != nil {
-		return "", err
+	if len(all) > 1 {
+		return nil, fmt.Errorf("%s: there are %d lines, want one", flag, len(all))
 	}
-	return dsn, nil
+	d, err := dialectOf(all[0], dialect, otherwise...)
+	if err != nil {
+		return nil, err
+	}
+	l := locationOf(all[0], d)
+	if d != sqlsnow.SQLite { // which has no password
+		l.Warning = warning
+	}
+	return l, nil
 }
 
-func dsnOf(flag, value, dialect string) (string, error) {
-	if value == "" {
-		return "", fmt.Errorf("%s is missing: want env:NAME, @FILE, or a SQLite file", flag)
+func locationOf(dsn string, d sqlsnow.Dialect) *Location {
+	l := &Location{Dialect: d, dsn: dsn}
+	if path := sqlitePath(dsn); d == sqlsnow.SQLite && !strings.ContainsAny(path, "@=") { // which the DSN of a server has
+		l.path = path
 	}
-	if strings.HasPrefix(value, "env:") || strings.HasPrefix(value, "@") {
-		all, err := Secrets(flag, value)
-		if err == nil && len(all) > 1 {
-			err = fmt.Errorf("%s: there are %d lines, want one", flag, len(all))
-		}
-		if err != nil {
-			return "", err
-		}
-		return all[0], nil
-	}
-	if dialect != "sqlite" && (dialect != "" || !isSQLite(value)) {
-		return "", fmt.Errorf("%s: the list of processes shows what is on the command line: "+
-			"want env:NAME for an environment variable, or @FILE; for the file of a SQLite database, add --dialect sqlite", flag)
-	}
-	return value, nil
+	return l
+}
+
+// isSecret reports whether a flag's value stands for what is kept elsewhere.
+func isSecret(value string) bool {
+	return strings.HasPrefix(value, "env:") || strings.HasPrefix(value, "@")
 }
 
 // Secrets returns the lines that a flag's value stands for, one or more: env:NAME those of an
 // environment variable, and @FILE those of a file. White space around a line does not count, and neither do empty
 // lines. Errors name the flag, and hold no secret.
 func Secrets(flag, value string) ([]string, error) {
+	all, _, err := read(context.Background(), flag, value)
+	return all, err
+}
+
+// read is Secrets, with a warning if others can read the file. ctx ends the wait for a pipe.
+func read(ctx context.Context, flag, value string) (all []string, warning string, err error) {
 	var text string
 	if name, ok := strings.CutPrefix(value, "env:"); ok {
 		if strings.ContainsAny(name, ":@/ ") { // it may be a DSN, and is not shown
-			return nil, fmt.Errorf("%s: env: is followed by the name of an environment variable", flag)
+			return nil, "", fmt.Errorf("%s: env: is followed by the name of an environment variable", flag)
 		}
 		if text, ok = os.LookupEnv(name); !ok {
-			return nil, fmt.Errorf("%s: the environment has no %s", flag, name)
+			return nil, "", fmt.Errorf("%s: the environment has no %s", flag, name)
 		}
 	} else if name, ok := strings.CutPrefix(value, "@"); ok {
 		if strings.Contains(name, "://") || strings.Contains(name, "@") {
-			return nil, fmt.Errorf("%s: @ is followed by the path of a file, without another @", flag)
+			return nil, "", fmt.Errorf("%s: @ is followed by the path of a file, without another @", flag)
 		}
-		b, err := readFile(name)
+		var b []byte
+		b, warning, err = readFile(ctx, name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", flag, err)
+			return nil, "", fmt.Errorf("%s: %w", flag, err)
 		}
 		text = string(b)
+		if warning != "" {
+			warning = flag + ": " + warning
+		}
 	} else {
-		return nil, fmt.Errorf("%s: the list of processes shows what is on the command line: want env:NAME or @FILE", flag)
+		return nil, "", fmt.Errorf("%s: the list of processes shows what is on the command line: want env:NAME or @FILE", flag)
 	}
-	var all []string
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
 			all = append(all, line)
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: %s is empty", flag, value)
+		return nil, "", fmt.Errorf("%s: %s is empty", flag, value)
 	}
-	return all, nil
+	return all, warning, nil
 }
 
-func readFile(name string) ([]byte, error) {
-	f, err := os.Open(name)
+// readFile reads a file to its end, which a pipe may reach late or never.
+func readFile(ctx context.Context, name string) (b []byte, warning string, err error) {
+	b, err = interrupt.Call(ctx, func() ([]byte, error) {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if exposed(f) {
+			warning = fmt.Sprintf("all users of the machine can read %s, which has a secret: chmod o-r", name)
+		}
+		b, err := io.ReadAll(io.LimitReader(f, maxSecrets+1))
+		if err == nil && len(b) > maxSecrets {
+			return nil, fmt.Errorf("%s: it is longer than %d bytes", name, maxSecrets)
+		}
+		return b, err
+	})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxSecrets+1))
-	if err == nil && len(b) > maxSecrets {
-		return nil, fmt.Errorf("%s: it is longer than %d bytes", name, maxSecrets)
-	}
-	return b, err
+	return b, warning, nil
 }
 
-// isSQLite reports whether a DSN shows that it is for SQLite: it is a URI file:…, or the path of a
-// file with a usual ending. A path with a parenthesis or :// could be the DSN of a server.
-func isSQLite(dsn string) bool {
-	if strings.HasPrefix(dsn, "file:") {
-		return true
-	}
-	path := sqlitePath(dsn)
-	if strings.Contains(path, "(") || strings.Contains(path, "://") {
+// exposed reports whether users who are not of the file's group can read it: its mode allows it, and those of the folders above.
+func exposed(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || runtime.GOOS == "windows" || !info.Mode().IsRegular() || info.Mode()&0o004 == 0 {
 		return false
 	}
-	return strings.HasSuffix(path, ".db") || strings.HasSuffix(path, ".sqlite") || strings.HasSuffix(path, ".sqlite3")
-}
-
-// sqlitePath returns a DSN of SQLite without its parameters, which can contain a key.
-func sqlitePath(dsn string) string {
-	path, _, _ := strings.Cut(dsn, "?")
-	return path
+	path, err := filepath.Abs(f.Name())
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	for err == nil && path != filepath.Dir(path) {
+		path = filepath.Dir(path)
+		if info, err = os.Stat(path); err == nil && info.Mode()&0o001 == 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -50,7 +50,11 @@ func TestResolve(t *testing.T) {
 		{"a URL that ends as a file", "postgres://a:geheim@h/shop.db", "", "", "list of processes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Resolve("--dsn", tt.value, tt.dialect)
+			at, err := Resolve(t.Context(), "--dsn", tt.value, tt.dialect)
+			got := ""
+			if at != nil {
+				got = at.dsn
+			}
 			switch {
 			case tt.err == "" && (err != nil || got != tt.want):
 				t.Errorf("%q, %v; want %q", got, err, tt.want)
@@ -85,7 +89,11 @@ func TestPasswordsAreEncoded(t *testing.T) {
 			dialect = "mysql"
 		}
 		t.Setenv("DSN", dsn)
-		db, _, err := Connect("--dsn", "env:DSN", dialect, ReadOnly)
+		at, err := Resolve(t.Context(), "--dsn", "env:DSN", dialect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db, err := at.Connect(ReadOnly)
 		switch {
 		case want == "" && err != nil:
 			t.Errorf("%s: %v", dsn, err)
@@ -106,27 +114,6 @@ func TestSecrets(t *testing.T) {
 	}
 	if _, err := Secrets("--token", "geheim"); err == nil || strings.Contains(err.Error(), "geheim") {
 		t.Errorf("a secret on the command line: %v", err)
-	}
-}
-
-func TestDialectOf(t *testing.T) {
-	for _, tt := range []struct {
-		dsn, name string
-		want      sqlsnow.Dialect
-	}{
-		{"postgres://h/d", "", sqlsnow.Postgres},
-		{"postgresql://h/d", "", sqlsnow.Postgres},
-		{"host=h dbname=d", "postgres", sqlsnow.Postgres},
-		{"a@tcp(h)/d", "mysql", sqlsnow.MySQL},
-		{"file:x", "", sqlsnow.SQLite},
-		{"x.db?key=1", "", sqlsnow.SQLite},
-		{"x", "sqlite", sqlsnow.SQLite},
-		{"a@tcp(h)/d", "", 0},
-		{"x.db", "oracle", 0},
-	} {
-		if got, err := dialectOf(tt.dsn, tt.name); got != tt.want || (err == nil) != (tt.want != 0) {
-			t.Errorf("%q, %q: %v, %v", tt.dsn, tt.name, got, err)
-		}
 	}
 }
 

@@ -64,6 +64,8 @@ type Command struct {
 	seen       int64 // rows, for killAfter
 
 	confirm func(question string) error
+	warn    func(text string)
+	found   map[string]*database.Location // by the values of flags
 	open    []*sql.DB
 	merged  *sql.DB // the target
 }
@@ -116,12 +118,16 @@ type IO struct {
 	Out, Err io.Writer
 	JSON     bool
 	Confirm  func(question string) error // nil if the answer is yes
+	Warn     func(text string)           // of what does not keep the command from its work
 }
 
 // Do does the step. Wrong flags and arguments are a [*UsageError].
 func (c *Command) Do(ctx context.Context, args []string, with IO) (err error) {
-	c.args, c.stdout, c.stderr, c.json, c.confirm = args, with.Out, with.Err, with.JSON, with.Confirm
+	c.args, c.stdout, c.stderr, c.json, c.confirm, c.warn = args, with.Out, with.Err, with.JSON, with.Confirm, with.Warn
 	if err := c.check(); err != nil {
+		return err
+	}
+	if err := c.resolve(ctx); err != nil {
 		return err
 	}
 	defer func() {
@@ -136,7 +142,7 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 	for _, f := range strings.Fields(c.flags) {
 		switch f {
 		case "dialect":
-			set.StringVar(&c.product, f, "", "`SQL` of the databases: mysql (also MariaDB), postgres or sqlite; not needed if the DSNs show it")
+			set.StringVar(&c.product, f, "", "`SQL` of the databases: mysql, mariadb, postgres or sqlite; without it, what the DSNs show, or else "+database.DialectVariable)
 		case "timeout":
 			set.DurationVar(&c.timeout, f, 10*time.Second, "how long a database may take to answer at first")
 		case "source":
@@ -266,38 +272,61 @@ func (c *Command) check() error {
 	case c.Name == "export" && c.json:
 		return usage("--json: new ids are written as CSV only")
 	}
+	return nil
+}
+
+// resolve reads the DSNs of the flags before anything is done.
+func (c *Command) resolve(ctx context.Context) error {
 	for _, s := range c.sources {
-		if err := c.resolve("source "+s.name, s.dsn); err != nil {
+		if err := c.locate(ctx, "source "+s.name, s.dsn); err != nil {
 			return err
 		}
 	}
-	if err := c.resolve("target", c.target); err != nil {
+	if err := c.locate(ctx, "target", c.target); err != nil {
 		return err
 	}
-	return c.resolve("registry", c.registry)
+	return c.locate(ctx, "registry", c.registry)
 }
 
-func (c *Command) resolve(what, dsn string) error {
-	if dsn == "" {
+// locate reads a DSN, once: it can be in a pipe.
+func (c *Command) locate(ctx context.Context, what, dsn string) error {
+	if dsn == "" || c.found[dsn] != nil {
 		return nil
 	}
-	if _, err := database.Resolve("--"+what, dsn, c.product); err != nil {
+	at, err := database.Resolve(ctx, "--"+what, dsn, c.product)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return err
+	case err != nil:
 		return &UsageError{err}
+	case at.Warning != "":
+		c.warn(at.Warning)
 	}
+	if c.found == nil {
+		c.found = map[string]*database.Location{}
+	}
+	c.found[dsn] = at
 	return nil
 }
 
 // database opens the database of a flag. It is closed when the command ends.
 func (c *Command) database(ctx context.Context, what, dsn string, a database.Access) (*sql.DB, error) {
-	db, d, err := database.Open(ctx, "--"+what, dsn, c.product, a, c.timeout)
+	if dsn == "" {
+		return nil, usage("--" + what + " is missing")
+	}
+	if err := c.locate(ctx, what, dsn); err != nil {
+		return nil, err
+	}
+	at := c.found[dsn]
+	db, err := at.Open(ctx, a, c.timeout)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	c.open = append(c.open, db)
-	if c.dialect != 0 && d != c.dialect {
+	if d := at.Dialect; c.dialect != 0 && d != c.dialect {
 		return nil, &UsageError{fmt.Errorf("%s: it is %v, and another database is %v: all are of one product", what, d, c.dialect)}
 	}
-	c.dialect = d
+	c.dialect = at.Dialect
 	return db, nil
 }
 

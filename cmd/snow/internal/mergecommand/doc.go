@@ -7,6 +7,5 @@
 //	about.go                      what their help says
 //	step.go plan.go databases.go  what they do; files of plans; several databases
 //	groups.go page.go             databases that are merged one after another, and the page about them
-//	progress.go pause*.go terminal*.go
-//	                              what a person sees of a run, and how it pauses
+//	progress.go pause*.go         what a person sees of a run, and how it pauses
 package mergecommand

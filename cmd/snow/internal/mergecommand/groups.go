@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -35,8 +34,8 @@ type groupsFile struct {
 var groupSteps = []string{"schema", "namespace", "dry-run", "run", "verify"}
 
 // readGroups returns a command for each group of a file.
-func (c *Command) readGroups() ([]*Command, []string, error) {
-	data, err := os.ReadFile(c.groups)
+func (c *Command) readGroups(ctx context.Context) ([]*Command, []string, error) {
+	data, err := readFile(ctx, c.groups)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,7 +60,7 @@ func (c *Command) readGroups() ([]*Command, []string, error) {
 			return nil, nil, fault("it has the target of group " + targets[g.Target])
 		}
 		one := *c
-		one.target, one.sources, one.databases, one.open = g.Target, nil, nil, nil
+		one.target, one.sources, one.databases, one.open, one.found = g.Target, nil, nil, nil, nil
 		one.stderr = io.Discard // what the plan was made for is said once
 		for _, s := range g.Sources {
 			source, err := parseSource(s)
@@ -97,7 +96,7 @@ func parseSource(s string) (namedDSN, error) {
 
 // runGroups does a step with all groups of a file, some at a time, and sums up.
 func (c *Command) runGroups(ctx context.Context) error {
-	commands, names, err := c.readGroups()
+	commands, names, err := c.readGroups(ctx)
 	if err != nil {
 		return err
 	}
@@ -111,6 +110,11 @@ func (c *Command) runGroups(ctx context.Context) error {
 	byName := map[string]*Command{}
 	var groups []merge.Group
 	for i, one := range commands {
+		one.warn = func(text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			c.warn(text)
+		}
 		byName[names[i]] = one
 		groups = append(groups, merge.Group{Name: names[i], Open: func(ctx context.Context, events func(report.Event)) (*merge.Merge, func() error, error) {
 			if one.step == "schema" || one.step == "namespace" { // these may make a file of SQLite

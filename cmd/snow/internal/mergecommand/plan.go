@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/cmd/snow/internal/interrupt"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -19,7 +20,7 @@ import (
 func (c *Command) inspect(ctx context.Context) error {
 	var templates []*plan.Decisions
 	for _, file := range c.templates {
-		template, err := c.readTemplate(file)
+		template, err := c.readTemplate(ctx, file)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
@@ -64,12 +65,12 @@ func (c *Command) inspect(ctx context.Context) error {
 }
 
 // readTemplate reads a file, or DATABASE=FILE, a template for one of several databases.
-func (c *Command) readTemplate(file string) (*plan.Decisions, error) {
+func (c *Command) readTemplate(ctx context.Context, file string) (*plan.Decisions, error) {
 	database, name, ok := strings.Cut(file, "=")
 	if ok = ok && c.databases != nil; ok {
 		file = name
 	}
-	data, err := os.ReadFile(file)
+	data, err := readFile(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +116,14 @@ func parts(err error) []error {
 	return []error{err}
 }
 
+// readFile reads a file, also a pipe, until ctx ends.
+func readFile(ctx context.Context, name string) ([]byte, error) {
+	return interrupt.Call(ctx, func() ([]byte, error) { return os.ReadFile(name) })
+}
+
 // readPlan reads a complete plan, or completes a short one with the schemas of the sources, whose order is that of the plan.
 func (c *Command) readPlan(ctx context.Context, sources []merge.Source) (*plan.Plan, error) {
-	data, err := os.ReadFile(c.plan)
+	data, err := readFile(ctx, c.plan)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/shardsnow/snow/cmd/snow/internal/terminal"
 	"github.com/shardsnow/snow/merge/report"
 )
 
@@ -47,8 +48,8 @@ func newProgress(w io.Writer, quiet bool) *progress {
 	p := &progress{w: w, now: time.Now, quiet: quiet, stop: make(chan struct{})}
 	p.told = p.now()
 	every := time.Second
-	if f, ok := w.(*os.File); ok && os.Getenv("TERM") != "dumb" && columnsOf(f) > 0 {
-		p.columns = func() int { return columnsOf(f) }
+	if f, ok := w.(*os.File); ok && os.Getenv("TERM") != "dumb" && terminal.Columns(f) > 0 {
+		p.columns = func() int { return terminal.Columns(f) }
 		every = everyDraw
 	}
 	if !quiet {

@@ -1,4 +1,5 @@
-package command
+// Package manual writes the manual pages of commands.
+package manual
 
 import (
 	"errors"
@@ -11,33 +12,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const aboutMan = `Write the manual pages of all commands to a folder, such as /usr/local/share/man/man1:
-
-  snow man /usr/local/share/man/man1
-  man snow-id-show`
-
-func (a *app) man() *cobra.Command {
-	return &cobra.Command{
-		Use: "man FOLDER", Short: "Write the manual pages", Long: aboutMan, Args: someArgs(1, 1, "a folder"),
-		RunE: func(c *cobra.Command, args []string) error {
-			names, err := writeManual(c.Root(), args[0])
-			if err != nil {
-				return err
-			}
-			return a.print(done{Done: fmt.Sprintf("%s in %s", count(names, "page"), args[0])})
-		},
-	}
-}
-
-// writeManual writes a page for a command and for each below it, and returns how many it wrote.
-func writeManual(c *cobra.Command, folder string) (pages int, err error) {
+// Write writes a page for a command and for each below it, and returns how many it wrote.
+func Write(c *cobra.Command, folder string) (pages int, err error) {
 	if err := os.WriteFile(filepath.Join(folder, pageName(c)+".1"), []byte(manual(c)), 0o644); err != nil {
 		return 0, err
 	}
 	pages = 1
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() {
-			n, subErr := writeManual(sub, folder)
+			n, subErr := Write(sub, folder)
 			pages, err = pages+n, errors.Join(err, subErr)
 		}
 	}
