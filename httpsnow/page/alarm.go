@@ -70,13 +70,12 @@ func alarmOf(v view) (a alarmView) {
 				late.add(v.href(n.Anchor), fmt.Sprintf("%s %d", of(n.Name), n.count("late")))
 			}
 			switch free := n.count("free"); {
+			case n.waits != "":
+				fenced.add(v.href(n.Anchor), of(n.Name)+" until "+n.waits)
 			case n.total > 0 && free == 0:
 				full.add(v.href(n.Anchor), of(n.Name))
 			case n.total >= 20 && free*20 < n.total:
 				scarce.add(v.href(n.Anchor), fmt.Sprintf("%s %d of %d", of(n.Name), free, n.total))
-			}
-			if n.waits != "" {
-				fenced.add(v.href(n.Anchor), of(n.Name)+" until "+n.waits)
 			}
 		}
 		for _, c := range d.Counters {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"html/template"
 	"strconv"
 	"strings"
 	"time"
@@ -52,6 +53,29 @@ func gridOf(all []number, now time.Time) gridView {
 		g.Cells = append(g.Cells, cellOf(all[begin:min(begin+g.Each, len(all))], now))
 	}
 	return g
+}
+
+// A run is free cells, and one that is not.
+type run struct {
+	Free template.HTML // tags that are always the same: a grid is mostly free, and the template need not look at each cell
+	Cell *cellView     // nil at the end
+}
+
+// Runs returns the cells for the template.
+func (g gridView) Runs() (all []run) {
+	var free strings.Builder
+	for i := range g.Cells {
+		switch c := &g.Cells[i]; {
+		case c.Label != "":
+			all = append(all, run{template.HTML(free.String()), c})
+			free.Reset()
+		case c.Dim:
+			free.WriteString(`<i class="dim"></i>`)
+		default:
+			free.WriteString(`<i></i>`)
+		}
+	}
+	return append(all, run{Free: template.HTML(free.String())})
 }
 
 func cellOf(some []number, now time.Time) cellView {

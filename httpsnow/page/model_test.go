@@ -33,6 +33,18 @@ func spaceOf(name string, held, late, free int) namespace {
 	return n
 }
 
+// fencedSpace returns a namespace that was fenced now.
+func fencedSpace() namespace {
+	n := spaceOf("shop", 0, 0, 3)
+	for i := range n.workers {
+		w := &n.workers[i]
+		w.Fence, w.Claimed = 1, today().Add(-time.Hour)
+		w.Floor = today().Add(n.FencedFor())
+		w.Ceiling, w.Leasable = w.Floor, w.Floor
+	}
+	return n
+}
+
 func stateOf(name string, spaces ...namespace) state {
 	return state{name: name, at: today(), now: today(), namespaces: spaces}
 }
@@ -68,6 +80,7 @@ func TestAlarms(t *testing.T) {
 		},
 		{"counters", []state{back}, "(1 regressed, unread) snow", "A counter went back and gives no numbers: orders. The counters can't be read: b.", nil},
 		{"full", []state{stateOf("a", spaceOf("shop", 6, 0, 0))}, "snow", "All is well.", []string{"No number is free for a new process: shop"}},
+		{"fenced", []state{stateOf("a", fencedSpace())}, "snow", "All is well.", []string{"New processes wait after a fence: shop until 05:18:09 UTC"}},
 		{"nearly full", []state{stateOf("a", spaceOf("shop", 97, 0, 3))}, "snow", "All is well.", []string{"Few numbers are free: shop 3 of 100"}},
 	} {
 		lines := []sparkView{sparkOf("refusals", true, refused, today())}

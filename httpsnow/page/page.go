@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"compress/gzip"
 	"database/sql"
 	"embed"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shardsnow/snow"
@@ -135,13 +137,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(b)                       // the client is gone
 	case r.URL.Path == "/live":
 		v, _ := h.view(r)
-		h.show(w, "live.html", v)
+		h.show(w, r, "live.html", v)
 	default:
 		v, s := h.view(r)
 		if id := r.URL.Query().Get("id"); id != "" {
 			v.Decoded = decode(id, s)
 		}
-		h.show(w, "page.html", v)
+		h.show(w, r, "page.html", v)
 	}
 }
 
@@ -153,7 +155,7 @@ func (h *Handler) view(r *http.Request) (view, snapshot) {
 	return viewOf(s, h.every, filterOf(r.URL.Query().Get("q")), h.reader.service.lines(now)), s
 }
 
-func (h *Handler) show(w http.ResponseWriter, name string, v view) {
+func (h *Handler) show(w http.ResponseWriter, r *http.Request, name string, v view) {
 	var b bytes.Buffer
 	if err := h.templates.ExecuteTemplate(&b, name, v); err != nil {
 		h.logger.Error("page: "+name, "error", err)
@@ -161,5 +163,13 @@ func (h *Handler) show(w http.ResponseWriter, name string, v view) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(b.Bytes()) // the client is gone
+	w.Header().Set("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		_, _ = w.Write(b.Bytes()) // the client is gone
+		return
+	}
+	w.Header().Set("Content-Encoding", "gzip") // a phone gets a tenth every two seconds
+	packed := gzip.NewWriter(w)
+	_, _ = packed.Write(b.Bytes())
+	_ = packed.Close()
 }

@@ -1,9 +1,11 @@
 package page
 
 import (
+	"compress/gzip"
 	"context"
 	"database/sql"
 	"errors"
+	"io"
 	"log/slog"
 	"math"
 	"net/http"
@@ -80,6 +82,28 @@ func TestPaths(t *testing.T) {
 		if strings.Contains(w.Body.String(), "<script>") || strings.Contains(w.Body.String(), "style=") {
 			t.Errorf("%s %s: the policy does not allow what is inline: %s", tt.method, tt.target, w.Body)
 		}
+	}
+}
+
+func TestPacked(t *testing.T) {
+	t.Parallel()
+	h, err := New([]Database{{DB: unreachable(t), Dialect: sqlsnow.Postgres}}, Config{Logger: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("GET", "/live?q=shop", nil)
+	r.Header.Set("Accept-Encoding", "gzip, br")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if got := w.Header(); got.Get("Content-Encoding") != "gzip" || got.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("%v", got)
+	}
+	packed, err := gzip.NewReader(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(packed); err != nil || !strings.Contains(string(text), "has not answered since") {
+		t.Errorf("%s, %v", text, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -59,7 +60,7 @@ func newReader(databases []Database, cfg Config) *reader {
 	r := &reader{databases: databases, cfg: cfg, service: &service{totals: cfg.Totals}, history: make([]map[string]*history, len(databases))}
 	r.last.databases = make([]state, len(databases))
 	for i, d := range databases {
-		r.last.databases[i] = state{name: d.Name, place: place{Product: d.Dialect.String(), Host: d.Host, Name: d.Dialect.String()}}
+		r.last.databases[i] = state{name: d.Name, place: place{Product: d.Dialect.String(), Host: d.Host}}
 		r.history[i] = make(map[string]*history)
 	}
 	return r
@@ -105,10 +106,7 @@ func (r *reader) read(ctx context.Context) snapshot {
 
 // called returns the name of the database for people.
 func (s state) called() string {
-	if s.name != "" {
-		return s.name
-	}
-	return s.place.Name
+	return cmp.Or(s.name, s.place.Name, s.place.Product)
 }
 
 func readState(ctx context.Context, d Database, names []string, old state) (s state, err error) {
