@@ -33,7 +33,6 @@
 // # Inside
 //
 //	page.go               New; which path is what
-//	host.go               which names a browser may use
 //	read.go               what the databases have, once for all who look
 //	place.go              which databases they are
 //	service.go            what the service did in the last hour

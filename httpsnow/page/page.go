@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/hostname"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -40,8 +41,8 @@ type Config struct {
 	// Timeout is how long a database may take to answer, up to an hour. Zero means 5 s.
 	Timeout time.Duration
 
-	// Hosts are the names, without a port, that browsers may use for the page besides localhost if it is served on a loopback
-	// address, such as that of a proxy in front. A request for another name is answered with 421. Elsewhere, any name will do.
+	// Hosts are the names that browsers may use for the page besides localhost and addresses, such as that of a proxy in front.
+	// A request for another name gets status 421. Without Hosts, other addresses than loopback allow any name.
 	Hosts []string
 
 	// Logger logs when a database does not answer, and when it answers again. Nil means slog.Default.
@@ -65,7 +66,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // for concurrent use.
 type Handler struct {
 	every     time.Duration
-	hosts     []string // in lower case
+	hosts     hostname.Rule
 	templates *template.Template
 	reader    *reader
 	logger    *slog.Logger
@@ -103,11 +104,7 @@ func New(databases []Database, cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("page: new: %w", err)
 	}
-	var hosts []string
-	for _, name := range cfg.Hosts {
-		hosts = append(hosts, nameOf(name))
-	}
-	return &Handler{every: cfg.Every, hosts: hosts, templates: templates, reader: newReader(databases, cfg), logger: cfg.Logger}, nil
+	return &Handler{every: cfg.Every, hosts: hostname.NewRule(cfg.Hosts), templates: templates, reader: newReader(databases, cfg), logger: cfg.Logger}, nil
 }
 
 // ServeHTTP answers a request.
@@ -119,8 +116,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-store")
 	asset, isAsset := assets[r.URL.Path]
 	switch {
-	case h.isForeign(r):
-		http.Error(w, "the page is not served under this name; see Config.Hosts of httpsnow/page, or --page-host of snow serve", http.StatusMisdirectedRequest)
+	case h.hosts.Refuses(r):
+		http.Error(w, "the page is not served under this name; see Config.Hosts of httpsnow/page, or --host of snow serve", http.StatusMisdirectedRequest)
 	case r.URL.Path != "/" && r.URL.Path != "/live" && !isAsset:
 		http.Error(w, "there is no such page", http.StatusNotFound)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the tests need and that are missing, as root. If nothing is missing it does nothing.
-# With -n it prints their names and installs nothing.
+# With -n it prints their names and installs nothing. With SNOW_TEST_LONG=1 it includes what make test-long needs.
 set -euo pipefail
 PATH="$PATH:/usr/sbin:$(echo /usr/lib/postgresql/*/bin | tr ' ' :)"
 has() { command -v "$1" >/dev/null; }
@@ -14,6 +14,7 @@ compgen -G '/usr/lib/galera/libgalera_smm.so' >/dev/null || packages+=(galera-4)
 compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || packages+=(libfaketime)
 has chromium || packages+=(chromium)
 echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || packages+=(gcc libc6-dev)
+[ "${SNOW_TEST_LONG:-}" != 1 ] || has npm || packages+=(npm) # of the generated TypeScript client
 [ "${1:-}" != -n ] || { echo "${packages[*]}"; exit 0; }
 [ ${#packages[@]} -gt 0 ] || exit 0
 

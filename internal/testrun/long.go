@@ -5,6 +5,7 @@ import "slices"
 // longJobs are the tests that take long. A simulation has only one goroutine, so the race detector would only slow it down.
 var longJobs = []job{
 	{".", []string{"-timeout=30m", "-run=^TestHundredMillionIDs$", "."}},
+	{".", []string{"-timeout=30m", "-run=^TestOpenAPIClient$", "./httpsnow"}},
 	{".", []string{"-timeout=30m", "-run=^(TestSimulation|TestMutantsAreCaught)", "./sqlsnow/internal/protocol", "./sqlsnow/segments"}},
 	{".", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults)$", "./sqlsnow", "./sqlsnow/segments"}},
 	{"internal/mergetest", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash)", "."}},

@@ -69,7 +69,7 @@ func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
 	if err := announce(w, root, modules, long); err != nil {
 		return false, err
 	}
-	if err := install(root, w); err != nil {
+	if err := install(root, w, long); err != nil {
 		return false, err
 	}
 	temp, folder, err := folders(root)
@@ -149,7 +149,7 @@ func (j job) run(ctx context.Context, root, folder, temp string, all *results, e
 	cmd.Env = append(os.Environ(), "GOWORK=off", "SNOW_REQUIRE_DB=1", "SNOW_TEST_LOGS="+folder, "GOTMPDIR="+os.TempDir(), "TMPDIR="+temp)
 	cmd.Env = append(cmd.Env, env...)
 	if j.long() {
-		cmd.Env = append(cmd.Env, "SNOW_TEST_LONG=1")
+		cmd.Env = append(cmd.Env, longVariable(true))
 	}
 	said, err := os.CreateTemp(folder, fileName(j.dir)+"-*.stderr.log")
 	if err != nil {
@@ -184,7 +184,9 @@ func announce(w io.Writer, root string, modules []string, long bool) error {
 	if err != nil {
 		return err
 	}
-	packages, err := exec.Command(filepath.Join(root, installer), "-n").Output()
+	ask := exec.Command(filepath.Join(root, installer), "-n")
+	ask.Env = append(os.Environ(), longVariable(long))
+	packages, err := ask.Output()
 	if err != nil {
 		return fmt.Errorf("%s -n: %w", installer, err)
 	}
@@ -199,8 +201,17 @@ func announce(w io.Writer, root string, modules []string, long bool) error {
 // installer is the script that installs the servers.
 const installer = "internal/dbtest/install.sh"
 
-func install(root string, w io.Writer) error {
+// longVariable tells tests and the installer whether the tests that take long are run.
+func longVariable(long bool) string {
+	if long {
+		return "SNOW_TEST_LONG=1"
+	}
+	return "SNOW_TEST_LONG="
+}
+
+func install(root string, w io.Writer, long bool) error {
 	cmd := exec.Command(filepath.Join(root, installer))
+	cmd.Env = append(os.Environ(), longVariable(long))
 	cmd.Stdout, cmd.Stderr = w, w
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w", installer, err)
