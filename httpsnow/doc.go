@@ -40,5 +40,6 @@
 //	give.go form.go            new ids, and the forms in which they are written
 //	read.go                    what an id says
 //	rate.go problem.go         the bound of ids a second; errors
+//	deadline.go                a context with a timeout that costs no timer
 //	openapi.go openapi.json
 package httpsnow

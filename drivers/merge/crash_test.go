@@ -11,10 +11,10 @@ import (
 
 func TestCrashOnPostgreSQL(t *testing.T) {
 	testscale.NeedLong(t)
-	mergetest.Crash(t, postgres(t))
+	mergetest.Crash(t, postgres(t), 0, 3)
 }
 
 func TestCrashOnSQLite(t *testing.T) {
 	testscale.NeedLong(t)
-	mergetest.Crash(t, sqlite)
+	mergetest.Crash(t, sqlite, 2, 3)
 }

@@ -47,8 +47,8 @@ func (e Elsewhere) Run(t *testing.T) {
 	}
 	before := e.written(t, e.Tenant)
 	for _, move := range e.Moves {
-		db := e.single(t)
-		execute(t, db, move...)
+		db := e.pair(t)
+		both(t, db, move...)
 		for call, err := range e.calls(t, db) {
 			if !isElsewhere(err) || !strings.Contains(err.Error(), "give sqlsnow a *sql.DB of its own") {
 				t.Errorf("%s after %q: got %v, want a DatabaseError with Elsewhere", call, move, err)
@@ -57,7 +57,7 @@ func (e Elsewhere) Run(t *testing.T) {
 		if err := sqlsnow.Fence(t.Context(), db, e.Dialect, "orders"); !isElsewhere(err) {
 			t.Errorf("Fence after %q: got %v, want a DatabaseError with Elsewhere", move, err)
 		}
-		db.SetMaxOpenConns(2) // another connection has the schema of its DSN
+		db.SetMaxOpenConns(4) // other connections have the schema of the DSN
 		for call, err := range e.calls(t, db) {
 			if err != nil {
 				t.Errorf("%s beside a connection after %q: %v", call, move, err)
@@ -107,10 +107,10 @@ var (
 	dense  = segments.Config{Tag: "orders", Step: 1, MaxStep: 1, Logger: leases.Logger}
 )
 
-// moved changes the schema of the connection of a lease and of segments: both go on where they were.
+// moved changes the schema of the connection of a lease beside the one that segments keep: both go on where they were.
 func (e Elsewhere) moved(t *testing.T, move []string) {
 	t.Helper()
-	ctx, db := t.Context(), e.single(t)
+	ctx, db := t.Context(), e.pair(t)
 	lease, err := sqlsnow.Acquire(ctx, db, e.Dialect, leases)
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func (e Elsewhere) moved(t *testing.T, move []string) {
 // hidden puts temporary tables in the place of others.
 func (e Elsewhere) hidden(t *testing.T) {
 	t.Helper()
-	ctx, db := t.Context(), e.single(t)
+	ctx, db := t.Context(), e.pair(t)
 	lease, err := sqlsnow.Acquire(ctx, db, e.Dialect, leases)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func (e Elsewhere) hidden(t *testing.T) {
 	defer lease.Close(ctx)
 	for _, table := range []string{"snow_workers", "snow_namespaces", "snow_segments"} {
 		name := strings.NewReplacer("{table}", table)
-		execute(t, db, name.Replace(e.Hide))
+		both(t, db, name.Replace(e.Hide))
 		before := e.written(t, e.Open(t))
 		err := lease.Renew(ctx)
 		numbers, opened := segments.Open(ctx, []*sql.DB{db}, e.Dialect, dense)
@@ -156,7 +156,7 @@ func (e Elsewhere) hidden(t *testing.T) {
 		if isElsewhere(err) != ofLease || isElsewhere(opened) != ofSegments || !ofLease && err != nil || !ofSegments && opened != nil || before == after {
 			t.Errorf("with a temporary %s: Renew: %v, segments.Open: %v, rows %s after %s", table, err, opened, after, before)
 		}
-		execute(t, db, name.Replace(e.Drop))
+		both(t, db, name.Replace(e.Drop))
 	}
 	if err := lease.Renew(ctx); err != nil || lease.Stats().Swaps != 0 {
 		t.Errorf("Renew without temporary tables: %v and %+v", err, lease.Stats())
@@ -204,11 +204,29 @@ func (e Elsewhere) written(t *testing.T, db *sql.DB) (text string) {
 	return text
 }
 
-// single returns a handle of one connection.
-func (e Elsewhere) single(t *testing.T) *sql.DB {
+// pair returns a handle of two connections, the fewest that segments accept.
+func (e Elsewhere) pair(t *testing.T) *sql.DB {
 	db := e.Open(t)
-	db.SetMaxOpenConns(1)
+	db.SetMaxOpenConns(2)
+	db.SetMaxIdleConns(2)
 	return db
+}
+
+// both executes statements on each of the two connections.
+func both(t *testing.T, db *sql.DB, statements ...string) {
+	t.Helper()
+	for range 2 {
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		for _, s := range statements {
+			if _, err := conn.ExecContext(t.Context(), s); err != nil {
+				t.Fatalf("%s: %v", s, err)
+			}
+		}
+	}
 }
 
 func isElsewhere(err error) bool {

@@ -15,10 +15,14 @@ import (
 )
 
 // Crash merges random worlds in processes that die: the first one at its first
-// statement, the next one at its second, and so on until one comes to the end.
-// Where tests are not to take long, they die at later and later statements.
-func Crash(t *testing.T, e Engine) {
+// statement, the next one at its second, and so on until one comes to the end. The
+// engines share the worlds: i of n engines has every n-th of them. Where tests are
+// not to take long, each has three, and processes die at later and later statements.
+func Crash(t *testing.T, e Engine, i, n uint64) {
 	for seed := range uint64(testscale.Of(3, 6)) {
+		if testscale.Long() && seed%n != i {
+			continue
+		}
 		t.Run(strconv.FormatUint(seed+1, 10), func(t *testing.T) { crash(t, e, seed+1, false) })
 	}
 	// A merge of a server that a merge has made.

@@ -15,5 +15,5 @@ func TestCrashOnMariaDB(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	mergetest.Crash(t, mergetest.Engine{Dialect: sqlsnow.MySQL, Open: func(tb testing.TB) *sql.DB {
 		return mergetest.Open(tb, "mysql", server.DSN(server.CreateDatabase(tb)))
-	}})
+	}}, 1, 3)
 }

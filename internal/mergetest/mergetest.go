@@ -33,7 +33,10 @@ type Engine struct {
 	Open    func(tb testing.TB) *sql.DB // an empty database, which is closed at the end of the test
 }
 
-var worlds = flag.Int("merge.worlds", testscale.Of(6, 102), "merge so many random worlds on each database")
+var (
+	worlds   = flag.Int("merge.worlds", testscale.Of(6, 24), "merge at least so many random worlds on each database")
+	worldFor = flag.Duration("merge.for", testscale.Of(0, 90*time.Second), "merge new random worlds for so long")
+)
 
 // Open opens a database, and closes it at the end of the test.
 func Open(tb testing.TB, driver, dsn string) *sql.DB {
@@ -50,8 +53,9 @@ func Open(tb testing.TB, driver, dsn string) *sql.DB {
 	return db
 }
 
-// Run merges random worlds: those of some fixed seeds, and new ones. Each is a
-// test named by its seed; -run Test/SEED merges that world alone, whichever it is.
+// Run merges random worlds: fixed seeds first, then new ones until the time is
+// over. Each is a test named by its seed; -run Test/SEED merges that world alone,
+// whichever it is.
 func Run(t *testing.T, e Engine) {
 	_, wanted, _ := strings.Cut(flag.Lookup("test.run").Value.String(), "/")
 	seed, err := strconv.ParseUint(strings.Trim(wanted, "^$"), 10, 64)
@@ -59,7 +63,7 @@ func Run(t *testing.T, e Engine) {
 	if isOne {
 		n = 1
 	}
-	for i := range n {
+	for i, begin := 0, time.Now(); i < n || !isOne && time.Since(begin) < *worldFor; i++ {
 		switch {
 		case isOne:
 		case i < n/2:

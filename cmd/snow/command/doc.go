@@ -16,10 +16,12 @@
 //	errors.go output.go           errors with a remedy; text and JSON
 //	databaseflags.go confirm.go   what several commands ask for
 //	id.go idshow.go idnew.go idrange.go
-//	layout.go layoutfit.go presets.go
-//	migrate.go init.go workers.go fence.go release.go segments.go audit.go
+//	layout.go layoutfit.go
+//	migrate.go init.go workers.go fence.go release.go segments.go audit.go sql.go
 //	merge.go                      the commands of a merge
-//	serve.go servesource.go       the service: its server; where it gets ids and metrics
+//	serve.go serverun.go servesource.go   the service: its flags, its server; where it gets ids and metrics
+//	servelisten.go servesignals.go        where it listens; which signals it knows
+//	serveobserve.go                       its log and metrics
 //	version.go man.go
 //
 //	command

@@ -2,6 +2,7 @@
 // references, dictionaries and clashes that no schema declares.
 //
 //	inspect.go       Propose; keys, references by foreign keys, new ids
+//	schema.go        Schema: a plan of the schemas alone
 //	unique_keys.go   keys beside another primary key
 //	dates.go         columns with the time of creation
 //	combine.go       one plan of several catalogs
@@ -10,7 +11,7 @@
 //	questions.go     verdicts as questions, one for all columns of one meaning; evidence.go: what speaks for them
 //	solve.go         whose ids columns hold, for the schema as a whole
 //	score.go         points of evidence for one column and one key
-//	keys.go          columns that may hold ids, keys, and how values lie among ids
+//	keys.go          columns that may hold ids, keys, and how values lie among ids; unnamed.go: ids without a name that says so
 //	reading.go       what the names of columns and tables say, in the words of the schema
 //	references.go    polymorphic references, lists; kinds.go: those whose kinds only values tell
 //	packed.go        ids that are packed in values
