@@ -21,7 +21,7 @@
 //	merge.go                      the commands of a merge
 //	serve.go serverun.go servesource.go   the service: its flags, its server; where it gets ids and metrics
 //	servelisten.go servesignals.go        where it listens; which signals it knows
-//	serveobserve.go                       its log and metrics
+//	serveobserve.go servepage.go          its log and metrics; its page
 //	version.go man.go
 //
 //	command
