@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"compress/gzip"
 	"database/sql"
 	"embed"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shardsnow/snow"
@@ -18,15 +20,20 @@ import (
 
 // A Database is one that has the tables of package sqlsnow.
 type Database struct {
-	Name    string // on the page; empty is the dialect's name
+	Name    string // on the page; empty is what the database says its name is
 	DB      *sql.DB
 	Dialect sqlsnow.Dialect
+	Host    string // on the page; empty is what the server says its host is
 }
 
 // Config configures [New]. Its zero value shows all namespaces.
 type Config struct {
 	// Namespaces are the names of those that are shown; nil means all. With several databases, each must have them.
 	Namespaces []string
+
+	// Totals, if not nil, returns what the service has done beside the page, which is shown as lines of the last
+	// hour. It must be safe for concurrent use. Run [Handler.Watch] with it.
+	Totals func() Totals
 
 	// Every is how often a database is read and the page changes, 100 ms to 1 hour. Zero means 2 s.
 	Every time.Duration
@@ -126,18 +133,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Cache-Control", "no-cache") // a new version of the program has new files
 		_, _ = w.Write(b)                       // the client is gone
 	case r.URL.Path == "/live":
-		h.show(w, "live.html", viewOf(h.reader.read(r.Context()), h.every))
+		v, _ := h.view(r)
+		h.show(w, r, "live.html", v)
 	default:
-		s := h.reader.read(r.Context())
-		v := viewOf(s, h.every)
+		v, s := h.view(r)
 		if id := r.URL.Query().Get("id"); id != "" {
 			v.Decoded = decode(id, s)
 		}
-		h.show(w, "page.html", v)
+		h.show(w, r, "page.html", v)
 	}
 }
 
-func (h *Handler) show(w http.ResponseWriter, name string, v view) {
+// view returns what a request shows, and what it was made of.
+func (h *Handler) view(r *http.Request) (view, snapshot) {
+	s := h.reader.read(r.Context())
+	now := time.Now()
+	h.reader.service.observe(now)
+	return viewOf(s, h.every, filterOf(r.URL.Query().Get("q")), h.reader.service.lines(now)), s
+}
+
+func (h *Handler) show(w http.ResponseWriter, r *http.Request, name string, v view) {
 	var b bytes.Buffer
 	if err := h.templates.ExecuteTemplate(&b, name, v); err != nil {
 		h.logger.Error("page: "+name, "error", err)
@@ -145,5 +160,13 @@ func (h *Handler) show(w http.ResponseWriter, name string, v view) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(b.Bytes()) // the client is gone
+	w.Header().Set("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		_, _ = w.Write(b.Bytes()) // the client is gone
+		return
+	}
+	w.Header().Set("Content-Encoding", "gzip") // a phone gets a tenth every two seconds
+	packed := gzip.NewWriter(w)
+	_, _ = packed.Write(b.Bytes())
+	_ = packed.Close()
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
 	"github.com/shardsnow/snow/httpsnow"
-	"github.com/shardsnow/snow/httpsnow/page"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -53,7 +52,8 @@ func (f *serveFlags) run(c *cobra.Command) error {
 		}
 	}()
 	logger := f.logger()
-	pages, err := f.newPage(dbs, logger)
+	counts := &tally{}
+	pages, err := f.newPage(dbs, counts, logger)
 	if err != nil {
 		return err
 	}
@@ -61,9 +61,10 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	shown, counted := counts.watch(ctx, src, pages)
 	observer := newObserver(f.accessLog, f.metrics, logger)
 	handler, err := httpsnow.New(src.Source, httpsnow.Config{
-		Page: pages, Metrics: f.newMetrics(src, observer),
+		Page: shown, Metrics: f.newMetrics(src, observer),
 		Tokens: tokens, Hosts: f.hosts, MaxIDs: f.maxIDs, Rate: f.rate, Timeout: f.wait, Logger: logger,
 		Ready: func(ctx context.Context) error {
 			if f.draining.Load() {
@@ -76,7 +77,7 @@ func (f *serveFlags) run(c *cobra.Command) error {
 		return errors.Join(&usageError{c.CommandPath(), err}, f.release(ctx, src))
 	}
 	go f.reread(signals, handler, cert, logger)
-	err = f.answer(ctx, signals.urgent, listener, cert, observer.around(handler), src, logger)
+	err = f.answer(ctx, signals.urgent, listener, cert, observer.around(counted(handler)), src, logger)
 	return errors.Join(err, f.release(ctx, src))
 }
 
@@ -135,22 +136,6 @@ func (f *serveFlags) newMetrics(src *served, o *observer) http.Handler {
 	registry.MustRegister(o.requests)
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
-}
-
-// newPage returns the page, or nil without --page.
-func (f *serveFlags) newPage(dbs []*connected, logger *slog.Logger) (http.Handler, error) {
-	if !f.page {
-		return nil, nil
-	}
-	var all []page.Database
-	for i, db := range dbs {
-		d := page.Database{DB: db.DB, Dialect: db.dialect}
-		if len(dbs) > 1 {
-			d.Name = fmt.Sprintf("database %d of %d", i+1, len(dbs))
-		}
-		all = append(all, d)
-	}
-	return page.New(all, page.Config{Hosts: f.hosts, Timeout: min(f.db.timeout, time.Hour), Logger: logger})
 }
 
 // open opens the database, or those of --segments. Of several, some may not answer now: segments go on with the others.

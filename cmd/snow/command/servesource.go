@@ -20,10 +20,11 @@ import (
 // A served is where snow serve gets its ids.
 type served struct {
 	snow.Source
-	ready func(context.Context) error
-	done  <-chan struct{} // closed when no id can be made any more; nil if that can't be
-	err   func() error    // why, after done
-	close func(context.Context) error
+	issued func() uint64 // ids so far
+	ready  func(context.Context) error
+	done   <-chan struct{} // closed when no id can be made any more; nil if that can't be
+	err    func() error    // why, after done
+	close  func(context.Context) error
 
 	metrics []prometheus.Collector
 }
@@ -39,7 +40,7 @@ func serveLease(ctx context.Context, db *connected, cfg sqlsnow.LeaseConfig, ids
 		return nil, errors.Join(err, lease.Close(ctx))
 	}
 	return &served{
-		Source: gen,
+		Source: gen, issued: func() uint64 { return gen.Stats().Issued },
 		ready: func(context.Context) error {
 			if err := lease.Err(); err != nil {
 				return err
@@ -96,7 +97,7 @@ func serveSegments(ctx context.Context, dbs []*connected, tag string, maxIDs int
 		return nil, explain(err)
 	}
 	return &served{
-		Source: s,
+		Source: s, issued: func() uint64 { return s.Stats().Issued },
 		ready: func(context.Context) error {
 			stats := s.Stats()
 			if stats.Left >= int64(maxIDs) || slices.ContainsFunc(stats.Databases, func(d segments.Database) bool { return d.Up }) {
