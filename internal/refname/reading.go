@@ -55,7 +55,7 @@ func Alike(stem, of []string) float64 {
 	}
 	n, m := len(stem), len(of)
 	switch {
-	case strings.Join(stem, "") == strings.Join(of, ""):
+	case letters(stem) == letters(of) && strings.Join(stem, "") == strings.Join(of, ""):
 		return 5
 	case n > m && slices.Equal(stem[n-m:], of):
 		return 4
@@ -73,6 +73,14 @@ func Alike(stem, of []string) float64 {
 		return 1.5
 	}
 	return 0
+}
+
+// letters returns how long words are together.
+func letters(words []string) (n int) {
+	for _, w := range words {
+		n += len(w)
+	}
+	return n
 }
 
 // OfPeople reports whether a table's rows are people, or stand for them.

@@ -20,8 +20,8 @@ had leased.
 It only reads: the catalogue, the largest value of each key and counter, and the latest
 1,000 keys of a table. The ids are compared with the namespaces of the database, and with
 --layout. Only numbers in the first column of a primary key count as ids. A column without
-a foreign key refers to another table by its name: user_id, userId and owner_user_id to user, users
-or app_users, person_id to people.
+a foreign key refers to another table by its name: user_id, userId and owner_user_id to
+user, users or app_users, person_id to people.
 
 A counter says how many of its numbers are used. PostgreSQL's statistics tell how many rows
 were inserted, and MySQL when a table was made or rebuilt; so numbers a day and the date of
@@ -29,7 +29,7 @@ the end are estimates, and the text says of what. There are none for less than a
 none for SQLite.
 
 A remedy has statements that can be executed as they are, in their order, on one connection.
-They take tables offline while they run. Where a view or another database is in the way,
+Tables can't be written while they run. Where a view or another database is in the way,
 there are none, and the remedy says why.
 
 A namespace keeps the last lease of a worker number only. So of older ids it can't be told

@@ -70,7 +70,7 @@ func (a *audit) columns(ctx context.Context, t *table, now time.Time) error {
 			if r := a.namesOf(t.schema).column(t, c).Reading; c.Auto == "" && r.Quantity {
 				break // a time or the like
 			}
-			change.namesakes = a.namesakes(t, c)
+			change.namesakes = a.namesOf(t.schema).namesakes[t][c.Name]
 			switch n := len(change.namesakes); {
 			case n == 1:
 				narrow += "; " + change.namesakes[0].String() + " refers to it by its name"

@@ -12,6 +12,7 @@ func TestCounter(t *testing.T) {
 	t.Parallel()
 	big := func(n int64) *big.Int { return big.NewInt(n) }
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	tenDaysAgo := now.Add(-10 * 24 * time.Hour)
 	smallint := idcolumn.Column{Kind: idcolumn.Integer, Size: 16}
 	for _, tt := range []struct {
 		name string
@@ -28,11 +29,16 @@ func TestCounter(t *testing.T) {
 		{"down", counter{last: big(-9), least: big(-10), most: big(-1), down: true}, smallint, true, "90.0 % of its numbers are used, 9 of 10"},
 		{"down, wider than the column", counter{last: big(-32767), least: big(-1 << 40), most: big(-1), down: true}, smallint, false, "99.9 % of its numbers are used, 32767 of 32768"},
 		{
-			"with a rate", counter{last: big(900), least: big(1), most: big(1000), rate: newRate(100, now.Add(-10*24*time.Hour), now, false)}, smallint, true,
+			"with a rate",
+			counter{last: big(900), least: big(1), most: big(1000), rate: newRate(100, tenDaysAgo, now, false)},
+			smallint, true,
 			"90.0 % of its numbers are used, 900 of 1000; about 10 a day, so the last one on 2026-03-14 (rows inserted since 2026-02-22, when the server's statistics begin)",
 		},
 		{
-			"for longer than a century", counter{last: big(0), least: big(0), most: big(1 << 60), rate: newRate(100, now.Add(-10*24*time.Hour), now, true)}, idcolumn.Column{}, false,
+			"for longer than a century",
+			counter{last: big(0), least: big(0), most: big(1 << 60), rate: newRate(100, tenDaysAgo, now, true)},
+			idcolumn.Column{},
+			false,
 			"0.0 % of its numbers are used, 1 of 1152921504606846977; about 10 a day (at most: all its numbers since 2026-02-22, when the table was made or rebuilt)",
 		},
 	} {

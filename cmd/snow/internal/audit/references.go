@@ -45,32 +45,48 @@ func (a *audit) refersTo(t *table, c idcolumn.Column) (target, bool) {
 type names struct {
 	vocabulary *refname.Vocabulary
 	keys       []refname.Key
-	tables     []*table // of the keys
+	tables     []*table                       // of the keys
+	alike      map[string][]int               // keys, by the beginnings of their words
+	found      map[*table]map[string]*target  // by the columns
+	namesakes  map[*table]map[string][]member // by the keys
 }
 
-// namesOf collects the names of a schema.
+// namesOf reads the names of a schema.
 func (a *audit) namesOf(schema string) *names {
 	if n := a.words[schema]; n != nil {
 		return n
 	}
-	n := &names{}
+	n := &names{alike: map[string][]int{}, found: map[*table]map[string]*target{}, namesakes: map[*table]map[string][]member{}}
+	var all []*table
 	var tables []refname.Table
 	for _, t := range a.tables {
 		if t.schema != schema {
 			continue
 		}
-		all := refname.Table{Name: t.name}
+		names := refname.Table{Name: t.name}
 		for _, c := range t.columns {
-			all.Columns = append(all.Columns, c.Name)
+			names.Columns = append(names.Columns, c.Name)
 		}
-		tables = append(tables, all)
+		all, tables = append(all, t), append(tables, names)
 	}
 	n.vocabulary = refname.NewVocabulary(tables)
-	for _, t := range a.tables {
+	for _, t := range all {
+		n.found[t], n.namesakes[t] = map[string]*target{}, map[string][]member{}
 		for _, c := range t.columns {
-			if t.schema == schema && isKey(t, c) && c.Kind == idcolumn.Integer {
-				n.keys = append(n.keys, refname.NewKey(n.column(t, c), c.Auto != ""))
-				n.tables = append(n.tables, t)
+			if isKey(t, c) && c.Kind == idcolumn.Integer {
+				k := refname.NewKey(n.column(t, c), c.Auto != "")
+				for _, word := range beginnings(k.Thing, k.Reading.Stem) {
+					n.alike[word] = append(n.alike[word], len(n.keys))
+				}
+				n.keys, n.tables = append(n.keys, k), append(n.tables, t)
+			}
+		}
+	}
+	for _, t := range all {
+		for _, c := range t.columns {
+			to := n.find(t, c)
+			if n.found[t][c.Name] = to; to != nil && !t.refers(c) && c.Kind == idcolumn.Integer && isNarrow(c) {
+				n.namesakes[to.table][to.key.Name] = append(n.namesakes[to.table][to.key.Name], member{t, c})
 			}
 		}
 	}
@@ -79,6 +95,23 @@ func (a *audit) namesOf(schema string) *names {
 	}
 	a.words[schema] = n
 	return n
+}
+
+// beginnings returns how words begin, together and each: words that are short for each other have that in common.
+func beginnings(lists ...[]string) (all []string) {
+	for _, list := range lists {
+		for _, word := range append([]string{strings.Join(list, "")}, list...) {
+			if word = word[:min(3, len(word))]; word != "" && !slices.Contains(all, word) {
+				all = append(all, word)
+			}
+		}
+	}
+	return all
+}
+
+// refers reports whether a column is in a foreign key.
+func (t *table) refers(c idcolumn.Column) bool {
+	return slices.ContainsFunc(t.references, func(r reference) bool { return strings.EqualFold(r.column, c.Name) })
 }
 
 // column returns what the name of a column says.
@@ -92,11 +125,18 @@ func (n *names) column(t *table, c idcolumn.Column) refname.Column {
 // byName returns the key that a column refers to by its name: user_id, ownerUserId or id_user for the table users or
 // app_user. The name must say that the values are ids. Where it may mean two keys equally well, there is none.
 func (a *audit) byName(t *table, c idcolumn.Column) (target, bool) {
-	n := a.namesOf(t.schema)
+	to := a.namesOf(t.schema).found[t][c.Name]
+	if to == nil {
+		return target{}, false
+	}
+	return *to, true
+}
+
+func (n *names) find(t *table, c idcolumn.Column) *target {
 	column := n.column(t, c)
 	own := refname.Alike(column.Reading.Stem, column.Thing) >= closely // it is the number of the row itself
 	if !column.Reading.ID || c.Auto != "" || c.Kind == idcolumn.Other || column.Alone && (own || len(column.Reading.Stem) == 0) {
-		return target{}, false
+		return nil
 	}
 	least := float64(named)
 	switch {
@@ -106,7 +146,8 @@ func (a *audit) byName(t *table, c idcolumn.Column) (target, bool) {
 		least = closely
 	}
 	best, points, several := -1, 0.0, false
-	for i, k := range n.keys {
+	for _, i := range n.candidates(column) {
+		k := n.keys[i]
 		if n.tables[i] == t && (strings.EqualFold(k.Name, c.Name) || !column.Reading.Relative()) {
 			continue
 		}
@@ -119,24 +160,29 @@ func (a *audit) byName(t *table, c idcolumn.Column) (target, bool) {
 		}
 	}
 	if best < 0 || several {
-		return target{}, false
+		return nil
 	}
 	to := n.tables[best]
 	key, _ := to.column(n.keys[best].Name)
-	return target{to, key, "by its name it refers to"}, true
+	return &target{to, key, "by its name it refers to"}
 }
 
-// namesakes returns the integers without 64 bits that refer to a key by their names.
-func (a *audit) namesakes(t *table, key idcolumn.Column) (found []member) {
-	for _, other := range a.tables {
-		for _, c := range other.columns {
-			if c.Kind != idcolumn.Integer || !isNarrow(c) || other.schema != t.schema || slices.ContainsFunc(other.references, func(r reference) bool { return strings.EqualFold(r.column, c.Name) }) {
-				continue
-			}
-			if to, ok := a.byName(other, c); ok && to.table == t && to.key.Name == key.Name {
-				found = append(found, member{other, c})
+// candidates returns the keys that a column may be named after.
+func (n *names) candidates(c refname.Column) (all []int) {
+	lists := [][]string{c.Reading.Stem}
+	if len(c.Reading.Stem) == 0 || c.Reading.Relative() {
+		lists = append(lists, c.Thing)
+	}
+	for _, word := range beginnings(lists...) {
+		all = append(all, n.alike[word]...)
+	}
+	if c.Reading.Role() {
+		for i, k := range n.keys {
+			if k.People {
+				all = append(all, i)
 			}
 		}
 	}
-	return found
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -63,7 +63,7 @@ func TestByName(t *testing.T) {
 		t.Errorf("orders.order_id refers to %s", to.name)
 	}
 	text := idcolumn.Column{Name: "external_user_id", Kind: idcolumn.Text}
-	if to, ok := a.byName(orders, text); ok {
+	if to := a.namesOf("").find(orders, text); to != nil {
 		t.Errorf("a text of %s", strings.ToUpper(to.name))
 	}
 }

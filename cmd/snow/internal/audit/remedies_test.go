@@ -112,7 +112,12 @@ func (p product) mysqlRemedies(t *testing.T) {
 	if at < 0 || !slices.ContainsFunc(first[at].Statements, func(s string) bool { return strings.Contains(s, "AUTO_INCREMENT COMMENT") }) {
 		t.Errorf("a counter that ends where programs make no ids is turned off: %+v", first)
 	}
-	want(t, p.heal(t, audit.Config{}))
+	other := p.value(t, "SELECT CONCAT(DATABASE(), '_other')", 0) // whose tables are not the audit's to change
+	p.exec(t, "CREATE TABLE outer_ones (id INT AUTO_INCREMENT PRIMARY KEY)", "CREATE DATABASE "+other,
+		"CREATE TABLE "+other+".visits (outer_id INT, CONSTRAINT leaves FOREIGN KEY (outer_id) REFERENCES "+p.value(t, "SELECT DATABASE()", 0)+".outer_ones (id))")
+	left := p.heal(t, audit.Config{})
+	want(t, left, "warning outer_ones.id: it is AUTO_INCREMENT")
+	shows(t, left[0].Remedy, "there are no statements for that: the foreign key leaves leads to another database")
 	for table, parts := range map[string][]string{
 		"users": {"`id` bigint", "unsigned NOT NULL COMMENT 'it''s an AUTO_INCREMENT'"},
 		"posts": {
@@ -143,6 +148,8 @@ func (p product) postgresRemedies(t *testing.T) {
 		"CREATE SEQUENCE short MAXVALUE 1000", "CREATE TABLE shorts (id BIGINT DEFAULT nextval('short') PRIMARY KEY)", "SELECT setval('short', 999)",
 		"CREATE SEQUENCE alone AS smallint", "SELECT setval('alone', 32767)",
 		"CREATE SCHEMA far", "CREATE TABLE far.things (id SMALLSERIAL PRIMARY KEY)", "SELECT setval('far.things_id_seq', 32767)",
+		"CREATE TABLE parts (id BIGINT PRIMARY KEY) PARTITION BY HASH (id)", "CREATE TABLE parts_0 PARTITION OF parts FOR VALUES WITH (MODULUS 1, REMAINDER 0)",
+		"CREATE TABLE uses (id BIGINT PRIMARY KEY, part INT REFERENCES parts)", "CREATE TABLE split (id INT PRIMARY KEY) PARTITION BY HASH (id)",
 		"CREATE TABLE watched (id SERIAL PRIMARY KEY)", "CREATE VIEW watch AS SELECT id FROM watched",
 		`INSERT INTO "Users" (id) VALUES (1)`, "INSERT INTO posts (user_id) VALUES (1)", "INSERT INTO notes VALUES (1, '1')",
 	)
@@ -150,10 +157,13 @@ func (p product) postgresRemedies(t *testing.T) {
 	if i := slices.IndexFunc(first, func(f audit.Finding) bool { return f.Table == "seen" }); i < 0 || first[i].Severity != audit.Error || !strings.Contains(first[i].Problem, `it ends before the numbers of Users.id`) {
 		t.Errorf("a reference that ends before its key is not found: %+v", first)
 	}
-	want(t, p.heal(t, audit.Config{}), "warning watched.id: of 32 bits")
-	left, _ := p.audit(t, audit.Config{})
-	shows(t, left[0].Remedy, "watched.id: the view watch uses the column")
-	for _, column := range []string{`"Users".id`, "posts.id", "posts.user_id", "posts.parent", "seen.user_id", "notes.user_id", "far.things.id", "shorts.id"} {
+	want(t, slices.DeleteFunc(slices.Clone(first), func(f audit.Finding) bool { return f.Table != "uses" }), "warning uses.part: it refers to parts.id")
+	left := p.heal(t, audit.Config{})
+	want(t, left, "warning watched.id: of 32 bits", "warning split.id: of 32 bits")
+	for _, f := range left {
+		shows(t, f.Remedy, map[string]string{"watched": "watched.id: the view watch uses the column", "split": "split.id: the table is partitioned by id"}[f.Table])
+	}
+	for _, column := range []string{`"Users".id`, "posts.id", "posts.user_id", "posts.parent", "seen.user_id", "notes.user_id", "uses.part", "far.things.id", "shorts.id"} {
 		at := strings.LastIndexByte(column, '.')
 		if got := p.value(t, "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = '"+column[:at]+"'::regclass AND attname = '"+column[at+1:]+"'", 0); got != "bigint" {
 			t.Errorf("%s is %s", column, got)

@@ -345,9 +345,3 @@ func (c *counter) tell(shown *Counter) string {
 	}
 	return text
 }
-
-// isEnding reports whether a column has a counter near its end.
-func (t *table) isEnding(column string, now time.Time) bool {
-	c := t.counters[column]
-	return c != nil && c.shown(now).Percent >= near
-}
