@@ -56,8 +56,8 @@ func New(src snow.Source, cfg Config) (*Handler, error) {
 	return h, nil
 }
 
-// SetTokens replaces Config.Tokens for requests that come from now on. Without tokens, or with one that is out of bounds, it
-// returns a *snow.FieldError and changes nothing.
+// SetTokens replaces Config.Tokens for requests that come from now on. Without tokens, or with one that is
+// out of bounds, it returns a *snow.FieldError and changes nothing.
 func (h *Handler) SetTokens(tokens []string) error {
 	err := checkTokens(tokens)
 	if tokens == nil { // everybody would be let in
@@ -135,8 +135,8 @@ func (h *Handler) page(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isStranger answers what a page of another origin sends from a browser. Where a request needs a token, the token shows that it
-// does not come from one.
+// isStranger answers what a page of another origin sends from a browser. Where a request needs a token, the
+// token shows that it does not come from such a page.
 func (h *Handler) isStranger(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case len(*h.tokens.Load()) > 0:

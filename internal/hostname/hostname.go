@@ -1,7 +1,7 @@
 // Package hostname tells requests under a name that a stranger may own.
 //
-// The owner of a name can make it mean another address (DNS rebinding). Then a browser takes a page of that name and this server for
-// one origin, and the page reads what the server answers. Only the header Host shows it.
+// The owner of a name can make it mean another address (DNS rebinding). Then a browser takes a page of that
+// name and this server for one origin, and the page reads what the server answers. Only the header Host shows it.
 package hostname
 
 import (
@@ -24,9 +24,9 @@ func NewRule(names []string) Rule {
 	return r
 }
 
-// Refuses reports whether a request uses a name that a stranger may own. Without names, only requests to loopback addresses are
-// looked at: elsewhere the names of a machine are its operator's business. Addresses and localhost are always
-// allowed, and no name at all, which no browser sends.
+// Refuses reports whether a request uses a name that a stranger may own. Without names, only requests to
+// loopback addresses are looked at: elsewhere the names of a machine are its operator's business. Addresses and
+// localhost are always allowed, and so is no name at all, which no browser sends.
 func (rule Rule) Refuses(r *http.Request) bool {
 	if len(rule.names) == 0 && !isLoopback(r) {
 		return false
