@@ -31,7 +31,7 @@ type Handler struct {
 	src     snow.Source
 	cfg     Config
 	tokens  atomic.Pointer[[][sha256.Size]byte]
-	hosts   hostname.Rule
+	hosts   *hostname.Rule
 	origins http.CrossOriginProtection // its zero value is used
 	rate    *bucket                    // nil: no bound
 	buffers sync.Pool
@@ -143,6 +143,8 @@ func (h *Handler) isStranger(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	case h.hosts.Refuses(r):
 		problem(w, http.StatusMisdirectedRequest, "requests may not use this name; see Config.Hosts of httpsnow, or --host of snow serve")
+	case r.Header["Sec-Fetch-Site"] == nil && r.Header["Origin"] == nil: // no browser, as Check would find out in more time
+		return false
 	case h.origins.Check(r) != nil:
 		problem(w, http.StatusForbidden, "the request comes from a page of another origin")
 	default:
