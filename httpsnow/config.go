@@ -21,18 +21,19 @@ type Config struct {
 	Layout snow.Layout
 
 	// Tokens are the bearer tokens of which a request must have one, of 16 to 1024 bytes
-	// without spaces. Nil means that every program that reaches the handler may ask, but no page of another origin in a browser.
+	// without spaces. Nil means that every program that reaches the handler may ask, but no page of
+	// another origin in a browser.
 	// /healthz, /readyz and /openapi.json never need a token.
 	// Tokens are only secret if the connection is encrypted.
 	Tokens []string
 
-	// Hosts are the names that requests may use besides localhost and addresses, such as that of a proxy in front. A request for
-	// another name gets status 421. Without Hosts, other addresses than loopback allow any name. With Tokens, names do not count:
-	// a page of the web has no token.
+	// Hosts are the names that requests may use besides localhost and addresses, such as the name of a
+	// proxy in front. A request for another name gets status 421. Without Hosts, other addresses than
+	// loopback allow any name. With Tokens, names do not count: a page of the web has no token.
 	Hosts []string
 
-	// MaxIDs is how many ids one request may ask for: 1 to a million. Zero means 10,000. Of requests for more than 1,024 ids, as
-	// many are answered at the same time as have four million ids together, or one; others wait, up to Timeout.
+	// MaxIDs is how many ids one request may ask for: 1 to a million. Zero means 10,000. Of requests for
+	// more than 1,024 ids, 4,000,000 / MaxIDs are answered at the same time; others wait, up to Timeout.
 	MaxIDs int
 
 	// Rate bounds the ids a second that the handler makes for all clients

@@ -31,7 +31,7 @@ type Handler struct {
 	src     snow.Source
 	cfg     Config
 	tokens  atomic.Pointer[[][sha256.Size]byte]
-	hosts   hostname.Rule
+	hosts   *hostname.Rule
 	origins http.CrossOriginProtection // its zero value is used
 	rate    *bucket                    // nil: no bound
 	buffers sync.Pool
@@ -56,8 +56,8 @@ func New(src snow.Source, cfg Config) (*Handler, error) {
 	return h, nil
 }
 
-// SetTokens replaces Config.Tokens for requests that come from now on. Without tokens, or with one that is out of bounds, it
-// returns a *snow.FieldError and changes nothing.
+// SetTokens replaces Config.Tokens for requests that come from now on. Without tokens, or with one that is
+// out of bounds, it returns a *snow.FieldError and changes nothing.
 func (h *Handler) SetTokens(tokens []string) error {
 	err := checkTokens(tokens)
 	if tokens == nil { // everybody would be let in
@@ -135,14 +135,16 @@ func (h *Handler) page(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isStranger answers what a page of another origin sends from a browser. Where a request needs a token, the token shows that it
-// does not come from one.
+// isStranger answers what a page of another origin sends from a browser. Where a request needs a token, the
+// token shows that it does not come from such a page.
 func (h *Handler) isStranger(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case len(*h.tokens.Load()) > 0:
 		return false
 	case h.hosts.Refuses(r):
 		problem(w, http.StatusMisdirectedRequest, "requests may not use this name; see Config.Hosts of httpsnow, or --host of snow serve")
+	case r.Header["Sec-Fetch-Site"] == nil && r.Header["Origin"] == nil: // no browser, as Check would find out in more time
+		return false
 	case h.origins.Check(r) != nil:
 		problem(w, http.StatusForbidden, "the request comes from a page of another origin")
 	default:

@@ -66,7 +66,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // for concurrent use.
 type Handler struct {
 	every     time.Duration
-	hosts     hostname.Rule
+	hosts     *hostname.Rule
 	templates *template.Template
 	reader    *reader
 	logger    *slog.Logger

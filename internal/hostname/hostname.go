@@ -1,7 +1,7 @@
 // Package hostname tells requests under a name that a stranger may own.
 //
-// The owner of a name can make it mean another address (DNS rebinding). Then a browser takes a page of that name and this server for
-// one origin, and the page reads what the server answers. Only the header Host shows it.
+// The owner of a name can make it mean another address (DNS rebinding). Then a browser takes a page of that
+// name and this server for one origin, and the page reads what the server answers. Only the header Host shows it.
 package hostname
 
 import (
@@ -10,33 +10,46 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
-// A Rule says which names requests may use.
-type Rule struct{ names []string }
+// A Rule says which names requests may use. It is safe for concurrent use.
+type Rule struct {
+	names []string
+	last  atomic.Pointer[string] // a header Host that is allowed everywhere: most requests have the same one
+}
 
 // NewRule returns a Rule that allows names, with or without a port.
-func NewRule(names []string) Rule {
-	var r Rule
+func NewRule(names []string) *Rule {
+	r := new(Rule)
 	for _, name := range names {
 		r.names = append(r.names, of(name))
 	}
 	return r
 }
 
-// Refuses reports whether a request uses a name that a stranger may own. Without names, only requests to loopback addresses are
-// looked at: elsewhere the names of a machine are its operator's business. Addresses and localhost are always
-// allowed, and no name at all, which no browser sends.
-func (rule Rule) Refuses(r *http.Request) bool {
-	if len(rule.names) == 0 && !isLoopback(r) {
+// Refuses reports whether a request uses a name that a stranger may own. Without names, only requests to
+// loopback addresses are looked at: elsewhere the names of a machine are its operator's business. Addresses and
+// localhost are always allowed, and so is no name at all, which no browser sends.
+func (rule *Rule) Refuses(r *http.Request) bool {
+	if last := rule.last.Load(); last != nil && *last == r.Host {
 		return false
 	}
-	name := of(r.Host)
-	if name == "" || name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(rule.names, name) {
+	if rule.allows(of(r.Host)) {
+		host := strings.Clone(r.Host)
+		rule.last.Store(&host)
 		return false
+	}
+	return len(rule.names) > 0 || isLoopback(r)
+}
+
+// allows reports whether a name is allowed at any address.
+func (rule *Rule) allows(name string) bool {
+	if name == "" || name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(rule.names, name) {
+		return true
 	}
 	_, err := netip.ParseAddr(name)
-	return err != nil // nobody owns an address
+	return err == nil // nobody owns an address
 }
 
 // isLoopback reports whether a request came to a loopback address. Only servers of net/http tell.

@@ -19,9 +19,7 @@
 //	layout.go
 //	migrate.go init.go workers.go workersshow.go fence.go release.go segments.go sql.go audit.go
 //	merge.go                      the commands of a merge
-//	serve.go serverun.go servesource.go   the service: its flags, its server; where it gets ids and metrics
-//	servelisten.go servesignals.go        where it listens; which signals it knows
-//	serveobserve.go servepage.go          its log and metrics; its page
+//	serve.go                      the flags of the service
 //	completion.go                 what a shell completes
 //	version.go                    the version, the licences, manual pages
 //
@@ -34,5 +32,6 @@
 //	  ├─ internal/nearest     what a mistyped name was meant to be
 //	  ├─ internal/terminal    its size, drawing on it
 //	  ├─ internal/interrupt   a signal ends what waits for a terminal or a pipe
+//	  ├─ internal/service     ids over HTTP
 //	  └─ internal/database    DSNs, drivers
 package command

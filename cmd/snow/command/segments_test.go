@@ -1,6 +1,7 @@
 package command
 
 import (
+	"database/sql"
 	"strings"
 	"testing"
 
@@ -28,14 +29,14 @@ func TestSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	s, err := serveSegments(t.Context(), []*connected{db}, "orders", 10_000, f.timeout, quiet())
+	s, err := segments.Open(t.Context(), []*sql.DB{db.DB}, db.dialect, segments.Config{Tag: "orders", Logger: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Fill(t.Context(), make([]snow.ID, 3)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.close(t.Context()); err != nil {
+	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want(0, "orders  open   ", "segments show")

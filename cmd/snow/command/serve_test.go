@@ -15,8 +15,8 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A service is a run of snow serve.
-type service struct {
+// An instance is a run of snow serve.
+type instance struct {
 	url  string
 	stop context.CancelFunc
 	end  <-chan int // the exit status
@@ -26,25 +26,25 @@ type service struct {
 }
 
 // Write collects what the service logs.
-func (s *service) Write(b []byte) (int, error) {
+func (s *instance) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stderr.Write(b)
 }
 
-func (s *service) log() string {
+func (s *instance) log() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stderr.String()
 }
 
 // serve starts snow serve and returns when it answers requests.
-func serve(t *testing.T, args ...string) *service {
+func serve(t *testing.T, args ...string) *instance {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	read, write := io.Pipe()
 	end := make(chan int, 1)
-	s := &service{stop: stop, end: end}
+	s := &instance{stop: stop, end: end}
 	a := &app{Streams: Streams{In: strings.NewReader(""), Out: write, Err: s}, now: time.Now}
 	finished := make(chan struct{})
 	go func() {
@@ -66,7 +66,7 @@ func serve(t *testing.T, args ...string) *service {
 }
 
 // ask sends a request and returns the status and the body.
-func (s *service) ask(t *testing.T, method, path, token string) (int, string) {
+func (s *instance) ask(t *testing.T, method, path, token string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.url+path, nil)
 	if err != nil {
@@ -106,7 +106,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("two services hold numbers: %v", c)
 	}
 	seen := make(map[string]bool)
-	for _, s := range []*service{first, second} {
+	for _, s := range []*instance{first, second} {
 		status, body := s.ask(t, "POST", "/v1/ids?count=500", "")
 		var answer struct{ IDs []string }
 		if err := json.Unmarshal([]byte(body), &answer); err != nil || status != 200 || len(answer.IDs) != 500 {
@@ -125,7 +125,7 @@ func TestServe(t *testing.T) {
 			t.Errorf("ready: %d", status)
 		}
 	}
-	for _, s := range []*service{first, second} {
+	for _, s := range []*instance{first, second} {
 		s.stop()
 		if status := <-s.end; status != 0 {
 			t.Errorf("exit status %d: %s", status, s.log())

@@ -13,8 +13,13 @@ func TestServeObservesRequests(t *testing.T) {
 		method, path string
 		status       int
 	}{
-		{"POST", "/v1/ids?count=10", 200}, {"POST", "/v1/ids?count=10", 429}, {"POST", "/v1/ids?count=11", 400},
-		{"GET", "/v1/ids/175928847299117063", 200}, {"GET", "/made/up", 404}, {"GET", "/made/up/too", 404}, {"GET", "/healthz", 200},
+		{"POST", "/v1/ids?count=10", 200},
+		{"POST", "/v1/ids?count=10", 429},
+		{"POST", "/v1/ids?count=11", 400},
+		{"GET", "/v1/ids/175928847299117063", 200},
+		{"GET", "/made/up", 404},
+		{"GET", "/made/up/too", 404},
+		{"GET", "/healthz", 200},
 	} {
 		if status, body := s.ask(t, request.method, request.path, ""); status != request.status {
 			t.Errorf("%v: %d %s", request, status, body)
@@ -24,7 +29,7 @@ func TestServeObservesRequests(t *testing.T) {
 	for _, want := range []string{
 		`http_request_duration_seconds_count{path="/v1/ids",status="200"} 1`, `http_request_duration_seconds_count{path="/v1/ids",status="429"} 1`,
 		`http_request_duration_seconds_count{path="/v1/ids",status="400"} 1`, `http_request_duration_seconds_count{path="/v1/ids/{id}",status="200"} 1`,
-		`http_request_duration_seconds_count{path="other",status="404"} 2`, `http_request_duration_seconds_count{path="/healthz",status="200"} 1`,
+		`http_request_duration_seconds_count{path="/other",status="404"} 2`, `http_request_duration_seconds_count{path="/healthz",status="200"} 1`,
 		`http_request_duration_seconds_bucket{path="/v1/ids",status="200",le="0.0001"}`,
 	} {
 		if status != 200 || !strings.Contains(body, want) {

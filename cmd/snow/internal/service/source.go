@@ -1,4 +1,4 @@
-package command
+package service
 
 import (
 	"context"
@@ -29,11 +29,15 @@ type served struct {
 	metrics []prometheus.Collector
 }
 
-// serveLease leases a worker number. The database must answer within timeout; a certain number is waited for until ctx ends.
-func serveLease(ctx context.Context, db *connected, cfg sqlsnow.LeaseConfig, ids snow.Config, timeout time.Duration) (*served, error) {
+// A source is a tag of segments, and the name of its metrics.
+type source struct{ name, tag string }
+
+// serveLease leases a worker number. Its metrics have the name. The database must answer within timeout; a
+// certain number is waited for until ctx ends.
+func serveLease(ctx context.Context, db Database, name string, cfg sqlsnow.LeaseConfig, ids snow.Config, timeout time.Duration) (*served, error) {
 	lease, err := acquire(ctx, db, cfg, timeout)
 	if err != nil {
-		return nil, explain(err)
+		return nil, err
 	}
 	gen, err := snow.NewGenerator(lease, ids)
 	if err != nil {
@@ -48,14 +52,14 @@ func serveLease(ctx context.Context, db *connected, cfg sqlsnow.LeaseConfig, ids
 			return lasts(lease.Stats(), gen.Stats().Left)
 		},
 		done: lease.Done(), err: lease.Err, close: lease.Close,
-		metrics: []prometheus.Collector{promsnow.Generator(cfg.Namespace, gen), promsnow.Lease(cfg.Namespace, lease)},
+		metrics: []prometheus.Collector{promsnow.Generator(name, gen), promsnow.Lease(name, lease)},
 	}, nil
 }
 
-func acquire(ctx context.Context, db *connected, cfg sqlsnow.LeaseConfig, timeout time.Duration) (*sqlsnow.Lease, error) {
+func acquire(ctx context.Context, db Database, cfg sqlsnow.LeaseConfig, timeout time.Duration) (*sqlsnow.Lease, error) {
 	answer, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	namespaces, err := sqlsnow.Namespaces(answer, db.DB, db.dialect, cfg.Namespace)
+	namespaces, err := sqlsnow.Namespaces(answer, db.DB, db.Dialect, cfg.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +68,7 @@ func acquire(ctx context.Context, db *connected, cfg sqlsnow.LeaseConfig, timeou
 		defer cancel()
 		ctx = bounded
 	}
-	return sqlsnow.Acquire(ctx, db.DB, db.dialect, cfg)
+	return sqlsnow.Acquire(ctx, db.DB, db.Dialect, cfg)
 }
 
 // leastLeft is how long ids must still last for a service to be ready: a balancer that asks every 10 s and takes the third no
@@ -85,16 +89,16 @@ func lasts(lease sqlsnow.LeaseStats, layoutLeft time.Duration) error {
 }
 
 // serveSegments takes dense numbers from the counters of one or more databases. One must answer within timeout.
-func serveSegments(ctx context.Context, dbs []*connected, tag string, maxIDs int, timeout time.Duration, logger *slog.Logger) (*served, error) {
+func serveSegments(ctx context.Context, dbs []Database, from source, maxIDs int, timeout time.Duration, logger *slog.Logger) (*served, error) {
 	var all []*sql.DB
 	for _, db := range dbs {
 		all = append(all, db.DB)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	s, err := segments.Open(ctx, all, dbs[0].dialect, segments.Config{Tag: tag, Logger: logger})
+	s, err := segments.Open(ctx, all, dbs[0].Dialect, segments.Config{Tag: from.tag, Logger: logger})
 	if err != nil {
-		return nil, explain(err)
+		return nil, err
 	}
 	return &served{
 		Source: s, issued: func() uint64 { return s.Stats().Issued },
@@ -106,6 +110,6 @@ func serveSegments(ctx context.Context, dbs []*connected, tag string, maxIDs int
 			return fmt.Errorf("no database answers, and there are %d numbers, fewer than a request may ask for: %w", stats.Left, segments.ErrEmpty)
 		},
 		err: func() error { return nil }, close: s.Close,
-		metrics: []prometheus.Collector{promsnow.Segments(tag, s)},
+		metrics: []prometheus.Collector{promsnow.Segments(from.name, s)},
 	}, nil
 }

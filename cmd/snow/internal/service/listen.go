@@ -1,4 +1,4 @@
-package command
+package service
 
 import (
 	"crypto/tls"
@@ -15,15 +15,15 @@ import (
 const inheritedSocket = 3
 
 // bind takes the address of --listen. Nobody is answered yet.
-func (f *serveFlags) bind() (net.Listener, error) {
+func (c *running) bind() (net.Listener, error) {
 	var listener net.Listener
 	var err error
-	if path, ok := strings.CutPrefix(f.listen, "unix:"); ok {
+	if path, ok := strings.CutPrefix(c.Listen, "unix:"); ok {
 		listener, err = bindUnix(path)
-	} else if f.listen == "systemd" {
+	} else if c.Listen == "systemd" {
 		listener, err = inherit()
 	} else {
-		listener, err = net.Listen("tcp", f.listen)
+		listener, err = net.Listen("tcp", c.Listen)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
@@ -75,19 +75,19 @@ func isPrivate(address net.Addr) bool {
 	return false
 }
 
-// A certificate is that of --tls-cert. It may be read again while connections come.
+// A certificate comes from --tls-cert and --tls-key. It may be read again while connections come.
 type certificate struct {
 	cert, key string // files
 	current   atomic.Pointer[tls.Certificate]
 }
 
 // newCertificate reads the certificate, and returns nil without --tls-cert.
-func (f *serveFlags) newCertificate() (*certificate, error) {
-	if f.tlsCert == "" {
+func (c *running) newCertificate() (*certificate, error) {
+	if c.TLSCert == "" {
 		return nil, nil
 	}
-	c := &certificate{cert: f.tlsCert, key: f.tlsKey}
-	return c, c.read()
+	pair := &certificate{cert: c.TLSCert, key: c.TLSKey}
+	return pair, pair.read()
 }
 
 func (c *certificate) read() error {

@@ -1,10 +1,11 @@
-package command
+package service
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -13,18 +14,25 @@ import (
 
 // A tally has what the page shows of the service itself.
 type tally struct {
-	issued  func() uint64 // set before requests come
+	all     []*served // set before requests come
 	refused atomic.Uint64
 }
 
 func (t *tally) totals() page.Totals {
-	return page.Totals{IDs: t.issued(), Refused: t.refused.Load()}
+	totals := page.Totals{Refused: t.refused.Load()}
+	for _, src := range t.all {
+		totals.IDs += src.issued()
+	}
+	return totals
 }
 
 // around returns a handler whose refusals are counted: requests for ids without a token, from elsewhere, too many, or when there are none.
-func (t *tally) around(h http.Handler) http.Handler {
+func (t *tally) around(h http.Handler, routes []*route) http.Handler {
+	if t.all == nil { // there is no page
+		return h
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if pathOf(r) != "/v1/ids" {
+		if !strings.HasSuffix(pathOf(r.URL.Path, routes), "/v1/ids") {
 			h.ServeHTTP(w, r)
 			return
 		}
@@ -38,27 +46,27 @@ func (t *tally) around(h http.Handler) http.Handler {
 }
 
 // newPage returns the page, or nil without --page.
-func (f *serveFlags) newPage(dbs []*connected, t *tally, logger *slog.Logger) (*page.Handler, error) {
-	if !f.page {
+func (c *running) newPage(dbs []Database, t *tally, logger *slog.Logger) (*page.Handler, error) {
+	if !c.Page {
 		return nil, nil
 	}
 	var all []page.Database
 	for i, db := range dbs {
-		d := page.Database{DB: db.DB, Dialect: db.dialect}
+		d := page.Database{DB: db.DB, Dialect: db.Dialect}
 		if len(dbs) > 1 {
 			d.Name = fmt.Sprintf("database %d of %d", i+1, len(dbs))
 		}
 		all = append(all, d)
 	}
-	return page.New(all, page.Config{Hosts: f.hosts, Timeout: min(f.db.timeout, time.Hour), Totals: t.totals, Logger: logger})
+	return page.New(all, page.Config{Hosts: c.Hosts, Timeout: min(c.Timeout, time.Hour), Totals: t.totals, Logger: logger})
 }
 
-// watch returns the handler of the page and of what it counts, or two that do nothing without a page.
-func (t *tally) watch(ctx context.Context, src *served, pages *page.Handler) (shown http.Handler, around func(http.Handler) http.Handler) {
+// watch begins to count for the page, and returns it as a handler, or nil without a page.
+func (t *tally) watch(ctx context.Context, pages *page.Handler, all []*served) http.Handler {
 	if pages == nil {
-		return nil, func(h http.Handler) http.Handler { return h }
+		return nil
 	}
-	t.issued = src.issued
+	t.all = all
 	go pages.Watch(ctx)
-	return pages, t.around
+	return pages
 }

@@ -1,4 +1,4 @@
-package command
+package service
 
 import (
 	"log/slog"
@@ -32,7 +32,7 @@ func newObserver(log, metrics bool, logger *slog.Logger) *observer {
 }
 
 // around returns a handler that is observed.
-func (o *observer) around(h http.Handler) http.Handler {
+func (o *observer) around(h http.Handler, routes []*route) http.Handler {
 	if o.log == nil && o.requests == nil {
 		return h
 	}
@@ -42,7 +42,7 @@ func (o *observer) around(h http.Handler) http.Handler {
 		defer func() { // also if the handler panics to cut the connection
 			took := time.Since(begin)
 			if o.requests != nil {
-				o.requests.WithLabelValues(pathOf(r), strconv.Itoa(a.status)).Observe(took.Seconds())
+				o.requests.WithLabelValues(pathOf(r.URL.Path, routes), strconv.Itoa(a.status)).Observe(took.Seconds())
 			}
 			if o.log != nil {
 				o.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
@@ -55,8 +55,13 @@ func (o *observer) around(h http.Handler) http.Handler {
 }
 
 // pathOf returns the path of the service that a request is for: a client must not be able to make up labels.
-func pathOf(r *http.Request) string {
-	switch path := r.URL.Path; {
+func pathOf(path string, routes []*route) string {
+	for _, r := range routes {
+		if below, ok := strings.CutPrefix(path, "/"+r.name+"/"); ok {
+			return "/" + r.name + pathOf("/"+below, nil)
+		}
+	}
+	switch {
 	case path == "/v1/ids", path == "/healthz", path == "/readyz", path == "/metrics", path == "/openapi.json":
 		return path
 	case strings.HasPrefix(path, "/v1/ids/"):
@@ -64,7 +69,7 @@ func pathOf(r *http.Request) string {
 	case path == "/page", strings.HasPrefix(path, "/page/"):
 		return "/page/"
 	}
-	return "other"
+	return "/other"
 }
 
 // An answered is a ResponseWriter that remembers what was answered.
