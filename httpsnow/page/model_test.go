@@ -67,15 +67,18 @@ func TestAlarms(t *testing.T) {
 		{"all is well", []state{stateOf("a", spaceOf("shop", 3, 0, 9))}, "snow", "All is well.", nil},
 		{"one late", []state{stateOf("a", spaceOf("shop", 3, 1, 9))}, "(1 late) snow", "1 lease is late: shop 1.", nil},
 		{
-			"nine late", []state{stateOf("a", spaceOf("chat", 29, 3, 900), spaceOf("game", 40, 0, 900), spaceOf("orders", 34, 6, 900))},
+			"nine late",
+			[]state{stateOf("a", spaceOf("chat", 29, 3, 900), spaceOf("game", 40, 0, 900), spaceOf("orders", 34, 6, 900))},
 			"(9 late) snow", "9 leases are late: chat 3, orders 6.", nil,
 		},
 		{
-			"two databases", []state{stateOf("a", spaceOf("shop", 3, 2, 9)), down},
+			"two databases",
+			[]state{stateOf("a", spaceOf("shop", 3, 2, 9)), down},
 			"(1 down, 2 late) snow", "A database does not answer: b since 2026-03-04 05:06:07 UTC. 2 leases are late: shop of a 2.", nil,
 		},
 		{
-			"a clock", []state{skewed},
+			"a clock",
+			[]state{skewed},
 			"(1 late, clock) snow", "1 lease is late: shop 1. A clock is wrong: b: 2s ahead of this process's (give or take 0ms).", nil,
 		},
 		{"counters", []state{back}, "(1 regressed, unread) snow", "A counter went back and gives no numbers: orders. The counters can't be read: b.", nil},
