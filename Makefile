@@ -15,18 +15,18 @@ help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile
 
 test: ## test every module on real databases with the race detector, in about 5 minutes; installs what is missing
-	@go run ./internal/testrun
+	@go run ./internal/tools/testrun
 
 test-long: ## the tests that take long: hundreds of kills, random databases, long simulations; about 15 minutes
-	@go run ./internal/testrun -long
+	@go run ./internal/tools/testrun -long
 
 test-servers: ## the tests of databases on MySQL, newer MariaDB and PostgreSQL, PgBouncer and Galera; SNOW_TEST_SERVERS chooses some
-	@go run ./internal/testrun -servers
+	@go run ./internal/tools/testrun -servers
 
 stress: export RUN := $(RUN)
 stress: needs ## run the tests RUN of the folder PKG as often as N says, beside BUSY busy processes and a busy disk
 	@red=0; for i in $$(seq $(N)); do \
-		go run ./internal/busy -n $(BUSY) sh -c 'cd $(PKG) && GOWORK=off SNOW_REQUIRE_DB=1 go test -race -count=1 -timeout=60m -run "$$RUN" .' || red=$$((red + 1)); \
+		go run ./internal/tools/busy -n $(BUSY) sh -c 'cd $(PKG) && GOWORK=off SNOW_REQUIRE_DB=1 go test -race -count=1 -timeout=60m -run "$$RUN" .' || red=$$((red + 1)); \
 	done; echo "$$red of $(N) runs failed"; [ $$red = 0 ]
 
 check: ## the same without databases, the race detector and installing anything
@@ -57,11 +57,11 @@ bench-quick: ## the same in a minute
 	cd bench && GOWORK=off go run . -quick
 
 release-check: ## look for what must not be in a release; FRESH=no leaves out the README's commands in a bare Debian (20 minutes)
-	go run ./internal/releasecheck
+	go run ./internal/tools/releasecheck
 	@[ "$(FRESH)" = no ] || .ci/fresh-clone
 
 release: ## build what a release of the command is downloaded as, into dist: archives, SBOMs, checksums
-	go run ./internal/release -out dist
+	go run ./internal/tools/release -out dist
 
 needs: ## install the Debian packages that the tests need and that are missing
-	@internal/dbtest/install.sh
+	@internal/testkit/dbtest/install.sh

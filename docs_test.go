@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -198,4 +199,56 @@ func declares(t *testing.T, dir, name string) bool {
 		}
 	}
 	return name == "" && len(files) > 0
+}
+
+// TestFileLists compares the lists of files in doc.go with the folders.
+func TestFileLists(t *testing.T) {
+	var docs []string
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Name() == "doc.go" {
+			docs = append(docs, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`[\w*]+\.go\b`)
+	lists := 0
+	for _, path := range docs {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var listed []string
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "//\t") {
+				listed = append(listed, name.FindAllString(line, -1)...)
+			}
+		}
+		if len(listed) < 2 {
+			continue
+		}
+		lists++
+		dir := filepath.Dir(path)
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			base := filepath.Base(file)
+			is := func(pattern string) bool { ok, err := filepath.Match(pattern, base); return ok && err == nil }
+			if base != "doc.go" && !strings.HasSuffix(base, "_test.go") && !slices.ContainsFunc(listed, is) {
+				t.Errorf("%s does not list %s", path, base)
+			}
+		}
+		for _, pattern := range listed {
+			if found, err := filepath.Glob(filepath.Join(dir, pattern)); err != nil || len(found) == 0 {
+				t.Errorf("%s lists %s, which is not there", path, pattern)
+			}
+		}
+	}
+	if lists < 20 {
+		t.Errorf("got %d lists, want those of the packages", lists)
+	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardsnow/snow/internal/testscale"
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 )
 
 // A pressedTime is a fake machine on which many goroutines sleep. Each waits until

@@ -12,8 +12,8 @@ import (
 	"gorm.io/driver/mysql"
 	"gorm.io/gorm"
 
-	"github.com/shardsnow/snow/internal/dbtest"
-	"github.com/shardsnow/snow/internal/gormtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/gormtest"
 )
 
 // autoMigrate lets one process after the other run AutoMigrate. It is in

@@ -32,14 +32,14 @@ func TestCheckQueryFails(t *testing.T) {
 	broken := errors.New("broken")
 	const columns, indexes = "FROM information_schema.columns", "FROM information_schema.statistics"
 	rows := func() *sqlmock.Rows {
-		return sqlmock.NewRows([]string{"column_name", "data_type", "column_type", "character_maximum_length", "numeric_precision", "numeric_scale", "extra", "collation"})
+		return sqlmock.NewRows([]string{"column_name", "data_type", "column_type", "character_maximum_length", "numeric_precision", "numeric_scale", "extra", "value", "collation"})
 	}
 	expect.ExpectQuery(columns).WillReturnError(broken)
-	expect.ExpectQuery(columns).WillReturnRows(rows().AddRow("id", "int", "int(11)", nil, 10, 0, "", ""))
+	expect.ExpectQuery(columns).WillReturnRows(rows().AddRow("id", "int", "int(11)", nil, 10, 0, "", "", ""))
 	expect.ExpectQuery(indexes).WillReturnRows(sqlmock.NewRows([]string{"index_name", "column_name"}).AddRow("PRIMARY", "id"))
 	expect.ExpectQuery("SELECT COALESCE").WillReturnRows(sqlmock.NewRows([]string{"smallest", "largest"}).AddRow("", ""))
-	expect.ExpectQuery(columns).WillReturnRows(rows().AddRow("id", "int", "int(11)", nil, 10, 0, "", "").RowError(0, broken))
-	expect.ExpectQuery(columns).WillReturnRows(rows().AddRow("id", "bigint", "bigint", nil, 19, 0, "", ""))
+	expect.ExpectQuery(columns).WillReturnRows(rows().AddRow("id", "int", "int(11)", nil, 10, 0, "", "", "").RowError(0, broken))
+	expect.ExpectQuery(columns).WillReturnRows(rows().AddRow("id", "bigint", "bigint", nil, 19, 0, "", "", ""))
 	expect.ExpectQuery(indexes).WillReturnError(broken)
 
 	err := gormsnow.Check(db, &Order{}, &Order{}, &Order{}, &Order{})

@@ -11,7 +11,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/gormsnow"
-	"github.com/shardsnow/snow/internal/gormtest"
+	"github.com/shardsnow/snow/internal/testkit/gormtest"
 )
 
 // sharded is a source that gives 64, 128, … in a layout with 6 shard bits.

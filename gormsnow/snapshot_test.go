@@ -13,8 +13,8 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/shardsnow/snow/gormsnow"
-	"github.com/shardsnow/snow/internal/dbtest"
-	"github.com/shardsnow/snow/internal/gormtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/gormtest"
 )
 
 // Where MariaDB ends the caller's transaction CreateOnce says so, and nothing of

@@ -21,11 +21,18 @@ type Config struct {
 	Layout snow.Layout
 
 	// Tokens are the bearer tokens of which a request must have one, of 16 to 1024 bytes
-	// without spaces. Nil means that everybody may ask. /healthz, /readyz and /openapi.json never need a token.
+	// without spaces. Nil means that every program that reaches the handler may ask, but no page of another origin in a browser.
+	// /healthz, /readyz and /openapi.json never need a token.
 	// Tokens are only secret if the connection is encrypted.
 	Tokens []string
 
-	// MaxIDs is how many ids one request may ask for: 1 to a million. Zero means 10,000.
+	// Hosts are the names that requests may use besides localhost and addresses, such as that of a proxy in front. A request for
+	// another name gets status 421. Without Hosts, other addresses than loopback allow any name. With Tokens, names do not count:
+	// a page of the web has no token.
+	Hosts []string
+
+	// MaxIDs is how many ids one request may ask for: 1 to a million. Zero means 10,000. Of requests for more than 1,024 ids, as
+	// many are answered at the same time as have four million ids together, or one; others wait, up to Timeout.
 	MaxIDs int
 
 	// Rate bounds the ids a second that the handler makes for all clients
@@ -55,6 +62,8 @@ type Config struct {
 const (
 	defaultMaxIDs  = 10_000
 	mostIDs        = 1_000_000
+	piece          = 1024      // ids that are written at once
+	mostHeld       = 4_000_000 // ids in all answers of more than a piece, 32 MB
 	defaultTimeout = 5 * time.Second
 	longestTimeout = time.Hour
 	shortestToken  = 16
@@ -84,18 +93,24 @@ func (c Config) checked(src snow.Source) (Config, error) {
 		return c, &snow.FieldError{Field: "Rate", Value: fmt.Sprint(c.Rate), Bound: "want 0 or more"}
 	case c.Timeout < 0 || c.Timeout > longestTimeout:
 		return c, &snow.FieldError{Field: "Timeout", Value: c.Timeout.String(), Bound: fmt.Sprintf("want 0 to %v", longestTimeout)}
-	case c.Tokens != nil && len(c.Tokens) == 0:
-		return c, &snow.FieldError{Field: "Tokens", Value: "empty", Bound: "want nil, or one or more"}
 	}
-	for i, token := range c.Tokens {
+	return c, checkTokens(c.Tokens)
+}
+
+// checkTokens returns a *snow.FieldError, or nil.
+func checkTokens(tokens []string) error {
+	if tokens != nil && len(tokens) == 0 {
+		return &snow.FieldError{Field: "Tokens", Value: "empty", Bound: "want nil, or one or more"}
+	}
+	for i, token := range tokens {
 		if len(token) < shortestToken || len(token) > longestToken || !isToken(token) {
-			return c, &snow.FieldError{ // without the token
+			return &snow.FieldError{ // without the token
 				Field: "Tokens", Value: fmt.Sprintf("[%d] of %d bytes", i, len(token)),
 				Bound: fmt.Sprintf("want %d to %d characters of ASCII without spaces", shortestToken, longestToken),
 			}
 		}
 	}
-	return c, nil
+	return nil
 }
 
 func isToken(text string) bool {

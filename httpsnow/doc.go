@@ -19,6 +19,9 @@
 // fetches pages ahead must not ask for them. A request may be repeated: ids that
 // nobody receives are skipped.
 //
+// Without Config.Tokens, pages of other origins in a browser get nothing: requests that they send are refused, and so are
+// names that a stranger may own (DNS rebinding), see Config.Hosts.
+//
 // Errors are problem documents (RFC 9457). They do not show the error of the
 // source, which is logged.
 //
@@ -33,9 +36,10 @@
 // # Inside
 //
 //	config.go                  Config and its defaults
-//	handler.go                 New; which path is what, methods, tokens
+//	handler.go                 New; which path is what, methods, tokens, origins
 //	give.go form.go            new ids, and the forms in which they are written
 //	read.go                    what an id says
 //	rate.go problem.go         the bound of ids a second; errors
+//	deadline.go                a context with a timeout that costs no timer
 //	openapi.go openapi.json
 package httpsnow

@@ -12,18 +12,14 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A buffer has the ids of a request and the text of the answer. Buffers are used again.
+// A buffer has the ids of a request, and the text of a piece of the answer. Buffers are used again.
 type buffer struct {
 	ids  []snow.ID
 	text []byte
 }
 
-// The values of headers that every answer has. Nobody changes them.
-var (
-	jsonType   = []string{"application/json"}
-	textType   = []string{"text/plain; charset=utf-8"}
-	binaryType = []string{"application/octet-stream"}
-)
+// shortAnswer is how many ids net/http holds back in any form until it knows their length.
+const shortAnswer = 64
 
 // give answers a request for new ids.
 func (h *Handler) give(w http.ResponseWriter, r *http.Request) {
@@ -48,36 +44,60 @@ func (h *Handler) give(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	ctx := withTimeout(r.Context(), h.cfg.Timeout)
+	defer ctx.stop()
+	if n > piece { // slow readers of large answers hold a bounded amount of memory
+		if !h.takeSlot(ctx) {
+			h.refuse(w, r, ctx.Err())
+			return
+		}
+		defer func() { <-h.slots }()
+	}
 	b := h.buffers.Get().(*buffer)
 	defer h.buffers.Put(b)
 	if cap(b.ids) < n {
 		b.ids = make([]snow.ID, n)
 	}
 	b.ids = b.ids[:n]
-	ctx := withTimeout(r.Context(), h.cfg.Timeout)
 	err = h.src.Fill(ctx, b.ids)
 	ctx.stop()
 	if err != nil {
 		h.refuse(w, r, err)
 		return
 	}
+	write(w, form, b)
+}
+
+// takeSlot waits for one of the slots until ctx ends.
+func (h *Handler) takeSlot(ctx context.Context) bool {
+	select {
+	case h.slots <- struct{}{}:
+		return true
+	default:
+	}
+	select {
+	case h.slots <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// write writes the ids of a buffer, a piece at a time.
+func write(w http.ResponseWriter, form form, b *buffer) {
 	header := w.Header() // without Cache-Control: caches keep no answer to a POST that names no lifetime (RFC 9110, 9.3.3)
-	b.text = b.text[:0]
-	switch form {
-	case formJSON:
-		header["Content-Type"] = jsonType
-		b.text = appendJSON(b.text, b.ids)
-	case formText:
-		header["Content-Type"] = textType
-		b.text = appendLines(b.text, b.ids)
-	case formBinary:
-		header["Content-Type"] = binaryType
-		b.text = appendBinary(b.text, b.ids)
+	header["Content-Type"] = form.contentType()
+	if len(b.ids) > shortAnswer { // shorter ones get it from net/http, and longer ones would be sent in chunks
+		header["Content-Length"] = []string{strconv.Itoa(form.size(b.ids))}
 	}
-	if len(b.text) > 2048 { // shorter answers get it from net/http, and longer ones would be sent in chunks
-		header["Content-Length"] = []string{strconv.Itoa(len(b.text))}
+	for rest := b.ids; len(rest) > 0; {
+		n := min(len(rest), piece)
+		b.text = form.append(b.text[:0], rest[:n], len(rest) == len(b.ids), len(rest) == n)
+		if _, err := w.Write(b.text); err != nil { // the client is gone, and its ids are skipped
+			return
+		}
+		rest = rest[n:]
 	}
-	_, _ = w.Write(b.text) // the client is gone, and its ids are skipped
 }
 
 // countOf returns how many ids a query asks for.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/hostname"
 )
 
 // The paths of a Handler.
@@ -29,10 +30,13 @@ const (
 type Handler struct {
 	src     snow.Source
 	cfg     Config
-	tokens  [][sha256.Size]byte
-	rate    *bucket // nil: no bound
+	tokens  atomic.Pointer[[][sha256.Size]byte]
+	hosts   hostname.Rule
+	origins http.CrossOriginProtection // its zero value is used
+	rate    *bucket                    // nil: no bound
 	buffers sync.Pool
-	logged  atomic.Int64 // when a failure was logged last, in nanoseconds since 1970
+	slots   chan struct{} // one for each of the large answers that may be under way
+	logged  atomic.Int64  // when a failure was logged last, in nanoseconds since 1970
 }
 
 // New returns a Handler that takes ids from src. A field of cfg that is out of bounds is a
@@ -42,7 +46,9 @@ func New(src snow.Source, cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpsnow: new: %w", err)
 	}
-	h := &Handler{src: src, cfg: cfg, tokens: hashes(cfg.Tokens)}
+	h := &Handler{src: src, cfg: cfg, hosts: hostname.NewRule(cfg.Hosts), slots: make(chan struct{}, max(1, mostHeld/cfg.MaxIDs))}
+	sums := hashes(cfg.Tokens)
+	h.tokens.Store(&sums)
 	if cfg.Rate > 0 {
 		h.rate = newBucket(cfg.Rate, max(cfg.Rate, float64(cfg.MaxIDs)), time.Now())
 	}
@@ -50,8 +56,26 @@ func New(src snow.Source, cfg Config) (*Handler, error) {
 	return h, nil
 }
 
+// SetTokens replaces Config.Tokens for requests that come from now on. Without tokens, or with one that is out of bounds, it
+// returns a *snow.FieldError and changes nothing.
+func (h *Handler) SetTokens(tokens []string) error {
+	err := checkTokens(tokens)
+	if tokens == nil { // everybody would be let in
+		err = &snow.FieldError{Field: "Tokens", Value: "nil", Bound: "want one or more"}
+	}
+	if err != nil {
+		return fmt.Errorf("httpsnow: set tokens: %w", err)
+	}
+	sums := hashes(tokens)
+	h.tokens.Store(&sums)
+	return nil
+}
+
 // ServeHTTP answers a request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.isStranger(w, r) {
+		return
+	}
 	path := r.URL.Path
 	switch path { // those that need no token
 	case healthPath:
@@ -111,9 +135,25 @@ func (h *Handler) page(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// isStranger answers what a page of another origin sends from a browser. Where a request needs a token, the token shows that it
+// does not come from one.
+func (h *Handler) isStranger(w http.ResponseWriter, r *http.Request) bool {
+	switch {
+	case len(*h.tokens.Load()) > 0:
+		return false
+	case h.hosts.Refuses(r):
+		problem(w, http.StatusMisdirectedRequest, "requests may not use this name; see Config.Hosts of httpsnow, or --host of snow serve")
+	case h.origins.Check(r) != nil:
+		problem(w, http.StatusForbidden, "the request comes from a page of another origin")
+	default:
+		return false
+	}
+	return true
+}
+
 // isAllowed reports whether a request has one of the tokens.
 func (h *Handler) isAllowed(r *http.Request) bool {
-	if len(h.tokens) == 0 {
+	if len(*h.tokens.Load()) == 0 {
 		return true
 	}
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -127,8 +167,8 @@ func (h *Handler) isToken(token string) bool {
 	}
 	sum := sha256.Sum256([]byte(token))
 	found := 0
-	for i := range h.tokens { // all of them, so that the time does not tell which one it is
-		found |= subtle.ConstantTimeCompare(sum[:], h.tokens[i][:])
+	for _, known := range *h.tokens.Load() { // all of them, so that the time does not tell which one it is
+		found |= subtle.ConstantTimeCompare(sum[:], known[:])
 	}
 	return found == 1
 }

@@ -45,7 +45,7 @@ func exportLeftOut(ctx context.Context, l ledger.Ledger, w *csv.Writer) error {
 		err := l.EachDropped(ctx, t, func(c ledger.Change) error {
 			row, _ := c.Before.(string)
 			reason, _ := c.After.(string)
-			return w.Write([]string{t.Source, t.Table.Name, keyText(row), reason})
+			return w.Write([]string{t.Source, t.Table.Name, sqlvalue.KeyText(row), reason})
 		})
 		if err != nil {
 			return err
@@ -53,14 +53,6 @@ func exportLeftOut(ctx context.Context, l ledger.Ledger, w *csv.Writer) error {
 	}
 	w.Flush()
 	return w.Error()
-}
-
-// keyText returns a key of the ledger for people: an id as a number, all others as they are.
-func keyText(key string) string {
-	if id, ok := idOf(key); ok {
-		return strconv.FormatInt(id, 10)
-	}
-	return key
 }
 
 // ExportRenamed writes the names that were changed because of clashes as CSV with a header: source, table, row, new_id, column, before,
@@ -93,7 +85,7 @@ func exportRenamed(ctx context.Context, l ledger.Ledger, w *csv.Writer) error {
 		}
 		var ids []int64
 		for _, c := range names {
-			if id, ok := idOf(c.Row); ok {
+			if id, ok := sqlvalue.KeyID(c.Row); ok {
 				ids = append(ids, id)
 			}
 		}
@@ -106,28 +98,18 @@ func exportRenamed(ctx context.Context, l ledger.Ledger, w *csv.Writer) error {
 			maps.Copy(found, now)
 		}
 		for _, c := range names {
-			id, isID := idOf(c.Row)
+			id, isID := sqlvalue.KeyID(c.Row)
 			now := ""
 			if after, ok := found[id]; ok && isID && (after.Fate == ledger.Rekeyed || after.Fate != ledger.Dropped && after.ID != id) {
 				now = strconv.FormatInt(after.ID, 10)
 			}
 			before, _ := c.Before.(string)
 			after, _ := c.After.(string)
-			if err := w.Write([]string{t.Source, t.Table.Name, keyText(c.Row), now, c.Column, before, after}); err != nil {
+			if err := w.Write([]string{t.Source, t.Table.Name, sqlvalue.KeyText(c.Row), now, c.Column, before, after}); err != nil {
 				return err
 			}
 		}
 	}
 	w.Flush()
 	return w.Error()
-}
-
-// idOf returns the id that a key of the ledger is.
-func idOf(key string) (int64, bool) {
-	values, err := sqlvalue.ParseKey(key)
-	if err != nil || len(values) != 1 {
-		return 0, false
-	}
-	id, ok := values[0].(int64)
-	return id, ok
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardsnow/snow/internal/testscale"
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 	"github.com/shardsnow/snow/merge/report"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/internal/contractdb"
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/contractdb"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )

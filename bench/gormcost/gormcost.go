@@ -19,7 +19,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/bench/rows"
 	"github.com/shardsnow/snow/gormsnow"
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
 // The variants.

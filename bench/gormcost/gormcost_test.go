@@ -7,7 +7,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
 func TestMeasure(t *testing.T) {

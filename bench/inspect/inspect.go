@@ -13,7 +13,7 @@ import (
 	_ "github.com/go-sql-driver/mysql" // MariaDB
 
 	"github.com/shardsnow/snow/bench/rows"
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"

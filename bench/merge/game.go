@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	snowmerge "github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"

@@ -13,7 +13,7 @@ import (
 
 	_ "github.com/go-sql-driver/mysql" // the driver
 	"github.com/shardsnow/snow/bench/rows"
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
 // Options say how much to measure.

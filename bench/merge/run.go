@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	snowmerge "github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"

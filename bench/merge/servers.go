@@ -17,7 +17,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/shardsnow/snow/bench/rows"
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	snowmerge "github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
 )

@@ -24,7 +24,7 @@ import (
 	"github.com/shardsnow/snow/bench/gormcost"
 	"github.com/shardsnow/snow/bench/rows"
 	"github.com/shardsnow/snow/httpsnow"
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
 // Batch is how many ids a request of the batches asks for.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
 func TestMeasure(t *testing.T) {

@@ -18,16 +18,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asCommand in the environment makes the test binary the command.
-const asCommand = "SNOW_TEST_AS_COMMAND"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" {
-		main()
-	}
-	os.Exit(m.Run())
-}
-
 // snow returns the command line, which is killed after a minute.
 func snow(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
@@ -38,7 +28,8 @@ func snow(t *testing.T, args ...string) *exec.Cmd {
 	return c
 }
 
-func run(t *testing.T, args ...string) string {
+// output runs a command and returns all that it prints.
+func output(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := snow(t, args...).CombinedOutput()
 	if err != nil {
@@ -73,8 +64,8 @@ func terminal(t *testing.T) (person, program *os.File) {
 // Ctrl-C at a question ends the command at once, and whoever types yes then does not fence.
 func TestCtrlCAtQuestion(t *testing.T) {
 	dsn := "--dsn=" + filepath.Join(t.TempDir(), "registry.db")
-	run(t, "migrate", dsn)
-	run(t, "init", dsn, "--namespace=shop", "--workers=2")
+	output(t, "migrate", dsn)
+	output(t, "init", dsn, "--namespace=shop", "--workers=2")
 	for _, keys := range []string{"\x03", "y\x03"} {
 		person, program := terminal(t)
 		c := snow(t, "fence", dsn, "--namespace=shop")
@@ -97,7 +88,7 @@ func TestCtrlCAtQuestion(t *testing.T) {
 		if !errors.As(err, &exit) || exit.ExitCode() != 4 || !strings.Contains(string(shown), "interrupted: not confirmed, and nothing was changed") {
 			t.Errorf("%q: %v: %s", keys, err, shown)
 		}
-		if got := run(t, "workers", dsn, "--namespace=shop"); !strings.Contains(got, "2 free") {
+		if got := output(t, "workers", dsn, "--namespace=shop"); !strings.Contains(got, "2 free") {
 			t.Errorf("%q: %s", keys, got)
 		}
 	}
@@ -106,8 +97,8 @@ func TestCtrlCAtQuestion(t *testing.T) {
 // On a terminal, --watch always draws in the same place, in lines that fit.
 func TestWatchOnTerminal(t *testing.T) {
 	dsn := "--dsn=" + filepath.Join(t.TempDir(), "registry.db")
-	run(t, "migrate", dsn)
-	run(t, "init", dsn, "--namespace=shop", "--workers=200")
+	output(t, "migrate", dsn)
+	output(t, "init", dsn, "--namespace=shop", "--workers=200")
 	person, program := terminal(t)
 	if err := unix.IoctlSetWinsize(int(program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 60, Row: 5}); err != nil {
 		t.Fatal(err)

@@ -20,8 +20,8 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/gormsnow"
-	"github.com/shardsnow/snow/internal/gormtest"
-	"github.com/shardsnow/snow/internal/testscale"
+	"github.com/shardsnow/snow/internal/testkit/gormtest"
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 )
 
 var (

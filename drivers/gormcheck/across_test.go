@@ -16,7 +16,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/gormsnow"
-	"github.com/shardsnow/snow/internal/gormtest"
+	"github.com/shardsnow/snow/internal/testkit/gormtest"
 )
 
 // A cargo is in one of many tables.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/gormsnow"
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
 // migrated names the database in the environment of a process that migrates it.

@@ -20,7 +20,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/gormsnow"
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
 // newGenerator returns a generator for a worker number that nobody else has.
@@ -153,7 +153,7 @@ func goroutinesLeft() (left string) {
 		left = ""
 		for _, stack := range strings.Split(string(stacks), "\n\n") {
 			// Until the end of the process dbtest keeps one goroutine, and GORM one for each cache of prepared statements.
-			if !strings.Contains(stack, "TestMain") && !strings.Contains(stack, "internal/dbtest.") && !strings.Contains(stack, "gorm/internal/lru.") {
+			if !strings.Contains(stack, "TestMain") && !strings.Contains(stack, "internal/testkit/dbtest.") && !strings.Contains(stack, "gorm/internal/lru.") {
 				left += stack + "\n\n"
 			}
 		}

@@ -14,8 +14,8 @@ import (
 	_ "github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/internal/contractdb"
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/contractdb"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/sqlsnowtest"
 )

@@ -16,7 +16,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "github.com/ncruces/go-sqlite3/driver"
 
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/internal/mergetest"
+	"github.com/shardsnow/snow/internal/testkit/mergetest"
 	"github.com/shardsnow/snow/merge"
 	mergeplan "github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"

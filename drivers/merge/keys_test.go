@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/merge"
 	mergeplan "github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"

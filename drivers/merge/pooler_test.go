@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardsnow/snow/internal/dbtest"
-	"github.com/shardsnow/snow/internal/mysqlpooler"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/mysqlpooler"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/shardsnow/snow/internal/dbtest"
-	"github.com/shardsnow/snow/internal/mergetest"
-	"github.com/shardsnow/snow/internal/testscale"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/mergetest"
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 

@@ -8,7 +8,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "github.com/ncruces/go-sqlite3/driver"
 
-	"github.com/shardsnow/snow/internal/mergetest"
+	"github.com/shardsnow/snow/internal/testkit/mergetest"
 )
 
 func TestRandomOnPostgreSQL(t *testing.T) { mergetest.Run(t, postgres(t)) }

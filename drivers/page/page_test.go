@@ -21,19 +21,19 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/httpsnow/page"
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
-// A database is one with the namespace shop.
+// A database is one with the tables of package sqlsnow.
 type database struct {
 	driver, dsn string
 	dialect     sqlsnow.Dialect
 	*sql.DB
 }
 
-func newDatabase(t *testing.T, dialect sqlsnow.Dialect) database {
+func newDatabase(t *testing.T, dialect sqlsnow.Dialect, namespaces ...sqlsnow.Namespace) database {
 	t.Helper()
 	d := database{dialect: dialect}
 	switch dialect {
@@ -51,10 +51,10 @@ func newDatabase(t *testing.T, dialect sqlsnow.Dialect) database {
 	if err := sqlsnow.Migrate(t.Context(), d.DB, dialect); err != nil {
 		t.Fatal(err)
 	}
-	// A killed process is late 21 s after it renewed last, and its number is free 9 s later.
-	ns := sqlsnow.Namespace{Name: "shop", Layout: snow.Default(), Workers: 6, Window: 30 * time.Second, PinnedWindow: 30 * time.Second}
-	if err := sqlsnow.Init(t.Context(), d.DB, dialect, ns); err != nil {
-		t.Fatal(err)
+	for _, ns := range namespaces {
+		if err := sqlsnow.Init(t.Context(), d.DB, dialect, ns); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return d
 }
@@ -67,6 +67,19 @@ func (d database) open(t *testing.T) *sql.DB {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	return db
+}
+
+// name returns what the database is called.
+func (d database) name(t *testing.T) (name string) {
+	t.Helper()
+	if d.dialect == sqlsnow.SQLite {
+		return "shop.db"
+	}
+	query := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "SELECT DATABASE()", sqlsnow.Postgres: "SELECT current_database()"}[d.dialect]
+	if err := d.QueryRowContext(t.Context(), query).Scan(&name); err != nil {
+		t.Fatal(err)
+	}
+	return name
 }
 
 // held returns "worker holder" of each row that the database has as granted.
@@ -90,7 +103,9 @@ func TestPage(t *testing.T) {
 		t.Run(dialect.String(), func(t *testing.T) {
 			t.Parallel()
 			b := newBrowser(t)
-			testPage(t, b, newDatabase(t, dialect))
+			// A killed process is late 21 s after it renewed last, and its number is free 9 s later.
+			shop := sqlsnow.Namespace{Name: "shop", Layout: snow.Default(), Workers: 6, Window: 30 * time.Second, PinnedWindow: 30 * time.Second}
+			testPage(t, b, newDatabase(t, dialect, shop))
 		})
 	}
 }
@@ -109,16 +124,16 @@ func testPage(t *testing.T, b *browser, d database) {
 	b.open(server.URL + "/")
 	if want := d.held(t); len(want) != 2 {
 		t.Fatalf("held: %v", want)
-	} else if got := b.strings(`[...document.querySelectorAll("tr[data-row]")].map(r => r.dataset.row + " " + r.cells[2].innerText)`); !slices.Equal(got, want) {
+	} else if got := b.strings(`[...document.querySelectorAll("tr[data-row]")].map(r => r.dataset.row + " " + r.cells[4].innerText)`); !slices.Equal(got, want) {
 		t.Errorf("the page shows %q, the database has %q", got, want)
 	}
-	if got := b.strings(`[...document.querySelectorAll(".counts li")].map(c => c.innerText)`); !slices.Equal(got,
+	if got := b.strings(`[...document.querySelectorAll(".counts li")].map(c => c.textContent)`); !slices.Equal(got,
 		[]string{"2 held", "0 late", "0 claimed", "0 cooling", "0 reserved", "4 free"}) {
 		t.Errorf("counts: %q", got)
 	}
-	// Without colours, each number says in words what it is.
-	if got := b.strings(`[...document.querySelectorAll(".numbers li")].filter(c => !c.innerText.includes(c.dataset.state)).map(c => c.innerText)`); len(got) != 0 {
-		t.Errorf("cells without their state: %q", got)
+	product := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "MariaDB 1", sqlsnow.Postgres: "PostgreSQL 1", sqlsnow.SQLite: "SQLite 3"}[d.dialect]
+	if got := b.text(".database h2"); !strings.Contains(got, product) || !strings.Contains(got, d.name(t)) {
+		t.Errorf("the database is called %q, it is %s of %s", got, d.name(t), product)
 	}
 
 	b.decode(killed.id)
@@ -147,26 +162,26 @@ func testPage(t *testing.T, b *browser, d database) {
 	}
 
 	killed.kill()
-	cell := func(worker string) string {
-		return fmt.Sprintf(`document.querySelector('li[data-worker="%s"]')`, worker)
+	row := func(worker string) string {
+		return fmt.Sprintf(`document.querySelector('tr[data-row="%s"]')`, worker)
 	}
-	b.await(cell(killed.worker) + `?.dataset.state === "late" && document.querySelector(".late-leases").innerText.includes("` + killed.holder + `")`)
-	if got := b.strings(`[` + cell(other.worker) + `.dataset.state]`); !slices.Equal(got, []string{"held"}) {
+	b.await(row(killed.worker) + `?.className === "late" && document.querySelector(".late-leases").innerText.includes("` + killed.holder + `") && document.title === "(1 late) snow"`)
+	if got := b.strings(`[` + row(other.worker) + `.className]`); !slices.Equal(got, []string{"held"}) {
 		t.Errorf("the other process: %q", got)
 	}
-	b.await(fmt.Sprintf(`!document.querySelector('tr[data-row="%s"]') && document.querySelector("[data-count=free]").innerText === "5 free"`, killed.worker))
+	b.await(`!` + row(killed.worker) + ` && document.querySelector("[data-count=free]").textContent === "5 free" && document.title === "snow"`)
 
 	if err := sqlsnow.Fence(t.Context(), d.DB, d.dialect, "shop"); err != nil {
 		t.Fatal(err)
 	}
 	// The fence moves the end of the killed process's window, too: its row still says that the process has it.
 	b.await(`document.querySelector(".fences")?.innerText.includes("6 numbers at") &&
-		document.querySelector("[data-count=cooling]").innerText === "4 cooling" && document.querySelector("[data-count=late]").innerText === "1 late"`)
+		document.querySelector("[data-count=cooling]").textContent === "4 cooling" && document.querySelector("[data-count=late]").textContent === "1 late"`)
 
 	if err := shown.Close(); err != nil {
 		t.Fatal(err)
 	}
-	b.await(`document.querySelector(".failing")?.innerText.includes("has not answered since") && ` + cell(other.worker) + ` !== null`)
+	b.await(`document.querySelector(".failing")?.innerText.includes("has not answered since") && ` + row(other.worker) + ` !== null && document.title.startsWith("(1 down")`)
 	server.Close()
 	b.await(`!document.getElementById("lost").hidden`)
 	b.await(`window.marked === true`)

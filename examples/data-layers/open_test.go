@@ -13,7 +13,7 @@ import (
 	_ "github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
 type Order struct {

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
 // result is the result of a run of the program.

@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardsnow/snow/internal/dbtest"
-	"github.com/shardsnow/snow/internal/testscale"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )

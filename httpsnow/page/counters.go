@@ -11,8 +11,12 @@ import (
 
 // A counterView is a counter of dense numbers.
 type counterView struct {
-	Tag, State, Next, Numbers, Rate string
-	Limits                          []string // how long it lasts
+	Anchor, Tag, State, Next, Numbers, Rate string
+	Regressed                               bool
+	Limits                                  []string // how long it lasts
+	Line                                    sparkView
+
+	hidden bool // the filter leaves it out
 }
 
 // The bounds that numbers meet, one after the other.
@@ -25,8 +29,8 @@ var bounds = []struct {
 	{math.MaxInt64, "63 bits"},
 }
 
-func counterViewOf(c segments.Counter, r rate) counterView {
-	v := counterView{Tag: c.Tag, State: "open", Next: c.Next.String(), Numbers: "all"}
+func counterViewOf(c segments.Counter, r rate, anchor string) counterView {
+	v := counterView{Anchor: anchor, Tag: c.Tag, Regressed: c.Regressed, Line: r.line, State: "open", Next: c.Next.String(), Numbers: "all"}
 	switch {
 	case c.New:
 		v.State = "new: not compared with the other databases yet"

@@ -43,7 +43,7 @@ func decode(input string, s snapshot) *decoded {
 		for _, n := range db.namespaces {
 			v := readingOf(read.ID, n, db.now)
 			if v.Namespace = n.Name; len(s.databases) > 1 {
-				v.Database = db.name
+				v.Database = db.called()
 			}
 			d.Readings = append(d.Readings, v)
 		}

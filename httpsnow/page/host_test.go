@@ -39,6 +39,9 @@ func TestForeignHosts(t *testing.T) {
 		}
 	}
 	// Elsewhere a name is the operator's business, and other servers do not tell where a request came in.
+	if h, err = New([]Database{{DB: unreachable(t), Dialect: sqlsnow.Postgres}}, Config{Logger: quiet()}); err != nil {
+		t.Fatal(err)
+	}
 	if w := ask(t, h, "GET", "http://evil.example.org/"); w.Code != 200 {
 		t.Errorf("without a known address: %d", w.Code)
 	}

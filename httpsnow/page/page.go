@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"compress/gzip"
 	"database/sql"
 	"embed"
 	"fmt"
@@ -9,17 +10,20 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/hostname"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // A Database is one that has the tables of package sqlsnow.
 type Database struct {
-	Name    string // on the page; empty is the dialect's name
+	Name    string // on the page; empty is what the database says its name is
 	DB      *sql.DB
 	Dialect sqlsnow.Dialect
+	Host    string // on the page; empty is what the server says its host is
 }
 
 // Config configures [New]. Its zero value shows all namespaces.
@@ -27,14 +31,18 @@ type Config struct {
 	// Namespaces are the names of those that are shown; nil means all. With several databases, each must have them.
 	Namespaces []string
 
+	// Totals, if not nil, returns what the service has done beside the page, which is shown as lines of the last
+	// hour. It must be safe for concurrent use. Run [Handler.Watch] with it.
+	Totals func() Totals
+
 	// Every is how often a database is read and the page changes, 100 ms to 1 hour. Zero means 2 s.
 	Every time.Duration
 
 	// Timeout is how long a database may take to answer, up to an hour. Zero means 5 s.
 	Timeout time.Duration
 
-	// Hosts are the names, without a port, that browsers may use for the page besides localhost if it is served on a loopback
-	// address, such as that of a proxy in front. A request for another name is answered with 421. Elsewhere, any name will do.
+	// Hosts are the names that browsers may use for the page besides localhost and addresses, such as that of a proxy in front.
+	// A request for another name gets status 421. Without Hosts, other addresses than loopback allow any name.
 	Hosts []string
 
 	// Logger logs when a database does not answer, and when it answers again. Nil means slog.Default.
@@ -58,7 +66,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // for concurrent use.
 type Handler struct {
 	every     time.Duration
-	hosts     []string // in lower case
+	hosts     hostname.Rule
 	templates *template.Template
 	reader    *reader
 	logger    *slog.Logger
@@ -96,11 +104,7 @@ func New(databases []Database, cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("page: new: %w", err)
 	}
-	var hosts []string
-	for _, name := range cfg.Hosts {
-		hosts = append(hosts, nameOf(name))
-	}
-	return &Handler{every: cfg.Every, hosts: hosts, templates: templates, reader: newReader(databases, cfg), logger: cfg.Logger}, nil
+	return &Handler{every: cfg.Every, hosts: hostname.NewRule(cfg.Hosts), templates: templates, reader: newReader(databases, cfg), logger: cfg.Logger}, nil
 }
 
 // ServeHTTP answers a request.
@@ -112,8 +116,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-store")
 	asset, isAsset := assets[r.URL.Path]
 	switch {
-	case h.isForeign(r):
-		http.Error(w, "the page is not served under this name; see Config.Hosts of httpsnow/page, or --page-host of snow serve", http.StatusMisdirectedRequest)
+	case h.hosts.Refuses(r):
+		http.Error(w, "the page is not served under this name; see Config.Hosts of httpsnow/page, or --host of snow serve", http.StatusMisdirectedRequest)
 	case r.URL.Path != "/" && r.URL.Path != "/live" && !isAsset:
 		http.Error(w, "there is no such page", http.StatusNotFound)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
@@ -129,18 +133,26 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Cache-Control", "no-cache") // a new version of the program has new files
 		_, _ = w.Write(b)                       // the client is gone
 	case r.URL.Path == "/live":
-		h.show(w, "live.html", viewOf(h.reader.read(r.Context()), h.every))
+		v, _ := h.view(r)
+		h.show(w, r, "live.html", v)
 	default:
-		s := h.reader.read(r.Context())
-		v := viewOf(s, h.every)
+		v, s := h.view(r)
 		if id := r.URL.Query().Get("id"); id != "" {
 			v.Decoded = decode(id, s)
 		}
-		h.show(w, "page.html", v)
+		h.show(w, r, "page.html", v)
 	}
 }
 
-func (h *Handler) show(w http.ResponseWriter, name string, v view) {
+// view returns what a request shows, and what it was made of.
+func (h *Handler) view(r *http.Request) (view, snapshot) {
+	s := h.reader.read(r.Context())
+	now := time.Now()
+	h.reader.service.observe(now)
+	return viewOf(s, h.every, filterOf(r.URL.Query().Get("q")), h.reader.service.lines(now)), s
+}
+
+func (h *Handler) show(w http.ResponseWriter, r *http.Request, name string, v view) {
 	var b bytes.Buffer
 	if err := h.templates.ExecuteTemplate(&b, name, v); err != nil {
 		h.logger.Error("page: "+name, "error", err)
@@ -148,5 +160,13 @@ func (h *Handler) show(w http.ResponseWriter, name string, v view) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(b.Bytes()) // the client is gone
+	w.Header().Set("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		_, _ = w.Write(b.Bytes()) // the client is gone
+		return
+	}
+	w.Header().Set("Content-Encoding", "gzip") // a phone gets a tenth every two seconds
+	packed := gzip.NewWriter(w)
+	_, _ = packed.Write(b.Bytes())
+	_ = packed.Close()
 }

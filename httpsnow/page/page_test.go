@@ -1,9 +1,11 @@
 package page
 
 import (
+	"compress/gzip"
 	"context"
 	"database/sql"
 	"errors"
+	"io"
 	"log/slog"
 	"math"
 	"net/http"
@@ -22,7 +24,7 @@ import (
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // unreachable returns a database that refuses every question.
-func unreachable(t *testing.T) *sql.DB {
+func unreachable(t testing.TB) *sql.DB {
 	t.Helper()
 	db, expect, err := sqlmock.New()
 	if err != nil {
@@ -80,6 +82,28 @@ func TestPaths(t *testing.T) {
 		if strings.Contains(w.Body.String(), "<script>") || strings.Contains(w.Body.String(), "style=") {
 			t.Errorf("%s %s: the policy does not allow what is inline: %s", tt.method, tt.target, w.Body)
 		}
+	}
+}
+
+func TestPacked(t *testing.T) {
+	t.Parallel()
+	h, err := New([]Database{{DB: unreachable(t), Dialect: sqlsnow.Postgres}}, Config{Logger: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("GET", "/live?q=shop", nil)
+	r.Header.Set("Accept-Encoding", "gzip, br")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if got := w.Header(); got.Get("Content-Encoding") != "gzip" || got.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("%v", got)
+	}
+	packed, err := gzip.NewReader(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(packed); err != nil || !strings.Contains(string(text), "has not answered since") {
+		t.Errorf("%s, %v", text, err)
 	}
 }
 
@@ -145,10 +169,10 @@ func TestRates(t *testing.T) {
 		want  rate
 	}{
 		{0, 100, rate{}},
-		{time.Second, 300, rate{100, time.Second}}, // two databases: every second number is another one's
-		{20 * time.Second, 4100, rate{100, 20 * time.Second}},
+		{time.Second, 300, rate{perSecond: 100, over: time.Second}}, // two databases: every second number is another one's
+		{20 * time.Second, 4100, rate{perSecond: 100, over: 20 * time.Second}},
 		{30 * time.Second, 50, rate{}}, // it went back
-		{40 * time.Second, 50, rate{0, 10 * time.Second}},
+		{40 * time.Second, 50, rate{over: 10 * time.Second}},
 		{35 * time.Second, 60, rate{}}, // the clock went back
 	} {
 		if got := h.add(observation{begin.Add(tt.after), tt.next}, 2); got != tt.want {
@@ -165,14 +189,14 @@ func TestRates(t *testing.T) {
 
 func TestCounters(t *testing.T) {
 	t.Parallel()
-	v := counterViewOf(segments.Counter{Tag: "orders", Next: math.MaxInt32 - 3599, Databases: 1}, rate{1, time.Minute})
+	v := counterViewOf(segments.Counter{Tag: "orders", Next: math.MaxInt32 - 3599, Databases: 1}, rate{perSecond: 1, over: time.Minute}, "s0-orders")
 	if v.Limits[0] != "32 bits with a sign: 59m 59s" || v.Rate != "1 a second over 1m" || len(v.Limits) != 3 {
 		t.Errorf("%+v", v)
 	}
-	if v := counterViewOf(segments.Counter{Next: math.MaxInt32 + 1}, rate{1, time.Minute}); v.Limits[0] != "32 bits with a sign: passed" {
+	if v := counterViewOf(segments.Counter{Next: math.MaxInt32 + 1}, rate{perSecond: 1, over: time.Minute}, "s0-orders"); v.Limits[0] != "32 bits with a sign: passed" {
 		t.Errorf("%+v", v)
 	}
-	if v := counterViewOf(segments.Counter{Regressed: true, Databases: 3, Residue: 2}, rate{}); v.Limits != nil || !strings.Contains(v.State, "regressed") || v.Numbers != "2 modulo 3" {
+	if v := counterViewOf(segments.Counter{Regressed: true, Databases: 3, Residue: 2}, rate{}, ""); v.Limits != nil || !strings.Contains(v.State, "regressed") || v.Numbers != "2 modulo 3" {
 		t.Errorf("%+v", v)
 	}
 }
@@ -196,33 +220,38 @@ func TestCells(t *testing.T) {
 		Leasable: now.Add(10 * time.Minute),
 	})
 	free(5, 1023)
-	v := namespaceViewOf(n, now)
-	if len(v.Cells) != 4 || v.Cells[0].Number != "0–2" || v.Cells[0].N != 3 || v.Cells[3].Number != "5–1023" {
-		t.Fatalf("%+v", v.Cells)
+	v, more := namespaceViewOf(n, "n0-shop", now, filter{}, mostRows)
+	if g := v.Grid; g.Each != 1 || len(g.Cells) != 1024 || g.Cells[0] != (cellView{State: "free"}) || more != 0 {
+		t.Fatalf("%+v, %d", g, more)
 	}
-	if c := v.Cells[1]; c.State != "held" || c.Percent != 50 || c.Left != "5m" || c.Holder != "a" {
+	if c := v.Grid.Cells[3]; c != (cellView{State: "held", Label: "3 held, a, renewed 1s ago, window ends in 5m", Row: "n0-shop~3"}) {
 		t.Errorf("%+v", c)
 	}
-	if c := v.Cells[2]; c.State != "cooling" || c.Percent != 100 {
+	if c := v.Grid.Cells[4]; c != (cellView{State: "cooling", Label: "4 cooling, free in 10m", Row: "n0-shop~4"}) {
 		t.Errorf("%+v", c)
 	}
-	if len(v.Rows) != 2 || len(v.Late) != 0 || len(v.Fences) != 1 || !strings.HasPrefix(v.Fences[0].At, "2026-03-04 05:05:37, 30s ago") {
-		t.Errorf("%+v, %+v", v.Rows, v.Fences)
+	if len(v.Rows) != 2 || v.Rows[0].Percent != 50 || v.Rows[1].Percent != 100 || len(v.late) != 0 {
+		t.Errorf("%+v, %+v", v.Rows, v.late)
+	}
+	if len(v.Fences) != 1 || !strings.HasPrefix(v.Fences[0].At, "2026-03-04 05:05:37, 30s ago") || v.waits != v.Fences[0].Until[11:19]+" UTC" {
+		t.Errorf("%+v, until %s", v.Fences, v.waits)
 	}
 }
 
 func TestClockText(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		ahead time.Duration
-		want  string
+		ahead  time.Duration
+		want   string
+		skewed bool
 	}{
-		{3 * time.Millisecond, "the same as this process's (give or take 5ms)"},
-		{90 * time.Second, "1m 30s ahead of this process's (give or take 5ms)"},
-		{-2 * time.Second, "2s behind this process's (give or take 5ms)"},
+		{3 * time.Millisecond, "the same as this process's (give or take 5ms)", false},
+		{900 * time.Millisecond, "900ms ahead of this process's (give or take 5ms)", false},
+		{90 * time.Second, "1m 30s ahead of this process's (give or take 5ms)", true},
+		{-2 * time.Second, "2s behind this process's (give or take 5ms)", true},
 	} {
-		if got := clockText(tt.ahead, 10*time.Millisecond); got != tt.want {
-			t.Errorf("%q, want %q", got, tt.want)
+		if got, skewed := clockText(tt.ahead, 10*time.Millisecond); got != tt.want || skewed != tt.skewed {
+			t.Errorf("%q, %v, want %q", got, skewed, tt.want)
 		}
 	}
 }
@@ -234,11 +263,11 @@ func TestView(t *testing.T) {
 		{name: "a", at: now, now: now.Add(2 * time.Second), unread: true},
 		{name: "b", at: now, now: now.Add(-time.Second), failing: now},
 		{name: "c", failing: now},
-	}}, time.Second)
+	}}, time.Second, filter{}, nil)
 	if v.Spread != "3s" || v.EveryMS != 1000 || v.At != "2026-03-04 05:06:07" {
 		t.Errorf("%+v", v)
 	}
-	a, b, c := v.Databases[0], v.Databases[1], v.Databases[2]
+	b, c, a := v.Databases[0], v.Databases[1], v.Databases[2] // what does not answer comes first
 	if a.Clock != "2s ahead of this process's (give or take 0ms)" || !a.Unread || a.Failing != "" || !a.Answered {
 		t.Errorf("%+v", a)
 	}

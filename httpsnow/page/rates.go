@@ -13,7 +13,10 @@ const (
 )
 
 // A history is what was seen of a counter, the oldest observation first.
-type history struct{ seen []observation }
+type history struct {
+	seen    []observation
+	minutes minutes
+}
 
 type observation struct {
 	at   time.Time // of the database
@@ -24,6 +27,7 @@ type observation struct {
 type rate struct {
 	perSecond float64
 	over      time.Duration // 0 if there is no rate yet
+	line      sparkView     // of the last hour
 }
 
 // observe adds what a database has to the histories of its counters, and returns their rates.
@@ -35,7 +39,10 @@ func observe(all map[string]*history, s state) map[string]rate {
 			h = &history{}
 			all[c.Tag] = h
 		}
-		rates[c.Tag] = h.add(observation{s.now, c.Next}, c.Databases)
+		r := h.add(observation{s.now, c.Next}, c.Databases)
+		h.minutes.observe(s.now, uint64(c.Next)/uint64(max(c.Databases, 1)))
+		r.line = sparkOf("numbers", false, h.minutes.last(s.now), s.now)
+		rates[c.Tag] = r
 	}
 	for tag := range all {
 		if _, ok := rates[tag]; !ok {
@@ -63,5 +70,5 @@ func (h *history) add(o observation, apart int64) rate {
 	if over <= 0 {
 		return rate{}
 	}
-	return rate{float64(o.next-h.seen[0].next) / float64(max(apart, 1)) / over.Seconds(), over}
+	return rate{perSecond: float64(o.next-h.seen[0].next) / float64(max(apart, 1)) / over.Seconds(), over: over}
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -18,11 +19,13 @@ type snapshot struct {
 
 // A state is what a database had when it answered last.
 type state struct {
-	name       string
+	name       string // of the configuration; empty if the place has one
+	place      place
 	failing    time.Time     // since when it does not answer; zero if it does
 	at         time.Time     // of this process when the database was read; zero if it never answered
 	now        time.Time     // of the database at that time
 	trip       time.Duration // of the question for its clock
+	listed     time.Time     // of this process when the namespaces were listed
 	namespaces []namespace
 	counters   []segments.Counter
 	unread     bool            // the counters could not be read
@@ -35,6 +38,10 @@ type namespace struct {
 	workers []sqlsnow.WorkerInfo
 }
 
+// knownFor is how long a database's place and the list of its namespaces are taken for granted. A failover changes
+// the place.
+const knownFor = time.Minute
+
 // ahead returns how far the clock of the database is ahead of this process's, give or take half a trip.
 func (s state) ahead() time.Duration { return s.now.Sub(s.at) + s.trip/2 }
 
@@ -42,6 +49,7 @@ func (s state) ahead() time.Duration { return s.now.Sub(s.at) + s.trip/2 }
 type reader struct {
 	databases []Database
 	cfg       Config
+	service   *service
 
 	mu      sync.Mutex // held while the databases are read, so that one request reads for those that wait
 	last    snapshot
@@ -49,13 +57,10 @@ type reader struct {
 }
 
 func newReader(databases []Database, cfg Config) *reader {
-	r := &reader{databases: databases, cfg: cfg, history: make([]map[string]*history, len(databases))}
+	r := &reader{databases: databases, cfg: cfg, service: &service{totals: cfg.Totals}, history: make([]map[string]*history, len(databases))}
 	r.last.databases = make([]state, len(databases))
 	for i, d := range databases {
-		r.last.databases[i].name = d.Name
-		if d.Name == "" {
-			r.last.databases[i].name = d.Dialect.String()
-		}
+		r.last.databases[i] = state{name: d.Name, place: place{Product: d.Dialect.String(), Host: d.Host}}
 		r.history[i] = make(map[string]*history)
 	}
 	return r
@@ -76,18 +81,19 @@ func (r *reader) read(ctx context.Context) snapshot {
 	for i, d := range r.databases {
 		reading.Go(func() {
 			old := r.last.databases[i]
-			s, err := readState(ctx, d, r.cfg.Namespaces)
+			s, err := readState(ctx, d, r.cfg.Namespaces, old)
 			s.name = old.name
 			if err == nil {
 				s.rates = observe(r.history[i], s)
 				if !old.failing.IsZero() {
-					r.cfg.Logger.Info("page: the database answers again", "database", s.name)
+					r.cfg.Logger.Info("page: the database answers again", "database", s.called())
 				}
 			} else {
 				s = old
+				s.place.asked, s.listed = time.Time{}, time.Time{} // another server may answer next
 				if old.failing.IsZero() {
 					s.failing = time.Now()
-					r.cfg.Logger.Warn("page: the database does not answer", "database", s.name, slog.Any("error", err))
+					r.cfg.Logger.Warn("page: the database does not answer", "database", s.called(), slog.Any("error", err))
 				}
 			}
 			all[i] = s
@@ -98,7 +104,12 @@ func (r *reader) read(ctx context.Context) snapshot {
 	return r.last
 }
 
-func readState(ctx context.Context, d Database, names []string) (s state, err error) {
+// called returns the name of the database for people.
+func (s state) called() string {
+	return cmp.Or(s.name, s.place.Name, s.place.Product)
+}
+
+func readState(ctx context.Context, d Database, names []string, old state) (s state, err error) {
 	// The clock is read first, so that what was renewed since is not taken for late.
 	sent := time.Now()
 	if s.now, err = sqlsnow.Clock(ctx, d.DB, d.Dialect); err != nil {
@@ -106,10 +117,18 @@ func readState(ctx context.Context, d Database, names []string) (s state, err er
 	}
 	s.at = time.Now()
 	s.trip = s.at.Sub(sent)
-	spaces, err := sqlsnow.Namespaces(ctx, d.DB, d.Dialect, names...)
+	if s.place = old.place; time.Since(old.place.asked) >= knownFor {
+		if p, err := placeOf(ctx, d); err == nil { // else what is known is shown
+			s.place = p
+		} else if ctx.Err() != nil {
+			return s, err
+		}
+	}
+	spaces, listed, err := namespacesOf(ctx, d, names, old)
 	if err != nil {
 		return s, err
 	}
+	s.listed = listed
 	for _, n := range spaces {
 		workers, err := sqlsnow.Workers(ctx, d.DB, d.Dialect, n.Name)
 		if err != nil {
@@ -122,4 +141,17 @@ func readState(ctx context.Context, d Database, names []string) (s state, err er
 	}
 	s.unread = err != nil // such as for an account that may read the other tables only
 	return s, nil
+}
+
+// namespacesOf returns the namespaces and when they were listed. What they are can't change, so they are listed again
+// only for new ones.
+func namespacesOf(ctx context.Context, d Database, names []string, old state) (all []sqlsnow.Namespace, listed time.Time, err error) {
+	if len(old.namespaces) == 0 || time.Since(old.listed) >= knownFor {
+		all, err = sqlsnow.Namespaces(ctx, d.DB, d.Dialect, names...)
+		return all, time.Now(), err
+	}
+	for _, n := range old.namespaces {
+		all = append(all, n.Namespace)
+	}
+	return all, old.listed, nil
 }

@@ -3,7 +3,6 @@ package page
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,39 +11,49 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// What is drawn of a namespace at most.
-const (
-	mostCells = 1000
-	mostRows  = 500
-)
-
 // A view is what the templates show.
 type view struct {
 	EveryMS   int64
 	At        string
+	Title     string
+	Alarm     alarmView
+	Late      []rowView
+	MoreLate  int
+	Lines     []sparkView // of the service; empty without Config.Totals
 	Databases []databaseView
 	Spread    string // how far the databases' clocks are apart; empty for one
+	Query     string
 	Decoded   *decoded
 }
 
 type databaseView struct {
-	Name       string
-	Failing    string // since when it does not answer
-	Answered   bool   // there is something to show
-	At         string // when it was read
-	Clock      string // beside this process's
-	Namespaces []namespaceView
-	Counters   []counterView
-	Unread     bool // the counters can't be read
+	Anchor, Name string
+	Place        place
+	Failing      string // since when it does not answer
+	Answered     bool   // there is something to show
+	At           string // when it was read
+	Clock        string // beside this process's
+	Namespaces   []namespaceView
+	Hidden       int // namespaces that the filter leaves out
+	Rows         int // of the list
+	MoreRows     int // numbers that are not listed
+	Counters     []counterView
+	Unread       bool // the counters can't be read
+
+	skewed bool
 }
 
 type namespaceView struct {
-	Name, Layout, Window string
-	Counts               []countView
-	Cells                []cellView
-	MoreCells, MoreRows  int // that are not drawn
-	Rows, Late           []rowView
-	Fences               []fenceView
+	Anchor, Name, Layout, Window string
+	Counts                       []countView
+	Grid                         gridView
+	Rows                         []rowView
+	Fences                       []fenceView
+
+	late   []rowView // whatever the filter is
+	hidden bool      // the filter leaves it out
+	total  int
+	waits  string // until when new processes wait after a fence; empty if they do not
 }
 
 type countView struct {
@@ -52,157 +61,190 @@ type countView struct {
 	N     int
 }
 
-// A cellView is a number in the picture, or several free or reserved ones beside each other.
-type cellView struct {
-	Number, State, Left, Holder string
-	N                           int  // how many numbers it is
-	Percent                     int  // of the window that is left
-	HasBar                      bool // a window or a wait is running
-}
-
-type rowView struct {
-	Worker                                          uint64
-	State, Holder, Leased, Since, Renewed, Ends, At string
-}
-
 type fenceView struct {
 	At, Until string
 	N         int
 }
 
-func viewOf(s snapshot, every time.Duration) view {
-	v := view{EveryMS: every.Milliseconds(), At: timetext.Stamp(s.at.Truncate(time.Second))}
+// viewOf says what a snapshot shows. The line on top, the title and the list of late leases are of all, whatever the
+// filter is.
+func viewOf(s snapshot, every time.Duration, f filter, lines []sparkView) view {
+	v := view{EveryMS: every.Milliseconds(), At: timetext.Stamp(s.at.Truncate(time.Second)), Query: f.text, Lines: lines}
 	var ahead []time.Duration
-	for _, d := range s.databases {
-		shown := databaseView{Name: d.name, Answered: !d.at.IsZero(), Unread: d.unread}
-		if !d.failing.IsZero() {
-			shown.Failing = timetext.Stamp(d.failing.Truncate(time.Second))
-		}
+	var late []rowView
+	for i, d := range s.databases {
+		shown := databaseViewOf(d, i, f)
 		if shown.Answered {
-			shown.At = timetext.Stamp(d.at.Truncate(time.Second))
-			shown.Clock = clockText(d.ahead(), d.trip)
 			ahead = append(ahead, d.ahead())
 		}
-		for _, n := range d.namespaces {
-			shown.Namespaces = append(shown.Namespaces, namespaceViewOf(n, d.now))
-		}
-		for _, c := range d.counters {
-			shown.Counters = append(shown.Counters, counterViewOf(c, d.rates[c.Tag]))
+		for _, n := range shown.Namespaces {
+			for _, r := range n.late {
+				r.Database, r.NamespaceHref = shown.Name, v.href(n.Anchor)
+				late = append(late, r)
+			}
 		}
 		v.Databases = append(v.Databases, shown)
 	}
+	v.Late, v.MoreLate = lateOf(late)
 	if len(ahead) > 1 {
 		v.Spread = timetext.Span((slices.Max(ahead) - slices.Min(ahead)).Seconds())
+	}
+	v.Alarm = alarmOf(v)
+	v.Title = v.Alarm.title()
+	for i := range v.Databases {
+		d := &v.Databases[i]
+		n := len(d.Namespaces)
+		d.Namespaces = slices.DeleteFunc(d.Namespaces, func(n namespaceView) bool { return n.hidden })
+		d.Hidden = n - len(d.Namespaces)
+		d.Counters = slices.DeleteFunc(d.Counters, func(c counterView) bool { return c.hidden })
+	}
+	slices.SortStableFunc(v.Databases, func(a, b databaseView) int { return btoi(b.troubled()) - btoi(a.troubled()) })
+	return v
+}
+
+// href returns the address of an anchor that the filter may leave out.
+func (v view) href(anchor string) string {
+	if v.Query != "" {
+		return "./#" + anchor
+	}
+	return "#" + anchor
+}
+
+func databaseViewOf(d state, i int, f filter) databaseView {
+	v := databaseView{Anchor: fmt.Sprintf("d%d", i), Name: d.called(), Place: d.place, Answered: !d.at.IsZero(), Unread: d.unread}
+	if !d.failing.IsZero() {
+		v.Failing = timetext.Stamp(d.failing.Truncate(time.Second))
+	}
+	if v.Answered {
+		v.At = timetext.Stamp(d.at.Truncate(time.Second))
+		v.Clock, v.skewed = clockText(d.ahead(), d.trip)
+	}
+	spaces := slices.Clone(d.namespaces)
+	slices.SortStableFunc(spaces, func(a, b namespace) int { return btoi(b.hasLate(d.now)) - btoi(a.hasLate(d.now)) })
+	room := mostRows
+	for _, n := range spaces {
+		shown, more := namespaceViewOf(n, fmt.Sprintf("n%d-%s", i, n.Name), d.now, f, room)
+		room -= len(shown.Rows)
+		v.Rows += len(shown.Rows)
+		v.MoreRows += more
+		v.Namespaces = append(v.Namespaces, shown)
+	}
+	for _, c := range d.counters {
+		shown := counterViewOf(c, d.rates[c.Tag], fmt.Sprintf("s%d-%s", i, c.Tag))
+		shown.hidden = !f.tag(c.Tag)
+		v.Counters = append(v.Counters, shown)
 	}
 	return v
 }
 
-func clockText(ahead, trip time.Duration) string {
-	give := " (give or take " + timetext.Span((trip / 2).Seconds()) + ")"
-	switch {
-	case ahead.Abs() <= max(trip/2, time.Millisecond):
-		return "the same as this process's" + give
-	case ahead < 0:
-		return timetext.Span(-ahead.Seconds()) + " behind this process's" + give
-	}
-	return timetext.Span(ahead.Seconds()) + " ahead of this process's" + give
+// hasLate reports whether a lease is late.
+func (n namespace) hasLate(now time.Time) bool {
+	return slices.ContainsFunc(n.workers, func(w sqlsnow.WorkerInfo) bool { return census.StateOf(w, now) == "late" })
 }
 
-func namespaceViewOf(n namespace, now time.Time) namespaceView {
-	v := namespaceView{Name: n.Name, Layout: n.Layout.String(), Window: timetext.Span(n.Window.Seconds())}
+func (v databaseView) troubled() bool {
+	return v.Failing != "" || slices.ContainsFunc(v.Namespaces, func(n namespaceView) bool { return n.count("late") > 0 })
+}
+
+func namespaceViewOf(n namespace, anchor string, now time.Time, f filter, room int) (v namespaceView, more int) {
+	v = namespaceView{
+		Anchor: anchor, Name: n.Name, Layout: n.Layout.String(), Window: timetext.Span(n.Window.Seconds()),
+		hidden: len(f.words) > 0, total: len(n.workers),
+	}
 	counts := make(map[string]int)
-	fences := make(map[time.Time]*fenceView)
-	var order []time.Time
-	for _, w := range n.workers {
+	all := make([]number, len(n.workers))
+	for i, w := range n.workers {
 		state := census.StateOf(w, now)
 		counts[state]++
-		v.add(cellOf(n, w, state, now))
-		if state != "free" {
-			row := rowOf(w, state, now)
-			if state == "late" {
-				v.Late = append(v.Late, row)
-			}
-			if len(v.Rows) < mostRows {
-				v.Rows = append(v.Rows, row)
-			} else {
-				v.MoreRows++
-			}
-		}
-		if at := census.FencedAt(n.Namespace, w); !at.IsZero() {
-			at = at.Truncate(time.Second)
-			if fences[at] == nil {
-				order = append(order, at)
-				fences[at] = &fenceView{At: when(at, now), Until: when(at.Add(n.FencedFor()), now)}
-			}
-			fences[at].N++
-		}
+		all[i] = number{WorkerInfo: w, state: state, chosen: f.number(n.Name, state, w.Holder, w.Worker)}
+		v.hidden = v.hidden && !all[i].chosen
 	}
 	for _, state := range census.States() {
 		v.Counts = append(v.Counts, countView{state, counts[state]})
 	}
-	slices.SortFunc(order, func(a, b time.Time) int { return b.Compare(a) })
-	for _, at := range order[:min(len(order), 20)] {
-		v.Fences = append(v.Fences, *fences[at])
-	}
-	return v
-}
-
-// add adds a cell to the picture, or to the last cell if both are alike and of numbers that nobody uses.
-func (v *namespaceView) add(c cellView) {
-	if n := len(v.Cells); n > 0 && (c.State == "free" || c.State == "reserved") {
-		if last := &v.Cells[n-1]; v.MoreCells == 0 && last.State == c.State && (c.State == "free" || last.Holder == c.Holder) {
-			first, _, _ := strings.Cut(last.Number, "–")
-			last.Number, last.N = first+"–"+c.Number, last.N+1
-			return
+	v.Rows, more = rowsOf(n, all, anchor, now, room)
+	for _, w := range all {
+		if w.state == "late" {
+			r := rowOf(n, w, now)
+			r.Anchor = w.row
+			v.late = append(v.late, r)
 		}
 	}
-	if len(v.Cells) == mostCells {
-		v.MoreCells++
-		return
-	}
-	v.Cells = append(v.Cells, c)
+	v.Grid = gridOf(all, now)
+	v.Fences, v.waits = fencesOf(n, now)
+	return v, more
 }
 
-func cellOf(n namespace, w sqlsnow.WorkerInfo, state string, now time.Time) cellView {
-	c := cellView{Number: strconv.FormatUint(w.Worker, 10), State: state, Holder: w.Holder, N: 1}
-	var until time.Time
-	switch state {
-	case "held", "late":
-		until = w.Ceiling
-	case "cooling", "claimed":
-		until = w.Leasable
-	default:
-		return c
+// count returns how many numbers have a state.
+func (v namespaceView) count(state string) int {
+	for _, c := range v.Counts {
+		if c.State == state {
+			return c.N
+		}
 	}
-	left := max(0, until.Sub(now))
-	whole := n.Window
-	if left > whole {
-		whole = max(left, n.PinnedWindow)
-	}
-	c.Left, c.HasBar = timetext.Span(left.Truncate(time.Second).Seconds()), true
-	c.Percent = int(100 * left.Seconds() / whole.Seconds())
-	return c
+	return 0
 }
 
-func rowOf(w sqlsnow.WorkerInfo, state string, now time.Time) rowView {
-	return rowView{
-		Worker: w.Worker, State: state, Holder: w.Holder, Leased: times(w.Fence),
-		Since: when(w.Claimed, now), Renewed: when(w.Renewed, now), Ends: when(w.Ceiling, now), At: when(w.Leasable, now),
+// rowsOf lists the chosen numbers that are not free, as many as there is room for, and says how many more there are.
+// The numbers learn where they are in the list.
+func rowsOf(ns namespace, all []number, anchor string, now time.Time, room int) (rows []rowView, more int) {
+	var listed []*number
+	for i := range all {
+		if all[i].state != "free" && all[i].chosen {
+			listed = append(listed, &all[i])
+		}
 	}
+	inOrder(listed)
+	for _, n := range listed {
+		if last := len(rows) - 1; last >= 0 && rows[last].takes(*n) {
+			rows[last].Last, n.row = n.Worker, rows[last].Anchor
+			continue
+		}
+		if len(rows) >= room {
+			more++
+			continue
+		}
+		r := rowOf(ns, *n, now)
+		r.Anchor = rowAnchor(anchor, n.Worker)
+		n.row = r.Anchor
+		rows = append(rows, r)
+	}
+	return rows, more
+}
+
+// rowAnchor returns an anchor that no namespace has: names have no tilde.
+func rowAnchor(namespace string, worker uint64) string {
+	return fmt.Sprintf("%s~%d", namespace, worker)
+}
+
+// mostFences is how many fences are shown.
+const mostFences = 5
+
+// fencesOf returns the fences of a namespace as far as its rows tell, the last one first, and until when new
+// processes wait.
+func fencesOf(n namespace, now time.Time) (all []fenceView, waits string) {
+	fences := make(map[time.Time]int)
+	var order []time.Time
+	for _, w := range n.workers {
+		if at := census.FencedAt(n.Namespace, w); !at.IsZero() {
+			at = at.Truncate(time.Second)
+			if fences[at]++; fences[at] == 1 {
+				order = append(order, at)
+			}
+		}
+	}
+	slices.SortFunc(order, func(a, b time.Time) int { return b.Compare(a) })
+	for i, at := range order[:min(len(order), mostFences)] {
+		until := at.Add(n.FencedFor())
+		if i == 0 && until.After(now) {
+			waits = until.UTC().Format(time.TimeOnly) + " UTC"
+		}
+		all = append(all, fenceView{At: when(at, now), Until: when(until, now), N: fences[at]})
+	}
+	return all, waits
 }
 
 // when returns a time with its distance from now.
 func when(t, now time.Time) string {
-	if t.IsZero() {
-		return "never"
-	}
-	t = t.Truncate(time.Second)
-	return timetext.Stamp(t) + ", " + timetext.Distance(t, now.Truncate(time.Second))
-}
-
-func times(n int64) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
+	return strings.TrimSuffix(timeOf(t, now).Long, " UTC") + ", " + distance(t, now)
 }

@@ -17,6 +17,7 @@ type Column struct {
 	Type string // as the database calls it
 	Kind Kind
 	Size int64  // bits of an integer; characters of a text, 0 for no bound
+	Sign Sign   // of an integer
 	Auto string // how the database makes up values, such as AUTO_INCREMENT; empty if it does not
 	Cure string // the statement that turns that off; names in it are not quoted
 	Fold string // why two different texts may be equal in it, such as its collation; empty if they are not
@@ -32,6 +33,31 @@ const (
 	Text                // texts
 	Any                 // integers and texts as they are
 )
+
+// A Sign says whether an integer may be negative.
+type Sign int
+
+// The signs.
+const (
+	Signed Sign = iota
+	Unsigned
+)
+
+// Most returns the greatest value of an integer of at most 64 bits.
+func (c Column) Most() uint64 {
+	if c.Sign == Unsigned {
+		return 1<<c.Size - 1
+	}
+	return 1<<(c.Size-1) - 1
+}
+
+// Wide returns the type of 64 bits to which an integer can be changed: it keeps its sign. All other columns become signed.
+func (c Column) Wide() string {
+	if c.Kind == Integer && c.Sign == Unsigned {
+		return "bigint unsigned"
+	}
+	return "bigint"
+}
 
 // A Want is how ids are to be kept.
 type Want int
@@ -49,7 +75,7 @@ func (c Column) Refuse(want Want) (problem, remedy string) {
 	case c.Kind == Any:
 		return "", ""
 	case c.Kind == Integer && c.Size < 64:
-		return "it is " + c.Type + ", of " + strconv.FormatInt(c.Size, 10) + " bits; an id has 63 and no sign", "change its type to bigint"
+		return "it is " + c.Type + ", of " + strconv.FormatInt(c.Size, 10) + " bits; an id has 63 and no sign", "change its type to " + c.Wide()
 	case c.Kind == Text && want == Number:
 		return "it is " + c.Type + ", which sorts and compares ids as texts", "change its type to bigint"
 	case c.Kind == Text && c.Size > 0 && c.Size < Digits:

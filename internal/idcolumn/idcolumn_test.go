@@ -12,7 +12,7 @@ import (
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	mysql := func(dataType, columnType string, characters, precision, scale int64, extra string) idcolumn.Column {
-		return idcolumn.MySQL("t", "c", dataType, columnType, characters, precision, scale, extra)
+		return idcolumn.MySQL("t", "c", dataType, columnType, characters, precision, scale, extra, "")
 	}
 	postgres := func(typ, base string, modifier int64, identity, value string) idcolumn.Column {
 		return idcolumn.Postgres("t", "c", typ, base, modifier, identity, value)
@@ -26,6 +26,9 @@ func TestColumns(t *testing.T) {
 	}{
 		{"bigint", mysql("bigint", "bigint(20)", 0, 19, 0, ""), idcolumn.Number, "", ""},
 		{"int", mysql("int", "int(11)", 0, 10, 0, "auto_increment"), idcolumn.Number, "it is int(11), of 32 bits", "AUTO_INCREMENT"},
+		{
+			"nextval of MariaDB", idcolumn.MySQL("t", "c", "bigint", "bigint(20)", 0, 19, 0, "", "nextval(`d`.`s`)"), idcolumn.Number, "", "a default of nextval()",
+		},
 		{"decimal", mysql("decimal", "decimal(20,0)", 0, 20, 0, ""), idcolumn.Number, "", ""},
 		{"short decimal", mysql("decimal", "decimal(20,4)", 0, 20, 4, ""), idcolumn.Number, "does not keep ids", ""},
 		{"varchar for texts", mysql("varchar", "varchar(19)", 19, 0, 0, ""), idcolumn.Digit, "", ""},
@@ -50,6 +53,31 @@ func TestColumns(t *testing.T) {
 		}
 		if tt.column.Auto != tt.auto || (tt.column.Cure == "") != (tt.auto == "") {
 			t.Errorf("%s: %q, %q; want %q", tt.name, tt.column.Auto, tt.column.Cure, tt.auto)
+		}
+	}
+}
+
+// TestWide makes no column signed that is not: the other side of a foreign key would refuse it.
+func TestWide(t *testing.T) {
+	t.Parallel()
+	for typ, want := range map[string]struct {
+		most uint64
+		cure string
+	}{
+		"tinyint":            {127, "ALTER TABLE t MODIFY c BIGINT NOT NULL"},
+		"smallint unsigned":  {65535, "ALTER TABLE t MODIFY c BIGINT UNSIGNED NOT NULL"},
+		"mediumint unsigned": {1<<24 - 1, "ALTER TABLE t MODIFY c BIGINT UNSIGNED NOT NULL"},
+		"int":                {1<<31 - 1, "ALTER TABLE t MODIFY c BIGINT NOT NULL"},
+		"bigint":             {1<<63 - 1, "ALTER TABLE t MODIFY c BIGINT NOT NULL"},
+		"bigint unsigned":    {1<<64 - 1, "ALTER TABLE t MODIFY c BIGINT UNSIGNED NOT NULL"},
+	} {
+		data, _, _ := strings.Cut(typ, " ")
+		c := idcolumn.MySQL("t", "c", data, typ, 0, 0, 0, "auto_increment", "")
+		if c.Most() != want.most || c.Cure != want.cure {
+			t.Errorf("%s: at most %d, %q; want %+v", typ, c.Most(), c.Cure, want)
+		}
+		if _, remedy := c.Refuse(idcolumn.Number); remedy != "" && remedy != "change its type to "+c.Wide() {
+			t.Errorf("%s: %q", typ, remedy)
 		}
 	}
 }

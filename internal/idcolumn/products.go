@@ -6,8 +6,8 @@ import (
 )
 
 // MySQL returns a column from what information_schema.columns says: data_type, column_type,
-// character_maximum_length, numeric_precision, numeric_scale and extra. A missing number is 0.
-func MySQL(table, name, dataType, columnType string, characters, precision, scale int64, extra string) Column {
+// character_maximum_length, numeric_precision, numeric_scale, extra and column_default. A missing number is 0.
+func MySQL(table, name, dataType, columnType string, characters, precision, scale int64, extra, value string) Column {
 	c := Column{Name: name, Type: columnType}
 	switch strings.ToLower(dataType) {
 	case "bigint":
@@ -27,8 +27,14 @@ func MySQL(table, name, dataType, columnType string, characters, precision, scal
 	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext", "binary", "varbinary":
 		c.Kind, c.Size = Text, characters
 	}
-	if strings.Contains(strings.ToLower(extra), "auto_increment") {
-		c.Auto, c.Cure = "AUTO_INCREMENT", "ALTER TABLE "+table+" MODIFY "+name+" BIGINT NOT NULL"
+	if strings.Contains(strings.ToLower(columnType), "unsigned") {
+		c.Sign = Unsigned
+	}
+	switch {
+	case strings.HasPrefix(strings.ToLower(value), "nextval("): // MariaDB
+		c.Auto, c.Cure = "a default of nextval()", "ALTER TABLE "+table+" ALTER "+name+" DROP DEFAULT"
+	case strings.Contains(strings.ToLower(extra), "auto_increment"):
+		c.Auto, c.Cure = "AUTO_INCREMENT", "ALTER TABLE "+table+" MODIFY "+name+" "+strings.ToUpper(c.Wide())+" NOT NULL"
 	}
 	return c
 }
@@ -103,6 +109,25 @@ var autoincrement = regexp.MustCompile(`(?i)\bPRIMARY\s+KEY(\s+(ASC|DESC))?(\s+O
 // Counts reports whether a CREATE TABLE of SQLite makes the primary key AUTOINCREMENT. An INTEGER primary key without it also makes
 // up a value for NULL.
 func Counts(createTable string) bool { return autoincrement.MatchString(createTable) }
+
+// integerKey matches the type of such a key, of which there is one at most.
+var integerKey = regexp.MustCompile("(?is)[\"`\\[]?\\bINTEGER\\b[\"`\\]]?")
+
+// Uncounted returns a CREATE TABLE of SQLite without AUTOINCREMENT. Its key is a BIGINT, for which SQLite makes up no
+// value. It is false if the statement has no AUTOINCREMENT.
+func Uncounted(createTable string) (string, bool) {
+	at := autoincrement.FindStringIndex(createTable)
+	if at == nil {
+		return createTable, false
+	}
+	types := integerKey.FindAllStringIndex(createTable[:at[0]], -1)
+	if len(types) == 0 {
+		return createTable, false
+	}
+	typ := types[len(types)-1]
+	key := createTable[at[0] : at[1]-len("AUTOINCREMENT")]
+	return createTable[:typ[0]] + "BIGINT NOT NULL" + createTable[typ[1]:at[0]] + strings.TrimSpace(key) + createTable[at[1]:], true
+}
 
 // affinity returns what a column of a declared type keeps, by the rules of
 // https://www.sqlite.org/datatype3.html, section 3.1. Lengths are not enforced.

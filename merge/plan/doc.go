@@ -13,14 +13,14 @@
 //	name.go               what names and patterns stand for
 //	meaning.go            what columns are, and which of several entries counts
 //	overlay.go            changes of single fields
-//	digest.go             whether a table is what it was
 //	decisions_file.go     reads and writes files of decisions
 //	decisions.go          the types of decisions; Rebind: their plan for sources of other names
 //	read.go               reads and writes complete plans, as YAML and JSON
 //	schema.go             Schema
+//	rows.go               which rows are left out, are renamed, or leave values to another row
 //	ids.go                what new ids are, and the types that follow from that and from roles
 //	check.go              Check of tables and keys
-//	check_column.go       Check of columns
+//	check_column.go       Check of columns; check_packed.go: of packed ids
 //	order.go              the orders in which tables are copied and get new ids
 //	question.go           questions of a plan
 //	fault.go              Error, and what collects errors

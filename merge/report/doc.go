@@ -5,6 +5,7 @@
 //	report.go      Report, Failure, VerifyError
 //	decided.go     what was decided on rows, and how long it took, in a Report
 //	html.go        a Report as a page
+//	open.go        Open: what nobody has decided or checked
 //	events.go      Event
 //	errors.go      what stops a run
 package report

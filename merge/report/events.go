@@ -18,7 +18,6 @@ type Event struct {
 
 	Chunk int           // EventChunk: how many rows the chunk has
 	Took  time.Duration // EventChunk: the time of the chunk
-	Text  string        // EventWarning: the warning
 }
 
 // An EventKind says what an [Event] is about.
@@ -26,11 +25,10 @@ type EventKind string
 
 // The kinds of events.
 const (
-	EventPhase   EventKind = "phase"   // a phase begins
-	EventTable   EventKind = "table"   // the phase begins with a source's table, or continues with it after an earlier run
-	EventChunk   EventKind = "chunk"   // a chunk is committed or verified
-	EventEnd     EventKind = "end"     // the phase has finished a source's table
-	EventPause   EventKind = "pause"   // the run waits, because of Config.PauseFile or Merge.Pause
-	EventResume  EventKind = "resume"  // the run continues
-	EventWarning EventKind = "warning" // something that people should know
+	EventPhase  EventKind = "phase"  // a phase begins
+	EventTable  EventKind = "table"  // the phase begins with a source's table, or continues with it after an earlier run
+	EventChunk  EventKind = "chunk"  // a chunk is committed or verified
+	EventEnd    EventKind = "end"    // the phase has finished a source's table
+	EventPause  EventKind = "pause"  // the run waits, because of Config.PauseFile or Merge.Pause
+	EventResume EventKind = "resume" // the run continues
 )

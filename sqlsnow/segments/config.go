@@ -17,6 +17,8 @@ const (
 	defaultMaxStep = 1 << 24
 	defaultTarget  = time.Minute
 
+	reviveEvery = time.Minute // shorter than most firewalls and proxies let a connection be idle
+
 	takeTimeout = 5 * time.Second // for a request in the background; at the start, for the other databases once one has answered
 
 	// highestID leaves room in a BIGINT for the next number of a row.

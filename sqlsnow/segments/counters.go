@@ -36,7 +36,7 @@ func counters(ctx context.Context, db *sql.DB, d sqlsnow.Dialect) (all []Counter
 		return nil, err
 	}
 	t := newTable(db, e, "", nil)
-	if _, err := t.place(ctx); err != nil {
+	if err := t.place(ctx); err != nil {
 		return nil, t.failed(ctx, err).err
 	}
 	rows, err := db.QueryContext(ctx, t.engine.Compile(selectCounters).Text)

@@ -26,6 +26,7 @@
 //	prepare.go       makes the rows of a tag
 //	rows.go          the row of one database: the statements, and why one changed nothing
 //	pool.go          which database to ask for more, and what its reply means; no I/O and no clock
+//	giveback.go      what Close gives back, and why nobody else has it
 //	block.go         the numbers that callers reserve, each with one atomic addition
 //	statements.go    the SQL
 //	config.go stats.go errors.go

@@ -5,14 +5,15 @@ package segments_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 
 	_ "github.com/go-sql-driver/mysql"
 
-	"github.com/shardsnow/snow/internal/contractdb"
-	"github.com/shardsnow/snow/internal/dbtest"
-	"github.com/shardsnow/snow/internal/leasefaults"
+	"github.com/shardsnow/snow/internal/testkit/contractdb"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/leasefaults"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
 	"github.com/shardsnow/snow/sqlsnow/sqlsnowtest"
@@ -37,6 +38,15 @@ func TestSegmentsOnMariaDBThatForgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer running.Close(ctx)
+	// A connection that the server ends is replaced.
+	var kept int64
+	if err := db.QueryRowContext(ctx, "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND db = DATABASE()").Scan(&kept); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, fmt.Sprintf("KILL %d", kept))
+	for range 5 {
+		awaitNext(t, running)
+	}
 	for setting, want := range map[string]error{
 		"innodb_flush_log_at_trx_commit = 2": sqlsnow.ErrNotDurable,
 		"innodb_flush_log_at_trx_commit = 0": sqlsnow.ErrNotDurable,

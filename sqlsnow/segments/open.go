@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
@@ -22,6 +23,10 @@ import (
 // be refused until somebody removes the rows. Once the rows exist, the order of dbs does not matter, but there must always be N of
 // them. If rows do not fit together, because dbs has a database twice or two databases are copies of each other, Open returns
 // [ErrMismatch].
+//
+// Open keeps one connection of each of dbs until Close. So numbers come even if callers that wait for them hold all others in
+// transactions. If the connection dies, another one of the pool takes its place, within a minute or at the next take. A pool of a
+// single connection is refused. In SQLite Open keeps none, because one connection writes at a time.
 //
 // Open reads the schema and the settings of each database, and executes one statement there. On MySQL with several databases, it
 // then reads the row once. Later, a goroutine takes more before the numbers run out, until Close.
@@ -54,13 +59,24 @@ func open(ctx context.Context, dbs []*sql.DB, d sqlsnow.Dialect, cfg Config) (*S
 		changed: make(chan struct{}), wake: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	s.pool.open(len(dbs), cfg)
+	keeps := e.Dialect != sqldialect.SQLite // where one connection writes at a time
 	for i, db := range dbs {
-		if db == nil {
+		switch {
+		case db == nil:
 			return nil, &snow.FieldError{Field: "dbs", Value: strconv.Itoa(i), Bound: "it is nil"}
+		case keeps && db.Stats().MaxOpenConnections == 1:
+			return nil, &snow.FieldError{Field: "dbs", Value: strconv.Itoa(i), Bound: "its pool has a single connection, want 2 or more: segments keep one of them"}
+		}
+	}
+	for _, db := range dbs {
+		if keeps {
+			db = dbserver.Keep(db)
+			s.kept = append(s.kept, db)
 		}
 		s.tables = append(s.tables, newTable(db, e, cfg.Tag, cfg.Tables))
 	}
 	if err := s.first(ctx); err != nil {
+		s.free()
 		return nil, err
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())

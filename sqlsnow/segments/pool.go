@@ -22,6 +22,7 @@ type request struct {
 	residue int64
 	space   string
 	last    int64 // Config.Last
+	mark    int64 // that the take leaves in the row, below takers
 }
 
 // A reply is the answer of a database. With an error, numbers may have been taken; nobody uses them.
@@ -40,6 +41,7 @@ type counter struct {
 	residue int64
 	space   string
 	least   int64 // one stride above the highest number that this process took
+	mark    int64 // of that take
 	room    int64 // the most to ask for, near the end; 0 is no limit
 	busy    bool  // a request is under way
 	since   time.Duration
@@ -209,7 +211,7 @@ func (p *pool) begin(i int, now time.Duration) request {
 	}
 	q := request{
 		counter: i, count: count, modulus: modulus, least: max(c.least, 1), most: p.last - (count-1)*modulus,
-		contact: !c.known, residue: c.residue, space: c.space, last: p.last,
+		contact: !c.known, residue: c.residue, space: c.space, last: p.last, mark: rand.Int64N(takers),
 	}
 	if q.contact {
 		q.residue = -1
@@ -306,7 +308,7 @@ func (p *pool) fits(q request, r reply) error {
 func (p *pool) accept(q request, r reply) {
 	c := &p.counters[q.counter]
 	c.known, c.residue, c.space = true, r.residue, r.space
-	c.least = r.start + q.count*q.modulus
+	c.least, c.mark = r.start+q.count*q.modulus, q.mark
 	// In two halves: when the second becomes current, it is time to ask for more.
 	whole := span{counter: q.counter, first: r.start, stride: q.modulus, count: q.count}
 	if half := q.count / 2; half > 0 {

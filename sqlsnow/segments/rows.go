@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/sqldialect"
@@ -28,7 +29,8 @@ type record struct {
 
 // A table is the table snow_segments of one database, for one tag.
 type table struct {
-	db     *sql.DB
+	db     *sql.DB    // of segments, from dbserver.Keep
+	using  sync.Mutex // held while the kept connection is in use
 	engine *dbserver.Engine
 	tag    string
 	tables []Table
@@ -41,26 +43,26 @@ func newTable(db *sql.DB, e *dbserver.Engine, tag string, tables []Table) *table
 
 // place learns the schema of the table from the first connection whose schema nobody has changed. From then on all statements name
 // the schema. Until it succeeds, nothing else may be asked.
-func (t *table) place(ctx context.Context) (info dbserver.Info, err error) {
-	if t.engine.Schema() != "" {
-		return info, nil
-	}
-	if info, err = t.engine.Info(ctx, t.db); err == nil {
-		t.engine = t.engine.In(info.Schema)
-		t.take = t.engine.Compile(updateTake)
-	}
-	return info, err
+func (t *table) place(ctx context.Context) error {
+	return t.placeIf(ctx, func(dbserver.Info) error { return nil })
 }
 
 // placeToWrite is place, and an error unless the table is durable.
 func (t *table) placeToWrite(ctx context.Context) error {
-	placed := *t
-	info, err := placed.place(ctx)
+	return t.placeIf(ctx, func(info dbserver.Info) error { return info.Check(0) })
+}
+
+func (t *table) placeIf(ctx context.Context, fits func(dbserver.Info) error) error {
+	if t.engine.Schema() != "" {
+		return nil
+	}
+	info, err := t.engine.Info(ctx, t.db)
 	if err == nil {
-		err = info.Check(0)
+		err = fits(info)
 	}
 	if err == nil {
-		*t = placed
+		t.engine = t.engine.In(info.Schema)
+		t.take = t.engine.Compile(updateTake)
 	}
 	return err
 }
@@ -108,6 +110,7 @@ func (t *table) write(ctx context.Context, q request) (r reply, err error) {
 	span := q.count * q.modulus
 	values := map[string]any{
 		"tag": t.tag, "span": span, "modulus": q.modulus, "least": q.least, "most": q.most, "residue": q.residue, "space": q.space,
+		"taker": q.mark,
 	}
 	none := sql.ErrNoRows
 	err = t.engine.Write(ctx, t.db, dbserver.ForSegments, func(on *dbserver.Session) (changed bool, err error) {

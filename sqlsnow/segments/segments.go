@@ -2,12 +2,14 @@ package segments
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // Segments are numbers that a process takes from counters in databases, many at a time, and gives out in memory. They are a
@@ -15,8 +17,8 @@ import (
 //
 // Every id is given out once. With one database, the ids of one process ascend, and those of other processes lie between them.
 // With several databases, each gives the numbers of one residue, and ids ascend within one Fill only. Numbers that a process has
-// at hand when it ends are skipped: up to two steps and what a Fill waited for, and as much as one of these for each of several
-// databases.
+// at hand when it ends are skipped, unless [Segments.Close] can give them back: up to two steps and what a Fill waited for, and as
+// much as one of these for each of several databases.
 //
 // All methods are safe for concurrent use.
 type Segments struct {
@@ -24,11 +26,13 @@ type Segments struct {
 
 	mu      sync.Mutex    // of pool and what follows
 	err     error         // after Close
+	rest    []remainder   // that Close left to give back
 	changed chan struct{} // closed when waiting callers should try again
 	waits   uint64
 	refills uint64
 
 	tables  []*table
+	kept    []*sql.DB // of tables, each with a connection
 	tag     string
 	begin   time.Time // times of the pool count from it
 	log     *slog.Logger
@@ -125,13 +129,22 @@ func (s *Segments) wait(ctx context.Context, ids []snow.ID) error {
 // run takes numbers until Close.
 func (s *Segments) run() {
 	defer close(s.ended)
+	defer s.free()
+	defer s.giveBack()
 	defer s.asking.Wait()
+	alive := time.NewTicker(reviveEvery)
+	defer alive.Stop()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
 		select {
 		case <-s.wake:
 		case <-timer.C:
+		case <-alive.C:
+			for i := range s.kept {
+				s.asking.Go(func() { s.revive(s.tables[i]) })
+			}
+			continue
 		case <-s.ctx.Done():
 			return
 		}
@@ -155,7 +168,10 @@ func (s *Segments) run() {
 func (s *Segments) ask(q request) {
 	ctx, cancel := context.WithTimeout(s.ctx, takeTimeout)
 	defer cancel()
-	r := s.tables[q.counter].ask(ctx, q)
+	t := s.tables[q.counter]
+	t.using.Lock()
+	r := t.ask(ctx, q)
+	t.using.Unlock()
 	s.mu.Lock()
 	var event event
 	if s.err == nil {
@@ -182,9 +198,27 @@ func (s *Segments) ask(q request) {
 	}
 }
 
+// revive takes care that the kept connection of a database lives. A take that is under way finds out by itself.
+func (s *Segments) revive(t *table) {
+	if t.using.TryLock() {
+		defer t.using.Unlock()
+		ctx, cancel := context.WithTimeout(s.ctx, takeTimeout)
+		defer cancel()
+		dbserver.Revive(ctx, t.db)
+	}
+}
+
+// free gives the kept connections back to their pools.
+func (s *Segments) free() {
+	for _, db := range s.kept {
+		_ = db.Close()
+	}
+}
+
 // Close ends the segments: from now on Next and Fill return [ErrClosed]. Close stops the work in the background and waits for
-// its end. The numbers that are left are skipped. If ctx ends first, Close returns its error; the work ends all the same, and
-// another Close can wait for it.
+// its end. It gives back the numbers that are left, to each database from which no other process took numbers since. Those that
+// can't be given back are skipped, without an error. If ctx ends first, Close returns its error; the work ends all the same, within
+// 5 s, and another Close can wait for it.
 func (s *Segments) Close(ctx context.Context) error {
 	if s.pool.current.Load() == nil {
 		return errNotOpened
@@ -192,8 +226,7 @@ func (s *Segments) Close(ctx context.Context) error {
 	s.closing.Do(func() {
 		s.mu.Lock()
 		s.err = ErrClosed
-		s.pool.retire()
-		s.pool.queue = nil
+		s.rest = s.pool.close()
 		close(s.changed)
 		s.changed = make(chan struct{})
 		s.mu.Unlock()

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardsnow/snow/internal/testscale"
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 )
 
 // TestMutantsAreCaughtInSegments plants bugs, and asserts that the simulation finds each.
@@ -27,7 +27,12 @@ func TestMutantsAreCaughtInSegments(t *testing.T) {
 		"a take moves the row too little":            func(p *simPlan) { p.flaws.short = true },
 		"a restored row is raised too little":        func(p *simPlan) { p.flaws.lowRaise, p.procs, p.alone, p.restore = true, 4, false, time.Second/2 },
 		"a block is used when another is current":    func(p *simPlan) { p.flaws.stale = true },
-		"numbers at hand count as used":              func(p *simPlan) { p.flaws.hasty = true },
+		"numbers are given back without comparing":   func(p *simPlan) { p.flaws.blind, p.crash, p.procs = true, time.Second/10, 3 },
+		"only the next number is compared": func(p *simPlan) {
+			p.flaws.sameEnd, p.crash, p.procs, p.databases, p.message = true, 5*time.Millisecond, 3, 1, 0.3
+			p.step, p.maxStep = 7, 7
+		},
+		"numbers at hand count as used": func(p *simPlan) { p.flaws.hasty = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(1000) {

@@ -33,6 +33,8 @@ type simFlaws struct {
 	short     bool // a take moves the row by one number too few
 	lowRaise  bool // a restored row is raised above what was given out, not above what was taken
 	stale     bool // a block is not retired when another one becomes current
+	blind     bool // numbers are given back whatever the row has
+	sameEnd   bool // numbers are given back if the row has the same next number
 	hasty     bool // the step doubles when numbers come soon after others, used or not
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/internal/testscale"
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 	"github.com/shardsnow/snow/sqlsnow/internal/eventqueue"
 )
 
@@ -26,18 +26,18 @@ var (
 
 // A simDatabase is a row, with the semantics of updateTake.
 type simDatabase struct {
-	modulus, residue, state, next int64
-	down                          bool
-	epoch                         int           // of the server: messages to and from former ones are lost
-	stalled, durable              time.Duration // until when no write becomes durable; when the last one is
-	log                           []simUndo
-	backup                        int64
-	highest                       int64 // that was ever taken
+	modulus, residue, state, next, takes int64
+	down                                 bool
+	epoch                                int           // of the server: messages to and from former ones are lost
+	stalled, durable                     time.Duration // until when no write becomes durable; when the last one is
+	log                                  []simUndo
+	backup, backupTakes                  int64
+	highest                              int64 // that was ever taken
 }
 
 type simUndo struct {
-	durable time.Duration
-	next    int64
+	durable     time.Duration
+	next, takes int64
 }
 
 type simProc struct {
@@ -73,6 +73,8 @@ type sim struct {
 	failure   string
 	takes     int
 	mostLeft  float64 // in steps
+	restored  bool
+	returned  int // how often numbers were given back
 }
 
 func newSim(seed uint64, plan simPlan) *sim {
@@ -299,7 +301,9 @@ func (w *sim) take(d *simDatabase, q request) (reply, time.Duration) {
 	case d.state != stateOpen:
 		return reply{err: back}, 0
 	case d.next < q.least && !f.backwards:
-		d.state = stateFenced
+		if d.state, d.takes = stateFenced, d.takes+1; !w.restored {
+			w.fail("S6: the row is at %d, below %d, though no database was restored", d.next, q.least)
+		}
 		return reply{err: back}, 0
 	}
 	start := d.next
@@ -308,7 +312,7 @@ func (w *sim) take(d *simDatabase, q request) (reply, time.Duration) {
 		span -= q.modulus
 	}
 	d.durable = max(d.durable, d.stalled, w.now)
-	d.log = append(d.log, simUndo{d.durable, d.next})
+	d.log = append(d.log, simUndo{d.durable, d.next, d.takes})
 	if len(d.log) > 1000 {
 		d.log = d.log[500:]
 	}
@@ -317,6 +321,7 @@ func (w *sim) take(d *simDatabase, q request) (reply, time.Duration) {
 	} else {
 		d.next = start + span
 	}
+	d.takes += takers - d.takes%takers + q.mark
 	d.highest = max(d.highest, start+q.count*q.modulus)
 	w.takes++
 	durable := d.durable
@@ -380,7 +385,13 @@ func (w *sim) until(end time.Duration) {
 func (w *sim) run() string {
 	any := func() *simDatabase { return w.databases[w.random.IntN(len(w.databases))] }
 	f := &w.plan
-	w.repeat(f.crash, func() { w.start(w.procs[w.random.IntN(len(w.procs))]) })
+	w.repeat(f.crash, func() {
+		p := w.procs[w.random.IntN(len(w.procs))]
+		if w.random.IntN(2) == 0 {
+			w.stop(p)
+		}
+		w.start(p)
+	})
 	w.repeat(f.outage, func() {
 		d := any()
 		d.down = true
@@ -391,7 +402,7 @@ func (w *sim) run() string {
 		d := any()
 		d.epoch++
 		for len(d.log) > 0 && d.log[len(d.log)-1].durable > w.now {
-			d.next = d.log[len(d.log)-1].next
+			d.next, d.takes = d.log[len(d.log)-1].next, d.log[len(d.log)-1].takes
 			d.log = d.log[:len(d.log)-1]
 		}
 		d.stalled, d.durable = 0, 0
@@ -400,9 +411,9 @@ func (w *sim) run() string {
 		d := any()
 		d.epoch++
 		d.log, d.stalled, d.durable = nil, 0, 0
-		d.next, d.backup = d.backup, d.next
-		if d.next > d.backup {
-			d.next, d.backup = d.backup, d.next
+		w.restored = true
+		if d.backup < d.next {
+			d.next, d.backup, d.takes, d.backupTakes = d.backup, d.next, d.backupTakes, d.takes
 		}
 		if !w.plan.alone {
 			w.raise(d)
@@ -432,6 +443,7 @@ func (w *sim) raise(d *simDatabase) {
 		above = slices.Max(w.highest)
 	}
 	d.next = max(d.next, above+1+((d.residue-(above+1))%d.modulus+d.modulus)%d.modulus)
+	d.takes++
 	if d.state == stateFenced {
 		d.state = stateOpen
 	}

@@ -5,10 +5,17 @@ import "github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 // The SQL of segments. Engine.Compile explains the names in braces. On MySQL, the insert id is the former next_id.
 const (
 	// updateTake changes no row that went back, was fenced because of that, or does not fit what was read before.
-	updateTake = `UPDATE snow_segments SET takes = takes + {one next_id}, next_id = next_id + :span
+	// It leaves the mark of its process in takes, modulo 1,048,576.
+	updateTake = `UPDATE snow_segments SET takes = takes - takes % 1048576 + 1048575 + :taker + {one next_id}, next_id = next_id + :span
 		{from} WHERE {bound} {guard} {durable} tag = :tag AND state = 1 AND modulus = :modulus AND next_id % modulus = residue
 		AND (:residue < 0 OR residue = :residue) AND (:space = '' OR space_uuid = :space)
 		AND next_id >= :least AND next_id <= :most {returning next_id, residue, space_uuid}`
+
+	// updateGiveBack undoes the end of a take, if the row is as the take left it: see table.giveBack.
+	updateGiveBack = `UPDATE snow_segments SET takes = takes + {one now}, next_id = :unused
+		{from} WHERE {bound} {guard} tag = :tag AND state = 1 AND modulus = :modulus AND next_id = :end AND takes = :takes`
+
+	selectEnd = `SELECT takes FROM snow_segments WHERE {bound} tag = :tag AND state = 1 AND modulus = :modulus AND next_id = :end`
 
 	selectRow = `SELECT space_uuid, modulus, residue, state, next_id FROM snow_segments WHERE {bound} tag = :tag`
 

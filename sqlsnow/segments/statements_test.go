@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/internal/golden"
+	"github.com/shardsnow/snow/internal/testkit/golden"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
@@ -22,7 +22,7 @@ func TestStatements(t *testing.T) {
 				e = e.In("shop")
 			}
 			var b strings.Builder
-			for _, text := range []string{updateTake, selectRow, insertRow, updateSeal, updateFence, updateRaise} {
+			for _, text := range []string{updateTake, updateGiveBack, selectEnd, selectRow, insertRow, updateSeal, updateFence, updateRaise} {
 				s := e.Compile(text)
 				fmt.Fprintf(&b, "\n-- %s\n%s;\n", strings.Join(s.Names(), ", "), s.Text)
 				if strings.ContainsAny(s.Text, "{}:") {

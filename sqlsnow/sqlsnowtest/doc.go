@@ -142,6 +142,6 @@
 //	pinned.go loss.go stop.go reserve.go     clauses of pinned numbers, a LossWindow, ids that stop, Reserve
 //	sessions.go transaction.go random.go     clauses of sessions and transactions; random histories
 //	segments.go                              RunSegments, and its clauses
-//	segments_use.go segments_faults.go
+//	segments_use.go segments_faults.go segments_giveback.go
 //	holder.go space.go wire.go watch.go      a lease, a namespace, a driver with faults, and logs to check
 package sqlsnowtest

@@ -38,7 +38,9 @@ var segmentContract = []struct {
 	{"Ids end at Last, with ErrExhausted.", segmentsExhausted, false},
 	{"A call ends with its context and takes nothing; after Close it is ErrClosed.", segmentsEnd, false},
 	{"Settings of driver and session make no difference.", segmentsSessions, false},
-	{"On a connection that was left in a transaction no number is taken: it is a DatabaseError with InTransaction.", segmentsLeft, false},
+	{"On a connection that was left in a transaction no number is taken: another one is used, or it is a DatabaseError with InTransaction.", segmentsLeft, false},
+	{"Numbers are taken while transactions that wait for them have all connections that a pool has left, and a pool of one is refused; SQLite can't, and accepts one.", segmentsFull, false},
+	{"Close gives back the numbers at hand, unless another process took numbers since, or the row was changed.", segmentsGiveBack, false},
 }
 
 // RunSegments checks that segments keep their contract on a database, as [Run] does for leases, with a subtest for each clause. It

@@ -182,6 +182,9 @@ func segmentsAtOnce(s *segmentSuite) {
 	var all ids
 	var wait sync.WaitGroup
 	dbs := [][]*sql.DB{handles(databases), handles(databases), handles(databases)}
+	for _, db := range slices.Concat(dbs...) {
+		db.SetMaxOpenConns(100) // each process keeps one
+	}
 	for i := range 100 {
 		wait.Go(func() {
 			got, err := s.try(dbs[i%3], segments.Config{})

@@ -121,7 +121,7 @@ var contract = []struct {
 // Run checks that the leases of package sqlsnow keep their contract on a
 // database. Each call of create makes an empty database that nobody else uses.
 //
-// Run has a subtest for each clause. They run in parallel, with up to four
+// Run has a subtest for each clause. They run in parallel, with up to eight
 // connections for each handle. It returns when all of them have ended.
 func Run(t *testing.T, d sqlsnow.Dialect, create func(t *testing.T) Database) {
 	t.Helper()

@@ -3,7 +3,9 @@ package sqlsnowtest
 import (
 	"database/sql"
 	"errors"
+	"sync"
 
+	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
@@ -109,39 +111,104 @@ func migrateLeft(s *suite) {
 	}
 }
 
-// segmentsLeft makes takes of numbers meet a connection that is in a transaction.
+// segmentsLeft makes takes of numbers meet connections that are in a transaction.
 func segmentsLeft(s *segmentSuite) {
 	s.migrate()
-	db, end := s.left()
+	db := s.leaky()
+	db.SetMaxOpenConns(2) // a handle of one is refused
+	db.SetMaxIdleConns(2)
+	both := func(q string) {
+		s.T.Helper()
+		conns := make([]*sql.Conn, 2)
+		for i := range conns {
+			var err error
+			if conns[i], err = db.Conn(s.T.Context()); err != nil {
+				s.T.Fatal(err)
+			}
+			if _, err := conns[i].ExecContext(s.T.Context(), q); err != nil {
+				s.T.Fatalf("%s: %v", q, err)
+			}
+		}
+		for _, conn := range conns {
+			_ = conn.Close()
+		}
+	}
+	both("BEGIN")
 	_, err := s.try([]*sql.DB{db}, segments.Config{})
 	s.wantInTransaction("Open", err)
-	end()
-	var all ids
-	got := s.start([]*sql.DB{db}, segments.Config{})
-	all.add(s.T, s.next(got))
-	s.execOn(db, "BEGIN")
-	s.wantInTransaction("Raise", segments.Raise(s.T.Context(), db, s.dialect, "orders", 5000))
-	for range 100 {
-		id, err := got.Next(s.T.Context())
+	both("ROLLBACK")
+	// With one that is in no transaction there is no error, and the other one is left alone.
+	hold := func() *sql.Conn {
+		conn, err := db.Conn(s.T.Context())
 		if err != nil {
-			s.wantIs("Next", err, segments.ErrEmpty)
-			s.wantInTransaction("Next", err)
-			break
+			s.T.Fatal(err)
 		}
-		all.add(s.T, id)
+		return conn
 	}
-	end()
-	for range 50 {
-		s.await("ids", func() bool {
-			id, err := got.Next(s.T.Context())
-			if err == nil {
-				all.add(s.T, id)
-			}
-			return err == nil
-		})
+	begun := hold()
+	if _, err := begun.ExecContext(s.T.Context(), "BEGIN"); err != nil {
+		s.T.Fatal(err)
+	}
+	got := s.start([]*sql.DB{db}, segments.Config{})
+	release := func() error { return nil }
+	if s.dialect == sqlsnow.SQLite { // where segments keep none
+		release = hold().Close
+	}
+	_ = begun.Close()
+	s.wantInTransaction("Raise", segments.Raise(s.T.Context(), db, s.dialect, "orders", 5000))
+	_ = release()
+	var all ids
+	for range 100 {
+		all.add(s.T, s.next(got))
 	}
 	after := s.start([]*sql.DB{s.open()}, segments.Config{})
 	for range 50 {
 		all.add(s.T, s.next(after))
+	}
+}
+
+// segmentsFull takes numbers while transactions that wait for them have all other connections of the pool.
+func segmentsFull(s *segmentSuite) {
+	s.migrate()
+	const most = 3
+	db := s.open()
+	if s.dialect == sqlsnow.SQLite { // none is kept, and an only connection will do
+		db.SetMaxOpenConns(1)
+		s.next(s.start([]*sql.DB{db}, segments.Config{}))
+		return
+	}
+	db.SetMaxOpenConns(most)
+	got := s.start([]*sql.DB{db}, segments.Config{Step: 4})
+	var all ids
+	waiting := 0
+	for db.Stats().InUse < most {
+		tx, err := db.BeginTx(s.T.Context(), nil)
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		defer func() { _ = tx.Rollback() }()
+		waiting++
+	}
+	var done sync.WaitGroup
+	for range waiting {
+		done.Go(func() {
+			for range 50 {
+				id, err := got.Next(s.T.Context())
+				if err != nil {
+					s.T.Errorf("Next in a transaction: %v", err)
+					return
+				}
+				all.add(s.T, id)
+			}
+		})
+	}
+	done.Wait()
+	if waiting != most-1 {
+		s.T.Errorf("got %d transactions in a pool of %d, want one less", waiting, most)
+	}
+	db.SetMaxOpenConns(1)
+	_, err := s.try([]*sql.DB{db}, segments.Config{})
+	if refused := wantAs[*snow.FieldError](s.suite, "Open with a single connection", err); refused.Field != "dbs" {
+		s.T.Errorf("got %v, want dbs refused", refused)
 	}
 }

@@ -24,7 +24,7 @@ func (s *suite) wire(intercept interceptor) *sql.DB {
 // wireTo is wire over one of several handles: each new connection calls under for its handle.
 func (s *suite) wireTo(under func() *sql.DB, intercept interceptor) *sql.DB {
 	db := sql.OpenDB(wire{under, intercept})
-	db.SetMaxOpenConns(4)
+	db.SetMaxOpenConns(8)
 	s.Cleanup(func() { _ = db.Close() }) // a clause may have closed it
 	return db
 }

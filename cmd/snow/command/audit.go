@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,19 +12,31 @@ import (
 )
 
 const aboutAudit = `Look for what makes ids go wrong in the tables of a live database: columns that make
-up their own numbers (AUTO_INCREMENT, serial, identity), keys and references that are too
-narrow for ids, keys above all ids that can be made now, tables that two namespaces
-write, and ids of worker numbers that nobody had leased.
+up their own numbers (AUTO_INCREMENT, serial, identity, nextval), counters and sequences
+near their end, keys and references that are too narrow for ids, keys above all ids that
+can be made now, tables that two namespaces write, and ids of worker numbers that nobody
+had leased.
 
-It only reads: the catalogue, the largest key of each table, and its latest 1,000 keys. The
-ids are compared with the namespaces of the database, and with --layout. Only numbers in
-the first column of a primary key count as ids. A column without a foreign key refers to another table
-by its name, such as user_id to user or users.
+It only reads: the catalogue, the largest value of each key and counter, and the latest
+1,000 keys of a table. The ids are compared with the namespaces of the database, and with
+--layout. Only numbers in the first column of a primary key count as ids. A column without
+a foreign key refers to another table by its name: user_id, userId and owner_user_id to user, users
+or app_users, person_id to people.
+
+A counter says how many of its numbers are used. PostgreSQL's statistics tell how many rows
+were inserted, and MySQL when a table was made or rebuilt; so numbers a day and the date of
+the end are estimates, and the text says of what. There are none for less than a day, and
+none for SQLite.
+
+A remedy has statements that can be executed as they are, in their order, on one connection.
+They take tables offline while they run. Where a view or another database is in the way,
+there are none, and the remedy says why.
 
 A namespace keeps the last lease of a worker number only. So of older ids it can't be told
 whether two namespaces made them.
 
-  error    the table has ids, and they clash, sort wrongly or do not fit
+  error    a counter has used 80 % of its numbers, or the table has ids, and they clash,
+           sort wrongly or do not fit; the worst come first
   warning  that will be so once the table gets ids, or the table can't be read
 
 Exit status 3 if there are findings. --ignore leaves out what is meant to be so.`
@@ -79,6 +92,9 @@ func (r *shownAudit) writeText(w io.Writer) {
 			place += "." + f.Column
 		}
 		fmt.Fprintf(w, "%s\t%s: %s\n\tremedy: %s\n", f.Severity, printable(place), printable(f.Problem), printable(f.Remedy))
+		for _, s := range f.Statements {
+			fmt.Fprintf(w, "\t%s;\n", printableSQL(s))
+		}
 	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(w, "note\t%s\n", note)
@@ -86,6 +102,17 @@ func (r *shownAudit) writeText(w io.Writer) {
 	if len(r.Findings) == 0 {
 		fmt.Fprintf(w, "nothing was found in %s\n", count(r.Tables, "table"))
 	}
+}
+
+// printableSQL returns a statement with its lines: a comment ends with one.
+func printableSQL(statement string) string {
+	lines := strings.Split(strings.ReplaceAll(statement, "\r\n", "\n"), "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = printable(strings.ReplaceAll(line, "\t", " "))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // count writes a number of things.

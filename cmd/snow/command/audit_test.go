@@ -30,7 +30,8 @@ func TestAudit(t *testing.T) {
 	}
 	got := execute(t, "audit")
 	for _, want := range []string{
-		"error    users.id: its largest value is 9223372036854775807", "warning  orders.id: the table makes up its own numbers", "         remedy: ",
+		"error    users.id: its largest value is 9223372036854775807", "warning  orders.id: the table makes up its own numbers", "; 0.0 % of its numbers are used, 0 of 9223372036854775807\n", "         remedy: ",
+		"\n         CREATE TABLE \"snow_audit_copy\" (id BIGINT NOT NULL PRIMARY KEY);\n",
 	} {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("%q is not in %s", want, got.stdout)
@@ -44,6 +45,9 @@ func TestAudit(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.stdout), &report); err != nil || got.status != 3 {
 		t.Fatalf("%+v, %v", got, err)
 	}
+	if c := report.Findings[0].Counter; c == nil || c.Used != "0" || c.Limit != "9223372036854775807" || len(report.Findings[0].Statements) < 8 {
+		t.Errorf("%+v", report)
+	}
 	if len(report.Findings) != 1 || report.Findings[0].Table != "orders" || report.Findings[0].Severity != audit.Warning || report.Tables != 1 {
 		t.Errorf("%+v", report)
 	}
@@ -55,5 +59,11 @@ func TestAudit(t *testing.T) {
 	}
 	if got := execute(t, "audit", "-namespace", "nix"); got.status != 1 || !strings.Contains(got.stderr, `"snow init" makes a namespace`) {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestPrintableSQL(t *testing.T) {
+	if got := printableSQL("CREATE TABLE t ( -- \x1b\r\n\n\tid INT)"); got != "CREATE TABLE t ( -- ?\n\n id INT)" {
+		t.Errorf("%q", got)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardsnow/snow/internal/golden"
 	"github.com/shardsnow/snow/internal/idtext"
+	"github.com/shardsnow/snow/internal/testkit/golden"
 )
 
 // today is the local clock of the tests.

@@ -19,7 +19,9 @@
 //	layout.go
 //	migrate.go init.go workers.go workersshow.go fence.go release.go segments.go sql.go audit.go
 //	merge.go                      the commands of a merge
-//	serve.go servesource.go       the service: its server; where it gets ids and metrics
+//	serve.go serverun.go servesource.go   the service: its flags, its server; where it gets ids and metrics
+//	servelisten.go servesignals.go        where it listens; which signals it knows
+//	serveobserve.go servepage.go          its log and metrics; its page
 //	completion.go                 what a shell completes
 //	version.go                    the version, the licences, manual pages
 //

@@ -2,6 +2,8 @@ package command
 
 import (
 	"errors"
+	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,6 +28,11 @@ something was left open: not decided, or not checked.`
 
 func (a *app) merge() *cobra.Command {
 	group := a.group("merge", "Merge databases into one", aboutMerge)
+	group.PersistentPreRun = func(*cobra.Command, []string) {
+		if os.Getenv("GOGC") == "" {
+			debug.SetGCPercent(300) // a merge reads many rows and keeps few: see docs/performance.md
+		}
+	}
 	for _, step := range mergecommand.Steps() {
 		group.AddCommand(a.mergeStep(step))
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
-	"github.com/shardsnow/snow/internal/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
 // wanting returns a function that runs a command line and compares its exit status and a part of its output.

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
-	"github.com/shardsnow/snow/internal/dbtest"
-	"github.com/shardsnow/snow/internal/mysqlpooler"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/mysqlpooler"
 )
 
 // A command that only reads leaves nothing behind in the one connection to the server that it shares with an application, whose

@@ -28,7 +28,7 @@ func TestSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	s, err := serveSegments(t.Context(), []*connected{db}, "orders", quiet())
+	s, err := serveSegments(t.Context(), []*connected{db}, "orders", 10_000, f.timeout, quiet())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -196,7 +196,6 @@ func TestServeSegmentsOfSeveralDatabases(t *testing.T) {
 	for args, want := range map[string]string{
 		"-namespace shop -more-dsn b.db":    "--more-dsn is for --segments",
 		"-segments order -more-dsn env:NIX": "--more-dsn: the environment has no NIX",
-		"-segments order -page-host snow":   "--page-host is for --page",
 	} {
 		got := execute(t, append([]string{"serve", "-dsn", files[0]}, strings.Fields(args)...)...)
 		if got.status != 2 || !strings.Contains(got.stderr, want) {
@@ -212,7 +211,7 @@ func TestServeSegmentsOfSeveralDatabases(t *testing.T) {
 
 func TestServePage(t *testing.T) {
 	newRegistry(t)
-	s := serve(t, "-namespace", "shop", "-page", "-page-host", "snow.example.org")
+	s := serve(t, "-namespace", "shop", "-page", "-host", "snow.example.org")
 	for host, want := range map[string]int{"evil.example.org": 421, "snow.example.org": 200} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/page/", nil)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -19,17 +20,18 @@ import (
 // A served is where snow serve gets its ids.
 type served struct {
 	snow.Source
-	ready func(context.Context) error
-	done  <-chan struct{} // closed when no id can be made any more; nil if that can't be
-	err   func() error    // why, after done
-	close func(context.Context) error
+	issued func() uint64 // ids so far
+	ready  func(context.Context) error
+	done   <-chan struct{} // closed when no id can be made any more; nil if that can't be
+	err    func() error    // why, after done
+	close  func(context.Context) error
 
 	metrics []prometheus.Collector
 }
 
-// serveLease leases a worker number.
-func serveLease(ctx context.Context, db *connected, cfg sqlsnow.LeaseConfig, ids snow.Config) (*served, error) {
-	lease, err := sqlsnow.Acquire(ctx, db.DB, db.dialect, cfg)
+// serveLease leases a worker number. The database must answer within timeout; a certain number is waited for until ctx ends.
+func serveLease(ctx context.Context, db *connected, cfg sqlsnow.LeaseConfig, ids snow.Config, timeout time.Duration) (*served, error) {
+	lease, err := acquire(ctx, db, cfg, timeout)
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -38,36 +40,70 @@ func serveLease(ctx context.Context, db *connected, cfg sqlsnow.LeaseConfig, ids
 		return nil, errors.Join(err, lease.Close(ctx))
 	}
 	return &served{
-		Source: gen,
+		Source: gen, issued: func() uint64 { return gen.Stats().Issued },
 		ready: func(context.Context) error {
-			if s := lease.Stats(); s.Left <= 0 {
-				return fmt.Errorf("the window of worker %d is over", s.Worker)
+			if err := lease.Err(); err != nil {
+				return err
 			}
-			return lease.Err()
+			return lasts(lease.Stats(), gen.Stats().Left)
 		},
 		done: lease.Done(), err: lease.Err, close: lease.Close,
 		metrics: []prometheus.Collector{promsnow.Generator(cfg.Namespace, gen), promsnow.Lease(cfg.Namespace, lease)},
 	}, nil
 }
 
-// serveSegments takes dense numbers from the counters of one or more databases.
-func serveSegments(ctx context.Context, dbs []*connected, tag string, logger *slog.Logger) (*served, error) {
+func acquire(ctx context.Context, db *connected, cfg sqlsnow.LeaseConfig, timeout time.Duration) (*sqlsnow.Lease, error) {
+	answer, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	namespaces, err := sqlsnow.Namespaces(answer, db.DB, db.dialect, cfg.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Worker == nil && len(namespaces) == 1 { // the first id comes a second after the LossWindow
+		bounded, cancel := context.WithTimeout(ctx, timeout+namespaces[0].LossWindow+time.Second)
+		defer cancel()
+		ctx = bounded
+	}
+	return sqlsnow.Acquire(ctx, db.DB, db.dialect, cfg)
+}
+
+// leastLeft is how long ids must still last for a service to be ready: a balancer that asks every 10 s and takes the third no
+// for an answer has stopped sending requests then.
+const leastLeft = 30 * time.Second
+
+// lasts returns an error if ids end soon: within leastLeft, or within a tenth of the window of the lease if that is less. The
+// layout has timestamps for layoutLeft.
+func lasts(lease sqlsnow.LeaseStats, layoutLeft time.Duration) error {
+	least := min(leastLeft, lease.Ceiling.Sub(lease.Renewed)/10)
+	switch {
+	case lease.Left <= least:
+		return fmt.Errorf("the window of worker %d ends in %v", lease.Worker, lease.Left)
+	case layoutLeft <= leastLeft:
+		return fmt.Errorf("the timestamps of the layout end in %v", layoutLeft)
+	}
+	return nil
+}
+
+// serveSegments takes dense numbers from the counters of one or more databases. One must answer within timeout.
+func serveSegments(ctx context.Context, dbs []*connected, tag string, maxIDs int, timeout time.Duration, logger *slog.Logger) (*served, error) {
 	var all []*sql.DB
 	for _, db := range dbs {
 		all = append(all, db.DB)
 	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	s, err := segments.Open(ctx, all, dbs[0].dialect, segments.Config{Tag: tag, Logger: logger})
 	if err != nil {
 		return nil, explain(err)
 	}
 	return &served{
-		Source: s,
+		Source: s, issued: func() uint64 { return s.Stats().Issued },
 		ready: func(context.Context) error {
 			stats := s.Stats()
-			if stats.Left > 0 || slices.ContainsFunc(stats.Databases, func(d segments.Database) bool { return d.Up }) {
+			if stats.Left >= int64(maxIDs) || slices.ContainsFunc(stats.Databases, func(d segments.Database) bool { return d.Up }) {
 				return nil
 			}
-			return segments.ErrEmpty
+			return fmt.Errorf("no database answers, and there are %d numbers, fewer than a request may ask for: %w", stats.Left, segments.ErrEmpty)
 		},
 		err: func() error { return nil }, close: s.Close,
 		metrics: []prometheus.Collector{promsnow.Segments(tag, s)},

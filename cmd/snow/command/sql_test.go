@@ -9,8 +9,8 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
-	"github.com/shardsnow/snow/internal/dbtest"
-	"github.com/shardsnow/snow/internal/golden"
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
+	"github.com/shardsnow/snow/internal/testkit/golden"
 )
 
 func TestSQL(t *testing.T) {

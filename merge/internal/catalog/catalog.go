@@ -136,7 +136,7 @@ func (c *Catalog) TableLike(name string) *Table {
 }
 
 // ColumnLike returns the column of a name, whose letters may differ in case, or nil.
-func (t *Table) ColumnLike(name string) *plan.Column {
+func ColumnLike(t *plan.Table, name string) *plan.Column {
 	if at := slices.IndexFunc(t.Columns, func(c *plan.Column) bool { return strings.EqualFold(c.Name, name) }); at >= 0 {
 		return t.Columns[at]
 	}

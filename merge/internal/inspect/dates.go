@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -133,7 +134,7 @@ func (i *inspector) equal(t *plan.Table, a, b *plan.Column) bool {
 // creationRank says how well a name tells that a column has the time at which a row was made, or -1: created_at is 0,
 // reg_date 1, time 2, birth 3. The words of the table's name may come before it.
 func creationRank(name string, of []string) int {
-	w := words(name)
+	w := refname.Words(name)
 	for n := len(w) - 1; n > 0; n-- {
 		if slices.Equal(w[:n], of) || slices.Equal(w[:n], of[len(of)-1:]) {
 			w = w[n:]

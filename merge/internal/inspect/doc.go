@@ -2,6 +2,7 @@
 // references, dictionaries and clashes that no schema declares.
 //
 //	inspect.go       Propose; keys, references by foreign keys, new ids
+//	schema.go        Schema: a plan of the schemas alone
 //	unique_keys.go   keys beside another primary key
 //	dates.go         columns with the time of creation
 //	combine.go       one plan of several catalogs
@@ -10,13 +11,12 @@
 //	questions.go     verdicts as questions, one for all columns of one meaning; evidence.go: what speaks for them
 //	solve.go         whose ids columns hold, for the schema as a whole
 //	score.go         points of evidence for one column and one key
-//	keys.go          columns that may hold ids, keys, and how values lie among ids
-//	reading.go       what the names of columns and tables say, in the words of the schema
+//	keys.go          columns that may hold ids, keys, and how values lie among ids; unnamed.go: ids without a name that says so
+//	reading.go       what the names of columns and tables say, in the words of the plan: see internal/refname
 //	references.go    polymorphic references, lists; kinds.go: those whose kinds only values tell
 //	packed.go        ids that are packed in values
 //	json.go          ids in JSON
 //	parents.go       whose ids the values in JSON, in lists and beside a kind are
-//	names.go         names as words
 //	samples.go       samples of rows
 //
 // A reference that no foreign key declares is found in three steps. First each column that may hold ids is weighed against each

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -20,7 +21,7 @@ func TestEvidenceOf(t *testing.T) {
 	unknown := &field{table: &plan.Table{Name: "logs"}, column: &plan.Column{Name: "what", Type: "int"}, verdict: verdict{certainty: 0.5}}
 	orphans := of("bans", "guid", "int", players, "as its key", 30, 30, 0.6)
 	orphans.claims[0].all = inclusion{60, 90}
-	late := of("mail", "owner", "int", players, likeSomebody, 0, 0, 0.7)
+	late := of("mail", "owner", "int", players, refname.LikeSomebody, 0, 0, 0.7)
 	late.none = []string{"-1", "0"}
 
 	tests := []struct {

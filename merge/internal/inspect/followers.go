@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -33,13 +34,13 @@ func (f *clashFinder) followers(ctx context.Context, t *plan.Table, column *plan
 
 // follows reports whether a name ends as that of a column does, or has a word of its table or for somebody.
 func (f *clashFinder) follows(name string, t *plan.Table, column *plan.Column) bool {
-	has, want := words(name), words(column.Name)
+	has, want := refname.Words(name), refname.Words(column.Name)
 	if len(has) == 0 || len(want) == 0 {
 		return false
 	}
-	things := words(bare(f.plan, t.Name))
+	things := refname.Words(bare(f.plan, t.Name))
 	return has[len(has)-1] == want[len(want)-1] || slices.ContainsFunc(has, func(w string) bool {
-		return slices.Contains(roles, singular(w)) || slices.ContainsFunc(things, func(thing string) bool { return singular(thing) == singular(w) })
+		return refname.IsRole(refname.Singular(w)) || slices.ContainsFunc(things, func(thing string) bool { return refname.Singular(thing) == refname.Singular(w) })
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -41,21 +42,21 @@ func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Colum
 		if values.count() == 0 {
 			continue
 		}
-		named := f.vocabulary.readReference(l.name)
-		if len(named.stem) == 0 { // id: whose it is says what it is in
-			named.stem = f.vocabulary.thing(l.parent)
+		named := f.vocabulary.ReadReference(l.name)
+		if len(named.Stem) == 0 { // id: whose it is says what it is in
+			named.Stem = f.vocabulary.thing(l.parent)
 		}
 		switch {
 		case path == "$[*]":
-			named.id = true // the column is a list
-		case named.plural && !strings.HasSuffix(path, "]"):
-			named = reading{} // how many there are, and not which
+			named.ID = true // the column is a list
+		case named.Plural && !strings.HasSuffix(path, "]"):
+			named = refname.Reading{} // how many there are, and not which
 		}
 		if l.names {
-			named = reading{id: true, stem: f.vocabulary.thing(l.name)}
+			named = refname.Reading{ID: true, Stem: f.vocabulary.thing(l.name)}
 		}
 		found := f.parents(ctx, t, c, named, values)
-		if found == (parentage{}) && !named.plural {
+		if found == (parentage{}) && !named.Plural {
 			found = f.unnamed(ctx, t, c, values)
 		}
 		if found.table == nil {

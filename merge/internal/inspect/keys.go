@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -22,15 +23,14 @@ type key struct {
 	ids     map[string][]int64 // by source, in order; those of large tables are missing
 	counted bool               // a source counts it up
 	named   int                // how many columns are named after it
-	people  bool               // its rows are people
-	itself  bool               // it is counted up, or named after its table or after nothing
+	as      refname.Key
 }
 
 // A field is a column that may hold ids of rows.
 type field struct {
 	table    *plan.Table
 	column   *plan.Column
-	name     reading
+	name     refname.Reading
 	thing    []string // the words of the table
 	values   ids      // those sampled, without none
 	n        int      // how many those are
@@ -49,6 +49,11 @@ type field struct {
 	own      float64 // how much speaks for a key of the table itself
 	verdict  verdict
 	partners []join
+}
+
+// as returns what the names of the field are, and how it tells rows apart.
+func (f *field) as() refname.Column {
+	return refname.Column{Table: f.table.Name, Name: f.column.Name, Reading: f.name, Thing: f.thing, Alone: f.alone, Indexed: f.indexed}
 }
 
 func (f *field) String() string { return f.table.Name + "." + f.column.Name }
@@ -78,7 +83,7 @@ func (s *solver) field(t *plan.Table, c *plan.Column) *field {
 		return nil
 	}
 	typ := sqltype.Of(s.dialect, c.Type)
-	f := &field{table: t, column: c, name: s.vocabulary.read(c.Name), thing: s.vocabulary.thing(t.Name), values: ids{}, bits: typ.Bits, text: typ.Kind == sqltype.Text}
+	f := &field{table: t, column: c, name: s.vocabulary.Read(c.Name), thing: s.vocabulary.thing(t.Name), values: ids{}, bits: typ.Bits, text: typ.Kind == sqltype.Text}
 	if typ.Kind != sqltype.Integer && typ.Kind != sqltype.Text {
 		return nil
 	}
@@ -114,7 +119,7 @@ func (s *solver) field(t *plan.Table, c *plan.Column) *field {
 	slices.Sort(f.none)
 	f.flags = f.flags && numbers > 0
 	f.alone = slices.Equal(t.RowKey(), []string{c.Name})
-	short := typ.Kind == sqltype.Integer && typ.Bits < 16 && !f.name.id && !f.alone && s.dialect != sqldialect.SQLite && !s.namesTable(f)
+	short := typ.Kind == sqltype.Integer && typ.Bits < 16 && !f.name.ID && !f.alone && s.dialect != sqldialect.SQLite && !s.namesTable(f)
 	if others > numbers/10 || f.text && (f.n == 0 || numbers == 0) || short {
 		return nil
 	}
@@ -128,7 +133,7 @@ func (s *solver) field(t *plan.Table, c *plan.Column) *field {
 
 // namesTable reports whether a column is named after a table.
 func (s *solver) namesTable(f *field) bool {
-	return slices.ContainsFunc(s.plan.Tables, func(t *plan.Table) bool { return alike(f.name.stem, s.vocabulary.thing(t.Name)) >= 3.5 })
+	return slices.ContainsFunc(s.plan.Tables, func(t *plan.Table) bool { return refname.Alike(f.name.Stem, s.vocabulary.thing(t.Name)) >= 3.5 })
 }
 
 // isKey reports whether a column may number the rows of its table: it has Role key by the schema, or it is a member of the
@@ -141,7 +146,7 @@ func (s *solver) isKey(f *field) bool {
 	if f.text || !f.member || f.alone || f.column.Nullable || len(f.column.Sources) > 0 || f.table.Key() != nil {
 		return false
 	}
-	if alike(f.name.stem, f.thing) < 5 || !s.counted(f) || !s.unique(f) {
+	if refname.Alike(f.name.Stem, f.thing) < 5 || !s.counted(f) || !s.unique(f) {
 		return false
 	}
 	alone := []string{f.column.Name}
@@ -166,7 +171,7 @@ func (s *solver) unique(f *field) bool {
 // counted reports whether a source counts a column up. SQLite counts up every key of one integer, so the name has to say that it
 // is the table's own.
 func (s *solver) counted(f *field) bool {
-	if s.dialect == sqldialect.SQLite && len(f.name.stem) > 0 && alike(f.name.stem, f.thing) < 3.5 {
+	if s.dialect == sqldialect.SQLite && len(f.name.Stem) > 0 && refname.Alike(f.name.Stem, f.thing) < 3.5 {
 		return false
 	}
 	return s.numbers(f.table, f.column)
@@ -175,8 +180,7 @@ func (s *solver) counted(f *field) bool {
 // newKey reads the ids of a key.
 func (s *solver) newKey(ctx context.Context, f *field) *key {
 	k := &key{field: f, of: f.thing, ids: map[string][]int64{}, counted: s.counted(f)}
-	k.itself = k.counted || len(f.name.stem) == 0 || alike(f.name.stem, f.thing) >= 3.5
-	k.people = ofPeople(f.thing) || k.itself && ofPeople(f.name.stem)
+	k.as = refname.NewKey(f.as(), k.counted)
 	for _, source := range s.plan.SourcesOf(f.table) {
 		sampled := s.samples[tableOf{source, f.table.Name}]
 		if s.err != nil || !f.column.In(source) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -18,9 +19,6 @@ const (
 	mostNamedKinds = 50
 	strayKind      = 0.5 // at most so many of the ids of the other kinds are ids of the same table
 )
-
-// kindWords end the names of columns that say of which kind the ids beside them are.
-var kindWords = []string{"type", "kind", "class", "table", "model"}
 
 // A division is how the ids of a column divide into tables by the values of another one.
 type division struct {
@@ -35,7 +33,7 @@ type division struct {
 // so. It is for columns that are named like references.
 func (f *referenceFinder) kinds(ctx context.Context, t *plan.Table, c *plan.Column) {
 	values, ok := f.sampled(t, c)
-	if !ok || !f.vocabulary.readReference(c.Name).named() {
+	if !ok || !f.vocabulary.ReadReference(c.Name).Named() {
 		return
 	}
 	whole := len(f.having(ctx, c, values, likely)) > 0
@@ -68,8 +66,8 @@ func (f *referenceFinder) divide(ctx context.Context, t *plan.Table, c, by *plan
 		return nil
 	}
 	d, most := &division{by: by}, mostKinds
-	w := f.vocabulary.read(by.Name).words
-	if n := len(w); n > 0 && slices.Contains(kindWords, w[n-1]) && slices.Equal(w[:n-1], f.vocabulary.readReference(c.Name).stem) {
+	w := f.vocabulary.Read(by.Name).Words
+	if n := len(w); n > 0 && refname.IsKind(w[n-1]) && slices.Equal(w[:n-1], f.vocabulary.ReadReference(c.Name).Stem) {
 		d.named, most = true, mostNamedKinds
 	}
 	groups := f.groups(t, c.Name, by.Name)
@@ -79,7 +77,7 @@ func (f *referenceFinder) divide(ctx context.Context, t *plan.Table, c, by *plan
 	for _, value := range slices.Sorted(maps.Keys(groups)) {
 		var found parentage
 		if d.named {
-			name := reading{id: true, stem: f.vocabulary.thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
+			name := refname.Reading{ID: true, Stem: f.vocabulary.thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
 			found = f.parents(ctx, t, c, name, groups[value])
 		}
 		if found.table == nil && !whole && (groups[value].count() >= leastOfKind || d.named && many(groups[value])) {

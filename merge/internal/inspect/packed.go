@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/internal/packed"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -32,14 +33,14 @@ func (f *referenceFinder) packed(ctx context.Context, t *plan.Table, c *plan.Col
 // otherHalf returns the column with the lower half of the ids that c has the upper half of, by their names, or nil.
 func otherHalf(t *plan.Table, c *plan.Column) *plan.Column {
 	for _, pair := range [][2]string{{"high", "low"}, {"hi", "lo"}, {"upper", "lower"}, {"msb", "lsb"}} {
-		w := words(c.Name)
+		w := refname.Words(c.Name)
 		at := slices.Index(w, pair[0])
 		if at < 0 {
 			continue
 		}
 		w[at] = pair[1]
 		for _, other := range t.Columns {
-			if other.Role == plan.RolePlain && other.Generated == "" && slices.Equal(words(other.Name), w) {
+			if other.Role == plan.RolePlain && other.Generated == "" && slices.Equal(refname.Words(other.Name), w) {
 				return other
 			}
 		}

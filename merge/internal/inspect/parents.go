@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -73,9 +74,9 @@ const (
 
 // parents looks for the table whose ids values are: first by the name, then by the values alone, if the name says that
 // they are ids or if they are too big to be anything else.
-func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Column, named reading, values ids) parentage {
+func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Column, named refname.Reading, values ids) parentage {
 	hinted := f.candidates(ctx, c, values, func(table string) float64 {
-		if score := alike(named.stem, f.vocabulary.thing(table)); score >= inShort || named.named() && score >= aPart {
+		if score := refname.Alike(named.Stem, f.vocabulary.thing(table)); score >= inShort || named.Named() && score >= aPart {
 			return score
 		}
 		return 0
@@ -85,7 +86,7 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 	})
 	for _, h := range hinted {
 		switch {
-		case values.count() == 0 && h.score >= inShort && named.named():
+		case values.count() == 0 && h.score >= inShort && named.Named():
 			return parentage{table: h.table, why: fmt.Sprintf("named like an id of %s; it has no values", h.table.Name)}
 		case h.found.share() >= likely:
 			return parentage{table: h.table, why: fmt.Sprintf("named like an id of %s, and %s sampled values are", h.table.Name, h.found)}
@@ -94,7 +95,7 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 	// A key is the key of another table only if the names say so.
 	big := values.big()
 	isBig := big.count() >= 3
-	if c.Role == plan.RoleKey || !isBig && !named.named() {
+	if c.Role == plan.RoleKey || !isBig && !named.Named() {
 		return parentage{}
 	}
 	if isBig {
@@ -107,17 +108,17 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 		tables = append(tables, o.table.Name)
 	}
 	listed := strings.Join(tables, ", ")
-	people := slices.DeleteFunc(slices.Clone(owners), func(o candidate) bool { return !ofPeople(f.vocabulary.thing(o.table.Name)) })
+	people := slices.DeleteFunc(slices.Clone(owners), func(o candidate) bool { return !refname.OfPeople(f.vocabulary.thing(o.table.Name)) })
 	switch {
 	case len(owners) == 1 && isBig:
 		return parentage{table: owners[0].table, why: fmt.Sprintf("%s sampled values are ids of %s", owners[0].found, tables[0])}
-	case slices.Contains(tables, t.Name) && named.endsIn(relatives):
+	case slices.Contains(tables, t.Name) && named.EndsInRelative():
 		return parentage{table: t, why: "named like a row of the same table, and its sampled values could be ids of " + listed}
-	case len(people) == 1 && named.endsIn(roles):
+	case len(people) == 1 && named.EndsInRole():
 		return parentage{table: people[0].table, why: "named like somebody, and its sampled values could be ids of " + listed}
 	case len(owners) > 0:
 		return parentage{why: "its sampled values could be ids of " + listed}
-	case len(hinted) > 0 && hinted[0].score >= inShort && named.named():
+	case len(hinted) > 0 && hinted[0].score >= inShort && named.Named():
 		h := hinted[0]
 		return parentage{why: fmt.Sprintf("named like an id of %s, but only %s sampled values are", h.table.Name, h.found)}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -75,7 +76,7 @@ func (s *solver) askKey(f *field, counted, static *group) *group {
 	k := s.keys[slices.IndexFunc(s.keys, func(k *key) bool { return k.field == f })]
 	referred := slices.ContainsFunc(s.fields, func(f *field) bool { return f.verdict.key == k })
 	rival := f.best()
-	itself := len(f.name.stem) == 0 || alike(f.name.stem, f.thing) > 0
+	itself := len(f.name.Stem) == 0 || refname.Alike(f.name.Stem, f.thing) > 0
 	switch {
 	case k.counted && itself && (rival == nil || rival.score() < f.own-2):
 		return nil
@@ -88,13 +89,13 @@ func (s *solver) askKey(f *field, counted, static *group) *group {
 // askPlain returns the question about a column that is taken for plain, or nil if there is something that speaks against ids.
 func (f *field) askPlain(foreign, unclear, numbers *group) *group {
 	fits := slices.ContainsFunc(f.claims, (*claim).fits)
-	says := f.name.id || f.name.says(roles) || f.name.says(containers) || f.name.says(relatives)
+	says := f.name.ID || f.name.Role() || f.name.Container() || f.name.Relative()
 	switch {
-	case f.name.id && (fits || f.could || f.n == 0):
+	case f.name.ID && (fits || f.could || f.n == 0):
 		return unclear
-	case f.name.id:
+	case f.name.ID:
 		return foreign
-	case !f.named && (f.name.plural || !says && (f.flags || f.text && !f.could || f.name.quantity)):
+	case !f.named && (f.name.Plural || !says && (f.flags || f.text && !f.could || f.name.Quantity)):
 		return nil
 	case f.n == 0:
 		if says || f.named || f.indexed {

@@ -82,8 +82,8 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 		if !fits || values.count() == 0 {
 			continue
 		}
-		named := f.vocabulary.readReference(c.Name)
-		named.id = true // a list of numbers deserves a look, whatever its name is
+		named := f.vocabulary.ReadReference(c.Name)
+		named.ID = true // a list of numbers deserves a look, whatever its name is
 		found := f.parents(ctx, t, c, named, values)
 		if found.table == nil && positive {
 			found = cmp.Or(f.unnamed(ctx, t, c, values), found)

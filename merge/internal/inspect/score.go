@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 )
 
@@ -54,7 +55,7 @@ func (c *claim) most() float64 {
 }
 
 // direct reports whether the name of the field is the name of the table or of its key.
-func (c *claim) direct() bool { return c.name >= 3 && c.why != likeSomebody }
+func (c *claim) direct() bool { return c.name >= 3 && c.why != refname.LikeSomebody }
 
 // claim compares a field and a key.
 func (s *solver) claim(ctx context.Context, f *field, k *key) *claim {
@@ -80,83 +81,9 @@ func (s *solver) claim(ctx context.Context, f *field, k *key) *claim {
 	return c
 }
 
-// likeSomebody is said of names that are roles of people, and not the name of a table.
-const likeSomebody = "named like somebody"
-
 // likeness returns how much the names of a column and of a key have in common, and in words what.
 func (s *solver) likeness(f *field, k *key) (points float64, why string) {
-	stem := f.name.stem
-	ofTable, ofKey := alike(stem, k.of), 0.0
-	if len(k.name.stem) > 0 && k.itself {
-		if ofKey = alike(stem, k.name.stem); ofKey < 2.5 {
-			ofKey = 0
-		}
-	}
-	points = max(ofTable, ofKey)
-	if f.name.first && (points == 4 || points == 2.5) { // id_address_delivery is of an address
-		points = 6.5 - points
-	}
-	group := len(k.of) - len(stem)
-	person := len(stem) > 0 && slices.Contains(roles, stem[len(stem)-1])
-	prefixed := f.table != k.table && len(f.thing) > len(k.of) && slices.EqualFunc(f.thing[:len(k.of)], k.of, abbreviates)
-	generic := len(stem) == 0
-	switch {
-	case generic && f.column.Name == k.column.Name && prefixed:
-		return 5, "named as the key of the table that its own belongs to"
-	case generic && (f.alone || f.indexed) && f.table != k.table && k.itself && len(k.of) > 1 && k.of[len(k.of)-1] == f.thing[0]:
-		return 4.5, "the table belongs to that one"
-	case generic && f.alone && prefixed:
-		return 2.5, "the table belongs to that one"
-	case generic && f.column.Name == k.column.Name && f.column.Name != "id" && f.table != k.table && len(f.thing) > 1 && len(k.of) > 1 && f.thing[0] == k.of[0]:
-		return 3, "named as the key of a table of the same group"
-	case generic && f.column.Name == k.column.Name && f.column.Name != "id":
-		return 2, "named as its key"
-	case generic && prefixed && f.column.Name != "id":
-		return 1, "the table belongs to that one"
-	case generic:
-		return 0, ""
-	case ofTable == 5 && ofKey == 5:
-		points, why = 6, "named after the table and its key"
-	case group > 0 && f.table != k.table && len(f.thing) > group && slices.Equal(k.of[group:], stem) && slices.Equal(k.of[:group], f.thing[:group]):
-		points, why = 5.5+ofKey/10, "named after a table of the same group"
-	case points < 3 && len(k.of) > 1 && f.table != k.table && len(f.thing) >= len(k.of)-1 && stem[len(stem)-1] == k.of[len(k.of)-1] &&
-		slices.Equal(k.of[:len(k.of)-1], f.thing[:len(k.of)-1]):
-		points, why = 3, "named like a table of the same group"
-	case points >= 3:
-		why = "named after the table or its key"
-	case points > 0:
-		why = "named after part of the table"
-		if points >= 1.5 && k.itself {
-			points += 0.5
-		}
-		if points >= 1.5 && s.only[f.name.family()] == k {
-			points += 0.5
-		}
-	}
-	switch {
-	case points < 4 && f.name.says(relatives) && f.table == k.table:
-		points, why = max(points, 3.5), "named like a row of the same table"
-	case points < 3 && f.name.says(relatives) && prefixed:
-		points, why = max(points, 2.5), "named like a row of the table that the table belongs to"
-	case points < 3 && k.people && f.name.says(roles):
-		points, why = 3, likeSomebody
-	case points < 5 && person && !k.people:
-		points = min(points, 1)
-	case points < 2 && f.name.says(containers) && slices.Contains(k.of, "item"):
-		points, why = 2, "named like a thing that holds others"
-	}
-	if points >= 1.5 && f.name.word == k.name.word && f.name.word != "id" && f.name.id {
-		points += 0.75 // guid, as the key
-	}
-	switch {
-	case f.name.quantity && f.name.plural && points < 5:
-		return 0, "" // how many there are, and not which
-	case f.name.quantity && points < 3:
-		points = min(points, 1)
-	case f.name.quantity && points < 5:
-		points = min(points, 2.5)
-	}
-	return points, why
+	return refname.Likeness(f.as(), k.as, s.only[f.name.Family()] == k)
 }
 
 // points weighs how values lie among ids.
@@ -197,12 +124,12 @@ func (t fit) points(n int) (points float64) {
 // plainPoints weighs what speaks for a number that is no id.
 func (f *field) plainPoints() float64 {
 	points := 3.0
-	if !f.name.id {
+	if !f.name.ID {
 		points += 0.5
 	} else {
 		points -= 1.5
 	}
-	if f.name.quantity {
+	if f.name.Quantity {
 		points += 2
 	}
 	if f.flags {
@@ -223,14 +150,14 @@ func (s *solver) ownPoints(k *key) float64 {
 	if k.counted {
 		points += 4
 	}
-	switch own := max(alike(k.name.stem, k.thing), 0); {
+	switch own := max(refname.Alike(k.name.Stem, k.thing), 0); {
 	case own >= 3.5:
 		points += 3
-	case len(k.name.stem) == 0 && len(k.thing) == 1:
+	case len(k.name.Stem) == 0 && len(k.thing) == 1:
 		points += 2
 	case !k.counted && s.belongs(k):
 		points -= 1.5
-	case k.name.family() == "id":
+	case k.name.Family() == "id":
 		points++
 	}
 	points += min(3, float64(k.named)*0.75)
@@ -240,6 +167,6 @@ func (s *solver) ownPoints(k *key) float64 {
 // belongs reports whether the name of a table begins with that of another one, as the names of parts do.
 func (s *solver) belongs(k *key) bool {
 	return slices.ContainsFunc(s.keys, func(other *key) bool {
-		return len(other.of) < len(k.of) && slices.EqualFunc(k.of[:len(other.of)], other.of, abbreviates)
+		return len(other.of) < len(k.of) && slices.EqualFunc(k.of[:len(other.of)], other.of, refname.Abbreviates)
 	})
 }

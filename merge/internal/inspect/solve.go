@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -31,7 +32,7 @@ func (s *solver) keysOf(ctx context.Context) {
 	s.families = map[string][]*field{}
 	for _, f := range s.fields {
 		f.plain = f.plainPoints()
-		s.families[f.name.family()] = append(s.families[f.name.family()], f)
+		s.families[f.name.Family()] = append(s.families[f.name.Family()], f)
 	}
 	s.order = slices.Sorted(maps.Keys(s.families))
 	s.unambiguous()
@@ -45,7 +46,7 @@ func (s *solver) keysOf(ctx context.Context) {
 			f.could = f.could || c.fits() && c.fit.known && f.n >= 5 && c.fit.reach >= 0.3
 			if c.score() > 0 && (c.name > 0 || c.rest > 2 || c.value >= 3) || c.name >= 4 {
 				f.claims = append(f.claims, c)
-				if c.name >= 2.5 && c.why != likeSomebody && c.fits() && !f.alone {
+				if c.name >= 2.5 && c.why != refname.LikeSomebody && c.fits() && !f.alone {
 					k.named++
 				}
 			}
@@ -92,7 +93,7 @@ func (s *solver) keysOf(ctx context.Context) {
 // pair looks at tables that relate two rows of one table: a field that is named after the relation, such as alliance_id in
 // guild_alliance, may refer to the table that the other column of the primary key refers to.
 func (s *solver) pair(ctx context.Context, f *field) {
-	if len(f.name.stem) == 0 {
+	if len(f.name.Stem) == 0 {
 		for _, c := range f.claims { // another column may say which row of that table this one belongs to
 			if c.name < 5 && f.column.Name != c.key.column.Name && slices.ContainsFunc(s.fields, func(other *field) bool {
 				return other.table == f.table && other != f && slices.ContainsFunc(other.claims, func(o *claim) bool { return o.key == c.key && o.name >= 5 })
@@ -102,7 +103,7 @@ func (s *solver) pair(ctx context.Context, f *field) {
 		}
 	}
 	best := f.best()
-	if !f.name.id || f.alone || best != nil && best.name >= 2.5 || !slices.ContainsFunc(f.name.stem, func(w string) bool { return slices.Contains(f.thing, w) }) {
+	if !f.name.ID || f.alone || best != nil && best.name >= 2.5 || !slices.ContainsFunc(f.name.Stem, func(w string) bool { return slices.Contains(f.thing, w) }) {
 		return
 	}
 	for _, other := range s.fields {
@@ -134,7 +135,7 @@ func (s *solver) unambiguous() {
 		fields := s.families[family]
 		var like []*key
 		for _, k := range s.keys {
-			if alike(fields[0].name.stem, k.of) > 0 {
+			if refname.Alike(fields[0].name.Stem, k.of) > 0 {
 				like = append(like, k)
 			}
 		}
@@ -187,9 +188,9 @@ func (s *solver) speak() {
 					}
 					switch {
 					case c.name <= 0:
-					case c.key.people && f.name.says(roles):
+					case c.key.as.People && f.name.Role():
 						c.fam += 1.5 * hubs[c.key] / most
-					case f.name.says(containers):
+					case f.name.Container():
 						c.fam += hubs[c.key] / most
 					}
 				}

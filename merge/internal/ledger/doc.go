@@ -7,6 +7,7 @@
 //	earlier.go       the source tables of the merges that made sources, whose ledgers are copied
 //	chunks.go        the chunks of rows that a phase has done, and the values that were changed; tallies.go: sums over them
 //	ledger.go        the tables
+//	after.go         the statements that are executed after a merge
 //	source_table.go  one table of one source in a run; id_range.go: the new ids that its rows may get;
 //	                 numbers.go: numbers that stay free for merges to come
 package ledger

@@ -9,16 +9,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/sqlsnow"
 )
-
-// literal returns a text as SQL of MySQL.
-func literal(text string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
-}
 
 // A storedTable is what a server says of a table.
 type storedTable struct {
@@ -40,7 +36,7 @@ func readStoredTable(ctx context.Context, s *chunk.Session, in *dialect.Dialect,
 	schema := "DATABASE()"
 	database, table := in.Locate(table)
 	if database != "" {
-		schema = literal(database)
+		schema = sqldialect.MySQL.Literal(database)
 	}
 	t := &storedTable{columns: map[string]storedColumn{}}
 	where := " WHERE TABLE_SCHEMA = " + schema + " AND TABLE_NAME = ?"

@@ -33,12 +33,12 @@ func (w counters) countOn(ctx context.Context) error {
 		return err
 	}
 	for _, t := range w.Order {
-		there := tableOf(found, t.Name)
+		there := found.TableLike(t.Name)
 		if !t.IDs.AreNumbers() || there == nil {
 			continue
 		}
 		for _, name := range there.Numbered {
-			if err := w.countColumn(ctx, t, columnOf(there.Table, name), left[t.Name]); err != nil {
+			if err := w.countColumn(ctx, t, catalog.ColumnLike(there.Table, name), left[t.Name]); err != nil {
 				return w.Engine.Failed("number table "+strconv.Quote(t.Name)+" above its rows", err)
 			}
 		}

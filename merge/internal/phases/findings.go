@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
@@ -135,8 +136,8 @@ func FailureOf(err error) (report.Failure, bool) {
 
 // inTarget returns a column as the target has it or, if it is missing there, as Schema makes it.
 func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) *plan.Column {
-	if table := tableOf(d.before.target, t.Name); table != nil {
-		if there := columnOf(table.Table, c.Name); there != nil {
+	if table := d.before.target.TableLike(t.Name); table != nil {
+		if there := catalog.ColumnLike(table.Table, c.Name); there != nil {
 			return there
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
@@ -36,7 +37,7 @@ func (p *preflight) foreignKey(t *plan.Table, k *plan.ForeignKey) *foreignKey {
 	}
 	of := &foreignKey{parent: p.Plan.Tables[at]}
 	for i, name := range k.Columns {
-		c, r := columnOf(t, name), columnOf(of.parent, k.Refers[i])
+		c, r := catalog.ColumnLike(t, name), catalog.ColumnLike(of.parent, k.Refers[i])
 		if c == nil || r == nil || p.changes(t, c) || !of.parent.Skip && (t.IDsOf(c.Name) != of.parent.IDsOf(r.Name) || p.changes(of.parent, r)) {
 			return nil
 		}
@@ -54,13 +55,13 @@ func (p *preflight) changes(t *plan.Table, c *plan.Column) bool {
 // right. A column that the source does not have is NULL.
 func (f *tableForecast) foreignKeys() (all []*foreignKey) {
 	t := f.of.Table
-	target := tableOf(f.before.target, t.Name)
+	target := f.before.target.TableLike(t.Name)
 	if target == nil || f.Unchecked {
 		return nil
 	}
 	for _, found := range target.ForeignKeys {
 		k := f.before.foreignKey(t, found)
-		if k == nil || tableOf(f.before.target, k.parent.Name) == nil || slices.ContainsFunc(k.columns, func(c *plan.Column) bool { return f.of.Position(c.Name) < 0 }) {
+		if k == nil || f.before.target.TableLike(k.parent.Name) == nil || slices.ContainsFunc(k.columns, func(c *plan.Column) bool { return f.of.Position(c.Name) < 0 }) {
 			continue
 		}
 		if c := k.columns[0]; len(k.columns) > 1 || t.IDsOf(c.Name) == "" || len(c.None) > 0 {
@@ -317,11 +318,11 @@ func (f *tableForecast) joins(column *rekey.IDColumn) bool {
 		return false
 	}
 	integer := func(t *plan.Table, name string) bool {
-		is := tableOf(f.before.sources[f.of.Source], t.Name)
-		if is == nil || columnOf(is.Table, name) == nil {
+		is := f.before.sources[f.of.Source].TableLike(t.Name)
+		if is == nil || catalog.ColumnLike(is.Table, name) == nil {
 			return false
 		}
-		return sqltype.Of(f.Engine.Kind, columnOf(is.Table, name).Type).Kind == sqltype.Integer
+		return sqltype.Of(f.Engine.Kind, catalog.ColumnLike(is.Table, name).Type).Kind == sqltype.Integer
 	}
 	return integer(f.of.Table, column.Column.Name) && integer(parent.Table, parent.Table.Key().Name)
 }

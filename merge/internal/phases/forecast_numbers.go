@@ -109,7 +109,7 @@ func (d *dryRun) highestOf(ctx context.Context, t *ledger.SourceTable) (highest 
 		highest = max(highest, most)
 		return err
 	}
-	if tableOf(d.before.target, t.Table.Name) != nil {
+	if d.before.target.TableLike(t.Table.Name) != nil {
 		if err := look(d.conns.Target); err != nil {
 			return 0, err
 		}

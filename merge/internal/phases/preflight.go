@@ -177,7 +177,7 @@ func (p *preflight) fits(ctx context.Context) error {
 // identities returns a [*plan.Error] if the primary key that the plan gives a table, or the key of its rows, does not tell the
 // rows of a source apart. Rows without a key can't be told from those that they clash with: their unique keys must do, too.
 func (p *preflight) identities(ctx context.Context, source string, t *plan.Table) error {
-	found := tableOf(p.sources[source], t.Name)
+	found := p.sources[source].TableLike(t.Name)
 	if found == nil {
 		return nil
 	}
@@ -298,7 +298,7 @@ func (p numberCheck) choose(ctx context.Context) (errs []error, err error) {
 
 // countable returns an error if the run could not see to it that the target counts on above the new ids.
 func (p numberCheck) countable(ctx context.Context, t *plan.Table) error {
-	found := tableOf(p.target, t.Name)
+	found := p.target.TableLike(t.Name)
 	if found == nil || len(found.Numbered) == 0 {
 		return nil
 	}
@@ -337,7 +337,7 @@ func (p numberCheck) countable(ctx context.Context, t *plan.Table) error {
 // uncounted returns as open the columns that the sources number and the target does not, and what is left in vain.
 func (p numberCheck) uncounted() (open []report.Open) {
 	for _, t := range p.Order {
-		found := tableOf(p.target, t.Name)
+		found := p.target.TableLike(t.Name)
 		if !t.IDs.AreNumbers() || found == nil {
 			continue
 		}
@@ -347,7 +347,7 @@ func (p numberCheck) uncounted() (open []report.Open) {
 			case !c.Numbered || c.Generated != "":
 			case !numbers(found, c.Name):
 				reason = "the sources number it, and the target does not: a program that gives no id could not insert a row"
-			case p.Engine.Kind == sqlsnow.SQLite && t.Leave > 0 && c.Role == plan.RoleKey && columnOf(found.Table, c.Name).Options != "AUTOINCREMENT":
+			case p.Engine.Kind == sqlsnow.SQLite && t.Leave > 0 && c.Role == plan.RoleKey && catalog.ColumnLike(found.Table, c.Name).Options != "AUTOINCREMENT":
 				reason = fmt.Sprintf("without AUTOINCREMENT the target takes the number after the highest row, so that the %d numbers above the new ids do not stay free", t.Leave)
 			}
 			if reason != "" {
@@ -360,5 +360,5 @@ func (p numberCheck) uncounted() (open []report.Open) {
 
 // numbers reports whether a table of the target numbers a column.
 func numbers(found *catalog.Table, column string) bool {
-	return slices.ContainsFunc(found.Numbered, func(name string) bool { return sameNames([]string{name}, []string{column}) }) && columnOf(found.Table, column) != nil
+	return slices.ContainsFunc(found.Numbered, func(name string) bool { return sameNames([]string{name}, []string{column}) }) && catalog.ColumnLike(found.Table, column) != nil
 }

@@ -35,7 +35,7 @@ func (p *preflight) stops(ctx context.Context) (errs []error, err error) {
 		}
 	}
 	for _, t := range p.Order {
-		if found := tableOf(p.target, t.Name); found != nil {
+		if found := p.target.TableLike(t.Name); found != nil {
 			errs = append(errs, p.structure(t, found)...)
 			if len(errs) == 0 {
 				add(p.writable(ctx, t))
@@ -62,32 +62,13 @@ func (p *preflight) stops(ctx context.Context) (errs []error, err error) {
 	return errs, ctx.Err()
 }
 
-// tableOf returns the table of a name, whose letters may differ in case.
-func tableOf(c *catalog.Catalog, name string) *catalog.Table {
-	if t := c.Table(name); t != nil {
-		return t
-	}
-	if at := slices.IndexFunc(c.Tables, func(t *catalog.Table) bool { return strings.EqualFold(t.Name, name) }); at >= 0 {
-		return c.Tables[at]
-	}
-	return nil
-}
-
-// columnOf returns the column of a name, whose letters may differ in case.
-func columnOf(t *plan.Table, name string) *plan.Column {
-	if at := slices.IndexFunc(t.Columns, func(c *plan.Column) bool { return strings.EqualFold(c.Name, name) }); at >= 0 {
-		return t.Columns[at]
-	}
-	return nil
-}
-
 // structure returns how a table of the target differs from the plan, where rows could not be written for it.
 func (p *preflight) structure(t *plan.Table, found *catalog.Table) (errs []error) {
 	fault := func(column, reason string, args ...any) {
 		errs = append(errs, &plan.Error{Table: t.Name, Column: column, Reason: "the target " + fmt.Sprintf(reason, args...)})
 	}
 	for _, is := range found.Columns {
-		c := columnOf(t, is.Name)
+		c := catalog.ColumnLike(t, is.Name)
 		written := c != nil && c.Generated == ""
 		switch {
 		case written && is.Generated != "":
@@ -110,7 +91,7 @@ func (p *preflight) structure(t *plan.Table, found *catalog.Table) (errs []error
 			return strings.EqualFold(o.Table, k.Table) && slices.EqualFunc(o.Columns, k.Columns, strings.EqualFold) && slices.EqualFunc(o.Refers, k.Refers, strings.EqualFold)
 		})
 		null := slices.ContainsFunc(k.Columns, func(name string) bool { // it is checked of no row
-			return columnOf(t, name) == nil && columnOf(found.Table, name).Default == nil
+			return catalog.ColumnLike(t, name) == nil && catalog.ColumnLike(found.Table, name).Default == nil
 		})
 		if known || null || p.Unchecked {
 			continue
@@ -198,14 +179,14 @@ func (p *preflight) triggers(ctx context.Context, t *plan.Table) (names []string
 // expression, as the databases write it.
 func (p *preflight) computed() (open []report.Open) {
 	for _, t := range p.Order {
-		target := tableOf(p.target, t.Name)
+		target := p.target.TableLike(t.Name)
 		for _, source := range p.Plan.SourcesOf(t) {
-			from := tableOf(p.sources[source], t.Name)
+			from := p.sources[source].TableLike(t.Name)
 			if from == nil || target == nil {
 				continue
 			}
 			for _, c := range ledger.NewSourceTable(0, source, t).Computed {
-				is, was := columnOf(target.Table, c.Name), columnOf(from.Table, c.Name)
+				is, was := catalog.ColumnLike(target.Table, c.Name), catalog.ColumnLike(from.Table, c.Name)
 				if is != nil && was != nil && is.Generated != "" && is.Generated != was.Generated {
 					open = append(open, report.Open{
 						Kind: report.OpenUnchecked, Source: source, Table: t.Name, Column: c.Name,
@@ -296,8 +277,8 @@ func (p *preflight) measurable(ctx context.Context) error {
 
 // keyOf returns the key of a table as the target has it.
 func (p *preflight) keyOf(t *plan.Table) *plan.Column {
-	if found := tableOf(p.target, t.Name); found != nil {
-		if c := columnOf(found.Table, t.Key().Name); c != nil {
+	if found := p.target.TableLike(t.Name); found != nil {
+		if c := catalog.ColumnLike(found.Table, t.Key().Name); c != nil {
 			return c
 		}
 	}

@@ -51,7 +51,7 @@ func (d *dryRun) reason(t *plan.Table, target *catalog.Table, sources map[string
 		}
 	}
 	for _, source := range d.Plan.SourcesOf(t) {
-		from := tableOf(sources[source], t.Name)
+		from := sources[source].TableLike(t.Name)
 		for _, u := range t.Unique {
 			if from != nil && !guards(from, u.Columns) {
 				return "source " + source + " may have several rows of one value in the unique key on " + strings.Join(u.Columns, ", ")
@@ -70,14 +70,14 @@ func (d *dryRun) reason(t *plan.Table, target *catalog.Table, sources map[string
 			return "column " + is.Name + " is computed"
 		}
 		for _, source := range d.Plan.SourcesOf(t) {
-			from := tableOf(sources[source], t.Name)
+			from := sources[source].TableLike(t.Name)
 			if from == nil {
 				continue
 			}
 			if from.Options != target.Options {
 				return "its options are not those of source " + source
 			}
-			if was := columnOf(from.Table, is.Name); was != nil && !d.takes(is, was) {
+			if was := catalog.ColumnLike(from.Table, is.Name); was != nil && !d.takes(is, was) {
 				return fmt.Sprintf("column %s is %s there, and %s in source %s", is.Name, is.Type, was.Type, source)
 			}
 		}
@@ -110,7 +110,7 @@ var builtin = map[string]bool{
 
 // try calls do with a trial, or with nil if the table needs none. What the trial writes is undone.
 func (d *dryRun) try(ctx context.Context, t *plan.Table, p *preflight, do func(*trial) error) error {
-	target := tableOf(p.target, t.Name)
+	target := p.target.TableLike(t.Name)
 	if target == nil {
 		return do(nil)
 	}

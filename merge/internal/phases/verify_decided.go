@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -113,21 +112,11 @@ func (v *verifying) renamed(ctx context.Context, l ledger.Ledger, t *ledger.Sour
 			return err
 		}
 		for _, c := range names {
-			row.Names = append(row.Names, report.NewName{Row: keyText(c.Row), Before: sqlvalue.Text(c.Before), After: sqlvalue.Text(c.After)})
+			row.Names = append(row.Names, report.NewName{Row: sqlvalue.KeyText(c.Row), Before: sqlvalue.Text(c.Before), After: sqlvalue.Text(c.After)})
 		}
 		v.report.Clashes = append(v.report.Clashes, row)
 	}
 	return nil
-}
-
-// keyText returns a key of the ledger for people: an id as a number, all others as they are.
-func keyText(key string) string {
-	if values, err := sqlvalue.ParseKey(key); err == nil && len(values) == 1 {
-		if id, ok := values[0].(int64); ok {
-			return strconv.FormatInt(id, 10)
-		}
-	}
-	return key
 }
 
 // howRenamed says who keeps a name, and what the others get.

@@ -4,6 +4,7 @@
 //	clash_decide.go    decides on rows that clash in a unique key; clash_rename.go: gives them names that are free
 //	clash_renumber.go  gives them numbers that are free, such as other slots
 //	clash_find.go      finds the rows that others clash with, by clash_search.go; clash_keys.go: the unique keys in which rows may clash
+//	clash_contend.go   decides which of several rows with one value keeps it
 //	clash_exists.go    finds the rows that foreign keys lead to
 //	identities.go      which rows of sources are one row in the target
 //	rewriter.go        what rows become in the target, by the ledger

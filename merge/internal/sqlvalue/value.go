@@ -53,6 +53,24 @@ func FormatKey(key []any) string {
 	return b.String()
 }
 
+// KeyID returns the id that a key is: FormatKey was given one integer.
+func KeyID(key string) (id int64, ok bool) {
+	values, err := ParseKey(key)
+	if err != nil || len(values) != 1 {
+		return 0, false
+	}
+	id, ok = values[0].(int64)
+	return id, ok
+}
+
+// KeyText returns a key for people: an id as a number, all others as they are.
+func KeyText(key string) string {
+	if id, ok := KeyID(key); ok {
+		return strconv.FormatInt(id, 10)
+	}
+	return key
+}
+
 // ParseKey returns the values that FormatKey was given.
 func ParseKey(text string) ([]any, error) {
 	d := json.NewDecoder(strings.NewReader(text))

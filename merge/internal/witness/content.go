@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -66,7 +67,7 @@ func (w *Witness) columnsLike(t *plan.Table, c *plan.Column) (all []*plan.Column
 			continue
 		}
 		if found := db.Catalog.TableLike(t.Name); found != nil {
-			all = append(all, found.ColumnLike(c.Name))
+			all = append(all, catalog.ColumnLike(found.Table, c.Name))
 		} else {
 			all = append(all, nil)
 		}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/internal/golden"
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/internal/testkit/golden"
 )
 
 // What servers are asked about themselves and their sessions is in testdata, for people to read and for changes to show.

@@ -78,14 +78,14 @@ func (e *Engine) isLeft(err error) bool {
 func connect(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil && ctx.Err() != nil && isFull(db) {
-		err = fmt.Errorf("no connection, all %d of the pool are in use: %w", db.Stats().MaxOpenConnections, err)
+		err = fmt.Errorf("no connection, all %d of the pool are in use: %w", source(db).Stats().MaxOpenConnections, err)
 	}
 	return conn, err
 }
 
 // isFull reports whether a pool has no connection to spare.
 func isFull(db *sql.DB) bool {
-	s := db.Stats()
+	s := source(db).Stats()
 	return s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections
 }
 
@@ -100,7 +100,14 @@ func (e *Engine) release(conn *sql.Conn, readOnly bool) {
 }
 
 // Discard closes a connection that must not go back to the pool. The server then ends its locks and its transaction.
-func Discard(conn *sql.Conn) { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }
+func Discard(conn *sql.Conn) {
+	_ = conn.Raw(func(c any) error {
+		if kept, ok := c.(*keptConn); ok {
+			Discard(kept.Conn)
+		}
+		return driver.ErrBadConn
+	})
+}
 
 // CheckTransaction returns ErrInTransaction if the session is still in the transaction in which it was checked. It is for statements
 // that are not bound to the mark, and for those that changed nothing.

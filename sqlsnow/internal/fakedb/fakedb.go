@@ -32,6 +32,14 @@ func (conn) Prepare(string) (driver.Stmt, error) { return nil, errUnexpected }
 func (conn) Begin() (driver.Tx, error)           { return nil, errUnexpected }
 func (conn) Close() error                        { return nil }
 
+// Ping is the query by which a pool asks whether a connection lives.
+const Ping = "ping"
+
+func (c conn) Ping(ctx context.Context) error {
+	_, err := c.query(ctx, Ping)
+	return err
+}
+
 func (c conn) QueryContext(ctx context.Context, query string, _ []driver.NamedValue) (driver.Rows, error) {
 	row, err := c.query(ctx, query)
 	return &rows{row: row, done: row == nil}, err

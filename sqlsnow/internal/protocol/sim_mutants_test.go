@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardsnow/snow/internal/testscale"
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 )
 
 // A simMutant is a bug in the protocol, or in its use.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/internal/golden"
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/internal/testkit/golden"
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
 )

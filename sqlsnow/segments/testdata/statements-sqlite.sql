@@ -1,6 +1,12 @@
 
--- span, tag, modulus, residue, residue, space, space, least, most
-UPDATE "main".snow_segments SET takes = takes + 1, next_id = next_id + ?1 WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND tag = ?2 AND state = 1 AND modulus = ?3 AND next_id % modulus = residue AND (?4 < 0 OR residue = ?5) AND (?6 = '' OR space_uuid = ?7) AND next_id >= ?8 AND next_id <= ?9 RETURNING next_id, residue, space_uuid;
+-- taker, span, tag, modulus, residue, residue, space, space, least, most
+UPDATE "main".snow_segments SET takes = takes - takes % 1048576 + 1048575 + ?1 + 1, next_id = next_id + ?2 WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND tag = ?3 AND state = 1 AND modulus = ?4 AND next_id % modulus = residue AND (?5 < 0 OR residue = ?6) AND (?7 = '' OR space_uuid = ?8) AND next_id >= ?9 AND next_id <= ?10 RETURNING next_id, residue, space_uuid;
+
+-- unused, tag, modulus, end, takes
+UPDATE "main".snow_segments SET takes = takes + 1, next_id = ?1 WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND tag = ?2 AND state = 1 AND modulus = ?3 AND next_id = ?4 AND takes = ?5;
+
+-- tag, modulus, end
+SELECT takes FROM "main".snow_segments WHERE tag = ?1 AND state = 1 AND modulus = ?2 AND next_id = ?3;
 
 -- tag
 SELECT space_uuid, modulus, residue, state, next_id FROM "main".snow_segments WHERE tag = ?1;

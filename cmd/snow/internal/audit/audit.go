@@ -1,11 +1,15 @@
-// Package audit finds what makes ids go wrong in the tables of a live database. It
+// Package audit finds what makes ids go wrong in the tables of a live database, and counters that end. It
 // needs no models of a program: it reads the catalogue, the smallest and the largest keys, and the latest ones.
 //
 //	audit.go        Run, Finding
-//	catalog.go      tables, columns, keys and references, from three products
-//	columns.go      columns that make up numbers, and those that are too narrow
+//	catalog.go      tables, columns, keys and foreign keys, from three products
+//	counters.go     how far counters are, and when they end
+//	sequences.go    counters of columns and sequences, from three products
+//	columns.go      columns that make up numbers, and columns that are too narrow
+//	references.go   whose ids a column has, by foreign keys and by names
 //	ids.go          the smallest, the largest and the latest keys of a table
 //	makers.go       which namespace can have made an id
+//	remedies.go     statements that change columns; remedies_mysql.go, remedies_sqlite.go: from the statement that made the table
 package audit
 
 import (
@@ -27,7 +31,7 @@ type Severity string
 
 // The severities.
 const (
-	Error   Severity = "error"   // the table has ids of snow, and they clash, sort wrongly or do not fit
+	Error   Severity = "error"   // a counter is near its end, or the table has ids of snow, and they clash, sort wrongly or do not fit
 	Warning Severity = "warning" // that will be so once the table gets such ids, or it could not be found out
 )
 
@@ -38,6 +42,20 @@ type Finding struct {
 	Column   string   `json:"column,omitempty"`
 	Problem  string   `json:"problem"`
 	Remedy   string   `json:"remedy"`
+
+	Statements []string `json:"statements,omitempty"` // that the remedy consists of, to be executed in this order on one connection
+	Counter    *Counter `json:"counter,omitempty"`    // of a column that the database counts up, and of a sequence
+}
+
+// rank says how near to its end the counter of a finding is. A finding without a counter has gone wrong already, or has no end.
+func (f Finding) rank() float64 {
+	switch {
+	case f.Counter != nil:
+		return f.Counter.Percent
+	case f.Severity == Error:
+		return 101
+	}
+	return -1
 }
 
 // A Config configures [Run]. Its zero value audits all tables with all namespaces of the database.
@@ -51,7 +69,7 @@ type Config struct {
 type Report struct {
 	Tables     int       `json:"tables"`     // that were looked at
 	Namespaces []string  `json:"namespaces"` // with which ids were compared
-	Findings   []Finding `json:"findings"`   // errors first, then by table
+	Findings   []Finding `json:"findings"`   // errors first, and of those the worst, then by table
 	Notes      []string  `json:"notes"`      // what was not looked at
 }
 
@@ -59,12 +77,17 @@ type Report struct {
 // database, on PostgreSQL those of all schemas, on SQLite those of the file. It only reads. Tables of snow itself are left
 // out. A table that can't be read is a finding.
 func Run(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config) (*Report, error) {
-	a := &audit{db: db, dialect: d, cfg: cfg, report: Report{Findings: []Finding{}, Notes: []string{}, Namespaces: []string{}}}
+	return runAt(ctx, db, d, cfg, time.Now)
+}
+
+// runAt is Run with a clock.
+func runAt(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, now func() time.Time) (*Report, error) {
+	a := &audit{db: db, dialect: d, cfg: cfg, now: now, report: Report{Findings: []Finding{}, Notes: []string{}, Namespaces: []string{}}}
 	if err := a.run(ctx); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	slices.SortStableFunc(a.report.Findings, func(x, y Finding) int {
-		return cmp.Or(cmp.Compare(x.Severity, y.Severity), cmp.Compare(x.Table, y.Table), cmp.Compare(x.Column, y.Column))
+		return cmp.Or(cmp.Compare(x.Severity, y.Severity), cmp.Compare(y.rank(), x.rank()), cmp.Compare(x.Table, y.Table), cmp.Compare(x.Column, y.Column))
 	})
 	return &a.report, nil
 }
@@ -74,10 +97,16 @@ type audit struct {
 	db      *sql.DB
 	dialect sqlsnow.Dialect
 	cfg     Config
+	now     func() time.Time
 	tables  []*table
 	named   map[string]*table // by schema and name
 	layouts []snow.Layout
 	report  Report
+
+	defaults  []defaultOf // MariaDB
+	sequences []*counter  // that no column uses
+	words     map[string]*names
+	maria     bool
 }
 
 func (a *audit) run(ctx context.Context) error {
@@ -110,17 +139,23 @@ func (a *audit) run(ctx context.Context) error {
 		return fmt.Errorf("read the catalogue: %w", err)
 	}
 	a.report.Tables = len(a.tables)
+	if err := a.readSequences(ctx); err != nil {
+		return fmt.Errorf("read the counters: %w", err)
+	}
 	// The clock and the workers are read after the ids, so that no id is from a window that was granted in between.
 	for _, t := range a.tables {
-		if err := a.readIDs(ctx, t); err != nil {
+		err := a.readIDs(ctx, t)
+		if err == nil {
+			err = a.readCounters(ctx, t)
+		}
+		if err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
-			t.unread = true
 			a.find(t, "", Warning, "its keys can't be read: "+err.Error(), "grant the user SELECT on it, or leave it out with --ignore")
 		}
 	}
-	now := time.Now()
+	now := a.now()
 	if len(spaces) > 0 {
 		if now, err = sqlsnow.Clock(ctx, a.db, a.dialect); err != nil {
 			return err
@@ -138,15 +173,25 @@ func (a *audit) run(ctx context.Context) error {
 		a.bounds(t, now)
 		a.makers(t, makers, now)
 	}
-	for _, t := range a.tables {
-		a.columns(t)
+	if err := a.rates(ctx, now); err != nil {
+		return fmt.Errorf("read the statistics: %w", err)
 	}
+	for _, t := range a.tables {
+		if err := a.columns(ctx, t, now); err != nil {
+			return err
+		}
+	}
+	a.bare(now)
 	return nil
 }
 
 func (a *audit) find(t *table, column string, s Severity, problem, remedy string) {
-	if !a.ignores(t.label, column) {
-		a.report.Findings = append(a.report.Findings, Finding{s, t.label, column, problem, remedy})
+	a.add(Finding{Severity: s, Table: t.label, Column: column, Problem: problem, Remedy: remedy})
+}
+
+func (a *audit) add(f Finding) {
+	if !a.ignores(f.Table, f.Column) {
+		a.report.Findings = append(a.report.Findings, f)
 	}
 }
 

@@ -25,10 +25,7 @@ func (a *audit) readIDs(ctx context.Context, t *table) error {
 	if !ok || c.Kind != idcolumn.Integer {
 		return nil
 	}
-	column, from := a.dialect.Quote(c.Name), a.dialect.Quote(t.name)
-	if t.schema != "" {
-		from = a.dialect.Quote(t.schema) + "." + from
-	}
+	column, from := a.dialect.Quote(c.Name), a.from(t)
 	var smallest, largest string
 	if err := a.db.QueryRowContext(ctx, idcolumn.Bounds(column, from)).Scan(&smallest, &largest); err != nil {
 		return err
@@ -61,6 +58,14 @@ func (a *audit) readIDs(ctx context.Context, t *table) error {
 		}
 	}
 	return nil
+}
+
+// from returns the name of a table for a statement.
+func (a *audit) from(t *table) string {
+	if t.schema == "" {
+		return a.dialect.Quote(t.name)
+	}
+	return a.dialect.Quote(t.schema) + "." + a.dialect.Quote(t.name)
 }
 
 // span returns the ids of a layout that were made until now and are told apart from counted numbers.

@@ -1,6 +1,7 @@
 package licences
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardsnow/snow/internal/golden"
+	"github.com/shardsnow/snow/internal/testkit/golden"
 )
 
 // A listed is what go list says of a package.
@@ -122,7 +123,9 @@ func TestText(t *testing.T) {
 		slices.Sort(names)
 		texts = append(texts, text)
 	}
-	slices.SortFunc(texts, func(a, b string) int { return slices.Compare(under[a], under[b]) })
+	slices.SortFunc(texts, func(a, b string) int {
+		return cmp.Or(slices.Compare(under[a], under[b]), strings.Compare(a, b)) // a module may have two
+	})
 	var b strings.Builder
 	fmt.Fprintf(&b, "snow\n\n%s\nWhat follows is in the command snow as well. The name of a module is the address of its source.\n", own[0])
 	for _, text := range texts {

@@ -6,5 +6,6 @@
 //	command.go                    the steps, their flags, and what opens their databases
 //	about.go                      what their help says
 //	step.go plan.go databases.go  what they do; files of plans; several databases
+//	groups.go page.go             databases that are merged one after another, and the page about them
 //	progress.go pause*.go         what a person sees of a run, and how it pauses
 package mergecommand

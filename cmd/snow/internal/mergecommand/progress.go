@@ -73,15 +73,10 @@ func newProgress(w io.Writer, quiet bool) *progress {
 func (p *progress) event(e report.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over {
-		return
-	}
-	if p.quiet && e.Kind != report.EventWarning {
+	if p.over || p.quiet {
 		return
 	}
 	switch e.Kind {
-	case report.EventWarning:
-		p.line("look at: " + e.Text)
 	case report.EventPause:
 		p.paused = p.now()
 		p.line("paused")

@@ -1,0 +1,35 @@
+package command
+
+import (
+	"testing"
+	"time"
+
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// A service is not ready for some time before its ids end.
+func TestLasts(t *testing.T) {
+	const ample = 24 * time.Hour
+	for _, tt := range []struct {
+		name                 string
+		window, left, layout time.Duration
+		want                 bool
+	}{
+		{"the usual window", 10 * time.Minute, 9 * time.Minute, ample, true},
+		{"more than 30 s", 10 * time.Minute, 31 * time.Second, ample, true},
+		{"30 s", 10 * time.Minute, 30 * time.Second, ample, false},
+		{"the last tick", 10 * time.Minute, time.Millisecond, ample, false},
+		{"no id any more", 10 * time.Minute, 0, ample, false},
+		{"the window of a certain number", 30 * time.Second, 25 * time.Second, ample, true},
+		{"the same, near its end", 30 * time.Second, 3 * time.Second, ample, false},
+		{"a short window", time.Second, 101 * time.Millisecond, ample, true},
+		{"the same, near its end", time.Second, 100 * time.Millisecond, ample, false},
+		{"a layout near its end", 10 * time.Minute, 9 * time.Minute, 30 * time.Second, false},
+	} {
+		renewed := time.Now()
+		err := lasts(sqlsnow.LeaseStats{Renewed: renewed, Ceiling: renewed.Add(tt.window), Left: tt.left}, tt.layout)
+		if (err == nil) != tt.want {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}

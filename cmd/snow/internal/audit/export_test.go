@@ -1,0 +1,4 @@
+package audit
+
+// RunAt is Run with a clock.
+var RunAt = runAt

@@ -1,0 +1,103 @@
+package refname
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Reading is what the name of a column says.
+type Reading struct {
+	Words    []string // in lower case and the singular, without numbers: itemGuid0 is item and guid
+	Stem     []string // the words that do not just say that these are ids
+	ID       bool     // it says that these are ids
+	Word     string   // how
+	First    bool     // it begins with that
+	Quantity bool     // it says how many, how much, when or where
+	Plural   bool     // it is how many there are of something
+}
+
+// Named reports whether the name says that there are ids: it has a word for them, or ends in a word for somebody, for a group or
+// for a row of the same table.
+func (r Reading) Named() bool {
+	return r.ID || r.endsIn(roles) || r.endsIn(relatives) || r.endsIn(groupWords)
+}
+
+func (r Reading) endsIn(list []string) bool {
+	return len(r.Stem) > 0 && slices.Contains(list, r.Stem[len(r.Stem)-1])
+}
+
+// says reports whether one of the words of the name is in a list.
+func (r Reading) says(list []string) bool {
+	return slices.ContainsFunc(r.Stem, func(w string) bool { return slices.Contains(list, w) })
+}
+
+// Family is what columns of one meaning have in common.
+func (r Reading) Family() string {
+	if len(r.Stem) == 0 {
+		return strings.Join(r.Words, "")
+	}
+	return strings.Join(r.Stem, "")
+}
+
+// Abbreviates reports whether a word is another one, or short for it. Tables have short names less often than columns.
+func Abbreviates(word, of string) bool {
+	return word == of || len(word) >= 3 && strings.HasPrefix(of, word) || len(of) >= 4 && strings.HasPrefix(word, of)
+}
+
+// Alike says how well the stem of a column names a thing: 5 the same, 4 the same after other words, 3.5 in short, 3 in short after
+// other words, 2.5 before other words, 2 a part of it, 0 not at all.
+func Alike(stem, of []string) float64 {
+	if len(stem) == 0 || len(of) == 0 {
+		return 0
+	}
+	short := func(a, b []string) bool {
+		return slices.EqualFunc(a, b, Abbreviates)
+	}
+	n, m := len(stem), len(of)
+	switch {
+	case strings.Join(stem, "") == strings.Join(of, ""):
+		return 5
+	case n > m && slices.Equal(stem[n-m:], of):
+		return 4
+	case n == m && short(stem, of):
+		return 3.5
+	case n > m && short(stem[n-m:], of):
+		return 3
+	case n > m && slices.Equal(stem[:m], of):
+		return 2.5
+	case m > n && (slices.Equal(of[:n], stem) || slices.Equal(of[m-n:], stem)):
+		return 2
+	case n > 1 && m > 1 && (Abbreviates(stem[n-1], of[m-1]) && len(of[m-1]) > 3 && !slices.Contains(roles, of[m-1])):
+		return 1
+	case m > n && (short(stem, of[:n]) || short(stem, of[m-n:])):
+		return 1.5
+	}
+	return 0
+}
+
+// OfPeople reports whether a table's rows are people, or stand for them.
+func OfPeople(of []string) bool {
+	people := []string{"player", "user", "account", "character", "char", "customer", "member", "person", "hero", "avatar", "role", "login", "employee", "profile"}
+	return len(of) > 0 && (slices.Contains(people, of[len(of)-1]) || len(of) == 1 && slices.ContainsFunc(people, func(p string) bool { return Abbreviates(p, of[0]) }))
+}
+
+// Role reports whether a word of the name is a word for people that columns refer to, such as owner.
+func (r Reading) Role() bool { return r.says(roles) }
+
+// Relative reports whether a word of the name is a word for a row of the same table, such as parent.
+func (r Reading) Relative() bool { return r.says(relatives) }
+
+// Container reports whether a word of the name is a word for things that things are in, such as bag.
+func (r Reading) Container() bool { return r.says(containers) }
+
+// EndsInRole is Role of the last word.
+func (r Reading) EndsInRole() bool { return r.endsIn(roles) }
+
+// EndsInRelative is Relative of the last word.
+func (r Reading) EndsInRelative() bool { return r.endsIn(relatives) }
+
+// IsRole reports whether a word is a word for people that columns refer to.
+func IsRole(word string) bool { return slices.Contains(roles, word) }
+
+// IsKind reports whether a word ends the names of columns that say of which kind the ids beside them are.
+func IsKind(word string) bool { return slices.Contains(kindWords, word) }

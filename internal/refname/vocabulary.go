@@ -1,0 +1,161 @@
+package refname
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Table is the names of a table and of its columns.
+type Table struct {
+	Name    string // without a schema
+	Columns []string
+}
+
+// A Vocabulary takes names apart, with the help of the words of a schema.
+type Vocabulary struct {
+	things map[string]bool // words of the names of tables
+	all    map[string]bool // those and the words of columns
+	prefix string          // a word that nearly all tables begin with
+}
+
+// NewVocabulary collects the words of a schema.
+func NewVocabulary(tables []Table) *Vocabulary {
+	v := &Vocabulary{things: map[string]bool{}, all: map[string]bool{}}
+	first := map[string]int{}
+	for _, t := range tables {
+		if w := Words(t.Name); len(w) > 1 {
+			first[w[0]]++
+		}
+	}
+	for word, n := range first {
+		if n >= 4 && n*10 >= len(tables)*6 {
+			v.prefix = word
+		}
+	}
+	for _, t := range tables {
+		for _, w := range v.Thing(t.Name) {
+			if len(w) >= 3 {
+				v.things[w], v.all[w] = true, true
+			}
+		}
+		for _, c := range t.Columns {
+			for _, w := range Words(c) {
+				if len(w) >= 4 && !strings.HasSuffix(w, "id") {
+					v.all[Singular(w)] = true
+				}
+			}
+		}
+	}
+	for _, list := range [][]string{roles, containers} {
+		for _, w := range list {
+			v.all[w] = true
+		}
+	}
+	return v
+}
+
+// Thing returns the words of the name of a table, each in the singular.
+func (v *Vocabulary) Thing(table string) []string {
+	w := Words(table)
+	if len(w) > 1 && (w[0] == v.prefix || slices.Contains([]string{"t", "tb", "tbl", "tab", "table"}, w[0])) {
+		w = w[1:]
+	}
+	for i := range w {
+		w[i] = Singular(w[i])
+	}
+	if len(w) == 0 { // it has neither letters nor digits
+		return []string{table}
+	}
+	return w
+}
+
+// split takes apart words that are written together, such as itemguid.
+func (v *Vocabulary) split(word string) []string {
+	if v.things[word] || slices.Contains(idWords, word) || slices.Contains(notIDs, word) || slices.Contains(roles, word) {
+		return []string{word}
+	}
+	for _, id := range []string{"guid", "uid", "id", "key"} {
+		before, ok := strings.CutSuffix(word, id)
+		if !ok || len(before) < 2 || id != "guid" && !v.known(before) {
+			continue
+		}
+		return append(v.split(before), id)
+	}
+	for at := 3; at <= len(word)-3; at++ {
+		a, b := word[:at], word[at:]
+		if (v.things[a] || slices.Contains(roles, a) || slices.Contains(containers, a)) && (v.things[b] || slices.Contains(roles, b)) {
+			return []string{a, b}
+		}
+	}
+	return []string{word}
+}
+
+// known reports whether a word, or the beginning of one, is in the schema.
+func (v *Vocabulary) known(word string) bool {
+	if v.all[word] || v.all[Singular(word)] {
+		return true
+	}
+	for thing := range v.things {
+		if len(word) >= 3 && strings.HasPrefix(thing, word) {
+			return true
+		}
+	}
+	for at := 3; at <= len(word)-3; at++ {
+		if v.all[word[:at]] && v.all[word[at:]] {
+			return true
+		}
+	}
+	return false
+}
+
+// Read reads the name of a column.
+func (v *Vocabulary) Read(name string) Reading {
+	var r Reading
+	for _, word := range Words(name) {
+		digits := strings.TrimRight(word, "0123456789")
+		if digits == "" {
+			continue
+		}
+		r.Plural = digits != Singular(digits)
+		for _, part := range v.split(Singular(digits)) {
+			r.Words = append(r.Words, part)
+			if slices.Contains(idWords, part) || part == "key" && len(r.Stem) > 0 {
+				r.ID, r.Word = true, part
+				r.First = r.First || len(r.Words) == 1
+			} else {
+				r.Stem = append(r.Stem, part)
+			}
+		}
+	}
+	if n := len(r.Stem); n > 0 && !r.ID {
+		last := r.Stem[n-1]
+		r.Quantity = slices.Contains(quantities, last) || r.Plural || slices.Contains(kindWords, last) && !v.things[last]
+	}
+	return r
+}
+
+// ReadReference reads a name where nothing but the name and the values can say whose ids there are.
+func (v *Vocabulary) ReadReference(name string) Reading {
+	r := v.Read(name)
+	if len(r.Words) == 0 {
+		return r
+	}
+	of, ok := byLetter[r.Words[len(r.Words)-1]]
+	if !ok {
+		return r
+	}
+	if n := len(r.Stem); n > 0 && !r.ID {
+		r.Stem = r.Stem[:n-1]
+	}
+	if len(r.Stem) == 0 {
+		r.Stem = []string{of}
+	}
+	r.ID, r.Quantity = true, false
+	return r
+}
+
+// NamesIDs reports whether the name of a column says that its values are ids.
+func (v *Vocabulary) NamesIDs(column string) bool {
+	r := v.ReadReference(column)
+	return r.ID || r.Named() && !r.Plural
+}

@@ -1,0 +1,21 @@
+package main
+
+import "slices"
+
+// longJobs are the tests that take long. A simulation has only one goroutine, so the race detector would only slow it down.
+var longJobs = []job{
+	{".", []string{"-timeout=30m", "-run=^TestHundredMillionIDs$", "."}},
+	{".", []string{"-timeout=30m", "-run=^TestOpenAPIClient$", "./httpsnow"}},
+	{".", []string{"-timeout=30m", "-run=^(TestSimulation|TestMutantsAreCaught)", "./sqlsnow/internal/protocol", "./sqlsnow/segments"}},
+	{".", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults)$", "./sqlsnow", "./sqlsnow/segments"}},
+	{"internal/testkit/mergetest", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash)", "."}},
+	{"merge", []string{"-timeout=30m", "-race", "-run=^(TestRivals|TestServerMints)", "./..."}},
+	{"drivers", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults|TestRandomCreates)$", "./lease", "./segment", "./gorm"}},
+	{"drivers", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash|TestClashes)", "./merge"}},
+	{"examples/merge-servers", []string{"-timeout=60m", "-run=^TestKilled$", "."}},
+}
+
+func (j job) long() bool { return slices.ContainsFunc(longJobs, j.is) }
+
+// is reports whether j is the job other: one package may be in several.
+func (j job) is(other job) bool { return j.dir == other.dir && slices.Equal(j.args, other.args) }

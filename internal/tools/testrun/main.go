@@ -1,0 +1,265 @@
+// Command testrun runs the tests of every module of the repository, even if one fails, and prints a summary. With -long it
+// runs the tests that take long instead: hundreds of kills, random databases, long simulations. With -servers it runs the tests
+// of databases on newer servers than the system's, and SNOW_TEST_SERVERS may choose among them.
+//
+// The output of tests and servers goes to test-logs, to a file for each package.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+func main() {
+	long := flag.Bool("long", false, "run the tests that take long")
+	newer := flag.Bool("servers", false, "run the tests of databases on MySQL, newer MariaDB and PostgreSQL, poolers and Galera")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	test := func() (bool, error) { return run(ctx, os.Stdout, *long) }
+	if *newer {
+		test = func() (bool, error) {
+			root, err := os.Getwd()
+			if err != nil {
+				return false, err
+			}
+			return runServers(ctx, os.Stdout, root)
+		}
+	}
+	failed, err := test()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testrun:", err)
+	}
+	if failed || err != nil {
+		os.Exit(1)
+	}
+}
+
+const (
+	logs   = "test-logs" // the folder of the output, in the repository's root
+	atOnce = 2           // modules at the same time: tests mostly wait
+)
+
+func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return false, err
+	}
+	modules, err := modules(root)
+	if err != nil {
+		return false, err
+	}
+	jobs := usual(modules)
+	if long {
+		jobs = longJobs
+	}
+	if err := announce(w, root, modules, long); err != nil {
+		return false, err
+	}
+	if err := install(root, w, long); err != nil {
+		return false, err
+	}
+	temp, folder, err := folders(root)
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(temp)
+	begin := time.Now()
+	all := newResults(folder, w)
+	places := make(chan struct{}, atOnce)
+	var group sync.WaitGroup
+	for _, j := range jobs {
+		places <- struct{}{}
+		group.Go(func() {
+			if err := j.run(ctx, root, folder, temp, all); err != nil {
+				all.broke(j, err)
+			}
+			<-places
+		})
+	}
+	group.Wait()
+	return all.sumUp(time.Since(begin)), ctx.Err()
+}
+
+// folders makes an empty folder for the databases and one for the logs.
+func folders(root string) (temp, folder string, err error) {
+	folder = filepath.Join(root, logs)
+	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
+		return "", "", err
+	}
+	if temp, err = os.MkdirTemp(memory(), "snow-test-"); err != nil {
+		return "", "", err
+	}
+	return temp, folder, os.Chmod(temp, 0o711) // a server may run as another user
+}
+
+// modules returns the folders with a go.mod, the root first.
+func modules(root string) (dirs []string, err error) {
+	err = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || path != root && strings.HasPrefix(d.Name(), ".")):
+			return filepath.SkipDir
+		case d.Name() == "go.mod":
+			dir, err := filepath.Rel(root, filepath.Dir(path))
+			dirs = append(dirs, dir)
+			return err
+		}
+		return nil
+	})
+	slices.Sort(dirs) // the root, which is ".", comes first
+	return dirs, err
+}
+
+// A job is one go test in a module.
+type job struct {
+	dir  string   // of the module
+	args []string // of go test
+}
+
+// usual returns a job for each module. -timeout ends a package that hangs; it is far longer than a package takes on a busy
+// machine.
+func usual(modules []string) (jobs []job) {
+	for _, dir := range modules {
+		jobs = append(jobs, job{dir, []string{"-race", "-p=3", "-timeout=45m", "./..."}})
+	}
+	return jobs
+}
+
+// run executes the tests. Failures of tests are in the results; an error is one of this program.
+func (j job) run(ctx context.Context, root, folder, temp string, all *results, env ...string) error {
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1"}, j.args...)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.Dir = filepath.Join(root, j.dir)
+	// Databases are in TMPDIR. The go command has a folder of its own, because TMPDIR may not allow programs to be executed.
+	cmd.Env = append(os.Environ(), "GOWORK=off", "SNOW_REQUIRE_DB=1", "SNOW_TEST_LOGS="+folder, "GOTMPDIR="+os.TempDir(), "TMPDIR="+temp)
+	cmd.Env = append(cmd.Env, env...)
+	if j.long() {
+		cmd.Env = append(cmd.Env, longVariable(true))
+	}
+	said, err := os.CreateTemp(folder, fileName(j.dir)+"-*.stderr.log")
+	if err != nil {
+		return err
+	}
+	defer said.Close()
+	cmd.Stderr = said
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if err := all.read(j, out); err != nil {
+		_ = cmd.Process.Kill()
+		return err
+	}
+	if err := cmd.Wait(); err != nil {
+		all.ended(j, said.Name(), err)
+	}
+	return nil
+}
+
+// announce says what the tests will install and how long they will take.
+func announce(w io.Writer, root string, modules []string, long bool) error {
+	what, minutes := "the tests", 5
+	if long {
+		what, minutes = "the tests that take long", 15
+	}
+	missing, all, err := downloads(root, modules)
+	if err != nil {
+		return err
+	}
+	ask := exec.Command(filepath.Join(root, installer), "-n")
+	ask.Env = append(os.Environ(), longVariable(long))
+	packages, err := ask.Output()
+	if err != nil {
+		return fmt.Errorf("%s -n: %w", installer, err)
+	}
+	fmt.Fprintf(w, "This runs %s of %d Go modules, with the race detector, on private MariaDB, PostgreSQL and SQLite databases.\n", what, len(modules))
+	fmt.Fprintf(w, "  installs:  %s\n", firstOf(strings.TrimSpace(string(packages)), "nothing"))
+	fmt.Fprintf(w, "  downloads: %d of %d Go modules, at most\n", missing, all)
+	fmt.Fprintf(w, "  takes:     about %d minutes on 2 idle cores (here: %d); the first time about 10 more, to compile\n", minutes, runtime.NumCPU())
+	fmt.Fprintf(w, "  logs:      %s, a file for each package\n", logs)
+	return nil
+}
+
+// installer is the script that installs the servers.
+const installer = "internal/testkit/dbtest/install.sh"
+
+// longVariable tells tests and the installer whether the tests that take long are run.
+func longVariable(long bool) string {
+	if long {
+		return "SNOW_TEST_LONG=1"
+	}
+	return "SNOW_TEST_LONG="
+}
+
+func install(root string, w io.Writer, long bool) error {
+	cmd := exec.Command(filepath.Join(root, installer))
+	cmd.Env = append(os.Environ(), longVariable(long))
+	cmd.Stdout, cmd.Stderr = w, w
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", installer, err)
+	}
+	return nil
+}
+
+// downloads counts the Go modules in the go.sum files, and those of them that are not in the module cache.
+func downloads(root string, modules []string) (missing, all int, err error) {
+	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		return 0, 0, err
+	}
+	cache := filepath.Join(strings.TrimSpace(string(out)), "cache", "download")
+	seen := make(map[string]bool)
+	for _, dir := range modules {
+		sums, err := os.ReadFile(filepath.Join(root, dir, "go.sum"))
+		if os.IsNotExist(err) {
+			continue
+		} else if err != nil {
+			return 0, 0, err
+		}
+		for line := range strings.Lines(string(sums)) {
+			fields := strings.Fields(line)
+			if len(fields) != 3 || strings.HasSuffix(fields[1], "/go.mod") {
+				continue
+			}
+			zip := filepath.Join(cache, escape(fields[0]), "@v", escape(fields[1])+".zip")
+			if !seen[zip] {
+				seen[zip] = true
+				if _, err := os.Stat(zip); err != nil {
+					missing++
+				}
+			}
+		}
+	}
+	return missing, len(seen), nil
+}
+
+// escape returns a module's path as the module cache spells it, because some file systems ignore case.
+func escape(path string) string {
+	var b strings.Builder
+	for _, r := range path {
+		if 'A' <= r && r <= 'Z' {
+			b.WriteByte('!')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
