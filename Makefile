@@ -9,7 +9,7 @@ LINT     := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.
 MODULES := $(sort $(dir $(shell find . -name go.mod)))
 each     = for dir in $(MODULES); do echo "$$dir: $(1)"; (cd $$dir && export GOWORK=off && $(1)) || exit 1; done
 
-.PHONY: help test test-long test-servers stress check lint test-386 fuzz bench bench-quick release-check needs
+.PHONY: help test test-long test-servers stress check lint test-386 fuzz bench bench-quick release-check release needs
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile
@@ -59,6 +59,9 @@ bench-quick: ## the same in a minute
 release-check: ## look for what must not be in a release; FRESH=no leaves out the README's commands in a bare Debian (20 minutes)
 	go run ./internal/tools/releasecheck
 	@[ "$(FRESH)" = no ] || .ci/fresh-clone
+
+release: ## build what a release of the command is downloaded as, into dist: archives, SBOMs, checksums
+	go run ./internal/tools/release -out dist
 
 needs: ## install the Debian packages that the tests need and that are missing
 	@internal/testkit/dbtest/install.sh

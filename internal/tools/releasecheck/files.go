@@ -111,3 +111,27 @@ func changedGolden(ctx context.Context, r *repository) (found []string, err erro
 	}
 	return found, nil
 }
+
+var (
+	uses   = regexp.MustCompile(`(?m)^\s*(?:- )?uses:\s*(.*)$`)
+	pinned = regexp.MustCompile(`^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
+)
+
+// unpinned finds actions in workflows that are named by a tag, which others can move, and not by a digest with the version as a comment.
+func unpinned(_ context.Context, r *repository) (found []string, err error) {
+	for _, name := range r.files {
+		if path.Dir(name) != ".github/workflows" {
+			continue
+		}
+		text, err := r.read(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range uses.FindAllStringSubmatch(text, -1) {
+			if action := strings.TrimSpace(m[1]); !strings.HasPrefix(action, "./") && !pinned.MatchString(action) {
+				found = append(found, fmt.Sprintf("%s: %s: want a digest and # with the version", name, action))
+			}
+		}
+	}
+	return found, nil
+}

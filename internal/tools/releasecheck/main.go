@@ -68,6 +68,7 @@ func check(ctx context.Context, r *repository) error {
 		{"nothing is left to do", leftovers},
 		{"links lead to files and headings that exist", brokenLinks},
 		{"golden files are only added to", changedGolden},
+		{"actions are pinned by digest", unpinned},
 		{"files and folders keep their limits", oversized},
 		{"the CHANGELOG has the next version", unprepared},
 		{"modules build without the workspace", brokenModules},

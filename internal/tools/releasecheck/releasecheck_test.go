@@ -151,3 +151,21 @@ Compatible changes:
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestUnpinned(t *testing.T) {
+	const digest = "11d5960a326750d5838078e36cf38b85af677262"
+	want(t, unpinned, newRepository(t, map[string]string{
+		".github/workflows/a.yml": "steps:\n  - uses: actions/checkout@" + digest + " # v4.4.0\n  - name: b\n    uses: actions/setup-go@v5\n  - uses: ./own\n",
+		".github/workflows/b.yml": "  - uses: actions/cache@" + digest + "\n", "c.yml": "uses: actions/checkout@v4\n",
+	}), ".github/workflows/a.yml: actions/setup-go@v5: want a digest and # with the version",
+		".github/workflows/b.yml: actions/cache@"+digest+": want a digest and # with the version")
+}
+
+// The actions of this repository are pinned.
+func TestOwnActions(t *testing.T) {
+	r, err := openRepository(t.Context(), "../../..")
+	if err != nil {
+		t.Skip(err)
+	}
+	want(t, unpinned, r)
+}

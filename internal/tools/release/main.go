@@ -1,8 +1,8 @@
 // Command release builds what a release of the command snow is downloaded as. It needs no network but for modules that are
 // not in the cache yet:
 //
-//	go run ./internal/release -out dist
-//	go run ./internal/release -out dist linux/amd64
+//	go run ./internal/tools/release -out dist
+//	go run ./internal/tools/release -out dist linux/amd64
 //
 // For each system it writes an archive with a static program, the licence and the licences of others, and beside it an SBOM, a list of
 // the modules in the program in the form of CycloneDX. SHA256SUMS has the checksums of all. The same commit and the same version of Go make the
@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// systems are those that a release is for.
+// systems returns what a release is for.
 func systems() []string {
 	return []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 }

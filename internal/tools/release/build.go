@@ -47,7 +47,9 @@ func build(ctx context.Context, repository, system, arch string) (b *built, err 
 	if b.info, err = buildinfo.Read(bytes.NewReader(b.program)); err != nil {
 		return nil, err
 	}
-	b.version = b.info.Main.Version
+	if b.version = b.info.Main.Version; b.version == "(devel)" {
+		return nil, errors.New("the program does not know its version: want a clone with its tags, not a worktree")
+	}
 	if b.setting("vcs.modified") != "false" {
 		return nil, errors.New("the checkout is not that of a commit: it has changes")
 	}

@@ -11,20 +11,58 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 )
 
-// commit returns a clone of a repository at its last commit.
-func commit(t *testing.T) string {
+// repository returns one with a small command that is called snow, or this one if tests may take minutes: SQLite compiles slowly.
+func repository(t *testing.T) string {
+	t.Helper()
+	if testscale.Long() {
+		return "../../.."
+	}
+	dir := t.TempDir()
+	read := func(name string) string {
+		b, err := os.ReadFile(filepath.FromSlash("../../../cmd/snow/" + name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	const flags = "github.com/spf13/pflag"
+	version := regexp.MustCompile(flags + ` (v\S+)`).FindStringSubmatch(read("go.mod"))
+	if version == nil {
+		t.Fatal("the command does without ", flags)
+	}
+	for name, text := range map[string]string{
+		"go.mod": "module github.com/shardsnow/snow\n\ngo 1.25.0\n", "LICENSE": "licence", "cmd/snow/internal/licences/licences.txt": "licences", "cmd/snow/go.sum": read("go.sum"),
+		"cmd/snow/go.mod": "module github.com/shardsnow/snow/cmd/snow\n\ngo 1.25.0\n\nrequire " + flags + " " + version[1] + "\n",
+		"cmd/snow/main.go": "package main\n\nimport (\n\t\"runtime/debug\"\n\n\t_ \"" + flags + "\"\n)\n\n" +
+			"func main() {\n\tinfo, _ := debug.ReadBuildInfo()\n\tprintln(\"snow \" + info.Main.Version + \", commit \")\n}\n",
+	} {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, "git", "-C", dir, "init", "--quiet")
+	run(t, "git", "-C", dir, "add", "--all")
+	run(t, "git", "-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet", "--message=a")
+	run(t, "git", "-C", dir, "tag", "cmd/snow/v1.2.3")
+	return dir
+}
+
+// clone returns a clone of a repository at its last commit, in a folder of its own.
+func clone(t *testing.T, repository string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clone")
-	if out, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", "--no-tags", "../..", dir).CombinedOutput(); err != nil {
-		t.Skipf("there is no repository: %v: %s", err, out)
-	}
+	run(t, "git", "clone", "--quiet", repository, dir)
 	return dir
 }
 
@@ -55,11 +93,11 @@ func contents(t *testing.T, dir string) map[string][]byte {
 
 // Two builds in different folders are equal, the program is static, and its SBOM has what the Go tool says.
 func TestRelease(t *testing.T) {
-	system := runtime.GOOS + "/" + runtime.GOARCH
+	system, from := runtime.GOOS+"/"+runtime.GOARCH, repository(t)
 	var first map[string][]byte
 	for range 2 {
 		out := filepath.Join(t.TempDir(), "dist")
-		if err := release(t.Context(), commit(t), out, []string{system}); err != nil {
+		if err := release(t.Context(), clone(t, from), out, []string{system}); err != nil {
 			t.Fatal(err)
 		}
 		files := contents(t, out)
@@ -105,6 +143,9 @@ func TestRelease(t *testing.T) {
 			}
 		}
 	}
+	if v := list.Metadata.Component.Version; !testscale.Long() && v != "v1.2.3" {
+		t.Errorf("version %s", v)
+	}
 	if version := run(t, program, "version"); !strings.Contains(version, " "+list.Metadata.Component.Version+", commit ") || strings.Contains(version, "changes") {
 		t.Errorf("%s; the SBOM is of %s", version, list.Metadata.Component.Version)
 	}
@@ -135,7 +176,7 @@ func checkList(t *testing.T, list bom, said string) {
 	}
 	slices.Sort(want)
 	slices.Sort(got)
-	if !slices.Equal(got, want) || len(want) < 10 {
+	if !slices.Equal(got, want) || len(want) < testscale.Of(3, 10) {
 		t.Errorf("the SBOM has %q, want %q", got, want)
 	}
 	for _, d := range list.Dependencies {
@@ -189,7 +230,7 @@ func unpack(t *testing.T, name string, b []byte) map[string][]byte {
 
 // A checkout with changes is no release.
 func TestChangedCheckout(t *testing.T) {
-	dir := commit(t)
+	dir := clone(t, repository(t))
 	if err := os.WriteFile(filepath.Join(dir, "LICENSE"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
