@@ -45,21 +45,28 @@ func (h *Handler) give(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	ctx := withTimeout(r.Context(), h.cfg.Timeout)
-	defer ctx.stop()
-	if n > piece { // slow readers of large answers hold a bounded amount of memory
-		if !h.takeSlot(ctx) {
-			h.refuse(w, r, ctx.Err())
-			return
-		}
-		defer func() { <-h.slots }()
+	if n <= piece {
+		h.answer(ctx, w, r, form, n)
+		return
 	}
+	if !h.takeSlot(ctx) { // slow readers of large answers hold a bounded amount of memory
+		h.refuse(w, r, ctx.Err())
+		ctx.stop()
+		return
+	}
+	defer func() { <-h.slots }()
+	h.answer(ctx, w, r, form, n)
+}
+
+// answer answers a request for n new ids.
+func (h *Handler) answer(ctx *deadline, w http.ResponseWriter, r *http.Request, form form, n int) {
 	b := h.buffers.Get().(*buffer)
 	defer h.buffers.Put(b)
 	if cap(b.ids) < n {
 		b.ids = make([]snow.ID, n)
 	}
 	b.ids = b.ids[:n]
-	err = h.src.Fill(ctx, b.ids)
+	err := h.src.Fill(ctx, b.ids)
 	ctx.stop()
 	if err != nil {
 		h.refuse(w, r, err)
