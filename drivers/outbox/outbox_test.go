@@ -299,6 +299,7 @@ func TestPositions(t *testing.T) {
 				if err != nil {
 					return err
 				}
+				defer rows.Close()
 				var ids []snow.ID
 				for rows.Next() {
 					var id snow.ID
