@@ -36,14 +36,14 @@ func TestReader(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	source, write := io.Pipe()
 	r := Reader(ctx, source)
-	go func() {
-		_, _ = write.Write([]byte("first"))
-		cancel()
-	}()
+	go write.Write([]byte("first"))
 	b := make([]byte, 10)
-	n, err := io.ReadFull(r, b)
-	if n != 5 || !errors.Is(err, context.Canceled) {
+	if n, err := r.Read(b); n != 5 || err != nil {
 		t.Fatalf("%d, %v", n, err)
+	}
+	go cancel()
+	if n, err := r.Read(b[5:]); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Fatalf("after the end: %d, %v", n, err)
 	}
 	_, _ = write.Write([]byte("later")) // taken by the Read that has ended
 	if string(b) != "first\x00\x00\x00\x00\x00" {
