@@ -36,7 +36,7 @@ func TestReader(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	source, write := io.Pipe()
 	r := Reader(ctx, source)
-	go write.Write([]byte("first"))
+	go func() { _, _ = write.Write([]byte("first")) }()
 	b := make([]byte, 10)
 	if n, err := r.Read(b); n != 5 || err != nil {
 		t.Fatalf("%d, %v", n, err)
