@@ -163,7 +163,7 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"merge", "run", "-source", secret}, 2, "want NAME=DSN"},
 		{[]string{"merge", "run", "-source", "a=a.db"}, 2, "--plan is missing"},
 		{[]string{"merge", "run", "-source", "a=a.db", "-plan", "p"}, 2, "--target is missing"},
-		{[]string{"merge", "run", "-dialect", "oracle", "-source", "a=env:SECRET", "-target", "env:SECRET", "-plan", "p"}, 2, "want mysql (also MariaDB), postgres or sqlite"},
+		{[]string{"merge", "run", "-dialect", "oracle", "-source", "a=env:SECRET", "-target", "env:SECRET", "-plan", "p"}, 2, "want mysql, mariadb, postgres or sqlite"},
 		{[]string{"merge", "inspect", "-dialect", "mysql", "-source", "a=" + secret, "-plan", "p"}, 2, "--source a: the list of processes"},
 		{[]string{"merge", "inspect", "-dialect", "mysql", "-source", "a=env:SECRET", "-plan", "p", secret}, 2, "there are other arguments"},
 		{[]string{"merge", "inspect", "-dialect", "mysql", "-source", "a=env:SECRET", "-plan", "p"}, 1, "source a: "},
