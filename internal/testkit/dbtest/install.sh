@@ -13,6 +13,7 @@ has pgbouncer || packages+=(pgbouncer)
 compgen -G '/usr/lib/galera/libgalera_smm.so' >/dev/null || packages+=(galera-4)
 compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || packages+=(libfaketime)
 has chromium || packages+=(chromium)
+has systemd-analyze || packages+=(systemd)
 echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || packages+=(gcc libc6-dev)
 [ "${SNOW_TEST_LONG:-}" != 1 ] || has npm || packages+=(npm) # of the generated TypeScript client
 [ "${1:-}" != -n ] || { echo "${packages[*]}"; exit 0; }
