@@ -174,7 +174,8 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// Running time goes back, and ids wait for it: ids within MaxAhead are made at once, and ids past the window are not made.
+// Running time goes back, and ids wait for it: ids within MaxAhead are made at once, and ids past the window are
+// not made.
 func TestRetreat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		early, err := NewLayout(time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 4})

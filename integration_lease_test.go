@@ -21,8 +21,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// The whole way of a key on real servers: migrate, init, lease worker numbers to processes, insert into two databases, lose
-// a process, merge, verify.
+// The whole way of a key on real servers: migrate, init, lease worker numbers to processes, insert into two
+// databases, lose a process, merge, verify.
 
 const (
 	sellerVariable = "SNOW_TEST_SELLER" // makes TestSeller a seller: what comes after it is the argument

@@ -18,8 +18,8 @@ import (
 	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
-// The promise on real servers: orders are inserted into two databases by many goroutines at once, and then one database is
-// merged into the other. The control run does the same with AUTO_INCREMENT keys.
+// The promise on real servers: orders are inserted into two databases by many goroutines at once, and then one
+// database is merged into the other. The control run does the same with AUTO_INCREMENT keys.
 
 const (
 	sellers         = 8   // goroutines for each database

@@ -115,17 +115,15 @@
 // foreign key is a key by these rules or in the primary key. Declare unique
 // columns with the tag uniqueIndex.
 //
-// A plain insert costs nothing more. After an insert that may have met an existing
-// row, the plugin sends a SELECT of the new ids and, if some are missing, a SELECT
-// of the existing rows, up to 200 at a time. On MySQL the second one locks these
-// rows, as the insert has done. PostgreSQL and SQLite need no SELECT if all rows are
-// known to be new. On MySQL and MariaDB, with a pool of database/sql or of GORM's prepared
-// statements, the plugin adds an assignment to ON DUPLICATE KEY UPDATE that changes no column but tells whether the insert has met a row, by the last
-// insert id of the session. So they need no SELECT either if all rows were new, except for
-// UpdateAll, as Save of a slice and FullSaveAssociations have it, for keys that are texts or
-// members of a composite primary key, for RETURNING, and if another column of the table is
-// still AUTO_INCREMENT. The SELECTs run on the connection of the insert; an error there
-// is the error of the insert.
+// A plain insert costs nothing more. After an insert that may have met an existing row, the plugin sends a SELECT
+// of the new ids and, if some are missing, a SELECT of the existing rows, up to 200 at a time. On MySQL the second
+// one locks these rows, as the insert has done. PostgreSQL and SQLite need no SELECT if all rows are known to be
+// new. On MySQL and MariaDB, with a pool of database/sql or of GORM's prepared statements, the plugin adds an
+// assignment to ON DUPLICATE KEY UPDATE that changes no column but tells whether the insert has met a row, by the
+// last insert id of the session. So they need no SELECT either if all rows were new, except for UpdateAll, as Save
+// of a slice and FullSaveAssociations have it, for keys that are texts or members of a composite primary key, for
+// RETURNING, and if another column of the table is still AUTO_INCREMENT. The SELECTs run on the connection of the
+// insert; an error there is the error of the insert.
 //
 // # What is refused
 //

@@ -9,8 +9,8 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A page of another origin neither uses up ids nor reads anything, and programs are not in the way of that. The headers are what
-// browsers send.
+// A page of another origin neither uses up ids nor reads anything, and programs are not in the way of that. The
+// headers are what browsers send.
 func TestPagesOfOtherOrigins(t *testing.T) {
 	const token = "0123456789abcdef"
 	type header map[string]string

@@ -16,7 +16,8 @@ import (
 	"github.com/shardsnow/snow/internal/testkit/testscale"
 )
 
-// The document has no error and no warning, and a strict TypeScript client that is generated from it compiles and works.
+// The document has no error and no warning, and a strict TypeScript client that is generated from it compiles and
+// works.
 func TestOpenAPIClient(t *testing.T) {
 	testscale.NeedLong(t)
 	if _, err := exec.LookPath("npm"); err != nil {
@@ -91,7 +92,8 @@ func TestOpenAPIClient(t *testing.T) {
 	}
 }
 
-// nodeModules returns a folder with the packages of the client in the versions of its lock file. Later tests use it again.
+// nodeModules returns a folder with the packages of the client in the versions of its lock file. Later tests use it
+// again.
 func nodeModules(t *testing.T) string {
 	t.Helper()
 	lock, err := os.ReadFile("testdata/client/package-lock.json")

@@ -43,9 +43,9 @@ type Config struct {
 	// Timeout is how long a request may wait for ids, up to an hour. Zero means 5 s.
 	Timeout time.Duration
 
-	// Ready, if not nil, is asked by /readyz: an error means that the process should get no
-	// requests. Look at the window that a lease has left, as LeaseStats.Left of package sqlsnow says. It must be safe for concurrent
-	// use. It gets a context that ends after Timeout.
+	// Ready, if not nil, is asked by /readyz: an error means that the process should get no requests. Look at the
+	// window that a lease has left, as LeaseStats.Left of package sqlsnow says. It must be safe for concurrent use.
+	// It gets a context that ends after Timeout.
 	Ready func(ctx context.Context) error
 
 	// Metrics, if not nil, is served at /metrics, for example promhttp.Handler.
@@ -123,7 +123,8 @@ func isToken(text string) bool {
 	return true
 }
 
-// hashes returns the SHA-256 sums of tokens. Sums of equal length are compared in constant time, whatever the tokens' lengths.
+// hashes returns the SHA-256 sums of tokens. Sums of equal length are compared in constant time, whatever the
+// tokens' lengths.
 func hashes(tokens []string) [][sha256.Size]byte {
 	all := make([][sha256.Size]byte, len(tokens))
 	for i, token := range tokens {

@@ -19,8 +19,8 @@
 // fetches pages ahead must not ask for them. A request may be repeated: ids that
 // nobody receives are skipped.
 //
-// Without Config.Tokens, pages of other origins in a browser get nothing: requests that they send are refused, and so are
-// names that a stranger may own (DNS rebinding), see Config.Hosts.
+// Without Config.Tokens, pages of other origins in a browser get nothing: requests that they send are refused, and
+// so are names that a stranger may own (DNS rebinding), see Config.Hosts.
 //
 // Errors are problem documents (RFC 9457). They do not show the error of the
 // source, which is logged.

@@ -62,7 +62,8 @@ func (f form) contentType() []string {
 	return jsonType
 }
 
-// The text of ids as JSON is {"ids":["1","2"]}. The ids are strings, because numbers of JavaScript lose digits past 2^53.
+// The text of ids as JSON is {"ids":["1","2"]}. The ids are strings, because numbers of JavaScript lose digits past
+// 2^53.
 const jsonBegin, jsonEnd = `{"ids":[`, "]}\n"
 
 // append appends a piece of an answer, which may be its first or its last one.

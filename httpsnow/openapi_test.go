@@ -10,8 +10,8 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// Every path and method of the document is answered by the handler with a status that the document has, and the handler answers no other
-// method there.
+// Every path and method of the document is answered by the handler with a status that the document has, and the
+// handler answers no other method there.
 func TestOpenAPI(t *testing.T) {
 	metrics := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	h := newHandler(t, &counter{}, Config{Layout: snow.Default(), Metrics: metrics})

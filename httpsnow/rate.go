@@ -18,7 +18,8 @@ func newBucket(rate, burst float64, now time.Time) *bucket {
 	return &bucket{rate: rate, burst: burst, tokens: burst, last: now}
 }
 
-// take takes n tokens and returns 0, or takes none and returns how long it would be until there are n. n is at most burst.
+// take takes n tokens and returns 0, or takes none and returns how long it would be until there are n. n is at most
+// burst.
 func (b *bucket) take(n float64, now time.Time) (wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

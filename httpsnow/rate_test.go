@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// In every interval, at most burst + rate × its length tokens are taken; and what the bucket says about the wait is true.
+// In every interval, at most burst + rate × its length tokens are taken; and what the bucket says about the wait is
+// true.
 func TestBucket(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	start := time.Unix(1_700_000_000, 0)

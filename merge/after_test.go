@@ -85,8 +85,8 @@ func TestAfterNothingOpen(t *testing.T) {
 	}
 }
 
-// A process that dies before the end of a statement leaves it begun. MySQL undoes an UPDATE, but not where tables have no transactions,
-// and not what changes a schema.
+// A process that dies before the end of a statement leaves it begun. MySQL undoes an UPDATE, but not where tables
+// have no transactions, and not what changes a schema.
 func TestAfterDies(t *testing.T) {
 	const create = "CREATE TABLE marks (id INT PRIMARY KEY)"
 	f := afterwards(t, raise, create)

@@ -14,7 +14,8 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A chains finds rows of sources, and of the sources of merges that made those, by what the ledger says of each of the merges.
+// A chains finds rows of sources, and of the sources of merges that made those, by what the ledger says of each of
+// the merges.
 type chains struct {
 	l       ledger.Ledger
 	earlier []*ledger.Earlier

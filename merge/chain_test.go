@@ -26,7 +26,8 @@ var guildServer = []string{
 
 const chainRows = 150
 
-// guildRows are rows whose column origin says which row of which server they are. Their names clash with those of all others.
+// guildRows are rows whose column origin says which row of which server they are. Their names clash with those of
+// all others.
 func guildRows(server string) []string {
 	return []string{
 		fmt.Sprintf("INSERT INTO heroes SELECT seq * 2, 1 + seq %% 5, CONCAT('h', seq), CONCAT('%s ', seq * 2), seq %% 50 FROM seq_1_to_%d", server, chainRows),
@@ -121,7 +122,8 @@ func (f *fixture) wantChain(source, server string, levels ...int) {
 	}
 }
 
-// A target that is a source of the next merge, and that one's of the next: old ids are found through all of them, when the sources are gone.
+// A target that is a source of the next merge, and that one's of the next: old ids are found through all of them,
+// when the sources are gone.
 func TestChain(t *testing.T) {
 	for _, tt := range []struct {
 		first, second plan.IDs
@@ -195,7 +197,8 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// wantLedgers sees to it that the ledgers of the first merge and of the second have the same of the first, by SQL of its own.
+// wantLedgers sees to it that the ledgers of the first merge and of the second have the same of the first, by SQL
+// of its own.
 func (f *fixture) wantLedgers() {
 	f.Helper()
 	const had = "SELECT old_id, new_id, kind FROM snow_merge_map WHERE source_table %s ORDER BY 1, 2, 3"
@@ -256,8 +259,8 @@ func (f *fixture) wantNames() {
 	}
 }
 
-// What was changed in the ledger of either database is found, a row that was deleted between two merges has no id, and a source of which
-// a merge is unfinished is refused.
+// What was changed in the ledger of either database is found, a row that was deleted between two merges has no id,
+// and a source of which a merge is unfinished is refused.
 func TestChainFaults(t *testing.T) {
 	f := newFixture(t, "", guildServer, guildRows("eu"))
 	f.decideGuilds(plan.IDsSnow, 0)
@@ -333,7 +336,8 @@ func TestChainAndThirdSource(t *testing.T) {
 	second.wantChain("s3", "sa")
 }
 
-// The source of the next merge has another database beside that which an earlier merge has made, and the plan has names for both.
+// The source of the next merge has another database beside that which an earlier merge has made, and the plan has
+// names for both.
 func TestChainIntoDatabases(t *testing.T) {
 	f := newFixture(t, "", guildServer, guildRows("eu"))
 	f.decideGuilds(plan.IDsDense, 0)

@@ -82,9 +82,9 @@ cid - - 7 7.00 7 - - - - 14 1`
 	}
 }
 
-// What does not fit is an error, of a dry run too.
-// What an expression gives is compared with what MySQL stores of it: members of a set in their order and once each, dates with a time of
-// day, numbers of single precision, texts without the spaces at their ends.
+// What does not fit is an error, of a dry run too. What an expression gives is compared with what MySQL stores of
+// it: members of a set in their order and once each, dates with a time of day, numbers of single precision, texts
+// without the spaces at their ends.
 func TestCombineAsStored(t *testing.T) {
 	const table = `CREATE TABLE accounts (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9) NOT NULL UNIQUE, flags SET('vip','gm','it''s') NOT NULL,
 		level ENUM('low','Mid','high'), rate FLOAT DEFAULT 0.1, total FLOAT DEFAULT 0.1, code CHAR(6) DEFAULT 'x', seen DATETIME(1) DEFAULT '2024-01-02 10:00:00', day DATE DEFAULT '2024-01-02',
@@ -183,8 +183,8 @@ eve - - 1 1.00 1 - - - - 2 0`
 	}
 }
 
-// pooled is three sources whose accounts are one where their names are, and what they have of each item is added: in a table whose rows
-// are told apart by account and item.
+// pooled is three sources whose accounts are one where their names are, and what they have of each item is added:
+// in a table whose rows are told apart by account and item.
 func pooled(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t, "", []string{

@@ -26,21 +26,24 @@ type Source struct {
 	// the tables are those of current_schema().
 	DB *sql.DB
 
-	// Databases are several databases of the server of DB whose tables are merged together, with the references between them:
-	// their names there, by the names that the plan has for them, such as auth: eu_auth. All sources have the same names in the
-	// plan. The names of tables begin with them: auth.account. On PostgreSQL they are schemas of one database, and have the
-	// names of the plan. SQLite has none. Nil means that the source is the one database that DB is in.
+	// Databases are several databases of the server of DB whose tables are merged together, with the references
+	// between them: their names there, by the names that the plan has for them, such as auth: eu_auth. All sources
+	// have the same names in the plan. The names of tables begin with them: auth.account. On PostgreSQL they are
+	// schemas of one database, and have the names of the plan. SQLite has none. Nil means that the source is the
+	// one database that DB is in.
 	Databases map[string]string
 }
 
 // Config configures [New]. All of it may be zero if the plan gives no rows new ids of [plan.IDsSnow].
 type Config struct {
-	// Namespace is the id space of new ids that are no numbers, see [sqlsnow.Init]. Each source whose rows get new ids takes a worker number
-	// of it for good. A run that is resumed keeps its number; a run into a target that was made again takes another one.
+	// Namespace is the id space of new ids that are no numbers, see [sqlsnow.Init]. Each source whose rows get new
+	// ids takes a worker number of it for good. A run that is resumed keeps its number; a run into a target that
+	// was made again takes another one.
 	Namespace string
 
-	// Databases are those of the target by the names that the plan has for them, see [Source]. Nil means the names of the plan.
-	// They exist, and are on the target's server. The tables of the ledger are in the database that the target's pool is in.
+	// Databases are those of the target by the names that the plan has for them, see [Source]. Nil means the names
+	// of the plan. They exist, and are on the target's server. The tables of the ledger are in the database that
+	// the target's pool is in.
 	Databases map[string]string
 
 	// Registry is the database that has the namespace. Nil means the target.
@@ -55,9 +58,10 @@ type Config struct {
 	// Lease is how long a run that died keeps the next one waiting: 1 s to 1 h. Zero means 10 s.
 	Lease time.Duration
 
-	// Writers is how many transactions run at the same time, at most 16. Each takes a connection of the target and one
-	// of each source, and the lease takes one more of the target. Zero means 2; on SQLite there is always one. A dry run
-	// reads with two of each source, unless Writers is 1, Throttle is set, or sessions go through a pooler.
+	// Writers is how many transactions run at the same time, at most 16. Each takes a connection of the target and
+	// one of each source, and the lease takes one more of the target. Zero means 2; on SQLite there is always one.
+	// A dry run reads with two of each source, unless Writers is 1, Throttle is set, or sessions go through a
+	// pooler.
 	Writers int
 
 	// ChunkTime is how long a transaction should take: 1 ms to 1 h. A run adapts the number of rows in a chunk to that,
@@ -65,20 +69,24 @@ type Config struct {
 	ChunkTime time.Duration
 	ChunkRows int
 
-	// PackRows is the number of rows from which on a table's new ids are stored in lists, one row of snow_merge_packs for
-	// each range of the table instead of one row of snow_merge_map for each id. That takes less time and room. It is done on MySQL
-	// and MariaDB, for tables whose rows are not merged, and whose new ids must not be known to decide about rows of others. If source and
-	// target are on one server, nothing may refer to the table, and it may have no JSON, no texts above 64 kB and no FLOAT; if they are on
-	// two, a table that others refer to may have up to 1,048,576 rows. [Lookup] and [Export] read both. Zero means 10,000, and -1 no lists.
+	// PackRows is the number of rows from which on a table's new ids are stored in lists, one row of
+	// snow_merge_packs for each range of the table instead of one row of snow_merge_map for each id. That takes
+	// less time and room. It is done on MySQL and MariaDB, for tables whose rows are not merged, and whose new ids
+	// must not be known to decide about rows of others. If source and target are on one server, nothing may refer
+	// to the table, and it may have no JSON, no texts above 64 kB and no FLOAT; if they are on two, a table that
+	// others refer to may have up to 1,048,576 rows. [Lookup] and [Export] read both. Zero means 10,000, and -1 no
+	// lists.
 	PackRows int
 
-	// Throttle is how many rows of the sources [Merge.DryRun] reads in a second, at most 1,000,000,000: so it may look at servers that are in use. Each statement
-	// then reads the rows of a quarter of a second, in a transaction of its own, and gives up after 5 s where it has to wait for a lock. What it looks up for
-	// these rows by keys is not counted. It tries no rows in temporary tables, which would be long transactions: such tables are left open in the
-	// forecast. Zero means no limit. Run and Verify do not go by it.
+	// Throttle is how many rows of the sources [Merge.DryRun] reads in a second, at most 1,000,000,000: so it may
+	// look at servers that are in use. Each statement then reads the rows of a quarter of a second, in a
+	// transaction of its own, and gives up after 5 s where it has to wait for a lock. What it looks up for these
+	// rows by keys is not counted. It tries no rows in temporary tables, which would be long transactions: such
+	// tables are left open in the forecast. Zero means no limit. Run and Verify do not go by it.
 	Throttle int
 
-	// PauseFile stops the run, between two transactions, for as long as a file of this name exists. See also [Merge.Pause].
+	// PauseFile stops the run, between two transactions, for as long as a file of this name exists. See also
+	// [Merge.Pause].
 	PauseFile string
 
 	// Events, if not nil, is called with the progress of the run, by one goroutine at a time. The run waits for it.
@@ -87,27 +95,28 @@ type Config struct {
 	// Assertions are numbers that a run must not change.
 	Assertions []Assertion
 
-	// WithoutForeignKeys turns off the target's checks of foreign keys while rows are copied. It is for foreign keys that
-	// form a circle in which no column can be NULL, and takes about a tenth of the time off a run. References are verified in any case.
-	// PostgreSQL allows it only to superusers, and runs no triggers then.
+	// WithoutForeignKeys turns off the target's checks of foreign keys while rows are copied. It is for foreign
+	// keys that form a circle in which no column can be NULL, and takes about a tenth of the time off a run.
+	// References are verified in any case. PostgreSQL allows it only to superusers, and runs no triggers then.
 	WithoutForeignKeys bool
 
 	// Codecs find the ids in columns of [plan.RolePacked] whose format is codec and a name.
 	Codecs map[string]Codec
 
-	// WitnessAll makes [Merge.Verify] compare the contents of the rows that all references lead to, and not only those of about
-	// 20,000 rows of each table.
+	// WitnessAll makes [Merge.Verify] compare the contents of the rows that all references lead to, and not only
+	// those of about 20,000 rows of each table.
 	WitnessAll bool
 }
 
-// A Codec finds the ids inside of values, where nothing that a plan can say describes them. It must be safe for concurrent use.
+// A Codec finds the ids inside of values, where nothing that a plan can say describes them. It must be safe for
+// concurrent use.
 type Codec interface {
-	// Replace calls id for each id in value, with the place that it is at, which the plan's column names, and returns the value
-	// with what id returned in their places, and all else as it was. NULL is not passed. A value that it can't read, or in
-	// which an id has no room, is an error, and so is what id returned as one.
+	// Replace calls id for each id in value, with the place that it is at, which the plan's column names, and
+	// returns the value with what id returned in their places, and all else as it was. NULL is not passed. A value
+	// that it can't read, or in which an id has no room, is an error, and so is what id returned as one.
 	//
-	// A dry run calls it with ids of 63 bits in the place of new ones. What it returns is read again by it: if the ids are not
-	// those that were to be in their places, in the same order, the row is an error.
+	// A dry run calls it with ids of 63 bits in the place of new ones. What it returns is read again by it: if the
+	// ids are not those that were to be in their places, in the same order, the row is an error.
 	Replace(value []byte, id func(place string, id int64) (int64, error)) ([]byte, error)
 }
 
@@ -161,7 +170,8 @@ func (c Config) apply(j *phases.Job) error {
 	return nil
 }
 
-// bounded returns the value of a field or, if it is zero, the initial one. The first field out of its bounds is the failure.
+// bounded returns the value of a field or, if it is zero, the initial one. The first field out of its bounds is the
+// failure.
 func bounded[T int | time.Duration](field string, value, initial, low, high T, failed *error) T {
 	value = cmp.Or(value, initial)
 	if *failed == nil && (value < low || value > high) {

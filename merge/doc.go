@@ -18,20 +18,21 @@
 //
 // # The plan
 //
-// A [github.com/shardsnow/snow/merge/plan.Plan] gives each column a role, and each unique key a rule for rows that clash
-// in it. The names of tables begin with those of databases where sources have several, see [Source]. [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it asks a question
-// about all columns of one meaning, or adds a suspect to one column. What people have not decided on is an error that
-// names it. People see and edit [github.com/shardsnow/snow/merge/plan.Decisions], from which the plan follows with the
-// schemas of the sources.
+// A [github.com/shardsnow/snow/merge/plan.Plan] gives each column a role, and each unique key a rule for rows that
+// clash in it. The names of tables begin with those of databases where sources have several, see [Source].
+// [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it asks a question
+// about all columns of one meaning, or adds a suspect to one column. What people have not decided on is an error
+// that names it. People see and edit [github.com/shardsnow/snow/merge/plan.Decisions], from which the plan follows
+// with the schemas of the sources.
 //
 // # The run
 //
-// A run goes through the tables of the sources in phases. Where the plan has conditions on rows, phase choose writes down which
-// rows they leave out. Phase mint decides what becomes of each row: it gets a new id
-// (that is minting), is merged into another row, is renamed, is left out, or stays as it is. Phase copy writes the rows, parents
-// before their children, while the target checks its foreign keys. Where foreign keys form a circle, references are NULL
-// until phase link. Phase verify then compares everything; where references lead is also compared by a witness that
-// shares nothing with what has copied them.
+// A run goes through the tables of the sources in phases. Where the plan has conditions on rows, phase choose
+// writes down which rows they leave out. Phase mint decides what becomes of each row: it gets a new id (that is
+// minting), is merged into another row, is renamed, is left out, or stays as it is. Phase copy writes the rows,
+// parents before their children, while the target checks its foreign keys. Where foreign keys form a circle,
+// references are NULL until phase link. Phase verify then compares everything; where references lead is also
+// compared by a witness that shares nothing with what has copied them.
 //
 // The ledger records what was decided and done, in tables snow_merge_… of the target. The transaction that copies rows
 // also writes the ledger. So a run that is killed at any statement continues after its last transaction, and copies
@@ -43,26 +44,28 @@
 //
 // # Ids
 //
-// A row keeps its id unless its source is in NewIDs of its [github.com/shardsnow/snow/merge/plan.Table]. That is right
-// for rows with ids of package snow, which can't clash. Other rows get new ids in the order of the old ones, each with
-// the time in the column Created of its row. [sqlsnow.Reserve] takes a worker number out of the namespace for the source,
-// so no generator ever makes the same id.
+// A row keeps its id unless its source is in NewIDs of its [github.com/shardsnow/snow/merge/plan.Table]. That is
+// right for rows with ids of package snow, which can't clash. Other rows get new ids in the order of the old ones,
+// each with the time in the column Created of its row. [sqlsnow.Reserve] takes a worker number out of the namespace
+// for the source, so no generator ever makes the same id.
 //
-// A source may be the target of an earlier merge. Its ledger is then copied into the target's when all rows are copied, and compared in phase verify: [Lookup] and
-// [Export] go through the merges one by one, from the oldest ids to those of the target.
+// A source may be the target of an earlier merge. Its ledger is then copied into the target's when all rows are
+// copied, and compared in phase verify: [Lookup] and [Export] go through the merges one by one, from the oldest ids
+// to those of the target.
 //
-// A plan may say that new ids are numbers instead, see [github.com/shardsnow/snow/merge/plan.IDs]: the old id and an offset of its source, or the next
-// numbers that are free. Columns then keep their types, and the target numbers rows as the sources did, above the highest. The ledger has the numbers of
-// each source of a table, which have nothing in common, from the transaction on in which the run looked for the highest id.
+// A plan may say that new ids are numbers instead, see [github.com/shardsnow/snow/merge/plan.IDs]: the old id and
+// an offset of its source, or the next numbers that are free. Columns then keep their types, and the target numbers
+// rows as the sources did, above the highest. The ledger has the numbers of each source of a table, which have
+// nothing in common, from the transaction on in which the run looked for the highest id.
 //
 // # Limits
 //
-// Sources and target are of one product, the databases of each are on one server, and nobody else writes to them: a run
-// detects that a source has changed, but does not wait for it. Where somebody inserts rows into the target with numbers that are to be new ids, the target
-// refuses those of the source, and the run ends. Only keys of one integer column get new ids: a primary key, or
-// a unique key beside it. In a table without a primary key, each chunk reads the whole table. Ids inside of other values are
-// copied as they are, unless the plan says how they are packed: see [github.com/shardsnow/snow/merge/plan.RolePacked] and
-// [Codec].
+// Sources and target are of one product, the databases of each are on one server, and nobody else writes to them: a
+// run detects that a source has changed, but does not wait for it. Where somebody inserts rows into the target with
+// numbers that are to be new ids, the target refuses those of the source, and the run ends. Only keys of one
+// integer column get new ids: a primary key, or a unique key beside it. In a table without a primary key, each
+// chunk reads the whole table. Ids inside of other values are copied as they are, unless the plan says how they are
+// packed: see [github.com/shardsnow/snow/merge/plan.RolePacked] and [Codec].
 //
 // # Inside
 //

@@ -166,8 +166,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// What names a player by its name would not follow a player who is renamed: Inspect says so, and proposes no suffix if it is a
-// foreign key that does so.
+// What names a player by its name would not follow a player who is renamed: Inspect says so, and proposes no suffix
+// if it is a foreign key that does so.
 func TestSuffixAndNamesElsewhere(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	for _, test := range []struct{ foreign, rule, says string }{

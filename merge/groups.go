@@ -14,12 +14,14 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A Group is one of several merges that have nothing to do with each other, such as one of the groups of servers that are merged in a night.
+// A Group is one of several merges that have nothing to do with each other, such as one of the groups of servers
+// that are merged in a night.
 type Group struct {
 	Name string
 
-	// Open returns the merge, which passes its events to events as well, and what releases its databases. It is called twice: when rows
-	// are counted, and when the merge begins, so that only the databases of merges under way are open.
+	// Open returns the merge, which passes its events to events as well, and what releases its databases. It is
+	// called twice: when rows are counted, and when the merge begins, so that only the databases of merges under
+	// way are open.
 	Open func(ctx context.Context, events func(report.Event)) (m *Merge, release func() error, err error)
 }
 
@@ -31,7 +33,8 @@ type GroupsConfig struct {
 	// Do is done with each group, by several goroutines at a time. Nil means [Merge.Run].
 	Do func(ctx context.Context, name string, m *Merge) error
 
-	// Progress, if not nil, is called by one goroutine at a time when a group begins or ends, and after each chunk. All wait for it.
+	// Progress, if not nil, is called by one goroutine at a time when a group begins or ends, and after each chunk.
+	// All wait for it.
 	Progress func(GroupsProgress)
 }
 
@@ -39,10 +42,12 @@ type GroupsConfig struct {
 type GroupsProgress struct {
 	Waiting, Running, Done, Failed int
 
-	// Rows is how many rows all groups have handled, each row once in each of three phases, and Total how many there are.
+	// Rows is how many rows all groups have handled, each row once in each of three phases, and Total how many
+	// there are.
 	Rows, Total int64
 
-	// Left is when the last group will be done, by the speed of those that were or are under way; 0 while nothing is known.
+	// Left is when the last group will be done, by the speed of those that were or are under way; 0 while nothing
+	// is known.
 	Left time.Duration
 }
 
@@ -54,9 +59,9 @@ type GroupResult struct {
 	Err  error         // of Open or Do; the end of ctx if it did not begin
 }
 
-// RunGroups runs groups side by side and returns how each has ended, in their order. First it counts the rows of all. One that fails stops no other one. When
-// ctx ends, no other group begins. The error is that of cfg, or of groups without a name or with the name of another one: then nothing
-// was done.
+// RunGroups runs groups side by side and returns how each has ended, in their order. First it counts the rows of
+// all. One that fails stops no other one. When ctx ends, no other group begins. The error is that of cfg, or of
+// groups without a name or with the name of another one: then nothing was done.
 func RunGroups(ctx context.Context, groups []Group, cfg GroupsConfig) ([]GroupResult, error) {
 	if cfg.AtOnce == 0 {
 		cfg.AtOnce = 2
@@ -261,8 +266,8 @@ func (n *night) progress() (p GroupsProgress) {
 // A pending is a group under way: how many rows it has left to handle, and how many it handles in a second.
 type pending struct{ left, rate float64 }
 
-// lastEnd returns when the last of some groups ends, if each of those that wait begins when one of so many places is free, and handles rows at
-// a rate.
+// lastEnd returns when the last of some groups ends, if each of those that wait begins when one of so many places
+// is free, and handles rows at a rate.
 func lastEnd(running []pending, waiting []float64, rate float64, places int) time.Duration {
 	free := make([]float64, max(places, len(running)))
 	for i, g := range running {

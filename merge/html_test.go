@@ -108,7 +108,8 @@ func TestPageHasTheFiguresOfTheDatabases(t *testing.T) {
 			t.Errorf("the page lacks the line %q", line)
 		}
 	}
-	// That low heroes go with what they own is computed here by the sources, and the new names are counted in the target.
+	// That low heroes go with what they own is computed here by the sources, and the new names are counted in the
+	// target.
 	goes := []string{"", "level < 2", "level < 2 OR level = 9"}
 	var rows, copied, dropped, rekeyed [3]int
 	for s, name := range []string{"", "s1", "s2"} {

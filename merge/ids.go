@@ -17,15 +17,15 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// Lookup returns the id that the row with oldID in a table of a source has in the target: a new one, the same one, or that
-// of the row that it was merged into. It reads what runs have stored in the target, so it needs no plan, and writes
-// nothing. With several databases, a table is named as in the plan, such as auth.account. It returns a [*report.LeftOutError] if the
-// row was left out, and [report.ErrNotFound] if there is no such row. In a table whose rows kept their ids, Lookup takes any
-// row with oldID in the target for the source's.
+// Lookup returns the id that the row with oldID in a table of a source has in the target: a new one, the same one,
+// or that of the row that it was merged into. It reads what runs have stored in the target, so it needs no plan,
+// and writes nothing. With several databases, a table is named as in the plan, such as auth.account. It returns a
+// [*report.LeftOutError] if the row was left out, and [report.ErrNotFound] if there is no such row. In a table
+// whose rows kept their ids, Lookup takes any row with oldID in the target for the source's.
 //
-// If a source was itself made by merges, ids from before those are found through all of them: source may be eu of the merge that made source
-// m12, whose whole name is /m12/eu; m12/eu says it too, and eu if no other source is called so. A name of several sources is a
-// [*report.AmbiguousSourceError].
+// If a source was itself made by merges, ids from before those are found through all of them: source may be eu of
+// the merge that made source m12, whose whole name is /m12/eu; m12/eu says it too, and eu if no other source is
+// called so. A name of several sources is a [*report.AmbiguousSourceError].
 func Lookup(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, source, table string, oldID int64) (snow.ID, error) {
 	e, err := dialect.Of(d)
 	if err != nil {
@@ -81,11 +81,12 @@ func leftOut(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, oldID 
 	return &report.LeftOutError{Reason: "it referred to no row"} // of a run that did not write down to which
 }
 
-// Export writes the map from old to new ids as CSV with a header: source, table, old_id, new_id. Sources and tables are in
-// the order in which they were merged, their rows in that of old_id. A row that was merged into another one has its id, a
-// row that was dropped has none, and rows that kept their ids have no line. Behind them are the rows of merges that made sources, such as those of
-// source m12/eu: new_id is that in the target, and empty if the row was deleted since. A row that kept its id in that merge has no line of it. Export holds one list of ids at a time in
-// memory, a few thousand at most.
+// Export writes the map from old to new ids as CSV with a header: source, table, old_id, new_id. Sources and tables
+// are in the order in which they were merged, their rows in that of old_id. A row that was merged into another one
+// has its id, a row that was dropped has none, and rows that kept their ids have no line. Behind them are the rows
+// of merges that made sources, such as those of source m12/eu: new_id is that in the target, and empty if the row
+// was deleted since. A row that kept its id in that merge has no line of it. Export holds one list of ids at a time
+// in memory, a few thousand at most.
 func Export(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
 	e, err := dialect.Of(d)
 	if err == nil {

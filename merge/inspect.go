@@ -16,8 +16,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// Inspect reads the schemas of sources and samples of their rows, and returns a plan to merge them. The first source has
-// precedence. The plan has:
+// Inspect reads the schemas of sources and samples of their rows, and returns a plan to merge them. The first
+// source has precedence. The plan has:
 //
 //   - Keys: primary keys of one integer, and unique keys of one integer beside a primary key of other columns, where a source
 //     counts them up or foreign keys refer to them. Sources with small keys, as a database counts them up, get new ids; sources whose
@@ -29,9 +29,9 @@ import (
 //   - Unique keys in which sources clash, tables that look like dictionaries, and differences between the schemas.
 //
 // References that the schema does not declare, keys that no source counts up, and numbers that could be ids are in
-// [plan.Plan.Questions], one for all columns of one meaning. Whatever else is not certain is a suspect. People answer both
-// before [plan.Plan.Check] passes. Inspect samples about a thousand rows of a table, and looks up all rows of what it
-// proposes, so a plan without questions is no proof: [Merge.DryRun] looks at all rows.
+// [plan.Plan.Questions], one for all columns of one meaning. Whatever else is not certain is a suspect. People
+// answer both before [plan.Plan.Check] passes. Inspect samples about a thousand rows of a table, and looks up all
+// rows of what it proposes, so a plan without questions is no proof: [Merge.DryRun] looks at all rows.
 //
 // Inspect only reads, and the sources may be in use. It returns a [*sqlsnow.DatabaseError] if it can't read a source.
 func Inspect(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (*plan.Plan, error) {
@@ -42,9 +42,9 @@ func Inspect(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (*plan.P
 	return p, nil
 }
 
-// ReadSchema reads the schemas of sources, and returns the plan in which nothing is decided: primary keys of one integer are
-// keys, columns of foreign keys are references, and all other columns are plain. It is what [plan.Decisions] are completed
-// with. The sources are in the order of their precedence, as in the decisions.
+// ReadSchema reads the schemas of sources, and returns the plan in which nothing is decided: primary keys of one
+// integer are keys, columns of foreign keys are references, and all other columns are plain. It is what
+// [plan.Decisions] are completed with. The sources are in the order of their precedence, as in the decisions.
 //
 // It returns a [*sqlsnow.DatabaseError] if it can't read a source.
 func ReadSchema(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (p *plan.Plan, err error) {

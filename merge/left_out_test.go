@@ -213,7 +213,8 @@ func TestLeftOutIsAskedOnce(t *testing.T) {
 	}
 }
 
-// A condition that the database does not understand is an error of both, before anything is copied. A plan with another one runs then.
+// A condition that the database does not understand is an error of both, before anything is copied. A plan with
+// another one runs then.
 func TestLeftOutByNothing(t *testing.T) {
 	f := leaving(t)
 	f.table("accounts").WithoutRows = []*plan.Condition{{Where: "seen < "}}

@@ -17,11 +17,11 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// ExportLeftOut writes the rows that were left out, because of a condition of the plan or of what they refer to, as CSV with a header:
-// source, table, row, reason. The row is its id or, in a table without ids, its key as a JSON array. The reason is the number of a
-// condition in the plan's table, such as "without_rows 2", or a reference, such as "owner_id = 17". Behind them are the rows that merges left out which
-// made sources, those of source m12/eu, say. Tables that were left empty have
-// no lines. It holds one line at a time in memory.
+// ExportLeftOut writes the rows that were left out, because of a condition of the plan or of what they refer to, as
+// CSV with a header: source, table, row, reason. The row is its id or, in a table without ids, its key as a JSON
+// array. The reason is the number of a condition in the plan's table, such as "without_rows 2", or a reference,
+// such as "owner_id = 17". Behind them are the rows that merges left out which made sources, those of source
+// m12/eu, say. Tables that were left empty have no lines. It holds one line at a time in memory.
 func ExportLeftOut(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
 	e, err := dialect.Of(d)
 	if err == nil {
@@ -55,10 +55,10 @@ func exportLeftOut(ctx context.Context, l ledger.Ledger, w *csv.Writer) error {
 	return w.Error()
 }
 
-// ExportRenamed writes the names that were changed because of clashes as CSV with a header: source, table, row, new_id, column, before,
-// after. The row is its id or, in a table without ids, its key as a JSON array. The new id is empty where the row kept its own. Behind them are the names
-// that merges changed which made sources: with the ids that the rows have now. It holds
-// the names of one table of a source in memory.
+// ExportRenamed writes the names that were changed because of clashes as CSV with a header: source, table, row,
+// new_id, column, before, after. The row is its id or, in a table without ids, its key as a JSON array. The new id
+// is empty where the row kept its own. Behind them are the names that merges changed which made sources: with the
+// ids that the rows have now. It holds the names of one table of a source in memory.
 func ExportRenamed(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
 	e, err := dialect.Of(d)
 	if err == nil {

@@ -24,12 +24,13 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A Merge brings sources into a target by a plan. It is safe for concurrent use, but only one of its runs works at a time.
+// A Merge brings sources into a target by a plan. It is safe for concurrent use, but only one of its runs works at
+// a time.
 type Merge struct{ job phases.Job }
 
-// New returns a Merge of sources into target. The plan must not be changed any more. What is wrong with it is a join of
-// [*plan.Error], as [plan.Plan.Check] returns; a field of cfg that is out of bounds is a [*snow.FieldError]. New does not
-// ask the databases.
+// New returns a Merge of sources into target. The plan must not be changed any more. What is wrong with it is a
+// join of [*plan.Error], as [plan.Plan.Check] returns; a field of cfg that is out of bounds is a
+// [*snow.FieldError]. New does not ask the databases.
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{phases.Job{
 		NewExecutor: newExecutor,
@@ -123,8 +124,8 @@ func (m *Merge) check(d sqlsnow.Dialect, sources []Source, cfg Config) error {
 	return nil
 }
 
-// effects returns what a plan does with rows, without what was asked, who has decided, and what rows do not depend on: so people
-// can close what a run has left open, and verify that run.
+// effects returns what a plan does with rows, without what was asked, who has decided, and what rows do not depend
+// on: so people can close what a run has left open, and verify that run.
 func effects(p *plan.Plan) *plan.Plan {
 	same := *p
 	same.Notes, same.Questions, same.Accepted, same.After, same.Tables = nil, nil, nil, nil, nil
@@ -156,24 +157,24 @@ func (m *Merge) Pause(on bool) { m.job.Pauser.Paused.Store(on) }
 // Run makes new ids, copies and verifies, and returns what verification found. It continues where an earlier run of the
 // same plan ended, at any statement. If that run had copied everything, it only verifies.
 //
-// The target has the plan's tables, see [plan.Plan.Schema], and keeps the rows that it has. Run adds tables snow_merge_…,
-// which [Lookup] and [Export] read: keep them for as long as anybody asks for old ids. Sources are only read. Nobody may
-// write to them, nor to the target's tables.
+// The target has the plan's tables, see [plan.Plan.Schema], and keeps the rows that it has. Run adds tables
+// snow_merge_…, which [Lookup] and [Export] read: keep them for as long as anybody asks for old ids. Sources are
+// only read. Nobody may write to them, nor to the target's tables.
 //
-// What stops a run: two databases that are one ([report.ErrSameDatabase]), a pooler that gives the statements of a session to
-// several connections ([report.ErrMultiplexed]), a wrong clock of the target
-// ([*sqlsnow.ClockError]), another run ([*report.RunningError], [*report.OvertakenError], [report.ErrUnfinished],
-// [report.ErrMerged]), a clash without a rule ([*report.ClashError]), a reference to no row ([*report.OrphanError]), a
-// source that has changed ([*report.ChangedError]), a row that the target refuses ([*report.RowError]), tables that differ
-// from the plan ([*plan.Error]), the end of ctx, and failures of the databases ([*sqlsnow.DatabaseError]). Once the cause
-// is removed, call Run again. The plan may be changed for that until the first row is copied. What was asked and who has
-// decided is no part of it: it may change at any time. If verification fails, Run
-// returns a [*report.VerifyError] and the report. If nothing is wrong and something was left open, it returns a
+// What stops a run: two databases that are one ([report.ErrSameDatabase]), a pooler that gives the statements of a
+// session to several connections ([report.ErrMultiplexed]), a wrong clock of the target ([*sqlsnow.ClockError]),
+// another run ([*report.RunningError], [*report.OvertakenError], [report.ErrUnfinished], [report.ErrMerged]), a
+// clash without a rule ([*report.ClashError]), a reference to no row ([*report.OrphanError]), a source that has
+// changed ([*report.ChangedError]), a row that the target refuses ([*report.RowError]), tables that differ from the
+// plan ([*plan.Error]), the end of ctx, and failures of the databases ([*sqlsnow.DatabaseError]). Once the cause is
+// removed, call Run again. The plan may be changed for that until the first row is copied. What was asked and who
+// has decided is no part of it: it may change at any time. If verification fails, Run returns a
+// [*report.VerifyError] and the report. If nothing is wrong and something was left open, it returns a
 // [*report.OpenError] and the report: the rows are copied and compared.
 //
-// When verification has found nothing wrong and nothing was left open, Run does what [plan.Plan.After] says, each statement once,
-// and keeps the report in the target: the rows are no longer those that were copied. A statement that fails is a
-// [*report.StatementError]: correct it in the plan, and call Run again.
+// When verification has found nothing wrong and nothing was left open, Run does what [plan.Plan.After] says, each
+// statement once, and keeps the report in the target: the rows are no longer those that were copied. A statement
+// that fails is a [*report.StatementError]: correct it in the plan, and call Run again.
 func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 	if err := phases.Run(ctx, &m.job); err != nil {
 		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
@@ -191,12 +192,13 @@ func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 	return report, nil
 }
 
-// Verify compares the target with the sources, the plan and the ledger of [Merge.Run], and returns what it found. It
-// writes nothing. It reads each row of the sources and its row in the target, and counts the other rows. A witness, which
-// knows neither the ledger nor the code that rewrites references, compares the contents of the rows that references lead
-// to. What is wrong is in the report, whose Err returns a [*report.VerifyError], or a [*report.OpenError] if something was
-// not decided or not compared. Verify itself returns an error only if it could not look. Once statements of [plan.Plan.After] have
-// run, it looks at nothing, and returns the report from before them.
+// Verify compares the target with the sources, the plan and the ledger of [Merge.Run], and returns what it found.
+// It writes nothing. It reads each row of the sources and its row in the target, and counts the other rows. A
+// witness, which knows neither the ledger nor the code that rewrites references, compares the contents of the rows
+// that references lead to. What is wrong is in the report, whose Err returns a [*report.VerifyError], or a
+// [*report.OpenError] if something was not decided or not compared. Verify itself returns an error only if it could
+// not look. Once statements of [plan.Plan.After] have run, it looks at nothing, and returns the report from before
+// them.
 func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
 	r, err := phases.Verify(ctx, &m.job)
 	if err != nil {
@@ -226,7 +228,8 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// newExecutor chooses who works on a table: the MySQL server that has both databases, if it can, or else this process row by row.
+// newExecutor chooses who works on a table: the MySQL server that has both databases, if it can, or else this
+// process row by row.
 func newExecutor(ctx context.Context, w phases.Work) (phases.Executor, error) {
 	rows, err := rowexec.New(ctx, w)
 	if err != nil {

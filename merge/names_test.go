@@ -147,8 +147,8 @@ func TestNamesSetTooMuch(t *testing.T) {
 	}
 }
 
-// A unique key that only the plan has: two rows of one source may have the same name, and the dry run says so. The database judges
-// names as the target does.
+// A unique key that only the plan has: two rows of one source may have the same name, and the dry run says so. The
+// database judges names as the target does.
 func TestNamesWithoutAUniqueKey(t *testing.T) {
 	for _, rule := range []plan.Rule{plan.RuleFail, plan.RuleSuffix, plan.RuleKeep} {
 		f := newFixture(

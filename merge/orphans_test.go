@@ -264,7 +264,8 @@ func TestPathToNothingInOneSource(t *testing.T) {
 	}
 }
 
-// A plain column that nobody has decided on is told of if its name or its values say that it has ids, also several of them.
+// A plain column that nobody has decided on is told of if its name or its values say that it has ids, also several
+// of them.
 func TestUndecidedColumns(t *testing.T) {
 	f := newFixture(t, "", []string{"CREATE TABLE players (id INT AUTO_INCREMENT PRIMARY KEY, friend_ids TEXT, doc JSON, uuid CHAR(36), empty_id INT)"},
 		[]string{`INSERT INTO players SELECT seq, '3 5 9', CONCAT('{"by": {"who": ', seq, '}}'), UUID(), NULL FROM seq_1_to_40`})

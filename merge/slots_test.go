@@ -13,7 +13,8 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// slotted is three sources of which accounts are one where their names are, so that slots of their heroes and bags clash.
+// slotted is three sources of which accounts are one where their names are, so that slots of their heroes and bags
+// clash.
 func slotted(t *testing.T, old string) *fixture {
 	t.Helper()
 	const heroes = "INSERT INTO heroes (id, account_id, slot, name) VALUES "
@@ -55,7 +56,8 @@ const (
 	bagsBySlot   = "SELECT a.name, b.slot, b.size, b.doubled FROM bags b JOIN accounts a ON a.id = b.account_id ORDER BY a.name, b.slot"
 )
 
-// Of an account of several sources, those of the first keep their slots, and those of the others get free ones in their order.
+// Of an account of several sources, those of the first keep their slots, and those of the others get free ones in
+// their order.
 func TestSlotsAreNumberedAnew(t *testing.T) {
 	for _, rows := range []int{1, 2, 1000} {
 		f := slotted(t, "")

@@ -25,7 +25,8 @@ func (f *fixture) state() string {
 	return b.String()
 }
 
-// A dry run with a throttle reads no faster, has no transaction open between two reads, writes nothing, and tells what the run then does.
+// A dry run with a throttle reads no faster, has no transaction open between two reads, writes nothing, and tells
+// what the run then does.
 func TestThrottle(t *testing.T) {
 	for name, tt := range map[string]struct {
 		f        func(*testing.T) *fixture

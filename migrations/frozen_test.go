@@ -16,8 +16,8 @@ import (
 
 var freeze = flag.Bool("freeze", false, "add the files that are about to be released to frozen.sum")
 
-// frozen.sum lists the files that were released, as sha256sum does. They never change; a new file has a number above theirs.
-// On a release, go test ./migrations -freeze adds the new ones. It changes no line that is there.
+// frozen.sum lists the files that were released, as sha256sum does. They never change; a new file has a number
+// above theirs. On a release, go test ./migrations -freeze adds the new ones. It changes no line that is there.
 func TestReleasedFilesNeverChange(t *testing.T) {
 	sums, err := os.ReadFile("frozen.sum")
 	if err != nil {

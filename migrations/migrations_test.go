@@ -60,8 +60,8 @@ func TestSameFilesInEachDialect(t *testing.T) {
 	}
 }
 
-// sqlsnow.Migrate takes the table of this name for the proof that a file was applied, and runs it again if in doubt. A file
-// that makes no table needs another rule there first.
+// sqlsnow.Migrate takes the table of this name for the proof that a file was applied, and runs it again if in
+// doubt. A file that makes no table needs another rule there first.
 func TestOneStatementThatCanRunAgain(t *testing.T) {
 	for dialect, files := range dialects {
 		for _, name := range list(t, files) {

@@ -108,14 +108,12 @@
 //
 // # Whose clock
 //
-// The running time of a lease, which ids carry, is the database's clock, read
-// at each renewal, and the monotonic clock in between. The local wall clock is
-// only compared with it: a reading of the database's clock that is further than
-// LeaseConfig.MaxSkew from both the prediction and the local clock is not used,
-// and reported as a [*ClockError]. Acquire has no prediction, and refuses to
-// start with such a reading. A clock that goes ahead in steps is followed to at
-// most MaxSkew ahead of the local clock, as that was when the two agreed last. The ceiling that a renewal asks for is at most
-// MaxSkew beyond what the process itself expects, so that one wrong clock can't
+// The running time of a lease, which ids carry, is the database's clock, read at each renewal, and the monotonic
+// clock in between. The local wall clock is only compared with it: a reading of the database's clock that is
+// further than LeaseConfig.MaxSkew from both the prediction and the local clock is not used, and reported as a
+// [*ClockError]. Acquire has no prediction, and refuses to start with such a reading. A clock that goes ahead in
+// steps is followed to at most MaxSkew ahead of the local clock, as that was when the two agreed last. The ceiling
+// that a renewal asks for is at most MaxSkew beyond what the process itself expects, so that one wrong clock can't
 // push a number's windows far into the future.
 //
 // Running time goes forward with every reading that is used, and does not go

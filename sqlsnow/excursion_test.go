@@ -71,7 +71,8 @@ func TestFence(t *testing.T) {
 	fenceClocks(t, server, db)
 }
 
-// Fence covers windows that were granted on a server whose clock was ahead, and that a backup has forgotten, on a server whose clock is behind.
+// Fence covers windows that were granted on a server whose clock was ahead, and that a backup has forgotten, on a
+// server whose clock is behind.
 func fenceClocks(t *testing.T, server *dbtest.Server, db *sql.DB) {
 	server.SetClock(t, 0)
 	ctx := t.Context()

@@ -127,8 +127,8 @@ func TestLostLeaseSaysSo(t *testing.T) {
 	}
 }
 
-// The database's clock goes ahead by less than MaxSkew, at once or in steps, for 20 s and longer, and comes back. Ids are back
-// within a window, and until then there is an error.
+// The database's clock goes ahead by less than MaxSkew, at once or in steps, for 20 s and longer, and comes back.
+// Ids are back within a window, and until then there is an error.
 func TestIdsAfterAnExcursion(t *testing.T) {
 	for name, steps := range map[string][]time.Duration{
 		"28 s":             {28 * time.Second},

@@ -62,7 +62,8 @@ func fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
 		if r.Params.Loss == 0 {
 			return nil
 		}
-		// A failover may lose these ceilings as well. The monotonic clock measures the wait, because a database's clock can be set.
+		// A failover may lose these ceilings as well. The monotonic clock measures the wait, because a database's
+		// clock can be set.
 		if err := dbserver.Sleep(ctx, r.Params.Probation); err != nil {
 			return err
 		}

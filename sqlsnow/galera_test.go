@@ -18,8 +18,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
-// On a cluster each process may use a node of its own: writes that clash are tried again, and no id is made twice. A node without
-// a quorum reports that.
+// On a cluster each process may use a node of its own: writes that clash are tried again, and no id is made twice.
+// A node without a quorum reports that.
 func TestGalera(t *testing.T) {
 	servers := dbtest.Galera(t, 3)
 	name := servers[0].CreateDatabase(t)

@@ -80,7 +80,8 @@ func (l *Lease) Err() error {
 	return l.err
 }
 
-// waits reports whether ids wait for running time, which had to go back by more than MaxAhead allows. The caller holds mu.
+// waits reports whether ids wait for running time, which had to go back by more than MaxAhead allows. The caller
+// holds mu.
 func (l *Lease) waits() bool { return l.grant.Now().Before(l.resumes) }
 
 // running returns the earliest time that the next id can have.

@@ -135,7 +135,8 @@ func migratorOf(e *dbserver.Engine) migrator {
 				" name VARCHAR(64) NOT NULL, applied_at TIMESTAMPTZ NOT NULL)",
 			record: "INSERT INTO snow_migrations (version, name, applied_at) VALUES ($1, $2, clock_timestamp())" +
 				" ON CONFLICT (version) DO UPDATE SET name = EXCLUDED.name, applied_at = EXCLUDED.applied_at",
-			// A stricter isolation would show the tables as they were before the wait for the lock. The number is "snow_mig" in ASCII.
+			// A stricter isolation would show the tables as they were before the wait for the lock. The number is
+			// "snow_mig" in ASCII.
 			begin: []string{"BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT pg_advisory_xact_lock(8317708120292682087)"},
 		}
 	default:
@@ -150,7 +151,8 @@ func migratorOf(e *dbserver.Engine) migrator {
 	}
 }
 
-// lock waits for the lock. On MySQL it waits in steps, because the server is slow to notice that a waiting client is gone.
+// lock waits for the lock. On MySQL it waits in steps, because the server is slow to notice that a waiting client
+// is gone.
 func (m migrator) lock(ctx context.Context, conn *sql.Conn) error {
 	for m.begin == nil {
 		got, err := column[sql.NullInt64](ctx, conn, "SELECT GET_LOCK("+lockName(m.engine)+", 5)")

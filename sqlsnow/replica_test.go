@@ -111,7 +111,8 @@ func contents(t *testing.T, db *sql.DB, table string) string {
 	return b.String()
 }
 
-// Nothing is written to a server that was made read-only, even with an administrator's account: it is no longer the primary.
+// Nothing is written to a server that was made read-only, even with an administrator's account: it is no longer the
+// primary.
 func TestReadOnlyForAdministrators(t *testing.T) {
 	server := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog")
 	db := contractdb.Open(t, "mysql", server.DSN(server.CreateDatabase(t)))
@@ -153,8 +154,8 @@ func TestReadOnlyForAdministrators(t *testing.T) {
 	}
 }
 
-// After a switch-over a pool has sessions of the old primary. Those that meet a read-only server are closed, so that the next
-// attempt asks for a new one, which reaches the new primary.
+// After a switch-over a pool has sessions of the old primary. Those that meet a read-only server are closed, so
+// that the next attempt asks for a new one, which reaches the new primary.
 func TestReadOnlySessionsLeaveThePool(t *testing.T) {
 	server := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog")
 	dsn := server.DSN(server.CreateDatabase(t))

@@ -79,8 +79,9 @@ func Reclaim(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 	return r, nil
 }
 
-// Reservable returns what [Reserve] would return now, and writes nothing: another process may take the number afterwards. It
-// needs no right to write. Its errors are those of Reserve. With a [*NoWorkerError] it returns the namespace's layout and UUID too.
+// Reservable returns what [Reserve] would return now, and writes nothing: another process may take the number
+// afterwards. It needs no right to write. Its errors are those of Reserve. With a [*NoWorkerError] it returns the
+// namespace's layout and UUID too.
 func Reservable(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string) (Reservation, error) {
 	r, err := open(ctx, db, d, namespace)
 	if err == nil {

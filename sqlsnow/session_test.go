@@ -19,8 +19,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
-// With completion_type=CHAIN each COMMIT begins a transaction. Nothing is written on such a connection, and Migrate leaves none in
-// a transaction.
+// With completion_type=CHAIN each COMMIT begins a transaction. Nothing is written on such a connection, and Migrate
+// leaves none in a transaction.
 func TestChainedTransactions(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	dsn := server.DSN(server.CreateDatabase(t))
@@ -66,8 +66,8 @@ func TestChainedTransactions(t *testing.T) {
 	lease.Close(ctx)
 }
 
-// MySQL has no @@in_transaction. The check of a session uses an assignment there that fails within a transaction. MariaDB shows
-// that as well, with another name of the variable.
+// MySQL has no @@in_transaction. The check of a session uses an assignment there that fails within a transaction.
+// MariaDB shows that as well, with another name of the variable.
 func TestIsolationInATransaction(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	db := contractdb.Open(t, "mysql", server.DSN(""))

@@ -1,8 +1,8 @@
-// Package gormcost measures what the plugin of gormsnow costs. It compares creating rows through GORM with the plugin, and
-// creating the same rows with ids that the caller has set, from the same generator.
+// Package gormcost measures what the plugin of gormsnow costs. It compares creating rows through GORM with the
+// plugin, and creating the same rows with ids that the caller has set, from the same generator.
 //
-// Statements of the variants take turns, so that other work on the machine affects all of them alike. One variant is measured
-// twice: the difference between its two figures is the error of the measurement.
+// Statements of the variants take turns, so that other work on the machine affects all of them alike. One variant
+// is measured twice: the difference between its two figures is the error of the measurement.
 package gormcost
 
 import (
@@ -57,8 +57,8 @@ type Case struct {
 	Bytes, PluginBytes   float64
 }
 
-// Ratio returns the time with the plugin over that without, and half the distance between the smallest and the largest ratio
-// of the rounds. Both are NaN if nothing was measured.
+// Ratio returns the time with the plugin over that without, and half the distance between the smallest and the
+// largest ratio of the rounds. Both are NaN if nothing was measured.
 func (c Case) Ratio() (median, spread float64) { return ratio(c.Plugin, c.ByHand) }
 
 // Control returns the ratio of the variant without the plugin to itself. Its difference from 1 is the error.

@@ -97,8 +97,8 @@ func (r run) time(ctx context.Context) (medians [variants]float64, err error) {
 	return medians, nil
 }
 
-// memory returns the allocations and bytes of a statement. It takes the smallest figures of several rounds, because other
-// goroutines of the program allocate as well.
+// memory returns the allocations and bytes of a statement. It takes the smallest figures of several rounds, because
+// other goroutines of the program allocate as well.
 func (r run) memory(ctx context.Context, variant int) (allocs, bytes float64, err error) {
 	// A collection empties the pools that statements take from.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

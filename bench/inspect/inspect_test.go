@@ -4,7 +4,8 @@ import (
 	"testing"
 )
 
-// TestScore holds what merge.Inspect reaches: nothing is wrong without a question, and nearly all references are proposed.
+// TestScore holds what merge.Inspect reaches: nothing is wrong without a question, and nearly all references are
+// proposed.
 func TestScore(t *testing.T) {
 	for _, o := range []Options{{Rows: 200, Seed: 1}, {Rows: 60, Seed: 2}} {
 		scores, err := Measure(t.Context(), o)

@@ -1,7 +1,7 @@
 package inspect
 
-// The schemas are written for this benchmark, in the styles that applications have. None declares a foreign key. A line is a
-// table, and a word is a column:
+// The schemas are written for this benchmark, in the styles that applications have. None declares a foreign key. A
+// line is a table, and a word is a column:
 //
 //	id+         the primary key, counted up by the database
 //	guid*       the primary key, or a member of it
@@ -13,7 +13,8 @@ package inspect
 //	made@       a time
 //	flag%       0 or 1
 var schemas = map[string]string{
-	// A game server of many years: ids are named guid, in half a dozen spellings, and no key is counted up by the database.
+	// A game server of many years: ids are named guid, in half a dozen spellings, and no key is counted up by the
+	// database.
 	"realm": `
 heroes: guid* account:9000 name class:12 level^:80 money:900000 zone:4000 health:5000 guild_rank:9 made@
 heroes_removed: guid*>heroes removed_at@ account:9000

@@ -15,7 +15,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A gameTable is one of the tables, of which each source has so many rows in a hundred. A column that refers to a table says so.
+// A gameTable is one of the tables, of which each source has so many rows in a hundred. A column that refers to a
+// table says so.
 type gameTable struct {
 	name    string
 	percent int

@@ -29,7 +29,8 @@ type ServersOptions struct {
 	Progress func(string)
 }
 
-// ServersResult is what two servers took: a server with two databases of ten tables each, and a target on the other server.
+// ServersResult is what two servers took: a server with two databases of ten tables each, and a target on the other
+// server.
 type ServersResult struct {
 	Version string `json:"version"` // of MariaDB
 	Rows    int    `json:"rows"`
@@ -67,7 +68,8 @@ type servers struct {
 	dump, load string // programs
 }
 
-// MeasureServers measures a merge from one server to another beside a dump and load of the same rows. It starts the servers.
+// MeasureServers measures a merge from one server to another beside a dump and load of the same rows. It starts the
+// servers.
 func MeasureServers(ctx context.Context, o ServersOptions) (result ServersResult, err error) {
 	s := &servers{}
 	if s.dump, err = exec.LookPath("mariadb-dump"); err != nil {

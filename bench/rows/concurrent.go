@@ -26,8 +26,8 @@ type Table struct {
 	Key          string // one of the keys' names
 	Rows         int
 
-	// Index is the size in bytes of what is in the order of the primary key: the clustered index, which has the rows, or
-	// PostgreSQL's index of the primary key, which does not.
+	// Index is the size in bytes of what is in the order of the primary key: the clustered index, which has the
+	// rows, or PostgreSQL's index of the primary key, which does not.
 	Index int64
 	Bytes int64 // of the table with all indexes
 
@@ -48,10 +48,11 @@ type ConcurrentOptions struct {
 	Progress func(line string) // if not nil, is called with a line to show
 }
 
-// Concurrently fills a table for each key from many connections. For each load one server has all tables, and the keys take turns of
-// a twentieth of the rows, so that other work on the machine affects all of them. The buffer pool is smaller than the tables if
-// they have 100,000 rows or more. The ids of each connection are made by a worker of its own, as those of as many
-// processes are, but for those of one process. Otherwise it is as [Measure], and returns the tables that were measured and the errors of the other loads.
+// Concurrently fills a table for each key from many connections. For each load one server has all tables, and the
+// keys take turns of a twentieth of the rows, so that other work on the machine affects all of them. The buffer
+// pool is smaller than the tables if they have 100,000 rows or more. The ids of each connection are made by a
+// worker of its own, as those of as many processes are, but for those of one process. Otherwise it is as [Measure],
+// and returns the tables that were measured and the errors of the other loads.
 func Concurrently(ctx context.Context, opts ConcurrentOptions) ([]Table, error) {
 	engines, err := choose(opts.Engines, &mariadb, &mysql, &postgres)
 	if err != nil {

@@ -34,8 +34,8 @@ var mariadb = engine{
 	options: func(pool int64) []string {
 		return []string{
 			fmt.Sprintf("innodb-buffer-pool-size=%d", pool),
-			// The number of pages to keep free does not depend on the size of the pool: the default, which fits a pool of
-			// 128 MiB, would keep a small pool almost empty.
+			// The number of pages to keep free does not depend on the size of the pool: the default, which fits a
+			// pool of 128 MiB, would keep a small pool almost empty.
 			fmt.Sprintf("innodb-lru-scan-depth=%d", max(100, 1536*pool/(128<<20))),
 			"innodb-log-file-size=96M", // the server's default, which dbtest makes smaller
 		}

@@ -13,8 +13,8 @@ type key struct {
 	random   bool // the keys are not in the order of the rows
 	database bool // the database makes the keys
 
-	// fill sets values to the keys of the rows that follow the first done rows. If the database makes the keys, these are the
-	// keys that it will make.
+	// fill sets values to the keys of the rows that follow the first done rows. If the database makes the keys,
+	// these are the keys that it will make.
 	fill fill
 }
 

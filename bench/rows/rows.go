@@ -1,15 +1,16 @@
-// Package rows measures the cost of a primary key for a database: how fast rows are inserted as the table grows past the memory
-// of the server, how much space they take, and how long a read by primary key takes.
+// Package rows measures the cost of a primary key for a database: how fast rows are inserted as the table grows
+// past the memory of the server, how much space they take, and how long a read by primary key takes.
 //
 // Each run loads one table of orders, which has two secondary indexes, over a single connection: multi-row INSERT
-// statements, each its own transaction and flushed to disk when it commits. Each run has a private server with a fresh data
-// directory, so that nothing is left of the run before. Except for the keys, the rows are the same in all runs.
+// statements, each its own transaction and flushed to disk when it commits. Each run has a private server with a
+// fresh data directory, so that nothing is left of the run before. Except for the keys, the rows are the same in
+// all runs.
 //
-// Buyers are drawn at random, so the index on the buyer grows in random order for every primary key. Only this cost grows with the
-// table for all keys alike: towards the end of a load the index is larger than the buffer pool.
+// Buyers are drawn at random, so the index on the buyer grows in random order for every primary key. Only this cost
+// grows with the table for all keys alike: towards the end of a load the index is larger than the buffer pool.
 //
-// MariaDB bypasses the cache of the operating system, and PostgreSQL uses it. So a page that is not in the buffer pool may
-// still be in memory for PostgreSQL. Don't compare the engines with each other.
+// MariaDB bypasses the cache of the operating system, and PostgreSQL uses it. So a page that is not in the buffer
+// pool may still be in memory for PostgreSQL. Don't compare the engines with each other.
 package rows
 
 import (
@@ -47,19 +48,21 @@ const (
 type Options struct {
 	// Rows is how many rows each table gets, rounded up to whole statements of 500. Zero means 2 million.
 	//
-	// The buffer pool is 64 MiB for 2 million rows or more, and proportionally less for fewer rows, down to 8 MiB. With fewer
-	// than about 60,000 rows the data fits into it, which tests the program but does not show the cost of a key.
+	// The buffer pool is 64 MiB for 2 million rows or more, and proportionally less for fewer rows, down to 8 MiB.
+	// With fewer than about 60,000 rows the data fits into it, which tests the program but does not show the cost
+	// of a key.
 	Rows int
 
 	// Engines are the databases to measure. None means all.
 	Engines []string
 
-	// Rounds is how often the ascending keys are measured, each time in another order, so that changes in the machine's speed
-	// affect all of them alike. Zero means 3. The random keys are measured once: they take much longer, and their differences
-	// are larger than those that need several rounds.
+	// Rounds is how often the ascending keys are measured, each time in another order, so that changes in the
+	// machine's speed affect all of them alike. Zero means 3. The random keys are measured once: they take much
+	// longer, and their differences are larger than those that need several rounds.
 	Rounds int
 
-	// PerKeyLimit is how long one load may take. After that the load stops with the rows that it has. Zero means no limit.
+	// PerKeyLimit is how long one load may take. After that the load stops with the rows that it has. Zero means no
+	// limit.
 	PerKeyLimit time.Duration
 
 	// Progress, if not nil, is called about once a second with a line to show.
@@ -101,14 +104,14 @@ const (
 	defaultRounds = 3
 )
 
-// Measure runs the measurements of opts, one after the other. After an error it goes on with the next engine. It returns the
-// results of the keys that were finished, by engine and key, and joins all errors. When ctx ends it ends the servers and
-// returns.
+// Measure runs the measurements of opts, one after the other. After an error it goes on with the next engine. It
+// returns the results of the keys that were finished, by engine and key, and joins all errors. When ctx ends it
+// ends the servers and returns.
 //
 // It needs the programs of the servers, and Linux or macOS, and refuses a server named by SNOW_MYSQL_DSN or
-// SNOW_POSTGRES_DSN. Measurements at the same time disturb each other. Servers keep their files in the directory for temporary
-// files, which should be on a disk. For 2 million rows the largest table takes some 700 MB, and PostgreSQL's log up to
-// 1 GB more.
+// SNOW_POSTGRES_DSN. Measurements at the same time disturb each other. Servers keep their files in the directory
+// for temporary files, which should be on a disk. For 2 million rows the largest table takes some 700 MB, and
+// PostgreSQL's log up to 1 GB more.
 func Measure(ctx context.Context, opts Options) ([]Result, error) {
 	results, err := opts.measure(ctx)
 	if err != nil {
@@ -193,8 +196,8 @@ func choose(names []string, all ...*engine) ([]*engine, error) {
 	return chosen, nil
 }
 
-// schedule returns the keys in the order of their runs: first the ascending ones, in rounds that each start with another key,
-// and then the random ones.
+// schedule returns the keys in the order of their runs: first the ascending ones, in rounds that each start with
+// another key, and then the random ones.
 func schedule(keys []key, rounds int) []key {
 	var ascending, random []key
 	for _, k := range keys {

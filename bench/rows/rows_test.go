@@ -158,8 +158,8 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// TestReservoir draws 100 of 1,000 values 500 times. Each tenth of the values should make up a tenth of the samples; with
-// a fixed seed the result is always the same, and 5 % away is some 4 standard deviations.
+// TestReservoir draws 100 of 1,000 values 500 times. Each tenth of the values should make up a tenth of the
+// samples; with a fixed seed the result is always the same, and 5 % away is some 4 standard deviations.
 func TestReservoir(t *testing.T) {
 	values := make([]any, 1000)
 	for i := range values {

@@ -8,8 +8,8 @@ func poolSize(rows int) int64 {
 	return min(max(64*int64(rows)/defaultRows, 8), 64) * mib
 }
 
-// rate returns the rows per second of the statements from the given one on. Marks are the times at which statements were
-// done.
+// rate returns the rows per second of the statements from the given one on. Marks are the times at which statements
+// were done.
 func rate(marks []time.Duration, from int) float64 {
 	if from >= len(marks) {
 		return 0
@@ -21,8 +21,8 @@ func rate(marks []time.Duration, from int) float64 {
 	return float64((len(marks)-from)*batch) / took.Seconds()
 }
 
-// points returns the rate for each group of that many statements. The rest at the end belongs to the last group, which has up
-// to twice as many.
+// points returns the rate for each group of that many statements. The rest at the end belongs to the last group,
+// which has up to twice as many.
 func points(marks []time.Duration, statements int) []Point {
 	var points []Point
 	for from := 0; from < len(marks); {

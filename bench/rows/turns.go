@@ -11,8 +11,9 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A Turn compares snow's keys with auto-increment on one engine, more precisely than two loads one after the other can. One server
-// has a table of each, and their statements take turns, so that other work on the machine affects both.
+// A Turn compares snow's keys with auto-increment on one engine, more precisely than two loads one after the other
+// can. One server has a table of each, and their statements take turns, so that other work on the machine affects
+// both.
 type Turn struct {
 	Engine  string
 	Version string

@@ -1,9 +1,9 @@
 // Package serve measures the service of ids, package httpsnow, beside an empty handler of net/http and a sequence of a
 // database.
 //
-// All of them take turns with the same connections from one process, so that other work on the machine affects all of them
-// alike. What counts are ratios in a round. The client writes and reads bytes without net/http, so that it takes little of the
-// time that is compared.
+// All of them take turns with the same connections from one process, so that other work on the machine affects all
+// of them alike. What counts are ratios in a round. The client writes and reads bytes without net/http, so that it
+// takes little of the time that is compared.
 package serve
 
 import (

@@ -152,7 +152,8 @@ func goroutinesLeft() (left string) {
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		left = ""
 		for _, stack := range strings.Split(string(stacks), "\n\n") {
-			// Until the end of the process dbtest keeps one goroutine, and GORM one for each cache of prepared statements.
+			// Until the end of the process dbtest keeps one goroutine, and GORM one for each cache of prepared
+			// statements.
 			if !strings.Contains(stack, "TestMain") && !strings.Contains(stack, "internal/testkit/dbtest.") && !strings.Contains(stack, "gorm/internal/lru.") {
 				left += stack + "\n\n"
 			}

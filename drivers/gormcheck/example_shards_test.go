@@ -87,8 +87,8 @@ func merge(parts [][]Order) (all []Order) {
 	}
 }
 
-// Two databases with four tables each hold the orders of a shop. The plugin puts the shard of the buyer into each order's
-// id, so that an order is found by its id and by its buyer, each in one table.
+// Two databases with four tables each hold the orders of a shop. The plugin puts the shard of the buyer into each
+// order's id, so that an order is found by its id and by its buyer, each in one table.
 func Example_shards() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "")

@@ -16,8 +16,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
-// Behind a pooler in transaction mode the driver's prepared statements clash, and the error says what to do. In the modes
-// that the error names, leases and segments work as without a pooler.
+// Behind a pooler in transaction mode the driver's prepared statements clash, and the error says what to do. In the
+// modes that the error names, leases and segments work as without a pooler.
 func TestPgBouncer(t *testing.T) {
 	server := dbtest.Postgres(t)
 	name := server.CreateDatabase(t)

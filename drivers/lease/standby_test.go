@@ -19,7 +19,8 @@ import (
 
 const cancelWaits = "SELECT pg_cancel_backend(pid)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
 
-// If somebody cancels the wait for a synchronous standby, the server confirms the commit, but the lease does not accept that.
+// If somebody cancels the wait for a synchronous standby, the server confirms the commit, but the lease does not
+// accept that.
 func TestSynchronousStandby(t *testing.T) {
 	server := dbtest.Postgres(t)
 	dsn := server.DSN(server.CreateDatabase(t))

@@ -80,8 +80,8 @@ func postgresColumns(t *testing.T, db *sql.DB) map[string]string {
 	return found
 }
 
-// TestDefinitions merges a table with every kind of column: Schema writes each column as the source has it, or a note says
-// what is left out, and the values arrive.
+// TestDefinitions merges a table with every kind of column: Schema writes each column as the source has it, or a
+// note says what is left out, and the values arrive.
 func TestDefinitions(t *testing.T) {
 	maria, pg := dbtest.MariaDB(t), dbtest.Postgres(t)
 	name, mysql := mysqlServer(t, maria)
@@ -326,8 +326,8 @@ func TestPostgreSQL18(t *testing.T) {
 	}
 }
 
-// MySQL makes such a key where a table has none, if it is told so. A server that refuses tables without a primary key takes the
-// tables of a merge.
+// MySQL makes such a key where a table has none, if it is told so. A server that refuses tables without a primary
+// key takes the tables of a merge.
 func TestGeneratedInvisibleKey(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	if !strings.HasPrefix(server.Product(t), "MySQL") {

@@ -14,8 +14,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// Accounts of two sources and of the target are one where their names are: what they have of each item is added, and their heroes get
-// other slots where those clash.
+// Accounts of two sources and of the target are one where their names are: what they have of each item is added,
+// and their heroes get other slots where those clash.
 func TestAccountsBecomeOne(t *testing.T) {
 	t.Run("PostgreSQL", func(t *testing.T) { accounts(t, postgres(t)) })
 	t.Run("SQLite", func(t *testing.T) { accounts(t, sqlite) })

@@ -92,8 +92,8 @@ func TestReadersEndTransactions(t *testing.T) {
 	}
 }
 
-// The connections of an application's pool have the settings that they had, after a merge that worked, one that failed and one
-// that was cancelled.
+// The connections of an application's pool have the settings that they had, after a merge that worked, one that
+// failed and one that was cancelled.
 func TestSettingsStay(t *testing.T) {
 	for _, tt := range []struct {
 		dialect  sqlsnow.Dialect
@@ -170,7 +170,8 @@ func TestSettingsStay(t *testing.T) {
 	}
 }
 
-// A session of MySQL whose statements go to several connections of a pooler has lost its settings, and the merge is refused.
+// A session of MySQL whose statements go to several connections of a pooler has lost its settings, and the merge is
+// refused.
 func TestMultiplexed(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	direct := server.DSN(server.CreateDatabase(t))

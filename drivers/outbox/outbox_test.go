@@ -24,7 +24,8 @@ import (
 	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
-// blocks returns the statements of each block of SQL on the page, by the first words of the comment that it begins with.
+// blocks returns the statements of each block of SQL on the page, by the first words of the comment that it begins
+// with.
 func blocks(t *testing.T) map[string][]string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/outbox.md")
@@ -402,7 +403,8 @@ func (r *reader) want(t *testing.T, written []snow.ID) {
 	}
 }
 
-// running writes messages while several programs do something again and again, and lets each of them do it often enough afterwards.
+// running writes messages while several programs do something again and again, and lets each of them do it often
+// enough afterwards.
 func (s server) running(t *testing.T, programs int, do func(context.Context) error) (written []snow.ID) {
 	t.Helper()
 	done := make(chan struct{})

@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package page_test looks at the page of package page in a real browser, Debian's Chromium without a window. What it shows is what
-// MariaDB, PostgreSQL and SQLite have.
+// Package page_test looks at the page of package page in a real browser, Debian's Chromium without a window. What
+// it shows is what MariaDB, PostgreSQL and SQLite have.
 package page_test
 
 import (

@@ -70,7 +70,8 @@ func testKeys(t *testing.T, b *browser) {
 	if got := b.strings(detail); !strings.HasPrefix(got[0], "49 late, chat-") {
 		t.Errorf("the first stop: %q", got)
 	}
-	// The page itself sends the keys: on a busy machine those of chromedp may come while an update replaces what has the focus.
+	// The page itself sends the keys: on a busy machine those of chromedp may come while an update replaces what
+	// has the focus.
 	for _, tt := range []struct{ key, want string }{
 		{"ArrowRight", "50 free"}, {"ArrowDown", "82 free"}, {"ArrowUp", "50 free"}, {"ArrowLeft", "49 late"}, {"End", "1023 reserved, import"}, {"Home", "0 held"},
 	} {

@@ -60,7 +60,8 @@ func (s *store) open(ctx context.Context, dir string, databases int) error {
 	if err != nil {
 		return err
 	}
-	// The leases have a database, or at least a pool, of their own: an application that has used up its connections still renews its lease.
+	// The leases have a database, or at least a pool, of their own: an application that has used up its connections
+	// still renews its lease.
 	registry, err := sql.Open("sqlite3", dsn(dir, "registry"))
 	if err != nil {
 		return err

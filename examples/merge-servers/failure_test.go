@@ -116,8 +116,8 @@ func TestInspectOfNoTables(t *testing.T) {
 	}
 }
 
-// A decision that no person has taken, and a column that looks like ids and that nobody has decided on, are told of before the
-// copy and after it, and the exit status says so.
+// A decision that no person has taken, and a column that looks like ids and that nobody has decided on, are told of
+// before the copy and after it, and the exit status says so.
 func TestLeftOpen(t *testing.T) {
 	s := newStage(t, "sqlite", 400)
 	const accepted = "mails.body: json to players, items (certainty 0.97)"

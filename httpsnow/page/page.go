@@ -41,8 +41,9 @@ type Config struct {
 	// Timeout is how long a database may take to answer, up to an hour. Zero means 5 s.
 	Timeout time.Duration
 
-	// Hosts are the names that browsers may use for the page besides localhost and addresses, such as that of a proxy in front.
-	// A request for another name gets status 421. Without Hosts, other addresses than loopback allow any name.
+	// Hosts are the names that browsers may use for the page besides localhost and addresses, such as that of a
+	// proxy in front. A request for another name gets status 421. Without Hosts, other addresses than loopback
+	// allow any name.
 	Hosts []string
 
 	// Logger logs when a database does not answer, and when it answers again. Nil means slog.Default.
@@ -72,7 +73,8 @@ type Handler struct {
 	logger    *slog.Logger
 }
 
-// New returns a Handler for one or more databases. It does not connect yet. A field that is out of bounds is a *snow.FieldError.
+// New returns a Handler for one or more databases. It does not connect yet. A field that is out of bounds is a
+// *snow.FieldError.
 func New(databases []Database, cfg Config) (*Handler, error) {
 	if cfg.Every == 0 {
 		cfg.Every = 2 * time.Second

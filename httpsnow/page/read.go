@@ -66,8 +66,8 @@ func newReader(databases []Database, cfg Config) *reader {
 	return r
 }
 
-// read returns what the databases have. It is older than half of Config.Every at most. A request that is gone does not end the reading,
-// which is for the others as well.
+// read returns what the databases have. It is older than half of Config.Every at most. A request that is gone does
+// not end the reading, which is for the others as well.
 func (r *reader) read(ctx context.Context) snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()

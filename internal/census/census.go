@@ -33,7 +33,8 @@ func StateOf(w sqlsnow.WorkerInfo, now time.Time) string {
 // longer than a new one, and else too late. It is the zero time if the number was not fenced since it was leased last.
 func FencedAt(n sqlsnow.Namespace, w sqlsnow.WorkerInfo) time.Time {
 	at := w.Floor.Add(-n.FencedFor())
-	// A claim can wait for its first window for as long as the loss window and half a minute, and a window begins when it ends.
+	// A claim can wait for its first window for as long as the loss window and half a minute, and a window begins
+	// when it ends.
 	if w.State == sqlsnow.Reserved || !w.Floor.After(n.Layout.Epoch()) || at.Before(w.Claimed.Add(n.LossWindow)) || at.Before(n.Layout.Epoch()) ||
 		w.State == sqlsnow.Free && !w.Floor.Equal(w.Ceiling) {
 		return time.Time{}
@@ -41,8 +42,8 @@ func FencedAt(n sqlsnow.Namespace, w sqlsnow.WorkerInfo) time.Time {
 	return at
 }
 
-// soonFloor is how far the first window of a lease may begin after the number was taken, if it was free. A window that begins later was
-// fenced, or followed a probation.
+// soonFloor is how far the first window of a lease may begin after the number was taken, if it was free. A window
+// that begins later was fenced, or followed a probation.
 const soonFloor = 2 * time.Second
 
 // HolderAt returns who had a worker number in the tick that begins at t, as far as the

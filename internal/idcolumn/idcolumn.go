@@ -51,7 +51,8 @@ func (c Column) Most() uint64 {
 	return 1<<(c.Size-1) - 1
 }
 
-// Wide returns the type of 64 bits to which an integer can be changed: it keeps its sign. All other columns become signed.
+// Wide returns the type of 64 bits to which an integer can be changed: it keeps its sign. All other columns become
+// signed.
 func (c Column) Wide() string {
 	if c.Kind == Integer && c.Sign == Unsigned {
 		return "bigint unsigned"

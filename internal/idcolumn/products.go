@@ -39,8 +39,8 @@ func MySQL(table, name, dataType, columnType string, characters, precision, scal
 	return c
 }
 
-// MySQLFold returns the Fold of a column of data_type with a collation_name, which is empty for binary types. CHAR does not keep
-// spaces at the end, and most binary collations ignore them: PAD SPACE.
+// MySQLFold returns the Fold of a column of data_type with a collation_name, which is empty for binary types. CHAR
+// does not keep spaces at the end, and most binary collations ignore them: PAD SPACE.
 func MySQLFold(dataType, collation string) string {
 	exact := strings.HasSuffix(collation, "_bin") && (strings.Contains(collation, "_nopad_") || strings.Contains(collation, "_0900_"))
 	switch {
@@ -52,8 +52,8 @@ func MySQLFold(dataType, collation string) string {
 	return ""
 }
 
-// PostgresFold returns the Fold of a column whose type, or the base of its domain, has a typname. deterministic says whether
-// its collation is.
+// PostgresFold returns the Fold of a column whose type, or the base of its domain, has a typname. deterministic
+// says whether its collation is.
 func PostgresFold(base string, deterministic bool) string {
 	switch {
 	case base == "citext" || base == "bpchar":
@@ -64,8 +64,8 @@ func PostgresFold(base string, deterministic bool) string {
 	return ""
 }
 
-// Postgres returns a column from what pg_attribute says: the type as format_type writes it, the typname of the type, or of
-// the base of a domain, the modifier of that, attidentity, and the default as pg_get_expr writes it.
+// Postgres returns a column from what pg_attribute says: the type as format_type writes it, the typname of the
+// type, or of the base of a domain, the modifier of that, attidentity, and the default as pg_get_expr writes it.
 func Postgres(table, name, typ, base string, modifier int64, identity, value string) Column {
 	c := Column{Name: name, Type: typ}
 	switch base {
@@ -91,7 +91,8 @@ func Postgres(table, name, typ, base string, modifier int64, identity, value str
 	return c
 }
 
-// SQLite returns a column from its declared type. counts says whether it is in the primary key of a table for which Counts is true.
+// SQLite returns a column from its declared type. counts says whether it is in the primary key of a table for which
+// Counts is true.
 func SQLite(name, declared string, counts bool) Column {
 	c := Column{Name: name, Type: declared, Kind: affinity(declared)}
 	if c.Kind == Integer {
@@ -106,8 +107,8 @@ func SQLite(name, declared string, counts bool) Column {
 // autoincrement matches SQLite's grammar, which allows it only for an INTEGER primary key.
 var autoincrement = regexp.MustCompile(`(?i)\bPRIMARY\s+KEY(\s+(ASC|DESC))?(\s+ON\s+CONFLICT\s+\w+)?\s+AUTOINCREMENT\b`)
 
-// Counts reports whether a CREATE TABLE of SQLite makes the primary key AUTOINCREMENT. An INTEGER primary key without it also makes
-// up a value for NULL.
+// Counts reports whether a CREATE TABLE of SQLite makes the primary key AUTOINCREMENT. An INTEGER primary key
+// without it also makes up a value for NULL.
 func Counts(createTable string) bool { return autoincrement.MatchString(createTable) }
 
 // integerKey matches the type of such a key, of which there is one at most.

@@ -29,8 +29,8 @@ func NewKey(c Column, counted bool) Key {
 // LikeSomebody is what [Likeness] says of names that are roles of people, and not the name of a table.
 const LikeSomebody = "named like somebody"
 
-// Likeness returns how much the names of a column and of a key have in common, and in words what: from 3 points on, it is named
-// after the table or after its key. only says that the name is like the name of no other table.
+// Likeness returns how much the names of a column and of a key have in common, and in words what: from 3 points on,
+// it is named after the table or after its key. only says that the name is like the name of no other table.
 func Likeness(c Column, k Key, only bool) (points float64, why string) {
 	stem := c.Reading.Stem
 	ofTable, ofKey := Alike(stem, k.Thing), 0.0

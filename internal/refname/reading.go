@@ -16,8 +16,8 @@ type Reading struct {
 	Plural   bool     // it is how many there are of something
 }
 
-// Named reports whether the name says that there are ids: it has a word for them, or ends in a word for somebody, for a group or
-// for a row of the same table.
+// Named reports whether the name says that there are ids: it has a word for them, or ends in a word for somebody,
+// for a group or for a row of the same table.
 func (r Reading) Named() bool {
 	return r.ID || r.endsIn(roles) || r.endsIn(relatives) || r.endsIn(groupWords)
 }
@@ -44,8 +44,8 @@ func Abbreviates(word, of string) bool {
 	return word == of || len(word) >= 3 && strings.HasPrefix(of, word) || len(of) >= 4 && strings.HasPrefix(word, of)
 }
 
-// Alike says how well the stem of a column names a thing: 5 the same, 4 the same after other words, 3.5 in short, 3 in short after
-// other words, 2.5 before other words, 2 a part of it, 0 not at all.
+// Alike says how well the stem of a column names a thing: 5 the same, 4 the same after other words, 3.5 in short, 3
+// in short after other words, 2.5 before other words, 2 a part of it, 0 not at all.
 func Alike(stem, of []string) float64 {
 	if len(stem) == 0 || len(of) == 0 {
 		return 0

@@ -1,5 +1,5 @@
-// Package sqldialect has the dialects of SQL, for all packages that write SQL: placeholders, quoted names and the codes of errors.
-// It imports no driver.
+// Package sqldialect has the dialects of SQL, for all packages that write SQL: placeholders, quoted names and the
+// codes of errors. It imports no driver.
 package sqldialect
 
 import (

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Code returns the code in a driver's error: an error number, an SQLSTATE or a result code. It returns "" if there is none.
-// Drivers are not imported, so Code looks for a method or field of their errors:
+// Code returns the code in a driver's error: an error number, an SQLSTATE or a result code. It returns "" if there
+// is none. Drivers are not imported, so Code looks for a method or field of their errors:
 //
 //	SQLState() string      pgx, lib/pq
 //	Number uint16          go-sql-driver/mysql

@@ -97,7 +97,8 @@ func (t *Table) having(sources []string) (have []string) {
 	return have
 }
 
-// addPrimaryKey adds the primary key to the unique keys, where rows may clash in it: it has no id that is new in all sources.
+// addPrimaryKey adds the primary key to the unique keys, where rows may clash in it: it has no id that is new in
+// all sources.
 func (t *Table) addPrimaryKey(p *Plan) {
 	key := t.Key()
 	isNew := key != nil && slices.Contains(t.PrimaryKey, key.Name) && len(t.NewIDs) == len(p.SourcesOf(t))
@@ -137,8 +138,8 @@ func several(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Settle leaves out what led to decisions that are made: questions that have an answer, and suspects of what is decided.
-// The plan does the same merge afterwards.
+// Settle leaves out what led to decisions that are made: questions that have an answer, and suspects of what is
+// decided. The plan does the same merge afterwards.
 func (p *Plan) Settle() {
 	p.Questions = slices.DeleteFunc(p.Questions, func(q *Question) bool { return q.Answer != "" || p.decided(q) })
 	for _, t := range p.Tables {
@@ -155,10 +156,10 @@ func (p *Plan) Settle() {
 	}
 }
 
-// Apply lays the decisions over a plan that [github.com/shardsnow/snow/merge.Inspect] proposes, as a template: it decides
-// what they name, and leaves the rest as it is. Their sources, new ids and schema are not looked at, nor is what nobody has
-// confirmed. It returns the names that are those of no table, column or unique key of the plan. Decisions that contradict
-// each other are an error, and the plan is of no use then.
+// Apply lays the decisions over a plan that [github.com/shardsnow/snow/merge.Inspect] proposes, as a template: it
+// decides what they name, and leaves the rest as it is. Their sources, new ids and schema are not looked at, nor is
+// what nobody has confirmed. It returns the names that are those of no table, column or unique key of the plan.
+// Decisions that contradict each other are an error, and the plan is of no use then.
 func (d *Decisions) Apply(p *Plan) (left []Name, err error) {
 	if err := d.check(); err != nil {
 		return nil, err

@@ -265,7 +265,8 @@ func FuzzReadDecisions(f *testing.F) {
 	})
 }
 
-// A unique key under tables without a rule has that of the entry of unique; one that is new fails, and keeps what it says itself.
+// A unique key under tables without a rule has that of the entry of unique; one that is new fails, and keeps what
+// it says itself.
 func TestUniqueKeysUnderTablesKeepTheirRules(t *testing.T) {
 	p, err := complete(t, `unique:
 - {rule: suffix, template: '{name}[{n}]', keys: [characters.name]}

@@ -11,9 +11,9 @@ import (
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
-// Check returns what is wrong with the plan as a join of [*Error], or nil: suspects and columns that are not decided, names
-// that do not exist, roles that do not fit the types or the foreign keys, impossible rules of unique keys. It asks no
-// database: a run finds out whether the sources are as the plan says.
+// Check returns what is wrong with the plan as a join of [*Error], or nil: suspects and columns that are not
+// decided, names that do not exist, roles that do not fit the types or the foreign keys, impossible rules of unique
+// keys. It asks no database: a run finds out whether the sources are as the plan says.
 func (p *Plan) Check() error {
 	c := &checker{plan: p, dialect: dialectOf(p.Dialect)}
 	c.faultIf(p.Version != 1, "", "", "version %d: want 1", p.Version)
@@ -133,8 +133,8 @@ func (c *checker) unique(t *Table, u *Unique) {
 	}
 }
 
-// Tied returns the columns, as "table.column", whose values foreign keys tie to those of a column, in either direction, but for
-// tables that are skipped.
+// Tied returns the columns, as "table.column", whose values foreign keys tie to those of a column, in either
+// direction, but for tables that are skipped.
 func (p *Plan) Tied(t *Table, column string) (names []string) {
 	for _, child := range p.Tables {
 		for _, k := range child.ForeignKeys {

@@ -8,7 +8,8 @@ import (
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
-// packed complains of a format that is none, of places that the format does not have, and of types that can't have such values.
+// packed complains of a format that is none, of places that the format does not have, and of types that can't have
+// such values.
 func (c *columnChecker) packed(s sqltype.Type) {
 	column := c.column
 	format, err := packed.ParseFormat(column.Format)

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Complete returns the plan that follows from the decisions and from schema, which is the plan of the same sources without
-// any decision, see [github.com/shardsnow/snow/merge.ReadSchema]. A table or column that is new since the decisions were
-// made, or gone, or of another type, is an error, as are names that do not exist and decisions that contradict each other:
-// a join of [*Error]. What is open is no error here: [Plan.Check] refuses it.
+// Complete returns the plan that follows from the decisions and from schema, which is the plan of the same sources
+// without any decision, see [github.com/shardsnow/snow/merge.ReadSchema]. A table or column that is new since the
+// decisions were made, or gone, or of another type, is an error, as are names that do not exist and decisions that
+// contradict each other: a join of [*Error]. What is open is no error here: [Plan.Check] refuses it.
 func (d *Decisions) Complete(schema *Plan) (*Plan, error) {
 	if err := d.fits(schema); err != nil {
 		return nil, err
@@ -319,7 +319,8 @@ func (c *completer) ids() {
 	}
 }
 
-// unique sets the rules of unique keys, after it has added the primary keys in which rows that keep their ids may clash.
+// unique sets the rules of unique keys, after it has added the primary keys in which rows that keep their ids may
+// clash.
 func (c *completer) unique() {
 	for _, t := range c.Plan.Tables {
 		if !c.changed(t, "unique") {
@@ -376,8 +377,8 @@ func (c *completer) unique() {
 	}
 }
 
-// answerOf gives a unique key the rule that is the answer. An entry of unique counts more than the answer about several keys,
-// and is an error if it contradicts the answer about its key alone.
+// answerOf gives a unique key the rule that is the answer. An entry of unique counts more than the answer about
+// several keys, and is an error if it contradicts the answer about its key alone.
 func (q *Asked) answerOf(u *Unique, at Name) error {
 	switch answer := q.Answer.Text; {
 	case answer == "":

@@ -54,7 +54,8 @@ func (c *completer) inOrder(places []place) (raw []string) {
 	return raw
 }
 
-// overruled reports whether patterns say something else than the answer of a question, of all its columns, and returns one.
+// overruled reports whether patterns say something else than the answer of a question, of all its columns, and
+// returns one.
 func (c *completer) overruled(q *Asked, asked []place) (by Name, ok bool) {
 	for _, at := range asked {
 		one, err := c.answer(q, q.noneOf(at))

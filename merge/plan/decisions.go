@@ -19,9 +19,10 @@ const DecisionsVersion = 2
 // Decisions are the short form of a plan: what people decide, and what is open. All the rest of a plan follows from the
 // schemas of the sources, so that [Decisions.Complete] makes the plan of both. [Shorten] finds the decisions in a plan.
 //
-// Columns are named as table.column and tables by their names; with Databases as database.table.column and database.table. A star stands for any characters within a name, and a
-// backslash makes a star, dot, comma, parenthesis or backslash one of the name's own. Where the full name of a column and a
-// pattern disagree, the full name decides. Two entries that name a column alike and disagree are an error.
+// Columns are named as table.column and tables by their names; with Databases as database.table.column and
+// database.table. A star stands for any characters within a name, and a backslash makes a star, dot, comma,
+// parenthesis or backslash one of the name's own. Where the full name of a column and a pattern disagree, the full
+// name decides. Two entries that name a column alike and disagree are an error.
 //
 // The same language without sources and schema is a template, see [Decisions.Apply].
 type Decisions struct {
@@ -106,13 +107,13 @@ type Asked struct {
 	Columns []Name `yaml:"columns,omitempty,flow"`
 	Unique  Doubts `yaml:"unique,omitempty"` // unique keys instead of columns, and what is doubtful about each
 
-	// Proposed is what the columns are until the question is answered, and what the answer yes confirms: a table, plain, key,
-	// undecided, or several parts as in an answer. None means the best candidate, and each that there is no proposal. Of unique
-	// keys it is the rule.
+	// Proposed is what the columns are until the question is answered, and what the answer yes confirms: a table,
+	// plain, key, undecided, or several parts as in an answer. None means the best candidate, and each that there
+	// is no proposal. Of unique keys it is the rule.
 	Proposed Answer `yaml:"proposed,omitempty"`
 
-	// None are values for no row, whatever table is the answer. Columns of a primary or unique key have none by it: an entry of
-	// references says it of them.
+	// None are values for no row, whatever table is the answer. Columns of a primary or unique key have none by it:
+	// an entry of references says it of them.
 	None Values `yaml:"none,omitempty,flow"`
 
 	Candidates []*Candidate `yaml:"candidates,omitempty,flow"`
@@ -167,8 +168,9 @@ type TableChange struct {
 // displayWidth is what MariaDB and older versions of MySQL write behind an integer type, and newer versions do not.
 var displayWidth = regexp.MustCompile(`\b((?:tiny|small|medium|big)?int(?:eger)?) ?\(\d+\)`)
 
-// digest returns eight characters that change, but for an accident of one in four billion, if a table of a plan without
-// decisions does, in anything that a decision may depend on: its columns, their types, its keys, the sources that have it.
+// digest returns eight characters that change, but for an accident of one in four billion, if a table of a plan
+// without decisions does, in anything that a decision may depend on: its columns, their types, its keys, the
+// sources that have it.
 func (t *Table) digest() string {
 	h := sha256.New()
 	write := func(values ...any) { _, _ = fmt.Fprintf(h, "%q\n", values) }
@@ -186,12 +188,14 @@ func (t *Table) digest() string {
 	return hex.EncodeToString(h.Sum(nil))[:8]
 }
 
-// Rebind is [Decisions.Complete] for sources of other names, such as next month's servers: the first source of schema takes the place of
-// the first one of the decisions, the second that of the second, and so on, wherever the decisions name sources.
+// Rebind is [Decisions.Complete] for sources of other names, such as next month's servers: the first source of
+// schema takes the place of the first one of the decisions, the second that of the second, and so on, wherever the
+// decisions name sources.
 //
-// Where there are more sources than the decisions have, or fewer, none of them can take a place. Then the decisions must say the same of all
-// their sources: new_ids names all of them or none, and nothing else names any. Decisions of which a source keeps its name and
-// comes at another place are refused with an [*Error], because it is not known which of both is meant.
+// Where there are more sources than the decisions have, or fewer, none of them can take a place. Then the decisions
+// must say the same of all their sources: new_ids names all of them or none, and nothing else names any. Decisions
+// of which a source keeps its name and comes at another place are refused with an [*Error], because it is not known
+// which of both is meant.
 func (d *Decisions) Rebind(schema *Plan) (*Plan, error) {
 	if slices.Equal(d.Sources, schema.Sources) {
 		return d.Complete(schema)

@@ -22,8 +22,8 @@ const decisionsGuide = `# What a merge of these databases has to know. All the r
 // lineWidth is where long lines are broken: after it, so that they are a little longer.
 const lineWidth = 150
 
-// WriteYAML writes the decisions as YAML, below a comment on how to answer. [ReadDecisions] reads them back, without any
-// comments.
+// WriteYAML writes the decisions as YAML, below a comment on how to answer. [ReadDecisions] reads them back,
+// without any comments.
 func (d *Decisions) WriteYAML(w io.Writer) error {
 	var b bytes.Buffer
 	b.WriteString(decisionsGuide)

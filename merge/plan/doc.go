@@ -1,6 +1,6 @@
-// Package plan says what becomes of each table and column in a merge of databases. It asks no database: [ReadDecisions] reads
-// what people decide, [Decisions.Complete] makes the plan of it, [Plan.Check] says what is wrong with it or not decided,
-// [Plan.Schema] returns the statements that make the target's tables.
+// Package plan says what becomes of each table and column in a merge of databases. It asks no database:
+// [ReadDecisions] reads what people decide, [Decisions.Complete] makes the plan of it, [Plan.Check] says what is
+// wrong with it or not decided, [Plan.Schema] returns the statements that make the target's tables.
 //
 //	shorten.go            Shorten: the decisions of a plan
 //	shorten_question.go   questions and suspects, as a file has them

@@ -13,8 +13,8 @@ import (
 // IDs says what the new ids of rows are.
 type IDs string
 
-// The kinds of new ids. Nothing means IDsSnow. IDsOffset and IDsDense are numbers like those that the database counts up: columns
-// keep their types and defaults, and the target numbers rows as the sources did.
+// The kinds of new ids. Nothing means IDsSnow. IDsOffset and IDsDense are numbers like those that the database
+// counts up: columns keep their types and defaults, and the target numbers rows as the sources did.
 const (
 	IDsSnow   IDs = "snow"   // of 64 bits, with the time of the row and a worker number that nobody else has
 	IDsOffset IDs = "offset" // the old id and a number, which is the same for all rows of a table of a source
@@ -37,11 +37,12 @@ func (c *checker) numbers(t *Table) {
 	}
 }
 
-// TargetType returns the type of a column in the target, which [Plan.Schema] writes: the column's own, made wide enough for
-// what its role says. Keys and references have 64 bits, or texts the digits of that, and both sides of a reference are of one
-// type. A short text with a list of new ids, or with JSON or a format that has some, gets as long as the most and longest ids
-// in it, unless it is in a key or an index, or has numbers of fixed width. Integers with packed ids stay as they are. A MySQL TEXT stays as it is, and so does every type
-// where all new ids in the column are numbers, see [IDs]: a dry run says what does not fit.
+// TargetType returns the type of a column in the target, which [Plan.Schema] writes: the column's own, made wide
+// enough for what its role says. Keys and references have 64 bits, or texts the digits of that, and both sides of a
+// reference are of one type. A short text with a list of new ids, or with JSON or a format that has some, gets as
+// long as the most and longest ids in it, unless it is in a key or an index, or has numbers of fixed width.
+// Integers with packed ids stay as they are. A MySQL TEXT stays as it is, and so does every type where all new ids
+// in the column are numbers, see [IDs]: a dry run says what does not fit.
 func (p *Plan) TargetType(t *Table, c *Column) string {
 	d := dialectOf(p.Dialect)
 	if d == sqldialect.SQLite {
@@ -111,7 +112,8 @@ func (t *Table) indexes(c *Column) bool {
 		})
 }
 
-// numbersOnly reports whether a column holds ids of tables alone whose new ids are numbers, so that its type need not change.
+// numbersOnly reports whether a column holds ids of tables alone whose new ids are numbers, so that its type need
+// not change.
 func (p *Plan) numbersOnly(t *Table, c *Column) (only bool) {
 	if c.Role == RoleKey {
 		return t.IDs.AreNumbers()

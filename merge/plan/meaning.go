@@ -41,8 +41,8 @@ func referenceTo(table string, none []string) state {
 	return state{role: RoleReference, refers: []*Reference{{Table: table}}, none: none}
 }
 
-// proposal returns the word of [Asked.Proposed] for a state, and false if that word and values for no row do not say all
-// of it.
+// proposal returns the word of [Asked.Proposed] for a state, and false if that word and values for no row do not
+// say all of it.
 func (s state) proposal() (word string, ok bool) {
 	bare := s
 	bare.none, bare.decided = nil, false
@@ -72,8 +72,8 @@ func (q *Asked) proposed() Answer {
 	return q.Proposed
 }
 
-// proposal returns what a column of a question is until it is answered, with some values for no row if it is a reference to one
-// table, and false if the question does not say so.
+// proposal returns what a column of a question is until it is answered, with some values for no row if it is a
+// reference to one table, and false if the question does not say so.
 func (q *Asked) proposal(none []string) (state, bool) {
 	is := q.proposed()
 	if is.Meaning != nil {
@@ -190,7 +190,8 @@ func hasTwice(p Pairs) bool {
 	return len(seen) < len(p)
 }
 
-// checkTables refuses references to tables that the plan does not have, and columns beside that the table does not have.
+// checkTables refuses references to tables that the plan does not have, and columns beside that the table does not
+// have.
 func (s state) checkTables(p *Plan, t *Table, at Name) error {
 	for _, r := range s.refers {
 		if r.Table != "" && p.Table(r.Table) == nil {
@@ -255,8 +256,8 @@ const (
 	rankName                       // decided by the full name
 )
 
-// resolve returns what a column is by the claims, of which the first of a rank counts. Two of the same rank that disagree
-// are an error.
+// resolve returns what a column is by the claims, of which the first of a rank counts. Two of the same rank that
+// disagree are an error.
 func resolve(base state, claims []claim) (state, error) {
 	slices.SortStableFunc(claims, func(a, b claim) int {
 		switch {

@@ -55,8 +55,8 @@ func (p pattern) isExact() bool {
 	return p.table.isExact() && !slices.ContainsFunc(p.columns, func(g glob) bool { return !g.isExact() })
 }
 
-// parseName reads table, table.column or table(column, column). Where names of tables are qualified, they begin with that of
-// a database and a dot.
+// parseName reads table, table.column or table(column, column). Where names of tables are qualified, they begin
+// with that of a database and a dot.
 func parseName(text string, qualified bool) (pattern, error) {
 	var p pattern
 	inDatabase := qualified // until its dot
@@ -211,8 +211,8 @@ func (p *Plan) keyName(t *Table, columns []string) Name {
 	return Name{Text: p.escapeTable(t.Name) + "(" + strings.Join(names, ", ") + ")"}
 }
 
-// uniqueKeys returns the unique keys that a name names, as the place of each in its table; of the tables that have no such
-// unique key, but have the columns as primary key, it adds one.
+// uniqueKeys returns the unique keys that a name names, as the place of each in its table; of the tables that have
+// no such unique key, but have the columns as primary key, it adds one.
 func (p *Plan) uniqueKeys(n Name) (found []*Unique, err error) {
 	g, err := p.parse(n, -1)
 	if err != nil {

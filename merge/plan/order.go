@@ -6,8 +6,8 @@ import "slices"
 type Stage struct {
 	Table *Table
 
-	// Deferred are the columns that are copied as NULL, because the rows that they refer to may not be there yet. Phase link
-	// sets them.
+	// Deferred are the columns that are copied as NULL, because the rows that they refer to may not be there yet.
+	// Phase link sets them.
 	Deferred []*Column
 }
 
@@ -16,9 +16,9 @@ func (p *Plan) merged() []*Table {
 	return slices.DeleteFunc(slices.Clone(p.Tables), func(t *Table) bool { return t.Skip })
 }
 
-// Stages returns the tables in an order in which each comes after the tables that its foreign keys refer to. Where foreign
-// keys form a circle, it defers columns to break it. A circle in which no column can be NULL is an [*Error], unless
-// unchecked says that the database checks no foreign keys.
+// Stages returns the tables in an order in which each comes after the tables that its foreign keys refer to. Where
+// foreign keys form a circle, it defers columns to break it. A circle in which no column can be NULL is an
+// [*Error], unless unchecked says that the database checks no foreign keys.
 func (p *Plan) Stages(unchecked bool) (all []Stage, err error) {
 	order := p.merged()
 	if !unchecked {
@@ -63,8 +63,8 @@ func (p *Plan) copyOrder(tables []*Table) (order []*Table, err error) {
 	return order, nil
 }
 
-// breaks returns a column of a foreign key that can be NULL, which turns off the check of the key, or nil. No foreign key
-// refers to the column, and its row can be found again.
+// breaks returns a column of a foreign key that can be NULL, which turns off the check of the key, or nil. No
+// foreign key refers to the column, and its row can be found again.
 func (k *ForeignKey) breaks(p *Plan, t *Table) *Column {
 	if len(t.RowKey()) == 0 {
 		return nil
@@ -86,8 +86,8 @@ func (p *Plan) referred(t *Table, column string) bool {
 	})
 }
 
-// components returns the strongly connected components of a graph of tables, each after those that it refers to (Tarjan,
-// "Depth-first search and linear graph algorithms", 1972).
+// components returns the strongly connected components of a graph of tables, each after those that it refers to
+// (Tarjan, "Depth-first search and linear graph algorithms", 1972).
 func components(tables []*Table, parents func(*Table) []*Table) (all [][]*Table) {
 	index, low := map[*Table]int{}, map[*Table]int{}
 	var stack []*Table
@@ -142,8 +142,8 @@ func inOrder(tables []*Table, parents func(*Table) []*Table) (order []*Table, ci
 	return order, circle
 }
 
-// Precedence returns the sources of a table in the order in which their rows get new ids: a row comes before the rows that
-// are merged into it.
+// Precedence returns the sources of a table in the order in which their rows get new ids: a row comes before the
+// rows that are merged into it.
 func (p *Plan) Precedence(t *Table) (order []string, err error) {
 	for _, u := range t.Unique {
 		if !u.merges() {
@@ -167,8 +167,9 @@ func (p *Plan) Preferred(t *Table, u *Unique) []string {
 	return slices.Concat(u.Prefer, others)
 }
 
-// MintParents returns the tables whose rows must have new ids before those of a table: those that it refers to in its primary key or in
-// unique keys, if their rows may be merged, and those that decide which of its rows are dropped.
+// MintParents returns the tables whose rows must have new ids before those of a table: those that it refers to in
+// its primary key or in unique keys, if their rows may be merged, and those that decide which of its rows are
+// dropped.
 func (p *Plan) MintParents(t *Table) (parents []*Table) {
 	for _, c := range t.Columns {
 		isUnique := slices.Contains(t.PrimaryKey, c.Name) || slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, c.Name) })
@@ -181,7 +182,8 @@ func (p *Plan) MintParents(t *Table) (parents []*Table) {
 	return parents
 }
 
-// MintOrder returns the tables in the order in which their rows get new ids: a table comes after its [Plan.MintParents].
+// MintOrder returns the tables in the order in which their rows get new ids: a table comes after its
+// [Plan.MintParents].
 func (p *Plan) MintOrder() ([]*Table, error) {
 	order, circle := inOrder(p.merged(), p.MintParents)
 	if circle != nil {

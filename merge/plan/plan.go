@@ -17,8 +17,8 @@ type Plan struct {
 	Dialect string   `json:"dialect" yaml:"dialect"`                          // MySQL, PostgreSQL or SQLite
 	Sources []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"` // names; where names of rows clash, those of the first source stay
 
-	// Databases are the names of several databases of each source whose tables are merged together: names of tables begin with
-	// one of them and a dot. None means that each source is one database.
+	// Databases are the names of several databases of each source whose tables are merged together: names of tables
+	// begin with one of them and a dot. None means that each source is one database.
 	Databases []string `json:"databases,omitempty" yaml:"databases,omitempty,flow"`
 
 	// Types are the statements that [Plan.Schema] begins with: the enumerations of PostgreSQL.
@@ -34,8 +34,8 @@ type Plan struct {
 
 	Tables []*Table `json:"tables,omitempty" yaml:"tables,omitempty"`
 
-	// After are statements that run on the target once, in their order, when the merge is verified. Databases of the plan are in
-	// braces, as in {auth}.account.
+	// After are statements that run on the target once, in their order, when the merge is verified. Databases of
+	// the plan are in braces, as in {auth}.account.
 	After []string `json:"after,omitempty" yaml:"after,omitempty"`
 }
 
@@ -60,15 +60,17 @@ type Table struct {
 	// IDs says what new ids are: snow, offset or dense. With offset and dense the columns keep their types.
 	IDs IDs `json:"ids,omitempty" yaml:"ids,omitempty"`
 
-	// Offsets are what IDsOffset adds to the old ids, by source. A run chooses those that are not there: the ids of a source
-	// then come after all others.
+	// Offsets are what IDsOffset adds to the old ids, by source. A run chooses those that are not there: the ids of
+	// a source then come after all others.
 	Offsets map[string]int64 `json:"offsets,omitempty" yaml:"offsets,omitempty,flow"`
 
-	// Least and Most are the bounds of new ids that are offset or dense. None means 1, and the highest that the type takes.
+	// Least and Most are the bounds of new ids that are offset or dense. None means 1, and the highest that the
+	// type takes.
 	Least int64 `json:"least,omitempty" yaml:"least,omitempty"`
 	Most  int64 `json:"most,omitempty" yaml:"most,omitempty"`
 
-	// Leave is how many numbers stay free above the ids that are offset or dense, for merges to come: the target counts on above them.
+	// Leave is how many numbers stay free above the ids that are offset or dense, for merges to come: the target
+	// counts on above them.
 	Leave int64 `json:"leave,omitempty" yaml:"leave,omitempty"`
 
 	// Created is the column whose value is the time in a new id. Without one, new ids only have the order of the old
@@ -76,8 +78,8 @@ type Table struct {
 	Created string `json:"created,omitempty" yaml:"created,omitempty"`
 	Zone    string `json:"zone,omitempty" yaml:"zone,omitempty"`
 
-	// WithoutRows are conditions: rows of sources of which one is true are not copied. What becomes of references to them, Gone of
-	// each column says. Empty leaves out all rows, and keeps the table.
+	// WithoutRows are conditions: rows of sources of which one is true are not copied. What becomes of references
+	// to them, Gone of each column says. Empty leaves out all rows, and keeps the table.
 	WithoutRows []*Condition `json:"without_rows,omitempty" yaml:"without_rows,omitempty"`
 	Empty       bool         `json:"empty,omitempty" yaml:"empty,omitempty"`
 
@@ -112,8 +114,9 @@ type Column struct {
 
 	Role Role `json:"role" yaml:"role"`
 
-	// Refers says whose ids the values are: one Reference for RoleReference and RoleList, one for each path for RoleJSON and
-	// RolePacked, one for each value of By for RolePolymorphic. Other roles ignore it, and the six fields after it.
+	// Refers says whose ids the values are: one Reference for RoleReference and RoleList, one for each path for
+	// RoleJSON and RolePacked, one for each value of By for RolePolymorphic. Other roles ignore it, and the six
+	// fields after it.
 	Refers []*Reference `json:"refers,omitempty" yaml:"refers,omitempty"`
 
 	By        string   `json:"by,omitempty" yaml:"by,omitempty"`               // RolePolymorphic: the column whose value selects the Reference; NULL counts as the empty text. RolePacked: the column with the other half
@@ -164,36 +167,38 @@ const (
 	OrphansDrop Orphans = "drop" // the row is not copied: it is left out, as rows of which a condition is true are. So are rows that refer to it by a reference whose Gone, or Orphans, is OrphansDrop
 )
 
-// A Unique is a unique key, and says what to do where two rows clash: where they have equal values in it. They may be rows
-// of two sources, or of a source and the target.
+// A Unique is a unique key, and says what to do where two rows clash: where they have equal values in it. They may
+// be rows of two sources, or of a source and the target.
 type Unique struct {
 	Name    string   `json:"name,omitempty" yaml:"name,omitempty"` // for Schema; the primary key has none
 	Columns []string `json:"columns,omitempty" yaml:"columns,omitempty,flow"`
 	Rule    Rule     `json:"rule" yaml:"rule"`
 
-	// Rename is the column that RuleSuffix or RuleRenumber changes; none means the only plain text, or the only plain integer, among
-	// Columns. Suffix is what RuleSuffix appends; none means an underscore and the name of the source.
+	// Rename is the column that RuleSuffix or RuleRenumber changes; none means the only plain text, or the only
+	// plain integer, among Columns. Suffix is what RuleSuffix appends; none means an underscore and the name of the
+	// source.
 	Rename string `json:"rename,omitempty" yaml:"rename,omitempty"`
 	Suffix string `json:"suffix,omitempty" yaml:"suffix,omitempty"`
 
-	// Least and Most are the bounds of the numbers that RuleRenumber gives. Without them it begins with 0, and ends with the highest that
-	// the type takes.
+	// Least and Most are the bounds of the numbers that RuleRenumber gives. Without them it begins with 0, and ends
+	// with the highest that the type takes.
 	Least int64 `json:"least,omitempty" yaml:"least,omitempty"`
 	Most  int64 `json:"most,omitempty" yaml:"most,omitempty"`
 
-	// Template makes the new name in place of Suffix, of {name}, {source} and the number {n}, such as {name}[{n}]. The name is cut so
-	// that all of it fits. Pattern is a regular expression that all of a new name must match.
+	// Template makes the new name in place of Suffix, of {name}, {source} and the number {n}, such as {name}[{n}].
+	// The name is cut so that all of it fits. Pattern is a regular expression that all of a new name must match.
 	Template string `json:"template,omitempty" yaml:"template,omitempty"`
 	Pattern  string `json:"pattern,omitempty" yaml:"pattern,omitempty"`
 
-	// Winner are SQL expressions over a row, for RuleSuffix: of rows of sources that clash, the one with the greatest value in the
-	// first of them keeps its name, among equal ones that with the greatest in the next, and then the first by Prefer. NULL is below
-	// numbers, and those are below texts. Both renames all rows of sources that clash.
+	// Winner are SQL expressions over a row, for RuleSuffix: of rows of sources that clash, the one with the
+	// greatest value in the first of them keeps its name, among equal ones that with the greatest in the next, and
+	// then the first by Prefer. NULL is below numbers, and those are below texts. Both renames all rows of sources
+	// that clash.
 	Winner []string `json:"winner,omitempty" yaml:"winner,omitempty"`
 	Both   bool     `json:"both,omitempty" yaml:"both,omitempty"`
 
-	// Set are columns that rows get another value in when they are renamed, with SQL expressions over the row of the source, such
-	// as at_login | 1.
+	// Set are columns that rows get another value in when they are renamed, with SQL expressions over the row of
+	// the source, such as at_login | 1.
 	Set map[string]string `json:"set,omitempty" yaml:"set,omitempty"`
 
 	// Prefer are the sources in the order of their precedence, where it differs
@@ -214,8 +219,9 @@ const (
 	RuleKeep   Rule = "keep"   // the first row stays; the other one is not copied, and references to it become references to the first
 	RuleMatch  Rule = "match"  // as keep, for dictionaries: a difference in another plain column is an error
 
-	// RuleRenumber gives rows of later sources the lowest numbers that are free, in the order of their old ones. Where one row of a
-	// source clashes, so it is for all of its rows that are equal in the other columns of the key, such as the slots of an account.
+	// RuleRenumber gives rows of later sources the lowest numbers that are free, in the order of their old ones.
+	// Where one row of a source clashes, so it is for all of its rows that are equal in the other columns of the
+	// key, such as the slots of an account.
 	RuleRenumber Rule = "renumber"
 )
 
@@ -253,8 +259,8 @@ func (t *Table) Key() *Column {
 	return first(t.Columns, func(c *Column) bool { return c.Role == RoleKey })
 }
 
-// RowKey returns the columns that a merge tells the rows of the table apart by: the one of Role key, or else the primary key.
-// None means that only all their values together tell rows apart, and that some may be equal.
+// RowKey returns the columns that a merge tells the rows of the table apart by: the one of Role key, or else the
+// primary key. None means that only all their values together tell rows apart, and that some may be equal.
 func (t *Table) RowKey() []string {
 	if key := t.Key(); key != nil {
 		return []string{key.Name}
@@ -309,9 +315,10 @@ func (t *Table) IDsOf(column string) string {
 // changingCall finds functions whose value is not that of their arguments alone.
 var changingCall = regexp.MustCompile(`(?i)\b(rand|uuid|now|sysdate|curdate|curtime|current_\w+|localtime\w*|utc_\w+|database|schema|user|\w+_user|connection_id|unix_timestamp|from_unixtime)\b`)
 
-// IsComputedAlike reports whether a generated column has the same values in a source and in the target, because
-// its expression names only columns that are copied as they are. It is not known of a column that people have decided on, or
-// whose expression calls a function of the time, the session or chance. A row that is renamed is an exception.
+// IsComputedAlike reports whether a generated column has the same values in a source and in the target, because its
+// expression names only columns that are copied as they are. It is not known of a column that people have decided
+// on, or whose expression calls a function of the time, the session or chance. A row that is renamed is an
+// exception.
 func (t *Table) IsComputedAlike(column *Column) bool {
 	return !column.Decided && !changingCall.MatchString(column.Generated) && !slices.ContainsFunc(t.Columns, func(c *Column) bool {
 		mention := regexp.MustCompile(`(?i)(^|\W)` + regexp.QuoteMeta(strings.ReplaceAll(c.Name, "`", "``")) + `(\W|$)`)

@@ -89,8 +89,8 @@ func Read(r io.Reader) (*Plan, error) {
 	return p, nil
 }
 
-// spellNull makes a text of the null in "orphans: null" and "gone: null", which people write without quotes. Nothing after the colon stays
-// nothing.
+// spellNull makes a text of the null in "orphans: null" and "gone: null", which people write without quotes.
+// Nothing after the colon stays nothing.
 func spellNull(n *yaml.Node) {
 	for i, child := range n.Content {
 		if n.Kind == yaml.MappingNode && i%2 == 1 && (n.Content[i-1].Value == "orphans" || n.Content[i-1].Value == "gone") && child.Kind == yaml.ScalarNode && child.ShortTag() == "!!null" && child.Value != "" {

@@ -12,12 +12,14 @@ import (
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
-// What becomes of rows: some are left out, some are renamed, and some leave values to the row that they are merged into.
+// What becomes of rows: some are left out, some are renamed, and some leave values to the row that they are merged
+// into.
 
 // A Condition says which rows of a table do not go along.
 type Condition struct {
-	// Where is a condition in the SQL of the sources, such as level < 10 AND last_login < '2020-01-01'. It is evaluated once, in
-	// the source, before anything is decided on rows. Databases of the plan are in braces, as in {auth}.account.
+	// Where is a condition in the SQL of the sources, such as level < 10 AND last_login < '2020-01-01'. It is
+	// evaluated once, in the source, before anything is decided on rows. Databases of the plan are in braces, as in
+	// {auth}.account.
 	Where string `json:"where" yaml:"where"`
 
 	// Except is another one: rows of which it is true, or neither true nor false, stay.
@@ -68,11 +70,12 @@ func (c *Column) IfGone() Orphans {
 	return c.Orphans
 }
 
-// BecomesNull reports whether an id in the column may become NULL, or the first value for no row where the column can't be NULL.
+// BecomesNull reports whether an id in the column may become NULL, or the first value for no row where the column
+// can't be NULL.
 func (c *Column) BecomesNull() bool { return c.Orphans == OrphansNull || c.Gone == OrphansNull }
 
-// NoneID returns the first of the values for no row that is written as an id, or nothing: what a packed value gets in the place of an id
-// that becomes NULL.
+// NoneID returns the first of the values for no row that is written as an id, or nothing: what a packed value gets
+// in the place of an id that becomes NULL.
 func (c *Column) NoneID() string {
 	for _, text := range c.None {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
@@ -232,7 +235,8 @@ func (t *Table) keepRules(was []*Unique) {
 	}
 }
 
-// Combine says what value a row gets in a column when rows of other sources are merged into it. NULL counts as no value.
+// Combine says what value a row gets in a column when rows of other sources are merged into it. NULL counts as no
+// value.
 type Combine string
 
 // The ways to combine values.
@@ -245,9 +249,9 @@ const (
 	CombineLast  Combine = "last"  // the last that is not NULL
 )
 
-// IsExpression reports whether it is none of the above, but an SQL expression of {a}, the value of the row, and {b}, that of the row
-// that is merged into it, such as LEAST({a} + {b}, 1000). It is evaluated in the source of the row, and NULL is NULL. Where several
-// rows are merged, {a} is then what came of those before.
+// IsExpression reports whether it is none of the above, but an SQL expression of {a}, the value of the row, and
+// {b}, that of the row that is merged into it, such as LEAST({a} + {b}, 1000). It is evaluated in the source of the
+// row, and NULL is NULL. Where several rows are merged, {a} is then what came of those before.
 func (c Combine) IsExpression() bool {
 	return strings.Contains(string(c), "{a}") && strings.Contains(string(c), "{b}")
 }
@@ -302,8 +306,8 @@ func (t *Table) Renumbers(d sqldialect.Dialect, column *Column) bool {
 	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return u.Rule == RuleRenumber && t.RenameColumn(u, d) == column })
 }
 
-// renumbering complains of a key in which rows can't be numbered anew. A run decides on a part of the rows at a time: which rows have
-// a number must be known before all of them are decided on.
+// renumbering complains of a key in which rows can't be numbered anew. A run decides on a part of the rows at a
+// time: which rows have a number must be known before all of them are decided on.
 func (c *checker) renumbering(t *Table, u *Unique, name string) {
 	fault := func(is bool, column, format string, args ...any) {
 		c.faultIf(is, t.Name, column, name+": "+format, args...)

@@ -9,9 +9,9 @@ import (
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
-// Schema returns the statements that make the target's tables, in the order in which they must run: types, tables, indexes,
-// foreign keys. The database does not number keys any more, except in tables whose new ids are numbers, see [IDs], and columns have
-// their [Plan.TargetType]. What is in Notes is left out: add it when the merge is done.
+// Schema returns the statements that make the target's tables, in the order in which they must run: types, tables,
+// indexes, foreign keys. The database does not number keys any more, except in tables whose new ids are numbers,
+// see [IDs], and columns have their [Plan.TargetType]. What is in Notes is left out: add it when the merge is done.
 //
 // The target may be made in another way, as long as it has these tables and columns. Schema returns the error of
 // [Plan.Check], if there is one. Types, defaults and expressions of the plan become part of the statements as they are:
@@ -136,8 +136,8 @@ func (w *schemaWriter) numbers(t *Table, c *Column) bool {
 	return t.IDs.AreNumbers() && c.Numbered && c.Default == nil && c.Generated == "" && sqltype.Of(w.dialect, c.Type).Kind == sqltype.Integer
 }
 
-// numbering returns what makes the database number a column, or "". SQLite numbers an INTEGER PRIMARY KEY in any case, but without
-// AUTOINCREMENT it takes the number after the highest row.
+// numbering returns what makes the database number a column, or "". SQLite numbers an INTEGER PRIMARY KEY in any
+// case, but without AUTOINCREMENT it takes the number after the highest row.
 func (w *schemaWriter) numbering(t *Table, c *Column) string {
 	switch {
 	case !w.numbers(t, c):
@@ -160,8 +160,8 @@ func (w *schemaWriter) isAutoincrement(t *Table) bool {
 	return c != nil && strings.EqualFold(c.Type, "INTEGER") && w.numbers(t, c) && (t.Leave > 0 || c.Options == "AUTOINCREMENT")
 }
 
-// numberedIndex returns the index that MySQL wants in CREATE TABLE, because it begins with the column that is numbered and no key
-// does, or nil.
+// numberedIndex returns the index that MySQL wants in CREATE TABLE, because it begins with the column that is
+// numbered and no key does, or nil.
 func (w *schemaWriter) numberedIndex(t *Table) *Index {
 	begins := func(columns []string) bool {
 		c := t.Column(append(columns, "")[0])

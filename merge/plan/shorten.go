@@ -9,9 +9,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Shorten returns the decisions from which [Decisions.Complete] makes the plan p again, with schema, which is the plan of
-// the same sources without any decision. Only the notes of tables that Inspect added are left out. A plan that differs
-// from the schema in something that nobody can decide, such as a table more, is an [*Error].
+// Shorten returns the decisions from which [Decisions.Complete] makes the plan p again, with schema, which is the
+// plan of the same sources without any decision. Only the notes of tables that Inspect added are left out. A plan
+// that differs from the schema in something that nobody can decide, such as a table more, is an [*Error].
 func Shorten(p, schema *Plan) (*Decisions, error) {
 	s := &shortener{plan: p, schema: schema, d: &Decisions{Version: DecisionsVersion, Dialect: p.Dialect, Sources: p.Sources, Databases: p.Databases, Accepted: p.Accepted, After: p.After}}
 	for _, step := range []func() error{s.begin, s.questions, s.columns, s.ids, s.unique, s.changes, s.verify} {
@@ -62,7 +62,8 @@ func (s *shortener) begin() error {
 	return s.complete()
 }
 
-// groups calls write for each group of columns for which group returns the same text, with what it returned for the first.
+// groups calls write for each group of columns for which group returns the same text, with what it returned for the
+// first.
 func (s *shortener) groups(group func(place) (string, any), write func(made any, names []Name)) {
 	places, firsts := map[string][]place{}, map[string]any{}
 	var order []string
@@ -116,7 +117,8 @@ func (s *shortener) columns() error {
 	return s.roles()
 }
 
-// exists reports whether what a column refers to exists: otherwise Check refuses the plan, and no entry of references can say it.
+// exists reports whether what a column refers to exists: otherwise Check refuses the plan, and no entry of
+// references can say it.
 func (s *shortener) exists(at place) bool {
 	return at.column.state().checkTables(s.schema, at.table, Name{}) == nil
 }

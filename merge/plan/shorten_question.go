@@ -91,7 +91,8 @@ func (s *shortener) leaveOutBest(q *Asked) {
 	}
 }
 
-// proposeMost proposes what most of the columns are, with the values for no row that most of those have that are not in keys.
+// proposeMost proposes what most of the columns are, with the values for no row that most of those have that are
+// not in keys.
 func (q *Asked) proposeMost(places []place) {
 	bare := func(at place) (key string, one Asked, ok bool) {
 		is := at.column.state()

@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// In returns decisions on sources of one database, such as a template, as decisions on a database of that name of sources that
-// have several: see [Plan.Databases]. Decisions on several databases are an [*Error].
+// In returns decisions on sources of one database, such as a template, as decisions on a database of that name of
+// sources that have several: see [Plan.Databases]. Decisions on several databases are an [*Error].
 func (d *Decisions) In(database string) (*Decisions, error) {
 	switch {
 	case len(d.Databases) > 0:

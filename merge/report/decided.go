@@ -36,16 +36,16 @@ type NewName struct {
 	After  string `json:"after"`
 }
 
-// A Phase says how long a phase of the run took. Times are those of the target's clock, from the end of the phase before to the
-// last transaction of this one, over all processes that worked on the run.
+// A Phase says how long a phase of the run took. Times are those of the target's clock, from the end of the phase
+// before to the last transaction of this one, over all processes that worked on the run.
 type Phase struct {
 	Name  string    `json:"name"` // as in [Event]: "mint" is with "choose"
 	Began time.Time `json:"began"`
 	Ended time.Time `json:"ended"`
 	Rows  int64     `json:"rows"` // of sources that it has read
 
-	// Idle is the part of it in which no transaction ended for more than five minutes each time: because the run was paused or interrupted,
-	// or because the database was slow.
+	// Idle is the part of it in which no transaction ended for more than five minutes each time: because the run
+	// was paused or interrupted, or because the database was slow.
 	Idle time.Duration `json:"idle_ns,omitempty"`
 }
 

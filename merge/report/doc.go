@@ -1,5 +1,6 @@
-// Package report has what a merge returns: events while it runs, the forecast of a dry run, the report of a verification,
-// and errors. Forecasts and reports are data: they marshal as JSON, and write themselves as text for people, reports also as HTML.
+// Package report has what a merge returns: events while it runs, the forecast of a dry run, the report of a
+// verification, and errors. Forecasts and reports are data: they marshal as JSON, and write themselves as text for
+// people, reports also as HTML.
 //
 //	forecast.go    Forecast
 //	report.go      Report, Failure, VerifyError

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ErrUnfinished is returned if a run of another plan has copied rows into the target and has not ended: finish it with its
-// own plan, or begin with an empty target. It is wrapped: use errors.Is.
+// ErrUnfinished is returned if a run of another plan has copied rows into the target and has not ended: finish it
+// with its own plan, or begin with an empty target. It is wrapped: use errors.Is.
 var ErrUnfinished = errors.New("another run is unfinished")
 
 // ErrMerged is returned if a run of another plan has merged a table of a source already. It is wrapped: use errors.Is.
@@ -25,8 +25,8 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("%q is merging into the target, at least until %s", e.Holder, e.Until.UTC().Format(time.RFC3339Nano))
 }
 
-// An OvertakenError says that this process did not renew its lease of the merge in time, so that another one could take it.
-// What this process had not committed is rolled back.
+// An OvertakenError says that this process did not renew its lease of the merge in time, so that another one could
+// take it. What this process had not committed is rolled back.
 type OvertakenError struct {
 	Holder string // who has the lease now, if that is known
 }
@@ -138,16 +138,17 @@ func (e *StatementError) Error() string {
 // Unwrap returns the cause.
 func (e *StatementError) Unwrap() error { return e.Err }
 
-// ErrMayHaveRun is in a [StatementError] if nobody knows whether a statement has run, because the process or the connection ended
-// and the database does not undo such statements.
+// ErrMayHaveRun is in a [StatementError] if nobody knows whether a statement has run, because the process or the
+// connection ended and the database does not undo such statements.
 var ErrMayHaveRun = errors.New("it may have run, or a part of it: look, then set its state to done in snow_merge_after, or delete its row there")
 
-// ErrNotFound is returned by [github.com/shardsnow/snow/merge.Lookup] for a row that is not in the target: the source had
-// no row with the id, or the row was left out (then it is a [*LeftOutError]), or the source or the table was not merged. It is wrapped: use errors.Is.
+// ErrNotFound is returned by [github.com/shardsnow/snow/merge.Lookup] for a row that is not in the target: the
+// source had no row with the id, or the row was left out (then it is a [*LeftOutError]), or the source or the table
+// was not merged. It is wrapped: use errors.Is.
 var ErrNotFound = errors.New("no such row")
 
-// A LeftOutError is returned by [github.com/shardsnow/snow/merge.Lookup] for a row that the source had and that was left out. It
-// wraps [ErrNotFound].
+// A LeftOutError is returned by [github.com/shardsnow/snow/merge.Lookup] for a row that the source had and that was
+// left out. It wraps [ErrNotFound].
 type LeftOutError struct {
 	Reason string // a condition of the plan, or the reference to a row that was left out or did not exist; as in the list of such rows
 }
@@ -157,8 +158,8 @@ func (e *LeftOutError) Error() string { return "the row was left out: " + e.Reas
 // Unwrap returns ErrNotFound.
 func (e *LeftOutError) Unwrap() error { return ErrNotFound }
 
-// An AmbiguousSourceError is returned by [github.com/shardsnow/snow/merge.Lookup] for a name that several sources have: one of a merge into the
-// target, and one of the merge that made a source of it, say.
+// An AmbiguousSourceError is returned by [github.com/shardsnow/snow/merge.Lookup] for a name that several sources
+// have: one of a merge into the target, and one of the merge that made a source of it, say.
 type AmbiguousSourceError struct {
 	Source string
 	Ways   []string // how to say which one, in order: /m12/eu is source eu of the merge that made source m12
@@ -171,8 +172,9 @@ func (e *AmbiguousSourceError) Error() string {
 // ErrSameDatabase is returned if a source is the target or another source. It is wrapped: use errors.Is.
 var ErrSameDatabase = errors.New("two of the databases are one")
 
-// ErrMultiplexed says that the statements of one session of MySQL went to several sessions of the server. A pooler in front of it
-// does that, and the session's settings are lost, such as its time zone. Connect to the server itself.
+// ErrMultiplexed says that the statements of one session of MySQL went to several sessions of the server. A pooler
+// in front of it does that, and the session's settings are lost, such as its time zone. Connect to the server
+// itself.
 var ErrMultiplexed = errors.New("a pooler gives statements of one session to several: connect to the server itself")
 
 // A SourceError names the source of an error.
@@ -188,7 +190,8 @@ func (e *SourceError) Error() string {
 // Unwrap returns the cause.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// A WidthError says that an id does not fit in its place inside of a value. A forecast takes for a new id the highest one.
+// A WidthError says that an id does not fit in its place inside of a value. A forecast takes for a new id the
+// highest one.
 type WidthError struct {
 	Place string // as the plan names it
 	ID    string
@@ -199,7 +202,8 @@ func (e *WidthError) Error() string {
 	return fmt.Sprintf("the id %s does not fit at place %q, which takes ids up to %s", e.ID, e.Place, e.Most)
 }
 
-// A NumberError says that a row has no new id, because the number that would be its own is not one of those that are free.
+// A NumberError says that a row has no new id, because the number that would be its own is not one of those that
+// are free.
 type NumberError struct {
 	ID          int64
 	First, Last int64 // which are
@@ -209,7 +213,8 @@ func (e *NumberError) Error() string {
 	return fmt.Sprintf("its new id would be %d, and the numbers from %d to %d are free", e.ID, e.First, e.Last)
 }
 
-// A RoomError says that a column can't hold the numbers that would be the new ids of a table, or that stay free for merges to come.
+// A RoomError says that a column can't hold the numbers that would be the new ids of a table, or that stay free for
+// merges to come.
 type RoomError struct {
 	Table, Column string
 	Type          string // of the column in the target

@@ -9,7 +9,8 @@ type Event struct {
 	Source string // with Table, unless the phase looks at those of all sources together; empty for the phase as a whole
 	Table  string
 
-	// Number is which phase it is, from 1 on, of Phases that this plan has. Both are 0 for the run as a whole, and in "inherit".
+	// Number is which phase it is, from 1 on, of Phases that this plan has. Both are 0 for the run as a whole, and
+	// in "inherit".
 	Number, Phases int
 
 	// Rows is how many rows of the source's table the phase has handled, earlier runs included; with EventPhase, of all

@@ -48,8 +48,8 @@ type TableForecast struct {
 	Before  int64  `json:"before"`  // rows that the target has
 }
 
-// A ConditionForecast counts the rows of a source that one condition of the plan leaves out, without those that follow them and
-// those of conditions before it.
+// A ConditionForecast counts the rows of a source that one condition of the plan leaves out, without those that
+// follow them and those of conditions before it.
 type ConditionForecast struct {
 	Table  string `json:"table"`
 	Source string `json:"source"`
@@ -80,8 +80,8 @@ type ValueForecast struct {
 	Samples []string     `json:"samples"` // at most MaxSamples
 }
 
-// A DateForecast is about the dates of rows that get new ids, in the order of the old ids. The id of a row without a usable
-// date gets the date of the row before.
+// A DateForecast is about the dates of rows that get new ids, in the order of the old ids. The id of a row without
+// a usable date gets the date of the row before.
 type DateForecast struct {
 	Table      string        `json:"table"`
 	Source     string        `json:"source"`
@@ -123,8 +123,9 @@ func (n NumberForecast) offsets() string {
 // MaxSamples is how many samples a line of a forecast has.
 const MaxSamples = 5
 
-// Err returns nil if nothing would stop a run and nothing is open. What would stop a run is a join of some [*ClashError],
-// [*OrphanError] and [*RowError], and of the errors that a run would return. If there is none, what is open is an [*OpenError].
+// Err returns nil if nothing would stop a run and nothing is open. What would stop a run is a join of some
+// [*ClashError], [*OrphanError] and [*RowError], and of the errors that a run would return. If there is none, what
+// is open is an [*OpenError].
 func (f *Forecast) Err() error {
 	switch {
 	case f.Problems > 0:

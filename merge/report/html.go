@@ -26,8 +26,8 @@ const MaxLines = 500
 //go:embed page.html
 var pageText string
 
-// WriteHTML writes the report as one page of HTML, to be kept and printed. The page has no scripts and loads nothing: it only
-// mentions the files of lists. What comes from databases is escaped.
+// WriteHTML writes the report as one page of HTML, to be kept and printed. The page has no scripts and loads
+// nothing: it only mentions the files of lists. What comes from databases is escaped.
 func (r *Report) WriteHTML(w io.Writer, lists Lists) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"count": count, "took": took, "utc": utc, "perSecond": perSecond, "phase": phaseName, "newIDs": newIDs, "keys": keys, "settled": settled, "join": strings.Join, "cell": newCell,

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// An Open is something that nobody has decided or checked. The merge may be right all the same: nothing says so, and nothing
-// says that it is wrong.
+// An Open is something that nobody has decided or checked. The merge may be right all the same: nothing says so,
+// and nothing says that it is wrong.
 type Open struct {
 	Kind   OpenKind `json:"kind"`
 	Source string   `json:"source,omitempty"`
@@ -42,8 +42,8 @@ func (o Open) String() string {
 	return text + ": " + o.Reason
 }
 
-// asPlain returns the line of a plan that says of undecided columns that they are plain, or "" if there are none. It leaves out names that
-// need a backslash in a plan.
+// asPlain returns the line of a plan that says of undecided columns that they are plain, or "" if there are none.
+// It leaves out names that need a backslash in a plan.
 func asPlain(open []Open) string {
 	var names []string
 	for _, o := range open {
@@ -58,8 +58,8 @@ func asPlain(open []Open) string {
 	return "plain: [" + strings.Join(names, ", ") + "]"
 }
 
-// An OpenError says that nothing was found wrong, and that something was left open. A run that returns it has copied and
-// compared everything else.
+// An OpenError says that nothing was found wrong, and that something was left open. A run that returns it has
+// copied and compared everything else.
 type OpenError struct {
 	Open []Open // at least one
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A Report is what [github.com/shardsnow/snow/merge.Merge.Verify] found. Everything is as it should be if it has neither
-// Failures nor anything Open.
+// A Report is what [github.com/shardsnow/snow/merge.Merge.Verify] found. Everything is as it should be if it has
+// neither Failures nor anything Open.
 type Report struct {
 	Run        string      `json:"run"` // the id of the run, made from the plan
 	Sources    []string    `json:"sources"`
@@ -70,8 +70,9 @@ type Reference struct {
 	Checked int64  `json:"checked"` // ids that were looked up
 	Orphans int64  `json:"orphans"` // ids that no row has
 
-	// What the witness says of it, see docs/merge.md: references whose row has the content that it has in the source, and
-	// references whose row can't be told from others by its content. The rest of Checked is not in the sample, or in lists and JSON.
+	// What the witness says of it, see docs/merge.md: references whose row has the content that it has in the
+	// source, and references whose row can't be told from others by its content. The rest of Checked is not in the
+	// sample, or in lists and JSON.
 	Witnessed int64 `json:"witnessed"`
 	Untold    int64 `json:"untold"`
 }

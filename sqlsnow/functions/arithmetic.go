@@ -12,9 +12,9 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// arithmetic writes what package snow computes about a layout as expressions of SQL. MySQL and PostgreSQL read all of them alike
-// but for the names of a few operators. Each operation is in parentheses, because the two differ in precedence: 1 | 2 << 3 is
-// (1 | 2) << 3 in PostgreSQL. An operand is a name, a number, or in parentheses.
+// arithmetic writes what package snow computes about a layout as expressions of SQL. MySQL and PostgreSQL read all
+// of them alike but for the names of a few operators. Each operation is in parentheses, because the two differ in
+// precedence: 1 | 2 << 3 is (1 | 2) << 3 in PostgreSQL. An operand is a name, a number, or in parentheses.
 type arithmetic struct {
 	dialect sqlsnow.Dialect
 	layout  snow.Layout
@@ -168,8 +168,8 @@ func plus(x string, n int64) string {
 	return fmt.Sprintf("(%s + %d)", x, n)
 }
 
-// firstTick returns the first tick that starts at a time or later, from 0 to one past the last. The time is in microseconds since
-// 1970.
+// firstTick returns the first tick that starts at a time or later, from 0 to one past the last. The time is in
+// microseconds since 1970.
 func (a arithmetic) firstTick(us string) string {
 	var tick string
 	if a.isWhole() {
@@ -207,8 +207,8 @@ func (a arithmetic) latest() uint64 {
 	return min(a.last, end.Uint64())
 }
 
-// bound returns the lowest id of a tick and a lane. The tick may be one past the last: with 63 bits, the bound is then the highest
-// id, as in Layout.Between.
+// bound returns the lowest id of a tick and a lane. The tick may be one past the last: with 63 bits, the bound is
+// then the highest id, as in Layout.Between.
 func (a arithmetic) bound(tick, lane string) string {
 	past := uint64(math.MaxInt64)
 	if a.sum() < 63 {

@@ -30,9 +30,9 @@ func (i installer) stale(ctx context.Context, conn *sql.Conn, m maker, next func
 	return stale, nil
 }
 
-// orphaned says whether the account that created snow_next_id was dropped. The function refuses to do anything in a session that
-// has set insert_id, but the server looks for the account first. In MySQL nothing undoes that setting, so the connection must not be
-// used again.
+// orphaned says whether the account that created snow_next_id was dropped. The function refuses to do anything in a
+// session that has set insert_id, but the server looks for the account first. In MySQL nothing undoes that setting,
+// so the connection must not be used again.
 func orphaned(ctx context.Context, conn *sql.Conn) (bool, error) {
 	if _, err := conn.ExecContext(ctx, "SET insert_id = 1"); err != nil {
 		return false, err

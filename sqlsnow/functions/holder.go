@@ -29,8 +29,9 @@ func newest(ctx context.Context, conn *sql.Conn) (e entry, err error) {
 	return e, err
 }
 
-// prepare returns the entry to reserve for. It is stored before the number is taken, so a call that goes on after a crash takes the
-// same one. A new one is stored only if nothing but a crash or the loss of a connection is in the way of the functions.
+// prepare returns the entry to reserve for. It is stored before the number is taken, so a call that goes on after a
+// crash takes the same one. A new one is stored only if nothing but a crash or the loss of a connection is in the
+// way of the functions.
 func (i installer) prepare(ctx context.Context, conn *sql.Conn, free sqlsnow.Reservation, none error, again bool) (entry, error) {
 	if _, err := conn.ExecContext(ctx, i.server.holders); err != nil {
 		return entry{}, err
@@ -78,8 +79,8 @@ func (i installer) reserve(ctx context.Context, e entry) (sqlsnow.Reservation, e
 	return sqlsnow.Reserve(ctx, i.cfg.Leases, i.cfg.LeasesDialect, i.cfg.Namespace, e.holder)
 }
 
-// record stores which number the functions get. If another entry is the newest by now, it returns errRenumbered: the functions must
-// not get the number of this one. So the schema is also the one that the entry was stored in.
+// record stores which number the functions get. If another entry is the newest by now, it returns errRenumbered:
+// the functions must not get the number of this one. So the schema is also the one that the entry was stored in.
 func (i installer) record(ctx context.Context, conn *sql.Conn, e entry, r sqlsnow.Reservation) error {
 	now, err := newest(ctx, conn)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && now.holder != e.holder {

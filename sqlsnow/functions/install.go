@@ -23,40 +23,45 @@ type Config struct {
 	// Datacenter goes into every id, as in [sqlsnow.LeaseConfig].
 	Datacenter uint64
 
-	// Move lets Install and Renumber take the number from another namespace than the one that the functions have a number of: one
-	// with another name, or one with the same name that was made anew. Rows that have ids already keep them. In a namespace that was
-	// made anew, Install takes the number that the functions have, if nobody got it since; in one of another name, a new one.
+	// Move lets Install and Renumber take the number from another namespace than the one that the functions have a
+	// number of: one with another name, or one with the same name that was made anew. Rows that have ids already
+	// keep them. In a namespace that was made anew, Install takes the number that the functions have, if nobody got
+	// it since; in one of another name, a new one.
 	Move bool
 
-	// Leases is the database that has the namespace, and LeasesDialect its dialect. Nil and zero mean the database of the functions.
+	// Leases is the database that has the namespace, and LeasesDialect its dialect. Nil and zero mean the database
+	// of the functions.
 	Leases        *sql.DB
 	LeasesDialect sqlsnow.Dialect
 }
 
-// Install creates the functions of [Reading] and snow_next_id() in the present schema of db, and takes a worker number for
-// snow_next_id with [sqlsnow.Reserve]. It returns the number. Called again, it returns the same number, and replaces only functions
-// that another version of this package made, or whose definer was dropped. Any number of
-// processes may call it at the same time. Before it takes a number it tries whether it may create functions.
+// Install creates the functions of [Reading] and snow_next_id() in the present schema of db, and takes a worker
+// number for snow_next_id with [sqlsnow.Reserve]. It returns the number. Called again, it returns the same number,
+// and replaces only functions that another version of this package made, or whose definer was dropped. Any number
+// of processes may call it at the same time. Before it takes a number it tries whether it may create functions.
 //
-// In PostgreSQL and MariaDB no call fails while functions are replaced; in MariaDB calls wait until transactions that use the
-// function have ended. MySQL can't replace a function: between DROP and CREATE calls fail, for some milliseconds.
+// In PostgreSQL and MariaDB no call fails while functions are replaced; in MariaDB calls wait until transactions
+// that use the function have ended. MySQL can't replace a function: between DROP and CREATE calls fail, for some
+// milliseconds.
 //
-// A number belongs to one schema of one database, which remembers it in the table snow_id_holders. If the namespace is restored from
-// a backup, and has forgotten the number, Install takes the same one again with [sqlsnow.Reclaim]. If the database is copied or
-// restored, the copy has the same number: call [Renumber] there before it makes an id. docs/sql.md has both procedures. If the table
-// is missing, Install takes a new number.
+// A number belongs to one schema of one database, which remembers it in the table snow_id_holders. If the namespace
+// is restored from a backup, and has forgotten the number, Install takes the same one again with [sqlsnow.Reclaim].
+// If the database is copied or restored, the copy has the same number: call [Renumber] there before it makes an id.
+// docs/sql.md has both procedures. If the table is missing, Install takes a new number.
 //
-// The account needs the right to create tables and functions, and for Leases that to reserve. In MySQL and MariaDB with a binary
-// log, the server needs log_bin_trust_function_creators = 1 during the call. The functions have the rights of this account:
-// others need only the right to execute them.
+// The account needs the right to create tables and functions, and for Leases that to reserve. In MySQL and MariaDB
+// with a binary log, the server needs log_bin_trust_function_creators = 1 during the call. The functions have the
+// rights of this account: others need only the right to execute them.
 //
-// Install returns a [*snow.FieldError] for the field "dialect" or "layout" that can't make ids in SQL (see the package's comment); for
-// the field "server" if several servers write at a time (Galera, group replication with several primaries) or the server logs
-// statements and not rows; for the field "function" if the schema has a function of the same name that this package did not make,
-// or made for another layout; and for the field "Namespace" if the functions have a number of another one and Move is not set. It
-// returns a [*sqlsnow.HeldError] if somebody else got the number from a namespace that had forgotten it: then ids may exist twice, and
-// only [Renumber] helps. It returns [sqlsnow.ErrReadOnly] on a replica, [sqlsnow.ErrNotDurable] if the database never syncs what it
-// confirms, the errors of [sqlsnow.Reserve], and a [*sqlsnow.DatabaseError] for other errors of the database.
+// Install returns a [*snow.FieldError] for the field "dialect" or "layout" that can't make ids in SQL (see the
+// package's comment); for the field "server" if several servers write at a time (Galera, group replication with
+// several primaries) or the server logs statements and not rows; for the field "function" if the schema has a
+// function of the same name that this package did not make, or made for another layout; and for the field
+// "Namespace" if the functions have a number of another one and Move is not set. It returns a [*sqlsnow.HeldError]
+// if somebody else got the number from a namespace that had forgotten it: then ids may exist twice, and only
+// [Renumber] helps. It returns [sqlsnow.ErrReadOnly] on a replica, [sqlsnow.ErrNotDurable] if the database never
+// syncs what it confirms, the errors of [sqlsnow.Reserve], and a [*sqlsnow.DatabaseError] for other errors of the
+// database.
 func Install(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config) (worker uint64, err error) {
 	if worker, err = install(ctx, db, d, cfg, false); err != nil {
 		return 0, fmt.Errorf("functions: install: %w", err)
@@ -64,9 +69,10 @@ func Install(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config) (wo
 	return worker, nil
 }
 
-// Renumber does what [Install] does, with a new worker number. It is for a copy of a database, one that was restored from a
-// backup, and one whose clock was wrong by hours when it made ids: call it before the first id is made there. Nobody uses the old
-// number again. Its errors are those of Install. If it fails after it took the number, Install goes on with it.
+// Renumber does what [Install] does, with a new worker number. It is for a copy of a database, one that was
+// restored from a backup, and one whose clock was wrong by hours when it made ids: call it before the first id is
+// made there. Nobody uses the old number again. Its errors are those of Install. If it fails after it took the
+// number, Install goes on with it.
 func Renumber(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config) (worker uint64, err error) {
 	if worker, err = install(ctx, db, d, cfg, true); err != nil {
 		return 0, fmt.Errorf("functions: renumber: %w", err)

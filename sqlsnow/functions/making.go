@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxSkew is how far the clock of a new primary may be behind that of the old one. A new primary makes its first id that
-	// much later.
+	// maxSkew is how far the clock of a new primary may be behind that of the old one. A new primary makes its
+	// first id that much later.
 	maxSkew = time.Second
 
 	// patience is how long snow_next_id waits for the clock. If the clock is further behind the ids, it is an error.
@@ -23,8 +23,9 @@ const (
 	longestTick = time.Second
 )
 
-// A maker writes snow_next_id for a layout and a worker number. Beside the values of arithmetic it has positions: tick | count. The
-// count has the bits of the sequence, and its lowest bits are the lane, so ids take turns over the lanes.
+// A maker writes snow_next_id for a layout and a worker number. Beside the values of arithmetic it has positions:
+// tick | count. The count has the bits of the sequence, and its lowest bits are the lane, so ids take turns over
+// the lanes.
 type maker struct {
 	arithmetic
 	datacenter, worker uint64
@@ -64,8 +65,8 @@ func (m maker) id(position string) string {
 func (m maker) tickIn(position string) string  { return right(position, int(m.bits.Sequence)) }
 func (m maker) countIn(position string) string { return low(position, int(m.bits.Sequence)) }
 
-// shard spreads the positions over the shards, as the generators of package snow do: the top bits of the multiples of a number near
-// 2^31 over the golden ratio.
+// shard spreads the positions over the shards, as the generators of package snow do: the top bits of the multiples
+// of a number near 2^31 over the golden ratio.
 func (m maker) shard(position string) string {
 	bits := min(int(m.bits.Shard), 31)
 	if bits == 0 {

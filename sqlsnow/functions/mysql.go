@@ -18,9 +18,10 @@ var mysqlServer = server{
 	end:   "DO RELEASE_LOCK(LEFT(CONCAT('snow_id ', SHA2(DATABASE(), 256)), 64))",
 }
 
-// mysqlCounters make a counter. Calls of a session are in one of 4096 slots, each of which ends with a row that stays.
-// When a call deletes its row, InnoDB may lock the gap before it until the end of the transaction. No gap goes past the row at the
-// end of a slot, so only sessions of one slot can wait for each other. The index of words only has the counter: a search in it would lock its gaps.
+// mysqlCounters make a counter. Calls of a session are in one of 4096 slots, each of which ends with a row that
+// stays. When a call deletes its row, InnoDB may lock the gap before it until the end of the transaction. No gap
+// goes past the row at the end of a slot, so only sessions of one slot can wait for each other. The index of words
+// only has the counter: a search in it would lock its gaps.
 var mysqlCounters = []string{
 	`CREATE TABLE IF NOT EXISTS {counter} (
   slot SMALLINT UNSIGNED NOT NULL,
@@ -33,23 +34,24 @@ var mysqlCounters = []string{
 		sixteen + " a, " + sixteen + " b, " + sixteen + " c",
 }
 
-// mysqlMarks are the counters that have the mark of the server that made the last id. They are counters, and not a row, because
-// nobody waits to read one, also while the transaction that wrote it goes on, and because a rollback undoes neither. A word of each
-// has a number that grows with each mark, 20 bits of the mark, and 20 bits which count the sessions that read it.
+// mysqlMarks are the counters that have the mark of the server that made the last id. They are counters, and not a
+// row, because nobody waits to read one, also while the transaction that wrote it goes on, and because a rollback
+// undoes neither. A word of each has a number that grows with each mark, 20 bits of the mark, and 20 bits which
+// count the sessions that read it.
 var mysqlMarks = []string{"snow_id_servers_1", "snow_id_servers_2", "snow_id_servers_3"}
 
 const sixteen = "(SELECT 0 n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6" +
 	" UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9 UNION ALL SELECT 10 UNION ALL SELECT 11 UNION ALL SELECT 12 UNION ALL SELECT 13" +
 	" UNION ALL SELECT 14 UNION ALL SELECT 15)"
 
-// mysqlMaker takes positions from a counter of AUTO_INCREMENT, because a rollback does not undo it. A row with a higher position
-// raises the counter, one with a lower position does nothing. No two calls have a row of one key.
+// mysqlMaker takes positions from a counter of AUTO_INCREMENT, because a rollback does not undo it. A row with a
+// higher position raises the counter, one with a lower position does nothing. No two calls have a row of one key.
 //
-// User variables keep the last position of the session, and which session, schema and worker it is of: each function of a server has
-// them in common.
+// User variables keep the last position of the session, and which session, schema and worker it is of: each
+// function of a server has them in common.
 //
-// The first call of a session looks whether this server made ids since it was started, and made the last ones. If not, or if that
-// can't be seen, it begins later, and leaves its mark.
+// The first call of a session looks whether this server made ids since it was started, and made the last ones. If
+// not, or if that can't be seen, it begins later, and leaves its mark.
 const mysqlMaker = `CREATE FUNCTION snow_next_id() RETURNS BIGINT
   NOT DETERMINISTIC MODIFIES SQL DATA SQL SECURITY DEFINER COMMENT '{comment}'
 BEGIN
@@ -122,9 +124,10 @@ BEGIN
   RETURN {id};
 END`
 
-// mysqlPresent reads the clock. UTC_TIMESTAMP is the time at which the caller's statement began, and a session may set it. SYSDATE is
-// the time of the call, in the session's time zone. An hour of it comes twice when summer time ends, so it is read in UTC. MariaDB
-// and MySQL have different ways to set a zone for one statement, and each takes the other's for a comment.
+// mysqlPresent reads the clock. UTC_TIMESTAMP is the time at which the caller's statement began, and a session may
+// set it. SYSDATE is the time of the call, in the session's time zone. An hour of it comes twice when summer time
+// ends, so it is read in UTC. MariaDB and MySQL have different ways to set a zone for one statement, and each takes
+// the other's for a comment.
 const mysqlPresent = `/*M! SET STATEMENT time_zone = '+00:00' FOR */ SELECT /*+ SET_VAR(time_zone = '+00:00') */ SYSDATE(6), @@time_zone INTO instant, zone;
   IF NOT IFNULL(zone = '+00:00', FALSE) THEN
     SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'snow_next_id: the server does not set a time zone for one statement';

@@ -11,19 +11,22 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// Partition returns the statement that divides a table of MySQL or MariaDB by the months of its ids, which are in column:
+// Partition returns the statement that divides a table of MySQL or MariaDB by the months of its ids, which are in
+// column:
 //
 //	ALTER TABLE `orders` PARTITION BY RANGE (`id`) (PARTITION p202601 VALUES LESS THAN (…), …)
 //
-// The first partition is that of the month of first, in UTC, and has all ids of before. There are so many months. A row of a later
-// month is an error until [AddPartitions] has added a partition for it. Each unique key of the table must have the column.
+// The first partition is that of the month of first, in UTC, and has all ids of before. There are so many months. A
+// row of a later month is an error until [AddPartitions] has added a partition for it. Each unique key of the table
+// must have the column.
 //
-// A month begins with the first id that can be made in it. In a layout with lanes it begins with the next span, up to 2^Span ticks
-// after midnight, because ids are in the order of time only from span to span: the ids of that time are in the partition before.
+// A month begins with the first id that can be made in it. In a layout with lanes it begins with the next span, up
+// to 2^Span ticks after midnight, because ids are in the order of time only from span to span: the ids of that time
+// are in the partition before.
 //
-// A dialect other than MySQL, an empty name, a number of months that is not 1 to 1024, months that are not between the epoch and the
-// end of the layout, and spans of more than a day are a [*snow.FieldError]. In PostgreSQL a table is divided when it is created, with
-// PARTITION BY RANGE (id).
+// A dialect other than MySQL, an empty name, a number of months that is not 1 to 1024, months that are not between
+// the epoch and the end of the layout, and spans of more than a day are a [*snow.FieldError]. In PostgreSQL a table
+// is divided when it is created, with PARTITION BY RANGE (id).
 func Partition(d sqlsnow.Dialect, l snow.Layout, table, column string, first time.Time, months int) (string, error) {
 	if d != sqlsnow.MySQL {
 		return "", fmt.Errorf("functions: partition: %w", &snow.FieldError{Field: "dialect", Value: d.String(), Bound: "want MySQL"})
@@ -38,9 +41,10 @@ func Partition(d sqlsnow.Dialect, l snow.Layout, table, column string, first tim
 	return "ALTER TABLE " + d.Quote(table) + " PARTITION BY RANGE (" + d.Quote(column) + ") (" + listOf(all) + ")", nil
 }
 
-// AddPartitions returns the statements that add monthly partitions to a table: for MySQL and MariaDB to one that [Partition]
-// divided, with the first month that it does not have yet, and for PostgreSQL to one that was created with PARTITION BY RANGE (id),
-// as tables named orders_p202601. Months are those of Partition, and so are the errors; PostgreSQL is not one of them here.
+// AddPartitions returns the statements that add monthly partitions to a table: for MySQL and MariaDB to one that
+// [Partition] divided, with the first month that it does not have yet, and for PostgreSQL to one that was created
+// with PARTITION BY RANGE (id), as tables named orders_p202601. Months are those of Partition, and so are the
+// errors; PostgreSQL is not one of them here.
 //
 //	ALTER TABLE `orders` ADD PARTITION (PARTITION p202602 VALUES LESS THAN (…))
 //	CREATE TABLE "orders_p202602" PARTITION OF "orders" FOR VALUES FROM (…) TO (…)

@@ -19,7 +19,8 @@ var postgresServer = server{
 
 var postgresCounters = []string{
 	"CREATE SEQUENCE IF NOT EXISTS {words}",
-	// PostgreSQL 15.18 can't read an unlogged sequence in a standby that was promoted before its first checkpoint since CREATE.
+	// PostgreSQL 15.18 can't read an unlogged sequence in a standby that was promoted before its first checkpoint
+	// since CREATE.
 	`DO $$ BEGIN
   PERFORM pg_sequence_last_value(to_regclass('{words}_begun'));
 EXCEPTION WHEN internal_error THEN
@@ -28,13 +29,14 @@ END $$`,
 	"CREATE UNLOGGED SEQUENCE IF NOT EXISTS {words}_begun",
 }
 
-// postgresMaker keeps the last position in a sequence, because a rollback does not undo setval. Reading and setval are not one
-// atomic step, hence the lock. A lock of a transaction that a subtransaction takes is given back when that is rolled back, so every
-// call rolls back a subtransaction, and neither an error nor a cancelled statement can leave the lock behind.
+// postgresMaker keeps the last position in a sequence, because a rollback does not undo setval. Reading and setval
+// are not one atomic step, hence the lock. A lock of a transaction that a subtransaction takes is given back when
+// that is rolled back, so every call rolls back a subtransaction, and neither an error nor a cancelled statement
+// can leave the lock behind.
 //
-// The second sequence has a mark of the server's start and of the sequence's file. It is unlogged: it is as if it were new after a
-// crash, and in a standby that was promoted. So a server that was started, or that became the primary, and a sequence that was
-// restored find another mark, or none.
+// The second sequence has a mark of the server's start and of the sequence's file. It is unlogged: it is as if it
+// were new after a crash, and in a standby that was promoted. So a server that was started, or that became the
+// primary, and a sequence that was restored find another mark, or none.
 const postgresMaker = `CREATE OR REPLACE FUNCTION snow_next_id() RETURNS bigint
   LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $body$

@@ -18,8 +18,8 @@ type function struct {
 	statements []string
 }
 
-// Reading returns the statements that create the functions which read the ids of a layout, for a migration. They need no table and
-// no worker number. Executed again, they replace the functions. [Install] executes them too:
+// Reading returns the statements that create the functions which read the ids of a layout, for a migration. They
+// need no table and no worker number. Executed again, they replace the functions. [Install] executes them too:
 //
 //	snow_time(id)               start of the id's tick, rounded down to a microsecond
 //	snow_datacenter(id)         the parts of the id
@@ -30,9 +30,10 @@ type function struct {
 //	snow_id_from(time)          the lowest id of that time or later
 //	snow_id_until(time)         the lowest id above all ids of an earlier time
 //
-// For a number that is not an id of the layout, and for NULL, they return NULL; snow_time also does so for a time after the year
-// 9999. Times are timestamptz in PostgreSQL, and DATETIME(6) in UTC in MySQL and MariaDB. A time before the epoch counts as
-// the epoch, and one after the layout's end as the end.
+// For a number that is not an id of the layout, and for NULL, they return NULL; snow_time also does so for a time
+// after the year
+// 9999. Times are timestamptz in PostgreSQL, and DATETIME(6) in UTC in MySQL and MariaDB. A time before the epoch
+// counts as the epoch, and one after the layout's end as the end.
 //
 // Ids that were made from one instant up to another are
 //
@@ -42,8 +43,8 @@ type function struct {
 //
 //	AND snow_time(id) >= :from AND snow_time(id) < :to
 //
-// The functions read nothing and depend on nothing but their arguments: they are DETERMINISTIC and NO SQL in MySQL, IMMUTABLE and
-// PARALLEL SAFE in PostgreSQL, where they may be in an index. They have the rights of their caller.
+// The functions read nothing and depend on nothing but their arguments: they are DETERMINISTIC and NO SQL in MySQL,
+// IMMUTABLE and PARALLEL SAFE in PostgreSQL, where they may be in an index. They have the rights of their caller.
 //
 // A dialect other than MySQL and Postgres, and the zero Layout, are a [*snow.FieldError].
 func Reading(d sqlsnow.Dialect, l snow.Layout) ([]string, error) {

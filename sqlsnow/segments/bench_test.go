@@ -78,8 +78,8 @@ func openSegmentBench(b *testing.B, hold time.Duration) *sql.DB {
 	return db
 }
 
-// Two goroutines that do nothing but Next, each call timed, with a database that answers after 10 ms, once the step has grown
-// to the load. An op is a call.
+// Two goroutines that do nothing but Next, each call timed, with a database that answers after 10 ms, once the step
+// has grown to the load. An op is a call.
 func BenchmarkSegmentsSaturated(b *testing.B) {
 	db := openSegmentBench(b, 10*time.Millisecond)
 	s, err := segments.Open(b.Context(), []*sql.DB{db}, sqlsnow.MySQL, segments.Config{Tag: "bench", Logger: slog.New(slog.DiscardHandler)})

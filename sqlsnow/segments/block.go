@@ -12,8 +12,9 @@ type span struct {
 	first, stride, count int64
 }
 
-// A block is a span whose numbers callers reserve, each with one addition. It counts for itself and has its own end. So a late
-// addition, when another block is already current, either is past the end, or gets a number that no other caller gets.
+// A block is a span whose numbers callers reserve, each with one addition. It counts for itself and has its own
+// end. So a late addition, when another block is already current, either is past the end, or gets a number that no
+// other caller gets.
 type block struct {
 	span
 	_        [128]byte    // reserved is written for every id; keep the rest out of its cache lines

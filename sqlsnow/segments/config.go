@@ -35,28 +35,30 @@ const (
 
 // Config configures [Open]. All but Tag may be zero.
 type Config struct {
-	// Tag names a sequence of numbers: 1 to 64 letters, digits, and . _ - : / of ASCII. Case counts. Tables that share keys
-	// share a tag.
+	// Tag names a sequence of numbers: 1 to 64 letters, digits, and . _ - : / of ASCII. Case counts. Tables that
+	// share keys share a tag.
 	Tag string
 
 	// Step is how many numbers are taken at once in the beginning, and at least later: 1 to 2⁴⁰. Zero means 1,000.
 	Step int64
 
-	// MaxStep bounds the step as it grows: Step to 2⁴⁰. Zero means 16,777,216, or Step if that is more. If it equals Step, the
-	// step never changes.
+	// MaxStep bounds the step as it grows: Step to 2⁴⁰. Zero means 16,777,216, or Step if that is more. If it
+	// equals Step, the step never changes.
 	MaxStep int64
 
-	// Target is how long the numbers that are taken at once should last, up to 24 hours: the step doubles when as many numbers
-	// were given out in less time, and halves when that took more than twice as long. So a step is at most twice what a process
-	// gave out in its busiest time of Target, or Step. Ids go on without any database for about this time. Zero means a minute.
+	// Target is how long the numbers that are taken at once should last, up to 24 hours: the step doubles when as
+	// many numbers were given out in less time, and halves when that took more than twice as long. So a step is at
+	// most twice what a process gave out in its busiest time of Target, or Step. Ids go on without any database for
+	// about this time. Zero means a minute.
 	Target time.Duration
 
 	// Last is the highest id, such as 1<<53 - 1 for JavaScript. Zero means 1,024 less than the highest of 63 bits.
 	Last snow.ID
 
-	// Tables are the tables in which the ids are stored. Before the first numbers are taken from a database, its row is compared
-	// with the highest id in the tables: a row that is not above it is a *RegressedError, and new rows begin above it. This costs
-	// one statement for the row and one for each table, whose column needs an index. If Tables is nil, the row is trusted.
+	// Tables are the tables in which the ids are stored. Before the first numbers are taken from a database, its
+	// row is compared with the highest id in the tables: a row that is not above it is a *RegressedError, and new
+	// rows begin above it. This costs one statement for the row and one for each table, whose column needs an
+	// index. If Tables is nil, the row is trusted.
 	Tables []Table
 
 	// Logger logs when a database stops and starts to give numbers. Nil means slog.Default.

@@ -20,8 +20,8 @@ type Counter struct {
 	Regressed bool    // it went back, and gives no numbers until Raise
 }
 
-// Counters returns the rows of all tags in one database, by tag. It takes no lock and may be called at any time. The errors are
-// those of [Open].
+// Counters returns the rows of all tags in one database, by tag. It takes no lock and may be called at any time.
+// The errors are those of [Open].
 func Counters(ctx context.Context, db *sql.DB, d sqlsnow.Dialect) ([]Counter, error) {
 	all, err := counters(ctx, db, d)
 	if err != nil {

@@ -23,13 +23,14 @@ var (
 	// ErrExhausted is returned if the next number would be beyond Config.Last.
 	ErrExhausted = errors.New("the last number is taken")
 
-	// ErrMismatch is returned if the rows of the databases do not fit together: two of them would give the same number, they
-	// belong to different spaces, one is missing, or they were made for another number of databases.
+	// ErrMismatch is returned if the rows of the databases do not fit together: two of them would give the same
+	// number, they belong to different spaces, one is missing, or they were made for another number of databases.
 	ErrMismatch = errors.New("the rows of the segments do not fit together")
 )
 
-// A RegressedError says that the row of a database went back below a number that a process has already taken: the database was
-// restored, or a failover lost history. No numbers are taken from the row until [Raise] moves it above all numbers in use.
+// A RegressedError says that the row of a database went back below a number that a process has already taken: the
+// database was restored, or a failover lost history. No numbers are taken from the row until [Raise] moves it above
+// all numbers in use.
 type RegressedError struct {
 	Database int     // index of the database in the call of Open
 	Next     snow.ID // the next number, as the row has it

@@ -10,8 +10,8 @@ import (
 // takers is how many different marks a take can leave in the row: takes, modulo takers, is the mark of the last one.
 const takers = 1 << 20
 
-// A remainder is the end of the block that was taken last from a database, and of blocks right before it: numbers that nobody was
-// given and nobody will be.
+// A remainder is the end of the block that was taken last from a database, and of blocks right before it: numbers
+// that nobody was given and nobody will be.
 type remainder struct {
 	counter       int
 	unused, end   int64 // the first of the numbers, and the row's next number after the take
@@ -39,10 +39,11 @@ func (p *pool) close() (all []remainder) {
 
 // giveBack moves the row back to the first unused number, if the last write of the row was the take of the remainder.
 //
-// Then all other processes took lower numbers, so none of them sees the row go back, and those that come get numbers that nobody
-// had. Each write makes takes greater. So a statement that arrives late or twice changes nothing once another process took
-// numbers. The mark shows whether it was this take: a server that lost history may have given the same numbers to another
-// process. Whatever becomes of the statement, this process uses none of the numbers.
+// Then all other processes took lower numbers, so none of them sees the row go back, and those that come get
+// numbers that nobody had. Each write makes takes greater. So a statement that arrives late or twice changes
+// nothing once another process took numbers. The mark shows whether it was this take: a server that lost history
+// may have given the same numbers to another process. Whatever becomes of the statement, this process uses none of
+// the numbers.
 func (t *table) giveBack(ctx context.Context, r remainder) error {
 	end, back := t.engine.Compile(selectEnd), t.engine.Compile(updateGiveBack)
 	values := map[string]any{"tag": t.tag, "modulus": r.modulus, "end": r.end, "unused": r.unused}

@@ -15,7 +15,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/fakedb"
 )
 
-// Segments have a connection of the pool from Open to Close. If it dies, they have another one within a minute, without a take.
+// Segments have a connection of the pool from Open to Close. If it dies, they have another one within a minute,
+// without a take.
 func TestSegmentsKeepConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var pings atomic.Int64

@@ -23,8 +23,8 @@ func TestSegmentsOnMariaDB(t *testing.T) {
 	sqlsnowtest.RunSegments(t, sqlsnow.MySQL, contractdb.MariaDB(dbtest.MariaDB(t, "max_connections=400")))
 }
 
-// No number is taken from a server that may forget it, even if it was set so while a process runs. Nor does an administrator's account
-// take numbers from a replica.
+// No number is taken from a server that may forget it, even if it was set so while a process runs. Nor does an
+// administrator's account take numbers from a replica.
 func TestSegmentsOnMariaDBThatForgets(t *testing.T) {
 	server := dbtest.MariaDB(t, "read_only=0") // of its own, for it is about to be set
 	db := contractdb.Open(t, "mysql", server.DSN(server.CreateDatabase(t)))

@@ -15,26 +15,28 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
-// Open takes the first numbers from each of dbs and returns when they are durable. It does not wait for databases that can't be
-// reached, or that need 5 s longer to answer than another one: it asks them later. ctx only bounds the call.
+// Open takes the first numbers from each of dbs and returns when they are durable. It does not wait for databases
+// that can't be reached, or that need 5 s longer to answer than another one: it asks them later. ctx only bounds
+// the call.
 //
-// If none of dbs has a row for the tag, Open makes the rows, for which it needs all of dbs: with N databases, dbs[i] gives the
-// numbers that are i modulo N. Processes that make the rows at the same moment must pass dbs in the same order, or all of them may
-// be refused until somebody removes the rows. Once the rows exist, the order of dbs does not matter, but there must always be N of
-// them. If rows do not fit together, because dbs has a database twice or two databases are copies of each other, Open returns
-// [ErrMismatch].
+// If none of dbs has a row for the tag, Open makes the rows, for which it needs all of dbs: with N databases,
+// dbs[i] gives the numbers that are i modulo N. Processes that make the rows at the same moment must pass dbs in
+// the same order, or all of them may be refused until somebody removes the rows. Once the rows exist, the order of
+// dbs does not matter, but there must always be N of them. If rows do not fit together, because dbs has a database
+// twice or two databases are copies of each other, Open returns [ErrMismatch].
 //
-// Open keeps one connection of each of dbs until Close. So numbers come even if callers that wait for them hold all others in
-// transactions. If the connection dies, another one of the pool takes its place, within a minute or at the next take. A pool of a
-// single connection is refused. In SQLite Open keeps none, because one connection writes at a time.
+// Open keeps one connection of each of dbs until Close. So numbers come even if callers that wait for them hold all
+// others in transactions. If the connection dies, another one of the pool takes its place, within a minute or at
+// the next take. A pool of a single connection is refused. In SQLite Open keeps none, because one connection writes
+// at a time.
 //
-// Open reads the schema and the settings of each database, and executes one statement there. On MySQL with several databases, it
-// then reads the row once. Later, a goroutine takes more before the numbers run out, until Close.
+// Open reads the schema and the settings of each database, and executes one statement there. On MySQL with several
+// databases, it then reads the row once. Later, a goroutine takes more before the numbers run out, until Close.
 //
-// Open returns [sqlsnow.ErrNotDurable] if the settings of a database allow it to lose what it confirmed, because segments have no
-// LossWindow; [sqlsnow.ErrNotMigrated] if there is no table; a [*RegressedError] if a row went back; a [*snow.FieldError] if a
-// field is out of bounds; and a [*sqlsnow.DatabaseError] for other errors of a database. If ctx ends while a statement is under
-// way, the numbers that the statement takes are skipped.
+// Open returns [sqlsnow.ErrNotDurable] if the settings of a database allow it to lose what it confirmed, because
+// segments have no LossWindow; [sqlsnow.ErrNotMigrated] if there is no table; a [*RegressedError] if a row went
+// back; a [*snow.FieldError] if a field is out of bounds; and a [*sqlsnow.DatabaseError] for other errors of a
+// database. If ctx ends while a statement is under way, the numbers that the statement takes are skipped.
 func Open(ctx context.Context, dbs []*sql.DB, d sqlsnow.Dialect, cfg Config) (*Segments, error) {
 	s, err := open(ctx, dbs, d, cfg)
 	if err != nil {

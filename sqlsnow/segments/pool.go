@@ -55,8 +55,8 @@ type counter struct {
 	takes, failures, regressions uint64
 }
 
-// A pool holds the numbers that were taken, and decides which database to ask for more. It does no I/O and reads no clock.
-// Callers of its methods hold the lock of Segments; only current is read without it.
+// A pool holds the numbers that were taken, and decides which database to ask for more. It does no I/O and reads no
+// clock. Callers of its methods hold the lock of Segments; only current is read without it.
 type pool struct {
 	current atomic.Pointer[block]
 	_       [128]byte
@@ -92,8 +92,8 @@ func (p *pool) left() int64 {
 	return n
 }
 
-// swap makes the next span current and reports whether there was one. What is left of the former block goes to the front of the
-// queue, so swap is for blocks that are used up or retired.
+// swap makes the next span current and reports whether there was one. What is left of the former block goes to the
+// front of the queue, so swap is for blocks that are used up or retired.
 func (p *pool) swap() bool {
 	p.retire()
 	if len(p.queue) == 0 {
@@ -141,9 +141,9 @@ func (p *pool) fill(ids []snow.ID) bool {
 	return true
 }
 
-// adapt compares the step with the load, each time that a step of numbers was given out. Numbers that were only taken say nothing
-// about the load. Of the times of one target since then, at least one had as many ids as they have on average, so the step is at
-// most twice what was given out within a target.
+// adapt compares the step with the load, each time that a step of numbers was given out. Numbers that were only
+// taken say nothing about the load. Of the times of one target since then, at least one had as many ids as they
+// have on average, so the step is at most twice what was given out within a target.
 func (p *pool) adapt(now time.Duration) {
 	b := p.current.Load()
 	issued := p.issued + b.count - b.left()
@@ -169,8 +169,8 @@ func (p *pool) needs() bool {
 	return left <= p.step || left < p.wanted
 }
 
-// ask returns the next request, if there is one. If not, it has to be called again at a later time; a time of 0 means after the
-// next event.
+// ask returns the next request, if there is one. If not, it has to be called again at a later time; a time of 0
+// means after the next event.
 func (p *pool) ask(now time.Duration) (q request, ok bool, again time.Duration) {
 	p.adapt(now)
 	if !p.needs() {

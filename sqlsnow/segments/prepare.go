@@ -8,8 +8,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
-// prepare makes the missing rows, compares all rows and opens the new ones. It needs every database: a row gives no numbers
-// before it was compared with all others, because it could overlap with one of them.
+// prepare makes the missing rows, compares all rows and opens the new ones. It needs every database: a row gives no
+// numbers before it was compared with all others, because it could overlap with one of them.
 func prepare(ctx context.Context, tables []*table) error {
 	rows := make([]record, len(tables))
 	var space string

@@ -10,10 +10,11 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
-// Raise moves the row of a tag in one database beyond every id up to above. If the row had gone back, processes may take numbers
-// from it again. Call Raise for a database that was restored or lost history, with an id that is at least as high as all numbers
-// that any process took. Running processes have numbers at hand that are not in your tables yet; if no process is running, pass
-// the highest id in the tables. Raise never moves a row back, and can be called again.
+// Raise moves the row of a tag in one database beyond every id up to above. If the row had gone back, processes may
+// take numbers from it again. Call Raise for a database that was restored or lost history, with an id that is at
+// least as high as all numbers that any process took. Running processes have numbers at hand that are not in your
+// tables yet; if no process is running, pass the highest id in the tables. Raise never moves a row back, and can be
+// called again.
 //
 // The errors are those of [Open]; if there is no row, it is [ErrMismatch].
 func Raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, tag string, above snow.ID) error {

@@ -41,8 +41,8 @@ func newTable(db *sql.DB, e *dbserver.Engine, tag string, tables []Table) *table
 	return &table{db: db, engine: e, tag: tag, tables: tables, take: e.Compile(updateTake)}
 }
 
-// place learns the schema of the table from the first connection whose schema nobody has changed. From then on all statements name
-// the schema. Until it succeeds, nothing else may be asked.
+// place learns the schema of the table from the first connection whose schema nobody has changed. From then on all
+// statements name the schema. Until it succeeds, nothing else may be asked.
 func (t *table) place(ctx context.Context) error {
 	return t.placeIf(ctx, func(dbserver.Info) error { return nil })
 }
@@ -180,7 +180,8 @@ func (t *table) diagnose(ctx context.Context, q request) reply {
 		}
 		return reply{err: back}
 	case row.nextID < q.least:
-		// Stop all processes, also those that have not seen a higher number. If that fails, the next take tries it again.
+		// Stop all processes, also those that have not seen a higher number. If that fails, the next take tries it
+		// again.
 		s := t.engine.Compile(updateFence)
 		_, _ = t.change(ctx, s, map[string]any{"tag": t.tag, "space": row.space, "least": q.least})
 		back.Least = snow.ID(q.least)

@@ -12,13 +12,13 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
-// Segments are numbers that a process takes from counters in databases, many at a time, and gives out in memory. They are a
-// [snow.Source].
+// Segments are numbers that a process takes from counters in databases, many at a time, and gives out in memory.
+// They are a [snow.Source].
 //
-// Every id is given out once. With one database, the ids of one process ascend, and those of other processes lie between them.
-// With several databases, each gives the numbers of one residue, and ids ascend within one Fill only. Numbers that a process has
-// at hand when it ends are skipped, unless [Segments.Close] can give them back: up to two steps and what a Fill waited for, and as
-// much as one of these for each of several databases.
+// Every id is given out once. With one database, the ids of one process ascend, and those of other processes lie
+// between them. With several databases, each gives the numbers of one residue, and ids ascend within one Fill only.
+// Numbers that a process has at hand when it ends are skipped, unless [Segments.Close] can give them back: up to
+// two steps and what a Fill waited for, and as much as one of these for each of several databases.
 //
 // All methods are safe for concurrent use.
 type Segments struct {
@@ -48,9 +48,9 @@ var _ snow.Source = (*Segments)(nil)
 
 func (s *Segments) now() time.Duration { return time.Since(s.begin) }
 
-// Next returns an id that is given out only once. While numbers are at hand it asks no database; otherwise it waits for more,
-// until ctx ends. It returns [ErrEmpty] at once if no database gives numbers, [ErrExhausted] at the end of the numbers, and
-// [ErrClosed] after Close.
+// Next returns an id that is given out only once. While numbers are at hand it asks no database; otherwise it waits
+// for more, until ctx ends. It returns [ErrEmpty] at once if no database gives numbers, [ErrExhausted] at the end
+// of the numbers, and [ErrClosed] after Close.
 func (s *Segments) Next(ctx context.Context) (snow.ID, error) {
 	if b := s.pool.current.Load(); b != nil {
 		if i := b.reserved.Add(1) - 1; i < b.count {
@@ -69,9 +69,9 @@ func (s *Segments) next(ctx context.Context) (snow.ID, error) {
 	return one[0], nil
 }
 
-// Fill sets all of ids as Next would, in ascending order. After an error it has taken none. If ids needs more numbers than are at
-// hand, Fill waits until there are enough at once. If MaxStep is so low that other callers use up each step, that can take until
-// ctx ends.
+// Fill sets all of ids as Next would, in ascending order. After an error it has taken none. If ids needs more
+// numbers than are at hand, Fill waits until there are enough at once. If MaxStep is so low that other callers use
+// up each step, that can take until ctx ends.
 func (s *Segments) Fill(ctx context.Context, ids []snow.ID) error {
 	b := s.pool.current.Load()
 	if b == nil {
@@ -215,10 +215,10 @@ func (s *Segments) free() {
 	}
 }
 
-// Close ends the segments: from now on Next and Fill return [ErrClosed]. Close stops the work in the background and waits for
-// its end. It gives back the numbers that are left, to each database from which no other process took numbers since. Those that
-// can't be given back are skipped, without an error. If ctx ends first, Close returns its error; the work ends all the same, within
-// 5 s, and another Close can wait for it.
+// Close ends the segments: from now on Next and Fill return [ErrClosed]. Close stops the work in the background and
+// waits for its end. It gives back the numbers that are left, to each database from which no other process took
+// numbers since. Those that can't be given back are skipped, without an error. If ctx ends first, Close returns its
+// error; the work ends all the same, within 5 s, and another Close can wait for it.
 func (s *Segments) Close(ctx context.Context) error {
 	if s.pool.current.Load() == nil {
 		return errNotOpened

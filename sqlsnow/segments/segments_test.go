@@ -140,8 +140,8 @@ func TestSegmentDiscards(t *testing.T) {
 	}
 }
 
-// Callers take numbers while blocks are swapped, put back and cut under them. Every number is given once, none is left out,
-// and each caller's ascend.
+// Callers take numbers while blocks are swapped, put back and cut under them. Every number is given once, none is
+// left out, and each caller's ascend.
 func TestSegmentsAtOnce(t *testing.T) {
 	s := &Segments{tag: "t", changed: make(chan struct{}), wake: make(chan struct{}, 1)}
 	c, err := Config{Tag: "t", Step: 3, MaxStep: 40, Target: time.Nanosecond}.complete()
@@ -330,7 +330,8 @@ func TestSegmentsOpenBesideOneThatHangs(t *testing.T) {
 	})
 }
 
-// A row that others change each time is asked for at least MaxTries times, also by a machine that needs seconds for each.
+// A row that others change each time is asked for at least MaxTries times, also by a machine that needs seconds for
+// each.
 func TestSegmentsOpenOnSlowMachine(t *testing.T) {
 	for _, test := range []struct {
 		moves int // before a statement finds the row as it was read

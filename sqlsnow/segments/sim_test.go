@@ -207,7 +207,8 @@ func (w *sim) issue(p *simProc, ids ...snow.ID) {
 // pump lets a process send its requests.
 func (w *sim) pump(p *simProc) {
 	p.most = max(p.most, p.pool.step)
-	// A crash skips at most two steps, the first blocks, and the blocks on their way from slow databases, also to a Fill that waits.
+	// A crash skips at most two steps, the first blocks, and the blocks on their way from slow databases, also to a
+	// Fill that waits.
 	left, bound := p.pool.left(), 2*p.most+int64(len(p.pool.counters))*(p.most+w.plan.step+p.wanted)
 	w.mostLeft = max(w.mostLeft, float64(left)/float64(p.most))
 	if left > bound {

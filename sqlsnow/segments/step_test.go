@@ -124,9 +124,9 @@ func loads() (all []load) {
 	return all
 }
 
-// Whatever the load is, numbers at hand are at most what docs/segments.md says that an end of the process skips: two steps, which are
-// at most twice what was given out within one target, but no fewer than Step. At a steady load nobody waits, and the numbers
-// at hand last for a target.
+// Whatever the load is, numbers at hand are at most what docs/segments.md says that an end of the process skips:
+// two steps, which are at most twice what was given out within one target, but no fewer than Step. At a steady load
+// nobody waits, and the numbers at hand last for a target.
 func TestSegmentsAtHand(t *testing.T) {
 	const answer = 10 * time.Millisecond
 	for _, l := range loads() {

@@ -244,7 +244,8 @@ func unknownAcquire(s *suite) {
 	h.close()
 }
 
-// stale acquires the only number of sp. change changes its row between the statement that finds it free and the one that takes it.
+// stale acquires the only number of sp. change changes its row between the statement that finds it free and the one
+// that takes it.
 func stale(sp *space, change func()) (*holder, error) {
 	sp.Helper()
 	var once sync.Once

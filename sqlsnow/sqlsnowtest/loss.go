@@ -10,8 +10,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// lossy returns a namespace with a LossWindow and the shortest possible probation. Leases use the constants in the namespace's row.
-// A smaller spacing of renewals is safe there, because the loss window is so short.
+// lossy returns a namespace with a LossWindow and the shortest possible probation. Leases use the constants in the
+// namespace's row. A smaller spacing of renewals is safe there, because the loss window is so short.
 func (s *suite) lossy() *space {
 	s.Helper()
 	return s.lossyCalled("")
@@ -101,7 +101,8 @@ func lossGrant(s *suite) {
 	}
 }
 
-// meddle acquires a number. change changes its row between the claim and the grant. After a few attempts meddle gives up.
+// meddle acquires a number. change changes its row between the claim and the grant. After a few attempts meddle
+// gives up.
 func (s *space) meddle(change func(claim row)) (*holder, error) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
@@ -179,7 +180,8 @@ func lossClaimFenced(s *suite) {
 	}
 }
 
-// lossCancelled ends the context of Acquire during the probation. The second time, another process takes the claim at that moment.
+// lossCancelled ends the context of Acquire during the probation. The second time, another process takes the claim
+// at that moment.
 func lossCancelled(s *suite) {
 	sp := s.lossy()
 	for _, taken := range []bool{false, true} {

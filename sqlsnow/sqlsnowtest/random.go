@@ -12,8 +12,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A window is a window that a holder was granted. If the test moved the number's row into the past, the time that passed is added to
-// the ticks, so that all windows of a number can be compared.
+// A window is a window that a holder was granted. If the test moved the number's row into the past, the time that
+// passed is added to the ticks, so that all windows of a number can be compared.
 type window struct {
 	worker       uint64
 	owner        string

@@ -20,8 +20,8 @@ func (h *holder) renew() {
 	}
 }
 
-// lose renews h's lease, which must be lost for the given reason, and waits for its nth swap. The lease may take its former number
-// again if that is free.
+// lose renews h's lease, which must be lost for the given reason, and waits for its nth swap. The lease may take
+// its former number again if that is free.
 func (h *holder) lose(n uint64, j *journal, reason sqlsnow.Loss) {
 	h.Helper()
 	before := h.worker()

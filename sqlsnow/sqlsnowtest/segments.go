@@ -43,8 +43,8 @@ var segmentContract = []struct {
 	{"Close gives back the numbers at hand, unless another process took numbers since, or the row was changed.", segmentsGiveBack, false},
 }
 
-// RunSegments checks that segments keep their contract on a database, as [Run] does for leases, with a subtest for each clause. It
-// calls create several times for clauses that need several databases.
+// RunSegments checks that segments keep their contract on a database, as [Run] does for leases, with a subtest for
+// each clause. It calls create several times for clauses that need several databases.
 func RunSegments(t *testing.T, d sqlsnow.Dialect, create func(t *testing.T) Database) {
 	t.Helper()
 	t.Run("segments", func(t *testing.T) {

@@ -8,7 +8,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// sessions runs a lease through its life on each of the caller's handles, and reads the rows with the suite's own handle.
+// sessions runs a lease through its life on each of the caller's handles, and reads the rows with the suite's own
+// handle.
 func sessions(s *suite) {
 	if len(s.database.Sessions) == 0 {
 		s.Skip("the caller of Run has no handles with other settings")

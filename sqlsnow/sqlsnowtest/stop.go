@@ -11,8 +11,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// seize gives a worker's row to another holder and returns it. The new window begins before the end of the former one, by ago, as
-// if the database had forgotten a part of the former window.
+// seize gives a worker's row to another holder and returns it. The new window begins before the end of the former
+// one, by ago, as if the database had forgotten a part of the former window.
 func (s *space) seize(worker uint64, ago time.Duration) row {
 	s.Helper()
 	s.set(worker, "ceiling_tick = ceiling_tick - ?", s.ticks(ago))
@@ -27,8 +27,8 @@ func (h *holder) stopped(when string) {
 	}
 }
 
-// seizedBeforeReassertion lets another process take the row between the read that finds the ceiling too low and the statement that
-// would set it.
+// seizedBeforeReassertion lets another process take the row between the read that finds the ceiling too low and the
+// statement that would set it.
 func seizedBeforeReassertion(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Workers: 1})
 	var writes atomic.Int64
@@ -150,7 +150,8 @@ func closeLost(s *suite) {
 	}
 }
 
-// closeTwice loses the answer to a release that the database has executed: the next release changes nothing, and that is no loss.
+// closeTwice loses the answer to a release that the database has executed: the next release changes nothing, and
+// that is no loss.
 func closeTwice(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Workers: 2})
 	for _, taken := range []bool{false, true} {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// An interceptor stands between a handle and its database. It is called for every statement, including COMMIT and ROLLBACK, and
-// sends the statement by calling send. The caller of the statement gets its error.
+// An interceptor stands between a handle and its database. It is called for every statement, including COMMIT and
+// ROLLBACK, and sends the statement by calling send. The caller of the statement gets its error.
 type interceptor func(ctx context.Context, statement string, send func() error) error
 
 // wire returns a handle whose statements pass through the interceptor.
@@ -29,8 +29,8 @@ func (s *suite) wireTo(under func() *sql.DB, intercept interceptor) *sql.DB {
 	return db
 }
 
-// leaky returns a handle of one connection that is never reset: some drivers would discard a connection that was left in a
-// transaction.
+// leaky returns a handle of one connection that is never reset: some drivers would discard a connection that was
+// left in a transaction.
 func (s *suite) leaky() *sql.DB {
 	under := s.open()
 	db := sql.OpenDB(leaky{wire{func() *sql.DB { return under }, func(_ context.Context, _ string, send func() error) error { return send() }}})
@@ -75,8 +75,8 @@ func isWrite(statement string) bool {
 	return strings.EqualFold(strings.TrimSpace(word), "UPDATE")
 }
 
-// isWork reports whether a statement is neither the beginning nor the end of a transaction, nor the check of a session before a
-// write.
+// isWork reports whether a statement is neither the beginning nor the end of a transaction, nor the check of a
+// session before a write.
 func isWork(statement string) bool {
 	word, _, _ := strings.Cut(strings.TrimSpace(statement), " ")
 	return isWrite(statement) || strings.EqualFold(word, "SELECT")

@@ -50,7 +50,8 @@ func (a *app) completeFlags(c *cobra.Command) {
 	}
 }
 
-// completeSecret completes the names of environment variables after env:, and of files after @. A file of SQLite is completed by the shell.
+// completeSecret completes the names of environment variables after env:, and of files after @. A file of SQLite is
+// completed by the shell.
 func completeSecret(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if part, ok := strings.CutPrefix(begun, "@"); ok {
 		found, _ := filepath.Glob(escapePattern(part) + "*")

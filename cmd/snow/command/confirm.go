@@ -30,8 +30,8 @@ func (f *confirmation) addYes(c *cobra.Command) {
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 }
 
-// ask returns nil if the answer is yes, and errNotConfirmed otherwise. A standard input that nobody types at gets no question.
-// When ctx ends the answer is no, also if somebody types yes later.
+// ask returns nil if the answer is yes, and errNotConfirmed otherwise. A standard input that nobody types at gets
+// no question. When ctx ends the answer is no, also if somebody types yes later.
 func (f *confirmation) ask(ctx context.Context, question string) error {
 	if f.yes {
 		return nil

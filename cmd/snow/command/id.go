@@ -36,8 +36,8 @@ type reading struct {
 	parts snow.Parts
 }
 
-// lines calls do for each line that is not empty, without the spaces around it, until ctx ends. It goes on after lines with which something is
-// wrong, and returns what, with the numbers of the lines. A line has at most 64 KiB.
+// lines calls do for each line that is not empty, without the spaces around it, until ctx ends. It goes on after
+// lines with which something is wrong, and returns what, with the numbers of the lines. A line has at most 64 KiB.
 func lines(ctx context.Context, r io.Reader, do func(line string) error) error {
 	var wrong []error
 	s := bufio.NewScanner(interrupt.Reader(ctx, r))

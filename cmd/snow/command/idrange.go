@@ -75,8 +75,8 @@ func (r idRanges) writeText(w io.Writer) {
 	}
 }
 
-// rangesOf splits a time range at the steps from its beginning on. The last step may be shorter. Without steps there is one. If the
-// layout has lanes, a step has several ranges of ids.
+// rangesOf splits a time range at the steps from its beginning on. The last step may be shorter. Without steps
+// there is one. If the layout has lanes, a step has several ranges of ids.
 func rangesOf(l snow.Layout, from, to time.Time, next func(from time.Time, n int) time.Time) ([]idRange, error) {
 	switch {
 	case !from.Before(to):
@@ -106,8 +106,8 @@ func rangesOf(l snow.Layout, from, to time.Time, next func(from time.Time, n int
 	return all, nil
 }
 
-// stepOf returns a function for the end of the n-th range, or nil if there are no steps. Months are counted from the beginning, so that the 31st does not wander; a
-// month without such a day ends on its last one.
+// stepOf returns a function for the end of the n-th range, or nil if there are no steps. Months are counted from
+// the beginning, so that the 31st does not wander; a month without such a day ends on its last one.
 func stepOf(every string) (func(from time.Time, n int) time.Time, error) {
 	switch every {
 	case "":

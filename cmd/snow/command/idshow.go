@@ -169,7 +169,8 @@ func (s *shower) show(id idtext.Reading) shownID {
 	return shown
 }
 
-// read returns what a layout reads from an id. It is a problem if the id can't have been made with the layout before now.
+// read returns what a layout reads from an id. It is a problem if the id can't have been made with the layout
+// before now.
 func (s *shower) read(id snow.ID, l namedLayout, now time.Time) reading {
 	r := reading{Name: l.name, Layout: l.layout}
 	var err error

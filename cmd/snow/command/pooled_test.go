@@ -13,8 +13,8 @@ import (
 	"github.com/shardsnow/snow/internal/testkit/mysqlpooler"
 )
 
-// A command that only reads leaves nothing behind in the one connection to the server that it shares with an application, whose
-// writes go on.
+// A command that only reads leaves nothing behind in the one connection to the server that it shares with an
+// application, whose writes go on.
 func TestBehindPooler(t *testing.T) {
 	for _, product := range []string{"mysql", "postgres"} {
 		t.Run(product, func(t *testing.T) {

@@ -99,8 +99,8 @@ func (a *app) group(use, short, long string) *cobra.Command {
 	}
 }
 
-// longFlags writes -flag as --flag, which cobra wants. No flag of more than one letter has another meaning, because no command
-// has flags of one letter but -h.
+// longFlags writes -flag as --flag, which cobra wants. No flag of more than one letter has another meaning, because
+// no command has flags of one letter but -h.
 func longFlags(args []string) []string {
 	long := make([]string, len(args))
 	for i, arg := range args {

@@ -37,7 +37,8 @@ func TestServeBindsBeforeItLeases(t *testing.T) {
 	}
 }
 
-// A Unix socket needs no token, is for the account and its group, and replaces what a dead process has left. No other one.
+// A Unix socket needs no token, is for the account and its group, and replaces what a dead process has left. No
+// other one.
 func TestServeUnixSocket(t *testing.T) {
 	newRegistry(t)
 	path := filepath.Join(t.TempDir(), "snow.sock")

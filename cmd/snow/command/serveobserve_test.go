@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Requests are counted and timed by path and status, and a client can't make up labels. With -access-log they are logged.
+// Requests are counted and timed by path and status, and a client can't make up labels. With -access-log they are
+// logged.
 func TestServeObservesRequests(t *testing.T) {
 	newRegistry(t)
 	s := serve(t, "-namespace", "shop", "-metrics", "-access-log", "-rate", "1", "-max-ids", "10")

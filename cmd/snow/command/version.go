@@ -43,7 +43,8 @@ type version struct {
 	Go      string `json:"go"`
 }
 
-// pseudoVersion matches the version of a commit that has no tag. go install writes no other commit into a program: a tag names it.
+// pseudoVersion matches the version of a commit that has no tag. go install writes no other commit into a program:
+// a tag names it.
 var pseudoVersion = regexp.MustCompile(`[-.]\d{14}-([0-9a-f]{12})(?:\+|$)`)
 
 // versionOf reads what the Go tool wrote into the program, if it did.

@@ -31,8 +31,8 @@ type Forgetful struct {
 	Want       string // how errors call the table
 }
 
-// Run checks that a connection which leads to other tables neither gives a number nor ends a lease, and that tables that forget
-// are refused.
+// Run checks that a connection which leads to other tables neither gives a number nor ends a lease, and that tables
+// that forget are refused.
 func (e Elsewhere) Run(t *testing.T) {
 	home := e.Open(t)
 	for _, db := range []*sql.DB{home, e.Tenant} {

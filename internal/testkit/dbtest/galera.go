@@ -21,8 +21,9 @@ func (e galera) provider() string {
 	return "/usr/lib/galera/libgalera_smm.so"
 }
 
-// Galera starts MariaDB servers that are the nodes of a cluster, which lives as long as the test. A node that was killed can't
-// come back, because the programs that would copy the data to it are in packages that the tests do without.
+// Galera starts MariaDB servers that are the nodes of a cluster, which lives as long as the test. A node that was
+// killed can't come back, because the programs that would copy the data to it are in packages that the tests do
+// without.
 //
 // Without Debian's package galera-4 the test is skipped, or fails if databases are required.
 func Galera(tb testing.TB, nodes int, options ...string) []*Server {
@@ -51,7 +52,8 @@ func Galera(tb testing.TB, nodes int, options ...string) []*Server {
 		s := &Server{engine: e}
 		servers[i] = s
 		tb.Cleanup(func() { s.close(tb) })
-		// A node that failed to start may hold traces that keep it from joining, so each try has its own files and addresses.
+		// A node that failed to start may hold traces that keep it from joining, so each try has its own files and
+		// addresses.
 		s.renew = func() error {
 			if err := os.RemoveAll(s.dir); err != nil {
 				return err

@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// Group starts MySQL servers that replicate as a group in single-primary mode, and lives as long as the test. The first one is
-// the primary. When it is killed, the others elect another while more than half of the group is left; the node that was killed
-// joins again with [Server.Restart], as a secondary. [Server.Primary] tells which one is the primary.
+// Group starts MySQL servers that replicate as a group in single-primary mode, and lives as long as the test. The
+// first one is the primary. When it is killed, the others elect another while more than half of the group is left;
+// the node that was killed joins again with [Server.Restart], as a secondary. [Server.Primary] tells which one is
+// the primary.
 //
 // Without MySQL's programs in the folder of newer servers the test is skipped, or fails if databases are required.
 func Group(tb testing.TB, nodes int, options ...string) []*Server {

@@ -23,8 +23,8 @@ func (s *Server) Shutdown(tb testing.TB) {
 	}
 }
 
-// Keep copies the server's data for [Server.PutBack], as a crash would leave it on disk at this instant. The server is halted
-// while the copy is made. Only the last copy is kept.
+// Keep copies the server's data for [Server.PutBack], as a crash would leave it on disk at this instant. The server
+// is halted while the copy is made. Only the last copy is kept.
 func (s *Server) Keep(tb testing.TB) {
 	tb.Helper()
 	s.Stop(tb)

@@ -39,7 +39,8 @@ func (e mariadb) template() (string, error) {
 		}
 		args := append(asRoot(), "--datadir="+data, "--tmpdir="+tmp, "--extra-file="+accounts, "--skip-test-db",
 			"--skip-name-resolve", mariadbLog,
-			// A crash of the machine loses nothing of value here, and syncing would take four times as long as the rest.
+			// A crash of the machine loses nothing of value here, and syncing would take four times as long as the
+			// rest.
 			"--debug-no-sync", "--innodb-flush-method=nosync", "--innodb-doublewrite=0")
 		if e.folder != "" {
 			args = append(args, "--basedir="+e.path("usr"))

@@ -37,8 +37,8 @@ func asRoot() []string {
 	return args
 }
 
-// accounts is a file of statements that create the account of the tests, who start with FLUSH PRIVILEGES because the grant
-// tables are not in force during initialisation.
+// accounts is a file of statements that create the account of the tests, who start with FLUSH PRIVILEGES because
+// the grant tables are not in force during initialisation.
 func accounts(dir string) (path string, err error) {
 	path = filepath.Join(dir, "accounts.sql")
 	sql := fmt.Sprintf("FLUSH PRIVILEGES;\nCREATE USER %s@'%%' IDENTIFIED BY '%s';\nGRANT ALL ON *.* TO %[1]s@'%%' WITH GRANT OPTION;\n",
@@ -56,7 +56,8 @@ func serving(dir string, port int) []string {
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--port=%d", port),
 		"--skip-name-resolve",
-		// Otherwise the server refuses some of a hundred clients at the same time, and on a busy machine those that log in slowly.
+		// Otherwise the server refuses some of a hundred clients at the same time, and on a busy machine those that
+		// log in slowly.
 		"--back-log=1000",
 		"--max-connections=1000",
 		"--connect-timeout=600",
@@ -75,8 +76,8 @@ func (mysqlProtocol) dial(dir string, _ int) (net.Conn, error) {
 	return net.Dial("unix", mysqlSocket(dir))
 }
 
-// hello reads the first packet: three bytes of length, a sequence number, and a greeting that starts with the version of the
-// protocol.
+// hello reads the first packet: three bytes of length, a sequence number, and a greeting that starts with the
+// version of the protocol.
 func (mysqlProtocol) hello(c net.Conn) error {
 	var head [4]byte
 	if _, err := io.ReadFull(c, head[:]); err != nil {

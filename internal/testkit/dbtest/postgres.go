@@ -46,8 +46,8 @@ func (postgres) account() (*syscall.Credential, error) {
 // quit is PostgreSQL's immediate shutdown: the server kills its children and frees its shared memory.
 func (postgres) quit() syscall.Signal { return syscall.SIGQUIT }
 
-// release frees the shared memory of a server that was killed. The server's lock file, which is still there, names the segment
-// at the end of its seventh line.
+// release frees the shared memory of a server that was killed. The server's lock file, which is still there, names
+// the segment at the end of its seventh line.
 func (postgres) release(dir string) {
 	lock, err := os.ReadFile(filepath.Join(dir, "data", "postmaster.pid"))
 	if err != nil {
@@ -104,8 +104,8 @@ func (postgres) dial(dir string, port int) (net.Conn, error) {
 	return net.Dial("unix", filepath.Join(dir, fmt.Sprintf(".s.PGSQL.%d", port)))
 }
 
-// hello asks for a session. A server that accepts clients asks for the password; one that is still starting or recovering
-// sends an error.
+// hello asks for a session. A server that accepts clients asks for the password; one that is still starting or
+// recovering sends an error.
 func (postgres) hello(c net.Conn) error {
 	params := "user\x00" + user + "\x00\x00"
 	request := binary.BigEndian.AppendUint32(nil, uint32(8+len(params)))

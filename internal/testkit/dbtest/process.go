@@ -62,8 +62,8 @@ func (p *process) ended() bool {
 	}
 }
 
-// stop halts the process, so that it can't fork, and then its children, whose ids it returns. When stop returns, none of them
-// runs.
+// stop halts the process, so that it can't fork, and then its children, whose ids it returns. When stop returns,
+// none of them runs.
 func (p *process) stop() (family []int, err error) {
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		return nil, err
@@ -87,8 +87,8 @@ func (p *process) resume() error {
 	return p.cmd.Process.Signal(syscall.SIGCONT)
 }
 
-// kill ends the process and its children, and returns when all are gone. It ends the children first: while their parent is
-// stopped, it can't reap them, so their ids can't be reused.
+// kill ends the process and its children, and returns when all are gone. It ends the children first: while their
+// parent is stopped, it can't reap them, so their ids can't be reused.
 func (p *process) kill() error {
 	family, err := p.stop()
 	signal(family, syscall.SIGKILL)
@@ -127,7 +127,8 @@ func signal(pids []int, sig syscall.Signal) {
 	}
 }
 
-// allIn reports whether all states, one letter for each thread, are among those allowed. A process that is gone has none.
+// allIn reports whether all states, one letter for each thread, are among those allowed. A process that is gone has
+// none.
 func allIn(states, allowed string) bool { return strings.Trim(states, allowed) == "" }
 
 // await polls, because the operating system has no event for this.

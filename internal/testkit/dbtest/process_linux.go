@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// attributes puts a server into its own process group, so that Ctrl-C does not reach it, and has the system signal it when
-// the test process ends.
+// attributes puts a server into its own process group, so that Ctrl-C does not reach it, and has the system signal
+// it when the test process ends.
 func attributes(account *syscall.Credential, death syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Credential: account, Pdeathsig: death}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // MariaDB starts a server that speaks MySQL's protocol and lives as long as the test: MariaDB, or the server that
-// SNOW_MYSQL_SERVER names. Options are server variables as "name=value". A server with options is always private: a test that
-// changes a global setting asks for one with options.
+// SNOW_MYSQL_SERVER names. Options are server variables as "name=value". A server with options is always private: a
+// test that changes a global setting asks for one with options.
 //
 // The server ends after the cleanups that the test registers later, such as those that close connections.
 func MariaDB(tb testing.TB, options ...string) *Server {
@@ -23,8 +23,8 @@ func MariaDB(tb testing.TB, options ...string) *Server {
 	return open(tb, mariadb{}, options)
 }
 
-// Postgres starts a PostgreSQL server that lives as long as the test, as [MariaDB] does. SNOW_POSTGRES_SERVER may name another
-// version, or a pooler in front of it. Options are server parameters as "name=value".
+// Postgres starts a PostgreSQL server that lives as long as the test, as [MariaDB] does. SNOW_POSTGRES_SERVER may
+// name another version, or a pooler in front of it. Options are server parameters as "name=value".
 func Postgres(tb testing.TB, options ...string) *Server {
 	tb.Helper()
 	if name := os.Getenv("SNOW_POSTGRES_SERVER"); name != "" && (os.Getenv(postgres{}.env()) == "" || len(options) > 0) {
@@ -33,8 +33,8 @@ func Postgres(tb testing.TB, options ...string) *Server {
 	return open(tb, postgres{}, options)
 }
 
-// MySQL starts a server of Oracle's MySQL that lives as long as the test, from the folder of newer servers. Options are as for
-// [MariaDB]. Without its programs the test is skipped, or fails if databases are required.
+// MySQL starts a server of Oracle's MySQL that lives as long as the test, from the folder of newer servers. Options
+// are as for [MariaDB]. Without its programs the test is skipped, or fails if databases are required.
 func MySQL(tb testing.TB, options ...string) *Server {
 	tb.Helper()
 	return Named(tb, "mysql", options...)
@@ -67,7 +67,8 @@ func Named(tb testing.TB, name string, options ...string) *Server {
 			bouncer, s.engine = newer(strings.TrimSuffix(name, "-newest")), postgres{newer("postgres")}
 		}
 		s.open(tb)
-		// PgBouncer refuses clients with settings that it can't give back to each of them. Those that it ignores make no difference.
+		// PgBouncer refuses clients with settings that it can't give back to each of them. Those that it ignores
+		// make no difference.
 		settings := []string{
 			"server_login_retry = 1", "max_client_conn = 2000",
 			"ignore_startup_parameters = default_transaction_isolation, synchronous_commit, extra_float_digits, bytea_output",
@@ -109,8 +110,8 @@ func (s *Server) Variable(name string) string {
 
 var sequence = regexp.MustCompile(`\bseq_1_to_(\d+)\b`)
 
-// Sequences returns a statement in which MySQL, too, finds the tables seq_1_to_… of MariaDB, with their column seq. Each
-// product reads one of the comments, and runs what is in it.
+// Sequences returns a statement in which MySQL, too, finds the tables seq_1_to_… of MariaDB, with their column seq.
+// Each product reads one of the comments, and runs what is in it.
 func Sequences(statement string) string {
 	return sequence.ReplaceAllString(statement, "/*M! $0 */ /*!80000 (WITH RECURSIVE s (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM s WHERE seq < $1)"+
 		" SELECT seq FROM s) AS $0 */")

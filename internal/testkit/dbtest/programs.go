@@ -14,15 +14,16 @@ import (
 	"testing"
 )
 
-// programDirs are searched before PATH: in Debian, servers are not in the PATH of ordinary users, and the clients there are
-// slow wrappers.
+// programDirs are searched before PATH: in Debian, servers are not in the PATH of ordinary users, and the clients
+// there are slow wrappers.
 var programDirs = []string{"/usr/lib/postgresql/*/bin", "/usr/sbin"}
 
-// An installation is where the programs of a server are: in the system, or in a folder that install-servers.sh has filled.
+// An installation is where the programs of a server are: in the system, or in a folder that install-servers.sh has
+// filled.
 type installation struct{ folder string }
 
-// newer returns the installation of a product in the folder of newer servers: of the version in the name, as in mysql-9.7, or
-// the newest one.
+// newer returns the installation of a product in the folder of newer servers: of the version in the name, as in
+// mysql-9.7, or the newest one.
 func newer(name string) installation {
 	path := filepath.Join(newerServers(), name)
 	found, _ := filepath.Glob(path + "-*")
@@ -93,8 +94,8 @@ func (at installation) program(name string) string {
 	return path
 }
 
-// need skips the test with -short, and if programs are missing. If databases are required, it ignores -short, and missing
-// programs fail the test.
+// need skips the test with -short, and if programs are missing. If databases are required, it ignores -short, and
+// missing programs fail the test.
 func need(tb testing.TB, e engine, programs []string) {
 	tb.Helper()
 	if testing.Short() && !required() {

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Replica starts an asynchronous replica of a private server, which lives as long as the test and is read-only until
-// [Server.Promote]. A MariaDB server that was started without a binary log is restarted with one, so its replica is to be
-// started before its first database.
+// Replica starts an asynchronous replica of a private server, which lives as long as the test and is read-only
+// until [Server.Promote]. A MariaDB server that was started without a binary log is restarted with one, so its
+// replica is to be started before its first database.
 func (s *Server) Replica(tb testing.TB) *Server {
 	tb.Helper()
 	s.private(tb, "have a replica")
@@ -32,8 +32,8 @@ func (s *Server) Replica(tb testing.TB) *Server {
 	return copied
 }
 
-// Follow makes a private server a replica of another one, which was started with the options log-bin and server-id; the replica
-// needs its own server-id. It repeats everything that the other server has done since its start.
+// Follow makes a private server a replica of another one, which was started with the options log-bin and server-id;
+// the replica needs its own server-id. It repeats everything that the other server has done since its start.
 func (s *Server) Follow(tb testing.TB, primary *Server) {
 	tb.Helper()
 	s.private(tb, "follow")
@@ -48,8 +48,8 @@ func (s *Server) Follow(tb testing.TB, primary *Server) {
 	s.run(tb, s.dsn, fmt.Sprintf(follow, host, port, user, password))
 }
 
-// Position returns how far the server's log has got, which goes on with every commit: file and offset of MySQL's binary log,
-// the GTIDs of MariaDB's, the LSN of PostgreSQL.
+// Position returns how far the server's log has got, which goes on with every commit: file and offset of MySQL's
+// binary log, the GTIDs of MariaDB's, the LSN of PostgreSQL.
 func (s *Server) Position(tb testing.TB) string {
 	tb.Helper()
 	switch s.engine.(type) {
@@ -81,8 +81,8 @@ func (s *Server) CatchUp(tb testing.TB, primary *Server) {
 	}
 }
 
-// Unfollow ends a replication, as the crash of a primary would end it: what the primary does from now on is lost when the
-// replica is promoted.
+// Unfollow ends a replication, as the crash of a primary would end it: what the primary does from now on is lost
+// when the replica is promoted.
 func (s *Server) Unfollow(tb testing.TB) {
 	tb.Helper()
 	switch s.engine.(type) {
@@ -121,8 +121,8 @@ func (s *Server) conninfo(tb testing.TB, primary string) {
 	s.run(tb, s.dsn, "SELECT pg_reload_conf()")
 }
 
-// Demote makes a primary read-only for everybody whose transactions don't say otherwise, with all that it has begun to write
-// done. Connections stay open.
+// Demote makes a primary read-only for everybody whose transactions don't say otherwise, with all that it has begun
+// to write done. Connections stay open.
 func (s *Server) Demote(tb testing.TB) {
 	tb.Helper()
 	switch s.engine.(type) {

@@ -51,8 +51,8 @@ type engine interface {
 	drop(database string) string
 }
 
-// A Server is a database server. DSN and Addr are safe for concurrent use, the other methods are not. A method with a test as
-// a parameter ends the test when it fails, so call it in the test's own goroutine.
+// A Server is a database server. DSN and Addr are safe for concurrent use, the other methods are not. A method with
+// a test as a parameter ends the test when it fails, so call it in the test's own goroutine.
 type Server struct {
 	engine  engine
 	options []string
@@ -98,8 +98,9 @@ func (s *Server) open(tb testing.TB) {
 	s.dsn = s.engine.base(s.port)
 }
 
-// DSN returns the data source name of a database on the server: that of go-sql-driver for MariaDB, a URL for PostgreSQL. It
-// ends with a parameter, so that more can be appended as "&name=value". That of MariaDB has parseTime=true.
+// DSN returns the data source name of a database on the server: that of go-sql-driver for MariaDB, a URL for
+// PostgreSQL. It ends with a parameter, so that more can be appended as "&name=value". That of MariaDB has
+// parseTime=true.
 func (s *Server) DSN(database string) string { return s.engine.withDatabase(s.face(), database) }
 
 // Addr returns the server's host and port, or the path of its socket if it was given with one.
@@ -125,8 +126,8 @@ func (s *Server) CreateDatabase(tb testing.TB) string {
 	return name
 }
 
-// Kill ends the server as a crash would: clients get no message, and nothing is flushed. Writes that reached the operating
-// system survive even if they were never synced.
+// Kill ends the server as a crash would: clients get no message, and nothing is flushed. Writes that reached the
+// operating system survive even if they were never synced.
 func (s *Server) Kill(tb testing.TB) {
 	tb.Helper()
 	p := s.running(tb, "kill")
@@ -136,8 +137,8 @@ func (s *Server) Kill(tb testing.TB) {
 	}
 }
 
-// Stop halts the server and all its processes. Connections stay open, the operating system accepts new ones, and no client gets
-// an answer until [Server.Continue].
+// Stop halts the server and all its processes. Connections stay open, the operating system accepts new ones, and no
+// client gets an answer until [Server.Continue].
 func (s *Server) Stop(tb testing.TB) {
 	tb.Helper()
 	if _, err := s.running(tb, "stop").stop(); err != nil {
@@ -217,8 +218,8 @@ func (s *Server) prepare() error {
 // errEnded is the error of a server that ended before it accepted clients.
 var errEnded = errors.New("ended before it was ready")
 
-// start runs the server and waits until it accepts clients. It tries several times, because a port that was free may be taken
-// when the server asks for it. The first start also chooses the port.
+// start runs the server and waits until it accepts clients. It tries several times, because a port that was free
+// may be taken when the server asks for it. The first start also chooses the port.
 func (s *Server) start(tb testing.TB) {
 	tb.Helper()
 	choose := s.port == 0
@@ -327,8 +328,8 @@ func (s *Server) run(tb testing.TB, dsn, statement string) string {
 
 func (s *Server) log() string { return filepath.Join(s.dir, "log") }
 
-// logged copies the log to the folder that the runner of all tests has given, and says so. Without a runner it returns the
-// end of the log.
+// logged copies the log to the folder that the runner of all tests has given, and says so. Without a runner it
+// returns the end of the log.
 func (s *Server) logged() string {
 	folder := os.Getenv("SNOW_TEST_LOGS")
 	if folder == "" {
@@ -366,9 +367,9 @@ var errorLine = regexp.MustCompile(`.*\b(ERROR|FATAL|PANIC)\b.*`)
 // claims has the UDP ports that freePort keeps, which would be closed if nobody held them.
 var claims sync.Map
 
-// freePort returns a loopback port on which nobody listens. It is below the ports that systems use for outgoing connections, so
-// that no client gets it while the server is down. The process keeps the UDP port of that number, which no server uses: so no
-// other call gets it, in no process.
+// freePort returns a loopback port on which nobody listens. It is below the ports that systems use for outgoing
+// connections, so that no client gets it while the server is down. The process keeps the UDP port of that number,
+// which no server uses: so no other call gets it, in no process.
 func freePort() int {
 	for {
 		port := 15000 + mathrand.IntN(15000)

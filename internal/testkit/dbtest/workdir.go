@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// guard is a shell that outlives the test process for a moment. It waits for the end of its input, which the system closes
-// when the process ends for any reason. Then it ends the servers that are left, which may be stopped, and removes all files. It
-// tries that several times, because a server that is still ending may write more.
+// guard is a shell that outlives the test process for a moment. It waits for the end of its input, which the system
+// closes when the process ends for any reason. Then it ends the servers that are left, which may be stopped, and
+// removes all files. It tries that several times, because a server that is still ending may write more.
 const guard = `
 trap '' HUP INT TERM
 read -r _

@@ -44,8 +44,8 @@ func testCrash(t *testing.T, target Target) {
 	}
 }
 
-// beginsLater makes the first id after a start, which is more than a second later than the clock showed: another server may have made
-// ids since, and its clock may be a second ahead.
+// beginsLater makes the first id after a start, which is more than a second later than the clock showed: another
+// server may have made ids since, and its clock may be a second ahead.
 func (target Target) beginsLater(t *testing.T, db *sql.DB, made *ledger) {
 	t.Helper()
 	clock := "SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)"
@@ -141,7 +141,8 @@ func (target Target) failOver(t *testing.T, checkpoint bool) {
 	mustInsert(t, target.open(t, primary, name), made, "the first one again", &batch, 24)
 }
 
-// testClockSetBack sets the clock back by little, which is waited for, and by an hour, which is an error, also after a start.
+// testClockSetBack sets the clock back by little, which is waited for, and by an hour, which is an error, also
+// after a start.
 func testClockSetBack(t *testing.T, target Target) {
 	server := target.server(t, target.private()...)
 	server.SetClock(t, 0)
@@ -171,7 +172,8 @@ func testClockSetBack(t *testing.T, target Target) {
 	mustInsert(t, target.open(t, server, name), made, "at last", &batch, 4)
 }
 
-// setBackInside sets the clock back while a call waits, which then fails. In PostgreSQL it waits for the clock, until somebody cancels it.
+// setBackInside sets the clock back while a call waits, which then fails. In PostgreSQL it waits for the clock,
+// until somebody cancels it.
 func (target Target) setBackInside(t *testing.T, server *dbtest.Server, name string) {
 	server.Restart(t) // so the first call waits
 	db := target.open(t, server, name)

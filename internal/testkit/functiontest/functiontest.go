@@ -1,6 +1,7 @@
 //go:build unix
 
-// Package functiontest tests package sqlsnow/functions on real servers. It imports no driver: the tests that call Run do.
+// Package functiontest tests package sqlsnow/functions on real servers. It imports no driver: the tests that call
+// Run do.
 package functiontest
 
 import (
@@ -111,7 +112,8 @@ func (l *ledger) add(t *testing.T, who string, ids ...snow.ID) {
 	}
 }
 
-// insert inserts rows in one statement, adds their ids to the ledger before the end of the transaction, and commits or rolls back.
+// insert inserts rows in one statement, adds their ids to the ledger before the end of the transaction, and commits
+// or rolls back.
 func insert(ctx context.Context, db *sql.DB, batch, rows int, commit bool) (ids []snow.ID, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {

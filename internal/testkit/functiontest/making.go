@@ -155,8 +155,8 @@ func testNoWaits(t *testing.T, target Target) {
 	}
 }
 
-// first makes the first id of a database, or of a new primary, in a transaction that stays open. Others that begin, and those that
-// saw the database before, go on.
+// first makes the first id of a database, or of a new primary, in a transaction that stays open. Others that begin,
+// and those that saw the database before, go on.
 func (target Target) first(t *testing.T, begin func(sql.IsolationLevel) *sql.Tx) {
 	call := func(what string, tx *sql.Tx) {
 		var id snow.ID

@@ -58,7 +58,8 @@ func (r registry) fence(t *testing.T) {
 	r.do(t, func() error { return sqlsnow.Fence(t.Context(), r.db, r.Dialect, namespace) })
 }
 
-// testRestored follows the procedures of docs/sql.md after a namespace was restored or made anew, with its databases in any order.
+// testRestored follows the procedures of docs/sql.md after a namespace was restored or made anew, with its
+// databases in any order.
 func testRestored(t *testing.T, target Target) {
 	r := registry{Target: target, server: target.server(t)}
 	fresh := func() *sql.DB { return target.open(t, r.server, r.server.CreateDatabase(t)) }

@@ -107,7 +107,8 @@ func one(t *testing.T, conn *sql.Conn, target Target) (id snow.ID, err error) {
 	return id, err
 }
 
-// testDefaults gets the id of a row from its INSERT, where servers can return it. In MySQL and MariaDB a default can't call a function.
+// testDefaults gets the id of a row from its INSERT, where servers can return it. In MySQL and MariaDB a default
+// can't call a function.
 func testDefaults(t *testing.T, target Target) {
 	server := target.server(t)
 	db := target.open(t, server, server.CreateDatabase(t))

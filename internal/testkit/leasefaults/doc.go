@@ -1,17 +1,17 @@
-// Package leasefaults tests worker leases with real processes and real servers: it stops, kills and restarts them, cuts and holds
-// their connections, steps their clocks and undoes commits of a database, while the leases make ids at the rate of their layout.
-// [Run] is the suite; a package with a driver calls it.
+// Package leasefaults tests worker leases with real processes and real servers: it stops, kills and restarts them,
+// cuts and holds their connections, steps their clocks and undoes commits of a database, while the leases make ids
+// at the rate of their layout. [Run] is the suite; a package with a driver calls it.
 //
-// A worker process is the test binary itself, started again. It appends every id to a file, one for each lease. At the end of a
-// scenario the files are merged, and these must hold:
+// A worker process is the test binary itself, started again. It appends every id to a file, one for each lease. At
+// the end of a scenario the files are merged, and these must hold:
 //
 //  1. No id was issued twice.
 //  2. No two leases issued ids of one worker number in one tick, even if the ids differ.
 //  3. The ids of a lease ascend, whatever numbers it went through.
 //  4. Ids were issued: every lease that a scenario needs has made some, also after the fault.
 //
-// The second is stricter than the first: a tick belongs to one window. The layout has four ids in a tick and the load uses all of
-// them, so two windows that overlap produce a duplicate in nearly every tick of the overlap.
+// The second is stricter than the first: a tick belongs to one window. The layout has four ids in a tick and the
+// load uses all of them, so two windows that overlap produce a duplicate in nearly every tick of the overlap.
 //
 // A process that is killed may lose ids that it has not written yet. Nobody has seen those.
 //

@@ -64,8 +64,8 @@ func (w *world) lose() {
 	w.proxy.turn(w.replica.Addr())
 }
 
-// switchOver makes the replica the primary while connections to the old one stay open. It is read-only, and nothing is written
-// there any more.
+// switchOver makes the replica the primary while connections to the old one stay open. It is read-only, and nothing
+// is written there any more.
 func (w *world) switchOver() {
 	holders := w.start(6)
 	w.begin(holders)
@@ -95,8 +95,8 @@ func (w *world) switchOver() {
 // lost is how much history is undone at least. The test has to wait that long, because the wait is part of the fault.
 const lost = 4 * time.Second
 
-// failOver undoes claims, renewals and a release. It stops the processes whose renewals were undone until others have their
-// numbers. The constants of a namespace with a loss window must make this safe.
+// failOver undoes claims, renewals and a release. It stops the processes whose renewals were undone until others
+// have their numbers. The constants of a namespace with a loss window must make this safe.
 func (w *world) failOver() {
 	holders := w.start(8)
 	w.begin(holders)
@@ -192,7 +192,8 @@ func (w *world) succeeded(processes []*process) {
 	}
 }
 
-// failOverUnprepared undoes renewals of a namespace without a loss window. Ids may repeat, but the leases must notice and report it.
+// failOverUnprepared undoes renewals of a namespace without a loss window. Ids may repeat, but the leases must
+// notice and report it.
 func (w *world) failOverUnprepared() {
 	holders := w.start(4)
 	w.begin(holders)

@@ -69,8 +69,8 @@ func readLedger(dir string, l snow.Layout) (*ledger, error) {
 	return sum, sum.count(all, paths, l)
 }
 
-// count compares neighbours in ascending order. Tick and worker number are above the sequence, so the ids of one tick and one
-// number are neighbours.
+// count compares neighbours in ascending order. Tick and worker number are above the sequence, so the ids of one
+// tick and one number are neighbours.
 func (l *ledger) count(all []issued, paths []string, layout snow.Layout) error {
 	bits := layout.Bits()
 	shift := bits.Sequence + bits.Shard

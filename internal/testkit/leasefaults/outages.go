@@ -86,8 +86,8 @@ func (w *world) crash() {
 	}
 }
 
-// cut cuts connections while requests are under way. The client never learns whether its statement was executed, and some
-// statements are executed long after.
+// cut cuts connections while requests are under way. The client never learns whether its statement was executed,
+// and some statements are executed long after.
 func (w *world) cut() {
 	holders := w.start(8)
 	w.begin(holders)

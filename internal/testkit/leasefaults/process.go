@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// patience bounds a wait by a number of reports of a process. Reports come every reportTime on an idle machine and later on a busy
-// one, so the bound grows where everything takes longer.
+// patience bounds a wait by a number of reports of a process. Reports come every reportTime on an idle machine and
+// later on a busy one, so the bound grows where everything takes longer.
 const patience = 3000
 
 // A process is a worker process as its parent sees it. Its methods must be called from the test's own goroutine.
@@ -152,7 +152,8 @@ func (p *process) await(tb testing.TB, what string, condition func(report) bool)
 	}
 }
 
-// flow waits until each of the processes issues more ids than it has by now. Reports that were on their way do not count.
+// flow waits until each of the processes issues more ids than it has by now. Reports that were on their way do not
+// count.
 func flow(tb testing.TB, processes ...*process) {
 	tb.Helper()
 	now := make(map[*process]report)

@@ -28,8 +28,8 @@ type proxy struct {
 	cuts [cutKinds]atomic.Int64
 }
 
-// The kinds of cuts. The client can't tell them apart: it never learns whether the server has executed, or will execute, the last
-// statement.
+// The kinds of cuts. The client can't tell them apart: it never learns whether the server has executed, or will
+// execute, the last statement.
 const (
 	cutBefore = iota // the request is lost
 	cutAfter         // the request is executed, the answer is lost

@@ -9,7 +9,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A job tells a worker process what to do. It is passed in the environment, where only the same account can read the password.
+// A job tells a worker process what to do. It is passed in the environment, where only the same account can read
+// the password.
 type job struct {
 	Driver    string // of database/sql
 	Dialect   sqlsnow.Dialect
@@ -31,7 +32,8 @@ type job struct {
 	program string // to run in place of the test binary
 }
 
-// A report is what a worker process reports about itself, again and again: the sum over its leases, unless a field says otherwise.
+// A report is what a worker process reports about itself, again and again: the sum over its leases, unless a field
+// says otherwise.
 type report struct {
 	Serial uint64 // counts the reports
 

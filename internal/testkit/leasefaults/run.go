@@ -46,8 +46,8 @@ func scenarios() []scenario {
 	return all
 }
 
-// Run runs every scenario as a subtest. Call it once in a test binary, from a test function that does nothing else: worker
-// processes run this test again, and do not return from Run.
+// Run runs every scenario as a subtest. Call it once in a test binary, from a test function that does nothing else:
+// worker processes run this test again, and do not return from Run.
 func Run(t *testing.T, target Target) {
 	if os.Getenv(jobVariable) != "" {
 		Work()
@@ -245,8 +245,8 @@ func (w *world) live(processes []*process, d time.Duration) {
 	}
 }
 
-// expire waits, during an outage, until none of the processes has a tick left. A process that was slow to renew may have had none
-// before the outage.
+// expire waits, during an outage, until none of the processes has a tick left. A process that was slow to renew may
+// have had none before the outage.
 func (w *world) expire(processes []*process) {
 	w.Helper()
 	w.reported(processes)
@@ -268,8 +268,8 @@ func (w *world) reported(processes []*process) {
 	}
 }
 
-// toTheCeiling checks that expired processes used their windows up, except for less than a batch, and for ticks in which they did
-// not run.
+// toTheCeiling checks that expired processes used their windows up, except for less than a batch, and for ticks in
+// which they did not run.
 func (w *world) toTheCeiling(processes []*process) {
 	w.Helper()
 	for _, p := range processes {

@@ -128,8 +128,8 @@ type segmentWorld struct {
 	skips   bool // ids of a process may descend, because there are several databases
 }
 
-// RunSegments tests segments with faults, as [Run] does leases. Call it once in a test binary, from a test function that does
-// nothing else. No id may be issued twice, and ids must flow whenever a database answers.
+// RunSegments tests segments with faults, as [Run] does leases. Call it once in a test binary, from a test function
+// that does nothing else. No id may be issued twice, and ids must flow whenever a database answers.
 func RunSegments(t *testing.T, target Target) {
 	if os.Getenv(jobVariable) != "" {
 		Work()
@@ -290,8 +290,8 @@ func (w *segmentWorld) cut() {
 	w.judge()
 }
 
-// twoDown kills one of three databases and stops another. Ids come from the third, to the end, and nobody runs out of them
-// but for its answers that come too late: on a busy machine.
+// twoDown kills one of three databases and stops another. Ids come from the third, to the end, and nobody runs out
+// of them but for its answers that come too late: on a busy machine.
 func (w *segmentWorld) twoDown() {
 	processes := w.start(6)
 	flow(w, processes...)
@@ -321,7 +321,8 @@ func (w *segmentWorld) twoDown() {
 	w.judge()
 }
 
-// timedOut reports whether a database had not answered in time, according to the error of segments that have no numbers.
+// timedOut reports whether a database had not answered in time, according to the error of segments that have no
+// numbers.
 func timedOut(outage string, database int) bool {
 	_, failure, _ := strings.Cut(outage, fmt.Sprintf("database %d: ", database))
 	failure, _, _ = strings.Cut(failure, "\ndatabase ")

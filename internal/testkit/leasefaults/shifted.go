@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// buildShifted builds a worker process whose wall clock can be shifted. A preloaded library has no effect on the clock of a Go
-// program, so the build replaces a file of package time. The monotonic clock does not change.
+// buildShifted builds a worker process whose wall clock can be shifted. A preloaded library has no effect on the
+// clock of a Go program, so the build replaces a file of package time. The monotonic clock does not change.
 func (w *world) buildShifted() string {
 	w.Helper()
 	here, err := os.Getwd()

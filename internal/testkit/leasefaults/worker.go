@@ -33,7 +33,8 @@ const (
 	maxAhead   = 500 * time.Millisecond // ids of a released number may be this far in the future; less than every window
 )
 
-// layout has few ids in a tick, so that the load uses all of them. A tick is not a millisecond, which the database uses.
+// layout has few ids in a tick, so that the load uses all of them. A tick is not a millisecond, which the database
+// uses.
 func layout() snow.Layout {
 	l, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), 10*time.Millisecond,
 		snow.Bits{Timestamp: 40, Worker: 10, Sequence: 2})
@@ -55,9 +56,9 @@ type worker struct {
 	held   []*sqlsnow.Lease
 }
 
-// Work does the job in the environment of this process, and ends the process. Commands come on the standard input, one in a line.
-// The process ends at the end of its input, so that a test that dies leaves no process behind. Reports go to the standard output,
-// as JSON.
+// Work does the job in the environment of this process, and ends the process. Commands come on the standard input,
+// one in a line. The process ends at the end of its input, so that a test that dies leaves no process behind.
+// Reports go to the standard output, as JSON.
 func Work() {
 	if err := work(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -19,8 +19,9 @@ import (
 
 var bindings = flag.Int("merge.bindings", testscale.Of(16, 240), "damage so many random worlds on each database")
 
-// Binding sees to it that a dry run is binding: it dry-runs and runs random worlds, of which many are damaged. What a dry run
-// passes must run and be verified, and what stops a run must be told of before. -run Test/SEED does so with one world.
+// Binding sees to it that a dry run is binding: it dry-runs and runs random worlds, of which many are damaged. What
+// a dry run passes must run and be verified, and what stops a run must be told of before. -run Test/SEED does so
+// with one world.
 func Binding(t *testing.T, e Engine) {
 	_, wanted, _ := strings.Cut(flag.Lookup("test.run").Value.String(), "/")
 	seed, err := strconv.ParseUint(strings.Trim(wanted, "^$"), 10, 64)

@@ -14,7 +14,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// counted are the tables of a server that lets the database number its rows, in the narrow types that such servers have.
+// counted are the tables of a server that lets the database number its rows, in the narrow types that such servers
+// have.
 var counted = map[sqlsnow.Dialect][]string{
 	sqlsnow.MySQL: {
 		"CREATE TABLE guilds (id SMALLINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) NOT NULL)",
@@ -32,8 +33,8 @@ var counted = map[sqlsnow.Dialect][]string{
 	},
 }
 
-// Counters merges servers whose rows the database numbers. Afterwards such a server inserts rows as before, without ids, and the
-// next merge takes the numbers that the one before has left.
+// Counters merges servers whose rows the database numbers. Afterwards such a server inserts rows as before, without
+// ids, and the next merge takes the numbers that the one before has left.
 func Counters(t *testing.T, e Engine) {
 	for _, kind := range []plan.IDs{plan.IDsDense, plan.IDsOffset} {
 		for _, leave := range []int64{0, 100} {
@@ -152,7 +153,8 @@ func (c *counters) run() {
 	highest := c.mergeAll(target, p, eu, us)
 	c.goOn(target, highest, c.leave)
 
-	// The next merge, with the same decisions, takes what was left, below the rows that the server has inserted in the meantime.
+	// The next merge, with the same decisions, takes what was left, below the rows that the server has inserted in
+	// the meantime.
 	before := c.highest(target)
 	after := c.mergeAll(target, c.plan(c.leave, asia), asia)
 	for table, top := range before {

@@ -31,8 +31,8 @@ func Crash(t *testing.T, e Engine, i, n uint64) {
 	t.Run("again", func(t *testing.T) { crash(t, e, 15073592063060497265, true) })
 }
 
-// dieOften runs processes that die at later and later statements, until one comes to its end, and returns how many died. After each of
-// them it calls dead, if that is not nil.
+// dieOften runs processes that die at later and later statements, until one comes to its end, and returns how many
+// died. After each of them it calls dead, if that is not nil.
 func dieOften(t testing.TB, target *sql.DB, first int, step func(left int) int, run func(f *fuse, dying *sql.DB) error, dead func()) (died int) {
 	t.Helper()
 	for left := first; ; left += step(left) {
@@ -135,8 +135,8 @@ func crash(t *testing.T, e Engine, seed uint64, again bool) {
 	}
 }
 
-// chain merges a server that a merge has made, in processes that die once they copy its ledger: when one comes to its end, the ids of the
-// servers from before are found, and the ledgers of both merges say the same of them.
+// chain merges a server that a merge has made, in processes that die once they copy its ledger: when one comes to
+// its end, the ids of the servers from before are found, and the ledgers of both merges say the same of them.
 func (c *counters) chain() {
 	eu, us, asia := c.server("eu", 6, 3), c.server("us", 5, 2), c.server("asia", 3, 2)
 	empty := func(p *plan.Plan) *sql.DB {

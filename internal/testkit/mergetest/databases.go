@@ -37,8 +37,8 @@ type realms struct {
 	plan   *plan.Plan
 }
 
-// Databases merges realms of two databases each, in processes that die, and sees whether verification finds a damaged reference
-// from one database to the other. It returns the target.
+// Databases merges realms of two databases each, in processes that die, and sees whether verification finds a
+// damaged reference from one database to the other. It returns the target.
 func Databases(t *testing.T, e Engine) *sql.DB {
 	r := &realms{Engine: e, T: t, all: map[string]realm{}, rows: testscale.Of(150, 2000)}
 	r.target = r.open("target")

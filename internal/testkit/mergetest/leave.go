@@ -26,8 +26,8 @@ func (t *table) chooses(r row) bool {
 	return t.empty || t.chosen && strings.HasSuffix(*r["tag"], "3") && !strings.HasSuffix(*r["tag"], "13")
 }
 
-// loseRows gives some tables conditions, and says for each reference to rows that may be left out what becomes of it. If that
-// can't be said for one, no row is left out.
+// loseRows gives some tables conditions, and says for each reference to rows that may be left out what becomes of
+// it. If that can't be said for one, no row is left out.
 func (w *world) loseRows(seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 7)) // worlds are as they were without it
 	if r.IntN(3) == 0 {
@@ -223,8 +223,8 @@ func (o *oracle) same(what string, got, want []string) {
 	}
 }
 
-// droppedRows has rows that clash with others which are left out, in a table whose rows have no ids: no row is merged into one
-// that is not copied.
+// droppedRows has rows that clash with others which are left out, in a table whose rows have no ids: no row is
+// merged into one that is not copied.
 func droppedRows(t *testing.T, e Engine) {
 	g := &game{Engine: e}
 	target, eu, us := e.Open(t), e.Open(t), e.Open(t)

@@ -176,7 +176,8 @@ func (w *world) merge(t *testing.T, e Engine, target *sql.DB, names []*source, f
 	}
 }
 
-// isFine reports whether nothing is open but paths that lead to nothing: in a small world arrays in JSON may all be empty.
+// isFine reports whether nothing is open but paths that lead to nothing: in a small world arrays in JSON may all be
+// empty.
 func isFine(err error) bool {
 	var open *report.OpenError
 	return err == nil || errors.As(err, &open) && !slices.ContainsFunc(open.Open, func(o report.Open) bool { return !strings.Contains(o.Reason, "anything at path") })

@@ -7,9 +7,9 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// numbered checks new ids that are numbers: rows that had ids of snow keep them; dense ids follow on each other in the order of
-// the sources and of the old ids, from where a merge has begun; with offsets the ids of a source all differ by the same
-// number from the old ones.
+// numbered checks new ids that are numbers: rows that had ids of snow keep them; dense ids follow on each other in
+// the order of the sources and of the old ids, from where a merge has begun; with offsets the ids of a source all
+// differ by the same number from the old ones.
 func (o *oracle) numbered() {
 	o.Helper()
 	for _, t := range o.w.tables {

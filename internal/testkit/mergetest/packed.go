@@ -15,7 +15,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A chest is what a row of the table chests has in its columns with packed ids, given the ids of some players and a guild.
+// A chest is what a row of the table chests has in its columns with packed ids, given the ids of some players and a
+// guild.
 type chest struct {
 	guid, high, low, code, slots, note, scores, php, lua string
 	blob                                                 []byte

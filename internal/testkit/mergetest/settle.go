@@ -169,7 +169,8 @@ func integer(v *string) *big.Int {
 	return n
 }
 
-// addSlots adds a table whose rows are numbered for each row of another one that may become one with rows of other sources.
+// addSlots adds a table whose rows are numbered for each row of another one that may become one with rows of other
+// sources.
 func (w *world) addSlots(seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 10)) // tables are as they were without it
 	var owners []*table
@@ -232,8 +233,9 @@ func (t *table) isSlot(c *column) bool {
 	return slices.ContainsFunc(t.unique, func(u *unique) bool { return u.rule == plan.RuleRenumber && u.rename == c.name })
 }
 
-// slots returns the numbers that rows must have, by their tags: those of sources that come first keep theirs, and where one of a
-// source is not free, all of its rows get the lowest that are, from the least on. It also returns the highest that a row got so, or -1.
+// slots returns the numbers that rows must have, by their tags: those of sources that come first keep theirs, and
+// where one of a source is not free, all of its rows get the lowest that are, from the least on. It also returns
+// the highest that a row got so, or -1.
 func (o *oracle) slots(t *table) (found map[string]*string, highest int64) {
 	o.Helper()
 	found, highest = map[string]*string{}, -1
@@ -282,8 +284,8 @@ func (o *oracle) slots(t *table) (found map[string]*string, highest int64) {
 	return found, highest
 }
 
-// fullSlots merges the world again, into another target and with a number too few for the slots: dry run and run refuse it, and no row is
-// copied. With that number the dry run is fine.
+// fullSlots merges the world again, into another target and with a number too few for the slots: dry run and run
+// refuse it, and no row is copied. With that number the dry run is fine.
 func (w *world) fullSlots(t *testing.T, e Engine, o *oracle) {
 	t.Helper()
 	slots := w.table("slots")

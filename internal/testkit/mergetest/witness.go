@@ -12,9 +12,9 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A witnessed is a merge of two sources whose references the witness looks at: items belong to players, guests are of two kinds,
-// friends are rows of references only, parties have references in a list and in JSON, and pets, whose names are not unique,
-// belong to players.
+// A witnessed is a merge of two sources whose references the witness looks at: items belong to players, guests are
+// of two kinds, friends are rows of references only, parties have references in a list and in JSON, and pets, whose
+// names are not unique, belong to players.
 type witnessed struct {
 	Engine
 	target  *sql.DB

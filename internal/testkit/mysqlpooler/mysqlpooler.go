@@ -1,5 +1,6 @@
-// Package mysqlpooler is a pooler in front of MySQL or MariaDB, for tests: clients share its connections to the server, and what
-// one of them sets in a session another one finds there. It resets nothing, so it is worse than the poolers that people run.
+// Package mysqlpooler is a pooler in front of MySQL or MariaDB, for tests: clients share its connections to the
+// server, and what one of them sets in a session another one finds there. It resets nothing, so it is worse than
+// the poolers that people run.
 package mysqlpooler
 
 import (
@@ -23,9 +24,9 @@ const (
 	comStatementClose   = 25
 )
 
-// Start starts a pooler with some connections to the database of a DSN, and returns the DSN of the database through it. It lives
-// as long as the test. A client keeps a connection until its next statement after a transaction, or until it closes
-// a prepared statement. Then the client gets the one that has been idle the longest.
+// Start starts a pooler with some connections to the database of a DSN, and returns the DSN of the database through
+// it. It lives as long as the test. A client keeps a connection until its next statement after a transaction, or
+// until it closes a prepared statement. Then the client gets the one that has been idle the longest.
 func Start(tb testing.TB, dsn string, connections int) string {
 	tb.Helper()
 	cfg, err := mysql.ParseDSN(dsn)

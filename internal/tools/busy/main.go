@@ -1,5 +1,5 @@
-// Command busy runs another command while other processes keep the machine busy: several use the processor, and one writes to the
-// disk and syncs. Its exit code is that of the command.
+// Command busy runs another command while other processes keep the machine busy: several use the processor, and one
+// writes to the disk and syncs. Its exit code is that of the command.
 //
 //	go run ./internal/tools/busy -n 16 make test
 package main

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// A file is in an archive. It has the time of the commit and no owner, so that an archive is the same wherever it is made.
+// A file is in an archive. It has the time of the commit and no owner, so that an archive is the same wherever it
+// is made.
 type file struct {
 	name string
 	mode fs.FileMode

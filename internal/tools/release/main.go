@@ -1,12 +1,12 @@
-// Command release builds what a release of the command snow is downloaded as. It needs no network but for modules that are
-// not in the cache yet:
+// Command release builds what a release of the command snow is downloaded as. It needs no network but for modules
+// that are not in the cache yet:
 //
 //	go run ./internal/tools/release -out dist
 //	go run ./internal/tools/release -out dist linux/amd64
 //
-// For each system it writes an archive with a static program, the licence and the licences of others, and beside it an SBOM, a list of
-// the modules in the program in the form of CycloneDX. SHA256SUMS has the checksums of all. The same commit and the same version of Go make the
-// same files, bit by bit, in any folder.
+// For each system it writes an archive with a static program, the licence and the licences of others, and beside it
+// an SBOM, a list of the modules in the program in the form of CycloneDX. SHA256SUMS has the checksums of all. The
+// same commit and the same version of Go make the same files, bit by bit, in any folder.
 package main
 
 import (

@@ -21,7 +21,8 @@ import (
 	"github.com/shardsnow/snow/internal/testkit/testscale"
 )
 
-// repository returns one with a small command that is called snow, or this one if tests may take minutes: SQLite compiles slowly.
+// repository returns one with a small command that is called snow, or this one if tests may take minutes: SQLite
+// compiles slowly.
 func repository(t *testing.T) string {
 	t.Helper()
 	if testscale.Long() {

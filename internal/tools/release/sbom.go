@@ -79,7 +79,8 @@ func (b *built) sbom() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// moduleOf returns a module as a component. A module of this repository that is built from the checkout is of the commit.
+// moduleOf returns a module as a component. A module of this repository that is built from the checkout is of the
+// commit.
 func moduleOf(m debug.Module, kind string) component {
 	sum := m.Sum
 	if m.Replace != nil {

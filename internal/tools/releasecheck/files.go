@@ -117,7 +117,8 @@ var (
 	pinned = regexp.MustCompile(`^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 )
 
-// unpinned finds actions in workflows that are named by a tag, which others can move, and not by a digest with the version as a comment.
+// unpinned finds actions in workflows that are named by a tag, which others can move, and not by a digest with the
+// version as a comment.
 func unpinned(_ context.Context, r *repository) (found []string, err error) {
 	for _, name := range r.files {
 		if path.Dir(name) != ".github/workflows" {

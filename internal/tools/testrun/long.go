@@ -2,7 +2,8 @@ package main
 
 import "slices"
 
-// longJobs are the tests that take long. A simulation has only one goroutine, so the race detector would only slow it down.
+// longJobs are the tests that take long. A simulation has only one goroutine, so the race detector would only slow
+// it down.
 var longJobs = []job{
 	{".", []string{"-timeout=30m", "-run=^TestHundredMillionIDs$", "."}},
 	{".", []string{"-timeout=30m", "-run=^TestOpenAPIClient$", "./httpsnow"}},

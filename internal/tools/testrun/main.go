@@ -1,6 +1,7 @@
-// Command testrun runs the tests of every module of the repository, even if one fails, and prints a summary. With -long it
-// runs the tests that take long instead: hundreds of kills, random databases, long simulations. With -servers it runs the tests
-// of databases on newer servers than the system's, and SNOW_TEST_SERVERS may choose among them.
+// Command testrun runs the tests of every module of the repository, even if one fails, and prints a summary. With
+// -long it runs the tests that take long instead: hundreds of kills, random databases, long simulations. With
+// -servers it runs the tests of databases on newer servers than the system's, and SNOW_TEST_SERVERS may choose
+// among them.
 //
 // The output of tests and servers goes to test-logs, to a file for each package.
 package main
@@ -131,8 +132,8 @@ type job struct {
 	args []string // of go test
 }
 
-// usual returns a job for each module. -timeout ends a package that hangs; it is far longer than a package takes on a busy
-// machine.
+// usual returns a job for each module. -timeout ends a package that hangs; it is far longer than a package takes on
+// a busy machine.
 func usual(modules []string) (jobs []job) {
 	for _, dir := range modules {
 		jobs = append(jobs, job{dir, []string{"-race", "-p=3", "-timeout=45m", "./..."}})
@@ -145,7 +146,8 @@ func (j job) run(ctx context.Context, root, folder, temp string, all *results, e
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1"}, j.args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Dir = filepath.Join(root, j.dir)
-	// Databases are in TMPDIR. The go command has a folder of its own, because TMPDIR may not allow programs to be executed.
+	// Databases are in TMPDIR. The go command has a folder of its own, because TMPDIR may not allow programs to be
+	// executed.
 	cmd.Env = append(os.Environ(), "GOWORK=off", "SNOW_REQUIRE_DB=1", "SNOW_TEST_LOGS="+folder, "GOTMPDIR="+os.TempDir(), "TMPDIR="+temp)
 	cmd.Env = append(cmd.Env, env...)
 	if j.long() {

@@ -2,7 +2,8 @@ package main
 
 import "syscall"
 
-// memory returns a folder that is kept in memory, where databases sync at once, or "" where there is none with room for them.
+// memory returns a folder that is kept in memory, where databases sync at once, or "" where there is none with room
+// for them.
 func memory() string {
 	const (
 		folder     = "/dev/shm"

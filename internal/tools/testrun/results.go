@@ -201,8 +201,8 @@ func cause(output []string) string {
 // complains matches messages of a failure: the output of go test does not distinguish those of Error from those of Log.
 var complains = regexp.MustCompile(`(?i)got|want|not|error|fail|refused`)
 
-// causeOf returns the first line of a panic or a race, or else the first message that sounds like a failure, or else the
-// first message, or nothing.
+// causeOf returns the first line of a panic or a race, or else the first message that sounds like a failure, or
+// else the first message, or nothing.
 func causeOf(output []string) string {
 	var first, complaint string
 	for i, line := range output {

@@ -30,12 +30,13 @@ const (
 	failedStatements = "^TestLeasesOnPostgreSQL$/./^2_Without_Migrate"
 	// A node of Galera can't come back after a kill, and its binary log is always of rows.
 	otherNodes = "^(TestFaults|TestSegmentFaults|TestExcursionOfTheClock|TestReplicasOfStatements)$"
-	// These tests of internal/testkit/dbtest leave out servers that were not fetched, so in make test they may find none.
+	// These tests of internal/testkit/dbtest leave out servers that were not fetched, so in make test they may find
+	// none.
 	newerPrograms = "^Test(Named|ServerOfTheEnvironment|Pooler|Group)$|./^MySQL$"
 )
 
-// On PgBouncer there are no merges, whose tests have a search_path for each database, and on one before 1.21, which knows no
-// prepared statements, no contracts, which prepare all. TestPgBouncer has leases and segments on it.
+// On PgBouncer there are no merges, whose tests have a search_path for each database, and on one before 1.21, which
+// knows no prepared statements, no contracts, which prepare all. TestPgBouncer has leases and segments on it.
 //
 // The system's MariaDB, PostgreSQL and SQLite have make test.
 var servers = []server{
@@ -99,8 +100,8 @@ type cell struct {
 	*results
 }
 
-// runServers runs the suites on the newer servers and prints a table. If their programs can't be had it says so, and nothing
-// has failed.
+// runServers runs the suites on the newer servers and prints a table. If their programs can't be had it says so,
+// and nothing has failed.
 func runServers(ctx context.Context, w io.Writer, root string) (failed bool, err error) {
 	some, err := chosen()
 	if err != nil {

@@ -38,8 +38,8 @@ func (c *Catalog) Table(name string) *Table {
 	return nil
 }
 
-// CheckInheritance returns an error for each two tables of a plan of which one inherits from the other, so that its rows
-// would be merged twice.
+// CheckInheritance returns an error for each two tables of a plan of which one inherits from the other, so that its
+// rows would be merged twice.
 func (c *Catalog) CheckInheritance(p *plan.Plan, source string) (errs []error) {
 	copied := func(name string) bool {
 		t := p.Table(name)
@@ -62,9 +62,9 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Read reads the schema that a session is in, or several: databases are their names there, by those that the plan has, which
-// the names of tables then begin with. Its errors are those of the driver, or a [*plan.Error] for a database that the server
-// does not have.
+// Read reads the schema that a session is in, or several: databases are their names there, by those that the plan
+// has, which the names of tables then begin with. Its errors are those of the driver, or a [*plan.Error] for a
+// database that the server does not have.
 func Read(ctx context.Context, d sqldialect.Dialect, q Querier, databases map[string]string) (*Catalog, error) {
 	all := &Catalog{Databases: slices.Sorted(maps.Keys(databases))}
 	names := all.Databases

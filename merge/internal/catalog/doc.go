@@ -1,4 +1,5 @@
-// Package catalog reads what a database has: tables, columns, keys, indexes, and notes on what a merge does not carry over.
+// Package catalog reads what a database has: tables, columns, keys, indexes, and notes on what a merge does not
+// carry over.
 //
 //	catalog.go     Read, Catalog: of one database or several
 //	mysql.go       queries of information_schema; mysql_table.go: what SHOW CREATE TABLE says

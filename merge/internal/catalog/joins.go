@@ -42,8 +42,8 @@ func (c *Catalog) findJoins(d definition, databases map[string]string) {
 	}
 }
 
-// A joinFinder looks for equalities in the text of a definition. It knows no grammar: a name that follows the name of a table is
-// taken for its alias from there on, and a column without a table for one of the last table named.
+// A joinFinder looks for equalities in the text of a definition. It knows no grammar: a name that follows the name
+// of a table is taken for its alias from there on, and a column without a table for one of the last table named.
 type joinFinder struct {
 	catalog   *Catalog
 	database  string            // that has the definition

@@ -12,8 +12,9 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A mysqlTable is what SHOW CREATE TABLE says. Defaults, expressions, checks and indexes are taken from it: information_schema
-// of MySQL has expressions escaped as in a string, garbles what is no ASCII in them, and ends a binary default at its first zero.
+// A mysqlTable is what SHOW CREATE TABLE says. Defaults, expressions, checks and indexes are taken from it:
+// information_schema of MySQL has expressions escaped as in a string, garbles what is no ASCII in them, and ends a
+// binary default at its first zero.
 type mysqlTable struct {
 	columns map[string][]string // the words after a column's name, see words
 	indexes map[string]string

@@ -24,7 +24,8 @@ func (r *reader) readPostgres(ctx context.Context) {
 		FROM pg_type t LEFT JOIN pg_enum e ON e.enumtypid = t.oid WHERE t.typnamespace = {schema}::regnamespace AND t.typtype = 'e' GROUP BY t.oid ORDER BY 1`, func(v row) {
 		r.Types = append(r.Types, v.text(0))
 	})
-	// Servers note things of their own among the options of a column, such as pg_attver from 15.20 on: users can set no such option.
+	// Servers note things of their own among the options of a column, such as pg_attver from 15.20 on: users can
+	// set no such option.
 	r.readColumns(ctx, `SELECT k.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
 			CASE WHEN a.attgenerated = '' AND NOT numbered THEN expression END,
 			CASE a.attgenerated WHEN '' THEN '' WHEN 'v' THEN '(' || expression || ') VIRTUAL' ELSE '(' || expression || ') STORED' END,

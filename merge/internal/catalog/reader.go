@@ -12,7 +12,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A reader fills a catalog from queries that have the same columns for each database. After an error it asks nothing more.
+// A reader fills a catalog from queries that have the same columns for each database. After an error it asks
+// nothing more.
 type reader struct {
 	*Catalog
 	q   Querier
@@ -128,8 +129,8 @@ func (r *reader) ofTables(ctx context.Context, query string, do func(t *Table, v
 	})
 }
 
-// readTables reads rows of: name; a note, if it is a view or the like; options; comment; any number of notes on the table. It
-// leaves out the tables of this module.
+// readTables reads rows of: name; a note, if it is a view or the like; options; comment; any number of notes on the
+// table. It leaves out the tables of this module.
 func (r *reader) readTables(ctx context.Context, query string) {
 	r.each(ctx, query, func(v row) {
 		name := v.text(0)
@@ -177,8 +178,9 @@ type index struct {
 	parts    []string // the last column of the rows
 }
 
-// readIndexes reads rows of: table, name, kind, position in the index from 1 on, column or NULL for an expression, whether
-// the column says all of it, and a part of the statement that makes the index. They are in the order of the positions.
+// readIndexes reads rows of: table, name, kind, position in the index from 1 on, column or NULL for an expression,
+// whether the column says all of it, and a part of the statement that makes the index. They are in the order of the
+// positions.
 func (r *reader) readIndexes(ctx context.Context, query string) (all []*index) {
 	r.ofTables(ctx, query, func(t *Table, v row) {
 		// Rows of indexes whose tables differ in case alone may be mixed.
@@ -212,8 +214,8 @@ func (i *index) add(statement string) {
 }
 
 // readForeignKeys reads rows of: table, name, why Schema leaves it out, the parent, action on delete, on update,
-// position in the key from first on, column, column of the parent, and the schema of the parent where a key may refer to another
-// one. They are in the order of the positions.
+// position in the key from first on, column, column of the parent, and the schema of the parent where a key may
+// refer to another one. They are in the order of the positions.
 func (r *reader) readForeignKeys(ctx context.Context, query, first string) {
 	action := func(text string) string { // without the default
 		if text == "NO ACTION" {

@@ -10,10 +10,11 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// ReadCopies is [ReadRange] for a table without a primary key. What takes the place of the key comes after the values of
-// columns: a hash of all values in content, and which of the rows that have it this one is; or the rowid of SQLite. Equal
-// rows are alike, so it does not matter that the database may count them in another order the next time. There is no
-// index of hashes: the database reads all of the table, and sorts the rows from after on. Of equal rows, where is true of all or of none.
+// ReadCopies is [ReadRange] for a table without a primary key. What takes the place of the key comes after the
+// values of columns: a hash of all values in content, and which of the rows that have it this one is; or the rowid
+// of SQLite. Equal rows are alike, so it does not matter that the database may count them in another order the next
+// time. There is no index of hashes: the database reads all of the table, and sorts the rows from after on. Of
+// equal rows, where is true of all or of none.
 func ReadCopies(ctx context.Context, e *dialect.Dialect, q Queryer, t *plan.Table, content, columns []*plan.Column, where string, after, upto []any, limit int) ([][]any, error) {
 	hash, unique := e.Content(t, content)
 	r := &copiesReader{e: e, hash: hash, from: " FROM " + e.Table(t.Name), only: where}

@@ -36,15 +36,16 @@ func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, 
 	return all, nil
 }
 
-// A Span reads rows whose keys follow on each other in a table of MySQL, or nearly, one part of the table after another. The zero value is ready for
-// use by one goroutine.
+// A Span reads rows whose keys follow on each other in a table of MySQL, or nearly, one part of the table after
+// another. The zero value is ready for use by one goroutine.
 type Span struct {
 	sparse bool   // there are too many other rows for it to be worth while
 	gap    uint64 // how far apart the keys are, if other rows in between were passed over
 }
 
-// Read is [ReadKeys]: it reads all rows from the least to the greatest value of the first column by, and also returns rows of which only this value is
-// in keys. It returns false if there are too many rows for it to be worth while, now or earlier, or the values are no integers.
+// Read is [ReadKeys]: it reads all rows from the least to the greatest value of the first column by, and also
+// returns rows of which only this value is in keys. It returns false if there are too many rows for it to be worth
+// while, now or earlier, or the values are no integers.
 func (s *Span) Read(ctx context.Context, e *dialect.Dialect, q Queryer, table string, columns, by []*plan.Column, keys [][]any) (all [][]any, ok bool, err error) {
 	ids, at := integersOf(e, columns, by, keys)
 	if len(ids) == 0 || s.sparse {
@@ -79,8 +80,8 @@ func commonBits(ids []int64) uint64 {
 	return (1<<bits.Len64(differing) - 1) &^ differing
 }
 
-// integersOf returns the first values of keys as integers which ascend and differ, and where among columns that one is; nil where
-// they are none.
+// integersOf returns the first values of keys as integers which ascend and differ, and where among columns that one
+// is; nil where they are none.
 func integersOf(e *dialect.Dialect, columns, by []*plan.Column, keys [][]any) (ids []int64, at int) {
 	if len(by) == 0 || sqltype.Of(e.Kind, by[0].Type).Kind != sqltype.Integer || e.Carrier(by[0]) != dialect.CarryInteger {
 		return nil, 0
@@ -99,8 +100,8 @@ func integersOf(e *dialect.Dialect, columns, by []*plan.Column, keys [][]any) (i
 	return slices.Compact(ids), at
 }
 
-// ReadExpressions returns those rows whose values in the columns by are among keys, in any order: their values in by, and then
-// those of expressions as texts, of which NULL is nil.
+// ReadExpressions returns those rows whose values in the columns by are among keys, in any order: their values in
+// by, and then those of expressions as texts, of which NULL is nil.
 func ReadExpressions(ctx context.Context, e *dialect.Dialect, q Queryer, table string, by []*plan.Column, keys [][]any, expressions []string) (all [][]any, err error) {
 	columns, list := slices.Clone(by), e.SelectList(by)
 	as := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "CHAR", sqlsnow.Postgres: "TEXT", sqlsnow.SQLite: "TEXT"}[e.Kind]
@@ -175,9 +176,9 @@ func integersIn(e *dialect.Dialect, columns []*plan.Column, keys [][]any) (strin
 	return string(append(text, ')')), true
 }
 
-// Runs calls do with a condition on a column of integers, and its arguments, for some of ids at a time, which ascend and differ.
-// Ids that are near to each other are a range, which a server reads faster than as many single rows: so there may be rows of
-// other ids, which the caller passes over.
+// Runs calls do with a condition on a column of integers, and its arguments, for some of ids at a time, which
+// ascend and differ. Ids that are near to each other are a range, which a server reads faster than as many single
+// rows: so there may be rows of other ids, which the caller passes over.
 func Runs(e *dialect.Dialect, column string, ids []int64, do func(condition string, args []any) error) error {
 	for len(ids) > 0 {
 		n := min(len(ids), MaxIDs)

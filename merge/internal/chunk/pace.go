@@ -35,8 +35,9 @@ func NewPace(most int, aim time.Duration) *Pace {
 	return &Pace{rows: min(most, 2*Rows), most: most, aim: aim, mostBytes: MostBytes}
 }
 
-// NewPaceOfBytes returns one for reads that each go through a whole table, so that few of them take least: it aims at no
-// time, and returns as many rows as have four times [MostBytes], at most twenty times as many as other transactions have.
+// NewPaceOfBytes returns one for reads that each go through a whole table, so that few of them take least: it aims
+// at no time, and returns as many rows as have four times [MostBytes], at most twenty times as many as other
+// transactions have.
 func NewPaceOfBytes(most int) *Pace {
 	return &Pace{rows: min(20*most, 2*Rows), most: 20 * most, mostBytes: 4 * MostBytes}
 }

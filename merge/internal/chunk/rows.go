@@ -114,8 +114,8 @@ func ReadEach(ctx context.Context, e *dialect.Dialect, q Queryer, text string, c
 	return err
 }
 
-// readOf is [ReadEach] for those rows alone whose value in the column at an index is one of ids, which ascend; -1 means all. To pass
-// over the others takes little time. It returns how many rows there were with those.
+// readOf is [ReadEach] for those rows alone whose value in the column at an index is one of ids, which ascend; -1
+// means all. To pass over the others takes little time. It returns how many rows there were with those.
 func readOf(ctx context.Context, e *dialect.Dialect, q Queryer, text string, columns []*plan.Column, args []any, at int, ids []int64, do func(row []any)) (n int, err error) {
 	cells := make([]cell, len(columns))
 	places := make([]any, len(columns))

@@ -54,8 +54,8 @@ func SameDatabase(ctx context.Context, a, b *Session) (bool, error) {
 	return sameNames(ctx, a, b, "SELECT CONCAT_WS(':', @@hostname, @@port), @@datadir")
 }
 
-// shareDatabase reports whether two sessions have the name of a database in common. The query returns that of a session, and the
-// name of what it is in, if that counts too.
+// shareDatabase reports whether two sessions have the name of a database in common. The query returns that of a
+// session, and the name of what it is in, if that counts too.
 func shareDatabase(ctx context.Context, a, b *Session, query string) (bool, error) {
 	var names [2][]string
 	same := func(a, b string) bool { return a == b }
@@ -89,8 +89,8 @@ func sameNames(ctx context.Context, a, b *Session, query string) (bool, error) {
 	return names[0] == names[1], nil
 }
 
-// samePostgres goes by a lock, which is of one database. It ends with the transactions that the sessions are within: behind a pooler
-// another session may get the connection after that.
+// samePostgres goes by a lock, which is of one database. It ends with the transactions that the sessions are
+// within: behind a pooler another session may get the connection after that.
 func samePostgres(ctx context.Context, a, b *Session) (same bool, err error) {
 	if same, err := shareDatabase(ctx, a, b, "SELECT current_schema(), current_database()"); err != nil || !same {
 		return false, err

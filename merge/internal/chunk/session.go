@@ -112,8 +112,8 @@ func (s *Session) ExecContext(ctx context.Context, query string, args ...any) (s
 	return result, err
 }
 
-// longestRead is how long a session that only reads stays within one transaction. It holds locks on the tables that it has
-// read, which ALTER TABLE waits for.
+// longestRead is how long a session that only reads stays within one transaction. It holds locks on the tables that
+// it has read, which ALTER TABLE waits for.
 const longestRead = time.Second
 
 // goOn ends a transaction that has only read for long, and begins another one. Its rows must be closed.
@@ -125,7 +125,8 @@ func (s *Session) goOn(ctx context.Context) {
 	}
 }
 
-// Rest ends a transaction that has only read, and begins another one, which holds no locks yet. Its rows must be closed.
+// Rest ends a transaction that has only read, and begins another one, which holds no locks yet. Its rows must be
+// closed.
 func (s *Session) Rest(ctx context.Context) error {
 	if s.renew == "" || s.trying {
 		return nil
@@ -160,7 +161,8 @@ func (s *Session) QueryRowContext(ctx context.Context, query string, args ...any
 	return row
 }
 
-// rollback ends a transaction that has failed, even if ctx has ended: the connection goes on, or is broken and rolls back itself.
+// rollback ends a transaction that has failed, even if ctx has ended: the connection goes on, or is broken and
+// rolls back itself.
 func (s *Session) rollback(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -172,8 +174,8 @@ func (s *Session) rollback(ctx context.Context) {
 	s.broken, s.renewed = s.broken || err != nil, time.Now()
 }
 
-// Close gives the connection back with its settings as they were, or ends it. Before a connection to MySQL ends, they are set back
-// for a pooler that keeps its own one.
+// Close gives the connection back with its settings as they were, or ends it. Before a connection to MySQL ends,
+// they are set back for a pooler that keeps its own one.
 func (s *Session) Close() error {
 	undo := s.undo
 	if s.renew != "" {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A Throttle bounds how many rows are read in a second, on average over each read. A nil Throttle bounds nothing. It is safe for concurrent use.
+// A Throttle bounds how many rows are read in a second, on average over each read. A nil Throttle bounds nothing.
+// It is safe for concurrent use.
 type Throttle struct {
 	rows int // a second
 
@@ -23,7 +24,8 @@ func NewThrottle(rows int) *Throttle {
 	return &Throttle{rows: rows}
 }
 
-// Most returns how many rows one read should have at most, given how many it would have: those of a quarter of a second.
+// Most returns how many rows one read should have at most, given how many it would have: those of a quarter of a
+// second.
 func (t *Throttle) Most(rows int) int {
 	if t == nil {
 		return rows
@@ -31,7 +33,8 @@ func (t *Throttle) Most(rows int) int {
 	return max(1, min(rows, t.rows/4))
 }
 
-// Wait waits until rows are due that were read since an instant. Time that a read took longer than that is not made up for.
+// Wait waits until rows are due that were read since an instant. Time that a read took longer than that is not made
+// up for.
 func (t *Throttle) Wait(ctx context.Context, rows int, since time.Time) error {
 	if t == nil {
 		return nil

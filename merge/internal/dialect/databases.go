@@ -7,8 +7,9 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// In returns the dialect of sessions in which tables of several databases are merged: databases are their names there, by those
-// that the plan has. The name "" is of the database of tables without one. Without databases it returns d itself.
+// In returns the dialect of sessions in which tables of several databases are merged: databases are their names
+// there, by those that the plan has. The name "" is of the database of tables without one. Without databases it
+// returns d itself.
 func (d *Dialect) In(databases map[string]string) *Dialect {
 	if len(databases) == 0 {
 		return d
@@ -18,8 +19,8 @@ func (d *Dialect) In(databases map[string]string) *Dialect {
 	return &in
 }
 
-// Yielding returns the dialect of a job whose sessions in sources give up after 5 s where they wait for a lock. Statements that wait for them, such as
-// ALTER TABLE, wait no longer for that.
+// Yielding returns the dialect of a job whose sessions in sources give up after 5 s where they wait for a lock.
+// Statements that wait for them, such as ALTER TABLE, wait no longer for that.
 func (d *Dialect) Yielding() *Dialect {
 	yielding := *d
 	switch d.Kind {
@@ -34,8 +35,8 @@ func (d *Dialect) Yielding() *Dialect {
 // Databases are what In was given.
 func (d *Dialect) Databases() map[string]string { return d.databases }
 
-// Table returns a table of the plan as SQL. A session's own dialect must be asked, see [Dialect.In]: any other one writes the
-// plan's name, which no database has.
+// Table returns a table of the plan as SQL. A session's own dialect must be asked, see [Dialect.In]: any other one
+// writes the plan's name, which no database has.
 func (d *Dialect) Table(name string) string {
 	database, table := d.Locate(name)
 	if database == "" {
@@ -54,8 +55,8 @@ func (d *Dialect) Locate(name string) (database, table string) {
 	return d.databases[""], name
 }
 
-// Expand writes the names of databases in place of those of the plan in braces, such as {auth}. The values are pairs of other
-// texts in braces and what is written in their place, which count before the names.
+// Expand writes the names of databases in place of those of the plan in braces, such as {auth}. The values are
+// pairs of other texts in braces and what is written in their place, which count before the names.
 func (d *Dialect) Expand(text string, values ...string) string {
 	for name, database := range d.databases {
 		values = append(values, "{"+name+"}", d.Quote(database))

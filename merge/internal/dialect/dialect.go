@@ -10,7 +10,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A Dialect is what a merge needs to know of the SQL of a database, besides what sqldialect has. It must not be changed.
+// A Dialect is what a merge needs to know of the SQL of a database, besides what sqldialect has. It must not be
+// changed.
 type Dialect struct {
 	Kind      sqldialect.Dialect
 	Now       string // the database's clock in microseconds since 1970 UTC
@@ -20,13 +21,13 @@ type Dialect struct {
 	RowValues  bool // (a, b) > (?, ?) finds its range
 	ValuesInIn bool // (a, b) IN takes VALUES
 
-	// read returns the expression that selects a column so that its value is the same whatever the driver's settings are;
-	// Carrier returns the Go type of that value.
+	// read returns the expression that selects a column so that its value is the same whatever the driver's
+	// settings are; Carrier returns the Go type of that value.
 	read    func(column string, c *plan.Column) string
 	Carrier func(c *plan.Column) Carrier
 
-	// content returns the expression that is equal for rows whose values are, byte by byte, and for no others. It is nil where
-	// rows have an id of their own.
+	// content returns the expression that is equal for rows whose values are, byte by byte, and for no others. It
+	// is nil where rows have an id of their own.
 	content func(columns []*plan.Column) string
 
 	// Held reads the fence of the lease so that nobody can change it before the transaction ends.
@@ -87,8 +88,9 @@ func (d *Dialect) SelectList(columns []*plan.Column) string {
 	return strings.Join(list, ", ")
 }
 
-// Content returns the expression that tells rows of a table without a primary key apart: equal rows have the same value, a
-// text, and others have another. Where unique, no two rows have the same, an integer. columns are all that are copied.
+// Content returns the expression that tells rows of a table without a primary key apart: equal rows have the same
+// value, a text, and others have another. Where unique, no two rows have the same, an integer. columns are all that
+// are copied.
 func (d *Dialect) Content(t *plan.Table, columns []*plan.Column) (expression string, unique bool) {
 	if d.content != nil {
 		return d.content(columns), false

@@ -94,8 +94,8 @@ func mysqlContent(columns []*plan.Column) string {
 	return "SHA2(CONCAT_WS(',', " + strings.Join(parts, ", ") + "), 256)"
 }
 
-// mysqlSaved returns the query of the statements that set back whatever a session of a merge may set. Only MariaDB executes
-// what follows /*M!, and only MySQL what follows /*!50720.
+// mysqlSaved returns the query of the statements that set back whatever a session of a merge may set. Only MariaDB
+// executes what follows /*M!, and only MySQL what follows /*!50720.
 func mysqlSaved() string {
 	parts := []string{"'SET SESSION '"}
 	for i, name := range []string{

@@ -12,8 +12,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// combine makes one plan of the catalogs of the sources. Where they differ, it adds a suspect if people have to decide, or
-// else a note.
+// combine makes one plan of the catalogs of the sources. Where they differ, it adds a suspect if people have to
+// decide, or else a note.
 func combine(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) *plan.Plan {
 	p := &plan.Plan{Version: 1, Dialect: d.String(), Sources: names}
 	if len(catalogs) > 0 {

@@ -24,7 +24,8 @@ type creation struct {
 // vague is the rank from which on a name says that a column is a time, and not of what.
 const vague = 2
 
-// grows is the share of pairs of rows from which on the later id has the later date, as of a column that is written once.
+// grows is the share of pairs of rows from which on the later id has the later date, as of a column that is written
+// once.
 const grows = 0.95
 
 // dates finds the column that tells when a row was made.

@@ -19,8 +19,9 @@
 //	parents.go       whose ids the values in JSON, in lists and beside a kind are
 //	samples.go       samples of rows
 //
-// A reference that no foreign key declares is found in three steps. First each column that may hold ids is weighed against each
-// key: by the names, by the likelihood of its values if they are ids of the key and if they know nothing of it, and by types,
-// indexes and joins. Then columns of equal names, and the tables that most columns refer to, speak for one another. Last come
-// the verdicts: primary keys that are keys of other tables first, since nothing can refer to them. What is not certain is asked.
+// A reference that no foreign key declares is found in three steps. First each column that may hold ids is weighed
+// against each key: by the names, by the likelihood of its values if they are ids of the key and if they know
+// nothing of it, and by types, indexes and joins. Then columns of equal names, and the tables that most columns
+// refer to, speak for one another. Last come the verdicts: primary keys that are keys of other tables first, since
+// nothing can refer to them. What is not certain is asked.
 package inspect

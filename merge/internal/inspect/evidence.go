@@ -12,8 +12,8 @@ const mostRemarks = 3
 // sure is the certainty from which types and indexes are not said.
 const sure = 0.95
 
-// A remark is what is to be said of some fields alike: what their names say, how their values lie among the ids of a key, and
-// how certain the verdicts are.
+// A remark is what is to be said of some fields alike: what their names say, how their values lie among the ids of
+// a key, and how certain the verdicts are.
 type remark struct {
 	fields    []*field
 	structure string // their types and indexes, if that is said
@@ -23,10 +23,10 @@ type remark struct {
 	where     string // where they are joined with the key
 }
 
-// evidenceOf tells what speaks for the verdicts on some fields. Fields of which the same is to be said share a line. Where those
-// are too many, less is said of the names, types and tables, but never less of values that are no ids. The table that is the
-// answer is not named. Of a field that is named after no table and has
-// ids of none nothing is said, unless it is the only one.
+// evidenceOf tells what speaks for the verdicts on some fields. Fields of which the same is to be said share a
+// line. Where those are too many, less is said of the names, types and tables, but never less of values that are no
+// ids. The table that is the answer is not named. Of a field that is named after no table and has ids of none
+// nothing is said, unless it is the only one.
 func evidenceOf(fields []*field, answer string) (lines []string) {
 	if len(fields) > 1 {
 		fields = slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.spoken() == nil })
@@ -84,8 +84,8 @@ func (r *remark) isLike(other *remark) bool {
 	return r.structure == other.structure && r.of == other.of && r.why == other.why && r.values == other.values && r.where == other.where
 }
 
-// spoken returns the claim that evidence is about: the one that the verdict follows, or else the best, if the field has the name of
-// the table or many of its values are ids of it; nil if there is none.
+// spoken returns the claim that evidence is about: the one that the verdict follows, or else the best, if the field
+// has the name of the table or many of its values are ids of it; nil if there is none.
 func (f *field) spoken() *claim {
 	if f.verdict.key != nil {
 		return f.claimOf(f.verdict.key)

@@ -16,8 +16,8 @@ const (
 	followerLength = 255 // of a value in bytes: longer ones are no names
 )
 
-// followers returns the texts that are named like a column or its table and have its values: nothing but their values says
-// which row they mean, so they would not follow a row that is renamed.
+// followers returns the texts that are named like a column or its table and have its values: nothing but their
+// values says which row they mean, so they would not follow a row that is renamed.
 func (f *clashFinder) followers(ctx context.Context, t *plan.Table, column *plan.Column) (names []string) {
 	for _, other := range f.plan.Tables {
 		for _, c := range other.Columns {

@@ -136,9 +136,9 @@ func (s *solver) namesTable(f *field) bool {
 	return slices.ContainsFunc(s.plan.Tables, func(t *plan.Table) bool { return refname.Alike(f.name.Stem, s.vocabulary.thing(t.Name)) >= 3.5 })
 }
 
-// isKey reports whether a column may number the rows of its table: it has Role key by the schema, or it is a member of the
-// primary key that a source counts up, is named after the table and is unique in the samples. Such a member gets a unique key
-// of its own in the plan, which a dry run checks on all rows; the primary key stays as it is.
+// isKey reports whether a column may number the rows of its table: it has Role key by the schema, or it is a member
+// of the primary key that a source counts up, is named after the table and is unique in the samples. Such a member
+// gets a unique key of its own in the plan, which a dry run checks on all rows; the primary key stays as it is.
 func (s *solver) isKey(f *field) bool {
 	if f.column.Role == plan.RoleKey {
 		return !f.text
@@ -168,8 +168,8 @@ func (s *solver) unique(f *field) bool {
 	return f.n > 0
 }
 
-// counted reports whether a source counts a column up. SQLite counts up every key of one integer, so the name has to say that it
-// is the table's own.
+// counted reports whether a source counts a column up. SQLite counts up every key of one integer, so the name has
+// to say that it is the table's own.
 func (s *solver) counted(f *field) bool {
 	if s.dialect == sqldialect.SQLite && len(f.name.Stem) > 0 && refname.Alike(f.name.Stem, f.thing) < 3.5 {
 		return false

@@ -29,8 +29,8 @@ type division struct {
 	clear  int // how many ids are of a kind whose table is known
 }
 
-// kinds looks for a column beside c that says whose ids c has. It has the name of c and a word for kinds, or else only values say
-// so. It is for columns that are named like references.
+// kinds looks for a column beside c that says whose ids c has. It has the name of c and a word for kinds, or else
+// only values say so. It is for columns that are named like references.
 func (f *referenceFinder) kinds(ctx context.Context, t *plan.Table, c *plan.Column) {
 	values, ok := f.sampled(t, c)
 	if !ok || !f.vocabulary.ReadReference(c.Name).Named() {
@@ -58,8 +58,8 @@ func (f *referenceFinder) kinds(ctx context.Context, t *plan.Table, c *plan.Colu
 	f.none(t, c)
 }
 
-// divide returns how the values of by divide the ids of c, or nil if they do not. If the whole of the ids is of one table, only
-// names divide them.
+// divide returns how the values of by divide the ids of c, or nil if they do not. If the whole of the ids is of one
+// table, only names divide them.
 func (f *referenceFinder) divide(ctx context.Context, t *plan.Table, c, by *plan.Column, whole bool) *division {
 	kind := sqltype.Of(f.dialect, by.Type).Kind
 	if by == c || by.Role != plan.RolePlain || by.Generated != "" || by.Name == t.Created || kind == sqltype.Time || kind == sqltype.Bytes || kind == sqltype.JSON {

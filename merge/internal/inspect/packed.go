@@ -15,8 +15,9 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// packed looks for ids that are packed in values, where it is cheap to see: halves in two columns that are named so, integers
-// with few high bits, texts of one width that are numbers. It asks only if all ids that are found are those of a table.
+// packed looks for ids that are packed in values, where it is cheap to see: halves in two columns that are named
+// so, integers with few high bits, texts of one width that are numbers. It asks only if all ids that are found are
+// those of a table.
 func (f *referenceFinder) packed(ctx context.Context, t *plan.Table, c *plan.Column) {
 	switch s := sqltype.Of(f.dialect, c.Type); s.Kind {
 	case sqltype.Integer:

@@ -12,7 +12,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// likely is the share of sampled values that must be ids of a table for it to be proposed. The other values may be orphans.
+// likely is the share of sampled values that must be ids of a table for it to be proposed. The other values may be
+// orphans.
 const likely = 0.9
 
 // A referenceFinder looks for references that no schema declares.

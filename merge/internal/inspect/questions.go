@@ -86,7 +86,8 @@ func (s *solver) askKey(f *field, counted, static *group) *group {
 	return static
 }
 
-// askPlain returns the question about a column that is taken for plain, or nil if there is something that speaks against ids.
+// askPlain returns the question about a column that is taken for plain, or nil if there is something that speaks
+// against ids.
 func (f *field) askPlain(foreign, unclear, numbers *group) *group {
 	fits := slices.ContainsFunc(f.claims, (*claim).fits)
 	says := f.name.ID || f.name.Role() || f.name.Container() || f.name.Relative()
@@ -157,8 +158,8 @@ func (s *solver) joinSmall(groups []*group) []*group {
 	return groups
 }
 
-// sameNone gives the references of a question to one table the same values for no row, as far as they are in no key: a sample
-// does not have all values.
+// sameNone gives the references of a question to one table the same values for no row, as far as they are in no
+// key: a sample does not have all values.
 func (g *group) sameNone() {
 	none := map[*key][]string{}
 	for _, f := range g.fields {

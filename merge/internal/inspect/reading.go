@@ -27,7 +27,8 @@ func newVocabulary(p *plan.Plan) *vocabulary {
 // thing returns the words of the name of a table, each in the singular.
 func (v *vocabulary) thing(table string) []string { return v.Thing(bare(v.plan, table)) }
 
-// NamesIDs returns a function that reports whether the name of a column says that its values are ids, in the words of a plan.
+// NamesIDs returns a function that reports whether the name of a column says that its values are ids, in the words
+// of a plan.
 func NamesIDs(p *plan.Plan) func(column string) bool {
 	return newVocabulary(p).NamesIDs
 }

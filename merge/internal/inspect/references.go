@@ -24,7 +24,8 @@ func (f *referenceFinder) find(ctx context.Context) {
 	}
 }
 
-// sampled returns the ids of a column in each source, and false if its values are neither integers nor texts of numbers.
+// sampled returns the ids of a column in each source, and false if its values are neither integers nor texts of
+// numbers.
 func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 	found := ids{}
 	for source, values := range f.values(t, c.Name) {
@@ -104,8 +105,8 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 	}
 }
 
-// split returns the ids of a column of lists, and false if something else is in the lists or none has several elements. It
-// reports whether all numbers there are positive.
+// split returns the ids of a column of lists, and false if something else is in the lists or none has several
+// elements. It reports whether all numbers there are positive.
 func (f *referenceFinder) split(t *plan.Table, column, separator string, array bool) (found ids, several, positive bool) {
 	found, several, positive = ids{}, array, true
 	for source, values := range f.values(t, column) {

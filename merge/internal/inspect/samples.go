@@ -26,7 +26,8 @@ const (
 
 // Rows reads rows of a database. Values are carried as dialect.Carrier says.
 type Rows interface {
-	// Range returns at most limit rows of a table after a primary key, in the order of the primary key. Nil means from the first.
+	// Range returns at most limit rows of a table after a primary key, in the order of the primary key. Nil means
+	// from the first.
 	Range(ctx context.Context, t *plan.Table, columns []*plan.Column, after []any, limit int) ([][]any, error)
 
 	// Bounds returns the lowest and the highest value of a column.
@@ -41,7 +42,8 @@ type Rows interface {
 	// Distinct returns at most limit different values of a column.
 	Distinct(ctx context.Context, table string, column *plan.Column, limit int) ([]any, error)
 
-	// Included returns how many different positive numbers a column has, and how many of them the column key of another table has.
+	// Included returns how many different positive numbers a column has, and how many of them the column key of
+	// another table has.
 	Included(ctx context.Context, table, column, parent, key string) (of, found int, err error)
 
 	// Find returns the rows that have one of keys in the columns by.

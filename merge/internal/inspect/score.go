@@ -9,8 +9,8 @@ import (
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 )
 
-// A claim is how much speaks for a field to hold the ids of a key. Scores are sums of points of evidence; about three points
-// more than those of what else it may be make a claim likely, see certainty.
+// A claim is how much speaks for a field to hold the ids of a key. Scores are sums of points of evidence; about
+// three points more than those of what else it may be make a claim likely, see certainty.
 type claim struct {
 	key   *key
 	name  float64 // points of the names

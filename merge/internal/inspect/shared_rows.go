@@ -87,7 +87,8 @@ func (f *clashFinder) pairs(ctx context.Context, t *plan.Table, by []string, do 
 	return sampled
 }
 
-// comparable reports whether the columns of a table can be compared with values of another table, whose types may be wider.
+// comparable reports whether the columns of a table can be compared with values of another table, whose types may
+// be wider.
 func (f *clashFinder) comparable(t *plan.Table, by []string, key []any) bool {
 	for n, v := range key {
 		s := sqltype.Of(f.dialect, t.Column(by[n]).Type)
@@ -103,7 +104,8 @@ func (f *clashFinder) comparable(t *plan.Table, by []string, key []any) bool {
 	return true
 }
 
-// clashes looks at the unique keys in which rows of two sources may clash, and proposes a rule for those in which they do.
+// clashes looks at the unique keys in which rows of two sources may clash, and proposes a rule for those in which
+// they do.
 func (f *clashFinder) clashes(ctx context.Context) {
 	for _, t := range f.plan.Tables {
 		primary := func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }
@@ -127,8 +129,8 @@ func (f *clashFinder) clashes(ctx context.Context) {
 	}
 }
 
-// apart reports whether rows of two sources can't clash in a unique key, because it has a new id or a reference to rows that
-// get new ids.
+// apart reports whether rows of two sources can't clash in a unique key, because it has a new id or a reference to
+// rows that get new ids.
 func (f *clashFinder) apart(t *plan.Table, u *plan.Unique) bool {
 	return slices.ContainsFunc(u.Columns, func(name string) bool {
 		c := t.Column(name)

@@ -11,8 +11,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A solver finds whose ids columns hold, for the schema as a whole: it weighs each column and each key, lets columns of equal
-// names speak for one another, and decides first which primary keys are keys of other tables.
+// A solver finds whose ids columns hold, for the schema as a whole: it weighs each column and each key, lets
+// columns of equal names speak for one another, and decides first which primary keys are keys of other tables.
 type solver struct {
 	*evidence
 	vocabulary *vocabulary
@@ -90,8 +90,8 @@ func (s *solver) keysOf(ctx context.Context) {
 	s.keys = slices.DeleteFunc(s.keys, func(k *key) bool { return !k.verdict.isOwn })
 }
 
-// pair looks at tables that relate two rows of one table: a field that is named after the relation, such as alliance_id in
-// guild_alliance, may refer to the table that the other column of the primary key refers to.
+// pair looks at tables that relate two rows of one table: a field that is named after the relation, such as
+// alliance_id in guild_alliance, may refer to the table that the other column of the primary key refers to.
 func (s *solver) pair(ctx context.Context, f *field) {
 	if len(f.name.Stem) == 0 {
 		for _, c := range f.claims { // another column may say which row of that table this one belongs to

@@ -7,9 +7,9 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// uniqueKey makes an integer with a unique key of its own the key of a table whose primary key is another one: if sources
-// count it up, or foreign keys refer to it, or it is a member of the primary key, which tells rows apart without it. It
-// may be a reference to another table then: the solver weighs that, and asks.
+// uniqueKey makes an integer with a unique key of its own the key of a table whose primary key is another one: if
+// sources count it up, or foreign keys refer to it, or it is a member of the primary key, which tells rows apart
+// without it. It may be a reference to another table then: the solver weighs that, and asks.
 func (i *inspector) uniqueKey(t *plan.Table) {
 	var found []*plan.Column
 	for _, u := range t.Unique {

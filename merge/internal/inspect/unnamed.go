@@ -17,8 +17,9 @@ const (
 	large         = 1000
 )
 
-// unnamed looks for the tables whose ids values could be, where no name says so: all values must be ids of a table, and
-// reach far enough that it is no accident of small numbers. Numbers that ascend with the rows look like ids of their own table.
+// unnamed looks for the tables whose ids values could be, where no name says so: all values must be ids of a table,
+// and reach far enough that it is no accident of small numbers. Numbers that ascend with the rows look like ids of
+// their own table.
 func (f *referenceFinder) unnamed(ctx context.Context, t *plan.Table, c *plan.Column, values ids) parentage {
 	if !many(values) {
 		return parentage{}
@@ -56,8 +57,8 @@ func many(values ids) bool {
 	return n >= fewestUnnamed || n >= fewestLarge && least >= large
 }
 
-// reaches reports whether the highest of some values is in the upper half of the ids of a table, in some source. Small numbers
-// are ids of every table.
+// reaches reports whether the highest of some values is in the upper half of the ids of a table, in some source.
+// Small numbers are ids of every table.
 func (f *referenceFinder) reaches(values ids, t *plan.Table) bool {
 	for source, of := range values {
 		r := f.ranges[tableOf{source, t.Name}]

@@ -93,16 +93,18 @@ func NamesOf(routes []Route) int {
 	return -1
 }
 
-// Enter returns the routes that go on into a member of a name. Where that is also an element, its index is not negative.
+// Enter returns the routes that go on into a member of a name. Where that is also an element, its index is not
+// negative.
 func Enter(routes []Route, name string, index int) []Route {
 	routes = slices.DeleteFunc(slices.Clone(routes), func(r Route) bool { return len(r.Steps) == 0 })
 	return follow(routes, func(s Step) bool { return s.index == byName && s.name == name || index >= 0 && s.index == index })
 }
 
-// Edit calls edit with the text of each value at the end of a route, or of each name, and returns the JSON with what edit
-// returned in its place. If edit returns false, an element is left out of its array, a member out of its object if its name
-// was asked for, and any other value becomes null. Everything else stays as it is, to the byte. An array or object into
-// which other routes continue is not at the end of a route. Names that come to be equal are an error.
+// Edit calls edit with the text of each value at the end of a route, or of each name, and returns the JSON with
+// what edit returned in its place. If edit returns false, an element is left out of its array, a member out of its
+// object if its name was asked for, and any other value becomes null. Everything else stays as it is, to the byte.
+// An array or object into which other routes continue is not at the end of a route. Names that come to be equal are
+// an error.
 func Edit(text string, routes []Route, edit func(ref int, value string) (string, bool)) (string, error) {
 	if !json.Valid([]byte(text)) {
 		return "", errors.New("it is not JSON")

@@ -12,8 +12,9 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// An Earlier is a source table of an earlier merge, whose target is a source of a run, or of a merge before that one. Its part of the
-// source's ledger is copied into the target's, so that old ids are found when the source is gone.
+// An Earlier is a source table of an earlier merge, whose target is a source of a run, or of a merge before that
+// one. Its part of the source's ledger is copied into the target's, so that old ids are found when the source is
+// gone.
 type Earlier struct {
 	ID    int64  // of its row in snow_merge_earlier, and of its rows in the other tables; no source table of the target has the same
 	Run   string // that the target is the target of
@@ -47,8 +48,8 @@ func (e *Earlier) SourceTable(d sqlsnow.Dialect) *SourceTable {
 
 const earlierColumns = "source_table, run, path, tbl, next_table, from_table, ids"
 
-// Earlier returns the source tables of earlier merges that came with the sources of a run, or of all runs if it is empty. Ledgers of
-// versions that had no such table have none.
+// Earlier returns the source tables of earlier merges that came with the sources of a run, or of all runs if it is
+// empty. Ledgers of versions that had no such table have none.
 func (l Ledger) Earlier(ctx context.Context, run string) (all []*Earlier, err error) {
 	condition, args := "", []any(nil)
 	if run != "" {
@@ -149,7 +150,8 @@ func Parts(d sqlsnow.Dialect) []Part {
 // String returns the name of the table.
 func (p Part) String() string { return p.table }
 
-// Read returns the rows of a source table that follow on a key, nil for the first ones: as many as one transaction copies, or the last ones.
+// Read returns the rows of a source table that follow on a key, nil for the first ones: as many as one transaction
+// copies, or the last ones.
 func (p Part) Read(ctx context.Context, l Ledger, sourceTable int64, after []any) (rows [][]any, err error) {
 	condition, args := "", []any{sourceTable}
 	if after != nil {

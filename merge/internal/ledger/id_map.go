@@ -123,8 +123,8 @@ func (m IDMap) Each(ctx context.Context, t *SourceTable, visit func(old int64, a
 	}
 }
 
-// Page returns entries in the order of their old ids, from one on: at most limit of them, or those of a pack. There are none after the
-// last one. Unlike Each it leaves the session free for other statements between two pages.
+// Page returns entries in the order of their old ids, from one on: at most limit of them, or those of a pack. There
+// are none after the last one. Unlike Each it leaves the session free for other statements between two pages.
 func (m IDMap) Page(ctx context.Context, t *SourceTable, from int64, limit int) (olds []int64, after []Successor, err error) {
 	next, err := packAt(ctx, m.Ledger, t, from)
 	if err != nil {

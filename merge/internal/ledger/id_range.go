@@ -111,8 +111,8 @@ func (r IDRange) Has(old, id int64) bool {
 	return r.IDs != plan.IDsOffset || id-r.Offset == old
 }
 
-// Condition returns the condition that an expression of MySQL is an id of the range, and that of the row whose old id is the
-// other expression, if there is one.
+// Condition returns the condition that an expression of MySQL is an id of the range, and that of the row whose old
+// id is the other expression, if there is one.
 func (r IDRange) Condition(id, old string) string {
 	if !r.IDs.AreNumbers() {
 		mask, value := r.own()

@@ -115,8 +115,8 @@ func (l *Lease) extend(ctx context.Context) error {
 	return l.lost(ctx)
 }
 
-// update changes the lease's row, if it is still ours. A statement that was cancelled or cut off has ended its connection: then
-// another one does it.
+// update changes the lease's row, if it is still ours. A statement that was cancelled or cut off has ended its
+// connection: then another one does it.
 func (l *Lease) update(ctx context.Context, assignments string, args ...any) (sql.Result, error) {
 	text := l.s.Engine.SQL("UPDATE snow_merge_lease SET " + assignments + " WHERE id = 1 AND fence = ?")
 	result, err := l.s.ExecContext(ctx, text, args...)

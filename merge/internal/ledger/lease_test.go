@@ -16,8 +16,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A run that ends while a renewal waits for the database gives the lease back, although the driver ends the connection of a
-// statement that is cancelled.
+// A run that ends while a renewal waits for the database gives the lease back, although the driver ends the
+// connection of a statement that is cancelled.
 func TestReleaseAfterCancelledRenewal(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(t)))

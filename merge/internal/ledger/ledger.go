@@ -69,8 +69,8 @@ CREATE TABLE IF NOT EXISTS snow_merge_runs (
 	started_us BIGINT NOT NULL, ended_us BIGINT NOT NULL
 ) {end}`
 
-// The kinds of rows in snow_merge_changes. One about a row as a whole has an empty col, and the row's key as before_value. Its
-// after_value is the key of the winner of a row that was merged, or why a row was dropped.
+// The kinds of rows in snow_merge_changes. One about a row as a whole has an empty col, and the row's key as
+// before_value. Its after_value is the key of the winner of a row that was merged, or why a row was dropped.
 const (
 	ChangeRenamed = "renamed"
 	ChangeSet     = "set" // another value of a row that was renamed
@@ -78,8 +78,8 @@ const (
 	ChangeJoined  = "joined" // merged into a row that the target had before, whose key is after_value, and which gets values of it
 	ChangeDropped = "dropped"
 
-	// ChangeCombined is a value that a row of the target gets, under the first of the source tables whose rows are joined to it. Its
-	// row_key is what JoinedRow returns.
+	// ChangeCombined is a value that a row of the target gets, under the first of the source tables whose rows are
+	// joined to it. Its row_key is what JoinedRow returns.
 	ChangeCombined = "combined"
 )
 

@@ -31,7 +31,8 @@ type pack struct {
 // madeByMint is where a pack begins that had its lists from the beginning.
 const madeByMint = -1
 
-// IsPackable reports whether the map of a source table may have packs: phase mint never looks for its rows, and the database is a MySQL.
+// IsPackable reports whether the map of a source table may have packs: phase mint never looks for its rows, and the
+// database is a MySQL.
 func IsPackable(d sqlsnow.Dialect, p *plan.Plan, t *SourceTable) bool {
 	return d == sqlsnow.MySQL && t.Rekeys && !t.Table.Merges(p.Sources) &&
 		!slices.ContainsFunc(p.Tables, func(other *plan.Table) bool { return slices.Contains(p.MintParents(other), t.Table) })
@@ -139,8 +140,8 @@ func (l Ledger) InsertPacks(ctx context.Context, packs [][]any) error {
 	return l.insert(ctx, "snow_merge_packs (source_table, seq, last_old, size, old_ids, new_ids, begins)", packs, "")
 }
 
-// PackRow returns the pack of a chunk, whose rows all have new ids, in place of rows of the map, of which the old ids and the new ones
-// ascend.
+// PackRow returns the pack of a chunk, whose rows all have new ids, in place of rows of the map, of which the old
+// ids and the new ones ascend.
 func PackRow(c Chunk, entries [][]any) []any {
 	list := func(column int) string {
 		text := make([]byte, 0, 20*len(entries))

@@ -9,8 +9,8 @@ import (
 	"github.com/shardsnow/snow/merge/internal/chunk"
 )
 
-// Pages are parts of the map that are kept in memory, for one goroutine in a phase that changes nothing in them: rows that
-// others refer to are looked for again and again. About [MostRemembered] ids are kept, in 18 MB.
+// Pages are parts of the map that are kept in memory, for one goroutine in a phase that changes nothing in them:
+// rows that others refer to are looked for again and again. About [MostRemembered] ids are kept, in 18 MB.
 type Pages struct {
 	known  map[pageID]*page
 	ids    int               // of known, about
@@ -34,7 +34,8 @@ type page struct {
 // MostRemembered is about how many ids one goroutine keeps in memory.
 const MostRemembered = 1 << 20
 
-// A page is read when looking for its ids one by one has cost about as much as that, or for ids that are close together.
+// A page is read when looking for its ids one by one has cost about as much as that, or for ids that are close
+// together.
 const (
 	pageBits   = 12
 	pageMisses = 1 << pageBits / 8
@@ -56,8 +57,8 @@ func (m IDMap) Remember(p *Pages) IDMap {
 	return m
 }
 
-// remembered adds the successors that pages and packs in memory have, reading those that are worth it, and returns the ids that are in
-// none of them. It reports false if packs may still be changed, and were not looked at.
+// remembered adds the successors that pages and packs in memory have, reading those that are worth it, and returns
+// the ids that are in none of them. It reports false if packs may still be changed, and were not looked at.
 func (m IDMap) remembered(ctx context.Context, t *SourceTable, olds []int64, found map[int64]Successor) (ok bool, rest []int64, err error) {
 	if m.pages == nil {
 		return false, olds, nil
@@ -126,8 +127,8 @@ func (p *page) find(olds []int64, found map[int64]Successor) (rest []int64) {
 	return rest
 }
 
-// findInPacks adds the successors that packs of a source table have, and returns the ids that are in none. ends are the last old ids of
-// the packs.
+// findInPacks adds the successors that packs of a source table have, and returns the ids that are in none. ends are
+// the last old ids of the packs.
 func (p *Pages) findInPacks(table int64, ends, olds []int64, found map[int64]Successor, read func(ends []int64) ([]*page, error)) (rest []int64, err error) {
 	type part struct {
 		end  int64
@@ -210,7 +211,8 @@ func (m IDMap) page(ctx context.Context, t *SourceTable, id pageID) (*page, erro
 	return read, err
 }
 
-// packEnds returns the last old ids of the packs of a source table, which ascend, or nil if a server may still be making packs.
+// packEnds returns the last old ids of the packs of a source table, which ascend, or nil if a server may still be
+// making packs.
 func (m IDMap) packEnds(ctx context.Context, t *SourceTable) (ends []int64, err error) {
 	ends, made := []int64{}, true
 	err = m.Query(ctx, "SELECT last_old, begins FROM snow_merge_packs WHERE source_table = ? ORDER BY last_old", []any{t.ID}, func(rows *sql.Rows) error {

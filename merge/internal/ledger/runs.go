@@ -198,7 +198,8 @@ func (l Ledger) Abandoned(ctx context.Context, run string) (others []string, err
 	return others, err
 }
 
-// CheckMerged returns [report.ErrMerged] if a run has copied, or begun to copy, a table of a source that the plan merges too.
+// CheckMerged returns [report.ErrMerged] if a run has copied, or begun to copy, a table of a source that the plan
+// merges too.
 func (l Ledger) CheckMerged(ctx context.Context, p *plan.Plan) error {
 	return l.Query(ctx, `SELECT tables.source, tables.tbl FROM snow_merge_source_tables AS tables
 		JOIN snow_merge_runs AS runs ON runs.run = tables.run WHERE runs.phase NOT IN (?, ?) ORDER BY tables.source_table`, []any{PhaseChoose, PhaseMint}, func(rows *sql.Rows) error {

@@ -137,7 +137,8 @@ func (s *SourceTable) Read(ctx context.Context, c *chunk.Conns, after, upto []an
 	return rows, dialect.OfSource(s.Source, c.Engine.Failed("read table "+strconv.Quote(s.Table.Name), err))
 }
 
-// ReadWhere returns rows of it in the source that follow on others, up to one, nil for the last one, and of which a condition is true.
+// ReadWhere returns rows of it in the source that follow on others, up to one, nil for the last one, and of which a
+// condition is true.
 func (s *SourceTable) ReadWhere(ctx context.Context, c *chunk.Conns, where string, after, upto []any, limit int) ([][]any, error) {
 	session, err := c.Source(ctx, s.Source)
 	if err != nil {

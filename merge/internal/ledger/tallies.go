@@ -32,7 +32,8 @@ func (l Ledger) tally(ctx context.Context, t *SourceTable, by, kind string) (map
 	return counts, err
 }
 
-// SomeRenames returns the first new names in a column of a source table, in the order of the keys of their rows as texts.
+// SomeRenames returns the first new names in a column of a source table, in the order of the keys of their rows as
+// texts.
 func (l Ledger) SomeRenames(ctx context.Context, t *SourceTable, column string, limit int) ([]Change, error) {
 	return l.readChanges(ctx, nil, "kind = '"+ChangeRenamed+"' AND col = ? ORDER BY row_key LIMIT "+strconv.Itoa(limit), []any{t.ID, column})
 }
@@ -57,7 +58,8 @@ func (l Ledger) EachMoment(ctx context.Context, run string, visit func(Moment)) 
 	})
 }
 
-// Span returns when a run began, and when it had copied all rows, by the target's clock. The latter is zero if it has not.
+// Span returns when a run began, and when it had copied all rows, by the target's clock. The latter is zero if it
+// has not.
 func (l Ledger) Span(ctx context.Context, run string) (began, ended time.Time, err error) {
 	var from, to int64
 	if err := l.Q.QueryRowContext(ctx, l.Engine.SQL("SELECT started_us, ended_us FROM snow_merge_runs WHERE run = ?"), run).Scan(&from, &to); err != nil {

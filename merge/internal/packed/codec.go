@@ -8,15 +8,16 @@ import (
 
 // A Codec finds the ids in values of one format. It is safe for concurrent use.
 type Codec interface {
-	// Replace calls by for each id in value with the place that it is at, as the plan names it, and returns the value with
-	// what by returned in their places. Ids have their decimal digits; what stands in the place of one is passed as it is
-	// written. A value that is not of the format, or an id that does not fit in its place, is an error. An error of by is
-	// returned.
+	// Replace calls by for each id in value with the place that it is at, as the plan names it, and returns the
+	// value with what by returned in their places. Ids have their decimal digits; what stands in the place of one
+	// is passed as it is written. A value that is not of the format, or an id that does not fit in its place, is an
+	// error. An error of by is returned.
 	Replace(value string, by func(place, id string) (string, error)) (string, error)
 }
 
-// Replace calls c.Replace, and then reads the ids of the value that it returned: if these are not those that by returned,
-// in the same order, it is an error. So nothing is written that can't be read. With the same ids a value stays as it is.
+// Replace calls c.Replace, and then reads the ids of the value that it returned: if these are not those that by
+// returned, in the same order, it is an error. So nothing is written that can't be read. With the same ids a value
+// stays as it is.
 func Replace(c Codec, value string, by func(place, id string) (string, error)) (string, error) {
 	type found struct{ place, id string }
 	var want, got []found

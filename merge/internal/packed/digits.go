@@ -34,7 +34,8 @@ func parseDigits(place, text string) (d digits, ok bool) {
 	return d, err == nil && strconv.Itoa(n) == rest && n > 0 && n <= 64
 }
 
-// read returns the decimal digits of what is written. Without base and width it is for the caller to say whether that is an id.
+// read returns the decimal digits of what is written. Without base and width it is for the caller to say whether
+// that is an id.
 func (d digits) read(text string) (string, error) {
 	if d.base == 10 && d.width == 0 {
 		return text, nil

@@ -69,8 +69,9 @@ func (f Format) Half() bool { return f.Kind == High || f.Kind == Low }
 // Number reports whether values are integers.
 func (f Format) Number() bool { return f.Kind == Bits || f.Half() }
 
-// New returns the codec of a format that is not of Hooks. The separator is for Fields, and none means a comma; signed is for
-// halves, of which a signed type has as many bits as the half: the high one and the low one. Places are what a plan names.
+// New returns the codec of a format that is not of Hooks. The separator is for Fields, and none means a comma;
+// signed is for halves, of which a signed type has as many bits as the half: the high one and the low one. Places
+// are what a plan names.
 func (f Format) New(places []string, separator string, signed [2]bool) (Codec, error) {
 	if separator != "" && f.Kind != Fields {
 		return nil, errors.New("separator is for fields")

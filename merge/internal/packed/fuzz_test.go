@@ -9,8 +9,8 @@ import (
 	"github.com/shardsnow/snow/merge/internal/packed"
 )
 
-// check replaces the ids of a value by others, finds those in what comes out, and puts the first ones back: which must give
-// the value again, so that nothing outside of ids has changed. Case is left to the hexadecimal digits.
+// check replaces the ids of a value by others, finds those in what comes out, and puts the first ones back: which
+// must give the value again, so that nothing outside of ids has changed. Case is left to the hexadecimal digits.
 func check(t *testing.T, c packed.Codec, value string, seed uint64) {
 	t.Helper()
 	noID := errors.New("no id")

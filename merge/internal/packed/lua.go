@@ -10,9 +10,9 @@ import (
 	"github.com/shardsnow/snow/merge/internal/jsonpath"
 )
 
-// lua finds ids in a table of Lua, behind return or not, or in assignments of values to names: these are the members of the
-// outermost value then. Ids are numbers, and strings of digits. A member without a name has the index that Lua gives it, from
-// 1 on.
+// lua finds ids in a table of Lua, behind return or not, or in assignments of values to names: these are the
+// members of the outermost value then. Ids are numbers, and strings of digits. A member without a name has the
+// index that Lua gives it, from 1 on.
 type lua struct {
 	places []string
 	routes []jsonpath.Route
@@ -218,8 +218,8 @@ func (r *luaReader) value(routes []jsonpath.Route, depth int) error {
 	return nil
 }
 
-// key reads [key] = or name =, and returns the name, and the index if it is an integer, or else -1. Where there is no key it
-// is next.
+// key reads [key] = or name =, and returns the name, and the index if it is an integer, or else -1. Where there is
+// no key it is next.
 func (r *luaReader) key(names, next int) (name string, index int, named bool, err error) {
 	begin := r.at
 	if strings.HasPrefix(r.rest(), "[") && !strings.HasPrefix(r.rest(), "[[") {

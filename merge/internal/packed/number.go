@@ -54,7 +54,8 @@ func (b bits) Replace(value string, by func(place, id string) (string, error)) (
 	return strconv.FormatUint(v, 10), nil
 }
 
-// halves is the codec of two integers with a space between them: the upper bits of an id, and the low ones of so many bits.
+// halves is the codec of two integers with a space between them: the upper bits of an id, and the low ones of so
+// many bits.
 type halves struct {
 	low    int
 	signed [2]bool // a half is the negative number of the same bits where its highest bit is set

@@ -12,8 +12,8 @@ import (
 // deepest is how many values may be inside of each other.
 const deepest = 500
 
-// php finds ids in what PHP's serialize returns: integers, and strings of digits. The elements of an array are members with
-// the names of their keys; those of integer keys are elements too.
+// php finds ids in what PHP's serialize returns: integers, and strings of digits. The elements of an array are
+// members with the names of their keys; those of integer keys are elements too.
 type php struct {
 	places []string
 	routes []jsonpath.Route

@@ -143,8 +143,8 @@ type pattern struct {
 	groups map[int]digits
 }
 
-// A place is the name of a group; behind a colon may be how the id is written. A group in a repetition is refused: a match has
-// the last of its texts only, and ids in the others would stay as they are.
+// A place is the name of a group; behind a colon may be how the id is written. A group in a repetition is refused:
+// a match has the last of its texts only, and ids in the others would stay as they are.
 func newPattern(expr *regexp.Regexp, places []string) (Codec, error) {
 	p := pattern{expr, map[int]digits{}}
 	tree, err := syntax.Parse(expr.String(), syntax.Perl)

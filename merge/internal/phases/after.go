@@ -14,8 +14,9 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// After runs the statements of the plan that are for the target when it is verified, each of them once. The report of verification
-// is kept with them: from now on rows are not as they were copied. It says in found how far the statements are.
+// After runs the statements of the plan that are for the target when it is verified, each of them once. The report
+// of verification is kept with them: from now on rows are not as they were copied. It says in found how far the
+// statements are.
 func After(ctx context.Context, j *Job, found *report.Report) (err error) {
 	if len(j.Plan.After) == 0 {
 		return nil
@@ -127,8 +128,9 @@ func (w *writing) statement(ctx context.Context, s ledger.Statement) error {
 	return &report.StatementError{Number: s.Number, Statement: s.SQL, Err: err}
 }
 
-// undoes reports whether a statement that did not end has changed nothing: MySQL commits what changes schemas at once, and does not
-// undo what was done in tables without transactions. Which tables a statement changes is not known: triggers may change others.
+// undoes reports whether a statement that did not end has changed nothing: MySQL commits what changes schemas at
+// once, and does not undo what was done in tables without transactions. Which tables a statement changes is not
+// known: triggers may change others.
 func (w *writing) undoes(ctx context.Context, text string) (bool, error) {
 	if w.Engine.Kind != sqlsnow.MySQL {
 		return true, nil
@@ -144,7 +146,8 @@ func (w *writing) undoes(ctx context.Context, text string) (bool, error) {
 	return n == 0, w.Engine.Failed("look for tables without transactions", err)
 }
 
-// verified returns the report of the verification after which the statements of the plan began, or nil if they have not.
+// verified returns the report of the verification after which the statements of the plan began, or nil if they have
+// not.
 func (v *verifying) verified(ctx context.Context, target *chunk.Session) (*report.Report, error) {
 	text, err := ledger.Of(target).Verified(ctx, v.ID)
 	if err != nil || text == "" {

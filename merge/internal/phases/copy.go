@@ -57,8 +57,8 @@ func (w *writing) fill(ctx context.Context) (err error) {
 	return nil
 }
 
-// together returns feeds as groups of those whose rows may be written at the same time: the target's foreign keys ask for the rows of
-// the groups before.
+// together returns feeds as groups of those whose rows may be written at the same time: the target's foreign keys
+// ask for the rows of the groups before.
 func (w *writing) together(feeds []*feed) (groups [][]*feed) {
 	refers := func(f *feed, group []*feed) bool {
 		return slices.ContainsFunc(group, func(before *feed) bool {

@@ -20,8 +20,8 @@ import (
 // counters are how the target numbers rows.
 type counters struct{ *writing }
 
-// countOn sees to it that the target numbers rows above those that it has, and above the numbers that stay free for merges to come.
-// It never lets a database count lower than it did, so that it may be done again.
+// countOn sees to it that the target numbers rows above those that it has, and above the numbers that stay free for
+// merges to come. It never lets a database count lower than it did, so that it may be done again.
 func (w counters) countOn(ctx context.Context) error {
 	target := w.conns.Target
 	found, err := catalog.Read(ctx, w.Engine.Kind, target, target.Engine.Databases())

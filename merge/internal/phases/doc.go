@@ -1,5 +1,5 @@
-// Package phases goes through the phases of a run, each over all tables of all sources: mint, copy, link and verify, and
-// the dry run. What is done with the rows of one table is an [Executor]'s.
+// Package phases goes through the phases of a run, each over all tables of all sources: mint, copy, link and
+// verify, and the dry run. What is done with the rows of one table is an [Executor]'s.
 //
 //	run.go        the phases that write, in their order, and phases choose and mint; copy.go: phases copy and link
 //	inherit.go    copies the ledgers of sources that were made by merges, and compares them

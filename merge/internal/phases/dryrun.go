@@ -72,8 +72,8 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 	return d.forecast, nil
 }
 
-// prepare looks at the databases before rows are read. It takes connections of its own, for the registry may be the target,
-// whose pool may have only one.
+// prepare looks at the databases before rows are read. It takes connections of its own, for the registry may be the
+// target, whose pool may have only one.
 func (d *dryRun) prepare(ctx context.Context) (err error) {
 	c, err := d.connect(ctx)
 	if err != nil {
@@ -193,7 +193,8 @@ func (d *dryRun) follow(ctx context.Context, s *ledger.SourceTable) error {
 	})
 }
 
-// each calls do with the rows of the source table, some at a time. Meanwhile it reads those that follow, where that is allowed.
+// each calls do with the rows of the source table, some at a time. Meanwhile it reads those that follow, where that
+// is allowed.
 func (f *tableForecast) each(ctx context.Context, do func(rows [][]any) error) error {
 	type read struct {
 		rows  [][]any

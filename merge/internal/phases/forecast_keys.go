@@ -27,9 +27,9 @@ type foreignKey struct {
 	refers  []*plan.Column
 }
 
-// foreignKey returns nil for a foreign key of the target that is between other columns than the plan has, whose columns hold
-// other ids than those that they refer to, or one of whose columns has other values in the target for what
-// the plan does to rows.
+// foreignKey returns nil for a foreign key of the target that is between other columns than the plan has, whose
+// columns hold other ids than those that they refer to, or one of whose columns has other values in the target for
+// what the plan does to rows.
 func (p *preflight) foreignKey(t *plan.Table, k *plan.ForeignKey) *foreignKey {
 	at := slices.IndexFunc(p.Plan.Tables, func(t *plan.Table) bool { return strings.EqualFold(t.Name, k.Table) })
 	if at < 0 || len(k.Columns) != len(k.Refers) {
@@ -51,8 +51,8 @@ func (p *preflight) changes(t *plan.Table, c *plan.Column) bool {
 	return c.Combine != plan.CombineKeep || t.SetByRenames(c) || slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool { return u.Rule == plan.RuleSuffix && t.RenameColumn(u, p.Engine.Kind) == c })
 }
 
-// foreignKeys returns those that the target checks, and that rows of the source may not satisfy although their references are
-// right. A column that the source does not have is NULL.
+// foreignKeys returns those that the target checks, and that rows of the source may not satisfy although their
+// references are right. A column that the source does not have is NULL.
 func (f *tableForecast) foreignKeys() (all []*foreignKey) {
 	t := f.of.Table
 	target := f.before.target.TableLike(t.Name)
@@ -104,8 +104,8 @@ func (f *tableForecast) foreign(ctx context.Context, rows [][]any, verdicts []re
 	return nil
 }
 
-// tuple returns the values of a row in a foreign key, with old ids. It returns nil if the target will not look at them, or if
-// they are references that were looked at already.
+// tuple returns the values of a row in a foreign key, with old ids. It returns nil if the target will not look at
+// them, or if they are references that were looked at already.
 func (f *tableForecast) tuple(k *foreignKey, values []any, verdict rekey.Verdict) (tuple []any) {
 	if verdict.Merged {
 		return nil
@@ -128,8 +128,9 @@ func (f *tableForecast) tuple(k *foreignKey, values []any, verdict rekey.Verdict
 	return tuple
 }
 
-// meets reports whether the row of a source with a tuple, or that of the target, which has no name, is the one that the foreign
-// key of the row leads to: old ids are those of the row's own source, and what stands for no row stays as it is.
+// meets reports whether the row of a source with a tuple, or that of the target, which has no name, is the one that
+// the foreign key of the row leads to: old ids are those of the row's own source, and what stands for no row stays
+// as it is.
 func (f *tableForecast) meets(k *foreignKey, tuple []any, place string) bool {
 	if place != "" && (k.parent.Skip || !k.parent.In(place)) {
 		return false
@@ -154,8 +155,8 @@ func (f *tableForecast) stays(t *plan.Table, c *plan.Column, v any, source strin
 	return of == nil || !of.Rekeys(source) || slices.Contains(c.None, sqlvalue.Text(v))
 }
 
-// joinedRows are the rows of a table that get values of others which are merged into them: by their source, empty for the target, and
-// [sqlvalue.FormatKey] of what tells them apart there.
+// joinedRows are the rows of a table that get values of others which are merged into them: by their source, empty
+// for the target, and [sqlvalue.FormatKey] of what tells them apart there.
 type joinedRows map[string]map[string]*joinedRow
 
 type joinedRow struct {
@@ -174,7 +175,8 @@ func (j joinedRows) add(place string, key []any, loser rekey.Loser) {
 	j[place][text].losers = append(j[place][text].losers, loser)
 }
 
-// of returns those of a place, in the order of the texts of their keys, with losers in the order in which they are combined.
+// of returns those of a place, in the order of the texts of their keys, with losers in the order in which they are
+// combined.
 func (j joinedRows) of(place string, order []string) []*joinedRow {
 	var all []*joinedRow
 	for _, text := range slices.Sorted(maps.Keys(j[place])) {
@@ -310,8 +312,8 @@ func (f *tableForecast) refer(ctx context.Context) error {
 	return nil
 }
 
-// joins reports whether one statement can look for the rows that a column of the source refers to: both have integers there,
-// and the source need not be spared.
+// joins reports whether one statement can look for the rows that a column of the source refers to: both have
+// integers there, and the source need not be spared.
 func (f *tableForecast) joins(column *rekey.IDColumn) bool {
 	parent := column.Parents[0]
 	if column.Column.Role != plan.RoleReference || parent == nil || f.Engine.Kind == sqlsnow.SQLite || f.throttle != nil {

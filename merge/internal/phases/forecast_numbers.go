@@ -11,7 +11,8 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// sourceTable returns one without a number in the ledger, with the numbers that its rows would get if their ids are such.
+// sourceTable returns one without a number in the ledger, with the numbers that its rows would get if their ids are
+// such.
 func (d *dryRun) sourceTable(source string, t *plan.Table) *ledger.SourceTable {
 	s := ledger.NewSourceTable(0, source, t)
 	if n := d.before.numbers[t.Name]; n != nil && s.Rekeys {
@@ -96,7 +97,8 @@ func (d *dryRun) forecastNumbers(t *plan.Table) {
 	d.forecast.Numbers = append(d.forecast.Numbers, row)
 }
 
-// highestOf returns the highest id that may take the place of one of a row, or 0 if none does: rows may be merged into others.
+// highestOf returns the highest id that may take the place of one of a row, or 0 if none does: rows may be merged
+// into others.
 func (d *dryRun) highestOf(ctx context.Context, t *ledger.SourceTable) (highest int64, err error) {
 	switch {
 	case t == nil || !t.Rekeys && !t.Table.Merges(d.Plan.Sources):

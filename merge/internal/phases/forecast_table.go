@@ -217,8 +217,8 @@ func (f *tableForecast) date(values []any) {
 	}
 }
 
-// fits looks for values that the target's columns do not take, and reports whether there are none. The id of the row will be
-// another one if that is not 0.
+// fits looks for values that the target's columns do not take, and reports whether there are none. The id of the
+// row will be another one if that is not 0.
 func (f *tableForecast) fits(values []any, id int64) bool {
 	fits := true
 	for n, c := range f.of.Columns {
@@ -253,10 +253,9 @@ func (f *tableForecast) refuse(values []any, column string, reason error) {
 	f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: rekey.ColumnError(column, reason)})
 }
 
-// longest returns a value with ids of the most digits in the place of those that are new, and without those of no row where
-// they become NULL. It is an error if such an id has no
-// room in a packed value, or one of the fewest digits would not be found there again. What is no value of the column's format
-// is told of with its references.
+// longest returns a value with ids of the most digits in the place of those that are new, and without those of no
+// row where they become NULL. It is an error if such an id has no room in a packed value, or one of the fewest
+// digits would not be found there again. What is no value of the column's format is told of with its references.
 func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, err error) {
 	if id, ok := column.Integer(values); ok && len(f.gone) == 0 {
 		parent := column.Parents[0]

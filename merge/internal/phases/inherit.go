@@ -21,7 +21,8 @@ import (
 // phaseInherit is the phase of the events while ledgers of sources are copied.
 const phaseInherit = "inherit"
 
-// A heritage is a source table of an earlier merge in the ledger of a source, and the table of the source that its rows are in.
+// A heritage is a source table of an earlier merge in the ledger of a source, and the table of the source that its
+// rows are in.
 type heritage struct {
 	*ledger.Earlier
 	next  string // the table of the plan, if the merge was that which made the source
@@ -98,8 +99,8 @@ func (j *Job) heritages(ctx context.Context, c *chunk.Conns, source string) (all
 	return all, nil
 }
 
-// tableOf returns the name in the plan of a table that an earlier merge has filled, or "" if the plan does not merge it. That merge may
-// have had another name for the database.
+// tableOf returns the name in the plan of a table that an earlier merge has filled, or "" if the plan does not
+// merge it. That merge may have had another name for the database.
 func (j *Job) tableOf(source, name string) (string, error) {
 	merged := func(t *plan.Table) bool { return !t.Skip && t.In(source) }
 	if t := j.Plan.Table(name); t != nil {
@@ -154,8 +155,8 @@ func (p *preflight) inheritable(ctx context.Context) (errs []error) {
 	return errs
 }
 
-// inherit copies what the ledgers of sources say of the merges that made them: so ids of servers from before those are found, also when the
-// sources are gone. It goes on where an earlier process ended.
+// inherit copies what the ledgers of sources say of the merges that made them: so ids of servers from before those
+// are found, also when the sources are gone. It goes on where an earlier process ended.
 func (w *writing) inherit(ctx context.Context) error {
 	l := ledger.Of(w.conns.Target)
 	all, err := l.Earlier(ctx, w.ID)

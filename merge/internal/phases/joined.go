@@ -16,8 +16,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// joinedInTarget returns the rows of a table that the target had before the run and that rows of sources are merged into. It holds all
-// of them in memory.
+// joinedInTarget returns the rows of a table that the target had before the run and that rows of sources are merged
+// into. It holds all of them in memory.
 func joinedInTarget(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, order []string) ([]*joinedRow, error) {
 	joined := joinedRows{}
 	for _, source := range order {
@@ -81,8 +81,8 @@ func readDecided(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.
 	return found, nil
 }
 
-// join decides what values rows of the target get of rows that are merged into them, and writes it down with what they have now. The
-// rows themselves are changed when nothing is decided any more.
+// join decides what values rows of the target get of rows that are merged into them, and writes it down with what
+// they have now. The rows themselves are changed when nothing is decided any more.
 func (w *writing) join(ctx context.Context, t *plan.Table, order []string) error {
 	if !t.Combines() || t.Empty {
 		return nil

@@ -12,9 +12,10 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A Multiset is what must be in the target of a table without a primary key: the rows of its sources, which may be equal, by
-// their values in the columns that one of the sources has. The target may have more rows: those that it had before, and
-// those of later runs. It keeps the hash of each different row in memory, and is safe for concurrent use.
+// A Multiset is what must be in the target of a table without a primary key: the rows of its sources, which may be
+// equal, by their values in the columns that one of the sources has. The target may have more rows: those that it
+// had before, and those of later runs. It keeps the hash of each different row in memory, and is safe for
+// concurrent use.
 type Multiset struct {
 	Of *ledger.SourceTable // whose columns are compared
 
@@ -25,8 +26,8 @@ type Multiset struct {
 	want map[chunk.Sum]int64 // how many rows have a hash, and were not found yet
 }
 
-// compared returns a source table with the columns that are compared. The columns that databases compute depend on names,
-// which a rule may change.
+// compared returns a source table with the columns that are compared. The columns that databases compute depend on
+// names, which a rule may change.
 func compared(t *ledger.SourceTable) *ledger.SourceTable {
 	if slices.ContainsFunc(t.Table.Unique, func(u *plan.Unique) bool { return u.Rule == plan.RuleSuffix }) {
 		return t
@@ -114,8 +115,8 @@ func multisets(r *ledger.Run) (all []*Multiset) {
 	return all
 }
 
-// multisets looks for the rows of tables without a primary key in the target, and says which are not there. found are the
-// findings in the run's tables.
+// multisets looks for the rows of tables without a primary key in the target, and says which are not there. found
+// are the findings in the run's tables.
 func (v *verifying) multisets(ctx context.Context, found []*Findings) error {
 	named := map[*plan.Table]bool{}
 	for _, m := range v.sets {

@@ -18,8 +18,8 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A numbering is which numbers the new ids of a table are. Those of a source have nothing in common with those of another one,
-// with rows of the target, or with rows of sources that keep their ids.
+// A numbering is which numbers the new ids of a table are. Those of a source have nothing in common with those of
+// another one, with rows of the target, or with rows of sources that keep their ids.
 type numbering struct {
 	*Job
 	table *plan.Table
@@ -45,8 +45,8 @@ type idSet struct {
 	low, high int64 // of no meaning without rows
 }
 
-// newNumbering chooses the numbers of a table. target is its key as the target has it, and earlier are the numbers that runs have left
-// free. It returns a [*report.RoomError] or [*plan.Error] where there is no room.
+// newNumbering chooses the numbers of a table. target is its key as the target has it, and earlier are the numbers
+// that runs have left free. It returns a [*report.RoomError] or [*plan.Error] where there is no room.
 func newNumbering(ctx context.Context, j *Job, c *chunk.Conns, t *plan.Table, target *plan.Column, earlier []ledger.Numbers) (*numbering, error) {
 	n := &numbering{
 		Job: j, table: t, typ: target.Type, least: max(1, t.Least), most: sqltype.Of(j.Engine.Kind, target.Type).Highest(),
@@ -148,8 +148,8 @@ func (n *numbering) choose(ctx context.Context, earlier []ledger.Numbers) error 
 	return nil
 }
 
-// within chooses among the numbers from least to most, which an earlier run may have left: then all new ids must have room, and those
-// above them are what stays free.
+// within chooses among the numbers from least to most, which an earlier run may have left: then all new ids must
+// have room, and those above them are what stays free.
 func (n *numbering) within(ctx context.Context, least, most int64, left bool) error {
 	top, err := n.taken(ctx, least, most)
 	if err != nil {
@@ -173,8 +173,8 @@ func (n *numbering) within(ctx context.Context, least, most int64, left bool) er
 	return n.offsets(ctx, most-keep, top)
 }
 
-// dense makes one range of all sources: where that of one ends, and of the next one begins, mint finds out. How many rows are merged or
-// left out is not known yet, so that it may turn out there that there is no room.
+// dense makes one range of all sources: where that of one ends, and of the next one begins, mint finds out. How
+// many rows are merged or left out is not known yet, so that it may turn out there that there is no room.
 func (n *numbering) dense(first, last int64, left bool) error {
 	n.highest = addTo(first-1, n.rows)
 	if first > last && n.rows > 0 || left && n.highest > last {
@@ -187,8 +187,8 @@ func (n *numbering) dense(first, last int64, left bool) error {
 	return nil
 }
 
-// offsets makes ranges of the offsets of the plan, and chooses those that it does not have. No row that keeps its id has one above
-// top, up to last.
+// offsets makes ranges of the offsets of the plan, and chooses those that it does not have. No row that keeps its
+// id has one above top, up to last.
 func (n *numbering) offsets(ctx context.Context, last, top int64) error {
 	clear(n.ranges)
 	n.highest = top
@@ -218,8 +218,8 @@ func (n *numbering) offsets(ctx context.Context, last, top int64) error {
 	return nil
 }
 
-// offset chooses one for ids of a source: none where they are free above top; or else one above all others, round if there is room
-// for that; or else the lowest above top with which they are free.
+// offset chooses one for ids of a source: none where they are free above top; or else one above all others, round
+// if there is room for that; or else the lowest above top with which they are free.
 func (n *numbering) offset(ids idSet, last, top int64) (offset int64, ok bool) {
 	fits := func(offset int64) bool {
 		return offset <= last-ids.high && n.overlapping(ids.low+offset, ids.high+offset) == ""
@@ -319,7 +319,8 @@ func addTo(a, b int64) int64 {
 	return a + b
 }
 
-// roundUp returns a number that is easy to remember: of two digits and zeros, not below another one and not much above it.
+// roundUp returns a number that is easy to remember: of two digits and zeros, not below another one and not much
+// above it.
 func roundUp(n int64) int64 {
 	unit := int64(1)
 	for n/unit >= 100 {
@@ -331,7 +332,8 @@ func roundUp(n int64) int64 {
 	return n
 }
 
-// standIn returns a number for a row that other rows refer to. It is other than that of any other row, if there is room for that.
+// standIn returns a number for a row that other rows refer to. It is other than that of any other row, if there is
+// room for that.
 func (n *numbering) standIn(source string, id int64) int64 {
 	if r := n.ranges[source]; r.IDs == plan.IDsOffset {
 		return id + r.Offset

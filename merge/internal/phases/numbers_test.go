@@ -60,8 +60,8 @@ func TestOffsets(t *testing.T) {
 	}
 }
 
-// Dense ids of all sources begin with the first that is free. That there may not be enough for all rows is no error yet: they may be
-// merged. What an earlier run has left must be enough.
+// Dense ids of all sources begin with the first that is free. That there may not be enough for all rows is no error
+// yet: they may be merged. What an earlier run has left must be enough.
 func TestDense(t *testing.T) {
 	for _, test := range []struct {
 		first, last, rows int64

@@ -88,8 +88,8 @@ var (
 // longestSample is how much of a value is looked at, in bytes.
 const longestSample = 4096
 
-// sampleOf returns the first positive integer of a value that is one, or a list or JSON of some. It returns 0 for another value
-// that may have ids in it, and false for one that has none.
+// sampleOf returns the first positive integer of a value that is one, or a list or JSON of some. It returns 0 for
+// another value that may have ids in it, and false for one that has none.
 func sampleOf(v any) (id int64, may bool) {
 	if id, ok := sqlvalue.ID(v); ok {
 		return max(id, 0), true
@@ -115,8 +115,8 @@ func sampleOf(v any) (id int64, may bool) {
 // fewestSamples is how many values it takes to say anything of them.
 const fewestSamples = 20
 
-// leftovers returns the plain columns that nobody has decided on and that look like ids: by their names, or because their
-// values are all ids of one table, and not only small ones. A source in which no row gets a new id has none.
+// leftovers returns the plain columns that nobody has decided on and that look like ids: by their names, or because
+// their values are all ids of one table, and not only small ones. A source in which no row gets a new id has none.
 func (j *Job) leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, found *Findings) (open []report.Open, err error) {
 	var parents []*plan.Table
 	for _, p := range j.Plan.Tables {

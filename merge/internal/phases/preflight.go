@@ -63,8 +63,8 @@ func (p *preflight) check(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// withoutTransactions returns an error for each table of a MySQL target that would keep rows whose transaction is rolled
-// back: the run that continues would copy them once more. Tables that are not there yet are none.
+// withoutTransactions returns an error for each table of a MySQL target that would keep rows whose transaction is
+// rolled back: the run that continues would copy them once more. Tables that are not there yet are none.
 func (p *preflight) withoutTransactions(ctx context.Context) (errs []error, err error) {
 	if p.Engine.Kind != sqlsnow.MySQL {
 		return nil, nil
@@ -174,8 +174,9 @@ func (p *preflight) fits(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// identities returns a [*plan.Error] if the primary key that the plan gives a table, or the key of its rows, does not tell the
-// rows of a source apart. Rows without a key can't be told from those that they clash with: their unique keys must do, too.
+// identities returns a [*plan.Error] if the primary key that the plan gives a table, or the key of its rows, does
+// not tell the rows of a source apart. Rows without a key can't be told from those that they clash with: their
+// unique keys must do, too.
 func (p *preflight) identities(ctx context.Context, source string, t *plan.Table) error {
 	found := p.sources[source].TableLike(t.Name)
 	if found == nil {
@@ -208,7 +209,8 @@ func (p *preflight) identities(ctx context.Context, source string, t *plan.Table
 	return nil
 }
 
-// identity returns a [*plan.Error] if some columns do not tell the rows of a source apart, but for those with NULL if nullable.
+// identity returns a [*plan.Error] if some columns do not tell the rows of a source apart, but for those with NULL
+// if nullable.
 func (p *preflight) identity(ctx context.Context, source string, t *plan.Table, key []string, nullable bool) error {
 	s, err := p.conns.Source(ctx, source)
 	if err != nil {
@@ -262,8 +264,8 @@ func guards(t *catalog.Table, columns []string) bool {
 // A numberCheck looks whether there is room for new ids that are numbers.
 type numberCheck struct{ *preflight }
 
-// choose chooses the numbers of all tables whose new ids are numbers, and returns why there are none for some. The run chooses
-// again, in the transaction that writes them down.
+// choose chooses the numbers of all tables whose new ids are numbers, and returns why there are none for some. The
+// run chooses again, in the transaction that writes them down.
 func (p numberCheck) choose(ctx context.Context) (errs []error, err error) {
 	tables := numbered(p.Job)
 	if len(tables) == 0 {

@@ -18,7 +18,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// stops returns what would stop a run whatever the rows are: it is the same to a dry run and to a run, and writes nothing.
+// stops returns what would stop a run whatever the rows are: it is the same to a dry run and to a run, and writes
+// nothing.
 func (p *preflight) stops(ctx context.Context) (errs []error, err error) {
 	if p.target, err = catalog.Read(ctx, p.Engine.Kind, p.conns.Target, p.conns.Target.Engine.Databases()); err != nil {
 		return nil, p.Engine.Failed("inspect the target", err)
@@ -130,8 +131,9 @@ func (p *preflight) try(ctx context.Context, statements ...string) error {
 	return err
 }
 
-// writable returns an error if no row could be inserted into a table of the target, or updated where phase link does that. It
-// writes no row. Statements on no row run triggers of PostgreSQL too, so that they are not tried where there are some.
+// writable returns an error if no row could be inserted into a table of the target, or updated where phase link
+// does that. It writes no row. Statements on no row run triggers of PostgreSQL too, so that they are not tried
+// where there are some.
 func (p *preflight) writable(ctx context.Context, t *plan.Table) error {
 	triggers, err := p.triggers(ctx, t)
 	if err != nil || len(triggers) > 0 {
@@ -175,8 +177,8 @@ func (p *preflight) triggers(ctx context.Context, t *plan.Table) (names []string
 	return names, p.Engine.Failed("look for triggers of table "+strconv.Quote(t.Name), err)
 }
 
-// computed returns the generated columns that verification compares, and that source and target do not compute by the same
-// expression, as the databases write it.
+// computed returns the generated columns that verification compares, and that source and target do not compute by
+// the same expression, as the databases write it.
 func (p *preflight) computed() (open []report.Open) {
 	for _, t := range p.Order {
 		target := p.target.TableLike(t.Name)
@@ -234,7 +236,8 @@ func (p *preflight) others(ctx context.Context, r *ledger.Run) error {
 	return l.CheckMerged(ctx, p.Plan)
 }
 
-// ledger returns an error if the ledger could not be made in the target, or not be written, or has a run that is in the way.
+// ledger returns an error if the ledger could not be made in the target, or not be written, or has a run that is in
+// the way.
 func (p *preflight) ledger(ctx context.Context) error {
 	r, made, err := p.run(ctx)
 	if err == nil && made {
@@ -318,8 +321,9 @@ func (j *Job) rekeyed(source string) (n int) {
 	return n
 }
 
-// reservable returns the time from which on new ids can have times, and an error if the namespace has no ids for the rows that
-// get new ones. The registry may be the target, whose pool may have only one connection: nobody may have it.
+// reservable returns the time from which on new ids can have times, and an error if the namespace has no ids for
+// the rows that get new ones. The registry may be the target, whose pool may have only one connection: nobody may
+// have it.
 func (j *Job) reservable(ctx context.Context, holders map[string]string) (epoch time.Time, err error) {
 	for _, source := range j.Plan.Sources {
 		holder, ok := holders[source]

@@ -211,8 +211,8 @@ func (w *writing) mintTable(ctx context.Context, t *ledger.SourceTable, conflict
 	return nil
 }
 
-// mintNumbers goes through one table of one source. Dense ids begin with next, if that is not 0: where those of the source before
-// have ended. It returns where they end.
+// mintNumbers goes through one table of one source. Dense ids begin with next, if that is not 0: where those of the
+// source before have ended. It returns where they end.
 func (w *writing) mintNumbers(ctx context.Context, t *ledger.SourceTable, conflicts *rekey.Conflicts, next uint64) (uint64, error) {
 	if !t.Rekeys || t.Ids.IDs != plan.IDsDense {
 		return next, w.mintTable(ctx, t, conflicts)
@@ -256,8 +256,9 @@ func looksBack(p *plan.Plan) bool {
 	})
 }
 
-// choose is phase choose: it writes down which rows the conditions of the plan leave out. Phase mint goes by what is written down, so
-// that conditions which depend on the time have one answer. Rows of an earlier attempt that did not end are of another time.
+// choose is phase choose: it writes down which rows the conditions of the plan leave out. Phase mint goes by what
+// is written down, so that conditions which depend on the time have one answer. Rows of an earlier attempt that did
+// not end are of another time.
 func (w *writing) choose(ctx context.Context) error {
 	target := w.conns.Target
 	l := ledger.Of(target)
@@ -298,8 +299,9 @@ func reasonOf(t *plan.Table, c *plan.Condition) string {
 	return ""
 }
 
-// chosen calls do with what tells the rows apart that the conditions of the plan choose in a source table, some at a time. A row of
-// several conditions is of the first. With a throttle, a statement looks at no more rows than that allows, whichever of them are chosen.
+// chosen calls do with what tells the rows apart that the conditions of the plan choose in a source table, some at
+// a time. A row of several conditions is of the first. With a throttle, a statement looks at no more rows than that
+// allows, whichever of them are chosen.
 func (j *Job) chosen(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, throttle *chunk.Throttle, do func(c *plan.Condition, keys [][]any) error) error {
 	part := t.Only(func(*plan.Column) bool { return false })
 	pace := j.PaceOf(part)

@@ -78,9 +78,10 @@ func (w *writing) holders(ctx context.Context) (all []string, err error) {
 func (w *writing) begin(ctx context.Context) error {
 	target := w.conns.Target
 	l := ledger.Of(target)
-	// Numbers of forgotten source tables are not used again. MySQL keeps deleted rows for as long as any transaction may see
-	// them, and an INSERT of an equal key locks the row that follows. In phase mint a later transaction may have inserted
-	// that one, which waits in this process for the earlier one to commit: no server finds that deadlock.
+	// Numbers of forgotten source tables are not used again. MySQL keeps deleted rows for as long as any
+	// transaction may see them, and an INSERT of an equal key locks the row that follows. In phase mint a later
+	// transaction may have inserted that one, which waits in this process for the earlier one to commit: no server
+	// finds that deadlock.
 	next, err := l.NextSourceTable(ctx)
 	if err != nil {
 		return err

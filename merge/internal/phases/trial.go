@@ -24,9 +24,9 @@ import (
 // trialTable is the temporary table of a trial.
 const trialTable = "snow_merge_trial"
 
-// A trial inserts the rows of a table into a temporary table that is as the target's: so the database itself says which it
-// refuses, and which it stores as other values. It is held only for tables that have something which this process can't
-// judge, see [trial.reason]. Where ids are new, rows have other ids than a run gives them.
+// A trial inserts the rows of a table into a temporary table that is as the target's: so the database itself says
+// which it refuses, and which it stores as other values. It is held only for tables that have something which this
+// process can't judge, see [trial.reason]. Where ids are new, rows have other ids than a run gives them.
 type trial struct {
 	*dryRun
 	table *plan.Table
@@ -323,8 +323,8 @@ func (x *trial) compare(ctx context.Context, f *tableForecast, hasher *chunk.Has
 	return nil
 }
 
-// standIn returns a row as it would be copied, with ids that stand for the new ones: of as many digits, and equal where those are.
-// An id that is a number is the one that the row will have.
+// standIn returns a row as it would be copied, with ids that stand for the new ones: of as many digits, and equal
+// where those are. An id that is a number is the one that the row will have.
 func (x *trial) standIn(f *tableForecast, values []any, v rekey.Verdict, number int64) []any {
 	row := slices.Clone(values[:len(f.of.Columns)])
 	for _, r := range v.Renames {

@@ -16,8 +16,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// contend takes out of hits in the n-th place that is ahead those that do not come before their rows after all, by the winner
-// expressions of the unique key.
+// contend takes out of hits in the n-th place that is ahead those that do not come before their rows after all, by
+// the winner expressions of the unique key.
 func (r *round) contend(ctx context.Context, n int, hits map[int]hit) error {
 	place := r.ahead[n]
 	if place == inTarget || len(r.unique.Winner) == 0 || len(hits) == 0 {
@@ -54,7 +54,8 @@ func (r *round) was(i int) []any {
 	return key
 }
 
-// evaluate returns the values of expressions, as texts, over rows of a source, which are given by what tells them apart.
+// evaluate returns the values of expressions, as texts, over rows of a source, which are given by what tells them
+// apart.
 func (r *round) evaluate(ctx context.Context, source string, keys map[int][]any, expressions []string) (map[int][]any, error) {
 	q, err := r.conns.Source(ctx, source)
 	if err != nil {

@@ -160,8 +160,8 @@ func (r *round) joined(ctx context.Context, tuples map[int][]any, renamed *[]int
 	return nil
 }
 
-// unites reports whether rows of one source that come to be equal become one: their values are combined, and whether they are copied
-// at all does not depend on more than their keys.
+// unites reports whether rows of one source that come to be equal become one: their values are combined, and
+// whether they are copied at all does not depend on more than their keys.
 func (r *round) unites() bool {
 	merges := r.unique.Rule == plan.RuleKeep || r.unique.Rule == plan.RuleMatch
 	return merges && r.table.Combines() && r.table.Key() == nil && !slices.ContainsFunc(r.table.Columns, func(c *plan.Column) bool {

@@ -28,8 +28,8 @@ type Verdict struct {
 	Renames []rename
 }
 
-// Into returns the row that a merged row of a table is merged into: its source, empty for the target, and what tells it apart there.
-// In a run, all winners with a Role key are rows of the target.
+// Into returns the row that a merged row of a table is merged into: its source, empty for the target, and what
+// tells it apart there. In a run, all winners with a Role key are rows of the target.
 func (v *Verdict) Into(t *plan.Table) (place string, key []any) {
 	if t.Key() != nil {
 		return v.Winner.source, []any{v.Winner.Key}
@@ -227,8 +227,8 @@ func (r *round) search(ctx context.Context, place string, tuples map[int][]any) 
 	return s, nil
 }
 
-// every returns all rows of a place that have the tuples, in the order of their keys. There may be several of one tuple where they refer
-// to rows that become one.
+// every returns all rows of a place that have the tuples, in the order of their keys. There may be several of one
+// tuple where they refer to rows that become one.
 func (r *round) every(ctx context.Context, place string, tuples map[int][]any) (map[int][]hit, error) {
 	s, err := r.search(ctx, place, tuples)
 	if err != nil || s == nil {
@@ -252,8 +252,8 @@ func (r *round) every(ctx context.Context, place string, tuples map[int][]any) (
 // CompareKeys compares what tells rows apart, in an order that is the same on all databases.
 func CompareKeys(a, b []any) int { return slices.CompareFunc(a, b, compareScores) }
 
-// alive takes out of hits the rows of a source that are left out. Rows of a source that comes later may be left out for what they
-// refer to, which is not known yet.
+// alive takes out of hits the rows of a source that are left out. Rows of a source that comes later may be left out
+// for what they refer to, which is not known yet.
 func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error {
 	if place == inTarget || len(hits) == 0 || len(r.table.RowKey()) == 0 || !r.table.LosesRows() {
 		return nil

@@ -15,7 +15,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A numbering is the numbers that the rows of one group have, those that are equal in all columns of a unique key but the number.
+// A numbering is the numbers that the rows of one group have, those that are equal in all columns of a unique key
+// but the number.
 type numbering struct {
 	least, most int64
 	taken       map[int64]string // by whose rows
@@ -30,8 +31,8 @@ type numbered struct {
 	key    []any
 }
 
-// add gives numbers to the rows of a place. They keep theirs, unless one of them is taken already: then all get the lowest that are
-// free, in the order of their own. Rows of the target keep theirs in any case.
+// add gives numbers to the rows of a place. They keep theirs, unless one of them is taken already: then all get the
+// lowest that are free, in the order of their own. Rows of the target keep theirs in any case.
 func (n *numbering) add(place string, rows []numbered) {
 	slices.SortFunc(rows, func(a, b numbered) int {
 		return cmp.Or(slices.CompareFunc(a.group, b.group, compareScores), cmp.Compare(a.number, b.number), strings.Compare(sqlvalue.FormatRow(a.key), sqlvalue.FormatRow(b.key)))
@@ -65,8 +66,9 @@ func (n *numbering) add(place string, rows []numbered) {
 	}
 }
 
-// renumber gives rows that clash, and those of their groups, numbers that are free. What it decides follows from the rows of the
-// target and of the sources alone, and not from which rows are decided on together: so a run that is continued decides the same.
+// renumber gives rows that clash, and those of their groups, numbers that are free. What it decides follows from
+// the rows of the target and of the sources alone, and not from which rows are decided on together: so a run that
+// is continued decides the same.
 func (r *round) renumber(ctx context.Context, tuples map[int][]any) error {
 	column := r.table.RenameColumn(r.unique, r.e.Kind)
 	at := slices.Index(r.contest.columns, column)
@@ -132,8 +134,8 @@ func (r *round) renumber(ctx context.Context, tuples map[int][]any) error {
 	return nil
 }
 
-// inGroups returns the rows of a place that are in some groups, each given by a tuple of one of its rows. What conditions of the plan
-// leave out is not among them.
+// inGroups returns the rows of a place that are in some groups, each given by a tuple of one of its rows. What
+// conditions of the plan leave out is not among them.
 func (r *round) inGroups(ctx context.Context, place string, number *plan.Column, samples map[int][]any) (map[string][]numbered, error) {
 	q := r.conns.Target
 	var err error

@@ -40,7 +40,8 @@ func (c Codecs) Of(t *plan.Table, column *plan.Column) (packed.Codec, packed.For
 	return codec, format, nil
 }
 
-// signed reports whether the upper and the lower half of an id are in types that have a sign and as many bits as the half.
+// signed reports whether the upper and the lower half of an id are in types that have a sign and as many bits as
+// the half.
 func (c Codecs) signed(t *plan.Table, column *plan.Column, format packed.Format) (signed [2]bool) {
 	other := t.Column(column.By)
 	if !format.Half() || other == nil {

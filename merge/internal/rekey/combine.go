@@ -21,8 +21,8 @@ import (
 
 var errOverflow = errors.New("the sum does not fit")
 
-// Combine returns what lists of values of a column make together, or why one does not. The first value of each is that of the row
-// which stays. Expressions are evaluated by q.
+// Combine returns what lists of values of a column make together, or why one does not. The first value of each is
+// that of the row which stays. Expressions are evaluated by q.
 func Combine(ctx context.Context, q *chunk.Session, c *plan.Column, lists [][]any) (results []any, bad []error, err error) {
 	results, bad = make([]any, len(lists)), make([]error, len(lists))
 	if !c.Combine.IsExpression() {
@@ -78,8 +78,8 @@ func evaluatePairs(ctx context.Context, q *chunk.Session, c *plan.Column, rows [
 	return nil
 }
 
-// resultOf returns SQL for the text of an expression. PostgreSQL writes a date, a time and a number of single precision as a column of
-// the type has it.
+// resultOf returns SQL for the text of an expression. PostgreSQL writes a date, a time and a number of single
+// precision as a column of the type has it.
 func resultOf(e *dialect.Dialect, c *plan.Column, expression string) string {
 	as := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "CHAR", sqlsnow.Postgres: "TEXT", sqlsnow.SQLite: "TEXT"}[e.Kind]
 	if e.Kind == sqlsnow.Postgres && (isTime(e, c) || isSingle(e, c)) {
@@ -166,7 +166,8 @@ func rounded(e *dialect.Dialect, c *plan.Column, v any) any {
 
 var times = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})?[ T]?(-?[0-9]{2,3}:[0-9]{2}:[0-9]{2})?(\.[0-9]+)?$`)
 
-// timeOf returns the text of a date or a time as MySQL stores it in a column, without digits of a second that the column does not have.
+// timeOf returns the text of a date or a time as MySQL stores it in a column, without digits of a second that the
+// column does not have.
 func timeOf(c *plan.Column, text string) (any, error) {
 	found := times.FindStringSubmatch(text)
 	var date, clock, fraction string
@@ -190,8 +191,8 @@ func timeOf(c *plan.Column, text string) (any, error) {
 	return date + " " + cmp.Or(clock, "00:00:00") + fraction, nil
 }
 
-// memberOf returns the text of a value of an ENUM or a SET as MySQL stores it: the members of a set once each, in their order. Texts
-// of other types stay as they are.
+// memberOf returns the text of a value of an ENUM or a SET as MySQL stores it: the members of a set once each, in
+// their order. Texts of other types stay as they are.
 func memberOf(c *plan.Column, text string) (any, error) {
 	members := sqltype.Members(c.Type)
 	if members == nil || text == "" {

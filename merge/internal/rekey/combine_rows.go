@@ -137,7 +137,8 @@ type Loser struct {
 	Key    []any // what tells it apart there
 }
 
-// SortLosers puts losers in the order in which their values are combined: by the precedence of their sources, and then by their keys.
+// SortLosers puts losers in the order in which their values are combined: by the precedence of their sources, and
+// then by their keys.
 func SortLosers(losers []Loser, order []string) {
 	slices.SortFunc(losers, func(a, b Loser) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.Source), slices.Index(order, b.Source)), CompareKeys(a.Key, b.Key))
@@ -191,8 +192,8 @@ func CombineAll(ctx context.Context, conns *chunk.Conns, q *chunk.Session, t *pl
 	return results, bad, nil
 }
 
-// ReadRows returns values of columns of rows of a source or, without a name, of the target, by [sqlvalue.FormatKey] of what tells the
-// rows apart. A column that the source does not have is NULL.
+// ReadRows returns values of columns of rows of a source or, without a name, of the target, by [sqlvalue.FormatKey]
+// of what tells the rows apart. A column that the source does not have is NULL.
 func ReadRows(ctx context.Context, conns *chunk.Conns, t *plan.Table, place string, columns []*plan.Column, keys [][]any) (map[string][]any, error) {
 	found := map[string][]any{}
 	if len(keys) == 0 {

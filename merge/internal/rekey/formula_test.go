@@ -146,8 +146,8 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// Numbers are the next ones, or the old id and an offset, whatever the dates of rows are. They go on after an interruption, and
-// end with the last one that is free.
+// Numbers are the next ones, or the old id and an offset, whatever the dates of rows are. They go on after an
+// interruption, and end with the last one that is free.
 func TestNumbers(t *testing.T) {
 	for _, test := range []struct {
 		ids  ledger.IDRange

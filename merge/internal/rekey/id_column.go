@@ -84,8 +84,8 @@ func (f *IDColumn) idle() bool {
 	return true
 }
 
-// Integer returns the id in a row's value where the value is an integer and the id of a row of the only table that the column
-// refers to. Other values are for Edit.
+// Integer returns the id in a row's value where the value is an integer and the id of a row of the only table that
+// the column refers to. Other values are for Edit.
 func (f *IDColumn) Integer(values []any) (id int64, ok bool) {
 	if f.Column.Role != plan.RoleReference {
 		return 0, false

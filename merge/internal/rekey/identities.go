@@ -25,8 +25,8 @@ type Identities interface {
 
 	// members returns the rows of a source that are the given ones in the target.
 	members(ctx context.Context, source string, t *plan.Table, ids []Ident) (map[Ident][]int64, error)
-	// dropped returns which rows of a source are known to be left out, by [sqlvalue.FormatRow] of what tells them apart. It is
-	// asked for any table. Settled asks as after all rows are decided on.
+	// dropped returns which rows of a source are known to be left out, by [sqlvalue.FormatRow] of what tells them
+	// apart. It is asked for any table. Settled asks as after all rows are decided on.
 	dropped(ctx context.Context, source string, t *plan.Table, keys [][]any, settled bool) (map[string]bool, error)
 
 	// chosen is the same for those that conditions of the plan leave out, which are known from the beginning.

@@ -13,8 +13,8 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// packed edits a value with ids at places of its format. A column with half of an id reads the other half too, and keeps its
-// own of what comes out.
+// packed edits a value with ids at places of its format. A column with half of an id reads the other half too, and
+// keeps its own of what comes out.
 func (f *IDColumn) packed(r *Row, by func(ref int, text string) (string, bool)) (value any, lost bool, err error) {
 	v := r.Old[f.At]
 	text, whole, err := f.wholeOf(r)

@@ -53,7 +53,8 @@ func (v *verifier) compareCopies(ctx context.Context, rows []rekey.Row, found *p
 	return v.reach(ctx, alive, found)
 }
 
-// reach notes which paths lead to something in rows that will be found in the target, where nothing says of which source they are.
+// reach notes which paths lead to something in rows that will be found in the target, where nothing says of which
+// source they are.
 func (v *verifier) reach(ctx context.Context, rows [][]any, found *phases.Findings) error {
 	for n, c := range v.Table.Columns {
 		if !c.HoldsReferences() {

@@ -174,8 +174,8 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 // readKeys returns the target's rows of some keys, and maybe others.
 func (v *verifier) readKeys(ctx context.Context, keys [][]any) ([][]any, error) {
 	target, by := v.Conns.Target, chunk.ColumnsOf(v.Table.Table, v.Table.Table.RowKey())
-	// Rows that follow on each other in a source mostly do so in the target, maybe with those of another source in between. MariaDB reads
-	// a range with twice as many rows in half the time.
+	// Rows that follow on each other in a source mostly do so in the target, maybe with those of another source in
+	// between. MariaDB reads a range with twice as many rows in half the time.
 	if v.Engine.Kind == sqlsnow.MySQL {
 		rows, ok, err := v.span.Read(ctx, target.Engine, target, v.Table.Table.Name, v.all.Columns, by, keys)
 		if err != nil || ok {

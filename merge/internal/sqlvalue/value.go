@@ -22,8 +22,8 @@ func FormatRow(key []any) string {
 	return text
 }
 
-// FormatKey returns the values of a primary key as JSON, for the ledger and for people: an array of numbers, strings and,
-// for bytes, {"hex": "…"}. Texts that are not UTF-8, which SQLite may have, are {"texthex": "…"}.
+// FormatKey returns the values of a primary key as JSON, for the ledger and for people: an array of numbers,
+// strings and, for bytes, {"hex": "…"}. Texts that are not UTF-8, which SQLite may have, are {"texthex": "…"}.
 func FormatKey(key []any) string {
 	var b strings.Builder
 	b.WriteByte('[')

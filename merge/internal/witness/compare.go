@@ -20,19 +20,19 @@ type comparison struct {
 	forgot bool // there were too many tuples to compare them one by one
 }
 
-// Buckets are how many sums there are of tuples. Only those that differ are looked at again. mostTuples is how many are then
-// remembered at a time.
+// Buckets are how many sums there are of tuples. Only those that differ are looked at again. mostTuples is how many
+// are then remembered at a time.
 const (
 	buckets    = 4096
 	mostTuples = 100_000
 )
 
-// loses reports whether rows of a table of the sources may be missing in the target, as the plan says. References to them may be
-// NULL.
+// loses reports whether rows of a table of the sources may be missing in the target, as the plan says. References
+// to them may be NULL.
 func (w *Witness) loses(t *plan.Table) bool { return t.Merges(w.Plan.Sources) || t.LosesRows() }
 
-// compare compares the tuples of the sources with those of the target. Sums of tuples tell where the two differ: only tuples of
-// those are compared one by one. Where the target has rows of others, all are.
+// compare compares the tuples of the sources with those of the target. Sums of tuples tell where the two differ:
+// only tuples of those are compared one by one. Where the target has rows of others, all are.
 func (c *comparison) compare(ctx context.Context) error {
 	more, fewer := c.More(c.table), c.loses(c.table)
 	was, is, err := c.sums(ctx, !more)
@@ -80,8 +80,8 @@ type group struct {
 	target []string
 }
 
-// differences compares tuples one by one: those of some buckets, or all. It remembers the tuples of as many buckets at a time
-// as it can, and keeps those that differ.
+// differences compares tuples one by one: those of some buckets, or all. It remembers the tuples of as many buckets
+// at a time as it can, and keeps those that differ.
 func (c *comparison) differences(ctx context.Context, passes map[uint64]bool, more, fewer bool) error {
 	var missing, extra []*group
 	width := uint64(max(1, min(buckets, mostTuples*buckets/max(1, c.read))))
@@ -107,7 +107,8 @@ func (c *comparison) differences(ctx context.Context, passes map[uint64]bool, mo
 			}
 		}
 	}
-	// Where one side has rows that the other need not have, a row of the same content on the other side is what it may have become.
+	// Where one side has rows that the other need not have, a row of the same content on the other side is what it
+	// may have become.
 	candidates := func(of []*group, sources bool) (all []*group, err error) {
 		wanted := map[string]bool{}
 		for _, g := range of {
@@ -182,8 +183,8 @@ type pair struct {
 	n       int64
 }
 
-// judge counts the references that lead elsewhere. Groups are of the sources and others of the target, or the other way round if
-// turned.
+// judge counts the references that lead elsewhere. Groups are of the sources and others of the target, or the other
+// way round if turned.
 func (c *comparison) judge(ctx context.Context, groups, others []*group, turned bool) error {
 	by := map[string][]*group{}
 	for _, g := range others {
@@ -253,8 +254,8 @@ func (c *comparison) untold(g *group) {
 // mostTried is how many rows are tried for the one that is nearest to another.
 const mostTried = 1000
 
-// nearest returns the group of rows that are left whose references differ least, or nil. That references have become NULL or were taken
-// out, as the plan lets them, differs less than anything else.
+// nearest returns the group of rows that are left whose references differ least, or nil. That references have
+// become NULL or were taken out, as the plan lets them, differs less than anything else.
 func (c *comparison) nearest(g *group, among []*group) (found *group) {
 	more := len(c.links) + 1 // than all that have become NULL
 	least := more * more
@@ -287,7 +288,8 @@ func (c *comparison) nearest(g *group, among []*group) (found *group) {
 	return found
 }
 
-// mayClear reports whether references to rows may have become NULL, or may have been taken out of a value, and all the rest is as it was.
+// mayClear reports whether references to rows may have become NULL, or may have been taken out of a value, and all
+// the rest is as it was.
 func (l link) mayClear(was, is string) bool {
 	if !l.clears {
 		return false
@@ -303,8 +305,8 @@ func (l link) mayClear(was, is string) bool {
 	return true
 }
 
-// An excuse is a content of a parent that no row of the target has: its row was merged into one that is written otherwise, or
-// was left out.
+// An excuse is a content of a parent that no row of the target has: its row was merged into one that is written
+// otherwise, or was left out.
 type excuse struct {
 	table   *plan.Table
 	content string

@@ -10,8 +10,9 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// content returns the columns that identify the rows of a table, in all databases: plain ones that are copied as they are and
-// have one type everywhere. Where rows may be merged into others, it is what those have in common: the unique key.
+// content returns the columns that identify the rows of a table, in all databases: plain ones that are copied as
+// they are and have one type everywhere. Where rows may be merged into others, it is what those have in common: the
+// unique key.
 func (w *Witness) content(t *plan.Table) (columns []*plan.Column) {
 	var merging []*plan.Unique
 	for _, u := range t.Unique {
@@ -75,8 +76,8 @@ func (w *Witness) columnsLike(t *plan.Table, c *plan.Column) (all []*plan.Column
 	return all
 }
 
-// text returns the expression of the content of the rows of a table: a hash where the database has one. It is never NULL, and
-// empty for no columns.
+// text returns the expression of the content of the rows of a table: a hash where the database has one. It is never
+// NULL, and empty for no columns.
 func (w *Witness) text(alias string, t *plan.Table) string {
 	raw := w.raw(alias, t)
 	switch { // MD5 is not there on new MySQL, nor where servers follow FIPS

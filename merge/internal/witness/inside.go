@@ -42,7 +42,8 @@ func joins(c *plan.Column) bool {
 	return c.Role == plan.RoleReference || c.Role == plan.RolePolymorphic
 }
 
-// An unpacked is a link of a column whose values have ids inside: it finds them, and looks up the contents of their rows.
+// An unpacked is a link of a column whose values have ids inside: it finds them, and looks up the contents of their
+// rows.
 type unpacked struct {
 	link   int
 	column *plan.Column
@@ -68,7 +69,8 @@ func columnsWithin(db *Database, t *plan.Table, links []link) (names []string) {
 	return names
 }
 
-// unpack returns the links of a table that SQL can't join. It reads the rows once to know which ids there are, and then their contents.
+// unpack returns the links of a table that SQL can't join. It reads the rows once to know which ids there are, and
+// then their contents.
 func (w *Witness) unpack(ctx context.Context, db *Database, t *plan.Table, links []link, shares int64) (all []*unpacked, err error) {
 	names := columnsWithin(db, t, links)
 	for i, l := range links {

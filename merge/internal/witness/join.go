@@ -66,8 +66,8 @@ func told(db *Database, t *plan.Table) (columns []string) {
 	return columns
 }
 
-// statement selects the tuples of a table in a database, and what tells rows apart if keys. Of shares of the rows it selects one, by
-// their content, which is the same share in all databases.
+// statement selects the tuples of a table in a database, and what tells rows apart if keys. Of shares of the rows
+// it selects one, by their content, which is the same share in all databases.
 func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares int64, keys bool) string {
 	q := w.Dialect.Quote
 	own := w.text("c", t)
@@ -205,7 +205,8 @@ func visit(ctx context.Context, db *Database, query string, scan func(*sql.Rows)
 	return rows.Err()
 }
 
-// shared returns the contents that several rows of a table of the target have, and false if they are too many to remember.
+// shared returns the contents that several rows of a table of the target have, and false if they are too many to
+// remember.
 func (w *Witness) shared(ctx context.Context, t *plan.Table) (map[string]bool, bool, error) {
 	content := w.content(t)
 	if len(content) == 0 {

@@ -8,8 +8,9 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// sums returns sums of the tuples of the sources and, if compared, of those of the target, and counts the references of the sources.
-// It reads both at the same time, unless references inside of values are to be looked up.
+// sums returns sums of the tuples of the sources and, if compared, of those of the target, and counts the
+// references of the sources. It reads both at the same time, unless references inside of values are to be looked
+// up.
 func (c *comparison) sums(ctx context.Context, compared bool) (was, is [buckets]digest, err error) {
 	add := func(to *[buckets]digest, v tuple) {
 		d := v.digest()

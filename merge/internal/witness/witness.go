@@ -44,8 +44,8 @@ type Witness struct {
 	seen map[sample]bool            // whose references inside of values are known
 }
 
-// Contents are what is known of the contents of tables. They are safe for concurrent use, and several witnesses of the same databases
-// share them. The zero value is ready for use.
+// Contents are what is known of the contents of tables. They are safe for concurrent use, and several witnesses of
+// the same databases share them. The zero value is ready for use.
 type Contents struct {
 	mu sync.Mutex
 	of map[*plan.Table]*contents

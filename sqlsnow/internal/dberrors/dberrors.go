@@ -1,5 +1,5 @@
-// Package dberrors has the errors that the packages of sqlsnow share. Package sqlsnow exports and documents some of them; the
-// others reach its users as fields of a DatabaseError.
+// Package dberrors has the errors that the packages of sqlsnow share. Package sqlsnow exports and documents some of
+// them; the others reach its users as fields of a DatabaseError.
 package dberrors
 
 import "errors"

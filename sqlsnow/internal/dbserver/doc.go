@@ -1,5 +1,5 @@
-// Package dbserver is a database server as leases and segments see it: its clock and settings, its SQL, and the connections on
-// which a write commits by itself.
+// Package dbserver is a database server as leases and segments see it: its clock and settings, its SQL, and the
+// connections on which a write commits by itself.
 //
 //	engines.go                        the engine of a dialect
 //	mysql.go postgres.go sqlite.go    the engine of each kind of server

@@ -24,8 +24,8 @@ type Engine struct {
 	from     string // the FROM clause that the guard needs
 	durable  string // a further condition for numbers of segments; ends in AND unless it is empty
 
-	// insertID returns SQL with the value 1, which makes an UPDATE return an expression as its insert id. It is nil where UPDATE
-	// has RETURNING.
+	// insertID returns SQL with the value 1, which makes an UPDATE return an expression as its insert id. It is nil
+	// where UPDATE has RETURNING.
 	insertID func(expression string) string
 
 	info     string // the first columns of the query, Now first
@@ -68,9 +68,9 @@ const LongestLoss = 10 * time.Minute
 
 // A Session is a connection that was checked, and on which a write commits by itself.
 //
-// A connection of a pool may be in a transaction that somebody left open, and a write there may be rolled back after it was
-// confirmed. So each connection is checked before a write, nobody else uses it in between, and the write is bound by mark to
-// the session that was checked:
+// A connection of a pool may be in a transaction that somebody left open, and a write there may be rolled back
+// after it was confirmed. So each connection is checked before a write, nobody else uses it in between, and the
+// write is bound by mark to the session that was checked:
 //
 //   - MySQL: the check sets the variable @snow to a random number, and fails where the session or the server is not fit. The
 //     write finds its row only where @snow is this number. A binary log of statements has the variable's value in front of
@@ -81,9 +81,10 @@ const LongestLoss = 10 * time.Minute
 //     now().
 //   - SQLite: the check begins a transaction and ends it, which fails within another one.
 //
-// The statements name the schema of their tables, so it does not matter to which schema somebody changed the session. But on
-// MySQL a temporary table hides a table of the same name even then. The check fails if there is one: MySQL can't open a temporary
-// table twice in a statement, and MariaDB counts the statements that make temporary tables.
+// The statements name the schema of their tables, so it does not matter to which schema somebody changed the
+// session. But on MySQL a temporary table hides a table of the same name even then. The check fails if there is
+// one: MySQL can't open a temporary table twice in a statement, and MariaDB counts the statements that make
+// temporary tables.
 type Session struct {
 	*sql.Conn
 	engine *Engine
@@ -98,7 +99,8 @@ const (
 	maxStale = 10 // closed connections that Write skips
 )
 
-// In returns an engine whose statements name the schema of their tables, so that no setting of a session sends them elsewhere.
+// In returns an engine whose statements name the schema of their tables, so that no setting of a session sends them
+// elsewhere.
 func (e *Engine) In(schema string) *Engine {
 	placed := *e
 	placed.schema = schema
@@ -108,8 +110,9 @@ func (e *Engine) In(schema string) *Engine {
 // Schema returns the schema that the engine's statements name, or "".
 func (e *Engine) Schema() string { return e.schema }
 
-// Info asks a server about itself. A connection to one that is read-only is closed: see release. As long as the engine has no
-// schema, Info skips connections whose schema was changed, as Write skips those that are in a transaction.
+// Info asks a server about itself. A connection to one that is read-only is closed: see release. As long as the
+// engine has no schema, Info skips connections whose schema was changed, as Write skips those that are in a
+// transaction.
 func (e *Engine) Info(ctx context.Context, db *sql.DB) (info Info, err error) {
 	err = e.on(ctx, db, func(conn *sql.Conn) (begun bool, err error) {
 		if info, err = e.Ask(ctx, conn); err != nil {
@@ -162,7 +165,8 @@ func (e *Engine) Ask(ctx context.Context, q Queryer) (Info, error) {
 // value matches an expression that a statement returns, such as {returning now}.
 var value = regexp.MustCompile(`\{(one|returning) ([^{}]+)\}`)
 
-// Compile replaces the names in braces and the :names of a text, and puts the engine's schema before the names of tables:
+// Compile replaces the names in braces and the :names of a text, and puts the engine's schema before the names of
+// tables:
 //
 //	{now}            the database's clock in microseconds since 1970 UTC, the same throughout a statement
 //	{div}            the operator of integer division

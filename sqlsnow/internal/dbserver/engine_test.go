@@ -10,7 +10,8 @@ import (
 	"github.com/shardsnow/snow/internal/testkit/golden"
 )
 
-// What servers are asked about themselves and their sessions is in testdata, for people to read and for changes to show.
+// What servers are asked about themselves and their sessions is in testdata, for people to read and for changes to
+// show.
 func TestQuestions(t *testing.T) {
 	for _, d := range []sqldialect.Dialect{sqldialect.MySQL, sqldialect.Postgres, sqldialect.SQLite} {
 		t.Run(d.String(), func(t *testing.T) {

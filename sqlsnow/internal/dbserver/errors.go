@@ -8,13 +8,15 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// errNoInsertID is the error of a write whose reply lacks the insert id, so that its time or its first number is unknown.
+// errNoInsertID is the error of a write whose reply lacks the insert id, so that its time or its first number is
+// unknown.
 var errNoInsertID = fmt.Errorf("%w: it has no insert id; the table has a trigger, or the server was read-only for a moment", dberrors.ErrBadReply)
 
 // errStopped says that SET timestamp has stopped the clock of a session of MySQL or MariaDB.
 var errStopped = fmt.Errorf("%w: SET timestamp has stopped the session's clock", dberrors.ErrRefused)
 
-// IsInTransaction reports whether err says that the connection was left in a transaction. Nothing was written in that case.
+// IsInTransaction reports whether err says that the connection was left in a transaction. Nothing was written in
+// that case.
 func (e *Engine) IsInTransaction(err error) bool {
 	return errors.Is(err, dberrors.ErrInTransaction) || err != nil && e.Dialect.Classify(err) == sqldialect.InTransaction
 }

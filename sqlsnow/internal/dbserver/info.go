@@ -35,8 +35,8 @@ func (i *Info) weaken(setting, value string, loses time.Duration) {
 	i.setting, i.value, i.loses = setting, value, loses
 }
 
-// Check returns an error unless the server takes writes, may lose at most loss of what it confirmed, and has tables that are
-// stored as durably as that.
+// Check returns an error unless the server takes writes, may lose at most loss of what it confirmed, and has tables
+// that are stored as durably as that.
 func (i *Info) Check(loss time.Duration) error {
 	switch {
 	case i.Unmigrated:

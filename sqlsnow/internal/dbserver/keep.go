@@ -8,17 +8,18 @@ import (
 	"io"
 )
 
-// Keep returns a handle that takes its connections from db, and keeps the last one that it used until Close gives it back. So its
-// user has a connection even if all others of db are in use, as long as it needs one at a time and the connection lives. A
-// connection that died is replaced by another one of db. The handle doesn't prepare statements.
+// Keep returns a handle that takes its connections from db, and keeps the last one that it used until Close gives
+// it back. So its user has a connection even if all others of db are in use, as long as it needs one at a time and
+// the connection lives. A connection that died is replaced by another one of db. The handle doesn't prepare
+// statements.
 func Keep(db *sql.DB) *sql.DB {
 	kept := sql.OpenDB(keeper{db})
 	kept.SetMaxIdleConns(1)
 	return kept
 }
 
-// Revive looks whether the connection of a handle from Keep is alive, and takes another one if it is not. This also keeps the
-// connection alive where something on its way ends idle ones.
+// Revive looks whether the connection of a handle from Keep is alive, and takes another one if it is not. This also
+// keeps the connection alive where something on its way ends idle ones.
 func Revive(ctx context.Context, kept *sql.DB) {
 	for range 2 {
 		conn, err := kept.Conn(ctx)

@@ -15,14 +15,14 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// Conditions for a session. They are checked before a write and not in it: see Session. MySQL has no @@in_transaction, and only
-// MariaDB executes what follows /*M!.
+// Conditions for a session. They are checked before a write and not in it: see Session. MySQL has no
+// @@in_transaction, and only MariaDB executes what follows /*M!.
 const (
 	mysqlLone     = "@@autocommit = 1 /*M! AND @@in_transaction = 0 */"
 	mysqlMigrates = "(@@autocommit = 0 /*M! OR @@in_transaction = 0 */ /*!50720 OR @@autocommit = 1 */)"
 
-	// Administrators may write in spite of read_only, and may turn off the binary log in a session. The value of read_only is
-	// a word or a number.
+	// Administrators may write in spite of read_only, and may turn off the binary log in a session. The value of
+	// read_only is a word or a number.
 	mysqlWrites = "CAST(@@global.read_only AS CHAR) IN ('0', 'OFF')"
 	mysqlLogged = "(@@global.log_bin = 0 OR @@sql_log_bin = 1)"
 
@@ -49,7 +49,8 @@ func mysqlEngine() *Engine {
 		},
 		checkSession: checkMySQL,
 		current:      "DATABASE()",
-		// The handshake of a connection with a schema in its DSN does not count. MySQL shows the count in SHOW STATUS only.
+		// The handshake of a connection with a schema in its DSN does not count. MySQL shows the count in SHOW
+		// STATUS only.
 		changed:  "COALESCE(NULL /*M! , (SELECT variable_value FROM information_schema.session_status WHERE variable_name = 'COM_CHANGE_DB') */)",
 		hasMoved: hasMovedMySQL,
 		stored: "(SELECT MAX(CASE engine WHEN 'InnoDB' THEN '' ELSE COALESCE(engine, table_type) END) FROM information_schema.tables" +
@@ -90,8 +91,9 @@ func hasMovedMySQL(ctx context.Context, conn Queryer) (bool, error) {
 	return isTrue(n), err
 }
 
-// checkMySQL sets the mark in the session. Its statement fails with "out of range" if the session is not fit. The first
-// assignment changes nothing, but fails within a transaction, because only MariaDB has a variable that shows a transaction.
+// checkMySQL sets the mark in the session. Its statement fails with "out of range" if the session is not fit. The
+// first assignment changes nothing, but fails within a transaction, because only MariaDB has a variable that shows
+// a transaction.
 func checkMySQL(ctx context.Context, s *Session) error {
 	s.mark = 1 + rand.Int64N(1<<53)
 	_, err := s.ExecContext(ctx, s.engine.setMark(s.use, s.mark, true))
@@ -151,7 +153,8 @@ func (e *Engine) checkTemporary(ctx context.Context, q Queryer) error {
 	return nil
 }
 
-// setMark returns the statement that sets the mark. With lone, MariaDB refuses a session that has made temporary tables.
+// setMark returns the statement that sets the mark. With lone, MariaDB refuses a session that has made temporary
+// tables.
 func (e *Engine) setMark(use Use, mark int64, lone bool) string {
 	only, fit := "/*!50720 @@transaction_isolation = @@transaction_isolation, */ ", mysqlLone
 	switch use {

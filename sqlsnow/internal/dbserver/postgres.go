@@ -12,7 +12,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// postgresBegun is the time at which the session's transaction began. A statement outside of a transaction begins its own.
+// postgresBegun is the time at which the session's transaction began. A statement outside of a transaction begins
+// its own.
 const postgresBegun = "CAST(EXTRACT(EPOCH FROM now()) * 1000000 AS BIGINT)"
 
 func postgresEngine() *Engine {
@@ -32,12 +33,14 @@ func postgresEngine() *Engine {
 		from: "FROM (SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')" +
 			" WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) AS mode) AS durable",
 		durable: "current_setting('fsync') = 'on' AND",
-		// Where the session finds the table, or would make it. A temporary table hides no other one from a statement that names the schema.
+		// Where the session finds the table, or would make it. A temporary table hides no other one from a
+		// statement that names the schema.
 		current: "COALESCE((SELECT n.nspname FROM unnest(current_schemas(false)) WITH ORDINALITY AS path (name, place)" +
 			" JOIN pg_namespace AS n ON n.nspname = path.name JOIN pg_class AS c ON c.relnamespace = n.oid" +
 			" WHERE c.relname = '{anchor}' AND c.relpersistence <> 't' ORDER BY path.place LIMIT 1), current_schema())::text",
 		placed: " FROM (SELECT {schema}) AS placed (name)",
-		// reset_val is what the DSN, the account and the database give. SET ROLE changes the schema that "$user" stands for.
+		// reset_val is what the DSN, the account and the database give. SET ROLE changes the schema that "$user"
+		// stands for.
 		changed: "((SELECT setting <> reset_val FROM pg_settings WHERE name = 'search_path')" +
 			" OR current_user <> session_user AND current_setting('search_path') LIKE '%$user%'" +
 			" AND EXISTS (SELECT 1 FROM pg_namespace WHERE nspname IN (current_user, session_user)))",
@@ -63,8 +66,9 @@ func checkPostgres(ctx context.Context, s *Session) error {
 	return s.QueryRowContext(ctx, "VALUES ("+postgresBegun+", current_setting('synchronous_standby_names'))").Scan(&s.mark, &s.standbys)
 }
 
-// waitForStandbys waits until the synchronous standbys, if there are any, have the write. The server waits for them before it
-// confirms a commit. But if its wait is cancelled with pg_cancel_backend, it confirms the commit all the same, with a warning.
+// waitForStandbys waits until the synchronous standbys, if there are any, have the write. The server waits for them
+// before it confirms a commit. But if its wait is cancelled with pg_cancel_backend, it confirms the commit all the
+// same, with a warning.
 func waitForStandbys(ctx context.Context, s *Session) error {
 	if s.standbys == "" || s.use == ForMigration || s.use == ForReading || s.use == ForLossyLease {
 		return nil
@@ -87,7 +91,8 @@ func waitForStandbys(ctx context.Context, s *Session) error {
 	}
 }
 
-// standbys returns how many standbys synchronous_standby_names asks for, as in "FIRST 2 (a, b, c)", "ANY 1 (*)", "2 (a, b)" and "a, b".
+// standbys returns how many standbys synchronous_standby_names asks for, as in "FIRST 2 (a, b, c)", "ANY 1 (*)", "2
+// (a, b)" and "a, b".
 func standbys(names string) int {
 	before, _, listed := strings.Cut(names, "(")
 	words := strings.Fields(before)

@@ -25,8 +25,8 @@ func (e *Engine) Qualify(text string) string {
 	return tableName.ReplaceAllStringFunc(text, func(name string) string { return e.Dialect.Quote(e.schema) + "." + name })
 }
 
-// question returns the query that Ask sends. If it names the schema in a literal, it does so without a parameter, because some
-// drivers prepare a query that has one.
+// question returns the query that Ask sends. If it names the schema in a literal, it does so without a parameter,
+// because some drivers prepare a query that has one.
 func (e *Engine) question() string {
 	schema := strings.ReplaceAll(e.current, "{anchor}", e.tables[len(e.tables)-1])
 	if e.schema != "" {

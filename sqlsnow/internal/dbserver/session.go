@@ -11,8 +11,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// Write calls do with a session; do reports whether it changed something. Write skips connections that are in a transaction, or
-// on which a temporary table hides one that is to be written.
+// Write calls do with a session; do reports whether it changed something. Write skips connections that are in a
+// transaction, or on which a temporary table hides one that is to be written.
 func (e *Engine) Write(ctx context.Context, db *sql.DB, use Use, do func(*Session) (changed bool, err error)) error {
 	return e.on(ctx, db, func(conn *sql.Conn) (begun bool, err error) {
 		s := &Session{Conn: conn, engine: e, use: use}
@@ -32,14 +32,15 @@ func (e *Engine) Write(ctx context.Context, db *sql.DB, use Use, do func(*Sessio
 	})
 }
 
-// Read is Write for a query: do reports whether it found a row. The query must be bound to the mark. So it shows what is committed
-// now, and not what the transaction of somebody else sees.
+// Read is Write for a query: do reports whether it found a row. The query must be bound to the mark. So it shows
+// what is committed now, and not what the transaction of somebody else sees.
 func (e *Engine) Read(ctx context.Context, db *sql.DB, do func(*Session) (found bool, err error)) error {
 	return e.Write(ctx, db, ForReading, do)
 }
 
-// on calls do with a connection; do reports whether it has begun what must not be done twice. on skips connections that somebody
-// left in a state that do can't work in, and keeps them until it returns, so that the pool gives another one.
+// on calls do with a connection; do reports whether it has begun what must not be done twice. on skips connections
+// that somebody left in a state that do can't work in, and keeps them until it returns, so that the pool gives
+// another one.
 func (e *Engine) on(ctx context.Context, db *sql.DB, do func(*sql.Conn) (begun bool, err error)) error {
 	var left []*sql.Conn
 	defer func() {
@@ -89,9 +90,9 @@ func isFull(db *sql.DB) bool {
 	return s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections
 }
 
-// release gives a connection back to its pool, unless its server is read-only: after a switch-over the pool would go on with the
-// old primary for ever, while a new connection reaches the new one. SQLite has no other server, and a database in memory may
-// live in its connection.
+// release gives a connection back to its pool, unless its server is read-only: after a switch-over the pool would
+// go on with the old primary for ever, while a new connection reaches the new one. SQLite has no other server, and
+// a database in memory may live in its connection.
 func (e *Engine) release(conn *sql.Conn, readOnly bool) {
 	if readOnly && e.Dialect != sqldialect.SQLite {
 		Discard(conn)
@@ -109,8 +110,8 @@ func Discard(conn *sql.Conn) {
 	})
 }
 
-// CheckTransaction returns ErrInTransaction if the session is still in the transaction in which it was checked. It is for statements
-// that are not bound to the mark, and for those that changed nothing.
+// CheckTransaction returns ErrInTransaction if the session is still in the transaction in which it was checked. It
+// is for statements that are not bound to the mark, and for those that changed nothing.
 func (s *Session) CheckTransaction(ctx context.Context) error {
 	if s.engine.checkTransaction == nil {
 		return nil
@@ -124,8 +125,8 @@ func (s *Session) Exec(ctx context.Context, st Statement, values map[string]any)
 	return n, err
 }
 
-// Update executes an UPDATE of one row and reports whether it changed the row. It stores in targets what the statement returns;
-// on a server without RETURNING that is a single number.
+// Update executes an UPDATE of one row and reports whether it changed the row. It stores in targets what the
+// statement returns; on a server without RETURNING that is a single number.
 func (s *Session) Update(ctx context.Context, st Statement, values map[string]any, targets ...any) (changed bool, err error) {
 	if s.engine.HasReturning() {
 		return s.Query(ctx, st, values, targets...)

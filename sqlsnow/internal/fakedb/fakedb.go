@@ -12,8 +12,8 @@ import (
 // An Answer returns the only row that a statement has, or nil if it has none.
 type Answer func(ctx context.Context, query string) (row []driver.Value, err error)
 
-// Open opens a database that answers queries, and statements that are executed. Those with a row have changed one, and their
-// insert id is its first value, an int64. There are no transactions, and nothing is prepared.
+// Open opens a database that answers queries, and statements that are executed. Those with a row have changed one,
+// and their insert id is its first value, an int64. There are no transactions, and nothing is prepared.
 func Open(query, exec Answer) *sql.DB { return sql.OpenDB(connector{query, exec}) }
 
 // Unexpected is the answer to statements that a test does not expect.

@@ -51,7 +51,8 @@ func TestServerClock(t *testing.T) {
 			t.Errorf("%s: predicted %v, want %v", name, got.UTC(), want)
 		}
 	}
-	// However many steps the database's clock takes, it is followed to one skew ahead of the local clock, and back as far as it goes.
+	// However many steps the database's clock takes, it is followed to one skew ahead of the local clock, and back
+	// as far as it goes.
 	for _, local := range []time.Duration{0, 24 * hour} { // the local clock is set, or not
 		v := serverClock{maxSkew: 30 * time.Second}
 		at := func(mono, database time.Duration) error {

@@ -1,6 +1,7 @@
-// Package protocol is the lease protocol without I/O: a [Machine] decides which statement to send when, and what follows from
-// its reply. Package sqlsnow runs it against a database; the tests run it in a simulated world with failing processes,
-// networks, clocks and databases, and under a fuzzer. The documentation of package sqlsnow explains why no id is made twice.
+// Package protocol is the lease protocol without I/O: a [Machine] decides which statement to send when, and what
+// follows from its reply. Package sqlsnow runs it against a database; the tests run it in a simulated world with
+// failing processes, networks, clocks and databases, and under a fuzzer. The documentation of package sqlsnow
+// explains why no id is made twice.
 //
 //	transitions.go   the protocol as a table: what each step asks, and what handles the reply; Request and Handle
 //	release.go       how a machine ends: Release for the number that it holds, GiveUp for an unfinished attempt
@@ -13,6 +14,6 @@
 //	params.go        the constants of a namespace, and ticks
 //	errors.go        the errors that a machine reports
 //
-// In the tests, sim_world_test.go has the world, sim_process_test.go a process in it, sim_registry_test.go the tables, and
-// sim_mutants_test.go the bugs that the simulation must find.
+// In the tests, sim_world_test.go has the world, sim_process_test.go a process in it, sim_registry_test.go the
+// tables, and sim_mutants_test.go the bugs that the simulation must find.
 package protocol

@@ -55,8 +55,9 @@ func (m *Machine) Ahead(now Reading, running int64) error {
 	}
 }
 
-// Report makes a renewal an error if ids wait all the same: the user of the machine calls it after it has set running time as the
-// outcome says. running is the earliest time that the next id can have, and waits says that it is not made yet.
+// Report makes a renewal an error if ids wait all the same: the user of the machine calls it after it has set
+// running time as the outcome says. running is the earliest time that the next id can have, and waits says that it
+// is not made yet.
 func (m *Machine) Report(out *Outcome, now Reading, running int64, waits bool) {
 	if out.Renewed && out.Err == nil && waits {
 		out.Err = m.Ahead(now, running)
@@ -74,7 +75,8 @@ func inspect(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 		}
 		lose(m, lost, now, out)
 	case got.Ceiling < h.Ceiling:
-		// The database forgot the ceiling that it had confirmed. Until the row has it again, somebody else may take the number.
+		// The database forgot the ceiling that it had confirmed. Until the row has it again, somebody else may take
+		// the number.
 		if p.others(h, got) < h.Ceiling {
 			stop(m, out)
 		}
@@ -125,7 +127,8 @@ func lose(m *Machine, lost *LostError, now Reading, out *Outcome) {
 	}
 }
 
-// verdict says why a row is no longer the holding's. safe is true if nobody else can have the holding's ticks all the same.
+// verdict says why a row is no longer the holding's. safe is true if nobody else can have the holding's ticks all
+// the same.
 func (p *Params) verdict(h *Holding, got *Row) (lost *LostError, safe bool) {
 	lost = &LostError{Worker: uint64(h.Worker), Reason: Vanished}
 	if got == nil {
@@ -139,7 +142,8 @@ func (p *Params) verdict(h *Holding, got *Row) (lost *LostError, safe bool) {
 	return lost, safe
 }
 
-// others returns the first tick, from the holding's floor on, that somebody else may have or get. It knows only what the row shows.
+// others returns the first tick, from the holding's floor on, that somebody else may have or get. It knows only
+// what the row shows.
 func (p *Params) others(h *Holding, got *Row) int64 {
 	// A claim comes after the grace, and its window after the probation. Times in rows are whole milliseconds.
 	claimed := func(wait time.Duration) int64 {

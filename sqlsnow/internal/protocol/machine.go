@@ -134,7 +134,8 @@ func (m *Machine) Hurry(now time.Duration) {
 	}
 }
 
-// TooSoon reports whether the next request is a renewal that the database would refuse for coming too soon after the last.
+// TooSoon reports whether the next request is a renewal that the database would refuse for coming too soon after
+// the last.
 func (m *Machine) TooSoon(now time.Duration) bool {
 	return m.step == renew && now < m.holding.renewed+m.params.MinRenew
 }
@@ -207,7 +208,8 @@ func (m *Machine) Opened(h *Holding, now Reading) {
 	}
 }
 
-// Keep holds a number that the generator can't use yet, because ids are ahead of the window. Renewals extend the window.
+// Keep holds a number that the generator can't use yet, because ids are ahead of the window. Renewals extend the
+// window.
 func (m *Machine) Keep(h *Holding, now Reading) {
 	if m.holding != h {
 		m.holding, m.attempt, m.failed = h, attempt{}, 0

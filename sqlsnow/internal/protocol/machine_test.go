@@ -86,8 +86,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// If ids are ahead of the first window of a new number, the machine keeps the number, and the generator gets it when the window
-// has grown beyond the ids. Until then the generator's window does not change.
+// If ids are ahead of the first window of a new number, the machine keeps the number, and the generator gets it
+// when the window has grown beyond the ids. Until then the generator's window does not change.
 func TestKeep(t *testing.T) {
 	m, now, tick := holding(t, 5*time.Second)
 	m.attempt = attempt{Holding: Holding{Worker: 9, owner: "mine", Fence: 1, Floor: tick, Ceiling: tick + 20_000}}

@@ -11,8 +11,8 @@ import (
 
 // Constants of the protocol that are the same in every namespace.
 const (
-	// DefaultMaxSkew is how far the clocks of the database and of a process may be apart, unless a lease is configured with less.
-	// More is not possible, because LongestWindow allows for this much.
+	// DefaultMaxSkew is how far the clocks of the database and of a process may be apart, unless a lease is
+	// configured with less. More is not possible, because LongestWindow allows for this much.
 	DefaultMaxSkew = 30 * time.Second
 
 	// Slack is how far ahead of the database's clock the window of a free row may
@@ -23,8 +23,8 @@ const (
 	eps = 500 * time.Millisecond
 )
 
-// Params are the constants of a namespace. They are in the namespace's row, and all of its leases use the same. The documentation
-// of package sqlsnow has the conditions that they must meet.
+// Params are the constants of a namespace. They are in the namespace's row, and all of its leases use the same. The
+// documentation of package sqlsnow has the conditions that they must meet.
 type Params struct {
 	Name   string
 	UUID   string
@@ -97,8 +97,8 @@ func (p *Params) TimeOf(tick int64) time.Time {
 	return p.Layout.Epoch().Add(time.Duration(min(tick, longest)) * p.Layout.Tick())
 }
 
-// Leasable returns when anybody may take a row that nobody writes before: the time at which the statements' condition becomes
-// true. claimed is in milliseconds since 1970.
+// Leasable returns when anybody may take a row that nobody writes before: the time at which the statements'
+// condition becomes true. claimed is in milliseconds since 1970.
 func (p *Params) Leasable(s State, ceiling, claimed int64) time.Time {
 	free := p.TimeOf(ceiling - p.Ticks(Slack))
 	switch s {
@@ -121,13 +121,14 @@ func (p *Params) Late() time.Duration { return 2*RenewEvery(p.Window) + time.Sec
 // LastTick returns the last tick of the layout.
 func (p *Params) LastTick() int64 { return 1<<p.Layout.Bits().Timestamp - 1 }
 
-// LongestWindow returns how many ticks a window that was granted up to now can reach beyond the present of the clock of this
-// process or of any database, provided that the clocks of this process and of the one that has the window are each within
-// DefaultMaxSkew of the right time. The clocks of databases need not be.
+// LongestWindow returns how many ticks a window that was granted up to now can reach beyond the present of the
+// clock of this process or of any database, provided that the clocks of this process and of the one that has the
+// window are each within DefaultMaxSkew of the right time. The clocks of databases need not be.
 //
-// A lease adopts a reading of a database's clock only if that is at most one skew ahead of its own (serverClock.observe). It asks
-// for windows that end at most one skew beyond the window after that (Machine.cap and Request.Latest). A window of a free row can
-// begin Slack later. Two skews more are how far the clocks of the two processes can be apart.
+// A lease adopts a reading of a database's clock only if that is at most one skew ahead of its own
+// (serverClock.observe). It asks for windows that end at most one skew beyond the window after that (Machine.cap
+// and Request.Latest). A window of a free row can begin Slack later. Two skews more are how far the clocks of the
+// two processes can be apart.
 func (p *Params) LongestWindow() int64 {
 	return p.Ticks(max(p.Window, p.Pinned)) + p.Ticks(4*DefaultMaxSkew) + p.Ticks(Slack) + 1
 }

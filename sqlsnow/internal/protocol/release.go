@@ -49,8 +49,9 @@ func (m *Machine) Release(next uint64) (q Request, ok bool) {
 	return q, true
 }
 
-// Released says from the row why the release q had no effect. released is true if the number is free for others all the same;
-// otherwise err says what became of it. repeated is true if a release of unknown outcome was sent before q.
+// Released says from the row why the release q had no effect. released is true if the number is free for others all
+// the same; otherwise err says what became of it. repeated is true if a release of unknown outcome was sent before
+// q.
 func (m *Machine) Released(q Request, got *Row, repeated bool) (released bool, err error) {
 	h, p := m.parted, &m.params
 	switch {

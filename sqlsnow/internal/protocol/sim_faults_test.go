@@ -81,7 +81,8 @@ func (w *simWorld) powerCut() {
 	w.tracef("POWER CUT undoes %d writes", n)
 }
 
-// restore puts back a backup, on another server with another clock. Nobody reaches the database before Fence has returned.
+// restore puts back a backup, on another server with another clock. Nobody reaches the database before Fence has
+// returned.
 func (w *simWorld) restore() {
 	if w.calm || w.fencing {
 		return

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A simMaker is a database that makes ids in SQL with a reserved number: see package functions. It uses each tick at most once, and
-// asks the registry only when it is installed.
+// A simMaker is a database that makes ids in SQL with a reserved number: see package functions. It uses each tick
+// at most once, and asks the registry only when it is installed.
 type simMaker struct {
 	world  *simWorld
 	holder string

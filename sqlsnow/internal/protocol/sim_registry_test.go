@@ -197,7 +197,8 @@ func (r *simRegistry) census(us int64) Reply {
 	return Reply{Census: c}
 }
 
-// Fence is what the statement of Fence does when the database's clock says us and that of its process local, at the true time at.
+// Fence is what the statement of Fence does when the database's clock says us and that of its process local, at the
+// true time at.
 func (r *simRegistry) Fence(us, local int64, at time.Duration) {
 	for i := range r.Rows {
 		r.log = append(r.log, simCommit{at, int64(i), r.Rows[i]})

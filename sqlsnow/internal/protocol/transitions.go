@@ -102,7 +102,8 @@ func (m *Machine) observe(us int64, sent time.Duration, now Reading, out *Outcom
 		return
 	}
 	out.Now = m.clock.predict(now.Mono)
-	// A longer window makes up for ids that are ahead of the clock. If they are too far ahead for that, they wait for the clock.
+	// A longer window makes up for ids that are ahead of the clock. If they are too far ahead for that, they wait
+	// for the clock.
 	if most := out.Now + (m.longestLead() + m.window/2).Microseconds(); now.Running > most {
 		out.Retreat = most
 	}

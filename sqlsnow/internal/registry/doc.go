@@ -1,5 +1,5 @@
-// Package registry is the tables of worker leases, snow_namespaces and snow_workers, and the statements of the lease protocol on
-// them. It returns the errors of drivers unchanged.
+// Package registry is the tables of worker leases, snow_namespaces and snow_workers, and the statements of the
+// lease protocol on them. It returns the errors of drivers unchanged.
 //
 //	reserve.go      a number that is never leased
 //	workers.go      all rows of a namespace, for Workers and Fence

@@ -56,9 +56,10 @@ func Names(ctx context.Context, e *dbserver.Engine, q dbserver.Queryer) ([]strin
 	return all, rows.Err()
 }
 
-// Create makes the rows of a namespace: first those of its worker numbers, then its own. So if the namespace's row exists, all
-// worker rows existed once, and those that are missing may have been used: their first windows begin after the windows that they
-// may have had. The same holds if only the namespace's row is gone. us is the database's clock.
+// Create makes the rows of a namespace: first those of its worker numbers, then its own. So if the namespace's row
+// exists, all worker rows existed once, and those that are missing may have been used: their first windows begin
+// after the windows that they may have had. The same holds if only the namespace's row is gone. us is the
+// database's clock.
 func Create(ctx context.Context, e *dbserver.Engine, db *sql.DB, want protocol.Params, us int64) error {
 	got, err := Read(ctx, e, db, want.Name)
 	fresh, used := errors.Is(err, dberrors.ErrNoNamespace), int64(0)
@@ -95,8 +96,8 @@ func Create(ctx context.Context, e *dbserver.Engine, db *sql.DB, want protocol.P
 	return compare(want, got)
 }
 
-// insertRows adds the missing rows of worker numbers. If used, the numbers may have been leased before, so their first windows begin
-// after the longest window that could have been granted, as after Fence.
+// insertRows adds the missing rows of worker numbers. If used, the numbers may have been leased before, so their
+// first windows begin after the longest window that could have been granted, as after Fence.
 func insertRows(ctx context.Context, e *dbserver.Engine, db *sql.DB, p protocol.Params, used bool, us int64) error {
 	const batch = 500 // the statement can count to a thousand
 	values := map[string]any{

@@ -90,8 +90,8 @@ func (r *Registry) server(ctx context.Context) (protocol.Reply, error) {
 	return protocol.Reply{Now: info.Now, Unfit: info.Check(r.Params.Loss), UUID: p.UUID}, err
 }
 
-// check returns an error if uuid is not the registry's: the namespace is gone, was made again, or the connection leads elsewhere.
-// The lease may go on, because the next connection may lead to its registry.
+// check returns an error if uuid is not the registry's: the namespace is gone, was made again, or the connection
+// leads elsewhere. The lease may go on, because the next connection may lead to its registry.
 func (r *Registry) check(uuid string) error {
 	if uuid == r.Params.UUID {
 		return nil

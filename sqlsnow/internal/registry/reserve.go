@@ -9,18 +9,19 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
 )
 
-// A Reservation is a call that reserves a number. Its methods are called again and again, until none says how long to wait.
+// A Reservation is a call that reserves a number. Its methods are called again and again, until none says how long
+// to wait.
 type Reservation struct {
 	*Registry
 	owner string    // of the row that was confirmed last
 	since time.Time // when it was confirmed first
 }
 
-// Reserve returns the number of a holder that the database will remember, or how long to wait before Reserve is called again.
-// If every number was leased or fenced before, the error is a NoWorkerError without a time.
+// Reserve returns the number of a holder that the database will remember, or how long to wait before Reserve is
+// called again. If every number was leased or fenced before, the error is a NoWorkerError without a time.
 func (r *Reservation) Reserve(ctx context.Context, holder string) (worker int64, wait time.Duration, err error) {
-	// Read the highest number before the holder's own. If another process reserves a number for the same holder in between, it
-	// reserves this one, and then the UPDATE below changes nothing.
+	// Read the highest number before the holder's own. If another process reserves a number for the same holder in
+	// between, it reserves this one, and then the UPDATE below changes nothing.
 	highest, err := r.highestUnused(ctx)
 	none := new(protocol.NoWorkerError)
 	if err != nil && !errors.As(err, &none) {
@@ -44,8 +45,8 @@ func (r *Reservation) Reserve(ctx context.Context, holder string) (worker int64,
 	return r.confirm(ctx, worker, row)
 }
 
-// Reclaim does the same for a certain number, which may have been fenced. If it was leased, or is another holder's, the error is a
-// HeldError.
+// Reclaim does the same for a certain number, which may have been fenced. If it was leased, or is another holder's,
+// the error is a HeldError.
 func (r *Reservation) Reclaim(ctx context.Context, holder string, worker int64) (wait time.Duration, err error) {
 	out := r.Do(ctx, protocol.Request{Ask: protocol.AskRow, Worker: worker})
 	switch row := out.Row; {
@@ -71,9 +72,9 @@ func (r *Registry) claim(ctx context.Context, holder string, worker, ceiling int
 	return err
 }
 
-// confirm returns the number of a row that is reserved, or how long to wait. A write that finds the row unchanged proves that the
-// database has the claim; a second one, after the probation, that no failover can lose it. The monotonic clock measures the
-// probation, because the database's clock can be set.
+// confirm returns the number of a row that is reserved, or how long to wait. A write that finds the row unchanged
+// proves that the database has the claim; a second one, after the probation, that no failover can lose it. The
+// monotonic clock measures the probation, because the database's clock can be set.
 func (r *Reservation) confirm(ctx context.Context, worker int64, row protocol.Row) (int64, time.Duration, error) {
 	left := r.Params.Probation - time.Since(r.since)
 	if row.Owner == r.owner && left > 0 {

@@ -34,8 +34,8 @@ const (
 		first_ms, window_ms, grace_ms, pinned_ms, claim_ms)
 		VALUES (:namespace, :layout, :uuid, :workers, :loss, :probation, :min_renew, :raise, :first, :window, :grace_ms, :pinned, :claim)`
 
-	// New rows begin at 0, or when the longest window is over. The statement itself checks whether the namespace exists, because
-	// it may be made, and its rows used and deleted, while this process is suspended.
+	// New rows begin at 0, or when the longest window is over. The statement itself checks whether the namespace
+	// exists, because it may be made, and its rows used and deleted, while this process is suspended.
 	insertWorkers = `INSERT INTO snow_workers (namespace, worker_id, state, fence, floor_tick, ceiling_tick, claimed_at_ms, renewed_at_ms, renew_seq, holder)
 		SELECT :namespace, numbers.worker_id, 0, 0, start.tick, start.tick, 0, 0, 0, ''
 		FROM (SELECT {first} + a.d + 10 * b.d + 100 * c.d AS worker_id FROM {digits} AS a, {digits} AS b, {digits} AS c) AS numbers,
@@ -143,8 +143,8 @@ const (
 		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND state = 0 AND fence = 0 AND ceiling_tick = :seen {returning now}`
 )
 
-// same is a condition of each UPDATE: the database still has the registry that was read before. It is the same on a replica that
-// executes the statement, because the statement comes after those that made and deleted the namespace.
+// same is a condition of each UPDATE: the database still has the registry that was read before. It is the same on a
+// replica that executes the statement, because the statement comes after those that made and deleted the namespace.
 const same = `EXISTS (SELECT 1 FROM snow_namespaces WHERE namespace = :namespace AND registry_uuid = :registry) AND`
 
 // compile compiles a statement of this package.

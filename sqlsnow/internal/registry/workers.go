@@ -38,8 +38,8 @@ func (r *Registry) Workers(ctx context.Context) ([]Worker, error) {
 	return all, rows.Err()
 }
 
-// Fence moves the floor and the ceiling of every row to the end of the longest window that could have been granted before, as far as
-// the later of the database's clock and local can tell. It returns how many rows it moved.
+// Fence moves the floor and the ceiling of every row to the end of the longest window that could have been granted
+// before, as far as the later of the database's clock and local can tell. It returns how many rows it moved.
 func (r *Registry) Fence(ctx context.Context, local time.Time) (n int64, err error) {
 	return r.updateAll(ctx, updateFence, local)
 }

@@ -47,7 +47,8 @@ type Finding struct {
 	Counter    *Counter `json:"counter,omitempty"`    // of a column that the database counts up, and of a sequence
 }
 
-// rank says how near to its end the counter of a finding is. A finding without a counter has gone wrong already, or has no end.
+// rank says how near to its end the counter of a finding is. A finding without a counter has gone wrong already, or
+// has no end.
 func (f Finding) rank() float64 {
 	switch {
 	case f.Counter != nil:
@@ -73,9 +74,9 @@ type Report struct {
 	Notes      []string  `json:"notes"`      // what was not looked at
 }
 
-// Run audits the tables that the connection's user can see: on MySQL those of its
-// database, on PostgreSQL those of all schemas, on SQLite those of the file. It only reads. Tables of snow itself are left
-// out. A table that can't be read is a finding.
+// Run audits the tables that the connection's user can see: on MySQL those of its database, on PostgreSQL those of
+// all schemas, on SQLite those of the file. It only reads. Tables of snow itself are left out. A table that can't
+// be read is a finding.
 func Run(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config) (*Report, error) {
 	return runAt(ctx, db, d, cfg, time.Now)
 }

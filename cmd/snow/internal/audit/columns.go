@@ -104,7 +104,8 @@ func changesWith(c idcolumn.Column, to target) bool {
 	return narrow != "" && c.Kind == idcolumn.Integer && c.Auto == ""
 }
 
-// reaches returns the counter of a key as far as a column can follow that refers to it, or nil if it can follow to the end.
+// reaches returns the counter of a key as far as a column can follow that refers to it, or nil if it can follow to
+// the end.
 func (a *audit) reaches(to target, c idcolumn.Column) *counter {
 	counter := to.counters[to.key.Name]
 	if counter == nil || counter.down || to.hasIDs || c.Kind != idcolumn.Integer {

@@ -16,7 +16,8 @@ const sample = 1000
 // young is how long after the epoch of a layout ids are told apart from counted numbers.
 const young = 24 * time.Hour
 
-// readIDs reads the smallest and the largest value of the first column of the key, and the latest ids, which its index has at hand.
+// readIDs reads the smallest and the largest value of the first column of the key, and the latest ids, which its
+// index has at hand.
 func (a *audit) readIDs(ctx context.Context, t *table) error {
 	if len(t.key) == 0 {
 		return nil

@@ -63,7 +63,8 @@ func (s *share) add(id uint64) {
 	}
 }
 
-// meets reports whether two namespaces can make the same id. Ids of different datacenters are apart, if their layouts are the same.
+// meets reports whether two namespaces can make the same id. Ids of different datacenters are apart, if their
+// layouts are the same.
 func (s *share) meets(o *share) bool {
 	return s.layout != o.layout || slices.ContainsFunc(s.datacenters, func(d uint64) bool { return slices.Contains(o.datacenters, d) })
 }

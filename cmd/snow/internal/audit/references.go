@@ -22,8 +22,8 @@ type target struct {
 	by  string // how that is known, in words
 }
 
-// refersTo returns the key that a column refers to by a foreign key, or by its name. It is false if there is none, or if
-// the audit leaves out the table.
+// refersTo returns the key that a column refers to by a foreign key, or by its name. It is false if there is none,
+// or if the audit leaves out the table.
 func (a *audit) refersTo(t *table, c idcolumn.Column) (target, bool) {
 	i := slices.IndexFunc(t.references, func(r reference) bool { return strings.EqualFold(r.column, c.Name) })
 	if i < 0 {

@@ -87,8 +87,8 @@ type foreignKey struct {
 
 func (m member) String() string { return m.table.label + "." + m.column.Name }
 
-// family returns the column, all columns that foreign keys join with it, and these keys. outside says which key leads out of
-// the database.
+// family returns the column, all columns that foreign keys join with it, and these keys. outside says which key
+// leads out of the database.
 func (a *audit) family(c change) (members []member, keys []foreignKey, outside string) {
 	members = append([]member{{c.table, c.column}}, c.namesakes...)
 	join := func(child *table, r reference, other *table, column string) {

@@ -8,7 +8,8 @@ import (
 	"github.com/shardsnow/snow/internal/idcolumn"
 )
 
-// sqliteStatements copies the table, for SQLite changes no column: see https://www.sqlite.org/lang_altertable.html, section 7.
+// sqliteStatements copies the table, for SQLite changes no column: see https://www.sqlite.org/lang_altertable.html,
+// section 7.
 func (a *audit) sqliteStatements(ctx context.Context, c change) (statements []string, obstacle string, err error) {
 	const copied = "snow_audit_copy"
 	create, ok := c.table.create, true

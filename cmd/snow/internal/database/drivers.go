@@ -20,7 +20,8 @@ func connector(d sqlsnow.Dialect, dsn string, access Access) (driver.Connector, 
 	switch d {
 	case sqlsnow.MySQL:
 		cfg, err := mysql.ParseDSN(dsn)
-		// The driver's error can quote the password, and so can a server's about the user or the database, and the system's about the network.
+		// The driver's error can quote the password, and so can a server's about the user or the database, and the
+		// system's about the network.
 		if err != nil || strings.Contains(dsn, "://") || strings.Contains(cfg.DBName, "@") || strings.Contains(cfg.User, "=") || !slices.Contains(networks(), cfg.Net) {
 			return nil, errors.New("the DSN is malformed: want user:password@tcp(host:port)/database")
 		}
@@ -57,8 +58,8 @@ const malformedPostgres = "the DSN is malformed: want postgres://user:password@h
 // parameter matches the names of settings in PostgreSQL.
 var parameter = regexp.MustCompile(`^[A-Za-z_][\w.]*$`)
 
-// encoded refuses a URL in which a character of the password may end the password early. The rest of it would be taken for a host,
-// which is asked of the DNS, or for a database, which errors show.
+// encoded refuses a URL in which a character of the password may end the password early. The rest of it would be
+// taken for a host, which is asked of the DNS, or for a database, which errors show.
 func encoded(dsn string) error {
 	_, rest, isURL := strings.Cut(dsn, "://")
 	if !isURL || !strings.HasPrefix(dsn, "postgres") {

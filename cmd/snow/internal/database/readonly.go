@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// readOnly opens connections that execute queries only, each of them as a part of a read-only transaction. No setting of the
-// session does it: a pooler that gives each transaction any connection to the server would hand the setting to other clients.
+// readOnly opens connections that execute queries only, each of them as a part of a read-only transaction. No
+// setting of the session does it: a pooler that gives each transaction any connection to the server would hand the
+// setting to other clients.
 type readOnly struct{ driver.Connector }
 
 func (c readOnly) Connect(ctx context.Context) (driver.Conn, error) {
@@ -82,7 +83,8 @@ func (c *readOnlyConn) begin(ctx context.Context) (end func() error, err error) 
 	return tx.Rollback, nil
 }
 
-// errReadOnly is for statements that MySQL would execute all the same: those that commit implicitly end a read-only transaction.
+// errReadOnly is for statements that MySQL would execute all the same: those that commit implicitly end a read-only
+// transaction.
 var errReadOnly = errors.New("the database is opened for reading: only queries are executed")
 
 // ExecContext executes nothing.

@@ -16,11 +16,11 @@ import (
 // maxSecrets bounds the size of a file with secrets.
 const maxSecrets = 64 << 10
 
-// Resolve returns where the database of a flag's value is: env:NAME stands for the DSN of an environment
-// variable, and @FILE for that of a file, without the white space around it. The file is read once, so it may be a pipe, and
-// ctx ends the wait for it. Only a SQLite database may stand for itself, because other users
-// of the machine see the command line. Errors name the flag, and hold no DSN.
-// It must show the dialect if that is empty and neither otherwise nor the environment, in [DialectVariable], has one.
+// Resolve returns where the database of a flag's value is: env:NAME stands for the DSN of an environment variable,
+// and @FILE for that of a file, without the white space around it. The file is read once, so it may be a pipe, and
+// ctx ends the wait for it. Only a SQLite database may stand for itself, because other users of the machine see the
+// command line. Errors name the flag, and hold no DSN. It must show the dialect if that is empty and neither
+// otherwise nor the environment, in [DialectVariable], has one.
 func Resolve(ctx context.Context, flag, value, dialect string, otherwise ...string) (*Location, error) {
 	switch {
 	case value == "":
@@ -132,7 +132,8 @@ func readFile(ctx context.Context, name string) (b []byte, warning string, err e
 	return b, warning, nil
 }
 
-// exposed reports whether users who are not of the file's group can read it: its mode allows it, and those of the folders above.
+// exposed reports whether users who are not of the file's group can read it: its mode allows it, and those of the
+// folders above.
 func exposed(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || runtime.GOOS == "windows" || !info.Mode().IsRegular() || info.Mode()&0o004 == 0 {

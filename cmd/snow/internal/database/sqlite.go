@@ -23,8 +23,8 @@ func sqliteDSN(dsn string, access Access) string {
 	if access != Create && !strings.Contains("&"+query, "&mode=ro") { // which makes no file either, and can't become rw
 		dsn, separator = dsn+separator+"mode=rw", "&"
 	}
-	// A transaction that becomes a writer halfway can't wait for its turn. What is confirmed must be on disk in any mode
-	// of the journal.
+	// A transaction that becomes a writer halfway can't wait for its turn. What is confirmed must be on disk in any
+	// mode of the journal.
 	return dsn + separator + "_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=foreign_keys(on)&_pragma=synchronous(extra)"
 }
 
@@ -36,8 +36,8 @@ func sqliteURI(dsn string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(dsn)}).String()
 }
 
-// readable opens a file of SQLite for reading. SQLite may have to write then, too: what another process left halfway when it was
-// killed, or an index of the log. So a file that only can be read is opened in other ways.
+// readable opens a file of SQLite for reading. SQLite may have to write then, too: what another process left
+// halfway when it was killed, or an index of the log. So a file that only can be read is opened in other ways.
 type readable struct {
 	ways  []driver.Connector
 	aside string // the log of the file: what it has is not in the file yet

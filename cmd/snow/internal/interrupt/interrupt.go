@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// Call returns what f returns, or the error of ctx as soon as it ends. Then f goes on by itself, and what it returns is dropped.
+// Call returns what f returns, or the error of ctx as soon as it ends. Then f goes on by itself, and what it
+// returns is dropped.
 func Call[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -34,7 +34,8 @@ type MisfitError struct {
 	Sum  int   // the bits of Need
 	Have uint8 // Wishes.Bits
 
-	// Instead has what would fit: each is the nearest value of one wish while the others hold. A wish that can't give way far enough is left out.
+	// Instead has what would fit: each is the nearest value of one wish while the others hold. A wish that can't
+	// give way far enough is left out.
 	Instead []Instead
 }
 

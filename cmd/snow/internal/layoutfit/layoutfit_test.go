@@ -65,8 +65,8 @@ func TestFit(t *testing.T) {
 // present is the clock that snow.NewLayout uses as well.
 var present = time.Now()
 
-// A layout meets the wishes, and with one bit less in any part it does not. If there is none, each alternative fits, and twice
-// its value does not.
+// A layout meets the wishes, and with one bit less in any part it does not. If there is none, each alternative
+// fits, and twice its value does not.
 func TestFitIsTheNearest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	fitted, refused := 0, 0

@@ -3,7 +3,8 @@ package licences
 
 import _ "embed"
 
-// Text has the licences of snow, of the Go library and of all modules in the command, on any system. The test writes it:
+// Text has the licences of snow, of the Go library and of all modules in the command, on any system. The test
+// writes it:
 //
 //	go test ./internal/licences -update
 //

@@ -133,7 +133,8 @@ func (p status) all() (all []string) {
 	return all
 }
 
-// status says how many rows of the phase are done, how fast this process is, and how long the rest of the phase takes at that rate.
+// status says how many rows of the phase are done, how fast this process is, and how long the rest of the phase
+// takes at that rate.
 func (p *progress) status(now time.Time) status {
 	all := status{phase: p.phase, at: printable(p.at)}
 	if p.total > 0 {

@@ -3,8 +3,8 @@ package nearest
 
 import "strings"
 
-// Of returns the name that is nearest to a mistyped one, or nothing if none is near: the names begin with it, or differ from it in a
-// third of its letters at most.
+// Of returns the name that is nearest to a mistyped one, or nothing if none is near: the names begin with it, or
+// differ from it in a third of its letters at most.
 func Of(typed string, names []string) string {
 	typed = strings.ToLower(typed)
 	best, least := "", len(typed)/3+1

@@ -26,7 +26,8 @@ func (t *tally) totals() page.Totals {
 	return totals
 }
 
-// around returns a handler whose refusals are counted: requests for ids without a token, from elsewhere, too many, or when there are none.
+// around returns a handler whose refusals are counted: requests for ids without a token, from elsewhere, too many,
+// or when there are none.
 func (t *tally) around(h http.Handler, routes []*route) http.Handler {
 	if t.all == nil { // there is no page
 		return h

@@ -18,8 +18,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// Run gives ids until ctx ends. It takes what can fail first, and a worker number last. It returns a *UsageError if a field can't be
-// used.
+// Run gives ids until ctx ends. It takes what can fail first, and a worker number last. It returns a *UsageError if
+// a field can't be used.
 func Run(ctx context.Context, cfg Config) error {
 	c := &running{Config: cfg}
 	signals := catchSignals()
