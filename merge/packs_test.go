@@ -112,7 +112,7 @@ func TestVerifyPacks(t *testing.T) {
 			[2]string{"INSERT INTO snow_merge_map SELECT source_table, 20, " + id("20") + ", 0 FROM snow_merge_source_tables", "DELETE FROM snow_merge_map"}, report.CheckMap, "", "3001 rows have a new id",
 		},
 		"a pack of no range": {[2]string{
-			"INSERT INTO snow_merge_packs SELECT source_table, 999, 9999, 1, '9999', '3', 0 FROM snow_merge_source_tables", "DELETE FROM snow_merge_packs WHERE seq = 999",
+			"INSERT INTO snow_merge_packs SELECT source_table, 999, 9999, 1, '9999', '3' FROM snow_merge_source_tables", "DELETE FROM snow_merge_packs WHERE seq = 999",
 		}, report.CheckMap, "", "3001 rows have a new id"},
 		"no list of old ids": {[2]string{
 			"ALTER TABLE snow_merge_packs ADD was LONGBLOB; UPDATE snow_merge_packs SET was = old_ids; UPDATE snow_merge_packs SET old_ids = ''",
