@@ -1,10 +1,12 @@
 package service
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
 // A service is not ready for some time before its ids end.
@@ -29,6 +31,30 @@ func TestLasts(t *testing.T) {
 		renewed := time.Now()
 		err := lasts(sqlsnow.LeaseStats{Renewed: renewed, Ceiling: renewed.Add(tt.window), Left: tt.left}, tt.layout)
 		if (err == nil) != tt.want {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// A service of segments is ready if a database answers, or if there are numbers for the largest request.
+func TestSuffices(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		left int64
+		up   []bool
+		want bool
+	}{
+		{"a database answers", 0, []bool{true}, true},
+		{"one of two answers", 0, []bool{false, true}, true},
+		{"none answers", 0, []bool{false, false}, false},
+		{"none answers, and there are numbers for one more request", 10, []bool{false}, true},
+		{"one fewer", 9, []bool{false}, false},
+	} {
+		stats := segments.Stats{Left: tt.left}
+		for _, up := range tt.up {
+			stats.Databases = append(stats.Databases, segments.Database{Up: up})
+		}
+		if err := suffices(stats, 10); (err == nil) != tt.want || err != nil && !errors.Is(err, segments.ErrEmpty) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
