@@ -1,7 +1,9 @@
 package service
 
 import (
+	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,5 +59,29 @@ func TestSuffices(t *testing.T) {
 		if err := suffices(stats, 10); (err == nil) != tt.want || err != nil && !errors.Is(err, segments.ErrEmpty) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
+	}
+}
+
+// What a service holds is given back at the same time, and a source that fails keeps none of the others.
+func TestRelease(t *testing.T) {
+	var all []*served
+	var others sync.WaitGroup // each waits until all are being closed
+	others.Add(3)
+	failed := errors.New("no route")
+	for i := range 3 {
+		all = append(all, &served{close: func(ctx context.Context) error {
+			others.Done()
+			others.Wait()
+			if i == 1 {
+				return failed
+			}
+			return ctx.Err()
+		}})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := &running{Config: Config{Timeout: time.Minute}}
+	if err := c.release(ctx, all...); !errors.Is(err, failed) || errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
