@@ -169,7 +169,8 @@ func TestRates(t *testing.T) {
 		want  rate
 	}{
 		{0, 100, rate{}},
-		{time.Second, 300, rate{perSecond: 100, over: time.Second}}, // two databases: every second number is another one's
+		// two databases: every second number is another one's
+		{time.Second, 300, rate{perSecond: 100, over: time.Second}},
 		{20 * time.Second, 4100, rate{perSecond: 100, over: 20 * time.Second}},
 		{30 * time.Second, 50, rate{}}, // it went back
 		{40 * time.Second, 50, rate{over: 10 * time.Second}},

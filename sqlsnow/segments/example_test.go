@@ -21,8 +21,10 @@ func Example() {
 	}
 	defer db.Close()
 	expectSettings(mock)
-	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 0))                            // the check of the session
-	mock.ExpectExec("UPDATE `shop`.snow_segments").WillReturnResult(sqlmock.NewResult(5001, 1)) // earlier processes took 5,000
+	// the check of the session
+	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 0))
+	// earlier processes took 5,000
+	mock.ExpectExec("UPDATE `shop`.snow_segments").WillReturnResult(sqlmock.NewResult(5001, 1))
 
 	ctx := context.Background()
 	keys, err := segments.Open(ctx, []*sql.DB{db}, sqlsnow.MySQL, segments.Config{Tag: "orders"})

@@ -46,7 +46,8 @@ func TestMigrateStatus(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = db.Close() })
-			if _, err := db.ExecContext(t.Context(), "CREATE TABLE other (id INT)"); err != nil { // a file of SQLite is there
+			// a file of SQLite is there
+			if _, err := db.ExecContext(t.Context(), "CREATE TABLE other (id INT)"); err != nil {
 				t.Fatal(err)
 			}
 			want(3, "0001_snow_namespaces  missing  -\n", "migrate status")

@@ -92,8 +92,8 @@ func TestBrokenLinks(t *testing.T) {
 		"docs/c.svg": "",
 	})
 	want(t, brokenLinks, r,
-		"README.md: docs/none.md: there is no docs/none.md", "README.md: #none: there is no such heading",
-		"README.md: docs/a.md#none: there is no such heading", "README.md: doc: there is no doc", "docs/a.md: README.md: there is no docs/README.md")
+		"README.md: docs/none.md: there is no docs/none.md", "README.md: #none: the heading does not exist",
+		"README.md: docs/a.md#none: the heading does not exist", "README.md: doc: there is no doc", "docs/a.md: README.md: there is no docs/README.md")
 }
 
 func TestChangedGolden(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// CheckName returns a *snow.FieldError if name can't be that of a namespace or a tag.
+// CheckName returns a *snow.FieldError if name can't name a namespace or a tag.
 func CheckName(field, name string) error {
 	bad := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-:/", r)
