@@ -106,7 +106,7 @@ func checkTokens(tokens []string) error {
 		if len(token) < shortestToken || len(token) > longestToken || !isToken(token) {
 			return &snow.FieldError{ // without the token
 				Field: "Tokens", Value: fmt.Sprintf("[%d] of %d bytes", i, len(token)),
-				Bound: fmt.Sprintf("want %d to %d characters of ASCII without spaces", shortestToken, longestToken),
+				Bound: fmt.Sprintf("want %d to %d ASCII characters without spaces", shortestToken, longestToken),
 			}
 		}
 	}

@@ -158,7 +158,7 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"-mysql", "geheim"}, 1, "want user:password@tcp"},
 		{[]string{"-mysql", "env:THERE_IS_NO_SUCH"}, 1, "the environment has no THERE_IS_NO_SUCH"},
 		{[]string{secret}, 2, "arguments after the flags"},
-		{[]string{"merge", secret}, 2, "no such command"},
+		{[]string{"merge", secret}, 2, "unknown command"},
 		{[]string{"merge", "run"}, 2, "--source is missing"},
 		{[]string{"merge", "run", "-source", secret}, 2, "want NAME=DSN"},
 		{[]string{"merge", "run", "-source", "a=a.db"}, 2, "--plan is missing"},

@@ -36,7 +36,7 @@ const (
 
 // Config configures [Open]. All but Tag may be zero.
 type Config struct {
-	// Tag names a sequence of numbers: 1 to 64 letters, digits, and . _ - : / of ASCII. Case counts. Tables that
+	// Tag names a sequence of numbers: 1 to 64 ASCII letters, digits, and . _ - : /. Case counts. Tables that
 	// share keys share a tag.
 	Tag string
 

@@ -50,7 +50,8 @@ func Example() {
 func ExampleOpen() {
 	_, err := segments.Open(context.Background(), []*sql.DB{new(sql.DB)}, sqlsnow.MySQL, segments.Config{})
 	fmt.Println(err)
-	// Output: segments: open tag "": Tag "": want 1 to 64 letters, digits, dots, underscores, hyphens, colons or slashes of ASCII
+	// Output:
+	// segments: open tag "": Tag "": want 1 to 64 ASCII letters, digits, dots, underscores, hyphens, colons or slashes
 }
 
 // After a restore from a backup: no process may have been given an id above this one.

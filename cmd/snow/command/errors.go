@@ -120,11 +120,11 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		err = errors.New("unknown flag")
 		if name := unknown.GetSpecifiedName(); isWord(name) {
-			err = fmt.Errorf("there is no flag --%s", name)
+			err = fmt.Errorf("unknown flag --%s", name)
 			var names []string
 			c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 			if near := nearest.Of(name, names); near != "" {
-				err = fmt.Errorf("there is no flag --%s; did you mean --%s?", name, near)
+				err = fmt.Errorf("unknown flag --%s; did you mean --%s?", name, near)
 			}
 		}
 	case errors.As(err, &syntax):

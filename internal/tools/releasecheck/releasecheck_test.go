@@ -81,7 +81,8 @@ func TestLeftovers(t *testing.T) {
 	})
 	write(t, r.dir, "new.go", "x // "+mark+"\n")
 	write(t, r.dir, "newer.go", "// "+mark+"\n")
-	want(t, leftovers, reopen(t, r), "a.go:2: // "+mark+": tidy", "b.md:1: "+mark, "b.md:3: (FIX"+"ME)", "new.go:1: x // "+mark, "newer.go:1: // "+mark)
+	want(t, leftovers, reopen(t, r), "a.go:2: // "+mark+": tidy", "b.md:1: "+mark, "b.md:3: (FIX"+"ME)",
+		"new.go:1: x // "+mark, "newer.go:1: // "+mark)
 }
 
 func TestBrokenLinks(t *testing.T) {

@@ -17,7 +17,7 @@ func CheckName(field, name string) error {
 	if name == "" || len(name) > 64 || strings.ContainsFunc(name, bad) {
 		return &snow.FieldError{
 			Field: field, Value: strconv.Quote(name[:min(len(name), 80)]),
-			Bound: "want 1 to 64 letters, digits, dots, underscores, hyphens, colons or slashes of ASCII",
+			Bound: "want 1 to 64 ASCII letters, digits, dots, underscores, hyphens, colons or slashes",
 		}
 	}
 	return nil
