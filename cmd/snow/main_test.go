@@ -182,6 +182,33 @@ func TestHangup(t *testing.T) {
 	p.end(t)
 }
 
+// A signal ends a service that waits for the secrets of a pipe.
+func TestSignalWhileSecretsAreAwaited(t *testing.T) {
+	newRegistry(t)
+	t.Setenv("ROUTE_TOKEN", "geheim-0123456789")
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{
+		{"--token", "@" + fifo},
+		{"--token", "env:ROUTE_TOKEN", "--route", "a=segments:a,token=@" + fifo},
+		{"--tls-cert", fifo, "--tls-key", fifo},
+	} {
+		p := start(t, nil, append([]string{"serve", "--namespace", "shop", "--listen", "127.0.0.1:0"}, flags...)...)
+		writer, err := os.OpenFile(fifo, os.O_WRONLY, 0) // returns when the service reads
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.signal(t, syscall.SIGTERM)
+		log, _ := io.ReadAll(p.log)
+		if err := p.Wait(); err == nil || p.ProcessState.ExitCode() != 1 || !strings.Contains(string(log), "canceled") {
+			t.Errorf("%v: %v: %s", flags, err, log)
+		}
+		_ = writer.Close()
+	}
+}
+
 // Without tokens SIGHUP changes nothing, and a service collects garbage as Go does.
 func TestHangupWithoutTokens(t *testing.T) {
 	newRegistry(t)

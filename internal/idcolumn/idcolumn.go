@@ -19,7 +19,7 @@ type Column struct {
 	Size int64  // bits of an integer; characters of a text, 0 for no bound
 	Sign Sign   // of an integer
 	Auto string // how the database makes up values, such as AUTO_INCREMENT; empty if it does not
-	Cure string // the statement that turns that off; names in it are not quoted
+	Cure string // the statement that turns that off
 	Fold string // why two different texts may be equal in it, such as its collation; empty if they are not
 }
 

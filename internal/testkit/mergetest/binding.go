@@ -17,7 +17,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-var bindings = flag.Int("merge.bindings", testscale.Of(16, 240), "damage so many random worlds on each database")
+var bindings = flag.Int("merge.bindings", testscale.Of(6, 40), "damage so many random worlds on each database")
 
 // Binding tests that a dry run is binding: it dry-runs and runs random worlds, many of them damaged. What a dry run
 // passes must run and be verified, and a dry run must report what stops a run. -run Test/SEED does so with one world.

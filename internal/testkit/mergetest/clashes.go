@@ -106,8 +106,9 @@ func Clashes(t *testing.T, e Engine) {
 	for _, name := range []string{"a", "b", "c", "x_y", "y"} {
 		a.sources[name] = e.Open(t)
 	}
-	for _, c := range clashCases() {
-		if c.caseful && e.Dialect == sqlsnow.Postgres || c.length > 0 && e.Dialect == sqlsnow.SQLite {
+	for i, c := range clashCases() {
+		onlySome := c.caseful || c.length > 0
+		if !e.has(i) && !onlySome || c.caseful && e.Dialect == sqlsnow.Postgres || c.length > 0 && e.Dialect == sqlsnow.SQLite {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) { c.run(t, a) })

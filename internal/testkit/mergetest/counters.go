@@ -45,7 +45,10 @@ func Counters(t *testing.T, e Engine) {
 			t.Run(fmt.Sprint(kind, "/open"), func(t *testing.T) { (&counters{T: t, Engine: e, kind: kind}).open() })
 		}
 	}
-	for _, test := range chosen {
+	for i, test := range chosen {
+		if !e.has(i) {
+			continue
+		}
 		t.Run(test.name, func(t *testing.T) { (&counters{T: t, Engine: e, kind: test.kind}).choose(test) })
 	}
 }

@@ -67,9 +67,9 @@ func isSecret(value string) bool {
 
 // Secrets returns the lines that a flag's value stands for, one or more: env:NAME the lines of an
 // environment variable, and @FILE the lines of a file. White space around a line does not count, and neither do empty
-// lines. Errors name the flag, and hold no secret.
-func Secrets(flag, value string) ([]string, error) {
-	all, _, err := read(context.Background(), flag, value)
+// lines. The file may be a pipe, and ctx ends the wait for it. Errors name the flag, and hold no secret.
+func Secrets(ctx context.Context, flag, value string) ([]string, error) {
+	all, _, err := read(ctx, flag, value)
 	return all, err
 }
 
@@ -112,25 +112,29 @@ func read(ctx context.Context, flag, value string) (all []string, warning string
 
 // readFile reads a file to its end, which a pipe may reach late or never.
 func readFile(ctx context.Context, name string) (b []byte, warning string, err error) {
-	b, err = interrupt.Call(ctx, func() ([]byte, error) {
+	type content struct {
+		text    []byte
+		warning string
+	}
+	c, err := interrupt.Call(ctx, func() (c content, err error) { // which may go on after ctx has ended
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, err
+			return c, err
 		}
 		defer f.Close()
 		if exposed(f) {
-			warning = fmt.Sprintf("all users of the machine can read %s, which has a secret: chmod o-r", name)
+			c.warning = fmt.Sprintf("all users of the machine can read %s, which has a secret: chmod o-r", name)
 		}
-		b, err := io.ReadAll(io.LimitReader(f, maxSecrets+1))
-		if err == nil && len(b) > maxSecrets {
-			return nil, fmt.Errorf("%s: it is longer than %d bytes", name, maxSecrets)
+		c.text, err = io.ReadAll(io.LimitReader(f, maxSecrets+1))
+		if err == nil && len(c.text) > maxSecrets {
+			err = fmt.Errorf("%s: it is longer than %d bytes", name, maxSecrets)
 		}
-		return b, err
+		return c, err
 	})
 	if err != nil {
 		return nil, "", err
 	}
-	return b, warning, nil
+	return c.text, c.warning, nil
 }
 
 // exposed reports whether users outside the file's group can read it: its mode allows it, and so do the modes of
