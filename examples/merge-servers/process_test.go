@@ -49,7 +49,7 @@ type stage struct {
 	rows   int
 }
 
-// newStage makes a stage of small databases. Options are those of the server.
+// newStage makes a stage of small databases. Options go to the servers.
 func newStage(t *testing.T, name string, rows int, options ...string) *stage {
 	t.Helper()
 	s := &stage{name: name, rows: rows, plan: filepath.Join(t.TempDir(), "plan.yaml")}

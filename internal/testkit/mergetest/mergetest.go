@@ -85,7 +85,7 @@ func Run(t *testing.T, e Engine) {
 // namespace is where minted ids belong to.
 const namespace = "mergetest"
 
-// layout is that of all ids: those that sources have kept, and minted ones.
+// layout is the layout of all ids, kept and new ones.
 func layout(tb testing.TB) snow.Layout { return layoutOf(tb, 4) }
 
 // layoutOf is the same with so many bits of the shard. Servers mint only where

@@ -136,7 +136,7 @@ func (w *witnessed) found(t *testing.T, r *report.Report, table, column, at stri
 	return row, wrong
 }
 
-// Witness sees to it that the witness tells all references of unique contents, and finds those that lead elsewhere.
+// Witness tests that the witness follows all references to unique contents, and finds the ones that lead elsewhere.
 func Witness(t *testing.T, e Engine) {
 	w := &witnessed{Engine: e, rows: 70}
 	m := w.start(t)
