@@ -1,46 +1,48 @@
-package phases
+package dryrun
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
-	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/numbers"
+	"github.com/shardsnow/snow/merge/internal/preflight"
 	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/settle"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
 
 // Forecast is a dry run.
-func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
+func Forecast(ctx context.Context, j *work.Job) (_ *report.Forecast, err error) {
 	began := time.Now()
-	d := &dryRun{Job: j, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: rekey.NewRememberedIdentities(), all: NewFindings(), throttle: chunk.NewThrottle(j.Throttle)}
+	d := &dryRun{Job: j, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: rekey.NewRememberedIdentities(), all: work.NewSeen(), throttle: chunk.NewThrottle(j.Throttle)}
 	if err := d.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if d.conns, err = j.connect(ctx); err != nil {
+	if d.conns, err = j.Connect(ctx); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.conns.Close()) }()
 	if j.Writers > 1 && d.throttle == nil && !j.Engine.Within { // a pooler may have one connection only
-		if d.ahead, err = j.connect(ctx); err != nil {
+		if d.ahead, err = j.Connect(ctx); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, d.ahead.Close()) }()
 	}
-	d.before.conns = d.conns
+	d.before.Conns = d.conns
 	d.next = map[*plan.Table]uint64{}
 	d.conflicts = rekey.NewConflicts(j.Plan, d.conns, d.merged)
 	if d.forecast.Problems == 0 { // otherwise there may be tables that can't be counted
-		if d.totals, err = j.countRows(ctx, d.conns, d.allSourceTables()); err != nil {
+		if d.totals, err = work.CountRows(ctx, j, d.conns, d.allSourceTables()); err != nil {
 			return nil, err
 		}
 	}
-	j.tell(report.Event{Kind: report.EventPhase, Phase: phaseDryRun, Total: sumOf(d.totals)})
+	j.Tell(report.Event{Kind: report.EventPhase, Phase: work.PhaseDryRun, Total: d.totals.Sum()})
 	if err := d.leaveOut(ctx); err != nil {
 		return nil, err
 	}
@@ -53,20 +55,20 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 		if err != nil {
 			return nil, err
 		}
-		d.joined = joinedRows{}
-		if err := d.try(ctx, t, d.before, func(x *trial) error {
+		d.winners = settle.Winners{}
+		if err := try(ctx, d, t, func(x *trial) error {
 			for _, source := range order {
 				if err := d.table(ctx, d.sourceTable(source, t), before, x); err != nil {
 					return err
 				}
 			}
-			d.forecastNumbers(t)
-			return d.combine(ctx, t)
+			forecastNumbers(d, t)
+			return combine(ctx, d, t)
 		}); err != nil {
 			return nil, err
 		}
 	}
-	d.forecast.Open = append(d.forecast.Open, j.emptyPaths(d.all)...)
+	d.forecast.Open = append(d.forecast.Open, j.EmptyPaths(d.all)...)
 	d.forecast.Took, d.forecast.Waited = time.Since(began), d.throttle.Waited()
 	d.forecast.Estimate = runPerDryRun * (d.forecast.Took - d.forecast.Waited)
 	return d.forecast, nil
@@ -75,7 +77,7 @@ func Forecast(ctx context.Context, j *Job) (_ *report.Forecast, err error) {
 // prepare looks at the databases before rows are read. It takes connections of its own, for the registry may be the
 // target, whose pool may have only one.
 func (d *dryRun) prepare(ctx context.Context) (err error) {
-	c, err := d.connect(ctx)
+	c, err := d.Connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -85,24 +87,24 @@ func (d *dryRun) prepare(ctx context.Context) (err error) {
 			err = errors.Join(err, c.Close())
 		}
 	}()
-	d.before = d.newPreflight(c)
-	if r, _, err := d.before.run(ctx); err != nil {
+	d.before = preflight.New(d.Job, c)
+	if r, _, err := d.before.Run(ctx); err != nil {
 		return err
 	} else if r != nil && !ledger.Deciding(r.Phase) {
 		return errBegun
 	}
-	if err := d.before.check(ctx); err != nil {
+	if err := d.before.Databases(ctx); err != nil {
 		return err
 	}
-	stops, err := d.before.stops(ctx)
+	stops, err := d.before.Stops(ctx)
 	if err != nil {
 		return err
 	}
-	triggers, err := d.before.running(ctx)
+	triggers, err := d.before.Running(ctx)
 	if err != nil {
 		return err
 	}
-	holders, err := d.before.holders(ctx)
+	holders, err := preflight.Holders(ctx, d.before)
 	if err != nil {
 		return err
 	}
@@ -110,13 +112,13 @@ func (d *dryRun) prepare(ctx context.Context) (err error) {
 	if err := c.Close(); err != nil {
 		return err
 	}
-	if d.epoch, err = d.reservable(ctx, holders); err != nil {
+	if d.epoch, err = preflight.Reservable(ctx, d.Job, holders); err != nil {
 		stops = append(stops, err)
 	}
 	for _, err := range stops {
 		d.forecast.AddStop(err)
 	}
-	d.forecast.Open = slices.Concat(d.openInPlan(), d.before.computed(), numberCheck{d.before}.uncounted(), triggers)
+	d.forecast.Open = slices.Concat(d.OpenInPlan(), d.before.Computed(), numbers.Uncounted(d.Job, d.before.Target), triggers)
 	return nil
 }
 
@@ -157,12 +159,12 @@ func (d *dryRun) leaveOut(ctx context.Context) error {
 // choose finds the rows of a source table that conditions choose.
 func (d *dryRun) choose(ctx context.Context, s *ledger.SourceTable) error {
 	for _, c := range s.Table.ConditionsOf(s.Source) {
-		d.forecast.Conditions = append(d.forecast.Conditions, report.ConditionForecast{Table: s.Table.Name, Source: s.Source, Reason: reasonOf(s.Table, c), Where: c.Where})
+		d.forecast.Conditions = append(d.forecast.Conditions, report.ConditionForecast{Table: s.Table.Name, Source: s.Source, Reason: settle.ReasonOf(s.Table, c), Where: c.Where})
 	}
 	rows := d.forecast.Conditions
-	return d.chosen(ctx, d.conns, s, d.throttle, func(c *plan.Condition, keys [][]any) error {
+	return settle.Choose(ctx, d.Job, d.conns, s, d.throttle, nil, func(c *plan.Condition, keys [][]any) error {
 		for i := range rows {
-			if row := &rows[i]; row.Table == s.Table.Name && row.Source == s.Source && row.Reason == reasonOf(s.Table, c) {
+			if row := &rows[i]; row.Table == s.Table.Name && row.Source == s.Source && row.Reason == settle.ReasonOf(s.Table, c) {
 				row.Rows += int64(len(keys))
 			}
 		}
@@ -178,11 +180,11 @@ func (d *dryRun) follow(ctx context.Context, s *ledger.SourceTable) error {
 	if !slices.ContainsFunc(s.Columns, (*plan.Column).DropsRows) {
 		return nil
 	}
-	f := &tableForecast{dryRun: d, of: s.Only((*plan.Column).DropsRows), row: &report.TableForecast{}, samples: NewFindings(), silent: true}
+	f := &tableForecast{dryRun: d, of: s.Only((*plan.Column).DropsRows), row: &report.TableForecast{}, samples: work.NewSeen(), silent: true}
 	if err := f.refer(ctx); err != nil {
 		return err
 	}
-	return f.each(ctx, func(rows [][]any) error {
+	return d.each(ctx, f.of, nil, func(ctx context.Context, rows [][]any) error {
 		lost, err := f.references(ctx, rows)
 		for i, values := range rows {
 			if err == nil && lost[i] {
@@ -193,137 +195,32 @@ func (d *dryRun) follow(ctx context.Context, s *ledger.SourceTable) error {
 	})
 }
 
-// each calls do with the rows of the source table, some at a time. Meanwhile it reads those that follow, where that
-// is allowed.
-func (f *tableForecast) each(ctx context.Context, do func(rows [][]any) error) error {
-	type read struct {
-		rows  [][]any
-		limit int
-		err   error
-	}
-	pace := f.PaceOf(f.of)
-	next := func(conns *chunk.Conns, after []any) (r read) {
-		r.limit = pace.Size()
-		if f.of.Content == nil { // without a key, each read goes through the whole table
-			r.limit = f.throttle.Most(r.limit)
-		}
-		r.rows, r.err = f.of.Read(ctx, conns, after, nil, r.limit)
-		return r
-	}
-	var after []any
-	var ahead chan read
-	for {
-		start := time.Now()
-		err := f.Pause(ctx)
-		var r read
-		if ahead != nil {
-			r = <-ahead
-		} else if err == nil {
-			r = next(f.conns, after)
-		}
-		if err := cmp.Or(err, r.err); err != nil {
-			return err
-		}
-		more := len(r.rows) == r.limit
-		if ahead = nil; more {
-			after = f.of.RowKey(r.rows[len(r.rows)-1])
-			if f.ahead != nil && f.of.Content == nil {
-				reading := make(chan read, 1)
-				go func(after []any) { reading <- next(f.ahead, after) }(after)
-				ahead = reading
-			}
-		}
-		err = do(r.rows)
-		if err != nil && ahead != nil {
-			<-ahead
-		}
-		if err != nil {
-			return err
-		}
-		pace.Observe(len(r.rows), chunk.SizeOf(r.rows...), time.Since(start))
-		if err := wait(ctx, f.throttle, f.conns, len(r.rows), start); err != nil {
-			return err
-		}
-		if !more {
-			return nil
-		}
-	}
-}
-
-// wait waits as a throttle wants it, with no transaction that has read anything.
-func wait(ctx context.Context, throttle *chunk.Throttle, conns *chunk.Conns, rows int, since time.Time) error {
-	if throttle == nil {
-		return nil
-	}
-	if err := conns.Rest(ctx); err != nil {
-		return err
-	}
-	return throttle.Wait(ctx, rows, since)
-}
-
-// countSource counts the rows of a source table.
-func (j *Job) countSource(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable) (int64, error) {
-	source, err := conns.Source(ctx, t.Source)
-	if err != nil {
-		return 0, err
-	}
-	n, err := chunk.CountRows(ctx, source.Engine, source, t.Table.Name)
-	return n, dialect.OfSource(t.Source, err)
-}
-
-// CountSources counts the rows of the sources' tables that a run reads.
-func CountSources(ctx context.Context, j *Job) (rows int64, err error) {
-	c, err := j.connect(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, c.Close()) }()
-	for _, t := range j.Order {
-		if t.Empty {
-			continue
-		}
-		for _, source := range j.Plan.SourcesOf(t) {
-			s, err := c.Source(ctx, source)
-			if err != nil {
-				return 0, err
-			}
-			n, err := chunk.CountRows(ctx, s.Engine, s, t.Name)
-			if err != nil {
-				return 0, dialect.OfSource(source, err)
-			}
-			rows += n
-		}
-	}
-	return rows, nil
+// each calls do with the rows of a source table, one batch after another.
+func (d *dryRun) each(ctx context.Context, t *ledger.SourceTable, progress *work.Progress, do func(ctx context.Context, rows [][]any) error) error {
+	rows := work.Rows{Table: t, Conns: d.conns, Ahead: d.ahead, Pace: d.PaceOf(t), Throttle: d.throttle, Progress: progress}
+	return rows.Each(ctx, d.Job, func(ctx context.Context, rows [][]any) (int, error) {
+		return chunk.SizeOf(rows...), do(ctx, rows)
+	})
 }
 
 // table goes through one table of one source.
 func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64, x *trial) error {
 	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: t.Table.Name, Source: t.Source, Before: before})
-	f := &tableForecast{dryRun: d, of: t, row: &d.forecast.Tables[len(d.forecast.Tables)-1], trial: x, samples: NewFindings()}
+	f := &tableForecast{dryRun: d, of: t, row: &d.forecast.Tables[len(d.forecast.Tables)-1], trial: x, samples: work.NewSeen()}
 	if t.Table.Empty {
-		n, err := d.countSource(ctx, d.conns, t)
+		n, err := work.CountSource(ctx, d.conns, t)
 		f.row.Rows, f.row.Dropped = n, n
 		return err
 	}
 	if err := f.begin(ctx); err != nil {
 		return err
 	}
-	progress := d.progress(phaseDryRun, t, 0, totalOf(d.totals, t))
-	progress.begin()
-	start := time.Now()
-	err := f.each(ctx, func(rows [][]any) error {
-		if err := f.look(ctx, rows); err != nil {
-			return err
-		}
-		progress.Chunk(len(rows), time.Since(start))
-		start = time.Now()
-		return nil
-	})
-	if err != nil {
+	progress := d.Progress(work.PhaseDryRun, t, 0, d.totals.Of(t))
+	progress.Begin()
+	if err := d.each(ctx, t, progress, f.look); err != nil {
 		return err
 	}
-	progress.end()
+	progress.End()
 	d.merged.Done(t.Source, t.Table)
 	return f.end(ctx)
 }

@@ -1,4 +1,4 @@
-package phases
+package dryrun
 
 import (
 	"context"
@@ -8,15 +8,14 @@ import (
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/merge/report"
 )
 
 // sourceTable returns one without a number in the ledger, with the numbers that its rows would get if their ids are
 // such.
 func (d *dryRun) sourceTable(source string, t *plan.Table) *ledger.SourceTable {
 	s := ledger.NewSourceTable(0, source, t)
-	if n := d.before.numbers[t.Name]; n != nil && s.Rekeys {
-		s.Ids = n.ranges[source]
+	if n := d.before.Numbers[t.Name]; n != nil && s.Rekeys {
+		s.Ids = n.Ranges[source]
 		if next := d.next[t]; next > 0 && s.Ids.IDs == plan.IDsDense {
 			s.Ids.First = next
 		}
@@ -35,7 +34,7 @@ func (d *dryRun) allSourceTables() (all []*ledger.SourceTable) {
 }
 
 // number returns the number that a row gets, or 0 if it gets none: because ids are others, or because none is left.
-func (f *tableForecast) number(values []any) int64 {
+func number(f *tableForecast, values []any) int64 {
 	old, ok := f.id(values)
 	if f.ids == nil || !ok {
 		return 0
@@ -49,10 +48,10 @@ func (f *tableForecast) number(values []any) int64 {
 }
 
 // highestID returns the highest id that a row of a table may get.
-func (d *dryRun) highestID(t *plan.Table) int64 {
-	switch n := d.before.numbers[t.Name]; {
+func highestID(d *dryRun, t *plan.Table) int64 {
+	switch n := d.before.Numbers[t.Name]; {
 	case n != nil:
-		return n.highest
+		return n.Highest
 	case t.IDs.AreNumbers():
 		return 1 // there is no room, which is told of already
 	}
@@ -60,14 +59,10 @@ func (d *dryRun) highestID(t *plan.Table) int64 {
 }
 
 // forecastNumbers tells how far the numbers of a table go when the rows of all sources were looked at.
-func (d *dryRun) forecastNumbers(t *plan.Table) {
-	n := d.before.numbers[t.Name]
-	if n == nil || len(n.ranges) == 0 {
+func forecastNumbers(d *dryRun, t *plan.Table) {
+	n := d.before.Numbers[t.Name]
+	if n == nil || len(n.Ranges) == 0 {
 		return
-	}
-	row := report.NumberForecast{Table: t.Name, Column: t.Key().Name, Type: n.typ, IDs: t.IDs, Most: n.most, Left: t.Leave, Highest: n.highest}
-	if t.IDs == plan.IDsOffset {
-		row.Offsets = map[string]int64{}
 	}
 	var rows int64
 	for _, f := range d.forecast.Tables {
@@ -75,43 +70,28 @@ func (d *dryRun) forecastNumbers(t *plan.Table) {
 			rows += f.Rekeyed
 		}
 	}
-	for _, source := range n.order {
-		ids := n.ranges[source]
-		if row.Offsets != nil {
-			row.Offsets[source] = ids.Offset
-		}
-		if n.old[source].rows > 0 && (row.First == 0 || int64(ids.First) < row.First) {
-			row.First = int64(ids.First)
-		}
-	}
-	if t.IDs == plan.IDsDense {
-		row.First = int64(n.ranges[n.order[0]].First)
-		row.Highest = addTo(row.First-1, rows)
-		if last := int64(n.ranges[n.order[0]].End - 1); row.Highest > last {
-			d.forecast.AddStop(n.room(row.Highest))
-		}
-	}
-	if n.last > 0 {
-		row.Left = max(0, n.last-row.Highest)
+	row, err := n.Forecast(rows)
+	if err != nil {
+		d.forecast.AddStop(err)
 	}
 	d.forecast.Numbers = append(d.forecast.Numbers, row)
 }
 
 // highestOf returns the highest id that may take the place of one of a row, or 0 if none does: rows may be merged
 // into others.
-func (d *dryRun) highestOf(ctx context.Context, t *ledger.SourceTable) (highest int64, err error) {
+func highestOf(ctx context.Context, d *dryRun, t *ledger.SourceTable) (highest int64, err error) {
 	switch {
 	case t == nil || !t.Rekeys && !t.Table.Merges(d.Plan.Sources):
 		return 0, nil
 	case len(t.Table.NewIDs) > 0:
-		return d.highestID(t.Table), nil
+		return highestID(d, t.Table), nil
 	}
 	look := func(s *chunk.Session) error {
 		_, most, err := (&rekey.Checker{Engine: s.Engine, Q: s}).Count(ctx, t.Table, nil)
 		highest = max(highest, most)
 		return err
 	}
-	if d.before.target.TableLike(t.Table.Name) != nil {
+	if d.before.Target.TableLike(t.Table.Name) != nil {
 		if err := look(d.conns.Target); err != nil {
 			return 0, err
 		}

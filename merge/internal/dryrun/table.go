@@ -1,35 +1,38 @@
-package phases
+package dryrun
 
 import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/preflight"
 	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/settle"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
 
 // A dryRun goes through the tables of the sources.
 type dryRun struct {
-	*Job
+	*work.Job
 	conns     *chunk.Conns
 	ahead     *chunk.Conns // reads rows ahead; nil if nothing does
 	forecast  *report.Forecast
 	conflicts *rekey.Conflicts
 	merged    *rekey.RememberedIdentities
-	before    *preflight             // what it found
+	before    *preflight.Check       // what it found
 	epoch     time.Time              // no id has an earlier time
-	all       *Findings              // of all tables
+	all       *work.Seen             // of all tables
 	next      map[*plan.Table]uint64 // the first dense id of the next source
-	totals    map[rowsOf]int64       // of the sources, if anybody listens
+	totals    work.Totals            // of the sources, if anybody listens
 	throttle  *chunk.Throttle        // nil if there is none
-	joined    joinedRows             // of the table that is looked at
+	winners   settle.Winners         // of the table that is looked at
 }
 
 // A tableForecast is what a dry run finds in one table of one source.
@@ -39,8 +42,8 @@ type tableForecast struct {
 	row     *report.TableForecast
 	columns []*rekey.IDColumn
 	sound   map[*rekey.IDColumn]bool // references of which all are known to be ids of rows of the source
-	rooms   []*room                  // for each column what it must fit in the target
-	keys    []*foreignKey
+	rooms   []*settle.Room           // for each column what it must fit in the target
+	keys    []*preflight.ForeignKey
 	highest map[*ledger.SourceTable]int64 // see highestOf
 	source  *rekey.Checker
 	ids     *rekey.NewIDs // nil if no ids are made, or no numbers
@@ -53,7 +56,7 @@ type tableForecast struct {
 	copies  *copiesTrial  // of rows without a key; nil before the first
 	unfit   []bool        // which of the rows that are looked at have values that do not fit
 	gone    map[gone]bool // what the rows that are looked at refer to, and is no row
-	samples *Findings
+	samples *work.Seen
 	silent  bool // only which rows are left out is looked for
 }
 
@@ -71,12 +74,12 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	s := f.of
 	f.highest = map[*ledger.SourceTable]int64{}
 	for _, c := range s.Columns {
-		f.rooms = append(f.rooms, roomOf(f.Engine.Kind, f.inTarget(s.Table, c)))
+		f.rooms = append(f.rooms, settle.RoomOf(f.Engine.Kind, f.inTarget(s.Table, c)))
 	}
-	f.keys = f.foreignKeys()
+	f.keys = foreignKeys(f)
 	for _, column := range f.columns {
 		for _, parent := range column.Parents {
-			if f.highest[parent], err = f.highestOf(ctx, parent); err != nil {
+			if f.highest[parent], err = highestOf(ctx, f.dryRun, parent); err != nil {
 				return err
 			}
 		}
@@ -105,7 +108,7 @@ func (f *tableForecast) end(ctx context.Context) error {
 			return err
 		}
 	}
-	left, err := f.leftovers(ctx, f.conns, f.of, f.samples)
+	left, err := f.Leftovers(ctx, f.conns, f.of, f.samples)
 	f.forecast.Open = append(f.forecast.Open, left...)
 	return err
 }
@@ -147,7 +150,7 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 			if !r.Set && !f.of.Table.Renumbers(f.Engine.Kind, r.Column) {
 				continue
 			}
-			if reason := f.rooms[f.of.Position(r.Column.Name)].misfit(rekey.Stored(f.Engine, r.Column, r.After)); reason != "" {
+			if reason := f.rooms[f.of.Position(r.Column.Name)].Misfit(rekey.Stored(f.Engine, r.Column, r.After)); reason != "" {
 				fits = false
 				f.refuse(values, r.Column.Name, errors.New("its new value: "+reason))
 			}
@@ -158,25 +161,37 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 				f.merged.Add(f.of.Source, f.of.Table, id, v.Winner)
 			}
 			if f.of.Table.Combines() {
-				place, key := v.Into(f.of.Table)
-				f.joined.add(place, key, rekey.Loser{Source: f.of.Source, Key: f.of.RowKey(values)})
+				database, key := v.Into(f.of.Table)
+				f.winners.Add(database, key, rekey.Loser{Source: f.of.Source, Key: f.of.RowKey(values)})
 			}
 			continue
 		}
 		if f.of.Rekeys {
 			f.row.Rekeyed++
 			f.date(values)
-			f.made[i] = f.number(values)
+			f.made[i] = number(f, values)
 		}
 		f.unfit[i] = !f.fits(values, f.made[i]) || !fits
 	}
-	if err := f.foreign(ctx, alive, verdicts); err != nil {
+	if err := foreign(ctx, f, alive, verdicts); err != nil {
 		return err
 	}
 	if f.trial != nil {
 		return f.trial.rows(ctx, f, alive, verdicts)
 	}
 	return nil
+}
+
+// inTarget returns a column as the target has it or, if it is missing there, as Schema makes it.
+func (d *dryRun) inTarget(t *plan.Table, c *plan.Column) *plan.Column {
+	if table := d.before.Target.TableLike(t.Name); table != nil {
+		if there := catalog.ColumnLike(table.Table, c.Name); there != nil {
+			return there
+		}
+	}
+	made := *c
+	made.Type = d.Plan.TargetType(t, c)
+	return &made
 }
 
 // id returns the value of the column of Role key, where there is one.
@@ -215,98 +230,4 @@ func (f *tableForecast) date(values []any) {
 	default:
 		f.latest = at
 	}
-}
-
-// fits looks for values that the target's columns do not take, and reports whether there are none. The id of the
-// row will be another one if that is not 0.
-func (f *tableForecast) fits(values []any, id int64) bool {
-	fits := true
-	for n, c := range f.of.Columns {
-		v := values[n]
-		if n == f.of.Key && id != 0 {
-			v = id
-		}
-		if i := slices.IndexFunc(f.columns, func(column *rekey.IDColumn) bool { return column.At == n }); i >= 0 && v != nil {
-			var err error
-			if v, err = f.longest(f.columns[i], values); err != nil {
-				fits = false
-				f.refuse(values, c.Name, err)
-				continue
-			}
-		}
-		reason := f.rooms[n].misfit(v)
-		if _, ok := v.(int64); reason == "" && n == f.of.Key && f.of.Mapped && !ok {
-			reason = rekey.ErrKey.Error()
-		}
-		if reason != "" {
-			fits = false
-			f.refuse(values, c.Name, errors.New(reason))
-		}
-	}
-	return fits
-}
-
-// refuse notes a value that the target does not take.
-func (f *tableForecast) refuse(values []any, column string, reason error) {
-	key := f.of.Describe(values)
-	f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, column, "row "+key+": "+reason.Error())
-	f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: key, Err: rekey.ColumnError(column, reason)})
-}
-
-// longest returns a value with ids of the most digits in the place of those that are new, and without those of no
-// row where they become NULL. It is an error if such an id has no room in a packed value, or one of the fewest
-// digits would not be found there again. What is no value of the column's format is told of with its references.
-func (f *tableForecast) longest(column *rekey.IDColumn, values []any) (v any, err error) {
-	if id, ok := column.Integer(values); ok && len(f.gone) == 0 {
-		parent := column.Parents[0]
-		switch highest := f.highest[parent]; {
-		case highest == 0 || id >= highest && !parent.Rekeys:
-			return id, nil
-		case parent.Rekeys && parent.Ids.IDs == plan.IDsOffset:
-			return id + parent.Ids.Offset, nil
-		default:
-			return max(1, highest), nil
-		}
-	}
-	row := &rekey.Row{Key: f.of.RowKey(values), Old: values}
-	with := func(most bool) func(int, string) (string, bool) {
-		given := map[string]string{} // names must differ where ids do
-		return func(ref int, text string) (string, bool) {
-			if column.Column.BecomesNull() && f.gone[gone{column.At, ref, text}] {
-				return "", false
-			}
-			parent := column.Parents[ref]
-			highest := f.highest[parent]
-			if id, _ := sqlvalue.ParseID(text); highest == 0 || most && id >= highest && !parent.Rekeys {
-				return text, true
-			}
-			if id, ok := sqlvalue.ParseID(text); ok && parent.Rekeys && parent.Ids.IDs == plan.IDsOffset {
-				return strconv.FormatInt(id+parent.Ids.Offset, 10), true
-			}
-			key := parent.Table.Name + " " + text
-			if given[key] == "" {
-				id := 1 + int64(len(given))
-				if most {
-					id = max(1, highest+1-id)
-				}
-				given[key] = strconv.FormatInt(id, 10)
-			}
-			return given[key], true
-		}
-	}
-	same := func(_ int, text string) (string, bool) { return text, true }
-	if _, _, bad := column.Edit(row, same); bad != nil {
-		return values[column.At], nil
-	}
-	if column.Column.Role == plan.RolePacked {
-		_, _, err = column.Edit(row, with(false))
-	}
-	if err == nil {
-		v, _, err = column.Edit(row, with(true))
-	}
-	var at *report.RowError
-	if errors.As(err, &at) {
-		err = errors.Unwrap(at.Err) // the row and the column are named by the caller
-	}
-	return v, err
 }

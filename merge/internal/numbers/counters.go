@@ -1,10 +1,11 @@
-package phases
+package numbers
 
 import (
 	"context"
 	"database/sql"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,17 +14,16 @@ import (
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// counters are how the target numbers rows.
-type counters struct{ *writing }
-
-// countOn sees to it that the target numbers rows above those that it has, and above the numbers that stay free for
-// merges to come. It never lets a database count lower than it did, so that it may be done again.
-func (w counters) countOn(ctx context.Context) error {
-	target := w.conns.Target
+// CountOn sets the counters of the target above the ids of its rows, and above the numbers that stay free for later
+// merges. It never sets a counter lower than it was, so it may be called again.
+func CountOn(ctx context.Context, w *work.Writer) error {
+	target := w.Conns.Target
 	found, err := catalog.Read(ctx, w.Engine.Kind, target, target.Engine.Databases())
 	if err != nil {
 		return w.Engine.Failed("inspect the target", err)
@@ -38,7 +38,7 @@ func (w counters) countOn(ctx context.Context) error {
 			continue
 		}
 		for _, name := range there.Numbered {
-			if err := w.countColumn(ctx, t, catalog.ColumnLike(there.Table, name), left[t.Name]); err != nil {
+			if err := countColumn(ctx, w, t, catalog.ColumnLike(there.Table, name), left[t.Name]); err != nil {
 				return w.Engine.Failed("number table "+strconv.Quote(t.Name)+" above its rows", err)
 			}
 		}
@@ -46,12 +46,12 @@ func (w counters) countOn(ctx context.Context) error {
 	return nil
 }
 
-// countColumn lets the target count on in one column.
-func (w counters) countColumn(ctx context.Context, t *plan.Table, c *plan.Column, left []ledger.Numbers) error {
+// countColumn sets the counter of one column.
+func countColumn(ctx context.Context, w *work.Writer, t *plan.Table, c *plan.Column, left []ledger.Numbers) error {
 	if c == nil {
 		return nil
 	}
-	target := w.conns.Target
+	target := w.Conns.Target
 	table := target.Engine.Table(t.Name)
 	var high any
 	if err := target.QueryRowContext(ctx, "SELECT MAX("+w.Engine.Quote(c.Name)+") FROM "+table).Scan(&high); err != nil {
@@ -81,7 +81,7 @@ func (w counters) countColumn(ctx context.Context, t *plan.Table, c *plan.Column
 		if err != nil || sequence == "" {
 			return err
 		}
-		return w.lease.Transaction(ctx, target, func() error {
+		return w.Lease.Transaction(ctx, target, func() error {
 			_, err := target.ExecContext(ctx, fmt.Sprintf("SELECT setval(%s, %d, false) FROM %s WHERE CASE WHEN is_called THEN last_value ELSE last_value - 1 END < %d",
 				w.Engine.Kind.Literal(sequence), top+1, sequence, top))
 			return err
@@ -91,7 +91,7 @@ func (w counters) countColumn(ctx context.Context, t *plan.Table, c *plan.Column
 		return nil
 	}
 	_, name := target.Engine.Locate(t.Name)
-	return w.lease.Transaction(ctx, target, func() error {
+	return w.Lease.Transaction(ctx, target, func() error {
 		_, err := target.ExecContext(ctx, "UPDATE sqlite_sequence SET seq = ?1 WHERE lower(name) = lower(?2) AND seq < ?1", top, name)
 		if err == nil {
 			_, err = target.ExecContext(ctx, "INSERT INTO sqlite_sequence (name, seq) SELECT name, ?1 FROM sqlite_schema WHERE type = 'table' AND lower(name) = lower(?2) AND NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE lower(name) = lower(?2))", top, name)
@@ -135,4 +135,69 @@ func sequenceOf(ctx context.Context, s *chunk.Session, table, column string) (st
 	var sequence string
 	err := s.QueryRowContext(ctx, text).Scan(&sequence)
 	return sequence, s.Engine.Failed("look for the sequence of table "+strconv.Quote(table), err)
+}
+
+// CheckCounters returns an error if a run could not set the counters of a table of the target, which may be nil.
+func CheckCounters(ctx context.Context, s *chunk.Session, t *plan.Table, found *catalog.Table) error {
+	if found == nil || len(found.Numbered) == 0 {
+		return nil
+	}
+	what := "let the target number table " + strconv.Quote(t.Name) + " above its rows"
+	switch s.Engine.Kind {
+	case sqlsnow.MySQL:
+		if t.Leave == 0 {
+			return nil // rows that are inserted do that
+		}
+		var prepared interface{ Close() error }
+		var err error
+		if prepared, err = s.PrepareContext(ctx, setCounter(s.Engine.Table(t.Name), 1)); err == nil {
+			err = prepared.Close()
+		}
+		return s.Engine.Failed(what, err)
+	case sqlsnow.Postgres:
+		for _, name := range found.Numbered {
+			sequence, err := sequenceOf(ctx, s, t.Name, name)
+			if err != nil || sequence == "" {
+				return err
+			}
+			var may bool
+			of := "has_sequence_privilege(current_user, " + s.Engine.Kind.Literal(sequence) + ", "
+			if err := s.QueryRowContext(ctx, "SELECT "+of+"'SELECT') AND "+of+"'UPDATE')").Scan(&may); err != nil {
+				return s.Engine.Failed(what, err)
+			}
+			if !may {
+				return &plan.Error{Table: t.Name, Column: name, Reason: "the target's account may not set its sequence, " + sequence + ": grant SELECT and UPDATE on it"}
+			}
+		}
+	}
+	return nil
+}
+
+// Uncounted returns as open the columns that the sources number and the target does not, and what is left in vain.
+func Uncounted(j *work.Job, target *catalog.Catalog) (open []report.Open) {
+	for _, t := range j.Order {
+		found := target.TableLike(t.Name)
+		if !t.IDs.AreNumbers() || found == nil {
+			continue
+		}
+		for _, c := range t.Columns {
+			reason := ""
+			switch {
+			case !c.Numbered || c.Generated != "":
+			case !counts(found, c.Name):
+				reason = "the sources number it, and the target does not: a program that gives no id could not insert a row"
+			case j.Engine.Kind == sqlsnow.SQLite && t.Leave > 0 && c.Role == plan.RoleKey && catalog.ColumnLike(found.Table, c.Name).Options != "AUTOINCREMENT":
+				reason = fmt.Sprintf("without AUTOINCREMENT the target takes the number after the highest row, so that the %d numbers above the new ids do not stay free", t.Leave)
+			}
+			if reason != "" {
+				open = append(open, report.Open{Kind: report.OpenUnchecked, Table: t.Name, Column: c.Name, Reason: reason})
+			}
+		}
+	}
+	return open
+}
+
+// counts reports whether a table of the target numbers a column.
+func counts(found *catalog.Table, column string) bool {
+	return slices.ContainsFunc(found.Numbered, func(name string) bool { return strings.EqualFold(name, column) }) && catalog.ColumnLike(found.Table, column) != nil
 }

@@ -1,4 +1,4 @@
-package phases
+package numbers
 
 import (
 	"context"
@@ -14,14 +14,15 @@ import (
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A numbering is which numbers the new ids of a table are. Those of a source have nothing in common with those of
-// another one, with rows of the target, or with rows of sources that keep their ids.
-type numbering struct {
-	*Job
+// A Choice is which numbers the new ids of a table are. The numbers of a source have nothing in common with the numbers
+// of other sources, with ids of the target's rows, or with ids that rows of sources keep.
+type Choice struct {
+	*work.Job
 	table *plan.Table
 	typ   string // of the column in the target
 	least int64
@@ -33,10 +34,10 @@ type numbering struct {
 	rows  int64            // that they have
 	kept  []*chunk.Session // the databases whose rows have the ids that they will have
 
-	ranges  map[string]ledger.IDRange // by source; those of dense ids begin where mint has come to
-	highest int64                     // no new id is above it
-	left    *ledger.Numbers           // nil if the run leaves none but those that an earlier one has left
-	last    int64                     // the last of those that an earlier run has left, if new ids are among them, or 0
+	Ranges  map[string]ledger.IDRange // by source; ranges of dense ids begin where phase mint has come to
+	Highest int64                     // no new id is above it
+	Left    *ledger.Numbers           // that stay free; nil if the run leaves no others than an earlier run has left
+	last    int64                     // the last number that an earlier run has left, if new ids are among those, or 0
 }
 
 // An idSet says which ids rows have.
@@ -45,12 +46,12 @@ type idSet struct {
 	low, high int64 // of no meaning without rows
 }
 
-// newNumbering chooses the numbers of a table. target is its key as the target has it, and earlier are the numbers
+// Choose chooses the numbers of a table. target is its key as the target has it, and earlier are the numbers
 // that runs have left free. It returns a [*report.RoomError] or [*plan.Error] where there is no room.
-func newNumbering(ctx context.Context, j *Job, c *chunk.Conns, t *plan.Table, target *plan.Column, earlier []ledger.Numbers) (*numbering, error) {
-	n := &numbering{
+func Choose(ctx context.Context, j *work.Job, c *chunk.Conns, t *plan.Table, target *plan.Column, earlier []ledger.Numbers) (*Choice, error) {
+	n := &Choice{
 		Job: j, table: t, typ: target.Type, least: max(1, t.Least), most: sqltype.Of(j.Engine.Kind, target.Type).Highest(),
-		old: map[string]idSet{}, ranges: map[string]ledger.IDRange{}, kept: []*chunk.Session{c.Target},
+		old: map[string]idSet{}, Ranges: map[string]ledger.IDRange{}, kept: []*chunk.Session{c.Target},
 	}
 	n.keep = t.Leave
 	if t.Most > 0 && t.Most < n.most {
@@ -85,7 +86,7 @@ func newNumbering(ctx context.Context, j *Job, c *chunk.Conns, t *plan.Table, ta
 }
 
 // look returns which ids the rows of a source have.
-func (n *numbering) look(ctx context.Context, s *chunk.Session) (ids idSet, err error) {
+func (n *Choice) look(ctx context.Context, s *chunk.Session) (ids idSet, err error) {
 	key := n.Engine.Quote(n.table.Key().Name)
 	var low, high sql.NullString // drivers have several types for those of BIGINT UNSIGNED
 	err = s.QueryRowContext(ctx, "SELECT COUNT(*), MIN("+key+"), MAX("+key+") FROM "+s.Engine.Table(n.table.Name)).Scan(&ids.rows, &low, &high)
@@ -100,12 +101,12 @@ func (n *numbering) look(ctx context.Context, s *chunk.Session) (ids idSet, err 
 	return ids, err
 }
 
-func (n *numbering) fault(reason string, args ...any) error {
+func (n *Choice) fault(reason string, args ...any) error {
 	return &plan.Error{Table: n.table.Name, Column: n.table.Key().Name, Reason: fmt.Sprintf(reason, args...)}
 }
 
 // taken returns the highest id within bounds that a row has which keeps its id, or least - 1.
-func (n *numbering) taken(ctx context.Context, least, most int64) (int64, error) {
+func (n *Choice) taken(ctx context.Context, least, most int64) (int64, error) {
 	key, top := n.Engine.Quote(n.table.Key().Name), least-1
 	for _, s := range n.kept {
 		var high sql.NullInt64
@@ -121,7 +122,7 @@ func (n *numbering) taken(ctx context.Context, least, most int64) (int64, error)
 }
 
 // choose chooses among the numbers that earlier runs have left, and then among those above all others.
-func (n *numbering) choose(ctx context.Context, earlier []ledger.Numbers) error {
+func (n *Choice) choose(ctx context.Context, earlier []ledger.Numbers) error {
 	for _, left := range earlier {
 		least, most := max(n.least, left.First), min(n.most, left.Last)
 		if least > most {
@@ -139,18 +140,18 @@ func (n *numbering) choose(ctx context.Context, earlier []ledger.Numbers) error 
 		return err
 	}
 	if n.table.Leave > 0 {
-		first := n.highest + 1
+		first := n.Highest + 1
 		if n.table.IDs == plan.IDsDense && len(n.order) > 0 { // fewer rows may be copied
-			first = int64(n.ranges[n.order[0]].First)
+			first = int64(n.Ranges[n.order[0]].First)
 		}
-		n.left = &ledger.Numbers{First: first, Last: n.highest + n.table.Leave}
+		n.Left = &ledger.Numbers{First: first, Last: n.Highest + n.table.Leave}
 	}
 	return nil
 }
 
 // within chooses among the numbers from least to most, which an earlier run may have left: then all new ids must
 // have room, and those above them are what stays free.
-func (n *numbering) within(ctx context.Context, least, most int64, left bool) error {
+func (n *Choice) within(ctx context.Context, least, most int64, left bool) error {
 	top, err := n.taken(ctx, least, most)
 	if err != nil {
 		return err
@@ -175,23 +176,23 @@ func (n *numbering) within(ctx context.Context, least, most int64, left bool) er
 
 // dense makes one range of all sources: where that of one ends, and of the next one begins, mint finds out. How
 // many rows are merged or left out is not known yet, so that it may turn out there that there is no room.
-func (n *numbering) dense(first, last int64, left bool) error {
-	n.highest = addTo(first-1, n.rows)
-	if first > last && n.rows > 0 || left && n.highest > last {
-		return n.room(n.highest)
+func (n *Choice) dense(first, last int64, left bool) error {
+	n.Highest = addTo(first-1, n.rows)
+	if first > last && n.rows > 0 || left && n.Highest > last {
+		return n.room(n.Highest)
 	}
-	n.highest = max(min(n.highest, last), first-1)
+	n.Highest = max(min(n.Highest, last), first-1)
 	for _, source := range n.order {
-		n.ranges[source] = ledger.IDRange{IDs: plan.IDsDense, First: uint64(first), End: uint64(last) + 1}
+		n.Ranges[source] = ledger.IDRange{IDs: plan.IDsDense, First: uint64(first), End: uint64(last) + 1}
 	}
 	return nil
 }
 
 // offsets makes ranges of the offsets of the plan, and chooses those that it does not have. No row that keeps its
 // id has one above top, up to last.
-func (n *numbering) offsets(ctx context.Context, last, top int64) error {
-	clear(n.ranges)
-	n.highest = top
+func (n *Choice) offsets(ctx context.Context, last, top int64) error {
+	clear(n.Ranges)
+	n.Highest = top
 	for _, source := range n.order {
 		if offset, given := n.table.Offsets[source]; given && n.old[source].rows > 0 {
 			if err := n.given(ctx, source, offset, last); err != nil {
@@ -203,7 +204,7 @@ func (n *numbering) offsets(ctx context.Context, last, top int64) error {
 		ids := n.old[source]
 		switch offset, given := n.table.Offsets[source]; {
 		case ids.rows == 0:
-			n.ranges[source] = ledger.IDRange{IDs: plan.IDsOffset, Offset: offset, First: uint64(top + 1), End: uint64(top + 1)}
+			n.Ranges[source] = ledger.IDRange{IDs: plan.IDsOffset, Offset: offset, First: uint64(top + 1), End: uint64(top + 1)}
 		case given:
 		case ids.low < 0:
 			return n.fault("source %q has the id %d: give the source an offset, or take it out of new_ids", source, ids.low)
@@ -220,14 +221,14 @@ func (n *numbering) offsets(ctx context.Context, last, top int64) error {
 
 // offset chooses one for ids of a source: none where they are free above top; or else one above all others, round
 // if there is room for that; or else the lowest above top with which they are free.
-func (n *numbering) offset(ids idSet, last, top int64) (offset int64, ok bool) {
+func (n *Choice) offset(ids idSet, last, top int64) (offset int64, ok bool) {
 	fits := func(offset int64) bool {
 		return offset <= last-ids.high && n.overlapping(ids.low+offset, ids.high+offset) == ""
 	}
 	if ids.low > top && fits(0) {
 		return 0, true
 	}
-	above := max(0, n.highest+1-ids.low)
+	above := max(0, n.Highest+1-ids.low)
 	for _, offset := range []int64{roundUp(above), above} {
 		if fits(offset) {
 			return offset, true
@@ -235,16 +236,16 @@ func (n *numbering) offset(ids idSet, last, top int64) (offset int64, ok bool) {
 	}
 	for offset = max(0, top+1-ids.low); !fits(offset); {
 		other := n.overlapping(ids.low+offset, addTo(ids.high, offset))
-		if other == "" || n.ranges[other].End > uint64(last) {
+		if other == "" || n.Ranges[other].End > uint64(last) {
 			return above, false
 		}
-		offset = int64(n.ranges[other].End) - ids.low
+		offset = int64(n.Ranges[other].End) - ids.low
 	}
 	return offset, true
 }
 
 // given takes an offset of the plan, if new ids are not above last.
-func (n *numbering) given(ctx context.Context, source string, offset, last int64) error {
+func (n *Choice) given(ctx context.Context, source string, offset, last int64) error {
 	ids := n.old[source]
 	low, high := addTo(ids.low, offset), addTo(ids.high, offset)
 	if low < n.least {
@@ -261,7 +262,7 @@ func (n *numbering) given(ctx context.Context, source string, offset, last int64
 		return n.fault("with the offset %d of source %q new ids are from %d to %d, and a row that keeps its id has %d", offset, source, low, high, top)
 	}
 	if other := n.overlapping(low, high); other != "" {
-		r := n.ranges[other]
+		r := n.Ranges[other]
 		return n.fault("with their offsets, new ids of source %q are from %d to %d, and those of source %q from %d to %d", source, low, high, other, r.First, r.End-1)
 	}
 	n.add(source, offset)
@@ -269,7 +270,7 @@ func (n *numbering) given(ctx context.Context, source string, offset, last int64
 }
 
 // meansNone returns an error if a new id may be a number that stands for no row in a column which refers to the table.
-func (n *numbering) meansNone() error {
+func (n *Choice) meansNone() error {
 	for _, t := range n.Order {
 		for _, c := range t.Columns {
 			if !c.HoldsReferences() || !slices.ContainsFunc(c.Refers, func(r *plan.Reference) bool { return r.Table == n.table.Name }) {
@@ -278,9 +279,9 @@ func (n *numbering) meansNone() error {
 			for _, none := range c.None {
 				id, ok := sqlvalue.ParseID(none)
 				for _, source := range n.order {
-					r := n.ranges[source]
+					r := n.Ranges[source]
 					same := r.IDs == plan.IDsOffset && r.Offset == 0 // in the source it is no row either
-					if ok && !same && n.old[source].rows > 0 && id >= int64(r.First) && id <= min(n.highest, int64(r.End-1)) {
+					if ok && !same && n.old[source].rows > 0 && id >= int64(r.First) && id <= min(n.Highest, int64(r.End-1)) {
 						return n.fault("a new id may be %d, which stands for no row in column %q: set least above it or most below it, or other offsets", id, t.Name+"."+c.Name)
 					}
 				}
@@ -290,16 +291,16 @@ func (n *numbering) meansNone() error {
 	return nil
 }
 
-func (n *numbering) add(source string, offset int64) {
+func (n *Choice) add(source string, offset int64) {
 	ids := n.old[source]
-	n.ranges[source] = ledger.IDRange{IDs: plan.IDsOffset, Offset: offset, First: uint64(ids.low + offset), End: uint64(ids.high+offset) + 1}
-	n.highest = max(n.highest, ids.high+offset)
+	n.Ranges[source] = ledger.IDRange{IDs: plan.IDsOffset, Offset: offset, First: uint64(ids.low + offset), End: uint64(ids.high+offset) + 1}
+	n.Highest = max(n.Highest, ids.high+offset)
 }
 
 // overlapping returns a source whose range has some of the numbers from low to high, or "".
-func (n *numbering) overlapping(low, high int64) string {
+func (n *Choice) overlapping(low, high int64) string {
 	for _, source := range n.order {
-		if r, ok := n.ranges[source]; ok && r.First < r.End && uint64(low) < r.End && uint64(high) >= r.First {
+		if r, ok := n.Ranges[source]; ok && r.First < r.End && uint64(low) < r.End && uint64(high) >= r.First {
 			return source
 		}
 	}
@@ -307,7 +308,7 @@ func (n *numbering) overlapping(low, high int64) string {
 }
 
 // room returns the error of a number that is too high.
-func (n *numbering) room(highest int64) error {
+func (n *Choice) room(highest int64) error {
 	return &report.RoomError{Table: n.table.Name, Column: n.table.Key().Name, Type: n.typ, Highest: addTo(highest, n.keep), Most: n.most}
 }
 
@@ -332,10 +333,10 @@ func roundUp(n int64) int64 {
 	return n
 }
 
-// standIn returns a number for a row that other rows refer to. It is other than that of any other row, if there is
+// StandIn returns a number for a row that other rows refer to. It is other than that of any other row, if there is
 // room for that.
-func (n *numbering) standIn(source string, id int64) int64 {
-	if r := n.ranges[source]; r.IDs == plan.IDsOffset {
+func (n *Choice) StandIn(source string, id int64) int64 {
+	if r := n.Ranges[source]; r.IDs == plan.IDsOffset {
 		return id + r.Offset
 	}
 	stand := int64(-1)
@@ -345,7 +346,7 @@ func (n *numbering) standIn(source string, id int64) int64 {
 			continue
 		}
 		if stand < 0 {
-			stand = int64(n.ranges[other].First)
+			stand = int64(n.Ranges[other].First)
 		}
 		if other == source {
 			stand = addTo(stand, max(0, id-ids.low))
@@ -359,7 +360,36 @@ func (n *numbering) standIn(source string, id int64) int64 {
 	return stand
 }
 
-// numbered returns the tables whose new ids are numbers.
-func numbered(j *Job) []*plan.Table {
+// Forecast returns how far the numbers go if so many rows get new ids, and an error if there is no room for them.
+func (n *Choice) Forecast(rows int64) (row report.NumberForecast, err error) {
+	t := n.table
+	row = report.NumberForecast{Table: t.Name, Column: t.Key().Name, Type: n.typ, IDs: t.IDs, Most: n.most, Left: t.Leave, Highest: n.Highest}
+	if t.IDs == plan.IDsOffset {
+		row.Offsets = map[string]int64{}
+	}
+	for _, source := range n.order {
+		ids := n.Ranges[source]
+		if row.Offsets != nil {
+			row.Offsets[source] = ids.Offset
+		}
+		if n.old[source].rows > 0 && (row.First == 0 || int64(ids.First) < row.First) {
+			row.First = int64(ids.First)
+		}
+	}
+	if t.IDs == plan.IDsDense {
+		row.First = int64(n.Ranges[n.order[0]].First)
+		row.Highest = addTo(row.First-1, rows)
+		if last := int64(n.Ranges[n.order[0]].End - 1); row.Highest > last {
+			err = n.room(row.Highest)
+		}
+	}
+	if n.last > 0 {
+		row.Left = max(0, n.last-row.Highest)
+	}
+	return row, err
+}
+
+// Tables returns the tables whose new ids are numbers.
+func Tables(j *work.Job) []*plan.Table {
 	return slices.DeleteFunc(slices.Clone(j.Order), func(t *plan.Table) bool { return !t.IDs.AreNumbers() || t.Key() == nil || len(t.NewIDs) == 0 })
 }

@@ -1,4 +1,4 @@
-package phases
+package numbers
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -45,12 +46,12 @@ func TestOffsets(t *testing.T) {
 		{name: "no room at all", low: 1, high: 900, last: 899, want: -1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			n := &numbering{ranges: map[string]ledger.IDRange{}, highest: test.top}
+			n := &Choice{Ranges: map[string]ledger.IDRange{}, Highest: test.top}
 			for i, other := range test.others {
 				name := string(rune('a' + i))
 				n.order = append(n.order, name)
-				n.ranges[name] = ledger.IDRange{IDs: plan.IDsOffset, First: uint64(other[0]), End: uint64(other[1]) + 1}
-				n.highest = max(n.highest, other[1])
+				n.Ranges[name] = ledger.IDRange{IDs: plan.IDsOffset, First: uint64(other[0]), End: uint64(other[1]) + 1}
+				n.Highest = max(n.Highest, other[1])
 			}
 			got, ok := n.offset(idSet{rows: 1, low: test.low, high: test.high}, test.last, test.top)
 			if ok != (test.want >= 0) || ok && got != test.want {
@@ -77,7 +78,7 @@ func TestDense(t *testing.T) {
 		{first: math.MaxInt64, last: math.MaxInt64, rows: 9, highest: math.MaxInt64},
 	} {
 		table := &plan.Table{Name: "t", IDs: plan.IDsDense, Columns: []*plan.Column{{Name: "id", Role: plan.RoleKey}}}
-		n := &numbering{table: table, order: []string{"a", "b"}, rows: test.rows, most: test.last, ranges: map[string]ledger.IDRange{}}
+		n := &Choice{table: table, order: []string{"a", "b"}, rows: test.rows, most: test.last, Ranges: map[string]ledger.IDRange{}}
 		err := n.dense(test.first, test.last, test.left)
 		if test.highest == 0 {
 			if !errors.As(err, new(*report.RoomError)) {
@@ -85,8 +86,8 @@ func TestDense(t *testing.T) {
 			}
 			continue
 		}
-		if r := n.ranges["b"]; err != nil || n.highest != test.highest || r != n.ranges["a"] || r.First != uint64(test.first) || r.End != uint64(test.last)+1 {
-			t.Errorf("%+v: got %+v up to %d, %v", test, r, n.highest, err)
+		if r := n.Ranges["b"]; err != nil || n.Highest != test.highest || r != n.Ranges["a"] || r.First != uint64(test.first) || r.End != uint64(test.last)+1 {
+			t.Errorf("%+v: got %+v up to %d, %v", test, r, n.Highest, err)
 		}
 	}
 }
@@ -111,22 +112,22 @@ func TestLeft(t *testing.T) {
 		{name: "offset of the plan, up to the last", ids: plan.IDsOffset, leave: 500, rows: 10, offsets: map[string]int64{"a": 990}, first: 901, last: 1000, highest: 1000},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			n := &numbering{
-				Job: &Job{}, least: 1, most: 1000, keep: test.leave, order: []string{"a"}, rows: test.rows,
+			n := &Choice{
+				Job: &work.Job{}, least: 1, most: 1000, keep: test.leave, order: []string{"a"}, rows: test.rows,
 				table:  &plan.Table{Name: "t", IDs: test.ids, Leave: test.leave, Offsets: test.offsets, Columns: []*plan.Column{{Name: "id", Role: plan.RoleKey}}},
 				old:    map[string]idSet{"a": {test.rows, 1, test.rows}},
-				ranges: map[string]ledger.IDRange{},
+				Ranges: map[string]ledger.IDRange{},
 			}
 			n.Engine = &dialect.Dialect{}
 			if err := n.choose(t.Context(), []ledger.Numbers{{First: test.first, Last: test.last}}); err != nil {
 				t.Fatal(err)
 			}
-			if n.highest != test.highest {
-				t.Errorf("new ids go up to %d, want %d", n.highest, test.highest)
+			if n.Highest != test.highest {
+				t.Errorf("new ids go up to %d, want %d", n.Highest, test.highest)
 			}
 			var left ledger.Numbers
-			if n.left != nil {
-				left = *n.left
+			if n.Left != nil {
+				left = *n.Left
 			}
 			if want := (ledger.Numbers{First: test.least, Last: test.most}); left != want {
 				t.Errorf("%+v stay free, want %+v", left, want)
@@ -157,9 +158,9 @@ func TestMeansNone(t *testing.T) {
 	} {
 		table := &plan.Table{Name: "players", IDs: test.ids, Columns: []*plan.Column{{Name: "id", Role: plan.RoleKey}}}
 		items := &plan.Table{Name: "items", Columns: []*plan.Column{{Name: "owner", Role: plan.RoleReference, Refers: []*plan.Reference{{Table: "players"}}, None: []string{"0", test.none}}}}
-		n := &numbering{
-			Job: &Job{Order: []*plan.Table{table, items}}, table: table, order: []string{"a"}, old: map[string]idSet{"a": {300, 1, 300}}, highest: test.last,
-			ranges: map[string]ledger.IDRange{"a": {IDs: test.ids, Offset: test.offset, First: uint64(test.first), End: uint64(test.last) + 1}},
+		n := &Choice{
+			Job: &work.Job{Order: []*plan.Table{table, items}}, table: table, order: []string{"a"}, old: map[string]idSet{"a": {300, 1, 300}}, Highest: test.last,
+			Ranges: map[string]ledger.IDRange{"a": {IDs: test.ids, Offset: test.offset, First: uint64(test.first), End: uint64(test.last) + 1}},
 		}
 		if err := n.meansNone(); (err != nil) != test.want || err != nil && !strings.Contains(err.Error(), `"items.owner"`) {
 			t.Errorf("%+v: got %v", test, err)

@@ -1,4 +1,4 @@
-package phases
+package preflight
 
 import (
 	"context"
@@ -7,21 +7,20 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/earlier"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// stops returns what would stop a run whatever the rows are: it is the same to a dry run and to a run, and writes
+// Stops returns what would stop a run whatever the rows are: it is the same to a dry run and to a run, and writes
 // nothing.
-func (p *preflight) stops(ctx context.Context) (errs []error, err error) {
-	if p.target, err = catalog.Read(ctx, p.Engine.Kind, p.conns.Target, p.conns.Target.Engine.Databases()); err != nil {
+func (p *Check) Stops(ctx context.Context) (errs []error, err error) {
+	if p.Target, err = catalog.Read(ctx, p.Engine.Kind, p.Conns.Target, p.Conns.Target.Engine.Databases()); err != nil {
 		return nil, p.Engine.Failed("inspect the target", err)
 	}
 	if errs, err = p.withoutTransactions(ctx); err != nil {
@@ -36,7 +35,7 @@ func (p *preflight) stops(ctx context.Context) (errs []error, err error) {
 		}
 	}
 	for _, t := range p.Order {
-		if found := p.target.TableLike(t.Name); found != nil {
+		if found := p.Target.TableLike(t.Name); found != nil {
 			errs = append(errs, p.structure(t, found)...)
 			if len(errs) == 0 {
 				add(p.writable(ctx, t))
@@ -52,9 +51,13 @@ func (p *preflight) stops(ctx context.Context) (errs []error, err error) {
 	}
 	if len(errs) == 0 {
 		add(p.ledger(ctx))
-		errs = append(errs, p.inheritable(ctx)...)
+		for _, source := range p.Plan.Sources {
+			if _, err := earlier.Find(ctx, p.Job, p.Conns, source); err != nil {
+				errs = append(errs, err)
+			}
+		}
 		add(p.measurable(ctx))
-		none, err := numberCheck{p}.choose(ctx)
+		none, err := chooseNumbers(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +67,7 @@ func (p *preflight) stops(ctx context.Context) (errs []error, err error) {
 }
 
 // structure returns how a table of the target differs from the plan, where rows could not be written for it.
-func (p *preflight) structure(t *plan.Table, found *catalog.Table) (errs []error) {
+func (p *Check) structure(t *plan.Table, found *catalog.Table) (errs []error) {
 	fault := func(column, reason string, args ...any) {
 		errs = append(errs, &plan.Error{Table: t.Name, Column: column, Reason: "the target " + fmt.Sprintf(reason, args...)})
 	}
@@ -97,7 +100,7 @@ func (p *preflight) structure(t *plan.Table, found *catalog.Table) (errs []error
 		if known || null || p.Unchecked {
 			continue
 		}
-		if of := p.foreignKey(t, k); of == nil || of.parent.Skip || !p.parentsFirst(t, of.parent) {
+		if of := p.ForeignKey(t, k); of == nil || of.Parent.Skip || !p.parentsFirst(t, of.Parent) {
 			fault(k.Columns[0], "has a foreign key to %q there that the plan does not have: drop it until the merge is verified", k.Table)
 		}
 	}
@@ -105,7 +108,7 @@ func (p *preflight) structure(t *plan.Table, found *catalog.Table) (errs []error
 }
 
 // parentsFirst reports whether all rows of parent are copied before those of t.
-func (p *preflight) parentsFirst(t, parent *plan.Table) bool {
+func (p *Check) parentsFirst(t, parent *plan.Table) bool {
 	at := func(t *plan.Table) int {
 		return slices.IndexFunc(p.Stages, func(st plan.Stage) bool { return st.Table == t })
 	}
@@ -116,10 +119,10 @@ func (p *preflight) parentsFirst(t, parent *plan.Table) bool {
 var errUndone = errors.New("it was only tried")
 
 // try does something in a transaction of the target, and undoes it.
-func (p *preflight) try(ctx context.Context, statements ...string) error {
-	err := p.conns.Target.Try(ctx, nil, func() error {
+func (p *Check) try(ctx context.Context, statements ...string) error {
+	err := p.Conns.Target.Try(ctx, nil, func() error {
 		for _, text := range statements {
-			if _, err := p.conns.Target.ExecContext(ctx, text); err != nil {
+			if _, err := p.Conns.Target.ExecContext(ctx, text); err != nil {
 				return err
 			}
 		}
@@ -134,7 +137,7 @@ func (p *preflight) try(ctx context.Context, statements ...string) error {
 // writable returns an error if no row could be inserted into a table of the target, or updated where phase link
 // does that. It writes no row. Statements on no row run triggers of PostgreSQL too, so that they are not tried
 // where there are some.
-func (p *preflight) writable(ctx context.Context, t *plan.Table) error {
+func (p *Check) writable(ctx context.Context, t *plan.Table) error {
 	triggers, err := p.triggers(ctx, t)
 	if err != nil || len(triggers) > 0 {
 		return err
@@ -152,7 +155,7 @@ func (p *preflight) writable(ctx context.Context, t *plan.Table) error {
 			}
 		}
 	}
-	table, list := p.conns.Target.Engine.Table(t.Name), p.Engine.QuoteAll(names)
+	table, list := p.Conns.Target.Engine.Table(t.Name), p.Engine.QuoteAll(names)
 	statements := []string{"INSERT INTO " + table + " (" + list + ") SELECT " + list + " FROM " + table + " WHERE 1 = 0"}
 	if len(same) > 0 {
 		statements = append(statements, "UPDATE "+table+" SET "+strings.Join(same, ", ")+" WHERE 1 = 0")
@@ -161,7 +164,7 @@ func (p *preflight) writable(ctx context.Context, t *plan.Table) error {
 }
 
 // triggers returns the names of the triggers of a table of the target that run for rows that are copied.
-func (p *preflight) triggers(ctx context.Context, t *plan.Table) (names []string, err error) {
+func (p *Check) triggers(ctx context.Context, t *plan.Table) (names []string, err error) {
 	text := map[sqlsnow.Dialect]string{
 		sqlsnow.MySQL: `SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND EVENT_OBJECT_TABLE = ? AND EVENT_MANIPULATION <> 'DELETE' ORDER BY 1`,
 		sqlsnow.Postgres: `SELECT tgname::text FROM pg_trigger g JOIN pg_class k ON k.oid = g.tgrelid JOIN pg_namespace n ON n.oid = k.relnamespace
@@ -169,21 +172,21 @@ func (p *preflight) triggers(ctx context.Context, t *plan.Table) (names []string
 			AND NOT g.tgisinternal AND g.tgenabled IN ('O', 'A') AND g.tgtype & 20 <> 0 ORDER BY 1`,
 		sqlsnow.SQLite: `SELECT name FROM sqlite_schema WHERE type = 'trigger' AND ?1 = '' AND lower(tbl_name) = lower(?2) ORDER BY name`,
 	}[p.Engine.Kind]
-	database, table := p.conns.Target.Engine.Locate(t.Name)
-	rows, err := chunk.ReadAll(ctx, p.Engine, p.conns.Target, text, []*plan.Column{{Name: "name", Type: "text"}}, []any{database, table})
+	database, table := p.Conns.Target.Engine.Locate(t.Name)
+	rows, err := chunk.ReadAll(ctx, p.Engine, p.Conns.Target, text, []*plan.Column{{Name: "name", Type: "text"}}, []any{database, table})
 	for _, row := range rows {
 		names = append(names, fmt.Sprint(row[0]))
 	}
 	return names, p.Engine.Failed("look for triggers of table "+strconv.Quote(t.Name), err)
 }
 
-// computed returns the generated columns that verification compares, and that source and target do not compute by
+// Computed returns the generated columns that verification compares, and that source and target do not compute by
 // the same expression, as the databases write it.
-func (p *preflight) computed() (open []report.Open) {
+func (p *Check) Computed() (open []report.Open) {
 	for _, t := range p.Order {
-		target := p.target.TableLike(t.Name)
+		target := p.Target.TableLike(t.Name)
 		for _, source := range p.Plan.SourcesOf(t) {
-			from := p.sources[source].TableLike(t.Name)
+			from := p.Sources[source].TableLike(t.Name)
 			if from == nil || target == nil {
 				continue
 			}
@@ -201,8 +204,8 @@ func (p *preflight) computed() (open []report.Open) {
 	return open
 }
 
-// running returns the triggers of the target as open: what they do is not known.
-func (p *preflight) running(ctx context.Context) (open []report.Open, err error) {
+// Running returns the triggers of the target as open: what they do is not known.
+func (p *Check) Running(ctx context.Context) (open []report.Open, err error) {
 	for _, t := range p.Order {
 		names, err := p.triggers(ctx, t)
 		if err != nil {
@@ -218,9 +221,9 @@ func (p *preflight) running(ctx context.Context) (open []report.Open, err error)
 	return open, nil
 }
 
-// run reads the run of the plan, which is nil if there is none, and reports whether the target has a ledger.
-func (p *preflight) run(ctx context.Context) (r *ledger.Run, made bool, err error) {
-	r, err = ledger.Of(p.conns.Target).Load(ctx, p.ID, p.Plan)
+// Run reads the run of the plan, which is nil if there is none, and reports whether the target has a ledger.
+func (p *Check) Run(ctx context.Context) (r *ledger.Run, made bool, err error) {
+	r, err = ledger.Of(p.Conns.Target).Load(ctx, p.ID, p.Plan)
 	if err != nil && p.Engine.IsMissing(err) {
 		return nil, false, nil
 	}
@@ -228,8 +231,8 @@ func (p *preflight) run(ctx context.Context) (r *ledger.Run, made bool, err erro
 }
 
 // others returns an error if runs of other plans are in the way of one of this plan, which is nil if it would be new.
-func (p *preflight) others(ctx context.Context, r *ledger.Run) error {
-	l := ledger.Of(p.conns.Target)
+func (p *Check) others(ctx context.Context, r *ledger.Run) error {
+	l := ledger.Of(p.Conns.Target)
 	if _, err := l.Abandoned(ctx, p.ID); err != nil || r != nil {
 		return err
 	}
@@ -238,8 +241,8 @@ func (p *preflight) others(ctx context.Context, r *ledger.Run) error {
 
 // ledger returns an error if the ledger could not be made in the target, or not be written, or has a run that is in
 // the way.
-func (p *preflight) ledger(ctx context.Context) error {
-	r, made, err := p.run(ctx)
+func (p *Check) ledger(ctx context.Context) error {
+	r, made, err := p.Run(ctx)
 	if err == nil && made {
 		err = p.others(ctx, r)
 	}
@@ -250,7 +253,7 @@ func (p *preflight) ledger(ctx context.Context) error {
 		err = p.try(ctx, "UPDATE snow_merge_lease SET id = id WHERE 1 = 0")
 	case p.Engine.Kind == sqlsnow.MySQL: // a statement that makes a table can't be undone, but preparing it asks for the right to
 		var s interface{ Close() error }
-		if s, err = p.conns.Target.PrepareContext(ctx, "CREATE TABLE snow_merge_lease_tried (id INT)"); err == nil {
+		if s, err = p.Conns.Target.PrepareContext(ctx, "CREATE TABLE snow_merge_lease_tried (id INT)"); err == nil {
 			err = s.Close()
 		}
 	default:
@@ -260,15 +263,15 @@ func (p *preflight) ledger(ctx context.Context) error {
 }
 
 // measurable returns an error if a database does not answer an assertion.
-func (p *preflight) measurable(ctx context.Context) error {
+func (p *Check) measurable(ctx context.Context) error {
 	for _, a := range p.Assertions {
-		if _, err := a.measure(ctx, p.conns.Target); err != nil {
+		if _, err := a.Measure(ctx, p.Conns.Target); err != nil {
 			return fmt.Errorf("the target: %w", err)
 		}
 		for _, name := range p.Plan.Sources {
-			s, err := p.conns.Source(ctx, name)
+			s, err := p.Conns.Source(ctx, name)
 			if err == nil {
-				_, err = a.measure(ctx, s)
+				_, err = a.Measure(ctx, s)
 			}
 			if err != nil {
 				return &report.SourceError{Source: name, Err: err}
@@ -278,80 +281,12 @@ func (p *preflight) measurable(ctx context.Context) error {
 	return nil
 }
 
-// keyOf returns the key of a table as the target has it.
-func (p *preflight) keyOf(t *plan.Table) *plan.Column {
-	if found := p.target.TableLike(t.Name); found != nil {
+// KeyOf returns the key of a table as the target has it.
+func (p *Check) KeyOf(t *plan.Table) *plan.Column {
+	if found := p.Target.TableLike(t.Name); found != nil {
 		if c := catalog.ColumnLike(found.Table, t.Key().Name); c != nil {
 			return c
 		}
 	}
 	return t.Key()
-}
-
-// holders returns who the worker numbers of a new run are for, by source.
-func (p *preflight) holders(ctx context.Context) (map[string]string, error) {
-	l := ledger.Of(p.conns.Target)
-	all := map[string]string{}
-	r, made, err := p.run(ctx)
-	if err != nil || r != nil {
-		return all, err // a run has its numbers
-	}
-	for _, source := range p.Plan.Sources {
-		if p.rekeyed(source) == 0 {
-			continue
-		}
-		holder := "merge " + source + " #1" // of a target without a ledger: nobody has this name
-		if made {
-			if holder, err = l.Holder(ctx, source); err != nil {
-				return nil, err
-			}
-		}
-		all[source] = holder
-	}
-	return all, nil
-}
-
-// rekeyed returns how many tables of a source get new ids of package snow.
-func (j *Job) rekeyed(source string) (n int) {
-	for _, t := range j.Plan.Tables {
-		if !t.Skip && t.In(source) && t.Rekeys(source) && !t.IDs.AreNumbers() {
-			n++
-		}
-	}
-	return n
-}
-
-// reservable returns the time from which on new ids can have times, and an error if the namespace has no ids for
-// the rows that get new ones. The registry may be the target, whose pool may have only one connection: nobody may
-// have it.
-func (j *Job) reservable(ctx context.Context, holders map[string]string) (epoch time.Time, err error) {
-	for _, source := range j.Plan.Sources {
-		holder, ok := holders[source]
-		if !ok {
-			continue
-		}
-		reserved, err := sqlsnow.Reservable(ctx, j.Registry, j.Engine.Kind, j.Namespace, holder)
-		if err == nil {
-			err = j.room(source, reserved)
-		}
-		if err != nil {
-			return epoch, err
-		}
-		epoch = reserved.Layout.Epoch()
-	}
-	return epoch, nil
-}
-
-// room returns an error if a reserved worker number has not enough ids at a time for the tables of a source.
-func (j *Job) room(source string, reserved sqlsnow.Reservation) error {
-	tables := j.rekeyed(source)
-	bits := reserved.Layout.Bits()
-	if highest := uint64(1)<<bits.Datacenter - 1; j.Datacenter > highest {
-		return &snow.FieldError{Field: "Datacenter", Value: strconv.FormatUint(j.Datacenter, 10), Bound: "the highest of the layout is " + strconv.FormatUint(highest, 10)}
-	}
-	whole := ledger.IDRange{Layout: reserved.Layout, Datacenter: j.Datacenter, Worker: reserved.Worker}
-	if _, ok := whole.Part(0, tables); !ok {
-		return &plan.Error{Reason: fmt.Sprintf("source %q mints for %d tables, and ids of layout %v have no room for more than %d", source, tables, reserved.Layout, 1<<bits.Sequence)}
-	}
-	return nil
 }

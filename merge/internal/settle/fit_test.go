@@ -1,4 +1,4 @@
-package phases
+package settle
 
 import (
 	"strings"
@@ -57,12 +57,12 @@ func TestMisfits(t *testing.T) {
 		{my, "varchar(3)", nil, false},
 		{lite, "TEXT", nil, false},
 	} {
-		got := misfit(tt.d, &plan.Column{Type: tt.typ}, tt.v)
+		got := RoomOf(tt.d, &plan.Column{Type: tt.typ}).Misfit(tt.v)
 		if (got == "") != tt.fits {
 			t.Errorf("%v %s: %v: got %q, want that it fits %v", tt.d, tt.typ, tt.v, got, tt.fits)
 		}
 	}
-	if got := misfit(my, &plan.Column{Type: "int", Nullable: true}, nil); got != "" {
+	if got := RoomOf(my, &plan.Column{Type: "int", Nullable: true}).Misfit(nil); got != "" {
 		t.Errorf("NULL: got %q", got)
 	}
 }

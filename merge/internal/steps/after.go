@@ -1,4 +1,4 @@
-package phases
+package steps
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -17,45 +17,29 @@ import (
 // After runs the statements of the plan that are for the target when it is verified, each of them once. The report
 // of verification is kept with them: from now on rows are not as they were copied. It says in found how far the
 // statements are.
-func After(ctx context.Context, j *Job, found *report.Report) (err error) {
+func After(ctx context.Context, j *work.Job, found *report.Report) (err error) {
 	if len(j.Plan.After) == 0 {
 		return nil
 	}
-	c, err := j.connect(ctx)
+	c, err := j.Connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	ctx, lease, err := ledger.TakeLease(ctx, c.Target, j.renewer(), j.ID, j.Holder, j.LeaseTime)
-	if err != nil {
+	w := &work.Writer{Job: j, Conns: c}
+	return leased(ctx, w, func(ctx context.Context) error {
+		err := after(ctx, w, found)
+		if ctx.Err() == nil {
+			done, failed := work.Statements(ctx, j, ledger.Of(c.Target))
+			err = errors.Join(err, failed)
+			found.After = done
+		}
 		return err
-	}
-	defer lease.Release()
-	w := &writing{Job: j, conns: c, lease: lease}
-	err = w.after(ctx, found)
-	if ctx.Err() == nil {
-		done, failed := j.statements(ctx, ledger.Of(c.Target))
-		err = errors.Join(err, failed)
-		found.After = done
-	}
-	if cause := context.Cause(ctx); err != nil && errors.As(cause, new(*report.OvertakenError)) {
-		return cause
-	}
-	return err
+	})
 }
 
-// renewer opens sessions that renew the lease, where several connections can write.
-func (j *Job) renewer() func(context.Context) (*chunk.Session, error) {
-	if j.Engine.Writers <= 1 {
-		return nil
-	}
-	return func(ctx context.Context) (*chunk.Session, error) {
-		return j.Target.Open(ctx, j.Engine, j.Engine.Target)
-	}
-}
-
-func (w *writing) after(ctx context.Context, found *report.Report) error {
-	l := ledger.Of(w.conns.Target)
+func after(ctx context.Context, w *work.Writer, found *report.Report) error {
+	l := ledger.Of(w.Conns.Target)
 	begun, err := l.Statements(ctx, w.ID)
 	if err != nil {
 		return err
@@ -66,11 +50,11 @@ func (w *writing) after(ctx context.Context, found *report.Report) error {
 			return err
 		}
 		kept := ledger.Statement{SQL: string(text), State: ledger.StatementDone}
-		if err := w.lease.Transaction(ctx, w.conns.Target, func() error { return l.InsertStatement(ctx, w.ID, kept) }); err != nil {
+		if err := w.Lease.Transaction(ctx, w.Conns.Target, func() error { return l.InsertStatement(ctx, w.ID, kept) }); err != nil {
 			return w.Engine.Failed("keep the report", err)
 		}
 	}
-	w.tell(report.Event{Kind: report.EventPhase, Phase: phaseAfter, Total: -1})
+	w.Tell(report.Event{Kind: report.EventPhase, Phase: work.PhaseAfter, Total: -1})
 	for i, text := range w.Plan.After {
 		if err := w.Pause(ctx); err != nil {
 			return err
@@ -83,17 +67,17 @@ func (w *writing) after(ctx context.Context, found *report.Report) error {
 			case was.State == ledger.StatementDone:
 				continue
 			}
-			undone, err := w.undoes(ctx, text)
+			undone, err := undoes(ctx, w, text)
 			if err != nil {
 				return err
 			}
 			if !undone {
 				return &report.StatementError{Number: s.Number, Statement: text, Err: report.ErrMayHaveRun}
 			}
-		} else if err := w.lease.Transaction(ctx, w.conns.Target, func() error { return l.InsertStatement(ctx, w.ID, s) }); err != nil {
+		} else if err := w.Lease.Transaction(ctx, w.Conns.Target, func() error { return l.InsertStatement(ctx, w.ID, s) }); err != nil {
 			return w.Engine.Failed("write down a statement", err)
 		}
-		if err := w.statement(ctx, s); err != nil {
+		if err := statement(ctx, w, s); err != nil {
 			return err
 		}
 	}
@@ -101,10 +85,10 @@ func (w *writing) after(ctx context.Context, found *report.Report) error {
 }
 
 // statement runs a statement, which is written down as begun.
-func (w *writing) statement(ctx context.Context, s ledger.Statement) error {
-	target, l := w.conns.Target, ledger.Of(w.conns.Target)
+func statement(ctx context.Context, w *work.Writer, s ledger.Statement) error {
+	target, l := w.Conns.Target, ledger.Of(w.Conns.Target)
 	var refused error
-	err := w.lease.Transaction(ctx, target, func() error {
+	err := w.Lease.Transaction(ctx, target, func() error {
 		result, err := target.ExecContext(ctx, target.Engine.Expand(s.SQL))
 		if refused = err; err != nil {
 			return err
@@ -120,7 +104,7 @@ func (w *writing) statement(ctx context.Context, s ledger.Statement) error {
 	err = w.Engine.Failed("run a statement", err)
 	var code *sqlsnow.DatabaseError
 	if refused != nil && ctx.Err() == nil && errors.As(err, &code) && code.Code != "" { // the database has answered that it did not do it
-		forget := w.lease.Transaction(ctx, target, func() error { return l.ForgetStatement(ctx, w.ID, s) })
+		forget := w.Lease.Transaction(ctx, target, func() error { return l.ForgetStatement(ctx, w.ID, s) })
 		if forget != nil {
 			err = errors.Join(err, w.Engine.Failed("forget a statement", forget))
 		}
@@ -131,7 +115,7 @@ func (w *writing) statement(ctx context.Context, s ledger.Statement) error {
 // undoes reports whether a statement that did not end has changed nothing: MySQL commits what changes schemas at
 // once, and does not undo what was done in tables without transactions. Which tables a statement changes is not
 // known: triggers may change others.
-func (w *writing) undoes(ctx context.Context, text string) (bool, error) {
+func undoes(ctx context.Context, w *work.Writer, text string) (bool, error) {
 	if w.Engine.Kind != sqlsnow.MySQL {
 		return true, nil
 	}
@@ -140,22 +124,8 @@ func (w *writing) undoes(ctx context.Context, text string) (bool, error) {
 		return false, nil
 	}
 	var n int64
-	err := w.conns.Target.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE'
+	err := w.Conns.Target.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE'
 		AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema')
 		AND ENGINE NOT IN (SELECT ENGINE FROM information_schema.ENGINES WHERE TRANSACTIONS = 'YES')`).Scan(&n)
 	return n == 0, w.Engine.Failed("look for tables without transactions", err)
-}
-
-// verified returns the report of the verification after which the statements of the plan began, or nil if they have
-// not.
-func (v *verifying) verified(ctx context.Context, target *chunk.Session) (*report.Report, error) {
-	text, err := ledger.Of(target).Verified(ctx, v.ID)
-	if err != nil || text == "" {
-		return nil, err
-	}
-	found := &report.Report{}
-	if err := json.Unmarshal([]byte(text), found); err != nil {
-		return nil, fmt.Errorf("read the report of the ledger: %w", err)
-	}
-	return found, nil
 }

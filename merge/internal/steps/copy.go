@@ -1,4 +1,4 @@
-package rowexec
+package steps
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
-	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -17,18 +17,28 @@ import (
 // A copier copies rows of a source table, and sets the references that were
 // NULL at first.
 type copier struct {
-	phases.Work
+	*work.Writer
+	table    *ledger.SourceTable
+	deferred []*plan.Column // columns that are NULL until phase link
+	last     int64          // the number of the last chunk of the table
 	rewriter *rekey.Rewriter
 	hasher   *chunk.Hasher
 	insert   *chunk.Inserter
 }
 
-// Copy copies the rows of some chunks.
-func (c *copier) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
-	if err := c.makeIDs(ctx, chunks); err != nil {
-		return 0, err
+// newCopier returns one for a goroutine, which remembers pages of the map.
+func newCopier(ctx context.Context, w *work.Writer, t *ledger.SourceTable, pages *ledger.Pages) (*copier, error) {
+	rewriter, err := work.NewRewriter(ctx, w.Job, w.Run, w.Conns, t, pages)
+	if err != nil {
+		return nil, err
 	}
-	values, rows, err := c.rows(ctx, c.Table, chunks)
+	return &copier{Writer: w, table: t, rewriter: rewriter, hasher: chunk.NewHasher(t.Columns, w.Blobs()), insert: chunk.NewInserter(w.Conns.Target, t.Table.Name, t.Columns)}, nil
+}
+
+// copy copies the rows of chunks that follow on each other, in one transaction, and returns about how many bytes the rows
+// have.
+func (c *copier) copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
+	values, rows, err := c.rows(ctx, c.table, chunks)
 	if err != nil {
 		return 0, err
 	}
@@ -37,63 +47,6 @@ func (c *copier) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, er
 		return 0, err
 	}
 	return chunk.SizeOf(values...), c.write(ctx, rows, done)
-}
-
-// makeIDs makes the ids of chunks that a server was to make while it copies, and
-// puts them into rows of the map.
-func (c *copier) makeIDs(ctx context.Context, chunks []ledger.Chunk) error {
-	t, l := c.Table, ledger.Of(c.Conns.Target)
-	begins, err := l.EmptyPacks(ctx, t, chunks)
-	if err != nil || len(begins) == 0 {
-		return err
-	}
-	part := t.Only(func(column *plan.Column) bool { return column.Name == t.Created() })
-	dates, err := rekey.NewDates(c.Engine.Kind, part)
-	if err != nil {
-		return err
-	}
-	writer := ledger.NewMapWriter(c.Conns.Target)
-	defer writer.Close()
-	for _, m := range chunks {
-		place, ok := begins[m.Seq]
-		if !ok {
-			continue
-		}
-		rows, err := c.read(ctx, part, []ledger.Chunk{m})
-		if err != nil {
-			return err
-		}
-		ids := rekey.NewIDs{Formula: rekey.NewFormula(t.Ids, c.Run.Facts.Now), Place: place}
-		entries := make([][]any, len(rows))
-		for i, row := range rows {
-			created, dated := dates.Of(row)
-			old, ok := row[part.Key].(int64)
-			if !ok {
-				return t.RowError(part.RowKey(row), rekey.ErrKey)
-			}
-			id, err := ids.Make(old, created, dated)
-			if err != nil {
-				return t.RowError(part.RowKey(row), err)
-			}
-			entries[i] = ledger.MapRow(t, old, ledger.Successor{ID: int64(id), Fate: ledger.Rekeyed})
-		}
-		if ids.Place > m.Place {
-			return c.changed(m.Hi, "a row up to it has a later date")
-		}
-		err = c.Lease.Transaction(ctx, c.Conns.Target, func() error {
-			if err := writer.Write(ctx, entries); err != nil {
-				return err
-			}
-			if err := l.DeletePack(ctx, m); err != nil {
-				return err
-			}
-			return l.SetLate(ctx, m, ids.Late)
-		})
-		if err != nil {
-			return c.Engine.Failed("make ids", err)
-		}
-	}
-	return nil
 }
 
 // rows returns the source's rows in some chunks, and what they become.
@@ -114,7 +67,7 @@ func (c *copier) read(ctx context.Context, t *ledger.SourceTable, chunks []ledge
 		want += int(each.Read)
 	}
 	upto := last.Hi
-	if last.Seq == c.Last {
+	if last.Seq == c.last {
 		upto = nil // nothing may have come after it
 	}
 	values, err := t.Read(ctx, c.Conns, first.Lo, upto, want+1)
@@ -138,7 +91,7 @@ func (c *copier) read(ctx context.Context, t *ledger.SourceTable, chunks []ledge
 }
 
 func (c *copier) changed(key []any, reason string) error {
-	return &report.ChangedError{Source: c.Table.Source, Table: c.Table.Table.Name, Row: sqlvalue.FormatKey(key), Reason: reason}
+	return &report.ChangedError{Source: c.table.Source, Table: c.table.Table.Name, Row: sqlvalue.FormatKey(key), Reason: reason}
 }
 
 // account returns what the ledger is to say of the chunks, if their rows become
@@ -148,7 +101,7 @@ func (c *copier) account(chunks []ledger.Chunk, rows []rekey.Row) ([]ledger.Chun
 	for i, minted := range chunks {
 		d := minted.In(ledger.PhaseCopy)
 		for _, row := range rows[:minted.Read] {
-			d.Hash.Add(c.hasher.Row(row.Old[:len(c.Table.Columns)]))
+			d.Hash.Add(c.hasher.Row(row.Old[:len(c.table.Columns)]))
 			switch row.Fate {
 			case ledger.Missing:
 				return nil, c.changed(row.Key, "the row is new")
@@ -172,8 +125,8 @@ func (c *copier) account(chunks []ledger.Chunk, rows []rekey.Row) ([]ledger.Chun
 
 func (c *copier) write(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
 	var deferred []int
-	for _, column := range c.Deferred {
-		if at := c.Table.Position(column.Name); at >= 0 {
+	for _, column := range c.deferred {
+		if at := c.table.Position(column.Name); at >= 0 {
 			deferred = append(deferred, at)
 		}
 	}
@@ -186,7 +139,7 @@ func (c *copier) write(ctx context.Context, rows []rekey.Row, done []ledger.Chun
 		for _, at := range deferred {
 			r.New[at] = nil
 		}
-		values, keys = append(values, r.New[:len(c.Table.Columns)]), append(keys, r.Key)
+		values, keys = append(values, r.New[:len(c.table.Columns)]), append(keys, r.Key)
 	}
 	var refused error
 	err := c.Lease.Transaction(ctx, c.Conns.Target, func() error {
@@ -197,7 +150,7 @@ func (c *copier) write(ctx context.Context, rows []rekey.Row, done []ledger.Chun
 	})
 	if err != nil && refused != nil && ctx.Err() == nil && !c.Engine.IsBusy(err) {
 		at, cause := c.insert.Blame(ctx, values, err)
-		return c.Table.RowError(keys[at], c.Engine.Failed("insert", cause))
+		return c.table.RowError(keys[at], c.Engine.Failed("insert", cause))
 	}
-	return c.Engine.Failed("copy table "+strconv.Quote(c.Table.Table.Name), err)
+	return c.Engine.Failed("copy table "+strconv.Quote(c.table.Table.Name), err)
 }

@@ -1,10 +1,11 @@
-package phases
+package steps
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -25,19 +26,18 @@ func TestTogether(t *testing.T) {
 	var feeds []*feed
 	for _, table := range tables {
 		for _, source := range []string{"a", "b"} {
-			feeds = append(feeds, &feed{table: &ledger.SourceTable{Source: source, Table: table}})
+			feeds = append(feeds, &feed{Chunks: &work.Chunks{Table: &ledger.SourceTable{Source: source, Table: table}}})
 		}
 	}
 	for unchecked, want := range map[bool]string{
 		false: "[[guilds guilds logs logs ranks ranks] [members members places places titles titles] [houses houses]]",
 		true:  "[[guilds guilds logs logs ranks ranks members members places places titles titles houses houses]]",
 	} {
-		w := &writing{Job: &Job{Unchecked: unchecked}}
 		var groups [][]string
-		for _, group := range w.together(feeds) {
+		for _, group := range together(feeds, unchecked) {
 			var names []string
 			for _, f := range group {
-				names = append(names, f.table.Table.Name)
+				names = append(names, f.Table.Table.Name)
 			}
 			groups = append(groups, names)
 		}

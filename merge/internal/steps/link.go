@@ -1,4 +1,4 @@
-package rowexec
+package steps
 
 import (
 	"context"
@@ -27,14 +27,14 @@ type linker struct {
 }
 
 func newLinker(c *copier) *linker {
-	deferred := func(column *plan.Column) bool { return slices.Contains(c.Deferred, column) }
-	l := &linker{copier: c, part: c.Table.Only(deferred)}
+	deferred := func(column *plan.Column) bool { return slices.Contains(c.deferred, column) }
+	l := &linker{copier: c, part: c.table.Only(deferred)}
 	for at, column := range l.part.Columns {
 		if deferred(column) {
 			l.set = append(l.set, at)
 		}
 	}
-	for _, column := range c.Table.Table.Columns {
+	for _, column := range c.table.Table.Columns {
 		if typ := sqltype.Word(column.Type); c.Engine.Kind == sqlsnow.MySQL && column.Generated == "" && (typ == "timestamp" || typ == "datetime") {
 			name := "t." + c.Engine.Quote(column.Name)
 			l.touched = append(l.touched, name+" = "+name)
@@ -43,8 +43,9 @@ func newLinker(c *copier) *linker {
 	return l
 }
 
-// Link sets the references of the rows of some chunks.
-func (l *linker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
+// link sets the references of the rows of chunks that follow on each other, in one transaction, and returns about how
+// many bytes the rows have.
+func (l *linker) link(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
 	values, rows, err := l.rows(ctx, l.part, chunks)
 	if err != nil {
 		return 0, err
@@ -64,7 +65,7 @@ func (l *linker) Link(ctx context.Context, chunks []ledger.Chunk) (bytes int, er
 
 func (l *linker) update(ctx context.Context, rows []rekey.Row, done []ledger.Chunk) error {
 	target := l.Conns.Target
-	if len(l.set) == 0 || l.joinable(rows) { // the source may not have the columns
+	if len(l.set) == 0 || l.updatable(rows) { // the source may not have the columns
 		err := l.Lease.Transaction(ctx, target, func() error {
 			for part := range slices.Chunk(rows, chunk.MostInserted) {
 				if err := l.updateMany(ctx, part); err != nil {
@@ -104,7 +105,7 @@ func (l *linker) updateEach(ctx context.Context, rows []rekey.Row, done []ledger
 				args = append(args, chunk.FitValue(e, r.New[at], l.part.Columns[at]))
 			}
 			if _, err := update.ExecContext(ctx, args...); err != nil {
-				refused = l.Table.RowError(r.Key, e.Failed("link", err))
+				refused = l.table.RowError(r.Key, e.Failed("link", err))
 				return err
 			}
 		}
@@ -116,10 +117,10 @@ func (l *linker) updateEach(ctx context.Context, rows []rekey.Row, done []ledger
 	return err
 }
 
-// joinable reports whether rows can be updated by statements for many of them:
+// updatable reports whether rows can be updated by statements for many of them:
 // all values are integers, and the target is a server, where each statement is a
 // way there and back.
-func (l *linker) joinable(rows []rekey.Row) bool {
+func (l *linker) updatable(rows []rekey.Row) bool {
 	if l.Engine.Kind == sqlsnow.SQLite || len(l.part.Primary) != 1 {
 		return false
 	}

@@ -1,250 +1,196 @@
-package rowexec
+package steps
 
 import (
 	"context"
 	"errors"
 	"slices"
-	"time"
+	"sync"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
-	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rekey"
-	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
-var errNull = errors.New("its primary key has a NULL, as SQLite allows: no row can be found by that")
-
-// A minter decides what becomes of the rows of a source table.
-type minter struct {
-	phases.Work
-	rewriter *rekey.Rewriter
-	writer   *chunk.Inserter     // of the map
-	part     *ledger.SourceTable // the same table with the columns that decide
-	ids      rekey.NewIDs        // where the rows get new ids
-	dates    *rekey.Dates        // of the rows of part, there
-
-	packed bool  // the map gets packs, where all rows of a chunk have new ids
-	after  []any // the last primary key that was decided on
-	seq    int64 // of its chunk
-
-	// What the rows of the next transaction become.
-	entries [][]any // of the map
-	packs   [][]any
-	changes []ledger.Change
-	chunks  []ledger.Chunk
-}
-
-// Mint goes through the rows after the last chunk of the ledger.
-func (m *minter) Mint(ctx context.Context) error {
-	if err := m.begin(ctx); err != nil {
-		return err
-	}
-	pace := m.PaceOf(m.Table)
-	for {
-		if err := m.Pause(ctx); err != nil {
+// mint is phase mint: it decides, for each row of each source, what id it has
+// in the target, what it is called there, and whether it is copied at all. It cuts
+// tables into the chunks that the later phases go by.
+func mint(ctx context.Context, w *work.Writer) (err error) {
+	target := w.Conns.Target
+	if looksBack(w.Plan) || slices.ContainsFunc(w.Order, (*plan.Table).Combines) {
+		if err := ledger.Of(target).IndexMap(ctx); err != nil {
 			return err
 		}
-		start, limit := time.Now(), pace.Size()
-		if limit > chunk.Rows && m.Table.Content == nil {
-			limit -= limit % chunk.Rows
-		}
-		rows, err := m.part.Read(ctx, m.Conns, m.after, nil, limit)
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		if err := m.decide(ctx, rows); err != nil {
-			return err
-		}
-		err = m.Lease.Transaction(ctx, m.Conns.Target, func() error { return m.write(ctx) })
-		if err != nil {
-			return m.Engine.Failed("mint", err)
-		}
-		took := time.Since(start)
-		bytes := 0
-		if m.Table.Content != nil {
-			bytes = chunk.SizeOf(rows...)
-		}
-		pace.Observe(len(rows), bytes, took)
-		m.Progress.Chunk(len(rows), took)
-		if len(rows) < limit {
-			return nil
-		}
 	}
-}
-
-func (m *minter) begin(ctx context.Context) error {
-	t := m.Table
-	needs := m.Conflicts.Needs(t.Table, t.Source)
-	m.part = t // without a primary key each read goes through the whole table: chunks are large, and their bytes are counted
-	if t.Content == nil {
-		m.part = t.Only(func(c *plan.Column) bool {
-			return slices.Contains(needs, c) || c.DropsRows() || t.Rekeys && c.Name == t.Created()
-		})
-	}
-	last, err := ledger.Of(m.Conns.Target).LastChunk(ctx, t)
+	totals, err := beginMint(ctx, w)
 	if err != nil {
 		return err
 	}
-	m.after, m.seq = last.Hi, last.Seq
-	if t.Rekeys {
-		f := rekey.NewFormula(t.Ids, m.Run.Facts.Now)
-		m.ids = rekey.NewIDs{Formula: f, Place: max(last.Place, f.Start())}
-		if m.dates, err = rekey.NewDates(m.Engine.Kind, m.part); err != nil {
-			return err
-		}
-	}
-	m.packed, err = m.makesPacks(ctx)
-	return err
-}
-
-// makesPacks reports whether the map gets packs: the table is large, but not so large that rows of others which
-// refer to it have to have its packs read again and again. Where the target's server may do the work itself, it
-// needs rows.
-func (m *minter) makesPacks(ctx context.Context) (bool, error) {
-	t := m.Table
-	if !t.Packable || m.PackRows < 0 || len(t.Primary) != 1 || t.Primary[0] != t.Key || m.Conns.OnTarget[t.Source] != nil {
-		return false, nil
-	}
-	source, err := m.Conns.Source(ctx, t.Source)
-	if err != nil {
-		return false, err
-	}
-	from := source.Engine.Table(t.Table.Name)
-	if large, err := chunk.HasRows(ctx, source, from, m.PackRows); err != nil || !large {
-		return false, err
-	}
-	if !ledger.IsReferred(m.Plan, t.Table) {
-		return true, nil
-	}
-	larger, err := chunk.HasRows(ctx, source, from, ledger.MostRemembered+1)
-	return err == nil && !larger, err
-}
-
-// decide says what rows become, which have a value for each column of part.
-func (m *minter) decide(ctx context.Context, rows [][]any) error {
-	m.entries, m.packs, m.changes, m.chunks = m.entries[:0], m.packs[:0], m.changes[:0], m.chunks[:0]
-	all := make([]rekey.Row, len(rows))
-	for i, values := range rows {
-		all[i] = rekey.Row{Key: m.part.RowKey(values), Old: values, New: slices.Clone(values), Fate: ledger.Kept}
-	}
-	if err := m.rewriter.Chosen(ctx, m.part, all); err != nil {
-		return err
-	}
-	if err := m.rewriter.References(ctx, m.part, all, (*plan.Column).DropsRows); err != nil {
-		return err
-	}
-	var alive [][]any
-	for _, r := range all {
-		if r.Fate != ledger.Dropped {
-			alive = append(alive, r.Old)
-		}
-	}
-	verdicts, err := m.Conflicts.Decide(ctx, m.Table.Table, m.Table.Source, m.part.Columns, alive)
+	all, closeAll, err := writers(ctx, w)
+	defer func() { err = errors.Join(err, closeAll()) }()
 	if err != nil {
 		return err
 	}
-	n, size := 0, chunk.Rows
-	if m.Table.Content != nil {
-		size = len(all)
-	}
-	for part := range slices.Chunk(all, size) {
-		m.seq++
-		c := ledger.Chunk{SourceTable: m.Table.ID, Phase: ledger.PhaseMint, Seq: m.seq, Lo: m.after, Counts: ledger.Counts{Read: int64(len(part))}}
-		m.ids.Late = 0
-		begin := len(m.entries)
-		for _, r := range part {
-			var v rekey.Verdict
-			if r.Fate != ledger.Dropped {
-				v, n = verdicts[n], n+1
+	q := &queue{plan: w.Plan, left: slices.DeleteFunc(slices.Clone(w.Order), func(t *plan.Table) bool { return t.Empty }), busy: map[*plan.Table]bool{}}
+	q.changed.L = &q.mu
+	return work.Parallel(ctx, all, func(ctx context.Context, c *chunk.Conns) error {
+		own := *w
+		own.Conns = c
+		for t := q.next(ctx); t != nil; t = q.next(ctx) {
+			err := mintSources(ctx, &own, t, totals)
+			if err == nil {
+				err = c.Rest(ctx) // it may have to wait for the next one
 			}
-			if err := m.enter(r, v, &c); err != nil {
+			if q.done(t, err); err != nil {
 				return err
 			}
 		}
-		if m.packed && c.Rekeyed == c.Read {
-			m.packs, m.entries = append(m.packs, ledger.PackRow(c, m.entries[begin:])), m.entries[:begin]
+		return nil
+	})
+}
+
+// A queue gives out tables, each after those that it has to wait for. It is safe for concurrent use.
+type queue struct {
+	plan *plan.Plan
+
+	mu      sync.Mutex
+	changed sync.Cond
+	left    []*plan.Table
+	busy    map[*plan.Table]bool
+	failed  bool
+}
+
+// next waits for a table, and returns nil if there are no more.
+func (q *queue) next(ctx context.Context) *plan.Table {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for !q.failed && ctx.Err() == nil && len(q.left) > 0 {
+		for i, t := range q.left {
+			waits := func(parent *plan.Table) bool {
+				return parent != t && (q.busy[parent] || slices.Contains(q.left, parent))
+			}
+			if !slices.ContainsFunc(q.plan.MintParents(t), waits) {
+				q.left, q.busy[t] = slices.Delete(q.left, i, i+1), true
+				return t
+			}
 		}
-		m.after = part[len(part)-1].Key
-		c.Hi, c.Place, c.Late = m.after, m.ids.Place, m.ids.Late.Microseconds()
-		m.chunks = append(m.chunks, c)
+		q.changed.Wait() // something is busy, or the first would have been free
 	}
 	return nil
 }
 
-// enter adds what becomes of one row to what is written.
-func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
-	if v.Failed != nil {
-		return v.Failed
-	}
-	if slices.Contains(r.Key, nil) {
-		return m.Table.RowError(r.Key, errNull)
-	}
-	var old int64
-	if m.Table.Mapped {
-		var ok bool
-		if old, ok = r.Old[m.part.Key].(int64); !ok {
-			return m.Table.RowError(r.Key, rekey.ErrKey)
-		}
-	}
-	left := func(after ledger.Successor) {
-		if m.Table.Mapped {
-			m.entries = append(m.entries, ledger.MapRow(m.Table, old, after))
-		}
-	}
-	change := func(kind string, why any) {
-		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Kind: kind, Seq: m.seq, Before: sqlvalue.FormatKey(r.Key), After: why})
-	}
-	switch {
-	case r.Fate == ledger.Dropped:
-		c.Dropped++
-		left(ledger.Successor{Fate: ledger.Dropped})
-		if r.Why != "" { // otherwise phase choose has written it down
-			change(ledger.ChangeDropped, r.Why)
-		}
-		return nil
-	case v.Merged:
-		c.Merged++
-		left(ledger.Successor{ID: v.Winner.Key, Fate: ledger.Merged})
-		switch _, key := v.Into(m.Table.Table); {
-		case v.Joined:
-			change(ledger.ChangeJoined, sqlvalue.FormatKey(key))
-		case !m.Table.Mapped:
-			change(ledger.ChangeMerged, sqlvalue.FormatKey(v.WinnerKey))
-		}
-		return nil
-	}
-	for _, name := range v.Renames {
-		kind := ledger.ChangeRenamed
-		if name.Set {
-			kind = ledger.ChangeSet
-		}
-		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Column: name.Column.Name, Kind: kind, Seq: m.seq, Before: name.Before, After: name.After})
-	}
-	if !m.Table.Rekeys {
-		return nil
-	}
-	c.Rekeyed++
-	created, dated := m.dates.Of(r.Old)
-	id, err := m.ids.Make(old, created, dated)
+// done is told that a table is done, or has failed.
+func (q *queue) done(t *plan.Table, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.busy, t)
+	q.failed = q.failed || err != nil
+	q.changed.Broadcast()
+}
+
+// mintSources goes through a table of all sources, in the order of their precedence.
+func mintSources(ctx context.Context, w *work.Writer, t *plan.Table, totals work.Totals) error {
+	order, err := w.Plan.Precedence(t)
 	if err != nil {
-		return m.Table.RowError(r.Key, err)
+		return err
 	}
-	m.entries = append(m.entries, ledger.MapRow(m.Table, old, ledger.Successor{ID: int64(id), Fate: ledger.Rekeyed}))
+	l := ledger.Of(w.Conns.Target)
+	conflicts := rekey.NewConflicts(w.Plan, w.Conns, &rekey.MappedIdentities{Ids: ledger.MapOf(w.Conns.Target), Run: w.Run})
+	for _, source := range order {
+		if err := conflicts.Resume(ctx, l, w.Run.Table(source, t.Name)); err != nil {
+			return err
+		}
+	}
+	next := uint64(0)
+	for _, source := range order {
+		if next, err = mintNumbers(ctx, w, w.Run.Table(source, t.Name), totals, conflicts, next); err != nil {
+			return err
+		}
+	}
+	return decideCombined(ctx, w, t, order)
+}
+
+// beginMint tells how many rows there are, and how many earlier runs have looked at.
+func beginMint(ctx context.Context, w *work.Writer) (work.Totals, error) {
+	totals, err := work.CountRows(ctx, w.Job, w.Conns, w.Run.Tables)
+	if err != nil {
+		return nil, err
+	}
+	begin := report.Event{Kind: report.EventPhase, Phase: ledger.PhaseMint, Total: totals.Sum()}
+	for _, t := range w.Run.Tables {
+		seen, err := ledger.Of(w.Conns.Target).Done(ctx, t, ledger.PhaseMint)
+		if err != nil {
+			return nil, err
+		}
+		begin.Rows += seen.Read
+	}
+	w.Tell(begin)
+	return totals, nil
+}
+
+// mintTable goes through one table of one source.
+func mintTable(ctx context.Context, w *work.Writer, t *ledger.SourceTable, totals work.Totals, conflicts *rekey.Conflicts) error {
+	seen, err := ledger.Of(w.Conns.Target).Done(ctx, t, ledger.PhaseMint)
+	if err != nil {
+		return err
+	}
+	progress := w.Progress(ledger.PhaseMint, t, seen.Read, totals.Of(t))
+	progress.Begin()
+	m, err := newMinter(ctx, w, t, conflicts)
+	if err != nil {
+		return err
+	}
+	defer m.writer.Close()
+	if err := m.mint(ctx, progress); err != nil {
+		return err
+	}
+	progress.End()
 	return nil
 }
 
-func (m *minter) write(ctx context.Context) error {
-	if err := m.writer.Write(ctx, m.entries); err != nil {
-		return err
+// mintNumbers goes through one table of one source. Dense ids begin with next, if that is not 0: where those of the
+// source before have ended. It returns where they end.
+func mintNumbers(ctx context.Context, w *work.Writer, t *ledger.SourceTable, totals work.Totals, conflicts *rekey.Conflicts, next uint64) (uint64, error) {
+	if !t.Rekeys || t.Ids.IDs != plan.IDsDense {
+		return next, mintTable(ctx, w, t, totals, conflicts)
 	}
-	ledger := ledger.Of(m.Conns.Target)
-	if err := ledger.InsertPacks(ctx, m.packs); err != nil {
-		return err
+	l := ledger.Of(w.Conns.Target)
+	set := func(first, end uint64) error {
+		if t.Ids.First == first && t.Ids.End == end {
+			return nil
+		}
+		t.Ids.First, t.Ids.End = first, end
+		return w.Transaction(ctx, "write down the numbers of a table", func() error { return l.SetNumbers(ctx, t) })
 	}
-	if err := ledger.InsertChanges(ctx, m.Table, m.changes); err != nil {
-		return err
+	if next > 0 {
+		if err := set(next, max(next, t.Ids.End)); err != nil {
+			return 0, err
+		}
 	}
-	return ledger.InsertChunks(ctx, m.chunks)
+	if err := mintTable(ctx, w, t, totals, conflicts); err != nil {
+		return 0, err
+	}
+	last, err := l.LastChunk(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	end := max(t.Ids.First, uint64(last.Place)+1)
+	return end, set(t.Ids.First, end)
+}
+
+// looksBack reports whether unique keys hold references to rows that may be
+// merged, so that old ids must be found by new ones.
+func looksBack(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Tables, func(t *plan.Table) bool {
+		return !t.Skip && slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool {
+			return slices.ContainsFunc(u.Columns, func(name string) bool {
+				return slices.ContainsFunc(t.Column(name).Refers, func(r *plan.Reference) bool {
+					parent := p.Table(r.Table)
+					return parent != nil && parent.Merges(p.Sources)
+				})
+			})
+		})
+	})
 }

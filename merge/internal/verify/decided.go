@@ -1,21 +1,25 @@
-package phases
+package verify
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/settle"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// decided reports what the ledger says of rows that gave way or were left out, and how long it took.
-func (v *verifying) decided(ctx context.Context, l ledger.Ledger) error {
+// reportDecided reports what the ledger says of rows that gave way or were left out, and how long it took.
+func reportDecided(ctx context.Context, v *verifying, l ledger.Ledger) error {
 	for _, t := range v.Plan.Tables {
 		if t.Skip {
 			v.report.Skipped = append(v.report.Skipped, t.Name)
@@ -28,24 +32,24 @@ func (v *verifying) decided(ctx context.Context, l ledger.Ledger) error {
 			continue
 		}
 		if row.Dropped > 0 {
-			if err := v.leftOut(ctx, l, t); err != nil {
+			if err := reportLeftOut(ctx, v.report, l, t); err != nil {
 				return err
 			}
 		}
 		if row.Renamed > 0 {
-			if err := v.renamed(ctx, l, t); err != nil {
+			if err := reportRenamed(ctx, v, l, t); err != nil {
 				return err
 			}
 		}
 		if row.Merged > 0 {
-			v.report.Clashes = append(v.report.Clashes, v.merged(t, row.Merged))
+			v.report.Clashes = append(v.report.Clashes, merged(v.Plan, t, row.Merged))
 		}
 	}
-	return v.durations(ctx, l)
+	return durations(ctx, v, l)
 }
 
-// leftOut reports the rows of a source table that were dropped, by reason.
-func (v *verifying) leftOut(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable) error {
+// reportLeftOut reports the rows of a source table that were dropped, by reason.
+func reportLeftOut(ctx context.Context, to *report.Report, l ledger.Ledger, t *ledger.SourceTable) error {
 	reasons, err := l.Reasons(ctx, t)
 	if err != nil {
 		return err
@@ -57,7 +61,7 @@ func (v *verifying) leftOut(ctx context.Context, l ledger.Ledger, t *ledger.Sour
 			row.Reason, row.Column = c.Name, c.Name
 		}
 		for _, c := range t.Table.WithoutRows {
-			if reasonOf(t.Table, c) == reason {
+			if settle.ReasonOf(t.Table, c) == reason {
 				row.Where = c.Where
 				if c.Except != "" {
 					row.Where += ", except " + c.Except
@@ -70,7 +74,7 @@ func (v *verifying) leftOut(ctx context.Context, l ledger.Ledger, t *ledger.Sour
 		all[row.Reason].Rows += n
 	}
 	for _, reason := range slices.Sorted(maps.Keys(all)) {
-		v.report.LeftOut = append(v.report.LeftOut, *all[reason])
+		to.LeftOut = append(to.LeftOut, *all[reason])
 	}
 	return nil
 }
@@ -85,8 +89,8 @@ func droppedFor(t *plan.Table, reason string) (found *plan.Column) {
 	return found
 }
 
-// renamed reports the new names in a source table.
-func (v *verifying) renamed(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable) error {
+// reportRenamed reports the new names in a source table.
+func reportRenamed(ctx context.Context, v *verifying, l ledger.Ledger, t *ledger.SourceTable) error {
 	columns, err := l.Renamed(ctx, t)
 	if err != nil {
 		return err
@@ -103,7 +107,7 @@ func (v *verifying) renamed(ctx context.Context, l ledger.Ledger, t *ledger.Sour
 				row.How = append(row.How, howRenamed(v.Plan, t, u)...)
 			case plan.RuleRenumber:
 				row.Rule, row.Unique = u.Rule, append(row.Unique, u.Columns)
-				row.How = append(row.How, v.howRenumbered(t, u, column))
+				row.How = append(row.How, howRenumbered(v.Job, t, u, column))
 			}
 		}
 		row.How = slices.Compact(row.How)
@@ -145,14 +149,14 @@ func howRenamed(p *plan.Plan, t *ledger.SourceTable, u *plan.Unique) (how []stri
 }
 
 // howRenumbered says whose rows keep their numbers, and what the others get.
-func (v *verifying) howRenumbered(t *ledger.SourceTable, u *plan.Unique, column string) string {
-	least, most := u.NumberBounds(v.Engine.Kind, t.Table.Column(column))
+func howRenumbered(j *work.Job, t *ledger.SourceTable, u *plan.Unique, column string) string {
+	least, most := u.NumberBounds(j.Engine.Kind, t.Table.Column(column))
 	return fmt.Sprintf("rows of the first of %s keep their numbers; where one of a later source is not free, its rows get the lowest free ones from %d to %d",
-		strings.Join(v.Plan.Preferred(t.Table, u), ", "), least, most)
+		strings.Join(j.Plan.Preferred(t.Table, u), ", "), least, most)
 }
 
 // merged reports rows of a source table that were merged into others.
-func (v *verifying) merged(t *ledger.SourceTable, n int64) report.Clash {
+func merged(p *plan.Plan, t *ledger.SourceTable, n int64) report.Clash {
 	row := report.Clash{Table: t.Table.Name, Source: t.Source, Rows: n}
 	for _, u := range t.Table.Unique {
 		if u.Rule != plan.RuleKeep && u.Rule != plan.RuleMatch {
@@ -160,7 +164,7 @@ func (v *verifying) merged(t *ledger.SourceTable, n int64) report.Clash {
 		}
 		row.Unique = append(row.Unique, u.Columns)
 		if row.Rule = u.Rule; len(row.How) == 0 {
-			row.How = append(row.How, "the row of the first of "+strings.Join(v.Plan.Preferred(t.Table, u), ", ")+" stays, and references lead to it")
+			row.How = append(row.How, "the row of the first of "+strings.Join(p.Preferred(t.Table, u), ", ")+" stays, and references lead to it")
 		}
 	}
 	for _, c := range t.Table.Columns {
@@ -178,7 +182,7 @@ func (v *verifying) merged(t *ledger.SourceTable, n int64) report.Clash {
 const idleAfter = 5 * time.Minute
 
 // durations reports how long the phases took.
-func (v *verifying) durations(ctx context.Context, l ledger.Ledger) error {
+func durations(ctx context.Context, v *verifying, l ledger.Ledger) error {
 	at, ended, err := l.Span(ctx, v.ID)
 	if err != nil {
 		return err
@@ -208,23 +212,16 @@ func (v *verifying) durations(ctx context.Context, l ledger.Ledger) error {
 	return err
 }
 
-// statements returns what the plan says to do on the target when it is verified, and how far that is.
-func (j *Job) statements(ctx context.Context, l ledger.Ledger) (all []report.Statement, err error) {
-	if len(j.Plan.After) == 0 {
-		return nil, nil
-	}
-	begun, err := l.Statements(ctx, j.ID)
-	if err != nil && !l.Engine.IsMissing(err) { // a ledger of an earlier version
+// verified returns the report of the verification after which the statements of the plan began, or nil if they have
+// not.
+func verified(ctx context.Context, j *work.Job, target *chunk.Session) (*report.Report, error) {
+	text, err := ledger.Of(target).Verified(ctx, j.ID)
+	if err != nil || text == "" {
 		return nil, err
 	}
-	for i, text := range j.Plan.After {
-		s := report.Statement{SQL: text}
-		for _, b := range begun {
-			if b.Number == i+1 {
-				s.SQL, s.State, s.Rows = b.SQL, b.State, b.Rows
-			}
-		}
-		all = append(all, s)
+	found := &report.Report{}
+	if err := json.Unmarshal([]byte(text), found); err != nil {
+		return nil, fmt.Errorf("read the report of the ledger: %w", err)
 	}
-	return all, nil
+	return found, nil
 }

@@ -1,4 +1,4 @@
-package phases
+package verify
 
 import (
 	"context"
@@ -8,19 +8,20 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A Multiset is what must be in the target of a table without a primary key: the rows of its sources, which may be
+// A multiset is what must be in the target of a table without a primary key: the rows of its sources, which may be
 // equal, by their values in the columns that one of the sources has. The target may have more rows: those that it
 // had before, and those of later runs. It keeps the hash of each different row in memory, and is safe for
 // concurrent use.
-type Multiset struct {
-	Of *ledger.SourceTable // whose columns are compared
+type multiset struct {
+	of *ledger.SourceTable // whose columns are compared
 
-	// Elsewhere are columns whose references another multiset looks at, which has the rows of this one and others.
-	Elsewhere []*plan.Column
+	// elsewhere are columns whose references another multiset looks at, which has the rows of this one and others.
+	elsewhere []*plan.Column
 
 	mu   sync.Mutex
 	want map[chunk.Sum]int64 // how many rows have a hash, and were not found yet
@@ -35,8 +36,8 @@ func compared(t *ledger.SourceTable) *ledger.SourceTable {
 	return t.WithComputed()
 }
 
-// Add adds rows that must be in the target.
-func (m *Multiset) Add(hashes []chunk.Sum) {
+// add adds rows that must be in the target.
+func (m *multiset) add(hashes []chunk.Sum) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, h := range hashes {
@@ -44,8 +45,8 @@ func (m *Multiset) Add(hashes []chunk.Sum) {
 	}
 }
 
-// Take reports whether a row is one of those that must be in the target, and remembers that it is there.
-func (m *Multiset) Take(hash chunk.Sum) bool {
+// take reports whether a row is one of those that must be in the target, and remembers that it is there.
+func (m *multiset) take(hash chunk.Sum) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	_, wanted := m.want[hash]
@@ -55,8 +56,8 @@ func (m *Multiset) Take(hash chunk.Sum) bool {
 	return wanted
 }
 
-// Misses reports whether a row was not found, and counts it as named.
-func (m *Multiset) Misses(hash chunk.Sum) bool {
+// misses reports whether a row was not found, and counts it as named.
+func (m *multiset) misses(hash chunk.Sum) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.want[hash] <= 0 {
@@ -67,7 +68,7 @@ func (m *Multiset) Misses(hash chunk.Sum) bool {
 }
 
 // missing returns how many rows were not found.
-func (m *Multiset) missing() (n int64) {
+func (m *multiset) missing() (n int64) {
 	for _, left := range m.want {
 		n += max(0, left)
 	}
@@ -75,15 +76,15 @@ func (m *Multiset) missing() (n int64) {
 }
 
 // takes reports whether a source has all the columns that are compared.
-func (m *Multiset) takes(t *ledger.SourceTable) bool {
+func (m *multiset) takes(t *ledger.SourceTable) bool {
 	of := compared(t).Columns
-	return t.Table == m.Of.Table && !slices.ContainsFunc(m.Of.Columns, func(c *plan.Column) bool { return !slices.Contains(of, c) })
+	return t.Table == m.of.Table && !slices.ContainsFunc(m.of.Columns, func(c *plan.Column) bool { return !slices.Contains(of, c) })
 }
 
-// Pick returns the function that takes the compared values out of a row that has a value for each of columns.
-func (m *Multiset) Pick(columns []*plan.Column) func(row []any) []any {
-	at := make([]int, len(m.Of.Columns))
-	for i, c := range m.Of.Columns {
+// pick returns the function that takes the compared values out of a row that has a value for each of columns.
+func (m *multiset) pick(columns []*plan.Column) func(row []any) []any {
+	at := make([]int, len(m.of.Columns))
+	for i, c := range m.of.Columns {
 		at[i] = slices.Index(columns, c)
 	}
 	return func(row []any) []any {
@@ -95,82 +96,77 @@ func (m *Multiset) Pick(columns []*plan.Column) func(row []any) []any {
 	}
 }
 
-// multisets returns one for each set of columns that sources have of a table without a primary key.
-func multisets(r *ledger.Run) (all []*Multiset) {
+// newMultisets returns one for each set of columns that sources have of a table without a primary key.
+func newMultisets(r *ledger.Run) (all []*multiset) {
 	for _, t := range r.Tables {
 		of := compared(t)
-		same := func(m *Multiset) bool { return m.Of.Table == t.Table && slices.Equal(m.Of.Columns, of.Columns) }
+		same := func(m *multiset) bool { return m.of.Table == t.Table && slices.Equal(m.of.Columns, of.Columns) }
 		if t.Content != nil && !slices.ContainsFunc(all, same) {
-			all = append(all, &Multiset{Of: of, want: map[chunk.Sum]int64{}})
+			all = append(all, &multiset{of: of, want: map[chunk.Sum]int64{}})
 		}
 	}
 	for _, m := range all {
 		for _, other := range all {
-			if other != m && other.takes(m.Of) {
-				m.Elsewhere = append(m.Elsewhere, other.Of.Columns...)
+			if other != m && other.takes(m.of) {
+				m.elsewhere = append(m.elsewhere, other.of.Columns...)
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *Multiset) int { return len(b.Of.Columns) - len(a.Of.Columns) })
+	slices.SortStableFunc(all, func(a, b *multiset) int { return len(b.of.Columns) - len(a.of.Columns) })
 	return all
 }
 
-// multisets looks for the rows of tables without a primary key in the target, and says which are not there. found
+// findMultisets looks for the rows of tables without a primary key in the target, and says which are not there. found
 // are the findings in the run's tables.
-func (v *verifying) multisets(ctx context.Context, found []*Findings) error {
+func findMultisets(ctx context.Context, v *verifying, found []*findings) error {
 	named := map[*plan.Table]bool{}
 	for _, m := range v.sets {
-		at := slices.IndexFunc(v.run.Tables, func(t *ledger.SourceTable) bool { return t.ID == m.Of.ID })
-		x, err := v.NewExecutor(ctx, Work{Job: v.Job, Run: v.run, Table: v.run.Tables[at], Conns: v.others[0], Sound: v.sound})
+		at := slices.IndexFunc(v.run.Tables, func(t *ledger.SourceTable) bool { return t.ID == m.of.ID })
+		x, err := v.newComparer(ctx, v.run.Tables[at], v.others[0])
 		if err != nil {
 			return err
 		}
-		in, err := x.Find(ctx, m)
-		x.Close()
+		in, err := x.find(ctx, m)
 		if err != nil {
 			return err
 		}
 		found[at].addReferences(in)
-		for c, values := range in.samples {
-			for id := range values {
-				found[at].sample(c, id)
-			}
-		}
+		found[at].seen.Add(in.seen)
 		v.addFailures(in)
 		for i, t := range v.run.Tables {
-			if m.missing() > 0 && t.Table == m.Of.Table && slices.Equal(compared(t).Columns, m.Of.Columns) {
-				if err := v.missed(ctx, m, i, found[i]); err != nil {
+			if m.missing() > 0 && t.Table == m.of.Table && slices.Equal(compared(t).Columns, m.of.Columns) {
+				if err := missed(ctx, v, m, i, found[i]); err != nil {
 					return err
 				}
 				named[t.Table] = true
 			}
 		}
-		if n := m.missing(); n > 0 && !named[m.Of.Table] { // otherwise they are rows of sources that have more columns
-			v.report.Add(report.Failure{Check: report.CheckRows, Table: m.Of.Table.Name, Reason: fmt.Sprintf("%d rows are missing", n)})
+		if n := m.missing(); n > 0 && !named[m.of.Table] { // otherwise they are rows of sources that have more columns
+			v.report.Add(report.Failure{Check: report.CheckRows, Table: m.of.Table.Name, Reason: fmt.Sprintf("%d rows are missing", n)})
 		}
 	}
 	return nil
 }
 
 // missed reads a source once more, to say which of its rows are not in the target.
-func (v *verifying) missed(ctx context.Context, m *Multiset, table int, found *Findings) error {
-	named := NewFindings()
-	feed := &verifyFeed{table: v.run.Tables[table], total: named, edges: map[int64][2]int64{}, progress: &Progress{tell: func(report.Event) {}}, pace: v.Pace()}
-	if err := parallel(ctx, v.others, func(ctx context.Context, c *chunk.Conns) error {
-		return v.chunks(ctx, Work{Table: feed.table, Missing: m}, feed, c)
+func missed(ctx context.Context, v *verifying, m *multiset, table int, found *findings) error {
+	again := newTableCheck(v.run.Tables[table], ledger.Chunk{}, v.Pace(), nil)
+	named := again.total
+	if err := work.Parallel(ctx, v.others, func(ctx context.Context, c *chunk.Conns) error {
+		return v.chunks(ctx, again, c, m)
 	}); err != nil {
 		return err
 	}
-	rows := NewFindings()
-	for _, f := range named.Failures {
+	rows := newFindings()
+	for _, f := range named.failures {
 		if f.Check == report.CheckRows {
-			rows.Fail(f)
+			rows.fail(f)
 		}
 	}
 	rows.failed = found.Written - named.Written
 	v.addFailures(rows)
 	found.Written = named.Written
 	row := &v.report.Tables[table]
-	row.Copied, row.Found = named.Written, named.Found.String()
+	row.Copied, row.Found = named.Written, named.found.String()
 	return nil
 }

@@ -1,4 +1,4 @@
-package rowexec
+package verify
 
 import (
 	"context"
@@ -7,18 +7,23 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
-	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A verifier compares rows of a source table with what should have become of
+// A comparer compares rows of a source table with what should have become of
 // them.
-type verifier struct {
-	phases.Work
+type comparer struct {
+	*work.Job
+	table    *ledger.SourceTable
+	conns    *chunk.Conns
+	sound    map[*plan.Column]bool // see [verifying]
+	sets     []*multiset           // where the table has no primary key: what its rows are added to
+	missing  *multiset             // instead: rows that were not found
 	rewriter *rekey.Rewriter
 	hasher   *chunk.Hasher // of all columns; hashes are of those that are copied
 	all      *ledger.SourceTable
@@ -28,33 +33,47 @@ type verifier struct {
 	buf      []byte
 }
 
-// Compare compares the rows of some chunks, and looks whether the source has
+// newComparer returns one of a source table, by sessions of one goroutine.
+func (v *verifying) newComparer(ctx context.Context, t *ledger.SourceTable, c *chunk.Conns) (*comparer, error) {
+	rewriter, err := work.NewRewriter(ctx, v.Job, v.run, c, t, v.pages[c])
+	if err != nil {
+		return nil, err
+	}
+	x := &comparer{Job: v.Job, table: t, conns: c, sound: v.sound, rewriter: rewriter, all: t.WithComputed(), target: &rekey.Checker{Engine: c.Target.Engine, Q: c.Target}}
+	x.hasher = chunk.NewHasher(x.all.Columns, v.Blobs())
+	for _, at := range t.Primary {
+		x.keys = append(x.keys, chunk.FormOf(t.Columns[at]))
+	}
+	return x, nil
+}
+
+// compare compares the rows of chunks that follow on each other with the target's, and tests whether the source has
 // changed in them.
-func (v *verifier) Compare(ctx context.Context, tasks []phases.Task) (*phases.Findings, error) {
+func (x *comparer) compare(ctx context.Context, tasks []work.Task) (*findings, error) {
 	if len(tasks) > 1 {
-		found := phases.NewFindings()
-		if err := v.compareChunk(ctx, joined(tasks), found); err != nil {
+		found := newFindings()
+		if err := x.compareChunk(ctx, concat(tasks), found); err != nil {
 			return nil, err
 		}
-		if len(found.Failures) == 0 {
+		if len(found.failures) == 0 {
 			return found, nil
 		}
 	}
-	total := phases.NewFindings() // each chunk by itself says where something is wrong
+	total := newFindings() // each chunk by itself says where something is wrong
 	for _, t := range tasks {
-		found := phases.NewFindings()
-		found.First, found.Last = total.First, total.Last
-		if err := v.compareChunk(ctx, t, found); err != nil {
+		found := newFindings()
+		found.first, found.last = total.first, total.last
+		if err := x.compareChunk(ctx, t, found); err != nil {
 			return nil, err
 		}
-		total.Add(found)
-		total.First, total.Last = found.First, found.Last
+		total.add(found)
+		total.first, total.last = found.first, found.last
 	}
 	return total, nil
 }
 
-// joined returns chunks that follow on each other as one.
-func joined(tasks []phases.Task) phases.Task {
+// concat returns chunks that follow on each other as one.
+func concat(tasks []work.Task) work.Task {
 	all := tasks[0]
 	for _, t := range tasks[1:] {
 		all.Mint.Hi, all.Copied.Hi = t.Mint.Hi, t.Copied.Hi
@@ -65,41 +84,35 @@ func joined(tasks []phases.Task) phases.Task {
 	return all
 }
 
-func (v *verifier) compareChunk(ctx context.Context, t phases.Task, found *phases.Findings) error {
-	values, err := v.all.Read(ctx, v.Conns, t.Mint.Lo, t.Mint.Hi, 0)
+func (x *comparer) compareChunk(ctx context.Context, t work.Task, found *findings) error {
+	values, err := x.all.Read(ctx, x.conns, t.Mint.Lo, t.Mint.Hi, 0)
 	if err != nil {
 		return err
 	}
-	found.Read, found.Bytes = int64(len(values)), chunk.SizeOf(values...)
+	found.Read, found.bytes = int64(len(values)), chunk.SizeOf(values...)
 	for _, row := range values {
-		found.Source.Add(v.hash(row))
+		found.source.Add(x.hash(row))
 	}
-	rows, err := v.rewriter.Rewrite(ctx, v.all, values)
-	if failure, ok := phases.FailureOf(err); ok {
-		found.Fail(failure)
+	rows, err := x.rewriter.Rewrite(ctx, x.all, values)
+	if failure, ok := failureOf(err); ok {
+		found.fail(failure)
 	} else if err != nil {
 		return err
-	} else if err := v.compareRows(ctx, rows, found); err != nil {
+	} else if err := x.compareRows(ctx, rows, found); err != nil {
 		return err
 	}
-	hashed := t.Copied.Hash != (chunk.Sum{})
-	for i, f := range found.Failures {
-		if !hashed && f.Check == report.CheckRows {
-			found.Failures[i].Reason += ", unless it is the source that has changed since"
-		}
-	}
-	if hashed && found.Source != t.Copied.Hash || found.Read != t.Copied.Read {
-		found.Fail(v.Table.Failure(report.CheckSource, t.Mint.Hi, "the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
+	if found.source != t.Copied.Hash || found.Read != t.Copied.Read {
+		found.fail(x.table.Failure(report.CheckSource, t.Mint.Hi, "the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
 			sqlvalue.FormatKey(t.Mint.Lo), t.Copied.Read, found.Read))
 	}
 	return nil
 }
 
 // compareRows looks for rows in the target.
-func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *phases.Findings) error {
-	t := v.Table
+func (x *comparer) compareRows(ctx context.Context, rows []rekey.Row, found *findings) error {
+	t := x.table
 	if t.Content != nil {
-		return v.compareCopies(ctx, rows, found)
+		return x.compareCopies(ctx, rows, found)
 	}
 	var keys [][]any
 	wants, renamed := make([]chunk.Sum, len(rows)), make([]bool, len(rows))
@@ -107,7 +120,7 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 	for i, r := range rows {
 		switch r.Fate {
 		case ledger.Missing:
-			found.Fail(t.Failure(report.CheckSource, r.Key, "the row is new since the run began"))
+			found.fail(t.Failure(report.CheckSource, r.Key, "the row is new since the run began"))
 		case ledger.Merged:
 			found.Merged++
 		case ledger.Dropped:
@@ -116,34 +129,34 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 		if r.New == nil {
 			continue
 		}
-		wants[i] = v.hash(r.New)
-		found.Want.Add(wants[i])
+		wants[i] = x.hash(r.New)
+		found.want.Add(wants[i])
 		for n, c := range t.Columns {
-			if (t.Changed || c.Combine != plan.CombineKeep) && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.Old[n], r.New[n]) {
+			if (t.Changed || c.Combine != plan.CombineKeep) && c.Role == plan.RolePlain && !x.hasher.Equal(n, r.Old[n], r.New[n]) {
 				renamed[i] = true
 				if !t.Table.SetByRenames(c) && c.Combine == plan.CombineKeep {
-					found.Renamed++
+					found.renamed++
 				}
 			}
 		}
 		if r.Fate == ledger.Rekeyed {
 			found.Rekeyed++
-			v.order(r, found)
+			x.order(r, found)
 		}
 		key := t.RowKey(r.New)
-		at[v.keyOf(key)] = i
+		at[x.keyOf(key)] = i
 		for n, value := range key {
-			key[n] = chunk.FitValue(v.Engine, value, t.Columns[t.Primary[n]])
+			key[n] = chunk.FitValue(x.Engine, value, t.Columns[t.Primary[n]])
 		}
 		keys = append(keys, key)
 	}
-	read, err := v.readKeys(ctx, keys)
+	read, err := x.readKeys(ctx, keys)
 	if err != nil {
-		return v.Engine.Failed(fmt.Sprintf("read table %q of the target", t.Table.Name), err)
+		return x.Engine.Failed(fmt.Sprintf("read table %q of the target", t.Table.Name), err)
 	}
 	seen, there := make([]bool, len(rows)), make([][]any, 0, len(rows))
 	for _, got := range read {
-		i, ok := at[v.keyOf(t.RowKey(got))]
+		i, ok := at[x.keyOf(t.RowKey(got))]
 		if !ok {
 			continue // it is of another chunk, or its key is equal to one of ours for the database: ours is missing, then
 		}
@@ -151,53 +164,52 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 		found.Written++
 		is := wants[i]
 		if !chunk.Identical(rows[i].New[:len(t.Columns)], got[:len(t.Columns)]) {
-			is = v.hash(got)
+			is = x.hash(got)
 		}
-		found.Found.Add(is)
+		found.found.Add(is)
 		if is != wants[i] {
-			v.differences(rows[i], got, 0, len(t.Columns), found)
+			x.differences(rows[i], got, 0, len(t.Columns), found)
 		} else if !renamed[i] {
-			v.differences(rows[i], got, len(t.Columns), len(got), found)
+			x.differences(rows[i], got, len(t.Columns), len(got), found)
 		}
 	}
 	for i, r := range rows {
 		if r.New != nil && !seen[i] {
 			f := t.Failure(report.CheckRows, r.Key, "the row is missing")
 			f.Target = sqlvalue.FormatKey(t.RowKey(r.New))
-			found.Fail(f)
+			found.fail(f)
 		}
 	}
-	v.SampleRows(found, t, there)
-	return v.references(ctx, rows, there, at, nil, found)
+	x.SampleRows(found.seen, t, there)
+	return x.references(ctx, rows, there, at, nil, found)
 }
 
 // readKeys returns the target's rows of some keys, and maybe others.
-func (v *verifier) readKeys(ctx context.Context, keys [][]any) ([][]any, error) {
-	target, by := v.Conns.Target, chunk.ColumnsOf(v.Table.Table, v.Table.Table.RowKey())
+func (x *comparer) readKeys(ctx context.Context, keys [][]any) ([][]any, error) {
+	target, by := x.conns.Target, chunk.ColumnsOf(x.table.Table, x.table.Table.RowKey())
 	// Rows that follow on each other in a source mostly do so in the target, maybe with those of another source in
 	// between. MariaDB reads a range with twice as many rows in half the time.
-	if v.Engine.Kind == sqlsnow.MySQL {
-		rows, ok, err := v.span.Read(ctx, target.Engine, target, v.Table.Table.Name, v.all.Columns, by, keys)
+	if x.Engine.Kind == sqlsnow.MySQL {
+		rows, ok, err := x.span.Read(ctx, target.Engine, target, x.table.Table.Name, x.all.Columns, by, keys)
 		if err != nil || ok {
 			return rows, err
 		}
 	}
-	return chunk.ReadKeys(ctx, target.Engine, target, v.Table.Table.Name, v.all.Columns, by, keys)
+	return chunk.ReadKeys(ctx, target.Engine, target, x.table.Table.Name, x.all.Columns, by, keys)
 }
 
 // keyOf returns a primary key as the key of a Go map.
-func (v *verifier) keyOf(key []any) string {
-	v.buf = v.buf[:0]
+func (x *comparer) keyOf(key []any) string {
+	x.buf = x.buf[:0]
 	for i, value := range key {
-		v.buf = append(v.keys[i].Append(v.buf, value, v.Blobs()), 0)
+		x.buf = append(x.keys[i].Append(x.buf, value, x.Blobs()), 0)
 	}
-	return string(v.buf)
+	return string(x.buf)
 }
 
-// order sees to it that new ids sort as the old ones, and are those that nobody
-// else can have got.
-func (v *verifier) order(r rekey.Row, found *phases.Findings) {
-	t := v.Table
+// order tests whether new ids sort as the old ones, and are in the range that the source reserved.
+func (x *comparer) order(r rekey.Row, found *findings) {
+	t := x.table
 	id, ok := sqlvalue.ID(r.New[t.Key])
 	if !ok {
 		return
@@ -205,92 +217,92 @@ func (v *verifier) order(r rekey.Row, found *phases.Findings) {
 	fail := func(check report.Check, reason string, args ...any) {
 		f := t.Failure(check, r.Key, reason, args...)
 		f.Target = sqlvalue.FormatKey([]any{id})
-		found.Fail(f)
+		found.fail(f)
 	}
-	if found.First == 0 {
-		found.First = id
-	} else if id <= found.Last {
-		fail(report.CheckOrder, "its id is not above that of the row before, %d", found.Last)
+	if found.first == 0 {
+		found.first = id
+	} else if id <= found.last {
+		fail(report.CheckOrder, "its id is not above that of the row before, %d", found.last)
 	}
-	found.Last = id
+	found.last = id
 	if old, ok := r.Old[t.Key].(int64); !ok || !t.Ids.Has(old, id) {
 		fail(report.CheckMap, "its id is not one of those that were reserved")
 	}
 }
 
 // hash returns the hash of what is copied of a row.
-func (v *verifier) hash(row []any) chunk.Sum { return v.hasher.Row(row[:len(v.Table.Columns)]) }
+func (x *comparer) hash(row []any) chunk.Sum { return x.hasher.Row(row[:len(x.table.Columns)]) }
 
 // differences looks at the columns from begin to end, without end.
-func (v *verifier) differences(r rekey.Row, got []any, begin, end int, found *phases.Findings) {
-	for n, c := range v.all.Columns[begin:end] {
-		if n += begin; !v.hasher.Equal(n, r.New[n], got[n]) {
-			f := v.Table.Failure(report.CheckRows, r.Key, "want %s, got %s", sqlvalue.Sample(r.New[n]), sqlvalue.Sample(got[n]))
-			f.Column, f.Target = c.Name, sqlvalue.FormatKey(v.Table.RowKey(got))
-			found.Fail(f)
+func (x *comparer) differences(r rekey.Row, got []any, begin, end int, found *findings) {
+	for n, c := range x.all.Columns[begin:end] {
+		if n += begin; !x.hasher.Equal(n, r.New[n], got[n]) {
+			f := x.table.Failure(report.CheckRows, r.Key, "want %s, got %s", sqlvalue.Sample(r.New[n]), sqlvalue.Sample(got[n]))
+			f.Column, f.Target = c.Name, sqlvalue.FormatKey(x.table.RowKey(got))
+			found.fail(f)
 		}
 	}
 }
 
 // references looks for the rows that the target's rows refer to, but for some columns.
-func (v *verifier) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, but []*plan.Column, found *phases.Findings) error {
-	t := v.Table
+func (x *comparer) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, but []*plan.Column, found *findings) error {
+	t := x.table
 	for n, c := range t.Columns {
 		if !c.HoldsReferences() || slices.Contains(but, c) {
 			continue
 		}
-		f, err := v.rewriter.Column(t, n)
+		f, err := x.rewriter.Column(t, n)
 		if err != nil {
 			return err
 		}
 		parents := make([]*plan.Table, len(c.Refers))
 		for i, r := range c.Refers {
-			if !v.Sound[c] { // or all are rows
-				parents[i] = v.Plan.Table(r.Table)
+			if !x.sound[c] { // or all are rows
+				parents[i] = x.Plan.Table(r.Table)
 			}
 		}
-		all, bad, err := v.target.References(ctx, f, there, parents)
+		all, bad, err := x.target.References(ctx, f, there, parents)
 		if err != nil {
 			return err
 		}
 		for _, err := range bad {
-			failure, _ := phases.FailureOf(err)
+			failure, _ := failureOf(err)
 			failure.Row, failure.Target, failure.Check = "", failure.Row, report.CheckReference
-			found.Fail(failure)
+			found.fail(failure)
 		}
 		for _, h := range all {
-			ref := found.Reference(phases.RefKey{Column: c, Ref: h.Ref})
+			ref := found.reference(work.RefKey{Column: c, Ref: h.Ref})
 			ref.Checked++
-			if !h.Missing || v.Sound[c] {
+			if !h.Missing || x.sound[c] {
 				continue
 			}
 			ref.Orphans++
-			reason, err := v.orphan(ctx, h, parents[h.Ref])
+			reason, err := x.orphan(ctx, h, parents[h.Ref])
 			if err != nil {
 				return err
 			}
-			key := v.all.RowKey(there[h.Row])
+			key := x.all.RowKey(there[h.Row])
 			failure := t.Failure(report.CheckReference, nil, "%s", reason)
 			failure.Column, failure.Target = c.Name, sqlvalue.FormatKey(key)
-			if i, ok := at[v.keyOf(key)]; ok {
+			if i, ok := at[x.keyOf(key)]; ok {
 				failure.Row = sqlvalue.FormatKey(rows[i].Key)
 			}
-			found.Fail(failure)
+			found.fail(failure)
 		}
 		if t.Content == nil {
-			found.Reach(t.Source, f)
+			found.seen.Reach(t.Source, f)
 		}
 	}
 	return nil
 }
 
 // orphan says what is wrong with a reference.
-func (v *verifier) orphan(ctx context.Context, h rekey.Held, parent *plan.Table) (string, error) {
+func (x *comparer) orphan(ctx context.Context, h rekey.Held, parent *plan.Table) (string, error) {
 	reason := fmt.Sprintf("no row of table %q has the id %q", parent.Name, h.Text)
 	if !h.Valid {
 		return reason, nil
 	}
-	after, err := rekey.Resolve(ctx, v.rewriter.IDs, nil, v.rewriter.Tables[parent.Name], []int64{h.ID})
+	after, err := rekey.Resolve(ctx, x.rewriter.IDs, nil, x.rewriter.Tables[parent.Name], []int64{h.ID})
 	if a := after[h.ID]; a.Fate == ledger.Rekeyed || a.Fate == ledger.Merged {
 		reason += fmt.Sprintf(": it is an old id, whose row has %d now", a.ID)
 	}

@@ -1,25 +1,39 @@
-package phases
+package verify
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/earlier"
 	"github.com/shardsnow/snow/merge/internal/ledger"
-	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/internal/preflight"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
 
+// verifying fills a report.
+type verifying struct {
+	*work.Job
+	run    *ledger.Run
+	report *report.Report
+	kept   *report.Report        // the report of an earlier verification, which counts instead
+	later  map[string]int64      // rows that later runs have copied, by table
+	sound  map[*plan.Column]bool // of which all are known to be ids of rows, in the target
+	sets   []*multiset           // of the tables without a primary key
+	first  *chunk.Conns          // for what one goroutine asks of the target
+	others []*chunk.Conns        // for rows: those of one goroutine each, or first alone
+	pages  map[*chunk.Conns]*ledger.Pages
+}
+
 var errNotRun = errors.New("the plan was never run on the target")
 
 // Verify compares the target with what the sources, the plan and the ledger say.
-func Verify(ctx context.Context, j *Job) (*report.Report, error) {
+func Verify(ctx context.Context, j *work.Job) (*report.Report, error) {
 	v := &verifying{Job: j, report: &report.Report{Run: j.ID, Sources: j.Plan.Sources, Started: time.Now().UTC()}}
 	if err := v.verify(ctx); err != nil {
 		return nil, err
@@ -43,7 +57,7 @@ func (v *verifying) ownPhase() report.Phase {
 }
 
 func (v *verifying) verify(ctx context.Context) (err error) {
-	if v.first, err = v.connect(ctx); err != nil {
+	if v.first, err = v.Connect(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.first.Close()) }()
@@ -54,17 +68,17 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	if v.run == nil {
 		return errNotRun
 	}
-	if err := v.sameDatabases(v.run); err != nil {
+	if err := v.SameDatabases(v.run); err != nil {
 		return err
 	}
 	if v.run.State != ledger.StateCopied {
 		v.report.Add(report.Failure{Check: report.CheckComplete, Reason: "the run has not ended: it is in phase " + v.run.Phase})
 		return nil
 	}
-	if v.report.After, err = v.statements(ctx, ledger.Of(target)); err != nil {
+	if v.report.After, err = work.Statements(ctx, v.Job, ledger.Of(target)); err != nil {
 		return err
 	}
-	if before, err := v.verified(ctx, target); err != nil || before != nil {
+	if before, err := verified(ctx, v.Job, target); err != nil || before != nil {
 		v.kept = before
 		return err
 	}
@@ -72,7 +86,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 	if v.Writers > 1 {
 		v.others = nil
 		for range v.Writers {
-			c, err := v.connect(ctx)
+			c, err := v.Connect(ctx)
 			if err != nil {
 				return err
 			}
@@ -80,7 +94,7 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 			v.others = append(v.others, c)
 		}
 	}
-	if v.sound, err = v.soundReferences(ctx); err != nil {
+	if v.sound, err = soundReferences(ctx, v); err != nil {
 		return err
 	}
 	begin := report.Event{Kind: report.EventPhase, Phase: ledger.PhaseVerify}
@@ -91,27 +105,26 @@ func (v *verifying) verify(ctx context.Context) (err error) {
 		}
 		begin.Total += all.Read
 	}
-	v.tell(begin)
-	v.pages = pagesOf(v.others)
+	v.Tell(begin)
+	v.pages = work.PagesOf(v.others)
 	return v.compare(ctx, target)
 }
 
 // compare compares all tables, and then what the tables refer to.
 func (v *verifying) compare(ctx context.Context, target *chunk.Session) (err error) {
-	v.sets = multisets(v.run)
-	feeds := make([]*verifyFeed, len(v.run.Tables))
+	v.sets = newMultisets(v.run)
+	tables := make([]*tableCheck, len(v.run.Tables))
 	for i, t := range v.run.Tables {
 		if t.Changed, err = ledger.Of(target).HasChanges(ctx, t); err != nil {
 			return err
 		}
-		if feeds[i], err = v.feed(ctx, t); err != nil {
+		if tables[i], err = v.newTableCheck(ctx, t); err != nil {
 			return err
 		}
 	}
-	if err := parallel(ctx, v.others, func(ctx context.Context, c *chunk.Conns) error {
-		for _, f := range feeds {
-			w := Work{Table: f.table, Sets: slices.DeleteFunc(slices.Clone(v.sets), func(m *Multiset) bool { return !m.takes(f.table) })}
-			if err := v.chunks(ctx, w, f, c); err != nil {
+	if err := work.Parallel(ctx, v.others, func(ctx context.Context, c *chunk.Conns) error {
+		for _, f := range tables {
+			if err := v.chunks(ctx, f, c, nil); err != nil {
 				return err
 			}
 		}
@@ -119,10 +132,10 @@ func (v *verifying) compare(ctx context.Context, target *chunk.Session) (err err
 	}); err != nil {
 		return err
 	}
-	found, rows := make([]*Findings, len(feeds)), make([]report.Table, len(feeds))
-	if err := parallelEach(ctx, v.others, len(feeds), func(ctx context.Context, c *chunk.Conns, i int) (err error) {
-		found[i] = feeds[i].total
-		rows[i], err = v.table(ctx, c, feeds[i])
+	found, rows := make([]*findings, len(tables)), make([]report.Table, len(tables))
+	if err := work.ParallelEach(ctx, v.others, len(tables), func(ctx context.Context, c *chunk.Conns, i int) (err error) {
+		found[i] = tables[i].total
+		rows[i], err = v.table(ctx, c, tables[i])
 		return err
 	}); err != nil {
 		return err
@@ -131,76 +144,71 @@ func (v *verifying) compare(ctx context.Context, target *chunk.Session) (err err
 		v.addFailures(f)
 	}
 	v.report.Tables = rows
-	if err := v.multisets(ctx, found); err != nil {
+	if err := findMultisets(ctx, v, found); err != nil {
 		return err
 	}
-	if err := v.joined(ctx); err != nil {
+	if err := compareCombined(ctx, v); err != nil {
 		return err
 	}
-	if err := v.tables(ctx, target, found); err != nil {
+	if err := countTables(ctx, v, target, found); err != nil {
 		return err
 	}
-	triggers, err := v.newPreflight(v.others[0]).running(ctx)
+	triggers, err := preflight.New(v.Job, v.others[0]).Running(ctx)
 	if err != nil {
 		return err
 	}
-	v.report.Open = append(v.openInPlan(), triggers...)
-	v.references(found)
-	if err := v.witness(ctx); err != nil {
+	v.report.Open = append(v.OpenInPlan(), triggers...)
+	reportReferences(v, found)
+	if err := witnessReferences(ctx, v); err != nil {
 		return err
 	}
 	for i, t := range v.run.Tables {
-		left, err := v.leftovers(ctx, v.others[0], t, found[i])
+		left, err := v.Leftovers(ctx, v.others[0], t, found[i].seen)
 		if err != nil {
 			return err
 		}
 		v.report.Open = append(v.report.Open, left...)
 	}
-	if err := v.inherited(ctx, v.others[0]); err != nil {
+	if err := earlier.Compare(ctx, v.Job, v.run, v.others[0], v.report); err != nil {
 		return err
 	}
-	if err := v.decided(ctx, ledger.Of(target)); err != nil {
+	if err := reportDecided(ctx, v, ledger.Of(target)); err != nil {
 		return err
 	}
-	return v.assert(ctx, target)
+	return assert(ctx, v, target)
 }
 
-// feed returns one of a source table.
-func (v *verifying) feed(ctx context.Context, t *ledger.SourceTable) (*verifyFeed, error) {
+func (v *verifying) newTableCheck(ctx context.Context, t *ledger.SourceTable) (*tableCheck, error) {
 	all, err := ledger.Of(v.first.Target).Done(ctx, t, ledger.PhaseMint)
-	return &verifyFeed{
-		table: t, minted: all, total: NewFindings(), edges: map[int64][2]int64{}, progress: v.progress(ledger.PhaseVerify, t, 0, all.Read), pace: v.Pace(),
-	}, err
+	return newTableCheck(t, all, v.Pace(), v.Progress(ledger.PhaseVerify, t, 0, all.Read)), err
 }
 
 // table looks at one table of one source as a whole, whose rows were compared.
-func (v *verifying) table(ctx context.Context, c *chunk.Conns, f *verifyFeed) (row report.Table, err error) {
-	t, total := f.table, f.total
-	f.began.Do(f.progress.begin)
+func (v *verifying) table(ctx context.Context, c *chunk.Conns, f *tableCheck) (row report.Table, err error) {
+	t, total := f.Table, f.total
+	f.Begin()
 	if t.Table.Empty {
-		n, err := v.countSource(ctx, c, t)
-		f.progress.end()
+		n, err := work.CountSource(ctx, c, t)
+		f.Progress.End()
 		return report.Table{Table: t.Table.Name, Source: t.Source, Rows: n, Dropped: n}, err
 	}
 	f.ascends()
-	if err := v.source(ctx, c, t, f.last, total); err != nil {
+	if err := checkSource(ctx, c, t, f.last, total); err != nil {
 		return row, err
 	}
-	if err := v.linked(ctx, ledger.Of(c.Target), t, total); err != nil {
+	if err := checkLinked(ctx, v, ledger.Of(c.Target), t, total); err != nil {
 		return row, err
 	}
 	if t.Key >= 0 {
-		if err := v.mapOf(ctx, c.Target, t, total); err != nil {
+		if err := checkMap(ctx, c.Target, t, total); err != nil {
 			return row, err
 		}
 	}
 	row = report.Table{
 		Table: t.Table.Name, Source: t.Source, Rows: total.Read, Copied: total.Written, Rekeyed: total.Rekeyed, Merged: total.Merged,
-		Dropped: total.Dropped, Renamed: total.Renamed, Displacement: time.Duration(f.minted.Late) * time.Microsecond,
+		Dropped: total.Dropped, Renamed: total.renamed, Displacement: time.Duration(f.minted.Late) * time.Microsecond,
 	}
-	if !total.Unhashed {
-		row.Hash, row.Found = total.Want.String(), total.Found.String()
-	}
+	row.Hash, row.Found = total.want.String(), total.found.String()
 	if t.Rekeys {
 		row.IDs = cmp.Or(t.Ids.IDs, plan.IDsSnow)
 	}
@@ -210,169 +218,26 @@ func (v *verifying) table(ctx context.Context, c *chunk.Conns, f *verifyFeed) (r
 	case t.Rekeys && !t.Ids.IDs.AreNumbers():
 		row.Worker = &t.Ids.Worker
 	}
-	f.progress.event.Rows = total.Read
-	f.progress.end()
+	f.Progress.EndAt(total.Read)
 	return row, nil
 }
 
 // addFailures reports what was found to be wrong.
-func (v *verifying) addFailures(found *Findings) {
-	for _, f := range found.Failures {
+func (v *verifying) addFailures(found *findings) {
+	for _, f := range found.failures {
 		v.report.Add(f)
 	}
-	v.report.Failed += found.failed - int64(len(found.Failures))
+	v.report.Failed += found.failed - int64(len(found.failures))
 }
 
-// linked sees to it that the references which were NULL at first are set.
-func (v *verifying) linked(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, total *Findings) error {
+// checkLinked tests whether the references that were NULL at first are set.
+func checkLinked(ctx context.Context, v *verifying, l ledger.Ledger, t *ledger.SourceTable, total *findings) error {
 	if !slices.ContainsFunc(v.Stages, func(st plan.Stage) bool { return st.Table == t.Table && len(st.Deferred) > 0 }) {
 		return nil
 	}
 	open, err := l.Pending(ctx, t, ledger.PhaseLink, 0, 1)
 	if err == nil && len(open) > 0 {
-		total.Fail(t.Failure(report.CheckComplete, open[0].Hi, "references of the rows up to this one are not set"))
+		total.fail(t.Failure(report.CheckComplete, open[0].Hi, "references of the rows up to this one are not set"))
 	}
 	return err
-}
-
-// chunks compares chunks of a table until there are no more, in one of several goroutines.
-func (v *verifying) chunks(ctx context.Context, w Work, feed *verifyFeed, c *chunk.Conns) error {
-	if feed.isEmpty() {
-		return nil
-	}
-	feed.began.Do(feed.progress.begin)
-	w.Job, w.Run, w.Conns, w.Pages, w.Sound = v.Job, v.run, c, v.pages[c], v.sound
-	x, err := v.NewExecutor(ctx, w)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
-	for {
-		if err := v.Pause(ctx); err != nil {
-			return err
-		}
-		tasks, err := feed.next(ctx, ledger.Of(c.Target))
-		if err != nil || len(tasks) == 0 {
-			return err
-		}
-		start := time.Now()
-		found, err := x.Compare(ctx, tasks)
-		if err != nil {
-			return err
-		}
-		feed.done(tasks, found, time.Since(start))
-	}
-}
-
-// A verifyFeed gives out the chunks of a table, and adds up what is found in
-// them. It is safe for concurrent use.
-type verifyFeed struct {
-	table    *ledger.SourceTable
-	minted   ledger.Chunk // all chunks of phase mint together
-	progress *Progress
-	began    sync.Once
-	pace     *chunk.Pace // of rows that are read
-
-	mu    sync.Mutex
-	empty bool         // there are no more chunks
-	last  ledger.Chunk // that was read
-	tasks []Task       // that are not given out yet
-	total *Findings
-	edges map[int64][2]int64 // the first and the last new id of chunks
-}
-
-// comparedRows is about how many rows a server compares at a time.
-const comparedRows = 10_000
-
-// next returns chunks that follow on each other, or one if they can't be joined.
-// None means that there are no more.
-func (f *verifyFeed) next(ctx context.Context, l ledger.Ledger) ([]Task, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for len(f.tasks) == 0 {
-		if more, err := f.read(ctx, l); err != nil || !more {
-			f.empty = err == nil
-			return nil, err
-		}
-	}
-	n, rows, most := 1, f.tasks[0].Mint.Read, int64(comparedRows)
-	hashed := func(t Task) bool { return t.Copied.Hash != (chunk.Sum{}) }
-	switch {
-	case f.table.Content != nil:
-		most = 0 // a chunk is large
-	case hashed(f.tasks[0]):
-		most = int64(f.pace.Size())
-	}
-	joinable := func(t, before Task) bool {
-		return t.Mint.Seq == before.Mint.Seq+1 && hashed(t) == hashed(before) && rows+t.Mint.Read <= most
-	}
-	for ; n < len(f.tasks) && joinable(f.tasks[n], f.tasks[n-1]); n++ {
-		rows += f.tasks[n].Mint.Read
-	}
-	tasks := f.tasks[:n:n]
-	f.tasks = f.tasks[n:]
-	return tasks, nil
-}
-
-// isEmpty reports whether there are no more chunks.
-func (f *verifyFeed) isEmpty() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.empty
-}
-
-// ascends sees to it that the ids of each chunk are above those of the chunks before.
-func (f *verifyFeed) ascends() {
-	above := int64(0)
-	for _, seq := range slices.Sorted(maps.Keys(f.edges)) {
-		if edge := f.edges[seq]; edge[0] <= above {
-			failure := f.table.Failure(report.CheckOrder, nil, "the id is not above that of the row before, %d", above)
-			failure.Target = sqlvalue.FormatKey([]any{edge[0]})
-			f.total.Fail(failure)
-		}
-		above = max(above, f.edges[seq][1])
-	}
-}
-
-// read reads chunks that come next, and reports whether there were any.
-func (f *verifyFeed) read(ctx context.Context, l ledger.Ledger) (bool, error) {
-	minted, err := l.Chunks(ctx, f.table, ledger.PhaseMint, f.last.Seq, 100)
-	if err != nil || len(minted) == 0 {
-		return false, err
-	}
-	copied, err := l.Chunks(ctx, f.table, ledger.PhaseCopy, f.last.Seq, 100)
-	if err != nil {
-		return false, err
-	}
-	broken := func(m ledger.Chunk, reason string) {
-		f.total.Fail(f.table.Failure(report.CheckComplete, m.Hi, "%s", reason))
-	}
-	for _, m := range minted {
-		if m.Seq != f.last.Seq+1 || sqlvalue.FormatKey(m.Lo) != sqlvalue.FormatKey(f.last.Hi) {
-			broken(m, "the ledger has lost the rows before those up to this one")
-		}
-		f.last = m
-		if i := slices.IndexFunc(copied, func(c ledger.Chunk) bool { return c.Seq == m.Seq }); i >= 0 {
-			f.tasks = append(f.tasks, Task{m, copied[i]})
-		} else {
-			broken(m, "the rows up to this one are not copied")
-		}
-	}
-	return true, nil
-}
-
-// done takes over what was found in chunks.
-func (f *verifyFeed) done(tasks []Task, found *Findings, took time.Duration) {
-	if tasks[0].Copied.Hash != (chunk.Sum{}) && f.table.Content == nil {
-		f.pace.Observe(int(found.Read), found.Bytes, took)
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.total.Add(found)
-	if found.First != 0 {
-		f.edges[tasks[0].Mint.Seq] = [2]int64{found.First, found.Last}
-	}
-	if found.Read > 0 {
-		f.progress.Chunk(int(found.Read), 0)
-	}
 }

@@ -1,11 +1,9 @@
-package phases
+package work
 
 import (
-	"context"
 	"slices"
 	"time"
 
-	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -13,9 +11,10 @@ import (
 
 // Phases that are not in the ledger.
 const (
-	phaseDryRun  = "dry-run"
-	phaseWitness = "witness"
-	phaseAfter   = "after"
+	PhaseDryRun  = "dry-run"
+	PhaseWitness = "witness"
+	PhaseAfter   = "after"
+	PhaseInherit = "inherit" // its events have no number
 )
 
 // phaseNames returns the phases of a run of the plan, in their order.
@@ -27,19 +26,19 @@ func (j *Job) phaseNames() (all []string) {
 	if slices.ContainsFunc(j.Stages, func(st plan.Stage) bool { return len(st.Deferred) > 0 }) {
 		all = append(all, ledger.PhaseLink)
 	}
-	all = append(all, ledger.PhaseVerify, phaseWitness)
+	all = append(all, ledger.PhaseVerify, PhaseWitness)
 	if len(j.Plan.After) > 0 {
-		all = append(all, phaseAfter)
+		all = append(all, PhaseAfter)
 	}
 	return all
 }
 
-// tell passes an event on, one at a time.
-func (j *Job) tell(e report.Event) {
+// Tell passes an event on, one at a time.
+func (j *Job) Tell(e report.Event) {
 	if j.Events == nil {
 		return
 	}
-	if all := j.phaseNames(); e.Phase == phaseDryRun {
+	if all := j.phaseNames(); e.Phase == PhaseDryRun {
 		e.Number, e.Phases = 1, 1
 	} else if e.Number = slices.Index(all, e.Phase) + 1; e.Number > 0 {
 		e.Phases = len(all)
@@ -49,73 +48,47 @@ func (j *Job) tell(e report.Event) {
 	j.Events(e)
 }
 
-// A Progress tells of one table of a source in one phase.
+// A Progress tells of one table in one phase. A nil Progress tells nothing of chunks.
 type Progress struct {
 	tell  func(report.Event)
 	event report.Event
 }
 
-// countRows counts the rows of source tables, if anybody listens.
-func (j *Job) countRows(ctx context.Context, conns *chunk.Conns, tables []*ledger.SourceTable) (map[rowsOf]int64, error) {
-	all := map[rowsOf]int64{}
-	for _, t := range tables {
-		if j.Events == nil || t.Table.Empty {
-			continue
-		}
-		n, err := j.countSource(ctx, conns, t)
-		if err != nil {
-			return nil, err
-		}
-		all[rowsOf{t.Source, t.Table}] = n
+// Progress tells of a source table in a phase. Earlier runs have handled some of its rows. total is -1 if nobody knows it.
+func (j *Job) Progress(phase string, t *ledger.SourceTable, rows, total int64) *Progress {
+	return &Progress{j.Tell, report.Event{Phase: phase, Source: t.Source, Table: t.Table.Name, Rows: rows, Total: total}}
+}
+
+// TableProgress tells of a table of the target in a phase.
+func (j *Job) TableProgress(phase string, t *plan.Table, total int64) *Progress {
+	return &Progress{j.Tell, report.Event{Phase: phase, Table: t.Name, Total: total}}
+}
+
+// Rows returns how many rows were handled, and how many there are.
+func (p *Progress) Rows() (done, total int64) { return p.event.Rows, p.event.Total }
+
+// Begin tells that work on the table begins.
+func (p *Progress) Begin() {
+	if p != nil {
+		p.event.Kind = report.EventTable
+		p.tell(p.event)
 	}
-	return all, nil
 }
 
-// A rowsOf is a key of a source table, for what is known before it is in the ledger.
-type rowsOf struct {
-	source string
-	table  *plan.Table
-}
-
-// totalOf returns how many rows a source table has, or -1 if nobody has counted them.
-func totalOf(all map[rowsOf]int64, t *ledger.SourceTable) int64 {
-	if n, ok := all[rowsOf{t.Source, t.Table}]; ok {
-		return n
-	}
-	return -1
-}
-
-// sumOf returns how many rows there are, or -1 if nobody has counted them.
-func sumOf(all map[rowsOf]int64) int64 {
-	if len(all) == 0 {
-		return -1
-	}
-	sum := int64(0)
-	for _, n := range all {
-		sum += n
-	}
-	return sum
-}
-
-// progress begins to tell of a table. Of rows were dealt with by earlier runs;
-// total is -1 while nobody knows.
-func (j *Job) progress(phase string, t *ledger.SourceTable, rows, total int64) *Progress {
-	return &Progress{j.tell, report.Event{Kind: report.EventTable, Phase: phase, Source: t.Source, Table: t.Table.Name, Rows: rows, Total: total}}
-}
-
-func (p *Progress) begin() {
-	p.event.Kind = report.EventTable
-	p.tell(p.event)
-}
-
-// Chunk tells of rows that one transaction has dealt with.
+// Chunk tells of rows that one transaction has handled.
 func (p *Progress) Chunk(rows int, took time.Duration) {
-	p.event.Kind, p.event.Chunk, p.event.Took = report.EventChunk, rows, took
-	p.event.Rows += int64(rows)
-	p.tell(p.event)
+	if p != nil {
+		p.event.Kind, p.event.Chunk, p.event.Took = report.EventChunk, rows, took
+		p.event.Rows += int64(rows)
+		p.tell(p.event)
+	}
 }
 
-func (p *Progress) end() {
-	p.event.Kind, p.event.Chunk, p.event.Took, p.event.Total = report.EventEnd, 0, 0, p.event.Rows
+// End tells that all rows are handled.
+func (p *Progress) End() { p.EndAt(p.event.Rows) }
+
+// EndAt tells that all rows are handled, and how many there were.
+func (p *Progress) EndAt(rows int64) {
+	p.event.Kind, p.event.Chunk, p.event.Took, p.event.Rows, p.event.Total = report.EventEnd, 0, 0, rows, rows
 	p.tell(p.event)
 }

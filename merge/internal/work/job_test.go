@@ -1,4 +1,4 @@
-package phases
+package work
 
 import (
 	"math/big"
@@ -34,11 +34,11 @@ func TestNumbersOfAssertions(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || printNumber(n) != tt.want {
+		if err != nil || PrintNumber(n) != tt.want {
 			t.Errorf("%v: got %v (%v), want %s", tt.v, n, err, tt.want)
 		}
 	}
-	if got := printNumber(big.NewRat(1, 8)); got != "0.125" {
+	if got := PrintNumber(big.NewRat(1, 8)); got != "0.125" {
 		t.Errorf("got %s, want 0.125", got)
 	}
 }

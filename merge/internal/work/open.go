@@ -1,4 +1,4 @@
-package phases
+package work
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// openInPlan returns what the plan itself leaves open.
-func (j *Job) openInPlan() (open []report.Open) {
+// OpenInPlan returns what the plan itself leaves open.
+func (j *Job) OpenInPlan() (open []report.Open) {
 	for _, text := range j.Plan.Accepted {
 		open = append(open, report.Open{Kind: report.OpenAccepted, Reason: text})
 	}
@@ -38,8 +38,64 @@ func (j *Job) openInPlan() (open []report.Open) {
 	return open
 }
 
-// emptyPaths returns the paths that led to nothing in any value of a source.
-func (j *Job) emptyPaths(found *Findings) (open []report.Open) {
+// Seen is what the values of rows have shown of the plan: which paths led to something, and samples of columns that
+// nobody has decided on. One goroutine uses it at a time.
+type Seen struct {
+	paths   map[path]bool // that were looked at: whether they led to a value
+	samples map[*plan.Column]map[int64]bool
+}
+
+// RefKey is a kind of reference: a column and which of its references it is.
+type RefKey struct {
+	Column *plan.Column
+	Ref    int
+}
+
+// A path is one of JSON or of a packed value, in rows of a source.
+type path struct {
+	RefKey
+	source string
+}
+
+// NewSeen returns one of no rows.
+func NewSeen() *Seen {
+	return &Seen{paths: map[path]bool{}, samples: map[*plan.Column]map[int64]bool{}}
+}
+
+// Add adds what other rows have shown.
+func (s *Seen) Add(o *Seen) {
+	for key, reached := range o.paths {
+		s.paths[key] = s.paths[key] || reached
+	}
+	for c, values := range o.samples {
+		for v := range values {
+			s.sample(c, v)
+		}
+	}
+}
+
+// Reach notes which paths of a column have led to a value in rows of a source.
+func (s *Seen) Reach(source string, column *rekey.IDColumn) {
+	for ref, reached := range column.Reached {
+		key := path{RefKey{column.Column, ref}, source}
+		s.paths[key] = s.paths[key] || reached
+	}
+}
+
+// mostSamples is how many values of a plain column are kept.
+const mostSamples = 300
+
+func (s *Seen) sample(c *plan.Column, v int64) {
+	if s.samples[c] == nil {
+		s.samples[c] = map[int64]bool{}
+	}
+	if len(s.samples[c]) < mostSamples {
+		s.samples[c][v] = true
+	}
+}
+
+// EmptyPaths returns the paths that led to nothing in any value of a source.
+func (j *Job) EmptyPaths(found *Seen) (open []report.Open) {
 	for _, t := range j.Plan.Tables {
 		for _, c := range t.Columns {
 			for i, ref := range c.Refers {
@@ -57,25 +113,25 @@ func (j *Job) emptyPaths(found *Findings) (open []report.Open) {
 	return open
 }
 
-// SampledRows is how many rows of those that are looked at together are looked at for samples.
-const SampledRows = 50
+// sampledRows is how many rows of those that are looked at together are looked at for samples.
+const sampledRows = 50
 
-// SampleRows keeps in findings what [sampleOf] says of values of plain columns that nobody has decided on.
-func (j *Job) SampleRows(p *Findings, t *ledger.SourceTable, rows [][]any) {
+// SampleRows keeps what [sampleOf] says of values of plain columns that nobody has decided on.
+func (j *Job) SampleRows(s *Seen, t *ledger.SourceTable, rows [][]any) {
 	for n, c := range t.Columns {
-		if !j.Undecided(t.Table, c) {
+		if !j.undecided(t.Table, c) {
 			continue
 		}
-		for _, row := range rows[:min(len(rows), SampledRows)] {
+		for _, row := range rows[:min(len(rows), sampledRows)] {
 			if id, ok := sampleOf(row[n]); ok {
-				p.sample(c, id)
+				s.sample(c, id)
 			}
 		}
 	}
 }
 
-// Undecided reports whether a column is plain, and nobody has decided so.
-func (j *Job) Undecided(t *plan.Table, c *plan.Column) bool {
+// undecided reports whether a column is plain, and nobody has decided so.
+func (j *Job) undecided(t *plan.Table, c *plan.Column) bool {
 	return c.Role == plan.RolePlain && !c.Decided && j.Plan.Question(t.Name+"."+c.Name) == nil && sqltype.Of(j.Engine.Kind, c.Type).Kind != sqltype.Time
 }
 
@@ -115,9 +171,9 @@ func sampleOf(v any) (id int64, may bool) {
 // fewestSamples is how many values it takes to say anything of them.
 const fewestSamples = 20
 
-// leftovers returns the plain columns that nobody has decided on and that look like ids: by their names, or because
+// Leftovers returns the plain columns that nobody has decided on and that look like ids: by their names, or because
 // their values are all ids of one table, and not only small ones. A source in which no row gets a new id has none.
-func (j *Job) leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, found *Findings) (open []report.Open, err error) {
+func (j *Job) Leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, found *Seen) (open []report.Open, err error) {
 	var parents []*plan.Table
 	for _, p := range j.Plan.Tables {
 		if !p.Skip && p.In(t.Source) && p.Key() != nil && (p.Rekeys(t.Source) || p.Merges(j.Plan.Sources)) {
@@ -136,7 +192,7 @@ func (j *Job) leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.Sourc
 		if values[0] == 0 { // is no id
 			values = values[1:]
 		}
-		reasons, err := j.idsOf(ctx, conns, t, parents, values)
+		reasons, err := idsOf(ctx, conns, t, parents, values)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +210,7 @@ func (j *Job) leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.Sourc
 }
 
 // idsOf says which tables have rows of all the ids in values, which ascend.
-func (j *Job) idsOf(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, parents []*plan.Table, values []int64) (reasons []string, err error) {
+func idsOf(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, parents []*plan.Table, values []int64) (reasons []string, err error) {
 	if len(values) < fewestSamples {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package phases
+package work
 
 import (
 	"slices"
@@ -13,14 +13,14 @@ import (
 func TestEmptyPaths(t *testing.T) {
 	doc := &plan.Column{Name: "doc", Role: plan.RoleJSON, Refers: []*plan.Reference{{Table: "players", Path: "$.a"}, {Table: "players", Path: "$.b"}}}
 	j := &Job{Plan: &plan.Plan{Sources: []string{"eu", "us", "asia"}, Tables: []*plan.Table{{Name: "docs", Columns: []*plan.Column{doc}}}}}
-	total := NewFindings()
+	total := NewSeen()
 	for source, reads := range map[string][][]bool{
 		"eu":   {nil, {false, false}, {true, false}, {false, false}, nil},
 		"us":   {{false, true}, {false, true}},
 		"asia": {nil}, // has no values
 	} {
 		for _, reached := range reads {
-			found := NewFindings()
+			found := NewSeen()
 			found.Reach(source, &rekey.IDColumn{Column: doc, Reached: reached})
 			found.Reach(source, &rekey.IDColumn{Column: doc})
 			total.Add(found)
@@ -28,7 +28,7 @@ func TestEmptyPaths(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, o := range j.emptyPaths(total) {
+	for _, o := range j.EmptyPaths(total) {
 		got = append(got, o.Source+" "+o.Table+"."+o.Column+" "+o.Reason[:strings.Index(o.Reason, ":")])
 	}
 	want := []string{
