@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/merge/internal/phases"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -127,7 +127,7 @@ type Assertion struct {
 }
 
 // apply sets the fields of a job, with defaults for those that are zero.
-func (c Config) apply(j *phases.Job) error {
+func (c Config) apply(j *work.Job) error {
 	rekeys := slices.ContainsFunc(j.Plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.NewIDs) > 0 && !t.IDs.AreNumbers() })
 	if rekeys && c.Namespace == "" {
 		return &snow.FieldError{Field: "Namespace", Value: `""`, Bound: "want one: the plan gives rows new ids"}

@@ -70,8 +70,14 @@
 // # Inside
 //
 //	merge                 New, Run, DryRun, Verify, Lookup, Export, Inspect: checks arguments, connects the packages below
-//	  internal/rowexec    new ids, copies and compares, row by row in this process
-//	  internal/phases     mint, copy, link, verify and the dry run, over an Executor
+//	  internal/steps      a run: choose, mint, copy and link, a file each; rows are read, rewritten and inserted here
+//	  internal/dryrun     what a run would do, and what would stop it
+//	  internal/verify     compares the target with the sources, the plan and the ledger
+//	  internal/preflight  what must be so before a run writes
+//	  internal/earlier    ledgers of sources that were made by merges
+//	  internal/numbers    new ids that are numbers
+//	  internal/settle     which rows go, what rows become that others are merged into, and whether values fit
+//	  internal/work       the job, the loop over rows and chunks, and what people are told
 //	  internal/witness    compares where references lead, without the map of ids
 //	  internal/rekey      new ids, references, rows that clash
 //	  internal/ledger     runs, chunks, the map from old to new ids, the fenced lease

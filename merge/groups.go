@@ -10,7 +10,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/ledger"
-	"github.com/shardsnow/snow/merge/internal/phases"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/report"
 )
 
@@ -156,7 +156,7 @@ func (n *night) count(ctx context.Context, g *underway) error {
 	if err != nil {
 		return err
 	}
-	rows, err := phases.CountSources(ctx, &m.job)
+	rows, err := work.CountSources(ctx, &m.job)
 	if err = joinRelease(err, release()); err != nil {
 		return fmt.Errorf("count rows: %w", err)
 	}

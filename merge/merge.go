@@ -15,9 +15,11 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/dryrun"
 	"github.com/shardsnow/snow/merge/internal/packed"
-	"github.com/shardsnow/snow/merge/internal/phases"
-	"github.com/shardsnow/snow/merge/internal/rowexec"
+	"github.com/shardsnow/snow/merge/internal/steps"
+	"github.com/shardsnow/snow/merge/internal/verify"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -25,15 +27,14 @@ import (
 
 // A Merge brings sources into a target by a plan. It is safe for concurrent use, but only one of its runs works at
 // a time.
-type Merge struct{ job phases.Job }
+type Merge struct{ job work.Job }
 
 // New returns a Merge of sources into target. The plan must not be changed any more. What is wrong with it is a
 // join of [*plan.Error], as [plan.Plan.Check] returns; a field of cfg that is out of bounds is a
 // [*snow.FieldError]. New does not ask the databases.
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
-	m := &Merge{phases.Job{
-		NewExecutor: rowexec.New,
-		Target:      chunk.Database{DB: target}, Sources: map[string]chunk.Database{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
+	m := &Merge{work.Job{
+		Target: chunk.Database{DB: target}, Sources: map[string]chunk.Database{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
 		Unchecked: cfg.WithoutForeignKeys, WitnessAll: cfg.WitnessAll, Events: cfg.Events, Pauser: chunk.Pauser{File: cfg.PauseFile},
 	}}
 	for name, codec := range cfg.Codecs {
@@ -45,7 +46,7 @@ func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, c
 		}
 	}
 	for _, a := range cfg.Assertions {
-		m.job.Assertions = append(m.job.Assertions, phases.Assertion(a))
+		m.job.Assertions = append(m.job.Assertions, work.Assertion(a))
 	}
 	if err := m.check(d, sources, cfg); err != nil {
 		return nil, fmt.Errorf("merge: new: %w", err)
@@ -175,7 +176,7 @@ func (m *Merge) Pause(on bool) { m.job.Pauser.Paused.Store(on) }
 // statement once, and keeps the report in the target: the rows are no longer those that were copied. A statement
 // that fails is a [*report.StatementError]: correct it in the plan, and call Run again.
 func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
-	if err := phases.Run(ctx, &m.job); err != nil {
+	if err := steps.Run(ctx, &m.job); err != nil {
 		return nil, fmt.Errorf("merge: run: %w", ended(ctx, err))
 	}
 	report, err := m.Verify(ctx)
@@ -185,7 +186,7 @@ func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 	if err != nil {
 		return report, err
 	}
-	if err := phases.After(ctx, &m.job, report); err != nil {
+	if err := steps.After(ctx, &m.job, report); err != nil {
 		return report, fmt.Errorf("merge: run: %w", ended(ctx, err))
 	}
 	return report, nil
@@ -199,7 +200,7 @@ func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 // not look. Once statements of [plan.Plan.After] have run, it looks at nothing, and returns the report from before
 // them.
 func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
-	r, err := phases.Verify(ctx, &m.job)
+	r, err := verify.Verify(ctx, &m.job)
 	if err != nil {
 		return nil, fmt.Errorf("merge: verify: %w", ended(ctx, err))
 	}
@@ -212,7 +213,7 @@ func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
 // database can judge rows, because of checks or other types, it inserts them into a temporary table. It keeps rows that
 // would be merged or renamed in memory.
 func (m *Merge) DryRun(ctx context.Context) (*report.Forecast, error) {
-	f, err := phases.Forecast(ctx, &m.job)
+	f, err := dryrun.Forecast(ctx, &m.job)
 	if err != nil {
 		return nil, fmt.Errorf("merge: dry run: %w", ended(ctx, err))
 	}

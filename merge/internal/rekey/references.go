@@ -54,6 +54,23 @@ func (c *Checker) Count(ctx context.Context, t *plan.Table, ids []int64) (n int,
 	return len(found), highest, nil
 }
 
+// AreRows reports whether a column of integers refers to rows that exist, in all rows of a table.
+func (c *Checker) AreRows(ctx context.Context, p *plan.Plan, t *plan.Table, of *plan.Column) (bool, error) {
+	e, parent := c.Engine, p.Table(of.Refers[0].Table)
+	key, column := e.Quote(parent.Key().Name), e.Quote(of.Name)
+	text := "SELECT COUNT(*) FROM (SELECT 1 FROM " + e.Table(t.Name) + " AS t LEFT JOIN " + e.Table(parent.Name) + " AS p ON p." + key + " = t." + column +
+		" WHERE t." + column + " IS NOT NULL AND p." + key + " IS NULL"
+	var args []any
+	if none := NoneIDs(of); len(none) > 0 {
+		var condition string
+		condition, args = chunk.AnyOf(e, "t."+column, none)
+		text += " AND NOT (" + condition + ")"
+	}
+	var orphans int
+	err := c.Q.QueryRowContext(ctx, text+" LIMIT 1) AS orphans", args...).Scan(&orphans)
+	return err == nil && orphans == 0, e.Failed("look for orphans of "+strconv.Quote(t.Name+"."+of.Name), err)
+}
+
 // Resolve returns the successors of rows of a source table. A nil table has no
 // rows. Whether a row without an entry in the map exists at all is asked of
 // source, which may be nil where that does not matter: such rows are then kept.

@@ -1,0 +1,11 @@
+// Package dryrun says what a run would do, and what would stop it.
+//
+//	dryrun.go        the tables in their order
+//	table.go         what becomes of the rows of a source table
+//	references.go    references to no row
+//	fits.go          whether values fit; combine.go: of rows that others are merged into
+//	foreign_keys.go  whether the target's foreign keys hold
+//	numbers.go       new ids that are numbers, and how full their columns get
+//	trial.go         rows that only the database can judge; trial_table.go: the temporary table of a trial;
+//	                 trial_copies.go: rows without a key
+package dryrun

@@ -1,0 +1,89 @@
+package verify
+
+import (
+	"context"
+	"slices"
+
+	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/settle"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/internal/work"
+	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
+)
+
+// compareCombined computes again what rows that the target had before must have got of rows that were merged into them.
+func compareCombined(ctx context.Context, v *verifying) error {
+	conns := v.others[0]
+	for _, t := range v.Order {
+		if !t.Combines() || t.Empty {
+			continue
+		}
+		order, err := v.Plan.Precedence(t)
+		if err != nil {
+			return err
+		}
+		all, err := settle.WinnersInTarget(ctx, ledger.Of(conns.Target), v.run, t, order)
+		if err != nil {
+			return err
+		}
+		err = work.Loop(ctx, v.Job, &work.Parts[*settle.Winner]{All: all, Most: chunk.MaxIn}, func(ctx context.Context, rows []*settle.Winner) (int, error) {
+			return 0, compareWinners(ctx, v, conns, t, rows)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func compareWinners(ctx context.Context, v *verifying, conns *chunk.Conns, t *plan.Table, rows []*settle.Winner) error {
+	columns := t.CombinedColumns()
+	known, err := settle.ReadDecisions(ctx, ledger.Of(conns.Target), v.run, t, rows)
+	if err != nil {
+		return err
+	}
+	fail := func(row *settle.Winner, check report.Check, column, reason string, args ...any) {
+		f := v.run.Table(row.Losers[0].Source, t.Name).Failure(check, row.Losers[0].Key, reason, args...)
+		f.Column, f.Target = column, sqlvalue.FormatKey(row.Key)
+		v.report.Add(f)
+	}
+	var own, keys [][]any
+	rows = slices.DeleteFunc(rows, func(row *settle.Winner) bool {
+		values := known[sqlvalue.FormatKey(row.Key)]
+		if values == nil {
+			fail(row, report.CheckComplete, "", "the ledger has lost what the row of the target was that it is merged into")
+			return true
+		}
+		own, keys = append(own, values.Before), append(keys, row.Key)
+		return false
+	})
+	want, err := settle.Combine(ctx, conns, t, "", rows, own)
+	if err != nil {
+		return err
+	}
+	got, err := rekey.ReadRows(ctx, conns, t, "", columns, keys)
+	if err != nil {
+		return err
+	}
+	hasher := chunk.NewHasher(columns, v.Blobs())
+	for i, row := range rows {
+		values := got[sqlvalue.FormatKey(row.Key)]
+		switch {
+		case want.Bad[i] != nil:
+			fail(row, report.CheckSource, "", "%v", want.Bad[i])
+			continue
+		case values == nil:
+			fail(row, report.CheckRows, "", "the row of the target that it is merged into is missing")
+			continue
+		}
+		for n, c := range columns {
+			if !hasher.Equal(n, want.Results[i][n], values[n]) {
+				fail(row, report.CheckRows, c.Name, "want %s, got %s, in the row of the target that it is merged into", sqlvalue.Sample(want.Results[i][n]), sqlvalue.Sample(values[n]))
+			}
+		}
+	}
+	return nil
+}
