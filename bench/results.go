@@ -26,6 +26,7 @@ type results struct {
 	GORM  *section[gormcost.Result] `json:"gorm,omitempty"`
 	Serve *section[serve.Result]    `json:"serve,omitempty"`
 	Merge *section[merge.Result]    `json:"merge,omitempty"`
+	Ways  *section[merge.Ways]      `json:"ways,omitempty"`
 
 	Concurrent *section[[]rows.Table]        `json:"concurrent,omitempty"`
 	Servers    *section[merge.ServersResult] `json:"servers,omitempty"`
@@ -92,7 +93,7 @@ func (r results) report() string {
 	var b strings.Builder
 	b.WriteString("# Results\n\n" +
 		"Written by `make bench` from results.json, which has more than the tables. Times depend on the machine: compare figures\n" +
-		"of one part with each other, not with those of another run.\n\n")
+		"of one part with each other, not with figures of another run.\n\n")
 	if r.IDs != nil {
 		b.WriteString(idsReport(r.IDs))
 	}
@@ -113,6 +114,9 @@ func (r results) report() string {
 	}
 	if r.Merge != nil {
 		b.WriteString(mergeReport(r.Merge))
+	}
+	if r.Ways != nil {
+		b.WriteString(waysReport(r.Ways))
 	}
 	if r.Servers != nil {
 		b.WriteString(serversReport(r.Servers))

@@ -72,10 +72,8 @@ type Config struct {
 	// PackRows is the number of rows from which on a table's new ids are stored in lists, one row of
 	// snow_merge_packs for each range of the table instead of one row of snow_merge_map for each id. That takes
 	// less time and room. It is done on MySQL and MariaDB, for tables whose rows are not merged, and whose new ids
-	// must not be known to decide about rows of others. If source and target are on one server, nothing may refer
-	// to the table, and it may have no JSON, no texts above 64 kB and no FLOAT; if they are on two, a table that
-	// others refer to may have up to 1,048,576 rows. [Lookup] and [Export] read both. Zero means 10,000, and -1 no
-	// lists.
+	// are not needed to decide which rows of other tables are copied. A table that others refer to may have up to
+	// 1,048,576 rows. [Lookup] and [Export] read both. Zero means 10,000, and -1 no lists.
 	PackRows int
 
 	// Throttle is how many rows of the sources [Merge.DryRun] reads in a second, at most 1,000,000,000: so it may

@@ -71,7 +71,6 @@
 //
 //	merge                 New, Run, DryRun, Verify, Lookup, Export, Inspect: checks arguments, connects the packages below
 //	  internal/rowexec    new ids, copies and compares, row by row in this process
-//	  internal/mysqlexec  the same inside one MySQL server
 //	  internal/phases     mint, copy, link, verify and the dry run, over an Executor
 //	  internal/witness    compares where references lead, without the map of ids
 //	  internal/rekey      new ids, references, rows that clash

@@ -48,3 +48,28 @@ func TestMySQLKeys(t *testing.T) {
 		}
 	}
 }
+
+// Names may have any characters, and keys any number of columns.
+func TestOddNames(t *testing.T) {
+	f := newFixture(t, "", []string{
+		"CREATE TABLE `odd ``name` (`a%` INT, `b.c` INT UNSIGNED, note VARCHAR(9), PRIMARY KEY (`a%`, `b.c`))",
+		"CREATE TABLE words (word VARCHAR(9) PRIMARY KEY)",
+		"CREATE TABLE big (id BIGINT UNSIGNED PRIMARY KEY, n INT)",
+	}, []string{
+		"INSERT INTO `odd ``name` VALUES (-1, 4294967295, 'a'), (0, 0, 'b'), (0, 7, 'c'), (2147483647, 1, NULL)",
+		"INSERT INTO words VALUES ('a'), ('b ')", "INSERT INTO big VALUES (1, 1), (18446744073709551615, 2)",
+	})
+	for _, table := range f.plan.Tables {
+		table.NewIDs = nil
+	}
+	f.config.ChunkRows = 3
+	f.tables()
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []string{"* FROM `odd ``name` ORDER BY 1, 2", "HEX(word) FROM words ORDER BY 1", "* FROM big ORDER BY 1"} {
+		if got, want := f.rows(f.target, "SELECT "+from), f.rows(f.sources[0].DB, "SELECT "+from); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", from, got, want)
+		}
+	}
+}

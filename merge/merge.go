@@ -15,7 +15,6 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
-	"github.com/shardsnow/snow/merge/internal/mysqlexec"
 	"github.com/shardsnow/snow/merge/internal/packed"
 	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rowexec"
@@ -33,7 +32,7 @@ type Merge struct{ job phases.Job }
 // [*snow.FieldError]. New does not ask the databases.
 func New(d sqlsnow.Dialect, target *sql.DB, sources []Source, plan *plan.Plan, cfg Config) (*Merge, error) {
 	m := &Merge{phases.Job{
-		NewExecutor: newExecutor,
+		NewExecutor: rowexec.New,
 		Target:      chunk.Database{DB: target}, Sources: map[string]chunk.Database{}, Plan: plan, Namespace: cfg.Namespace, Datacenter: cfg.Datacenter, PackRows: cfg.PackRows,
 		Unchecked: cfg.WithoutForeignKeys, WitnessAll: cfg.WitnessAll, Events: cfg.Events, Pauser: chunk.Pauser{File: cfg.PauseFile},
 	}}
@@ -226,22 +225,4 @@ func ended(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w", cause, err)
 	}
 	return err
-}
-
-// newExecutor chooses who works on a table: the MySQL server that has both databases, if it can, or else this
-// process row by row.
-func newExecutor(ctx context.Context, w phases.Work) (phases.Executor, error) {
-	rows, err := rowexec.New(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	server, err := mysqlexec.New(ctx, w, rows)
-	switch {
-	case err != nil:
-		rows.Close()
-		return nil, err
-	case server == nil:
-		return rows, nil
-	}
-	return server, nil
 }

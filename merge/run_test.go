@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -219,6 +220,24 @@ func TestMySQLValues(t *testing.T) {
 	}
 }
 
+// A column of the target may have another type, if it holds the values.
+func TestOtherTypes(t *testing.T) {
+	f := newFixture(t, "", []string{
+		"CREATE TABLE a (id INT AUTO_INCREMENT PRIMARY KEY, v INT)", "CREATE TABLE b (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(20) CHARACTER SET latin1)",
+		"CREATE TABLE c (id INT AUTO_INCREMENT PRIMARY KEY, v INT UNSIGNED)", "CREATE TABLE d (id INT AUTO_INCREMENT PRIMARY KEY, v DATETIME(3))",
+	}, []string{
+		"INSERT INTO a (v) VALUES (-5)", "INSERT INTO b (v) VALUES ('é')", "INSERT INTO c (v) VALUES (5)", "INSERT INTO d (v) VALUES ('2024-01-01 01:02:03.4')",
+	})
+	f.tables()
+	f.exec(f.target, "ALTER TABLE a MODIFY v BIGINT", "ALTER TABLE b MODIFY v VARCHAR(20) CHARACTER SET utf8mb4", "ALTER TABLE c MODIFY v INT", "ALTER TABLE d MODIFY v DATETIME(6)")
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.rows(f.target, "SELECT a.v, b.v, c.v, CAST(d.v AS CHAR) FROM a, b, c, d"); got != "-5 é 5 2024-01-01 01:02:03.400000" {
+		t.Errorf("got %s", got)
+	}
+}
+
 var players = []string{
 	"CREATE TABLE players (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) NOT NULL, created_at DATETIME NOT NULL, UNIQUE (name))",
 	"CREATE TABLE items (id INT AUTO_INCREMENT PRIMARY KEY, player_id INT, kind VARCHAR(10), FOREIGN KEY (player_id) REFERENCES players (id))",
@@ -270,30 +289,43 @@ func TestLostLease(t *testing.T) {
 	}
 }
 
+// A source that changes between two phases is found, whether new ids are in rows of the map, in packs, or none.
 func TestChangedSources(t *testing.T) {
 	for name, test := range map[string]struct {
 		change string
 		row    string
 	}{
-		"less":       {"DELETE FROM items WHERE id = 150", "[200]"},
-		"other":      {"UPDATE items SET id = 100000 WHERE id = 10", "[100]"},
-		"more":       {"INSERT INTO items (player_id) VALUES (1)", "[1000]"},
-		"in between": {"DELETE FROM items WHERE id IN (150, 199, 200); INSERT INTO items (id) VALUES (149999)", ""},
+		"less":            {"DELETE FROM items WHERE id = 150", "[200]"},
+		"other":           {"UPDATE items SET id = 100000 WHERE id = 10", "[100]"},
+		"more":            {"INSERT INTO items (player_id) VALUES (1)", "[1000]"},
+		"before":          {"INSERT INTO items VALUES (-1, 1, 'x')", "[100]"},
+		"last of a range": {"UPDATE items SET id = 250 WHERE id = 301", ""},
+		"in between":      {"DELETE FROM items WHERE id IN (150, 199, 200); INSERT INTO items (id) VALUES (149999)", ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, "&multiStatements=true", players, somePlayers("a", 1000))
-			f.tables()
-			var once atomic.Bool
-			f.config.Events = func(e report.Event) {
-				if e.Kind == report.EventPhase && e.Phase == "copy" && once.CompareAndSwap(false, true) {
-					f.exec(f.sources[0].DB, test.change)
+		for _, how := range []string{"map", "packs", "kept"} {
+			t.Run(name+" "+how, func(t *testing.T) {
+				f := newFixture(t, "&multiStatements=true", players, append(somePlayers("a", 1000), "DELETE FROM items WHERE id = 250"))
+				switch how {
+				case "kept":
+					for _, table := range f.plan.Tables {
+						table.NewIDs = nil
+					}
+				case "packs":
+					f.config.PackRows = 1
 				}
-			}
-			var changed *report.ChangedError
-			if err := f.run(); !errors.As(err, &changed) || changed.Source != "s1" || changed.Table != "items" || test.row != "" && changed.Row != test.row {
-				t.Errorf("got %v, want a ChangedError of row %s", err, test.row)
-			}
-		})
+				f.tables()
+				var once atomic.Bool
+				f.config.Events = func(e report.Event) {
+					if e.Kind == report.EventPhase && e.Phase == "copy" && once.CompareAndSwap(false, true) {
+						f.exec(f.sources[0].DB, test.change)
+					}
+				}
+				var changed *report.ChangedError
+				if err := f.run(); !errors.As(err, &changed) || changed.Source != "s1" || changed.Table != "items" || test.row != "" && changed.Row != test.row {
+					t.Errorf("got %v, want a ChangedError of row %s", err, test.row)
+				}
+			})
+		}
 	}
 }
 
@@ -416,5 +448,54 @@ func TestLinkedRows(t *testing.T) {
 	}
 	if got := f.rows(f.target, "SELECT COUNT(*) FROM players WHERE boss IS NULL"); got != "1" {
 		t.Errorf("players without a boss: %s", got)
+	}
+}
+
+// A source whose database has the name of the target's, on another server, is another database.
+func TestSameNameOnAnotherServer(t *testing.T) {
+	f := newFixture(t, "", players, somePlayers("here", 300))
+	name := f.rows(f.target, "SELECT DATABASE()")
+	other := dbtest.MariaDB(t)
+	open := func(name string) *sql.DB {
+		db, err := sql.Open("mysql", other.DSN(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		return db
+	}
+	f.exec(open(""), "CREATE DATABASE "+name)
+	f.sources[0].DB = open(name)
+	f.exec(f.sources[0].DB, append(slices.Clone(players), somePlayers("there", 300)...)...)
+	f.tables()
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.rows(f.target, "SELECT COUNT(*), SUM(name LIKE 'there%') FROM players"); got != "300 300" {
+		t.Errorf("players and those of the source: %s", got)
+	}
+}
+
+// Rows that are merged into others are left out where ids are kept, and what refers to them refers to the others.
+func TestMergedRowsKeepIDs(t *testing.T) {
+	f := newFixture(t, "", []string{
+		"CREATE TABLE players (id INT PRIMARY KEY, name VARCHAR(20), UNIQUE (name))",
+		"CREATE TABLE items (id INT PRIMARY KEY, player_id INT, FOREIGN KEY (player_id) REFERENCES players (id))",
+	}, []string{"INSERT INTO players VALUES (1, 'a'), (2, 'b')", "INSERT INTO items VALUES (1, 1), (2, 2)"},
+		[]string{"INSERT INTO players VALUES (11, 'a'), (12, 'c')", "INSERT INTO items VALUES (11, 11), (12, 12), (13, NULL)"})
+	for _, table := range f.plan.Tables {
+		table.NewIDs = nil
+		for _, u := range table.Unique {
+			if u.Columns[0] == "name" {
+				u.Rule = plan.RuleKeep
+			}
+		}
+	}
+	f.tables()
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.rows(f.target, "SELECT i.id, player_id, name FROM items AS i LEFT JOIN players AS p ON p.id = player_id ORDER BY 1"); got != "1 1 a\n2 2 b\n11 1 a\n12 12 c\n13 - -" {
+		t.Errorf("got %s", got)
 	}
 }

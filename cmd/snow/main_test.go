@@ -142,7 +142,7 @@ func status(t *testing.T, method, url, token string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-// SIGHUP reads tokens again. If that fails, those that there were go on.
+// SIGHUP reads tokens again. If that fails, the old ones stay.
 func TestHangup(t *testing.T) {
 	newRegistry(t)
 	const first, second = "first-geheim-0123456789", "second-geheim-0123456789"

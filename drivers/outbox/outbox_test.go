@@ -164,7 +164,7 @@ func (s server) write(t *testing.T) (written []snow.ID) {
 	return written
 }
 
-// late inserts 10 and 11, of which 11 is committed, and calls between. Then it commits 10.
+// late inserts 10 and 11, commits 11, and calls between. Then it commits 10.
 func (s server) late(t *testing.T, between func()) {
 	t.Helper()
 	insert := func(conn *sql.Conn, id snow.ID) error {

@@ -51,7 +51,7 @@ func (c Column) Most() uint64 {
 	return 1<<(c.Size-1) - 1
 }
 
-// Wide returns the type of 64 bits to which an integer can be changed: it keeps its sign. All other columns become
+// Wide returns the type of 64 bits that an integer can be changed to: it keeps its sign. All other columns become
 // signed.
 func (c Column) Wide() string {
 	if c.Kind == Integer && c.Sign == Unsigned {

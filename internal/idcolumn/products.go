@@ -123,7 +123,7 @@ var autoincrement = regexp.MustCompile(`(?i)\bPRIMARY\s+KEY(\s+(ASC|DESC))?(\s+O
 // without it also makes up a value for NULL.
 func Counts(createTable string) bool { return autoincrement.MatchString(createTable) }
 
-// integerKey matches the type of such a key, of which there is one at most.
+// integerKey matches the type of such a key. A table has one at most.
 var integerKey = regexp.MustCompile("(?is)[\"`\\[]?\\bINTEGER\\b[\"`\\]]?")
 
 // Uncounted returns a CREATE TABLE of SQLite without AUTOINCREMENT. Its key is a BIGINT, for which SQLite makes up no

@@ -47,7 +47,7 @@ type Table struct {
 	Dropped      int64         `json:"dropped"`          // rows that were left out
 	Renamed      int64         `json:"renamed"`          // values changed by RuleSuffix
 	Displacement time.Duration `json:"displacement_ns"`  // how far the time in a new id is from the row's date, at most
-	Hash         string        `json:"hash"`             // the sum of the hashes of the rows that should be in the target; empty where the server compared them itself
+	Hash         string        `json:"hash"`             // the sum of the hashes of the rows that should be in the target
 	Found        string        `json:"found"`            // the same sum over the rows that are in the target
 }
 
@@ -184,12 +184,8 @@ func (r *Report) WriteText(w io.Writer) error {
 	fmt.Fprintf(b, "Verified %s in %v.\n\n", r.Started.UTC().Format(time.DateTime+" UTC"), r.Finished.Sub(r.Started).Round(time.Millisecond))
 
 	t := newTable(b, "Table", "Source", "Rows", "Copied", "Re-keyed", "Merged", "Dropped", "Renamed", "Moved", "Hash")
-	compared := false
 	for _, row := range r.Tables {
 		hash := row.Hash
-		if hash == "" {
-			hash, compared = "compared", true
-		}
 		if row.Hash != row.Found {
 			hash += " but found " + row.Found
 		}
@@ -200,9 +196,6 @@ func (r *Report) WriteText(w io.Writer) error {
 		t.row(row.Table, row.Source, row.Rows, row.Copied, row.Rekeyed, row.Merged, row.Dropped, row.Renamed, moved, hash)
 	}
 	t.end()
-	if compared {
-		fmt.Fprint(b, "Compared: source and target are on one server, which compared each value byte by byte. There is no hash then.\n\n")
-	}
 	t = newTable(b, "Table", "Rows before", "Copied", "Later", "Rows now")
 	for _, row := range r.Targets {
 		t.row(row.Table, row.Before, row.Copied, row.Later, row.Rows)

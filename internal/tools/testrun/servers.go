@@ -20,7 +20,7 @@ type server struct {
 	name     string // for internal/testkit/dbtest
 	variable string // with which internal/testkit/dbtest hears of it
 	suites   []string
-	ofSystem bool   // its programs are those of the system
+	ofSystem bool   // its programs are the system's
 	skip     string // tests of what the server can't do, for go test -skip
 }
 
@@ -48,7 +48,7 @@ var servers = []server{
 	{"galera", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "data layers"}, true, otherNodes},
 }
 
-// What make test has run, and what no other server changes: tests of another product, and those that need none.
+// What make test has run, and what no other server changes: tests of another product, and tests that need none.
 const (
 	notMySQL    = "-skip=./^(postgres|PostgreSQL|sqlite|SQLite)"
 	notPostgres = "-skip=OnSQLite$|^TestSQLite|^TestMultiplexed$|./^(mariadb|MariaDB|mysql|MySQL|sqlite|SQLite)"
@@ -65,7 +65,7 @@ var suites = map[string]job{
 	"drivers":        {"drivers", []string{"-timeout=30m", notMySQL, "./gormcheck", "./sharding", "./outbox"}},
 	"data layers":    {"examples/data-layers", []string{"-timeout=20m", notServers, "."}},
 	"examples":       {"examples/shard-orders", []string{"-timeout=20m", "-run=^(TestStoryOnTwoServers|TestMySQL)$", "."}},
-	"merge":          {"merge", []string{"-timeout=40m", ".", "./internal/chunk", "./internal/ledger", "./internal/mysqlexec"}},
+	"merge":          {"merge", []string{"-timeout=40m", ".", "./internal/chunk", "./internal/ledger"}},
 	"definitions":    {"drivers", []string{"-timeout=20m", "-run=^(TestDefinitions|TestInvisibleKey|TestGeneratedInvisibleKey|TestVerifyComputed)$", "./merge"}},
 	"worlds":         {"internal/testkit/mergetest", []string{"-timeout=40m", "."}},
 	"dbtest":         {".", []string{"-timeout=20m", "-run=" + newerPrograms, "-skip=^TestGaleraNodes$", "./internal/testkit/dbtest"}},

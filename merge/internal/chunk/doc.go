@@ -1,7 +1,7 @@
 // Package chunk reads, writes and hashes rows, chunk by chunk, by sessions whose settings are the same whatever the
 // caller's pool is set to.
 //
-//	same_database.go  whether two sessions are in one database, or on one server
+//	same_database.go  whether two sessions are in one database
 //	insert.go         inserts rows; rows.go: reads them by ranges; keys.go: by keys; copies.go: where they have no key
 //	session.go        a session, its transactions, and the sessions of one goroutine
 //	hash.go           hashes rows, so that values that a database writes in other ways have one hash

@@ -44,7 +44,7 @@ func SameDatabase(ctx context.Context, a, b *Session) (bool, error) {
 		return false, err
 	}
 	// Only a lock proves that servers are one, but if there are none, names must do.
-	seen, known, err := SeesLock(ctx, a, b)
+	seen, known, err := seesLock(ctx, a, b)
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
@@ -120,10 +120,10 @@ func sameSQLite(ctx context.Context, a, b *Session) (bool, error) {
 	return os.SameFile(files[0], files[1]), nil
 }
 
-// SeesLock reports whether two sessions are on one MySQL server. Addresses
+// seesLock reports whether two sessions are on one MySQL server. Addresses
 // prove nothing: so one session takes a lock with a name that nobody else knows,
 // and the other one must see who has it. It is not known if there are no locks.
-func SeesLock(ctx context.Context, a, b *Session) (same, known bool, err error) {
+func seesLock(ctx context.Context, a, b *Session) (same, known bool, err error) {
 	lock := "'snow_merge_" + rand.Text() + "'"
 	var taken, holder, seen sql.NullInt64
 	err = a.QueryRowContext(ctx, "SELECT GET_LOCK("+lock+", 0), CONNECTION_ID()").Scan(&taken, &holder)

@@ -270,8 +270,6 @@ type Conns struct {
 	dbs     map[string]Database // of sources
 	Target  *Session
 	sources map[string]*Session
-
-	OnTarget map[string]*dialect.Dialect // how the target's session names tables of sources that it reads, see package mysqlexec; nil if it reads none
 }
 
 // OpenConns connects to the target; sources follow when they are asked for.
@@ -281,7 +279,7 @@ func OpenConns(ctx context.Context, e *dialect.Dialect, target Database, sources
 		return nil, err
 	}
 	s.ledger = true
-	return &Conns{Engine: e, dbs: sources, Target: s, sources: map[string]*Session{}, OnTarget: map[string]*dialect.Dialect{}}, nil
+	return &Conns{Engine: e, dbs: sources, Target: s, sources: map[string]*Session{}}, nil
 }
 
 // Source returns the session of a source.

@@ -99,7 +99,7 @@ func mysqlContent(columns []*plan.Column) string {
 func mysqlSaved() string {
 	parts := []string{"'SET SESSION '"}
 	for i, name := range []string{
-		"time_zone", "autocommit", "sql_mode", "sql_quote_show_create", "foreign_key_checks", "unique_checks", "group_concat_max_len",
+		"time_zone", "autocommit", "sql_mode", "sql_quote_show_create", "foreign_key_checks", "unique_checks",
 		"lock_wait_timeout", "innodb_lock_wait_timeout", "character_set_client", "character_set_results", "character_set_connection", "collation_connection",
 	} {
 		comma := ", "

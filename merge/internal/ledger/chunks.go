@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -61,12 +60,6 @@ func (l Ledger) InsertChunks(ctx context.Context, chunks []Chunk) error {
 		rows[i] = []any{c.SourceTable, c.Phase, c.Seq, lo, sqlvalue.FormatKey(c.Hi), c.Read, c.Written, c.Rekeyed, c.Merged, c.Dropped, c.Hash.String(), c.Place, c.Late}
 	}
 	return l.insert(ctx, "snow_merge_chunks ("+chunkColumns+", done_us)", rows, ", "+l.Engine.Now)
-}
-
-// SetLate writes down how far ids of a chunk, which were made after phase mint, are ahead of their rows' dates.
-func (l Ledger) SetLate(ctx context.Context, c Chunk, late time.Duration) error {
-	_, err := l.Q.ExecContext(ctx, "UPDATE snow_merge_chunks SET displaced_us = ? WHERE source_table = ? AND phase = 'mint' AND seq = ?", late.Microseconds(), c.SourceTable, c.Seq)
-	return err
 }
 
 // Chunks returns at most limit chunks of a phase with numbers above after.

@@ -2,7 +2,7 @@
 //
 //	lease.go         the fenced lease: who may write, and the transactions that check its fencing token
 //	runs.go          what is known of a plan's run
-//	id_map.go        from old to new ids: rows; packs.go: lists, for large tables that nothing refers to;
+//	id_map.go        from old to new ids: rows; packs.go: lists, for large tables;
 //	                 pages.go: parts of the map that stay in memory
 //	earlier.go       the source tables of the merges that made sources, whose ledgers are copied
 //	chunks.go        the chunks of rows that a phase has done, and the values that were changed; tallies.go: sums over them

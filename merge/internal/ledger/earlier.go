@@ -139,7 +139,7 @@ func Parts(d sqlsnow.Dialect) []Part {
 	return []Part{
 		{"snow_merge_map", []*plan.Column{column("old_id", "bigint"), column("new_id", "bigint"), column("kind", "smallint")}, 1, 10 * chunk.Rows},
 		{"snow_merge_packs", []*plan.Column{
-			column("seq", "bigint"), column("last_old", "bigint"), column("size", "bigint"), column("old_ids", bytes), column("new_ids", bytes), column("begins", "bigint"),
+			column("seq", "bigint"), column("last_old", "bigint"), column("size", "bigint"), column("old_ids", bytes), column("new_ids", bytes),
 		}, 1, 20},
 		{"snow_merge_changes", []*plan.Column{
 			column("row_key", text), column("col", text), column("kind", text), column("seq", "bigint"), column("before_value", text), column("after_value", text),

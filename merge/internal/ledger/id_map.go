@@ -48,11 +48,14 @@ func MapOf(s *chunk.Session) IDMap { return IDMap{Ledger: Of(s)} }
 func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int64]Successor, error) {
 	olds = slices.Compact(slices.Sorted(slices.Values(olds)))
 	found := make(map[int64]Successor, len(olds))
-	remembered, rest, err := m.remembered(ctx, t, olds, found)
-	if err != nil {
-		return nil, err
+	rest := olds
+	if m.pages != nil {
+		var err error
+		if rest, err = m.remembered(ctx, t, olds, found); err != nil {
+			return nil, err
+		}
 	}
-	err = m.among(ctx, t, "old_id", rest, func(old int64, after Successor) error {
+	err := m.among(ctx, t, "old_id", rest, func(old int64, after Successor) error {
 		if _, wanted := slices.BinarySearch(olds, old); wanted {
 			found[old] = after
 		}
@@ -61,7 +64,7 @@ func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int6
 	if err != nil {
 		return nil, err
 	}
-	for t.Packable && !remembered && len(olds) > 0 {
+	for t.Packable && m.pages == nil && len(olds) > 0 {
 		p, err := packAt(ctx, m.Ledger, t, olds[0])
 		if err != nil || p == nil {
 			return found, err
@@ -161,7 +164,7 @@ func (m IDMap) Count(ctx context.Context, t *SourceTable) (map[Fate]int64, error
 	if err != nil || !t.Packable {
 		return counts, err
 	}
-	inPacks, _, err := packed(ctx, m.Ledger, t)
+	inPacks, err := packed(ctx, m.Ledger, t)
 	counts[Rekeyed] += inPacks
 	return counts, err
 }

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"fmt"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -109,20 +108,6 @@ func (r IDRange) Has(old, id int64) bool {
 		return false
 	}
 	return r.IDs != plan.IDsOffset || id-r.Offset == old
-}
-
-// Condition returns the condition that an expression of MySQL is an id of the range, and that of the row whose old
-// id is the other expression, if there is one.
-func (r IDRange) Condition(id, old string) string {
-	if !r.IDs.AreNumbers() {
-		mask, value := r.own()
-		return fmt.Sprintf("(%s & %d) = %d", id, mask, value)
-	}
-	text := fmt.Sprintf("%s BETWEEN %d AND %d", id, r.First, r.End-1)
-	if r.IDs == plan.IDsOffset && old != "" {
-		text = fmt.Sprintf("(%s AND %s - %d = %s)", text, id, r.Offset, old)
-	}
-	return text
 }
 
 // Place returns the place of an id of the range.

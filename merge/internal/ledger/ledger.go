@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS snow_merge_map (
 ) {clustered};
 CREATE TABLE IF NOT EXISTS snow_merge_packs (
 	source_table INT NOT NULL, seq BIGINT NOT NULL, last_old BIGINT NOT NULL, size BIGINT NOT NULL, old_ids {list} NOT NULL, new_ids {list} NOT NULL,
-	begins BIGINT NOT NULL, PRIMARY KEY (source_table, seq), UNIQUE (source_table, last_old)
+	PRIMARY KEY (source_table, seq), UNIQUE (source_table, last_old)
 ) {end};
 CREATE TABLE IF NOT EXISTS snow_merge_chunks (
 	source_table INT NOT NULL, phase {code} NOT NULL, seq BIGINT NOT NULL, lo {text}, hi {text} NOT NULL,

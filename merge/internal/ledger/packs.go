@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -17,9 +16,6 @@ import (
 // A pack is a row of snow_merge_packs: the old and the new ids of the rows of one
 // chunk, in their order, in place of as many rows of snow_merge_map. It has no
 // list of old ids if they follow on each other without a gap, up to the last one.
-// Where a server copies the rows, phase mint says where the new ids begin, and phase
-// copy makes them: until then a pack has no lists. Otherwise phase mint makes it
-// whole, and it begins at [madeByMint].
 type pack struct {
 	seq     int64 // of its chunk
 	lastOld int64
@@ -27,9 +23,6 @@ type pack struct {
 	olds    []int64
 	news    []int64
 }
-
-// madeByMint is where a pack begins that had its lists from the beginning.
-const madeByMint = -1
 
 // IsPackable reports whether the map of a source table may have packs: phase mint never looks for its rows, and the
 // database is a MySQL.
@@ -56,7 +49,7 @@ func packAt(ctx context.Context, l Ledger, t *SourceTable, old int64) (found *pa
 	if l.Engine.Kind != sqlsnow.MySQL {
 		return nil, nil
 	}
-	const condition = "last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ? AND new_ids <> '')"
+	const condition = "last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ?)"
 	err = l.packs(ctx, t, condition, []any{t.ID, old}, func(p *pack) { found = p })
 	return found, err
 }
@@ -119,25 +112,15 @@ func (p *pack) list(text []byte) (ids []int64, err error) {
 	return ids, nil
 }
 
-// packed returns how many rows the packs have, and the last old id of them.
-func packed(ctx context.Context, l Ledger, t *SourceTable) (rows, last int64, err error) {
-	err = l.Q.QueryRowContext(ctx, "SELECT COALESCE(SUM(size), 0), COALESCE(MAX(last_old), 0) FROM snow_merge_packs WHERE source_table = ? AND new_ids <> ''", t.ID).Scan(&rows, &last)
-	return rows, last, l.Engine.Failed("read packs of the map", err)
-}
-
-// BeginPacks writes packs without lists for chunks of integer keys, the first of whose ids comes after a place.
-func (l Ledger) BeginPacks(ctx context.Context, chunks []Chunk, place int64) error {
-	rows := make([][]any, len(chunks))
-	for i, c := range chunks {
-		rows[i] = []any{c.SourceTable, c.Seq, c.Hi[0], c.Read, "", "", place}
-		place = c.Place
-	}
-	return l.insert(ctx, "snow_merge_packs (source_table, seq, last_old, size, old_ids, new_ids, begins)", rows, "")
+// packed returns how many rows the packs have.
+func packed(ctx context.Context, l Ledger, t *SourceTable) (rows int64, err error) {
+	err = l.Q.QueryRowContext(ctx, "SELECT COALESCE(SUM(size), 0) FROM snow_merge_packs WHERE source_table = ?", t.ID).Scan(&rows)
+	return rows, l.Engine.Failed("read packs of the map", err)
 }
 
 // InsertPacks writes packs with their lists, see [PackRow].
 func (l Ledger) InsertPacks(ctx context.Context, packs [][]any) error {
-	return l.insert(ctx, "snow_merge_packs (source_table, seq, last_old, size, old_ids, new_ids, begins)", packs, "")
+	return l.insert(ctx, "snow_merge_packs (source_table, seq, last_old, size, old_ids, new_ids)", packs, "")
 }
 
 // PackRow returns the pack of a chunk, whose rows all have new ids, in place of rows of the map, of which the old
@@ -154,7 +137,7 @@ func PackRow(c Chunk, entries [][]any) []any {
 	if uint64(last)-uint64(entries[0][1].(int64)) != uint64(len(entries)-1) {
 		olds = list(1)
 	}
-	return []any{c.SourceTable, c.Seq, last, len(entries), olds, list(2), madeByMint}
+	return []any{c.SourceTable, c.Seq, last, len(entries), olds, list(2)}
 }
 
 // HasPacks reports whether the map of a source table has packs.
@@ -164,68 +147,4 @@ func (l Ledger) HasPacks(ctx context.Context, t *SourceTable) (found bool, err e
 	}
 	err = l.Q.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM snow_merge_packs WHERE source_table = ?)", t.ID).Scan(&found)
 	return found, l.Engine.Failed("read packs of the map", err)
-}
-
-// EmptyPacks returns, by the numbers of their chunks, the places that the packs without lists begin after.
-func (l Ledger) EmptyPacks(ctx context.Context, t *SourceTable, chunks []Chunk) (map[int64]int64, error) {
-	begins := map[int64]int64{}
-	if !t.Packable {
-		return begins, nil
-	}
-	const text = "SELECT seq, begins FROM snow_merge_packs WHERE source_table = ? AND seq BETWEEN ? AND ? AND new_ids = ''"
-	err := l.Query(ctx, text, []any{t.ID, chunks[0].Seq, chunks[len(chunks)-1].Seq}, func(rows *sql.Rows) error {
-		var seq, place int64
-		err := rows.Scan(&seq, &place)
-		begins[seq] = place
-		return err
-	})
-	return begins, err
-}
-
-// DeletePack deletes the pack of a chunk, whose ids are in rows of the map then.
-func (l Ledger) DeletePack(ctx context.Context, c Chunk) error {
-	_, err := l.Q.ExecContext(ctx, "DELETE FROM snow_merge_packs WHERE source_table = ? AND seq = ?", c.SourceTable, c.Seq)
-	return err
-}
-
-// ErrPacks is returned where a source table has packs that do not belong to its chunks.
-var ErrPacks = errors.New("the packs are not those of the chunks")
-
-// A PackHead is a pack without its ids but the first and the last new one.
-type PackHead struct {
-	Seq, Size, First, Last int64
-	Begins                 int64 // the place that its first one is after
-	Gapless                bool  // there is no list of old ids
-	Empty                  bool  // there are no ids yet
-}
-
-// PackHeads returns those of chunks, which follow on each other: one for each,
-// or none if they have rows of the map.
-func PackHeads(ctx context.Context, l Ledger, t *SourceTable, chunks []Chunk) ([]PackHead, error) {
-	if !t.Packable {
-		return nil, nil
-	}
-	const text = `SELECT seq, size, last_old, begins, old_ids = '', new_ids = '', CAST(SUBSTRING_INDEX(LEFT(new_ids, 21), ',', 1) AS SIGNED), CAST(SUBSTRING_INDEX(RIGHT(new_ids, 21), ',', -1) AS SIGNED)
-		FROM snow_merge_packs WHERE source_table = ? AND seq BETWEEN ? AND ? ORDER BY seq`
-	var heads []PackHead
-	err := l.Query(ctx, text, []any{t.ID, chunks[0].Seq, chunks[len(chunks)-1].Seq}, func(rows *sql.Rows) error {
-		var h PackHead
-		var lastOld int64
-		if err := rows.Scan(&h.Seq, &h.Size, &lastOld, &h.Begins, &h.Gapless, &h.Empty, &h.First, &h.Last); err != nil {
-			return err
-		}
-		c := chunks[min(len(heads), len(chunks)-1)]
-		if h.Seq != c.Seq || h.Size != c.Rekeyed || h.Size != c.Read || len(c.Hi) != 1 || c.Hi[0] != any(lastOld) {
-			return ErrPacks
-		}
-		heads = append(heads, h)
-		return nil
-	})
-	if err == nil && len(heads) > 0 && len(heads) < len(chunks) {
-		err = ErrPacks
-	}
-	if err != nil {
-		return nil, err
-	}
-	return heads, nil
 }

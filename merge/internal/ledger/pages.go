@@ -58,28 +58,21 @@ func (m IDMap) Remember(p *Pages) IDMap {
 }
 
 // remembered adds the successors that pages and packs in memory have, reading those that are worth it, and returns
-// the ids that are in none of them. It reports false if packs may still be changed, and were not looked at.
-func (m IDMap) remembered(ctx context.Context, t *SourceTable, olds []int64, found map[int64]Successor) (ok bool, rest []int64, err error) {
-	if m.pages == nil {
-		return false, olds, nil
-	}
+// the ids that are in none of them.
+func (m IDMap) remembered(ctx context.Context, t *SourceTable, olds []int64, found map[int64]Successor) (rest []int64, err error) {
 	if t.Packable {
 		ends, known := m.pages.packs[t.ID]
 		if !known {
 			if ends, err = m.packEnds(ctx, t); err != nil {
-				return false, nil, err
+				return nil, err
 			}
 			m.pages.packs[t.ID] = ends
 		}
-		if ends == nil {
-			return false, olds, nil
-		}
 		if olds, err = m.pages.findInPacks(t.ID, ends, olds, found, func(ends []int64) ([]*page, error) { return m.packPages(ctx, t, ends) }); err != nil {
-			return false, nil, err
+			return nil, err
 		}
 	}
-	rest, err = m.pages.find(t.ID, olds, found, func(id pageID) (*page, error) { return m.page(ctx, t, id) })
-	return true, rest, err
+	return m.pages.find(t.ID, olds, found, func(id pageID) (*page, error) { return m.page(ctx, t, id) })
 }
 
 // find adds the successors that pages have, and returns the ids that are in no page. The ids of a source table ascend.
@@ -211,19 +204,14 @@ func (m IDMap) page(ctx context.Context, t *SourceTable, id pageID) (*page, erro
 	return read, err
 }
 
-// packEnds returns the last old ids of the packs of a source table, which ascend, or nil if a server may still be
-// making packs.
+// packEnds returns the last old ids of the packs of a source table, which ascend.
 func (m IDMap) packEnds(ctx context.Context, t *SourceTable) (ends []int64, err error) {
-	ends, made := []int64{}, true
-	err = m.Query(ctx, "SELECT last_old, begins FROM snow_merge_packs WHERE source_table = ? ORDER BY last_old", []any{t.ID}, func(rows *sql.Rows) error {
-		var end, begins int64
-		err := rows.Scan(&end, &begins)
-		ends, made = append(ends, end), made && begins == madeByMint
+	err = m.Query(ctx, "SELECT last_old FROM snow_merge_packs WHERE source_table = ? ORDER BY last_old", []any{t.ID}, func(rows *sql.Rows) error {
+		var end int64
+		err := rows.Scan(&end)
+		ends = append(ends, end)
 		return err
 	})
-	if !made {
-		return nil, err
-	}
 	return ends, err
 }
 

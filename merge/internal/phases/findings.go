@@ -23,7 +23,6 @@ type Findings struct {
 	Renamed int64
 	Bytes   int // about how much the rows of the source have in memory, where they were read
 
-	Unhashed    bool      // a server has compared rows, so that the sums are not of all of them
 	Source      chunk.Sum // of the rows of the source, as they are
 	Want, Found chunk.Sum // of those that should be in the target, and of those that are
 	First, Last int64
@@ -62,7 +61,6 @@ func (p *Findings) Add(o *Findings) {
 	p.Counts.Add(o.Counts)
 	p.Renamed += o.Renamed
 	p.Bytes += o.Bytes
-	p.Unhashed = p.Unhashed || o.Unhashed
 	p.Source.Add(o.Source)
 	p.Want.Add(o.Want)
 	p.Found.Add(o.Found)

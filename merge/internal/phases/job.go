@@ -56,10 +56,7 @@ type Job struct {
 }
 
 // An Executor does the work of a phase on one table of one source, with the
-// sessions of one goroutine. It is chosen once, when a goroutine comes to a table.
-// There are two: rows that go through this process, and a MySQL server that has
-// both databases. They write the same ids and the same ledger, but for the hashes
-// of rows, which a server does not make.
+// sessions of one goroutine.
 type Executor interface {
 	// Mint decides what becomes of the rows after the last chunk of the ledger.
 	Mint(ctx context.Context) error

@@ -197,9 +197,7 @@ func (v *verifying) table(ctx context.Context, c *chunk.Conns, f *verifyFeed) (r
 	row = report.Table{
 		Table: t.Table.Name, Source: t.Source, Rows: total.Read, Copied: total.Written, Rekeyed: total.Rekeyed, Merged: total.Merged,
 		Dropped: total.Dropped, Renamed: total.Renamed, Displacement: time.Duration(f.minted.Late) * time.Microsecond,
-	}
-	if !total.Unhashed {
-		row.Hash, row.Found = total.Want.String(), total.Found.String()
+		Hash: total.Want.String(), Found: total.Found.String(),
 	}
 	if t.Rekeys {
 		row.IDs = cmp.Or(t.Ids.IDs, plan.IDsSnow)
@@ -281,9 +279,6 @@ type verifyFeed struct {
 	edges map[int64][2]int64 // the first and the last new id of chunks
 }
 
-// comparedRows is about how many rows a server compares at a time.
-const comparedRows = 10_000
-
 // next returns chunks that follow on each other, or one if they can't be joined.
 // None means that there are no more.
 func (f *verifyFeed) next(ctx context.Context, l ledger.Ledger) ([]Task, error) {
@@ -295,16 +290,12 @@ func (f *verifyFeed) next(ctx context.Context, l ledger.Ledger) ([]Task, error) 
 			return nil, err
 		}
 	}
-	n, rows, most := 1, f.tasks[0].Mint.Read, int64(comparedRows)
-	hashed := func(t Task) bool { return t.Copied.Hash != (chunk.Sum{}) }
-	switch {
-	case f.table.Content != nil:
+	n, rows, most := 1, f.tasks[0].Mint.Read, int64(f.pace.Size())
+	if f.table.Content != nil {
 		most = 0 // a chunk is large
-	case hashed(f.tasks[0]):
-		most = int64(f.pace.Size())
 	}
 	joinable := func(t, before Task) bool {
-		return t.Mint.Seq == before.Mint.Seq+1 && hashed(t) == hashed(before) && rows+t.Mint.Read <= most
+		return t.Mint.Seq == before.Mint.Seq+1 && rows+t.Mint.Read <= most
 	}
 	for ; n < len(f.tasks) && joinable(f.tasks[n], f.tasks[n-1]); n++ {
 		rows += f.tasks[n].Mint.Read
@@ -363,7 +354,7 @@ func (f *verifyFeed) read(ctx context.Context, l ledger.Ledger) (bool, error) {
 
 // done takes over what was found in chunks.
 func (f *verifyFeed) done(tasks []Task, found *Findings, took time.Duration) {
-	if tasks[0].Copied.Hash != (chunk.Sum{}) && f.table.Content == nil {
+	if f.table.Content == nil {
 		f.pace.Observe(int(found.Read), found.Bytes, took)
 	}
 	f.mu.Lock()

@@ -1,9 +1,7 @@
 package rekey
 
 import (
-	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/shardsnow/snow"
@@ -21,9 +19,6 @@ import (
 //
 // Where new ids are numbers, the id is the place: the one after the one before
 // if ids are dense, and the old id + offset otherwise.
-//
-// [NewIDs] computes this, and [Formula.Expression] writes it for MySQL. So it
-// does not matter who makes an id.
 type Formula struct {
 	ids    ledger.IDRange
 	now    int64 // no date is after this tick
@@ -70,20 +65,8 @@ func (f *Formula) next(before, old, tick int64, dated bool) int64 {
 	return place
 }
 
-// Bound returns the highest place that the last of so many rows may get, whose
-// old id is last, where tick is that of the latest date, if there is one.
-func (f *Formula) Bound(before, rows, last, tick int64, dated bool) int64 {
-	if f.ids.IDs == plan.IDsOffset {
-		return last + f.ids.Offset
-	}
-	if dated {
-		before = max(before, max(min(tick, f.now), f.least)*f.width+f.spread-1)
-	}
-	return before + rows
-}
-
-// ID returns the id of a place. After the last one it returns [snow.ErrTimeExhausted], or a [*report.NumberError].
-func (f *Formula) ID(place, old int64) (snow.ID, error) {
+// id returns the id of a place. After the last one it returns [snow.ErrTimeExhausted], or a [*report.NumberError].
+func (f *Formula) id(place, old int64) (snow.ID, error) {
 	if f.ids.IDs.AreNumbers() {
 		if place < 1 || uint64(place) < f.ids.First || uint64(place) >= f.ids.End {
 			return 0, &report.NumberError{ID: place, First: int64(f.ids.First), Last: int64(f.ids.End - 1)}
@@ -98,44 +81,13 @@ func (f *Formula) ID(place, old int64) (snow.ID, error) {
 	return snow.ID(id | snow.HashShardInt(old)&(1<<b.Shard-1)), nil
 }
 
-// Ahead returns how long so many ticks are. Numbers have no time.
-func (f *Formula) Ahead(ticks int64) time.Duration {
+// duration returns how long so many ticks are. Numbers have no time.
+func (f *Formula) duration(ticks int64) time.Duration {
 	if f.ids.IDs.AreNumbers() {
 		return 0
 	}
 	tick := int64(f.ids.Layout.Tick())
 	return time.Duration(min(ticks, math.MaxInt64/tick) * tick)
-}
-
-// Expression returns the id of a row of MySQL as an expression, given those of
-// its old id and of the tick of its date. It moves @snow_merge_place on, from row
-// to row: that variables are evaluated from left to right, row by row, is what
-// servers do and no manual says. It is for layouts without a shard.
-func (f *Formula) Expression(old, tick string) string {
-	switch f.ids.IDs {
-	case plan.IDsOffset:
-		return fmt.Sprintf("(@snow_merge_place := CAST(%s AS SIGNED) + %d)", old, f.ids.Offset)
-	case plan.IDsDense:
-		return "(@snow_merge_place := @snow_merge_place + 1)"
-	}
-	leap := ""
-	if f.leap != 0 {
-		leap = fmt.Sprintf("\n\t\t+ (@snow_merge_place DIV %d) * %d", f.span, f.leap)
-	}
-	return strings.NewReplacer("{old}", old, "{tick}", tick, "{now}", fmt.Sprint(f.now), "{least}", fmt.Sprint(f.least),
-		"{width}", fmt.Sprint(f.width), "{spread}", fmt.Sprint(f.spread), "{gap}", fmt.Sprint(f.gap), "{base}", fmt.Sprint(f.base),
-	).Replace(`(@snow_merge_place := GREATEST(@snow_merge_place + 1, IFNULL(GREATEST(LEAST({tick}, {now}), {least}) * {width} + ABS({old} % {spread}), 0)))
-		+ (@snow_merge_place DIV {width}) * {gap} + {base}`) + leap
-}
-
-// LateExpression is the same, and sees to it that @snow_merge_late is how many
-// ticks an id was ahead of its row's date, at most.
-func (f *Formula) LateExpression(old, tick string) string {
-	if f.ids.IDs.AreNumbers() {
-		return f.Expression(old, tick)
-	}
-	return f.Expression(old, "(@snow_merge_tick := "+tick+")") + fmt.Sprintf(`
-		+ 0 * (@snow_merge_late := GREATEST(@snow_merge_late, IFNULL(@snow_merge_place DIV %d - @snow_merge_tick, 0)))`, f.width)
 }
 
 // NewIDs makes the new ids of a source table, one row after another. One
@@ -154,7 +106,7 @@ func (n *NewIDs) Make(old int64, created time.Time, dated bool) (snow.ID, error)
 	}
 	n.Place = n.next(n.Place, old, tick, dated)
 	if dated {
-		n.Late = max(n.Late, n.Ahead(n.Place/n.width-tick))
+		n.Late = max(n.Late, n.duration(n.Place/n.width-tick))
 	}
-	return n.ID(n.Place, old)
+	return n.id(n.Place, old)
 }

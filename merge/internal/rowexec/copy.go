@@ -10,7 +10,6 @@ import (
 	"github.com/shardsnow/snow/merge/internal/phases"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
-	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
 
@@ -25,9 +24,6 @@ type copier struct {
 
 // Copy copies the rows of some chunks.
 func (c *copier) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
-	if err := c.makeIDs(ctx, chunks); err != nil {
-		return 0, err
-	}
 	values, rows, err := c.rows(ctx, c.Table, chunks)
 	if err != nil {
 		return 0, err
@@ -37,63 +33,6 @@ func (c *copier) Copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, er
 		return 0, err
 	}
 	return chunk.SizeOf(values...), c.write(ctx, rows, done)
-}
-
-// makeIDs makes the ids of chunks that a server was to make while it copies, and
-// puts them into rows of the map.
-func (c *copier) makeIDs(ctx context.Context, chunks []ledger.Chunk) error {
-	t, l := c.Table, ledger.Of(c.Conns.Target)
-	begins, err := l.EmptyPacks(ctx, t, chunks)
-	if err != nil || len(begins) == 0 {
-		return err
-	}
-	part := t.Only(func(column *plan.Column) bool { return column.Name == t.Created() })
-	dates, err := rekey.NewDates(c.Engine.Kind, part)
-	if err != nil {
-		return err
-	}
-	writer := ledger.NewMapWriter(c.Conns.Target)
-	defer writer.Close()
-	for _, m := range chunks {
-		place, ok := begins[m.Seq]
-		if !ok {
-			continue
-		}
-		rows, err := c.read(ctx, part, []ledger.Chunk{m})
-		if err != nil {
-			return err
-		}
-		ids := rekey.NewIDs{Formula: rekey.NewFormula(t.Ids, c.Run.Facts.Now), Place: place}
-		entries := make([][]any, len(rows))
-		for i, row := range rows {
-			created, dated := dates.Of(row)
-			old, ok := row[part.Key].(int64)
-			if !ok {
-				return t.RowError(part.RowKey(row), rekey.ErrKey)
-			}
-			id, err := ids.Make(old, created, dated)
-			if err != nil {
-				return t.RowError(part.RowKey(row), err)
-			}
-			entries[i] = ledger.MapRow(t, old, ledger.Successor{ID: int64(id), Fate: ledger.Rekeyed})
-		}
-		if ids.Place > m.Place {
-			return c.changed(m.Hi, "a row up to it has a later date")
-		}
-		err = c.Lease.Transaction(ctx, c.Conns.Target, func() error {
-			if err := writer.Write(ctx, entries); err != nil {
-				return err
-			}
-			if err := l.DeletePack(ctx, m); err != nil {
-				return err
-			}
-			return l.SetLate(ctx, m, ids.Late)
-		})
-		if err != nil {
-			return c.Engine.Failed("make ids", err)
-		}
-	}
-	return nil
 }
 
 // rows returns the source's rows in some chunks, and what they become.

@@ -2,6 +2,6 @@
 //
 //	executor.go  New
 //	mint.go      decides what becomes of rows
-//	link.go      sets the references that were NULL at first; copy.go: copies rows, and makes ids that a server was to make
+//	link.go      sets the references that were NULL at first; copy.go: copies rows
 //	verify.go    compares rows; copies.go: those that may be equal
 package rowexec

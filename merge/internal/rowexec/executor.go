@@ -18,7 +18,7 @@ type Executor struct {
 }
 
 // New returns the executor for a work.
-func New(ctx context.Context, w phases.Work) (*Executor, error) {
+func New(ctx context.Context, w phases.Work) (phases.Executor, error) {
 	source, err := w.Conns.Source(ctx, w.Table.Source)
 	if err != nil {
 		return nil, err

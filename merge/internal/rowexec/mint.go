@@ -100,11 +100,10 @@ func (m *minter) begin(ctx context.Context) error {
 }
 
 // makesPacks reports whether the map gets packs: the table is large, but not so large that rows of others which
-// refer to it have to have its packs read again and again. Where the target's server may do the work itself, it
-// needs rows.
+// refer to it have to have its packs read again and again.
 func (m *minter) makesPacks(ctx context.Context) (bool, error) {
 	t := m.Table
-	if !t.Packable || m.PackRows < 0 || len(t.Primary) != 1 || t.Primary[0] != t.Key || m.Conns.OnTarget[t.Source] != nil {
+	if !t.Packable || m.PackRows < 0 || len(t.Primary) != 1 || t.Primary[0] != t.Key {
 		return false, nil
 	}
 	source, err := m.Conns.Source(ctx, t.Source)

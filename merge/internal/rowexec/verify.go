@@ -82,13 +82,7 @@ func (v *verifier) compareChunk(ctx context.Context, t phases.Task, found *phase
 	} else if err := v.compareRows(ctx, rows, found); err != nil {
 		return err
 	}
-	hashed := t.Copied.Hash != (chunk.Sum{})
-	for i, f := range found.Failures {
-		if !hashed && f.Check == report.CheckRows {
-			found.Failures[i].Reason += ", unless it is the source that has changed since"
-		}
-	}
-	if hashed && found.Source != t.Copied.Hash || found.Read != t.Copied.Read {
+	if found.Source != t.Copied.Hash || found.Read != t.Copied.Read {
 		found.Fail(v.Table.Failure(report.CheckSource, t.Mint.Hi, "the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
 			sqlvalue.FormatKey(t.Mint.Lo), t.Copied.Read, found.Read))
 	}

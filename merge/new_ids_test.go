@@ -18,9 +18,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// The server mints ids as rows are dated, whatever the dates are, and as they
-// are ordered.
-func TestServerMints(t *testing.T) {
+// New ids have the times of their rows, whatever the dates are, and the order of the old ids.
+func TestIDsOfDates(t *testing.T) {
 	const rows = 9000
 	few := map[string]bool{"DATETIME(6)": true, "DATE": true, "DATETIME(3)": true}
 	for typ, date := range map[string]string{
@@ -57,7 +56,6 @@ func TestServerMints(t *testing.T) {
 				old := strings.Split(f.rows(f.sources[0].DB, "SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', created_at) FROM orders ORDER BY id"), "\n")
 				minted := f.exported()
 				f.wantPacks(packRows > 0)
-				f.wantByServer("orders", "")
 				if len(minted) != rows || len(old) != rows {
 					t.Fatalf("%d rows have %d ids", len(old), len(minted))
 				}
@@ -99,7 +97,7 @@ func TestServerMints(t *testing.T) {
 					last = place
 				}
 				if exact == 0 {
-					t.Error("no id is as the server would make it")
+					t.Error("no id has the first place of its tick")
 				}
 				if got := report.Tables[0].Displacement; got < late || got > max(0, late+layout.Tick()-1) {
 					t.Errorf("got a displacement of %v, want %v", got, late)
@@ -133,60 +131,14 @@ func (f *fixture) wantPacks(want bool) {
 	}
 }
 
-// layout makes another namespace for what the plan mints.
-func (f *fixture) layout(bits snow.Bits) {
-	f.Helper()
-	layout, err := snow.NewLayout(snow.Default().Epoch(), time.Millisecond, bits)
-	if err == nil {
-		f.config.Namespace = "other"
-		err = sqlsnow.Init(f.Context(), f.config.Registry, sqlsnow.MySQL, sqlsnow.Namespace{Name: f.config.Namespace, Layout: layout, Workers: 16})
-	}
-	if err != nil {
-		f.Fatal(err)
-	}
-}
-
-// What the server can't mint, this process does, in smaller chunks.
-func TestServerDoesNotMint(t *testing.T) {
-	byServer := func(f *fixture) bool {
-		return f.rows(f.target, "SELECT COUNT(*) FROM snow_merge_chunks JOIN snow_merge_source_tables USING (source_table) WHERE tbl = 'orders' AND phase = 'mint'") == "1"
-	}
-	for name, test := range map[string]struct {
-		column string
-		change func(f *fixture)
-		want   bool
-	}{
-		"server":      {"DATETIME", func(*fixture) {}, true},
-		"seconds":     {"INT", func(*fixture) {}, true},
-		"time zone":   {"DATETIME", func(f *fixture) { f.plan.Tables[0].Zone = "Asia/Tokyo" }, false},
-		"shard":       {"DATETIME", func(f *fixture) { f.layout(snow.Bits{Timestamp: 41, Worker: 10, Sequence: 8, Shard: 4}) }, false},
-		"rows before": {"DATETIME", func(f *fixture) { f.exec(f.target, "INSERT INTO orders VALUES (1, '2024-03-01 12:00:00', 7777)") }, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, created_at " + test.column + ", number INT, UNIQUE (number))"}, []string{
-				"INSERT INTO orders SELECT seq, IF('" + test.column + "' = 'INT', 1714521600 + seq, TIMESTAMPADD(SECOND, seq, '2024-05-01')), seq FROM seq_1_to_600",
-			})
-			f.plan.Tables[0].Created, f.config.ChunkRows = "created_at", 1000
-			f.tables()
-			test.change(f)
-			if err := f.run(); err != nil {
-				t.Fatal(err)
-			}
-			if got := byServer(f); got != test.want {
-				t.Errorf("by the server: got %t", got)
-			}
-		})
-	}
-}
-
-// A source whose rows go while the server mints is read on, and ids ascend.
-func TestServerMintsChangingSource(t *testing.T) {
+// A source whose rows go while their new ids are made is read on, and ids ascend.
+func TestIDsOfChangingSource(t *testing.T) {
 	for _, packRows := range []int{-1, 1} {
-		t.Run(strconv.Itoa(packRows), func(t *testing.T) { mintChangingSource(t, packRows) })
+		t.Run(strconv.Itoa(packRows), func(t *testing.T) { idsOfChangingSource(t, packRows) })
 	}
 }
 
-func mintChangingSource(t *testing.T, packRows int) {
+func idsOfChangingSource(t *testing.T, packRows int) {
 	f := newFixture(t, "", []string{"CREATE TABLE orders (id INT PRIMARY KEY, created_at DATETIME(3))"}, []string{
 		"INSERT INTO orders SELECT seq, TIMESTAMPADD(SECOND, seq, '2024-05-01') FROM seq_1_to_20000",
 	})
