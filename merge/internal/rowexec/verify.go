@@ -71,15 +71,17 @@ func (v *verifier) compareChunk(ctx context.Context, t phases.Task, found *phase
 		return err
 	}
 	found.Read, found.Bytes = int64(len(values)), chunk.SizeOf(values...)
-	for _, row := range values {
-		found.Source.Add(v.hash(row))
+	were := make([]chunk.Sum, len(values))
+	for i, row := range values {
+		were[i] = v.hash(row)
+		found.Source.Add(were[i])
 	}
 	rows, err := v.rewriter.Rewrite(ctx, v.all, values)
 	if failure, ok := phases.FailureOf(err); ok {
 		found.Fail(failure)
 	} else if err != nil {
 		return err
-	} else if err := v.compareRows(ctx, rows, found); err != nil {
+	} else if err := v.compareRows(ctx, rows, were, found); err != nil {
 		return err
 	}
 	if found.Source != t.Copied.Hash || found.Read != t.Copied.Read {
@@ -89,8 +91,8 @@ func (v *verifier) compareChunk(ctx context.Context, t phases.Task, found *phase
 	return nil
 }
 
-// compareRows looks for rows in the target.
-func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *phases.Findings) error {
+// compareRows looks for rows in the target. The hashes of the rows that they were in the source are were.
+func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, were []chunk.Sum, found *phases.Findings) error {
 	t := v.Table
 	if t.Content != nil {
 		return v.compareCopies(ctx, rows, found)
@@ -110,7 +112,9 @@ func (v *verifier) compareRows(ctx context.Context, rows []rekey.Row, found *pha
 		if r.New == nil {
 			continue
 		}
-		wants[i] = v.hash(r.New)
+		if wants[i] = were[i]; !chunk.Identical(r.Old, r.New) {
+			wants[i] = v.hash(r.New)
+		}
 		found.Want.Add(wants[i])
 		for n, c := range t.Columns {
 			if (t.Changed || c.Combine != plan.CombineKeep) && c.Role == plan.RolePlain && !v.hasher.Equal(n, r.Old[n], r.New[n]) {
